@@ -137,6 +137,20 @@ void AddProgress(CLI::App& app, ProgressArguments& progress) {
       "--compare", progress.compare,
       "Also show the indicators from the literature, with a remote master those that it computes, "
       "and at the end how wrong each was");
+  app.add_option_function<std::string>(
+         "--deadline",
+         [&progress](const std::string& word) {
+           const absl::StatusOr<Deadline> deadline = ParseDeadline(word);
+           if (!deadline.ok()) {
+             throw CLI::ValidationError(
+                 fmt::format("--deadline {}", std::string(deadline.status().message())));
+           }
+           progress.deadline = *deadline;
+         },
+         "When it has to have ended, such as 07:30 or 2h30m from its start: how likely it is late "
+         "is "
+         "shown")
+      ->type_name("WHEN");
 }
 
 CLI::Option* AddIndicators(CLI::App& app, std::vector<std::string>& indicators) {
@@ -383,6 +397,8 @@ void AddWatch(CLI::App& command, Choice& choice) {
                  [&arguments](double seconds) { arguments.timeout = absl::Seconds(seconds); },
                  "Give up after this many seconds")
               ->type_name("SECONDS"));
+  app.add_flag("--wait", arguments.waits,
+               "Wait for a job, and for a master, that are not there yet");
   app.footer(kExitCodesOfWatching);
 }
 
@@ -610,9 +626,9 @@ void AddReplay(CLI::App& command, Choice& choice) {
 }
 
 void AddJar(CLI::App& app, const std::string& engine, std::string& jar) {
-  app.add_option("--jar", jar, fmt::format("The connector, tidemark-{}.jar", engine))
+  app.add_option("--jar", jar,
+                 fmt::format("The connector, tidemark-{}.jar [the installed one]", engine))
       ->envname(fmt::format("TIDEMARK_{}_JAR", absl::AsciiStrToUpper(engine)))
-      ->required()
       ->type_name("FILE");
 }
 
@@ -804,7 +820,7 @@ void AddCompletion(CLI::App& command, Choice& choice) {
   CLI::App& app = *command.add_subcommand(
       "completion", "Print a script that completes commands: source <(tidemark completion bash)");
   auto& arguments = ArgumentsOf<CompletionArguments>(app, choice);
-  OneOf({"bash", "zsh"}, app.add_option("SHELL", arguments.shell, "The shell"))->required();
+  OneOf({"bash", "fish", "zsh"}, app.add_option("SHELL", arguments.shell, "The shell"))->required();
 }
 
 void AddCommands(CLI::App& command, Choice& choice) {

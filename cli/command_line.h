@@ -13,6 +13,7 @@
 #include "examples/local_mapreduce/run.h"
 #include "examples/local_mapreduce/workflow.h"
 #include "tidemark/client_security.h"
+#include "tidemark/deadline.h"
 #include "tidemark/explanation.h"
 #include "tidemark/plan.h"
 
@@ -26,6 +27,7 @@ enum class TableFormat : std::uint8_t { kTable, kWide, kJson, kJsonl, kDot };
 struct ProgressArguments {
   ProgressMode mode = ProgressMode::kAuto;
   bool compare = false;
+  std::optional<Deadline> deadline;  // of what is shown
 };
 
 // The master to ask.
@@ -63,6 +65,7 @@ struct WatchArguments {
   MasterArguments master;
   ProgressArguments progress;
   absl::Duration timeout = absl::InfiniteDuration();
+  bool waits = false;  // for a job, and a master, that are not there yet
 };
 
 struct SubmitArguments {
@@ -181,7 +184,7 @@ struct WorkflowRunArguments {
 };
 
 struct CompletionArguments {
-  std::string shell;  // bash or zsh
+  std::string shell;  // bash, fish or zsh
 };
 
 using Arguments =

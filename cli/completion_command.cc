@@ -15,9 +15,13 @@ complete -o default -F _tidemark tidemark)";
 constexpr char kZsh[] = R"(whence compdef >/dev/null || { autoload -U compinit && compinit }
 autoload -U +X bashcompinit && bashcompinit)";
 
+constexpr char kFish[] =
+    R"(complete -c tidemark -a '(tidemark complete (commandline -opc)[2..] (commandline -ct) 2>/dev/null)')";
+
 }  // namespace
 
 int Do(const CompletionArguments& arguments) {
+  if (arguments.shell == "fish") return WriteLine(stdout, kFish) ? kSuccess : kReaderGone;
   if (arguments.shell == "zsh" && !WriteLine(stdout, kZsh)) return kReaderGone;
   return WriteLine(stdout, kBash) ? kSuccess : kReaderGone;
 }

@@ -38,8 +38,25 @@ std::string FaultOf(const fs::path& jar, const std::vector<std::string>& classes
 
 }  // namespace
 
-absl::StatusOr<std::string> FindJar(const std::string& jar, const std::string& module,
+std::string InstalledJar(const std::string& module) {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (error) return "";
+  return (program.parent_path().parent_path() / "share/tidemark/jars" /
+          fmt::format("tidemark-{}.jar", module))
+      .string();
+}
+
+absl::StatusOr<std::string> FindJar(const std::string& given, const std::string& module,
                                     const std::vector<std::string>& classes) {
+  const std::string jar = given.empty() ? InstalledJar(module) : given;
+  std::error_code missing;
+  if (given.empty() && !fs::exists(jar, missing)) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--jar is missing, and the connector is not installed at {}; build it with `mvn -f "
+        "agent/pom.xml -pl {} -am package` and name its tidemark-{}.jar",
+        jar, module, module));
+  }
   if (const absl::Status readable = transport::CheckRegularFile(jar); !readable.ok()) {
     return absl::InvalidArgumentError(fmt::format("--jar {}", std::string(readable.message())));
   }

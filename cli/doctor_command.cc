@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "cli/alerts/alerts.h"
 #include "cli/commands.h"
 #include "cli/dialled_address.h"
 #include "cli/exit_code.h"
@@ -163,6 +164,11 @@ int Do(const DoctorArguments& arguments) {
   CheckCertificate("tls", master.tls.client_ca_file, report);
   CheckSecret("tls", master.tls.key_file, report);
   CheckSecret("tokens", master.tokens_file, report);
+  if (!config->alerts.hooks.empty() && report.Check("alerts", CheckAlertFiles(config->alerts))) {
+    report.Fine("alerts", fmt::format("{} webhooks", config->alerts.hooks.size()));
+  }
+  CheckSecret("alerts", config->alerts.secret_file, report);
+  CheckSecret("alerts", config->alerts.routing_key_file, report);
   if (master.data_dir.empty()) {
     report.Warn("data_dir", "not set: jobs are lost when the master stops");
   }

@@ -47,8 +47,15 @@ bool AllowsFrames(const Environment& environment) {
 
 bool IsTerminal(std::FILE* stream) { return isatty(fileno(stream)) == 1; }
 
+const absl::TimeZone& LocalZone() {
+  static const auto* const kZone = new absl::TimeZone(absl::LocalTimeZone());
+  return *kZone;
+}
+
 console::TextOptions TextOptionsFor(std::FILE* stream, const Environment& environment) {
-  return {.color = IsTerminal(stream) && AllowsColor(environment), .unicode = HasUtf8(environment)};
+  return {.color = IsTerminal(stream) && AllowsColor(environment),
+          .unicode = HasUtf8(environment),
+          .zone = &LocalZone()};
 }
 
 int WidthOf(std::FILE* stream) {

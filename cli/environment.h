@@ -27,6 +27,9 @@ bool AllowsFrames(const Environment& environment);
 
 bool IsTerminal(std::FILE* stream);
 
+// In which the user's clock runs: that of TZ, or of the host.
+const absl::TimeZone& LocalZone();
+
 // How text on `stream` may look.
 console::TextOptions TextOptionsFor(std::FILE* stream, const Environment& environment);
 

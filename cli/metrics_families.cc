@@ -132,6 +132,8 @@ void AddProgress(const std::string& kind, const Jobs& jobs, Families& families) 
   std::vector<ClientMetric> remaining;
   std::vector<ClientMetric> lower;
   std::vector<ClientMetric> upper;
+  std::vector<ClientMetric> deadline;
+  std::vector<ClientMetric> late;
   for (const Snapshot* job : jobs) {
     if (!IsShown(*job)) continue;
     const auto add = [&](std::vector<ClientMetric>& metrics, double value) {
@@ -147,6 +149,8 @@ void AddProgress(const std::string& kind, const Jobs& jobs, Families& families) 
       add_span(lower, left->lower);
       add_span(upper, left->upper);
     }
+    if (job->deadline) add(deadline, absl::ToDoubleSeconds(*job->deadline - absl::UnixEpoch()));
+    if (job->late_probability) add(late, *job->late_probability);
   }
   const auto add = [&](const char* name, const std::string& help,
                        std::vector<ClientMetric>& metrics) {
@@ -156,6 +160,8 @@ void AddProgress(const std::string& kind, const Jobs& jobs, Families& families) 
   add("_remaining_seconds", "Predicted remaining time of a running " + kind + ".", remaining);
   add("_remaining_lower_seconds", "Lower bound of its 90 % interval.", lower);
   add("_remaining_upper_seconds", "Upper bound of its 90 % interval.", upper);
+  add("_deadline_timestamp_seconds", "When a running " + kind + " has to have ended.", deadline);
+  add("_late_probability", "That it ends later, 0..1; none: not known.", late);
 }
 
 void AddCoverage(const Jobs& jobs, Families& families) {
@@ -176,6 +182,22 @@ void AddCoverage(const Jobs& jobs, Families& families) {
                MetricType::Gauge, std::move(silent));
 }
 
+// How often the intervals of jobs that have succeeded held their ends; none: no job had any.
+void AddIntervalCoverage(const Jobs& jobs, Families& families) {
+  double sum = 0;
+  int count = 0;
+  for (const Snapshot* job : jobs) {
+    if (job->errors.empty() || !job->errors.front().interval_coverage) continue;
+    sum += *job->errors.front().interval_coverage;
+    ++count;
+  }
+  std::vector<ClientMetric> mean;
+  if (count > 0) mean.push_back(Gauge(sum / count));
+  families.Add("job_interval_coverage_ratio",
+               "Share of the 90 % intervals of kept jobs that held the end, mean over those jobs.",
+               MetricType::Gauge, std::move(mean));
+}
+
 }  // namespace
 
 std::vector<MetricFamily> MetricFamilies(const MasterStats& stats,
@@ -192,6 +214,7 @@ std::vector<MetricFamily> MetricFamilies(const MasterStats& stats,
   AddStates("job", reporting, families);
   AddProgress("job", reporting, families);
   AddCoverage(reporting, families);
+  AddIntervalCoverage(reporting, families);
   AddStates("workflow", workflows, families);
   AddProgress("workflow", workflows, families);
   return families.Take();

@@ -4,6 +4,7 @@
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/duration.pb.h>
 #include <google/protobuf/message.h>
+#include <google/protobuf/timestamp.pb.h>
 #include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/yaml.h>
 
@@ -42,6 +43,7 @@ struct ShortName {
 constexpr ShortName kShortNames[] = {
     {"Plan", "workflow", "name"},
     {"Plan", "retry_within_seconds", "retry_within"},
+    {"Plan", "deadline", "deadline_at"},
     {"PlannedJob", "history", "history_name"},
     {"PlannedJob", "maps", "map_task_count"},
     {"PlannedJob", "reduces", "reduce_task_count"},
@@ -272,6 +274,9 @@ class Reader {
       if (field.message_type() == google::protobuf::Duration::descriptor()) {
         return ReadSeconds(node, static_cast<google::protobuf::Duration&>(part), place);
       }
+      if (field.message_type() == google::protobuf::Timestamp::descriptor()) {
+        return ReadInstant(node, static_cast<google::protobuf::Timestamp&>(part), place);
+      }
       return ReadMap(node, part, field_path, place);
     }
     if (!node.IsScalar()) return Fail(place, WantedOf(field));
@@ -331,6 +336,18 @@ class Reader {
     }
     Fail(place, fmt::format("must be from 0 to {:.12g} seconds, or text such as 90s or 1h30m",
                             kSecondsMax));
+  }
+
+  // A time of day would mean another instant each time the file is read.
+  void ReadInstant(const YAML::Node& node, google::protobuf::Timestamp& message,
+                   const Place& place) {
+    absl::Time at;
+    std::string error;
+    if (node.IsScalar() && absl::ParseTime(absl::RFC3339_full, node.Scalar(), &at, &error) &&
+        at != absl::InfiniteFuture() && at != absl::InfinitePast()) {
+      return tidemark::wire::EncodeTime(at, message);
+    }
+    Fail(place, "must be an instant such as 2026-11-26T07:30:00Z or 2026-11-26T08:30:00+01:00");
   }
 
   // "fifo" for SCHEDULING_POLICY_FIFO.

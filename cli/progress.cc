@@ -45,7 +45,8 @@ class BarProgress final : public Progress {
       : environment_(std::move(environment)),
         options_{.color = AllowsColor(environment_),
                  .unicode = HasUtf8(environment_),
-                 .compare = compare},
+                 .compare = compare,
+                 .zone = &LocalZone()},
         lines_(lines),
         terminal_(fileno(stderr)) {}
 
@@ -137,6 +138,27 @@ class NoProgress final : public Progress {
   void Mention(const std::string&) override {}
 };
 
+// Shows how likely the deadline that the reader cares about is missed, whatever the job's own.
+class DueProgress final : public Progress {
+ public:
+  DueProgress(const Deadline& deadline, std::unique_ptr<Progress> shown)
+      : deadline_(deadline), shown_(std::move(shown)) {}
+  bool Show(const Snapshot& snapshot) override {
+    Snapshot due = snapshot;
+    due.deadline = InstantOf(deadline_, snapshot.started_at.value_or(snapshot.at), LocalZone());
+    due.late_probability = LateProbability(due, *due.deadline);
+    return shown_->Show(due);
+  }
+  void Say(const std::string& message) override { shown_->Say(message); }
+  void Mention(const std::string& fact) override { shown_->Mention(fact); }
+  void PassOn(const std::string& line) override { shown_->PassOn(line); }
+  void Finish(const std::string& ending) override { shown_->Finish(ending); }
+
+ private:
+  const Deadline deadline_;
+  const std::unique_ptr<Progress> shown_;
+};
+
 class ProgressOfJobs final : public Progress {
  public:
   explicit ProgressOfJobs(std::function<std::unique_ptr<Progress>()> make)
@@ -174,6 +196,12 @@ ProgressMode ResolveProgress(ProgressMode mode, const Environment& environment) 
 
 std::unique_ptr<Progress> MakeProgress(const ProgressArguments& arguments, std::FILE* lines,
                                        const Environment& environment) {
+  if (arguments.deadline) {
+    ProgressArguments others = arguments;
+    others.deadline.reset();
+    return std::make_unique<DueProgress>(*arguments.deadline,
+                                         MakeProgress(others, lines, environment));
+  }
   switch (ResolveProgress(arguments.mode, environment)) {
     case ProgressMode::kBar:
       return std::make_unique<BarProgress>(arguments.compare, lines, environment);

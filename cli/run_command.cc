@@ -168,6 +168,7 @@ absl::StatusOr<examples::RunSummary> RunWatched(const examples::RunOptions& opti
 
 int Do(const RunArguments& arguments) {
   examples::RunOptions options = arguments.job;
+  options.deadline = arguments.progress.deadline;
   std::vector<std::string>& indicators = options.master_options.job.indicators;
   indicators = IndicatorsFor(arguments.progress, std::move(indicators));
   std::optional<TemporaryDirectory> temporary;

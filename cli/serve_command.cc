@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/time/clock.h"
+#include "cli/alerts/alerts.h"
 #include "cli/commands.h"
 #include "cli/descriptor_limit.h"
 #include "cli/exit_code.h"
@@ -84,6 +85,7 @@ int Do(const ServeArguments& arguments) {
   if (!config.ok()) return Refuse(config.status());
   absl::Status status = CheckMetricsAddress(*config);
   if (status.ok()) status = CheckWebAddress(*config);
+  if (status.ok()) status = CheckAlertFiles(config->alerts);
   if (status.ok()) status = CreateDirectory("--log-dir", config->master.event_log_dir);
   const LogSink log = MakeLogSink(config->log_as_json, config->log_least);
   if (status.ok()) status = MakeDataFolder(config->master.data_dir, log);
@@ -122,10 +124,22 @@ int Do(const ServeArguments& arguments) {
   if (!config->spark_logs.empty()) {
     spark_logs = std::make_unique<SparkLogs>(config->spark_logs, **master, log);
   }
+  std::unique_ptr<Alerts> alerts;
+  if (!config->alerts.hooks.empty()) {
+    auto started = Alerts::Start({.settings = config->alerts,
+                                  .jobs = [&] { return (*master)->ListJobs(); },
+                                  .interval = config->master.tick_interval,
+                                  .data_dir = config->master.data_dir,
+                                  .zone = absl::LocalTimeZone(),
+                                  .log = log});
+    if (!started.ok()) return Refuse(started.status());
+    alerts = *std::move(started);
+  }
   auto watchdog = std::make_unique<Watchdog>(
       [&] { return MasterAnswers(config->master, (*master)->address()); });
   signals.Wait();
   watchdog.reset();
+  alerts.reset();
   spark_logs.reset();
   say("shutting down");
   (*master)->Drain();

@@ -136,7 +136,7 @@ absl::StatusOr<int> WatchOne(const WatchArguments& arguments, const Client& mast
   bool has_reader = true;
   const Timer timer(arguments.timeout);
   const auto final = master.WatchJob(
-      arguments.job_id, {},
+      arguments.job_id, {.is_to_come = arguments.waits},
       {.on_snapshot =
            [&](const Snapshot& snapshot) {
              if (!waits &&

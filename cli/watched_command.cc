@@ -263,6 +263,9 @@ int RunWatched(const WatchedCommandArguments& arguments, const CommandEngine& en
     MastersWords words(progress);
     MasterOptions options = arguments.own_master;
     options.job.indicators = IndicatorsFor(arguments.progress, std::move(options.job.indicators));
+    if (const auto& deadline = arguments.progress.deadline) {
+      options.deadlines = {{.jobs = "*", .deadline = *deadline}};
+    }
     const auto master = StartMaster(words.Heard(std::move(options)));
     if (!master.ok()) return master.status();
     return RunAt((*master)->address(), true, arguments, engine, progress);

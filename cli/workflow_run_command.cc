@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "absl/time/clock.h"
 #include "cli/background_progress.h"
 #include "cli/commands.h"
 #include "cli/environment.h"
@@ -127,8 +128,11 @@ void WriteResult(const examples::WorkflowSummary& summary, const std::string& id
 // Has the master watch the workflow.
 absl::Status Submit(const WorkflowRunArguments& arguments, const examples::WorkflowRunOptions& run,
                     const Client& master) {
-  const auto plan = examples::PlanOf(run);
+  auto plan = examples::PlanOf(run);
   if (!plan.ok()) return plan.status();
+  if (const auto& deadline = arguments.progress.deadline) {
+    plan->deadline = InstantOf(*deadline, absl::Now(), LocalZone());
+  }
   // The master would take it for the same workflow, submitted once more, and show what became of
   // it.
   if (!arguments.run.id.empty() && master.GetJob(run.id, View::kBasic).ok()) {

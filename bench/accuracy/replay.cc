@@ -60,6 +60,7 @@ RunResult MeasureRun(Simulation simulation, std::uint64_t seed, bool keep_curves
   RunResult run = {.seed = seed};
   for (const IndicatorRecord& record : simulation.records) {
     run.metrics.push_back(Measure(record.predictions, 0, simulation.timeline.end));
+    run.lateness.push_back(MeasureLateness(record.predictions, 0, simulation.timeline.end));
   }
   if (keep_curves) run.simulation = std::move(simulation);
   return run;

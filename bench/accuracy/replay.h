@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "bench/accuracy/data_sets.h"
+#include "bench/accuracy/lateness.h"
 #include "bench/accuracy/rows.h"
 #include "bench/accuracy/simulate.h"
 
@@ -25,8 +26,9 @@ struct ReplayOptions {
 // One row with one seed.
 struct RunResult {
   std::uint64_t seed = 0;
-  std::vector<Metrics> metrics;  // by indicator, as in RowResult
-  Simulation simulation;         // empty unless asked for
+  std::vector<Metrics> metrics;    // by indicator, as in RowResult
+  std::vector<Lateness> lateness;  // likewise
+  Simulation simulation;           // empty unless asked for
 };
 
 struct RowResult {

@@ -139,6 +139,27 @@ std::string Errors(const MeanMetrics& mean) {
   if (mean.runs == 0) return "-";
   return fmt::format("{:.2f} / {:.1f}", mean.avg_err, mean.max_err);
 }
+Lateness LatenessOf(const std::vector<RowResult>& results, const std::string& indicator) {
+  Lateness sum;
+  for (const RowResult& result : results) {
+    for (std::size_t i = 0; i < result.indicators.size(); ++i) {
+      if (result.indicators[i] != indicator) continue;
+      for (const RunResult& run : result.runs) sum.Add(run.lateness[i]);
+    }
+  }
+  return sum;
+}
+
+Json LatenessJson(const Lateness& lateness) {
+  Json bins = Json::array();
+  for (const LateBin& bin : lateness.bins) {
+    bins.push_back({{"weight", bin.weight}, {"said", bin.mean_said()}, {"were", bin.share_late()}});
+  }
+  return {{"largest_error", lateness.largest_error()},
+          {"mean_error", lateness.mean_error()},
+          {"bins", bins}};
+}
+
 std::string Percent(std::optional<double> share) {
   return share ? fmt::format("{:.1f} %", 100 * *share) : "-";
 }
@@ -182,6 +203,13 @@ std::string TableOf(const std::vector<RowResult>& results) {
              [](const MeanMetrics& mean) { return Percent(mean.even_coverage); });
   add_figure("rows more than 0.5 points behind the best",
              [](const MeanMetrics& mean) { return fmt::format("{}", mean.rows_behind); });
+  const auto add_lateness = [&](const char* title, double (Lateness::*error)() const) {
+    table.AddLine(title, [&](const std::string& name) {
+      return Percent((LatenessOf(results, name).*error)());
+    });
+  };
+  add_lateness("probability to be late, off by at most", &Lateness::largest_error);
+  add_lateness("and in the mean", &Lateness::mean_error);
   return table.Take();
 }
 
@@ -200,13 +228,19 @@ std::string JsonOf(const std::vector<RowResult>& results) {
   }
   Json means = Json::object();
   Json behind = Json::object();
+  Json late = Json::object();
   for (const std::string& name : IndicatorsOf(results)) {
     means[name] = MeanJson(MeanOf(results, name, All));
     means[name]["train"] = MeanJson(MeanOf(results, name, In(Split::kTrain)));
     means[name]["valid"] = MeanJson(MeanOf(results, name, In(Split::kValid)));
     behind[name] = MeanOf(results, name, All).rows_behind;
+    late[name] = LatenessJson(LatenessOf(results, name));
   }
-  return Json({{"suite", SuitesOf(results)}, {"rows", rows}, {"mean", means}, {"behind", behind}})
+  return Json({{"suite", SuitesOf(results)},
+               {"rows", rows},
+               {"mean", means},
+               {"behind", behind},
+               {"late", late}})
              .dump(1) +
          "\n";
 }

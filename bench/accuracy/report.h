@@ -13,12 +13,13 @@ namespace tidemark::bench {
 std::string TableOf(const std::vector<RowResult>& results);
 
 // {"suite": ..., "rows": [one for each row, seed and indicator], "mean": {INDICATOR: {...}},
-// "behind": {INDICATOR: ...}};
+// "behind": {INDICATOR: ...}, "late": {INDICATOR: {...}}};
 // errors in percentage points, shares 0..1; null where there is no figure. Means are over rows and
 // seeds, of all and of each split; besides the metrics they have
 //   even_coverage  share of rows and seeds with a coverage of at least 0.75
 //   rows_behind    rows in which avg_err is more than 0.5 points above the best other indicator's,
 //                  the oracle and variants of tidemark aside; of all rows "behind" has it, too
+// "late" is what lateness.h says, of all rows and seeds: ten bins by the probability that was said.
 std::string JsonOf(const std::vector<RowResult>& results);
 
 // Two kinds of JSON lines, for each row and seed: one with its task attempts, and one for each

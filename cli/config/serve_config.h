@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "cli/alerts/alert_settings.h"
 #include "tidemark/master.h"
 
 namespace tidemark::cli {
@@ -30,6 +31,7 @@ struct ServeConfig {
   absl::Duration shutdown_grace = absl::Seconds(5);
   // How long a master that is asked to end says NOT_SERVING before it stops to take new calls.
   absl::Duration shutdown_drain = absl::ZeroDuration();
+  AlertSettings alerts;
 };
 
 // One setting given by name, outside of the file.

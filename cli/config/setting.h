@@ -8,10 +8,12 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "cli/config/serve_config.h"
 
@@ -148,6 +150,35 @@ Setting ChoiceSetting(std::string key, std::vector<std::pair<std::string, Value>
                   if (value == field(config)) return name;
                 }
                 return std::string();
+              }};
+}
+
+// A list of items that `parse` reads, or says why not, and `write` shows.
+template <typename Item, typename Field>
+Setting ListSetting(std::string key, std::string allowed,
+                    absl::StatusOr<Item> (*parse)(std::string_view),
+                    std::string (*write)(const Item&), Field field) {
+  return {.key = std::move(key),
+          .allowed = std::move(allowed),
+          .is_list = true,
+          .set =
+              [parse, field](const auto& words, const std::string&, ServeConfig& config) {
+                std::vector<Item> items;
+                for (const std::string& word : words) {
+                  absl::StatusOr<Item> item = parse(word);
+                  if (!item.ok()) return Unallowed(word);
+                  items.push_back(*std::move(item));
+                }
+                field(config) = std::move(items);
+                return absl::OkStatus();
+              },
+          .show =
+              [write, field](ServeConfig& config) {
+                std::string list;
+                for (const Item& item : field(config)) {
+                  list += (list.empty() ? "[" : ", ") + write(item);
+                }
+                return list.empty() ? "[]" : list + "]";
               }};
 }
 

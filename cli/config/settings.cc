@@ -8,6 +8,32 @@ namespace {
 constexpr std::uint64_t kBytesMax = std::uint64_t{1} << 50;
 constexpr absl::Duration kWeek = absl::Hours(24 * 7);
 
+absl::StatusOr<std::string> AnyText(std::string_view text) { return std::string(text); }
+std::string SameText(const std::string& text) { return text; }
+
+// What is wrong with an address is not repeated: it may be a secret.
+Setting HooksSetting() {
+  Setting setting = ListSetting<AlertHook>(
+      "alerts.webhooks",
+      "a list of json=ADDRESS, slack=ADDRESS or pagerduty=ADDRESS, where ADDRESS begins with "
+      "https:// "
+      "or http:// or is @FILE, a file that holds it",
+      &ParseAlertHook, &ToString, [](auto& c) -> auto& { return c.alerts.hooks; });
+  setting.set = [read = std::move(setting.set)](const auto& words, const std::string& folder,
+                                                ServeConfig& config) {
+    if (const absl::Status status = read(words, folder, config); !status.ok()) {
+      const auto is_wrong = [](const std::string& word) { return !ParseAlertHook(word).ok(); };
+      const auto wrong = std::find_if(words.begin(), words.end(), is_wrong);
+      return Unallowed(wrong->substr(0, wrong->find('=')) + "=...");
+    }
+    for (AlertHook& hook : config.alerts.hooks) {
+      if (hook.url.starts_with('@')) hook.url = "@" + FileIn(folder, hook.url.substr(1));
+    }
+    return absl::OkStatus();
+  };
+  return setting;
+}
+
 }  // namespace
 
 const std::vector<Setting>& AllSettings() {
@@ -78,6 +104,37 @@ const std::vector<Setting>& AllSettings() {
       DurationSetting(
           "estimate.abandon_after", absl::Seconds(1), kWeek,
           [](auto& c) -> auto& { return c.master.job.abandon_after; }),
+      ListSetting<DeadlineRule>(
+          "deadlines",
+          "a list of NAME=WHEN, where NAME may have * and WHEN is 07:30, 2026-11-26 07:30, an "
+          "instant such as 2026-11-26T07:30:00Z, or a duration such as 2h30m",
+          &ParseDeadlineRule, &tidemark::ToString,
+          [](auto& c) -> auto& { return c.master.deadlines; }),
+      // Who is told.
+      HooksSetting(),
+      ChoicesSetting(
+          "alerts.on", {"late", "straggler", "ended", "failed", "silent"},
+          [](auto& c) -> auto& { return c.alerts.kinds; }),
+      ListSetting<std::string>(
+          "alerts.jobs", "a list of names of jobs, which may have *", &AnyText, &SameText,
+          [](auto& c) -> auto& { return c.alerts.jobs; }),
+      CountSetting(
+          "alerts.late_percent", 1, 100, [](auto& c) -> auto& { return c.alerts.late_percent; }),
+      DurationSetting(
+          "alerts.silent_after", absl::Seconds(1), kWeek,
+          [](auto& c) -> auto& { return c.alerts.silent_after; }),
+      FileSetting(
+          "alerts.secret", "a file", [](auto& c) -> auto& { return c.alerts.secret_file; }),
+      FileSetting(
+          "alerts.routing_key", "a file",
+          [](auto& c) -> auto& { return c.alerts.routing_key_file; }),
+      DurationSetting(
+          "alerts.timeout", absl::Milliseconds(100), absl::Minutes(5),
+          [](auto& c) -> auto& { return c.alerts.timeout; }),
+      CountSetting(
+          "alerts.attempts", 1, 100, [](auto& c) -> auto& { return c.alerts.attempts; }),
+      SwitchSetting(
+          "alerts.allow_local", [](auto& c) -> auto& { return c.alerts.allow_local; }),
       // Limits on what one reporter may cost the master.
       BytesSetting(
           "limits.message_bytes", 1024, std::uint64_t{1} << 30,

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "cli/console/bar.h"
+#include "cli/console/deadline_wording.h"
 #include "cli/console/duration_text.h"
 #include "cli/console/job_wording.h"
 #include "cli/console/text.h"
@@ -40,7 +42,7 @@ class Frame {
   Frame(const Snapshot& snapshot, const FrameOptions& options)
       : snapshot_(snapshot),
         options_(options),
-        text_{.color = options.color, .unicode = options.unicode} {}
+        text_{.color = options.color, .unicode = options.unicode, .zone = options.zone} {}
 
   std::vector<std::string> Render() {
     AddHeader();
@@ -108,6 +110,13 @@ void Frame::AddHeader() {
     pieces.push_back({step.is_current ? Style::kPlain : Style::kDim, step.text});
   }
   pieces.push_back({Style::kDim, DurationText(snapshot_.elapsed())});
+  if (std::string end = EndClockText(snapshot_, text_); !end.empty()) {
+    pieces.push_back({Style::kPlain, std::move(end)});
+  }
+  if (std::string due = DeadlineText(snapshot_, text_); !due.empty()) {
+    const Style style = IsLikelyLate(snapshot_) ? Style::kWarning : Style::kPlain;
+    pieces.push_back({style, std::move(due)});
+  }
   AddPieces(pieces);
 }
 

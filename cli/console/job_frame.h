@@ -29,6 +29,7 @@ struct FrameOptions {
   bool color = false;    // ANSI colours
   bool unicode = false;  // blocks and dashes beyond ASCII
   bool compare = false;  // a bar for each indicator, one below the other
+  const absl::TimeZone* zone = nullptr;  // as in TextOptions
 };
 
 // Fractions are drawn as they are, within their bounds.

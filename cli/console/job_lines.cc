@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cli/console/deadline_wording.h"
 #include "cli/console/duration_text.h"
 
 namespace tidemark::console {
@@ -56,6 +57,10 @@ std::string PlainLine(const Snapshot& snapshot, const TextOptions& options, bool
   const std::string percent = PercentText(snapshot, snapshot.estimate);
   if (percent != "-") line += fmt::format(" {},", percent);
   line += " " + DescribeRemaining(snapshot, snapshot.estimate, options).text();
+  for (const std::string& text :
+       {EndClockText(snapshot, options), DeadlineText(snapshot, options)}) {
+    if (!text.empty()) line += ", " + text;
+  }
   line += PartsText(snapshot, options);
   if (std::string last = StragglerText(snapshot, options); !last.empty()) {
     if (last.starts_with("Reduce")) last[0] = 'r';  // in the middle of a line
@@ -74,7 +79,8 @@ PlainLines::Said PlainLines::What(const Snapshot& snapshot) {
             .is_final = snapshot.is_final,
             .estimate = snapshot.estimate.state,
             .notes = snapshot.notes.size(),
-            .is_silent = snapshot.silent_since.has_value()};
+            .is_silent = snapshot.silent_since.has_value(),
+            .is_likely_late = IsLikelyLate(snapshot)};
   // Without its numbers, which may change all the time.
   const std::string step = CurrentStep(snapshot);
   if (snapshot.children.empty()) said.phase = step.substr(0, step.find_first_of(" 0123456789"));

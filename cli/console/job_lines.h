@@ -37,6 +37,7 @@ class PlainLines {
     std::vector<ChildState> children;
     std::size_t notes = 0;
     bool is_silent = false;
+    bool is_likely_late = false;
     friend bool operator==(const Said&, const Said&) = default;
   };
   static Said What(const Snapshot& snapshot);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/console/deadline_wording.h"
 #include "cli/console/duration_text.h"
 #include "cli/console/text.h"
 
@@ -51,7 +52,9 @@ std::vector<std::string> RenderSummary(const Snapshot& snapshot, int width,
   const std::string title = JobTitle(snapshot, options);
   const std::string elapsed = ElapsedText(snapshot.elapsed());
   if (snapshot.is_final) {
-    add(StateStyle(snapshot), fmt::format("{} {} after {}", title, StateName(snapshot), elapsed));
+    const std::string due = DeadlineText(snapshot, options);
+    add(StateStyle(snapshot), fmt::format("{} {} after {}{}{}", title, StateName(snapshot), elapsed,
+                                          due.empty() ? "" : ", ", due));
   } else if (!ending.empty()) {
     add(Style::kWarning, fmt::format("{} {}", title, Printable(ending, options.unicode)));
   } else {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cli/console/deadline_wording.h"
 #include "cli/console/duration_text.h"
 #include "cli/console/table.h"
 #include "cli/console/text.h"
@@ -30,8 +31,13 @@ std::string KindName(const Snapshot& job) {
 }
 
 std::string EndOf(const Snapshot& job, const TextOptions& options) {
-  if (job.is_final) return Printable(job.message, options.unicode);
-  const std::string remaining = DescribeRemaining(job, job.estimate, options).text();
+  const std::string due = DeadlineText(job, options);
+  if (job.is_final) {
+    const std::string message = Printable(job.message, options.unicode);
+    return message.empty() || due.empty() ? message + due : message + "; " + due;
+  }
+  std::string remaining = DescribeRemaining(job, job.estimate, options).text();
+  if (!due.empty()) remaining += "; " + due;
   if (!job.silent_since) return remaining;
   return fmt::format("no news for {}; {}", DurationText(job.at - *job.silent_since), remaining);
 }

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/time.h"
+
 namespace tidemark::console {
 
 enum class Style { kPlain, kStrong, kDim, kBar, kGood, kWarning, kBad };
@@ -12,6 +14,8 @@ enum class Style { kPlain, kStrong, kDim, kBar, kGood, kWarning, kBad };
 struct TextOptions {
   bool color = false;    // ANSI colours
   bool unicode = false;  // beyond ASCII
+  // In which instants are told; null: UTC. Outlives the options.
+  const absl::TimeZone* zone = nullptr;
 };
 
 // `text` in the colours of `style`, which end with it.

@@ -237,6 +237,9 @@ JobOpened JobRun::Describe(const JobPlan& plan) const {
                       .submitted_at = submitted_at_,
                       .stages = MapReduceStages(static_cast<std::uint32_t>(plan.splits.size()),
                                                 plan.reduce_task_count)};
+  if (options_.deadline) {
+    opened.deadline = InstantOf(*options_.deadline, submitted_at_, absl::LocalTimeZone());
+  }
   for (StageOpened& stage : opened.stages) stage.slots = options_.slots;
   opened.stages[kMapStage].has_combiner = plan.has_combiner;
   return opened;

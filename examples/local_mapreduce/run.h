@@ -10,12 +10,14 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "tidemark/client_security.h"
+#include "tidemark/deadline.h"
 #include "tidemark/job.h"
 #include "tidemark/master.h"
 
@@ -45,6 +47,7 @@ struct RunOptions {
   // Must outlive RunJob().
   SlotShare* shared_slots = nullptr;
   std::uint32_t reduce_task_count = 2;
+  std::optional<Deadline> deadline;  // told to the master
   std::uint32_t map_task_count = 0;  // 0: one for each 8 MiB of input, at least two for each slot
   std::map<std::string, std::string> parameters;  // of the job, such as sigma=1.4
   // How a worker is started: a program and its first arguments; RunJob() appends its own. The

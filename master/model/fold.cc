@@ -198,6 +198,7 @@ absl::Status Folder::operator()(const JobOpened& opened) {
                             &JobOpened::user, &JobOpened::queue}) {
       if ((known.*text).empty()) known.*text = opened.*text;
     }
+    if (!known.deadline) known.deadline = opened.deadline;
     known.application_master_attempt =
         std::max(known.application_master_attempt, opened.application_master_attempt);
   }

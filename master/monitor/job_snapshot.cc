@@ -357,6 +357,7 @@ void AddFacts(const model::JobRecord& state, const std::vector<std::string>& not
                      .user = state.opened->user,
                      .queue = state.opened->queue};
   job.started_at = state.started_at;
+  job.deadline = state.opened->deadline;
   AddStages(state, job);
   if (job.is_final) EndStages(job);
   job.coverage = CoverageAt(state, job.at);
@@ -487,6 +488,7 @@ void Complete(const model::JobRecord& state, std::optional<double> known_share, 
     }
   }
   job.counts = CountParts(job);
+  if (job.deadline) job.late_probability = LateProbability(job, *job.deadline);
 }
 
 }  // namespace tidemark::monitor

@@ -35,8 +35,8 @@ void AddGroups(const model::JobRecord& state, const StagesEstimate& estimate, ab
 void AddForecasts(const StagesEstimate& estimate, Snapshot& job);
 
 // Fills in what follows from the rest: that a reduce stage which has fetched runs, the fractions at
-// the bounds of the estimates, what the estimate rests on, and how many parts there are.
-// `known_share`: of the work left; empty: all of it is known.
+// the bounds of the estimates, what the estimate rests on, how likely it is late, and how many
+// parts there are. `known_share`: of the work left; empty: all of it is known.
 void Complete(const model::JobRecord& state, std::optional<double> known_share, Snapshot& job);
 
 }  // namespace tidemark::monitor

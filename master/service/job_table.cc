@@ -12,6 +12,7 @@
 #include "master/store/log_record.h"
 #include "master/store/recovery.h"
 #include "master/store/restore.h"
+#include "proto/wire/encode_event.h"
 #include "proto/wire/parse_event.h"
 #include "tidemark/limit.h"
 
@@ -233,43 +234,68 @@ IngestResult JobTable::Ingest(const wire::ReceivedEvent& received, absl::Time no
   auto job = std::static_pointer_cast<Job>(Find(received.job_id));
   absl::StatusOr<Event> event = wire::ParseEvent(received, now);
   if (!event.ok()) return Reject(received, job.get(), event.status());
+  const bool opens = options_.deadline_of && std::holds_alternative<JobOpened>(event->body);
+  IngestResult taken = Take(received, *event, now, sender, std::move(job));
+  if (opens && taken.status.ok()) SayDeadline(*event, now, sender);
+  return taken;
+}
+
+// What the settings say of a job that says nothing itself is an event of one more source, so that
+// the log of the job has it.
+void JobTable::SayDeadline(const Event& opening, absl::Time now, const Sender& sender) {
+  const auto& opened = std::get<JobOpened>(opening.body);
+  if (opened.deadline || opened.name.empty()) return;
+  const std::optional<absl::Time> deadline = options_.deadline_of(opened.name, now);
+  if (!deadline) return;
+  Event said = {.job_id = opening.job_id,
+                .run_uid = opening.run_uid,
+                .source_id = "settings of the master",
+                .sequence = 1};
+  said.sent_at = said.arrived_at = now;
+  said.body = JobOpened{.deadline = deadline};
+  Take(wire::EncodeEvent(said), said, now, sender,
+       std::static_pointer_cast<Job>(Find(opening.job_id)));
+}
+
+IngestResult JobTable::Take(const wire::ReceivedEvent& received, Event& event, absl::Time now,
+                            const Sender& sender, std::shared_ptr<Job> job) {
   IngestResult taken;
-  if (job == nullptr && !std::holds_alternative<JobOpened>(event->body)) {
+  if (job == nullptr && !std::holds_alternative<JobOpened>(event.body)) {
     taken.status = absl::FailedPreconditionError(
-        fmt::format("job {} is not open; send JobOpened first", event->job_id));
+        fmt::format("job {} is not open; send JobOpened first", event.job_id));
     return taken;
   }
-  while (job == nullptr || IsFollowedBy(*event, *job)) {
-    auto known = Open(received, *event, sender, job, taken);
+  while (job == nullptr || IsFollowedBy(event, *job)) {
+    auto known = Open(received, event, sender, job, taken);
     taken.status = known.status();
     if (!known.ok() || *known == nullptr) return taken;
     job = *std::move(known);
   }
   const std::lock_guard lock(job->mutex);
-  taken.status = job->monitor.CheckRun(*event);
+  taken.status = job->monitor.CheckRun(event);
   if (!taken.status.ok()) return taken;
   // A duplicate changes nothing; it is answered when the first one is safe.
-  if (event->sequence <= job->monitor.accepted_sequence(event->source_id)) {
+  if (event.sequence <= job->monitor.accepted_sequence(event.source_id)) {
     return job->Answer(absl::OkStatus());
   }
-  if (job->monitor.is_closed() && std::holds_alternative<JobOpened>(event->body)) {
+  if (job->monitor.is_closed() && std::holds_alternative<JobOpened>(event.body)) {
     return job->Answer(absl::AlreadyExistsError(
         fmt::format("job {} has ended; open the new one under another id, or with a run_uid of its "
                     "own",
-                    event->job_id)));
+                    event.job_id)));
   }
-  if (absl::Status charged = Charge(BytesOf(received), &*event, *job); !charged.ok()) {
+  if (absl::Status charged = Charge(BytesOf(received), &event, *job); !charged.ok()) {
     return job->Answer(std::move(charged));
   }
-  event->arrived_at = job->NotBefore(now);
+  event.arrived_at = job->NotBefore(now);
   // After the final snapshot there is nothing left to recover.
   if (!job->ticked.snapshot->is_final) {
     AppendRecord(*job, [&](std::string& out) {
-      store::EncodeReceived(received, event->arrived_at, job->key, out);
+      store::EncodeReceived(received, event.arrived_at, job->key, out);
     });
   }
-  absl::Status applied = job->monitor.Apply(*event);
-  if (applied.ok() && options_.on_event) options_.on_event(*event);
+  absl::Status applied = job->monitor.Apply(event);
+  if (applied.ok() && options_.on_event) options_.on_event(event);
   job->holding.Hold(Resource::kStateBytes, job->monitor.state_bytes());
   return job->Answer(std::move(applied));
 }

@@ -54,6 +54,8 @@ struct JobTableOptions {
   // caller of TickDue(), before its first snapshot. May be empty.
   std::function<std::vector<PastRun>(const std::string& name, const store::Reported& job)>
       past_runs;
+  // When a job of that name has to have ended that is opened now without a deadline. May be empty.
+  std::function<std::optional<absl::Time>(const std::string& name, absl::Time now)> deadline_of;
   // Told of all jobs and workflows; may refuse an id. Null: none is. Outlives the table.
   JobHub* hub = nullptr;
   TickPace pace;
@@ -147,6 +149,9 @@ class JobTable final : public LiveTable {
                                             const std::shared_ptr<Job>& before,
                                             IngestResult& taken);
   static bool IsFollowedBy(const Event& event, Job& job);
+  IngestResult Take(const wire::ReceivedEvent& received, Event& event, absl::Time now,
+                    const Sender& sender, std::shared_ptr<Job> job);
+  void SayDeadline(const Event& opening, absl::Time now, const Sender& sender);
   absl::Status TakeDisk(std::size_t bytes, unsigned slack, Job& job);
   void CheckDisk();
   void OpenLogs(Job& job) const;

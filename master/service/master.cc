@@ -165,6 +165,15 @@ service::ShareOptions SharesOf(const MasterOptions& options) {
               options.state_bytes_max == 0 ? HalfOfTheMemory() : options.state_bytes_max};
 }
 
+// Empty: there are none.
+std::function<std::optional<absl::Time>(const std::string& name, absl::Time now)> DeadlinesOf(
+    const MasterOptions& options) {
+  if (options.deadlines.empty()) return nullptr;
+  return [rules = options.deadlines](const std::string& name, absl::Time now) {
+    return DeadlineOf(rules, name, now, absl::LocalTimeZone());
+  };
+}
+
 service::JobTableOptions TableOptions(
     const MasterOptions& options, JobHub& hub,
     std::function<void(const store::FinishedJob&)> on_end,
@@ -182,6 +191,7 @@ service::JobTableOptions TableOptions(
           .on_end = std::move(on_end),
           .on_event = std::move(on_event),
           .past_runs = std::move(past_runs),
+          .deadline_of = DeadlinesOf(options),
           .hub = &hub,
           .pace = PaceOf(options)};
 }
@@ -194,6 +204,7 @@ service::WorkflowTableOptions WorkflowOptions(
   return {.live = {.abandon_after = options.job.abandon_after},
           .jobs_per_workflow_max = options.workflow_jobs_max,
           .workflows_max = options.workflows_max,
+          .deadline_of = DeadlinesOf(options),
           .runs = std::move(runs),
           .stage_runs = std::move(stage_runs),
           .node = std::move(node)};

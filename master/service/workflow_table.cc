@@ -78,9 +78,12 @@ absl::Status WorkflowTable::CheckJournal() const {
   return status.ok() || data_dir().empty() ? absl::OkStatus() : JournalFails(status);
 }
 
-absl::StatusOr<std::shared_ptr<WorkflowTable::Entry>> WorkflowTable::Open(const Plan& plan,
+absl::StatusOr<std::shared_ptr<WorkflowTable::Entry>> WorkflowTable::Open(Plan plan,
                                                                           const Sender& sender,
                                                                           absl::Time now) {
+  if (!plan.deadline && options_.deadline_of) {
+    plan.deadline = options_.deadline_of(plan.name.empty() ? plan.id : plan.name, now);
+  }
   auto entry = std::make_shared<Entry>(workflow::LiveWorkflow(plan, now, options_.live), now,
                                        sender, shares());
   if (absl::Status taken = entry->holding.Take(Resource::kDiskBytes, 0); !taken.ok()) {

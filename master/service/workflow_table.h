@@ -33,6 +33,9 @@ struct WorkflowTableOptions {
   workflow::LiveWorkflowOptions live;
   std::size_t jobs_per_workflow_max = 1000;
   std::size_t workflows_max = 1000;  // the shares of `jobs` say how many one may run
+  // When a workflow of that name has to have ended that is submitted now without a deadline. May be
+  // empty.
+  std::function<std::optional<absl::Time>(const std::string& name, absl::Time now)> deadline_of;
   // Profiles of earlier runs of jobs of a name that may teach `job`, the most recent first. From
   // any thread; may be empty.
   std::function<std::vector<JobProfile>(const std::string& name, const store::Reported& job)> runs;
@@ -102,8 +105,7 @@ class WorkflowTable final : public LiveTable {
   }
   std::string WorkflowOf(const std::string& job_id) const;
   absl::Status CheckJournal() const;
-  absl::StatusOr<std::shared_ptr<Entry>> Open(const Plan& plan, const Sender& sender,
-                                              absl::Time now);
+  absl::StatusOr<std::shared_ptr<Entry>> Open(Plan plan, const Sender& sender, absl::Time now);
   // Changes a workflow and appends the record of that if it is news. `observed_job`: one that it
   // may have ignored before; empty: none.
   absl::StatusOr<Journal::Mark> Change(

@@ -64,6 +64,8 @@ void LiveWorkflow::AddJob(const PlannedJob& planned) {
 
 bool LiveWorkflow::WasSubmittedAs(Plan plan) const {
   if (plan.jobs.size() != submitted_jobs_) return false;
+  // It may have got one from the settings of the master.
+  if (!plan.deadline) plan.deadline = plan_.deadline;
   Plan submitted = plan_;
   submitted.jobs.resize(submitted_jobs_);
   return submitted == WithNames(std::move(plan));
@@ -221,6 +223,7 @@ Snapshot LiveWorkflow::Describe(absl::Time now, const WorkflowPrediction* predic
   snapshot.info =
       JobInfo{.name = plan_.name.empty() ? plan_.id : plan_.name, .kind = JobKind::kWorkflow};
   snapshot.started_at = std::min(submitted_at_, BeganBy(now));
+  snapshot.deadline = plan_.deadline;
   tidemark::Estimate& estimate = snapshot.estimate;
   estimate.state = EstimateState::kWarmingUp;
   if (prediction != nullptr) {
@@ -305,6 +308,7 @@ const Snapshot& LiveWorkflow::Tick(absl::Time now, absl::StatusOr<estimate::Esti
     if (IsSilent()) shown.fraction_done = 0;  // as far as before
     AddNotes(now, snapshot.notes);
   }
+  if (plan_.deadline) snapshot.late_probability = LateProbability(snapshot, *plan_.deadline);
   NeverBack(shown_, snapshot);
   if (is_final) shown.fraction_done_lower = shown.fraction_done_upper = shown.fraction_done;
   for (std::size_t i = 0; i < jobs_.size(); ++i) {

@@ -197,6 +197,7 @@ struct BodyEncoder {
     message.set_queue(ValidText(job.queue));
     if (job.submitted_at) message.set_submitted_at(absl::ToUnixNanos(*job.submitted_at));
     message.set_application_master_attempt(job.application_master_attempt);
+    if (job.deadline) message.set_deadline_at(absl::ToUnixNanos(*job.deadline));
     for (const StageOpened& stage : job.stages) EncodeStage(stage, *message.add_stages());
   }
 

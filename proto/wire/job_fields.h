@@ -206,6 +206,8 @@ void Fields(Io& io, V& snapshot) {
   io("counts", snapshot.counts);
   io("silent_since", snapshot.silent_since);
   io("notes", snapshot.notes);
+  io("deadline_at", snapshot.deadline);
+  io.Fraction("late_probability", snapshot.late_probability);
   io("stage_infos", snapshot.stage_infos);
   io("stages", snapshot.stages);
   io("children", snapshot.children);

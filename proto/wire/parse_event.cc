@@ -141,6 +141,7 @@ absl::StatusOr<EventBody> ParseJobOpened(const v1::JobOpened& untrusted,
   if (untrusted.has_submitted_at()) {
     job.submitted_at = absl::FromUnixNanos(untrusted.submitted_at());
   }
+  if (untrusted.has_deadline_at()) job.deadline = absl::FromUnixNanos(untrusted.deadline_at());
   job.application_master_attempt = untrusted.application_master_attempt();
   job.stages.reserve(stages);
   for (const v1::StageOpened& stage : untrusted.stages()) {

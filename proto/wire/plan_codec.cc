@@ -73,6 +73,7 @@ void Fields(Io& io, V& plan) {
   io("jobs", plan.jobs);
   io("cluster", plan.cluster);
   io("retry_within", plan.retry_within);
+  io("deadline_at", plan.deadline);
 }
 
 namespace wire {

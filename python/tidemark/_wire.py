@@ -1,11 +1,12 @@
 """The messages and methods of a master, from the descriptors that were compiled with the package.
 
-They are in a pool of their own and hold no generated code: any protobuf from 4.25 on reads them, and
+They are in a pool of their own and hold no generated code: any protobuf from 3.21 on reads them, and
 a program that has generated modules of tidemark.v1 for itself may go on using these (ADR 35).
 """
 
 from __future__ import annotations
 
+import functools
 import importlib.resources
 from typing import Any
 
@@ -24,7 +25,15 @@ _service = _pool.FindServiceByName("tidemark.v1.JobService")
 
 def message(name: str) -> Any:
     """The class of a message, such as tidemark.v1.Snapshot."""
-    return message_factory.GetMessageClass(_pool.FindMessageTypeByName(name))
+    descriptor = _pool.FindMessageTypeByName(name)
+    if hasattr(message_factory, "GetMessageClass"):
+        return message_factory.GetMessageClass(descriptor)
+    return _factory().GetPrototype(descriptor)  # before 4.22, as in Debian 12
+
+
+@functools.lru_cache(maxsize=None)
+def _factory() -> Any:
+    return message_factory.MessageFactory(_pool)
 
 
 def request(method: str, **fields: Any) -> Any:

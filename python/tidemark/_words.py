@@ -247,8 +247,31 @@ def straggler_text(snapshot: Snapshot) -> Optional[str]:
     return printable(snapshot.named_tasks[0].reason)
 
 
+def due_text(snapshot: Snapshot) -> Optional[str]:
+    """When it is due by the clock on the wall, and how likely it is late."""
+    if snapshot.deadline_at is None:
+        return None
+    due_at, now = snapshot.deadline_at.astimezone(), snapshot.at.astimezone()
+    if due_at.date() == now.date():
+        due = f"{due_at:%H:%M}"
+    else:
+        due = f"{due_at:%b %d %H:%M}" if due_at.year == now.year else f"{due_at:%Y-%m-%d %H:%M}"
+    late = snapshot.late_probability
+    if snapshot.final:
+        if late is None or snapshot.ended_at is None:
+            return f"due {due}"
+        by = duration_text(snapshot.ended_at - snapshot.deadline_at)
+        return f"{by} late (due {due})" if late >= 0.5 else f"in time (due {due})"
+    if snapshot.at >= snapshot.deadline_at:
+        return f"was due {due}"
+    if late is None:
+        return f"due {due}"
+    percent = "under 1 %" if late < 0.01 else "over 99 %" if late > 0.99 else f"{100 * late:.0f} %"
+    return f"due {due}, {percent} likely late"
+
+
 def line_text(snapshot: Snapshot, unicode: bool) -> str:
     """Everything but the name and the bar."""
-    texts = [parts_text(snapshot), remaining_text(snapshot, unicode)]
+    texts = [parts_text(snapshot), remaining_text(snapshot, unicode), due_text(snapshot)]
     line = ", ".join(filter(None, texts))
     return "; ".join(filter(None, [line, silence_text(snapshot), straggler_text(snapshot)]))

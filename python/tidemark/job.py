@@ -288,6 +288,8 @@ class Snapshot:
     counts: Counts = Counts()
     silent_since: Optional[datetime] = None
     notes: tuple[str, ...] = ()
+    deadline_at: Optional[datetime] = None
+    late_probability: Optional[float] = None
     stage_infos: tuple[StageInfo, ...] = ()
     stages: tuple[StageProgress, ...] = ()
     children: tuple[Child, ...] = ()

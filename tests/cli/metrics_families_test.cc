@@ -88,6 +88,33 @@ TEST(MetricFamilies, ARunningJobHasItsProgressAndItsInterval) {
   EXPECT_EQ(Find(families, "tidemark_job_dropped_events").metric[0].gauge.value, 3);
 }
 
+TEST(MetricFamilies, AJobIsLateOnlyWhereItIsDue) {
+  Snapshot due = Running("etl-7");
+  due.deadline = absl::FromUnixSeconds(1'800'000'000);
+  due.late_probability = 0.83;
+  Snapshot unknown = Running("etl-8");
+  unknown.deadline = due.deadline;
+  const auto families = MetricFamilies({}, {due, unknown, Running("other")});
+  EXPECT_EQ(Find(families, "tidemark_job_deadline_timestamp_seconds").metric.size(), 2U);
+  EXPECT_EQ(Find(families, "tidemark_job_deadline_timestamp_seconds").metric[0].gauge.value, 1.8e9);
+  const auto& late = Find(families, "tidemark_job_late_probability").metric;
+  ASSERT_EQ(late.size(), 1U) << "what is not known is not 0";
+  EXPECT_EQ(late[0].gauge.value, 0.83);
+}
+
+TEST(MetricFamilies, IntervalsAreCountedOfJobsThatHadSome) {
+  EXPECT_TRUE(Find(MetricFamilies({}, {Running("a")}), "tidemark_job_interval_coverage_ratio")
+                  .metric.empty());
+  Snapshot good = Ended(Running("a"), JobState::kSucceeded);
+  good.errors = {{.indicator = "tidemark", .interval_coverage = 1.0}};
+  Snapshot bad = good;
+  bad.errors[0].interval_coverage = 0.5;
+  Snapshot none = good;
+  none.errors[0].interval_coverage.reset();
+  const auto families = MetricFamilies({}, {good, bad, none});
+  EXPECT_EQ(Find(families, "tidemark_job_interval_coverage_ratio").metric[0].gauge.value, 0.75);
+}
+
 TEST(MetricFamilies, AnEndedJobCountsInItsStateOnly) {
   const auto families =
       MetricFamilies({}, {Ended(Running("old"), JobState::kSucceeded), Running("new")});

@@ -60,6 +60,18 @@ TEST(PlanFile, OfJobsSaysWhatAMasterTakes) {
   EXPECT_EQ(plan.jobs[1].profile->reduce_task_time, absl::Seconds(20));
 }
 
+TEST(PlanFile, HasADeadlineThatIsAnInstant) {
+  const std::string jobs = "\njobs: [{name: a}]\n";
+  EXPECT_EQ(PlanOf("deadline: 1970-01-01T01:30:00+01:00" + jobs).deadline,
+            absl::UnixEpoch() + absl::Minutes(30));
+  EXPECT_EQ(PlanOf(jobs).deadline, std::nullopt);
+  for (const char* bad : {"07:30", "2h", "tomorrow", "infinite-future", "[1]"}) {
+    EXPECT_THAT(MessageOf(std::string("deadline: ") + bad + jobs),
+                HasSubstr("line 1: deadline: must be an instant such as"))
+        << bad;
+  }
+}
+
 // The file of docs/workflows.md that `estimate` takes.
 TEST(PlanFile, OfStagesIsOneUnnamedJob) {
   const Plan plan = PlanOf(R"(

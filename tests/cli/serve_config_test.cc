@@ -100,6 +100,13 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Endless", "tick: {interval: inf}", "such as 1.5s, not `inf`"},
         Case{"Indicator", "estimate: {indicators: [oracle]}", "not `oracle`"},
         Case{"IndicatorTwice", "estimate: {indicators: [hadoop, hadoop]}", "not `hadoop`"},
+        Case{"Deadline", "deadlines:\n- nightly=7 pm\n",
+             "tm.yaml:1: deadlines must be a list of NAME=WHEN, where NAME may have * and WHEN is "
+             "07:30, 2026-11-26 07:30, an instant such as 2026-11-26T07:30:00Z, or a duration such "
+             "as 2h30m, not `nightly=7 pm`"},
+        Case{"Alert", "alerts: {on: [late, later]}", "not `later`"},
+        Case{"SecretOfAWebhook", "alerts: {webhooks: ['slak=https://x/s3cret']}",
+             "is @FILE, a file that holds it, not `slak=...`"},
         Case{"NoIndicator", "estimate: {indicators: []}", "must be a list of one or more of"},
         Case{"ListForWord", "listen: [a, b]", "tm.yaml:1: listen must be host:port"},
         Case{"WordForList", "estimate: {indicators: hadoop}", "must be a list of one or more of"},
@@ -126,7 +133,7 @@ TEST(ServeConfig, AliasesDoNotMultiply) {
 }
 
 TEST(ServeConfig, EverySettingIsDocumentedWithItsDefault) {
-  const std::string guide = FileOf("docs/serve.md");
+  const std::string guide = FileOf("docs/serve.md") + FileOf("docs/alerts.md");
   ServeConfig defaults;
   for (const Setting& setting : AllSettings()) {
     const std::string value = setting.show(defaults);
@@ -146,6 +153,21 @@ TEST(ServeConfig, TheExampleSaysTheDefaults) {
     const std::string name = setting.key.substr(setting.key.find('.') + 1);
     EXPECT_THAT(example, HasSubstr(name + ": ")) << setting.key;
   }
+}
+
+TEST(ServeConfig, ReadsDeadlinesAndAlerts) {
+  const auto config = ParseServeConfig(
+      "deadlines: ['nightly-*=07:30', a=2h]\n"
+      "alerts: {webhooks: ['slack=@hook', 'json=https://x/y'], jobs: [a, b*], late_percent: 50}\n",
+      "/etc/tidemark/tm.yaml", {});
+  ASSERT_TRUE(config.ok()) << config.status();
+  ASSERT_EQ(config->master.deadlines.size(), 2U);
+  EXPECT_EQ(config->master.deadlines[0].jobs, "nightly-*");
+  ASSERT_EQ(config->alerts.hooks.size(), 2U);
+  EXPECT_EQ(config->alerts.hooks[0].url, "@/etc/tidemark/hook") << "from the folder of the file";
+  EXPECT_EQ(config->alerts.hooks[1].url, "https://x/y");
+  EXPECT_EQ(config->alerts.jobs, (std::vector<std::string>{"a", "b*"}));
+  EXPECT_EQ(config->alerts.late_percent, 50U);
 }
 
 TEST(ServeConfig, KeysAreDistinct) {

@@ -10,8 +10,12 @@ run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${WORK_DIR}/prefix)
 # What clients in other languages are made of is there and complete.
 run(protoc -I ${WORK_DIR}/prefix/share/tidemark/proto -o ${WORK_DIR}/prefix/api.binpb
   tidemark/v1/ingest_service.proto tidemark/v1/job_service.proto tidemark/rpc/v1/error_details.proto)
-foreach(file bin/tidemark lib/systemd/system/tidemark.service share/doc/tidemark/serve.md
-             share/doc/tidemark/tidemark.yaml share/tidemark/proto/tidemark/v1/job_service.proto)
+foreach(file bin/tidemark lib/systemd/system/tidemark.service etc/tidemark/tidemark.yaml
+             share/bash-completion/completions/tidemark share/doc/tidemark/alerts.md
+             share/doc/tidemark/serve.md share/doc/tidemark/tidemark.yaml
+             share/fish/vendor_completions.d/tidemark.fish share/man/man1/tidemark.1
+             share/tidemark/proto/tidemark/v1/job_service.proto
+             share/zsh/vendor-completions/_tidemark)
   if(NOT EXISTS ${WORK_DIR}/prefix/${file})
     message(FATAL_ERROR "${file} is not installed")
   endif()
@@ -22,6 +26,41 @@ foreach(command IN LISTS commands)
     message(FATAL_ERROR "the unit does not run what is installed: ${command}")
   endif()
 endforeach()
+foreach(command IN LISTS commands)
+  if(NOT command MATCHES "--config ${PREFIX}/etc/tidemark/tidemark.yaml ")
+    message(FATAL_ERROR "the unit does not read the settings that are installed: ${command}")
+  endif()
+endforeach()
+# Each command is in the manual.
+execute_process(COMMAND ${WORK_DIR}/prefix/bin/tidemark --help OUTPUT_VARIABLE help)
+file(READ ${WORK_DIR}/prefix/share/man/man1/tidemark.1 manual)
+string(REPLACE "\\-" "-" manual "${manual}")
+string(REGEX MATCH "Subcommands:.*" help "${help}")
+string(REGEX MATCHALL "\n  [a-z-]+ " names "${help}")
+list(LENGTH names count)
+if(count LESS 10)
+  message(FATAL_ERROR "no subcommands in the help: ${help}")
+endif()
+foreach(name IN LISTS names)
+  string(STRIP "${name}" name)
+  if(NOT manual MATCHES "[^a-z-]${name}[^a-z-]")
+    message(FATAL_ERROR "the manual says nothing of `tidemark ${name}`")
+  endif()
+endforeach()
+# Settings that were changed stay; a jar that lies where the package puts it is found.
+file(APPEND ${WORK_DIR}/prefix/etc/tidemark/tidemark.yaml "# mine\n")
+run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${WORK_DIR}/prefix --component program)
+file(STRINGS ${WORK_DIR}/prefix/etc/tidemark/tidemark.yaml mine REGEX "^# mine")
+if(NOT mine)
+  message(FATAL_ERROR "installing again has overwritten the settings")
+endif()
+execute_process(COMMAND ${WORK_DIR}/prefix/bin/tidemark run spark -- true ERROR_VARIABLE said)
+file(WRITE ${WORK_DIR}/prefix/share/tidemark/jars/tidemark-spark.jar "no jar")
+execute_process(COMMAND ${WORK_DIR}/prefix/bin/tidemark run spark -- true ERROR_VARIABLE said
+                RESULT_VARIABLE result)
+if(NOT result EQUAL 2 OR NOT said MATCHES "${WORK_DIR}/prefix/share/tidemark/jars/tidemark-spark.jar: not a jar")
+  message(FATAL_ERROR "the installed connector is not looked for: ${said}")
+endif()
 run(${CMAKE_COMMAND} -S ${SOURCE_DIR}/examples/embedding -B ${WORK_DIR}/build -G ${GENERATOR}
   -D CMAKE_PREFIX_PATH=${WORK_DIR}/prefix -D CMAKE_BUILD_TYPE=${BUILD_TYPE}
   -D CMAKE_CXX_COMPILER=${CXX_COMPILER} -D CMAKE_CXX_COMPILER_LAUNCHER=${CXX_LAUNCHER}

@@ -101,6 +101,8 @@ inline void Check(const Snapshot& snapshot) {
   CheckInstant(snapshot.started_at);
   CheckInstant(snapshot.ended_at);
   EXPECT_LE(snapshot.silent_since.value_or(snapshot.at), snapshot.at);
+  CheckFraction(snapshot.late_probability.value_or(0));
+  EXPECT_TRUE(snapshot.deadline || !snapshot.late_probability);
   if (snapshot.coverage) {
     EXPECT_LE(snapshot.coverage->newest_event_at.value_or(snapshot.at), snapshot.at);
     CheckFraction(snapshot.coverage->map_profiles.value_or(0));

@@ -137,6 +137,45 @@ TEST(JobMonitor, ForecastsOnceAGroupHasEnded) {
   for (const double fraction : LastStagesOf(snapshot)) EXPECT_DOUBLE_EQ(fraction, shown_after(3));
 }
 
+TEST(JobMonitor, SaysHowLikelyItIsLate) {
+  Watched job = Reducing();
+  EXPECT_EQ(job.Tick(16).deadline, std::nullopt);
+  EXPECT_EQ(job.Tick(16).late_probability, std::nullopt);
+  Watched due = Reducing();
+  EXPECT_TRUE(due.Say(15, JobOpened{.deadline = At(40)}).ok());
+  const Snapshot now = due.Tick(16);
+  EXPECT_EQ(now.deadline, At(40));
+  ASSERT_TRUE(now.estimate.remaining.has_value());
+  ASSERT_TRUE(now.late_probability.has_value());
+  EXPECT_EQ(now.late_probability, LateProbability(*now.estimate.remaining, absl::Seconds(24)));
+}
+
+TEST(JobMonitor, KeepsTheFirstDeadlineAndTakesItAsItIs) {
+  Watched job = AboutToReduce();
+  EXPECT_TRUE(job.Say(13, JobOpened{.deadline = At(40)}).ok());
+  EXPECT_TRUE(job.Say(14, JobOpened{.deadline = At(90)}).ok());
+  EXPECT_EQ(job.Tick(16).deadline, At(40)) << "whatever the clock of the source says";
+}
+
+TEST(JobMonitor, PastItsDeadlineAJobIsLateForSure) {
+  Watched job = AboutToReduce();
+  EXPECT_TRUE(job.Say(13, JobOpened{.deadline = At(14)}).ok());
+  EXPECT_EQ(job.Tick(16).late_probability, 1);
+}
+
+TEST(JobMonitor, OnceItHasEndedAJobWasLateOrNot) {
+  for (const auto& [deadline, late] : {std::pair(20, 1.0), std::pair(60, 0.0)}) {
+    Watched job = Reducing();
+    EXPECT_TRUE(job.Say(15, JobOpened{.deadline = At(deadline)}).ok());
+    EXPECT_TRUE(job.Say(30, Closed()).ok());
+    EXPECT_EQ(job.Tick(31).late_probability, late);
+  }
+  Watched failed = Reducing();
+  EXPECT_TRUE(failed.Say(15, JobOpened{.deadline = At(60)}).ok());
+  EXPECT_TRUE(failed.Say(30, JobClosed{.outcome = JobOutcome::kFailed}).ok());
+  EXPECT_EQ(failed.Tick(31).late_probability, std::nullopt);
+}
+
 TEST(JobMonitor, ShowsIndicatorsInTheOrderAskedFor) {
   JobMonitorOptions options;
   options.indicators = {"taskratio", "nearestfit"};

@@ -83,6 +83,36 @@ TEST(JobTable, AJobIsKnownOnceItIsOpen) {
   EXPECT_EQ(snapshot->at, At(3));
 }
 
+JobTableOptions WithDeadlines() {
+  return {.deadline_of = [](const std::string& name, absl::Time now) {
+    return name == "nightly" ? std::optional(now + absl::Hours(2)) : std::nullopt;
+  }};
+}
+
+TEST(JobTable, AJobWithoutADeadlineHasThatOfItsName) {
+  JobTable jobs(WithDeadlines());
+  const auto open = [&](const std::string& id, JobOpened opened) {
+    EXPECT_TRUE(Ingest(jobs, SourceOf(id).At(3, std::move(opened))).ok());
+    jobs.TickDue(At(4));
+    return jobs.Newest(id)->deadline;
+  };
+  EXPECT_EQ(open("a", {.name = "nightly"}), At(3) + absl::Hours(2));
+  EXPECT_EQ(open("b", {.name = "nightly", .deadline = At(50)}), At(50));
+  EXPECT_EQ(open("c", {.name = "daily"}), std::nullopt);
+  EXPECT_EQ(open("d", {}), std::nullopt);
+}
+
+TEST(JobTable, AJobThatIsOpenedAgainKeepsItsDeadline) {
+  JobTable jobs(WithDeadlines());
+  Source source = SourceOf("a");
+  for (const int at : {3, 300}) {
+    EXPECT_TRUE(Ingest(jobs, source.At(at, JobOpened{.name = "nightly"})).ok());
+    jobs.TickDue(At(at + 1));
+    EXPECT_EQ(jobs.Newest("a")->deadline, At(3) + absl::Hours(2));
+  }
+  EXPECT_EQ(jobs.Newest("a")->coverage->anomalies, 0U);
+}
+
 TEST(JobTable, WhatIsLeftOfAStageIsOfTheTickOfTheSnapshotWithIt) {
   JobTable jobs({});
   Source source = SourceOf("job-1");

@@ -1,12 +1,13 @@
 """The words are those of the console."""
 
-from datetime import timedelta
+import dataclasses
+from datetime import datetime, timedelta, timezone
 
 import pytest
 from google.protobuf import json_format
 
 from conftest import ROOT, run
-from tidemark import Range, _wire, _words
+from tidemark import Range, Snapshot, _wire, _words
 from tidemark._reading import read_snapshot
 
 
@@ -69,3 +70,36 @@ def is_in(line, snapshot):
     words = words if percent == "-" else f"{percent}, {words}"
     beginning = f"[{_words.elapsed_text(snapshot)}] {_words.printable(snapshot.name)}:"
     return line.startswith(beginning) and f" {words}" in line
+
+
+@pytest.mark.parametrize(
+    ("late", "words"),
+    [
+        (None, "due {}"),
+        (0.834, "due {}, 83 % likely late"),
+        (0.001, "due {}, under 1 % likely late"),
+        (0.999, "due {}, over 99 % likely late"),
+    ],
+)
+def test_a_deadline_is_told_as_the_console_tells_it(late, words):
+    at = datetime(2026, 1, 5, 12, tzinfo=timezone.utc)
+    due = at + timedelta(minutes=5)
+    snapshot = Snapshot(job_id="a", at=at, deadline_at=due, late_probability=late)
+    assert _words.due_text(snapshot) == words.format(f"{due.astimezone():%H:%M}")
+    past = dataclasses.replace(snapshot, at=due)
+    assert _words.due_text(past) == f"was due {due.astimezone():%H:%M}"
+    assert _words.due_text(Snapshot(job_id="a", at=at)) is None
+
+
+def test_an_ended_job_was_late_or_in_time():
+    at = datetime(2026, 1, 5, 12, tzinfo=timezone.utc)
+    due = at - timedelta(minutes=12)
+    ended = Snapshot(
+        job_id="a", at=at, ended_at=at, final=True, deadline_at=due, late_probability=1.0
+    )
+    clock = f"{due.astimezone():%H:%M}"
+    assert _words.due_text(ended) == f"12 min late (due {clock})"
+    in_time = dataclasses.replace(ended, late_probability=0.0)
+    assert _words.due_text(in_time) == f"in time (due {clock})"
+    failed = dataclasses.replace(ended, late_probability=None)
+    assert _words.due_text(failed) == f"due {clock}"

@@ -48,6 +48,7 @@ Plan Full() {
                   ResourceProfile{1, 2, 3, 4, 5, 6},
                   1 << 30};
   plan.retry_within = absl::Minutes(5);
+  plan.deadline = absl::FromUnixSeconds(1'800'000'000);
   return plan;
 }
 

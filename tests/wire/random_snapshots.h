@@ -157,6 +157,10 @@ class RandomSnapshots {
     snapshot.silent_since.reset();
     if (Chance(3)) snapshot.silent_since = At();
     snapshot.notes.assign(Upto(2), "note");
+    snapshot.deadline.reset();
+    snapshot.late_probability.reset();
+    if (Chance(3)) snapshot.deadline = At();
+    if (snapshot.deadline && Chance(2)) snapshot.late_probability = Fraction();
     snapshot.named_tasks.assign(Upto(3), {.attempt = {1, 0, 2, 3}, .remaining = SomeRange()});
     snapshot.indicators.assign(Upto(2), {.estimate = SomeEstimate()});
     snapshot.errors.assign(Upto(1), {.indicator = "hadoop", .last_stage_avg_points = 3});

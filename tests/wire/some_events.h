@@ -50,6 +50,7 @@ inline JobOpened SomeJobOpened() {
   job.user = "ann";
   job.queue = "default";
   job.submitted_at = absl::FromUnixMillis(1'700'000'000'000);
+  job.deadline = absl::FromUnixMillis(1'700'000'600'000);
   job.application_master_attempt = 2;
   job.stages = MapReduceStages(30, 4);
   job.stages[kMapStage].slots = 8;

@@ -72,6 +72,26 @@ std::vector<ChildState> StatesOf(const Snapshot& snapshot) {
   return states;
 }
 
+TEST(LiveWorkflow, SaysHowLikelyItIsLate) {
+  Plan plan = Diamond();
+  plan.deadline = Second(600);
+  LiveWorkflow live = WithRuns(plan);
+  const Snapshot now = live.Tick(Second(0));
+  EXPECT_EQ(now.deadline, Second(600));
+  ASSERT_TRUE(now.estimate.remaining.has_value());
+  EXPECT_EQ(now.late_probability, LateProbability(*now.estimate.remaining, absl::Minutes(10)));
+  EXPECT_EQ(live.Tick(Second(600)).late_probability, 1);
+}
+
+TEST(LiveWorkflow, IsTheSameWithoutTheDeadlineThatItGotFromTheSettings) {
+  Plan plan = Diamond();
+  plan.deadline = Second(3600);
+  const LiveWorkflow live = Live(plan);
+  EXPECT_TRUE(live.WasSubmittedAs(Diamond()));
+  plan.deadline = Second(7200);
+  EXPECT_FALSE(live.WasSubmittedAs(plan));
+}
+
 TEST(LiveWorkflow, BeforeAnythingRanItSaysWhatEarlierRunsSay) {
   LiveWorkflow live = WithRuns(Diamond());
   const Snapshot snapshot = live.Tick(Second(0));

@@ -22,6 +22,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "tidemark/deadline.h"
 #include "tidemark/job.h"
 #include "tidemark/job_monitor.h"
 #include "tidemark/log.h"
@@ -96,6 +97,9 @@ struct MasterOptions {
   // What agents are told to do.
   absl::Duration agent_flush_interval = absl::Seconds(1);
   JobMonitorOptions job;
+  // Of jobs and workflows without a deadline of their own; the first rule for a name counts. Times
+  // of day are those of the process's time zone.
+  std::vector<DeadlineRule> deadlines;
   // Told what happens; may be empty.
   LogSink log;
 };

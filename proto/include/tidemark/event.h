@@ -193,6 +193,8 @@ struct JobOpened {
   std::uint32_t application_master_attempt = 0;
   // Those that are known already.
   std::vector<StageOpened> stages;
+  // When it has to have succeeded: an instant of the world, whatever the sender's clock says.
+  std::optional<absl::Time> deadline;
   friend bool operator==(const JobOpened&, const JobOpened&) = default;
 };
 

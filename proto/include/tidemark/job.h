@@ -114,6 +114,12 @@ struct Estimate {
   friend bool operator==(const Estimate&, const Estimate&) = default;
 };
 
+// The probability that what has `remaining` takes longer than `left`, as often as jobs were late
+// that far from the median in half-widths of the range (bench/RESULTS.md). 0.001..0.999, since no
+// forecast is certain; 1 when nothing is left. Empty: the range has no bounds, or they contradict
+// each other. O(1).
+std::optional<double> LateProbability(const Range& remaining, absl::Duration left);
+
 // What rarely changes while a job runs. Empty text: not reported.
 struct JobInfo {
   // Empty: the job is called by its id.
@@ -413,6 +419,11 @@ struct Snapshot {
   std::optional<absl::Time> silent_since;
   // What a person should know, such as a job that has not reported; one sentence each.
   std::vector<std::string> notes;
+  // When it has to have succeeded. Empty: nobody said.
+  std::optional<absl::Time> deadline;
+  // That it ends later, provided that it ends well. Empty: without a deadline, without an interval,
+  // and once it has ended otherwise than well. 0..1.
+  std::optional<double> late_probability;
 
   // Not in the smallest view.
   std::vector<StageInfo> stage_infos;
@@ -440,6 +451,10 @@ struct Snapshot {
 
 // Snapshot::counts as its stages and children have it. O(stages + children).
 Counts CountParts(const Snapshot& snapshot);
+
+// The probability that the job ends well after `deadline`, as far as the snapshot tells: 0 or 1
+// once it has ended well, 1 from the deadline on. Empty: see Snapshot::late_probability. O(1).
+std::optional<double> LateProbability(const Snapshot& snapshot, absl::Time deadline);
 
 // One group of a job as if it were a job, with the id JOB/GROUP: to show it as jobs are shown.
 // Final once the group has ended. Empty: the job has no such group. REQUIRES: `job` is whole and

@@ -146,6 +146,8 @@ struct Plan {
   Cluster cluster;
   // How long a failed job may be replaced; zero: not at all.
   absl::Duration retry_within;
+  // When it has to have succeeded.
+  std::optional<absl::Time> deadline;
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 

@@ -31,6 +31,8 @@ export interface Snapshot {
   counts?: Counts;
   silent_since?: string;
   notes?: Array<string>;
+  deadline_at?: string;
+  late_probability?: number;
   stage_infos?: Array<StageInfo>;
   stages?: Array<StageProgress>;
   children?: Array<Child>;
@@ -401,6 +403,7 @@ export interface Plan {
   jobs?: Array<PlannedJob>;
   cluster?: Cluster;
   retry_within?: string;
+  deadline_at?: string;
 }
 
 export interface PlannedJob {

@@ -1,0 +1,126 @@
+#include "cli/alerts/alert_causes.h"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+#include <xxhash.h>
+
+#include <algorithm>
+
+namespace tidemark::cli {
+namespace {
+
+constexpr int kLooksInARow = 2;
+
+std::string Hash(const std::string& text) {
+  return fmt::format("{:016x}", XXH64(text.data(), text.size(), 0));
+}
+
+// Which run of the job, also after a restart. The parts cannot run into one another.
+std::string RunOf(const Snapshot& job) {
+  const std::string run =
+      job.run_uid.empty()
+          ? fmt::format("{}", absl::ToUnixMicros(job.started_at.value_or(absl::UnixEpoch())))
+          : job.run_uid;
+  return fmt::format("{} {} {}", job.job_id.size(), job.job_id, run);
+}
+
+}  // namespace
+
+const char* NameOf(AlertKind kind) {
+  switch (kind) {
+    case AlertKind::kLate:
+      return "late";
+    case AlertKind::kStraggler:
+      return "straggler";
+    case AlertKind::kEnded:
+      return "ended";
+    case AlertKind::kFailed:
+      return "failed";
+    case AlertKind::kSilent:
+      return "silent";
+  }
+  return "";
+}
+
+AlertCauses::AlertCauses(AlertRules rules, std::set<std::string> told)
+    : rules_(std::move(rules)), told_(std::move(told)) {}
+
+bool AlertCauses::IsWatched(const Snapshot& job) const {
+  const std::string& name = job.info && !job.info->name.empty() ? job.info->name : job.job_id;
+  return std::ranges::any_of(rules_.jobs, [&](const std::string& pattern) {
+    return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+  });
+}
+
+std::vector<Alert> AlertCauses::Look(const std::vector<Snapshot>& jobs) {
+  std::vector<Alert> alerts;
+  ++look_;
+  for (const Snapshot& job : jobs) {
+    // Before its first snapshot nothing is known of it.
+    if (job.sequence == 0 || !IsWatched(job)) continue;
+    const std::string run = RunOf(job);
+    auto [known, is_new] = seen_.try_emplace(job.job_id);
+    Seen& seen = known->second;
+    if (is_new || seen.run != run) seen = Seen{.run = run};
+    seen.look = look_;
+    if (look_ == 1 && job.is_final) seen.is_final = true;
+    LookAt(job, seen, alerts);
+  }
+  absl::erase_if(seen_, [&](const auto& entry) { return entry.second.look != look_; });
+  return alerts;
+}
+
+void AlertCauses::LookAt(const Snapshot& job, Seen& seen, std::vector<Alert>& alerts) {
+  if (seen.is_final) return;
+  if (job.is_final) {
+    seen.is_final = true;
+    const bool is_bad = job.state != JobState::kSucceeded;
+    if (is_bad && Wants(AlertKind::kFailed)) return Tell(AlertKind::kFailed, "", job, seen, alerts);
+    if (Wants(AlertKind::kEnded)) Tell(AlertKind::kEnded, "", job, seen, alerts);
+    return;
+  }
+  if (!job.silent_since) {
+    seen.is_silence_told = false;
+  } else if (Wants(AlertKind::kSilent) && !seen.is_silence_told &&
+             job.at - *job.silent_since >= rules_.silent_for) {
+    seen.is_silence_told = true;
+    Tell(AlertKind::kSilent, fmt::format("{}", absl::ToUnixSeconds(*job.silent_since)), job, seen,
+         alerts);
+  }
+  if (job.sequence == seen.sequence) return;  // nothing that was not seen
+  seen.sequence = job.sequence;
+  // What is not known is no evidence.
+  const bool is_late = job.late_probability.value_or(0) >= rules_.late_from;
+  seen.late_looks = is_late ? seen.late_looks + 1 : 0;
+  if (seen.late_looks >= kLooksInARow && !seen.is_late_told && Wants(AlertKind::kLate)) {
+    seen.is_late_told = true;
+    Tell(AlertKind::kLate, "", job, seen, alerts);
+  }
+  LookAtStraggler(job, seen, alerts);
+}
+
+void AlertCauses::LookAtStraggler(const Snapshot& job, Seen& seen, std::vector<Alert>& alerts) {
+  std::optional<Task> now;
+  if (!job.named_tasks.empty()) {
+    const AttemptId& last = job.named_tasks.front().attempt;
+    now = Task(last.stage, last.index);
+  }
+  const bool is_settled = now && now == seen.next_straggler;
+  seen.next_straggler = now;
+  if (!is_settled || now == seen.straggler) return;
+  const bool is_change = seen.straggler.has_value();
+  seen.straggler = now;
+  if (!is_change || !Wants(AlertKind::kStraggler)) return;
+  if (seen.stragglers.size() >= kStragglersMax || !seen.stragglers.insert(*now).second) return;
+  Tell(AlertKind::kStraggler, fmt::format("{} {}", now->first, now->second), job, seen, alerts);
+}
+
+void AlertCauses::Tell(AlertKind kind, const std::string& detail, const Snapshot& job,
+                       const Seen& seen, std::vector<Alert>& alerts) {
+  const std::string id = Hash(fmt::format("{} {} {}", seen.run, NameOf(kind), detail));
+  // Those of before a restart; within one run of the process Seen says it.
+  if (told_.contains(id)) return;
+  alerts.push_back({.kind = kind, .id = id, .run_id = Hash(seen.run), .job = job});
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,99 @@
+// Which jobs somebody should hear of, from one look at all of them to the next.
+//
+//   AlertCauses causes({.kinds = {AlertKind::kLate, AlertKind::kFailed}});
+//   for (const Alert& alert : causes.Look(master.ListJobs())) Send(alert);
+//
+// Pure: no clock, no network. At most one alert for one cause: a job, a run of it, and what
+// happened. What had ended before the first look is not told. Not thread-safe. Memory: O(jobs
+// looked at).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "tidemark/job.h"
+
+namespace tidemark::cli {
+
+enum class AlertKind : std::uint8_t {
+  // It is likely to end after its deadline, at two looks in a row.
+  kLate,
+  // Another task than before is expected to end last, at two looks in a row.
+  kStraggler,
+  // It has ended, however.
+  kEnded,
+  // It has ended otherwise than well.
+  kFailed,
+  // It has not reported for long.
+  kSilent,
+};
+// "late", "straggler", "ended", "failed", "silent".
+const char* NameOf(AlertKind kind);
+
+struct Alert {
+  AlertKind kind = AlertKind::kEnded;
+  // The same for the same cause, also after a restart: 16 hexadecimal digits.
+  std::string id;
+  // The same for all alerts of one run of a job, likewise.
+  std::string run_id;
+  // As it was seen.
+  Snapshot job;
+  friend bool operator==(const Alert&, const Alert&) = default;
+};
+
+struct AlertRules {
+  std::set<AlertKind> kinds;
+  // Names of jobs that are looked at; * stands for any text.
+  std::vector<std::string> jobs = {"*"};
+  // From which probability on a job is late. Above 0, at most 1.
+  double late_from = 0.8;
+  absl::Duration silent_for = absl::Minutes(5);
+};
+
+class AlertCauses {
+ public:
+  // More than this many changes of the straggler of one run are not told: they say nothing any
+  // more.
+  static constexpr int kStragglersMax = 3;
+
+  // `told`: ids of alerts that were told before a restart.
+  explicit AlertCauses(AlertRules rules, std::set<std::string> told = {});
+
+  // `jobs`: the newest snapshots of all there are, whole. O(jobs).
+  std::vector<Alert> Look(const std::vector<Snapshot>& jobs);
+
+ private:
+  using Task = std::pair<std::uint32_t, std::uint32_t>;  // stage and index
+  struct Seen {
+    std::string run;
+    std::uint64_t sequence = 0;
+    int late_looks = 0;  // in a row
+    bool is_late_told = false;
+    std::optional<Task> straggler;
+    std::optional<Task> next_straggler;
+    std::set<Task> stragglers;  // that were told
+    bool is_silence_told = false;
+    bool is_final = false;
+    std::uint64_t look = 0;  // the last
+  };
+
+  bool IsWatched(const Snapshot& job) const;
+  void LookAt(const Snapshot& job, Seen& seen, std::vector<Alert>& alerts);
+  void LookAtStraggler(const Snapshot& job, Seen& seen, std::vector<Alert>& alerts);
+  // Unless its cause was told. `detail` tells apart causes of one kind.
+  void Tell(AlertKind kind, const std::string& detail, const Snapshot& job, const Seen& seen,
+            std::vector<Alert>& alerts);
+  bool Wants(AlertKind kind) const { return rules_.kinds.contains(kind); }
+
+  const AlertRules rules_;
+  std::set<std::string> told_;
+  absl::flat_hash_map<std::string, Seen> seen_;  // by job
+  std::uint64_t look_ = 0;
+};
+
+}  // namespace tidemark::cli

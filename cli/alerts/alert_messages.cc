@@ -1,0 +1,124 @@
+#include "cli/alerts/alert_messages.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_replace.h"
+#include "cli/console/deadline_wording.h"
+#include "cli/console/duration_text.h"
+#include "cli/console/job_wording.h"
+#include "cli/console/text.h"
+#include "text/ascii_json.h"
+
+namespace tidemark::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+// A name or a message may be long; an alert is read on a telephone.
+constexpr std::size_t kTextBytesMax = 1000;
+
+std::string Instant(absl::Time at) {
+  return absl::FormatTime("%Y-%m-%d%ET%H:%M:%E3SZ", at, absl::UTCTimeZone());
+}
+
+std::string Dump(const ordered_json& json) {
+  return text::AsciiJson(json.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
+}
+
+void AddSeconds(const char* name, const std::optional<absl::Duration>& span, ordered_json& json) {
+  if (span && *span < absl::InfiniteDuration()) json[name] = absl::ToDoubleSeconds(*span);
+}
+
+// Cut between characters.
+std::string Cut(std::string text) {
+  if (text.size() <= kTextBytesMax) return text;
+  std::size_t end = kTextBytesMax;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end) + "...";
+}
+
+bool IsBadEnd(const Snapshot& job) { return job.is_final && job.state != JobState::kSucceeded; }
+
+}  // namespace
+
+std::string AlertText(const Alert& alert, const absl::TimeZone& zone) {
+  const console::TextOptions options = {.unicode = true, .zone = &zone};
+  const Snapshot& job = alert.job;
+  std::string text = console::JobTitle(job, options) + ": ";
+  const std::string due = console::DeadlineText(job, options);
+  const std::string left = console::DescribeRemaining(job, job.estimate, options).text();
+  switch (alert.kind) {
+    case AlertKind::kLate:
+      text += fmt::format("{}; {}", due, left);
+      break;
+    case AlertKind::kStraggler:
+      text += fmt::format("{}; {}", console::StragglerText(job, options), left);
+      break;
+    case AlertKind::kEnded:
+    case AlertKind::kFailed: {
+      text +=
+          fmt::format("{} after {}", console::StateName(job), console::ElapsedText(job.elapsed()));
+      if (!due.empty()) text += ", " + due;
+      if (!job.message.empty()) text += ": " + console::Printable(job.message, true);
+      break;
+    }
+    case AlertKind::kSilent:
+      text += fmt::format("no news for {}",
+                          console::DurationText(job.at - job.silent_since.value_or(job.at)));
+      if (!due.empty()) text += "; " + due;
+      break;
+  }
+  return Cut(text);
+}
+
+std::string GenericMessage(const Alert& alert, const absl::TimeZone& zone) {
+  const Snapshot& job = alert.job;
+  ordered_json json = {{"id", alert.id},
+                       {"kind", NameOf(alert.kind)},
+                       {"text", AlertText(alert, zone)},
+                       {"at", Instant(job.at)},
+                       {"job_id", job.job_id},
+                       {"name", job.info ? Cut(job.info->name) : ""},
+                       {"run", alert.run_id},
+                       {"state", console::StateName(job)},
+                       {"fraction_done", job.estimate.fraction_done}};
+  if (job.info && !job.info->user.empty()) json["user"] = Cut(job.info->user);
+  if (job.info && !job.info->queue.empty()) json["queue"] = Cut(job.info->queue);
+  if (const auto& left = job.estimate.remaining) {
+    AddSeconds("remaining_seconds", left->median, json);
+    AddSeconds("remaining_lower_seconds", left->lower, json);
+    AddSeconds("remaining_upper_seconds", left->upper, json);
+  }
+  if (job.deadline) json["deadline_at"] = Instant(*job.deadline);
+  if (job.late_probability) json["late_probability"] = *job.late_probability;
+  if (!job.message.empty()) json["message"] = Cut(job.message);
+  return Dump(json);
+}
+
+std::string SlackMessage(const Alert& alert, const absl::TimeZone& zone) {
+  // These three have a meaning in its texts: a name may not mention everybody or make a link.
+  return Dump({{"text", absl::StrReplaceAll(AlertText(alert, zone),
+                                            {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}})}});
+}
+
+std::string PagerDutyMessage(const Alert& alert, const std::string& routing_key,
+                             const absl::TimeZone& zone) {
+  const Snapshot& job = alert.job;
+  ordered_json json = {{"routing_key", routing_key}, {"dedup_key", "tidemark-" + alert.run_id}};
+  if (job.is_final && !IsBadEnd(job)) {
+    json["event_action"] = "resolve";
+    return Dump(json);
+  }
+  json["event_action"] = "trigger";
+  json["payload"] = {{"summary", AlertText(alert, zone)},
+                     {"source", "tidemark"},
+                     {"severity", IsBadEnd(job) ? "critical" : "warning"},
+                     {"timestamp", Instant(job.at)},
+                     {"component", job.job_id},
+                     {"class", NameOf(alert.kind)}};
+  return Dump(json);
+}
+
+}  // namespace tidemark::cli

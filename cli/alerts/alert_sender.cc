@@ -1,0 +1,109 @@
+#include "cli/alerts/alert_sender.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "absl/time/clock.h"
+
+namespace tidemark::cli {
+
+AlertSender::AlertSender(AlertSenderOptions options)
+    : options_(std::move(options)), thread_([this] { Run(); }) {}
+
+AlertSender::~AlertSender() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_ending_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void AlertSender::Send(const Alert& alert) {
+  std::optional<Alert> dropped;
+  {
+    const std::lock_guard lock(mutex_);
+    if (waiting_.size() >= options_.waiting_max) {
+      dropped = std::move(waiting_.front());
+      waiting_.pop_front();
+    }
+    waiting_.push_back(alert);
+  }
+  changed_.notify_all();
+  if (dropped) GiveUp(*dropped, "too many are waiting");
+}
+
+AlertCounts AlertSender::counts() const {
+  const std::lock_guard lock(mutex_);
+  return counts_;
+}
+
+bool AlertSender::WaitUntilIdle(absl::Duration timeout) const {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, absl::ToChronoMilliseconds(timeout),
+                           [this] { return waiting_.empty() && !is_sending_; });
+}
+
+void AlertSender::Run() {
+  Webhook webhook(options_.webhook);
+  for (;;) {
+    std::optional<Alert> alert;
+    {
+      std::unique_lock lock(mutex_);
+      is_sending_ = false;
+      changed_.notify_all();
+      changed_.wait(lock, [this] { return is_ending_ || !waiting_.empty(); });
+      if (is_ending_) return;
+      alert = std::move(waiting_.front());
+      waiting_.pop_front();
+      is_sending_ = true;
+    }
+    if (!Deliver(*alert, webhook)) return;
+  }
+}
+
+bool AlertSender::Deliver(const Alert& alert, Webhook& webhook) {
+  const std::string message = options_.message(alert);
+  absl::Duration pause = options_.retry_first;
+  for (int attempt = 1;; ++attempt) {
+    const Delivery delivery = webhook.Post(message, alert.id, absl::Now());
+    if (delivery.outcome == Delivery::Outcome::kTaken) {
+      const std::lock_guard lock(mutex_);
+      ++counts_.taken;
+      return !is_ending_;
+    }
+    if (delivery.outcome == Delivery::Outcome::kRefused || attempt >= options_.attempts_max) {
+      GiveUp(alert, delivery.reason);
+      return true;
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      ++counts_.retried;
+    }
+    if (!Sleep(std::max(pause, delivery.retry_after))) return false;
+    pause = std::min(2 * pause, options_.retry_max);
+  }
+}
+
+// False when the sender ends.
+bool AlertSender::Sleep(absl::Duration duration) {
+  std::unique_lock lock(mutex_);
+  return !changed_.wait_for(lock, absl::ToChronoMilliseconds(duration),
+                            [this] { return is_ending_; });
+}
+
+void AlertSender::GiveUp(const Alert& alert, const std::string& reason) {
+  {
+    const std::lock_guard lock(mutex_);
+    ++counts_.given_up;
+  }
+  if (!options_.on_trouble) return;
+  options_.on_trouble(fmt::format("{}: an alert was not sent ({}, job {}): {}", options_.name,
+                                  NameOf(alert.kind), alert.job.job_id, reason));
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,72 @@
+// Sends alerts to a webhook on a thread of its own, and again when that fails.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "absl/time/time.h"
+#include "cli/alerts/alert_causes.h"
+#include "cli/alerts/webhook.h"
+
+namespace tidemark::cli {
+
+struct AlertSenderOptions {
+  // For what is said of it, such as "slack webhook 2"; not its address, which may be a secret.
+  std::string name;
+  WebhookOptions webhook;
+  int attempts_max = 6;
+  // Before the second attempt; twice as long before each further one, up to retry_max.
+  absl::Duration retry_first = absl::Seconds(1);
+  absl::Duration retry_max = absl::Minutes(1);
+  // Alerts that wait. The oldest makes room.
+  std::size_t waiting_max = 1000;
+  std::function<std::string(const Alert& alert)> message;
+  // Told of each alert that was given up; from any thread.
+  std::function<void(const std::string& line)> on_trouble;
+};
+
+// Counts since the start.
+struct AlertCounts {
+  std::uint64_t taken = 0;
+  std::uint64_t retried = 0;  // attempts that failed and were followed by another
+  std::uint64_t given_up = 0;
+};
+
+// Thread-safe.
+class AlertSender {
+ public:
+  explicit AlertSender(AlertSenderOptions options);
+  // What waits is lost; a message on its way is waited for, options.webhook.timeout at most.
+  ~AlertSender();
+  AlertSender(const AlertSender&) = delete;
+  AlertSender& operator=(const AlertSender&) = delete;
+
+  void Send(const Alert& alert);
+  AlertCounts counts() const;
+  // Waits until nothing waits or is on its way. False: not within `timeout`.
+  bool WaitUntilIdle(absl::Duration timeout) const;
+
+ private:
+  void Run();
+  // False when the sender ends.
+  bool Deliver(const Alert& alert, Webhook& webhook);
+  bool Sleep(absl::Duration duration);
+  void GiveUp(const Alert& alert, const std::string& reason);
+
+  const AlertSenderOptions options_;
+  mutable std::mutex mutex_;  // guards the rest
+  mutable std::condition_variable changed_;
+  std::deque<Alert> waiting_;
+  bool is_sending_ = false;
+  bool is_ending_ = false;
+  AlertCounts counts_;
+  std::thread thread_;
+};
+
+}  // namespace tidemark::cli

@@ -1,0 +1,44 @@
+// Looks at the jobs of a master and sends alerts of them to webhooks.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "cli/alerts/alert_sender.h"
+#include "cli/alerts/alert_settings.h"
+#include "tidemark/job.h"
+#include "tidemark/log.h"
+
+namespace tidemark::cli {
+
+struct AlertsOptions {
+  AlertSettings settings;
+  // The newest snapshots of all jobs, whole. Called on a thread of the alerts.
+  std::function<std::vector<Snapshot>()> jobs;
+  absl::Duration interval = absl::Seconds(1);  // between two looks
+  // Where it is kept which causes were told, so that a master that was started again does not tell
+  // them once more; empty: nowhere.
+  std::string data_dir;
+  absl::TimeZone zone;  // of the readers
+  LogSink log;
+};
+
+class Alerts {
+ public:
+  // Begins to look. InvalidArgument: a file that cannot be read, or a key that is missing.
+  static absl::StatusOr<std::unique_ptr<Alerts>> Start(AlertsOptions options);
+  virtual ~Alerts() = default;  // ends; what waits to be sent is lost
+
+  // Of all webhooks together.
+  virtual AlertCounts counts() const = 0;
+  virtual bool WaitUntilIdle(absl::Duration timeout) const = 0;
+};
+
+// Every file that settings of alerts name, read. Empty lines around it do not count.
+absl::Status CheckAlertFiles(const AlertSettings& settings);
+
+}  // namespace tidemark::cli

@@ -1,0 +1,59 @@
+#include "cli/console/deadline_wording.h"
+
+#include <fmt/format.h>
+
+#include "cli/console/duration_text.h"
+
+namespace tidemark::console {
+namespace {
+
+// Taste: an end that is nearer is read off the time left.
+constexpr absl::Duration kClockFrom = absl::Minutes(5);
+
+std::string LikelihoodText(double late) {
+  if (late < 0.01) return "under 1 %";
+  if (late > 0.99) return "over 99 %";
+  return fmt::format("{:.0f} %", 100 * late);
+}
+
+}  // namespace
+
+std::string ClockText(absl::Time at, absl::Time now, const TextOptions& options) {
+  const absl::TimeZone zone = options.zone == nullptr ? absl::UTCTimeZone() : *options.zone;
+  const bool is_today = absl::ToCivilDay(at, zone) == absl::ToCivilDay(now, zone);
+  const bool is_this_year = absl::ToCivilYear(at, zone) == absl::ToCivilYear(now, zone);
+  return absl::FormatTime(is_today       ? "%H:%M"
+                          : is_this_year ? "%b %d %H:%M"
+                                         : "%Y-%m-%d %H:%M",
+                          at, zone);
+}
+
+std::string EndClockText(const Snapshot& snapshot, const TextOptions& options) {
+  const auto& remaining = snapshot.estimate.remaining;
+  constexpr absl::Duration kNoClock = absl::Hours(24 * 365);
+  if (snapshot.is_final || !remaining || remaining->median < kClockFrom ||
+      remaining->median > kNoClock) {
+    return "";
+  }
+  // As precisely as the time left is said.
+  const KnownRemaining known = RoundToKnown(remaining->median, remaining->lower, remaining->upper);
+  return "ends about " + ClockText(snapshot.at + known.remaining, snapshot.at, options);
+}
+
+std::string DeadlineText(const Snapshot& snapshot, const TextOptions& options) {
+  if (!snapshot.deadline) return "";
+  const std::string due = ClockText(*snapshot.deadline, snapshot.at, options);
+  if (snapshot.is_final) {
+    if (!snapshot.late_probability || !snapshot.ended_at) return "due " + due;
+    if (*snapshot.late_probability < 0.5) return "in time (due " + due + ")";
+    return fmt::format("{} late (due {})", ElapsedText(*snapshot.ended_at - *snapshot.deadline),
+                       due);
+  }
+  if (snapshot.at >= *snapshot.deadline) return "was due " + due;
+  if (!snapshot.late_probability) return "due " + due;
+  return fmt::format("due {}, {} likely late", due, LikelihoodText(*snapshot.late_probability));
+}
+
+bool IsLikelyLate(const Snapshot& snapshot) { return snapshot.late_probability.value_or(0) >= 0.5; }
+
+}  // namespace tidemark::console

@@ -1,0 +1,26 @@
+// When a job is due, when it will end by the clock on the wall, and how likely it is late, in
+// words. Pure; Printable() and ASCII.
+#pragma once
+
+#include <string>
+
+#include "cli/console/styled_line.h"
+#include "tidemark/job.h"
+
+namespace tidemark::console {
+
+// "07:30"; on another day than `now` "Nov 26 07:30".
+std::string ClockText(absl::Time at, absl::Time now, const TextOptions& options);
+
+// "ends about 07:12"; empty where no end is predicted, and of one so soon that the time left says
+// it.
+std::string EndClockText(const Snapshot& snapshot, const TextOptions& options);
+
+// "due 07:30, 83 % likely late", "was due 07:30", "12 min late (due 07:30)"; empty without a
+// deadline.
+std::string DeadlineText(const Snapshot& snapshot, const TextOptions& options);
+
+// Whether it is more likely late than not.
+bool IsLikelyLate(const Snapshot& snapshot);
+
+}  // namespace tidemark::console

@@ -1,0 +1,199 @@
+#include "cli/alerts/alert_causes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/cli/some_jobs.h"
+
+namespace tidemark::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+const std::set<AlertKind> kAll = {AlertKind::kLate, AlertKind::kStraggler, AlertKind::kEnded,
+                                  AlertKind::kFailed, AlertKind::kSilent};
+
+// Snapshots of one job, each later than the one before.
+class Story {
+ public:
+  Snapshot Next(std::optional<double> late = {}, std::uint32_t straggler = 2) {
+    job_.sequence += 1;
+    job_.at += absl::Seconds(1);
+    job_.deadline = job_.at + absl::Minutes(9);
+    job_.late_probability = late;
+    job_.named_tasks[0].attempt.index = straggler;
+    return job_;
+  }
+  Snapshot Ended(JobState state) {
+    Snapshot ended = Next();
+    ended.is_final = true;
+    ended.state = state;
+    ended.ended_at = ended.at;
+    return ended;
+  }
+
+ private:
+  Snapshot job_ = console::SomeSnapshot();
+};
+
+std::vector<AlertKind> Kinds(const std::vector<Alert>& alerts) {
+  std::vector<AlertKind> kinds;
+  for (const Alert& alert : alerts) kinds.push_back(alert.kind);
+  return kinds;
+}
+
+TEST(AlertCauses, AJobIsLateWhenItIsSoTwiceInARow) {
+  AlertCauses causes({.kinds = kAll});
+  Story job;
+  EXPECT_THAT(causes.Look({job.Next(0.9)}), IsEmpty());
+  EXPECT_THAT(causes.Look({job.Next(0.7)}), IsEmpty());
+  EXPECT_THAT(causes.Look({job.Next(0.8)}), IsEmpty());
+  EXPECT_THAT(Kinds(causes.Look({job.Next(0.8)})), ElementsAre(AlertKind::kLate));
+}
+
+TEST(AlertCauses, TheSameSnapshotAgainIsNoSecondSign) {
+  AlertCauses causes({.kinds = kAll});
+  Story job;
+  const Snapshot late = job.Next(0.9);
+  EXPECT_THAT(causes.Look({late}), IsEmpty());
+  EXPECT_THAT(causes.Look({late}), IsEmpty());
+  EXPECT_THAT(Kinds(causes.Look({job.Next(0.9)})), ElementsAre(AlertKind::kLate));
+}
+
+TEST(AlertCauses, WhatIsNotKnownIsNoSign) {
+  AlertCauses causes({.kinds = kAll});
+  Story job;
+  causes.Look({job.Next(0.9)});
+  EXPECT_THAT(causes.Look({job.Next()}), IsEmpty());
+  EXPECT_THAT(causes.Look({job.Next(0.9)}), IsEmpty());
+}
+
+TEST(AlertCauses, OneCauseIsToldOnce) {
+  AlertCauses causes({.kinds = kAll});
+  Story job;
+  std::mt19937_64 random(5);
+  int told = 0;
+  for (int i = 0; i < 500; ++i) {
+    told += static_cast<int>(causes.Look({job.Next(random() % 4 == 0 ? 0.1 : 0.95)}).size());
+  }
+  EXPECT_EQ(told, 1);
+}
+
+TEST(AlertCauses, IsToldOnceAcrossARestart) {
+  Story job;
+  AlertCauses before({.kinds = kAll});
+  before.Look({job.Next(0.9)});
+  const std::vector<Alert> told = before.Look({job.Next(0.9)});
+  ASSERT_EQ(told.size(), 1U);
+  AlertCauses after({.kinds = kAll}, {told[0].id});
+  after.Look({job.Next(0.9)});
+  EXPECT_THAT(after.Look({job.Next(0.9)}), IsEmpty());
+}
+
+TEST(AlertCauses, AnotherRunIsAnotherCause) {
+  AlertCauses causes({.kinds = kAll});
+  Story job;
+  causes.Look({job.Next(0.9)});
+  const std::vector<Alert> first = causes.Look({job.Next(0.9)});
+  Snapshot again = job.Next(0.9);
+  again.run_uid = "second";
+  EXPECT_THAT(causes.Look({again}), IsEmpty());
+  again.sequence += 1;
+  const std::vector<Alert> second = causes.Look({again});
+  ASSERT_EQ(first.size(), 1U);
+  ASSERT_EQ(second.size(), 1U);
+  EXPECT_NE(first[0].id, second[0].id);
+  EXPECT_NE(first[0].run_id, second[0].run_id);
+}
+
+TEST(AlertCauses, AStragglerIsToldWhenAnotherHasTakenItsPlace) {
+  AlertCauses causes({.kinds = kAll});
+  Story job;
+  causes.Look({job.Next({}, 2)});
+  EXPECT_THAT(causes.Look({job.Next({}, 2)}), IsEmpty()) << "the first is no change";
+  EXPECT_THAT(causes.Look({job.Next({}, 3)}), IsEmpty()) << "it may be back at once";
+  EXPECT_THAT(Kinds(causes.Look({job.Next({}, 3)})), ElementsAre(AlertKind::kStraggler));
+}
+
+TEST(AlertCauses, StragglersThatTakeTurnsAreNotToldForEver) {
+  AlertCauses causes({.kinds = kAll});
+  Story job;
+  std::size_t told = 0;
+  for (std::uint32_t i = 0; i < 200; ++i) told += causes.Look({job.Next({}, i / 2 % 50)}).size();
+  EXPECT_EQ(told, static_cast<std::size_t>(AlertCauses::kStragglersMax));
+}
+
+TEST(AlertCauses, AnEndIsOneAlertHoweverManyKindsItIs) {
+  for (const auto& [state, kind] : {std::pair(JobState::kSucceeded, AlertKind::kEnded),
+                                    std::pair(JobState::kFailed, AlertKind::kFailed),
+                                    std::pair(JobState::kAbandoned, AlertKind::kFailed)}) {
+    AlertCauses causes({.kinds = kAll});
+    Story job;
+    causes.Look({job.Next()});
+    const Snapshot ended = job.Ended(state);
+    EXPECT_THAT(Kinds(causes.Look({ended})), ElementsAre(kind));
+    EXPECT_THAT(causes.Look({ended}), IsEmpty());
+  }
+}
+
+TEST(AlertCauses, OnlyWhatIsAskedForIsTold) {
+  AlertCauses causes({.kinds = {AlertKind::kFailed}});
+  Story job;
+  causes.Look({job.Next(0.9)});
+  causes.Look({job.Next(0.9)});
+  EXPECT_THAT(causes.Look({job.Ended(JobState::kSucceeded)}), IsEmpty());
+}
+
+TEST(AlertCauses, WhatHadEndedBeforeTheFirstLookIsOldNews) {
+  AlertCauses causes({.kinds = kAll});
+  Story old;
+  const Snapshot ended = old.Ended(JobState::kFailed);
+  EXPECT_THAT(causes.Look({ended}), IsEmpty());
+  Snapshot quick = ended;  // began and ended between two looks
+  quick.job_id = "quick";
+  EXPECT_THAT(Kinds(causes.Look({ended, quick})), ElementsAre(AlertKind::kFailed));
+}
+
+TEST(AlertCauses, ASilenceIsToldOnceItIsLongAndOncePerSilence) {
+  AlertCauses causes({.kinds = kAll, .silent_for = absl::Minutes(5)});
+  Story job;
+  Snapshot silent = job.Next();
+  silent.silent_since = silent.at;
+  causes.Look({silent});
+  silent.at += absl::Minutes(4);
+  EXPECT_THAT(causes.Look({silent}), IsEmpty());
+  silent.at += absl::Minutes(1);
+  EXPECT_THAT(Kinds(causes.Look({silent})), ElementsAre(AlertKind::kSilent));
+  silent.at += absl::Minutes(1);
+  EXPECT_THAT(causes.Look({silent}), IsEmpty());
+  Snapshot heard = silent;
+  heard.silent_since.reset();
+  causes.Look({heard});
+  silent.silent_since = silent.at + absl::Minutes(1);
+  silent.at += absl::Minutes(7);
+  EXPECT_THAT(Kinds(causes.Look({silent})), ElementsAre(AlertKind::kSilent));
+}
+
+TEST(AlertCauses, LooksAtJobsByTheirNames) {
+  AlertCauses causes({.kinds = kAll, .jobs = {"nightly-*", "two-pat?"}});
+  Story job;
+  Snapshot other = job.Ended(JobState::kFailed);
+  causes.Look({});
+  EXPECT_EQ(causes.Look({other}).size(), 1U);
+  other.job_id = "other";
+  other.info->name = "daily";
+  EXPECT_THAT(causes.Look({other}), IsEmpty());
+}
+
+TEST(AlertCauses, AJobThatIsKnownAndNotTickedSaysNothing) {
+  AlertCauses causes({.kinds = kAll});
+  EXPECT_THAT(causes.Look({Snapshot{.job_id = "new"}}), IsEmpty());
+}
+
+}  // namespace
+}  // namespace tidemark::cli

@@ -1,0 +1,119 @@
+#include "cli/alerts/alert_messages.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/some_jobs.h"
+
+namespace tidemark::cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+const absl::TimeZone kUtc = absl::UTCTimeZone();
+
+Alert Late() {
+  Alert alert = {.kind = AlertKind::kLate,
+                 .id = "0123456789abcdef",
+                 .run_id = "fedcba9876543210",
+                 .job = console::SomeSnapshot()};
+  alert.job.deadline = alert.job.at + absl::Minutes(3);
+  alert.job.late_probability = 0.83;
+  return alert;
+}
+
+Alert Failed() {
+  Alert alert = Late();
+  alert.kind = AlertKind::kFailed;
+  alert.job.is_final = true;
+  alert.job.state = JobState::kFailed;
+  alert.job.message = "task 3 <failed> four times";
+  alert.job.late_probability.reset();
+  return alert;
+}
+
+TEST(AlertMessages, TextSaysWhatHappenedInOneLine) {
+  EXPECT_EQ(AlertText(Late(), kUtc),
+            "two-path: due 22:17, 83 % likely late; ≈ 3 min 20 s left (2 min 50 s – 4 min 10 s)");
+  EXPECT_EQ(AlertText(Failed(), kUtc),
+            "two-path: failed after 1 min 12 s, due 22:17: task 3 <failed> four times");
+  Alert straggler = Late();
+  straggler.kind = AlertKind::kStraggler;
+  EXPECT_THAT(AlertText(straggler, kUtc), StartsWith("two-path: Reduce task 2 ends last"));
+  Alert silent = Late();
+  silent.kind = AlertKind::kSilent;
+  silent.job.silent_since = silent.job.at - absl::Minutes(6);
+  EXPECT_EQ(AlertText(silent, kUtc), "two-path: no news for 6 min; due 22:17, 83 % likely late");
+}
+
+TEST(AlertMessages, GenericHasTheFacts) {
+  const json message = json::parse(GenericMessage(Late(), kUtc));
+  EXPECT_EQ(message["id"], "0123456789abcdef");
+  EXPECT_EQ(message["kind"], "late");
+  EXPECT_EQ(message["job_id"], "job-1");
+  EXPECT_EQ(message["state"], "running");
+  EXPECT_EQ(message["remaining_seconds"], 198);
+  EXPECT_EQ(message["remaining_upper_seconds"], 249);
+  EXPECT_EQ(message["deadline_at"], "2023-11-14T22:17:32.000Z");
+  EXPECT_EQ(message["late_probability"], 0.83);
+}
+
+TEST(AlertMessages, WhatIsNotKnownIsLeftOut) {
+  const json message = json::parse(GenericMessage({.job = {.job_id = "a"}}, kUtc));
+  for (const char* name : {"remaining_seconds", "deadline_at", "late_probability", "message"}) {
+    EXPECT_FALSE(message.contains(name)) << name;
+  }
+}
+
+TEST(AlertMessages, OfSlackMentionsNobody) {
+  Alert alert = Failed();
+  alert.job.info->name = "<!everyone> & <https://evil|this>";
+  const std::string text = json::parse(SlackMessage(alert, kUtc))["text"];
+  EXPECT_THAT(text, StartsWith("&lt;!everyone&gt; &amp; &lt;https://evil|this&gt;: failed"));
+  EXPECT_THAT(text, Not(HasSubstr("<")));
+}
+
+TEST(AlertMessages, OfPagerDutyIsOneIncidentForARun) {
+  const json late = json::parse(PagerDutyMessage(Late(), "key", kUtc));
+  const json failed = json::parse(PagerDutyMessage(Failed(), "key", kUtc));
+  EXPECT_EQ(late["routing_key"], "key");
+  EXPECT_EQ(late["event_action"], "trigger");
+  EXPECT_EQ(late["payload"]["severity"], "warning");
+  EXPECT_EQ(failed["payload"]["severity"], "critical");
+  EXPECT_EQ(late["dedup_key"], failed["dedup_key"]);
+  for (const char* required : {"summary", "source", "severity"}) {
+    EXPECT_FALSE(late["payload"][required].get<std::string>().empty()) << required;
+  }
+}
+
+TEST(AlertMessages, AJobThatEndsWellResolvesItsIncident) {
+  Alert ended = Late();
+  ended.kind = AlertKind::kEnded;
+  ended.job.is_final = true;
+  ended.job.state = JobState::kSucceeded;
+  const json message = json::parse(PagerDutyMessage(ended, "key", kUtc));
+  EXPECT_EQ(message["event_action"], "resolve");
+  EXPECT_EQ(message["dedup_key"], "tidemark-fedcba9876543210");
+}
+
+TEST(AlertMessages, TakeAnyTextAndStayShort) {
+  Alert alert = Failed();
+  alert.job.job_id = std::string("a\x1b[2J\xff\"", 7);
+  alert.job.info->name.clear();
+  alert.job.message = std::string(100'000, 'x') + "\xe2\x80\xae";
+  for (const std::string& message : {GenericMessage(alert, kUtc), SlackMessage(alert, kUtc),
+                                     PagerDutyMessage(alert, "k", kUtc)}) {
+    EXPECT_LT(message.size(), 5000U);
+    EXPECT_TRUE(json::accept(message)) << message;
+    EXPECT_THAT(message, Not(HasSubstr("\x1b")));
+  }
+}
+
+}  // namespace
+}  // namespace tidemark::cli

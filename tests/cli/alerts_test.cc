@@ -1,0 +1,289 @@
+// From snapshots to a real HTTP server, with failures between.
+#include "cli/alerts/alerts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "cli/alerts/told_alerts.h"
+#include "tests/cli/hook_server.h"
+#include "tests/cli/some_jobs.h"
+
+namespace tidemark::cli {
+namespace {
+
+using nlohmann::json;
+using test::HookServer;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+class Folder {
+ public:
+  Folder() { path_ = mkdtemp(name_); }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  std::string Write(const std::string& name, const std::string& text) const {
+    std::ofstream(path_ + "/" + name) << text;
+    return path_ + "/" + name;
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  char name_[32] = "/tmp/tidemark-alerts-XXXXXX";
+  std::string path_;
+};
+
+Alert SomeAlert(const std::string& id) {
+  return {.kind = AlertKind::kFailed, .id = id, .job = console::SomeSnapshot()};
+}
+
+AlertSenderOptions SenderTo(const HookServer& server) {
+  return {.name = "hook",
+          .webhook = {.url = server.url(), .allow_local = true},
+          .retry_first = absl::Milliseconds(1),
+          .retry_max = absl::Milliseconds(4),
+          .message = [](const Alert& alert) { return alert.id; }};
+}
+
+std::vector<std::string> BodiesOf(const HookServer& server) {
+  std::vector<std::string> bodies;
+  for (const auto& request : server.requests()) bodies.push_back(request.body);
+  return bodies;
+}
+
+TEST(AlertSender, TriesAgainUntilTheMessageIsTaken) {
+  HookServer server({{.status = 503}, {.status = 0}, {.status = 429}, {.status = 200}});
+  AlertSender sender(SenderTo(server));
+  sender.Send(SomeAlert("a"));
+  ASSERT_TRUE(sender.WaitUntilIdle(absl::Seconds(10)));
+  EXPECT_THAT(BodiesOf(server), ElementsAre("a", "a", "a", "a"));
+  std::set<std::string> ids;
+  for (auto& request : server.requests()) ids.insert(request.headers["Tidemark-Alert"]);
+  EXPECT_THAT(ids, SizeIs(1)) << "by which a receiver knows it as the same";
+  EXPECT_EQ(sender.counts().taken, 1U);
+  EXPECT_EQ(sender.counts().retried, 3U);
+}
+
+TEST(AlertSender, GivesUpAndSaysSoWithoutTheAddress) {
+  HookServer server(std::deque<HookServer::Plan>(9, {.status = 500}));
+  AlertSenderOptions options = SenderTo(server);
+  options.attempts_max = 3;
+  std::mutex mutex;
+  std::string said;
+  options.on_trouble = [&](const std::string& line) {
+    const std::lock_guard lock(mutex);
+    said += line;
+  };
+  AlertSender sender(options);
+  sender.Send(SomeAlert("a"));
+  ASSERT_TRUE(sender.WaitUntilIdle(absl::Seconds(10)));
+  EXPECT_THAT(server.requests(), SizeIs(3));
+  EXPECT_EQ(sender.counts().given_up, 1U);
+  const std::lock_guard lock(mutex);
+  EXPECT_EQ(said, "hook: an alert was not sent (failed, job job-1): HTTP status 500");
+}
+
+TEST(AlertSender, WhatIsRefusedIsNotSentAgainAndHoldsUpNothing) {
+  HookServer server(HookServer::Plans{{.status = 400}});
+  AlertSender sender(SenderTo(server));
+  sender.Send(SomeAlert("a"));
+  sender.Send(SomeAlert("b"));
+  ASSERT_TRUE(sender.WaitUntilIdle(absl::Seconds(10)));
+  EXPECT_THAT(BodiesOf(server), ElementsAre("a", "b"));
+}
+
+TEST(AlertSender, IsBoundedAndKeepsTheNewest) {
+  HookServer server(HookServer::Plans{{.delay = std::chrono::milliseconds(200)}});
+  AlertSenderOptions options = SenderTo(server);
+  options.waiting_max = 2;
+  AlertSender sender(options);
+  sender.Send(SomeAlert("first"));
+  ASSERT_TRUE(server.WaitFor(1));
+  for (const char* id : {"a", "b", "c", "d"}) sender.Send(SomeAlert(id));
+  ASSERT_TRUE(sender.WaitUntilIdle(absl::Seconds(10)));
+  EXPECT_THAT(BodiesOf(server), ElementsAre("first", "c", "d"));
+  EXPECT_EQ(sender.counts().given_up, 2U);
+}
+
+TEST(AlertSender, EndsAtOnceWhileItWaitsToTryAgain) {
+  HookServer server(HookServer::Plans{{.status = 503, .retry_after = "300"}});
+  AlertSender sender(SenderTo(server));
+  sender.Send(SomeAlert("a"));
+  ASSERT_TRUE(server.WaitFor(1));
+}
+
+// What a master would know.
+class Jobs {
+ public:
+  void Set(Snapshot job) {
+    const std::lock_guard lock(mutex_);
+    jobs_[job.job_id] = std::move(job);
+  }
+  std::vector<Snapshot> List() const {
+    const std::lock_guard lock(mutex_);
+    ++looks_;
+    std::vector<Snapshot> list;
+    for (const auto& [id, job] : jobs_) list.push_back(job);
+    return list;
+  }
+  // Waits until all that was set before was looked at.
+  void WaitForLook() const {
+    const int before = looks();
+    while (looks() < before + 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+
+ private:
+  int looks() const {
+    const std::lock_guard lock(mutex_);
+    return looks_;
+  }
+  mutable std::mutex mutex_;
+  std::map<std::string, Snapshot> jobs_;
+  mutable int looks_ = 0;
+};
+
+Snapshot Ended(const std::string& id) {
+  Snapshot job = console::SomeSnapshot();
+  job.job_id = id;
+  job.is_final = true;
+  job.state = JobState::kFailed;
+  return job;
+}
+
+absl::StatusOr<std::unique_ptr<Alerts>> StartAlerts(const Jobs& jobs, AlertSettings settings,
+                                                    const std::string& data_dir = "") {
+  settings.allow_local = true;
+  return Alerts::Start({.settings = std::move(settings),
+                        .jobs = [&jobs] { return jobs.List(); },
+                        .interval = absl::Milliseconds(1),
+                        .data_dir = data_dir,
+                        .zone = absl::UTCTimeZone()});
+}
+
+TEST(Alerts, TellEachReceiverInItsShape) {
+  const Folder folder;
+  HookServer generic, slack, pagerduty;
+  Jobs jobs;
+  const auto alerts =
+      StartAlerts(jobs, {.hooks = {{"json", generic.url()},
+                                   {"slack", "@" + folder.Write("slack", slack.url() + "\n")},
+                                   {"pagerduty", pagerduty.url()}},
+                         .secret_file = folder.Write("secret", "s3cret\n"),
+                         .routing_key_file = folder.Write("key", "r0uting\n")});
+  ASSERT_TRUE(alerts.ok()) << alerts.status();
+  jobs.WaitForLook();
+  jobs.Set(Ended("etl-7"));
+  ASSERT_TRUE(generic.WaitFor(1) && slack.WaitFor(1) && pagerduty.WaitFor(1));
+  auto request = generic.requests()[0];
+  EXPECT_EQ(json::parse(request.body)["job_id"], "etl-7");
+  EXPECT_THAT(request.headers["Tidemark-Signature"], HasSubstr(",v1="));
+  EXPECT_THAT(json::parse(slack.requests()[0].body)["text"].get<std::string>(),
+              HasSubstr("two-path: failed"));
+  EXPECT_EQ(json::parse(pagerduty.requests()[0].body)["routing_key"], "r0uting");
+}
+
+TEST(Alerts, TellOneCauseOnceAlsoAfterARestart) {
+  const Folder folder;
+  HookServer server;
+  Jobs jobs;
+  Snapshot late = console::SomeSnapshot();
+  late.late_probability = 0.9;
+  const auto be_late = [&] {
+    late.sequence += 1;
+    jobs.Set(late);
+    jobs.WaitForLook();
+  };
+  for (int run = 0; run < 3; ++run) {
+    const auto alerts = StartAlerts(jobs, {.hooks = {{"json", server.url()}}}, folder.path());
+    ASSERT_TRUE(alerts.ok());
+    for (int i = 0; i < 4; ++i) be_late();
+    ASSERT_TRUE((*alerts)->WaitUntilIdle(absl::Seconds(10)));
+  }
+  EXPECT_THAT(server.requests(), SizeIs(1));
+}
+
+TEST(Alerts, AHookThatHangsHoldsUpNoOther) {
+  HookServer hangs(HookServer::Plans{{.delay = std::chrono::seconds(1)}});
+  HookServer works;
+  Jobs jobs;
+  const auto alerts = StartAlerts(jobs, {.hooks = {{"json", hangs.url()}, {"json", works.url()}}});
+  ASSERT_TRUE(alerts.ok());
+  jobs.WaitForLook();
+  for (const char* id : {"a", "b", "c"}) jobs.Set(Ended(id));
+  ASSERT_TRUE(works.WaitFor(3));
+  EXPECT_LE(hangs.requests().size(), 1U);
+}
+
+TEST(Alerts, NeedFilesThatCanBeReadAndAKeyForPagerDuty) {
+  const Folder folder;
+  const auto fault = [](const AlertSettings& settings) {
+    return std::string(CheckAlertFiles(settings).message());
+  };
+  EXPECT_EQ(fault({}), "");
+  EXPECT_THAT(fault({.hooks = {{"pagerduty", "https://x"}}}), HasSubstr("alerts.routing_key"));
+  EXPECT_THAT(fault({.secret_file = "/none"}), HasSubstr("/none"));
+  EXPECT_THAT(fault({.secret_file = folder.Write("empty", " \n")}), HasSubstr("is empty"));
+  const std::string fault_of_url =
+      fault({.hooks = {{"slack", "@" + folder.Write("url", "hooks.slack.com/secret")}}});
+  EXPECT_THAT(fault_of_url, HasSubstr("must hold an address"));
+  EXPECT_THAT(fault_of_url, Not(HasSubstr("secret")));
+}
+
+TEST(AlertHook, IsReadAndShownWithoutWhatMayBeSecret) {
+  const auto shown = [](const char* text) {
+    const auto hook = ParseAlertHook(text);
+    return hook.ok() ? ToString(*hook) : "refused";
+  };
+  EXPECT_EQ(shown("slack=https://hooks.slack.com/services/T0/B0/x"),
+            "slack=https://hooks.slack.com/...");
+  EXPECT_EQ(shown("json=https://user:pass@ops.example/x?token=1"), "json=https://ops.example/...");
+  EXPECT_EQ(shown("json=@hook.address"), "json=@hook.address");
+  for (const char* bad : {"", "slack", "teams=https://x", "json=ftp://x", "json=", "json=https://",
+                          "json=@", "=https://x"}) {
+    EXPECT_EQ(shown(bad), "refused") << bad;
+  }
+}
+
+TEST(ToldAlerts, OutliveATornLine) {
+  const Folder folder;
+  const std::string path = folder.Write("told", "0123456789abcdef\n01234");
+  {
+    ToldAlerts told(path);
+    EXPECT_THAT(told.ids(), ElementsAre("0123456789abcdef"));
+    told.Add("fedcba9876543210");
+    EXPECT_TRUE(told.trouble().ok());
+  }
+  EXPECT_THAT(ToldAlerts(path).ids(), ElementsAre("0123456789abcdef", "fedcba9876543210"));
+}
+
+TEST(ToldAlerts, ForgetTheOldest) {
+  const Folder folder;
+  std::string text;
+  char line[32];
+  for (std::size_t i = 0; i <= 2 * ToldAlerts::kKept; ++i) {
+    std::snprintf(line, sizeof line, "%016zx\n", i);
+    text += line;
+  }
+  const std::string path = folder.Write("told", text);
+  EXPECT_THAT(ToldAlerts(path).ids(), SizeIs(ToldAlerts::kKept));
+  EXPECT_LT(std::filesystem::file_size(path), text.size());
+}
+
+TEST(ToldAlerts, WithoutAFileTheyAreForgotten) {
+  ToldAlerts nowhere("");
+  nowhere.Add("0123456789abcdef");
+  EXPECT_TRUE(nowhere.trouble().ok());
+  EXPECT_FALSE(ToldAlerts("/none/told").trouble().ok());
+  EXPECT_THAT(nowhere.ids(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace tidemark::cli

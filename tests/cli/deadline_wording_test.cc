@@ -1,0 +1,100 @@
+#include "cli/console/deadline_wording.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/console/job_frame.h"
+#include "cli/console/job_lines.h"
+#include "cli/console/job_summary.h"
+#include "cli/console/job_table.h"
+#include "tests/cli/some_jobs.h"
+
+namespace tidemark::console {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr TextOptions kAscii = {};
+
+// 22:14:32 UTC on a Tuesday in November.
+Snapshot Due(absl::Duration in, std::optional<double> late) {
+  Snapshot snapshot = SomeSnapshot();
+  snapshot.deadline = snapshot.at + in;
+  snapshot.late_probability = late;
+  return snapshot;
+}
+
+TEST(DeadlineText, TellsHowLikelyItIsLate) {
+  EXPECT_EQ(DeadlineText(SomeSnapshot(), kAscii), "");
+  EXPECT_EQ(DeadlineText(Due(absl::Minutes(40), 0.834), kAscii), "due 22:54, 83 % likely late");
+  EXPECT_EQ(DeadlineText(Due(absl::Minutes(40), 0.001), kAscii),
+            "due 22:54, under 1 % likely late");
+  EXPECT_EQ(DeadlineText(Due(absl::Minutes(40), 0.999), kAscii),
+            "due 22:54, over 99 % likely late");
+}
+
+TEST(DeadlineText, SaysNoMoreThanIsKnown) {
+  EXPECT_EQ(DeadlineText(Due(absl::Minutes(40), {}), kAscii), "due 22:54");
+  EXPECT_EQ(DeadlineText(Due(-absl::Minutes(4), 1), kAscii), "was due 22:10");
+}
+
+TEST(DeadlineText, NamesTheDayOfAnotherDay) {
+  EXPECT_EQ(DeadlineText(Due(absl::Hours(9), {}), kAscii), "due Nov 15 07:14");
+  EXPECT_EQ(DeadlineText(Due(absl::Hours(24 * 60), {}), kAscii), "due 2024-01-13 22:14");
+}
+
+TEST(DeadlineText, IsInTheZoneOfTheReader) {
+  const absl::TimeZone east = absl::FixedTimeZone(3600);
+  EXPECT_EQ(DeadlineText(Due(absl::Minutes(40), {}), {.zone = &east}), "due 23:54");
+}
+
+TEST(DeadlineText, OfAnEndedJobSaysWhatBecameOfIt) {
+  Snapshot ended = Due(-absl::Minutes(12), 1);
+  ended.is_final = true;
+  ended.state = JobState::kSucceeded;
+  ended.ended_at = ended.at;
+  EXPECT_EQ(DeadlineText(ended, kAscii), "12 min late (due 22:02)");
+  ended.deadline = ended.at + absl::Minutes(12);
+  ended.late_probability = 0;
+  EXPECT_EQ(DeadlineText(ended, kAscii), "in time (due 22:26)");
+  ended.state = JobState::kFailed;
+  ended.late_probability.reset();
+  EXPECT_EQ(DeadlineText(ended, kAscii), "due 22:26");
+}
+
+TEST(EndClockText, TellsTheEndByTheClockUnlessItIsNear) {
+  Snapshot snapshot = SomeSnapshot();
+  EXPECT_EQ(EndClockText(snapshot, kAscii), "");
+  snapshot.estimate.remaining = Range{absl::Minutes(50), absl::Minutes(48), absl::Minutes(54)};
+  EXPECT_EQ(EndClockText(snapshot, kAscii), "ends about 23:04");
+  snapshot.estimate.remaining->median = absl::InfiniteDuration();
+  EXPECT_EQ(EndClockText(snapshot, kAscii), "");
+  snapshot.estimate.remaining.reset();
+  EXPECT_EQ(EndClockText(snapshot, kAscii), "");
+}
+
+TEST(DeadlineText, StandsInBarLineTableAndSummary) {
+  const Snapshot late = Due(absl::Minutes(40), 0.834);
+  const char* const words = "due 22:54, 83 % likely late";
+  EXPECT_THAT(RenderFrame(late, {.width = 80}), Contains(HasSubstr(words)));
+  EXPECT_THAT(PlainLine(late, kAscii, false), HasSubstr(words));
+  EXPECT_THAT(RenderJobTable({late}, {.width = 200}), Contains(HasSubstr(words)));
+  Snapshot ended = Due(-absl::Minutes(12), 1);
+  ended.is_final = true;
+  ended.state = JobState::kSucceeded;
+  ended.ended_at = ended.at;
+  EXPECT_THAT(RenderSummary(ended, 200, kAscii, "", false), Contains(HasSubstr("12 min late")));
+  EXPECT_THAT(RenderFrame(SomeSnapshot(), {.width = 80}), Not(Contains(HasSubstr("due"))));
+}
+
+TEST(PlainLines, SayWhenAJobBecomesLikelyLate) {
+  PlainLines lines(kAscii, false);
+  EXPECT_TRUE(lines.Next(Due(absl::Minutes(40), 0.4)).has_value());
+  EXPECT_FALSE(lines.Next(Due(absl::Minutes(40), 0.45)).has_value());
+  EXPECT_TRUE(lines.Next(Due(absl::Minutes(40), 0.6)).has_value());
+}
+
+}  // namespace
+}  // namespace tidemark::console

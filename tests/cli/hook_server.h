@@ -1,0 +1,120 @@
+// A receiver of webhooks: a real HTTP server on loopback that fails as it is told.
+#pragma once
+
+#include <microhttpd.h>
+#include <netinet/in.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace tidemark::test {
+
+class HookServer {
+ public:
+  struct Request {
+    std::string body;
+    std::map<std::string, std::string> headers;
+  };
+  // What becomes of a request: an answer of that status, `delay` late; 0: the connection is cut
+  // when the request was read.
+  struct Plan {
+    unsigned status = 200;
+    std::string retry_after;
+    std::chrono::milliseconds delay{0};
+    std::string location;
+  };
+
+  using Plans = std::deque<Plan>;
+
+  // Requests beyond the plans are taken.
+  explicit HookServer(Plans plans = {}) : plans_(std::move(plans)) {
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    server_ = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION, 0,
+                               nullptr, nullptr, &Answer, this, MHD_OPTION_SOCK_ADDR, &address,
+                               MHD_OPTION_NOTIFY_COMPLETED, &Forget, nullptr, MHD_OPTION_END);
+    if (server_ == nullptr) std::abort();
+  }
+  ~HookServer() { MHD_stop_daemon(server_); }
+
+  std::string url(const std::string& path = "/hook") const {
+    return "http://127.0.0.1:" +
+           std::to_string(MHD_get_daemon_info(server_, MHD_DAEMON_INFO_BIND_PORT)->port) + path;
+  }
+  std::vector<Request> requests() const {
+    const std::lock_guard lock(mutex_);
+    return requests_;
+  }
+  // Whether so many have come within ten seconds.
+  bool WaitFor(std::size_t count) const {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(10),
+                             [&] { return requests_.size() >= count; });
+  }
+
+ private:
+  static MHD_Result AddHeader(void* to, MHD_ValueKind, const char* name, const char* value) {
+    static_cast<Request*>(to)->headers[name] = value;
+    return MHD_YES;
+  }
+  static void Forget(void*, MHD_Connection*, void** request, MHD_RequestTerminationCode) {
+    delete static_cast<Request*>(*request);
+    *request = nullptr;
+  }
+  static MHD_Result Answer(void* self, MHD_Connection* connection, const char*, const char*,
+                           const char*, const char* data, std::size_t* size, void** state) {
+    auto* request = static_cast<Request*>(*state);
+    if (request == nullptr) {
+      *state = new Request;
+      return MHD_YES;
+    }
+    if (*size > 0) {
+      request->body.append(data, *size);
+      *size = 0;
+      return MHD_YES;
+    }
+    MHD_get_connection_values(connection, MHD_HEADER_KIND, &AddHeader, request);
+    return static_cast<HookServer*>(self)->Take(*request, connection);
+  }
+  MHD_Result Take(const Request& request, MHD_Connection* connection) {
+    Plan plan;
+    {
+      const std::lock_guard lock(mutex_);
+      if (!plans_.empty()) {
+        plan = plans_.front();
+        plans_.pop_front();
+      }
+      requests_.push_back(request);
+    }
+    changed_.notify_all();
+    std::this_thread::sleep_for(plan.delay);
+    if (plan.status == 0) return MHD_NO;
+    MHD_Response* response = MHD_create_response_from_buffer(0, nullptr, MHD_RESPMEM_PERSISTENT);
+    if (!plan.retry_after.empty()) {
+      MHD_add_response_header(response, "Retry-After", plan.retry_after.c_str());
+    }
+    if (!plan.location.empty()) {
+      MHD_add_response_header(response, "Location", plan.location.c_str());
+    }
+    const MHD_Result result = MHD_queue_response(connection, plan.status, response);
+    MHD_destroy_response(response);
+    return result;
+  }
+
+  MHD_Daemon* server_ = nullptr;
+  mutable std::mutex mutex_;  // guards the rest
+  mutable std::condition_variable changed_;
+  Plans plans_;
+  std::vector<Request> requests_;
+};
+
+}  // namespace tidemark::test

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# A job that cannot meet its deadline: the master's settings say when it is due, and a receiver hears of it
+# once, however often the master is started.
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+cat >"$work/receiver.py" <<'RECEIVER'
+import http.server, sys
+failures = 2
+class Hook(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        global failures
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        failures -= 1
+        self.send_response(200 if failures < 0 else 503)
+        self.end_headers()
+        if failures < 0:
+            print(self.headers["Tidemark-Signature"] or "unsigned", body.decode(), flush=True)
+    def log_message(self, *_): pass
+server = http.server.HTTPServer(("127.0.0.1", 0), Hook)
+print(server.server_port, file=sys.stderr, flush=True)
+server.serve_forever()
+RECEIVER
+python3 "$work/receiver.py" >"$work/heard" 2>"$work/port" &
+pids+=("$!")
+wait_for 30 test -s "$work/port"
+
+printf 's3cret\n' >"$work/secret"
+chmod o= "$work/secret"
+cat >"$work/tidemark.yaml" <<SETTINGS
+listen: 127.0.0.1:0
+data_dir: data
+deadlines: ["synthetic*=1ms"]
+alerts:
+  webhooks: ["json=http://127.0.0.1:$(cat "$work/port")/hook"]
+  on: [late, ended]
+  secret: secret
+  allow_local: true
+SETTINGS
+
+serve() {
+  rm -f "$work/serve.err"
+  "$tidemark" serve --config "$work/tidemark.yaml" 2>"$work/serve.err" &
+  master_pid=$!
+  pids+=("$master_pid")
+  wait_for 30 grep -q 'listening on' "$work/serve.err"
+  master=$(sed -n 's/.*listening on \([^ ]*\).*/\1/p' "$work/serve.err" | head -n 1)
+}
+
+serve
+"$tidemark" watch due --wait --master "$master" -o quiet &
+waits=$!
+"$tidemark" run example synthetic --slots 2 --reducers 2 --param n=3000 complexity=2 sigma=1.4 \
+  --master "$master" --job-id due -o plain 2>"$work/lines" >/dev/null
+grep -q ', was due [0-9][0-9]:[0-9][0-9]' "$work/lines" || fail "lines do not say that it was due: $(cat "$work/lines")"
+"$tidemark" get jobs due --master "$master" | grep -q 'late (due' || fail "the table does not say that it was late"
+"$tidemark" get jobs due --master "$master" -o json | grep -q '"late_probability":1' || fail "no probability"
+wait "$waits" || fail "who waited for the job did not see it succeed"
+wait_for 60 grep -q '"kind":"ended"' "$work/heard"
+kill "$master_pid"
+wait "$master_pid" || true
+serve
+sleep 2
+[[ $(grep -c '"kind":"ended"' "$work/heard") == 1 ]] || fail "an end was told more than once: $(cat "$work/heard")"
+[[ $(grep -c '"kind":"late"' "$work/heard") -le 1 ]] || fail "a delay was told more than once: $(cat "$work/heard")"
+signature=$(sed -n 's/^t=\([0-9]*\),v1=\([0-9a-f]*\) .*/\1 \2/p' "$work/heard" | head -n 1)
+body=$(sed -n 's/^[^ ]* //p' "$work/heard" | head -n 1)
+expected=$(printf '%s.%s' "${signature% *}" "$body" | openssl dgst -sha256 -hmac s3cret | awk '{print $NF}')
+[[ ${signature#* } == "$expected" ]] || fail "the signature is not that of the message"

@@ -1,0 +1,96 @@
+#include "tidemark/deadline.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace tidemark {
+namespace {
+
+absl::TimeZone Zone(const char* name) {
+  absl::TimeZone zone;
+  EXPECT_TRUE(absl::LoadTimeZone(name, &zone)) << name;
+  return zone;
+}
+
+absl::Time Utc(const char* text) {
+  absl::Time time;
+  std::string error;
+  EXPECT_TRUE(absl::ParseTime(absl::RFC3339_full, text, &time, &error)) << text;
+  return time;
+}
+
+std::string At(const char* text, const char* start,
+               const absl::TimeZone& zone = absl::UTCTimeZone()) {
+  const auto deadline = ParseDeadline(text);
+  EXPECT_TRUE(deadline.ok()) << deadline.status();
+  return absl::FormatTime(absl::RFC3339_sec, InstantOf(*deadline, Utc(start), zone),
+                          absl::UTCTimeZone());
+}
+
+TEST(Deadline, TimeOfDayIsTheNextOneAfterTheStart) {
+  EXPECT_EQ(At("07:30", "2026-11-25T23:00:00Z"), "2026-11-26T07:30:00+00:00");
+  EXPECT_EQ(At("07:30", "2026-11-25T07:29:59Z"), "2026-11-25T07:30:00+00:00");
+  EXPECT_EQ(At("07:30", "2026-11-25T07:30:00Z"), "2026-11-26T07:30:00+00:00");
+  EXPECT_EQ(At("00:00", "2026-12-31T23:59:59Z"), "2027-01-01T00:00:00+00:00");
+}
+
+TEST(Deadline, TimeOfDayIsThatOfTheClockOnTheWall) {
+  // New York is five hours behind in winter.
+  EXPECT_EQ(At("07:30", "2026-11-25T23:00:00Z", absl::FixedTimeZone(-5 * 3600)),
+            "2026-11-26T12:30:00+00:00");
+}
+
+TEST(Deadline, KeepsToTheClockWhenItIsSetBack) {
+  absl::TimeZone zone;
+  if (!absl::LoadTimeZone("Europe/Berlin", &zone)) GTEST_SKIP() << "no time zones on this host";
+  // From summer time, 2 h ahead, to winter time, 1 h ahead, in the night of the 25th.
+  EXPECT_EQ(At("07:30", "2026-10-24T20:00:00Z", Zone("Europe/Berlin")),
+            "2026-10-25T06:30:00+00:00");
+}
+
+TEST(Deadline, DateIsLocalAndInstantIsNot) {
+  const absl::TimeZone east = absl::FixedTimeZone(3600);
+  EXPECT_EQ(At("2026-11-26 07:30", "2026-11-25T23:00:00Z", east), "2026-11-26T06:30:00+00:00");
+  EXPECT_EQ(At("2026-11-26T07:30:00+02:00", "2026-11-25T23:00:00Z", east),
+            "2026-11-26T05:30:00+00:00");
+}
+
+TEST(Deadline, DurationCountsFromTheStart) {
+  EXPECT_EQ(At("2h30m", "2026-11-25T23:00:00Z"), "2026-11-26T01:30:00+00:00");
+}
+
+TEST(Deadline, RefusesWhatIsNoTime) {
+  for (const char* bad : {"", "7:30", "25:00", "24:00", "07:60", "07:30:00", "soon", "-1h", "0s",
+                          "inf", "-inf", "infinite-future", "9000h", "2026-13-01 07:30",
+                          "2026-11-26", "07:3\n", "2026-11-26T07:30:00"}) {
+    EXPECT_EQ(ParseDeadline(bad).status().code(), absl::StatusCode::kInvalidArgument) << bad;
+  }
+  EXPECT_LT(ParseDeadline(std::string(100'000, '7')).status().message().size(), 400u);
+}
+
+TEST(DeadlineRule, GoesByTheFirstNameThatFits) {
+  const auto rule = [](const char* text) { return ParseDeadlineRule(text).value(); };
+  const std::vector<DeadlineRule> rules = {rule("nightly-*=07:30"), rule("nightly-x=2h"),
+                                           rule("a=b=3h")};
+  const absl::Time start = Utc("2026-11-25T23:00:00Z");
+  const auto of = [&](const char* name) {
+    return DeadlineOf(rules, name, start, absl::UTCTimeZone());
+  };
+  EXPECT_EQ(of("nightly-x"), Utc("2026-11-26T07:30:00Z"));
+  EXPECT_EQ(of("a=b"), Utc("2026-11-26T02:00:00Z"));
+  EXPECT_EQ(of("other"), std::nullopt);
+}
+
+TEST(DeadlineRule, IsWrittenAsItIsRead) {
+  for (const char* text :
+       {"nightly-*=07:30", "a=2h30m", "b=2026-11-26 07:30", "c=2026-11-26T07:30:00+00:00"}) {
+    EXPECT_EQ(ToString(ParseDeadlineRule(text).value()), text);
+  }
+  EXPECT_FALSE(ParseDeadlineRule("07:30").ok());
+  EXPECT_FALSE(ParseDeadlineRule("=07:30").ok());
+  EXPECT_FALSE(ParseDeadlineRule("a=").ok());
+}
+
+}  // namespace
+}  // namespace tidemark
