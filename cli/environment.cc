@@ -52,6 +52,11 @@ const absl::TimeZone& LocalZone() {
   return *kZone;
 }
 
+std::string InstantText(const Deadline& deadline, absl::Time start) {
+  return absl::FormatTime(absl::RFC3339_sec, InstantOf(deadline, start, LocalZone()),
+                          absl::UTCTimeZone());
+}
+
 console::TextOptions TextOptionsFor(std::FILE* stream, const Environment& environment) {
   return {.color = IsTerminal(stream) && AllowsColor(environment),
           .unicode = HasUtf8(environment),

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/console/styled_line.h"
+#include "tidemark/deadline.h"
 
 namespace tidemark::cli {
 
@@ -29,6 +30,9 @@ bool IsTerminal(std::FILE* stream);
 
 // In which the user's clock runs: that of TZ, or of the host.
 const absl::TimeZone& LocalZone();
+
+// When that is for a job that begins at `start`, as connectors want it: 2026-11-26T07:30:00+00:00.
+std::string InstantText(const Deadline& deadline, absl::Time start);
 
 // How text on `stream` may look.
 console::TextOptions TextOptionsFor(std::FILE* stream, const Environment& environment);

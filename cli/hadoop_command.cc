@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/clock.h"
 #include "cli/commands.h"
 #include "cli/connector_jar.h"
+#include "cli/environment.h"
 #include "cli/exit_code.h"
 #include "cli/hadoop/configuration.h"
 #include "cli/hadoop/settings.h"
@@ -49,8 +51,11 @@ int Do(const HadoopRunArguments& arguments) {
   }
   const auto launch = [&](const std::string& master,
                           const std::string& directory) -> absl::StatusOr<CommandLaunch> {
-    auto variables =
-        ClientVariables(arguments.command[0], ConnectorSettings(master, *jar), *jar, directory);
+    std::vector<HadoopSetting> settings = ConnectorSettings(master, *jar);
+    if (const auto& deadline = arguments.progress.deadline) {
+      settings.push_back({"tidemark.deadline", InstantText(*deadline, absl::Now())});
+    }
+    auto variables = ClientVariables(arguments.command[0], settings, *jar, directory);
     if (!variables.ok()) return variables.status();
     return CommandLaunch{WithJar(arguments.command, *jar), *std::move(variables)};
   };

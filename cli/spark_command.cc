@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/clock.h"
 #include "cli/client_process.h"
 #include "cli/commands.h"
 #include "cli/connector_jar.h"
+#include "cli/environment.h"
 #include "cli/exit_code.h"
 #include "cli/progress.h"
 #include "cli/spark/settings.h"
@@ -79,6 +81,9 @@ int Do(const SparkRunArguments& arguments) {
     std::vector<SparkSetting> settings = SparkConnectorSettings(
         master, *jar, arguments.master.empty() ? ClientSecurity() : arguments.security);
     settings.emplace_back("spark.tidemark.announce", "true");
+    if (const auto& deadline = arguments.progress.deadline) {
+      settings.emplace_back("spark.tidemark.deadline", InstantText(*deadline, absl::Now()));
+    }
     // Spark's own bars are about stages; ours stands in their place.
     settings.emplace_back("spark.ui.showConsoleProgress", "false");
     return CommandLaunch{WithSparkSettings(arguments.command, *defaults, settings), {}};

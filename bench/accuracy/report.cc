@@ -139,9 +139,11 @@ std::string Errors(const MeanMetrics& mean) {
   if (mean.runs == 0) return "-";
   return fmt::format("{:.2f} / {:.1f}", mean.avg_err, mean.max_err);
 }
-Lateness LatenessOf(const std::vector<RowResult>& results, const std::string& indicator) {
+Lateness LatenessOf(const std::vector<RowResult>& results, const std::string& indicator,
+                    const std::function<bool(const Row&)>& wanted) {
   Lateness sum;
   for (const RowResult& result : results) {
+    if (!wanted(result.row)) continue;
     for (std::size_t i = 0; i < result.indicators.size(); ++i) {
       if (result.indicators[i] != indicator) continue;
       for (const RunResult& run : result.runs) sum.Add(run.lateness[i]);
@@ -205,7 +207,7 @@ std::string TableOf(const std::vector<RowResult>& results) {
              [](const MeanMetrics& mean) { return fmt::format("{}", mean.rows_behind); });
   const auto add_lateness = [&](const char* title, double (Lateness::*error)() const) {
     table.AddLine(title, [&](const std::string& name) {
-      return Percent((LatenessOf(results, name).*error)());
+      return Percent((LatenessOf(results, name, All).*error)());
     });
   };
   add_lateness("probability to be late, off by at most", &Lateness::largest_error);
@@ -234,7 +236,9 @@ std::string JsonOf(const std::vector<RowResult>& results) {
     means[name]["train"] = MeanJson(MeanOf(results, name, In(Split::kTrain)));
     means[name]["valid"] = MeanJson(MeanOf(results, name, In(Split::kValid)));
     behind[name] = MeanOf(results, name, All).rows_behind;
-    late[name] = LatenessJson(LatenessOf(results, name));
+    late[name] = LatenessJson(LatenessOf(results, name, All));
+    late[name]["train"] = LatenessJson(LatenessOf(results, name, In(Split::kTrain)));
+    late[name]["valid"] = LatenessJson(LatenessOf(results, name, In(Split::kValid)));
   }
   return Json({{"suite", SuitesOf(results)},
                {"rows", rows},

@@ -23,6 +23,7 @@ final class JobShape {
   boolean hasCombiner;
   Grouping grouping = Grouping.WHOLE_KEY;
   int masterAttempt;
+  long deadlineMillis;
 
   JobNews news() {
     final JobNews job = new JobNews("hadoop");
@@ -32,6 +33,7 @@ final class JobShape {
     job.queue = queue;
     job.submittedMillis = submittedMillis;
     job.masterAttempt = masterAttempt;
+    job.deadlineMillis = deadlineMillis;
     final StageNews map = new StageNews(Attempt.MAP_STAGE, StageNews.Kind.MAP);
     map.tasks = mapTasks;
     map.hasCombiner = hasCombiner;

@@ -14,6 +14,7 @@ import org.tidemark.jvm.guard.Reasons;
 import org.tidemark.jvm.transport.Sender;
 import org.tidemark.jvm.wire.Attempt;
 import org.tidemark.jvm.wire.AttemptNews;
+import org.tidemark.jvm.wire.Deadline;
 import org.tidemark.jvm.wire.Events;
 
 /**
@@ -156,6 +157,11 @@ final class JobWatch {
     shape.user = job.getUserName();
     shape.queue = job.getQueueName();
     shape.submittedMillis = job.getReport().getSubmitTime();
+    try {
+      shape.deadlineMillis = Deadline.millis(Keys.DEADLINE, conf.getTrimmed(Keys.DEADLINE, ""));
+    } catch (IllegalArgumentException misconfigured) {
+      TaskLog.warnOf(misconfigured);
+    }
     shape.mapTasks = job.getTotalMaps();
     shape.reduceTasks = job.getTotalReduces();
     shape.hasCombiner = Combiners.has(conf);

@@ -7,6 +7,9 @@ public final class Keys {
 
   public static final String ENABLED = "tidemark.enabled";
 
+  /** When the job has to have ended, such as 2026-11-26T07:30:00Z. */
+  public static final String DEADLINE = "tidemark.deadline";
+
   /** The share of a map attempt's time that may go into reading its output again. percent */
   public static final String SCAN_PERCENT = "tidemark.map.scan.percent";
 

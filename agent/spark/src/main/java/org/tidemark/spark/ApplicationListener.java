@@ -122,6 +122,7 @@ final class ApplicationListener extends SparkListener {
       job.user = start.sparkUser();
       job.queue = context.conf().get("spark.yarn.queue", "");
       job.submittedMillis = start.time();
+      job.deadlineMillis = settings.deadlineMillis;
       final Event opened = Events.jobOpened(job);
       standing.jobOpened(opened);
       sender.send(opened);

@@ -17,6 +17,7 @@ import org.tidemark.jvm.transport.Endpoint;
 import org.tidemark.jvm.transport.Sender;
 import org.tidemark.jvm.transport.Source;
 import org.tidemark.jvm.transport.Tls;
+import org.tidemark.jvm.wire.Deadline;
 
 /** What a user can set; docs/spark.md lists it. Immutable. */
 final class Settings {
@@ -26,6 +27,8 @@ final class Settings {
   static final String KEYS = "spark.tidemark.keys";
   /** Whether the driver writes the application's id to standard error. */
   static final String ANNOUNCE = "spark.tidemark.announce";
+  /** When the application has to have ended, such as 2026-11-26T07:30:00Z. */
+  static final String DEADLINE = "spark.tidemark.deadline";
   static final String TOKEN = "spark.tidemark.token";
   /** A file at the driver with the token. */
   static final String TOKEN_FILE = "spark.tidemark.token.file";
@@ -43,14 +46,22 @@ final class Settings {
 
   final boolean keys;
   final boolean isAnnounced;
+  /** 0: nobody said. */
+  final long deadlineMillis;
   private final Endpoint master;
   private final String token;
   private final String run;
 
   private Settings(
-      boolean keys, boolean isAnnounced, Endpoint master, String token, String run) {
+      boolean keys,
+      boolean isAnnounced,
+      long deadlineMillis,
+      Endpoint master,
+      String token,
+      String run) {
     this.keys = keys;
     this.isAnnounced = isAnnounced;
+    this.deadlineMillis = deadlineMillis;
     this.master = master;
     this.token = token;
     this.run = run;
@@ -82,6 +93,7 @@ final class Settings {
     return new Settings(
         Boolean.parseBoolean(conf.apply(KEYS, "false")),
         Boolean.parseBoolean(conf.apply(ANNOUNCE, "false")),
+        Deadline.millis(DEADLINE, conf.apply(DEADLINE, "")),
         master,
         token,
         run);

@@ -63,6 +63,7 @@ public final class Events {
     for (StageNews stage : job.stages) {
       body.message(8, stage.encoded());
     }
+    addInstant(body, 9, job.deadlineMillis);
     return new Event(Event.Importance.JOB, JOB_OPENED, body, null);
   }
 

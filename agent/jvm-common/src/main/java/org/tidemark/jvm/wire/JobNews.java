@@ -12,6 +12,7 @@ public final class JobNews {
   public String queue;
   public long submittedMillis;
   public int masterAttempt;
+  public long deadlineMillis;
   public final List<StageNews> stages = new ArrayList<>();
 
   public JobNews(String engine) {

@@ -134,6 +134,7 @@ public class EventsTest {
     job.queue = "default";
     job.submittedMillis = 1_700_000_000_123L;
     job.masterAttempt = 2;
+    job.deadlineMillis = 1_700_000_600_000L;
     final StageNews map = new StageNews(0, StageNews.Kind.MAP);
     map.tasks = 4;
     map.hasCombiner = true;
