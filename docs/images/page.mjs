@@ -49,11 +49,17 @@ const first = twoPath("two-path of last night", "wiki-vote.txt.zst", ["--slots",
 await first.ended;
 const demo = twoPath("two-path", "musae-github.txt.zst", ["--param", "directions=2", "--slots", "2", "--reducers", "4"]);
 await until("a third of the demo", async () => (await percentOf("two-path")) > 33, 600_000);
-const workflow = run(["workflow", "web-log", "--id", "visits", "--visits", "3000000", "--slots", "1"]);
+const workflow = run(["workflow", "web-log", "--id", "visits", "--visits", "9000000", "--slots", "1"]);
 await until("the workflow's first job", async () => {
   const { snapshot } = await (await fetch(`${master.url}api/jobs/visits`)).json();
   return (snapshot?.counts?.finished_child_count ?? 0) > 0;
 }, 600_000);
+{
+  const page = await open("#/jobs/visits", desktop);
+  await page.waitForSelector(".lanes");
+  await pause(5000);
+  await shoot(page, "workflow");
+}
 const list = await open("", { width: 1180, height: 520 });
 await list.waitForSelector(".jobs tbody tr");
 await pause(2000);
@@ -67,12 +73,6 @@ for (const [name, options] of [
   await page.waitForSelector(".chart canvas");
   await pause(3000);
   await shoot(page, name);
-}
-{
-  const page = await open("#/jobs/visits", desktop);
-  await page.waitForSelector(".lanes");
-  await pause(5000);
-  await shoot(page, "workflow");
 }
 await demo.ended;
 const ended = await open("#/jobs/two-path", desktop);
