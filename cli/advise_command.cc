@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -17,6 +18,7 @@
 #include "master/advise/advice.h"
 #include "spark/log_files.h"
 #include "spark/plan_reader.h"
+#include "text/size_text.h"
 
 namespace tidemark::cli {
 namespace {
@@ -96,22 +98,12 @@ std::string SecondsText(double seconds) {
   return fmt::format("{:.1f} h", seconds / 3600);
 }
 
-std::string SizeText(double bytes) {
-  static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-  std::size_t unit = 0;
-  while (bytes >= 1024 && unit + 1 < std::size(kUnits)) {
-    bytes /= 1024;
-    ++unit;
-  }
-  return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.1f} {}", bytes, kUnits[unit]);
-}
-
 std::string Counted(std::size_t count, const char* what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 std::string SizeOf(const advise::ResultPoint& point) {
-  return point.bytes ? "<= " + SizeText(*point.bytes) : "not told";
+  return point.bytes ? "<= " + text::SizeText(static_cast<std::uint64_t>(*point.bytes)) : "not told";
 }
 
 // "Aggregate of file:/data/gdelt.csv".
@@ -208,7 +200,7 @@ std::vector<std::string> Lines(const advise::Advice& advice, bool has_space) {
                               advice.history_weeks < 1
                                   ? SecondsText(advice.history_weeks * 7 * 24 * 3600)
                                   : fmt::format("{:.1f} weeks", advice.history_weeks),
-                              SizeText(advice.read_rate)));
+                              text::SizeText(static_cast<std::uint64_t>(advice.read_rate))));
   if (advised > 0) {
     std::vector<std::string> policies;
     for (const advise::PolicyReplay& policy : advice.policies) {

@@ -13,6 +13,7 @@
 #include "cli/console/waits_table.h"
 #include "proto/wire/explain_codec.h"
 #include "proto/wire/message_time.h"
+#include "text/size_text.h"
 
 namespace tidemark::cli {
 namespace {
@@ -65,19 +66,6 @@ std::optional<Range> RangeOf(const v1::TaskProgress& task) {
   if (task.remaining().has_lower()) range.lower = length(task.remaining().lower());
   if (task.remaining().has_upper()) range.upper = length(task.remaining().upper());
   return range;
-}
-
-// As the sentence about the straggler has it: "12.4 MB".
-std::string SizeText(std::uint64_t bytes) {
-  if (bytes < 1000) return fmt::format("{} B", bytes);
-  double value = static_cast<double>(bytes);
-  const char* unit = "B";
-  for (const char* larger : {"kB", "MB", "GB", "TB", "PB"}) {
-    if (value < 1000) break;
-    value /= 1000;
-    unit = larger;
-  }
-  return fmt::format("{:.1f} {}", value, unit);
 }
 
 }  // namespace
@@ -145,7 +133,7 @@ void AddWebTaskWords(web::v1::TasksAnswer& answer) {
   }
   for (const v1::HeavyGroup& group : answer.list().heavy_groups()) {
     web::v1::HeavyGroupWords& words = *answer.add_heavy_groups();
-    words.set_size(SizeText(group.size_bytes()));
+    words.set_size(text::SizeText(group.size_bytes()));
     const absl::Duration time = wire::ParseElapsed(group.time(), "").value_or(absl::ZeroDuration());
     words.set_time("~ " + console::DurationText(
                               console::RoundToKnown(time, std::nullopt, std::nullopt).remaining));

@@ -37,7 +37,8 @@ nlohmann::json JsonOf(const QueryWaits& query) {
                             {"seconds", culprit.seconds}};
     if (!culprit.job_id.empty()) cause["job_id"] = culprit.job_id;
     if (!culprit.query.empty()) cause["query"] = culprit.query;
-    if (culprit.job_id.empty()) cause["other_jobs"] = culprit.jobs;
+    if (culprit.job_id.empty() && culprit.jobs > 0) cause["other_jobs"] = culprit.jobs;
+    if (culprit.job_id.empty() && culprit.jobs == 0) cause["unreported"] = true;
     if (!culprit.host.empty()) cause["host"] = culprit.host;
     json["because_of"].push_back(cause);
   }

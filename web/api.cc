@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -15,6 +17,9 @@
 
 namespace tidemark::web {
 namespace {
+
+using JobCalls = class tidemark::v1::JobService::Stub::async;
+using ExplainCalls = class tidemark::v1::ExplainService::Stub::async;
 
 constexpr std::chrono::seconds kAnswerWithin(10);
 constexpr std::chrono::seconds kEstimateWithin(60);
@@ -40,15 +45,40 @@ absl::Status CheckJsonBody(const HttpRequest& request) {
   return absl::InvalidArgumentError("send the body as Content-Type: application/json");
 }
 
-}  // namespace
+// The call of a service that takes a request and calls back with the status.
+template <typename Service, typename Request, typename Response>
+using Method = void (Service::*)(grpc::ClientContext*, const Request*, Response*,
+                                 std::function<void(grpc::Status)>);
 
-// One question to the master; frees itself when it is answered.
-template <typename Request, typename Response>
-struct Api::Call {
-  std::unique_ptr<grpc::ClientContext> context;
+// What the master is asked, by whom, and how long it may take.
+template <typename Request>
+struct Question {
   Request request;
-  Response response;
+  std::string authorization;
+  std::chrono::seconds answer_within = kAnswerWithin;
 };
+
+// Answers `exchange` with what `answer_of` makes of the response, or with the problem.
+template <typename Service, typename Request, typename Response, typename AnswerOf>
+void Ask(Service& service, Method<Service, Request, Response> method, Question<Request> question,
+         const std::shared_ptr<Exchange>& exchange, AnswerOf answer_of) {
+  struct Call {
+    std::unique_ptr<grpc::ClientContext> context;
+    Request request;
+    Response response;
+  };
+  auto call = std::make_shared<Call>();
+  call->context = ContextOf(question.authorization);
+  call->context->set_deadline(std::chrono::system_clock::now() + question.answer_within);
+  call->request.Swap(&question.request);
+  (service.*method)(call->context.get(), &call->request, &call->response,
+                    [call, exchange, answer_of](const grpc::Status& status) {
+                      exchange->Answer(status.ok() ? answer_of(call->response)
+                                                   : ProblemAnswer(status));
+                    });
+}
+
+}  // namespace
 
 Api::Api(ApiOptions options)
     : options_(std::move(options)),
@@ -97,43 +127,36 @@ void Api::Take(const FoundRoute& found, const std::shared_ptr<Exchange>& exchang
 }
 
 void Api::ListJobs(const std::shared_ptr<Exchange>& exchange) {
-  auto call =
-      std::make_shared<Call<tidemark::v1::ListJobsRequest, tidemark::v1::ListJobsResponse>>();
   const HttpRequest& asked = exchange->request();
-  if (absl::Status set = SetFields(asked.query, call->request); !set.ok()) {
+  Question<tidemark::v1::ListJobsRequest> question{.authorization = AuthorizationOf(asked)};
+  if (absl::Status set = SetFields(asked.query, question.request); !set.ok()) {
     return exchange->Answer(ProblemAnswer(set));
   }
-  call->context = ContextOf(AuthorizationOf(asked));
-  call->context->set_deadline(std::chrono::system_clock::now() + kAnswerWithin);
-  stub_->async()->ListJobs(call->context.get(), &call->request, &call->response,
-                           [this, call, exchange](const grpc::Status& status) {
-                             if (!status.ok()) return exchange->Answer(ProblemAnswer(status));
-                             v1::JobListAnswer answer;
-                             for (const auto& snapshot : call->response.snapshots()) {
-                               (*answer.mutable_words())[snapshot.job_id()] = Words(snapshot);
-                             }
-                             answer.mutable_list()->Swap(&call->response);
-                             exchange->Answer(JsonAnswer(answer));
-                           });
+  Ask(*stub_->async(), &JobCalls::ListJobs, std::move(question), exchange,
+      [this](tidemark::v1::ListJobsResponse& response) {
+        v1::JobListAnswer answer;
+        for (const auto& snapshot : response.snapshots()) {
+          (*answer.mutable_words())[snapshot.job_id()] = Words(snapshot);
+        }
+        answer.mutable_list()->Swap(&response);
+        return JsonAnswer(answer);
+      });
 }
 
 void Api::GetJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange) {
-  auto call = std::make_shared<Call<tidemark::v1::GetJobRequest, tidemark::v1::GetJobResponse>>();
   const HttpRequest& asked = exchange->request();
-  if (absl::Status set = SetFields(asked.query, call->request); !set.ok()) {
+  Question<tidemark::v1::GetJobRequest> question{.authorization = AuthorizationOf(asked)};
+  if (absl::Status set = SetFields(asked.query, question.request); !set.ok()) {
     return exchange->Answer(ProblemAnswer(set));
   }
-  call->request.set_job_id(job_id);
-  call->context = ContextOf(AuthorizationOf(asked));
-  call->context->set_deadline(std::chrono::system_clock::now() + kAnswerWithin);
-  stub_->async()->GetJob(call->context.get(), &call->request, &call->response,
-                         [this, call, exchange](const grpc::Status& status) {
-                           if (!status.ok()) return exchange->Answer(ProblemAnswer(status));
-                           v1::JobAnswer answer;
-                           *answer.mutable_words() = Words(call->response.snapshot());
-                           answer.mutable_snapshot()->Swap(call->response.mutable_snapshot());
-                           exchange->Answer(JsonAnswer(answer));
-                         });
+  question.request.set_job_id(job_id);
+  Ask(*stub_->async(), &JobCalls::GetJob, std::move(question), exchange,
+      [this](tidemark::v1::GetJobResponse& response) {
+        v1::JobAnswer answer;
+        *answer.mutable_words() = Words(response.snapshot());
+        answer.mutable_snapshot()->Swap(response.mutable_snapshot());
+        return JsonAnswer(answer);
+      });
 }
 
 void Api::WatchJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange) {
@@ -182,87 +205,70 @@ void Api::WatchJobs(const std::shared_ptr<Exchange>& exchange) {
 }
 
 void Api::ListTasks(const std::string& job_id, const std::shared_ptr<Exchange>& exchange) {
-  auto call =
-      std::make_shared<Call<tidemark::v1::ListTasksRequest, tidemark::v1::ListTasksResponse>>();
   const HttpRequest& asked = exchange->request();
-  if (absl::Status set = SetFields(asked.query, call->request); !set.ok()) {
+  Question<tidemark::v1::ListTasksRequest> question{.authorization = AuthorizationOf(asked)};
+  if (absl::Status set = SetFields(asked.query, question.request); !set.ok()) {
     return exchange->Answer(ProblemAnswer(set));
   }
-  call->request.set_job_id(job_id);
-  call->context = ContextOf(AuthorizationOf(asked));
-  call->context->set_deadline(std::chrono::system_clock::now() + kAnswerWithin);
-  stub_->async()->ListTasks(call->context.get(), &call->request, &call->response,
-                            [this, call, exchange](const grpc::Status& status) {
-                              if (!status.ok()) return exchange->Answer(ProblemAnswer(status));
-                              v1::TasksAnswer answer;
-                              answer.mutable_list()->Swap(&call->response);
-                              options_.add_task_words(answer);
-                              exchange->Answer(JsonAnswer(answer));
-                            });
+  question.request.set_job_id(job_id);
+  Ask(*stub_->async(), &JobCalls::ListTasks, std::move(question), exchange,
+      [this](tidemark::v1::ListTasksResponse& response) {
+        v1::TasksAnswer answer;
+        answer.mutable_list()->Swap(&response);
+        options_.add_task_words(answer);
+        return JsonAnswer(answer);
+      });
 }
 
 void Api::ListForecasts(const std::string& job_id, const std::shared_ptr<Exchange>& exchange) {
-  auto call = std::make_shared<
-      Call<tidemark::v1::ListForecastsRequest, tidemark::v1::ListForecastsResponse>>();
   const HttpRequest& asked = exchange->request();
-  if (absl::Status set = SetFields(asked.query, call->request); !set.ok()) {
+  Question<tidemark::v1::ListForecastsRequest> question{.authorization = AuthorizationOf(asked)};
+  if (absl::Status set = SetFields(asked.query, question.request); !set.ok()) {
     return exchange->Answer(ProblemAnswer(set));
   }
-  call->request.set_job_id(job_id);
-  call->context = ContextOf(AuthorizationOf(asked));
-  call->context->set_deadline(std::chrono::system_clock::now() + kAnswerWithin);
-  stub_->async()->ListForecasts(call->context.get(), &call->request, &call->response,
-                                [call, exchange](const grpc::Status& status) {
-                                  if (!status.ok()) return exchange->Answer(ProblemAnswer(status));
-                                  v1::ForecastsAnswer answer;
-                                  answer.mutable_list()->Swap(&call->response);
-                                  exchange->Answer(JsonAnswer(answer));
-                                });
+  question.request.set_job_id(job_id);
+  Ask(*stub_->async(), &JobCalls::ListForecasts, std::move(question), exchange,
+      [](tidemark::v1::ListForecastsResponse& response) {
+        v1::ForecastsAnswer answer;
+        answer.mutable_list()->Swap(&response);
+        return JsonAnswer(answer);
+      });
 }
 
 void Api::ExplainJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange) {
-  auto call =
-      std::make_shared<Call<tidemark::v1::ExplainJobRequest, tidemark::v1::ExplainJobResponse>>();
   const HttpRequest& asked = exchange->request();
-  tidemark::v1::ExplainQuestion& question = *call->request.mutable_question();
-  if (absl::Status set = SetFields(asked.query, question); !set.ok()) {
+  Question<tidemark::v1::ExplainJobRequest> question{.authorization = AuthorizationOf(asked)};
+  tidemark::v1::ExplainQuestion& fields = *question.request.mutable_question();
+  if (absl::Status set = SetFields(asked.query, fields); !set.ok()) {
     return exchange->Answer(ProblemAnswer(set));
   }
-  question.set_job_id(job_id);
-  call->context = ContextOf(AuthorizationOf(asked));
-  call->context->set_deadline(std::chrono::system_clock::now() + kAnswerWithin);
-  explain_stub_->async()->ExplainJob(
-      call->context.get(), &call->request, &call->response,
-      [this, call, exchange](const grpc::Status& status) {
-        if (!status.ok()) return exchange->Answer(ProblemAnswer(status));
+  fields.set_job_id(job_id);
+  Ask(*explain_stub_->async(), &ExplainCalls::ExplainJob, std::move(question), exchange,
+      [this](tidemark::v1::ExplainJobResponse& response) {
         v1::ExplanationAnswer answer;
-        answer.mutable_explanation()->Swap(call->response.mutable_explanation());
+        answer.mutable_explanation()->Swap(response.mutable_explanation());
         options_.add_explanation_words(answer);
-        exchange->Answer(JsonAnswer(answer));
+        return JsonAnswer(answer);
       });
 }
 
 void Api::EstimateJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange) {
-  auto call =
-      std::make_shared<Call<tidemark::v1::EstimateJobRequest, tidemark::v1::EstimateJobResponse>>();
   const HttpRequest& asked = exchange->request();
+  Question<tidemark::v1::EstimateJobRequest> question{.authorization = AuthorizationOf(asked),
+                                                      .answer_within = kEstimateWithin};
   absl::Status status = CheckJsonBody(asked);
-  if (status.ok()) status = ParseJson(asked.body, call->request);
+  if (status.ok()) status = ParseJson(asked.body, question.request);
   if (!status.ok()) return exchange->Answer(ProblemAnswer(status));
-  call->request.set_job_id(job_id);
-  call->context = ContextOf(AuthorizationOf(asked));
-  call->context->set_deadline(std::chrono::system_clock::now() + kEstimateWithin);
-  stub_->async()->EstimateJob(call->context.get(), &call->request, &call->response,
-                              [this, call, exchange](const grpc::Status& answered) {
-                                if (!answered.ok())
-                                  return exchange->Answer(ProblemAnswer(answered));
-                                v1::EstimateAnswer answer;
-                                for (const auto& outcome : call->response.outcomes()) {
-                                  *answer.add_words() = Words(outcome.snapshot());
-                                }
-                                answer.mutable_estimate()->Swap(&call->response);
-                                exchange->Answer(JsonAnswer(answer));
-                              });
+  question.request.set_job_id(job_id);
+  Ask(*stub_->async(), &JobCalls::EstimateJob, std::move(question), exchange,
+      [this](tidemark::v1::EstimateJobResponse& response) {
+        v1::EstimateAnswer answer;
+        for (const auto& outcome : response.outcomes()) {
+          *answer.add_words() = Words(outcome.snapshot());
+        }
+        answer.mutable_estimate()->Swap(&response);
+        return JsonAnswer(answer);
+      });
 }
 
 // SameSite=Strict keeps it from pages elsewhere, HttpOnly from scripts.
@@ -273,28 +279,21 @@ std::string Api::Cookie(const std::string& value, absl::Duration life) const {
 
 void Api::GetSession(const std::string& authorization, const std::string& token_to_keep,
                      const std::shared_ptr<Exchange>& exchange) {
-  auto call = std::make_shared<
-      Call<tidemark::v1::GetServerInfoRequest, tidemark::v1::GetServerInfoResponse>>();
-  call->context = ContextOf(authorization);
-  call->context->set_deadline(std::chrono::system_clock::now() + kAnswerWithin);
-  stub_->async()->GetServerInfo(
-      call->context.get(), &call->request, &call->response,
-      [this, call, token_to_keep, exchange](const grpc::Status& status) {
-        if (!status.ok()) return exchange->Answer(ProblemAnswer(status));
+  Question<tidemark::v1::GetServerInfoRequest> question{.authorization = authorization};
+  Ask(*stub_->async(), &JobCalls::GetServerInfo, std::move(question), exchange,
+      [this, token_to_keep](tidemark::v1::GetServerInfoResponse& response) {
         v1::Session session;
-        session.set_version(call->response.version());
-        session.set_instance(call->response.instance());
+        session.set_version(response.version());
+        session.set_instance(response.instance());
         session.set_has_tokens(options_.has_tokens);
         HttpAnswer answer = JsonAnswer(session);
-        if (!token_to_keep.empty()) {
-          const std::optional<std::string> name = sessions_.Open(token_to_keep, absl::Now());
-          if (!name) {
-            return exchange->Answer(
-                ProblemAnswer(absl::InternalError("no random numbers; see the system's log")));
-          }
-          answer.headers.emplace_back("Set-Cookie", Cookie(*name, kSessionLife));
+        if (token_to_keep.empty()) return answer;
+        const std::optional<std::string> name = sessions_.Open(token_to_keep, absl::Now());
+        if (!name) {
+          return ProblemAnswer(absl::InternalError("no random numbers; see the system's log"));
         }
-        exchange->Answer(std::move(answer));
+        answer.headers.emplace_back("Set-Cookie", Cookie(*name, kSessionLife));
+        return answer;
       });
 }
 

@@ -37,8 +37,6 @@ class Api {
   void Take(const FoundRoute& found, const std::shared_ptr<Exchange>& exchange);
 
  private:
-  template <typename Request, typename Response>
-  struct Call;
   std::string AuthorizationOf(const HttpRequest& request);
   void ListJobs(const std::shared_ptr<Exchange>& exchange);
   void GetJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);

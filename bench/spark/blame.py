@@ -86,9 +86,11 @@ def run(spark, address, is_noisy):
     queries = ask(spark, address, "why", victim_id)
     culprits = sorted((culprit for query in queries for culprit in query["because_of"]),
                       key=lambda culprit: -culprit["seconds"])
-    others = [culprit for culprit in culprits if culprit.get("job_id") != victim_id]
+    others = [culprit for culprit in culprits if culprit.get("job_id", victim_id) != victim_id]
+    unreported = sum(culprit["seconds"] for culprit in culprits if culprit.get("unreported"))
     waited = sum(query["waits"].get("processor", {}).get("seconds", 0) for query in queries)
-    found = {"noisy": is_noisy, "seconds": seconds, "processor_wait_seconds": waited, "culprits": others[:3]}
+    found = {"noisy": is_noisy, "seconds": seconds, "processor_wait_seconds": waited,
+             "unreported_seconds": unreported, "culprits": others[:3]}
     if is_noisy:
         found["right"] = bool(others) and (others[0].get("job_id") == noisy_id and others[0]["resource"] == "processor")
     return found

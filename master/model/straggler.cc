@@ -6,6 +6,7 @@
 #include <string>
 
 #include "master/model/saturating.h"
+#include "text/size_text.h"
 
 namespace tidemark::model {
 namespace {
@@ -14,17 +15,6 @@ namespace {
 constexpr double kHeavyShare = 0.2;
 // From here on a percentage says no more than "nearly all". Taste.
 constexpr double kNearlyAll = 0.95;
-
-std::string FormatBytes(std::uint64_t bytes) {
-  double value = static_cast<double>(bytes);
-  const char* unit = "B";
-  for (const char* larger : {"kB", "MB", "GB", "TB", "PB"}) {
-    if (value < 1000) break;
-    value /= 1000;
-    unit = larger;
-  }
-  return *unit == 'B' ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, unit);
-}
 
 // "61 % of"
 std::string ShareText(double share) {
@@ -38,7 +28,7 @@ std::string Reason(const NamedTask& straggler, const TaskAttempt* attempt,
   const std::string ends_last =
       fmt::format("Reduce task {}{} ends last", id.index,
                   id.attempt == 0 ? "" : fmt::format(", attempt {},", id.attempt));
-  const std::string group = FormatBytes(straggler.heaviest_group_bytes);
+  const std::string group = text::SizeText(straggler.heaviest_group_bytes);
   const std::string share = ShareText(straggler.heaviest_group_share);
   if (straggler.in_heaviest_group) {
     return fmt::format("{}: {} key, {} its remaining time", ends_last, group, share);
@@ -48,7 +38,7 @@ std::string Reason(const NamedTask& straggler, const TaskAttempt* attempt,
   }
   if (attempt == nullptr) return fmt::format("{}: waiting for a slot", ends_last);
   if (bytes_left == 0) return ends_last;
-  return fmt::format("{}: {} left to reduce", ends_last, FormatBytes(bytes_left));
+  return fmt::format("{}: {} left to reduce", ends_last, text::SizeText(bytes_left));
 }
 
 AttemptId LeadingAttemptId(const JobRecord& state, std::size_t index) {

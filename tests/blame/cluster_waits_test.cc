@@ -352,7 +352,8 @@ TEST(ClusterWaits, JobsOnDifferentHostsDoNotMeet) {
     driver->Heartbeat(10, 0, 0, 5, 5);
   }
   waits.Advance(Instant(13));
-  for (const Culprit& culprit : AskOf(waits, "victim").queries.at(0).culprits) {
+  const Explanation answer = AskOf(waits, "victim");
+  for (const Culprit& culprit : answer.queries.at(0).culprits) {
     EXPECT_EQ(culprit.jobs, 0U) << "what no task reported";
   }
 }
