@@ -103,7 +103,8 @@ std::string Counted(std::size_t count, const char* what) {
 }
 
 std::string SizeOf(const advise::ResultPoint& point) {
-  return point.bytes ? "<= " + text::SizeText(static_cast<std::uint64_t>(*point.bytes)) : "not told";
+  return point.bytes ? "<= " + text::SizeText(static_cast<std::uint64_t>(*point.bytes))
+                     : "not told";
 }
 
 // "Aggregate of file:/data/gdelt.csv".

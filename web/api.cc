@@ -71,11 +71,11 @@ void Ask(Service& service, Method<Service, Request, Response> method, Question<R
   call->context = ContextOf(question.authorization);
   call->context->set_deadline(std::chrono::system_clock::now() + question.answer_within);
   call->request.Swap(&question.request);
-  (service.*method)(call->context.get(), &call->request, &call->response,
-                    [call, exchange, answer_of](const grpc::Status& status) {
-                      exchange->Answer(status.ok() ? answer_of(call->response)
-                                                   : ProblemAnswer(status));
-                    });
+  (service.*method)(
+      call->context.get(), &call->request, &call->response,
+      [call, exchange, answer_of](const grpc::Status& status) {
+        exchange->Answer(status.ok() ? answer_of(call->response) : ProblemAnswer(status));
+      });
 }
 
 }  // namespace

@@ -19,8 +19,8 @@ std::string TableOf(const std::vector<RowResult>& results);
 //   even_coverage  share of rows and seeds with a coverage of at least 0.75
 //   rows_behind    rows in which avg_err is more than 0.5 points above the best other indicator's,
 //                  the oracle and variants of tidemark aside; of all rows "behind" has it, too
-// "late" is what lateness.h says, of all rows and seeds and of each split: ten bins by the probability
-// that was said.
+// "late" is what lateness.h says, of all rows and seeds and of each split: ten bins by the
+// probability that was said.
 std::string JsonOf(const std::vector<RowResult>& results);
 
 // Two kinds of JSON lines, for each row and seed: one with its task attempts, and one for each

@@ -37,7 +37,9 @@ std::string EndClockText(const Snapshot& snapshot, const TextOptions& options) {
   }
   // As precisely as the time left is said.
   const KnownRemaining known = RoundToKnown(remaining->median, remaining->lower, remaining->upper);
-  return "ends about " + ClockText(snapshot.at + known.remaining, snapshot.at, options);
+  const absl::Time end = snapshot.at + known.remaining;
+  if (end == absl::InfinitePast() || end == absl::InfiniteFuture()) return "";
+  return "ends about " + ClockText(end, snapshot.at, options);
 }
 
 std::string DeadlineText(const Snapshot& snapshot, const TextOptions& options) {

@@ -8,9 +8,9 @@
 namespace tidemark {
 namespace {
 
-// Fitted to what became of 9 deadlines in each of the runs of suites stress and synthetic, train half
-// (bench/accuracy/lateness.h). Ends are nearer to the median than a normal distribution with these
-// bounds has them or much farther, and later rather than earlier.
+// Fitted to what became of 9 deadlines in each of the runs of suites stress and synthetic, train
+// half (bench/accuracy/lateness.h). Ends are nearer to the median than a normal distribution with
+// these bounds has them or much farther, and later rather than earlier.
 constexpr double kLateAtMedian = 0.55;
 constexpr double kFallsBelow = 3.8;
 constexpr double kFallsAbove = 2;

@@ -513,7 +513,8 @@ TEST_F(WebServerTest, AnswersAreAsOpenApiDescribesThem) {
       if (const auto place = address.find("{job_id}"); place != std::string::npos) {
         address.replace(place, 8, "job-1");
       }
-      const auto& [kind, content] = *answer["content"].items().begin();
+      const std::string kind = answer["content"].begin().key();
+      const Json& content = answer["content"].begin().value();
       ++answers;
       if (kind == "text/event-stream") {
         auto stream = Watch(address);

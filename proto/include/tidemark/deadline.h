@@ -5,6 +5,11 @@
 //   2026-11-26T07:30:00Z   an instant, with its offset from UTC
 //   2h30m                  so long after the job began
 //
+// The first two are of the clocks where the master runs, daylight saving time included; the others
+// mean the same everywhere. A job takes the deadline that its application master names, else that
+// of the first rule of the master's settings that fits its name (docs/alerts.md). How likely it is
+// missed is LateProbability() (tidemark/job.h).
+//
 // Values and pure functions; thread-safe.
 #pragma once
 
@@ -20,8 +25,9 @@
 
 namespace tidemark {
 
+// As somebody wrote it, before it is known when the job begins.
 struct Deadline {
-  // Since midnight, below 24 h.
+  // By the clock on the wall. Since midnight, below 24 h.
   struct TimeOfDay {
     absl::Duration since_midnight;
     friend bool operator==(const TimeOfDay&, const TimeOfDay&) = default;
@@ -31,10 +37,13 @@ struct Deadline {
   friend bool operator==(const Deadline&, const Deadline&) = default;
 };
 
-// InvalidArgument: what may be said instead.
+// Of one of the forms above. O(length). InvalidArgument: what may be said
+// instead.
 absl::StatusOr<Deadline> ParseDeadline(std::string_view text);
 
-// When that is for a job that began at `start`, where the clocks show the time of `zone`.
+// When that is for a job that began at `start`, where the clocks show the time of `zone`. A time
+// that the clocks skip is the instant of the change, and of one that they show twice the first
+// counts.
 absl::Time InstantOf(const Deadline& deadline, absl::Time start, const absl::TimeZone& zone);
 
 // The deadline of jobs that have none of their own.
