@@ -24,7 +24,9 @@ bool CanBeKept(const RunProfile& run) {
 
 std::optional<PastRun> PastRunOf(const Snapshot& final, const JobSummary& summary) {
   if (final.state != JobState::kSucceeded) return std::nullopt;
-  if (!summary.stages.stages.empty()) return PastRun{.stages = summary.stages};
+  if (!summary.stages.stages.empty()) {
+    return PastRun{.stages = summary.stages, .interval_score = summary.interval_score};
+  }
   const StageProgress* const map = model::PhaseOf(final, StageKind::kMap);
   const StageProgress* const reduce = model::PhaseOf(final, StageKind::kReduce);
   if (!final.started_at || reduce == nullptr) return std::nullopt;
@@ -34,7 +36,8 @@ std::optional<PastRun> PastRunOf(const Snapshot& final, const JobSummary& summar
   return PastRun{.map_time = maps_ended - *final.started_at,
                  .shuffle_time = *reduce->started_at - maps_ended,
                  .reduce_time = *reduce->ended_at - *reduce->started_at,
-                 .map_input_bytes = summary.map_input_bytes};
+                 .map_input_bytes = summary.map_input_bytes,
+                 .interval_score = summary.interval_score};
 }
 
 }  // namespace tidemark

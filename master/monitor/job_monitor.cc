@@ -16,6 +16,7 @@
 #include "master/model/fold.h"
 #include "master/model/indicators/progress_indicator.h"
 #include "master/model/interval_record.h"
+#include "master/model/interval_score.h"
 #include "master/model/job_record.h"
 #include "master/model/job_summary.h"
 #include "master/model/phases.h"
@@ -255,6 +256,9 @@ Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Sn
     prediction.upper.reset();
   }
   prediction = tracked.record.Widen(prediction);
+  if (&tracked == &tracked_.front()) {
+    prediction = model::ByEarlierRuns(prediction, model::WidthFactor(state_.past_runs));
+  }
   Indicator said = {.estimate = Describe(prediction, tracked.indicator->name()),
                     .evidence = reduce.evidence};
   Show(prediction.at, tracked, said);
@@ -478,6 +482,11 @@ JobSummary JobMonitor::Impl::Summary() const {
   if (workflow::HasOtherStages(state_)) {
     const absl::Time end = state_.closed_at.value_or(state_.last_arrival_at);
     summary.stages = workflow::ProfileOf(workflow::StagesNow(state_, end));
+  }
+  if (job_.is_final && job_.ended_at && !tracked_.empty()) {
+    summary.interval_score =
+        model::IntervalScore(tracked_.front().history.predictions(), state_.started_at,
+                             *job_.ended_at, model::WidthFactor(state_.past_runs));
   }
   return summary;
 }

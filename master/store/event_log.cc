@@ -72,6 +72,7 @@ PastRuns PastRunsOf(const pb::LoggedPastRuns& logged) {
                          .map_input_bytes = run.map_input_bytes(),
                          .stages = DecodeRunProfile(run.stages()),
                          .is_of_other_job = run.of_other_job()});
+    if (run.has_interval_score()) past.runs.back().interval_score = run.interval_score();
   }
   return past;
 }

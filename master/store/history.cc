@@ -14,7 +14,7 @@
 namespace tidemark::store {
 namespace {
 
-constexpr int kVersion = 7;
+constexpr int kVersion = 8;
 // Limits processor time: of runs of any name no more are looked at.
 constexpr std::int64_t kLookedAtMax = 1024;
 
@@ -142,7 +142,12 @@ DROP TABLE errors_before;
 // What version 7 added.
 constexpr const char* kWidths = R"(
 ALTER TABLE indicator_error ADD COLUMN interval_width REAL;  -- over what was left
-PRAGMA user_version = 7;
+)";
+
+// What version 8 added.
+constexpr const char* kScores = R"(
+ALTER TABLE job ADD COLUMN interval_score REAL;  -- half-widths, of what the job's bar said
+PRAGMA user_version = 8;
 )";
 
 absl::Status Failed(sqlite3* database, const std::string& path) {
@@ -301,10 +306,10 @@ absl::Status History::Prepare() const {
                     *version, kVersion));
   }
   if (*version == kVersion) return absl::OkStatus();
-  return Execute(fmt::format("BEGIN; {} {} {} {} {} {} {} COMMIT;", *version == 0 ? kSchema : "",
+  return Execute(fmt::format("BEGIN; {} {} {} {} {} {} {} {} COMMIT;", *version == 0 ? kSchema : "",
                              *version < 2 ? kProfiles : "", *version < 3 ? kNodes : "",
                              *version < 4 ? kNameSpaces : "", *version < 5 ? kRunProfiles : "",
-                             *version < 6 ? kStages : "", kWidths)
+                             *version < 6 ? kStages : "", *version < 7 ? kWidths : "", kScores)
                      .c_str());
 }
 
@@ -325,13 +330,13 @@ absl::Status History::AddWithin(const FinishedJob& job) const {
     (statement.Bind(values), ...);
     return statement.Run();
   };
-  absl::Status status =
-      run("INSERT OR REPLACE INTO job VALUES (NULL, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", final.job_id,
-          summary.name, summary.engine, static_cast<std::int64_t>(final.state),
-          absl::ToUnixNanos(final.started_at.value_or(final.at)), absl::ToUnixNanos(final.at),
-          summary.map_tasks, summary.reduce_tasks, summary.map_input_bytes,
-          summary.map_output_bytes, summary.reduce_groups, summary.reduce_input_bytes,
-          summary.reduce_output_bytes, absl::ToDoubleSeconds(summary.reduce_time), job.name_space);
+  absl::Status status = run(
+      "INSERT OR REPLACE INTO job VALUES (NULL, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", final.job_id,
+      summary.name, summary.engine, static_cast<std::int64_t>(final.state),
+      absl::ToUnixNanos(final.started_at.value_or(final.at)), absl::ToUnixNanos(final.at),
+      summary.map_tasks, summary.reduce_tasks, summary.map_input_bytes, summary.map_output_bytes,
+      summary.reduce_groups, summary.reduce_input_bytes, summary.reduce_output_bytes,
+      absl::ToDoubleSeconds(summary.reduce_time), job.name_space, summary.interval_score);
   const std::int64_t row = sqlite3_last_insert_rowid(database_);
   for (const StageKind kind : {StageKind::kMap, StageKind::kReduce}) {
     if (!status.ok()) return status;
@@ -436,6 +441,7 @@ absl::StatusOr<FinishedJob> History::Read(std::int64_t row) const {
   job.summary.reduce_output_bytes = columns.Unsigned();
   job.summary.reduce_time = absl::Seconds(columns.Real());
   job.name_space = columns.Text();
+  job.summary.interval_score = RealOrNone(columns);
   if (absl::Status status = ReadDetails(row, job); !status.ok()) return status;
   return job;
 }

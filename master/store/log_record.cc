@@ -174,6 +174,7 @@ void EncodePastRuns(const std::vector<PastRun>& runs, LogKey key, std::string& o
     *logged.mutable_reduce_time() = ToDuration(run.reduce_time);
     logged.set_map_input_bytes(run.map_input_bytes);
     logged.set_of_other_job(run.is_of_other_job);
+    if (run.interval_score) logged.set_interval_score(*run.interval_score);
     if (!run.stages.stages.empty()) EncodeRunProfile(run.stages, *logged.mutable_stages());
   }
   EncodeRecord(record, key, out);

@@ -141,7 +141,7 @@ TEST_F(EventLog, GivesBackEveryKindOfRecord) {
 TEST_F(EventLog, GivesBackWhatWasKnownOfEarlierRuns) {
   const std::vector<PastRun> runs = {
       {absl::Seconds(10), absl::Milliseconds(1500), absl::Seconds(30), 4'096},
-      {absl::Seconds(11), absl::ZeroDuration(), absl::Seconds(29), 0},
+      {.map_time = absl::Seconds(11), .reduce_time = absl::Seconds(29), .interval_score = 1.25},
       {.stages = {.slots = 2,
                   .stages = {{.name = "scan", .tasks = 1, .seconds = {{{2.5}}}},
                              {.name = "join", .parents = {0}, .tasks = 1}}}}};

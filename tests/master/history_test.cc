@@ -61,6 +61,7 @@ constexpr const char* kUndoSixth =
     "INSERT INTO indicator_error SELECT job, position, indicator, ifnull(reduce_avg, 0), "
     "ifnull(reduce_max, 0), job_avg, job_max, interval_coverage FROM errors_after; "
     "DROP TABLE errors_after; ";
+constexpr const char* kUndoEighth = "ALTER TABLE job DROP COLUMN interval_score; ";
 constexpr const char* kUndoFifth = "DROP TABLE run_profile; ";
 constexpr const char* kUndoFourth =
     "DROP TABLE run_profile; DROP INDEX job_by_name; ALTER TABLE job DROP COLUMN name_space; "
@@ -150,10 +151,25 @@ TEST_F(HistoryTest, KeepsHowWideIntervalsWere) {
   EXPECT_EQ(Open()->OfName("nightly", 1)->front().final, job.final);
 }
 
+TEST_F(HistoryTest, KeepsHowFarIntervalsWereOff) {
+  FinishedJob job = Ended("a", 100);
+  job.summary.interval_score = 1.25;
+  ASSERT_TRUE(Open()->Add(job).ok());
+  EXPECT_EQ(Open()->OfName("nightly", 1)->front().summary, job.summary);
+}
+
+TEST_F(HistoryTest, AHistoryOfTheSeventhVersionIsTakenUp) {
+  const FinishedJob job = Ended("a", 100);
+  ASSERT_TRUE(Open()->Add(job).ok());
+  Undo(std::string(kUndoEighth) + "PRAGMA user_version = 7");
+  EXPECT_EQ(Open()->OfName("nightly", 1)->front().summary, job.summary);
+}
+
 TEST_F(HistoryTest, AHistoryOfTheSixthVersionIsTakenUp) {
   const FinishedJob job = Ended("a", 100);
   ASSERT_TRUE(Open()->Add(job).ok());
-  Undo("ALTER TABLE indicator_error DROP COLUMN interval_width; PRAGMA user_version = 6");
+  Undo(std::string(kUndoEighth) +
+       "ALTER TABLE indicator_error DROP COLUMN interval_width; PRAGMA user_version = 6");
   EXPECT_EQ(Open()->OfName("nightly", 1)->front().final, job.final);
 }
 
@@ -162,13 +178,13 @@ TEST_F(HistoryTest, AHistoryOfTheFifthVersionIsTakenUp) {
   // No update while it reduced.
   job.final.errors.push_back({.indicator = "jobratio", .job_avg_points = 10, .job_max_points = 30});
   ASSERT_TRUE(Open()->Add(job).ok());
-  Undo(std::string(kUndoSixth) + "PRAGMA user_version = 5");
+  Undo(std::string(kUndoEighth) + kUndoSixth + "PRAGMA user_version = 5");
   EXPECT_EQ(Open()->OfName("nightly", 1)->front().final, job.final);
 }
 
 TEST_F(HistoryTest, AHistoryOfTheFourthVersionIsTakenUp) {
   ASSERT_TRUE(Open()->Add(Ended("a", 100)).ok());
-  Undo(std::string(kUndoSixth) + kUndoFifth + "PRAGMA user_version = 4");
+  Undo(std::string(kUndoEighth) + kUndoSixth + kUndoFifth + "PRAGMA user_version = 4");
   EXPECT_THAT(Open()->OfName("nightly", 1)->front().summary.stages.stages, IsEmpty());
 }
 
@@ -185,7 +201,7 @@ TEST_F(HistoryTest, GivesBackTheNodeThatWasMeasuredLast) {
 
 TEST_F(HistoryTest, AHistoryOfTheThirdVersionIsTakenUpAsEverybodys) {
   ASSERT_TRUE(Open()->Add(Ended("a", 100)).ok());
-  Undo(std::string(kUndoSixth) + kUndoFourth + "PRAGMA user_version = 3");
+  Undo(std::string(kUndoEighth) + kUndoSixth + kUndoFourth + "PRAGMA user_version = 3");
   const auto found = Open()->OfName("nightly", 10);
   ASSERT_THAT(*found, SizeIs(1));
   EXPECT_EQ(found->front().name_space, "*");
@@ -193,14 +209,15 @@ TEST_F(HistoryTest, AHistoryOfTheThirdVersionIsTakenUpAsEverybodys) {
 
 TEST_F(HistoryTest, AHistoryOfTheSecondVersionIsTakenUp) {
   ASSERT_TRUE(Open()->Add(Ended("a", 100)).ok());
-  Undo(std::string(kUndoSixth) + kUndoFourth + "DROP TABLE node; PRAGMA user_version = 2");
+  Undo(std::string(kUndoEighth) + kUndoSixth + kUndoFourth +
+       "DROP TABLE node; PRAGMA user_version = 2");
   EXPECT_EQ(*Open()->NewestNode(), std::nullopt);
   EXPECT_THAT(IdsOf(*Open()->OfName("nightly", 10)), ElementsAre("a"));
 }
 
 TEST_F(HistoryTest, AHistoryOfTheFirstVersionIsTakenUp) {
   ASSERT_TRUE(Open()->Add(Ended("a", 100)).ok());
-  Undo(std::string(kUndoSixth) + kUndoFourth +
+  Undo(std::string(kUndoEighth) + kUndoSixth + kUndoFourth +
        "DROP TABLE job_profile; DROP TABLE node; PRAGMA user_version = 1");
   const auto history = Open();
   EXPECT_THAT(IdsOf(*history->OfName("nightly", 10)), ElementsAre("a"));

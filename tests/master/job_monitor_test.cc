@@ -348,6 +348,33 @@ TEST(JobMonitor, EarlierRunsCountBesideTheSizesOfTasks) {
   EXPECT_GT(left(known), 1.2 * by_sizes);
 }
 
+TEST(JobMonitor, IntervalsAreAsWideAsEarlierRunsWouldHaveNeeded) {
+  Watched alone = HalfOfTheReduceTasksDone();
+  Watched known = HalfOfTheReduceTasksDone();
+  // Scores alone: without times they say nothing of the end.
+  known.monitor.SetPastRuns(std::vector<PastRun>(8, {.interval_score = 1.5}));
+  const Estimate without = EstimateOf(alone.Tick(20), "tidemark");
+  const Estimate with = EstimateOf(known.Tick(20), "tidemark");
+  ASSERT_TRUE(Left(without) && Upper(without) && Upper(with));
+  EXPECT_EQ(Left(with), Left(without));
+  EXPECT_EQ(*Upper(with) - *Left(with), 1.5 * (*Upper(without) - *Left(without)));
+}
+
+TEST(JobMonitor, SaysHowFarItsIntervalsWereOffWhenTheJobHasEnded) {
+  Watched job = HalfOfTheReduceTasksDone();
+  job.Tick(20);
+  EXPECT_FALSE(job.monitor.Summary().interval_score);
+  const Estimate said = EstimateOf(job.Tick(25), "tidemark");
+  ASSERT_TRUE(Left(said) && Upper(said));
+  EXPECT_TRUE(job.Say(500, Closed()).ok());
+  job.Tick(500);
+  // Far beyond the upper bound; of two looks the larger score counts.
+  const double of_second =
+      absl::FDivDuration(absl::Seconds(475) - *Left(said), *Upper(said) - *Left(said));
+  ASSERT_TRUE(job.monitor.Summary().interval_score);
+  EXPECT_GE(*job.monitor.Summary().interval_score, std::min(of_second, 20.0));
+}
+
 TEST(JobMonitor, AnEndBySizesThatHasMovedIsLessSure) {
   Watched steady = HalfOfTheReduceTasksDone();
   Watched moved = HalfOfTheReduceTasksDone();

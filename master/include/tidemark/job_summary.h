@@ -46,6 +46,9 @@ struct JobSummary {
   std::optional<JobProfile> profile;
   // What the tasks of its stages took, of a job that has others than those of MapReduce.
   RunProfile stages;
+  // How far the end was from the intervals said while the job ran (PastRun::interval_score). Empty
+  // while it runs, and where none was said.
+  std::optional<double> interval_score;
 
   // Bytes written for a byte read, by all map (reduce) tasks together. Empty where either is not
   // known, or nothing was read.

@@ -28,6 +28,9 @@ struct PastRun {
   std::uint64_t map_input_bytes = 0;  // 0: not known
   RunProfile stages;                  // of a job with other stages than those of MapReduce
   bool is_of_other_job = false;       // it had another name
+  // How many half-widths the end was away from what was said, at nine of ten looks at most; 1: it
+  // was at the edge of the interval. Empty: not known.
+  std::optional<double> interval_score;
   friend bool operator==(const PastRun&, const PastRun&) = default;
 };
 
