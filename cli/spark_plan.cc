@@ -9,12 +9,15 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "cli/plan_estimate.h"
 #include "cli/spark_remarks.h"
 #include "master/phases/what_if.h"
 #include "spark/log_reader.h"
@@ -66,6 +69,41 @@ void Stretch(double factor, PlannedStage& stage) {
                       &stage.last_task_times}) {
     for (absl::Duration& time : *times) time *= factor;
   }
+}
+
+// Empty: not all of them did what they had to do.
+std::optional<absl::Duration> TimeToLastStage(const Snapshot& job) {
+  if (job.state != JobState::kSucceeded || !job.started_at) return std::nullopt;
+  absl::Duration longest;
+  for (const StageProgress& stage : job.stages) {
+    if (stage.ended_at) longest = std::max(longest, *stage.ended_at - *job.started_at);
+  }
+  return longest > absl::ZeroDuration() ? std::optional(longest) : std::nullopt;
+}
+
+// Empty: it cannot be estimated.
+std::optional<absl::Duration> EndOf(const Plan& plan) {
+  const auto outcome = EstimateStages(plan, {}, absl::UnixEpoch());
+  if (!outcome.ok() || !outcome->snapshot.estimate.remaining) return std::nullopt;
+  return outcome->snapshot.estimate.remaining->median;
+}
+
+// What the tasks of a run took is known to it, but not in which order their slots took them. So
+// that the plan as it is ends when the run did, all of them are stretched: what it ends with moves
+// in proportion. A plan that would have to be stretched by more than kStretchMax is left as it is.
+void TakeAsLongAs(absl::Duration took, Plan& plan) {
+  constexpr double kStretchMax = 1.5;
+  constexpr double kTrial = 1.05;
+  const auto stretched = [&](double factor) {
+    Plan other = plan;
+    for (PlannedStage& stage : other.jobs[0].stages) Stretch(factor, stage);
+    return other;
+  };
+  const auto said = EndOf(plan);
+  const auto longer = EndOf(stretched(kTrial));
+  if (!said || !longer || *longer <= *said) return;
+  const double factor = 1 + absl::FDivDuration(took - *said, *longer - *said) * (kTrial - 1);
+  if (factor > 1 / kStretchMax && factor < kStretchMax) plan = stretched(factor);
 }
 
 }  // namespace
@@ -168,7 +206,8 @@ absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path) {
           Named{stage->stage, fmt::format("{} {}", stage->stage, stage->name), stage->work});
     }
   }
-  if (last != absl::InfinitePast()) monitor.Tick(last);
+  std::optional<absl::Duration> took;
+  if (last != absl::InfinitePast()) took = TimeToLastStage(monitor.Tick(last));
   const RunProfile run = monitor.Summary().stages;
   if (run.stages.empty()) {
     return absl::FailedPreconditionError(
@@ -194,6 +233,7 @@ absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path) {
   }
   plan.jobs.push_back(std::move(job));
   if (absl::Status makes_sense = CheckPlan(plan); !makes_sense.ok()) return makes_sense;
+  if (took) TakeAsLongAs(*took, plan);
   result.remarks = RemarksOn(**log, refused);
   return result;
 }

@@ -18,7 +18,9 @@ namespace tidemark::cli {
 bool IsSparkLog(const std::string& path);
 
 struct SparkRun {
-  // One job with the stages that ran, their task times by warmth, and as many slots as it had.
+  // One job with the stages that ran, their task times by warmth, and as many slots as it had; of a
+  // run that succeeded these are stretched, so that the plan as it is ends with the run's last
+  // stage.
   Plan plan;
   std::vector<std::uint32_t> numbers;   // Spark's, of its stages
   std::vector<std::string> signatures;  // of its stages; the same in other runs

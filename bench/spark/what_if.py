@@ -2,8 +2,8 @@
 """How wrong `tidemark what-if` is about real runs of Spark at other settings, parameters and executors.
 
 Suite settings: four programs run at 16 settings each (executors, cores, memory, compression, partitions, data);
-from each half the other is foretold. The time is that from the first job of an application to the end of its
-last. Event logs are kept in --keep: what is there is not run again. Suite gray_box: three
+from each half the other is foretold. The time is that from the start of an application to the end of its last
+job. Event logs are kept in --keep: what is there is not run again. Suite gray_box: three
 programs run at other parameters, data and resources; from each half of the runs the other is foretold. Suite logs: from one run of a query at one
 number of executors all others (folders of event logs named QUERY-eNN-*), beside three other methods.
 Row: what one row of an answer takes.
@@ -28,16 +28,15 @@ ORDER_COUNTS_FROM = 0.10  # two settings that differ by less are not to be told 
 
 
 def seconds_of(log):
-    """From the first job of a run to the end of its last."""
-    first, last = None, None
+    """From the start of an application to the end of its last job."""
+    start, last = None, None
     for line in open(log, encoding="utf-8", errors="replace"):
-        if line.startswith('{"Event":"SparkListenerJobStart"'):
-            at = json.loads(line)["Submission Time"]
-            first = at if first is None else min(first, at)
+        if line.startswith('{"Event":"SparkListenerApplicationStart"'):
+            start = json.loads(line)["Timestamp"]
         elif line.startswith('{"Event":"SparkListenerJobEnd"'):
             at = json.loads(line)["Completion Time"]
             last = at if last is None else max(last, at)
-    return (last - first) / 1000
+    return (last - start) / 1000
 
 
 def in_seconds(text):
@@ -147,15 +146,15 @@ def of_log(path):
     """Seconds, executors, cores of one, and stages with parents and task times."""
     text = (subprocess.run(["zstd", "-dcq", str(path)], capture_output=True, check=True).stdout.decode("utf-8", "replace")
             if path.suffix == ".zst" else path.read_text(errors="replace"))
-    first, last, executors, cores, now = None, None, 0, 1, set()
+    start, last, executors, cores, now = None, None, 0, 1, set()
     stages = {}
     for line in text.splitlines():
         if not line.startswith('{"Event":"SparkListener'):
             continue
         event = json.loads(line)
         kind = event["Event"]
-        if kind == "SparkListenerJobStart":
-            first = min(first or event["Submission Time"], event["Submission Time"])
+        if kind == "SparkListenerApplicationStart":
+            start = event["Timestamp"]
         elif kind == "SparkListenerJobEnd":
             last = max(last or event["Completion Time"], event["Completion Time"])
         elif kind == "SparkListenerExecutorAdded":
@@ -172,11 +171,11 @@ def of_log(path):
             stages.setdefault(event["Stage ID"], {"tasks": []})["tasks"].append(
                 (task["Finish Time"] - task["Launch Time"]) / 1000)
     stages = [stage for stage in stages.values() if stage["tasks"] and "end" in stage]
-    return {"path": path, "seconds": (last - first) / 1000, "executors": executors, "cores": cores, "stages": stages}
+    return {"path": path, "seconds": (last - start) / 1000, "executors": executors, "cores": cores, "stages": stages}
 
 
 def driver_seconds(run):
-    """Of the run, what no stage was at work."""
+    """Of the run, what no stage was at work, start-up included."""
     busy, until = 0, 0
     for stage in sorted(run["stages"], key=lambda stage: stage["start"]):
         busy += max(stage["end"] - max(stage["start"], until), 0)
