@@ -14,6 +14,8 @@ namespace tidemark::model {
 namespace {
 
 constexpr double kHeld = 0.9;
+// Of fewer looks nine of ten cannot be told from all: jobs that are over in a second or two.
+constexpr std::size_t kLooksMin = 10;
 // With 9 the runs of `stress` below 0.75 are fewer (7 % for 11) at twice the width, and those of
 // `paper` more (6 % for 4); see ADR 38.
 constexpr std::size_t kMadeUp = 19;
@@ -56,7 +58,7 @@ std::optional<double> IntervalScore(std::span<const EndPrediction> looks, absl::
     if (said.at <= start || said.at > end || !HasInterval(said)) continue;
     scores.push_back(ScoreOf(said, end));
   }
-  if (scores.empty()) return std::nullopt;
+  if (scores.size() < kLooksMin) return std::nullopt;
   const auto count = static_cast<double>(scores.size());
   const auto place = static_cast<std::ptrdiff_t>(std::ceil(kHeld * count)) - 1;
   std::ranges::nth_element(scores, scores.begin() + place);

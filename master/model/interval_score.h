@@ -23,7 +23,7 @@
 namespace tidemark::model {
 
 // Of a run from `start` to `end` whose intervals were ByEarlierRuns() of factor `factor`: what it
-// would have scored without. Empty where no look had an interval. O(looks).
+// would have scored without. Empty where fewer than ten looks had an interval. O(looks).
 std::optional<double> IntervalScore(std::span<const EndPrediction> looks, absl::Time start,
                                     absl::Time end, double factor);
 

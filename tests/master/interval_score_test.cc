@@ -17,14 +17,17 @@ EndPrediction Said(double at, double end, double lower, double upper) {
   return {.at = At(at), .end = At(end), .lower = At(lower), .upper = At(upper)};
 }
 
+// Ten of them, which is what a score takes.
+std::vector<EndPrediction> Always(const EndPrediction& said) { return {10, said}; }
+
 std::vector<PastRun> Runs(std::size_t count, std::optional<double> score) {
   return std::vector<PastRun>(count, {.interval_score = score});
 }
 
 TEST(IntervalScore, IsHowManyHalfWidthsTheEndWasAway) {
-  const std::vector<EndPrediction> too_early = {Said(10, 100, 90, 120)};
+  const auto too_early = Always(Said(10, 100, 90, 120));
   EXPECT_DOUBLE_EQ(*IntervalScore(too_early, kStart, At(130), 1), 1.5);  // 30 of 20 above
-  const std::vector<EndPrediction> too_late = {Said(80, 160, 100, 170)};
+  const auto too_late = Always(Said(80, 160, 100, 170));
   EXPECT_DOUBLE_EQ(*IntervalScore(too_late, kStart, At(130), 1), 0.5);  // 30 of 60 below
 }
 
@@ -37,14 +40,19 @@ TEST(IntervalScore, IsWhatNineOfTenLooksDoNotExceed) {
 }
 
 TEST(IntervalScore, CountsLooksWithAnIntervalWhileTheJobRan) {
-  const std::vector<EndPrediction> looks = {
-      {.at = At(1)}, {.at = At(2), .end = At(5)}, Said(-1, 5, 4, 6), Said(11, 15, 14, 16)};
-  EXPECT_FALSE(IntervalScore(looks, kStart, At(10), 1));
-  EXPECT_FALSE(IntervalScore({}, kStart, At(10), 1));
+  for (const EndPrediction& said :
+       {EndPrediction{.at = At(1)}, EndPrediction{.at = At(2), .end = At(5)}, Said(-1, 5, 4, 6),
+        Said(11, 15, 14, 16)}) {
+    EXPECT_FALSE(IntervalScore(Always(said), kStart, At(10), 1));
+  }
+  std::vector<EndPrediction> looks = Always(Said(1, 5, 4, 6));
+  EXPECT_TRUE(IntervalScore(looks, kStart, At(10), 1));
+  looks.pop_back();
+  EXPECT_FALSE(IntervalScore(looks, kStart, At(10), 1)) << "too few";
 }
 
 TEST(IntervalScore, OfNoWidthIsBounded) {
-  const std::vector<EndPrediction> looks = {Said(1, 100, 100, 100)};
+  const auto looks = Always(Said(1, 100, 100, 100));
   EXPECT_DOUBLE_EQ(*IntervalScore(looks, kStart, At(100), 1), 0);
   EXPECT_DOUBLE_EQ(*IntervalScore(looks, kStart, At(101), 1), 20);
 }
@@ -52,7 +60,7 @@ TEST(IntervalScore, OfNoWidthIsBounded) {
 // Else every run would take back what the one before it taught.
 TEST(IntervalScore, IsThatWithoutTheFactorOfEarlierRuns) {
   const EndPrediction said = ByEarlierRuns(Said(10, 100, 80, 120), 2);
-  EXPECT_DOUBLE_EQ(*IntervalScore({{said}}, kStart, At(130), 2), 1.5);
+  EXPECT_DOUBLE_EQ(*IntervalScore(Always(said), kStart, At(130), 2), 1.5);
 }
 
 TEST(WidthFactor, IsOneWhereNothingIsKnown) {
