@@ -1,6 +1,6 @@
 // How far off the interval of an earlier run was, and how much wider or narrower that of the next
-// one is for it: split conformal prediction (Vovk, Gammerman, Shafer: Algorithmic Learning in a
-// Random World, 2005), which holds whatever the model, as long as runs are alike.
+// one is for it: split conformal prediction ([CP]), which holds whatever the model, as long as runs
+// are alike.
 //
 // With e the end that was said and [l, u] its interval, a look at a run that ended at E scores
 //
