@@ -238,23 +238,29 @@ absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path) {
   return result;
 }
 
-absl::StatusOr<OtherRun> WithSettings(const SparkRun& run,
-                                      const std::map<std::string, std::string>& changes) {
-  const auto settings = SettingsOf(run.measured, changes);
+absl::StatusOr<SparkRunModels> SparkRunModels::Learn(const SparkRun& run) {
+  const auto settings = SettingsOf(run.measured, {});
   if (!settings.ok()) return settings.status();
-  const auto models = phases::WhatIf::Learn(StagesOf(run), settings->ran, phases::UsualCosts());
+  auto models = phases::WhatIf::Learn(StagesOf(run), settings->ran, phases::UsualCosts());
   if (!models.ok()) {
     return absl::FailedPreconditionError(
         fmt::format("the log has no metrics of tasks to learn from: {}",
                     std::string(models.status().message())));
   }
-  OtherRun other = {.plan = run.plan, .slots = SlotsWith(run, *settings)};
+  return SparkRunModels(run, *std::move(models));
+}
+
+absl::StatusOr<OtherRun> SparkRunModels::With(
+    const std::map<std::string, std::string>& changes) const {
+  const auto settings = SettingsOf(run_.measured, changes);
+  if (!settings.ok()) return settings.status();
+  OtherRun other = {.plan = run_.plan, .slots = SlotsWith(run_, *settings)};
   double work = 0;
   double spread = 0;  // work times its deviation
   std::set<phases::Cost> untold;
   std::vector<PlannedStage>& stages = other.plan.jobs[0].stages;
   for (std::size_t i = 0; i < stages.size(); ++i) {
-    const phases::Changed changed = models->On(i, settings->other);
+    const phases::Changed changed = models_.On(i, settings->other);
     const double seconds = WorkOf(stages[i]);
     Stretch(changed.times, stages[i]);
     // Stages err alike, by the costs that they share.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -42,7 +43,9 @@ struct OtherRun {
   std::vector<std::string> remarks;  // for people: what they do not know
 };
 
-// How it ran, and how it would with `changes`. Errors: as WithSettings().
+// How it ran, and how it would with `changes`. Errors, which name the setting: one that no model
+// knows, a value that cannot be, a version of Spark or a number of executors that the log does not
+// tell.
 struct SettingsPair {
   phases::Settings ran;
   phases::Settings other;
@@ -56,10 +59,21 @@ std::uint32_t SlotsWith(const SparkRun& run, const SettingsPair& settings);
 // For people; empty: there are none.
 std::string RemarkOnUntold(const std::vector<phases::Cost>& untold);
 
-// `changes`: settings as of spark-submit --conf. Errors, which name the setting: one that no model
-// knows, a value that cannot be, a version of Spark or a number of executors that the log does not
-// tell; FailedPrecondition: the log has no metrics of tasks.
-absl::StatusOr<OtherRun> WithSettings(const SparkRun& run,
-                                      const std::map<std::string, std::string>& changes);
+// What one run tells of other settings.
+class SparkRunModels {
+ public:
+  // `run` outlives it. Errors: those of SettingsOf(); FailedPrecondition: no metrics of tasks.
+  static absl::StatusOr<SparkRunModels> Learn(const SparkRun& run);
+
+  // `changes`: settings as of spark-submit --conf. Errors: those of SettingsOf().
+  absl::StatusOr<OtherRun> With(const std::map<std::string, std::string>& changes) const;
+
+ private:
+  SparkRunModels(const SparkRun& run, phases::WhatIf models)
+      : run_(run), models_(std::move(models)) {}
+
+  const SparkRun& run_;
+  phases::WhatIf models_;
+};
 
 }  // namespace tidemark::cli

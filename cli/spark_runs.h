@@ -20,7 +20,7 @@ class SparkRuns {
   static absl::StatusOr<SparkRuns> Learn(std::vector<SparkRun> runs,
                                          const std::vector<std::string>& paths);
 
-  // Errors: as of WithSettings().
+  // Errors: those of SettingsOf().
   // `parameters` of the program; those that are not there are as in the first run.
   absl::StatusOr<OtherRun> With(const std::map<std::string, std::string>& changes,
                                 double data_factor, const gray_box::Parameters& parameters) const;

@@ -239,10 +239,15 @@ int OfSparkSettings(const WhatIfArguments& arguments, const SparkRun& run) {
     return kUsage;
   }
   std::optional<SparkRuns> runs;
+  std::optional<SparkRunModels> models;
   if (NeedsModelsOfSize(arguments)) {
     auto learnt = LearnFrom(arguments, run);
     if (!learnt.ok()) return Wrong(learnt.status());
     runs.emplace(*std::move(learnt));
+  } else {
+    auto learnt = SparkRunModels::Learn(run);
+    if (!learnt.ok()) return Wrong(InPlanFile(arguments.subject, learnt.status()));
+    models.emplace(*std::move(learnt));
   }
   std::vector<Answer> answers;
   const auto add = [&](const std::string& name, const OtherRun& other, const Scenario& set,
@@ -267,7 +272,7 @@ int OfSparkSettings(const WhatIfArguments& arguments, const SparkRun& run) {
   for (const SparkRow& row : rows) {
     if (row.parts.empty() && runs) continue;  // the run as it is, which is there
     auto other = runs ? runs->With(row.settings, row.data_factor.value_or(1), arguments.parameters)
-                      : WithSettings(run, row.settings);
+                      : models->With(row.settings);
     if (!other.ok()) return Wrong(InPlanFile(arguments.subject, other.status()));
     Scenario set = scenario;
     if (!set.slots) set.slots = other->slots;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <map>
 #include <string>
 
 #include "cli/plan_estimate.h"
@@ -74,9 +75,16 @@ SparkRun RunAgain() {
   return run.ok() ? *std::move(run) : SparkRun{};
 }
 
-TEST(WithSettings, OfNoChangeIsTheRunAsItWas) {
+absl::StatusOr<OtherRun> With(const SparkRun& run,
+                              const std::map<std::string, std::string>& changes) {
+  const auto models = SparkRunModels::Learn(run);
+  if (!models.ok()) return models.status();
+  return models->With(changes);
+}
+
+TEST(SparkRunModels, OfNoChangeTheRunIsAsItWas) {
   const SparkRun run = RunAgain();
-  const auto same = WithSettings(run, {});
+  const auto same = With(run, {});
   ASSERT_TRUE(same.ok()) << same.status();
   EXPECT_EQ(same->plan, run.plan);
   EXPECT_EQ(same->slots, 2u);
@@ -84,16 +92,16 @@ TEST(WithSettings, OfNoChangeIsTheRunAsItWas) {
   EXPECT_THAT(same->remarks, IsEmpty());
 }
 
-TEST(WithSettings, MoreExecutorsAreMoreSlots) {
-  const auto other = WithSettings(RunAgain(), {{"spark.executor.instances", "4"}});
+TEST(SparkRunModels, MoreExecutorsAreMoreSlots) {
+  const auto other = With(RunAgain(), {{"spark.executor.instances", "4"}});
   ASSERT_TRUE(other.ok()) << other.status();
   EXPECT_EQ(other->slots, 8u);
   EXPECT_GT(other->deviation, 0);
 }
 
-TEST(WithSettings, NamesTheSettingThatIsWrong) {
+TEST(SparkRunModels, NamesTheSettingThatIsWrong) {
   const auto message = [](const std::map<std::string, std::string>& changes) {
-    return std::string(WithSettings(RunAgain(), changes).status().message());
+    return std::string(With(RunAgain(), changes).status().message());
   };
   EXPECT_THAT(message({{"spark.executor.memory", "4x"}}),
               HasSubstr("spark.executor.memory: \"4x\""));
@@ -101,12 +109,12 @@ TEST(WithSettings, NamesTheSettingThatIsWrong) {
               HasSubstr("spark.sql.ansi.enabled: what it does to tasks is not modelled"));
 }
 
-TEST(WithSettings, AsksForWhatTheLogDoesNotTell) {
+TEST(SparkRunModels, AsksForWhatTheLogDoesNotTell) {
   const auto run = ReadSparkRun(Log("local-1430917381534.zst"));
   ASSERT_TRUE(run.ok()) << run.status();
   SparkRun without = *run;
   without.measured = {};
-  EXPECT_FALSE(WithSettings(without, {{"spark.executor.instances", "4"}}).ok());
+  EXPECT_FALSE(With(without, {{"spark.executor.instances", "4"}}).ok());
 }
 
 TEST(SparkPlan, NeedsATaskThatHasEnded) {
