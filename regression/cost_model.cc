@@ -18,9 +18,9 @@ constexpr double kSpreadPerOctaveMax = 0.2;
 // Ablation: -0.21, +0.37 (join lost-10).
 constexpr double kNegligible = 1e-4;
 // The kernel: width in octaves, and how far observed means may pull a curve.
-// Ablation: +0.66, -0.48 (two-path speculation).
+// Ablation: +0.79 (two-path speculation), +1.18 (join lost-10).
 constexpr double kKernelOctaves = 0.35;
-// Ablation: -0.22, +1.12 (join lost-10).
+// Ablation: -0.22 (two-path hidden-modes), +1.09 (join lost-10).
 constexpr double kPullPrior = 1 / (0.15 * 0.15);
 // No observed mean is better than this, relative. With 0.03 a join of zipf-1.5 had a maxErr of 7.7
 // instead of 2.6.

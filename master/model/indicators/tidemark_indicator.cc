@@ -24,7 +24,7 @@ namespace tidemark::model {
 namespace {
 
 // What finished recently counts as so many key groups of the sample, where there is one.
-// Ablation: -0.09, +0.20 (two-path cit-hepph).
+// Ablation: -0.02, +0.09 (two-path cit-hepph).
 constexpr double kRecentBesideSample = 10;
 // Limits processor time: a choice takes up to six fits, so features are chosen at every fifth
 // update.
