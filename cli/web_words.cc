@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "cli/console/deadline_wording.h"
 #include "cli/console/duration_text.h"
 #include "cli/console/job_wording.h"
 #include "cli/console/text.h"
@@ -83,6 +84,10 @@ web::v1::JobWords WebWordsOf(const Snapshot& snapshot) {
   words.set_remaining_detail(remaining.joint + remaining.detail);
   words.set_has_percent(console::IsPercentTold(snapshot, estimate));
   SetEnd(snapshot, words);
+  const console::DeadlineWords due = console::DescribeDeadline(snapshot);
+  words.set_due_before(due.before);
+  words.set_due_after(due.after);
+  words.set_is_likely_late(console::IsLikelyLate(snapshot));
   words.set_step(console::CurrentStep(snapshot));
   words.set_straggler(console::StragglerText(snapshot, kText));
   for (const std::string& warning : console::WarningTexts(snapshot, kText)) {
@@ -135,9 +140,13 @@ void AddWebTaskWords(web::v1::TasksAnswer& answer) {
     web::v1::HeavyGroupWords& words = *answer.add_heavy_groups();
     words.set_size(text::SizeText(group.size_bytes()));
     const absl::Duration time = wire::ParseElapsed(group.time(), "").value_or(absl::ZeroDuration());
-    words.set_time("~ " + console::DurationText(
-                              console::RoundToKnown(time, std::nullopt, std::nullopt).remaining));
-    words.set_share(fmt::format("{:.0f} %", 100 * group.share()));
+    words.set_time(
+        time < absl::Seconds(1)
+            ? "< 1 s"
+            : "≈ " + console::DurationText(
+                         console::RoundToKnown(time, std::nullopt, std::nullopt).remaining));
+    if (group.share() == 0) continue;  // not known
+    words.set_share(group.share() < 0.01 ? "< 1 %" : fmt::format("{:.0f} %", 100 * group.share()));
   }
 }
 

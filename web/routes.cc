@@ -112,7 +112,7 @@ const std::vector<Route>& Routes() {
       {RouteName::kWatchJobs, "GET", "/api/watch", "All jobs, then what changes among them",
        tidemark::v1::WatchJobsRequest::descriptor(), v1::JobListUpdate::descriptor(), true},
       {RouteName::kListTasks, "GET", "/api/jobs/{job_id}/tasks",
-       "The attempts at the tasks of one job that runs, by host",
+       "The attempts at the tasks of one job, by host",
        tidemark::v1::ListTasksRequest::descriptor(), v1::TasksAnswer::descriptor()},
       {RouteName::kListForecasts, "GET", "/api/jobs/{job_id}/forecasts",
        "What was said of the end of one job since it began",

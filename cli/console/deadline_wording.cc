@@ -42,18 +42,24 @@ std::string EndClockText(const Snapshot& snapshot, const TextOptions& options) {
   return "ends about " + ClockText(end, snapshot.at, options);
 }
 
+DeadlineWords DescribeDeadline(const Snapshot& snapshot) {
+  if (!snapshot.deadline) return {};
+  if (snapshot.is_final) {
+    if (!snapshot.late_probability || !snapshot.ended_at) return {.before = "due "};
+    if (*snapshot.late_probability < 0.5) return {.before = "in time (due ", .after = ")"};
+    return {.before = ElapsedText(*snapshot.ended_at - *snapshot.deadline) + " late (due ",
+            .after = ")"};
+  }
+  if (snapshot.at >= *snapshot.deadline) return {.before = "was due "};
+  if (!snapshot.late_probability) return {.before = "due "};
+  return {.before = "due ",
+          .after = fmt::format(", {} likely late", LikelihoodText(*snapshot.late_probability))};
+}
+
 std::string DeadlineText(const Snapshot& snapshot, const TextOptions& options) {
   if (!snapshot.deadline) return "";
-  const std::string due = ClockText(*snapshot.deadline, snapshot.at, options);
-  if (snapshot.is_final) {
-    if (!snapshot.late_probability || !snapshot.ended_at) return "due " + due;
-    if (*snapshot.late_probability < 0.5) return "in time (due " + due + ")";
-    return fmt::format("{} late (due {})", ElapsedText(*snapshot.ended_at - *snapshot.deadline),
-                       due);
-  }
-  if (snapshot.at >= *snapshot.deadline) return "was due " + due;
-  if (!snapshot.late_probability) return "due " + due;
-  return fmt::format("due {}, {} likely late", due, LikelihoodText(*snapshot.late_probability));
+  const auto [before, after] = DescribeDeadline(snapshot);
+  return before + ClockText(*snapshot.deadline, snapshot.at, options) + after;
 }
 
 bool IsLikelyLate(const Snapshot& snapshot) { return snapshot.late_probability.value_or(0) >= 0.5; }

@@ -16,8 +16,16 @@ std::string ClockText(absl::Time at, absl::Time now, const TextOptions& options)
 // it.
 std::string EndClockText(const Snapshot& snapshot, const TextOptions& options);
 
-// "due 07:30, 83 % likely late", "was due 07:30", "12 min late (due 07:30)"; empty without a
-// deadline.
+// What is said around the instant that a job is due: "due ", 07:30, ", 83 % likely late". Without a
+// deadline both are empty.
+struct DeadlineWords {
+  std::string before;
+  std::string after;
+};
+DeadlineWords DescribeDeadline(const Snapshot& snapshot);
+
+// The same with the instant: "due 07:30, 83 % likely late", "was due 07:30", "12 min late (due
+// 07:30)"; empty without a deadline.
 std::string DeadlineText(const Snapshot& snapshot, const TextOptions& options);
 
 // Whether it is more likely late than not.

@@ -9,6 +9,7 @@
 
 #include "master/service/grpc_status.h"
 #include "master/store/name_space.h"
+#include "master/workflow/job_on_slots.h"
 #include "proto/wire/job_codec.h"
 #include "proto/wire/job_request.h"
 #include "proto/wire/message_time.h"
@@ -234,23 +235,34 @@ absl::StatusOr<workflow::LiveWorkflow> JobService::Imagine(const v1::Plan& untru
   return imagined;
 }
 
-// The same for each scenario, none of which may change anything.
-absl::Status JobService::EstimateAsItIs(Snapshot newest, const std::vector<Scenario>& scenarios,
-                                        v1::EstimateJobResponse& response) {
-  const bool is_workflow = newest.info && newest.info->kind == JobKind::kWorkflow;
-  newest.sequence = 0;
-  for (const Scenario& scenario : scenarios) {
-    if (scenario != Scenario() && is_workflow) {
+absl::Status JobService::EstimateAlone(const Snapshot& newest,
+                                       const std::vector<Scenario>& scenarios, absl::Time now,
+                                       v1::EstimateJobResponse& response) const {
+  for (std::size_t i = 0; i < scenarios.size(); ++i) {
+    const Scenario& scenario = scenarios[i];
+    Snapshot would_be = newest;
+    if (scenario != Scenario() && newest.is_final) {
       return absl::FailedPreconditionError(fmt::format(
-          "workflow {} has ended; run what-if without --slots, --data-factor and --policy",
-          newest.job_id));
+          "{} has ended; ask what it was without slots, data_factor and policy", newest.job_id));
     }
-    if (scenario != Scenario()) {
-      return FieldError("scenarios",
-                        "must be empty: a job that is no workflow has no slots of its own; "
-                        "ask about the workflow that it is part of");
+    if (scenario.data_factor || scenario.policy) {
+      return FieldError(
+          fmt::format("scenarios[{}].{}", i, scenario.data_factor ? "data_factor" : "policy"),
+          "must be left out: the data of a job that runs are what they are, and its slots are its "
+          "own; ask about the workflow that it is part of");
     }
-    wire::EncodeSnapshot(newest, *response.add_outcomes()->mutable_snapshot());
+    if (scenario.slots) {
+      LiveEntry::Running running = jobs_.GetRunning(newest.job_id);
+      if (running.snapshot == nullptr || running.snapshot->is_final) {
+        return absl::FailedPreconditionError(fmt::format("{} has just ended", newest.job_id));
+      }
+      auto on_slots = workflow::JobOnSlots(std::move(running.snapshot), std::move(running.left),
+                                           *scenario.slots, now);
+      if (!on_slots.ok()) return on_slots.status();
+      would_be = *std::move(on_slots);
+    }
+    would_be.sequence = 0;
+    wire::EncodeSnapshot(would_be, *response.add_outcomes()->mutable_snapshot());
   }
   return absl::OkStatus();
 }
@@ -277,7 +289,7 @@ absl::Status JobService::Estimate(const v1::EstimateJobRequest& untrusted,
     if (!job.ok()) return job.status();
     const Snapshot& newest = *job->newest;
     if (newest.is_final || !newest.info || newest.info->kind != JobKind::kWorkflow) {
-      return EstimateAsItIs(newest, scenarios, response);
+      return EstimateAlone(newest, scenarios, now, response);
     }
     workflow = workflows_.Copy(untrusted.job_id());
   }

@@ -132,8 +132,9 @@ class JobService final
   absl::Status Estimate(const v1::EstimateJobRequest& untrusted, const std::string& name_space,
                         const std::function<bool()>& is_cancelled,
                         v1::EstimateJobResponse& response) const;
-  static absl::Status EstimateAsItIs(Snapshot newest, const std::vector<Scenario>& scenarios,
-                                     v1::EstimateJobResponse& response);
+  // Of one that is no workflow that runs.
+  absl::Status EstimateAlone(const Snapshot& newest, const std::vector<Scenario>& scenarios,
+                             absl::Time now, v1::EstimateJobResponse& response) const;
   absl::StatusOr<workflow::LiveWorkflow> Imagine(const v1::Plan& untrusted,
                                                  const std::string& name_space,
                                                  absl::Time now) const;

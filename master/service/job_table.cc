@@ -30,6 +30,10 @@ constexpr unsigned kCloseSlack = 16;
 
 // As many as a screen has room for. About 70 bytes each, of every job that is remembered.
 constexpr std::size_t kForecastsMax = 200;
+// A job with more tasks is not worth the time that listing them would take of its last tick; of one
+// with more attempts only what its hosts did is kept. Taste.
+constexpr std::uint64_t kListedOnceEndedMax = 20'000;
+constexpr std::size_t kKeptTasksMax = 2'000;
 
 // So many at once, that snapshots need not wait for them.
 constexpr std::size_t kCheckpointsAtOnce = 32;
@@ -62,6 +66,18 @@ std::shared_ptr<TableContext> ContextOf(const JobTableOptions& options) {
                                                         .disk = disk,
                                                         .shares = Shares(shares),
                                                         .journal = {disk, options.journal}});
+}
+
+absl::Status NotKept(const std::string& id, const TaskQuery& query) {
+  if (query.host) {
+    return absl::FailedPreconditionError(fmt::format(
+        "job {} has ended, and of its tasks only what each host did is kept; ask without host",
+        id));
+  }
+  return absl::FailedPreconditionError(fmt::format(
+      "job {} has ended, and its tasks are not kept: it had more than {}, the master was started "
+      "again, or others have ended since",
+      id, kListedOnceEndedMax));
 }
 
 }  // namespace
@@ -307,8 +323,9 @@ absl::StatusOr<JobTable::ListedTasks> JobTable::ListTasks(const std::string& id,
   if (job == nullptr) return absl::NotFoundError(fmt::format("no job {}", id));
   const std::lock_guard lock(job->mutex);
   if (job->ticked.snapshot->is_final) {
-    return absl::FailedPreconditionError(
-        fmt::format("job {} has ended, and its tasks are not kept", id));
+    const std::shared_ptr<const JobTasks> kept = job->tasks.lock();
+    if (kept == nullptr || (query.host && kept->tasks.empty())) return NotKept(id, query);
+    return ListedTasks{Asked(*kept, query), job->mark};
   }
   return ListedTasks{job->monitor.ListTasks(query, std::max(job->latest, now)), job->mark};
 }
@@ -363,6 +380,10 @@ void JobTable::End(Job& job) {
     Append(job, record);
   }
   job.forecasts = job.monitor.PastForecasts(kForecastsMax);
+  if (final.counts.tasks <= kListedOnceEndedMax) {
+    const TaskQuery all = {.tasks_max = kKeptTasksMax};
+    job.tasks = ended_tasks_.Keep(job.monitor.ListTasks(all, final.ended_at.value_or(final.at)));
+  }
   job.monitor = JobMonitor::OfEnded(final, sources);
   job.holding.Hold(Resource::kStateBytes, 0);
   job.trace.reset();

@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "master/service/ended_tasks.h"
 #include "master/service/live_table.h"
 #include "master/service/metrics.h"
 #include "master/store/disk.h"
@@ -85,8 +86,8 @@ class JobTable final : public LiveTable {
   IngestResult Ingest(const wire::ReceivedEvent& received, absl::Time now,
                       const Sender& sender = {});
 
-  // What a job says of its tasks, and when it may be told. NotFound: no such job.
-  // FailedPrecondition: it has ended, and no more than that is kept of it.
+  // What a job says of its tasks, and when it may be told; of one that has ended, what they did.
+  // NotFound: no such job. FailedPrecondition: it has ended, and that is not kept.
   struct ListedTasks {
     JobTasks tasks;
     Journal::Mark mark;
@@ -126,6 +127,7 @@ class JobTable final : public LiveTable {
     absl::Duration checkpoint_cost;                // of that
     absl::Time latest = began_at;                  // instant the monitor was told of
     std::vector<PastForecast> forecasts;           // of one that has ended here
+    std::weak_ptr<const JobTasks> tasks;           // likewise; null: not kept
 
     // `now` for the monitor, which wants instants in order: two threads may look at the clock in
     // one order and get here in the other. REQUIRES: mutex is held.
@@ -177,6 +179,7 @@ class JobTable final : public LiveTable {
   Metrics* const metrics_;
   std::function<std::string(const std::string& job_id)> workflow_of_;
   std::size_t checkpoints_ = 0;  // of this round; of the caller of TickDue()
+  EndedTasks ended_tasks_;
 };
 
 }  // namespace tidemark::service

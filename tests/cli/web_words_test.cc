@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/console/deadline_wording.h"
 #include "cli/console/job_wording.h"
 #include "proto/wire/message_time.h"
 
@@ -78,6 +79,40 @@ TEST(WebWords, NoClockWithoutAnEstimate) {
   snapshot.estimate.state = EstimateState::kFinal;
   snapshot.is_final = true;
   EXPECT_FALSE(WebWordsOf(snapshot).has_ends_at());
+}
+
+// The clock in between is that of the reader, so the page writes it.
+TEST(WebWords, SayOfADeadlineWhatTheConsoleDoes) {
+  Snapshot snapshot = Running(absl::Minutes(40), absl::Minutes(35), absl::Minutes(52));
+  EXPECT_EQ(WebWordsOf(snapshot).due_before() + WebWordsOf(snapshot).due_after(), "");
+  snapshot.deadline = kNoon + absl::Minutes(30);
+  snapshot.late_probability = 0.834;
+  web::v1::JobWords words = WebWordsOf(snapshot);
+  EXPECT_EQ(words.due_before() + "22:43" + words.due_after(),
+            console::DeadlineText(snapshot, {.unicode = true}));
+  EXPECT_EQ(words.due_after(), ", 83 % likely late");
+  EXPECT_TRUE(words.is_likely_late());
+  snapshot.late_probability = 0.2;
+  EXPECT_FALSE(WebWordsOf(snapshot).is_likely_late());
+  snapshot.late_probability.reset();
+  EXPECT_EQ(WebWordsOf(snapshot).due_before(), "due ");
+  EXPECT_EQ(WebWordsOf(snapshot).due_after(), "");
+}
+
+TEST(WebWords, AHeavyKeyTakesNeitherZeroSecondsNorZeroPercent) {
+  web::v1::TasksAnswer answer;
+  for (const auto& [seconds, share] :
+       {std::pair(20, 0.61), std::pair(0, 0.004), std::pair(3, 0.)}) {
+    v1::HeavyGroup& group = *answer.mutable_list()->add_heavy_groups();
+    group.mutable_time()->set_seconds(seconds);
+    group.set_share(share);
+  }
+  AddWebTaskWords(answer);
+  EXPECT_EQ(answer.heavy_groups(0).time(), "≈ 20 s");
+  EXPECT_EQ(answer.heavy_groups(0).share(), "61 %");
+  EXPECT_EQ(answer.heavy_groups(1).time(), "< 1 s");
+  EXPECT_EQ(answer.heavy_groups(1).share(), "< 1 %");
+  EXPECT_EQ(answer.heavy_groups(2).share(), "");
 }
 
 TEST(WebWords, SayHowRightTheForecastWasWhenItIsOver) {

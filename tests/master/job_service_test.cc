@@ -583,6 +583,34 @@ TEST_F(JobServiceTest, TellsWhatWouldBeInEachScenario) {
   EXPECT_EQ(DetailOf(jobs_->EstimateJob(Context().get(), request, &response)), "subject");
 }
 
+TEST_F(JobServiceTest, TellsWhatWouldBeOfAJobOnOtherSlotsWhenItsEndIsPredicted) {
+  Start();
+  ASSERT_TRUE(Send("job-1", {Opened(2, 1), Started(M(0))}).ok());
+  Snapshot newest;
+  do {
+    ASSERT_TRUE(Get("job-1", newest).ok());
+  } while (newest.stages.empty());
+  v1::EstimateJobRequest request;
+  request.set_job_id("job-1");
+  v1::EstimateJobResponse response;
+  ASSERT_TRUE(jobs_->EstimateJob(Context().get(), request, &response).ok());
+  EXPECT_EQ(response.outcomes(0).snapshot().job_id(), "job-1");
+  v1::Scenario& scenario = *request.add_scenarios();
+  scenario.set_slots(8);
+  const grpc::Status early = jobs_->EstimateJob(Context().get(), request, &response);
+  EXPECT_EQ(early.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_THAT(early.error_message(), HasSubstr("nothing is predicted of it now"));
+  scenario.set_data_factor(2);
+  EXPECT_EQ(DetailOf(jobs_->EstimateJob(Context().get(), request, &response)),
+            "scenarios[0].data_factor");
+  scenario.clear_data_factor();
+  RunJob("job-2");
+  EXPECT_TRUE(Final("job-2").is_final);
+  request.set_job_id("job-2");
+  EXPECT_EQ(jobs_->EstimateJob(Context().get(), request, &response).error_code(),
+            grpc::StatusCode::FAILED_PRECONDITION);
+}
+
 TEST_F(JobServiceTest, APolicyThatDoesNotGoWithAJobIsRefusedNamingTheJob) {
   Start();
   Plan plan = Chain();
@@ -710,7 +738,7 @@ TEST_F(JobServiceTest, EveryoneMayDoWhatTheirTokenSays) {
             grpc::StatusCode::PERMISSION_DENIED);
 }
 
-TEST_F(JobServiceTest, ListsTheTasksOfAJobWhileItRunsAndItsForecastsAlsoAfterwards) {
+TEST_F(JobServiceTest, ListsTheTasksOfAJobAndItsForecastsAlsoAfterwards) {
   Start();
   const auto tasks = [&](const std::string& job_id, v1::ListTasksResponse& response) {
     v1::ListTasksRequest request;
@@ -739,7 +767,16 @@ TEST_F(JobServiceTest, ListsTheTasksOfAJobWhileItRunsAndItsForecastsAlsoAfterwar
 
   RunJob("job-2");
   EXPECT_TRUE(Final("job-2").is_final);
-  EXPECT_EQ(tasks("job-2", listed).error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_TRUE(Send("job-3",
+                   {Opened(2, 1), ExecutorOpened{.executor = 0, .host = "h"},
+                    AttemptChanged{.attempt = M(0), .state = AttemptState::kStarted, .executor = 0},
+                    Closed()})
+                  .ok());
+  EXPECT_TRUE(Final("job-3").is_final);
+  ASSERT_TRUE(tasks("job-3", listed).ok());
+  ASSERT_EQ(listed.tasks_size(), 1);
+  EXPECT_EQ(listed.tasks(0).host(), "h");
+  EXPECT_FALSE(listed.tasks(0).has_remaining());
   const v1::ListForecastsResponse said = forecasts("job-2");
   EXPECT_GE(said.forecasts_size(), 1);
   EXPECT_TRUE(said.has_ended_at());

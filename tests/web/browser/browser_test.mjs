@@ -50,6 +50,20 @@ async function checkAxe(page, where) {
   const found = serious.map((each) => `${each.id}: ${each.nodes.map((node) => node.html).slice(0, 3).join(" ")}`);
   assert.deepEqual(found, [], where);
 }
+// Of what has a digit in it, and is no name or heading.
+async function checkNumbersAreExplained(page, where) {
+  const found = await page.evaluate(() => {
+    const bare = [];
+    const walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const element = walker.currentNode.parentElement;
+      const isBare = /\d/.test(walker.currentNode.data) && !element.closest("[title], [dir=auto], th, h1, h2, summary, option, label, .u-legend, svg, [role=status], code");
+      if (isBare) bare.push(element.outerHTML.slice(0, 150));
+    }
+    return bare;
+  });
+  assert.deepEqual(found, [], where);
+}
 async function checkNoSidewaysScroll(page, where) {
   const width = await page.evaluate(() => document.documentElement.scrollWidth);
   assert.ok(width <= 360, `${where} is ${width} pixels wide`);
@@ -164,6 +178,50 @@ const tests = {
     await page.waitForSelector(".card .lanes[aria-label*='slots']");
     await shows(page, "All hosts");
     await checkAxe(page, "a host");
+    await close(page);
+    jobs.stdin.end();
+    await jobs.ended;
+    await stop(master);
+  },
+
+  async "a job that will be late is the first to be seen, and its page says what other slots would change"() {
+    const master = await startMaster();
+    const jobs = await startJobs(master);
+    const page = await open(master.url);
+    await shows(page, "likely late");
+    await page.evaluate(() => [...document.querySelectorAll("thead button")].find((b) => b.innerText.startsWith("Due")).click());
+    await until("the late one first", async () => (await page.$eval("tbody tr th a", (a) => a.innerText)) === "10,000 tasks");
+    await checkNumbersAreExplained(page, "the list");
+    await page.click("tbody tr th a");
+    await page.waitForSelector(".due");
+    const due = await page.$eval(".due", (element) => element.innerText);
+    assert.match(due, /^due .*\d\d:\d\d(:\d\d)?, (\d+|over 99) % likely late$/);
+    await page.waitForSelector(".what-if input");
+    await page.$eval(".what-if input", (input) => {
+      input.value = "120";
+      input.dispatchEvent(new Event("input", { bubbles: true }));
+    });
+    await until("another end", () => page.$eval(".what-if", (card) => /So: ~ .* left/.test(card.innerText)));
+    await checkNumbersAreExplained(page, "a job");
+    await close(page);
+    jobs.stdin.end();
+    await jobs.ended;
+    await stop(master);
+  },
+
+  async "what the hosts did is also shown of a job that has ended"() {
+    const master = await startMaster();
+    const jobs = await startJobs(master);
+    jobs.stdin.write("\n");
+    const page = await open(`${master.url}#/jobs/large`);
+    await shows(page, "the job has ended");
+    await shows(page, "this is what each host did");
+    await until("20 hosts", async () => (await page.$$(".hosts tbody tr")).length === 20);
+    const of_host = await fetch(`${master.url}api/jobs/large/tasks?host=host-1`);
+    assert.equal(of_host.status, 409);
+    assert.match((await of_host.json()).message, /only what each host did is kept/);
+    await checkNumbersAreExplained(page, "a job that has ended");
+    await checkAxe(page, "a job that has ended");
     await close(page);
     jobs.stdin.end();
     await jobs.ended;

@@ -1,4 +1,5 @@
-// Jobs for a page to show: one that goes on with 10,000 tasks of 200 stages on 20 hosts, one with
+// Jobs for a page to show: one that goes on with 10,000 tasks of 200 stages on 20 hosts and will be
+// late, one with
 // 2,000 stages, and some with names that are no names; or, with a number behind the address, so
 // many plain jobs. They report until standard input ends; a line there ends the first.
 #include <grpcpp/grpcpp.h>
@@ -8,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,12 +26,15 @@ constexpr std::uint32_t kStages = 200;
 constexpr std::uint32_t kTasksOfAStage = 50;
 constexpr std::uint32_t kHosts = 20;
 constexpr std::uint32_t kSlots = 40;
+// A quarter of what the large one takes at ten tasks a second.
+constexpr absl::Duration kDueIn = absl::Minutes(4);
 
 std::unique_ptr<Agent> Open(const std::string& address, const std::string& id,
                             const std::string& name, std::uint32_t stages,
-                            std::uint32_t tasks_of_a_stage) {
+                            std::uint32_t tasks_of_a_stage,
+                            std::optional<absl::Time> deadline = std::nullopt) {
   auto agent = Agent::Create({.master_address = address, .job_id = id});
-  JobOpened job = {.name = name};
+  JobOpened job = {.name = name, .deadline = deadline};
   for (std::uint32_t i = 0; i < stages; ++i) {
     job.stages.push_back(
         {.stage = i,
@@ -74,7 +79,8 @@ bool HasInput() {
 }
 
 int Report(const std::string& address) {
-  const auto large = Open(address, "large", "10,000 tasks", kStages, kTasksOfAStage);
+  const auto large =
+      Open(address, "large", "10,000 tasks", kStages, kTasksOfAStage, absl::Now() + kDueIn);
   std::vector<std::unique_ptr<Agent>> others;
   others.push_back(Open(address, "stages", "2,000 stages", 2000, 1));
   others.push_back(

@@ -26,25 +26,47 @@ export function added(points: Point[], point: Point): Point[] {
 }
 
 type Kind = "progress" | "end";
-function seriesOf(kind: Kind, points: Point[], endedAt: number | undefined): uPlot.AlignedData {
+const last = <Element,>(all: Element[]) => all[all.length - 1];
+
+// What the axis of the ends shows. One that was said to be far away, as an early one may, would press
+// all else flat: it is cut off.
+export function reachOf(points: Point[], endedAt?: number, dueAt?: number): { low: number; high: number; isCut: boolean } {
+  const ends = points.flatMap((point) => [point.end, point.endLower, point.endUpper]).filter((end) => end !== null);
+  const begin = points[0]?.at ?? 0;
+  const now = last(points)?.at ?? begin;
+  const newest = last(points.filter((point) => point.end !== null))?.end ?? now;
+  const near = Math.max(now, endedAt ?? newest);
+  const far = ends.reduce((most, end) => Math.max(most, end), near);
+  const limit = near + 0.5 * Math.max(1, near - begin);
+  const due = dueAt !== undefined && dueAt <= limit ? dueAt : near;
+  return {
+    low: endedAt === undefined ? begin : ends.reduce((least, end) => Math.min(least, end), endedAt),
+    high: Math.max(Math.min(far, limit), due),
+    isCut: far > limit,
+  };
+}
+
+function seriesOf(kind: Kind, points: Point[], endedAt: number | undefined, dueAt: number | undefined): uPlot.AlignedData {
   const at = points.map((point) => point.at);
   if (kind === "progress") {
     return [at, points.map((p) => p.percent), points.map((p) => p.lower), points.map((p) => p.upper)];
   }
-  // A bound far away would press all else flat.
-  const span = Math.max(1, (at[at.length - 1] ?? 0) - (at[0] ?? 0));
-  const ends = points.map((p) => p.end ?? 0);
-  const most = Math.max(at[at.length - 1] ?? 0, endedAt ?? 0, ...ends) + span;
   return [
     at,
     points.map((p) => p.end),
     points.map((p) => p.endLower),
-    points.map((p) => (p.endUpper === null ? null : Math.min(p.endUpper, most))),
+    points.map((p) => p.endUpper),
     points.map((p) => endedAt ?? p.at),
+    ...(dueAt === undefined ? [] : [points.map(() => dueAt)]),
   ];
 }
 
-function optionsOf(kind: Kind, width: number, isOver: boolean): uPlot.Options {
+// The numbers below a chart are those below the pointer, or else the newest.
+function tellNewest(plot: uPlot) {
+  if ((plot.cursor.left ?? -1) < 0) plot.setLegend({ idx: plot.data[0].length - 1 });
+}
+
+function optionsOf(kind: Kind, width: number, isOver: boolean, isDue: boolean, reach: () => [number, number]): uPlot.Options {
   const axis: uPlot.Axis = {
     stroke: color("--quiet"),
     grid: { stroke: color("--line"), width: 1 },
@@ -64,12 +86,15 @@ function optionsOf(kind: Kind, width: number, isOver: boolean): uPlot.Options {
     label, stroke: color(name), width: lineWidth, dash, points: { show: false }, value: (_, value) => tell(value),
   });
   const at: uPlot.Series = { label: "at", value: (_, value) => (value === null || value === undefined ? "–" : shortClock(1000 * value, 1000)) };
-  const bounds = [line("from", "--range", 0.5), line("to", "--range", 0.5)];
+  const bounds = kind === "progress"
+    ? [line("at least", "--range", 0.5), line("at most", "--range", 0.5)]
+    : [line("earliest", "--range", 0.5), line("latest", "--range", 0.5)];
   return {
     width,
     height: HEIGHT,
     cursor: { drag: { x: false, y: false } },
-    scales: { x: { time: true }, y: kind === "progress" ? { range: [0, 100] } : {} },
+    hooks: { setCursor: [tellNewest] },
+    scales: { x: { time: true }, y: { range: kind === "progress" ? [0, 100] : reach } },
     axes: [
       time,
       kind === "progress"
@@ -78,23 +103,30 @@ function optionsOf(kind: Kind, width: number, isOver: boolean): uPlot.Options {
     ],
     series: kind === "progress"
       ? [at, line("done", "--run", 2), ...bounds]
-      : [at, line("said", "--run", 2), ...bounds, line(isOver ? "came" : "now", isOver ? "--good" : "--quiet", 1.5, [5, 4])],
+      : [at, line("said", "--run", 2), ...bounds, line(isOver ? "came" : "now", isOver ? "--good" : "--quiet", 1.5, [5, 4]),
+        ...(isDue ? [line("due", "--bad", 1.5, [2, 3])] : [])],
     bands: [{ series: [3, 2], fill: color("--range-fill") }],
   };
 }
 
-export function Chart({ kind, points, endedAt, label }: { kind: Kind; points: Point[]; endedAt?: number; label: string }) {
+export function Chart({ kind, points, endedAt, dueAt, label }: { kind: Kind; points: Point[]; endedAt?: number; dueAt?: number; label: string }) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>();
   const data = useRef<uPlot.AlignedData>([[]]);
-  data.current = seriesOf(kind, points, endedAt);
+  data.current = seriesOf(kind, points, endedAt, dueAt);
+  const reach = useRef<[number, number]>([0, 1]);
+  const { low, high } = reachOf(points, endedAt, dueAt);
+  const room = 0.05 * Math.max(1, high - low);
+  reach.current = [low - room, high + room];
   const isOver = endedAt !== undefined;
+  const isDue = dueAt !== undefined;
   useEffect(() => {
     const element = place.current!;
     const width = () => Math.max(200, element.clientWidth);
     const make = () => {
       plot.current?.destroy();
-      plot.current = new uPlot(optionsOf(kind, width(), isOver), data.current, element);
+      plot.current = new uPlot(optionsOf(kind, width(), isOver, isDue, () => reach.current), data.current, element);
+      tellNewest(plot.current);
     };
     make();
     const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -106,7 +138,11 @@ export function Chart({ kind, points, endedAt, label }: { kind: Kind; points: Po
       watcher.disconnect();
       plot.current?.destroy();
     };
-  }, [kind, isOver]);
-  useEffect(() => plot.current?.setData(data.current), [points, endedAt]);
+  }, [kind, isOver, isDue]);
+  useEffect(() => {
+    if (!plot.current) return;
+    plot.current.setData(data.current);
+    tellNewest(plot.current);
+  }, [points, endedAt, dueAt]);
   return <div class="chart" ref={place} role="img" aria-label={label} />;
 }

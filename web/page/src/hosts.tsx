@@ -1,9 +1,10 @@
 // Tasks on hosts and slots. Few are all drawn; of many each host is a strip, and one is looked into.
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { ask, jobPath, Refused } from "./api";
 import { keyOf, type PartWords, secondsOf } from "./delta";
 import type { HostTasks, Snapshot, TaskAttemptId, TaskProgress, TasksAnswer } from "./messages";
 import { clock, count } from "./parts";
+import { usePoll, useSeen } from "./poll";
 import { Legend, type Look, type Row, type Span, Timeline } from "./timeline";
 
 // Of what belongs to a task.
@@ -17,42 +18,35 @@ const look = (state: TaskProgress["state"]): Look =>
     : state === "ATTEMPT_STATE_STARTED" || state === "ATTEMPT_STATE_SHUFFLED" ? "running" : "failed";
 const hostName = (host: string | undefined) => host || "host not told";
 
-// Asks while somebody looks: not in a tab behind others, and not below the edge of the window.
+// Of a job that has ended once.
 function useTasks(id: string, host: string | undefined, isOver: boolean, isSeen: boolean) {
   const [answer, setAnswer] = useState<TasksAnswer>();
   const [problem, setProblem] = useState("");
-  useEffect(() => {
-    if (isOver || !isSeen) return;
-    let timer: number | undefined;
-    let isCurrent = true;
-    const load = async () => {
-      if (!document.hidden) {
-        try {
-          const query = host === undefined ? "" : `?host=${encodeURIComponent(host)}&task_count_max=2000`;
-          const news = await ask<TasksAnswer>("GET", `${jobPath(id)}/tasks${query}`);
-          if (!isCurrent) return;
-          setAnswer(news);
-          setProblem("");
-        } catch (error) {
-          if (!isCurrent) return;
-          // A job that has just ended says so itself.
-          if (!(error instanceof Refused && error.status === 409)) {
-            setProblem(error instanceof Error ? error.message : String(error));
-          }
-        }
+  usePoll(
+    async (isWanted) => {
+      if (!isSeen) return true;
+      const query = isOver ? "?task_count_max=2000" : host === undefined ? "" : `?host=${encodeURIComponent(host)}&task_count_max=2000`;
+      try {
+        const news = await ask<TasksAnswer>("GET", `${jobPath(id)}/tasks${query}`);
+        if (!isWanted()) return true;
+        setAnswer(news);
+        setProblem("");
+        return isOver;
+      } catch (error) {
+        if (!isWanted()) return true;
+        const isAnswer = error instanceof Refused && error.status === 409;
+        // A job that has just ended says so itself.
+        if (isOver || !isAnswer) setProblem(error instanceof Error ? error.message : String(error));
+        return isOver && isAnswer;
       }
-      if (isCurrent) timer = window.setTimeout(load, EVERY_MS);
-    };
-    void load();
-    return () => {
-      isCurrent = false;
-      window.clearTimeout(timer);
-    };
-  }, [id, host, isOver, isSeen]);
+    },
+    EVERY_MS,
+    [id, host, isOver, isSeen],
+  );
   return { answer, problem };
 }
 
-function rowsOf(answer: TasksAnswer, stageName: StageName): Row[] {
+function rowsOf(answer: TasksAnswer, stageName: StageName, isOver: boolean): Row[] {
   const now = Date.parse(answer.list?.at ?? "");
   const rows: Row[] = [];
   let host: string | undefined;
@@ -76,7 +70,7 @@ function rowsOf(answer: TasksAnswer, stageName: StageName): Row[] {
       task.is_speculative ? "speculative" : "",
       `from ${clock(task.started_at)}`,
       task.ended_at ? `to ${clock(task.ended_at)}` : "",
-      kind === "running" ? left || "what is left is not known" : "",
+      kind !== "running" ? "" : isOver ? "its end was not told" : left ? `${left}; not measured how often that holds` : "what is left is not known",
       kind === "failed" ? task.failure || "failed, killed or lost" : "",
     ].filter(Boolean);
     const span: Span = {
@@ -113,7 +107,7 @@ function Strip({ host, most }: { host: HostTasks; most: number }) {
   );
 }
 
-function Hosts({ answer, onOpen }: { answer: TasksAnswer; onOpen: (host: string) => void }) {
+function Hosts({ answer, onOpen }: { answer: TasksAnswer; onOpen?: (host: string) => void }) {
   const hosts = answer.list?.hosts ?? [];
   const most = Math.max(1, ...hosts.flatMap((host) => host.busy ?? []));
   return (
@@ -128,7 +122,9 @@ function Hosts({ answer, onOpen }: { answer: TasksAnswer; onOpen: (host: string)
         <tbody>
           {hosts.map((host) => (
             <tr key={host.host ?? ""}>
-              <th scope="row"><button type="button" class="link" dir="auto" onClick={() => onOpen(host.host ?? "")}>{hostName(host.host)}</button></th>
+              <th scope="row" dir="auto">
+                {onOpen ? <button type="button" class="link" onClick={() => onOpen(host.host ?? "")}>{hostName(host.host)}</button> : hostName(host.host)}
+              </th>
               <td data-label="Run" title="Attempts that run there now">{count(host.running_count)}</td>
               <td data-label="Done" title="Attempts that have ended well there">{count(host.finished_count)}</td>
               <td data-label="Failed" title="Attempts that failed, were killed, or whose output was lost there">{count(host.failed_count)}</td>
@@ -166,48 +162,47 @@ function RunningTasks({ answer, stageName }: { answer: TasksAnswer; stageName: S
 
 export function Tasks({ id, snapshot, words }: { id: string; snapshot: Snapshot; words: PartWords }) {
   const [host, setHost] = useState<string>();
-  const [isSeen, setSeen] = useState(false);
   const place = useRef<HTMLElement>(null);
+  const isSeen = useSeen(place);
   const isOver = snapshot.final ?? false;
   const { answer, problem } = useTasks(id, host, isOver, isSeen);
-  useEffect(() => {
-    const watcher = new IntersectionObserver((entries) => setSeen(entries.some((entry) => entry.isIntersecting)));
-    watcher.observe(place.current!);
-    return () => watcher.disconnect();
-  }, []);
   const stageName: StageName = (task) => words.stages.get(keyOf({ stage: task.attempt?.stage }))?.name ?? `stage ${task.attempt?.stage ?? 0}`;
-  const rows = useMemo(() => (answer ? rowsOf(answer, stageName) : []), [answer]);
+  const rows = useMemo(() => (answer ? rowsOf(answer, stageName, isOver) : []), [answer, isOver]);
   const all = Number(snapshot.counts?.task_count ?? 0);
   const waiting = all - Number(snapshot.counts?.finished_task_count ?? 0) - Number(snapshot.counts?.running_task_count ?? 0);
   const now = Date.parse(answer?.list?.at ?? "");
-  const groups = answer?.list?.heavy_groups ?? [];
+  const groups = isOver ? [] : (answer?.list?.heavy_groups ?? []);
   const left = answer?.list?.tasks_left_out;
   return (
     <>
       <section class="card" ref={place}>
         <h2>Tasks on hosts</h2>
-        {host !== undefined && (
+        {host !== undefined && !isOver && (
           <p><button type="button" onClick={() => setHost(undefined)}>All hosts</button> <strong dir="auto">{hostName(host)}</strong></p>
         )}
-        {problem && <p class="bad" role="alert">{problem}</p>}
-        {isOver && <p class="quiet">{answer ? `As they were at ${clock(answer.list?.at)}.` : "The master keeps no tasks of a job that has ended."}</p>}
-        {!answer && !isOver && !problem && <p class="quiet">…</p>}
+        {problem && (isOver ? <p class="quiet" dir="auto">{problem}</p> : <p class="bad" role="alert" dir="auto">{problem}</p>)}
+        {!answer && !problem && <p class="quiet">…</p>}
         {answer && (rows.length > 0 ? (
           <>
             <Timeline rows={rows} now={now} label={`${rows.length} rows of hosts and slots along time`} />
-            <Legend what="; hold the pointer over a task to read about it" />
+            <Legend
+              range="up to the upper bound of what was simulated; of single tasks nobody has measured how often it holds"
+              what=". Which slot a task has is not told: each is drawn in the first free one of its host. Hold the pointer over a task to read about it."
+            />
             {left && <p>{count(left)} tasks that began earlier are not drawn.</p>}
-            <details>
-              <summary>Those that run, as a table</summary>
-              <RunningTasks answer={answer} stageName={stageName} />
-            </details>
+            {!isOver && (
+              <details>
+                <summary>Those that run, as a table</summary>
+                <RunningTasks answer={answer} stageName={stageName} />
+              </details>
+            )}
           </>
         ) : (answer.list?.hosts?.length ?? 0) > 0 ? (
           <>
-            <p class="quiet">{count(answer.list?.tasks_left_out)} tasks are too many to draw one by one; choose a host to see its own.</p>
-            <Hosts answer={answer} onOpen={setHost} />
+            <p class="quiet">{count(answer.list?.tasks_left_out)} tasks are too many to draw one by one; {isOver ? "this is what each host did" : "choose a host to see its own"}.</p>
+            <Hosts answer={answer} onOpen={isOver ? undefined : setHost} />
           </>
-        ) : <p class="quiet">No task has begun.</p>)}
+        ) : <p class="quiet">{isOver ? "No task was told of." : "No task has begun."}</p>)}
         {!isOver && waiting > 0 && <p title="They have no slot yet, so no host">{count(String(waiting))} tasks wait.</p>}
       </section>
       {groups.length > 0 && (
@@ -224,8 +219,8 @@ export function Tasks({ id, snapshot, words }: { id: string; snapshot: Snapshot;
                   <th scope="row">{`${stageName(group)} task ${group.attempt?.index ?? 0}`}</th>
                   <td data-label="Size" title="Bytes of its values, as the map tasks told; never more than in truth">{answer?.heavy_groups?.[i]?.size}</td>
                   <td data-label="Takes" title="What its reduce function is expected to take, from key groups that were measured">{answer?.heavy_groups?.[i]?.time}</td>
-                  <td data-label="Of its task's rest" title="The part of the time left of its task that this is">{answer?.heavy_groups?.[i]?.share}</td>
-                  <td data-label="Now">{group.is_running ? "is worked on" : "is to come"}</td>
+                  <td data-label="Of its task's rest" title="The part of the time left of its task that this is">{answer?.heavy_groups?.[i]?.share || "not known"}</td>
+                  <td data-label="Now">{group.is_running ? "in progress" : "still to come"}</td>
                 </tr>
               ))}
             </tbody>

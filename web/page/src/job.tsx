@@ -1,13 +1,14 @@
 // One job, or a workflow of jobs.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, jobPath } from "./api";
-import { added, Chart, type Point } from "./chart";
+import { added, Chart, type Point, reachOf } from "./chart";
 import { applied, type PartWords, remember } from "./delta";
 import { Tasks } from "./hosts";
 import { Indicators } from "./indicators";
 import { follow, type Liveness } from "./live";
 import type { ForecastsAnswer, JobUpdate, JobWords, Snapshot } from "./messages";
-import { Bar, clock, count, EndAt, LEFT_TITLE, LiveNote, State } from "./parts";
+import { Bar, clock, count, Due, EndAt, LEFT_TITLE, LiveNote, State } from "./parts";
+import { usePoll } from "./poll";
 import { Stages } from "./stages";
 import { Waits } from "./waits";
 import { WhatIf } from "./what_if";
@@ -109,27 +110,20 @@ function useHistory(id: string, run: string, isWorkflow: boolean, isOver: boolea
     last.current = "";
     setPoints([]);
   }, [id, run]);
-  useEffect(() => {
-    if (isWorkflow || !run) return;
-    let timer: number | undefined;
-    let isCurrent = true;
-    const load = async () => {
-      if (!document.hidden || isOver) {
-        const news = await saidAfter(id, last.current).catch(() => undefined); // asked again soon
-        if (!isCurrent) return;
-        if (news && news.points.length > 0) {
-          last.current = news.last;
-          setPoints((before) => news.points.reduce(added, before));
-        }
+  usePoll(
+    async (isWanted) => {
+      if (isWorkflow || !run) return true;
+      const news = await saidAfter(id, last.current);
+      if (!isWanted()) return true;
+      if (news.points.length > 0) {
+        last.current = news.last;
+        setPoints((before) => news.points.reduce(added, before));
       }
-      if (!isOver) timer = window.setTimeout(load, HISTORY_EVERY_MS);
-    };
-    void load();
-    return () => {
-      isCurrent = false;
-      window.clearTimeout(timer);
-    };
-  }, [id, run, isWorkflow, isOver]);
+      return isOver;
+    },
+    HISTORY_EVERY_MS,
+    [id, run, isWorkflow, isOver],
+  );
   return isWorkflow ? live : points;
 }
 
@@ -188,6 +182,7 @@ function Headline({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) 
           <strong>{words.remaining}</strong> {words.remaining_detail}
         </p>
         <p class="end">{snapshot.ended_at ? "ended at " : "ends at "}<strong><EndAt snapshot={snapshot} words={words} /></strong></p>
+        {words.due_before && <p class="due"><Due snapshot={snapshot} words={words} /></p>}
       </div>
       <Bar snapshot={snapshot} words={words} />
       {words.straggler && (
@@ -206,7 +201,7 @@ function Headline({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) 
       {(snapshot.notes ?? []).filter((note) => !words.warnings?.includes(note)).map((note) => <p key={note} dir="auto">{note}</p>)}
       <TaskCounts snapshot={snapshot} />
       <dl>
-        {words.step && <div><dt>Where it is</dt><dd>{words.step}</dd></div>}
+        {words.step && <div><dt>Where it is</dt><dd title="The part of it that runs, and how many of its tasks or stages are done">{words.step}</dd></div>}
         <div><dt>Started</dt><dd title="When it was submitted or first heard of">{clock(snapshot.started_at)}</dd></div>
         {basis && <div><dt>The estimate rests on</dt><dd title="The strongest evidence there is">{basis}</dd></div>}
         {snapshot.info?.user && <div><dt>User</dt><dd dir="auto">{snapshot.info.user}</dd></div>}
@@ -224,6 +219,8 @@ function Charts({ points, snapshot }: { points: Point[]; snapshot: Snapshot }) {
   const known = points.filter((point) => point.end !== null);
   if (known.length < 2) return null;
   const endedAt = seconds(snapshot.ended_at) ?? undefined;
+  const dueAt = seconds(snapshot.deadline_at) ?? undefined;
+  const reach = reachOf(points, endedAt, dueAt);
   return (
     <div class="pair">
       {known.some((point) => point.percent !== null) && (
@@ -234,7 +231,8 @@ function Charts({ points, snapshot }: { points: Point[]; snapshot: Snapshot }) {
       )}
       <section class="card" title="Along time, the end that was predicted then; the shade is its 90 % interval">
         <h2>{endedAt ? "When it was said to end, and when it did" : "When it was said to end"}</h2>
-        <Chart kind="end" points={points} endedAt={endedAt} label="The predicted end over time, with its 90 % interval" />
+        <Chart kind="end" points={points} endedAt={endedAt} dueAt={dueAt} label="The predicted end over time, with its 90 % interval" />
+        {reach.isCut && <p class="legend">What was said to end after {clock(new Date(1000 * reach.high).toISOString())} is cut off.</p>}
       </section>
     </div>
   );
@@ -266,10 +264,10 @@ export function Job({ id, onRefused }: { id: string; onRefused: (liveness: Liven
       <Headline snapshot={snapshot} words={words} />
       <Charts points={points} snapshot={snapshot} />
       <LastTasks snapshot={snapshot} words={words} />
+      {!isWorkflow && <Waits id={id} isOver={snapshot.final ?? false} />}
+      {!snapshot.final && <WhatIf id={id} snapshot={snapshot} now={words} isWorkflow={isWorkflow} />}
       {!isWorkflow && <Tasks id={id} snapshot={snapshot} words={parts} />}
       <Stages snapshot={snapshot} words={parts} />
-      {!isWorkflow && <Waits id={id} isOver={snapshot.final ?? false} />}
-      {isWorkflow && !snapshot.final && <WhatIf id={id} now={words} />}
       <Indicators snapshot={snapshot} words={words} />
     </>
   );

@@ -2,13 +2,13 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { follow, type Liveness } from "./live";
 import type { JobListUpdate, JobWords, Snapshot } from "./messages";
-import { Bar, clock, count, EndAt, LEFT_TITLE, LiveNote, State } from "./parts";
+import { Bar, clock, count, Due, EndAt, LEFT_TITLE, LiveNote, State } from "./parts";
 
 interface Row {
   snapshot: Snapshot;
   words: JobWords;
 }
-type Column = "name" | "state" | "end" | "start";
+type Column = "name" | "state" | "end" | "due" | "start";
 
 type Which = "all" | "going" | "late" | "good" | "bad";
 
@@ -16,7 +16,8 @@ const ROWS_AT_ONCE = 100;
 const ended = (row: Row) => row.snapshot.final === true;
 const isLate = ({ snapshot, words }: Row) =>
   !snapshot.final &&
-  (snapshot.estimate?.state === "ESTIMATE_STATE_OVERDUE" || snapshot.silent_since !== undefined || (words.warnings ?? []).length > 0);
+  (words.is_likely_late || snapshot.estimate?.state === "ESTIMATE_STATE_OVERDUE" || snapshot.silent_since !== undefined ||
+    (words.warnings ?? []).length > 0);
 const isOf: Record<Which, (row: Row) => boolean> = {
   all: () => true,
   going: (row) => !ended(row),
@@ -24,7 +25,7 @@ const isOf: Record<Which, (row: Row) => boolean> = {
   good: (row) => row.snapshot.state === "JOB_STATE_SUCCEEDED",
   bad: (row) => ended(row) && row.snapshot.state !== "JOB_STATE_SUCCEEDED",
 };
-const NAMES: Record<Which, string> = { all: "all", going: "going on", late: "late or in trouble", good: "ended well", bad: "ended badly" };
+const NAMES: Record<Which, string> = { all: "all", going: "going on", late: "likely late or in trouble", good: "ended well", bad: "ended badly" };
 
 const keyFor: Record<Column, (row: Row) => string | number> = {
   name: (row) => (row.words.title ?? "").toLowerCase(),
@@ -32,6 +33,8 @@ const keyFor: Record<Column, (row: Row) => string | number> = {
   state: (row) => (isLate(row) ? 0 : ended(row) ? 2 : 1),
   // What ends next first; what has no prediction last.
   end: ({ snapshot, words }) => Date.parse(snapshot.ended_at ?? words.ends_at ?? "") || Infinity,
+  // The most likely late first; then what is due and not predicted, what has ended, what is not due.
+  due: ({ snapshot }) => (!snapshot.deadline_at ? 3 : snapshot.final ? 2 : snapshot.late_probability === undefined ? 1 : -snapshot.late_probability),
   start: ({ snapshot }) => -Date.parse(snapshot.started_at ?? "") || Infinity,
 };
 
@@ -46,7 +49,7 @@ function ordered(rows: Row[], column: Column, descending: boolean): Row[] {
   });
 }
 
-function JobRow({ row: { snapshot, words } }: { row: Row }) {
+function JobRow({ row: { snapshot, words }, isDueShown }: { row: Row; isDueShown: boolean }) {
   const id = snapshot.job_id ?? "";
   const info = snapshot.info;
   const more = [words.title !== id ? id : "", info?.kind === "JOB_KIND_WORKFLOW" ? "workflow" : "", info?.user ?? "", info?.queue ?? ""];
@@ -66,6 +69,7 @@ function JobRow({ row: { snapshot, words } }: { row: Row }) {
         {words.warnings?.[0] && <small class="warning" dir="auto">{words.warnings[0]}</small>}
       </td>
       <td data-label={snapshot.final ? "Ended" : "Ends"}><EndAt snapshot={snapshot} words={words} /></td>
+      {isDueShown && <td><Due snapshot={snapshot} words={words} /></td>}
       <td data-label="Started" title="When it was submitted or first heard of">{clock(snapshot.started_at)}</td>
     </tr>
   );
@@ -112,8 +116,9 @@ export function List({ onRefused }: { onRefused: (liveness: Liveness) => void })
     return ordered(found, order.column, order.descending);
   }, [version, search, which, order]);
 
+  const isDueShown = shown.some(({ words }) => words.due_before);
   const heading = (column: Column, text: string) => (
-    <th scope="col" aria-sort={order.column !== column ? "none" : order.descending ? "descending" : "ascending"}>
+    <th scope="col" class={`${column}-column`} aria-sort={order.column !== column ? "none" : order.descending ? "descending" : "ascending"}>
       <button
         type="button"
         onClick={() => setOrder({ column, descending: order.column === column && !order.descending })}
@@ -148,6 +153,7 @@ export function List({ onRefused }: { onRefused: (liveness: Liveness) => void })
           <select value={order.column} onChange={(event) => setOrder({ column: event.currentTarget.value as Column, descending: false })}>
             <option value="state">what goes on first</option>
             <option value="end">what ends next first</option>
+            <option value="due">the most likely late first</option>
             <option value="start">the newest first</option>
             <option value="name">by name</option>
           </select>
@@ -164,12 +170,13 @@ export function List({ onRefused }: { onRefused: (liveness: Liveness) => void })
               <th scope="col">Progress</th>
               <th scope="col">Left, or how right the forecast was</th>
               {heading("end", "Ends at")}
+              {isDueShown && heading("due", "Due")}
               {heading("start", "Started")}
             </tr>
           </thead>
           <tbody>
             {shown.slice(0, most).map((row) => (
-              <JobRow key={row.snapshot.job_id} row={row} />
+              <JobRow key={row.snapshot.job_id} row={row} isDueShown={isDueShown} />
             ))}
           </tbody>
         </table>

@@ -221,6 +221,9 @@ export interface JobWords {
   ends_at_upper?: string;
   has_percent?: boolean;
   indicators?: Array<IndicatorWords>;
+  due_before?: string;
+  due_after?: string;
+  is_likely_late?: boolean;
 }
 
 export interface StageWords {

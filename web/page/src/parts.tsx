@@ -20,6 +20,12 @@ export function clock(instant: string | undefined): string {
   return isToday ? time : `${at.toLocaleDateString()} ${time}`;
 }
 
+// What was said by people, who say no seconds.
+function clockToTheMinute(instant: string | undefined): string {
+  const at = instant ? Date.parse(instant) : Number.NaN;
+  return Number.isNaN(at) ? "" : clock(new Date(at - (at % 60_000)).toISOString());
+}
+
 // On an axis whose marks are `step` milliseconds apart.
 export function shortClock(at: number, step: number): string {
   const date = new Date(at);
@@ -37,6 +43,18 @@ export function EndAt({ snapshot, words }: { snapshot: Snapshot; words: JobWords
     ? `As likely earlier as later; in 9 of 10 cases between ${clock(words.ends_at_lower)} and ${clock(words.ends_at_upper)}`
     : "As likely earlier as later; how sure is not known";
   return <span title={range}>{clock(words.ends_at)}</span>;
+}
+
+const DUE_TITLE =
+  "When it has to have ended, as its source, its plan or the settings of the master say; the percentage is the probability that it ends later, provided that it ends well";
+
+export function Due({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) {
+  if (!words.due_before) return null;
+  return (
+    <span class={words.is_likely_late ? "warning" : ""} title={DUE_TITLE}>
+      {words.due_before}{clockToTheMinute(snapshot.deadline_at)}{words.due_after}
+    </span>
+  );
 }
 
 export function Bar({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) {

@@ -1,7 +1,8 @@
 // Who slowed the job down.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { ask, jobPath } from "./api";
 import type { ExplanationAnswer } from "./messages";
+import { usePoll, useSeen } from "./poll";
 
 const EVERY_MS = 5000;
 const RESOURCES = ["Slots", "Processor", "Memory", "Network", "IO"];
@@ -9,31 +10,18 @@ const TITLE = "So much later it ended because of that; not told is not zero";
 
 export function Waits({ id, isOver }: { id: string; isOver: boolean }) {
   const [answer, setAnswer] = useState<ExplanationAnswer>();
-  const [isSeen, setSeen] = useState(false);
   const place = useRef<HTMLElement>(null);
-  useEffect(() => {
-    const watcher = new IntersectionObserver((entries) => setSeen(entries.some((entry) => entry.isIntersecting)));
-    watcher.observe(place.current!);
-    return () => watcher.disconnect();
-  }, []);
-  useEffect(() => {
-    if (!isSeen) return;
-    let timer: number | undefined;
-    let isCurrent = true;
-    const load = async () => {
-      const news = document.hidden
-        ? undefined
-        : await ask<ExplanationAnswer>("GET", `${jobPath(id)}/explanation`).catch(() => undefined); // asked again soon
-      if (!isCurrent) return;
-      if (news) setAnswer(news);
-      if (!isOver) timer = window.setTimeout(load, EVERY_MS);
-    };
-    void load();
-    return () => {
-      isCurrent = false;
-      window.clearTimeout(timer);
-    };
-  }, [id, isOver, isSeen]);
+  const isSeen = useSeen(place);
+  usePoll(
+    async (isWanted) => {
+      if (!isSeen) return true;
+      const news = await ask<ExplanationAnswer>("GET", `${jobPath(id)}/explanation`);
+      if (isWanted()) setAnswer(news);
+      return isOver;
+    },
+    EVERY_MS,
+    [id, isOver, isSeen],
+  );
   const queries = answer?.queries ?? [];
   return (
     <section class="card" ref={place}>
