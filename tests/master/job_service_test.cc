@@ -777,6 +777,24 @@ TEST_F(JobServiceTest, ListsTheTasksOfAJobAndItsForecastsAlsoAfterwards) {
   ASSERT_EQ(listed.tasks_size(), 1);
   EXPECT_EQ(listed.tasks(0).host(), "h");
   EXPECT_FALSE(listed.tasks(0).has_remaining());
+  std::vector<EventBody> many = {Opened(2001, 1), ExecutorOpened{.executor = 0, .host = "h"}};
+  for (std::uint32_t i = 0; i < 2001; ++i) {
+    many.push_back(
+        AttemptChanged{.attempt = M(i), .state = AttemptState::kStarted, .executor = 0});
+  }
+  many.push_back(Closed());
+  EXPECT_TRUE(Send("job-4", many).ok());
+  EXPECT_TRUE(Final("job-4").is_final);
+  ASSERT_TRUE(tasks("job-4", listed).ok());
+  EXPECT_EQ(listed.tasks_size(), 0);
+  EXPECT_EQ(listed.tasks_left_out(), 2001u);
+  EXPECT_EQ(listed.hosts_size(), 1);
+  v1::ListTasksRequest of_host;
+  of_host.set_job_id("job-4");
+  of_host.set_host("h");
+  EXPECT_THAT(jobs_->ListTasks(Context().get(), of_host, &listed).error_message(),
+              HasSubstr("only what each host did is kept"));
+
   const v1::ListForecastsResponse said = forecasts("job-2");
   EXPECT_GE(said.forecasts_size(), 1);
   EXPECT_TRUE(said.has_ended_at());

@@ -39,7 +39,7 @@ const clipped = (text: string) => (text.length <= 20 ? text : `${[...text].slice
 export function Dag({ nodes, what }: { nodes: Node[]; what: string }) {
   if (nodes.length < 2 || !nodes.some((node) => node.after.length > 0)) return null;
   if (nodes.length > NODES_MAX) {
-    return <p>{nodes.length} {what} are too many to draw what waits for what; the lanes show them all.</p>;
+    return <p title={`Up to ${NODES_MAX} are drawn`}>{nodes.length} {what} are too many to draw what waits for what; the lanes show them all.</p>;
   }
   const columns = columnsOf(nodes);
   const rows: number[] = [];

@@ -7,7 +7,7 @@ import { Tasks } from "./hosts";
 import { Indicators } from "./indicators";
 import { follow, type Liveness } from "./live";
 import type { ForecastsAnswer, JobUpdate, JobWords, Snapshot } from "./messages";
-import { Bar, clock, count, Due, EndAt, LEFT_TITLE, LiveNote, State } from "./parts";
+import { Bar, clock, count, Due, EndAt, LEFT_TITLE, LiveNote, State, STEP_TITLE } from "./parts";
 import { usePoll } from "./poll";
 import { Stages } from "./stages";
 import { Waits } from "./waits";
@@ -201,7 +201,7 @@ function Headline({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) 
       {(snapshot.notes ?? []).filter((note) => !words.warnings?.includes(note)).map((note) => <p key={note} dir="auto">{note}</p>)}
       <TaskCounts snapshot={snapshot} />
       <dl>
-        {words.step && <div><dt>Where it is</dt><dd title="The part of it that runs, and how many of its tasks or stages are done">{words.step}</dd></div>}
+        {words.step && <div><dt>Where it is</dt><dd title={STEP_TITLE}>{words.step}</dd></div>}
         <div><dt>Started</dt><dd title="When it was submitted or first heard of">{clock(snapshot.started_at)}</dd></div>
         {basis && <div><dt>The estimate rests on</dt><dd title="The strongest evidence there is">{basis}</dd></div>}
         {snapshot.info?.user && <div><dt>User</dt><dd dir="auto">{snapshot.info.user}</dd></div>}

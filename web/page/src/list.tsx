@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { follow, type Liveness } from "./live";
 import type { JobListUpdate, JobWords, Snapshot } from "./messages";
-import { Bar, clock, count, Due, EndAt, LEFT_TITLE, LiveNote, State } from "./parts";
+import { Bar, clock, count, Due, EndAt, LEFT_TITLE, LiveNote, State, STEP_TITLE } from "./parts";
 
 interface Row {
   snapshot: Snapshot;
@@ -59,7 +59,7 @@ function JobRow({ row: { snapshot, words }, isDueShown }: { row: Row; isDueShown
         <a class="name" href={`#/jobs/${encodeURIComponent(id)}`} dir="auto">{words.title}</a>
         {more.filter(Boolean).map((each) => <small key={each} class="name" dir="auto">{each}</small>)}
       </th>
-      <td><State snapshot={snapshot} words={words} />{words.step && !snapshot.final && <small>{words.step}</small>}</td>
+      <td><State snapshot={snapshot} words={words} />{words.step && !snapshot.final && <small title={STEP_TITLE}>{words.step}</small>}</td>
       <td class="progress">
         <Bar snapshot={snapshot} words={words} />
         <span title="The part of its time that has passed">{words.percent}</span>

@@ -34,6 +34,7 @@ export function shortClock(at: number, step: number): string {
   return date.toLocaleTimeString(undefined, { ...HOURS, second });
 }
 
+export const STEP_TITLE = "How many of its tasks, stages or jobs are done";
 export const LEFT_TITLE = "As likely longer as shorter; in brackets the 90 % interval: in 9 of 10 cases it is within";
 
 export function EndAt({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) {
