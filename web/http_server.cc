@@ -14,7 +14,9 @@
 #include <string_view>
 #include <thread>
 
+#include "absl/time/clock.h"
 #include "transport/bind_addresses.h"
+#include "web/awaited_requests.h"
 #include "web/gzip_stream.h"
 #include "web/percent_decoding.h"
 
@@ -248,8 +250,8 @@ class MicroHttpServer final : public HttpServer {
         static_cast<unsigned>(absl::ToInt64Seconds(options_.silence_max)),
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionMemory, MHD_OPTION_UNESCAPE_CALLBACK,
         &LeaveEscaped, nullptr, MHD_OPTION_NOTIFY_COMPLETED, &OnCompleted, this,
-        MHD_OPTION_EXTERNAL_LOGGER, &Ignore, nullptr, MHD_OPTION_ARRAY,
-        options_.key.empty() ? none : tls, MHD_OPTION_END);
+        MHD_OPTION_NOTIFY_CONNECTION, &OnConnection, this, MHD_OPTION_EXTERNAL_LOGGER, &Ignore,
+        nullptr, MHD_OPTION_ARRAY, options_.key.empty() ? none : tls, MHD_OPTION_END);
     if (daemon_ != nullptr) life_ = std::thread([this] { ShowLife(); });
     return daemon_ != nullptr;
   }
@@ -268,7 +270,23 @@ class MicroHttpServer final : public HttpServer {
                               void** state) {
     return static_cast<MicroHttpServer*>(self)->Take(connection, path, method, bytes, size, state);
   }
-  static void OnCompleted(void* self, MHD_Connection*, void** state, MHD_RequestTerminationCode) {
+  void Await(MHD_Connection* connection) {
+    const MHD_ConnectionInfo* const known =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (known != nullptr) awaited_.Await(connection, known->connect_fd, absl::Now());
+  }
+  static void OnConnection(void* self, MHD_Connection* connection, void**,
+                           MHD_ConnectionNotificationCode what) {
+    auto& server = *static_cast<MicroHttpServer*>(self);
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+      server.Await(connection);
+    } else {
+      server.awaited_.Forget(connection);
+    }
+  }
+  static void OnCompleted(void* self, MHD_Connection* connection, void** state,
+                          MHD_RequestTerminationCode) {
+    static_cast<MicroHttpServer*>(self)->Await(connection);
     if (*state == nullptr) return;
     const std::unique_ptr<std::shared_ptr<Transfer>> held(
         static_cast<std::shared_ptr<Transfer>*>(*state));
@@ -303,6 +321,7 @@ class MicroHttpServer final : public HttpServer {
       return MHD_YES;
     }
     if (!std::exchange(transfer->is_handed_over, true)) {
+      awaited_.Forget(connection);
       if (IsStopping()) {
         transfer->Close();
       } else if (transfer->is_too_large) {
@@ -364,9 +383,13 @@ class MicroHttpServer final : public HttpServer {
   }
   void ShowLife() {
     std::unique_lock lock(mutex_);
-    while (!stopped_.wait_for(lock, kSignOfLifeEvery, [this] { return is_stopping_; })) {
+    const auto pause =
+        std::min<absl::Duration>(absl::FromChrono(kSignOfLifeEvery), options_.silence_max);
+    while (!stopped_.wait_for(lock, absl::ToChronoNanoseconds(pause),
+                              [this] { return is_stopping_; })) {
       const auto open = open_;
       lock.unlock();
+      awaited_.EndThoseSince(absl::Now() - options_.silence_max);
       for (const auto& transfer : open) transfer->ShowLife();
       lock.lock();
     }
@@ -374,6 +397,7 @@ class MicroHttpServer final : public HttpServer {
 
   const HttpOptions options_;
   const Handler handler_;
+  AwaitedRequests awaited_;
   MHD_Daemon* daemon_ = nullptr;
   std::thread life_;
   std::mutex mutex_;  // guards the rest

@@ -24,7 +24,7 @@ struct HttpOptions {
   std::string cookie;  // the name of the one cookie that is read
   unsigned connections_max = 2048;
   unsigned connections_per_host_max = 1024;
-  absl::Duration silence_max = absl::Seconds(30);
+  absl::Duration silence_max = absl::Seconds(30);  // and for a whole request
   std::size_t body_bytes_max = std::size_t{64} << 10;
 };
 

@@ -779,8 +779,7 @@ TEST_F(JobServiceTest, ListsTheTasksOfAJobAndItsForecastsAlsoAfterwards) {
   EXPECT_FALSE(listed.tasks(0).has_remaining());
   std::vector<EventBody> many = {Opened(2001, 1), ExecutorOpened{.executor = 0, .host = "h"}};
   for (std::uint32_t i = 0; i < 2001; ++i) {
-    many.push_back(
-        AttemptChanged{.attempt = M(i), .state = AttemptState::kStarted, .executor = 0});
+    many.push_back(AttemptChanged{.attempt = M(i), .state = AttemptState::kStarted, .executor = 0});
   }
   many.push_back(Closed());
   EXPECT_TRUE(Send("job-4", many).ok());

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -84,6 +85,11 @@ class Connection {
     return true;
   }
   const std::string& read() const { return read_; }
+  bool IsClosedByPeer() const {
+    char byte = 0;
+    const ssize_t count = recv(socket_, &byte, 1, MSG_DONTWAIT | MSG_PEEK);
+    return count == 0 || (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK);
+  }
 
  private:
   const int socket_;
@@ -148,14 +154,15 @@ class WebServerTest : public testing::Test {
     if (!tokens.empty()) std::filesystem::remove(options.tokens_file);
     StartPage(!tokens.empty());
   }
-  void StartPage(bool has_tokens) {
+  void StartPage(bool has_tokens, absl::Duration silence_max = absl::Seconds(30)) {
     auto server = WebServer::Start({.address = "127.0.0.1:0",
                                     .master = master_->InProcessChannel(),
                                     .has_tokens = has_tokens,
                                     .words_of = &cli::WebWordsOf,
                                     .add_task_words = &cli::AddWebTaskWords,
                                     .add_explanation_words = &cli::AddWebExplanationWords,
-                                    .version = "0.2.0"});
+                                    .version = "0.2.0",
+                                    .silence_max = silence_max});
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
   }
@@ -435,6 +442,29 @@ TEST_F(WebServerTest, IdleConnectionsHarmNobody) {
   EXPECT_EQ(Get("/api/jobs").status, 200);
   auto agent = Opened("job-1");
   Await("job-1");
+  agent->Shutdown();
+}
+
+TEST_F(WebServerTest, WhoSendsOneByteAfterTheOtherIsCutOffAndWhoWatchesIsNot) {
+  Start();
+  server_.reset();
+  StartPage(/*has_tokens=*/false, /*silence_max=*/absl::Seconds(1));
+  auto watcher = Watch("/api/watch");
+  ASSERT_TRUE(watcher->ReadUntil("event: update"));
+  Connection slow_head(server_->port());
+  slow_head.Send("GET /api/jobs HTTP/1.1\r\nX: ");
+  Connection slow_body(server_->port());
+  slow_body.Send(Head("POST", "/api/jobs/job-1/estimate", "Content-Length: 60000\r\n") + "\r\n");
+  for (int i = 0; i < 100 * kDeadlineSeconds; ++i) {
+    if (slow_head.IsClosedByPeer() && slow_body.IsClosedByPeer()) break;
+    slow_head.Send("a");
+    slow_body.Send("a");
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_TRUE(slow_head.IsClosedByPeer());
+  EXPECT_TRUE(slow_body.IsClosedByPeer());
+  auto agent = Opened("job-1");
+  EXPECT_TRUE(watcher->ReadUntil("job-1"));
   agent->Shutdown();
 }
 
