@@ -44,12 +44,14 @@ const percentOf = async (id) => {
   return snapshot?.final ? 100 : words?.has_percent ? 100 * (snapshot.estimate?.fraction_done ?? 0) : 0;
 };
 
+// Not long enough for the demo.
+const DUE = "40s";
 const desktop = { width: 1180, height: 1010 };
-const first = twoPath("two-path of last night", "wiki-vote.txt.zst", ["--slots", "2", "--reducers", "4"]);
+const first = twoPath("two-path of last night", "wiki-vote.txt.zst", ["--slots", "2", "--reducers", "4", "--deadline", "10m"]);
 await first.ended;
-const demo = twoPath("two-path", "musae-github.txt.zst", ["--param", "directions=2", "--slots", "2", "--reducers", "4"]);
+const demo = twoPath("two-path", "musae-github.txt.zst", ["--param", "directions=2", "--slots", "2", "--reducers", "4", "--deadline", DUE]);
 await until("a third of the demo", async () => (await percentOf("two-path")) > 33, 600_000);
-const workflow = run(["workflow", "web-log", "--id", "visits", "--visits", "9000000", "--slots", "1"]);
+const workflow = run(["workflow", "web-log", "--id", "visits", "--visits", "3000000", "--slots", "1", "--deadline", "1h"]);
 await until("the workflow's first job", async () => {
   const { snapshot } = await (await fetch(`${master.url}api/jobs/visits`)).json();
   return (snapshot?.counts?.finished_child_count ?? 0) > 0;

@@ -240,7 +240,7 @@ TEST_F(WebServerTest, SaysWhatGrpcSays) {
   EXPECT_EQ(Json::parse(Get("/api/jobs/nobody").body)["code"], "NOT_FOUND");
 }
 
-TEST_F(WebServerTest, ListsTheTasksOfAJobThatRuns) {
+TEST_F(WebServerTest, ListsTheTasksOfAJobAlsoWhenItHasEnded) {
   Start();
   auto agent = Opened("job-1");
   agent->OpenExecutor({.executor = 0, .host = "h1", .slots = 1});
@@ -261,7 +261,9 @@ TEST_F(WebServerTest, ListsTheTasksOfAJobThatRuns) {
   agent->CloseJob(JobOutcome::kSucceeded, "");
   agent->Shutdown();
   ASSERT_TRUE(master_->WaitUntilFinal("job-1", absl::Seconds(kDeadlineSeconds)).ok());
-  EXPECT_EQ(Get("/api/jobs/job-1/tasks").status, 409);
+  answer = Json::parse(Get("/api/jobs/job-1/tasks").body);
+  EXPECT_EQ(answer["list"]["tasks"][0]["host"], "h1");
+  EXPECT_EQ(answer["remaining"][0], "");
   const Json forecasts = Json::parse(Get("/api/jobs/job-1/forecasts").body);
   EXPECT_FALSE(forecasts["list"]["forecasts"].empty());
   EXPECT_TRUE(forecasts["list"].contains("ended_at"));
