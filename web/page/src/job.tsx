@@ -52,7 +52,7 @@ function TaskCounts({ snapshot }: { snapshot: Snapshot }) {
   const done = Number(snapshot.counts?.finished_task_count ?? 0);
   const running = Number(snapshot.counts?.running_task_count ?? 0);
   const failed = Number(snapshot.counts?.failed_attempt_count ?? 0);
-  const text = `${count(done)} of ${count(all)} tasks done, ${count(running)} run${failed ? `, ${count(failed)} attempts failed` : ""}`;
+  const text = `${count(done)} of ${count(all)} tasks done, ${count(running)} running${failed ? `, ${count(failed)} ${failed === 1 ? "attempt" : "attempts"} failed` : ""}`;
   return (
     <p class="counts" title="Tasks of all stages that are there; attempts are counted apart">
       <span class="stack" aria-hidden="true">

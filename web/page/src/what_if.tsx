@@ -26,7 +26,7 @@ function End({ snapshot, words }: Said) {
 function whyNot(snapshot: Snapshot, words: JobWords, isWorkflow: boolean): string {
   if (isWorkflow) return "";
   if (!words.ends_at) return "Its end is not predicted now, so neither is what other slots would change.";
-  if (!Number(snapshot.counts?.running_task_count ?? 0)) return "None of its tasks runs now, so how many slots it has is not known.";
+  if (!Number(snapshot.counts?.running_task_count ?? 0)) return "None of its tasks is running now, so how many slots it has is not known.";
   return "";
 }
 
@@ -75,7 +75,7 @@ export function WhatIf({ id, snapshot, now, isWorkflow }: { id: string; snapshot
           </label>
           <p class="quiet">
             A task is taken to be as fast on other slots as on those that it has.
-            {!isWorkflow && " The data of a job that runs are what they are; ask its workflow about other data."}
+            {!isWorkflow && " The data of a running job cannot change; ask its workflow about other data."}
           </p>
           {isWorkflow && (
             <label title="Of jobs and stages that have not begun">
