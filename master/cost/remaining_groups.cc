@@ -223,13 +223,15 @@ void RemainingGroups::LearnFrom(const SampledGroups& sampled) {
 
 void RemainingGroups::Update(const model::JobRecord& state, CostFeature feature,
                              const SampledGroups& sampled) {
-  const bool new_profiles = profile_count_ != state.keys.profile_count();
+  // Reduce tasks may be heard of only after the last profile.
+  const bool is_more_known =
+      profile_count_ != state.keys.profile_count() || tasks_.size() != state.reduce_tasks().size();
   profile_count_ = state.keys.profile_count();
   tasks_.resize(state.reduce_tasks().size());
-  if (new_profiles) Know(state);
+  if (is_more_known) Know(state);
   // Expected sizes move with what is learnt about slacks; they are made anew when it is worth it.
   std::vector<double> parts = PartsOf(sampled);
-  const bool is_anew = new_profiles || feature_ != feature || HaveMoved(parts);
+  const bool is_anew = is_more_known || feature_ != feature || HaveMoved(parts);
   feature_ = feature;
   if (is_anew) {
     expected_parts_ = std::move(parts);

@@ -5,8 +5,9 @@
 // others are a number of bytes.
 //
 // Kept up to date from the evidence that is new since the last update: cost O(new finished keys),
-// and O(explicit keys) when map profiles came in or another attempt leads. Memory: O(explicit
-// keys). Source: docs/references.md [TM]. Not thread-safe.
+// plus O(map tasks), and O(explicit keys) when map profiles came in, more reduce tasks were heard
+// of, another attempt leads or expected sizes have moved. Memory: O(explicit keys + map tasks).
+// Source: docs/references.md [TM]. Not thread-safe.
 #pragma once
 
 #include <array>

@@ -61,6 +61,35 @@ TEST_F(RemainingGroupsTest, AKeyOfOneMapTaskIsNotLargerForLostProfiles) {
   EXPECT_DOUBLE_EQ(Load().explicit_bytes, 400 + 2 * 50);
 }
 
+// Of a job whose number of reduce tasks nobody tells, one that starts after the last profile has
+// its keys like any other.
+TEST(RemainingGroups, KnowsTheKeysOfATaskThatIsHeardOfLast) {
+  model::JobRecord state{10};
+  test::Source source{"app-master"};
+  const auto fold = [&](EventBody body) {
+    ASSERT_TRUE(model::Apply(source.At(1, std::move(body)), {}, state).ok());
+  };
+  fold(test::Opened(1));
+  fold(test::Started(M(0)));
+  fold(test::Emitted(
+      M(0), {test::Partition(0, 100, {Key(1, 100)}), test::Partition(1, 700, {Key(2, 700)})}));
+  fold(test::Finished(M(0)));
+  fold(test::Started(test::R(0)));
+  RemainingGroups groups;
+  const auto update = [&] {
+    SampledGroups sampled;
+    sampled.Update(state);
+    groups.Update(state, CostFeature::kBytes, sampled);
+  };
+  update();
+  ASSERT_EQ(groups.task_count(), 1u);
+  fold(test::Started(test::R(1)));
+  update();
+  ASSERT_EQ(groups.task_count(), 2u);
+  EXPECT_DOUBLE_EQ(groups.task(1).explicit_bytes, 700);
+  EXPECT_DOUBLE_EQ(groups.task(1).implicit_bytes, 0);
+}
+
 // Each of two map tasks names one key and has lighter ones: of the key of 100 bytes the other may
 // have 400 more, of that of 400 bytes 100. The first is sampled, and the other had 30 of it.
 class PartlyNamedKeysTest : public RemainingGroupsTest {
