@@ -5,9 +5,12 @@
 
 namespace tidemark::model {
 namespace {
+
 // An interval wider than so many times what is left says no less.
 constexpr double kWidthMax = 20;
+
 }  // namespace
+
 double Progress(absl::Time start, absl::Time now, std::optional<absl::Time> end) {
   if (!end || now <= start) return 0;
   if (*end <= start || *end <= now) return 1;

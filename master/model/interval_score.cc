@@ -17,7 +17,7 @@ constexpr double kHeld = 0.9;
 // Of fewer looks nine of ten cannot be told from all: jobs that are over in a second or two.
 constexpr std::size_t kLooksMin = 10;
 // With 9 the runs of `stress` below 0.75 are fewer (7 % for 11) at twice the width, and those of
-// `paper` more (6 % for 4); see ADR 38.
+// `paper` more (6 % for 4); see ADR 46.
 constexpr std::size_t kMadeUp = 19;
 // A miss by more half-widths than this says no more.
 constexpr double kScoreMax = 20;
@@ -69,7 +69,8 @@ double WidthFactor(std::span<const PastRun> earlier) {
   static const std::array<double, kMadeUp> made_up = MadeUpScores();
   std::vector<double> scores(made_up.begin(), made_up.end());
   for (const PastRun& run : earlier) {
-    if (run.interval_score) scores.push_back(std::clamp(*run.interval_score, 0.0, kScoreMax));
+    if (!run.interval_score || std::isnan(*run.interval_score)) continue;
+    scores.push_back(std::clamp(*run.interval_score, 0.0, kScoreMax));
   }
   if (scores.size() == kMadeUp) return 1;
   std::ranges::sort(scores);
@@ -87,6 +88,10 @@ EndPrediction ByEarlierRuns(const EndPrediction& said, double factor) {
   EndPrediction borne_out = said;
   borne_out.lower = std::min(*said.end, std::max(said.at, *said.end - factor * below));
   borne_out.upper = *said.end + std::min(factor * above, above_max);
+  if (!IsInstant(borne_out.upper)) {
+    borne_out.lower.reset();
+    borne_out.upper.reset();
+  }
   return borne_out;
 }
 

@@ -23,7 +23,8 @@
 namespace tidemark::model {
 
 // Of a run from `start` to `end` whose intervals were ByEarlierRuns() of factor `factor`: what it
-// would have scored without. Empty where fewer than ten looks had an interval. O(looks).
+// would have scored without, or more where a bound was cut off at its look or at
+// kRemainingUpperMax. Empty where fewer than ten looks had an interval. O(looks).
 std::optional<double> IntervalScore(std::span<const EndPrediction> looks, absl::Time start,
                                     absl::Time end, double factor);
 
@@ -32,8 +33,8 @@ std::optional<double> IntervalScore(std::span<const EndPrediction> looks, absl::
 double WidthFactor(std::span<const PastRun> earlier);
 
 // `said` with both half-widths multiplied by `factor`. The lower bound does not go before
-// `said.at`, nor the upper one beyond kRemainingUpperMax times what is left unless it was there.
-// Without an interval nothing changes.
+// `said.at`, nor the upper one beyond kRemainingUpperMax times what is left unless it was there;
+// where that is beyond all instants, there is no interval. Without an interval nothing changes.
 EndPrediction ByEarlierRuns(const EndPrediction& said, double factor);
 
 }  // namespace tidemark::model

@@ -87,6 +87,14 @@ TEST(WidthFactor, IsFiniteAndAboveZeroWhateverALogSays) {
   EXPECT_GT(WidthFactor(Runs(8, -most)), 0);
 }
 
+TEST(WidthFactor, AScoreThatIsNoNumberTellsNothing) {
+  const double no_number = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(WidthFactor(Runs(8, no_number)), 1);
+  std::vector<PastRun> runs = Runs(4, no_number);
+  runs.push_back({.interval_score = 5});
+  EXPECT_EQ(WidthFactor(runs), WidthFactor(Runs(1, 5)));
+}
+
 TEST(ByEarlierRuns, MultipliesBothHalves) {
   const EndPrediction said = ByEarlierRuns(Said(10, 100, 90, 120), 2);
   EXPECT_EQ(said.end, At(100));
@@ -99,6 +107,14 @@ TEST(ByEarlierRuns, NeverReachesBeforeNowOrBeyondTwentyTimesWhatIsLeft) {
   EXPECT_EQ(said.lower, At(90));
   EXPECT_EQ(said.upper, At(100 + 19 * 10));
   EXPECT_EQ(ByEarlierRuns(Said(90, 100, 92, 500), 10).upper, At(500));
+}
+
+// An instant is at most 9.2e18 s away.
+TEST(ByEarlierRuns, BeyondAllInstantsThereIsNoInterval) {
+  const EndPrediction said = ByEarlierRuns(Said(0, 4e18, 3e18, 6e18), 20);
+  EXPECT_EQ(said.end, At(4e18));
+  EXPECT_FALSE(said.lower);
+  EXPECT_FALSE(said.upper);
 }
 
 TEST(ByEarlierRuns, LeavesWhatIsNoIntervalAlone) {
