@@ -10,7 +10,7 @@
 // given back once (Tukey's twicing), and the bins take in all what they took. So a prediction is
 // the local mean among like sizes and the anchored curve beyond them, without a switch between two.
 //
-// Source: docs/references.md [TM]. Cost of Fit: O(curves x bins). Pure value, immutable, safe to
+// Source: docs/references.md [TM]. Cost of Fit: O(curves x bins^2). Pure value, immutable, safe to
 // share.
 #pragma once
 

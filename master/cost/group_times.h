@@ -1,8 +1,9 @@
 // Times of many key groups at once, from a cost model.
 //
 // For each curve and bin the three terms of the curve with their correction are tabulated once an
-// update; the time of all key groups of a bin is then a second-order expansion around its centre,
-// exact to a part in a thousand.
+// update; the time of all key groups of a bin is then a second-order expansion around its centre:
+// exact to a part in a thousand within the bin, and for one whose sizes are Spread() farther to the
+// first order of their variance.
 #pragma once
 
 #include <cstddef>
