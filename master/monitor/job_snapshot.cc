@@ -320,8 +320,8 @@ Basis BasisOf(const Snapshot& job, const model::JobRecord& state) {
   return has_run ? Basis::kEarlierRuns : Basis::kGuess;
 }
 
-// What drift, lost events and silence have made of the job's bounds, as factors on the distances
-// of the lower and the upper bound from the median.
+// What the record of the run, earlier runs, lost events and silence have made of the job's bounds,
+// as factors, at least 1, on the distances of the lower and the upper bound from the median.
 std::pair<double, double> WideningOf(const StagesEstimate& estimate, const Estimate& published) {
   const auto& left = published.remaining;
   if (!estimate.end || !left || !left->lower || !left->upper) return {1, 1};
@@ -431,11 +431,15 @@ void AddGroups(const model::JobRecord& state, const StagesEstimate& estimate, ab
 
 void AddForecasts(const StagesEstimate& estimate, Snapshot& job) {
   const auto [of_lower, of_upper] = WideningOf(estimate, job.estimate);
-  const auto widened = [below = of_lower, above = of_upper](std::optional<Range> range) {
+  // No stage outlasts its job, however near to certain the job's end was before it was widened.
+  const std::optional<absl::Duration> latest =
+      job.estimate.remaining ? job.estimate.remaining->upper : std::nullopt;
+  const auto widened = [=, below = of_lower, above = of_upper](std::optional<Range> range) {
     if (!range) return range;
     range->lower =
         std::max(range->median - below * (range->median - *range->lower), absl::ZeroDuration());
-    range->upper = range->median + above * (*range->upper - range->median);
+    const absl::Duration upper = range->median + above * (*range->upper - range->median);
+    range->upper = latest ? std::min(upper, std::max(*latest, *range->upper)) : upper;
     return range;
   };
   const std::size_t there = job.stages.size();

@@ -386,5 +386,34 @@ TEST_F(JobSnapshotTest, AStageThatRanWhenItsJobWasKilledHasFailed) {
   EXPECT_EQ(end.stages[1].shuffle->running_tasks, 0u);
 }
 
+// Of a job whose only stage is said to end after `stage`: the range that is published of it where
+// the job's own was `drawn`, and is `shown`.
+Range Forecast(const estimate::Range& drawn, const Range& shown, const Range& stage) {
+  monitor::StagesEstimate estimate;
+  estimate.end = drawn;
+  estimate.predictions.push_back({.id = {0, 1}, .ends_in = stage});
+  Snapshot job;
+  job.stages.push_back({.id = {0, 1}, .state = StageState::kRunning, .started_at = At(0)});
+  job.stage_infos.push_back({.id = {0, 1}});
+  job.estimate.remaining = shown;
+  monitor::AddForecasts(estimate, job);
+  return *job.stages[0].ends_in;
+}
+
+Range Seconds(double median, double lower, double upper) {
+  return {absl::Seconds(median), absl::Seconds(lower), absl::Seconds(upper)};
+}
+
+TEST(AddForecasts, StagesAreWidenedAsTheirJobIs) {
+  EXPECT_EQ(Forecast({100, 90, 120}, Seconds(100, 80, 140), Seconds(20, 15, 26)),
+            Seconds(20, 10, 32));
+}
+
+// By its draws the job's end is all but certain.
+TEST(AddForecasts, NoStageIsWidenedBeyondItsJob) {
+  EXPECT_EQ(Forecast({100, 100 - 1e-12, 100 + 1e-12}, Seconds(100, 90, 110), Seconds(20, 15, 25)),
+            Seconds(20, 0, 110));
+}
+
 }  // namespace
 }  // namespace tidemark
