@@ -67,15 +67,18 @@ inline bool IsSane(const StageProgress& stage) {
   const auto is_instant = [](const std::optional<absl::Time>& at) {
     return !at || (*at > absl::InfinitePast() && *at < absl::InfiniteFuture());
   };
-  const auto is_span = [](const std::optional<Range>& range) {
-    return !range ||
-           (range->median >= absl::ZeroDuration() && range->median < absl::InfiniteDuration());
+  const auto is_range = [](const std::optional<Range>& range) {
+    if (!range) return true;
+    const absl::Duration lower = range->lower.value_or(range->median);
+    const absl::Duration upper = range->upper.value_or(range->median);
+    return absl::ZeroDuration() <= lower && lower <= range->median && range->median <= upper &&
+           upper < absl::InfiniteDuration();
   };
   // What goes on does not end now.
   const bool ends_later =
       !stage.ends_in || stage.ends_in->upper.value_or(stage.ends_in->median) > absl::ZeroDuration();
   return ends_later && is_fraction(stage.fraction_done) && is_instant(stage.started_at) &&
-         is_instant(stage.ended_at) && is_span(stage.starts_in) && is_span(stage.ends_in) &&
+         is_instant(stage.ended_at) && is_range(stage.starts_in) && is_range(stage.ends_in) &&
          stage.running_tasks + stage.finished_tasks <= stage.tasks &&
          (!stage.shuffle || is_fraction(stage.shuffle->fraction_done));
 }

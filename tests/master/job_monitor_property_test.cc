@@ -195,6 +195,20 @@ class Chaos {
         return ExecutorClosed{Index()};
     }
   }
+  // What a history may say of earlier runs, of this job and of others.
+  std::vector<PastRun> PastRuns() {
+    std::vector<PastRun> runs(Below(12));
+    for (PastRun& run : runs) {
+      run = {.map_time = Span(),
+             .shuffle_time = Span(),
+             .reduce_time = Span(),
+             .map_input_bytes = Number(),
+             .is_of_other_job = OneIn(2)};
+      if (OneIn(3)) continue;
+      run.interval_score = OneOf<double>({0, 1, 5, -1, 1e300, NAN, HUGE_VAL, -HUGE_VAL});
+    }
+    return runs;
+  }
   // Event `number` of a stream.
   Event Next(double seconds, std::uint64_t number) {
     return {.job_id = "job-1",
@@ -210,14 +224,20 @@ class Chaos {
   std::mt19937_64 random_;
 };
 
-// Applies `events`, looking after every third one; a second monitor must see the same.
-void CheckStream(const std::vector<Event>& events, const JobMonitorOptions& options) {
+// Applies `events`, looking after every third one. A second monitor must see the same, and so must
+// a third that has heard the same and takes up a checkpoint halfway.
+void CheckStream(const std::vector<Event>& events, const JobMonitorOptions& options,
+                 const std::vector<PastRun>& past = {}) {
   JobMonitor monitor("job-1", options);
   JobMonitor twin("job-1", options);
+  JobMonitor heir("job-1", options);
+  for (JobMonitor* each : {&monitor, &twin, &heir}) each->SetPastRuns(past);
+  bool has_inherited = false;
   double now = 0;
   std::uint64_t sequence = 0;
   for (std::size_t i = 0; i < events.size(); ++i) {
     EXPECT_EQ(monitor.Apply(events[i]), twin.Apply(events[i]));
+    heir.Apply(events[i]).IgnoreError();
     if (events[i].arrived_at < absl::InfiniteFuture()) {
       now = std::max(now, absl::ToDoubleSeconds(events[i].arrived_at - At(0)));
     }
@@ -226,6 +246,12 @@ void CheckStream(const std::vector<Event>& events, const JobMonitorOptions& opti
     const Snapshot snapshot = monitor.Tick(At(now));
     Check(snapshot);
     EXPECT_EQ(snapshot, twin.Tick(At(now)));
+    if (has_inherited) {
+      EXPECT_EQ(snapshot, heir.Tick(At(now)));
+    } else if (i >= events.size() / 2 && !snapshot.is_final) {
+      ASSERT_TRUE(heir.Resume(monitor.Checkpoint()).ok());
+      has_inherited = true;
+    }
     EXPECT_TRUE(snapshot.sequence == sequence + 1 || (was_closed && snapshot.sequence == sequence));
     sequence = snapshot.sequence;
     if (testing::Test::HasFailure()) {
@@ -261,6 +287,20 @@ TEST(JobMonitorProperty, HoldsForAJobWithAFewSenselessEvents) {
       }
     }
     ASSERT_NO_FATAL_FAILURE(CheckStream(events, AllIndicators()));
+  }
+}
+
+TEST(JobMonitorProperty, HoldsWhateverEarlierRunsAreSaidToHaveTaken) {
+  const Story story = Tell(test::QuadraticJob());
+  for (std::uint64_t seed = FirstSeed(); seed < FirstSeed() + 10; ++seed) {
+    SCOPED_TRACE("TIDEMARK_SEED=" + std::to_string(seed));
+    Chaos chaos(seed);
+    ASSERT_NO_FATAL_FAILURE(CheckStream(story.events, AllIndicators(), chaos.PastRuns()));
+    std::vector<Event> events;
+    for (std::uint64_t i = 0; i < 60; ++i) {
+      events.push_back(chaos.Next(static_cast<double>(i), i));
+    }
+    ASSERT_NO_FATAL_FAILURE(CheckStream(events, AllIndicators(), chaos.PastRuns()));
   }
 }
 
