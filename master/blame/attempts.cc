@@ -5,31 +5,21 @@
 #include <limits>
 
 namespace tidemark::blame {
-namespace {
 
-// What is new of a total, which is remembered. Counts a total that falls.
-std::optional<double> Grown(const std::optional<double>& total, double total_max,
-                            std::optional<double>& last, bool is_first,
-                            std::uint64_t& contradictions) {
-  if (!total.has_value()) return std::nullopt;
-  const double now = std::min(*total, total_max);
-  if (!(now >= 0) || !std::isfinite(now) || *total > total_max) ++contradictions;
-  if (!(now >= 0) || !std::isfinite(now)) return std::nullopt;
-  // Totals that begin to be told late hold what came before, at an unknown time.
-  if (!last.has_value() && !is_first) {
-    last = now;
-    return std::nullopt;
-  }
-  const double before = last.value_or(0);
-  if (now < before) {
-    ++contradictions;
-    return std::nullopt;
-  }
-  last = now;
-  return now - before;
+// What is new of a total in the time since the attempt was heard of last.
+std::optional<double> Attempts::Grown(const Running& running, double at,
+                                      const std::optional<double>& told, double total_max,
+                                      Total& last) {
+  if (!told.has_value()) return std::nullopt;
+  const double now = std::min(*told, total_max);
+  if (!(now >= last.amount) || !std::isfinite(now) || *told > total_max) ++contradictions_;
+  if (!(now >= last.amount) || !std::isfinite(now)) return std::nullopt;
+  const double grown = now - last.amount;
+  const double since = at - last.told_at;
+  const double heard_since = at - running.heard_at;
+  last = {now, at};
+  return since > heard_since ? grown * heard_since / since : grown;
 }
-
-}  // namespace
 
 std::optional<Piece> Attempts::Start(Attempt attempt, Stage stage, Host host, double at,
                                      std::optional<double> queued_at, Pool pool) {
@@ -41,8 +31,15 @@ std::optional<Piece> Attempts::Start(Attempt attempt, Stage stage, Host host, do
     ++not_followed_;
     return std::nullopt;
   }
-  if (!running_.try_emplace(attempt, Running{stage, host, pool, at, at, {}}).second)
-    return std::nullopt;
+  const auto [started, is_new] = running_.try_emplace(attempt);
+  if (!is_new) return std::nullopt;
+  Running& running = started->second;
+  running = {.stage = stage, .host = host, .pool = pool, .started_at = at, .heard_at = at};
+  running.processor_seconds.told_at = at;
+  for (const Resource resource : kResources) {
+    running.wait_seconds[resource].told_at = at;
+    running.units[resource].told_at = at;
+  }
   if (!queued_at.has_value()) return std::nullopt;
   if (!std::isfinite(*queued_at) || *queued_at > at) {
     ++contradictions_;
@@ -62,7 +59,6 @@ std::optional<Piece> Attempts::Report(Attempt attempt, double at, const TaskUse&
     ++contradictions_;
     return std::nullopt;
   }
-  const bool is_first = running.heard_at == running.started_at;
   const double age = at - running.started_at;
   constexpr double kUnbounded = std::numeric_limits<double>::infinity();
   Piece piece{.stage = running.stage,
@@ -71,16 +67,14 @@ std::optional<Piece> Attempts::Report(Attempt attempt, double at, const TaskUse&
               .from = running.heard_at,
               .to = at,
               .use = {}};
-  piece.use.processor_seconds = Grown(totals.processor_seconds, kUnbounded,
-                                      running.totals.processor_seconds, is_first, contradictions_);
+  piece.use.processor_seconds =
+      Grown(running, at, totals.processor_seconds, kUnbounded, running.processor_seconds);
   for (const Resource resource : kResources) {
     if (resource == Resource::kScheduler) continue;  // that of a task that has a slot is over
     const Use& total = totals.of[resource];
-    Use& last = running.totals.of[resource];
     piece.use.of[resource] = {
-        .wait_seconds =
-            Grown(total.wait_seconds, age, last.wait_seconds, is_first, contradictions_),
-        .units = Grown(total.units, kUnbounded, last.units, is_first, contradictions_)};
+        .wait_seconds = Grown(running, at, total.wait_seconds, age, running.wait_seconds[resource]),
+        .units = Grown(running, at, total.units, kUnbounded, running.units[resource])};
   }
   running.heard_at = at;
   return piece;

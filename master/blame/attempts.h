@@ -29,8 +29,10 @@ class Attempts {
 
   // Totals since the start, as of `at`; what is empty has not been measured. Returns what is new
   // since the report before. Nothing from an attempt that does not run, or for an instant before
-  // the last report. A total that falls is not known until it has grown again; a wait that exceeds
-  // the attempt's age is cut to it.
+  // the last report. What a total has grown by is spread evenly over the time since it was told
+  // last, or since the start: a piece that covers the end of that time has its part alone. A total
+  // that falls is not known until it has grown again; a wait that exceeds the attempt's age is cut
+  // to it.
   std::optional<Piece> Report(Attempt attempt, double at, const TaskUse& totals);
 
   // The last report. Without totals: it was lost, or killed; it ran until `at` all the same.
@@ -45,14 +47,22 @@ class Attempts {
   std::uint64_t contradictions() const { return contradictions_; }
 
  private:
+  struct Total {
+    double amount = 0;
+    double told_at = 0;
+  };
   struct Running {
     Stage stage{};
     Host host{};
     Pool pool{};
     double started_at = 0;
     double heard_at = 0;
-    TaskUse totals;
+    Total processor_seconds;
+    PerResource<Total> wait_seconds;
+    PerResource<Total> units;
   };
+  std::optional<double> Grown(const Running& running, double at, const std::optional<double>& told,
+                              double total_max, Total& last);
 
   std::size_t attempts_max_;
   absl::flat_hash_map<Attempt, Running> running_;

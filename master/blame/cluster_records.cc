@@ -91,11 +91,24 @@ Host ClusterRecords::HostOf(const std::string& name, Query query) {
   if (const auto known = host_by_name_.find(name); known != host_by_name_.end()) {
     return known->second;
   }
-  if (hosts_.size() >= hosts_max_) return untold;
-  const Host host{static_cast<std::uint32_t>(hosts_.size())};
-  hosts_.push_back(name);
+  if (!HasRoomForHost(name)) return untold;
+  const Host host = NextOf(free_hosts_, hosts_);
+  hosts_[static_cast<std::size_t>(host)] = name;
   host_by_name_[name] = host;
   return host;
+}
+
+bool ClusterRecords::HasRoomForHost(const std::string& name) const {
+  return hosts_.size() - free_hosts_.size() < hosts_max_ || name.empty() ||
+         host_by_name_.contains(name);
+}
+
+void ClusterRecords::KeepHosts(const absl::flat_hash_set<Host>& used) {
+  std::erase_if(host_by_name_, [&](const auto& named) {
+    const bool is_free = !used.contains(named.second);
+    if (is_free) free_hosts_.push_back(named.second);
+    return is_free;
+  });
 }
 
 bool ClusterRecords::ForgetEnded(const JobRecord* of) {

@@ -69,6 +69,7 @@ struct StageRecord {
   std::optional<double> opened_at;  // this attempt
   bool has_started = false;
   double full_seconds = 0;  // that it waited while no slot was free, before its first task
+  double full_until = 0;
   // Of tasks that ended well, less what they waited.
   std::uint64_t ended = 0;
   double ended_seconds = 0;
@@ -106,6 +107,9 @@ class ClusterRecords {
   // A host whose name is not told, or for which there is no room, is one of the query's own: its
   // tasks meet nobody else's there.
   Host HostOf(const std::string& name, Query query);
+  bool HasRoomForHost(const std::string& name) const;
+  // The numbers of all other hosts are given away again.
+  void KeepHosts(const absl::flat_hash_set<Host>& used);
   static bool IsTold(Host host) { return static_cast<std::uint32_t>(host) < kFirstUntold; }
   // REQUIRES: IsTold(host).
   const std::string& HostName(Host host) const { return hosts_[static_cast<std::size_t>(host)]; }
@@ -137,6 +141,7 @@ class ClusterRecords {
   std::vector<Stage> free_stages_;
   absl::flat_hash_set<Stage> forgotten_;
   std::vector<std::string> hosts_;
+  std::vector<Host> free_hosts_;
   std::map<std::string, Host> host_by_name_;
 };
 

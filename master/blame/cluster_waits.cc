@@ -102,6 +102,16 @@ std::optional<Stage> ClusterWaits::StageOf(JobNumber number, std::uint32_t stage
   return std::nullopt;
 }
 
+Host ClusterWaits::HostOf(JobRecord& job, const std::string& name, Query query) {
+  if (!records_.HasRoomForHost(name) && !std::exchange(has_sought_hosts_, true)) {
+    absl::flat_hash_set<Host> used = contention_.Hosts();
+    for (const auto& [key, running] : running_) used.insert(running.host);
+    records_.KeepHosts(used);
+  }
+  if (!records_.HasRoomForHost(name)) job.is_partial = true;
+  return records_.HostOf(name, query);
+}
+
 void ClusterWaits::Apply(const Event& event) {
   now_ = std::max(now_, SecondsOf(event.arrived_at));
   const JobNumber number = JobOf(event);
@@ -216,6 +226,7 @@ void ClusterWaits::Start(JobNumber number, const AttemptChanged& changed, const 
   JobRecord& job = records_.job(number);
   if (is_over_ || running_.size() >= limits_.attempts_max) {
     job.is_partial = true;
+    job.slots.GiveUp();
     return;
   }
   const double at = InstantOf(job, event, changed.at);
@@ -231,7 +242,8 @@ void ClusterWaits::Start(JobNumber number, const AttemptChanged& changed, const 
   const auto& executors = job.sources[event.source_id].executors;
   const auto executor = changed.executor ? executors.find(*changed.executor) : executors.end();
   const Host host =
-      records_.HostOf(executor != executors.end() ? executor->second.host : "", record.query);
+      HostOf(job, executor != executors.end() ? executor->second.host : "", record.query);
+  running_[key].host = host;
   attempts_.Start(running.attempt, stage, host, at, std::nullopt,
                   Pool{static_cast<std::uint32_t>(number)});
   // Since when a retry or a copy waits is not told.
@@ -248,7 +260,10 @@ void ClusterWaits::End(const Key& key, double at, bool is_good) {
   running_.erase(found);
   JobRecord& job = records_.job(std::get<0>(key));
   at = std::max(at, running.heard_at);
-  Add(attempts_.End(running.attempt, at, running.totals));
+  // What it did after it told of it last is not known.
+  if (running.told_at > running.heard_at && running.told_at < at) Tell(running, at);
+  const bool has_news = running.told_at > running.heard_at;
+  Add(attempts_.End(running.attempt, at, has_news ? running.totals : TaskUse()));
   if (is_good) {
     StageRecord& record = records_.stage(running.stage);
     const auto waited = [&](Resource resource) {
@@ -292,7 +307,9 @@ void ClusterWaits::AddSlotWaits(const std::vector<Piece>& pieces) {
   for (const Piece& piece : pieces) {
     Add(piece);
     StageRecord& record = records_.stage(piece.stage);
-    if (!record.has_started) record.full_seconds += piece.seconds();
+    if (record.has_started) continue;
+    record.full_seconds += piece.seconds();
+    record.full_until = piece.to;
   }
 }
 
@@ -365,6 +382,7 @@ void ClusterWaits::Forget(const std::string& job_id) {
 }
 
 void ClusterWaits::DropForgotten() {
+  has_sought_hosts_ = false;
   contention_.Forget(records_.forgotten(), kForgottenStage);
   records_.FreeForgotten();
 }

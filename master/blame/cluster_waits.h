@@ -24,8 +24,8 @@ namespace tidemark::blame {
 // Of all jobs together. What is over a limit takes the place of the oldest query that has ended;
 // where all run, it is not followed, and answers say so.
 struct ClusterLimits {
-  std::size_t stages_max = 20'000;  // and as many queries; half of them of one job
-  std::size_t hosts_max = 10'000;
+  std::size_t stages_max = 20'000;     // and as many queries; half of them of one job
+  std::size_t hosts_max = 10'000;      // of which any sum or task is left
   std::size_t meetings_max = 200'000;  // about 30 MB
   std::size_t attempts_max = 200'000;  // that run
 };
@@ -59,6 +59,7 @@ class ClusterWaits {
   struct Running {
     Attempt attempt{};
     Stage stage{};
+    Host host{};
     double from = 0;
     double heard_at = 0;
     double told_at = 0;  // when `totals` were
@@ -70,6 +71,7 @@ class ClusterWaits {
   JobNumber JobOf(const Event& event);
   std::optional<Query> QueryOf(JobNumber number, const std::string& name);
   std::optional<Stage> StageOf(JobNumber number, std::uint32_t stage_number);
+  Host HostOf(JobRecord& job, const std::string& name, Query query);
   void Open(JobNumber number, const StageOpened& opened, const Event& event);
   void Close(JobRecord& job, Stage stage);
   void OpenExecutor(JobRecord& job, Source& source, const ExecutorOpened& opened);
@@ -94,6 +96,7 @@ class ClusterWaits {
   Attempts attempts_;
   Contention contention_;
   bool is_over_ = false;  // the sums are as large as they may be, and nothing can be forgotten
+  bool has_sought_hosts_ = false;  // whose numbers are free, since anything was forgotten
   absl::flat_hash_map<Key, Running> running_;
   std::uint64_t attempts_seen_ = 0;
 };

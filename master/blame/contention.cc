@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "master/blame/stage_shares.h"
 #include "master/blame/sweep.h"
 
 namespace tidemark::blame {
@@ -34,7 +35,6 @@ absl::Status Contention::Add(const Piece& piece) {
     pending_[QueueOf(rest.pool)].push_back(slot);
   }
   pending_[rest.host].push_back(rest);
-  ++pending_count_;
   return absl::OkStatus();
 }
 
@@ -62,26 +62,40 @@ void Contention::Advance(double until) {
 // REQUIRES: nothing that is pending begins before `from`.
 void Contention::Fold(double from, double to) {
   Ledger& ledger = LedgerAt(from);
-  for (auto& [host, pieces] : pending_) {
-    std::vector<Piece> now;
-    std::size_t kept = 0;
-    for (Piece& piece : pieces) {
-      const bool is_own = piece.host == host;
+  StageShares shares;
+  for (const auto& [host, pieces] : pending_) {
+    if (IsQueue(host)) continue;
+    for (const Piece& piece : pieces) {
       if (BeginsBefore(piece, to)) {
-        now.push_back(Clip(piece, from, to));
-        if (is_own) ledger.Add(now.back());
-        if (piece.to <= to) {
-          if (is_own) --pending_count_;
-          continue;
-        }
-        piece = Clip(piece, to, piece.to);
+        shares.Add(piece.stage, std::max(from, piece.from), std::min(to, piece.to));
       }
-      if (kept != static_cast<std::size_t>(&piece - pieces.data())) pieces[kept] = piece;
-      ++kept;
     }
-    pieces.resize(kept);
+  }
+  shares.Sum();
+  for (auto& [host, pieces] : pending_) {
+    const std::vector<Piece> now = Take(from, to, pieces);
+    for (const Piece& piece : now) {
+      if (piece.host == host) ledger.Add(piece, IsQueue(host) ? 0 : shares.Of(piece));
+    }
     Sweep(now, host, ledger);
   }
+}
+
+// What of `pieces` lies before `to`; the rest is left.
+std::vector<Piece> Contention::Take(double from, double to, std::vector<Piece>& pieces) {
+  std::vector<Piece> taken;
+  std::size_t kept = 0;
+  for (Piece& piece : pieces) {
+    if (BeginsBefore(piece, to)) {
+      taken.push_back(Clip(piece, from, to));
+      if (piece.to <= to) continue;
+      piece = Clip(piece, to, piece.to);
+    }
+    if (kept != static_cast<std::size_t>(&piece - pieces.data())) pieces[kept] = piece;
+    ++kept;
+  }
+  pieces.resize(kept);
+  return taken;
 }
 
 Ledger& Contention::LedgerAt(double at) {
@@ -110,7 +124,7 @@ Ledger Contention::Whole() const {
 }
 
 bool Contention::IsWithin(const Slice& slice, double last_seconds) const {
-  return slice.from + slices_.seconds > folded_until_ - last_seconds;
+  return slice.from >= LastBegins(last_seconds);
 }
 
 Ledger Contention::Last(double seconds) const {
@@ -135,15 +149,41 @@ Ledger Contention::Of(std::span<const Stage> targets,
 
 void Contention::Forget(const absl::flat_hash_set<Stage>& gone, Stage instead) {
   for (auto& [host, pieces] : pending_) {
-    pending_count_ -= static_cast<std::size_t>(
-        std::count_if(pieces.begin(), pieces.end(), [&, &on = host](const Piece& piece) {
-          return piece.host == on && gone.contains(piece.stage);
-        }));
     std::erase_if(pieces, [&](const Piece& piece) { return gone.contains(piece.stage); });
   }
   before_.Forget(gone, instead);
   for (Slice& slice : recent_) slice.ledger.Forget(gone, instead);
   absl::erase_if(pending_, [](const auto& of_host) { return of_host.second.empty(); });
+}
+
+absl::flat_hash_set<Host> Contention::Hosts() const {
+  absl::flat_hash_set<Host> hosts;
+  for (const auto& [host, pieces] : pending_) {
+    if (!pieces.empty()) hosts.insert(host);
+  }
+  const auto add = [&](const Ledger& ledger) {
+    for (const auto& [key, sums] : ledger.stages) hosts.insert(key.host);
+  };
+  add(before_);
+  for (const Slice& slice : recent_) add(slice.ledger);
+  return hosts;
+}
+
+double Contention::LastBegins(double seconds) const {
+  const double kept =
+      std::floor(folded_until_ / slices_.seconds) - static_cast<double>(slices_.kept);
+  const double asked = std::floor((folded_until_ - seconds) / slices_.seconds);
+  return slices_.seconds * std::max(kept, asked);
+}
+
+std::size_t Contention::pending() const {
+  std::size_t count = 0;
+  for (const auto& [host, pieces] : pending_) {
+    count += static_cast<std::size_t>(
+        std::count_if(pieces.begin(), pieces.end(),
+                      [&, &on = host](const Piece& piece) { return piece.host == on; }));
+  }
+  return count;
 }
 
 std::size_t Contention::meetings() const {

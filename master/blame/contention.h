@@ -56,9 +56,14 @@ class Contention {
   // to others. What others waited for because of them goes to `instead`. Cost: O(all that is kept).
   void Forget(const absl::flat_hash_set<Stage>& gone, Stage instead);
 
+  // On which anything is kept. O(all that is kept).
+  absl::flat_hash_set<Host> Hosts() const;
+  // When what Last() tells begins.
+  double LastBegins(double seconds) const;
+
   std::size_t meetings() const;  // that are kept, each as often as there are slices of it
   double folded_until() const { return folded_until_; }  // of the last Advance(); 0: none
-  std::size_t pending() const { return pending_count_; }
+  std::size_t pending() const;                           // pieces
   double late_seconds() const { return late_seconds_; }  // of tasks, that came too late to meet
 
  private:
@@ -68,6 +73,7 @@ class Contention {
   };
   bool IsWithin(const Slice& slice, double last_seconds) const;
   void Fold(double from, double to);
+  static std::vector<Piece> Take(double from, double to, std::vector<Piece>& pieces);
   Ledger& LedgerAt(double at);
   void DropSlices(double until);
 
@@ -75,7 +81,6 @@ class Contention {
   bool has_folded_ = false;
   double folded_until_ = 0;
   absl::btree_map<Host, std::vector<Piece>> pending_;  // and once more in the queue: slots held
-  std::size_t pending_count_ = 0;
   double late_seconds_ = 0;
   Ledger before_;  // what is older than all slices
   std::deque<Slice> recent_;

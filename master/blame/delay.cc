@@ -20,16 +20,43 @@ std::optional<double> AloneSecondsPerUnit(const Ledger& ledger, Stage stage, Res
   return least;
 }
 
-// Tasks at a time, on average, while the stage ran.
-double Parallelism(const Ledger& ledger, Stage stage) {
-  double run_seconds = 0;
+// Of a stage on all hosts.
+struct Time {
+  double task_seconds = 0;
+  double stage_seconds = 0;
+};
+
+Time TimeOf(const Ledger& ledger, Stage stage) {
+  Time time;
   for (auto at = ledger.stages.lower_bound({stage, Host{}});
        at != ledger.stages.end() && at->first.stage == stage; ++at) {
-    if (!IsQueue(at->first.host)) run_seconds += at->second.seconds;
+    if (IsQueue(at->first.host)) continue;
+    time.task_seconds += at->second.seconds;
+    time.stage_seconds += at->second.stage_seconds;
   }
-  const auto span = ledger.spans.find(stage);
-  if (span == ledger.spans.end() || span->second.seconds() <= 0) return 1;
-  return std::max(1.0, run_seconds / span->second.seconds());
+  return time;
+}
+
+double LackedSlotSeconds(const Ledger& ledger, Stage stage) {
+  double lacked = 0;
+  for (auto at = ledger.meetings.lower_bound({stage, Host{}, Stage{}});
+       at != ledger.meetings.end() && at->first.target == stage; ++at) {
+    lacked += at->second.wait_seconds[Resource::kScheduler];
+  }
+  return lacked;
+}
+
+// Seconds of the stage for each that its tasks waited.
+double StageSecondsPerWait(const Ledger& ledger, Stage stage, Host host, Resource resource) {
+  if (IsQueue(host)) {
+    const Time time = TimeOf(ledger, stage);
+    const double all = time.task_seconds + LackedSlotSeconds(ledger, stage);
+    return all > 0 ? time.stage_seconds / all : 0;
+  }
+  const auto found = ledger.stages.find({stage, host});
+  if (found == ledger.stages.end()) return 0;
+  const Waited& waited = found->second.waited[resource];
+  return waited.wait_seconds > 0 ? waited.stage_seconds / waited.wait_seconds : 0;
 }
 
 template <typename Of, typename Key>
@@ -60,7 +87,6 @@ std::vector<Delay> Delays(const Ledger& ledger, std::span<const Stage> targets) 
     for (const Resource resource : kResources) {
       alone[resource] = AloneSecondsPerUnit(ledger, target, resource);
     }
-    const double parallelism = Parallelism(ledger, target);
     for (auto at = ledger.meetings.lower_bound({target, Host{}, Stage{}});
          at != ledger.meetings.end() && at->first.target == target; ++at) {
       const Meeting& met = at->second;
@@ -68,12 +94,14 @@ std::vector<Delay> Delays(const Ledger& ledger, std::span<const Stage> targets) 
         if (!alone[resource].has_value()) continue;
         const double seconds = met.wait_seconds[resource] - *alone[resource] * met.units[resource];
         if (seconds <= 0) continue;
-        delays.push_back({.target = target,
-                          .resource = resource,
-                          .host = at->first.host,
-                          .source = at->first.source,
-                          .task_seconds = seconds,
-                          .stage_seconds = seconds / parallelism});
+        delays.push_back(
+            {.target = target,
+             .resource = resource,
+             .host = at->first.host,
+             .source = at->first.source,
+             .task_seconds = seconds,
+             .stage_seconds =
+                 seconds * StageSecondsPerWait(ledger, target, at->first.host, resource)});
       }
     }
   }

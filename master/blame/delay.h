@@ -21,7 +21,9 @@ struct Delay {
   Host host{};
   Stage source{};
   double task_seconds = 0;
-  // By so much the stage took longer, if its tasks had gone on as many at a time as they did.
+  // By so much the stage took longer, if the tasks that ran beside those that waited went on: of a
+  // second that one of n tasks waited, 1 / n. Never more than the stage lasted. Of slots: with
+  // those that it lacked, too, it would have run so many more tasks at a time.
   double stage_seconds = 0;
 };
 

@@ -15,6 +15,9 @@ namespace {
 
 // Of stages that follow one another: instants are rounded to milliseconds.
 constexpr double kRoundingSeconds = 0.002;
+// Of tasks' time: what is told of so much of it is told; taste. An attempt's end is often told of a
+// moment after its last totals.
+constexpr double kMostOf = 0.99;
 constexpr Query kUnreportedQuery{UINT32_MAX};
 
 // Of the stages of a query that followed one another.
@@ -35,18 +38,20 @@ class Explainer {
   Explainer(const ClusterRecords& records, const Contention& contention,
             const ExplainQuestion& question, double now)
       : records_(records), contention_(contention), question_(question), now_(now) {
-    if (question.last) last_seconds_ = absl::ToDoubleSeconds(*question.last);
+    if (!question.last) return;
+    last_seconds_ = absl::ToDoubleSeconds(*question.last);
+    last_begins_ = contention.LastBegins(*last_seconds_);
   }
 
   std::optional<QueryWaits> Explain(Query query) const {
     const QueryRecord& record = records_.query(query);
     const Ledger ledger = contention_.Of(record.stages, last_seconds_);
-    const std::vector<Stage> chain = StagesThatFollowed(record, ledger);
-    if (chain.empty()) return std::nullopt;
+    const std::vector<Ran> ran = StagesThatRan(record, ledger);
+    if (ran.empty()) return std::nullopt;
     Sums sums;
-    for (const Stage stage : chain) AddStage(ledger, stage, sums);
+    for (const Stage stage : ThatFollowed(ran)) AddStage(ledger, stage, sums);
     QueryWaits waits = {.query = record.name,
-                        .seconds = SecondsOf(record),
+                        .seconds = SecondsOf(record, ran),
                         .waits = sums.waits,
                         .skew_seconds = sums.skew_seconds,
                         .culprits = {}};
@@ -64,22 +69,27 @@ class Explainer {
   }
 
  private:
-  // Backwards from its end, each time the last that had ended: parents of stages do not tell in
-  // what order the jobs of a query ran.
-  std::vector<Stage> StagesThatFollowed(const QueryRecord& query, const Ledger& ledger) const {
+  // The last to end first.
+  std::vector<Ran> StagesThatRan(const QueryRecord& query, const Ledger& ledger) const {
     std::vector<Ran> ran;
     const JobSlots& slots = records_.job(query.job).slots;
     for (const Stage stage : query.stages) {
       const StageRecord& record = records_.stage(stage);
       const auto span = ledger.spans.find(stage);
       if (span != ledger.spans.end()) {
-        ran.push_back({stage, span->second.from - record.full_seconds, span->second.to});
+        ran.push_back({stage, span->second.from - FullSeconds(record), span->second.to});
       } else if (slots.IsWaiting(stage) && record.full_seconds > 0) {
         ran.push_back({stage, *record.opened_at, slots.WaitedUntil(stage)});
       }
     }
     std::stable_sort(ran.begin(), ran.end(),
                      [](const Ran& a, const Ran& b) { return a.to > b.to; });
+    return ran;
+  }
+
+  // Backwards from its end, each time the last that had ended: parents of stages do not tell in
+  // what order the jobs of a query ran.
+  static std::vector<Stage> ThatFollowed(const std::vector<Ran>& ran) {
     std::vector<Stage> chain;
     std::optional<double> from;
     for (const Ran& stage : ran) {
@@ -102,25 +112,29 @@ class Explainer {
 
   void AddStage(const Ledger& ledger, Stage stage, Sums& sums) const {
     const StageRecord& record = records_.stage(stage);
-    const auto spanned = ledger.spans.find(stage);
-    const double span = spanned == ledger.spans.end() ? 0 : spanned->second.seconds();
     const Stage targets[] = {stage};
     const std::vector<Delay> delays = Delays(ledger, targets);
-    double ran = 0;     // task seconds
-    double lacked = 0;  // slot seconds
+    double ran = 0;        // task seconds
+    double stage_ran = 0;  // seconds in which any task did
+    double lacked = 0;     // slot seconds
     const auto first = ledger.stages.lower_bound({stage, Host{}});
     for (auto at = first; at != ledger.stages.end() && at->first.stage == stage; ++at) {
-      if (!IsQueue(at->first.host)) ran += at->second.seconds;
+      if (IsQueue(at->first.host)) continue;
+      ran += at->second.seconds;
+      stage_ran += at->second.stage_seconds;
     }
     for (const Delay& delay : delays) {
       if (delay.resource == Resource::kScheduler) lacked += delay.task_seconds;
     }
-    const double full_seconds = FullSeconds(record);
-    // With the slots that it lacked, too, it would have needed this much less of its time.
-    const double per_slot_second = ran + lacked > 0 ? (span + full_seconds) / (ran + lacked) : 0;
-    const double per_task_second = ran > 0 ? span / ran : 0;
+    // With the slots that it lacked, too, it would have needed this much less of its time ...
+    const double lasted = stage_ran + FullSeconds(record);
+    const double per_slot_second = ran + lacked > 0 ? lasted / (ran + lacked) : 0;
+    // ... and would have waited for the rest in what is left, so that all is not more than it
+    // lasted.
+    const double left = lasted - lacked * per_slot_second;
+    const double part = stage_ran > 0 ? std::min(1.0, left / stage_ran) : 0;
     for (auto at = first; at != ledger.stages.end() && at->first.stage == stage; ++at) {
-      if (!IsQueue(at->first.host)) AddWaits(at->first.host, at->second, per_task_second, sums);
+      if (!IsQueue(at->first.host)) AddWaits(at->first.host, at->second, part, sums);
     }
     if (records_.job(records_.query(record.query).job).slots.is_told() && record.opened_at &&
         IsAsked(Resource::kScheduler, QueueOf({}))) {
@@ -129,7 +143,7 @@ class Explainer {
     for (const Delay& delay : delays) {
       const bool is_slots = delay.resource == Resource::kScheduler;
       AddDelay(delay, record.query,
-               delay.task_seconds * (is_slots ? per_slot_second : per_task_second), sums);
+               is_slots ? delay.task_seconds * per_slot_second : delay.stage_seconds * part, sums);
     }
     if (record.ended >= 2) {
       const double mean = record.ended_seconds / static_cast<double>(record.ended);
@@ -144,17 +158,16 @@ class Explainer {
     if (record.opened_at) {
       seconds = std::clamp(contention_.folded_until() - *record.opened_at, 0.0, seconds);
     }
-    return std::min(seconds, last_seconds_.value_or(seconds));
+    if (!last_begins_) return seconds;
+    return std::clamp(record.full_until - *last_begins_, 0.0, seconds);
   }
 
-  void AddWaits(Host host, const StageOnHost& on_host, double per_task_second, Sums& sums) const {
+  void AddWaits(Host host, const StageOnHost& on_host, double part, Sums& sums) const {
     for (const Resource resource : kResources) {
       if (resource == Resource::kScheduler || !IsAsked(resource, host)) continue;
       const Waited& waited = on_host.waited[resource];
-      if (waited.measured_seconds < on_host.seconds) sums.waits[resource].is_least = true;
-      if (waited.measured_seconds > 0) {
-        AddWait(resource, waited.wait_seconds * per_task_second, sums);
-      }
+      if (waited.measured_seconds < kMostOf * on_host.seconds) sums.waits[resource].is_least = true;
+      if (waited.measured_seconds > 0) AddWait(resource, waited.stage_seconds * part, sums);
     }
   }
 
@@ -181,10 +194,13 @@ class Explainer {
     return culprit;
   }
 
-  std::optional<double> SecondsOf(const QueryRecord& query) const {
-    if (!query.from) return std::nullopt;
-    const double seconds = std::max(query.to.value_or(now_) - *query.from, 0.0);
-    return std::min(seconds, last_seconds_.value_or(seconds));
+  // Where nobody told when the query began, it was with its first stage.
+  double SecondsOf(const QueryRecord& query, const std::vector<Ran>& ran) const {
+    double from = ran.front().from;
+    for (const Ran& stage : ran) from = std::min(from, stage.from);
+    from = query.from.value_or(from);
+    if (last_begins_) from = std::max(from, *last_begins_);
+    return std::max(query.to.value_or(now_) - from, 0.0);
   }
 
   const ClusterRecords& records_;
@@ -192,6 +208,7 @@ class Explainer {
   const ExplainQuestion& question_;
   const double now_;
   std::optional<double> last_seconds_;
+  std::optional<double> last_begins_;  // what is kept of that, in whole slices
 };
 
 }  // namespace

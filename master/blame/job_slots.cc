@@ -11,6 +11,14 @@ constexpr double kRefillSeconds = 0.1;
 
 }  // namespace
 
+void JobSlots::GiveUp() {
+  is_given_up_ = true;
+  is_told_ = false;
+  is_full_ = false;
+  free_since_.reset();
+  waiting_.clear();
+}
+
 void JobSlots::SeeWhetherFull(double at) {
   now_ = std::max(now_, at);
   const bool no_slot_is_free = is_told_ && slots_ > 0 && running_ >= slots_;
@@ -25,6 +33,7 @@ void JobSlots::SeeWhetherFull(double at) {
 
 std::vector<Piece> JobSlots::Queue(Stage stage, std::uint32_t tasks, double at) {
   std::vector<Piece> pieces;
+  if (is_given_up_) return pieces;
   Settle(at, pieces);
   waiting_[stage] = {.tasks = tasks, .until = std::max(at, now_)};
   return pieces;

@@ -24,8 +24,10 @@ class JobSlots {
   void Add(std::uint32_t slots) { slots_ += slots; }
   void Remove(std::uint32_t slots) { slots_ -= slots; }
   // Until then no slot counts: an executor may have been there before anything was told.
-  void SetTold() { is_told_ = true; }
+  void SetTold() { is_told_ = !is_given_up_; }
   bool is_told() const { return is_told_; }
+  // Not all of the job's tasks are followed any more: who holds its slots is not known.
+  void GiveUp();
   // After slots were added or removed, or a task came or went.
   void SeeWhetherFull(double at);
 
@@ -57,6 +59,7 @@ class JobSlots {
   double now_ = kNever;
   std::uint64_t slots_ = 0;
   bool is_told_ = false;
+  bool is_given_up_ = false;
   std::uint64_t running_ = 0;
   bool is_full_ = false;              // counting a slot that will be filled again at once as taken
   std::optional<double> free_since_;  // while is_full_: since when one is free

@@ -14,9 +14,10 @@ void KeepLeast(double seconds_per_unit, double& least) {
   if (least == 0 || seconds_per_unit < least) least = seconds_per_unit;
 }
 
-void AddUse(const Use& use, double seconds, Waited& waited) {
+void AddUse(const Use& use, double seconds, double share, Waited& waited) {
   if (!use.wait_seconds.has_value()) return;
   waited.wait_seconds += *use.wait_seconds;
+  waited.stage_seconds += *use.wait_seconds * share;
   waited.measured_seconds += seconds;
   if (!use.units.has_value()) return;
   waited.rated_wait_seconds += *use.wait_seconds;
@@ -34,12 +35,14 @@ void Widen(const StageSpan& by, bool is_new, StageSpan& span) {
 
 void AddTo(const StageOnHost& from, StageOnHost& to) {
   to.seconds += from.seconds;
+  to.stage_seconds += from.stage_seconds;
   to.processor_seconds += from.processor_seconds;
   to.processor_measured_seconds += from.processor_measured_seconds;
   for (const Resource resource : kResources) {
     const Waited& more = from.waited[resource];
     Waited& waited = to.waited[resource];
     waited.wait_seconds += more.wait_seconds;
+    waited.stage_seconds += more.stage_seconds;
     waited.measured_seconds += more.measured_seconds;
     waited.rated_wait_seconds += more.rated_wait_seconds;
     waited.rated_units += more.rated_units;
@@ -57,16 +60,18 @@ void AddTo(const Meeting& from, Meeting& to) {
 
 }  // namespace
 
-void Ledger::Add(const Piece& piece) {
+void Ledger::Add(const Piece& piece, std::optional<double> share) {
   StageOnHost& sums = stages[{piece.stage, piece.host}];
   const double seconds = piece.tasks * piece.seconds();
+  if (!share.has_value()) share = sums.seconds > 0 ? sums.stage_seconds / sums.seconds : 1;
   sums.seconds += seconds;
+  sums.stage_seconds += seconds * *share;
   if (piece.use.processor_seconds.has_value()) {
     sums.processor_seconds += *piece.use.processor_seconds;
     sums.processor_measured_seconds += seconds;
   }
   for (const Resource resource : kResources) {
-    AddUse(piece.use.of[resource], seconds, sums.waited[resource]);
+    AddUse(piece.use.of[resource], seconds, *share, sums.waited[resource]);
   }
   if (IsQueue(piece.host)) return;
   const auto [span, is_new] = spans.try_emplace(piece.stage);

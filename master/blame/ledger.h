@@ -3,6 +3,7 @@
 #pragma once
 
 #include <compare>
+#include <optional>
 
 #include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -14,6 +15,7 @@ namespace tidemark::blame {
 // Of the tasks of a stage on a host, one resource.
 struct Waited {
   double wait_seconds = 0;
+  double stage_seconds = 0;     // likewise, of which each task has its part of the stage
   double measured_seconds = 0;  // of their time, where the wait is known
   // Where both the wait and the units are known.
   double rated_wait_seconds = 0;
@@ -25,7 +27,8 @@ struct Waited {
 
 // Of the tasks of a stage on a host, or in a queue.
 struct StageOnHost {
-  double seconds = 0;  // of the tasks, summed
+  double seconds = 0;        // of the tasks, summed
+  double stage_seconds = 0;  // summed over all hosts: in which any task of the stage ran
   double processor_seconds = 0;
   double processor_measured_seconds = 0;
   PerResource<Waited> waited;
@@ -74,8 +77,9 @@ struct Ledger {
   absl::btree_map<MeetingKey, Meeting> meetings;
   absl::btree_map<Stage, StageSpan> spans;  // of tasks that have a slot
 
-  // What concerns the piece alone; meetings are those of a sweep.
-  void Add(const Piece& piece);
+  // What concerns the piece alone; meetings are those of a sweep. `share`: which part of its stage
+  // the task was meanwhile (StageShares); empty: as those that were added before, 1 for the first.
+  void Add(const Piece& piece, std::optional<double> share = std::nullopt);
 
   // As if what is in `other` had been added here. Cost: O(size of other), and a logarithm.
   void Merge(const Ledger& other);

@@ -52,14 +52,24 @@ TEST(Attempts, WhatIsNotMeasuredIsNotZero) {
   EXPECT_EQ(attempts.Report(kA, 15, {}), Piece(Task(S(1), H(2), 10, 15)));
 }
 
-// Of a total of 3 s that is first told with the second report it is not known when it was waited.
-TEST(Attempts, TotalThatBeginsLateCountsFromThenOn) {
+// 3 s in 6 s, of which 1 s has not been told of yet.
+TEST(Attempts, ATotalThatIsToldLateIsSpreadOverTheTimeSinceTheStart) {
   Attempts attempts;
   attempts.Start(kA, S(1), H(2), 10);
   attempts.Report(kA, 15, {});
-  EXPECT_EQ(attempts.Report(kA, 16, Io(3, 50)), Piece(Task(S(1), H(2), 15, 16)));
-  EXPECT_EQ(attempts.Report(kA, 20, Io(4, 60)),
+  EXPECT_EQ(attempts.Report(kA, 16, Io(3, 60)),
+            Task(S(1), H(2), 15, 16).Waited(Resource::kIo, 0.5, 10));
+  EXPECT_EQ(attempts.Report(kA, 20, Io(4, 70)),
             Task(S(1), H(2), 16, 20).Waited(Resource::kIo, 1, 10));
+}
+
+// It waited 90 s in 100 s; of the first 55 s it was said that nothing is known.
+TEST(Attempts, AfterASilenceNoMoreIsWaitedThanTimeHasPassed) {
+  Attempts attempts;
+  attempts.Start(kA, S(1), H(2), 0);
+  attempts.Report(kA, 55, {});
+  EXPECT_EQ(attempts.End(kA, 100, Io(90, 100)),
+            Task(S(1), H(2), 55, 100).Waited(Resource::kIo, 40.5, 45));
 }
 
 TEST(Attempts, TotalThatFallsIsNotKnownUntilItHasGrownAgain) {
@@ -69,7 +79,8 @@ TEST(Attempts, TotalThatFallsIsNotKnownUntilItHasGrownAgain) {
   EXPECT_EQ(attempts.Report(kA, 11, Io(1, 50)), Task(S(1), H(2), 10, 11).Took(Resource::kIo, 0));
   EXPECT_EQ(attempts.contradictions(), 1);
   EXPECT_EQ(attempts.Report(kA, 20, Io(6, 50)),
-            Task(S(1), H(2), 11, 20).Waited(Resource::kIo, 1, 0));
+            Task(S(1), H(2), 11, 20).Waited(Resource::kIo, 0.9, 0))
+      << "1 s since 10 s";
 }
 
 TEST(Attempts, WaitIsNoLongerThanTheAttemptIsOld) {

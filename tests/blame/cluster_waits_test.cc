@@ -408,6 +408,65 @@ TEST(ClusterWaits, OfTheLastMinutesOlderWaitsAreLeftOut) {
   EXPECT_THAT(last.queries.at(0).culprits, IsEmpty());
 }
 
+// Slices are whole minutes: of 290 s the last two minutes begin at 120 s.
+TEST(ClusterWaits, OfTheLastMinutesAQueryLastedNoLongerThanIsLookedAt) {
+  ClusterWaits waits;
+  Driver victim(waits, "victim");
+  victim.Executor("node-1", 1);
+  victim.Stage(0, 0, 1);
+  victim.Start(0, 0, 0);
+  for (int second = 1; second <= 293; ++second) {
+    victim.Heartbeat(second, 0, 0, 0.5 * second, 0.5 * second);
+    waits.Advance(Instant(second));
+  }
+  const QueryWaits last = AskOf(waits, "victim", {.last = absl::Minutes(2)}).queries.at(0);
+  EXPECT_NEAR(*last.seconds, 293 - 120, 1e-6);
+  EXPECT_NEAR(*last.waits[Resource::kProcessor].seconds, 0.5 * (290 - 120), 1e-6);
+  EXPECT_NEAR(*AskOf(waits, "victim").queries.at(0).seconds, 293, 1e-6);
+}
+
+// It told of itself at 10 s, and ended at 100 s: what it waited since then is not known.
+TEST(ClusterWaits, WhatATaskDidAfterItToldOfItLastIsNotKnown) {
+  ClusterWaits waits;
+  Driver victim(waits, "victim");
+  victim.Executor("node-1", 1);
+  victim.Stage(0, 0, 1);
+  victim.Start(0, 0, 0);
+  victim.Heartbeat(10, 0, 0, 5, 5);
+  waits.Advance(Instant(11));
+  victim.End(100, 0, 0);
+  waits.Advance(Instant(104));
+  const QueryWait& processor = AskOf(waits, "victim").queries.at(0).waits[Resource::kProcessor];
+  EXPECT_NEAR(*processor.seconds, 5, 1e-6);
+  EXPECT_TRUE(processor.is_least);
+}
+
+// Half of the time it has both slots and waits for the processor throughout; before, another query
+// holds one of them: 20 s, of which 20 x 10 / (30 + 10) for the slot and no more than the rest for
+// the processor.
+TEST(ClusterWaits, AllThatAQueryWaitedIsNoMoreThanItLasted) {
+  ClusterWaits waits;
+  Driver driver(waits, "app");
+  driver.Executor("node-1", 2);
+  driver.Stage(0, 0, 1, "sql/0");
+  driver.Start(0, 0, 0);
+  driver.Stage(0, 1, 3, "sql/1");
+  driver.Start(0, 1, 0);
+  driver.Heartbeat(10, 1, 0, 0, 10);
+  driver.End(10, 1, 0);
+  driver.End(10, 0, 0);
+  driver.Start(10, 1, 1);
+  driver.Start(10, 1, 2);
+  for (const std::uint32_t task : {1, 2}) {
+    driver.Heartbeat(20, 1, task, 0, 10);
+    driver.End(20, 1, task);
+  }
+  waits.Advance(Instant(24));
+  const QueryWaits query = AskOf(waits, "app", {.query = "sql/1"}).queries.at(0);
+  EXPECT_NEAR(*query.waits[Resource::kScheduler].seconds, 5, 1e-6);
+  EXPECT_NEAR(*query.waits[Resource::kProcessor].seconds, 15, 1e-6);
+}
+
 TEST(ClusterWaits, AJobThatRanBeforeItWasSeenIsPartial) {
   ClusterWaits waits;
   waits.Apply({.job_id = "job",
@@ -455,6 +514,64 @@ TEST(ClusterWaits, ForgetsTheOldestQueriesWhereThereIsNoRoomForMore) {
   EXPECT_EQ(explanation.queries.back().query, "sql/99");
   EXPECT_GE(explanation.queries_left_out, 89U);
   EXPECT_LE(explanation.queries.size(), 10U);
+}
+
+// Hosts come and go, as containers do; of those that are gone nothing is left.
+TEST(ClusterWaits, AHostThatIsForgottenLeavesRoomForAnother) {
+  ClusterWaits waits({.hosts_max = 2});
+  for (int round = 0; round < 10; ++round) {
+    const std::string number = std::to_string(round);
+    Driver victim(waits, "victim " + number);
+    Driver other(waits, "other " + number);
+    for (Driver* driver : {&victim, &other}) {
+      driver->Executor("node-" + number, 1);
+      driver->Stage(100 * round, 0, 1);
+      driver->Start(100 * round, 0, 0);
+    }
+    victim.Heartbeat(100 * round + 10, 0, 0, 2, 8);
+    other.Heartbeat(100 * round + 10, 0, 0, 8, 2);
+    waits.Advance(Instant(100 * round + 14));
+    const Explanation explanation = AskOf(waits, "victim " + number);
+    EXPECT_FALSE(explanation.is_partial);
+    ASSERT_THAT(explanation.queries.at(0).culprits, SizeIs(1));
+    EXPECT_EQ(explanation.queries[0].culprits[0].host, "node-" + number);
+    waits.Forget("victim " + number);
+    waits.Forget("other " + number);
+  }
+}
+
+TEST(ClusterWaits, AHostForWhichThereIsNoRoomIsNotTold) {
+  ClusterWaits waits({.hosts_max = 1});
+  Driver first(waits, "first");
+  Driver second(waits, "second");
+  first.Executor("node-1", 1);
+  second.Executor("node-2", 1);
+  for (Driver* driver : {&first, &second}) {
+    driver->Stage(0, 0, 1);
+    driver->Start(0, 0, 0);
+    driver->Heartbeat(10, 0, 0, 5, 5);
+  }
+  waits.Advance(Instant(14));
+  EXPECT_FALSE(AskOf(waits, "first").is_partial);
+  EXPECT_TRUE(AskOf(waits, "second").is_partial);
+  EXPECT_THAT(AskOf(waits, "second").queries.at(0).culprits, IsEmpty());
+}
+
+// The second task is not followed: whether it holds a slot is not known.
+TEST(ClusterWaits, WhereNotAllTasksAreFollowedNobodyIsBlamedForSlots) {
+  ClusterWaits waits({.attempts_max = 1});
+  Driver driver(waits, "app");
+  driver.Executor("node-1", 2);
+  driver.Stage(0, 0, 1, "sql/0");
+  driver.Stage(0, 1, 2, "sql/1");
+  driver.Start(0, 0, 0);
+  driver.Start(0, 1, 0);
+  driver.End(9, 0, 0);
+  driver.Start(9, 1, 1);
+  for (int second = 1; second <= 60; ++second) waits.Advance(Instant(second));
+  const Explanation explanation = AskOf(waits, "app", {.query = "sql/1"});
+  EXPECT_TRUE(explanation.is_partial);
+  for (const QueryWaits& query : explanation.queries) EXPECT_THAT(query.culprits, IsEmpty());
 }
 
 TEST(ClusterWaits, WhereAllQueriesRunNoMoreAreFollowedAndItSaysSo) {

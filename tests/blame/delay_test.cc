@@ -31,6 +31,32 @@ TEST(Delay, StageSecondsAreTaskSecondsOverTasksAtATime) {
   }
 }
 
+// Ten tasks wait half of their second beside one that takes 100 s and waits for nothing: they are
+// ten of eleven for one second, and not ten tasks of 1.1 at a time.
+TEST(Delay, WhatShortTasksWaitHardlyDelaysAStageWithALongOne) {
+  std::vector<Piece> pieces = {
+      Task(S(0), H(1), 0, 100).Waited(Resource::kProcessor, 0).Computed(100),
+      Task(S(1), H(0), 0, 1).Computed(5)};
+  for (int task = 0; task < 10; ++task) {
+    pieces.push_back(Task(S(0), H(0), 0, 1).Waited(Resource::kProcessor, 0.5).Computed(0));
+  }
+  const auto delays = DelaysOf(pieces);
+  ASSERT_EQ(delays.size(), 1);
+  EXPECT_NEAR(delays[0].task_seconds, 5, 1e-9);
+  EXPECT_NEAR(delays[0].stage_seconds, 5.0 / 11, 1e-9);
+}
+
+// It runs again after 1000 s: what it waited is of the 20 s in which it ran.
+TEST(Delay, AStageThatRunsAgainHasNotWaitedInBetween) {
+  const auto delays =
+      DelaysOf({Task(S(0), H(0), 0, 10).Waited(Resource::kProcessor, 5).Computed(5),
+                Task(S(1), H(0), 0, 10).Computed(9),
+                Task(S(0), H(0), 1000, 1010).Waited(Resource::kProcessor, 5).Computed(5),
+                Task(S(1), H(0), 1000, 1010).Computed(9)});
+  ASSERT_EQ(delays.size(), 1);
+  EXPECT_NEAR(delays[0].stage_seconds, 10, 1e-9);
+}
+
 // A fetch of 10 units takes 1 s each wherever it was seen: that is what it takes.
 TEST(Delay, ServiceIsNoDelay) {
   EXPECT_THAT(DelaysOf({Task(S(0), H(0), 0, 12).Waited(Resource::kNetwork, 10, 10),

@@ -67,6 +67,17 @@ TEST(JobSlots, WithoutSlotsThatAreToldNobodyWaitsForOne) {
   EXPECT_THAT(slots.TellWaits(10, 10), IsEmpty());
 }
 
+TEST(JobSlots, WhereNotAllTasksAreFollowedNobodyWaitsForASlot) {
+  JobSlots slots = Full();
+  slots.Queue(S(1), 1, 2);
+  slots.GiveUp();
+  slots.Queue(S(2), 1, 3);
+  slots.SetTold();
+  slots.SeeWhetherFull(4);
+  EXPECT_FALSE(slots.is_told());
+  EXPECT_THAT(slots.TellWaits(10, 10), IsEmpty());
+}
+
 TEST(JobSlots, AStageThatIsWithdrawnWaitsNoMore) {
   JobSlots slots = Full();
   slots.Queue(S(1), 1, 2);
