@@ -25,6 +25,10 @@ absl::Duration Waited(const blame::TaskUse& totals, blame::Resource resource) {
   return absl::Seconds(totals.of[resource].wait_seconds.value_or(0));
 }
 
+std::uint64_t Moved(const blame::TaskUse& totals, blame::Resource resource) {
+  return static_cast<std::uint64_t>(totals.of[resource].units.value_or(0));
+}
+
 struct Said {
   double at = 0;
   std::size_t query = 0;
@@ -77,6 +81,8 @@ std::vector<Said> AllThatIsSaid(const Workload& workload, const Outcome& outcome
     heartbeat.time.processor_wait = Waited(report.totals, blame::Resource::kProcessor);
     heartbeat.time.network_wait = Waited(report.totals, blame::Resource::kNetwork);
     heartbeat.time.io_wait = Waited(report.totals, blame::Resource::kIo);
+    heartbeat.time.network_bytes = Moved(report.totals, blame::Resource::kNetwork);
+    heartbeat.time.io_bytes = Moved(report.totals, blame::Resource::kIo);
     said.push_back({report.at, query, heartbeat});
     if (!report.is_last) continue;
     said.push_back({report.at, query,

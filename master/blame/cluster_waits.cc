@@ -25,7 +25,8 @@ std::optional<double> Bytes(const std::optional<std::uint64_t>& bytes) {
   return static_cast<double>(*bytes);
 }
 
-TaskUse UseIn(const TimeUse& time) {
+TaskUse UseIn(const TaskHeartbeat& heartbeat) {
+  const TimeUse& time = heartbeat.time;
   TaskUse use;
   use.processor_seconds = Seconds(time.cpu);
   use.of[Resource::kProcessor].wait_seconds = Seconds(time.processor_wait);
@@ -35,6 +36,27 @@ TaskUse UseIn(const TimeUse& time) {
   use.of[Resource::kNetwork].units = Bytes(time.network_bytes);
   use.of[Resource::kIo].units = Bytes(time.io_bytes);
   return use;
+}
+
+// Of the thread that reduces, since it began to.
+TaskUse UseIn(const ReduceProfile& profile) {
+  TaskUse use;
+  if (profile.processor_use) {
+    use.of[Resource::kProcessor].wait_seconds = Seconds(profile.processor_use->waited);
+  }
+  return use;
+}
+
+// What else was told before stays.
+void Replace(const TaskUse& by, TaskUse& totals) {
+  const auto replace = [](const std::optional<double>& told, std::optional<double>& total) {
+    if (told) total = told;
+  };
+  replace(by.processor_seconds, totals.processor_seconds);
+  for (const Resource resource : kResources) {
+    replace(by.of[resource].wait_seconds, totals.of[resource].wait_seconds);
+    replace(by.of[resource].units, totals.of[resource].units);
+  }
 }
 
 }  // namespace
@@ -144,14 +166,22 @@ void ClusterWaits::Apply(const Event& event) {
   } else if (const auto* changed = std::get_if<AttemptChanged>(&event.body)) {
     Change(number, *changed, event);
   } else if (const auto* heartbeat = std::get_if<TaskHeartbeat>(&event.body)) {
-    const AttemptId& id = heartbeat->attempt;
-    const auto found = running_.find(Key{number, id.stage, id.index, id.attempt, id.stage_attempt});
-    if (found == running_.end()) return;
-    found->second.totals = UseIn(heartbeat->time);
-    found->second.told_at = std::max(found->second.heard_at, InstantOf(job, event, std::nullopt));
+    Hear(number, heartbeat->attempt, UseIn(*heartbeat), event);
+  } else if (const auto* profile = std::get_if<ReduceProfile>(&event.body)) {
+    Hear(number, profile->attempt, UseIn(*profile), event);
   } else if (const auto* job_end = std::get_if<JobClosed>(&event.body)) {
     CloseJob(number, InstantOf(job, event, job_end->at));
   }
+}
+
+void ClusterWaits::Hear(JobNumber number, const AttemptId& id, const TaskUse& use,
+                        const Event& event) {
+  const auto found = running_.find(Key{number, id.stage, id.index, id.attempt, id.stage_attempt});
+  if (found == running_.end()) return;
+  Running& running = found->second;
+  Replace(use, running.news);
+  running.told_at =
+      std::max(running.heard_at, InstantOf(records_.job(number), event, std::nullopt));
 }
 
 void ClusterWaits::Open(JobNumber number, const StageOpened& opened, const Event& event) {
@@ -235,7 +265,7 @@ void ClusterWaits::Start(JobNumber number, const AttemptChanged& changed, const 
                            .from = at,
                            .heard_at = at,
                            .told_at = at,
-                           .totals = {}};
+                           .news = {}};
   const Key key{number, id.stage, id.index, id.attempt, id.stage_attempt};
   if (!running_.try_emplace(key, running).second) return;
   StageRecord& record = records_.stage(stage);
@@ -262,15 +292,12 @@ void ClusterWaits::End(const Key& key, double at, bool is_good) {
   at = std::max(at, running.heard_at);
   // What it did after it told of it last is not known.
   if (running.told_at > running.heard_at && running.told_at < at) Tell(running, at);
-  const bool has_news = running.told_at > running.heard_at;
-  Add(attempts_.End(running.attempt, at, has_news ? running.totals : TaskUse()));
+  KeepWaited(running);
+  Add(attempts_.End(running.attempt, at, running.news));
   if (is_good) {
     StageRecord& record = records_.stage(running.stage);
-    const auto waited = [&](Resource resource) {
-      return running.totals.of[resource].wait_seconds.value_or(0);
-    };
     const double own =
-        std::max(0.0, at - running.from - waited(Resource::kProcessor) - waited(Resource::kMemory));
+        std::max(0.0, at - running.from - running.processor_waited - running.memory_waited);
     ++record.ended;
     record.ended_seconds += own;
     record.longest_seconds = std::max(record.longest_seconds, own);
@@ -313,11 +340,19 @@ void ClusterWaits::AddSlotWaits(const std::vector<Piece>& pieces) {
   }
 }
 
+void ClusterWaits::KeepWaited(Running& running) {
+  const auto& processor = running.news.of[Resource::kProcessor].wait_seconds;
+  const auto& memory = running.news.of[Resource::kMemory].wait_seconds;
+  running.processor_waited = processor.value_or(running.processor_waited);
+  running.memory_waited = memory.value_or(running.memory_waited);
+}
+
 // What it did since it was heard of last.
 void ClusterWaits::Tell(Running& running, double until) {
   if (running.told_at > running.heard_at) {
     running.heard_at = running.told_at;
-    Add(attempts_.Report(running.attempt, running.told_at, running.totals));
+    KeepWaited(running);
+    Add(attempts_.Report(running.attempt, running.told_at, std::exchange(running.news, {})));
   } else if (running.heard_at < until) {
     running.heard_at = until;
     Add(attempts_.Report(running.attempt, until, {}));

@@ -62,8 +62,10 @@ class ClusterWaits {
     Host host{};
     double from = 0;
     double heard_at = 0;
-    double told_at = 0;  // when `totals` were
-    TaskUse totals;
+    double told_at = 0;           // when `news` were
+    TaskUse news;                 // totals that were told since it was heard of last
+    double processor_waited = 0;  // as told last
+    double memory_waited = 0;
   };
 
   double SecondsOf(absl::Time at);
@@ -72,6 +74,7 @@ class ClusterWaits {
   std::optional<Query> QueryOf(JobNumber number, const std::string& name);
   std::optional<Stage> StageOf(JobNumber number, std::uint32_t stage_number);
   Host HostOf(JobRecord& job, const std::string& name, Query query);
+  void Hear(JobNumber number, const AttemptId& id, const TaskUse& use, const Event& event);
   void Open(JobNumber number, const StageOpened& opened, const Event& event);
   void Close(JobRecord& job, Stage stage);
   void OpenExecutor(JobRecord& job, Source& source, const ExecutorOpened& opened);
@@ -83,6 +86,7 @@ class ClusterWaits {
   void CloseJob(JobNumber number, double at);
   void Add(const std::optional<Piece>& piece);
   void AddSlotWaits(const std::vector<Piece>& pieces);
+  static void KeepWaited(Running& running);
   void Tell(Running& running, double until);
   void Fold(double until);
   bool MakeRoom(const JobRecord* of = nullptr);

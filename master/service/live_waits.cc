@@ -1,5 +1,6 @@
 #include "master/service/live_waits.h"
 
+#include <optional>
 #include <utility>
 #include <variant>
 
@@ -9,18 +10,30 @@ namespace {
 constexpr absl::Duration kAdvanceEvery = absl::Seconds(1);
 constexpr absl::Duration kForgetEvery = absl::Seconds(30);
 
-bool IsOfWaits(const Event& event) {
-  return !std::holds_alternative<MapProfile>(event.body) &&
-         !std::holds_alternative<ReduceProfile>(event.body);
+// What of an event is of waits, without the key groups, which are large; empty: nothing.
+std::optional<Event> OfWaits(const Event& event) {
+  if (std::holds_alternative<MapProfile>(event.body)) return std::nullopt;
+  const auto* profile = std::get_if<ReduceProfile>(&event.body);
+  if (profile == nullptr) return event;
+  if (!profile->processor_use) return std::nullopt;
+  return Event{
+      .job_id = event.job_id,
+      .run_uid = event.run_uid,
+      .source_id = event.source_id,
+      .sequence = event.sequence,
+      .sent_at = event.sent_at,
+      .arrived_at = event.arrived_at,
+      .body = ReduceProfile{.attempt = profile->attempt, .processor_use = profile->processor_use}};
 }
 
 }  // namespace
 
 void LiveWaits::Observe(const Event& event) {
-  if (!IsOfWaits(event)) return;
+  std::optional<Event> of_waits = OfWaits(event);
+  if (!of_waits) return;
   {
     const std::lock_guard lock(inbox_mutex_);
-    inbox_.push_back(event);
+    inbox_.push_back(*std::move(of_waits));
     if (inbox_.size() < kInboxMax) return;
   }
   const std::lock_guard lock(mutex_);

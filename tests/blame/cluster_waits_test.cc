@@ -314,6 +314,24 @@ TEST(ClusterWaits, OfAProcessorAJobIsBlamedForNoMoreThanItUsed) {
   EXPECT_NEAR(explanation.queries[0].culprits[1].seconds, 2, 1e-6);
 }
 
+// Reduce tasks tell of the processor with their profiles, and of what they fetched beside that.
+TEST(ClusterWaits, WhatReduceTasksWaitedForAProcessorIsInTheirProfiles) {
+  ClusterWaits waits;
+  Driver victim(waits, "victim");
+  victim.Executor("node-1", 1);
+  victim.Stage(0, kReduceStage, 1);
+  victim.Start(0, kReduceStage, 0);
+  ReduceProfile profile{.attempt = {.stage = kReduceStage}};
+  profile.processor_use = ProcessorUse{.watched = absl::Seconds(9), .waited = absl::Seconds(4)};
+  victim.Tell(10, profile);
+  victim.Fetched(10, kReduceStage, 0, 100, 2);
+  waits.Advance(Instant(13));
+  const QueryWaits query = AskOf(waits, "victim").queries.at(0);
+  EXPECT_NEAR(query.waits[Resource::kProcessor].seconds.value_or(-1), 4, 1e-6);
+  EXPECT_NEAR(query.waits[Resource::kNetwork].seconds.value_or(-1), 2, 1e-6);
+  EXPECT_NEAR(*query.seconds, 13, 1e-6);
+}
+
 TEST(ClusterWaits, AJobThatIsAloneOnItsHostWaitsBecauseOfWhatNoTaskReports) {
   ClusterWaits waits;
   Driver victim(waits, "victim");
