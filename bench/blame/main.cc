@@ -107,12 +107,26 @@ Json JudgeSimulated(const Options& options, const Shape& shape, const char* titl
   return json;
 }
 
+// Of those whom a master names first: seconds that it says they took, against those by which the
+// query ended sooner without them.
+Json Foretold(std::vector<double> ratios) {
+  if (ratios.empty()) return nullptr;
+  std::sort(ratios.begin(), ratios.end());
+  const auto quantile = [&](double part) {
+    return ratios[static_cast<std::size_t>(part * static_cast<double>(ratios.size() - 1))];
+  };
+  fmt::print("  seconds said for each gained: median {:.2f}, quarters {:.2f} and {:.2f}\n",
+             quantile(0.5), quantile(0.25), quantile(0.75));
+  return {{"quarter", quantile(0.25)}, {"median", quantile(0.5)}, {"three_quarters", quantile(0.75)}};
+}
+
 // Truth: how much sooner the target would have ended without the other.
 Json JudgeInterventions(const Options& options, bool shared_slots) {
   Shape shape;
   shape.shared_slots = shared_slots;
   if (shared_slots) shape.slots = 16;
   std::map<std::string, Score> scores;
+  std::vector<double> said_of_gained;
   for (std::uint64_t run = 0; run < options.interventions; ++run) {
     const Workload workload = MakeWorkload(shape, options.first_seed + 1'000 + run);
     const Outcome outcome = Simulate(workload, true);
@@ -128,11 +142,16 @@ Json JudgeInterventions(const Options& options, bool shared_slots) {
         const double most = *std::max_element(gains[q].begin(), gains[q].end());
         if (most < kLostMin * outcome.query_seconds[q]) continue;
         scores[name].Add(gains[q], weights[q]);
+        const auto first = std::max_element(weights[q].begin(), weights[q].end());
+        const double gained = gains[q][static_cast<std::size_t>(first - weights[q].begin())];
+        if (name == "live" && gained > 0) said_of_gained.push_back(*first / gained);
       }
     }
   }
   fmt::print("By taking a query away, {}:\n", shared_slots ? "slots shared" : "slots of their own");
-  return Told(scores);
+  Json json = Told(scores);
+  json["seconds_said_of_gained"] = Foretold(std::move(said_of_gained));
+  return json;
 }
 
 // Plenty of everything: nobody takes anything from anybody. The largest part of its time that a
