@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -182,10 +183,11 @@ class ScaleBench {
     }
     StartProxies();
     std::vector<std::unique_ptr<Child>> agents;
-    const absl::Time begin = absl::Now();
     for (std::uint32_t i = 0; i < settings_.processes; ++i) agents.push_back(StartAgents(i));
+    if (absl::Status status = FindJobs(); !status.ok()) return Fail("jobs", status);
+    const absl::Time begin = absl::Now();
     absl::SleepFor(absl::Seconds(settings_.opening_s));
-    if (absl::Status status = WatchSome(); !status.ok()) return Fail("lists of jobs", status);
+    WatchSome();
     absl::SleepFor(begin + absl::Seconds(settings_.kill_after_s) - absl::Now());
     const absl::Time killed = absl::Now();
     const double resident = static_cast<double>(masters_[0].resident_bytes());
@@ -279,22 +281,39 @@ class ScaleBench {
         std::map<std::string, std::string>{}, kNicenessOfAgents);
   }
 
-  // Which jobs are where, from the masters themselves; some of each are watched through proxies.
-  absl::Status WatchSome() {
-    for (int master = 0; master < kMasters; ++master) {
-      const auto client =
-          Client::Create({.address = addresses_[master], .answer_within = kPatience});
-      if (!client.ok()) return client.status();
-      const auto jobs = (*client)->ListJobs();
-      if (!jobs.ok()) return jobs.status();
-      jobs_of_each_.push_back(jobs->size());
-      for (const Snapshot& job : *jobs) at_[job.job_id].push_back(master);
-      for (std::size_t i = 0; i < std::min<std::size_t>(settings_.watched, jobs->size()); ++i) {
-        const std::string& proxy = proxy_addresses_[i % proxy_addresses_.size()];
-        watchers_.push_back(std::make_unique<Watcher>(proxy, (*jobs)[i].job_id, master));
+  // Which jobs are where, from the masters themselves, once all are open.
+  absl::Status FindJobs() {
+    const std::size_t jobs = settings_.agents / settings_.agents_per_job;
+    const absl::Time deadline = absl::Now() + 5 * kPatience;
+    std::size_t known = 0;
+    while (known < jobs) {
+      if (absl::Now() > deadline) return absl::DeadlineExceededError("not all are open");
+      absl::SleepFor(absl::Seconds(1));
+      known = 0;
+      at_.clear();
+      for (int master = 0; master < kMasters; ++master) {
+        const auto client =
+            Client::Create({.address = addresses_[master], .answer_within = kPatience});
+        if (!client.ok()) return client.status();
+        const auto listed = (*client)->ListJobs();
+        if (!listed.ok()) return listed.status();
+        for (const Snapshot& job : *listed) at_[job.job_id].push_back(master);
+        jobs_of_each_[master] = listed->size();
+        known += listed->size();
       }
     }
     return absl::OkStatus();
+  }
+
+  // Some jobs of each master, through proxies.
+  void WatchSome() {
+    std::array<std::uint32_t, kMasters> watched = {};
+    for (const auto& [job, masters] : at_) {
+      const int master = masters.front();
+      if (watched[master]++ >= settings_.watched) continue;
+      const std::string& proxy = proxy_addresses_[watchers_.size() % proxy_addresses_.size()];
+      watchers_.push_back(std::make_unique<Watcher>(proxy, job, master));
+    }
   }
 
   // What became of the agents, those of the killed master apart. False: not all is as it must be.
@@ -359,7 +378,7 @@ class ScaleBench {
   std::vector<std::string> proxy_addresses_;
   std::vector<std::unique_ptr<Child>> proxies_;
   std::map<std::string, std::vector<int>> at_;
-  std::vector<std::size_t> jobs_of_each_;
+  std::array<std::size_t, kMasters> jobs_of_each_ = {};
   std::vector<std::unique_ptr<Watcher>> watchers_;
 };
 

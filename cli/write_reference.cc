@@ -1,14 +1,19 @@
 // Prints the pages of docs/reference, from what the program itself goes by:
 //
-//   tidemark_write_reference settings | metrics | messages PROTO_FOLDER
+//   tidemark_write_reference settings | metrics | messages DESCRIPTORS
+//
+// where DESCRIPTORS is what `protoc --include_imports --include_source_info -o` writes
 #include <fmt/format.h>
-#include <google/protobuf/compiler/importer.h>
 #include <google/protobuf/descriptor.h>
+#include <google/protobuf/descriptor.pb.h>
 
 #include <cstdio>
+#include <fstream>
 #include <string>
 #include <string_view>
 
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "cli/config/settings.h"
 #include "cli/metrics_families.h"
 
@@ -21,11 +26,15 @@ void Title(std::string_view title, std::string_view what) {
   fmt::print("# {}\n\n{}\n\nMade by `tidemark_write_reference`; a test compares.\n", title, what);
 }
 
-// Within a cell of a table.
-std::string Cell(std::string text) {
+// Within a cell of a table: in one line, with single spaces.
+std::string Cell(const std::string& text) {
   std::string cell;
-  for (const char c : text) cell += c == '\n' ? " " : c == '|' ? "\\|" : std::string(1, c);
-  return cell.substr(0, cell.find_last_not_of(' ') + 1);
+  for (const absl::string_view word :
+       absl::StrSplit(text, absl::ByAnyChar(" \n"), absl::SkipEmpty())) {
+    if (!cell.empty()) cell += ' ';
+    cell += absl::StrReplaceAll(word, {{"|", "\\|"}});
+  }
+  return cell;
 }
 
 void WriteSettings() {
@@ -121,36 +130,27 @@ void WriteFile(const pb::FileDescriptor& file) {
   for (int i = 0; i < file.enum_type_count(); ++i) WriteEnum(*file.enum_type(i));
 }
 
-class Complaints final : public pb::compiler::MultiFileErrorCollector {
- public:
-  void AddError(const std::string& file, int line, int, const std::string& what) override {
-    fmt::print(stderr, "{}:{}: {}\n", file, line + 1, what);
-  }
-};
-
-bool WriteMessages(const std::string& folder) {
+bool WriteMessages(const std::string& descriptors) {
+  pb::FileDescriptorSet set;
+  std::ifstream in(descriptors, std::ios::binary);
+  if (!set.ParseFromIstream(&in)) return false;
   Title("Messages",
         "What is said to a master and by it, over gRPC: [api.md](../api.md) explains how.");
-  pb::compiler::DiskSourceTree tree;
-  tree.MapPath("", folder);
-  tree.MapPath("", "/usr/include");
-  Complaints complaints;
-  pb::compiler::Importer importer(&tree, &complaints);
-  for (const char* name :
-       {"ingest_service", "event", "job_service", "job", "plan", "explain_service"}) {
-    const pb::FileDescriptor* file = importer.Import(fmt::format("tidemark/v1/{}.proto", name));
+  pb::DescriptorPool pool;
+  for (const pb::FileDescriptorProto& proto : set.file()) {
+    const pb::FileDescriptor* const file = pool.BuildFile(proto);
     if (file == nullptr) return false;
-    WriteFile(*file);
+    if (file->package() == "tidemark.v1") WriteFile(*file);
   }
   return true;
 }
 
-int Write(const std::string& page, const std::string& folder) {
+int Write(const std::string& page, const std::string& descriptors) {
   if (page == "settings") {
     WriteSettings();
   } else if (page == "metrics") {
     WriteMetrics();
-  } else if (page != "messages" || !WriteMessages(folder)) {
+  } else if (page != "messages" || !WriteMessages(descriptors)) {
     return 2;
   }
   return 0;

@@ -2,8 +2,11 @@
 # The pages of the reference are what the program and its protos say. With --update they are made anew.
 set -euo pipefail
 write=$1 source=$2 status=0
+descriptors=$(mktemp)
+trap 'rm -f "$descriptors"' EXIT
+(cd "$source/proto" && protoc -I . --include_imports --include_source_info -o "$descriptors" tidemark/v1/*.proto)
 for page in settings metrics messages; do
-  made=$("$write" "$page" "$source/proto")
+  made=$("$write" "$page" "$descriptors")
   file=$source/docs/reference/$page.md
   if [[ ${3:-} == --update ]]; then
     printf '%s\n' "$made" >"$file"
