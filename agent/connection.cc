@@ -95,6 +95,7 @@ void Connection::Open(Instant now) {
   auto context = std::make_unique<grpc::ClientContext>();
   absl::Status token = transport::AddToken(address_, security_, *context);
   if (!token.ok()) return NoteNoChannel(token, now);
+  transport::AddJob(shared_->outbox.job_id(), *context);
   stream_ = std::make_unique<EventStream>(*channel, std::move(context), shared_);
   channel_ = *std::move(channel);
 }

@@ -51,6 +51,8 @@ class Outbox {
 
   Outbox(std::string source_id, std::string job_id, std::string run_uid, std::size_t bytes_max);
 
+  const std::string& job_id() const { return job_id_; }
+
   // Queues an event made at `made_at_nanos` on the monotonic clock. `lost_points` (may be null) is
   // told how many key groups a reduce profile held, should it be dropped.
   void Add(EventBody body, std::int64_t made_at_nanos,

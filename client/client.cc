@@ -37,6 +37,18 @@ void SetInterval(absl::Duration interval, Request& request) {
   tidemark::wire::EncodeDuration(interval, *request.mutable_interval_min());
 }
 
+// The job or workflow that a call is about; empty: none, or all.
+template <typename Request>
+std::string JobOf(const Request& request) {
+  std::string id;
+  if constexpr (requires { request.question().job_id(); }) id = request.question().job_id();
+  if constexpr (requires { request.job_id(); }) id = request.job_id();
+  if constexpr (requires { request.plan().id(); }) {
+    if (id.empty()) id = request.plan().id();
+  }
+  return id;
+}
+
 }  // namespace
 
 class Client::Impl {
@@ -53,7 +65,7 @@ class Client::Impl {
                    const Request& request, Response& response,
                    const std::stop_token& stop = {}) const {
     grpc::ClientContext context;
-    if (absl::Status token = AddToken(context); !token.ok()) return token;
+    if (absl::Status known = Introduce(request, context); !known.ok()) return known;
     context.set_deadline(std::chrono::system_clock::now() +
                          absl::ToChronoMilliseconds(std::min(options_.answer_within, kLongest)));
     const std::stop_callback cancel(stop, [&context] { context.TryCancel(); });
@@ -69,7 +81,7 @@ class Client::Impl {
                         grpc::ClientContext*, const Request&),
                     const Request& request, const std::stop_token& stop, Take take) const {
     grpc::ClientContext context;
-    if (absl::Status token = AddToken(context); !token.ok()) return token;
+    if (absl::Status known = Introduce(request, context); !known.ok()) return known;
     const std::stop_callback cancel(stop, [&context] { context.TryCancel(); });
     const auto stream = (StubOf<OfService>().*call)(&context, request);
     absl::Status broken;
@@ -99,7 +111,10 @@ class Client::Impl {
   }
 
  private:
-  absl::Status AddToken(grpc::ClientContext& context) const {
+  // Says which job the call is about, and who asks.
+  template <typename Request>
+  absl::Status Introduce(const Request& request, grpc::ClientContext& context) const {
+    transport::AddJob(JobOf(request), context);
     return transport::AddToken(options_.address, options_.security, context);
   }
 

@@ -29,7 +29,7 @@ install(CODE "
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program
         FILES_MATCHING PATTERN "*.md" PATTERN adr EXCLUDE PATTERN images EXCLUDE)
-install(FILES ${PROJECT_SOURCE_DIR}/packaging/tidemark.yaml ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+install(FILES ${PROJECT_SOURCE_DIR}/packaging/tidemark.yaml
         DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 configure_file(${PROJECT_SOURCE_DIR}/packaging/tidemark.1.in tidemark.1 @ONLY)
 
@@ -74,29 +74,29 @@ set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS "init-system-helpers (>= 1.54)")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "prometheus, default-jre-headless")
 set(CPACK_DEBIAN_PROGRAM_DESCRIPTION "live progress of Hadoop and Spark jobs
- Says how far MapReduce-style jobs are, when they will end and why, from what
- their tasks have shown so far and from earlier runs.
- .
- With the program, a service that watches jobs for months, connectors for
- Hadoop and Spark, and the messages to report and to ask.")
+Says how far MapReduce-style jobs are, when they will end and why, from what
+their tasks have shown so far and from earlier runs.
+.
+With the program, a service that watches jobs for months, connectors for
+Hadoop and Spark, and the messages to report and to ask.")
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libtidemark-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 # What tidemarkConfig.cmake looks for.
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
     "libgrpc++-dev, protobuf-compiler-grpc, libprotobuf-dev, protobuf-compiler, libssl-dev, libabsl-dev, libceres-dev, libfmt-dev, libxxhash-dev, libsqlite3-dev, pkg-config")
 set(CPACK_DEBIAN_DEV_DESCRIPTION "progress of jobs as a library
- Masters and agents of Tidemark for C++ programs: an application master embeds
- the one, its tasks report with the other.
- .
- With headers, static libraries and a package for CMake.")
+Masters and agents of Tidemark for C++ programs: an application master embeds
+the one, its tasks report with the other.
+.
+With headers, static libraries and a package for CMake.")
 
 set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-tidemark)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3 (>= 3.9), python3-grpcio, python3-protobuf")
 set(CPACK_DEBIAN_PYTHON_DESCRIPTION "progress of Hadoop and Spark jobs in Python
- A client of a Tidemark master: how far jobs are and when they will end, as
- values, as a bar in a terminal, and in notebooks.")
+A client of a Tidemark master: how far jobs are and when they will end, as
+values, as a bar in a terminal, and in notebooks.")
 
 set(deb ${CMAKE_CURRENT_BINARY_DIR}/deb)
 foreach(script postinst prerm postrm)
@@ -144,8 +144,19 @@ if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
     install(FILES ${PROJECT_SOURCE_DIR}/packaging/deb/copyright ${deb}/changelog.Debian.gz
             DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package} COMPONENT ${component})
   endforeach()
+  # What the program is made of, as far as dpkg knows.
+  install(CODE "
+    execute_process(COMMAND python3 \"${PROJECT_SOURCE_DIR}/packaging/sbom.py\" \"$<TARGET_FILE:tidemark>\"
+                            \"${CMAKE_BINARY_DIR}\" ${PROJECT_VERSION}
+                    OUTPUT_FILE \"${CMAKE_BINARY_DIR}/tidemark.cdx.json\" COMMAND_ERROR_IS_FATAL ANY)
+    " COMPONENT program)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tidemark.cdx.json DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
+  execute_process(COMMAND gzip -9nc ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+                  OUTPUT_FILE ${deb}/changelog.gz COMMAND_ERROR_IS_FATAL ANY)
+  install(FILES ${deb}/changelog.gz DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
   install(FILES ${deb}/tidemark.1.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program)
 else()
+  install(FILES ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tidemark.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1
           COMPONENT program)
 endif()

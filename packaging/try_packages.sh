@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# What a stranger sees of the packages, on a Debian 12 that has nothing: installs them, boots systemd, and looks
-# at the service, its page, a job, an upgrade with its data, a hanging master, and what a purge leaves.
+# What a stranger sees of the packages, on a Debian 12 that has nothing: boots it, installs them, and looks at the
+# first job's bar, the service, its page, a hanging master, an upgrade with its data, and what a purge leaves.
 #
 #   packaging/try_packages.sh NEW_DEBS [OLD_DEBS]
 #
-# Directories with the packages; with the older ones the upgrade is from those. As root, with debootstrap and a
-# mirror. The system is below $WORK (default: a temporary directory) and is left there with KEEP=1.
+# Directories with the packages; with the older ones the upgrade is from those. As root, with debootstrap; from the
+# mirror that apt uses, or $MIRROR. The system is below $WORK (default: a temporary directory) and is left there
+# with KEEP=1. Needs no right to make cgroups: then limits of memory and tasks are set, and not enforced.
 set -euo pipefail
 new=$(realpath "$1")
 old=$(realpath "${2:-$1}")
@@ -25,6 +26,12 @@ trap finish EXIT
 # Within the system, before it is booted and while it runs.
 offline() { chroot "$root" env DEBIAN_FRONTEND=noninteractive PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"; }
 inside() { nsenter -t "$init" -m -u -i -n -p -r -w env PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 "$@"; }
+mirror() {
+  # shellcheck disable=SC2016  # apt-get's
+  apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Codename: bookworm' 'Component: main' | head -n 1
+}
+now() { date +%s.%N; }
+since() { awk -v a="$1" -v b="$(now)" 'BEGIN {printf "%.1f", b - a}'; }
 wait_for() {
   local until=$((SECONDS + $1))
   shift
@@ -37,33 +44,22 @@ wait_for() {
 if [[ ! -x $root/usr/bin/systemctl ]]; then
   say "a bare Debian 12"
   debootstrap --variant=minbase --include=systemd,systemd-sysv,dbus,curl,ca-certificates bookworm "$root" \
-    "${MIRROR:-http://deb.debian.org/debian}" >"$work/debootstrap.log"
+    "${MIRROR:-$(mirror)}" >"$work/debootstrap.log"
 fi
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 mkdir -p "$root/debs/old" "$root/debs/new"
-cp "$old"/tidemark_*.deb "$root/debs/old/"
-cp "$new"/tidemark_*.deb "$new"/python3-tidemark_*.deb "$root/debs/new/"
+cp "$old"/tidemark_*.deb "$root/debs/old/tidemark.deb"
+cp "$new"/tidemark_*.deb "$root/debs/new/tidemark.deb"
+cp "$new"/python3-tidemark_*.deb "$root/debs/new/python3-tidemark.deb"
 
-say "apt install"
-begin=$SECONDS
-offline apt-get update -q
-offline apt-get install -y -q --no-install-recommends /debs/old/tidemark_*.deb
-offline apt-get install -y -q --no-install-recommends /debs/new/python3-tidemark_*.deb
-offline tidemark version
-for file in /usr/share/bash-completion/completions/tidemark /usr/share/man/man1/tidemark.1.gz \
-  /etc/tidemark/tidemark.yaml /usr/share/tidemark/proto/tidemark/v1/job.proto; do
-  # minbase leaves out manuals
-  offline test -e "$file" || [[ $file == */man/* ]] || fail "$file is not installed"
-done
-for engine in hadoop spark; do
-  said=$(offline tidemark run $engine -- true 2>&1 || true)
-  [[ $said != *"--jar is missing"* ]] || fail "run $engine does not find its connector: $said"
-done
+say "fetch what the packages need"
+begin=$(now)
+offline apt-get update -q >"$work/apt.log"
+offline apt-get install -y -q --no-install-recommends --download-only \
+  /debs/old/tidemark.deb /debs/new/python3-tidemark.deb >>"$work/apt.log"
+fetched=$(since "$begin")
 
 say "boot"
-printf 'web:\n  listen: 127.0.0.1:7480\n' >>"$root/etc/tidemark/tidemark.yaml"
-mkdir -p "$root/etc/systemd/system/tidemark.service.d"
-printf '[Service]\nWatchdogSec=4\n' >"$root/etc/systemd/system/tidemark.service.d/quick.conf"
 # shellcheck disable=SC2016  # the inner shell's variables
 unshare --mount --uts --ipc --net --pid --fork --kill-child bash -c '
   mount --make-rprivate /
@@ -75,6 +71,9 @@ unshare --mount --uts --ipc --net --pid --fork --kill-child bash -c '
   mount -t tmpfs tmpfs dev
   for node in null zero full random urandom tty; do touch dev/$node; mount --bind /dev/$node dev/$node; done
   ln -s /proc/self/fd dev/fd
+  mkdir dev/pts
+  mount -t devpts -o newinstance,ptmxmode=0666 devpts dev/pts
+  ln -s pts/ptmx dev/ptmx
   mkdir -p sys/fs/cgroup
   mount -t tmpfs tmpfs sys/fs/cgroup 2>/dev/null || true
   mount -t cgroup2 cgroup2 sys/fs/cgroup 2>/dev/null || true
@@ -84,34 +83,75 @@ outer=$!
 wait_for 10 pgrep -P "$outer"
 init=$(pgrep -P "$outer")
 wait_for 60 inside systemctl is-active multi-user.target
-wait_for 30 inside systemctl is-active tidemark
-inside systemctl show tidemark -p ActiveState,MemoryMax,TasksMax,WatchdogUSec,ExecStartPre --no-pager | cut -c1-200
 
-say "the first job"
-inside tidemark run example synthetic --param n=2000 complexity=2 sigma=1.4 --slots 1 --reducers 2 --job-id first \
-  --master 127.0.0.1:7411 -o plain 2>&1 | grep -E '^\[|succeeded' | tail -n 3
-echo "from apt install to the first job's end: $((SECONDS - begin)) s"
+say "apt install, and the first job"
+begin=$(now)
+inside env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
+  /debs/old/tidemark.deb >>"$work/apt.log"
+wait_for 30 inside systemctl is-active tidemark
+installed=$(since "$begin")
+bar=
+# shellcheck disable=SC2094
+while read -r line; do
+  [[ -n $bar || $line != \[* ]] || bar=$(since "$begin")
+  echo "$line" >>"$work/first"
+done < <(inside tidemark run example synthetic --param n=2000 complexity=2 sigma=1.4 --slots 1 --reducers 2 \
+  --job-id first --master 127.0.0.1:7411 -o plain 2>&1)
+[[ -n $bar ]] || fail "the first job shows no bar: $(cat "$work/first")"
+grep -E '^\[|succeeded' "$work/first" | tail -n 3
+echo "fetching: $fetched s; from apt install to a running service: $installed s, to the first bar: $bar s," \
+  "to the end of the first job: $(since "$begin") s"
 inside tidemark get jobs | tee "$work/jobs"
 grep -q 'first .*succeeded' "$work/jobs" || fail "the service does not know the job"
-inside curl -sf http://127.0.0.1:7480/api/jobs | grep -q first || fail "the page's API does not show the job"
 
-inside python3 -c 'import tidemark
-with tidemark.Client() as client:
-    print(tidemark.__version__, [(job.job_id, str(job.state)) for job in client.list()])' |
-  grep first || fail "the package for Python does not show the job"
+say "what is installed"
+inside tidemark version
+for file in /usr/share/bash-completion/completions/tidemark /usr/share/zsh/vendor-completions/_tidemark \
+  /usr/share/fish/vendor_completions.d/tidemark.fish /etc/tidemark/tidemark.yaml \
+  /usr/share/tidemark/proto/tidemark/v1/job.proto; do
+  offline test -s "$file" || fail "$file is not installed"
+done
+offline bash -c '. /usr/share/bash-completion/completions/tidemark; complete -p tidemark'
+offline systemd-analyze verify tidemark.service
+for engine in hadoop spark; do
+  said=$(offline tidemark run $engine -- true 2>&1 || true)
+  [[ $said != *"--jar is missing"* ]] || fail "run $engine does not find its connector: $said"
+done
+inside systemctl show tidemark -p ActiveState,MemoryMax,TasksMax,WatchdogUSec,ExecStartPre --no-pager | cut -c1-200
 
 say "a master that hangs"
+mkdir -p "$root/etc/systemd/system/tidemark.service.d"
+printf '[Service]\nWatchdogSec=4\n' >"$root/etc/systemd/system/tidemark.service.d/quick.conf"
+inside systemctl daemon-reload
+inside systemctl restart tidemark
 pid=$(inside systemctl show tidemark -p MainPID --value)
-inside kill -STOP "$pid"
+inside sh -c "kill -STOP $pid"
 wait_for 30 bash -c "[[ \$(nsenter -t $init -m -p -r systemctl show tidemark -p MainPID --value) != $pid ]]"
 wait_for 30 inside systemctl is-active tidemark
 inside tidemark get jobs | grep -q first || fail "the job is lost"
 
 say "upgrade"
-inside env DEBIAN_FRONTEND=noninteractive dpkg --force-confold -i /debs/new/tidemark_*.deb 2>&1 | tail -n 3
+echo '# mine' >>"$root/etc/tidemark/tidemark.yaml"
+inside dpkg-query --show tidemark
+inside env DEBIAN_FRONTEND=noninteractive dpkg --force-confold -i /debs/new/tidemark.deb 2>&1 | tail -n 3
+inside dpkg-query --show tidemark
 wait_for 30 inside systemctl is-active tidemark
 inside tidemark get jobs | grep -q 'first .*succeeded' || fail "the upgrade has lost the job"
-grep -q 7480 "$root/etc/tidemark/tidemark.yaml" || fail "the upgrade has overwritten the settings"
+inside tidemark run example synthetic --param n=2000 complexity=2 sigma=1.4 --slots 1 --reducers 2 --job-id second \
+  --master 127.0.0.1:7411 -o plain 2>&1 | grep -E '^\[|succeeded' | tail -n 2
+grep -q '# mine' "$root/etc/tidemark/tidemark.yaml" || fail "the upgrade has overwritten the settings"
+
+say "the page, and the package for Python"
+printf 'web:\n  listen: 127.0.0.1:7480\n' >>"$root/etc/tidemark/tidemark.yaml"
+inside systemctl restart tidemark
+inside curl -sf --compressed http://127.0.0.1:7480/ | grep -o '<title>.*</title>' || fail "there is no page"
+inside curl -sf http://127.0.0.1:7480/api/jobs | grep -q first || fail "the page's API does not show the job"
+inside env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
+  /debs/new/python3-tidemark.deb >>"$work/apt.log"
+inside python3 -c 'import tidemark
+with tidemark.Client() as client:
+    print(tidemark.__version__, [(job.job_id, str(job.state)) for job in client.list()])' |
+  grep first || fail "the package for Python does not show the job"
 
 say "purge"
 rm -r "$root/etc/systemd/system/tidemark.service.d"

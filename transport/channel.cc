@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <sstream>
 #include <utility>
 
@@ -86,6 +87,22 @@ absl::Status AddToken(const std::string& address, const ClientSecurity& security
   if (!token.ok()) return token.status();
   context.AddMetadata("authorization", "Bearer " + *token);
   return absl::OkStatus();
+}
+
+void AddJob(const std::string& job_id, grpc::ClientContext& context) {
+  if (!job_id.empty()) context.AddMetadata("tidemark-job", JobMetadata(job_id));
+}
+
+std::string JobMetadata(const std::string& job_id) {
+  std::string value;
+  for (const char c : job_id) {
+    if (c > ' ' && c <= '~' && c != '%') {
+      value += c;
+    } else {
+      fmt::format_to(std::back_inserter(value), "%{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+  return value;
 }
 
 absl::StatusOr<std::string> ParseToken(const std::string& text, const std::string& file) {

@@ -23,6 +23,12 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> MakeChannel(const std::string& ad
 absl::Status AddToken(const std::string& address, const ClientSecurity& security,
                       grpc::ClientContext& context);
 
+// Names the job that a call is about, for proxies that route by it (docs/scale.md), as the metadata
+// "tidemark-job". An empty id is none.
+void AddJob(const std::string& job_id, grpc::ClientContext& context);
+// What is sent: each byte that is no visible ASCII character, and "%", is %XX.
+std::string JobMetadata(const std::string& job_id);
+
 // The token in `text`: its only line that is neither empty nor a comment (#). `file` is for
 // messages.
 absl::StatusOr<std::string> ParseToken(const std::string& text, const std::string& file);

@@ -14,6 +14,7 @@
 #include "proto/wire/encode_event.h"
 #include "streaming/size_histogram.h"
 #include "tidemark/event.h"
+#include "transport/channel.h"
 
 namespace tidemark::bench {
 namespace {
@@ -182,6 +183,7 @@ bool OpenJob(const std::shared_ptr<grpc::Channel>& channel, const std::string& j
   const auto stub = v1::IngestService::NewStub(channel);
   grpc::ClientContext context;
   context.set_wait_for_ready(true);
+  transport::AddJob(job_id, context);
   const auto stream = stub->StreamEvents(&context);
   v1::StreamEventsRequest request;
   OpenSource(job_id, "app-master", request);

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import urllib.parse
 from dataclasses import dataclass, field
 from typing import Any, Optional, Union
 
@@ -101,6 +102,14 @@ def metadata(how: Access) -> list[tuple[str, str]]:
     if not re.fullmatch(r"[!-~]+", token):
         raise ValueError("a token is printable ASCII without spaces")
     return [("authorization", f"Bearer {token}")]
+
+
+def about(job_id: str) -> list[tuple[str, str]]:
+    """Names the job that a call is about, for proxies that route by it."""
+    return [("tidemark-job", urllib.parse.quote(job_id, safe=_VISIBLE))] if job_id else []
+
+
+_VISIBLE = "".join(chr(code) for code in range(0x21, 0x7F) if chr(code) != "%")
 
 
 def _content(file: str) -> Optional[bytes]:

@@ -17,6 +17,7 @@ from typing import (
     Iterator,
     List,
     Optional,
+    Tuple,
     Type,
     TypeVar,
     Union,
@@ -243,11 +244,10 @@ class Client:
         self._ask("ForgetJob", job_id=job_id)
 
     def _ask(self, method: str, **fields: Any) -> Any:
+        request = _wire.request(method, **fields)
         try:
             return self._methods[method](
-                _wire.request(method, **fields),
-                timeout=self._answer_within_s,
-                metadata=_security.metadata(self._access),
+                request, timeout=self._answer_within_s, metadata=self._metadata(request)
             )
         except grpc.RpcError as error:
             trouble = self._trouble(error)
@@ -267,8 +267,12 @@ class Client:
 
     def _stream(self, method: str, request: Any) -> Callable[[Optional[float]], Any]:
         return lambda left_s: self._methods[method](
-            request, timeout=left_s, metadata=_security.metadata(self._access)
+            request, timeout=left_s, metadata=self._metadata(request)
         )
+
+    def _metadata(self, request: Any) -> List[Tuple[str, str]]:
+        about = _security.about(getattr(request, "job_id", ""))
+        return about + _security.metadata(self._access)
 
     def _watch(
         self, job_id: str, view: View, options: Dict[str, Any]

@@ -155,6 +155,15 @@ TEST(ServeConfig, TheExampleSaysTheDefaults) {
   }
 }
 
+TEST(ServeConfig, SettingsOfContainersAreAllowed) {
+  for (const char* file :
+       {"packaging/container/tidemark.yaml", "packaging/kubernetes/tidemark.yaml"}) {
+    const auto config = ParseServeConfig(FileOf(file), file, {});
+    ASSERT_TRUE(config.ok()) << config.status();
+    EXPECT_EQ(config->master.listen_address, "0.0.0.0:7411");
+  }
+}
+
 TEST(ServeConfig, ReadsDeadlinesAndAlerts) {
   const auto config = ParseServeConfig(
       "deadlines: ['nightly-*=07:30', a=2h]\n"

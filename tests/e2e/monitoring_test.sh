@@ -38,3 +38,43 @@ if command -v promtool >/dev/null; then
   promtool test rules tidemark.rules.test.yaml || fail "rules do not fire as they should"
   promtool check metrics <"$work/metrics" || fail "Prometheus would not call metrics so"
 fi
+
+# A real Prometheus reads the master, evaluates the rules, and answers what the dashboard asks.
+if command -v prometheus >/dev/null; then
+  server=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+  cat >"$work/prometheus.yml" <<CONFIG
+global: {scrape_interval: 200ms, evaluation_interval: 200ms}
+scrape_configs: [{job_name: tidemark, static_configs: [{targets: ["127.0.0.1:$port"]}]}]
+rule_files: ["$(realpath "$packaging/prometheus/tidemark.rules.yaml")"]
+CONFIG
+  prometheus --config.file "$work/prometheus.yml" --storage.tsdb.path "$work/series" \
+    --web.listen-address "127.0.0.1:$server" 2>"$work/prometheus.err" &
+  pids+=("$!")
+  wait_for 60 bash -c "curl -sS 'http://127.0.0.1:$server/api/v1/query?query=up' | grep -q '\"1\"'"
+  python3 - "http://127.0.0.1:$server" "$packaging/grafana/tidemark.json" <<'CHECK' ||
+import json, sys, time, urllib.error, urllib.parse, urllib.request
+server, dashboard = sys.argv[1:]
+def ask(what, **fields):
+    try:
+        with urllib.request.urlopen(f"{server}/api/v1/{what}?{urllib.parse.urlencode(fields)}") as answer:
+            return json.load(answer)["data"]
+    except urllib.error.HTTPError as error:
+        sys.exit(f"{fields}: {error.read().decode()}")
+def rules():
+    return [rule for group in ask("rules")["groups"] for rule in group["rules"]]
+until = time.time() + 30
+while any(rule["health"] == "unknown" for rule in rules()) and time.time() < until:
+    time.sleep(0.2)
+wrong = [f"{rule['name']}: {rule['health']} {rule.get('lastError', '')}" for rule in rules() if rule["health"] != "ok"]
+assert len(rules()) > 5 and not wrong, wrong
+fires = [rule["name"] for rule in rules() if rule["state"] != "inactive"]
+assert not fires, f"a master without jobs is complained of: {fires}"
+shown = 0
+for panel in json.load(open(dashboard))["panels"]:
+    for target in panel["targets"]:
+        query = target["expr"].replace("$instance", ".*").replace("$__rate_interval", "1m")
+        shown += len(ask("query", query=query)["result"]) > 0
+assert shown > 5, f"only {shown} questions have an answer"
+CHECK
+    fail "Prometheus does not understand the rules or the dashboard"
+fi

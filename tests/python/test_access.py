@@ -3,6 +3,7 @@ import subprocess
 import pytest
 
 import tidemark
+from tidemark import _security
 
 
 @pytest.fixture
@@ -117,3 +118,9 @@ def test_over_tls_a_master_is_known_by_its_certificate(new_master, secrets, tmp_
         ask()
     with pytest.raises(OSError):
         ask(tls_ca=tmp_path / "absent")
+
+
+def test_a_call_names_its_job_for_proxies_that_route_by_it():
+    # The same in Http2Test.java and tests/transport/security_test.cc.
+    assert _security.about("täglich 7%") == [("tidemark-job", "t%C3%A4glich%207%25")]
+    assert _security.about("") == []

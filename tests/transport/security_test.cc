@@ -308,6 +308,13 @@ TEST_F(SecurityTest, NoTokenIsEverLoggedOrQuotedInAnError) {
   }
 }
 
+// Proxies route by it. The same in Http2Test.java and tests/python/test_access.py.
+TEST(Metadata, NamesTheJobInVisibleCharacters) {
+  EXPECT_EQ(transport::JobMetadata("nightly-7"), "nightly-7");
+  EXPECT_EQ(transport::JobMetadata("t\xc3\xa4glich 7%"), "t%C3%A4glich%207%25");
+  EXPECT_EQ(transport::JobMetadata(std::string("\0\n\x7f", 3)), "%00%0A%7F");
+}
+
 TEST_F(SecurityTest, ATokenIsNotSentToAnotherHostInTheClear) {
   const ClientSecurity security{.token_file = directory_.Write("t", kAgentToken)};
   grpc::ClientContext context;

@@ -75,10 +75,10 @@ final class EventStream {
   }
 
   /**
-   * Connects and starts the call. Apart from the name's look-up, it takes at most two seconds for
+   * Connects and starts the call about a job. Apart from the name's look-up, it takes at most two seconds for
    * each of the name's addresses, and about three for the handshake of TLS, however it drags on.
    */
-  void open(Endpoint master) throws IOException {
+  void open(Endpoint master, String jobId) throws IOException {
     socket =
         TickingSocket.connectedTo(
             InetAddress.getAllByName(master.host), master.port, CONNECT_TIMEOUT_MILLIS);
@@ -86,7 +86,7 @@ final class EventStream {
     silentSinceNanos = System.nanoTime();
     socket.startTicking(reading);
     out = new BufferedOutputStream(channel.getOutputStream(), Http2.FRAME_BYTES_MAX);
-    Http2.writeCall(out, master, METHOD);
+    Http2.writeCall(out, master, METHOD, jobId);
     out.flush();
     frames = new Http2.FrameReader(new BufferedInputStream(channel.getInputStream()));
     guard.thread("tidemark-reader", reading).start();

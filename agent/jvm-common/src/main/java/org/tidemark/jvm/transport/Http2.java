@@ -125,8 +125,12 @@ final class Http2 {
     };
   }
 
-  /** Opens the connection and a call of a method on stream 1; an empty token is not sent. */
-  static void writeCall(OutputStream out, Endpoint master, String method) throws IOException {
+  /**
+   * Opens the connection and a call of a method on stream 1, which is about a job; an empty token is
+   * not sent.
+   */
+  static void writeCall(OutputStream out, Endpoint master, String method, String jobId)
+      throws IOException {
     out.write(PREFACE);
     write(out, SETTINGS, 0, 0, SETTINGS_HEADER_TABLE_SIZE_ZERO);
     final ByteArrayOutputStream block = new ByteArrayOutputStream();
@@ -137,10 +141,24 @@ final class Http2 {
     literal(block, "te", "trailers");
     literal(block, "content-type", "application/grpc");
     literal(block, "user-agent", "tidemark-jvm");
+    literal(block, "tidemark-job", visible(jobId));
     if (!master.token.isEmpty()) {
       literal(block, "authorization", "Bearer " + master.token);
     }
     write(out, HEADERS, END_HEADERS, 1, block.toByteArray());
+  }
+
+  // As transport/channel.cc: proxies route by it.
+  private static String visible(String text) {
+    final StringBuilder escaped = new StringBuilder();
+    for (byte each : text.getBytes(StandardCharsets.UTF_8)) {
+      if (each > ' ' && each <= '~' && each != '%') {
+        escaped.append((char) each);
+      } else {
+        escaped.append(String.format("%%%02X", each));
+      }
+    }
+    return escaped.toString();
   }
 
   // A header field without indexing, its name and value without Huffman coding (RFC 7541, 6.2.2).

@@ -33,6 +33,7 @@ public final class Sender {
   public static final long TASK_BUFFER_BYTES_MAX = 1 << 20;
 
   private final Endpoint master;
+  private final String jobId;
   private final MeterSettings settings;
   private final Outbox outbox;
   private final Backoff backoff;
@@ -73,6 +74,7 @@ public final class Sender {
       Log log,
       Guard guard) {
     this.master = master;
+    jobId = source.jobId;
     this.log = log;
     complaints = new Complaints(log, master);
     this.settings = settings;
@@ -266,7 +268,7 @@ public final class Sender {
         new EventStream(new StreamListener(), guard, EventStream.ANSWER_TIMEOUT_NANOS);
     outbox.rewind();
     try {
-      opened.open(master);
+      opened.open(master, jobId);
       stream = opened;
     } catch (IOException | RuntimeException cannotConnect) {
       unreachable = true;

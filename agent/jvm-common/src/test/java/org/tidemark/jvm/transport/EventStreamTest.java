@@ -69,7 +69,7 @@ public class EventStreamTest {
 
   private void open(OddMaster master, long answerTimeoutNanos) throws IOException {
     stream = new EventStream(new Recorder(), new Guard(log::add), answerTimeoutNanos);
-    stream.open(Endpoint.of(master.address, "", null));
+    stream.open(Endpoint.of(master.address, "", null), "job");
   }
 
   private String whyEnded() throws InterruptedException {
@@ -210,7 +210,7 @@ public class EventStreamTest {
               },
               new Guard(log::add),
               LONG_NANOS);
-      stream.open(Endpoint.of(master.address, "", null));
+      stream.open(Endpoint.of(master.address, "", null), "job");
       try {
         while (!stream.isEnded()) {
           changes.acquire();
