@@ -186,7 +186,7 @@ export function Tasks({ id, snapshot, words }: { id: string; snapshot: Snapshot;
           <>
             <Timeline rows={rows} now={now} label={`${rows.length} rows of hosts and slots along time`} />
             <Legend
-              range="up to the upper bound of what was simulated; of single tasks nobody has measured how often it holds"
+              range={isOver ? undefined : "up to the upper bound of what was simulated; of single tasks nobody has measured how often it holds"}
               what=". Which slot a task has is not told: each is drawn in the first free one of its host. Hold the pointer over a task to read about it."
             />
             {left && <p>{count(left)} tasks that began earlier are not drawn.</p>}

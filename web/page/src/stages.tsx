@@ -118,7 +118,7 @@ export function Stages({ snapshot, words }: { snapshot: Snapshot; words: PartWor
       )}
       <Dag nodes={nodes} what={what} />
       <Timeline rows={rows} now={now} label={`${parts.length} ${what} along time; a table below says the same`} />
-      <Legend range="up to its upper bound" what={critical.length > 0 ? "; ● a delay there delays the end" : ""} />
+      <Legend range={snapshot.final ? undefined : "up to its upper bound"} what={critical.length > 0 ? "; ● a delay there delays the end" : ""} />
       <details>
         <summary>As a table ({running.length} of {parts.length} {what} run)</summary>
         <table>
