@@ -149,7 +149,7 @@ export function Stages({ snapshot, words }: { snapshot: Snapshot; words: PartWor
           </tbody>
         </table>
         {parts.length > ROWS_IN_TABLE && (
-          <p>The first {ROWS_IN_TABLE} of {parts.length}, those that run before others.</p>
+          <p title="The lanes show all">The first {ROWS_IN_TABLE} of {parts.length}, those that run before others.</p>
         )}
       </details>
     </section>
