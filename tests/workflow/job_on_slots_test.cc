@@ -65,6 +65,15 @@ TEST(JobOnSlots, TakesTasksToBeAlikeWhenOnlyTheirNumberIsKnown) {
   EXPECT_NEAR(SecondsOn(10, nullptr), 10, 3);
 }
 
+// Tasks that share processors take longer than alone, so that they end later than where they are
+// placed.
+TEST(JobOnSlots, OnTheSlotsThatItHasEndsAsItsForecastSays) {
+  auto tasks = std::make_shared<cost::StagesLeft>(*Tasks());
+  tasks->ends = {500};
+  EXPECT_NEAR(SecondsOn(2, tasks), 50, 1e-6);
+  EXPECT_NEAR(SecondsOn(5, tasks), 20, 1e-6);
+}
+
 TEST(JobOnSlots, SaysWhatItIsAboutAndNoMore) {
   auto job = Job();
   job->deadline = kNow + absl::Seconds(30);
@@ -92,7 +101,22 @@ TEST(JobOnSlots, RefusesWhatIsNotKnown) {
   job = Job();
   job->stages[0].running_tasks = 0;
   EXPECT_THAT(JobOnSlots(job, Tasks(), 5, kNow).status().message(),
-              HasSubstr("none of its tasks runs"));
+              HasSubstr("how many slots it has is not known"));
+}
+
+TEST(JobOnSlots, TasksThatWaitForAStageDoNotShowHowManySlotsThereAre) {
+  cost::StageLeft last = {.number = 3};
+  last.work.running.resize(1);
+  last.times.of_task = {{10}};
+  cost::StageLeft next = {.number = 4};
+  next.work.pending = 8;
+  next.work.parents = {0};
+  next.times.alike.fill(cost::TimeDistribution::Empirical({10}));
+  auto two =
+      std::make_shared<cost::StagesLeft>(cost::StagesLeft{.stages = {last, next}, .ends = {50}});
+  EXPECT_FALSE(JobOnSlots(Job(), two, 5, kNow).ok());
+  two->stages[1].work.at_once_max = 2;  // its executors are told
+  EXPECT_TRUE(JobOnSlots(Job(), two, 5, kNow).ok());
 }
 
 }  // namespace

@@ -189,7 +189,7 @@ const tests = {
   async "a job that will be late is the first to be seen, and its page says what other slots would change"() {
     const master = await startMaster();
     const jobs = await startJobs(master);
-    const page = await open(master.url);
+    const page = await open(master.url, ALL_CARDS);
     await shows(page, "% likely late");
     await page.evaluate(() => [...document.querySelectorAll("thead button")].find((b) => b.innerText.startsWith("Due")).click());
     await until("the late one first", async () => (await page.$eval("tbody tr th a", (a) => a.innerText)) === "10,000 tasks");
@@ -204,6 +204,7 @@ const tests = {
       input.dispatchEvent(new Event("input", { bubbles: true }));
     });
     await until("another end", () => page.$eval(".what-if", (card) => /So: .+ left/.test(card.innerText)));
+    await page.waitForSelector(".hosts tbody tr");
     await checkNumbersAreExplained(page, "a job");
     await close(page);
     jobs.stdin.end();

@@ -133,7 +133,7 @@ function Hosts({ answer, onOpen }: { answer: TasksAnswer; onOpen?: (host: string
           ))}
         </tbody>
       </table>
-      {answer.list?.hosts_left_out && <p>{count(answer.list.hosts_left_out)} more hosts run less.</p>}
+      {answer.list?.hosts_left_out && <p title="Those above run most of its tasks">{count(answer.list.hosts_left_out)} more hosts run less.</p>}
     </>
   );
 }
@@ -186,10 +186,10 @@ export function Tasks({ id, snapshot, words }: { id: string; snapshot: Snapshot;
           <>
             <Timeline rows={rows} now={now} label={`${rows.length} rows of hosts and slots along time`} />
             <Legend
-              range="up to the upper bound of what was simulated; of single tasks nobody has measured how often it holds"
+              range={isOver ? undefined : "up to the upper bound of what was simulated; of single tasks nobody has measured how often it holds"}
               what=". Which slot a task has is not told: each is drawn in the first free one of its host. Hold the pointer over a task to read about it."
             />
-            {left && <p>{count(left)} tasks that began earlier are not drawn.</p>}
+            {left && <p title="Attempts at tasks, those that began last are drawn">{count(left)} tasks that began earlier are not drawn.</p>}
             {!isOver && (
               <details>
                 <summary>Those that run, as a table</summary>
@@ -199,7 +199,7 @@ export function Tasks({ id, snapshot, words }: { id: string; snapshot: Snapshot;
           </>
         ) : (answer.list?.hosts?.length ?? 0) > 0 ? (
           <>
-            <p class="quiet">{count(answer.list?.tasks_left_out)} tasks are too many to draw one by one; {isOver ? "this is what each host did" : "choose a host to see its own"}.</p>
+            <p class="quiet" title="Attempts at tasks that have begun">{count(answer.list?.tasks_left_out)} tasks are too many to draw one by one; {isOver ? "this is what each host did" : "choose a host to see its own"}.</p>
             <Hosts answer={answer} onOpen={isOver ? undefined : setHost} />
           </>
         ) : <p class="quiet">{isOver ? "No task was told of." : "No task has begun."}</p>)}

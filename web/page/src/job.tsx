@@ -265,9 +265,10 @@ export function Job({ id, onRefused }: { id: string; onRefused: (liveness: Liven
       <Charts points={points} snapshot={snapshot} />
       <LastTasks snapshot={snapshot} words={words} />
       {!isWorkflow && <Waits id={id} isOver={snapshot.final ?? false} />}
+      {isWorkflow && <Stages snapshot={snapshot} words={parts} />}
       {!snapshot.final && <WhatIf id={id} snapshot={snapshot} now={words} isWorkflow={isWorkflow} />}
       {!isWorkflow && <Tasks id={id} snapshot={snapshot} words={parts} />}
-      <Stages snapshot={snapshot} words={parts} />
+      {!isWorkflow && <Stages snapshot={snapshot} words={parts} />}
       <Indicators snapshot={snapshot} words={words} />
     </>
   );

@@ -168,7 +168,7 @@ export function List({ onRefused }: { onRefused: (liveness: Liveness) => void })
               {heading("name", "Job")}
               {heading("state", "State")}
               <th scope="col">Progress</th>
-              <th scope="col">Left, or how right the forecast was</th>
+              <th scope="col">Left, or how right it was</th>
               {heading("end", "Ends at")}
               {isDueShown && heading("due", "Due")}
               {heading("start", "Started")}

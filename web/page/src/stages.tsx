@@ -118,7 +118,7 @@ export function Stages({ snapshot, words }: { snapshot: Snapshot; words: PartWor
       )}
       <Dag nodes={nodes} what={what} />
       <Timeline rows={rows} now={now} label={`${parts.length} ${what} along time; a table below says the same`} />
-      <Legend range="up to its upper bound" what={critical.length > 0 ? "; ● a delay there delays the end" : ""} />
+      <Legend range={snapshot.final ? undefined : "up to its upper bound"} what={critical.length > 0 ? "; ● a delay there delays the end" : ""} />
       <details>
         <summary>As a table ({running.length} of {parts.length} {what} run)</summary>
         <table>
@@ -149,7 +149,7 @@ export function Stages({ snapshot, words }: { snapshot: Snapshot; words: PartWor
           </tbody>
         </table>
         {parts.length > ROWS_IN_TABLE && (
-          <p>The first {ROWS_IN_TABLE} of {parts.length}, those that run before others.</p>
+          <p title="The lanes show all">The first {ROWS_IN_TABLE} of {parts.length}, those that run before others.</p>
         )}
       </details>
     </section>

@@ -222,11 +222,12 @@ export function Timeline({ rows, now, label }: { rows: Row[]; now: number; label
   );
 }
 
-export function Legend({ range, what }: { range: string; what: string }) {
+// `range`: what the shade is; without it nothing is predicted.
+export function Legend({ range, what }: { range?: string; what: string }) {
   return (
     <p class="legend">
       <span class="swatch done" /> done <span class="swatch running" /> running <span class="swatch failed" /> failed{" "}
-      <span class="swatch ghost" /> predicted <span class="swatch range" /> {range}{what}
+      {range && <><span class="swatch ghost" /> predicted <span class="swatch range" /> {range}</>}{what}
     </p>
   );
 }
