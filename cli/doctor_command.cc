@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -40,7 +41,8 @@ class Report {
   }
   // Whether the status is OK; reports the error if not.
   bool Check(const std::string& what, const absl::Status& status) {
-    if (!status.ok()) Fail(what, std::string(status.message()));
+    std::istringstream lines{std::string(status.message())};
+    for (std::string line; std::getline(lines, line);) Fail(what, line);
     return status.ok();
   }
   bool failed() const { return failed_; }

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <filesystem>
 #include <memory>
+#include <sstream>
 #include <string>
 
 #include "absl/time/clock.h"
@@ -63,7 +64,8 @@ absl::Status MakeDataFolder(const std::string& folder, const LogSink& log) {
 }
 
 int Refuse(const absl::Status& status) {
-  Complain(std::string(status.message()));
+  std::istringstream lines{std::string(status.message())};
+  for (std::string line; std::getline(lines, line);) Complain(line);
   return absl::IsUnavailable(status) ? kJobFailed : kUsage;
 }
 

@@ -5,6 +5,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace tidemark::cli {
 namespace {
@@ -118,8 +119,10 @@ void AlertCauses::LookAtStraggler(const Snapshot& job, Seen& seen, std::vector<A
 void AlertCauses::Tell(AlertKind kind, const std::string& detail, const Snapshot& job,
                        const Seen& seen, std::vector<Alert>& alerts) {
   const std::string id = Hash(fmt::format("{} {} {}", seen.run, NameOf(kind), detail));
-  // Those of before a restart; within one run of the process Seen says it.
-  if (told_.contains(id)) return;
+  // Seen forgets a job that is gone, and a restart all of them.
+  if (IsTold(id)) return;
+  if (told_.size() >= kToldMax) told_before_ = std::exchange(told_, {});
+  told_.insert(id);
   alerts.push_back({.kind = kind, .id = id, .run_id = Hash(seen.run), .job = job});
 }
 

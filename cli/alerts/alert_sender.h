@@ -24,8 +24,9 @@ struct AlertSenderOptions {
   // Before the second attempt; twice as long before each further one, up to retry_max.
   absl::Duration retry_first = absl::Seconds(1);
   absl::Duration retry_max = absl::Minutes(1);
-  // Alerts that wait. The oldest makes room.
+  // Messages that wait. The oldest makes room.
   std::size_t waiting_max = 1000;
+  // Called where Send() is.
   std::function<std::string(const Alert& alert)> message;
   // Told of each alert that was given up; from any thread.
   std::function<void(const std::string& line)> on_trouble;
@@ -53,16 +54,23 @@ class AlertSender {
   bool WaitUntilIdle(absl::Duration timeout) const;
 
  private:
+  // What is kept of an alert: a snapshot may be large.
+  struct Message {
+    AlertKind kind;
+    std::string id;
+    std::string job_id;
+    std::string body;
+  };
   void Run();
   // False when the sender ends.
-  bool Deliver(const Alert& alert, Webhook& webhook);
+  bool Deliver(const Message& message, Webhook& webhook);
   bool Sleep(absl::Duration duration);
-  void GiveUp(const Alert& alert, const std::string& reason);
+  void GiveUp(const Message& message, const std::string& reason);
 
   const AlertSenderOptions options_;
   mutable std::mutex mutex_;  // guards the rest
   mutable std::condition_variable changed_;
-  std::deque<Alert> waiting_;
+  std::deque<Message> waiting_;
   bool is_sending_ = false;
   bool is_ending_ = false;
   AlertCounts counts_;

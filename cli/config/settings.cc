@@ -2,13 +2,18 @@
 
 #include <algorithm>
 
+#include "absl/strings/ascii.h"
+
 namespace tidemark::cli {
 namespace {
 
 constexpr std::uint64_t kBytesMax = std::uint64_t{1} << 50;
 constexpr absl::Duration kWeek = absl::Hours(24 * 7);
 
-absl::StatusOr<std::string> AnyText(std::string_view text) { return std::string(text); }
+absl::StatusOr<std::string> AnyText(std::string_view text) {
+  if (text.empty()) return absl::InvalidArgumentError("empty");
+  return std::string(text);
+}
 std::string SameText(const std::string& text) { return text; }
 
 // What is wrong with an address is not repeated: it may be a secret.
@@ -24,7 +29,11 @@ Setting HooksSetting() {
     if (const absl::Status status = read(words, folder, config); !status.ok()) {
       const auto is_wrong = [](const std::string& word) { return !ParseAlertHook(word).ok(); };
       const auto wrong = std::find_if(words.begin(), words.end(), is_wrong);
-      return Unallowed(wrong->substr(0, wrong->find('=')) + "=...");
+      const std::string shape = wrong->substr(0, wrong->find('='));
+      const bool is_word =
+          shape.size() < wrong->size() && std::ranges::all_of(shape, absl::ascii_isalpha);
+      return is_word ? Unallowed(shape + "=...")
+                     : absl::InvalidArgumentError("one without a shape");
     }
     for (AlertHook& hook : config.alerts.hooks) {
       if (hook.url.starts_with('@')) hook.url = "@" + FileIn(folder, hook.url.substr(1));

@@ -245,6 +245,8 @@ TEST(AlertHook, IsReadAndShownWithoutWhatMayBeSecret) {
   EXPECT_EQ(shown("slack=https://hooks.slack.com/services/T0/B0/x"),
             "slack=https://hooks.slack.com/...");
   EXPECT_EQ(shown("json=https://user:pass@ops.example/x?token=1"), "json=https://ops.example/...");
+  EXPECT_EQ(shown("json=https://ops.example?token=1"), "json=https://ops.example/...");
+  EXPECT_EQ(shown("json=https://ops.example#1@2"), "json=https://ops.example/...");
   EXPECT_EQ(shown("json=@hook.address"), "json=@hook.address");
   for (const char* bad : {"", "slack", "teams=https://x", "json=ftp://x", "json=", "json=https://",
                           "json=@", "=https://x"}) {
