@@ -169,6 +169,10 @@ int Do(const DoctorArguments& arguments) {
   if (!config->alerts.hooks.empty() && report.Check("alerts", CheckAlertFiles(config->alerts))) {
     report.Fine("alerts", fmt::format("{} webhooks", config->alerts.hooks.size()));
   }
+  if (!config->lineage.url.empty()) {
+    report.Check("lineage", CheckAlertFiles({}, config->lineage));
+    CheckSecret("lineage", config->lineage.token_file, report);
+  }
   CheckSecret("alerts", config->alerts.secret_file, report);
   CheckSecret("alerts", config->alerts.routing_key_file, report);
   if (master.data_dir.empty()) {

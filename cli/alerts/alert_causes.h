@@ -5,10 +5,9 @@
 //
 // Pure: no clock, no network. At most one alert for one cause: a job, a run of it, and what
 // happened, also of a job that is gone for a while. What had ended before the first look is not
-// told. Not thread-safe. Memory: O(jobs looked at + kToldMax).
+// told. Not thread-safe. Memory: O(jobs looked at), and the ids of RecentIds.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -17,6 +16,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "cli/alerts/recent_ids.h"
 #include "tidemark/job.h"
 
 namespace tidemark::cli {
@@ -61,8 +61,6 @@ class AlertCauses {
   // More than this many changes of the straggler of one run are not told: they say nothing any
   // more.
   static constexpr int kStragglersMax = 3;
-  // So many told causes are remembered at least, whatever became of their jobs.
-  static constexpr std::size_t kToldMax = 20'000;
 
   // `told`: ids of alerts that were told before a restart.
   explicit AlertCauses(AlertRules rules, std::set<std::string> told = {});
@@ -85,7 +83,6 @@ class AlertCauses {
     std::uint64_t look = 0;  // the last
   };
 
-  bool IsWatched(const Snapshot& job) const;
   void LookAt(const Snapshot& job, Seen& seen, std::vector<Alert>& alerts);
   void LookAtStraggler(const Snapshot& job, Seen& seen, std::vector<Alert>& alerts);
   // Unless its cause was told. `detail` tells apart causes of one kind.
@@ -94,13 +91,7 @@ class AlertCauses {
   bool Wants(AlertKind kind) const { return rules_.kinds.contains(kind); }
 
   const AlertRules rules_;
-  bool IsTold(const std::string& id) const {
-    return told_.contains(id) || told_before_.contains(id);
-  }
-
-  // Ids of alerts: when the first has kToldMax of them, they become the second.
-  std::set<std::string> told_;
-  std::set<std::string> told_before_;
+  RecentIds told_;
   absl::flat_hash_map<std::string, Seen> seen_;  // by job
   std::uint64_t look_ = 0;
 };

@@ -24,11 +24,14 @@ AlertSender::~AlertSender() {
 }
 
 void AlertSender::Send(const Alert& alert) {
-  Message message = {.kind = alert.kind,
-                     .id = alert.id,
-                     .job_id = alert.job.job_id,
-                     .body = options_.message(alert)};
-  std::optional<Message> dropped;
+  Send(HookMessage{.what = fmt::format("alert `{}`", NameOf(alert.kind)),
+                   .id = alert.id,
+                   .job_id = alert.job.job_id,
+                   .body = options_.message(alert)});
+}
+
+void AlertSender::Send(HookMessage message) {
+  std::optional<HookMessage> dropped;
   {
     const std::lock_guard lock(mutex_);
     if (waiting_.size() >= options_.waiting_max) {
@@ -55,7 +58,7 @@ bool AlertSender::WaitUntilIdle(absl::Duration timeout) const {
 void AlertSender::Run() {
   Webhook webhook(options_.webhook);
   for (;;) {
-    std::optional<Message> message;
+    std::optional<HookMessage> message;
     {
       std::unique_lock lock(mutex_);
       is_sending_ = false;
@@ -70,7 +73,7 @@ void AlertSender::Run() {
   }
 }
 
-bool AlertSender::Deliver(const Message& message, Webhook& webhook) {
+bool AlertSender::Deliver(const HookMessage& message, Webhook& webhook) {
   absl::Duration pause = options_.retry_first;
   for (int attempt = 1;; ++attempt) {
     const Delivery delivery = webhook.Post(message.body, message.id, absl::Now());
@@ -99,14 +102,14 @@ bool AlertSender::Sleep(absl::Duration duration) {
                             [this] { return is_ending_; });
 }
 
-void AlertSender::GiveUp(const Message& message, const std::string& reason) {
+void AlertSender::GiveUp(const HookMessage& message, const std::string& reason) {
   {
     const std::lock_guard lock(mutex_);
     ++counts_.given_up;
   }
   if (!options_.on_trouble) return;
-  options_.on_trouble(fmt::format("{}: an alert was not sent ({}, job {}): {}", options_.name,
-                                  NameOf(message.kind), message.job_id, reason));
+  options_.on_trouble(fmt::format("{}: {} of job {} was not sent: {}", options_.name, message.what,
+                                  message.job_id, reason));
 }
 
 }  // namespace tidemark::cli

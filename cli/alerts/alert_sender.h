@@ -1,4 +1,4 @@
-// Sends alerts to a webhook on a thread of its own, and again when that fails.
+// Sends alerts and other messages to a webhook on a thread of its own, and again when that fails.
 #pragma once
 
 #include <condition_variable>
@@ -26,10 +26,18 @@ struct AlertSenderOptions {
   absl::Duration retry_max = absl::Minutes(1);
   // Messages that wait. The oldest makes room.
   std::size_t waiting_max = 1000;
-  // Called where Send() is.
+  // Of an alert; called where Send() is. May be empty where only messages are sent.
   std::function<std::string(const Alert& alert)> message;
-  // Told of each alert that was given up; from any thread.
+  // Told of each message that was given up; from any thread.
   std::function<void(const std::string& line)> on_trouble;
+};
+
+// What is kept of an alert, since a snapshot may be large, or of another message.
+struct HookMessage {
+  std::string what;  // "alert `late`"; for people
+  std::string id;
+  std::string job_id;
+  std::string body;
 };
 
 // Counts since the start.
@@ -49,28 +57,22 @@ class AlertSender {
   AlertSender& operator=(const AlertSender&) = delete;
 
   void Send(const Alert& alert);
+  void Send(HookMessage message);
   AlertCounts counts() const;
   // Waits until nothing waits or is on its way. False: not within `timeout`.
   bool WaitUntilIdle(absl::Duration timeout) const;
 
  private:
-  // What is kept of an alert: a snapshot may be large.
-  struct Message {
-    AlertKind kind;
-    std::string id;
-    std::string job_id;
-    std::string body;
-  };
   void Run();
   // False when the sender ends.
-  bool Deliver(const Message& message, Webhook& webhook);
+  bool Deliver(const HookMessage& message, Webhook& webhook);
   bool Sleep(absl::Duration duration);
-  void GiveUp(const Message& message, const std::string& reason);
+  void GiveUp(const HookMessage& message, const std::string& reason);
 
   const AlertSenderOptions options_;
   mutable std::mutex mutex_;  // guards the rest
   mutable std::condition_variable changed_;
-  std::deque<Message> waiting_;
+  std::deque<HookMessage> waiting_;
   bool is_sending_ = false;
   bool is_ending_ = false;
   AlertCounts counts_;

@@ -71,6 +71,7 @@ Delivery Webhook::Post(const std::string& body, const std::string& id, absl::Tim
   headers = add(headers, "User-Agent: tidemark");
   headers = add(headers, "Expect:");
   headers = add(headers, "Tidemark-Alert: " + id);
+  if (!options_.token.empty()) headers = add(headers, "Authorization: Bearer " + options_.token);
   if (!options_.secret.empty()) {
     headers = add(headers, "Tidemark-Signature: " +
                                Signature(options_.secret, absl::ToUnixSeconds(now), body));

@@ -19,6 +19,7 @@ namespace tidemark::cli {
 struct WebhookOptions {
   std::string url;
   std::string secret;  // empty: messages are not signed
+  std::string token;   // sent as a bearer token; empty: none
   absl::Duration timeout = absl::Seconds(10);
   // Also this host, its link and metadata services (allowed_address.h).
   bool allow_local = false;

@@ -32,6 +32,7 @@ struct ServeConfig {
   // How long a master that is asked to end says NOT_SERVING before it stops to take new calls.
   absl::Duration shutdown_drain = absl::ZeroDuration();
   AlertSettings alerts;
+  LineageSettings lineage;
 };
 
 // One setting given by name, outside of the file.

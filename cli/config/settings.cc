@@ -16,6 +16,20 @@ absl::StatusOr<std::string> AnyText(std::string_view text) {
 }
 std::string SameText(const std::string& text) { return text; }
 
+// What is wrong with it is not repeated: it may hold a secret.
+template <typename Field>
+Setting HttpAddressSetting(std::string key, Field field) {
+  Setting setting =
+      TextSetting(std::move(key), "an address that begins with https:// or http://", field);
+  setting.set = [set = std::move(setting.set)](const auto& words, const std::string& folder,
+                                               ServeConfig& config) {
+    const bool is_address = words[0].starts_with("http://") || words[0].starts_with("https://");
+    if (is_address) return set(words, folder, config);
+    return absl::InvalidArgumentError("what stands there");
+  };
+  return setting;
+}
+
 // What is wrong with an address is not repeated: it may be a secret.
 Setting HooksSetting() {
   Setting setting = ListSetting<AlertHook>(
@@ -144,6 +158,15 @@ const std::vector<Setting>& AllSettings() {
           "alerts.attempts", 1, 100, [](auto& c) -> auto& { return c.alerts.attempts; }),
       SwitchSetting(
           "alerts.allow_local", [](auto& c) -> auto& { return c.alerts.allow_local; }),
+      HttpAddressSetting(
+          "lineage.url", [](auto& c) -> auto& { return c.lineage.url; }),
+      TextSetting(
+          "lineage.namespace", "a word", [](auto& c) -> auto& { return c.lineage.name_space; }),
+      DurationSetting(
+          "lineage.interval", absl::Seconds(1), absl::Hours(24),
+          [](auto& c) -> auto& { return c.lineage.interval; }),
+      FileSetting(
+          "lineage.token", "a file", [](auto& c) -> auto& { return c.lineage.token_file; }),
       // Limits on what one reporter may cost the master.
       BytesSetting(
           "limits.message_bytes", 1024, std::uint64_t{1} << 30,
