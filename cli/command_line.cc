@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <sstream>
+#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -216,6 +217,13 @@ constexpr char kExitCodesOfWatching[] =
     "Exit code: 0 the job succeeded, 1 it did not, 2 wrong use, 3 the master cannot be reached,\n"
     "5 there is no such job, 6 the master wants another token or certificate, 7 --timeout.";
 
+// One a processor that this process may use.
+std::uint32_t DefaultSlots() {
+  constexpr std::uint32_t kUnknown = 2;
+  const unsigned processors = std::thread::hardware_concurrency();  // 0: not known
+  return std::min<std::uint32_t>(processors == 0 ? kUnknown : processors, kSlotsMax);
+}
+
 std::string JobsHelp() {
   std::string help = "Jobs:\n";
   for (const std::string& job : examples::JobNames()) {
@@ -240,10 +248,13 @@ void AddRunExample(CLI::App& run, Choice& choice) {
   app.add_option("--job-id", job.job_id, "Id of the job; default: made from its name and the time");
   AddChoice(app, "--output-format", kOutputKinds, job.output,
             "Format of the result; count: counted only, not written");
+  job.slots = DefaultSlots();
   Between(1U, kSlotsMax,
-          app.add_option("--slots", job.slots, "Tasks that run at once")->required());
+          app.add_option("--slots", job.slots, "Tasks that run at once [one a processor]"));
   Between(1U, job.master_options.job.limits.reduce_tasks_max,
-          app.add_option("--reducers", job.reduce_task_count, "Reduce tasks")->required());
+          app.add_option_function<std::uint32_t>(
+              "--reducers", [&arguments](std::uint32_t count) { arguments.reducers = count; },
+              "Reduce tasks [two for each slot]"));
   Between(0U, examples::kTasksMax,
           app.add_option("--maps", job.map_task_count, "Map tasks; 0: chosen by input size"));
   app.add_option_function<std::vector<std::string>>(
@@ -360,6 +371,11 @@ CLI::Option* AddJobId(CLI::App& app, std::string& job_id) {
   return app.add_option("ID", job_id, "Id of the job, as `tidemark get jobs` lists it");
 }
 
+void AddWatchFlag(CLI::App& app, GetArguments& arguments) {
+  app.add_flag("--watch", arguments.watches,
+               "Go on with what changes, as `tidemark watch` does; -o is table or jsonl then");
+}
+
 void AddGet(CLI::App& command, Choice& choice) {
   CLI::App& get = *command.add_subcommand("get", "Show what a master knows now");
   get.require_subcommand(1);
@@ -376,6 +392,7 @@ void AddGet(CLI::App& command, Choice& choice) {
     arguments.what = listed.what;
     AddJobId(app, arguments.job_id)->required(listed.what != Listed::kJobs);
     AddFormat(app, arguments.format);
+    if (listed.what == Listed::kJobs) AddWatchFlag(app, arguments);
     AddMaster(app, arguments.master);
     app.footer(kExitCodes);
   }
@@ -399,6 +416,8 @@ void AddWatch(CLI::App& command, Choice& choice) {
               ->type_name("SECONDS"));
   app.add_flag("--wait", arguments.waits,
                "Wait for a job, and for a master, that are not there yet");
+  app.add_flag("--tasks", arguments.tasks,
+               "Below the bar of a job a line for each task that runs, the slowest first");
   app.footer(kExitCodesOfWatching);
 }
 
@@ -434,6 +453,41 @@ void AddUpdate(CLI::App& command, Choice& choice) {
   app.add_flag("--cancel-all", arguments.cancel, "End the workflow now; jobs that report go on");
   AddMaster(app, arguments.master);
   app.footer(kExitCodes);
+}
+
+// The commands for workflows once more, under one name, for who looks for them there.
+void AddWorkflow(CLI::App& command, Choice& choice) {
+  CLI::App& workflow =
+      *command.add_subcommand("workflow", "List workflows, and change one that runs");
+  workflow.require_subcommand(1);
+
+  CLI::App& list = *workflow.add_subcommand("list", "All workflows");
+  auto& listed = ArgumentsOf<GetArguments>(list, choice);
+  listed.filter.kinds = {JobKind::kWorkflow};
+  AddFormat(list, listed.format);
+  AddWatchFlag(list, listed);
+  AddMaster(list, listed.master);
+  list.footer(kExitCodes);
+
+  CLI::App& cancel = *workflow.add_subcommand(
+      "cancel", "End a workflow now, or take jobs out of it; jobs that report go on");
+  auto& cancelled = ArgumentsOf<UpdateArguments>(cancel, choice);
+  cancel.add_option("ID", cancelled.job_id, "Id of the workflow")->required();
+  cancel.add_option("NAME", cancelled.cancel_jobs,
+                    "Jobs of it that will not run [the whole workflow ends]");
+  cancel.parse_complete_callback(
+      [&cancelled] { cancelled.cancel = cancelled.cancel_jobs.empty(); });
+  AddMaster(cancel, cancelled.master);
+  cancel.footer(kExitCodes);
+
+  CLI::App& add =
+      *workflow.add_subcommand("add", "Add the jobs of a file, which may wait for jobs of it");
+  auto& added = ArgumentsOf<UpdateArguments>(add, choice);
+  add.add_option("ID", added.job_id, "Id of the workflow")->required();
+  add.add_option("FILE", added.file, "Plan of `jobs` only, YAML or JSON; see docs/plans.md")
+      ->required();
+  AddMaster(add, added.master);
+  add.footer(kExitCodes);
 }
 
 void AddForget(CLI::App& command, Choice& choice) {
@@ -795,9 +849,10 @@ void AddRunWorkflow(CLI::App& command, Choice& choice) {
                  "Directory for the results, one per job; not kept if omitted")
       ->type_name("DIR");
   app.add_option("--id", run.id, "Id of this run; default: made from the workflow and the time");
-  Between(
-      1U, kSlotsMax,
-      app.add_option("--slots", run.slots, "Tasks that run at once, over all jobs")->required());
+  run.slots = DefaultSlots();
+  Between(1U, kSlotsMax,
+          app.add_option("--slots", run.slots,
+                         "Tasks that run at once, over all jobs [one a processor]"));
   Between(1U, arguments.own_master.job.limits.reduce_tasks_max,
           app.add_option("--reducers", run.reduce_task_count, "Reduce tasks per job")
               ->capture_default_str());
@@ -831,6 +886,7 @@ void AddCommands(CLI::App& command, Choice& choice) {
   AddSubmit(command, choice);
   AddAttach(command, choice);
   AddUpdate(command, choice);
+  AddWorkflow(command, choice);
   AddForget(command, choice);
   AddWhatIf(command, choice);
   AddWhy(command, choice);

@@ -15,6 +15,7 @@
 #include "tidemark/client_security.h"
 #include "tidemark/deadline.h"
 #include "tidemark/explanation.h"
+#include "tidemark/job_query.h"
 #include "tidemark/plan.h"
 
 namespace tidemark::cli {
@@ -38,6 +39,7 @@ struct MasterArguments {
 
 struct RunArguments {
   examples::RunOptions job;  // as far as the user decides; without output_dir nothing is kept
+  std::optional<std::uint32_t> reducers;  // empty: two for each slot
   ProgressArguments progress;
 };
 
@@ -55,17 +57,21 @@ enum class Listed : std::uint8_t { kJobs, kStages, kTasks };
 
 struct GetArguments {
   Listed what = Listed::kJobs;
-  std::string job_id;  // empty: all jobs
+  std::string job_id;    // empty: all jobs
+  JobFilter filter;      // of all jobs
+  bool watches = false;  // what comes, too: as WatchArguments
   MasterArguments master;
   TableFormat format = TableFormat::kTable;
 };
 
 struct WatchArguments {
   std::string job_id;  // empty: all jobs
+  JobFilter filter;    // of all jobs
   MasterArguments master;
   ProgressArguments progress;
   absl::Duration timeout = absl::InfiniteDuration();
   bool waits = false;  // for a job, and a master, that are not there yet
+  bool tasks = false;  // also those that run, below the bar of one job
 };
 
 struct SubmitArguments {

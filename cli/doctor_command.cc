@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -40,7 +41,8 @@ class Report {
   }
   // Whether the status is OK; reports the error if not.
   bool Check(const std::string& what, const absl::Status& status) {
-    if (!status.ok()) Fail(what, std::string(status.message()));
+    std::istringstream lines{std::string(status.message())};
+    for (std::string line; std::getline(lines, line);) Fail(what, line);
     return status.ok();
   }
   bool failed() const { return failed_; }
@@ -166,6 +168,10 @@ int Do(const DoctorArguments& arguments) {
   CheckSecret("tokens", master.tokens_file, report);
   if (!config->alerts.hooks.empty() && report.Check("alerts", CheckAlertFiles(config->alerts))) {
     report.Fine("alerts", fmt::format("{} webhooks", config->alerts.hooks.size()));
+  }
+  if (!config->lineage.url.empty()) {
+    report.Check("lineage", CheckAlertFiles({}, config->lineage));
+    CheckSecret("lineage", config->lineage.token_file, report);
   }
   CheckSecret("alerts", config->alerts.secret_file, report);
   CheckSecret("alerts", config->alerts.routing_key_file, report);

@@ -59,9 +59,27 @@ int ShowJob(const GetArguments& arguments, const Snapshot& job) {
                                   : PrintLines(console::RenderJobTable({job}, options));
 }
 
+// The table again and again on a terminal, else a line for each change.
+int Watch(const GetArguments& arguments) {
+  WatchArguments watch = {
+      .job_id = arguments.job_id, .filter = arguments.filter, .master = arguments.master};
+  switch (arguments.format) {
+    case TableFormat::kJsonl:
+      watch.progress.mode = ProgressMode::kJsonl;
+      break;
+    case TableFormat::kTable:
+      break;
+    default:
+      Complain("--watch goes with -o table or -o jsonl: what it shows has no end");
+      return kUsage;
+  }
+  return Do(watch);
+}
+
 }  // namespace
 
 int Do(const GetArguments& arguments) {
+  if (arguments.watches) return Watch(arguments);
   return AtMaster(arguments.master, [&](const Client& master) -> absl::StatusOr<int> {
     if (!arguments.job_id.empty()) {
       const auto job = master.GetJob(arguments.job_id);
@@ -69,7 +87,7 @@ int Do(const GetArguments& arguments) {
       if (!job.ok()) return job.status();
       return ShowJob(arguments, *job);
     }
-    const auto jobs = master.ListJobs();
+    const auto jobs = master.ListJobs(arguments.filter);
     if (!jobs.ok()) return jobs.status();
     if (!IsJson(arguments.format)) {
       return PrintLines(console::RenderJobTable(*jobs, TableOptionsFor(arguments.format)));

@@ -1,6 +1,8 @@
 #include "cli/metrics_families.h"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <limits>
 #include <optional>
 #include <string>
@@ -107,6 +109,9 @@ void AddSnapshots(const MasterStats& stats, Families& families) {
 
 using Jobs = std::vector<const Snapshot*>;
 
+// Running queries of one application that are told of. Each is a series of its own.
+constexpr std::size_t kQueriesMax = 50;
+
 bool IsShown(const Snapshot& job) { return !job.is_final && job.sequence > 0; }
 
 // `kind` is "job" or "workflow".
@@ -164,6 +169,55 @@ void AddProgress(const std::string& kind, const Jobs& jobs, Families& families) 
   add("_late_probability", "That it ends later, 0..1; none: not known.", late);
 }
 
+// Of jobs of any kind what their tasks do; of applications also their stages and their queries.
+void AddParts(const Jobs& jobs, Families& families) {
+  std::vector<ClientMetric> info;
+  std::vector<ClientMetric> tasks;
+  std::vector<ClientMetric> stages;
+  std::vector<ClientMetric> progress;
+  std::vector<ClientMetric> remaining;
+  for (const Snapshot* job : jobs) {
+    if (!IsShown(*job)) continue;
+    const auto add = [&job](std::vector<ClientMetric>& metrics, const char* label,
+                            const std::string& value, double number) {
+      metrics.push_back(Labelled(Labelled(Gauge(number), "job", job->job_id), label, value));
+    };
+    const bool is_application = job->info && job->info->kind == JobKind::kApplication;
+    info.push_back(Labelled(Labelled(Labelled(Gauge(1), "job", job->job_id), "kind",
+                                     is_application ? "application" : "mapreduce"),
+                            "engine", job->info ? job->info->engine : ""));
+    const Counts& counts = job->counts;
+    add(tasks, "state", "running", static_cast<double>(counts.running_tasks));
+    add(tasks, "state", "finished", static_cast<double>(counts.finished_tasks));
+    add(tasks, "state", "waiting",
+        static_cast<double>(counts.tasks -
+                            std::min(counts.tasks, counts.running_tasks + counts.finished_tasks)));
+    if (!is_application) continue;
+    add(stages, "state", "finished", counts.finished_stages);
+    add(stages, "state", "unfinished",
+        counts.stages - std::min(counts.stages, counts.finished_stages));
+    std::size_t queries = 0;
+    for (const Group& group : job->groups) {
+      if (group.state != JobState::kRunning || ++queries > kQueriesMax) continue;
+      add(progress, "query", group.group, group.fraction_done);
+      if (group.ends_in) {
+        add(remaining, "query", group.group, absl::ToDoubleSeconds(group.ends_in->median));
+      }
+    }
+  }
+  families.Add("job_info", "1, of each running job; its kind and engine.", MetricType::Gauge,
+               std::move(info));
+  families.Add("job_tasks", "Tasks of a running job, by state, as far as they are known.",
+               MetricType::Gauge, std::move(tasks));
+  families.Add("application_stages", "Stages of a running application, as far as they are known.",
+               MetricType::Gauge, std::move(stages));
+  families.Add("query_progress_ratio", "How far a running query of an application is, 0..1.",
+               MetricType::Gauge, std::move(progress));
+  families.Add("query_remaining_seconds",
+               "Predicted remaining time of a running query; none: not known.", MetricType::Gauge,
+               std::move(remaining));
+}
+
 void AddCoverage(const Jobs& jobs, Families& families) {
   std::vector<ClientMetric> dropped;
   std::vector<ClientMetric> silent;
@@ -213,6 +267,7 @@ std::vector<MetricFamily> MetricFamilies(const MasterStats& stats,
   AddSnapshots(stats, families);
   AddStates("job", reporting, families);
   AddProgress("job", reporting, families);
+  AddParts(reporting, families);
   AddCoverage(reporting, families);
   AddIntervalCoverage(reporting, families);
   AddStates("workflow", workflows, families);

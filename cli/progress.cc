@@ -13,8 +13,10 @@
 #include "cli/console/job_lines.h"
 #include "cli/console/job_summary.h"
 #include "cli/console/styled_line.h"
+#include "cli/console/task_lines.h"
 #include "cli/console/terminal.h"
 #include "cli/console/text.h"
+#include "cli/console/time_spent.h"
 #include "proto/wire/job_codec.h"
 #include "tidemark/job_monitor.h"
 
@@ -32,12 +34,29 @@ void NoteOutputError(int error) {
   output_error.compare_exchange_strong(none, error);
 }
 
-void WriteSummary(const Snapshot& snapshot, const std::string& ending, bool compare,
-                  std::FILE* lines, const Environment& environment) {
-  const auto summary = console::RenderSummary(snapshot, WidthOf(lines),
-                                              TextOptionsFor(lines, environment), ending, compare);
-  for (const std::string& line : summary) WriteLine(lines, line);
-}
+// What is left to say when a job has ended.
+class Ending {
+ public:
+  void See(const Snapshot& snapshot) { lone_ = console::LoneTaskAfter(lone_, snapshot); }
+  void See(const Explanation& waits) { waits_ = waits; }
+  void Write(const Snapshot& last, const std::string& ending, bool compare, std::FILE* lines,
+             const Environment& environment) const {
+    const int width = WidthOf(lines);
+    const console::TextOptions options = TextOptionsFor(lines, environment);
+    std::vector<std::string> text = console::RenderSummary(last, width, options, ending, compare);
+    const std::string spent =
+        console::TimeSpentText(last, lone_, waits_ ? &*waits_ : nullptr, options);
+    for (std::string& line : console::WrapWords(spent, width, kLinesMax, options.unicode)) {
+      text.push_back(std::move(line));
+    }
+    for (const std::string& line : text) WriteLine(lines, line);
+  }
+
+ private:
+  static constexpr int kLinesMax = 20;
+  std::optional<console::LoneTask> lone_;
+  std::optional<Explanation> waits_;
+};
 
 class BarProgress final : public Progress {
  public:
@@ -51,6 +70,7 @@ class BarProgress final : public Progress {
         terminal_(fileno(stderr)) {}
 
   bool Show(const Snapshot& snapshot) override {
+    ending_.See(snapshot);
     newest_ = snapshot;
     is_drawn_ = false;
     if (snapshot.is_final || absl::Now() - drawn_at_ >= kBetweenFrames) Draw();
@@ -58,6 +78,8 @@ class BarProgress final : public Progress {
   }
 
   void Remark(const std::string& sentence) override { remark_ = sentence; }
+  void ShowTasks(const JobTasks& tasks) override { tasks_ = tasks; }
+  void Explain(const Explanation& waits) override { ending_.See(waits); }
   void Say(const std::string& message) override { terminal_.Print({ComplaintLine(message)}); }
   void PassOn(const std::string& line) override { terminal_.Print({line}); }
 
@@ -65,7 +87,7 @@ class BarProgress final : public Progress {
     if (!newest_) return;
     if (!is_drawn_) Draw();
     terminal_.Keep();
-    WriteSummary(*newest_, ending, options_.compare, lines_, environment_);
+    ending_.Write(*newest_, ending, options_.compare, lines_, environment_);
   }
 
  private:
@@ -79,9 +101,22 @@ class BarProgress final : public Progress {
                           .Add(console::Style::kDim, remark_)
                           .Render(options.width, TextOptionsFor(stderr, environment_)));
     }
+    AddTasks(frame);
     terminal_.Draw(frame);
     drawn_at_ = absl::Now();
     is_drawn_ = true;
+  }
+
+  // As many as there is room for; a row stays free for the cursor.
+  void AddTasks(std::vector<std::string>& frame) const {
+    if (newest_->is_final) return;
+    const int room = terminal_.size().rows - 1 - static_cast<int>(frame.size());
+    if (room <= 0) return;
+    for (std::string& line : console::RenderTaskLines(
+             *newest_, tasks_, static_cast<std::size_t>(room), terminal_.size().columns - 1,
+             {.color = options_.color, .unicode = options_.unicode, .zone = options_.zone})) {
+      frame.push_back(std::move(line));
+    }
   }
 
   const Environment environment_;
@@ -90,6 +125,8 @@ class BarProgress final : public Progress {
   console::Terminal terminal_;
   std::optional<Snapshot> newest_;
   std::string remark_;
+  JobTasks tasks_;
+  Ending ending_;
   absl::Time drawn_at_ = absl::InfinitePast();
   bool is_drawn_ = false;  // the newest snapshot
 };
@@ -103,13 +140,16 @@ class PlainProgress final : public Progress {
         plain_(TextOptionsFor(lines, environment_), compare) {}
 
   bool Show(const Snapshot& snapshot) override {
+    ending_.See(snapshot);
     newest_ = snapshot;
     const std::optional<std::string> line = plain_.Next(*newest_);
     return !line || WriteLine(lines_, *line);
   }
 
+  void Explain(const Explanation& waits) override { ending_.See(waits); }
+
   void Finish(const std::string& ending) override {
-    if (newest_) WriteSummary(*newest_, ending, compare_, lines_, environment_);
+    if (newest_) ending_.Write(*newest_, ending, compare_, lines_, environment_);
   }
 
  private:
@@ -118,6 +158,7 @@ class PlainProgress final : public Progress {
   std::FILE* const lines_;
   console::PlainLines plain_;
   std::optional<Snapshot> newest_;
+  Ending ending_;
 };
 
 class JsonProgress final : public Progress {
@@ -149,6 +190,9 @@ class DueProgress final : public Progress {
     due.late_probability = LateProbability(due, *due.deadline);
     return shown_->Show(due);
   }
+  void Remark(const std::string& sentence) override { shown_->Remark(sentence); }
+  void ShowTasks(const JobTasks& tasks) override { shown_->ShowTasks(tasks); }
+  void Explain(const Explanation& waits) override { shown_->Explain(waits); }
   void Say(const std::string& message) override { shown_->Say(message); }
   void Mention(const std::string& fact) override { shown_->Mention(fact); }
   void PassOn(const std::string& line) override { shown_->PassOn(line); }
@@ -172,6 +216,9 @@ class ProgressOfJobs final : public Progress {
     job_id_ = snapshot.job_id;
     return current_->Show(snapshot);
   }
+  void Remark(const std::string& sentence) override { current_->Remark(sentence); }
+  void ShowTasks(const JobTasks& tasks) override { current_->ShowTasks(tasks); }
+  void Explain(const Explanation& waits) override { current_->Explain(waits); }
   void Say(const std::string& message) override { current_->Say(message); }
   void Mention(const std::string& fact) override { current_->Mention(fact); }
   void PassOn(const std::string& line) override { current_->PassOn(line); }

@@ -8,7 +8,9 @@
 
 #include "cli/command_line.h"
 #include "cli/environment.h"
+#include "tidemark/explanation.h"
 #include "tidemark/job.h"
+#include "tidemark/job_tasks.h"
 
 namespace tidemark::cli {
 
@@ -20,6 +22,10 @@ class Progress {
   virtual bool Show(const Snapshot& snapshot) = 0;
   // A sentence about the job as it is now, for below a bar; empty: none. Kept until the next.
   virtual void Remark(const std::string&) {}
+  // The tasks that run, for below a bar. Kept until the next.
+  virtual void ShowTasks(const JobTasks&) {}
+  // What the job waited for, before Finish().
+  virtual void Explain(const Explanation&) {}
   // A message about the watching itself, for standard error.
   virtual void Say(const std::string& message);
   // What is good to know; quiet ones leave it out.

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -28,6 +29,10 @@
 
 namespace tidemark::cli {
 namespace {
+
+// Where the user does not say: so that each slot gets a second task, by which unequal ones even
+// out.
+constexpr std::uint32_t kReducersPerSlot = 2;
 
 // A master that has taken the end of a job tells it within its shortest tick, 200 ms unless it is
 // told otherwise. What it has not said by now is not waited for: the job is worth more.
@@ -169,6 +174,8 @@ absl::StatusOr<examples::RunSummary> RunWatched(const examples::RunOptions& opti
 int Do(const RunArguments& arguments) {
   examples::RunOptions options = arguments.job;
   options.deadline = arguments.progress.deadline;
+  options.reduce_task_count = arguments.reducers.value_or(std::min(
+      kReducersPerSlot * options.slots, options.master_options.job.limits.reduce_tasks_max));
   std::vector<std::string>& indicators = options.master_options.job.indicators;
   indicators = IndicatorsFor(arguments.progress, std::move(indicators));
   std::optional<TemporaryDirectory> temporary;

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <filesystem>
 #include <memory>
+#include <sstream>
 #include <string>
 
 #include "absl/time/clock.h"
@@ -63,7 +64,8 @@ absl::Status MakeDataFolder(const std::string& folder, const LogSink& log) {
 }
 
 int Refuse(const absl::Status& status) {
-  Complain(std::string(status.message()));
+  std::istringstream lines{std::string(status.message())};
+  for (std::string line; std::getline(lines, line);) Complain(line);
   return absl::IsUnavailable(status) ? kJobFailed : kUsage;
 }
 
@@ -85,7 +87,7 @@ int Do(const ServeArguments& arguments) {
   if (!config.ok()) return Refuse(config.status());
   absl::Status status = CheckMetricsAddress(*config);
   if (status.ok()) status = CheckWebAddress(*config);
-  if (status.ok()) status = CheckAlertFiles(config->alerts);
+  if (status.ok()) status = CheckAlertFiles(config->alerts, config->lineage);
   if (status.ok()) status = CreateDirectory("--log-dir", config->master.event_log_dir);
   const LogSink log = MakeLogSink(config->log_as_json, config->log_least);
   if (status.ok()) status = MakeDataFolder(config->master.data_dir, log);
@@ -125,8 +127,9 @@ int Do(const ServeArguments& arguments) {
     spark_logs = std::make_unique<SparkLogs>(config->spark_logs, **master, log);
   }
   std::unique_ptr<Alerts> alerts;
-  if (!config->alerts.hooks.empty()) {
+  if (!config->alerts.hooks.empty() || !config->lineage.url.empty()) {
     auto started = Alerts::Start({.settings = config->alerts,
+                                  .lineage = config->lineage,
                                   .jobs = [&] { return (*master)->ListJobs(); },
                                   .interval = config->master.tick_interval,
                                   .data_dir = config->master.data_dir,

@@ -2,8 +2,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -129,18 +131,66 @@ class WaitsRemark {
   std::jthread thread_;  // last, so that it ends first
 };
 
+// Asks every second for the tasks of a job that run, on a thread of its own, while it is watched.
+class RunningTasks {
+ public:
+  RunningTasks(const Client& master, const std::string& job_id)
+      : thread_([this, &master, job_id](const std::stop_token& stop) {
+          std::mutex mutex;
+          std::condition_variable_any wake;
+          std::unique_lock lock(mutex);
+          while (!stop.stop_requested()) {
+            auto tasks = master.ListRunningTasks(job_id, kTasksMax, stop);
+            Keep(std::move(tasks));
+            wake.wait_for(lock, stop, std::chrono::seconds(1), [] { return false; });
+          }
+        }) {}
+  // Shows what came last. Why there is nothing to show is said once.
+  void Show(Progress& progress) {
+    const std::lock_guard lock(mutex_);
+    if (tasks_) progress.ShowTasks(*tasks_);
+    if (!trouble_.empty() && !std::exchange(is_trouble_told_, true)) {
+      progress.Say("--tasks: " + trouble_);
+    }
+  }
+
+ private:
+  // More than fit on any terminal.
+  static constexpr std::uint32_t kTasksMax = 500;
+
+  void Keep(absl::StatusOr<JobTasks> tasks) {
+    const std::lock_guard lock(mutex_);
+    // Those of a while ago run no more; that a job has ended, or a master is away, is said
+    // elsewhere.
+    tasks_ = tasks.ok() ? *std::move(tasks) : JobTasks();
+    if (absl::IsUnimplemented(tasks.status())) trouble_ = "this master does not list tasks";
+  }
+
+  std::mutex mutex_;  // guards the rest
+  std::optional<JobTasks> tasks_;
+  std::string trouble_;
+  bool is_trouble_told_ = false;
+  std::jthread thread_;  // last, so that it ends first
+};
+
 absl::StatusOr<int> WatchOne(const WatchArguments& arguments, const Client& master) {
   const Environment environment = Environment::OfProcess();
   const auto progress = MakeProgress(arguments.progress, stdout, environment);
   std::optional<WaitsRemark> waits;
+  std::optional<RunningTasks> tasks;
+  const bool has_bar = ResolveProgress(arguments.progress.mode, environment) == ProgressMode::kBar;
   bool has_reader = true;
   const Timer timer(arguments.timeout);
   const auto final = master.WatchJob(
       arguments.job_id, {.is_to_come = arguments.waits},
       {.on_snapshot =
            [&](const Snapshot& snapshot) {
-             if (!waits &&
-                 ResolveProgress(arguments.progress.mode, environment) == ProgressMode::kBar) {
+             const bool is_workflow = snapshot.info && snapshot.info->kind == JobKind::kWorkflow;
+             if (!tasks && has_bar && arguments.tasks && !is_workflow && !snapshot.is_final) {
+               tasks.emplace(master, arguments.job_id);
+             }
+             if (tasks && !snapshot.is_final) tasks->Show(*progress);
+             if (!waits && has_bar) {
                waits.emplace(master, arguments.job_id, TextOptionsFor(stderr, environment));
              }
              if (waits) progress->Remark(waits->Get());
@@ -149,7 +199,13 @@ absl::StatusOr<int> WatchOne(const WatchArguments& arguments, const Client& mast
        .on_trouble = [&](const std::string& message) { progress->Say(message); }},
       timer.token());
   waits.reset();
+  tasks.reset();
   if (!has_reader) return kReaderGone;
+  if (final.ok() && final->state == JobState::kSucceeded) {
+    // A master of before, or one that tells this reader nothing, leaves it out.
+    const auto waited = master.ExplainJob(arguments.job_id, {.culprits_max = 1});
+    if (waited.ok()) progress->Explain(*waited);
+  }
   progress->Finish();
   if (final.ok()) return final->state == JobState::kSucceeded ? kSuccess : kJobFailed;
   if (timer.has_expired()) {
@@ -240,7 +296,7 @@ absl::StatusOr<int> WatchAll(const WatchArguments& arguments, const Client& mast
   bool has_reader = true;
   const Timer timer(arguments.timeout);
   const absl::Status status =
-      master.WatchJobs({}, {},
+      master.WatchJobs(arguments.filter, {},
                        {.on_jobs =
                             [&](const std::map<std::string, Snapshot>& jobs) {
                               return has_reader = progress.Show(jobs);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "proto/wire/job_request.h"
 #include "proto/wire/message_time.h"
 #include "proto/wire/plan_codec.h"
+#include "proto/wire/task_codec.h"
 #include "tidemark/v1/explain_service.grpc.pb.h"
 #include "tidemark/v1/job_service.grpc.pb.h"
 #include "transport/channel.h"
@@ -283,6 +285,18 @@ absl::StatusOr<std::vector<Outcome>> Client::EstimatePlan(
   v1::EstimateJobRequest request;
   wire::EncodePlan(plan, *request.mutable_plan());
   return impl_->Estimate(request, scenarios);
+}
+
+absl::StatusOr<JobTasks> Client::ListRunningTasks(const std::string& job_id, std::uint32_t most,
+                                                  std::stop_token stop) const {
+  v1::ListTasksRequest request;
+  request.set_job_id(job_id);
+  request.set_task_count_max(most);
+  request.set_running_only(true);
+  v1::ListTasksResponse response;
+  absl::Status asked = impl_->Ask(&Stub::ListTasks, request, response, stop);
+  if (!asked.ok()) return asked;
+  return wire::ParseTasks(response);
 }
 
 absl::StatusOr<Explanation> Client::ExplainJob(const std::string& job_id,

@@ -1,28 +1,15 @@
 #include "cli/alerts/alert_causes.h"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
-#include <xxhash.h>
 
-#include <algorithm>
+#include <utility>
+
+#include "cli/alerts/run_name.h"
 
 namespace tidemark::cli {
 namespace {
 
 constexpr int kLooksInARow = 2;
-
-std::string Hash(const std::string& text) {
-  return fmt::format("{:016x}", XXH64(text.data(), text.size(), 0));
-}
-
-// Which run of the job, also after a restart. The parts cannot run into one another.
-std::string RunOf(const Snapshot& job) {
-  const std::string run =
-      job.run_uid.empty()
-          ? fmt::format("{}", absl::ToUnixMicros(job.started_at.value_or(absl::UnixEpoch())))
-          : job.run_uid;
-  return fmt::format("{} {} {}", job.job_id.size(), job.job_id, run);
-}
 
 }  // namespace
 
@@ -45,19 +32,12 @@ const char* NameOf(AlertKind kind) {
 AlertCauses::AlertCauses(AlertRules rules, std::set<std::string> told)
     : rules_(std::move(rules)), told_(std::move(told)) {}
 
-bool AlertCauses::IsWatched(const Snapshot& job) const {
-  const std::string& name = job.info && !job.info->name.empty() ? job.info->name : job.job_id;
-  return std::ranges::any_of(rules_.jobs, [&](const std::string& pattern) {
-    return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
-  });
-}
-
 std::vector<Alert> AlertCauses::Look(const std::vector<Snapshot>& jobs) {
   std::vector<Alert> alerts;
   ++look_;
   for (const Snapshot& job : jobs) {
     // Before its first snapshot nothing is known of it.
-    if (job.sequence == 0 || !IsWatched(job)) continue;
+    if (job.sequence == 0 || !IsNamedBy(rules_.jobs, job)) continue;
     const std::string run = RunOf(job);
     auto [known, is_new] = seen_.try_emplace(job.job_id);
     Seen& seen = known->second;
@@ -117,10 +97,10 @@ void AlertCauses::LookAtStraggler(const Snapshot& job, Seen& seen, std::vector<A
 
 void AlertCauses::Tell(AlertKind kind, const std::string& detail, const Snapshot& job,
                        const Seen& seen, std::vector<Alert>& alerts) {
-  const std::string id = Hash(fmt::format("{} {} {}", seen.run, NameOf(kind), detail));
-  // Those of before a restart; within one run of the process Seen says it.
-  if (told_.contains(id)) return;
-  alerts.push_back({.kind = kind, .id = id, .run_id = Hash(seen.run), .job = job});
+  const std::string id = ShortHash(fmt::format("{} {} {}", seen.run, NameOf(kind), detail));
+  // Seen forgets a job that is gone, and a restart all of them.
+  if (!told_.Insert(id)) return;
+  alerts.push_back({.kind = kind, .id = id, .run_id = ShortHash(seen.run), .job = job});
 }
 
 }  // namespace tidemark::cli

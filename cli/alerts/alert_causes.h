@@ -4,8 +4,8 @@
 //   for (const Alert& alert : causes.Look(master.ListJobs())) Send(alert);
 //
 // Pure: no clock, no network. At most one alert for one cause: a job, a run of it, and what
-// happened. What had ended before the first look is not told. Not thread-safe. Memory: O(jobs
-// looked at).
+// happened, also of a job that is gone for a while. What had ended before the first look is not
+// told. Not thread-safe. Memory: O(jobs looked at), and the ids of RecentIds.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "cli/alerts/recent_ids.h"
 #include "tidemark/job.h"
 
 namespace tidemark::cli {
@@ -82,7 +83,6 @@ class AlertCauses {
     std::uint64_t look = 0;  // the last
   };
 
-  bool IsWatched(const Snapshot& job) const;
   void LookAt(const Snapshot& job, Seen& seen, std::vector<Alert>& alerts);
   void LookAtStraggler(const Snapshot& job, Seen& seen, std::vector<Alert>& alerts);
   // Unless its cause was told. `detail` tells apart causes of one kind.
@@ -91,7 +91,7 @@ class AlertCauses {
   bool Wants(AlertKind kind) const { return rules_.kinds.contains(kind); }
 
   const AlertRules rules_;
-  std::set<std::string> told_;
+  RecentIds told_;
   absl::flat_hash_map<std::string, Seen> seen_;  // by job
   std::uint64_t look_ = 0;
 };

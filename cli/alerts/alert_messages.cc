@@ -99,8 +99,11 @@ std::string GenericMessage(const Alert& alert, const absl::TimeZone& zone) {
 
 std::string SlackMessage(const Alert& alert, const absl::TimeZone& zone) {
   // These three have a meaning in its texts: a name may not mention everybody or make a link.
+  // Nor does Slack fetch an address that stands in it.
   return Dump({{"text", absl::StrReplaceAll(AlertText(alert, zone),
-                                            {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}})}});
+                                            {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}})},
+               {"unfurl_links", false},
+               {"unfurl_media", false}});
 }
 
 std::string PagerDutyMessage(const Alert& alert, const std::string& routing_key,

@@ -24,14 +24,21 @@ AlertSender::~AlertSender() {
 }
 
 void AlertSender::Send(const Alert& alert) {
-  std::optional<Alert> dropped;
+  Send(HookMessage{.what = fmt::format("alert `{}`", NameOf(alert.kind)),
+                   .id = alert.id,
+                   .job_id = alert.job.job_id,
+                   .body = options_.message(alert)});
+}
+
+void AlertSender::Send(HookMessage message) {
+  std::optional<HookMessage> dropped;
   {
     const std::lock_guard lock(mutex_);
     if (waiting_.size() >= options_.waiting_max) {
       dropped = std::move(waiting_.front());
       waiting_.pop_front();
     }
-    waiting_.push_back(alert);
+    waiting_.push_back(std::move(message));
   }
   changed_.notify_all();
   if (dropped) GiveUp(*dropped, "too many are waiting");
@@ -51,33 +58,32 @@ bool AlertSender::WaitUntilIdle(absl::Duration timeout) const {
 void AlertSender::Run() {
   Webhook webhook(options_.webhook);
   for (;;) {
-    std::optional<Alert> alert;
+    std::optional<HookMessage> message;
     {
       std::unique_lock lock(mutex_);
       is_sending_ = false;
       changed_.notify_all();
       changed_.wait(lock, [this] { return is_ending_ || !waiting_.empty(); });
       if (is_ending_) return;
-      alert = std::move(waiting_.front());
+      message = std::move(waiting_.front());
       waiting_.pop_front();
       is_sending_ = true;
     }
-    if (!Deliver(*alert, webhook)) return;
+    if (!Deliver(*message, webhook)) return;
   }
 }
 
-bool AlertSender::Deliver(const Alert& alert, Webhook& webhook) {
-  const std::string message = options_.message(alert);
+bool AlertSender::Deliver(const HookMessage& message, Webhook& webhook) {
   absl::Duration pause = options_.retry_first;
   for (int attempt = 1;; ++attempt) {
-    const Delivery delivery = webhook.Post(message, alert.id, absl::Now());
+    const Delivery delivery = webhook.Post(message.body, message.id, absl::Now());
     if (delivery.outcome == Delivery::Outcome::kTaken) {
       const std::lock_guard lock(mutex_);
       ++counts_.taken;
       return !is_ending_;
     }
     if (delivery.outcome == Delivery::Outcome::kRefused || attempt >= options_.attempts_max) {
-      GiveUp(alert, delivery.reason);
+      GiveUp(message, delivery.reason);
       return true;
     }
     {
@@ -96,14 +102,14 @@ bool AlertSender::Sleep(absl::Duration duration) {
                             [this] { return is_ending_; });
 }
 
-void AlertSender::GiveUp(const Alert& alert, const std::string& reason) {
+void AlertSender::GiveUp(const HookMessage& message, const std::string& reason) {
   {
     const std::lock_guard lock(mutex_);
     ++counts_.given_up;
   }
   if (!options_.on_trouble) return;
-  options_.on_trouble(fmt::format("{}: an alert was not sent ({}, job {}): {}", options_.name,
-                                  NameOf(alert.kind), alert.job.job_id, reason));
+  options_.on_trouble(fmt::format("{}: {} of job {} was not sent: {}", options_.name, message.what,
+                                  message.job_id, reason));
 }
 
 }  // namespace tidemark::cli

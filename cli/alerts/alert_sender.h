@@ -1,4 +1,4 @@
-// Sends alerts to a webhook on a thread of its own, and again when that fails.
+// Sends alerts and other messages to a webhook on a thread of its own, and again when that fails.
 #pragma once
 
 #include <condition_variable>
@@ -24,11 +24,20 @@ struct AlertSenderOptions {
   // Before the second attempt; twice as long before each further one, up to retry_max.
   absl::Duration retry_first = absl::Seconds(1);
   absl::Duration retry_max = absl::Minutes(1);
-  // Alerts that wait. The oldest makes room.
+  // Messages that wait. The oldest makes room.
   std::size_t waiting_max = 1000;
+  // Of an alert; called where Send() is. May be empty where only messages are sent.
   std::function<std::string(const Alert& alert)> message;
-  // Told of each alert that was given up; from any thread.
+  // Told of each message that was given up; from any thread.
   std::function<void(const std::string& line)> on_trouble;
+};
+
+// What is kept of an alert, since a snapshot may be large, or of another message.
+struct HookMessage {
+  std::string what;  // "alert `late`"; for people
+  std::string id;
+  std::string job_id;
+  std::string body;
 };
 
 // Counts since the start.
@@ -48,6 +57,7 @@ class AlertSender {
   AlertSender& operator=(const AlertSender&) = delete;
 
   void Send(const Alert& alert);
+  void Send(HookMessage message);
   AlertCounts counts() const;
   // Waits until nothing waits or is on its way. False: not within `timeout`.
   bool WaitUntilIdle(absl::Duration timeout) const;
@@ -55,14 +65,14 @@ class AlertSender {
  private:
   void Run();
   // False when the sender ends.
-  bool Deliver(const Alert& alert, Webhook& webhook);
+  bool Deliver(const HookMessage& message, Webhook& webhook);
   bool Sleep(absl::Duration duration);
-  void GiveUp(const Alert& alert, const std::string& reason);
+  void GiveUp(const HookMessage& message, const std::string& reason);
 
   const AlertSenderOptions options_;
   mutable std::mutex mutex_;  // guards the rest
   mutable std::condition_variable changed_;
-  std::deque<Alert> waiting_;
+  std::deque<HookMessage> waiting_;
   bool is_sending_ = false;
   bool is_ending_ = false;
   AlertCounts counts_;

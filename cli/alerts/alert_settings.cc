@@ -29,7 +29,7 @@ std::string ToString(const AlertHook& hook) {
   const std::size_t scheme = hook.url.find("://");
   if (scheme == std::string::npos) return hook.shape + "=" + hook.url;
   // Of what stands before an @ and behind the host, either may be a password.
-  const std::size_t end = hook.url.find('/', scheme + 3);
+  const std::size_t end = hook.url.find_first_of("/?#\\", scheme + 3);
   std::string host = hook.url.substr(scheme + 3, end == std::string::npos ? end : end - scheme - 3);
   host = host.substr(host.rfind('@') == std::string::npos ? 0 : host.rfind('@') + 1);
   return hook.shape + "=" + hook.url.substr(0, scheme + 3) + host + "/...";

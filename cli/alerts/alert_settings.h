@@ -34,4 +34,12 @@ struct AlertSettings {
   bool allow_local = false;
 };
 
+// What `lineage:` says. Delivery is as AlertSettings has it.
+struct LineageSettings {
+  std::string url;  // http:// or https://; empty: nobody is told
+  std::string name_space = "tidemark";
+  absl::Duration interval = absl::Minutes(1);
+  std::string token_file;  // sent as a bearer token; empty: none
+};
+
 }  // namespace tidemark::cli

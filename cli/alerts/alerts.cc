@@ -12,6 +12,7 @@
 #include "absl/strings/ascii.h"
 #include "cli/alerts/alert_causes.h"
 #include "cli/alerts/alert_messages.h"
+#include "cli/alerts/lineage_events.h"
 #include "cli/alerts/told_alerts.h"
 #include "transport/small_file.h"
 
@@ -47,10 +48,14 @@ struct Secrets {
   std::string signing;
   std::string routing_key;
   std::vector<std::string> urls;  // of the hooks
+  std::string lineage_token;
 };
 
-absl::StatusOr<Secrets> ReadSecrets(const AlertSettings& settings) {
+absl::StatusOr<Secrets> ReadSecrets(const AlertSettings& settings, const LineageSettings& lineage) {
   Secrets secrets;
+  absl::StatusOr<std::string> token = ReadSecret("lineage.token", lineage.token_file);
+  if (!token.ok()) return token.status();
+  secrets.lineage_token = *std::move(token);
   absl::StatusOr<std::string> signing = ReadSecret("alerts.secret", settings.secret_file);
   if (!signing.ok()) return signing.status();
   absl::StatusOr<std::string> key = ReadSecret("alerts.routing_key", settings.routing_key_file);
@@ -99,8 +104,20 @@ class LookingAlerts final : public Alerts {
   LookingAlerts(AlertsOptions options, const Secrets& secrets)
       : options_(std::move(options)),
         told_(options_.data_dir.empty() ? "" : options_.data_dir + "/alerts.told"),
-        causes_(RulesOf(options_.settings), told_.ids()) {
+        causes_(RulesOf(options_.settings), told_.ids()),
+        lineage_({.name_space = options_.lineage.name_space, .interval = options_.lineage.interval},
+                 told_.ids()) {
     const AlertSettings& settings = options_.settings;
+    if (!options_.lineage.url.empty()) {
+      lineage_sender_ = std::make_unique<AlertSender>(
+          AlertSenderOptions{.name = "lineage",
+                             .webhook = {.url = options_.lineage.url,
+                                         .token = secrets.lineage_token,
+                                         .timeout = settings.timeout,
+                                         .allow_local = settings.allow_local},
+                             .attempts_max = static_cast<int>(settings.attempts),
+                             .on_trouble = [this](const std::string& line) { Warn(line); }});
+    }
     for (std::size_t i = 0; i < settings.hooks.size(); ++i) {
       const std::string& shape = settings.hooks[i].shape;
       senders_.push_back(std::make_unique<AlertSender>(
@@ -140,7 +157,7 @@ class LookingAlerts final : public Alerts {
     for (const auto& sender : senders_) {
       if (!sender->WaitUntilIdle(timeout)) return false;
     }
-    return true;
+    return lineage_sender_ == nullptr || lineage_sender_->WaitUntilIdle(timeout);
   }
 
  private:
@@ -148,12 +165,25 @@ class LookingAlerts final : public Alerts {
     if (options_.log) options_.log({.severity = LogSeverity::kWarning, .message = line});
   }
 
+  void LookAt(const std::vector<Snapshot>& jobs) {
+    // What nobody was told must not count as told.
+    for (const Alert& alert : senders_.empty() ? std::vector<Alert>() : causes_.Look(jobs)) {
+      told_.Add(alert.id);
+      for (const auto& sender : senders_) sender->Send(alert);
+    }
+    if (lineage_sender_ == nullptr) return;
+    for (LineageEvent& event : lineage_.Look(jobs)) {
+      if (event.is_once) told_.Add(event.id);
+      lineage_sender_->Send({.what = "event " + event.type,
+                             .id = std::move(event.id),
+                             .job_id = std::move(event.job_id),
+                             .body = std::move(event.body)});
+    }
+  }
+
   void Run() {
     for (;;) {
-      for (const Alert& alert : causes_.Look(options_.jobs())) {
-        told_.Add(alert.id);
-        for (const auto& sender : senders_) sender->Send(alert);
-      }
+      LookAt(options_.jobs());
       if (!told_.trouble().ok() && !std::exchange(is_trouble_told_, true)) {
         Warn(fmt::format("alerts of now may be sent again after a restart: {}",
                          std::string(told_.trouble().message())));
@@ -166,11 +196,13 @@ class LookingAlerts final : public Alerts {
   }
 
   const AlertsOptions options_;
-  ToldAlerts told_;  // these two: of the thread
+  ToldAlerts told_;  // these three: of the thread
   AlertCauses causes_;
+  LineageEvents lineage_;
   bool is_trouble_told_ = false;
   std::vector<std::unique_ptr<AlertSender>> senders_;
-  std::mutex mutex_;  // guards is_ending_
+  std::unique_ptr<AlertSender> lineage_sender_;  // null: nobody is told
+  std::mutex mutex_;                             // guards is_ending_
   std::condition_variable changed_;
   bool is_ending_ = false;
   std::thread thread_;
@@ -178,12 +210,12 @@ class LookingAlerts final : public Alerts {
 
 }  // namespace
 
-absl::Status CheckAlertFiles(const AlertSettings& settings) {
-  return ReadSecrets(settings).status();
+absl::Status CheckAlertFiles(const AlertSettings& settings, const LineageSettings& lineage) {
+  return ReadSecrets(settings, lineage).status();
 }
 
 absl::StatusOr<std::unique_ptr<Alerts>> Alerts::Start(AlertsOptions options) {
-  const absl::StatusOr<Secrets> secrets = ReadSecrets(options.settings);
+  const absl::StatusOr<Secrets> secrets = ReadSecrets(options.settings, options.lineage);
   if (!secrets.ok()) return secrets.status();
   return std::make_unique<LookingAlerts>(std::move(options), *secrets);
 }

@@ -1,4 +1,4 @@
-// Looks at the jobs of a master and sends alerts of them to webhooks.
+// Looks at the jobs of a master and sends alerts of them, and events of OpenLineage, to webhooks.
 #pragma once
 
 #include <functional>
@@ -17,6 +17,7 @@ namespace tidemark::cli {
 
 struct AlertsOptions {
   AlertSettings settings;
+  LineageSettings lineage;
   // The newest snapshots of all jobs, whole. Called on a thread of the alerts.
   std::function<std::vector<Snapshot>()> jobs;
   absl::Duration interval = absl::Seconds(1);  // between two looks
@@ -39,6 +40,6 @@ class Alerts {
 };
 
 // Every file that settings of alerts name, read. Empty lines around it do not count.
-absl::Status CheckAlertFiles(const AlertSettings& settings);
+absl::Status CheckAlertFiles(const AlertSettings& settings, const LineageSettings& lineage = {});
 
 }  // namespace tidemark::cli

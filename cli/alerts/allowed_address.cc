@@ -21,6 +21,7 @@ constexpr Net4 kForbidden4[] = {
     {0x7F000000, 8},   // loopback
     {0xA9FE0000, 16},  // link-local, with the metadata of most clouds
     {0x64646400, 24},  // 100.100.100.0, with those of Alibaba's
+    {0xA83F8110, 32},  // 168.63.129.16, those of Azure's hosts
     {0xC0000000, 24},  // 192.0.0.0, with those of Oracle's
     {0xE0000000, 3},   // groups, and what is reserved
 };
@@ -43,16 +44,26 @@ bool Begins(const Bytes& bytes, std::initializer_list<std::uint8_t> with) {
 }
 
 bool IsAllowed6(const Bytes& bytes) {
-  constexpr Bytes kMetadata = {0xFD, 0x00, 0x0E, 0xC2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x02, 0x54};
   const bool is_of_ip4 = Begins(bytes, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
   const std::uint16_t marks = static_cast<std::uint16_t>(bytes[10] << 8 | bytes[11]);
   // ::ffff:a.b.c.d, and ::a.b.c.d, of which :: and ::1 are two.
   if (is_of_ip4 && (marks == 0xFFFF || marks == 0)) return IsAllowed4(Last4(bytes, 12));
-  // Through translators: 64:ff9b::a.b.c.d and 2002:ab:cd::
-  if (Begins(bytes, {0, 0x64, 0xFF, 0x9B})) return IsAllowed4(Last4(bytes, 12));
+  // Through translators and tunnels: 64:ff9b::a.b.c.d, 2002:ab:cd:: and ...:0:5efe:a.b.c.d. Where
+  // the others have the address is up to a network, or it is hidden: nobody is called by them.
+  if (Begins(bytes, {0, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0})) {
+    return IsAllowed4(Last4(bytes, 12));
+  }
   if (Begins(bytes, {0x20, 0x02})) return IsAllowed4(Last4(bytes, 2));
+  if ((bytes[8] & 0xFD) == 0 && bytes[9] == 0 && bytes[10] == 0x5E && bytes[11] == 0xFE) {
+    return IsAllowed4(Last4(bytes, 12));
+  }
+  const bool is_hidden =
+      Begins(bytes, {0, 0x64, 0xFF, 0x9B}) || Begins(bytes, {0x20, 0x01, 0, 0});  // Teredo
+  const bool is_metadata = Begins(bytes, {0xFD, 0x00, 0x0E, 0xC2}) ||             // of Amazon's
+                           Begins(bytes, {0xFD, 0x20, 0x00, 0xCE}) ||             // of Google's
+                           Begins(bytes, {0xFD, 0x00, 0x00, 0xC1});               // of Oracle's
   const bool is_of_link = bytes[0] == 0xFE && (bytes[1] & 0xC0) == 0x80;
-  return !is_of_link && bytes[0] != 0xFF && bytes != kMetadata;
+  return !is_hidden && !is_metadata && !is_of_link && bytes[0] != 0xFF;
 }
 
 }  // namespace

@@ -5,8 +5,9 @@
 
 namespace tidemark::cli {
 
-// Not this host itself, nothing that is only of its link, where clouds keep their metadata, and no
-// group of hosts. An IPv4 address within an IPv6 one counts as that. Pure.
+// No loopback address, nothing that is only of this host's link, no metadata service of the large
+// clouds, and no group of hosts. An IPv4 address within an IPv6 one counts as that. Other addresses
+// of this host, and of its network, are allowed. Pure.
 bool IsAllowedForWebhooks(const sockaddr& address);
 
 }  // namespace tidemark::cli

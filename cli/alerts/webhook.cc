@@ -17,15 +17,23 @@ namespace {
 // A receiver that wants more is taken to be down.
 constexpr absl::Duration kRetryAfterMax = absl::Minutes(5);
 
-std::size_t Ignore(char*, std::size_t, std::size_t count, void*) { return count; }
+// Nobody reads the body of an answer: one that is long or slow is not waited for.
+std::size_t EndAtBody(char*, std::size_t, std::size_t, void*) { return 0; }
+
+struct Addresses {
+  bool has_forbidden = false;
+  bool has_allowed = false;
+};
 
 // Looked at when the name is resolved and the connection made, so that a name that stands for
 // another address each time does not get around it.
-curl_socket_t OpenAllowed(void* was_forbidden, curlsocktype, curl_sockaddr* address) {
+curl_socket_t OpenAllowed(void* seen, curlsocktype, curl_sockaddr* address) {
+  auto& addresses = *static_cast<Addresses*>(seen);
   if (!IsAllowedForWebhooks(address->addr)) {
-    *static_cast<bool*>(was_forbidden) = true;
+    addresses.has_forbidden = true;
     return CURL_SOCKET_BAD;
   }
+  addresses.has_allowed = true;
   return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
@@ -63,13 +71,14 @@ Delivery Webhook::Post(const std::string& body, const std::string& id, absl::Tim
   headers = add(headers, "User-Agent: tidemark");
   headers = add(headers, "Expect:");
   headers = add(headers, "Tidemark-Alert: " + id);
+  if (!options_.token.empty()) headers = add(headers, "Authorization: Bearer " + options_.token);
   if (!options_.secret.empty()) {
     headers = add(headers, "Tidemark-Signature: " +
                                Signature(options_.secret, absl::ToUnixSeconds(now), body));
   }
   const std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> owner(headers,
                                                                           &curl_slist_free_all);
-  bool was_forbidden = false;
+  Addresses addresses;
   curl_easy_setopt(curl, CURLOPT_URL, options_.url.c_str());
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(curl, CURLOPT_PROXY, "");
@@ -81,22 +90,26 @@ Delivery Webhook::Post(const std::string& body, const std::string& id, absl::Tim
   curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS,
                    static_cast<long>(absl::ToInt64Milliseconds(options_.timeout)));
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, Ignore);
+  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, EndAtBody);
   if (!options_.allow_local) {
     curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, OpenAllowed);
-    curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, &was_forbidden);
+    curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, &addresses);
   }
   const CURLcode code = curl_easy_perform(curl);
-  if (was_forbidden && code != CURLE_OK) {
+  long status = 0;
+  curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+  // A receiver that has answered has the message, whatever becomes of the rest of its answer.
+  const bool has_answered = status >= 200;
+  if (!has_answered && addresses.has_forbidden && !addresses.has_allowed) {
     return {.outcome = Delivery::Outcome::kRefused,
             .reason =
                 "its address is of this host, of its link or of a metadata service; "
                 "alerts.allow_local allows that"};
   }
-  if (code != CURLE_OK) return {.reason = curl_easy_strerror(code)};
-  long status = 0;
-  curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
-  if (status >= 200 && status < 300) return {.outcome = Delivery::Outcome::kTaken};
+  if (!has_answered) {
+    return {.reason = code == CURLE_OK ? "no HTTP status" : curl_easy_strerror(code)};
+  }
+  if (status < 300) return {.outcome = Delivery::Outcome::kTaken};
   // Too many requests and timeouts pass; so does what is wrong with the receiver.
   const bool passes = status == 408 || status == 429 || status >= 500;
   curl_off_t wait = 0;

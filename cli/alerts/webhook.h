@@ -4,8 +4,8 @@
 //   const Delivery delivery = hook.Post(message, id);
 //
 // Signed where there is a secret: the header `Tidemark-Signature: t=SECONDS,v1=HEX`, the
-// HMAC-SHA256 of "SECONDS.BODY". No redirection is followed, no proxy of the environment is used,
-// and what the receiver answers is not kept. Not thread-safe.
+// HMAC-SHA256 of "SECONDS.BODY". No redirection is followed, no proxy of the environment is used.
+// The status of an answer is what counts; its body is not read. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,7 @@ namespace tidemark::cli {
 struct WebhookOptions {
   std::string url;
   std::string secret;  // empty: messages are not signed
+  std::string token;   // sent as a bearer token; empty: none
   absl::Duration timeout = absl::Seconds(10);
   // Also this host, its link and metadata services (allowed_address.h).
   bool allow_local = false;

@@ -55,7 +55,7 @@ class Reader {
     }
     if (settings.IsNull()) return std::move(entries_);
     if (!settings.IsMap()) return Fault(LineOf(settings), "expected settings as `key: value`");
-    if (absl::Status status = ReadMap(settings, ""); !status.ok()) return status;
+    ReadMap(settings, "");
     return std::move(entries_);
   }
 
@@ -64,43 +64,48 @@ class Reader {
     return absl::InvalidArgumentError(fmt::format("{}:{}: {}", file_, line, what));
   }
 
-  absl::Status ReadMap(const YAML::Node& map, const std::string& section) {
+  void AddFault(const std::string& key, int line, std::string fault) {
+    entries_.push_back({.key = key, .line = line, .fault = std::move(fault)});
+  }
+
+  void ReadMap(const YAML::Node& map, const std::string& section) {
     for (const auto& pair : map) {
-      if (!pair.first.IsScalar()) return Fault(LineOf(pair.first), "a key must be a plain word");
+      if (!pair.first.IsScalar()) {
+        AddFault("", LineOf(pair.first), "a key must be a plain word");
+        continue;
+      }
       const std::string key = section + pair.first.Scalar();
       const int line = LineOf(pair.first);
       const auto [known, is_new] = lines_.emplace(key, line);
       if (!is_new) {
-        return Fault(line, fmt::format("{} is already set in line {}", key, known->second));
-      }
-      if (absl::Status status = ReadValue(pair.second, key, line, section.empty()); !status.ok()) {
-        return status;
+        AddFault(key, line, fmt::format("{} is already set in line {}", key, known->second));
+      } else {
+        ReadValue(pair.second, key, line, section.empty());
       }
     }
-    return absl::OkStatus();
   }
 
-  absl::Status ReadValue(const YAML::Node& value, const std::string& key, int line,
-                         bool may_be_section) {
+  void ReadValue(const YAML::Node& value, const std::string& key, int line, bool may_be_section) {
     if (value.IsMap() && may_be_section) return ReadMap(value, key + ".");
     if (value.IsScalar()) {
       entries_.push_back({.key = key, .words = {value.Scalar()}, .line = line});
-      return absl::OkStatus();
+      return;
     }
     if (!value.IsSequence()) {
-      return Fault(line, fmt::format("{}: {}", key,
-                                     value.IsMap() ? "sections do not nest any deeper"
-                                                   : "has no value; set one or remove the key"));
+      return AddFault(key, line,
+                      fmt::format("{}: {}", key,
+                                  value.IsMap() ? "sections do not nest any deeper"
+                                                : "has no value; set one or remove the key"));
     }
     YamlEntry entry{.key = key, .is_list = true, .line = line};
     for (const YAML::Node& item : value) {
       if (!item.IsScalar()) {
-        return Fault(LineOf(item), fmt::format("{}: each list item must be a plain word", key));
+        return AddFault(key, LineOf(item),
+                        fmt::format("{}: each list item must be a plain word", key));
       }
       entry.words.push_back(item.Scalar());
     }
     entries_.push_back(std::move(entry));
-    return absl::OkStatus();
   }
 
   const std::string file_;

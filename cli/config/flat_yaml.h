@@ -21,13 +21,16 @@ struct YamlEntry {
   std::vector<std::string> words;
   bool is_list = false;
   int line = 0;  // 1-based
+  // Why there are no words; empty: there are.
+  std::string fault;
 };
 
 // A longer text is no configuration.
 inline constexpr std::size_t kYamlBytesMax = std::size_t{1} << 20;
 
-// The entries of `text` in order. InvalidArgument says where in `file` (a name for the message) the
-// text is no YAML, nests deeper, repeats a key or leaves one without a value.
+// The entries of `text` in order; those that nest deeper, repeat a key or have no value with their
+// fault. InvalidArgument says where in `file` (a name for the message) the text is no YAML, or no
+// map of settings.
 absl::StatusOr<std::vector<YamlEntry>> ReadFlatYaml(const std::string& text,
                                                     const std::string& file);
 

@@ -1,6 +1,9 @@
 #include "cli/config/serve_config.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstddef>
 
 #include "cli/config/flat_yaml.h"
 #include "cli/config/settings.h"
@@ -13,6 +16,9 @@ namespace {
 // `where` is the beginning of the message: a line of a file, or an option.
 absl::Status Set(const std::string& where, const std::string& folder, const YamlEntry& entry,
                  ServeConfig& config) {
+  if (!entry.fault.empty()) {
+    return absl::InvalidArgumentError(fmt::format("{}: {}", where, entry.fault));
+  }
   const Setting* setting = FindSetting(entry.key);
   if (setting == nullptr) {
     std::vector<std::string> keys;
@@ -49,6 +55,28 @@ absl::Status CheckTogether(const std::string& file, const ServeConfig& config) {
   return absl::OkStatus();
 }
 
+// What is wrong, a line for each setting: nobody wants to hear of one after the other.
+class Faults {
+ public:
+  void Add(const absl::Status& status) {
+    if (status.ok()) return;
+    ++count_;
+    if (count_ <= kShownMax) lines_.push_back(std::string(status.message()));
+  }
+  absl::Status All() const {
+    if (count_ == 0) return absl::OkStatus();
+    std::string text = fmt::format("{}", fmt::join(lines_, "\n"));
+    if (count_ > kShownMax) text += fmt::format("\nand {} more faults", count_ - kShownMax);
+    return absl::InvalidArgumentError(text);
+  }
+
+ private:
+  // More than there are settings.
+  static constexpr std::size_t kShownMax = 100;
+  std::size_t count_ = 0;
+  std::vector<std::string> lines_;
+};
+
 }  // namespace
 
 absl::StatusOr<ServeConfig> ParseServeConfig(const std::string& text, const std::string& file,
@@ -56,20 +84,18 @@ absl::StatusOr<ServeConfig> ParseServeConfig(const std::string& text, const std:
   ServeConfig config;
   const absl::StatusOr<std::vector<YamlEntry>> entries = ReadFlatYaml(text, file);
   if (!entries.ok()) return entries.status();
-  absl::Status status;
+  Faults faults;
   for (const YamlEntry& entry : *entries) {
-    status = Set(fmt::format("{}:{}", file, entry.line), FolderOf(file), entry, config);
-    if (!status.ok()) return status;
+    faults.Add(Set(fmt::format("{}:{}", file, entry.line), FolderOf(file), entry, config));
   }
   for (const SettingOverride& given : overrides) {
     const Setting* setting = FindSetting(given.key);
     const bool is_list = setting != nullptr && setting->is_list;
-    status =
-        Set(given.origin, "", {.key = given.key, .words = given.words, .is_list = is_list}, config);
-    if (!status.ok()) return status;
+    faults.Add(Set(given.origin, "", {.key = given.key, .words = given.words, .is_list = is_list},
+                   config));
   }
-  status = CheckTogether(file.empty() ? "command line" : file, config);
-  if (!status.ok()) return status;
+  faults.Add(CheckTogether(file.empty() ? "command line" : file, config));
+  if (absl::Status status = faults.All(); !status.ok()) return status;
   return config;
 }
 

@@ -32,6 +32,7 @@ struct ServeConfig {
   // How long a master that is asked to end says NOT_SERVING before it stops to take new calls.
   absl::Duration shutdown_drain = absl::ZeroDuration();
   AlertSettings alerts;
+  LineageSettings lineage;
 };
 
 // One setting given by name, outside of the file.
@@ -42,8 +43,8 @@ struct SettingOverride {
 };
 
 // Every setting that `text`, the contents of `file`, and then `overrides` name; the rest keep their
-// defaults. File names in the text count from the folder of `file`. InvalidArgument: where, which
-// key and what is allowed.
+// defaults. File names in the text count from the folder of `file`. InvalidArgument: for each fault
+// a line with where, which key and what is allowed; of a text that is no YAML the first alone.
 absl::StatusOr<ServeConfig> ParseServeConfig(const std::string& text, const std::string& file,
                                              const std::vector<SettingOverride>& overrides);
 

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <system_error>
 
+#include "text/did_you_mean.h"
+
 namespace tidemark::cli {
 namespace {
 
@@ -64,11 +66,11 @@ std::string FileIn(const std::string& folder, const std::string& name) {
   return fmt::format("{}/{}", folder, name);
 }
 
-absl::Status Unallowed(const std::string& word) {
+absl::Status Unallowed(const std::string& word, const std::vector<std::string>& choices) {
   const bool is_long = word.size() > kQuotedBytesMax;
-  return absl::InvalidArgumentError(is_long
-                                        ? fmt::format("`{}...`", word.substr(0, kQuotedBytesMax))
-                                        : fmt::format("`{}`", word));
+  return absl::InvalidArgumentError(
+      is_long ? fmt::format("`{}...`", word.substr(0, kQuotedBytesMax))
+              : fmt::format("`{}`{}", word, text::DidYouMean(word, choices)));
 }
 
 }  // namespace tidemark::cli

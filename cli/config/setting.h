@@ -41,8 +41,8 @@ bool ReadDuration(const std::string& word, absl::Duration& value);  // 1.5s, 200
 std::string ShowBytes(std::uint64_t value);
 // `name`, from `folder` on if it is relative.
 std::string FileIn(const std::string& folder, const std::string& name);
-// InvalidArgument that quotes the word.
-absl::Status Unallowed(const std::string& word);
+// InvalidArgument that quotes the word, and asks whether one of `choices` was meant.
+absl::Status Unallowed(const std::string& word, const std::vector<std::string>& choices = {});
 
 template <typename Field>
 Setting TextSetting(std::string key, std::string allowed, Field field) {
@@ -137,12 +137,14 @@ Setting ChoiceSetting(std::string key, std::vector<std::pair<std::string, Value>
           .allowed = std::move(names),
           .set =
               [choices, field](const auto& words, const std::string&, ServeConfig& config) {
+                std::vector<std::string> known;
                 for (const auto& [name, value] : choices) {
+                  known.push_back(name);
                   if (name != words[0]) continue;
                   field(config) = value;
                   return absl::OkStatus();
                 }
-                return Unallowed(words[0]);
+                return Unallowed(words[0], known);
               },
           .show =
               [choices, field](ServeConfig& config) {
@@ -198,7 +200,8 @@ Setting ChoicesSetting(std::string key, std::vector<std::string> choices, Field 
                   const auto has = [&](const std::vector<std::string>& list) {
                     return std::find(list.begin(), list.end(), word) != list.end();
                   };
-                  if (!has(choices) || has(chosen)) return Unallowed(word);
+                  if (!has(choices)) return Unallowed(word, choices);
+                  if (has(chosen)) return absl::InvalidArgumentError("`" + word + "` twice");
                   chosen.push_back(word);
                 }
                 if (chosen.empty()) return Unallowed("[]");

@@ -2,14 +2,33 @@
 
 #include <algorithm>
 
+#include "absl/strings/ascii.h"
+
 namespace tidemark::cli {
 namespace {
 
 constexpr std::uint64_t kBytesMax = std::uint64_t{1} << 50;
 constexpr absl::Duration kWeek = absl::Hours(24 * 7);
 
-absl::StatusOr<std::string> AnyText(std::string_view text) { return std::string(text); }
+absl::StatusOr<std::string> AnyText(std::string_view text) {
+  if (text.empty()) return absl::InvalidArgumentError("empty");
+  return std::string(text);
+}
 std::string SameText(const std::string& text) { return text; }
+
+// What is wrong with it is not repeated: it may hold a secret.
+template <typename Field>
+Setting HttpAddressSetting(std::string key, Field field) {
+  Setting setting =
+      TextSetting(std::move(key), "an address that begins with https:// or http://", field);
+  setting.set = [set = std::move(setting.set)](const auto& words, const std::string& folder,
+                                               ServeConfig& config) {
+    const bool is_address = words[0].starts_with("http://") || words[0].starts_with("https://");
+    if (is_address) return set(words, folder, config);
+    return absl::InvalidArgumentError("what stands there");
+  };
+  return setting;
+}
 
 // What is wrong with an address is not repeated: it may be a secret.
 Setting HooksSetting() {
@@ -24,7 +43,11 @@ Setting HooksSetting() {
     if (const absl::Status status = read(words, folder, config); !status.ok()) {
       const auto is_wrong = [](const std::string& word) { return !ParseAlertHook(word).ok(); };
       const auto wrong = std::find_if(words.begin(), words.end(), is_wrong);
-      return Unallowed(wrong->substr(0, wrong->find('=')) + "=...");
+      const std::string shape = wrong->substr(0, wrong->find('='));
+      const bool is_word =
+          shape.size() < wrong->size() && std::ranges::all_of(shape, absl::ascii_isalpha);
+      return is_word ? Unallowed(shape + "=...")
+                     : absl::InvalidArgumentError("one without a shape");
     }
     for (AlertHook& hook : config.alerts.hooks) {
       if (hook.url.starts_with('@')) hook.url = "@" + FileIn(folder, hook.url.substr(1));
@@ -135,6 +158,15 @@ const std::vector<Setting>& AllSettings() {
           "alerts.attempts", 1, 100, [](auto& c) -> auto& { return c.alerts.attempts; }),
       SwitchSetting(
           "alerts.allow_local", [](auto& c) -> auto& { return c.alerts.allow_local; }),
+      HttpAddressSetting(
+          "lineage.url", [](auto& c) -> auto& { return c.lineage.url; }),
+      TextSetting(
+          "lineage.namespace", "a word", [](auto& c) -> auto& { return c.lineage.name_space; }),
+      DurationSetting(
+          "lineage.interval", absl::Seconds(1), absl::Hours(24),
+          [](auto& c) -> auto& { return c.lineage.interval; }),
+      FileSetting(
+          "lineage.token", "a file", [](auto& c) -> auto& { return c.lineage.token_file; }),
       // Limits on what one reporter may cost the master.
       BytesSetting(
           "limits.message_bytes", 1024, std::uint64_t{1} << 30,

@@ -10,6 +10,9 @@ namespace {
 // Taste: an end that is nearer is read off the time left.
 constexpr absl::Duration kClockFrom = absl::Minutes(5);
 
+// Taste. How many times the time left its upper bound may be for an end by the clock to be told.
+constexpr double kUpperMax = 3;
+
 std::string LikelihoodText(double late) {
   if (late < 0.01) return "under 1 %";
   if (late > 0.99) return "over 99 %";
@@ -35,6 +38,8 @@ std::string EndClockText(const Snapshot& snapshot, const TextOptions& options) {
       remaining->median > kNoClock) {
     return "";
   }
+  // An instant looks more certain than a span: not where it may take several times as long.
+  if (remaining->upper && *remaining->upper > kUpperMax * remaining->median) return "";
   // As precisely as the time left is said.
   const KnownRemaining known = RoundToKnown(remaining->median, remaining->lower, remaining->upper);
   const absl::Time end = snapshot.at + known.remaining;

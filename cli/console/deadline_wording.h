@@ -12,8 +12,8 @@ namespace tidemark::console {
 // "07:30"; on another day than `now` "Nov 26 07:30".
 std::string ClockText(absl::Time at, absl::Time now, const TextOptions& options);
 
-// "ends about 07:12"; empty where no end is predicted, and of one so soon that the time left says
-// it.
+// "ends about 07:12"; empty where no end is predicted or its bounds are far off, and of one so soon
+// that the time left says it.
 std::string EndClockText(const Snapshot& snapshot, const TextOptions& options);
 
 // What is said around the instant that a job is due: "due ", 07:30, ", 83 % likely late". Without a

@@ -14,12 +14,12 @@ namespace tidemark::console {
 
 std::vector<std::string> RenderJobTable(const std::vector<Snapshot>& jobs,
                                         const TableOptions& options);
-// Those of the job, and of the jobs of a workflow.
 // The same in at most `lines_max` lines, which must be 3 at least: jobs that run come first, then
 // the newest. What does not fit is counted in the last line.
 std::vector<std::string> RenderJobList(std::vector<Snapshot> jobs, std::size_t lines_max,
                                        const TableOptions& options);
 
+// Those of the job, and of the jobs of a workflow.
 std::vector<std::string> RenderStageTable(const Snapshot& snapshot, const TableOptions& options);
 // The tasks that end last.
 std::vector<std::string> RenderTaskTable(const Snapshot& snapshot, const TableOptions& options);

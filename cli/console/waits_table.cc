@@ -18,22 +18,6 @@ constexpr double kSecondsShown = 0.05;
 constexpr double kWorthTelling = 0.2;
 constexpr double kSkewShown = 0.1;
 
-std::string_view WaitedFor(WaitedResource resource) {
-  switch (resource) {
-    case WaitedResource::kScheduler:
-      return "for a slot";
-    case WaitedResource::kProcessor:
-      return "for a processor";
-    case WaitedResource::kMemory:
-      return "for garbage collection";
-    case WaitedResource::kNetwork:
-      return "for shuffle data";
-    case WaitedResource::kIo:
-      return "for shuffle writes";
-  }
-  return "";
-}
-
 std::string Text(const QueryWait& wait) {
   if (!wait.seconds) return "not told";
   return fmt::format("{}{:.1f} s", wait.is_least ? ">= " : "", *wait.seconds);
@@ -128,6 +112,22 @@ std::string_view ResourceName(WaitedResource resource) {
       return "network";
     case WaitedResource::kIo:
       return "io";
+  }
+  return "";
+}
+
+std::string_view WaitedFor(WaitedResource resource) {
+  switch (resource) {
+    case WaitedResource::kScheduler:
+      return "for a slot";
+    case WaitedResource::kProcessor:
+      return "for a processor";
+    case WaitedResource::kMemory:
+      return "for garbage collection";
+    case WaitedResource::kNetwork:
+      return "for shuffle data";
+    case WaitedResource::kIo:
+      return "for shuffle writes";
   }
   return "";
 }

@@ -12,6 +12,9 @@ namespace tidemark::console {
 // "slots", "processor", "memory", "network", "io".
 std::string_view ResourceName(WaitedResource resource);
 
+// "for a slot", "for a processor": what a task does that waits for it.
+std::string_view WaitedFor(WaitedResource resource);
+
 // A query as others call it: "sql/3" of `job_id` itself, "app-7/sql/3" of another job, "another
 // job" of one that may not be seen.
 std::string CulpritName(const std::string& job_id, const Culprit& culprit);

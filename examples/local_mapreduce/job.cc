@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <system_error>
 
 #include "examples/local_mapreduce/jobs/all_jobs.h"
@@ -75,7 +76,14 @@ std::vector<std::string> JobNames() {
 std::string DescribeJob(const std::string& job) {
   const absl::StatusOr<const JobDefinition*> definition = FindJob(job);
   if (!definition.ok()) return "";
-  std::string text;
+  const std::size_t least = (*definition)->inputs_min;
+  const std::size_t most = (*definition)->inputs_max;
+  const std::string inputs = most == 0 ? "no input"
+                             : least == most
+                                 ? fmt::format("{} input file{}", least, least == 1 ? "" : "s")
+                             : most < SIZE_MAX ? fmt::format("{} to {} input files", least, most)
+                                               : "input files";
+  std::string text = fmt::format("{}; {}\n", (*definition)->description, inputs);
   for (const JobParameter& parameter : (*definition)->parameters) {
     text +=
         fmt::format("{}={}  {}\n", parameter.name, parameter.default_value, parameter.description);

@@ -85,7 +85,7 @@ struct RunSummary {
 };
 
 std::vector<std::string> JobNames();
-// One line for each parameter a job knows, for --help.
+// What it does and what it reads, then a line for each parameter it knows, for --help.
 std::string DescribeJob(const std::string& job);
 
 // Runs the job to its end. InvalidArgument: an option that cannot be used, named; NotFound: an

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <charconv>
 #include <initializer_list>
+#include <limits>
 #include <utility>
 
 #include "master/service/grpc_status.h"
+#include "master/service/running_tasks.h"
 #include "master/store/name_space.h"
 #include "master/workflow/job_on_slots.h"
 #include "proto/wire/job_codec.h"
@@ -194,8 +196,11 @@ absl::StatusOr<JobService::Mark> JobService::Tasks(const grpc::CallbackServerCon
   if (untrusted.task_count_max() > 0) {
     query.tasks_max = std::min<std::size_t>(untrusted.task_count_max(), kTasksMax);
   }
-  const auto listed = jobs_.ListTasks(untrusted.job_id(), query, publishing_.clock.Now());
+  const std::size_t most = query.tasks_max;
+  if (untrusted.running_only()) query.tasks_max = std::numeric_limits<std::size_t>::max();
+  auto listed = jobs_.ListTasks(untrusted.job_id(), query, publishing_.clock.Now());
   if (!listed.ok()) return listed.status();
+  if (untrusted.running_only()) KeepRunning(most, listed->tasks);
   wire::EncodeTasks(listed->tasks, response);
   return listed->mark;
 }
@@ -310,7 +315,7 @@ absl::Status JobService::Estimate(const v1::EstimateJobRequest& untrusted,
     }
     v1::Outcome& outcome = *response.add_outcomes();
     wire::EncodeSnapshot(would_be->snapshot, *outcome.mutable_snapshot());
-    outcome.set_busy_share(would_be->busy_share.value_or(0));
+    if (would_be->busy_share) outcome.set_busy_share(*would_be->busy_share);
   }
   return absl::OkStatus();
 }

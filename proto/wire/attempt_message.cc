@@ -22,6 +22,27 @@ v1::AttemptState EncodeAttemptState(AttemptState state) {
   return v1::ATTEMPT_STATE_UNSPECIFIED;
 }
 
+std::optional<AttemptState> DecodeAttemptState(v1::AttemptState state) {
+  switch (state) {
+    case v1::ATTEMPT_STATE_QUEUED:
+      return AttemptState::kQueued;
+    case v1::ATTEMPT_STATE_STARTED:
+      return AttemptState::kStarted;
+    case v1::ATTEMPT_STATE_SHUFFLED:
+      return AttemptState::kShuffled;
+    case v1::ATTEMPT_STATE_FINISHED:
+      return AttemptState::kFinished;
+    case v1::ATTEMPT_STATE_FAILED:
+      return AttemptState::kFailed;
+    case v1::ATTEMPT_STATE_KILLED:
+      return AttemptState::kKilled;
+    case v1::ATTEMPT_STATE_OBSOLETE:
+      return AttemptState::kObsolete;
+    default:
+      return std::nullopt;
+  }
+}
+
 void EncodeAttemptId(const AttemptId& id, v1::TaskAttemptId& message) {
   message.set_stage(id.stage);
   message.set_stage_attempt(id.stage_attempt);

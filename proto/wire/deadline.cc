@@ -12,6 +12,13 @@ namespace tidemark {
 namespace {
 
 constexpr absl::Duration kLongest = absl::Hours(24 * 365);
+// Of dates. The wire counts nanoseconds, until 2262.
+constexpr absl::civil_year_t kFirstYear = 1970;
+constexpr absl::civil_year_t kLastYear = 2199;
+
+bool IsWithinYears(absl::CivilSecond time) {
+  return kFirstYear <= time.year() && time.year() <= kLastYear;
+}
 
 // The packaged Abseil has a string_view of its own.
 absl::string_view AbslView(std::string_view text) { return {text.data(), text.size()}; }
@@ -35,7 +42,16 @@ std::optional<Deadline> ReadLocal(std::string_view text) {
   if (!absl::ParseCivilTime(fmt::format("{}T{}", text.substr(0, 10), text.substr(11)), &minute)) {
     return std::nullopt;
   }
+  if (!IsWithinYears(absl::CivilSecond(minute))) return std::nullopt;
   return Deadline{absl::CivilSecond(minute)};
+}
+
+// When the clocks show `time`: twice where they are set back. Where they are set forward over it,
+// as if they had not been.
+absl::Time NextAfter(absl::Time start, absl::CivilSecond time, const absl::TimeZone& zone) {
+  const absl::TimeZone::TimeInfo info = zone.At(time);
+  const bool is_twice = info.kind == absl::TimeZone::TimeInfo::REPEATED;
+  return is_twice && info.pre <= start ? info.post : info.pre;
 }
 
 }  // namespace
@@ -46,7 +62,7 @@ absl::StatusOr<Deadline> ParseDeadline(std::string_view text) {
   absl::Time instant;
   std::string error;
   if (absl::ParseTime(absl::RFC3339_full, AbslView(text), &instant, &error) &&
-      instant != absl::InfiniteFuture() && instant != absl::InfinitePast()) {
+      IsWithinYears(absl::ToCivilSecond(instant, absl::UTCTimeZone()))) {
     return Deadline{instant};
   }
   absl::Duration after;
@@ -56,7 +72,7 @@ absl::StatusOr<Deadline> ParseDeadline(std::string_view text) {
   }
   return absl::InvalidArgumentError(fmt::format(
       "must be a time of day such as 07:30, a date and time such as 2026-11-26 07:30 or "
-      "2026-11-26T07:30:00Z, or a duration such as 2h30m, not {}",
+      "2026-11-26T07:30:00Z, until 2199, or a duration such as 2h30m, at most 365 days, not {}",
       text.substr(0, 100)));
 }
 
@@ -68,8 +84,8 @@ absl::Time InstantOf(const Deadline& deadline, absl::Time start, const absl::Tim
           return start + when;
         } else if constexpr (std::is_same_v<When, Deadline::TimeOfDay>) {
           const auto on = [&](absl::CivilDay day) {
-            return absl::FromCivil(
-                absl::CivilSecond(day) + absl::ToInt64Seconds(when.since_midnight), zone);
+            return NextAfter(
+                start, absl::CivilSecond(day) + absl::ToInt64Seconds(when.since_midnight), zone);
           };
           const absl::CivilDay today = absl::ToCivilDay(start, zone);
           return on(today) > start ? on(today) : on(today + 1);

@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "proto/wire/attempt_message.h"
 #include "proto/wire/checks.h"
 #include "proto/wire/count_fields.h"
 #include "proto/wire/parse_profile.h"
@@ -239,26 +240,6 @@ EventBody ParseExecutor(const v1::ExecutorOpened& untrusted, const EventLimits& 
 }
 
 // Empty: one of a newer version.
-std::optional<AttemptState> ParseState(v1::AttemptState state) {
-  switch (state) {
-    case v1::ATTEMPT_STATE_QUEUED:
-      return AttemptState::kQueued;
-    case v1::ATTEMPT_STATE_STARTED:
-      return AttemptState::kStarted;
-    case v1::ATTEMPT_STATE_SHUFFLED:
-      return AttemptState::kShuffled;
-    case v1::ATTEMPT_STATE_FINISHED:
-      return AttemptState::kFinished;
-    case v1::ATTEMPT_STATE_FAILED:
-      return AttemptState::kFailed;
-    case v1::ATTEMPT_STATE_KILLED:
-      return AttemptState::kKilled;
-    case v1::ATTEMPT_STATE_OBSOLETE:
-      return AttemptState::kObsolete;
-    default:
-      return std::nullopt;
-  }
-}
 
 absl::StatusOr<EventBody> ParseAttemptChanged(const v1::AttemptChanged& untrusted,
                                               const EventLimits& limits) {
@@ -269,7 +250,7 @@ absl::StatusOr<EventBody> ParseAttemptChanged(const v1::AttemptChanged& untruste
     check.Refuse("state is missing; say which state it entered");
   }
   if (!check.ok()) return check.status();
-  const std::optional<AttemptState> state = ParseState(untrusted.state());
+  const std::optional<AttemptState> state = DecodeAttemptState(untrusted.state());
   if (!state) return UnknownEvent{};
   changed.state = *state;
   if (untrusted.has_changed_at()) changed.at = absl::FromUnixNanos(untrusted.changed_at());

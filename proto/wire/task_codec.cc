@@ -1,8 +1,11 @@
 #include "proto/wire/task_codec.h"
 
+#include <string>
+
 #include "proto/wire/attempt_message.h"
 #include "proto/wire/message_time.h"
 #include "proto/wire/valid_text.h"
+#include "tidemark/field_error.h"
 #include "tidemark/v1/job_service.pb.h"
 
 namespace tidemark::wire {
@@ -13,6 +16,34 @@ void Encode(const Range& range, v1::Range& message) {
   if (range.lower) EncodeDuration(*range.lower, *message.mutable_lower());
   if (range.upper) EncodeDuration(*range.upper, *message.mutable_upper());
 }
+
+AttemptId ParseAttemptId(const v1::TaskAttemptId& message) {
+  return {.stage = message.stage(),
+          .index = message.index(),
+          .attempt = message.attempt(),
+          .stage_attempt = message.stage_attempt()};
+}
+
+// Times out of messages, and the first that is none.
+class Parsed {
+ public:
+  absl::Time At(const char* field, const google::protobuf::Timestamp& message) {
+    return Keep(field, ParseTime(message, field), absl::UnixEpoch());
+  }
+  absl::Duration Span(const char* field, const google::protobuf::Duration& message) {
+    return Keep(field, ParseElapsed(message, field), absl::ZeroDuration());
+  }
+  const absl::Status& status() const { return status_; }
+
+ private:
+  template <typename Value>
+  Value Keep(const char* field, const absl::StatusOr<Value>& value, Value otherwise) {
+    if (value.ok()) return *value;
+    if (status_.ok()) status_ = FieldError(field, std::string(value.status().message()));
+    return otherwise;
+  }
+  absl::Status status_;
+};
 
 }  // namespace
 
@@ -48,6 +79,50 @@ void EncodeTasks(const JobTasks& tasks, v1::ListTasksResponse& message) {
     added.set_share(group.share);
     added.set_is_running(group.is_running);
   }
+}
+
+absl::StatusOr<JobTasks> ParseTasks(const v1::ListTasksResponse& message) {
+  Parsed parsed;
+  JobTasks tasks = {.at = parsed.At("at", message.at()),
+                    .hosts_left_out = message.hosts_left_out(),
+                    .tasks_left_out = message.tasks_left_out()};
+  if (message.has_began_at()) tasks.began_at = parsed.At("began_at", message.began_at());
+  for (const v1::HostTasks& host : message.hosts()) {
+    tasks.hosts.push_back({.host = host.host(),
+                           .running = host.running_count(),
+                           .finished = host.finished_count(),
+                           .failed = host.failed_count(),
+                           .busy = {host.busy().begin(), host.busy().end()}});
+  }
+  for (const v1::TaskProgress& task : message.tasks()) {
+    TaskProgress& added = tasks.tasks.emplace_back();
+    added = {.attempt = ParseAttemptId(task.attempt()),
+             .state = DecodeAttemptState(task.state()).value_or(AttemptState::kStarted),
+             .host = task.host(),
+             .is_speculative = task.is_speculative(),
+             .failure = task.failure()};
+    if (task.has_started_at()) added.started_at = parsed.At("tasks.started_at", task.started_at());
+    if (task.has_ended_at()) added.ended_at = parsed.At("tasks.ended_at", task.ended_at());
+    if (!task.has_remaining()) continue;
+    const v1::Range& range = task.remaining();
+    added.remaining = Range{parsed.Span("tasks.remaining.median", range.median())};
+    if (range.has_lower())
+      added.remaining->lower = parsed.Span("tasks.remaining.lower", range.lower());
+    if (range.has_upper())
+      added.remaining->upper = parsed.Span("tasks.remaining.upper", range.upper());
+  }
+  for (const v1::HeavyGroup& group : message.heavy_groups()) {
+    if (!(group.share() >= 0 && group.share() <= 1)) {
+      return FieldError("heavy_groups.share", "must be from 0 to 1");
+    }
+    tasks.heavy_groups.push_back({.attempt = ParseAttemptId(group.attempt()),
+                                  .size_bytes = group.size_bytes(),
+                                  .time = parsed.Span("heavy_groups.time", group.time()),
+                                  .share = group.share(),
+                                  .is_running = group.is_running()});
+  }
+  if (!parsed.status().ok()) return parsed.status();
+  return tasks;
 }
 
 void EncodeForecasts(const std::vector<PastForecast>& forecasts,

@@ -95,6 +95,20 @@ TEST(AlertCauses, IsToldOnceAcrossARestart) {
   EXPECT_THAT(after.Look({job.Next(0.9)}), IsEmpty());
 }
 
+TEST(AlertCauses, AJobThatIsGoneForAWhileIsNotToldTwice) {
+  AlertCauses causes({.kinds = kAll});
+  Story job;
+  causes.Look({job.Next(0.9)});
+  EXPECT_EQ(causes.Look({job.Next(0.9)}).size(), 1U);
+  causes.Look({});
+  causes.Look({job.Next(0.9)});
+  EXPECT_THAT(causes.Look({job.Next(0.9)}), IsEmpty());
+  const Snapshot failed = job.Ended(JobState::kFailed);
+  EXPECT_EQ(causes.Look({failed}).size(), 1U);
+  causes.Look({});
+  EXPECT_THAT(causes.Look({failed}), IsEmpty());
+}
+
 TEST(AlertCauses, AnotherRunIsAnotherCause) {
   AlertCauses causes({.kinds = kAll});
   Story job;

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "absl/time/clock.h"
 #include "cli/alerts/told_alerts.h"
 #include "tests/cli/hook_server.h"
 #include "tests/cli/some_jobs.h"
@@ -88,7 +89,7 @@ TEST(AlertSender, GivesUpAndSaysSoWithoutTheAddress) {
   EXPECT_THAT(server.requests(), SizeIs(3));
   EXPECT_EQ(sender.counts().given_up, 1U);
   const std::lock_guard lock(mutex);
-  EXPECT_EQ(said, "hook: an alert was not sent (failed, job job-1): HTTP status 500");
+  EXPECT_EQ(said, "hook: alert `failed` of job job-1 was not sent: HTTP status 500");
 }
 
 TEST(AlertSender, WhatIsRefusedIsNotSentAgainAndHoldsUpNothing) {
@@ -222,6 +223,34 @@ TEST(Alerts, AHookThatHangsHoldsUpNoOther) {
   EXPECT_LE(hangs.requests().size(), 1U);
 }
 
+TEST(Alerts, TellOfRunsInOpenLineageThroughTheSameDoor) {
+  const Folder folder;
+  HookServer server(HookServer::Plans{{.status = 503}});
+  AlertsOptions options;
+  options.settings.allow_local = true;
+  options.lineage = {.url = server.url("/api/v1/lineage"),
+                     .token_file = folder.Write("token", "s3cret\n")};
+  options.interval = absl::Milliseconds(5);
+  options.data_dir = folder.path();
+  Snapshot job = console::SomeSnapshot();
+  options.jobs = [&] { return std::vector<Snapshot>{job}; };
+  {
+    auto alerts = Alerts::Start(options);
+    ASSERT_TRUE(alerts.ok()) << alerts.status();
+    ASSERT_TRUE(server.WaitFor(2));
+    ASSERT_TRUE((*alerts)->WaitUntilIdle(absl::Seconds(10)));
+  }
+  {
+    auto again = Alerts::Start(options);
+    ASSERT_TRUE(again.ok());
+    absl::SleepFor(absl::Milliseconds(50));
+  }
+  const auto requests = server.requests();
+  ASSERT_THAT(requests, SizeIs(2)) << "one START, tried twice";
+  EXPECT_EQ(requests[0].headers.at("Authorization"), "Bearer s3cret");
+  EXPECT_EQ(json::parse(requests[1].body)["eventType"], "START");
+}
+
 TEST(Alerts, NeedFilesThatCanBeReadAndAKeyForPagerDuty) {
   const Folder folder;
   const auto fault = [](const AlertSettings& settings) {
@@ -245,6 +274,8 @@ TEST(AlertHook, IsReadAndShownWithoutWhatMayBeSecret) {
   EXPECT_EQ(shown("slack=https://hooks.slack.com/services/T0/B0/x"),
             "slack=https://hooks.slack.com/...");
   EXPECT_EQ(shown("json=https://user:pass@ops.example/x?token=1"), "json=https://ops.example/...");
+  EXPECT_EQ(shown("json=https://ops.example?token=1"), "json=https://ops.example/...");
+  EXPECT_EQ(shown("json=https://ops.example#1@2"), "json=https://ops.example/...");
   EXPECT_EQ(shown("json=@hook.address"), "json=@hook.address");
   for (const char* bad : {"", "slack", "teams=https://x", "json=ftp://x", "json=", "json=https://",
                           "json=@", "=https://x"}) {

@@ -69,6 +69,8 @@ TEST(EndClockText, TellsTheEndByTheClockUnlessItIsNear) {
   EXPECT_EQ(EndClockText(snapshot, kAscii), "");
   snapshot.estimate.remaining = Range{absl::Minutes(50), absl::Minutes(48), absl::Minutes(54)};
   EXPECT_EQ(EndClockText(snapshot, kAscii), "ends about 23:04");
+  snapshot.estimate.remaining = Range{absl::Minutes(50), absl::Minutes(2), absl::Hours(17)};
+  EXPECT_EQ(EndClockText(snapshot, kAscii), "") << "nobody knows";
   snapshot.estimate.remaining->median = absl::InfiniteDuration();
   EXPECT_EQ(EndClockText(snapshot, kAscii), "");
   snapshot.estimate.remaining.reset();

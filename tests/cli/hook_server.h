@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <cstdlib>
 #include <deque>
 #include <map>
@@ -30,6 +31,8 @@ class HookServer {
     std::string retry_after;
     std::chrono::milliseconds delay{0};
     std::string location;
+    // The answer has a body that never ends.
+    bool is_endless = false;
   };
 
   using Plans = std::deque<Plan>;
@@ -85,6 +88,11 @@ class HookServer {
     MHD_get_connection_values(connection, MHD_HEADER_KIND, &AddHeader, request);
     return static_cast<HookServer*>(self)->Take(*request, connection);
   }
+  static ssize_t SendForEver(void*, std::uint64_t, char* buffer, std::size_t) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    *buffer = '.';
+    return 1;
+  }
   MHD_Result Take(const Request& request, MHD_Connection* connection) {
     Plan plan;
     {
@@ -98,7 +106,10 @@ class HookServer {
     changed_.notify_all();
     std::this_thread::sleep_for(plan.delay);
     if (plan.status == 0) return MHD_NO;
-    MHD_Response* response = MHD_create_response_from_buffer(0, nullptr, MHD_RESPMEM_PERSISTENT);
+    MHD_Response* response =
+        plan.is_endless ? MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 64, &SendForEver,
+                                                            nullptr, nullptr)
+                        : MHD_create_response_from_buffer(0, nullptr, MHD_RESPMEM_PERSISTENT);
     if (!plan.retry_after.empty()) {
       MHD_add_response_header(response, "Retry-After", plan.retry_after.c_str());
     }

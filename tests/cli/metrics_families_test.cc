@@ -88,6 +88,46 @@ TEST(MetricFamilies, ARunningJobHasItsProgressAndItsInterval) {
   EXPECT_EQ(Find(families, "tidemark_job_dropped_events").metric[0].gauge.value, 3);
 }
 
+TEST(MetricFamilies, TasksOfAJobAreCountedByState) {
+  Snapshot job = Running("etl-7");
+  job.counts = {.tasks = 12, .running_tasks = 2, .finished_tasks = 9};
+  const auto families = MetricFamilies({}, {job, RunningWorkflow("w")});
+  const auto& tasks = Find(families, "tidemark_job_tasks").metric;
+  ASSERT_EQ(tasks.size(), 3U);
+  EXPECT_EQ(tasks[0].label[1].value, "running");
+  EXPECT_EQ(tasks[0].gauge.value, 2);
+  EXPECT_EQ(tasks[1].gauge.value, 9);
+  EXPECT_EQ(tasks[2].gauge.value, 1);
+  EXPECT_EQ(Find(families, "tidemark_job_info").metric[0].label[1].value, "mapreduce");
+  EXPECT_TRUE(Find(families, "tidemark_application_stages").metric.empty());
+}
+
+TEST(MetricFamilies, AnApplicationHasItsStagesAndItsRunningQueries) {
+  Snapshot job = Running("app-7");
+  job.info = JobInfo{.kind = JobKind::kApplication, .engine = "spark"};
+  job.counts = {.stages = 14, .finished_stages = 4, .running_tasks = 5};
+  job.groups = {{.group = "sql/1", .state = JobState::kSucceeded},
+                {.group = "sql/2",
+                 .state = JobState::kRunning,
+                 .fraction_done = 0.3,
+                 .ends_in = Range{absl::Seconds(60)}},
+                {.group = "sql/3", .state = JobState::kRunning}};
+  for (int i = 0; i < 100; ++i) job.groups.push_back({.group = "job", .state = JobState::kRunning});
+  const auto families = MetricFamilies({}, {job});
+  const auto& stages = Find(families, "tidemark_application_stages").metric;
+  ASSERT_EQ(stages.size(), 2U);
+  EXPECT_EQ(stages[0].gauge.value, 4);
+  EXPECT_EQ(stages[1].gauge.value, 10);
+  const auto& progress = Find(families, "tidemark_query_progress_ratio").metric;
+  ASSERT_EQ(progress.size(), 50U) << "each is a series of its own";
+  EXPECT_EQ(progress[0].label[1].value, "sql/2");
+  EXPECT_EQ(progress[0].gauge.value, 0.3);
+  const auto& remaining = Find(families, "tidemark_query_remaining_seconds").metric;
+  ASSERT_EQ(remaining.size(), 1U) << "what is not known is not 0";
+  EXPECT_EQ(remaining[0].gauge.value, 60);
+  EXPECT_EQ(Find(families, "tidemark_job_info").metric[0].label[2].value, "spark");
+}
+
 TEST(MetricFamilies, AJobIsLateOnlyWhereItIsDue) {
   Snapshot due = Running("etl-7");
   due.deadline = absl::FromUnixSeconds(1'800'000'000);

@@ -1,12 +1,15 @@
 #include "cli/config/serve_config.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "cli/config/settings.h"
 
@@ -14,6 +17,7 @@ namespace tidemark::cli {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 std::string FileOf(const std::string& path) {
@@ -99,14 +103,19 @@ INSTANTIATE_TEST_SUITE_P(
              "`fast`"},
         Case{"Endless", "tick: {interval: inf}", "such as 1.5s, not `inf`"},
         Case{"Indicator", "estimate: {indicators: [oracle]}", "not `oracle`"},
-        Case{"IndicatorTwice", "estimate: {indicators: [hadoop, hadoop]}", "not `hadoop`"},
+        Case{"IndicatorTwice", "estimate: {indicators: [hadoop, hadoop]}", "not `hadoop` twice"},
         Case{"Deadline", "deadlines:\n- nightly=7 pm\n",
              "tm.yaml:1: deadlines must be a list of NAME=WHEN, where NAME may have * and WHEN is "
              "07:30, 2026-11-26 07:30, an instant such as 2026-11-26T07:30:00Z, or a duration such "
              "as 2h30m, not `nightly=7 pm`"},
-        Case{"Alert", "alerts: {on: [late, later]}", "not `later`"},
+        Case{"Alert", "alerts: {on: [late, falied]}", "not `falied`; did you mean failed?"},
+        Case{"Level", "log: {level: warnign}", "not `warnign`; did you mean warning?"},
+        Case{"NoPattern", "alerts: {jobs: ['']}",
+             "a list of names of jobs, which may have *, not ``"},
         Case{"SecretOfAWebhook", "alerts: {webhooks: ['slak=https://x/s3cret']}",
              "is @FILE, a file that holds it, not `slak=...`"},
+        Case{"WebhookWithoutAShape", "alerts: {webhooks: ['https://hooks.slack.com/s3cret']}",
+             "is @FILE, a file that holds it, not one without a shape"},
         Case{"NoIndicator", "estimate: {indicators: []}", "must be a list of one or more of"},
         Case{"ListForWord", "listen: [a, b]", "tm.yaml:1: listen must be host:port"},
         Case{"WordForList", "estimate: {indicators: hadoop}", "must be a list of one or more of"},
@@ -120,6 +129,56 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Together", "tick: {interval: 1s, interval_min: 2s}",
              "tick.interval_min must be at most tick.interval, 1s, not 2s"}),
     [](const auto& test) { return test.param.name; });
+
+TEST(ServeConfig, SaysOfEveryWrongSettingWhereAndWhatIsAllowed) {
+  std::map<std::string, std::vector<const Setting*>> sections;
+  for (const Setting& setting : AllSettings()) {
+    const std::size_t dot = setting.key.find('.');
+    sections[dot == std::string::npos ? "" : setting.key.substr(0, dot)].push_back(&setting);
+  }
+  std::string text;
+  std::string expected;
+  int line = 0;
+  for (const auto& [section, settings] : sections) {
+    if (!section.empty()) {
+      text += section + ":\n";
+      ++line;
+    }
+    for (const Setting* setting : settings) {
+      const std::string name =
+          section.empty() ? setting->key : setting->key.substr(section.size() + 1);
+      text +=
+          (section.empty() ? "" : "  ") + name + (setting->is_list ? ": word\n" : ": [a, list]\n");
+      expected += fmt::format("{}tm.yaml:{}: {} must be {}", expected.empty() ? "" : "\n", ++line,
+                              setting->key, setting->allowed);
+    }
+  }
+  EXPECT_EQ(MessageOf(text), expected);
+}
+
+TEST(ServeConfig, SaysAllThatIsWrongInOneGo) {
+  EXPECT_EQ(MessageOf("listn: a\n"
+                      "limits:\n"
+                      "  jobs: many\n"
+                      "  jobs: 3\n"
+                      "alerts:\n"
+                      "  on: [falied]\n"
+                      "  timeout:\n"
+                      "log: {level: {a: 1}}\n"),
+            "tm.yaml:1: unknown setting listn; did you mean listen?\n"
+            "tm.yaml:3: limits.jobs must be a whole number from 1 to 1000000, not `many`\n"
+            "tm.yaml:4: limits.jobs is already set in line 3\n"
+            "tm.yaml:6: alerts.on must be a list of one or more of late, straggler, ended, failed, "
+            "silent, not `falied`; did you mean failed?\n"
+            "tm.yaml:7: alerts.timeout: has no value; set one or remove the key\n"
+            "tm.yaml:8: log.level: sections do not nest any deeper");
+}
+
+TEST(ServeConfig, SaysAtMostAHundredFaults) {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += fmt::format("key{}: 1\n", i);
+  EXPECT_THAT(MessageOf(text), EndsWith("\nand 900 more faults"));
+}
 
 // Aliases that would unfold to 10^9 words.
 TEST(ServeConfig, AliasesDoNotMultiply) {

@@ -71,6 +71,12 @@ TEST(Webhook, DoesNotWaitForEver) {
   EXPECT_EQ(PostTo(server.url(), absl::Milliseconds(100)).outcome, Outcome::kFailed);
 }
 
+TEST(Webhook, ReadsNoBodyAndGoesByTheStatus) {
+  HookServer server({{.is_endless = true}, {.status = 503, .is_endless = true}});
+  EXPECT_EQ(PostTo(server.url()).outcome, Outcome::kTaken);
+  EXPECT_EQ(PostTo(server.url()).reason, "HTTP status 503");
+}
+
 TEST(Webhook, FollowsNoRedirection) {
   HookServer target;
   HookServer server(HookServer::Plans{{.status = 302, .location = target.url()}});
@@ -139,6 +145,13 @@ TEST(AllowedAddress, IsNotThisHostItsLinkOrMetadata) {
                               "febf::1",
                               "ff02::1",
                               "fd00:ec2::254",
+                              "fd00:ec2::23",
+                              "fd20:ce::254",
+                              "fd00:c1::a9fe:a9fe",
+                              "168.63.129.16",
+                              "64:ff9b:1::8.8.8.8",
+                              "2001:0:4136:e378:8000:63bf:3fff:fdd2",
+                              "2001:db8::5efe:169.254.169.254",
                               "::ffff:127.0.0.1",
                               "::ffff:169.254.169.254",
                               "::127.0.0.1",
@@ -151,8 +164,8 @@ TEST(AllowedAddress, IsNotThisHostItsLinkOrMetadata) {
 TEST(AllowedAddress, IsAnyOther) {
   for (const char* address :
        {"10.0.0.1", "192.168.1.1", "172.16.0.1", "8.8.8.8", "128.0.0.1", "126.255.255.255",
-        "169.253.1.1", "192.0.1.1", "223.255.255.255", "2001:db8::1", "fd00:ec2::253",
-        "::ffff:8.8.8.8", "64:ff9b::808:808"}) {
+        "169.253.1.1", "192.0.1.1", "223.255.255.255", "168.63.129.17", "2001:db8::1",
+        "fd00:ec3::254", "::ffff:8.8.8.8", "64:ff9b::808:808", "2001:db8::5efe:8.8.8.8"}) {
     EXPECT_TRUE(IsAllowed(address)) << address;
   }
   const sockaddr local = {.sa_family = AF_UNIX, .sa_data = {}};

@@ -105,6 +105,22 @@ TEST_F(ClientTest, WatchesAJobThatIsToComeUntilItEnds) {
   EXPECT_EQ(*whole, *last);
 }
 
+TEST_F(ClientTest, ListsTheTasksThatRun) {
+  const auto agent = Opened(address_, "job-1");
+  agent->Changed({.attempt = {.index = 0}, .state = AttemptState::kStarted, .at = absl::Now()});
+  const absl::Time until = absl::Now() + absl::Seconds(20);
+  absl::StatusOr<JobTasks> tasks = absl::NotFoundError("not asked yet");
+  while ((!tasks.ok() || tasks->tasks.empty()) && absl::Now() < until) {
+    tasks = client_->ListRunningTasks("job-1");
+    absl::SleepFor(absl::Milliseconds(10));
+  }
+  ASSERT_TRUE(tasks.ok()) << tasks.status();
+  ASSERT_EQ(tasks->tasks.size(), 1U);
+  EXPECT_EQ(tasks->tasks[0].state, AttemptState::kStarted);
+  Close(*agent);
+  EXPECT_TRUE(absl::IsNotFound(client_->ListRunningTasks("none").status()));
+}
+
 TEST_F(ClientTest, EndsWhenNoMoreIsWanted) {
   const auto agent = Opened(address_, "job-1");
   const auto final = client_->WatchJob("job-1", {.is_to_come = true},
@@ -142,7 +158,7 @@ TEST_F(ClientTest, WatchesAllJobs) {
   ASSERT_EQ(both.get_future().wait_for(kDeadline), std::future_status::ready);
   EXPECT_TRUE(absl::IsFailedPrecondition(client_->ForgetJob("job-2")));
   Close(*one);
-  ASSERT_TRUE(master_->WaitUntilFinal("job-1", absl::FromChrono(kDeadline)).ok());
+  ASSERT_TRUE(master_->WaitUntilFinal("job-1", absl::Seconds(20)).ok());
   const absl::Status gone = client_->ForgetJob("job-1");
   EXPECT_TRUE(gone.ok()) << gone;
   ASSERT_EQ(forgotten.get_future().wait_for(kDeadline), std::future_status::ready);

@@ -36,6 +36,9 @@ alerts:
   on: [late, ended]
   secret: secret
   allow_local: true
+lineage:
+  url: http://127.0.0.1:$(cat "$work/port")/lineage
+  interval: 1s
 SETTINGS
 
 serve() {
@@ -57,13 +60,18 @@ grep -q ', was due [0-9][0-9]:[0-9][0-9]' "$work/lines" || fail "lines do not sa
 "$tidemark" get jobs due --master "$master" -o json | grep -q '"late_probability":1' || fail "no probability"
 wait "$waits" || fail "who waited for the job did not see it succeed"
 wait_for 60 grep -q '"kind":"ended"' "$work/heard"
+wait_for 60 grep -q '"eventType":"COMPLETE"' "$work/heard"
 kill "$master_pid"
 wait "$master_pid" || true
 serve
 sleep 2
 [[ $(grep -c '"kind":"ended"' "$work/heard") == 1 ]] || fail "an end was told more than once: $(cat "$work/heard")"
+for type in START COMPLETE; do
+  [[ $(grep -c "^unsigned .*\"eventType\":\"$type\"" "$work/heard") == 1 ]] || fail "not one $type: $(cat "$work/heard")"
+done
+grep '"eventType":"COMPLETE"' "$work/heard" | grep -q '"tidemark_progress":.*"fractionDone":1' || fail "no facet of progress"
 [[ $(grep -c '"kind":"late"' "$work/heard") -le 1 ]] || fail "a delay was told more than once: $(cat "$work/heard")"
 signature=$(sed -n 's/^t=\([0-9]*\),v1=\([0-9a-f]*\) .*/\1 \2/p' "$work/heard" | head -n 1)
-body=$(sed -n 's/^[^ ]* //p' "$work/heard" | head -n 1)
+body=$(sed -n 's/^t=[^ ]* //p' "$work/heard" | head -n 1)
 expected=$(printf '%s.%s' "${signature% *}" "$body" | openssl dgst -sha256 -hmac s3cret | awk '{print $NF}')
 [[ ${signature#* } == "$expected" ]] || fail "the signature is not that of the message"

@@ -49,6 +49,22 @@ TEST(Deadline, KeepsToTheClockWhenItIsSetBack) {
             "2026-10-25T06:30:00+00:00");
 }
 
+TEST(Deadline, TimeThatTheClocksShowTwiceIsTheNextOfBoth) {
+  absl::TimeZone zone;
+  if (!absl::LoadTimeZone("Europe/Berlin", &zone)) GTEST_SKIP() << "no time zones on this host";
+  // 02:30 is at 00:30 and, once more, at 01:30.
+  EXPECT_EQ(At("02:30", "2026-10-24T20:00:00Z", zone), "2026-10-25T00:30:00+00:00");
+  EXPECT_EQ(At("02:30", "2026-10-25T00:45:00Z", zone), "2026-10-25T01:30:00+00:00");
+  EXPECT_EQ(At("02:30", "2026-10-25T01:45:00Z", zone), "2026-10-26T01:30:00+00:00");
+}
+
+TEST(Deadline, TimeThatTheClocksLeaveOutIsAsIfTheyHadNot) {
+  absl::TimeZone zone;
+  if (!absl::LoadTimeZone("Europe/Berlin", &zone)) GTEST_SKIP() << "no time zones on this host";
+  EXPECT_EQ(At("02:30", "2026-03-28T20:00:00Z", zone), "2026-03-29T01:30:00+00:00");
+  EXPECT_EQ(At("02:30", "2026-03-29T01:45:00Z", zone), "2026-03-30T00:30:00+00:00");
+}
+
 TEST(Deadline, DateIsLocalAndInstantIsNot) {
   const absl::TimeZone east = absl::FixedTimeZone(3600);
   EXPECT_EQ(At("2026-11-26 07:30", "2026-11-25T23:00:00Z", east), "2026-11-26T06:30:00+00:00");
@@ -61,9 +77,30 @@ TEST(Deadline, DurationCountsFromTheStart) {
 }
 
 TEST(Deadline, RefusesWhatIsNoTime) {
-  for (const char* bad : {"", "7:30", "25:00", "24:00", "07:60", "07:30:00", "soon", "-1h", "0s",
-                          "inf", "-inf", "infinite-future", "9000h", "2026-13-01 07:30",
-                          "2026-11-26", "07:3\n", "2026-11-26T07:30:00"}) {
+  for (const char* bad : {"",
+                          "7:30",
+                          "25:00",
+                          "24:00",
+                          "07:60",
+                          "07:30:00",
+                          "soon",
+                          "-1h",
+                          "0s",
+                          "inf",
+                          "-inf",
+                          "infinite-future",
+                          "9000h",
+                          "2026-13-01 07:30",
+                          "2026-11-26",
+                          "07:3\n",
+                          "2026-11-26T07:30:00",
+                          "nan",
+                          "1e308h",
+                          "2200-01-01 00:00",
+                          "9999-12-31T23:59:59Z",
+                          "292277-01-01T00:00:00Z",
+                          "0001-01-01 00:00",
+                          "1969-12-31T23:59:59Z"}) {
     EXPECT_EQ(ParseDeadline(bad).status().code(), absl::StatusCode::kInvalidArgument) << bad;
   }
   EXPECT_LT(ParseDeadline(std::string(100'000, '7')).status().message().size(), 400u);

@@ -43,6 +43,7 @@
 #include "tidemark/explanation.h"
 #include "tidemark/job.h"
 #include "tidemark/job_query.h"
+#include "tidemark/job_tasks.h"
 #include "tidemark/plan.h"
 
 namespace tidemark {
@@ -135,6 +136,12 @@ class Client final {
                                                    const std::vector<Scenario>& scenarios) const;
   absl::StatusOr<std::vector<Outcome>> EstimatePlan(const Plan& plan,
                                                     const std::vector<Scenario>& scenarios) const;
+
+  // The attempts at tasks that run now, at most `most`: the last to end first, then those of which
+  // that is not known, by start. None of a job that has ended. NotFound;
+  // FailedPrecondition: it is a workflow, or what an ended one did is not kept.
+  absl::StatusOr<JobTasks> ListRunningTasks(const std::string& job_id, std::uint32_t most = 500,
+                                            std::stop_token stop = {}) const;
 
   // What the queries of a job waited for, and because of which others, as the master has seen it.
   // NotFound: no such job; InvalidArgument.

@@ -1,0 +1,164 @@
+#include "cli/console/time_spent.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <vector>
+
+#include "tests/cli/some_jobs.h"
+
+namespace tidemark::console {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr TextOptions kAscii = {};
+
+// Of 100 s: map ran from 0 to 20 s, reduce from 10 s on.
+Snapshot Long() {
+  Snapshot job = Ended(JobState::kSucceeded);
+  const absl::Time start = *job.started_at;
+  job.at = start + absl::Seconds(100);
+  job.ended_at = job.at;
+  job.stages[0].started_at = start;
+  job.stages[0].ended_at = start + absl::Seconds(20);
+  job.stages[1].started_at = start + absl::Seconds(10);
+  job.stages[1].ended_at = job.at;
+  return job;
+}
+
+// The same at an instant, with one reduce task that runs while the others have ended.
+Snapshot Alone(double seconds, std::uint64_t group_bytes = 0) {
+  Snapshot job = SomeSnapshot();
+  job.at = *job.started_at + absl::Seconds(seconds);
+  job.counts.running_tasks = 1;
+  job.counts.finished_tasks = 11;
+  job.named_tasks[0].in_heaviest_group = group_bytes > 0;
+  job.named_tasks[0].heaviest_group_bytes = group_bytes;
+  return job;
+}
+
+std::optional<LoneTask> After(const std::vector<Snapshot>& snapshots) {
+  std::optional<LoneTask> lone;
+  for (const Snapshot& snapshot : snapshots) lone = LoneTaskAfter(lone, snapshot);
+  return lone;
+}
+
+Explanation Waits(double late_seconds, double skew_seconds = 0) {
+  QueryWaits query = {.query = "sql/3", .seconds = 100, .skew_seconds = skew_seconds};
+  query.culprits = {{.job_id = "app-7",
+                     .query = "sql/1",
+                     .resource = WaitedResource::kProcessor,
+                     .host = "node-3",
+                     .seconds = late_seconds}};
+  return {.job_id = "app-6", .queries = {query}};
+}
+
+TEST(LoneTask, IsTheOneThatRunsAfterAllOthers) {
+  EXPECT_EQ(After({SomeSnapshot()}), std::nullopt) << "two run";
+  const auto lone = After({SomeSnapshot(), Alone(60), Alone(80)});
+  ASSERT_TRUE(lone);
+  EXPECT_EQ(lone->attempt.index, 2U);
+  EXPECT_EQ(lone->since, Alone(60).at);
+  EXPECT_EQ(After({Alone(60), SomeSnapshot()}), std::nullopt) << "another began";
+}
+
+TEST(LoneTask, IsNoneWhileOthersWaitForItsSlot) {
+  Snapshot one_slot = Alone(60);
+  one_slot.counts.finished_tasks = 7;
+  EXPECT_EQ(After({one_slot}), std::nullopt);
+}
+
+TEST(LoneTask, IsSeenInOneKeyGroupAtATime) {
+  const auto lone = After({Alone(50, 7), Alone(60, 1'200'000), Alone(75, 1'200'000), Alone(80)});
+  ASSERT_TRUE(lone);
+  EXPECT_EQ(lone->group_bytes, 1'200'000U);
+  EXPECT_EQ(lone->group_until - lone->group_since, absl::Seconds(15));
+}
+
+TEST(LoneTask, OfTheFinalSnapshotIsAsBefore) {
+  EXPECT_EQ(After({Alone(60), Long()}), After({Alone(60)}));
+}
+
+TEST(TimeSpent, NamesTheStageThatTookMost) {
+  EXPECT_EQ(TimeSpentText(Long(), {}, nullptr, kAscii), "Of 1 min 40 s, reduce took 1 min 30 s.");
+}
+
+TEST(TimeSpent, NamesTheTaskThatRanAlone) {
+  EXPECT_THAT(TimeSpentText(Long(), After({Alone(60), Alone(99)}), nullptr, kAscii),
+              HasSubstr("Reduce task 2 ran alone for the last 40 s or more: more slots would not "
+                        "have helped then, tasks of more equal length would."));
+}
+
+TEST(TimeSpent, NamesTheKeyGroupThatItWasIn) {
+  EXPECT_THAT(
+      TimeSpentText(Long(), After({Alone(60, 1'200'000), Alone(99, 1'200'000)}), nullptr, kAscii),
+      HasSubstr("at least 39 s of that in one key group of 1.2 MB: more slots would not have "
+                "helped, to split that key might."));
+}
+
+TEST(TimeSpent, LeavesOutWhatTookLittle) {
+  EXPECT_EQ(TimeSpentText(Long(), After({Alone(90), Alone(99)}), nullptr, kAscii),
+            "Of 1 min 40 s, reduce took 1 min 30 s.");
+  const Explanation waits = Waits(19, 19);
+  EXPECT_EQ(TimeSpentText(Long(), {}, &waits, kAscii), "Of 1 min 40 s, reduce took 1 min 30 s.");
+}
+
+TEST(TimeSpent, NamesWhoWasWaitedFor) {
+  const Explanation waits = Waits(40);
+  EXPECT_THAT(
+      TimeSpentText(Long(), {}, &waits, kAscii),
+      HasSubstr("sql/3 ended 40 s later because of app-7/sql/1: it waited for a processor "
+                "on node-3. More processors, or to run them at different times, might help."));
+}
+
+TEST(TimeSpent, AsksNobodyToRunAtAnotherTimeWhereNobodyIsKnown) {
+  Explanation waits = Waits(40);
+  waits.queries[0].culprits[0].job_id.clear();
+  waits.queries[0].culprits[0].query.clear();
+  waits.queries[0].culprits[0].jobs = 0;
+  EXPECT_THAT(TimeSpentText(Long(), {}, &waits, kAscii), HasSubstr("More processors might help."));
+}
+
+TEST(TimeSpent, NamesWhatItsOwnTasksDid) {
+  const Explanation waits = Waits(0, 30);
+  EXPECT_THAT(TimeSpentText(Long(), {}, &waits, kAscii),
+              HasSubstr("The longest tasks of sql/3 took 30 s longer than the mean ones of their "
+                        "stages: more even partitions might help."));
+}
+
+TEST(TimeSpent, SaysNothingWhenNothingIsKnown) {
+  Snapshot bare = Long();
+  bare.stages.clear();
+  bare.stage_infos.clear();
+  EXPECT_EQ(TimeSpentText(bare, {}, nullptr, kAscii), "");
+  Explanation odd =
+      Waits(std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN());
+  EXPECT_EQ(TimeSpentText(bare, {}, &odd, kAscii), "");
+  odd.queries[0].seconds.reset();
+  EXPECT_EQ(TimeSpentText(bare, {}, &odd, kAscii), "");
+}
+
+TEST(TimeSpent, SaysNothingOfAJobThatFailedRunsOrWasShort) {
+  Snapshot job = Long();
+  job.state = JobState::kFailed;
+  EXPECT_EQ(TimeSpentText(job, After({Alone(60)}), nullptr, kAscii), "");
+  EXPECT_EQ(TimeSpentText(Alone(60), After({Alone(60)}), nullptr, kAscii), "");
+  job = Long();
+  job.ended_at = *job.started_at + absl::Seconds(9);
+  EXPECT_EQ(TimeSpentText(job, {}, nullptr, kAscii), "");
+}
+
+TEST(TimeSpent, OfAWorkflowNamesItsLongestJob) {
+  Snapshot workflow = Visits();
+  workflow.is_final = true;
+  workflow.state = JobState::kSucceeded;
+  workflow.at = *workflow.started_at + absl::Seconds(100);
+  workflow.ended_at = workflow.at;
+  workflow.children[1].ended_at = *workflow.started_at + absl::Seconds(95);
+  EXPECT_EQ(TimeSpentText(workflow, {}, nullptr, kAscii), "Of 1 min 40 s, count took 55 s.");
+}
+
+}  // namespace
+}  // namespace tidemark::console

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# What people type: defaults, descriptions, tasks below a bar, lists that go on, workflows by their own name.
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh" "$1"
+
+"$tidemark" run example --help >"$work/help"
+grep -A1 '^  word-count$' "$work/help" | grep -q 'counts words, with a combiner' || fail "word-count is not described"
+grep -A1 '^  natural-join$' "$work/help" | grep -q '2 input files' || fail "natural-join does not say what it reads"
+
+start_master --data-dir "$work/data"
+echo "to be or not to be" >"$work/text"
+"$tidemark" run example word-count --input "$work/text" --master "$master" --job-id short -o quiet >"$work/summary" ||
+  fail "a job without --slots and --reducers does not run"
+! grep -q 'took' "$work/summary" || fail "a short job has a story"
+
+# Tasks that run, below a bar that is not on a terminal.
+"$tidemark" watch long --wait --tasks --master "$master" -o bar >"$work/ended" 2>"$work/bar" &
+watch=$!
+pids+=("$watch")
+"$tidemark" run example synthetic --slots 2 --reducers 2 --param n=15000 complexity=2 sigma=1.4 \
+  --master "$master" --job-id long -o quiet >/dev/null
+wait "$watch" || fail "the watcher ended badly: $(tail -n 3 "$work/bar")"
+grep -q '  reduce task [01]' "$work/bar" || fail "no line of a running task: $(tail -n 20 "$work/bar")"
+
+# A list that goes on.
+timeout 20 "$tidemark" get jobs --watch --master "$master" -o jsonl 2>/dev/null | head -n 2 >"$work/list" || true
+grep -q '"job_id":"long"' "$work/list" && grep -q '"job_id":"short"' "$work/list" || fail "not all jobs are listed"
+code=0
+"$tidemark" get jobs --watch --master "$master" -o json 2>"$work/err" || code=$?
+[ "$code" = 2 ] && grep -q -- '--watch goes with -o table or -o jsonl' "$work/err" || fail "$code: $(cat "$work/err")"
+
+# Workflows by their own name.
+cat >"$work/plan.yaml" <<'PLAN'
+id: nightly
+jobs:
+  - name: parse
+  - name: count
+    after: [parse]
+PLAN
+cat >"$work/more.yaml" <<'PLAN'
+jobs:
+  - name: report
+    after: [count]
+PLAN
+at() { "$tidemark" "$@" --master "$master"; }
+at submit "$work/plan.yaml" >/dev/null || fail "the plan is not taken"
+at workflow list >"$work/workflows"
+grep -q '^nightly' "$work/workflows" || fail "the workflow is not listed: $(cat "$work/workflows")"
+! grep -q 'long' "$work/workflows" || fail "a job is listed as a workflow"
+at workflow add nightly "$work/more.yaml" || fail "no job is added"
+at get jobs nightly -o json | grep -q '"name":"report"' || fail "the job is not there"
+at workflow cancel nightly report || fail "a job is not cancelled"
+at get jobs nightly -o json | grep -q 'CHILD_STATE_CANCELLED' || fail "the job is not cancelled"
+at what-if nightly --slots 2,4 >"$work/what-if" || true
+at workflow cancel nightly || fail "the workflow is not cancelled"
+at get jobs nightly | grep -q killed || fail "it goes on"
