@@ -117,7 +117,8 @@ Json Foretold(std::vector<double> ratios) {
   };
   fmt::print("  seconds said for each gained: median {:.2f}, quarters {:.2f} and {:.2f}\n",
              quantile(0.5), quantile(0.25), quantile(0.75));
-  return {{"quarter", quantile(0.25)}, {"median", quantile(0.5)}, {"three_quarters", quantile(0.75)}};
+  return {
+      {"quarter", quantile(0.25)}, {"median", quantile(0.5)}, {"three_quarters", quantile(0.75)}};
 }
 
 // Truth: how much sooner the target would have ended without the other.

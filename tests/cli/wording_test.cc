@@ -46,7 +46,7 @@ INSTANTIATE_TEST_SUITE_P(
              "unknown option --masetr; did you mean --master?"},
         Case{"Argument", {"watch", "job-1", "job-2"}, "unexpected argument job-2"},
         Case{"Id", {"get", "stages"}, "ID is required"},
-        Case{"Missing", {"run", "example", "word-count", "--slots", "2"}, "--reducers is required"},
+        Case{"Missing", {"hadoop", "poll", "job_1_1"}, "--resource-manager is required"},
         Case{"Maps",
              {"run", "example", "word-count", "--slots", "2", "--reducers", "4", "--maps", "many"},
              "--maps must be a whole number from 0 to 100000, not many"},
