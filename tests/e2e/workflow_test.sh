@@ -73,8 +73,8 @@ grep -q '^8 slots' "$work/what-if" || fail "not both scenarios: $(cat "$work/wha
 ! "$tidemark" what-if pair-1 --master "$master" | grep "slots' time" || fail "of a job that is no workflow"
 code=0
 "$tidemark" what-if pair-1 --slots 4 --master "$master" 2>"$work/err" || code=$?
-[ "$code" = 2 ] && grep -q 'pair-1 is not a workflow: --slots' "$work/err" ||
-  fail "exit code $code of slots for a job that is no workflow: $(cat "$work/err")"
+[ "$code" = 2 ] && grep -q 'pair-1 has ended; ask what it was without slots' "$work/err" ||
+  fail "exit code $code of slots for a job that has ended: $(cat "$work/err")"
 "$tidemark" forget pair --master "$master" || fail "not forgotten"
 ! "$tidemark" get jobs pair --master "$master" 2>/dev/null || fail "it is still there"
 

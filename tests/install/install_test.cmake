@@ -54,9 +54,9 @@ file(STRINGS ${WORK_DIR}/prefix/etc/tidemark/tidemark.yaml mine REGEX "^# mine")
 if(NOT mine)
   message(FATAL_ERROR "installing again has overwritten the settings")
 endif()
-execute_process(COMMAND ${WORK_DIR}/prefix/bin/tidemark run spark -- true ERROR_VARIABLE said)
+execute_process(COMMAND ${WORK_DIR}/prefix/bin/tidemark run spark -- spark-submit a.py ERROR_VARIABLE said)
 file(WRITE ${WORK_DIR}/prefix/share/tidemark/jars/tidemark-spark.jar "no jar")
-execute_process(COMMAND ${WORK_DIR}/prefix/bin/tidemark run spark -- true ERROR_VARIABLE said
+execute_process(COMMAND ${WORK_DIR}/prefix/bin/tidemark run spark -- spark-submit a.py ERROR_VARIABLE said
                 RESULT_VARIABLE result)
 if(NOT result EQUAL 2 OR NOT said MATCHES "${WORK_DIR}/prefix/share/tidemark/jars/tidemark-spark.jar: not a jar")
   message(FATAL_ERROR "the installed connector is not looked for: ${said}")
