@@ -41,7 +41,7 @@ json Plan() {
               {Node("Exchange", "Exchange hashpartitioning(a#1, 200)", {scan},
                     {Metric("records read", 20), Metric("shuffle records written", 21),
                      Metric("data size", 22)})},
-              {Metric("number of output rows", 30)});
+              json::array({Metric("number of output rows", 30)}));
 }
 
 class ALog {
