@@ -454,7 +454,7 @@ TEST(ClusterWaits, WhatATaskDidAfterItToldOfItLastIsNotKnown) {
   waits.Advance(Instant(11));
   victim.End(100, 0, 0);
   waits.Advance(Instant(104));
-  const QueryWait& processor = AskOf(waits, "victim").queries.at(0).waits[Resource::kProcessor];
+  const QueryWait processor = AskOf(waits, "victim").queries.at(0).waits[Resource::kProcessor];
   EXPECT_NEAR(*processor.seconds, 5, 1e-6);
   EXPECT_TRUE(processor.is_least);
 }
