@@ -129,6 +129,13 @@ async function watchers(master, path, count, name) {
   await pause(1000);
 }
 
+// The page asks for tasks while their card is in view.
+async function showHosts(page) {
+  const card = () => [...document.querySelectorAll("h2")].find((title) => title.innerText === "Tasks on hosts");
+  await page.waitForFunction(card);
+  await page.evaluate(`(${card})().scrollIntoView()`);
+}
+
 if (!canBrowse) {
   console.log("no Chromium, or no node_modules; run ./dev setup page");
   process.exit(1);
@@ -145,9 +152,12 @@ const browser = await launch();
   const page = await browser.newPage();
   await page.setViewport({ width: 1200, height: 800 });
   await page.goto(`${master.url}#/jobs/large`);
+  await showHosts(page);
   await page.waitForSelector(".hosts");
   await updates(page);
   await scrolling(page, "200 stages");
+  await showHosts(page);
+  await page.waitForSelector(".hosts button");
   await page.evaluate(() => document.querySelector(".hosts button").click());
   await page.waitForSelector(".lanes[aria-label*='slots']");
   await page.goto("about:blank");
