@@ -70,7 +70,7 @@ export function WhatIf({ id, snapshot, now, isWorkflow }: { id: string; snapshot
       {why ? <p class="quiet">{why}</p> : (
         <>
           <label title="Tasks that run at once">
-            Slots: {slots || `as now${isWorkflow ? "" : ` (${count(running)} tasks run)`}`}
+            Slots: {slots || `as now${isWorkflow ? "" : ` (${count(running)} running)`}`}
             <input type="range" min={0} max={128} value={slots} onInput={(event) => setSlots(+event.currentTarget.value)} />
           </label>
           <p class="quiet">
