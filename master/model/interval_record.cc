@@ -20,11 +20,15 @@ absl::Duration Hypot(absl::Duration a, absl::Duration b) {
   return absl::Seconds(std::hypot(absl::ToDoubleSeconds(a), absl::ToDoubleSeconds(b)));
 }
 
-bool IsInstant(absl::Time time) {
-  return time != absl::InfinitePast() && time != absl::InfiniteFuture();
+bool IsInstant(const std::optional<absl::Time>& time) {
+  return time && *time != absl::InfinitePast() && *time != absl::InfiniteFuture();
 }
 
 }  // namespace
+
+bool HasInterval(const EndPrediction& said) {
+  return IsInstant(said.end) && IsInstant(said.lower) && IsInstant(said.upper);
+}
 
 absl::Duration IntervalRecord::Missed(const EndPrediction& said) const {
   const absl::Time since = first_at_ + (said.at - first_at_) / 2;
@@ -45,8 +49,7 @@ absl::Duration IntervalRecord::Missed(const EndPrediction& said) const {
 }
 
 EndPrediction IntervalRecord::Widen(const EndPrediction& said) {
-  if (!said.end || !said.lower || !said.upper) return said;
-  if (!IsInstant(*said.end) || !IsInstant(*said.lower) || !IsInstant(*said.upper)) return said;
+  if (!HasInterval(said)) return said;
   const absl::Duration left = std::max(*said.end - said.at, absl::ZeroDuration());
   const absl::Duration missed = cost::kDeviationsOf90Percent * Missed(said);
   const auto half = [&](absl::Duration of_source) {
@@ -59,7 +62,7 @@ EndPrediction IntervalRecord::Widen(const EndPrediction& said) {
   EndPrediction widened = said;
   widened.lower = std::min(*said.end, std::max(said.at, *said.end - below));
   widened.upper = *said.end + above;
-  if (!IsInstant(*widened.upper)) {
+  if (!HasInterval(widened)) {
     widened.lower.reset();
     widened.upper.reset();
   }

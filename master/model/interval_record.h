@@ -26,6 +26,9 @@ namespace tidemark::model {
 // w: sources take their own spread for less than it is. Ablation: coverage -1.3, +4.1.
 inline constexpr double kWiden = 1.2;
 
+// Whether `said` has an end and an interval, and all of them are instants.
+bool HasInterval(const EndPrediction& said);
+
 class IntervalRecord {
  public:
   // `said` with the interval that the record bears; its end is kept for later ones. `said.at` never

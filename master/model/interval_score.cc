@@ -9,6 +9,7 @@
 
 #include "master/cost/normal.h"
 #include "master/model/indicators/progress_indicator.h"
+#include "master/model/interval_record.h"
 
 namespace tidemark::model {
 namespace {
@@ -21,14 +22,6 @@ constexpr std::size_t kLooksMin = 10;
 constexpr std::size_t kMadeUp = 19;
 // A miss by more half-widths than this says no more.
 constexpr double kScoreMax = 20;
-
-bool IsInstant(const std::optional<absl::Time>& time) {
-  return time && *time != absl::InfinitePast() && *time != absl::InfiniteFuture();
-}
-
-bool HasInterval(const EndPrediction& said) {
-  return IsInstant(said.end) && IsInstant(said.lower) && IsInstant(said.upper);
-}
 
 double ScoreOf(const EndPrediction& said, absl::Time end) {
   const bool is_late = end >= *said.end;
@@ -88,7 +81,7 @@ EndPrediction ByEarlierRuns(const EndPrediction& said, double factor) {
   EndPrediction borne_out = said;
   borne_out.lower = std::min(*said.end, std::max(said.at, *said.end - factor * below));
   borne_out.upper = *said.end + std::min(factor * above, above_max);
-  if (!IsInstant(borne_out.upper)) {
+  if (!HasInterval(borne_out)) {
     borne_out.lower.reset();
     borne_out.upper.reset();
   }

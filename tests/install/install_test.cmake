@@ -54,7 +54,6 @@ file(STRINGS ${WORK_DIR}/prefix/etc/tidemark/tidemark.yaml mine REGEX "^# mine")
 if(NOT mine)
   message(FATAL_ERROR "installing again has overwritten the settings")
 endif()
-execute_process(COMMAND ${WORK_DIR}/prefix/bin/tidemark run spark -- spark-submit a.py ERROR_VARIABLE said)
 file(WRITE ${WORK_DIR}/prefix/share/tidemark/jars/tidemark-spark.jar "no jar")
 execute_process(COMMAND ${WORK_DIR}/prefix/bin/tidemark run spark -- spark-submit a.py ERROR_VARIABLE said
                 RESULT_VARIABLE result)
