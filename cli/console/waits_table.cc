@@ -168,7 +168,7 @@ std::vector<std::string> RenderWaits(const Explanation& explanation, const Table
   WaitsWords words = DescribeWaits(explanation, options.text);
   std::vector<std::string> lines;
   if (explanation.queries.empty()) {
-    lines.push_back(fmt::format("nothing was seen of {} yet",
+    lines.push_back(fmt::format("nothing was seen of {} yet; ask again in 5 seconds",
                                 Printable(explanation.job_id, options.text.unicode)));
   } else {
     words.rows.insert(words.rows.begin(),

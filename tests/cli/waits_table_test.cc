@@ -74,7 +74,8 @@ TEST(WaitsTable, SaysWhatIsNotKnown) {
   EXPECT_THAT(lines, Contains("3 older queries are left out."));
   EXPECT_THAT(lines, Contains(HasSubstr("Not all of the job was seen")));
   EXPECT_THAT(lines, Not(Contains(HasSubstr("No query is seen to have waited"))));
-  EXPECT_THAT(RenderWaits({.job_id = "app"}, kWide), ElementsAre("nothing was seen of app yet"));
+  EXPECT_THAT(RenderWaits({.job_id = "app"}, kWide),
+              ElementsAre("nothing was seen of app yet; ask again in 5 seconds"));
 }
 
 TEST(WaitsTable, TheWorstWaitIsToldOfAQueryThatLostMoreThanAFifth) {
