@@ -223,10 +223,12 @@ void RemainingGroups::LearnFrom(const SampledGroups& sampled) {
 
 void RemainingGroups::Update(const model::JobRecord& state, CostFeature feature,
                              const SampledGroups& sampled) {
-  // Reduce tasks may be heard of only after the last profile.
-  const bool is_more_known =
-      profile_count_ != state.keys.profile_count() || tasks_.size() != state.reduce_tasks().size();
+  // Map tasks may lose their profiles, and reduce tasks be heard of, after the last profile.
+  const bool is_more_known = profile_count_ != state.keys.profile_count() ||
+                             profiles_missing_ != state.map_profiles_missing ||
+                             tasks_.size() != state.reduce_tasks().size();
   profile_count_ = state.keys.profile_count();
+  profiles_missing_ = state.map_profiles_missing;
   tasks_.resize(state.reduce_tasks().size());
   if (is_more_known) Know(state);
   // Expected sizes move with what is learnt about slacks; they are made anew when it is worth it.

@@ -5,9 +5,9 @@
 // others are a number of bytes.
 //
 // Kept up to date from the evidence that is new since the last update: cost O(new finished keys),
-// plus O(map tasks), and O(explicit keys) when map profiles came in, more reduce tasks were heard
-// of, another attempt leads or expected sizes have moved. Memory: O(explicit keys + map tasks).
-// Source: docs/references.md [TM]. Not thread-safe.
+// plus O(map tasks), and O(explicit keys) when map profiles came in or were lost, more reduce tasks
+// were heard of, another attempt leads or expected sizes have moved. Memory: O(explicit keys + map
+// tasks). Source: docs/references.md [TM]. Not thread-safe.
 #pragma once
 
 #include <array>
@@ -94,8 +94,8 @@ class RemainingGroups {
   // For checkpoints (master/model/checkpoint.h).
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(profile_count_, tasks_, feature_, known_, ratios_, newest_weight_, sampled_ratios_,
-            slack_parts_, expected_parts_, slack_bytes_);
+    archive(profile_count_, profiles_missing_, tasks_, feature_, known_, ratios_, newest_weight_,
+            sampled_ratios_, slack_parts_, expected_parts_, slack_bytes_);
   }
 
  private:
@@ -156,6 +156,7 @@ class RemainingGroups {
   Ratio RatioAt(double size_bytes) const;
 
   std::size_t profile_count_ = 0;
+  std::size_t profiles_missing_ = 0;
   std::vector<Task> tasks_;
   CostFeature feature_ = CostFeature::kBytes;
   absl::flat_hash_map<KeyHash, KnownKey> known_;  // explicit keys

@@ -61,6 +61,16 @@ TEST_F(RemainingGroupsTest, AKeyOfOneMapTaskIsNotLargerForLostProfiles) {
   EXPECT_DOUBLE_EQ(Load().explicit_bytes, 400 + 2 * 50);
 }
 
+TEST_F(RemainingGroupsTest, ProfilesAreLostAfterTheLastOneThatCame) {
+  End(0, {Key(1, 100), Key(2, 50)});
+  End(1, {Key(1, 100)});
+  EXPECT_DOUBLE_EQ(Load().explicit_bytes, 250);
+  Fold(test::Finished(M(2)));
+  Fold(test::Finished(M(3)));
+  EXPECT_DOUBLE_EQ(Load().explicit_count, 1 + 2);
+  EXPECT_DOUBLE_EQ(Load().explicit_bytes, 400 + 2 * 50);
+}
+
 // Of a job whose number of reduce tasks nobody tells, one that starts after the last profile has
 // its keys like any other.
 TEST(RemainingGroups, KnowsTheKeysOfATaskThatIsHeardOfLast) {
