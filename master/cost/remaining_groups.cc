@@ -249,9 +249,9 @@ void RemainingGroups::Update(const model::JobRecord& state, CostFeature feature,
     for (const auto& [n, a] : state.reduce_tasks()[i].attempts) {
       if (&a == attempt) number = n.second;
     }
-    if (is_anew || task.is_guessed || task.has_attempt != (attempt != nullptr) ||
-        (attempt != nullptr && task.attempt != number)) {
-      if (!is_anew && !task.is_guessed) task.learnt = 0;
+    const bool is_other = task.has_attempt != (attempt != nullptr) || task.attempt != number;
+    if (is_anew || task.is_guessed || is_other) {
+      if (is_other) task.learnt = 0;
       task.is_guessed = false;
       Rebuild(state, i);
       task.has_attempt = attempt != nullptr;

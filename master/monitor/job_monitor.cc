@@ -194,7 +194,7 @@ EndPrediction JobMonitor::Impl::PredictMaps(absl::Time now) {
   if (stage == nullptr || !stage->opened.task_count) return prediction;
   const StageProgress maps = model::MapProgress(state_);
   if (maps.state == StageState::kDone) {
-    prediction.end = maps.ended_at;
+    prediction.end = prediction.lower = prediction.upper = maps.ended_at;
     return prediction;
   }
   estimate::Application application = {.on = estimate::RoomForAll(),

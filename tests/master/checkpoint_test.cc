@@ -122,7 +122,7 @@ TEST(Checkpoint, HasTheLayoutThatItsNumberSays) {
   }
   monitor.Tick(At(20));
   EXPECT_EQ(model::kCheckpointLayout, 10);
-  EXPECT_EQ(monitor.Checkpoint().size(), 89049);
+  EXPECT_EQ(monitor.Checkpoint().size(), 89057);
 }
 
 }  // namespace
