@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <sstream>
 #include <string>
@@ -170,7 +171,9 @@ int Do(const DoctorArguments& arguments) {
     report.Fine("alerts", fmt::format("{} webhooks", config->alerts.hooks.size()));
   }
   if (!config->lineage.url.empty()) {
-    report.Check("lineage", CheckAlertFiles({}, config->lineage));
+    LineageSettings lineage = config->lineage;
+    report.Check("lineage", TakeParentOfEnvironment(std::getenv(kParentVariable), lineage));
+    report.Check("lineage", CheckAlertFiles({}, lineage));
     CheckSecret("lineage", config->lineage.token_file, report);
   }
   CheckSecret("alerts", config->alerts.secret_file, report);

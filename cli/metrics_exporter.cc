@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "cli/metrics_families.h"
 #include "transport/bind_addresses.h"
@@ -23,7 +24,8 @@ constexpr unsigned kSilentSecondsMax = 5;
 // latencies are in microseconds) and has a thread for each connection: a few idle ones use them up.
 class HttpExporter final : public MetricsExporter {
  public:
-  explicit HttpExporter(const Master& master) : master_(master) {}
+  HttpExporter(const Master& master, AlertCountsOf alerts)
+      : master_(master), alerts_(std::move(alerts)) {}
   ~HttpExporter() override {
     if (server_ != nullptr) MHD_stop_daemon(server_);
   }
@@ -49,10 +51,11 @@ class HttpExporter final : public MetricsExporter {
     if (std::string(path) != "/metrics") {
       return Send(connection, MHD_HTTP_NOT_FOUND, "there is only /metrics\n");
     }
-    const Master& master = static_cast<HttpExporter*>(self)->master_;
-    return Send(
-        connection, MHD_HTTP_OK,
-        prometheus::TextSerializer().Serialize(MetricFamilies(master.stats(), master.ListJobs())));
+    const HttpExporter& exporter = *static_cast<HttpExporter*>(self);
+    const Master& master = exporter.master_;
+    return Send(connection, MHD_HTTP_OK,
+                prometheus::TextSerializer().Serialize(
+                    MetricFamilies(master.stats(), master.ListJobs(), exporter.alerts_())));
   }
   static MHD_Result Send(MHD_Connection* connection, unsigned status, std::string text) {
     MHD_Response* response =
@@ -66,20 +69,22 @@ class HttpExporter final : public MetricsExporter {
   }
 
   const Master& master_;
+  const AlertCountsOf alerts_;
   MHD_Daemon* server_ = nullptr;
 };
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<MetricsExporter>> MetricsExporter::Start(const std::string& address,
-                                                                        const Master& master) {
+                                                                        const Master& master,
+                                                                        AlertCountsOf alerts) {
   const auto refuse = [&](const std::string& reason) {
     return absl::UnavailableError(
         fmt::format("metrics.listen: cannot listen on {}: {}", address, reason));
   };
   const auto addresses = transport::BindAddresses(address);
   if (!addresses.ok()) return refuse(std::string(addresses.status().message()));
-  auto exporter = std::make_unique<HttpExporter>(master);
+  auto exporter = std::make_unique<HttpExporter>(master, std::move(alerts));
   for (const sockaddr_storage& each : *addresses) {
     if (exporter->Start(reinterpret_cast<const sockaddr*>(&each))) return exporter;
   }

@@ -252,10 +252,36 @@ void AddIntervalCoverage(const Jobs& jobs, Families& families) {
                MetricType::Gauge, std::move(mean));
 }
 
+// None where nobody is told: a rule about them has nothing to fire on.
+void AddAlerts(const std::map<std::string, AlertCounts>& alerts, Families& families) {
+  const auto add = [&](const char* name, const char* help, MetricType type,
+                       std::uint64_t AlertCounts::*count) {
+    std::vector<ClientMetric> metrics;
+    for (const auto& [target, counts] : alerts) {
+      const bool is_gauge = type == MetricType::Gauge;
+      metrics.push_back(
+          Labelled(is_gauge ? Gauge(static_cast<double>(counts.*count)) : Counter(counts.*count),
+                   "target", target));
+    }
+    families.Add(name, help, type, std::move(metrics));
+  };
+  add("alerts_sent_total",
+      "Alerts and events of lineage that were taken, by the shape of who is told.",
+      MetricType::Counter, &AlertCounts::taken);
+  add("alerts_retried_total", "Attempts to send one that failed and were followed by another.",
+      MetricType::Counter, &AlertCounts::retried);
+  add("alerts_failed_total", "Those given up: refused, or tried often enough.", MetricType::Counter,
+      &AlertCounts::failed);
+  add("alerts_dropped_total", "Those given up because too many waited.", MetricType::Counter,
+      &AlertCounts::dropped);
+  add("alerts_waiting", "Those not sent yet.", MetricType::Gauge, &AlertCounts::waiting);
+}
+
 }  // namespace
 
 std::vector<MetricFamily> MetricFamilies(const MasterStats& stats,
-                                         const std::vector<Snapshot>& jobs) {
+                                         const std::vector<Snapshot>& jobs,
+                                         const std::map<std::string, AlertCounts>& alerts) {
   Jobs reporting;
   Jobs workflows;
   for (const Snapshot& job : jobs) {
@@ -272,6 +298,7 @@ std::vector<MetricFamily> MetricFamilies(const MasterStats& stats,
   AddIntervalCoverage(reporting, families);
   AddStates("workflow", workflows, families);
   AddProgress("workflow", workflows, families);
+  AddAlerts(alerts, families);
   return families.Take();
 }
 

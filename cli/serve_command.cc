@@ -2,10 +2,14 @@
 #include <sys/stat.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "absl/time/clock.h"
 #include "cli/alerts/alerts.h"
@@ -88,6 +92,7 @@ int Do(const ServeArguments& arguments) {
   absl::Status status = CheckMetricsAddress(*config);
   if (status.ok()) status = CheckWebAddress(*config);
   if (status.ok()) status = CheckAlertFiles(config->alerts, config->lineage);
+  if (status.ok()) status = TakeParentOfEnvironment(std::getenv(kParentVariable), config->lineage);
   if (status.ok()) status = CreateDirectory("--log-dir", config->master.event_log_dir);
   const LogSink log = MakeLogSink(config->log_as_json, config->log_least);
   if (status.ok()) status = MakeDataFolder(config->master.data_dir, log);
@@ -101,9 +106,15 @@ int Do(const ServeArguments& arguments) {
   };
   const auto master = Master::Start(config->master);
   if (!master.ok()) return Refuse(master.status());
+  std::mutex alerts_mutex;  // guards the pointer
+  std::unique_ptr<Alerts> alerts;
+  const auto alert_counts = [&] {
+    const std::lock_guard lock(alerts_mutex);
+    return alerts == nullptr ? std::map<std::string, AlertCounts>() : alerts->counts();
+  };
   std::unique_ptr<MetricsExporter> exporter;
   if (!config->metrics_address.empty()) {
-    auto started = MetricsExporter::Start(config->metrics_address, **master);
+    auto started = MetricsExporter::Start(config->metrics_address, **master, alert_counts);
     if (!started.ok()) return Refuse(started.status());
     exporter = *std::move(started);
   }
@@ -126,7 +137,6 @@ int Do(const ServeArguments& arguments) {
   if (!config->spark_logs.empty()) {
     spark_logs = std::make_unique<SparkLogs>(config->spark_logs, **master, log);
   }
-  std::unique_ptr<Alerts> alerts;
   if (!config->alerts.hooks.empty() || !config->lineage.url.empty()) {
     auto started = Alerts::Start({.settings = config->alerts,
                                   .lineage = config->lineage,
@@ -136,13 +146,18 @@ int Do(const ServeArguments& arguments) {
                                   .zone = absl::LocalTimeZone(),
                                   .log = log});
     if (!started.ok()) return Refuse(started.status());
+    const std::lock_guard lock(alerts_mutex);
     alerts = *std::move(started);
   }
   auto watchdog = std::make_unique<Watchdog>(
       [&] { return MasterAnswers(config->master, (*master)->address()); });
   signals.Wait();
   watchdog.reset();
-  alerts.reset();
+  {
+    std::unique_lock lock(alerts_mutex);
+    const std::unique_ptr<Alerts> ending = std::move(alerts);
+    lock.unlock();
+  }
   spark_logs.reset();
   say("shutting down");
   (*master)->Drain();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "absl/strings/str_replace.h"
 #include "cli/console/deadline_wording.h"
@@ -39,45 +40,105 @@ std::string Cut(std::string text) {
   return text.substr(0, end) + "...";
 }
 
-bool IsBadEnd(const Snapshot& job) { return job.is_final && job.state != JobState::kSucceeded; }
-
-}  // namespace
-
-std::string AlertText(const Alert& alert, const absl::TimeZone& zone) {
-  const console::TextOptions options = {.unicode = true, .zone = &zone};
+// What happened, without the name of the job.
+std::string CauseText(const Alert& alert, const console::TextOptions& options) {
   const Snapshot& job = alert.job;
-  std::string text = console::JobTitle(job, options) + ": ";
   const std::string due = console::DeadlineText(job, options);
   const std::string left = console::DescribeRemaining(job, job.estimate, options).text();
+  std::string text;
   switch (alert.kind) {
     case AlertKind::kLate:
-      text += fmt::format("{}; {}", due, left);
+      text = fmt::format("{}; {}", due, left);
       break;
     case AlertKind::kStraggler:
-      text += fmt::format("{}; {}", console::StragglerText(job, options), left);
+      text = fmt::format("{}; {}", console::StragglerText(job, options), left);
       break;
     case AlertKind::kEnded:
     case AlertKind::kFailed: {
-      text +=
+      text =
           fmt::format("{} after {}", console::StateName(job), console::ElapsedText(job.elapsed()));
       if (!due.empty()) text += ", " + due;
       if (!job.message.empty()) text += ": " + console::Printable(job.message, true);
       break;
     }
     case AlertKind::kSilent:
-      text += fmt::format("no news for {}",
-                          console::DurationText(job.at - job.silent_since.value_or(job.at)));
+      text = fmt::format("no news for {}",
+                         console::DurationText(job.at - job.silent_since.value_or(job.at)));
       if (!due.empty()) text += "; " + due;
       break;
   }
-  return Cut(text);
+  return text;
 }
 
-std::string GenericMessage(const Alert& alert, const absl::TimeZone& zone) {
+// When it has ended, or is expected to.
+std::optional<absl::Time> EndOf(const Snapshot& job) {
+  if (job.is_final) return job.ended_at;
+  constexpr absl::Duration kFar = absl::Hours(24 * 365);
+  const auto& left = job.estimate.remaining;
+  if (!left || left->median > kFar) return std::nullopt;
+  return job.at + left->median;
+}
+
+// What is not known says so: a text reads on.
+std::string ValueOf(AlertField field, const Alert& alert, const console::TextOptions& options) {
+  const Snapshot& job = alert.job;
+  const auto known = [](std::string text) { return text.empty() ? "unknown" : text; };
+  const auto printable = [&](const std::string& text) {
+    return known(console::Printable(text, options.unicode));
+  };
+  const auto clock = [&](const std::optional<absl::Time>& at) {
+    return at ? console::ClockText(*at, job.at, options) : "unknown";
+  };
+  switch (field) {
+    case AlertField::kJob:
+      return console::JobTitle(job, options);
+    case AlertField::kId:
+      return printable(job.job_id);
+    case AlertField::kUser:
+      return printable(job.info ? job.info->user : "");
+    case AlertField::kQueue:
+      return printable(job.info ? job.info->queue : "");
+    case AlertField::kKind:
+      return NameOf(alert.kind);
+    case AlertField::kCause:
+      return CauseText(alert, options);
+    case AlertField::kState:
+      return console::StateName(job);
+    case AlertField::kDone:
+      return console::PercentText(job, job.estimate);
+    case AlertField::kLeft:
+      return console::DescribeRemaining(job, job.estimate, options).text();
+    case AlertField::kEnd:
+      return clock(EndOf(job));
+    case AlertField::kDeadline:
+      return clock(job.deadline);
+    case AlertField::kProbability:
+      return job.late_probability ? console::LikelihoodText(*job.late_probability) : "unknown";
+    case AlertField::kElapsed:
+      return console::ElapsedText(job.elapsed());
+    case AlertField::kMessage:
+      return printable(job.message);
+  }
+  return "unknown";
+}
+
+bool IsBadEnd(const Snapshot& job) { return job.is_final && job.state != JobState::kSucceeded; }
+
+}  // namespace
+
+std::string AlertText(const Alert& alert, const AlertWording& wording) {
+  const console::TextOptions options = {.unicode = true, .zone = &wording.zone};
+  if (const auto own = wording.texts.find(alert.kind); own != wording.texts.end()) {
+    return Cut(own->second.Fill([&](AlertField field) { return ValueOf(field, alert, options); }));
+  }
+  return Cut(console::JobTitle(alert.job, options) + ": " + CauseText(alert, options));
+}
+
+std::string GenericMessage(const Alert& alert, const AlertWording& wording) {
   const Snapshot& job = alert.job;
   ordered_json json = {{"id", alert.id},
                        {"kind", NameOf(alert.kind)},
-                       {"text", AlertText(alert, zone)},
+                       {"text", AlertText(alert, wording)},
                        {"at", Instant(job.at)},
                        {"job_id", job.job_id},
                        {"name", job.info ? Cut(job.info->name) : ""},
@@ -97,17 +158,17 @@ std::string GenericMessage(const Alert& alert, const absl::TimeZone& zone) {
   return Dump(json);
 }
 
-std::string SlackMessage(const Alert& alert, const absl::TimeZone& zone) {
+std::string SlackMessage(const Alert& alert, const AlertWording& wording) {
   // These three have a meaning in its texts: a name may not mention everybody or make a link.
   // Nor does Slack fetch an address that stands in it.
-  return Dump({{"text", absl::StrReplaceAll(AlertText(alert, zone),
+  return Dump({{"text", absl::StrReplaceAll(AlertText(alert, wording),
                                             {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}})},
                {"unfurl_links", false},
                {"unfurl_media", false}});
 }
 
 std::string PagerDutyMessage(const Alert& alert, const std::string& routing_key,
-                             const absl::TimeZone& zone) {
+                             const AlertWording& wording) {
   const Snapshot& job = alert.job;
   ordered_json json = {{"routing_key", routing_key}, {"dedup_key", "tidemark-" + alert.run_id}};
   if (job.is_final && !IsBadEnd(job)) {
@@ -115,7 +176,7 @@ std::string PagerDutyMessage(const Alert& alert, const std::string& routing_key,
     return Dump(json);
   }
   json["event_action"] = "trigger";
-  json["payload"] = {{"summary", AlertText(alert, zone)},
+  json["payload"] = {{"summary", AlertText(alert, wording)},
                      {"source", "tidemark"},
                      {"severity", IsBadEnd(job) ? "critical" : "warning"},
                      {"timestamp", Instant(job.at)},

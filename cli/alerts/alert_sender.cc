@@ -11,6 +11,15 @@
 
 namespace tidemark::cli {
 
+AlertCounts& AlertCounts::operator+=(const AlertCounts& other) {
+  taken += other.taken;
+  retried += other.retried;
+  failed += other.failed;
+  dropped += other.dropped;
+  waiting += other.waiting;
+  return *this;
+}
+
 AlertSender::AlertSender(AlertSenderOptions options)
     : options_(std::move(options)), thread_([this] { Run(); }) {}
 
@@ -41,12 +50,14 @@ void AlertSender::Send(HookMessage message) {
     waiting_.push_back(std::move(message));
   }
   changed_.notify_all();
-  if (dropped) GiveUp(*dropped, "too many are waiting");
+  if (dropped) GiveUp(*dropped, "too many are waiting", &AlertCounts::dropped);
 }
 
 AlertCounts AlertSender::counts() const {
   const std::lock_guard lock(mutex_);
-  return counts_;
+  AlertCounts counts = counts_;
+  counts.waiting = waiting_.size() + (is_sending_ ? 1 : 0);
+  return counts;
 }
 
 bool AlertSender::WaitUntilIdle(absl::Duration timeout) const {
@@ -83,7 +94,7 @@ bool AlertSender::Deliver(const HookMessage& message, Webhook& webhook) {
       return !is_ending_;
     }
     if (delivery.outcome == Delivery::Outcome::kRefused || attempt >= options_.attempts_max) {
-      GiveUp(message, delivery.reason);
+      GiveUp(message, delivery.reason, &AlertCounts::failed);
       return true;
     }
     {
@@ -102,10 +113,11 @@ bool AlertSender::Sleep(absl::Duration duration) {
                             [this] { return is_ending_; });
 }
 
-void AlertSender::GiveUp(const HookMessage& message, const std::string& reason) {
+void AlertSender::GiveUp(const HookMessage& message, const std::string& reason,
+                         std::uint64_t AlertCounts::*count) {
   {
     const std::lock_guard lock(mutex_);
-    ++counts_.given_up;
+    ++(counts_.*count);
   }
   if (!options_.on_trouble) return;
   options_.on_trouble(fmt::format("{}: {} of job {} was not sent: {}", options_.name, message.what,

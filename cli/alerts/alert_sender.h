@@ -44,7 +44,11 @@ struct HookMessage {
 struct AlertCounts {
   std::uint64_t taken = 0;
   std::uint64_t retried = 0;  // attempts that failed and were followed by another
-  std::uint64_t given_up = 0;
+  std::uint64_t failed = 0;   // given up: refused, or tried often enough
+  std::uint64_t dropped = 0;  // given up: too many waited
+  std::uint64_t waiting = 0;  // now, with the one on its way
+  std::uint64_t given_up() const { return failed + dropped; }
+  AlertCounts& operator+=(const AlertCounts& other);
 };
 
 // Thread-safe.
@@ -67,7 +71,9 @@ class AlertSender {
   // False when the sender ends.
   bool Deliver(const HookMessage& message, Webhook& webhook);
   bool Sleep(absl::Duration duration);
-  void GiveUp(const HookMessage& message, const std::string& reason);
+  // `count`: which of counts_ it is.
+  void GiveUp(const HookMessage& message, const std::string& reason,
+              std::uint64_t AlertCounts::*count);
 
   const AlertSenderOptions options_;
   mutable std::mutex mutex_;  // guards the rest

@@ -4,11 +4,27 @@
 #include <array>
 
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "text/did_you_mean.h"
 
 namespace tidemark::cli {
 namespace {
 
 constexpr std::array<std::string_view, 3> kShapes = {"json", "slack", "pagerduty"};
+constexpr std::size_t kQuotedBytesMax = 60;
+constexpr std::size_t kParentBytesMax = 1000;
+
+// RFC 9562, in lower case.
+bool IsUuid(std::string_view text) {
+  if (text.size() != 36) return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool is_dash = i == 8 || i == 13 || i == 18 || i == 23;
+    if (is_dash ? text[i] != '-' : !absl::ascii_isxdigit(static_cast<unsigned char>(text[i]))) {
+      return false;
+    }
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -33,6 +49,60 @@ std::string ToString(const AlertHook& hook) {
   std::string host = hook.url.substr(scheme + 3, end == std::string::npos ? end : end - scheme - 3);
   host = host.substr(host.rfind('@') == std::string::npos ? 0 : host.rfind('@') + 1);
   return hook.shape + "=" + hook.url.substr(0, scheme + 3) + host + "/...";
+}
+
+absl::StatusOr<AlertTextRule> ParseAlertTextRule(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  const std::string kind(text.substr(0, std::min(equals, kQuotedBytesMax)));
+  if (equals == std::string_view::npos) {
+    return absl::InvalidArgumentError("`" + kind + "`, which has no =");
+  }
+  if (std::find(kAlertKindNames.begin(), kAlertKindNames.end(), kind) == kAlertKindNames.end()) {
+    return absl::InvalidArgumentError(
+        "`" + kind + "`" +
+        text::DidYouMean(kind, {kAlertKindNames.begin(), kAlertKindNames.end()}));
+  }
+  absl::StatusOr<AlertTemplate> words = AlertTemplate::Parse(text.substr(equals + 1));
+  if (!words.ok()) return words.status();
+  return AlertTextRule{.kind = kind, .text = *std::move(words)};
+}
+
+std::string ToString(const AlertTextRule& rule) { return rule.kind + "=" + rule.text.text(); }
+
+absl::StatusOr<LineageParent> ParseLineageParent(std::string_view text) {
+  const std::string quoted = "`" + std::string(text.substr(0, kQuotedBytesMax)) + "`";
+  if (text.size() > kParentBytesMax) return absl::InvalidArgumentError(quoted + " and more");
+  const std::size_t run = text.rfind('/');
+  const std::size_t name =
+      run == 0 || run == std::string_view::npos ? run : text.rfind('/', run - 1);
+  if (name == std::string_view::npos || name == 0 || run - name < 2) {
+    return absl::InvalidArgumentError(quoted);
+  }
+  LineageParent parent = {.name_space = std::string(text.substr(0, name)),
+                          .name = std::string(text.substr(name + 1, run - name - 1)),
+                          .run_id = absl::AsciiStrToLower(std::string(text.substr(run + 1)))};
+  if (!IsUuid(parent.run_id)) return absl::InvalidArgumentError(quoted + ", whose run is no UUID");
+  return parent;
+}
+
+std::string ToString(const LineageParent& parent) {
+  return parent.name_space + "/" + parent.name + "/" + parent.run_id;
+}
+
+absl::Status TakeParentOfEnvironment(const char* value, LineageSettings& lineage) {
+  if (value == nullptr || *value == '\0' || lineage.parent || lineage.url.empty()) {
+    return absl::OkStatus();
+  }
+  absl::StatusOr<LineageParent> parent = ParseLineageParent(value);
+  if (!parent.ok()) {
+    return absl::InvalidArgumentError(
+        std::string(kParentVariable) +
+        " in the environment must be NAMESPACE/NAME/RUNID, where RUNID is a "
+        "UUID, not " +
+        std::string(parent.status().message()) + "; unset it or set lineage.parent");
+  }
+  lineage.parent = *std::move(parent);
+  return absl::OkStatus();
 }
 
 }  // namespace tidemark::cli

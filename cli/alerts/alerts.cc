@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <thread>
 #include <utility>
@@ -75,28 +76,43 @@ absl::StatusOr<Secrets> ReadSecrets(const AlertSettings& settings, const Lineage
   return secrets;
 }
 
+std::optional<AlertKind> KindNamed(const std::string& name) {
+  for (const AlertKind kind : kAllKinds) {
+    if (name == NameOf(kind)) return kind;
+  }
+  return std::nullopt;
+}
+
+AlertWording WordingOf(const AlertSettings& settings, const absl::TimeZone& zone) {
+  AlertWording wording = {.zone = zone};
+  for (const AlertTextRule& rule : settings.texts) {
+    if (const auto kind = KindNamed(rule.kind)) wording.texts.emplace(*kind, rule.text);
+  }
+  return wording;
+}
+
 AlertRules RulesOf(const AlertSettings& settings) {
   AlertRules rules = {.jobs = settings.jobs,
                       .late_from = settings.late_percent / 100.0,
                       .silent_for = settings.silent_after};
   for (const std::string& name : settings.kinds) {
-    for (const AlertKind kind : kAllKinds) {
-      if (name == NameOf(kind)) rules.kinds.insert(kind);
-    }
+    if (const auto kind = KindNamed(name)) rules.kinds.insert(*kind);
   }
   return rules;
 }
 
 std::function<std::string(const Alert&)> MessageOf(const std::string& shape,
                                                    const std::string& routing_key,
-                                                   const absl::TimeZone& zone) {
-  if (shape == "slack") return [zone](const Alert& alert) { return SlackMessage(alert, zone); };
+                                                   const AlertWording& wording) {
+  if (shape == "slack") {
+    return [wording](const Alert& alert) { return SlackMessage(alert, wording); };
+  }
   if (shape == "pagerduty") {
-    return [zone, routing_key](const Alert& alert) {
-      return PagerDutyMessage(alert, routing_key, zone);
+    return [wording, routing_key](const Alert& alert) {
+      return PagerDutyMessage(alert, routing_key, wording);
     };
   }
-  return [zone](const Alert& alert) { return GenericMessage(alert, zone); };
+  return [wording](const Alert& alert) { return GenericMessage(alert, wording); };
 }
 
 class LookingAlerts final : public Alerts {
@@ -105,7 +121,9 @@ class LookingAlerts final : public Alerts {
       : options_(std::move(options)),
         told_(options_.data_dir.empty() ? "" : options_.data_dir + "/alerts.told"),
         causes_(RulesOf(options_.settings), told_.ids()),
-        lineage_({.name_space = options_.lineage.name_space, .interval = options_.lineage.interval},
+        lineage_({.name_space = options_.lineage.name_space,
+                  .interval = options_.lineage.interval,
+                  .parent = options_.lineage.parent},
                  told_.ids()) {
     const AlertSettings& settings = options_.settings;
     if (!options_.lineage.url.empty()) {
@@ -120,15 +138,15 @@ class LookingAlerts final : public Alerts {
     }
     for (std::size_t i = 0; i < settings.hooks.size(); ++i) {
       const std::string& shape = settings.hooks[i].shape;
-      senders_.push_back(std::make_unique<AlertSender>(
-          AlertSenderOptions{.name = fmt::format("alerts.webhooks, {} ({})", i + 1, shape),
-                             .webhook = {.url = secrets.urls[i],
-                                         .secret = secrets.signing,
-                                         .timeout = settings.timeout,
-                                         .allow_local = settings.allow_local},
-                             .attempts_max = static_cast<int>(settings.attempts),
-                             .message = MessageOf(shape, secrets.routing_key, options_.zone),
-                             .on_trouble = [this](const std::string& line) { Warn(line); }}));
+      senders_.push_back(std::make_unique<AlertSender>(AlertSenderOptions{
+          .name = fmt::format("alerts.webhooks, {} ({})", i + 1, shape),
+          .webhook = {.url = secrets.urls[i],
+                      .secret = secrets.signing,
+                      .timeout = settings.timeout,
+                      .allow_local = settings.allow_local},
+          .attempts_max = static_cast<int>(settings.attempts),
+          .message = MessageOf(shape, secrets.routing_key, WordingOf(settings, options_.zone)),
+          .on_trouble = [this](const std::string& line) { Warn(line); }}));
     }
     thread_ = std::thread([this] { Run(); });
   }
@@ -142,15 +160,13 @@ class LookingAlerts final : public Alerts {
     thread_.join();
   }
 
-  AlertCounts counts() const override {
-    AlertCounts sum;
-    for (const auto& sender : senders_) {
-      const AlertCounts counts = sender->counts();
-      sum.taken += counts.taken;
-      sum.retried += counts.retried;
-      sum.given_up += counts.given_up;
+  std::map<std::string, AlertCounts> counts() const override {
+    std::map<std::string, AlertCounts> counts;
+    for (std::size_t i = 0; i < senders_.size(); ++i) {
+      counts[options_.settings.hooks[i].shape] += senders_[i]->counts();
     }
-    return sum;
+    if (lineage_sender_ != nullptr) counts["lineage"] = lineage_sender_->counts();
+    return counts;
   }
 
   bool WaitUntilIdle(absl::Duration timeout) const override {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,8 +35,9 @@ class Alerts {
   static absl::StatusOr<std::unique_ptr<Alerts>> Start(AlertsOptions options);
   virtual ~Alerts() = default;  // ends; what waits to be sent is lost
 
-  // Of all webhooks together.
-  virtual AlertCounts counts() const = 0;
+  // Of the webhooks of each shape together, "json", "slack" or "pagerduty", and of "lineage"; only
+  // of those there are.
+  virtual std::map<std::string, AlertCounts> counts() const = 0;
   virtual bool WaitUntilIdle(absl::Duration timeout) const = 0;
 };
 

@@ -22,6 +22,8 @@ constexpr char kEventSchema[] =
     "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent";
 // docs/openlineage/ProgressRunFacet.json
 constexpr char kFacetSchema[] = "urn:tidemark:openlineage:ProgressRunFacet:1-0-0";
+constexpr char kParentSchema[] =
+    "https://openlineage.io/spec/facets/1-0-1/ParentRunFacet.json#/$defs/ParentRunFacet";
 // A text may be long; an event is one of many.
 constexpr std::size_t kTextBytesMax = 1000;
 
@@ -69,6 +71,13 @@ ordered_json ProgressFacet(const Snapshot& job) {
     facet["lateProbability"] = *job.late_probability;
   }
   return facet;
+}
+
+ordered_json ParentFacet(const LineageParent& parent) {
+  return {{"_producer", kProducer},
+          {"_schemaURL", kParentSchema},
+          {"run", {{"runId", parent.run_id}}},
+          {"job", {{"namespace", parent.name_space}, {"name", parent.name}}}};
 }
 
 absl::Time TimeOf(const char* type, const Snapshot& job) {
@@ -125,13 +134,14 @@ void LineageEvents::Tell(const char* type, const Snapshot& job, const Seen& seen
   const std::string id = ShortHash(fmt::format("{} lineage {}{}", seen.run, type, detail));
   if (is_once && !told_.Insert(id)) return;
   const bool has_name = job.info && !job.info->name.empty();
+  ordered_json facets = {{"tidemark_progress", ProgressFacet(job)}};
+  if (rules_.parent) facets["parent"] = ParentFacet(*rules_.parent);
   const ordered_json event = {
       {"eventType", type},
       {"eventTime", Instant(TimeOf(type, job))},
       {"producer", kProducer},
       {"schemaURL", kEventSchema},
-      {"run",
-       {{"runId", UuidOf(seen.run)}, {"facets", {{"tidemark_progress", ProgressFacet(job)}}}}},
+      {"run", {{"runId", UuidOf(seen.run)}, {"facets", std::move(facets)}}},
       {"job",
        {{"namespace", rules_.name_space},
         {"name", (has_name ? job.info->name : job.job_id).substr(0, kTextBytesMax)}}},

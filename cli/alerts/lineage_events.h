@@ -7,12 +7,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
+#include "cli/alerts/alert_settings.h"
 #include "cli/alerts/recent_ids.h"
 #include "tidemark/job.h"
 
@@ -33,6 +35,7 @@ struct LineageRules {
   absl::Duration interval = absl::Minutes(1);  // between two RUNNING of one run
   // Names of jobs that are told of; * stands for any text.
   std::vector<std::string> jobs = {"*"};
+  std::optional<LineageParent> parent;  // of every run
 };
 
 class LineageEvents {

@@ -39,6 +39,8 @@ bool ReadSwitch(const std::string& word, bool& value);              // true, fal
 bool ReadDuration(const std::string& word, absl::Duration& value);  // 1.5s, 200ms, 1h30m
 
 std::string ShowBytes(std::uint64_t value);
+// InvalidArgument as of Setting::set, unless it is host:port or, where that is allowed, unix:PATH.
+absl::Status CheckAddress(const std::string& word, bool may_be_unix);
 // `name`, from `folder` on if it is relative.
 std::string FileIn(const std::string& folder, const std::string& name);
 // InvalidArgument that quotes the word, and asks whether one of `choices` was meant.
@@ -54,6 +56,18 @@ Setting TextSetting(std::string key, std::string allowed, Field field) {
                 return absl::OkStatus();
               },
           .show = [field](ServeConfig& config) { return std::string(field(config)); }};
+}
+
+// Where somebody listens.
+template <typename Field>
+Setting AddressSetting(std::string key, std::string allowed, bool may_be_unix, Field field) {
+  Setting setting = TextSetting(std::move(key), std::move(allowed), field);
+  setting.set = [may_be_unix, set = std::move(setting.set)](
+                    const auto& words, const std::string& folder, ServeConfig& config) {
+    const absl::Status status = CheckAddress(words[0], may_be_unix);
+    return status.ok() ? set(words, folder, config) : status;
+  };
+  return setting;
 }
 
 // The name of a file or folder.

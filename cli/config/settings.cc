@@ -1,5 +1,8 @@
 #include "cli/config/settings.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
@@ -30,6 +33,21 @@ Setting HttpAddressSetting(std::string key, Field field) {
   return setting;
 }
 
+Setting LineageParentSetting() {
+  return {.key = "lineage.parent",
+          .allowed = "NAMESPACE/NAME/RUNID, where RUNID is a UUID",
+          .set =
+              [](const auto& words, const std::string&, ServeConfig& config) {
+                absl::StatusOr<LineageParent> parent = ParseLineageParent(words[0]);
+                if (parent.ok()) config.lineage.parent = *std::move(parent);
+                return parent.status();
+              },
+          .show =
+              [](ServeConfig& config) {
+                return config.lineage.parent ? ToString(*config.lineage.parent) : std::string();
+              }};
+}
+
 // What is wrong with an address is not repeated: it may be a secret.
 Setting HooksSetting() {
   Setting setting = ListSetting<AlertHook>(
@@ -57,13 +75,40 @@ Setting HooksSetting() {
   return setting;
 }
 
+// What is wrong within a text is said, not the whole text.
+Setting TextsSetting() {
+  std::string fields;
+  for (const std::string_view name : kAlertFieldNames) {
+    fields += fmt::format("{}{{{}}}", fields.empty() ? "" : ", ", name);
+  }
+  Setting setting = ListSetting<AlertTextRule>(
+      "alerts.texts",
+      fmt::format("a list of KIND=TEXT, one for a kind, where KIND is {} and TEXT may have {}",
+                  fmt::join(kAlertKindNames, ", "), fields),
+      &ParseAlertTextRule, &ToString, [](auto& c) -> auto& { return c.alerts.texts; });
+  setting.set = [](const auto& words, const std::string&, ServeConfig& config) {
+    std::vector<AlertTextRule> rules;
+    for (const std::string& word : words) {
+      absl::StatusOr<AlertTextRule> rule = ParseAlertTextRule(word);
+      if (!rule.ok()) return rule.status();
+      const bool is_second = std::ranges::any_of(
+          rules, [&](const AlertTextRule& other) { return other.kind == rule->kind; });
+      if (is_second) return absl::InvalidArgumentError("`" + rule->kind + "` twice");
+      rules.push_back(*std::move(rule));
+    }
+    config.alerts.texts = std::move(rules);
+    return absl::OkStatus();
+  };
+  return setting;
+}
+
 }  // namespace
 
 const std::vector<Setting>& AllSettings() {
   static const auto* const kSettings = new std::vector<Setting>{
       // The service.
-      TextSetting(
-          "listen", "host:port, or unix:PATH",
+      AddressSetting(
+          "listen", "host:port, or unix:PATH", true,
           [](auto& c) -> auto& { return c.master.listen_address; }),
       SwitchSetting(
           "allow_insecure_remote", [](auto& c) -> auto& { return c.master.allow_insecure_remote; }),
@@ -85,10 +130,10 @@ const std::vector<Setting>& AllSettings() {
       FileSetting(
           "tokens", "a file of tokens", [](auto& c) -> auto& { return c.master.tokens_file; }),
       // Logs and metrics.
-      TextSetting(
-          "metrics.listen", "host:port", [](auto& c) -> auto& { return c.metrics_address; }),
-      TextSetting(
-          "web.listen", "host:port", [](auto& c) -> auto& { return c.web_address; }),
+      AddressSetting(
+          "metrics.listen", "host:port", false, [](auto& c) -> auto& { return c.metrics_address; }),
+      AddressSetting(
+          "web.listen", "host:port", false, [](auto& c) -> auto& { return c.web_address; }),
       ChoiceSetting<bool>(
           "log.format", {{"text", false}, {"json", true}},
           [](auto& c) -> auto& { return c.log_as_json; }),
@@ -136,11 +181,12 @@ const std::vector<Setting>& AllSettings() {
       // Who is told.
       HooksSetting(),
       ChoicesSetting(
-          "alerts.on", {"late", "straggler", "ended", "failed", "silent"},
+          "alerts.on", {kAlertKindNames.begin(), kAlertKindNames.end()},
           [](auto& c) -> auto& { return c.alerts.kinds; }),
       ListSetting<std::string>(
           "alerts.jobs", "a list of names of jobs, which may have *", &AnyText, &SameText,
           [](auto& c) -> auto& { return c.alerts.jobs; }),
+      TextsSetting(),
       CountSetting(
           "alerts.late_percent", 1, 100, [](auto& c) -> auto& { return c.alerts.late_percent; }),
       DurationSetting(
@@ -167,6 +213,7 @@ const std::vector<Setting>& AllSettings() {
           [](auto& c) -> auto& { return c.lineage.interval; }),
       FileSetting(
           "lineage.token", "a file", [](auto& c) -> auto& { return c.lineage.token_file; }),
+      LineageParentSetting(),
       // Limits on what one reporter may cost the master.
       BytesSetting(
           "limits.message_bytes", 1024, std::uint64_t{1} << 30,

@@ -13,13 +13,13 @@ constexpr absl::Duration kClockFrom = absl::Minutes(5);
 // Taste. How many times the time left its upper bound may be for an end by the clock to be told.
 constexpr double kUpperMax = 3;
 
+}  // namespace
+
 std::string LikelihoodText(double late) {
   if (late < 0.01) return "under 1 %";
   if (late > 0.99) return "over 99 %";
   return fmt::format("{:.0f} %", 100 * late);
 }
-
-}  // namespace
 
 std::string ClockText(absl::Time at, absl::Time now, const TextOptions& options) {
   const absl::TimeZone zone = options.zone == nullptr ? absl::UTCTimeZone() : *options.zone;

@@ -28,6 +28,9 @@ DeadlineWords DescribeDeadline(const Snapshot& snapshot);
 // 07:30)"; empty without a deadline.
 std::string DeadlineText(const Snapshot& snapshot, const TextOptions& options);
 
+// "83 %", "over 99 %"
+std::string LikelihoodText(double late);
+
 // Whether it is more likely late than not.
 bool IsLikelyLate(const Snapshot& snapshot);
 

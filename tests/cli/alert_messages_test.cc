@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-const absl::TimeZone kUtc = absl::UTCTimeZone();
+const AlertWording kUtc = {.zone = absl::UTCTimeZone()};
 
 Alert Late() {
   Alert alert = {.kind = AlertKind::kLate,
@@ -50,6 +50,50 @@ TEST(AlertMessages, TextSaysWhatHappenedInOneLine) {
   silent.kind = AlertKind::kSilent;
   silent.job.silent_since = silent.job.at - absl::Minutes(6);
   EXPECT_EQ(AlertText(silent, kUtc), "two-path: no news for 6 min; due 22:17, 83 % likely late");
+}
+
+AlertWording Saying(AlertKind kind, const std::string& text) {
+  AlertWording wording = kUtc;
+  wording.texts.emplace(kind, *AlertTemplate::Parse(text));
+  return wording;
+}
+
+TEST(AlertMessages, SayWhatWasAskedFor) {
+  const AlertWording late = Saying(
+      AlertKind::kLate,
+      "{job} ({id}) of {user} in {queue}: {probability} late for {deadline}, ends {end}, {state}");
+  Alert alert = Late();
+  alert.job.info->user = "ada";
+  alert.job.info->queue = "";
+  EXPECT_EQ(AlertText(alert, late),
+            "two-path (job-1) of ada in unknown: 83 % late for 22:17, ends 22:17, running");
+  EXPECT_EQ(AlertText(Failed(), late), AlertText(Failed(), kUtc)) << "another kind";
+  EXPECT_EQ(json::parse(SlackMessage(alert, late))["text"], AlertText(alert, late));
+}
+
+TEST(AlertMessages, TheCauseIsWhatOurWordsSayBehindTheName) {
+  for (const Alert& alert : {Late(), Failed()}) {
+    EXPECT_EQ(AlertText(alert, Saying(alert.kind, "{job}: {cause}")), AlertText(alert, kUtc));
+  }
+}
+
+TEST(AlertMessages, AFieldOfWhichNothingIsKnownSaysSo) {
+  std::string all;
+  for (const std::string_view name : kAlertFieldNames) all += "{" + std::string(name) + "}|";
+  const Alert nothing = {.kind = AlertKind::kEnded, .job = {.job_id = "a"}};
+  const std::string text = AlertText(nothing, Saying(AlertKind::kEnded, all));
+  EXPECT_THAT(text, HasSubstr("unknown|"));
+  EXPECT_THAT(text, Not(HasSubstr("||"))) << text;
+  EXPECT_THAT(text, Not(HasSubstr("inf")));
+}
+
+TEST(AlertMessages, ANameCannotAskForFieldsOrGrowTheMessage) {
+  Alert alert = Failed();
+  alert.job.info->name = "{message}";
+  alert.job.message = std::string(100'000, 'x');
+  const AlertWording wording = Saying(AlertKind::kFailed, "{job} {{job}} {message}{message}");
+  EXPECT_THAT(AlertText(alert, wording), StartsWith("{message} {job} xxx"));
+  EXPECT_LT(AlertText(alert, wording).size(), 1010U);
 }
 
 TEST(AlertMessages, GenericHasTheFacts) {

@@ -87,7 +87,7 @@ TEST(AlertSender, GivesUpAndSaysSoWithoutTheAddress) {
   sender.Send(SomeAlert("a"));
   ASSERT_TRUE(sender.WaitUntilIdle(absl::Seconds(10)));
   EXPECT_THAT(server.requests(), SizeIs(3));
-  EXPECT_EQ(sender.counts().given_up, 1U);
+  EXPECT_EQ(sender.counts().failed, 1U);
   const std::lock_guard lock(mutex);
   EXPECT_EQ(said, "hook: alert `failed` of job job-1 was not sent: HTTP status 500");
 }
@@ -111,7 +111,7 @@ TEST(AlertSender, IsBoundedAndKeepsTheNewest) {
   for (const char* id : {"a", "b", "c", "d"}) sender.Send(SomeAlert(id));
   ASSERT_TRUE(sender.WaitUntilIdle(absl::Seconds(10)));
   EXPECT_THAT(BodiesOf(server), ElementsAre("first", "c", "d"));
-  EXPECT_EQ(sender.counts().given_up, 2U);
+  EXPECT_EQ(sender.counts().dropped, 2U);
 }
 
 TEST(AlertSender, EndsAtOnceWhileItWaitsToTryAgain) {

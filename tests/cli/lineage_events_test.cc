@@ -151,6 +151,60 @@ TEST(LineageEvents, SayHowFarItIsAndWhenItEnds) {
   EXPECT_EQ(facet["lateProbability"], 0.25);
 }
 
+TEST(LineageEvents, NameTheRunThatStartedThem) {
+  constexpr char kRun[] = "01977f2e-5b1c-7d3e-9a41-0c5f8e2b6d70";
+  LineageEvents live({.parent = *ParseLineageParent(std::string("airflow/dag.task/") + kRun)});
+  const auto start = live.Look({Story().Next()});
+  ASSERT_EQ(start.size(), 1U);
+  ExpectValid(start[0].body);
+  const json parent = json::parse(start[0].body)["run"]["facets"]["parent"];
+  EXPECT_EQ(parent["run"], json({{"runId", kRun}}));
+  EXPECT_EQ(parent["job"], json({{"namespace", "airflow"}, {"name", "dag.task"}}));
+  EXPECT_EQ(parent["_schemaURL"],
+            "https://openlineage.io/spec/facets/1-0-1/ParentRunFacet.json#/$defs/ParentRunFacet");
+  EXPECT_TRUE(parent.contains("_producer"));
+}
+
+TEST(LineageEvents, WithoutAParentNameNone) {
+  const auto start = LineageEvents({}).Look({Story().Next()});
+  EXPECT_FALSE(json::parse(start.at(0).body)["run"]["facets"].contains("parent"));
+}
+
+TEST(LineageParent, IsReadAsClientsOfOpenLineageWriteIt) {
+  const std::string run = "01977F2E-5b1c-7d3e-9a41-0c5f8e2b6d70";
+  const auto parent = ParseLineageParent("s3://bucket/x/dag.task/" + run);
+  ASSERT_TRUE(parent.ok()) << parent.status();
+  EXPECT_EQ(parent->name_space, "s3://bucket/x");
+  EXPECT_EQ(parent->name, "dag.task");
+  EXPECT_EQ(parent->run_id, "01977f2e-5b1c-7d3e-9a41-0c5f8e2b6d70");
+  for (const std::string& text :
+       {std::string(), run, "/" + run, "a/" + run, "a//" + run, "/a/" + run, "//" + run,
+        std::string("a/b/"), std::string("a/b/c"), "a/b/" + run + "0",
+        std::string("a/b/01977f2e-5b1c-7d3e-9a41-0c5f8e2b6d7g"),
+        std::string(2000, 'a') + "/b/" + run}) {
+    const auto none = ParseLineageParent(text);
+    EXPECT_FALSE(none.ok()) << text;
+    EXPECT_LT(none.status().message().size(), 200U);
+  }
+}
+
+TEST(LineageParent, OfTheEnvironmentIsForWhoIsToldAndHasNone) {
+  const char* const said = "airflow/dag.task/01977f2e-5b1c-7d3e-9a41-0c5f8e2b6d70";
+  LineageSettings nobody;
+  EXPECT_TRUE(TakeParentOfEnvironment("nonsense", nobody).ok());
+  EXPECT_FALSE(nobody.parent);
+  LineageSettings told = {.url = "https://x"};
+  EXPECT_TRUE(TakeParentOfEnvironment(nullptr, told).ok());
+  EXPECT_THAT(
+      std::string(TakeParentOfEnvironment("nonsense", told).message()),
+      HasSubstr("OPENLINEAGE_PARENT_ID in the environment must be NAMESPACE/NAME/RUNID, where "
+                "RUNID is a UUID, not `nonsense`"));
+  EXPECT_TRUE(TakeParentOfEnvironment(said, told).ok());
+  ASSERT_TRUE(told.parent);
+  EXPECT_EQ(ToString(*told.parent), said);
+  EXPECT_TRUE(TakeParentOfEnvironment("nonsense", told).ok()) << "the setting wins";
+}
+
 TEST(LineageEvents, EventsOfARunHaveItsId) {
   LineageEvents events({});
   Story job;

@@ -18,6 +18,8 @@
 namespace tidemark::cli {
 namespace {
 
+using Counts = std::map<std::string, AlertCounts>;
+
 using ::testing::AnyOf;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
@@ -205,7 +207,7 @@ std::string ScrapeOf(int port) {
 TEST(MetricsExporter, ServesMetricsOfTheMasterAndNoOthers) {
   const auto master = Master::Start({});
   ASSERT_TRUE(master.ok()) << master.status();
-  const auto exporter = MetricsExporter::Start("127.0.0.1:0", **master);
+  const auto exporter = MetricsExporter::Start("127.0.0.1:0", **master, [] { return Counts(); });
   ASSERT_TRUE(exporter.ok()) << exporter.status();
   ScrapeOf((*exporter)->port());  // the first may be counted in the second
   const std::string text = ScrapeOf((*exporter)->port());
@@ -222,9 +224,29 @@ TEST(MetricsExporter, ServesMetricsOfTheMasterAndNoOthers) {
 TEST(MetricsExporter, ANameOfThisHostIsItsAddressInIPv4) {
   const auto master = Master::Start({});
   ASSERT_TRUE(master.ok()) << master.status();
-  const auto exporter = MetricsExporter::Start("localhost:0", **master);
+  const auto exporter = MetricsExporter::Start("localhost:0", **master, [] { return Counts(); });
   ASSERT_TRUE(exporter.ok()) << exporter.status();
   EXPECT_THAT(ScrapeOf((*exporter)->port()), HasSubstr(" 200 OK\r\n"));
+}
+
+TEST(MetricFamilies, AlertsAreCountedByWhoIsTold) {
+  const auto families = MetricFamilies(
+      {}, {},
+      {{"slack", {.taken = 7, .retried = 3, .failed = 2, .dropped = 1, .waiting = 5}},
+       {"json", {}}});
+  const auto of = [&](const std::string& name, std::size_t i) {
+    const auto& metric = Find(families, name).metric.at(i);
+    EXPECT_EQ(metric.label.at(0).name, "target");
+    EXPECT_EQ(metric.label.at(0).value, i == 0 ? "json" : "slack");
+    return metric.counter.value + metric.gauge.value;
+  };
+  EXPECT_EQ(of("tidemark_alerts_sent_total", 1), 7);
+  EXPECT_EQ(of("tidemark_alerts_retried_total", 1), 3);
+  EXPECT_EQ(of("tidemark_alerts_failed_total", 1), 2);
+  EXPECT_EQ(of("tidemark_alerts_dropped_total", 1), 1);
+  EXPECT_EQ(of("tidemark_alerts_waiting", 1), 5);
+  EXPECT_EQ(of("tidemark_alerts_failed_total", 0), 0) << "so that its first failure is an increase";
+  EXPECT_TRUE(Find(MetricFamilies({}, {}), "tidemark_alerts_sent_total").metric.empty());
 }
 
 TEST(MetricFamilies, BucketsAddUp) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -11,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_split.h"
 #include "cli/config/settings.h"
 
 namespace tidemark::cli {
@@ -77,8 +79,8 @@ TEST(ServeConfig, AFaultyOptionIsNamed) {
 
 struct Case {
   const char* name;
-  const char* text;
-  const char* message;
+  std::string text;
+  std::string message;
 };
 
 class ServeConfigFault : public ::testing::TestWithParam<Case> {};
@@ -109,6 +111,34 @@ INSTANTIATE_TEST_SUITE_P(
              "07:30, 2026-11-26 07:30, an instant such as 2026-11-26T07:30:00Z, or a duration such "
              "as 2h30m, not `nightly=7 pm`"},
         Case{"Alert", "alerts: {on: [late, falied]}", "not `falied`; did you mean failed?"},
+        Case{"TextOfAnAlert", "alerts:\n  texts: ['late={job}: {deadlin}']\n",
+             "tm.yaml:2: alerts.texts must be a list of KIND=TEXT, one for a kind, where KIND is "
+             "late, "
+             "straggler, ended, failed, silent and TEXT may have {job}, {id}, {user}, {queue}, "
+             "{kind}, "
+             "{cause}, {state}, {done}, {left}, {end}, {deadline}, {probability}, {elapsed}, "
+             "{message}, not `{deadlin}`; did you mean {deadline}?"},
+        Case{"TextOfNoKind", "alerts: {texts: ['lat={job}']}", "not `lat`; did you mean late?"},
+        Case{"TextWithoutAKind", "alerts: {texts: ['{job}']}", "not `{job}`, which has no ="},
+        Case{"TextOfAKindTwice", "alerts: {texts: ['late=a', 'late=b']}", "not `late` twice"},
+        Case{"TextWithABrace", "alerts: {texts: ['late=a } b']}",
+             "not a single `}` at byte 3; write }} for a brace"},
+        Case{"TextThatIsEmpty", "alerts: {texts: ['late=']}", "not an empty text"},
+        Case{"TextThatIsLong", "alerts: {texts: ['late=" + std::string(501, 'x') + "']}",
+             "not a text of 501 bytes; at most 500 are allowed"},
+        Case{"Parent", "lineage:\n  parent: airflow/nightly\n",
+             "tm.yaml:2: lineage.parent must be NAMESPACE/NAME/RUNID, where RUNID is a UUID, not "
+             "`airflow/nightly`"},
+        Case{"ParentWithoutARun", "lineage: {parent: a/b/c}", "not `a/b/c`, whose run is no UUID"},
+        Case{"PortAlone", "listen: 7411",
+             "host:port, or unix:PATH, not `7411`; did you mean 127.0.0.1:7411?"},
+        Case{"NoPort", "listen: localhost", "not `localhost`"},
+        Case{"PortTooHigh", "listen: 'localhost:70000'", "not `localhost:70000`"},
+        Case{"BareIpV6", "listen: '::1:7411'", "not `::1:7411`"},
+        Case{"UrlForAddress", "web: {listen: 'http://localhost:80'}", "not `http://localhost:80`"},
+        Case{"SocketForMetrics", "metrics: {listen: 'unix:/run/x'}",
+             "must be host:port, not `unix:/run/x`"},
+        Case{"SocketWithoutAPath", "listen: 'unix:'", "not `unix:`"},
         Case{"Level", "log: {level: warnign}", "not `warnign`; did you mean warning?"},
         Case{"NoPattern", "alerts: {jobs: ['']}",
              "a list of names of jobs, which may have *, not ``"},
@@ -154,6 +184,72 @@ TEST(ServeConfig, SaysOfEveryWrongSettingWhereAndWhatIsAllowed) {
     }
   }
   EXPECT_EQ(MessageOf(text), expected);
+}
+
+// What takes any text: a file may be made before the master starts, and a name may be any.
+const std::set<std::string> kTakeAnyText = {
+    "data_dir",      "log_dir",          "spark_logs",    "tls.certificate",    "tls.key",
+    "tls.client_ca", "tokens",           "alerts.secret", "alerts.routing_key", "alerts.jobs",
+    "lineage.token", "lineage.namespace"};
+
+// Every setting of a file, one below the other, with the value that `value_of` gives it; and in
+// which line each is.
+template <typename ValueOf>
+std::string FileOfAll(ValueOf value_of, std::map<std::string, int>& lines) {
+  std::map<std::string, std::string> sections;
+  std::map<std::string, std::vector<std::string>> keys;
+  for (const Setting& setting : AllSettings()) {
+    const std::size_t dot = setting.key.find('.');
+    const std::string section = dot == std::string::npos ? "" : setting.key.substr(0, dot);
+    const std::string name = dot == std::string::npos ? setting.key : setting.key.substr(dot + 1);
+    sections[section] +=
+        fmt::format("{}{}: {}\n", section.empty() ? "" : "  ", name, value_of(setting));
+    keys[section].push_back(setting.key);
+  }
+  std::string text;
+  int line = 0;
+  for (const auto& [section, entries] : sections) {
+    if (!section.empty()) {
+      text += section + ":\n";
+      ++line;
+    }
+    text += entries;
+    for (const std::string& key : keys[section]) lines[key] = ++line;
+  }
+  return text;
+}
+
+TEST(ServeConfig, SaysOnceOfEveryWrongValueWhereAndWhatIsAllowed) {
+  std::map<std::string, int> lines;
+  const std::string said = MessageOf(
+      FileOfAll([](const Setting& setting) { return setting.is_list ? "['%?']" : "'%?'"; }, lines));
+  const std::vector<std::string> messages = absl::StrSplit(said, '\n');
+  for (const Setting& setting : AllSettings()) {
+    const std::string begin = fmt::format("tm.yaml:{}: {} must be {}, not ", lines[setting.key],
+                                          setting.key, setting.allowed);
+    EXPECT_EQ(std::ranges::count_if(
+                  messages, [&](const std::string& message) { return message.starts_with(begin); }),
+              kTakeAnyText.contains(setting.key) ? 0 : 1)
+        << begin << "\n"
+        << said;
+  }
+  EXPECT_EQ(messages.size(), AllSettings().size() - kTakeAnyText.size());
+}
+
+TEST(ServeConfig, KnowsWhichSettingWasMeant) {
+  for (const Setting& setting : AllSettings()) {
+    const std::size_t dot = setting.key.find('.');
+    // Two letters of its name swapped.
+    std::string typo = setting.key;
+    std::swap(typo[typo.size() - 1], typo[typo.size() - 2]);
+    if (typo == setting.key) continue;
+    const std::string text =
+        dot == std::string::npos
+            ? fmt::format("\n{}: 1\n", typo)
+            : fmt::format("{}:\n  {}: 1\n", typo.substr(0, dot), typo.substr(dot + 1));
+    EXPECT_EQ(MessageOf(text),
+              fmt::format("tm.yaml:2: unknown setting {}; did you mean {}?", typo, setting.key));
+  }
 }
 
 TEST(ServeConfig, SaysAllThatIsWrongInOneGo) {

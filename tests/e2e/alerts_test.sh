@@ -34,6 +34,7 @@ deadlines: ["synthetic*=1ms"]
 alerts:
   webhooks: ["json=http://127.0.0.1:$(cat "$work/port")/hook"]
   on: [late, ended]
+  texts: ["ended={job} has {state} after {elapsed}; braces: {{}}"]
   secret: secret
   allow_local: true
 lineage:
@@ -41,9 +42,11 @@ lineage:
   interval: 1s
 SETTINGS
 
+metrics=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 serve() {
   rm -f "$work/serve.err"
-  "$tidemark" serve --config "$work/tidemark.yaml" 2>"$work/serve.err" &
+  OPENLINEAGE_PARENT_ID=airflow/dag.task/01977f2e-5b1c-7d3e-9a41-0c5f8e2b6d70 \
+    "$tidemark" serve --config "$work/tidemark.yaml" --set "metrics.listen=127.0.0.1:$metrics" 2>"$work/serve.err" &
   master_pid=$!
   pids+=("$master_pid")
   wait_for 30 grep -q 'listening on' "$work/serve.err"
@@ -61,6 +64,12 @@ grep -q ', was due [0-9][0-9]:[0-9][0-9]' "$work/lines" || fail "lines do not sa
 wait "$waits" || fail "who waited for the job did not see it succeed"
 wait_for 60 grep -q '"kind":"ended"' "$work/heard"
 wait_for 60 grep -q '"eventType":"COMPLETE"' "$work/heard"
+grep -q '"text":"synthetic.* has succeeded after .*; braces: {}"' "$work/heard" ||
+  fail "an alert does not say what was asked for: $(cat "$work/heard")"
+curl -sS "http://127.0.0.1:$metrics/metrics" >"$work/metrics"
+grep -qE '^tidemark_alerts_sent_total\{target="json"\} [12]$' "$work/metrics" || fail "$(grep alerts "$work/metrics")"
+grep -qE '^tidemark_alerts_retried_total\{target="(json|lineage)"\} [12]$' "$work/metrics" || fail "no attempt failed"
+grep -q '^tidemark_alerts_failed_total{target="lineage"} 0$' "$work/metrics" || fail "$(grep alerts "$work/metrics")"
 kill "$master_pid"
 wait "$master_pid" || true
 serve
@@ -70,6 +79,7 @@ for type in START COMPLETE; do
   [[ $(grep -c "^unsigned .*\"eventType\":\"$type\"" "$work/heard") == 1 ]] || fail "not one $type: $(cat "$work/heard")"
 done
 grep '"eventType":"COMPLETE"' "$work/heard" | grep -q '"tidemark_progress":.*"fractionDone":1' || fail "no facet of progress"
+grep '"eventType":"START"' "$work/heard" | grep -q '"parent":{.*"name":"dag.task"' || fail "no facet of the parent"
 [[ $(grep -c '"kind":"late"' "$work/heard") -le 1 ]] || fail "a delay was told more than once: $(cat "$work/heard")"
 signature=$(sed -n 's/^t=\([0-9]*\),v1=\([0-9a-f]*\) .*/\1 \2/p' "$work/heard" | head -n 1)
 body=$(sed -n 's/^t=[^ ]* //p' "$work/heard" | head -n 1)
