@@ -7,7 +7,9 @@ programs run again from it. Saved is what a run that reads took less than the ru
 look at the data to the last row, in the median of the pairs; JVMs start before. The first program runs on a
 hundredth of the data, too, where there is nothing to gain.
 
-usage: materialization.py [--json FILE] [--tidemark FILE] [--version V] [--scale X] [--runs N]
+Runs are kept in --keep: what is there is not run again.
+
+usage: materialization.py [--json FILE] [--keep DIR] [--tidemark FILE] [--version V] [--scale X] [--runs N]
 prints {"predicted_s", "saved_s", "harmful", "points": [...]}: sums over what is advised, how many pieces of advice
 cost time, and each result that could be kept, advised or not.
 """
@@ -15,6 +17,7 @@ cost time, and each result that could be kept, advised or not.
 import argparse
 import json
 import pathlib
+import shutil
 import statistics
 import sys
 
@@ -22,6 +25,8 @@ import cluster
 
 PROGRAM = cluster.JOBS / "materialization.py"
 VERSION = "3.5.7"
+KEPT = cluster.BUILD / "materialization"
+RUNS = 3
 # A result by the last operator of its plan.
 RESULTS = {"gdelt": {"filtered": "Project", "condensed": "Aggregate"},
            "weather": {"joined": "Project", "condensed": "Aggregate"}}
@@ -29,11 +34,68 @@ RESULTS = {"gdelt": {"filtered": "Project", "condensed": "Aggregate"},
 THRESHOLDS = {"gdelt": (50, 80, 60, 90, 70), "weather": (130, 140, 120, 135, 125)}
 
 
-def run(spark, name, words):
-    """Seconds, what it printed, and its event log."""
-    ended = spark.run(["--name", name, str(PROGRAM), *map(str, words)])
-    lines = dict(line.split(" ", 1) for line in ended.out.splitlines() if line.startswith(("RESULT", "SECONDS")))
-    return float(lines.get("SECONDS", 0)), lines.get("RESULT"), ended.events
+class Kept:
+    """What each run took and printed, in a folder with its data, its results and the logs of runs as they are: what is
+    there is not run again."""
+
+    def __init__(self, folder, scale):
+        self.folder = pathlib.Path(folder).resolve() / f"scale-{scale:g}"
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def file(self, name):
+        return self.folder / f"{name}.json"
+
+    def has(self, name):
+        return self.file(name).exists()
+
+    def of(self, name):
+        return json.loads(self.file(name).read_text())
+
+    def history(self, program):
+        return self.folder / f"history-{program}"
+
+    def result(self, program, result):
+        return self.folder / f"kept-{program}-{result}"
+
+    def record(self, spark, name, program, words):
+        """Its log goes to the history where it ran as it is."""
+        ended = spark.run(["--name", program, str(PROGRAM), *map(str, words)])
+        lines = dict(line.split(" ", 1) for line in ended.out.splitlines() if line.startswith(("RESULT", "SECONDS")))
+        if name.startswith(f"{program}-plain-"):
+            self.history(program).mkdir(exist_ok=True)
+            shutil.move(ended.events, self.history(program) / f"{name}.spark-log")
+        self.file(name).write_text(json.dumps({"seconds": float(lines.get("SECONDS", 0)),
+                                               "result": lines.get("RESULT")}) + "\n")
+
+
+def parts(kept_in, scale):
+    """Of the bench: where the runs of each are kept, how much data they read, and which programs."""
+    return ((Kept(kept_in, scale), scale, tuple(RESULTS)), (Kept(kept_in, scale / 100), scale / 100, ("gdelt",)))
+
+
+def runs_of(kept, programs, scale, count):
+    """Name, program and words of each run, in order. Runs as it is and from each result take turns: what else the
+    machine does hits all."""
+    yield "make", "make", ["make", kept.folder, scale]
+    for program in programs:
+        thresholds = thresholds_of(program, scale, count)
+        for result in RESULTS[program]:
+            yield f"{program}-write-{result}", program, [program, kept.folder, "write", result, thresholds[0]]
+        for number, threshold in enumerate(thresholds):
+            yield f"{program}-plain-{number}", program, [program, kept.folder, "plain", threshold]
+            for result in RESULTS[program]:
+                yield f"{program}-read-{result}-{number}", program, [program, kept.folder, "read", result, threshold]
+
+
+def record_missing(version, kept_in, scale, count):
+    missing = [(kept, run) for kept, share, programs in parts(kept_in, scale)
+               for run in runs_of(kept, programs, share, count) if not kept.has(run[0])]
+    if not missing:
+        return
+    with cluster.Spark(version) as spark:
+        for kept, (name, program, words) in missing:
+            kept.record(spark, name, program, words)
+            print(f"materialization, {name}: {kept.of(name)['seconds']:.1f} s", flush=True)
 
 
 def point_of(advice, program, table, kind):
@@ -45,79 +107,67 @@ def point_of(advice, program, table, kind):
     return max(found, key=lambda point: (len(point["uses"]), point["computing"]["expected_s"]))
 
 
-def thresholds_of(program, arguments):
-    scale = arguments.scale if program == "weather" else 1
-    return [threshold * scale for threshold in THRESHOLDS[program][:arguments.runs]]
+def thresholds_of(program, scale, count):
+    factor = scale if program == "weather" else 1
+    return [threshold * factor for threshold in THRESHOLDS[program][:count]]
 
 
-def measure_program(spark, program, folder, arguments):
-    """A row for each result. Runs as it is and from each result take turns: what else the machine does hits all."""
-    logs = folder / f"history-{program}"
-    logs.mkdir()
-    thresholds = thresholds_of(program, arguments)
-    wrote = {result: run(spark, program, [program, folder, "write", result, thresholds[0]])[0]
-             for result in RESULTS[program]}
-    plain, read = [], {result: [] for result in RESULTS[program]}
-    for number, threshold in enumerate(thresholds):
-        seconds, expected, events = run(spark, program, [program, folder, "plain", threshold])
-        plain.append(seconds)
-        events.rename(logs / f"{number}-{events.name}")
-        for result in RESULTS[program]:
-            seconds, answer, _ = run(spark, program, [program, folder, "read", result, threshold])
-            read[result].append(seconds)
-            if answer != expected:
-                raise SystemExit(f"{program} from {result}: {answer}, not {expected}")
-    print(f"{program}: {', '.join(f'{s:.1f}' for s in plain)} s as it is", flush=True)
-    advice = json.loads(cluster.must([arguments.tidemark, "advise", str(logs), "-o", "json"]))
+def judge_program(tidemark, kept, program, count):
+    """A row for each result."""
+    plain = [kept.of(f"{program}-plain-{number}") for number in range(count)]
+    advice = json.loads(cluster.must([tidemark, "advise", str(kept.history(program)), "-o", "json"]))
     table = "events" if program == "gdelt" else "observations"
     for result, kind in RESULTS[program].items():
+        read = [kept.of(f"{program}-read-{result}-{number}") for number in range(count)]
+        if any(one["result"] != other["result"] for one, other in zip(plain, read)):
+            raise SystemExit(f"{program} from {result} printed other rows than as it is: {kept.folder}")
         point = point_of(advice, program, table, kind)
-        saved = statistics.median(before - after for before, after in zip(plain, read[result]))
-        kept = pathlib.Path(f"{folder}/kept-{program}-{result}")
-        row = {"program": program, "data": folder.name, "result": result, "advised": point["advised"],
+        saved = statistics.median(before["seconds"] - after["seconds"] for before, after in zip(plain, read))
+        row = {"program": program, "data": kept.folder.name, "result": result, "advised": point["advised"],
                "predicted_s": point["benefit"]["expected_s"], "lower_s": point["benefit"]["lower_s"],
                "upper_s": point["benefit"]["upper_s"], "saved_s": saved,
-               "why_not": point.get("why_not"), "plain_s": plain, "read_s": read[result],
-               "write_run_s": wrote[result],
+               "why_not": point.get("why_not"), "plain_s": [one["seconds"] for one in plain],
+               "read_s": [one["seconds"] for one in read],
+               "write_run_s": kept.of(f"{program}-write-{result}")["seconds"],
                "predicted_read_s": point["read_s"], "predicted_write_s": point["write_s"],
                "bytes_max": point.get("bytes_max"),
-               "bytes": sum(file.stat().st_size for file in kept.iterdir())}
-        print(f"{program}, {folder.name}, {result}: {'advised' if row['advised'] else 'not advised'}, predicted "
+               "bytes": sum(file.stat().st_size for file in kept.result(program, result).iterdir())}
+        print(f"{program}, {row['data']}, {result}: {'advised' if row['advised'] else 'not advised'}, predicted "
               f"{row['predicted_s']:.1f} s ({row['lower_s']:.1f} to {row['upper_s']:.1f}), saved {saved:.1f} s; "
-              f"reading runs {', '.join(f'{s:.1f}' for s in read[result])} s, writing run {wrote[result]:.1f} s, "
+              f"as it is {', '.join(f'{s:.1f}' for s in row['plain_s'])} s, reading "
+              f"{', '.join(f'{s:.1f}' for s in row['read_s'])} s, writing {row['write_run_s']:.1f} s, "
               f"{row['bytes']} bytes of at most {row['bytes_max']}", flush=True)
         yield row
 
 
-def measure(arguments):
-    """What `what_if` has under "materialization", with rows beside it."""
+def judged(tidemark, kept_in, scale, count):
+    """What `what_if` has under "materialization", with rows beside it; none unless all has run."""
     rows = []
-    with cluster.Spark(arguments.version, arguments.tidemark) as spark:
-        for data, scale, programs in (("data", arguments.scale, RESULTS),
-                                      ("small-data", arguments.scale / 100, ["gdelt"])):
-            folder = spark.folder / data
-            folder.mkdir()
-            run(spark, "make", ["make", folder, scale])
-            for program in programs:
-                rows += measure_program(spark, program, folder, arguments)
+    for kept, share, programs in parts(kept_in, scale):
+        if not all(kept.has(name) for name, _, _ in runs_of(kept, programs, share, count)):
+            return None
+        for program in programs:
+            rows += judge_program(tidemark, kept, program, count)
     advised = [row for row in rows if row["advised"]]
-    return {"predicted_s": round(sum(row["predicted_s"] for row in advised), 3),
-            "saved_s": round(sum(row["saved_s"] for row in advised), 3),
-            "harmful": sum(row["saved_s"] < 0 for row in advised),
-            "points": rows}
+    figures = {"predicted_s": round(sum(row["predicted_s"] for row in advised), 3),
+               "saved_s": round(sum(row["saved_s"] for row in advised), 3),
+               "harmful": sum(row["saved_s"] < 0 for row in advised), "points": rows}
+    print(f"advised: predicted {figures['predicted_s']:.1f} s, saved {figures['saved_s']:.1f} s; "
+          f"{figures['harmful']} cost time", flush=True)
+    return figures
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tidemark", default=cluster.measure.TIDEMARK)
     parser.add_argument("--json", help="where the figures go")
+    parser.add_argument("--keep", default=KEPT, help="where runs are kept")
     parser.add_argument("--version", default=VERSION, help="of Spark")
     parser.add_argument("--scale", type=float, default=1, help="so much of the usual data")
-    parser.add_argument("--runs", type=int, default=3, help="of each program as it is, and from each result")
+    parser.add_argument("--runs", type=int, default=RUNS, help="of each program as it is, and from each result")
     arguments = parser.parse_args()
-    result = measure(arguments)
-    print(f"advised: predicted {result['predicted_s']:.1f} s, saved {result['saved_s']:.1f} s; "
-          f"{result['harmful']} cost time")
+    record_missing(arguments.version, arguments.keep, arguments.scale, arguments.runs)
+    result = judged(arguments.tidemark, arguments.keep, arguments.scale, arguments.runs)
     if arguments.json:
         path = pathlib.Path(arguments.json)
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,160 @@
+"""From runs on one number of executors or hosts to those on others, beside other methods."""
+
+import csv
+import json
+import pathlib
+import re
+import statistics
+import subprocess
+import tempfile
+
+from what_if_answers import foretold
+from what_if_methods import OTHERS
+
+METHODS = ("tidemark", *OTHERS)
+# Of the machines behind the tables nothing is said; what counts is that there are many tasks for each slot.
+SLOTS_OF_HOST = 8
+SAME_DATA_WITHIN = 0.02
+
+
+def of_log(path):
+    """Seconds, executors, cores of one, and stages with parents and task times."""
+    text = (subprocess.run(["zstd", "-dcq", str(path)], capture_output=True, check=True).stdout.decode("utf-8", "replace")
+            if path.suffix == ".zst" else path.read_text(errors="replace"))
+    start, last, executors, cores, now = None, None, 0, 1, set()
+    stages = {}
+    for line in text.splitlines():
+        if not line.startswith('{"Event":"SparkListener'):
+            continue
+        event = json.loads(line)
+        kind = event["Event"]
+        if kind == "SparkListenerApplicationStart":
+            start = event["Timestamp"]
+        elif kind == "SparkListenerJobEnd":
+            last = max(last or event["Completion Time"], event["Completion Time"])
+        elif kind == "SparkListenerExecutorAdded":
+            now.add(event["Executor ID"])
+            executors, cores = max(executors, len(now)), event["Executor Info"]["Total Cores"]
+        elif kind == "SparkListenerExecutorRemoved":
+            now.discard(event["Executor ID"])
+        elif kind == "SparkListenerStageCompleted":
+            info = event["Stage Info"]
+            stage = stages.setdefault(info["Stage ID"], {"tasks": []})
+            stage.update(start=info["Submission Time"] / 1000, end=info["Completion Time"] / 1000)
+        elif kind == "SparkListenerTaskEnd" and event["Task End Reason"]["Reason"] == "Success":
+            task = event["Task Info"]
+            stages.setdefault(event["Stage ID"], {"tasks": []})["tasks"].append(
+                (task["Finish Time"] - task["Launch Time"]) / 1000)
+    stages = [stage for stage in stages.values() if stage["tasks"] and "end" in stage]
+    return {"path": path, "seconds": (last - start) / 1000, "executors": executors, "cores": cores, "stages": stages}
+
+
+def logs(arguments):
+    """Of each query: every method's mean error, from two runs of each number of executors to all others."""
+    suites = {}
+    for folder in map(pathlib.Path, arguments.logs):
+        found = {}
+        for path in sorted(folder.iterdir()):
+            if match := re.match(r"(\w+)-e(\d+)-", path.name):
+                found.setdefault(match[1], {}).setdefault(int(match[2]), []).append(path)
+        for query, by_executors in found.items():
+            runs = {count: [of_log(path) for path in paths] for count, paths in by_executors.items()}
+            errors = {method: [] for method in METHODS}
+            for count, some in runs.items():
+                for base in some[:2]:
+                    others = [other for other in sorted(runs) if other != count]
+                    said = foretold(arguments.tidemark, base["path"], [],
+                                    ["--executors", ",".join(map(str, others))])[1:]
+                    for other, row in zip(others, said):
+                        slots = other * base["cores"]
+                        ours = {"tidemark": row["median"],
+                                **{name: method(base, slots) for name, method in OTHERS.items()}}
+                        for run in runs[other]:
+                            for name, seconds in ours.items():
+                                errors[name].append(abs(seconds - run["seconds"]) / run["seconds"])
+            suites[query] = summary_of(query, errors)
+    return suites
+
+
+def concurrent_work(stages, slots):
+    """Seconds of slots that each stage had, those that are at work at once sharing alike."""
+    instants = sorted({instant for stage in stages for instant in (stage["start"], stage["end"])})
+    work = [0.0] * len(stages)
+    for begin, end in zip(instants, instants[1:]):
+        busy = [i for i, stage in enumerate(stages) if stage["start"] <= begin and end <= stage["end"]]
+        for i in busy:
+            work[i] += slots * (end - begin) / len(busy)
+    return work
+
+
+def of_table(folder, hosts):
+    """As `of_log`, from tables of stages: their tasks are taken to be alike."""
+    def rows(name):
+        with open(folder / name, newline="", encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+    told = dict(line.split(";", 1) for line in (folder / "application.info").read_text().splitlines() if ";" in line)
+    start = next(int(row["Timestamp"]) for row in rows("application.csv") if row["Event"].endswith("ApplicationStart"))
+    stages = [{"id": row["Stage ID"], "parents": row["Parent IDs"].split(), "count": int(row["Number of Tasks"]),
+               "start": (int(row["Submission Time"]) - start) / 1000, "end": (int(row["Completion Time"]) - start) / 1000}
+              for row in rows("StageDetails.csv") if row["Executed"] == "True" and int(row["Number of Tasks"]) > 0]
+    slots = hosts * SLOTS_OF_HOST
+    for stage, work in zip(stages, concurrent_work(stages, slots)):
+        stage["tasks"] = [work / min(stage["count"], slots) / -(-stage["count"] // slots)] * stage["count"]
+    return {"name": folder.name, "hosts": hosts, "data": float(told["Data Size"]), "slots": slots, "stages": stages,
+            "seconds": (max(int(row["Completion Time"]) for row in rows("JobDetails.csv")) - start) / 1000}
+
+
+def plan_of(run):
+    """Its stages as a plan. One that waits for no other follows the last that ended before it: the driver's order."""
+    ran = {stage["id"]: stage for stage in run["stages"]}
+    stages = []
+    for stage in run["stages"]:
+        after = [parent for parent in stage["parents"] if parent in ran]
+        if not after:
+            before = [other for other in run["stages"] if other["end"] <= stage["start"]]
+            after = [max(before, key=lambda other: other["end"])["id"]] if before else []
+        ended = max((ran[parent]["end"] for parent in after), default=0)
+        stages.append({"name": stage["id"], "after": after, "tasks": stage["count"],
+                       "task_seconds": [max(stage["tasks"][0], 1e-3)],
+                       "lag_seconds": max(stage["start"] - ended, 0)})
+    return {"name": run["name"], "cluster": {"slots": run["slots"]}, "stages": stages}
+
+
+def tables(arguments):
+    """Of each application in tables of stages: every method's mean error, from each run to those of as much data on
+    other numbers of hosts."""
+    suites = {}
+    with tempfile.TemporaryDirectory() as temporary:
+        subprocess.run(["tar", "--zstd", "-xf", arguments.tables, "-C", temporary], check=True)
+        plan = pathlib.Path(temporary) / "plan.json"
+        runs = {}
+        for file in sorted(pathlib.Path(temporary).glob("*/*hosts*/**/StageDetails.csv")):
+            application, hosts, *_ = file.relative_to(temporary).parts
+            run = of_table(file.parent, int(re.match(r"\d+", hosts)[0]))
+            runs.setdefault(application, []).append(run)
+        for application, some in runs.items():
+            errors = {method: [] for method in METHODS}
+            for base in some:
+                others = [run for run in some if run["hosts"] != base["hosts"]
+                          and abs(run["data"] / base["data"] - 1) <= SAME_DATA_WITHIN]
+                slots = sorted({run["slots"] for run in others})
+                if not slots:
+                    continue
+                plan.write_text(json.dumps(plan_of(base)))
+                said = foretold(arguments.tidemark, plan, [], ["--slots", ",".join(map(str, slots))])
+                ours = {row_slots: row["median"] for row_slots, row in zip(slots, said[-len(slots):])}
+                for run in others:
+                    answers = {"tidemark": ours[run["slots"]],
+                               **{name: method(base, run["slots"]) for name, method in OTHERS.items()}}
+                    for name, seconds in answers.items():
+                        errors[name].append(abs(seconds - run["seconds"]) / run["seconds"])
+            if errors["tidemark"]:
+                suites[application] = summary_of(application, errors)
+    return suites
+
+
+def summary_of(suite, errors):
+    means = {method: statistics.fmean(some) for method, some in errors.items()}
+    print(f"{suite}, {len(errors['tidemark'])} answers: "
+          + ", ".join(f"{name} {100 * err:.1f} %" for name, err in means.items()), flush=True)
+    return means
