@@ -113,11 +113,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Alert", "alerts: {on: [late, falied]}", "not `falied`; did you mean failed?"},
         Case{"TextOfAnAlert", "alerts:\n  texts: ['late={job}: {deadlin}']\n",
              "tm.yaml:2: alerts.texts must be a list of KIND=TEXT, one for a kind, where KIND is "
-             "late, "
-             "straggler, ended, failed, silent and TEXT may have {job}, {id}, {user}, {queue}, "
-             "{kind}, "
-             "{cause}, {state}, {done}, {left}, {end}, {deadline}, {probability}, {elapsed}, "
-             "{message}, not `{deadlin}`; did you mean {deadline}?"},
+             "late, straggler, ended, failed, silent and TEXT may have {job}, {id}, {user}, "
+             "{queue}, {kind}, {cause}, {state}, {done}, {left}, {end}, {deadline}, "
+             "{probability}, {elapsed}, {message}, not `{deadlin}`; did you mean {deadline}?"},
         Case{"TextOfNoKind", "alerts: {texts: ['lat={job}']}", "not `lat`; did you mean late?"},
         Case{"TextWithoutAKind", "alerts: {texts: ['{job}']}", "not `{job}`, which has no ="},
         Case{"TextOfAKindTwice", "alerts: {texts: ['late=a', 'late=b']}", "not `late` twice"},

@@ -66,8 +66,12 @@ wait_for 60 grep -q '"kind":"ended"' "$work/heard"
 wait_for 60 grep -q '"eventType":"COMPLETE"' "$work/heard"
 grep -q '"text":"synthetic.* has succeeded after .*; braces: {}"' "$work/heard" ||
   fail "an alert does not say what was asked for: $(cat "$work/heard")"
-curl -sS "http://127.0.0.1:$metrics/metrics" >"$work/metrics"
-grep -qE '^tidemark_alerts_sent_total\{target="json"\} [12]$' "$work/metrics" || fail "$(grep alerts "$work/metrics")"
+# Who is told has heard it before its answer is counted.
+counts_what_was_sent() {
+  curl -sS "http://127.0.0.1:$metrics/metrics" >"$work/metrics" &&
+    grep -qE '^tidemark_alerts_sent_total\{target="json"\} [12]$' "$work/metrics"
+}
+wait_for 10 counts_what_was_sent
 grep -qE '^tidemark_alerts_retried_total\{target="(json|lineage)"\} [12]$' "$work/metrics" || fail "no attempt failed"
 grep -q '^tidemark_alerts_failed_total{target="lineage"} 0$' "$work/metrics" || fail "$(grep alerts "$work/metrics")"
 kill "$master_pid"
