@@ -30,7 +30,9 @@ void MapReporter::SendHeartbeat() {
   heartbeat.bytes_done = meter_->bytes_done.load(std::memory_order_relaxed);
   heartbeat.records_done = meter_->records_done.load(std::memory_order_relaxed);
   heartbeat.bytes_emitted = meter_->bytes_emitted.load(std::memory_order_relaxed);
-  shared_->outbox.Add(heartbeat, shared_->clock.Nanos());
+  const std::int64_t now_nanos = shared_->clock.Nanos();
+  heartbeat.time = processor_.ReadTimes(now_nanos);
+  shared_->outbox.Add(heartbeat, now_nanos);
 }
 
 void MapReporter::Report() {

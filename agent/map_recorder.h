@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "agent/map_profile.h"
+#include "agent/processor_use.h"
 #include "agent/reporter.h"
 #include "agent/shared.h"
 #include "streaming/heaviest.h"
@@ -33,8 +34,12 @@ struct MapMeter {
 
 class MapReporter final : public Reporter {
  public:
+  // On the task's thread.
   MapReporter(AttemptId attempt, std::shared_ptr<Shared> shared, std::shared_ptr<MapMeter> meter)
-      : attempt_(attempt), shared_(std::move(shared)), meter_(std::move(meter)) {}
+      : attempt_(attempt),
+        shared_(std::move(shared)),
+        meter_(std::move(meter)),
+        processor_(shared_->clock) {}
 
   void Report() override;
   void ReportLast() override;
@@ -45,6 +50,7 @@ class MapReporter final : public Reporter {
   const AttemptId attempt_;
   const std::shared_ptr<Shared> shared_;
   const std::shared_ptr<MapMeter> meter_;
+  TaskWatch processor_;
 };
 
 class MapRecorder final : public MapTaskAgent {

@@ -52,50 +52,77 @@ int ThisThread() {
 #endif
 }
 
-std::optional<absl::Duration> ParseProcessorWait(std::string_view schedstat) {
+std::optional<ThreadTimes> ParseThreadTimes(std::string_view schedstat) {
   const std::optional<std::int64_t> ran_nanos = TakeNumber(schedstat);
   const std::optional<std::int64_t> waited_nanos = TakeNumber(schedstat);
   const std::optional<std::int64_t> times_run = TakeNumber(schedstat);
   if (!ran_nanos || !waited_nanos || !times_run) return std::nullopt;
   // A kernel that does not count says so of every thread, and who asks has run.
   if (*ran_nanos == 0 && *times_run == 0) return std::nullopt;
-  return absl::Nanoseconds(*waited_nanos);
+  return ThreadTimes{absl::Nanoseconds(*ran_nanos), absl::Nanoseconds(*waited_nanos)};
 }
 
 ProcessorWatch::ProcessorWatch(int thread, std::int64_t now_nanos) : start_nanos_(now_nanos) {
   if (thread <= 0) return;
   const std::string path = fmt::format("/proc/self/task/{}/schedstat", thread);
   descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  wait_before_ = ReadWait().value_or(absl::ZeroDuration());
+  before_ = ReadFile().value_or(ThreadTimes{});
   processors_ = Processors();
 }
 
 std::optional<ProcessorUse> ProcessorWatch::Read(std::int64_t now_nanos) {
   const absl::Duration watched = absl::Nanoseconds(now_nanos - start_nanos_);
-  if (watched <= absl::ZeroDuration()) return std::nullopt;
-  const std::optional<absl::Duration> wait = ReadWait();
-  if (!wait) return std::nullopt;
-  // Its clock is not quite ours.
-  const absl::Duration waited = std::clamp(*wait - wait_before_, absl::ZeroDuration(), watched);
-  return ProcessorUse{watched, waited, processors_};
+  const std::optional<ThreadTimes> times = Look(watched);
+  if (!times) return std::nullopt;
+  return ProcessorUse{watched, times->waited, processors_};
 }
 
-std::optional<absl::Duration> ProcessorWatch::ReadWait() {
+TimeUse ProcessorWatch::ReadTimes(std::int64_t now_nanos) {
+  const std::optional<ThreadTimes> times = Look(absl::Nanoseconds(now_nanos - start_nanos_));
+  if (!times) return {};
+  return {.cpu = times->ran, .processor_wait = times->waited};
+}
+
+std::optional<ThreadTimes> ProcessorWatch::Look(absl::Duration watched) {
+  if (watched <= absl::ZeroDuration()) return std::nullopt;
+  const std::optional<ThreadTimes> now = ReadFile();
+  if (!now) return std::nullopt;
+  // Its clock is not quite ours.
+  return ThreadTimes{std::clamp(now->ran - before_.ran, absl::ZeroDuration(), watched),
+                     std::clamp(now->waited - before_.waited, absl::ZeroDuration(), watched)};
+}
+
+std::optional<ThreadTimes> ProcessorWatch::ReadFile() {
   if (descriptor_ < 0) return std::nullopt;
   std::array<char, 128> text;
   ssize_t size = 0;
   do {
     size = ::pread(descriptor_, text.data(), text.size(), 0);
   } while (size < 0 && errno == EINTR);
-  const std::optional<absl::Duration> wait =
-      size > 0 ? ParseProcessorWait({text.data(), static_cast<std::size_t>(size)}) : std::nullopt;
-  if (!wait) Close();
-  return wait;
+  const std::optional<ThreadTimes> times =
+      size > 0 ? ParseThreadTimes({text.data(), static_cast<std::size_t>(size)}) : std::nullopt;
+  if (!times) Close();
+  return times;
 }
 
 void ProcessorWatch::Close() {
   if (descriptor_ >= 0) ::close(descriptor_);
   descriptor_ = -1;
+}
+
+bool TaskWatch::Turn(int thread, const Clock& clock) {
+  if (&clock != &SystemClock() || thread == thread_) return false;
+  thread_ = thread;
+  watch_.emplace(thread, clock.Nanos());
+  return true;
+}
+
+std::optional<ProcessorUse> TaskWatch::Read(std::int64_t now_nanos) {
+  return watch_ ? watch_->Read(now_nanos) : std::nullopt;
+}
+
+TimeUse TaskWatch::ReadTimes(std::int64_t now_nanos) {
+  return watch_ ? watch_->ReadTimes(now_nanos) : TimeUse{};
 }
 
 }  // namespace tidemark::agent

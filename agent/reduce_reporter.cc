@@ -13,6 +13,7 @@ ReduceReporter::ReduceReporter(AttemptId attempt, std::shared_ptr<Shared> shared
     : attempt_(attempt),
       shared_(std::move(shared)),
       meter_(std::move(meter)),
+      processor_(shared_->clock),
       points_({.points_max = shared_->points_max()}),
       names_(shared_->names_max()) {}
 
@@ -59,10 +60,18 @@ void ReduceReporter::AddPoint(const GroupPoint& point, std::uint64_t emitted_byt
 void ReduceReporter::BeginProfiles() {
   SendHeartbeat();  // what was fetched in all
   profiles_ = true;
-  // Who waits for a processor waits by this machine's clock, which says nothing of a simulated one.
-  if (&shared_->clock == &SystemClock()) {
-    processor_.emplace(meter_->thread.load(std::memory_order_relaxed), shared_->clock.Nanos());
+  if (!processor_.Turn(meter_->thread.load(std::memory_order_relaxed), shared_->clock)) {
+    in_shuffle_ = processor_.Read(shared_->clock.Nanos()).value_or(ProcessorUse{});
   }
+}
+
+std::optional<ProcessorUse> ReduceReporter::UseSinceShuffle(std::int64_t now_nanos) {
+  std::optional<ProcessorUse> use = processor_.Read(now_nanos);
+  if (!use) return std::nullopt;
+  use->watched -= in_shuffle_.watched;
+  if (use->watched <= absl::ZeroDuration()) return std::nullopt;
+  use->waited = std::clamp(use->waited - in_shuffle_.waited, absl::ZeroDuration(), use->watched);
+  return use;
 }
 
 void ReduceReporter::Report() {
@@ -94,7 +103,9 @@ void ReduceReporter::SendHeartbeat() {
   TaskHeartbeat heartbeat;
   heartbeat.attempt = attempt_;
   heartbeat.bytes_done = meter_->bytes_fetched.load(std::memory_order_relaxed);
-  shared_->outbox.Add(heartbeat, shared_->clock.Nanos());
+  const std::int64_t now_nanos = shared_->clock.Nanos();
+  heartbeat.time = processor_.ReadTimes(now_nanos);
+  shared_->outbox.Add(heartbeat, now_nanos);
 }
 
 ReduceProfile ReduceReporter::Totals(const ReduceTotals& totals, const ClockReading& now) {
@@ -110,7 +121,8 @@ ReduceProfile ReduceReporter::Totals(const ReduceTotals& totals, const ClockRead
   // Parts of one profile may each have lost the same key groups.
   profile.dropped_points = std::min(
       totals.dropped_points + lost_points_->load(std::memory_order_relaxed), totals.groups_done);
-  if (processor_) profile.processor_use = processor_->Read(now.monotonic_nanos);
+  profile.processor_use = UseSinceShuffle(now.monotonic_nanos);
+  profile.time = processor_.ReadTimes(now.monotonic_nanos);
   return profile;
 }
 

@@ -23,6 +23,7 @@ namespace tidemark::agent {
 
 class ReduceReporter final : public Reporter {
  public:
+  // On the task's thread.
   ReduceReporter(AttemptId attempt, std::shared_ptr<Shared> shared,
                  std::shared_ptr<ReduceMeter> meter);
 
@@ -41,6 +42,7 @@ class ReduceReporter final : public Reporter {
   void AddPoint(const GroupPoint& point, std::uint64_t emitted_bytes);
   ReduceProfile Totals(const ReduceTotals& totals, const ClockReading& now);
   void AddDetails(ReduceProfile& profile, const ClockReading& now);
+  std::optional<ProcessorUse> UseSinceShuffle(std::int64_t now_nanos);
   void SendHeartbeat();
   void SendProfile();
 
@@ -49,7 +51,9 @@ class ReduceReporter final : public Reporter {
   const std::shared_ptr<ReduceMeter> meter_;
   bool profiles_ = false;
   std::uint64_t ring_drops_seen_ = 0;
-  std::optional<ProcessorWatch> processor_;  // since profiles began; empty: time is simulated
+  // Since the attempt began, or since profiles did where another thread reduces.
+  TaskWatch processor_;
+  ProcessorUse in_shuffle_;  // what `processor_` told when profiles began
 
   std::vector<UnitGroup> unit_groups_;  // of the unit being drained
   streaming::Burst burst_;              // splits its time

@@ -25,8 +25,7 @@ std::optional<double> Bytes(const std::optional<std::uint64_t>& bytes) {
   return static_cast<double>(*bytes);
 }
 
-TaskUse UseIn(const TaskHeartbeat& heartbeat) {
-  const TimeUse& time = heartbeat.time;
+TaskUse UseIn(const TimeUse& time) {
   TaskUse use;
   use.processor_seconds = Seconds(time.cpu);
   use.of[Resource::kProcessor].wait_seconds = Seconds(time.processor_wait);
@@ -38,10 +37,10 @@ TaskUse UseIn(const TaskHeartbeat& heartbeat) {
   return use;
 }
 
-// Of the thread that reduces, since it began to.
 TaskUse UseIn(const ReduceProfile& profile) {
-  TaskUse use;
-  if (profile.processor_use) {
+  TaskUse use = UseIn(profile.time);
+  // Who tells no totals of the attempt tells those of the thread that reduces, since it began to.
+  if (profile.processor_use && profile.time == TimeUse{}) {
     use.of[Resource::kProcessor].wait_seconds = Seconds(profile.processor_use->waited);
   }
   return use;
@@ -166,7 +165,7 @@ void ClusterWaits::Apply(const Event& event) {
   } else if (const auto* changed = std::get_if<AttemptChanged>(&event.body)) {
     Change(number, *changed, event);
   } else if (const auto* heartbeat = std::get_if<TaskHeartbeat>(&event.body)) {
-    Hear(number, heartbeat->attempt, UseIn(*heartbeat), event);
+    Hear(number, heartbeat->attempt, UseIn(heartbeat->time), event);
   } else if (const auto* profile = std::get_if<ReduceProfile>(&event.body)) {
     Hear(number, profile->attempt, UseIn(*profile), event);
   } else if (const auto* job_end = std::get_if<JobClosed>(&event.body)) {

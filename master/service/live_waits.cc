@@ -15,15 +15,16 @@ std::optional<Event> OfWaits(const Event& event) {
   if (std::holds_alternative<MapProfile>(event.body)) return std::nullopt;
   const auto* profile = std::get_if<ReduceProfile>(&event.body);
   if (profile == nullptr) return event;
-  if (!profile->processor_use) return std::nullopt;
-  return Event{
-      .job_id = event.job_id,
-      .run_uid = event.run_uid,
-      .source_id = event.source_id,
-      .sequence = event.sequence,
-      .sent_at = event.sent_at,
-      .arrived_at = event.arrived_at,
-      .body = ReduceProfile{.attempt = profile->attempt, .processor_use = profile->processor_use}};
+  if (!profile->processor_use && profile->time == TimeUse{}) return std::nullopt;
+  return Event{.job_id = event.job_id,
+               .run_uid = event.run_uid,
+               .source_id = event.source_id,
+               .sequence = event.sequence,
+               .sent_at = event.sent_at,
+               .arrived_at = event.arrived_at,
+               .body = ReduceProfile{.attempt = profile->attempt,
+                                     .processor_use = profile->processor_use,
+                                     .time = profile->time}};
 }
 
 }  // namespace

@@ -35,6 +35,19 @@ std::uint64_t Nanos(absl::Duration duration) {
 
 std::uint64_t Micros(absl::Duration duration) { return Nanos(duration) / 1000; }
 
+// `message`: of TaskHeartbeat or TimeUse.
+template <typename Message>
+void EncodeTimes(const TimeUse& time, Message& message) {
+  if (time.cpu) message.set_cpu_micros(Micros(*time.cpu));
+  if (time.scheduler_wait) message.set_scheduler_wait_micros(Micros(*time.scheduler_wait));
+  if (time.processor_wait) message.set_processor_wait_micros(Micros(*time.processor_wait));
+  if (time.memory_wait) message.set_memory_wait_micros(Micros(*time.memory_wait));
+  if (time.network_wait) message.set_network_wait_micros(Micros(*time.network_wait));
+  if (time.io_wait) message.set_io_wait_micros(Micros(*time.io_wait));
+  if (time.network_bytes) message.set_network_bytes(*time.network_bytes);
+  if (time.io_bytes) message.set_io_bytes(*time.io_bytes);
+}
+
 void EncodeRunningGroup(const RunningGroup& group, v1::RunningGroup& message) {
   if (group.key) message.set_key_hash(static_cast<std::uint64_t>(*group.key));
   message.set_elapsed_nanos(Nanos(group.elapsed));
@@ -261,15 +274,7 @@ struct BodyEncoder {
     message.set_bytes_done(heartbeat.bytes_done);
     message.set_records_done(heartbeat.records_done);
     message.set_bytes_emitted(heartbeat.bytes_emitted);
-    const TimeUse& time = heartbeat.time;
-    if (time.cpu) message.set_cpu_micros(Micros(*time.cpu));
-    if (time.scheduler_wait) message.set_scheduler_wait_micros(Micros(*time.scheduler_wait));
-    if (time.processor_wait) message.set_processor_wait_micros(Micros(*time.processor_wait));
-    if (time.memory_wait) message.set_memory_wait_micros(Micros(*time.memory_wait));
-    if (time.network_wait) message.set_network_wait_micros(Micros(*time.network_wait));
-    if (time.io_wait) message.set_io_wait_micros(Micros(*time.io_wait));
-    if (time.network_bytes) message.set_network_bytes(*time.network_bytes);
-    if (time.io_bytes) message.set_io_bytes(*time.io_bytes);
+    EncodeTimes(heartbeat.time, message);
     message.set_input_is_read_first(heartbeat.input_is_read_first);
   }
 
@@ -304,6 +309,7 @@ struct BodyEncoder {
       use.set_waited_nanos(Nanos(profile.processor_use->waited));
       use.set_processors(profile.processor_use->processors);
     }
+    if (profile.time != TimeUse{}) EncodeTimes(profile.time, *message.mutable_time_use());
   }
 };
 

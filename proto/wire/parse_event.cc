@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 #include <google/protobuf/unknown_field_set.h>
 
-#include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "proto/wire/attempt_message.h"
 #include "proto/wire/checks.h"
 #include "proto/wire/count_fields.h"
 #include "proto/wire/parse_profile.h"
+#include "proto/wire/parse_times.h"
 #include "proto/wire/reused_message.h"
 #include "tidemark/v1/event.pb.h"
 
@@ -23,11 +22,6 @@ std::string Cut(const std::string& text, std::size_t bytes_max) {
   std::size_t end = bytes_max;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
   return text.substr(0, end);
-}
-
-absl::Duration SaturatingMicroseconds(std::uint64_t micros) {
-  constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max() / 1000;
-  return absl::Microseconds(static_cast<std::int64_t>(std::min(micros, kMax)));
 }
 
 SizePrecision ParsePrecision(v1::SizePrecision precision) {
@@ -272,20 +266,7 @@ absl::StatusOr<EventBody> ParseHeartbeat(const v1::TaskHeartbeat& untrusted,
   heartbeat.bytes_done = untrusted.bytes_done();
   heartbeat.records_done = untrusted.records_done();
   heartbeat.bytes_emitted = untrusted.bytes_emitted();
-  const auto keep = [](bool is_set, std::uint64_t micros, std::optional<absl::Duration>& time) {
-    if (is_set) time = SaturatingMicroseconds(micros);
-  };
-  TimeUse& time = heartbeat.time;
-  keep(untrusted.has_cpu_micros(), untrusted.cpu_micros(), time.cpu);
-  keep(untrusted.has_scheduler_wait_micros(), untrusted.scheduler_wait_micros(),
-       time.scheduler_wait);
-  keep(untrusted.has_processor_wait_micros(), untrusted.processor_wait_micros(),
-       time.processor_wait);
-  keep(untrusted.has_memory_wait_micros(), untrusted.memory_wait_micros(), time.memory_wait);
-  keep(untrusted.has_network_wait_micros(), untrusted.network_wait_micros(), time.network_wait);
-  keep(untrusted.has_io_wait_micros(), untrusted.io_wait_micros(), time.io_wait);
-  if (untrusted.has_network_bytes()) time.network_bytes = untrusted.network_bytes();
-  if (untrusted.has_io_bytes()) time.io_bytes = untrusted.io_bytes();
+  heartbeat.time = ParseTimes(untrusted);
   heartbeat.input_is_read_first = untrusted.input_is_read_first();
   return heartbeat;
 }

@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "proto/wire/parse_times.h"
 #include "tidemark/v1/event.pb.h"
 
 namespace tidemark::wire {
@@ -273,6 +274,7 @@ absl::StatusOr<EventBody> ParseReduceProfile(const v1::ReduceProfile& untrusted,
         ProcessorUse{SaturatingNanoseconds(use.watched_nanos()),
                      SaturatingNanoseconds(use.waited_nanos()), use.processors()};
   }
+  if (untrusted.has_time_use()) profile.time = ParseTimes(untrusted.time_use());
   return profile;
 }
 

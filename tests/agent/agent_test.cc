@@ -247,7 +247,8 @@ TEST_F(AgentTest, AMapTaskSendsItsTotalsAndItsProfile) {
   ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
 
   const AttemptId id{kMapStage, 17, 0};
-  EXPECT_EQ(record_.all<TaskHeartbeat>().back(), (TaskHeartbeat{id, 1500, 15, 1030}));
+  const TaskHeartbeat heartbeat = record_.all<TaskHeartbeat>().back();
+  EXPECT_EQ(heartbeat, (TaskHeartbeat{id, 1500, 15, 1030, heartbeat.time}));
   ASSERT_THAT(record_.all<MapProfile>(), SizeIs(1));
   const MapProfile profile = record_.all<MapProfile>()[0];
   EXPECT_EQ(profile.attempt, id);
@@ -277,7 +278,9 @@ TEST_F(AgentTest, AReduceTaskTellsWhatItFetchesUntilItHasShuffled) {
   const AttemptId id{kReduceStage, 3, 1};
   task->InputFetched(100);
   ASSERT_TRUE(record_.WaitFor([&](const std::vector<Event>& events) {
-    return !events.empty() && events.back().body == EventBody(TaskHeartbeat{id, 100, 0, 0});
+    const auto* heartbeat =
+        events.empty() ? nullptr : std::get_if<TaskHeartbeat>(&events.back().body);
+    return heartbeat != nullptr && *heartbeat == TaskHeartbeat{id, 100, 0, 0, heartbeat->time};
   }));
   task->InputFetched(50);
   task->Shuffled();

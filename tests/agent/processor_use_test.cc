@@ -35,27 +35,30 @@ using ::testing::SizeIs;
 
 bool IsTold() { return ::access("/proc/self/schedstat", R_OK) == 0; }
 
-TEST(ParseProcessorWait, TakesTheSecondNumber) {
-  EXPECT_EQ(ParseProcessorWait("479039 5210086 4\n"), absl::Nanoseconds(5'210'086));
-  EXPECT_EQ(ParseProcessorWait("479039 0 4"), absl::ZeroDuration());
-  EXPECT_EQ(ParseProcessorWait("1 9223372036854775807 1\n"),
-            absl::Nanoseconds(9'223'372'036'854'775'807));
+TEST(ParseThreadTimes, TakesTheFirstTwoNumbers) {
+  EXPECT_EQ(ParseThreadTimes("479039 5210086 4\n"),
+            (ThreadTimes{absl::Nanoseconds(479'039), absl::Nanoseconds(5'210'086)}));
+  EXPECT_EQ(ParseThreadTimes("479039 0 4"),
+            (ThreadTimes{absl::Nanoseconds(479'039), absl::ZeroDuration()}));
+  EXPECT_EQ(ParseThreadTimes("1 9223372036854775807 1\n"),
+            (ThreadTimes{absl::Nanoseconds(1), absl::Nanoseconds(9'223'372'036'854'775'807)}));
 }
 
-TEST(ParseProcessorWait, AKernelThatDoesNotCountTellsNothing) {
-  EXPECT_EQ(ParseProcessorWait("0 0 0\n"), std::nullopt);
+TEST(ParseThreadTimes, AKernelThatDoesNotCountTellsNothing) {
+  EXPECT_EQ(ParseThreadTimes("0 0 0\n"), std::nullopt);
 }
 
-TEST(ParseProcessorWait, OtherTextsAreNone) {
+TEST(ParseThreadTimes, OtherTextsAreNone) {
   for (const char* text :
        {"", "\n", "5", "5 6", "5 6\n", "5  6 7", "-5 6 7", "5 -6 7", "5 6x 7", "5 6 x",
         "no numbers here", "1 9223372036854775808 1", "1 99999999999999999999999 1", "0x5 6 7"}) {
-    EXPECT_EQ(ParseProcessorWait(text), std::nullopt) << text;
+    EXPECT_EQ(ParseThreadTimes(text), std::nullopt) << text;
   }
 }
 
 TEST(ProcessorWatch, AThreadThatIsNotThereTellsNothing) {
   EXPECT_EQ(ProcessorWatch(0, 1).Read(2), std::nullopt);
+  EXPECT_EQ(ProcessorWatch(0, 1).ReadTimes(2), TimeUse{});
   EXPECT_EQ(ProcessorWatch(-1, 1).Read(2), std::nullopt);
 }
 
@@ -91,6 +94,10 @@ TEST(ProcessorWatch, CountsFromTheFirstLook) {
   EXPECT_GE(use->waited, absl::ZeroDuration());
   EXPECT_LE(use->waited, use->watched) << "whatever it waited before";
   EXPECT_GE(use->processors, 1u);
+  const TimeUse times = watch.ReadTimes(1'007);
+  EXPECT_LE(*times.cpu, absl::Nanoseconds(7)) << "whatever it used before";
+  EXPECT_LE(*times.processor_wait, absl::Nanoseconds(7));
+  EXPECT_EQ(times.memory_wait, std::nullopt) << "nobody counts it";
 }
 
 #ifdef __linux__
@@ -125,11 +132,13 @@ TEST(ProcessorWatch, ThreadsOnOneProcessorWaitForEachOther) {
   while (number.load() == 0) std::this_thread::yield();
   ProcessorWatch watch(number.load(), NowNanos());
   std::optional<ProcessorUse> use;
+  TimeUse times;
   const Instant deadline = std::chrono::steady_clock::now() + kPatience;
   do {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     use = watch.Read(NowNanos());
-  } while (use && use->waited < absl::Milliseconds(20) &&
+    times = watch.ReadTimes(NowNanos());
+  } while (use && (use->waited < absl::Milliseconds(20) || times.cpu < absl::Milliseconds(20)) &&
            std::chrono::steady_clock::now() < deadline);
   done.store(true);
   first.join();
@@ -137,6 +146,8 @@ TEST(ProcessorWatch, ThreadsOnOneProcessorWaitForEachOther) {
   ASSERT_TRUE(use.has_value());
   EXPECT_GE(use->waited, absl::Milliseconds(20));
   EXPECT_LE(use->waited, use->watched);
+  EXPECT_GE(times.cpu, absl::Milliseconds(20));
+  EXPECT_GE(times.processor_wait, absl::Milliseconds(20));
 }
 #endif
 
@@ -192,6 +203,71 @@ TEST(ReduceTaskAgent, TellsItWhileThePausedProfileHasTotalsAlone) {
   EXPECT_TRUE(profiles[0].processor_use.has_value());
 }
 
+// Works on a processor until the agent has told of that much.
+void WorkUntilTold(const Record& record, Agent& agent) {
+  const auto told = [&] {
+    const std::vector<TaskHeartbeat> heartbeats = record.all<TaskHeartbeat>();
+    return !heartbeats.empty() && heartbeats.back().time.cpu > absl::Milliseconds(1);
+  };
+  const Instant deadline = std::chrono::steady_clock::now() + kPatience;
+  while (!told() && std::chrono::steady_clock::now() < deadline) {
+    ASSERT_TRUE(agent.Flush(absl::Seconds(10)));
+  }
+  EXPECT_TRUE(told());
+}
+
+TEST(MapTaskAgent, TellsWithItsHeartbeatsWhatItTook) {
+  if (!IsTold()) GTEST_SKIP() << "no schedstat files";
+  Record record;
+  RecordingServer server(record, Acknowledge);
+  const auto agent = Agent::Create({.master_address = server.address(), .job_id = "job-1"});
+  const auto task = agent->StartMapTask({});
+  WorkUntilTold(record, *agent);
+  task->Finish();
+  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  EXPECT_THAT(record.invalid(), IsEmpty());
+  EXPECT_TRUE(record.all<TaskHeartbeat>().back().time.processor_wait.has_value());
+}
+
+TEST(ReduceTaskAgent, TellsWhatItTookSinceItsStartWhileItShufflesAndAfterThat) {
+  if (!IsTold()) GTEST_SKIP() << "no schedstat files";
+  Record record;
+  RecordingServer server(record, Acknowledge);
+  const auto agent = Agent::Create({.master_address = server.address(), .job_id = "job-1"});
+  const auto task = agent->StartReduceTask({});
+  WorkUntilTold(record, *agent);
+  task->Shuffled();
+  RunGroup(*task);
+  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  EXPECT_THAT(record.invalid(), IsEmpty());
+  const TimeUse shuffled = record.all<TaskHeartbeat>().back().time;
+  const std::vector<ReduceProfile> profiles = record.all<ReduceProfile>();
+  ASSERT_THAT(profiles, SizeIs(1));
+  EXPECT_GE(profiles[0].time.cpu, shuffled.cpu) << "totals only grow";
+  EXPECT_GE(profiles[0].time.processor_wait, shuffled.processor_wait);
+  ASSERT_TRUE(profiles[0].processor_use.has_value());
+  EXPECT_LE(profiles[0].processor_use->waited, *profiles[0].time.processor_wait)
+      << "without the shuffle";
+}
+
+TEST(ReduceTaskAgent, ThatReducesOnAnotherThreadTellsOfThatOne) {
+  if (!IsTold()) GTEST_SKIP() << "no schedstat files";
+  Record record;
+  RecordingServer server(record, Acknowledge);
+  const auto agent = Agent::Create({.master_address = server.address(), .job_id = "job-1"});
+  const auto task = agent->StartReduceTask({});
+  std::thread reduces([&] {
+    task->Shuffled();
+    RunGroup(*task);
+    ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  });
+  reduces.join();
+  const std::vector<ReduceProfile> profiles = record.all<ReduceProfile>();
+  ASSERT_THAT(profiles, SizeIs(1));
+  ASSERT_TRUE(profiles[0].processor_use.has_value());
+  EXPECT_LE(*profiles[0].time.cpu, profiles[0].processor_use->watched);
+}
+
 // A simulation's: whoever plays a task in it is no thread of the task's.
 class SimulatedClock final : public Clock {
  public:
@@ -228,6 +304,7 @@ TEST(ReduceTaskAgent, InSimulatedTimeNobodyWaitsForAProcessor) {
   const std::vector<v1::ReduceProfile> profiles = Profiles(*shared, clock);
   ASSERT_THAT(profiles, SizeIs(1));
   EXPECT_FALSE(profiles[0].has_processor_use());
+  EXPECT_FALSE(profiles[0].has_time_use());
 }
 
 }  // namespace

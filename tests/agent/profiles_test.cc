@@ -35,6 +35,7 @@ TEST(SplitProfile, SpreadsPointsAndNamesOnce) {
   profile.bins = {{0, 1, 1, 0, 0}};
   profile.running_group = RunningGroup{};
   profile.processor_use = ProcessorUse{absl::Seconds(2), absl::Seconds(1), 4};
+  profile.time = {.cpu = absl::Seconds(3)};
   const std::vector<ReduceProfile> parts = SplitProfile(profile, 16 << 10);
   ASSERT_GT(parts.size(), 10u);
   std::vector<GroupPoint> points;
@@ -42,6 +43,7 @@ TEST(SplitProfile, SpreadsPointsAndNamesOnce) {
   for (const ReduceProfile& part : parts) {
     EXPECT_EQ(part.groups_done, 5'000u);
     EXPECT_EQ(part.processor_use, profile.processor_use);
+    EXPECT_EQ(part.time, profile.time);
     EXPECT_EQ(part.bins.empty(), &part != &parts.front());
     EXPECT_EQ(part.running_group.has_value(), &part == &parts.back());
     points.insert(points.end(), part.points.begin(), part.points.end());

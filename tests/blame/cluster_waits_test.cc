@@ -332,6 +332,37 @@ TEST(ClusterWaits, WhatReduceTasksWaitedForAProcessorIsInTheirProfiles) {
   EXPECT_NEAR(*query.seconds, 13, 1e-6);
 }
 
+// As of a Hadoop job: heartbeats while they shuffle, then profiles, whose processor_use begins
+// anew.
+TEST(ClusterWaits, AReduceTaskIsBlamedForWhatItTookInBothItsPhases) {
+  ClusterWaits waits;
+  Driver victim(waits, "victim");
+  Driver noisy(waits, "noisy");
+  for (Driver* driver : {&victim, &noisy}) {
+    driver->Executor("node-1", 0);
+    driver->Stage(0, kReduceStage, 1);
+    driver->Start(0, kReduceStage, 0);
+  }
+  victim.Heartbeat(10, kReduceStage, 0, 5, 5);
+  noisy.Heartbeat(10, kReduceStage, 0, 40, 2);
+  const auto profile = [](double used, double waited) {
+    ReduceProfile told{.attempt = {.stage = kReduceStage}};
+    told.processor_use = ProcessorUse{.watched = absl::Seconds(10), .waited = absl::Seconds(0.5)};
+    told.time = {.cpu = absl::Seconds(used), .processor_wait = absl::Seconds(waited)};
+    return told;
+  };
+  victim.Tell(20, profile(8, 12));
+  noisy.Tell(20, profile(80, 4));
+  waits.Advance(Instant(23));
+  const QueryWaits query = AskOf(waits, "victim").queries.at(0);
+  EXPECT_NEAR(query.waits[Resource::kProcessor].seconds.value_or(-1), 12, 1e-6);
+  ASSERT_THAT(query.culprits, SizeIs(1));
+  EXPECT_EQ(query.culprits[0].job_id, "noisy");
+  EXPECT_EQ(query.culprits[0].host, "node-1");
+  EXPECT_EQ(query.culprits[0].resource, Resource::kProcessor);
+  EXPECT_NEAR(query.culprits[0].seconds, 12, 1e-6);
+}
+
 TEST(ClusterWaits, AJobThatIsAloneOnItsHostWaitsBecauseOfWhatNoTaskReports) {
   ClusterWaits waits;
   Driver victim(waits, "victim");

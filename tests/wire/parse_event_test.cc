@@ -447,6 +447,36 @@ TEST(WireSize, AHeartbeatOfSparkTakesAtMost87BytesAloneAnd72InABatch) {
   EXPECT_LE(in_a_batch, 72u);
 }
 
+// What the Hadoop connector sends of a map task that has run for ten minutes: processor time, and
+// two waits.
+TEST(WireSize, AHeartbeatOfHadoopTakesAtMost55BytesAloneAnd40InABatch) {
+  TaskHeartbeat heartbeat;
+  heartbeat.attempt = {.stage = 1, .index = 5'000};
+  heartbeat.bytes_done = 256 << 20;
+  heartbeat.records_done = 10'000'000;
+  heartbeat.bytes_emitted = 256 << 20;
+  heartbeat.time = {.cpu = absl::Minutes(12),
+                    .processor_wait = absl::Minutes(3),
+                    .memory_wait = absl::Seconds(20)};
+  v1::StreamEventsRequest batch;
+  EncodeRequest(WithBody(heartbeat), batch);
+  batch.clear_sources();
+  batch.set_first_sequence(10'000);
+  const std::size_t alone = batch.ByteSizeLong();
+  EncodeBody(heartbeat, *batch.add_events());
+  EXPECT_LE(alone, 55u);
+  EXPECT_LE(batch.ByteSizeLong() - alone, 40u);
+}
+
+TEST(WireSize, WhatAReduceTaskTookTakesAtMost20BytesOfItsProfile) {
+  ReduceProfile profile;
+  const std::size_t before = Encoded(profile).ByteSizeLong();
+  profile.time = {.cpu = absl::Minutes(50),
+                  .processor_wait = absl::Minutes(4),
+                  .memory_wait = absl::Minutes(1)};
+  EXPECT_LE(Encoded(profile).ByteSizeLong() - before, 20u);
+}
+
 TEST(WireSize, AWaitTakesAtMostSixBytes) {
   TaskHeartbeat heartbeat;
   const std::size_t before = Encoded(heartbeat).ByteSizeLong();

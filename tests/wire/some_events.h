@@ -124,6 +124,14 @@ inline ReduceProfile SomeReduceProfile() {
   profile.running_group = RunningGroup{KeyHash{0xBEEF}, absl::Seconds(3), 100, 7, 20};
   profile.dropped_points = 1;
   profile.processor_use = ProcessorUse{absl::Seconds(8), absl::Seconds(2), 4};
+  profile.time = {.cpu = absl::Microseconds(8),
+                  .scheduler_wait = absl::Microseconds(1),
+                  .processor_wait = absl::Microseconds(2),
+                  .memory_wait = absl::Microseconds(3),
+                  .network_wait = absl::Microseconds(4),
+                  .io_wait = absl::Microseconds(5),
+                  .network_bytes = 6,
+                  .io_bytes = 7};
   return profile;
 }
 

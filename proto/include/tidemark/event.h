@@ -408,6 +408,8 @@ struct ReduceProfile {
   // Total since the start of the attempt.
   std::uint64_t dropped_points = 0;
   std::optional<ProcessorUse> processor_use;
+  // Since the start of the attempt, unlike processor_use.
+  TimeUse time;
   friend bool operator==(const ReduceProfile&, const ReduceProfile&) = default;
 };
 

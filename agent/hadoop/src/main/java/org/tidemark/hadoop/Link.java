@@ -64,6 +64,11 @@ final class Link {
         && !conf.getBoolean(IS_UBER, false);
   }
 
+  /** Whether a process runs one task attempt and nothing else: neither local nor uber mode. */
+  static boolean isOfOneAttempt(Configuration conf) {
+    return !isLocal(conf) && !conf.getBoolean(IS_UBER, false);
+  }
+
   /**
    * YARN gives no id twice and every attempt of an application master the same one; ids of local
    * jobs begin with a random number that may come again.

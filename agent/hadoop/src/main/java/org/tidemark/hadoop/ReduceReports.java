@@ -30,7 +30,7 @@ final class ReduceReports implements Sender.Reporter {
 
   /** The task has its input: says a last time how much that was. Belongs to the task's thread. */
   void beginProfiles() {
-    link.send(Events.heartbeat(link.attempt, fetched.getAsLong(), 0, 0));
+    link.send(link.heartbeat(fetched.getAsLong(), 0, 0));
     processor = ProcessorWatch.ofThisThread(System.nanoTime());
     profiles = true;
   }
@@ -38,7 +38,7 @@ final class ReduceReports implements Sender.Reporter {
   @Override
   public Event report() {
     if (!profiles) {
-      return Events.heartbeat(link.attempt, fetched.getAsLong(), 0, 0);
+      return link.heartbeat(fetched.getAsLong(), 0, 0);
     }
     meter.askForBurst();
     final boolean withDetails = !link.settings().paused();
@@ -53,6 +53,7 @@ final class ReduceReports implements Sender.Reporter {
         System.currentTimeMillis() - sinceEndMillis,
         running,
         link.grouping.namesKeys(),
-        processor.read(now));
+        processor.read(now),
+        link.times());
   }
 }

@@ -9,6 +9,8 @@ import org.tidemark.jvm.transport.Sender;
 import org.tidemark.jvm.wire.Attempt;
 import org.tidemark.jvm.wire.Event;
 import org.tidemark.jvm.wire.Events;
+import org.tidemark.jvm.wire.HeartbeatNews;
+import org.tidemark.jvm.wire.TimeUse;
 
 /** What the plug-ins within a task share: who they are and whom they tell. */
 final class TaskLink {
@@ -19,6 +21,7 @@ final class TaskLink {
 
   final Attempt attempt;
   final KeyGrouping grouping;
+  private final AttemptTimes times;
   private final Sender sender;
   private final LocalJob localJob;
 
@@ -27,6 +30,7 @@ final class TaskLink {
     attempt =
         Attempt.of(id.getTaskType() == TaskType.MAP, id.getTaskID().getId(), id.getId());
     grouping = KeyGrouping.of(job);
+    times = new AttemptTimes(Link.isOfOneAttempt(job));
     localJob = Link.isLocal(job) ? LocalJob.of(id.getJobID(), job, sender) : null;
     sender.send(Events.jobOpened(shape(job).news()));
     if (localJob != null) {
@@ -47,6 +51,20 @@ final class TaskLink {
 
   MeterSettings settings() {
     return sender.settings();
+  }
+
+  /** How far the attempt is, with what it took and waited for: totals since its start. */
+  Event heartbeat(long bytesDone, long recordsDone, long bytesEmitted) {
+    final HeartbeatNews news = new HeartbeatNews(attempt);
+    news.bytesDone = bytesDone;
+    news.recordsDone = recordsDone;
+    news.bytesEmitted = bytesEmitted;
+    news.time = times.read();
+    return Events.heartbeat(news);
+  }
+
+  TimeUse times() {
+    return times.read();
   }
 
   void send(Event event) {

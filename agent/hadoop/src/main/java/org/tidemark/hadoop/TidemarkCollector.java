@@ -94,8 +94,7 @@ public final class TidemarkCollector<K, V> implements MapOutputCollector<K, V> {
         new Sender.Reporter() {
           @Override
           public Event report() {
-            return Events.heartbeat(
-                link.attempt, bytes.getValue(), records.getValue(), emitted.getValue());
+            return link.heartbeat(bytes.getValue(), records.getValue(), emitted.getValue());
           }
         };
     link.startReports(heartbeats);

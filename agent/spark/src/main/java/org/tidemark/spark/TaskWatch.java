@@ -1,16 +1,16 @@
 package org.tidemark.spark;
 
-import java.lang.management.GarbageCollectorMXBean;
-import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import org.apache.spark.TaskContext;
 import org.apache.spark.executor.TaskMetrics;
+import org.tidemark.jvm.profile.CollectionTime;
 import org.tidemark.jvm.profile.ProcessorWatch;
 import org.tidemark.jvm.transport.Sender;
 import org.tidemark.jvm.wire.Attempt;
 import org.tidemark.jvm.wire.Event;
 import org.tidemark.jvm.wire.Events;
 import org.tidemark.jvm.wire.HeartbeatNews;
+import org.tidemark.jvm.wire.TimeUse;
 
 /**
  * How far a task is, and what it waited for. Made on the task's thread; looked at on one thread at a
@@ -33,7 +33,7 @@ final class TaskWatch implements Sender.Reporter {
   private final ProcessorWatch processor;
   private final long startNanos = System.nanoTime();
   private final long cpuNanosBefore;
-  private final long collectionMillisBefore = collectionMillis();
+  private final long collectionMillisBefore = CollectionTime.millis();
   private final MemoryWait memory;
   private long cpuNanos;
   /** What else ends with the task; null: nothing. Belongs to the task's thread. */
@@ -60,7 +60,7 @@ final class TaskWatch implements Sender.Reporter {
     final HeartbeatNews news = new HeartbeatNews(attempt);
     addRead(news);
     news.bytesEmitted = emitted();
-    addWaits(news);
+    addWaits(news.time);
     return Events.heartbeat(news);
   }
 
@@ -116,36 +116,24 @@ final class TaskWatch implements Sender.Reporter {
     }
   }
 
-  private void addWaits(HeartbeatNews news) {
+  private void addWaits(TimeUse time) {
     final long cpu = threads.getThreadCpuTime(thread);
     if (cpu >= 0 && cpuNanosBefore >= 0) {
       cpuNanos = Math.max(cpuNanos, cpu - cpuNanosBefore);
-      news.cpuMicros = cpuNanos / NANOS_PER_MICRO;
+      time.cpuMicros = cpuNanos / NANOS_PER_MICRO;
     }
     final ProcessorWatch.Use use = processor.read(System.nanoTime());
     if (use != null) {
-      news.processorWaitMicros = use.waitedNanos / NANOS_PER_MICRO;
+      time.processorWaitMicros = use.waitedNanos / NANOS_PER_MICRO;
     }
-    news.memoryWaitMicros =
+    time.memoryWaitMicros =
         (memory.millisUntil(threads.getThreadInfo(thread))
-                + collectionMillis()
+                + CollectionTime.millis()
                 - collectionMillisBefore)
             * MICROS_PER_MILLI;
-    news.networkWaitMicros = metrics.shuffleReadMetrics().fetchWaitTime() * MICROS_PER_MILLI;
-    news.ioWaitMicros = metrics.shuffleWriteMetrics().writeTime() / NANOS_PER_MICRO;
-    news.networkBytes = metrics.shuffleReadMetrics().remoteBytesRead();
-    news.ioBytes = metrics.shuffleWriteMetrics().bytesWritten();
-  }
-
-  /** For which all threads were stopped, or nearly; of collectors that work beside them, nothing. */
-  private static long collectionMillis() {
-    long millis = 0;
-    for (GarbageCollectorMXBean collector : ManagementFactory.getGarbageCollectorMXBeans()) {
-      final String name = collector.getName();
-      if (!name.contains("Concurrent") && !name.contains("Cycles")) {
-        millis += Math.max(0, collector.getCollectionTime());
-      }
-    }
-    return millis;
+    time.networkWaitMicros = metrics.shuffleReadMetrics().fetchWaitTime() * MICROS_PER_MILLI;
+    time.ioWaitMicros = metrics.shuffleWriteMetrics().writeTime() / NANOS_PER_MICRO;
+    time.networkBytes = metrics.shuffleReadMetrics().remoteBytesRead();
+    time.ioBytes = metrics.shuffleWriteMetrics().bytesWritten();
   }
 }

@@ -48,6 +48,11 @@ public final class ProcessorWatch {
     return new Use(watched, waited, processors);
   }
 
+  /** What the thread has waited since it began; below zero: not known. */
+  public long waitedNanosSinceItBegan() {
+    return readWait();
+  }
+
   /**
    * How long a thread could have run but had no processor, by the text of its schedstat file (Linux:
    * Documentation/scheduler/sched-stats.rst); below zero: not known, or no such text.

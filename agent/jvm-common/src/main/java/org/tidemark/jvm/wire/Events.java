@@ -169,26 +169,8 @@ public final class Events {
             .uint(2, news.bytesDone)
             .uint(3, news.recordsDone)
             .uint(4, news.bytesEmitted);
-    final long[] optional = {
-      news.cpuMicros,
-      news.schedulerWaitMicros,
-      news.processorWaitMicros,
-      news.memoryWaitMicros,
-      news.networkWaitMicros,
-      news.ioWaitMicros
-    };
-    for (int i = 0; i < optional.length; ++i) {
-      if (optional[i] >= 0) {
-        body.uintAlways(5 + i, optional[i]);
-      }
-    }
+    news.time.addTo(body);
     body.bool(11, news.isInputReadFirst);
-    if (news.networkBytes >= 0) {
-      body.uintAlways(12, news.networkBytes);
-    }
-    if (news.ioBytes >= 0) {
-      body.uintAlways(13, news.ioBytes);
-    }
     return new Event(Event.Importance.PROFILE, TASK_HEARTBEAT, body, null);
   }
 
@@ -222,7 +204,7 @@ public final class Events {
   /**
    * {@code lastEndMillis} is the wall clock's counterpart of {@link ReduceMeter.Taken#lastEndNanos}.
    * {@code running} may be null. {@code named}: key hashes mean the same in every task. {@code use}:
-   * null when it is not known.
+   * null when it is not known. {@code time}: likewise, since the start of the attempt.
    */
   public static Event reduceProfile(
       Attempt attempt,
@@ -230,7 +212,8 @@ public final class Events {
       long lastEndMillis,
       ReduceMeter.Running running,
       boolean named,
-      ProcessorWatch.Use use) {
+      ProcessorWatch.Use use,
+      TimeUse time) {
     final ProtoWriter body = new ProtoWriter().message(1, attempt.encoded());
     if (taken.groupsDone > 0) {
       body.fixed64Always(2, lastEndMillis * NANOS_PER_MILLI);
@@ -255,6 +238,11 @@ public final class Events {
     }
     if (taken.points != null) {
       addPoints(body, taken.points);
+    }
+    if (time != null) {
+      final ProtoWriter times = new ProtoWriter();
+      time.addTo(times);
+      body.message(24, times);
     }
     return new Event(
         Event.Importance.PROFILE,

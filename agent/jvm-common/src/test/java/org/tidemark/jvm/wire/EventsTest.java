@@ -117,12 +117,19 @@ public class EventsTest {
         "map profile with a sample",
         Events.mapProfile(
             Attempt.map(2, 1), Arrays.asList(sampled()), KeySampler.EVERY_RANK));
-    events.put("reduce profile", reduceProfile(true, false, null));
-    events.put("reduce profile with points", reduceProfile(true, true, null));
-    events.put("reduce profile whose keys have no names", reduceProfile(false, false, null));
+    events.put("reduce profile", reduceProfile(true, false, null, null));
+    events.put("reduce profile with points", reduceProfile(true, true, null, null));
+    events.put("reduce profile whose keys have no names", reduceProfile(false, false, null, null));
     events.put(
         "reduce profile of a task that shares its processors",
-        reduceProfile(false, false, new ProcessorWatch.Use(8_250_000_000L, 2_000_000_001L, 4)));
+        reduceProfile(false, false, sharing(), null));
+    final TimeUse took = new TimeUse();
+    took.cpuMicros = 1_500_000;
+    took.processorWaitMicros = 250_000;
+    took.memoryWaitMicros = 3;
+    events.put(
+        "reduce profile of a task that tells what it took",
+        reduceProfile(false, false, sharing(), took));
     return events;
   }
 
@@ -184,14 +191,14 @@ public class EventsTest {
     news.bytesDone = 1 << 20;
     news.recordsDone = 12_345;
     news.bytesEmitted = 777;
-    news.cpuMicros = 1_500_000;
-    news.schedulerWaitMicros = 0;
-    news.processorWaitMicros = 250_000;
-    news.memoryWaitMicros = 3;
-    news.networkWaitMicros = 40;
-    news.ioWaitMicros = 5_000;
-    news.networkBytes = 0;
-    news.ioBytes = 777;
+    news.time.cpuMicros = 1_500_000;
+    news.time.schedulerWaitMicros = 0;
+    news.time.processorWaitMicros = 250_000;
+    news.time.memoryWaitMicros = 3;
+    news.time.networkWaitMicros = 40;
+    news.time.ioWaitMicros = 5_000;
+    news.time.networkBytes = 0;
+    news.time.ioBytes = 777;
     return news;
   }
 
@@ -245,7 +252,12 @@ public class EventsTest {
     return keys;
   }
 
-  private static Event reduceProfile(boolean named, boolean points, ProcessorWatch.Use use) {
+  private static ProcessorWatch.Use sharing() {
+    return new ProcessorWatch.Use(8_250_000_000L, 2_000_000_001L, 4);
+  }
+
+  private static Event reduceProfile(
+      boolean named, boolean points, ProcessorWatch.Use use, TimeUse time) {
     final MeterSettings settings = new MeterSettings();
     settings.setSendPoints(points);
     final ReduceMeter meter = new ReduceMeter(settings);
@@ -264,6 +276,7 @@ public class EventsTest {
         1_700_000_002_000L,
         meter.running(140),
         named,
-        use);
+        use,
+        time);
   }
 }

@@ -1,0 +1,35 @@
+package org.tidemark.jvm.wire;
+
+/**
+ * For what an attempt used a processor, and for what it waited: totals since its start. Those below
+ * zero are not known.
+ */
+public final class TimeUse {
+  public long cpuMicros = -1;
+  public long schedulerWaitMicros = -1;
+  public long processorWaitMicros = -1;
+  public long memoryWaitMicros = -1;
+  public long networkWaitMicros = -1;
+  public long ioWaitMicros = -1;
+  /** What was moved while these two were waited for. */
+  public long networkBytes = -1;
+  public long ioBytes = -1;
+
+  /** Into a TaskHeartbeat or a TimeUse of event.proto, which have the same field numbers. */
+  void addTo(ProtoWriter body) {
+    add(body, 5, cpuMicros);
+    add(body, 6, schedulerWaitMicros);
+    add(body, 7, processorWaitMicros);
+    add(body, 8, memoryWaitMicros);
+    add(body, 9, networkWaitMicros);
+    add(body, 10, ioWaitMicros);
+    add(body, 12, networkBytes);
+    add(body, 13, ioBytes);
+  }
+
+  private static void add(ProtoWriter body, int field, long value) {
+    if (value >= 0) {
+      body.uintAlways(field, value);
+    }
+  }
+}
