@@ -52,11 +52,15 @@ def run_job(arguments):
 
 
 @contextlib.contextmanager
-def master(tidemark, log_dir=None, indicators=()):
-    """A master with a history of its own, and with event logs in `log_dir`: its address."""
+def master(tidemark, log_dir=None, indicators=(), within=(), host="127.0.0.1"):
+    """A master with a history of its own, and with event logs in `log_dir`: its address.
+
+    `within`: the words before its command, such as those that run it in another network namespace.
+    """
     with tempfile.TemporaryDirectory() as directory:
         said = pathlib.Path(directory) / "serve.err"
-        command = [str(tidemark), "serve", "--listen", "127.0.0.1:0", "--data-dir", f"{directory}/data",
+        command = [*within, str(tidemark), "serve", "--listen", f"{host}:0", "--data-dir", f"{directory}/data",
+                   *([] if host == "127.0.0.1" else ["--allow-insecure-remote"]),
                    *(["--indicator", *indicators] if indicators else []),
                    *(["--log-dir", str(log_dir)] if log_dir else [])]
         with open(said, "w") as err:
@@ -82,6 +86,28 @@ def spread(values):
 def load(name):
     """What bench/results/NAME.json says."""
     return json.loads((RESULTS / f"{name}.json").read_text())
+
+
+def kept(path):
+    """What keep() wrote to a file; empty: nothing yet."""
+    path = pathlib.Path(path)
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
+def keep(path, result):
+    """Writes a file that is whole at any time, so that a benchmark that was cut goes on from it."""
+    path = pathlib.Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(result, indent=1) + "\n")
+    part.replace(path)
+
+
+def merge(name, result):
+    """Puts some keys into bench/results/NAME.json and leaves the others."""
+    path = RESULTS / f"{name}.json"
+    path.write_text(json.dumps({**kept(path), **result}, indent=2) + "\n")
+    print(f"written: {path.relative_to(ROOT)}")
 
 
 def save(name, result):

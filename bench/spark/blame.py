@@ -14,9 +14,9 @@ import subprocess
 import time
 
 import cluster
+import why
 
 VICTIM = ("8", "3")  # tasks, seconds of a processor each
-STARTED_SECONDS = 120
 
 
 def start(spark, name, address, words, more=()):
@@ -38,41 +38,20 @@ def stop(process):
     process.wait()
 
 
-def ask(spark, address, *words):
-    done = subprocess.run([spark.tidemark, *words, "--master", address, "-o", "jsonl"], capture_output=True, text=True)
-    if done.returncode != 0:
-        raise SystemExit(f"tidemark {' '.join(words)}: {done.stderr}")
-    return [json.loads(line) for line in done.stdout.splitlines()]
-
-
-def jobs_named(spark, address, name):
-    return [job["job_id"] for job in ask(spark, address, "get", "jobs") if job.get("info", {}).get("name") == name]
-
-
-def wait_for(spark, address, name, known):
-    deadline = time.monotonic() + STARTED_SECONDS
-    while time.monotonic() < deadline:
-        for job in jobs_named(spark, address, name):
-            if job not in known:
-                return job
-        time.sleep(0.5)
-    raise SystemExit(f"{name} has not reported within {STARTED_SECONDS} s")
-
-
-def run(spark, address, is_noisy):
-    known = jobs_named(spark, address, "victim") + jobs_named(spark, address, "noisy")
+def run(spark, asked, is_noisy):
+    known = asked.jobs()
     noisy = noisy_id = None
     try:
         if is_noisy:
             threads = 2 * (os.cpu_count() or 1)
-            noisy = start(spark, "noisy", address, (str(threads), "600"),
+            noisy = start(spark, "noisy", asked.address, (str(threads), "600"),
                           ("--master", f"local-cluster[1,{threads},{cluster.EXECUTOR_MEGABYTES}]"))
-            noisy_id = wait_for(spark, address, "noisy", known)
+            noisy_id = asked.wait_for("noisy", known)
             time.sleep(5)
         began = time.monotonic()
-        victim = start(spark, "victim", address, VICTIM)
+        victim = start(spark, "victim", asked.address, VICTIM)
         try:
-            victim_id = wait_for(spark, address, "victim", known)
+            victim_id = asked.wait_for("victim", known)
             code = victim.wait(cluster.PATIENCE_SECONDS)
         finally:
             stop(victim)
@@ -82,14 +61,11 @@ def run(spark, address, is_noisy):
     finally:
         if noisy:
             stop(noisy)
-    time.sleep(5)
-    queries = ask(spark, address, "why", victim_id)
-    culprits = sorted((culprit for query in queries for culprit in query["because_of"]),
-                      key=lambda culprit: -culprit["seconds"])
-    others = [culprit for culprit in culprits if culprit.get("job_id", victim_id) != victim_id]
-    unreported = sum(culprit["seconds"] for culprit in culprits if culprit.get("unreported"))
-    waited = sum(query["waits"].get("processor", {}).get("seconds", 0) for query in queries)
-    found = {"noisy": is_noisy, "seconds": seconds, "processor_wait_seconds": waited,
+    time.sleep(why.SETTLED_SECONDS)
+    queries = asked.why(victim_id)
+    others = why.other_jobs(queries, victim_id)
+    unreported = sum(culprit["seconds"] for culprit in why.culprits(queries) if culprit.get("unreported"))
+    found = {"noisy": is_noisy, "seconds": seconds, "processor_wait_seconds": why.waited(queries, "processor"),
              "unreported_seconds": unreported, "culprits": others[:3]}
     if is_noisy:
         found["right"] = bool(others) and (others[0].get("job_id") == noisy_id and others[0]["resource"] == "processor")
@@ -108,7 +84,7 @@ def main():
     with cluster.Spark(arguments.version, arguments.tidemark) as spark, \
             cluster.measure.master(arguments.tidemark) as address:
         for number in range(2 * arguments.runs):
-            runs.append(run(spark, address, number % 2 == 0))
+            runs.append(run(spark, why.Asked([arguments.tidemark], address), number % 2 == 0))
             print(json.dumps(runs[-1]), flush=True)
     noisy = [one for one in runs if one["noisy"]]
     quiet = [one for one in runs if not one["noisy"]]

@@ -684,5 +684,19 @@ TEST(ClusterWaits, TakesWhatContradictsItself) {
   }
 }
 
+// More than there is room for: those that are not followed are not taken for none.
+TEST(ClusterWaits, OfAMillionTasksAtOnceAsManyAreFollowedAsThereIsRoomForAndItIsSaid) {
+  ClusterWaits waits;
+  Driver driver(waits, "large");
+  driver.Executor("node-1", 0);
+  driver.Stage(0, 0, 1'000'000);
+  for (std::uint32_t task = 0; task < 1'000'000; ++task) driver.Start(0, 0, task);
+  driver.Heartbeat(10, 0, 999'999, 5, 5);
+  waits.Advance(Instant(13));
+  const Explanation explanation = AskOf(waits, "large");
+  EXPECT_TRUE(explanation.is_partial);
+  for (const QueryWaits& query : explanation.queries) EXPECT_THAT(query.culprits, IsEmpty());
+}
+
 }  // namespace
 }  // namespace tidemark::blame

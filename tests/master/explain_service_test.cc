@@ -35,10 +35,14 @@ class ExplainServiceTest : public ::testing::Test {
     options_.tick_interval = absl::Milliseconds(20);
     options_.tick_interval_min = absl::Milliseconds(10);
     options_.tokens_file = directory_ + "/tokens";
+    options_.data_dir = directory_ + "/data";
     test::WriteSecret(options_.tokens_file,
                       "reader mine   a-token-of-one-team\n"
                       "reader *      a-token-of-an-operator\n"
                       "agent  *      a-token-of-all-agents\n");
+    StartMaster();
+  }
+  void StartMaster() {
     auto master = Master::Start(options_);
     ASSERT_TRUE(master.ok()) << master.status();
     master_ = *std::move(master);
@@ -164,6 +168,25 @@ TEST_F(ExplainServiceTest, AWatcherHearsUntilTheJobHasEnded) {
   ASSERT_EQ(response.explanation().queries_size(), 1);
   EXPECT_EQ(response.explanation().queries(0).waits(0).resource(), v1::WAITED_RESOURCE_SLOTS);
   EXPECT_FALSE(response.explanation().is_partial());
+}
+
+// Waits are not on the disk: what was before is not known, and is never taken for none.
+TEST_F(ExplainServiceTest, AfterARestartItIsSaidThatWhatWasBeforeIsNotKnown) {
+  Start("mine");
+  Heartbeat("mine", 1, 5);
+  master_.reset();
+  const absl::Time restarted = absl::Now();
+  StartMaster();
+  v1::ExplainJobResponse response;
+  ASSERT_TRUE(Explain("mine", "a-token-of-an-operator", response).ok());
+  EXPECT_TRUE(response.explanation().is_partial());
+  EXPECT_EQ(response.explanation().queries_size(), 0);
+  EXPECT_GE(response.explanation().since().seconds(), absl::ToUnixSeconds(restarted));
+
+  Heartbeat("mine", 2, 6);  // of a task whose start was told before
+  ASSERT_TRUE(Explain("mine", "a-token-of-an-operator", response).ok());
+  EXPECT_TRUE(response.explanation().is_partial());
+  EXPECT_EQ(response.explanation().queries_size(), 0);
 }
 
 TEST_F(ExplainServiceTest, AWatcherOfAMasterThatShutsDownIsTold) {

@@ -12,7 +12,7 @@ public final class Spin {
 
   private Spin() {}
 
-  private static void spin(double seconds) {
+  static void spin(double seconds) {
     final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     final long until =
         threads.getCurrentThreadCpuTime() + (long) (seconds * NANOS_PER_SECOND);

@@ -1,0 +1,56 @@
+"""What a master answers, for the benchmarks that ask it who is to blame."""
+
+import json
+import subprocess
+import time
+
+STARTED_SECONDS = 120
+SETTLED_SECONDS = 5  # until all that was told of a job's end is in the answers
+
+
+class Asked:
+    """A master at `address`. `command`: how to run tidemark, such as in another network namespace."""
+
+    def __init__(self, command, address):
+        self.command = [str(word) for word in command]
+        self.address = address
+
+    def ask(self, *words):
+        done = subprocess.run([*self.command, *words, "--master", self.address, "-o", "jsonl"],
+                              capture_output=True, text=True)
+        if done.returncode != 0:
+            raise SystemExit(f"tidemark {' '.join(words)}: {done.stderr}")
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def jobs(self, name=None):
+        """Ids, of all jobs or of those of a name."""
+        return [job["job_id"] for job in self.ask("get", "jobs")
+                if name is None or job.get("info", {}).get("name") == name]
+
+    def wait_for(self, name, known):
+        """The id of a job of that name, or of any, that is not among the known ones."""
+        deadline = time.monotonic() + STARTED_SECONDS
+        while time.monotonic() < deadline:
+            for job in self.jobs(name):
+                if job not in known:
+                    return job
+            time.sleep(0.5)
+        raise SystemExit(f"{name or 'the job'} has not reported within {STARTED_SECONDS} s")
+
+    def why(self, job, *words):
+        return self.ask("why", job, *words)
+
+
+def culprits(queries):
+    """Of all queries, the worst first."""
+    return sorted((culprit for query in queries for culprit in query["because_of"]),
+                  key=lambda culprit: -culprit["seconds"])
+
+
+def other_jobs(queries, own):
+    """Of these, the jobs that are named beside their own."""
+    return [culprit for culprit in culprits(queries) if culprit.get("job_id", own) != own]
+
+
+def waited(queries, resource):
+    return sum(query["waits"].get(resource, {}).get("seconds", 0) for query in queries)
