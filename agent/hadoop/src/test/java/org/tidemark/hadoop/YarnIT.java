@@ -237,6 +237,18 @@ public class YarnIT {
     assertEquals(ran.log.mapBytes(), ran.log.reduceBytes());
   }
 
+  /**
+   * Every attempt tells what its process took: about what Hadoop counts, which looks at other
+   * instants.
+   */
+  private static void checkTimes(Ran ran) {
+    assertEquals(ran.log.attempts.keySet(), ran.log.cpuMicros.keySet());
+    assertEquals(ran.log.attempts.keySet(), ran.log.tellWaits);
+    final double told = ran.log.cpuMicros.values().stream().mapToLong(Long::longValue).sum() / 1e3;
+    final double counted = ran.count(TaskCounter.CPU_MILLISECONDS);
+    assertTrue(told + " ms of " + counted, told > counted / 2 && told < 1.5 * counted);
+  }
+
   /** Keys that all map tasks named have, by name, the sizes that the reduce tasks saw. */
   private static void checkNames(EventLog log, int keysMin) {
     final Map<Long, Long> seen = log.namedKeys();
@@ -264,6 +276,7 @@ public class YarnIT {
         ran.log.mapBytes()
             + 2 * ran.count(TaskCounter.COMBINE_OUTPUT_RECORDS)
             + 6L * ran.log.reduceTasks * ran.log.mapTasks);
+    checkTimes(ran);
   }
 
   @Test

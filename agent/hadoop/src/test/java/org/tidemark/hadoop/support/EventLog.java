@@ -65,6 +65,10 @@ public final class EventLog {
 
   public final Map<String, Reduce> reduces = new TreeMap<>();
   public final Map<String, Long> inputBytes = new HashMap<>();
+  /** The processor time that each attempt told last, and those that told a wait for a processor. */
+  public final Map<String, Long> cpuMicros = new HashMap<>();
+
+  public final Set<String> tellWaits = new HashSet<>();
 
   /** That of a job which has ended, or will soon. */
   public static EventLog of(Master master, String jobId) throws IOException, InterruptedException {
@@ -147,6 +151,9 @@ public final class EventLog {
         case 5:
           takeAttempt(body);
           break;
+        case 6:
+          takeHeartbeat(body);
+          break;
         case 7:
           takeMapProfile(body);
           break;
@@ -227,6 +234,26 @@ public final class EventLog {
     attempts.computeIfAbsent(id, unseen -> new TreeMap<>()).putIfAbsent(state, millis);
   }
 
+  private void takeHeartbeat(ProtoReader heartbeat) {
+    String id = "";
+    while (heartbeat.next()) {
+      if (heartbeat.field() == 1) {
+        id = attempt(heartbeat.content());
+      } else {
+        takeTime(id, heartbeat);
+      }
+    }
+  }
+
+  /** A field of TaskHeartbeat or TimeUse. */
+  private void takeTime(String id, ProtoReader field) {
+    if (field.field() == 5) {
+      cpuMicros.merge(id, field.value(), Math::max);
+    } else if (field.field() == 7) {
+      tellWaits.add(id);
+    }
+  }
+
   private void takeMapProfile(ProtoReader profile) {
     String id = "";
     final List<Partition> partitions = new ArrayList<>();
@@ -295,13 +322,15 @@ public final class EventLog {
 
   private void takeReduceProfile(ProtoReader fields) {
     Reduce reduce = new Reduce();
+    String id = "";
     long[] hashes = {};
     long[] sizes = {};
     long[] nanos = {};
     while (fields.next()) {
       switch (fields.field()) {
         case 1:
-          reduce = reduces.computeIfAbsent(attempt(fields.content()), unseen -> new Reduce());
+          id = attempt(fields.content());
+          reduce = reduces.computeIfAbsent(id, unseen -> new Reduce());
           break;
         case 3:
           reduce.groups = fields.value();
@@ -329,6 +358,11 @@ public final class EventLog {
           break;
         case 16:
           nanos = varints(fields.content());
+          break;
+        case 24:
+          for (ProtoReader time = new ProtoReader(fields.content()); time.next(); ) {
+            takeTime(id, time);
+          }
           break;
         default:
           break;
