@@ -125,6 +125,7 @@ class Standalone:
 
     def __init__(self, spark, hosts, slots, disks):
         self.spark, self.hosts, self.slots, self.disks = spark, hosts, slots, disks
+        self.processes = []
         self.address = f"spark://{HUB}:7077"
 
     def __enter__(self):
@@ -145,14 +146,12 @@ class Standalone:
             self.hosts.end(process)
             self.hosts.processes.remove(process)
 
-    processes = ()
-
     def start(self, within, log, address, name, *words, disk=None):
         environment = {**self.spark.environment(), "SPARK_LOCAL_IP": address,
                        **({"SPARK_LOCAL_DIRS": str(disk)} if disk else {})}
         command = [*within, self.spark.home / "bin" / "spark-class", f"org.apache.spark.deploy.{name}", *words]
-        self.processes = [*self.processes, self.hosts.start([str(word) for word in command], log, env=environment,
-                                                            cwd=self.spark.folder)]
+        self.processes.append(self.hosts.start([str(word) for word in command], log, env=environment,
+                                               cwd=self.spark.folder))
 
 
 def wait_until(log, text):

@@ -36,7 +36,7 @@ WORKLOAD_SECONDS = 180
 GAIN_MIN = 0.05
 WAIT_MIN = 0.2  # of a query's time, from which on the console names it
 CONTENTIONS = ("none", "processor", "disk", "network")
-RESOURCES = {"processor": "processor", "io": "disk", "network": "network"}
+CONTENTION_FOR = {"io": "disk"}  # what is waited for then; of the others the name is the same
 SPINNERS = 3
 WRITERS = 2
 SLOW_RATE = "4mbit"
@@ -174,8 +174,8 @@ def contention(kind, hosts, host, disk):
 
 
 def waits_of(answer):
-    return {RESOURCES[resource]: wait["seconds"] for query in answer for resource, wait in query["waits"].items()
-            if resource in RESOURCES and "seconds" in wait}
+    return {CONTENTION_FOR.get(resource, resource): wait["seconds"]
+            for query in answer for resource, wait in query["waits"].items() if "seconds" in wait}
 
 
 def judge(kind, host, hosts, asked, job, query, seconds):
