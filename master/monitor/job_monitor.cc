@@ -482,6 +482,7 @@ JobSummary JobMonitor::Impl::Summary() const {
   if (workflow::HasOtherStages(state_)) {
     const absl::Time end = state_.closed_at.value_or(state_.last_arrival_at);
     summary.stages = workflow::ProfileOf(workflow::StagesNow(state_, end));
+    if (state_.opened) summary.stages.parameters = state_.opened->parameters;
   }
   if (job_.is_final && job_.ended_at && !tracked_.empty()) {
     summary.interval_score =
