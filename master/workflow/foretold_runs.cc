@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <set>
 #include <utility>
@@ -28,8 +29,8 @@ using gray_box::Parameters;
 constexpr double kAlike = 1.1;
 // A line that falls below this part of the least that was seen is not believed. Taste.
 constexpr double kLeastPart = 0.5;
-// Nor one by which something becomes so many times what it was. Taste.
-constexpr double kFactorMax = 100;
+// Nor one that rises above so many times the most. Taste.
+constexpr double kMostTimes = 100;
 // More are not expected of one stage.
 constexpr double kTasksMax = 1e6;
 // Of the log of a time, where a parameter changes whose influence no run shows. Taste.
@@ -81,7 +82,8 @@ class PositiveLine {
     if (labels.empty()) return;
     const auto [least, most] = std::minmax_element(labels.begin(), labels.end());
     if (!(*least > 0) || !std::isfinite(*most)) return;
-    least_ = *least;
+    floor_ = kLeastPart * *least;
+    ceiling_ = kMostTimes * *most;
     if (*most < kAlike * *least) {
       double sum = 0;
       for (const double label : labels) sum += label;
@@ -95,18 +97,19 @@ class PositiveLine {
   bool moves() const { return model_ && !model_->choices().empty(); }
   Forecast At(const std::vector<double>& row) const {
     Forecast forecast = model_->Predict(row);
-    forecast.value = std::max(forecast.value, kLeastPart * least_);
+    if (!(forecast.value > floor_)) forecast.value = floor_;
+    forecast.value = std::min(forecast.value, ceiling_);
     return forecast;
   }
   // By what one is to be multiplied to become the other; 1: not known, or nothing moves it.
   double Factor(const std::vector<double>& then, const std::vector<double>& now) const {
-    if (!moves()) return 1;
-    return std::clamp(At(now).value / At(then).value, 1 / kFactorMax, kFactorMax);
+    return moves() ? At(now).value / At(then).value : 1;
   }
 
  private:
   std::optional<LinearModel> model_;
-  double least_ = 0;
+  double floor_ = 0;
+  double ceiling_ = 0;
 };
 
 struct Run {
@@ -130,10 +133,15 @@ class WorkModel {
       : work_(work) {
     std::vector<std::vector<double>> told, told_of_times;
     std::vector<double> tasks, shares, seconds;
+    double least = std::numeric_limits<double>::infinity();
+    double most = 0;
     for (const Run& run : runs) {
       const auto seen = run.works.find(work);
-      if (seen != run.works.end()) has_bytes_ &= seen->second.read_bytes > 0;
+      if (seen == run.works.end()) continue;
+      least = std::min(least, seen->second.bytes_of_task());
+      most = std::max(most, seen->second.bytes_of_task());
     }
+    has_bytes_ = least > 0 && most > kAlike * least;
     for (const Run& run : runs) {
       const auto seen = run.works.find(work);
       if (seen == run.works.end()) continue;
@@ -150,21 +158,23 @@ class WorkModel {
     seconds_ = PositiveLine(of_times, told_of_times, std::move(seconds));
   }
 
-  Multiplied Now(const Run& run, const std::vector<double>& asked) const {
+  // `input`: what the input of the run is multiplied by.
+  Multiplied Now(const Run& run, const std::vector<double>& asked, double input) const {
     const auto seen = run.works.find(work_);
     if (seen == run.works.end()) return {};
     Multiplied by = {.tasks = tasks_.Factor(run.values, asked),
-                     .read_bytes = shares_.Factor(run.values, asked)};
+                     .read_bytes = input * shares_.Factor(run.values, asked)};
     by.task_seconds = seconds_.Factor(ForTimes(run.values, seen->second.bytes_of_task(), run),
                                       TimesAsked(run, seen->second, by, asked));
     return by;
   }
 
   // Of what a task takes in a run like that; no value: nothing is known of it.
-  std::optional<Forecast> Times(const Run& run, const std::vector<double>& asked) const {
+  std::optional<Forecast> Times(const Run& run, const std::vector<double>& asked,
+                                double input) const {
     const auto seen = run.works.find(work_);
     if (seen == run.works.end() || !seconds_.is_known()) return std::nullopt;
-    Forecast times = seconds_.At(TimesAsked(run, seen->second, Now(run, asked), asked));
+    Forecast times = seconds_.At(TimesAsked(run, seen->second, Now(run, asked, input), asked));
     // Of these every run is taken at its own.
     for (std::vector<std::string>* named : {&times.beyond, &times.never_varied}) {
       std::erase(*named, kBytesOfTask);
@@ -176,7 +186,7 @@ class WorkModel {
   }
 
  private:
-  // No names of parameters: these have no blanks in features.
+  // Beside the parameters.
   static constexpr const char* kBytesOfTask = "bytes of a task";
   static constexpr const char* kSlots = "slots of the run";
 
@@ -190,7 +200,7 @@ class WorkModel {
   }
 
   std::string work_;
-  bool has_bytes_ = true;  // in all runs
+  bool has_bytes_ = false;  // in all runs, and not always the same
   PositiveLine tasks_;
   PositiveLine shares_;  // read of each byte of input
   PositiveLine seconds_;
@@ -232,6 +242,13 @@ class Foretelling {
       for (const auto& [work, seen] : run.works)
         models_.try_emplace(work, work, features_.names(), runs_);
     }
+    std::vector<std::vector<double>> rows;
+    std::vector<double> inputs;
+    for (const Run& run : runs_) {
+      rows.push_back(run.values);
+      inputs.push_back(run.input_bytes);
+    }
+    input_ = PositiveLine(features_.names(), rows, std::move(inputs));
     values_ = features_.ValuesOf(asked);
     unknown_ = features_.Unknown(asked);
     never_varied_.insert(unknown_.begin(), unknown_.end());
@@ -260,11 +277,17 @@ class Foretelling {
     return Features(told);
   }
 
+  double InputOf(const Run& run) const { return input_.Factor(run.values, values_); }
+
   RunProfile Now(const Run& run) const {
     RunProfile now = *run.profile;
     now.parameters = asked_;
+    std::map<std::string, Multiplied> of_work;
+    for (const auto& [work, seen] : run.works) {
+      of_work[work] = models_.at(work).Now(run, values_, InputOf(run));
+    }
     for (StageProfile& stage : now.stages) {
-      const Multiplied by = models_.at(WorkKey(stage.work, stage.name)).Now(run, values_);
+      const Multiplied& by = of_work.at(WorkKey(stage.work, stage.name));
       const double tasks = std::round(static_cast<double>(stage.tasks) * by.tasks);
       const auto count = static_cast<std::uint64_t>(std::clamp(tasks, 1.0, kTasksMax));
       // Which task is the long one is known of as many tasks alone.
@@ -314,32 +337,37 @@ class Foretelling {
     const auto model = gray_box::RepetitionModel::Learn(told_, seen);
     if (!model.ok()) return counts;
     const auto forecasts = model->Predict(asked_);
+    const std::set<std::uint64_t> inexact = Inexact(*model, seen);
     for (const auto& [work, choices] : model->workflow_controls()) {
       const Forecast& forecast = forecasts.at(work);
+      if (!std::isfinite(forecast.value)) continue;
       counts[work] = static_cast<std::uint32_t>(
-          std::clamp(forecast.value, 1.0, double{gray_box::kRepeatedStagesMax}));
-      repeats_[WorkKey(work, "")] = IsExact(*model, work, seen) ? 0 : RelativeDeviation(forecast);
+          std::clamp(forecast.value, 1.0, static_cast<double>(gray_box::kRepeatedStagesMax)));
+      const bool is_told = unknown_.empty() && !inexact.contains(work);
+      repeats_[WorkKey(work, "")] = is_told ? 0 : RelativeDeviation(forecast);
       Name(forecast);
     }
     return counts;
   }
 
-  // Whether the number is told rather than found out, as that of iterations is.
-  bool IsExact(const gray_box::RepetitionModel& model, std::uint64_t work,
-               const std::vector<gray_box::StageCounts>& seen) const {
-    if (!unknown_.empty()) return false;
+  // Works whose number is found out rather than told, as that of iterations is.
+  std::set<std::uint64_t> Inexact(const gray_box::RepetitionModel& model,
+                                  const std::vector<gray_box::StageCounts>& seen) const {
+    std::set<std::uint64_t> works;
     for (std::size_t r = 0; r < runs_.size(); ++r) {
-      const auto count = seen[r].find(work);
-      const double ran = count == seen[r].end() ? 0 : count->second;
-      if (model.Predict(told_[r]).at(work).value != ran) return false;
+      for (const auto& [work, forecast] : model.Predict(told_[r])) {
+        const auto count = seen[r].find(work);
+        const double ran = count == seen[r].end() ? 0 : count->second;
+        if (forecast.value != ran) works.insert(work);
+      }
     }
-    return true;
+    return works;
   }
 
   double RelativeDeviation(const Forecast& forecast) const {
     double deviation = forecast.value > 0 ? forecast.deviation / forecast.value : 1;
     if (!unknown_.empty()) deviation = std::max(2 * deviation, kUnknownInfluence);
-    return std::min(deviation, cost::kUnknownDeviation);
+    return deviation < cost::kUnknownDeviation ? deviation : cost::kUnknownDeviation;
   }
 
   void Name(const Forecast& forecast) {
@@ -356,7 +384,7 @@ class Foretelling {
       all += seconds;
     }
     for (const auto& [work, model] : models_) {
-      const auto times = model.Times(runs_[nearest], values_);
+      const auto times = model.Times(runs_[nearest], values_, InputOf(runs_[nearest]));
       if (!times) continue;
       Name(*times);
       const double deviation = RelativeDeviation(*times);
@@ -384,6 +412,7 @@ class Foretelling {
   Features features_;
   const Parameters& asked_;
   std::vector<Run> runs_;
+  PositiveLine input_;  // bytes of a run
   std::map<std::string, WorkModel> models_;
   std::vector<double> values_;  // of what is asked
   std::vector<std::string> unknown_;

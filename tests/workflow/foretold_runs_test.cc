@@ -142,6 +142,28 @@ TEST(Foretell, KnowsTasksByWhatTheyRead) {
   EXPECT_THAT(stage.long_tasks, IsEmpty()) << "which task is long is another now";
 }
 
+// Ten times the scale is ten times the tasks, each as before, and ten times what is gathered, by
+// two tasks: 1 s and another for each 1,000 bytes that these read.
+TEST(Foretell, KnowsWhatParametersMakeOfTheData) {
+  const auto scaled = [](int scale) {
+    RunProfile run = {.slots = 4, .parameters = {{"scale", std::to_string(scale)}}};
+    run.stages = {Stage(kRead, static_cast<std::uint64_t>(scale), 2),
+                  Stage(kTurn, 2, 1 + scale, {0})};
+    run.stages[0].read_bytes = 4000.0 * scale;
+    run.stages[1].read_bytes = 2000.0 * scale;
+    return run;
+  };
+  const ForetoldRuns foretold = Foretold({scaled(1), scaled(2), scaled(4)}, {{"scale", "10"}});
+  ASSERT_THAT(foretold.runs, SizeIs(3));
+  for (const RunProfile& run : foretold.runs) {
+    EXPECT_EQ(run.stages[0].tasks, 10u);
+    EXPECT_NEAR(run.stages[0].seconds[2][0], 2, 1e-9);
+    EXPECT_NEAR(run.stages[1].read_bytes, 20'000, 1e-6);
+    EXPECT_NEAR(run.stages[1].seconds[2][0], 11, 1e-6);
+  }
+  EXPECT_EQ(foretold.remark, "parameters beyond those of earlier runs: scale");
+}
+
 TEST(Foretell, SaysNothingWithoutParametersOrThreeRunsThatHadThem) {
   const std::vector<RunProfile> runs = {KMeans(20), KMeans(40), KMeans(60)};
   EXPECT_THAT(Foretold(runs, {}).runs, IsEmpty());
