@@ -90,10 +90,16 @@ class PositiveLine {
       labels.assign(labels.size(), sum / static_cast<double>(labels.size()));
     }
     auto model = LinearModel::Fit(features, rows, labels);
-    if (model.ok()) model_ = *std::move(model);
+    if (!model.ok()) return;
+    model_ = *std::move(model);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      counts_ &= std::abs(At(rows[i]).value - labels[i]) < 0.5;
+    }
   }
 
   bool is_known() const { return model_.has_value(); }
+  // Whether it goes through all whole numbers: these were told, not found out.
+  bool counts() const { return counts_; }
   bool moves() const { return model_ && !model_->choices().empty(); }
   Forecast At(const std::vector<double>& row) const {
     Forecast forecast = model_->Predict(row);
@@ -108,6 +114,7 @@ class PositiveLine {
 
  private:
   std::optional<LinearModel> model_;
+  bool counts_ = true;
   double floor_ = 0;
   double ceiling_ = 0;
 };
@@ -167,6 +174,14 @@ class WorkModel {
     by.task_seconds = seconds_.Factor(ForTimes(run.values, seen->second.bytes_of_task(), run),
                                       TimesAsked(run, seen->second, by, asked));
     return by;
+  }
+
+  // How many tasks a stage has, where a parameter moves that.
+  std::optional<Forecast> Tasks(const std::vector<double>& asked) const {
+    if (!tasks_.moves()) return std::nullopt;
+    Forecast tasks = tasks_.At(asked);
+    if (tasks_.counts()) tasks.deviation = 0;
+    return tasks;
   }
 
   // Of what a task takes in a run like that; no value: nothing is known of it.
@@ -387,7 +402,12 @@ class Foretelling {
       const auto times = model.Times(runs_[nearest], values_, InputOf(runs_[nearest]));
       if (!times) continue;
       Name(*times);
-      const double deviation = RelativeDeviation(*times);
+      double deviation = RelativeDeviation(*times);
+      if (const auto tasks = model.Tasks(values_)) {
+        Name(*tasks);
+        deviation =
+            std::min(std::hypot(deviation, RelativeDeviation(*tasks)), cost::kUnknownDeviation);
+      }
       if (deviation > 0) foretold_.deviations[work] = deviation;
     }
     for (const auto& [work, deviation] : repeats_) {
