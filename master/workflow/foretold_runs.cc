@@ -100,6 +100,8 @@ class PositiveLine {
   bool is_known() const { return model_.has_value(); }
   // Whether it goes through all whole numbers: these were told, not found out.
   bool counts() const { return counts_; }
+  // What it may fall to, in place of half of the least.
+  void FallTo(double floor) { floor_ = floor; }
   bool moves() const { return model_ && !model_->choices().empty(); }
   Forecast At(const std::vector<double>& row) const {
     Forecast forecast = model_->Predict(row);
@@ -159,6 +161,7 @@ class WorkModel {
       seconds.push_back(seen->second.task_seconds);
     }
     tasks_ = PositiveLine(names, told, std::move(tasks));
+    if (tasks_.counts()) tasks_.FallTo(1);
     shares_ = PositiveLine(names, told, std::move(shares));
     std::vector<std::string> of_times = names;
     of_times.insert(of_times.end(), {kBytesOfTask, kSlots});

@@ -140,6 +140,8 @@ TEST(Foretell, KnowsTasksByWhatTheyRead) {
   EXPECT_NEAR(stage.seconds[2][0], 1.0, 1e-6);
   EXPECT_DOUBLE_EQ(stage.read_bytes, 3200);
   EXPECT_THAT(stage.long_tasks, IsEmpty()) << "which task is long is another now";
+  const ForetoldRuns few = Foretold({sorted(8), sorted(16), sorted(32)}, {{"partitions", "2"}});
+  EXPECT_EQ(few.runs[0].stages[1].tasks, 2u);
 }
 
 // Ten times the scale is ten times the tasks, each as before, and ten times what is gathered, by
