@@ -192,14 +192,15 @@ class WorkModel {
                                 double input) const {
     const auto seen = run.works.find(work_);
     if (seen == run.works.end() || !seconds_.is_known()) return std::nullopt;
-    Forecast times = seconds_.At(TimesAsked(run, seen->second, Now(run, asked, input), asked));
+    const Multiplied by = Now(run, asked, input);
+    Forecast times = seconds_.At(TimesAsked(run, seen->second, by, asked));
     // Of these every run is taken at its own.
     for (std::vector<std::string>* named : {&times.beyond, &times.never_varied}) {
       std::erase(*named, kBytesOfTask);
       std::erase(*named, kSlots);
     }
-    // A noise that no parameter explains is that of any runs.
-    if (!seconds_.moves() && times.never_varied.empty()) times.deviation = 0;
+    // Where the run is taken as it was, runs show how far it may be off.
+    if (by.task_seconds == 1 && times.never_varied.empty()) times.deviation = 0;
     return times;
   }
 

@@ -82,6 +82,9 @@ TEST(Foretell, SaysHowUnsureItIsAndWhatIsBeyond) {
   const ForetoldRuns within = Foretold({KMeans(20), KMeans(40), KMeans(60)}, {{"k", "50"}});
   EXPECT_LT(within.deviations.at(WorkKey(kTurn, "")), foretold.deviations.at(WorkKey(kTurn, "")));
   EXPECT_THAT(within.remark, IsEmpty());
+  const ForetoldRuns again = Foretold({KMeans(20), KMeans(40), KMeans(60)}, {{"k", "40"}});
+  EXPECT_THAT(again.runs, SizeIs(3));
+  EXPECT_THAT(again.deviations, IsEmpty()) << "one was told the same";
 }
 
 TEST(Foretell, BeginsWithTheRunThatIsNearestAndThenTheNewest) {
