@@ -705,6 +705,10 @@ void AddWatchedCommand(CLI::App& app, const std::string& engine,
   app.add_flag("--allow-insecure-remote", own.allow_insecure_remote,
                "Listen on addresses that other hosts reach, without TLS or tokens")
       ->excludes(master);
+  app.add_option("--data-dir", own.data_dir,
+                 "Data directory of that master; what it learns helps the next run")
+      ->type_name("DIR")
+      ->excludes(master);
   app.add_option("--log-dir", own.event_log_dir,
                  "Write the jobs' event logs to this directory, for `tidemark replay`")
       ->type_name("DIR")

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/time/clock.h"
@@ -59,6 +60,11 @@ bool IsOfSpark(const std::string& program) {
   return name.starts_with("spark") || name.starts_with("pyspark");
 }
 
+// Whether it runs a program that has arguments of its own.
+bool IsSparkSubmit(const std::string& program) {
+  return std::string(fs::path(program).filename()).starts_with("spark-submit");
+}
+
 absl::StatusOr<std::string> FindSparkJar(const std::string& jar) {
   return FindJar(jar, "spark", {kSparkPlugin, kSparkPart});
 }
@@ -83,6 +89,11 @@ int Do(const SparkRunArguments& arguments) {
     settings.emplace_back("spark.tidemark.announce", "true");
     if (const auto& deadline = arguments.progress.deadline) {
       settings.emplace_back("spark.tidemark.deadline", InstantText(*deadline, absl::Now()));
+    }
+    if (IsSparkSubmit(arguments.command[0])) {
+      for (SparkSetting& parameter : ParametersAmong(arguments.command, *defaults)) {
+        settings.push_back(std::move(parameter));
+      }
     }
     // Spark's own bars are about stages; ours stands in their place.
     settings.emplace_back("spark.ui.showConsoleProgress", "false");

@@ -1,6 +1,5 @@
-// The stages of a program that repeats some of them more or less often than in the run that is
-// known
-// ([GB] 4.1: iterations are stages of PageRank, jobs of K-Means). Pure.
+// The stages of a plan with some of them repeated more or less often
+// (master/gray_box/repeated_stages.h). Pure.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +11,8 @@
 namespace tidemark::cli {
 
 // `works`: what each stage does, of `stages`, which are in the order in which they ran. `counts`:
-// how often stages of each work are to be there; works that are not in it, or of which there is no
-// stage, stay. Stages that are added do what the last of their work does and wait for the stages
-// that follow those that it waits for; what waited for the last of a work waits for the new last
-// one. At least one of each work remains; where there would be more than kRepeatedStagesMax
-// stages, all stay as they are.
-inline constexpr std::size_t kRepeatedStagesMax = 10'000;
+// how often stages of each work are to be there. One that is added is called as the last of its
+// work, with (+1), (+2) and so on behind it.
 std::vector<PlannedStage> Repeated(std::vector<PlannedStage> stages,
                                    const std::vector<std::uint64_t>& works,
                                    const std::map<std::uint64_t, std::uint32_t>& counts);

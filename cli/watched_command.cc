@@ -215,9 +215,9 @@ absl::StatusOr<std::unique_ptr<Master>> StartMaster(const MasterOptions& options
     return absl::InvalidArgumentError(fmt::format(
         "--listen {}: tasks connect to it; pass an address that they can reach", address));
   }
-  if (absl::Status made = CreateDirectory("--log-dir", options.event_log_dir); !made.ok()) {
-    return made;
-  }
+  absl::Status made = CreateDirectory("--data-dir", options.data_dir);
+  if (made.ok()) made = CreateDirectory("--log-dir", options.event_log_dir);
+  if (!made.ok()) return made;
   RaiseDescriptorLimit();  // for the tasks of a cluster
   return Master::Start(options);
 }

@@ -4,11 +4,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "spark/parameters.h"
+
 namespace tidemark::spark {
 namespace {
-
-// Of settings that tell what a program was told to do, by any name.
-constexpr std::string_view kParameterPrefix = "spark.tidemark.param.";
 
 // Says what an operator of a plan does to which columns, and may be long: the first words count.
 constexpr std::string_view kOperator = "simpleString";

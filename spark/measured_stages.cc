@@ -1,9 +1,9 @@
 #include "spark/measured_stages.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "spark/json_fields.h"
+#include "spark/parameters.h"
 
 namespace tidemark::spark {
 namespace {
@@ -70,17 +70,7 @@ void MeasuredStages::Take(const json& event) {
       const std::string value = Text(properties, name);
       if (!value.empty()) properties_[name] = value;
     }
-    TakeParameters(properties);
-  }
-}
-
-void MeasuredStages::TakeParameters(const json& properties) {
-  constexpr std::string_view kPrefix = "spark.tidemark.param.";
-  if (!properties.is_object()) return;
-  for (const auto& [name, value] : properties.items()) {
-    if (!name.starts_with(kPrefix) || !value.is_string()) continue;
-    if (parameters_.size() >= kParametersMax) return;
-    parameters_[name.substr(kPrefix.size())] = value.get<std::string>();
+    for (auto& [name, value] : ParametersIn(properties)) parameters_[name] = value;
   }
 }
 

@@ -29,7 +29,6 @@ class MeasuredStages {
   static constexpr std::size_t kTasksMax = 200'000;
   static constexpr std::size_t kSqlStagesMax = 100'000;
   static constexpr std::size_t kExecutorsMax = 100'000;
-  static constexpr std::size_t kParametersMax = 64;
 
   // Takes an event of Spark in, as EventScanner leaves it; others change nothing.
   void Take(const nlohmann::json& event);
@@ -44,7 +43,6 @@ class MeasuredStages {
   const phases::SeenExecutors& executors() const { return seen_; }
 
  private:
-  void TakeParameters(const nlohmann::json& properties);
   void TaskEnd(const nlohmann::json& event);
   void JobStart(const nlohmann::json& event);
   void ExecutorAdded(const nlohmann::json& event);

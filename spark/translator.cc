@@ -9,6 +9,7 @@
 
 #include "spark/failure_cause.h"
 #include "spark/json_fields.h"
+#include "spark/parameters.h"
 #include "spark/planned_stages.h"
 #include "spark/signature.h"
 
@@ -188,6 +189,7 @@ bool Translator::OpenApplication(Tell tell) {
 void Translator::EnvironmentUpdate(const json& event, Tell) {
   const json& properties = Member(event, "Spark Properties");
   application_.queue = Text(properties, "spark.yarn.queue");
+  application_.parameters = ParametersIn(properties);
   if (const auto cores = NumberIn(Text(properties, "spark.task.cpus")); cores && *cores > 0) {
     cores_of_task_ = *cores;
   }

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <set>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "cli/client_process.h"
@@ -18,6 +21,31 @@ constexpr const char* kPlugins = "spark.plugins";
 // As the connector writes it; see ApplicationListener.java.
 constexpr std::string_view kAnnounced = "Tidemark: reporting on application ";
 constexpr std::string_view kOfYarn = "application_";
+
+// Of a setting that tells what the program is told; see docs/what-if.md.
+constexpr std::string_view kParameter = "spark.tidemark.param.";
+constexpr std::size_t kParametersMax = 64;
+// Longer ones are not read from event logs.
+constexpr std::size_t kNameOfParameterMax = 40;
+
+bool IsNameOfParameter(std::string_view name) {
+  const auto is_part = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
+  };
+  if (name.empty() || name.size() > kNameOfParameterMax) return false;
+  if (std::isalpha(static_cast<unsigned char>(name[0])) == 0) return false;
+  if (!std::all_of(name.begin(), name.end(), is_part)) return false;
+  // As spark.redaction.regex has it: what its values show is nobody's business.
+  const std::string lower = absl::AsciiStrToLower(absl::string_view(name.data(), name.size()));
+  constexpr const char* kHidden[] = {"secret", "password", "token", "access.key", "accesskey"};
+  return std::none_of(std::begin(kHidden), std::end(kHidden),
+                      [&](const char* hidden) { return lower.find(hidden) != std::string::npos; });
+}
+
+bool IsNumber(const std::string& text) {
+  double number = 0;
+  return absl::SimpleAtod(text, &number) && std::isfinite(number);
+}
 
 // Of spark-submit and the shells; all other options that begin with -- take a value.
 bool IsFlag(std::string_view word) {
@@ -142,6 +170,30 @@ std::vector<std::string> WithSparkSettings(const std::vector<std::string>& comma
   words.insert(words.end(), command.begin() + static_cast<std::ptrdiff_t>(options.end),
                command.end());
   return words;
+}
+
+std::vector<SparkSetting> ParametersAmong(const std::vector<std::string>& command,
+                                          const std::map<std::string, std::string>& defaults) {
+  const Options options = OptionsIn(command);
+  std::vector<SparkSetting> found;
+  std::set<std::string> known;
+  for (std::size_t at = options.end + 1; at < command.size(); ++at) {
+    const std::size_t equals = command[at].find('=');
+    std::string_view name = std::string_view(command[at]).substr(0, equals);
+    const bool is_option = name.starts_with("-");
+    while (name.starts_with("-")) name.remove_prefix(1);
+    std::string value;
+    if (equals != std::string::npos) {
+      value = command[at].substr(equals + 1);
+    } else if (is_option && at + 1 < command.size()) {
+      value = command[at + 1];
+    }
+    const std::string key = fmt::format("{}{}", kParameter, name);
+    if (!IsNameOfParameter(name) || !IsNumber(value) || !known.insert(key).second) continue;
+    if (options.settings.contains(key) || defaults.contains(key)) continue;
+    if (found.size() < kParametersMax) found.emplace_back(key, value);
+  }
+  return found;
 }
 
 std::vector<std::string> ApplicationIdsIn(std::string_view line) {

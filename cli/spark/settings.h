@@ -44,6 +44,12 @@ std::vector<std::string> WithSparkSettings(const std::vector<std::string>& comma
                                            const std::map<std::string, std::string>& defaults,
                                            const std::vector<SparkSetting>& settings);
 
+// What the arguments of the application of a spark-submit tell it, as settings
+// spark.tidemark.param.NAME: numbers, as NAME=80, --NAME=80 or --NAME 80, the first 64. Left out:
+// what is set already, and names that Spark would hide.
+std::vector<SparkSetting> ParametersAmong(const std::vector<std::string>& command,
+                                          const std::map<std::string, std::string>& defaults);
+
 // The ids of applications that a line of the command names: what the connector writes for us, and
 // those of YARN.
 std::vector<std::string> ApplicationIdsIn(std::string_view line);

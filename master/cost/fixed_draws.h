@@ -30,6 +30,7 @@ enum class Drawn : std::uint64_t {
   kWait = 7,          // how long something is waited for
   kCommon = 8,        // a factor on all that is left
   kGrowth = 9,        // stages that may still come
+  kForetold = 10,     // a factor on all stages of a work whose earlier runs had other parameters
 };
 // Whose, as an index, where every source of task times has one.
 inline constexpr std::uint64_t kOfKeyGroups = 0;

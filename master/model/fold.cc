@@ -199,6 +199,7 @@ absl::Status Folder::operator()(const JobOpened& opened) {
       if ((known.*text).empty()) known.*text = opened.*text;
     }
     if (!known.deadline) known.deadline = opened.deadline;
+    if (known.parameters.empty()) known.parameters = opened.parameters;
     known.application_master_attempt =
         std::max(known.application_master_attempt, opened.application_master_attempt);
   }

@@ -11,6 +11,8 @@ bool CanBeKept(const RunProfile& run) {
   std::size_t name_bytes = 0;
   std::size_t times = 0;
   std::size_t long_tasks = 0;
+  std::size_t parameter_bytes = 0;
+  for (const auto& [name, value] : run.parameters) parameter_bytes += name.size() + value.size();
   for (const StageProfile& stage : run.stages) {
     edges += stage.parents.size();
     name_bytes += stage.name.size() + stage.title.size();
@@ -19,7 +21,9 @@ bool CanBeKept(const RunProfile& run) {
   }
   return run.stages.size() <= RunProfile::kStagesMax && edges <= RunProfile::kEdgesMax &&
          name_bytes <= RunProfile::kNameBytesMax && times <= RunProfile::kTaskTimesMax &&
-         long_tasks <= RunProfile::kLongTasksMax;
+         long_tasks <= RunProfile::kLongTasksMax &&
+         run.parameters.size() <= RunProfile::kParametersMax &&
+         parameter_bytes <= RunProfile::kParameterBytesMax;
 }
 
 std::optional<PastRun> PastRunOf(const Snapshot& final, const JobSummary& summary) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <map>
 #include <optional>
 #include <sstream>
 #include <utility>
@@ -30,6 +31,7 @@
 #include "master/monitor/stragglers.h"
 #include "master/monitor/task_list.h"
 #include "master/schedule/placing.h"
+#include "master/workflow/foretold_runs.h"
 #include "master/workflow/stages_now.h"
 
 namespace tidemark {
@@ -49,15 +51,23 @@ constexpr std::size_t kNotesMax = 16;
 // The indicator that is made of points; all others do with bins.
 constexpr std::string_view kWantsPoints = "nearestfit";
 
+std::size_t BytesOf(const RunProfile& run) {
+  std::size_t bytes = 0;
+  for (const auto& [name, value] : run.parameters) bytes += name.size() + value.size();
+  for (const StageProfile& stage : run.stages) {
+    bytes += sizeof(stage) + stage.name.size() + stage.title.size() +
+             sizeof(std::size_t) * stage.parents.size();
+    for (const auto& seconds : stage.seconds) bytes += sizeof(double) * seconds.size();
+    bytes += sizeof(LongTask) * stage.long_tasks.size();
+  }
+  return bytes;
+}
+
 std::size_t BytesOf(const std::vector<PastRun>& runs) {
   std::size_t bytes = 0;
   for (const PastRun& run : runs) {
-    for (const StageProfile& stage : run.stages.stages) {
-      bytes += sizeof(stage) + stage.name.size() + stage.title.size() +
-               sizeof(std::size_t) * stage.parents.size();
-      for (const auto& seconds : stage.seconds) bytes += sizeof(double) * seconds.size();
-      bytes += sizeof(LongTask) * stage.long_tasks.size();
-    }
+    // As it was, and as it would have been with other parameters.
+    bytes += BytesOf(run.stages) * (run.stages.parameters.empty() ? 1 : 2);
   }
   return bytes;
 }
@@ -93,6 +103,13 @@ class JobMonitor::Impl {
   absl::Status Apply(const Event& event) {
     has_news_ = true;
     return model::Apply(event, options_.limits, state_);
+  }
+
+  void SetPastRuns(std::vector<PastRun> runs) {
+    state_.memory_bytes -= BytesOf(state_.past_runs);
+    state_.past_runs = std::move(runs);
+    state_.memory_bytes += BytesOf(state_.past_runs);
+    foretold_.reset();
   }
 
   void Refuse(const AcceptedSequence& event) { model::Refuse(event, options_.limits, state_); }
@@ -151,6 +168,8 @@ class JobMonitor::Impl {
   void Show(absl::Time now, Tracked& tracked, Indicator& said) const;
   absl::Time GivenUpAt() const;
   JobState StateAt(absl::Time now) const;
+  // Made again only when the job tells of its parameters.
+  const workflow::ForetoldRuns& Foretold();
   void AddEstimates(Snapshot& snapshot);
   void Finish(Snapshot& snapshot) const;
   std::vector<IndicatorError> Errors(absl::Time job_end) const;
@@ -165,6 +184,8 @@ class JobMonitor::Impl {
   double lost_share_ = 0;                              // of the evidence, at the last Tick()
   absl::Time listening_since_ = absl::InfinitePast();  // the last NoteRestart()
   absl::Time informed_at_ = absl::InfinitePast();      // the last Tick() without silence
+  std::optional<workflow::ForetoldRuns> foretold_;     // from its earlier runs ...
+  std::map<std::string, std::string> foretold_for_;    // ... for these parameters
   monitor::StagesEstimate stages_;                     // at the last Tick()
   ReducePhaseForecast reduce_;                         // likewise, by the first indicator
   model::IntervalRecord reduce_record_;                // of it
@@ -359,6 +380,16 @@ std::vector<IndicatorError> JobMonitor::Impl::Errors(absl::Time job_end) const {
   return errors;
 }
 
+const workflow::ForetoldRuns& JobMonitor::Impl::Foretold() {
+  static const auto* const kNothing = new std::map<std::string, std::string>();
+  const auto& parameters = state_.opened ? state_.opened->parameters : *kNothing;
+  if (!foretold_ || foretold_for_ != parameters) {
+    foretold_ = monitor::ForetellRuns(state_);
+    foretold_for_ = parameters;
+  }
+  return *foretold_;
+}
+
 // What all indicators say, the first for the job itself and its reduce stage.
 void JobMonitor::Impl::AddEstimates(Snapshot& snapshot) {
   const absl::Duration silence = snapshot.at - snapshot.silent_since.value_or(snapshot.at);
@@ -372,8 +403,10 @@ void JobMonitor::Impl::AddEstimates(Snapshot& snapshot) {
   reduce_ = {};
   if (monitor::IsOfStages(state_)) {
     reduce_ = ForecastReduceStage(snapshot.at);
-    stages_ = monitor::EstimateStages(state_, informed_at_, reduce_.left.get());
-    if (!stages_.problem.empty()) snapshot.notes.push_back(stages_.problem);
+    stages_ = monitor::EstimateStages(state_, informed_at_, &Foretold(), reduce_.left.get());
+    for (const std::string* note : {&stages_.problem, &stages_.remark}) {
+      if (!note->empty()) snapshot.notes.push_back(*note);
+    }
     snapshot.named_tasks = stages_.named_tasks;
     if (auto last = model::FindStraggler(state_, reduce_, informed_at_)) {
       monitor::NameStraggler(*std::move(last), snapshot.named_tasks);
@@ -482,6 +515,7 @@ JobSummary JobMonitor::Impl::Summary() const {
   if (workflow::HasOtherStages(state_)) {
     const absl::Time end = state_.closed_at.value_or(state_.last_arrival_at);
     summary.stages = workflow::ProfileOf(workflow::StagesNow(state_, end));
+    if (state_.opened) summary.stages.parameters = state_.opened->parameters;
   }
   if (job_.is_final && job_.ended_at && !tracked_.empty()) {
     summary.interval_score =
@@ -618,10 +652,7 @@ std::shared_ptr<const cost::StagesLeft> JobMonitor::stages_left() const {
 }
 void JobMonitor::SetPastRuns(std::vector<PastRun> runs) {
   if (runs.size() > kPastRunsMax) runs.resize(kPastRunsMax);
-  model::JobRecord& state = impl_->state();
-  state.memory_bytes -= BytesOf(state.past_runs);
-  state.past_runs = std::move(runs);
-  state.memory_bytes += BytesOf(state.past_runs);
+  impl_->SetPastRuns(std::move(runs));
 }
 void JobMonitor::NoteDamage(const LogDamage& damage) { impl_->NoteDamage(damage); }
 void JobMonitor::CountRejected(const AcceptedSequence& event) { impl_->Refuse(event); }

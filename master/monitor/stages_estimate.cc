@@ -148,10 +148,22 @@ bool IsOfStages(const model::JobRecord& state) {
   return workflow::HasOtherStages(state) || (state.stages.empty() && !HistoryOf(state).empty());
 }
 
+workflow::ForetoldRuns ForetellRuns(const model::JobRecord& state) {
+  if (!state.opened) return {};
+  return workflow::Foretell(HistoryOf(state), state.opened->parameters);
+}
+
 StagesEstimate EstimateStages(const model::JobRecord& state, absl::Time now,
+                              const workflow::ForetoldRuns* foretold,
                               const cost::StagesLeft* by_key_groups) {
   StagesEstimate result;
-  const std::vector<const RunProfile*> history = HistoryOf(state);
+  std::vector<const RunProfile*> history = HistoryOf(state);
+  const bool is_foretold = foretold != nullptr && !foretold->runs.empty();
+  if (is_foretold) {
+    history.clear();
+    for (const RunProfile& run : foretold->runs) history.push_back(&run);
+    result.remark = foretold->remark;
+  }
   result.may_grow = state.has_late_stages && history.empty();
   result.problem = TooLarge(state);
   if (!result.problem.empty()) return result;
@@ -162,6 +174,7 @@ StagesEstimate EstimateStages(const model::JobRecord& state, absl::Time now,
   }
   const std::size_t there = seen.stages.size();
   workflow::ExpectStages(history, seen);
+  if (is_foretold) workflow::NoteDeviations(*foretold, seen.stages);
   std::size_t left = 0;
   for (const workflow::StageNow& stage : seen.stages) {
     if (!stage.is_task_count_known) {
@@ -176,6 +189,9 @@ StagesEstimate EstimateStages(const model::JobRecord& state, absl::Time now,
   result.problem = TooMany(left, "stages with tasks left", kStagesLeftMax);
   if (!result.problem.empty()) return result;
   workflow::StagesOptions options;
+  if (is_foretold) {
+    options.common_deviation = std::hypot(options.common_deviation, foretold->repeats_deviation);
+  }
   if (by_key_groups != nullptr) {
     options.by_key_groups = &by_key_groups->stages.front();
     for (workflow::StageNow& stage : seen.stages) {

@@ -10,6 +10,7 @@
 #include "master/estimate/application_estimate.h"
 #include "master/model/job_record.h"
 #include "master/monitor/task_list.h"
+#include "master/workflow/foretold_runs.h"
 #include "tidemark/job.h"
 #include "tidemark/stage_forecast.h"
 
@@ -18,6 +19,9 @@ namespace tidemark::monitor {
 // Whether this is how the job's end is estimated: it has other stages than those of MapReduce, or
 // none yet, and its earlier runs had such.
 bool IsOfStages(const model::JobRecord& state);
+
+// By its parameters, from its earlier runs. O(workflow::Foretell()).
+workflow::ForetoldRuns ForetellRuns(const model::JobRecord& state);
 
 struct StagesEstimate {
   std::optional<estimate::Range> end;  // from now on; empty: nothing can be said
@@ -32,12 +36,15 @@ struct StagesEstimate {
   double known_share = 0;              // of the work left, what this run or earlier ones tell about
   bool may_grow = false;               // more jobs may come than its engine has told of
   std::string problem;                 // what is wrong with the stages, for people; or empty
+  std::string remark;                  // what makes the end less sure, for people; or empty
 };
 
+// `foretold`: what its earlier runs would have been with its parameters; null: nothing is.
 // `by_key_groups`: its reduce stage, as an indicator leaves it; null: nothing is known of key
 // groups. Cost: that of workflow::StagesNow(), workflow::ApplicationOfStages() and
 // estimate::EstimateApplication().
 StagesEstimate EstimateStages(const model::JobRecord& state, absl::Time now,
+                              const workflow::ForetoldRuns* foretold = nullptr,
                               const cost::StagesLeft* by_key_groups = nullptr);
 
 }  // namespace tidemark::monitor

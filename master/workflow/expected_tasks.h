@@ -61,7 +61,10 @@ double MeanSeconds(std::span<const double> seconds);
 
 struct ExpectedTasks {
   std::array<cost::TimeDistribution, kWarmths> times;
-  double deviation = 0;     // of the log of a factor common to all tasks of the stage
+  double deviation = 0;  // of the log of a factor common to all tasks of the stage
+  // The same of a factor that it has in common with other stages: all that have its number.
+  double shared_deviation = 0;
+  std::uint64_t shared_by = 0;
   bool is_known = false;    // something backs it: a run, or a finished task
   bool is_of_runs = false;  // earlier runs back it, which had tasks of all sizes
   // Those that take longer than `times` say, by index (master/workflow/long_tasks.h).

@@ -9,6 +9,7 @@
 
 #include "master/cost/log_line.h"
 #include "master/cost/opinions.h"
+#include "master/workflow/foretold_tasks.h"
 #include "master/workflow/long_tasks.h"
 #include "master/workflow/match_stages.h"
 #include "master/workflow/size_factors.h"
@@ -63,13 +64,17 @@ class ExpectedStagesBuilder {
       if (!stage.lag && !runs_[i].empty()) stage.lag = runs_[i].front().stage->lag;
     }
     FindRepeated();
+    std::vector<ExpectedTasks> before;
     for (std::size_t i = 0; i < expected_.stages.size(); ++i) {
       const StageNow& stage = expected_.stages[i];
       const auto repeated = repeated_.find({MayRepeat(i) ? stage.work : 0, stage.tasks});
-      const ExpectedTasks before = repeated == repeated_.end()
-                                       ? ExpectTasks(runs_[i], stage.tasks, slots_, constants_)
-                                       : repeated->second;
-      expected_.tasks.push_back(ExpectTasksNow(before, stage, constants_));
+      before.push_back(repeated == repeated_.end()
+                           ? ExpectTasks(runs_[i], stage.tasks, slots_, constants_)
+                           : repeated->second);
+    }
+    CorrectForetold(expected_.stages, constants_, before);
+    for (std::size_t i = 0; i < expected_.stages.size(); ++i) {
+      expected_.tasks.push_back(ExpectTasksNow(before[i], expected_.stages[i], constants_));
     }
     GuessUnknown();
     return std::move(expected_);
@@ -196,9 +201,10 @@ double SlotsOf(const std::vector<StageNow>& stages, const schedule::Resourcing& 
   return share > 0 ? std::max(std::floor(1 / share + 1e-9), 1.0) : 1;
 }
 
-// A factor on all times of a stage.
-Draws FactorsOf(std::uint64_t stage, double deviation, double shift, const FixedDraws& draws) {
-  Draws factors = draws.Normals(Drawn::kStage, stage);
+// A factor on all times of a stage, or of several.
+Draws FactorsOf(Drawn what, std::uint64_t index, double deviation, double shift,
+                const FixedDraws& draws) {
+  Draws factors = draws.Normals(what, index);
   for (double& factor : factors) {
     factor = std::exp(deviation * factor - shift * deviation * deviation);
   }
@@ -211,10 +217,15 @@ cost::StageLeft StageOf(const StageNow& stage, std::uint64_t stream, const Expec
   const double shift = expected.is_known ? kKnownShift : kUnknownShift;
   left.times.is_known = expected.is_known;
   if (left.work.pending == 0 && left.work.running.empty()) return left;
-  left.times.factor = FactorsOf(stream, expected.deviation, shift, draws);
+  left.times.factor = FactorsOf(Drawn::kStage, stream, expected.deviation, shift, draws);
+  if (expected.shared_deviation > 0) {
+    const Draws shared =
+        FactorsOf(Drawn::kForetold, expected.shared_by, expected.shared_deviation, shift, draws);
+    for (std::size_t d = 0; d < shared.size(); ++d) left.times.factor[d] *= shared[d];
+  }
   if (!expected.is_known) {
     left.times.factor_of_bounds =
-        FactorsOf(stream, constants.unknown_interval_deviation, shift, draws);
+        FactorsOf(Drawn::kStage, stream, constants.unknown_interval_deviation, shift, draws);
   }
   // Of a round of a loop, what its tasks have to read says more than what others had.
   TaskFactors factors = FactorsBySize(stage, expected, draws);
@@ -345,6 +356,7 @@ void ExpectStages(std::span<const RunProfile* const> history, WorkflowNow& now) 
     expected.push_back(i);
     StageNow& stage = now.stages.emplace_back(StageNow{.name = before[i].name,
                                                        .title = before[i].title,
+                                                       .work = before[i].work,
                                                        .tasks = before[i].tasks,
                                                        .lag = before[i].lag});
     // The same for as long as it does not exist, whichever others appear before it.

@@ -43,6 +43,7 @@ struct Begun {
   bool counts = false;  // for its task; others only used its slot
   bool is_finished = false;
   std::optional<double> fraction;  // of its input that it is done with, while it runs
+  std::uint64_t read_bytes = 0;
   Warmth warmth = Warmth::kRest;
 };
 
@@ -140,6 +141,7 @@ class Looking {
         // Slots of MapReduce are of its stages, not of executors.
         if (!IsOfMapReduce(stage)) begun.executor = attempt.executor;
         begun.is_finished = attempt.life.is_finished();
+        begun.read_bytes = attempt.bytes_done;
         // Of a stage that has ended, what still runs is of no use.
         if (!begun.is_finished && (!attempt.life.is_running() || stage.closed)) continue;
         if (!begun.is_finished) {
@@ -213,6 +215,7 @@ class Looking {
       for (const std::size_t place : facts.begun) {
         const Begun& task = begun_[place];
         if (task.is_finished) {
+          now.read_bytes += static_cast<double>(task.read_bytes);
           now.finished.push_back(
               {SecondsBetween(task.start, *task.end), task.warmth, task.index, size_of(task)});
           facts.last_end = std::max(facts.last_end, *task.end);
@@ -512,8 +515,11 @@ RunProfile ProfileOf(const WorkflowNow& now) {
     place[i] = run.stages.size();
     StageProfile profile = {.name = stage.name,
                             .title = stage.title,
+                            .work = stage.work,
                             .fetches = stage.fetches,
                             .tasks = stage.tasks,
+                            .read_bytes = stage.read_bytes * static_cast<double>(stage.tasks) /
+                                          static_cast<double>(stage.finished.size()),
                             .lag = stage.lag.value_or(0)};
     for (const FinishedTask& task : stage.finished) {
       profile.seconds[static_cast<std::size_t>(task.warmth)].push_back(task.seconds);

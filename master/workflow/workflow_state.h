@@ -45,6 +45,10 @@ struct StageNow {
   bool has_failed = false;  // it ended without its result
   std::vector<FinishedTask> finished;
   std::vector<RunningTask> running;
+  // Of the log of what its tasks take, common to all stages of its work, since its earlier runs
+  // were told other parameters (foretold_runs.h).
+  double foretold_deviation = 0;
+  double read_bytes = 0;  // by the tasks that have finished; 0: not known
   // Of the tasks that have not begun, in the order in which they will, what they are to read:
   // bytes, or records where those are not told. Empty: the sizes of the stage's tasks are not
   // known.

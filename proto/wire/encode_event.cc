@@ -212,6 +212,11 @@ struct BodyEncoder {
     message.set_application_master_attempt(job.application_master_attempt);
     if (job.deadline) message.set_deadline_at(absl::ToUnixNanos(*job.deadline));
     for (const StageOpened& stage : job.stages) EncodeStage(stage, *message.add_stages());
+    for (const auto& [name, value] : job.parameters) {
+      v1::Parameter& parameter = *message.add_parameters();
+      parameter.set_name(ValidText(name));
+      parameter.set_value(ValidText(value));
+    }
   }
 
   void operator()(const StageOpened& stage) const {

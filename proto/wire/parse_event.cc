@@ -138,6 +138,12 @@ absl::StatusOr<EventBody> ParseJobOpened(const v1::JobOpened& untrusted,
   }
   if (untrusted.has_deadline_at()) job.deadline = absl::FromUnixNanos(untrusted.deadline_at());
   job.application_master_attempt = untrusted.application_master_attempt();
+  for (const v1::Parameter& parameter : untrusted.parameters()) {
+    if (job.parameters.size() == limits.parameters_max) break;
+    if (parameter.name().empty()) continue;
+    job.parameters.try_emplace(Cut(parameter.name(), limits.parameter_bytes_max),
+                               Cut(parameter.value(), limits.parameter_bytes_max));
+  }
   job.stages.reserve(stages);
   for (const v1::StageOpened& stage : untrusted.stages()) {
     if (!check.ok()) break;

@@ -24,6 +24,8 @@ struct EventLimits {
   std::uint32_t partitions_max = 1'000'000;
   std::size_t array_items_max = 1'000'000;
   std::size_t stages_max = 10'000;  // in one JobOpened
+  std::size_t parameters_max = 64;
+  std::size_t parameter_bytes_max = 1024;  // of a name or a value; longer ones are cut
 };
 
 // An event as it came, with what its stream or log says of it. Nothing is checked.

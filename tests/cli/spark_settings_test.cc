@@ -58,6 +58,26 @@ TEST(WithSparkSettings, TakesNoWordOfTheApplicationForAnOption) {
                           "--conf", "k=v"));
 }
 
+TEST(ParametersAmong, AreNumbersThatTheArgumentsOfTheApplicationName) {
+  EXPECT_THAT(ParametersAmong({"spark-submit", "--num-executors", "4", "app.py", "k=80",
+                               "--iterations=20", "--tolerance", "1e-4", "-n", "-3", "in/2026=1"},
+                              {}),
+              ElementsAre(Pair("spark.tidemark.param.k", "80"),
+                          Pair("spark.tidemark.param.iterations", "20"),
+                          Pair("spark.tidemark.param.tolerance", "1e-4"),
+                          Pair("spark.tidemark.param.n", "-3")));
+}
+
+TEST(ParametersAmong, LeavesOutWordsSecretsAndWhatIsSetAlready) {
+  EXPECT_THAT(ParametersAmong({"spark-submit", "--conf", "spark.tidemark.param.k=7", "app.py",
+                               "k=80", "--k", "81", "d=5", "--input", "s3://a/b", "--db-password",
+                               "1234", "--api_token=5", "x=nan", "y=", "=4", "5", "--z"},
+                              {{"spark.tidemark.param.d", "6"}}),
+              IsEmpty());
+  EXPECT_THAT(ParametersAmong({"spark-submit"}, {}), IsEmpty());
+  EXPECT_THAT(ParametersAmong({"spark-submit", "app.py"}, {}), IsEmpty());
+}
+
 TEST(SparkDefaults, AreReadAsJavaReadsThem) {
   EXPECT_THAT(
       SparkDefaults("# a comment\nspark.jars  a.jar,b.jar \nspark.plugins=A\n a: b c\r\n\n"),

@@ -344,6 +344,26 @@ TEST_F(HistoryTest, WhatPeopleCallAStageIsKept) {
   EXPECT_THAT(Open()->OfName("nightly", 1)->front().summary.stages.stages, ElementsAre(stage));
 }
 
+TEST_F(HistoryTest, WhatTheProgramWasToldAndWhatItsStagesReadIsKept) {
+  FinishedJob job = Ended("a", 100);
+  const StageProfile stage = {
+      .name = "0f-1", .work = 0xfedcba9876543210, .tasks = 1, .read_bytes = 1e12};
+  job.summary.stages = {.parameters = {{"k", "80"}, {"letters", "a,f"}}, .stages = {stage}};
+  ASSERT_TRUE(Open()->Add(job).ok());
+  EXPECT_EQ(Open()->OfName("nightly", 1)->front().summary.stages, job.summary.stages);
+}
+
+TEST_F(HistoryTest, OfARunWithTooManyParametersNothingIsKept) {
+  FinishedJob job = Ended("a", 100);
+  job.summary.stages.stages = {{.name = "scan", .tasks = 1}};
+  for (std::size_t i = 0; i <= RunProfile::kParametersMax; ++i) {
+    job.summary.stages.parameters[std::to_string(i)] = "1";
+  }
+  ASSERT_TRUE(Open()->Add(job).ok());
+  EXPECT_THAT(Open()->OfName("nightly", 1)->front().summary.stages.stages, IsEmpty());
+  EXPECT_THAT(Open()->OfName("nightly", 1)->front().summary.stages.parameters, IsEmpty());
+}
+
 TEST_F(HistoryTest, LongTasksOutOfOrderOrWithoutATimeAreLeftOut) {
   FinishedJob job = Ended("a", 100);
   StageProfile stage = {.name = "join", .tasks = 200};

@@ -90,6 +90,17 @@ std::vector<std::uint32_t> Skipped(const std::vector<Event>& events) {
 
 absl::Time At(std::int64_t millis) { return absl::FromUnixMillis(millis); }
 
+TEST(Translator, TellsWhatTheProgramWasTold) {
+  const std::vector<Event> events =
+      Read({R"({"Event":"SparkListenerEnvironmentUpdate","Spark Properties":{"spark.app.name":"x",)"
+            R"("spark.tidemark.param.k":"80","spark.tidemark.param.letters":"a,f",)"
+            R"("spark.tidemark.param.":"nameless","spark.tidemark.param.odd":7}})",
+            kStart});
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_THAT(std::get<JobOpened>(events[0].body).parameters,
+              ElementsAre(testing::Pair("k", "80"), testing::Pair("letters", "a,f")));
+}
+
 TEST(Translator, ExecutorsOfBeforeTheStartFollowIt) {
   const auto events = Read(
       {R"({"Event":"SparkListenerEnvironmentUpdate","Spark Properties":{"spark.task.cpus":"2","spark.yarn.queue":"etl"}})",

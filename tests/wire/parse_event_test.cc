@@ -65,6 +65,16 @@ TEST(ParseEvent, AMapOnlyJobCanBeSaid) {
   EXPECT_EQ(job.stages[0].kind, StageKind::kMap);
 }
 
+TEST(ParseEvent, TakesSixtyFourParametersAndCutsLongOnes) {
+  JobOpened job;
+  for (int i = 100; i < 170; ++i) job.parameters[std::to_string(i)] = std::string(5000, 'x');
+  job.parameters[""] = "nameless";
+  const auto parsed = std::get<JobOpened>(Parsed(job));
+  ASSERT_EQ(parsed.parameters.size(), 64u);
+  EXPECT_EQ(parsed.parameters.begin()->first, "100");
+  EXPECT_LE(parsed.parameters.begin()->second.size(), 1024u);
+}
+
 TEST(ParseEvent, ACombinerCanBeDenied) {
   StageOpened stage{.kind = StageKind::kMap};
   EXPECT_EQ(std::get<StageOpened>(Parsed(stage)).has_combiner, std::nullopt);

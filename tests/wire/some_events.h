@@ -52,6 +52,7 @@ inline JobOpened SomeJobOpened() {
   job.submitted_at = absl::FromUnixMillis(1'700'000'000'000);
   job.deadline = absl::FromUnixMillis(1'700'000'600'000);
   job.application_master_attempt = 2;
+  job.parameters = {{"k", "80"}, {"letters", "a,f,h"}};
   job.stages = MapReduceStages(30, 4);
   job.stages[kMapStage].slots = 8;
   job.stages[kMapStage].partition_count = 4;

@@ -393,6 +393,22 @@ TEST(ProfileOf, KeepsAnEvenChoiceOfManyTaskTimes) {
   EXPECT_LE(kept, RunProfile::kTaskTimesMax);
 }
 
+// Of three tasks two are done, which read 30 bytes.
+TEST(ProfileOf, KeepsWhatAStageDoesAndWhatItsTasksRead) {
+  StageOpened scan = Stage(0, 3);
+  scan.work = 7;
+  Job job({scan});
+  for (const std::uint32_t index : {0u, 1u}) {
+    job.Say(index, test::Started(Task(0, index)));
+    job.Say(2, test::Read(Task(0, index), 10 + 10 * index));
+    job.Say(3, test::Finished(Task(0, index)));
+  }
+  const RunProfile run = ProfileOf(job.Now(4));
+  ASSERT_EQ(run.stages.size(), 1u);
+  EXPECT_EQ(run.stages[0].work, 7u);
+  EXPECT_DOUBLE_EQ(run.stages[0].read_bytes, 45);
+}
+
 TEST(ProfileOf, KeepsWhichTasksWereLong) {
   WorkflowNow now;
   StageNow& stage = now.stages.emplace_back(StageNow{.tasks = 4});

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -32,12 +33,16 @@ struct StageProfile {
   std::string name;
   // For people; empty: its name.
   std::string title;
+  // Equal for stages that do the same to other data (StageOpened::work); 0: not known.
+  std::uint64_t work = 0;
   // What it waited for: indexes in RunProfile::stages.
   std::vector<std::size_t> parents;
   // Whether its tasks read what parents wrote. Else its driver alone waited for them, as for one
   // query before the next.
   bool fetches = true;
   std::uint64_t tasks = 0;
+  // What its tasks read in all, of input and of what parents wrote; 0: not known. Bytes.
+  double read_bytes = 0;
   // From the end of the last parent to its first task. Seconds.
   double lag = 0;
   // Seconds that its tasks, or an even choice of them, took, in four kinds: the first on their
@@ -58,8 +63,12 @@ struct RunProfile {
   static constexpr std::size_t kLongTasksMax = kStagesMax;
   static constexpr std::size_t kEdgesMax = 100'000;
   static constexpr std::size_t kNameBytesMax = std::size_t{2} << 20;
+  static constexpr std::size_t kParametersMax = 64;
+  static constexpr std::size_t kParameterBytesMax = std::size_t{128} << 10;  // names and values
   // Tasks that the run could have at once.
   double slots = 1;
+  // What its program was told to do (JobOpened::parameters); empty: not known.
+  std::map<std::string, std::string> parameters;
   // Empty: nothing is known of them.
   std::vector<StageProfile> stages;
   friend bool operator==(const RunProfile&, const RunProfile&) = default;

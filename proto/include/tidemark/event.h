@@ -23,6 +23,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -195,6 +196,8 @@ struct JobOpened {
   std::vector<StageOpened> stages;
   // When it has to have succeeded: an instant of the world, whatever the sender's clock says.
   std::optional<absl::Time> deadline;
+  // What its program was told to do, by name: what makes this run another than earlier ones.
+  std::map<std::string, std::string> parameters;
   friend bool operator==(const JobOpened&, const JobOpened&) = default;
 };
 

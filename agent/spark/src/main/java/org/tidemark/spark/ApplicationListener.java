@@ -123,6 +123,10 @@ final class ApplicationListener extends SparkListener {
       job.queue = context.conf().get("spark.yarn.queue", "");
       job.submittedMillis = start.time();
       job.deadlineMillis = settings.deadlineMillis;
+      for (scala.Tuple2<String, String> parameter :
+          context.conf().getAllWithPrefix(Settings.PARAMETER_PREFIX)) {
+        job.parameters.put(parameter._1(), parameter._2());
+      }
       final Event opened = Events.jobOpened(job);
       standing.jobOpened(opened);
       sender.send(opened);

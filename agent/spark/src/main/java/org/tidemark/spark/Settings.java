@@ -29,6 +29,8 @@ final class Settings {
   static final String ANNOUNCE = "spark.tidemark.announce";
   /** When the application has to have ended, such as 2026-11-26T07:30:00Z. */
   static final String DEADLINE = "spark.tidemark.deadline";
+  /** What the program was told to do, by names that users choose. */
+  static final String PARAMETER_PREFIX = "spark.tidemark.param.";
   static final String TOKEN = "spark.tidemark.token";
   /** A file at the driver with the token. */
   static final String TOKEN_FILE = "spark.tidemark.token.file";

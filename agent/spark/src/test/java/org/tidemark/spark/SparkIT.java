@@ -101,6 +101,7 @@ public class SparkIT {
   public void aLocalApplicationTellsWhatItsOwnLogTells() throws Exception {
     final File events = FOLDER.newFolder();
     final List<String> options = Spark.logging(events);
+    options.addAll(Arrays.asList("--conf", Settings.PARAMETER_PREFIX + "k=80"));
     try (Master master = Master.start(FOLDER.newFolder().toPath())) {
       final Spark.Ended ended = spark.work(LOCAL, options, master.address);
       check(ended, 1);
@@ -108,6 +109,7 @@ public class SparkIT {
       assertEquals(1, log.outcome);
       assertEquals(0, log.refused);
       assertEquals("spark", log.engine);
+      assertEquals(Collections.singletonMap("k", "80"), log.parameters);
       assertEquals(Set.of("driver", "executor"), log.sources);
       assertEquals(1, log.executors);
       assertEquals(logged(events, "TaskStart"), log.attempts.size());

@@ -1,6 +1,7 @@
 package org.tidemark.jvm.wire;
 
 import java.util.List;
+import java.util.Map;
 import org.tidemark.jvm.profile.GroupPoint;
 import org.tidemark.jvm.profile.PartitionKeys;
 import org.tidemark.jvm.profile.ProcessorWatch;
@@ -64,6 +65,9 @@ public final class Events {
       body.message(8, stage.encoded());
     }
     addInstant(body, 9, job.deadlineMillis);
+    for (Map.Entry<String, String> parameter : job.parameters.entrySet()) {
+      body.message(10, new ProtoWriter().text(1, parameter.getKey()).text(2, parameter.getValue()));
+    }
     return new Event(Event.Importance.JOB, JOB_OPENED, body, null);
   }
 

@@ -2,6 +2,8 @@ package org.tidemark.jvm.wire;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
 /** What JobOpened says. Fields left as they are were not said. */
 public final class JobNews {
@@ -13,6 +15,8 @@ public final class JobNews {
   public long submittedMillis;
   public int masterAttempt;
   public long deadlineMillis;
+  /** What the program was told to do, by name. */
+  public final Map<String, String> parameters = new TreeMap<>();
   public final List<StageNews> stages = new ArrayList<>();
 
   public JobNews(String engine) {

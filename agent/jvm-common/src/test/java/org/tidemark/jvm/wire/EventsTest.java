@@ -142,6 +142,7 @@ public class EventsTest {
     job.submittedMillis = 1_700_000_000_123L;
     job.masterAttempt = 2;
     job.deadlineMillis = 1_700_000_600_000L;
+    job.parameters.put("k", "80");
     final StageNews map = new StageNews(0, StageNews.Kind.MAP);
     map.tasks = 4;
     map.hasCombiner = true;

@@ -43,6 +43,7 @@ public final class EventLog {
   public int outcome;
   public int refused;
   public String engine = "";
+  public final Map<String, String> parameters = new TreeMap<>();
   public final Map<Long, Stage> stages = new TreeMap<>();
   public final Set<String> hosts = new HashSet<>();
   public int executors;
@@ -146,11 +147,25 @@ public final class EventLog {
         .collect(Collectors.toSet());
   }
 
+  private void takeParameter(ProtoReader body) {
+    String name = "";
+    while (body.next()) {
+      if (body.field() == 1) {
+        name = text(body);
+      } else {
+        parameters.put(name, text(body));
+      }
+    }
+  }
+
   private void take(int kind, ProtoReader body) {
     switch (kind) {
       case 1:
         while (body.next()) {
           engine = body.field() == 2 ? text(body) : engine;
+          if (body.field() == 10) {
+            takeParameter(new ProtoReader(body.content()));
+          }
         }
         break;
       case 2:
