@@ -71,6 +71,19 @@ TEST(AlertMessages, SayWhatWasAskedFor) {
   EXPECT_EQ(json::parse(SlackMessage(alert, late))["text"], AlertText(alert, late));
 }
 
+TEST(AlertMessages, TellTheEndByTheClockOnlyWhereTheConsoleWould) {
+  const auto end = [](const Range& left) {
+    Alert alert = Late();
+    alert.job.estimate.remaining = left;
+    return AlertText(alert, Saying(AlertKind::kLate, "{end}"));
+  };
+  EXPECT_EQ(end({absl::Minutes(50), absl::Minutes(48), absl::Minutes(54)}), "23:04");
+  EXPECT_EQ(end({absl::Minutes(50), absl::Minutes(2), absl::Hours(17)}), "unknown");
+  Alert ended = Failed();
+  ended.job.ended_at = ended.job.at;
+  EXPECT_EQ(AlertText(ended, Saying(AlertKind::kFailed, "{end}")), "22:14");
+}
+
 TEST(AlertMessages, TheCauseIsWhatOurWordsSayBehindTheName) {
   for (const Alert& alert : {Late(), Failed()}) {
     EXPECT_EQ(AlertText(alert, Saying(alert.kind, "{job}: {cause}")), AlertText(alert, kUtc));
