@@ -3,6 +3,7 @@
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 packaging=$here/../../packaging
+PATH=$here/../../.cache/tools/prometheus/usr/bin:$PATH  # of ./dev setup monitoring
 
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 "$tidemark" serve --listen 127.0.0.1:0 --set "metrics.listen=127.0.0.1:$port" 2>"$work/serve.err" &
