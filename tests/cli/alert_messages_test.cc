@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/cli/documented_json.h"
 #include "tests/cli/some_jobs.h"
 
 namespace tidemark::cli {
@@ -119,6 +120,18 @@ TEST(AlertMessages, GenericHasTheFacts) {
   EXPECT_EQ(message["remaining_upper_seconds"], 249);
   EXPECT_EQ(message["deadline_at"], "2023-11-14T22:17:32.000Z");
   EXPECT_EQ(message["late_probability"], 0.83);
+}
+
+TEST(AlertMessages, GenericIsAsItIsDocumented) {
+  const json documented = test::DocumentedJson("## Messages");
+  ASSERT_TRUE(documented.is_object());
+  const json message = json::parse(GenericMessage(Late(), kUtc));
+  ASSERT_EQ(documented.size(), message.size()) << documented << message;
+  for (const auto& [name, value] : documented.items()) {
+    EXPECT_STREQ(message[name].is_number() ? "number" : message[name].type_name(),
+                 value.is_number() ? "number" : value.type_name())
+        << name;
+  }
 }
 
 TEST(AlertMessages, WhatIsNotKnownIsLeftOut) {
