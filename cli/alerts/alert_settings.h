@@ -35,9 +35,9 @@ absl::StatusOr<AlertTextRule> ParseAlertTextRule(std::string_view text);
 std::string ToString(const AlertTextRule& rule);
 
 struct AlertSettings {
-  std::vector<AlertHook> hooks;       // none: there are no alerts
-  std::vector<std::string> kinds = {  // of kAlertKindNames
-      "late", "failed", "silent"};
+  std::vector<AlertHook> hooks;  // none: there are no alerts
+  // Of kAlertKindNames.
+  std::vector<std::string> kinds = {"late", "failed", "silent"};
   std::vector<std::string> jobs = {"*"};
   std::vector<AlertTextRule> texts;  // at most one of a kind
   unsigned late_percent = 80;
@@ -57,8 +57,8 @@ struct LineageParent {
   friend bool operator==(const LineageParent&, const LineageParent&) = default;
 };
 inline constexpr char kLineageParentForm[] = "NAMESPACE/NAME/RUNID, where RUNID is a UUID";
-// Of that form, as OpenLineage's clients have it in OPENLINEAGE_PARENT_ID; a namespace
-// may hold more slashes. InvalidArgument, with nothing but what is wrong: it is none.
+// Of that form, as OpenLineage's clients have it in OPENLINEAGE_PARENT_ID; a namespace may hold
+// more slashes. InvalidArgument, with nothing but what is wrong: it is none.
 absl::StatusOr<LineageParent> ParseLineageParent(std::string_view text);
 std::string ToString(const LineageParent& parent);
 

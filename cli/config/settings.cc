@@ -53,8 +53,7 @@ Setting HooksSetting() {
   Setting setting = ListSetting<AlertHook>(
       "alerts.webhooks",
       "a list of json=ADDRESS, slack=ADDRESS or pagerduty=ADDRESS, where ADDRESS begins with "
-      "https:// "
-      "or http:// or is @FILE, a file that holds it",
+      "https:// or http:// or is @FILE, a file that holds it",
       &ParseAlertHook, &ToString, [](auto& c) -> auto& { return c.alerts.hooks; });
   setting.set = [read = std::move(setting.set)](const auto& words, const std::string& folder,
                                                 ServeConfig& config) {
