@@ -10,7 +10,7 @@ namespace {
 // Taste: an end that is nearer is read off the time left.
 constexpr absl::Duration kClockFrom = absl::Minutes(5);
 
-// Taste: a clock does not tell the year.
+// Taste: of an end that is farther no instant is told.
 constexpr absl::Duration kNoClock = absl::Hours(24 * 365);
 
 // Taste. How many times the time left its upper bound may be for an end by the clock to be told.

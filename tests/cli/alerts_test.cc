@@ -215,7 +215,9 @@ TEST(Alerts, TellOneCauseOnceAlsoAfterARestart) {
     ASSERT_TRUE((*alerts)->WaitUntilIdle(absl::Seconds(10)));
   }
   std::set<std::string> ids;
-  for (const std::string& body : BodiesOf(server)) ids.insert(json::parse(body)["id"]);
+  for (const std::string& body : BodiesOf(server)) {
+    ids.insert(json::parse(body)["id"].get<std::string>());
+  }
   EXPECT_THAT(ids, SizeIs(1));
   EXPECT_THAT(server.requests(), SizeIs(2)) << "once more after the first";
 }
