@@ -28,6 +28,9 @@ for panel in panels:
         assert found, f"{panel['title']} shows nothing of ours: {target['expr']}"
         asked |= {name for name in found if name != "up"}
 assert len(asked) > 20 and len(panels) > 10, "too few to be all"
+alerts = set(re.findall(r"- alert: (\w+)", open(rules).read()))
+fire = set(re.findall(r"alertname: (\w+)\n +exp_alerts:\n", open(rules.replace(".yaml", ".test.yaml")).read()))
+assert alerts == fire, f"no test in which it fires: {alerts ^ fire}"
 missing = sorted(asked - known)
 assert not missing, f"no master has: {', '.join(missing)}"
 CHECK
