@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "cli/master_trouble.h"
@@ -25,6 +26,14 @@ int AtMaster(const MasterArguments& arguments,
   if (exit_code.ok()) return *exit_code;
   Complain(DescribeMasterTrouble(arguments.address, exit_code.status()));
   return ExitCodeOf(exit_code.status());
+}
+
+std::optional<Explanation> WaitsOf(const Snapshot& ended, const Client& master,
+                                   std::stop_token stop) {
+  if (ended.state != JobState::kSucceeded) return std::nullopt;
+  auto waits = master.ExplainJob(ended.job_id, {.culprits_max = 1}, std::move(stop));
+  if (!waits.ok()) return std::nullopt;
+  return *std::move(waits);
 }
 
 ExitCode NoSuchJob(const std::string& job_id, const Client& master) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <optional>
+#include <stop_token>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -14,6 +16,11 @@ namespace tidemark::cli {
 // Calls `ask` with the master and returns its exit code, or that of its error, which is told.
 int AtMaster(const MasterArguments& arguments,
              const std::function<absl::StatusOr<int>(const Client&)>& ask);
+
+// What a job that has succeeded waited for. Empty: it has not, or the master, one of before or one
+// that tells this reader nothing, does not say.
+std::optional<Explanation> WaitsOf(const Snapshot& ended, const Client& master,
+                                   std::stop_token stop = {});
 
 // Says that the master has no such job, and which was meant or is there. kNotFound.
 ExitCode NoSuchJob(const std::string& job_id, const Client& master);

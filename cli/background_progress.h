@@ -25,6 +25,7 @@ class BackgroundProgress {
   void Show(const Snapshot& snapshot);
   void Say(const std::string& message);
   void Mention(const std::string& fact);
+  void Explain(const Explanation& waits);
   // Waits for the reader when very much is waiting: no line is left out.
   void PassOn(const std::string& line);
   // Waits until all of it is shown, the summary included. `ending` as in Progress::Finish().
@@ -38,7 +39,7 @@ class BackgroundProgress {
   struct Fact {
     std::string text;
   };
-  using Item = std::variant<Snapshot, std::string, Line, Fact>;
+  using Item = std::variant<Snapshot, std::string, Line, Fact, Explanation>;
   void ShowItem(const Item& item);
   void Add(Item item);
   void ShowUntilFinished();

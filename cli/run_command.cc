@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/at_master.h"
 #include "cli/background_progress.h"
 #include "cli/commands.h"
 #include "cli/environment.h"
@@ -67,27 +68,27 @@ class RemoteWatch {
           absl::Status status = master.status();
           bool has_said_page = false;
           if (master.ok()) {
-            status = (*master)
-                         ->WatchJob(job_id,
-                                    {.patience = absl::InfiniteDuration(),
-                                     .run_uid = run_uid,
-                                     .is_to_come = true},
-                                    {.on_snapshot =
-                                         [&](const Snapshot& snapshot) {
-                                           is_absent_ = false;
-                                           if (!std::exchange(has_said_page, true)) {
-                                             SayPage(**master, job_id, progress);
-                                           }
-                                           show(snapshot);
-                                           return true;
-                                         },
-                                     .on_trouble =
-                                         [&](const std::string& message) {
-                                           is_absent_ = true;
-                                           progress.Say(message);
-                                         }},
-                                    stop)
-                         .status();
+            const auto final = (*master)->WatchJob(
+                job_id,
+                {.patience = absl::InfiniteDuration(), .run_uid = run_uid, .is_to_come = true},
+                {.on_snapshot =
+                     [&](const Snapshot& snapshot) {
+                       is_absent_ = false;
+                       if (!std::exchange(has_said_page, true)) {
+                         SayPage(**master, job_id, progress);
+                       }
+                       show(snapshot);
+                       return true;
+                     },
+                 .on_trouble =
+                     [&](const std::string& message) {
+                       is_absent_ = true;
+                       progress.Say(message);
+                     }},
+                stop);
+            status = final.status();
+            const auto waits = final.ok() ? WaitsOf(*final, **master, stop) : std::nullopt;
+            if (waits) progress.Explain(*waits);
           }
           // That the token is not known the job's own reports will hear, too.
           if (!status.ok() && !absl::IsCancelled(status) && !absl::IsUnauthenticated(status)) {

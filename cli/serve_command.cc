@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -25,7 +24,6 @@
 #include "cli/watchdog.h"
 #include "cli/web_listener.h"
 #include "tidemark/master.h"
-#include "transport/local_address.h"
 
 namespace tidemark::cli {
 namespace {
@@ -73,27 +71,20 @@ int Refuse(const absl::Status& status) {
   return absl::IsUnavailable(status) ? kJobFailed : kUsage;
 }
 
-// The metrics show the ids of jobs to every reader.
-absl::Status CheckMetricsAddress(const ServeConfig& config) {
-  const bool is_safe = config.metrics_address.empty() || config.master.allow_insecure_remote ||
-                       transport::IsLocalAddress(config.metrics_address);
-  if (is_safe) return absl::OkStatus();
-  return absl::InvalidArgumentError(fmt::format(
-      "metrics.listen {}: every host that reaches it can read the metrics; use a loopback "
-      "address or pass --allow-insecure-remote",
-      config.metrics_address));
-}
-
 }  // namespace
 
 int Do(const ServeArguments& arguments) {
   auto config = LoadServeConfig(arguments.config_file, arguments.overrides);
   if (!config.ok()) return Refuse(config.status());
-  absl::Status status = CheckMetricsAddress(*config);
-  if (status.ok()) status = CheckWebAddress(*config);
-  if (status.ok()) status = CheckAlertFiles(config->alerts, config->lineage);
-  if (status.ok()) status = TakeParentOfEnvironment(std::getenv(kParentVariable), config->lineage);
-  if (status.ok()) status = CreateDirectory("--log-dir", config->master.event_log_dir);
+  const absl::Status checks[] = {
+      Validate(config->master), CheckAlertFiles(config->alerts, config->lineage),
+      TakeParentOfEnvironment(std::getenv(kParentVariable), config->lineage)};
+  int refused = 0;
+  for (const absl::Status& check : checks) {
+    if (!check.ok()) refused = Refuse(check);
+  }
+  if (refused != 0) return refused;
+  absl::Status status = CreateDirectory("--log-dir", config->master.event_log_dir);
   const LogSink log = MakeLogSink(config->log_as_json, config->log_least);
   if (status.ok()) status = MakeDataFolder(config->master.data_dir, log);
   if (!status.ok()) return Refuse(status);
@@ -106,10 +97,19 @@ int Do(const ServeArguments& arguments) {
   };
   const auto master = Master::Start(config->master);
   if (!master.ok()) return Refuse(master.status());
-  std::mutex alerts_mutex;  // guards the pointer
   std::unique_ptr<Alerts> alerts;
+  if (!config->alerts.hooks.empty() || !config->lineage.url.empty()) {
+    auto created = Alerts::Create({.settings = config->alerts,
+                                   .lineage = config->lineage,
+                                   .jobs = [&] { return (*master)->ListJobs(); },
+                                   .interval = config->master.tick_interval,
+                                   .data_dir = config->master.data_dir,
+                                   .zone = absl::LocalTimeZone(),
+                                   .log = log});
+    if (!created.ok()) return Refuse(created.status());
+    alerts = *std::move(created);
+  }
   const auto alert_counts = [&] {
-    const std::lock_guard lock(alerts_mutex);
     return alerts == nullptr ? std::map<std::string, AlertCounts>() : alerts->counts();
   };
   std::unique_ptr<MetricsExporter> exporter;
@@ -137,27 +137,12 @@ int Do(const ServeArguments& arguments) {
   if (!config->spark_logs.empty()) {
     spark_logs = std::make_unique<SparkLogs>(config->spark_logs, **master, log);
   }
-  if (!config->alerts.hooks.empty() || !config->lineage.url.empty()) {
-    auto started = Alerts::Start({.settings = config->alerts,
-                                  .lineage = config->lineage,
-                                  .jobs = [&] { return (*master)->ListJobs(); },
-                                  .interval = config->master.tick_interval,
-                                  .data_dir = config->master.data_dir,
-                                  .zone = absl::LocalTimeZone(),
-                                  .log = log});
-    if (!started.ok()) return Refuse(started.status());
-    const std::lock_guard lock(alerts_mutex);
-    alerts = *std::move(started);
-  }
+  // A master that could not start after all tells nobody anything.
+  if (alerts != nullptr) alerts->Begin();
   auto watchdog = std::make_unique<Watchdog>(
       [&] { return MasterAnswers(config->master, (*master)->address()); });
   signals.Wait();
   watchdog.reset();
-  {
-    std::unique_lock lock(alerts_mutex);
-    const std::unique_ptr<Alerts> ending = std::move(alerts);
-    lock.unlock();
-  }
   spark_logs.reset();
   say("shutting down");
   (*master)->Drain();

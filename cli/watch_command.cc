@@ -201,10 +201,8 @@ absl::StatusOr<int> WatchOne(const WatchArguments& arguments, const Client& mast
   waits.reset();
   tasks.reset();
   if (!has_reader) return kReaderGone;
-  if (final.ok() && final->state == JobState::kSucceeded) {
-    // A master of before, or one that tells this reader nothing, leaves it out.
-    const auto waited = master.ExplainJob(arguments.job_id, {.culprits_max = 1});
-    if (waited.ok()) progress->Explain(*waited);
+  if (final.ok()) {
+    if (const auto waited = WaitsOf(*final, master)) progress->Explain(*waited);
   }
   progress->Finish();
   if (final.ok()) return final->state == JobState::kSucceeded ? kSuccess : kJobFailed;

@@ -9,19 +9,20 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <cstring>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "cli/dialled_address.h"
 #include "cli/master_health.h"
+#include "transport/host_port.h"
 
 namespace tidemark::cli {
 namespace {
 
 constexpr int kNoFlags = 0;  // of the variables of the environment: they stay
 constexpr int kAnswerWithinMillis = 3000;
-constexpr char kUnix[] = "unix:";
 
 // Whether the peer responds, even with a refusal, to bytes of no known protocol.
 bool Reacts(int connection) {
@@ -43,9 +44,9 @@ bool ReactsAt(const sockaddr* address, socklen_t size) {
 }
 
 bool ReactsAt(const std::string& address) {
-  if (address.starts_with(kUnix)) {
+  if (const std::optional<std::string> path = transport::UnixPathOf(address)) {
     sockaddr_un name = {.sun_family = AF_UNIX};
-    address.copy(name.sun_path, sizeof name.sun_path - 1, std::strlen(kUnix));
+    path->copy(name.sun_path, sizeof name.sun_path - 1);
     return ReactsAt(reinterpret_cast<const sockaddr*>(&name), sizeof name);
   }
   const std::size_t colon = address.rfind(':');

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "cli/at_master.h"
 #include "cli/background_progress.h"
 #include "cli/client_process.h"
 #include "cli/console/duration_text.h"
@@ -192,9 +193,11 @@ class JobsWatch {
               return true;
             },
         .on_trouble = [this](const std::string& message) { progress_.Say(message); }};
-    Note(master_
-             .WatchJob(id, {.patience = absl::InfiniteDuration(), .is_to_come = true}, calls, stop)
-             .status());
+    const auto final = master_.WatchJob(
+        id, {.patience = absl::InfiniteDuration(), .is_to_come = true}, calls, stop);
+    Note(final.status());
+    if (!final.ok()) return;
+    if (const auto waited = WaitsOf(*final, master_, stop)) progress_.Explain(*waited);
   }
 
   const Client& master_;

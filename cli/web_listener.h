@@ -4,17 +4,12 @@
 #include <memory>
 #include <string>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cli/config/serve_config.h"
 #include "tidemark/master.h"
 #include "web/web_server.h"
 
 namespace tidemark::cli {
-
-// InvalidArgument: the page would be open to more than the master itself is; the message says what
-// to change.
-absl::Status CheckWebAddress(const ServeConfig& config);
 
 // REQUIRES: web_address is not empty. The master must outlive the server.
 absl::StatusOr<std::unique_ptr<web::WebServer>> StartWeb(const ServeConfig& config,

@@ -31,6 +31,9 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR
         FILES_MATCHING PATTERN "*.md" PATTERN adr EXCLUDE PATTERN images EXCLUDE)
 install(FILES ${PROJECT_SOURCE_DIR}/packaging/tidemark.yaml
         DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
+# Where Debian's policy wants it.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/embedding
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libtidemark-dev/examples COMPONENT dev)
 configure_file(${PROJECT_SOURCE_DIR}/packaging/tidemark.1.in tidemark.1 @ONLY)
 
 # The program writes its completions itself.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "transport/host_port.h"
+
 namespace tidemark::transport {
 namespace {
 
@@ -13,7 +15,7 @@ bool IsIpv4(const std::string& host) {
 }  // namespace
 
 bool IsLocalAddress(const std::string& address) {
-  if (address.starts_with("unix:")) return true;
+  if (UnixPathOf(address)) return true;
   const std::string host = address.substr(0, address.rfind(':'));
   // A name such as 127.evil.example must not pass for an address.
   return host == "localhost" || host == "[::1]" || (host.starts_with("127.") && IsIpv4(host));

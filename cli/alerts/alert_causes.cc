@@ -13,22 +13,6 @@ constexpr int kLooksInARow = 2;
 
 }  // namespace
 
-const char* NameOf(AlertKind kind) {
-  switch (kind) {
-    case AlertKind::kLate:
-      return "late";
-    case AlertKind::kStraggler:
-      return "straggler";
-    case AlertKind::kEnded:
-      return "ended";
-    case AlertKind::kFailed:
-      return "failed";
-    case AlertKind::kSilent:
-      return "silent";
-  }
-  return "";
-}
-
 AlertCauses::AlertCauses(AlertRules rules, std::set<std::string> told)
     : rules_(std::move(rules)), told_(std::move(told)) {}
 

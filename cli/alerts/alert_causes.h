@@ -16,25 +16,11 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "cli/alerts/alert_kind.h"
 #include "cli/alerts/recent_ids.h"
 #include "tidemark/job.h"
 
 namespace tidemark::cli {
-
-enum class AlertKind : std::uint8_t {
-  // It is likely to end after its deadline, at two looks in a row.
-  kLate,
-  // Another task than before is expected to end last, at two looks in a row.
-  kStraggler,
-  // It has ended, however.
-  kEnded,
-  // It has ended otherwise than well.
-  kFailed,
-  // It has not reported for long.
-  kSilent,
-};
-// "late", "straggler", "ended", "failed", "silent".
-const char* NameOf(AlertKind kind);
 
 struct Alert {
   AlertKind kind = AlertKind::kEnded;

@@ -72,11 +72,7 @@ std::string CauseText(const Alert& alert, const console::TextOptions& options) {
 
 // When it has ended, or is expected to.
 std::optional<absl::Time> EndOf(const Snapshot& job) {
-  if (job.is_final) return job.ended_at;
-  constexpr absl::Duration kFar = absl::Hours(24 * 365);
-  const auto& left = job.estimate.remaining;
-  if (!left || left->median > kFar) return std::nullopt;
-  return job.at + left->median;
+  return job.is_final ? job.ended_at : console::ExpectedEnd(job);
 }
 
 // What is not known says so: a text reads on.
@@ -99,7 +95,7 @@ std::string ValueOf(AlertField field, const Alert& alert, const console::TextOpt
     case AlertField::kQueue:
       return printable(job.info ? job.info->queue : "");
     case AlertField::kKind:
-      return NameOf(alert.kind);
+      return std::string(NameOf(alert.kind));
     case AlertField::kCause:
       return CauseText(alert, options);
     case AlertField::kState:

@@ -1,5 +1,7 @@
 #include "cli/alerts/alert_settings.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -53,21 +55,24 @@ std::string ToString(const AlertHook& hook) {
 
 absl::StatusOr<AlertTextRule> ParseAlertTextRule(std::string_view text) {
   const std::size_t equals = text.find('=');
-  const std::string kind(text.substr(0, std::min(equals, kQuotedBytesMax)));
+  const std::string name(text.substr(0, std::min(equals, kQuotedBytesMax)));
   if (equals == std::string_view::npos) {
-    return absl::InvalidArgumentError("`" + kind + "`, which has no =");
+    return absl::InvalidArgumentError("`" + name + "`, which has no =");
   }
-  if (std::find(kAlertKindNames.begin(), kAlertKindNames.end(), kind) == kAlertKindNames.end()) {
+  const std::optional<AlertKind> kind = AlertKindNamed(name);
+  if (!kind) {
     return absl::InvalidArgumentError(
-        "`" + kind + "`" +
-        text::DidYouMean(kind, {kAlertKindNames.begin(), kAlertKindNames.end()}));
+        "`" + name + "`" +
+        text::DidYouMean(name, {kAlertKindNames.begin(), kAlertKindNames.end()}));
   }
   absl::StatusOr<AlertTemplate> words = AlertTemplate::Parse(text.substr(equals + 1));
   if (!words.ok()) return words.status();
-  return AlertTextRule{.kind = kind, .text = *std::move(words)};
+  return AlertTextRule{.kind = *kind, .text = *std::move(words)};
 }
 
-std::string ToString(const AlertTextRule& rule) { return rule.kind + "=" + rule.text.text(); }
+std::string ToString(const AlertTextRule& rule) {
+  return std::string(NameOf(rule.kind)) + "=" + rule.text.text();
+}
 
 absl::StatusOr<LineageParent> ParseLineageParent(std::string_view text) {
   const std::string quoted = "`" + std::string(text.substr(0, kQuotedBytesMax)) + "`";
@@ -96,10 +101,8 @@ absl::Status TakeParentOfEnvironment(const char* value, LineageSettings& lineage
   absl::StatusOr<LineageParent> parent = ParseLineageParent(value);
   if (!parent.ok()) {
     return absl::InvalidArgumentError(
-        std::string(kParentVariable) +
-        " in the environment must be NAMESPACE/NAME/RUNID, where RUNID is a "
-        "UUID, not " +
-        std::string(parent.status().message()) + "; unset it or set lineage.parent");
+        fmt::format("{} in the environment must be {}, not {}; unset it or set lineage.parent",
+                    kParentVariable, kLineageParentForm, std::string(parent.status().message())));
   }
   lineage.parent = *std::move(parent);
   return absl::OkStatus();

@@ -1,7 +1,6 @@
 // What `alerts:` in the settings of `tidemark serve` says.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "cli/alerts/alert_kind.h"
 #include "cli/alerts/alert_template.h"
 
 namespace tidemark::cli {
@@ -25,12 +25,9 @@ absl::StatusOr<AlertHook> ParseAlertHook(std::string_view text);
 // The same as text, without what may be secret in an address.
 std::string ToString(const AlertHook& hook);
 
-inline constexpr std::array<std::string_view, 5> kAlertKindNames = {"late", "straggler", "ended",
-                                                                    "failed", "silent"};
-
 // What alerts of one kind say instead of our words.
 struct AlertTextRule {
-  std::string kind;  // as in AlertSettings::kinds
+  AlertKind kind = AlertKind::kLate;
   AlertTemplate text;
 };
 // "late={job} will be late: {cause}". InvalidArgument, with nothing but what is wrong: it is none.
@@ -39,6 +36,7 @@ std::string ToString(const AlertTextRule& rule);
 
 struct AlertSettings {
   std::vector<AlertHook> hooks;  // none: there are no alerts
+  // Of kAlertKindNames.
   std::vector<std::string> kinds = {"late", "failed", "silent"};
   std::vector<std::string> jobs = {"*"};
   std::vector<AlertTextRule> texts;  // at most one of a kind
@@ -58,8 +56,9 @@ struct LineageParent {
   std::string run_id;  // a UUID
   friend bool operator==(const LineageParent&, const LineageParent&) = default;
 };
-// "NAMESPACE/NAME/RUNID", as OpenLineage's clients have it in OPENLINEAGE_PARENT_ID; a namespace
-// may hold more slashes. InvalidArgument, with nothing but what is wrong: it is none.
+inline constexpr char kLineageParentForm[] = "NAMESPACE/NAME/RUNID, where RUNID is a UUID";
+// Of that form, as OpenLineage's clients have it in OPENLINEAGE_PARENT_ID; a namespace may hold
+// more slashes. InvalidArgument, with nothing but what is wrong: it is none.
 absl::StatusOr<LineageParent> ParseLineageParent(std::string_view text);
 std::string ToString(const LineageParent& parent);
 

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <thread>
 #include <utility>
@@ -19,9 +18,6 @@
 
 namespace tidemark::cli {
 namespace {
-
-constexpr AlertKind kAllKinds[] = {AlertKind::kLate, AlertKind::kStraggler, AlertKind::kEnded,
-                                   AlertKind::kFailed, AlertKind::kSilent};
 
 absl::StatusOr<std::string> ReadSecret(const char* setting, const std::string& file) {
   if (file.empty()) return std::string();
@@ -76,18 +72,9 @@ absl::StatusOr<Secrets> ReadSecrets(const AlertSettings& settings, const Lineage
   return secrets;
 }
 
-std::optional<AlertKind> KindNamed(const std::string& name) {
-  for (const AlertKind kind : kAllKinds) {
-    if (name == NameOf(kind)) return kind;
-  }
-  return std::nullopt;
-}
-
 AlertWording WordingOf(const AlertSettings& settings, const absl::TimeZone& zone) {
   AlertWording wording = {.zone = zone};
-  for (const AlertTextRule& rule : settings.texts) {
-    if (const auto kind = KindNamed(rule.kind)) wording.texts.emplace(*kind, rule.text);
-  }
+  for (const AlertTextRule& rule : settings.texts) wording.texts.emplace(rule.kind, rule.text);
   return wording;
 }
 
@@ -96,7 +83,7 @@ AlertRules RulesOf(const AlertSettings& settings) {
                       .late_from = settings.late_percent / 100.0,
                       .silent_for = settings.silent_after};
   for (const std::string& name : settings.kinds) {
-    if (const auto kind = KindNamed(name)) rules.kinds.insert(*kind);
+    if (const auto kind = AlertKindNamed(name)) rules.kinds.insert(*kind);
   }
   return rules;
 }
@@ -148,7 +135,6 @@ class LookingAlerts final : public Alerts {
           .message = MessageOf(shape, secrets.routing_key, WordingOf(settings, options_.zone)),
           .on_trouble = [this](const std::string& line) { Warn(line); }}));
     }
-    thread_ = std::thread([this] { Run(); });
   }
 
   ~LookingAlerts() override {
@@ -157,7 +143,11 @@ class LookingAlerts final : public Alerts {
       is_ending_ = true;
     }
     changed_.notify_all();
-    thread_.join();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  void Begin() override {
+    thread_ = std::thread([this] { Run(); });
   }
 
   std::map<std::string, AlertCounts> counts() const override {
@@ -230,7 +220,7 @@ absl::Status CheckAlertFiles(const AlertSettings& settings, const LineageSetting
   return ReadSecrets(settings, lineage).status();
 }
 
-absl::StatusOr<std::unique_ptr<Alerts>> Alerts::Start(AlertsOptions options) {
+absl::StatusOr<std::unique_ptr<Alerts>> Alerts::Create(AlertsOptions options) {
   const absl::StatusOr<Secrets> secrets = ReadSecrets(options.settings, options.lineage);
   if (!secrets.ok()) return secrets.status();
   return std::make_unique<LookingAlerts>(std::move(options), *secrets);

@@ -31,9 +31,12 @@ struct AlertsOptions {
 
 class Alerts {
  public:
-  // Begins to look. InvalidArgument: a file that cannot be read, or a key that is missing.
-  static absl::StatusOr<std::unique_ptr<Alerts>> Start(AlertsOptions options);
+  // InvalidArgument: a file that cannot be read, or a key that is missing.
+  static absl::StatusOr<std::unique_ptr<Alerts>> Create(AlertsOptions options);
   virtual ~Alerts() = default;  // ends; what waits to be sent is lost
+
+  // Begins to look. Once.
+  virtual void Begin() = 0;
 
   // Of the webhooks of each shape together, "json", "slack" or "pagerduty", and of "lineage"; only
   // of those there are.

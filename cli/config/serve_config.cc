@@ -5,6 +5,7 @@
 
 #include <cstddef>
 
+#include "cli/config/conflicts.h"
 #include "cli/config/flat_yaml.h"
 #include "cli/config/settings.h"
 #include "text/did_you_mean.h"
@@ -33,7 +34,10 @@ absl::Status Set(const std::string& where, const std::string& folder, const Yaml
         fmt::format("{}: {} must be {}", where, entry.key, setting->allowed));
   }
   const absl::Status status = setting->set(entry.words, folder, config);
-  if (status.ok()) return status;
+  if (status.ok()) {
+    config.origins[entry.key] = where;
+    return status;
+  }
   return absl::InvalidArgumentError(fmt::format("{}: {} must be {}, not {}", where, entry.key,
                                                 setting->allowed, std::string(status.message())));
 }
@@ -44,24 +48,17 @@ std::string FolderOf(const std::string& file) {
   return slash == 0 ? "/" : file.substr(0, slash);
 }
 
-// Checks that involve more than one value.
-absl::Status CheckTogether(const std::string& file, const ServeConfig& config) {
-  if (config.master.tick_interval_min > config.master.tick_interval) {
-    return absl::InvalidArgumentError(
-        fmt::format("{}: tick.interval_min must be at most tick.interval, {}, not {}", file,
-                    absl::FormatDuration(config.master.tick_interval),
-                    absl::FormatDuration(config.master.tick_interval_min)));
-  }
-  return absl::OkStatus();
-}
-
 // What is wrong, a line for each setting: nobody wants to hear of one after the other.
 class Faults {
  public:
   void Add(const absl::Status& status) {
-    if (status.ok()) return;
-    ++count_;
-    if (count_ <= kShownMax) lines_.push_back(std::string(status.message()));
+    if (!status.ok()) Add(std::vector<std::string>{std::string(status.message())});
+  }
+  void Add(const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) {
+      ++count_;
+      if (count_ <= kShownMax) lines_.push_back(line);
+    }
   }
   absl::Status All() const {
     if (count_ == 0) return absl::OkStatus();
@@ -77,14 +74,13 @@ class Faults {
   std::vector<std::string> lines_;
 };
 
-}  // namespace
-
-absl::StatusOr<ServeConfig> ParseServeConfig(const std::string& text, const std::string& file,
-                                             const std::vector<SettingOverride>& overrides) {
+// What `text` and `overrides` say, as far as it is allowed; the rest is among the faults. The text
+// that is no YAML is an error.
+absl::StatusOr<ServeConfig> Parse(const std::string& text, const std::string& file,
+                                  const std::vector<SettingOverride>& overrides, Faults& faults) {
   ServeConfig config;
   const absl::StatusOr<std::vector<YamlEntry>> entries = ReadFlatYaml(text, file);
   if (!entries.ok()) return entries.status();
-  Faults faults;
   for (const YamlEntry& entry : *entries) {
     faults.Add(Set(fmt::format("{}:{}", file, entry.line), FolderOf(file), entry, config));
   }
@@ -94,17 +90,30 @@ absl::StatusOr<ServeConfig> ParseServeConfig(const std::string& text, const std:
     faults.Add(Set(given.origin, "", {.key = given.key, .words = given.words, .is_list = is_list},
                    config));
   }
-  faults.Add(CheckTogether(file.empty() ? "command line" : file, config));
+  faults.Add(Conflicts(config));
+  return config;
+}
+
+}  // namespace
+
+absl::StatusOr<ServeConfig> ParseServeConfig(const std::string& text, const std::string& file,
+                                             const std::vector<SettingOverride>& overrides) {
+  Faults faults;
+  absl::StatusOr<ServeConfig> config = Parse(text, file, overrides, faults);
   if (absl::Status status = faults.All(); !status.ok()) return status;
   return config;
 }
 
 absl::StatusOr<ServeConfig> LoadServeConfig(const std::string& file,
                                             const std::vector<SettingOverride>& overrides) {
-  if (file.empty()) return ParseServeConfig("", "", overrides);
-  const absl::StatusOr<std::string> text = transport::ReadSmallFile(file);
+  absl::StatusOr<std::string> text = std::string();
+  if (!file.empty()) text = transport::ReadSmallFile(file);
   if (!text.ok()) return text.status();
-  return ParseServeConfig(*text, file, overrides);
+  Faults faults;
+  absl::StatusOr<ServeConfig> config = Parse(*text, file, overrides, faults);
+  if (config.ok()) faults.Add(UnreadableFiles(*config));
+  if (absl::Status status = faults.All(); !status.ok()) return status;
+  return config;
 }
 
 }  // namespace tidemark::cli

@@ -3,6 +3,7 @@
 // docs/serve.md documents every setting; packaging/tidemark.yaml shows each with its default.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,8 @@ struct ServeConfig {
   absl::Duration shutdown_drain = absl::ZeroDuration();
   AlertSettings alerts;
   LineageSettings lineage;
+  // Where each setting was set that was: "tidemark.yaml:12" or "--set"; by key.
+  std::map<std::string, std::string> origins;
 };
 
 // One setting given by name, outside of the file.
@@ -48,7 +51,8 @@ struct SettingOverride {
 absl::StatusOr<ServeConfig> ParseServeConfig(const std::string& text, const std::string& file,
                                              const std::vector<SettingOverride>& overrides);
 
-// The same of a file on disk; an empty name: overrides alone. NotFound: it cannot be read.
+// The same of a file on disk, and that the files it names can be read; an empty name: overrides
+// alone. NotFound: it cannot be read itself.
 absl::StatusOr<ServeConfig> LoadServeConfig(const std::string& file,
                                             const std::vector<SettingOverride>& overrides);
 

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "text/did_you_mean.h"
+#include "transport/host_port.h"
 
 namespace tidemark::cli {
 namespace {
@@ -62,23 +63,12 @@ std::string ShowBytes(std::uint64_t value) {
 }
 
 absl::Status CheckAddress(const std::string& word, bool may_be_unix) {
-  if (word.starts_with("unix")) {
-    const bool has_path = word.find(':') < word.size() - 1;
-    return may_be_unix && has_path ? absl::OkStatus() : Unallowed(word);
-  }
+  const bool is_socket = may_be_unix && transport::UnixPathOf(word);
+  if (is_socket || transport::ParseHostPort(word)) return absl::OkStatus();
   std::uint64_t port = 0;
-  if (ReadCount(word, port))
-    return absl::InvalidArgumentError(
-        fmt::format("`{}`; did you mean 127.0.0.1:{}?", word.substr(0, kQuotedBytesMax), port));
-  const std::size_t colon = word.rfind(':');
-  if (colon == std::string::npos || !ReadCount(word.substr(colon + 1), port) || port > 65535) {
-    return Unallowed(word);
-  }
-  const std::string host = word.substr(0, colon);
-  const bool is_bracketed = host.starts_with('[') && host.ends_with(']');
-  const bool is_host = host.find_first_of(" \t/") == std::string::npos &&
-                       (is_bracketed || host.find_first_of(":[]") == std::string::npos);
-  return is_host ? absl::OkStatus() : Unallowed(word);
+  if (!ReadCount(word, port)) return Unallowed(word);
+  return absl::InvalidArgumentError(
+      fmt::format("`{}`; did you mean 127.0.0.1:{}?", word.substr(0, kQuotedBytesMax), port));
 }
 
 std::string FileIn(const std::string& folder, const std::string& name) {

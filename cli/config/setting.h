@@ -1,7 +1,7 @@
 // One setting of a file: its key, what it allows, and where its value goes.
 //
-// The functions below make a setting of each kind. `field` is a function from ServeConfig& to the
-// field's reference.
+// The functions below make a setting of each kind. `field` is a function from a ServeConfig& to the
+// field's reference, const or not.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,9 @@ struct Setting {
                              ServeConfig& config)>
       set;
   // The value as it would be written.
-  std::function<std::string(ServeConfig& config)> show;
+  std::function<std::string(const ServeConfig& config)> show;
+  // The files that have to be there when a master starts. Empty: it names none.
+  std::function<std::vector<std::string>(const ServeConfig& config)> files = {};
 };
 
 // Readers of one word; false if it is none of the kind.
@@ -55,7 +57,7 @@ Setting TextSetting(std::string key, std::string allowed, Field field) {
                 field(config) = words[0];
                 return absl::OkStatus();
               },
-          .show = [field](ServeConfig& config) { return std::string(field(config)); }};
+          .show = [field](const ServeConfig& config) { return std::string(field(config)); }};
 }
 
 // Where somebody listens.
@@ -70,13 +72,24 @@ Setting AddressSetting(std::string key, std::string allowed, bool may_be_unix, F
   return setting;
 }
 
-// The name of a file or folder.
+// The name of a file or folder that may be there, or is made.
 template <typename Field>
 Setting FileSetting(std::string key, std::string allowed, Field field) {
   Setting setting = TextSetting(std::move(key), std::move(allowed), field);
   setting.set = [field](const auto& words, const std::string& folder, ServeConfig& config) {
     field(config) = FileIn(folder, words[0]);
     return absl::OkStatus();
+  };
+  return setting;
+}
+
+// The name of a file that is read.
+template <typename Field>
+Setting ReadFileSetting(std::string key, std::string allowed, Field field) {
+  Setting setting = FileSetting(std::move(key), std::move(allowed), field);
+  setting.files = [field](const ServeConfig& config) {
+    const std::string& file = field(config);
+    return file.empty() ? std::vector<std::string>() : std::vector<std::string>{file};
   };
   return setting;
 }
@@ -89,7 +102,7 @@ Setting SwitchSetting(std::string key, Field field) {
               [field](const auto& words, const std::string&, ServeConfig& config) {
                 return ReadSwitch(words[0], field(config)) ? absl::OkStatus() : Unallowed(words[0]);
               },
-          .show = [field](ServeConfig& config) { return field(config) ? "true" : "false"; }};
+          .show = [field](const ServeConfig& config) { return field(config) ? "true" : "false"; }};
 }
 
 namespace internal {
@@ -113,7 +126,7 @@ Setting CountSetting(std::string key, std::uint64_t min, std::uint64_t max, Fiel
   return {.key = std::move(key),
           .allowed = "a whole number from " + std::to_string(min) + " to " + std::to_string(max),
           .set = internal::SetNumber(ReadCount, min, max, field),
-          .show = [field](ServeConfig& config) { return std::to_string(field(config)); }};
+          .show = [field](const ServeConfig& config) { return std::to_string(field(config)); }};
 }
 
 template <typename Field>
@@ -121,24 +134,25 @@ Setting BytesSetting(std::string key, std::uint64_t min, std::uint64_t max, Fiel
   return {.key = std::move(key),
           .allowed = "a size from " + ShowBytes(min) + " to " + ShowBytes(max) + ", such as 4MiB",
           .set = internal::SetNumber(ReadBytes, min, max, field),
-          .show = [field](ServeConfig& config) { return ShowBytes(field(config)); }};
+          .show = [field](const ServeConfig& config) { return ShowBytes(field(config)); }};
 }
 
 template <typename Field>
 Setting DurationSetting(std::string key, absl::Duration min, absl::Duration max, Field field) {
-  return {.key = std::move(key),
-          .allowed = "a duration from " + absl::FormatDuration(min) + " to " +
-                     absl::FormatDuration(max) + ", such as 1.5s",
-          .set =
-              [=](const auto& words, const std::string&, ServeConfig& config) {
-                absl::Duration value;
-                if (!ReadDuration(words[0], value) || value < min || value > max) {
-                  return Unallowed(words[0]);
-                }
-                field(config) = value;
-                return absl::OkStatus();
-              },
-          .show = [field](ServeConfig& config) { return absl::FormatDuration(field(config)); }};
+  return {
+      .key = std::move(key),
+      .allowed = "a duration from " + absl::FormatDuration(min) + " to " +
+                 absl::FormatDuration(max) + ", such as 1.5s",
+      .set =
+          [=](const auto& words, const std::string&, ServeConfig& config) {
+            absl::Duration value;
+            if (!ReadDuration(words[0], value) || value < min || value > max) {
+              return Unallowed(words[0]);
+            }
+            field(config) = value;
+            return absl::OkStatus();
+          },
+      .show = [field](const ServeConfig& config) { return absl::FormatDuration(field(config)); }};
 }
 
 // One of a few names.
@@ -161,7 +175,7 @@ Setting ChoiceSetting(std::string key, std::vector<std::pair<std::string, Value>
                 return Unallowed(words[0], known);
               },
           .show =
-              [choices, field](ServeConfig& config) {
+              [choices, field](const ServeConfig& config) {
                 for (const auto& [name, value] : choices) {
                   if (value == field(config)) return name;
                 }
@@ -189,7 +203,7 @@ Setting ListSetting(std::string key, std::string allowed,
                 return absl::OkStatus();
               },
           .show =
-              [write, field](ServeConfig& config) {
+              [write, field](const ServeConfig& config) {
                 std::string list;
                 for (const Item& item : field(config)) {
                   list += (list.empty() ? "[" : ", ") + write(item);
@@ -223,7 +237,7 @@ Setting ChoicesSetting(std::string key, std::vector<std::string> choices, Field 
                 return absl::OkStatus();
               },
           .show =
-              [field](ServeConfig& config) {
+              [field](const ServeConfig& config) {
                 std::string list;
                 for (const std::string& word : field(config)) {
                   list += (list.empty() ? "[" : ", ") + word;

@@ -35,7 +35,7 @@ Setting HttpAddressSetting(std::string key, Field field) {
 
 Setting LineageParentSetting() {
   return {.key = "lineage.parent",
-          .allowed = "NAMESPACE/NAME/RUNID, where RUNID is a UUID",
+          .allowed = kLineageParentForm,
           .set =
               [](const auto& words, const std::string&, ServeConfig& config) {
                 absl::StatusOr<LineageParent> parent = ParseLineageParent(words[0]);
@@ -43,7 +43,7 @@ Setting LineageParentSetting() {
                 return parent.status();
               },
           .show =
-              [](ServeConfig& config) {
+              [](const ServeConfig& config) {
                 return config.lineage.parent ? ToString(*config.lineage.parent) : std::string();
               }};
 }
@@ -53,8 +53,7 @@ Setting HooksSetting() {
   Setting setting = ListSetting<AlertHook>(
       "alerts.webhooks",
       "a list of json=ADDRESS, slack=ADDRESS or pagerduty=ADDRESS, where ADDRESS begins with "
-      "https:// "
-      "or http:// or is @FILE, a file that holds it",
+      "https:// or http:// or is @FILE, a file that holds it",
       &ParseAlertHook, &ToString, [](auto& c) -> auto& { return c.alerts.hooks; });
   setting.set = [read = std::move(setting.set)](const auto& words, const std::string& folder,
                                                 ServeConfig& config) {
@@ -71,6 +70,13 @@ Setting HooksSetting() {
       if (hook.url.starts_with('@')) hook.url = "@" + FileIn(folder, hook.url.substr(1));
     }
     return absl::OkStatus();
+  };
+  setting.files = [](const ServeConfig& config) {
+    std::vector<std::string> files;
+    for (const AlertHook& hook : config.alerts.hooks) {
+      if (hook.url.starts_with('@')) files.push_back(hook.url.substr(1));
+    }
+    return files;
   };
   return setting;
 }
@@ -93,7 +99,8 @@ Setting TextsSetting() {
       if (!rule.ok()) return rule.status();
       const bool is_second = std::ranges::any_of(
           rules, [&](const AlertTextRule& other) { return other.kind == rule->kind; });
-      if (is_second) return absl::InvalidArgumentError("`" + rule->kind + "` twice");
+      if (is_second)
+        return absl::InvalidArgumentError(fmt::format("`{}` twice", NameOf(rule->kind)));
       rules.push_back(*std::move(rule));
     }
     config.alerts.texts = std::move(rules);
@@ -119,15 +126,15 @@ const std::vector<Setting>& AllSettings() {
       FileSetting(
           "spark_logs", "a directory", [](auto& c) -> auto& { return c.spark_logs; }),
       // Access.
-      FileSetting(
+      ReadFileSetting(
           "tls.certificate", "a PEM file",
           [](auto& c) -> auto& { return c.master.tls.certificate_file; }),
-      FileSetting(
+      ReadFileSetting(
           "tls.key", "a PEM file", [](auto& c) -> auto& { return c.master.tls.key_file; }),
-      FileSetting(
+      ReadFileSetting(
           "tls.client_ca", "a PEM file",
           [](auto& c) -> auto& { return c.master.tls.client_ca_file; }),
-      FileSetting(
+      ReadFileSetting(
           "tokens", "a file of tokens", [](auto& c) -> auto& { return c.master.tokens_file; }),
       // Logs and metrics.
       AddressSetting(
@@ -192,9 +199,9 @@ const std::vector<Setting>& AllSettings() {
       DurationSetting(
           "alerts.silent_after", absl::Seconds(1), kWeek,
           [](auto& c) -> auto& { return c.alerts.silent_after; }),
-      FileSetting(
+      ReadFileSetting(
           "alerts.secret", "a file", [](auto& c) -> auto& { return c.alerts.secret_file; }),
-      FileSetting(
+      ReadFileSetting(
           "alerts.routing_key", "a file",
           [](auto& c) -> auto& { return c.alerts.routing_key_file; }),
       DurationSetting(
@@ -211,7 +218,7 @@ const std::vector<Setting>& AllSettings() {
       DurationSetting(
           "lineage.interval", absl::Seconds(1), absl::Hours(24),
           [](auto& c) -> auto& { return c.lineage.interval; }),
-      FileSetting(
+      ReadFileSetting(
           "lineage.token", "a file", [](auto& c) -> auto& { return c.lineage.token_file; }),
       LineageParentSetting(),
       // Limits on what one reporter may cost the master.

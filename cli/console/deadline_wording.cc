@@ -10,6 +10,9 @@ namespace {
 // Taste: an end that is nearer is read off the time left.
 constexpr absl::Duration kClockFrom = absl::Minutes(5);
 
+// Taste: of an end that is farther no instant is told.
+constexpr absl::Duration kNoClock = absl::Hours(24 * 365);
+
 // Taste. How many times the time left its upper bound may be for an end by the clock to be told.
 constexpr double kUpperMax = 3;
 
@@ -31,20 +34,21 @@ std::string ClockText(absl::Time at, absl::Time now, const TextOptions& options)
                           at, zone);
 }
 
-std::string EndClockText(const Snapshot& snapshot, const TextOptions& options) {
+std::optional<absl::Time> ExpectedEnd(const Snapshot& snapshot) {
   const auto& remaining = snapshot.estimate.remaining;
-  constexpr absl::Duration kNoClock = absl::Hours(24 * 365);
-  if (snapshot.is_final || !remaining || remaining->median < kClockFrom ||
-      remaining->median > kNoClock) {
-    return "";
-  }
+  if (snapshot.is_final || !remaining || remaining->median > kNoClock) return std::nullopt;
   // An instant looks more certain than a span: not where it may take several times as long.
-  if (remaining->upper && *remaining->upper > kUpperMax * remaining->median) return "";
-  // As precisely as the time left is said.
+  if (remaining->upper && *remaining->upper > kUpperMax * remaining->median) return std::nullopt;
   const KnownRemaining known = RoundToKnown(remaining->median, remaining->lower, remaining->upper);
   const absl::Time end = snapshot.at + known.remaining;
-  if (end == absl::InfinitePast() || end == absl::InfiniteFuture()) return "";
-  return "ends about " + ClockText(end, snapshot.at, options);
+  if (end == absl::InfinitePast() || end == absl::InfiniteFuture()) return std::nullopt;
+  return end;
+}
+
+std::string EndClockText(const Snapshot& snapshot, const TextOptions& options) {
+  const std::optional<absl::Time> end = ExpectedEnd(snapshot);
+  if (!end || snapshot.estimate.remaining->median < kClockFrom) return "";
+  return "ends about " + ClockText(*end, snapshot.at, options);
 }
 
 DeadlineWords DescribeDeadline(const Snapshot& snapshot) {

@@ -2,6 +2,7 @@
 // words. Pure; Printable() and ASCII.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "cli/console/styled_line.h"
@@ -12,8 +13,11 @@ namespace tidemark::console {
 // "07:30"; on another day than `now` "Nov 26 07:30".
 std::string ClockText(absl::Time at, absl::Time now, const TextOptions& options);
 
-// "ends about 07:12"; empty where no end is predicted or its bounds are far off, and of one so soon
-// that the time left says it.
+// When it ends, as precisely as the time left is said. Empty where no end is predicted, or its
+// upper bound is several times as far off, and of a job that has ended.
+std::optional<absl::Time> ExpectedEnd(const Snapshot& snapshot);
+
+// "ends about 07:12"; empty where ExpectedEnd() is, and of one so soon that the time left says it.
 std::string EndClockText(const Snapshot& snapshot, const TextOptions& options);
 
 // What is said around the instant that a job is due: "due ", 07:30, ", 83 % likely late". Without a

@@ -2,26 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
+#include "transport/host_port.h"
 #include "transport/local_address.h"
 
 namespace tidemark::service {
-namespace {
-
-bool IsPort(const std::string& text) {
-  return !text.empty() && text.size() <= 5 &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; }) &&
-         std::stoi(text) <= 65535;
-}
-
-}  // namespace
 
 absl::Status CheckListenAddress(const std::string& address, bool allow_insecure_remote,
                                 Protection protection) {
-  if (address.starts_with("unix:") && address.size() > 5) return absl::OkStatus();
-  const std::size_t colon = address.rfind(':');
-  if (colon == std::string::npos || colon == 0 || !IsPort(address.substr(colon + 1))) {
+  if (transport::UnixPathOf(address)) return absl::OkStatus();
+  if (!transport::ParseHostPort(address)) {
+    const std::size_t colon = address.rfind(':');
     const bool has_port =
         colon != std::string::npos && address.find(']', colon) == std::string::npos;
     const std::string fault = has_port || address.empty()

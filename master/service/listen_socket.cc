@@ -8,14 +8,14 @@
 #include <sys/un.h>
 
 #include <cstdint>
-#include <cstring>
 #include <memory>
+#include <optional>
 #include <utility>
+
+#include "transport/host_port.h"
 
 namespace tidemark::service {
 namespace {
-
-constexpr char kUnix[] = "unix:";
 
 // Closed unless it could be had. Port 0 is replaced by the one it got.
 Descriptor ListenAt(sockaddr* address, socklen_t size) {
@@ -59,23 +59,19 @@ std::vector<Descriptor> ListenAtHost(std::string host, std::uint16_t& port) {
 
 absl::StatusOr<ListenSockets> Listen(const std::string& address) {
   ListenSockets listen = {.address = address};
-  if (address.starts_with(kUnix)) {
+  if (const std::optional<std::string> path = transport::UnixPathOf(address)) {
     sockaddr_un name = {.sun_family = AF_UNIX};
-    const std::string path = address.substr(std::strlen(kUnix));
-    if (path.size() < sizeof name.sun_path) {
+    if (path->size() < sizeof name.sun_path) {
       RemoveUnixSocket(address);
-      path.copy(name.sun_path, path.size());
+      path->copy(name.sun_path, path->size());
       listen.sockets.push_back(ListenAt(reinterpret_cast<sockaddr*>(&name), sizeof name));
       if (!listen.sockets.back().is_open()) listen.sockets.clear();
     }
-  } else {
-    const std::size_t colon = address.rfind(':');
-    const std::string host = address.substr(0, colon);
-    auto port = static_cast<std::uint16_t>(std::stoi(address.substr(colon + 1)));
+  } else if (std::optional<transport::HostPort> at = transport::ParseHostPort(address)) {
     // A socket of IPv6 takes both.
-    if (host == "0.0.0.0") listen.sockets = ListenAtHost("::", port);
-    if (listen.sockets.empty()) listen.sockets = ListenAtHost(host, port);
-    listen.address = fmt::format("{}:{}", host, port);
+    if (at->host == "0.0.0.0") listen.sockets = ListenAtHost("::", at->port);
+    if (listen.sockets.empty()) listen.sockets = ListenAtHost(at->host, at->port);
+    listen.address = fmt::format("{}:{}", at->host, at->port);
   }
   if (!listen.sockets.empty()) return listen;
   return absl::UnavailableError(
@@ -83,10 +79,9 @@ absl::StatusOr<ListenSockets> Listen(const std::string& address) {
 }
 
 void RemoveUnixSocket(const std::string& address) {
-  if (!address.starts_with(kUnix)) return;
-  const std::string path = address.substr(std::strlen(kUnix));
+  const std::optional<std::string> path = transport::UnixPathOf(address);
   struct stat facts {};
-  if (lstat(path.c_str(), &facts) == 0 && S_ISSOCK(facts.st_mode)) unlink(path.c_str());
+  if (path && lstat(path->c_str(), &facts) == 0 && S_ISSOCK(facts.st_mode)) unlink(path->c_str());
 }
 
 }  // namespace tidemark::service

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/cli/documented_json.h"
 #include "tests/cli/some_jobs.h"
 
 namespace tidemark::cli {
@@ -71,6 +72,19 @@ TEST(AlertMessages, SayWhatWasAskedFor) {
   EXPECT_EQ(json::parse(SlackMessage(alert, late))["text"], AlertText(alert, late));
 }
 
+TEST(AlertMessages, TellTheEndByTheClockOnlyWhereTheConsoleWould) {
+  const auto end = [](const Range& left) {
+    Alert alert = Late();
+    alert.job.estimate.remaining = left;
+    return AlertText(alert, Saying(AlertKind::kLate, "{end}"));
+  };
+  EXPECT_EQ(end({absl::Minutes(50), absl::Minutes(48), absl::Minutes(54)}), "23:04");
+  EXPECT_EQ(end({absl::Minutes(50), absl::Minutes(2), absl::Hours(17)}), "unknown");
+  Alert ended = Failed();
+  ended.job.ended_at = ended.job.at;
+  EXPECT_EQ(AlertText(ended, Saying(AlertKind::kFailed, "{end}")), "22:14");
+}
+
 TEST(AlertMessages, TheCauseIsWhatOurWordsSayBehindTheName) {
   for (const Alert& alert : {Late(), Failed()}) {
     EXPECT_EQ(AlertText(alert, Saying(alert.kind, "{job}: {cause}")), AlertText(alert, kUtc));
@@ -106,6 +120,18 @@ TEST(AlertMessages, GenericHasTheFacts) {
   EXPECT_EQ(message["remaining_upper_seconds"], 249);
   EXPECT_EQ(message["deadline_at"], "2023-11-14T22:17:32.000Z");
   EXPECT_EQ(message["late_probability"], 0.83);
+}
+
+TEST(AlertMessages, GenericIsAsItIsDocumented) {
+  const json documented = test::DocumentedJson("## Messages");
+  ASSERT_TRUE(documented.is_object());
+  const json message = json::parse(GenericMessage(Late(), kUtc));
+  ASSERT_EQ(documented.size(), message.size()) << documented << message;
+  for (const auto& [name, value] : documented.items()) {
+    EXPECT_STREQ(message[name].is_number() ? "number" : message[name].type_name(),
+                 value.is_number() ? "number" : value.type_name())
+        << name;
+  }
 }
 
 TEST(AlertMessages, WhatIsNotKnownIsLeftOut) {

@@ -162,11 +162,13 @@ Snapshot Ended(const std::string& id) {
 absl::StatusOr<std::unique_ptr<Alerts>> StartAlerts(const Jobs& jobs, AlertSettings settings,
                                                     const std::string& data_dir = "") {
   settings.allow_local = true;
-  return Alerts::Start({.settings = std::move(settings),
-                        .jobs = [&jobs] { return jobs.List(); },
-                        .interval = absl::Milliseconds(1),
-                        .data_dir = data_dir,
-                        .zone = absl::UTCTimeZone()});
+  auto alerts = Alerts::Create({.settings = std::move(settings),
+                                .jobs = [&jobs] { return jobs.List(); },
+                                .interval = absl::Milliseconds(1),
+                                .data_dir = data_dir,
+                                .zone = absl::UTCTimeZone()});
+  if (alerts.ok()) (*alerts)->Begin();
+  return alerts;
 }
 
 TEST(Alerts, TellEachReceiverInItsShape) {
@@ -193,11 +195,15 @@ TEST(Alerts, TellEachReceiverInItsShape) {
 
 TEST(Alerts, TellOneCauseOnceAlsoAfterARestart) {
   const Folder folder;
-  HookServer server;
+  HookServer server(HookServer::Plans{{.status = 0}});  // an answer that is lost
   Jobs jobs;
   Snapshot late = console::SomeSnapshot();
   late.late_probability = 0.9;
   const auto be_late = [&] {
+    late.sequence += 1;
+    late.late_probability = 1.2 - *late.late_probability;  // up and down around 80 %
+    jobs.Set(late);
+    jobs.WaitForLook();
     late.sequence += 1;
     jobs.Set(late);
     jobs.WaitForLook();
@@ -208,7 +214,21 @@ TEST(Alerts, TellOneCauseOnceAlsoAfterARestart) {
     for (int i = 0; i < 4; ++i) be_late();
     ASSERT_TRUE((*alerts)->WaitUntilIdle(absl::Seconds(10)));
   }
-  EXPECT_THAT(server.requests(), SizeIs(1));
+  std::set<std::string> ids;
+  for (const std::string& body : BodiesOf(server)) {
+    ids.insert(json::parse(body)["id"].get<std::string>());
+  }
+  EXPECT_THAT(ids, SizeIs(1));
+  EXPECT_THAT(server.requests(), SizeIs(2)) << "once more after the first";
+}
+
+TEST(Alerts, TellNothingBeforeTheyBegin) {
+  HookServer server;
+  Jobs jobs;
+  const auto alerts = Alerts::Create(
+      {.settings = {.hooks = {{"json", server.url()}}}, .jobs = [&jobs] { return jobs.List(); }});
+  ASSERT_TRUE(alerts.ok()) << alerts.status();
+  EXPECT_EQ((*alerts)->counts().at("json").taken, 0U);
 }
 
 TEST(Alerts, AHookThatHangsHoldsUpNoOther) {
@@ -235,14 +255,16 @@ TEST(Alerts, TellOfRunsInOpenLineageThroughTheSameDoor) {
   Snapshot job = console::SomeSnapshot();
   options.jobs = [&] { return std::vector<Snapshot>{job}; };
   {
-    auto alerts = Alerts::Start(options);
+    auto alerts = Alerts::Create(options);
     ASSERT_TRUE(alerts.ok()) << alerts.status();
+    (*alerts)->Begin();
     ASSERT_TRUE(server.WaitFor(2));
     ASSERT_TRUE((*alerts)->WaitUntilIdle(absl::Seconds(10)));
   }
   {
-    auto again = Alerts::Start(options);
+    auto again = Alerts::Create(options);
     ASSERT_TRUE(again.ok());
+    (*again)->Begin();
     absl::SleepFor(absl::Milliseconds(50));
   }
   const auto requests = server.requests();

@@ -77,6 +77,26 @@ TEST(EndClockText, TellsTheEndByTheClockUnlessItIsNear) {
   EXPECT_EQ(EndClockText(snapshot, kAscii), "");
 }
 
+TEST(ExpectedEnd, IsAsPreciseAsTheTimeLeft) {
+  Snapshot snapshot = SomeSnapshot();
+  snapshot.estimate.remaining = Range{absl::Seconds(198), absl::Seconds(171), absl::Seconds(249)};
+  // Of 3 min 18 s the reader sees 3 min 20 s.
+  EXPECT_EQ(ExpectedEnd(snapshot), snapshot.at + absl::Seconds(200)) << "though it is near";
+}
+
+TEST(ExpectedEnd, IsNotToldWhereNobodyKnowsIt) {
+  Snapshot snapshot = SomeSnapshot();
+  snapshot.estimate.remaining = Range{absl::Minutes(50), absl::Minutes(2), absl::Minutes(151)};
+  EXPECT_EQ(ExpectedEnd(snapshot), std::nullopt);
+  snapshot.estimate.remaining = Range{absl::Hours(24 * 366), {}, {}};
+  EXPECT_EQ(ExpectedEnd(snapshot), std::nullopt);
+  snapshot.estimate.remaining.reset();
+  EXPECT_EQ(ExpectedEnd(snapshot), std::nullopt);
+  snapshot = SomeSnapshot();
+  snapshot.is_final = true;
+  EXPECT_EQ(ExpectedEnd(snapshot), std::nullopt);
+}
+
 TEST(DeadlineText, StandsInBarLineTableAndSummary) {
   const Snapshot late = Due(absl::Minutes(40), 0.834);
   const char* const words = "due 22:54, 83 % likely late";

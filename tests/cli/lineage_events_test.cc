@@ -6,8 +6,10 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <set>
 
 #include "cli/alerts/run_name.h"
+#include "tests/cli/documented_json.h"
 #include "tests/cli/some_jobs.h"
 
 namespace tidemark::cli {
@@ -88,6 +90,10 @@ TEST(LineageEvents, StartAndEndAreSentOnceAcrossARestartAndAnAbsence) {
   EXPECT_THAT(after.Look({job.Next()}), IsEmpty());
 }
 
+const std::set<std::string> kFacetFields = {
+    "_producer",   "_schemaURL",  "jobId",      "fractionDone",    "endsAt",
+    "endsAtLower", "endsAtUpper", "deadlineAt", "lateProbability", "message"};
+
 // Beyond what the schema asks for: RFC 3339, RFC 9562.
 void ExpectValid(const std::string& body) {
   const json event = json::parse(body);
@@ -117,13 +123,23 @@ void ExpectValid(const std::string& body) {
       EXPECT_LE(facet[name].get<double>(), 1) << body;
     }
   }
-  // What the schema of the facet does not know.
-  for (const auto& [name, value] : facet.items()) {
-    EXPECT_THAT((std::set<std::string>{"_producer", "_schemaURL", "jobId", "fractionDone", "endsAt",
-                                       "endsAtLower", "endsAtUpper", "deadlineAt",
-                                       "lateProbability", "message"}),
-                ::testing::Contains(name));
+  for (const auto& [name, value] : facet.items()) EXPECT_TRUE(kFacetFields.contains(name)) << name;
+}
+
+TEST(LineageEvents, AreAsTheyAreDocumented) {
+  const json documented = test::DocumentedJson("## Events of OpenLineage");
+  ASSERT_TRUE(documented.is_object());
+  ExpectValid(documented.dump());
+}
+
+// By its schema, what the schema knows is what is sent.
+TEST(LineageEvents, TheFacetHasASchema) {
+  std::ifstream stream(TIDEMARK_SOURCE_DIR "/docs/openlineage/ProgressRunFacet.json");
+  const json schema = json::parse(stream);
+  for (const auto& [name, value] : schema["properties"].items()) {
+    EXPECT_TRUE(kFacetFields.contains(name)) << name;
   }
+  EXPECT_EQ(schema["properties"].size(), kFacetFields.size());
 }
 
 TEST(LineageEvents, SayHowFarItIsAndWhenItEnds) {

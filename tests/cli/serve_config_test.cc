@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -77,6 +79,45 @@ TEST(ServeConfig, AFaultyOptionIsNamed) {
             "--set: limits.jobs must be a whole number from 1 to 1000000, not `many`");
 }
 
+TEST(ServeConfig, AHostMayBeCalledLikeASocket) {
+  const auto config = ParseServeConfig(
+      "allow_insecure_remote: true\nmetrics: {listen: 'unixbox:9100'}\n", "tm.yaml", {});
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->metrics_address, "unixbox:9100");
+}
+
+TEST(ServeConfig, SaysOfEveryFileThatCannotBeReadWhereItIsNamed) {
+  char folder[] = "/tmp/tidemark-settings-XXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  const std::string file = std::string(folder) + "/tm.yaml";
+  std::ofstream(file) << "tls: {certificate: c, key: ., client_ca: a}\n"
+                         "tokens: t\n"
+                         "alerts:\n"
+                         "  webhooks: ['slack=@hook', 'json=https://x/y']\n"
+                         "  secret: s\n"
+                         "  routing_key: r\n"
+                         "  on: [falied]\n"
+                         "lineage: {token: l}\n";
+  const auto config =
+      LoadServeConfig(file, {{.origin = "--set", .key = "tokens", .words = {"/nowhere/tokens"}}});
+  const auto cannot_read = [&](int line, const char* key, const char* name, const char* why) {
+    return fmt::format("{}:{}: {}: cannot read {}/{}: {}", file, line, key, folder, name, why);
+  };
+  const char* const kAbsent = "No such file or directory";
+  EXPECT_THAT(
+      std::vector<std::string>(absl::StrSplit(std::string(config.status().message()), '\n')),
+      ElementsAre(HasSubstr(":7: alerts.on must be"),
+                  cannot_read(1, "tls.certificate", "c", kAbsent),
+                  cannot_read(1, "tls.key", ".", "Is a directory"),
+                  cannot_read(1, "tls.client_ca", "a", kAbsent),
+                  "--set: tokens: cannot read /nowhere/tokens: No such file or directory",
+                  cannot_read(4, "alerts.webhooks", "hook", kAbsent),
+                  cannot_read(5, "alerts.secret", "s", kAbsent),
+                  cannot_read(6, "alerts.routing_key", "r", kAbsent),
+                  cannot_read(8, "lineage.token", "l", kAbsent)));
+  std::filesystem::remove_all(folder);
+}
+
 struct Case {
   const char* name;
   std::string text;
@@ -137,6 +178,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"SocketForMetrics", "metrics: {listen: 'unix:/run/x'}",
              "must be host:port, not `unix:/run/x`"},
         Case{"SocketWithoutAPath", "listen: 'unix:'", "not `unix:`"},
+        Case{"AddressWithoutAHost", "web: {listen: ':7412'}", "must be host:port, not `:7412`"},
         Case{"Level", "log: {level: warnign}", "not `warnign`; did you mean warning?"},
         Case{"NoPattern", "alerts: {jobs: ['']}",
              "a list of names of jobs, which may have *, not ``"},
@@ -155,7 +197,18 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"List", "- a\n", "tm.yaml:1: expected settings as `key: value`"},
         Case{"Documents", "listen: a\n---\nlisten: b\n", "only one document"},
         Case{"Together", "tick: {interval: 1s, interval_min: 2s}",
-             "tick.interval_min must be at most tick.interval, 1s, not 2s"}),
+             "tm.yaml:1: tick.interval_min must be at most tick.interval, 1s, not 2s"},
+        Case{"TicksBelowTheDefault", "\ntick: {interval: 20ms}",
+             "tm.yaml:2: tick.interval_min must be at most tick.interval, 20ms, not 200ms"},
+        Case{"MetricsForAll", "metrics:\n  listen: 'unixbox:9411'\n",
+             "tm.yaml:2: metrics.listen unixbox:9411: every host that reaches it can read the "
+             "metrics"},
+        Case{"PageForAll", "tokens: t\nweb: {listen: '0.0.0.0:7412'}\n",
+             "tm.yaml:2: web.listen 0.0.0.0:7412: other hosts reach it; set tls.certificate"},
+        Case{"PageBesideASocket", "listen: 'unix:/run/x'\nweb: {listen: 'localhost:1'}",
+             "tm.yaml:2: web.listen localhost:1: every user of this host could read"},
+        Case{"PageForCertificates", "tls: {client_ca: ca}\nweb: {listen: 'localhost:1'}",
+             "tm.yaml:2: web.listen localhost:1: the page cannot ask browsers"}),
     [](const auto& test) { return test.param.name; });
 
 TEST(ServeConfig, SaysOfEveryWrongSettingWhereAndWhatIsAllowed) {
@@ -184,7 +237,8 @@ TEST(ServeConfig, SaysOfEveryWrongSettingWhereAndWhatIsAllowed) {
   EXPECT_EQ(MessageOf(text), expected);
 }
 
-// What takes any text: a file may be made before the master starts, and a name may be any.
+// What takes any text: whether files can be read is looked at when they are loaded, and a name may
+// be any.
 const std::set<std::string> kTakeAnyText = {
     "data_dir",      "log_dir",          "spark_logs",    "tls.certificate",    "tls.key",
     "tls.client_ca", "tokens",           "alerts.secret", "alerts.routing_key", "alerts.jobs",

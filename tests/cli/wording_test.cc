@@ -17,6 +17,18 @@ Answer AnswerTo(std::vector<std::string> words) {
   return answer == nullptr ? Answer{} : *answer;
 }
 
+TEST(SetOption, SeparatesTheItemsOfAListByCommas) {
+  const auto parsed =
+      ParseCommandLine({"tidemark", "serve", "--set", "alerts.texts=late={job}: a, b",
+                        "alerts.on=late,ended", "lineage.namespace=a,b"});
+  ASSERT_TRUE(std::holds_alternative<Arguments>(parsed));
+  const auto& overrides = std::get<ServeArguments>(std::get<Arguments>(parsed)).overrides;
+  ASSERT_EQ(overrides.size(), 3U);
+  EXPECT_THAT(overrides[0].words, testing::ElementsAre("late={job}: a", " b"));
+  EXPECT_THAT(overrides[1].words, testing::ElementsAre("late", "ended"));
+  EXPECT_THAT(overrides[2].words, testing::ElementsAre("a,b"));
+}
+
 struct Case {
   const char* name;
   std::vector<std::string> words;

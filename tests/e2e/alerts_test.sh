@@ -84,6 +84,22 @@ for type in START COMPLETE; do
 done
 grep '"eventType":"COMPLETE"' "$work/heard" | grep -q '"tidemark_progress":.*"fractionDone":1' || fail "no facet of progress"
 grep '"eventType":"START"' "$work/heard" | grep -q '"parent":{.*"name":"dag.task"' || fail "no facet of the parent"
+# By the schema of the facet, and by OpenLineage's own where its file is given; with the tools of ./dev lint packaging.
+check=$here/../../.cache/tools/schemas/bin/check-jsonschema
+if [[ -x $check ]]; then
+  python3 - "$work" <<'SPLIT'
+import json, sys
+events = [json.loads(line.split(" ", 1)[1]) for line in open(f"{sys.argv[1]}/heard") if '"eventType"' in line]
+assert len(events) >= 2, "too few events"
+for number, event in enumerate(events):
+    json.dump(event, open(f"{sys.argv[1]}/event-{number}.json", "w"))
+    json.dump(event["run"]["facets"]["tidemark_progress"], open(f"{sys.argv[1]}/facet-{number}.json", "w"))
+SPLIT
+  "$check" --schemafile "$here/../../docs/openlineage/ProgressRunFacet.json" "$work"/facet-*.json ||
+    fail "a facet is not what its schema says"
+  [[ -z ${OPENLINEAGE_SCHEMA:-} ]] || "$check" --schemafile "$OPENLINEAGE_SCHEMA" "$work"/event-*.json ||
+    fail "an event is not what OpenLineage's schema says"
+fi
 [[ $(grep -c '"kind":"late"' "$work/heard") -le 1 ]] || fail "a delay was told more than once: $(cat "$work/heard")"
 signature=$(sed -n 's/^t=\([0-9]*\),v1=\([0-9a-f]*\) .*/\1 \2/p' "$work/heard" | head -n 1)
 body=$(sed -n 's/^t=[^ ]* //p' "$work/heard" | head -n 1)

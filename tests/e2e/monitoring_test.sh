@@ -3,6 +3,7 @@
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 packaging=$here/../../packaging
+PATH=$here/../../.cache/tools/prometheus/usr/bin:$PATH  # of ./dev setup monitoring
 
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 "$tidemark" serve --listen 127.0.0.1:0 --set "metrics.listen=127.0.0.1:$port" 2>"$work/serve.err" &
@@ -27,6 +28,9 @@ for panel in panels:
         assert found, f"{panel['title']} shows nothing of ours: {target['expr']}"
         asked |= {name for name in found if name != "up"}
 assert len(asked) > 20 and len(panels) > 10, "too few to be all"
+alerts = set(re.findall(r"- alert: (\w+)", open(rules).read()))
+fire = set(re.findall(r"alertname: (\w+)\n +exp_alerts:\n", open(rules.replace(".yaml", ".test.yaml")).read()))
+assert alerts == fire, f"no test in which it fires: {alerts ^ fire}"
 missing = sorted(asked - known)
 assert not missing, f"no master has: {', '.join(missing)}"
 CHECK

@@ -60,7 +60,7 @@ execute_process(COMMAND ${WORK_DIR}/prefix/bin/tidemark run spark -- spark-submi
 if(NOT result EQUAL 2 OR NOT said MATCHES "${WORK_DIR}/prefix/share/tidemark/jars/tidemark-spark.jar: not a jar")
   message(FATAL_ERROR "the installed connector is not looked for: ${said}")
 endif()
-run(${CMAKE_COMMAND} -S ${SOURCE_DIR}/examples/embedding -B ${WORK_DIR}/build -G ${GENERATOR}
+run(${CMAKE_COMMAND} -S ${WORK_DIR}/prefix/share/doc/libtidemark-dev/examples/embedding -B ${WORK_DIR}/build -G ${GENERATOR}
   -D CMAKE_PREFIX_PATH=${WORK_DIR}/prefix -D CMAKE_BUILD_TYPE=${BUILD_TYPE}
   -D CMAKE_CXX_COMPILER=${CXX_COMPILER} -D CMAKE_CXX_COMPILER_LAUNCHER=${CXX_LAUNCHER}
   -D CMAKE_CXX_FLAGS=${CXX_FLAGS})

@@ -49,6 +49,8 @@ INSTANTIATE_TEST_SUITE_P(
         Address{"PortHuge", "127.0.0.1:99999999999999999999", Verdict::kNever},
         Address{"PortNegative", "127.0.0.1:-1", Verdict::kNever},
         Address{"PortByName", "127.0.0.1:http", Verdict::kNever},
+        Address{"NameThatStartsLikeASocket", "unixbox:80", Verdict::kIfAllowed},
+        Address{"BareIpV6", "::1:7411", Verdict::kNever},
         Address{"UnixWithoutPath", "unix:", Verdict::kNever}),
     [](const auto& row) { return std::string(row.param.name); });
 

@@ -1,0 +1,87 @@
+#include "cli/config/conflicts.h"
+
+#include <fmt/format.h>
+
+#include "cli/config/settings.h"
+#include "transport/host_port.h"
+#include "transport/local_address.h"
+#include "transport/small_file.h"
+
+namespace tidemark::cli {
+namespace {
+
+std::string OriginOf(const char* key, const ServeConfig& config) {
+  const auto origin = config.origins.find(key);
+  return origin == config.origins.end() ? "" : origin->second + ": ";
+}
+
+std::string TickFault(const ServeConfig& config) {
+  const MasterOptions& master = config.master;
+  if (master.tick_interval_min <= master.tick_interval) return "";
+  const bool is_min_set = config.origins.contains("tick.interval_min");
+  return fmt::format("{}tick.interval_min must be at most tick.interval, {}, not {}",
+                     OriginOf(is_min_set ? "tick.interval_min" : "tick.interval", config),
+                     absl::FormatDuration(master.tick_interval),
+                     absl::FormatDuration(master.tick_interval_min));
+}
+
+// The metrics show the ids of jobs to every reader.
+std::string MetricsFault(const ServeConfig& config) {
+  const bool is_safe = config.metrics_address.empty() || config.master.allow_insecure_remote ||
+                       transport::IsLocalAddress(config.metrics_address);
+  if (is_safe) return "";
+  return fmt::format(
+      "{}metrics.listen {}: every host that reaches it can read the metrics; use a loopback "
+      "address or pass --allow-insecure-remote",
+      OriginOf("metrics.listen", config), config.metrics_address);
+}
+
+// Why the page would be open to more than the master itself is, and what to change.
+std::string ReachOfPage(const ServeConfig& config) {
+  const MasterOptions& master = config.master;
+  if (config.web_address.empty() || master.allow_insecure_remote) return "";
+  if (!master.tls.client_ca_file.empty()) {
+    return "the page cannot ask browsers for the certificates that tls.client_ca demands; leave "
+           "out one of them";
+  }
+  const bool has_tokens = !master.tokens_file.empty();
+  if (transport::UnixPathOf(master.listen_address) && !has_tokens) {
+    return "every user of this host could read what is now for those who may open the unix "
+           "socket; set tokens";
+  }
+  const bool is_protected = has_tokens && !master.tls.certificate_file.empty();
+  if (is_protected || transport::IsLocalAddress(config.web_address)) return "";
+  return "other hosts reach it; set tls.certificate and tokens, use a loopback address, or pass "
+         "--allow-insecure-remote";
+}
+
+std::string PageFault(const ServeConfig& config) {
+  const std::string reason = ReachOfPage(config);
+  if (reason.empty()) return "";
+  return fmt::format("{}web.listen {}: {}", OriginOf("web.listen", config), config.web_address,
+                     reason);
+}
+
+}  // namespace
+
+std::vector<std::string> Conflicts(const ServeConfig& config) {
+  std::vector<std::string> faults = {TickFault(config), MetricsFault(config), PageFault(config)};
+  std::erase(faults, "");
+  return faults;
+}
+
+std::vector<std::string> UnreadableFiles(const ServeConfig& config) {
+  std::vector<std::string> faults;
+  for (const Setting& setting : AllSettings()) {
+    if (!setting.files) continue;
+    for (const std::string& file : setting.files(config)) {
+      const absl::Status status = transport::CheckRegularFile(file);
+      if (status.ok()) continue;
+      faults.push_back(fmt::format("{}{}: cannot read {}", OriginOf(setting.key.c_str(), config),
+                                   setting.key, std::string(status.message())));
+    }
+  }
+  return faults;
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,57 @@
+#include "transport/host_port.h"
+
+#include <gtest/gtest.h>
+
+namespace tidemark::transport {
+namespace {
+
+TEST(HostPort, IsAHostAndAPort) {
+  EXPECT_EQ(ParseHostPort("127.0.0.1:7411"), (HostPort{"127.0.0.1", 7411}));
+  EXPECT_EQ(ParseHostPort("localhost:0"), (HostPort{"localhost", 0}));
+  EXPECT_EQ(ParseHostPort("[::1]:65535"), (HostPort{"[::1]", 65535}));
+}
+
+TEST(HostPort, MayHaveANameThatBeginsLikeASocket) {
+  EXPECT_EQ(ParseHostPort("unixbox:9100"), (HostPort{"unixbox", 9100}));
+  EXPECT_EQ(UnixPathOf("unixbox:9100"), std::nullopt);
+}
+
+TEST(HostPort, IsNothingElse) {
+  for (const char* none : {"",
+                           ":",
+                           ":7411",
+                           "7411",
+                           "localhost",
+                           "localhost:",
+                           "localhost:65536",
+                           "localhost:-1",
+                           "localhost:+1",
+                           "localhost: 1",
+                           "localhost:1 ",
+                           "localhost:99999999999999999999",
+                           "localhost:http",
+                           "::1:7411",
+                           "[]:1",
+                           "[::1:1",
+                           "::1]:1",
+                           "[[::1]]:1",
+                           "a b:1",
+                           "http://localhost:80",
+                           "/run/x:1",
+                           "unix:/run/x",
+                           "unix:1",
+                           "unix:"}) {
+    EXPECT_EQ(ParseHostPort(none), std::nullopt) << none;
+  }
+}
+
+TEST(UnixPath, StandsBehindItsScheme) {
+  EXPECT_EQ(UnixPathOf("unix:/run/tidemark.sock"), "/run/tidemark.sock");
+  EXPECT_EQ(UnixPathOf("unix:run/tidemark.sock"), "run/tidemark.sock");
+  for (const char* none : {"", "unix", "unix:", "UNIX:/run/x", "127.0.0.1:1", "/run/x"}) {
+    EXPECT_EQ(UnixPathOf(none), std::nullopt) << none;
+  }
+}
+
+}  // namespace
+}  // namespace tidemark::transport

@@ -1,0 +1,38 @@
+#include "transport/host_port.h"
+
+#include <charconv>
+#include <system_error>
+
+namespace tidemark::transport {
+namespace {
+
+constexpr std::string_view kUnix = "unix:";
+
+bool IsHost(std::string_view text) {
+  if (text.empty() || text.find_first_of(" \t\r\n/") != std::string_view::npos) return false;
+  const bool is_bracketed = text.size() > 2 && text.starts_with('[') && text.ends_with(']');
+  const std::string_view within = is_bracketed ? text.substr(1, text.size() - 2) : text;
+  return within.find_first_of(is_bracketed ? "[]" : "[]:") == std::string_view::npos;
+}
+
+}  // namespace
+
+std::optional<HostPort> ParseHostPort(std::string_view address) {
+  const std::size_t colon = address.rfind(':');
+  if (colon == std::string_view::npos || UnixPathOf(address)) return std::nullopt;
+  const std::string_view host = address.substr(0, colon);
+  const std::string_view number = address.substr(colon + 1);
+  HostPort parsed = {.host = std::string(host)};
+  const auto [end, error] =
+      std::from_chars(number.data(), number.data() + number.size(), parsed.port);
+  const bool is_port = error == std::errc() && end == number.data() + number.size();
+  if (!is_port || !IsHost(host)) return std::nullopt;
+  return parsed;
+}
+
+std::optional<std::string> UnixPathOf(std::string_view address) {
+  if (!address.starts_with(kUnix) || address.size() == kUnix.size()) return std::nullopt;
+  return std::string(address.substr(kUnix.size()));
+}
+
+}  // namespace tidemark::transport

@@ -1,0 +1,23 @@
+// Where somebody listens, as text: host:port or unix:PATH. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tidemark::transport {
+
+struct HostPort {
+  std::string host;  // never empty; an IPv6 address is in brackets
+  std::uint16_t port = 0;
+  friend bool operator==(const HostPort&, const HostPort&) = default;
+};
+
+// Of 127.0.0.1:7411, localhost:0, [::1]:7411 and the like. Empty: it is none, as unix:PATH is.
+std::optional<HostPort> ParseHostPort(std::string_view address);
+
+// The path of unix:PATH; empty: there is none.
+std::optional<std::string> UnixPathOf(std::string_view address);
+
+}  // namespace tidemark::transport
