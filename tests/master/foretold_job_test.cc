@@ -145,7 +145,8 @@ TEST(ForetoldJob, TheFirstSecondKnowsWhatOtherParametersDo) {
 TEST(ForetoldJob, WithinWhatWasSeenTheIntervalIsNarrowerAndNothingIsNoted) {
   const auto width = [](int k, int iterations) {
     const Snapshot snapshot = SnapshotAt(0.5, Clusters(k, iterations), EarlierRuns());
-    return (*Upper(snapshot.estimate) - *Lower(snapshot.estimate)) / *Left(snapshot.estimate);
+    return absl::FDivDuration(*Upper(snapshot.estimate) - *Lower(snapshot.estimate),
+                              *Left(snapshot.estimate));
   };
   EXPECT_LT(width(50, 12), width(160, 12));
   EXPECT_THAT(SnapshotAt(0.5, Clusters(50, 12), EarlierRuns()).notes,
