@@ -37,15 +37,6 @@ TaskUse UseIn(const TimeUse& time) {
   return use;
 }
 
-TaskUse UseIn(const ReduceProfile& profile) {
-  TaskUse use = UseIn(profile.time);
-  // Who tells no totals of the attempt tells those of the thread that reduces, since it began to.
-  if (profile.processor_use && profile.time == TimeUse{}) {
-    use.of[Resource::kProcessor].wait_seconds = Seconds(profile.processor_use->waited);
-  }
-  return use;
-}
-
 // What else was told before stays.
 void Replace(const TaskUse& by, TaskUse& totals) {
   const auto replace = [](const std::optional<double>& told, std::optional<double>& total) {
@@ -165,19 +156,23 @@ void ClusterWaits::Apply(const Event& event) {
   } else if (const auto* changed = std::get_if<AttemptChanged>(&event.body)) {
     Change(number, *changed, event);
   } else if (const auto* heartbeat = std::get_if<TaskHeartbeat>(&event.body)) {
-    Hear(number, heartbeat->attempt, UseIn(heartbeat->time), event);
+    Hear(number, heartbeat->attempt, UseIn(heartbeat->time), std::nullopt, event);
   } else if (const auto* profile = std::get_if<ReduceProfile>(&event.body)) {
-    Hear(number, profile->attempt, UseIn(*profile), event);
+    Hear(number, profile->attempt, UseIn(profile->time), profile->processor_use, event);
   } else if (const auto* job_end = std::get_if<JobClosed>(&event.body)) {
     CloseJob(number, InstantOf(job, event, job_end->at));
   }
 }
 
-void ClusterWaits::Hear(JobNumber number, const AttemptId& id, const TaskUse& use,
-                        const Event& event) {
+void ClusterWaits::Hear(JobNumber number, const AttemptId& id, TaskUse use,
+                        const std::optional<ProcessorUse>& reducing, const Event& event) {
   const auto found = running_.find(Key{number, id.stage, id.index, id.attempt, id.stage_attempt});
   if (found == running_.end()) return;
   Running& running = found->second;
+  std::optional<double>& wait_seconds = use.of[Resource::kProcessor].wait_seconds;
+  running.tells_waits = running.tells_waits || wait_seconds;
+  // Who tells no totals of the attempt tells those of the thread that reduces, since it began to.
+  if (reducing && !running.tells_waits) wait_seconds = Seconds(reducing->waited);
   Replace(use, running.news);
   running.told_at =
       std::max(running.heard_at, InstantOf(records_.job(number), event, std::nullopt));

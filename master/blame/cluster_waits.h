@@ -63,6 +63,7 @@ class ClusterWaits {
     double from = 0;
     double heard_at = 0;
     double told_at = 0;           // when `news` were
+    bool tells_waits = false;     // for a processor, as a total of the attempt
     TaskUse news;                 // totals that were told since it was heard of last
     double processor_waited = 0;  // as told last
     double memory_waited = 0;
@@ -74,7 +75,8 @@ class ClusterWaits {
   std::optional<Query> QueryOf(JobNumber number, const std::string& name);
   std::optional<Stage> StageOf(JobNumber number, std::uint32_t stage_number);
   Host HostOf(JobRecord& job, const std::string& name, Query query);
-  void Hear(JobNumber number, const AttemptId& id, const TaskUse& use, const Event& event);
+  void Hear(JobNumber number, const AttemptId& id, TaskUse use,
+            const std::optional<ProcessorUse>& reducing, const Event& event);
   void Open(JobNumber number, const StageOpened& opened, const Event& event);
   void Close(JobRecord& job, Stage stage);
   void OpenExecutor(JobRecord& job, Source& source, const ExecutorOpened& opened);

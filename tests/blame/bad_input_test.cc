@@ -131,10 +131,10 @@ TEST(BadInput, LatePieceMeetsNobodyAndIsCounted) {
   EXPECT_NEAR(whole.meetings.at({S(0), H(0), S(1)}).overlap_seconds, 10, 1e-9);
 }
 
-// Sums do not grow with tasks: a million of 20 stages on 5 hosts.
-TEST(BadInput, AMillionTasksLeaveFewSums) {
+// Sums do not grow with tasks: 100,000 of 20 stages on 5 hosts.
+TEST(BadInput, ManyTasksLeaveFewSums) {
   Contention contention;
-  for (std::uint32_t t = 0; t < 1'000'000; ++t) {
+  for (std::uint32_t t = 0; t < 100'000; ++t) {
     const double from = 0.01 * t;
     ASSERT_TRUE(
         contention.Add(Task(S(t % 20), H(t % 5), from, from + 1).Waited(kIo, 0.5, 10)).ok());
@@ -143,7 +143,7 @@ TEST(BadInput, AMillionTasksLeaveFewSums) {
       ASSERT_LT(contention.pending(), 1'000);
     }
   }
-  contention.Advance(20'000);
+  contention.Advance(2'000);
   EXPECT_EQ(contention.pending(), 0);
   EXPECT_EQ(contention.Whole().stages.size(), 20);
   EXPECT_LE(contention.Whole().meetings.size(), 20 * 20 * 5);

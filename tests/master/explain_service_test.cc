@@ -36,6 +36,7 @@ class ExplainServiceTest : public ::testing::Test {
     options_.tick_interval_min = absl::Milliseconds(10);
     options_.tokens_file = directory_ + "/tokens";
     options_.data_dir = directory_ + "/data";
+    std::filesystem::create_directory(options_.data_dir);
     test::WriteSecret(options_.tokens_file,
                       "reader mine   a-token-of-one-team\n"
                       "reader *      a-token-of-an-operator\n"

@@ -96,6 +96,7 @@ final class GroupTimes implements Sender.Reporter {
         System.currentTimeMillis() - sinceEndMillis,
         running,
         isNamed,
-        processor.read(now));
+        processor.read(now),
+        null); // TaskWatch tells them
   }
 }
