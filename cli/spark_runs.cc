@@ -19,22 +19,32 @@ constexpr std::size_t kTimesMax = 500;
 // Of the log of the time, where a parameter is one that no run had. Taste.
 constexpr double kUnknownDeviation = 0.3;
 
-// Of one kind only: the models know the mean of all tasks, cold and warm. Shaped as they were.
+// Times around `mean`, shaped as those of the tasks that ran and are as fresh.
+std::vector<absl::Duration> Shaped(double mean, const std::vector<phases::TaskCounters>& ran,
+                                   bool is_fresh) {
+  std::vector<double> shape;
+  double sum = 0;
+  for (const phases::TaskCounters& task : ran) {
+    if (task.is_fresh != is_fresh || shape.size() >= kTimesMax) continue;
+    shape.push_back(task.seconds);
+    sum += task.seconds;
+  }
+  std::vector<absl::Duration> times;
+  for (const double seconds : shape) {
+    const double part = sum > 0 ? seconds * static_cast<double>(shape.size()) / sum : 1;
+    times.push_back(absl::Seconds(mean * part));
+  }
+  if (times.empty()) times.push_back(absl::Seconds(mean));
+  return times;
+}
+
 void SetTimes(const phases::ExpectedStage& expected, const std::vector<phases::TaskCounters>& ran,
               PlannedStage& stage) {
   stage.task_count = static_cast<std::uint64_t>(std::max(std::round(expected.tasks), 1.0));
-  double mean = 0;
-  for (const phases::TaskCounters& task : ran) {
-    mean += task.seconds / static_cast<double>(ran.size());
-  }
-  stage.task_times.clear();
-  stage.first_task_times.clear();
-  stage.fresh_task_times.clear();
+  stage.task_times = Shaped(expected.task_seconds, ran, false);
+  stage.first_task_times = Shaped(expected.fresh_task_seconds, ran, true);
+  stage.fresh_task_times = stage.first_task_times;
   stage.last_task_times.clear();
-  for (std::size_t i = 0; i < std::min(ran.size(), kTimesMax); ++i) {
-    const double shape = mean > 0 ? ran[i].seconds / mean : 1;
-    stage.task_times.push_back(absl::Seconds(expected.task_seconds * shape));
-  }
 }
 
 }  // namespace

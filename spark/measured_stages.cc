@@ -87,7 +87,12 @@ void MeasuredStages::TaskEnd(const json& event) {
   stage.is_of_sql = sql_stages_.contains(*number);
   if (stage.tasks.size() >= kTasksOfStageMax) return;
   ++tasks_;
-  stage.tasks.push_back(CountersIn(metrics, static_cast<double>(*ended - *launched) * kMilli));
+  TaskCounters& counters = stage.tasks.emplace_back(
+      CountersIn(metrics, static_cast<double>(*ended - *launched) * kMilli));
+  const std::string executor = Text(task, "Executor ID");
+  const auto known = executors_.find(executor);
+  const std::uint32_t slots = known == executors_.end() ? 1 : std::max(known->second, 1U);
+  counters.is_fresh = ended_[{*number, executor}]++ < slots;
 }
 
 void MeasuredStages::JobStart(const json& event) {
@@ -102,9 +107,9 @@ void MeasuredStages::JobStart(const json& event) {
 
 void MeasuredStages::ExecutorAdded(const json& event) {
   if (executors_.size() >= kExecutorsMax) return;
-  executors_.insert(Text(event, "Executor ID"));
-  seen_.count = std::max(seen_.count, static_cast<std::uint32_t>(executors_.size()));
   const auto cores = Number(Member(event, "Executor Info"), "Total Cores");
+  executors_[Text(event, "Executor ID")] = cores.value_or(1);
+  seen_.count = std::max(seen_.count, static_cast<std::uint32_t>(executors_.size()));
   if (seen_.cores == 0 && cores) seen_.cores = *cores;
 }
 

@@ -11,6 +11,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "master/phases/ran_stage.h"
@@ -53,7 +54,9 @@ class MeasuredStages {
   std::string version_;
   phases::Properties properties_;
   std::map<std::string, std::string> parameters_;
-  std::set<std::string> executors_;  // now
+  std::map<std::string, std::uint32_t> executors_;  // now; their cores
+  // Tasks of a stage in an executor, of those that were taken in.
+  std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> ended_;
   phases::SeenExecutors seen_;
 };
 

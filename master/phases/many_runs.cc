@@ -35,12 +35,6 @@ constexpr std::size_t kLevels = 8;
 
 double Log2(double value) { return std::log2(std::max(value, 1.0)); }
 
-double MeanSeconds(const std::vector<TaskCounters>& tasks) {
-  double mean = 0;
-  for (const TaskCounters& task : tasks) mean += task.seconds / static_cast<double>(tasks.size());
-  return mean;
-}
-
 // Bytes of a record that was written for a shuffle, or else read of one; 0: there was none.
 double ShuffledWidth(const std::vector<TaskCounters>& tasks, bool written) {
   double bytes = 0;
@@ -183,6 +177,25 @@ std::vector<double> ManyRuns::Levels(const Settings& settings, double data_bytes
   return levels;
 }
 
+std::array<double, ManyRuns::kWarmths> ManyRuns::MeanSeconds(
+    const std::vector<TaskCounters>& tasks) {
+  std::array<double, kWarmths> sums{};
+  std::array<double, kWarmths> counts{};
+  for (const TaskCounters& task : tasks) {
+    const Warmth warmth = task.is_fresh ? kFresh : kWarm;
+    sums[warmth] += task.seconds;
+    counts[warmth] += 1;
+  }
+  for (std::size_t i = 0; i < kWarmths; ++i) sums[i] /= std::max(counts[i], 1.0);
+  return sums;
+}
+
+// Tasks of a warmth that no run had are known by the others of their stage.
+std::size_t ManyRuns::SeenAs(std::size_t stage, Warmth warmth) const {
+  const Warmth other = warmth == kFresh ? kWarm : kFresh;
+  return kWarmths * stage + (has_seen_[stage][warmth] ? warmth : other);
+}
+
 absl::StatusOr<ManyRuns> ManyRuns::Learn(std::vector<RanApplication> runs,
                                          const CostStatistics& prior) {
   if (runs.empty()) return absl::InvalidArgumentError("no run to learn from");
@@ -218,18 +231,24 @@ absl::StatusOr<ManyRuns> ManyRuns::Learn(std::vector<RanApplication> runs,
   }
   auto costs = LearntCosts::Learn(measured, prior);
   if (!costs.ok()) return costs.status();
+  learnt.has_seen_.resize(ids.size());
   std::vector<SeenError> seen;
   for (std::size_t r = 0; r < learnt.runs_.size(); ++r) {
     const Run& run = learnt.runs_[r];
     for (const Known& known : run.stages) {
-      if (!(known.mean_seconds > 0)) continue;
+      if (!known.is_known()) continue;
       const Work work = TaskOf(known.stage, run.settings).work();
       const double modelled = std::max(costs->Predict(known.id, work).seconds, kTaskSecondsMin);
-      seen.push_back({.stage = known.id,
-                      .run = r,
-                      .settings = Levels(run.settings, run.data_bytes, known.stage, run.others),
-                      .log_error = std::log(known.mean_seconds / modelled),
-                      .deviation = kClockSeconds / known.mean_seconds});
+      for (const Warmth warmth : {kFresh, kWarm}) {
+        const double seconds = known.mean_seconds[warmth];
+        if (!(seconds > 0)) continue;
+        learnt.has_seen_[known.id][warmth] = true;
+        seen.push_back({.stage = kWarmths * known.id + warmth,
+                        .run = r,
+                        .settings = Levels(run.settings, run.data_bytes, known.stage, run.others),
+                        .log_error = std::log(seconds / modelled),
+                        .deviation = kClockSeconds / seconds});
+      }
     }
   }
   auto correction = Correction::Learn(seen);
@@ -322,10 +341,16 @@ ExpectedRun ManyRuns::On(std::size_t like, const Asked& asked) const {
   const LearntCosts& costs = costs_[0];
   const double data_bytes = asked.data_factor * runs_[0].data_bytes;
   const double data_factor = run.data_bytes > 0 ? data_bytes / run.data_bytes : asked.data_factor;
+  const double slots = asked.settings.executors * asked.settings.tasks_at_once();
   ExpectedRun expected;
   expected.stages.resize(run.stages.size());
   NameWhatIsBeyond(asked, data_bytes, expected);
-  std::vector<std::size_t> places;
+  struct Place {
+    std::size_t stage = 0;
+    double ExpectedStage::*seconds = nullptr;
+    double tasks = 0;
+  };
+  std::vector<Place> places;
   std::vector<std::size_t> ids;
   std::vector<std::vector<double>> levels;
   std::vector<double> modelled;
@@ -334,16 +359,20 @@ ExpectedRun ManyRuns::On(std::size_t like, const Asked& asked) const {
   std::set<Cost> untold;
   for (std::size_t i = 0; i < run.stages.size(); ++i) {
     const Known& known = run.stages[i];
-    if (!(known.mean_seconds > 0)) continue;
+    if (!known.is_known()) continue;
     const Stage stage = Resized(known, run, asked, data_factor);
     const Work work = TaskOf(stage, asked.settings).work();
     const Work difference = work + -1 * TaskOf(known.stage, run.settings).work();
     const double seconds = std::max(costs.Predict(known.id, work).seconds, kTaskSecondsMin);
     expected.stages[i] = {.is_known = true, .tasks = stage.size.tasks};
-    places.push_back(i);
-    ids.push_back(known.id);
-    levels.push_back(Levels(asked.settings, data_bytes, stage, asked.others));
-    modelled.push_back(seconds);
+    const double fresh = std::min(stage.size.tasks, slots);
+    places.push_back({i, &ExpectedStage::fresh_task_seconds, fresh});
+    places.push_back({i, &ExpectedStage::task_seconds, stage.size.tasks - fresh});
+    for (const Warmth warmth : {kFresh, kWarm}) {
+      ids.push_back(SeenAs(known.id, warmth));
+      levels.push_back(Levels(asked.settings, data_bytes, stage, asked.others));
+      modelled.push_back(seconds);
+    }
     const CostStatistics each = costs.Of(known.id);
     for (std::size_t c = 0; c < kCosts; ++c) {
       const Cost cost = static_cast<Cost>(c);
@@ -364,13 +393,14 @@ ExpectedRun ManyRuns::On(std::size_t like, const Asked& asked) const {
   std::vector<double> weights;
   double whole = 0;
   for (std::size_t i = 0; i < places.size(); ++i) {
-    ExpectedStage& stage = expected.stages[places[i]];
-    stage.task_seconds = modelled[i] * std::exp(correct.log_error[i]);
-    if (!(stage.task_seconds <= kTaskSecondsMax)) {  // from counters that cannot be
+    ExpectedStage& stage = expected.stages[places[i].stage];
+    double seconds = modelled[i] * std::exp(correct.log_error[i]);
+    if (!(seconds <= kTaskSecondsMax)) {  // from counters that cannot be
       stage.is_known = false;
-      stage.task_seconds = 0;
+      seconds = 0;
     }
-    weights.push_back(stage.task_seconds * stage.tasks);
+    stage.*places[i].seconds = seconds;
+    weights.push_back(seconds * places[i].tasks);
     whole += weights.back();
   }
   double variance = 0;

@@ -3,7 +3,8 @@
 //
 // The phase models (task.h) say what a task would do; costs are learnt over the tasks of all runs
 // (learn_costs.h); what they get wrong is corrected by how wrong they were at each run's settings
-// (correction.h). The run that is most like what is asked for lends its stages and the sizes of
+// (correction.h), apart for the first tasks of a stage on their slots, which load and compile its
+// code, and for all others. The run that is most like what is asked for lends its stages and the sizes of
 // their data.
 //
 //   const auto models = ManyRuns::Learn(runs, UsualCosts());
@@ -13,6 +14,7 @@
 // Pure, deterministic, thread-safe when const.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -53,7 +55,9 @@ struct Asked {
 struct ExpectedStage {
   bool is_known = false;  // otherwise nothing is: the stage is as it was
   double tasks = 1;
-  double task_seconds = 0;  // of the mean
+  // Of the mean of its first tasks on their slots, and of all others.
+  double fresh_task_seconds = 0;
+  double task_seconds = 0;
 };
 
 // What most of the processors' and slots' time goes to.
@@ -81,11 +85,14 @@ class ManyRuns {
   ExpectedRun On(std::size_t like, const Asked& asked) const;
 
  private:
+  enum Warmth { kFresh, kWarm };
+  static constexpr std::size_t kWarmths = 2;
   struct Known {
     Stage stage;
-    double mean_seconds = 0;  // of its tasks; 0: nothing is known of it
-    std::size_t id = 0;       // the same in all runs
+    std::array<double, kWarmths> mean_seconds{};  // of its tasks; 0: there were none
+    std::size_t id = 0;                           // the same in all runs
     std::string name;
+    bool is_known() const { return mean_seconds[kFresh] + mean_seconds[kWarm] > 0; }
   };
   struct Run {
     Settings settings;
@@ -94,12 +101,16 @@ class ManyRuns {
     std::vector<Known> stages;
   };
   ManyRuns() = default;
+  static std::array<double, kWarmths> MeanSeconds(const std::vector<TaskCounters>& tasks);
+  // By which the correction knows tasks of a stage.
+  std::size_t SeenAs(std::size_t stage, Warmth warmth) const;
   static std::vector<double> Levels(const Settings& settings, double data_bytes, const Stage& stage,
                                     const std::vector<double>& others);
   static Stage Resized(const Known& known, const Run& run, const Asked& asked, double data_factor);
   void NameWhatIsBeyond(const Asked& asked, double data_bytes, ExpectedRun& expected) const;
 
   std::vector<Run> runs_;
+  std::vector<std::array<bool, kWarmths>> has_seen_;  // by id of the stage
   std::vector<LearntCosts> costs_;      // one
   std::vector<Correction> correction_;  // one
 };

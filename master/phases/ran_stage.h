@@ -23,6 +23,8 @@ namespace tidemark::phases {
 // Of one task that has succeeded. Times in seconds, empty where the log does not have them.
 struct TaskCounters {
   double seconds = 0;  // from launch to end
+  // The first of its stage on its slot: its code is loaded and compiled while it runs.
+  bool is_fresh = false;
   std::optional<double> running;
   std::optional<double> processor;
   std::optional<double> fetch_wait;

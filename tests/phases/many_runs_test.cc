@@ -118,6 +118,37 @@ TEST(ManyRuns, LearnsWhatAParameterOfTheProgramDoes) {
   EXPECT_NEAR(std::log2(learnt.On(2, asked).stages[1].task_seconds / base), 4, 0.4);
 }
 
+// The first task on a slot compiles the code: two seconds, which only some of the tasks take.
+TEST(ManyRuns, TellsFirstTasksOnTheirSlotsFromOthers) {
+  std::vector<RanApplication> runs;
+  for (const std::uint32_t partitions : {4, 8, 64}) {
+    RanApplication run = RunWith(With(1, partitions));
+    for (RanStage& stage : run.stages) {
+      TaskCounters& first = stage.tasks.front();
+      first.is_fresh = true;
+      first.seconds += 2;
+      first.running = *first.running + 2;
+    }
+    runs.push_back(std::move(run));
+  }
+  const ManyRuns learnt = Learnt(std::move(runs));
+  const Asked asked = {.settings = With(1, 32)};
+  const ExpectedStage sum = learnt.On(learnt.MostLike(asked), asked).stages[1];
+  // 0.01 + 10 / 32 x 0.5 s.
+  EXPECT_NEAR(sum.task_seconds, 0.166, 0.03);
+  EXPECT_NEAR(sum.fresh_task_seconds, 2.166, 0.3);
+}
+
+TEST(ManyRuns, KnowsTasksOfAWarmthThatNoRunHadByTheOthers) {
+  RanApplication run = RunWith(With(1, 8));
+  for (TaskCounters& task : run.stages[1].tasks) task.is_fresh = true;
+  const ManyRuns learnt = Learnt({run});
+  const ExpectedRun expected = learnt.On(0, {.settings = With(1, 8)});
+  for (const ExpectedStage& stage : expected.stages) {
+    EXPECT_EQ(stage.task_seconds, stage.fresh_task_seconds);
+  }
+}
+
 TEST(ManyRuns, FetchesSoManyTimesWhatItDidWhereThatIsTold) {
   const ManyRuns learnt = Usual();
   const Asked asked = {.settings = With(1, 8), .fetched = {{"sum", 2}}};

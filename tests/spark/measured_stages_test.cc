@@ -71,6 +71,33 @@ TEST(MeasuredStages, KeepsABoundedNumberOfTasks) {
   EXPECT_EQ(measured.stages().at(1).tasks.size(), MeasuredStages::kTasksOfStageMax);
 }
 
+// Of each stage as many in an executor as it has cores: two of 1, one of 2.
+TEST(MeasuredStages, TheFirstTasksOfAStageOnTheirSlotsAreFresh) {
+  MeasuredStages measured;
+  const auto add = [&measured](const char* id, unsigned cores) {
+    measured.Take({{"Event", "SparkListenerExecutorAdded"},
+                   {"Executor ID", id},
+                   {"Executor Info", {{"Total Cores", cores}}}});
+  };
+  const auto end = [&measured](unsigned stage, const char* executor) {
+    measured.Take({{"Event", "SparkListenerTaskEnd"},
+                   {"Stage ID", stage},
+                   {"Task End Reason", {{"Reason", "Success"}}},
+                   {"Task Info",
+                    {{"Executor ID", executor}, {"Launch Time", 1000u}, {"Finish Time", 2000u}}},
+                   {"Task Metrics", nlohmann::json::object()}});
+    return measured.stages().at(stage).tasks.back().is_fresh;
+  };
+  add("1", 2);
+  add("2", 1);
+  EXPECT_TRUE(end(1, "1"));
+  EXPECT_TRUE(end(1, "2"));
+  EXPECT_TRUE(end(1, "1"));
+  EXPECT_FALSE(end(1, "2"));
+  EXPECT_FALSE(end(1, "1"));
+  EXPECT_TRUE(end(2, "1"));
+}
+
 // Executors come and go: the most at once.
 TEST(MeasuredStages, CountsExecutorsThatWereThereTogether) {
   MeasuredStages measured;
