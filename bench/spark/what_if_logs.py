@@ -105,18 +105,17 @@ def of_table(folder, hosts):
 
 
 def plan_of(run):
-    """Its stages as a plan. One that waits for no other follows the last that ended before it: the driver's order."""
-    ran = {stage["id"]: stage for stage in run["stages"]}
+    """Its stages as a plan. Each was submitted when the last of those it waits for ended: its parents, and what the
+    driver had it follow, which is whatever ended last before it."""
+    ran = {stage["id"] for stage in run["stages"]}
     stages = []
     for stage in run["stages"]:
-        after = [parent for parent in stage["parents"] if parent in ran]
-        if not after:
-            before = [other for other in run["stages"] if other["end"] <= stage["start"]]
-            after = [max(before, key=lambda other: other["end"])["id"]] if before else []
-        ended = max((ran[parent]["end"] for parent in after), default=0)
-        stages.append({"name": stage["id"], "after": after, "tasks": stage["count"],
+        before = [other for other in run["stages"] if other["end"] <= stage["start"]]
+        last = max(before, key=lambda other: other["end"], default=None)
+        after = {parent for parent in stage["parents"] if parent in ran} | ({last["id"]} if last else set())
+        stages.append({"name": stage["id"], "after": sorted(after), "tasks": stage["count"],
                        "task_seconds": [max(stage["tasks"][0], 1e-3)],
-                       "lag_seconds": max(stage["start"] - ended, 0)})
+                       "lag_seconds": stage["start"] - (last["end"] if last else 0)})
     return {"name": run["name"], "cluster": {"slots": run["slots"]}, "stages": stages}
 
 
