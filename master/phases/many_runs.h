@@ -4,8 +4,8 @@
 // The phase models (task.h) say what a task would do; costs are learnt over the tasks of all runs
 // (learn_costs.h); what they get wrong is corrected by how wrong they were at each run's settings
 // (correction.h), apart for the first tasks of a stage on their slots, which load and compile its
-// code, and for all others. The run that is most like what is asked for lends its stages and the sizes of
-// their data.
+// code, and for all others. The run that is most like what is asked for lends its stages and the
+// sizes of their data.
 //
 //   const auto models = ManyRuns::Learn(runs, UsualCosts());
 //   const std::size_t like = models->MostLike({.settings = other, .data_factor = 2});
@@ -111,8 +111,8 @@ class ManyRuns {
 
   std::vector<Run> runs_;
   std::vector<std::array<bool, kWarmths>> has_seen_;  // by id of the stage
-  std::vector<LearntCosts> costs_;      // one
-  std::vector<Correction> correction_;  // one
+  std::vector<LearntCosts> costs_;                    // one
+  std::vector<Correction> correction_;                // one
 };
 
 }  // namespace tidemark::phases

@@ -80,12 +80,12 @@ TEST(MeasuredStages, TheFirstTasksOfAStageOnTheirSlotsAreFresh) {
                    {"Executor Info", {{"Total Cores", cores}}}});
   };
   const auto end = [&measured](unsigned stage, const char* executor) {
-    measured.Take({{"Event", "SparkListenerTaskEnd"},
-                   {"Stage ID", stage},
-                   {"Task End Reason", {{"Reason", "Success"}}},
-                   {"Task Info",
-                    {{"Executor ID", executor}, {"Launch Time", 1000u}, {"Finish Time", 2000u}}},
-                   {"Task Metrics", nlohmann::json::object()}});
+    measured.Take(
+        {{"Event", "SparkListenerTaskEnd"},
+         {"Stage ID", stage},
+         {"Task End Reason", {{"Reason", "Success"}}},
+         {"Task Info", {{"Executor ID", executor}, {"Launch Time", 1000u}, {"Finish Time", 2000u}}},
+         {"Task Metrics", nlohmann::json::object()}});
     return measured.stages().at(stage).tasks.back().is_fresh;
   };
   add("1", 2);
