@@ -547,7 +547,8 @@ void AddWhatIf(CLI::App& command, Choice& choice) {
                   ->delimiter(','));
   Between(1U, 1'000'000U,
           app.add_option("--executors", arguments.executors,
-                         "Of a log of Spark: numbers of executors, separated by commas")
+                         "Of a log of Spark, or of an application that runs: numbers of "
+                         "executors, separated by commas")
               ->delimiter(','))
       ->excludes(slots);
   app.add_option_function<std::vector<std::string>>(

@@ -102,7 +102,7 @@ struct ForgetArguments {
 struct WhatIfArguments {
   std::string subject;                          // a plan file, or the id of a job
   std::vector<std::uint32_t> slots;             // a scenario for each; empty: as it is
-  std::vector<std::uint32_t> executors;         // of an application of Spark, likewise
+  std::vector<std::uint32_t> executors;         // of an application of Spark, likewise; not both
   std::map<std::string, std::string> settings;  // of Spark
   // Of a log of Spark; a row for each combination. Empty: as it is.
   std::vector<std::uint32_t> cores;  // of an executor

@@ -17,6 +17,45 @@ using gray_box::Parameters;
 // Keeps its sign; 0 stays 0.
 double AsPowerOfTwo(double value) { return std::copysign(std::log2(1 + std::abs(value)), value); }
 
+// Levels of two parameters that correlate so much in all runs are one.
+constexpr double kTogether = 0.99;
+// And these are two again that are so far from each other, as a part of what they varied by. Taste.
+constexpr double kApart = 0.1;
+
+struct Spread {
+  double mean = 0;
+  double least = 0;
+  double most = 0;
+};
+
+Spread SpreadOf(const std::vector<std::vector<double>>& seen, std::size_t feature) {
+  Spread spread = {.least = seen[0][feature], .most = seen[0][feature]};
+  for (const std::vector<double>& levels : seen) {
+    spread.mean += levels[feature] / static_cast<double>(seen.size());
+    spread.least = std::min(spread.least, levels[feature]);
+    spread.most = std::max(spread.most, levels[feature]);
+  }
+  return spread;
+}
+
+// Whether the two varied together in all runs, and do not in `levels`.
+bool Part(const std::vector<std::vector<double>>& seen, std::size_t a, std::size_t b,
+          const std::vector<double>& levels) {
+  const Spread of_a = SpreadOf(seen, a);
+  const Spread of_b = SpreadOf(seen, b);
+  double aa = 0;
+  double ab = 0;
+  double bb = 0;
+  for (const std::vector<double>& run : seen) {
+    aa += (run[a] - of_a.mean) * (run[a] - of_a.mean);
+    ab += (run[a] - of_a.mean) * (run[b] - of_b.mean);
+    bb += (run[b] - of_b.mean) * (run[b] - of_b.mean);
+  }
+  if (!(aa > 0 && bb > 0) || !(std::abs(ab) >= kTogether * std::sqrt(aa * bb))) return false;
+  const double off = levels[b] - of_b.mean - ab / aa * (levels[a] - of_a.mean);
+  return std::abs(off) > kApart * (of_b.most - of_b.least);
+}
+
 double FetchedBy(const std::vector<phases::TaskCounters>& tasks) {
   double bytes = 0;
   for (const phases::TaskCounters& task : tasks) bytes += task.local_bytes + task.remote_bytes;
@@ -88,6 +127,20 @@ std::map<std::uint64_t, std::uint32_t> SparkParameters::Counts(const Parameters&
   return counts;
 }
 
+std::vector<std::string> SparkParameters::Parted(const Parameters& asked) const {
+  const std::vector<double> levels = Levels(asked);
+  const std::vector<std::string>& names = features_.names();
+  std::set<std::string> parted;
+  for (std::size_t a = 0; a < names.size(); ++a) {
+    for (std::size_t b = a + 1; b < names.size(); ++b) {
+      // Words of a list are features by other names; few runs have each of them apart.
+      if (!asked.contains(names[a]) || !asked.contains(names[b])) continue;
+      if (Part(seen_, a, b, levels)) parted.insert({names[a], names[b]});
+    }
+  }
+  return {parted.begin(), parted.end()};
+}
+
 std::vector<std::string> SparkParameters::Remarks(const Parameters& asked) const {
   std::vector<std::string> remarks;
   const std::vector<std::string> unknown = features_.Unknown(asked);
@@ -105,6 +158,12 @@ std::vector<std::string> SparkParameters::Remarks(const Parameters& asked) const
   if (!beyond.empty()) {
     remarks.push_back(
         fmt::format("parameters beyond those of all runs: {}", fmt::join(beyond, ", ")));
+  }
+  const std::vector<std::string> parted = Parted(asked);
+  if (!parted.empty()) {
+    remarks.push_back(fmt::format(
+        "parameters that went together in all runs: {}; what each of them does is not known",
+        fmt::join(parted, ", ")));
   }
   return remarks;
 }

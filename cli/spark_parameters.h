@@ -31,6 +31,8 @@ class SparkParameters {
   std::vector<std::string> Remarks(const gray_box::Parameters& asked) const;
 
  private:
+  // Numbers that varied together in all runs, and do not in `asked`.
+  std::vector<std::string> Parted(const gray_box::Parameters& asked) const;
   explicit SparkParameters(gray_box::Features features) : features_(std::move(features)) {}
 
   gray_box::Features features_;

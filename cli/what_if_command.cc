@@ -31,8 +31,14 @@ using Outcomes = std::vector<Outcome>;
 
 std::vector<Scenario> ScenariosOf(const WhatIfArguments& arguments) {
   Scenario scenario = {.data_factor = arguments.data_factor, .policy = arguments.policy};
-  if (arguments.slots.empty()) return {scenario};
   std::vector<Scenario> scenarios;
+  // With the application as it is before the others.
+  if (!arguments.executors.empty()) scenarios.push_back(scenario);
+  for (const std::uint32_t executors : arguments.executors) {
+    scenario.executors = executors;
+    scenarios.push_back(scenario);
+  }
+  if (arguments.slots.empty() && scenarios.empty()) return {scenario};
   for (const std::uint32_t slots : arguments.slots) {
     scenario.slots = slots;
     scenarios.push_back(scenario);
@@ -68,6 +74,10 @@ std::string JsonOf(const Answer& answer) {
     json += fmt::format(R"(,"busy_share":{})", *answer.outcome.busy_share);
   }
   if (answer.core_hours) json += fmt::format(R"(,"core_hours":{})", *answer.core_hours);
+  if (answer.outcome.slots > 0) json += fmt::format(R"(,"slots":{})", answer.outcome.slots);
+  if (answer.outcome.executors > 0) {
+    json += fmt::format(R"(,"executors":{})", answer.outcome.executors);
+  }
   if (!answer.binding.empty()) json += fmt::format(R"(,"binding":"{}")", answer.binding);
   if (answer.data_factor) json += fmt::format(R"(,"data_factor":{})", *answer.data_factor);
   if (!answer.settings.empty())
@@ -113,6 +123,26 @@ int Show(const WhatIfArguments& arguments, const std::vector<Scenario>& scenario
   return Show(arguments, answers);
 }
 
+std::string Counted(std::uint32_t count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+// Of an application that runs: as it is, then with each number of executors.
+int ShowExecutors(const WhatIfArguments& arguments, const Outcomes& outcomes) {
+  std::vector<Answer> answers;
+  for (const Outcome& outcome : outcomes) {
+    std::string name = Counted(outcome.executors, "executor");
+    if (outcome.slots > 0) name += ", " + Counted(outcome.slots, "slot");
+    if (answers.empty()) name = outcome.executors > 0 ? "as it is: " + name : "as it is";
+    Answer& answer = answers.emplace_back(Answer{.scenario = std::move(name), .outcome = outcome});
+    const auto& remaining = outcome.snapshot.estimate.remaining;
+    if (remaining && outcome.slots > 0) {
+      answer.core_hours = absl::ToDoubleHours(remaining->median) * outcome.slots;
+    }
+  }
+  return Show(arguments, answers);
+}
+
 bool IsWorkflow(const std::string& job_id, const Client& master) {
   const auto job = master.GetJob(job_id, View::kBasic);
   return job.ok() && job->info && job->info->kind == JobKind::kWorkflow;
@@ -139,16 +169,21 @@ bool NeedsModelsOfSize(const WhatIfArguments& arguments) {
          !arguments.parameters.empty();
 }
 
+// What only a log tells enough for.
+bool HasSettingsOfLogs(const WhatIfArguments& arguments) {
+  return !arguments.settings.empty() || !arguments.cores.empty() || !arguments.memory.empty() ||
+         !arguments.compress.empty() || NeedsModelsOfSize(arguments);
+}
+
 bool HasSparkSettings(const WhatIfArguments& arguments) {
-  return !arguments.executors.empty() || !arguments.settings.empty() || !arguments.cores.empty() ||
-         !arguments.memory.empty() || !arguments.compress.empty() || NeedsModelsOfSize(arguments);
+  return !arguments.executors.empty() || HasSettingsOfLogs(arguments);
 }
 
 int RefuseSparkSettings(const WhatIfArguments& arguments) {
   Complain(
-      fmt::format("{} is no event log of Spark: --executors, --cores, --memory, --partitions, "
-                  "--compress, --data, --param, "
-                  "--learn and --conf are for these alone",
+      fmt::format("{} is no event log of Spark: --cores, --memory, --partitions, --compress, "
+                  "--data, --param, --learn and --conf are for these alone, --executors for these "
+                  "and applications that run",
                   arguments.subject));
   return kUsage;
 }
@@ -227,12 +262,12 @@ absl::StatusOr<SparkRuns> LearnFrom(const WhatIfArguments& arguments, const Spar
 
 // As it ran, and with each set of settings.
 int OfSparkSettings(const WhatIfArguments& arguments, const SparkRun& run) {
-  std::vector<Scenario> scenarios = ScenariosOf(arguments);
-  if (scenarios.size() > 1) {
+  if (arguments.slots.size() > 1) {
     Complain("--conf goes with one number of --slots");
     return kUsage;
   }
-  const Scenario& scenario = scenarios[0];
+  Scenario scenario = {.data_factor = arguments.data_factor, .policy = arguments.policy};
+  if (!arguments.slots.empty()) scenario.slots = arguments.slots[0];
   const std::vector<SparkRow> rows = RowsOf(arguments);
   if (rows.size() > kRowsMax) {
     Complain(fmt::format("{} combinations of settings; ask for at most {}", rows.size(), kRowsMax));
@@ -325,20 +360,21 @@ int OfPlan(const WhatIfArguments& arguments) {
 
 int Do(const WhatIfArguments& arguments) {
   if (IsFile(arguments.subject)) return OfPlan(arguments);
-  if (HasSparkSettings(arguments)) return RefuseSparkSettings(arguments);
+  if (HasSettingsOfLogs(arguments)) return RefuseSparkSettings(arguments);
   const auto scenarios = ScenariosOf(arguments);
   return AtMaster(arguments.master, [&](const Client& master) -> absl::StatusOr<int> {
     const auto outcomes = master.EstimateJob(arguments.subject, scenarios);
     if (absl::IsNotFound(outcomes.status())) return NoSuchJob(arguments.subject, master);
     if (absl::IsInvalidArgument(outcomes.status()) && !IsWorkflow(arguments.subject, master)) {
       Complain(fmt::format(
-          "{} is not a workflow: --slots, --data-factor and --policy are for plans and workflows; "
-          "pass the id of the workflow that it is part of",
+          "{} is not a workflow: --data-factor and --policy are for plans and workflows; pass the "
+          "id of the workflow that it is part of",
           arguments.subject));
       return kUsage;
     }
     if (!outcomes.ok()) return outcomes.status();
-    return Show(arguments, scenarios, *outcomes);
+    return arguments.executors.empty() ? Show(arguments, scenarios, *outcomes)
+                                       : ShowExecutors(arguments, *outcomes);
   });
 }
 

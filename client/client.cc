@@ -105,7 +105,9 @@ class Client::Impl {
     for (const v1::Outcome& message : response.outcomes()) {
       absl::StatusOr<Snapshot> snapshot = wire::ParseSnapshot(message.snapshot());
       if (!snapshot.ok()) return snapshot.status();
-      outcomes.push_back({.snapshot = *std::move(snapshot)});
+      outcomes.push_back({.snapshot = *std::move(snapshot),
+                          .slots = message.slots(),
+                          .executors = message.executors()});
       const double busy = message.busy_share();
       if (message.has_busy_share() && busy >= 0) outcomes.back().busy_share = std::min(busy, 1.0);
     }

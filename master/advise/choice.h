@@ -2,7 +2,7 @@
 //
 // Greedily by what each saves, or with a limit of space by what a byte of it saves, weighed anew
 // beside those that were taken; or the single best one alone if that saves more, which is at least
-// half of the optimum. Results that stand for themselves are a knapsack (gray_box::Knapsack).
+// half of the optimum.
 //
 // Pure. Cost: O(kept x points x uses x nesting).
 #pragma once

@@ -56,6 +56,11 @@ struct StageLeft {
 struct StagesLeft {
   std::vector<StageLeft> stages;  // by number; those that are done are left out or have no work
   Draws ends;                     // by draw, of all of them on the slots the job has; seconds
+  std::size_t warm_slots = 0;     // idle containers that have run a task
+  // Its slots as its executors, or else its stages, tell them, or at its beginning as many as the
+  // run before had; 0: they do not.
+  std::uint64_t slots = 0;
+  double slots_per_executor = 0;  // 0: executors are not told
 };
 
 }  // namespace tidemark::cost

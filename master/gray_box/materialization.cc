@@ -167,35 +167,4 @@ std::vector<std::size_t> Skyline(const std::vector<Candidate>& candidates) {
   return skyline;
 }
 
-std::vector<std::size_t> Knapsack(const std::vector<Candidate>& candidates, double bytes_max) {
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (candidates[i].saved_seconds() > 0 && candidates[i].point.bytes <= bytes_max) {
-      order.push_back(i);
-    }
-  }
-  // Products and not quotients: results of no bytes come first.
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return candidates[a].saved_seconds() * candidates[b].point.bytes >
-           candidates[b].saved_seconds() * candidates[a].point.bytes;
-  });
-  std::vector<std::size_t> kept;
-  double left = bytes_max;
-  double saved = 0;
-  std::size_t best = candidates.size();
-  for (const std::size_t i : order) {
-    if (best == candidates.size() ||
-        candidates[i].saved_seconds() > candidates[best].saved_seconds()) {
-      best = i;
-    }
-    if (candidates[i].point.bytes > left) continue;
-    left -= candidates[i].point.bytes;
-    saved += candidates[i].saved_seconds();
-    kept.push_back(i);
-  }
-  if (best < candidates.size() && candidates[best].saved_seconds() > saved) return {best};
-  std::sort(kept.begin(), kept.end());
-  return kept;
-}
-
 }  // namespace tidemark::gray_box

@@ -1,5 +1,6 @@
 // Which intermediate results are worth keeping for others ([GB] section 6): points, benefit, cost
-// to read, reuse, and a limit of space. Nothing is materialized here.
+// to read, and reuse. What to keep in limited space is master/advise/choice.h's. Nothing is
+// materialized here.
 //
 // Pure functions and values. Seconds and bytes.
 #pragma once
@@ -67,7 +68,6 @@ class ReuseChain {
 struct Candidate {
   MaterializationPoint point;
   double uses = 0;  // expected, such as in a week, or the probability of one
-  double saved_seconds() const { return uses * point.benefit_seconds(); }
 };
 
 // Strategy MaxBenefit: the index of the point with the largest benefit; of equal ones the first.
@@ -77,10 +77,5 @@ std::size_t MaxBenefit(const std::vector<Candidate>& candidates);
 // Strategy Skyline: those that no other beats in both benefit and uses, by index. Points without a
 // benefit are never among them.
 std::vector<std::size_t> Skyline(const std::vector<Candidate>& candidates);
-
-// What to keep in so many bytes: by what a byte saves, or the single best one if that saves more,
-// which is at least half of the optimum. Indexes in order; points that save nothing are never kept.
-// Cost: O(n log n).
-std::vector<std::size_t> Knapsack(const std::vector<Candidate>& candidates, double bytes_max);
 
 }  // namespace tidemark::gray_box

@@ -68,7 +68,11 @@ std::shared_ptr<const cost::StagesLeft> LeftOf(const workflow::WorkflowNow& seen
     if (seen.are_slots_told) stage.work.at_once_max = std::min(stage.work.at_once_max, slots);
   }
   return std::make_shared<const cost::StagesLeft>(
-      cost::StagesLeft{.stages = std::move(application.stages), .ends = ends});
+      cost::StagesLeft{.stages = std::move(application.stages),
+                       .ends = ends,
+                       .warm_slots = seen.warm_slots,
+                       .slots = seen.are_slots_told ? slots : 0,
+                       .slots_per_executor = seen.slots_per_executor});
 }
 
 std::vector<const RunProfile*> HistoryOf(const model::JobRecord& state) {

@@ -57,6 +57,14 @@ std::vector<std::string> IdsOf(const std::string& plan, const Jobs& jobs) {
   return ids;
 }
 
+void Encode(Outcome would_be, v1::Outcome& message) {
+  would_be.snapshot.sequence = 0;
+  wire::EncodeSnapshot(would_be.snapshot, *message.mutable_snapshot());
+  if (would_be.busy_share) message.set_busy_share(*would_be.busy_share);
+  message.set_slots(would_be.slots);
+  message.set_executors(would_be.executors);
+}
+
 }  // namespace
 
 absl::StatusOr<JobService::AdmittedCall> JobService::Ask(const grpc::CallbackServerContext& context,
@@ -243,12 +251,14 @@ absl::StatusOr<workflow::LiveWorkflow> JobService::Imagine(const v1::Plan& untru
 absl::Status JobService::EstimateAlone(const Snapshot& newest,
                                        const std::vector<Scenario>& scenarios, absl::Time now,
                                        v1::EstimateJobResponse& response) const {
+  const LiveEntry::Running running = jobs_.GetRunning(newest.job_id);
+  const bool runs = running.snapshot != nullptr && !running.snapshot->is_final;
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
     const Scenario& scenario = scenarios[i];
-    Snapshot would_be = newest;
     if (scenario != Scenario() && newest.is_final) {
       return absl::FailedPreconditionError(fmt::format(
-          "{} has ended; ask what it was without slots, data_factor and policy", newest.job_id));
+          "{} has ended; ask what it was without slots, executors, data_factor and policy",
+          newest.job_id));
     }
     if (scenario.data_factor || scenario.policy) {
       return FieldError(
@@ -256,18 +266,20 @@ absl::Status JobService::EstimateAlone(const Snapshot& newest,
           "must be left out: the data of a job that runs are what they are, and its slots are its "
           "own; ask about the workflow that it is part of");
     }
-    if (scenario.slots) {
-      LiveEntry::Running running = jobs_.GetRunning(newest.job_id);
-      if (running.snapshot == nullptr || running.snapshot->is_final) {
+    Outcome would_be = {.snapshot = runs ? *running.snapshot : newest};
+    if (scenario.slots || scenario.executors) {
+      if (!runs) {
         return absl::FailedPreconditionError(fmt::format("{} has just ended", newest.job_id));
       }
-      auto on_slots = workflow::JobOnSlots(std::move(running.snapshot), std::move(running.left),
-                                           *scenario.slots, now);
+      auto on_slots = workflow::JobOnSlots(running.snapshot, running.left, scenario, now);
       if (!on_slots.ok()) return on_slots.status();
       would_be = *std::move(on_slots);
+    } else if (runs) {
+      const auto held = workflow::SlotsHeld(running.snapshot, running.left, now);
+      would_be.slots = held.slots;
+      would_be.executors = held.executors;
     }
-    would_be.sequence = 0;
-    wire::EncodeSnapshot(would_be, *response.add_outcomes()->mutable_snapshot());
+    Encode(std::move(would_be), *response.add_outcomes());
   }
   return absl::OkStatus();
 }
@@ -301,6 +313,11 @@ absl::Status JobService::Estimate(const v1::EstimateJobRequest& untrusted,
   if (!workflow.ok()) return workflow.status();
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
     if (is_cancelled()) return absl::CancelledError();
+    if (scenarios[i].executors) {
+      return FieldError(fmt::format("scenarios[{}].executors", i),
+                        "must be left out: a plan and a workflow have slots; ask about one of its "
+                        "jobs");
+    }
     auto would_be = workflow->Estimate(now, scenarios[i]);
     if (absl::IsInvalidArgument(would_be.status())) {
       // The message names the job that the scenario does not go with.
@@ -308,14 +325,11 @@ absl::Status JobService::Estimate(const v1::EstimateJobRequest& untrusted,
                         std::string(would_be.status().message()));
     }
     if (!would_be.ok()) return would_be.status();
-    would_be->snapshot.sequence = 0;
     if (untrusted.has_plan()) {
       would_be->snapshot.job_id = untrusted.plan().id();
       would_be->snapshot.state = JobState::kQueued;
     }
-    v1::Outcome& outcome = *response.add_outcomes();
-    wire::EncodeSnapshot(would_be->snapshot, *outcome.mutable_snapshot());
-    if (would_be->busy_share) outcome.set_busy_share(*would_be->busy_share);
+    Encode(*std::move(would_be), *response.add_outcomes());
   }
   return absl::OkStatus();
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -16,6 +17,8 @@ namespace tidemark::workflow {
 namespace {
 
 constexpr double kLongestSeconds = 1e10;
+// More is taken for a typing error; ParseScenario() has the same limit.
+constexpr double kSlotsMax = 1e6;
 
 schedule::Resourcing SlotsAlone(std::uint64_t slots) {
   schedule::Resourcing on;
@@ -23,10 +26,25 @@ schedule::Resourcing SlotsAlone(std::uint64_t slots) {
   return on;
 }
 
-// That it has now; empty: not told, and nothing waits for one that shows it.
-std::optional<std::uint64_t> SlotsOf(const LiveJob& job) {
-  const std::uint64_t running = job.map.running + job.reduce.running;
+std::uint64_t TasksRunning(const LiveJob& job) { return job.map.running + job.reduce.running; }
+
+// That its executors tell, or its stages.
+std::uint64_t ToldSlots(const LiveJob& job) {
+  if (job.left == nullptr) return 0;
+  // More may seem to run for moments, while the end of a task is told late.
+  if (job.left->slots > 0) return job.left->slots;
   std::uint64_t told = 0;
+  for (const cost::StageLeft& stage : job.left->stages) {
+    const std::uint64_t most = stage.work.at_once_max;
+    if (most != schedule::kNoLimit) told = std::max({told, most, TasksRunning(job)});
+  }
+  return told;
+}
+
+// That it has now; empty: not told, and nothing waits for one that shows it; or nothing is known to
+// be left for them to do.
+std::optional<std::uint64_t> SlotsOf(const LiveJob& job) {
+  const std::uint64_t running = TasksRunning(job);
   bool is_anything_pending = false;
   bool is_full = false;
   const auto add = [&](std::uint64_t running_there, std::uint64_t pending) {
@@ -38,13 +56,33 @@ std::optional<std::uint64_t> SlotsOf(const LiveJob& job) {
     add(job.reduce.running, job.reduce.pending);
   } else {
     for (const cost::StageLeft& stage : job.left->stages) {
-      const std::uint64_t most = stage.work.at_once_max;
-      if (most != schedule::kNoLimit) told = std::max(told, most);
       add(stage.work.running.size(), stage.work.pending);
     }
   }
-  if (running == 0 || (told == 0 && is_anything_pending && !is_full)) return std::nullopt;
-  return std::max(running, told);
+  const std::uint64_t told = ToldSlots(job);
+  if (told > 0 && (running > 0 || is_anything_pending)) return told;
+  if (running == 0 || (is_anything_pending && !is_full)) return std::nullopt;
+  return running;
+}
+
+double SlotsPerExecutor(const LiveJob& job) {
+  return job.left == nullptr ? 0 : job.left->slots_per_executor;
+}
+
+std::uint32_t Rounded(double count) {
+  return static_cast<std::uint32_t>(std::clamp(std::round(count), 1.0, kSlotsMax));
+}
+
+HeldSlots Held(std::uint32_t slots, const LiveJob& job) {
+  const double per_executor = SlotsPerExecutor(job);
+  return {.slots = slots, .executors = per_executor > 0 ? Rounded(slots / per_executor) : 0};
+}
+
+LiveJob LiveJobOf(std::shared_ptr<const Snapshot> newest,
+                  std::shared_ptr<const cost::StagesLeft> left, absl::Time now) {
+  FollowedJob followed;
+  followed.Observe(std::move(newest), std::move(left), /*may_be_retried=*/false);
+  return followed.At(now, PlannedJob(), Cluster(), /*data_factor=*/1);
 }
 
 absl::StatusOr<estimate::Estimate> EstimateOn(std::uint64_t slots, const LiveJob& job,
@@ -52,6 +90,10 @@ absl::StatusOr<estimate::Estimate> EstimateOn(std::uint64_t slots, const LiveJob
   estimate::Application application =
       ApplicationOfJobs({&job, 1}, schedule::Parents(1), SlotsAlone(slots_now), JobsOptions());
   application.on = SlotsAlone(slots);
+  const std::uint64_t running = TasksRunning(job);
+  if (job.left != nullptr && slots > running) {
+    application.warm_slots = std::min<std::size_t>(job.left->warm_slots, slots - running);
+  }
   // What its executors have is what is asked about.
   for (cost::StageLeft& stage : application.stages) stage.work.at_once_max = schedule::kNoLimit;
   return estimate::EstimateApplication(application);
@@ -59,6 +101,22 @@ absl::StatusOr<estimate::Estimate> EstimateOn(std::uint64_t slots, const LiveJob
 
 absl::Duration Length(double seconds) {
   return absl::Seconds(std::clamp(seconds, 0.0, kLongestSeconds));
+}
+
+// What the forecast knows beyond the tasks (processors that they share, earlier runs) holds for
+// both.
+Range Stretched(const RunningForecast& forecast, const estimate::Range& as_it_is,
+                const estimate::Range& would_be) {
+  const double factor = as_it_is.median > 0 ? would_be.median / as_it_is.median : 1;
+  const auto bound = [&](double said, double now, double then) {
+    return said * (now > 0 ? then / now : factor);
+  };
+  const double median = factor * forecast.remaining;
+  const double lower = bound(forecast.lower, as_it_is.lower, would_be.lower);
+  const double upper = bound(forecast.upper, as_it_is.upper, would_be.upper);
+  return {.median = Length(median),
+          .lower = Length(std::min(lower, median)),
+          .upper = Length(std::max(upper, median))};
 }
 
 double PassedOf(absl::Duration elapsed, absl::Duration left) {
@@ -87,18 +145,27 @@ Snapshot EndingIn(const Range& remaining, const Snapshot& newest, absl::Time now
 
 }  // namespace
 
-absl::StatusOr<Snapshot> JobOnSlots(std::shared_ptr<const Snapshot> newest,
-                                    std::shared_ptr<const cost::StagesLeft> left,
-                                    std::uint32_t slots, absl::Time now) {
+HeldSlots SlotsHeld(std::shared_ptr<const Snapshot> newest,
+                    std::shared_ptr<const cost::StagesLeft> left, absl::Time now) {
+  const LiveJob live = LiveJobOf(std::move(newest), std::move(left), now);
+  const std::optional<std::uint64_t> slots = SlotsOf(live);
+  return slots ? Held(Rounded(static_cast<double>(*slots)), live) : HeldSlots();
+}
+
+absl::StatusOr<Outcome> JobOnSlots(std::shared_ptr<const Snapshot> newest,
+                                   std::shared_ptr<const cost::StagesLeft> left,
+                                   const Scenario& scenario, absl::Time now) {
   const Snapshot& job = *newest;
   now = std::max(now, job.at);
-  FollowedJob followed;
-  followed.Observe(newest, std::move(left), /*may_be_retried=*/false);
-  const LiveJob live = followed.At(now, PlannedJob(), Cluster(), /*data_factor=*/1);
+  const LiveJob live = LiveJobOf(newest, std::move(left), now);
   if (!live.forecast || job.silent_since) {
     return absl::FailedPreconditionError(
         fmt::format("job {}: nothing is predicted of it now, so neither is its end on other slots",
                     job.job_id));
+  }
+  if (scenario.executors && SlotsPerExecutor(live) == 0) {
+    return absl::FailedPreconditionError(
+        fmt::format("job {}: its engine tells of no executors; ask about slots", job.job_id));
   }
   const std::optional<std::uint64_t> slots_now = SlotsOf(live);
   if (!slots_now) {
@@ -107,17 +174,19 @@ absl::StatusOr<Snapshot> JobOnSlots(std::shared_ptr<const Snapshot> newest,
                     "one that others use; ask again later",
                     job.job_id));
   }
+  const std::uint32_t slots = scenario.executors
+                                  ? Rounded(*scenario.executors * SlotsPerExecutor(live))
+                                  : scenario.slots.value_or(1);
   const auto as_it_is = EstimateOn(*slots_now, live, *slots_now);
   if (!as_it_is.ok()) return as_it_is.status();
   const auto would_be = EstimateOn(slots, live, *slots_now);
   if (!would_be.ok()) return would_be.status();
-  // What the forecast knows beyond the tasks (processors that they share, earlier runs) holds for
-  // both.
-  const double factor = as_it_is->end.median > 0 ? would_be->end.median / as_it_is->end.median : 1;
-  return EndingIn({.median = Length(factor * live.forecast->remaining),
-                   .lower = Length(factor * live.forecast->lower),
-                   .upper = Length(factor * live.forecast->upper)},
-                  job, now);
+  HeldSlots held = Held(slots, live);
+  if (scenario.executors) held.executors = *scenario.executors;
+  return Outcome{
+      .snapshot = EndingIn(Stretched(*live.forecast, as_it_is->end, would_be->end), job, now),
+      .slots = held.slots,
+      .executors = held.executors};
 }
 
 }  // namespace tidemark::workflow

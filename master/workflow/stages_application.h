@@ -45,6 +45,7 @@ struct WorkflowNow {
                                 // others may that are not known yet
   double slots = 0;             // tasks that can run at once; 0: not known
   bool are_slots_told = false;  // by executors or stages; else `slots` is what was seen
+  double slots_per_executor = 0;  // 0: executors are not told
   // Numbers of stages of the job that were told to wait for each other, the first again at the end.
   std::vector<std::uint32_t> cycle;
 };

@@ -376,10 +376,15 @@ class Looking {
   void FindSlots() {
     const std::vector<bool> is_gone = GoneExecutors();
     std::uint64_t told = 0;
+    std::uint64_t executors = 0;
     for (std::size_t i = 0; i < is_gone.size(); ++i) {
-      if (!is_gone[i]) told += state_.executors[i].opened.slots;
+      const std::uint64_t slots = is_gone[i] ? 0 : state_.executors[i].opened.slots;
+      told += slots;
+      executors += slots > 0 ? 1 : 0;
     }
-    if (told == 0) {
+    if (executors > 0) {
+      seen_.slots_per_executor = static_cast<double>(told) / static_cast<double>(executors);
+    } else {
       for (const StageFacts& facts : stages_) {
         told = std::max<std::uint64_t>(told, facts.stage->opened.slots.value_or(0));
       }

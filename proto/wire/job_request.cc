@@ -28,6 +28,11 @@ constexpr std::uint32_t kSlotsMax = 1'000'000;
 // Taste: more is a typing error.
 constexpr double kDataFactorMax = 1e6;
 
+absl::Status CheckCount(const char* field, std::uint32_t count) {
+  if (count >= 1 && count <= kSlotsMax) return absl::OkStatus();
+  return FieldError(field, fmt::format("must be from 1 to {}, not {}", kSlotsMax, count));
+}
+
 absl::Status CheckList(const char* field, int size, int size_max) {
   if (size <= size_max) return absl::OkStatus();
   return FieldError(field, fmt::format("must be at most {}, not {}", size_max, size));
@@ -43,6 +48,7 @@ void EncodeScenario(const Scenario& scenario, v1::Scenario& message) {
   if (scenario.slots) message.set_slots(*scenario.slots);
   if (scenario.data_factor) message.set_data_factor(*scenario.data_factor);
   if (scenario.policy) message.set_policy(static_cast<v1::SchedulingPolicy>(*scenario.policy));
+  if (scenario.executors) message.set_executors(*scenario.executors);
 }
 
 absl::Status CheckText(std::string_view field, std::string_view untrusted) {
@@ -79,10 +85,12 @@ absl::StatusOr<Scenario> ParseScenario(const v1::Scenario& untrusted) {
   Scenario scenario;
   if (untrusted.has_slots()) {
     scenario.slots = untrusted.slots();
-    if (untrusted.slots() < 1 || untrusted.slots() > kSlotsMax) {
-      return FieldError("slots",
-                        fmt::format("must be from 1 to {}, not {}", kSlotsMax, untrusted.slots()));
-    }
+    if (absl::Status ok = CheckCount("slots", *scenario.slots); !ok.ok()) return ok;
+  }
+  if (untrusted.has_executors()) {
+    scenario.executors = untrusted.executors();
+    if (absl::Status ok = CheckCount("executors", *scenario.executors); !ok.ok()) return ok;
+    if (scenario.slots) return FieldError("executors", "must be left out where slots are said");
   }
   if (untrusted.has_data_factor()) {
     scenario.data_factor = untrusted.data_factor();

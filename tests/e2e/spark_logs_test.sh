@@ -83,7 +83,7 @@ wrong_setting() { # WHY OPTION...
 wrong_setting 'spark.executor.memory: "4x" is not a size' "$again" --conf spark.executor.memory=4x
 wrong_setting 'is not modelled' "$again" --conf spark.ui.port=4040
 wrong_setting 'must be KEY=VALUE' "$again" --conf spark.executor.memory
-wrong_setting 'is no event log of Spark' some-job --executors 4
+wrong_setting 'is no event log of Spark' some-job --executors 4 --memory 2g
 wrong_setting 'is no event log of Spark' some-job --partitions 8
 wrong_setting 'is no event log' "$again" --learn "$work/nonsense"
 wrong_setting 'combinations of settings; ask for at most 1000' "$again" --learn "$again" --partitions "$(seq -s, 2000)"
@@ -105,6 +105,14 @@ follow
 : >"$work/spark/eventlog_v2_app/appstatus_app.inprogress"
 cp "$rolling/events_1_$application.zstd" "$work/spark/eventlog_v2_app/"
 wait_for 30 running
+# What if it had more executors now? It has one, of the local mode.
+asked() { "$tidemark" what-if "$application" --executors 1,3 --master "$master" "$@"; }
+wait_for 30 asked >"$work/now.txt" 2>"$work/now.err"
+grep -q '^as it is: 1 executor' "$work/now.txt" || fail "$(cat "$work/now.txt")"
+grep -q '^3 executors' "$work/now.txt" || fail "$(cat "$work/now.txt")"
+asked -o jsonl >"$work/now.json" || fail "no JSON"
+[ "$(grep -c '"slots":[0-9]*,"executors":[13]' "$work/now.json")" = 3 ] || fail "$(cat "$work/now.json")"
+wrong_setting 'is no event log of Spark' "$application" --executors 2 --cores 2 --master "$master"
 kill -9 "$master_pid"
 wait "$master_pid" 2>/dev/null || true
 follow

@@ -69,22 +69,5 @@ TEST(Skyline, KeepsWhatNoOtherBeatsInBoth) {
   EXPECT_THAT(Skyline({}), IsEmpty());
 }
 
-// By what a byte saves: 9/1, 6/3, 10/10. In 4 bytes: the first two.
-TEST(Knapsack, FillsTheSpaceByWhatAByteSaves) {
-  const std::vector<Candidate> candidates = {Of(10, 0, 10, 1), Of(9, 0, 1, 1), Of(6, 0, 3, 1)};
-  EXPECT_THAT(Knapsack(candidates, 4), ElementsAre(1, 2));
-  EXPECT_THAT(Knapsack(candidates, 14), ElementsAre(0, 1, 2));
-  EXPECT_THAT(Knapsack(candidates, 0), IsEmpty());
-}
-
-// A small point with more for each byte would keep out the one that saves ten times as much.
-TEST(Knapsack, TakesASingleLargePointThatSavesMore) {
-  EXPECT_THAT(Knapsack({Of(2, 0, 1, 1), Of(20, 0, 100, 1)}, 100), ElementsAre(1));
-}
-
-TEST(Knapsack, NeverKeepsWhatCostsTime) {
-  EXPECT_THAT(Knapsack({Of(1, 5, 1, 10), Of(5, 1, 1, 0)}, 100), IsEmpty());
-}
-
 }  // namespace
 }  // namespace tidemark::gray_box

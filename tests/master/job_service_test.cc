@@ -611,6 +611,55 @@ TEST_F(JobServiceTest, TellsWhatWouldBeOfAJobOnOtherSlotsWhenItsEndIsPredicted) 
             grpc::StatusCode::FAILED_PRECONDITION);
 }
 
+TEST_F(JobServiceTest, TellsWhatWouldBeOfAnApplicationOnOtherExecutors) {
+  Start();
+  const auto started = [](std::uint32_t index) {
+    AttemptChanged task = Started({.stage = 7, .index = index});
+    task.executor = index / 2;
+    return task;
+  };
+  ASSERT_TRUE(Send("app-1", {JobOpened{.name = "app", .stages = {{.stage = 7, .task_count = 40}}},
+                             ExecutorOpened{.executor = 0, .host = "h", .slots = 2},
+                             ExecutorOpened{.executor = 1, .host = "h", .slots = 2}, started(0),
+                             started(1), started(2), started(3)})
+                  .ok());
+  v1::EstimateJobRequest request;
+  request.set_job_id("app-1");
+  request.add_scenarios();
+  for (const std::uint32_t executors : {1, 2, 20})
+    request.add_scenarios()->set_executors(executors);
+  v1::EstimateJobResponse response;
+  const auto deadline = std::chrono::steady_clock::now() + kDeadline;
+  grpc::Status status;
+  do {
+    status = jobs_->EstimateJob(Context().get(), request, &response);
+  } while (!status.ok() && std::chrono::steady_clock::now() < deadline);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  ASSERT_EQ(response.outcomes_size(), 4);
+  const auto seconds = [&](int i) {
+    const auto& median = response.outcomes(i).snapshot().estimate().remaining().median();
+    return static_cast<double>(median.seconds()) + 1e-9 * median.nanos();
+  };
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> counts;
+  for (const v1::Outcome& outcome : response.outcomes()) {
+    counts.emplace_back(outcome.executors(), outcome.slots());
+  }
+  EXPECT_THAT(counts, ::testing::ElementsAre(::testing::Pair(2, 4), ::testing::Pair(1, 2),
+                                             ::testing::Pair(2, 4), ::testing::Pair(20, 40)));
+  EXPECT_GT(seconds(1), 1.5 * seconds(0));
+  EXPECT_NEAR(seconds(2), seconds(0), 0.3 * seconds(0) + 0.1);  // a tick may lie between them
+  EXPECT_LT(seconds(3), 0.5 * seconds(0));
+  request.mutable_scenarios(1)->set_slots(4);
+  EXPECT_EQ(DetailOf(jobs_->EstimateJob(Context().get(), request, &response)),
+            "scenarios[1].executors");
+  request.mutable_scenarios(1)->clear_slots();
+  ASSERT_TRUE(Submit(Chain()).ok());
+  request.set_job_id("wf");
+  const grpc::Status of_workflow = jobs_->EstimateJob(Context().get(), request, &response);
+  EXPECT_EQ(DetailOf(of_workflow), "scenarios[1].executors");
+  EXPECT_THAT(of_workflow.error_message(), HasSubstr("ask about one of its jobs"));
+}
+
 TEST_F(JobServiceTest, APolicyThatDoesNotGoWithAJobIsRefusedNamingTheJob) {
   Start();
   Plan plan = Chain();

@@ -58,7 +58,10 @@ TEST(JobRequest, AScenarioChangesWhatItSays) {
   message.set_slots(8);
   message.set_data_factor(2.5);
   message.set_policy(v1::SCHEDULING_POLICY_DRF);
-  EXPECT_EQ(ParseScenario(message).value(), (Scenario{8, 2.5, SchedulingPolicy::kDrf}));
+  EXPECT_EQ(ParseScenario(message).value(), (Scenario{8, 2.5, SchedulingPolicy::kDrf, {}}));
+  message.Clear();
+  message.set_executors(4);
+  EXPECT_EQ(ParseScenario(message).value(), (Scenario{.executors = 4}));
 }
 
 TEST(JobRequest, AScenarioOutOfRangeIsRefused) {
@@ -66,6 +69,14 @@ TEST(JobRequest, AScenarioOutOfRangeIsRefused) {
   message.set_slots(0);
   EXPECT_EQ(WrongFieldOf(ParseScenario(message).status()).path, "slots");
   message.set_slots(1);
+  message.set_executors(1);  // not both
+  EXPECT_EQ(WrongFieldOf(ParseScenario(message).status()).path, "executors");
+  message.clear_slots();
+  for (const std::uint32_t executors : {0u, 1'000'001u}) {
+    message.set_executors(executors);
+    EXPECT_EQ(WrongFieldOf(ParseScenario(message).status()).path, "executors") << executors;
+  }
+  message.clear_executors();
   for (const double factor : {0.0, -1.0, 2e6, std::nan("")}) {
     message.set_data_factor(factor);
     EXPECT_EQ(WrongFieldOf(ParseScenario(message).status()).path, "data_factor") << factor;

@@ -113,6 +113,17 @@ TEST(StagesNow, ASlotThatComesBackToAStageIsColdForIt) {
               ElementsAre(Warmth::kFresh, Warmth::kFirst, Warmth::kRest));
 }
 
+TEST(StagesNow, KnowsHowLargeExecutorsAre) {
+  Job job({Stage(0, 3)});
+  EXPECT_EQ(job.Now(0).slots_per_executor, 0);
+  job.Executor(0, 0, 2);
+  job.Executor(0, 1, 4);
+  job.Executor(0, 2, 0);  // one whose slots are not told
+  EXPECT_DOUBLE_EQ(job.Now(1).slots_per_executor, 3);
+  job.Say(1, ExecutorClosed{.executor = 0});
+  EXPECT_DOUBLE_EQ(job.Now(2).slots_per_executor, 4);
+}
+
 TEST(StagesNow, WithoutExecutorsAllSlotsAreAlikeAndCountedAsSeen) {
   Job job({Stage(0, 9)});
   job.Say(0, Started(Task(0, 0)));

@@ -34,32 +34,38 @@ public final class KMeans {
                   IntStream.range(0, PARTITIONS).boxed().collect(Collectors.toList()), PARTITIONS)
               .flatMap(part -> pointsOf(part, points / PARTITIONS))
               .cache();
-      List<int[]> centres = all.take(CLUSTERS);
-      for (int i = 0; i < ITERATIONS; ++i) {
-        final List<int[]> before = centres;
-        final Map<Integer, long[]> sums =
-            all.mapToPair(point -> new Tuple2<>(nearest(point, before), counted(point)))
-                .reduceByKey(KMeans::sum)
-                .collectAsMap();
-        centres = new ArrayList<>(before);
-        for (Map.Entry<Integer, long[]> sum : sums.entrySet()) {
-          centres.set(sum.getKey(), meanOf(sum.getValue()));
-        }
-      }
-      long hash = 0;
-      for (int[] centre : centres) {
-        for (int coordinate : centre) {
-          hash = 31 * hash + coordinate;
-        }
-      }
-      System.out.println("RESULT " + hash);
+      System.out.println("RESULT " + cluster(all, CLUSTERS, ITERATIONS));
     }
   }
 
+  /** A number that all centres decide. */
+  static long cluster(JavaRDD<int[]> points, int clusters, int iterations) {
+    List<int[]> centres = points.take(clusters);
+    for (int i = 0; i < iterations; ++i) {
+      final List<int[]> before = centres;
+      final Map<Integer, long[]> sums =
+          points
+              .mapToPair(point -> new Tuple2<>(nearest(point, before), counted(point)))
+              .reduceByKey(KMeans::sum)
+              .collectAsMap();
+      centres = new ArrayList<>(before);
+      for (Map.Entry<Integer, long[]> sum : sums.entrySet()) {
+        centres.set(sum.getKey(), meanOf(sum.getValue()));
+      }
+    }
+    long hash = 0;
+    for (int[] centre : centres) {
+      for (int coordinate : centre) {
+        hash = 31 * hash + coordinate;
+      }
+    }
+    return hash;
+  }
+
   private static int[] meanOf(long[] sum) {
-    final int[] mean = new int[DIMENSIONS];
-    for (int i = 0; i < DIMENSIONS; ++i) {
-      mean[i] = (int) (sum[i] / sum[DIMENSIONS]);
+    final int[] mean = new int[sum.length - 1];
+    for (int i = 0; i < mean.length; ++i) {
+      mean[i] = (int) (sum[i] / sum[mean.length]);
     }
     return mean;
   }
@@ -78,7 +84,7 @@ public final class KMeans {
     for (int k = 0; k < centres.size(); ++k) {
       final int[] centre = centres.get(k);
       long distance = 0;
-      for (int i = 0; i < DIMENSIONS; ++i) {
+      for (int i = 0; i < centre.length; ++i) {
         final long apart = point[i] - centre[i];
         distance += apart * apart;
       }
@@ -92,12 +98,12 @@ public final class KMeans {
 
   /** Its coordinates, and how many points that is. */
   private static long[] counted(int[] point) {
-    final long[] sum = new long[DIMENSIONS + 1];
-    for (int i = 0; i < DIMENSIONS; ++i) {
-      sum[i] = point[i];
+    final long[] counted = new long[point.length + 1];
+    for (int i = 0; i < point.length; ++i) {
+      counted[i] = point[i];
     }
-    sum[DIMENSIONS] = 1;
-    return sum;
+    counted[point.length] = 1;
+    return counted;
   }
 
   private static long[] sum(long[] one, long[] other) {

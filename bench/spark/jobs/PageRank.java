@@ -34,18 +34,24 @@ public final class PageRank {
               .distinct()
               .groupByKey(PARTITIONS)
               .cache();
-      JavaPairRDD<Integer, Long> ranks = links.mapValues(targets -> UNIT);
-      for (int i = 0; i < ITERATIONS; ++i) {
-        ranks =
-            links
-                .join(ranks)
-                .values()
-                .flatMapToPair(page -> sharesOf(page._1(), page._2()).iterator())
-                .reduceByKey(Long::sum, PARTITIONS)
-                .mapValues(sum -> UNIT * 15 / 100 + sum * 85 / 100);
-      }
-      System.out.println("RESULT " + ranks.map(rank -> rank._1() ^ rank._2()).reduce(Long::sum));
+      System.out.println("RESULT " + rank(links, PARTITIONS, ITERATIONS));
     }
+  }
+
+  /** A number that all ranks decide. */
+  static long rank(
+      JavaPairRDD<Integer, Iterable<Integer>> links, int partitions, int iterations) {
+    JavaPairRDD<Integer, Long> ranks = links.mapValues(targets -> UNIT);
+    for (int i = 0; i < iterations; ++i) {
+      ranks =
+          links
+              .join(ranks)
+              .values()
+              .flatMapToPair(page -> sharesOf(page._1(), page._2()).iterator())
+              .reduceByKey(Long::sum, partitions)
+              .mapValues(share -> UNIT * 15 / 100 + share * 85 / 100);
+    }
+    return ranks.map(rank -> rank._1() ^ rank._2()).reduce(Long::sum);
   }
 
   private static List<Tuple2<Integer, Integer>> linksOf(int part, int pages) {

@@ -5,10 +5,8 @@ import static org.apache.spark.sql.functions.expr;
 import static org.apache.spark.sql.functions.lit;
 import static org.apache.spark.sql.functions.sum;
 
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.api.java.JavaRDD;
@@ -25,7 +23,6 @@ import scala.Tuple2;
 public final class WhatIf {
   private static final long ROWS = 2_000_000;
   private static final int GROUPS = 400_000;
-  private static final long UNIT = 1_000_000_000L;
 
   private WhatIf() {}
 
@@ -145,25 +142,7 @@ public final class WhatIf {
                 })
             .groupByKey(partitions)
             .cache();
-    JavaPairRDD<Integer, Long> ranks = links.mapValues(targets -> UNIT);
-    for (int i = 0; i < iterations; ++i) {
-      ranks =
-          links
-              .join(ranks)
-              .values()
-              .flatMapToPair(page -> sharesOf(page._1(), page._2()).iterator())
-              .reduceByKey(Long::sum, partitions)
-              .mapValues(share -> UNIT * 15 / 100 + share * 85 / 100);
-    }
-    return ranks.map(rank -> rank._1() ^ rank._2()).reduce(Long::sum);
-  }
-
-  private static List<Tuple2<Integer, Long>> sharesOf(Iterable<Integer> targets, long rank) {
-    final List<Tuple2<Integer, Long>> shares = new ArrayList<>();
-    targets.forEach(target -> shares.add(new Tuple2<>(target, rank)));
-    final long share = rank / shares.size();
-    shares.replaceAll(whole -> new Tuple2<>(whole._1(), share));
-    return shares;
+    return PageRank.rank(links, partitions, iterations);
   }
 
   /** Words that begin with one of the letters are left out. */
@@ -187,65 +166,6 @@ public final class WhatIf {
             .textFile(file)
             .map(line -> Arrays.stream(line.split(" ")).mapToInt(Integer::parseInt).toArray())
             .cache();
-    List<int[]> centres = points.take(k);
-    for (int i = 0; i < 5; ++i) {
-      final List<int[]> before = centres;
-      final Map<Integer, long[]> sums =
-          points
-              .mapToPair(point -> new Tuple2<>(nearest(point, before), counted(point)))
-              .reduceByKey(WhatIf::added)
-              .collectAsMap();
-      centres = new ArrayList<>(before);
-      for (Map.Entry<Integer, long[]> entry : sums.entrySet()) {
-        centres.set(entry.getKey(), meanOf(entry.getValue()));
-      }
-    }
-    long hash = 0;
-    for (int[] centre : centres) {
-      hash = 31 * hash + Arrays.hashCode(centre);
-    }
-    return hash;
-  }
-
-  private static int nearest(int[] point, List<int[]> centres) {
-    int best = 0;
-    long least = Long.MAX_VALUE;
-    for (int k = 0; k < centres.size(); ++k) {
-      final int[] centre = centres.get(k);
-      long distance = 0;
-      for (int i = 0; i < centre.length; ++i) {
-        final long apart = point[i] - centre[i];
-        distance += apart * apart;
-      }
-      if (distance < least) {
-        least = distance;
-        best = k;
-      }
-    }
-    return best;
-  }
-
-  /** Its coordinates, and how many points that is. */
-  private static long[] counted(int[] point) {
-    final long[] sum = Arrays.stream(point).asLongStream().toArray();
-    final long[] counted = Arrays.copyOf(sum, sum.length + 1);
-    counted[sum.length] = 1;
-    return counted;
-  }
-
-  private static long[] added(long[] one, long[] other) {
-    final long[] sum = one.clone();
-    for (int i = 0; i < sum.length; ++i) {
-      sum[i] += other[i];
-    }
-    return sum;
-  }
-
-  private static int[] meanOf(long[] sum) {
-    final int[] mean = new int[sum.length - 1];
-    for (int i = 0; i < mean.length; ++i) {
-      mean[i] = (int) (sum[i] / sum[mean.length]);
-    }
-    return mean;
+    return KMeans.cluster(points, k, 5);
   }
 }

@@ -53,6 +53,8 @@ struct Scenario {
   // By which the data of jobs and stages that have not begun is multiplied. More than 0.
   std::optional<double> data_factor;
   std::optional<SchedulingPolicy> policy;
+  // Of a job that runs, each with as many slots as those that it has; instead of `slots`.
+  std::optional<std::uint32_t> executors;
   friend bool operator==(const Scenario&, const Scenario&) = default;
 };
 
@@ -63,6 +65,10 @@ struct Outcome {
   // Of the slots' time until the end, the part that tasks would use. 0..1; empty: not known, as of
   // a job that is no plan.
   std::optional<double> busy_share;
+  // Of a job that is no plan: tasks that would run at once, and on how many executors; 0: not
+  // known.
+  std::uint32_t slots = 0;
+  std::uint32_t executors = 0;
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 

@@ -488,6 +488,7 @@ export interface Scenario {
   slots?: number;
   data_factor?: number;
   policy?: "SCHEDULING_POLICY_UNSPECIFIED" | "SCHEDULING_POLICY_FIFO" | "SCHEDULING_POLICY_FAIR" | "SCHEDULING_POLICY_DRF" | "SCHEDULING_POLICY_CAPACITY";
+  executors?: number;
 }
 
 export interface EstimateAnswer {
@@ -502,6 +503,8 @@ export interface EstimateJobResponse {
 export interface Outcome {
   snapshot?: Snapshot;
   busy_share?: number;
+  slots?: number;
+  executors?: number;
 }
 
 export interface Session {

@@ -10,14 +10,16 @@ const EVERY_MS = 5000; // the job goes on meanwhile
 interface Said {
   snapshot: Snapshot;
   words: JobWords;
+  executors?: number; // 0: not told
 }
 
-function End({ snapshot, words }: Said) {
+function End({ snapshot, words, executors }: Said) {
   return (
     <span title={LEFT_TITLE}>
       {words.remaining}{words.remaining_detail}
       {words.ends_at && `, at ${clock(words.ends_at)}`}
       {words.due_before && <>; <Due snapshot={snapshot} words={words} /></>}
+      {executors ? `, on ${executors === 1 ? "1 executor" : `${count(executors)} executors`}` : ""}
     </span>
   );
 }
@@ -26,7 +28,6 @@ function End({ snapshot, words }: Said) {
 function whyNot(snapshot: Snapshot, words: JobWords, isWorkflow: boolean): string {
   if (isWorkflow) return "";
   if (!words.ends_at) return "Its end is not predicted now, so neither is what other slots would change.";
-  if (!Number(snapshot.counts?.running_task_count ?? 0)) return "None of its tasks is running now, so how many slots it has is not known.";
   return "";
 }
 
@@ -50,7 +51,8 @@ export function WhatIf({ id, snapshot, now, isWorkflow }: { id: string; snapshot
         const answer = await ask<EstimateAnswer>("POST", `${jobPath(id)}/estimate`, { scenarios: [scenario] });
         if (number === asked.current) {
           setProblem("");
-          setWould({ snapshot: answer.estimate?.outcomes?.[0]?.snapshot ?? {}, words: answer.words?.[0] ?? {} });
+          const outcome = answer.estimate?.outcomes?.[0];
+          setWould({ snapshot: outcome?.snapshot ?? {}, words: answer.words?.[0] ?? {}, executors: outcome?.executors });
         }
       } catch (error) {
         if (number === asked.current) setProblem(error instanceof Error ? error.message : String(error));

@@ -1,0 +1,316 @@
+// Logs of Spark that tell little or nonsense: a what-if of them is a clear error, or a wide answer
+// that says why it is.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/plan_estimate.h"
+#include "cli/spark_plan.h"
+#include "cli/spark_runs.h"
+
+namespace tidemark::cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+json Counters(std::uint64_t seconds) {
+  return {{"Executor Run Time", 1000 * seconds},
+          {"Executor CPU Time", 900'000'000 * seconds},
+          {"Executor Deserialize Time", 10u},
+          {"Result Size", 1000u},
+          {"Memory Bytes Spilled", 0u},
+          {"Disk Bytes Spilled", 0u},
+          {"Input Metrics", {{"Bytes Read", 1'000'000u}, {"Records Read", 10'000u}}},
+          {"Shuffle Read Metrics",
+           {{"Fetch Wait Time", 0u},
+            {"Local Bytes Read", 0u},
+            {"Remote Bytes Read", 0u},
+            {"Total Records Read", 0u}}},
+          {"Shuffle Write Metrics",
+           {{"Shuffle Bytes Written", 500'000u},
+            {"Shuffle Records Written", 10'000u},
+            {"Shuffle Write Time", 50'000'000u}}}};
+}
+
+// An application of Spark 3.5 on two executors of one core.
+class ALog {
+ public:
+  explicit ALog(json properties = json::object(), bool has_version = true) {
+    if (has_version) With({{"Event", "SparkListenerLogStart"}, {"Spark Version", "3.5.1"}});
+    With({{"Event", "SparkListenerApplicationStart"},
+          {"App Name", "app"},
+          {"App ID", "app-1"},
+          {"Timestamp", kBeginMs}});
+    properties["spark.executor.memory"] = "1g";
+    properties["spark.executor.instances"] = "2";
+    properties["spark.executor.cores"] = "1";
+    With({{"Event", "SparkListenerEnvironmentUpdate"}, {"Spark Properties", properties}});
+    for (const char* id : {"1", "2"}) {
+      With({{"Event", "SparkListenerExecutorAdded"},
+            {"Timestamp", kBeginMs},
+            {"Executor ID", id},
+            {"Executor Info", {{"Host", "h"}, {"Total Cores", 1u}}}});
+    }
+  }
+  // Four tasks, two by two, of so many seconds each.
+  ALog& Stage(std::uint32_t number, std::uint64_t seconds, const json& counters,
+              const std::vector<std::uint32_t>& parents = {}) {
+    json info = {{"Stage ID", number},
+                 {"Stage Attempt ID", 0u},
+                 {"Stage Name", "stage " + std::to_string(number)},
+                 {"Number of Tasks", 4u},
+                 {"Parent IDs", parents},
+                 {"Submission Time", now_}};
+    With({{"Event", "SparkListenerStageSubmitted"}, {"Stage Info", info}});
+    for (std::uint32_t task = 0; task < 4; ++task) {
+      if (task == 2) now_ += 1000 * seconds;
+      json end = {{"Event", "SparkListenerTaskEnd"},
+                  {"Stage ID", number},
+                  {"Stage Attempt ID", 0u},
+                  {"Task End Reason", {{"Reason", "Success"}}},
+                  {"Task Info",
+                   {{"Task ID", task_++},
+                    {"Index", task},
+                    {"Attempt", 0u},
+                    {"Executor ID", task % 2 == 0 ? "1" : "2"},
+                    {"Host", "h"},
+                    {"Launch Time", now_},
+                    {"Finish Time", now_ + 1000 * seconds}}}};
+      if (!counters.is_null()) end["Task Metrics"] = counters;
+      With(end);
+    }
+    now_ += 1000 * seconds;
+    info["Completion Time"] = now_;
+    return With({{"Event", "SparkListenerStageCompleted"}, {"Stage Info", info}});
+  }
+  ALog& End() { return With({{"Event", "SparkListenerApplicationEnd"}, {"Timestamp", now_}}); }
+  // Where it is written.
+  std::string Path(const std::string& name) const {
+    const std::string path = ::testing::TempDir() + "/what-if-" + name;
+    std::ofstream(path) << text_;
+    return path;
+  }
+
+ private:
+  static constexpr std::uint64_t kBeginMs = 1'700'000'000'000;
+
+  ALog& With(const json& event) {
+    text_ += event.dump() + "\n";
+    return *this;
+  }
+
+  std::string text_;
+  std::uint64_t now_ = kBeginMs;
+  std::uint32_t task_ = 0;
+};
+
+SparkRun Read(const ALog& log, const std::string& name = "log") {
+  auto run = ReadSparkRun(log.Path(name));
+  EXPECT_TRUE(run.ok()) << run.status();
+  return run.ok() ? *std::move(run) : SparkRun{};
+}
+
+// Of such parameters. Its only stage takes so many seconds a task.
+SparkRun RunWith(const std::map<std::string, std::string>& parameters, std::uint64_t seconds) {
+  json properties = json::object();
+  for (const auto& [name, value] : parameters) properties["spark.tidemark.param." + name] = value;
+  return Read(ALog(properties).Stage(0, seconds, Counters(seconds)).End());
+}
+
+SparkRuns Learn(std::vector<SparkRun> runs) {
+  const std::vector<std::string> paths(runs.size(), "log");
+  auto learnt = SparkRuns::Learn(std::move(runs), paths);
+  EXPECT_TRUE(learnt.ok()) << learnt.status();
+  return *std::move(learnt);
+}
+
+OtherRun Asked(const SparkRuns& runs, const gray_box::Parameters& parameters,
+               const std::map<std::string, std::string>& settings = {}) {
+  const auto other = runs.With(settings, /*data_factor=*/1, parameters);
+  EXPECT_TRUE(other.ok()) << other.status();
+  return other.ok() ? *other : OtherRun{};
+}
+
+absl::StatusOr<OtherRun> With(const SparkRun& run,
+                              const std::map<std::string, std::string>& changes) {
+  const auto models = SparkRunModels::Learn(run);
+  if (!models.ok()) return models.status();
+  return models->With(changes);
+}
+
+Range EndOf(const OtherRun& other) {
+  const auto outcome =
+      EstimateStages(other.plan, {.slots = other.slots}, absl::UnixEpoch(), other.deviation);
+  EXPECT_TRUE(outcome.ok()) << outcome.status();
+  if (!outcome.ok()) return {};
+  return outcome->snapshot.estimate.remaining.value_or(Range());
+}
+
+// In order, above 0, and no infinity.
+void ExpectSensible(const OtherRun& other) {
+  const Range end = EndOf(other);
+  ASSERT_TRUE(end.lower && end.upper);
+  EXPECT_GT(end.median, absl::ZeroDuration());
+  EXPECT_LE(*end.lower, end.median);
+  EXPECT_LE(end.median, *end.upper);
+  EXPECT_LT(*end.upper, absl::Hours(24 * 365 * 100));
+  EXPECT_TRUE(std::isfinite(other.deviation));
+}
+
+const std::map<std::string, std::string> kLittleMemory = {{"spark.executor.memory", "512m"}};
+
+TEST(WhatIfBadInput, ALogWithoutMetricsOfTasksIsAnErrorThatSaysSo) {
+  const SparkRun run = Read(ALog().Stage(0, 5, nullptr).End());
+  EXPECT_THAT(std::string(With(run, kLittleMemory).status().message()),
+              HasSubstr("no metrics of tasks"));
+  EXPECT_THAT(std::string(SparkRuns::Learn({run}, {"log"}).status().message()),
+              HasSubstr("no metrics of tasks"));
+  // Slots need none.
+  EXPECT_TRUE(EstimateStages(run.plan, {.slots = 4}, absl::UnixEpoch()).ok());
+}
+
+TEST(WhatIfBadInput, AVersionThatIsNotSaidIsAnErrorThatNamesTheLog) {
+  const SparkRun run = Read(ALog(json::object(), false).Stage(0, 5, Counters(5)).End());
+  EXPECT_THAT(std::string(SparkRuns::Learn({run}, {"the log"}).status().message()),
+              ::testing::AllOf(HasSubstr("the log: "), HasSubstr("which version of Spark")));
+}
+
+TEST(WhatIfBadInput, OneRunAloneIsWideAboutWhatItDidNotDo) {
+  const SparkRuns runs = Learn({RunWith({}, 10)});
+  const OtherRun same = Asked(runs, {});
+  ExpectSensible(same);
+  EXPECT_THAT(same.remarks, IsEmpty());
+  const OtherRun other = Asked(runs, {}, {{"spark.executor.cores", "4"}});
+  ExpectSensible(other);
+  EXPECT_THAT(other.remarks, Contains(HasSubstr("beyond all runs")));
+  EXPECT_GT(other.deviation, 2 * same.deviation);
+  EXPECT_GT(other.deviation, 0.2);
+}
+
+TEST(WhatIfBadInput, AParameterThatNeverVariedTellsNothingOfOtherValues) {
+  const SparkRuns runs =
+      Learn({RunWith({{"k", "10"}}, 10), RunWith({{"k", "10"}}, 11), RunWith({{"k", "10"}}, 10)});
+  const OtherRun same = Asked(runs, {{"k", "10"}});
+  EXPECT_THAT(same.remarks, IsEmpty());
+  const OtherRun other = Asked(runs, {{"k", "40"}});
+  ExpectSensible(other);
+  EXPECT_THAT(other.remarks, Contains(HasSubstr("parameters beyond those of all runs: k")));
+  EXPECT_GT(other.deviation, 2 * same.deviation);
+}
+
+TEST(WhatIfBadInput, ParametersThatWentTogetherAreNamedWhereTheyPart) {
+  const SparkRuns runs =
+      Learn({RunWith({{"k", "1"}, {"m", "2"}}, 5), RunWith({{"k", "7"}, {"m", "14"}}, 10),
+             RunWith({{"k", "31"}, {"m", "62"}}, 20)});
+  const OtherRun together = Asked(runs, {{"k", "7"}, {"m", "14"}});
+  EXPECT_THAT(together.remarks, IsEmpty());
+  const OtherRun apart = Asked(runs, {{"k", "7"}, {"m", "62"}});
+  ExpectSensible(apart);
+  EXPECT_THAT(apart.remarks, Contains(HasSubstr("went together in all runs: k, m")));
+  EXPECT_GT(apart.deviation, 2 * together.deviation);
+}
+
+TEST(WhatIfBadInput, AParameterBeyondThoseOfAllRunsIsNamedAndWidens) {
+  const SparkRuns runs =
+      Learn({RunWith({{"k", "10"}}, 10), RunWith({{"k", "20"}}, 20), RunWith({{"k", "40"}}, 40)});
+  const OtherRun within = Asked(runs, {{"k", "30"}});
+  EXPECT_THAT(within.remarks, IsEmpty());
+  const OtherRun beyond = Asked(runs, {{"k", "80"}});
+  ExpectSensible(beyond);
+  EXPECT_THAT(beyond.remarks, Contains(HasSubstr("parameters beyond those of all runs: k")));
+  EXPECT_GT(beyond.deviation, within.deviation);
+  const OtherRun unknown = Asked(runs, {{"colour", "red"}});
+  EXPECT_THAT(unknown.remarks, Contains(HasSubstr("no run had these parameters")));
+  EXPECT_GT(unknown.deviation, within.deviation);
+}
+
+TEST(WhatIfBadInput, TasksThatCountNoRecordsStillTakeTheirTime) {
+  json nothing = Counters(5);
+  nothing["Input Metrics"] = {{"Bytes Read", 0u}, {"Records Read", 0u}};
+  nothing["Shuffle Write Metrics"] = {{"Shuffle Bytes Written", 0u},
+                                      {"Shuffle Records Written", 0u}};
+  const SparkRun run = Read(ALog().Stage(0, 5, nothing).Stage(1, 5, nothing, {0}).End());
+  const auto other = With(run, kLittleMemory);
+  ASSERT_TRUE(other.ok()) << other.status();
+  ExpectSensible(*other);
+  EXPECT_NEAR(absl::ToDoubleSeconds(EndOf(*other).median), 20, 3);
+  ExpectSensible(Asked(Learn({run}), {}, {{"spark.default.parallelism", "8"}}));
+}
+
+TEST(WhatIfBadInput, CountersThatCannotBeLeadToAnErrorOrASensibleAnswer) {
+  for (const json& absurd : {json(-5), json(0u), json("many"), json(1e300),
+                             json(std::uint64_t{18'446'744'073'709'551'615u})}) {
+    for (const char* counter : {"Executor Run Time", "Executor CPU Time", "Memory Bytes Spilled",
+                                "Result Size", "Peak Execution Memory"}) {
+      json counters = Counters(5);
+      counters[counter] = absurd;
+      counters["Input Metrics"]["Bytes Read"] = absurd;
+      counters["Shuffle Read Metrics"]["Total Records Read"] = absurd;
+      const SparkRun run = Read(ALog().Stage(0, 5, counters).Stage(1, 5, counters, {0}).End());
+      const auto other = With(run, kLittleMemory);
+      if (other.ok()) {
+        ExpectSensible(*other);
+      } else {
+        EXPECT_THAT(std::string(other.status().message()), Not(IsEmpty()));
+      }
+      const auto learnt = SparkRuns::Learn({run}, {"log"});
+      if (learnt.ok()) ExpectSensible(Asked(*learnt, {}, kLittleMemory));
+    }
+  }
+}
+
+TEST(WhatIfBadInput, SpilledBytesOnOneSideAloneAreNoSpill) {
+  for (const char* side : {"Memory Bytes Spilled", "Disk Bytes Spilled"}) {
+    json counters = Counters(5);
+    counters[side] = 1'000'000'000u;
+    const SparkRun run = Read(ALog().Stage(0, 5, counters).Stage(1, 5, counters, {0}).End());
+    const auto same = With(run, {});
+    ASSERT_TRUE(same.ok()) << same.status();
+    EXPECT_EQ(same->plan, run.plan) << side;
+    const auto other = With(run, {{"spark.executor.memory", "8g"}});
+    ASSERT_TRUE(other.ok()) << other.status();
+    ExpectSensible(*other);
+    ExpectSensible(Asked(Learn({run}), {}, {{"spark.executor.memory", "8g"}}));
+  }
+}
+
+// One after the other, 5 s each: 50,000 s on two slots.
+TEST(WhatIfBadInput, AnApplicationOf5000StagesIsEstimated) {
+  ALog log;
+  for (std::uint32_t stage = 0; stage < 5000; ++stage) {
+    log.Stage(stage, 5, Counters(5),
+              stage == 0 ? std::vector<std::uint32_t>() : std::vector<std::uint32_t>{stage - 1});
+  }
+  const SparkRun run = Read(log.End(), "5000");
+  ASSERT_EQ(run.plan.jobs[0].stages.size(), 5000u);
+  const auto other = With(run, {{"spark.executor.instances", "4"}});
+  ASSERT_TRUE(other.ok()) << other.status();
+  EXPECT_NEAR(absl::ToDoubleSeconds(EndOf(*other).median), 25'000, 2'500);
+}
+
+TEST(WhatIfBadInput, StagesThatWaitForEachOtherAreEstimatedAllTheSame) {
+  const SparkRun run = Read(ALog()
+                                .Stage(0, 5, Counters(5), {2})
+                                .Stage(1, 5, Counters(5), {0})
+                                .Stage(2, 5, Counters(5), {1, 2})
+                                .End());
+  ASSERT_EQ(run.plan.jobs[0].stages.size(), 3u);
+  const auto other = With(run, {{"spark.executor.instances", "4"}});
+  ASSERT_TRUE(other.ok()) << other.status();
+  ExpectSensible(*other);
+}
+
+}  // namespace
+}  // namespace tidemark::cli
