@@ -26,7 +26,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 json Counters(std::uint64_t seconds) {
-  return {{"Executor Run Time", 1000 * seconds},
+  return {{"Executor Run Time", 1000 * seconds - 100},
           {"Executor CPU Time", 900'000'000 * seconds},
           {"Executor Deserialize Time", 10u},
           {"Result Size", 1000u},
@@ -64,7 +64,7 @@ class ALog {
             {"Executor Info", {{"Host", "h"}, {"Total Cores", 1u}}}});
     }
   }
-  // Four tasks, two by two, of so many seconds each.
+  // A job of one stage: four tasks, two by two, of so many seconds each.
   ALog& Stage(std::uint32_t number, std::uint64_t seconds, const json& counters,
               const std::vector<std::uint32_t>& parents = {}) {
     json info = {{"Stage ID", number},
@@ -73,6 +73,11 @@ class ALog {
                  {"Number of Tasks", 4u},
                  {"Parent IDs", parents},
                  {"Submission Time", now_}};
+    With({{"Event", "SparkListenerJobStart"},
+          {"Job ID", number},
+          {"Submission Time", now_},
+          {"Stage IDs", json::array({number})},
+          {"Stage Infos", json::array({info})}});
     With({{"Event", "SparkListenerStageSubmitted"}, {"Stage Info", info}});
     for (std::uint32_t task = 0; task < 4; ++task) {
       if (task == 2) now_ += 1000 * seconds;
@@ -93,7 +98,11 @@ class ALog {
     }
     now_ += 1000 * seconds;
     info["Completion Time"] = now_;
-    return With({{"Event", "SparkListenerStageCompleted"}, {"Stage Info", info}});
+    With({{"Event", "SparkListenerStageCompleted"}, {"Stage Info", info}});
+    return With({{"Event", "SparkListenerJobEnd"},
+                 {"Job ID", number},
+                 {"Completion Time", now_},
+                 {"Job Result", {{"Result", "JobSucceeded"}}}});
   }
   ALog& End() { return With({{"Event", "SparkListenerApplicationEnd"}, {"Timestamp", now_}}); }
   // Where it is written.

@@ -107,7 +107,8 @@ cp "$rolling/events_1_$application.zstd" "$work/spark/eventlog_v2_app/"
 wait_for 30 running
 # What if it had more executors now? It has one, of the local mode.
 asked() { "$tidemark" what-if "$application" --executors 1,3 --master "$master" "$@"; }
-wait_for 30 asked >"$work/now.txt" 2>"$work/now.err"
+wait_for 30 asked
+asked >"$work/now.txt" || fail "no estimate of other executors"
 grep -q '^as it is: 1 executor' "$work/now.txt" || fail "$(cat "$work/now.txt")"
 grep -q '^3 executors' "$work/now.txt" || fail "$(cat "$work/now.txt")"
 asked -o jsonl >"$work/now.json" || fail "no JSON"

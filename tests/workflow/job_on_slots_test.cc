@@ -120,8 +120,9 @@ TEST(JobOnSlots, ExecutorsAreAsLargeAsThoseThatItHas) {
   EXPECT_EQ(outcome->executors, 5u);
 }
 
-// An application of 12 tasks of 10 s each, on an executor of two slots; two have ended, two have
-// just started: 10 + 4 * 10 s are left. On four slots 10 + 2 * 10, on ten all are there at once.
+// An application of 12 tasks on an executor of two slots; two have ended after 20 s, the first on
+// their slots, of which others are taken to take half, and two have just started: 10 + 4 * 10 s are
+// left. On four slots two more start now, for 20 s: 30 s. On ten all are there at once: 20 s.
 TEST(JobOnSlots, AnApplicationIsAskedAboutFromItsEventsOn) {
   test::Source driver;
   JobMonitor monitor("job-1", {});
@@ -133,15 +134,15 @@ TEST(JobOnSlots, AnApplicationIsAskedAboutFromItsEventsOn) {
                    .stages = {{.stage = 7, .signature = "s", .task_count = 12}}});
   say(0, ExecutorOpened{.executor = 0, .host = "h", .slots = 2});
   for (std::uint32_t task = 0; task < 4; ++task) {
-    if (task >= 2) say(10, test::Finished({.stage = 7, .index = task - 2}));
+    if (task >= 2) say(20, test::Finished({.stage = 7, .index = task - 2}));
     AttemptChanged started = test::Started({.stage = 7, .index = task});
     started.executor = 0;
-    say(task < 2 ? 0 : 10, started);
+    say(task < 2 ? 0 : 20, started);
   }
-  const auto newest = std::make_shared<const Snapshot>(monitor.Tick(test::At(10)));
+  const auto newest = std::make_shared<const Snapshot>(monitor.Tick(test::At(20)));
   const auto median = [&](std::uint32_t executors) {
     const auto outcome =
-        JobOnSlots(newest, monitor.stages_left(), OnExecutors(executors), test::At(10));
+        JobOnSlots(newest, monitor.stages_left(), OnExecutors(executors), test::At(20));
     EXPECT_TRUE(outcome.ok()) << outcome.status();
     if (!outcome.ok()) return -1.;
     EXPECT_EQ(outcome->slots, 2 * executors);
@@ -150,7 +151,7 @@ TEST(JobOnSlots, AnApplicationIsAskedAboutFromItsEventsOn) {
   EXPECT_NEAR(median(1), absl::ToDoubleSeconds(newest->estimate.remaining->median), 1e-3);
   EXPECT_NEAR(median(1), 50, 5);
   EXPECT_NEAR(median(2), 30, 4);
-  EXPECT_NEAR(median(5), 10, 3);
+  EXPECT_NEAR(median(5), 20, 4);
 }
 
 TEST(JobOnSlots, SaysHowManySlotsAndExecutorsItHas) {
