@@ -113,6 +113,7 @@ void ProcessorWatch::Close() {
 bool TaskWatch::Turn(int thread, const Clock& clock) {
   if (&clock != &SystemClock() || thread == thread_) return false;
   thread_ = thread;
+  of_others_ = told_;
   watch_.emplace(thread, clock.Nanos());
   return true;
 }
@@ -122,7 +123,10 @@ std::optional<ProcessorUse> TaskWatch::Read(std::int64_t now_nanos) {
 }
 
 TimeUse TaskWatch::ReadTimes(std::int64_t now_nanos) {
-  return watch_ ? watch_->ReadTimes(now_nanos) : TimeUse{};
+  const TimeUse time = watch_ ? watch_->ReadTimes(now_nanos) : TimeUse{};
+  if (!time.cpu || !time.processor_wait) return {};
+  told_ = {of_others_.ran + *time.cpu, of_others_.waited + *time.processor_wait};
+  return {.cpu = told_.ran, .processor_wait = told_.waited};
 }
 
 }  // namespace tidemark::agent

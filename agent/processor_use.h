@@ -65,12 +65,15 @@ class TaskWatch {
 
   // From now on another thread; if it is the same, false, and nothing changes.
   bool Turn(int thread, const Clock& clock);
-  // As ProcessorWatch has them.
+  // As ProcessorWatch has it, of this thread.
   std::optional<ProcessorUse> Read(std::int64_t now_nanos);
+  // Of all threads that were watched, one after the other: it never falls.
   TimeUse ReadTimes(std::int64_t now_nanos);
 
  private:
   int thread_ = 0;
+  ThreadTimes told_;       // by ReadTimes(), last
+  ThreadTimes of_others_;  // what it had told when the thread was turned to
   std::optional<ProcessorWatch> watch_;
 };
 

@@ -51,7 +51,7 @@ class ReduceReporter final : public Reporter {
   const std::shared_ptr<ReduceMeter> meter_;
   bool profiles_ = false;
   std::uint64_t ring_drops_seen_ = 0;
-  // Since the attempt began, or since profiles did where another thread reduces.
+  // Of the thread that began the attempt, or since profiles began of another one that reduces.
   TaskWatch processor_;
   ProcessorUse in_shuffle_;  // what `processor_` told when profiles began
 

@@ -82,8 +82,10 @@ std::string JsonOf(const Answer& answer) {
   if (answer.data_factor) json += fmt::format(R"(,"data_factor":{})", *answer.data_factor);
   if (!answer.settings.empty())
     json += fmt::format(R"(,"settings":{})", nlohmann::json(answer.settings).dump());
-  if (!answer.remarks.empty()) {  // words of ours, without anything to escape
-    json += fmt::format(R"(,"remarks":["{}"])", fmt::join(answer.remarks, R"(",")"));
+  if (!answer.remarks.empty()) {  // they name parameters, of any text
+    json += fmt::format(R"(,"remarks":{})",
+                        nlohmann::json(answer.remarks)
+                            .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   }
   return json + "}";
 }
@@ -365,7 +367,8 @@ int Do(const WhatIfArguments& arguments) {
   return AtMaster(arguments.master, [&](const Client& master) -> absl::StatusOr<int> {
     const auto outcomes = master.EstimateJob(arguments.subject, scenarios);
     if (absl::IsNotFound(outcomes.status())) return NoSuchJob(arguments.subject, master);
-    if (absl::IsInvalidArgument(outcomes.status()) && !IsWorkflow(arguments.subject, master)) {
+    if (absl::IsInvalidArgument(outcomes.status()) && (arguments.data_factor || arguments.policy) &&
+        !IsWorkflow(arguments.subject, master)) {
       Complain(fmt::format(
           "{} is not a workflow: --data-factor and --policy are for plans and workflows; pass the "
           "id of the workflow that it is part of",

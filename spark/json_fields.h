@@ -1,11 +1,13 @@
 // What an object of JSON says of one of its members, if that is of the right type.
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <system_error>
 
 namespace tidemark::spark {
 
@@ -33,6 +35,14 @@ inline std::optional<std::uint32_t> Number(const nlohmann::json& object, const c
   const std::optional<std::uint64_t> count = Count(object, name);
   if (!count || *count > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
   return static_cast<std::uint32_t>(*count);
+}
+
+// Of a property of Spark, all of which are text. Empty: no whole number.
+inline std::optional<std::uint64_t> NumberIn(const std::string& text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
 }
 
 inline bool IsTrue(const nlohmann::json& object, const char* name) {

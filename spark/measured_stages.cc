@@ -71,6 +71,9 @@ void MeasuredStages::Take(const json& event) {
       if (!value.empty()) properties_[name] = value;
     }
     for (auto& [name, value] : ParametersIn(properties)) parameters_[name] = value;
+    if (const auto cores = NumberIn(Text(properties, "spark.task.cpus")); cores && *cores > 0) {
+      cores_of_task_ = *cores;
+    }
   }
 }
 
@@ -91,7 +94,8 @@ void MeasuredStages::TaskEnd(const json& event) {
       CountersIn(metrics, static_cast<double>(*ended - *launched) * kMilli));
   const std::string executor = Text(task, "Executor ID");
   const auto known = executors_.find(executor);
-  const std::uint32_t slots = known == executors_.end() ? 1 : std::max(known->second, 1U);
+  const std::uint64_t cores = known == executors_.end() ? 1 : known->second;
+  const std::uint64_t slots = std::max<std::uint64_t>(cores / cores_of_task_, 1);
   counters.is_fresh = ended_[{*number, executor}]++ < slots;
 }
 

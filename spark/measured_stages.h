@@ -55,6 +55,7 @@ class MeasuredStages {
   phases::Properties properties_;
   std::map<std::string, std::string> parameters_;
   std::map<std::string, std::uint32_t> executors_;  // now; their cores
+  std::uint64_t cores_of_task_ = 1;
   // Tasks of a stage in an executor, of those that were taken in.
   std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> ended_;
   phases::SeenExecutors seen_;

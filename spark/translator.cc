@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 #include <utility>
 
@@ -25,14 +24,6 @@ constexpr std::size_t kNamesOfGroupMax = 1000;
 constexpr absl::Duration kLongestPause = absl::Hours(24 * 30);
 // Taste: no application runs for so long.
 constexpr absl::Duration kLongestLife = absl::Hours(24 * 999);
-
-// Properties are strings.
-std::optional<std::uint64_t> NumberIn(const std::string& text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 // What a reader sees of a description, which may be a whole query or stack: its first line with
 // words.

@@ -12,6 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "cli/client_process.h"
+#include "spark/parameters.h"
 
 namespace tidemark::cli {
 namespace {
@@ -22,9 +23,6 @@ constexpr const char* kPlugins = "spark.plugins";
 constexpr std::string_view kAnnounced = "Tidemark: reporting on application ";
 constexpr std::string_view kOfYarn = "application_";
 
-// Of a setting that tells what the program is told; see docs/what-if.md.
-constexpr std::string_view kParameter = "spark.tidemark.param.";
-constexpr std::size_t kParametersMax = 64;
 // Longer ones are not read from event logs.
 constexpr std::size_t kNameOfParameterMax = 40;
 
@@ -188,10 +186,10 @@ std::vector<SparkSetting> ParametersAmong(const std::vector<std::string>& comman
     } else if (is_option && at + 1 < command.size()) {
       value = command[at + 1];
     }
-    const std::string key = fmt::format("{}{}", kParameter, name);
+    const std::string key = fmt::format("{}{}", spark::kParameterPrefix, name);
     if (!IsNameOfParameter(name) || !IsNumber(value) || !known.insert(key).second) continue;
     if (options.settings.contains(key) || defaults.contains(key)) continue;
-    if (found.size() < kParametersMax) found.emplace_back(key, value);
+    if (found.size() < spark::kParametersMax) found.emplace_back(key, value);
   }
   return found;
 }

@@ -18,6 +18,7 @@ class Repeating {
       turns.push_back(i);
     }
     std::size_t all = ran.size();
+    std::size_t added_edges = 0;
     for (const auto& [work, count] : counts) {
       const auto found = turns_.find(work);
       if (found == turns_.end() || work == 0) continue;
@@ -25,8 +26,11 @@ class Repeating {
       if (wanted == found->second.size()) continue;
       wanted_[work] = wanted;
       all += wanted;
+      const std::vector<std::size_t>& turns = found->second;
+      if (wanted > turns.size())
+        added_edges += (wanted - turns.size()) * ran[turns.back()].after.size();
     }
-    if (all > kRepeatedStagesMax) wanted_.clear();
+    if (all > kRepeatedStagesMax || added_edges > kAddedEdgesMax) wanted_.clear();
   }
 
   std::vector<RepeatedStage> Build() {

@@ -9,8 +9,10 @@
 
 namespace tidemark::gray_box {
 
-// Where there would be more stages, all stay as they are.
+// Where there would be more stages, or where those that are added wait for more, all stay as they
+// are.
 inline constexpr std::size_t kRepeatedStagesMax = 10'000;
+inline constexpr std::size_t kAddedEdgesMax = 100'000;
 
 // A stage that did something in the run that is known.
 struct RanStage {

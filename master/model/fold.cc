@@ -190,6 +190,7 @@ absl::Status Folder::operator()(const JobOpened& opened) {
   if (!state_.opened) {
     state_.opened = opened;
     state_.opened->stages.clear();
+    state_.memory_bytes += model::BytesOf(opened.parameters);
     state_.run_uid = event_.run_uid;
     state_.started_at = ToMasterClock(opened.submitted_at);
   } else {
@@ -199,7 +200,10 @@ absl::Status Folder::operator()(const JobOpened& opened) {
       if ((known.*text).empty()) known.*text = opened.*text;
     }
     if (!known.deadline) known.deadline = opened.deadline;
-    if (known.parameters.empty()) known.parameters = opened.parameters;
+    if (known.parameters.empty()) {
+      known.parameters = opened.parameters;
+      state_.memory_bytes += model::BytesOf(opened.parameters);
+    }
     known.application_master_attempt =
         std::max(known.application_master_attempt, opened.application_master_attempt);
   }

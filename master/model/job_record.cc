@@ -53,4 +53,10 @@ std::uint64_t JobRecord::reduce_input_bytes(std::size_t index) const {
   return std::max(read, bytes < 1.8e19 ? static_cast<std::uint64_t>(bytes) : ~std::uint64_t{0});
 }
 
+std::size_t BytesOf(const std::map<std::string, std::string>& parameters) {
+  std::size_t bytes = 0;
+  for (const auto& [name, value] : parameters) bytes += name.size() + value.size();
+  return bytes;
+}
+
 }  // namespace tidemark::model

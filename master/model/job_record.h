@@ -98,4 +98,7 @@ struct JobRecord {
   std::size_t reduce_slots() const;
 };
 
+// Of their names and values.
+std::size_t BytesOf(const std::map<std::string, std::string>& parameters);
+
 }  // namespace tidemark::model

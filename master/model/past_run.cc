@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "master/model/job_record.h"
 #include "master/model/phases.h"
 
 namespace tidemark {
@@ -11,8 +12,6 @@ bool CanBeKept(const RunProfile& run) {
   std::size_t name_bytes = 0;
   std::size_t times = 0;
   std::size_t long_tasks = 0;
-  std::size_t parameter_bytes = 0;
-  for (const auto& [name, value] : run.parameters) parameter_bytes += name.size() + value.size();
   for (const StageProfile& stage : run.stages) {
     edges += stage.parents.size();
     name_bytes += stage.name.size() + stage.title.size();
@@ -23,7 +22,7 @@ bool CanBeKept(const RunProfile& run) {
          name_bytes <= RunProfile::kNameBytesMax && times <= RunProfile::kTaskTimesMax &&
          long_tasks <= RunProfile::kLongTasksMax &&
          run.parameters.size() <= RunProfile::kParametersMax &&
-         parameter_bytes <= RunProfile::kParameterBytesMax;
+         model::BytesOf(run.parameters) <= RunProfile::kParameterBytesMax;
 }
 
 std::optional<PastRun> PastRunOf(const Snapshot& final, const JobSummary& summary) {

@@ -52,8 +52,7 @@ constexpr std::size_t kNotesMax = 16;
 constexpr std::string_view kWantsPoints = "nearestfit";
 
 std::size_t BytesOf(const RunProfile& run) {
-  std::size_t bytes = 0;
-  for (const auto& [name, value] : run.parameters) bytes += name.size() + value.size();
+  std::size_t bytes = model::BytesOf(run.parameters);
   for (const StageProfile& stage : run.stages) {
     bytes += sizeof(stage) + stage.name.size() + stage.title.size() +
              sizeof(std::size_t) * stage.parents.size();

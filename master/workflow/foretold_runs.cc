@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <set>
@@ -11,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "master/cost/opinions.h"
+#include "master/cost/time_distribution.h"
 #include "master/gray_box/linear_model.h"
 #include "master/gray_box/repeated_stages.h"
 #include "master/gray_box/white_box.h"
@@ -35,6 +37,10 @@ constexpr double kMostTimes = 100;
 constexpr double kTasksMax = 1e6;
 // Of the log of a time, where a parameter changes whose influence no run shows. Taste.
 constexpr double kUnknownInfluence = 0.5;
+// Of all works together: limits memory and processor time, which grow with both.
+constexpr std::size_t kFeaturesMax = 200'000;
+// So many parameters are named, of each remark.
+constexpr std::size_t kNamedMax = 8;
 
 // Of all stages of one work in one run, their means.
 struct WorkSeen {
@@ -120,6 +126,14 @@ class PositiveLine {
   double floor_ = 0;
   double ceiling_ = 0;
 };
+
+std::string Listed(const std::set<std::string>& names) {
+  const auto end = std::next(names.begin(), std::min(names.size(), kNamedMax));
+  std::string listed = absl::StrJoin(names.begin(), end, ", ");
+  if (names.size() > kNamedMax)
+    absl::StrAppend(&listed, " and ", names.size() - kNamedMax, " more");
+  return listed;
+}
 
 struct Run {
   const RunProfile* profile = nullptr;
@@ -257,23 +271,13 @@ class Foretelling {
                        .input_bytes = InputBytes(*profile),
                        .works = WorksOf(*profile)});
     }
-    for (const Run& run : runs_) {
-      for (const auto& [work, seen] : run.works)
-        models_.try_emplace(work, work, features_.names(), runs_);
-    }
-    std::vector<std::vector<double>> rows;
-    std::vector<double> inputs;
-    for (const Run& run : runs_) {
-      rows.push_back(run.values);
-      inputs.push_back(run.input_bytes);
-    }
-    input_ = PositiveLine(features_.names(), rows, std::move(inputs));
     values_ = features_.ValuesOf(asked);
     unknown_ = features_.Unknown(asked);
     never_varied_.insert(unknown_.begin(), unknown_.end());
   }
 
   ForetoldRuns Foretell() {
+    if (!Learn()) return {};
     const std::size_t nearest = NearestTo(values_, runs_);
     foretold_.runs.push_back(Repeated(Now(runs_[nearest])));
     for (std::size_t r = 0; r < runs_.size(); ++r) {
@@ -294,6 +298,26 @@ class Foretelling {
   static Features FeaturesOf(std::vector<Parameters> told) {
     std::reverse(told.begin(), told.end());
     return Features(told);
+  }
+
+  // False: there is too much for it.
+  bool Learn() {
+    std::set<std::string> works;
+    for (const Run& run : runs_) {
+      for (const auto& [work, seen] : run.works) works.insert(work);
+    }
+    if (works.size() * features_.names().size() > kFeaturesMax) return false;
+    for (const std::string& work : works) {
+      models_.try_emplace(work, work, features_.names(), runs_);
+    }
+    std::vector<std::vector<double>> rows;
+    std::vector<double> inputs;
+    for (const Run& run : runs_) {
+      rows.push_back(run.values);
+      inputs.push_back(run.input_bytes);
+    }
+    input_ = PositiveLine(features_.names(), rows, std::move(inputs));
+    return true;
   }
 
   double InputOf(const Run& run) const { return input_.Factor(run.values, values_); }
@@ -324,6 +348,9 @@ class Foretelling {
   RunProfile Repeated(RunProfile run) {
     const std::vector<gray_box::RepeatedStage> repeated =
         gray_box::Repeated(StagesOf(run), Counts());
+    // As many times of each as fit into a run that is kept.
+    const std::size_t times_max =
+        std::max<std::size_t>(RunProfile::kTaskTimesMax / (kWarmths * repeated.size()), 1);
     std::vector<StageProfile> stages;
     for (const gray_box::RepeatedStage& stage : repeated) {
       StageProfile& now = stages.emplace_back(run.stages[stage.like]);
@@ -332,6 +359,9 @@ class Foretelling {
       // Its signature is not known: it is recognised by its work (match_stages.h).
       if (now.title.empty()) now.title = now.name;
       now.name.clear();
+      for (auto& seconds : now.seconds) {
+        seconds = cost::EvenlyChosen(std::move(seconds), times_max);
+      }
     }
     run.stages = std::move(stages);
     return run;
@@ -422,12 +452,11 @@ class Foretelling {
   std::string Remark() const {
     std::vector<std::string> remarks;
     if (!beyond_.empty()) {
-      remarks.push_back(
-          absl::StrCat("parameters beyond those of earlier runs: ", absl::StrJoin(beyond_, ", ")));
+      remarks.push_back(absl::StrCat("parameters beyond those of earlier runs: ", Listed(beyond_)));
     }
     if (!never_varied_.empty()) {
-      remarks.push_back(absl::StrCat("what these parameters do no earlier run shows: ",
-                                     absl::StrJoin(never_varied_, ", ")));
+      remarks.push_back(
+          absl::StrCat("no earlier run shows what these parameters do: ", Listed(never_varied_)));
     }
     return absl::StrJoin(remarks, "; ");
   }

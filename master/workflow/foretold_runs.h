@@ -42,7 +42,7 @@ struct ForetoldRuns {
 
 // `history`: earlier runs, the newest first; those whose parameters are not known tell nothing.
 // Nothing is foretold where no parameters are asked about, fewer than kForetellFrom runs are left,
-// or all were told the same as now.
+// all were told the same as now, or works and features are so many that learning takes too long.
 // Cost: O(runs x (works x features^2 + task times)).
 ForetoldRuns Foretell(std::span<const RunProfile* const> history,
                       const gray_box::Parameters& asked);

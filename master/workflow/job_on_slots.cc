@@ -165,7 +165,7 @@ absl::StatusOr<Outcome> JobOnSlots(std::shared_ptr<const Snapshot> newest,
   }
   if (scenario.executors && SlotsPerExecutor(live) == 0) {
     return absl::FailedPreconditionError(
-        fmt::format("job {}: its engine tells of no executors; ask about slots", job.job_id));
+        fmt::format("job {}: no executor of it is known now; ask about slots", job.job_id));
   }
   const std::optional<std::uint64_t> slots_now = SlotsOf(live);
   if (!slots_now) {

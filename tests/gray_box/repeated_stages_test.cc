@@ -43,6 +43,15 @@ TEST(Repeated, ChangesNothingOfWorksThatAreNotNamedOrNotKnown) {
   EXPECT_THAT(Repeated({}, {{2, 3}}), testing::IsEmpty());
 }
 
+TEST(Repeated, ChangesNothingWhereWhatIsAddedWouldWaitForTooMuch) {
+  std::vector<RanStage> ran(200);
+  for (std::size_t i = 0; i < ran.size(); ++i) ran[i].work = 1000 + i;
+  RanStage& last = ran.back();
+  for (std::size_t i = 0; i + 1 < ran.size(); ++i) last.after.push_back(i);
+  EXPECT_EQ(Repeated(ran, {{last.work, 501}}).size(), 700u) << "500 x 199 edges";
+  EXPECT_EQ(Repeated(ran, {{last.work, 601}}).size(), 200u) << "600 x 199 edges";
+}
+
 // Turns of two stages; of the first of them one is to be there, of the second two.
 TEST(Repeated, AStageWaitsForTheLastTurnThatIsLeft) {
   const std::vector<RanStage> ran = {{1}, {2, {0}}, {1, {1}}, {2, {2}}};

@@ -71,7 +71,7 @@ TEST(MeasuredStages, KeepsABoundedNumberOfTasks) {
   EXPECT_EQ(measured.stages().at(1).tasks.size(), MeasuredStages::kTasksOfStageMax);
 }
 
-// Of each stage as many in an executor as it has cores: two of 1, one of 2.
+// Of each stage as many in an executor as run there at once: two of 1, one of 2.
 TEST(MeasuredStages, TheFirstTasksOfAStageOnTheirSlotsAreFresh) {
   MeasuredStages measured;
   const auto add = [&measured](const char* id, unsigned cores) {
@@ -88,8 +88,10 @@ TEST(MeasuredStages, TheFirstTasksOfAStageOnTheirSlotsAreFresh) {
          {"Task Metrics", nlohmann::json::object()}});
     return measured.stages().at(stage).tasks.back().is_fresh;
   };
-  add("1", 2);
-  add("2", 1);
+  measured.Take({{"Event", "SparkListenerEnvironmentUpdate"},
+                 {"Spark Properties", {{"spark.task.cpus", "2"}}}});
+  add("1", 4);
+  add("2", 2);
   EXPECT_TRUE(end(1, "1"));
   EXPECT_TRUE(end(1, "2"));
   EXPECT_TRUE(end(1, "1"));

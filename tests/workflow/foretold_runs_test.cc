@@ -116,6 +116,42 @@ TEST(Foretell, RepeatsStagesAsOftenAsTheyWillBe) {
   EXPECT_THAT(fewer.runs[0].stages, SizeIs(4));
 }
 
+// What it takes to keep them does not grow with how often they repeat.
+TEST(Foretell, RepeatsStagesOfManyTasksWithFewerTimesOfEach) {
+  std::vector<RunProfile> runs = {PageRank(5, 5), PageRank(10, 10), PageRank(15, 15)};
+  for (RunProfile& run : runs) {
+    for (StageProfile& stage : run.stages) stage.seconds[2].assign(600, 3);
+  }
+  const ForetoldRuns foretold = Foretold(runs, {{"iterations", "2000"}});
+  ASSERT_THAT(foretold.runs, SizeIs(3));
+  ASSERT_THAT(foretold.runs[0].stages, SizeIs(2001));
+  EXPECT_THAT(foretold.runs[0].stages[15].seconds[2], SizeIs(600)) << "as it was";
+  EXPECT_THAT(foretold.runs[0].stages[2000].seconds[2], ElementsAre(3, 3, 3, 3));
+}
+
+// By hand: 4,000 works of 64 parameters.
+TEST(Foretell, LeavesRunsAsTheyAreWhereThereIsTooMuchToLearn) {
+  std::vector<RunProfile> runs = {KMeans(20), KMeans(40), KMeans(60)};
+  gray_box::Parameters asked = {{"k", "80"}};
+  for (int i = 1; i < 64; ++i) {
+    asked["p" + std::to_string(i)] = "1";
+    for (RunProfile& run : runs) run.parameters["p" + std::to_string(i)] = "1";
+  }
+  EXPECT_THAT(Foretold(runs, asked).runs, SizeIs(3));
+  for (RunProfile& run : runs) {
+    for (std::uint64_t work = 10; work < 4010; ++work) run.stages.push_back(Stage(work, 1, 1));
+  }
+  EXPECT_THAT(Foretold(runs, asked).runs, IsEmpty());
+}
+
+TEST(Foretell, NamesAFewParametersOfMany) {
+  gray_box::Parameters asked = {{"k", "50"}};
+  for (int i = 10; i < 30; ++i) asked["p" + std::to_string(i)] = "1";
+  EXPECT_EQ(Foretold({KMeans(20), KMeans(40), KMeans(60)}, asked).remark,
+            "no earlier run shows what these parameters do: p10, p11, p12, p13, p14, p15, p16, p17 "
+            "and 12 more");
+}
+
 TEST(Foretell, WhatStopsByItselfIsLessSure) {
   const ForetoldRuns foretold =
       Foretold({PageRank(5, 6), PageRank(10, 9), PageRank(15, 17), PageRank(20, 19)},
@@ -192,7 +228,7 @@ TEST(Foretell, WhatNoRunShowsIsNamedAndWidensEverything) {
   const ForetoldRuns constant = Foretold({KMeans(20), KMeans(20), KMeans(20)}, {{"k", "80"}});
   ASSERT_THAT(constant.runs, SizeIs(3));
   EXPECT_THAT(constant.runs[0].stages[1].seconds[2], ElementsAre(3, 3));
-  EXPECT_EQ(constant.remark, "what these parameters do no earlier run shows: k");
+  EXPECT_EQ(constant.remark, "no earlier run shows what these parameters do: k");
   EXPECT_GE(constant.deviations.at(WorkKey(kTurn, "")), 0.5);
 }
 

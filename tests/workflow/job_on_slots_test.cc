@@ -237,7 +237,7 @@ TEST(JobOnSlots, RefusesWhatIsNotKnown) {
   EXPECT_THAT(JobOnSlots(job, Tasks(), OnSlots(5), kNow).status().message(),
               HasSubstr("how many slots it has is not known"));
   EXPECT_THAT(JobOnSlots(Job(), Tasks(), OnExecutors(5), kNow).status().message(),
-              HasSubstr("tells of no executors"));
+              HasSubstr("no executor of it is known"));
 }
 
 // Between the jobs of an application only its forecast knows that more is to come.

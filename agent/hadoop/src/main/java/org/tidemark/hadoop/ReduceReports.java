@@ -28,8 +28,11 @@ final class ReduceReports implements Sender.Reporter {
     return emitted;
   }
 
-  /** The task has its input: says a last time how much that was. Belongs to the task's thread. */
-  void beginProfiles() {
+  /**
+   * The task has its input: says a last time how much that was. Belongs to the task's thread; no
+   * report is made meanwhile, so that totals do not fall.
+   */
+  synchronized void beginProfiles() {
     link.send(link.heartbeat(fetched.getAsLong(), 0, 0));
     processor = ProcessorWatch.ofThisThread(System.nanoTime());
     profiles = true;
