@@ -57,7 +57,7 @@ bool IsAllowed6(const Bytes& bytes) {
   if ((bytes[8] & 0xFD) == 0 && bytes[9] == 0 && bytes[10] == 0x5E && bytes[11] == 0xFE) {
     return IsAllowed4(Last4(bytes, 12));
   }
-  // All other translators' and ::ffff:0:a.b.c.d of old ones, for which ::/8 is kept; Teredo.
+  // The rest of ::/8 is for translators, such as ::ffff:0:a.b.c.d; 2001::/32 is Teredo's.
   const bool is_hidden = bytes[0] == 0 || Begins(bytes, {0x20, 0x01, 0, 0});
   const bool is_metadata = Begins(bytes, {0xFD, 0x00, 0x0E, 0xC2}) ||  // of Amazon's
                            Begins(bytes, {0xFD, 0x20, 0x00, 0xCE}) ||  // of Google's
