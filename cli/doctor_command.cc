@@ -13,6 +13,7 @@
 #include "absl/time/clock.h"
 #include "cli/alerts/alerts.h"
 #include "cli/commands.h"
+#include "cli/console/text.h"
 #include "cli/dialled_address.h"
 #include "cli/exit_code.h"
 #include "cli/master_health.h"
@@ -50,7 +51,8 @@ class Report {
 
  private:
   static void Tell(const char* verdict, const std::string& what, const std::string& finding) {
-    WriteLine(stdout, fmt::format("{:<5} {:<12} {}", verdict, what, finding));
+    WriteLine(stdout, fmt::format("{:<5} {:<12} {}", verdict, what,
+                                  console::Printable(finding, /*unicode=*/true)));
   }
   bool failed_ = false;
 };
@@ -168,7 +170,8 @@ int Do(const DoctorArguments& arguments) {
   CheckSecret("tls", master.tls.key_file, report);
   CheckSecret("tokens", master.tokens_file, report);
   if (!config->alerts.hooks.empty() && report.Check("alerts", CheckAlertFiles(config->alerts))) {
-    report.Fine("alerts", fmt::format("{} webhooks", config->alerts.hooks.size()));
+    const std::size_t count = config->alerts.hooks.size();
+    report.Fine("alerts", fmt::format("{} {}", count, count == 1 ? "webhook" : "webhooks"));
   }
   if (!config->lineage.url.empty()) {
     LineageSettings lineage = config->lineage;

@@ -1,5 +1,6 @@
 #include "transport/host_port.h"
 
+#include <algorithm>
 #include <charconv>
 #include <system_error>
 
@@ -9,7 +10,9 @@ namespace {
 constexpr std::string_view kUnix = "unix:";
 
 bool IsHost(std::string_view text) {
-  if (text.empty() || text.find_first_of(" \t\r\n/") != std::string_view::npos) return false;
+  // Spaces and what steers a terminal, which a resolver may take for the end of the name.
+  const auto is_alien = [](unsigned char c) { return c <= ' ' || c == 0x7F || c == '/'; };
+  if (text.empty() || std::ranges::any_of(text, is_alien)) return false;
   const bool is_bracketed = text.size() > 2 && text.starts_with('[') && text.ends_with(']');
   const std::string_view within = is_bracketed ? text.substr(1, text.size() - 2) : text;
   return within.find_first_of(is_bracketed ? "[]" : "[]:") == std::string_view::npos;

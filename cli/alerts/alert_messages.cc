@@ -100,8 +100,10 @@ std::string ValueOf(AlertField field, const Alert& alert, const console::TextOpt
       return CauseText(alert, options);
     case AlertField::kState:
       return console::StateName(job);
-    case AlertField::kDone:
-      return console::PercentText(job, job.estimate);
+    case AlertField::kDone: {
+      std::string done = console::PercentText(job, job.estimate);
+      return done == "-" ? "unknown" : done;  // a column of a table has that
+    }
     case AlertField::kLeft:
       return console::DescribeRemaining(job, job.estimate, options).text();
     case AlertField::kEnd:

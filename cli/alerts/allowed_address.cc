@@ -57,11 +57,11 @@ bool IsAllowed6(const Bytes& bytes) {
   if ((bytes[8] & 0xFD) == 0 && bytes[9] == 0 && bytes[10] == 0x5E && bytes[11] == 0xFE) {
     return IsAllowed4(Last4(bytes, 12));
   }
-  const bool is_hidden =
-      Begins(bytes, {0, 0x64, 0xFF, 0x9B}) || Begins(bytes, {0x20, 0x01, 0, 0});  // Teredo
-  const bool is_metadata = Begins(bytes, {0xFD, 0x00, 0x0E, 0xC2}) ||             // of Amazon's
-                           Begins(bytes, {0xFD, 0x20, 0x00, 0xCE}) ||             // of Google's
-                           Begins(bytes, {0xFD, 0x00, 0x00, 0xC1});               // of Oracle's
+  // The rest of ::/8 is for translators, such as ::ffff:0:a.b.c.d; 2001::/32 is Teredo's.
+  const bool is_hidden = bytes[0] == 0 || Begins(bytes, {0x20, 0x01, 0, 0});
+  const bool is_metadata = Begins(bytes, {0xFD, 0x00, 0x0E, 0xC2}) ||  // of Amazon's
+                           Begins(bytes, {0xFD, 0x20, 0x00, 0xCE}) ||  // of Google's
+                           Begins(bytes, {0xFD, 0x00, 0x00, 0xC1});    // of Oracle's
   const bool is_of_link = bytes[0] == 0xFE && (bytes[1] & 0xC0) == 0x80;
   return !is_hidden && !is_metadata && !is_of_link && bytes[0] != 0xFF;
 }

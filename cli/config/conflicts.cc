@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/config/settings.h"
 #include "transport/host_port.h"
 #include "transport/local_address.h"
@@ -62,10 +64,25 @@ std::string PageFault(const ServeConfig& config) {
                      reason);
 }
 
+struct Check {
+  std::string (*fault_of)(const ServeConfig& config);
+  std::vector<std::string> keys;  // of the settings that it compares
+};
+
 }  // namespace
 
-std::vector<std::string> Conflicts(const ServeConfig& config) {
-  std::vector<std::string> faults = {TickFault(config), MetricsFault(config), PageFault(config)};
+std::vector<std::string> Conflicts(const ServeConfig& config, const std::set<std::string>& wrong) {
+  const Check checks[] = {{TickFault, {"tick.interval", "tick.interval_min"}},
+                          {MetricsFault, {"metrics.listen", "allow_insecure_remote"}},
+                          {PageFault,
+                           {"web.listen", "allow_insecure_remote", "listen", "tls.certificate",
+                            "tls.client_ca", "tokens"}}};
+  std::vector<std::string> faults;
+  for (const Check& check : checks) {
+    const auto is_wrong = [&](const std::string& key) { return wrong.contains(key); };
+    if (std::ranges::any_of(check.keys, is_wrong)) continue;
+    faults.push_back(check.fault_of(config));
+  }
   std::erase(faults, "");
   return faults;
 }

@@ -2,6 +2,7 @@
 // where the setting was set.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -9,8 +10,9 @@
 
 namespace tidemark::cli {
 
-// Between several of them. Pure.
-std::vector<std::string> Conflicts(const ServeConfig& config);
+// Between several of them. Those whose keys are in `wrong` have a default in the place of what was
+// meant: of them nothing is said. Pure.
+std::vector<std::string> Conflicts(const ServeConfig& config, const std::set<std::string>& wrong);
 
 // Files that have to be there when a master starts, and cannot be read.
 std::vector<std::string> UnreadableFiles(const ServeConfig& config);

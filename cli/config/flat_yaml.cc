@@ -13,14 +13,22 @@ namespace {
 
 int LineOf(const YAML::Node& node) { return node.Mark().line + 1; }
 
-// Where a document begins, and nothing else.
-class DocumentStart final : public YAML::EventHandler {
+// Where in a text is what settings may not have.
+class Outline final : public YAML::EventHandler {
  public:
-  int line() const { return line_; }
-  void OnDocumentStart(const YAML::Mark& mark) override { line_ = mark.line + 1; }
+  // In lines, from 1. 0: there is none.
+  int second_document() const { return documents_ > 1 ? document_line_ : 0; }
+  int alias() const { return alias_line_; }
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    ++documents_;
+    document_line_ = mark.line + 1;
+  }
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
-  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
+    if (alias_line_ == 0) alias_line_ = mark.line + 1;
+  }
   void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
                 const std::string&) override {}
   void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
@@ -31,17 +39,19 @@ class DocumentStart final : public YAML::EventHandler {
   void OnMapEnd() override {}
 
  private:
-  int line_ = 0;
+  int documents_ = 0;
+  int document_line_ = 0;
+  int alias_line_ = 0;
 };
 
-// The line where a second document begins; 0: there is none. Not by YAML::LoadAll(), which goes
-// round for ever on some texts (`!,`) whose next document is always another empty one.
-int SecondDocument(const std::string& text) {
+// Of the first two documents. Not by YAML::LoadAll(), which goes round for ever on some texts
+// (`!,`) whose next document is always another empty one.
+Outline OutlineOf(const std::string& text) {
   std::istringstream stream(text);
   YAML::Parser parser(stream);
-  DocumentStart document;
-  const bool has_two = parser.HandleNextDocument(document) && parser.HandleNextDocument(document);
-  return has_two ? document.line() : 0;
+  Outline outline;
+  if (parser.HandleNextDocument(outline)) parser.HandleNextDocument(outline);
+  return outline;
 }
 
 class Reader {
@@ -49,10 +59,15 @@ class Reader {
   explicit Reader(std::string file) : file_(std::move(file)) {}
 
   absl::StatusOr<std::vector<YamlEntry>> Read(const std::string& text) {
-    const YAML::Node settings = YAML::Load(text);
-    if (const int line = SecondDocument(text); line > 0) {
+    const Outline outline = OutlineOf(text);
+    if (const int line = outline.second_document(); line > 0) {
       return Fault(line, "only one document is allowed");
     }
+    // A section that is set once more by each of many aliases would be as many settings.
+    if (const int line = outline.alias(); line > 0) {
+      return Fault(line, "aliases are not allowed; write out what is meant");
+    }
+    const YAML::Node settings = YAML::Load(text);
     if (settings.IsNull()) return std::move(entries_);
     if (!settings.IsMap()) return Fault(LineOf(settings), "expected settings as `key: value`");
     ReadMap(settings, "");

@@ -5,7 +5,8 @@
 //   limits:                      ->   limits.jobs   = 1000
 //     jobs: 1000
 //
-// The only files that know the YAML library. Bounded: by the size of the text, aliases included.
+// The only files that know the YAML library. Bounded by the size of the text:
+// aliases are refused.
 #pragma once
 
 #include <cstddef>

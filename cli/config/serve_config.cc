@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <cstddef>
+#include <set>
 
 #include "cli/config/conflicts.h"
 #include "cli/config/flat_yaml.h"
@@ -81,16 +82,22 @@ absl::StatusOr<ServeConfig> Parse(const std::string& text, const std::string& fi
   ServeConfig config;
   const absl::StatusOr<std::vector<YamlEntry>> entries = ReadFlatYaml(text, file);
   if (!entries.ok()) return entries.status();
+  std::set<std::string> wrong;
+  const auto set = [&](const std::string& where, const std::string& folder,
+                       const YamlEntry& entry) {
+    const absl::Status status = Set(where, folder, entry, config);
+    if (!status.ok()) wrong.insert(entry.key);
+    faults.Add(status);
+  };
   for (const YamlEntry& entry : *entries) {
-    faults.Add(Set(fmt::format("{}:{}", file, entry.line), FolderOf(file), entry, config));
+    set(fmt::format("{}:{}", file, entry.line), FolderOf(file), entry);
   }
   for (const SettingOverride& given : overrides) {
     const Setting* setting = FindSetting(given.key);
     const bool is_list = setting != nullptr && setting->is_list;
-    faults.Add(Set(given.origin, "", {.key = given.key, .words = given.words, .is_list = is_list},
-                   config));
+    set(given.origin, "", {.key = given.key, .words = given.words, .is_list = is_list});
   }
-  faults.Add(Conflicts(config));
+  faults.Add(Conflicts(config, wrong));
   return config;
 }
 

@@ -98,6 +98,7 @@ TEST(AlertMessages, AFieldOfWhichNothingIsKnownSaysSo) {
   const std::string text = AlertText(nothing, Saying(AlertKind::kEnded, all));
   EXPECT_THAT(text, HasSubstr("unknown|"));
   EXPECT_THAT(text, Not(HasSubstr("||"))) << text;
+  EXPECT_THAT(text, Not(HasSubstr("|-|"))) << text;
   EXPECT_THAT(text, Not(HasSubstr("inf")));
 }
 

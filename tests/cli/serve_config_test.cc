@@ -211,6 +211,16 @@ INSTANTIATE_TEST_SUITE_P(
              "tm.yaml:2: web.listen localhost:1: the page cannot ask browsers"}),
     [](const auto& test) { return test.param.name; });
 
+TEST(ServeConfig, SaysNothingOfWhatWouldFollowFromAWrongSetting) {
+  EXPECT_EQ(
+      MessageOf("tick: {interval: soon, interval_min: 2s}\n"),
+      "tm.yaml:1: tick.interval must be a duration from 10ms to 1h, such as 1.5s, not `soon`");
+  EXPECT_EQ(MessageOf("allow_insecure_remote: yes\n"
+                      "metrics: {listen: '0.0.0.0:1'}\n"
+                      "web: {listen: '0.0.0.0:2'}\n"),
+            "tm.yaml:1: allow_insecure_remote must be true or false, not `yes`");
+}
+
 TEST(ServeConfig, SaysOfEveryWrongSettingWhereAndWhatIsAllowed) {
   std::map<std::string, std::vector<const Setting*>> sections;
   for (const Setting& setting : AllSettings()) {
@@ -336,7 +346,9 @@ TEST(ServeConfig, AliasesDoNotMultiply) {
     for (int i = 0; i < 10; ++i) text += std::string(i == 0 ? "*" : ", *") + char(c - 1);
     text += "]\n";
   }
-  EXPECT_FALSE(ParseServeConfig(text, "tm.yaml", {}).ok());
+  constexpr char kRefused[] = "tm.yaml:2: aliases are not allowed; write out what is meant";
+  EXPECT_EQ(MessageOf(text), kRefused);
+  EXPECT_EQ(MessageOf("limits: &some {jobs: 1}\ntick: *some\n"), kRefused);
 }
 
 TEST(ServeConfig, EverySettingIsDocumentedWithItsDefault) {

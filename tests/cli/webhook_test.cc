@@ -150,6 +150,8 @@ TEST(AllowedAddress, IsNotThisHostItsLinkOrMetadata) {
                               "fd00:c1::a9fe:a9fe",
                               "168.63.129.16",
                               "64:ff9b:1::8.8.8.8",
+                              "::ffff:0:127.0.0.1",
+                              "::ffff:0:8.8.8.8",
                               "2001:0:4136:e378:8000:63bf:3fff:fdd2",
                               "2001:db8::5efe:169.254.169.254",
                               "::ffff:127.0.0.1",

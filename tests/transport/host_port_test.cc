@@ -36,6 +36,7 @@ TEST(HostPort, IsNothingElse) {
                            "::1]:1",
                            "[[::1]]:1",
                            "a b:1",
+                           "a\x1b[31m:1",
                            "http://localhost:80",
                            "/run/x:1",
                            "unix:/run/x",
@@ -43,6 +44,7 @@ TEST(HostPort, IsNothingElse) {
                            "unix:"}) {
     EXPECT_EQ(ParseHostPort(none), std::nullopt) << none;
   }
+  EXPECT_EQ(ParseHostPort(std::string_view("localhost\0:1", 12)), std::nullopt);
 }
 
 TEST(UnixPath, StandsBehindItsScheme) {
