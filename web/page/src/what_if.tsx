@@ -25,7 +25,7 @@ function End({ snapshot, words, executors }: Said) {
 }
 
 // Why there is nothing to try yet; empty: there is.
-function whyNot(snapshot: Snapshot, words: JobWords, isWorkflow: boolean): string {
+function whyNot(words: JobWords, isWorkflow: boolean): string {
   if (isWorkflow) return "";
   if (!words.ends_at) return "Its end is not predicted now, so neither is what other slots would change.";
   return "";
@@ -38,7 +38,7 @@ export function WhatIf({ id, snapshot, now, isWorkflow }: { id: string; snapshot
   const [problem, setProblem] = useState("");
   const asked = useRef(0);
   const isOther = slots > 0 || data !== 1;
-  const why = whyNot(snapshot, now, isWorkflow);
+  const why = whyNot(now, isWorkflow);
   useEffect(() => {
     const number = ++asked.current;
     setWould(undefined);
