@@ -77,13 +77,14 @@ def logs(arguments):
 
 
 def concurrent_work(stages, slots):
-    """Seconds of slots that each stage had, those that are at work at once sharing alike."""
+    """Seconds of slots that each stage had: those that are at work at once share alike, and none has more slots than
+    tasks."""
     instants = sorted({instant for stage in stages for instant in (stage["start"], stage["end"])})
     work = [0.0] * len(stages)
     for begin, end in zip(instants, instants[1:]):
         busy = [i for i, stage in enumerate(stages) if stage["start"] <= begin and end <= stage["end"]]
         for i in busy:
-            work[i] += slots * (end - begin) / len(busy)
+            work[i] += min(slots / len(busy), stages[i]["count"]) * (end - begin)
     return work
 
 
