@@ -33,7 +33,7 @@
 namespace tidemark::bench {
 namespace {
 
-constexpr int kMasters = 4;  // packaging/proxy/haproxy.cfg
+constexpr int kMasters = 4;            // packaging/proxy/haproxy.cfg
 constexpr int kNicenessOfAgents = 19;  // theirs are other machines
 constexpr absl::Duration kPatience = absl::Seconds(60);
 
