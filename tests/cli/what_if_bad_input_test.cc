@@ -295,15 +295,18 @@ TEST(WhatIfBadInput, SpilledBytesOnOneSideAloneAreNoSpill) {
   }
 }
 
-// One after the other, 5 s each: 50,000 s on two slots.
-TEST(WhatIfBadInput, AnApplicationOf5000StagesIsEstimated) {
-  ALog log;
-  for (std::uint32_t stage = 0; stage < 5000; ++stage) {
-    log.Stage(stage, 5, Counters(5),
-              stage == 0 ? std::vector<std::uint32_t>() : std::vector<std::uint32_t>{stage - 1});
+// One after the other, each of four tasks of 5 s: 10 s on two slots, 5 s on four.
+TEST(WhatIfBadInput, APlanOf5000StagesIsEstimated) {
+  SparkRun run = Read(ALog().Stage(0, 5, Counters(5)).End());
+  std::vector<PlannedStage>& stages = run.plan.jobs[0].stages;
+  ASSERT_EQ(stages.size(), 1u);
+  for (int stage = 1; stage < 5000; ++stage) {
+    PlannedStage next = stages.front();
+    next.name = std::to_string(stage);
+    next.after = {stages.back().name};
+    stages.push_back(std::move(next));
   }
-  const SparkRun run = Read(log.End(), "5000");
-  ASSERT_EQ(run.plan.jobs[0].stages.size(), 5000u);
+  run.numbers.resize(stages.size(), run.numbers[0]);
   const auto other = With(run, {{"spark.executor.instances", "4"}});
   ASSERT_TRUE(other.ok()) << other.status();
   EXPECT_NEAR(absl::ToDoubleSeconds(EndOf(*other).median), 25'000, 2'500);
