@@ -114,7 +114,7 @@ done
 offline bash -c '. /usr/share/bash-completion/completions/tidemark; complete -p tidemark'
 offline systemd-analyze verify tidemark.service
 for engine in hadoop spark; do
-  said=$(offline tidemark run $engine -- true 2>&1 || true)
+  said=$(inside tidemark run $engine -- true 2>&1 || true)
   [[ $said != *"--jar is missing"* ]] || fail "run $engine does not find its connector: $said"
 done
 inside systemctl show tidemark -p ActiveState,MemoryMax,TasksMax,WatchdogUSec,ExecStartPre --no-pager | cut -c1-200
