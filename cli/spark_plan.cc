@@ -149,6 +149,7 @@ std::vector<phases::RanStage> StagesOf(const SparkRun& run) {
   for (std::size_t i = 0; i < planned.size(); ++i) {
     phases::RanStage& ran = stages.emplace_back();
     ran.next_tasks = static_cast<double>(readers[planned[i].name]);
+    ran.lag_seconds = absl::ToDoubleSeconds(planned[i].lag);
     const auto measured = run.measured.stages().find(run.numbers[i]);
     if (measured == run.measured.stages().end()) continue;
     ran.tasks = measured->second.tasks;

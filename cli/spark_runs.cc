@@ -41,6 +41,7 @@ std::vector<absl::Duration> Shaped(double mean, const std::vector<phases::TaskCo
 void SetTimes(const phases::ExpectedStage& expected, const std::vector<phases::TaskCounters>& ran,
               PlannedStage& stage) {
   stage.task_count = static_cast<std::uint64_t>(std::max(std::round(expected.tasks), 1.0));
+  if (expected.lag_seconds > 0) stage.lag = absl::Seconds(expected.lag_seconds);
   stage.task_times = Shaped(expected.task_seconds, ran, false);
   stage.first_task_times = Shaped(expected.fresh_task_seconds, ran, true);
   stage.fresh_task_times = stage.first_task_times;

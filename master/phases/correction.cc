@@ -53,9 +53,10 @@ double LogPrior(double deviation, double usual) {
 
 }  // namespace
 
-double Correction::Alike(std::size_t stage, std::span<const double> at, std::size_t other,
+double Correction::Alike(const StageTime& time, std::span<const double> at, const StageTime& other,
                          std::span<const double> other_at) const {
-  const bool is_same = stage == other;
+  if (time.kind != other.kind) return 0;
+  const bool is_same = time.stage == other.stage;
   double settings = 0;
   for (std::size_t i = 0; i < at.size(); ++i) settings += at[i] * other_at[i];
   settings *= Square(kSettingDeviation * scale_);
@@ -124,7 +125,7 @@ class CorrectionFit {
 
   Matrix Alike() const {
     return Made([this](const SeenError& one, const SeenError& other) {
-      return of_.Alike(one.stage, one.settings, other.stage, other.settings);
+      return of_.Alike(one.time, one.settings, other.time, other.settings);
     });
   }
 
@@ -174,7 +175,7 @@ absl::StatusOr<Correction> Correction::Learn(std::span<const SeenError> seen) {
   return learnt;
 }
 
-Correction::Expected Correction::Predict(std::span<const std::size_t> stages,
+Correction::Expected Correction::Predict(std::span<const StageTime> times,
                                          std::span<const std::vector<double>> settings) const {
   const std::size_t n = seen_.size();
   std::vector<std::vector<double>> at(settings.begin(), settings.end());
@@ -183,11 +184,11 @@ Correction::Expected Correction::Predict(std::span<const std::size_t> stages,
   }
   Expected expected;
   std::vector<std::vector<double>> solved;  // factor^-1 times what each has in common with the seen
-  for (std::size_t s = 0; s < stages.size(); ++s) {
+  for (std::size_t s = 0; s < times.size(); ++s) {
     std::vector<double> common(n);
     double mean = 0;
     for (std::size_t i = 0; i < n; ++i) {
-      common[i] = Alike(stages[s], at[s], seen_[i].stage, seen_[i].settings);
+      common[i] = Alike(times[s], at[s], seen_[i].time, seen_[i].settings);
       mean += common[i] * weights_[i];
     }
     expected.log_error.push_back(mean);
@@ -198,10 +199,10 @@ Correction::Expected Correction::Predict(std::span<const std::size_t> stages,
     }
     solved.push_back(std::move(common));
   }
-  expected.together.assign(stages.size(), std::vector<double>(stages.size()));
-  for (std::size_t s = 0; s < stages.size(); ++s) {
+  expected.together.assign(times.size(), std::vector<double>(times.size()));
+  for (std::size_t s = 0; s < times.size(); ++s) {
     for (std::size_t t = 0; t <= s; ++t) {
-      double covariance = Alike(stages[s], at[s], stages[t], at[t]) + Square(run_deviation_);
+      double covariance = Alike(times[s], at[s], times[t], at[t]) + Square(run_deviation_);
       for (std::size_t i = 0; i < n; ++i) covariance -= solved[s][i] * solved[t][i];
       if (s == t) covariance = std::max(covariance, 0.0) + Square(stage_deviation_);
       expected.together[s][t] = expected.together[t][s] = covariance;

@@ -8,6 +8,8 @@
 //
 //   log(measured / modelled) = (c + c_stage) . (1, settings) + e_run + e_stage
 //
+// Times of another kind than those of tasks, such as waits for the driver, have a `c` of their own.
+//
 // So the answer near runs that were seen is theirs, away from them it is the models', and its
 // deviation says which. A linear Gaussian process; pure, deterministic, thread-safe when const.
 // Cost: O(n^3) for n stages of runs, of which kSeenMax are looked at.
@@ -22,9 +24,16 @@
 
 namespace tidemark::phases {
 
-// One stage of one run.
+// A time of a stage: the same in all runs for the same functions.
+struct StageTime {
+  std::size_t stage = 0;
+  std::size_t kind = 0;  // those of different kinds have nothing in common but their run
+  friend bool operator==(const StageTime&, const StageTime&) = default;
+};
+
+// One of one run.
 struct SeenError {
-  std::size_t stage = 0;  // the same in all runs for the same functions
+  StageTime time;
   std::size_t run = 0;
   std::vector<double> settings;  // as powers of two; as many of each
   double log_error = 0;          // log(measured / modelled)
@@ -40,12 +49,12 @@ class Correction {
   static absl::StatusOr<Correction> Learn(std::span<const SeenError> seen);
 
   struct Expected {
-    std::vector<double> log_error;              // by place in `stages`
+    std::vector<double> log_error;              // by place in `times`
     std::vector<std::vector<double>> together;  // covariance of these, with noise of a run
   };
-  // Of stages in one run that all have these settings but for what is of each stage. REQUIRES: as
-  // many settings as were learnt from, and as many lists of them as stages.
-  Expected Predict(std::span<const std::size_t> stages,
+  // Of times in one run that all have these settings but for what is of each stage. REQUIRES: as
+  // many settings as were learnt from, and as many lists of them as times.
+  Expected Predict(std::span<const StageTime> times,
                    std::span<const std::vector<double>> settings) const;
 
   double run_deviation() const { return run_deviation_; }
@@ -54,7 +63,7 @@ class Correction {
  private:
   friend class CorrectionFit;
   Correction() = default;
-  double Alike(std::size_t stage, std::span<const double> at, std::size_t other,
+  double Alike(const StageTime& time, std::span<const double> at, const StageTime& other,
                std::span<const double> other_at) const;
 
   std::vector<SeenError> seen_;  // settings less their centre

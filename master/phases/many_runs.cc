@@ -24,6 +24,8 @@ constexpr double kTaskSecondsMax = 1e8;
 constexpr double kDeviationMax = 3;
 // Spark's clock, twice: launch and end.
 constexpr double kClockSeconds = 2e-3;
+// What else a driver does moves a lag by so much, whatever the settings. Shorter lags tell nothing.
+constexpr double kLagNoiseSeconds = 0.2;
 // Of a cost that is not told apart: what is less of the time is not worth a word.
 constexpr double kWorthAWord = 0.02;
 // Memory and files of a shuffle matter, where they do, over many doublings.
@@ -177,23 +179,43 @@ std::vector<double> ManyRuns::Levels(const Settings& settings, double data_bytes
   return levels;
 }
 
-std::array<double, ManyRuns::kWarmths> ManyRuns::MeanSeconds(
-    const std::vector<TaskCounters>& tasks) {
-  std::array<double, kWarmths> sums{};
-  std::array<double, kWarmths> counts{};
-  for (const TaskCounters& task : tasks) {
-    const Warmth warmth = task.is_fresh ? kFresh : kWarm;
-    sums[warmth] += task.seconds;
-    counts[warmth] += 1;
+ManyRuns::Times ManyRuns::TimesOf(const RanStage& ran) {
+  Times times{};
+  std::array<double, kTimes> counts{};
+  for (const TaskCounters& task : ran.tasks) {
+    const Time time = task.is_fresh ? kFresh : kWarm;
+    times[time] += task.seconds;
+    counts[time] += 1;
   }
-  for (std::size_t i = 0; i < kWarmths; ++i) sums[i] /= std::max(counts[i], 1.0);
-  return sums;
+  for (const Time time : {kFresh, kWarm}) times[time] /= std::max(counts[time], 1.0);
+  times[kLag] = ran.lag_seconds;
+  return times;
 }
 
-// Tasks of a warmth that no run had are known by the others of their stage.
-std::size_t ManyRuns::SeenAs(std::size_t stage, Warmth warmth) const {
-  const Warmth other = warmth == kFresh ? kWarm : kFresh;
-  return kWarmths * stage + (has_seen_[stage][warmth] ? warmth : other);
+void ManyRuns::LearnLags() {
+  mean_lags_.resize(has_seen_.size());
+  std::vector<double> counts(has_seen_.size());
+  for (const Run& run : runs_) {
+    for (const Known& known : run.stages) {
+      if (!(known.times[kLag] > kLagNoiseSeconds)) continue;
+      counts[known.id] += 1;
+      mean_lags_[known.id] += (known.times[kLag] - mean_lags_[known.id]) / counts[known.id];
+    }
+  }
+}
+
+double ManyRuns::Modelled(std::size_t stage, Time time, double task_seconds) const {
+  return time == kLag ? mean_lags_[stage] : task_seconds;
+}
+
+StageTime ManyRuns::Named(std::size_t stage, Time time) {
+  return {.stage = kTimes * stage + time, .kind = time == kLag ? 1u : 0u};
+}
+
+// First tasks that no run had are known by the others of their stage, and the reverse.
+StageTime ManyRuns::SeenAs(std::size_t stage, Time time) const {
+  if (time == kLag || has_seen_[stage][time]) return Named(stage, time);
+  return Named(stage, time == kFresh ? kWarm : kFresh);
 }
 
 absl::StatusOr<ManyRuns> ManyRuns::Learn(std::vector<RanApplication> runs,
@@ -223,7 +245,7 @@ absl::StatusOr<ManyRuns> ManyRuns::Learn(std::vector<RanApplication> runs,
         elsewhere.read_width_max = width->second;
       }
       known.stage = StageOf(ran.tasks, ran.next_tasks, ran.is_relocatable, run.settings, elsewhere);
-      known.mean_seconds = MeanSeconds(ran.tasks);
+      known.times = TimesOf(ran);
       for (const TaskCounters& task : ran.tasks) {
         measured.push_back(Measured(task, known.id, r, WorkOf(task, known.stage, run.settings)));
       }
@@ -232,6 +254,7 @@ absl::StatusOr<ManyRuns> ManyRuns::Learn(std::vector<RanApplication> runs,
   auto costs = LearntCosts::Learn(measured, prior);
   if (!costs.ok()) return costs.status();
   learnt.has_seen_.resize(ids.size());
+  learnt.LearnLags();
   std::vector<SeenError> seen;
   for (std::size_t r = 0; r < learnt.runs_.size(); ++r) {
     const Run& run = learnt.runs_[r];
@@ -239,15 +262,17 @@ absl::StatusOr<ManyRuns> ManyRuns::Learn(std::vector<RanApplication> runs,
       if (!known.is_known()) continue;
       const Work work = TaskOf(known.stage, run.settings).work();
       const double modelled = std::max(costs->Predict(known.id, work).seconds, kTaskSecondsMin);
-      for (const Warmth warmth : {kFresh, kWarm}) {
-        const double seconds = known.mean_seconds[warmth];
-        if (!(seconds > 0)) continue;
-        learnt.has_seen_[known.id][warmth] = true;
-        seen.push_back({.stage = kWarmths * known.id + warmth,
-                        .run = r,
-                        .settings = Levels(run.settings, run.data_bytes, known.stage, run.others),
-                        .log_error = std::log(seconds / modelled),
-                        .deviation = kClockSeconds / seconds});
+      for (const Time time : {kFresh, kWarm, kLag}) {
+        const double noise = time == kLag ? kLagNoiseSeconds : kClockSeconds;
+        const double seconds = known.times[time];
+        if (!(seconds > (time == kLag ? noise : 0))) continue;
+        learnt.has_seen_[known.id][time] = true;
+        seen.push_back(
+            {.time = Named(known.id, time),
+             .run = r,
+             .settings = Levels(run.settings, run.data_bytes, known.stage, run.others),
+             .log_error = std::log(seconds / learnt.Modelled(known.id, time, modelled)),
+             .deviation = noise / seconds});
       }
     }
   }
@@ -348,10 +373,10 @@ ExpectedRun ManyRuns::On(std::size_t like, const Asked& asked) const {
   struct Place {
     std::size_t stage = 0;
     double ExpectedStage::*seconds = nullptr;
-    double tasks = 0;
+    double waves = 0;  // so many of it after one another
   };
   std::vector<Place> places;
-  std::vector<std::size_t> ids;
+  std::vector<StageTime> times;
   std::vector<std::vector<double>> levels;
   std::vector<double> modelled;
   std::array<double, 4> bound{};
@@ -366,12 +391,14 @@ ExpectedRun ManyRuns::On(std::size_t like, const Asked& asked) const {
     const double seconds = std::max(costs.Predict(known.id, work).seconds, kTaskSecondsMin);
     expected.stages[i] = {.is_known = true, .tasks = stage.size.tasks};
     const double fresh = std::min(stage.size.tasks, slots);
-    places.push_back({i, &ExpectedStage::fresh_task_seconds, fresh});
-    places.push_back({i, &ExpectedStage::task_seconds, stage.size.tasks - fresh});
-    for (const Warmth warmth : {kFresh, kWarm}) {
-      ids.push_back(SeenAs(known.id, warmth));
+    const double warm_waves = (stage.size.tasks - fresh) / std::max(slots, 1.0);
+    places.push_back({i, &ExpectedStage::fresh_task_seconds, 1});
+    places.push_back({i, &ExpectedStage::task_seconds, warm_waves});
+    places.push_back({i, &ExpectedStage::lag_seconds, 1});
+    for (const Time time : {kFresh, kWarm, kLag}) {
+      times.push_back(SeenAs(known.id, time));
       levels.push_back(Levels(asked.settings, data_bytes, stage, asked.others));
-      modelled.push_back(seconds);
+      modelled.push_back(Modelled(known.id, time, seconds));
     }
     const CostStatistics each = costs.Of(known.id);
     for (std::size_t c = 0; c < kCosts; ++c) {
@@ -381,7 +408,7 @@ ExpectedRun ManyRuns::On(std::size_t like, const Asked& asked) const {
       if (std::abs(difference[cost]) * each[cost] > kWorthAWord * seconds &&
           !costs.IsToldApart(cost)) {
         untold.insert(cost);
-        untold_seconds += std::abs(difference[cost]) * each[cost] * stage.size.tasks;
+        untold_seconds += std::abs(difference[cost]) * each[cost] * (1 + warm_waves);
       }
     }
   }
@@ -389,7 +416,7 @@ ExpectedRun ManyRuns::On(std::size_t like, const Asked& asked) const {
   expected.binding =
       static_cast<Binding>(std::max_element(bound.begin(), bound.end()) - bound.begin());
   if (places.empty()) return expected;
-  const Correction::Expected correct = correction_[0].Predict(ids, levels);
+  const Correction::Expected correct = correction_[0].Predict(times, levels);
   std::vector<double> weights;
   double whole = 0;
   for (std::size_t i = 0; i < places.size(); ++i) {
@@ -400,7 +427,7 @@ ExpectedRun ManyRuns::On(std::size_t like, const Asked& asked) const {
       seconds = 0;
     }
     stage.*places[i].seconds = seconds;
-    weights.push_back(seconds * places[i].tasks);
+    weights.push_back(seconds * places[i].waves);
     whole += weights.back();
   }
   double variance = 0;

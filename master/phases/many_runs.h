@@ -4,7 +4,8 @@
 // The phase models (task.h) say what a task would do; costs are learnt over the tasks of all runs
 // (learn_costs.h); what they get wrong is corrected by how wrong they were at each run's settings
 // (correction.h), apart for the first tasks of a stage on their slots, which load and compile its
-// code, and for all others. The run that is most like what is asked for lends its stages and the
+// code, and for all others. How long a stage waits for its first task is corrected likewise, from
+// its mean over the runs. The run that is most like what is asked for lends its stages and the
 // sizes of their data.
 //
 //   const auto models = ManyRuns::Learn(runs, UsualCosts());
@@ -58,6 +59,7 @@ struct ExpectedStage {
   // Of the mean of its first tasks on their slots, and of all others.
   double fresh_task_seconds = 0;
   double task_seconds = 0;
+  double lag_seconds = 0;  // as RanStage's; 0: as it was
 };
 
 // What most of the processors' and slots' time goes to.
@@ -85,14 +87,16 @@ class ManyRuns {
   ExpectedRun On(std::size_t like, const Asked& asked) const;
 
  private:
-  enum Warmth { kFresh, kWarm };
-  static constexpr std::size_t kWarmths = 2;
+  // Of a stage: the mean of its first tasks on their slots, of all others, and its lag.
+  enum Time { kFresh, kWarm, kLag };
+  static constexpr std::size_t kTimes = 3;
+  using Times = std::array<double, kTimes>;  // seconds; 0: there was none
   struct Known {
     Stage stage;
-    std::array<double, kWarmths> mean_seconds{};  // of its tasks; 0: there were none
+    Times times{};
     std::size_t id = 0;                           // the same in all runs
     std::string name;
-    bool is_known() const { return mean_seconds[kFresh] + mean_seconds[kWarm] > 0; }
+    bool is_known() const { return times[kFresh] + times[kWarm] > 0; }
   };
   struct Run {
     Settings settings;
@@ -101,16 +105,23 @@ class ManyRuns {
     std::vector<Known> stages;
   };
   ManyRuns() = default;
-  static std::array<double, kWarmths> MeanSeconds(const std::vector<TaskCounters>& tasks);
-  // By which the correction knows tasks of a stage.
-  std::size_t SeenAs(std::size_t stage, Warmth warmth) const;
+  static Times TimesOf(const RanStage& ran);
+  void LearnLags();
+  // What the models say of a time of a stage whose tasks they say to take `task_seconds`.
+  double Modelled(std::size_t stage, Time time, double task_seconds) const;
+  // By which the correction knows a time of a stage.
+  static StageTime Named(std::size_t stage, Time time);
+  // The same, or else another that tells it.
+  StageTime SeenAs(std::size_t stage, Time time) const;
   static std::vector<double> Levels(const Settings& settings, double data_bytes, const Stage& stage,
                                     const std::vector<double>& others);
   static Stage Resized(const Known& known, const Run& run, const Asked& asked, double data_factor);
   void NameWhatIsBeyond(const Asked& asked, double data_bytes, ExpectedRun& expected) const;
 
   std::vector<Run> runs_;
-  std::vector<std::array<bool, kWarmths>> has_seen_;  // by id of the stage
+  // By id of the stage.
+  std::vector<std::array<bool, kTimes>> has_seen_;
+  std::vector<double> mean_lags_;  // over runs; 0: it never waited
   std::vector<LearntCosts> costs_;                    // one
   std::vector<Correction> correction_;                // one
 };

@@ -22,6 +22,9 @@ struct RanStage {
   std::vector<TaskCounters> tasks;  // empty: nothing is known of it
   double next_tasks = 1;
   bool is_relocatable = false;
+  // From the end of the last stage that it waits for to its first task: the driver plans, executors
+  // start.
+  double lag_seconds = 0;
 };
 
 struct Changed {

@@ -20,7 +20,7 @@ Correction Learnt(const std::vector<SeenError>& seen) {
 
 Correction::Expected At(const Correction& correction, std::size_t stage,
                         const std::vector<double>& settings) {
-  return correction.Predict(std::vector<std::size_t>{stage},
+  return correction.Predict(std::vector<StageTime>{{.stage = stage}},
                             std::vector<std::vector<double>>{settings});
 }
 
@@ -29,7 +29,7 @@ std::vector<SeenError> SeenAt(const std::vector<std::vector<double>>& settings) 
   std::vector<SeenError> seen;
   for (std::size_t run = 0; run < settings.size(); ++run) {
     for (std::size_t stage = 0; stage < 3; ++stage) {
-      seen.push_back({.stage = stage,
+      seen.push_back({.time = {.stage = stage},
                       .run = run,
                       .settings = settings[run],
                       .log_error = 0.1 * static_cast<double>(stage) + 0.2 * settings[run][0]});
@@ -68,11 +68,25 @@ TEST(Correction, OfOneRunIsThatRun) {
 
 TEST(Correction, OfStagesOfOneRunGoesTogether) {
   const Correction learnt = Learnt(SeenAt({{0, 0}, {1, 1}}));
-  const auto both = learnt.Predict(std::vector<std::size_t>{0, 1},
+  const auto both = learnt.Predict(std::vector<StageTime>{{.stage = 0}, {.stage = 1}},
                                    std::vector<std::vector<double>>{{1, 0}, {1, 0}});
   EXPECT_GT(both.together[0][1], 0);
   EXPECT_EQ(both.together[0][1], both.together[1][0]);
   EXPECT_LT(both.together[0][1], both.together[0][0]);
+}
+
+// A setting that doubles what tasks take says nothing of what a driver takes, but a slow run does.
+TEST(Correction, TimesOfAnotherKindHaveOnlyTheirRunInCommon) {
+  std::vector<SeenError> seen = SeenAt({{0, 0}, {1, 0}, {2, 0}, {3, 0}});
+  for (std::size_t run = 0; run < 4; ++run) {
+    seen.push_back({.time = {.stage = 9, .kind = 1}, .run = run, .settings = {1.0 * run, 0}});
+  }
+  const Correction learnt = Learnt(seen);
+  const auto both = learnt.Predict(std::vector<StageTime>{{.stage = 9, .kind = 1}, {.stage = 0}},
+                                   std::vector<std::vector<double>>{{3, 0}, {3, 0}});
+  EXPECT_THAT(both.log_error[0], DoubleNear(0, 0.05));
+  EXPECT_THAT(both.log_error[1], DoubleNear(0.6, 0.05));
+  EXPECT_GT(both.together[0][1], 0);
 }
 
 TEST(Correction, RefusesWhatIsNoNumber) {
@@ -86,7 +100,7 @@ TEST(Correction, RefusesWhatIsNoNumber) {
 
 TEST(Correction, LooksAtSoManyOnly) {
   std::vector<SeenError> seen(5000, {.settings = {1}, .log_error = 0.2});
-  for (std::size_t i = 0; i < seen.size(); ++i) seen[i].stage = i;
+  for (std::size_t i = 0; i < seen.size(); ++i) seen[i].time.stage = i;
   EXPECT_THAT(At(Learnt(seen), 0, {1}).log_error[0], DoubleNear(0.2, 0.05));
 }
 

@@ -139,6 +139,25 @@ TEST(ManyRuns, TellsFirstTasksOnTheirSlotsFromOthers) {
   EXPECT_NEAR(sum.fresh_task_seconds, 2.166, 0.3);
 }
 
+// Executors that start together are in each other's way: what a stage waits for depends on them.
+TEST(ManyRuns, LearnsWhatAStageWaitsForAtOtherSettings) {
+  std::vector<RanApplication> runs;
+  for (const std::uint32_t executors : {1, 2}) {
+    for (const std::uint32_t partitions : {8, 32}) {
+      RanApplication run = RunWith(With(executors, partitions));
+      run.stages[0].lag_seconds = executors == 1 ? 8 : 12;
+      run.stages[1].lag_seconds = 0.01;  // the driver's clock, not a wait
+      runs.push_back(std::move(run));
+    }
+  }
+  const ManyRuns learnt = Learnt(std::move(runs));
+  const ExpectedRun alone = learnt.On(3, {.settings = With(1, 16)});
+  const ExpectedRun two = learnt.On(0, {.settings = With(2, 16)});
+  EXPECT_NEAR(alone.stages[0].lag_seconds, 8, 0.5);
+  EXPECT_NEAR(two.stages[0].lag_seconds, 12, 0.7);
+  EXPECT_EQ(two.stages[1].lag_seconds, 0) << "as it was";
+}
+
 TEST(ManyRuns, KnowsTasksOfAWarmthThatNoRunHadByTheOthers) {
   RanApplication run = RunWith(With(1, 8));
   for (TaskCounters& task : run.stages[1].tasks) task.is_fresh = true;
