@@ -6,6 +6,7 @@
 
 #include "cli/config/settings.h"
 #include "transport/host_port.h"
+#include "transport/listen_address.h"
 #include "transport/local_address.h"
 #include "transport/small_file.h"
 
@@ -25,6 +26,35 @@ std::string TickFault(const ServeConfig& config) {
                      OriginOf(is_min_set ? "tick.interval_min" : "tick.interval", config),
                      absl::FormatDuration(master.tick_interval),
                      absl::FormatDuration(master.tick_interval_min));
+}
+
+std::string ListenFault(const ServeConfig& config) {
+  const MasterOptions& master = config.master;
+  const absl::Status status = transport::CheckListenAddress(
+      master.listen_address, master.allow_insecure_remote,
+      {.encrypted = !master.tls.certificate_file.empty(),
+       .authenticated = !master.tls.client_ca_file.empty() || !master.tokens_file.empty()});
+  if (status.ok()) return "";
+  return OriginOf("listen", config) + std::string(status.message());
+}
+
+std::string KeyFault(const ServeConfig& config) {
+  const ServerTls& tls = config.master.tls;
+  if (tls.certificate_file.empty() == tls.key_file.empty()) return "";
+  const bool has_key = tls.certificate_file.empty();
+  const char* const set = has_key ? "tls.key" : "tls.certificate";
+  const char* const missing = has_key ? "tls.certificate" : "tls.key";
+  return fmt::format("{}{} needs {}; set both or neither", OriginOf(set, config), set, missing);
+}
+
+std::string ClientCaFault(const ServeConfig& config) {
+  const ServerTls& tls = config.master.tls;
+  const bool is_alone =
+      !tls.client_ca_file.empty() && tls.certificate_file.empty() && tls.key_file.empty();
+  if (!is_alone) return "";
+  return fmt::format(
+      "{}tls.client_ca needs tls.certificate and tls.key; set them too, or leave it out",
+      OriginOf("tls.client_ca", config));
 }
 
 // The metrics show the ids of jobs to every reader.
@@ -72,11 +102,16 @@ struct Check {
 }  // namespace
 
 std::vector<std::string> Conflicts(const ServeConfig& config, const std::set<std::string>& wrong) {
-  const Check checks[] = {{TickFault, {"tick.interval", "tick.interval_min"}},
-                          {MetricsFault, {"metrics.listen", "allow_insecure_remote"}},
-                          {PageFault,
-                           {"web.listen", "allow_insecure_remote", "listen", "tls.certificate",
-                            "tls.client_ca", "tokens"}}};
+  const Check checks[] = {
+      {TickFault, {"tick.interval", "tick.interval_min"}},
+      {ListenFault,
+       {"listen", "allow_insecure_remote", "tls.certificate", "tls.client_ca", "tokens"}},
+      {KeyFault, {"tls.certificate", "tls.key"}},
+      {ClientCaFault, {"tls.client_ca", "tls.certificate", "tls.key"}},
+      {MetricsFault, {"metrics.listen", "allow_insecure_remote"}},
+      {PageFault,
+       {"web.listen", "allow_insecure_remote", "listen", "tls.certificate", "tls.client_ca",
+        "tokens"}}};
   std::vector<std::string> faults;
   for (const Check& check : checks) {
     const auto is_wrong = [&](const std::string& key) { return wrong.contains(key); };

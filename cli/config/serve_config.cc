@@ -9,6 +9,7 @@
 #include "cli/config/conflicts.h"
 #include "cli/config/flat_yaml.h"
 #include "cli/config/settings.h"
+#include "cli/console/text.h"
 #include "text/did_you_mean.h"
 #include "transport/small_file.h"
 
@@ -58,13 +59,17 @@ class Faults {
   void Add(const std::vector<std::string>& lines) {
     for (const std::string& line : lines) {
       ++count_;
-      if (count_ <= kShownMax) lines_.push_back(line);
+      // A text of a file may hold anything.
+      if (count_ <= kShownMax) lines_.push_back(console::Printable(line, /*unicode=*/true));
     }
   }
   absl::Status All() const {
     if (count_ == 0) return absl::OkStatus();
     std::string text = fmt::format("{}", fmt::join(lines_, "\n"));
-    if (count_ > kShownMax) text += fmt::format("\nand {} more faults", count_ - kShownMax);
+    if (count_ > kShownMax) {
+      const std::size_t more = count_ - kShownMax;
+      text += fmt::format("\nand {} more {}", more, more == 1 ? "fault" : "faults");
+    }
     return absl::InvalidArgumentError(text);
   }
 
@@ -75,13 +80,13 @@ class Faults {
   std::vector<std::string> lines_;
 };
 
-// What `text` and `overrides` say, as far as it is allowed; the rest is among the faults. The text
-// that is no YAML is an error.
-absl::StatusOr<ServeConfig> Parse(const std::string& text, const std::string& file,
-                                  const std::vector<SettingOverride>& overrides, Faults& faults) {
+// What `text` and `overrides` say, as far as it is allowed; the rest is among the faults.
+ServeConfig Parse(const std::string& text, const std::string& file,
+                  const std::vector<SettingOverride>& overrides, Faults& faults) {
   ServeConfig config;
   const absl::StatusOr<std::vector<YamlEntry>> entries = ReadFlatYaml(text, file);
-  if (!entries.ok()) return entries.status();
+  faults.Add(entries.status());
+  if (!entries.ok()) return config;
   std::set<std::string> wrong;
   const auto set = [&](const std::string& where, const std::string& folder,
                        const YamlEntry& entry) {
@@ -106,7 +111,7 @@ absl::StatusOr<ServeConfig> Parse(const std::string& text, const std::string& fi
 absl::StatusOr<ServeConfig> ParseServeConfig(const std::string& text, const std::string& file,
                                              const std::vector<SettingOverride>& overrides) {
   Faults faults;
-  absl::StatusOr<ServeConfig> config = Parse(text, file, overrides, faults);
+  ServeConfig config = Parse(text, file, overrides, faults);
   if (absl::Status status = faults.All(); !status.ok()) return status;
   return config;
 }
@@ -117,8 +122,8 @@ absl::StatusOr<ServeConfig> LoadServeConfig(const std::string& file,
   if (!file.empty()) text = transport::ReadSmallFile(file);
   if (!text.ok()) return text.status();
   Faults faults;
-  absl::StatusOr<ServeConfig> config = Parse(*text, file, overrides, faults);
-  if (config.ok()) faults.Add(UnreadableFiles(*config));
+  ServeConfig config = Parse(*text, file, overrides, faults);
+  faults.Add(UnreadableFiles(config));
   if (absl::Status status = faults.All(); !status.ok()) return status;
   return config;
 }
