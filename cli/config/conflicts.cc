@@ -13,17 +13,12 @@
 namespace tidemark::cli {
 namespace {
 
-std::string OriginOf(const char* key, const ServeConfig& config) {
-  const auto origin = config.origins.find(key);
-  return origin == config.origins.end() ? "" : origin->second + ": ";
-}
-
 std::string TickFault(const ServeConfig& config) {
   const MasterOptions& master = config.master;
   if (master.tick_interval_min <= master.tick_interval) return "";
   const bool is_min_set = config.origins.contains("tick.interval_min");
   return fmt::format("{}tick.interval_min must be at most tick.interval, {}, not {}",
-                     OriginOf(is_min_set ? "tick.interval_min" : "tick.interval", config),
+                     config.Where(is_min_set ? "tick.interval_min" : "tick.interval"),
                      absl::FormatDuration(master.tick_interval),
                      absl::FormatDuration(master.tick_interval_min));
 }
@@ -35,7 +30,7 @@ std::string ListenFault(const ServeConfig& config) {
       {.encrypted = !master.tls.certificate_file.empty(),
        .authenticated = !master.tls.client_ca_file.empty() || !master.tokens_file.empty()});
   if (status.ok()) return "";
-  return OriginOf("listen", config) + std::string(status.message());
+  return config.Where("listen") + std::string(status.message());
 }
 
 std::string KeyFault(const ServeConfig& config) {
@@ -44,7 +39,7 @@ std::string KeyFault(const ServeConfig& config) {
   const bool has_key = tls.certificate_file.empty();
   const char* const set = has_key ? "tls.key" : "tls.certificate";
   const char* const missing = has_key ? "tls.certificate" : "tls.key";
-  return fmt::format("{}{} needs {}; set both or neither", OriginOf(set, config), set, missing);
+  return fmt::format("{}{} needs {}; set both or neither", config.Where(set), set, missing);
 }
 
 std::string ClientCaFault(const ServeConfig& config) {
@@ -54,7 +49,7 @@ std::string ClientCaFault(const ServeConfig& config) {
   if (!is_alone) return "";
   return fmt::format(
       "{}tls.client_ca needs tls.certificate and tls.key; set them too, or leave it out",
-      OriginOf("tls.client_ca", config));
+      config.Where("tls.client_ca"));
 }
 
 // The metrics show the ids of jobs to every reader.
@@ -65,7 +60,7 @@ std::string MetricsFault(const ServeConfig& config) {
   return fmt::format(
       "{}metrics.listen {}: every host that reaches it can read the metrics; use a loopback "
       "address or pass --allow-insecure-remote",
-      OriginOf("metrics.listen", config), config.metrics_address);
+      config.Where("metrics.listen"), config.metrics_address);
 }
 
 // Why the page would be open to more than the master itself is, and what to change.
@@ -90,8 +85,7 @@ std::string ReachOfPage(const ServeConfig& config) {
 std::string PageFault(const ServeConfig& config) {
   const std::string reason = ReachOfPage(config);
   if (reason.empty()) return "";
-  return fmt::format("{}web.listen {}: {}", OriginOf("web.listen", config), config.web_address,
-                     reason);
+  return fmt::format("{}web.listen {}: {}", config.Where("web.listen"), config.web_address, reason);
 }
 
 struct Check {
@@ -129,8 +123,8 @@ std::vector<std::string> UnreadableFiles(const ServeConfig& config) {
     for (const std::string& file : setting.files(config)) {
       const absl::Status status = transport::CheckRegularFile(file);
       if (status.ok()) continue;
-      faults.push_back(fmt::format("{}{}: cannot read {}", OriginOf(setting.key.c_str(), config),
-                                   setting.key, std::string(status.message())));
+      faults.push_back(fmt::format("{}{}: cannot read {}", config.Where(setting.key), setting.key,
+                                   std::string(status.message())));
     }
   }
   return faults;

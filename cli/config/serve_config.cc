@@ -108,6 +108,11 @@ ServeConfig Parse(const std::string& text, const std::string& file,
 
 }  // namespace
 
+std::string ServeConfig::Where(const std::string& key) const {
+  const auto origin = origins.find(key);
+  return origin == origins.end() ? "" : origin->second + ": ";
+}
+
 absl::StatusOr<ServeConfig> ParseServeConfig(const std::string& text, const std::string& file,
                                              const std::vector<SettingOverride>& overrides) {
   Faults faults;

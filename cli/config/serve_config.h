@@ -36,6 +36,9 @@ struct ServeConfig {
   LineageSettings lineage;
   // Where each setting was set that was: "tidemark.yaml:12" or "--set"; by key.
   std::map<std::string, std::string> origins;
+  // Where a setting was set, for the beginning of a message: "tidemark.yaml:12: "; empty: it was
+  // not.
+  std::string Where(const std::string& key) const;
 };
 
 // One setting given by name, outside of the file.

@@ -72,6 +72,15 @@ TEST(ServeConfig, OptionsWinOverTheFile) {
   EXPECT_EQ(config->master.jobs_max, 5U);
 }
 
+TEST(ServeConfig, KnowsWhereASettingWasSet) {
+  const auto config = ParseServeConfig("listen: 127.0.0.1:1\ndata_dir: d\n", "tm.yaml",
+                                       {{.origin = "--log-dir", .key = "log_dir", .words = {"l"}}});
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->Where("data_dir"), "tm.yaml:2: ");
+  EXPECT_EQ(config->Where("log_dir"), "--log-dir: ");
+  EXPECT_EQ(config->Where("tokens"), "");
+}
+
 TEST(ServeConfig, AFaultyOptionIsNamed) {
   const auto config =
       ParseServeConfig("", "", {{.origin = "--set", .key = "limits.jobs", .words = {"many"}}});
