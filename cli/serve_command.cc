@@ -80,7 +80,7 @@ int Do(const ServeArguments& arguments) {
   auto config = LoadServeConfig(arguments.config_file, arguments.overrides);
   if (!config.ok()) return Refuse(config.status());
   const absl::Status checks[] = {
-      Validate(config->master), CheckAlertFiles(config->alerts, config->lineage),
+      Validate(config->master),
       TakeParentOfEnvironment(std::getenv(kParentVariable), config->lineage)};
   int refused = 0;
   for (const absl::Status& check : checks) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/alerts/alerts.h"
 #include "cli/config/settings.h"
 #include "transport/host_port.h"
 #include "transport/listen_address.h"
@@ -88,6 +89,10 @@ std::string PageFault(const ServeConfig& config) {
   return fmt::format("{}web.listen {}: {}", config.Where("web.listen"), config.web_address, reason);
 }
 
+bool HasAny(const std::set<std::string>& wrong, const std::vector<std::string>& keys) {
+  return std::ranges::any_of(keys, [&](const std::string& key) { return wrong.contains(key); });
+}
+
 struct Check {
   std::string (*fault_of)(const ServeConfig& config);
   std::vector<std::string> keys;  // of the settings that it compares
@@ -108,9 +113,7 @@ std::vector<std::string> Conflicts(const ServeConfig& config, const std::set<std
         "tokens"}}};
   std::vector<std::string> faults;
   for (const Check& check : checks) {
-    const auto is_wrong = [&](const std::string& key) { return wrong.contains(key); };
-    if (std::ranges::any_of(check.keys, is_wrong)) continue;
-    faults.push_back(check.fault_of(config));
+    if (!HasAny(wrong, check.keys)) faults.push_back(check.fault_of(config));
   }
   std::erase(faults, "");
   return faults;
@@ -119,13 +122,25 @@ std::vector<std::string> Conflicts(const ServeConfig& config, const std::set<std
 std::vector<std::string> UnreadableFiles(const ServeConfig& config) {
   std::vector<std::string> faults;
   for (const Setting& setting : AllSettings()) {
-    if (!setting.files) continue;
-    for (const std::string& file : setting.files(config)) {
-      const absl::Status status = transport::CheckRegularFile(file);
-      if (status.ok()) continue;
-      faults.push_back(fmt::format("{}{}: cannot read {}", config.Where(setting.key), setting.key,
-                                   std::string(status.message())));
-    }
+    const std::string file = setting.file ? setting.file(config) : "";
+    if (file.empty()) continue;
+    const absl::Status status = transport::CheckRegularFile(file);
+    if (status.ok()) continue;
+    faults.push_back(fmt::format("{}{}: cannot read {}", config.Where(setting.key), setting.key,
+                                 std::string(status.message())));
+  }
+  return faults;
+}
+
+std::vector<std::string> AlertFaults(const ServeConfig& config,
+                                     const std::set<std::string>& wrong) {
+  if (HasAny(wrong, {"alerts.webhooks", "alerts.secret", "alerts.routing_key", "alerts.allow_local",
+                     "lineage.url", "lineage.token"})) {
+    return {};
+  }
+  std::vector<std::string> faults;
+  for (const AlertsFault& fault : CheckAlerts(config.alerts, config.lineage)) {
+    faults.push_back(config.Where(fault.key) + fault.message);
   }
   return faults;
 }

@@ -56,6 +56,10 @@ class Faults {
   void Add(const absl::Status& status) {
     if (!status.ok()) Add(std::vector<std::string>{std::string(status.message())});
   }
+  void AddOf(const std::string& key, const absl::Status& status) {
+    if (!status.ok()) wrong_.insert(key);
+    Add(status);
+  }
   void Add(const std::vector<std::string>& lines) {
     for (const std::string& line : lines) {
       ++count_;
@@ -63,6 +67,8 @@ class Faults {
       if (count_ <= kShownMax) lines_.push_back(console::Printable(line, /*unicode=*/true));
     }
   }
+  // Settings that have a default in the place of what was meant.
+  const std::set<std::string>& wrong() const { return wrong_; }
   absl::Status All() const {
     if (count_ == 0) return absl::OkStatus();
     std::string text = fmt::format("{}", fmt::join(lines_, "\n"));
@@ -78,6 +84,7 @@ class Faults {
   static constexpr std::size_t kShownMax = 100;
   std::size_t count_ = 0;
   std::vector<std::string> lines_;
+  std::set<std::string> wrong_;
 };
 
 // What `text` and `overrides` say, as far as it is allowed; the rest is among the faults.
@@ -87,12 +94,9 @@ ServeConfig Parse(const std::string& text, const std::string& file,
   const absl::StatusOr<std::vector<YamlEntry>> entries = ReadFlatYaml(text, file);
   faults.Add(entries.status());
   if (!entries.ok()) return config;
-  std::set<std::string> wrong;
   const auto set = [&](const std::string& where, const std::string& folder,
                        const YamlEntry& entry) {
-    const absl::Status status = Set(where, folder, entry, config);
-    if (!status.ok()) wrong.insert(entry.key);
-    faults.Add(status);
+    faults.AddOf(entry.key, Set(where, folder, entry, config));
   };
   for (const YamlEntry& entry : *entries) {
     set(fmt::format("{}:{}", file, entry.line), FolderOf(file), entry);
@@ -102,7 +106,7 @@ ServeConfig Parse(const std::string& text, const std::string& file,
     const bool is_list = setting != nullptr && setting->is_list;
     set(given.origin, "", {.key = given.key, .words = given.words, .is_list = is_list});
   }
-  faults.Add(Conflicts(config, wrong));
+  faults.Add(Conflicts(config, faults.wrong()));
   return config;
 }
 
@@ -129,6 +133,7 @@ absl::StatusOr<ServeConfig> LoadServeConfig(const std::string& file,
   Faults faults;
   ServeConfig config = Parse(*text, file, overrides, faults);
   faults.Add(UnreadableFiles(config));
+  faults.Add(AlertFaults(config, faults.wrong()));
   if (absl::Status status = faults.All(); !status.ok()) return status;
   return config;
 }

@@ -54,8 +54,8 @@ struct SettingOverride {
 absl::StatusOr<ServeConfig> ParseServeConfig(const std::string& text, const std::string& file,
                                              const std::vector<SettingOverride>& overrides);
 
-// The same of a file on disk, and that the files it names can be read; an empty name: overrides
-// alone. NotFound: it cannot be read itself.
+// The same of a file on disk, that the files it names can be read, and CheckAlerts(); an empty
+// name: overrides alone. NotFound: it cannot be read itself.
 absl::StatusOr<ServeConfig> LoadServeConfig(const std::string& file,
                                             const std::vector<SettingOverride>& overrides);
 

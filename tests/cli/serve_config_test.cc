@@ -127,6 +127,30 @@ TEST(ServeConfig, SaysOfEveryFileThatCannotBeReadWhereItIsNamed) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(ServeConfig, SaysOfAnAddressThatIsNotAllowedWhereItIsSet) {
+  char folder[] = "/tmp/tidemark-settings-XXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  const std::string file = std::string(folder) + "/tm.yaml";
+  const auto said_of = [&](const std::string& text) {
+    std::ofstream(file) << text;
+    return std::string(LoadServeConfig(file, {}).status().message());
+  };
+  const std::string hooks =
+      "alerts:\n"
+      "  webhooks: ['json=https://ops.example', 'json=http://localhost/x']\n";
+  const std::string lineage = "lineage: {url: 'http://127.0.0.1/'}\n";
+  const std::string reason =
+      "its address leads to this host, its link or a metadata service; set alerts.allow_local to "
+      "allow that";
+  EXPECT_EQ(
+      said_of(hooks + lineage),
+      fmt::format("{0}:2: alerts.webhooks, 2 (json): {1}\n{0}:3: lineage.url: {1}", file, reason));
+  EXPECT_EQ(said_of(hooks + "  allow_local: true\n" + lineage), "");
+  EXPECT_EQ(said_of(hooks + "  allow_local: perhaps\n" + lineage),
+            file + ":3: alerts.allow_local must be true or false, not `perhaps`");
+  std::filesystem::remove_all(folder);
+}
+
 struct Case {
   const char* name;
   std::string text;
