@@ -404,7 +404,10 @@ int Do(const WhatIfArguments& arguments) {
         absl::IsFailedPrecondition(outcomes.status())) {
       const auto job = master.GetJob(arguments.subject, View::kBasic);
       const std::string reason = job.ok() ? WhyRefused(arguments, *job) : "";
-      if (!reason.empty()) return Wrong(absl::InvalidArgumentError(reason));
+      if (!reason.empty()) {
+        Complain(reason);
+        return kUsage;
+      }
     }
     if (!outcomes.ok()) return outcomes.status();
     return arguments.executors.empty() ? Show(arguments, scenarios, *outcomes)

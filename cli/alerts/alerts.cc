@@ -51,7 +51,7 @@ std::string ReadUrl(const AlertSettings& settings, std::size_t index, Faults& fa
   if (url.empty()) return url;
   const absl::Status status = CheckWebhookAddress(url, settings.allow_local);
   if (!status.ok()) {
-    const std::string source = is_file ? fmt::format(", of {}", hook.url.substr(1)) : "";
+    const std::string source = is_file ? fmt::format(", from {}", hook.url.substr(1)) : "";
     faults.push_back(
         {key, fmt::format("{}{}: {}", NameOf(hook, index), source, std::string(status.message()))});
   }

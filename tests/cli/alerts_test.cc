@@ -388,7 +388,7 @@ TEST(Alerts, SayOfEveryAddressWhatIsWrongWithItButNotTheAddress) {
                   "metadata service; set alerts.allow_local to allow that",
                   AllOf(HasSubstr("alerts.webhooks, 2 (slack): its address is not valid ("),
                         Not(HasSubstr("s3cret"))),
-                  "alerts.webhooks, 3 (slack), of " + file +
+                  "alerts.webhooks, 3 (slack), from " + file +
                       ": its address must begin with https:// or http://",
                   HasSubstr("lineage.url: its address leads to this host")));
 }
