@@ -51,8 +51,9 @@ class RunningTasks {
     std::uint32_t number = 0;   // of the task; kForeseenEnd: of the host
     std::uint32_t changes = 0;  // of the host when this was foreseen; later ones make it void
     Kind kind = Kind::kEnd;
+    // Without branches: a processor guesses half of those on the way down a heap wrongly.
     bool operator>(const Foreseen& other) const {
-      return at > other.at || (at == other.at && number > other.number);
+      return (at > other.at) | ((at == other.at) & (number > other.number));
     }
   };
   struct Ending {
@@ -74,12 +75,17 @@ class RunningTasks {
     double seconds = 0;
   };
 
+  bool IsNextBy(double until) const;
   void Push(const Foreseen& event);
+  void ReplaceFirst(const Foreseen& event);
   static void Advance(Host& host, double at);
   void ForeseeEnd(std::uint32_t host);
 
   std::vector<Host> hosts_;
-  std::vector<Foreseen> events_;   // heap, earliest first
+  std::vector<Foreseen> events_;  // heap, earliest first
+  // Whether the first of them has happened. It stays for the next one to take its place: a task
+  // that ends is most often followed by one that begins, which is one way through the heap then.
+  bool has_first_happened_ = false;
   std::vector<Arrival> arrivals_;  // by task; only with hosts
 };
 
