@@ -68,17 +68,15 @@ void RunningTasks::WakeUp(std::uint32_t number, double at) {
 void RunningTasks::Advance(Host& host, double at) {
   host.served += std::max(at - host.now, 0.0) * host.shape.Speed(host.tasks.size());
   host.now = at;
-  ++host.changes;
 }
 
 void RunningTasks::ForeseeEnd(std::uint32_t index) {
-  const Host& host = hosts_[index];
+  Host& host = hosts_[index];
+  host.foreseen_end = kNone;
   if (host.tasks.empty()) return;
   const double left = std::max(0.0, host.tasks.front().served - host.served);
-  Push({.at = host.now + left / host.shape.Speed(host.tasks.size()),
-        .number = index,
-        .changes = host.changes,
-        .kind = Kind::kForeseenEnd});
+  host.foreseen_end = host.now + left / host.shape.Speed(host.tasks.size());
+  Push({.at = host.foreseen_end, .number = index, .kind = Kind::kForeseenEnd});
 }
 
 std::optional<RunningTasks::Event> RunningTasks::Next(double until) {
@@ -95,7 +93,7 @@ std::optional<RunningTasks::Event> RunningTasks::Next(double until) {
     const bool arrives = event.kind == Kind::kArrival;
     const std::uint32_t index = arrives ? arrivals_[event.number].host : event.number;
     Host& host = hosts_[index];
-    if (!arrives && event.changes != host.changes) continue;
+    if (!arrives && event.at != host.foreseen_end) continue;
     Advance(host, event.at);
     if (arrives) {
       host.tasks.push_back({host.served + arrivals_[event.number].seconds, event.number});

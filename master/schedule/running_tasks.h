@@ -45,11 +45,11 @@ class RunningTasks {
   std::optional<Event> Next(double until);
 
  private:
+  static constexpr double kNone = -1;
   enum class Kind : std::uint8_t { kWakeUp, kEnd, kArrival, kForeseenEnd };
   struct Foreseen {
     double at = 0;
-    std::uint32_t number = 0;   // of the task; kForeseenEnd: of the host
-    std::uint32_t changes = 0;  // of the host when this was foreseen; later ones make it void
+    std::uint32_t number = 0;  // of the task; kForeseenEnd: of the host
     Kind kind = Kind::kEnd;
     // Without branches: a processor guesses half of those on the way down a heap wrongly.
     bool operator>(const Foreseen& other) const {
@@ -67,8 +67,8 @@ class RunningTasks {
     SharedHost shape;
     double now = 0;
     double served = 0;
-    std::uint32_t changes = 0;
-    std::vector<Ending> tasks;  // heap, earliest first
+    double foreseen_end = kNone;  // of its first task; what was foreseen before is void
+    std::vector<Ending> tasks;    // heap, earliest first
   };
   struct Arrival {
     std::uint32_t host = 0;
