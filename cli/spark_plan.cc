@@ -57,7 +57,7 @@ PlannedStage StageOf(const StageProfile& ran, const std::string& name) {
           .last_task_times = TimesOf(ran.seconds[3])};
 }
 
-// Of a stage of which no job is known.
+// Of a stage without a signature, such as one of which no job is known.
 constexpr std::uint32_t kNoStage = std::numeric_limits<std::uint32_t>::max();
 // Several of them may have one name.
 std::string NameByPlace(const std::string& name, std::size_t place) {

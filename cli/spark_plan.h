@@ -23,7 +23,8 @@ struct SparkRun {
   // run that succeeded these are stretched, so that the plan as it is ends with the run's last
   // stage.
   Plan plan;
-  std::vector<std::uint32_t> numbers;   // Spark's, of its stages; of one without a job, none's
+  // Spark's, of its stages; of one without a signature, no stage's.
+  std::vector<std::uint32_t> numbers;
   std::vector<std::string> signatures;  // of its stages; the same in other runs
   std::vector<std::uint64_t> works;     // of its stages: what they do, however often
   spark::MeasuredStages measured;
