@@ -23,7 +23,7 @@ def must(*words):
 
 
 def signal_to(kill, process, number):
-    """By os.kill, or os.killpg for those that it has started, too. What is gone meanwhile needs none."""
+    """Sends a signal with os.kill or os.killpg, unless the process has ended meanwhile."""
     try:
         kill(process, number)
     except ProcessLookupError:
