@@ -142,8 +142,8 @@ absl::StatusOr<SettingsPair> SettingsOf(const spark::MeasuredStages& measured,
   const double slots = SlotsOf(*other);
   if (slots > kSlotsMax && slots != SlotsOf(*ran)) {
     return absl::InvalidArgumentError(fmt::format(
-        "spark.executor.instances: {} executors of {:.12g} slots are more than the {} that can be "
-        "asked about; ask for at most {:.0f} executors",
+        "spark.executor.instances: {} executors with {:.12g} slots each are too many: at most {} "
+        "slots can be asked about; ask for at most {:.0f} executors",
         other->executors, other->tasks_at_once(), kSlotsMax,
         std::floor(kSlotsMax / other->tasks_at_once())));
   }
@@ -258,22 +258,19 @@ absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path) {
   return result;
 }
 
-bool AreCountersOfStages(const SparkRun& run) {
-  return std::ranges::any_of(
-      run.numbers, [&](std::uint32_t number) { return run.measured.stages().contains(number); });
-}
-
 absl::Status NothingToLearn(const SparkRun& run, const absl::Status& why) {
-  if (run.measured.stages().empty()) {
+  const auto& measured = run.measured.stages();
+  if (measured.empty()) {
     return absl::FailedPreconditionError(
         "the log has no metrics of tasks to learn from (Task Metrics in SparkListenerTaskEnd); ask "
-        "about --slots, which needs none");
+        "about --slots, which works without them");
   }
-  if (!AreCountersOfStages(run)) {
+  const auto is_measured = [&](std::uint32_t number) { return measured.contains(number); };
+  if (std::ranges::none_of(run.numbers, is_measured)) {
     return absl::FailedPreconditionError(
-        "the log has metrics of tasks, but no start of a job (SparkListenerJobStart), which tells "
+        "the log has metrics of tasks, but no start of a job (SparkListenerJobStart), which says "
         "what their stages do: the event was left out, or is too large to be read; pass the log as "
-        "Spark wrote it, or ask about --slots, which needs neither");
+        "Spark wrote it, or ask about --slots, which works without it");
   }
   return absl::FailedPreconditionError(
       fmt::format("nothing can be learnt from the metrics of tasks in the log: {}",

@@ -57,9 +57,8 @@ absl::StatusOr<SettingsPair> SettingsOf(const spark::MeasuredStages& measured,
 std::vector<phases::RanStage> StagesOf(const SparkRun& run);
 // The slots that it had, unless there would be other executors.
 std::uint32_t SlotsWith(const SparkRun& run, const SettingsPair& settings);
-// Whether the log tells of which of its stages the counters of its tasks are.
-bool AreCountersOfStages(const SparkRun& run);
-// FailedPrecondition: what the log is without, so that no models could be learnt, and what to do.
+// FailedPrecondition: what the log lacks, so that no models could be learnt from it, and what to
+// do.
 absl::Status NothingToLearn(const SparkRun& run, const absl::Status& why);
 // For people; empty: there are none.
 std::string RemarkOnUntold(const std::vector<phases::Cost>& untold);

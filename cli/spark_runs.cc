@@ -71,7 +71,7 @@ absl::StatusOr<SparkRuns> SparkRuns::Learn(std::vector<SparkRun> runs,
   }
   auto models = phases::ManyRuns::Learn(std::move(ran), phases::UsualCosts());
   if (!models.ok()) {
-    // One that has metrics has more to tell of than one that has none.
+    // A run with metrics tells more about what is wrong than one without.
     const auto with_metrics = std::ranges::find_if(
         runs, [](const SparkRun& run) { return !run.measured.stages().empty(); });
     const auto at = with_metrics == runs.end() ? runs.begin() : with_metrics;
@@ -115,8 +115,8 @@ absl::StatusOr<OtherRun> SparkRuns::With(const std::map<std::string, std::string
   if (std::ranges::none_of(expected.stages, is_known)) {
     other.binding.clear();
     other.remarks.emplace_back(
-        "the run that is most like what is asked tells nothing of its tasks: they are taken to be "
-        "as they were");
+        "the run nearest to what is asked has no metrics of tasks: its task times are taken as "
+        "they were");
   }
   if (!expected.beyond.empty()) {
     other.remarks.push_back(

@@ -162,8 +162,8 @@ StagesEstimate EstimateStages(const model::JobRecord& state, absl::Time now,
                               const cost::StagesLeft* by_key_groups) {
   StagesEstimate result;
   std::vector<const RunProfile*> history = HistoryOf(state);
-  // How many slots there will be says the newest run, whatever it was told, not the one whose
-  // parameters were nearest: slots are of where an application runs, not of what it does.
+  // The newest run tells how many slots to expect, not the one whose parameters were nearest: slots
+  // depend on where an application runs, not on what it was told to do.
   const double slots_before = history.empty() ? 0 : history.front()->slots;
   const bool is_foretold = foretold != nullptr && !foretold->runs.empty();
   if (is_foretold) {

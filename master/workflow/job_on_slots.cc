@@ -90,13 +90,13 @@ absl::StatusOr<std::uint32_t> SlotsAsked(const Scenario& scenario, const LiveJob
   if (slots <= kSlotsMax) return Rounded(slots);
   if (per_executor > kSlotsMax) {
     return FieldError("executors",
-                      fmt::format("an executor of it has {:.12g} slots, and no more than {} can be "
-                                  "asked about; ask about slots",
+                      fmt::format("its executors have {:.12g} slots each, and at most {} slots can "
+                                  "be asked about; ask about slots",
                                   per_executor, kSlotsMax));
   }
   return FieldError("executors",
-                    fmt::format("must be at most {:.0f}, not {}: an executor of it has {:.12g} "
-                                "slots, and no more than {} can be asked about",
+                    fmt::format("must be at most {:.0f}, not {}: its executors have {:.12g} slots "
+                                "each, and at most {} slots can be asked about",
                                 std::floor(kSlotsMax / per_executor), *scenario.executors,
                                 per_executor, kSlotsMax));
 }

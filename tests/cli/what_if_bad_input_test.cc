@@ -202,10 +202,11 @@ TEST(WhatIfBadInput, ARunWithoutMetricsOfTasksBesideOthersIsNoErrorAndTellsNothi
   const std::map<std::string, std::string> more = {{"spark.executor.cores", "4"}};
   const OtherRun known = Asked(Learn({RunWith({}, 5), without}), {}, more);
   ExpectSensible(known);
-  EXPECT_THAT(known.remarks, Not(Contains(HasSubstr("tells nothing of its tasks"))));
+  EXPECT_THAT(known.remarks, Not(Contains(HasSubstr("has no metrics of tasks"))));
   const OtherRun unknown = Asked(Learn({without, RunWith({}, 5)}), {}, more);
   ExpectSensible(unknown);
-  EXPECT_THAT(unknown.remarks, Contains(HasSubstr("tells nothing of its tasks")));
+  EXPECT_THAT(unknown.remarks, Contains(HasSubstr("has no metrics of tasks")));
+  EXPECT_THAT(unknown.binding, IsEmpty()) << "what its time goes to is not known";
   EXPECT_GE(unknown.deviation, 0.5);
 }
 
@@ -339,8 +340,8 @@ TEST(WhatIfBadInput, MoreSlotsThanCanBeAskedAboutAreAnError) {
   ASSERT_TRUE(most.ok()) << most.status();
   EXPECT_EQ(most->slots, 1'000'000u);
   const std::string expected =
-      "spark.executor.instances: 250001 executors of 4 slots are more than the 1000000 that can be "
-      "asked about; ask for at most 250000 executors";
+      "spark.executor.instances: 250001 executors with 4 slots each are too many: at most 1000000 "
+      "slots can be asked about; ask for at most 250000 executors";
   EXPECT_EQ(std::string(With(run, asked("250001")).status().message()), expected);
   EXPECT_EQ(std::string(Learn({run}).With(asked("250001"), 1, {}).status().message()), expected);
 }

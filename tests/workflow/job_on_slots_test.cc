@@ -249,14 +249,14 @@ TEST(JobOnSlots, RefusesMoreSlotsThanCanBeAskedAbout) {
       JobOnSlots(Job(), TasksOfExecutor(), OnExecutors(500'001), kNow).status();
   EXPECT_EQ(more.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(std::string(more.message()),
-            "executors: must be at most 500000, not 500001: an executor of it has 2 slots, and no "
-            "more than 1000000 can be asked about");
+            "executors: must be at most 500000, not 500001: its executors have 2 slots each, and "
+            "at most 1000000 slots can be asked about");
   auto large = TasksOfExecutor();
   large->slots = 3'000'000;
   large->slots_per_executor = 3e6;
   EXPECT_EQ(std::string(JobOnSlots(Job(), large, OnExecutors(1), kNow).status().message()),
-            "executors: an executor of it has 3000000 slots, and no more than 1000000 can be asked "
-            "about; ask about slots");
+            "executors: its executors have 3000000 slots each, and at most 1000000 slots can be "
+            "asked about; ask about slots");
   EXPECT_EQ(SlotsHeld(Job(), large, kNow).slots, 3'000'000u) << "what it has is told as it is";
 }
 
