@@ -177,35 +177,43 @@ absl::StatusOr<Correction> Correction::Learn(std::span<const SeenError> seen) {
 Correction::Expected Correction::Predict(std::span<const std::size_t> stages,
                                          std::span<const std::vector<double>> settings) const {
   const std::size_t n = seen_.size();
+  const std::size_t asked = stages.size();
   std::vector<std::vector<double>> at(settings.begin(), settings.end());
   for (std::vector<double>& of_stage : at) {
     for (std::size_t i = 0; i < of_stage.size(); ++i) of_stage[i] -= centre_[i];
   }
-  Expected expected;
-  std::vector<std::vector<double>> solved;  // factor^-1 times what each has in common with the seen
-  for (std::size_t s = 0; s < stages.size(); ++s) {
-    std::vector<double> common(n);
-    double mean = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-      common[i] = Alike(stages[s], at[s], seen_[i].stage, seen_[i].settings);
-      mean += common[i] * weights_[i];
+  Expected expected = {
+      .log_error = std::vector<double>(asked),
+      .together = std::vector<std::vector<double>>(asked, std::vector<double>(asked))};
+  // What each has in common with the seen, then factor^-1 times that: by place among the seen and
+  // in `stages`. All stages side by side, since a sum alone is a chain of steps that each wait for
+  // the one before.
+  std::vector<std::vector<double>> solved(n, std::vector<double>(asked));
+  for (std::size_t i = 0; i < n; ++i) {
+    std::vector<double>& row = solved[i];
+    for (std::size_t s = 0; s < asked; ++s) {
+      row[s] = Alike(stages[s], at[s], seen_[i].stage, seen_[i].settings);
+      expected.log_error[s] += row[s] * weights_[i];
     }
-    expected.log_error.push_back(mean);
-    for (std::size_t i = 0; i < n; ++i) {
-      double left = common[i];
-      for (std::size_t j = 0; j < i; ++j) left -= factor_[i][j] * common[j];
-      common[i] = left / factor_[i][i];
+    for (std::size_t j = 0; j < i; ++j) {
+      const double factor = factor_[i][j];
+      for (std::size_t s = 0; s < asked; ++s) row[s] -= factor * solved[j][s];
     }
-    solved.push_back(std::move(common));
+    for (double& common : row) common /= factor_[i][i];
   }
-  expected.together.assign(stages.size(), std::vector<double>(stages.size()));
-  for (std::size_t s = 0; s < stages.size(); ++s) {
+  for (std::size_t s = 0; s < asked; ++s) {
+    std::vector<double>& row = expected.together[s];
     for (std::size_t t = 0; t <= s; ++t) {
-      double covariance = Alike(stages[s], at[s], stages[t], at[t]) + Square(run_deviation_);
-      for (std::size_t i = 0; i < n; ++i) covariance -= solved[s][i] * solved[t][i];
-      if (s == t) covariance = std::max(covariance, 0.0) + Square(stage_deviation_);
-      expected.together[s][t] = expected.together[t][s] = covariance;
+      row[t] = Alike(stages[s], at[s], stages[t], at[t]) + Square(run_deviation_);
     }
+    for (std::size_t i = 0; i < n; ++i) {
+      const double own = solved[i][s];
+      for (std::size_t t = 0; t <= s; ++t) row[t] -= own * solved[i][t];
+    }
+    row[s] = std::max(row[s], 0.0) + Square(stage_deviation_);
+  }
+  for (std::size_t s = 0; s < asked; ++s) {
+    for (std::size_t t = 0; t < s; ++t) expected.together[t][s] = expected.together[s][t];
   }
   return expected;
 }

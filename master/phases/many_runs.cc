@@ -22,6 +22,8 @@ constexpr double kTaskSecondsMin = 1e-3;
 constexpr double kTaskSecondsMax = 1e8;
 // Of the log of the whole: beyond it nothing is known.
 constexpr double kDeviationMax = 3;
+// Of a run of which no stage is known. Taste.
+constexpr double kUnknownDeviation = 0.5;
 // Spark's clock, twice: launch and end.
 constexpr double kClockSeconds = 2e-3;
 // Of a cost that is not told apart: what is less of the time is not worth a word.
@@ -388,7 +390,10 @@ ExpectedRun ManyRuns::On(std::size_t like, const Asked& asked) const {
   expected.untold.assign(untold.begin(), untold.end());
   expected.binding =
       static_cast<Binding>(std::max_element(bound.begin(), bound.end()) - bound.begin());
-  if (places.empty()) return expected;
+  if (places.empty()) {
+    expected.deviation = kUnknownDeviation;
+    return expected;
+  }
   const Correction::Expected correct = correction_[0].Predict(ids, levels);
   std::vector<double> weights;
   double whole = 0;
