@@ -5,6 +5,24 @@
 #include <limits>
 
 namespace tidemark::blame {
+namespace {
+
+// Connectors time fetches and writes by the clock: what the task waited meanwhile for a processor
+// or memory is in them, too. What does not fit into the piece beside that was counted twice.
+void CutWhatIsCountedTwice(Piece& piece) {
+  PerResource<Use>& of = piece.use.of;
+  const auto waited = [&](Resource resource) { return of[resource].wait_seconds.value_or(0); };
+  const double timed = waited(Resource::kNetwork) + waited(Resource::kIo);
+  const double left =
+      std::max(0.0, piece.seconds() - waited(Resource::kProcessor) - waited(Resource::kMemory));
+  if (timed <= left) return;
+  for (const Resource resource : {Resource::kNetwork, Resource::kIo}) {
+    std::optional<double>& wait = of[resource].wait_seconds;
+    if (wait) *wait *= left / timed;
+  }
+}
+
+}  // namespace
 
 // What is new of a total in the time since the attempt was heard of last.
 std::optional<double> Attempts::Grown(const Running& running, double at,
@@ -76,6 +94,7 @@ std::optional<Piece> Attempts::Report(Attempt attempt, double at, const TaskUse&
         .wait_seconds = Grown(running, at, total.wait_seconds, age, running.wait_seconds[resource]),
         .units = Grown(running, at, total.units, kUnbounded, running.units[resource])};
   }
+  CutWhatIsCountedTwice(piece);
   running.heard_at = at;
   return piece;
 }
