@@ -485,6 +485,38 @@ TEST(ClusterWaits, JobsOnDifferentHostsDoNotMeet) {
   }
 }
 
+TEST(ClusterWaits, AQueryWithItselfAsItsOnlyNeighbourBlamesNobody) {
+  ClusterWaits waits;
+  Driver driver(waits, "app");
+  driver.Executor("node-1", 2);
+  for (const std::uint32_t stage : {0, 1}) {
+    driver.Stage(0, stage, 1, "sql/0");
+    driver.Start(0, stage, 0);
+    driver.Heartbeat(10, stage, 0, 5, 5);
+  }
+  waits.Advance(Instant(13));
+  const Explanation explanation = AskOf(waits, "app");
+  ASSERT_THAT(explanation.queries, SizeIs(1));
+  EXPECT_NEAR(*explanation.queries[0].waits[Resource::kProcessor].seconds, 5, 1e-6);
+  EXPECT_THAT(explanation.queries[0].culprits, IsEmpty());
+}
+
+// The other is silent from 20 s on. It is blamed for what it told, and answers are 45 s old.
+TEST(ClusterWaits, AnAttemptThatNeverEndsHoldsNoAnswerUp) {
+  ClusterWaits waits;
+  Driver victim(waits, "victim");
+  Driver other(waits, "other");
+  Share(victim, other, waits);
+  for (int second = 24; second <= 200; ++second) {
+    victim.Heartbeat(second, 0, 0, 5 + (second - 20), 15);
+    waits.Advance(Instant(second));
+  }
+  const Explanation explanation = AskOf(waits, "victim");
+  EXPECT_EQ(explanation.at, Instant(200 - 45));
+  ASSERT_THAT(explanation.queries.at(0).culprits, SizeIs(1));
+  EXPECT_NEAR(explanation.queries[0].culprits[0].seconds, 15, 0.5);
+}
+
 // Where tasks run is not told: they might be anywhere.
 TEST(ClusterWaits, TasksOfHostsThatAreNotToldMeetNoOtherJob) {
   ClusterWaits waits;
@@ -754,7 +786,13 @@ TEST(ClusterWaits, TakesWhatContradictsItself) {
   waits.Advance(Instant(20));
   const Explanation explanation = AskOf(waits, "app");
   for (const QueryWaits& query : explanation.queries) {
-    for (const Culprit& culprit : query.culprits) EXPECT_EQ(culprit.jobs, 0U);
+    for (const Culprit& culprit : query.culprits) {
+      EXPECT_EQ(culprit.jobs, 0U);
+      EXPECT_GE(*culprit.seconds_lower, 0);
+      EXPECT_LE(*culprit.seconds_lower, culprit.seconds + 1e-9);
+      EXPECT_GE(*culprit.seconds_upper, culprit.seconds - 1e-9);
+      EXPECT_LT(*culprit.seconds_upper, 60);
+    }
     for (const Resource resource : kResources) {
       EXPECT_GE(query.waits[resource].seconds.value_or(0), 0);
       EXPECT_LT(query.waits[resource].seconds.value_or(0), 60);
