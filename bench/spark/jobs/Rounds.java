@@ -81,10 +81,10 @@ public final class Rounds {
       running.add(threads.submit(() -> runQuery(query.split(":"))));
       Thread.sleep(APART_MILLIS);
     }
+    threads.shutdown();
     for (Future<?> one : running) {
       one.get();
     }
-    threads.shutdown();
   }
 
   private void runQuery(String[] query) {
