@@ -7,18 +7,21 @@
 namespace tidemark::blame {
 namespace {
 
-// Connectors time fetches and writes by the clock: what the task waited meanwhile for a processor
-// or memory is in them, too. What does not fit into the piece beside that was counted twice.
+// Connectors time collections, fetches and writes by the clock: what the task waited meanwhile for
+// a processor, or a fetch for a collection, is in them, too. What does not fit into the piece
+// beside that was counted twice.
 void CutWhatIsCountedTwice(Piece& piece) {
   PerResource<Use>& of = piece.use.of;
   const auto waited = [&](Resource resource) { return of[resource].wait_seconds.value_or(0); };
-  const double timed = waited(Resource::kNetwork) + waited(Resource::kIo);
-  const double left =
-      std::max(0.0, piece.seconds() - waited(Resource::kProcessor) - waited(Resource::kMemory));
-  if (timed <= left) return;
+  double left = std::max(0.0, piece.seconds() - waited(Resource::kProcessor));
+  std::optional<double>& collected = of[Resource::kMemory].wait_seconds;
+  if (collected) collected = std::min(*collected, left);
+  left -= waited(Resource::kMemory);
+  const double moved = waited(Resource::kNetwork) + waited(Resource::kIo);
+  if (moved <= left) return;
   for (const Resource resource : {Resource::kNetwork, Resource::kIo}) {
     std::optional<double>& wait = of[resource].wait_seconds;
-    if (wait) *wait *= left / timed;
+    if (wait) *wait *= left / moved;
   }
 }
 

@@ -108,7 +108,7 @@ TEST(Attempts, WhatWasWaitedForAProcessorIsNotCountedOnceMoreAsAFetch) {
                                                  .Waited(Resource::kIo, 1.5, 10));
 }
 
-// Without a processor all the time, and it fetched for none.
+// Without a processor all the time, in which it collected garbage and wrote as well.
 TEST(Attempts, WhereNothingIsLeftNothingIsDividedByZero) {
   Attempts attempts;
   attempts.Start(kA, S(1), H(2), 0);
@@ -119,7 +119,7 @@ TEST(Attempts, WhereNothingIsLeftNothingIsDividedByZero) {
   totals.of[Resource::kIo] = {.wait_seconds = 1, .units = 1};
   EXPECT_EQ(attempts.Report(kA, 10, totals), Task(S(1), H(2), 0, 10)
                                                  .Waited(Resource::kProcessor, 10)
-                                                 .Waited(Resource::kMemory, 10)
+                                                 .Waited(Resource::kMemory, 0)
                                                  .Waited(Resource::kNetwork, 0, 0)
                                                  .Waited(Resource::kIo, 0, 1));
 }
