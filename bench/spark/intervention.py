@@ -280,7 +280,7 @@ def induce_all(arguments, kept, spark, hosts, asked):
         begun = None
         disk = spark.folder / f"disk-of-{host.number}"
         disk.mkdir()
-        with tempfile.TemporaryDirectory(prefix="tidemark-", dir="/dev/shm") as memory, \
+        with tempfile.TemporaryDirectory(prefix="tidemark-", dir="/dev/shm", ignore_cleanup_errors=True) as memory, \
                 contextlib.ExitStack() as stack:
             disks = [disk if one is host else memory for one in hosts.hosts]
             for number in kept.missing(n for n in range(arguments.runs) if place_of(n)[1] == place):
