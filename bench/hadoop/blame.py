@@ -154,7 +154,8 @@ def line_of(found):
     first = found["culprits"][0] if found["culprits"] else None
     named = f"{first['job_id']} ({first['resource']}, {first['seconds']:.1f} s)" if first else "no job"
     told = "right" if found.get("right", not first) else "wrong"
-    return (f"run {found['run']}, {'beside the noisy job' if found['noisy'] else 'alone'}: took {found['seconds']:.1f} s, "
+    where = "beside the noisy job" if found["noisy"] else "alone"
+    return (f"run {found['run']}, {where}: took {found['seconds']:.1f} s, "
             f"waited {found['processor_wait_seconds']:.1f} s for a processor; named {named}: {told}")
 
 
@@ -168,7 +169,8 @@ def summary(runs):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=2, help="with the noisy job, and as many without")
-    parser.add_argument("--only", type=int, help="this one, from 0 on, again if it was run; odd ones have the noisy job")
+    parser.add_argument("--only", type=int,
+                        help="this one, from 0 on, again if it was run; odd ones have the noisy job")
     parser.add_argument("--minutes", type=float, default=10, help="begin none that may not end by then")
     parser.add_argument("--tidemark", default=measure.TIDEMARK)
     parser.add_argument("--json", default=hadoop.ROOT / "build" / "bench" / "hadoop_blame.json",

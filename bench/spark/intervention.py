@@ -1,7 +1,7 @@
 """Whether what a master names is what slows a query down, on a real Spark of two hosts.
 
 Four queries of different kinds run at once in two FAIR pools: one computes, one shuffles, one reads, one goes over what
-is cached. `tidemark why` says for how many seconds each of the others held one of them, the target, up; then each is
+is cached. `tidemark why` says for how many seconds each of the others held up one of them, the target; then each is
 taken away in turn. Right: without the one that was named for the most seconds the target is fastest. A workload in which
 the target gains less than 5 % from any of that tells nothing, and does not count.
 
@@ -195,8 +195,8 @@ def line_of_intervention(run):
         seconds, lower, upper = run["said"][run["named"]]
         named = f"{run['named']} ({seconds:.1f} s, {lower:.1f} to {upper:.1f})"
     told = "right" if run["right"] else "wrong"
-    return (f"workload {run['run']}: {run['target']} took {run['seconds']:.1f} s; named {named}; gained without {gains}: "
-            f"{told if run['counts'] else 'does not count'}")
+    return (f"workload {run['run']}: {run['target']} took {run['seconds']:.1f} s; named {named}; "
+            f"gained without {gains}: {told if run['counts'] else 'does not count'}")
 
 
 def intervene_all(arguments, kept, spark, hosts, asked):
