@@ -1,9 +1,9 @@
 """Whether what a master names is what slows a query down, on a real Spark of two hosts.
 
 Four queries of different kinds run at once in two FAIR pools: one computes, one shuffles, one reads, one goes over what
-is cached. `tidemark why` says for how many seconds each of the others held up one of them, the target; then each is
-taken away in turn. Right: without the one that was named for the most seconds the target is fastest. A workload in which
-the target gains less than 5 % from any of that tells nothing, and does not count.
+is cached. `tidemark why` says for how many seconds each of the others held up one of them, the target; then each of
+the others is taken away in turn. Right: without the one that was named for the most seconds the target is fastest. A
+workload in which the target gains less than 5 % from any of that tells nothing, and does not count.
 
 With --induced one query runs alone while processes beside it spin on a host's processor, write to its disk, or its
 network is slow; or nothing of that. Right: the resource and the host are those that the query waited for most. Without
