@@ -80,7 +80,13 @@ curl_socket_t OpenAllowed(void* seen, curlsocktype, curl_sockaddr* address) {
 }
 
 // What became of a message without an answer.
-Delivery FailureOf(CURLcode code) {
+Delivery FailureOf(CURL* curl, CURLcode code) {
+  long connections = 0;
+  curl_easy_getinfo(curl, CURLINFO_NUM_CONNECTS, &connections);
+  // The client says the same of an address and of an answer that are not HTTP.
+  if (code == CURLE_UNSUPPORTED_PROTOCOL && connections > 0) {
+    return {.reason = "its answer is not HTTP"};
+  }
   switch (code) {
     case CURLE_OK:
       return {.reason = "no HTTP status"};
@@ -182,7 +188,7 @@ Delivery Webhook::Post(const std::string& body, const std::string& id, absl::Tim
   if (!has_answered && addresses.has_forbidden && !addresses.has_allowed) {
     return {.outcome = Delivery::Outcome::kUnusable, .reason = kNotAllowed};
   }
-  if (!has_answered) return FailureOf(code);
+  if (!has_answered) return FailureOf(curl, code);
   if (status < 300) return {.outcome = Delivery::Outcome::kTaken};
   // Too many requests and timeouts pass; so does what is wrong with the receiver.
   const bool passes = status == 408 || status == 429 || status >= 500;

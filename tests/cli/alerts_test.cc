@@ -3,9 +3,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -18,6 +15,7 @@
 #include "absl/time/clock.h"
 #include "cli/alerts/told_alerts.h"
 #include "tests/cli/hook_server.h"
+#include "tests/cli/raw_server.h"
 #include "tests/cli/some_jobs.h"
 
 namespace tidemark::cli {
@@ -134,36 +132,8 @@ TEST(AlertSender, EndsAtOnceWhileItWaitsToTryAgain) {
                           "the master is shutting down"));
 }
 
-// Takes connections and says nothing.
-class SilentServer {
- public:
-  SilentServer() : socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    address_.sin_family = AF_INET;
-    address_.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address_;
-    auto* const name = reinterpret_cast<sockaddr*>(&address_);
-    if (bind(socket_, name, size) != 0 || listen(socket_, 1) != 0 ||
-        getsockname(socket_, name, &size) != 0) {
-      std::abort();
-    }
-  }
-  ~SilentServer() {
-    if (connection_ >= 0) close(connection_);
-    close(socket_);
-  }
-  std::string url() const {
-    return "http://127.0.0.1:" + std::to_string(ntohs(address_.sin_port)) + "/";
-  }
-  void WaitForConnection() { connection_ = accept(socket_, nullptr, nullptr); }
-
- private:
-  const int socket_;
-  int connection_ = -1;
-  sockaddr_in address_ = {};
-};
-
 TEST(AlertSender, DoesNotWaitForAnAnswerWhenItEndsAndSaysWhatItGaveUp) {
-  SilentServer server;
+  test::RawServer server;
   std::vector<std::string> said;
   {
     AlertSender sender(

@@ -6,9 +6,11 @@
 #include <netinet/in.h>
 
 #include <cstring>
+#include <thread>
 
 #include "cli/alerts/allowed_address.h"
 #include "tests/cli/hook_server.h"
+#include "tests/cli/raw_server.h"
 
 namespace tidemark::cli {
 namespace {
@@ -91,6 +93,18 @@ TEST(Webhook, NeverTriesWhatIsNoAddressOfHttp) {
     EXPECT_EQ(delivery.outcome, Outcome::kUnusable) << url;
     EXPECT_THAT(delivery.reason, HasSubstr("its address is not valid"));
   }
+}
+
+TEST(Webhook, AnAnswerThatIsNotHttpIsNoFaultOfTheAddress) {
+  test::RawServer server;
+  std::thread answering([&server] {
+    server.WaitForConnection();
+    server.SayLast("SSH-2.0-x\r\n\r\n");
+  });
+  const Delivery delivery = PostTo(server.url());
+  answering.join();
+  EXPECT_EQ(delivery.outcome, Outcome::kFailed);
+  EXPECT_EQ(delivery.reason, "its answer is not HTTP");
 }
 
 TEST(Webhook, NothingListensThere) {
