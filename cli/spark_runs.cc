@@ -115,8 +115,11 @@ absl::StatusOr<OtherRun> SparkRuns::With(const std::map<std::string, std::string
   if (std::ranges::none_of(expected.stages, is_known)) {
     other.binding.clear();
     other.remarks.emplace_back(
-        "the run nearest to what is asked has no metrics of tasks: its task times are taken as "
-        "they were");
+        base.measured.stages().empty()
+            ? "the run nearest to what is asked has no metrics of tasks: its task times are taken "
+              "as they were"
+            : "nothing could be learnt from the run nearest to what is asked: its task times are "
+              "taken as they were");
   }
   if (!expected.beyond.empty()) {
     other.remarks.push_back(
