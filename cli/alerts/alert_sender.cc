@@ -109,13 +109,15 @@ void AlertSender::Deliver(const HookMessage& message) {
       ++counts_.taken;
       return;
     }
-    if (delivery.outcome == Outcome::kRefused || attempt >= options_.attempts_max) {
+    if (delivery.outcome == Outcome::kRefused) {
       return GiveUp(message, delivery.reason, &AlertCounts::failed);
     }
-    if (!Sleep(std::max(pause, delivery.retry_after))) {
+    const bool is_last = attempt >= options_.attempts_max;
+    if (!Sleep(is_last ? absl::ZeroDuration() : std::max(pause, delivery.retry_after))) {
       return GiveUp(message, fmt::format("{}, and {}", delivery.reason, kMasterEnds),
                     &AlertCounts::dropped);
     }
+    if (is_last) return GiveUp(message, delivery.reason, &AlertCounts::failed);
     {
       const std::lock_guard lock(mutex_);
       ++counts_.retried;

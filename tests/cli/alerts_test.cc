@@ -152,6 +152,26 @@ TEST(AlertSender, DoesNotWaitForAnAnswerWhenItEndsAndSaysWhatItGaveUp) {
                                 "shutting down"));
 }
 
+TEST(AlertSender, WhatItsEndCutsIsDroppedAlsoAtTheLastAttempt) {
+  test::RawServer server;
+  std::vector<std::string> said;
+  AlertSender sender(
+      {.name = "hook",
+       .webhook = {.url = server.url(), .timeout = absl::Minutes(5), .allow_local = true},
+       .attempts_max = 1,
+       .message = [](const Alert& alert) { return alert.id; },
+       .ending_max = absl::ZeroDuration(),
+       .on_trouble = [&](const std::string& line) { said.push_back(line); }});
+  sender.Send(SomeAlert("on its way"));
+  server.WaitForConnection();
+  sender.End();
+  ASSERT_TRUE(sender.WaitUntilIdle(absl::Seconds(10)));
+  EXPECT_EQ(sender.counts().dropped, 1U);
+  EXPECT_EQ(sender.counts().failed, 0U);
+  EXPECT_THAT(said, ElementsAre("hook: gave up on alert `failed` of job job-1: no answer yet, and "
+                                "the master is shutting down"));
+}
+
 TEST(AlertSender, SaysOnceThatNothingCanBeSentToAnAddress) {
   std::mutex mutex;
   std::vector<std::string> said;
