@@ -268,9 +268,9 @@ absl::Status NothingToLearn(const SparkRun& run, const absl::Status& why) {
   const auto is_measured = [&](std::uint32_t number) { return measured.contains(number); };
   if (std::ranges::none_of(run.numbers, is_measured)) {
     return absl::FailedPreconditionError(
-        "the log has metrics of tasks, but no start of a job (SparkListenerJobStart), which says "
-        "what their stages do: the event was left out, or is too large to be read; pass the log as "
-        "Spark wrote it, or ask about --slots, which works without it");
+        "the log has metrics of tasks, but not the starts of their jobs (SparkListenerJobStart), "
+        "which say what their stages do: the events were left out, or are too large to be read; "
+        "pass the log as Spark wrote it, or ask about --slots, which works without them");
   }
   return absl::FailedPreconditionError(
       fmt::format("nothing can be learnt from the metrics of tasks in the log: {}",
