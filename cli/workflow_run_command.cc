@@ -42,12 +42,12 @@ class Watching {
       : progress_(MakeProgress(arguments, StreamsOfRun(arguments.mode).progress,
                                Environment::OfProcess())),
         thread_([this, &master, id](const std::stop_token& stop) {
-          const std::string page = PageOfJob(master, id);
-          if (!page.empty()) progress_.Mention(fmt::format("page of the job: {}", page));
+          bool is_page_said = false;
           const WatchCalls calls = {
               .on_snapshot =
-                  [this](const Snapshot& snapshot) {
+                  [&](const Snapshot& snapshot) {
                     progress_.Show(snapshot);
+                    if (!std::exchange(is_page_said, true)) SayPage(master, id);
                     return true;
                   },
               .on_trouble = [this](const std::string& message) { Say(message); }};
@@ -72,6 +72,11 @@ class Watching {
   }
 
  private:
+  void SayPage(const Client& master, const std::string& id) {
+    const std::string page = PageOfJob(master, id);
+    if (!page.empty()) progress_.Mention(fmt::format("page of the job: {}", page));
+  }
+
   BackgroundProgress progress_;
   std::promise<void> ended_;
   std::jthread thread_;
