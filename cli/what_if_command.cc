@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -181,6 +182,14 @@ std::string WhyRefused(const WhatIfArguments& arguments, const Snapshot& job) {
         id);
   }
   return "";
+}
+
+// What is wrong with --executors, by the field in which the master found it; empty: nothing.
+std::string WrongExecutors(std::string_view message) {
+  constexpr std::string_view kField = "].executors: ";
+  const std::size_t at = message.find(kField);
+  if (!message.starts_with("scenarios[") || at == std::string_view::npos) return "";
+  return fmt::format("--executors: {}", message.substr(at + kField.size()));
 }
 
 bool IsPlanByName(const std::string& subject) {
@@ -403,7 +412,8 @@ int Do(const WhatIfArguments& arguments) {
     if (absl::IsInvalidArgument(outcomes.status()) ||
         absl::IsFailedPrecondition(outcomes.status())) {
       const auto job = master.GetJob(arguments.subject, View::kBasic);
-      const std::string reason = job.ok() ? WhyRefused(arguments, *job) : "";
+      std::string reason = job.ok() ? WhyRefused(arguments, *job) : "";
+      if (reason.empty()) reason = WrongExecutors(outcomes.status().message());
       if (!reason.empty()) {
         Complain(reason);
         return kUsage;
