@@ -6,8 +6,10 @@ import os
 import pathlib
 import platform
 import re
+import signal
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -75,6 +77,41 @@ def master(tidemark, log_dir=None, indicators=(), within=(), host="127.0.0.1"):
         finally:
             process.terminate()
             process.wait(timeout=30)
+
+
+def end_when_cut():
+    """From now on SIGTERM ends what was started, too: it leaves all `with` blocks."""
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit("cut"))
+
+
+class Kept:
+    """Runs by number in a file that is whole at any time, so that a benchmark that was cut goes on from it.
+
+    `minutes`: after so many no more is begun.
+    """
+
+    def __init__(self, path, only, minutes):
+        self.path, self.only = path, only
+        self.began, self.minutes = time.monotonic(), minutes
+        self.longest = 0
+        self.runs = [run for run in kept(path).get("runs", []) if run["run"] != only]
+
+    def missing(self, numbers):
+        """Of these, what is not there; begins each only if it may end in time. `only` is run again."""
+        for number in numbers:
+            if any(run["run"] == number for run in self.runs) or self.only not in (None, number):
+                continue
+            began = time.monotonic()
+            if began - self.began + self.longest > 60 * self.minutes:
+                print(f"stopped after {self.minutes} minutes; the same command goes on from here", flush=True)
+                return
+            yield number
+            self.longest = max(self.longest, time.monotonic() - began)
+
+    def add(self, run, summary, **more):
+        """`summary`: of all runs, a dictionary."""
+        self.runs = sorted([*self.runs, run], key=lambda one: one["run"])
+        keep(self.path, {**summary(self.runs), "context": context(), **more, "runs": self.runs})
 
 
 def spread(values):

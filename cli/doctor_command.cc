@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "absl/time/clock.h"
-#include "cli/alerts/alerts.h"
 #include "cli/commands.h"
 #include "cli/console/text.h"
 #include "cli/dialled_address.h"
@@ -169,14 +168,12 @@ int Do(const DoctorArguments& arguments) {
   CheckCertificate("tls", master.tls.client_ca_file, report);
   CheckSecret("tls", master.tls.key_file, report);
   CheckSecret("tokens", master.tokens_file, report);
-  if (!config->alerts.hooks.empty() && report.Check("alerts", CheckAlertFiles(config->alerts))) {
-    const std::size_t count = config->alerts.hooks.size();
+  if (const std::size_t count = config->alerts.hooks.size(); count > 0) {
     report.Fine("alerts", fmt::format("{} {}", count, count == 1 ? "webhook" : "webhooks"));
   }
   if (!config->lineage.url.empty()) {
     LineageSettings lineage = config->lineage;
     report.Check("lineage", TakeParentOfEnvironment(std::getenv(kParentVariable), lineage));
-    report.Check("lineage", CheckAlertFiles({}, lineage));
     CheckSecret("lineage", config->lineage.token_file, report);
   }
   CheckSecret("alerts", config->alerts.secret_file, report);

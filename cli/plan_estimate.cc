@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -84,6 +85,28 @@ std::string InWords(const absl::Status& status, const Plan& plan) {
   return fmt::format("{}{}: {}", part, parts >= 1 ? field : wrong.path, wrong.description);
 }
 
+using Places = std::map<std::string_view, std::size_t>;  // by name
+
+// Of jobs or stages.
+template <typename Part>
+Places PlacesOf(const std::vector<Part>& parts) {
+  Places places;
+  for (std::size_t i = 0; i < parts.size(); ++i) places.emplace(parts[i].name, i);
+  return places;
+}
+
+// In ascending order, each once.
+std::vector<std::size_t> Found(const std::vector<std::string>& names, const Places& places) {
+  std::vector<std::size_t> found;
+  for (const std::string& name : names) {
+    const auto place = places.find(name);  // CheckPlan(): it is there
+    if (place != places.end()) found.push_back(place->second);
+  }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
 // The plan as it would be. InvalidArgument names the option that does not go with the plan.
 absl::StatusOr<Plan> Applied(Plan plan, const Scenario& scenario) {
   absl::Status wrong;
@@ -125,7 +148,7 @@ class StagesOfPlan {
     profile_.slots = measured.cluster.slots;
     for (std::size_t i = 0; i < plan.jobs.size(); ++i) {
       const PlannedJob& job = plan.jobs[i];
-      first_of_job_[job.name] = now_.stages.size();
+      first_of_job_.push_back(now_.stages.size());
       if (job.profiled_slots) profile_.slots = *job.profiled_slots;
       for (std::size_t j = 0; j < job.stages.size(); ++j) {
         Add(job, job.stages[j], measured.jobs[i].stages[j].task_count);
@@ -180,28 +203,29 @@ class StagesOfPlan {
     return static_cast<std::size_t>(place - queues.begin());  // CheckPlan(): it is there
   }
 
+  // O(edges log names).
   void Connect() {
-    for (const PlannedJob& job : plan_.jobs) {
-      const std::size_t first = first_of_job_[job.name];
+    const Places jobs = PlacesOf(plan_.jobs);
+    for (std::size_t j = 0; j < plan_.jobs.size(); ++j) {
+      const PlannedJob& job = plan_.jobs[j];
+      const std::vector<std::size_t> jobs_before = Found(job.after, jobs);
+      const Places stages = PlacesOf(job.stages);
       for (std::size_t i = 0; i < job.stages.size(); ++i) {
-        std::vector<std::size_t>& parents = now_.stages[first + i].parents;
-        for (std::size_t other = 0; other < job.stages.size(); ++other) {
-          const std::vector<std::string>& after = job.stages[i].after;
-          if (std::find(after.begin(), after.end(), job.stages[other].name) != after.end()) {
-            parents.push_back(first + other);
-          }
+        const std::size_t place = first_of_job_[j] + i;
+        std::vector<std::size_t>& parents = now_.stages[place].parents;
+        for (const std::size_t before : Found(job.stages[i].after, stages)) {
+          parents.push_back(first_of_job_[j] + before);
         }
-        if (parents.empty()) AddStagesOf(job.after, parents);
-        profile_.stages[first + i].parents = parents;
+        if (parents.empty()) AddStagesOf(jobs_before, parents);
+        profile_.stages[place].parents = parents;
       }
     }
   }
 
-  void AddStagesOf(const std::vector<std::string>& names, std::vector<std::size_t>& parents) {
-    for (const PlannedJob& job : plan_.jobs) {
-      if (std::find(names.begin(), names.end(), job.name) == names.end()) continue;
-      for (std::size_t i = 0; i < job.stages.size(); ++i) {
-        parents.push_back(first_of_job_[job.name] + i);
+  void AddStagesOf(const std::vector<std::size_t>& jobs, std::vector<std::size_t>& parents) const {
+    for (const std::size_t job : jobs) {
+      for (std::size_t i = 0; i < plan_.jobs[job].stages.size(); ++i) {
+        parents.push_back(first_of_job_[job] + i);
       }
     }
   }
@@ -311,7 +335,7 @@ class StagesOfPlan {
   schedule::Resourcing on_;
   workflow::WorkflowNow now_;
   RunProfile profile_;
-  std::map<std::string, std::size_t> first_of_job_;
+  std::vector<std::size_t> first_of_job_;  // the place of its first stage
   std::map<std::string, std::size_t> owners_;
   std::vector<std::string> bottlenecks_;  // by stage; empty: not modelled
 };

@@ -56,6 +56,16 @@ void SayPage(const Client& master, const std::string& job_id, BackgroundProgress
   if (!page.empty()) progress.Mention(fmt::format("page of the job: {}", page));
 }
 
+// What the job waited for, from the master in this process, before that ends.
+void AskForWaits(const std::string& master_address, const std::string& job_id,
+                 BackgroundProgress& progress) {
+  const auto master = Client::Create({.address = master_address});
+  if (!master.ok()) return;
+  const auto ended = (*master)->GetJob(job_id, View::kBasic);
+  const auto waits = ended.ok() ? WaitsOf(*ended, **master) : std::nullopt;
+  if (waits) progress.Explain(*waits);
+}
+
 // Watches the job at a master that is not in this process; what goes wrong there is no trouble of
 // the job's.
 class RemoteWatch {
@@ -187,6 +197,9 @@ int Do(const RunArguments& arguments) {
         MakeProgress(arguments.progress, streams.progress, Environment::OfProcess()));
     const Show show = ShowIn(progress, arguments.progress.mode);
     options.on_snapshot = [&show](const Snapshot& snapshot) { show(snapshot); };
+    options.on_success = [&](const std::string& master_address) {
+      AskForWaits(master_address, options.job_id, progress);
+    };
     options.on_notice = [&progress](const std::string& notice) { progress.Say(notice); };
     options.stop = &StopOnInterrupt();
     const auto summary = RunWatched(options, show, progress);

@@ -50,19 +50,22 @@ class EndSignals {
 };
 
 // What agents report is not for every user of the host: a new folder is its owner's alone.
-absl::Status MakeDataFolder(const std::string& folder, const LogSink& log) {
+absl::Status MakeDataFolder(const ServeConfig& config, const LogSink& log) {
+  const std::string& folder = config.master.data_dir;
   if (folder.empty()) return absl::OkStatus();
+  const std::string name = config.Where("data_dir") + "data_dir";
   const absl::Status parent =
-      CreateDirectory("--data-dir", std::filesystem::path(folder).parent_path().string());
+      CreateDirectory(name, std::filesystem::path(folder).parent_path().string());
   if (!parent.ok()) return parent;
   ::mkdir(folder.c_str(), S_IRWXU);
   struct stat facts {};
-  if (::stat(folder.c_str(), &facts) == 0 && (facts.st_mode & S_IRWXO) != 0) {
+  const bool is_there = ::stat(folder.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode);
+  if (is_there && (facts.st_mode & S_IRWXO) != 0) {
     log({.severity = LogSeverity::kWarning,
-         .message = fmt::format("data_dir: {} is open to every user of this host; run chmod o= {}",
+         .message = fmt::format("{}: {} is open to every user of this host; run chmod o= {}", name,
                                 folder, folder)});
   }
-  return CreateDirectory("--data-dir", folder);
+  return CreateDirectory(name, folder);
 }
 
 int Refuse(const absl::Status& status) {
@@ -77,16 +80,17 @@ int Do(const ServeArguments& arguments) {
   auto config = LoadServeConfig(arguments.config_file, arguments.overrides);
   if (!config.ok()) return Refuse(config.status());
   const absl::Status checks[] = {
-      Validate(config->master), CheckAlertFiles(config->alerts, config->lineage),
+      Validate(config->master),
       TakeParentOfEnvironment(std::getenv(kParentVariable), config->lineage)};
   int refused = 0;
   for (const absl::Status& check : checks) {
     if (!check.ok()) refused = Refuse(check);
   }
   if (refused != 0) return refused;
-  absl::Status status = CreateDirectory("--log-dir", config->master.event_log_dir);
+  absl::Status status =
+      CreateDirectory(config->Where("log_dir") + "log_dir", config->master.event_log_dir);
   const LogSink log = MakeLogSink(config->log_as_json, config->log_least);
-  if (status.ok()) status = MakeDataFolder(config->master.data_dir, log);
+  if (status.ok()) status = MakeDataFolder(*config, log);
   if (!status.ok()) return Refuse(status);
   RaiseDescriptorLimit();
   const EndSignals signals;

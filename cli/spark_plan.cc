@@ -27,7 +27,11 @@ namespace tidemark::cli {
 namespace {
 
 // As --slots takes them.
-constexpr std::uint64_t kSlotsMax = 1'000'000;
+constexpr std::uint32_t kSlotsMax = 1'000'000;
+
+double SlotsOf(const phases::Settings& settings) {
+  return settings.executors * settings.tasks_at_once();
+}
 
 std::vector<absl::Duration> TimesOf(const std::vector<double>& seconds) {
   std::vector<absl::Duration> times;
@@ -53,8 +57,13 @@ PlannedStage StageOf(const StageProfile& ran, const std::string& name) {
           .last_task_times = TimesOf(ran.seconds[3])};
 }
 
-// Of a stage that Spark's events did not name.
+// Of a stage without a signature, such as one of which no job is known.
 constexpr std::uint32_t kNoStage = std::numeric_limits<std::uint32_t>::max();
+// Several of them may have one name.
+std::string NameByPlace(const std::string& name, std::size_t place) {
+  const std::string number = fmt::format("stage {} of the log", place + 1);
+  return name.empty() ? number : fmt::format("{} ({})", name, number);
+}
 
 double WorkOf(const PlannedStage& stage) {
   double sum = 0;
@@ -130,6 +139,14 @@ absl::StatusOr<SettingsPair> SettingsOf(const spark::MeasuredStages& measured,
   }
   const auto other = phases::ParseSettings(measured.version(), properties, seen);
   if (!other.ok()) return other.status();
+  const double slots = SlotsOf(*other);
+  if (slots > kSlotsMax && slots != SlotsOf(*ran)) {
+    return absl::InvalidArgumentError(fmt::format(
+        "spark.executor.instances: {} executors with {:.12g} slots each are too many: at most {} "
+        "slots can be asked about; ask for at most {:.0f} executors",
+        other->executors, other->tasks_at_once(), kSlotsMax,
+        std::floor(kSlotsMax / other->tasks_at_once())));
+  }
   return SettingsPair{*ran, *other};
 }
 
@@ -159,10 +176,9 @@ std::vector<phases::RanStage> StagesOf(const SparkRun& run) {
 }
 
 std::uint32_t SlotsWith(const SparkRun& run, const SettingsPair& settings) {
-  const auto slots = [](const phases::Settings& of) { return of.executors * of.tasks_at_once(); };
-  const auto& [ran, other] = settings;
-  if (slots(ran) == slots(other)) return run.plan.cluster.slots;
-  return static_cast<std::uint32_t>(std::clamp(slots(other), 1.0, static_cast<double>(kSlotsMax)));
+  const double slots = SlotsOf(settings.other);
+  if (slots == SlotsOf(settings.ran)) return run.plan.cluster.slots;
+  return static_cast<std::uint32_t>(std::max(slots, 1.0));
 }
 
 std::string RemarkOnUntold(const std::vector<phases::Cost>& untold) {
@@ -201,7 +217,8 @@ absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path) {
     if (!monitor.Apply(**event).ok()) ++refused;
     last = (*event)->arrived_at;
     if (const auto* opened = std::get_if<JobOpened>(&(*event)->body)) plan.name = opened->name;
-    if (const auto* stage = std::get_if<StageOpened>(&(*event)->body)) {
+    if (const auto* stage = std::get_if<StageOpened>(&(*event)->body);
+        stage != nullptr && !stage->signature.empty()) {
       stages.try_emplace(
           stage->signature,
           Named{stage->stage, fmt::format("{} {}", stage->stage, stage->name), stage->work});
@@ -216,12 +233,15 @@ absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path) {
   }
   // Tasks overlap a little in a log, so the most that ran at once is more than there was room for.
   const std::uint64_t slots = (*log)->application().slots_max();
-  plan.cluster.slots = slots > 0 ? static_cast<std::uint32_t>(std::min(slots, kSlotsMax))
-                                 : static_cast<std::uint32_t>(std::max(std::round(run.slots), 1.0));
+  plan.cluster.slots = slots > 0
+                           ? static_cast<std::uint32_t>(std::min<std::uint64_t>(slots, kSlotsMax))
+                           : static_cast<std::uint32_t>(std::max(std::round(run.slots), 1.0));
   PlannedJob job = {.name = plan.name};
   for (const StageProfile& ran : run.stages) {
     const auto known = stages.find(ran.name);
-    const Named named = known == stages.end() ? Named{kNoStage, ran.name, 0} : known->second;
+    const Named named = known == stages.end()
+                            ? Named{kNoStage, NameByPlace(ran.name, job.stages.size()), 0}
+                            : known->second;
     job.stages.push_back(StageOf(ran, named.name));
     result.numbers.push_back(named.number);
     result.signatures.push_back(ran.name);
@@ -239,15 +259,30 @@ absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path) {
   return result;
 }
 
+absl::Status NothingToLearn(const SparkRun& run, const absl::Status& why) {
+  const auto& measured = run.measured.stages();
+  if (measured.empty()) {
+    return absl::FailedPreconditionError(
+        "the log has no metrics of tasks to learn from (Task Metrics in SparkListenerTaskEnd); ask "
+        "about --slots, which works without them");
+  }
+  const auto is_measured = [&](std::uint32_t number) { return measured.contains(number); };
+  if (std::ranges::none_of(run.numbers, is_measured)) {
+    return absl::FailedPreconditionError(
+        "the log has metrics of tasks, but not the starts of their jobs (SparkListenerJobStart), "
+        "which say what their stages do: the events were left out, or are too large to be read; "
+        "pass the log as Spark wrote it, or ask about --slots, which works without them");
+  }
+  return absl::FailedPreconditionError(
+      fmt::format("nothing can be learnt from the metrics of tasks in the log: {}",
+                  std::string(why.message())));
+}
+
 absl::StatusOr<SparkRunModels> SparkRunModels::Learn(const SparkRun& run) {
   const auto settings = SettingsOf(run.measured, {});
   if (!settings.ok()) return settings.status();
   auto models = phases::WhatIf::Learn(StagesOf(run), settings->ran, phases::UsualCosts());
-  if (!models.ok()) {
-    return absl::FailedPreconditionError(
-        fmt::format("the log has no metrics of tasks to learn from: {}",
-                    std::string(models.status().message())));
-  }
+  if (!models.ok()) return NothingToLearn(run, models.status());
   return SparkRunModels(run, *std::move(models));
 }
 

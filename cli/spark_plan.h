@@ -23,7 +23,8 @@ struct SparkRun {
   // run that succeeded these are stretched, so that the plan as it is ends with the run's last
   // stage.
   Plan plan;
-  std::vector<std::uint32_t> numbers;   // Spark's, of its stages
+  // Spark's, of its stages; of one without a signature, no stage's.
+  std::vector<std::uint32_t> numbers;
   std::vector<std::string> signatures;  // of its stages; the same in other runs
   std::vector<std::uint64_t> works;     // of its stages: what they do, however often
   spark::MeasuredStages measured;
@@ -44,8 +45,8 @@ struct OtherRun {
 };
 
 // How it ran, and how it would with `changes`. Errors, which name the setting: one that no model
-// knows, a value that cannot be, a version of Spark or a number of executors that the log does not
-// tell.
+// knows, a value that cannot be, more than 1,000,000 slots, a version of Spark or a number of
+// executors that the log does not tell.
 struct SettingsPair {
   phases::Settings ran;
   phases::Settings other;
@@ -56,13 +57,16 @@ absl::StatusOr<SettingsPair> SettingsOf(const spark::MeasuredStages& measured,
 std::vector<phases::RanStage> StagesOf(const SparkRun& run);
 // The slots that it had, unless there would be other executors.
 std::uint32_t SlotsWith(const SparkRun& run, const SettingsPair& settings);
+// FailedPrecondition: what the log lacks, so that no models could be learnt from it, and what to
+// do.
+absl::Status NothingToLearn(const SparkRun& run, const absl::Status& why);
 // For people; empty: there are none.
 std::string RemarkOnUntold(const std::vector<phases::Cost>& untold);
 
 // What one run tells of other settings.
 class SparkRunModels {
  public:
-  // `run` outlives it. Errors: those of SettingsOf(); FailedPrecondition: no metrics of tasks.
+  // `run` outlives it. Errors: those of SettingsOf() and NothingToLearn().
   static absl::StatusOr<SparkRunModels> Learn(const SparkRun& run);
 
   // `changes`: settings as of spark-submit --conf. Errors: those of SettingsOf().

@@ -72,9 +72,14 @@ absl::StatusOr<SparkRuns> SparkRuns::Learn(std::vector<SparkRun> runs,
   }
   auto models = phases::ManyRuns::Learn(std::move(ran), phases::UsualCosts());
   if (!models.ok()) {
-    return absl::FailedPreconditionError(
-        fmt::format("the logs have no metrics of tasks to learn from: {}",
-                    std::string(models.status().message())));
+    // A run with metrics tells more about what is wrong than one without.
+    const auto with_metrics = std::ranges::find_if(
+        runs, [](const SparkRun& run) { return !run.measured.stages().empty(); });
+    const auto at = with_metrics == runs.end() ? runs.begin() : with_metrics;
+    const absl::Status nothing = NothingToLearn(*at, models.status());
+    return absl::Status(nothing.code(),
+                        fmt::format("{}: {}", paths[static_cast<std::size_t>(at - runs.begin())],
+                                    std::string(nothing.message())));
   }
   return SparkRuns(std::move(runs), *std::move(models), *std::move(parameters));
 }
@@ -107,6 +112,16 @@ absl::StatusOr<OtherRun> SparkRuns::With(const std::map<std::string, std::string
   stages = Repeated(std::move(stages), base.works, parameters_.Counts(told));
   other.remarks = parameters_.Remarks(told);
   if (!other.remarks.empty()) other.deviation = std::max(2 * other.deviation, kUnknownDeviation);
+  const auto is_known = [](const phases::ExpectedStage& stage) { return stage.is_known; };
+  if (std::ranges::none_of(expected.stages, is_known)) {
+    other.binding.clear();
+    other.remarks.emplace_back(
+        base.measured.stages().empty()
+            ? "the run nearest to what is asked has no metrics of tasks: its task times are taken "
+              "as they were"
+            : "nothing could be learnt from the run nearest to what is asked: its task times are "
+              "taken as they were");
+  }
   if (!expected.beyond.empty()) {
     other.remarks.push_back(
         fmt::format("beyond all runs that were learnt from: {}", fmt::join(expected.beyond, ", ")));

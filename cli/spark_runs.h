@@ -16,7 +16,7 @@ namespace tidemark::cli {
 class SparkRuns {
  public:
   // The first is the one that questions are about. Errors name the run, by its place in `paths`:
-  // settings that it does not tell; FailedPrecondition: no metrics of tasks.
+  // settings that it does not tell, and NothingToLearn().
   static absl::StatusOr<SparkRuns> Learn(std::vector<SparkRun> runs,
                                          const std::vector<std::string>& paths);
 

@@ -28,12 +28,12 @@ TemporaryDirectory::~TemporaryDirectory() {
   if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
 }
 
-absl::Status CreateDirectory(const char* flag, const std::string& directory) {
+absl::Status CreateDirectory(const std::string& name, const std::string& directory) {
   std::error_code error;
   if (!directory.empty()) std::filesystem::create_directories(directory, error);
   if (!error) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      fmt::format("{}: cannot create {}: {}", flag, directory, error.message()));
+      fmt::format("{}: cannot create {}: {}", name, directory, error.message()));
 }
 
 }  // namespace tidemark::cli

@@ -22,8 +22,8 @@ class TemporaryDirectory {
   std::string path_;  // empty: moved away
 };
 
-// Creates the directory that `flag` names, if it names one and it is not there. InvalidArgument
-// says which flag and why.
-absl::Status CreateDirectory(const char* flag, const std::string& directory);
+// Creates the directory that an option or a setting names, if it names one and it is not there.
+// InvalidArgument begins with `name` and says why.
+absl::Status CreateDirectory(const std::string& name, const std::string& directory);
 
 }  // namespace tidemark::cli

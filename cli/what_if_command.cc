@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -145,9 +146,50 @@ int ShowExecutors(const WhatIfArguments& arguments, const Outcomes& outcomes) {
   return Show(arguments, answers);
 }
 
-bool IsWorkflow(const std::string& job_id, const Client& master) {
-  const auto job = master.GetJob(job_id, View::kBasic);
-  return job.ok() && job->info && job->info->kind == JobKind::kWorkflow;
+// What was asked for otherwise than it is, by the names of the options.
+std::vector<std::string> OtherwiseBy(const WhatIfArguments& arguments) {
+  std::vector<std::string> options;
+  if (!arguments.slots.empty()) options.emplace_back("--slots");
+  if (!arguments.executors.empty()) options.emplace_back("--executors");
+  if (arguments.data_factor) options.emplace_back("--data-factor");
+  if (arguments.policy) options.emplace_back("--policy");
+  return options;
+}
+
+// Why the master has refused what was asked of this job, in the words of the command; empty: in the
+// words of the master.
+std::string WhyRefused(const WhatIfArguments& arguments, const Snapshot& job) {
+  const std::string& id = arguments.subject;
+  const std::vector<std::string> options = OtherwiseBy(arguments);
+  if (options.empty()) return "";
+  if (job.is_final) {
+    return fmt::format(
+        "{} has ended, so {} can change nothing; leave {} out to see how it ended, or ask about a "
+        "plan or an event log of Spark, which are files",
+        id, fmt::join(options, " and "), options.size() == 1 ? "it" : "them");
+  }
+  const bool is_workflow = job.info && job.info->kind == JobKind::kWorkflow;
+  if (is_workflow && !arguments.executors.empty()) {
+    return fmt::format(
+        "{} is a workflow: --executors is for applications of Spark; pass the id of one of its "
+        "jobs, or ask about --slots",
+        id);
+  }
+  if (!is_workflow && (arguments.data_factor || arguments.policy)) {
+    return fmt::format(
+        "{} is not a workflow: --data-factor and --policy are for plans and workflows; pass the "
+        "id of the workflow that it is part of",
+        id);
+  }
+  return "";
+}
+
+// What is wrong with --executors, by the field in which the master found it; empty: nothing.
+std::string WrongExecutors(std::string_view message) {
+  constexpr std::string_view kField = "].executors: ";
+  const std::size_t at = message.find(kField);
+  if (!message.starts_with("scenarios[") || at == std::string_view::npos) return "";
+  return fmt::format("--executors: {}", message.substr(at + kField.size()));
 }
 
 bool IsPlanByName(const std::string& subject) {
@@ -367,13 +409,15 @@ int Do(const WhatIfArguments& arguments) {
   return AtMaster(arguments.master, [&](const Client& master) -> absl::StatusOr<int> {
     const auto outcomes = master.EstimateJob(arguments.subject, scenarios);
     if (absl::IsNotFound(outcomes.status())) return NoSuchJob(arguments.subject, master);
-    if (absl::IsInvalidArgument(outcomes.status()) && (arguments.data_factor || arguments.policy) &&
-        !IsWorkflow(arguments.subject, master)) {
-      Complain(fmt::format(
-          "{} is not a workflow: --data-factor and --policy are for plans and workflows; pass the "
-          "id of the workflow that it is part of",
-          arguments.subject));
-      return kUsage;
+    if (absl::IsInvalidArgument(outcomes.status()) ||
+        absl::IsFailedPrecondition(outcomes.status())) {
+      const auto job = master.GetJob(arguments.subject, View::kBasic);
+      std::string reason = job.ok() ? WhyRefused(arguments, *job) : "";
+      if (reason.empty()) reason = WrongExecutors(outcomes.status().message());
+      if (!reason.empty()) {
+        Complain(reason);
+        return kUsage;
+      }
     }
     if (!outcomes.ok()) return outcomes.status();
     return arguments.executors.empty() ? Show(arguments, scenarios, *outcomes)

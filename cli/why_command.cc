@@ -35,6 +35,8 @@ nlohmann::json JsonOf(const QueryWaits& query) {
   for (const Culprit& culprit : query.culprits) {
     nlohmann::json cause = {{"resource", std::string(console::ResourceName(culprit.resource))},
                             {"seconds", culprit.seconds}};
+    if (culprit.seconds_lower) cause["seconds_lower"] = *culprit.seconds_lower;
+    if (culprit.seconds_upper) cause["seconds_upper"] = *culprit.seconds_upper;
     if (!culprit.job_id.empty()) cause["job_id"] = culprit.job_id;
     if (!culprit.query.empty()) cause["query"] = culprit.query;
     if (culprit.job_id.empty() && culprit.jobs > 0) cause["other_jobs"] = culprit.jobs;

@@ -11,12 +11,14 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "cli/at_master.h"
 #include "cli/background_progress.h"
 #include "cli/commands.h"
 #include "cli/environment.h"
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
 #include "cli/master_trouble.h"
+#include "cli/page_of_job.h"
 #include "cli/progress.h"
 #include "cli/temporary_directory.h"
 #include "cli/worker_command.h"
@@ -40,10 +42,12 @@ class Watching {
       : progress_(MakeProgress(arguments, StreamsOfRun(arguments.mode).progress,
                                Environment::OfProcess())),
         thread_([this, &master, id](const std::stop_token& stop) {
+          bool is_page_said = false;
           const WatchCalls calls = {
               .on_snapshot =
-                  [this](const Snapshot& snapshot) {
+                  [&](const Snapshot& snapshot) {
                     progress_.Show(snapshot);
+                    if (!std::exchange(is_page_said, true)) SayPage(master, id);
                     return true;
                   },
               .on_trouble = [this](const std::string& message) { Say(message); }};
@@ -52,6 +56,8 @@ class Watching {
           if (!final.ok() && !absl::IsCancelled(final.status())) {
             Say(DescribeMasterTrouble(master.address(), final.status()));
           }
+          const auto waits = final.ok() ? WaitsOf(*final, master, stop) : std::nullopt;
+          if (waits) progress_.Explain(*waits);
           ended_.set_value();
         }) {}
 
@@ -66,6 +72,11 @@ class Watching {
   }
 
  private:
+  void SayPage(const Client& master, const std::string& id) {
+    const std::string page = PageOfJob(master, id);
+    if (!page.empty()) progress_.Mention(fmt::format("page of the job: {}", page));
+  }
+
   BackgroundProgress progress_;
   std::promise<void> ended_;
   std::jthread thread_;

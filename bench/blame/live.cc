@@ -127,7 +127,9 @@ Live FollowLive(const Workload& workload, const Outcome& outcome) {
   while (next < said.size()) step();
   for (int more = 0; more < 5; ++more) step();
   const std::size_t queries = workload.shape.queries;
-  live.seconds.assign(queries, std::vector<double>(queries, 0));
+  for (Weights* weights : {&live.seconds, &live.lower, &live.upper}) {
+    weights->assign(queries, std::vector<double>(queries, 0));
+  }
   for (std::size_t q = 0; q < queries; ++q) {
     const double before = ThreadSeconds();
     const auto explanation = waits.Ask(JobId(q), {.culprits_max = 1'000});
@@ -136,7 +138,10 @@ Live FollowLive(const Workload& workload, const Outcome& outcome) {
     for (const QueryWaits& query : explanation->queries) {
       for (const Culprit& culprit : query.culprits) {
         for (std::size_t by = 0; by < queries; ++by) {
-          if (culprit.job_id == JobId(by)) live.seconds[q][by] += culprit.seconds;
+          if (culprit.job_id != JobId(by)) continue;
+          live.seconds[q][by] += culprit.seconds;
+          live.lower[q][by] += culprit.seconds_lower.value_or(culprit.seconds);
+          live.upper[q][by] += culprit.seconds_upper.value_or(culprit.seconds);
         }
       }
     }

@@ -10,8 +10,10 @@
 namespace tidemark::bench {
 
 struct Live {
-  Weights
-      seconds;  // by which each job ended later because of each other, as `tidemark why` says it
+  // By which each job ended later because of each other, as `tidemark why` says it, and its limits.
+  Weights seconds;
+  Weights lower;
+  Weights upper;
   std::vector<double> update_ms;  // of each second: events taken, sums folded
   std::vector<double> question_ms;
   double memory_mb = 0;

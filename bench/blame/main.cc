@@ -55,12 +55,13 @@ std::vector<double> TaskSeconds(const Workload& workload, const Outcome& outcome
   return seconds;
 }
 
-std::map<std::string, Weights> Named(const Workload& workload, const Outcome& outcome) {
+std::map<std::string, Weights> Named(const Workload& workload, const Outcome& outcome,
+                                     const Live& live) {
   const blame::Ledger ledger = LedgerOf(PiecesOf(workload, outcome));
   Baselines baselines = BaselinesOf(workload, outcome);
   return {{"tidemark", DelaySeconds(workload, ledger)},
           {"protograph", GraphResponsibilities(workload, ledger)},
-          {"live", FollowLive(workload, outcome).seconds},
+          {"live", live.seconds},
           {"stolen_time", std::move(baselines.stolen_seconds)},
           {"overlap", std::move(baselines.overlap_seconds)}};
 }
@@ -92,7 +93,8 @@ Json JudgeSimulated(const Options& options, const Shape& shape, const char* titl
     const Workload workload = MakeWorkload(shape, options.first_seed + run);
     const Outcome outcome = Simulate(workload, true);
     const std::vector<double> seconds = TaskSeconds(workload, outcome);
-    for (const auto& [name, weights] : Named(workload, outcome)) {
+    const Live live = FollowLive(workload, outcome);
+    for (const auto& [name, weights] : Named(workload, outcome, live)) {
       for (std::size_t q = 0; q < workload.shape.queries; ++q) {
         if (Sum(outcome.taken[q]) < kLostMin * seconds[q]) continue;
         scores[name].Add(outcome.taken[q], weights[q]);
@@ -129,6 +131,8 @@ Json JudgeInterventions(const Options& options, bool shared_slots) {
   if (shared_slots) shape.slots = 16;
   std::map<std::string, Score> scores;
   std::vector<double> said_of_gained;
+  std::size_t named = 0;
+  std::size_t held = 0;
   for (std::uint64_t run = 0; run < options.interventions; ++run) {
     const Workload workload = MakeWorkload(shape, options.first_seed + 1'000 + run);
     const Outcome outcome = Simulate(workload, true);
@@ -139,20 +143,29 @@ Json JudgeInterventions(const Options& options, bool shared_slots) {
         if (q != by) gains[q][by] = outcome.query_seconds[q] - without.query_seconds[q];
       }
     }
-    for (const auto& [name, weights] : Named(workload, outcome)) {
+    const Live live = FollowLive(workload, outcome);
+    for (const auto& [name, weights] : Named(workload, outcome, live)) {
       for (std::size_t q = 0; q < shape.queries; ++q) {
         const double most = *std::max_element(gains[q].begin(), gains[q].end());
         if (most < kLostMin * outcome.query_seconds[q]) continue;
         scores[name].Add(gains[q], weights[q]);
         const auto first = std::max_element(weights[q].begin(), weights[q].end());
-        const double gained = gains[q][static_cast<std::size_t>(first - weights[q].begin())];
-        if (name == "live" && gained > 0) said_of_gained.push_back(*first / gained);
+        const auto by = static_cast<std::size_t>(first - weights[q].begin());
+        const double gained = gains[q][by];
+        if (name != "live") continue;
+        if (gained > 0) said_of_gained.push_back(*first / gained);
+        ++named;
+        held += gained >= live.lower[q][by] && gained <= live.upper[q][by] ? 1 : 0;
       }
     }
   }
   fmt::print("By taking a query away, {}:\n", shared_slots ? "slots shared" : "slots of their own");
   Json json = Told(scores);
   json["seconds_said_of_gained"] = Foretold(std::move(said_of_gained));
+  const double part =
+      static_cast<double>(held) / static_cast<double>(std::max<std::size_t>(1, named));
+  json["gained_within_limits"] = part;
+  fmt::print("  gained within the limits that were said: {:.0f} %\n", 100 * part);
   return json;
 }
 

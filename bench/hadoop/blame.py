@@ -4,12 +4,13 @@
 A job computes in two reduce tasks; in every other run one computes beside it in twice as many map tasks as there are
 processors. Right: `tidemark why` names it, and the processor, first. In the runs without it no job may be named. All
 is on one host, which both node managers are on. What was run is kept in the file of --json: a second call goes on
-from there.
-usage: ./dev bench hadoop_blame [--runs N] [--json FILE] [--save]
+from there, and no run is begun that might not end within --minutes. `--only 1` tries one with the noisy job.
+usage: ./dev bench hadoop_blame [--runs N] [--only N] [--minutes N] [--json FILE] [--save]
 """
 
 import argparse
-import json
+import contextlib
+import getpass
 import os
 import pathlib
 import signal
@@ -26,10 +27,11 @@ import measure  # noqa: E402
 import why  # noqa: E402
 
 REDUCES = 2
-ROUNDS = 60  # some 40 s on two processors
+ROUNDS = 45  # some 10 to 20 s of a processor for the larger of its reduce tasks
 SAMPLES = 20_000_000_000  # of each task of the noisy job, which is killed long before it has them
 NODE_MEGABYTES = 2048  # of two: application masters of 384, tasks of 256
-WARM_SECONDS = 10
+STARTED_SECONDS = 120
+WARM_SECONDS = 3  # until its tasks have told of themselves
 NAMES = {"victim": "two-path", "noisy": "QuasiMonteCarlo"}
 
 
@@ -40,9 +42,13 @@ def victim(cluster):
         "/inputs/musae-github", cluster.output()])
 
 
+def noisy_tasks():
+    return 2 * (os.cpu_count() or 1)
+
+
 def noisy(cluster):
-    tasks = 2 * (os.cpu_count() or 1)
-    return cluster.command("examples", ["pi", "-Dmapreduce.map.speculative=false", str(tasks), str(SAMPLES)])
+    return cluster.command("examples",
+                           ["pi", "-Dmapreduce.map.speculative=false", str(noisy_tasks()), str(SAMPLES)])
 
 
 class Watched:
@@ -71,27 +77,45 @@ class Watched:
             raise SystemExit(f"the {self.what} failed:\n{self.log.read()[-3000:]}")
 
     def end(self):
-        if self.process.poll() is None:
+        with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGTERM)
-        self.process.wait()
+        try:
+            self.process.wait(30)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
         self.log.close()
 
     def __exit__(self, *exception):
-        if self.process.poll() is None:
-            self.kill_job()
-        self.end()
+        try:
+            if self.process.poll() is None:
+                self.kill_job()
+        finally:
+            self.end()
+
+    def path(self):
+        return f"/ws/v1/cluster/apps/{self.job.replace('job', 'application')}"
+
+    def containers(self):
+        """That run now; none: also where it has ended."""
+        return ((self.cluster.ask(self.path()) or {}).get("app") or {}).get("runningContainers", 0)
+
+    def wait_for_containers(self, is_enough):
+        deadline = time.monotonic() + STARTED_SECONDS
+        while not is_enough(self.containers()):
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise SystemExit(f"the {self.what} has {self.containers()} containers after {STARTED_SECONDS} s")
+            time.sleep(0.5)
 
     def kill_job(self):
         """Its client alone would leave it running. Until its containers are gone."""
-        path = f"/ws/v1/cluster/apps/{self.job.replace('job', 'application')}"
-        request = urllib.request.Request(self.cluster.says["web"] + path + "/state", method="PUT",
-                                         data=b'{"state": "KILLED"}', headers={"Content-Type": "application/json"})
+        request = urllib.request.Request(
+            f"{self.cluster.says['web']}{self.path()}/state?user.name={getpass.getuser()}", method="PUT",
+            data=b'{"state": "KILLED"}', headers={"Content-Type": "application/json"})
         with urllib.request.urlopen(request, timeout=10):
             pass
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            if ((self.cluster.ask(path) or {}).get("app") or {}).get("runningContainers", 0) <= 0:
-                return
+        deadline = time.monotonic() + STARTED_SECONDS
+        while self.containers() > 0 and time.monotonic() < deadline:
             time.sleep(0.5)
 
 
@@ -102,10 +126,12 @@ def run_victim(cluster, asked):
     return job.job, time.monotonic() - began
 
 
-def run(cluster, asked, is_noisy):
+def run(cluster, asked, number):
+    is_noisy = number % 2 == 1
     other = None
     if is_noisy:
         with Watched(cluster, asked, "noisy", noisy(cluster)) as other:
+            other.wait_for_containers(lambda running: running > noisy_tasks())  # and its application master
             time.sleep(WARM_SECONDS)
             job, seconds = run_victim(cluster, asked)
     else:
@@ -113,7 +139,8 @@ def run(cluster, asked, is_noisy):
     time.sleep(why.SETTLED_SECONDS)
     queries = asked.why(job)
     others = why.other_jobs(queries, job)
-    found = {"noisy": is_noisy, "seconds": seconds, "processor_wait_seconds": why.waited(queries, "processor"),
+    found = {"run": number, "noisy": is_noisy, "seconds": seconds,
+             "processor_wait_seconds": why.waited(queries, "processor"),
              "unreported_seconds": sum(culprit["seconds"] for culprit in why.culprits(queries)
                                        if culprit.get("unreported")),
              "culprits": others[:3]}
@@ -123,35 +150,48 @@ def run(cluster, asked, is_noisy):
     return found
 
 
+def line_of(found):
+    first = found["culprits"][0] if found["culprits"] else None
+    named = f"{first['job_id']} ({first['resource']}, {first['seconds']:.1f} s)" if first else "no job"
+    told = "right" if found.get("right", not first) else "wrong"
+    where = "beside the noisy job" if found["noisy"] else "alone"
+    return (f"run {found['run']}, {where}: took {found['seconds']:.1f} s, "
+            f"waited {found['processor_wait_seconds']:.1f} s for a processor; named {named}: {told}")
+
+
 def summary(runs):
     beside = [one for one in runs if one["noisy"]]
-    return {"right": sum(one["right"] for one in beside), "of": len(beside),
-            "false_blame": sum(bool(one["culprits"]) for one in runs if not one["noisy"]),
-            "quiet": len(runs) - len(beside)}
+    return {"hadoop": {"right": sum(one["right"] for one in beside), "of": len(beside),
+                       "false_blame": sum(bool(one["culprits"]) for one in runs if not one["noisy"]),
+                       "quiet": len(runs) - len(beside)}}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=2, help="with the noisy job, and as many without")
+    parser.add_argument("--only", type=int,
+                        help="this one, from 0 on, again if it was run; odd ones have the noisy job")
+    parser.add_argument("--minutes", type=float, default=10, help="begin none that may not end by then")
     parser.add_argument("--tidemark", default=measure.TIDEMARK)
     parser.add_argument("--json", default=hadoop.ROOT / "build" / "bench" / "hadoop_blame.json",
                         help="where figures and runs are kept")
     parser.add_argument("--save", action="store_true", help="the figures in bench/results/blame.json, too")
     arguments = parser.parse_args()
-    runs = measure.kept(arguments.json).get("runs", [])
+    measure.end_when_cut()
+    kept = measure.Kept(arguments.json, arguments.only, arguments.minutes)
     with tempfile.TemporaryDirectory() as directory:
         graph = pathlib.Path(directory) / "musae-github"
         subprocess.run(["zstd", "-dqo", graph, hadoop.ROOT / "data" / "graphs" / "musae-github.txt.zst"], check=True)
         with hadoop.Cluster(arguments.tidemark, NODE_MEGABYTES, {"musae-github": graph}) as cluster, \
                 measure.master(arguments.tidemark) as address:
             asked = why.Asked([arguments.tidemark], address)
-            for number in range(len(runs), 2 * arguments.runs):
-                runs.append(run(cluster, asked, number % 2 == 0))
-                print(json.dumps(runs[-1]), flush=True)
-                measure.keep(arguments.json, {**summary(runs), "context": measure.context(), "runs": runs})
-    print(json.dumps(summary(runs)))
+            for number in kept.missing(range(max(2 * arguments.runs, (arguments.only or 0) + 1))):
+                found = run(cluster, asked, number)
+                kept.add(found, summary)
+                print(line_of(found), flush=True)
+    print(summary(kept.runs))
     if arguments.save:
-        measure.merge("blame", {"hadoop": summary(runs)})
+        measure.merge("blame", summary(kept.runs))
 
 
 if __name__ == "__main__":

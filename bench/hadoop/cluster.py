@@ -36,6 +36,14 @@ class Cluster:
              f"-Dtidemark.bench={self.folder}",
              f"-Dtidemark.bench.node.mb={self.node_megabytes}"],
             stdout=open(self.folder / "maven.log", "w"), stderr=subprocess.STDOUT)
+        try:
+            self.wait_until_ready()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def wait_until_ready(self):
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not (self.folder / "ready").exists():
             if self.process.poll() is not None or time.monotonic() > deadline:
@@ -44,11 +52,14 @@ class Cluster:
         for line in (self.folder / "ready").read_text().splitlines():
             name, value = line.split(" ", 1)
             self.says[name] = value
-        return self
 
     def __exit__(self, *exception):
         (self.folder / "stop").touch()
-        self.process.wait(timeout=120)
+        try:
+            self.process.wait(timeout=120)
+        except subprocess.TimeoutExpired:
+            self.process.terminate()
+            self.process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def output(self):

@@ -79,6 +79,7 @@ def main():
     parser.add_argument("--tidemark", default=cluster.measure.TIDEMARK)
     parser.add_argument("--json", default=cluster.BUILD / "blame.json", help="where the figures go")
     arguments = parser.parse_args()
+    cluster.measure.end_when_cut()
     cluster.build_connector()
     runs = []
     with cluster.Spark(arguments.version, arguments.tidemark) as spark, \

@@ -22,6 +22,14 @@ def must(*words):
     return cluster.must([str(word) for word in words])
 
 
+def signal_to(kill, process, number):
+    """Sends a signal with os.kill or os.killpg, unless the process has ended meanwhile."""
+    try:
+        kill(process, number)
+    except ProcessLookupError:
+        pass
+
+
 class Host:
     def __init__(self, number, namespace, processor):
         self.number = number
@@ -93,14 +101,11 @@ class Hosts:
 
     @staticmethod
     def end(process):
-        try:
-            os.killpg(process.pid, signal.SIGTERM)
-        except ProcessLookupError:
-            pass
+        signal_to(os.killpg, process.pid, signal.SIGTERM)
         try:
             process.wait(20)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
+            signal_to(os.killpg, process.pid, signal.SIGKILL)
             process.wait()
 
     def remove(self):
@@ -110,10 +115,7 @@ class Hosts:
             # What is left of them, such as executors whose worker did not end them.
             left = subprocess.run(["ip", "netns", "pids", namespace], capture_output=True, text=True).stdout
             for process in left.split():
-                try:
-                    os.kill(int(process), signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
+                signal_to(os.kill, int(process), signal.SIGKILL)
             subprocess.run(["ip", "netns", "delete", namespace], capture_output=True)
 
 

@@ -1,22 +1,23 @@
 """Whether what a master names is what slows a query down, on a real Spark of two hosts.
 
 Four queries of different kinds run at once in two FAIR pools: one computes, one shuffles, one reads, one goes over what
-is cached. `tidemark why` names what one of them, the target, waited for most; then each of the others is taken away in
-turn. Right: without the one that was named first the target is fastest. A workload in which the target gains less than
-5 % from any of that tells nothing, and does not count.
+is cached. `tidemark why` says for how many seconds each of the others held up one of them, the target; then each of
+the others is taken away in turn. Right: without the one that was named for the most seconds the target is fastest. A
+workload in which the target gains less than 5 % from any of that tells nothing, and does not count.
 
-With --induced one query runs alone while a process beside it spins on a host's processor, writes to its disk, or its
+With --induced one query runs alone while processes beside it spin on a host's processor, write to its disk, or its
 network is slow; or nothing of that. Right: the resource and the host are those that the query waited for most. Without
 contention, and a wait that takes more than a fifth of the query's time, or a job that is named, is false blame.
 
 Hosts are network namespaces with a processor each, made here, which needs root (hosts.py); they have one disk together,
 so the host whose disk is not written to has its shuffle files in memory. What was run is kept in the file of --json: a
-second call goes on from there.
+second call goes on from there, and none is begun that might not end within --minutes. `--only 3` tries one.
+usage: ./dev bench spark_intervention [--induced] [--runs N] [--only N] [--minutes N] [--json FILE] [--save]
 """
 
 import argparse
 import contextlib
-import json
+import os
 import pathlib
 import queue
 import random
@@ -30,25 +31,29 @@ import hosts as machines
 import why
 
 KINDS = ("compute", "shuffle", "read", "cache")
+# What one of weight 1 does, before it is measured: seconds of a processor, megabytes, files, times.
+AMOUNTS = {"compute": 8, "shuffle": 160, "read": 24, "cache": 120}
+ALONE_SECONDS = 5  # that it takes by itself, by its measured amount
+TRIED = 0.5  # of these amounts, to measure them
 POOLS = ("a", "b")
 SLOTS = 4  # of each host, on one processor
-WORKLOAD_SECONDS = 180
+ROUND_SECONDS = 180  # patience
 GAIN_MIN = 0.05
 WAIT_MIN = 0.2  # of a query's time, from which on the console names it
-CONTENTIONS = ("none", "processor", "disk", "network")
+CONTENTIONS = ("processor", "disk", "network", "none")
 CONTENTION_FOR = {"io": "disk"}  # what is waited for then; of the others the name is the same
 SPINNERS = 3
 WRITERS = 2
-SLOW_RATE = "4mbit"
-TARGET = "target:mixed:a:8:0.5"
-WARM = "warm:mixed:a:8:0.2"
+# Each task of the target fetches some 0.4 MB from the other host.
+SLOW_RATE = "1mbit"
+TARGET = "target:mixed:a:12:0.8"
+WARM = "warm:mixed:a:12:0.2"
 
 
 class Application:
     """Rounds.java on a standalone cluster: one round at a time."""
 
-    def __init__(self, spark, hosts, manager, tidemark_address, more=()):
-        self.deadline = time.monotonic() + WORKLOAD_SECONDS
+    def __init__(self, spark, hosts, manager, asked, more):
         data = spark.folder / f"data-{time.monotonic_ns()}"
         events = spark.folder / f"events-{time.monotonic_ns()}"
         data.mkdir()
@@ -56,17 +61,19 @@ class Application:
         settings = {"spark.master": manager.address, "spark.driver.host": machines.HUB,
                     "spark.driver.bindAddress": machines.HUB, "spark.scheduler.mode": "FAIR",
                     "spark.jars": str(cluster.CONNECTOR), "spark.plugins": "org.tidemark.spark.TidemarkPlugin",
-                    "spark.tidemark.master": tidemark_address, **dict(more)}
+                    "spark.tidemark.master": asked.address, **more}
         command = spark.submit(["--name", "rounds", "--class", "org.tidemark.bench.Rounds", str(spark.jobs_jar()),
                                 str(data)], settings, events)
         self.log = f"{events}.log"
         self.hosts = hosts
+        known = asked.jobs()
         self.process = hosts.start(hosts.within_hub(*command), self.log, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                    text=True, cwd=spark.folder,
                                    env={**spark.environment(), "SPARK_LOCAL_IP": machines.HUB})
         self.lines = queue.Queue()
         threading.Thread(target=self.read, daemon=True).start()
         self.until("READY")
+        self.job = asked.wait_for(None, known)
 
     def read(self):
         for line in self.process.stdout:
@@ -75,11 +82,12 @@ class Application:
 
     def until(self, last):
         said = []
+        deadline = time.monotonic() + ROUND_SECONDS
         while True:
             try:
-                line = self.lines.get(timeout=max(0.1, self.deadline - time.monotonic()))
+                line = self.lines.get(timeout=max(0.1, deadline - time.monotonic()))
             except queue.Empty:
-                raise SystemExit(f"no {last} within {WORKLOAD_SECONDS} s; see the end of its log:\n{self.end_of_log()}")
+                raise SystemExit(f"no {last} within {ROUND_SECONDS} s; see the end of its log:\n{self.end_of_log()}")
             if line is None:
                 raise SystemExit(f"the application has ended:\n{self.end_of_log()}")
             if line == last:
@@ -107,61 +115,117 @@ class Application:
         self.hosts.processes.remove(self.process)
 
 
+@contextlib.contextmanager
+def application(spark, hosts, slots, disks, asked, more=None):
+    with machines.Standalone(spark, hosts, slots, disks) as manager, \
+            Application(spark, hosts, manager, asked, more or {}) as begun:
+        yield begun
+
+
 def workload(number):
-    """The target, and the four queries: their amounts are chosen so that each alone takes some seconds of a processor."""
+    """The target, and of the four queries their pools, tasks and weights; in which order they are taken away."""
     chance = random.Random(number)
-    queries = {}
+    queries = {kind: (chance.choice(POOLS), chance.choice((4, 8, 12)), chance.choice((0.4, 1, 2))) for kind in KINDS}
+    target = KINDS[number % len(KINDS)]
+    sources = [kind for kind in KINDS if kind != target]
+    chance.shuffle(sources)
+    return target, queries, sources
+
+
+def words_of(queries, amounts, share=1.0):
+    """For Rounds.java, in the order of KINDS: within a pool the first comes first."""
+    words = []
+    for kind, (pool, tasks, weight) in queries.items():
+        work = amounts[kind] * weight * share
+        if kind == "read":
+            tasks = 1  # a file is a task
+        if kind in ("compute", "shuffle"):
+            work /= tasks
+        words.append(f"{kind}:{kind}:{pool}:{tasks}:{work if kind == 'compute' else max(1, round(work))}")
+    return words
+
+
+def measured(begun):
+    """Amounts of which each takes ALONE_SECONDS by itself on these hosts; warms them up, too."""
+    usual = {kind: ("a", 8, 1) for kind in KINDS}
+    begun.round(*words_of(usual, AMOUNTS, 0.2))
+    amounts = {}
     for kind in KINDS:
-        weight = chance.choice((0.4, 1, 2))
-        tasks = chance.choice((4, 8, 12))
-        work = {"compute": 8 * weight / tasks, "shuffle": max(1, round(160 * weight / tasks)),
-                "read": max(1, round(24 * weight / tasks)), "cache": round(120 * weight)}[kind]
-        queries[kind] = (chance.choice(POOLS), tasks, work)
-    return KINDS[number % len(KINDS)], queries, chance
+        seconds = begun.round(*words_of({kind: usual[kind]}, AMOUNTS, TRIED))[kind][1]
+        amounts[kind] = AMOUNTS[kind] * TRIED * ALONE_SECONDS / seconds
+    return amounts
 
 
-def words_of(queries, share=1):
-    """For Rounds.java; `share`: of their work, which is whole numbers of all but computing."""
-    return [f"{kind}:{kind}:{pool}:{tasks}:{work * share if kind == 'compute' else max(1, round(work * share))}"
-            for kind, (pool, tasks, work) in queries.items()]
+def said_of(found, names):
+    """Of each source by its kind: the seconds that it is said to have taken, and their limits."""
+    said = {}
+    for culprit in found:
+        if culprit.get("query") not in names:
+            continue
+        sums = said.setdefault(names[culprit["query"]], [0, 0, 0])
+        for at, limit in enumerate(("seconds", "seconds_lower", "seconds_upper")):
+            sums[at] += culprit.get(limit, culprit["seconds"])
+    return said
 
 
-def intervene(spark, hosts, manager, asked, number):
-    target, queries, chance = workload(number)
-    known = asked.jobs()
-    with Application(spark, hosts, manager, asked.address) as application:
-        job = asked.wait_for(None, known)
-        application.round(*words_of(queries, 0.2))
-        application.round(*words_of(queries, 0.2))
-        together = application.round(*words_of(queries))
-        time.sleep(why.SETTLED_SECONDS)
-        names = {name: kind for kind, (name, _) in together.items()}
-        found = why.culprits(asked.why(f"{job}/{together[target][0]}", "--top", "50"))
-        named = [names[culprit["query"]] for culprit in found if culprit.get("query") in names]
-        without = {}
-        sources = [kind for kind in KINDS if kind != target]
-        chance.shuffle(sources)
-        for source in sources:
-            rest = {kind: query for kind, query in queries.items() if kind != source}
-            without[source] = application.round(*words_of(rest))[target][1]
+def intervene(begun, amounts, asked, number):
+    target, queries, sources = workload(number)
+    together = begun.round(*words_of(queries, amounts))
+    time.sleep(why.SETTLED_SECONDS)
+    names = {name: kind for kind, (name, _) in together.items() if kind != target}
+    found = why.culprits(asked.why(f"{begun.job}/{together[target][0]}", "--top", "100"))
+    said = said_of(found, names)
+    named = max(said, key=lambda kind: said[kind][0], default=None)
     lasted = together[target][1]
-    gains = {source: lasted - seconds for source, seconds in without.items()}
+    gains = {}
+    for source in sources:
+        rest = {kind: query for kind, query in queries.items() if kind != source}
+        gains[source] = lasted - begun.round(*words_of(rest, amounts))[target][1]
     best = max(gains, key=gains.get)
-    return {"workload": number, "target": target, "seconds": lasted, "gains": gains,
-            "counts": gains[best] >= GAIN_MIN * lasted, "named": named[0] if named else None,
-            "right": bool(named) and named[0] == best, "culprits": found[:5]}
+    return {"run": number, "target": target, "seconds": lasted, "queries": queries, "amounts": amounts, "gains": gains,
+            "counts": gains[best] >= GAIN_MIN * lasted, "named": named, "said": said, "right": named == best,
+            "is_within": named is not None and said[named][1] <= gains[named] <= said[named][2],
+            "culprits": found[:5]}
+
+
+def line_of_intervention(run):
+    gains = ", ".join(f"{source} {gain:.1f} s" for source, gain in run["gains"].items())
+    named = "nobody"
+    if run["named"]:
+        seconds, lower, upper = run["said"][run["named"]]
+        named = f"{run['named']} ({seconds:.1f} s, {lower:.1f} to {upper:.1f})"
+    told = "right" if run["right"] else "wrong"
+    return (f"workload {run['run']}: {run['target']} took {run['seconds']:.1f} s; named {named}; "
+            f"gained without {gains}: {told if run['counts'] else 'does not count'}")
+
+
+def intervene_all(arguments, kept, spark, hosts, asked):
+    disks = [spark.folder / f"disk-of-{host.number}" for host in hosts.hosts]
+    for disk in disks:
+        disk.mkdir()
+    begun = amounts = None
+    with contextlib.ExitStack() as stack:
+        for number in kept.missing(range(arguments.runs)):
+            if begun is None:
+                begun = stack.enter_context(application(spark, hosts, SLOTS, disks, asked))
+                amounts = measured(begun)
+                print(f"amounts: {amounts}", flush=True)
+            yield intervene(begun, amounts, asked, number)
 
 
 @contextlib.contextmanager
 def contention(kind, hosts, host, disk):
     """While it lasts, the host lacks a resource."""
+    # A session is scheduled as a group, whatever the nice of its processes.
+    write = (f"echo 19 >/proc/self/autogroup; exec 2>/dev/null; "
+             f"while :; do dd if=/dev/zero of={disk}/noise$0 bs=1M count=128 conv=fsync; done")
     commands = {"none": [], "network": [],
                 "processor": SPINNERS * [host.within("sh", "-c", "while :; do :; done")],
-                "disk": [["nice", "-n", "19", "sh", "-c", "while :; do dd if=/dev/zero of="
-                          f"{disk}/noise{writer} bs=1M count=128 conv=fsync 2>/dev/null; done"]
-                         for writer in range(WRITERS)]}[kind]
-    processes = [subprocess.Popen(command, start_new_session=True) for command in commands]
+                "disk": [["nice", "-n", "19", "sh", "-c", write, str(writer)] for writer in range(WRITERS)]}[kind]
+    processes = []
     try:
+        for command in commands:
+            processes.append(subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL))
         if kind == "network":
             hosts.limit(host, SLOW_RATE)
         yield
@@ -171,6 +235,8 @@ def contention(kind, hosts, host, disk):
         hosts.limit(host, machines.USUAL_RATE)
         for noise in pathlib.Path(disk).glob("noise*"):
             noise.unlink()
+        if kind == "disk":
+            os.sync()  # so that it is over
 
 
 def waits_of(answer):
@@ -194,82 +260,87 @@ def judge(kind, host, hosts, asked, job, query, seconds):
     return {**found, "right": named and worst == kind and where == host.address}
 
 
-def induce(spark, hosts, asked, number, done):
-    """The contentions of a run that are not done: each on the host that has a disk in it."""
-    host = hosts.hosts[number % len(hosts.hosts)]
-    with tempfile.TemporaryDirectory(prefix="tidemark-", dir="/dev/shm") as memory:
-        disk = spark.folder / f"disk{number}"
-        disk.mkdir(exist_ok=True)
-        disks = [disk if one is host else memory for one in hosts.hosts]
-        with machines.Standalone(spark, hosts, 1, disks) as manager:
-            known = asked.jobs()
-            # A write counts once it is on the disk.
-            with Application(spark, hosts, manager, asked.address, {"spark.shuffle.sync": "true"}) as application:
-                job = asked.wait_for(None, known)
-                application.round(WARM)
-                application.round(WARM)
-                kinds = [kind for kind in CONTENTIONS if kind not in done]
-                random.Random(number).shuffle(kinds)
-                for kind in kinds:
-                    application.deadline = time.monotonic() + WORKLOAD_SECONDS
-                    with contention(kind, hosts, host, disk):
-                        time.sleep(1)
-                        query, seconds = application.round(TARGET)["target"]
-                    time.sleep(why.SETTLED_SECONDS)
-                    yield {"run": number, **judge(kind, host, hosts, asked, job, query, seconds)}
+def line_of_induced(run):
+    waits = ", ".join(f"{resource} {seconds:.1f} s" for resource, seconds in run["waits"].items())
+    named = " on ".join(run["named"]) if run["named"] else "nothing"
+    told = {True: "false blame", False: "right"}[run["false_blame"]] if run["contention"] == "none" else \
+        "right" if run["right"] else "wrong"
+    return (f"run {run['run']}: {run['contention']} on {run['host']}, took {run['seconds']:.1f} s, waited {waits}; "
+            f"named {named}: {told}")
 
 
-def summary(runs, induced):
-    if induced:
-        shown = [run for run in runs if run["contention"] != "none"]
-        return {"induced": {"right": sum(run["right"] for run in shown), "of": len(shown),
-                            "false_blame": sum(run.get("false_blame", False) for run in runs),
-                            "quiet": len(runs) - len(shown)}}
-    counted = [run for run in runs if run["counts"]]
-    return {"intervention": {"right": sum(run["right"] for run in counted), "of": len(counted), "runs": len(runs)}}
+def place_of(number):
+    """Of a run: its contention, and the host by its place."""
+    return CONTENTIONS[number % len(CONTENTIONS)], number // len(CONTENTIONS) % 2
 
 
-def run_all(arguments, spark, hosts, asked, runs):
-    """Yields what is new."""
-    if arguments.induced:
-        for number in range(arguments.runs):
-            done = [run["contention"] for run in runs if run["run"] == number]
-            if len(done) < len(CONTENTIONS):
-                yield from induce(spark, hosts, asked, number, done)
-        return
-    disks = [spark.folder / f"disk-of-{host.number}" for host in hosts.hosts]
-    for disk in disks:
+def induce_all(arguments, kept, spark, hosts, asked):
+    """One application for each host that has a disk in it."""
+    for place, host in enumerate(hosts.hosts):
+        begun = None
+        disk = spark.folder / f"disk-of-{host.number}"
         disk.mkdir()
-    for number in range(arguments.runs):
-        if all(run["workload"] != number for run in runs):
-            with machines.Standalone(spark, hosts, SLOTS, disks) as manager:
-                yield intervene(spark, hosts, manager, asked, number)
+        with tempfile.TemporaryDirectory(prefix="tidemark-", dir="/dev/shm", ignore_cleanup_errors=True) as memory, \
+                contextlib.ExitStack() as stack:
+            disks = [disk if one is host else memory for one in hosts.hosts]
+            for number in kept.missing(n for n in range(arguments.runs) if place_of(n)[1] == place):
+                if begun is None:
+                    # A write counts once it is on the disk.
+                    begun = stack.enter_context(
+                        application(spark, hosts, 1, disks, asked, {"spark.shuffle.sync": "true"}))
+                    begun.round(WARM)
+                    begun.round(WARM)
+                kind = place_of(number)[0]
+                with contention(kind, hosts, host, disk):
+                    time.sleep(1)
+                    query, seconds = begun.round(TARGET)["target"]
+                time.sleep(why.SETTLED_SECONDS)
+                yield {"run": number, **judge(kind, host, hosts, asked, begun.job, query, seconds)}
+
+
+def summary_of_induced(runs):
+    shown = [run for run in runs if run["contention"] != "none"]
+    return {"induced": {"right": sum(run["right"] for run in shown), "of": len(shown),
+                        "false_blame": sum(run.get("false_blame", False) for run in runs),
+                        "quiet": len(runs) - len(shown)}}
+
+
+def summary_of_interventions(runs):
+    counted = [run for run in runs if run["counts"]]
+    return {"intervention": {"right": sum(run["right"] for run in counted), "of": len(counted),
+                             "within_limits": sum(run["is_within"] for run in counted), "runs": len(runs)}}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--induced", action="store_true", help="contention on one host, instead of other queries")
     parser.add_argument("--version", default="3.5.7", help="of Spark")
-    parser.add_argument("--runs", type=int, default=2,
-                        help="workloads; with --induced, of each contention and without any")
+    parser.add_argument("--runs", type=int,
+                        help="workloads [10]; with --induced, runs, of which each fourth has no contention [13]")
+    parser.add_argument("--only", type=int, help="this one of them, from 0 on, again if it was run")
+    parser.add_argument("--minutes", type=float, help="begin none that may not end by then [25; with --induced 15]")
     parser.add_argument("--tidemark", default=cluster.measure.TIDEMARK)
     parser.add_argument("--json", help="where figures and runs are kept")
     parser.add_argument("--save", action="store_true", help="the figures in bench/results/blame.json, too")
     arguments = parser.parse_args()
+    arguments.runs = max(arguments.runs or (13 if arguments.induced else 10), (arguments.only or 0) + 1)
+    minutes = arguments.minutes or (15 if arguments.induced else 25)
     path = arguments.json or cluster.BUILD / ("induced.json" if arguments.induced else "intervention.json")
+    run_all, line_of, summary = (induce_all, line_of_induced, summary_of_induced) if arguments.induced else \
+        (intervene_all, line_of_intervention, summary_of_interventions)
+    cluster.measure.end_when_cut()
+    kept = cluster.measure.Kept(path, arguments.only, minutes)
     cluster.build_connector()
-    runs = cluster.measure.kept(path).get("runs", [])
     with cluster.Spark(arguments.version, arguments.tidemark) as spark, machines.Hosts() as hosts, \
             cluster.measure.master(arguments.tidemark, within=hosts.within_hub(), host=machines.HUB) as address:
         asked = why.Asked(hosts.within_hub(arguments.tidemark), address)
-        for run in run_all(arguments, spark, hosts, asked, runs):
-            runs.append(run)
-            print(json.dumps(run), flush=True)
-            cluster.measure.keep(path, {**summary(runs, arguments.induced), "context": cluster.measure.context(),
-                                        "version": arguments.version, "runs": runs})
-    print(json.dumps(summary(runs, arguments.induced)))
+        with contextlib.closing(run_all(arguments, kept, spark, hosts, asked)) as new:
+            for run in new:
+                kept.add(run, summary, version=arguments.version)
+                print(line_of(run), flush=True)
+    print(summary(kept.runs))
     if arguments.save:
-        cluster.measure.merge("blame", summary(runs, arguments.induced))
+        cluster.measure.merge("blame", summary(kept.runs))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,11 @@
 #include "absl/time/clock.h"
 
 namespace tidemark::cli {
+namespace {
+
+constexpr char kMasterEnds[] = "the master is shutting down";
+
+}  // namespace
 
 AlertCounts& AlertCounts::operator+=(const AlertCounts& other) {
   taken += other.taken;
@@ -21,15 +26,24 @@ AlertCounts& AlertCounts::operator+=(const AlertCounts& other) {
 }
 
 AlertSender::AlertSender(AlertSenderOptions options)
-    : options_(std::move(options)), thread_([this] { Run(); }) {}
+    : options_(std::move(options)), webhook_(options_.webhook), thread_([this] { Run(); }) {}
 
 AlertSender::~AlertSender() {
+  End();
+  thread_.join();
+  for (const HookMessage& message : waiting_) {
+    GiveUp(message, kMasterEnds, &AlertCounts::dropped);
+  }
+}
+
+void AlertSender::End() {
   {
     const std::lock_guard lock(mutex_);
-    is_ending_ = true;
+    if (std::exchange(is_ending_, true)) return;
   }
+  webhook_.EndBy(std::chrono::steady_clock::now() +
+                 absl::ToChronoMilliseconds(options_.ending_max));
   changed_.notify_all();
-  thread_.join();
 }
 
 void AlertSender::Send(const Alert& alert) {
@@ -67,7 +81,6 @@ bool AlertSender::WaitUntilIdle(absl::Duration timeout) const {
 }
 
 void AlertSender::Run() {
-  Webhook webhook(options_.webhook);
   for (;;) {
     std::optional<HookMessage> message;
     {
@@ -80,33 +93,39 @@ void AlertSender::Run() {
       waiting_.pop_front();
       is_sending_ = true;
     }
-    if (!Deliver(*message, webhook)) return;
+    Deliver(*message);
   }
 }
 
-bool AlertSender::Deliver(const HookMessage& message, Webhook& webhook) {
+void AlertSender::Deliver(const HookMessage& message) {
   absl::Duration pause = options_.retry_first;
   for (int attempt = 1;; ++attempt) {
-    const Delivery delivery = webhook.Post(message.body, message.id, absl::Now());
-    if (delivery.outcome == Delivery::Outcome::kTaken) {
+    const Delivery delivery = webhook_.Post(message.body, message.id, absl::Now());
+    using Outcome = Delivery::Outcome;
+    if (delivery.outcome == Outcome::kUnusable) return SayUnusable(delivery.reason);
+    is_unusable_told_ = false;
+    if (delivery.outcome == Outcome::kTaken) {
       const std::lock_guard lock(mutex_);
       ++counts_.taken;
-      return !is_ending_;
+      return;
     }
-    if (delivery.outcome == Delivery::Outcome::kRefused || attempt >= options_.attempts_max) {
-      GiveUp(message, delivery.reason, &AlertCounts::failed);
-      return true;
+    if (delivery.outcome == Outcome::kRefused) {
+      return GiveUp(message, delivery.reason, &AlertCounts::failed);
     }
+    const bool is_last = attempt >= options_.attempts_max;
+    if (!Sleep(is_last ? absl::ZeroDuration() : std::max(pause, delivery.retry_after))) {
+      return GiveUp(message, fmt::format("{}, and {}", delivery.reason, kMasterEnds),
+                    &AlertCounts::dropped);
+    }
+    if (is_last) return GiveUp(message, delivery.reason, &AlertCounts::failed);
     {
       const std::lock_guard lock(mutex_);
       ++counts_.retried;
     }
-    if (!Sleep(std::max(pause, delivery.retry_after))) return false;
     pause = std::min(2 * pause, options_.retry_max);
   }
 }
 
-// False when the sender ends.
 bool AlertSender::Sleep(absl::Duration duration) {
   std::unique_lock lock(mutex_);
   return !changed_.wait_for(lock, absl::ToChronoMilliseconds(duration),
@@ -120,8 +139,17 @@ void AlertSender::GiveUp(const HookMessage& message, const std::string& reason,
     ++(counts_.*count);
   }
   if (!options_.on_trouble) return;
-  options_.on_trouble(fmt::format("{}: {} of job {} was not sent: {}", options_.name, message.what,
+  options_.on_trouble(fmt::format("{}: gave up on {} of job {}: {}", options_.name, message.what,
                                   message.job_id, reason));
+}
+
+void AlertSender::SayUnusable(const std::string& reason) {
+  {
+    const std::lock_guard lock(mutex_);
+    ++counts_.failed;
+  }
+  if (std::exchange(is_unusable_told_, true) || !options_.on_trouble) return;
+  options_.on_trouble(fmt::format("{}: nothing can be sent: {}", options_.name, reason));
 }
 
 }  // namespace tidemark::cli

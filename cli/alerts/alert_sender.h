@@ -28,7 +28,10 @@ struct AlertSenderOptions {
   std::size_t waiting_max = 1000;
   // Of an alert; called where Send() is. May be empty where only messages are sent.
   std::function<std::string(const Alert& alert)> message;
-  // Told of each message that was given up; from any thread.
+  // How long a message on its way is waited for at the end.
+  absl::Duration ending_max = absl::Seconds(5);
+  // Told of each message that was given up, but once of a receiver that can take none; from any
+  // thread.
   std::function<void(const std::string& line)> on_trouble;
 };
 
@@ -45,7 +48,7 @@ struct AlertCounts {
   std::uint64_t taken = 0;
   std::uint64_t retried = 0;  // attempts that failed and were followed by another
   std::uint64_t failed = 0;   // given up: refused, or tried often enough
-  std::uint64_t dropped = 0;  // given up: too many waited
+  std::uint64_t dropped = 0;  // given up: too many waited, or the sender ended
   std::uint64_t waiting = 0;  // now, with the one on its way
   std::uint64_t given_up() const { return failed + dropped; }
   AlertCounts& operator+=(const AlertCounts& other);
@@ -55,28 +58,34 @@ struct AlertCounts {
 class AlertSender {
  public:
   explicit AlertSender(AlertSenderOptions options);
-  // What waits is lost; a message on its way is waited for, options.webhook.timeout at most.
+  // End(), and waits until it has ended: a second longer than options.ending_max at most.
   ~AlertSender();
   AlertSender(const AlertSender&) = delete;
   AlertSender& operator=(const AlertSender&) = delete;
 
   void Send(const Alert& alert);
   void Send(HookMessage message);
+  // Begins to end: what waits is given up, what is on its way has options.ending_max. Returns at
+  // once, so that several can end at the same time.
+  void End();
   AlertCounts counts() const;
   // Waits until nothing waits or is on its way. False: not within `timeout`.
   bool WaitUntilIdle(absl::Duration timeout) const;
 
  private:
   void Run();
+  void Deliver(const HookMessage& message);
   // False when the sender ends.
-  bool Deliver(const HookMessage& message, Webhook& webhook);
   bool Sleep(absl::Duration duration);
+  void SayUnusable(const std::string& reason);
   // `count`: which of counts_ it is.
   void GiveUp(const HookMessage& message, const std::string& reason,
               std::uint64_t AlertCounts::*count);
 
   const AlertSenderOptions options_;
-  mutable std::mutex mutex_;  // guards the rest
+  Webhook webhook_;
+  bool is_unusable_told_ = false;  // of the thread
+  mutable std::mutex mutex_;       // guards the rest
   mutable std::condition_variable changed_;
   std::deque<HookMessage> waiting_;
   bool is_sending_ = false;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -14,29 +15,45 @@
 #include "cli/alerts/alert_messages.h"
 #include "cli/alerts/lineage_events.h"
 #include "cli/alerts/told_alerts.h"
+#include "cli/alerts/webhook.h"
 #include "transport/small_file.h"
 
 namespace tidemark::cli {
 namespace {
 
-absl::StatusOr<std::string> ReadSecret(const char* setting, const std::string& file) {
-  if (file.empty()) return std::string();
+using Faults = std::vector<AlertsFault>;
+
+// Empty: the setting names no file, or one that is among the faults.
+std::string ReadSecret(const std::string& key, const std::string& file, Faults& faults) {
+  if (file.empty()) return "";
   const absl::StatusOr<std::string> text = transport::ReadSmallFile(file);
-  if (!text.ok()) return text.status();
-  std::string secret(absl::StripAsciiWhitespace(*text));
-  if (secret.empty()) {
-    return absl::InvalidArgumentError(fmt::format("{}: {} is empty", setting, file));
+  if (!text.ok()) {
+    faults.push_back(
+        {key, fmt::format("{}: cannot read {}", key, std::string(text.status().message()))});
+    return "";
   }
+  std::string secret(absl::StripAsciiWhitespace(*text));
+  if (secret.empty()) faults.push_back({key, fmt::format("{}: {} is empty", key, file)});
   return secret;
 }
 
-absl::StatusOr<std::string> UrlOf(const AlertHook& hook) {
-  if (!hook.url.starts_with('@')) return hook.url;
-  absl::StatusOr<std::string> url = ReadSecret("alerts.webhooks", hook.url.substr(1));
-  if (url.ok() && !url->starts_with("https://") && !url->starts_with("http://")) {
-    return absl::InvalidArgumentError(
-        fmt::format("alerts.webhooks: {} must hold an address that begins with https:// or http://",
-                    hook.url.substr(1)));
+// What warnings call the receiver that is `index` in the list, from 0; not its address, which may
+// be a secret.
+std::string NameOf(const AlertHook& hook, std::size_t index) {
+  return fmt::format("alerts.webhooks, {} ({})", index + 1, hook.shape);
+}
+
+std::string ReadUrl(const AlertSettings& settings, std::size_t index, Faults& faults) {
+  const AlertHook& hook = settings.hooks[index];
+  const std::string key = "alerts.webhooks";
+  const bool is_file = hook.url.starts_with('@');
+  std::string url = is_file ? ReadSecret(key, hook.url.substr(1), faults) : hook.url;
+  if (url.empty()) return url;
+  const absl::Status status = CheckWebhookAddress(url, settings.allow_local);
+  if (!status.ok()) {
+    const std::string source = is_file ? fmt::format(", from {}", hook.url.substr(1)) : "";
+    faults.push_back(
+        {key, fmt::format("{}{}: {}", NameOf(hook, index), source, std::string(status.message()))});
   }
   return url;
 }
@@ -48,27 +65,27 @@ struct Secrets {
   std::string lineage_token;
 };
 
-absl::StatusOr<Secrets> ReadSecrets(const AlertSettings& settings, const LineageSettings& lineage) {
+Secrets ReadSecrets(const AlertSettings& settings, const LineageSettings& lineage, Faults& faults) {
   Secrets secrets;
-  absl::StatusOr<std::string> token = ReadSecret("lineage.token", lineage.token_file);
-  if (!token.ok()) return token.status();
-  secrets.lineage_token = *std::move(token);
-  absl::StatusOr<std::string> signing = ReadSecret("alerts.secret", settings.secret_file);
-  if (!signing.ok()) return signing.status();
-  absl::StatusOr<std::string> key = ReadSecret("alerts.routing_key", settings.routing_key_file);
-  if (!key.ok()) return key.status();
-  for (const AlertHook& hook : settings.hooks) {
-    absl::StatusOr<std::string> url = UrlOf(hook);
-    if (!url.ok()) return url.status();
-    if (hook.shape == "pagerduty" && key->empty()) {
-      return absl::InvalidArgumentError(
-          "alerts.webhooks: PagerDuty wants a routing key; put it into a file and set "
-          "alerts.routing_key to its name");
-    }
-    secrets.urls.push_back(*std::move(url));
+  for (std::size_t i = 0; i < settings.hooks.size(); ++i) {
+    secrets.urls.push_back(ReadUrl(settings, i, faults));
   }
-  secrets.signing = *std::move(signing);
-  secrets.routing_key = *std::move(key);
+  secrets.signing = ReadSecret("alerts.secret", settings.secret_file, faults);
+  secrets.routing_key = ReadSecret("alerts.routing_key", settings.routing_key_file, faults);
+  const bool has_pagerduty = std::ranges::any_of(
+      settings.hooks, [](const AlertHook& hook) { return hook.shape == "pagerduty"; });
+  if (has_pagerduty && settings.routing_key_file.empty()) {
+    faults.push_back({"alerts.webhooks",
+                      "alerts.webhooks: PagerDuty needs a routing key; put it into a file and set "
+                      "alerts.routing_key to the name of that file"});
+  }
+  secrets.lineage_token = ReadSecret("lineage.token", lineage.token_file, faults);
+  if (lineage.url.empty()) return secrets;
+  const absl::Status status = CheckWebhookAddress(lineage.url, settings.allow_local);
+  if (!status.ok()) {
+    faults.push_back(
+        {"lineage.url", fmt::format("lineage.url: {}", std::string(status.message()))});
+  }
   return secrets;
 }
 
@@ -126,7 +143,7 @@ class LookingAlerts final : public Alerts {
     for (std::size_t i = 0; i < settings.hooks.size(); ++i) {
       const std::string& shape = settings.hooks[i].shape;
       senders_.push_back(std::make_unique<AlertSender>(AlertSenderOptions{
-          .name = fmt::format("alerts.webhooks, {} ({})", i + 1, shape),
+          .name = NameOf(settings.hooks[i], i),
           .webhook = {.url = secrets.urls[i],
                       .secret = secrets.signing,
                       .timeout = settings.timeout,
@@ -144,6 +161,8 @@ class LookingAlerts final : public Alerts {
     }
     changed_.notify_all();
     if (thread_.joinable()) thread_.join();
+    for (const auto& sender : senders_) sender->End();
+    if (lineage_sender_ != nullptr) lineage_sender_->End();
   }
 
   void Begin() override {
@@ -216,14 +235,18 @@ class LookingAlerts final : public Alerts {
 
 }  // namespace
 
-absl::Status CheckAlertFiles(const AlertSettings& settings, const LineageSettings& lineage) {
-  return ReadSecrets(settings, lineage).status();
+std::vector<AlertsFault> CheckAlerts(const AlertSettings& settings,
+                                     const LineageSettings& lineage) {
+  Faults faults;
+  ReadSecrets(settings, lineage, faults);
+  return faults;
 }
 
 absl::StatusOr<std::unique_ptr<Alerts>> Alerts::Create(AlertsOptions options) {
-  const absl::StatusOr<Secrets> secrets = ReadSecrets(options.settings, options.lineage);
-  if (!secrets.ok()) return secrets.status();
-  return std::make_unique<LookingAlerts>(std::move(options), *secrets);
+  Faults faults;
+  const Secrets secrets = ReadSecrets(options.settings, options.lineage, faults);
+  if (!faults.empty()) return absl::InvalidArgumentError(faults[0].message);
+  return std::make_unique<LookingAlerts>(std::move(options), secrets);
 }
 
 }  // namespace tidemark::cli

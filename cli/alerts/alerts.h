@@ -31,9 +31,10 @@ struct AlertsOptions {
 
 class Alerts {
  public:
-  // InvalidArgument: a file that cannot be read, or a key that is missing.
+  // InvalidArgument: the first of CheckAlerts().
   static absl::StatusOr<std::unique_ptr<Alerts>> Create(AlertsOptions options);
-  virtual ~Alerts() = default;  // ends; what waits to be sent is lost
+  // Ends, within some six seconds. What could not be sent until then is told to options.log.
+  virtual ~Alerts() = default;
 
   // Begins to look. Once.
   virtual void Begin() = 0;
@@ -44,7 +45,17 @@ class Alerts {
   virtual bool WaitUntilIdle(absl::Duration timeout) const = 0;
 };
 
-// Every file that settings of alerts name, read. Empty lines around it do not count.
-absl::Status CheckAlertFiles(const AlertSettings& settings, const LineageSettings& lineage = {});
+// A setting that cannot be used.
+struct AlertsFault {
+  std::string key;
+  // Begins with the key, says why, and nothing that may be secret.
+  std::string message;
+};
+
+// What is wrong with the files that settings of alerts name, with what they hold, and with
+// addresses, as far as that can be told without asking anybody. Empty lines around what a file
+// holds do not count.
+std::vector<AlertsFault> CheckAlerts(const AlertSettings& settings,
+                                     const LineageSettings& lineage = {});
 
 }  // namespace tidemark::cli

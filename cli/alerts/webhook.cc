@@ -2,6 +2,7 @@
 
 #include <curl/curl.h>
 #include <fmt/format.h>
+#include <netdb.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <array>
 
+#include "absl/strings/ascii.h"
 #include "cli/alerts/allowed_address.h"
 
 namespace tidemark::cli {
@@ -19,6 +21,46 @@ constexpr absl::Duration kRetryAfterMax = absl::Minutes(5);
 
 // Nobody reads the body of an answer: one that is long or slow is not waited for.
 std::size_t EndAtBody(char*, std::size_t, std::size_t, void*) { return 0; }
+
+constexpr char kNotAllowed[] =
+    "its address leads to this host, its link or a metadata service; set alerts.allow_local to "
+    "allow that";
+
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+// Called once a second at least.
+int EndLate(void* by, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+  const bool is_late =
+      std::chrono::steady_clock::now() >= static_cast<const std::atomic<SteadyTime>*>(by)->load();
+  return is_late ? 1 : 0;
+}
+
+// A part of a URL; empty: there is none.
+std::string PartOf(CURLU* url, CURLUPart part) {
+  char* text = nullptr;
+  if (curl_url_get(url, part, &text, 0) != CURLUE_OK) return "";
+  const std::unique_ptr<char, decltype(&curl_free)> owner(text, &curl_free);
+  return text;
+}
+
+// Whether a host, written as an address, is one that is not allowed. An address may be written in
+// many ways, which the resolver knows.
+bool IsForbiddenLiteral(std::string host) {
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  addrinfo hints = {};
+  hints.ai_flags = AI_NUMERICHOST;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(host.c_str(), nullptr, &hints, &found) != 0) return false;
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, &freeaddrinfo);
+  return !IsAllowedForWebhooks(*found->ai_addr);
+}
+
+// The client takes these names for this host without asking anybody.
+bool IsLocalName(const std::string& host) {
+  std::string name = absl::AsciiStrToLower(host);
+  if (name.ends_with('.')) name.pop_back();
+  return name == "localhost" || name.ends_with(".localhost");
+}
 
 struct Addresses {
   bool has_forbidden = false;
@@ -37,6 +79,28 @@ curl_socket_t OpenAllowed(void* seen, curlsocktype, curl_sockaddr* address) {
   return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
+// What became of a message without an answer.
+Delivery FailureOf(CURL* curl, CURLcode code) {
+  long connections = 0;
+  curl_easy_getinfo(curl, CURLINFO_NUM_CONNECTS, &connections);
+  // The client says the same of an address and of an answer that are not HTTP.
+  if (code == CURLE_UNSUPPORTED_PROTOCOL && connections > 0) {
+    return {.reason = "its answer is not HTTP"};
+  }
+  switch (code) {
+    case CURLE_OK:
+      return {.reason = "no HTTP status"};
+    case CURLE_ABORTED_BY_CALLBACK:
+      return {.reason = "no answer yet"};
+    case CURLE_URL_MALFORMAT:
+    case CURLE_UNSUPPORTED_PROTOCOL:
+      return {.outcome = Delivery::Outcome::kUnusable,
+              .reason = fmt::format("its address is not valid ({})", curl_easy_strerror(code))};
+    default:
+      return {.reason = curl_easy_strerror(code)};
+  }
+}
+
 }  // namespace
 
 std::string Signature(const std::string& secret, std::int64_t unix_seconds,
@@ -49,6 +113,22 @@ std::string Signature(const std::string& secret, std::int64_t unix_seconds,
   std::string signature = fmt::format("t={},v1=", unix_seconds);
   for (unsigned i = 0; i < size; ++i) signature += fmt::format("{:02x}", digest[i]);
   return signature;
+}
+
+absl::Status CheckWebhookAddress(const std::string& url, bool allow_local) {
+  if (!url.starts_with("https://") && !url.starts_with("http://")) {
+    return absl::InvalidArgumentError("its address must begin with https:// or http://");
+  }
+  const std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> parsed(curl_url(), &curl_url_cleanup);
+  if (parsed == nullptr) return absl::OkStatus();
+  if (const CURLUcode code = curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), 0);
+      code != CURLUE_OK) {
+    return absl::InvalidArgumentError(
+        fmt::format("its address is not valid ({})", curl_url_strerror(code)));
+  }
+  const std::string host = PartOf(parsed.get(), CURLUPART_HOST);
+  if (allow_local || (!IsLocalName(host) && !IsForbiddenLiteral(host))) return absl::OkStatus();
+  return absl::InvalidArgumentError(kNotAllowed);
 }
 
 struct Webhook::Handle {
@@ -90,6 +170,11 @@ Delivery Webhook::Post(const std::string& body, const std::string& id, absl::Tim
   curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS,
                    static_cast<long>(absl::ToInt64Milliseconds(options_.timeout)));
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+  curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, EndLate);
+  curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &end_by_);
+  // What has ended does not wait for its resolver.
+  curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, EndAtBody);
   if (!options_.allow_local) {
     curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, OpenAllowed);
@@ -101,14 +186,9 @@ Delivery Webhook::Post(const std::string& body, const std::string& id, absl::Tim
   // A receiver that has answered has the message, whatever becomes of the rest of its answer.
   const bool has_answered = status >= 200;
   if (!has_answered && addresses.has_forbidden && !addresses.has_allowed) {
-    return {.outcome = Delivery::Outcome::kRefused,
-            .reason =
-                "its address is of this host, of its link or of a metadata service; "
-                "alerts.allow_local allows that"};
+    return {.outcome = Delivery::Outcome::kUnusable, .reason = kNotAllowed};
   }
-  if (!has_answered) {
-    return {.reason = code == CURLE_OK ? "no HTTP status" : curl_easy_strerror(code)};
-  }
+  if (!has_answered) return FailureOf(curl, code);
   if (status < 300) return {.outcome = Delivery::Outcome::kTaken};
   // Too many requests and timeouts pass; so does what is wrong with the receiver.
   const bool passes = status == 408 || status == 429 || status >= 500;

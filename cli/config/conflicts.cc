@@ -4,27 +4,53 @@
 
 #include <algorithm>
 
+#include "cli/alerts/alerts.h"
 #include "cli/config/settings.h"
 #include "transport/host_port.h"
+#include "transport/listen_address.h"
 #include "transport/local_address.h"
 #include "transport/small_file.h"
 
 namespace tidemark::cli {
 namespace {
 
-std::string OriginOf(const char* key, const ServeConfig& config) {
-  const auto origin = config.origins.find(key);
-  return origin == config.origins.end() ? "" : origin->second + ": ";
-}
-
 std::string TickFault(const ServeConfig& config) {
   const MasterOptions& master = config.master;
   if (master.tick_interval_min <= master.tick_interval) return "";
   const bool is_min_set = config.origins.contains("tick.interval_min");
   return fmt::format("{}tick.interval_min must be at most tick.interval, {}, not {}",
-                     OriginOf(is_min_set ? "tick.interval_min" : "tick.interval", config),
+                     config.Where(is_min_set ? "tick.interval_min" : "tick.interval"),
                      absl::FormatDuration(master.tick_interval),
                      absl::FormatDuration(master.tick_interval_min));
+}
+
+std::string ListenFault(const ServeConfig& config) {
+  const MasterOptions& master = config.master;
+  const absl::Status status = transport::CheckListenAddress(
+      master.listen_address, master.allow_insecure_remote,
+      {.encrypted = !master.tls.certificate_file.empty(),
+       .authenticated = !master.tls.client_ca_file.empty() || !master.tokens_file.empty()});
+  if (status.ok()) return "";
+  return config.Where("listen") + std::string(status.message());
+}
+
+std::string KeyFault(const ServeConfig& config) {
+  const ServerTls& tls = config.master.tls;
+  if (tls.certificate_file.empty() == tls.key_file.empty()) return "";
+  const bool has_key = tls.certificate_file.empty();
+  const char* const set = has_key ? "tls.key" : "tls.certificate";
+  const char* const missing = has_key ? "tls.certificate" : "tls.key";
+  return fmt::format("{}{} needs {}; set both or neither", config.Where(set), set, missing);
+}
+
+std::string ClientCaFault(const ServeConfig& config) {
+  const ServerTls& tls = config.master.tls;
+  const bool is_alone =
+      !tls.client_ca_file.empty() && tls.certificate_file.empty() && tls.key_file.empty();
+  if (!is_alone) return "";
+  return fmt::format(
+      "{}tls.client_ca needs tls.certificate and tls.key; set them too, or leave it out",
+      config.Where("tls.client_ca"));
 }
 
 // The metrics show the ids of jobs to every reader.
@@ -35,7 +61,7 @@ std::string MetricsFault(const ServeConfig& config) {
   return fmt::format(
       "{}metrics.listen {}: every host that reaches it can read the metrics; use a loopback "
       "address or pass --allow-insecure-remote",
-      OriginOf("metrics.listen", config), config.metrics_address);
+      config.Where("metrics.listen"), config.metrics_address);
 }
 
 // Why the page would be open to more than the master itself is, and what to change.
@@ -60,8 +86,11 @@ std::string ReachOfPage(const ServeConfig& config) {
 std::string PageFault(const ServeConfig& config) {
   const std::string reason = ReachOfPage(config);
   if (reason.empty()) return "";
-  return fmt::format("{}web.listen {}: {}", OriginOf("web.listen", config), config.web_address,
-                     reason);
+  return fmt::format("{}web.listen {}: {}", config.Where("web.listen"), config.web_address, reason);
+}
+
+bool HasAny(const std::set<std::string>& wrong, const std::vector<std::string>& keys) {
+  return std::ranges::any_of(keys, [&](const std::string& key) { return wrong.contains(key); });
 }
 
 struct Check {
@@ -72,16 +101,19 @@ struct Check {
 }  // namespace
 
 std::vector<std::string> Conflicts(const ServeConfig& config, const std::set<std::string>& wrong) {
-  const Check checks[] = {{TickFault, {"tick.interval", "tick.interval_min"}},
-                          {MetricsFault, {"metrics.listen", "allow_insecure_remote"}},
-                          {PageFault,
-                           {"web.listen", "allow_insecure_remote", "listen", "tls.certificate",
-                            "tls.client_ca", "tokens"}}};
+  const Check checks[] = {
+      {TickFault, {"tick.interval", "tick.interval_min"}},
+      {ListenFault,
+       {"listen", "allow_insecure_remote", "tls.certificate", "tls.client_ca", "tokens"}},
+      {KeyFault, {"tls.certificate", "tls.key"}},
+      {ClientCaFault, {"tls.client_ca", "tls.certificate", "tls.key"}},
+      {MetricsFault, {"metrics.listen", "allow_insecure_remote"}},
+      {PageFault,
+       {"web.listen", "allow_insecure_remote", "listen", "tls.certificate", "tls.client_ca",
+        "tokens"}}};
   std::vector<std::string> faults;
   for (const Check& check : checks) {
-    const auto is_wrong = [&](const std::string& key) { return wrong.contains(key); };
-    if (std::ranges::any_of(check.keys, is_wrong)) continue;
-    faults.push_back(check.fault_of(config));
+    if (!HasAny(wrong, check.keys)) faults.push_back(check.fault_of(config));
   }
   std::erase(faults, "");
   return faults;
@@ -90,13 +122,25 @@ std::vector<std::string> Conflicts(const ServeConfig& config, const std::set<std
 std::vector<std::string> UnreadableFiles(const ServeConfig& config) {
   std::vector<std::string> faults;
   for (const Setting& setting : AllSettings()) {
-    if (!setting.files) continue;
-    for (const std::string& file : setting.files(config)) {
-      const absl::Status status = transport::CheckRegularFile(file);
-      if (status.ok()) continue;
-      faults.push_back(fmt::format("{}{}: cannot read {}", OriginOf(setting.key.c_str(), config),
-                                   setting.key, std::string(status.message())));
-    }
+    const std::string file = setting.file ? setting.file(config) : "";
+    if (file.empty()) continue;
+    const absl::Status status = transport::CheckRegularFile(file);
+    if (status.ok()) continue;
+    faults.push_back(fmt::format("{}{}: cannot read {}", config.Where(setting.key), setting.key,
+                                 std::string(status.message())));
+  }
+  return faults;
+}
+
+std::vector<std::string> AlertFaults(const ServeConfig& config,
+                                     const std::set<std::string>& wrong) {
+  if (HasAny(wrong, {"alerts.webhooks", "alerts.secret", "alerts.routing_key", "alerts.allow_local",
+                     "lineage.url", "lineage.token"})) {
+    return {};
+  }
+  std::vector<std::string> faults;
+  for (const AlertsFault& fault : CheckAlerts(config.alerts, config.lineage)) {
+    faults.push_back(config.Where(fault.key) + fault.message);
   }
   return faults;
 }

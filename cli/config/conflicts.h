@@ -17,4 +17,7 @@ std::vector<std::string> Conflicts(const ServeConfig& config, const std::set<std
 // Files that have to be there when a master starts, and cannot be read.
 std::vector<std::string> UnreadableFiles(const ServeConfig& config);
 
+// CheckAlerts() of them, unless a setting that it looks at is in `wrong`.
+std::vector<std::string> AlertFaults(const ServeConfig& config, const std::set<std::string>& wrong);
+
 }  // namespace tidemark::cli

@@ -9,6 +9,7 @@
 #include "cli/config/conflicts.h"
 #include "cli/config/flat_yaml.h"
 #include "cli/config/settings.h"
+#include "cli/console/text.h"
 #include "text/did_you_mean.h"
 #include "transport/small_file.h"
 
@@ -55,16 +56,26 @@ class Faults {
   void Add(const absl::Status& status) {
     if (!status.ok()) Add(std::vector<std::string>{std::string(status.message())});
   }
+  void AddOf(const std::string& key, const absl::Status& status) {
+    if (!status.ok()) wrong_.insert(key);
+    Add(status);
+  }
   void Add(const std::vector<std::string>& lines) {
     for (const std::string& line : lines) {
       ++count_;
-      if (count_ <= kShownMax) lines_.push_back(line);
+      // A text of a file may hold anything.
+      if (count_ <= kShownMax) lines_.push_back(console::Printable(line, /*unicode=*/true));
     }
   }
+  // Settings that have a default in the place of what was meant.
+  const std::set<std::string>& wrong() const { return wrong_; }
   absl::Status All() const {
     if (count_ == 0) return absl::OkStatus();
     std::string text = fmt::format("{}", fmt::join(lines_, "\n"));
-    if (count_ > kShownMax) text += fmt::format("\nand {} more faults", count_ - kShownMax);
+    if (count_ > kShownMax) {
+      const std::size_t more = count_ - kShownMax;
+      text += fmt::format("\nand {} more {}", more, more == 1 ? "fault" : "faults");
+    }
     return absl::InvalidArgumentError(text);
   }
 
@@ -73,21 +84,19 @@ class Faults {
   static constexpr std::size_t kShownMax = 100;
   std::size_t count_ = 0;
   std::vector<std::string> lines_;
+  std::set<std::string> wrong_;
 };
 
-// What `text` and `overrides` say, as far as it is allowed; the rest is among the faults. The text
-// that is no YAML is an error.
-absl::StatusOr<ServeConfig> Parse(const std::string& text, const std::string& file,
-                                  const std::vector<SettingOverride>& overrides, Faults& faults) {
+// What `text` and `overrides` say, as far as it is allowed; the rest is among the faults.
+ServeConfig Parse(const std::string& text, const std::string& file,
+                  const std::vector<SettingOverride>& overrides, Faults& faults) {
   ServeConfig config;
   const absl::StatusOr<std::vector<YamlEntry>> entries = ReadFlatYaml(text, file);
-  if (!entries.ok()) return entries.status();
-  std::set<std::string> wrong;
+  faults.Add(entries.status());
+  if (!entries.ok()) return config;
   const auto set = [&](const std::string& where, const std::string& folder,
                        const YamlEntry& entry) {
-    const absl::Status status = Set(where, folder, entry, config);
-    if (!status.ok()) wrong.insert(entry.key);
-    faults.Add(status);
+    faults.AddOf(entry.key, Set(where, folder, entry, config));
   };
   for (const YamlEntry& entry : *entries) {
     set(fmt::format("{}:{}", file, entry.line), FolderOf(file), entry);
@@ -97,16 +106,21 @@ absl::StatusOr<ServeConfig> Parse(const std::string& text, const std::string& fi
     const bool is_list = setting != nullptr && setting->is_list;
     set(given.origin, "", {.key = given.key, .words = given.words, .is_list = is_list});
   }
-  faults.Add(Conflicts(config, wrong));
+  faults.Add(Conflicts(config, faults.wrong()));
   return config;
 }
 
 }  // namespace
 
+std::string ServeConfig::Where(const std::string& key) const {
+  const auto origin = origins.find(key);
+  return origin == origins.end() ? "" : origin->second + ": ";
+}
+
 absl::StatusOr<ServeConfig> ParseServeConfig(const std::string& text, const std::string& file,
                                              const std::vector<SettingOverride>& overrides) {
   Faults faults;
-  absl::StatusOr<ServeConfig> config = Parse(text, file, overrides, faults);
+  ServeConfig config = Parse(text, file, overrides, faults);
   if (absl::Status status = faults.All(); !status.ok()) return status;
   return config;
 }
@@ -117,8 +131,9 @@ absl::StatusOr<ServeConfig> LoadServeConfig(const std::string& file,
   if (!file.empty()) text = transport::ReadSmallFile(file);
   if (!text.ok()) return text.status();
   Faults faults;
-  absl::StatusOr<ServeConfig> config = Parse(*text, file, overrides, faults);
-  if (config.ok()) faults.Add(UnreadableFiles(*config));
+  ServeConfig config = Parse(*text, file, overrides, faults);
+  faults.Add(UnreadableFiles(config));
+  faults.Add(AlertFaults(config, faults.wrong()));
   if (absl::Status status = faults.All(); !status.ok()) return status;
   return config;
 }

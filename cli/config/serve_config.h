@@ -36,6 +36,9 @@ struct ServeConfig {
   LineageSettings lineage;
   // Where each setting was set that was: "tidemark.yaml:12" or "--set"; by key.
   std::map<std::string, std::string> origins;
+  // Where a setting was set, for the beginning of a message: "tidemark.yaml:12: "; empty: it was
+  // not.
+  std::string Where(const std::string& key) const;
 };
 
 // One setting given by name, outside of the file.
@@ -51,8 +54,8 @@ struct SettingOverride {
 absl::StatusOr<ServeConfig> ParseServeConfig(const std::string& text, const std::string& file,
                                              const std::vector<SettingOverride>& overrides);
 
-// The same of a file on disk, and that the files it names can be read; an empty name: overrides
-// alone. NotFound: it cannot be read itself.
+// The same of a file on disk, that the files it names can be read, and CheckAlerts(); an empty
+// name: overrides alone. NotFound: it cannot be read itself.
 absl::StatusOr<ServeConfig> LoadServeConfig(const std::string& file,
                                             const std::vector<SettingOverride>& overrides);
 

@@ -30,8 +30,8 @@ struct Setting {
       set;
   // The value as it would be written.
   std::function<std::string(const ServeConfig& config)> show;
-  // The files that have to be there when a master starts. Empty: it names none.
-  std::function<std::vector<std::string>(const ServeConfig& config)> files = {};
+  // The file that has to be there when a master starts, if one is named. Empty: it names none.
+  std::function<std::string(const ServeConfig& config)> file = {};
 };
 
 // Readers of one word; false if it is none of the kind.
@@ -87,10 +87,7 @@ Setting FileSetting(std::string key, std::string allowed, Field field) {
 template <typename Field>
 Setting ReadFileSetting(std::string key, std::string allowed, Field field) {
   Setting setting = FileSetting(std::move(key), std::move(allowed), field);
-  setting.files = [field](const ServeConfig& config) {
-    const std::string& file = field(config);
-    return file.empty() ? std::vector<std::string>() : std::vector<std::string>{file};
-  };
+  setting.file = [field](const ServeConfig& config) { return field(config); };
   return setting;
 }
 

@@ -71,13 +71,6 @@ Setting HooksSetting() {
     }
     return absl::OkStatus();
   };
-  setting.files = [](const ServeConfig& config) {
-    std::vector<std::string> files;
-    for (const AlertHook& hook : config.alerts.hooks) {
-      if (hook.url.starts_with('@')) files.push_back(hook.url.substr(1));
-    }
-    return files;
-  };
   return setting;
 }
 
@@ -199,9 +192,9 @@ const std::vector<Setting>& AllSettings() {
       DurationSetting(
           "alerts.silent_after", absl::Seconds(1), kWeek,
           [](auto& c) -> auto& { return c.alerts.silent_after; }),
-      ReadFileSetting(
+      FileSetting(
           "alerts.secret", "a file", [](auto& c) -> auto& { return c.alerts.secret_file; }),
-      ReadFileSetting(
+      FileSetting(
           "alerts.routing_key", "a file",
           [](auto& c) -> auto& { return c.alerts.routing_key_file; }),
       DurationSetting(
@@ -218,7 +211,7 @@ const std::vector<Setting>& AllSettings() {
       DurationSetting(
           "lineage.interval", absl::Seconds(1), absl::Hours(24),
           [](auto& c) -> auto& { return c.lineage.interval; }),
-      ReadFileSetting(
+      FileSetting(
           "lineage.token", "a file", [](auto& c) -> auto& { return c.lineage.token_file; }),
       LineageParentSetting(),
       // Limits on what one reporter may cost the master.

@@ -33,12 +33,21 @@ std::string Cause(const Explanation& explanation, const Culprit& culprit) {
                      CulpritName(explanation.job_id, culprit));
 }
 
-// "sql/3 waited, of 60.0 s: 8.0 s for a slot because of sql/1; 2.0 s ..., cause not told".
+// " (6.0 to 9.5)"; nothing where the limits are close.
+std::string LimitsOf(const Culprit& culprit) {
+  if (!culprit.seconds_lower || !culprit.seconds_upper) return "";
+  if (*culprit.seconds_upper - *culprit.seconds_lower < 2 * kSecondsShown) return "";
+  return fmt::format(" ({:.1f} to {:.1f})", *culprit.seconds_lower, *culprit.seconds_upper);
+}
+
+// "sql/3 waited, of 60.0 s: 8.0 s (6.0 to 9.5) for a slot because of sql/1; 2.0 s ..., cause not
+// told".
 std::string Sentence(const Explanation& explanation, const QueryWaits& query) {
   std::vector<std::string> parts;
   for (const Culprit& culprit : query.culprits) {
     if (culprit.seconds < kSecondsShown) continue;
-    parts.push_back(fmt::format("{:.1f} s {}", culprit.seconds, Cause(explanation, culprit)));
+    parts.push_back(fmt::format("{:.1f} s{} {}", culprit.seconds, LimitsOf(culprit),
+                                Cause(explanation, culprit)));
   }
   for (const WaitedResource resource : kWaitedResources) {
     const QueryWait& wait = query.waits[resource];

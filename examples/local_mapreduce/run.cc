@@ -225,7 +225,10 @@ absl::Status JobRun::RunRound(const JobPlan& plan) {
   summary_.elapsed = absl::Now() - submitted_at_;
   agent->Shutdown();
   summary_.is_reported = agent->stats().unanswered_for == absl::ZeroDuration();
-  if (embedded_ != nullptr && IsLast(plan.round)) embedded_->WaitUntilFinal(kFinalSnapshotBudget);
+  if (embedded_ != nullptr && IsLast(plan.round)) {
+    embedded_->WaitUntilFinal(kFinalSnapshotBudget);
+    if (status.ok() && options_.on_success) options_.on_success(master_address_);
+  }
   summary_.failed_attempts += master.failed_attempts();
   if (status.ok()) AddResults(master, summary_);
   return status;

@@ -61,6 +61,9 @@ struct RunOptions {
   // Called with every snapshot of the job by an embedded master. A job of several rounds shows its
   // last; the master knows the others as JOB_ID-round-1, ...
   std::function<void(const Snapshot&)> on_snapshot;
+  // Called when a job has succeeded and its final snapshot was shown, while the embedded master
+  // still answers at this address; may be empty.
+  std::function<void(const std::string& master_address)> on_success;
   // Told what a person should hear while the job runs: why the master takes nothing of what is
   // reported (AgentOptions::on_trouble), and that a task failed and is tried again. From several
   // threads; may be empty.

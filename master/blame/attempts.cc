@@ -5,6 +5,27 @@
 #include <limits>
 
 namespace tidemark::blame {
+namespace {
+
+// Connectors time collections, fetches and writes by the clock: what the task waited meanwhile for
+// a processor, or a fetch for a collection, is in them, too. What does not fit into the piece
+// beside that was counted twice.
+void CutWhatIsCountedTwice(Piece& piece) {
+  PerResource<Use>& of = piece.use.of;
+  const auto waited = [&](Resource resource) { return of[resource].wait_seconds.value_or(0); };
+  double left = std::max(0.0, piece.seconds() - waited(Resource::kProcessor));
+  std::optional<double>& collected = of[Resource::kMemory].wait_seconds;
+  if (collected) collected = std::min(*collected, left);
+  left -= waited(Resource::kMemory);
+  const double moved = waited(Resource::kNetwork) + waited(Resource::kIo);
+  if (moved <= left) return;
+  for (const Resource resource : {Resource::kNetwork, Resource::kIo}) {
+    std::optional<double>& wait = of[resource].wait_seconds;
+    if (wait) *wait *= left / moved;
+  }
+}
+
+}  // namespace
 
 // What is new of a total in the time since the attempt was heard of last.
 std::optional<double> Attempts::Grown(const Running& running, double at,
@@ -76,6 +97,7 @@ std::optional<Piece> Attempts::Report(Attempt attempt, double at, const TaskUse&
         .wait_seconds = Grown(running, at, total.wait_seconds, age, running.wait_seconds[resource]),
         .units = Grown(running, at, total.units, kUnbounded, running.units[resource])};
   }
+  CutWhatIsCountedTwice(piece);
   running.heard_at = at;
   return piece;
 }

@@ -32,7 +32,8 @@ class Attempts {
   // the last report. What a total has grown by is spread evenly over the time since it was told
   // last, or since the start: a piece that covers the end of that time has its part alone. A total
   // that falls is not known until it has grown again; a wait that exceeds the attempt's age is cut
-  // to it.
+  // to it, and in a piece that for memory to what that for a processor leaves of its time, and
+  // those for the network and IO to what both leave: they were counted twice.
   std::optional<Piece> Report(Attempt attempt, double at, const TaskUse& totals);
 
   // The last report. Without totals: it was lost, or killed; it ran until `at` all the same.

@@ -5,18 +5,25 @@
 #include <optional>
 #include <set>
 
+#include "master/blame/crowding.h"
+
 namespace tidemark::blame {
 namespace {
 
-// What a unit takes where nobody is in the way; empty: it is not known.
+// What a unit takes where nobody is in the way: no more than it was seen to take, and what the
+// crowds say. Empty: it is not known.
 std::optional<double> AloneSecondsPerUnit(const Ledger& ledger, Stage stage, Resource resource) {
   if (!WaitHoldsService(resource)) return 0;
   std::optional<double> least;
+  Crowding crowding;
   for (auto at = ledger.stages.lower_bound({stage, Host{}});
        at != ledger.stages.end() && at->first.stage == stage; ++at) {
     const double here = at->second.waited[resource].least_seconds_per_unit;
     if (here > 0 && (!least.has_value() || here < *least)) least = here;
+    crowding += at->second.crowding(resource);
   }
+  const std::optional<double> served = ServiceSeconds(crowding);
+  if (!least || (served && *served < *least)) return served;
   return least;
 }
 

@@ -28,8 +28,9 @@ struct Delay {
 };
 
 // At each instant what tasks wait is divided among those that were there by what each took of the
-// resource then. Of the network and of IO only what exceeds the least that a unit of the stage was
-// seen to take is a delay: moving bytes takes time where nobody is in the way, too. A wait that
+// resource then. Of the network and of IO only what exceeds the time that a unit takes undisturbed
+// is a delay: the least that it was seen to take, or less where waits went with the crowd
+// (crowding.h). Moving bytes takes time where nobody is in the way, too. A wait that
 // nobody is shown to have caused is in none: sources that do not tell what they took, units that
 // are not known, memory whose holders are not known.
 //

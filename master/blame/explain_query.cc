@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "master/blame/delay.h"
 #include "master/blame/ledger.h"
+#include "master/blame/without.h"
 
 namespace tidemark::blame {
 namespace {
@@ -20,11 +21,16 @@ constexpr double kRoundingSeconds = 0.002;
 constexpr double kMostOf = 0.99;
 constexpr Query kUnreportedQuery{UINT32_MAX};
 
+struct Cost {
+  double seconds = 0;
+  Limits limits;
+};
+
 // Of the stages of a query that followed one another.
 struct Sums {
   PerResource<QueryWait> waits;
   std::optional<double> skew_seconds;
-  std::map<std::tuple<Query, Resource, Host>, double> culprits;
+  std::map<std::tuple<Query, Resource, Host>, Cost> culprits;
 };
 
 struct Ran {
@@ -55,12 +61,14 @@ class Explainer {
                         .waits = sums.waits,
                         .skew_seconds = sums.skew_seconds,
                         .culprits = {}};
-    for (const auto& [who, seconds] : sums.culprits) {
+    for (const auto& [who, cost] : sums.culprits) {
       const auto& [other, resource, host] = who;
       Culprit culprit = CulpritOf(other);
       culprit.resource = resource;
       if (ClusterRecords::IsTold(host)) culprit.host = records_.HostName(host);
-      culprit.seconds = seconds;
+      culprit.seconds = cost.seconds;
+      culprit.seconds_lower = cost.limits.lower;
+      culprit.seconds_upper = cost.limits.upper;
       waits.culprits.push_back(std::move(culprit));
     }
     std::stable_sort(waits.culprits.begin(), waits.culprits.end(),
@@ -140,10 +148,11 @@ class Explainer {
         IsAsked(Resource::kScheduler, QueueOf({}))) {
       AddWait(Resource::kScheduler, 0, sums);
     }
-    for (const Delay& delay : delays) {
-      const bool is_slots = delay.resource == Resource::kScheduler;
-      AddDelay(delay, record.query,
-               is_slots ? delay.task_seconds * per_slot_second : delay.stage_seconds * part, sums);
+    for (const auto& [where, neighbours] : NeighboursOf(ledger, stage, delays)) {
+      const auto& [resource, host] = where;
+      Waiting waiting = {.seconds = lacked, .stage_seconds_each = per_slot_second};
+      if (!IsQueue(host)) waiting = WaitingOf(ledger, {stage, host}, resource, part);
+      AddCosts(resource, host, waiting, neighbours, sums);
     }
     if (record.ended >= 2) {
       const double mean = record.ended_seconds / static_cast<double>(record.ended);
@@ -171,14 +180,79 @@ class Explainer {
     }
   }
 
-  void AddDelay(const Delay& delay, Query own, double seconds, Sums& sums) const {
-    const Query other =
-        delay.source == kUnreported ? kUnreportedQuery : records_.stage(delay.source).query;
-    if (other == own || !IsAsked(delay.resource, delay.host)) return;
-    // Of hosts that are not told nobody knows who meets whom.
-    if (!ClusterRecords::IsTold(delay.host) && !IsQueue(delay.host)) return;
-    if (delay.resource == Resource::kScheduler) AddWait(delay.resource, seconds, sums);
-    sums.culprits[{other, delay.resource, delay.host}] += seconds;
+  Query QueryOf(Stage source) const {
+    return source == kUnreported ? kUnreportedQuery : records_.stage(source).query;
+  }
+
+  // Other queries that took what the stage waited for; task seconds.
+  using ByQuery = std::map<Query, Neighbour>;
+  std::map<std::pair<Resource, Host>, ByQuery> NeighboursOf(
+      const Ledger& ledger, Stage stage, const std::vector<Delay>& delays) const {
+    std::map<std::pair<Resource, Host>, ByQuery> neighbours;
+    const Query own = records_.stage(stage).query;
+    const auto add = [&](Resource resource, Host host, Stage source, const Neighbour& more) {
+      const Query other = QueryOf(source);
+      if (other == own || !IsAsked(resource, host)) return;
+      // Of hosts that are not told nobody knows who meets whom.
+      if (!ClusterRecords::IsTold(host) && !IsQueue(host)) return;
+      Neighbour& sum = neighbours[{resource, host}][other];
+      sum.query = other;
+      sum.seconds += more.seconds;
+      sum.beside_seconds += more.beside_seconds;
+    };
+    for (auto at = ledger.meetings.lower_bound({stage, Host{}, Stage{}});
+         at != ledger.meetings.end() && at->first.target == stage; ++at) {
+      const Meeting& met = at->second;
+      for (const Resource resource : kResources) {
+        if (met.wait_seconds[resource] <= 0) continue;
+        add(resource, at->first.host, at->first.source, {.beside_seconds = met.overlap_seconds});
+      }
+    }
+    for (const Delay& delay : delays) {
+      add(delay.resource, delay.host, delay.source, {.seconds = delay.task_seconds});
+    }
+    return neighbours;
+  }
+
+  // What tasks of a stage waited at most, and by how much of each second it ended later.
+  struct Waiting {
+    double seconds = 0;
+    double stage_seconds_each = 0;
+  };
+  static Waiting WaitingOf(const Ledger& ledger, StageHost where, Resource resource, double part) {
+    const auto found = ledger.stages.find(where);
+    if (found == ledger.stages.end()) return {};
+    const Waited& waited = found->second.waited[resource];
+    const double not_told = std::max(0.0, found->second.seconds - waited.measured_seconds);
+    const double each = waited.wait_seconds > 0 ? waited.stage_seconds / waited.wait_seconds : 0;
+    return {.seconds = waited.wait_seconds + not_told, .stage_seconds_each = each * part};
+  }
+
+  void AddCosts(Resource resource, Host host, const Waiting& waiting, const ByQuery& by_query,
+                Sums& sums) const {
+    std::vector<Neighbour> neighbours;
+    for (const auto& [query, neighbour] : by_query) {
+      neighbours.push_back(neighbour);
+      // Who holds slots beside those that wait is not known: maybe all the time.
+      double& beside = neighbours.back().beside_seconds;
+      beside = IsQueue(host) ? waiting.seconds : std::min(beside, waiting.seconds);
+    }
+    const std::vector<Limits> limits = LimitsOf(neighbours);
+    for (std::size_t n = 0; n < neighbours.size(); ++n) {
+      if (neighbours[n].seconds <= 0) continue;
+      const double each = waiting.stage_seconds_each;
+      // Nobody knows what they took in place of those that report.
+      const bool is_unreported = neighbours[n].query == kUnreportedQuery;
+      const double upper =
+          is_unreported ? std::max(waiting.seconds, limits[n].upper) : limits[n].upper;
+      Cost& cost = sums.culprits[{neighbours[n].query, resource, host}];
+      cost.seconds += neighbours[n].seconds * each;
+      cost.limits.lower += limits[n].lower * each;
+      cost.limits.upper += upper * each;
+      if (resource == Resource::kScheduler) {
+        AddWait(resource, neighbours[n].seconds * each, sums);
+      }
+    }
   }
 
   Culprit CulpritOf(Query query) const {

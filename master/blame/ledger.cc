@@ -38,6 +38,8 @@ void AddTo(const StageOnHost& from, StageOnHost& to) {
   to.stage_seconds += from.stage_seconds;
   to.processor_seconds += from.processor_seconds;
   to.processor_measured_seconds += from.processor_measured_seconds;
+  to.network += from.network;
+  to.io += from.io;
   for (const Resource resource : kResources) {
     const Waited& more = from.waited[resource];
     Waited& waited = to.waited[resource];

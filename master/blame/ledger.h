@@ -7,6 +7,7 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "master/blame/crowding.h"
 #include "master/blame/piece.h"
 #include "master/blame/resource.h"
 
@@ -32,6 +33,14 @@ struct StageOnHost {
   double processor_seconds = 0;
   double processor_measured_seconds = 0;
   PerResource<Waited> waited;
+  // Of the network and of IO; from a sweep.
+  Crowding network;
+  Crowding io;
+  // REQUIRES: WaitHoldsService(resource).
+  const Crowding& crowding(Resource resource) const {
+    return resource == Resource::kNetwork ? network : io;
+  }
+  Crowding& crowding(Resource resource) { return resource == Resource::kNetwork ? network : io; }
 };
 
 // A stage that waits and one that was there meanwhile, maybe itself, on one host.

@@ -1,6 +1,7 @@
 #include "master/blame/sweep.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "master/blame/crowding.h"
 
 namespace tidemark::blame {
 namespace {
@@ -138,7 +140,10 @@ class HostSweep {
   using Column = std::vector<double>;
 
   // Rates are added and taken away again; what remains of that is no rate.
-  static void Add(double by, double& rate) { rate = std::max(0.0, rate + by); }
+  static void Add(double by, double& rate) {
+    rate += by;
+    if (rate < kRounding * std::abs(by)) rate = 0;
+  }
 
   void Spread(double amount, const Column& by, double* row) const {
     const std::size_t places = stages_.size();
@@ -163,9 +168,11 @@ class HostSweep {
   void PassResource(Resource resource, double seconds, double all_tasks) {
     const Column& taking = taking_[resource];
     double all = 0;
+    double all_waiting = 0;
     double all_known = 0;
     for (std::size_t b = 0; b < stages_.size(); ++b) {
       all += taking[b];
+      all_waiting += waiting_[resource][b];
       all_known += known_[resource][b];
     }
     for (std::size_t a = 0; a < stages_.size(); ++a) {
@@ -178,6 +185,9 @@ class HostSweep {
               ? 1
               : std::clamp((all_known - known_[resource][a] / tasks_[a]) / (all_tasks - 1), 0.0,
                            1.0);
+      if (WaitHoldsService(resource) && known > 1 - kRounding) {
+        PassCrowd(resource, a, all_waiting, seconds);
+      }
       double by_others = waiting_[resource][a] * known;
       if (resource == Resource::kProcessor) {
         const double explained = std::min(by_others, tasks_[a] * std::max(0.0, others));
@@ -191,6 +201,15 @@ class HostSweep {
         Divide(taking[a] * seconds * known / others, taking, own, a, units_[resource]);
       }
     }
+  }
+
+  // Where all that are there tell what they take.
+  void PassCrowd(Resource resource, std::size_t a, double all_waiting, double seconds) {
+    const double waiting = waiting_[resource][a];
+    const double taking = taking_[resource][a];
+    if (waiting <= 0 || taking <= 0 || known_[resource][a] < tasks_[a]) return;
+    const double others = std::max(0.0, all_waiting - waiting / tasks_[a]);
+    crowding_[resource][a].Pass(seconds, waiting, taking, 1 + others);
   }
 
   void Divide(double each, const Column& taking, double own, std::size_t a, Column& table) {
@@ -223,6 +242,7 @@ class HostSweep {
         waiting_[resource].push_back(0);
         taking_[resource].push_back(0);
         known_[resource].push_back(0);
+        if (WaitHoldsService(resource)) crowding_[resource].emplace_back();
       }
       if (stages_.size() > stride_) Grow();
     }
@@ -261,6 +281,11 @@ class HostSweep {
           unreported;
     }
     tasks_[place] = 0;
+    for (const Resource resource : {Resource::kNetwork, Resource::kIo}) {
+      const Crowding crowding = std::exchange(crowding_[resource][place], {});
+      if (crowding.seconds <= 0) continue;
+      ledger_.stages[{stages_[place], host_}].crowding(resource) += crowding;
+    }
     for (const Resource resource : kResources) {
       waiting_[resource][place] = 0;
       taking_[resource][place] = 0;
@@ -305,6 +330,7 @@ class HostSweep {
   PerResource<Column> waiting_;
   PerResource<Column> taking_;
   PerResource<Column> known_;
+  PerResource<std::vector<Crowding>> crowding_;  // of the network and of IO
   // By pairs of places: target x stride + source; empty while all of it is zero.
   bool has_met_ = false;  // whether any is not
   std::size_t stride_ = 0;

@@ -41,15 +41,6 @@ TimeDistribution TimeDistribution::Normal(const Moments& moments) {
   return times;
 }
 
-double TimeDistribution::Quantile(double p) const {
-  if (is_normal_) {
-    return std::max(moments_.mean + std::sqrt(moments_.variance) * NormalQuantile(p), 0.0);
-  }
-  if (sorted_.empty()) return 0;
-  const double at = p * static_cast<double>(sorted_.size());
-  return sorted_[std::min(static_cast<std::size_t>(at), sorted_.size() - 1)];
-}
-
 double TimeDistribution::Below(double seconds) const {
   if (is_normal_) {
     if (moments_.variance == 0) return seconds < moments_.mean ? 0 : 1;

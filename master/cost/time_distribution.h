@@ -1,8 +1,12 @@
 // How long the tasks of a stage take, as a distribution to draw from.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <vector>
+
+#include "master/cost/normal.h"
 
 namespace tidemark::cost {
 
@@ -28,8 +32,15 @@ class TimeDistribution {
   double variance() const { return moments_.variance; }
   double median() const { return Quantile(0.5); }
 
-  // Cost: O(1).
-  double Quantile(double p) const;
+  // Cost: O(1). Here, since every task that is placed asks for one.
+  double Quantile(double p) const {
+    if (is_normal_) {
+      return std::max(moments_.mean + std::sqrt(moments_.variance) * NormalQuantile(p), 0.0);
+    }
+    if (sorted_.empty()) return 0;
+    const double at = p * static_cast<double>(sorted_.size());
+    return sorted_[std::min(static_cast<std::size_t>(at), sorted_.size() - 1)];
+  }
   // Whether no known task has taken so long. Cost: O(log tasks).
   bool IsOutlastedBy(double elapsed) const;
   // The quantile at `u` of what a task still takes that has run for `elapsed`. Beyond the longest

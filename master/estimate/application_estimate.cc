@@ -59,7 +59,7 @@ class Futures {
         settled_(stages_.size()),
         task_ends_(stages_.size()),
         owner_ends_(OwnersOf(application)),
-        rows_(stages_.size()) {
+        drawn_(stages_.size()) {
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       task_ends_[i].resize(stages_[i].times.of_task.size());
     }
@@ -124,8 +124,19 @@ class Futures {
   }
 
  private:
+  // What all tasks of a stage that are alike have in common in one draw.
+  struct DrawnStage {
+    double row_start = 0;
+    double factor = 1;
+  };
+
   const schedule::Placed& PlayOne(std::size_t draw, bool bounds) {
-    for (std::size_t i = 0; i < stages_.size(); ++i) rows_[i] = cost::RowStart(draw, i);
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+      const TaskTimes& times = stages_[i].times;
+      const Draws& factor =
+          bounds && !times.factor_of_bounds.empty() ? times.factor_of_bounds : times.factor;
+      drawn_[i] = {.row_start = cost::RowStart(draw, i), .factor = At(factor, draw, 1)};
+    }
     return placing_.Run(
         [&](const schedule::TaskStart& start) -> schedule::TaskSeconds {
           const TaskTimes& times = stages_[start.stage].times;
@@ -135,13 +146,12 @@ class Futures {
             const auto& of_task = is_bound ? times.running_in_bounds : times.of_task;
             return {of_task[start.task][draw], delay};
           }
-          const Draws& factor =
-              bounds && !times.factor_of_bounds.empty() ? times.factor_of_bounds : times.factor;
-          const double u = cost::RowNumber(rows_[start.stage], start.place);
+          const DrawnStage& drawn = drawn_[start.stage];
+          const double u = cost::RowNumber(drawn.row_start, start.place);
           const std::uint64_t number = start.task - times.of_task.size();
           const double more =
               number < times.more_of_first.size() ? times.more_of_first[number][draw] : 0;
-          return (times.Of(start.warmth).Quantile(u) + more) * At(factor, draw, 1);
+          return (times.Of(start.warmth).Quantile(u) + more) * drawn.factor;
         },
         [&](std::size_t stage) {
           const schedule::StageWork& work = stages_[stage].work;
@@ -244,7 +254,7 @@ class Futures {
   std::vector<Draws> settled_;
   std::vector<std::vector<Draws>> task_ends_;  // by stage and task
   std::vector<Draws> owner_ends_;
-  std::vector<double> rows_;
+  std::vector<DrawnStage> drawn_;
 };
 
 }  // namespace

@@ -380,11 +380,10 @@ std::vector<IndicatorError> JobMonitor::Impl::Errors(absl::Time job_end) const {
 }
 
 const workflow::ForetoldRuns& JobMonitor::Impl::Foretold() {
-  static const auto* const kNothing = new std::map<std::string, std::string>();
-  const auto& parameters = state_.opened ? state_.opened->parameters : *kNothing;
-  if (!foretold_ || foretold_for_ != parameters) {
+  const bool are_others = state_.opened && foretold_for_ != state_.opened->parameters;
+  if (!foretold_ || are_others) {
     foretold_ = monitor::ForetellRuns(state_);
-    foretold_for_ = parameters;
+    if (state_.opened) foretold_for_ = state_.opened->parameters;
   }
   return *foretold_;
 }

@@ -162,6 +162,9 @@ StagesEstimate EstimateStages(const model::JobRecord& state, absl::Time now,
                               const cost::StagesLeft* by_key_groups) {
   StagesEstimate result;
   std::vector<const RunProfile*> history = HistoryOf(state);
+  // The newest run tells how many slots to expect, not the one whose parameters were nearest: slots
+  // depend on where an application runs, not on what it was told to do.
+  const double slots_before = history.empty() ? 0 : history.front()->slots;
   const bool is_foretold = foretold != nullptr && !foretold->runs.empty();
   if (is_foretold) {
     history.clear();
@@ -173,8 +176,8 @@ StagesEstimate EstimateStages(const model::JobRecord& state, absl::Time now,
   if (!result.problem.empty()) return result;
   workflow::WorkflowNow seen = workflow::StagesNow(state, now);
   // Executors register one after the other, while the first of them run tasks.
-  if (!history.empty() && (!seen.are_slots_told || HasJustBegun(seen))) {
-    seen.slots = std::max(seen.slots, history.front()->slots);
+  if (!seen.are_slots_told || HasJustBegun(seen)) {
+    seen.slots = std::max(seen.slots, slots_before);
   }
   const std::size_t there = seen.stages.size();
   workflow::ExpectStages(history, seen);

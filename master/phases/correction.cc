@@ -4,7 +4,6 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "absl/status/status.h"
 
@@ -14,21 +13,24 @@ namespace {
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
-// Before anything is seen: by what share all task times together, those of one stage, and what
-// doubling a setting does, are modelled wrongly. Taste; runs overrule them.
+// Before anything is seen: by what share all task times together, and those of one stage, are
+// modelled wrongly. Taste; runs overrule them.
 constexpr double kAllDeviation = 0.3;
 constexpr double kStageDeviation = 0.5;
-constexpr double kSettingDeviation = 0.5;
 // Of what is known of settings, the part that is of each stage's own.
 constexpr double kOwnShare = 0.5;
-// What is tried, and the most likely of it is taken.
-constexpr double kScales[] = {0.2, 0.5, 1};
+// What is tried, and the most likely of it is taken: of what doubling a setting does, of a run, of
+// a stage.
+constexpr double kSettingDeviations[] = {0.05, 0.1, 0.2, 0.4, 0.8, 1.6};
 constexpr double kRunDeviations[] = {0.03, 0.08, 0.2};
 constexpr double kStageDeviations[] = {0.03, 0.1, 0.3};
 // Of a deviation that is not known: what little was seen must not make it small. Half as often for
 // each factor of e^1 that it is from this one.
+constexpr double kUsualSettingDeviation = 0.3;
 constexpr double kUsualRunDeviation = 0.08;
 constexpr double kUsualStageDeviation = 0.1;
+// Each deviation is tried anew, given the others, so often; then hardly any moves.
+constexpr int kRounds = 3;
 
 double Square(double x) { return x * x; }
 
@@ -58,8 +60,9 @@ double Correction::Alike(const StageTime& time, std::span<const double> at, cons
   if (time.kind != other.kind) return 0;
   const bool is_same = time.stage == other.stage;
   double settings = 0;
-  for (std::size_t i = 0; i < at.size(); ++i) settings += at[i] * other_at[i];
-  settings *= Square(kSettingDeviation * scale_);
+  for (std::size_t i = 0; i < at.size(); ++i) {
+    settings += Square(setting_deviations_[groups_[i]]) * at[i] * other_at[i];
+  }
   return Square(kAllDeviation) + (is_same ? Square(kStageDeviation) : 0) +
          settings * (is_same ? 1 : 1 - kOwnShare);
 }
@@ -68,36 +71,19 @@ class CorrectionFit {
  public:
   explicit CorrectionFit(Correction& correction) : of_(correction) {}
 
-  // Centres the settings, tries all deviations, and keeps the most likely ones.
+  // Takes the most likely deviations, one after the other.
   void Fit() {
     const std::size_t n = of_.seen_.size();
     errors_ = Vector(n);
     for (std::size_t i = 0; i < n; ++i)
       errors_[static_cast<Eigen::Index>(i)] = of_.seen_[i].log_error;
-    double best = -std::numeric_limits<double>::infinity();
-    double scale = 1;
-    double run = kUsualRunDeviation;
-    double stage = kUsualStageDeviation;
-    for (const double each_scale : kScales) {
-      of_.scale_ = each_scale;
-      const Matrix alike = Alike();
-      for (const double each_run : kRunDeviations) {
-        for (const double each_stage : kStageDeviations) {
-          const double likely = LogLikelihood(WithNoise(alike, each_run, each_stage)) +
-                                LogPrior(each_run, kUsualRunDeviation) +
-                                LogPrior(each_stage, kUsualStageDeviation);
-          if (!(likely > best)) continue;
-          best = likely;
-          scale = each_scale;
-          run = each_run;
-          stage = each_stage;
-        }
-      }
+    best_ = LogLikelihood();
+    for (int round = 0; round < kRounds; ++round) {
+      for (double& deviation : of_.setting_deviations_) Try(kSettingDeviations, deviation);
+      Try(kRunDeviations, of_.run_deviation_);
+      Try(kStageDeviations, of_.stage_deviation_);
     }
-    of_.scale_ = scale;
-    of_.run_deviation_ = run;
-    of_.stage_deviation_ = stage;
-    const Eigen::LLT<Matrix> covariance(WithNoise(Alike(), run, stage));
+    const Eigen::LLT<Matrix> covariance(Covariance());
     const Vector weights = covariance.solve(errors_);
     of_.weights_.assign(weights.data(), weights.data() + weights.size());
     const Matrix factor = covariance.matrixL();
@@ -123,36 +109,55 @@ class CorrectionFit {
     return made;
   }
 
-  Matrix Alike() const {
-    return Made([this](const SeenError& one, const SeenError& other) {
-      return of_.Alike(one.time, one.settings, other.time, other.settings);
-    });
+  void Try(std::span<const double> deviations, double& deviation) {
+    double likeliest = deviation;
+    for (const double each : deviations) {
+      deviation = each;
+      const double likely = LogLikelihood();
+      if (!(likely > best_)) continue;
+      best_ = likely;
+      likeliest = each;
+    }
+    deviation = likeliest;
   }
 
-  Matrix WithNoise(const Matrix& alike, double run, double stage) const {
-    Matrix whole = alike;
+  Matrix Covariance() const {
+    Matrix whole = Made([this](const SeenError& one, const SeenError& other) {
+      return of_.Alike(one.time, one.settings, other.time, other.settings);
+    });
     const auto n = static_cast<Eigen::Index>(of_.seen_.size());
     for (Eigen::Index i = 0; i < n; ++i) {
       const SeenError& one = of_.seen_[static_cast<std::size_t>(i)];
-      whole(i, i) += Square(stage) + Square(one.deviation);
+      whole(i, i) += Square(of_.stage_deviation_) + Square(one.deviation);
       for (Eigen::Index j = 0; j < n; ++j) {
-        if (one.run == of_.seen_[static_cast<std::size_t>(j)].run) whole(i, j) += Square(run);
+        const SeenError& other = of_.seen_[static_cast<std::size_t>(j)];
+        if (one.run == other.run) whole(i, j) += Square(of_.run_deviation_);
       }
     }
     return whole;
   }
 
-  double LogLikelihood(const Matrix& covariance) const {
-    const Eigen::LLT<Matrix> factored(covariance);
+  // With what is usual of deviations.
+  double LogLikelihood() const {
+    const Eigen::LLT<Matrix> factored(Covariance());
     const Matrix factor = factored.matrixL();
-    return -0.5 * errors_.dot(factored.solve(errors_)) - factor.diagonal().array().log().sum();
+    double likely = -0.5 * errors_.dot(factored.solve(errors_)) -
+                    factor.diagonal().array().log().sum() +
+                    LogPrior(of_.run_deviation_, kUsualRunDeviation) +
+                    LogPrior(of_.stage_deviation_, kUsualStageDeviation);
+    for (const double deviation : of_.setting_deviations_) {
+      likely += LogPrior(deviation, kUsualSettingDeviation);
+    }
+    return likely;
   }
 
   Correction& of_;
   Vector errors_;
+  double best_ = 0;
 };
 
-absl::StatusOr<Correction> Correction::Learn(std::span<const SeenError> seen) {
+absl::StatusOr<Correction> Correction::Learn(std::span<const SeenError> seen,
+                                             std::span<const std::size_t> groups) {
   if (seen.empty()) return absl::InvalidArgumentError("no stage of any run to learn from");
   const std::size_t settings = seen[0].settings.size();
   for (const SeenError& one : seen) {
@@ -162,6 +167,13 @@ absl::StatusOr<Correction> Correction::Learn(std::span<const SeenError> seen) {
   }
   Correction learnt;
   learnt.seen_ = Some(seen, kSeenMax);
+  learnt.groups_.assign(groups.begin(), groups.end());
+  learnt.groups_.resize(settings);
+  std::size_t last = 0;
+  for (const std::size_t group : learnt.groups_) last = std::max(last, group);
+  learnt.setting_deviations_.assign(last + 1, kUsualSettingDeviation);
+  learnt.run_deviation_ = kUsualRunDeviation;
+  learnt.stage_deviation_ = kUsualStageDeviation;
   learnt.centre_.assign(settings, 0);
   for (const SeenError& one : learnt.seen_) {
     for (std::size_t i = 0; i < settings; ++i) {
@@ -178,35 +190,43 @@ absl::StatusOr<Correction> Correction::Learn(std::span<const SeenError> seen) {
 Correction::Expected Correction::Predict(std::span<const StageTime> times,
                                          std::span<const std::vector<double>> settings) const {
   const std::size_t n = seen_.size();
+  const std::size_t asked = times.size();
   std::vector<std::vector<double>> at(settings.begin(), settings.end());
   for (std::vector<double>& of_stage : at) {
     for (std::size_t i = 0; i < of_stage.size(); ++i) of_stage[i] -= centre_[i];
   }
-  Expected expected;
-  std::vector<std::vector<double>> solved;  // factor^-1 times what each has in common with the seen
-  for (std::size_t s = 0; s < times.size(); ++s) {
-    std::vector<double> common(n);
-    double mean = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-      common[i] = Alike(times[s], at[s], seen_[i].time, seen_[i].settings);
-      mean += common[i] * weights_[i];
+  Expected expected = {
+      .log_error = std::vector<double>(asked),
+      .together = std::vector<std::vector<double>>(asked, std::vector<double>(asked))};
+  // What each has in common with the seen, then factor^-1 times that: by place among the seen and
+  // in `times`. All times side by side, since a sum alone is a chain of steps that each wait for
+  // the one before.
+  std::vector<std::vector<double>> solved(n, std::vector<double>(asked));
+  for (std::size_t i = 0; i < n; ++i) {
+    std::vector<double>& row = solved[i];
+    for (std::size_t s = 0; s < asked; ++s) {
+      row[s] = Alike(times[s], at[s], seen_[i].time, seen_[i].settings);
+      expected.log_error[s] += row[s] * weights_[i];
     }
-    expected.log_error.push_back(mean);
-    for (std::size_t i = 0; i < n; ++i) {
-      double left = common[i];
-      for (std::size_t j = 0; j < i; ++j) left -= factor_[i][j] * common[j];
-      common[i] = left / factor_[i][i];
+    for (std::size_t j = 0; j < i; ++j) {
+      const double factor = factor_[i][j];
+      for (std::size_t s = 0; s < asked; ++s) row[s] -= factor * solved[j][s];
     }
-    solved.push_back(std::move(common));
+    for (double& common : row) common /= factor_[i][i];
   }
-  expected.together.assign(times.size(), std::vector<double>(times.size()));
-  for (std::size_t s = 0; s < times.size(); ++s) {
+  for (std::size_t s = 0; s < asked; ++s) {
+    std::vector<double>& row = expected.together[s];
     for (std::size_t t = 0; t <= s; ++t) {
-      double covariance = Alike(times[s], at[s], times[t], at[t]) + Square(run_deviation_);
-      for (std::size_t i = 0; i < n; ++i) covariance -= solved[s][i] * solved[t][i];
-      if (s == t) covariance = std::max(covariance, 0.0) + Square(stage_deviation_);
-      expected.together[s][t] = expected.together[t][s] = covariance;
+      row[t] = Alike(times[s], at[s], times[t], at[t]) + Square(run_deviation_);
     }
+    for (std::size_t i = 0; i < n; ++i) {
+      const double own = solved[i][s];
+      for (std::size_t t = 0; t <= s; ++t) row[t] -= own * solved[i][t];
+    }
+    row[s] = std::max(row[s], 0.0) + Square(stage_deviation_);
+  }
+  for (std::size_t s = 0; s < asked; ++s) {
+    for (std::size_t t = 0; t < s; ++t) expected.together[t][s] = expected.together[s][t];
   }
   return expected;
 }

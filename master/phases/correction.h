@@ -45,8 +45,11 @@ class Correction {
  public:
   static constexpr std::size_t kSeenMax = 240;
 
-  // InvalidArgument: none; not as many settings in all; a number that is not finite.
-  static absl::StatusOr<Correction> Learn(std::span<const SeenError> seen);
+  // `groups`: by setting, from 0 on; how much those of one group matter is learnt together.
+  // Settings beyond them are of group 0. InvalidArgument: none seen; not as many settings in all; a
+  // number that is not finite.
+  static absl::StatusOr<Correction> Learn(std::span<const SeenError> seen,
+                                          std::span<const std::size_t> groups = {});
 
   struct Expected {
     std::vector<double> log_error;              // by place in `times`
@@ -68,7 +71,8 @@ class Correction {
 
   std::vector<SeenError> seen_;  // settings less their centre
   std::vector<double> centre_;
-  double scale_ = 1;  // of what settings do beyond the models
+  std::vector<std::size_t> groups_;         // by setting
+  std::vector<double> setting_deviations_;  // by group: of what doubling does beyond the models
   double run_deviation_ = 0.1;
   double stage_deviation_ = 0.1;
   std::vector<double> weights_;              // inverse covariance times errors

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -22,6 +23,8 @@ constexpr double kTaskSecondsMin = 1e-3;
 constexpr double kTaskSecondsMax = 1e8;
 // Of the log of the whole: beyond it nothing is known.
 constexpr double kDeviationMax = 3;
+// Of a run of which no stage is known. Taste.
+constexpr double kUnknownDeviation = 0.5;
 // Spark's clock, twice: launch and end.
 constexpr double kClockSeconds = 2e-3;
 // What else a driver does moves a lag by so much, whatever the settings. Shorter lags tell nothing.
@@ -34,6 +37,16 @@ constexpr double kOfManyDoublings = 0.25;
 // Names by people, in the order of Levels() where these are of the application.
 enum Level { kExecutors, kCores, kBoth, kMemory, kCompress, kTasks, kNextTasks, kData };
 constexpr std::size_t kLevels = 8;
+
+// By level: what tasks do to one another, what there is to do, what may slow it down; and the rest.
+constexpr std::size_t kGroups[kLevels] = {0, 0, 0, 2, 2, 1, 2, 1};
+constexpr std::size_t kGroupOfOthers = 3;
+
+std::vector<std::size_t> GroupsOf(std::size_t others) {
+  std::vector<std::size_t> groups(std::begin(kGroups), std::end(kGroups));
+  groups.resize(kLevels + others, kGroupOfOthers);
+  return groups;
+}
 
 double Log2(double value) { return std::log2(std::max(value, 1.0)); }
 
@@ -267,16 +280,15 @@ absl::StatusOr<ManyRuns> ManyRuns::Learn(std::vector<RanApplication> runs,
         const double seconds = known.times[time];
         if (!(seconds > (time == kLag ? noise : 0))) continue;
         learnt.has_seen_[known.id][time] = true;
-        seen.push_back(
-            {.time = Named(known.id, time),
-             .run = r,
-             .settings = Levels(run.settings, run.data_bytes, known.stage, run.others),
-             .log_error = std::log(seconds / learnt.Modelled(known.id, time, modelled)),
-             .deviation = noise / seconds});
+        seen.push_back({.time = Named(known.id, time),
+                        .run = r,
+                        .settings = Levels(run.settings, run.data_bytes, known.stage, run.others),
+                        .log_error = std::log(seconds / learnt.Modelled(known.id, time, modelled)),
+                        .deviation = noise / seconds});
       }
     }
   }
-  auto correction = Correction::Learn(seen);
+  auto correction = Correction::Learn(seen, GroupsOf(learnt.runs_[0].others.size()));
   if (!correction.ok()) return correction.status();
   learnt.costs_.push_back(*std::move(costs));
   learnt.correction_.push_back(*std::move(correction));
@@ -415,7 +427,10 @@ ExpectedRun ManyRuns::On(std::size_t like, const Asked& asked) const {
   expected.untold.assign(untold.begin(), untold.end());
   expected.binding =
       static_cast<Binding>(std::max_element(bound.begin(), bound.end()) - bound.begin());
-  if (places.empty()) return expected;
+  if (places.empty()) {
+    expected.deviation = kUnknownDeviation;
+    return expected;
+  }
   const Correction::Expected correct = correction_[0].Predict(times, levels);
   std::vector<double> weights;
   double whole = 0;

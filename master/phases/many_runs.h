@@ -94,7 +94,7 @@ class ManyRuns {
   struct Known {
     Stage stage;
     Times times{};
-    std::size_t id = 0;                           // the same in all runs
+    std::size_t id = 0;  // the same in all runs
     std::string name;
     bool is_known() const { return times[kFresh] + times[kWarm] > 0; }
   };
@@ -121,9 +121,9 @@ class ManyRuns {
   std::vector<Run> runs_;
   // By id of the stage.
   std::vector<std::array<bool, kTimes>> has_seen_;
-  std::vector<double> mean_lags_;  // over runs; 0: it never waited
-  std::vector<LearntCosts> costs_;                    // one
-  std::vector<Correction> correction_;                // one
+  std::vector<double> mean_lags_;       // over runs; 0: it never waited
+  std::vector<LearntCosts> costs_;      // one
+  std::vector<Correction> correction_;  // one
 };
 
 }  // namespace tidemark::phases

@@ -153,18 +153,6 @@ class Filling {
 
 }  // namespace
 
-Resources operator-(const Resources& a, const Resources& b) {
-  return {a.cores - b.cores, a.memory_bytes - b.memory_bytes};
-}
-
-Resources operator+(const Resources& a, const Resources& b) {
-  return {a.cores + b.cores, a.memory_bytes + b.memory_bytes};
-}
-
-Resources operator*(const Resources& a, double times) {
-  return {a.cores * times, a.memory_bytes * times};
-}
-
 bool Fits(const Resources& container, const Resources& free) { return Room(container, free) > 0; }
 
 double DominantShare(const Resources& used, const Resources& capacity) {

@@ -28,9 +28,15 @@ bool Fits(const Resources& container, const Resources& free);
 double DominantShare(const Resources& used, const Resources& capacity);
 
 // What is left of the cluster can be negative for a moment when containers run that should not.
-Resources operator-(const Resources& a, const Resources& b);
-Resources operator+(const Resources& a, const Resources& b);
-Resources operator*(const Resources& a, double times);
+inline Resources operator-(const Resources& a, const Resources& b) {
+  return {a.cores - b.cores, a.memory_bytes - b.memory_bytes};
+}
+inline Resources operator+(const Resources& a, const Resources& b) {
+  return {a.cores + b.cores, a.memory_bytes + b.memory_bytes};
+}
+inline Resources operator*(const Resources& a, double times) {
+  return {a.cores * times, a.memory_bytes * times};
+}
 
 enum class Policy {
   kFifo,      // in order of arrival, each as much as it wants

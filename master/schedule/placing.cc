@@ -291,8 +291,9 @@ class Placing::Impl {
 
   void Count(std::size_t stage, double containers) {
     const Resources change = stages_[stage].container * containers;
-    const std::size_t owner = stages_[stage].owner;
     free_ = free_ - change;
+    if (on_.cluster.policy == Policy::kFifo) return;  // nobody asks who has how much
+    const std::size_t owner = stages_[stage].owner;
     used_[owner] = used_[owner] + change;
     containers_[owner] += containers * static_cast<double>(stages_[stage].tasks_per_container);
     if (owner < on_.queue_of_owner.size() && on_.queue_of_owner[owner] < queue_used_.size()) {
@@ -447,17 +448,18 @@ class Placing::Impl {
 
   void Step(const RunningTasks::Event& first) {
     now_ = first.at;
-    std::optional<RunningTasks::Event> event = first;
-    while (event) {
-      if (event->is_end) {
-        End(event->number);
-      } else {
-        Arrive(event->number);
-      }
-      event = tasks_.Next(now_ + kRoundingTolerance);
-    }
+    Happen(first);
+    while (const auto event = tasks_.Next(now_ + kRoundingTolerance)) Happen(*event);
     Settle();
     Dispatch();
+  }
+
+  void Happen(const RunningTasks::Event& event) {
+    if (event.is_end) {
+      End(event.number);
+    } else {
+      Arrive(event.number);
+    }
   }
 
   void End(std::uint32_t id) {

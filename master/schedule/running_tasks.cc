@@ -22,12 +22,32 @@ RunningTasks::RunningTasks(std::vector<SharedHost> hosts) {
 
 void RunningTasks::Clear() {
   events_.clear();
+  has_first_happened_ = false;
   for (Host& host : hosts_) host = {.shape = host.shape, .tasks = {}};
 }
 
+// Of those that have not happened: the second of a heap is one of two.
+bool RunningTasks::IsNextBy(double until) const {
+  const auto is_due = [&](std::size_t i) { return i < events_.size() && events_[i].at <= until; };
+  return has_first_happened_ ? is_due(1) || is_due(2) : is_due(0);
+}
+
 void RunningTasks::Push(const Foreseen& event) {
+  if (has_first_happened_) return ReplaceFirst(event);
   events_.push_back(event);
   std::push_heap(events_.begin(), events_.end(), std::greater<>());
+}
+
+void RunningTasks::ReplaceFirst(const Foreseen& event) {
+  has_first_happened_ = false;
+  std::size_t at = 0;
+  for (std::size_t child = 1; child < events_.size(); child = 2 * at + 1) {
+    if (child + 1 < events_.size() && events_[child] > events_[child + 1]) ++child;
+    if (!(event > events_[child])) break;
+    events_[at] = events_[child];
+    at = child;
+  }
+  events_[at] = event;
 }
 
 void RunningTasks::Begin(std::uint32_t task, std::uint32_t host, double at, double delay,
@@ -48,31 +68,32 @@ void RunningTasks::WakeUp(std::uint32_t number, double at) {
 void RunningTasks::Advance(Host& host, double at) {
   host.served += std::max(at - host.now, 0.0) * host.shape.Speed(host.tasks.size());
   host.now = at;
-  ++host.changes;
 }
 
 void RunningTasks::ForeseeEnd(std::uint32_t index) {
-  const Host& host = hosts_[index];
+  Host& host = hosts_[index];
+  host.foreseen_end = kNone;
   if (host.tasks.empty()) return;
   const double left = std::max(0.0, host.tasks.front().served - host.served);
-  Push({.at = host.now + left / host.shape.Speed(host.tasks.size()),
-        .number = index,
-        .changes = host.changes,
-        .kind = Kind::kForeseenEnd});
+  host.foreseen_end = host.now + left / host.shape.Speed(host.tasks.size());
+  Push({.at = host.foreseen_end, .number = index, .kind = Kind::kForeseenEnd});
 }
 
 std::optional<RunningTasks::Event> RunningTasks::Next(double until) {
-  while (!events_.empty() && events_.front().at <= until) {
-    std::pop_heap(events_.begin(), events_.end(), std::greater<>());
-    const Foreseen event = events_.back();
-    events_.pop_back();
+  while (IsNextBy(until)) {
+    if (has_first_happened_) {
+      std::pop_heap(events_.begin(), events_.end(), std::greater<>());
+      events_.pop_back();
+    }
+    const Foreseen event = events_.front();
+    has_first_happened_ = true;
     if (event.kind == Kind::kEnd || event.kind == Kind::kWakeUp) {
       return Event{event.at, event.number, event.kind == Kind::kEnd};
     }
     const bool arrives = event.kind == Kind::kArrival;
     const std::uint32_t index = arrives ? arrivals_[event.number].host : event.number;
     Host& host = hosts_[index];
-    if (!arrives && event.changes != host.changes) continue;
+    if (!arrives && event.at != host.foreseen_end) continue;
     Advance(host, event.at);
     if (arrives) {
       host.tasks.push_back({host.served + arrivals_[event.number].seconds, event.number});

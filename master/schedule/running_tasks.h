@@ -45,14 +45,15 @@ class RunningTasks {
   std::optional<Event> Next(double until);
 
  private:
+  static constexpr double kNone = -1;
   enum class Kind : std::uint8_t { kWakeUp, kEnd, kArrival, kForeseenEnd };
   struct Foreseen {
     double at = 0;
-    std::uint32_t number = 0;   // of the task; kForeseenEnd: of the host
-    std::uint32_t changes = 0;  // of the host when this was foreseen; later ones make it void
+    std::uint32_t number = 0;  // of the task; kForeseenEnd: of the host
     Kind kind = Kind::kEnd;
+    // Without branches: a processor guesses half of those on the way down a heap wrongly.
     bool operator>(const Foreseen& other) const {
-      return at > other.at || (at == other.at && number > other.number);
+      return (at > other.at) | ((at == other.at) & (number > other.number));
     }
   };
   struct Ending {
@@ -66,20 +67,25 @@ class RunningTasks {
     SharedHost shape;
     double now = 0;
     double served = 0;
-    std::uint32_t changes = 0;
-    std::vector<Ending> tasks;  // heap, earliest first
+    double foreseen_end = kNone;  // of its first task; what was foreseen before is void
+    std::vector<Ending> tasks;    // heap, earliest first
   };
   struct Arrival {
     std::uint32_t host = 0;
     double seconds = 0;
   };
 
+  bool IsNextBy(double until) const;
   void Push(const Foreseen& event);
+  void ReplaceFirst(const Foreseen& event);
   static void Advance(Host& host, double at);
   void ForeseeEnd(std::uint32_t host);
 
   std::vector<Host> hosts_;
-  std::vector<Foreseen> events_;   // heap, earliest first
+  std::vector<Foreseen> events_;  // heap, earliest first
+  // Whether the first of them has happened. It stays for the next one to take its place: a task
+  // that ends is most often followed by one that begins, which is one way through the heap then.
+  bool has_first_happened_ = false;
   std::vector<Arrival> arrivals_;  // by task; only with hosts
 };
 

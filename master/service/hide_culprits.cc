@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -13,7 +14,18 @@ struct Hidden {
   std::set<std::string> job_ids;
   std::uint32_t forgotten = 0;
   double seconds = 0;
+  // Empty: one of them has none.
+  std::optional<double> lower = 0;
+  std::optional<double> upper = 0;
 };
+
+void Add(const std::optional<double>& more, std::optional<double>& sum) {
+  if (sum && more) {
+    *sum += *more;
+  } else {
+    sum.reset();
+  }
+}
 
 }  // namespace
 
@@ -33,6 +45,8 @@ void HideCulprits(const std::function<bool(const std::string& job_id)>& may_read
       if (culprit.job_id.empty()) sum.forgotten = std::max(sum.forgotten, culprit.jobs);
       if (!culprit.job_id.empty()) sum.job_ids.insert(culprit.job_id);
       sum.seconds += culprit.seconds;
+      Add(culprit.seconds_lower, sum.lower);
+      Add(culprit.seconds_upper, sum.upper);
     }
     for (const auto& [where, sum] : hidden) {
       seen.push_back({.job_id = "",
@@ -40,7 +54,9 @@ void HideCulprits(const std::function<bool(const std::string& job_id)>& may_read
                       .jobs = static_cast<std::uint32_t>(sum.job_ids.size()) + sum.forgotten,
                       .resource = where.first,
                       .host = where.second,
-                      .seconds = sum.seconds});
+                      .seconds = sum.seconds,
+                      .seconds_lower = sum.lower,
+                      .seconds_upper = sum.upper});
     }
     std::stable_sort(seen.begin(), seen.end(),
                      [](const Culprit& a, const Culprit& b) { return a.seconds > b.seconds; });

@@ -272,7 +272,9 @@ absl::Status JobService::EstimateAlone(const Snapshot& newest,
         return absl::FailedPreconditionError(fmt::format("{} has just ended", newest.job_id));
       }
       auto on_slots = workflow::JobOnSlots(running.snapshot, running.left, scenario, now);
-      if (!on_slots.ok()) return on_slots.status();
+      if (!on_slots.ok()) {
+        return FieldErrorWithin(fmt::format("scenarios[{}]", i), on_slots.status());
+      }
       would_be = *std::move(on_slots);
     } else if (runs) {
       const auto held = workflow::SlotsHeld(running.snapshot, running.left, now);

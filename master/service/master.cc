@@ -30,7 +30,6 @@
 #include "master/service/job_hub.h"
 #include "master/service/job_service.h"
 #include "master/service/job_table.h"
-#include "master/service/listen_address.h"
 #include "master/service/live_waits.h"
 #include "master/service/log.h"
 #include "master/service/metrics.h"
@@ -40,6 +39,7 @@
 #include "master/service/workflow_table.h"
 #include "master/store/job_history.h"
 #include "proto/wire/encode_event.h"
+#include "transport/listen_address.h"
 
 namespace tidemark {
 namespace {
@@ -557,7 +557,7 @@ void Master::Impl::Shutdown(absl::Duration grace) {
 }
 
 absl::Status Validate(const MasterOptions& options) {
-  absl::Status status = service::CheckListenAddress(
+  absl::Status status = transport::CheckListenAddress(
       options.listen_address, options.allow_insecure_remote,
       {.encrypted = !options.tls.certificate_file.empty(),
        .authenticated = !options.tls.client_ca_file.empty() || !options.tokens_file.empty()});

@@ -6,7 +6,8 @@
 
 namespace tidemark::store {
 
-// Times are rounded to seven digits. Of a run that CanBeKept() refuses, no stages, here and below.
+// Times are rounded to seven digits. Of a run too large to be kept (CanBeKept()) only the slots are
+// written, and only they are read.
 void EncodeRunProfile(const RunProfile& run, tidemark::storage::v1::LoggedRunProfile& message);
 // What contradicts itself (a parent that does not exist, a time that is none) is left out.
 RunProfile DecodeRunProfile(const tidemark::storage::v1::LoggedRunProfile& message);

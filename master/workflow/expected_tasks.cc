@@ -89,6 +89,24 @@ class SlotsLine {
   double run_variance_ = 0;
 };
 
+// What tasks of one kind took in one run of a stage.
+struct TimesOfKind {
+  std::span<const double> seconds;
+  double mean = 0;  // at least kTaskSecondsMin; 0: there are none
+  std::vector<double> usual;
+
+  // `are_long_apart`: without those that are expected by their index. Where none is, no task is
+  // long (TellsLongTasks()).
+  void Set(const StageProfile& stage, std::size_t kind, bool are_long_apart) {
+    seconds = stage.seconds[kind];
+    if (are_long_apart && !stage.long_tasks.empty()) {
+      usual = UsualTimes(seconds);
+      seconds = usual;
+    }
+    mean = seconds.empty() ? 0 : MeanSeconds(seconds);
+  }
+};
+
 // Gives a kind of task without times those of its nearest relative, scaled.
 void FillGaps(std::array<cost::TimeDistribution, kWarmths>& times,
               const ExpectationConstants& constants) {
@@ -197,30 +215,30 @@ ExpectedTasks ExpectTasks(std::span<const EarlierStage> runs, std::uint64_t task
     double then = 0;
   };
   std::vector<Work> work_of(runs.size());
-  const auto times_of = [&](std::size_t run, std::size_t kind) {
-    const std::vector<double>& seconds = runs[run].stage->seconds[kind];
-    return is_apart[run] ? UsualTimes(seconds) : seconds;
-  };
+  std::vector<TimesOfKind> seen(runs.size());  // of the kind that is looked at
   double weight = 0;
   double variance = 0;
   for (std::size_t kind = 0; kind < kWarmths; ++kind) {
     SlotsLine line;
+    std::size_t count = 0;
     for (std::size_t r = 0; r < runs.size(); ++r) {
-      const std::vector<double> seconds = times_of(r, kind);
-      if (!seconds.empty()) line.Add(runs[r].slots, MeanSeconds(seconds));
+      seen[r].Set(*runs[r].stage, kind, is_apart[r]);
+      if (seen[r].seconds.empty()) continue;
+      line.Add(runs[r].slots, seen[r].mean);
+      count += seen[r].seconds.size();
     }
     if (line.empty()) continue;
     const StageProfile& newest = *runs.front().stage;
     line.Fit(kind, newest.parents.empty() || !newest.fetches, constants);
     const double mean = std::exp(line.At(slots));
     std::vector<double> pooled;
+    pooled.reserve(count);
     for (std::size_t r = 0; r < runs.size(); ++r) {
-      const std::vector<double> seconds = times_of(r, kind);
-      if (seconds.empty()) continue;
-      const double factor = mean / MeanSeconds(seconds);
-      work_of[r].now += static_cast<double>(seconds.size()) * mean;
-      work_of[r].then += static_cast<double>(seconds.size()) * MeanSeconds(seconds);
-      for (const double time : seconds) pooled.push_back(time * factor);
+      if (seen[r].seconds.empty()) continue;
+      const double factor = mean / seen[r].mean;
+      work_of[r].now += static_cast<double>(seen[r].seconds.size()) * mean;
+      work_of[r].then += static_cast<double>(seen[r].seconds.size()) * seen[r].mean;
+      for (const double time : seen[r].seconds) pooled.push_back(time * factor);
     }
     const double work = mean * static_cast<double>(pooled.size());
     weight += work;
@@ -240,13 +258,14 @@ ExpectedTasks ExpectTasks(std::span<const EarlierStage> runs, std::uint64_t task
   return expected;
 }
 
-ExpectedTasks ExpectTasksNow(const ExpectedTasks& before, const StageNow& stage,
+ExpectedTasks ExpectTasksNow(ExpectedTasks before, const StageNow& stage,
                              const ExpectationConstants& constants) {
-  const ExpectedTasks prior = before.is_known ? before : FromThisRunOnly(stage, constants);
-  return prior.is_known ? WithEvidence(prior, stage, constants) : before;
+  if (before.is_known) return WithEvidence(std::move(before), stage, constants);
+  ExpectedTasks prior = FromThisRunOnly(stage, constants);
+  return prior.is_known ? WithEvidence(std::move(prior), stage, constants) : before;
 }
 
-ExpectedTasks WithEvidence(const ExpectedTasks& prior, const StageNow& stage,
+ExpectedTasks WithEvidence(ExpectedTasks prior, const StageNow& stage,
                            const ExpectationConstants& constants) {
   const Evidence evidence = EvidenceOf(prior, stage);
   if (evidence.tasks == 0) return prior;

@@ -91,11 +91,11 @@ bool ShowsItsPace(const RunningTask& task);
 // With what the stage has shown: finished tasks, the part of running ones that is done where that
 // is told, and others that have outrun their mean, which count as at least that long. `before`
 // shrinks towards it in proportion to the evidence; an unknown one is replaced.
-ExpectedTasks ExpectTasksNow(const ExpectedTasks& before, const StageNow& stage,
+ExpectedTasks ExpectTasksNow(ExpectedTasks before, const StageNow& stage,
                              const ExpectationConstants& constants);
 
 // The same of `prior`, which may be a mere guess and stays one. REQUIRES: it has times.
-ExpectedTasks WithEvidence(const ExpectedTasks& prior, const StageNow& stage,
+ExpectedTasks WithEvidence(ExpectedTasks prior, const StageNow& stage,
                            const ExpectationConstants& constants);
 
 }  // namespace tidemark::workflow

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <cstdint>
 #include <iterator>
-#include <limits>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -13,26 +11,20 @@
 #include "absl/strings/str_join.h"
 #include "master/cost/opinions.h"
 #include "master/cost/time_distribution.h"
-#include "master/gray_box/linear_model.h"
 #include "master/gray_box/repeated_stages.h"
 #include "master/gray_box/white_box.h"
 #include "master/workflow/expected_job.h"
 #include "master/workflow/match_stages.h"
+#include "master/workflow/positive_line.h"
+#include "master/workflow/work_model.h"
 
 namespace tidemark::workflow {
 namespace {
 
 using gray_box::Features;
 using gray_box::Forecast;
-using gray_box::LinearModel;
 using gray_box::Parameters;
 
-// Runs of the same work differ by about as much (kCommonDeviation): no parameter is to explain it.
-constexpr double kAlike = 1.1;
-// A line that falls below this part of the least that was seen is not believed. Taste.
-constexpr double kLeastPart = 0.5;
-// Nor one that rises above so many times the most. Taste.
-constexpr double kMostTimes = 100;
 // More are not expected of one stage.
 constexpr double kTasksMax = 1e6;
 // Of the log of a time, where a parameter changes whose influence no run shows. Taste.
@@ -42,91 +34,6 @@ constexpr std::size_t kFeaturesMax = 200'000;
 // So many parameters are named, of each remark.
 constexpr std::size_t kNamedMax = 8;
 
-// Of all stages of one work in one run, their means.
-struct WorkSeen {
-  double stages = 0;
-  double tasks = 0;
-  double read_bytes = 0;
-  double task_seconds = 0;
-  double bytes_of_task() const { return tasks > 0 ? read_bytes / tasks : 0; }
-};
-
-using WorksSeen = std::map<std::string, WorkSeen>;
-
-WorksSeen WorksOf(const RunProfile& run) {
-  WorksSeen works;
-  for (const StageProfile& stage : run.stages) {
-    WorkSeen& seen = works[WorkKey(stage.work, stage.name)];
-    seen.stages += 1;
-    seen.tasks += static_cast<double>(stage.tasks);
-    seen.read_bytes += stage.read_bytes;
-    seen.task_seconds += MeanTaskSeconds(stage) * static_cast<double>(stage.tasks);
-  }
-  for (auto& [work, seen] : works) {
-    seen.task_seconds /= std::max(seen.tasks, 1.0);
-    seen.tasks /= seen.stages;
-    seen.read_bytes /= seen.stages;
-  }
-  return works;
-}
-
-// Of all stages that read no other's output.
-double InputBytes(const RunProfile& run) {
-  double bytes = 0;
-  for (const StageProfile& stage : run.stages) {
-    if (stage.parents.empty() || !stage.fetches) bytes += stage.read_bytes;
-  }
-  return bytes;
-}
-
-// A line through what runs showed, which stays among positive numbers.
-class PositiveLine {
- public:
-  PositiveLine() = default;
-  PositiveLine(const std::vector<std::string>& features,
-               const std::vector<std::vector<double>>& rows, std::vector<double> labels) {
-    if (labels.empty()) return;
-    const auto [least, most] = std::minmax_element(labels.begin(), labels.end());
-    if (!(*least > 0) || !std::isfinite(*most)) return;
-    floor_ = kLeastPart * *least;
-    ceiling_ = kMostTimes * *most;
-    if (*most < kAlike * *least) {
-      double sum = 0;
-      for (const double label : labels) sum += label;
-      labels.assign(labels.size(), sum / static_cast<double>(labels.size()));
-    }
-    auto model = LinearModel::Fit(features, rows, labels);
-    if (!model.ok()) return;
-    model_ = *std::move(model);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      counts_ &= std::abs(At(rows[i]).value - labels[i]) < 0.5;
-    }
-  }
-
-  bool is_known() const { return model_.has_value(); }
-  // Whether it goes through all whole numbers: these were told, not found out.
-  bool counts() const { return counts_; }
-  // What it may fall to, in place of half of the least.
-  void FallTo(double floor) { floor_ = floor; }
-  bool moves() const { return model_ && !model_->choices().empty(); }
-  Forecast At(const std::vector<double>& row) const {
-    Forecast forecast = model_->Predict(row);
-    if (!(forecast.value > floor_)) forecast.value = floor_;
-    forecast.value = std::min(forecast.value, ceiling_);
-    return forecast;
-  }
-  // By what one is to be multiplied to become the other; 1: not known, or nothing moves it.
-  double Factor(const std::vector<double>& then, const std::vector<double>& now) const {
-    return moves() ? At(now).value / At(then).value : 1;
-  }
-
- private:
-  std::optional<LinearModel> model_;
-  bool counts_ = true;
-  double floor_ = 0;
-  double ceiling_ = 0;
-};
-
 std::string Listed(const std::set<std::string>& names) {
   const auto end = std::next(names.begin(), std::min(names.size(), kNamedMax));
   std::string listed = absl::StrJoin(names.begin(), end, ", ");
@@ -135,112 +42,8 @@ std::string Listed(const std::set<std::string>& names) {
   return listed;
 }
 
-struct Run {
-  const RunProfile* profile = nullptr;
-  std::vector<double> values;  // of the parameters
-  double input_bytes = 0;
-  WorksSeen works;
-};
-
-struct Multiplied {
-  double tasks = 1;
-  double read_bytes = 1;
-  double task_seconds = 1;
-};
-
-// What runs show of the stages of one work.
-class WorkModel {
- public:
-  WorkModel(const std::string& work, const std::vector<std::string>& names,
-            const std::vector<Run>& runs)
-      : work_(work) {
-    std::vector<std::vector<double>> told, told_of_times;
-    std::vector<double> tasks, shares, seconds;
-    double least = std::numeric_limits<double>::infinity();
-    double most = 0;
-    for (const Run& run : runs) {
-      const auto seen = run.works.find(work);
-      if (seen == run.works.end()) continue;
-      least = std::min(least, seen->second.bytes_of_task());
-      most = std::max(most, seen->second.bytes_of_task());
-    }
-    has_bytes_ = least > 0 && most > kAlike * least;
-    for (const Run& run : runs) {
-      const auto seen = run.works.find(work);
-      if (seen == run.works.end()) continue;
-      told.push_back(run.values);
-      tasks.push_back(seen->second.tasks);
-      shares.push_back(run.input_bytes > 0 ? seen->second.read_bytes / run.input_bytes : 0);
-      told_of_times.push_back(ForTimes(run.values, seen->second.bytes_of_task(), run));
-      seconds.push_back(seen->second.task_seconds);
-    }
-    tasks_ = PositiveLine(names, told, std::move(tasks));
-    if (tasks_.counts()) tasks_.FallTo(1);
-    shares_ = PositiveLine(names, told, std::move(shares));
-    std::vector<std::string> of_times = names;
-    of_times.insert(of_times.end(), {kBytesOfTask, kSlots});
-    seconds_ = PositiveLine(of_times, told_of_times, std::move(seconds));
-  }
-
-  // `input`: what the input of the run is multiplied by.
-  Multiplied Now(const Run& run, const std::vector<double>& asked, double input) const {
-    const auto seen = run.works.find(work_);
-    if (seen == run.works.end()) return {};
-    Multiplied by = {.tasks = tasks_.Factor(run.values, asked),
-                     .read_bytes = input * shares_.Factor(run.values, asked)};
-    by.task_seconds = seconds_.Factor(ForTimes(run.values, seen->second.bytes_of_task(), run),
-                                      TimesAsked(run, seen->second, by, asked));
-    return by;
-  }
-
-  // How many tasks a stage has, where a parameter moves that.
-  std::optional<Forecast> Tasks(const std::vector<double>& asked) const {
-    if (!tasks_.moves()) return std::nullopt;
-    Forecast tasks = tasks_.At(asked);
-    if (tasks_.counts()) tasks.deviation = 0;
-    return tasks;
-  }
-
-  // Of what a task takes in a run like that; no value: nothing is known of it.
-  std::optional<Forecast> Times(const Run& run, const std::vector<double>& asked,
-                                double input) const {
-    const auto seen = run.works.find(work_);
-    if (seen == run.works.end() || !seconds_.is_known()) return std::nullopt;
-    const Multiplied by = Now(run, asked, input);
-    Forecast times = seconds_.At(TimesAsked(run, seen->second, by, asked));
-    // Of these every run is taken at its own.
-    for (std::vector<std::string>* named : {&times.beyond, &times.never_varied}) {
-      std::erase(*named, kBytesOfTask);
-      std::erase(*named, kSlots);
-    }
-    // Where the run is taken as it was, runs show how far it may be off.
-    if (by.task_seconds == 1 && times.never_varied.empty()) times.deviation = 0;
-    return times;
-  }
-
- private:
-  // Beside the parameters.
-  static constexpr const char* kBytesOfTask = "bytes of a task";
-  static constexpr const char* kSlots = "slots of the run";
-
-  std::vector<double> ForTimes(std::vector<double> values, double bytes, const Run& run) const {
-    values.insert(values.end(), {has_bytes_ ? bytes : 0, run.profile->slots});
-    return values;
-  }
-  std::vector<double> TimesAsked(const Run& run, const WorkSeen& seen, const Multiplied& by,
-                                 const std::vector<double>& asked) const {
-    return ForTimes(asked, seen.bytes_of_task() * by.read_bytes / by.tasks, run);
-  }
-
-  std::string work_;
-  bool has_bytes_ = false;  // in all runs, and not always the same
-  PositiveLine tasks_;
-  PositiveLine shares_;  // read of each byte of input
-  PositiveLine seconds_;
-};
-
 // Differences as parts of what all runs and what is asked span, numbers as powers of two.
-std::size_t NearestTo(const std::vector<double>& asked, const std::vector<Run>& runs) {
+std::size_t NearestTo(const std::vector<double>& asked, const std::vector<SeenRun>& runs) {
   const auto level = [](double value) {
     return std::copysign(std::log2(1 + std::abs(value)), value);
   };
@@ -248,7 +51,7 @@ std::size_t NearestTo(const std::vector<double>& asked, const std::vector<Run>& 
   for (std::size_t i = 0; i < asked.size(); ++i) {
     double least = level(asked[i]);
     double most = least;
-    for (const Run& run : runs) {
+    for (const SeenRun& run : runs) {
       least = std::min(least, level(run.values[i]));
       most = std::max(most, level(run.values[i]));
     }
@@ -266,10 +69,7 @@ class Foretelling {
   Foretelling(std::vector<const RunProfile*> history, const Parameters& asked)
       : told_(ParametersOf(history)), features_(FeaturesOf(told_)), asked_(asked) {
     for (const RunProfile* profile : history) {
-      runs_.push_back({.profile = profile,
-                       .values = features_.ValuesOf(profile->parameters),
-                       .input_bytes = InputBytes(*profile),
-                       .works = WorksOf(*profile)});
+      runs_.push_back(SeenIn(*profile, features_.ValuesOf(profile->parameters)));
     }
     values_ = features_.ValuesOf(asked);
     unknown_ = features_.Unknown(asked);
@@ -303,7 +103,7 @@ class Foretelling {
   // False: there is too much for it.
   bool Learn() {
     std::set<std::string> works;
-    for (const Run& run : runs_) {
+    for (const SeenRun& run : runs_) {
       for (const auto& [work, seen] : run.works) works.insert(work);
     }
     if (works.size() * features_.names().size() > kFeaturesMax) return false;
@@ -312,7 +112,7 @@ class Foretelling {
     }
     std::vector<std::vector<double>> rows;
     std::vector<double> inputs;
-    for (const Run& run : runs_) {
+    for (const SeenRun& run : runs_) {
       rows.push_back(run.values);
       inputs.push_back(run.input_bytes);
     }
@@ -320,9 +120,9 @@ class Foretelling {
     return true;
   }
 
-  double InputOf(const Run& run) const { return input_.Factor(run.values, values_); }
+  double InputOf(const SeenRun& run) const { return input_.Factor(run.values, values_); }
 
-  RunProfile Now(const Run& run) const {
+  RunProfile Now(const SeenRun& run) const {
     RunProfile now = *run.profile;
     now.parameters = asked_;
     std::map<std::string, Multiplied> of_work;
@@ -376,7 +176,7 @@ class Foretelling {
   // How often stages of each work will run, of those that parameters are seen to change.
   std::map<std::uint64_t, std::uint32_t> Counts() {
     std::vector<gray_box::StageCounts> seen;
-    for (const Run& run : runs_) {
+    for (const SeenRun& run : runs_) {
       gray_box::StageCounts& counts = seen.emplace_back();
       for (const StageProfile& stage : run.profile->stages) {
         if (stage.work != 0) ++counts[stage.work];
@@ -464,7 +264,7 @@ class Foretelling {
   std::vector<Parameters> told_;
   Features features_;
   const Parameters& asked_;
-  std::vector<Run> runs_;
+  std::vector<SeenRun> runs_;
   PositiveLine input_;  // bytes of a run
   std::map<std::string, WorkModel> models_;
   std::vector<double> values_;  // of what is asked

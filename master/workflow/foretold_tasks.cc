@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "master/cost/opinions.h"
 #include "master/workflow/match_stages.h"
@@ -29,8 +30,8 @@ Opinions ShownBy(const StageNow& stage, const ExpectedTasks& before,
   // is taken, which leaves a variance of that times the noise.
   ExpectedTasks open = before;
   open.deviation = cost::kUnknownDeviation;
-  const ExpectedTasks after = WithEvidence(open, stage, constants);
   const double prior = open.deviation * open.deviation;
+  const ExpectedTasks after = WithEvidence(std::move(open), stage, constants);
   const double taken = 1 - after.deviation * after.deviation / prior;
   if (!(taken > 0)) return {};
   const double shift =

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -12,13 +13,14 @@
 #include "master/schedule/placing.h"
 #include "master/workflow/followed_job.h"
 #include "master/workflow/jobs_application.h"
+#include "tidemark/field_error.h"
 
 namespace tidemark::workflow {
 namespace {
 
 constexpr double kLongestSeconds = 1e10;
 // More is taken for a typing error; ParseScenario() has the same limit.
-constexpr double kSlotsMax = 1e6;
+constexpr std::uint32_t kSlotsMax = 1'000'000;
 
 schedule::Resourcing SlotsAlone(std::uint64_t slots) {
   schedule::Resourcing on;
@@ -69,13 +71,34 @@ double SlotsPerExecutor(const LiveJob& job) {
   return job.left == nullptr ? 0 : job.left->slots_per_executor;
 }
 
+// Of what there is, at least 1; 0, which is "not known", where the answer has no room for it.
 std::uint32_t Rounded(double count) {
-  return static_cast<std::uint32_t>(std::clamp(std::round(count), 1.0, kSlotsMax));
+  constexpr double kMost = std::numeric_limits<std::uint32_t>::max();
+  return count <= kMost ? static_cast<std::uint32_t>(std::max(std::round(count), 1.0)) : 0;
 }
 
 HeldSlots Held(std::uint32_t slots, const LiveJob& job) {
   const double per_executor = SlotsPerExecutor(job);
   return {.slots = slots, .executors = per_executor > 0 ? Rounded(slots / per_executor) : 0};
+}
+
+// On so many the job would be. InvalidArgument (FieldError): more than can be asked about.
+absl::StatusOr<std::uint32_t> SlotsAsked(const Scenario& scenario, const LiveJob& job) {
+  if (!scenario.executors) return scenario.slots.value_or(1);
+  const double per_executor = SlotsPerExecutor(job);
+  const double slots = *scenario.executors * per_executor;
+  if (slots <= kSlotsMax) return Rounded(slots);
+  if (per_executor > kSlotsMax) {
+    return FieldError("executors",
+                      fmt::format("its executors have {:.12g} slots each, and at most {} slots can "
+                                  "be asked about; ask about slots",
+                                  per_executor, kSlotsMax));
+  }
+  return FieldError("executors",
+                    fmt::format("must be at most {:.0f}, not {}: its executors have {:.12g} slots "
+                                "each, and at most {} slots can be asked about",
+                                std::floor(kSlotsMax / per_executor), *scenario.executors,
+                                per_executor, kSlotsMax));
 }
 
 LiveJob LiveJobOf(std::shared_ptr<const Snapshot> newest,
@@ -174,14 +197,13 @@ absl::StatusOr<Outcome> JobOnSlots(std::shared_ptr<const Snapshot> newest,
                     "one that others use; ask again later",
                     job.job_id));
   }
-  const std::uint32_t slots = scenario.executors
-                                  ? Rounded(*scenario.executors * SlotsPerExecutor(live))
-                                  : scenario.slots.value_or(1);
+  const absl::StatusOr<std::uint32_t> slots = SlotsAsked(scenario, live);
+  if (!slots.ok()) return slots.status();
   const auto as_it_is = EstimateOn(*slots_now, live, *slots_now);
   if (!as_it_is.ok()) return as_it_is.status();
-  const auto would_be = EstimateOn(slots, live, *slots_now);
+  const auto would_be = EstimateOn(*slots, live, *slots_now);
   if (!would_be.ok()) return would_be.status();
-  HeldSlots held = Held(slots, live);
+  HeldSlots held = Held(*slots, live);
   if (scenario.executors) held.executors = *scenario.executors;
   return Outcome{
       .snapshot = EndingIn(Stretched(*live.forecast, as_it_is->end, would_be->end), job, now),

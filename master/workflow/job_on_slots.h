@@ -36,7 +36,7 @@ HeldSlots SlotsHeld(std::shared_ptr<const Snapshot> newest,
 // there at once and have run nothing.
 //
 // FailedPrecondition: nothing is predicted of it, or how many slots or executors it has is not
-// known now.
+// known now. InvalidArgument (FieldError): the executors would have more than 1,000,000 slots.
 // REQUIRES: it has begun and has not ended; `scenario` has slots or executors, of at least 1.
 absl::StatusOr<Outcome> JobOnSlots(std::shared_ptr<const Snapshot> newest,
                                    std::shared_ptr<const cost::StagesLeft> left,

@@ -74,7 +74,8 @@ class ExpectedStagesBuilder {
     }
     CorrectForetold(expected_.stages, constants_, before);
     for (std::size_t i = 0; i < expected_.stages.size(); ++i) {
-      expected_.tasks.push_back(ExpectTasksNow(before[i], expected_.stages[i], constants_));
+      expected_.tasks.push_back(
+          ExpectTasksNow(std::move(before[i]), expected_.stages[i], constants_));
     }
     GuessUnknown();
     return std::move(expected_);

@@ -29,7 +29,7 @@ schedule::Resourcing ResourcingOf(const WorkflowNow& now);
 
 // What the tasks that have ended took, for the next run. Stages without such tasks are left out;
 // those behind them wait for what they waited for. Of more than RunProfile::kTaskTimesMax times an
-// even choice is kept; of a run that CanBeKept() refuses, no stages.
+// even choice is kept; a run that is too large all the same (CanBeKept()) has no stages.
 // Cost: O(tasks log tasks + edges).
 RunProfile ProfileOf(const WorkflowNow& now);
 

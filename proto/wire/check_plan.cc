@@ -150,9 +150,9 @@ class Checker {
     if (stage.task_times.empty() && !stage.task) {
       Fail(path, "no task times: set task_seconds, or task with the data of one task");
     }
-    for (const auto& times : {stage.task_times, stage.first_task_times, stage.fresh_task_times,
-                              stage.last_task_times}) {
-      for (const absl::Duration time : times) {
+    for (const auto* times : {&stage.task_times, &stage.first_task_times, &stage.fresh_task_times,
+                              &stage.last_task_times}) {
+      for (const absl::Duration time : *times) {
         if (time < absl::ZeroDuration() || time == absl::InfiniteDuration()) {
           Fail(path + ".task_times", "must be 0 or more and finite");
         }

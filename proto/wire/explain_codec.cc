@@ -55,6 +55,12 @@ void EncodeQuery(const QueryWaits& query, v1::QueryWaits& message) {
     told.set_resource(ToMessage(culprit.resource));
     told.set_host(ValidText(culprit.host));
     told.set_seconds(culprit.seconds);
+    if (culprit.seconds_lower && IsAmount(*culprit.seconds_lower)) {
+      told.set_seconds_lower(*culprit.seconds_lower);
+    }
+    if (culprit.seconds_upper && IsAmount(*culprit.seconds_upper)) {
+      told.set_seconds_upper(*culprit.seconds_upper);
+    }
   }
 }
 
@@ -83,9 +89,10 @@ absl::StatusOr<QueryWaits> ParseQuery(const v1::QueryWaits& message) {
   }
   for (int i = 0; i < message.culprits_size(); ++i) {
     const v1::Culprit& told = message.culprits(i);
-    if (absl::Status ok = CheckAmount("seconds", told.seconds()); !ok.ok()) {
-      return FieldErrorWithin(fmt::format("culprits[{}]", i), ok);
-    }
+    absl::Status ok = CheckAmount("seconds", told.seconds());
+    if (ok.ok()) ok = CheckAmount("seconds_lower", told.seconds_lower());
+    if (ok.ok()) ok = CheckAmount("seconds_upper", told.seconds_upper());
+    if (!ok.ok()) return FieldErrorWithin(fmt::format("culprits[{}]", i), ok);
     const auto resource = FromMessage(told.resource());
     if (!resource) continue;
     query.culprits.push_back({.job_id = ValidText(told.job_id()),
@@ -94,6 +101,9 @@ absl::StatusOr<QueryWaits> ParseQuery(const v1::QueryWaits& message) {
                               .resource = *resource,
                               .host = ValidText(told.host()),
                               .seconds = told.seconds()});
+    Culprit& culprit = query.culprits.back();
+    if (told.has_seconds_lower()) culprit.seconds_lower = told.seconds_lower();
+    if (told.has_seconds_upper()) culprit.seconds_upper = told.seconds_upper();
   }
   return query;
 }

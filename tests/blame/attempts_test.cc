@@ -91,6 +91,39 @@ TEST(Attempts, WaitIsNoLongerThanTheAttemptIsOld) {
   EXPECT_EQ(attempts.contradictions(), 1);
 }
 
+// 6 s without a processor of 10 s: of 5 s of fetching and 3 s of writing, by the clock, at most 4 s
+// are waits of their own.
+TEST(Attempts, WhatWasWaitedForAProcessorIsNotCountedOnceMoreAsAFetch) {
+  Attempts attempts;
+  attempts.Start(kA, S(1), H(2), 0);
+  TaskUse totals;
+  totals.of[Resource::kProcessor] = {.wait_seconds = 5, .units = {}};
+  totals.of[Resource::kMemory] = {.wait_seconds = 1, .units = {}};
+  totals.of[Resource::kNetwork] = {.wait_seconds = 5, .units = 100};
+  totals.of[Resource::kIo] = {.wait_seconds = 3, .units = 10};
+  EXPECT_EQ(attempts.Report(kA, 10, totals), Task(S(1), H(2), 0, 10)
+                                                 .Waited(Resource::kProcessor, 5)
+                                                 .Waited(Resource::kMemory, 1)
+                                                 .Waited(Resource::kNetwork, 2.5, 100)
+                                                 .Waited(Resource::kIo, 1.5, 10));
+}
+
+// Without a processor all the time, in which it collected garbage and wrote as well.
+TEST(Attempts, WhereNothingIsLeftNothingIsDividedByZero) {
+  Attempts attempts;
+  attempts.Start(kA, S(1), H(2), 0);
+  TaskUse totals;
+  totals.of[Resource::kProcessor] = {.wait_seconds = 10, .units = {}};
+  totals.of[Resource::kMemory] = {.wait_seconds = 10, .units = {}};
+  totals.of[Resource::kNetwork] = {.wait_seconds = 0, .units = 0};
+  totals.of[Resource::kIo] = {.wait_seconds = 1, .units = 1};
+  EXPECT_EQ(attempts.Report(kA, 10, totals), Task(S(1), H(2), 0, 10)
+                                                 .Waited(Resource::kProcessor, 10)
+                                                 .Waited(Resource::kMemory, 0)
+                                                 .Waited(Resource::kNetwork, 0, 0)
+                                                 .Waited(Resource::kIo, 0, 1));
+}
+
 TEST(Attempts, TimeThatRunsBackwardsChangesNothing) {
   Attempts attempts;
   attempts.Start(kA, S(1), H(2), 10);

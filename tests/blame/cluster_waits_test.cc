@@ -94,6 +94,9 @@ TEST(ClusterWaits, BlamesTheQueryThatHeldTheSlots) {
   EXPECT_EQ(queries[0].culprits[0].query, "job/0");
   EXPECT_EQ(queries[0].culprits[0].resource, Resource::kScheduler);
   EXPECT_NEAR(queries[0].culprits[0].seconds, 8, 1e-6);
+  // Without job/0 it would have run from 2 to 6 s, for certain: nobody else was there.
+  EXPECT_NEAR(*queries[0].culprits[0].seconds_lower, 8, 1e-6);
+  EXPECT_NEAR(*queries[0].culprits[0].seconds_upper, 8, 1e-6);
 }
 
 TEST(ClusterWaits, AWaitWhoseCauseIsNotToldBlamesNobody) {
@@ -314,6 +317,61 @@ TEST(ClusterWaits, OfAProcessorAJobIsBlamedForNoMoreThanItUsed) {
   EXPECT_NEAR(explanation.queries[0].culprits[1].seconds, 2, 1e-6);
 }
 
+// It waits 0.6 s a second for 10 s: 5.4 s because of `long`, 0.6 s because of `brief`, which is
+// there for the first 2 s. In these `long` may have taken all 2 x 0.6 s, or `brief`.
+TEST(ClusterWaits, TellsBetweenWhatLimitsAJobCostAnother) {
+  ClusterWaits waits;
+  Driver victim(waits, "victim");
+  Driver longest(waits, "long");
+  Driver brief(waits, "brief");
+  for (Driver* driver : {&victim, &longest, &brief}) {
+    driver->Executor("node-1", 1);
+    driver->Stage(0, 0, 1);
+    driver->Start(0, 0, 0);
+  }
+  victim.Heartbeat(2, 0, 0, 0.8, 1.2);
+  longest.Heartbeat(2, 0, 0, 0.6, 0);
+  brief.Heartbeat(2, 0, 0, 0.6, 0);
+  brief.End(2, 0, 0);
+  waits.Advance(Instant(2));
+  victim.Heartbeat(10, 0, 0, 4, 6);
+  longest.Heartbeat(10, 0, 0, 5.4, 0);
+  waits.Advance(Instant(13));
+  const auto culprits = AskOf(waits, "victim").queries.at(0).culprits;
+  ASSERT_THAT(culprits, SizeIs(2));
+  EXPECT_EQ(culprits[0].job_id, "long");
+  EXPECT_NEAR(culprits[0].seconds, 5.4, 1e-6);
+  EXPECT_NEAR(*culprits[0].seconds_lower, 5.4 - 2, 1e-6) << "less all 2 s beside `brief`";
+  EXPECT_NEAR(*culprits[0].seconds_upper, 6, 1e-6);
+  EXPECT_EQ(culprits[1].job_id, "brief");
+  EXPECT_NEAR(culprits[1].seconds, 0.6, 1e-6);
+  EXPECT_NEAR(*culprits[1].seconds_lower, 0, 1e-6);
+  EXPECT_NEAR(*culprits[1].seconds_upper, 2, 1e-6) << "no more than it was there";
+}
+
+// It told of 10 s of 100 s: of the rest it may have waited for all, beside the other.
+TEST(ClusterWaits, WhatWasNotToldIsWithinTheLimits) {
+  ClusterWaits waits;
+  Driver victim(waits, "victim");
+  Driver other(waits, "other");
+  for (Driver* driver : {&victim, &other}) {
+    driver->Executor("node-1", 1);
+    driver->Stage(0, 0, 1);
+    driver->Start(0, 0, 0);
+    driver->Heartbeat(10, 0, 0, 5, 5);
+  }
+  waits.Advance(Instant(11));
+  victim.End(100, 0, 0);
+  other.Heartbeat(100, 0, 0, 50, 50);
+  other.End(100, 0, 0);
+  waits.Advance(Instant(104));
+  const auto culprits = AskOf(waits, "victim").queries.at(0).culprits;
+  ASSERT_THAT(culprits, SizeIs(1));
+  EXPECT_NEAR(culprits[0].seconds, 5, 1e-6);
+  EXPECT_NEAR(*culprits[0].seconds_lower, 5, 1e-6);
+  EXPECT_NEAR(*culprits[0].seconds_upper, 5 + 90, 1e-6);
+}
+
 // Reduce tasks tell of the processor with their profiles, and of what they fetched beside that.
 TEST(ClusterWaits, WhatReduceTasksWaitedForAProcessorIsInTheirProfiles) {
   ClusterWaits waits;
@@ -425,6 +483,38 @@ TEST(ClusterWaits, JobsOnDifferentHostsDoNotMeet) {
   for (const Culprit& culprit : answer.queries.at(0).culprits) {
     EXPECT_EQ(culprit.jobs, 0U) << "what no task reported";
   }
+}
+
+TEST(ClusterWaits, AQueryWithItselfAsItsOnlyNeighbourBlamesNobody) {
+  ClusterWaits waits;
+  Driver driver(waits, "app");
+  driver.Executor("node-1", 2);
+  for (const std::uint32_t stage : {0, 1}) {
+    driver.Stage(0, stage, 1, "sql/0");
+    driver.Start(0, stage, 0);
+    driver.Heartbeat(10, stage, 0, 5, 5);
+  }
+  waits.Advance(Instant(13));
+  const Explanation explanation = AskOf(waits, "app");
+  ASSERT_THAT(explanation.queries, SizeIs(1));
+  EXPECT_NEAR(*explanation.queries[0].waits[Resource::kProcessor].seconds, 5, 1e-6);
+  EXPECT_THAT(explanation.queries[0].culprits, IsEmpty());
+}
+
+// The other is silent from 20 s on. It is blamed for what it told, and answers are 45 s old.
+TEST(ClusterWaits, AnAttemptThatNeverEndsHoldsNoAnswerUp) {
+  ClusterWaits waits;
+  Driver victim(waits, "victim");
+  Driver other(waits, "other");
+  Share(victim, other, waits);
+  for (int second = 24; second <= 200; ++second) {
+    victim.Heartbeat(second, 0, 0, 5 + (second - 20), 15);
+    waits.Advance(Instant(second));
+  }
+  const Explanation explanation = AskOf(waits, "victim");
+  EXPECT_EQ(explanation.at, Instant(200 - 45));
+  ASSERT_THAT(explanation.queries.at(0).culprits, SizeIs(1));
+  EXPECT_NEAR(explanation.queries[0].culprits[0].seconds, 15, 0.5);
 }
 
 // Where tasks run is not told: they might be anywhere.
@@ -696,7 +786,13 @@ TEST(ClusterWaits, TakesWhatContradictsItself) {
   waits.Advance(Instant(20));
   const Explanation explanation = AskOf(waits, "app");
   for (const QueryWaits& query : explanation.queries) {
-    for (const Culprit& culprit : query.culprits) EXPECT_EQ(culprit.jobs, 0U);
+    for (const Culprit& culprit : query.culprits) {
+      EXPECT_EQ(culprit.jobs, 0U);
+      EXPECT_GE(*culprit.seconds_lower, 0);
+      EXPECT_LE(*culprit.seconds_lower, culprit.seconds + 1e-9);
+      EXPECT_GE(*culprit.seconds_upper, culprit.seconds - 1e-9);
+      EXPECT_LT(*culprit.seconds_upper, 60);
+    }
     for (const Resource resource : kResources) {
       EXPECT_GE(query.waits[resource].seconds.value_or(0), 0);
       EXPECT_LT(query.waits[resource].seconds.value_or(0), 60);

@@ -158,6 +158,17 @@ void ExpectSame(const Meetings& expected, const Ledger& ledger) {
   for (const auto& [key, met] : ledger.meetings) EXPECT_TRUE(expected.contains(key));
 }
 
+void ExpectSame(const Crowding& expected, const Crowding& actual) {
+  const auto expect = [](double is, double should_be) {
+    EXPECT_NEAR(is, should_be, 1e-9 * (1 + should_be));
+  };
+  expect(actual.seconds, expected.seconds);
+  expect(actual.units, expected.units);
+  expect(actual.wait_seconds, expected.wait_seconds);
+  expect(actual.crowds_squared, expected.crowds_squared);
+  expect(actual.waits_by_crowds, expected.waits_by_crowds);
+}
+
 void ExpectSame(const Ledger& expected, const Ledger& ledger) {
   ExpectSame(Meetings(expected.meetings.begin(), expected.meetings.end()), ledger);
   ASSERT_EQ(expected.stages.size(), ledger.stages.size());
@@ -169,6 +180,8 @@ void ExpectSame(const Ledger& expected, const Ledger& ledger) {
       EXPECT_NEAR(actual.waited[resource].wait_seconds, sums.waited[resource].wait_seconds, 1e-9);
       EXPECT_NEAR(actual.waited[resource].rated_units, sums.waited[resource].rated_units, 1e-9);
     }
+    ExpectSame(sums.network, actual.network);
+    ExpectSame(sums.io, actual.io);
   }
 }
 

@@ -104,6 +104,32 @@ TEST(Sweep, QueueLacksNoMoreSlotsThanItHasTasks) {
   EXPECT_NEAR(Met(pieces, S(0), S(2), kTheQueue).wait_seconds[Resource::kScheduler], 5, 1e-9);
 }
 
+// Two tasks that wait half of the time beside one that waits all of it. A second: S0 waits 1 s for
+// 2 units, in a crowd of 1 + 0.5 + 1; S1 waits 1 s for 2 units, in one of 1 + 1.
+TEST(Sweep, ACrowdIsATaskAndWhatAllOthersWait) {
+  const std::vector<Piece> pieces = {Task(S(0), H(0), 0, 10).Waited(Resource::kIo, 5, 10),
+                                     Task(S(0), H(0), 0, 10).Waited(Resource::kIo, 5, 10),
+                                     Task(S(1), H(0), 0, 10).Waited(Resource::kIo, 10, 20)};
+  const Ledger ledger = Folded(pieces);
+  const Crowding& two = ledger.stages.at({S(0), H(0)}).crowding(Resource::kIo);
+  EXPECT_NEAR(two.seconds, 10, 1e-9);
+  EXPECT_NEAR(two.units, 20, 1e-9);
+  EXPECT_NEAR(two.wait_seconds, 10, 1e-9);
+  EXPECT_NEAR(two.waits_squared, 10 * 1.0 / 2, 1e-9);
+  EXPECT_NEAR(two.crowds_squared, 10 * 2 * 2.5 * 2.5, 1e-9);
+  EXPECT_NEAR(two.waits_by_crowds, 10 * 1 * 2.5, 1e-9);
+  const Crowding& one = ledger.stages.at({S(1), H(0)}).crowding(Resource::kIo);
+  EXPECT_NEAR(one.crowds_squared, 10 * 2 * 2 * 2, 1e-9);
+  EXPECT_EQ(ledger.stages.at({S(1), H(0)}).network.seconds, 0);
+}
+
+// How many wait is not known where one does not tell.
+TEST(Sweep, WhereNotAllTellThereIsNoCrowd) {
+  const Ledger ledger =
+      Folded({Task(S(0), H(0), 0, 10).Waited(Resource::kIo, 5, 10), Task(S(1), H(0), 0, 10)});
+  EXPECT_EQ(ledger.stages.at({S(0), H(0)}).io.seconds, 0);
+}
+
 // An application with slots of its own does not wait for those of others.
 TEST(Sweep, SlotsOfAnotherPoolAreInNobodysWay) {
   Piece other = Task(S(1), H(0), 0, 10);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -14,6 +15,7 @@
 #include "absl/time/clock.h"
 #include "cli/alerts/told_alerts.h"
 #include "tests/cli/hook_server.h"
+#include "tests/cli/raw_server.h"
 #include "tests/cli/some_jobs.h"
 
 namespace tidemark::cli {
@@ -21,6 +23,7 @@ namespace {
 
 using nlohmann::json;
 using test::HookServer;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -89,7 +92,7 @@ TEST(AlertSender, GivesUpAndSaysSoWithoutTheAddress) {
   EXPECT_THAT(server.requests(), SizeIs(3));
   EXPECT_EQ(sender.counts().failed, 1U);
   const std::lock_guard lock(mutex);
-  EXPECT_EQ(said, "hook: alert `failed` of job job-1 was not sent: HTTP status 500");
+  EXPECT_EQ(said, "hook: gave up on alert `failed` of job job-1: HTTP status 500");
 }
 
 TEST(AlertSender, WhatIsRefusedIsNotSentAgainAndHoldsUpNothing) {
@@ -116,9 +119,78 @@ TEST(AlertSender, IsBoundedAndKeepsTheNewest) {
 
 TEST(AlertSender, EndsAtOnceWhileItWaitsToTryAgain) {
   HookServer server(HookServer::Plans{{.status = 503, .retry_after = "300"}});
-  AlertSender sender(SenderTo(server));
-  sender.Send(SomeAlert("a"));
-  ASSERT_TRUE(server.WaitFor(1));
+  AlertSenderOptions options = SenderTo(server);
+  std::vector<std::string> said;
+  options.on_trouble = [&](const std::string& line) { said.push_back(line); };
+  {
+    AlertSender sender(options);
+    sender.Send(SomeAlert("a"));
+    ASSERT_TRUE(server.WaitFor(1));
+  }
+  EXPECT_THAT(said,
+              ElementsAre("hook: gave up on alert `failed` of job job-1: HTTP status 503, and "
+                          "the master is shutting down"));
+}
+
+TEST(AlertSender, DoesNotWaitForAnAnswerWhenItEndsAndSaysWhatItGaveUp) {
+  test::RawServer server;
+  std::vector<std::string> said;
+  {
+    AlertSender sender(
+        {.name = "hook",
+         .webhook = {.url = server.url(), .timeout = absl::Minutes(5), .allow_local = true},
+         .message = [](const Alert& alert) { return alert.id; },
+         .ending_max = absl::ZeroDuration(),
+         .on_trouble = [&](const std::string& line) { said.push_back(line); }});
+    sender.Send(SomeAlert("on its way"));
+    server.WaitForConnection();
+    sender.Send(SomeAlert("behind it"));
+  }
+  EXPECT_THAT(said, ElementsAre("hook: gave up on alert `failed` of job job-1: no answer yet, and "
+                                "the master is shutting down",
+                                "hook: gave up on alert `failed` of job job-1: the master is "
+                                "shutting down"));
+}
+
+TEST(AlertSender, WhatItsEndCutsIsDroppedAlsoAtTheLastAttempt) {
+  test::RawServer server;
+  std::vector<std::string> said;
+  AlertSender sender(
+      {.name = "hook",
+       .webhook = {.url = server.url(), .timeout = absl::Minutes(5), .allow_local = true},
+       .attempts_max = 1,
+       .message = [](const Alert& alert) { return alert.id; },
+       .ending_max = absl::ZeroDuration(),
+       .on_trouble = [&](const std::string& line) { said.push_back(line); }});
+  sender.Send(SomeAlert("on its way"));
+  server.WaitForConnection();
+  sender.End();
+  ASSERT_TRUE(sender.WaitUntilIdle(absl::Seconds(10)));
+  EXPECT_EQ(sender.counts().dropped, 1U);
+  EXPECT_EQ(sender.counts().failed, 0U);
+  EXPECT_THAT(said, ElementsAre("hook: gave up on alert `failed` of job job-1: no answer yet, and "
+                                "the master is shutting down"));
+}
+
+TEST(AlertSender, SaysOnceThatNothingCanBeSentToAnAddress) {
+  std::mutex mutex;
+  std::vector<std::string> said;
+  AlertSender sender({.name = "hook",
+                      .webhook = {.url = "http://127.0.0.1:1/"},
+                      .message = [](const Alert& alert) { return alert.id; },
+                      .on_trouble =
+                          [&](const std::string& line) {
+                            const std::lock_guard lock(mutex);
+                            said.push_back(line);
+                          }});
+  for (const char* id : {"a", "b", "c"}) sender.Send(SomeAlert(id));
+  ASSERT_TRUE(sender.WaitUntilIdle(absl::Seconds(10)));
+  EXPECT_EQ(sender.counts().failed, 3U);
+  EXPECT_EQ(sender.counts().retried, 0U);
+  const std::lock_guard lock(mutex);
+  EXPECT_THAT(said, ElementsAre("hook: nothing can be sent: its address leads to this host, its "
+                                "link or a metadata service; set alerts.allow_local to allow "
+                                "that"));
 }
 
 // What a master would know.
@@ -225,8 +297,9 @@ TEST(Alerts, TellOneCauseOnceAlsoAfterARestart) {
 TEST(Alerts, TellNothingBeforeTheyBegin) {
   HookServer server;
   Jobs jobs;
-  const auto alerts = Alerts::Create(
-      {.settings = {.hooks = {{"json", server.url()}}}, .jobs = [&jobs] { return jobs.List(); }});
+  const auto alerts =
+      Alerts::Create({.settings = {.hooks = {{"json", server.url()}}, .allow_local = true},
+                      .jobs = [&jobs] { return jobs.List(); }});
   ASSERT_TRUE(alerts.ok()) << alerts.status();
   EXPECT_EQ((*alerts)->counts().at("json").taken, 0U);
 }
@@ -273,19 +346,41 @@ TEST(Alerts, TellOfRunsInOpenLineageThroughTheSameDoor) {
   EXPECT_EQ(json::parse(requests[1].body)["eventType"], "START");
 }
 
+std::vector<std::string> FaultsOf(const AlertSettings& settings,
+                                  const LineageSettings& lineage = {}) {
+  std::vector<std::string> messages;
+  for (const AlertsFault& fault : CheckAlerts(settings, lineage)) {
+    messages.push_back(fault.message);
+  }
+  return messages;
+}
+
 TEST(Alerts, NeedFilesThatCanBeReadAndAKeyForPagerDuty) {
   const Folder folder;
-  const auto fault = [](const AlertSettings& settings) {
-    return std::string(CheckAlertFiles(settings).message());
-  };
-  EXPECT_EQ(fault({}), "");
-  EXPECT_THAT(fault({.hooks = {{"pagerduty", "https://x"}}}), HasSubstr("alerts.routing_key"));
-  EXPECT_THAT(fault({.secret_file = "/none"}), HasSubstr("/none"));
-  EXPECT_THAT(fault({.secret_file = folder.Write("empty", " \n")}), HasSubstr("is empty"));
-  const std::string fault_of_url =
-      fault({.hooks = {{"slack", "@" + folder.Write("url", "hooks.slack.com/secret")}}});
-  EXPECT_THAT(fault_of_url, HasSubstr("must hold an address"));
-  EXPECT_THAT(fault_of_url, Not(HasSubstr("secret")));
+  EXPECT_THAT(FaultsOf({}), IsEmpty());
+  EXPECT_THAT(FaultsOf({.hooks = {{"pagerduty", "https://x"}}}),
+              ElementsAre(HasSubstr("set alerts.routing_key")));
+  EXPECT_THAT(FaultsOf({.secret_file = "/none"}),
+              ElementsAre("alerts.secret: cannot read /none: No such file or directory"));
+  EXPECT_THAT(FaultsOf({.secret_file = folder.Write("empty", " \n")}),
+              ElementsAre(HasSubstr("is empty")));
+}
+
+TEST(Alerts, SayOfEveryAddressWhatIsWrongWithItButNotTheAddress) {
+  const Folder folder;
+  const std::string file = folder.Write("url", "hooks.slack.com/s3cret");
+  EXPECT_THAT(
+      FaultsOf({.hooks = {{"json", "http://169.254.169.254/x"},
+                          {"slack", "https://ops.example:99999/s3cret"},
+                          {"slack", "@" + file}}},
+               {.url = "http://localhost/lineage"}),
+      ElementsAre("alerts.webhooks, 1 (json): its address leads to this host, its link or a "
+                  "metadata service; set alerts.allow_local to allow that",
+                  AllOf(HasSubstr("alerts.webhooks, 2 (slack): its address is not valid ("),
+                        Not(HasSubstr("s3cret"))),
+                  "alerts.webhooks, 3 (slack), from " + file +
+                      ": its address must begin with https:// or http://",
+                  HasSubstr("lineage.url: its address leads to this host")));
 }
 
 TEST(AlertHook, IsReadAndShownWithoutWhatMayBeSecret) {

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "cli/plan_file.h"
 
@@ -108,6 +111,59 @@ jobs:
   EXPECT_THAT(snapshot.children[1].after, ElementsAre(1));
   EXPECT_NEAR(absl::ToDoubleSeconds(snapshot.children[1].starts_in->median), 10, 1);
   EXPECT_EQ(snapshot.stages[1].id, (StageId{2, 0}));
+}
+
+// In the order of the plan, each once, however it names them; what waits for nothing in its own job
+// waits for all stages of the jobs before.
+TEST(PlanEstimate, StagesWaitForThoseThatTheyName) {
+  const Plan plan = PlanOf(R"(
+cluster: {slots: 10}
+jobs:
+  - name: first
+    stages: [{name: a, tasks: 1, task_seconds: 1}, {name: b, tasks: 1, task_seconds: 2}]
+  - name: second
+    stages: [{name: a, tasks: 1, task_seconds: 4}]
+  - name: third
+    after: [second, first]
+    stages:
+      - {name: a, tasks: 1, task_seconds: 8}
+      - {name: b, tasks: 1, task_seconds: 16}
+      - {name: c, after: [b, a], tasks: 1, task_seconds: 32}
+      - {name: d, after: [c, a], tasks: 1, task_seconds: 64}
+)");
+  Plan twice = plan;
+  twice.jobs[2].stages[3].after.push_back("c");
+  for (const Plan& asked : {plan, twice}) {
+    const auto outcome = EstimateStages(asked, {}, kNow);
+    ASSERT_TRUE(outcome.ok()) << outcome.status();
+    const Snapshot& snapshot = outcome->snapshot;
+    ASSERT_EQ(snapshot.stage_infos.size(), 7u);
+    EXPECT_THAT(snapshot.stage_infos[3].parents, ElementsAre());
+    EXPECT_THAT(snapshot.stage_infos[5].parents, ElementsAre(0, 1));
+    EXPECT_THAT(snapshot.stage_infos[6].parents, ElementsAre(0, 2));
+    for (const std::size_t root : {std::size_t{3}, std::size_t{4}}) {
+      EXPECT_GE(snapshot.stages[root].starts_in->median, absl::Seconds(3)) << root;
+    }
+  }
+}
+
+// Each of the second half waits for one of the first, by names that are in no order.
+TEST(PlanEstimate, OfAPlanOf5000Stages) {
+  Plan plan = PlanOf("{cluster: {slots: 5000}, stages: [{name: a, tasks: 1, task_seconds: 10}]}");
+  std::vector<PlannedStage>& stages = plan.jobs[0].stages;
+  const PlannedStage like = stages[0];
+  stages.clear();
+  for (std::size_t i = 0; i < 5000; ++i) {
+    PlannedStage stage = like;
+    stage.name = std::to_string(i * 7919 % 5003);
+    if (i >= 2500) stage.after = {stages[i - 2500].name};
+    stages.push_back(std::move(stage));
+  }
+  const auto outcome = EstimateStages(plan, {}, kNow);
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_THAT(outcome->snapshot.stage_infos[2500].parents, ElementsAre(0));
+  EXPECT_THAT(outcome->snapshot.stage_infos[4999].parents, ElementsAre(2499));
+  EXPECT_GT(EndOf(*outcome), 18);
 }
 
 TEST(PlanEstimate, ObjectsToDataWithoutAThroughput) {

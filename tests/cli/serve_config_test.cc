@@ -72,6 +72,15 @@ TEST(ServeConfig, OptionsWinOverTheFile) {
   EXPECT_EQ(config->master.jobs_max, 5U);
 }
 
+TEST(ServeConfig, KnowsWhereASettingWasSet) {
+  const auto config = ParseServeConfig("listen: 127.0.0.1:1\ndata_dir: d\n", "tm.yaml",
+                                       {{.origin = "--log-dir", .key = "log_dir", .words = {"l"}}});
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->Where("data_dir"), "tm.yaml:2: ");
+  EXPECT_EQ(config->Where("log_dir"), "--log-dir: ");
+  EXPECT_EQ(config->Where("tokens"), "");
+}
+
 TEST(ServeConfig, AFaultyOptionIsNamed) {
   const auto config =
       ParseServeConfig("", "", {{.origin = "--set", .key = "limits.jobs", .words = {"many"}}});
@@ -115,6 +124,30 @@ TEST(ServeConfig, SaysOfEveryFileThatCannotBeReadWhereItIsNamed) {
                   cannot_read(5, "alerts.secret", "s", kAbsent),
                   cannot_read(6, "alerts.routing_key", "r", kAbsent),
                   cannot_read(8, "lineage.token", "l", kAbsent)));
+  std::filesystem::remove_all(folder);
+}
+
+TEST(ServeConfig, SaysOfAnAddressThatIsNotAllowedWhereItIsSet) {
+  char folder[] = "/tmp/tidemark-settings-XXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  const std::string file = std::string(folder) + "/tm.yaml";
+  const auto said_of = [&](const std::string& text) {
+    std::ofstream(file) << text;
+    return std::string(LoadServeConfig(file, {}).status().message());
+  };
+  const std::string hooks =
+      "alerts:\n"
+      "  webhooks: ['json=https://ops.example', 'json=http://localhost/x']\n";
+  const std::string lineage = "lineage: {url: 'http://127.0.0.1/'}\n";
+  const std::string reason =
+      "its address leads to this host, its link or a metadata service; set alerts.allow_local to "
+      "allow that";
+  EXPECT_EQ(
+      said_of(hooks + lineage),
+      fmt::format("{0}:2: alerts.webhooks, 2 (json): {1}\n{0}:3: lineage.url: {1}", file, reason));
+  EXPECT_EQ(said_of(hooks + "  allow_local: true\n" + lineage), "");
+  EXPECT_EQ(said_of(hooks + "  allow_local: perhaps\n" + lineage),
+            file + ":3: alerts.allow_local must be true or false, not `perhaps`");
   std::filesystem::remove_all(folder);
 }
 
@@ -200,6 +233,18 @@ INSTANTIATE_TEST_SUITE_P(
              "tm.yaml:1: tick.interval_min must be at most tick.interval, 1s, not 2s"},
         Case{"TicksBelowTheDefault", "\ntick: {interval: 20ms}",
              "tm.yaml:2: tick.interval_min must be at most tick.interval, 20ms, not 200ms"},
+        Case{"ListenForAll", "\nlisten: '0.0.0.0:7411'\n",
+             "tm.yaml:2: listen address 0.0.0.0:7411: other hosts must not connect without TLS and "
+             "either tokens or client certificates; set that up, use 127.0.0.1 or pass "
+             "--allow-insecure-remote"},
+        Case{"ListenForAllWithoutTls", "tokens: t\nlisten: '0.0.0.0:7411'\n",
+             "tm.yaml:2: listen address 0.0.0.0:7411: other hosts must not connect without TLS;"},
+        Case{"CertificateAlone", "tls:\n  certificate: c\n",
+             "tm.yaml:2: tls.certificate needs tls.key; set both or neither"},
+        Case{"KeyAlone", "tls:\n  key: k\n",
+             "tm.yaml:2: tls.key needs tls.certificate; set both or neither"},
+        Case{"ClientCaAlone", "tls:\n  client_ca: ca\n",
+             "tm.yaml:2: tls.client_ca needs tls.certificate and tls.key"},
         Case{"MetricsForAll", "metrics:\n  listen: 'unixbox:9411'\n",
              "tm.yaml:2: metrics.listen unixbox:9411: every host that reaches it can read the "
              "metrics"},
@@ -217,7 +262,8 @@ TEST(ServeConfig, SaysNothingOfWhatWouldFollowFromAWrongSetting) {
       "tm.yaml:1: tick.interval must be a duration from 10ms to 1h, such as 1.5s, not `soon`");
   EXPECT_EQ(MessageOf("allow_insecure_remote: yes\n"
                       "metrics: {listen: '0.0.0.0:1'}\n"
-                      "web: {listen: '0.0.0.0:2'}\n"),
+                      "web: {listen: '0.0.0.0:2'}\n"
+                      "listen: '0.0.0.0:3'\n"),
             "tm.yaml:1: allow_insecure_remote must be true or false, not `yes`");
 }
 
@@ -332,10 +378,35 @@ TEST(ServeConfig, SaysAllThatIsWrongInOneGo) {
             "tm.yaml:8: log.level: sections do not nest any deeper");
 }
 
+TEST(ServeConfig, SaysOfAnOpenAddressTogetherWithWhatElseIsWrong) {
+  EXPECT_EQ(MessageOf("listen: '0.0.0.0:7411'\n"
+                      "limits: {jobs: many}\n"),
+            "tm.yaml:2: limits.jobs must be a whole number from 1 to 1000000, not `many`\n"
+            "tm.yaml:1: listen address 0.0.0.0:7411: other hosts must not connect without TLS and "
+            "either tokens or client certificates; set that up, use 127.0.0.1 or pass "
+            "--allow-insecure-remote");
+}
+
+TEST(ServeConfig, ListensForAllWithTlsAndTokens) {
+  const std::string text = "listen: '0.0.0.0:7411'\ntls: {certificate: c, key: k}\ntokens: t\n";
+  EXPECT_EQ(MessageOf(text), "");
+}
+
 TEST(ServeConfig, SaysAtMostAHundredFaults) {
-  std::string text;
-  for (int i = 0; i < 1000; ++i) text += fmt::format("key{}: 1\n", i);
-  EXPECT_THAT(MessageOf(text), EndsWith("\nand 900 more faults"));
+  const auto said_of = [](int faults) {
+    std::string text;
+    for (int i = 0; i < faults; ++i) text += fmt::format("key{}: 1\n", i);
+    return MessageOf(text);
+  };
+  EXPECT_THAT(said_of(1000), EndsWith("\nand 900 more faults"));
+  EXPECT_THAT(said_of(101), EndsWith("\nand 1 more fault"));
+}
+
+TEST(ServeConfig, AFaultStaysOnItsLineWhateverTheFileHolds) {
+  EXPECT_EQ(MessageOf("\"two\\nlines\": 1\n"
+                      "limits: {jobs: \"1\\n2\\e[31m\"}\n"),
+            "tm.yaml:1: unknown setting two lines; docs/serve.md lists them all\n"
+            "tm.yaml:2: limits.jobs must be a whole number from 1 to 1000000, not `1 2 [31m`");
 }
 
 // Aliases that would unfold to 10^9 words.

@@ -56,6 +56,18 @@ TEST(WaitsTable, NamesTheJobOfAnotherAndNotTheNameOfOneThatIsHidden) {
                          "0.4 s for a processor on node-3 because of what no task reports")));
 }
 
+TEST(WaitsTable, SaysBetweenWhatLimitsSecondsAre) {
+  Explanation explanation = TwoQueries();
+  explanation.queries[1].culprits[0].seconds_lower = 6;
+  explanation.queries[1].culprits[0].seconds_upper = 9.5;
+  EXPECT_THAT(RenderWaits(explanation, kWide),
+              Contains(HasSubstr("8.0 s (6.0 to 9.5) for a slot because of sql/0")));
+  explanation.queries[1].culprits[0].seconds_lower = 7.99;
+  explanation.queries[1].culprits[0].seconds_upper = 8.01;
+  EXPECT_THAT(RenderWaits(explanation, kWide),
+              Contains(HasSubstr("8.0 s for a slot because of sql/0")));
+}
+
 TEST(WaitsTable, TheLongestTaskOfAQueryIsItsOwnDoing) {
   Explanation explanation = TwoQueries();
   explanation.queries[0].skew_seconds = 6;

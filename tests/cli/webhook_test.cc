@@ -6,9 +6,11 @@
 #include <netinet/in.h>
 
 #include <cstring>
+#include <thread>
 
 #include "cli/alerts/allowed_address.h"
 #include "tests/cli/hook_server.h"
+#include "tests/cli/raw_server.h"
 
 namespace tidemark::cli {
 namespace {
@@ -84,10 +86,25 @@ TEST(Webhook, FollowsNoRedirection) {
   EXPECT_TRUE(target.requests().empty());
 }
 
-TEST(Webhook, TakesNoOtherProtocol) {
-  for (const char* url : {"file:///etc/passwd", "gopher://127.0.0.1/", "ftp://127.0.0.1/x"}) {
-    EXPECT_NE(PostTo(url).outcome, Outcome::kTaken) << url;
+TEST(Webhook, NeverTriesWhatIsNoAddressOfHttp) {
+  for (const char* url : {"file:///etc/passwd", "gopher://127.0.0.1/", "ftp://127.0.0.1/x",
+                          "http://a b/", "http://127.0.0.1:99999/"}) {
+    const Delivery delivery = PostTo(url);
+    EXPECT_EQ(delivery.outcome, Outcome::kUnusable) << url;
+    EXPECT_THAT(delivery.reason, HasSubstr("its address is not valid"));
   }
+}
+
+TEST(Webhook, AnAnswerThatIsNotHttpIsNoFaultOfTheAddress) {
+  test::RawServer server;
+  std::thread answering([&server] {
+    server.WaitForConnection();
+    server.SayLast("SSH-2.0-x\r\n\r\n");
+  });
+  const Delivery delivery = PostTo(server.url());
+  answering.join();
+  EXPECT_EQ(delivery.outcome, Outcome::kFailed);
+  EXPECT_EQ(delivery.reason, "its answer is not HTTP");
 }
 
 TEST(Webhook, NothingListensThere) {
@@ -103,7 +120,7 @@ TEST(Webhook, DoesNotReachThisHostUnlessAllowed) {
                                  "2130706433", "0x7f.1", "127.1"}) {
     const Delivery delivery =
         Webhook({.url = "http://" + host + port + "/hook"}).Post("{}", "id", kNow);
-    EXPECT_EQ(delivery.outcome, Outcome::kRefused) << host;
+    EXPECT_EQ(delivery.outcome, Outcome::kUnusable) << host;
     EXPECT_THAT(delivery.reason, HasSubstr("alerts.allow_local"));
   }
   EXPECT_TRUE(server.requests().empty());
@@ -113,6 +130,36 @@ TEST(Webhook, SaysNothingOfItsAddress) {
   std::string url;
   { url = HookServer().url("/T00/B00/secret"); }
   EXPECT_THAT(PostTo(url).reason, Not(HasSubstr("secret")));
+}
+
+std::string FaultOf(const char* url, bool allow_local = false) {
+  return std::string(CheckWebhookAddress(url, allow_local).message());
+}
+
+TEST(WebhookAddress, MayBeAnyOfHttp) {
+  for (const char* url : {"https://ops.example/x?token=1", "http://10.0.0.1:8080/",
+                          "https://user:pass@ops.example", "http://[2001:db8::1]/"}) {
+    EXPECT_EQ(FaultOf(url), "") << url;
+  }
+}
+
+TEST(WebhookAddress, MustBeOne) {
+  EXPECT_EQ(FaultOf("hooks.slack.com/s3cret"), "its address must begin with https:// or http://");
+  for (const char* url :
+       {"https://", "http://s3 cret/", "https://ops.example:99999/s3cret", "http://[::1/s3cret"}) {
+    EXPECT_THAT(FaultOf(url, /*allow_local=*/true), HasSubstr("its address is not valid (")) << url;
+    EXPECT_THAT(FaultOf(url), Not(HasSubstr("s3cret"))) << url;
+  }
+}
+
+TEST(WebhookAddress, IsNotThisHostUnlessAllowed) {
+  for (const char* url :
+       {"http://127.0.0.1/", "http://127.1/", "http://2130706433/", "http://0x7f.1/",
+        "http://[::1]:80/", "http://localhost:8080/x", "http://api.LOCALHOST./",
+        "http://169.254.169.254/latest", "http://[::ffff:169.254.169.254]/"}) {
+    EXPECT_THAT(FaultOf(url), HasSubstr("set alerts.allow_local to allow that")) << url;
+    EXPECT_EQ(FaultOf(url, /*allow_local=*/true), "") << url;
+  }
 }
 
 bool IsAllowed(const char* address) {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_replace.h"
 #include "cli/plan_estimate.h"
 #include "cli/spark_plan.h"
 #include "cli/spark_runs.h"
@@ -20,6 +21,7 @@ namespace tidemark::cli {
 namespace {
 
 using nlohmann::json;
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -104,6 +106,10 @@ class ALog {
                  {"Completion Time", now_},
                  {"Job Result", {{"Result", "JobSucceeded"}}}});
   }
+  ALog& Replace(const std::string& text, const std::string& other) {
+    text_ = absl::StrReplaceAll(text_, {{text, other}});
+    return *this;
+  }
   ALog& End() { return With({{"Event", "SparkListenerApplicationEnd"}, {"Timestamp", now_}}); }
   // Where it is written.
   std::string Path(const std::string& name) const {
@@ -184,16 +190,45 @@ TEST(WhatIfBadInput, ALogWithoutMetricsOfTasksIsAnErrorThatSaysSo) {
   const SparkRun run = Read(ALog().Stage(0, 5, nullptr).End());
   EXPECT_THAT(std::string(With(run, kLittleMemory).status().message()),
               HasSubstr("no metrics of tasks"));
-  EXPECT_THAT(std::string(SparkRuns::Learn({run}, {"log"}).status().message()),
-              HasSubstr("no metrics of tasks"));
+  EXPECT_THAT(
+      std::string(SparkRuns::Learn({run}, {"the log"}).status().message()),
+      AllOf(HasSubstr("the log: "), HasSubstr("no metrics of tasks"), HasSubstr("--slots")));
   // Slots need none.
+  EXPECT_TRUE(EstimateStages(run.plan, {.slots = 4}, absl::UnixEpoch()).ok());
+}
+
+TEST(WhatIfBadInput, ARunWithoutMetricsOfTasksBesideOthersIsNoErrorAndTellsNothing) {
+  const SparkRun without = Read(ALog().Stage(0, 5, nullptr).End());
+  const std::map<std::string, std::string> more = {{"spark.executor.cores", "4"}};
+  const OtherRun known = Asked(Learn({RunWith({}, 5), without}), {}, more);
+  ExpectSensible(known);
+  EXPECT_THAT(known.remarks, Not(Contains(HasSubstr("has no metrics of tasks"))));
+  const OtherRun unknown = Asked(Learn({without, RunWith({}, 5)}), {}, more);
+  ExpectSensible(unknown);
+  EXPECT_THAT(unknown.remarks, Contains(HasSubstr("has no metrics of tasks")));
+  EXPECT_THAT(unknown.binding, IsEmpty()) << "what its time goes to is not known";
+  EXPECT_GE(unknown.deviation, 0.5);
+}
+
+// Its tasks have metrics, but nothing tells what their stages do. Two of them have one name.
+TEST(WhatIfBadInput, ALogWithoutStartsOfJobsIsAnErrorThatSaysWhatIsMissing) {
+  ALog log;
+  log.Stage(0, 5, Counters(5)).Stage(1, 5, Counters(5), {0}).End();
+  log.Replace("SparkListenerJobStart", "SparkListenerOther").Replace("stage 1", "stage 0");
+  const SparkRun run = Read(log);
+  for (const std::string& message :
+       {std::string(With(run, kLittleMemory).status().message()),
+        std::string(SparkRuns::Learn({run}, {"log"}).status().message())}) {
+    EXPECT_THAT(message, AllOf(HasSubstr("SparkListenerJobStart"), HasSubstr("--slots"),
+                               Not(HasSubstr("no metrics"))));
+  }
   EXPECT_TRUE(EstimateStages(run.plan, {.slots = 4}, absl::UnixEpoch()).ok());
 }
 
 TEST(WhatIfBadInput, AVersionThatIsNotSaidIsAnErrorThatNamesTheLog) {
   const SparkRun run = Read(ALog(json::object(), false).Stage(0, 5, Counters(5)).End());
   EXPECT_THAT(std::string(SparkRuns::Learn({run}, {"the log"}).status().message()),
-              ::testing::AllOf(HasSubstr("the log: "), HasSubstr("which version of Spark")));
+              AllOf(HasSubstr("the log: "), HasSubstr("which version of Spark")));
 }
 
 TEST(WhatIfBadInput, OneRunAloneIsWideAboutWhatItDidNotDo) {
@@ -293,6 +328,22 @@ TEST(WhatIfBadInput, SpilledBytesOnOneSideAloneAreNoSpill) {
     ExpectSensible(*other);
     ExpectSensible(Asked(Learn({run}), {}, {{"spark.executor.memory", "8g"}}));
   }
+}
+
+TEST(WhatIfBadInput, MoreSlotsThanCanBeAskedAboutAreAnError) {
+  const SparkRun run = Read(ALog().Stage(0, 5, Counters(5)).End());
+  const auto asked = [](const char* executors) {
+    return std::map<std::string, std::string>{{"spark.executor.instances", executors},
+                                              {"spark.executor.cores", "4"}};
+  };
+  const auto most = With(run, asked("250000"));
+  ASSERT_TRUE(most.ok()) << most.status();
+  EXPECT_EQ(most->slots, 1'000'000u);
+  const std::string expected =
+      "spark.executor.instances: 250001 executors with 4 slots each are too many: at most 1000000 "
+      "slots can be asked about; ask for at most 250000 executors";
+  EXPECT_EQ(std::string(With(run, asked("250001")).status().message()), expected);
+  EXPECT_EQ(std::string(Learn({run}).With(asked("250001"), 1, {}).status().message()), expected);
 }
 
 // One after the other, each of four tasks of 5 s: 10 s on two slots, 5 s on four.

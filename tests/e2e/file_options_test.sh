@@ -75,6 +75,12 @@ for command in serve doctor; do
   with_each_folder "$command" --listen 127.0.0.1:0 --log-dir @
 done
 
+# A folder that the settings name: where it is named.
+for setting in data_dir log_dir; do
+  printf 'listen: 127.0.0.1:0\n%s: file\n' $setting >folder.yaml
+  try "folder.yaml:2: $setting: cannot create file: Not a directory" file serve --config folder.yaml
+done
+
 printf 'id: w\njobs:\n  - name: a\n' >jobs.yaml
 for command in "get jobs" "watch job" "what-if jobs.yaml" "submit jobs.yaml" "attach w a job" \
   "update w --cancel-all" "forget w"; do

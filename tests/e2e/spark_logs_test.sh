@@ -114,6 +114,7 @@ grep -q '^3 executors' "$work/now.txt" || fail "$(cat "$work/now.txt")"
 asked -o jsonl >"$work/now.json" || fail "no JSON"
 [ "$(grep -c '"slots":[0-9]*,"executors":[13]' "$work/now.json")" = 3 ] || fail "$(cat "$work/now.json")"
 wrong_setting 'is no event log of Spark' "$application" --executors 2 --cores 2 --master "$master"
+wrong_setting '^tidemark: --executors: must be at most' "$application" --executors 600000 --master "$master"
 kill -9 "$master_pid"
 wait "$master_pid" 2>/dev/null || true
 follow

@@ -73,8 +73,12 @@ grep -q '^8 slots' "$work/what-if" || fail "not both scenarios: $(cat "$work/wha
 ! "$tidemark" what-if pair-1 --master "$master" | grep "slots' time" || fail "of a job that is no workflow"
 code=0
 "$tidemark" what-if pair-1 --slots 4 --master "$master" 2>"$work/err" || code=$?
-[ "$code" = 2 ] && grep -q 'pair-1 has ended; ask what it was without slots' "$work/err" ||
+[ "$code" = 2 ] && grep -q 'pair-1 has ended, so --slots can change nothing; leave it out to see how it ended' "$work/err" ||
   fail "exit code $code of slots for a job that has ended: $(cat "$work/err")"
+code=0
+"$tidemark" what-if pair --data-factor 2 --policy fair --master "$master" 2>"$work/err" || code=$?
+[ "$code" = 2 ] && grep -q 'pair has ended, so --data-factor and --policy can change nothing; leave them out' "$work/err" ||
+  fail "exit code $code of other data for a workflow that has ended: $(cat "$work/err")"
 "$tidemark" forget pair --master "$master" || fail "not forgotten"
 ! "$tidemark" get jobs pair --master "$master" 2>/dev/null || fail "it is still there"
 

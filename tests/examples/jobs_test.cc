@@ -31,10 +31,16 @@ class JobTest : public RunTest {
       EXPECT_LE(snapshot.estimate.fraction_done, 1);
       last = snapshot;
     };
+    std::string asked_at;
+    options.on_success = [&](const std::string& master_address) {
+      EXPECT_TRUE(last.is_final);
+      asked_at = master_address;
+    };
     absl::StatusOr<RunSummary> summary = RunJob(options);
     EXPECT_TRUE(summary.ok()) << summary.status();
     if (!summary.ok()) return {};
     EXPECT_EQ(last.state, JobState::kSucceeded);
+    EXPECT_NE(asked_at, "");
     EXPECT_EQ(last.estimate.fraction_done, 1);
     EXPECT_EQ(summary->failed_attempts, 0);
     summary_ = *summary;

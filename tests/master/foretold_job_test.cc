@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "master/cost/task_times.h"
 #include "master/store/run_profile.h"
 #include "tests/master/estimates.h"
 #include "tests/master/events.h"
@@ -151,6 +152,26 @@ TEST(ForetoldJob, WithinWhatWasSeenTheIntervalIsNarrowerAndNothingIsNoted) {
   EXPECT_LT(width(50, 12), width(160, 12));
   EXPECT_THAT(SnapshotAt(0.5, Clusters(50, 12), EarlierRuns()).notes,
               Not(Contains(HasSubstr("parameters"))));
+}
+
+// While executors register, on as many slots as the run before had, whatever it was told, and not
+// on as many as the one whose parameters were the same. From the end of a task on they are told.
+TEST(ForetoldJob, TheNewestRunSaysHowManySlotsThereWillBe) {
+  std::vector<PastRun> runs = EarlierRuns();
+  for (PastRun& run : runs) run.stages.slots = 4;
+  runs[0].stages.slots = 8;
+  ASSERT_EQ(runs[1].stages.parameters, (Parameters{{"k", "40"}, {"iterations", "15"}}));
+  const Program program = Clusters(40, 15);
+  const auto slots_at = [&](double seconds) {
+    JobMonitor monitor("job-1", {});
+    monitor.SetPastRuns(runs);
+    program.RunUntil(seconds, monitor);
+    monitor.Tick(At(seconds));
+    EXPECT_NE(monitor.stages_left(), nullptr);
+    return monitor.stages_left() == nullptr ? 0 : monitor.stages_left()->slots;
+  };
+  EXPECT_EQ(slots_at(0.5), 8u);
+  EXPECT_EQ(slots_at(4.5), 2u);
 }
 
 // Every turn takes a fifth longer than foretold.

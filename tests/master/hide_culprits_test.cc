@@ -48,6 +48,17 @@ TEST(HideCulprits, ManySmallOnesThatAreHiddenMayBeTheWorst) {
   EXPECT_EQ(explanation.queries[0].culprits.at(0).seconds, 6);
 }
 
+TEST(HideCulprits, LimitsOfHiddenOnesAreAddedIfAllAreTold) {
+  Explanation explanation = {.job_id = "mine", .queries = {{.query = ""}}};
+  explanation.queries[0].culprits = {Of("a", 3), Of("b", 2), Of("c", 1, "node-2")};
+  for (Culprit& culprit : explanation.queries[0].culprits) culprit.seconds_lower = 1;
+  explanation.queries[0].culprits[0].seconds_upper = 4;
+  HideCulprits([](const std::string&) { return false; }, 3, explanation);
+  EXPECT_EQ(explanation.queries[0].culprits.at(0).seconds_lower, 2);
+  EXPECT_FALSE(explanation.queries[0].culprits[0].seconds_upper);
+  EXPECT_EQ(explanation.queries[0].culprits[1].seconds_lower, 1);
+}
+
 // Of a job that is forgotten nobody knows whether it might be read.
 TEST(HideCulprits, ForgottenJobsAreAmongTheOthers) {
   Explanation explanation = {.job_id = "mine", .queries = {{.query = ""}}};

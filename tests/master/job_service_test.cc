@@ -649,6 +649,10 @@ TEST_F(JobServiceTest, TellsWhatWouldBeOfAnApplicationOnOtherExecutors) {
   EXPECT_GT(seconds(1), 1.5 * seconds(0));
   EXPECT_NEAR(seconds(2), seconds(0), 0.3 * seconds(0) + 0.1);  // a tick may lie between them
   EXPECT_LT(seconds(3), 0.5 * seconds(0));
+  request.mutable_scenarios(1)->set_executors(500'001);
+  const grpc::Status too_many = jobs_->EstimateJob(Context().get(), request, &response);
+  EXPECT_EQ(DetailOf(too_many), "scenarios[1].executors");
+  EXPECT_THAT(too_many.error_message(), HasSubstr("must be at most 500000"));
   request.mutable_scenarios(1)->set_slots(4);
   EXPECT_EQ(DetailOf(jobs_->EstimateJob(Context().get(), request, &response)),
             "scenarios[1].executors");

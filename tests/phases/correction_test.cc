@@ -89,6 +89,16 @@ TEST(Correction, TimesOfAnotherKindHaveOnlyTheirRunInCommon) {
   EXPECT_GT(both.together[0][1], 0);
 }
 
+// A setting that matters does not make others matter that go with another group.
+TEST(Correction, LearnsOfEachGroupOfSettingsHowMuchItMatters) {
+  const std::vector<SeenError> seen = SeenAt({{0, 0}, {1, 1}, {2, 0}, {3, 1}, {4, 0}, {5, 1}});
+  const auto apart = Correction::Learn(seen, std::vector<std::size_t>{0, 1});
+  ASSERT_TRUE(apart.ok()) << apart.status();
+  const auto far = [](const Correction& learnt) { return At(learnt, 0, {2.5, 4}).together[0][0]; };
+  EXPECT_LT(far(*apart), far(Learnt(seen)));
+  EXPECT_THAT(At(*apart, 0, {2, 0.5}).log_error[0], DoubleNear(0.4, 0.03));
+}
+
 TEST(Correction, RefusesWhatIsNoNumber) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_FALSE(Correction::Learn({}).ok());

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace tidemark::schedule {
@@ -98,6 +99,45 @@ TEST(RunningTasks, EachFutureBeginsAnew) {
     sharing.Begin(0, 0, 0, 0, 1);
     EXPECT_EQ(Play(sharing), (Ends{{0, 1}}));
     sharing.Clear();
+  }
+}
+
+// Tasks that begin when others end, several at once, many at the same instants: as whoever looks at
+// all of them every time has it.
+TEST(RunningTasks, TellsEventsInTheOrderOfTheirInstantsAndNumbers) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 50; ++round) {
+    RunningTasks tasks({});
+    std::map<std::pair<double, std::uint32_t>, bool> left;  // is it a wake-up?
+    std::uint32_t number = 0;
+    const auto begin = [&](double at) {
+      const double end = at + static_cast<double>(random() % 4);
+      if (random() % 5 == 0) {
+        tasks.WakeUp(number, end);
+        left[{end, number++}] = true;
+      } else {
+        tasks.Begin(number, 0, at, 0, end - at);
+        left[{end, number++}] = false;
+      }
+    };
+    for (int n = 0; n < 8; ++n) begin(0);
+    double now = 0;
+    while (!left.empty()) {
+      const auto [next, is_wake_up] = *left.begin();
+      const double until = now + static_cast<double>(random() % 3);
+      const auto event = tasks.Next(until);
+      ASSERT_EQ(event.has_value(), next.first <= until) << round;
+      if (!event) {
+        now = until;
+        continue;
+      }
+      EXPECT_EQ(std::pair(event->at, event->number), next) << round;
+      EXPECT_EQ(event->is_end, !is_wake_up) << round;
+      left.erase(left.begin());
+      now = event->at;
+      for (auto more = random() % 3; more > 0 && number < 200; --more) begin(now);
+    }
+    EXPECT_FALSE(tasks.Next(INFINITY).has_value()) << round;
   }
 }
 

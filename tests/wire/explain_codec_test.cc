@@ -22,7 +22,9 @@ Explanation Full() {
                      .query = "sql/1",
                      .resource = WaitedResource::kProcessor,
                      .host = "node-3",
-                     .seconds = 7.5},
+                     .seconds = 7.5,
+                     .seconds_lower = 0,
+                     .seconds_upper = 9},
                     {.jobs = 4, .seconds = 1}};
   return {.job_id = "app",
           .run_uid = "run",
@@ -63,6 +65,14 @@ TEST(ExplainCodec, NamesTheFieldOfAnAnswerThatBreaksItsPromise) {
   message.mutable_queries(0)->mutable_culprits(1)->set_seconds(-1);
   EXPECT_EQ(WrongFieldOf(ParseExplanation(message).status()).path,
             "queries[0].culprits[1].seconds");
+}
+
+TEST(ExplainCodec, NamesTheLimitThatIsNoNumber) {
+  v1::Explanation message;
+  EncodeExplanation(Full(), message);
+  message.mutable_queries(0)->mutable_culprits(0)->set_seconds_upper(kInfinity);
+  EXPECT_EQ(WrongFieldOf(ParseExplanation(message).status()).path,
+            "queries[0].culprits[0].seconds_upper");
 }
 
 TEST(ExplainCodec, ResourcesOfANewerMasterAreLeftOut) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "tests/master/events.h"
@@ -238,6 +239,25 @@ TEST(JobOnSlots, RefusesWhatIsNotKnown) {
               HasSubstr("how many slots it has is not known"));
   EXPECT_THAT(JobOnSlots(Job(), Tasks(), OnExecutors(5), kNow).status().message(),
               HasSubstr("no executor of it is known"));
+}
+
+TEST(JobOnSlots, RefusesMoreSlotsThanCanBeAskedAbout) {
+  const auto most = JobOnSlots(Job(), TasksOfExecutor(), OnExecutors(500'000), kNow);
+  ASSERT_TRUE(most.ok()) << most.status();
+  EXPECT_EQ(most->slots, 1'000'000u);
+  const absl::Status more =
+      JobOnSlots(Job(), TasksOfExecutor(), OnExecutors(500'001), kNow).status();
+  EXPECT_EQ(more.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(std::string(more.message()),
+            "executors: must be at most 500000, not 500001: its executors have 2 slots each, and "
+            "at most 1000000 slots can be asked about");
+  auto large = TasksOfExecutor();
+  large->slots = 3'000'000;
+  large->slots_per_executor = 3e6;
+  EXPECT_EQ(std::string(JobOnSlots(Job(), large, OnExecutors(1), kNow).status().message()),
+            "executors: its executors have 3000000 slots each, and at most 1000000 slots can be "
+            "asked about; ask about slots");
+  EXPECT_EQ(SlotsHeld(Job(), large, kNow).slots, 3'000'000u) << "what it has is told as it is";
 }
 
 // Between the jobs of an application only its forecast knows that more is to come.

@@ -29,7 +29,8 @@ import scala.Tuple2;
 /**
  * Queries that run at once, in rounds. Argument: a folder for what is read. Each line of the standard
  * input is a round: queries by spaces, each NAME:KIND:POOL:TASKS:WORK. Of each that has ended it
- * prints QUERY, its name, its job's number and its seconds; after the round, ROUND.
+ * prints QUERY, its name, its job's number and its seconds; after the round, ROUND. Queries of a
+ * round begin in the order in which they are given, since within a pool the first come first.
  *
  * <p>Work of each task: compute, seconds of a processor; shuffle, megabytes that it emits; read, files
  * of the same size, one a task; cache, how often it goes over its cached part; mixed, seconds of a
@@ -42,6 +43,7 @@ public final class Rounds {
   private static final int CACHED_PARTS = 8;
   private static final int CACHED_MEGABYTES = 8;
   private static final int FETCHED_PARTS = 16;
+  private static final long APART_MILLIS = 100;
 
   private final JavaSparkContext spark;
   private final String file;
@@ -77,11 +79,12 @@ public final class Rounds {
     final List<Future<?>> running = new ArrayList<>();
     for (String query : queries) {
       running.add(threads.submit(() -> runQuery(query.split(":"))));
+      Thread.sleep(APART_MILLIS);
     }
+    threads.shutdown();
     for (Future<?> one : running) {
       one.get();
     }
-    threads.shutdown();
   }
 
   private void runQuery(String[] query) {

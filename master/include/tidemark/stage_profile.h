@@ -4,7 +4,7 @@
 //   for (const tidemark::StageProfile& stage : run.stages) Print(stage.name, stage.tasks);
 //
 // Plain values: copyable, comparable, safe to share between threads when const. Memory: O(stages +
-// task times); one made by a JobMonitor is within CanBeKept().
+// task times). CanBeKept() is true of one that a JobMonitor has made.
 #pragma once
 
 #include <array>
@@ -56,7 +56,7 @@ struct StageProfile {
 
 // All stages of a finished run.
 struct RunProfile {
-  // Bounds, checked by CanBeKept(). One time of each kind for each stage fits. Eight such runs are
+  // The most that is kept of a run. One time of each kind for each stage fits. Eight such runs are
   // 30 MB at most, half of what a record of a log may hold.
   static constexpr std::size_t kStagesMax = 10'000;
   static constexpr std::size_t kTaskTimesMax = 4 * kStagesMax;
@@ -74,7 +74,8 @@ struct RunProfile {
   friend bool operator==(const RunProfile&, const RunProfile&) = default;
 };
 
-// Whether it is within the bounds above, which hold for what is written to the disk. O(stages).
+// Whether nothing of the run exceeds the constants above. A master keeps such a run for the next
+// one; of a larger run it keeps the slots alone. O(stages + parameters).
 bool CanBeKept(const RunProfile& run);
 
 }  // namespace tidemark

@@ -58,6 +58,10 @@ struct Culprit {
   std::string host;
   // By which the other query ended later because of this one.
   double seconds = 0;
+  // At least that, had others taken what it would have left; at most that: all that was waited
+  // while it was there. Empty: not told.
+  std::optional<double> seconds_lower;
+  std::optional<double> seconds_upper;
   friend bool operator==(const Culprit&, const Culprit&) = default;
 };
 

@@ -386,6 +386,8 @@ export interface Culprit {
   resource?: "WAITED_RESOURCE_UNSPECIFIED" | "WAITED_RESOURCE_SLOTS" | "WAITED_RESOURCE_PROCESSOR" | "WAITED_RESOURCE_MEMORY" | "WAITED_RESOURCE_NETWORK" | "WAITED_RESOURCE_IO";
   host?: string;
   seconds?: number;
+  seconds_lower?: number;
+  seconds_upper?: number;
 }
 
 export interface QueryWaitsWords {

@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 
-namespace tidemark::service {
+namespace tidemark::transport {
 
 // What a client has to prove before it is served.
 struct Protection {
@@ -19,4 +19,4 @@ struct Protection {
 absl::Status CheckListenAddress(const std::string& address, bool allow_insecure_remote,
                                 Protection protection = {});
 
-}  // namespace tidemark::service
+}  // namespace tidemark::transport

@@ -1,16 +1,16 @@
-#include "master/service/listen_address.h"
+#include "transport/listen_address.h"
 
 #include <fmt/format.h>
 
 #include "transport/host_port.h"
 #include "transport/local_address.h"
 
-namespace tidemark::service {
+namespace tidemark::transport {
 
 absl::Status CheckListenAddress(const std::string& address, bool allow_insecure_remote,
                                 Protection protection) {
-  if (transport::UnixPathOf(address)) return absl::OkStatus();
-  if (!transport::ParseHostPort(address)) {
+  if (UnixPathOf(address)) return absl::OkStatus();
+  if (!ParseHostPort(address)) {
     const std::size_t colon = address.rfind(':');
     const bool has_port =
         colon != std::string::npos && address.find(']', colon) == std::string::npos;
@@ -20,7 +20,7 @@ absl::Status CheckListenAddress(const std::string& address, bool allow_insecure_
     return absl::InvalidArgumentError(fmt::format("listen address {}: {}", address, fault));
   }
   const bool is_protected = protection.encrypted && protection.authenticated;
-  if (is_protected || allow_insecure_remote || transport::IsLocalAddress(address)) {
+  if (is_protected || allow_insecure_remote || IsLocalAddress(address)) {
     return absl::OkStatus();
   }
   const char* missing = protection.encrypted       ? "tokens or client certificates"
@@ -32,4 +32,4 @@ absl::Status CheckListenAddress(const std::string& address, bool allow_insecure_
                   address, missing));
 }
 
-}  // namespace tidemark::service
+}  // namespace tidemark::transport

@@ -1,11 +1,11 @@
-#include "master/service/listen_address.h"
+#include "transport/listen_address.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace tidemark::service {
+namespace tidemark::transport {
 namespace {
 
 enum class Verdict { kAlways, kIfAllowed, kNever };
@@ -64,4 +64,4 @@ TEST(ListenAddressAdvice, SaysWhatToWriteInstead) {
 }
 
 }  // namespace
-}  // namespace tidemark::service
+}  // namespace tidemark::transport
