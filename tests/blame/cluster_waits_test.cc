@@ -317,6 +317,32 @@ TEST(ClusterWaits, OfAProcessorAJobIsBlamedForNoMoreThanItUsed) {
   EXPECT_NEAR(explanation.queries[0].culprits[1].seconds, 2, 1e-6);
 }
 
+// It waits for 9 s of 10 next to a task that computed for 8 s. The 1 s that no task reported may
+// have been more, in place of the other.
+TEST(ClusterWaits, WhereAnythingIsUnreportedNobodyIsBlamedForCertain) {
+  ClusterWaits waits;
+  Driver victim(waits, "victim");
+  Driver other(waits, "other");
+  for (Driver* driver : {&victim, &other}) {
+    driver->Executor("node-1", 1);
+    driver->Stage(0, 0, 1);
+    driver->Start(0, 0, 0);
+  }
+  victim.Heartbeat(10, 0, 0, 1, 9);
+  other.Heartbeat(10, 0, 0, 8, 0);
+  waits.Advance(Instant(13));
+  const Explanation explanation = AskOf(waits, "victim");
+  ASSERT_THAT(explanation.queries.at(0).culprits, SizeIs(2));
+  EXPECT_EQ(explanation.queries[0].culprits[0].job_id, "other");
+  EXPECT_NEAR(explanation.queries[0].culprits[0].seconds, 8, 1e-6);
+  EXPECT_EQ(explanation.queries[0].culprits[1].jobs, 0U);
+  EXPECT_NEAR(explanation.queries[0].culprits[1].seconds, 1, 1e-6);
+  for (const Culprit& culprit : explanation.queries[0].culprits) {
+    EXPECT_NEAR(*culprit.seconds_lower, 0, 1e-6);
+    EXPECT_NEAR(*culprit.seconds_upper, 9, 1e-6);
+  }
+}
+
 // It waits 0.6 s a second for 10 s: 5.4 s because of `long`, 0.6 s because of `brief`, which is
 // there for the first 2 s. In these `long` may have taken all 2 x 0.6 s, or `brief`.
 TEST(ClusterWaits, TellsBetweenWhatLimitsAJobCostAnother) {
