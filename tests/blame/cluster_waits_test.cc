@@ -344,7 +344,7 @@ TEST(ClusterWaits, WhereAnythingIsUnreportedNobodyIsBlamedForCertain) {
 }
 
 // It waits 0.6 s a second for 10 s: 5.4 s because of `long`, 0.6 s because of `brief`, which is
-// there for the first 2 s. In these `long` may have taken all 2 x 0.6 s, or `brief`.
+// there for the first 2 s. How much was waited in these is not kept: at most 2 s.
 TEST(ClusterWaits, TellsBetweenWhatLimitsAJobCostAnother) {
   ClusterWaits waits;
   Driver victim(waits, "victim");
@@ -812,13 +812,6 @@ TEST(ClusterWaits, TakesWhatContradictsItself) {
   waits.Advance(Instant(20));
   const Explanation explanation = AskOf(waits, "app");
   for (const QueryWaits& query : explanation.queries) {
-    for (const Culprit& culprit : query.culprits) {
-      EXPECT_EQ(culprit.jobs, 0U);
-      EXPECT_GE(*culprit.seconds_lower, 0);
-      EXPECT_LE(*culprit.seconds_lower, culprit.seconds + 1e-9);
-      EXPECT_GE(*culprit.seconds_upper, culprit.seconds - 1e-9);
-      EXPECT_LT(*culprit.seconds_upper, 60);
-    }
     for (const Resource resource : kResources) {
       EXPECT_GE(query.waits[resource].seconds.value_or(0), 0);
       EXPECT_LT(query.waits[resource].seconds.value_or(0), 60);
