@@ -81,7 +81,11 @@ def master(tidemark, log_dir=None, indicators=(), within=(), host="127.0.0.1"):
 
 def end_when_cut():
     """From now on SIGTERM ends what was started, too: it leaves all `with` blocks."""
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit("cut"))
+    def end(number, frame):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second one would cut the end short
+        sys.exit("cut")
+
+    signal.signal(signal.SIGTERM, end)
 
 
 class Kept:
@@ -94,7 +98,7 @@ class Kept:
         self.path, self.only = path, only
         self.began, self.minutes = time.monotonic(), minutes
         self.longest = 0
-        self.runs = [run for run in kept(path).get("runs", []) if run["run"] != only]
+        self.runs = [run for run in kept(path).get("runs", []) if run.get("run") not in (None, only)]
 
     def missing(self, numbers):
         """Of these, what is not there; begins each only if it may end in time. `only` is run again."""

@@ -29,7 +29,7 @@ import why  # noqa: E402
 REDUCES = 2
 ROUNDS = 45  # some 10 to 20 s of a processor for the larger of its reduce tasks
 SAMPLES = 20_000_000_000  # of each task of the noisy job, which is killed long before it has them
-NODE_MEGABYTES = 2048  # of two: application masters of 384, tasks of 256
+NODE_MEGABYTES = max(2048, 1024 + 256 * (os.cpu_count() or 1))  # of two: application masters of 384, tasks of 256
 STARTED_SECONDS = 120
 WARM_SECONDS = 3  # until its tasks have told of themselves
 NAMES = {"victim": "two-path", "noisy": "QuasiMonteCarlo"}

@@ -2,18 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 
 namespace tidemark::blame {
 namespace {
 
 // Connectors time collections, fetches and writes by the clock: what the task waited meanwhile for
-// a processor, or a fetch for a collection, is in them, too. What does not fit into the piece
-// beside that was counted twice.
-void CutWhatIsCountedTwice(Piece& piece) {
+// a processor, or a fetch for a collection, is in them, too. What does not fit beside that into the
+// seconds in which it can have been was counted twice.
+void CutWhatIsCountedTwice(double seconds, Piece& piece) {
   PerResource<Use>& of = piece.use.of;
   const auto waited = [&](Resource resource) { return of[resource].wait_seconds.value_or(0); };
-  double left = std::max(0.0, piece.seconds() - waited(Resource::kProcessor));
+  double left = std::max(0.0, seconds - waited(Resource::kProcessor));
   std::optional<double>& collected = of[Resource::kMemory].wait_seconds;
   if (collected) collected = std::min(*collected, left);
   left -= waited(Resource::kMemory);
@@ -23,6 +24,14 @@ void CutWhatIsCountedTwice(Piece& piece) {
     std::optional<double>& wait = of[resource].wait_seconds;
     if (wait) *wait *= left / moved;
   }
+}
+
+double WaitedFor(const Piece& piece, std::initializer_list<Resource> resources) {
+  double seconds = 0;
+  for (const Resource resource : resources) {
+    seconds += piece.use.of[resource].wait_seconds.value_or(0);
+  }
+  return seconds;
 }
 
 }  // namespace
@@ -55,7 +64,12 @@ std::optional<Piece> Attempts::Start(Attempt attempt, Stage stage, Host host, do
   const auto [started, is_new] = running_.try_emplace(attempt);
   if (!is_new) return std::nullopt;
   Running& running = started->second;
-  running = {.stage = stage, .host = host, .pool = pool, .started_at = at, .heard_at = at};
+  running = {.stage = stage,
+             .host = host,
+             .pool = pool,
+             .started_at = at,
+             .heard_at = at,
+             .moving_from = at};
   running.processor_seconds.told_at = at;
   for (const Resource resource : kResources) {
     running.wait_seconds[resource].told_at = at;
@@ -97,7 +111,15 @@ std::optional<Piece> Attempts::Report(Attempt attempt, double at, const TaskUse&
         .wait_seconds = Grown(running, at, total.wait_seconds, age, running.wait_seconds[resource]),
         .units = Grown(running, at, total.units, kUnbounded, running.units[resource])};
   }
-  CutWhatIsCountedTwice(piece);
+  CutWhatIsCountedTwice(at - running.moving_from - running.waited_since, piece);
+  const double moved = WaitedFor(piece, {Resource::kNetwork, Resource::kIo});
+  if (moved > 0) {
+    running.moving_from = piece.from;
+    running.waited_since = 0;
+  }
+  // Of a wait that began before the piece no more than all of the piece was in it.
+  const double waited = WaitedFor(piece, {Resource::kProcessor, Resource::kMemory}) + moved;
+  running.waited_since += std::min(waited, piece.seconds());
   running.heard_at = at;
   return piece;
 }

@@ -32,8 +32,9 @@ class Attempts {
   // the last report. What a total has grown by is spread evenly over the time since it was told
   // last, or since the start: a piece that covers the end of that time has its part alone. A total
   // that falls is not known until it has grown again; a wait that exceeds the attempt's age is cut
-  // to it, and in a piece that for memory to what that for a processor leaves of its time, and
-  // those for the network and IO to what both leave: they were counted twice.
+  // to it. Waits are told of once they are over, so that a piece may hold one that is longer than
+  // itself; but that for memory is cut to what that for a processor leaves of the time in which it
+  // can have been, and those for the network and IO to what both leave: they were counted twice.
   std::optional<Piece> Report(Attempt attempt, double at, const TaskUse& totals);
 
   // The last report. Without totals: it was lost, or killed; it ran until `at` all the same.
@@ -58,6 +59,10 @@ class Attempts {
     Pool pool{};
     double started_at = 0;
     double heard_at = 0;
+    // The network and IO are told of once a wait is over: it began no earlier than the report
+    // before the last that told of one. What else was waited since then.
+    double moving_from = 0;
+    double waited_since = 0;
     Total processor_seconds;
     PerResource<Total> wait_seconds;
     PerResource<Total> units;

@@ -8,7 +8,8 @@ namespace tidemark::blame {
 
 // Sums over the time in which tasks of a stage waited for a resource that serves them meanwhile, on
 // a host. At an instant they get w units a second, each after y seconds of waiting, in a crowd of
-// c: one of them, counted whole, and what all others there wait, seconds a second.
+// c: one of them, counted whole, and what all others there wait, seconds a second. A wait that is
+// not told beside units that are counts as none.
 struct Crowding {
   double seconds = 0;
   double units = 0;            // sum of w

@@ -233,22 +233,20 @@ class Explainer {
     std::vector<Neighbour> neighbours;
     for (const auto& [query, neighbour] : by_query) {
       neighbours.push_back(neighbour);
-      // Who holds slots beside those that wait is not known: maybe all the time.
+      // Who holds slots beside those that wait is not known, nor what nobody reports: maybe there
+      // all the time.
+      const bool is_unknown = IsQueue(host) || query == kUnreportedQuery;
       double& beside = neighbours.back().beside_seconds;
-      beside = IsQueue(host) ? waiting.seconds : std::min(beside, waiting.seconds);
+      beside = is_unknown ? waiting.seconds : std::min(beside, waiting.seconds);
     }
     const std::vector<Limits> limits = LimitsOf(neighbours);
     for (std::size_t n = 0; n < neighbours.size(); ++n) {
       if (neighbours[n].seconds <= 0) continue;
       const double each = waiting.stage_seconds_each;
-      // Nobody knows what they took in place of those that report.
-      const bool is_unreported = neighbours[n].query == kUnreportedQuery;
-      const double upper =
-          is_unreported ? std::max(waiting.seconds, limits[n].upper) : limits[n].upper;
       Cost& cost = sums.culprits[{neighbours[n].query, resource, host}];
       cost.seconds += neighbours[n].seconds * each;
       cost.limits.lower += limits[n].lower * each;
-      cost.limits.upper += upper * each;
+      cost.limits.upper += limits[n].upper * each;
       if (resource == Resource::kScheduler) {
         AddWait(resource, neighbours[n].seconds * each, sums);
       }

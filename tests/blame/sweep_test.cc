@@ -123,6 +123,14 @@ TEST(Sweep, ACrowdIsATaskAndWhatAllOthersWait) {
   EXPECT_EQ(ledger.stages.at({S(1), H(0)}).network.seconds, 0);
 }
 
+// A wait of 8 s that ended in this second, beside one that waits all of it: a crowd of two.
+TEST(Sweep, NobodyCountsForMoreThanOneInACrowd) {
+  const Ledger ledger = Folded({Task(S(0), H(0), 7, 8).Waited(Resource::kNetwork, 8, 16),
+                                Task(S(1), H(0), 7, 8).Waited(Resource::kNetwork, 1, 2)});
+  EXPECT_NEAR(ledger.stages.at({S(0), H(0)}).network.crowds_squared, 16 * 2 * 2, 1e-9);
+  EXPECT_NEAR(ledger.stages.at({S(1), H(0)}).network.crowds_squared, 2 * 2 * 2, 1e-9);
+}
+
 // How many wait is not known where one does not tell.
 TEST(Sweep, WhereNotAllTellThereIsNoCrowd) {
   const Ledger ledger =

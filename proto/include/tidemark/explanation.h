@@ -58,8 +58,8 @@ struct Culprit {
   std::string host;
   // By which the other query ended later because of this one.
   double seconds = 0;
-  // At least that, had others taken what it would have left; at most that: all that was waited
-  // while it was there. Empty: not told.
+  // At least that, had others taken what it would have left; at most that: no more than was waited
+  // in all, nor than its tasks were beside those that waited. Empty: not told.
   std::optional<double> seconds_lower;
   std::optional<double> seconds_upper;
   friend bool operator==(const Culprit&, const Culprit&) = default;
