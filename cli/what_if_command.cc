@@ -413,7 +413,7 @@ int Do(const WhatIfArguments& arguments) {
         absl::IsFailedPrecondition(outcomes.status())) {
       const auto job = master.GetJob(arguments.subject, View::kBasic);
       std::string reason = job.ok() ? WhyRefused(arguments, *job) : "";
-      if (reason.empty()) reason = WrongExecutors(outcomes.status().message());
+      if (reason.empty()) reason = WrongExecutors(std::string(outcomes.status().message()));
       if (!reason.empty()) {
         Complain(reason);
         return kUsage;

@@ -79,7 +79,8 @@ TEST(Correction, OfStagesOfOneRunGoesTogether) {
 TEST(Correction, TimesOfAnotherKindHaveOnlyTheirRunInCommon) {
   std::vector<SeenError> seen = SeenAt({{0, 0}, {1, 0}, {2, 0}, {3, 0}});
   for (std::size_t run = 0; run < 4; ++run) {
-    seen.push_back({.time = {.stage = 9, .kind = 1}, .run = run, .settings = {1.0 * run, 0}});
+    seen.push_back(
+        {.time = {.stage = 9, .kind = 1}, .run = run, .settings = {static_cast<double>(run), 0}});
   }
   const Correction learnt = Learnt(seen);
   const auto both = learnt.Predict(std::vector<StageTime>{{.stage = 9, .kind = 1}, {.stage = 0}},
