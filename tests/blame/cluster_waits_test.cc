@@ -293,8 +293,8 @@ TEST(ClusterWaits, OfTheNetworkBlamesWhoFetchedForWhatAByteTookMoreThanElsewhere
   EXPECT_NEAR(explanation.queries[0].culprits[0].seconds, 3.6, 1e-6);
 }
 
-// It waits for 9 s of 10 next to a task that computed for 2 s: 7 s are nobody's who reported.
-TEST(ClusterWaits, OfAProcessorAJobIsBlamedForNoMoreThanItUsed) {
+// What a task waited for that waited 9 s of 10 for a processor, next to one that computed.
+Explanation NextToATaskThatComputed(double seconds) {
   ClusterWaits waits;
   Driver victim(waits, "victim");
   Driver other(waits, "other");
@@ -304,9 +304,14 @@ TEST(ClusterWaits, OfAProcessorAJobIsBlamedForNoMoreThanItUsed) {
     driver->Start(0, 0, 0);
   }
   victim.Heartbeat(10, 0, 0, 1, 9);
-  other.Heartbeat(10, 0, 0, 2, 0);
+  other.Heartbeat(10, 0, 0, seconds, 0);
   waits.Advance(Instant(13));
-  const Explanation explanation = AskOf(waits, "victim");
+  return AskOf(waits, "victim");
+}
+
+// It waits for 9 s of 10 next to a task that computed for 2 s: 7 s are nobody's who reported.
+TEST(ClusterWaits, OfAProcessorAJobIsBlamedForNoMoreThanItUsed) {
+  const Explanation explanation = NextToATaskThatComputed(2);
   ASSERT_THAT(explanation.queries.at(0).culprits, SizeIs(2));
   const Culprit& unreported = explanation.queries[0].culprits[0];
   EXPECT_EQ(unreported.job_id, "");
@@ -320,18 +325,7 @@ TEST(ClusterWaits, OfAProcessorAJobIsBlamedForNoMoreThanItUsed) {
 // It waits for 9 s of 10 next to a task that computed for 8 s. The 1 s that no task reported may
 // have been more, in place of the other.
 TEST(ClusterWaits, WhereAnythingIsUnreportedNobodyIsBlamedForCertain) {
-  ClusterWaits waits;
-  Driver victim(waits, "victim");
-  Driver other(waits, "other");
-  for (Driver* driver : {&victim, &other}) {
-    driver->Executor("node-1", 1);
-    driver->Stage(0, 0, 1);
-    driver->Start(0, 0, 0);
-  }
-  victim.Heartbeat(10, 0, 0, 1, 9);
-  other.Heartbeat(10, 0, 0, 8, 0);
-  waits.Advance(Instant(13));
-  const Explanation explanation = AskOf(waits, "victim");
+  const Explanation explanation = NextToATaskThatComputed(8);
   ASSERT_THAT(explanation.queries.at(0).culprits, SizeIs(2));
   EXPECT_EQ(explanation.queries[0].culprits[0].job_id, "other");
   EXPECT_NEAR(explanation.queries[0].culprits[0].seconds, 8, 1e-6);
