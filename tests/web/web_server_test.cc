@@ -403,8 +403,8 @@ TEST_F(WebServerTest, RefusesWhatIsNotWellMeant) {
 TEST_F(WebServerTest, ASlowReaderIsGivenTheNewest) {
   Start();
   auto agent = Agent::Create({.master_address = master_->address(), .job_id = "job-1"});
-  std::vector<StageOpened> stages;  // half a megabyte each time
-  for (std::uint32_t i = 0; i < 1000; ++i) {
+  std::vector<StageOpened> stages;  // a hundred kilobytes each time
+  for (std::uint32_t i = 0; i < 200; ++i) {
     stages.push_back({.stage = i, .name = std::string(200, 'n'), .task_count = 1});
   }
   agent->OpenJob({.name = "job", .stages = stages});
