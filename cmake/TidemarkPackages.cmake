@@ -28,7 +28,12 @@ install(CODE "
   endif()" COMPONENT program)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program
-        FILES_MATCHING PATTERN "*.md" PATTERN adr EXCLUDE PATTERN images EXCLUDE)
+        FILES_MATCHING PATTERN "*.md" PATTERN "*.json" PATTERN adr EXCLUDE PATTERN images EXCLUDE)
+install(FILES ${PROJECT_SOURCE_DIR}/packaging/prometheus/tidemark.rules.yaml
+              ${PROJECT_SOURCE_DIR}/packaging/prometheus/tidemark.rules.test.yaml
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/tidemark/prometheus COMPONENT program)
+install(FILES ${PROJECT_SOURCE_DIR}/packaging/grafana/tidemark.json
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/tidemark/grafana COMPONENT program)
 install(FILES ${PROJECT_SOURCE_DIR}/packaging/tidemark.yaml
         DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 # Where Debian's policy wants it.

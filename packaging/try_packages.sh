@@ -108,7 +108,8 @@ say "what is installed"
 inside tidemark version
 for file in /usr/share/bash-completion/completions/tidemark /usr/share/zsh/vendor-completions/_tidemark \
   /usr/share/fish/vendor_completions.d/tidemark.fish /etc/tidemark/tidemark.yaml \
-  /usr/share/tidemark/proto/tidemark/v1/job.proto; do
+  /usr/share/tidemark/proto/tidemark/v1/job.proto /usr/share/tidemark/prometheus/tidemark.rules.yaml \
+  /usr/share/tidemark/grafana/tidemark.json; do
   offline test -s "$file" || fail "$file is not installed"
 done
 offline bash -c '. /usr/share/bash-completion/completions/tidemark; complete -p tidemark'

@@ -12,8 +12,11 @@ run(protoc -I ${WORK_DIR}/prefix/share/tidemark/proto -o ${WORK_DIR}/prefix/api.
   tidemark/v1/ingest_service.proto tidemark/v1/job_service.proto tidemark/rpc/v1/error_details.proto)
 foreach(file bin/tidemark lib/systemd/system/tidemark.service etc/tidemark/tidemark.yaml
              share/bash-completion/completions/tidemark share/doc/tidemark/alerts.md
+             share/doc/tidemark/openlineage/ProgressRunFacet.json
              share/doc/tidemark/serve.md share/doc/tidemark/tidemark.yaml
              share/fish/vendor_completions.d/tidemark.fish share/man/man1/tidemark.1
+             share/tidemark/grafana/tidemark.json
+             share/tidemark/prometheus/tidemark.rules.yaml
              share/tidemark/proto/tidemark/v1/job_service.proto
              share/zsh/vendor-completions/_tidemark)
   if(NOT EXISTS ${WORK_DIR}/prefix/${file})
