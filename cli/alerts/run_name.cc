@@ -1,11 +1,12 @@
 #include "cli/alerts/run_name.h"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 #include <xxhash.h>
 
 #include <algorithm>
 #include <cstdint>
+
+#include "text/name_pattern.h"
 
 namespace tidemark::cli {
 
@@ -34,7 +35,7 @@ std::string UuidOf(const std::string& text) {
 bool IsNamedBy(const std::vector<std::string>& patterns, const Snapshot& job) {
   const std::string& name = job.info && !job.info->name.empty() ? job.info->name : job.job_id;
   return std::ranges::any_of(patterns, [&](const std::string& pattern) {
-    return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+    return text::Fits(pattern, name);
   });
 }
 

@@ -1,12 +1,12 @@
 #include "tidemark/deadline.h"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include <type_traits>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "text/name_pattern.h"
 
 namespace tidemark {
 namespace {
@@ -90,7 +90,7 @@ absl::Time InstantOf(const Deadline& deadline, absl::Time start, const absl::Tim
           const absl::CivilDay today = absl::ToCivilDay(start, zone);
           return on(today) > start ? on(today) : on(today + 1);
         } else if constexpr (std::is_same_v<When, absl::CivilSecond>) {
-          return absl::FromCivil(when, zone);
+          return zone.At(when).pre;  // as NextAfter() has it
         } else {
           return when;
         }
@@ -132,9 +132,7 @@ std::optional<absl::Time> DeadlineOf(const std::vector<DeadlineRule>& rules,
                                      const std::string& name, absl::Time start,
                                      const absl::TimeZone& zone) {
   for (const DeadlineRule& rule : rules) {
-    if (fnmatch(rule.jobs.c_str(), name.c_str(), 0) == 0) {
-      return InstantOf(rule.deadline, start, zone);
-    }
+    if (text::Fits(rule.jobs, name)) return InstantOf(rule.deadline, start, zone);
   }
   return std::nullopt;
 }

@@ -56,6 +56,7 @@ TEST(Deadline, TimeThatTheClocksShowTwiceIsTheNextOfBoth) {
   EXPECT_EQ(At("02:30", "2026-10-24T20:00:00Z", zone), "2026-10-25T00:30:00+00:00");
   EXPECT_EQ(At("02:30", "2026-10-25T00:45:00Z", zone), "2026-10-25T01:30:00+00:00");
   EXPECT_EQ(At("02:30", "2026-10-25T01:45:00Z", zone), "2026-10-26T01:30:00+00:00");
+  EXPECT_EQ(At("2026-10-25 02:30", "2026-10-24T20:00:00Z", zone), "2026-10-25T00:30:00+00:00");
 }
 
 TEST(Deadline, TimeThatTheClocksLeaveOutIsAsIfTheyHadNot) {
@@ -63,6 +64,7 @@ TEST(Deadline, TimeThatTheClocksLeaveOutIsAsIfTheyHadNot) {
   if (!absl::LoadTimeZone("Europe/Berlin", &zone)) GTEST_SKIP() << "no time zones on this host";
   EXPECT_EQ(At("02:30", "2026-03-28T20:00:00Z", zone), "2026-03-29T01:30:00+00:00");
   EXPECT_EQ(At("02:30", "2026-03-29T01:45:00Z", zone), "2026-03-30T00:30:00+00:00");
+  EXPECT_EQ(At("2026-03-29 02:30", "2026-03-28T20:00:00Z", zone), "2026-03-29T01:30:00+00:00");
 }
 
 TEST(Deadline, DateIsLocalAndInstantIsNot) {
@@ -109,13 +111,14 @@ TEST(Deadline, RefusesWhatIsNoTime) {
 TEST(DeadlineRule, GoesByTheFirstNameThatFits) {
   const auto rule = [](const char* text) { return ParseDeadlineRule(text).value(); };
   const std::vector<DeadlineRule> rules = {rule("nightly-*=07:30"), rule("nightly-x=2h"),
-                                           rule("a=b=3h")};
+                                           rule("a=b=3h"), rule("load [eu]=4h")};
   const absl::Time start = Utc("2026-11-25T23:00:00Z");
   const auto of = [&](const char* name) {
     return DeadlineOf(rules, name, start, absl::UTCTimeZone());
   };
   EXPECT_EQ(of("nightly-x"), Utc("2026-11-26T07:30:00Z"));
   EXPECT_EQ(of("a=b"), Utc("2026-11-26T02:00:00Z"));
+  EXPECT_EQ(of("load [eu]"), Utc("2026-11-26T03:00:00Z")) << "only * is special";
   EXPECT_EQ(of("other"), std::nullopt);
 }
 

@@ -42,8 +42,8 @@ struct Deadline {
 absl::StatusOr<Deadline> ParseDeadline(std::string_view text);
 
 // When that is for a job that began at `start`, where the clocks show the time of `zone`. A time
-// that the clocks skip is the instant of the change, and of one that they show twice the first
-// counts.
+// that they leave out when they are set forward is as if they had not been. Of one that they show
+// twice when they are set back the next after the start counts, with a date the first.
 absl::Time InstantOf(const Deadline& deadline, absl::Time start, const absl::TimeZone& zone);
 
 // The deadline of jobs that have none of their own.
