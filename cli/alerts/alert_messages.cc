@@ -138,11 +138,11 @@ std::string GenericMessage(const Alert& alert, const AlertWording& wording) {
                        {"kind", NameOf(alert.kind)},
                        {"text", AlertText(alert, wording)},
                        {"at", Instant(job.at)},
-                       {"job_id", job.job_id},
-                       {"name", job.info ? Cut(job.info->name) : ""},
-                       {"run", alert.run_id},
-                       {"state", console::StateName(job)},
-                       {"fraction_done", job.estimate.fraction_done}};
+                       {"job_id", job.job_id}};
+  if (job.info && !job.info->name.empty()) json["name"] = Cut(job.info->name);
+  json["run"] = alert.run_id;
+  json["state"] = console::StateName(job);
+  json["fraction_done"] = job.estimate.fraction_done;
   if (job.info && !job.info->user.empty()) json["user"] = Cut(job.info->user);
   if (job.info && !job.info->queue.empty()) json["queue"] = Cut(job.info->queue);
   if (const auto& left = job.estimate.remaining) {

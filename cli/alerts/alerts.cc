@@ -34,6 +34,11 @@ std::string ReadSecret(const std::string& key, const std::string& file, Faults& 
   }
   std::string secret(absl::StripAsciiWhitespace(*text));
   if (secret.empty()) faults.push_back({key, fmt::format("{}: {} is empty", key, file)});
+  // A line break would end a header, and begin another.
+  if (std::ranges::any_of(secret, absl::ascii_iscntrl)) {
+    faults.push_back({key, fmt::format("{}: {} must hold one line and nothing else", key, file)});
+    return "";
+  }
   return secret;
 }
 

@@ -53,8 +53,8 @@ struct AlertsFault {
 };
 
 // What is wrong with the files that settings of alerts name, with what they hold, and with
-// addresses, as far as that can be told without asking anybody. Empty lines around what a file
-// holds do not count.
+// addresses, as far as that can be told without asking anybody. A file holds one line; empty ones
+// around it do not count.
 std::vector<AlertsFault> CheckAlerts(const AlertSettings& settings,
                                      const LineageSettings& lineage = {});
 

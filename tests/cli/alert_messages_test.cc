@@ -137,6 +137,7 @@ TEST(AlertMessages, GenericIsAsItIsDocumented) {
 
 TEST(AlertMessages, WhatIsNotKnownIsLeftOut) {
   const json message = json::parse(GenericMessage({.job = {.job_id = "a"}}, kUtc));
+  EXPECT_FALSE(message.contains("name"));
   for (const char* name : {"remaining_seconds", "deadline_at", "late_probability", "message"}) {
     EXPECT_FALSE(message.contains(name)) << name;
   }

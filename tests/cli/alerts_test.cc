@@ -364,6 +364,10 @@ TEST(Alerts, NeedFilesThatCanBeReadAndAKeyForPagerDuty) {
               ElementsAre("alerts.secret: cannot read /none: No such file or directory"));
   EXPECT_THAT(FaultsOf({.secret_file = folder.Write("empty", " \n")}),
               ElementsAre(HasSubstr("is empty")));
+  const std::string lines = folder.Write("lines", "t0ken\r\nHost: other\n");
+  EXPECT_THAT(FaultsOf({.hooks = {{"json", "@" + lines}}}, {.token_file = lines}),
+              ElementsAre("alerts.webhooks: " + lines + " must hold one line and nothing else",
+                          "lineage.token: " + lines + " must hold one line and nothing else"));
 }
 
 TEST(Alerts, SayOfEveryAddressWhatIsWrongWithItButNotTheAddress) {
