@@ -54,6 +54,7 @@ Setting TextSetting(std::string key, std::string allowed, Field field) {
           .allowed = std::move(allowed),
           .set =
               [field](const auto& words, const std::string&, ServeConfig& config) {
+                if (words[0].empty()) return Unallowed("");
                 field(config) = words[0];
                 return absl::OkStatus();
               },
@@ -77,6 +78,7 @@ template <typename Field>
 Setting FileSetting(std::string key, std::string allowed, Field field) {
   Setting setting = TextSetting(std::move(key), std::move(allowed), field);
   setting.set = [field](const auto& words, const std::string& folder, ServeConfig& config) {
+    if (words[0].empty()) return Unallowed("");
     field(config) = FileIn(folder, words[0]);
     return absl::OkStatus();
   };

@@ -344,6 +344,17 @@ TEST(ServeConfig, SaysOnceOfEveryWrongValueWhereAndWhatIsAllowed) {
   EXPECT_EQ(messages.size(), AllSettings().size() - kTakeAnyText.size());
 }
 
+// Where a variable that is not set was put in, `tokens: ''` must not open the master to everybody.
+TEST(ServeConfig, AnEmptyTextIsNoValue) {
+  std::map<std::string, int> lines;
+  const std::string said = MessageOf(
+      FileOfAll([](const Setting& setting) { return setting.is_list ? "['']" : "''"; }, lines));
+  for (const Setting& setting : AllSettings()) {
+    EXPECT_THAT(said, HasSubstr(fmt::format("tm.yaml:{}: {} must be {}, not ", lines[setting.key],
+                                            setting.key, setting.allowed)));
+  }
+}
+
 TEST(ServeConfig, KnowsWhichSettingWasMeant) {
   for (const Setting& setting : AllSettings()) {
     const std::size_t dot = setting.key.find('.');
