@@ -180,11 +180,13 @@ absl::StatusOr<int> WatchOne(const WatchArguments& arguments, const Client& mast
   std::optional<RunningTasks> tasks;
   const bool has_bar = ResolveProgress(arguments.progress.mode, environment) == ProgressMode::kBar;
   bool has_reader = true;
+  bool has_news = false;
   const Timer timer(arguments.timeout);
   const auto final = master.WatchJob(
       arguments.job_id, {.is_to_come = arguments.waits},
       {.on_snapshot =
            [&](const Snapshot& snapshot) {
+             has_news = true;
              const bool is_workflow = snapshot.info && snapshot.info->kind == JobKind::kWorkflow;
              if (!tasks && has_bar && arguments.tasks && !is_workflow && !snapshot.is_final) {
                tasks.emplace(master, arguments.job_id);
@@ -207,7 +209,7 @@ absl::StatusOr<int> WatchOne(const WatchArguments& arguments, const Client& mast
   progress->Finish();
   if (final.ok()) return final->state == JobState::kSucceeded ? kSuccess : kJobFailed;
   if (timer.has_expired()) {
-    Complain("--timeout: the job has not ended");
+    Complain(has_news ? "--timeout: the job has not ended" : "--timeout: nothing was heard of the job");
     return kTimeLimit;
   }
   if (absl::IsNotFound(final.status())) {
