@@ -20,6 +20,7 @@
 #include "cli/progress.h"
 #include "tidemark/client.h"
 #include "tidemark/master.h"
+#include "transport/can_listen.h"
 #include "transport/certificate.h"
 #include "transport/small_file.h"
 
@@ -63,6 +64,13 @@ void CheckSecret(const char* what, const std::string& file, Report& report) {
   if (transport::CheckSecretFile(file).ok()) {    // else that was said as well
     report.Fine(what, fmt::format("{} is not readable by others", file));
   }
+}
+
+// The same of one that a master takes although others may read it.
+void AdviseOnSecret(const char* what, const std::string& file, Report& report) {
+  CheckSecret(what, file, report);
+  const absl::Status status = transport::CheckSecretFile(file);
+  if (!status.ok()) report.Warn(what, std::string(status.message()));
 }
 
 void CheckCertificate(const char* what, const std::string& file, Report& report) {
@@ -135,12 +143,8 @@ void CheckAddress(const MasterOptions& options, const ClientSecurity& given, Rep
   const ClientSecurity security = Trusting(options, given);
   const auto serves = TakesReports(DialledAddress(address), security);
   if (serves.ok()) return TellOfMaster(options, *serves, security, report);
-  // Needs no TLS or tokens: the port is only bound, and released at once.
-  MasterOptions trial;
-  trial.listen_address = address;
-  trial.allow_insecure_remote = true;
-  const auto started = Master::Start(trial);
-  if (started.ok()) {
+  const absl::Status free = transport::CanListen(address);
+  if (free.ok()) {
     return report.Fine("master", fmt::format("none runs at {}; the address is free", address));
   }
   if (!options.tls.client_ca_file.empty() && given.certificate_file.empty()) {
@@ -151,7 +155,7 @@ void CheckAddress(const MasterOptions& options, const ClientSecurity& given, Rep
   }
   report.Fail("master",
               fmt::format("{}; what is there does not answer as a master: {}",
-                          std::string(started.status().message()), ReasonOf(serves.status())));
+                          std::string(free.message()), ReasonOf(serves.status())));
 }
 
 }  // namespace
@@ -174,10 +178,13 @@ int Do(const DoctorArguments& arguments) {
   if (!config->lineage.url.empty()) {
     LineageSettings lineage = config->lineage;
     report.Check("lineage", TakeParentOfEnvironment(std::getenv(kParentVariable), lineage));
-    CheckSecret("lineage", config->lineage.token_file, report);
+    AdviseOnSecret("lineage", config->lineage.token_file, report);
   }
-  CheckSecret("alerts", config->alerts.secret_file, report);
-  CheckSecret("alerts", config->alerts.routing_key_file, report);
+  for (const AlertHook& hook : config->alerts.hooks) {
+    if (hook.url.starts_with('@')) AdviseOnSecret("alerts", hook.url.substr(1), report);
+  }
+  AdviseOnSecret("alerts", config->alerts.secret_file, report);
+  AdviseOnSecret("alerts", config->alerts.routing_key_file, report);
   if (master.data_dir.empty()) {
     report.Warn("data_dir", "not set: jobs are lost when the master stops");
   }

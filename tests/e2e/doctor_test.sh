@@ -60,6 +60,13 @@ wait_for 30 grep -q '^ACCEPT ' other.out
 other=$(sed -n 's/^ACCEPT //p' other.out | head -n 1)
 doctor 1 "FAIL  master       cannot listen on $other" "$other" --data-dir data
 
+# One that hangs keeps its socket.
+serve "unix:$work/socket" --data-dir data5
+kill -STOP "${pids[-1]}"
+doctor 1 "FAIL  master       cannot listen on unix:.*in use" "unix:$work/socket" --data-dir data5
+kill -CONT "${pids[-1]}"
+doctor 0 "ok    master       a healthy master runs at unix:" "unix:$work/socket" --data-dir data5
+
 # The unit: the doctor checks what the master will run.
 unit=$here/../../packaging/tidemark.service.in
 words_of() { sed -n "s/^$1=.*tidemark $2 //p" "$unit"; }

@@ -1,0 +1,100 @@
+#include "transport/can_listen.h"
+
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace tidemark::transport {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::StartsWith;
+
+// Listens until it is destroyed.
+class Listener {
+ public:
+  Listener(const sockaddr* name, socklen_t size)
+      : descriptor_(socket(name->sa_family, SOCK_STREAM, 0)) {
+    EXPECT_EQ(bind(descriptor_, name, size), 0);
+    EXPECT_EQ(listen(descriptor_, 8), 0);
+  }
+  ~Listener() { close(descriptor_); }
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+  int port() const {
+    sockaddr_in name = {};
+    socklen_t size = sizeof name;
+    getsockname(descriptor_, reinterpret_cast<sockaddr*>(&name), &size);
+    return ntohs(name.sin_port);
+  }
+
+ private:
+  const int descriptor_;
+};
+
+TEST(CanListen, WhereNobodyDoes) {
+  EXPECT_TRUE(CanListen("127.0.0.1:0").ok());
+  EXPECT_TRUE(CanListen("0.0.0.0:0").ok());
+}
+
+TEST(CanListen, NotWhereSomebodyDoes) {
+  sockaddr_in name = {.sin_family = AF_INET};
+  name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  std::string address;
+  {
+    const Listener other(reinterpret_cast<const sockaddr*>(&name), sizeof name);
+    address = "127.0.0.1:" + std::to_string(other.port());
+    EXPECT_EQ(CanListen(address).message(),
+              "cannot listen on " + address + ": Address already in use");
+    EXPECT_FALSE(CanListen("0.0.0.0:" + std::to_string(other.port())).ok());
+  }
+  EXPECT_TRUE(CanListen(address).ok());
+}
+
+// 192.0.2.0/24 is for documents (RFC 5737).
+TEST(CanListen, NotAtAnAddressOfAnotherHost) {
+  EXPECT_THAT(std::string(CanListen("192.0.2.1:7411").message()),
+              StartsWith("cannot listen on 192.0.2.1:7411: "));
+}
+
+TEST(CanListen, ASocketStaysAsItIs) {
+  char folder[] = "/tmp/tidemark-listen-XXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  const std::string path = std::string(folder) + "/socket";
+  const std::string address = "unix:" + path;
+  EXPECT_TRUE(CanListen(address).ok());
+  EXPECT_FALSE(std::filesystem::exists(path));
+  sockaddr_un name = {.sun_family = AF_UNIX};
+  path.copy(name.sun_path, sizeof name.sun_path - 1);
+  {
+    const Listener other(reinterpret_cast<const sockaddr*>(&name), sizeof name);
+    EXPECT_THAT(std::string(CanListen(address).message()), EndsWith(": Address already in use"));
+  }
+  EXPECT_TRUE(std::filesystem::exists(path));
+  EXPECT_TRUE(CanListen(address).ok()) << "one that was left behind";
+  EXPECT_TRUE(std::filesystem::exists(path));
+  std::filesystem::remove_all(folder);
+}
+
+TEST(CanListen, NotWhereNoSocketCanBe) {
+  char folder[] = "/tmp/tidemark-listen-XXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  const std::string begin = "unix:" + std::string(folder);
+  std::ofstream(std::string(folder) + "/file") << "text";
+  EXPECT_FALSE(CanListen(begin + "/file").ok());
+  EXPECT_FALSE(CanListen(begin + "/none/socket").ok());
+  EXPECT_FALSE(CanListen(begin + "/" + std::string(200, 'x')).ok());
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace tidemark::transport
