@@ -143,8 +143,8 @@ void CheckAddress(const MasterOptions& options, const ClientSecurity& given, Rep
   const ClientSecurity security = Trusting(options, given);
   const auto serves = TakesReports(DialledAddress(address), security);
   if (serves.ok()) return TellOfMaster(options, *serves, security, report);
-  const absl::Status free = transport::CanListen(address);
-  if (free.ok()) {
+  const absl::Status can_listen = transport::CanListen(address);
+  if (can_listen.ok()) {
     return report.Fine("master", fmt::format("none runs at {}; the address is free", address));
   }
   if (!options.tls.client_ca_file.empty() && given.certificate_file.empty()) {
@@ -155,7 +155,7 @@ void CheckAddress(const MasterOptions& options, const ClientSecurity& given, Rep
   }
   report.Fail("master",
               fmt::format("{}; what is there does not answer as a master: {}",
-                          std::string(free.message()), ReasonOf(serves.status())));
+                          std::string(can_listen.message()), ReasonOf(serves.status())));
 }
 
 }  // namespace
