@@ -209,7 +209,8 @@ absl::StatusOr<int> WatchOne(const WatchArguments& arguments, const Client& mast
   progress->Finish();
   if (final.ok()) return final->state == JobState::kSucceeded ? kSuccess : kJobFailed;
   if (timer.has_expired()) {
-    Complain(has_news ? "--timeout: the job has not ended" : "--timeout: nothing was heard of the job");
+    Complain(has_news ? "--timeout: the job has not ended"
+                      : "--timeout: nothing was heard of the job");
     return kTimeLimit;
   }
   if (absl::IsNotFound(final.status())) {

@@ -22,6 +22,10 @@ pids+=("$watch")
 wait "$watch" || fail "the watcher ended badly: $(tail -n 3 "$work/bar")"
 grep -q '  reduce task [01]' "$work/bar" || fail "no line of a running task: $(tail -n 20 "$work/bar")"
 
+code=0
+"$tidemark" watch never --wait --timeout 0.5 --master "$master" -o quiet 2>"$work/err" || code=$?
+[ "$code" = 7 ] && grep -q 'nothing was heard of the job' "$work/err" || fail "$code: $(cat "$work/err")"
+
 # A list that goes on.
 timeout 20 "$tidemark" get jobs --watch --master "$master" -o jsonl 2>/dev/null | head -n 2 >"$work/list" || true
 grep -q '"job_id":"long"' "$work/list" && grep -q '"job_id":"short"' "$work/list" || fail "not all jobs are listed"
