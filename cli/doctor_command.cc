@@ -153,9 +153,8 @@ void CheckAddress(const MasterOptions& options, const ClientSecurity& given, Rep
                                    "tls.client_ca, only --tls-certificate and --tls-key can tell",
                                    address));
   }
-  report.Fail("master",
-              fmt::format("{}; what is there does not answer as a master: {}",
-                          std::string(can_listen.message()), ReasonOf(serves.status())));
+  report.Fail("master", fmt::format("{}; what is there does not answer as a master: {}",
+                                    std::string(can_listen.message()), ReasonOf(serves.status())));
 }
 
 }  // namespace

@@ -81,9 +81,9 @@ absl::Status CanListenAtPath(const std::string& address, const std::string& path
   path.copy(name.sun_path, path.size());
   const Socket trial(AF_UNIX);
   // One that a process has left behind is replaced.
-  const bool is_left = connect(trial.get(), reinterpret_cast<const sockaddr*>(&name),
-                               sizeof name) != 0 &&
-                       errno == ECONNREFUSED;
+  const bool is_left =
+      connect(trial.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0 &&
+      errno == ECONNREFUSED;
   return is_left ? absl::OkStatus() : CannotListen(address, std::strerror(EADDRINUSE));
 }
 

@@ -34,9 +34,8 @@ std::string UuidOf(const std::string& text) {
 
 bool IsNamedBy(const std::vector<std::string>& patterns, const Snapshot& job) {
   const std::string& name = job.info && !job.info->name.empty() ? job.info->name : job.job_id;
-  return std::ranges::any_of(patterns, [&](const std::string& pattern) {
-    return text::Fits(pattern, name);
-  });
+  return std::ranges::any_of(patterns,
+                             [&](const std::string& pattern) { return text::Fits(pattern, name); });
 }
 
 }  // namespace tidemark::cli
