@@ -187,13 +187,12 @@ absl::StatusOr<Correction> Correction::Learn(std::span<const SeenError> seen,
   return learnt;
 }
 
-Correction::Expected Correction::Predict(std::span<const StageTime> times,
-                                         std::span<const std::vector<double>> settings) const {
+Correction::Expected Correction::Predict(std::span<const TimeAt> times) const {
   const std::size_t n = seen_.size();
   const std::size_t asked = times.size();
-  std::vector<std::vector<double>> at(settings.begin(), settings.end());
-  for (std::vector<double>& of_stage : at) {
-    for (std::size_t i = 0; i < of_stage.size(); ++i) of_stage[i] -= centre_[i];
+  std::vector<TimeAt> at(times.begin(), times.end());
+  for (TimeAt& one : at) {
+    for (std::size_t i = 0; i < one.settings.size(); ++i) one.settings[i] -= centre_[i];
   }
   Expected expected = {
       .log_error = std::vector<double>(asked),
@@ -205,7 +204,7 @@ Correction::Expected Correction::Predict(std::span<const StageTime> times,
   for (std::size_t i = 0; i < n; ++i) {
     std::vector<double>& row = solved[i];
     for (std::size_t s = 0; s < asked; ++s) {
-      row[s] = Alike(times[s], at[s], seen_[i].time, seen_[i].settings);
+      row[s] = Alike(at[s].time, at[s].settings, seen_[i].time, seen_[i].settings);
       expected.log_error[s] += row[s] * weights_[i];
     }
     for (std::size_t j = 0; j < i; ++j) {
@@ -217,7 +216,8 @@ Correction::Expected Correction::Predict(std::span<const StageTime> times,
   for (std::size_t s = 0; s < asked; ++s) {
     std::vector<double>& row = expected.together[s];
     for (std::size_t t = 0; t <= s; ++t) {
-      row[t] = Alike(times[s], at[s], times[t], at[t]) + Square(run_deviation_);
+      row[t] = Alike(at[s].time, at[s].settings, at[t].time, at[t].settings) +
+               Square(run_deviation_);
     }
     for (std::size_t i = 0; i < n; ++i) {
       const double own = solved[i][s];

@@ -41,6 +41,12 @@ struct SeenError {
   double deviation = 0;
 };
 
+// A time of a stage at settings that are asked about; as many of these as were learnt from.
+struct TimeAt {
+  StageTime time;
+  std::vector<double> settings;
+};
+
 class Correction {
  public:
   static constexpr std::size_t kSeenMax = 240;
@@ -55,10 +61,8 @@ class Correction {
     std::vector<double> log_error;              // by place in `times`
     std::vector<std::vector<double>> together;  // covariance of these, with noise of a run
   };
-  // Of times in one run that all have these settings but for what is of each stage. REQUIRES: as
-  // many settings as were learnt from, and as many lists of them as times.
-  Expected Predict(std::span<const StageTime> times,
-                   std::span<const std::vector<double>> settings) const;
+  // Of times in one run.
+  Expected Predict(std::span<const TimeAt> times) const;
 
   double run_deviation() const { return run_deviation_; }
   double stage_deviation() const { return stage_deviation_; }

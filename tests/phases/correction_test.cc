@@ -20,8 +20,7 @@ Correction Learnt(const std::vector<SeenError>& seen) {
 
 Correction::Expected At(const Correction& correction, std::size_t stage,
                         const std::vector<double>& settings) {
-  return correction.Predict(std::vector<StageTime>{{.stage = stage}},
-                            std::vector<std::vector<double>>{settings});
+  return correction.Predict(std::vector<TimeAt>{{{.stage = stage}, settings}});
 }
 
 // Two settings; each doubling of the first takes a fifth longer than modelled, the second nothing.
@@ -68,8 +67,8 @@ TEST(Correction, OfOneRunIsThatRun) {
 
 TEST(Correction, OfStagesOfOneRunGoesTogether) {
   const Correction learnt = Learnt(SeenAt({{0, 0}, {1, 1}}));
-  const auto both = learnt.Predict(std::vector<StageTime>{{.stage = 0}, {.stage = 1}},
-                                   std::vector<std::vector<double>>{{1, 0}, {1, 0}});
+  const auto both =
+      learnt.Predict(std::vector<TimeAt>{{{.stage = 0}, {1, 0}}, {{.stage = 1}, {1, 0}}});
   EXPECT_GT(both.together[0][1], 0);
   EXPECT_EQ(both.together[0][1], both.together[1][0]);
   EXPECT_LT(both.together[0][1], both.together[0][0]);
@@ -83,8 +82,8 @@ TEST(Correction, TimesOfAnotherKindHaveOnlyTheirRunInCommon) {
         {.time = {.stage = 9, .kind = 1}, .run = run, .settings = {static_cast<double>(run), 0}});
   }
   const Correction learnt = Learnt(seen);
-  const auto both = learnt.Predict(std::vector<StageTime>{{.stage = 9, .kind = 1}, {.stage = 0}},
-                                   std::vector<std::vector<double>>{{3, 0}, {3, 0}});
+  const auto both = learnt.Predict(
+      std::vector<TimeAt>{{{.stage = 9, .kind = 1}, {3, 0}}, {{.stage = 0}, {3, 0}}});
   EXPECT_THAT(both.log_error[0], DoubleNear(0, 0.05));
   EXPECT_THAT(both.log_error[1], DoubleNear(0.6, 0.05));
   EXPECT_GT(both.together[0][1], 0);
