@@ -522,8 +522,9 @@ ExpectedRun ManyRuns::On(std::size_t like, const Asked& asked) const {
   const Correction::Expected correct = correction_[0].Predict(times);
   const std::vector<double> seconds = SetTimes(parts, correct.log_error, expected);
   const double whole = std::accumulate(seconds.begin(), seconds.end(), 0.0);
-  const double share = whole > 0 ? DeviationOf(seconds, correct.together) / whole : 0;
-  const double deviation = std::hypot(share, whole > 0 ? 0.5 * untold_seconds / whole : 0);
+  if (!(whole > 0)) return expected;
+  const double share = DeviationOf(seconds, correct.together) / whole;
+  const double deviation = std::hypot(share, 0.5 * untold_seconds / whole);
   expected.deviation = deviation <= kDeviationMax ? deviation : kDeviationMax;
   return expected;
 }

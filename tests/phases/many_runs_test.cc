@@ -217,6 +217,19 @@ TEST(ManyRuns, RefusesWhatHasNoTask) {
   EXPECT_FALSE(ManyRuns::Learn({empty}, UsualCosts()).ok());
 }
 
+// Thirty years each.
+TEST(ManyRuns, IsNotSureOfARunWhoseTimesAllCannotBe) {
+  RanApplication run = RunWith(With(1, 8));
+  for (RanStage& stage : run.stages) {
+    for (TaskCounters& task : stage.tasks) task.seconds = 1e9;
+    for (TaskCounters& task : stage.tasks) task.running = 1e9;
+  }
+  const ExpectedRun expected = Learnt({run}).On(0, {.settings = With(1, 8)});
+  EXPECT_FALSE(expected.stages[0].is_known);
+  EXPECT_FALSE(expected.stages[1].is_known);
+  EXPECT_GE(expected.deviation, 0.5);
+}
+
 TEST(ManyRuns, AbsurdCountersLeadToNoAbsurdAnswer) {
   RanApplication absurd = RunWith(With(1, 8));
   absurd.stages[0].tasks[0].written.records = 0;
