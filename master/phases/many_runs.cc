@@ -245,6 +245,11 @@ double& ManyRuns::SecondsOf(ExpectedStage& stage, Time time) {
   return stage.lag_seconds;
 }
 
+void ManyRuns::CompareData() {
+  if (runs_[0].data_bytes > 0) return;
+  for (Run& run : runs_) run.data_bytes = 1;
+}
+
 void ManyRuns::LearnLags() {
   mean_lags_.resize(has_seen_.size());
   std::vector<double> counts(has_seen_.size());
@@ -307,6 +312,7 @@ absl::StatusOr<ManyRuns> ManyRuns::Learn(std::vector<RanApplication> runs,
   auto costs = LearntCosts::Learn(measured, prior);
   if (!costs.ok()) return costs.status();
   learnt.has_seen_.resize(ids.size());
+  learnt.CompareData();
   learnt.LearnLags();
   auto correction =
       Correction::Learn(learnt.SeeErrors(*costs), GroupsOf(learnt.runs_[0].others.size()));

@@ -45,7 +45,9 @@ double InputBytes(const RanApplication& run);
 
 struct Asked {
   Settings settings;
-  double data_factor = 1;  // over the data of the first run
+  // Over the data of the first run. Where that does not tell them, all runs are taken to have had as
+  // much.
+  double data_factor = 1;
   std::vector<double> others = {};
   // By name of a stage: so many times what it fetched in the run that it is like, for reasons that
   // the settings do not tell.
@@ -100,7 +102,7 @@ class ManyRuns {
   };
   struct Run {
     Settings settings;
-    double data_bytes = 0;
+    double data_bytes = 0;  // 0: not known
     std::vector<double> others;
     std::vector<Known> stages;
   };
@@ -126,6 +128,7 @@ class ManyRuns {
   static Times TimesOf(const RanStage& ran);
   static double& SecondsOf(ExpectedStage& stage, Time time);
   void LearnLags();
+  void CompareData();
   // Notes which times were seen, too.
   std::vector<SeenError> SeeErrors(const LearntCosts& costs);
   // What the models say of a time of a stage whose tasks they say to take `task_seconds`.

@@ -188,6 +188,29 @@ TEST(ManyRuns, NamesWhatNoRunCameNear) {
   EXPECT_GT(far.deviation, near.deviation);
 }
 
+// Some sources of data do not count what is read of them.
+TEST(ManyRuns, NamesMoreDataWhereNoRunTellsWhatItRead) {
+  RanApplication run = RunWith(With(1, 8));
+  for (TaskCounters& task : run.stages[0].tasks) task.input = {};
+  const ManyRuns learnt = Learnt({run});
+  const ExpectedRun same = learnt.On(0, {.settings = With(1, 8)});
+  const ExpectedRun twice = learnt.On(0, {.settings = With(1, 8), .data_factor = 2});
+  EXPECT_THAT(same.beyond, IsEmpty());
+  EXPECT_THAT(twice.beyond, Contains("data"));
+  EXPECT_EQ(twice.stages[0].tasks, 20);
+  EXPECT_GT(twice.deviation, same.deviation);
+}
+
+TEST(ManyRuns, TakesDataForThoseOfAFirstRunThatDoesNotTellIts) {
+  RanApplication first = RunWith(With(1, 8));
+  for (TaskCounters& task : first.stages[0].tasks) task.input = {};
+  const ManyRuns learnt = Learnt({first, RunWith(With(2, 8))});
+  const Asked asked = {.settings = With(2, 8)};
+  EXPECT_EQ(learnt.MostLike(asked), 1);
+  EXPECT_EQ(learnt.On(1, asked).stages[0].tasks, 10);
+  EXPECT_THAT(learnt.On(1, asked).beyond, IsEmpty());
+}
+
 TEST(ManyRuns, OfAStageWithoutTasksNothingIsKnown) {
   RanApplication run = RunWith(With(1, 8));
   run.stages[1].tasks.clear();
