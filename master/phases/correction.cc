@@ -24,8 +24,8 @@ constexpr double kOwnShare = 0.5;
 constexpr double kSettingDeviations[] = {0.05, 0.1, 0.2, 0.4, 0.8, 1.6};
 constexpr double kRunDeviations[] = {0.03, 0.08, 0.2};
 constexpr double kStageDeviations[] = {0.03, 0.1, 0.3};
-// Of a deviation that is not known: what little was seen must not make it small. Half as often for
-// each factor of e^1 that it is from this one.
+// Of a deviation that is not known: what little was seen must not make it small. Its log is normal
+// around that of this one, with a deviation of 1.
 constexpr double kUsualSettingDeviation = 0.3;
 constexpr double kUsualRunDeviation = 0.08;
 constexpr double kUsualStageDeviation = 0.1;
@@ -170,7 +170,10 @@ absl::StatusOr<Correction> Correction::Learn(std::span<const SeenError> seen,
   learnt.groups_.assign(groups.begin(), groups.end());
   learnt.groups_.resize(settings);
   std::size_t last = 0;
-  for (const std::size_t group : learnt.groups_) last = std::max(last, group);
+  for (const std::size_t group : learnt.groups_) {
+    if (group >= settings) return absl::InvalidArgumentError("more groups than settings");
+    last = std::max(last, group);
+  }
   learnt.setting_deviations_.assign(last + 1, kUsualSettingDeviation);
   learnt.run_deviation_ = kUsualRunDeviation;
   learnt.stage_deviation_ = kUsualStageDeviation;

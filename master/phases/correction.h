@@ -16,7 +16,6 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <span>
 #include <vector>
 
@@ -53,7 +52,7 @@ class Correction {
 
   // `groups`: by setting, from 0 on; how much those of one group matter is learnt together.
   // Settings beyond them are of group 0. InvalidArgument: none seen; not as many settings in all; a
-  // number that is not finite.
+  // number that is not finite; a group that is not below the number of settings.
   static absl::StatusOr<Correction> Learn(std::span<const SeenError> seen,
                                           std::span<const std::size_t> groups = {});
 

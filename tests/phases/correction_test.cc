@@ -108,6 +108,13 @@ TEST(Correction, RefusesWhatIsNoNumber) {
   EXPECT_FALSE(Correction::Learn(std::vector<SeenError>{{.settings = {1}}, {.settings = {}}}).ok());
 }
 
+TEST(Correction, RefusesMoreGroupsThanSettings) {
+  const std::vector<SeenError> seen = SeenAt({{0, 0}, {1, 1}});
+  for (const std::size_t group : {std::size_t{2}, std::numeric_limits<std::size_t>::max()}) {
+    EXPECT_FALSE(Correction::Learn(seen, std::vector<std::size_t>{0, group}).ok()) << group;
+  }
+}
+
 TEST(Correction, LooksAtSoManyOnly) {
   std::vector<SeenError> seen(5000, {.settings = {1}, .log_error = 0.2});
   for (std::size_t i = 0; i < seen.size(); ++i) seen[i].time.stage = i;
