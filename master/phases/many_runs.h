@@ -45,8 +45,8 @@ double InputBytes(const RanApplication& run);
 
 struct Asked {
   Settings settings;
-  // Over the data of the first run. Where that does not tell them, all runs are taken to have had as
-  // much.
+  // Over the data of the first run. Where that does not tell them, all runs are taken to have had
+  // as much.
   double data_factor = 1;
   std::vector<double> others = {};
   // By name of a stage: so many times what it fetched in the run that it is like, for reasons that
