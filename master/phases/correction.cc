@@ -40,11 +40,16 @@ bool IsFinite(const SeenError& seen) {
                      [](double value) { return std::isfinite(value); });
 }
 
-// Beyond so many, every n-th.
+// Of more than `most`, so many evenly chosen, by multiples of the golden ratio: every n-th would be
+// of the same stages in all runs, or first tasks alone.
 std::vector<SeenError> Some(std::span<const SeenError> all, std::size_t most) {
-  const std::size_t step = (all.size() + most - 1) / most;
+  constexpr double kGoldenRatio = 0.6180339887498949;
+  const double share = static_cast<double>(most) / static_cast<double>(all.size());
   std::vector<SeenError> some;
-  for (std::size_t i = 0; i < all.size(); i += step) some.push_back(all[i]);
+  for (std::size_t i = 0; i < all.size() && some.size() < most; ++i) {
+    const double turns = kGoldenRatio * static_cast<double>(i);
+    if (turns - std::floor(turns) < share) some.push_back(all[i]);
+  }
   return some;
 }
 

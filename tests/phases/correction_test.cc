@@ -121,5 +121,17 @@ TEST(Correction, LooksAtSoManyOnly) {
   EXPECT_THAT(At(Learnt(seen), 0, {1}).log_error[0], DoubleNear(0.2, 0.05));
 }
 
+// Every second is of the other stage, which takes e^1 times as long as modelled.
+TEST(Correction, LooksAtSomeOfEachStage) {
+  std::vector<SeenError> seen;
+  for (std::size_t run = 0; run < Correction::kSeenMax; ++run) {
+    seen.push_back({.time = {.stage = 0}, .run = run, .settings = {1}, .log_error = 0});
+    seen.push_back({.time = {.stage = 1}, .run = run, .settings = {1}, .log_error = 1});
+  }
+  const Correction learnt = Learnt(seen);
+  EXPECT_THAT(At(learnt, 0, {1}).log_error[0], DoubleNear(0, 0.05));
+  EXPECT_THAT(At(learnt, 1, {1}).log_error[0], DoubleNear(1, 0.05));
+}
+
 }  // namespace
 }  // namespace tidemark::phases
