@@ -253,12 +253,18 @@ void ManyRuns::CompareData() {
 void ManyRuns::LearnLags() {
   mean_lags_.resize(has_seen_.size());
   std::vector<double> counts(has_seen_.size());
+  std::vector<bool> waits_always(has_seen_.size(), true);
   for (const Run& run : runs_) {
     for (const Known& known : run.stages) {
-      if (!(known.times[kLag] > kLagNoiseSeconds)) continue;
+      if (!known.is_known()) continue;
+      if (!(known.times[kLag] > kLagNoiseSeconds)) waits_always[known.id] = false;
       counts[known.id] += 1;
       mean_lags_[known.id] += (known.times[kLag] - mean_lags_[known.id]) / counts[known.id];
     }
+  }
+  // What one run alone waited for, others would be taken to wait for, too.
+  for (std::size_t id = 0; id < mean_lags_.size(); ++id) {
+    if (!waits_always[id]) mean_lags_[id] = 0;
   }
 }
 
@@ -329,16 +335,17 @@ std::vector<SeenError> ManyRuns::SeeErrors(const LearntCosts& costs) {
     for (const Known& known : run.stages) {
       if (!known.is_known()) continue;
       const Work work = TaskOf(known.stage, run.settings).work();
-      const double modelled = std::max(costs.Predict(known.id, work).seconds, kTaskSecondsMin);
+      const double of_task = std::max(costs.Predict(known.id, work).seconds, kTaskSecondsMin);
       for (const Time time : {kFresh, kWarm, kLag}) {
         const double noise = time == kLag ? kLagNoiseSeconds : kClockSeconds;
         const double seconds = known.times[time];
-        if (!(seconds > (time == kLag ? noise : 0))) continue;
+        const double modelled = Modelled(known.id, time, of_task);
+        if (!(seconds > 0 && modelled > 0)) continue;
         has_seen_[known.id][time] = true;
         seen.push_back({.time = Named(known.id, time),
                         .run = r,
                         .settings = Levels(run.settings, run.data_bytes, known.stage, run.others),
-                        .log_error = std::log(seconds / Modelled(known.id, time, modelled)),
+                        .log_error = std::log(seconds / modelled),
                         .deviation = noise / seconds});
       }
     }

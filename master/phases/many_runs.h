@@ -154,7 +154,7 @@ class ManyRuns {
   std::vector<Run> runs_;
   // By id of the stage.
   std::vector<std::array<bool, kTimes>> has_seen_;
-  std::vector<double> mean_lags_;       // over runs; 0: it never waited
+  std::vector<double> mean_lags_;       // over runs; 0: it did not wait in all that had it
   std::vector<LearntCosts> costs_;      // one
   std::vector<Correction> correction_;  // one
 };

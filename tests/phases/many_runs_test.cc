@@ -158,6 +158,18 @@ TEST(ManyRuns, LearnsWhatAStageWaitsForAtOtherSettings) {
   EXPECT_EQ(two.stages[1].lag_seconds, 0) << "as it was";
 }
 
+// One run was held up for 5 s, which no other was.
+TEST(ManyRuns, LeavesWaitsAsTheyWereThatNotAllRunsHad) {
+  RanApplication held_up = RunWith(With(1, 8));
+  for (RanStage& stage : held_up.stages) stage.lag_seconds = 5;
+  RanApplication other = RunWith(With(1, 32));
+  other.stages[0].lag_seconds = 5;
+  other.stages[1].lag_seconds = 0.1;
+  const ExpectedRun expected = Learnt({held_up, other}).On(1, {.settings = With(1, 32)});
+  EXPECT_NEAR(expected.stages[0].lag_seconds, 5, 0.1);
+  EXPECT_EQ(expected.stages[1].lag_seconds, 0) << "as it was";
+}
+
 TEST(ManyRuns, KnowsTasksOfAWarmthThatNoRunHadByTheOthers) {
   RanApplication run = RunWith(With(1, 8));
   for (TaskCounters& task : run.stages[1].tasks) task.is_fresh = true;
