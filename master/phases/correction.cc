@@ -53,6 +53,12 @@ std::vector<SeenError> Some(std::span<const SeenError> all, std::size_t most) {
   return some;
 }
 
+bool Varies(const std::vector<SeenError>& seen, std::size_t setting) {
+  return std::any_of(seen.begin(), seen.end(), [&](const SeenError& one) {
+    return one.settings[setting] != seen[0].settings[setting];
+  });
+}
+
 // Of what the data say of a deviation, given what is usual.
 double LogPrior(double deviation, double usual) {
   return -0.5 * Square(std::log(deviation / usual));
@@ -192,7 +198,16 @@ absl::StatusOr<Correction> Correction::Learn(std::span<const SeenError> seen,
     for (std::size_t i = 0; i < settings; ++i) one.settings[i] -= learnt.centre_[i];
   }
   CorrectionFit(learnt).Fit();
+  learnt.DoubtWhatNeverVaried();
   return learnt;
+}
+
+void Correction::DoubtWhatNeverVaried() {
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    if (Varies(seen_, i) || setting_deviations_[groups_[i]] >= kUsualSettingDeviation) continue;
+    groups_[i] = setting_deviations_.size();
+    setting_deviations_.push_back(kUsualSettingDeviation);
+  }
 }
 
 Correction::Expected Correction::Predict(std::span<const TimeAt> times) const {

@@ -69,6 +69,8 @@ class Correction {
  private:
   friend class CorrectionFit;
   Correction() = default;
+  // That others of its group hardly matter says nothing of a setting that was always the same.
+  void DoubtWhatNeverVaried();
   double Alike(const StageTime& time, std::span<const double> at, const StageTime& other,
                std::span<const double> other_at) const;
 

@@ -59,6 +59,16 @@ TEST(Correction, DoesNotGuessWhatASettingDoesThatNeverVaried) {
   EXPECT_GT(At(learnt, 0, {1, 5}).together[0][0], At(learnt, 0, {1, 3}).together[0][0]);
 }
 
+// The first setting does nothing. Of the second, two doublings of 0.3 each.
+TEST(Correction, IsNotSureOfASettingThatNeverVariedBecauseOthersDoNothing) {
+  std::vector<SeenError> seen = SeenAt({{0, 3}, {1, 3}, {2, 3}, {3, 3}});
+  for (SeenError& one : seen) one.log_error = 0.1 * static_cast<double>(one.time.stage);
+  const Correction learnt = Learnt(seen);
+  const double known = At(learnt, 0, {1, 3}).together[0][0];
+  EXPECT_LT(known, 0.1);
+  EXPECT_GE(At(learnt, 0, {1, 5}).together[0][0], known + 0.35);
+}
+
 TEST(Correction, OfOneRunIsThatRun) {
   const Correction learnt = Learnt({{.settings = {1}, .log_error = 0.5}});
   EXPECT_THAT(At(learnt, 0, {1}).log_error[0], DoubleNear(0.5, 0.05));
