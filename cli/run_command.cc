@@ -84,10 +84,10 @@ class RemoteWatch {
                 {.on_snapshot =
                      [&](const Snapshot& snapshot) {
                        is_absent_ = false;
+                       show(snapshot);
                        if (!std::exchange(has_said_page, true)) {
                          SayPage(**master, job_id, progress);
                        }
-                       show(snapshot);
                        return true;
                      },
                  .on_trouble =

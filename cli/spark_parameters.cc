@@ -122,7 +122,9 @@ std::map<std::uint64_t, std::uint32_t> SparkParameters::Counts(const Parameters&
   std::map<std::uint64_t, std::uint32_t> counts;
   const auto forecasts = counts_[0].Predict(asked);
   for (const auto& [work, choices] : counts_[0].workflow_controls()) {
-    counts[work] = static_cast<std::uint32_t>(std::clamp(forecasts.at(work).value, 0.0, 1e6));
+    const double count = forecasts.at(work).value;
+    if (std::isnan(count)) continue;  // parameters so large that their terms are infinite
+    counts[work] = static_cast<std::uint32_t>(std::clamp(count, 0.0, 1e6));
   }
   return counts;
 }

@@ -182,14 +182,19 @@ class JobsWatch {
         fmt::format("jobs are not shown: {}", DescribeMasterTrouble(master_.address(), status)));
   }
 
-  void Follow(const std::string& id, const std::stop_token& stop) {
+  void SayPage(const std::string& id) {
     const std::string page = PageOfJob(master_, id);
     if (!page.empty()) progress_.Mention(fmt::format("page of {}: {}", id, page));
+  }
+
+  void Follow(const std::string& id, const std::stop_token& stop) {
+    bool is_page_said = false;
     const WatchCalls calls = {
         .on_snapshot =
-            [this](const Snapshot& snapshot) {
+            [&](const Snapshot& snapshot) {
               has_seen_jobs_ = true;
               progress_.Show(snapshot);
+              if (!std::exchange(is_page_said, true)) SayPage(id);
               return true;
             },
         .on_trouble = [this](const std::string& message) { progress_.Say(message); }};

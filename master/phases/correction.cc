@@ -24,8 +24,8 @@ constexpr double kOwnShare = 0.5;
 constexpr double kSettingDeviations[] = {0.05, 0.1, 0.2, 0.4, 0.8, 1.6};
 constexpr double kRunDeviations[] = {0.03, 0.08, 0.2};
 constexpr double kStageDeviations[] = {0.03, 0.1, 0.3};
-// Of a deviation that is not known: what little was seen must not make it small. Half as often for
-// each factor of e^1 that it is from this one.
+// Of a deviation that is not known: what little was seen must not make it small. Its log is normal
+// around that of this one, with a deviation of 1.
 constexpr double kUsualSettingDeviation = 0.3;
 constexpr double kUsualRunDeviation = 0.08;
 constexpr double kUsualStageDeviation = 0.1;
@@ -40,12 +40,23 @@ bool IsFinite(const SeenError& seen) {
                      [](double value) { return std::isfinite(value); });
 }
 
-// Beyond so many, every n-th.
+// Of more than `most`, so many evenly chosen, by multiples of the golden ratio: every n-th would be
+// of the same stages in all runs, or first tasks alone.
 std::vector<SeenError> Some(std::span<const SeenError> all, std::size_t most) {
-  const std::size_t step = (all.size() + most - 1) / most;
+  constexpr double kGoldenRatio = 0.6180339887498949;
+  const double share = static_cast<double>(most) / static_cast<double>(all.size());
   std::vector<SeenError> some;
-  for (std::size_t i = 0; i < all.size(); i += step) some.push_back(all[i]);
+  for (std::size_t i = 0; i < all.size() && some.size() < most; ++i) {
+    const double turns = kGoldenRatio * static_cast<double>(i);
+    if (turns - std::floor(turns) < share) some.push_back(all[i]);
+  }
   return some;
+}
+
+bool Varies(const std::vector<SeenError>& seen, std::size_t setting) {
+  return std::any_of(seen.begin(), seen.end(), [&](const SeenError& one) {
+    return one.settings[setting] != seen[0].settings[setting];
+  });
 }
 
 // Of what the data say of a deviation, given what is usual.
@@ -170,7 +181,10 @@ absl::StatusOr<Correction> Correction::Learn(std::span<const SeenError> seen,
   learnt.groups_.assign(groups.begin(), groups.end());
   learnt.groups_.resize(settings);
   std::size_t last = 0;
-  for (const std::size_t group : learnt.groups_) last = std::max(last, group);
+  for (const std::size_t group : learnt.groups_) {
+    if (group >= settings) return absl::InvalidArgumentError("more groups than settings");
+    last = std::max(last, group);
+  }
   learnt.setting_deviations_.assign(last + 1, kUsualSettingDeviation);
   learnt.run_deviation_ = kUsualRunDeviation;
   learnt.stage_deviation_ = kUsualStageDeviation;
@@ -184,16 +198,24 @@ absl::StatusOr<Correction> Correction::Learn(std::span<const SeenError> seen,
     for (std::size_t i = 0; i < settings; ++i) one.settings[i] -= learnt.centre_[i];
   }
   CorrectionFit(learnt).Fit();
+  learnt.DoubtWhatNeverVaried();
   return learnt;
 }
 
-Correction::Expected Correction::Predict(std::span<const StageTime> times,
-                                         std::span<const std::vector<double>> settings) const {
+void Correction::DoubtWhatNeverVaried() {
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    if (Varies(seen_, i) || setting_deviations_[groups_[i]] >= kUsualSettingDeviation) continue;
+    groups_[i] = setting_deviations_.size();
+    setting_deviations_.push_back(kUsualSettingDeviation);
+  }
+}
+
+Correction::Expected Correction::Predict(std::span<const TimeAt> times) const {
   const std::size_t n = seen_.size();
   const std::size_t asked = times.size();
-  std::vector<std::vector<double>> at(settings.begin(), settings.end());
-  for (std::vector<double>& of_stage : at) {
-    for (std::size_t i = 0; i < of_stage.size(); ++i) of_stage[i] -= centre_[i];
+  std::vector<TimeAt> at(times.begin(), times.end());
+  for (TimeAt& one : at) {
+    for (std::size_t i = 0; i < one.settings.size(); ++i) one.settings[i] -= centre_[i];
   }
   Expected expected = {
       .log_error = std::vector<double>(asked),
@@ -205,7 +227,7 @@ Correction::Expected Correction::Predict(std::span<const StageTime> times,
   for (std::size_t i = 0; i < n; ++i) {
     std::vector<double>& row = solved[i];
     for (std::size_t s = 0; s < asked; ++s) {
-      row[s] = Alike(times[s], at[s], seen_[i].time, seen_[i].settings);
+      row[s] = Alike(at[s].time, at[s].settings, seen_[i].time, seen_[i].settings);
       expected.log_error[s] += row[s] * weights_[i];
     }
     for (std::size_t j = 0; j < i; ++j) {
@@ -217,7 +239,8 @@ Correction::Expected Correction::Predict(std::span<const StageTime> times,
   for (std::size_t s = 0; s < asked; ++s) {
     std::vector<double>& row = expected.together[s];
     for (std::size_t t = 0; t <= s; ++t) {
-      row[t] = Alike(times[s], at[s], times[t], at[t]) + Square(run_deviation_);
+      row[t] = Alike(at[s].time, at[s].settings, at[t].time, at[t].settings) +
+               Square(run_deviation_);
     }
     for (std::size_t i = 0; i < n; ++i) {
       const double own = solved[i][s];

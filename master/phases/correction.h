@@ -16,7 +16,6 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <span>
 #include <vector>
 
@@ -41,13 +40,19 @@ struct SeenError {
   double deviation = 0;
 };
 
+// A time of a stage at settings that are asked about; as many of these as were learnt from.
+struct TimeAt {
+  StageTime time;
+  std::vector<double> settings;
+};
+
 class Correction {
  public:
   static constexpr std::size_t kSeenMax = 240;
 
   // `groups`: by setting, from 0 on; how much those of one group matter is learnt together.
   // Settings beyond them are of group 0. InvalidArgument: none seen; not as many settings in all; a
-  // number that is not finite.
+  // number that is not finite; a group that is not below the number of settings.
   static absl::StatusOr<Correction> Learn(std::span<const SeenError> seen,
                                           std::span<const std::size_t> groups = {});
 
@@ -55,10 +60,8 @@ class Correction {
     std::vector<double> log_error;              // by place in `times`
     std::vector<std::vector<double>> together;  // covariance of these, with noise of a run
   };
-  // Of times in one run that all have these settings but for what is of each stage. REQUIRES: as
-  // many settings as were learnt from, and as many lists of them as times.
-  Expected Predict(std::span<const StageTime> times,
-                   std::span<const std::vector<double>> settings) const;
+  // Of times in one run.
+  Expected Predict(std::span<const TimeAt> times) const;
 
   double run_deviation() const { return run_deviation_; }
   double stage_deviation() const { return stage_deviation_; }
@@ -66,6 +69,8 @@ class Correction {
  private:
   friend class CorrectionFit;
   Correction() = default;
+  // That others of its group hardly matter says nothing of a setting that was always the same.
+  void DoubtWhatNeverVaried();
   double Alike(const StageTime& time, std::span<const double> at, const StageTime& other,
                std::span<const double> other_at) const;
 

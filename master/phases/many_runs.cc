@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
@@ -34,17 +34,33 @@ constexpr double kWorthAWord = 0.02;
 // Memory and files of a shuffle matter, where they do, over many doublings.
 constexpr double kOfManyDoublings = 0.25;
 
-// Names by people, in the order of Levels() where these are of the application.
+// What the correction is a function of, followed by `others`.
 enum Level { kExecutors, kCores, kBoth, kMemory, kCompress, kTasks, kNextTasks, kData };
-constexpr std::size_t kLevels = 8;
+constexpr std::size_t kLevels = kData + 1;
 
-// By level: what tasks do to one another, what there is to do, what may slow it down; and the rest.
-constexpr std::size_t kGroups[kLevels] = {0, 0, 0, 2, 2, 1, 2, 1};
-constexpr std::size_t kGroupOfOthers = 3;
+// Levels of which it is learnt together how much they matter.
+enum Group : std::size_t { kOfOneAnother, kOfAmounts, kOfHindrances, kOfOthers };
+
+Group GroupOf(Level level) {
+  switch (level) {
+    case kExecutors:
+    case kCores:
+    case kBoth:
+      return kOfOneAnother;  // what tasks do to one another
+    case kTasks:
+    case kData:
+      return kOfAmounts;  // what there is to do
+    case kMemory:
+    case kCompress:
+    case kNextTasks:
+      return kOfHindrances;  // what may slow it down
+  }
+  return kOfOthers;
+}
 
 std::vector<std::size_t> GroupsOf(std::size_t others) {
-  std::vector<std::size_t> groups(std::begin(kGroups), std::end(kGroups));
-  groups.resize(kLevels + others, kGroupOfOthers);
+  std::vector<std::size_t> groups(kLevels + others, kOfOthers);
+  for (std::size_t i = 0; i < kLevels; ++i) groups[i] = GroupOf(static_cast<Level>(i));
   return groups;
 }
 
@@ -152,6 +168,18 @@ struct Range {
   bool Holds(double value) const { return value >= least && value <= most; }
 };
 
+// Of the sum of `amounts`, each of which has such errors as parts of it.
+double DeviationOf(const std::vector<double>& amounts,
+                   const std::vector<std::vector<double>>& covariance) {
+  double variance = 0;
+  for (std::size_t i = 0; i < amounts.size(); ++i) {
+    for (std::size_t j = 0; j < amounts.size(); ++j) {
+      variance += amounts[i] * amounts[j] * covariance[i][j];
+    }
+  }
+  return std::sqrt(std::max(variance, 0.0));
+}
+
 }  // namespace
 
 const char* NameOf(Binding binding) {
@@ -205,15 +233,38 @@ ManyRuns::Times ManyRuns::TimesOf(const RanStage& ran) {
   return times;
 }
 
+double& ManyRuns::SecondsOf(ExpectedStage& stage, Time time) {
+  switch (time) {
+    case kFresh:
+      return stage.fresh_task_seconds;
+    case kWarm:
+      return stage.task_seconds;
+    case kLag:
+      break;
+  }
+  return stage.lag_seconds;
+}
+
+void ManyRuns::CompareData() {
+  if (runs_[0].data_bytes > 0) return;
+  for (Run& run : runs_) run.data_bytes = 1;
+}
+
 void ManyRuns::LearnLags() {
   mean_lags_.resize(has_seen_.size());
   std::vector<double> counts(has_seen_.size());
+  std::vector<bool> waits_always(has_seen_.size(), true);
   for (const Run& run : runs_) {
     for (const Known& known : run.stages) {
-      if (!(known.times[kLag] > kLagNoiseSeconds)) continue;
+      if (!known.is_known()) continue;
+      if (!(known.times[kLag] > kLagNoiseSeconds)) waits_always[known.id] = false;
       counts[known.id] += 1;
       mean_lags_[known.id] += (known.times[kLag] - mean_lags_[known.id]) / counts[known.id];
     }
+  }
+  // What one run alone waited for, others would be taken to wait for, too.
+  for (std::size_t id = 0; id < mean_lags_.size(); ++id) {
+    if (!waits_always[id]) mean_lags_[id] = 0;
   }
 }
 
@@ -267,36 +318,43 @@ absl::StatusOr<ManyRuns> ManyRuns::Learn(std::vector<RanApplication> runs,
   auto costs = LearntCosts::Learn(measured, prior);
   if (!costs.ok()) return costs.status();
   learnt.has_seen_.resize(ids.size());
+  learnt.CompareData();
   learnt.LearnLags();
-  std::vector<SeenError> seen;
-  for (std::size_t r = 0; r < learnt.runs_.size(); ++r) {
-    const Run& run = learnt.runs_[r];
-    for (const Known& known : run.stages) {
-      if (!known.is_known()) continue;
-      const Work work = TaskOf(known.stage, run.settings).work();
-      const double modelled = std::max(costs->Predict(known.id, work).seconds, kTaskSecondsMin);
-      for (const Time time : {kFresh, kWarm, kLag}) {
-        const double noise = time == kLag ? kLagNoiseSeconds : kClockSeconds;
-        const double seconds = known.times[time];
-        if (!(seconds > (time == kLag ? noise : 0))) continue;
-        learnt.has_seen_[known.id][time] = true;
-        seen.push_back({.time = Named(known.id, time),
-                        .run = r,
-                        .settings = Levels(run.settings, run.data_bytes, known.stage, run.others),
-                        .log_error = std::log(seconds / learnt.Modelled(known.id, time, modelled)),
-                        .deviation = noise / seconds});
-      }
-    }
-  }
-  auto correction = Correction::Learn(seen, GroupsOf(learnt.runs_[0].others.size()));
+  auto correction =
+      Correction::Learn(learnt.SeeErrors(*costs), GroupsOf(learnt.runs_[0].others.size()));
   if (!correction.ok()) return correction.status();
   learnt.costs_.push_back(*std::move(costs));
   learnt.correction_.push_back(*std::move(correction));
   return learnt;
 }
 
+std::vector<SeenError> ManyRuns::SeeErrors(const LearntCosts& costs) {
+  std::vector<SeenError> seen;
+  for (std::size_t r = 0; r < runs_.size(); ++r) {
+    const Run& run = runs_[r];
+    for (const Known& known : run.stages) {
+      if (!known.is_known()) continue;
+      const Work work = TaskOf(known.stage, run.settings).work();
+      const double of_task = std::max(costs.Predict(known.id, work).seconds, kTaskSecondsMin);
+      for (const Time time : {kFresh, kWarm, kLag}) {
+        const double noise = time == kLag ? kLagNoiseSeconds : kClockSeconds;
+        const double seconds = known.times[time];
+        const double modelled = Modelled(known.id, time, of_task);
+        if (!(seconds > 0 && modelled > 0)) continue;
+        has_seen_[known.id][time] = true;
+        seen.push_back({.time = Named(known.id, time),
+                        .run = r,
+                        .settings = Levels(run.settings, run.data_bytes, known.stage, run.others),
+                        .log_error = std::log(seconds / modelled),
+                        .deviation = noise / seconds});
+      }
+    }
+  }
+  return seen;
+}
+
 std::size_t ManyRuns::MostLike(const Asked& asked) const {
-  const double bytes = asked.data_factor * runs_[0].data_bytes;
+  const double bytes = DataBytes(asked);
   const auto apart = [&](const Run& run) {
     const Settings& a = run.settings;
     const Settings& b = asked.settings;
@@ -341,8 +399,8 @@ Stage ManyRuns::Resized(const Known& known, const Run& run, const Asked& asked,
   return stage;
 }
 
-void ManyRuns::NameWhatIsBeyond(const Asked& asked, double data_bytes,
-                                ExpectedRun& expected) const {
+std::vector<std::string> ManyRuns::Beyond(const Asked& asked) const {
+  std::vector<std::string> beyond;
   const auto look = [&](const char* name, const auto& value_of, double value) {
     Range seen = {value_of(runs_[0]), value_of(runs_[0])};
     for (const Run& run : runs_) {
@@ -351,7 +409,7 @@ void ManyRuns::NameWhatIsBeyond(const Asked& asked, double data_bytes,
     }
     constexpr double kAlmost = 1.02;  // data are hardly ever twice to the byte
     if (!Range{seen.least / kAlmost, seen.most * kAlmost}.Holds(value)) {
-      expected.beyond.emplace_back(name);
+      beyond.emplace_back(name);
     }
   };
   look(
@@ -370,89 +428,116 @@ void ManyRuns::NameWhatIsBeyond(const Asked& asked, double data_bytes,
       "partitions", [](const Run& r) { return double{1} * r.settings.sql_partitions; },
       asked.settings.sql_partitions);
   look(
-      "data", [](const Run& r) { return r.data_bytes; }, data_bytes);
+      "data", [](const Run& r) { return r.data_bytes; }, DataBytes(asked));
+  return beyond;
 }
 
-ExpectedRun ManyRuns::On(std::size_t like, const Asked& asked) const {
-  const Run& run = runs_[like];
-  const LearntCosts& costs = costs_[0];
-  const double data_bytes = asked.data_factor * runs_[0].data_bytes;
-  const double data_factor = run.data_bytes > 0 ? data_bytes / run.data_bytes : asked.data_factor;
+std::vector<ManyRuns::OtherStage> ManyRuns::OtherStages(const Run& run, const Asked& asked) const {
+  const double data_factor =
+      run.data_bytes > 0 ? DataBytes(asked) / run.data_bytes : asked.data_factor;
   const double slots = asked.settings.executors * asked.settings.tasks_at_once();
-  ExpectedRun expected;
-  expected.stages.resize(run.stages.size());
-  NameWhatIsBeyond(asked, data_bytes, expected);
-  struct Place {
-    std::size_t stage = 0;
-    double ExpectedStage::*seconds = nullptr;
-    double waves = 0;  // so many of it after one another
-  };
-  std::vector<Place> places;
-  std::vector<StageTime> times;
-  std::vector<std::vector<double>> levels;
-  std::vector<double> modelled;
-  std::array<double, 4> bound{};
-  double untold_seconds = 0;
-  std::set<Cost> untold;
+  std::vector<OtherStage> stages;
   for (std::size_t i = 0; i < run.stages.size(); ++i) {
     const Known& known = run.stages[i];
     if (!known.is_known()) continue;
-    const Stage stage = Resized(known, run, asked, data_factor);
-    const Work work = TaskOf(stage, asked.settings).work();
-    const Work difference = work + -1 * TaskOf(known.stage, run.settings).work();
-    const double seconds = std::max(costs.Predict(known.id, work).seconds, kTaskSecondsMin);
-    expected.stages[i] = {.is_known = true, .tasks = stage.size.tasks};
-    const double fresh = std::min(stage.size.tasks, slots);
-    const double warm_waves = (stage.size.tasks - fresh) / std::max(slots, 1.0);
-    places.push_back({i, &ExpectedStage::fresh_task_seconds, 1});
-    places.push_back({i, &ExpectedStage::task_seconds, warm_waves});
-    places.push_back({i, &ExpectedStage::lag_seconds, 1});
-    for (const Time time : {kFresh, kWarm, kLag}) {
-      times.push_back(SeenAs(known.id, time));
-      levels.push_back(Levels(asked.settings, data_bytes, stage, asked.others));
-      modelled.push_back(Modelled(known.id, time, seconds));
-    }
-    const CostStatistics each = costs.Of(known.id);
+    OtherStage& other = stages.emplace_back();
+    other.place = i;
+    other.id = known.id;
+    other.stage = Resized(known, run, asked, data_factor);
+    other.work = TaskOf(other.stage, asked.settings).work();
+    other.more_work = other.work + -1 * TaskOf(known.stage, run.settings).work();
+    other.task_seconds = std::max(costs_[0].Predict(known.id, other.work).seconds, kTaskSecondsMin);
+    const double tasks = other.stage.size.tasks;
+    other.warm_waves = (tasks - std::min(tasks, slots)) / std::max(slots, 1.0);
+  }
+  return stages;
+}
+
+Binding ManyRuns::BindingIn(const std::vector<OtherStage>& stages) const {
+  std::array<double, 4> bound{};  // seconds of all tasks
+  for (const OtherStage& other : stages) {
+    const CostStatistics each = costs_[0].Of(other.id);
     for (std::size_t c = 0; c < kCosts; ++c) {
       const Cost cost = static_cast<Cost>(c);
       bound[static_cast<std::size_t>(BindingOf(cost))] +=
-          work[cost] * each[cost] * stage.size.tasks;
-      if (std::abs(difference[cost]) * each[cost] > kWorthAWord * seconds &&
-          !costs.IsToldApart(cost)) {
-        untold.insert(cost);
-        untold_seconds += std::abs(difference[cost]) * each[cost] * (1 + warm_waves);
-      }
+          other.work[cost] * each[cost] * other.stage.size.tasks;
+    }
+  }
+  return static_cast<Binding>(std::max_element(bound.begin(), bound.end()) - bound.begin());
+}
+
+double ManyRuns::NameUntold(const std::vector<OtherStage>& stages, ExpectedRun& expected) const {
+  double seconds = 0;
+  std::set<Cost> untold;
+  for (const OtherStage& other : stages) {
+    const CostStatistics each = costs_[0].Of(other.id);
+    for (std::size_t c = 0; c < kCosts; ++c) {
+      const Cost cost = static_cast<Cost>(c);
+      const double of_task = std::abs(other.more_work[cost]) * each[cost];
+      if (!(of_task > kWorthAWord * other.task_seconds) || costs_[0].IsToldApart(cost)) continue;
+      untold.insert(cost);
+      seconds += of_task * (1 + other.warm_waves);
     }
   }
   expected.untold.assign(untold.begin(), untold.end());
-  expected.binding =
-      static_cast<Binding>(std::max_element(bound.begin(), bound.end()) - bound.begin());
-  if (places.empty()) {
-    expected.deviation = kUnknownDeviation;
-    return expected;
+  return seconds;
+}
+
+std::vector<ManyRuns::Part> ManyRuns::PartsOf(const std::vector<OtherStage>& stages,
+                                              const Asked& asked) const {
+  std::vector<Part> parts;
+  for (const OtherStage& other : stages) {
+    for (const Time time : {kFresh, kWarm, kLag}) {
+      parts.push_back(
+          {.place = other.place,
+           .time = time,
+           .modelled_seconds = Modelled(other.id, time, other.task_seconds),
+           .waves = time == kWarm ? other.warm_waves : 1,
+           .at = {SeenAs(other.id, time),
+                  Levels(asked.settings, DataBytes(asked), other.stage, asked.others)}});
+    }
   }
-  const Correction::Expected correct = correction_[0].Predict(times, levels);
-  std::vector<double> weights;
-  double whole = 0;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    ExpectedStage& stage = expected.stages[places[i].stage];
-    double seconds = modelled[i] * std::exp(correct.log_error[i]);
+  return parts;
+}
+
+std::vector<double> ManyRuns::SetTimes(const std::vector<Part>& parts,
+                                       const std::vector<double>& log_errors,
+                                       ExpectedRun& expected) {
+  std::vector<double> all_waves;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    ExpectedStage& stage = expected.stages[parts[i].place];
+    double seconds = parts[i].modelled_seconds * std::exp(log_errors[i]);
     if (!(seconds <= kTaskSecondsMax)) {  // from counters that cannot be
       stage.is_known = false;
       seconds = 0;
     }
-    stage.*places[i].seconds = seconds;
-    weights.push_back(seconds * places[i].waves);
-    whole += weights.back();
+    SecondsOf(stage, parts[i].time) = seconds;
+    all_waves.push_back(seconds * parts[i].waves);
   }
-  double variance = 0;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    for (std::size_t j = 0; j < places.size(); ++j) {
-      variance += weights[i] * weights[j] * correct.together[i][j];
-    }
+  return all_waves;
+}
+
+ExpectedRun ManyRuns::On(std::size_t like, const Asked& asked) const {
+  const Run& run = runs_[like];
+  const std::vector<OtherStage> stages = OtherStages(run, asked);
+  ExpectedRun expected = {.stages = std::vector<ExpectedStage>(run.stages.size()),
+                          .deviation = kUnknownDeviation,
+                          .binding = BindingIn(stages),
+                          .beyond = Beyond(asked)};
+  if (stages.empty()) return expected;
+  for (const OtherStage& other : stages) {
+    expected.stages[other.place] = {.is_known = true, .tasks = other.stage.size.tasks};
   }
-  const double share = whole > 0 ? std::sqrt(std::max(variance, 0.0)) / whole : 0;
-  const double deviation = std::hypot(share, whole > 0 ? 0.5 * untold_seconds / whole : 0);
+  const double untold_seconds = NameUntold(stages, expected);
+  const std::vector<Part> parts = PartsOf(stages, asked);
+  std::vector<TimeAt> times;
+  for (const Part& part : parts) times.push_back(part.at);
+  const Correction::Expected correct = correction_[0].Predict(times);
+  const std::vector<double> seconds = SetTimes(parts, correct.log_error, expected);
+  const double whole = std::accumulate(seconds.begin(), seconds.end(), 0.0);
+  if (!(whole > 0)) return expected;
+  const double share = DeviationOf(seconds, correct.together) / whole;
+  const double deviation = std::hypot(share, 0.5 * untold_seconds / whole);
   expected.deviation = deviation <= kDeviationMax ? deviation : kDeviationMax;
   return expected;
 }

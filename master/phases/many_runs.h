@@ -45,7 +45,9 @@ double InputBytes(const RanApplication& run);
 
 struct Asked {
   Settings settings;
-  double data_factor = 1;  // over the data of the first run
+  // Over the data of the first run. Where that does not tell them, all runs are taken to have had
+  // as much.
+  double data_factor = 1;
   std::vector<double> others = {};
   // By name of a stage: so many times what it fetched in the run that it is like, for reasons that
   // the settings do not tell.
@@ -100,13 +102,35 @@ class ManyRuns {
   };
   struct Run {
     Settings settings;
-    double data_bytes = 0;
+    double data_bytes = 0;  // 0: not known
     std::vector<double> others;
     std::vector<Known> stages;
   };
+  // A stage at the settings that are asked about, as the models alone have it.
+  struct OtherStage {
+    std::size_t place = 0;  // among those of the run that it is like
+    std::size_t id = 0;
+    Stage stage;
+    Work work;                // of a mean task
+    Work more_work;           // than a mean task of that run had
+    double task_seconds = 0;  // of it
+    double warm_waves = 0;    // of tasks that are not the first on their slots
+  };
+  // A time that is part of that of the run.
+  struct Part {
+    std::size_t place = 0;  // of its stage
+    Time time = kWarm;
+    double modelled_seconds = 0;
+    double waves = 0;  // so many of it after one another
+    TimeAt at;         // by which the correction knows it
+  };
   ManyRuns() = default;
   static Times TimesOf(const RanStage& ran);
+  static double& SecondsOf(ExpectedStage& stage, Time time);
   void LearnLags();
+  void CompareData();
+  // Notes which times were seen, too.
+  std::vector<SeenError> SeeErrors(const LearntCosts& costs);
   // What the models say of a time of a stage whose tasks they say to take `task_seconds`.
   double Modelled(std::size_t stage, Time time, double task_seconds) const;
   // By which the correction knows a time of a stage.
@@ -116,12 +140,21 @@ class ManyRuns {
   static std::vector<double> Levels(const Settings& settings, double data_bytes, const Stage& stage,
                                     const std::vector<double>& others);
   static Stage Resized(const Known& known, const Run& run, const Asked& asked, double data_factor);
-  void NameWhatIsBeyond(const Asked& asked, double data_bytes, ExpectedRun& expected) const;
+  double DataBytes(const Asked& asked) const { return asked.data_factor * runs_[0].data_bytes; }
+  std::vector<std::string> Beyond(const Asked& asked) const;
+  std::vector<OtherStage> OtherStages(const Run& run, const Asked& asked) const;
+  Binding BindingIn(const std::vector<OtherStage>& stages) const;
+  // Returns the seconds that they change the run by.
+  double NameUntold(const std::vector<OtherStage>& stages, ExpectedRun& expected) const;
+  std::vector<Part> PartsOf(const std::vector<OtherStage>& stages, const Asked& asked) const;
+  // Returns the seconds of each part, all its waves.
+  static std::vector<double> SetTimes(const std::vector<Part>& parts,
+                                      const std::vector<double>& log_errors, ExpectedRun& expected);
 
   std::vector<Run> runs_;
   // By id of the stage.
   std::vector<std::array<bool, kTimes>> has_seen_;
-  std::vector<double> mean_lags_;       // over runs; 0: it never waited
+  std::vector<double> mean_lags_;       // over runs; 0: it did not wait in all that had it
   std::vector<LearntCosts> costs_;      // one
   std::vector<Correction> correction_;  // one
 };

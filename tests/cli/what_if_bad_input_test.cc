@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_replace.h"
 #include "cli/plan_estimate.h"
+#include "cli/spark_parameters.h"
 #include "cli/spark_plan.h"
 #include "cli/spark_runs.h"
 
@@ -278,6 +279,22 @@ TEST(WhatIfBadInput, AParameterBeyondThoseOfAllRunsIsNamedAndWidens) {
   const OtherRun unknown = Asked(runs, {{"colour", "red"}});
   EXPECT_THAT(unknown.remarks, Contains(HasSubstr("no run had these parameters")));
   EXPECT_GT(unknown.deviation, within.deviation);
+}
+
+// Stages of one work: 10 and 8 for each a less 4 for each b, twice of each pair.
+TEST(WhatIfBadInput, StagesStayAsTheyAreWhereParametersAreTooLargeToCountThem) {
+  constexpr std::uint64_t kWork = 7;
+  std::vector<SparkRun> runs;
+  for (const int a : {1, 2, 1, 2}) {
+    for (const int b : {1, 2}) {
+      runs.push_back(RunWith({{"a", std::to_string(a)}, {"b", std::to_string(b)}}, 5));
+      runs.back().works.assign(static_cast<std::size_t>(10 + 8 * a - 4 * b), kWork);
+    }
+  }
+  const auto learnt = SparkParameters::Learn(runs, std::vector<double>(runs.size()));
+  ASSERT_TRUE(learnt.ok()) << learnt.status();
+  EXPECT_EQ(learnt->Counts({{"a", "3"}, {"b", "1"}}).at(kWork), 30);
+  EXPECT_THAT(learnt->Counts({{"a", "1e308"}, {"b", "1e308"}}), IsEmpty());
 }
 
 TEST(WhatIfBadInput, TasksThatCountNoRecordsStillTakeTheirTime) {

@@ -20,8 +20,7 @@ Correction Learnt(const std::vector<SeenError>& seen) {
 
 Correction::Expected At(const Correction& correction, std::size_t stage,
                         const std::vector<double>& settings) {
-  return correction.Predict(std::vector<StageTime>{{.stage = stage}},
-                            std::vector<std::vector<double>>{settings});
+  return correction.Predict(std::vector<TimeAt>{{{.stage = stage}, settings}});
 }
 
 // Two settings; each doubling of the first takes a fifth longer than modelled, the second nothing.
@@ -60,6 +59,16 @@ TEST(Correction, DoesNotGuessWhatASettingDoesThatNeverVaried) {
   EXPECT_GT(At(learnt, 0, {1, 5}).together[0][0], At(learnt, 0, {1, 3}).together[0][0]);
 }
 
+// The first setting does nothing. Of the second, two doublings of 0.3 each.
+TEST(Correction, IsNotSureOfASettingThatNeverVariedBecauseOthersDoNothing) {
+  std::vector<SeenError> seen = SeenAt({{0, 3}, {1, 3}, {2, 3}, {3, 3}});
+  for (SeenError& one : seen) one.log_error = 0.1 * static_cast<double>(one.time.stage);
+  const Correction learnt = Learnt(seen);
+  const double known = At(learnt, 0, {1, 3}).together[0][0];
+  EXPECT_LT(known, 0.1);
+  EXPECT_GE(At(learnt, 0, {1, 5}).together[0][0], known + 0.35);
+}
+
 TEST(Correction, OfOneRunIsThatRun) {
   const Correction learnt = Learnt({{.settings = {1}, .log_error = 0.5}});
   EXPECT_THAT(At(learnt, 0, {1}).log_error[0], DoubleNear(0.5, 0.05));
@@ -68,8 +77,8 @@ TEST(Correction, OfOneRunIsThatRun) {
 
 TEST(Correction, OfStagesOfOneRunGoesTogether) {
   const Correction learnt = Learnt(SeenAt({{0, 0}, {1, 1}}));
-  const auto both = learnt.Predict(std::vector<StageTime>{{.stage = 0}, {.stage = 1}},
-                                   std::vector<std::vector<double>>{{1, 0}, {1, 0}});
+  const auto both =
+      learnt.Predict(std::vector<TimeAt>{{{.stage = 0}, {1, 0}}, {{.stage = 1}, {1, 0}}});
   EXPECT_GT(both.together[0][1], 0);
   EXPECT_EQ(both.together[0][1], both.together[1][0]);
   EXPECT_LT(both.together[0][1], both.together[0][0]);
@@ -83,8 +92,8 @@ TEST(Correction, TimesOfAnotherKindHaveOnlyTheirRunInCommon) {
         {.time = {.stage = 9, .kind = 1}, .run = run, .settings = {static_cast<double>(run), 0}});
   }
   const Correction learnt = Learnt(seen);
-  const auto both = learnt.Predict(std::vector<StageTime>{{.stage = 9, .kind = 1}, {.stage = 0}},
-                                   std::vector<std::vector<double>>{{3, 0}, {3, 0}});
+  const auto both = learnt.Predict(
+      std::vector<TimeAt>{{{.stage = 9, .kind = 1}, {3, 0}}, {{.stage = 0}, {3, 0}}});
   EXPECT_THAT(both.log_error[0], DoubleNear(0, 0.05));
   EXPECT_THAT(both.log_error[1], DoubleNear(0.6, 0.05));
   EXPECT_GT(both.together[0][1], 0);
@@ -109,10 +118,29 @@ TEST(Correction, RefusesWhatIsNoNumber) {
   EXPECT_FALSE(Correction::Learn(std::vector<SeenError>{{.settings = {1}}, {.settings = {}}}).ok());
 }
 
+TEST(Correction, RefusesMoreGroupsThanSettings) {
+  const std::vector<SeenError> seen = SeenAt({{0, 0}, {1, 1}});
+  for (const std::size_t group : {std::size_t{2}, std::numeric_limits<std::size_t>::max()}) {
+    EXPECT_FALSE(Correction::Learn(seen, std::vector<std::size_t>{0, group}).ok()) << group;
+  }
+}
+
 TEST(Correction, LooksAtSoManyOnly) {
   std::vector<SeenError> seen(5000, {.settings = {1}, .log_error = 0.2});
   for (std::size_t i = 0; i < seen.size(); ++i) seen[i].time.stage = i;
   EXPECT_THAT(At(Learnt(seen), 0, {1}).log_error[0], DoubleNear(0.2, 0.05));
+}
+
+// Every second is of the other stage, which takes e^1 times as long as modelled.
+TEST(Correction, LooksAtSomeOfEachStage) {
+  std::vector<SeenError> seen;
+  for (std::size_t run = 0; run < Correction::kSeenMax; ++run) {
+    seen.push_back({.time = {.stage = 0}, .run = run, .settings = {1}, .log_error = 0});
+    seen.push_back({.time = {.stage = 1}, .run = run, .settings = {1}, .log_error = 1});
+  }
+  const Correction learnt = Learnt(seen);
+  EXPECT_THAT(At(learnt, 0, {1}).log_error[0], DoubleNear(0, 0.05));
+  EXPECT_THAT(At(learnt, 1, {1}).log_error[0], DoubleNear(1, 0.05));
 }
 
 }  // namespace

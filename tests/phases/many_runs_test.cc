@@ -158,6 +158,18 @@ TEST(ManyRuns, LearnsWhatAStageWaitsForAtOtherSettings) {
   EXPECT_EQ(two.stages[1].lag_seconds, 0) << "as it was";
 }
 
+// One run was held up for 5 s, which no other was.
+TEST(ManyRuns, LeavesWaitsAsTheyWereThatNotAllRunsHad) {
+  RanApplication held_up = RunWith(With(1, 8));
+  for (RanStage& stage : held_up.stages) stage.lag_seconds = 5;
+  RanApplication other = RunWith(With(1, 32));
+  other.stages[0].lag_seconds = 5;
+  other.stages[1].lag_seconds = 0.1;
+  const ExpectedRun expected = Learnt({held_up, other}).On(1, {.settings = With(1, 32)});
+  EXPECT_NEAR(expected.stages[0].lag_seconds, 5, 0.1);
+  EXPECT_EQ(expected.stages[1].lag_seconds, 0) << "as it was";
+}
+
 TEST(ManyRuns, KnowsTasksOfAWarmthThatNoRunHadByTheOthers) {
   RanApplication run = RunWith(With(1, 8));
   for (TaskCounters& task : run.stages[1].tasks) task.is_fresh = true;
@@ -188,6 +200,29 @@ TEST(ManyRuns, NamesWhatNoRunCameNear) {
   EXPECT_GT(far.deviation, near.deviation);
 }
 
+// Some sources of data do not count what is read of them.
+TEST(ManyRuns, NamesMoreDataWhereNoRunTellsWhatItRead) {
+  RanApplication run = RunWith(With(1, 8));
+  for (TaskCounters& task : run.stages[0].tasks) task.input = {};
+  const ManyRuns learnt = Learnt({run});
+  const ExpectedRun same = learnt.On(0, {.settings = With(1, 8)});
+  const ExpectedRun twice = learnt.On(0, {.settings = With(1, 8), .data_factor = 2});
+  EXPECT_THAT(same.beyond, IsEmpty());
+  EXPECT_THAT(twice.beyond, Contains("data"));
+  EXPECT_EQ(twice.stages[0].tasks, 20);
+  EXPECT_GT(twice.deviation, same.deviation);
+}
+
+TEST(ManyRuns, TakesDataForThoseOfAFirstRunThatDoesNotTellIts) {
+  RanApplication first = RunWith(With(1, 8));
+  for (TaskCounters& task : first.stages[0].tasks) task.input = {};
+  const ManyRuns learnt = Learnt({first, RunWith(With(2, 8))});
+  const Asked asked = {.settings = With(2, 8)};
+  EXPECT_EQ(learnt.MostLike(asked), 1);
+  EXPECT_EQ(learnt.On(1, asked).stages[0].tasks, 10);
+  EXPECT_THAT(learnt.On(1, asked).beyond, IsEmpty());
+}
+
 TEST(ManyRuns, OfAStageWithoutTasksNothingIsKnown) {
   RanApplication run = RunWith(With(1, 8));
   run.stages[1].tasks.clear();
@@ -215,6 +250,19 @@ TEST(ManyRuns, RefusesWhatHasNoTask) {
   EXPECT_FALSE(ManyRuns::Learn({}, UsualCosts()).ok());
   RanApplication empty = {.settings = With(1, 8), .stages = {RanStage()}, .names = {"scan"}};
   EXPECT_FALSE(ManyRuns::Learn({empty}, UsualCosts()).ok());
+}
+
+// Thirty years each.
+TEST(ManyRuns, IsNotSureOfARunWhoseTimesAllCannotBe) {
+  RanApplication run = RunWith(With(1, 8));
+  for (RanStage& stage : run.stages) {
+    for (TaskCounters& task : stage.tasks) task.seconds = 1e9;
+    for (TaskCounters& task : stage.tasks) task.running = 1e9;
+  }
+  const ExpectedRun expected = Learnt({run}).On(0, {.settings = With(1, 8)});
+  EXPECT_FALSE(expected.stages[0].is_known);
+  EXPECT_FALSE(expected.stages[1].is_known);
+  EXPECT_GE(expected.deviation, 0.5);
 }
 
 TEST(ManyRuns, AbsurdCountersLeadToNoAbsurdAnswer) {
