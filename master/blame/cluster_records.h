@@ -72,8 +72,8 @@ struct StageRecord {
   bool has_started = false;
   double full_seconds = 0;  // that it waited while no slot was free, before its first task
   double full_until = 0;
-  bool is_map = false;     // of a MapReduce job
-  std::string data_name;   // in EarlierData::stages; empty: in none
+  bool is_map = false;      // of a MapReduce job
+  std::string data_name;    // in EarlierData::stages; empty: in none
   std::uint64_t tasks = 0;  // of this attempt; 0: not told
   // Of tasks that ended well; seconds less what they waited.
   std::uint64_t ended = 0;
