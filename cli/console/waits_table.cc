@@ -78,7 +78,7 @@ std::string SkewSentence(const Explanation& explanation, const QueryWaits& query
 }
 
 std::string Size(double bytes) {
-  constexpr double kLargest = 1e18;  // of what a size is written of
+  constexpr double kLargest = 1e18;  // fits into the integer
   return text::SizeText(static_cast<std::uint64_t>(std::clamp(bytes, 0.0, kLargest)));
 }
 

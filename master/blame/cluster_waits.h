@@ -25,7 +25,8 @@ namespace tidemark::blame {
 // Of all jobs together. What is over a limit takes the place of the oldest query that has ended;
 // where all run, it is not followed, and answers say so.
 struct ClusterLimits {
-  std::size_t stages_max = 20'000;     // and as many queries; half of them of one job
+  std::size_t stages_max = 20'000;     // and as many queries; half of them of one job. Of earlier
+                                       // runs as many names of stages.
   std::size_t hosts_max = 10'000;      // of which any sum or task is left
   std::size_t meetings_max = 200'000;  // about 30 MB
   std::size_t attempts_max = 200'000;  // that run

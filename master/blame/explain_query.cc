@@ -163,7 +163,8 @@ class Explainer {
     }
   }
 
-  // Of what ended when is not known, and where tasks ran again, what they read is counted twice.
+  // How much of it was read in the last minutes is not kept. Where more tasks ended than there are,
+  // some ran again, and what these read is counted twice.
   std::optional<DataGrowth> GrowthOfData(const QueryRecord& query) const {
     if (question_.last) return std::nullopt;
     const EarlierData& earlier = records_.job(query.job).earlier;

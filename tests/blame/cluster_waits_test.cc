@@ -824,7 +824,7 @@ TEST(ClusterWaits, WhatAQueryReadMoreThanInEarlierRunsIsItsOwnDoing) {
   EXPECT_NEAR(growth->task_seconds, 8, 1e-6);
   EXPECT_NEAR(growth->read_bytes, 300, 1e-6);
   EXPECT_NEAR(growth->earlier_read_bytes, 100, 1e-6);
-  EXPECT_FALSE(AskOf(waits, "app", {.last = absl::Minutes(1)}).queries.at(0).data_growth);
+  EXPECT_FALSE(AskOf(waits, "app", {.last = absl::Minutes(2)}).queries.at(0).data_growth);
   waits.SetEarlierData("app", Scanned({310}));
   EXPECT_FALSE(AskOf(waits, "app").queries.at(0).data_growth);
   waits.SetEarlierData("nobody", Scanned({100}));
