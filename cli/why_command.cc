@@ -19,10 +19,20 @@
 namespace tidemark::cli {
 namespace {
 
+nlohmann::json JsonOf(const DataGrowth& growth) {
+  nlohmann::json json = {{"task_seconds", growth.task_seconds},
+                         {"read_bytes", growth.read_bytes},
+                         {"earlier_read_bytes", growth.earlier_read_bytes}};
+  if (growth.task_seconds_lower) json["task_seconds_lower"] = *growth.task_seconds_lower;
+  if (growth.task_seconds_upper) json["task_seconds_upper"] = *growth.task_seconds_upper;
+  return json;
+}
+
 nlohmann::json JsonOf(const QueryWaits& query) {
   nlohmann::json json = {{"query", query.query}};
   if (query.seconds) json["seconds"] = *query.seconds;
   if (query.skew_seconds) json["skew_seconds"] = *query.skew_seconds;
+  if (query.data_growth) json["data_growth"] = JsonOf(*query.data_growth);
   json["waits"] = nlohmann::json::object();
   for (const WaitedResource resource : kWaitedResources) {
     const QueryWait& wait = query.waits[resource];

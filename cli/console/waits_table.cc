@@ -4,10 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
 #include "cli/console/text.h"
+#include "text/size_text.h"
 
 namespace tidemark::console {
 namespace {
@@ -16,7 +18,7 @@ namespace {
 constexpr double kSecondsShown = 0.05;
 // Of a query's time: what is worth a word in the bar, and what one of its own tasks is.
 constexpr double kWorthTelling = 0.2;
-constexpr double kSkewShown = 0.1;
+constexpr double kOwnDoingShown = 0.1;
 
 std::string Text(const QueryWait& wait) {
   if (!wait.seconds) return "not told";
@@ -34,10 +36,9 @@ std::string Cause(const Explanation& explanation, const Culprit& culprit) {
 }
 
 // " (6.0 to 9.5)"; nothing where the limits are close.
-std::string LimitsOf(const Culprit& culprit) {
-  if (!culprit.seconds_lower || !culprit.seconds_upper) return "";
-  if (*culprit.seconds_upper - *culprit.seconds_lower < 2 * kSecondsShown) return "";
-  return fmt::format(" ({:.1f} to {:.1f})", *culprit.seconds_lower, *culprit.seconds_upper);
+std::string LimitsOf(const std::optional<double>& lower, const std::optional<double>& upper) {
+  if (!lower || !upper || *upper - *lower < 2 * kSecondsShown) return "";
+  return fmt::format(" ({:.1f} to {:.1f})", *lower, *upper);
 }
 
 // "sql/3 waited, of 60.0 s: 8.0 s (6.0 to 9.5) for a slot because of sql/1; 2.0 s ..., cause not
@@ -46,7 +47,8 @@ std::string Sentence(const Explanation& explanation, const QueryWaits& query) {
   std::vector<std::string> parts;
   for (const Culprit& culprit : query.culprits) {
     if (culprit.seconds < kSecondsShown) continue;
-    parts.push_back(fmt::format("{:.1f} s{} {}", culprit.seconds, LimitsOf(culprit),
+    parts.push_back(fmt::format("{:.1f} s{} {}", culprit.seconds,
+                                LimitsOf(culprit.seconds_lower, culprit.seconds_upper),
                                 Cause(explanation, culprit)));
   }
   for (const WaitedResource resource : kWaitedResources) {
@@ -64,11 +66,32 @@ std::string Sentence(const Explanation& explanation, const QueryWaits& query) {
   return fmt::format("{} waited{}: {}", NameOf(explanation, query), lasted, fmt::join(parts, "; "));
 }
 
+bool IsOwnDoing(const QueryWaits& query, double seconds) {
+  return query.seconds && seconds >= std::max(kSecondsShown, kOwnDoingShown * *query.seconds);
+}
+
 std::string SkewSentence(const Explanation& explanation, const QueryWaits& query) {
   const double skew = query.skew_seconds.value_or(0);
-  if (!query.seconds || skew < std::max(kSecondsShown, kSkewShown * *query.seconds)) return "";
+  if (!IsOwnDoing(query, skew)) return "";
   return fmt::format("{}: the longest tasks of its stages took {:.1f} s more than the mean ones",
                      NameOf(explanation, query), skew);
+}
+
+std::string Size(double bytes) {
+  constexpr double kLargest = 1e18;  // fits into the integer
+  return text::SizeText(static_cast<std::uint64_t>(std::clamp(bytes, 0.0, kLargest)));
+}
+
+// "sql/3: its tasks read 20.0 GB, in earlier runs 10.0 GB: that took them about 40.0 s (30.0 to
+// 48.0) more, summed over tasks".
+std::string GrowthSentence(const Explanation& explanation, const QueryWaits& query) {
+  if (!query.data_growth || !IsOwnDoing(query, query.data_growth->task_seconds)) return "";
+  const DataGrowth& growth = *query.data_growth;
+  return fmt::format(
+      "{}: its tasks read {}, in earlier runs {}: that took them about {:.1f} s{} more, summed "
+      "over tasks",
+      NameOf(explanation, query), Size(growth.read_bytes), Size(growth.earlier_read_bytes),
+      growth.task_seconds, LimitsOf(growth.task_seconds_lower, growth.task_seconds_upper));
 }
 
 // What is said of it all beside the queries.
@@ -159,7 +182,8 @@ WaitsWords DescribeWaits(const Explanation& explanation, const TextOptions& opti
       row.push_back(Text(query.waits[resource]));
     words.rows.push_back(std::move(row));
     for (const std::string& sentence :
-         {Sentence(explanation, query), SkewSentence(explanation, query)}) {
+         {Sentence(explanation, query), SkewSentence(explanation, query),
+          GrowthSentence(explanation, query)}) {
       if (!sentence.empty()) words.sentences.push_back(Printable(sentence, options.unicode));
     }
   }

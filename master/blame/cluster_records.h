@@ -11,6 +11,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
+#include "master/blame/data_growth.h"
 #include "master/blame/job_slots.h"
 #include "master/blame/resource.h"
 #include "master/model/clock_offset.h"
@@ -47,6 +48,7 @@ struct JobRecord {
   std::map<std::uint32_t, Stage> stages;
   std::uint32_t queries_left_out = 0;
   JobSlots slots;
+  EarlierData earlier;
 };
 
 struct QueryRecord {
@@ -70,10 +72,14 @@ struct StageRecord {
   bool has_started = false;
   double full_seconds = 0;  // that it waited while no slot was free, before its first task
   double full_until = 0;
-  // Of tasks that ended well, less what they waited.
+  bool is_map = false;      // of a MapReduce job
+  std::string data_name;    // in EarlierData::stages; empty: in none
+  std::uint64_t tasks = 0;  // of this attempt; 0: not told
+  // Of tasks that ended well; seconds less what they waited.
   std::uint64_t ended = 0;
   double ended_seconds = 0;
   double longest_seconds = 0;
+  double read_bytes = 0;
 };
 
 // Not thread-safe. References to queries and stages hold until one is added.

@@ -49,6 +49,16 @@ void Replace(const TaskUse& by, TaskUse& totals) {
   }
 }
 
+// How the stage is called in what earlier runs tell of it.
+void Describe(const StageOpened& opened, StageRecord& record) {
+  if (opened.task_count) record.tasks = *opened.task_count;
+  record.is_map = record.is_map || opened.kind == StageKind::kMap;
+  if (opened.kind == StageKind::kMap || opened.kind == StageKind::kReduce) return;
+  if (!opened.signature.empty() || record.data_name.empty()) {
+    record.data_name = opened.signature.empty() ? opened.name : opened.signature;
+  }
+}
+
 }  // namespace
 
 ClusterWaits::ClusterWaits(const ClusterLimits& limits)
@@ -156,12 +166,22 @@ void ClusterWaits::Apply(const Event& event) {
   } else if (const auto* changed = std::get_if<AttemptChanged>(&event.body)) {
     Change(number, *changed, event);
   } else if (const auto* heartbeat = std::get_if<TaskHeartbeat>(&event.body)) {
+    Read(number, heartbeat->attempt, 0, static_cast<double>(heartbeat->bytes_done));
     Hear(number, heartbeat->attempt, UseIn(heartbeat->time), std::nullopt, event);
   } else if (const auto* profile = std::get_if<ReduceProfile>(&event.body)) {
     Hear(number, profile->attempt, UseIn(profile->time), profile->processor_use, event);
   } else if (const auto* job_end = std::get_if<JobClosed>(&event.body)) {
     CloseJob(number, InstantOf(job, event, job_end->at));
   }
+}
+
+void ClusterWaits::Read(JobNumber number, const AttemptId& id, double input_bytes,
+                        double read_bytes) {
+  const auto found = running_.find(Key{number, id.stage, id.index, id.attempt, id.stage_attempt});
+  if (found == running_.end()) return;
+  Running& running = found->second;
+  running.input_bytes = std::max(running.input_bytes, input_bytes);
+  running.read_bytes = std::max(running.read_bytes, read_bytes);
 }
 
 void ClusterWaits::Hear(JobNumber number, const AttemptId& id, TaskUse use,
@@ -189,6 +209,7 @@ void ClusterWaits::Open(JobNumber number, const StageOpened& opened, const Event
     }
   }
   StageRecord& record = records_.stage(stage);
+  if (opened.attempt >= record.attempt) Describe(opened, record);
   if (!opened.opened_at || opened.attempt < record.attempt) return;
   JobRecord& job = records_.job(number);
   const bool is_again = record.is_open && opened.attempt == record.attempt;
@@ -229,9 +250,9 @@ void ClusterWaits::CloseExecutor(JobRecord& job, Source& source, const ExecutorC
 void ClusterWaits::Change(JobNumber number, const AttemptChanged& changed, const Event& event) {
   const AttemptId& id = changed.attempt;
   const Key key{number, id.stage, id.index, id.attempt, id.stage_attempt};
+  if (changed.state == AttemptState::kStarted) Start(number, changed, event);
+  if (changed.input_bytes) Read(number, id, static_cast<double>(*changed.input_bytes), 0);
   switch (changed.state) {
-    case AttemptState::kStarted:
-      return Start(number, changed, event);
     case AttemptState::kFinished:
     case AttemptState::kFailed:
     case AttemptState::kKilled:
@@ -295,6 +316,8 @@ void ClusterWaits::End(const Key& key, double at, bool is_good) {
     ++record.ended;
     record.ended_seconds += own;
     record.longest_seconds = std::max(record.longest_seconds, own);
+    record.read_bytes += record.is_map ? running.input_bytes
+                                       : std::max(running.input_bytes, running.read_bytes);
   }
   AddSlotWaits(job.slots.End(at));
 }
@@ -404,6 +427,17 @@ void ClusterWaits::ForgetJob(JobNumber number) {
   records_.ForgetJob(number);
   // Going through all sums takes time.
   if (records_.forgotten().size() > records_.stages() / 4) DropForgotten();
+}
+
+void ClusterWaits::SetEarlierData(const std::string& job_id, EarlierData earlier) {
+  const auto known = records_.FindJob(job_id);
+  if (!known) return;
+  EarlierData& kept = records_.job(*known).earlier;
+  kept = {};
+  std::size_t stages = earlier.stages.size();
+  for (const auto& [number, job] : records_.jobs()) stages += job.earlier.stages.size();
+  if (stages > limits_.stages_max) earlier.stages.clear();
+  kept = std::move(earlier);
 }
 
 void ClusterWaits::Forget(const std::string& job_id) {

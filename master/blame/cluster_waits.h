@@ -15,6 +15,7 @@
 #include "master/blame/attempts.h"
 #include "master/blame/cluster_records.h"
 #include "master/blame/contention.h"
+#include "master/blame/data_growth.h"
 #include "master/blame/resource.h"
 #include "tidemark/event.h"
 #include "tidemark/explanation.h"
@@ -24,7 +25,8 @@ namespace tidemark::blame {
 // Of all jobs together. What is over a limit takes the place of the oldest query that has ended;
 // where all run, it is not followed, and answers say so.
 struct ClusterLimits {
-  std::size_t stages_max = 20'000;     // and as many queries; half of them of one job
+  std::size_t stages_max = 20'000;     // and as many queries; half of them of one job. Of earlier
+                                       // runs as many names of stages.
   std::size_t hosts_max = 10'000;      // of which any sum or task is left
   std::size_t meetings_max = 200'000;  // about 30 MB
   std::size_t attempts_max = 200'000;  // that run
@@ -46,6 +48,9 @@ class ClusterWaits {
   void Advance(absl::Time now);
   // Nothing is applied afterwards: what still runs, ran until the last event.
   void Finish();
+  // What earlier runs of the job read, in place of what was known of that. For its newest run; of a
+  // job that is not known, and of more stages than there is room for, nothing is kept.
+  void SetEarlierData(const std::string& job_id, EarlierData earlier);
   // Nobody will ask about the job any more. One that is not known: does nothing.
   void Forget(const std::string& job_id);
 
@@ -67,6 +72,8 @@ class ClusterWaits {
     TaskUse news;                 // totals that were told since it was heard of last
     double processor_waited = 0;  // as told last
     double memory_waited = 0;
+    double input_bytes = 0;  // that it was told to read; 0: not told
+    double read_bytes = 0;   // as told last
   };
 
   double SecondsOf(absl::Time at);
@@ -75,6 +82,7 @@ class ClusterWaits {
   std::optional<Query> QueryOf(JobNumber number, const std::string& name);
   std::optional<Stage> StageOf(JobNumber number, std::uint32_t stage_number);
   Host HostOf(JobRecord& job, const std::string& name, Query query);
+  void Read(JobNumber number, const AttemptId& id, double input_bytes, double read_bytes);
   void Hear(JobNumber number, const AttemptId& id, TaskUse use,
             const std::optional<ProcessorUse>& reducing, const Event& event);
   void Open(JobNumber number, const StageOpened& opened, const Event& event);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "master/blame/data_growth.h"
 #include "master/blame/delay.h"
 #include "master/blame/ledger.h"
 #include "master/blame/without.h"
@@ -60,6 +61,7 @@ class Explainer {
                         .seconds = SecondsOf(record, ran),
                         .waits = sums.waits,
                         .skew_seconds = sums.skew_seconds,
+                        .data_growth = GrowthOfData(record),
                         .culprits = {}};
     for (const auto& [who, cost] : sums.culprits) {
       const auto& [other, resource, host] = who;
@@ -159,6 +161,34 @@ class Explainer {
       sums.skew_seconds =
           sums.skew_seconds.value_or(0) + std::max(0.0, record.longest_seconds - mean);
     }
+  }
+
+  // How much of it was read in the last minutes is not kept. Where more tasks ended than there are,
+  // some ran again, and what these read is counted twice.
+  std::optional<DataGrowth> GrowthOfData(const QueryRecord& query) const {
+    if (question_.last) return std::nullopt;
+    const EarlierData& earlier = records_.job(query.job).earlier;
+    std::optional<DataGrowth> sum;
+    for (const Stage each : query.stages) {
+      const StageRecord& stage = records_.stage(each);
+      const EarlierBytes* const before = EarlierBytesOfStage(earlier, stage);
+      if (before == nullptr || stage.ended > stage.tasks) continue;
+      const auto growth = GrowthOf(stage.ended_seconds, stage.read_bytes, *before);
+      if (!growth) continue;
+      if (sum) {
+        Add(*growth, *sum);
+      } else {
+        sum = growth;
+      }
+    }
+    return sum;
+  }
+
+  static const EarlierBytes* EarlierBytesOfStage(const EarlierData& earlier,
+                                                 const StageRecord& stage) {
+    if (stage.is_map) return earlier.map_stage ? &*earlier.map_stage : nullptr;
+    const auto known = earlier.stages.find(stage.data_name);
+    return known == earlier.stages.end() ? nullptr : &known->second;
   }
 
   // Before its first task, while no slot was free, as far as that is in the sums.

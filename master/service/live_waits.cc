@@ -1,5 +1,6 @@
 #include "master/service/live_waits.h"
 
+#include <map>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -27,7 +28,30 @@ std::optional<Event> OfWaits(const Event& event) {
                                      .time = profile->time}};
 }
 
+blame::EarlierData EarlierDataOf(std::span<const PastRun> runs) {
+  std::vector<double> of_map_stage;
+  std::map<std::string, std::vector<double>> of_stages;
+  for (const PastRun& run : runs) {
+    if (run.is_of_other_job) continue;
+    of_map_stage.push_back(static_cast<double>(run.map_input_bytes));
+    for (const StageProfile& stage : run.stages.stages) {
+      if (!stage.name.empty()) of_stages[stage.name].push_back(stage.read_bytes);
+    }
+  }
+  blame::EarlierData earlier = {.map_stage = blame::EarlierBytesOf(std::move(of_map_stage))};
+  for (auto& [name, bytes] : of_stages) {
+    if (const auto read = blame::EarlierBytesOf(std::move(bytes))) earlier.stages[name] = *read;
+  }
+  return earlier;
+}
+
 }  // namespace
+
+void LiveWaits::SetPastRuns(const std::string& job_id, std::span<const PastRun> runs) {
+  blame::EarlierData earlier = EarlierDataOf(runs);
+  const std::lock_guard lock(inbox_mutex_);
+  earlier_inbox_.emplace_back(job_id, std::move(earlier));
+}
 
 void LiveWaits::Observe(const Event& event) {
   std::optional<Event> of_waits = OfWaits(event);
@@ -43,11 +67,14 @@ void LiveWaits::Observe(const Event& event) {
 
 void LiveWaits::TakeIn() {
   std::vector<Event> events;
+  std::vector<std::pair<std::string, blame::EarlierData>> earlier;
   {
     const std::lock_guard lock(inbox_mutex_);
     events.swap(inbox_);
+    earlier.swap(earlier_inbox_);
   }
   for (const Event& event : events) waits_.Apply(event);
+  for (auto& [job_id, data] : earlier) waits_.SetEarlierData(job_id, std::move(data));
 }
 
 void LiveWaits::Advance(absl::Time now,

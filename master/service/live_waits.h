@@ -8,13 +8,17 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
 #include "master/blame/cluster_waits.h"
+#include "master/blame/data_growth.h"
 #include "tidemark/event.h"
 #include "tidemark/explanation.h"
+#include "tidemark/past_run.h"
 
 namespace tidemark::service {
 
@@ -24,6 +28,9 @@ class LiveWaits {
 
   // An event that was taken, in order within its source, and none twice. O(1).
   void Observe(const Event& event);
+
+  // Earlier runs of a job that was observed, for what they read. O(their stages).
+  void SetPastRuns(const std::string& job_id, std::span<const PastRun> runs);
 
   // Once in a while; does nothing within a second after the last time. `is_known`: whether
   // anybody may still ask about a job; those of others are forgotten.
@@ -37,8 +44,9 @@ class LiveWaits {
   // REQUIRES: mutex_ is held.
   void TakeIn();
 
-  std::mutex inbox_mutex_;  // guards inbox_; taken after mutex_ where both are held
+  std::mutex inbox_mutex_;  // guards both inboxes; taken after mutex_ where both are held
   std::vector<Event> inbox_;
+  std::vector<std::pair<std::string, blame::EarlierData>> earlier_inbox_;  // by job
   std::mutex mutex_;  // guards all below
   blame::ClusterWaits waits_;
   absl::Time advanced_at_ = absl::InfinitePast();

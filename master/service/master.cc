@@ -281,7 +281,9 @@ class Master::Impl {
                   options, *hub_, [this](const auto& job) { history_.Add(job); },
                   [this](const Event& event) { waits_.Observe(event); },
                   [this](const std::string& name, const store::Reported& job) {
-                    return history_.PastRuns(name, job);
+                    std::vector<PastRun> runs = history_.PastRuns(name, job);
+                    waits_.SetPastRuns(job.id, runs);
+                    return runs;
                   }),
               &metrics_),
         ingest_(jobs_, clock_, gate_, metrics_,

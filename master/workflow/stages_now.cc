@@ -142,6 +142,10 @@ class Looking {
         if (!IsOfMapReduce(stage)) begun.executor = attempt.executor;
         begun.is_finished = attempt.life.is_finished();
         begun.read_bytes = attempt.bytes_done;
+        // Its last report may be late, or lost.
+        if (begun.is_finished) {
+          begun.read_bytes = std::max(begun.read_bytes, attempt.life.input_bytes.value_or(0));
+        }
         // Of a stage that has ended, what still runs is of no use.
         if (!begun.is_finished && (!attempt.life.is_running() || stage.closed)) continue;
         if (!begun.is_finished) {

@@ -32,11 +32,29 @@ std::optional<WaitedResource> FromMessage(int message) {
 
 bool IsAmount(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
 
+// Whole, or not at all.
+bool IsGrowth(const DataGrowth& growth) {
+  return IsAmount(growth.task_seconds) && IsAmount(growth.task_seconds_lower.value_or(0)) &&
+         IsAmount(growth.task_seconds_upper.value_or(0)) && IsAmount(growth.read_bytes) &&
+         IsAmount(growth.earlier_read_bytes);
+}
+
+void EncodeGrowth(const DataGrowth& growth, v1::DataGrowth& message) {
+  message.set_task_seconds(growth.task_seconds);
+  if (growth.task_seconds_lower) message.set_task_seconds_lower(*growth.task_seconds_lower);
+  if (growth.task_seconds_upper) message.set_task_seconds_upper(*growth.task_seconds_upper);
+  message.set_read_bytes(growth.read_bytes);
+  message.set_earlier_read_bytes(growth.earlier_read_bytes);
+}
+
 void EncodeQuery(const QueryWaits& query, v1::QueryWaits& message) {
   message.set_query(ValidText(query.query));
   if (query.seconds && IsAmount(*query.seconds)) message.set_seconds(*query.seconds);
   if (query.skew_seconds && IsAmount(*query.skew_seconds)) {
     message.set_skew_seconds(*query.skew_seconds);
+  }
+  if (query.data_growth && IsGrowth(*query.data_growth)) {
+    EncodeGrowth(*query.data_growth, *message.mutable_data_growth());
   }
   for (const WaitedResource resource : kWaitedResources) {
     const QueryWait& wait = query.waits[resource];
@@ -64,9 +82,24 @@ void EncodeQuery(const QueryWaits& query, v1::QueryWaits& message) {
   }
 }
 
-absl::Status CheckAmount(const char* field, double seconds) {
-  if (IsAmount(seconds)) return absl::OkStatus();
-  return FieldError(field, fmt::format("must be a finite number, 0 or more, not {}", seconds));
+absl::Status CheckAmount(const char* field, double amount) {
+  if (IsAmount(amount)) return absl::OkStatus();
+  return FieldError(field, fmt::format("must be a finite number, 0 or more, not {}", amount));
+}
+
+absl::StatusOr<DataGrowth> ParseGrowth(const v1::DataGrowth& message) {
+  absl::Status ok = CheckAmount("task_seconds", message.task_seconds());
+  ok.Update(CheckAmount("task_seconds_lower", message.task_seconds_lower()));
+  ok.Update(CheckAmount("task_seconds_upper", message.task_seconds_upper()));
+  ok.Update(CheckAmount("read_bytes", message.read_bytes()));
+  ok.Update(CheckAmount("earlier_read_bytes", message.earlier_read_bytes()));
+  if (!ok.ok()) return ok;
+  DataGrowth growth = {.task_seconds = message.task_seconds(),
+                       .read_bytes = message.read_bytes(),
+                       .earlier_read_bytes = message.earlier_read_bytes()};
+  if (message.has_task_seconds_lower()) growth.task_seconds_lower = message.task_seconds_lower();
+  if (message.has_task_seconds_upper()) growth.task_seconds_upper = message.task_seconds_upper();
+  return growth;
 }
 
 absl::StatusOr<QueryWaits> ParseQuery(const v1::QueryWaits& message) {
@@ -78,6 +111,11 @@ absl::StatusOr<QueryWaits> ParseQuery(const v1::QueryWaits& message) {
   if (message.has_skew_seconds()) {
     if (absl::Status ok = CheckAmount("skew_seconds", message.skew_seconds()); !ok.ok()) return ok;
     query.skew_seconds = message.skew_seconds();
+  }
+  if (message.has_data_growth()) {
+    const auto growth = ParseGrowth(message.data_growth());
+    if (!growth.ok()) return FieldErrorWithin("data_growth", growth.status());
+    query.data_growth = *growth;
   }
   for (int i = 0; i < message.waits_size(); ++i) {
     const v1::ResourceWait& told = message.waits(i);

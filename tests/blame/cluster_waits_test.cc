@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "spark/log_parser.h"
 
@@ -785,6 +787,107 @@ TEST(ClusterWaits, AQueryThatIsSlowByItselfBlamesNobodyAndTellsItsLongestTask) {
   ASSERT_THAT(explanation.queries, SizeIs(1));
   EXPECT_THAT(explanation.queries[0].culprits, IsEmpty());
   EXPECT_NEAR(*explanation.queries[0].skew_seconds, 9 - 3, 1e-6);
+}
+
+// A scan of two tasks, 10 s each, of which each waits for a processor for 4 s; both read 150 bytes.
+void Scan(Driver& driver, ClusterWaits& waits) {
+  driver.Executor("node-1", 2);
+  driver.Tell(0, StageOpened{.stage = 0,
+                             .signature = "scan",
+                             .group = "sql/0",
+                             .task_count = 2,
+                             .opened_at = Instant(0)});
+  for (std::uint32_t task = 0; task < 2; ++task) driver.Start(0, 0, task);
+  for (std::uint32_t task = 0; task < 2; ++task) {
+    driver.Heartbeat(9, 0, task, 5, 4);
+    driver.Tell(10, AttemptChanged{.attempt = {.stage = 0, .index = task},
+                                   .state = AttemptState::kFinished,
+                                   .at = Instant(10),
+                                   .input_bytes = 150});
+  }
+  waits.Advance(Instant(20));
+}
+
+EarlierData Scanned(std::vector<double> bytes) {
+  return {.stages = {{"scan", *EarlierBytesOf(std::move(bytes))}}};
+}
+
+// 12 s of work for 300 bytes: of that, 100 bytes would have been 4 s.
+TEST(ClusterWaits, WhatAQueryReadMoreThanInEarlierRunsIsItsOwnDoing) {
+  ClusterWaits waits;
+  Driver driver(waits, "app");
+  Scan(driver, waits);
+  EXPECT_FALSE(AskOf(waits, "app").queries.at(0).data_growth) << "nothing is known of before";
+  waits.SetEarlierData("app", Scanned({100}));
+  const std::optional<DataGrowth> growth = AskOf(waits, "app").queries.at(0).data_growth;
+  ASSERT_TRUE(growth);
+  EXPECT_NEAR(growth->task_seconds, 8, 1e-6);
+  EXPECT_NEAR(growth->read_bytes, 300, 1e-6);
+  EXPECT_NEAR(growth->earlier_read_bytes, 100, 1e-6);
+  EXPECT_FALSE(AskOf(waits, "app", {.last = absl::Minutes(2)}).queries.at(0).data_growth);
+  waits.SetEarlierData("app", Scanned({310}));
+  EXPECT_FALSE(AskOf(waits, "app").queries.at(0).data_growth);
+  waits.SetEarlierData("nobody", Scanned({100}));
+}
+
+TEST(ClusterWaits, EarlierRunsOfOtherStagesSayNothingOfAQuery) {
+  ClusterWaits waits;
+  Driver driver(waits, "app");
+  Scan(driver, waits);
+  waits.SetEarlierData(
+      "app", {.map_stage = EarlierBytesOf({100}), .stages = {{"join", *EarlierBytesOf({100})}}});
+  EXPECT_FALSE(AskOf(waits, "app").queries.at(0).data_growth);
+}
+
+// A task whose output was lost reads its part again.
+TEST(ClusterWaits, WhatIsReadAgainIsNoGrowth) {
+  ClusterWaits waits;
+  Driver driver(waits, "app");
+  Scan(driver, waits);
+  waits.SetEarlierData("app", Scanned({100}));
+  const AttemptId again = {.stage = 0, .index = 1, .attempt = 1};
+  driver.Tell(21, AttemptChanged{.attempt = again,
+                                 .state = AttemptState::kStarted,
+                                 .at = Instant(21),
+                                 .executor = 0});
+  driver.Tell(25, AttemptChanged{.attempt = again,
+                                 .state = AttemptState::kFinished,
+                                 .at = Instant(25),
+                                 .input_bytes = 150});
+  waits.Advance(Instant(40));
+  EXPECT_FALSE(AskOf(waits, "app").queries.at(0).data_growth);
+}
+
+TEST(ClusterWaits, OfAMapStageWhatItsTasksWereToldToReadCounts) {
+  ClusterWaits waits;
+  Driver driver(waits, "mapreduce");
+  driver.Executor("node-1", 1);
+  driver.Tell(0, JobOpened{.stages = MapReduceStages(1, 1)});
+  driver.Tell(0, AttemptChanged{.attempt = {.stage = kMapStage},
+                                .state = AttemptState::kStarted,
+                                .at = Instant(0),
+                                .executor = 0,
+                                .input_bytes = 400});
+  driver.Tell(5, TaskHeartbeat{.attempt = {.stage = kMapStage}, .bytes_done = 4000});
+  driver.End(8, kMapStage, 0);
+  waits.SetEarlierData("mapreduce", {.map_stage = EarlierBytesOf({100})});
+  waits.Advance(Instant(20));
+  const std::optional<DataGrowth> growth = AskOf(waits, "mapreduce").queries.at(0).data_growth;
+  ASSERT_TRUE(growth);
+  EXPECT_NEAR(growth->task_seconds, 6, 1e-6);
+  EXPECT_NEAR(growth->read_bytes, 400, 1e-6);
+}
+
+TEST(ClusterWaits, OfMoreEarlierStagesThanThereIsRoomForNothingIsKept) {
+  ClusterWaits waits({.stages_max = 4});
+  Driver driver(waits, "app");
+  Scan(driver, waits);
+  EarlierData many = Scanned({100});
+  for (const char* name : {"a", "b", "c", "d"}) many.stages[name] = *EarlierBytesOf({1});
+  waits.SetEarlierData("app", many);
+  EXPECT_FALSE(AskOf(waits, "app").queries.at(0).data_growth);
+  waits.SetEarlierData("app", Scanned({100}));
+  EXPECT_TRUE(AskOf(waits, "app").queries.at(0).data_growth);
 }
 
 // Ends without starts, executors twice, totals that fall, an end before the start.

@@ -78,6 +78,22 @@ TEST(WaitsTable, TheLongestTaskOfAQueryIsItsOwnDoing) {
   EXPECT_THAT(RenderWaits(explanation, kWide), Not(Contains(HasSubstr("longest"))));
 }
 
+TEST(WaitsTable, WhatItReadMoreThanInEarlierRunsIsItsOwnDoing) {
+  Explanation explanation = TwoQueries();
+  explanation.queries[0].data_growth = DataGrowth{.task_seconds = 40,
+                                                  .task_seconds_lower = 30,
+                                                  .task_seconds_upper = 48,
+                                                  .read_bytes = 20e9,
+                                                  .earlier_read_bytes = 10e9};
+  EXPECT_THAT(RenderWaits(explanation, kWide),
+              Contains("sql/0: its tasks read 20.0 GB, in earlier runs 10.0 GB: that took them "
+                       "about 40.0 s (30.0 to 48.0) more, summed over tasks"));
+  explanation.queries[0].data_growth->task_seconds_lower.reset();
+  EXPECT_THAT(RenderWaits(explanation, kWide), Contains(HasSubstr("about 40.0 s more, summed")));
+  explanation.queries[0].data_growth->task_seconds = 0.9;
+  EXPECT_THAT(RenderWaits(explanation, kWide), Not(Contains(HasSubstr("in earlier runs"))));
+}
+
 TEST(WaitsTable, SaysWhatIsNotKnown) {
   Explanation explanation = {.job_id = "app", .queries = {{.query = ""}}, .queries_left_out = 3};
   explanation.is_partial = true;

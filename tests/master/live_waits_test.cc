@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "tests/master/events.h"
 
@@ -45,6 +47,48 @@ TEST(LiveWaits, KnowsWhatWasObservedAndFoldedSince) {
   ASSERT_THAT(explanation->queries[0].culprits, SizeIs(1));
   EXPECT_EQ(explanation->queries[0].culprits[0].job_id, "b");
   EXPECT_NEAR(explanation->queries[0].culprits[0].seconds, 5, 1e-6);
+}
+
+// A job whose only task reads 300 bytes in 10 s.
+void ScanOf(const std::string& job, LiveWaits& waits) {
+  test::Source source("driver", job);
+  waits.Observe(source.At(0, JobOpened{.name = job}));
+  waits.Observe(source.At(
+      0, StageOpened{.stage = 5, .signature = "scan", .task_count = 1, .opened_at = At(0)}));
+  waits.Observe(source.At(
+      0, AttemptChanged{.attempt = {.stage = 5}, .state = AttemptState::kStarted, .at = At(0)}));
+  waits.Observe(source.At(10, AttemptChanged{.attempt = {.stage = 5},
+                                             .state = AttemptState::kFinished,
+                                             .at = At(10),
+                                             .input_bytes = 300}));
+}
+
+PastRun RunThatScanned(double bytes, bool is_of_other_job = false) {
+  return {.stages = {.stages = {{.name = "scan", .read_bytes = bytes},
+                                {.name = "", .read_bytes = 1}}},
+          .is_of_other_job = is_of_other_job};
+}
+
+TEST(LiveWaits, ComparesWhatAJobReadsWithItsEarlierRuns) {
+  LiveWaits waits;
+  ScanOf("a", waits);
+  waits.SetPastRuns("a", std::vector{RunThatScanned(90), RunThatScanned(120), RunThatScanned(100),
+                                     RunThatScanned(0), RunThatScanned(1e6, true)});
+  waits.Advance(At(20), Known);
+  const std::optional<DataGrowth> growth = waits.Ask("a", {})->queries.at(0).data_growth;
+  ASSERT_TRUE(growth);
+  EXPECT_NEAR(growth->task_seconds, 10.0 * 2 / 3, 1e-6);
+  EXPECT_NEAR(*growth->task_seconds_lower, 6, 1e-6);
+  EXPECT_NEAR(*growth->task_seconds_upper, 7, 1e-6);
+  EXPECT_NEAR(growth->earlier_read_bytes, 100, 1e-6);
+}
+
+TEST(LiveWaits, WithoutEarlierRunsNothingIsSaidOfGrowth) {
+  LiveWaits waits;
+  ScanOf("a", waits);
+  waits.SetPastRuns("a", {});
+  waits.Advance(At(20), Known);
+  EXPECT_FALSE(waits.Ask("a", {})->queries.at(0).data_growth);
 }
 
 TEST(LiveWaits, WhomNobodyMayAskAboutIsForgotten) {

@@ -16,6 +16,11 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Explanation Full() {
   QueryWaits query = {.query = "sql/3", .seconds = 60, .skew_seconds = 2};
+  query.data_growth = DataGrowth{.task_seconds = 20,
+                                 .task_seconds_lower = 18,
+                                 .task_seconds_upper = 21,
+                                 .read_bytes = 300,
+                                 .earlier_read_bytes = 100};
   query.waits[WaitedResource::kScheduler] = {8.0, false};
   query.waits[WaitedResource::kIo] = {0.0, true};
   query.culprits = {{.job_id = "app-7",
@@ -47,6 +52,7 @@ TEST(ExplainCodec, WhatIsNoNumberIsLeftOut) {
   Explanation explanation = Full();
   explanation.queries[0].seconds = std::numeric_limits<double>::quiet_NaN();
   explanation.queries[0].skew_seconds = -1;
+  explanation.queries[0].data_growth->task_seconds_upper = kInfinity;
   explanation.queries[0].waits[WaitedResource::kScheduler].seconds = kInfinity;
   explanation.queries[0].culprits[0].seconds = kInfinity;
   v1::Explanation message;
@@ -55,6 +61,7 @@ TEST(ExplainCodec, WhatIsNoNumberIsLeftOut) {
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_FALSE(read->queries[0].seconds);
   EXPECT_FALSE(read->queries[0].skew_seconds);
+  EXPECT_FALSE(read->queries[0].data_growth);
   EXPECT_FALSE(read->queries[0].waits[WaitedResource::kScheduler].seconds);
   EXPECT_EQ(read->queries[0].culprits.size(), 1U);
 }
@@ -65,6 +72,14 @@ TEST(ExplainCodec, NamesTheFieldOfAnAnswerThatBreaksItsPromise) {
   message.mutable_queries(0)->mutable_culprits(1)->set_seconds(-1);
   EXPECT_EQ(WrongFieldOf(ParseExplanation(message).status()).path,
             "queries[0].culprits[1].seconds");
+}
+
+TEST(ExplainCodec, NamesTheGrowthThatIsNoNumber) {
+  v1::Explanation message;
+  EncodeExplanation(Full(), message);
+  message.mutable_queries(0)->mutable_data_growth()->set_read_bytes(-1);
+  EXPECT_EQ(WrongFieldOf(ParseExplanation(message).status()).path,
+            "queries[0].data_growth.read_bytes");
 }
 
 TEST(ExplainCodec, NamesTheLimitThatIsNoNumber) {

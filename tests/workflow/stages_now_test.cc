@@ -420,6 +420,19 @@ TEST(ProfileOf, KeepsWhatAStageDoesAndWhatItsTasksRead) {
   EXPECT_DOUBLE_EQ(run.stages[0].read_bytes, 45);
 }
 
+// Of one whose last report was lost, what it was told to read.
+TEST(ProfileOf, ATaskThatHasFinishedHasReadWhatThereWas) {
+  Job job({Stage(0, 1)});
+  job.Say(0, test::Started(Task(0, 0)));
+  job.Say(2, test::Read(Task(0, 0), 10));
+  AttemptChanged finished = test::Finished(Task(0, 0));
+  finished.input_bytes = 45;
+  job.Say(3, finished);
+  const RunProfile run = ProfileOf(job.Now(4));
+  ASSERT_EQ(run.stages.size(), 1u);
+  EXPECT_DOUBLE_EQ(run.stages[0].read_bytes, 45);
+}
+
 TEST(ProfileOf, KeepsWhichTasksWereLong) {
   WorkflowNow now;
   StageNow& stage = now.stages.emplace_back(StageNow{.tasks = 4});

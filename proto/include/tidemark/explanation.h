@@ -74,6 +74,23 @@ struct QueryWait {
   friend bool operator==(const QueryWait&, const QueryWait&) = default;
 };
 
+// By how much longer tasks ran because they read more than in earlier runs of their job, were their
+// time to go with what they read.
+//
+// Of stages that read markedly more than before, and by more than earlier runs differ.
+struct DataGrowth {
+  // Summed over tasks, unlike all other seconds here.
+  double task_seconds = 0;
+  // With the most and the least that was read before. Empty: an earlier run is alone.
+  std::optional<double> task_seconds_lower;
+  std::optional<double> task_seconds_upper;
+  // What the tasks of these stages that have ended read, and what those of the same stages read in
+  // the median of earlier runs.
+  double read_bytes = 0;
+  double earlier_read_bytes = 0;
+  friend bool operator==(const DataGrowth&, const DataGrowth&) = default;
+};
+
 // What one query waited for, and because of whom.
 struct QueryWaits {
   // Its name; empty: the job names none.
@@ -85,6 +102,8 @@ struct QueryWaits {
   // Its own doing, beside neighbours: by so much the longest task of a stage took longer than the
   // mean one, what they waited taken off. Empty: no stage of several tasks has ended.
   std::optional<double> skew_seconds;
+  // Nobody else's doing either. Empty: no growth is known of.
+  std::optional<DataGrowth> data_growth;
   // The worst first.
   std::vector<Culprit> culprits;
   friend bool operator==(const QueryWaits&, const QueryWaits&) = default;

@@ -371,6 +371,7 @@ export interface QueryWaits {
   waits?: Array<ResourceWait>;
   culprits?: Array<Culprit>;
   skew_seconds?: number;
+  data_growth?: DataGrowth;
 }
 
 export interface ResourceWait {
@@ -388,6 +389,14 @@ export interface Culprit {
   seconds?: number;
   seconds_lower?: number;
   seconds_upper?: number;
+}
+
+export interface DataGrowth {
+  task_seconds?: number;
+  task_seconds_lower?: number;
+  task_seconds_upper?: number;
+  read_bytes?: number;
+  earlier_read_bytes?: number;
 }
 
 export interface QueryWaitsWords {
