@@ -47,6 +47,9 @@ nlohmann::json JsonOf(const QueryWaits& query) {
                             {"seconds", culprit.seconds}};
     if (culprit.seconds_lower) cause["seconds_lower"] = *culprit.seconds_lower;
     if (culprit.seconds_upper) cause["seconds_upper"] = *culprit.seconds_upper;
+    if (culprit.sooner_seconds) cause["sooner_seconds"] = *culprit.sooner_seconds;
+    if (culprit.sooner_seconds_lower) cause["sooner_seconds_lower"] = *culprit.sooner_seconds_lower;
+    if (culprit.sooner_seconds_upper) cause["sooner_seconds_upper"] = *culprit.sooner_seconds_upper;
     if (!culprit.job_id.empty()) cause["job_id"] = culprit.job_id;
     if (!culprit.query.empty()) cause["query"] = culprit.query;
     if (culprit.job_id.empty() && culprit.jobs > 0) cause["other_jobs"] = culprit.jobs;

@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include "cli/console/text.h"
@@ -16,6 +18,8 @@ namespace {
 
 // Less is not worth a word.
 constexpr double kSecondsShown = 0.05;
+// The same of an estimate, which is no more exact than whole seconds.
+constexpr double kSoonerShown = 1;
 // Of a query's time: what is worth a word in the bar, and what one of its own tasks is.
 constexpr double kWorthTelling = 0.2;
 constexpr double kOwnDoingShown = 0.1;
@@ -92,6 +96,26 @@ std::string GrowthSentence(const Explanation& explanation, const QueryWaits& que
       "over tasks",
       NameOf(explanation, query), Size(growth.read_bytes), Size(growth.earlier_read_bytes),
       growth.task_seconds, LimitsOf(growth.task_seconds_lower, growth.task_seconds_upper));
+}
+
+// "Without app-7/sql/3 from now on, app would end about 40 s sooner (25 to 60 s)."; of each culprit
+// once.
+std::vector<std::string> SoonerSentences(const Explanation& explanation) {
+  std::vector<std::string> sentences;
+  std::set<std::string> named;
+  for (const QueryWaits& query : explanation.queries) {
+    for (const Culprit& culprit : query.culprits) {
+      if (culprit.sooner_seconds.value_or(0) < kSoonerShown) continue;
+      if (!culprit.sooner_seconds_lower || !culprit.sooner_seconds_upper) continue;
+      const std::string name = CulpritName(explanation.job_id, culprit);
+      if (!named.insert(name).second) continue;
+      sentences.push_back(fmt::format(
+          "Without {} from now on, {} would end about {:.0f} s sooner ({:.0f} to {:.0f} s).", name,
+          explanation.job_id, *culprit.sooner_seconds, std::floor(*culprit.sooner_seconds_lower),
+          std::ceil(*culprit.sooner_seconds_upper)));
+    }
+  }
+  return sentences;
 }
 
 // What is said of it all beside the queries.
@@ -188,6 +212,9 @@ WaitsWords DescribeWaits(const Explanation& explanation, const TextOptions& opti
     }
   }
   const bool has_sentence = !words.sentences.empty();
+  for (const std::string& sentence : SoonerSentences(explanation)) {
+    words.sentences.push_back(Printable(sentence, options.unicode));
+  }
   AddRemarks(explanation, has_sentence, words.sentences);
   if (explanation.queries.empty()) {
     if (explanation.is_partial)

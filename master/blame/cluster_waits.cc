@@ -1,6 +1,8 @@
 #include "master/blame/cluster_waits.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <utility>
 #include <variant>
 
@@ -35,6 +37,13 @@ TaskUse UseIn(const TimeUse& time) {
   use.of[Resource::kNetwork].units = Bytes(time.network_bytes);
   use.of[Resource::kIo].units = Bytes(time.io_bytes);
   return use;
+}
+
+model::LostShare ShareOf(const Cost& cost, double ran) {
+  const auto part = [&](double seconds) { return std::min(seconds / ran, 1.0); };
+  return {.share = part(cost.seconds),
+          .lower = part(cost.limits.lower),
+          .upper = part(cost.limits.upper)};
 }
 
 // What else was told before stays.
@@ -482,6 +491,44 @@ std::optional<Explanation> ClusterWaits::Ask(const std::string& job_id,
     explanation.queries.push_back(*std::move(waits));
   }
   return explanation;
+}
+
+std::vector<LossesTo> ClusterWaits::Losses(const std::string& job_id,
+                                           const std::optional<absl::Duration>& last) const {
+  const auto number = records_.FindJob(job_id);
+  if (!number) return {};
+  std::set<Query> running;
+  for (const auto& [key, task] : running_) {
+    const Query query = records_.stage(task.stage).query;
+    if (records_.query(query).job != *number) running.insert(query);
+  }
+  std::map<std::uint32_t, StageLosses> by_stage;
+  StageLosses all;
+  for (const auto& [stage_number, stage] : records_.job(*number).stages) {
+    StageLosses losses = LossesOf(records_, contention_, stage, last);
+    if (losses.ran <= 0) continue;
+    all.ran += losses.ran;
+    for (const auto& [query, cost] : losses.others) {
+      Cost& sum = all.others[query];
+      sum.seconds += cost.seconds;
+      sum.limits.lower += cost.limits.lower;
+      sum.limits.upper += cost.limits.upper;
+    }
+    by_stage.emplace(stage_number, std::move(losses));
+  }
+  std::vector<LossesTo> result;
+  for (const auto& [query, cost] : all.others) {
+    if (!running.contains(query)) continue;
+    const QueryRecord& record = records_.query(query);
+    LossesTo& losses = result.emplace_back();
+    losses.job_id = records_.job(record.job).id;
+    losses.query = record.name;
+    losses.lost.of_all = ShareOf(cost, all.ran);
+    for (auto& [stage_number, of_stage] : by_stage) {
+      losses.lost.by_stage[stage_number] = ShareOf(of_stage.others[query], of_stage.ran);
+    }
+  }
+  return result;
 }
 
 }  // namespace tidemark::blame

@@ -17,10 +17,18 @@
 #include "master/blame/contention.h"
 #include "master/blame/data_growth.h"
 #include "master/blame/resource.h"
+#include "master/model/lost_time.h"
 #include "tidemark/event.h"
 #include "tidemark/explanation.h"
 
 namespace tidemark::blame {
+
+// What the tasks of a job lost to one query of another job, for want of anything but slots.
+struct LossesTo {
+  std::string job_id;
+  std::string query;  // empty: the job names none
+  model::LostTime lost;
+};
 
 // Of all jobs together. What is over a limit takes the place of the oldest query that has ended;
 // where all run, it is not followed, and answers say so.
@@ -56,6 +64,10 @@ class ClusterWaits {
 
   // The newest run of the job. Empty: nothing is known of it.
   std::optional<Explanation> Ask(const std::string& job_id, const ExplainQuestion& question) const;
+  // Of the newest run of the job, to queries of other jobs that run tasks now; in `last`, in
+  // minutes, or in all. Cost: O(attempts that run, and what the job's stages met).
+  std::vector<LossesTo> Losses(const std::string& job_id,
+                               const std::optional<absl::Duration>& last) const;
   // In the order of their ids.
   std::vector<std::string> jobs() const { return records_.JobIds(); }
 

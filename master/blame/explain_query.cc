@@ -10,7 +10,6 @@
 #include "master/blame/data_growth.h"
 #include "master/blame/delay.h"
 #include "master/blame/ledger.h"
-#include "master/blame/without.h"
 
 namespace tidemark::blame {
 namespace {
@@ -21,11 +20,6 @@ constexpr double kRoundingSeconds = 0.002;
 // moment after its last totals.
 constexpr double kMostOf = 0.99;
 constexpr Query kUnreportedQuery{UINT32_MAX};
-
-struct Cost {
-  double seconds = 0;
-  Limits limits;
-};
 
 // Of the stages of a query that followed one another.
 struct Sums {
@@ -76,6 +70,31 @@ class Explainer {
     std::stable_sort(waits.culprits.begin(), waits.culprits.end(),
                      [](const Culprit& a, const Culprit& b) { return a.seconds > b.seconds; });
     return waits;
+  }
+
+  StageLosses LossesOf(Stage stage) const {
+    const Stage targets[] = {stage};
+    const Ledger ledger = contention_.Of(targets, last_seconds_);
+    StageLosses losses;
+    for (auto at = ledger.stages.lower_bound({stage, Host{}});
+         at != ledger.stages.end() && at->first.stage == stage; ++at) {
+      if (!IsQueue(at->first.host)) losses.ran += at->second.seconds;
+    }
+    Sums sums;
+    for (const auto& [where, neighbours] : NeighboursOf(ledger, stage, Delays(ledger, targets))) {
+      const auto& [resource, host] = where;
+      if (IsQueue(host)) continue;
+      Waiting waiting = WaitingOf(ledger, {stage, host}, resource, /*part=*/1);
+      waiting.stage_seconds_each = 1;  // those of tasks count whole
+      AddCosts(resource, host, waiting, neighbours, sums);
+    }
+    for (const auto& [who, cost] : sums.culprits) {
+      Cost& sum = losses.others[std::get<Query>(who)];
+      sum.seconds += cost.seconds;
+      sum.limits.lower += cost.limits.lower;
+      sum.limits.upper += cost.limits.upper;
+    }
+    return losses;
   }
 
  private:
@@ -318,6 +337,12 @@ class Explainer {
 std::optional<QueryWaits> ExplainQuery(const ClusterRecords& records, const Contention& contention,
                                        Query query, const ExplainQuestion& question, double now) {
   return Explainer(records, contention, question, now).Explain(query);
+}
+
+StageLosses LossesOf(const ClusterRecords& records, const Contention& contention, Stage stage,
+                     const std::optional<absl::Duration>& last) {
+  const ExplainQuestion question = {.last = last};
+  return Explainer(records, contention, question, /*now=*/0).LossesOf(stage);
 }
 
 }  // namespace tidemark::blame

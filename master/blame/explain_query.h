@@ -1,10 +1,13 @@
 // What a query waited for, and because of which others: from the sums of blame to an answer.
 #pragma once
 
+#include <map>
 #include <optional>
 
+#include "absl/time/time.h"
 #include "master/blame/cluster_records.h"
 #include "master/blame/contention.h"
+#include "master/blame/without.h"
 #include "tidemark/explanation.h"
 
 namespace tidemark::blame {
@@ -13,5 +16,20 @@ namespace tidemark::blame {
 // none waits. `now`: until then a query lasts that has not ended. Cost: O(what its stages met).
 std::optional<QueryWaits> ExplainQuery(const ClusterRecords& records, const Contention& contention,
                                        Query query, const ExplainQuestion& question, double now);
+
+struct Cost {
+  double seconds = 0;
+  Limits limits;
+};
+
+// Seconds of tasks.
+struct StageLosses {
+  double ran = 0;                // of the stage, on hosts
+  std::map<Query, Cost> others;  // what other queries took of that, but for slots
+};
+
+// `last`: only what was in so much time, in minutes; empty: all. Cost: O(what the stage met).
+StageLosses LossesOf(const ClusterRecords& records, const Contention& contention, Stage stage,
+                     const std::optional<absl::Duration>& last);
 
 }  // namespace tidemark::blame

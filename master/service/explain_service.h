@@ -7,6 +7,7 @@
 #include "absl/time/time.h"
 #include "master/service/estimate_queue.h"
 #include "master/service/job_stream.h"
+#include "master/service/job_table.h"
 #include "master/service/live_waits.h"
 #include "tidemark/v1/explain_service.grpc.pb.h"
 
@@ -14,9 +15,12 @@ namespace tidemark::service {
 
 class ExplainService final : public v1::ExplainService::CallbackService {
  public:
-  // Both outlive the service.
-  ExplainService(const Publishing& publishing, LiveWaits& waits)
-      : publishing_(publishing), waits_(waits), started_at_(publishing.clock.Now()) {}
+  // All outlive the service.
+  ExplainService(const Publishing& publishing, LiveWaits& waits, const JobTable& jobs)
+      : publishing_(publishing),
+        waits_(waits),
+        jobs_(jobs),
+        started_at_(publishing.clock.Now()) {}
 
   grpc::ServerUnaryReactor* ExplainJob(grpc::CallbackServerContext* context,
                                        const v1::ExplainJobRequest* request,
@@ -29,9 +33,13 @@ class ExplainService final : public v1::ExplainService::CallbackService {
   // What `caller` may see of it.
   Explanation Answer(const std::string& job_id, const ExplainQuestion& question,
                      const Caller& caller) const;
+  // Says of the worst culprits of other jobs, as far as they are named, how much sooner the job
+  // would end without them.
+  void AddSooner(const ExplainQuestion& question, Explanation& explanation) const;
 
   const Publishing publishing_;
   LiveWaits& waits_;
+  const JobTable& jobs_;
   const absl::Time started_at_;
   EstimateQueue queue_;
 };

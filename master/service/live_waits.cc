@@ -98,4 +98,10 @@ std::optional<Explanation> LiveWaits::Ask(const std::string& job_id,
   return waits_.Ask(job_id, question);
 }
 
+std::vector<blame::LossesTo> LiveWaits::Losses(const std::string& job_id,
+                                               const std::optional<absl::Duration>& last) {
+  const std::lock_guard lock(mutex_);
+  return waits_.Losses(job_id, last);
+}
+
 }  // namespace tidemark::service

@@ -39,6 +39,10 @@ class LiveWaits {
   // Empty: nothing was seen of the job.
   std::optional<Explanation> Ask(const std::string& job_id, const ExplainQuestion& question);
 
+  // As ClusterWaits::Losses().
+  std::vector<blame::LossesTo> Losses(const std::string& job_id,
+                                      const std::optional<absl::Duration>& last);
+
  private:
   static constexpr std::size_t kInboxMax = 100'000;  // taste: some tens of megabytes
   // REQUIRES: mutex_ is held.

@@ -298,7 +298,7 @@ class Master::Impl {
                        },
                        [this] { return history_.Node(); }),
                    jobs_, &metrics_),
-        explain_service_({*hub_, encoded_, clock_, gate_, metrics_}, waits_),
+        explain_service_({*hub_, encoded_, clock_, gate_, metrics_}, waits_, jobs_),
         job_service_({*hub_, encoded_, clock_, gate_, metrics_}, jobs_, workflows_,
                      {.version = TIDEMARK_VERSION,
                       .instance = hub_->instance(),

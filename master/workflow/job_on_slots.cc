@@ -108,8 +108,8 @@ LiveJob LiveJobOf(std::shared_ptr<const Snapshot> newest,
   return followed.At(now, PlannedJob(), Cluster(), /*data_factor=*/1);
 }
 
-absl::StatusOr<estimate::Estimate> EstimateOn(std::uint64_t slots, const LiveJob& job,
-                                              std::uint64_t slots_now) {
+estimate::Application ApplicationOn(std::uint64_t slots, const LiveJob& job,
+                                    std::uint64_t slots_now) {
   estimate::Application application =
       ApplicationOfJobs({&job, 1}, schedule::Parents(1), SlotsAlone(slots_now), JobsOptions());
   application.on = SlotsAlone(slots);
@@ -119,7 +119,11 @@ absl::StatusOr<estimate::Estimate> EstimateOn(std::uint64_t slots, const LiveJob
   }
   // What its executors have is what is asked about.
   for (cost::StageLeft& stage : application.stages) stage.work.at_once_max = schedule::kNoLimit;
-  return estimate::EstimateApplication(application);
+  return application;
+}
+
+bool IsPredicted(const Snapshot& newest, const LiveJob& live) {
+  return live.forecast && !newest.silent_since;
 }
 
 absl::Duration Length(double seconds) {
@@ -175,13 +179,31 @@ HeldSlots SlotsHeld(std::shared_ptr<const Snapshot> newest,
   return slots ? Held(Rounded(static_cast<double>(*slots)), live) : HeldSlots();
 }
 
+absl::StatusOr<estimate::Application> JobAsItIs(std::shared_ptr<const Snapshot> newest,
+                                                std::shared_ptr<const cost::StagesLeft> left,
+                                                absl::Time now) {
+  now = std::max(now, newest->at);
+  const LiveJob live = LiveJobOf(newest, std::move(left), now);
+  const std::optional<std::uint64_t> slots = SlotsOf(live);
+  if (!IsPredicted(*newest, live) || !slots) {
+    return absl::FailedPreconditionError(fmt::format(
+        "job {}: nothing is predicted of it now, or its slots are not known", newest->job_id));
+  }
+  estimate::Application application = ApplicationOn(*slots, live, *slots);
+  if (application.stages.size() <= MapStageOf(1)) {
+    return absl::FailedPreconditionError(
+        fmt::format("job {}: of its tasks only the number is known", newest->job_id));
+  }
+  return application;
+}
+
 absl::StatusOr<Outcome> JobOnSlots(std::shared_ptr<const Snapshot> newest,
                                    std::shared_ptr<const cost::StagesLeft> left,
                                    const Scenario& scenario, absl::Time now) {
   const Snapshot& job = *newest;
   now = std::max(now, job.at);
   const LiveJob live = LiveJobOf(newest, std::move(left), now);
-  if (!live.forecast || job.silent_since) {
+  if (!IsPredicted(job, live)) {
     return absl::FailedPreconditionError(
         fmt::format("job {}: nothing is predicted of it now, so neither is its end on other slots",
                     job.job_id));
@@ -199,9 +221,9 @@ absl::StatusOr<Outcome> JobOnSlots(std::shared_ptr<const Snapshot> newest,
   }
   const absl::StatusOr<std::uint32_t> slots = SlotsAsked(scenario, live);
   if (!slots.ok()) return slots.status();
-  const auto as_it_is = EstimateOn(*slots_now, live, *slots_now);
+  const auto as_it_is = estimate::EstimateApplication(ApplicationOn(*slots_now, live, *slots_now));
   if (!as_it_is.ok()) return as_it_is.status();
-  const auto would_be = EstimateOn(*slots, live, *slots_now);
+  const auto would_be = estimate::EstimateApplication(ApplicationOn(*slots, live, *slots_now));
   if (!would_be.ok()) return would_be.status();
   HeldSlots held = Held(*slots, live);
   if (scenario.executors) held.executors = *scenario.executors;

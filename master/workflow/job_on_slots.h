@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "master/cost/task_times.h"
+#include "master/estimate/application_estimate.h"
 #include "tidemark/job.h"
 #include "tidemark/job_query.h"
 
@@ -29,6 +30,16 @@ struct HeldSlots {
 // Cost: O(stages).
 HeldSlots SlotsHeld(std::shared_ptr<const Snapshot> newest,
                     std::shared_ptr<const cost::StagesLeft> left, absl::Time now);
+
+// The tasks that it has left, on the slots that it has, so that it ends as its forecast says; before
+// them the two stages of its beginning and end (MapStageOf(), ReduceStageOf()), which have none.
+//
+// FailedPrecondition: nothing is predicted of it, how many slots it has is not known now, or what
+// its tasks take is not. REQUIRES: it has begun and has not ended. Cost: that of
+// ApplicationOfJobs().
+absl::StatusOr<estimate::Application> JobAsItIs(std::shared_ptr<const Snapshot> newest,
+                                                std::shared_ptr<const cost::StagesLeft> left,
+                                                absl::Time now);
 
 // The job as it would be, of sequence 0: how long it takes yet and how likely it is late. Its
 // stages and tasks are left out, since what is said of them is of the slots that it has. Tasks that

@@ -47,6 +47,19 @@ void EncodeGrowth(const DataGrowth& growth, v1::DataGrowth& message) {
   message.set_earlier_read_bytes(growth.earlier_read_bytes);
 }
 
+void EncodeSooner(const Culprit& culprit, v1::Culprit& message) {
+  const auto is_told = [](const std::optional<double>& seconds) {
+    return seconds && IsAmount(*seconds);
+  };
+  if (is_told(culprit.sooner_seconds)) message.set_sooner_seconds(*culprit.sooner_seconds);
+  if (is_told(culprit.sooner_seconds_lower)) {
+    message.set_sooner_seconds_lower(*culprit.sooner_seconds_lower);
+  }
+  if (is_told(culprit.sooner_seconds_upper)) {
+    message.set_sooner_seconds_upper(*culprit.sooner_seconds_upper);
+  }
+}
+
 void EncodeQuery(const QueryWaits& query, v1::QueryWaits& message) {
   message.set_query(ValidText(query.query));
   if (query.seconds && IsAmount(*query.seconds)) message.set_seconds(*query.seconds);
@@ -79,6 +92,7 @@ void EncodeQuery(const QueryWaits& query, v1::QueryWaits& message) {
     if (culprit.seconds_upper && IsAmount(*culprit.seconds_upper)) {
       told.set_seconds_upper(*culprit.seconds_upper);
     }
+    EncodeSooner(culprit, told);
   }
 }
 
@@ -130,6 +144,9 @@ absl::StatusOr<QueryWaits> ParseQuery(const v1::QueryWaits& message) {
     absl::Status ok = CheckAmount("seconds", told.seconds());
     if (ok.ok()) ok = CheckAmount("seconds_lower", told.seconds_lower());
     if (ok.ok()) ok = CheckAmount("seconds_upper", told.seconds_upper());
+    if (ok.ok()) ok = CheckAmount("sooner_seconds", told.sooner_seconds());
+    if (ok.ok()) ok = CheckAmount("sooner_seconds_lower", told.sooner_seconds_lower());
+    if (ok.ok()) ok = CheckAmount("sooner_seconds_upper", told.sooner_seconds_upper());
     if (!ok.ok()) return FieldErrorWithin(fmt::format("culprits[{}]", i), ok);
     const auto resource = FromMessage(told.resource());
     if (!resource) continue;
@@ -142,6 +159,9 @@ absl::StatusOr<QueryWaits> ParseQuery(const v1::QueryWaits& message) {
     Culprit& culprit = query.culprits.back();
     if (told.has_seconds_lower()) culprit.seconds_lower = told.seconds_lower();
     if (told.has_seconds_upper()) culprit.seconds_upper = told.seconds_upper();
+    if (told.has_sooner_seconds()) culprit.sooner_seconds = told.sooner_seconds();
+    if (told.has_sooner_seconds_lower()) culprit.sooner_seconds_lower = told.sooner_seconds_lower();
+    if (told.has_sooner_seconds_upper()) culprit.sooner_seconds_upper = told.sooner_seconds_upper();
   }
   return query;
 }

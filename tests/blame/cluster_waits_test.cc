@@ -269,6 +269,33 @@ TEST(ClusterWaits, WhileTasksRunBlamesTheJobThatTookTheProcessor) {
   EXPECT_EQ(explanation.at, Instant(20));
 }
 
+// 15 s of 20, and nobody else was there.
+TEST(ClusterWaits, SaysWhatPartOfTheirTimeTasksLostToAJobThatRuns) {
+  ClusterWaits waits;
+  Driver victim(waits, "victim");
+  Driver other(waits, "other");
+  Share(victim, other, waits);
+  const std::vector<LossesTo> losses = waits.Losses("victim", std::nullopt);
+  ASSERT_THAT(losses, SizeIs(1));
+  EXPECT_EQ(losses[0].job_id, "other");
+  ASSERT_THAT(losses[0].lost.by_stage, SizeIs(1));
+  for (const model::LostShare& lost : {losses[0].lost.by_stage.at(0), losses[0].lost.of_all}) {
+    EXPECT_NEAR(lost.share, 0.75, 1e-6);
+    EXPECT_NEAR(lost.lower, 0.75, 1e-6);
+    EXPECT_NEAR(lost.upper, 0.75, 1e-6);
+  }
+  EXPECT_THAT(waits.Losses("nobody", std::nullopt), IsEmpty());
+}
+
+TEST(ClusterWaits, NothingIsLostAnyMoreToAJobThatRunsNoTask) {
+  ClusterWaits waits;
+  Driver victim(waits, "victim");
+  Driver other(waits, "other");
+  Share(victim, other, waits);
+  other.End(23, 0, 0);
+  EXPECT_THAT(waits.Losses("victim", std::nullopt), IsEmpty());
+}
+
 // A byte took 0.1 s on node-2, where nobody else fetched, and 1 s on node-1, where another did: of
 // the 8 s for 8 bytes there 7.2 s are its doing, in a stage of two tasks at a time 3.6 s.
 TEST(ClusterWaits, OfTheNetworkBlamesWhoFetchedForWhatAByteTookMoreThanElsewhere) {

@@ -68,6 +68,25 @@ TEST(WaitsTable, SaysBetweenWhatLimitsSecondsAre) {
               Contains(HasSubstr("8.0 s for a slot because of sql/0")));
 }
 
+TEST(WaitsTable, SaysOnceOfEachCulpritHowMuchSoonerTheJobWouldEndWithoutIt) {
+  Explanation explanation = TwoQueries();
+  Culprit culprit = {.job_id = "app-7",
+                     .query = "sql/3",
+                     .resource = WaitedResource::kProcessor,
+                     .host = "node-3",
+                     .seconds = 5,
+                     .sooner_seconds = 40.2,
+                     .sooner_seconds_lower = 25.9,
+                     .sooner_seconds_upper = 59.1};
+  explanation.queries[0].culprits = {culprit};
+  explanation.queries[1].culprits = {culprit};
+  constexpr const char* kSentence =
+      "Without app-7/sql/3 from now on, app would end about 40 s sooner (25 to 60 s).";
+  EXPECT_THAT(RenderWaits(explanation, kWide), Contains(kSentence).Times(1));
+  for (QueryWaits& query : explanation.queries) query.culprits[0].sooner_seconds = 0.9;
+  EXPECT_THAT(RenderWaits(explanation, kWide), Not(Contains(HasSubstr("sooner"))));
+}
+
 TEST(WaitsTable, TheLongestTaskOfAQueryIsItsOwnDoing) {
   Explanation explanation = TwoQueries();
   explanation.queries[0].skew_seconds = 6;

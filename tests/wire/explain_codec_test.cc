@@ -29,7 +29,10 @@ Explanation Full() {
                      .host = "node-3",
                      .seconds = 7.5,
                      .seconds_lower = 0,
-                     .seconds_upper = 9},
+                     .seconds_upper = 9,
+                     .sooner_seconds = 40,
+                     .sooner_seconds_lower = 25,
+                     .sooner_seconds_upper = 60},
                     {.jobs = 4, .seconds = 1}};
   return {.job_id = "app",
           .run_uid = "run",

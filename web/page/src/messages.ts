@@ -389,6 +389,9 @@ export interface Culprit {
   seconds?: number;
   seconds_lower?: number;
   seconds_upper?: number;
+  sooner_seconds?: number;
+  sooner_seconds_lower?: number;
+  sooner_seconds_upper?: number;
 }
 
 export interface DataGrowth {
