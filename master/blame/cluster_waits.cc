@@ -325,8 +325,8 @@ void ClusterWaits::End(const Key& key, double at, bool is_good) {
     ++record.ended;
     record.ended_seconds += own;
     record.longest_seconds = std::max(record.longest_seconds, own);
-    record.read_bytes += record.is_map ? running.input_bytes
-                                       : std::max(running.input_bytes, running.read_bytes);
+    record.read_bytes +=
+        record.is_map ? running.input_bytes : std::max(running.input_bytes, running.read_bytes);
   }
   AddSlotWaits(job.slots.End(at));
 }

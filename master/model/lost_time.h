@@ -15,8 +15,9 @@ struct LostShare {
 };
 
 struct LostTime {
-  std::map<std::uint32_t, LostShare> by_stage;  // by number in the job, of those that have run tasks
-  LostShare of_all;                             // of their tasks together
+  std::map<std::uint32_t, LostShare>
+      by_stage;      // by number in the job, of those that have run tasks
+  LostShare of_all;  // of their tasks together
 };
 
 }  // namespace tidemark::model

@@ -239,8 +239,8 @@ Correction::Expected Correction::Predict(std::span<const TimeAt> times) const {
   for (std::size_t s = 0; s < asked; ++s) {
     std::vector<double>& row = expected.together[s];
     for (std::size_t t = 0; t <= s; ++t) {
-      row[t] = Alike(at[s].time, at[s].settings, at[t].time, at[t].settings) +
-               Square(run_deviation_);
+      row[t] =
+          Alike(at[s].time, at[s].settings, at[t].time, at[t].settings) + Square(run_deviation_);
     }
     for (std::size_t i = 0; i < n; ++i) {
       const double own = solved[i][s];

@@ -488,13 +488,12 @@ std::vector<ManyRuns::Part> ManyRuns::PartsOf(const std::vector<OtherStage>& sta
   std::vector<Part> parts;
   for (const OtherStage& other : stages) {
     for (const Time time : {kFresh, kWarm, kLag}) {
-      parts.push_back(
-          {.place = other.place,
-           .time = time,
-           .modelled_seconds = Modelled(other.id, time, other.task_seconds),
-           .waves = time == kWarm ? other.warm_waves : 1,
-           .at = {SeenAs(other.id, time),
-                  Levels(asked.settings, DataBytes(asked), other.stage, asked.others)}});
+      parts.push_back({.place = other.place,
+                       .time = time,
+                       .modelled_seconds = Modelled(other.id, time, other.task_seconds),
+                       .waves = time == kWarm ? other.warm_waves : 1,
+                       .at = {SeenAs(other.id, time), Levels(asked.settings, DataBytes(asked),
+                                                             other.stage, asked.others)}});
     }
   }
   return parts;

@@ -37,8 +37,8 @@ bool IsNamed(const blame::LossesTo& losses, const Culprit& culprit) {
 
 bool IsNamedIn(const Explanation& explanation, const blame::LossesTo& losses) {
   return std::ranges::any_of(explanation.queries, [&](const QueryWaits& query) {
-    return std::ranges::any_of(
-        query.culprits, [&](const Culprit& culprit) { return IsNamed(losses, culprit); });
+    return std::ranges::any_of(query.culprits,
+                               [&](const Culprit& culprit) { return IsNamed(losses, culprit); });
   });
 }
 
@@ -70,17 +70,16 @@ void ExplainService::AddSooner(const ExplainQuestion& question, Explanation& exp
   const LiveEntry::Running job = jobs_.GetRunning(explanation.job_id);
   if (job.snapshot == nullptr || job.snapshot->is_final || job.left == nullptr) return;
   std::vector<blame::LossesTo> all = waits_.Losses(explanation.job_id, question.last);
-  std::erase_if(all, [&](const blame::LossesTo& losses) {
-    return !IsNamedIn(explanation, losses);
-  });
+  std::erase_if(all,
+                [&](const blame::LossesTo& losses) { return !IsNamedIn(explanation, losses); });
   std::ranges::stable_sort(
       all, [](const auto& a, const auto& b) { return a.lost.of_all.share > b.lost.of_all.share; });
   if (all.size() > kSoonerMax) all.resize(kSoonerMax);
   for (const blame::LossesTo& losses : all) {
     const auto culprit = publishing_.hub.Find(losses.job_id);
     if (!culprit.ok() || culprit->newest->is_final) continue;
-    const auto sooner = workflow::SoonerWithout(job.snapshot, job.left, losses.lost,
-                                                publishing_.clock.Now());
+    const auto sooner =
+        workflow::SoonerWithout(job.snapshot, job.left, losses.lost, publishing_.clock.Now());
     if (!sooner.ok()) continue;  // nothing is predicted of the job
     const double most = SecondsThatRemain(*culprit->newest);
     for (QueryWaits& query : explanation.queries) {

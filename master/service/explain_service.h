@@ -17,10 +17,7 @@ class ExplainService final : public v1::ExplainService::CallbackService {
  public:
   // All outlive the service.
   ExplainService(const Publishing& publishing, LiveWaits& waits, const JobTable& jobs)
-      : publishing_(publishing),
-        waits_(waits),
-        jobs_(jobs),
-        started_at_(publishing.clock.Now()) {}
+      : publishing_(publishing), waits_(waits), jobs_(jobs), started_at_(publishing.clock.Now()) {}
 
   grpc::ServerUnaryReactor* ExplainJob(grpc::CallbackServerContext* context,
                                        const v1::ExplainJobRequest* request,

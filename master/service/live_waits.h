@@ -51,7 +51,7 @@ class LiveWaits {
   std::mutex inbox_mutex_;  // guards both inboxes; taken after mutex_ where both are held
   std::vector<Event> inbox_;
   std::vector<std::pair<std::string, blame::EarlierData>> earlier_inbox_;  // by job
-  std::mutex mutex_;  // guards all below
+  std::mutex mutex_;                                                       // guards all below
   blame::ClusterWaits waits_;
   absl::Time advanced_at_ = absl::InfinitePast();
   absl::Time forgot_at_ = absl::InfinitePast();

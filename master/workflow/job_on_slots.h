@@ -31,8 +31,9 @@ struct HeldSlots {
 HeldSlots SlotsHeld(std::shared_ptr<const Snapshot> newest,
                     std::shared_ptr<const cost::StagesLeft> left, absl::Time now);
 
-// The tasks that it has left, on the slots that it has, so that it ends as its forecast says; before
-// them the two stages of its beginning and end (MapStageOf(), ReduceStageOf()), which have none.
+// The tasks that it has left, on the slots that it has, so that it ends as its forecast says;
+// before them the two stages of its beginning and end (MapStageOf(), ReduceStageOf()), which have
+// none.
 //
 // FailedPrecondition: nothing is predicted of it, how many slots it has is not known now, or what
 // its tasks take is not. REQUIRES: it has begun and has not ended. Cost: that of

@@ -15,7 +15,7 @@ using cost::Draws;
 using model::LostShare;
 using model::LostTime;
 
-double PartOf(const LostTime& lost, std::uint32_t stage, double LostShare::* bound) {
+double PartOf(const LostTime& lost, std::uint32_t stage, double LostShare::*bound) {
   const auto seen = lost.by_stage.find(stage);
   if (seen != lost.by_stage.end()) return std::clamp(seen->second.*bound, 0.0, 1.0);
   return bound == &LostShare::upper ? std::clamp(lost.of_all.upper, 0.0, 1.0) : 0;
@@ -30,7 +30,7 @@ void Shorten(double factor, cost::TaskTimes& times) {
 }
 
 // The numbers of a draw belong together, so that what is gained is a difference within it.
-absl::StatusOr<estimate::Range> SoonerBy(double LostShare::* bound, const LostTime& lost,
+absl::StatusOr<estimate::Range> SoonerBy(double LostShare::*bound, const LostTime& lost,
                                          estimate::Application application, const Draws& as_it_is) {
   for (cost::StageLeft& stage : application.stages) {
     Shorten(1 - PartOf(lost, stage.number, bound), stage.times);

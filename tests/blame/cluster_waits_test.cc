@@ -873,10 +873,9 @@ TEST(ClusterWaits, WhatIsReadAgainIsNoGrowth) {
   Scan(driver, waits);
   waits.SetEarlierData("app", Scanned({100}));
   const AttemptId again = {.stage = 0, .index = 1, .attempt = 1};
-  driver.Tell(21, AttemptChanged{.attempt = again,
-                                 .state = AttemptState::kStarted,
-                                 .at = Instant(21),
-                                 .executor = 0});
+  driver.Tell(
+      21, AttemptChanged{
+              .attempt = again, .state = AttemptState::kStarted, .at = Instant(21), .executor = 0});
   driver.Tell(25, AttemptChanged{.attempt = again,
                                  .state = AttemptState::kFinished,
                                  .at = Instant(25),

@@ -64,9 +64,9 @@ void ScanOf(const std::string& job, LiveWaits& waits) {
 }
 
 PastRun RunThatScanned(double bytes, bool is_of_other_job = false) {
-  return {.stages = {.stages = {{.name = "scan", .read_bytes = bytes},
-                                {.name = "", .read_bytes = 1}}},
-          .is_of_other_job = is_of_other_job};
+  return {
+      .stages = {.stages = {{.name = "scan", .read_bytes = bytes}, {.name = "", .read_bytes = 1}}},
+      .is_of_other_job = is_of_other_job};
 }
 
 TEST(LiveWaits, ComparesWhatAJobReadsWithItsEarlierRuns) {

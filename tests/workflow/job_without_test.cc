@@ -21,8 +21,7 @@ Range Exactly(double seconds) {
 std::shared_ptr<Snapshot> JobThatTakes(const Range& remaining) {
   Snapshot job = {.job_id = "job-1", .sequence = 7, .at = kNow, .state = JobState::kRunning};
   job.started_at = kNow - absl::Seconds(50);
-  job.estimate = {
-      .state = EstimateState::kValid, .fraction_done = 0.5, .remaining = remaining};
+  job.estimate = {.state = EstimateState::kValid, .fraction_done = 0.5, .remaining = remaining};
   job.stage_infos = {{.id = {.stage = 3}, .kind = StageKind::kGeneric}};
   job.stages = {{.id = {.stage = 3},
                  .state = StageState::kRunning,
@@ -62,8 +61,7 @@ TEST(JobWithout, TasksTakeLessByWhatThoseOfTheirStageLost) {
 TEST(JobWithout, IsAsUnsureAsTheForecast) {
   const Range remaining = {absl::Seconds(50), absl::Seconds(40), absl::Seconds(60)};
   constexpr model::LostShare kSure = {.share = 0.2, .lower = 0.2, .upper = 0.2};
-  const estimate::Range sooner =
-      SoonerOf(remaining, {.by_stage = {{3, kSure}}, .of_all = kSure});
+  const estimate::Range sooner = SoonerOf(remaining, {.by_stage = {{3, kSure}}, .of_all = kSure});
   EXPECT_NEAR(sooner.median, 10, 0.5);
   EXPECT_NEAR(sooner.lower, 8, 0.5);
   EXPECT_NEAR(sooner.upper, 12, 0.5);
