@@ -90,13 +90,6 @@ std::optional<absl::Duration> TimeToLastStage(const Snapshot& job) {
   return longest > absl::ZeroDuration() ? std::optional(longest) : std::nullopt;
 }
 
-// Empty: it cannot be estimated.
-std::optional<absl::Duration> EndOf(const Plan& plan) {
-  const auto outcome = EstimateStages(plan, {}, absl::UnixEpoch());
-  if (!outcome.ok() || !outcome->snapshot.estimate.remaining) return std::nullopt;
-  return outcome->snapshot.estimate.remaining->median;
-}
-
 // What the tasks of a run took is known to it, but not in which order their slots took them. So
 // that the plan as it is ends when the run did, all of them are stretched: what it ends with moves
 // in proportion. A plan that would have to be stretched by more than kStretchMax is left as it is.
@@ -116,6 +109,21 @@ void TakeAsLongAs(absl::Duration took, Plan& plan) {
 }
 
 }  // namespace
+
+std::optional<absl::Duration> EndOf(const Plan& plan) {
+  const auto outcome = EstimateStages(plan, {}, absl::UnixEpoch());
+  if (!outcome.ok() || !outcome->snapshot.estimate.remaining) return std::nullopt;
+  return outcome->snapshot.estimate.remaining->median;
+}
+
+void Stretch(double factor, Plan& plan) {
+  for (PlannedJob& job : plan.jobs) {
+    for (PlannedStage& stage : job.stages) {
+      Stretch(factor, stage);
+      stage.lag *= factor;
+    }
+  }
+}
 
 absl::StatusOr<SettingsPair> SettingsOf(const spark::MeasuredStages& measured,
                                         const std::map<std::string, std::string>& changes) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +33,11 @@ struct SparkRun {
 };
 // Errors: those of spark::LogReader; FailedPrecondition: no task of it has ended.
 absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path);
+
+// When the plan would end; empty: it cannot be estimated.
+std::optional<absl::Duration> EndOf(const Plan& plan);
+// All its times.
+void Stretch(double factor, Plan& plan);
 
 // The run with other settings of Spark.
 struct OtherRun {

@@ -48,6 +48,18 @@ void SetTimes(const phases::ExpectedStage& expected, const std::vector<phases::T
   stage.last_task_times.clear();
 }
 
+// Two forecasts that know different things: their mean is nearer to the truth than either, and how
+// far they are apart is how little is known.
+void Reconcile(const phases::ExpectedWhole& whole, OtherRun& other) {
+  const auto end = EndOf(other.plan);
+  if (!end || !(*end > absl::ZeroDuration())) return;
+  const double apart = std::log(whole.seconds / absl::ToDoubleSeconds(*end));
+  if (!std::isfinite(apart)) return;
+  Stretch(std::exp(0.5 * apart), other.plan);
+  other.deviation =
+      std::hypot(std::hypot(whole.deviation, other.deviation) / std::sqrt(2.0), 0.5 * apart);
+}
+
 }  // namespace
 
 absl::StatusOr<SparkRuns> SparkRuns::Learn(std::vector<SparkRun> runs,
@@ -61,8 +73,11 @@ absl::StatusOr<SparkRuns> SparkRuns::Learn(std::vector<SparkRun> runs,
           settings.status().code(),
           fmt::format("{}: {}", paths[i], std::string(settings.status().message())));
     }
-    ran.push_back(
-        {.settings = settings->ran, .stages = StagesOf(runs[i]), .names = runs[i].signatures});
+    const auto end = EndOf(runs[i].plan);
+    ran.push_back({.settings = settings->ran,
+                   .stages = StagesOf(runs[i]),
+                   .names = runs[i].signatures,
+                   .seconds = end ? absl::ToDoubleSeconds(*end) : 0});
     data_bytes.push_back(phases::InputBytes(ran.back()));
   }
   auto parameters = SparkParameters::Learn(runs, data_bytes);
@@ -110,6 +125,7 @@ absl::StatusOr<OtherRun> SparkRuns::With(const std::map<std::string, std::string
     SetTimes(expected.stages[i], base.measured.stages().at(base.numbers[i]).tasks, stages[i]);
   }
   stages = Repeated(std::move(stages), base.works, parameters_.Counts(told));
+  if (expected.whole) Reconcile(*expected.whole, other);
   other.remarks = parameters_.Remarks(told);
   if (!other.remarks.empty()) other.deviation = std::max(2 * other.deviation, kUnknownDeviation);
   const auto is_known = [](const phases::ExpectedStage& stage) { return stage.is_known; };

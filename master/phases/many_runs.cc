@@ -31,6 +31,8 @@ constexpr double kClockSeconds = 2e-3;
 constexpr double kLagNoiseSeconds = 0.2;
 // Of a cost that is not told apart: what is less of the time is not worth a word.
 constexpr double kWorthAWord = 0.02;
+// Before settings say what a whole run takes; and as many as settings that varied.
+constexpr std::size_t kWholeRunsMin = 4;
 // Memory and files of a shuffle matter, where they do, over many doublings.
 constexpr double kOfManyDoublings = 0.25;
 
@@ -62,6 +64,16 @@ std::vector<std::size_t> GroupsOf(std::size_t others) {
   std::vector<std::size_t> groups(kLevels + others, kOfOthers);
   for (std::size_t i = 0; i < kLevels; ++i) groups[i] = GroupOf(static_cast<Level>(i));
   return groups;
+}
+
+std::size_t VariedSettings(const std::vector<SeenError>& seen) {
+  std::size_t varied = 0;
+  for (std::size_t i = 0; i < seen[0].settings.size(); ++i) {
+    varied += std::any_of(seen.begin(), seen.end(), [&](const SeenError& one) {
+      return one.settings[i] != seen[0].settings[i];
+    });
+  }
+  return varied;
 }
 
 double Log2(double value) { return std::log2(std::max(value, 1.0)); }
@@ -282,6 +294,43 @@ StageTime ManyRuns::SeenAs(std::size_t stage, Time time) const {
   return Named(stage, time == kFresh ? kWarm : kFresh);
 }
 
+std::vector<double> ManyRuns::LevelsOfWhole(const Settings& settings, double data_bytes,
+                                            const std::vector<double>& others) {
+  Stage whole;
+  whole.size.tasks = settings.sql_partitions;
+  whole.size.next_tasks = settings.default_partitions;
+  return Levels(settings, data_bytes, whole, others);
+}
+
+absl::Status ManyRuns::LearnWholes() {
+  std::vector<SeenError> seen;
+  for (std::size_t r = 0; r < runs_.size(); ++r) {
+    const Run& run = runs_[r];
+    if (!(run.seconds > 0)) continue;
+    seen.push_back({.run = r,
+                    .settings = LevelsOfWhole(run.settings, run.data_bytes, run.others),
+                    .log_error = std::log(run.seconds)});
+  }
+  if (seen.size() < kWholeRunsMin || seen.size() < VariedSettings(seen)) return absl::OkStatus();
+  for (const SeenError& run : seen) {
+    mean_log_seconds_ += run.log_error / static_cast<double>(seen.size());
+  }
+  for (SeenError& run : seen) run.log_error -= mean_log_seconds_;
+  auto whole = Correction::Learn(seen, GroupsOf(runs_[0].others.size()));
+  if (!whole.ok()) return whole.status();
+  whole_.push_back(*std::move(whole));
+  return absl::OkStatus();
+}
+
+std::optional<ExpectedWhole> ManyRuns::Whole(const Asked& asked) const {
+  if (whole_.empty()) return std::nullopt;
+  const TimeAt at = {.settings = LevelsOfWhole(asked.settings, DataBytes(asked), asked.others)};
+  const Correction::Expected expected = whole_[0].Predict({&at, 1});
+  const double seconds = std::exp(mean_log_seconds_ + expected.log_error[0]);
+  if (!(seconds <= kTaskSecondsMax)) return std::nullopt;
+  return ExpectedWhole{.seconds = seconds, .deviation = std::sqrt(expected.together[0][0])};
+}
+
 absl::StatusOr<ManyRuns> ManyRuns::Learn(std::vector<RanApplication> runs,
                                          const CostStatistics& prior) {
   if (runs.empty()) return absl::InvalidArgumentError("no run to learn from");
@@ -294,6 +343,7 @@ absl::StatusOr<ManyRuns> ManyRuns::Learn(std::vector<RanApplication> runs,
     Run& run = learnt.runs_.emplace_back();
     run.settings = runs[r].settings;
     run.others = runs[r].others;
+    run.seconds = runs[r].seconds;
     run.data_bytes = InputBytes(runs[r]);
     for (std::size_t i = 0; i < runs[r].stages.size(); ++i) {
       const RanStage& ran = runs[r].stages[i];
@@ -325,6 +375,8 @@ absl::StatusOr<ManyRuns> ManyRuns::Learn(std::vector<RanApplication> runs,
   if (!correction.ok()) return correction.status();
   learnt.costs_.push_back(*std::move(costs));
   learnt.correction_.push_back(*std::move(correction));
+  const absl::Status wholes = learnt.LearnWholes();
+  if (!wholes.ok()) return wholes;
   return learnt;
 }
 
@@ -521,6 +573,7 @@ ExpectedRun ManyRuns::On(std::size_t like, const Asked& asked) const {
   const std::vector<OtherStage> stages = OtherStages(run, asked);
   ExpectedRun expected = {.stages = std::vector<ExpectedStage>(run.stages.size()),
                           .deviation = kUnknownDeviation,
+                          .whole = Whole(asked),
                           .binding = BindingIn(stages),
                           .beyond = Beyond(asked)};
   if (stages.empty()) return expected;

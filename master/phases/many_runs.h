@@ -8,6 +8,9 @@
 // its mean over the runs. The run that is most like what is asked for lends its stages and the
 // sizes of their data.
 //
+// Beside that stands what the settings alone say of whole runs, where there are enough of them: it
+// knows nothing of stages, and so does not make their mistakes.
+//
 //   const auto models = ManyRuns::Learn(runs, UsualCosts());
 //   const std::size_t like = models->MostLike({.settings = other, .data_factor = 2});
 //   const auto expected = models->On(like, {.settings = other, .data_factor = 2});
@@ -19,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +42,7 @@ struct RanApplication {
   // What else is to be told apart, such as parameters of the program, as powers of two; as many of
   // each run.
   std::vector<double> others;
+  double seconds = 0;  // from its start to the end of its last stage; 0: not known
 };
 
 // Of all stages that read and fetch nothing.
@@ -68,9 +73,16 @@ struct ExpectedStage {
 enum class Binding : std::uint8_t { kProcessor, kDisk, kNetwork, kTaskStarts };
 const char* NameOf(Binding binding);  // for people
 
+// What the settings of the runs alone say.
+struct ExpectedWhole {
+  double seconds = 0;
+  double deviation = 0;  // of its log
+};
+
 struct ExpectedRun {
-  std::vector<ExpectedStage> stages;  // as those of the run that it is like
-  double deviation = 0;               // of the log of the whole
+  std::vector<ExpectedStage> stages;   // as those of the run that it is like
+  double deviation = 0;                // of the log of the whole, as these stages make it up
+  std::optional<ExpectedWhole> whole;  // empty: too few runs for as many settings as varied
   Binding binding = Binding::kProcessor;
   // For people: settings beyond those of all runs, and costs that no run tells.
   std::vector<std::string> beyond;
@@ -104,6 +116,7 @@ class ManyRuns {
     Settings settings;
     double data_bytes = 0;  // 0: not known
     std::vector<double> others;
+    double seconds = 0;
     std::vector<Known> stages;
   };
   // A stage at the settings that are asked about, as the models alone have it.
@@ -140,6 +153,10 @@ class ManyRuns {
   static std::vector<double> Levels(const Settings& settings, double data_bytes, const Stage& stage,
                                     const std::vector<double>& others);
   static Stage Resized(const Known& known, const Run& run, const Asked& asked, double data_factor);
+  static std::vector<double> LevelsOfWhole(const Settings& settings, double data_bytes,
+                                           const std::vector<double>& others);
+  absl::Status LearnWholes();
+  std::optional<ExpectedWhole> Whole(const Asked& asked) const;
   double DataBytes(const Asked& asked) const { return asked.data_factor * runs_[0].data_bytes; }
   std::vector<std::string> Beyond(const Asked& asked) const;
   std::vector<OtherStage> OtherStages(const Run& run, const Asked& asked) const;
@@ -157,6 +174,8 @@ class ManyRuns {
   std::vector<double> mean_lags_;       // over runs; 0: it did not wait in all that had it
   std::vector<LearntCosts> costs_;      // one
   std::vector<Correction> correction_;  // one
+  double mean_log_seconds_ = 0;         // of whole runs
+  std::vector<Correction> whole_;       // of these; one, or none: too few runs
 };
 
 }  // namespace tidemark::phases

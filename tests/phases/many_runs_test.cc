@@ -180,6 +180,37 @@ TEST(ManyRuns, KnowsTasksOfAWarmthThatNoRunHadByTheOthers) {
   }
 }
 
+// A whole run takes twice as long with each doubling of executors, whatever its stages say.
+TEST(ManyRuns, SettingsAloneSayWhatAWholeRunTakes) {
+  std::vector<RanApplication> runs;
+  for (const std::uint32_t executors : {1, 2, 4, 8}) {
+    for (const std::uint32_t partitions : {8, 32}) {
+      RanApplication& run = runs.emplace_back(RunWith(With(executors, partitions)));
+      run.seconds = 10.0 * executors;
+    }
+  }
+  const ManyRuns learnt = Learnt(std::move(runs));
+  const auto seconds = [&](std::uint32_t executors) {
+    return learnt.On(0, {.settings = With(executors, 8)}).whole->seconds;
+  };
+  EXPECT_NEAR(seconds(1), 10, 2);
+  EXPECT_NEAR(seconds(4), 40, 8);
+  const auto deviation = [&](std::uint32_t executors) {
+    return learnt.On(0, {.settings = With(executors, 8)}).whole->deviation;
+  };
+  EXPECT_LT(deviation(4), 0.3);
+  EXPECT_GT(deviation(64), 2 * deviation(4)) << "no run was near";
+}
+
+TEST(ManyRuns, FewRunsSayNothingOfWholeOnes) {
+  std::vector<RanApplication> runs = {RunWith(With(1, 8)), RunWith(With(2, 8)), RunWith(With(4, 8)),
+                                      RunWith(With(8, 8))};
+  for (RanApplication& run : runs) run.seconds = 10;
+  EXPECT_TRUE(Learnt(runs).On(0, {.settings = With(1, 8)}).whole);
+  runs[3].seconds = 0;
+  EXPECT_FALSE(Learnt(runs).On(0, {.settings = With(1, 8)}).whole) << "of one it is not known";
+}
+
 TEST(ManyRuns, FetchesSoManyTimesWhatItDidWhereThatIsTold) {
   const ManyRuns learnt = Usual();
   const Asked asked = {.settings = With(1, 8), .fetched = {{"sum", 2}}};
