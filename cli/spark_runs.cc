@@ -48,16 +48,19 @@ void SetTimes(const phases::ExpectedStage& expected, const std::vector<phases::T
   stage.last_task_times.clear();
 }
 
-// Two forecasts that know different things: their mean is nearer to the truth than either, and how
-// far they are apart is how little is known.
+// Two forecasts that know different things, each weighted by how sure it is of itself. How far they
+// are apart is part of what is not known.
 void Reconcile(const phases::ExpectedWhole& whole, OtherRun& other) {
   const auto end = EndOf(other.plan);
   if (!end || !(*end > absl::ZeroDuration())) return;
   const double apart = std::log(whole.seconds / absl::ToDoubleSeconds(*end));
-  if (!std::isfinite(apart)) return;
-  Stretch(std::exp(0.5 * apart), other.plan);
-  other.deviation =
-      std::hypot(std::hypot(whole.deviation, other.deviation) / std::sqrt(2.0), 0.5 * apart);
+  const double variance = other.deviation * other.deviation;
+  const double of_whole = whole.deviation * whole.deviation;
+  if (!std::isfinite(apart) || !(variance + of_whole > 0)) return;
+  const double share = variance / (variance + of_whole);
+  Stretch(std::exp(share * apart), other.plan);
+  other.deviation = std::sqrt((1 - share) * variance + share * of_whole +
+                              share * (1 - share) * apart * apart);
 }
 
 }  // namespace

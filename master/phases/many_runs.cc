@@ -66,16 +66,6 @@ std::vector<std::size_t> GroupsOf(std::size_t others) {
   return groups;
 }
 
-std::size_t VariedSettings(const std::vector<SeenError>& seen) {
-  std::size_t varied = 0;
-  for (std::size_t i = 0; i < seen[0].settings.size(); ++i) {
-    varied += std::any_of(seen.begin(), seen.end(), [&](const SeenError& one) {
-      return one.settings[i] != seen[0].settings[i];
-    });
-  }
-  return varied;
-}
-
 double Log2(double value) { return std::log2(std::max(value, 1.0)); }
 
 // Bytes of a record that was written for a shuffle, or else read of one; 0: there was none.
@@ -311,7 +301,7 @@ absl::Status ManyRuns::LearnWholes() {
                     .settings = LevelsOfWhole(run.settings, run.data_bytes, run.others),
                     .log_error = std::log(run.seconds)});
   }
-  if (seen.size() < kWholeRunsMin || seen.size() < VariedSettings(seen)) return absl::OkStatus();
+  if (seen.size() < kWholeRunsMin) return absl::OkStatus();
   for (const SeenError& run : seen) {
     mean_log_seconds_ += run.log_error / static_cast<double>(seen.size());
   }
