@@ -88,12 +88,7 @@ class Explainer {
       waiting.stage_seconds_each = 1;  // those of tasks count whole
       AddCosts(resource, host, waiting, neighbours, sums);
     }
-    for (const auto& [who, cost] : sums.culprits) {
-      Cost& sum = losses.others[std::get<Query>(who)];
-      sum.seconds += cost.seconds;
-      sum.limits.lower += cost.limits.lower;
-      sum.limits.upper += cost.limits.upper;
-    }
+    for (const auto& [who, cost] : sums.culprits) losses.others[std::get<Query>(who)] += cost;
     return losses;
   }
 
