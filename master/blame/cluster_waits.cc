@@ -267,9 +267,16 @@ void ClusterWaits::Change(JobNumber number, const AttemptChanged& changed, const
     case AttemptState::kKilled:
       return End(key, InstantOf(records_.job(number), event, changed.at),
                  changed.state == AttemptState::kFinished);
+    case AttemptState::kObsolete:
+      return LoseOutput(records_.job(number), id.stage);
     default:
       return;
   }
+}
+
+void ClusterWaits::LoseOutput(const JobRecord& job, std::uint32_t stage_number) {
+  const auto known = job.stages.find(stage_number);
+  if (known != job.stages.end()) records_.stage(known->second).has_lost_output = true;
 }
 
 void ClusterWaits::Start(JobNumber number, const AttemptChanged& changed, const Event& event) {

@@ -110,6 +110,7 @@ class ClusterWaits {
   void OpenExecutor(JobRecord& job, Source& source, const ExecutorOpened& opened);
   void CloseExecutor(JobRecord& job, Source& source, const ExecutorClosed& closed);
   void Change(JobNumber number, const AttemptChanged& changed, const Event& event);
+  void LoseOutput(const JobRecord& job, std::uint32_t stage_number);
   void Start(JobNumber number, const AttemptChanged& changed, const Event& event);
   void End(const Key& key, double at, bool is_good);
   void EndAll(JobNumber number);

@@ -177,8 +177,8 @@ class Explainer {
     }
   }
 
-  // How much of it was read in the last minutes is not kept. Where more tasks ended than there are,
-  // some ran again, and what these read is counted twice.
+  // How much of it was read in the last minutes is not kept. What tasks that ran again read is
+  // counted twice: where output was lost, or where more tasks ended than there are.
   std::optional<DataGrowth> GrowthOfData(const QueryRecord& query) const {
     if (question_.last) return std::nullopt;
     const EarlierData& earlier = records_.job(query.job).earlier;
@@ -186,7 +186,7 @@ class Explainer {
     for (const Stage each : query.stages) {
       const StageRecord& stage = records_.stage(each);
       const EarlierBytes* const before = EarlierBytesOfStage(earlier, stage);
-      if (before == nullptr || stage.ended > stage.tasks) continue;
+      if (before == nullptr || stage.ended > stage.tasks || stage.has_lost_output) continue;
       const auto growth = GrowthOf(stage.ended_seconds, stage.read_bytes, *before);
       if (!growth) continue;
       if (sum) {

@@ -926,6 +926,20 @@ TEST(ClusterWaits, WhatIsReadAgainIsNoGrowth) {
   EXPECT_FALSE(AskOf(waits, "app").queries.at(0).data_growth);
 }
 
+// Of three tasks two have ended; what one of them wrote is lost, so that it will read its part again.
+TEST(ClusterWaits, WhatIsReadAgainIsNoGrowthWhileTheStageRuns) {
+  ClusterWaits waits;
+  Driver driver(waits, "app");
+  Scan(driver, waits);
+  driver.Tell(20, StageOpened{.stage = 0, .signature = "scan", .group = "sql/0", .task_count = 3});
+  waits.SetEarlierData("app", Scanned({100}));
+  ASSERT_TRUE(AskOf(waits, "app").queries.at(0).data_growth);
+  driver.Tell(21, AttemptChanged{.attempt = {.stage = 0, .index = 1},
+                                 .state = AttemptState::kObsolete,
+                                 .at = Instant(10)});
+  EXPECT_FALSE(AskOf(waits, "app").queries.at(0).data_growth);
+}
+
 TEST(ClusterWaits, OfAMapStageWhatItsTasksWereToldToReadCounts) {
   ClusterWaits waits;
   Driver driver(waits, "mapreduce");
