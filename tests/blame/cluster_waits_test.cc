@@ -926,7 +926,8 @@ TEST(ClusterWaits, WhatIsReadAgainIsNoGrowth) {
   EXPECT_FALSE(AskOf(waits, "app").queries.at(0).data_growth);
 }
 
-// Of three tasks two have ended; what one of them wrote is lost, so that it will read its part again.
+// Of three tasks two have ended; what one of them wrote is lost, so that it will read its part
+// again.
 TEST(ClusterWaits, WhatIsReadAgainIsNoGrowthWhileTheStageRuns) {
   ClusterWaits waits;
   Driver driver(waits, "app");
