@@ -504,7 +504,7 @@ std::vector<LossesTo> ClusterWaits::Losses(const std::string& job_id, const std:
                                            std::size_t most,
                                            const std::optional<absl::Duration>& last) const {
   const auto number = records_.FindJob(job_id);
-  if (!number || to.empty()) return {};
+  if (!number) return {};
   const auto name_of = [&](Query query) {
     const QueryRecord& record = records_.query(query);
     return QueryName{records_.job(record.job).id, record.name};
@@ -513,6 +513,8 @@ std::vector<LossesTo> ClusterWaits::Losses(const std::string& job_id, const std:
   for (const auto& [key, task] : running_) {
     if (std::get<0>(key) != *number) running.insert(records_.stage(task.stage).query);
   }
+  std::erase_if(running, [&](Query query) { return !to.contains(name_of(query)); });
+  if (running.empty()) return {};
   std::map<std::uint32_t, StageLosses> by_stage;
   StageLosses all;
   for (const auto& [stage_number, stage] : records_.job(*number).stages) {
@@ -524,7 +526,7 @@ std::vector<LossesTo> ClusterWaits::Losses(const std::string& job_id, const std:
   }
   std::vector<std::pair<Query, Cost>> worst;
   for (const auto& [query, cost] : all.others) {
-    if (running.contains(query) && to.contains(name_of(query))) worst.emplace_back(query, cost);
+    if (running.contains(query)) worst.emplace_back(query, cost);
   }
   std::stable_sort(worst.begin(), worst.end(), [](const auto& a, const auto& b) {
     return a.second.seconds > b.second.seconds;
