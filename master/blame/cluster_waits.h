@@ -73,7 +73,7 @@ class ClusterWaits {
   std::optional<Explanation> Ask(const std::string& job_id, const ExplainQuestion& question) const;
   // Of the newest run of the job, in `last`, in minutes, or in all: to the `most` queries that took
   // most, of those of `to` that are of other jobs and run tasks now; the worst first.
-  // Cost: O(attempts that run), and where one of `to` does O(what the job's stages met, and `most` x
+  // Cost: O(attempts that run), and if one of `to` does O(what the job's stages met, and `most` x
   // its stages).
   std::vector<LossesTo> Losses(const std::string& job_id, const std::set<QueryName>& to,
                                std::size_t most, const std::optional<absl::Duration>& last) const;
