@@ -86,14 +86,14 @@ std::string Size(double bytes) {
   return text::SizeText(static_cast<std::uint64_t>(std::clamp(bytes, 0.0, kLargest)));
 }
 
-// "sql/3: its tasks read 20.0 GB, in earlier runs 10.0 GB: that took them about 40.0 s (30.0 to
-// 48.0) more, summed over tasks".
+// "sql/3: stages of it read 20.0 GB, in earlier runs 10.0 GB: that took their tasks about 40.0 s
+// (30.0 to 48.0) more, summed over tasks"; of other stages nothing is said.
 std::string GrowthSentence(const Explanation& explanation, const QueryWaits& query) {
   if (!query.data_growth || !IsOwnDoing(query, query.data_growth->task_seconds)) return "";
   const DataGrowth& growth = *query.data_growth;
   return fmt::format(
-      "{}: its tasks read {}, in earlier runs {}: that took them about {:.1f} s{} more, summed "
-      "over tasks",
+      "{}: stages of it read {}, in earlier runs {}: that took their tasks about {:.1f} s{} more, "
+      "summed over tasks",
       NameOf(explanation, query), Size(growth.read_bytes), Size(growth.earlier_read_bytes),
       growth.task_seconds, LimitsOf(growth.task_seconds_lower, growth.task_seconds_upper));
 }

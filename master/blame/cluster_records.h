@@ -80,6 +80,7 @@ struct StageRecord {
   double ended_seconds = 0;
   double longest_seconds = 0;
   double read_bytes = 0;
+  bool has_lost_output = false;  // of a task that had ended well, which runs again
 };
 
 // Not thread-safe. References to queries and stages hold until one is added.

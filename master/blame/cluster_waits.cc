@@ -267,9 +267,16 @@ void ClusterWaits::Change(JobNumber number, const AttemptChanged& changed, const
     case AttemptState::kKilled:
       return End(key, InstantOf(records_.job(number), event, changed.at),
                  changed.state == AttemptState::kFinished);
+    case AttemptState::kObsolete:
+      return LoseOutput(records_.job(number), id.stage);
     default:
       return;
   }
+}
+
+void ClusterWaits::LoseOutput(const JobRecord& job, std::uint32_t stage_number) {
+  const auto known = job.stages.find(stage_number);
+  if (known != job.stages.end()) records_.stage(known->second).has_lost_output = true;
 }
 
 void ClusterWaits::Start(JobNumber number, const AttemptChanged& changed, const Event& event) {
@@ -493,36 +500,42 @@ std::optional<Explanation> ClusterWaits::Ask(const std::string& job_id,
   return explanation;
 }
 
-std::vector<LossesTo> ClusterWaits::Losses(const std::string& job_id,
+std::vector<LossesTo> ClusterWaits::Losses(const std::string& job_id, const std::set<QueryName>& to,
+                                           std::size_t most,
                                            const std::optional<absl::Duration>& last) const {
   const auto number = records_.FindJob(job_id);
   if (!number) return {};
+  const auto name_of = [&](Query query) {
+    const QueryRecord& record = records_.query(query);
+    return QueryName{records_.job(record.job).id, record.name};
+  };
   std::set<Query> running;
   for (const auto& [key, task] : running_) {
-    const Query query = records_.stage(task.stage).query;
-    if (records_.query(query).job != *number) running.insert(query);
+    if (std::get<0>(key) != *number) running.insert(records_.stage(task.stage).query);
   }
+  std::erase_if(running, [&](Query query) { return !to.contains(name_of(query)); });
+  if (running.empty()) return {};
   std::map<std::uint32_t, StageLosses> by_stage;
   StageLosses all;
   for (const auto& [stage_number, stage] : records_.job(*number).stages) {
     StageLosses losses = LossesOf(records_, contention_, stage, last);
     if (losses.ran <= 0) continue;
     all.ran += losses.ran;
-    for (const auto& [query, cost] : losses.others) {
-      Cost& sum = all.others[query];
-      sum.seconds += cost.seconds;
-      sum.limits.lower += cost.limits.lower;
-      sum.limits.upper += cost.limits.upper;
-    }
+    for (const auto& [query, cost] : losses.others) all.others[query] += cost;
     by_stage.emplace(stage_number, std::move(losses));
   }
-  std::vector<LossesTo> result;
+  std::vector<std::pair<Query, Cost>> worst;
   for (const auto& [query, cost] : all.others) {
-    if (!running.contains(query)) continue;
-    const QueryRecord& record = records_.query(query);
+    if (running.contains(query)) worst.emplace_back(query, cost);
+  }
+  std::stable_sort(worst.begin(), worst.end(), [](const auto& a, const auto& b) {
+    return a.second.seconds > b.second.seconds;
+  });
+  if (worst.size() > most) worst.resize(most);
+  std::vector<LossesTo> result;
+  for (const auto& [query, cost] : worst) {
     LossesTo& losses = result.emplace_back();
-    losses.job_id = records_.job(record.job).id;
-    losses.query = record.name;
+    losses.query = name_of(query);
     losses.lost.of_all = ShareOf(cost, all.ran);
     for (auto& [stage_number, of_stage] : by_stage) {
       losses.lost.by_stage[stage_number] = ShareOf(of_stage.others[query], of_stage.ran);

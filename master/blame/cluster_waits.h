@@ -3,9 +3,11 @@
 // job of Spark outside of any; stages of no group are those of a query without a name. Pure.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -23,10 +25,15 @@
 
 namespace tidemark::blame {
 
-// What the tasks of a job lost to one query of another job, for want of anything but slots.
-struct LossesTo {
+struct QueryName {
   std::string job_id;
   std::string query;  // empty: the job names none
+  friend auto operator<=>(const QueryName&, const QueryName&) = default;
+};
+
+// What the tasks of a job lost to one query of another job, for want of anything but slots.
+struct LossesTo {
+  QueryName query;
   model::LostTime lost;
 };
 
@@ -64,10 +71,12 @@ class ClusterWaits {
 
   // The newest run of the job. Empty: nothing is known of it.
   std::optional<Explanation> Ask(const std::string& job_id, const ExplainQuestion& question) const;
-  // Of the newest run of the job, to queries of other jobs that run tasks now; in `last`, in
-  // minutes, or in all. Cost: O(attempts that run, and what the job's stages met).
-  std::vector<LossesTo> Losses(const std::string& job_id,
-                               const std::optional<absl::Duration>& last) const;
+  // Of the newest run of the job, in `last`, in minutes, or in all: to the `most` queries that took
+  // most, of those of `to` that are of other jobs and run tasks now; the worst first.
+  // Cost: O(attempts that run), and if one of `to` does O(what the job's stages met, and `most` x
+  // its stages).
+  std::vector<LossesTo> Losses(const std::string& job_id, const std::set<QueryName>& to,
+                               std::size_t most, const std::optional<absl::Duration>& last) const;
   // In the order of their ids.
   std::vector<std::string> jobs() const { return records_.JobIds(); }
 
@@ -102,6 +111,7 @@ class ClusterWaits {
   void OpenExecutor(JobRecord& job, Source& source, const ExecutorOpened& opened);
   void CloseExecutor(JobRecord& job, Source& source, const ExecutorClosed& closed);
   void Change(JobNumber number, const AttemptChanged& changed, const Event& event);
+  void LoseOutput(const JobRecord& job, std::uint32_t stage_number);
   void Start(JobNumber number, const AttemptChanged& changed, const Event& event);
   void End(const Key& key, double at, bool is_good);
   void EndAll(JobNumber number);

@@ -88,12 +88,7 @@ class Explainer {
       waiting.stage_seconds_each = 1;  // those of tasks count whole
       AddCosts(resource, host, waiting, neighbours, sums);
     }
-    for (const auto& [who, cost] : sums.culprits) {
-      Cost& sum = losses.others[std::get<Query>(who)];
-      sum.seconds += cost.seconds;
-      sum.limits.lower += cost.limits.lower;
-      sum.limits.upper += cost.limits.upper;
-    }
+    for (const auto& [who, cost] : sums.culprits) losses.others[std::get<Query>(who)] += cost;
     return losses;
   }
 
@@ -182,8 +177,8 @@ class Explainer {
     }
   }
 
-  // How much of it was read in the last minutes is not kept. Where more tasks ended than there are,
-  // some ran again, and what these read is counted twice.
+  // How much of it was read in the last minutes is not kept. What tasks that ran again read is
+  // counted twice: where output was lost, or where more tasks ended than there are.
   std::optional<DataGrowth> GrowthOfData(const QueryRecord& query) const {
     if (question_.last) return std::nullopt;
     const EarlierData& earlier = records_.job(query.job).earlier;
@@ -191,7 +186,7 @@ class Explainer {
     for (const Stage each : query.stages) {
       const StageRecord& stage = records_.stage(each);
       const EarlierBytes* const before = EarlierBytesOfStage(earlier, stage);
-      if (before == nullptr || stage.ended > stage.tasks) continue;
+      if (before == nullptr || stage.ended > stage.tasks || stage.has_lost_output) continue;
       const auto growth = GrowthOf(stage.ended_seconds, stage.read_bytes, *before);
       if (!growth) continue;
       if (sum) {

@@ -20,6 +20,12 @@ std::optional<QueryWaits> ExplainQuery(const ClusterRecords& records, const Cont
 struct Cost {
   double seconds = 0;
   Limits limits;
+  Cost& operator+=(const Cost& more) {
+    seconds += more.seconds;
+    limits.lower += more.limits.lower;
+    limits.upper += more.limits.upper;
+    return *this;
+  }
 };
 
 // Seconds of tasks.

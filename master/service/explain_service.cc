@@ -5,12 +5,13 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "master/service/grpc_status.h"
 #include "master/service/hide_culprits.h"
+#include "master/service/named_culprits.h"
 #include "master/workflow/job_without.h"
 #include "proto/wire/explain_codec.h"
 #include "proto/wire/message_time.h"
@@ -30,24 +31,6 @@ constexpr absl::Duration kSettled = absl::Seconds(5);
 // Of so many culprits it is said how much sooner a job would end without them: each takes four
 // estimates of its end.
 constexpr std::size_t kSoonerMax = 3;
-
-bool IsNamed(const blame::LossesTo& losses, const Culprit& culprit) {
-  return culprit.job_id == losses.job_id && culprit.query == losses.query;
-}
-
-bool IsNamedIn(const Explanation& explanation, const blame::LossesTo& losses) {
-  return std::ranges::any_of(explanation.queries, [&](const QueryWaits& query) {
-    return std::ranges::any_of(query.culprits,
-                               [&](const Culprit& culprit) { return IsNamed(losses, culprit); });
-  });
-}
-
-// Who will soon be gone anyway takes no more than that.
-double SecondsThatRemain(const Snapshot& culprit) {
-  const std::optional<Range>& remaining = culprit.estimate.remaining;
-  if (!remaining || !remaining->upper) return std::numeric_limits<double>::infinity();
-  return std::max(absl::ToDoubleSeconds(*remaining->upper), 0.0);
-}
 
 }  // namespace
 
@@ -69,27 +52,16 @@ Explanation ExplainService::Answer(const std::string& job_id, const ExplainQuest
 void ExplainService::AddSooner(const ExplainQuestion& question, Explanation& explanation) const {
   const LiveEntry::Running job = jobs_.GetRunning(explanation.job_id);
   if (job.snapshot == nullptr || job.snapshot->is_final || job.left == nullptr) return;
-  std::vector<blame::LossesTo> all = waits_.Losses(explanation.job_id, question.last);
-  std::erase_if(all,
-                [&](const blame::LossesTo& losses) { return !IsNamedIn(explanation, losses); });
-  std::ranges::stable_sort(
-      all, [](const auto& a, const auto& b) { return a.lost.of_all.share > b.lost.of_all.share; });
-  if (all.size() > kSoonerMax) all.resize(kSoonerMax);
-  for (const blame::LossesTo& losses : all) {
-    const auto culprit = publishing_.hub.Find(losses.job_id);
+  const std::set<blame::QueryName> named = NamedCulprits(explanation);
+  if (named.empty()) return;
+  for (const blame::LossesTo& losses :
+       waits_.Losses(explanation.job_id, named, kSoonerMax, question.last)) {
+    const auto culprit = publishing_.hub.Find(losses.query.job_id);
     if (!culprit.ok() || culprit->newest->is_final) continue;
     const auto sooner =
         workflow::SoonerWithout(job.snapshot, job.left, losses.lost, publishing_.clock.Now());
-    if (!sooner.ok()) continue;  // nothing is predicted of the job
-    const double most = SecondsThatRemain(*culprit->newest);
-    for (QueryWaits& query : explanation.queries) {
-      for (Culprit& named : query.culprits) {
-        if (!IsNamed(losses, named)) continue;
-        named.sooner_seconds = std::min(sooner->median, most);
-        named.sooner_seconds_lower = std::min(sooner->lower, most);
-        named.sooner_seconds_upper = std::min(sooner->upper, most);
-      }
-    }
+    if (!sooner.ok()) return;  // nothing is predicted of the job
+    SetSooner(losses.query, *sooner, *culprit->newest, explanation);
   }
 }
 

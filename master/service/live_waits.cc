@@ -99,9 +99,11 @@ std::optional<Explanation> LiveWaits::Ask(const std::string& job_id,
 }
 
 std::vector<blame::LossesTo> LiveWaits::Losses(const std::string& job_id,
+                                               const std::set<blame::QueryName>& to,
+                                               std::size_t most,
                                                const std::optional<absl::Duration>& last) {
   const std::lock_guard lock(mutex_);
-  return waits_.Losses(job_id, last);
+  return waits_.Losses(job_id, to, most, last);
 }
 
 }  // namespace tidemark::service

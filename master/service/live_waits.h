@@ -8,6 +8,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -41,6 +42,7 @@ class LiveWaits {
 
   // As ClusterWaits::Losses().
   std::vector<blame::LossesTo> Losses(const std::string& job_id,
+                                      const std::set<blame::QueryName>& to, std::size_t most,
                                       const std::optional<absl::Duration>& last);
 
  private:

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -269,22 +270,24 @@ TEST(ClusterWaits, WhileTasksRunBlamesTheJobThatTookTheProcessor) {
   EXPECT_EQ(explanation.at, Instant(20));
 }
 
+const std::set<QueryName> kOther = {{"other", ""}};
+
 // 15 s of 20, and nobody else was there.
 TEST(ClusterWaits, SaysWhatPartOfTheirTimeTasksLostToAJobThatRuns) {
   ClusterWaits waits;
   Driver victim(waits, "victim");
   Driver other(waits, "other");
   Share(victim, other, waits);
-  const std::vector<LossesTo> losses = waits.Losses("victim", std::nullopt);
+  const std::vector<LossesTo> losses = waits.Losses("victim", kOther, 3, std::nullopt);
   ASSERT_THAT(losses, SizeIs(1));
-  EXPECT_EQ(losses[0].job_id, "other");
+  EXPECT_EQ(losses[0].query, (QueryName{"other", ""}));
   ASSERT_THAT(losses[0].lost.by_stage, SizeIs(1));
   for (const model::LostShare& lost : {losses[0].lost.by_stage.at(0), losses[0].lost.of_all}) {
     EXPECT_NEAR(lost.share, 0.75, 1e-6);
     EXPECT_NEAR(lost.lower, 0.75, 1e-6);
     EXPECT_NEAR(lost.upper, 0.75, 1e-6);
   }
-  EXPECT_THAT(waits.Losses("nobody", std::nullopt), IsEmpty());
+  EXPECT_THAT(waits.Losses("nobody", kOther, 3, std::nullopt), IsEmpty());
 }
 
 TEST(ClusterWaits, NothingIsLostAnyMoreToAJobThatRunsNoTask) {
@@ -293,7 +296,46 @@ TEST(ClusterWaits, NothingIsLostAnyMoreToAJobThatRunsNoTask) {
   Driver other(waits, "other");
   Share(victim, other, waits);
   other.End(23, 0, 0);
-  EXPECT_THAT(waits.Losses("victim", std::nullopt), IsEmpty());
+  EXPECT_THAT(waits.Losses("victim", kOther, 3, std::nullopt), IsEmpty());
+}
+
+TEST(ClusterWaits, OfLossesOnlyThoseToQueriesThatAreAskedAboutAreTold) {
+  ClusterWaits waits;
+  Driver victim(waits, "victim");
+  Driver other(waits, "other");
+  Share(victim, other, waits);
+  EXPECT_THAT(waits.Losses("victim", {}, 3, std::nullopt), IsEmpty());
+  EXPECT_THAT(waits.Losses("victim", {{"other", "sql/1"}, {"another", ""}}, 3, std::nullopt),
+              IsEmpty());
+  EXPECT_THAT(waits.Losses("victim", kOther, 0, std::nullopt), IsEmpty());
+}
+
+// On node-1 half of 10 s are lost to `heavy`, a quarter to `light`.
+TEST(ClusterWaits, TheQueryThatTookMostComesFirst) {
+  ClusterWaits waits;
+  Driver victim(waits, "victim");
+  Driver light(waits, "a light one");
+  Driver heavy(waits, "heavy");
+  for (Driver* driver : {&victim, &light, &heavy}) {
+    driver->Executor("node-1", 1);
+    driver->Stage(0, 0, 1);
+    driver->Start(0, 0, 0);
+  }
+  for (int second = 1; second <= 10; ++second) {
+    victim.Heartbeat(second, 0, 0, 0.25 * second, 0.75 * second);
+    light.Heartbeat(second, 0, 0, 0.25 * second, 0.75 * second);
+    heavy.Heartbeat(second, 0, 0, 0.5 * second, 0.5 * second);
+  }
+  waits.Advance(Instant(13));
+  const std::set<QueryName> both = {{"a light one", ""}, {"heavy", ""}};
+  const std::vector<LossesTo> losses = waits.Losses("victim", both, 2, std::nullopt);
+  ASSERT_THAT(losses, SizeIs(2));
+  EXPECT_EQ(losses[0].query.job_id, "heavy");
+  EXPECT_NEAR(losses[0].lost.of_all.share, 0.5, 1e-6);
+  EXPECT_NEAR(losses[1].lost.of_all.share, 0.25, 1e-6);
+  const std::vector<LossesTo> worst = waits.Losses("victim", both, 1, std::nullopt);
+  ASSERT_THAT(worst, SizeIs(1));
+  EXPECT_EQ(worst[0].query.job_id, "heavy");
 }
 
 // A byte took 0.1 s on node-2, where nobody else fetched, and 1 s on node-1, where another did: of
@@ -881,6 +923,21 @@ TEST(ClusterWaits, WhatIsReadAgainIsNoGrowth) {
                                  .at = Instant(25),
                                  .input_bytes = 150});
   waits.Advance(Instant(40));
+  EXPECT_FALSE(AskOf(waits, "app").queries.at(0).data_growth);
+}
+
+// Of three tasks two have ended; what one of them wrote is lost, so that it will read its part
+// again.
+TEST(ClusterWaits, WhatIsReadAgainIsNoGrowthWhileTheStageRuns) {
+  ClusterWaits waits;
+  Driver driver(waits, "app");
+  Scan(driver, waits);
+  driver.Tell(20, StageOpened{.stage = 0, .signature = "scan", .group = "sql/0", .task_count = 3});
+  waits.SetEarlierData("app", Scanned({100}));
+  ASSERT_TRUE(AskOf(waits, "app").queries.at(0).data_growth);
+  driver.Tell(21, AttemptChanged{.attempt = {.stage = 0, .index = 1},
+                                 .state = AttemptState::kObsolete,
+                                 .at = Instant(10)});
   EXPECT_FALSE(AskOf(waits, "app").queries.at(0).data_growth);
 }
 

@@ -105,8 +105,8 @@ TEST(WaitsTable, WhatItReadMoreThanInEarlierRunsIsItsOwnDoing) {
                                                   .read_bytes = 20e9,
                                                   .earlier_read_bytes = 10e9};
   EXPECT_THAT(RenderWaits(explanation, kWide),
-              Contains("sql/0: its tasks read 20.0 GB, in earlier runs 10.0 GB: that took them "
-                       "about 40.0 s (30.0 to 48.0) more, summed over tasks"));
+              Contains("sql/0: stages of it read 20.0 GB, in earlier runs 10.0 GB: that took their "
+                       "tasks about 40.0 s (30.0 to 48.0) more, summed over tasks"));
   explanation.queries[0].data_growth->task_seconds_lower.reset();
   EXPECT_THAT(RenderWaits(explanation, kWide), Contains(HasSubstr("about 40.0 s more, summed")));
   explanation.queries[0].data_growth->task_seconds = 0.9;

@@ -62,9 +62,9 @@ struct Culprit {
   // in all, nor than its tasks were beside those that waited. Empty: not told.
   std::optional<double> seconds_lower;
   std::optional<double> seconds_upper;
-  // So much sooner the job that was asked about is expected to end if this query were gone from
-  // now on, for all that it takes of any resource on any host: the median, and between what limits
-  // nine of ten cases are. Empty: the job has ended, nothing is predicted of it, or the query runs
+  // How much sooner the job that was asked about would end if this query were gone from now on, for
+  // all that it takes of any resource on any host: the median, and the limits of nine of ten cases.
+  // Empty: the job has ended, nothing is predicted of it, three others took more, or the query runs
   // no task now or is one of its own.
   std::optional<double> sooner_seconds;
   std::optional<double> sooner_seconds_lower;
@@ -81,14 +81,15 @@ struct QueryWait {
   friend bool operator==(const QueryWait&, const QueryWait&) = default;
 };
 
-// By how much longer tasks ran because they read more than in earlier runs of their job, were their
-// time to go with what they read.
+// How much longer tasks ran because they read more than in earlier runs of their job, if their time
+// goes with what they read.
 //
 // Of stages that read markedly more than before, and by more than earlier runs differ.
 struct DataGrowth {
   // Summed over tasks, unlike all other seconds here.
   double task_seconds = 0;
-  // With the most and the least that was read before. Empty: an earlier run is alone.
+  // With the most and the least that was read before. Empty: of a stage only one earlier run
+  // is known.
   std::optional<double> task_seconds_lower;
   std::optional<double> task_seconds_upper;
   // What the tasks of these stages that have ended read, and what those of the same stages read in
