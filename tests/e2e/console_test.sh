@@ -57,5 +57,8 @@ at workflow add nightly "$work/more.yaml" || fail "no job is added"
 wait_for 10 shows '"name":"report"' -o json || fail "the job is not there"
 at workflow cancel nightly report || fail "a job is not cancelled"
 wait_for 10 shows CHILD_STATE_CANCELLED -o json || fail "the job is not cancelled"
+code=0
+at workflow cancel nightly '' 2>"$work/err" || code=$?
+[ "$code" = 2 ] && grep -q 'NAME must not be empty' "$work/err" || fail "$code: $(cat "$work/err")"
 at workflow cancel nightly || fail "the workflow is not cancelled"
 wait_for 10 shows killed || fail "it goes on"
