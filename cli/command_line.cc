@@ -67,8 +67,8 @@ CLI::Option* OneOf(const std::vector<std::string>& names, CLI::Option* option) {
   return option->check(check, fmt::format("{{{}}}", fmt::join(names, ",")));
 }
 
-// The option takes words that say something: an empty one, as of a shell's variable that is not set, is
-// dropped from lists by the command line library, and stands for "all" elsewhere.
+// The option takes no empty words. Such a word, as of a shell's variable that is not set, would be
+// dropped from a list by the command line library, and mean "all" elsewhere.
 CLI::Option* NotEmpty(CLI::Option* option) {
   const auto check = [](const std::string& word) -> std::string {
     return word.empty() ? "must not be empty; probably a variable is not set" : "";

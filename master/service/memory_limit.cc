@@ -38,8 +38,8 @@ std::optional<std::uint64_t> Smaller(std::optional<std::uint64_t> a,
   return std::min(*a, *b);
 }
 
-// Of the cgroup with this path and of all around it. A path that leads out of what a container sees,
-// or does not exist there, leaves the root, which is the container's own.
+// Of the cgroup with this path and of all around it. A path that leads out of what a container
+// sees, or does not exist there, leaves the root, which is the container's own.
 std::optional<std::uint64_t> LimitAlong(std::string cgroup, const MemoryFiles& files,
                                         const ReadFile& read) {
   if (!cgroup.starts_with('/') || cgroup.starts_with("/..")) cgroup.clear();

@@ -17,8 +17,8 @@ using ReadFile = std::function<std::optional<std::string>(const std::string& pat
 // Source: cgroups(7), /proc/[pid]/cgroup.
 std::optional<std::uint64_t> CgroupMemoryLimitBytes(const ReadFile& read);
 
-// Half of the memory of the host, or of that limit if it is smaller; if neither is known, as much as
-// can be said. Reads files. Thread-safe.
+// Half of the memory of the host, or of that limit if it is smaller; the largest number if neither
+// is known. Reads files. Thread-safe.
 std::size_t HalfOfTheMemoryBytes();
 
 }  // namespace tidemark::service
