@@ -67,6 +67,15 @@ CLI::Option* OneOf(const std::vector<std::string>& names, CLI::Option* option) {
   return option->check(check, fmt::format("{{{}}}", fmt::join(names, ",")));
 }
 
+// The option takes no empty words. Such a word, as of a shell's variable that is not set, would be
+// dropped from a list by the command line library, and mean "all" elsewhere.
+CLI::Option* NotEmpty(CLI::Option* option) {
+  const auto check = [](const std::string& word) -> std::string {
+    return word.empty() ? "must not be empty; probably a variable is not set" : "";
+  };
+  return option->check(check, "");
+}
+
 // The option takes a number, a whole one unless `least` and `most` are of type double.
 template <typename Number>
 CLI::Option* Between(Number least, Number most, CLI::Option* option) {
@@ -447,7 +456,7 @@ void AddUpdate(CLI::App& command, Choice& choice) {
   app.add_option("--add", arguments.file,
                  "Add the jobs of this file, which may wait for jobs of the workflow")
       ->type_name("FILE");
-  app.add_option("--cancel", arguments.cancel_jobs, "Names of jobs that will not run")
+  NotEmpty(app.add_option("--cancel", arguments.cancel_jobs, "Names of jobs that will not run"))
       ->expected(1, -1)
       ->type_name("NAME");
   app.add_flag("--cancel-all", arguments.cancel, "End the workflow now; jobs that report go on");
@@ -914,6 +923,15 @@ void AddCommands(CLI::App& command, Choice& choice) {
   });
 }
 
+void RefuseEmptyArguments(CLI::App& command) {
+  for (CLI::Option* option : command.get_options()) {
+    if (option->get_positional()) NotEmpty(option);
+  }
+  for (CLI::App* sub : command.get_subcommands([](CLI::App*) { return true; })) {
+    RefuseEmptyArguments(*sub);
+  }
+}
+
 // The innermost command that the words name.
 const CLI::App& Innermost(const CLI::App& command) {
   const std::vector<CLI::App*> chosen = command.get_subcommands();
@@ -969,7 +987,7 @@ std::string Describe(const CLI::App& command, const CLI::ParseError& error) {
     return absl::StrReplaceAll(what, {{" excludes ", " cannot be used with "}});
   }
   if (error.get_name() == "ValidationError") {
-    return absl::StrReplaceAll(what, {{": must be ", " must be "}});
+    return absl::StrReplaceAll(what, {{": must ", " must "}});
   }
   if (error.get_name() == "ArgumentMismatch") {
     const bool is_missing = what.ends_with(" missing");
@@ -1005,6 +1023,7 @@ std::variant<Arguments, Answer> ParseCommandLine(const std::vector<std::string>&
   CLI::App command("Shows how far jobs are, when they will end, and why.", "tidemark");
   Choice choice;
   AddCommands(command, choice);
+  RefuseEmptyArguments(command);
   std::vector<const char*> argv;
   std::vector<std::string> cut;
   const std::size_t own_words = CutCommand(words, cut);

@@ -66,13 +66,6 @@ void CheckSecret(const char* what, const std::string& file, Report& report) {
   }
 }
 
-// The same of one that a master takes although others may read it.
-void AdviseOnSecret(const char* what, const std::string& file, Report& report) {
-  CheckSecret(what, file, report);
-  const absl::Status status = transport::CheckSecretFile(file);
-  if (!status.ok()) report.Warn(what, std::string(status.message()));
-}
-
 void CheckCertificate(const char* what, const std::string& file, Report& report) {
   if (file.empty()) return;
   const absl::Time now = absl::Now();
@@ -177,13 +170,13 @@ int Do(const DoctorArguments& arguments) {
   if (!config->lineage.url.empty()) {
     LineageSettings lineage = config->lineage;
     report.Check("lineage", TakeParentOfEnvironment(std::getenv(kParentVariable), lineage));
-    AdviseOnSecret("lineage", config->lineage.token_file, report);
+    CheckSecret("lineage", config->lineage.token_file, report);
   }
   for (const AlertHook& hook : config->alerts.hooks) {
-    if (hook.url.starts_with('@')) AdviseOnSecret("alerts", hook.url.substr(1), report);
+    if (hook.url.starts_with('@')) CheckSecret("alerts", hook.url.substr(1), report);
   }
-  AdviseOnSecret("alerts", config->alerts.secret_file, report);
-  AdviseOnSecret("alerts", config->alerts.routing_key_file, report);
+  CheckSecret("alerts", config->alerts.secret_file, report);
+  CheckSecret("alerts", config->alerts.routing_key_file, report);
   if (master.data_dir.empty()) {
     report.Warn("data_dir", "not set: jobs are lost when the master stops");
   }

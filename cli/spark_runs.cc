@@ -59,8 +59,8 @@ void Reconcile(const phases::ExpectedWhole& whole, OtherRun& other) {
   if (!std::isfinite(apart) || !(variance + of_whole > 0)) return;
   const double share = variance / (variance + of_whole);
   Stretch(std::exp(share * apart), other.plan);
-  other.deviation = std::sqrt((1 - share) * variance + share * of_whole +
-                              share * (1 - share) * apart * apart);
+  other.deviation =
+      std::sqrt((1 - share) * variance + share * of_whole + share * (1 - share) * apart * apart);
 }
 
 }  // namespace

@@ -75,9 +75,24 @@ ExitCode NoSuchGroup(const GroupName& name, const Snapshot& job) {
   return kNotFound;
 }
 
+// Why --tasks shows nothing, as far as that is known from the start; empty: it does, or was not
+// asked for.
+std::string WhyNoTasks(const WatchArguments& arguments) {
+  if (!arguments.tasks) return "";
+  if (arguments.job_id.empty()) return "--tasks has no effect without the ID of a job";
+  const Environment environment = Environment::OfProcess();
+  if (ResolveProgress(arguments.progress.mode, environment) == ProgressMode::kBar) return "";
+  return fmt::format(
+      "--tasks has no effect without a bar (-o bar); `tidemark get tasks {}` lists tasks",
+      arguments.job_id);
+}
+
 absl::StatusOr<int> WatchGroup(const WatchArguments& arguments, const GroupName& name,
                                const Client& master) {
   const auto progress = MakeProgress(arguments.progress, stdout, Environment::OfProcess());
+  if (arguments.tasks && WhyNoTasks(arguments).empty()) {
+    progress->Say(fmt::format("--tasks has no effect on a part of a job; watch {}", name.job_id));
+  }
   std::optional<int> exit_code;
   const Timer timer(arguments.timeout);
   const auto show = [&](const Snapshot& job) {
@@ -186,10 +201,13 @@ absl::StatusOr<int> WatchOne(const WatchArguments& arguments, const Client& mast
       arguments.job_id, {.is_to_come = arguments.waits},
       {.on_snapshot =
            [&](const Snapshot& snapshot) {
-             has_news = true;
+             const bool is_first = !std::exchange(has_news, true);
              const bool is_workflow = snapshot.info && snapshot.info->kind == JobKind::kWorkflow;
              if (!tasks && has_bar && arguments.tasks && !is_workflow && !snapshot.is_final) {
                tasks.emplace(master, arguments.job_id);
+             }
+             if (is_first && has_bar && arguments.tasks && is_workflow) {
+               progress->Say("--tasks has no effect on a workflow; watch one of its jobs");
              }
              if (tasks && !snapshot.is_final) tasks->Show(*progress);
              if (!waits && has_bar) {
@@ -316,6 +334,7 @@ absl::StatusOr<int> WatchAll(const WatchArguments& arguments, const Client& mast
 }  // namespace
 
 int Do(const WatchArguments& arguments) {
+  if (const std::string why = WhyNoTasks(arguments); !why.empty()) Complain(why);
   return AtMaster(arguments.master, [&](const Client& master) {
     return arguments.job_id.empty() ? WatchAll(arguments, master) : WatchOne(arguments, master);
   });

@@ -29,6 +29,17 @@ install(CODE "
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program
         FILES_MATCHING PATTERN "*.md" PATTERN "*.json" PATTERN adr EXCLUDE PATTERN images EXCLUDE)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/packaging/proxy ${PROJECT_SOURCE_DIR}/packaging/kubernetes
+        DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
+file(RELATIVE_PATH data ${CMAKE_INSTALL_FULL_DOCDIR} ${CMAKE_INSTALL_FULL_DATADIR}/tidemark)
+install(CODE "
+  set(data \"${data}\")
+  set(docs \"${CMAKE_INSTALL_DOCDIR}\")
+  if(NOT IS_ABSOLUTE \"\${docs}\")
+    set(docs \"\${CMAKE_INSTALL_PREFIX}/\${docs}\")
+  endif()
+  set(docs \"\$ENV{DESTDIR}\${docs}\")
+  include(\"${PROJECT_SOURCE_DIR}/cmake/InstalledLinks.cmake\")" COMPONENT program)
 install(FILES ${PROJECT_SOURCE_DIR}/packaging/prometheus/tidemark.rules.yaml
               ${PROJECT_SOURCE_DIR}/packaging/prometheus/tidemark.rules.test.yaml
         DESTINATION ${CMAKE_INSTALL_DATADIR}/tidemark/prometheus COMPONENT program)

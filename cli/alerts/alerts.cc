@@ -32,6 +32,10 @@ std::string ReadSecret(const std::string& key, const std::string& file, Faults& 
         {key, fmt::format("{}: cannot read {}", key, std::string(text.status().message()))});
     return "";
   }
+  if (const absl::Status kept = transport::CheckSecretFile(file); !kept.ok()) {
+    faults.push_back({key, fmt::format("{}: {}", key, std::string(kept.message()))});
+    return "";
+  }
   std::string secret(absl::StripAsciiWhitespace(*text));
   if (secret.empty()) faults.push_back({key, fmt::format("{}: {} is empty", key, file)});
   // A line break would end a header, and begin another.

@@ -5,7 +5,6 @@
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -32,6 +31,7 @@
 #include "master/service/job_table.h"
 #include "master/service/live_waits.h"
 #include "master/service/log.h"
+#include "master/service/memory_limit.h"
 #include "master/service/metrics.h"
 #include "master/service/tls.h"
 #include "master/service/tokens.h"
@@ -151,18 +151,11 @@ service::TickPace PaceOf(const MasterOptions& options) {
   return {.interval = options.tick_interval, .interval_min = options.tick_interval_min};
 }
 
-std::size_t HalfOfTheMemory() {
-  const long pages = sysconf(_SC_PHYS_PAGES);
-  const long page_bytes = sysconf(_SC_PAGESIZE);
-  if (pages <= 0 || page_bytes <= 0) return std::numeric_limits<std::size_t>::max();
-  return static_cast<std::size_t>(pages) / 2 * static_cast<std::size_t>(page_bytes);
-}
-
 service::ShareOptions SharesOf(const MasterOptions& options) {
   return {.percent = options.share_percent,
           .workflows_max = options.workflows_max,
-          .state_bytes_max =
-              options.state_bytes_max == 0 ? HalfOfTheMemory() : options.state_bytes_max};
+          .state_bytes_max = options.state_bytes_max == 0 ? service::HalfOfTheMemoryBytes()
+                                                          : options.state_bytes_max};
 }
 
 // Empty: there are none.

@@ -34,9 +34,13 @@ class Folder {
  public:
   Folder() { path_ = mkdtemp(name_); }
   ~Folder() { std::filesystem::remove_all(path_); }
+  // Only its owner may read the file, as is wanted of secrets.
   std::string Write(const std::string& name, const std::string& text) const {
-    std::ofstream(path_ + "/" + name) << text;
-    return path_ + "/" + name;
+    const std::string path = path_ + "/" + name;
+    std::ofstream(path) << text;
+    using std::filesystem::perms;
+    std::filesystem::permissions(path, perms::owner_read | perms::owner_write);
+    return path;
   }
   const std::string& path() const { return path_; }
 
@@ -368,6 +372,22 @@ TEST(Alerts, NeedFilesThatCanBeReadAndAKeyForPagerDuty) {
   EXPECT_THAT(FaultsOf({.hooks = {{"json", "@" + lines}}}, {.token_file = lines}),
               ElementsAre("alerts.webhooks: " + lines + " must hold one line and nothing else",
                           "lineage.token: " + lines + " must hold one line and nothing else"));
+}
+
+TEST(Alerts, RefuseSecretsThatEveryUserMayReadOrChange) {
+  using std::filesystem::perms;
+  const Folder folder;
+  const std::string file = folder.Write("s", "https://hooks.example/s3cret\n");
+  std::filesystem::permissions(file, perms::group_read, std::filesystem::perm_options::add);
+  EXPECT_THAT(FaultsOf({.secret_file = file}), IsEmpty());
+  std::filesystem::permissions(file, perms::others_read, std::filesystem::perm_options::add);
+  const std::string fault =
+      ": " + file + ": every user of this host may read it; run chmod o= " + file;
+  EXPECT_THAT(
+      FaultsOf({.hooks = {{"slack", "@" + file}}, .secret_file = file, .routing_key_file = file},
+               {.token_file = file}),
+      ElementsAre("alerts.webhooks" + fault, "alerts.secret" + fault, "alerts.routing_key" + fault,
+                  "lineage.token" + fault));
 }
 
 TEST(Alerts, SayOfEveryAddressWhatIsWrongWithItButNotTheAddress) {

@@ -138,6 +138,22 @@ TEST(Follower, ReturnsTheLastErrorWhenItGivesUp) {
   EXPECT_EQ(status.message(), "no job a; gave up after 0 s");
 }
 
+// As when a proxy sends the job's calls to another master, where a run of it opens later.
+TEST(Follower, GoesOnWhereTheJobIsKnownAgain) {
+  std::vector<std::string> troubles;
+  Follower follower("host:1", {}, [&](const std::string& trouble) { troubles.push_back(trouble); });
+  int streams = 0;
+  const absl::Status status = follower.Follow(
+      [&]() -> absl::Status {
+        follower.Hear(kShown);
+        return ++streams == 1 ? absl::NotFoundError("no job a") : absl::OkStatus();
+      },
+      {});
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_THAT(troubles, ElementsAre("the master at host:1 no longer knows the job; retrying",
+                                    "the master is back"));
+}
+
 // A proxy may cancel a stream, or a master.
 TEST(Follower, TakesAStreamThatOthersCancelForABreak) {
   Follower follower("host:1", {}, {});

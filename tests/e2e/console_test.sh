@@ -22,6 +22,13 @@ pids+=("$watch")
 wait "$watch" || fail "the watcher ended badly: $(tail -n 3 "$work/bar")"
 grep -q '  reduce task [01]' "$work/bar" || fail "no line of a running task: $(tail -n 20 "$work/bar")"
 
+"$tidemark" watch long --tasks --master "$master" -o plain >/dev/null 2>"$work/err" || fail "no plain lines"
+grep -q -- '--tasks has no effect without a bar (-o bar); .*tidemark get tasks long' "$work/err" ||
+  fail "nothing is said of tasks without a bar: $(cat "$work/err")"
+code=0
+"$tidemark" watch --tasks --timeout 0.5 --master "$master" -o quiet 2>"$work/err" || code=$?
+[ "$code" = 7 ] && grep -q -- '--tasks has no effect without the ID of a job' "$work/err" || fail "$code: $(cat "$work/err")"
+
 code=0
 "$tidemark" watch never --wait --timeout 0.5 --master "$master" -o quiet 2>"$work/err" || code=$?
 [ "$code" = 7 ] && grep -q 'nothing was heard of the job' "$work/err" || fail "$code: $(cat "$work/err")"
@@ -57,5 +64,8 @@ at workflow add nightly "$work/more.yaml" || fail "no job is added"
 wait_for 10 shows '"name":"report"' -o json || fail "the job is not there"
 at workflow cancel nightly report || fail "a job is not cancelled"
 wait_for 10 shows CHILD_STATE_CANCELLED -o json || fail "the job is not cancelled"
+code=0
+at workflow cancel nightly '' 2>"$work/err" || code=$?
+[ "$code" = 2 ] && grep -q 'NAME must not be empty' "$work/err" || fail "$code: $(cat "$work/err")"
 at workflow cancel nightly || fail "the workflow is not cancelled"
 wait_for 10 shows killed || fail "it goes on"

@@ -84,7 +84,8 @@ struct MasterOptions {
   // Events taken of one job, all together; beyond it only the ends of attempts and of the job
   // are taken, and those up to a sixteenth more.
   std::size_t job_bytes_max = std::size_t{16} << 30;
-  // Estimated memory of all jobs together. 0: half of the host's.
+  // Estimated memory of all jobs together. 0: half of the host's, or of the limit of the
+  // process's cgroups if that is less.
   std::size_t state_bytes_max = 0;
   // What one may take of what all share, so that something is left for others: running jobs and
   // workflows, the disk under data_dir, state_bytes_max (docs/serve.md). One: who has the same
