@@ -232,8 +232,7 @@ absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path) {
           Named{stage->stage, fmt::format("{} {}", stage->stage, stage->name), stage->work});
     }
   }
-  std::optional<absl::Duration> took;
-  if (last != absl::InfinitePast()) took = TimeToLastStage(monitor.Tick(last));
+  if (last != absl::InfinitePast()) result.took = TimeToLastStage(monitor.Tick(last));
   const RunProfile run = monitor.Summary().stages;
   if (run.stages.empty()) {
     return absl::FailedPreconditionError(
@@ -262,7 +261,7 @@ absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path) {
   }
   plan.jobs.push_back(std::move(job));
   if (absl::Status makes_sense = CheckPlan(plan); !makes_sense.ok()) return makes_sense;
-  if (took) TakeAsLongAs(*took, plan);
+  if (result.took) TakeAsLongAs(*result.took, plan);
   result.remarks = RemarksOn(**log, refused);
   return result;
 }

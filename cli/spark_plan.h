@@ -29,6 +29,8 @@ struct SparkRun {
   std::vector<std::string> signatures;  // of its stages; the same in other runs
   std::vector<std::uint64_t> works;     // of its stages: what they do, however often
   spark::MeasuredStages measured;
+  // From its start to the end of its last stage; empty: it did not succeed.
+  std::optional<absl::Duration> took;
   std::vector<std::string> remarks;  // RemarksOn() the log
 };
 // Errors: those of spark::LogReader; FailedPrecondition: no task of it has ended.

@@ -76,11 +76,10 @@ absl::StatusOr<SparkRuns> SparkRuns::Learn(std::vector<SparkRun> runs,
           settings.status().code(),
           fmt::format("{}: {}", paths[i], std::string(settings.status().message())));
     }
-    const auto end = EndOf(runs[i].plan);
     ran.push_back({.settings = settings->ran,
                    .stages = StagesOf(runs[i]),
                    .names = runs[i].signatures,
-                   .seconds = end ? absl::ToDoubleSeconds(*end) : 0});
+                   .seconds = absl::ToDoubleSeconds(runs[i].took.value_or(absl::ZeroDuration()))});
     data_bytes.push_back(phases::InputBytes(ran.back()));
   }
   auto parameters = SparkParameters::Learn(runs, data_bytes);

@@ -66,6 +66,18 @@ std::vector<std::size_t> GroupsOf(std::size_t others) {
   return groups;
 }
 
+// Beyond what was seen of each setting by no more than what was seen of it.
+bool IsNear(const std::vector<std::vector<double>>& seen, const std::vector<double>& asked) {
+  constexpr double kSame = 1e-9;
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const auto by_level = [i](const auto& one, const auto& other) { return one[i] < other[i]; };
+    const auto [least, most] = std::minmax_element(seen.begin(), seen.end(), by_level);
+    const double range = (*most)[i] - (*least)[i] + kSame;
+    if (!(asked[i] >= (*least)[i] - range && asked[i] <= (*most)[i] + range)) return false;
+  }
+  return true;
+}
+
 double Log2(double value) { return std::log2(std::max(value, 1.0)); }
 
 // Bytes of a record that was written for a shuffle, or else read of one; 0: there was none.
@@ -292,11 +304,25 @@ std::vector<double> ManyRuns::LevelsOfWhole(const Settings& settings, double dat
   return Levels(settings, data_bytes, whole, others);
 }
 
+// Half of the stages of the one that has fewer.
+bool ManyRuns::IsOfOneProgram(const Run& one, const Run& other) {
+  const auto stages_of = [](const Run& run) {
+    std::set<std::size_t> ids;
+    for (const Known& known : run.stages) ids.insert(known.id);
+    return ids;
+  };
+  const std::set<std::size_t> ids = stages_of(one);
+  const std::set<std::size_t> others = stages_of(other);
+  std::size_t common = 0;
+  for (const std::size_t id : ids) common += others.count(id);
+  return 2 * common >= std::min(ids.size(), others.size());
+}
+
 absl::Status ManyRuns::LearnWholes() {
   std::vector<SeenError> seen;
   for (std::size_t r = 0; r < runs_.size(); ++r) {
     const Run& run = runs_[r];
-    if (!(run.seconds > 0)) continue;
+    if (!(run.seconds > 0) || !IsOfOneProgram(run, runs_[0])) continue;
     seen.push_back({.run = r,
                     .settings = LevelsOfWhole(run.settings, run.data_bytes, run.others),
                     .log_error = std::log(run.seconds)});
@@ -305,7 +331,10 @@ absl::Status ManyRuns::LearnWholes() {
   for (const SeenError& run : seen) {
     mean_log_seconds_ += run.log_error / static_cast<double>(seen.size());
   }
-  for (SeenError& run : seen) run.log_error -= mean_log_seconds_;
+  for (SeenError& run : seen) {
+    run.log_error -= mean_log_seconds_;
+    whole_levels_.push_back(run.settings);
+  }
   auto whole = Correction::Learn(seen, GroupsOf(runs_[0].others.size()));
   if (!whole.ok()) return whole.status();
   whole_.push_back(*std::move(whole));
@@ -315,6 +344,7 @@ absl::Status ManyRuns::LearnWholes() {
 std::optional<ExpectedWhole> ManyRuns::Whole(const Asked& asked) const {
   if (whole_.empty()) return std::nullopt;
   const TimeAt at = {.settings = LevelsOfWhole(asked.settings, DataBytes(asked), asked.others)};
+  if (!IsNear(whole_levels_, at.settings)) return std::nullopt;
   const Correction::Expected expected = whole_[0].Predict({&at, 1});
   const double seconds = std::exp(mean_log_seconds_ + expected.log_error[0]);
   if (!(seconds <= kTaskSecondsMax)) return std::nullopt;

@@ -42,7 +42,7 @@ struct RanApplication {
   // What else is to be told apart, such as parameters of the program, as powers of two; as many of
   // each run.
   std::vector<double> others;
-  double seconds = 0;  // from its start to the end of its last stage; 0: not known
+  double seconds = 0;  // from its start to the end of its last stage; 0: it did not succeed
 };
 
 // Of all stages that read and fetch nothing.
@@ -82,7 +82,7 @@ struct ExpectedWhole {
 struct ExpectedRun {
   std::vector<ExpectedStage> stages;   // as those of the run that it is like
   double deviation = 0;                // of the log of the whole, as these stages make it up
-  std::optional<ExpectedWhole> whole;  // empty: too few runs for as many settings as varied
+  std::optional<ExpectedWhole> whole;  // empty: too few runs, or none of them near
   Binding binding = Binding::kProcessor;
   // For people: settings beyond those of all runs, and costs that no run tells.
   std::vector<std::string> beyond;
@@ -155,6 +155,7 @@ class ManyRuns {
   static Stage Resized(const Known& known, const Run& run, const Asked& asked, double data_factor);
   static std::vector<double> LevelsOfWhole(const Settings& settings, double data_bytes,
                                            const std::vector<double>& others);
+  static bool IsOfOneProgram(const Run& one, const Run& other);
   absl::Status LearnWholes();
   std::optional<ExpectedWhole> Whole(const Asked& asked) const;
   double DataBytes(const Asked& asked) const { return asked.data_factor * runs_[0].data_bytes; }
@@ -176,6 +177,7 @@ class ManyRuns {
   std::vector<Correction> correction_;  // one
   double mean_log_seconds_ = 0;         // of whole runs
   std::vector<Correction> whole_;       // of these; one, or none: too few runs
+  std::vector<std::vector<double>> whole_levels_;  // of the runs that it was learnt from
 };
 
 }  // namespace tidemark::phases

@@ -199,7 +199,28 @@ TEST(ManyRuns, SettingsAloneSayWhatAWholeRunTakes) {
     return learnt.On(0, {.settings = With(executors, 8)}).whole->deviation;
   };
   EXPECT_LT(deviation(4), 0.3);
-  EXPECT_GT(deviation(64), deviation(4)) << "no run was near";
+  EXPECT_GT(deviation(32), deviation(4)) << "no run was near";
+}
+
+// Else runs at one setting would say that no other makes a difference.
+TEST(ManyRuns, SettingsThatHardlyVariedSayNothingOfWholeRunsFarFromThem) {
+  std::vector<RanApplication> runs;
+  for (const std::uint32_t partitions : {8, 8, 9, 9}) {
+    runs.emplace_back(RunWith(With(2, partitions))).seconds = 10;
+  }
+  const ManyRuns learnt = Learnt(std::move(runs));
+  EXPECT_TRUE(learnt.On(0, {.settings = With(2, 8)}).whole);
+  EXPECT_TRUE(learnt.On(0, {.settings = With(2, 10)}).whole);
+  EXPECT_FALSE(learnt.On(0, {.settings = With(2, 16)}).whole);
+  EXPECT_FALSE(learnt.On(0, {.settings = With(4, 8)}).whole);
+}
+
+TEST(ManyRuns, OtherProgramsSayNothingOfWholeRuns) {
+  std::vector<RanApplication> runs = {RunWith(With(1, 8)), RunWith(With(2, 8)), RunWith(With(4, 8)),
+                                      RunWith(With(8, 8))};
+  for (RanApplication& run : runs) run.seconds = 10;
+  runs[3].names = {"others", "of another"};
+  EXPECT_FALSE(Learnt(runs).On(0, {.settings = With(1, 8)}).whole);
 }
 
 TEST(ManyRuns, FewRunsSayNothingOfWholeOnes) {
