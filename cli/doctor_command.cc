@@ -8,6 +8,7 @@
 #include <cstring>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/time/clock.h"
@@ -130,15 +131,29 @@ void TellOfMaster(const MasterOptions& options, bool serves, const ClientSecurit
   }
 }
 
-// Whether a master answers at the address; if not, whether one could.
-void CheckAddress(const MasterOptions& options, const ClientSecurity& given, Report& report) {
+// Beside the master's own: of the page and of the metrics.
+void CheckOtherAddresses(const ServeConfig& config, Report& report) {
+  const std::pair<const char*, const std::string&> others[] = {{"web", config.web_address},
+                                                               {"metrics", config.metrics_address}};
+  for (const auto& [name, address] : others) {
+    if (address.empty()) continue;
+    if (report.Check(name, transport::CanListen(address))) {
+      report.Fine(name, fmt::format("{} is free", address));
+    }
+  }
+}
+
+// Whether a master answers at the address; if not, whether one could run.
+void CheckAddress(const ServeConfig& config, const ClientSecurity& given, Report& report) {
+  const MasterOptions& options = config.master;
   const std::string& address = options.listen_address;
   const ClientSecurity security = Trusting(options, given);
   const auto serves = TakesReports(DialledAddress(address), security);
   if (serves.ok()) return TellOfMaster(options, *serves, security, report);
   const absl::Status can_listen = transport::CanListen(address);
   if (can_listen.ok()) {
-    return report.Fine("master", fmt::format("none runs at {}; the address is free", address));
+    report.Fine("master", fmt::format("none runs at {}; the address is free", address));
+    return CheckOtherAddresses(config, report);
   }
   if (!options.tls.client_ca_file.empty() && given.certificate_file.empty()) {
     return report.Warn("master",
@@ -182,7 +197,7 @@ int Do(const DoctorArguments& arguments) {
   }
   CheckFolder("data_dir", master.data_dir, report);
   CheckFolder("log_dir", master.event_log_dir, report);
-  if (!report.failed()) CheckAddress(master, arguments.security, report);
+  if (!report.failed()) CheckAddress(*config, arguments.security, report);
   return report.failed() ? kJobFailed : kSuccess;
 }
 

@@ -15,6 +15,7 @@
 namespace tidemark::phases {
 namespace {
 
+constexpr double kMebibyte = 1 << 20;
 constexpr std::uint32_t kExecutorsMax = 1'000'000;
 constexpr std::uint32_t kCoresMax = 10'000;
 constexpr std::uint32_t kPartitionsMax = 100'000'000;
@@ -138,8 +139,9 @@ absl::Status SetMemory(Reader& reader, Settings& settings) {
   const double least = settings.memory_model == MemoryModel::kUnified ? 1.5 * kReservedBytes : 1;
   if (settings.executor_memory_bytes < least) {
     return absl::InvalidArgumentError(
-        absl::StrCat("spark.executor.memory: ", settings.executor_memory_bytes,
-                     " bytes are less than the ", least, " that an executor needs to start"));
+        absl::StrCat("spark.executor.memory: ", settings.executor_memory_bytes / kMebibyte,
+                     " MiB are less than the ", least / kMebibyte,
+                     " MiB that an executor needs to start; a number without a unit is of MiB"));
   }
   return absl::OkStatus();
 }

@@ -59,6 +59,9 @@ pids+=("$!")
 wait_for 30 grep -q '^ACCEPT ' other.out
 other=$(sed -n 's/^ACCEPT //p' other.out | head -n 1)
 doctor 1 "FAIL  master       cannot listen on $other" "$other" --data-dir data
+doctor 1 "FAIL  web          cannot listen on $other" 127.0.0.1:0 --data-dir data --set "web.listen=$other"
+doctor 1 "FAIL  metrics      cannot listen on $other" 127.0.0.1:0 --data-dir data --set "metrics.listen=$other"
+doctor 0 "ok    web          127.0.0.1:0 is free" 127.0.0.1:0 --data-dir data --set web.listen=127.0.0.1:0
 
 # One that hangs keeps its socket.
 serve "unix:$work/socket" --data-dir data5
