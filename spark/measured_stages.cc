@@ -12,15 +12,23 @@ using nlohmann::json;
 using phases::Flow;
 using phases::TaskCounters;
 
+// Of one task: a petabyte, as many records, three years. More cannot be, and one such would be all
+// that is learnt of its stage.
+constexpr double kAmountMax = 1e15;
+constexpr double kSecondsMax = 1e8;
+
 double Amount(const json& object, const char* name) {
-  return static_cast<double>(Count(object, name).value_or(0));
+  const auto amount = static_cast<double>(Count(object, name).value_or(0));
+  return amount <= kAmountMax ? amount : 0;
 }
 
 // Spark writes some in milliseconds, others in nanoseconds.
 std::optional<double> Seconds(const json& object, const char* name, double unit) {
   const auto count = Count(object, name);
   if (!count) return std::nullopt;
-  return static_cast<double>(*count) * unit;
+  const double seconds = static_cast<double>(*count) * unit;
+  if (!(seconds <= kSecondsMax)) return std::nullopt;
+  return seconds;
 }
 
 constexpr double kMilli = 1e-3;
@@ -85,13 +93,13 @@ void MeasuredStages::TaskEnd(const json& event) {
   const auto ended = Count(task, "Finish Time");
   if (!number || !launched || !ended || *ended < *launched || !metrics.is_object()) return;
   if (Text(Member(event, "Task End Reason"), "Reason") != "Success") return;
-  if (tasks_ >= kTasksMax) return;
+  const double seconds = static_cast<double>(*ended - *launched) * kMilli;
+  if (seconds > kSecondsMax || tasks_ >= kTasksMax) return;
   MeasuredStage& stage = stages_[*number];
   stage.is_of_sql = sql_stages_.contains(*number);
   if (stage.tasks.size() >= kTasksOfStageMax) return;
   ++tasks_;
-  TaskCounters& counters = stage.tasks.emplace_back(
-      CountersIn(metrics, static_cast<double>(*ended - *launched) * kMilli));
+  TaskCounters& counters = stage.tasks.emplace_back(CountersIn(metrics, seconds));
   const std::string executor = Text(task, "Executor ID");
   const auto known = executors_.find(executor);
   const std::uint64_t cores = known == executors_.end() ? 1 : known->second;

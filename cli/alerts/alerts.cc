@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <set>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -77,7 +78,19 @@ struct Secrets {
 Secrets ReadSecrets(const AlertSettings& settings, const LineageSettings& lineage, Faults& faults) {
   Secrets secrets;
   for (std::size_t i = 0; i < settings.hooks.size(); ++i) {
-    secrets.urls.push_back(ReadUrl(settings, i, faults));
+    std::string url = ReadUrl(settings, i, faults);
+    for (std::size_t before = 0; before < i; ++before) {
+      if (url.empty() || url != secrets.urls[before] ||
+          settings.hooks[i].shape != settings.hooks[before].shape) {
+        continue;
+      }
+      faults.push_back({"alerts.webhooks",
+                        fmt::format("{}: the same as webhook {}, so that it would hear everything "
+                                    "twice; leave one out",
+                                    NameOf(settings.hooks[i], i), before + 1)});
+      break;
+    }
+    secrets.urls.push_back(std::move(url));
   }
   secrets.signing = ReadSecret("alerts.secret", settings.secret_file, faults);
   secrets.routing_key = ReadSecret("alerts.routing_key", settings.routing_key_file, faults);

@@ -119,6 +119,11 @@ absl::Status CheckWebhookAddress(const std::string& url, bool allow_local) {
   if (!url.starts_with("https://") && !url.starts_with("http://")) {
     return absl::InvalidArgumentError("its address must begin with https:// or http://");
   }
+  if (!std::ranges::all_of(url, absl::ascii_isascii)) {
+    return absl::InvalidArgumentError(
+        "its address must be of ASCII characters: a host in another script is written xn--..., "
+        "and what else is not ASCII %...");
+  }
   const std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> parsed(curl_url(), &curl_url_cleanup);
   if (parsed == nullptr) return absl::OkStatus();
   if (const CURLUcode code = curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), 0);

@@ -362,6 +362,12 @@ std::vector<std::string> FaultsOf(const AlertSettings& settings,
 TEST(Alerts, NeedFilesThatCanBeReadAndAKeyForPagerDuty) {
   const Folder folder;
   EXPECT_THAT(FaultsOf({}), IsEmpty());
+  EXPECT_THAT(
+      FaultsOf({.hooks = {{"json", "https://x"}, {"slack", "https://x"}, {"json", "https://x"}}}),
+      ElementsAre("alerts.webhooks, 3 (json): the same as webhook 1, so that it would hear "
+                  "everything twice; leave one out"));
+  EXPECT_THAT(FaultsOf({.hooks = {{"json", "http://\u2460\u2461.example"}}}),
+              ElementsAre(HasSubstr("its address must be of ASCII characters")));
   EXPECT_THAT(FaultsOf({.hooks = {{"pagerduty", "https://x"}}}),
               ElementsAre(HasSubstr("set alerts.routing_key")));
   EXPECT_THAT(FaultsOf({.secret_file = "/none"}),

@@ -42,12 +42,16 @@ TEST(MeasuredStages, HasVersionExecutorsAndCountersOfTasks) {
 
 TEST(MeasuredStages, LeavesOutWhatFailedAndWhatCannotBe) {
   MeasuredStages measured;
-  const auto end = [&measured](const char* reason, unsigned finish) {
+  const auto end = [&measured](const char* reason, std::uint64_t finish,
+                               std::uint64_t read_bytes = 0) {
     measured.Take({{"Event", "SparkListenerTaskEnd"},
                    {"Stage ID", 1u},
                    {"Task End Reason", {{"Reason", reason}}},
                    {"Task Info", {{"Launch Time", 1000u}, {"Finish Time", finish}}},
-                   {"Task Metrics", {{"Executor Run Time", 5}, {"Result Size", -7}}}});
+                   {"Task Metrics",
+                    {{"Executor Run Time", 5},
+                     {"Result Size", -7},
+                     {"Input Metrics", {{"Bytes Read", read_bytes}}}}}});
   };
   end("ExceptionFailure", 2000);
   end("Success", 500);
@@ -55,6 +59,13 @@ TEST(MeasuredStages, LeavesOutWhatFailedAndWhatCannotBe) {
   end("Success", 2000);
   ASSERT_EQ(measured.stages().at(1).tasks.size(), 1);
   EXPECT_EQ(measured.stages().at(1).tasks[0].result_bytes, 0);
+  end("Success", std::uint64_t{1} << 62);
+  EXPECT_EQ(measured.stages().at(1).tasks.size(), 1) << "a task of longer than there is Spark";
+  end("Success", 2000, std::uint64_t{1} << 62);
+  end("Success", 2000, 1000);
+  ASSERT_EQ(measured.stages().at(1).tasks.size(), 3);
+  EXPECT_EQ(measured.stages().at(1).tasks[1].input.bytes, 0);
+  EXPECT_EQ(measured.stages().at(1).tasks[2].input.bytes, 1000);
   measured.Take({{"Event", "SparkListenerTaskEnd"}});
   measured.Take(nlohmann::json());
 }
