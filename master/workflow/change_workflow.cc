@@ -82,6 +82,12 @@ absl::StatusOr<bool> LiveWorkflow::Attach(const std::string& name, const std::st
   return true;
 }
 
+// So that it cannot be added; a request that cancels what it adds may be repeated.
+bool LiveWorkflow::IsGivenUp(std::size_t job, const PlanChange& change) const {
+  return jobs_[job].facts.state == ChildState::kCancelled && !is_final() &&
+         std::ranges::find(change.cancel_jobs, plan_.jobs[job].name) == change.cancel_jobs.end();
+}
+
 absl::StatusOr<bool> LiveWorkflow::Update(const PlanChange& change, std::size_t jobs_max) {
   if (change.cancel && !change.add_jobs.empty()) {
     return FieldError("add_jobs", "none can be added by a request that cancels the workflow");
@@ -92,7 +98,12 @@ absl::StatusOr<bool> LiveWorkflow::Update(const PlanChange& change, std::size_t 
     const PlannedJob& job = change.add_jobs[i];
     const std::string path = absl::StrCat("add_jobs[", i, "]");
     if (const auto known = place_of_name_.find(job.name); known != place_of_name_.end()) {
-      if (plan_.jobs[known->second] == job) continue;  // it was added before
+      if (plan_.jobs[known->second] == job) {  // it was added before
+        if (!IsGivenUp(known->second, change)) continue;
+        return absl::FailedPreconditionError(
+            absl::StrCat("job ", job.name, " of workflow ", plan_.id,
+                         " was cancelled; add it under another name"));
+      }
       return FieldError(path + ".name", job.name + " is taken by another job of the workflow");
     }
     if (!job.job_id.empty() && place_of_id_.contains(job.job_id)) {

@@ -70,8 +70,8 @@ class LiveWorkflow {
 
   // Adds and cancels jobs: all of it, or nothing. True if that is news; the same again is OK.
   // InvalidArgument (FieldError) of UpdateJobRequest: a job that makes no sense here, an unknown
-  // name. ResourceExhausted: jobs_per_workflow. FailedPrecondition: the workflow is over, or a job
-  // to cancel has begun.
+  // name. ResourceExhausted: jobs_per_workflow. FailedPrecondition: the workflow is over, a job
+  // to cancel has begun, or one to add was cancelled.
   absl::StatusOr<bool> Update(const PlanChange& change, std::size_t jobs_max);
 
   // Ids of all jobs that are attached.
@@ -127,6 +127,7 @@ class LiveWorkflow {
   std::vector<std::string> job_names() const;
   void AddJob(const PlannedJob& planned);
   void FindParents();
+  bool IsGivenUp(std::size_t job, const PlanChange& change) const;
   bool AreParentsDone(std::size_t job) const;
   void FindAwaited(absl::Time now);
   End EndAt(absl::Time now);

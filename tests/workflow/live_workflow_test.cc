@@ -700,6 +700,19 @@ TEST(LiveWorkflow, ACancelledJobIsNoEvidenceForTheEstimateOfTheWhole) {
   EXPECT_EQ(live.Tick(Second(1)).estimate.basis, Basis::kGuess);
 }
 
+TEST(LiveWorkflow, AJobThatWasCancelledCannotBeAddedAgain) {
+  LiveWorkflow live = WithRuns(Diamond());
+  const PlanChange add = {.add_jobs = {test::JobNamed("e")}};
+  ASSERT_TRUE(live.Update(add, 100).value_or(false));
+  EXPECT_TRUE(live.Update(add, 100).ok()) << "it may be said again";
+  ASSERT_TRUE(live.Update({.cancel_jobs = {"e"}}, 100).value_or(false));
+  const absl::Status refused = live.Update(add, 100).status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(refused));
+  EXPECT_EQ(refused.message(), "job e of workflow wf was cancelled; add it under another name");
+  const PlanChange both = {.add_jobs = {test::JobNamed("e")}, .cancel_jobs = {"e"}};
+  EXPECT_TRUE(live.Update(both, 100).ok()) << "all of it is done";
+}
+
 TEST(LiveWorkflow, NothingChangesOnceItIsCancelled) {
   LiveWorkflow live = WithRuns(Diamond());
   ASSERT_TRUE(live.Update({.add_jobs = {test::JobNamed("e")}}, 100).value_or(false));
