@@ -31,7 +31,7 @@ constexpr double kClockSeconds = 2e-3;
 constexpr double kLagNoiseSeconds = 0.2;
 // Of a cost that is not told apart: what is less of the time is not worth a word.
 constexpr double kWorthAWord = 0.02;
-// Before settings say what a whole run takes; and as many as settings that varied.
+// Before their settings say what a whole run takes.
 constexpr std::size_t kWholeRunsMin = 4;
 // Memory and files of a shuffle matter, where they do, over many doublings.
 constexpr double kOfManyDoublings = 0.25;
