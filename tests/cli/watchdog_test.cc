@@ -13,6 +13,7 @@
 #include <fstream>
 #include <string>
 
+#include "tests/scratch_directory.h"
 #include "tests/transport/certificates.h"
 
 namespace tidemark::cli {

@@ -5,12 +5,10 @@
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <filesystem>
 #include <functional>
 #include <future>
 #include <map>
@@ -21,6 +19,7 @@
 
 #include "absl/time/clock.h"
 #include "proto/wire/job_codec.h"
+#include "tests/scratch_directory.h"
 #include "tidemark/agent.h"
 #include "tidemark/master.h"
 #include "tidemark/v1/job_service.grpc.pb.h"
@@ -215,11 +214,9 @@ TEST_F(ClientTest, EstimatesPlansInScenarios) {
 }
 
 TEST_F(ClientTest, GoesOnAtAMasterThatWasStartedAgain) {
-  const std::string directory =
-      testing::TempDir() + "tidemark-client-test-" + std::to_string(getpid());
+  const test::ScratchDirectory directory;
   MasterOptions options = QuickOptions();
-  options.data_dir = directory;
-  std::filesystem::create_directories(directory);
+  options.data_dir = directory.path();
   Start(options);
   options.listen_address = address_;
   const auto agent = Opened(address_, "job-1");
@@ -254,7 +251,6 @@ TEST_F(ClientTest, GoesOnAtAMasterThatWasStartedAgain) {
   EXPECT_THAT(troubles.front(), HasSubstr("lost contact with the master at " + address_));
   EXPECT_EQ(troubles.back(), "the master is back");
   master_.reset();
-  std::filesystem::remove_all(directory);
 }
 
 // Says what no good master says.

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "tests/scratch_directory.h"
 #include "tests/transport/certificates.h"
 #include "tidemark/master.h"
 #include "tidemark/v1/job_service.grpc.pb.h"

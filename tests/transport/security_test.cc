@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "tests/scratch_directory.h"
 #include "tests/transport/certificates.h"
 #include "tidemark/agent.h"
 #include "tidemark/master.h"
