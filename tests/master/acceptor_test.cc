@@ -25,7 +25,7 @@
 namespace tidemark {
 namespace {
 
-constexpr absl::Duration kPatience = absl::Seconds(20);
+constexpr absl::Duration kPatience = absl::Seconds(60);
 constexpr char kToken[] = "reader-token-of-everything";
 
 TEST(PlainPeer, IsWithoutEscapesAndZones) {

@@ -41,7 +41,7 @@ using tidemark::test::Opened;
 using tidemark::test::Source;
 using tidemark::test::Started;
 
-constexpr std::chrono::seconds kDeadline(20);
+constexpr std::chrono::seconds kDeadline(60);
 
 PlannedJob JobNamed(const std::string& name, std::vector<std::string> after = {}) {
   return {.name = name, .job_id = name + "-1", .after = std::move(after)};

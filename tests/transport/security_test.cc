@@ -27,7 +27,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 // Only a failure waits so long.
-constexpr absl::Duration kPatience = absl::Seconds(20);
+constexpr absl::Duration kPatience = absl::Seconds(60);
 
 constexpr char kAgentToken[] = "agent-token-of-the-nightly-jobs";
 constexpr char kReaderToken[] = "reader-token-of-everything";
