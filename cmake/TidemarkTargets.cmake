@@ -15,16 +15,17 @@ function(tidemark_library)
   install(TARGETS ${target} EXPORT tidemarkTargets FILE_SET HEADERS)
 endfunction()
 
+set(TIDEMARK_COMMON_HEADERS
+  <algorithm> <functional> <map> <memory> <optional> <string> <thread> <variant> <vector>
+  <absl/container/flat_hash_map.h> <absl/status/statusor.h> <absl/time/clock.h>
+  <absl/time/time.h> <fmt/format.h> <grpcpp/grpcpp.h>)
 # Compiles headers that most sources include once, for the targets of these folders that hold code of
 # ours: those with our warnings. It saves 1.4 of 2.5 s a source (clang, medians of a few).
 function(tidemark_precompile_headers)
   file(CONFIGURE OUTPUT headers.cc CONTENT "")
   add_library(tidemark_headers STATIC ${CMAKE_CURRENT_BINARY_DIR}/headers.cc)
   target_link_libraries(tidemark_headers PRIVATE tidemark_warnings)
-  target_precompile_headers(tidemark_headers PRIVATE
-    <algorithm> <functional> <map> <memory> <optional> <string> <thread> <variant> <vector>
-    <absl/container/flat_hash_map.h> <absl/status/statusor.h> <absl/time/clock.h>
-    <absl/time/time.h> <fmt/format.h> <grpcpp/grpcpp.h>)
+  target_precompile_headers(tidemark_headers PRIVATE ${TIDEMARK_COMMON_HEADERS})
   foreach(folder ${ARGN})
     get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
     foreach(target ${targets})
