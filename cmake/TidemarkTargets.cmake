@@ -41,6 +41,8 @@ endfunction()
 # it drives our threads without gRPC, so that the thread sanitizer can tell (label threads, target
 # thread_tests). Debian's gRPC is not instrumented, and what goes through it is reported falsely.
 add_custom_target(thread_tests)
+# What the tests need that do not run whole programs.
+add_custom_target(unit_tests)
 # Seconds. Sanitizers make what computes ten times as slow.
 set(TIDEMARK_TEST_TIMEOUT 120 CACHE STRING "How long one test may take, seconds")
 # With sanitizers it takes longer to start a process than to run most tests.
@@ -50,6 +52,7 @@ function(tidemark_test)
   add_executable(${arg_NAME} ${arg_SOURCES})
   target_link_libraries(${arg_NAME} PRIVATE ${arg_DEPS} tidemark_test_headers GTest::gtest_main)
   target_precompile_headers(${arg_NAME} REUSE_FROM tidemark_test_headers)
+  add_dependencies(unit_tests ${arg_NAME})
   set(labels)
   if(arg_THREADS)
     set(labels LABELS threads)
