@@ -24,8 +24,8 @@ using ::testing::StartsWith;
 
 constexpr absl::Duration kBudget = absl::Milliseconds(200);
 
-// A loaded machine may take its time; an agent that waits for the network takes far longer.
-constexpr absl::Duration kBudgetBound = absl::Seconds(2);
+// A loaded machine may take its time; an agent that waits for an answer never ends.
+constexpr absl::Duration kBudgetBound = absl::Seconds(20);
 
 AgentOptions Options(const std::string& address) {
   AgentOptions options;
@@ -119,7 +119,7 @@ TEST(AgentOutage, AConnectionAttemptIsGivenUpAndTriedAgain) {
   ASSERT_TRUE(hole.ok());
   const auto agent = Agent::Create(Options(hole.address()));
   agent->OpenJob({});
-  const absl::Time deadline = absl::Now() + absl::Seconds(20);
+  const absl::Time deadline = absl::Now() + absl::FromChrono(kPatience);
   while (agent->stats().last_error.empty() && absl::Now() < deadline) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
@@ -160,7 +160,7 @@ TEST(AgentOutage, WhatWasNotAcknowledgedIsResentAfterARestart) {
   auto server = std::make_unique<RecordingServer>(record, SayNothing);
   const int port = server->port();
   AgentOptions options = Options(server->address());
-  options.shutdown_budget = absl::Seconds(10);
+  options.shutdown_budget = absl::Seconds(60);
   const auto agent = Agent::Create(options);
   agent->OpenJob({.name = "survivor"});
   const auto task = agent->StartReduceTask({});
@@ -174,7 +174,7 @@ TEST(AgentOutage, WhatWasNotAcknowledgedIsResentAfterARestart) {
   agent->CloseJob(JobOutcome::kSucceeded, "");
   server = std::make_unique<RecordingServer>(record, Acknowledge, port);
   ASSERT_TRUE(server->running());
-  EXPECT_TRUE(agent->Flush(absl::Seconds(20)));
+  EXPECT_TRUE(agent->Flush(absl::Seconds(60)));
 
   EXPECT_GE(record.repeated(), 3u);  // whatever the first server did not acknowledge
   EXPECT_THAT(record.invalid(), IsEmpty());
@@ -196,11 +196,11 @@ TEST(AgentOutage, WhatWasAcknowledgedIsNotResent) {
   const int port = server->port();
   const auto agent = Agent::Create(Options(server->address()));
   for (int i = 0; i < 10; ++i) agent->OpenJob({});
-  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  ASSERT_TRUE(agent->Flush(absl::Seconds(60)));
   server.reset();
   server = std::make_unique<RecordingServer>(record, Acknowledge, port);
   agent->OpenJob({});
-  ASSERT_TRUE(agent->Flush(absl::Seconds(20)));
+  ASSERT_TRUE(agent->Flush(absl::Seconds(60)));
   EXPECT_THAT(record.events(), SizeIs(11));
   EXPECT_EQ(record.repeated(), 0u);
 }
@@ -226,7 +226,7 @@ TEST(AgentOutage, ALateAnswerLetsTheRestThroughAndTellsOfDrops) {
   const int port = server->port();
   AgentOptions options = Options(server->address());
   options.buffer_bytes_max = 64 << 10;
-  options.shutdown_budget = absl::Seconds(10);
+  options.shutdown_budget = absl::Seconds(60);
   const auto agent = Agent::Create(options);
   OverfillBuffer(*agent);
   EXPECT_FALSE(agent->Flush(absl::Milliseconds(100)));
@@ -235,7 +235,7 @@ TEST(AgentOutage, ALateAnswerLetsTheRestThroughAndTellsOfDrops) {
   ASSERT_TRUE(record.WaitFor([](const std::vector<Event>& events) {
     return !events.empty() && std::holds_alternative<JobClosed>(events.back().body);
   }));
-  EXPECT_TRUE(agent->Flush(absl::Seconds(10)));
+  EXPECT_TRUE(agent->Flush(absl::Seconds(60)));
   // Drops leave a count and no gap.
   std::uint64_t expected = 0;
   for (const auto& [sequence, event] : record.sent()) EXPECT_EQ(sequence, ++expected);
@@ -250,7 +250,7 @@ TEST(AgentOutage, PointsOfAnOutageAreMergedNotLost) {
   auto server = std::make_unique<RecordingServer>(record, Acknowledge);
   const int port = server->port();
   AgentOptions options = Options(server->address());
-  options.shutdown_budget = absl::Seconds(10);
+  options.shutdown_budget = absl::Seconds(60);
   const auto agent = Agent::Create(options);
   const auto task = agent->StartReduceTask({});
   task->Shuffled();
@@ -261,7 +261,7 @@ TEST(AgentOutage, PointsOfAnOutageAreMergedNotLost) {
   }
   server = std::make_unique<RecordingServer>(record, Acknowledge, port);
   task->Finish();
-  ASSERT_TRUE(agent->Flush(absl::Seconds(20)));
+  ASSERT_TRUE(agent->Flush(absl::Seconds(60)));
   std::uint64_t points = 0;
   for (const ReduceProfile& profile : record.all<ReduceProfile>()) {
     for (const GroupBin& bin : profile.bins) points += bin.count;

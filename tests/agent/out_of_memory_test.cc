@@ -81,12 +81,12 @@ const AttemptChanged& LargeEvent() {
 TEST_F(OutOfMemory, InACallOfTheEngineTurnsTheAgentOffAndSaysSoOnce) {
   const auto agent = Connect();
   agent->OpenJob({});
-  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  ASSERT_TRUE(agent->Flush(absl::Seconds(60)));
   LargeEvent();  // is made while there is memory
   failing_from = 1;
   agent->Changed(LargeEvent());
   agent->Changed(LargeEvent());
-  EXPECT_FALSE(agent->Flush(absl::Seconds(10)));
+  EXPECT_FALSE(agent->Flush(absl::Seconds(60)));
   failing_from = 0;
   const auto map = agent->StartMapTask({});
   map->AddGroup(0, "k", 10);
@@ -101,11 +101,11 @@ TEST_F(OutOfMemory, InACallOfTheEngineTurnsTheAgentOffAndSaysSoOnce) {
 TEST_F(OutOfMemory, InTheAgentsThreadDoesNotEndTheProcess) {
   const auto agent = Connect();
   agent->OpenJob({});
-  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  ASSERT_TRUE(agent->Flush(absl::Seconds(60)));
   LargeEvent();
   failing_from = 2;  // the first is the copy that the call makes
   agent->Changed(LargeEvent());
-  EXPECT_FALSE(agent->Flush(absl::Seconds(10)));
+  EXPECT_FALSE(agent->Flush(absl::Seconds(60)));
   failing_from = 0;
   agent->Shutdown();
   EXPECT_THAT(agent->stats().last_error, HasSubstr("out of memory"));

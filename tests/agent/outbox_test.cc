@@ -287,7 +287,7 @@ TEST(Outbox, WaitsForAnswers) {
     outbox.Acknowledge(2);
   });
   EXPECT_TRUE(
-      outbox.WaitUntilSettled(newest, std::chrono::steady_clock::now() + std::chrono::seconds(20)));
+      outbox.WaitUntilSettled(newest, std::chrono::steady_clock::now() + std::chrono::seconds(60)));
   master.join();
   outbox.Add(Change(2), 0);
   EXPECT_TRUE(outbox.WaitUntilSettled(newest, std::chrono::steady_clock::now()));

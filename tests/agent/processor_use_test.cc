@@ -151,6 +151,13 @@ TEST(ProcessorWatch, ThreadsOnOneProcessorWaitForEachOther) {
 }
 #endif
 
+// An agent that reports only when it is flushed.
+std::unique_ptr<Agent> Connect(const RecordingServer& server) {
+  return Agent::Create({.master_address = server.address(),
+                        .job_id = "job-1",
+                        .flush_interval = absl::Seconds(60)});
+}
+
 void RunGroup(ReduceTaskAgent& task) {
   task.BeginGroup("key");
   task.ValueRead(100);
@@ -160,13 +167,13 @@ void RunGroup(ReduceTaskAgent& task) {
 TEST(ReduceTaskAgent, TellsWithEachProfileHowItSharesProcessors) {
   Record record;
   RecordingServer server(record, Acknowledge);
-  const auto agent = Agent::Create({.master_address = server.address(), .job_id = "job-1"});
+  const auto agent = Connect(server);
   const auto task = agent->StartReduceTask({});
   task->Shuffled();
   RunGroup(*task);
-  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  ASSERT_TRUE(agent->Flush(absl::Seconds(60)));
   RunGroup(*task);
-  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  ASSERT_TRUE(agent->Flush(absl::Seconds(60)));
   EXPECT_THAT(record.invalid(), IsEmpty());
   const std::vector<ReduceProfile> profiles = record.all<ReduceProfile>();
   ASSERT_THAT(profiles, SizeIs(2));
@@ -190,13 +197,13 @@ TEST(ReduceTaskAgent, TellsItWhileThePausedProfileHasTotalsAlone) {
     response->mutable_control()->set_paused(true);
     return response;
   });
-  const auto agent = Agent::Create({.master_address = server.address(), .job_id = "job-1"});
+  const auto agent = Connect(server);
   agent->OpenJob({});
-  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  ASSERT_TRUE(agent->Flush(absl::Seconds(60)));
   const auto task = agent->StartReduceTask({});
   task->Shuffled();
   RunGroup(*task);
-  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  ASSERT_TRUE(agent->Flush(absl::Seconds(60)));
   const std::vector<ReduceProfile> profiles = record.all<ReduceProfile>();
   ASSERT_THAT(profiles, SizeIs(1));
   EXPECT_THAT(profiles[0].points, IsEmpty());
@@ -211,7 +218,7 @@ void WorkUntilTold(const Record& record, Agent& agent) {
   };
   const Instant deadline = std::chrono::steady_clock::now() + kPatience;
   while (!told() && std::chrono::steady_clock::now() < deadline) {
-    ASSERT_TRUE(agent.Flush(absl::Seconds(10)));
+    ASSERT_TRUE(agent.Flush(absl::Seconds(60)));
   }
   EXPECT_TRUE(told());
 }
@@ -220,11 +227,11 @@ TEST(MapTaskAgent, TellsWithItsHeartbeatsWhatItTook) {
   if (!IsTold()) GTEST_SKIP() << "no schedstat files";
   Record record;
   RecordingServer server(record, Acknowledge);
-  const auto agent = Agent::Create({.master_address = server.address(), .job_id = "job-1"});
+  const auto agent = Connect(server);
   const auto task = agent->StartMapTask({});
   WorkUntilTold(record, *agent);
   task->Finish();
-  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  ASSERT_TRUE(agent->Flush(absl::Seconds(60)));
   EXPECT_THAT(record.invalid(), IsEmpty());
   EXPECT_TRUE(record.all<TaskHeartbeat>().back().time.processor_wait.has_value());
 }
@@ -233,12 +240,12 @@ TEST(ReduceTaskAgent, TellsWhatItTookSinceItsStartWhileItShufflesAndAfterThat) {
   if (!IsTold()) GTEST_SKIP() << "no schedstat files";
   Record record;
   RecordingServer server(record, Acknowledge);
-  const auto agent = Agent::Create({.master_address = server.address(), .job_id = "job-1"});
+  const auto agent = Connect(server);
   const auto task = agent->StartReduceTask({});
   WorkUntilTold(record, *agent);
   task->Shuffled();
   RunGroup(*task);
-  ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+  ASSERT_TRUE(agent->Flush(absl::Seconds(60)));
   EXPECT_THAT(record.invalid(), IsEmpty());
   const TimeUse shuffled = record.all<TaskHeartbeat>().back().time;
   const std::vector<ReduceProfile> profiles = record.all<ReduceProfile>();
@@ -254,13 +261,13 @@ TEST(ReduceTaskAgent, ThatReducesOnAnotherThreadTellsOfBoth) {
   if (!IsTold()) GTEST_SKIP() << "no schedstat files";
   Record record;
   RecordingServer server(record, Acknowledge);
-  const auto agent = Agent::Create({.master_address = server.address(), .job_id = "job-1"});
+  const auto agent = Connect(server);
   const auto task = agent->StartReduceTask({});
   WorkUntilTold(record, *agent);
   std::thread reduces([&] {
     task->Shuffled();
     RunGroup(*task);
-    ASSERT_TRUE(agent->Flush(absl::Seconds(10)));
+    ASSERT_TRUE(agent->Flush(absl::Seconds(60)));
   });
   reduces.join();
   const TimeUse shuffled = record.all<TaskHeartbeat>().back().time;

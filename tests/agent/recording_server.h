@@ -23,7 +23,7 @@
 namespace tidemark::agent {
 
 // Generous: only a broken agent ever waits so long.
-inline constexpr std::chrono::seconds kPatience{20};
+inline constexpr std::chrono::seconds kPatience{60};
 
 // One event of a batch.
 struct SentEvent {

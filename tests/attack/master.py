@@ -62,7 +62,7 @@ class Master:
         self.address = self._wait_for_address()
 
     def _wait_for_address(self):
-        for _ in range(300):
+        for _ in range(1200):
             for line in self.log.read_text().splitlines():
                 if "listening on" in line:
                     host, port = line.split()[-1].rsplit(":", 1)

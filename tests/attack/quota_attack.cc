@@ -332,7 +332,7 @@ bool Run(const Attack& attack, Arena arena) {
     auto master = MasterProcess::Start(
         {arena.program, "serve", "--listen", "127.0.0.1:0", "--data-dir", arena.directory + "/data",
          "--set", "tokens=" + arena.directory + "/tokens", "log.level=error"},
-        absl::Seconds(20));
+        absl::Seconds(60));
     if (!master.ok()) {
       fmt::print(stderr, "{}\n", master.status().ToString());
       return false;

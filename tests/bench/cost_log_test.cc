@@ -2,21 +2,18 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <fstream>
 
 #include "tests/bench/some_costs.h"
+#include "tests/scratch_directory.h"
 
 namespace tidemark::bench {
 namespace {
 
 class CostLogFile : public ::testing::Test {
  protected:
-  ~CostLogFile() override { std::remove(path_.c_str()); }
-  // Of its own: tests run beside one another.
-  const std::string path_ = ::testing::TempDir() +
-                            ::testing::UnitTest::GetInstance()->current_test_info()->name() +
-                            ".cost";
+  const test::ScratchDirectory directory_;
+  const std::string path_ = directory_ / "log.cost";
 };
 
 TEST_F(CostLogFile, HoldsAllOfALog) {

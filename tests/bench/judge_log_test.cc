@@ -8,6 +8,7 @@
 #include "tests/master/events.h"
 #include "tests/master/virtual_job.h"
 #include "tests/master/written_log.h"
+#include "tests/scratch_directory.h"
 #include "tidemark/v1/ingest_service.pb.h"
 
 namespace tidemark::bench {
@@ -30,10 +31,9 @@ test::VirtualJob SomeJob() {
 
 // A log as a master writes it that ticks every second; of the whole story or of its first part,
 // which begins at 0.
-std::string WriteLog(const test::Story& story, double until, double from = 0) {
-  const std::string path = ::testing::TempDir() + "/" +
-                           ::testing::UnitTest::GetInstance()->current_test_info()->name() +
-                           ".tidemark-log";
+std::string WriteLog(const test::ScratchDirectory& directory, const test::Story& story,
+                     double until, double from = 0) {
+  const std::string path = directory / "job.tidemark-log";
   JobMonitorOptions options;
   options.indicators = {"jobratio"};
   auto writer = store::WrittenLog::Create(path, "job-1", options);
@@ -49,8 +49,9 @@ std::string WriteLog(const test::Story& story, double until, double from = 0) {
 }
 
 TEST(JudgeLog, KnowsWhenTheJobEndedAndAsksIndicatorsThatDidNotWatch) {
+  const test::ScratchDirectory directory;
   const test::Story story = test::Tell(SomeJob());
-  const auto judged = JudgeLog(WriteLog(story, story.ends + 5), {"tidemark", "hadoop"});
+  const auto judged = JudgeLog(WriteLog(directory, story, story.ends + 5), {"tidemark", "hadoop"});
   ASSERT_TRUE(judged.ok()) << judged.status();
   EXPECT_NEAR(judged->simulation.timeline.end, story.ends, 1e-6);
   ASSERT_EQ(judged->simulation.records.size(), 2u);
@@ -63,17 +64,19 @@ TEST(JudgeLog, KnowsWhenTheJobEndedAndAsksIndicatorsThatDidNotWatch) {
 }
 
 TEST(JudgeLog, TicksBeforeTheOpeningOfTheJobPredictNothing) {
+  const test::ScratchDirectory directory;
   const test::Story story = test::Tell(SomeJob());
-  const auto judged = JudgeLog(WriteLog(story, story.ends + 5), {"tidemark"});
-  const auto early = JudgeLog(WriteLog(story, story.ends + 5, -2), {"tidemark"});
+  const auto judged = JudgeLog(WriteLog(directory, story, story.ends + 5), {"tidemark"});
+  const auto early = JudgeLog(WriteLog(directory, story, story.ends + 5, -2), {"tidemark"});
   ASSERT_TRUE(judged.ok() && early.ok()) << early.status();
   EXPECT_EQ(early->simulation.records[0].predictions.size(),
             judged->simulation.records[0].predictions.size());
 }
 
 TEST(JudgeLog, PutsAttemptsIntoAsFewSlotsAsThereWere) {
+  const test::ScratchDirectory directory;
   const test::Story story = test::Tell(SomeJob());
-  const auto judged = JudgeLog(WriteLog(story, story.ends + 5), {"tidemark"});
+  const auto judged = JudgeLog(WriteLog(directory, story, story.ends + 5), {"tidemark"});
   ASSERT_TRUE(judged.ok()) << judged.status();
   ASSERT_EQ(judged->simulation.timeline.attempts.size(), 3u);
   EXPECT_EQ(judged->simulation.timeline.attempts[0].slot, 0u);
@@ -84,8 +87,9 @@ TEST(JudgeLog, PutsAttemptsIntoAsFewSlotsAsThereWere) {
 
 TEST(JudgeLog, KnowsTheRunAsLaterOnesWould) {
   const auto job = SomeJob();
+  const test::ScratchDirectory directory;
   const test::Story story = test::Tell(job);
-  const std::string log = WriteLog(story, story.ends + 5);
+  const std::string log = WriteLog(directory, story, story.ends + 5);
   const auto judged = JudgeLog(log, {"tidemark"});
   ASSERT_TRUE(judged.ok()) << judged.status();
   ASSERT_TRUE(judged->run.has_value());
@@ -99,8 +103,9 @@ TEST(JudgeLog, KnowsTheRunAsLaterOnesWould) {
 }
 
 TEST(JudgeLog, RefusesAJobWhoseEndNobodyKnows) {
+  const test::ScratchDirectory directory;
   const test::Story story = test::Tell(SomeJob());
-  const auto judged = JudgeLog(WriteLog(story, story.ends / 2), {"tidemark"});
+  const auto judged = JudgeLog(WriteLog(directory, story, story.ends / 2), {"tidemark"});
   EXPECT_TRUE(absl::IsFailedPrecondition(judged.status())) << judged.status();
 }
 

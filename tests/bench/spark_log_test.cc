@@ -3,23 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <string>
 
 #include "bench/workflow/rumen.h"
 #include "bench/workflow/tpch_times.h"
+#include "tests/scratch_directory.h"
 
 namespace tidemark::bench {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-std::string Write(const std::string& name, const std::string& text) {
-  const std::string path = ::testing::TempDir() + "/" + name;
-  std::ofstream(path) << text;
-  return path;
-}
 
 constexpr char kLog[] =
     R"({"Event":"SparkListenerApplicationStart","App Name":"two jobs","Timestamp":1000}
@@ -36,7 +30,8 @@ constexpr char kLog[] =
 )";
 
 TEST(SparkLog, BecomesATraceWhoseJobsAreGroups) {
-  const auto trace = ReadSparkLog(Write("two-jobs", kLog));
+  const test::ScratchDirectory directory;
+  const auto trace = ReadSparkLog(directory.Write("two-jobs", kLog));
   ASSERT_TRUE(trace.ok()) << trace.status();
   EXPECT_DOUBLE_EQ(trace->end, 7);
   EXPECT_DOUBLE_EQ(trace->slots, 1);
@@ -48,21 +43,22 @@ TEST(SparkLog, BecomesATraceWhoseJobsAreGroups) {
 }
 
 TEST(SparkLog, MayEndInTheMiddleOfALine) {
-  EXPECT_TRUE(ReadSparkLog(Write("torn", std::string(kLog) + "{\"Event\":\"Spark")).ok());
-  EXPECT_THAT(ReadSparkLog(Write("empty", "")).status().message(), HasSubstr("is no event log"));
-  EXPECT_THAT(
-      ReadSparkLog(Write("idle", R"({"Event":"SparkListenerApplicationStart","Timestamp":1000})"))
-          .status()
-          .message(),
-      HasSubstr("no job"));
+  const test::ScratchDirectory directory;
+  EXPECT_TRUE(ReadSparkLog(directory.Write("torn", std::string(kLog) + "{\"Event\":\"Spark")).ok());
+  EXPECT_THAT(ReadSparkLog(directory.Write("empty", "")).status().message(),
+              HasSubstr("is no event log"));
+  const std::string idle = directory.Write(
+      "idle", R"({"Event":"SparkListenerApplicationStart","Timestamp":1000})");
+  EXPECT_THAT(ReadSparkLog(idle).status().message(), HasSubstr("no job"));
 }
 
 TEST(TpchTimes, ComeInTheOrderOfWaves) {
-  const auto queries = ReadTpchTimes(Write("times", R"({"size":"2g","query":3,
+  const test::ScratchDirectory directory;
+  const auto queries = ReadTpchTimes(directory.Write("times", R"({"size":"2g","query":3,
 "edges_parent_child":[[1,0]],"stages":[{"first_wave":{"2":[4000]},"rest_wave":{"2":[1000]}},
 {"first_wave":{"2":[3000]},"rest_wave":{}}]})"));
   EXPECT_FALSE(queries.ok());  // an object a line
-  const auto one = ReadTpchTimes(Write(
+  const auto one = ReadTpchTimes(directory.Write(
       "time",
       R"({"size":"2g","query":3,"edges_parent_child":[[1,0]],"stages":[{"first_wave":{"2":[4000]},"rest_wave":{"2":[1000]}},{"first_wave":{"2":[3000]},"rest_wave":{}}]})"));
   ASSERT_TRUE(one.ok()) << one.status();
@@ -73,8 +69,9 @@ TEST(TpchTimes, ComeInTheOrderOfWaves) {
 }
 
 TEST(Rumen, JobsAreMapsThenReduces) {
+  const test::ScratchDirectory directory;
   const auto traces =
-      ReadRumen(Write("rumen", R"({"jobID":"j","outcome":"SUCCESS","launchTime":1000,
+      ReadRumen(directory.Write("rumen", R"({"jobID":"j","outcome":"SUCCESS","launchTime":1000,
 "mapTasks":[{"attempts":[{"startTime":2000,"finishTime":5000,"result":"SUCCESS",
 "hdfsBytesRead":64}]}],
 "reduceTasks":[{"attempts":[{"startTime":4000,"finishTime":9000,"result":"SUCCESS"},

@@ -18,6 +18,7 @@
 #include "cli/exit_code.h"
 #include "cli/expected_jobs.h"
 #include "cli/hadoop/configuration.h"
+#include "tests/scratch_directory.h"
 
 namespace tidemark::cli {
 namespace {
@@ -32,12 +33,6 @@ namespace fs = std::filesystem;
 // A folder of the test's own, empty at its beginning.
 class Folder : public ::testing::Test {
  protected:
-  Folder() {
-    fs::remove_all(path_);
-    fs::create_directories(path_);
-  }
-  ~Folder() override { fs::remove_all(path_); }
-
   void Write(const fs::path& name, const std::string& text) const {
     fs::create_directories((path_ / name).parent_path());
     std::ofstream(path_ / name) << text;
@@ -47,9 +42,8 @@ class Folder : public ::testing::Test {
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
-  const fs::path path_ =
-      fs::path(::testing::TempDir()) /
-      (std::string("tidemark-") + ::testing::UnitTest::GetInstance()->current_test_info()->name());
+  const test::ScratchDirectory directory_;
+  const fs::path path_ = directory_.path();
 };
 
 struct Ran {

@@ -24,13 +24,14 @@ class HookServer {
     std::string body;
     std::map<std::string, std::string> headers;
   };
-  // What becomes of a request: an answer of that status, `delay` late; 0: the connection is cut
-  // when the request was read.
+  // What becomes of a request: an answer of that status; 0: the connection is cut when the request
+  // was read.
   struct Plan {
     unsigned status = 200;
     std::string retry_after;
-    std::chrono::milliseconds delay{0};
     std::string location;
+    // There is no answer before LetGo().
+    bool is_held = false;
     // The answer has a body that never ends.
     bool is_endless = false;
   };
@@ -47,7 +48,10 @@ class HookServer {
                                MHD_OPTION_NOTIFY_COMPLETED, &Forget, nullptr, MHD_OPTION_END);
     if (server_ == nullptr) std::abort();
   }
-  ~HookServer() { MHD_stop_daemon(server_); }
+  ~HookServer() {
+    LetGo();
+    MHD_stop_daemon(server_);
+  }
 
   std::string url(const std::string& path = "/hook") const {
     return "http://127.0.0.1:" +
@@ -57,11 +61,17 @@ class HookServer {
     const std::lock_guard lock(mutex_);
     return requests_;
   }
-  // Whether so many have come within ten seconds.
+  // Whether so many come; only a failure waits so long.
   bool WaitFor(std::size_t count) const {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(10),
+    return changed_.wait_for(lock, std::chrono::seconds(60),
                              [&] { return requests_.size() >= count; });
+  }
+  // Answers what was held, now and from now on.
+  void LetGo() {
+    const std::lock_guard lock(mutex_);
+    is_let_go_ = true;
+    changed_.notify_all();
   }
 
  private:
@@ -96,15 +106,15 @@ class HookServer {
   MHD_Result Take(const Request& request, MHD_Connection* connection) {
     Plan plan;
     {
-      const std::lock_guard lock(mutex_);
+      std::unique_lock lock(mutex_);
       if (!plans_.empty()) {
         plan = plans_.front();
         plans_.pop_front();
       }
       requests_.push_back(request);
+      changed_.notify_all();
+      changed_.wait(lock, [&] { return !plan.is_held || is_let_go_; });
     }
-    changed_.notify_all();
-    std::this_thread::sleep_for(plan.delay);
     if (plan.status == 0) return MHD_NO;
     MHD_Response* response =
         plan.is_endless ? MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 64, &SendForEver,
@@ -126,6 +136,7 @@ class HookServer {
   mutable std::condition_variable changed_;
   Plans plans_;
   std::vector<Request> requests_;
+  bool is_let_go_ = false;
 };
 
 }  // namespace tidemark::test

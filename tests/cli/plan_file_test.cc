@@ -8,6 +8,7 @@
 #include <string>
 
 #include "cli/plan_estimate.h"
+#include "tests/scratch_directory.h"
 
 namespace tidemark::cli {
 namespace {
@@ -297,8 +298,9 @@ TEST(PlanFile, NeedsAnIdToBeSubmitted) {
 
 // What a master refuses is said by the names of the request.
 TEST(PlanFile, SaysInTheFileWhatAMasterRefuses) {
-  const std::string path = ::testing::TempDir() + "/plan_file_test_add.yaml";
-  std::ofstream(path) << "jobs:\n- {name: a}\n- name: b\n  maps: 3\n";
+  const test::ScratchDirectory directory;
+  const std::string path =
+      directory.Write("add.yaml", "jobs:\n- {name: a}\n- name: b\n  maps: 3\n");
   const auto said = [&](const std::string& message) {
     const absl::Status located = InPlanFile(path, absl::InvalidArgumentError(message));
     return std::string(located.message());

@@ -3,11 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <map>
 #include <string>
 
 #include "cli/plan_estimate.h"
+#include "tests/scratch_directory.h"
 
 namespace tidemark::cli {
 namespace {
@@ -45,15 +45,17 @@ TEST(SparkPlan, AgainOnTheSameSlotsItTakesAsLong) {
 }
 
 TEST(SparkPlan, SaysThatItsLogBreaksOffAndWhatWasLeftOut) {
-  const std::string path = ::testing::TempDir() + "/cut";
-  std::ofstream(path)
-      << R"({"Event":"SparkListenerApplicationStart","App Name":"cut","Timestamp":1000000})" << '\n'
-      << R"({"Event":"SparkListenerStageSubmitted","Stage Info":{"Stage ID":0,"Number of Tasks":2,)"
-      << R"("Submission Time":1001000}})"
-      << "\n{\"Event\":\n"
-      << R"({"Event":"SparkListenerTaskEnd","Stage ID":0,"Task Info":{"Task ID":1,"Index":0,)"
-      << R"("Launch Time":1001000,"Finish Time":1009000}})"
-      << "\n{\"Event";
+  const test::ScratchDirectory directory;
+  const std::string path = directory.Write(
+      "cut",
+      R"({"Event":"SparkListenerApplicationStart","App Name":"cut","Timestamp":1000000})"
+      "\n"
+      R"({"Event":"SparkListenerStageSubmitted","Stage Info":{"Stage ID":0,"Number of Tasks":2,)"
+      R"("Submission Time":1001000}})"
+      "\n{\"Event\":\n"
+      R"({"Event":"SparkListenerTaskEnd","Stage ID":0,"Task Info":{"Task ID":1,"Index":0,)"
+      R"("Launch Time":1001000,"Finish Time":1009000}})"
+      "\n{\"Event");
   const auto run = ReadSparkRun(path);
   ASSERT_TRUE(run.ok()) << run.status();
   EXPECT_THAT(run->remarks, ElementsAre(HasSubstr("skipped 1 event: incomplete"),
@@ -62,8 +64,9 @@ TEST(SparkPlan, SaysThatItsLogBreaksOffAndWhatWasLeftOut) {
 
 // Which is not what a plan file would be told.
 TEST(SparkPlan, OfALogThatIsRefusedGivesTheReason) {
-  const std::string path = ::testing::TempDir() + "/late";
-  std::ofstream(path) << R"({"Event":"SparkListenerApplicationEnd","Timestamp":1000000})";
+  const test::ScratchDirectory directory;
+  const std::string path =
+      directory.Write("late", R"({"Event":"SparkListenerApplicationEnd","Timestamp":1000000})");
   EXPECT_TRUE(IsSparkLog(path));
   EXPECT_THAT(std::string(ReadSparkRun(path).status().message()),
               HasSubstr("the start of the application"));
@@ -118,9 +121,10 @@ TEST(SparkRunModels, AsksForWhatTheLogDoesNotTell) {
 }
 
 TEST(SparkPlan, NeedsATaskThatHasEnded) {
-  const std::string path = ::testing::TempDir() + "/idle";
-  std::ofstream(path)
-      << R"({"Event":"SparkListenerApplicationStart","App Name":"idle","Timestamp":1000000})";
+  const test::ScratchDirectory directory;
+  const std::string path = directory.Write(
+      "idle",
+      R"({"Event":"SparkListenerApplicationStart","App Name":"idle","Timestamp":1000000})");
   EXPECT_TRUE(IsSparkLog(path));
   EXPECT_EQ(ReadSparkRun(path).status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_FALSE(IsSparkLog(Log("")));

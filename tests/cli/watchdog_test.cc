@@ -13,6 +13,7 @@
 #include <fstream>
 #include <string>
 
+#include "tests/scratch_directory.h"
 #include "tests/transport/certificates.h"
 
 namespace tidemark::cli {
@@ -30,7 +31,7 @@ class Systemd {
     const std::string path = directory_ / "notify";
     path.copy(address.sun_path, sizeof address.sun_path - 1);
     bind(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address);
-    const timeval patience = {.tv_sec = 20};
+    const timeval patience = {.tv_sec = 60};
     setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     setenv("NOTIFY_SOCKET", path.c_str(), 1);
     setenv("WATCHDOG_USEC", watchdog_micros, 1);

@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -17,6 +16,7 @@
 #include "cli/spark_parameters.h"
 #include "cli/spark_plan.h"
 #include "cli/spark_runs.h"
+#include "tests/scratch_directory.h"
 
 namespace tidemark::cli {
 namespace {
@@ -112,12 +112,7 @@ class ALog {
     return *this;
   }
   ALog& End() { return With({{"Event", "SparkListenerApplicationEnd"}, {"Timestamp", now_}}); }
-  // Where it is written.
-  std::string Path(const std::string& name) const {
-    const std::string path = ::testing::TempDir() + "/what-if-" + name;
-    std::ofstream(path) << text_;
-    return path;
-  }
+  const std::string& text() const { return text_; }
 
  private:
   static constexpr std::uint64_t kBeginMs = 1'700'000'000'000;
@@ -132,8 +127,9 @@ class ALog {
   std::uint32_t task_ = 0;
 };
 
-SparkRun Read(const ALog& log, const std::string& name = "log") {
-  auto run = ReadSparkRun(log.Path(name));
+SparkRun Read(const ALog& log) {
+  const test::ScratchDirectory directory;
+  auto run = ReadSparkRun(directory.Write("log", log.text()));
   EXPECT_TRUE(run.ok()) << run.status();
   return run.ok() ? *std::move(run) : SparkRun{};
 }

@@ -5,12 +5,10 @@
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <filesystem>
 #include <functional>
 #include <future>
 #include <map>
@@ -21,6 +19,7 @@
 
 #include "absl/time/clock.h"
 #include "proto/wire/job_codec.h"
+#include "tests/scratch_directory.h"
 #include "tidemark/agent.h"
 #include "tidemark/master.h"
 #include "tidemark/v1/job_service.grpc.pb.h"
@@ -33,7 +32,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr std::chrono::seconds kDeadline(20);
+constexpr std::chrono::seconds kDeadline(60);
 
 MasterOptions QuickOptions() {
   MasterOptions options;
@@ -108,7 +107,7 @@ TEST_F(ClientTest, WatchesAJobThatIsToComeUntilItEnds) {
 TEST_F(ClientTest, ListsTheTasksThatRun) {
   const auto agent = Opened(address_, "job-1");
   agent->Changed({.attempt = {.index = 0}, .state = AttemptState::kStarted, .at = absl::Now()});
-  const absl::Time until = absl::Now() + absl::Seconds(20);
+  const absl::Time until = absl::Now() + absl::FromChrono(kDeadline);
   absl::StatusOr<JobTasks> tasks = absl::NotFoundError("not asked yet");
   while ((!tasks.ok() || tasks->tasks.empty()) && absl::Now() < until) {
     tasks = client_->ListRunningTasks("job-1");
@@ -158,7 +157,7 @@ TEST_F(ClientTest, WatchesAllJobs) {
   ASSERT_EQ(both.get_future().wait_for(kDeadline), std::future_status::ready);
   EXPECT_TRUE(absl::IsFailedPrecondition(client_->ForgetJob("job-2")));
   Close(*one);
-  ASSERT_TRUE(master_->WaitUntilFinal("job-1", absl::Seconds(20)).ok());
+  ASSERT_TRUE(master_->WaitUntilFinal("job-1", absl::FromChrono(kDeadline)).ok());
   const absl::Status gone = client_->ForgetJob("job-1");
   EXPECT_TRUE(gone.ok()) << gone;
   ASSERT_EQ(forgotten.get_future().wait_for(kDeadline), std::future_status::ready);
@@ -215,11 +214,9 @@ TEST_F(ClientTest, EstimatesPlansInScenarios) {
 }
 
 TEST_F(ClientTest, GoesOnAtAMasterThatWasStartedAgain) {
-  const std::string directory =
-      testing::TempDir() + "tidemark-client-test-" + std::to_string(getpid());
+  const test::ScratchDirectory directory;
   MasterOptions options = QuickOptions();
-  options.data_dir = directory;
-  std::filesystem::create_directories(directory);
+  options.data_dir = directory.path();
   Start(options);
   options.listen_address = address_;
   const auto agent = Opened(address_, "job-1");
@@ -254,7 +251,6 @@ TEST_F(ClientTest, GoesOnAtAMasterThatWasStartedAgain) {
   EXPECT_THAT(troubles.front(), HasSubstr("lost contact with the master at " + address_));
   EXPECT_EQ(troubles.back(), "the master is back");
   master_.reset();
-  std::filesystem::remove_all(directory);
 }
 
 // Says what no good master says.

@@ -23,7 +23,7 @@ server.serve_forever()
 RECEIVER
 python3 "$work/receiver.py" >"$work/heard" 2>"$work/port" &
 pids+=("$!")
-wait_for 30 test -s "$work/port"
+wait_for 60 test -s "$work/port"
 
 printf 's3cret\n' >"$work/secret"
 chmod o= "$work/secret"
@@ -49,7 +49,7 @@ serve() {
     "$tidemark" serve --config "$work/tidemark.yaml" --set "metrics.listen=127.0.0.1:$metrics" 2>"$work/serve.err" &
   master_pid=$!
   pids+=("$master_pid")
-  wait_for 30 grep -q 'listening on' "$work/serve.err"
+  wait_for 60 grep -q 'listening on' "$work/serve.err"
   master=$(sed -n 's/.*listening on \([^ ]*\).*/\1/p' "$work/serve.err" | head -n 1)
 }
 
@@ -71,7 +71,7 @@ counts_what_was_sent() {
   curl -sS "http://127.0.0.1:$metrics/metrics" >"$work/metrics" &&
     grep -qE '^tidemark_alerts_sent_total\{target="json"\} [12]$' "$work/metrics"
 }
-wait_for 10 counts_what_was_sent
+wait_for 60 counts_what_was_sent
 grep -qE '^tidemark_alerts_retried_total\{target="(json|lineage)"\} [12]$' "$work/metrics" || fail "no attempt failed"
 grep -q '^tidemark_alerts_failed_total{target="lineage"} 0$' "$work/metrics" || fail "$(grep alerts "$work/metrics")"
 kill "$master_pid"

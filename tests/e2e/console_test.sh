@@ -34,8 +34,10 @@ code=0
 [ "$code" = 7 ] && grep -q 'nothing was heard of the job' "$work/err" || fail "$code: $(cat "$work/err")"
 
 # A list that goes on.
-timeout 20 "$tidemark" get jobs --watch --master "$master" -o jsonl 2>/dev/null | head -n 2 >"$work/list" || true
-grep -q '"job_id":"long"' "$work/list" && grep -q '"job_id":"short"' "$work/list" || fail "not all jobs are listed"
+"$tidemark" get jobs --watch --master "$master" -o jsonl >"$work/list" 2>/dev/null &
+pids+=("$!")
+for job in long short; do wait_for 60 grep -q "\"job_id\":\"$job\"" "$work/list"; done
+kill "$!"
 code=0
 "$tidemark" get jobs --watch --master "$master" -o json 2>"$work/err" || code=$?
 [ "$code" = 2 ] && grep -q -- '--watch goes with -o table or -o jsonl' "$work/err" || fail "$code: $(cat "$work/err")"
@@ -61,11 +63,11 @@ at workflow list >"$work/workflows"
 grep -q '^nightly' "$work/workflows" || fail "the workflow is not listed: $(cat "$work/workflows")"
 ! grep -q 'long' "$work/workflows" || fail "a job is listed as a workflow"
 at workflow add nightly "$work/more.yaml" || fail "no job is added"
-wait_for 10 shows '"name":"report"' -o json || fail "the job is not there"
+wait_for 60 shows '"name":"report"' -o json || fail "the job is not there"
 at workflow cancel nightly report || fail "a job is not cancelled"
-wait_for 10 shows CHILD_STATE_CANCELLED -o json || fail "the job is not cancelled"
+wait_for 60 shows CHILD_STATE_CANCELLED -o json || fail "the job is not cancelled"
 code=0
 at workflow cancel nightly '' 2>"$work/err" || code=$?
 [ "$code" = 2 ] && grep -q 'NAME must not be empty' "$work/err" || fail "$code: $(cat "$work/err")"
 at workflow cancel nightly || fail "the workflow is not cancelled"
-wait_for 10 shows killed || fail "it goes on"
+wait_for 60 shows killed || fail "it goes on"

@@ -24,7 +24,7 @@ serve() {
   rm -f serve.err
   "$tidemark" serve --listen "$@" 2>serve.err &
   pids+=("$!")
-  wait_for 30 grep -q 'listening on' serve.err
+  wait_for 60 grep -q 'listening on' serve.err
   address=$(sed -n 's/.*listening on \([^ ]*\).*/\1/p' serve.err | head -n 1)
 }
 
@@ -56,7 +56,7 @@ doctor 0 "warn  master       0.0.0.0:[0-9]* is in use" \
 doctor 0 "ok    master       none runs at 127.0.0.1:0; the address is free" 127.0.0.1:0 --data-dir data
 openssl s_server -www -accept 127.0.0.1:0 -cert server.pem -key server.key >other.out 2>&1 &
 pids+=("$!")
-wait_for 30 grep -q '^ACCEPT ' other.out
+wait_for 60 grep -q '^ACCEPT ' other.out
 other=$(sed -n 's/^ACCEPT //p' other.out | head -n 1)
 doctor 1 "FAIL  master       cannot listen on $other" "$other" --data-dir data
 doctor 1 "FAIL  web          cannot listen on $other" 127.0.0.1:0 --data-dir data --set "web.listen=$other"

@@ -39,7 +39,7 @@ results() { grep -v -e '^job_id' -e '_seconds' -e '^output ' "$work/$1.summary";
 start_peer() {
   "$peer" "$@" 2>"$work/peer-$1" &
   pids+=("$!")
-  wait_for 30 grep -q 'listening on' "$work/peer-$1"
+  wait_for 60 grep -q 'listening on' "$work/peer-$1"
   address=$(sed -n 's/.*listening on //p' "$work/peer-$1")
 }
 
@@ -75,7 +75,7 @@ disown "$master_pid"  # bash would tell of its end
 known() { "$tidemark" get jobs --master "$master" | grep -qw "$1"; }
 for signal in STOP KILL; do
   run_job "$signal" --master "$master" --job-id "$signal"
-  wait_for 30 known "$signal"
+  wait_for 60 known "$signal"
   kill "-$signal" "$master_pid"
   end_job "$signal"
   if [ "$signal" = STOP ]; then kill -CONT "$master_pid"; fi
@@ -86,7 +86,7 @@ done
 echo "a-token-that-it-does-not-know" >"$work/token"
 "$tidemark" serve --listen 127.0.0.1:0 --set "tokens=$work/tokens" 2>"$work/refusing.err" &
 pids+=("$!")
-wait_for 30 grep -q 'listening on' "$work/refusing.err"
+wait_for 60 grep -q 'listening on' "$work/refusing.err"
 refusing=$(sed -n 's/.*listening on \([^ ]*\).*/\1/p' "$work/refusing.err")
 run_job refused --master "$refusing" --token-file "$work/token"
 end_job refused

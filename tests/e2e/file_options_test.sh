@@ -35,7 +35,7 @@ not_folders=("file:not an? (empty )?directory|actually a file" "/dev/null:not an
 try() {
   local words=$1 given=$2 code=0
   shift 2
-  timeout 30 "$tidemark" "$@" >out 2>err </dev/null || code=$?
+  timeout 60 "$tidemark" "$@" >out 2>err </dev/null || code=$?
   [ "$code" -ge 1 ] && [ "$code" -le 3 ] || fail "exit code $code from $*: $(cat out err)"
   cat out err >said
   grep -qF -- "$given" said || fail "$given is not named by $*: $(cat said)"

@@ -23,14 +23,14 @@ start_master --data-dir "$disk/data"
 run=$!
 pids+=("$run")
 known() { "$tidemark" get jobs --master "$master" | grep -qw full; }
-wait_for 30 known
+wait_for 60 known
 
 # Nothing is left on the disk.
 dd if=/dev/zero of="$disk/filler" bs=1k 2>/dev/null || true
-wait_for 30 grep -q 'journal not writable' "$work/serve.err"
-wait_for 30 known
+wait_for 60 grep -q 'journal not writable' "$work/serve.err"
+wait_for 60 known
 rm "$disk/filler"
-wait_for 30 grep -q 'journal writable again' "$work/serve.err"
+wait_for 60 grep -q 'journal writable again' "$work/serve.err"
 wait "$run" || fail "the job failed: $(cat "$work/run.err")"
 [ "$(grep -c 'cannot take what is reported at the moment' "$work/run.err")" = 1 ] ||
   fail "the run did not say once why: $(cat "$work/run.err")"

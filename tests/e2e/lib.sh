@@ -41,6 +41,6 @@ start_master() {
   "$tidemark" serve --listen "${3:-127.0.0.1:0}" "$1" "$2" 2>"$work/serve.err" &
   master_pid=$!
   pids+=("$master_pid")
-  wait_for 30 grep -q 'listening on' "$work/serve.err"
+  wait_for 60 grep -q 'listening on' "$work/serve.err"
   master=$(sed -n 's/.*listening on \([^ ]*\).*/\1/p' "$work/serve.err" | head -n 1)
 }

@@ -8,7 +8,7 @@ PATH=$here/../../.cache/tools/prometheus/usr/bin:$PATH  # of ./dev setup monitor
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 "$tidemark" serve --listen 127.0.0.1:0 --set "metrics.listen=127.0.0.1:$port" 2>"$work/serve.err" &
 pids+=("$!")
-wait_for 30 grep -q 'listening on' "$work/serve.err"
+wait_for 60 grep -q 'listening on' "$work/serve.err"
 curl -sS "http://127.0.0.1:$port/metrics" >"$work/metrics"
 
 python3 - "$work/metrics" "$packaging/prometheus/tidemark.rules.yaml" "$packaging/grafana/tidemark.json" <<'CHECK' ||

@@ -11,11 +11,11 @@ start_master --data-dir "$work/data"
 run=$!
 pids+=("$run")
 known() { "$tidemark" get jobs --master "$master" | grep -qw killed; }
-wait_for 30 known
+wait_for 60 known
 "$tidemark" watch killed --master "$master" -o jsonl >"$work/watch.json" 2>"$work/watch.err" &
 watch=$!
 pids+=("$watch")
-wait_for 20 test -s "$work/watch.json"
+wait_for 60 test -s "$work/watch.json"
 
 # The job may end between two kills, not before the first: then nothing was tested.
 for kill in first second third; do

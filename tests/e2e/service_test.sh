@@ -13,8 +13,8 @@ run one & one=$!
 run two & two=$!
 pids+=("$one" "$two")
 known() { "$tidemark" get jobs --master "$master" | grep -qw "$1"; }
-wait_for 30 known one
-wait_for 30 known two
+wait_for 60 known one
+wait_for 60 known two
 
 "$tidemark" watch one --master "$master" -o jsonl >"$work/watch-one.json" &
 watch_one=$!
@@ -23,7 +23,7 @@ watch_two=$!
 "$tidemark" watch one --master "$master" -o jsonl >"$work/victim.json" &
 victim=$!
 pids+=("$watch_one" "$watch_two" "$victim")
-wait_for 20 test -s "$work/victim.json"
+wait_for 60 test -s "$work/victim.json"
 kill -9 "$victim"
 
 # Another run of an id is told so before it does any work.
@@ -39,7 +39,7 @@ if again early; then fail "a second run took the id of one that goes on"; else c
 
 # A reduce worker of job one dies; the runner starts another attempt.
 reducing() { grep -q '"stage":1},"state":"STAGE_STATE_RUNNING"' "$work/watch-one.json"; }
-wait_for 30 reducing
+wait_for 60 reducing
 workers=$(cat /proc/"$one"/task/*/children)
 kill -9 "${workers%% *}" || fail "job one has no worker to kill"
 
@@ -60,7 +60,7 @@ why_knows() {
   "$tidemark" why one --master "$master" >"$work/why" &&
     grep -q '^QUERY .* PROCESSOR' "$work/why" && grep -q '^one ' "$work/why"
 }
-wait_for 10 why_knows
+wait_for 60 why_knows
 "$tidemark" why one --master "$master" --format dot | grep -q '^digraph "one"' || fail "no graph"
 if "$tidemark" why none --master "$master" 2>"$work/why.err"; then code=0; else code=$?; fi
 [ "$code" = 5 ] && grep -q 'no job none' "$work/why.err" || fail "exit code $code: $(cat "$work/why.err")"

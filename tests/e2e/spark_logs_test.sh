@@ -96,7 +96,7 @@ follow() {
     2>"$work/serve.err" &
   master_pid=$!
   pids+=("$master_pid")
-  wait_for 30 grep -q 'listening on' "$work/serve.err"
+  wait_for 60 grep -q 'listening on' "$work/serve.err"
   master=$(sed -n 's/.*listening on \([^ ]*\).*/\1/p' "$work/serve.err" | head -n 1)
 }
 running() { "$tidemark" get jobs --master "$master" -o jsonl | grep -q "$application.*JOB_STATE_RUNNING"; }
@@ -104,10 +104,10 @@ application=local-1795466270213
 follow
 : >"$work/spark/eventlog_v2_app/appstatus_app.inprogress"
 cp "$rolling/events_1_$application.zstd" "$work/spark/eventlog_v2_app/"
-wait_for 30 running
+wait_for 60 running
 # What if it had more executors now? It has one, of the local mode.
 asked() { "$tidemark" what-if "$application" --executors 1,3 --master "$master" "$@"; }
-wait_for 30 asked
+wait_for 60 asked
 asked >"$work/now.txt" || fail "no estimate of other executors"
 grep -q '^as it is: 1 executor' "$work/now.txt" || fail "$(cat "$work/now.txt")"
 grep -q '^3 executors' "$work/now.txt" || fail "$(cat "$work/now.txt")"
@@ -118,7 +118,7 @@ wrong_setting '^tidemark: --executors: must be at most' "$application" --executo
 kill -9 "$master_pid"
 wait "$master_pid" 2>/dev/null || true
 follow
-wait_for 30 running
+wait_for 60 running
 cp "$rolling/events_2_$application.zstd" "$work/spark/eventlog_v2_app/"
 timeout 60 "$tidemark" watch "$application" --master "$master" -o jsonl >"$work/watched.json" ||
   fail "the application did not end: $(tail -n 1 "$work/watched.json")"

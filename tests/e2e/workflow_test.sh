@@ -42,9 +42,9 @@ run_job() {
     --reducers 2 --job-id "$1" --master "$master" -o quiet >/dev/null 2>"$work/run.err" ||
     fail "job $1 failed: $(cat "$work/run.err")"
 }
-wait_for 20 test -s "$work/pair.json"
+wait_for 60 test -s "$work/pair.json"
 run_job pair-1
-wait_for 20 grep -q '"state":"CHILD_STATE_SUCCEEDED"' "$work/pair.json"
+wait_for 60 grep -q '"state":"CHILD_STATE_SUCCEEDED"' "$work/pair.json"
 kill -9 "$master_pid"
 wait "$master_pid" 2>/dev/null || true
 start_master --data-dir "$work/data" "$master"
@@ -92,7 +92,7 @@ echo 'jobs: [{name: three, after: [one, four]}, {name: four}]' >"$work/more.yaml
 "$tidemark" update changing --add "$work/more.yaml" --cancel two --master "$master" || fail "not changed"
 shows() { "$tidemark" get jobs changing --master "$master" -o jsonl | grep -q "$1"; }
 for word in three four CHILD_STATE_CANCELLED; do
-  wait_for 20 shows "$word"
+  wait_for 60 shows "$word"
 done
 "$tidemark" update changing --cancel-all --master "$master" || fail "not cancelled"
 code=0

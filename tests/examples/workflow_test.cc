@@ -74,7 +74,7 @@ TEST_F(WorkflowTest, JobsReadWhatTheirParentsWrote) {
     EXPECT_GE(last.started_after, summary->steps[i].started_after);
   }
   for (const char* job : {"log-parse", "log-pages", "log-visitors", "log-histogram"}) {
-    EXPECT_TRUE(master_->WaitUntilFinal(job, absl::Seconds(20)).ok()) << job;
+    EXPECT_TRUE(master_->WaitUntilFinal(job, absl::Seconds(60)).ok()) << job;
   }
 }
 

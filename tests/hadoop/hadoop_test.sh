@@ -49,11 +49,11 @@ on_java() {
     -Dit.test='LocalModeIT#aJobWithoutACombinerIs*+theOldApiIs*,SecureMasterIT#aPauseWithin*'
 }
 
-# The first build fetches Hadoop; later ones need no network.
+# The first build fetches Hadoop, and what the other suites are run with; later ones need no network.
 case $suite in
-  unit) maven package ;;
+  unit) maven verify -DskipITs ;;
   local) maven verify -Dsurefire.skip=true -Dit.test=OneJarIT,LocalModeIT,RunCommandIT,SecureMasterIT \
-    -Dtidemark.command="$tidemark" ;;
+    -Dtidemark.command="$tidemark" -Dtidemark.build=target/local ;;
   yarn) maven verify -Dsurefire.skip=true -Dit.test=YarnIT -Dtidemark.command="$tidemark" ;;
   java11) on_java 11 "$JRE_11" ;;
   java21) on_java 21 "$JRE_21" ;;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "tests/scratch_directory.h"
 #include "tests/transport/certificates.h"
 #include "tidemark/master.h"
 #include "tidemark/v1/job_service.grpc.pb.h"
@@ -24,7 +25,7 @@
 namespace tidemark {
 namespace {
 
-constexpr absl::Duration kPatience = absl::Seconds(20);
+constexpr absl::Duration kPatience = absl::Seconds(60);
 constexpr char kToken[] = "reader-token-of-everything";
 
 TEST(PlainPeer, IsWithoutEscapesAndZones) {

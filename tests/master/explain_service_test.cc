@@ -24,7 +24,7 @@ namespace {
 
 using Status = grpc::StatusCode;
 
-constexpr std::chrono::seconds kDeadline(30);
+constexpr std::chrono::seconds kDeadline(60);
 
 class ExplainServiceTest : public ::testing::Test {
  protected:

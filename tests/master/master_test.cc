@@ -44,7 +44,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr std::chrono::seconds kDeadline(10);
+constexpr std::chrono::seconds kDeadline(60);
 
 MasterOptions QuickOptions() {
   MasterOptions options;
@@ -986,7 +986,7 @@ TEST_F(MasterTest, ShutdownTellsWatchersToResumeElsewhere) {
   }
   const absl::Time before = absl::Now();
   master_->Shutdown(absl::Milliseconds(100));
-  EXPECT_LT(absl::Now() - before, absl::Seconds(5));
+  EXPECT_LT(absl::Now() - before, absl::FromChrono(kDeadline));
   for (const auto& watcher : watchers) {
     watcher->ReadAll();
     const grpc::Status status = watcher->Finish();
@@ -1013,7 +1013,7 @@ TEST_F(MasterTest, ShutdownDoesNotWaitForAReaderThatSleeps) {
   ASSERT_TRUE(Eventually([&] { return NewestSequence() >= 5; }));
   const absl::Time before = absl::Now();
   master_->Shutdown(absl::ZeroDuration());
-  EXPECT_LT(absl::Now() - before, absl::Seconds(5));
+  EXPECT_LT(absl::Now() - before, absl::FromChrono(kDeadline));
 }
 
 TEST_F(MasterTest, ShutdownMayBeCalledTwiceAndWithoutALimit) {

@@ -59,7 +59,7 @@ TEST(NameSpace, ANameIsSharedByThoseWhoMightReportEachOther) {
   EXPECT_FALSE(ShareNames({"job-2", "*"}, {"evil-1", "evil-*"}));
 }
 
-constexpr std::chrono::seconds kDeadline(10);
+constexpr std::chrono::seconds kDeadline(60);
 constexpr const char* kTokens =
     "agent evil_* token-of-the-evil-agent\n"
     "agent job_* token-of-agent-for-jobs\n"

@@ -99,7 +99,7 @@ class Master:
         shutil.copy(_ROLLING / f"events_2_{APPLICATION}.zstd", self.spark_logs / "eventlog_v2_app")
 
 
-def wait_for(condition, seconds=30):
+def wait_for(condition, seconds=60):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "waited in vain"

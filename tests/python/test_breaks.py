@@ -75,7 +75,7 @@ def of_jobs(*ids, removed=(), token="", synced=True, restarted=False):
 
 def watched(script, **options):
     with tidemark.Client(script.address) as client:
-        return [one.sequence for one in client.watch("one", timeout=30, **options)]
+        return [one.sequence for one in client.watch("one", timeout=60, **options)]
 
 
 def test_a_broken_stream_is_resumed_after_the_last_snapshot(play):
@@ -140,7 +140,7 @@ def test_a_list_is_told_when_it_is_whole_and_when_it_has_changed(play):
     lists = []
     with tidemark.Client(script.address) as client:
         with pytest.raises(tidemark.DeniedError):
-            for jobs in client.watch_all(timeout=30):
+            for jobs in client.watch_all(timeout=60):
                 lists.append("".join(sorted(jobs)))
     assert lists == ["ab", "bc", "bcd", "e"]
     assert [request.resume_token for request in script.requests] == ["", "3", "5"]

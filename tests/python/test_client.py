@@ -141,7 +141,7 @@ def test_forget_refuses_a_job_that_runs(client):
 
 def test_watch_all_tells_of_jobs_that_come_and_go(new_master):
     master = new_master().start()
-    with tidemark.Client(master.address) as client, client.watch_all(timeout=30) as all_jobs:
+    with tidemark.Client(master.address) as client, client.watch_all(timeout=60) as all_jobs:
         assert next(all_jobs) == {}
         master.run_job("one")
         assert any("one" in jobs and jobs["one"].final for jobs in all_jobs)

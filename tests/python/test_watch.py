@@ -110,7 +110,7 @@ def test_timeout_ends_a_watch_of_a_job_that_goes_on(client):
     began = time.monotonic()
     with pytest.raises(tidemark.NotEndedError, match=f"{APPLICATION} has not ended within 0.5 s"):
         client.wait(APPLICATION, timeout=0.5)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 60
     with pytest.raises(TimeoutError):
         client.wait("not known yet", wait_for_job=True, timeout=0.1)
 
@@ -150,7 +150,7 @@ def test_a_group_is_watched_like_a_job(new_master):
     master.end_application()
     master.start()
     with tidemark.Client(master.address) as client:
-        assert client.wait(APPLICATION, wait_for_job=True, timeout=30).groups
+        assert client.wait(APPLICATION, wait_for_job=True, timeout=60).groups
         for name in ("sql/0", "job/5"):
             group = client.wait(f"{APPLICATION}/{name}", view=tidemark.View.BASIC)
             assert group.final and group.state == "succeeded"
@@ -180,7 +180,7 @@ for snapshot in tidemark.watch({APPLICATION!r}, file=Terminal()):
     )
     assert process.stdout.readline().decode() == f"{APPLICATION}\n"
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=10)
+    _, said = process.communicate(timeout=60)
     assert process.returncode == -signal.SIGINT
     line, rest = said.decode().split("\n", 1)
     assert "sales by region" in line

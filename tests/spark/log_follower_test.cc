@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/scratch_directory.h"
 #include "tidemark/job_monitor.h"
 
 namespace tidemark::spark {
@@ -32,11 +33,6 @@ constexpr char kEnd[] = R"({"Event":"SparkListenerApplicationEnd","Timestamp":10
 
 class LogFollowerTest : public ::testing::Test {
  protected:
-  LogFollowerTest() {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-
   void Append(const std::string& name, const std::string& text) {
     fs::create_directories((folder_ / name).parent_path());
     std::ofstream(folder_ / name, std::ios::app) << text;
@@ -49,8 +45,8 @@ class LogFollowerTest : public ::testing::Test {
     return events;
   }
 
-  const fs::path folder_ = fs::path(::testing::TempDir()) /
-                           ::testing::UnitTest::GetInstance()->current_test_info()->name();
+  const test::ScratchDirectory directory_;
+  const fs::path folder_ = directory_.path();
   std::vector<std::string> notes_;
   LogFollower follower_{folder_.string(),
                         {.source_id = "log-1",

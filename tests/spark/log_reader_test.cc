@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "spark/log_files.h"
+#include "tests/scratch_directory.h"
 #include "tidemark/job_monitor.h"
 
 namespace tidemark::spark {
@@ -36,8 +37,6 @@ std::string Zstd(const std::string& text) {
 
 class LogReaderTest : public ::testing::Test {
  protected:
-  LogReaderTest() { fs::remove_all(folder_); }
-
   std::string Write(const std::string& name, const std::string& bytes, bool appends = false) {
     const fs::path path = folder_ / name;
     fs::create_directories(path.parent_path());
@@ -45,8 +44,8 @@ class LogReaderTest : public ::testing::Test {
     return path.string();
   }
 
-  const fs::path folder_ = fs::path(::testing::TempDir()) /
-                           ::testing::UnitTest::GetInstance()->current_test_info()->name();
+  const test::ScratchDirectory directory_;
+  const fs::path folder_ = directory_.path();
 };
 
 struct Outcome {

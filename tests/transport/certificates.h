@@ -2,43 +2,13 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <string>
 
+#include "tests/scratch_directory.h"
+
 namespace tidemark::test {
-
-// A directory that goes with the object.
-class ScratchDirectory {
- public:
-  ScratchDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "tidemark-XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  ~ScratchDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  ScratchDirectory(const ScratchDirectory&) = delete;
-  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
-
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  // The path of a file with these contents, which replace those of one that is there at once.
-  std::string Write(const std::string& name, const std::string& contents) const {
-    const std::string path = *this / name;
-    std::ofstream(path + ".new") << contents;
-    using std::filesystem::perms;
-    std::filesystem::permissions(path + ".new", perms::owner_read | perms::owner_write);
-    std::filesystem::rename(path + ".new", path);
-    return path;
-  }
-
- private:
-  std::string path_;
-};
 
 struct KeyPair {
   std::string certificate_file;

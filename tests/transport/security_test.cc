@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "tests/scratch_directory.h"
 #include "tests/transport/certificates.h"
 #include "tidemark/agent.h"
 #include "tidemark/master.h"
@@ -26,7 +27,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 // Only a failure waits so long.
-constexpr absl::Duration kPatience = absl::Seconds(20);
+constexpr absl::Duration kPatience = absl::Seconds(60);
 
 constexpr char kAgentToken[] = "agent-token-of-the-nightly-jobs";
 constexpr char kReaderToken[] = "reader-token-of-everything";

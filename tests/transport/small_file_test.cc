@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "tests/transport/certificates.h"
+#include "tests/scratch_directory.h"
 #include "transport/channel.h"
 #include "transport/local_address.h"
 

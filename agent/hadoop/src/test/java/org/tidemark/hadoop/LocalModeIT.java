@@ -299,7 +299,7 @@ public class LocalModeIT {
     assertFalse("the job did not fail", job.waitForCompletion(false));
     final EventLog log = EventLog.of(master, job.getJobID().toString());
     assertEquals(FAILED_JOB, log.outcome);
-    final long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+    final long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (ourThreads() > 0) {
       assertTrue("threads are left", System.nanoTime() < deadline);
       Thread.sleep(20);

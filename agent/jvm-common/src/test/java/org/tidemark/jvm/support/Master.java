@@ -69,7 +69,7 @@ public final class Master implements AutoCloseable {
 
   /** The log of a job, once its end is on disk. */
   public byte[] log(String jobId) throws IOException, InterruptedException {
-    final long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+    final long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     byte[] log = {};
     while (!LogReader.isOfEndedJob(log)) {
       if (System.nanoTime() > deadline) {

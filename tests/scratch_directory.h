@@ -1,0 +1,44 @@
+// A directory of the test's own, which goes with the object: tests run beside one another.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <system_error>
+
+namespace tidemark::test {
+
+class ScratchDirectory {
+ public:
+  ScratchDirectory() {
+    path_ = (std::filesystem::temp_directory_path() / "tidemark-XXXXXX").string();
+    EXPECT_NE(::mkdtemp(path_.data()), nullptr) << path_;
+  }
+  ~ScratchDirectory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  ScratchDirectory(const ScratchDirectory&) = delete;
+  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+  // The path of a file with these contents, which replace those of one that is there at once.
+  std::string Write(const std::string& name, const std::string& contents) const {
+    const std::string path = *this / name;
+    std::ofstream(path + ".new", std::ios::binary) << contents;
+    using std::filesystem::perms;
+    std::filesystem::permissions(path + ".new", perms::owner_read | perms::owner_write);
+    std::filesystem::rename(path + ".new", path);
+    return path;
+  }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace tidemark::test
