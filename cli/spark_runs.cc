@@ -10,6 +10,8 @@
 
 #include "absl/status/status.h"
 #include "cli/spark_repeats.h"
+#include "master/phases/run_data.h"
+#include "master/phases/whole_runs.h"
 
 namespace tidemark::cli {
 namespace {
@@ -48,19 +50,13 @@ void SetTimes(const phases::ExpectedStage& expected, const std::vector<phases::T
   stage.last_task_times.clear();
 }
 
-// Two forecasts that know different things, each weighted by how sure it is of itself. How far they
-// are apart is part of what is not known.
 void Reconcile(const phases::ExpectedWhole& whole, OtherRun& other) {
   const auto end = EndOf(other.plan);
-  if (!end || !(*end > absl::ZeroDuration())) return;
-  const double apart = std::log(whole.seconds / absl::ToDoubleSeconds(*end));
-  const double variance = other.deviation * other.deviation;
-  const double of_whole = whole.deviation * whole.deviation;
-  if (!std::isfinite(apart) || !(variance + of_whole > 0)) return;
-  const double share = variance / (variance + of_whole);
-  Stretch(std::exp(share * apart), other.plan);
-  other.deviation =
-      std::sqrt((1 - share) * variance + share * of_whole + share * (1 - share) * apart * apart);
+  if (!end) return;
+  const auto averaged = phases::Average(absl::ToDoubleSeconds(*end), other.deviation, whole);
+  if (!averaged) return;
+  Stretch(averaged->factor, other.plan);
+  other.deviation = averaged->deviation;
 }
 
 }  // namespace
