@@ -102,6 +102,7 @@ absl::StatusOr<OtherRun> SparkRuns::With(const std::map<std::string, std::string
                                          const gray_box::Parameters& parameters) const {
   const auto settings = SettingsOf(runs_[0].measured, changes);
   if (!settings.ok()) return settings.status();
+  if (absl::Status numbers = parameters_.Check(parameters); !numbers.ok()) return numbers;
   gray_box::Parameters told = runs_[0].measured.parameters();
   for (const auto& [name, value] : parameters) told[name] = value;
   phases::Asked asked = {

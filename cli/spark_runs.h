@@ -20,8 +20,8 @@ class SparkRuns {
   static absl::StatusOr<SparkRuns> Learn(std::vector<SparkRun> runs,
                                          const std::vector<std::string>& paths);
 
-  // Errors: those of SettingsOf().
-  // `parameters` of the program; those that are not there are as in the first run.
+  // `parameters` of the program; those that are not there are as in the first run. Errors: those of
+  // SettingsOf() and SparkParameters::Check().
   absl::StatusOr<OtherRun> With(const std::map<std::string, std::string>& changes,
                                 double data_factor, const gray_box::Parameters& parameters) const;
   const SparkRun& first() const { return runs_[0]; }

@@ -281,6 +281,18 @@ TEST(WhatIfBadInput, AParameterBeyondThoseOfAllRunsIsNamedAndWidens) {
   EXPECT_GT(unknown.deviation, within.deviation);
 }
 
+TEST(WhatIfBadInput, AParameterThatIsNoNumberWhereNumbersWereSeenIsAnErrorThatNamesIt) {
+  const SparkRuns runs = Learn(
+      {RunWith({{"k", "10"}, {"mode", "fast"}}, 10), RunWith({{"k", "20"}, {"mode", "slow"}}, 20)});
+  for (const char* value : {"nan", "inf", "-inf", "1e999", "many", ""}) {
+    const auto other = runs.With({}, /*data_factor=*/1, {{"k", value}});
+    EXPECT_TRUE(absl::IsInvalidArgument(other.status())) << value;
+    EXPECT_THAT(std::string(other.status().message()),
+                HasSubstr(std::string("--param k=") + value + ": must be a finite number"));
+  }
+  ExpectSensible(Asked(runs, {{"mode", "inf"}}));
+}
+
 // Stages of one work: 10 and 8 for each a less 4 for each b, twice of each pair.
 TEST(WhatIfBadInput, StagesStayAsTheyAreWhereParametersAreTooLargeToCountThem) {
   constexpr std::uint64_t kWork = 7;
