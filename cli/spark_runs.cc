@@ -59,10 +59,49 @@ void Reconcile(const phases::ExpectedWhole& whole, OtherRun& other) {
   other.deviation = averaged->deviation;
 }
 
+struct Kin {
+  std::vector<SparkRun> runs;
+  std::vector<std::string> paths;    // of these
+  std::vector<std::string> remarks;  // for people: what is hardly like the first, or left out
+};
+
+// Without the runs that have no stage of the first: of settings that are asked about, one of these
+// might lend its plan.
+Kin KinOfFirst(std::vector<SparkRun> runs, const std::vector<std::string>& paths) {
+  Kin kin;
+  std::vector<std::string> strangers;
+  std::vector<std::string> distant;
+  const std::vector<std::string> stages = runs[0].signatures;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (i > 0 && phases::StagesInCommon(runs[i].signatures, stages) == 0) {
+      strangers.push_back(paths[i]);
+      continue;
+    }
+    if (!phases::IsOfOneProgram(runs[i].signatures, stages)) distant.push_back(paths[i]);
+    kin.runs.push_back(std::move(runs[i]));
+    kin.paths.push_back(paths[i]);
+  }
+  if (!strangers.empty()) {
+    kin.remarks.push_back(
+        fmt::format("no stage of {} is one of {}: taken for another program, not learnt from",
+                    fmt::join(strangers, ", "), paths[0]));
+  }
+  if (!distant.empty()) {
+    kin.remarks.push_back(fmt::format(
+        "fewer than half of the stages of {} are those of {}: learnt from for what tasks take, not "
+        "for whole runs",
+        fmt::join(distant, ", "), paths[0]));
+  }
+  return kin;
+}
+
 }  // namespace
 
-absl::StatusOr<SparkRuns> SparkRuns::Learn(std::vector<SparkRun> runs,
-                                           const std::vector<std::string>& paths) {
+absl::StatusOr<SparkRuns> SparkRuns::Learn(std::vector<SparkRun> all,
+                                           const std::vector<std::string>& all_paths) {
+  Kin kin = KinOfFirst(std::move(all), all_paths);
+  std::vector<SparkRun>& runs = kin.runs;
+  const std::vector<std::string>& paths = kin.paths;
   std::vector<phases::RanApplication> ran;
   std::vector<double> data_bytes;
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -94,7 +133,9 @@ absl::StatusOr<SparkRuns> SparkRuns::Learn(std::vector<SparkRun> runs,
                         fmt::format("{}: {}", paths[static_cast<std::size_t>(at - runs.begin())],
                                     std::string(nothing.message())));
   }
-  return SparkRuns(std::move(runs), *std::move(models), *std::move(parameters));
+  SparkRuns learnt(std::move(runs), *std::move(models), *std::move(parameters));
+  learnt.remarks_ = std::move(kin.remarks);
+  return learnt;
 }
 
 absl::StatusOr<OtherRun> SparkRuns::With(const std::map<std::string, std::string>& changes,
@@ -143,6 +184,7 @@ absl::StatusOr<OtherRun> SparkRuns::With(const std::map<std::string, std::string
   }
   const std::string remark = RemarkOnUntold(expected.untold);
   if (!remark.empty()) other.remarks.push_back(remark);
+  other.remarks.insert(other.remarks.end(), remarks_.begin(), remarks_.end());
   return other;
 }
 

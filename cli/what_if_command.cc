@@ -298,6 +298,7 @@ absl::StatusOr<SparkRuns> LearnFrom(const WhatIfArguments& arguments, const Spar
   for (const std::string& path : arguments.learn) {
     auto other = ReadSparkRun(path);
     if (!other.ok()) return other.status();
+    for (const std::string& remark : other->remarks) Complain(fmt::format("{}: {}", path, remark));
     runs.push_back(*std::move(other));
     paths.push_back(path);
   }

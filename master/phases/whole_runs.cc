@@ -8,6 +8,8 @@
 namespace tidemark::phases {
 namespace {
 
+using Names = std::set<std::string>;
+
 // Before their settings say what a whole run takes.
 constexpr std::size_t kWholeRunsMin = 4;
 // No forecast is longer: three years.
@@ -57,12 +59,19 @@ std::optional<ExpectedWhole> WholeRuns::At(const std::vector<double>& levels) co
   return ExpectedWhole{.seconds = seconds, .deviation = std::sqrt(expected.together[0][0])};
 }
 
-bool IsOfOneProgram(const std::vector<std::string>& one, const std::vector<std::string>& other) {
-  const std::set<std::string> names(one.begin(), one.end());
-  const std::set<std::string> others(other.begin(), other.end());
+std::size_t StagesInCommon(const std::vector<std::string>& one,
+                           const std::vector<std::string>& other) {
+  const Names names(one.begin(), one.end());
+  const Names others(other.begin(), other.end());
   std::size_t common = 0;
   for (const std::string& name : names) common += others.count(name);
-  return 2 * common >= std::min(names.size(), others.size());
+  return common;
+}
+
+bool IsOfOneProgram(const std::vector<std::string>& one, const std::vector<std::string>& other) {
+  const std::size_t fewer =
+      std::min(Names(one.begin(), one.end()).size(), Names(other.begin(), other.end()).size());
+  return 2 * StagesInCommon(one, other) >= fewer;
 }
 
 std::optional<Averaged> Average(double seconds, double deviation, const ExpectedWhole& whole) {

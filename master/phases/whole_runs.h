@@ -48,6 +48,9 @@ class WholeRuns {
   std::vector<std::vector<double>> seen_;
 };
 
+// How many names are in both.
+std::size_t StagesInCommon(const std::vector<std::string>& one,
+                           const std::vector<std::string>& other);
 // By the names of their stages: half of those of the one that has fewer are in both.
 bool IsOfOneProgram(const std::vector<std::string>& one, const std::vector<std::string>& other);
 

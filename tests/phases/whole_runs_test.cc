@@ -47,6 +47,8 @@ TEST(WholeRuns, ProgramsAreOneWhichHaveHalfOfTheirStagesInCommon) {
   EXPECT_FALSE(IsOfOneProgram({"a", "b", "c"}, {"c", "d", "e"}));
   EXPECT_TRUE(IsOfOneProgram({"a"}, {"a", "b", "c", "d"})) << "it broke off";
   EXPECT_FALSE(IsOfOneProgram({"a", "a", "b", "c"}, {"a", "d", "e"})) << "each name counts once";
+  EXPECT_EQ(StagesInCommon({"a", "a", "b"}, {"b", "a", "c"}), 2u);
+  EXPECT_EQ(StagesInCommon({"a", "b"}, {"c"}), 0u);
 }
 
 // Variances 0.04 and 0.01: 0.8 of the weight is that of the whole, and log(2) the two are apart.
