@@ -21,9 +21,11 @@
 #include "cli/plan_file.h"
 #include "cli/progress.h"
 #include "cli/spark_plan.h"
+#include "cli/spark_rows.h"
 #include "cli/spark_runs.h"
 #include "cli/table_output.h"
 #include "proto/wire/job_codec.h"
+#include "text/counted.h"
 
 namespace tidemark::cli {
 namespace {
@@ -126,16 +128,12 @@ int Show(const WhatIfArguments& arguments, const std::vector<Scenario>& scenario
   return Show(arguments, answers);
 }
 
-std::string Counted(std::uint32_t count, const char* noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 // Of an application that runs: as it is, then with each number of executors.
 int ShowExecutors(const WhatIfArguments& arguments, const Outcomes& outcomes) {
   std::vector<Answer> answers;
   for (const Outcome& outcome : outcomes) {
-    std::string name = Counted(outcome.executors, "executor");
-    if (outcome.slots > 0) name += ", " + Counted(outcome.slots, "slot");
+    std::string name = text::Counted(outcome.executors, "executor");
+    if (outcome.slots > 0) name += ", " + text::Counted(outcome.slots, "slot");
     if (answers.empty()) name = outcome.executors > 0 ? "as it is: " + name : "as it is";
     Answer& answer = answers.emplace_back(Answer{.scenario = std::move(name), .outcome = outcome});
     const auto& remaining = outcome.snapshot.estimate.remaining;
@@ -232,65 +230,6 @@ int RefuseSparkSettings(const WhatIfArguments& arguments) {
   return kUsage;
 }
 
-// More rows are no table for people.
-constexpr std::size_t kRowsMax = 1000;
-
-// A row that is asked for.
-struct SparkRow {
-  std::vector<std::string> parts;  // of its name
-  std::map<std::string, std::string> settings;
-  std::optional<double> data_factor;
-};
-
-// Each of `rows` with each of `values`, which `set` puts in.
-template <typename Value, typename Set>
-std::vector<SparkRow> Combined(const std::vector<SparkRow>& rows, const std::vector<Value>& values,
-                               const Set& set) {
-  if (values.empty()) return rows;
-  std::vector<SparkRow> combined;
-  for (const SparkRow& row : rows) {
-    for (const Value& value : values) {
-      combined.push_back(row);
-      set(value, combined.back());
-    }
-  }
-  return combined;
-}
-
-std::vector<SparkRow> RowsOf(const WhatIfArguments& arguments) {
-  const auto setting = [](std::vector<const char*> names, const char* words) {
-    return [names = std::move(names), words](const auto& value, SparkRow& row) {
-      for (const char* name : names) row.settings[name] = fmt::format("{}", value);
-      row.parts.push_back(fmt::format(fmt::runtime(words), value));
-    };
-  };
-  std::vector<SparkRow> rows(1);
-  rows = Combined(rows, arguments.executors, setting({"spark.executor.instances"}, "{} executors"));
-  rows = Combined(rows, arguments.cores, setting({"spark.executor.cores"}, "{} cores"));
-  rows = Combined(rows, arguments.memory, setting({"spark.executor.memory"}, "{} memory"));
-  rows = Combined(
-      rows, arguments.partitions,
-      setting({"spark.sql.shuffle.partitions", "spark.default.parallelism"}, "{} partitions"));
-  rows = Combined(rows, arguments.compress, [](const std::string& value, SparkRow& row) {
-    row.settings["spark.shuffle.compress"] = value;
-    row.parts.emplace_back(value == "true" ? "compressed" : "not compressed");
-  });
-  rows = Combined(rows, arguments.data, [](double value, SparkRow& row) {
-    row.data_factor = value;
-    row.parts.push_back(fmt::format("{:g}x data", value));
-  });
-  for (SparkRow& row : rows) {
-    for (const auto& [name, value] : arguments.parameters) {
-      row.parts.push_back(fmt::format("{}={}", name, value));
-    }
-    for (const auto& [name, value] : arguments.settings) {
-      row.settings.try_emplace(name, value);
-      row.parts.push_back(fmt::format("{}={}", name, value));
-    }
-  }
-  return rows;
-}
-
 // The runs to learn from beside the one that is asked about. Errors name the log.
 absl::StatusOr<SparkRuns> LearnFrom(const WhatIfArguments& arguments, const SparkRun& run) {
   std::vector<SparkRun> runs = {run};
@@ -313,11 +252,8 @@ int OfSparkSettings(const WhatIfArguments& arguments, const SparkRun& run) {
   }
   Scenario scenario = {.data_factor = arguments.data_factor, .policy = arguments.policy};
   if (!arguments.slots.empty()) scenario.slots = arguments.slots[0];
-  const std::vector<SparkRow> rows = RowsOf(arguments);
-  if (rows.size() > kRowsMax) {
-    Complain(fmt::format("{} combinations of settings; ask for at most {}", rows.size(), kRowsMax));
-    return kUsage;
-  }
+  const auto rows = RowsOf(arguments);
+  if (!rows.ok()) return Wrong(rows.status());
   std::optional<SparkRuns> runs;
   std::optional<SparkRunModels> models;
   if (NeedsModelsOfSize(arguments)) {
@@ -349,7 +285,7 @@ int OfSparkSettings(const WhatIfArguments& arguments, const SparkRun& run) {
   const absl::Status base =
       add("as it is", {.plan = run.plan, .slots = run.plan.cluster.slots}, {}, {});
   if (!base.ok()) return Wrong(InPlanFile(arguments.subject, base));
-  for (const SparkRow& row : rows) {
+  for (const SparkRow& row : *rows) {
     if (row.parts.empty() && runs) continue;  // the run as it is, which is there
     auto other = runs ? runs->With(row.settings, row.data_factor.value_or(1), arguments.parameters)
                       : models->With(row.settings);

@@ -82,6 +82,7 @@ wrong_setting() { # WHY OPTION...
 }
 wrong_setting 'spark.executor.memory: "4x" is not a size' "$again" --conf spark.executor.memory=4x
 wrong_setting 'is not modelled' "$again" --conf spark.ui.port=4040
+wrong_setting '^tidemark: --cores and --conf spark.executor.cores=4 both say' "$again" --cores 2 --conf spark.executor.cores=4
 wrong_setting 'must be KEY=VALUE' "$again" --conf spark.executor.memory
 wrong_setting 'is no event log of Spark' some-job --executors 4 --memory 2g
 wrong_setting 'is no event log of Spark' some-job --partitions 8
