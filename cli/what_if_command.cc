@@ -5,7 +5,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -100,20 +99,18 @@ int Show(const WhatIfArguments& arguments, const std::vector<Answer>& answers) {
     return PrintJson(lines, arguments.format);
   }
   const auto options = TableOptionsFor(arguments.format);
+  std::vector<console::ScenarioRow> rows;
+  for (const Answer& answer : answers) {
+    rows.push_back(
+        {answer.scenario, answer.outcome, answer.core_hours, answer.binding, answer.remarks});
+  }
   std::vector<std::string> lines;
   if (answers.size() == 1) {
     lines = console::RenderEstimate(answers[0].outcome, options);
   } else {
-    std::vector<console::ScenarioRow> rows;
-    for (const Answer& answer : answers) {
-      rows.push_back({answer.scenario, answer.outcome, answer.core_hours, answer.binding});
-    }
     lines = console::RenderScenarios(rows, options);
   }
-  std::set<std::string> remarks;
-  for (const Answer& answer : answers) {
-    remarks.insert(answer.remarks.begin(), answer.remarks.end());
-  }
+  const std::vector<std::string> remarks = console::RenderRemarks(rows, options.text);
   lines.insert(lines.end(), remarks.begin(), remarks.end());
   return PrintLines(lines);
 }

@@ -68,6 +68,8 @@ grep -q 'no query sql/999' "$work/err" || fail "$(cat "$work/err")"
   fail "no estimate of other settings"
 grep -q 'as it is' "$work/set.txt" || fail "$(cat "$work/set.txt")"
 grep -q '4 executors, spark.executor.memory=2g' "$work/set.txt" || fail "$(cat "$work/set.txt")"
+"$tidemark" what-if "$again" --learn "$again" --executors 1,400 >"$work/learnt.txt" || fail "no estimate from two logs"
+grep -q '400 executors: beyond all runs' "$work/learnt.txt" || fail "no row is named: $(cat "$work/learnt.txt")"
 "$tidemark" what-if "$again" --learn "$again" --cores 1,2 --partitions 8 --compress false --data 2 -o jsonl \
   >"$work/learnt.json" || fail "no estimate from two logs"
 [ "$(wc -l <"$work/learnt.json")" = 3 ] || fail "a row as it is, and one for each number of cores: $(cat "$work/learnt.json")"
