@@ -155,6 +155,7 @@ absl::StatusOr<OtherRun> SparkRuns::With(const std::map<std::string, std::string
   const double slots = settings->other.executors * settings->other.tasks_at_once();
   OtherRun other = {.plan = base.plan,
                     .slots = static_cast<std::uint32_t>(std::clamp(slots, 1.0, 1e6)),
+                    .executors = settings->other.executors,
                     .deviation = expected.deviation,
                     .binding = phases::NameOf(expected.binding)};
   // Task times are those of these very slots.
