@@ -18,6 +18,7 @@
 #include "master/advise/advice.h"
 #include "spark/log_files.h"
 #include "spark/plan_reader.h"
+#include "text/counted.h"
 #include "text/size_text.h"
 
 namespace tidemark::cli {
@@ -98,10 +99,6 @@ std::string SecondsText(double seconds) {
   return fmt::format("{:.1f} h", seconds / 3600);
 }
 
-std::string Counted(std::size_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 std::string SizeOf(const advise::ResultPoint& point) {
   return point.bytes ? "<= " + text::SizeText(static_cast<std::uint64_t>(*point.bytes))
                      : "not told";
@@ -143,7 +140,7 @@ std::string MarksOf(const advise::ResultPoint& point) {
   std::vector<std::string> marks;
   if (point.max_benefit_of > 0) {
     marks.push_back(
-        fmt::format("the largest benefit of {}", Counted(point.max_benefit_of, "plan")));
+        fmt::format("the largest benefit of {}", text::Counted(point.max_benefit_of, "plan")));
   }
   if (point.is_on_skyline) marks.emplace_back("no other has more of both, benefit and uses");
   return fmt::format("{}", fmt::join(marks, "; "));
@@ -183,7 +180,7 @@ std::vector<std::string> Lines(const advise::Advice& advice, bool has_space) {
       AddDetails(point, lines);
     } else if (others++ < kNotAdvisedShown) {
       not_advised.push_back(fmt::format("   {}, {}, {}, each saves {}: {}", NameOf(point),
-                                        Counted(point.uses.size(), "use"), SizeOf(point),
+                                        text::Counted(point.uses.size(), "use"), SizeOf(point),
                                         SecondsText(point.benefit.expected), point.why_not));
     }
   }
@@ -196,12 +193,12 @@ std::vector<std::string> Lines(const advise::Advice& advice, bool has_space) {
     if (hidden > 0) lines.push_back(fmt::format("   and {} more", hidden));
   }
   lines.emplace_back();
-  lines.push_back(fmt::format("{} of {} over {}; reading at {}/s", Counted(advice.plans, "plan"),
-                              Counted(advice.applications, "application"),
-                              advice.history_weeks < 1
-                                  ? SecondsText(advice.history_weeks * 7 * 24 * 3600)
-                                  : fmt::format("{:.1f} weeks", advice.history_weeks),
-                              text::SizeText(static_cast<std::uint64_t>(advice.read_rate))));
+  lines.push_back(
+      fmt::format("{} of {} over {}; reading at {}/s", text::Counted(advice.plans, "plan"),
+                  text::Counted(advice.applications, "application"),
+                  advice.history_weeks < 1 ? SecondsText(advice.history_weeks * 7 * 24 * 3600)
+                                           : fmt::format("{:.1f} weeks", advice.history_weeks),
+                  text::SizeText(static_cast<std::uint64_t>(advice.read_rate))));
   if (advised > 0) {
     std::vector<std::string> policies;
     for (const advise::PolicyReplay& policy : advice.policies) {

@@ -16,6 +16,7 @@
 #include "master/workflow/scheduling_policy.h"
 #include "master/workflow/stages_application.h"
 #include "master/workflow/task_model.h"
+#include "text/counted.h"
 #include "tidemark/field_error.h"
 #include "tidemark/plan.h"
 
@@ -107,17 +108,17 @@ std::vector<std::size_t> Found(const std::vector<std::string>& names, const Plac
   return found;
 }
 
-// The plan as it would be. InvalidArgument names the option that does not go with the plan.
+// The plan as it would be. InvalidArgument names what does not go with the plan.
 absl::StatusOr<Plan> Applied(Plan plan, const Scenario& scenario) {
   absl::Status wrong;
-  const auto check = [&](const std::string& option) {
+  const auto check = [&](const std::string& what) {
     const absl::Status checked = CheckPlan(plan);
     if (!wrong.ok() || checked.ok()) return;
-    wrong = absl::InvalidArgumentError(option + ": " + InWords(checked, plan));
+    wrong = absl::InvalidArgumentError(what + ": " + InWords(checked, plan));
   };
   if (scenario.slots) {
     plan.cluster.slots = *scenario.slots;
-    check(fmt::format("--slots {}", *scenario.slots));
+    check(fmt::format("on {}", text::Counted(*scenario.slots, "slot")));
   }
   if (scenario.policy) {
     plan.cluster.policy = *scenario.policy;

@@ -15,8 +15,8 @@ bool IsOfStages(const Plan& plan);
 // `deviation`: of the log of a factor on the whole of it that is not known, beside what runs of the
 // same work differ by. REQUIRES: IsOfStages(plan), and the plan has passed CheckPlan(). A job's
 // first stages wait for all stages of the jobs that it waits for. `at` is the instant of the
-// snapshot. InvalidArgument names a stage of which a data rate is not known, or the option of the
-// scenario that does not go with the plan.
+// snapshot. InvalidArgument names a stage of which a data rate is not known, or what of the
+// scenario does not go with the plan.
 absl::StatusOr<Outcome> EstimateStages(const Plan& plan, const Scenario& scenario, absl::Time at,
                                        double deviation = 0);
 

@@ -143,6 +143,14 @@ std::vector<std::string> SparkParameters::Parted(const Parameters& asked) const 
   return {parted.begin(), parted.end()};
 }
 
+absl::Status SparkParameters::Check(const Parameters& asked) const {
+  const std::vector<std::string> wrong = features_.NoNumbers(asked);
+  if (wrong.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(fmt::format(
+      "--param {}={}: must be a finite number, as it is in the runs that are learnt from", wrong[0],
+      asked.at(wrong[0])));
+}
+
 std::vector<std::string> SparkParameters::Remarks(const Parameters& asked) const {
   std::vector<std::string> remarks;
   const std::vector<std::string> unknown = features_.Unknown(asked);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cli/spark_plan.h"
 #include "master/gray_box/parameters.h"
@@ -27,6 +28,8 @@ class SparkParameters {
                                         const gray_box::Parameters& asked) const;
   // How often stages of each work run. Only those that parameters are seen to change.
   std::map<std::uint64_t, std::uint32_t> Counts(const gray_box::Parameters& asked) const;
+  // InvalidArgument names one that all runs had as a number, and that is told to be none.
+  absl::Status Check(const gray_box::Parameters& asked) const;
   // For people; what no run tells of these.
   std::vector<std::string> Remarks(const gray_box::Parameters& asked) const;
 

@@ -297,7 +297,9 @@ absl::StatusOr<OtherRun> SparkRunModels::With(
     const std::map<std::string, std::string>& changes) const {
   const auto settings = SettingsOf(run_.measured, changes);
   if (!settings.ok()) return settings.status();
-  OtherRun other = {.plan = run_.plan, .slots = SlotsWith(run_, *settings)};
+  OtherRun other = {.plan = run_.plan,
+                    .slots = SlotsWith(run_, *settings),
+                    .executors = settings->other.executors};
   double work = 0;
   double spread = 0;  // work times its deviation
   std::set<phases::Cost> untold;

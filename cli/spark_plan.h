@@ -46,6 +46,7 @@ struct OtherRun {
   Plan plan;  // its task times are those that the models of phases expect
   // That it would run on; those of the plan are the ones it was measured on.
   std::uint32_t slots = 1;
+  std::uint32_t executors = 0;  // that have these
   // Of the log of a factor on the whole of it, for what the models do not know.
   double deviation = 0;
   std::string binding;               // what most of its time would go to; empty: not known

@@ -10,6 +10,8 @@
 
 #include "absl/status/status.h"
 #include "cli/spark_repeats.h"
+#include "master/phases/run_data.h"
+#include "master/phases/whole_runs.h"
 
 namespace tidemark::cli {
 namespace {
@@ -48,25 +50,58 @@ void SetTimes(const phases::ExpectedStage& expected, const std::vector<phases::T
   stage.last_task_times.clear();
 }
 
-// Two forecasts that know different things, each weighted by how sure it is of itself. How far they
-// are apart is part of what is not known.
 void Reconcile(const phases::ExpectedWhole& whole, OtherRun& other) {
   const auto end = EndOf(other.plan);
-  if (!end || !(*end > absl::ZeroDuration())) return;
-  const double apart = std::log(whole.seconds / absl::ToDoubleSeconds(*end));
-  const double variance = other.deviation * other.deviation;
-  const double of_whole = whole.deviation * whole.deviation;
-  if (!std::isfinite(apart) || !(variance + of_whole > 0)) return;
-  const double share = variance / (variance + of_whole);
-  Stretch(std::exp(share * apart), other.plan);
-  other.deviation =
-      std::sqrt((1 - share) * variance + share * of_whole + share * (1 - share) * apart * apart);
+  if (!end) return;
+  const auto averaged = phases::Average(absl::ToDoubleSeconds(*end), other.deviation, whole);
+  if (!averaged) return;
+  Stretch(averaged->factor, other.plan);
+  other.deviation = averaged->deviation;
+}
+
+struct Kin {
+  std::vector<SparkRun> runs;
+  std::vector<std::string> paths;    // of these
+  std::vector<std::string> remarks;  // for people: what is hardly like the first, or left out
+};
+
+// Without the runs that have no stage of the first: of settings that are asked about, one of these
+// might lend its plan.
+Kin KinOfFirst(std::vector<SparkRun> runs, const std::vector<std::string>& paths) {
+  Kin kin;
+  std::vector<std::string> strangers;
+  std::vector<std::string> distant;
+  const std::vector<std::string> stages = runs[0].signatures;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (i > 0 && phases::StagesInCommon(runs[i].signatures, stages) == 0) {
+      strangers.push_back(paths[i]);
+      continue;
+    }
+    if (!phases::IsOfOneProgram(runs[i].signatures, stages)) distant.push_back(paths[i]);
+    kin.runs.push_back(std::move(runs[i]));
+    kin.paths.push_back(paths[i]);
+  }
+  if (!strangers.empty()) {
+    kin.remarks.push_back(
+        fmt::format("no stage of {} is one of {}: taken for another program, not learnt from",
+                    fmt::join(strangers, ", "), paths[0]));
+  }
+  if (!distant.empty()) {
+    kin.remarks.push_back(fmt::format(
+        "fewer than half of the stages of {} are those of {}: learnt from for what tasks take, not "
+        "for whole runs",
+        fmt::join(distant, ", "), paths[0]));
+  }
+  return kin;
 }
 
 }  // namespace
 
-absl::StatusOr<SparkRuns> SparkRuns::Learn(std::vector<SparkRun> runs,
-                                           const std::vector<std::string>& paths) {
+absl::StatusOr<SparkRuns> SparkRuns::Learn(std::vector<SparkRun> all,
+                                           const std::vector<std::string>& all_paths) {
+  Kin kin = KinOfFirst(std::move(all), all_paths);
+  std::vector<SparkRun>& runs = kin.runs;
+  const std::vector<std::string>& paths = kin.paths;
   std::vector<phases::RanApplication> ran;
   std::vector<double> data_bytes;
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -98,7 +133,9 @@ absl::StatusOr<SparkRuns> SparkRuns::Learn(std::vector<SparkRun> runs,
                         fmt::format("{}: {}", paths[static_cast<std::size_t>(at - runs.begin())],
                                     std::string(nothing.message())));
   }
-  return SparkRuns(std::move(runs), *std::move(models), *std::move(parameters));
+  SparkRuns learnt(std::move(runs), *std::move(models), *std::move(parameters));
+  learnt.remarks_ = std::move(kin.remarks);
+  return learnt;
 }
 
 absl::StatusOr<OtherRun> SparkRuns::With(const std::map<std::string, std::string>& changes,
@@ -106,6 +143,7 @@ absl::StatusOr<OtherRun> SparkRuns::With(const std::map<std::string, std::string
                                          const gray_box::Parameters& parameters) const {
   const auto settings = SettingsOf(runs_[0].measured, changes);
   if (!settings.ok()) return settings.status();
+  if (absl::Status numbers = parameters_.Check(parameters); !numbers.ok()) return numbers;
   gray_box::Parameters told = runs_[0].measured.parameters();
   for (const auto& [name, value] : parameters) told[name] = value;
   phases::Asked asked = {
@@ -117,6 +155,7 @@ absl::StatusOr<OtherRun> SparkRuns::With(const std::map<std::string, std::string
   const double slots = settings->other.executors * settings->other.tasks_at_once();
   OtherRun other = {.plan = base.plan,
                     .slots = static_cast<std::uint32_t>(std::clamp(slots, 1.0, 1e6)),
+                    .executors = settings->other.executors,
                     .deviation = expected.deviation,
                     .binding = phases::NameOf(expected.binding)};
   // Task times are those of these very slots.
@@ -146,6 +185,7 @@ absl::StatusOr<OtherRun> SparkRuns::With(const std::map<std::string, std::string
   }
   const std::string remark = RemarkOnUntold(expected.untold);
   if (!remark.empty()) other.remarks.push_back(remark);
+  other.remarks.insert(other.remarks.end(), remarks_.begin(), remarks_.end());
   return other;
 }
 

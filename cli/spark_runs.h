@@ -15,13 +15,14 @@ namespace tidemark::cli {
 
 class SparkRuns {
  public:
-  // The first is the one that questions are about. Errors name the run, by its place in `paths`:
-  // settings that it does not tell, and NothingToLearn().
+  // The first is the one that questions are about. A run that has no stage of it is of another
+  // program, and left out. Errors name the run, by its place in `paths`: settings that it does not
+  // tell, and NothingToLearn().
   static absl::StatusOr<SparkRuns> Learn(std::vector<SparkRun> runs,
                                          const std::vector<std::string>& paths);
 
-  // Errors: those of SettingsOf().
-  // `parameters` of the program; those that are not there are as in the first run.
+  // `parameters` of the program; those that are not there are as in the first run. Errors: those of
+  // SettingsOf() and SparkParameters::Check().
   absl::StatusOr<OtherRun> With(const std::map<std::string, std::string>& changes,
                                 double data_factor, const gray_box::Parameters& parameters) const;
   const SparkRun& first() const { return runs_[0]; }
@@ -33,6 +34,7 @@ class SparkRuns {
   std::vector<SparkRun> runs_;
   phases::ManyRuns models_;
   SparkParameters parameters_;
+  std::vector<std::string> remarks_;  // on runs that have little in common with the first
 };
 
 }  // namespace tidemark::cli

@@ -5,7 +5,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -21,41 +20,50 @@
 #include "cli/plan_file.h"
 #include "cli/progress.h"
 #include "cli/spark_plan.h"
+#include "cli/spark_rows.h"
 #include "cli/spark_runs.h"
 #include "cli/table_output.h"
 #include "proto/wire/job_codec.h"
+#include "text/counted.h"
 
 namespace tidemark::cli {
 namespace {
 
 using Outcomes = std::vector<Outcome>;
 
+// As it is, then each that is asked about.
 std::vector<Scenario> ScenariosOf(const WhatIfArguments& arguments) {
-  Scenario scenario = {.data_factor = arguments.data_factor, .policy = arguments.policy};
-  std::vector<Scenario> scenarios;
-  // With the application as it is before the others.
-  if (!arguments.executors.empty()) scenarios.push_back(scenario);
+  Scenario asked = {.data_factor = arguments.data_factor, .policy = arguments.policy};
+  if (arguments.slots.empty() && arguments.executors.empty()) return {asked};
+  std::vector<Scenario> scenarios(1);
   for (const std::uint32_t executors : arguments.executors) {
-    scenario.executors = executors;
-    scenarios.push_back(scenario);
+    asked.executors = executors;
+    scenarios.push_back(asked);
   }
-  if (arguments.slots.empty() && scenarios.empty()) return {scenario};
   for (const std::uint32_t slots : arguments.slots) {
-    scenario.slots = slots;
-    scenarios.push_back(scenario);
+    asked.slots = slots;
+    scenarios.push_back(asked);
   }
   return scenarios;
 }
 
-std::string Named(std::vector<std::string> parts, const Scenario& scenario) {
-  if (scenario.data_factor) parts.push_back(fmt::format("{:g}x data", *scenario.data_factor));
-  return parts.empty() ? "as it is" : fmt::format("{}", fmt::join(parts, ", "));
+std::string Named(std::vector<std::string> parts, const std::optional<double>& data_factor) {
+  if (data_factor) parts.push_back(fmt::format("{:g}x data", *data_factor));
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string NameOf(const Scenario& scenario) {
+// With what it has, as far as that is known.
+std::string AsItIs(const std::vector<std::string>& parts) {
+  return parts.empty() ? "as it is" : fmt::format("as it is: {}", fmt::join(parts, ", "));
+}
+
+std::vector<std::string> SizesOf(const Outcome& outcome, bool has_executors) {
   std::vector<std::string> parts;
-  if (scenario.slots) parts.push_back(fmt::format("{} slots", *scenario.slots));
-  return Named(std::move(parts), scenario);
+  if (has_executors && outcome.executors > 0) {
+    parts.push_back(text::Counted(outcome.executors, "executor"));
+  }
+  if (outcome.slots > 0) parts.push_back(text::Counted(outcome.slots, "slot"));
+  return parts;
 }
 
 // A row of the answer.
@@ -98,48 +106,36 @@ int Show(const WhatIfArguments& arguments, const std::vector<Answer>& answers) {
     return PrintJson(lines, arguments.format);
   }
   const auto options = TableOptionsFor(arguments.format);
+  std::vector<console::ScenarioRow> rows;
+  for (const Answer& answer : answers) {
+    rows.push_back(
+        {answer.scenario, answer.outcome, answer.core_hours, answer.binding, answer.remarks});
+  }
   std::vector<std::string> lines;
   if (answers.size() == 1) {
     lines = console::RenderEstimate(answers[0].outcome, options);
   } else {
-    std::vector<console::ScenarioRow> rows;
-    for (const Answer& answer : answers) {
-      rows.push_back({answer.scenario, answer.outcome, answer.core_hours, answer.binding});
-    }
     lines = console::RenderScenarios(rows, options);
   }
-  std::set<std::string> remarks;
-  for (const Answer& answer : answers) {
-    remarks.insert(answer.remarks.begin(), answer.remarks.end());
-  }
+  const std::vector<std::string> remarks = console::RenderRemarks(rows, options.text);
   lines.insert(lines.end(), remarks.begin(), remarks.end());
   return PrintLines(lines);
 }
 
+// Of a plan or a job. `slots`: of a plan, as it is; 0: not known.
 int Show(const WhatIfArguments& arguments, const std::vector<Scenario>& scenarios,
-         const Outcomes& outcomes) {
+         const Outcomes& outcomes, std::uint32_t slots = 0) {
+  const bool has_executors = !arguments.executors.empty();
   std::vector<Answer> answers;
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    answers.push_back(
-        {.scenario = i < scenarios.size() ? NameOf(scenarios[i]) : "", .outcome = outcomes[i]});
-  }
-  return Show(arguments, answers);
-}
-
-std::string Counted(std::uint32_t count, const char* noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
-// Of an application that runs: as it is, then with each number of executors.
-int ShowExecutors(const WhatIfArguments& arguments, const Outcomes& outcomes) {
-  std::vector<Answer> answers;
-  for (const Outcome& outcome : outcomes) {
-    std::string name = Counted(outcome.executors, "executor");
-    if (outcome.slots > 0) name += ", " + Counted(outcome.slots, "slot");
-    if (answers.empty()) name = outcome.executors > 0 ? "as it is: " + name : "as it is";
-    Answer& answer = answers.emplace_back(Answer{.scenario = std::move(name), .outcome = outcome});
+    const Scenario scenario = i < scenarios.size() ? scenarios[i] : Scenario();
+    Answer& answer = answers.emplace_back(Answer{.outcome = outcomes[i]});
+    Outcome& outcome = answer.outcome;
+    if (outcome.slots == 0) outcome.slots = scenario.slots.value_or(slots);
+    const std::vector<std::string> sizes = SizesOf(outcome, has_executors);
+    answer.scenario = scenario == Scenario() ? AsItIs(sizes) : Named(sizes, scenario.data_factor);
     const auto& remaining = outcome.snapshot.estimate.remaining;
-    if (remaining && outcome.slots > 0) {
+    if (has_executors && remaining && outcome.slots > 0) {
       answer.core_hours = absl::ToDoubleHours(remaining->median) * outcome.slots;
     }
   }
@@ -213,82 +209,44 @@ bool NeedsModelsOfSize(const WhatIfArguments& arguments) {
          !arguments.parameters.empty();
 }
 
-// What only a log tells enough for.
-bool HasSettingsOfLogs(const WhatIfArguments& arguments) {
-  return !arguments.settings.empty() || !arguments.cores.empty() || !arguments.memory.empty() ||
-         !arguments.compress.empty() || NeedsModelsOfSize(arguments);
+// What was asked for that only a log tells enough for, by the names of the options.
+std::vector<std::string> OptionsOfLogs(const WhatIfArguments& arguments) {
+  std::vector<std::string> options;
+  const auto add = [&options](const char* option, bool is_given) {
+    if (is_given) options.emplace_back(option);
+  };
+  add("--cores", !arguments.cores.empty());
+  add("--memory", !arguments.memory.empty());
+  add("--partitions", !arguments.partitions.empty());
+  add("--compress", !arguments.compress.empty());
+  add("--data", !arguments.data.empty());
+  add("--param", !arguments.parameters.empty());
+  add("--learn", !arguments.learn.empty());
+  add("--conf", !arguments.settings.empty());
+  return options;
 }
 
 bool HasSparkSettings(const WhatIfArguments& arguments) {
-  return !arguments.executors.empty() || HasSettingsOfLogs(arguments);
+  return !arguments.executors.empty() || !OptionsOfLogs(arguments).empty();
 }
 
-int RefuseSparkSettings(const WhatIfArguments& arguments) {
-  Complain(
-      fmt::format("{} is no event log of Spark: --cores, --memory, --partitions, --compress, "
-                  "--data, --param, --learn and --conf are for these alone, --executors for these "
-                  "and applications that run",
-                  arguments.subject));
+int RefuseSettingsOfPlan(const WhatIfArguments& arguments) {
+  std::vector<std::string> options = OptionsOfLogs(arguments);
+  if (!arguments.executors.empty()) options.insert(options.begin(), "--executors");
+  Complain(fmt::format(
+      "{} is no event log of Spark: {} {} for these alone; of a plan ask about "
+      "--slots, --data-factor or --policy",
+      arguments.subject, fmt::join(options, " and "), options.size() == 1 ? "is" : "are"));
   return kUsage;
 }
 
-// More rows are no table for people.
-constexpr std::size_t kRowsMax = 1000;
-
-// A row that is asked for.
-struct SparkRow {
-  std::vector<std::string> parts;  // of its name
-  std::map<std::string, std::string> settings;
-  std::optional<double> data_factor;
-};
-
-// Each of `rows` with each of `values`, which `set` puts in.
-template <typename Value, typename Set>
-std::vector<SparkRow> Combined(const std::vector<SparkRow>& rows, const std::vector<Value>& values,
-                               const Set& set) {
-  if (values.empty()) return rows;
-  std::vector<SparkRow> combined;
-  for (const SparkRow& row : rows) {
-    for (const Value& value : values) {
-      combined.push_back(row);
-      set(value, combined.back());
-    }
-  }
-  return combined;
-}
-
-std::vector<SparkRow> RowsOf(const WhatIfArguments& arguments) {
-  const auto setting = [](std::vector<const char*> names, const char* words) {
-    return [names = std::move(names), words](const auto& value, SparkRow& row) {
-      for (const char* name : names) row.settings[name] = fmt::format("{}", value);
-      row.parts.push_back(fmt::format(fmt::runtime(words), value));
-    };
-  };
-  std::vector<SparkRow> rows(1);
-  rows = Combined(rows, arguments.executors, setting({"spark.executor.instances"}, "{} executors"));
-  rows = Combined(rows, arguments.cores, setting({"spark.executor.cores"}, "{} cores"));
-  rows = Combined(rows, arguments.memory, setting({"spark.executor.memory"}, "{} memory"));
-  rows = Combined(
-      rows, arguments.partitions,
-      setting({"spark.sql.shuffle.partitions", "spark.default.parallelism"}, "{} partitions"));
-  rows = Combined(rows, arguments.compress, [](const std::string& value, SparkRow& row) {
-    row.settings["spark.shuffle.compress"] = value;
-    row.parts.emplace_back(value == "true" ? "compressed" : "not compressed");
-  });
-  rows = Combined(rows, arguments.data, [](double value, SparkRow& row) {
-    row.data_factor = value;
-    row.parts.push_back(fmt::format("{:g}x data", value));
-  });
-  for (SparkRow& row : rows) {
-    for (const auto& [name, value] : arguments.parameters) {
-      row.parts.push_back(fmt::format("{}={}", name, value));
-    }
-    for (const auto& [name, value] : arguments.settings) {
-      row.settings.try_emplace(name, value);
-      row.parts.push_back(fmt::format("{}={}", name, value));
-    }
-  }
-  return rows;
+int RefuseSettingsOfJob(const WhatIfArguments& arguments) {
+  Complain(
+      fmt::format("{} is no file, so it is taken for the id of a job: {} cannot change while it "
+                  "runs; ask about "
+                  "--executors or --slots, or pass the event log of a run",
+                  arguments.subject, fmt::join(OptionsOfLogs(arguments), " and ")));
+  return kUsage;
 }
 
 // The runs to learn from beside the one that is asked about. Errors name the log.
@@ -298,25 +256,51 @@ absl::StatusOr<SparkRuns> LearnFrom(const WhatIfArguments& arguments, const Spar
   for (const std::string& path : arguments.learn) {
     auto other = ReadSparkRun(path);
     if (!other.ok()) return other.status();
+    for (const std::string& remark : other->remarks) Complain(fmt::format("{}: {}", path, remark));
     runs.push_back(*std::move(other));
     paths.push_back(path);
   }
   return SparkRuns::Learn(std::move(runs), paths);
 }
 
+absl::StatusOr<Answer> AnswerOf(const OtherRun& run, const Scenario& scenario, const SparkRow& row,
+                                const std::string& name) {
+  auto outcome = cli::EstimateStages(run.plan, scenario, absl::Now(), run.deviation);
+  if (!outcome.ok()) return outcome.status();
+  outcome->slots = scenario.slots.value_or(run.slots);
+  outcome->executors = run.executors;
+  Answer answer = {.scenario = name,
+                   .outcome = *std::move(outcome),
+                   .remarks = run.remarks,
+                   .settings = row.settings,
+                   .data_factor = row.data_factor,
+                   .binding = run.binding};
+  if (const auto& remaining = answer.outcome.snapshot.estimate.remaining) {
+    answer.core_hours = absl::ToDoubleHours(remaining->median) * answer.outcome.slots;
+  }
+  return answer;
+}
+
+absl::StatusOr<Answer> RunAsItIs(const SparkRun& run) {
+  const auto settings = SettingsOf(run.measured, {});
+  if (!settings.ok()) return settings.status();
+  const std::uint32_t slots = run.plan.cluster.slots;
+  const std::uint32_t executors = settings->ran.executors;
+  const Outcome had = {.slots = slots, .executors = executors};
+  return AnswerOf({.plan = run.plan, .slots = slots, .executors = executors}, {}, {},
+                  AsItIs(SizesOf(had, /*has_executors=*/true)));
+}
+
 // As it ran, and with each set of settings.
 int OfSparkSettings(const WhatIfArguments& arguments, const SparkRun& run) {
   if (arguments.slots.size() > 1) {
-    Complain("--conf goes with one number of --slots");
+    Complain("--slots takes one number beside settings of Spark");
     return kUsage;
   }
   Scenario scenario = {.data_factor = arguments.data_factor, .policy = arguments.policy};
   if (!arguments.slots.empty()) scenario.slots = arguments.slots[0];
-  const std::vector<SparkRow> rows = RowsOf(arguments);
-  if (rows.size() > kRowsMax) {
-    Complain(fmt::format("{} combinations of settings; ask for at most {}", rows.size(), kRowsMax));
-    return kUsage;
-  }
+  const auto rows = RowsOf(arguments);
+  if (!rows.ok()) return Wrong(rows.status());
   std::optional<SparkRuns> runs;
   std::optional<SparkRunModels> models;
   if (NeedsModelsOfSize(arguments)) {
@@ -328,36 +312,23 @@ int OfSparkSettings(const WhatIfArguments& arguments, const SparkRun& run) {
     if (!learnt.ok()) return Wrong(InPlanFile(arguments.subject, learnt.status()));
     models.emplace(*std::move(learnt));
   }
-  std::vector<Answer> answers;
-  const auto add = [&](const std::string& name, const OtherRun& other, const Scenario& set,
-                       const SparkRow& row) -> absl::Status {
-    auto outcome = cli::EstimateStages(other.plan, set, absl::Now(), other.deviation);
-    if (!outcome.ok()) return outcome.status();
-    Answer answer = {.scenario = name,
-                     .outcome = *std::move(outcome),
-                     .remarks = other.remarks,
-                     .settings = row.settings,
-                     .data_factor = row.data_factor,
-                     .binding = other.binding};
-    if (const auto& remaining = answer.outcome.snapshot.estimate.remaining) {
-      answer.core_hours = absl::ToDoubleHours(remaining->median) * other.slots;
-    }
-    answers.push_back(std::move(answer));
-    return absl::OkStatus();
-  };
-  const absl::Status base =
-      add("as it is", {.plan = run.plan, .slots = run.plan.cluster.slots}, {}, {});
-  if (!base.ok()) return Wrong(InPlanFile(arguments.subject, base));
-  for (const SparkRow& row : rows) {
-    if (row.parts.empty() && runs) continue;  // the run as it is, which is there
+  const auto base = RunAsItIs(run);
+  if (!base.ok()) return Wrong(InPlanFile(arguments.subject, base.status()));
+  std::vector<Answer> answers = {*base};
+  for (const SparkRow& row : *rows) {
+    if (row.parts.empty() && scenario == Scenario()) continue;  // as it is, which is there
     auto other = runs ? runs->With(row.settings, row.data_factor.value_or(1), arguments.parameters)
                       : models->With(row.settings);
     if (!other.ok()) return Wrong(InPlanFile(arguments.subject, other.status()));
     Scenario set = scenario;
     if (!set.slots) set.slots = other->slots;
-    if (absl::Status added = add(Named(row.parts, scenario), *other, set, row); !added.ok()) {
-      return Wrong(InPlanFile(arguments.subject, added));
-    }
+    if (set.slots != other->slots) other->executors = 0;  // nobody said on which
+    std::vector<std::string> parts = row.parts;
+    if (scenario.slots) parts.insert(parts.begin(), text::Counted(*scenario.slots, "slot"));
+    const std::string name = Named(std::move(parts), scenario.data_factor);
+    auto answer = AnswerOf(*other, set, row, name);
+    if (!answer.ok()) return Wrong(InPlanFile(arguments.subject, answer.status()));
+    answers.push_back(*std::move(answer));
   }
   return Show(arguments, answers);
 }
@@ -366,7 +337,7 @@ int OfPlan(const WhatIfArguments& arguments) {
   const auto scenarios = ScenariosOf(arguments);
   absl::StatusOr<Plan> plan;
   if (IsPlanByName(arguments.subject) || !IsSparkLog(arguments.subject)) {
-    if (HasSparkSettings(arguments)) return RefuseSparkSettings(arguments);
+    if (HasSparkSettings(arguments)) return RefuseSettingsOfPlan(arguments);
     plan = cli::ReadPlanFile(arguments.subject, cli::PlanUse::kEstimate);
   } else {
     auto run = ReadSparkRun(arguments.subject);
@@ -388,7 +359,7 @@ int OfPlan(const WhatIfArguments& arguments) {
       if (!outcome.ok()) return Wrong(InPlanFile(arguments.subject, outcome.status()));
       outcomes.push_back(*std::move(outcome));
     }
-    return Show(arguments, scenarios, outcomes);
+    return Show(arguments, scenarios, outcomes, plan->cluster.slots);
   }
   return AtMaster(arguments.master, [&](const Client& master) -> absl::StatusOr<int> {
     const auto outcomes = master.EstimatePlan(*plan, scenarios);
@@ -396,7 +367,7 @@ int OfPlan(const WhatIfArguments& arguments) {
       return Wrong(InPlanFile(arguments.subject, outcomes.status()));
     }
     if (!outcomes.ok()) return outcomes.status();
-    return Show(arguments, scenarios, *outcomes);
+    return Show(arguments, scenarios, *outcomes, plan->cluster.slots);
   });
 }
 
@@ -404,7 +375,7 @@ int OfPlan(const WhatIfArguments& arguments) {
 
 int Do(const WhatIfArguments& arguments) {
   if (IsFile(arguments.subject)) return OfPlan(arguments);
-  if (HasSettingsOfLogs(arguments)) return RefuseSparkSettings(arguments);
+  if (!OptionsOfLogs(arguments).empty()) return RefuseSettingsOfJob(arguments);
   const auto scenarios = ScenariosOf(arguments);
   return AtMaster(arguments.master, [&](const Client& master) -> absl::StatusOr<int> {
     const auto outcomes = master.EstimateJob(arguments.subject, scenarios);
@@ -420,8 +391,7 @@ int Do(const WhatIfArguments& arguments) {
       }
     }
     if (!outcomes.ok()) return outcomes.status();
-    return arguments.executors.empty() ? Show(arguments, scenarios, *outcomes)
-                                       : ShowExecutors(arguments, *outcomes);
+    return Show(arguments, scenarios, *outcomes);
   });
 }
 

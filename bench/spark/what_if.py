@@ -7,7 +7,8 @@ job. Event logs are kept in --keep: what is there is not run again. Suite gray_b
 programs run at other parameters, data and resources; from each half of the runs the other is foretold. Suite
 materialization: what results save that `tidemark advise` names. Suite logs: from one run of a query at one number of
 executors all others (folders of event logs named QUERY-eNN-*), and from one run of an application on some hosts to
-those on others (tables of stages), beside three other methods. Row: what one row of an answer takes.
+those on others (tables of stages), beside three other methods. Row: what one row of an answer
+takes, of a log whose jobs are repeated until it has 50 stages.
 
 usage: ./dev bench what_if [--json FILE] [--keep DIR] [--suites NAME...] [--logs DIR...] [--tables FILE]
                            [--no-runs | --only-runs]
@@ -18,15 +19,18 @@ import itertools
 import json
 import pathlib
 import statistics
+import tempfile
 import time
 
 import cluster
 import materialization
+import repeated_log
 import what_if_logs
 import what_if_runs
 from what_if_answers import foretold
 
 SUITES = ("settings", "gray_box", "materialization", "logs", "row")
+ROW_STAGES = 50
 ORDER_COUNTS_FROM = 0.10  # two settings that differ by less are not to be told apart
 
 
@@ -121,12 +125,17 @@ def gray_box(arguments, kept):
 
 
 def row_ms(arguments, path):
-    """What a row more takes in one answer: twenty rows less one, over nineteen; the best of five."""
+    """What a row more takes in one answer, of `path` with its jobs repeated: twenty rows less one, over nineteen; the
+    best of five. And how many stages that log has."""
     def seconds(rows):
         started = time.monotonic()
-        foretold(arguments.tidemark, path, [], ["--executors", ",".join(str(i + 2) for i in range(rows))])
+        foretold(arguments.tidemark, log, [], ["--executors", ",".join(str(i + 2) for i in range(rows))])
         return time.monotonic() - started
-    return 1000 * min((seconds(20) - seconds(1)) / 19 for _ in range(5))
+    with tempfile.TemporaryDirectory() as temporary:
+        log = pathlib.Path(temporary) / "log"
+        text, stages = repeated_log.with_stages(path, ROW_STAGES)
+        log.write_text(text)
+        return 1000 * min((seconds(20) - seconds(1)) / 19 for _ in range(5)), stages
 
 
 def main():
@@ -182,8 +191,8 @@ def judge(arguments, kept):
         some = [path for folder in map(pathlib.Path, arguments.logs) for path in sorted(folder.iterdir())]
         some = some or sorted(kept.folder.glob("*.spark-log"))
         if some:
-            figures["row_ms"] = row_ms(arguments, some[0])
-            print(f"a row: {figures['row_ms']:.1f} ms", flush=True)
+            figures["row_ms"], figures["row_stages"] = row_ms(arguments, some[0])
+            print(f"a row of {figures['row_stages']} stages: {figures['row_ms']:.1f} ms", flush=True)
     path = pathlib.Path(arguments.json)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({**figures, "rows": rows}, indent=1) + "\n")

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "cli/console/deadline_wording.h"
 #include "cli/console/duration_text.h"
@@ -68,6 +69,23 @@ std::string Criticality(bool is_critical, const std::string& bottleneck,
     text += (text.empty() ? "bound by " : ", bound by ") + Printable(bottleneck, options.unicode);
   }
   return text;
+}
+
+// Of the scenarios at these places, which ascend, to be put before what is said of them.
+std::string NamesOf(const std::vector<std::size_t>& places,
+                    const std::vector<ScenarioRow>& scenarios) {
+  constexpr std::size_t kNamesMax = 3;
+  if (scenarios.size() == 1) return "";
+  if (places.size() == scenarios.size()) return "all: ";
+  if (places.size() > 1 && places[0] == 1 && places.size() + 1 == scenarios.size()) {
+    return "all but the first: ";
+  }
+  std::string names;
+  for (std::size_t i = 0; i < std::min(places.size(), kNamesMax); ++i) {
+    names += (i == 0 ? "" : "; ") + scenarios[places[i]].name;
+  }
+  if (places.size() > kNamesMax) names += fmt::format("; {} more", places.size() - kNamesMax);
+  return names + ": ";
 }
 
 }  // namespace
@@ -227,14 +245,16 @@ std::vector<std::string> RenderScenarios(const std::vector<ScenarioRow>& scenari
   };
   const auto is_known = [](double end) { return end > 0 && std::isfinite(end); };
   const double first = scenarios.empty() ? 0 : median(scenarios.front().outcome);
-  for (const auto& [name, outcome, core_hours, binding] : scenarios) {
+  for (const ScenarioRow& scenario : scenarios) {
+    const Outcome& outcome = scenario.outcome;
+    const std::optional<double>& core_hours = scenario.core_hours;
     const std::optional<Range>& remaining = outcome.snapshot.estimate.remaining;
     const auto bound = [](const std::optional<absl::Duration>& known) {
       return known ? DurationText(*known) : "-";
     };
     const double seconds = median(outcome);
     Row row = {
-        name,
+        Printable(scenario.name, options.text.unicode),
         DurationOr(remaining, "-"),
         remaining ? bound(remaining->lower) : "-",
         remaining ? bound(remaining->upper) : "-",
@@ -246,10 +266,28 @@ std::vector<std::string> RenderScenarios(const std::vector<ScenarioRow>& scenari
                                             : fmt::format("{:.0f}", *core_hours))
                         : "-");
     }
-    if (has_binding) row.push_back(binding.empty() ? "-" : binding);
+    if (has_binding) row.push_back(scenario.binding.empty() ? "-" : scenario.binding);
     rows.push_back(std::move(row));
   }
   return RenderTable(rows, options);
+}
+
+std::vector<std::string> RenderRemarks(const std::vector<ScenarioRow>& scenarios,
+                                       const TextOptions& options) {
+  std::vector<std::string> remarks;  // as they come
+  std::map<std::string, std::vector<std::size_t>> rows_of;
+  for (std::size_t i = 0; i < scenarios.size(); ++i) {
+    for (const std::string& remark : scenarios[i].remarks) {
+      std::vector<std::size_t>& rows = rows_of[remark];
+      if (rows.empty()) remarks.push_back(remark);
+      if (rows.empty() || rows.back() != i) rows.push_back(i);
+    }
+  }
+  std::vector<std::string> lines;
+  for (const std::string& remark : remarks) {
+    lines.push_back(Printable(NamesOf(rows_of[remark], scenarios) + remark, options.unicode));
+  }
+  return lines;
 }
 
 }  // namespace tidemark::console

@@ -31,13 +31,19 @@ std::vector<std::string> RenderEstimate(const Outcome& outcome, const TableOptio
 struct ScenarioRow {
   std::string name;
   Outcome outcome;
-  std::optional<double> core_hours;  // of all executors until the end; empty: not known
-  std::string binding;               // what most of the time goes to; empty: not known
+  std::optional<double> core_hours;       // of all executors until the end; empty: not known
+  std::string binding;                    // what most of the time goes to; empty: not known
+  std::vector<std::string> remarks = {};  // what else is to be known of it
 };
 
 // A line for each scenario, under its name: the end, its interval, how busy the slots would be, how
 // much sooner than the first it ends, and what else is known of any.
 std::vector<std::string> RenderScenarios(const std::vector<ScenarioRow>& scenarios,
                                          const TableOptions& options);
+
+// What is to be known of them beside that: a line for each remark, behind the names of the
+// scenarios that it is of.
+std::vector<std::string> RenderRemarks(const std::vector<ScenarioRow>& scenarios,
+                                       const TextOptions& options);
 
 }  // namespace tidemark::console

@@ -100,4 +100,15 @@ std::vector<std::string> Features::Unknown(const Parameters& parameters) const {
   return unknown;
 }
 
+std::vector<std::string> Features::NoNumbers(const Parameters& parameters) const {
+  std::vector<std::string> wrong;
+  for (const auto& [name, value] : parameters) {
+    const auto known = parameters_.find(name);
+    double number = 0;
+    if (known == parameters_.end() || !known->second.is_number) continue;
+    if (!ParseNumber(value, number)) wrong.push_back(name);
+  }
+  return wrong;
+}
+
 }  // namespace tidemark::gray_box

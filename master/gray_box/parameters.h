@@ -34,6 +34,8 @@ class Features {
   std::vector<double> ValuesOf(const Parameters& parameters) const;
   // Parameters that no earlier run had, and words that none of them had: what they do is not known.
   std::vector<std::string> Unknown(const Parameters& parameters) const;
+  // Parameters that all earlier runs had as numbers, and whose values here are no finite numbers.
+  std::vector<std::string> NoNumbers(const Parameters& parameters) const;
 
  private:
   struct Parameter {

@@ -11,7 +11,9 @@
 
 #include "absl/status/status.h"
 #include "master/phases/byte_work.h"
+#include "master/phases/levels.h"
 #include "master/phases/memory.h"
+#include "master/phases/run_data.h"
 #include "master/phases/task.h"
 
 namespace tidemark::phases {
@@ -31,121 +33,6 @@ constexpr double kClockSeconds = 2e-3;
 constexpr double kLagNoiseSeconds = 0.2;
 // Of a cost that is not told apart: what is less of the time is not worth a word.
 constexpr double kWorthAWord = 0.02;
-// Before their settings say what a whole run takes.
-constexpr std::size_t kWholeRunsMin = 4;
-// Memory and files of a shuffle matter, where they do, over many doublings.
-constexpr double kOfManyDoublings = 0.25;
-
-// What the correction is a function of, followed by `others`.
-enum Level { kExecutors, kCores, kBoth, kMemory, kCompress, kTasks, kNextTasks, kData };
-constexpr std::size_t kLevels = kData + 1;
-
-// Levels of which it is learnt together how much they matter.
-enum Group : std::size_t { kOfOneAnother, kOfAmounts, kOfHindrances, kOfOthers };
-
-Group GroupOf(Level level) {
-  switch (level) {
-    case kExecutors:
-    case kCores:
-    case kBoth:
-      return kOfOneAnother;  // what tasks do to one another
-    case kTasks:
-    case kData:
-      return kOfAmounts;  // what there is to do
-    case kMemory:
-    case kCompress:
-    case kNextTasks:
-      return kOfHindrances;  // what may slow it down
-  }
-  return kOfOthers;
-}
-
-std::vector<std::size_t> GroupsOf(std::size_t others) {
-  std::vector<std::size_t> groups(kLevels + others, kOfOthers);
-  for (std::size_t i = 0; i < kLevels; ++i) groups[i] = GroupOf(static_cast<Level>(i));
-  return groups;
-}
-
-// Beyond what was seen of each setting by no more than what was seen of it.
-bool IsNear(const std::vector<std::vector<double>>& seen, const std::vector<double>& asked) {
-  constexpr double kSame = 1e-9;
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    const auto by_level = [i](const auto& one, const auto& other) { return one[i] < other[i]; };
-    const auto [least, most] = std::minmax_element(seen.begin(), seen.end(), by_level);
-    const double range = (*most)[i] - (*least)[i] + kSame;
-    if (!(asked[i] >= (*least)[i] - range && asked[i] <= (*most)[i] + range)) return false;
-  }
-  return true;
-}
-
-double Log2(double value) { return std::log2(std::max(value, 1.0)); }
-
-// Bytes of a record that was written for a shuffle, or else read of one; 0: there was none.
-double ShuffledWidth(const std::vector<TaskCounters>& tasks, bool written) {
-  double bytes = 0;
-  double records = 0;
-  for (const TaskCounters& task : tasks) {
-    bytes += written ? task.written.bytes : task.local_bytes + task.remote_bytes;
-    records += written ? task.written.records : task.shuffle_records;
-  }
-  return records > 0 ? bytes / records : 0;
-}
-
-struct Widths {
-  double compressed = 0;
-  double plain = 0;
-  std::size_t compressed_runs = 0;
-  std::size_t plain_runs = 0;
-
-  std::optional<double> Ratio() const {
-    if (compressed_runs == 0 || plain_runs == 0) return std::nullopt;
-    const double ratio = compressed / static_cast<double>(compressed_runs) /
-                         (plain / static_cast<double>(plain_runs));
-    return std::clamp(ratio, 0.01, 1.0);
-  }
-};
-
-// How well the records of each stage are compressed, where runs with and without it show that.
-std::map<std::string, double> CompressRatios(const std::vector<RanApplication>& runs) {
-  std::map<std::string, std::array<Widths, 2>> widths;
-  for (const RanApplication& run : runs) {
-    for (std::size_t i = 0; i < run.stages.size(); ++i) {
-      for (const bool written : {true, false}) {
-        const double width = ShuffledWidth(run.stages[i].tasks, written);
-        if (!(width > 0)) continue;
-        Widths& of = widths[run.names[i]][written ? 0 : 1];
-        (run.settings.compresses_shuffle ? of.compressed : of.plain) += width;
-        ++(run.settings.compresses_shuffle ? of.compressed_runs : of.plain_runs);
-      }
-    }
-  }
-  std::map<std::string, double> ratios;
-  for (const auto& [name, of] : widths) {
-    const auto ratio = of[0].Ratio() ? of[0].Ratio() : of[1].Ratio();
-    if (ratio) ratios[name] = *ratio;
-  }
-  return ratios;
-}
-
-// What tasks held of a record that they gathered, in memory and spilled, in the run that held
-// least.
-std::map<std::string, double> LeastWidths(const std::vector<RanApplication>& runs) {
-  std::map<std::string, double> least;
-  for (const RanApplication& run : runs) {
-    for (std::size_t i = 0; i < run.stages.size(); ++i) {
-      double bytes = 0;
-      double records = 0;
-      for (const TaskCounters& task : run.stages[i].tasks) {
-        bytes += task.peak_memory_bytes + task.spilled_memory_bytes;
-        records += task.shuffle_records;
-      }
-      if (!(bytes > 0) || !(records > 0)) continue;
-      double& width = least.try_emplace(run.names[i], bytes / records).first->second;
-      width = std::min(width, bytes / records);
-    }
-  }
-  return least;
-}
 
 bool ReadsOnlyInput(const Stage& stage) {
   return stage.shape.reads_input && !stage.shape.reads_shuffle;
@@ -210,30 +97,6 @@ const char* NameOf(Binding binding) {
   return "processor";
 }
 
-double InputBytes(const RanApplication& run) {
-  double bytes = 0;
-  for (const RanStage& ran : run.stages) {
-    if (ShuffledWidth(ran.tasks, false) > 0) continue;
-    for (const TaskCounters& task : ran.tasks) bytes += std::max(task.input.bytes, 0.0);
-  }
-  return bytes;
-}
-
-std::vector<double> ManyRuns::Levels(const Settings& settings, double data_bytes,
-                                     const Stage& stage, const std::vector<double>& others) {
-  std::vector<double> levels(kLevels);
-  levels[kExecutors] = Log2(settings.executors);
-  levels[kCores] = Log2(settings.tasks_at_once());
-  levels[kBoth] = levels[kExecutors] * levels[kCores];
-  levels[kMemory] = kOfManyDoublings * Log2(SpillBufferBytes(settings, stage.size.cached_bytes));
-  levels[kCompress] = settings.compresses_shuffle ? 1 : 0;
-  levels[kTasks] = Log2(stage.size.tasks);
-  levels[kNextTasks] = kOfManyDoublings * Log2(stage.size.next_tasks);
-  levels[kData] = Log2(data_bytes);
-  levels.insert(levels.end(), others.begin(), others.end());
-  return levels;
-}
-
 ManyRuns::Times ManyRuns::TimesOf(const RanStage& ran) {
   Times times{};
   std::array<double, kTimes> counts{};
@@ -296,66 +159,28 @@ StageTime ManyRuns::SeenAs(std::size_t stage, Time time) const {
   return Named(stage, time == kFresh ? kWarm : kFresh);
 }
 
-std::vector<double> ManyRuns::LevelsOfWhole(const Settings& settings, double data_bytes,
-                                            const std::vector<double>& others) {
-  Stage whole;
-  whole.size.tasks = settings.sql_partitions;
-  whole.size.next_tasks = settings.default_partitions;
-  return Levels(settings, data_bytes, whole, others);
-}
-
-// Half of the stages of the one that has fewer.
-bool ManyRuns::IsOfOneProgram(const Run& one, const Run& other) {
-  const auto stages_of = [](const Run& run) {
-    std::set<std::size_t> ids;
-    for (const Known& known : run.stages) ids.insert(known.id);
-    return ids;
-  };
-  const std::set<std::size_t> ids = stages_of(one);
-  const std::set<std::size_t> others = stages_of(other);
-  std::size_t common = 0;
-  for (const std::size_t id : ids) common += others.count(id);
-  return 2 * common >= std::min(ids.size(), others.size());
-}
-
 absl::Status ManyRuns::LearnWholes() {
-  std::vector<SeenError> seen;
-  for (std::size_t r = 0; r < runs_.size(); ++r) {
-    const Run& run = runs_[r];
-    if (!(run.seconds > 0) || !IsOfOneProgram(run, runs_[0])) continue;
-    seen.push_back({.run = r,
-                    .settings = LevelsOfWhole(run.settings, run.data_bytes, run.others),
-                    .log_error = std::log(run.seconds)});
+  const auto names_of = [](const Run& run) {
+    std::vector<std::string> names;
+    for (const Known& known : run.stages) names.push_back(known.name);
+    return names;
+  };
+  const std::vector<std::string> names = names_of(runs_[0]);
+  std::vector<WholeRun> wholes;
+  for (const Run& run : runs_) {
+    if (!(run.seconds > 0) || !IsOfOneProgram(names_of(run), names)) continue;
+    wholes.push_back({LevelsOfWhole(run.settings, run.data_bytes, run.others), run.seconds});
   }
-  if (seen.size() < kWholeRunsMin) return absl::OkStatus();
-  for (const SeenError& run : seen) {
-    mean_log_seconds_ += run.log_error / static_cast<double>(seen.size());
-  }
-  for (SeenError& run : seen) {
-    run.log_error -= mean_log_seconds_;
-    whole_levels_.push_back(run.settings);
-  }
-  auto whole = Correction::Learn(seen, GroupsOf(runs_[0].others.size()));
-  if (!whole.ok()) return whole.status();
-  whole_.push_back(*std::move(whole));
+  auto learnt = WholeRuns::Learn(wholes, GroupsOf(runs_[0].others.size()));
+  if (!learnt.ok()) return learnt.status();
+  wholes_ = *std::move(learnt);
   return absl::OkStatus();
-}
-
-std::optional<ExpectedWhole> ManyRuns::Whole(const Asked& asked) const {
-  if (whole_.empty()) return std::nullopt;
-  const TimeAt at = {.settings = LevelsOfWhole(asked.settings, DataBytes(asked), asked.others)};
-  if (!IsNear(whole_levels_, at.settings)) return std::nullopt;
-  const Correction::Expected expected = whole_[0].Predict({&at, 1});
-  const double seconds = std::exp(mean_log_seconds_ + expected.log_error[0]);
-  if (!(seconds <= kTaskSecondsMax)) return std::nullopt;
-  return ExpectedWhole{.seconds = seconds, .deviation = std::sqrt(expected.together[0][0])};
 }
 
 absl::StatusOr<ManyRuns> ManyRuns::Learn(std::vector<RanApplication> runs,
                                          const CostStatistics& prior) {
   if (runs.empty()) return absl::InvalidArgumentError("no run to learn from");
-  const std::map<std::string, double> ratios = CompressRatios(runs);
-  const std::map<std::string, double> widths = LeastWidths(runs);
+  const std::map<std::string, SeenElsewhere> elsewhere = SeenByStage(runs);
   ManyRuns learnt;
   std::map<std::string, std::size_t> ids;
   std::vector<MeasuredTask> measured;
@@ -371,14 +196,8 @@ absl::StatusOr<ManyRuns> ManyRuns::Learn(std::vector<RanApplication> runs,
       known.id = ids.try_emplace(runs[r].names[i], ids.size()).first->second;
       known.name = runs[r].names[i];
       if (ran.tasks.empty()) continue;
-      SeenElsewhere elsewhere;
-      if (const auto ratio = ratios.find(known.name); ratio != ratios.end()) {
-        elsewhere.compress_ratio = ratio->second;
-      }
-      if (const auto width = widths.find(known.name); width != widths.end()) {
-        elsewhere.read_width_max = width->second;
-      }
-      known.stage = StageOf(ran.tasks, ran.next_tasks, ran.is_relocatable, run.settings, elsewhere);
+      known.stage = StageOf(ran.tasks, ran.next_tasks, ran.is_relocatable, run.settings,
+                            elsewhere.at(known.name));
       known.times = TimesOf(ran);
       for (const TaskCounters& task : ran.tasks) {
         measured.push_back(Measured(task, known.id, r, WorkOf(task, known.stage, run.settings)));
@@ -416,7 +235,7 @@ std::vector<SeenError> ManyRuns::SeeErrors(const LearntCosts& costs) {
         has_seen_[known.id][time] = true;
         seen.push_back({.time = Named(known.id, time),
                         .run = r,
-                        .settings = Levels(run.settings, run.data_bytes, known.stage, run.others),
+                        .settings = LevelsOf(run.settings, run.data_bytes, known.stage, run.others),
                         .log_error = std::log(seconds / modelled),
                         .deviation = noise / seconds});
       }
@@ -564,8 +383,8 @@ std::vector<ManyRuns::Part> ManyRuns::PartsOf(const std::vector<OtherStage>& sta
                        .time = time,
                        .modelled_seconds = Modelled(other.id, time, other.task_seconds),
                        .waves = time == kWarm ? other.warm_waves : 1,
-                       .at = {SeenAs(other.id, time), Levels(asked.settings, DataBytes(asked),
-                                                             other.stage, asked.others)}});
+                       .at = {SeenAs(other.id, time), LevelsOf(asked.settings, DataBytes(asked),
+                                                               other.stage, asked.others)}});
     }
   }
   return parts;
@@ -591,9 +410,10 @@ std::vector<double> ManyRuns::SetTimes(const std::vector<Part>& parts,
 ExpectedRun ManyRuns::On(std::size_t like, const Asked& asked) const {
   const Run& run = runs_[like];
   const std::vector<OtherStage> stages = OtherStages(run, asked);
+  const auto levels = LevelsOfWhole(asked.settings, DataBytes(asked), asked.others);
   ExpectedRun expected = {.stages = std::vector<ExpectedStage>(run.stages.size()),
                           .deviation = kUnknownDeviation,
-                          .whole = Whole(asked),
+                          .whole = wholes_.At(levels),
                           .binding = BindingIn(stages),
                           .beyond = Beyond(asked)};
   if (stages.empty()) return expected;

@@ -29,24 +29,12 @@
 #include "absl/status/statusor.h"
 #include "master/phases/correction.h"
 #include "master/phases/learn_costs.h"
-#include "master/phases/ran_stage.h"
+#include "master/phases/ran_application.h"
 #include "master/phases/settings.h"
 #include "master/phases/what_if.h"
+#include "master/phases/whole_runs.h"
 
 namespace tidemark::phases {
-
-struct RanApplication {
-  Settings settings;
-  std::vector<RanStage> stages;
-  std::vector<std::string> names;  // of the stages: by which other runs know them
-  // What else is to be told apart, such as parameters of the program, as powers of two; as many of
-  // each run.
-  std::vector<double> others;
-  double seconds = 0;  // from its start to the end of its last stage; 0: it did not succeed
-};
-
-// Of all stages that read and fetch nothing.
-double InputBytes(const RanApplication& run);
 
 struct Asked {
   Settings settings;
@@ -72,12 +60,6 @@ struct ExpectedStage {
 // What most of the processors' and slots' time goes to.
 enum class Binding : std::uint8_t { kProcessor, kDisk, kNetwork, kTaskStarts };
 const char* NameOf(Binding binding);  // for people
-
-// What the settings of the runs alone say.
-struct ExpectedWhole {
-  double seconds = 0;
-  double deviation = 0;  // of its log
-};
 
 struct ExpectedRun {
   std::vector<ExpectedStage> stages;   // as those of the run that it is like
@@ -150,14 +132,8 @@ class ManyRuns {
   static StageTime Named(std::size_t stage, Time time);
   // The same, or else another that tells it.
   StageTime SeenAs(std::size_t stage, Time time) const;
-  static std::vector<double> Levels(const Settings& settings, double data_bytes, const Stage& stage,
-                                    const std::vector<double>& others);
   static Stage Resized(const Known& known, const Run& run, const Asked& asked, double data_factor);
-  static std::vector<double> LevelsOfWhole(const Settings& settings, double data_bytes,
-                                           const std::vector<double>& others);
-  static bool IsOfOneProgram(const Run& one, const Run& other);
   absl::Status LearnWholes();
-  std::optional<ExpectedWhole> Whole(const Asked& asked) const;
   double DataBytes(const Asked& asked) const { return asked.data_factor * runs_[0].data_bytes; }
   std::vector<std::string> Beyond(const Asked& asked) const;
   std::vector<OtherStage> OtherStages(const Run& run, const Asked& asked) const;
@@ -175,9 +151,7 @@ class ManyRuns {
   std::vector<double> mean_lags_;       // over runs; 0: it did not wait in all that had it
   std::vector<LearntCosts> costs_;      // one
   std::vector<Correction> correction_;  // one
-  double mean_log_seconds_ = 0;         // of whole runs
-  std::vector<Correction> whole_;       // of these; one, or none: too few runs
-  std::vector<std::vector<double>> whole_levels_;  // of the runs that it was learnt from
+  WholeRuns wholes_;
 };
 
 }  // namespace tidemark::phases

@@ -67,7 +67,8 @@ class Checker {
 
   void Fits(const std::string& path, double value, double room, std::string_view unit) {
     if (value <= room) return;
-    Fail(path, fmt::format("needs {:.12g}; the cluster has {:.12g} {}", value, room, unit));
+    Fail(path, fmt::format("needs {:.12g}; the cluster has {:.12g} {}{}", value, room, unit,
+                           room == 1 ? "" : "s"));
   }
 
   void CheckCluster(const Cluster& cluster) {
@@ -142,10 +143,10 @@ class Checker {
     if (stage.name.empty()) Fail(path + ".name", "is missing");
     Number(path + ".task_count", static_cast<double>(stage.task_count), 0, kTasksMax);
     Number(path + ".slots_per_task", stage.slots_per_task, 1e-6, kSlotsMax);
-    Fits(path + ".slots_per_task", stage.slots_per_task, plan_.cluster.slots, "slots");
+    Fits(path + ".slots_per_task", stage.slots_per_task, plan_.cluster.slots, "slot");
     if (plan_.cluster.memory_bytes > 0) {
       Fits(path + ".memory_bytes_per_task", static_cast<double>(stage.memory_bytes_per_task),
-           static_cast<double>(plan_.cluster.memory_bytes), "bytes");
+           static_cast<double>(plan_.cluster.memory_bytes), "byte");
     }
     if (stage.task_times.empty() && !stage.task) {
       Fail(path, "no task times: set task_seconds, or task with the data of one task");

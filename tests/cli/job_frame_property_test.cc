@@ -232,7 +232,7 @@ TEST_F(HostileJob, NeverBreaksTablesAndPlainLines) {
     for (const auto& more :
          {RenderJobTable({snapshot, snapshots.Next()}, table), RenderStageTable(snapshot, table),
           RenderTaskTable(snapshot, table), RenderEstimate(outcome, table),
-          RenderScenarios({{"1 slots", outcome}, {"2 slots", outcome}}, table)}) {
+          RenderScenarios({{"1 slot", outcome}, {"2 slots", outcome}}, table)}) {
       lines.insert(lines.end(), more.begin(), more.end());
     }
     for (const std::string& line : lines) {

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "tests/cli/some_jobs.h"
 
 namespace tidemark::console {
@@ -11,6 +15,7 @@ namespace {
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 using testing::StartsWith;
@@ -221,6 +226,42 @@ TEST(EstimateTable, SaysWhatScenariosCostAndWhatBindsThemWhereThatIsKnown) {
               ElementsAre("SCENARIO  ENDS IN  5 %  95 %  BUSY  SPEED-UP  CORE-HOURS  BOUND BY",
                           "as it is  20 s     -    -     50 %  1.00x     0.5         -",
                           "8 cores   10 s     -    -     50 %  2.00x     0.25        disk"));
+}
+
+TEST(ScenarioRemarks, NameTheRowsThatTheyAreOf) {
+  const auto row = [](const char* name, std::vector<std::string> remarks) {
+    return ScenarioRow{.name = name,
+                       .outcome = {},
+                       .core_hours = {},
+                       .binding = {},
+                       .remarks = std::move(remarks)};
+  };
+  EXPECT_THAT(RenderRemarks({row("as it is", {}), row("2 cores", {"wide", "beyond"}),
+                             row("4 cores", {"beyond"}), row("8 cores", {"wide"})},
+                            {}),
+              ElementsAre("2 cores; 8 cores: wide", "2 cores; 4 cores: beyond"));
+  EXPECT_THAT(RenderRemarks({row("as it is", {}), row("2 cores", {"wide"})}, {}),
+              ElementsAre("2 cores: wide"));
+}
+
+TEST(ScenarioRemarks, ThatAreOfManyRowsAreShort) {
+  std::vector<ScenarioRow> rows(7);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i].name = std::to_string(i);
+    if (i > 0) rows[i].remarks.emplace_back("other");
+    if (i > 1) rows[i].remarks.emplace_back("more");
+    rows[i].remarks.emplace_back("every");
+  }
+  EXPECT_THAT(RenderRemarks(rows, {}),
+              ElementsAre("all: every", "all but the first: other", "2; 3; 4; 2 more: more"));
+}
+
+TEST(ScenarioRemarks, AreHarmlessAndOfTheOnlyRowWithoutItsName) {
+  ScenarioRow row;
+  row.name = "as it is";
+  row.remarks = {"parameters beyond those of all runs: k\x1b[2J"};
+  EXPECT_THAT(RenderRemarks({row}, {}), ElementsAre("parameters beyond those of all runs: k [2J"));
+  EXPECT_THAT(RenderRemarks({}, {}), IsEmpty());
 }
 
 }  // namespace

@@ -176,7 +176,7 @@ TEST(PlanEstimate, ObjectsToDataWithoutAThroughput) {
 }
 
 // A scenario is checked like a plan of its own.
-TEST(PlanEstimate, SaysWhichOptionDoesNotGoWithThePlan) {
+TEST(PlanEstimate, SaysWhatDoesNotGoWithThePlan) {
   const auto message_of = [](const std::string& text, const Scenario& scenario) {
     const absl::Status status = EstimateStages(PlanOf(text), scenario, kNow).status();
     EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
@@ -193,7 +193,7 @@ TEST(PlanEstimate, SaysWhichOptionDoesNotGoWithThePlan) {
   EXPECT_EQ(message_of(queued + ", queue: et}]", {.policy = SchedulingPolicy::kCapacity}),
             "--policy capacity: stage scan: queue: unknown queue et; did you mean etl?");
   EXPECT_EQ(message_of(queued + "}]", {.slots = 1}),
-            "--slots 1: stage scan: slots_per_task: needs 2; the cluster has 1 slots");
+            "on 1 slot: stage scan: slots_per_task: needs 2; the cluster has 1 slot");
   EXPECT_EQ(
       message_of(queued + "}]", {.data_factor = 1e7}),
       "--data-factor 1e+07: stage scan: task_count: must be from 0 to 10000000, not 20000000");

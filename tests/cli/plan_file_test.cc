@@ -226,7 +226,7 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"HalfASlot", "cluster: {slots: 2.5}\n" + Second("name: b, tasks: 1"),
               "line 1: cluster.slots: must be a whole number from 0 to 4294967295, not 2.5"},
         Fault{"LargeTask", "stages: [{name: a, tasks: 1, task_seconds: 1, slots_per_task: 2}]",
-              "line 1: stages[0].slots_per_task: needs 2; the cluster has 1 slots"},
+              "line 1: stages[0].slots_per_task: needs 2; the cluster has 1 slot"},
         Fault{"MuchMemory",
               "cluster: {memory_bytes: 4}\nstages: [{name: a, tasks: 1, task_seconds: 1, "
               "memory_bytes_per_task: 5}]",

@@ -222,6 +222,37 @@ TEST(WhatIfBadInput, ALogWithoutStartsOfJobsIsAnErrorThatSaysWhatIsMissing) {
   EXPECT_TRUE(EstimateStages(run.plan, {.slots = 4}, absl::UnixEpoch()).ok());
 }
 
+// It has the very settings that are asked about, and yet its stages are not those of the answer.
+TEST(WhatIfBadInput, ALogOfAnotherProgramIsNamedAndNotLearntFrom) {
+  const char kPartitions[] = "spark.sql.shuffle.partitions";
+  const SparkRun run = RunWith({}, 5);
+  const json properties = {{kPartitions, "32"}};
+  const SparkRun stranger = Read(ALog(properties).Stage(8, 50, Counters(50)).End());
+  const auto learnt = SparkRuns::Learn({run, stranger, stranger}, {"mine", "a", "b"});
+  ASSERT_TRUE(learnt.ok()) << learnt.status();
+  const OtherRun other = Asked(*learnt, {}, {{kPartitions, "32"}});
+  EXPECT_EQ(other.plan, Asked(Learn({run}), {}, {{kPartitions, "32"}}).plan);
+  EXPECT_THAT(
+      other.remarks,
+      Contains("no stage of a, b is one of mine: taken for another program, not learnt from"));
+}
+
+TEST(WhatIfBadInput, ALogThatHasFewOfTheStagesIsNamed) {
+  const auto log = [](const std::vector<std::uint32_t>& stages) {
+    ALog written;
+    for (const std::uint32_t stage : stages) written.Stage(stage, 5, Counters(5));
+    return Read(written.End());
+  };
+  const auto remarks = [](const SparkRun& one, const SparkRun& other) {
+    const auto learnt = SparkRuns::Learn({one, other}, {"mine", "other"});
+    EXPECT_TRUE(learnt.ok()) << learnt.status();
+    return Asked(*learnt, {}).remarks;
+  };
+  EXPECT_THAT(remarks(log({0, 1, 2}), log({0, 8, 9})),
+              Contains(HasSubstr("fewer than half of the stages of other are those of mine")));
+  EXPECT_THAT(remarks(log({0, 1, 2}), log({0, 1, 9})), IsEmpty());
+}
+
 TEST(WhatIfBadInput, AVersionThatIsNotSaidIsAnErrorThatNamesTheLog) {
   const SparkRun run = Read(ALog(json::object(), false).Stage(0, 5, Counters(5)).End());
   EXPECT_THAT(std::string(SparkRuns::Learn({run}, {"the log"}).status().message()),
@@ -275,6 +306,18 @@ TEST(WhatIfBadInput, AParameterBeyondThoseOfAllRunsIsNamedAndWidens) {
   const OtherRun unknown = Asked(runs, {{"colour", "red"}});
   EXPECT_THAT(unknown.remarks, Contains(HasSubstr("no run had these parameters")));
   EXPECT_GT(unknown.deviation, within.deviation);
+}
+
+TEST(WhatIfBadInput, AParameterThatIsNoNumberWhereNumbersWereSeenIsAnErrorThatNamesIt) {
+  const SparkRuns runs = Learn(
+      {RunWith({{"k", "10"}, {"mode", "fast"}}, 10), RunWith({{"k", "20"}, {"mode", "slow"}}, 20)});
+  for (const char* value : {"nan", "inf", "-inf", "1e999", "many", ""}) {
+    const auto other = runs.With({}, /*data_factor=*/1, {{"k", value}});
+    EXPECT_TRUE(absl::IsInvalidArgument(other.status())) << value;
+    EXPECT_THAT(std::string(other.status().message()),
+                HasSubstr(std::string("--param k=") + value + ": must be a finite number"));
+  }
+  ExpectSensible(Asked(runs, {{"mode", "inf"}}));
 }
 
 // Stages of one work: 10 and 8 for each a less 4 for each b, twice of each pair.

@@ -50,7 +50,9 @@ head -n 2 "$work/taught.json" | grep -q '"remaining"' || fail "no estimate from 
 
 # What if it had more slots?
 "$tidemark" what-if "$again" --slots 1,2,8 >"$work/what_if.txt" || fail "no estimate of other slots"
-grep -q '8 slots' "$work/what_if.txt" || fail "$(cat "$work/what_if.txt")"
+grep -q '^as it is: 2 slots' "$work/what_if.txt" || fail "not as it is: $(cat "$work/what_if.txt")"
+grep -q '^1 slot ' "$work/what_if.txt" || fail "not one slot: $(cat "$work/what_if.txt")"
+grep -q '^8 slots' "$work/what_if.txt" || fail "$(cat "$work/what_if.txt")"
 
 # What did its queries wait for?
 "$tidemark" why "$again" >"$work/why.txt" || fail "no waits"
@@ -66,8 +68,10 @@ grep -q 'no query sql/999' "$work/err" || fail "$(cat "$work/err")"
 # And other settings of Spark?
 "$tidemark" what-if "$again" --executors 1,4 --conf spark.executor.memory=2g >"$work/set.txt" ||
   fail "no estimate of other settings"
-grep -q 'as it is' "$work/set.txt" || fail "$(cat "$work/set.txt")"
+grep -q '^as it is: 1 executor, 2 slots' "$work/set.txt" || fail "$(cat "$work/set.txt")"
 grep -q '4 executors, spark.executor.memory=2g' "$work/set.txt" || fail "$(cat "$work/set.txt")"
+"$tidemark" what-if "$again" --learn "$again" --executors 1,400 >"$work/learnt.txt" || fail "no estimate from two logs"
+grep -q '400 executors: beyond all runs' "$work/learnt.txt" || fail "no row is named: $(cat "$work/learnt.txt")"
 "$tidemark" what-if "$again" --learn "$again" --cores 1,2 --partitions 8 --compress false --data 2 -o jsonl \
   >"$work/learnt.json" || fail "no estimate from two logs"
 [ "$(wc -l <"$work/learnt.json")" = 3 ] || fail "a row as it is, and one for each number of cores: $(cat "$work/learnt.json")"
@@ -82,9 +86,12 @@ wrong_setting() { # WHY OPTION...
 }
 wrong_setting 'spark.executor.memory: "4x" is not a size' "$again" --conf spark.executor.memory=4x
 wrong_setting 'is not modelled' "$again" --conf spark.ui.port=4040
+wrong_setting '^tidemark: --cores and --conf spark.executor.cores=4 both say' "$again" --cores 2 --conf spark.executor.cores=4
 wrong_setting 'must be KEY=VALUE' "$again" --conf spark.executor.memory
-wrong_setting 'is no event log of Spark' some-job --executors 4 --memory 2g
-wrong_setting 'is no event log of Spark' some-job --partitions 8
+wrong_setting '^tidemark: some-job is no file, .*: --memory cannot change' some-job --executors 4 --memory 2g
+wrong_setting '^tidemark: some-job is no file, .*: --partitions cannot change' some-job --partitions 8
+printf 'cluster: {slots: 2}\nstages: [{name: scan, tasks: 4, task_seconds: 10}]\n' >"$work/plan.yaml"
+wrong_setting 'plan.yaml is no event log of Spark: --executors and --cores are' "$work/plan.yaml" --executors 4 --cores 2
 wrong_setting 'is no event log' "$again" --learn "$work/nonsense"
 wrong_setting 'combinations of settings; ask for at most 1000' "$again" --learn "$again" --partitions "$(seq -s, 2000)"
 
@@ -113,7 +120,7 @@ grep -q '^as it is: 1 executor' "$work/now.txt" || fail "$(cat "$work/now.txt")"
 grep -q '^3 executors' "$work/now.txt" || fail "$(cat "$work/now.txt")"
 asked -o jsonl >"$work/now.json" || fail "no JSON"
 [ "$(grep -c '"slots":[0-9]*,"executors":[13]' "$work/now.json")" = 3 ] || fail "$(cat "$work/now.json")"
-wrong_setting 'is no event log of Spark' "$application" --executors 2 --cores 2 --master "$master"
+wrong_setting "^tidemark: $application is no file, .*: --cores cannot change" "$application" --executors 2 --cores 2 --master "$master"
 wrong_setting '^tidemark: --executors: must be at most' "$application" --executors 600000 --master "$master"
 kill -9 "$master_pid"
 wait "$master_pid" 2>/dev/null || true

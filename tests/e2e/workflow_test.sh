@@ -69,6 +69,7 @@ code=0
 "$tidemark" what-if absent.yaml 2>/dev/null && fail "a plan that is no file"
 "$tidemark" what-if "$work/pair.yaml" --master "$master" --slots 1,8 >"$work/what-if" ||
   fail "nothing is estimated"
+grep -q '^as it is: [0-9]* slot' "$work/what-if" || fail "not as it is: $(cat "$work/what-if")"
 grep -q '^8 slots' "$work/what-if" || fail "not both scenarios: $(cat "$work/what-if")"
 ! "$tidemark" what-if pair-1 --master "$master" | grep "slots' time" || fail "of a job that is no workflow"
 code=0

@@ -38,6 +38,15 @@ TEST(Features, NotANumberIsAWord) {
   EXPECT_THAT(Features(runs).names(), ElementsAre("k.count", "k.inf", "k.nan"));
 }
 
+TEST(Features, WhatWasANumberInAllRunsIsNamedWhereItIsNone) {
+  const std::vector<Parameters> runs = {{{"k", "10"}, {"mode", "1"}}, {{"k", "2"}, {"mode", "a"}}};
+  const Features features(runs);
+  EXPECT_THAT(features.NoNumbers({{"k", "1e6"}, {"mode", "nan"}, {"seed", "x"}}), IsEmpty());
+  for (const char* value : {"many", "nan", "-inf", "1e999", "10,20", ""}) {
+    EXPECT_THAT(features.NoNumbers({{"k", value}}), ElementsAre("k")) << value;
+  }
+}
+
 TEST(Features, ManyWordsAreBounded) {
   std::string words;
   for (int i = 0; i < 1000; ++i) words += "w" + std::to_string(i) + ",";

@@ -1,0 +1,24 @@
+// The rows of `tidemark what-if` on an event log of Spark: one for each combination of the settings
+// that are asked about. Pure.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cli/command_line.h"
+
+namespace tidemark::cli {
+
+struct SparkRow {
+  std::vector<std::string> parts;               // of its name, for people; empty: as it is
+  std::map<std::string, std::string> settings;  // of Spark, that are changed
+  std::optional<double> data_factor;
+};
+
+// InvalidArgument: options that say the same thing twice; more rows than a table for people has.
+absl::StatusOr<std::vector<SparkRow>> RowsOf(const WhatIfArguments& arguments);
+
+}  // namespace tidemark::cli

@@ -1,0 +1,15 @@
+#include "text/counted.h"
+
+#include <gtest/gtest.h>
+
+namespace tidemark::text {
+namespace {
+
+TEST(Counted, OneIsOneAndAllOthersAreSeveral) {
+  EXPECT_EQ(Counted(1, "slot"), "1 slot");
+  EXPECT_EQ(Counted(0, "slot"), "0 slots");
+  EXPECT_EQ(Counted(4, "executor"), "4 executors");
+}
+
+}  // namespace
+}  // namespace tidemark::text
