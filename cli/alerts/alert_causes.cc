@@ -11,6 +11,11 @@ namespace {
 
 constexpr int kLooksInARow = 2;
 
+// What is not known is no evidence, and nor is a guess, whatever it makes likely.
+bool IsEvidence(const Estimate& estimate) {
+  return estimate.basis != Basis::kUnknown && estimate.basis != Basis::kGuess;
+}
+
 }  // namespace
 
 AlertCauses::AlertCauses(AlertRules rules, std::set<std::string> told)
@@ -53,10 +58,12 @@ void AlertCauses::LookAt(const Snapshot& job, Seen& seen, std::vector<Alert>& al
   }
   if (job.sequence == seen.sequence) return;  // nothing that was not seen
   seen.sequence = job.sequence;
-  // What is not known is no evidence.
-  const bool is_late = job.late_probability.value_or(0) >= rules_.late_from;
-  seen.late_looks = is_late ? seen.late_looks + 1 : 0;
-  if (seen.late_looks >= kLooksInARow && !seen.is_late_told && Wants(AlertKind::kLate)) {
+  const bool is_likely =
+      IsEvidence(job.estimate) && job.late_probability.value_or(0) >= rules_.late_from;
+  seen.late_looks = is_likely ? seen.late_looks + 1 : 0;
+  const bool is_late =
+      (job.deadline && job.at >= *job.deadline) || seen.late_looks >= kLooksInARow;
+  if (is_late && !seen.is_late_told && Wants(AlertKind::kLate)) {
     seen.is_late_told = true;
     Tell(AlertKind::kLate, "", job, seen, alerts);
   }

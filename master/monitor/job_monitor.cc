@@ -253,9 +253,11 @@ EndPrediction JobMonitor::Impl::PredictStages(absl::Time now) {
 Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Snapshot& snapshot) {
   const absl::Time now = informed_at_;
   EndPrediction prediction{.at = now};
+  Basis basis = Basis::kThisRun;
   ReducePhaseForecast reduce;
   if (monitor::IsOfStages(state_)) {
     prediction = PredictStages(now);
+    basis = stages_.basis;
   } else if (!state_.has_reduce_stage()) {
     prediction = PredictMaps(now);
   } else {
@@ -264,6 +266,7 @@ Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Sn
     prediction.end = reduce.ends_at;
     prediction.lower = reduce.ends_at_lower;
     prediction.upper = reduce.ends_at_upper;
+    basis = reduce.basis;
   }
   prediction = model::WidenedFor(lost_share_, prediction);
   // Hostile sizes and times add up to ends that are no instant.
@@ -281,6 +284,7 @@ Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Sn
   }
   Indicator said = {.estimate = Describe(prediction, tracked.indicator->name()),
                     .evidence = reduce.evidence};
+  if (&tracked == &tracked_.front() && said.estimate.remaining) said.estimate.basis = basis;
   Show(prediction.at, tracked, said);
   if (auto& remaining = said.estimate.remaining; remaining && silence > absl::ZeroDuration()) {
     // It may have gone on unheard, or be about to hang for ever.
@@ -492,7 +496,7 @@ const Snapshot& JobMonitor::Impl::Tick(absl::Time now) {
   }
   std::optional<double> known_share;
   if (stages_.end) known_share = stages_.known_share;
-  monitor::Complete(state_, known_share, snapshot);
+  monitor::Complete(known_share, snapshot);
   return job_ = std::move(snapshot);
 }
 

@@ -35,8 +35,9 @@ void AddGroups(const model::JobRecord& state, const StagesEstimate& estimate, ab
 void AddForecasts(const StagesEstimate& estimate, Snapshot& job);
 
 // Fills in what follows from the rest: that a reduce stage which has fetched runs, the fractions at
-// the bounds of the estimates, what the estimate rests on, how likely it is late, and how many
-// parts there are. `known_share`: of the work left; empty: all of it is known.
-void Complete(const model::JobRecord& state, std::optional<double> known_share, Snapshot& job);
+// the bounds of the estimates, how much of the work left is known, how likely it is late, and how
+// many parts there are. `known_share`: of the work left, unless the estimate is a guess; empty: all
+// of it is known.
+void Complete(std::optional<double> known_share, Snapshot& job);
 
 }  // namespace tidemark::monitor

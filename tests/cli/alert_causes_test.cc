@@ -73,6 +73,46 @@ TEST(AlertCauses, WhatIsNotKnownIsNoSign) {
   EXPECT_THAT(causes.Look({job.Next(0.9)}), IsEmpty());
 }
 
+TEST(AlertCauses, AGuessIsNoSign) {
+  for (const Basis basis : {Basis::kGuess, Basis::kUnknown}) {
+    AlertCauses causes({.kinds = kAll});
+    Story job;
+    for (int i = 0; i < 5; ++i) {
+      Snapshot guess = job.Next(0.99);
+      guess.estimate.basis = basis;
+      EXPECT_THAT(causes.Look({guess}), IsEmpty());
+    }
+    EXPECT_THAT(causes.Look({job.Next(0.9)}), IsEmpty()) << "evidence, for the first time";
+    EXPECT_THAT(Kinds(causes.Look({job.Next(0.9)})), ElementsAre(AlertKind::kLate));
+  }
+}
+
+TEST(AlertCauses, EarlierRunsAreASign) {
+  AlertCauses causes({.kinds = kAll});
+  Story job;
+  Snapshot before = job.Next(0.9);
+  before.estimate.basis = Basis::kEarlierRuns;
+  EXPECT_THAT(causes.Look({before}), IsEmpty());
+  before.sequence += 1;
+  EXPECT_THAT(Kinds(causes.Look({before})), ElementsAre(AlertKind::kLate));
+}
+
+TEST(AlertCauses, ADeadlineThatHasPassedIsToldAtOnceAndOnce) {
+  AlertCauses causes({.kinds = kAll});
+  Story job;
+  Snapshot due = job.Next();
+  due.estimate.basis = Basis::kGuess;
+  due.deadline = due.at + absl::Seconds(1);
+  EXPECT_THAT(causes.Look({due}), IsEmpty());
+  due.sequence += 1;
+  due.at = *due.deadline;
+  due.late_probability = 1;
+  EXPECT_THAT(Kinds(causes.Look({due})), ElementsAre(AlertKind::kLate));
+  due.sequence += 1;
+  due.at += absl::Seconds(1);
+  EXPECT_THAT(causes.Look({due}), IsEmpty());
+}
+
 TEST(AlertCauses, OneCauseIsToldOnce) {
   AlertCauses causes({.kinds = kAll});
   Story job;

@@ -14,7 +14,7 @@ import { Waits } from "./waits";
 import { WhatIf } from "./what_if";
 
 const BASES: Record<string, string> = {
-  BASIS_GUESS: "other jobs, or nothing: little more than a guess",
+  BASIS_GUESS: "a guess: other jobs, or how far it is with its input",
   BASIS_EARLIER_RUNS: "a profile or earlier runs of it",
   BASIS_THIS_RUN: "what this run has shown",
 };
