@@ -188,7 +188,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"TextOfAnAlert", "alerts:\n  texts: ['late={job}: {deadlin}']\n",
              "tm.yaml:2: alerts.texts must be a list of KIND=TEXT, one for a kind, where KIND is "
              "late, straggler, ended, failed, silent and TEXT may have {job}, {id}, {user}, "
-             "{queue}, {kind}, {cause}, {state}, {done}, {left}, {end}, {deadline}, "
+             "{queue}, {kind}, {cause}, {state}, {done}, {left}, {basis}, {end}, {deadline}, "
              "{probability}, {elapsed}, {message}, not `{deadlin}`; did you mean {deadline}?"},
         Case{"TextOfNoKind", "alerts: {texts: ['lat={job}']}", "not `lat`; did you mean late?"},
         Case{"TextWithoutAKind", "alerts: {texts: ['{job}']}", "not `{job}`, which has no ="},
