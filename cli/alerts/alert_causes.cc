@@ -16,6 +16,12 @@ bool IsEvidence(const Estimate& estimate) {
   return estimate.basis != Basis::kUnknown && estimate.basis != Basis::kGuess;
 }
 
+// The same for one silence, also after a restart, from which silent_since counts.
+absl::Time UnheardSince(const Snapshot& silent) {
+  const auto heard_at = silent.coverage ? silent.coverage->newest_event_at : std::nullopt;
+  return heard_at.value_or(*silent.silent_since);
+}
+
 }  // namespace
 
 AlertCauses::AlertCauses(AlertRules rules, std::set<std::string> told)
@@ -53,7 +59,7 @@ void AlertCauses::LookAt(const Snapshot& job, Seen& seen, std::vector<Alert>& al
   } else if (Wants(AlertKind::kSilent) && !seen.is_silence_told &&
              job.at - *job.silent_since >= rules_.silent_for) {
     seen.is_silence_told = true;
-    Tell(AlertKind::kSilent, fmt::format("{}", absl::ToUnixSeconds(*job.silent_since)), job, seen,
+    Tell(AlertKind::kSilent, fmt::format("{}", absl::ToUnixSeconds(UnheardSince(job))), job, seen,
          alerts);
   }
   if (job.sequence == seen.sequence) return;  // nothing that was not seen

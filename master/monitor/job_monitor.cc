@@ -23,6 +23,7 @@
 #include "master/model/phases.h"
 #include "master/model/saturating.h"
 #include "master/model/shown_progress.h"
+#include "master/model/silence.h"
 #include "master/model/straggler.h"
 #include "master/monitor/held_forecasts.h"
 #include "master/monitor/indicators.h"
@@ -394,7 +395,10 @@ const workflow::ForetoldRuns& JobMonitor::Impl::Foretold() {
 
 // What all indicators say, the first for the job itself and its reduce stage.
 void JobMonitor::Impl::AddEstimates(Snapshot& snapshot) {
-  const absl::Duration silence = snapshot.at - snapshot.silent_since.value_or(snapshot.at);
+  // What it did while no master listened is as unknown as what it does unheard.
+  const absl::Duration silence = snapshot.state == JobState::kRunning
+                                     ? model::SilentFor(state_, snapshot.at)
+                                     : absl::ZeroDuration();
   // That a job is given up is no news of it.
   const bool is_informed =
       silence == absl::ZeroDuration() && snapshot.state != JobState::kAbandoned;
@@ -484,7 +488,7 @@ const Snapshot& JobMonitor::Impl::Tick(absl::Time now) {
   if (!state_.opened) return job_ = std::move(snapshot);
   snapshot.state = StateAt(now);
   snapshot.is_final = snapshot.state != JobState::kRunning;
-  monitor::AddFacts(state_, notes_, snapshot);
+  monitor::AddFacts(state_, listening_since_, notes_, snapshot);
   AddEstimates(snapshot);
   monitor::AddGroups(state_, stages_, informed_at_, group_ends_, snapshot);
   shown_.NeverBack(snapshot);

@@ -340,7 +340,8 @@ JobState StateAfter(JobOutcome outcome) {
   return JobState::kAbandoned;
 }
 
-void AddFacts(const model::JobRecord& state, const std::vector<std::string>& notes, Snapshot& job) {
+void AddFacts(const model::JobRecord& state, absl::Time listening_since,
+              const std::vector<std::string>& notes, Snapshot& job) {
   job.info = JobInfo{.name = state.opened->name,
                      .engine = state.opened->engine,
                      .application_id = state.opened->application_id,
@@ -353,7 +354,9 @@ void AddFacts(const model::JobRecord& state, const std::vector<std::string>& not
   job.coverage = CoverageAt(state, job.at);
   if (job.state == JobState::kRunning) {
     const absl::Duration silence = model::SilentFor(state, job.at);
-    if (silence > absl::ZeroDuration()) job.silent_since = job.at - silence;
+    if (silence > absl::ZeroDuration()) {
+      job.silent_since = std::max(job.at - silence, std::min(listening_since, job.at));
+    }
   }
   job.notes = notes;
   for (std::string& note : NotesOf(state)) job.notes.push_back(std::move(note));

@@ -19,8 +19,10 @@ namespace tidemark::monitor {
 JobState StateAfter(JobOutcome outcome);
 
 // Fills in info, started_at, stages, silent_since, coverage and notes: first `notes`, then what the
-// fold has to say. Pure. O(tasks). REQUIRES: job.at and job.state are set, and the job is open.
-void AddFacts(const model::JobRecord& state, const std::vector<std::string>& notes, Snapshot& job);
+// fold has to say. `listening_since`: before, no master could hear it. Pure. O(tasks). REQUIRES:
+// job.at and job.state are set, and the job is open.
+void AddFacts(const model::JobRecord& state, absl::Time listening_since,
+              const std::vector<std::string>& notes, Snapshot& job);
 
 // The reduce stage of a MapReduce job; null: it has none.
 StageProgress* ReduceStageOf(Snapshot& job);
