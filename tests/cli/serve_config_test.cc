@@ -183,7 +183,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Deadline", "deadlines:\n- nightly=7 pm\n",
              "tm.yaml:1: deadlines must be a list of NAME=WHEN, where NAME may have * and WHEN is "
              "07:30, 2026-11-26 07:30, an instant such as 2026-11-26T07:30:00Z, or a duration such "
-             "as 2h30m, not `nightly=7 pm`"},
+             "as 2h30m or 1d12h, not `nightly=7 pm`"},
         Case{"Alert", "alerts: {on: [late, falied]}", "not `falied`; did you mean failed?"},
         Case{"TextOfAnAlert", "alerts:\n  texts: ['late={job}: {deadlin}']\n",
              "tm.yaml:2: alerts.texts must be a list of KIND=TEXT, one for a kind, where KIND is "
