@@ -169,6 +169,13 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"UnknownKey", "a: 1", "tm.yaml:1: unknown setting a; docs/serve.md lists them all"},
         Case{"Typo", "\nlimits:\n  jbos: 3\n",
              "tm.yaml:3: unknown setting limits.jbos; did you mean limits.jobs?"},
+        Case{"EmptySection", "alerts: ''\n",
+             "tm.yaml:1: alerts is a section, not a setting; set what is in it, such as "
+             "alerts.webhooks, or remove it"},
+        Case{"ListAsASection", "log_dir: /x\nlimits: [1]\n",
+             "tm.yaml:2: limits is a section, not a setting; set what is in it, such as "
+             "limits.message_bytes, or remove it"},
+        Case{"NothingIsNoSection", "'': x\n", "tm.yaml:1: unknown setting "},
         Case{"Range", "limits:\n  jobs: 0\n",
              "tm.yaml:2: limits.jobs must be a whole number from 1 to 1000000, not `0`"},
         Case{"Negative", "limits: {jobs: -1}", "to 1000000, not `-1`"},
