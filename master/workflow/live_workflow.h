@@ -13,6 +13,7 @@
 // and until it ends the snapshots of its jobs, which it shares with the table of jobs.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>

@@ -234,18 +234,19 @@ TEST(AlertCauses, ASilenceIsToldOnceItIsLongAndOncePerSilence) {
 }
 
 TEST(AlertCauses, ASilenceIsToldOnceAlsoOverARestartFromWhichItCounts) {
+  const AlertRules rules = {.kinds = {AlertKind::kSilent}, .silent_for = absl::Minutes(5)};
   Story job;
   Snapshot silent = job.Next();
   silent.coverage->newest_event_at = silent.at - absl::Minutes(6);
   silent.silent_since = silent.coverage->newest_event_at;
-  AlertCauses before({.kinds = kAll, .silent_for = absl::Minutes(5)});
+  AlertCauses before(rules);
   const std::vector<Alert> told = before.Look({silent});
   EXPECT_THAT(Kinds(told), ElementsAre(AlertKind::kSilent));
   silent.silent_since = silent.at + absl::Hours(1);
   silent.at = *silent.silent_since + absl::Minutes(4);
-  AlertCauses fresh({.kinds = kAll, .silent_for = absl::Minutes(5)});
+  AlertCauses fresh(rules);
   EXPECT_THAT(fresh.Look({silent}), IsEmpty()) << "the master was away, not the job";
-  AlertCauses after({.kinds = kAll, .silent_for = absl::Minutes(5)}, {told.at(0).id});
+  AlertCauses after(rules, {told.at(0).id});
   silent.at += absl::Minutes(1);
   EXPECT_THAT(after.Look({silent}), IsEmpty()) << "the same silence";
   EXPECT_THAT(Kinds(fresh.Look({silent})), ElementsAre(AlertKind::kSilent));
