@@ -137,6 +137,7 @@ void AddProgress(const std::string& kind, const Jobs& jobs, Families& families) 
   std::vector<ClientMetric> remaining;
   std::vector<ClientMetric> lower;
   std::vector<ClientMetric> upper;
+  std::vector<ClientMetric> guessed;
   std::vector<ClientMetric> deadline;
   std::vector<ClientMetric> late;
   for (const Snapshot* job : jobs) {
@@ -153,6 +154,7 @@ void AddProgress(const std::string& kind, const Jobs& jobs, Families& families) 
       add_span(remaining, left->median);
       add_span(lower, left->lower);
       add_span(upper, left->upper);
+      add(guessed, job->estimate.basis == Basis::kGuess ? 1 : 0);
     }
     if (job->deadline) add(deadline, absl::ToDoubleSeconds(*job->deadline - absl::UnixEpoch()));
     if (job->late_probability) add(late, *job->late_probability);
@@ -165,6 +167,8 @@ void AddProgress(const std::string& kind, const Jobs& jobs, Families& families) 
   add("_remaining_seconds", "Predicted remaining time of a running " + kind + ".", remaining);
   add("_remaining_lower_seconds", "Lower bound of its 90 % interval.", lower);
   add("_remaining_upper_seconds", "Upper bound of its 90 % interval.", upper);
+  add("_remaining_guessed",
+      "1: nothing that it or its earlier runs have done tells it; 0: it does.", guessed);
   add("_deadline_timestamp_seconds", "When a running " + kind + " has to have ended.", deadline);
   add("_late_probability", "That it ends later, 0..1; none: not known.", late);
 }

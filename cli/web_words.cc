@@ -99,7 +99,7 @@ web::v1::JobWords WebWordsOf(const Snapshot& snapshot) {
     added.mutable_id()->set_child(stage.id.child);
     added.mutable_id()->set_stage(stage.id.stage);
     added.set_name(console::StageName(snapshot, stage.id, kText));
-    added.set_state(console::StageStateText(stage, kText));
+    added.set_state(console::StageStateText(snapshot, stage, kText));
   }
   if (!snapshot.children.empty()) {
     const std::vector<console::Part> parts = console::PartsOf(snapshot, kText);

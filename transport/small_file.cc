@@ -8,12 +8,20 @@
 #include <cerrno>
 #include <cstring>
 #include <functional>
+#include <string_view>
 
 namespace tidemark::transport {
 namespace {
 
+// Of UTF-8. Editors on Windows begin a file with it, and nobody sees it.
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
 absl::Status Trouble(const std::string& path, int error) {
   return absl::ErrnoToStatus(error, path);
+}
+
+absl::Status Empty(const std::string& path) {
+  return absl::InvalidArgumentError(fmt::format("{}: The file is empty", path));
 }
 
 class OpenFile {
@@ -50,7 +58,7 @@ absl::StatusOr<std::string> ReadBeginning(const std::string& path, std::size_t b
     if (read == 0) break;
     size += static_cast<std::size_t>(read);
   }
-  if (size == 0) return absl::InvalidArgumentError(fmt::format("{}: The file is empty", path));
+  if (size == 0) return Empty(path);
   contents.resize(size);
   return contents;
 }
@@ -59,9 +67,14 @@ absl::StatusOr<std::string> ReadBeginning(const std::string& path, std::size_t b
 
 absl::StatusOr<std::string> ReadSmallFile(const std::string& path) {
   absl::StatusOr<std::string> contents = ReadBeginning(path, kSmallFileBytesMax + 1);
-  if (!contents.ok() || contents->size() <= kSmallFileBytesMax) return contents;
-  return absl::InvalidArgumentError(
-      fmt::format("{}: The file is larger than {} bytes", path, kSmallFileBytesMax));
+  if (!contents.ok()) return contents;
+  if (contents->size() > kSmallFileBytesMax) {
+    return absl::InvalidArgumentError(
+        fmt::format("{}: The file is larger than {} bytes", path, kSmallFileBytesMax));
+  }
+  if (contents->starts_with(kByteOrderMark)) contents->erase(0, kByteOrderMark.size());
+  if (contents->empty()) return Empty(path);
+  return contents;
 }
 
 absl::Status CheckRegularFile(const std::string& path) { return ReadBeginning(path, 1).status(); }

@@ -13,8 +13,8 @@ namespace tidemark::transport {
 // A bundle of all public authorities takes a quarter of it.
 inline constexpr std::size_t kSmallFileBytesMax = std::size_t{1} << 20;
 
-// The contents of `path`, without ever waiting: what is no regular file is refused. NotFound,
-// PermissionDenied, InvalidArgument (larger than kSmallFileBytesMax, empty); the message begins
+// The contents of `path` without a byte order mark of UTF-8, and without ever waiting: what is no
+// regular file is refused. NotFound, PermissionDenied, InvalidArgument (larger than kSmallFileBytesMax, empty); the message begins
 // with the path and holds nothing of the contents.
 absl::StatusOr<std::string> ReadSmallFile(const std::string& path);
 

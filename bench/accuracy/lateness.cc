@@ -22,9 +22,12 @@ std::optional<double> LateAt(const Prediction& update, double deadline) {
   const auto left = [&](double end) {
     return std::max(absl::Seconds(end - update.at), absl::ZeroDuration());
   };
-  return LateProbability(
-      {.median = left(*update.end), .lower = left(*update.lower), .upper = left(*update.upper)},
-      absl::Seconds(deadline - update.at));
+  const Estimate estimate = {.remaining = Range{.median = left(*update.end),
+                                                .lower = left(*update.lower),
+                                                .upper = left(*update.upper)},
+                             .basis = update.is_of_run ? Basis::kThisRun : Basis::kGuess,
+                             .known_share = 1};
+  return LateProbability(estimate, absl::Seconds(deadline - update.at));
 }
 
 }  // namespace

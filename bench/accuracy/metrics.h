@@ -16,6 +16,7 @@ struct Prediction {
   std::optional<double> end;    // e~; empty: nothing to say yet
   std::optional<double> lower;  // 90 % interval; both or none
   std::optional<double> upper;
+  bool is_of_run = true;  // whether it rests on what this run has shown
 };
 
 // The update nearest to a share of the true progress.

@@ -11,6 +11,17 @@ namespace {
 
 constexpr int kLooksInARow = 2;
 
+// What is not known is no evidence, and nor is a guess, whatever it makes likely.
+bool IsEvidence(const Estimate& estimate) {
+  return estimate.basis != Basis::kUnknown && estimate.basis != Basis::kGuess;
+}
+
+// The same for one silence, also after a restart, from which silent_since counts.
+absl::Time UnheardSince(const Snapshot& silent) {
+  const auto heard_at = silent.coverage ? silent.coverage->newest_event_at : std::nullopt;
+  return heard_at.value_or(*silent.silent_since);
+}
+
 }  // namespace
 
 AlertCauses::AlertCauses(AlertRules rules, std::set<std::string> told)
@@ -48,15 +59,17 @@ void AlertCauses::LookAt(const Snapshot& job, Seen& seen, std::vector<Alert>& al
   } else if (Wants(AlertKind::kSilent) && !seen.is_silence_told &&
              job.at - *job.silent_since >= rules_.silent_for) {
     seen.is_silence_told = true;
-    Tell(AlertKind::kSilent, fmt::format("{}", absl::ToUnixSeconds(*job.silent_since)), job, seen,
+    Tell(AlertKind::kSilent, fmt::format("{}", absl::ToUnixSeconds(UnheardSince(job))), job, seen,
          alerts);
   }
   if (job.sequence == seen.sequence) return;  // nothing that was not seen
   seen.sequence = job.sequence;
-  // What is not known is no evidence.
-  const bool is_late = job.late_probability.value_or(0) >= rules_.late_from;
-  seen.late_looks = is_late ? seen.late_looks + 1 : 0;
-  if (seen.late_looks >= kLooksInARow && !seen.is_late_told && Wants(AlertKind::kLate)) {
+  const bool is_likely =
+      IsEvidence(job.estimate) && job.late_probability.value_or(0) >= rules_.late_from;
+  seen.late_looks = is_likely ? seen.late_looks + 1 : 0;
+  const bool is_late =
+      (job.deadline && job.at >= *job.deadline) || seen.late_looks >= kLooksInARow;
+  if (is_late && !seen.is_late_told && Wants(AlertKind::kLate)) {
     seen.is_late_told = true;
     Tell(AlertKind::kLate, "", job, seen, alerts);
   }

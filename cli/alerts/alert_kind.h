@@ -12,7 +12,8 @@ namespace tidemark::cli {
 
 // In the order of kAlertKindNames.
 enum class AlertKind : std::uint8_t {
-  // It is likely to end after its deadline, at two looks in a row.
+  // It is likely to end after its deadline, at two looks in a row, by more than a guess; or the
+  // deadline has passed.
   kLate,
   // Another task than before is expected to end last, at two looks in a row.
   kStraggler,

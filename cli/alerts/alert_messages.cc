@@ -4,8 +4,11 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "absl/strings/str_replace.h"
+#include "cli/alerts/basis_name.h"
 #include "cli/console/deadline_wording.h"
 #include "cli/console/duration_text.h"
 #include "cli/console/job_wording.h"
@@ -40,11 +43,51 @@ std::string Cut(std::string text) {
   return text.substr(0, end) + "...";
 }
 
+// How far it is and when it ends, as far as that is known, and what that rests on.
+void AddEstimate(const Snapshot& job, ordered_json& json) {
+  const Estimate& estimate = job.estimate;
+  json["fraction_done"] = estimate.fraction_done;
+  if (console::HasInterval(estimate)) {
+    json["fraction_done_lower"] = estimate.fraction_done_lower;
+    json["fraction_done_upper"] = estimate.fraction_done_upper;
+  }
+  if (const std::string_view basis = NameOf(estimate.basis); !basis.empty()) json["basis"] = basis;
+  if (const auto& left = estimate.remaining) {
+    AddSeconds("remaining_seconds", left->median, json);
+    AddSeconds("remaining_lower_seconds", left->lower, json);
+    AddSeconds("remaining_upper_seconds", left->upper, json);
+  }
+  if (job.deadline) json["deadline_at"] = Instant(*job.deadline);
+  if (job.late_probability) json["late_probability"] = *job.late_probability;
+}
+
+std::string BasisText(Basis basis) {
+  switch (basis) {
+    case Basis::kGuess:
+      return "a guess";
+    case Basis::kEarlierRuns:
+      return "earlier runs";
+    case Basis::kThisRun:
+      return "this run";
+    case Basis::kUnknown:
+    case Basis::kDone:
+      break;
+  }
+  return "unknown";
+}
+
+// With what it rests on where that is not the run itself.
+std::string LeftText(const Snapshot& job, const console::TextOptions& options) {
+  const std::string left = console::DescribeRemaining(job, job.estimate, options).text();
+  if (job.estimate.basis == Basis::kGuess) return left + ", a guess";
+  return job.estimate.basis == Basis::kEarlierRuns ? left + ", by earlier runs" : left;
+}
+
 // What happened, without the name of the job.
 std::string CauseText(const Alert& alert, const console::TextOptions& options) {
   const Snapshot& job = alert.job;
   const std::string due = console::DeadlineText(job, options);
-  const std::string left = console::DescribeRemaining(job, job.estimate, options).text();
+  const std::string left = LeftText(job, options);
   std::string text;
   switch (alert.kind) {
     case AlertKind::kLate:
@@ -106,6 +149,8 @@ std::string ValueOf(AlertField field, const Alert& alert, const console::TextOpt
     }
     case AlertField::kLeft:
       return console::DescribeRemaining(job, job.estimate, options).text();
+    case AlertField::kBasis:
+      return BasisText(job.estimate.basis);
     case AlertField::kEnd:
       return clock(EndOf(job));
     case AlertField::kDeadline:
@@ -142,16 +187,9 @@ std::string GenericMessage(const Alert& alert, const AlertWording& wording) {
   if (job.info && !job.info->name.empty()) json["name"] = Cut(job.info->name);
   json["run"] = alert.run_id;
   json["state"] = console::StateName(job);
-  json["fraction_done"] = job.estimate.fraction_done;
   if (job.info && !job.info->user.empty()) json["user"] = Cut(job.info->user);
   if (job.info && !job.info->queue.empty()) json["queue"] = Cut(job.info->queue);
-  if (const auto& left = job.estimate.remaining) {
-    AddSeconds("remaining_seconds", left->median, json);
-    AddSeconds("remaining_lower_seconds", left->lower, json);
-    AddSeconds("remaining_upper_seconds", left->upper, json);
-  }
-  if (job.deadline) json["deadline_at"] = Instant(*job.deadline);
-  if (job.late_probability) json["late_probability"] = *job.late_probability;
+  AddEstimate(job, json);
   if (!job.message.empty()) json["message"] = Cut(job.message);
   return Dump(json);
 }
@@ -174,12 +212,15 @@ std::string PagerDutyMessage(const Alert& alert, const std::string& routing_key,
     return Dump(json);
   }
   json["event_action"] = "trigger";
+  ordered_json details;
+  AddEstimate(job, details);
   json["payload"] = {{"summary", AlertText(alert, wording)},
                      {"source", "tidemark"},
                      {"severity", IsBadEnd(job) ? "critical" : "warning"},
                      {"timestamp", Instant(job.at)},
                      {"component", job.job_id},
-                     {"class", NameOf(alert.kind)}};
+                     {"class", NameOf(alert.kind)},
+                     {"custom_details", std::move(details)}};
   return Dump(json);
 }
 

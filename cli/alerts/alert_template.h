@@ -23,15 +23,16 @@ enum class AlertField : std::uint8_t {
   kState,
   kDone,
   kLeft,
+  kBasis,
   kEnd,
   kDeadline,
   kProbability,
   kElapsed,
   kMessage,
 };
-inline constexpr std::array<std::string_view, 14> kAlertFieldNames = {
-    "job",  "id",   "user", "queue",    "kind",        "cause",   "state",
-    "done", "left", "end",  "deadline", "probability", "elapsed", "message"};
+inline constexpr std::array<std::string_view, 15> kAlertFieldNames = {
+    "job",  "id",    "user", "queue",    "kind",        "cause",   "state",  "done",
+    "left", "basis", "end",  "deadline", "probability", "elapsed", "message"};
 
 class AlertTemplate {
  public:

@@ -7,7 +7,9 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/alerts/basis_name.h"
 #include "cli/alerts/run_name.h"
+#include "cli/console/job_wording.h"
 #include "text/ascii_json.h"
 
 namespace tidemark::cli {
@@ -52,6 +54,14 @@ void AddEnd(const char* name, absl::Time at, const std::optional<absl::Duration>
   if (left && IsDate(at + *left)) facet[name] = Instant(at + *left);
 }
 
+void AddFractionBounds(const Estimate& estimate, ordered_json& facet) {
+  const double lower = estimate.fraction_done_lower;
+  const double upper = estimate.fraction_done_upper;
+  if (!console::HasInterval(estimate) || !std::isfinite(lower) || !std::isfinite(upper)) return;
+  facet["fractionDoneLower"] = lower;
+  facet["fractionDoneUpper"] = upper;
+}
+
 // What is not known is left out.
 ordered_json ProgressFacet(const Snapshot& job) {
   ordered_json facet = {{"_producer", kProducer}, {"_schemaURL", kFacetSchema}};
@@ -65,6 +75,10 @@ ordered_json ProgressFacet(const Snapshot& job) {
     AddEnd("endsAt", job.at, left->median, facet);
     AddEnd("endsAtLower", job.at, left->lower, facet);
     AddEnd("endsAtUpper", job.at, left->upper, facet);
+    AddFractionBounds(job.estimate, facet);
+    if (const std::string_view basis = NameOf(job.estimate.basis); !basis.empty()) {
+      facet["basis"] = basis;
+    }
   }
   if (job.deadline && IsDate(*job.deadline)) facet["deadlineAt"] = Instant(*job.deadline);
   if (job.late_probability && std::isfinite(*job.late_probability)) {

@@ -16,6 +16,22 @@
 namespace tidemark::cli {
 namespace {
 
+absl::Status UnknownSetting(const std::string& where, const std::string& key) {
+  std::vector<std::string> keys;
+  for (const Setting& known : AllSettings()) {
+    keys.push_back(known.key);
+    if (!known.key.starts_with(key + ".")) continue;
+    return absl::InvalidArgumentError(
+        fmt::format("{}: {} is a section, not a setting; set what is in it, such as {}, or remove "
+                    "it",
+                    where, key, known.key));
+  }
+  const std::string meant = text::DidYouMean(key, keys);
+  return absl::InvalidArgumentError(
+      fmt::format("{}: unknown setting {}{}", where, key.substr(0, 100),
+                  meant.empty() ? "; docs/serve.md lists them all" : meant));
+}
+
 // `where` is the beginning of the message: a line of a file, or an option.
 absl::Status Set(const std::string& where, const std::string& folder, const YamlEntry& entry,
                  ServeConfig& config) {
@@ -23,14 +39,7 @@ absl::Status Set(const std::string& where, const std::string& folder, const Yaml
     return absl::InvalidArgumentError(fmt::format("{}: {}", where, entry.fault));
   }
   const Setting* setting = FindSetting(entry.key);
-  if (setting == nullptr) {
-    std::vector<std::string> keys;
-    for (const Setting& known : AllSettings()) keys.push_back(known.key);
-    const std::string meant = text::DidYouMean(entry.key, keys);
-    return absl::InvalidArgumentError(
-        fmt::format("{}: unknown setting {}{}", where, entry.key.substr(0, 100),
-                    meant.empty() ? "; docs/serve.md lists them all" : meant));
-  }
+  if (setting == nullptr) return UnknownSetting(where, entry.key);
   if (entry.is_list != setting->is_list || entry.words.empty()) {
     return absl::InvalidArgumentError(
         fmt::format("{}: {} must be {}", where, entry.key, setting->allowed));

@@ -175,7 +175,7 @@ const std::vector<Setting>& AllSettings() {
       ListSetting<DeadlineRule>(
           "deadlines",
           "a list of NAME=WHEN, where NAME may have * and WHEN is 07:30, 2026-11-26 07:30, an "
-          "instant such as 2026-11-26T07:30:00Z, or a duration such as 2h30m",
+          "instant such as 2026-11-26T07:30:00Z, or a duration such as 2h30m or 1d12h",
           &ParseDeadlineRule, &tidemark::ToString,
           [](auto& c) -> auto& { return c.master.deadlines; }),
       // Who is told.

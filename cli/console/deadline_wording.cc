@@ -71,6 +71,10 @@ std::string DeadlineText(const Snapshot& snapshot, const TextOptions& options) {
   return before + ClockText(*snapshot.deadline, snapshot.at, options) + after;
 }
 
-bool IsLikelyLate(const Snapshot& snapshot) { return snapshot.late_probability.value_or(0) >= 0.5; }
+bool IsLikelyLate(const Snapshot& snapshot) {
+  const double late = snapshot.late_probability.value_or(0);
+  // Of a guess nobody is warned, until the deadline has passed.
+  return snapshot.estimate.basis == Basis::kGuess ? late >= 1 : late >= 0.5;
+}
 
 }  // namespace tidemark::console

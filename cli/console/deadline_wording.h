@@ -35,7 +35,7 @@ std::string DeadlineText(const Snapshot& snapshot, const TextOptions& options);
 // "83 %", "over 99 %"
 std::string LikelihoodText(double late);
 
-// Whether it is more likely late than not.
+// Whether it is more likely late than not, by more than a guess, or has missed its deadline.
 bool IsLikelyLate(const Snapshot& snapshot);
 
 }  // namespace tidemark::console

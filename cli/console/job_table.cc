@@ -150,7 +150,7 @@ std::vector<std::string> RenderStageTable(const Snapshot& snapshot, const TableO
       row.push_back(stage.bottleneck.empty() ? "-"
                                              : Printable(stage.bottleneck, options.text.unicode));
     }
-    row.push_back(StageStateText(stage, options.text) +
+    row.push_back(StageStateText(snapshot, stage, options.text) +
                   (stage.is_critical ? std::string(", ") + kCriticalPath : ""));
     rows.push_back(std::move(row));
   }

@@ -100,12 +100,16 @@ KnownRemaining Known(const Range& range) {
 struct Phase {
   const char* name = "";
   StageState state = StageState::kPending;
-  std::string running;  // its text while it runs
+  std::string place;  // how far it is once it has begun
 };
 
 // Below 100 until it is done.
-std::string RunningPercent(const char* name, double fraction) {
-  return fmt::format("{} {} %", name, ShownPercent(std::min(fraction, 0.99), false));
+std::string PlaceText(double fraction) {
+  return fmt::format("{} %", ShownPercent(std::min(fraction, 0.99), false));
+}
+
+bool HasBegun(StageState state) {
+  return state == StageState::kRunning || state == StageState::kFailed;
 }
 
 std::vector<Phase> PhasesOf(const Snapshot& snapshot) {
@@ -116,12 +120,12 @@ std::vector<Phase> PhasesOf(const Snapshot& snapshot) {
                              : kind == StageKind::kReduce ? "reduce"
                                                           : "stage";
     if (kind != StageKind::kReduce) {
-      phases.push_back({name, stage.state, RunningPercent(name, stage.fraction_done)});
+      phases.push_back({name, stage.state, PlaceText(stage.fraction_done)});
       continue;
     }
     // The percentage of the reduce tasks is nearly that of the job; tasks say something new.
     Phase reduce = {name, stage.state,
-                    fmt::format("{} {}/{} tasks", name, stage.finished_tasks, stage.tasks)};
+                    fmt::format("{}/{} tasks", stage.finished_tasks, stage.tasks)};
     if (stage.shuffle) {
       const ShuffleProgress& shuffle = *stage.shuffle;
       const bool is_done = stage.state == StageState::kDone ||
@@ -132,14 +136,34 @@ std::vector<Phase> PhasesOf(const Snapshot& snapshot) {
                         is_done     ? StageState::kDone
                         : has_begun ? StageState::kRunning
                                     : StageState::kPending,
-                        RunningPercent("shuffle", shuffle.fraction_done)});
+                        PlaceText(shuffle.fraction_done)});
       // A task that only fetches has not begun to reduce.
       const bool reduces = shuffle.finished_tasks > 0 || stage.finished_tasks > 0;
-      if (stage.state == StageState::kRunning && !reduces) reduce.state = StageState::kPending;
+      if (HasBegun(stage.state) && !reduces) reduce.state = StageState::kPending;
     }
     phases.push_back(reduce);
   }
   return phases;
+}
+
+// Of a job that has ended otherwise than well: what was done, and where the rest was left. What had
+// not begun never will.
+std::vector<Step> StepsWhereItEnded(const Snapshot& snapshot, const std::vector<Phase>& phases) {
+  const char* const at = snapshot.state == JobState::kAbandoned ? "last seen at" : "stopped at";
+  std::vector<Step> steps;
+  std::optional<std::size_t> current;
+  for (const Phase& phase : phases) {
+    if (phase.state == StageState::kDone) {
+      steps.push_back({.text = fmt::format("{} done", phase.name)});
+    } else if (HasBegun(phase.state)) {
+      // The first is what all others waited for; but some tasks fetch while others reduce.
+      const bool is_next_of_shuffle = current && steps[*current].text.starts_with("shuffle");
+      if (!current || is_next_of_shuffle) current = steps.size();
+      steps.push_back({.text = fmt::format("{} {} {}", phase.name, at, phase.place)});
+    }
+  }
+  if (!steps.empty()) steps[current.value_or(steps.size() - 1)].is_current = true;
+  return steps;
 }
 
 std::string DoneText(std::uint64_t finished, std::uint64_t all, const char* what) {
@@ -189,7 +213,8 @@ std::string EndText(const std::optional<Range>& ends_in, const TextOptions& opti
   return ends_in ? KnownWords(Known(*ends_in), options).about : "running";
 }
 
-Part PartOf(const Child& child, const TextOptions& options) {
+// `is_over`: the workflow has ended.
+Part PartOf(const Child& child, bool is_over, const TextOptions& options) {
   Part part = {.name = Printable(child.name, options.unicode),
                .fraction_done = child.estimate.fraction_done,
                .has_succeeded = child.state == ChildState::kSucceeded,
@@ -206,7 +231,7 @@ Part PartOf(const Child& child, const TextOptions& options) {
       part.style = Style::kBad;
       break;
     case ChildState::kRetryable:
-      part.state = "failed, waiting for a retry";
+      part.state = is_over ? "failed" : "failed, waiting for a retry";
       part.style = Style::kBad;
       break;
     case ChildState::kCancelled:
@@ -299,7 +324,11 @@ std::string TaskText(const Snapshot& snapshot, const NamedTask& task, const Text
   return text;
 }
 
-std::string StageStateText(const StageProgress& stage, const TextOptions& options) {
+std::string StageStateText(const Snapshot& snapshot, const StageProgress& stage,
+                           const TextOptions& options) {
+  // With its job, which did not fail, all that ran has ended.
+  const bool is_cut_off =
+      snapshot.is_final && snapshot.state != JobState::kFailed && stage.id.child == 0;
   switch (stage.state) {
     case StageState::kDone:
       return "done";
@@ -308,7 +337,7 @@ std::string StageStateText(const StageProgress& stage, const TextOptions& option
     case StageState::kExpected:
       return "expected";
     case StageState::kFailed:
-      return "failed";
+      return is_cut_off ? "not finished" : "failed";
     case StageState::kRunning:
       return EndText(stage.ends_in, options);
     case StageState::kPending:
@@ -435,6 +464,7 @@ std::vector<Step> StepsOf(const Snapshot& snapshot) {
     return {{fmt::format("{}/{} tasks", counts.finished_tasks, counts.tasks), true}};
   }
   const std::vector<Phase> phases = PhasesOf(snapshot);
+  if (snapshot.is_final && !HasSucceeded(snapshot)) return StepsWhereItEnded(snapshot, phases);
   // Phases overlap: the last that has begun is the one to watch; between two of them, the next.
   const auto has = [](StageState state) {
     return [state](const Phase& phase) { return phase.state == state; };
@@ -450,7 +480,7 @@ std::vector<Step> StepsOf(const Snapshot& snapshot) {
   std::vector<Step> steps;
   for (auto phase = phases.begin(); phase != phases.end(); ++phase) {
     Step step = {phase->name, phase == current};
-    if (phase->state == StageState::kRunning) step.text = phase->running;
+    if (phase->state == StageState::kRunning) step.text += " " + phase->place;
     if (phase->state == StageState::kDone) step.text += " done";
     steps.push_back(std::move(step));
   }
@@ -466,7 +496,9 @@ std::string CurrentStep(const Snapshot& snapshot) {
 
 std::vector<Part> PartsOf(const Snapshot& snapshot, const TextOptions& options) {
   std::vector<Part> parts;
-  for (const Child& child : snapshot.children) parts.push_back(PartOf(child, options));
+  for (const Child& child : snapshot.children) {
+    parts.push_back(PartOf(child, snapshot.is_final, options));
+  }
   if (KindOf(snapshot) != JobKind::kApplication) return parts;
   for (const Group& group : snapshot.groups) {
     if (group.state != JobState::kRunning || parts.size() == kGroupsShown) continue;

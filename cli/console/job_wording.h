@@ -55,7 +55,8 @@ RemainingWords DescribeRemaining(const Snapshot& snapshot, const Estimate& estim
 RemainingWords DescribeLeft(const Range& left, const TextOptions& options);
 
 // Where a job is, in pieces for a header: "map done", "shuffle 40 %", "reduce 1/4 tasks" of a
-// MapReduce job; "3 of 12 stages done, 2 skipped" or "1 of 4 jobs done" of others.
+// MapReduce job, "map stopped at 40 %" of one that has failed; "3 of 12 stages done, 2 skipped" or
+// "1 of 4 jobs done" of others.
 struct Step {
   std::string text;
   bool is_current = false;  // at most one
@@ -66,8 +67,10 @@ std::string CurrentStep(const Snapshot& snapshot);
 
 // "map", "scan"; of a stage without a name "stage 3".
 std::string StageName(const Snapshot& snapshot, StageId id, const TextOptions& options);
-// "starts in ~ 2 min", "~ 1 min left", "done", "skipped", "expected".
-std::string StageStateText(const StageProgress& stage, const TextOptions& options);
+// "starts in ~ 2 min", "~ 1 min left", "done", "skipped", "expected", "failed"; "not finished" where
+// its job was killed or abandoned.
+std::string StageStateText(const Snapshot& snapshot, const StageProgress& stage,
+                           const TextOptions& options);
 // "reduce task 2", "task 7 of scan"; a repeated one says which attempt it is.
 std::string TaskText(const Snapshot& snapshot, const NamedTask& task, const TextOptions& options);
 

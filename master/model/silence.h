@@ -6,7 +6,8 @@
 // of less than three seconds is not worth a word, whatever the interval.
 //
 // It lasts since the newest arrival, whatever the cause: what a job did while its master was away
-// is as unknown as what it does while it cannot be reached.
+// is as unknown as what it does while it cannot be reached. What people are told counts from the
+// master's restart (Snapshot::silent_since), since it is not the job that was away.
 #pragma once
 
 #include "absl/time/time.h"

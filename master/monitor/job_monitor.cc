@@ -23,6 +23,7 @@
 #include "master/model/phases.h"
 #include "master/model/saturating.h"
 #include "master/model/shown_progress.h"
+#include "master/model/silence.h"
 #include "master/model/straggler.h"
 #include "master/monitor/held_forecasts.h"
 #include "master/monitor/indicators.h"
@@ -253,9 +254,11 @@ EndPrediction JobMonitor::Impl::PredictStages(absl::Time now) {
 Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Snapshot& snapshot) {
   const absl::Time now = informed_at_;
   EndPrediction prediction{.at = now};
+  Basis basis = Basis::kThisRun;
   ReducePhaseForecast reduce;
   if (monitor::IsOfStages(state_)) {
     prediction = PredictStages(now);
+    basis = stages_.basis;
   } else if (!state_.has_reduce_stage()) {
     prediction = PredictMaps(now);
   } else {
@@ -264,6 +267,7 @@ Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Sn
     prediction.end = reduce.ends_at;
     prediction.lower = reduce.ends_at_lower;
     prediction.upper = reduce.ends_at_upper;
+    basis = reduce.basis;
   }
   prediction = model::WidenedFor(lost_share_, prediction);
   // Hostile sizes and times add up to ends that are no instant.
@@ -281,6 +285,7 @@ Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Sn
   }
   Indicator said = {.estimate = Describe(prediction, tracked.indicator->name()),
                     .evidence = reduce.evidence};
+  if (&tracked == &tracked_.front() && said.estimate.remaining) said.estimate.basis = basis;
   Show(prediction.at, tracked, said);
   if (auto& remaining = said.estimate.remaining; remaining && silence > absl::ZeroDuration()) {
     // It may have gone on unheard, or be about to hang for ever.
@@ -390,7 +395,10 @@ const workflow::ForetoldRuns& JobMonitor::Impl::Foretold() {
 
 // What all indicators say, the first for the job itself and its reduce stage.
 void JobMonitor::Impl::AddEstimates(Snapshot& snapshot) {
-  const absl::Duration silence = snapshot.at - snapshot.silent_since.value_or(snapshot.at);
+  // What it did while no master listened is as unknown as what it does unheard.
+  const absl::Duration silence = snapshot.state == JobState::kRunning
+                                     ? model::SilentFor(state_, snapshot.at)
+                                     : absl::ZeroDuration();
   // That a job is given up is no news of it.
   const bool is_informed =
       silence == absl::ZeroDuration() && snapshot.state != JobState::kAbandoned;
@@ -480,7 +488,7 @@ const Snapshot& JobMonitor::Impl::Tick(absl::Time now) {
   if (!state_.opened) return job_ = std::move(snapshot);
   snapshot.state = StateAt(now);
   snapshot.is_final = snapshot.state != JobState::kRunning;
-  monitor::AddFacts(state_, notes_, snapshot);
+  monitor::AddFacts(state_, listening_since_, notes_, snapshot);
   AddEstimates(snapshot);
   monitor::AddGroups(state_, stages_, informed_at_, group_ends_, snapshot);
   shown_.NeverBack(snapshot);
@@ -492,7 +500,7 @@ const Snapshot& JobMonitor::Impl::Tick(absl::Time now) {
   }
   std::optional<double> known_share;
   if (stages_.end) known_share = stages_.known_share;
-  monitor::Complete(state_, known_share, snapshot);
+  monitor::Complete(known_share, snapshot);
   return job_ = std::move(snapshot);
 }
 

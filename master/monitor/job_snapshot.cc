@@ -310,16 +310,6 @@ void AddBounds(absl::Duration elapsed, Estimate& estimate) {
   }
 }
 
-Basis BasisOf(const Snapshot& job, const model::JobRecord& state) {
-  const bool has_begun = std::any_of(job.stages.begin(), job.stages.end(), [](const auto& stage) {
-    return stage.started_at.has_value();
-  });
-  if (has_begun) return Basis::kThisRun;
-  const bool has_run = std::any_of(state.past_runs.begin(), state.past_runs.end(),
-                                   [](const PastRun& run) { return !run.is_of_other_job; });
-  return has_run ? Basis::kEarlierRuns : Basis::kGuess;
-}
-
 // What the record of the run, earlier runs, lost events and silence have made of the job's bounds,
 // as factors, at least 1, on the distances of the lower and the upper bound from the median.
 std::pair<double, double> WideningOf(const StagesEstimate& estimate, const Estimate& published) {
@@ -350,7 +340,8 @@ JobState StateAfter(JobOutcome outcome) {
   return JobState::kAbandoned;
 }
 
-void AddFacts(const model::JobRecord& state, const std::vector<std::string>& notes, Snapshot& job) {
+void AddFacts(const model::JobRecord& state, absl::Time listening_since,
+              const std::vector<std::string>& notes, Snapshot& job) {
   job.info = JobInfo{.name = state.opened->name,
                      .engine = state.opened->engine,
                      .application_id = state.opened->application_id,
@@ -363,7 +354,9 @@ void AddFacts(const model::JobRecord& state, const std::vector<std::string>& not
   job.coverage = CoverageAt(state, job.at);
   if (job.state == JobState::kRunning) {
     const absl::Duration silence = model::SilentFor(state, job.at);
-    if (silence > absl::ZeroDuration()) job.silent_since = job.at - silence;
+    if (silence > absl::ZeroDuration()) {
+      job.silent_since = std::max(job.at - silence, std::min(listening_since, job.at));
+    }
   }
   job.notes = notes;
   for (std::string& note : NotesOf(state)) job.notes.push_back(std::move(note));
@@ -475,7 +468,7 @@ void AddForecasts(const StagesEstimate& estimate, Snapshot& job) {
             by_id);
 }
 
-void Complete(const model::JobRecord& state, std::optional<double> known_share, Snapshot& job) {
+void Complete(std::optional<double> known_share, Snapshot& job) {
   // By what has been shown: it has fetched even if the attempt that did is lost.
   if (StageProgress* const reduce = ReduceStageOf(job); reduce && reduce->shuffle) {
     const bool fetches = reduce->shuffle->running_tasks > 0 || reduce->shuffle->fraction_done > 0;
@@ -485,11 +478,9 @@ void Complete(const model::JobRecord& state, std::optional<double> known_share, 
   }
   AddBounds(job.elapsed(), job.estimate);
   for (Indicator& other : job.indicators) AddBounds(job.elapsed(), other.estimate);
-  if (job.estimate.state == EstimateState::kValid) {
-    job.estimate.basis = BasisOf(job, state);
-    if (job.estimate.basis != Basis::kGuess) {
-      job.estimate.known_share = known_share.value_or(1);
-    }
+  const Basis basis = job.estimate.basis;
+  if (basis == Basis::kEarlierRuns || basis == Basis::kThisRun) {
+    job.estimate.known_share = known_share.value_or(1);
   }
   job.counts = CountParts(job);
   if (job.deadline) job.late_probability = LateProbability(job, *job.deadline);

@@ -19,8 +19,10 @@ namespace tidemark::monitor {
 JobState StateAfter(JobOutcome outcome);
 
 // Fills in info, started_at, stages, silent_since, coverage and notes: first `notes`, then what the
-// fold has to say. Pure. O(tasks). REQUIRES: job.at and job.state are set, and the job is open.
-void AddFacts(const model::JobRecord& state, const std::vector<std::string>& notes, Snapshot& job);
+// fold has to say. `listening_since`: before, no master could hear it. Pure. O(tasks). REQUIRES:
+// job.at and job.state are set, and the job is open.
+void AddFacts(const model::JobRecord& state, absl::Time listening_since,
+              const std::vector<std::string>& notes, Snapshot& job);
 
 // The reduce stage of a MapReduce job; null: it has none.
 StageProgress* ReduceStageOf(Snapshot& job);
@@ -35,8 +37,9 @@ void AddGroups(const model::JobRecord& state, const StagesEstimate& estimate, ab
 void AddForecasts(const StagesEstimate& estimate, Snapshot& job);
 
 // Fills in what follows from the rest: that a reduce stage which has fetched runs, the fractions at
-// the bounds of the estimates, what the estimate rests on, how likely it is late, and how many
-// parts there are. `known_share`: of the work left; empty: all of it is known.
-void Complete(const model::JobRecord& state, std::optional<double> known_share, Snapshot& job);
+// the bounds of the estimates, how much of the work left is known, how likely it is late, and how
+// many parts there are. `known_share`: of the work left, unless the estimate is a guess; empty: all
+// of it is known.
+void Complete(std::optional<double> known_share, Snapshot& job);
 
 }  // namespace tidemark::monitor

@@ -113,6 +113,13 @@ bool HasJustBegun(const workflow::WorkflowNow& seen) {
   return has_begun;
 }
 
+Basis BasisOf(const workflow::WorkflowNow& seen, bool has_history, double known_share) {
+  if (!(known_share > 0)) return Basis::kGuess;
+  const bool has_results = std::ranges::any_of(
+      seen.stages, [](const workflow::StageNow& stage) { return !stage.finished.empty(); });
+  return has_results || !has_history ? Basis::kThisRun : Basis::kEarlierRuns;
+}
+
 bool ByIndex(const workflow::RunningTask& a, const workflow::RunningTask& b) {
   return a.id.index < b.id.index;
 }
@@ -217,6 +224,7 @@ StagesEstimate EstimateStages(const model::JobRecord& state, absl::Time now,
   if (estimate->end.upper >= schedule::kForever) return result;
   result.end = estimate->end;
   result.known_share = estimate->known_share;
+  result.basis = BasisOf(seen, !history.empty(), result.known_share);
   for (std::size_t i = 0; i < estimate->stages.size(); ++i) {
     const estimate::StageEstimate& stage = estimate->stages[i];
     StageForecast& forecast = result.stages.emplace_back();

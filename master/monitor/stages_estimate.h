@@ -33,6 +33,7 @@ struct StagesEstimate {
   std::vector<StageInfo> expected;
   std::vector<NamedTask> named_tasks;  // stragglers, the last to end first
   std::vector<TaskLeft> running;       // with their draws in `left`
+  Basis basis = Basis::kGuess;         // what `end` rests on
   double known_share = 0;              // of the work left, what this run or earlier ones tell about
   bool may_grow = false;               // more jobs may come than its engine has told of
   std::string problem;                 // what is wrong with the stages, for people; or empty

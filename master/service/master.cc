@@ -395,7 +395,7 @@ absl::Status Master::Impl::Recover() {
     Notice(fmt::format("recovered {} jobs from {} in {:.3f} s: {} records read", recovery->restored,
                        options_.data_dir, absl::ToDoubleSeconds(took), recovery->records));
   }
-  const auto workflows = workflows_.Recover();
+  const auto workflows = workflows_.Recover(begin);
   if (!workflows.ok()) return workflows.status();
   note(*workflows);
   if (workflows->restored > 0) {

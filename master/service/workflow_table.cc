@@ -309,7 +309,7 @@ void WorkflowTable::OnPublished(const std::shared_ptr<LiveEntry>& entry) {
   if (is_final()) Follow(std::static_pointer_cast<Entry>(entry));
 }
 
-absl::StatusOr<Recovery> WorkflowTable::Recover() {
+absl::StatusOr<Recovery> WorkflowTable::Recover(absl::Time now) {
   auto recovered = store::RecoverWorkflows(data_dir(), options_.live);
   if (!recovered.ok()) return recovered.status();
   Recovery recovery{.restored = recovered->logs.size(), .damages = std::move(recovered->damages)};
@@ -324,6 +324,7 @@ absl::StatusOr<Recovery> WorkflowTable::Recover() {
     Adopt(entry, workflow.log_bytes, /*may_forget=*/newest.is_final);
     if (newest.is_final) continue;
     recovery.latest = std::max(recovery.latest, newest.at);
+    entry->live.NoteRestart(now);
     entry->log = Journal::MakeLog(path, workflow.log_bytes);
     Follow(entry);
     // Jobs that have ended by now show their stages.

@@ -56,9 +56,9 @@ class WorkflowTable final : public LiveTable {
   ~WorkflowTable() override;
 
   // Takes up the workflows of data_dir and makes the next snapshot of each, of the instant of its
-  // last, so that no sequence number is published twice. REQUIRES: jobs were recovered,
-  // nothing was submitted yet.
-  absl::StatusOr<Recovery> Recover();
+  // last, so that no sequence number is published twice. Nobody was heard before `now`. REQUIRES:
+  // jobs were recovered, nothing was submitted yet.
+  absl::StatusOr<Recovery> Recover(absl::Time now);
 
   // Both give the position in the journal up to which everything must be durable before the caller
   // is told of it, and do not wait for that.

@@ -60,6 +60,7 @@ std::optional<RunningForecast> ForecastOf(const Snapshot& snapshot, absl::Time n
   running.lower = std::min(seconds(remaining.lower.value_or(remaining.median)), running.remaining);
   running.upper = std::max(seconds(remaining.upper.value_or(remaining.median)), running.remaining);
   running.map_share = MapShareOf(snapshot, running.remaining);
+  running.is_guess = snapshot.estimate.basis == Basis::kGuess;
   return running;
 }
 
@@ -110,8 +111,9 @@ void FollowedJob::ForgetRun() {
 
 Basis FollowedJob::BasisOf(const PlannedJob& planned) const {
   if (is_over()) return Basis::kDone;
-  if (newest != nullptr && IsForecast(newest->estimate)) return Basis::kThisRun;
-  return planned.profile || !runs.empty() ? Basis::kEarlierRuns : Basis::kGuess;
+  const Basis before = planned.profile || !runs.empty() ? Basis::kEarlierRuns : Basis::kGuess;
+  const bool is_forecast = newest != nullptr && IsForecast(newest->estimate);
+  return is_forecast ? std::max(before, newest->estimate.basis) : before;
 }
 
 LiveJob FollowedJob::At(absl::Time now, const PlannedJob& planned, const Cluster& cluster,

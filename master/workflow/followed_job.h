@@ -61,7 +61,7 @@ struct FollowedJob {
                std::shared_ptr<const cost::StagesLeft> stages_left, bool may_be_retried);
   // Frees what only later snapshots of the workflow would need.
   void ForgetRun();
-  // What an estimate rests on, and whether the job says itself when it ends.
+  // What an estimate of it rests on.
   Basis BasisOf(const PlannedJob& planned) const;
   LiveJob At(absl::Time now, const PlannedJob& planned, const Cluster& cluster,
              double data_factor) const;

@@ -133,7 +133,8 @@ class JobStages {
     Spread(job_.reduce, std::move(of_reduces), reduce);
     // Reduce tasks that run beside map tasks fetch what those leave behind.
     reduce.work.waits_in_slots = true;
-    map.times.is_known = reduce.times.is_known = job_.expected.is_known || job_.forecast;
+    map.times.is_known = reduce.times.is_known =
+        job_.expected.is_known || (job_.forecast && !job_.forecast->is_guess);
   }
 
   void FillWaiting(double guess_seconds, double shift, StageLeft& map, StageLeft& reduce) const {

@@ -36,6 +36,7 @@ struct RunningForecast {
   double lower = 0;      // 90 % interval
   double upper = 0;
   double map_share = 0;  // of what remains, before its reduce phase
+  bool is_guess = false;
 };
 
 // One job at an instant. Seconds.

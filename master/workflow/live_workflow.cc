@@ -178,7 +178,7 @@ LiveWorkflow::End LiveWorkflow::EndAt(absl::Time now) {
     any_succeeded = any_succeeded || succeeded;
     all_succeeded = all_succeeded && (succeeded || job.facts.state == ChildState::kCancelled);
     if (job.facts.state == ChildState::kRetryable &&
-        now - job.facts.ended_at.value_or(now) > plan_.retry_within) {
+        now - std::max(job.facts.ended_at.value_or(now), listening_since_) > plan_.retry_within) {
       job.facts.state = ChildState::kFailed;
     }
     if (job.facts.state != ChildState::kFailed || end.state != JobState::kRunning) continue;
@@ -196,10 +196,11 @@ LiveWorkflow::End LiveWorkflow::EndAt(absl::Time now) {
   if (end.state != JobState::kRunning) return end;
   if (all_succeeded && any_succeeded) return {JobState::kSucceeded, ""};
   if (all_succeeded) return {JobState::kKilled, "all of its jobs were cancelled"};
-  if (now - active_at_ <= options_.abandon_after) return end;
+  const absl::Duration silence = now - std::max(active_at_, listening_since_);
+  if (silence <= options_.abandon_after) return end;
   return {JobState::kAbandoned,
           absl::StrCat("no news of any job for ",
-                       absl::FormatDuration(absl::Trunc(now - active_at_, absl::Seconds(1))))};
+                       absl::FormatDuration(absl::Trunc(silence, absl::Seconds(1))))};
 }
 
 bool LiveWorkflow::IsSilent() const {

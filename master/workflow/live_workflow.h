@@ -13,6 +13,7 @@
 // and until it ends the snapshots of its jobs, which it shares with the table of jobs.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -114,6 +115,9 @@ class LiveWorkflow {
   void RestoreFacts(const std::string& name, JobFacts facts);
   void RestoreTick(std::uint64_t sequence, absl::Time at, double fraction_done);
   void RestoreEnd(Snapshot final);
+  // No master listened before `now`: no job was heard, and no retry could be attached. Neither ends
+  // the workflow; retry_within and abandon_after begin again.
+  void NoteRestart(absl::Time now) { listening_since_ = std::max(listening_since_, now); }
   // Part of its log is lost: a note says so from now on, and no sequence number is used twice.
   void NoteDamage(const LogDamage& damage);
 
@@ -161,6 +165,7 @@ class LiveWorkflow {
   model::ShownProgress shown_;
   model::IntervalRecord record_;       // learnt anew after a restart
   absl::Time active_at_;               // when a job was last heard of, or the workflow handed in
+  absl::Time listening_since_ = absl::InfinitePast();  // the last NoteRestart()
   std::uint64_t damaged_records_ = 0;  // of its log
 };
 

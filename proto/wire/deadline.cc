@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <type_traits>
 
 #include "absl/status/status.h"
@@ -46,6 +47,25 @@ std::optional<Deadline> ReadLocal(std::string_view text) {
   return Deadline{absl::CivilSecond(minute)};
 }
 
+// Whole days, which Abseil does not read, stand before the rest: "1d12h".
+std::optional<absl::Duration> ReadDuration(std::string_view text) {
+  absl::Duration days;
+  if (const std::size_t d = text.find('d'); d != std::string_view::npos) {
+    int count = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + d, count);
+    if (error != std::errc() || end != text.data() + d || !IsDigit(text.front())) {
+      return std::nullopt;
+    }
+    days = count * absl::Hours(24);
+    text.remove_prefix(d + 1);
+    if (text.empty()) return days;
+    if (!IsDigit(text.front())) return std::nullopt;
+  }
+  absl::Duration rest;
+  if (!absl::ParseDuration(AbslView(text), &rest)) return std::nullopt;
+  return days + rest;
+}
+
 // When the clocks show `time`: twice where they are set back. Where they are set forward over it,
 // as if they had not been.
 absl::Time NextAfter(absl::Time start, absl::CivilSecond time, const absl::TimeZone& zone) {
@@ -65,14 +85,12 @@ absl::StatusOr<Deadline> ParseDeadline(std::string_view text) {
       IsWithinYears(absl::ToCivilSecond(instant, absl::UTCTimeZone()))) {
     return Deadline{instant};
   }
-  absl::Duration after;
-  if (absl::ParseDuration(AbslView(text), &after) && after > absl::ZeroDuration() &&
-      after <= kLongest) {
-    return Deadline{after};
-  }
+  const std::optional<absl::Duration> after = ReadDuration(text);
+  if (after && *after > absl::ZeroDuration() && *after <= kLongest) return Deadline{*after};
   return absl::InvalidArgumentError(fmt::format(
       "must be a time of day such as 07:30, a date and time such as 2026-11-26 07:30 or "
-      "2026-11-26T07:30:00Z, until 2199, or a duration such as 2h30m, at most 365 days, not {}",
+      "2026-11-26T07:30:00Z, until 2199, or a duration such as 2h30m or 1d12h, at most 365 days, not "
+      "{}",
       text.substr(0, 100)));
 }
 

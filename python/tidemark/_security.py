@@ -120,7 +120,7 @@ def _content(file: str) -> Optional[bytes]:
 
 
 def _token_in(file: str) -> str:
-    with open(file, encoding="utf-8", errors="replace") as opened:
+    with open(file, encoding="utf-8-sig", errors="replace") as opened:
         lines = [line.strip() for line in opened.read(1 << 20).splitlines()]
     tokens = [line for line in lines if line and not line.startswith("#")]
     if len(tokens) != 1:

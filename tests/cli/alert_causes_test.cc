@@ -73,6 +73,46 @@ TEST(AlertCauses, WhatIsNotKnownIsNoSign) {
   EXPECT_THAT(causes.Look({job.Next(0.9)}), IsEmpty());
 }
 
+TEST(AlertCauses, AGuessIsNoSign) {
+  for (const Basis basis : {Basis::kGuess, Basis::kUnknown}) {
+    AlertCauses causes({.kinds = kAll});
+    Story job;
+    for (int i = 0; i < 5; ++i) {
+      Snapshot guess = job.Next(0.99);
+      guess.estimate.basis = basis;
+      EXPECT_THAT(causes.Look({guess}), IsEmpty());
+    }
+    EXPECT_THAT(causes.Look({job.Next(0.9)}), IsEmpty()) << "evidence, for the first time";
+    EXPECT_THAT(Kinds(causes.Look({job.Next(0.9)})), ElementsAre(AlertKind::kLate));
+  }
+}
+
+TEST(AlertCauses, EarlierRunsAreASign) {
+  AlertCauses causes({.kinds = kAll});
+  Story job;
+  Snapshot before = job.Next(0.9);
+  before.estimate.basis = Basis::kEarlierRuns;
+  EXPECT_THAT(causes.Look({before}), IsEmpty());
+  before.sequence += 1;
+  EXPECT_THAT(Kinds(causes.Look({before})), ElementsAre(AlertKind::kLate));
+}
+
+TEST(AlertCauses, ADeadlineThatHasPassedIsToldAtOnceAndOnce) {
+  AlertCauses causes({.kinds = kAll});
+  Story job;
+  Snapshot due = job.Next();
+  due.estimate.basis = Basis::kGuess;
+  due.deadline = due.at + absl::Seconds(1);
+  EXPECT_THAT(causes.Look({due}), IsEmpty());
+  due.sequence += 1;
+  due.at = *due.deadline;
+  due.late_probability = 1;
+  EXPECT_THAT(Kinds(causes.Look({due})), ElementsAre(AlertKind::kLate));
+  due.sequence += 1;
+  due.at += absl::Seconds(1);
+  EXPECT_THAT(causes.Look({due}), IsEmpty());
+}
+
 TEST(AlertCauses, OneCauseIsToldOnce) {
   AlertCauses causes({.kinds = kAll});
   Story job;
@@ -191,6 +231,25 @@ TEST(AlertCauses, ASilenceIsToldOnceItIsLongAndOncePerSilence) {
   silent.silent_since = silent.at + absl::Minutes(1);
   silent.at += absl::Minutes(7);
   EXPECT_THAT(Kinds(causes.Look({silent})), ElementsAre(AlertKind::kSilent));
+}
+
+TEST(AlertCauses, ASilenceIsToldOnceAlsoOverARestartFromWhichItCounts) {
+  const AlertRules rules = {.kinds = {AlertKind::kSilent}, .silent_for = absl::Minutes(5)};
+  Story job;
+  Snapshot silent = job.Next();
+  silent.coverage->newest_event_at = silent.at - absl::Minutes(6);
+  silent.silent_since = silent.coverage->newest_event_at;
+  AlertCauses before(rules);
+  const std::vector<Alert> told = before.Look({silent});
+  EXPECT_THAT(Kinds(told), ElementsAre(AlertKind::kSilent));
+  silent.silent_since = silent.at + absl::Hours(1);
+  silent.at = *silent.silent_since + absl::Minutes(4);
+  AlertCauses fresh(rules);
+  EXPECT_THAT(fresh.Look({silent}), IsEmpty()) << "the master was away, not the job";
+  AlertCauses after(rules, {told.at(0).id});
+  silent.at += absl::Minutes(1);
+  EXPECT_THAT(after.Look({silent}), IsEmpty()) << "the same silence";
+  EXPECT_THAT(Kinds(fresh.Look({silent})), ElementsAre(AlertKind::kSilent));
 }
 
 TEST(AlertCauses, LooksAtJobsByTheirNames) {

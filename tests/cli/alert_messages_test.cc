@@ -53,6 +53,17 @@ TEST(AlertMessages, TextSaysWhatHappenedInOneLine) {
   EXPECT_EQ(AlertText(silent, kUtc), "two-path: no news for 6 min; due 22:17, 83 % likely late");
 }
 
+TEST(AlertMessages, TheTextSaysWhatTheEndRestsOnUnlessItIsTheRunItself) {
+  Alert late = Late();
+  late.job.estimate.basis = Basis::kEarlierRuns;
+  EXPECT_THAT(AlertText(late, kUtc), EndsWith("4 min 10 s), by earlier runs"));
+  late.job.estimate.basis = Basis::kGuess;
+  EXPECT_THAT(AlertText(late, kUtc), EndsWith("4 min 10 s), a guess"));
+  EXPECT_EQ(json::parse(SlackMessage(late, kUtc))["text"], AlertText(late, kUtc));
+  EXPECT_EQ(json::parse(PagerDutyMessage(late, "key", kUtc))["payload"]["summary"],
+            AlertText(late, kUtc));
+}
+
 AlertWording Saying(AlertKind kind, const std::string& text) {
   AlertWording wording = kUtc;
   wording.texts.emplace(kind, *AlertTemplate::Parse(text));
@@ -70,6 +81,14 @@ TEST(AlertMessages, SayWhatWasAskedFor) {
             "two-path (job-1) of ada in unknown: 83 % late for 22:17, ends 22:17, running");
   EXPECT_EQ(AlertText(Failed(), late), AlertText(Failed(), kUtc)) << "another kind";
   EXPECT_EQ(json::parse(SlackMessage(alert, late))["text"], AlertText(alert, late));
+}
+
+TEST(AlertMessages, SayWhatTheEndRestsOn) {
+  const AlertWording wording = Saying(AlertKind::kLate, "{left}, by {basis}");
+  EXPECT_THAT(AlertText(Late(), wording), EndsWith("4 min 10 s), by this run"));
+  Alert before = Late();
+  before.job.estimate.basis = Basis::kEarlierRuns;
+  EXPECT_THAT(AlertText(before, wording), EndsWith("4 min 10 s), by earlier runs"));
 }
 
 TEST(AlertMessages, TellTheEndByTheClockOnlyWhereTheConsoleWould) {
@@ -117,10 +136,27 @@ TEST(AlertMessages, GenericHasTheFacts) {
   EXPECT_EQ(message["kind"], "late");
   EXPECT_EQ(message["job_id"], "job-1");
   EXPECT_EQ(message["state"], "running");
+  EXPECT_EQ(message["fraction_done"], 0.41);
+  EXPECT_EQ(message["basis"], "this_run");
   EXPECT_EQ(message["remaining_seconds"], 198);
   EXPECT_EQ(message["remaining_upper_seconds"], 249);
   EXPECT_EQ(message["deadline_at"], "2023-11-14T22:17:32.000Z");
   EXPECT_EQ(message["late_probability"], 0.83);
+}
+
+TEST(AlertMessages, GenericSaysHowSureAFractionIs) {
+  Alert late = Late();
+  late.job.estimate.fraction_done_lower = 0.04;
+  late.job.estimate.fraction_done_upper = 0.99;
+  late.job.estimate.basis = Basis::kGuess;
+  json message = json::parse(GenericMessage(late, kUtc));
+  EXPECT_EQ(message["fraction_done_lower"], 0.04);
+  EXPECT_EQ(message["fraction_done_upper"], 0.99);
+  EXPECT_EQ(message["basis"], "guess");
+  late.job.estimate.remaining->upper.reset();
+  message = json::parse(GenericMessage(late, kUtc));
+  EXPECT_FALSE(message.contains("fraction_done_lower")) << "without an interval it has no bounds";
+  EXPECT_FALSE(message.contains("fraction_done_upper"));
 }
 
 TEST(AlertMessages, GenericIsAsItIsDocumented) {
@@ -138,7 +174,8 @@ TEST(AlertMessages, GenericIsAsItIsDocumented) {
 TEST(AlertMessages, WhatIsNotKnownIsLeftOut) {
   const json message = json::parse(GenericMessage({.job = {.job_id = "a"}}, kUtc));
   EXPECT_FALSE(message.contains("name"));
-  for (const char* name : {"remaining_seconds", "deadline_at", "late_probability", "message"}) {
+  for (const char* name : {"fraction_done_lower", "fraction_done_upper", "basis",
+                           "remaining_seconds", "deadline_at", "late_probability", "message"}) {
     EXPECT_FALSE(message.contains(name)) << name;
   }
 }
@@ -162,6 +199,15 @@ TEST(AlertMessages, OfPagerDutyIsOneIncidentForARun) {
   for (const char* required : {"summary", "source", "severity"}) {
     EXPECT_FALSE(late["payload"][required].get<std::string>().empty()) << required;
   }
+}
+
+TEST(AlertMessages, OfPagerDutyHasTheEstimateInItsDetails) {
+  const json details = json::parse(PagerDutyMessage(Late(), "key", kUtc))["payload"]["custom_details"];
+  EXPECT_EQ(details["fraction_done"], 0.41);
+  EXPECT_EQ(details["fraction_done_lower"], 0.41);
+  EXPECT_EQ(details["basis"], "this_run");
+  EXPECT_EQ(details["remaining_upper_seconds"], 249);
+  EXPECT_EQ(details["late_probability"], 0.83);
 }
 
 TEST(AlertMessages, AJobThatEndsWellResolvesItsIncident) {

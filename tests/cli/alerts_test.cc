@@ -382,6 +382,16 @@ TEST(Alerts, NeedFilesThatCanBeReadAndAKeyForPagerDuty) {
                           "lineage.token: " + lines + " must hold one line and nothing else"));
 }
 
+TEST(Alerts, ASecretMayBeOfAnEditorThatBeginsWithAByteOrderMark) {
+  const Folder folder;
+  const std::string url = folder.Write("url", "\xEF\xBB\xBFhttps://hooks.example/x\r\n");
+  EXPECT_THAT(FaultsOf({.hooks = {{"slack", "@" + url}}}), IsEmpty());
+  // UTF-16 is no text of one line.
+  const std::string wide = folder.Write("wide", std::string("\xFF\xFEk\0e\0y\0", 8));
+  EXPECT_THAT(FaultsOf({.secret_file = wide}),
+              ElementsAre("alerts.secret: " + wide + " must hold one line and nothing else"));
+}
+
 TEST(Alerts, RefuseSecretsThatEveryUserMayReadOrChange) {
   using std::filesystem::perms;
   const Folder folder;

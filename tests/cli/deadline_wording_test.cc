@@ -35,6 +35,18 @@ TEST(DeadlineText, TellsHowLikelyItIsLate) {
             "due 22:54, over 99 % likely late");
 }
 
+TEST(DeadlineText, WarnsOfNoGuessUntilTheDeadlineHasPassed) {
+  EXPECT_FALSE(IsLikelyLate(SomeSnapshot()));
+  EXPECT_FALSE(IsLikelyLate(Due(absl::Minutes(40), 0.49)));
+  EXPECT_TRUE(IsLikelyLate(Due(absl::Minutes(40), 0.5)));
+  Snapshot guess = Due(absl::Minutes(40), 0.999);
+  guess.estimate.basis = Basis::kGuess;
+  EXPECT_FALSE(IsLikelyLate(guess));
+  EXPECT_EQ(DeadlineText(guess, kAscii), "due 22:54, over 99 % likely late") << "it is said";
+  guess.late_probability = 1;
+  EXPECT_TRUE(IsLikelyLate(guess));
+}
+
 TEST(DeadlineText, SaysNoMoreThanIsKnown) {
   EXPECT_EQ(DeadlineText(Due(absl::Minutes(40), {}), kAscii), "due 22:54");
   EXPECT_EQ(DeadlineText(Due(-absl::Minutes(4), 1), kAscii), "was due 22:10");

@@ -35,6 +35,11 @@ TEST(JobLine, WarmsUpWithoutAPercentage) {
 
 TEST(JobLine, TellsTheOutcome) {
   EXPECT_EQ(PlainLine(Failed(), kAscii, false), "[1 min 12 s] two-path: reduce done, 41 %, failed");
+  Snapshot lost = Ended(JobState::kAbandoned);
+  lost.stages[1].state = StageState::kFailed;
+  lost.stages[1].finished_tasks = 1;
+  EXPECT_EQ(PlainLine(lost, kAscii, false),
+            "[1 min 12 s] two-path: reduce last seen at 1/4 tasks, 41 %, abandoned");
 }
 
 TEST(JobLine, DoesWithoutForecasts) {

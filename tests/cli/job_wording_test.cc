@@ -1,13 +1,20 @@
 #include "cli/console/job_wording.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/cli/some_jobs.h"
 
 namespace tidemark::console {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 TEST(JobPercent, IsCutNotRounded) {
   EXPECT_EQ(ShownPercent(0, false), 0);
@@ -110,6 +117,77 @@ TEST(Steps, CountStagesThatRanApartFromSkippedAndExpectedOnes) {
   EXPECT_EQ(CurrentStep(query), "2 of 12 stages done, 2 skipped");
   query.stages.push_back({.id = {0, kExpectedStages}, .state = StageState::kExpected});
   EXPECT_EQ(CurrentStep(query), "2 of 12 stages done, 2 skipped, 1 more expected");
+}
+
+std::vector<std::string> TextsOf(const std::vector<Step>& steps) {
+  std::vector<std::string> texts;
+  for (const Step& step : steps) texts.push_back(step.text);
+  return texts;
+}
+
+// With one of its four reduce tasks done.
+Snapshot ThatEndedWhileReducing(JobState state) {
+  Snapshot snapshot = SomeSnapshot();
+  snapshot.is_final = true;
+  snapshot.state = state;
+  snapshot.stages[1].state = StageState::kFailed;
+  return snapshot;
+}
+
+TEST(Steps, OfAJobThatDidNotSucceedSayWhereItWasLeft) {
+  const Snapshot failed = ThatEndedWhileReducing(JobState::kFailed);
+  EXPECT_THAT(TextsOf(StepsOf(failed)),
+              ElementsAre("map done", "shuffle done", "reduce stopped at 1/4 tasks"));
+  EXPECT_EQ(CurrentStep(failed), "reduce stopped at 1/4 tasks");
+  EXPECT_EQ(CurrentStep(ThatEndedWhileReducing(JobState::kKilled)), "reduce stopped at 1/4 tasks");
+  EXPECT_EQ(CurrentStep(ThatEndedWhileReducing(JobState::kAbandoned)),
+            "reduce last seen at 1/4 tasks");
+}
+
+TEST(Steps, OfAJobThatFailedInItsMapPhaseDoNotSayThatItFetchesOrReduces) {
+  Snapshot snapshot = ThatEndedWhileReducing(JobState::kFailed);
+  snapshot.stages[0].state = StageState::kFailed;
+  snapshot.stages[0].fraction_done = 0.4;
+  snapshot.stages[1].finished_tasks = 0;
+  snapshot.stages[1].shuffle = ShuffleProgress{.fraction_done = 0.3};
+  EXPECT_THAT(TextsOf(StepsOf(snapshot)),
+              ElementsAre("map stopped at 40 %", "shuffle stopped at 30 %"));
+  EXPECT_EQ(CurrentStep(snapshot), "map stopped at 40 %");
+  snapshot.stages[1].state = StageState::kPending;
+  snapshot.stages[1].shuffle = ShuffleProgress{};
+  EXPECT_THAT(TextsOf(StepsOf(snapshot)), ElementsAre("map stopped at 40 %"));
+  snapshot.stages[0].state = StageState::kPending;
+  EXPECT_THAT(StepsOf(snapshot), IsEmpty()) << "it never began";
+  EXPECT_EQ(CurrentStep(snapshot), "");
+}
+
+TEST(Steps, OfAJobThatFailedWhileSomeFetchedNameTheReduceTasks) {
+  Snapshot snapshot = ThatEndedWhileReducing(JobState::kFailed);
+  snapshot.stages[1].shuffle = ShuffleProgress{.fraction_done = 0.9, .finished_tasks = 3};
+  EXPECT_THAT(TextsOf(StepsOf(snapshot)),
+              ElementsAre("map done", "shuffle stopped at 90 %", "reduce stopped at 1/4 tasks"));
+  EXPECT_EQ(CurrentStep(snapshot), "reduce stopped at 1/4 tasks");
+}
+
+TEST(Stages, OfAJobThatWasCutOffHaveNotFailed) {
+  for (const auto& [state, text] :
+       {std::pair(JobState::kFailed, "failed"), std::pair(JobState::kKilled, "not finished"),
+        std::pair(JobState::kAbandoned, "not finished")}) {
+    const Snapshot snapshot = ThatEndedWhileReducing(state);
+    EXPECT_EQ(StageStateText(snapshot, snapshot.stages[1], {}), text);
+    EXPECT_EQ(StageStateText(snapshot, snapshot.stages[0], {}), "done");
+  }
+  Snapshot running = SomeSnapshot();
+  running.stages[1].state = StageState::kFailed;
+  EXPECT_EQ(StageStateText(running, running.stages[1], {}), "failed") << "and may run again";
+}
+
+TEST(Parts, OfAWorkflowThatHasEndedWaitForNoRetry) {
+  Snapshot workflow = Visits();
+  workflow.children[2].state = ChildState::kRetryable;
+  EXPECT_EQ(PartsOf(workflow, {})[2].state, "failed, waiting for a retry");
+  workflow.is_final = true;
+  EXPECT_EQ(PartsOf(workflow, {})[2].state, "failed");
 }
 
 TEST(Steps, SayHowManyStagesAreExpectedBeforeTheFirst) {

@@ -91,8 +91,9 @@ TEST(LineageEvents, StartAndEndAreSentOnceAcrossARestartAndAnAbsence) {
 }
 
 const std::set<std::string> kFacetFields = {
-    "_producer",   "_schemaURL",  "jobId",      "fractionDone",    "endsAt",
-    "endsAtLower", "endsAtUpper", "deadlineAt", "lateProbability", "message"};
+    "_producer",         "_schemaURL", "jobId",  "fractionDone", "fractionDoneLower",
+    "fractionDoneUpper", "basis",      "endsAt", "endsAtLower",  "endsAtUpper",
+    "deadlineAt",        "lateProbability", "message"};
 
 // Beyond what the schema asks for: RFC 3339, RFC 9562.
 void ExpectValid(const std::string& body) {
@@ -117,7 +118,8 @@ void ExpectValid(const std::string& body) {
       EXPECT_TRUE(std::regex_match(facet[name].get<std::string>(), instant)) << name << body;
     }
   }
-  for (const char* name : {"fractionDone", "lateProbability"}) {
+  for (const char* name :
+       {"fractionDone", "fractionDoneLower", "fractionDoneUpper", "lateProbability"}) {
     if (facet.contains(name)) {
       EXPECT_GE(facet[name].get<double>(), 0) << body;
       EXPECT_LE(facet[name].get<double>(), 1) << body;
@@ -158,6 +160,9 @@ TEST(LineageEvents, SayHowFarItIsAndWhenItEnds) {
   const json& facet = event["run"]["facets"]["tidemark_progress"];
   EXPECT_EQ(facet["jobId"], "job-1");
   EXPECT_EQ(facet["fractionDone"], 0.41);
+  EXPECT_EQ(facet["fractionDoneLower"], 0.41);
+  EXPECT_EQ(facet["fractionDoneUpper"], 0.41);
+  EXPECT_EQ(facet["basis"], "this_run");
   // 22:14:34 and 198, 171, 249 s.
   EXPECT_EQ(event["eventTime"], "2023-11-14T22:14:34.000Z");
   EXPECT_EQ(facet["endsAt"], "2023-11-14T22:17:52.000Z");
@@ -242,6 +247,7 @@ TEST(LineageEvents, TakeAnyTextAndNumber) {
   Snapshot odd = job.Next();
   odd.info->name = std::string("\xff\x1b", 2) + std::string(100'000, 'x');
   odd.estimate.fraction_done = std::numeric_limits<double>::quiet_NaN();
+  odd.estimate.fraction_done_upper = std::numeric_limits<double>::infinity();
   odd.estimate.remaining =
       Range{absl::InfiniteDuration(), -absl::InfiniteDuration(), absl::Hours(1e9)};
   odd.deadline = absl::InfiniteFuture();

@@ -144,6 +144,23 @@ TEST(MetricFamilies, AJobIsLateOnlyWhereItIsDue) {
   EXPECT_EQ(late[0].gauge.value, 0.83);
 }
 
+TEST(MetricFamilies, AGuessIsToldFromEvidence) {
+  Snapshot guess = Running("a");
+  guess.estimate.remaining = Range{.median = absl::Seconds(5)};
+  guess.estimate.basis = Basis::kGuess;
+  Snapshot told = guess;
+  told.job_id = "b";
+  told.estimate.basis = Basis::kThisRun;
+  Snapshot unknown = Running("c");
+  unknown.estimate = {};
+  const auto guessed = Find(MetricFamilies({}, {guess, told, unknown}),
+                            "tidemark_job_remaining_guessed")
+                           .metric;
+  ASSERT_EQ(guessed.size(), 2U) << "of what is not known nothing is said";
+  EXPECT_EQ(guessed[0].gauge.value, 1);
+  EXPECT_EQ(guessed[1].gauge.value, 0);
+}
+
 TEST(MetricFamilies, IntervalsAreCountedOfJobsThatHadSome) {
   EXPECT_TRUE(Find(MetricFamilies({}, {Running("a")}), "tidemark_job_interval_coverage_ratio")
                   .metric.empty());

@@ -169,6 +169,13 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"UnknownKey", "a: 1", "tm.yaml:1: unknown setting a; docs/serve.md lists them all"},
         Case{"Typo", "\nlimits:\n  jbos: 3\n",
              "tm.yaml:3: unknown setting limits.jbos; did you mean limits.jobs?"},
+        Case{"EmptySection", "alerts: ''\n",
+             "tm.yaml:1: alerts is a section, not a setting; set what is in it, such as "
+             "alerts.webhooks, or remove it"},
+        Case{"ListAsASection", "log_dir: /x\nlimits: [1]\n",
+             "tm.yaml:2: limits is a section, not a setting; set what is in it, such as "
+             "limits.message_bytes, or remove it"},
+        Case{"NothingIsNoSection", "'': x\n", "tm.yaml:1: unknown setting "},
         Case{"Range", "limits:\n  jobs: 0\n",
              "tm.yaml:2: limits.jobs must be a whole number from 1 to 1000000, not `0`"},
         Case{"Negative", "limits: {jobs: -1}", "to 1000000, not `-1`"},
@@ -183,12 +190,12 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Deadline", "deadlines:\n- nightly=7 pm\n",
              "tm.yaml:1: deadlines must be a list of NAME=WHEN, where NAME may have * and WHEN is "
              "07:30, 2026-11-26 07:30, an instant such as 2026-11-26T07:30:00Z, or a duration such "
-             "as 2h30m, not `nightly=7 pm`"},
+             "as 2h30m or 1d12h, not `nightly=7 pm`"},
         Case{"Alert", "alerts: {on: [late, falied]}", "not `falied`; did you mean failed?"},
         Case{"TextOfAnAlert", "alerts:\n  texts: ['late={job}: {deadlin}']\n",
              "tm.yaml:2: alerts.texts must be a list of KIND=TEXT, one for a kind, where KIND is "
              "late, straggler, ended, failed, silent and TEXT may have {job}, {id}, {user}, "
-             "{queue}, {kind}, {cause}, {state}, {done}, {left}, {end}, {deadline}, "
+             "{queue}, {kind}, {cause}, {state}, {done}, {left}, {basis}, {end}, {deadline}, "
              "{probability}, {elapsed}, {message}, not `{deadlin}`; did you mean {deadline}?"},
         Case{"TextOfNoKind", "alerts: {texts: ['lat={job}']}", "not `lat`; did you mean late?"},
         Case{"TextWithoutAKind", "alerts: {texts: ['{job}']}", "not `{job}`, which has no ="},

@@ -41,6 +41,8 @@ inline Snapshot SomeSnapshot() {
   snapshot.counts = {
       .stages = 2, .finished_stages = 1, .tasks = 12, .running_tasks = 2, .finished_tasks = 9};
   snapshot.estimate = SomeEstimate("nearestfit", 0.41);
+  snapshot.estimate.basis = Basis::kThisRun;
+  snapshot.estimate.known_share = 1;
   snapshot.estimate.remaining = Range{absl::Seconds(198), absl::Seconds(171), absl::Seconds(249)};
   Estimate hadoop = SomeEstimate("hadoop", 0.88);
   hadoop.remaining = Range{absl::Seconds(10)};

@@ -58,8 +58,9 @@ struct Watched {
 };
 
 // One map and one reduce task; reducing begins at 12 s, 4000 bytes are to come.
-Watched AboutToReduce() {
+Watched AboutToReduce(const JobMonitorOptions& options = ClassicIndicators()) {
   Watched job;
+  job.monitor = JobMonitor("job-1", options);
   EXPECT_TRUE(job.Say(0, Opened(1, 1)).ok());
   EXPECT_TRUE(job.Say(0, Started(M(0))).ok());
   EXPECT_TRUE(job.Say(10, Emitted(M(0), {Partition(0, 4000)})).ok());
@@ -147,7 +148,45 @@ TEST(JobMonitor, SaysHowLikelyItIsLate) {
   EXPECT_EQ(now.deadline, At(40));
   ASSERT_TRUE(now.estimate.remaining.has_value());
   ASSERT_TRUE(now.late_probability.has_value());
-  EXPECT_EQ(now.late_probability, LateProbability(*now.estimate.remaining, absl::Seconds(24)));
+  EXPECT_EQ(now.late_probability, LateProbability(now.estimate, absl::Seconds(24)));
+}
+
+// The map phase took 10 s, and nothing else tells what follows.
+TEST(JobMonitor, UntilAKeyGroupHasEndedTheEndIsAGuess) {
+  Watched job = AboutToReduce(JobMonitorOptions());
+  const Estimate guess = job.Tick(13).estimate;
+  ASSERT_TRUE(guess.remaining.has_value());
+  EXPECT_EQ(guess.basis, Basis::kGuess);
+  EXPECT_EQ(guess.known_share, 0);
+  EXPECT_TRUE(job.Say(15, Reduced(R(0), At(15), {Point(1000, 3)})).ok());
+  const Estimate told = job.Tick(16).estimate;
+  ASSERT_TRUE(told.remaining.has_value());
+  EXPECT_EQ(told.basis, Basis::kThisRun);
+  EXPECT_EQ(told.known_share, 1);
+}
+
+TEST(JobMonitor, UntilAKeyGroupHasEndedTheEndRestsOnEarlierRuns) {
+  Watched job = AboutToReduce(JobMonitorOptions());
+  job.monitor.SetPastRuns({PastRun{.map_time = absl::Seconds(10),
+                                   .shuffle_time = absl::Seconds(2),
+                                   .reduce_time = absl::Seconds(20)}});
+  const Estimate before = job.Tick(13).estimate;
+  ASSERT_TRUE(before.remaining.has_value());
+  EXPECT_EQ(before.basis, Basis::kEarlierRuns);
+  EXPECT_EQ(before.known_share, 1);
+}
+
+// The interval reaches down to now: with 0.6 of the median left, 0.61 (late_probability_test.cc).
+TEST(JobMonitor, OfAGuessItIsNotSurelyLate) {
+  const std::optional<absl::Duration> left =
+      Left(AboutToReduce(JobMonitorOptions()).Tick(13).estimate);
+  ASSERT_TRUE(left.has_value());
+  Watched due = AboutToReduce(JobMonitorOptions());
+  EXPECT_TRUE(due.Say(13, JobOpened{.deadline = At(13) + 0.6 * *left}).ok());
+  const std::optional<double> late = due.Tick(13).late_probability;
+  ASSERT_TRUE(late.has_value());
+  EXPECT_GT(*late, 0.55);
+  EXPECT_LT(*late, 0.75);
 }
 
 TEST(JobMonitor, KeepsTheFirstDeadlineAndTakesItAsItIs) {

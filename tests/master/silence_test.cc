@@ -103,10 +103,28 @@ TEST(Silence, IsInTheSnapshotUntilTheJobIsGivenUp) {
   EXPECT_EQ(SilentFor(final), absl::ZeroDuration());
 }
 
-TEST(Silence, LastsOverARestartOfTheMaster) {
+TEST(Silence, CountsFromARestartOfTheMaster) {
   JobMonitor monitor = Monitor();
   monitor.NoteRestart(At(100));
-  EXPECT_EQ(SilentFor(monitor.Tick(At(102))), absl::Seconds(92));
+  EXPECT_EQ(monitor.Tick(At(102)).silent_since, At(100));
+  EXPECT_EQ(SilentFor(monitor.Tick(At(400))), absl::Seconds(300));
+}
+
+TEST(Silence, ThatBeganAfterARestartOfTheMasterCountsFromTheLastReport) {
+  JobMonitor monitor = Monitor();
+  monitor.NoteRestart(At(5));
+  EXPECT_EQ(monitor.Tick(At(22)).silent_since, At(10));
+}
+
+TEST(Silence, EndsWithTheFirstReportAfterARestart) {
+  JobMonitor monitor("job-1", {});
+  Source source;
+  ASSERT_TRUE(monitor.Apply(source.At(0, Opened(2, 1))).ok());
+  ASSERT_TRUE(monitor.Apply(source.At(0, Started(M(0)))).ok());
+  monitor.NoteRestart(At(1000));
+  EXPECT_EQ(monitor.Tick(At(1001)).silent_since, At(1000));
+  ASSERT_TRUE(monitor.Apply(source.At(1002, Read(M(0), 7))).ok());
+  EXPECT_EQ(monitor.Tick(At(1003)).silent_since, std::nullopt);
 }
 
 TEST(Silence, WhileNoMasterListenedEndsNoJob) {

@@ -104,6 +104,23 @@ TEST(JobOfStages, IsEstimatedLive) {
   EXPECT_LT(*Left(snapshot.estimate), absl::Seconds(30));
 }
 
+TEST(JobOfStages, IsAGuessUntilATaskHasEnded) {
+  Query query;
+  query.RunUntil(5);
+  EXPECT_EQ(query.Tick(5).estimate.basis, Basis::kGuess);
+  query.RunUntil(15);
+  EXPECT_EQ(query.Tick(15).estimate.basis, Basis::kThisRun);
+}
+
+TEST(JobOfStages, RestsOnItsEarlierRunsUntilATaskHasEnded) {
+  Query query;
+  query.monitor.SetPastRuns({EarlierRun()});
+  query.RunUntil(5);
+  EXPECT_EQ(query.Tick(5).estimate.basis, Basis::kEarlierRuns);
+  query.RunUntil(15);
+  EXPECT_EQ(query.Tick(15).estimate.basis, Basis::kThisRun);
+}
+
 TEST(JobOfStages, KnowsWhenItsStagesStartAndEnd) {
   Query query;
   query.monitor.SetPastRuns({EarlierRun()});

@@ -63,7 +63,7 @@ class WorkflowTableTest : public ::testing::Test {
         .data_dir = directory_, .disk = store::MakeFileDisk(/*sync=*/false), .hub = hub_.get()});
     ASSERT_TRUE(jobs_->Recover(At(seconds), 1).ok());
     workflows_ = std::make_unique<WorkflowTable>(options_, *jobs_);
-    const auto recovery = workflows_->Recover();
+    const auto recovery = workflows_->Recover(At(seconds));
     ASSERT_TRUE(recovery.ok()) << recovery.status();
     recovery_ = *recovery;
   }
@@ -173,7 +173,7 @@ TEST_F(WorkflowTableTest, AJobThatIsSilentKeepsItsWorkflowStillOverARestart) {
   EXPECT_EQ(silent.estimate.fraction_done, restarted.estimate.fraction_done);
   EXPECT_EQ(silent.children[0].estimate.fraction_done,
             restarted.children[0].estimate.fraction_done);
-  EXPECT_THAT(silent.notes, ElementsAre("job a: no news for 1m41s"));
+  EXPECT_THAT(silent.notes, ElementsAre("job a: no news for 1s"));
   Start(200);
   EXPECT_EQ(Newest("wf").estimate.fraction_done, silent.estimate.fraction_done);
   EXPECT_GT(Newest("wf").children[0].estimate.fraction_done, 0) << "its own bar";
@@ -276,6 +276,36 @@ TEST_F(WorkflowTableTest, AKilledJobWhoseRetryDoesNotComeAfterARestartKillsIt) {
   Tick(100);
   EXPECT_EQ(Newest("wf").state, JobState::kKilled);
   EXPECT_THAT(Newest("wf").message, HasSubstr("job a was killed"));
+}
+
+// Its jobs had nobody to report to, and nobody could be told of a retry.
+TEST_F(WorkflowTableTest, IsNotEndedByTheTimeForWhichItsMasterWasAway) {
+  Plan plan = Chain();
+  plan.retry_within = absl::Seconds(60);
+  ASSERT_TRUE(workflows_->Submit(plan, {}, At(0)).ok());
+  Source a("master", "a-1");
+  Tell(a, 1, Opened(1, 1));
+  Tick(2);
+  Tell(a, 3, Closed(JobOutcome::kFailed));
+  Tick(4);
+  Start(10'000);
+  Tick(10'060);
+  EXPECT_EQ(Newest("wf").at, At(10'060));
+  EXPECT_EQ(Newest("wf").children[0].state, ChildState::kRetryable);
+  Tick(10'062);
+  EXPECT_EQ(Newest("wf").state, JobState::kFailed);
+}
+
+TEST_F(WorkflowTableTest, IsAbandonedByASilenceThatCountsFromTheRestart) {
+  ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(0)).ok());
+  Tick(1);
+  Start(10'000);
+  Tick(10'000 + 15 * 60);
+  EXPECT_EQ(Newest("wf").at, At(10'000 + 15 * 60));
+  EXPECT_EQ(Newest("wf").state, JobState::kRunning);
+  Tick(10'000 + 15 * 60 + 2);
+  EXPECT_EQ(Newest("wf").state, JobState::kAbandoned);
+  EXPECT_EQ(Newest("wf").message, "no news of any job for 15m2s");
 }
 
 TEST_F(WorkflowTableTest, AJobThatIsSeenBeforeItsFirstTickShowsItsStages) {
@@ -576,7 +606,7 @@ TEST_F(WorkflowTableTest, ALogWithoutUseIsSetAside) {
 TEST_F(WorkflowTableTest, ALogOfAnEarlierLayoutKeepsTheMasterFromStarting) {
   for (const char* magic : {"TIDEWFL2", "TIDEWFL4"}) {
     std::ofstream(log(), std::ios::binary) << magic << std::string(100, 'x');
-    const absl::Status status = workflows_->Recover().status();
+    const absl::Status status = workflows_->Recover(At(0)).status();
     EXPECT_THAT(std::string(status.message()), HasSubstr("was written by an earlier version"));
     EXPECT_TRUE(std::filesystem::exists(log())) << "it is left as it is";
   }

@@ -14,9 +14,10 @@ def secrets(tmp_path):
         "reader": "# what it is for\ntoken-of-a-reader\n",
         "stranger": "token-of-nobody-here\n",
         "two": "one\ntwo\n",
+        "marked": "\ufefftoken-of-a-reader\n",
     }.items():
         files[name] = tmp_path / name
-        files[name].write_text(text)
+        files[name].write_text(text, encoding="utf-8")
         files[name].chmod(0o600)
     return files
 
@@ -29,6 +30,7 @@ def guarded(new_master, secrets):
 def test_a_token_opens_the_door(guarded, secrets, monkeypatch):
     assert tidemark.Client(guarded.address, token="token-of-a-reader").list() == []
     assert tidemark.Client(guarded.address, token_file=secrets["reader"]).list() == []
+    assert tidemark.Client(guarded.address, token_file=secrets["marked"]).list() == []
     monkeypatch.setenv("TIDEMARK_TOKEN_FILE", str(secrets["reader"]))
     assert tidemark.Client(guarded.address).list() == []
 

@@ -21,6 +21,14 @@ TEST(SmallFile, GivesTheContents) {
   EXPECT_EQ(*ReadSmallFile(directory.Write("a", "contents\n")), "contents\n");
 }
 
+TEST(SmallFile, LeavesOutAByteOrderMark) {
+  const ScratchDirectory directory;
+  EXPECT_EQ(*ReadSmallFile(directory.Write("a", "\xEF\xBB\xBFtoken\n")), "token\n");
+  EXPECT_EQ(*ReadSmallFile(directory.Write("b", "a\xEF\xBB\xBF")), "a\xEF\xBB\xBF");
+  EXPECT_THAT(std::string(ReadSmallFile(directory.Write("c", "\xEF\xBB\xBF")).status().message()),
+              HasSubstr("The file is empty"));
+}
+
 TEST(SmallFile, NeverWaits) {
   const ScratchDirectory directory;
   const std::string pipe = directory / "pipe";

@@ -79,7 +79,7 @@ TEST(LiveWorkflow, SaysHowLikelyItIsLate) {
   const Snapshot now = live.Tick(Second(0));
   EXPECT_EQ(now.deadline, Second(600));
   ASSERT_TRUE(now.estimate.remaining.has_value());
-  EXPECT_EQ(now.late_probability, LateProbability(*now.estimate.remaining, absl::Minutes(10)));
+  EXPECT_EQ(now.late_probability, LateProbability(now.estimate, absl::Minutes(10)));
   EXPECT_EQ(live.Tick(Second(600)).late_probability, 1);
 }
 
@@ -120,6 +120,29 @@ TEST(LiveWorkflow, ARunningJobsForecastLeadsToTheEndOfTheWhole) {
   EXPECT_NEAR(SecondsOf(snapshot.estimate.remaining), 140, 14);
   EXPECT_THAT(CriticalJobs(snapshot).front(), "a");
   EXPECT_THAT(CriticalJobs(snapshot).back(), "d");
+}
+
+TEST(LiveWorkflow, AGuessOfARunningJobIsNoEvidence) {
+  LiveWorkflow live = Live(Diamond());
+  Snapshot a = Running("a-1", 0, 5, 100);
+  Observe(live, a);
+  EXPECT_EQ(live.Tick(Second(5)).estimate.basis, Basis::kThisRun);
+  EXPECT_GT(live.Tick(Second(5)).estimate.known_share, 0);
+  a.estimate.basis = Basis::kGuess;
+  a.estimate.known_share = 0;
+  Observe(live, a);
+  const Snapshot guess = live.Tick(Second(5));
+  EXPECT_EQ(guess.children[0].estimate.basis, Basis::kGuess);
+  EXPECT_EQ(guess.estimate.basis, Basis::kGuess);
+  EXPECT_EQ(guess.estimate.known_share, 0);
+}
+
+TEST(LiveWorkflow, ARunningJobThatGuessesRestsOnItsEarlierRuns) {
+  LiveWorkflow live = WithRuns(Diamond());
+  Snapshot a = Running("a-1", 0, 5, 100);
+  a.estimate.basis = Basis::kGuess;
+  Observe(live, a);
+  EXPECT_EQ(live.Tick(Second(5)).children[0].estimate.basis, Basis::kEarlierRuns);
 }
 
 // One of the two reduce tasks has a giant among its key groups: it takes 475 s, the other 75. The

@@ -53,6 +53,8 @@ inline Snapshot Running(const std::string& job_id, double start, double at, doub
                       .running_tasks = 4,
                       .started_at = Second(start)}};
   snapshot.estimate.state = EstimateState::kValid;
+  snapshot.estimate.basis = Basis::kThisRun;
+  snapshot.estimate.known_share = 1;
   snapshot.estimate.remaining = Range{.median = absl::Seconds(remaining),
                                       .lower = absl::Seconds(remaining * 0.8),
                                       .upper = absl::Seconds(remaining * 1.5)};

@@ -174,8 +174,8 @@ class JobMonitor {
 
   // The job was restored from its log at `now` by a master that could not hear its sources before:
   // their silence until then does not end the job, which is given up abandon_after later at the
-  // earliest. It is silence all the same: no estimate goes on, and Snapshot::silent_since says so.
-  // From here on the new master's limits hold; none: those of before.
+  // earliest. No estimate goes on all the same, and Snapshot::silent_since says so, counted from
+  // here. From here on the new master's limits hold; none: those of before.
   void NoteRestart(absl::Time now, const std::optional<JobLimits>& limits = {});
   // A part of its log was lost before a restart: a note says so, intervals widen as for events
   // that never came, and no sequence number that a lost tick may have used is used again. Changes

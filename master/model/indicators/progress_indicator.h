@@ -33,6 +33,7 @@ struct ReducePhaseForecast {
   std::optional<absl::Time> ends_at;        // e~(t); may lie before now. Empty: too early to tell
   std::optional<absl::Time> ends_at_lower;  // 90 % interval; empty: none is offered
   std::optional<absl::Time> ends_at_upper;
+  Basis basis = Basis::kThisRun;          // what `ends_at` rests on
   std::vector<ReduceTaskForecast> tasks;  // unfinished ones, by index; empty: no view per task
   std::optional<Evidence> evidence;
   std::shared_ptr<const cost::StagesLeft> left;  // what `tasks` are made of; null: nothing

@@ -341,6 +341,7 @@ ReducePhaseForecast TidemarkIndicator::Expected(const JobRecord& state, absl::Ti
   if (forecast.ends_at) return forecast;
   const cost::FixedDraws& draws = cost::FixedDraws::For(state.reduce_tasks().size());
   std::optional<cost::Draws> seconds = cost::SecondsByPastRuns(state, now, state.past_runs, draws);
+  forecast.basis = seconds ? Basis::kEarlierRuns : Basis::kGuess;
   if (!seconds) {
     seconds = cost::SecondsByBytesRead(state, now, draws);
     if (auto map_side = cost::SecondsByMapSide(state, now, draws)) {

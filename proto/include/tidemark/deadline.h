@@ -3,7 +3,7 @@
 //   07:30                  by the clock on the wall: the first time after the job began
 //   2026-11-26 07:30       likewise, on that day
 //   2026-11-26T07:30:00Z   an instant, with its offset from UTC
-//   2h30m                  so long after the job began
+//   2h30m, 1d12h           so long after the job began; days are whole and of 24 h
 //
 // The first two are of the clocks where the master runs, daylight saving time included; the others
 // mean the same everywhere. A job takes the deadline that its application master names, else that

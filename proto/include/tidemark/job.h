@@ -87,7 +87,7 @@ enum class EstimateState : std::uint8_t {
 // The strongest evidence that an estimate rests on.
 enum class Basis : std::uint8_t {
   kUnknown,
-  // Other jobs, or nothing.
+  // Other jobs, how far the job is with its input, or nothing: no result that is like what is left.
   kGuess,
   // A profile, or earlier runs of the job.
   kEarlierRuns,
@@ -114,11 +114,16 @@ struct Estimate {
   friend bool operator==(const Estimate&, const Estimate&) = default;
 };
 
-// The probability that what has `remaining` takes longer than `left`, as often as jobs were late
-// that far from the median in half-widths of the range (bench/RESULTS.md). 0.001..0.999, since no
-// forecast is certain; 1 when nothing is left. Empty: the range has no bounds, or they contradict
-// each other. O(1).
-std::optional<double> LateProbability(const Range& remaining, absl::Duration left);
+// The probability that what remains takes longer than `left`, no surer than the estimate is:
+//
+//   k * measured + (1 - k) * said,    k = known_share if this run tells the end, else 0
+//
+// measured: as often as jobs were late so many half-widths of the interval from the median
+// (bench/RESULTS.md). said: what the interval itself says of a guess or of earlier runs, log-normal
+// to either side of the median, with 5 % beyond each bound. 0.001..0.999, since no forecast is
+// certain; 1 when nothing is left. Empty: there is no interval, or its bounds contradict each
+// other. O(1).
+std::optional<double> LateProbability(const Estimate& estimate, absl::Duration left);
 
 // What rarely changes while a job runs. Empty text: not reported.
 struct JobInfo {
@@ -415,7 +420,8 @@ struct Snapshot {
   std::optional<absl::Time> ended_at;
   Estimate estimate;
   Counts counts;
-  // Reports are due since then. Empty: they come as they should.
+  // Reports are due since then; not before the master that makes the snapshot could hear them.
+  // Empty: they come as they should.
   std::optional<absl::Time> silent_since;
   // What a person should know, such as a job that has not reported; one sentence each.
   std::vector<std::string> notes;

@@ -14,7 +14,7 @@ import { Waits } from "./waits";
 import { WhatIf } from "./what_if";
 
 const BASES: Record<string, string> = {
-  BASIS_GUESS: "other jobs, or nothing: little more than a guess",
+  BASIS_GUESS: "a guess: other jobs, or how far it is with its input",
   BASIS_EARLIER_RUNS: "a profile or earlier runs of it",
   BASIS_THIS_RUN: "what this run has shown",
 };
@@ -201,7 +201,7 @@ function Headline({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) 
       {(snapshot.notes ?? []).filter((note) => !words.warnings?.includes(note)).map((note) => <p key={note} dir="auto">{note}</p>)}
       <TaskCounts snapshot={snapshot} />
       <dl>
-        {words.step && <div><dt>Where it is</dt><dd title={STEP_TITLE}>{words.step}</dd></div>}
+        {words.step && <div><dt>{snapshot.final ? "Where it was" : "Where it is"}</dt><dd title={STEP_TITLE}>{words.step}</dd></div>}
         <div><dt>Started</dt><dd title="When it was submitted or first heard of">{clock(snapshot.started_at)}</dd></div>
         {basis && <div><dt>The estimate rests on</dt><dd title="The strongest evidence there is">{basis}</dd></div>}
         {snapshot.info?.user && <div><dt>User</dt><dd dir="auto">{snapshot.info.user}</dd></div>}

@@ -152,6 +152,8 @@ final class Settings {
     if (file.length() > TOKEN_BYTES_MAX) {
       throw new IOException(TOKEN_FILE + ": " + file + " is too large for a token");
     }
-    return new String(Files.readAllBytes(file.toPath()), StandardCharsets.UTF_8).trim();
+    final String text = new String(Files.readAllBytes(file.toPath()), StandardCharsets.UTF_8);
+    // Editors on Windows begin a file with a byte order mark.
+    return (text.startsWith("\uFEFF") ? text.substring(1) : text).trim();
   }
 }

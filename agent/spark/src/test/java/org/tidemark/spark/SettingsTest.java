@@ -63,6 +63,14 @@ public class SettingsTest {
   }
 
   @Test
+  public void aByteOrderMarkBeforeTheTokenIsLeftOut() throws Exception {
+    final File token = folder.newFile();
+    Files.write(token.toPath(), "\uFEFFsecret\n".getBytes("UTF-8"));
+    conf.put(Settings.TOKEN_FILE, token.getPath());
+    assertEquals("secret", drivers().toTell().get("token"));
+  }
+
+  @Test
   public void aMissingTokenFileIsAnErrorAtTheDriver() {
     conf.put(Settings.TOKEN_FILE, "/no/such/file");
     assertThrows(IOException.class, this::drivers);
