@@ -120,9 +120,11 @@ std::vector<std::string> RenderStageTable(const Snapshot& snapshot, const TableO
   if (options.is_wide) heading.insert(heading.end(), {"TASK TIME", "BOTTLENECK"});
   heading.push_back("STATE");
   std::vector<Row> rows = {std::move(heading)};
-  for (const StageProgress& stage : snapshot.stages) {
+  const std::vector<std::string> names = StageNames(snapshot, options.text);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const StageProgress& stage = snapshot.stages[i];
     const bool is_done = stage.state == StageState::kDone || stage.state == StageState::kSkipped;
-    Row row = {StageName(snapshot, stage.id, options.text),
+    Row row = {names[i],
                fmt::format("{} %", ShownPercent(stage.fraction_done, is_done)),
                fmt::format("{}/{}", stage.finished_tasks, stage.tasks),
                fmt::to_string(stage.running_tasks), fmt::to_string(stage.failed_attempts)};
@@ -181,11 +183,12 @@ std::vector<std::string> RenderEstimate(const Outcome& outcome, const TableOptio
   const bool has_jobs = !snapshot.children.empty();
   std::vector<Row> rows = {
       {has_jobs && snapshot.stages.empty() ? "JOB" : "STAGE", "STARTS", "ENDS", ""}};
-  for (const StageProgress& stage : snapshot.stages) {
+  const std::vector<std::string> names = StageNames(snapshot, options.text);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const StageProgress& stage = snapshot.stages[i];
     const std::string job =
         has_jobs ? NameOfChild(snapshot, stage.id.child, options.text) + "/" : "";
-    rows.push_back({job + StageName(snapshot, stage.id, options.text),
-                    DurationOr(stage.starts_in, "-"), DurationOr(stage.ends_in, "-"),
+    rows.push_back({job + names[i], DurationOr(stage.starts_in, "-"), DurationOr(stage.ends_in, "-"),
                     Criticality(stage.is_critical, stage.bottleneck, options.text)});
   }
   for (const Child& child : snapshot.children) {

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "cli/console/duration_text.h"
 #include "cli/console/text.h"
@@ -36,6 +39,12 @@ const StageInfo* InfoOf(const Snapshot& snapshot, StageId id) {
       std::lower_bound(snapshot.stage_infos.begin(), snapshot.stage_infos.end(), id,
                        [](const StageInfo& stage, StageId wanted) { return stage.id < wanted; });
   return place != snapshot.stage_infos.end() && place->id == id ? &*place : nullptr;
+}
+
+// Those that do not exist yet are counted from 0, too.
+std::string NumberText(StageId id) {
+  if (id.stage < kExpectedStages) return fmt::format("stage {}", id.stage);
+  return fmt::format("expected stage {}", id.stage - kExpectedStages);
 }
 
 StageKind KindOf(const Snapshot& snapshot, StageId id) {
@@ -278,8 +287,27 @@ std::vector<std::string> FailureTexts(const Snapshot& snapshot, const TextOption
 
 std::string StageName(const Snapshot& snapshot, StageId id, const TextOptions& options) {
   const StageInfo* info = InfoOf(snapshot, id);
-  if (info == nullptr || info->name.empty()) return fmt::format("stage {}", id.stage);
+  if (info == nullptr || info->name.empty()) return NumberText(id);
   return Printable(info->name, options.unicode);
+}
+
+std::vector<std::string> StageNames(const Snapshot& snapshot, const TextOptions& options) {
+  std::vector<std::string> names;
+  for (const StageProgress& stage : snapshot.stages) {
+    names.push_back(StageName(snapshot, stage.id, options));
+  }
+  std::map<std::pair<std::uint32_t, std::string_view>, std::vector<std::size_t>> places;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    places[{snapshot.stages[i].id.child, names[i]}].push_back(i);
+  }
+  std::vector<std::size_t> repeated;
+  for (const auto& [name, at] : places) {
+    if (at.size() > 1) repeated.insert(repeated.end(), at.begin(), at.end());
+  }
+  for (const std::size_t i : repeated) {
+    names[i] += fmt::format(" ({})", NumberText(snapshot.stages[i].id));
+  }
+  return names;
 }
 
 std::string TaskText(const Snapshot& snapshot, const NamedTask& task, const TextOptions& options) {
@@ -481,9 +509,11 @@ std::vector<Part> PartsOf(const Snapshot& snapshot, const TextOptions& options) 
                      .has_started = true});
   }
   const std::size_t most = parts.size() + kStagesShown;
-  for (const StageProgress& stage : snapshot.stages) {
+  const std::vector<std::string> names = StageNames(snapshot, options);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const StageProgress& stage = snapshot.stages[i];
     if (stage.state != StageState::kRunning || parts.size() == most) continue;
-    parts.push_back({.name = StageName(snapshot, stage.id, options),
+    parts.push_back({.name = names[i],
                      .state = EndText(stage.ends_in, options),
                      .fraction_done = stage.fraction_done,
                      .is_running = true,

@@ -83,6 +83,32 @@ TEST(StageTable, NamesTheJobsOfAWorkflow) {
               AllOf(StartsWith("parse  map"), HasSubstr("100 %"), HasSubstr("done")));
 }
 
+TEST(StageTable, TellsStagesOfOneNameApart) {
+  Snapshot query = Query();
+  query.stages.resize(3);
+  query.stages.push_back({.id = {0, kExpectedStages + 1}, .state = StageState::kExpected});
+  query.stage_infos = {{.id = {0, 0}, .name = "scan"},
+                       {.id = {0, 1}, .name = "join"},
+                       {.id = {0, 2}, .name = "scan"},
+                       {.id = {0, kExpectedStages + 1}, .name = "scan"}};
+  const auto lines = RenderStageTable(query, {.width = 120});
+  ASSERT_THAT(lines, SizeIs(5));
+  EXPECT_THAT(lines[1], StartsWith("scan (stage 0) "));
+  EXPECT_THAT(lines[2], StartsWith("join  "));
+  EXPECT_THAT(lines[3], StartsWith("scan (stage 2) "));
+  EXPECT_THAT(lines[4], StartsWith("scan (expected stage 1) "));
+}
+
+// The first column does that already.
+TEST(StageTable, DoesNotNumberStagesOfDifferentJobs) {
+  Snapshot snapshot = Visits();
+  snapshot.stage_infos = {{.id = {1, 0}, .name = "map"}, {.id = {2, 0}, .name = "map"}};
+  snapshot.stages = {{.id = {1, 0}}, {.id = {2, 0}}};
+  const auto lines = RenderStageTable(snapshot, {.width = 120});
+  EXPECT_THAT(lines[1], StartsWith("parse  map    0 %"));
+  EXPECT_THAT(lines[2], StartsWith("count  map    0 %"));
+}
+
 TEST(StageTable, SaysThatThereAreNone) {
   EXPECT_THAT(RenderStageTable({}, {}), ElementsAre("no stages"));
 }
