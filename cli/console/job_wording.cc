@@ -155,14 +155,19 @@ std::string DoneText(std::uint64_t finished, std::uint64_t all, const char* what
   return fmt::format("{} of {} {} done", finished, all, what);
 }
 
-// Of a group of stages, which has no interval: whether most of the work left is known, and makes
-// what is shown about right.
+// Of a group of stages: whether what is shown is about right wherever in its interval it ends; of
+// one without an interval, where most of the work left is known.
 bool IsGroupPercentTold(double shown, absl::Duration elapsed, const std::optional<Range>& left,
                         double known_share) {
-  if (known_share < kKnownShareMin) return false;
+  const bool has_interval = left && left->lower && left->upper;
+  if (!has_interval && known_share < kKnownShareMin) return false;
   if (!left) return true;
-  const double whole = absl::ToDoubleSeconds(elapsed + left->median);
-  return !(whole > 0) || std::abs(absl::ToDoubleSeconds(elapsed) / whole - shown) <= kPercentOffMax;
+  const auto is_right = [&](absl::Duration end) {
+    const double whole = absl::ToDoubleSeconds(elapsed + end);
+    return !(whole > 0) ||
+           std::abs(absl::ToDoubleSeconds(elapsed) / whole - shown) <= kPercentOffMax;
+  };
+  return has_interval ? is_right(*left->lower) && is_right(*left->upper) : is_right(left->median);
 }
 
 std::uint32_t CountOf(const Snapshot& snapshot, StageState state) {
@@ -194,8 +199,24 @@ std::string StartText(const std::optional<Range>& starts_in, const TextOptions& 
   return "starts in " + AboutText(known, options);
 }
 
-std::string EndText(const std::optional<Range>& ends_in, const TextOptions& options) {
-  return ends_in ? KnownWords(Known(*ends_in), options).about : "running";
+RemainingWords EndWords(const std::optional<Range>& ends_in, const TextOptions& options) {
+  return ends_in ? KnownWords(Known(*ends_in), options) : RemainingWords{.about = "running"};
+}
+
+// Nothing that has run backs it.
+RemainingWords AsGuess(RemainingWords words) {
+  words.joint = " ";
+  if (words.detail.empty()) {
+    words.detail = "(a guess)";
+  } else {
+    words.detail.insert(words.detail.size() - 1, ", a guess");
+  }
+  return words;
+}
+
+RemainingWords EstimatedWords(const Estimate& estimate, const TextOptions& options) {
+  RemainingWords words = EndWords(estimate.remaining, options);
+  return estimate.remaining && estimate.basis == Basis::kGuess ? AsGuess(std::move(words)) : words;
 }
 
 Part PartOf(const Child& child, const TextOptions& options) {
@@ -229,9 +250,12 @@ Part PartOf(const Child& child, const TextOptions& options) {
       part.state = StartText(child.starts_in, options);
       part.has_started = false;
       break;
-    case ChildState::kRunning:
-      part.state = EndText(child.estimate.remaining, options);
+    case ChildState::kRunning: {
+      RemainingWords words = EstimatedWords(child.estimate, options);
+      part.state = std::move(words.about);
+      part.detail = std::move(words.detail);
       break;
+    }
     case ChildState::kUnknown:
       break;
   }
@@ -338,7 +362,7 @@ std::string StageStateText(const StageProgress& stage, const TextOptions& option
     case StageState::kFailed:
       return "failed";
     case StageState::kRunning:
-      return EndText(stage.ends_in, options);
+      return EndWords(stage.ends_in, options).about;
     case StageState::kPending:
     case StageState::kUnknown:
       break;
@@ -444,7 +468,7 @@ RemainingWords DescribeRemaining(const Snapshot& snapshot, const Estimate& estim
   if (!estimate.remaining || estimate.remaining->median == absl::InfiniteDuration()) {
     return {.about = "remaining time unknown"};
   }
-  return KnownWords(Known(*estimate.remaining), options);
+  return EstimatedWords(estimate, options);
 }
 
 std::vector<Step> StepsOf(const Snapshot& snapshot) {
@@ -499,8 +523,10 @@ std::vector<Part> PartsOf(const Snapshot& snapshot, const TextOptions& options) 
   for (const Group& group : snapshot.groups) {
     if (group.state != JobState::kRunning || parts.size() == kGroupsShown) continue;
     const std::string name = group.name.empty() ? group.group : group.group + " " + group.name;
+    RemainingWords words = EndWords(group.ends_in, options);
     parts.push_back({.name = Printable(name, options.unicode),
-                     .state = EndText(group.ends_in, options),
+                     .state = std::move(words.about),
+                     .detail = std::move(words.detail),
                      .fraction_done = group.fraction_done,
                      .is_percent_told = IsGroupPercentTold(
                          group.fraction_done, snapshot.at - group.started_at.value_or(snapshot.at),
@@ -513,8 +539,10 @@ std::vector<Part> PartsOf(const Snapshot& snapshot, const TextOptions& options) 
   for (std::size_t i = 0; i < names.size(); ++i) {
     const StageProgress& stage = snapshot.stages[i];
     if (stage.state != StageState::kRunning || parts.size() == most) continue;
+    RemainingWords words = EndWords(stage.ends_in, options);
     parts.push_back({.name = names[i],
-                     .state = EndText(stage.ends_in, options),
+                     .state = std::move(words.about),
+                     .detail = std::move(words.detail),
                      .fraction_done = stage.fraction_done,
                      .is_running = true,
                      .has_started = true,
