@@ -218,6 +218,31 @@ TEST(EstimateTable, ShowsJobsBesideTheStagesOfOthers) {
   EXPECT_THAT(lines[3], HasSubstr("load          -       5 s"));
 }
 
+TEST(EstimateTable, SaysHowAJobEndedAndThatNothingIsLeft) {
+  Outcome outcome = {.snapshot = Visits()};
+  outcome.snapshot.state = JobState::kKilled;
+  outcome.snapshot.is_final = true;
+  outcome.snapshot.message = "the workflow was cancelled";
+  EXPECT_THAT(RenderEstimate(outcome, {.width = 120}),
+              ElementsAre("page visits: killed (the workflow was cancelled); nothing of it is left "
+                          "to estimate"));
+  outcome.snapshot = Succeeded();
+  EXPECT_THAT(RenderEstimate(outcome, {.width = 120}),
+              ElementsAre("two-path: succeeded; nothing of it is left to estimate"));
+}
+
+TEST(EstimateTable, SaysWhichJobsOfAWorkflowHaveEnded) {
+  Outcome outcome = {.snapshot = Visits()};
+  outcome.snapshot.children[2].state = ChildState::kCancelled;
+  outcome.snapshot.children[2].starts_in.reset();
+  outcome.snapshot.children[2].estimate.remaining.reset();
+  const auto lines = RenderEstimate(outcome, {.width = 120});
+  ASSERT_THAT(lines, SizeIs(6));
+  EXPECT_EQ(lines[2], "parse    -       -      done");
+  EXPECT_EQ(lines[3], "count    -       1 min  critical path");
+  EXPECT_EQ(lines[4], "revenue  -       -      cancelled");
+}
+
 // Of a job that is no plan nobody knows how busy its slots are.
 TEST(EstimateTable, LeavesOutWhatIsNotKnown) {
   Outcome outcome = Planned(absl::Seconds(20));

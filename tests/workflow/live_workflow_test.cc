@@ -722,6 +722,8 @@ TEST(LiveWorkflow, NothingChangesOnceItIsCancelled) {
   EXPECT_EQ(update({.add_jobs = {test::JobNamed("f")}}).message(), "workflow wf was cancelled");
   EXPECT_TRUE(absl::IsFailedPrecondition(update({.cancel_jobs = {"a"}})));
   EXPECT_TRUE(absl::IsFailedPrecondition(live.Attach("a", "a-2").status()));
+  EXPECT_EQ(live.Estimate(Second(1), {}).status().message(),
+            "workflow wf was cancelled; nothing of it is left to estimate");
   EXPECT_TRUE(update({.cancel = true}).ok()) << "it may be said again";
   EXPECT_TRUE(update({.add_jobs = {test::JobNamed("e")}}).ok()) << "so may what came before";
 }
