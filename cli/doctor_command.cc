@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
@@ -15,6 +16,7 @@
 #include "cli/commands.h"
 #include "cli/console/text.h"
 #include "cli/dialled_address.h"
+#include "cli/directory_holder.h"
 #include "cli/exit_code.h"
 #include "cli/master_health.h"
 #include "cli/master_trouble.h"
@@ -143,6 +145,26 @@ void CheckOtherAddresses(const ServeConfig& config, Report& report) {
   }
 }
 
+// No master answers, and the process has the data directory.
+void TellOfHolder(const MasterOptions& options, std::int64_t process, bool is_address_free,
+                  const std::string& reason, Report& report) {
+  const std::string& folder = options.data_dir;
+  const std::string& address = options.listen_address;
+  if (is_address_free) {
+    return report.Fail(
+        "master", fmt::format("process {} has {}, but nothing listens at {}: a master that is "
+                              "about to start or to end, or one with another address; wait for it, "
+                              "end it, or name another data_dir",
+                              process, folder, address));
+  }
+  report.Fail("master",
+              fmt::format("process {} has {} and does not answer at {} ({}): a master that hangs, has "
+                          "more to do than it can, or was started with other settings; its log says "
+                          "more. If it stays so, end it (kill {}, at last kill -9) and start it "
+                          "again: it goes on with its jobs",
+                          process, folder, address, reason, process));
+}
+
 // Whether a master answers at the address; if not, whether one could run.
 void CheckAddress(const ServeConfig& config, const ClientSecurity& given, Report& report) {
   const MasterOptions& options = config.master;
@@ -151,18 +173,24 @@ void CheckAddress(const ServeConfig& config, const ClientSecurity& given, Report
   const auto serves = TakesReports(DialledAddress(address), security);
   if (serves.ok()) return TellOfMaster(options, *serves, security, report);
   const absl::Status can_listen = transport::CanListen(address);
-  if (can_listen.ok()) {
-    report.Fine("master", fmt::format("none runs at {}; the address is free", address));
-    return CheckOtherAddresses(config, report);
-  }
-  if (!options.tls.client_ca_file.empty() && given.certificate_file.empty()) {
+  const bool is_stranger = !options.tls.client_ca_file.empty() && given.certificate_file.empty();
+  if (!can_listen.ok() && is_stranger) {
     return report.Warn("master",
                        fmt::format("{} is in use, by a master or by something else: with "
                                    "tls.client_ca, only --tls-certificate and --tls-key can tell",
                                    address));
   }
-  report.Fail("master", fmt::format("{}; what is there does not answer as a master: {}",
-                                    std::string(can_listen.message()), ReasonOf(serves.status())));
+  if (const auto holder = HolderOf(options.data_dir)) {
+    return TellOfHolder(options, *holder, can_listen.ok(), ReasonOf(serves.status()), report);
+  }
+  if (can_listen.ok()) {
+    report.Fine("master", fmt::format("none runs at {}; the address is free", address));
+    return CheckOtherAddresses(config, report);
+  }
+  report.Fail("master",
+              fmt::format("{}; what is there does not answer as a master: {}. If it is a master "
+                          "that hangs, start it anew; else name another address",
+                          std::string(can_listen.message()), ReasonOf(serves.status())));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/console/deadline_wording.h"
 #include "cli/console/duration_text.h"
@@ -94,11 +95,13 @@ web::v1::JobWords WebWordsOf(const Snapshot& snapshot) {
     words.add_warnings(warning);
   }
   if (snapshot.is_final) words.set_accuracy(AccuracyText(snapshot, estimate.indicator));
-  for (const StageProgress& stage : snapshot.stages) {
+  const std::vector<std::string> names = console::StageNames(snapshot, kText);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const StageProgress& stage = snapshot.stages[i];
     web::v1::StageWords& added = *words.add_stages();
     added.mutable_id()->set_child(stage.id.child);
     added.mutable_id()->set_stage(stage.id.stage);
-    added.set_name(console::StageName(snapshot, stage.id, kText));
+    added.set_name(names[i]);
     added.set_state(console::StageStateText(snapshot, stage, kText));
   }
   if (!snapshot.children.empty()) {

@@ -15,6 +15,7 @@
 #include "cli/at_master.h"
 #include "cli/commands.h"
 #include "cli/console/job_table.h"
+#include "cli/console/text.h"
 #include "cli/exit_code.h"
 #include "cli/plan_estimate.h"
 #include "cli/plan_file.h"
@@ -152,6 +153,15 @@ std::vector<std::string> OtherwiseBy(const WhatIfArguments& arguments) {
   return options;
 }
 
+std::string HowItEnded(const Snapshot& job) {
+  const char* const how = job.state == JobState::kFailed      ? "has failed"
+                          : job.state == JobState::kKilled    ? "was killed"
+                          : job.state == JobState::kAbandoned ? "was abandoned"
+                                                              : "has ended";
+  if (job.message.empty()) return how;
+  return fmt::format("{} ({})", how, console::Printable(job.message, /*unicode=*/true));
+}
+
 // Why the master has refused what was asked of this job, in the words of the command; empty: in the
 // words of the master.
 std::string WhyRefused(const WhatIfArguments& arguments, const Snapshot& job) {
@@ -160,9 +170,9 @@ std::string WhyRefused(const WhatIfArguments& arguments, const Snapshot& job) {
   if (options.empty()) return "";
   if (job.is_final) {
     return fmt::format(
-        "{} has ended, so {} can change nothing; leave {} out to see how it ended, or ask about a "
+        "{} {}, so {} can change nothing; leave {} out to see how it ended, or ask about a "
         "plan or an event log of Spark, which are files",
-        id, fmt::join(options, " and "), options.size() == 1 ? "it" : "them");
+        id, HowItEnded(job), fmt::join(options, " and "), options.size() == 1 ? "it" : "them");
   }
   const bool is_workflow = job.info && job.info->kind == JobKind::kWorkflow;
   if (is_workflow && !arguments.executors.empty()) {

@@ -71,13 +71,23 @@ std::string FolderOf(const std::string& path) {
 
 absl::Status CanListenAtPath(const std::string& address, const std::string& path) {
   sockaddr_un name = {.sun_family = AF_UNIX};
-  if (path.size() >= sizeof name.sun_path) return CannotListen(address, "its path is too long");
-  if (access(FolderOf(path).c_str(), W_OK | X_OK) != 0) {
-    return CannotListen(address, std::strerror(errno));
+  static_assert(sizeof name.sun_path == kUnixPathBytesMax + 1);
+  if (const std::string fault = UnixPathFault(path); !fault.empty()) {
+    return CannotListen(address, fault);
+  }
+  const std::string folder = FolderOf(path);
+  if (access(folder.c_str(), W_OK | X_OK) != 0) {
+    const int error = errno;
+    const char* const advice = error == ENOENT ? "make it, or use another path"
+                                               : "use a folder that this user may write to";
+    return CannotListen(address,
+                        fmt::format("folder {}: {}; {}", folder, std::strerror(error), advice));
   }
   struct stat facts {};
   if (lstat(path.c_str(), &facts) != 0) return absl::OkStatus();
-  if (!S_ISSOCK(facts.st_mode)) return CannotListen(address, "it is something else than a socket");
+  if (!S_ISSOCK(facts.st_mode)) {
+    return CannotListen(address, "there is something else than a socket; use another path");
+  }
   path.copy(name.sun_path, path.size());
   const Socket trial(AF_UNIX);
   // One that a process has left behind is replaced.

@@ -1,5 +1,7 @@
 #include "transport/host_port.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <system_error>
@@ -36,6 +38,18 @@ std::optional<HostPort> ParseHostPort(std::string_view address) {
 std::optional<std::string> UnixPathOf(std::string_view address) {
   if (!address.starts_with(kUnix) || address.size() == kUnix.size()) return std::nullopt;
   return std::string(address.substr(kUnix.size()));
+}
+
+std::string UnixPathFault(std::string_view path) {
+  if (path.size() > kUnixPathBytesMax) {
+    return fmt::format(
+        "its path has {} bytes, that of a socket may have {}; use a shorter one, such as "
+        "/run/tidemark.sock, or host:port",
+        path.size(), kUnixPathBytesMax);
+  }
+  if (path.ends_with('/')) return "its path ends with /; name a file in that folder";
+  if (path.find('\0') != std::string_view::npos) return "its path has a zero byte; leave it out";
+  return "";
 }
 
 }  // namespace tidemark::transport

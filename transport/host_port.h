@@ -1,6 +1,7 @@
 // Where somebody listens, as text: host:port or unix:PATH. Pure.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,5 +20,10 @@ std::optional<HostPort> ParseHostPort(std::string_view address);
 
 // The path of unix:PATH; empty: there is none.
 std::optional<std::string> UnixPathOf(std::string_view address);
+
+// What fits into sockaddr_un, with a zero behind it.
+inline constexpr std::size_t kUnixPathBytesMax = 107;
+// Why no socket can have this path, and what to do; empty: one can.
+std::string UnixPathFault(std::string_view path);
 
 }  // namespace tidemark::transport

@@ -2,14 +2,29 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
+
 #include "transport/host_port.h"
 #include "transport/local_address.h"
 
 namespace tidemark::transport {
+namespace {
+
+// As much of it as shows which one is meant.
+std::string Quoted(const std::string& address) {
+  constexpr std::size_t kBytesMax = 60;
+  return address.size() <= kBytesMax ? address : address.substr(0, kBytesMax) + "...";
+}
+
+}  // namespace
 
 absl::Status CheckListenAddress(const std::string& address, bool allow_insecure_remote,
                                 Protection protection) {
-  if (UnixPathOf(address)) return absl::OkStatus();
+  if (const auto path = UnixPathOf(address)) {
+    const std::string fault = UnixPathFault(*path);
+    if (fault.empty()) return absl::OkStatus();
+    return absl::InvalidArgumentError(fmt::format("listen address {}: {}", Quoted(address), fault));
+  }
   if (!ParseHostPort(address)) {
     const std::size_t colon = address.rfind(':');
     const bool has_port =

@@ -16,7 +16,13 @@
 namespace tidemark::cli {
 namespace {
 
-absl::Status UnknownSetting(const std::string& where, const std::string& key) {
+// `is_shown`: whether people read it. To look for what else may have been meant takes about 40 us,
+// and a megabyte of text has room for 60,000 settings.
+absl::Status UnknownSetting(const std::string& where, const std::string& key, bool is_shown) {
+  if (!is_shown) {
+    return absl::InvalidArgumentError(
+        fmt::format("{}: unknown setting {}", where, key.substr(0, 100)));
+  }
   std::vector<std::string> keys;
   for (const Setting& known : AllSettings()) {
     keys.push_back(known.key);
@@ -32,14 +38,15 @@ absl::Status UnknownSetting(const std::string& where, const std::string& key) {
                   meant.empty() ? "; docs/serve.md lists them all" : meant));
 }
 
-// `where` is the beginning of the message: a line of a file, or an option.
+// `where` is the beginning of the message: a line of a file, or an option. `is_shown`: whether
+// people read it.
 absl::Status Set(const std::string& where, const std::string& folder, const YamlEntry& entry,
-                 ServeConfig& config) {
+                 bool is_shown, ServeConfig& config) {
   if (!entry.fault.empty()) {
     return absl::InvalidArgumentError(fmt::format("{}: {}", where, entry.fault));
   }
   const Setting* setting = FindSetting(entry.key);
-  if (setting == nullptr) return UnknownSetting(where, entry.key);
+  if (setting == nullptr) return UnknownSetting(where, entry.key, is_shown);
   if (entry.is_list != setting->is_list || entry.words.empty()) {
     return absl::InvalidArgumentError(
         fmt::format("{}: {} must be {}", where, entry.key, setting->allowed));
@@ -76,6 +83,7 @@ class Faults {
       if (count_ <= kShownMax) lines_.push_back(console::Printable(line, /*unicode=*/true));
     }
   }
+  bool has_room() const { return count_ < kShownMax; }
   // Settings that have a default in the place of what was meant.
   const std::set<std::string>& wrong() const { return wrong_; }
   absl::Status All() const {
@@ -105,7 +113,7 @@ ServeConfig Parse(const std::string& text, const std::string& file,
   if (!entries.ok()) return config;
   const auto set = [&](const std::string& where, const std::string& folder,
                        const YamlEntry& entry) {
-    faults.AddOf(entry.key, Set(where, folder, entry, config));
+    faults.AddOf(entry.key, Set(where, folder, entry, faults.has_room(), config));
   };
   for (const YamlEntry& entry : *entries) {
     set(fmt::format("{}:{}", file, entry.line), FolderOf(file), entry);

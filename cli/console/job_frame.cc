@@ -223,7 +223,10 @@ void Frame::AddParts() {
     line.Add(Style::kPlain, PadRight(Clip(part.name, names, options_.unicode), names + 1));
     AddBar(part.is_percent_told ? ShownFraction(part.fraction_done, part.has_succeeded) : 0,
            part.style, columns, PercentText(part), line);
-    Add(line.Add(Style::kDim, "  " + part.state));
+    line.Add(Style::kDim, "  " + part.state);
+    const std::string detail = part.detail.empty() ? "" : " " + part.detail;
+    if (line.columns() + Columns(detail) <= options_.width) line.Add(Style::kDim, detail);
+    Add(line);
   }
   const bool is_workflow = !snapshot_.children.empty();
   std::uint64_t running = 0;

@@ -10,11 +10,12 @@
 //   page visits · 1 of 4 jobs done · 1 min 12 s
 //   ██████████▍░░░░░░░░░░░░░░░░  41 %  ≈ 3 min 20 s left (2 min 50 s – 4 min 10 s)
 //   * parse     ██████████ 100 %  done
-//   * count     ███░░░░░░░  31 %  ≈ 1 min left
+//   * count     ███░░░░░░░  31 %  ≈ 1 min left (50 s – 1 min 10 s)
 //     revenue   ░░░░░░░░░░   0 %  starts in ≈ 40 s
 //   * critical path: a delay here delays the workflow
 //
-// On a narrow terminal the remaining time gets a line of its own and long sentences are folded.
+// On a narrow terminal the remaining time gets a line of its own, that of a part has no interval, and
+// long sentences are folded.
 #pragma once
 
 #include <string>

@@ -59,6 +59,11 @@ std::string DurationOr(const std::optional<Range>& range, const char* otherwise)
   return range ? DurationText(range->median) : otherwise;
 }
 
+bool HasEnded(const Child& child) {
+  return child.state == ChildState::kSucceeded || child.state == ChildState::kFailed ||
+         child.state == ChildState::kCancelled;
+}
+
 // Of those that wait for each other; one that only holds the slots of others is not on it.
 constexpr char kCriticalPath[] = "critical path";
 
@@ -138,9 +143,11 @@ std::vector<std::string> RenderStageTable(const Snapshot& snapshot, const TableO
   if (options.is_wide) heading.insert(heading.end(), {"TASK TIME", "BOTTLENECK"});
   heading.push_back("STATE");
   std::vector<Row> rows = {std::move(heading)};
-  for (const StageProgress& stage : snapshot.stages) {
+  const std::vector<std::string> names = StageNames(snapshot, options.text);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const StageProgress& stage = snapshot.stages[i];
     const bool is_done = stage.state == StageState::kDone || stage.state == StageState::kSkipped;
-    Row row = {StageName(snapshot, stage.id, options.text),
+    Row row = {names[i],
                fmt::format("{} %", ShownPercent(stage.fraction_done, is_done)),
                fmt::format("{}/{}", stage.finished_tasks, stage.tasks),
                fmt::to_string(stage.running_tasks), fmt::to_string(stage.failed_attempts)};
@@ -188,6 +195,15 @@ std::vector<std::string> RenderTaskTable(const Snapshot& snapshot, const TableOp
 
 std::vector<std::string> RenderEstimate(const Outcome& outcome, const TableOptions& options) {
   const Snapshot& snapshot = outcome.snapshot;
+  if (snapshot.is_final) {
+    std::string how = StateName(snapshot);
+    if (!snapshot.message.empty()) {
+      how += fmt::format(" ({})", Printable(snapshot.message, options.text.unicode));
+    }
+    return {TableLine(fmt::format("{}: {}; nothing of it is left to estimate",
+                                  JobTitle(snapshot, options.text), how),
+                      options)};
+  }
   RemainingWords remaining = DescribeRemaining(snapshot, snapshot.estimate, options.text);
   const bool has_begun = snapshot.state != JobState::kQueued;
   if (!has_begun && remaining.about.ends_with(kLeft)) {
@@ -199,21 +215,25 @@ std::vector<std::string> RenderEstimate(const Outcome& outcome, const TableOptio
   const bool has_jobs = !snapshot.children.empty();
   std::vector<Row> rows = {
       {has_jobs && snapshot.stages.empty() ? "JOB" : "STAGE", "STARTS", "ENDS", ""}};
-  for (const StageProgress& stage : snapshot.stages) {
+  const std::vector<std::string> names = StageNames(snapshot, options.text);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const StageProgress& stage = snapshot.stages[i];
     const std::string job =
         has_jobs ? NameOfChild(snapshot, stage.id.child, options.text) + "/" : "";
-    rows.push_back({job + StageName(snapshot, stage.id, options.text),
-                    DurationOr(stage.starts_in, "-"), DurationOr(stage.ends_in, "-"),
+    rows.push_back({job + names[i], DurationOr(stage.starts_in, "-"), DurationOr(stage.ends_in, "-"),
                     Criticality(stage.is_critical, stage.bottleneck, options.text)});
   }
-  for (const Child& child : snapshot.children) {
+  const std::vector<Part> parts = PartsOf(snapshot, options.text);
+  for (std::size_t i = 0; i < snapshot.children.size(); ++i) {
+    const Child& child = snapshot.children[i];
     const auto is_of_child = [&](const StageProgress& stage) {
       return stage.id.child == child.number;
     };
     if (std::any_of(snapshot.stages.begin(), snapshot.stages.end(), is_of_child)) continue;
-    rows.push_back({Printable(child.name, options.text.unicode), DurationOr(child.starts_in, "-"),
+    rows.push_back({parts[i].name, DurationOr(child.starts_in, "-"),
                     DurationOr(child.estimate.remaining, "-"),
-                    Criticality(child.is_critical, "", options.text)});
+                    HasEnded(child) ? parts[i].state
+                                    : Criticality(child.is_critical, "", options.text)});
   }
   if (rows.size() == 1) return lines;
   for (std::string& line : RenderTable(rows, options)) lines.push_back(std::move(line));

@@ -25,7 +25,7 @@ std::vector<std::string> RenderStageTable(const Snapshot& snapshot, const TableO
 std::vector<std::string> RenderTaskTable(const Snapshot& snapshot, const TableOptions& options);
 
 // What would be of a plan that has not begun: its end, then when each of its stages, or else of its
-// jobs, starts and ends, what is critical, and what binds it.
+// jobs, starts and ends, what is critical, and what binds it. Of what has ended, how it did.
 std::vector<std::string> RenderEstimate(const Outcome& outcome, const TableOptions& options);
 
 struct ScenarioRow {

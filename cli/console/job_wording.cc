@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "cli/console/duration_text.h"
 #include "cli/console/text.h"
@@ -36,6 +39,12 @@ const StageInfo* InfoOf(const Snapshot& snapshot, StageId id) {
       std::lower_bound(snapshot.stage_infos.begin(), snapshot.stage_infos.end(), id,
                        [](const StageInfo& stage, StageId wanted) { return stage.id < wanted; });
   return place != snapshot.stage_infos.end() && place->id == id ? &*place : nullptr;
+}
+
+// Those that do not exist yet are counted from 0, too.
+std::string NumberText(StageId id) {
+  if (id.stage < kExpectedStages) return fmt::format("stage {}", id.stage);
+  return fmt::format("expected stage {}", id.stage - kExpectedStages);
 }
 
 StageKind KindOf(const Snapshot& snapshot, StageId id) {
@@ -170,14 +179,19 @@ std::string DoneText(std::uint64_t finished, std::uint64_t all, const char* what
   return fmt::format("{} of {} {} done", finished, all, what);
 }
 
-// Of a group of stages, which has no interval: whether most of the work left is known, and makes
-// what is shown about right.
+// Of a group of stages: whether what is shown is about right wherever in its interval it ends; of
+// one without an interval, where most of the work left is known.
 bool IsGroupPercentTold(double shown, absl::Duration elapsed, const std::optional<Range>& left,
                         double known_share) {
-  if (known_share < kKnownShareMin) return false;
+  const bool has_interval = left && left->lower && left->upper;
+  if (!has_interval && known_share < kKnownShareMin) return false;
   if (!left) return true;
-  const double whole = absl::ToDoubleSeconds(elapsed + left->median);
-  return !(whole > 0) || std::abs(absl::ToDoubleSeconds(elapsed) / whole - shown) <= kPercentOffMax;
+  const auto is_right = [&](absl::Duration end) {
+    const double whole = absl::ToDoubleSeconds(elapsed + end);
+    return !(whole > 0) ||
+           std::abs(absl::ToDoubleSeconds(elapsed) / whole - shown) <= kPercentOffMax;
+  };
+  return has_interval ? is_right(*left->lower) && is_right(*left->upper) : is_right(left->median);
 }
 
 std::uint32_t CountOf(const Snapshot& snapshot, StageState state) {
@@ -209,8 +223,24 @@ std::string StartText(const std::optional<Range>& starts_in, const TextOptions& 
   return "starts in " + AboutText(known, options);
 }
 
-std::string EndText(const std::optional<Range>& ends_in, const TextOptions& options) {
-  return ends_in ? KnownWords(Known(*ends_in), options).about : "running";
+RemainingWords EndWords(const std::optional<Range>& ends_in, const TextOptions& options) {
+  return ends_in ? KnownWords(Known(*ends_in), options) : RemainingWords{.about = "running"};
+}
+
+// Nothing that has run backs it.
+RemainingWords AsGuess(RemainingWords words) {
+  words.joint = " ";
+  if (words.detail.empty()) {
+    words.detail = "(a guess)";
+  } else {
+    words.detail.insert(words.detail.size() - 1, ", a guess");
+  }
+  return words;
+}
+
+RemainingWords EstimatedWords(const Estimate& estimate, const TextOptions& options) {
+  RemainingWords words = EndWords(estimate.remaining, options);
+  return estimate.remaining && estimate.basis == Basis::kGuess ? AsGuess(std::move(words)) : words;
 }
 
 // `is_over`: the workflow has ended.
@@ -245,9 +275,12 @@ Part PartOf(const Child& child, bool is_over, const TextOptions& options) {
       part.state = StartText(child.starts_in, options);
       part.has_started = false;
       break;
-    case ChildState::kRunning:
-      part.state = EndText(child.estimate.remaining, options);
+    case ChildState::kRunning: {
+      RemainingWords words = EstimatedWords(child.estimate, options);
+      part.state = std::move(words.about);
+      part.detail = std::move(words.detail);
       break;
+    }
     case ChildState::kUnknown:
       break;
   }
@@ -303,8 +336,27 @@ std::vector<std::string> FailureTexts(const Snapshot& snapshot, const TextOption
 
 std::string StageName(const Snapshot& snapshot, StageId id, const TextOptions& options) {
   const StageInfo* info = InfoOf(snapshot, id);
-  if (info == nullptr || info->name.empty()) return fmt::format("stage {}", id.stage);
+  if (info == nullptr || info->name.empty()) return NumberText(id);
   return Printable(info->name, options.unicode);
+}
+
+std::vector<std::string> StageNames(const Snapshot& snapshot, const TextOptions& options) {
+  std::vector<std::string> names;
+  for (const StageProgress& stage : snapshot.stages) {
+    names.push_back(StageName(snapshot, stage.id, options));
+  }
+  std::map<std::pair<std::uint32_t, std::string_view>, std::vector<std::size_t>> places;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    places[{snapshot.stages[i].id.child, names[i]}].push_back(i);
+  }
+  std::vector<std::size_t> repeated;
+  for (const auto& [name, at] : places) {
+    if (at.size() > 1) repeated.insert(repeated.end(), at.begin(), at.end());
+  }
+  for (const std::size_t i : repeated) {
+    names[i] += fmt::format(" ({})", NumberText(snapshot.stages[i].id));
+  }
+  return names;
 }
 
 std::string TaskText(const Snapshot& snapshot, const NamedTask& task, const TextOptions& options) {
@@ -339,7 +391,7 @@ std::string StageStateText(const Snapshot& snapshot, const StageProgress& stage,
     case StageState::kFailed:
       return is_cut_off ? "not finished" : "failed";
     case StageState::kRunning:
-      return EndText(stage.ends_in, options);
+      return EndWords(stage.ends_in, options).about;
     case StageState::kPending:
     case StageState::kUnknown:
       break;
@@ -445,7 +497,7 @@ RemainingWords DescribeRemaining(const Snapshot& snapshot, const Estimate& estim
   if (!estimate.remaining || estimate.remaining->median == absl::InfiniteDuration()) {
     return {.about = "remaining time unknown"};
   }
-  return KnownWords(Known(*estimate.remaining), options);
+  return EstimatedWords(estimate, options);
 }
 
 std::vector<Step> StepsOf(const Snapshot& snapshot) {
@@ -503,8 +555,10 @@ std::vector<Part> PartsOf(const Snapshot& snapshot, const TextOptions& options) 
   for (const Group& group : snapshot.groups) {
     if (group.state != JobState::kRunning || parts.size() == kGroupsShown) continue;
     const std::string name = group.name.empty() ? group.group : group.group + " " + group.name;
+    RemainingWords words = EndWords(group.ends_in, options);
     parts.push_back({.name = Printable(name, options.unicode),
-                     .state = EndText(group.ends_in, options),
+                     .state = std::move(words.about),
+                     .detail = std::move(words.detail),
                      .fraction_done = group.fraction_done,
                      .is_percent_told = IsGroupPercentTold(
                          group.fraction_done, snapshot.at - group.started_at.value_or(snapshot.at),
@@ -513,10 +567,14 @@ std::vector<Part> PartsOf(const Snapshot& snapshot, const TextOptions& options) 
                      .has_started = true});
   }
   const std::size_t most = parts.size() + kStagesShown;
-  for (const StageProgress& stage : snapshot.stages) {
+  const std::vector<std::string> names = StageNames(snapshot, options);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const StageProgress& stage = snapshot.stages[i];
     if (stage.state != StageState::kRunning || parts.size() == most) continue;
-    parts.push_back({.name = StageName(snapshot, stage.id, options),
-                     .state = EndText(stage.ends_in, options),
+    RemainingWords words = EndWords(stage.ends_in, options);
+    parts.push_back({.name = names[i],
+                     .state = std::move(words.about),
+                     .detail = std::move(words.detail),
                      .fraction_done = stage.fraction_done,
                      .is_running = true,
                      .has_started = true,

@@ -40,7 +40,8 @@ std::string IndicatorName(const Estimate& estimate, const TextOptions& options);
 std::string AboutText(absl::Duration duration, const TextOptions& options);
 
 // When something will end, in two parts that can be put apart, such as "~ 41 s left" and "(35-52
-// s)", or "no estimate yet" and "waiting for the first reduce results".
+// s)" or, where nothing that has run backs it, "(35-52 s, a guess)", or "no estimate yet" and
+// "waiting for the first reduce results".
 struct RemainingWords {
   std::string about;
   std::string joint;
@@ -67,6 +68,9 @@ std::string CurrentStep(const Snapshot& snapshot);
 
 // "map", "scan"; of a stage without a name "stage 3".
 std::string StageName(const Snapshot& snapshot, StageId id, const TextOptions& options);
+// Of each of Snapshot::stages, in their order. Those of one job that have the same name are told
+// apart: "scan (stage 3)". O(n log n).
+std::vector<std::string> StageNames(const Snapshot& snapshot, const TextOptions& options);
 // "starts in ~ 2 min", "~ 1 min left", "done", "skipped", "expected", "failed"; "not finished" where
 // its job was killed or abandoned.
 std::string StageStateText(const Snapshot& snapshot, const StageProgress& stage,
@@ -77,7 +81,8 @@ std::string TaskText(const Snapshot& snapshot, const NamedTask& task, const Text
 // A job of a workflow, or a group or a stage of an application, as a line.
 struct Part {
   std::string name;
-  std::string state;  // "done", "~ 1 min left", "starts in ~ 2 min", "no report yet"
+  std::string state;   // "done", "~ 1 min left", "starts in ~ 2 min", "no report yet"
+  std::string detail;  // of what is left, "(50-55 s)"; may be empty
   Style style = Style::kBar;
   double fraction_done = 0;
   bool is_percent_told = true;

@@ -42,7 +42,8 @@ std::string LongestPart(const Snapshot& job, const TextOptions& options) {
   };
   for (const Child& child : job.children) add(Printable(child.name, options.unicode), child);
   if (job.children.empty()) {
-    for (const StageProgress& stage : job.stages) add(StageName(job, stage.id, options), stage);
+    std::vector<std::string> names = StageNames(job, options);
+    for (std::size_t i = 0; i < names.size(); ++i) add(std::move(names[i]), job.stages[i]);
   }
   if (spans.size() < 2) return "";
   const Span& longest = *std::ranges::max_element(spans, {}, &Span::took);

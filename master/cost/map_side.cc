@@ -9,16 +9,6 @@
 #include "master/model/phases.h"
 
 namespace tidemark::cost {
-namespace {
-
-// Of ln X. Measured: 88 jobs of six Rumen traces (map_side.h).
-constexpr double kDeviation = 1.8;
-// A map phase of no time to speak of says nothing of what follows: nobody watches a job that is
-// over sooner. Without it the first look at each of four short jobs of the live suite was 40 points
-// too high, and their mean error 5.9 points instead of 1.4.
-constexpr double kSecondsWorthWatching = 5;
-
-}  // namespace
 
 std::optional<Draws> SecondsByMapSide(const model::JobRecord& state, absl::Time now,
                                       const FixedDraws& draws) {
@@ -33,7 +23,7 @@ std::optional<Draws> SecondsByMapSide(const model::JobRecord& state, absl::Time 
   const double log_median = std::log(std::max(map_side, kSecondsWorthWatching));
   Draws seconds = draws.Uniforms(Drawn::kOpinion, static_cast<std::uint64_t>(Opinion::kMapSide));
   for (double& time : seconds)
-    time = maps_left + LogNormalLeft(log_median, kDeviation, passed, time);
+    time = maps_left + LogNormalLeft(log_median, kMapSideDeviation, passed, time);
   return seconds;
 }
 

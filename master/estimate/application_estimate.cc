@@ -47,6 +47,36 @@ double At(const Draws& draws, std::size_t draw, double otherwise) {
   return draws.empty() ? otherwise : draws[draw];
 }
 
+std::vector<std::size_t> OwnerOfStages(const Application& application) {
+  std::vector<std::size_t> owners;
+  for (const StageLeft& stage : application.stages) owners.push_back(stage.work.owner);
+  return owners;
+}
+
+// Of each of several sets of stages, when the last one ends, by draw.
+class LastEnds {
+ public:
+  explicit LastEnds(std::vector<std::size_t> set_of_stage)
+      : set_of_stage_(std::move(set_of_stage)) {
+    std::size_t sets = 0;
+    for (const std::size_t set : set_of_stage_) sets = std::max(sets, set + 1);
+    by_set_.resize(sets);
+  }
+  // `ends`: of the stages in one draw.
+  void Take(const std::vector<double>& ends) {
+    std::vector<double> last(by_set_.size());
+    for (std::size_t i = 0; i < set_of_stage_.size(); ++i) {
+      last[set_of_stage_[i]] = std::max(last[set_of_stage_[i]], ends[i]);
+    }
+    for (std::size_t k = 0; k < last.size(); ++k) by_set_[k].push_back(last[k]);
+  }
+  std::vector<Draws>& by_set() { return by_set_; }
+
+ private:
+  std::vector<std::size_t> set_of_stage_;
+  std::vector<Draws> by_set_;
+};
+
 // All futures of an application, and what they say.
 class Futures {
  public:
@@ -58,7 +88,8 @@ class Futures {
         ends_(stages_.size()),
         settled_(stages_.size()),
         task_ends_(stages_.size()),
-        owner_ends_(OwnersOf(application)),
+        owner_ends_(OwnerOfStages(application)),
+        group_ends_(application.group_of_stage),
         drawn_(stages_.size()) {
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       task_ends_[i].resize(stages_[i].times.of_task.size());
@@ -106,7 +137,8 @@ class Futures {
         stage.task_ends.push_back(ends.empty() ? 0 : QuantileOf(ends, 0.5));
       }
     }
-    for (Draws& ends : owner_ends_) estimate.owner_ends.push_back(RangeOf(ends));
+    for (Draws& ends : owner_ends_.by_set()) estimate.owner_ends.push_back(Stretched(ends));
+    for (Draws& ends : group_ends_.by_set()) estimate.group_ends.push_back(Stretched(ends));
     estimate.known_share = all > 0 && std::isfinite(all) ? known / all : 1;
     MarkCriticalPath(settled, estimate);
     return estimate;
@@ -115,6 +147,8 @@ class Futures {
   // Widens the bounds of `estimate` to those of these futures.
   void WidenBounds(Estimate& estimate) {
     Widen(RangeOf(stretched_), estimate.end);
+    WidenEach(owner_ends_, estimate.owner_ends);
+    WidenEach(group_ends_, estimate.group_ends);
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       StageEstimate wide;
       AddRanges(i, wide);
@@ -163,7 +197,7 @@ class Futures {
   }
 
   void TakeStages(const schedule::Placed& future) {
-    std::vector<double> owner_ends(owner_ends_.size());
+    std::vector<double> last_ends(stages_.size());
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       const schedule::PlacedStage& stage = future.stages[i];
       starts_[i].push_back(stage.start);
@@ -172,10 +206,10 @@ class Futures {
           stages_[i].times.lag.empty() ? stage.end : std::max(stage.end, stage.settled);
       ends_[i].push_back(end);
       settled_[i].push_back(stage.settled);
-      double& owner_end = owner_ends[stages_[i].work.owner];
-      owner_end = std::max(owner_end, end);
+      last_ends[i] = end;
     }
-    for (std::size_t k = 0; k < owner_ends.size(); ++k) owner_ends_[k].push_back(owner_ends[k]);
+    owner_ends_.Take(last_ends);
+    group_ends_.Take(last_ends);
   }
 
   // Back from the stage that ends last: each time to the parent that is over last, through those
@@ -223,6 +257,10 @@ class Futures {
     range.upper = std::max(range.upper, bounds.upper);
   }
 
+  void WidenEach(LastEnds& ends, std::vector<Range>& ranges) const {
+    for (std::size_t k = 0; k < ranges.size(); ++k) Widen(Stretched(ends.by_set()[k]), ranges[k]);
+  }
+
   static double MeanOfTasks(const schedule::StageWork& work, double left) {
     const std::uint64_t tasks = CountLeft(work);
     for (const double elapsed : work.running) left += elapsed;
@@ -253,7 +291,8 @@ class Futures {
   std::vector<Draws> ends_;
   std::vector<Draws> settled_;
   std::vector<std::vector<Draws>> task_ends_;  // by stage and task
-  std::vector<Draws> owner_ends_;
+  LastEnds owner_ends_;
+  LastEnds group_ends_;
   std::vector<DrawnStage> drawn_;
 };
 

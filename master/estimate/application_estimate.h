@@ -29,6 +29,8 @@ struct Application {
   // Where tasks wait for processors, and where each running task of a stage is; empty: nowhere.
   std::vector<schedule::SharedHost> hosts;
   std::vector<std::vector<std::uint32_t>> host_of_running;
+  // By stage, the number of its group (job.h); empty: nobody asks when groups end.
+  std::vector<std::size_t> group_of_stage;
   // Of the log of a factor on the whole of what is left, which widens the bounds: on each task it
   // would, with few draws, move the median, too.
   double common_deviation = 0;
@@ -63,6 +65,7 @@ struct Estimate {
   cost::Draws ends;  // by draw, without `common_deviation` and `growth`
   std::vector<StageEstimate> stages;
   std::vector<Range> owner_ends;           // by owner of stages: when the last of its stages ends
+  std::vector<Range> group_ends;           // likewise by number of a group
   std::vector<std::size_t> critical_path;  // stages with work left, first to last
   double known_share = 1;                  // of the work that is left, the part that is backed
 };

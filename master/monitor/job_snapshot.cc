@@ -311,18 +311,43 @@ void AddBounds(absl::Duration elapsed, Estimate& estimate) {
 }
 
 // What the record of the run, earlier runs, lost events and silence have made of the job's bounds,
-// as factors, at least 1, on the distances of the lower and the upper bound from the median.
-std::pair<double, double> WideningOf(const StagesEstimate& estimate, const Estimate& published) {
-  const auto& left = published.remaining;
-  if (!estimate.end || !left || !left->lower || !left->upper) return {1, 1};
-  const auto factor = [](absl::Duration shown, double estimated) {
+// for its parts.
+class Widening {
+ public:
+  Widening(const StagesEstimate& estimate, const Estimate& published) {
+    const auto& left = published.remaining;
+    if (!left) return;
+    latest_ = left->upper;
+    if (!estimate.end || !left->lower || !left->upper) return;
+    const estimate::Range& end = *estimate.end;
+    below_ = Factor(left->median - *left->lower, end.median - end.lower);
+    above_ = Factor(*left->upper - left->median, end.upper - end.median);
+  }
+
+  // REQUIRES: it has bounds.
+  Range Of(Range range) const {
+    const absl::Duration lower = range.median - below_ * (range.median - *range.lower);
+    const absl::Duration upper = range.median + above_ * (*range.upper - range.median);
+    range.lower = std::max(lower, absl::ZeroDuration());
+    range.upper = latest_ ? std::min(upper, std::max(*latest_, *range.upper)) : upper;
+    return range;
+  }
+  std::optional<Range> Of(const std::optional<Range>& range) const {
+    return range ? std::optional<Range>(Of(*range)) : std::nullopt;
+  }
+
+ private:
+  static double Factor(absl::Duration shown, double estimated) {
     const double wider = absl::ToDoubleSeconds(shown) / estimated;
     return std::isfinite(wider) ? std::max(wider, 1.0) : 1;
-  };
-  const estimate::Range& end = *estimate.end;
-  return {factor(left->median - *left->lower, end.median - end.lower),
-          factor(*left->upper - left->median, end.upper - end.median)};
-}
+  }
+
+  // At least 1, on the distances of the bounds from the median.
+  double below_ = 1;
+  double above_ = 1;
+  // No part outlasts its job, however near to certain the job's end was before it was widened.
+  std::optional<absl::Duration> latest_;
+};
 
 }  // namespace
 
@@ -372,7 +397,6 @@ void AddGroups(const model::JobRecord& state, const StagesEstimate& estimate, ab
   struct Sum {
     double done = 0;  // of its tasks
     double tasks = 0;
-    std::optional<absl::Duration> ends_in;
   };
   std::map<std::string_view, Sum> sums;
   for (const auto& [name, group] : state.groups) sums[name];
@@ -386,12 +410,7 @@ void AddGroups(const model::JobRecord& state, const StagesEstimate& estimate, ab
     sum->second.done += stage.fraction_done * static_cast<double>(stage.tasks);
     sum->second.tasks += static_cast<double>(stage.tasks);
   }
-  for (const StageForecast& forecast : estimate.stages) {
-    const auto sum = forecast.stage ? sum_of(*forecast.stage) : sums.find(forecast.group);
-    if (sum == sums.end()) continue;
-    auto& ends_in = sum->second.ends_in;
-    ends_in = std::max(ends_in.value_or(absl::ZeroDuration()), forecast.ends_in);
-  }
+  const Widening widening(estimate, job.estimate);
   for (const auto& [name, group] : state.groups) {
     const Sum& sum = sums[name];
     Group& shown = job.groups.emplace_back();
@@ -410,12 +429,16 @@ void AddGroups(const model::JobRecord& state, const StagesEstimate& estimate, ab
       continue;
     }
     if (job.is_final) continue;
-    const bool is_any_left = sum.ends_in > absl::ZeroDuration();
-    if (is_any_left) shown.ends_in = Range{.median = *sum.ends_in};
+    const auto ends_in = estimate.group_ends.find(name);
+    const bool is_any_left =
+        ends_in != estimate.group_ends.end() && ends_in->second.median > absl::ZeroDuration();
+    // Nothing bounds what may still come.
+    if (is_any_left && estimate.may_grow) shown.ends_in = Range{.median = ends_in->second.median};
+    if (is_any_left && !estimate.may_grow) shown.ends_in = widening.Of(ends_in->second);
     if (estimate.stages.empty() || !shown.started_at) continue;
     // Between its jobs all that is known of it has ended, and it goes on.
     const absl::Duration elapsed = now - *shown.started_at;
-    const absl::Time end = is_any_left ? now + *sum.ends_in : absl::InfiniteFuture();
+    const absl::Time end = is_any_left ? now + ends_in->second.median : absl::InfiniteFuture();
     const absl::Time latest =
         latest_ends[name].Hold(now, end, model::HeldFor(elapsed, estimate.may_grow));
     shown.fraction_done = model::FractionDone(elapsed, latest - now);
@@ -423,18 +446,7 @@ void AddGroups(const model::JobRecord& state, const StagesEstimate& estimate, ab
 }
 
 void AddForecasts(const StagesEstimate& estimate, Snapshot& job) {
-  const auto [of_lower, of_upper] = WideningOf(estimate, job.estimate);
-  // No stage outlasts its job, however near to certain the job's end was before it was widened.
-  const std::optional<absl::Duration> latest =
-      job.estimate.remaining ? job.estimate.remaining->upper : std::nullopt;
-  const auto widened = [=, below = of_lower, above = of_upper](std::optional<Range> range) {
-    if (!range) return range;
-    range->lower =
-        std::max(range->median - below * (range->median - *range->lower), absl::ZeroDuration());
-    const absl::Duration upper = range->median + above * (*range->upper - range->median);
-    range->upper = latest ? std::min(upper, std::max(*latest, *range->upper)) : upper;
-    return range;
-  };
+  const Widening widening(estimate, job.estimate);
   const std::size_t there = job.stages.size();
   // Of an engine that uses these numbers itself, none is expected.
   const bool has_room = job.stages.empty() || job.stages.back().id.stage < kExpectedStages;
@@ -447,8 +459,8 @@ void AddForecasts(const StagesEstimate& estimate, Snapshot& job) {
                            stage->state == StageState::kSkipped ||
                            stage->state == StageState::kFailed;
     if (has_ended || stage->id != predicted.id) continue;
-    if (!stage->started_at) stage->starts_in = widened(predicted.starts_in);
-    stage->ends_in = widened(predicted.ends_in);
+    if (!stage->started_at) stage->starts_in = widening.Of(predicted.starts_in);
+    stage->ends_in = widening.Of(predicted.ends_in);
     // It goes on beyond all that was expected of it: its end is not known, and is not now.
     if (stage->ends_in && stage->ends_in->upper <= absl::ZeroDuration()) stage->ends_in.reset();
     stage->task_time = predicted.task_time;
@@ -458,8 +470,8 @@ void AddForecasts(const StagesEstimate& estimate, Snapshot& job) {
   for (const StageProgress& predicted : estimate.predictions) {
     if (predicted.state != StageState::kExpected) continue;
     StageProgress& expected = job.stages.emplace_back(predicted);
-    expected.starts_in = widened(predicted.starts_in);
-    expected.ends_in = widened(predicted.ends_in);
+    expected.starts_in = widening.Of(predicted.starts_in);
+    expected.ends_in = widening.Of(predicted.ends_in);
   }
   job.stage_infos.insert(job.stage_infos.end(), estimate.expected.begin(), estimate.expected.end());
   const auto by_id = [](const auto& a, const auto& b) { return a.id < b.id; };

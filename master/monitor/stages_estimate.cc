@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <span>
 #include <string_view>
 
@@ -101,6 +102,27 @@ StageProgress PredictionOf(const workflow::StageNow& stage,
   prediction.ends_in = RangeOf(estimate.ends);
   prediction.task_time = Length(estimate.task_time);
   return prediction;
+}
+
+// Numbers the groups that have not ended, and then all other stages as one; their names by number.
+std::vector<std::string> NumberGroups(const model::JobRecord& state,
+                                      const workflow::WorkflowNow& seen,
+                                      estimate::Application& application) {
+  std::vector<std::string> names;
+  std::map<std::string_view, std::size_t> number_of;
+  for (const auto& [name, group] : state.groups) {
+    if (group.closed) continue;
+    number_of.emplace(name, names.size());
+    names.push_back(name);
+  }
+  if (names.empty()) return names;
+  for (const workflow::StageNow& stage : seen.stages) {
+    const auto opened = state.stages.find(stage.number);
+    const auto found = number_of.find(opened == state.stages.end() ? stage.group
+                                                                   : opened->second.opened.group);
+    application.group_of_stage.push_back(found == number_of.end() ? names.size() : found->second);
+  }
+  return names;
 }
 
 // Tasks run, and none has ended.
@@ -214,6 +236,7 @@ StagesEstimate EstimateStages(const model::JobRecord& state, absl::Time now,
   }
   estimate::Application application =
       workflow::ApplicationOfStages(seen, history, workflow::ResourcingOf(seen), options);
+  const std::vector<std::string> groups = NumberGroups(state, seen, application);
   const absl::StatusOr<estimate::Estimate> estimate = estimate::EstimateApplication(application);
   if (!seen.cycle.empty()) result.problem = CycleNote(seen.cycle);
   if (!estimate.ok()) {
@@ -241,6 +264,9 @@ StagesEstimate EstimateStages(const model::JobRecord& state, absl::Time now,
     if (i < there) continue;
     prediction.state = StageState::kExpected;
     prediction.tasks = tasks;
+  }
+  for (std::size_t k = 0; k < std::min(groups.size(), estimate->group_ends.size()); ++k) {
+    result.group_ends.emplace(groups[k], RangeOf(estimate->group_ends[k]));
   }
   AddExpected(seen, there, result);
   result.named_tasks = FindStragglers(state, seen, *estimate);

@@ -1,6 +1,7 @@
 // The end of a job of stages of any kind (a Spark application), from its events and earlier runs.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,6 +32,9 @@ struct StagesEstimate {
   // those that are only expected, `expected` has the rest.
   std::vector<StageProgress> predictions;
   std::vector<StageInfo> expected;
+  // When the last of a group's stages ends, those that its plan names included, by its name; of
+  // groups that have not ended.
+  std::map<std::string, Range> group_ends;
   std::vector<NamedTask> named_tasks;  // stragglers, the last to end first
   std::vector<TaskLeft> running;       // with their draws in `left`
   Basis basis = Basis::kGuess;         // what `end` rests on

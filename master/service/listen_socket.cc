@@ -12,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "transport/can_listen.h"
 #include "transport/host_port.h"
 
 namespace tidemark::service {
@@ -60,13 +61,13 @@ std::vector<Descriptor> ListenAtHost(std::string host, std::uint16_t& port) {
 absl::StatusOr<ListenSockets> Listen(const std::string& address) {
   ListenSockets listen = {.address = address};
   if (const std::optional<std::string> path = transport::UnixPathOf(address)) {
+    // A socket that somebody listens at is not taken from them.
+    if (absl::Status status = transport::CanListen(address); !status.ok()) return status;
     sockaddr_un name = {.sun_family = AF_UNIX};
-    if (path->size() < sizeof name.sun_path) {
-      RemoveUnixSocket(address);
-      path->copy(name.sun_path, path->size());
-      listen.sockets.push_back(ListenAt(reinterpret_cast<sockaddr*>(&name), sizeof name));
-      if (!listen.sockets.back().is_open()) listen.sockets.clear();
-    }
+    RemoveUnixSocket(address);
+    path->copy(name.sun_path, sizeof name.sun_path - 1);
+    listen.sockets.push_back(ListenAt(reinterpret_cast<sockaddr*>(&name), sizeof name));
+    if (!listen.sockets.back().is_open()) listen.sockets.clear();
   } else if (std::optional<transport::HostPort> at = transport::ParseHostPort(address)) {
     // A socket of IPv6 takes both.
     if (at->host == "0.0.0.0") listen.sockets = ListenAtHost("::", at->port);

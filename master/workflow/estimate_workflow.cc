@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "absl/strings/str_cat.h"
 #include "master/cost/opinions.h"
 #include "master/workflow/check_workflow.h"
 #include "master/workflow/live_workflow.h"
@@ -81,6 +82,10 @@ WorkflowPrediction LiveWorkflow::PredictionAt(absl::Time now, const estimate::Es
 
 absl::StatusOr<Outcome> LiveWorkflow::Estimate(absl::Time now, const Scenario& scenario) const {
   if (is_final()) return Outcome{.snapshot = *newest_};
+  if (is_cancelled_) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("workflow ", plan_.id, " was cancelled; nothing of it is left to estimate"));
+  }
   const double data_factor = scenario.data_factor.value_or(1);
   if (!(data_factor > 0 && data_factor <= kDataFactorMax)) {
     return FieldError("data_factor", "must be above 0 and at most 1e6");

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "master/cost/map_side.h"
 #include "master/cost/normal.h"
 #include "master/cost/opinions.h"
 #include "master/workflow/expected_tasks.h"
@@ -65,17 +66,38 @@ double TaskSecondsOf(const LiveJob& job) {
   return job.forecast ? (job.elapsed + job.forecast->remaining) / 2 : 0;
 }
 
-// An unknown job has tasks like those of the others, in the geometric mean.
-double GuessTaskSeconds(std::span<const LiveJob> jobs) {
+// How unsure that is, as the deviation of its logarithm: of a job that runs as its forecast is.
+double TaskDeviationOf(const LiveJob& job) {
+  if (job.expected.is_known || job.is_over || !job.forecast) return 0;
+  const double whole = job.elapsed + job.forecast->remaining;
+  const double longest = std::max(job.elapsed + job.forecast->upper, whole);
+  const double deviation = std::log(longest / whole) / cost::kDeviationsOf90Percent;
+  return std::isfinite(deviation) ? std::min(deviation, cost::kMapSideDeviation)
+                                  : cost::kMapSideDeviation;
+}
+
+// What tasks of unknown jobs take.
+struct Guess {
+  double seconds = kUnknownTaskSeconds;
+  // Of its logarithm, for all of these jobs together, beside that of each. If there is nothing to
+  // go by, as unsure as a single job's end before its reduce phase.
+  double deviation = cost::kMapSideDeviation;
+};
+
+// As those of the others, in the geometric mean.
+Guess GuessTasks(std::span<const LiveJob> jobs) {
   double log_sum = 0;
+  double variance = 0;
   double known = 0;
   for (const LiveJob& job : jobs) {
     const double seconds = TaskSecondsOf(job);
     if (seconds <= 0) continue;
     log_sum += std::log(std::max(seconds, kTaskSecondsMin));
+    variance += TaskDeviationOf(job) * TaskDeviationOf(job);
     known += 1;
   }
-  return known > 0 ? std::exp(log_sum / known) : kUnknownTaskSeconds;
+  if (known == 0) return {};
+  return {.seconds = std::exp(log_sum / known), .deviation = std::sqrt(variance) / known};
 }
 
 // What one task of a phase takes that takes `seconds` in all: with k of them running evenly apart
@@ -100,12 +122,12 @@ class JobStages {
         draws_(draws) {
     const double deviation =
         job.expected.is_known ? job.expected.deviation : cost::kUnknownDeviation;
-    const Draws common = draws.Normals(Drawn::kCommon, cost::kOfJobs);
+    common_normals_ = draws.Normals(Drawn::kCommon, cost::kOfJobs);
     const Draws own = draws.Normals(Drawn::kStage, index);
     uniforms_ = draws.Uniforms(Drawn::kStage, index);
     waits_ = draws.Uniforms(Drawn::kWait, index);
     for (std::size_t d = 0; d < draws.count(); ++d) {
-      common_.push_back(std::exp(options.common_deviation * common[d]));
+      common_.push_back(std::exp(options.common_deviation * common_normals_[d]));
       factor_.push_back(common_.back() * std::exp(deviation * own[d]));
     }
   }
@@ -137,14 +159,20 @@ class JobStages {
         job_.expected.is_known || (job_.forecast && !job_.forecast->is_guess);
   }
 
-  void FillWaiting(double guess_seconds, double shift, StageLeft& map, StageLeft& reduce) const {
+  void FillWaiting(const Guess& guess, double shift, StageLeft& map, StageLeft& reduce) const {
+    const bool is_guess = !job_.expected.is_known;
     const auto fill = [&](const ExpectedPhase& phase, StageLeft& stage) {
       stage.work.pending = IsUnknown(job_) ? static_cast<std::uint64_t>(slots_) : phase.tasks;
-      stage.times.alike.fill(job_.expected.is_known ? phase.times
-                                                    : TimeDistribution::Empirical({guess_seconds}));
+      stage.times.alike.fill(is_guess ? TimeDistribution::Empirical({guess.seconds}) : phase.times);
       stage.times.factor = factor_;
       for (double& factor : stage.times.factor) factor *= shift;
-      stage.times.is_known = job_.expected.is_known;
+      stage.times.is_known = !is_guess;
+      if (!is_guess || !(guess.deviation > 0)) return;
+      // What is guessed of all is wrong of all, so it does not average out along the workflow.
+      for (std::size_t d = 0; d < factor_.size(); ++d) {
+        stage.times.factor_of_bounds.push_back(stage.times.factor[d] *
+                                               std::exp(guess.deviation * common_normals_[d]));
+      }
     };
     fill(job_.expected.map, map);
     fill(job_.expected.reduce, reduce);
@@ -162,8 +190,8 @@ class JobStages {
     if (job_.forecast) return ForecastAt(*job_.forecast, u);
     const double whole = SecondsAlone(job_.expected, slots_) * factor_[draw];
     if (whole > job_.elapsed) return whole - job_.elapsed;
-    const double elapsed = std::max(job_.elapsed, 1.0);
-    return job_.expected.is_known ? cost::ParetoLeft(elapsed, u) : cost::LateLeft(elapsed, u);
+    if (job_.expected.is_known) return cost::ParetoLeft(std::max(job_.elapsed, 1.0), u);
+    return cost::LateLeft(std::max(job_.elapsed, cost::kSecondsWorthWatching), u);
   }
 
   bool AreTasksKnown() const {
@@ -273,6 +301,7 @@ class JobStages {
   const FixedDraws& draws_;
   Draws uniforms_;
   Draws waits_;
+  Draws common_normals_;
   Draws common_;  // a factor of all jobs
   Draws factor_;  // of this one
 };
@@ -305,7 +334,7 @@ estimate::Application ApplicationOfJobs(std::span<const LiveJob> jobs,
   const double slots = std::max(std::floor(on.cluster.capacity.cores), 1.0);
   std::size_t tasks = 0;
   for (const LiveJob& job : jobs) tasks += CountLeft(job, slots);
-  const double guess = GuessTaskSeconds(jobs);
+  const Guess guess = GuessTasks(jobs);
   const std::ptrdiff_t running =
       std::count_if(jobs.begin(), jobs.end(), [](const LiveJob& job) { return job.is_running; });
   const auto running_max = static_cast<std::uint64_t>(std::clamp<std::ptrdiff_t>(

@@ -5,10 +5,11 @@
 // distribution, and the tasks that the job has left share it as the job's own estimate says, or
 // evenly where that is not known. So it ends then if it keeps the slots it has, frees each slot
 // when a task ends, and gains when others leave theirs. A job that waits takes the tasks that are
-// expected of it; one of which nothing is known takes those of
-// the other jobs, as expected or as they were, and widely. One that should have reported
-// and has not may be silent for as long again as it has been (Laplace: longer than t with
-// probability w / (w + t)).
+// expected of it; one of which nothing is known takes those of the other jobs, as expected or as
+// they were, and widely. If nothing is known of any, these are a guess that is wrong for all in the
+// same way: it widens the bounds of the whole as much as those of one such job. One that should
+// have reported and has not may be silent for as long again as it has been (Laplace: longer than t
+// with probability w / (w + t)).
 #pragma once
 
 #include <cstddef>

@@ -105,7 +105,7 @@ class LiveWorkflow {
   JobsNow QuestionAt(absl::Time now);
   const Snapshot& Tick(absl::Time now, absl::StatusOr<estimate::Estimate> estimate);
   // What would be at `now`: changes nothing, sequence 0. InvalidArgument (FieldError): a policy
-  // that does not go with the plan.
+  // that does not go with the plan. FailedPrecondition: it was cancelled.
   absl::StatusOr<Outcome> Estimate(absl::Time now, const Scenario& scenario) const;
 
   // Facts that have changed since they were last taken, by name of the job.

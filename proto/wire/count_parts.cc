@@ -24,6 +24,15 @@ Counts CountParts(const Snapshot& snapshot) {
   return counts;
 }
 
+namespace {
+
+double PartOf(absl::Duration passed, absl::Duration left) {
+  const double whole = absl::ToDoubleSeconds(passed + left);
+  return whole > 0 ? absl::ToDoubleSeconds(passed) / whole : 0;
+}
+
+}  // namespace
+
 std::optional<Snapshot> SnapshotOfGroup(const Snapshot& job, std::string_view group) {
   const auto found = std::find_if(job.groups.begin(), job.groups.end(),
                                   [&](const Group& one) { return one.group == group; });
@@ -50,7 +59,12 @@ std::optional<Snapshot> SnapshotOfGroup(const Snapshot& job, std::string_view gr
                     .remaining = found->ends_in,
                     .basis = job.estimate.basis,
                     .known_share = job.estimate.known_share};
-  if (found->ends_in) whole.estimate.state = EstimateState::kValid;
+  if (found->ends_in) {
+    const Range& left = *found->ends_in;
+    whole.estimate.state = EstimateState::kValid;
+    if (left.upper) whole.estimate.fraction_done_lower = PartOf(whole.elapsed(), *left.upper);
+    if (left.lower) whole.estimate.fraction_done_upper = PartOf(whole.elapsed(), *left.lower);
+  }
   if (whole.is_final) whole.estimate.state = EstimateState::kFinal;
   std::vector<StageId> members;  // stages and their infos are in one order
   for (const StageInfo& info : job.stage_infos) {

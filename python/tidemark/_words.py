@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Optional
 
 from tidemark.job import (
+    Basis,
     Estimate,
     EstimateState,
     JobKind,
@@ -140,11 +141,21 @@ def remaining_text(snapshot: Snapshot, unicode: bool) -> str:
         return "remaining time unknown"
     known = round_to_known(estimate.remaining)
     if known.remaining <= _ZERO:
-        if not known.has_range or known.upper <= _ZERO:
-            return "about to end"
-        return f"less than {duration_text(known.upper)} left"
+        is_exact = not known.has_range or known.upper <= _ZERO
+        soon = "about to end" if is_exact else f"less than {duration_text(known.upper)} left"
+        return _with_details(soon, _guess(estimate))
     text = f"{'≈' if unicode else '~'} {duration_text(known.remaining)} left"
-    return f"{text} ({range_text(known.lower, known.upper, unicode)})" if known.has_range else text
+    details = [range_text(known.lower, known.upper, unicode)] if known.has_range else []
+    return _with_details(text, details + _guess(estimate))
+
+
+def _guess(estimate: Estimate) -> list[str]:
+    """Where nothing that has run backs the estimate."""
+    return ["a guess"] if estimate.basis == Basis.GUESS else []
+
+
+def _with_details(text: str, details: list[str]) -> str:
+    return f"{text} ({', '.join(details)})" if details else text
 
 
 def _has_interval(estimate: Estimate) -> bool:
@@ -163,7 +174,7 @@ def is_percent_told(snapshot: Snapshot) -> bool:
         return off <= _PERCENT_OFF_MAX
     if snapshot.info.kind != JobKind.APPLICATION:
         return True
-    # A group of stages, which has no interval.
+    # A group of stages that more may follow.
     if estimate.known_share < _KNOWN_SHARE_MIN:
         return False
     elapsed = snapshot.elapsed or _ZERO

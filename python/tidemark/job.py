@@ -335,6 +335,7 @@ class Snapshot:
             state = EstimateState.FINAL
         else:
             state = EstimateState.WARMING_UP if found.ends_in is None else EstimateState.VALID
+        lower, upper = _fractions_at_bounds(found, self.at)
         return Snapshot(
             job_id=job_id,
             at=self.at,
@@ -351,8 +352,8 @@ class Snapshot:
             estimate=Estimate(
                 state=state,
                 fraction_done=found.fraction_done,
-                fraction_done_lower=found.fraction_done,
-                fraction_done_upper=found.fraction_done,
+                fraction_done_lower=lower,
+                fraction_done_upper=upper,
                 remaining=found.ends_in,
                 basis=self.estimate.basis,
                 known_share=self.estimate.known_share,
@@ -367,6 +368,23 @@ class Snapshot:
                 if StageId(task.child, task.attempt.stage) in members
             ),
         )
+
+
+def _fractions_at_bounds(group: Group, at: datetime) -> tuple[float, float]:
+    """The parts of its time that have passed if it ends last, and first, of what is likely."""
+    passed = timedelta()
+    if group.started_at is not None:
+        passed = max((group.ended_at or at) - group.started_at, passed)
+
+    def part_of(left: Optional[timedelta]) -> float:
+        if left is None:
+            return group.fraction_done
+        whole = passed + left
+        return passed / whole if whole > timedelta() else 0.0
+
+    if group.ends_in is None:
+        return group.fraction_done, group.fraction_done
+    return part_of(group.ends_in.upper), part_of(group.ends_in.lower)
 
 
 def _counts_of(stages: tuple[StageProgress, ...]) -> Counts:

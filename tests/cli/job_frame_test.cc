@@ -197,9 +197,22 @@ TEST(JobFrame, OfAWorkflowHasABarForEachJobAndOneForTheWhole) {
       ElementsAre("page visits | 1 of 3 jobs done | 1 min 12 s",
                   "[#########..............]  41 %  ~ 3 min 20 s left (2 min 50 s - 4 min 10 s)",
                   "  parse   [############################] 100 %  done",
-                  "* count   [########....................]  31 %  ~ 1 min left",
+                  "* count   [########....................]  31 %  ~ 1 min left (50 s - 1 min 10 s)",
                   "  revenue [............................]   0 %  starts in ~ 1 min",
                   "* critical path: a delay here delays the workflow"));
+}
+
+TEST(JobFrame, OfAWorkflowLeavesOutTheIntervalOfAJobWhereThereIsNoRoomForIt) {
+  EXPECT_THAT(RenderFrame(Visits(), {.width = 79})[3], EndsWith("  31 %  ~ 1 min left"));
+}
+
+TEST(JobFrame, SaysThatAnEndIsAGuess) {
+  Snapshot snapshot = Visits();
+  snapshot.estimate.basis = Basis::kGuess;
+  snapshot.children[1].estimate.basis = Basis::kGuess;
+  const auto lines = RenderFrame(snapshot, {.width = 120});
+  EXPECT_THAT(lines[1], EndsWith("  ~ 3 min 20 s left (2 min 50 s - 4 min 10 s, a guess)"));
+  EXPECT_THAT(lines[3], EndsWith("  ~ 1 min left (50 s - 1 min 10 s, a guess)"));
 }
 
 TEST(JobFrame, OfAWorkflowDoesNotShowANumberThatRoundsToNothing) {
@@ -262,6 +275,9 @@ TEST(JobFrame, OfAnApplicationShowsTheGroupsThatRunFirst) {
   EXPECT_THAT(lines[3], StartsWith("  scan "));
   ASSERT_THAT(lines, SizeIs(13));
   EXPECT_EQ(lines[11], "and 2 more running stages");
+  query.groups[1].ends_in = Range{absl::Seconds(60), absl::Seconds(50), absl::Seconds(70)};
+  EXPECT_THAT(RenderFrame(query, {.width = 100})[2],
+              EndsWith("50 %  ~ 1 min left (50 s - 1 min 10 s)"));
 }
 
 TEST(JobFrame, SaysNoMoreThanASmallViewHolds) {

@@ -88,6 +88,32 @@ TEST(StageTable, NamesTheJobsOfAWorkflow) {
               AllOf(StartsWith("parse  map"), HasSubstr("100 %"), HasSubstr("done")));
 }
 
+TEST(StageTable, TellsStagesOfOneNameApart) {
+  Snapshot query = Query();
+  query.stages.resize(3);
+  query.stages.push_back({.id = {0, kExpectedStages + 1}, .state = StageState::kExpected});
+  query.stage_infos = {{.id = {0, 0}, .name = "scan"},
+                       {.id = {0, 1}, .name = "join"},
+                       {.id = {0, 2}, .name = "scan"},
+                       {.id = {0, kExpectedStages + 1}, .name = "scan"}};
+  const auto lines = RenderStageTable(query, {.width = 120});
+  ASSERT_THAT(lines, SizeIs(5));
+  EXPECT_THAT(lines[1], StartsWith("scan (stage 0) "));
+  EXPECT_THAT(lines[2], StartsWith("join  "));
+  EXPECT_THAT(lines[3], StartsWith("scan (stage 2) "));
+  EXPECT_THAT(lines[4], StartsWith("scan (expected stage 1) "));
+}
+
+// The first column does that already.
+TEST(StageTable, DoesNotNumberStagesOfDifferentJobs) {
+  Snapshot snapshot = Visits();
+  snapshot.stage_infos = {{.id = {1, 0}, .name = "map"}, {.id = {2, 0}, .name = "map"}};
+  snapshot.stages = {{.id = {1, 0}}, {.id = {2, 0}}};
+  const auto lines = RenderStageTable(snapshot, {.width = 120});
+  EXPECT_THAT(lines[1], StartsWith("parse  map    0 %"));
+  EXPECT_THAT(lines[2], StartsWith("count  map    0 %"));
+}
+
 TEST(StageTable, SaysThatThereAreNone) {
   EXPECT_THAT(RenderStageTable({}, {}), ElementsAre("no stages"));
 }
@@ -195,6 +221,31 @@ TEST(EstimateTable, ShowsJobsBesideTheStagesOfOthers) {
   ASSERT_EQ(lines.size(), 5u);
   EXPECT_THAT(lines[2], HasSubstr("report/parse"));
   EXPECT_THAT(lines[3], HasSubstr("load          -       5 s"));
+}
+
+TEST(EstimateTable, SaysHowAJobEndedAndThatNothingIsLeft) {
+  Outcome outcome = {.snapshot = Visits()};
+  outcome.snapshot.state = JobState::kKilled;
+  outcome.snapshot.is_final = true;
+  outcome.snapshot.message = "the workflow was cancelled";
+  EXPECT_THAT(RenderEstimate(outcome, {.width = 120}),
+              ElementsAre("page visits: killed (the workflow was cancelled); nothing of it is left "
+                          "to estimate"));
+  outcome.snapshot = Succeeded();
+  EXPECT_THAT(RenderEstimate(outcome, {.width = 120}),
+              ElementsAre("two-path: succeeded; nothing of it is left to estimate"));
+}
+
+TEST(EstimateTable, SaysWhichJobsOfAWorkflowHaveEnded) {
+  Outcome outcome = {.snapshot = Visits()};
+  outcome.snapshot.children[2].state = ChildState::kCancelled;
+  outcome.snapshot.children[2].starts_in.reset();
+  outcome.snapshot.children[2].estimate.remaining.reset();
+  const auto lines = RenderEstimate(outcome, {.width = 120});
+  ASSERT_THAT(lines, SizeIs(6));
+  EXPECT_EQ(lines[2], "parse    -       -      done");
+  EXPECT_EQ(lines[3], "count    -       1 min  critical path");
+  EXPECT_EQ(lines[4], "revenue  -       -      cancelled");
 }
 
 // Of a job that is no plan nobody knows how busy its slots are.

@@ -111,6 +111,40 @@ TEST(Percentage, OfAGroupNeedsMostOfItsWorkToBeKnown) {
   EXPECT_EQ(of_group_alone(), "-");
 }
 
+// After 60 s: with 40 to 90 s left, 40 to 60 % of its time have passed; with 6 s to 10 min, 9 to 90 %.
+TEST(Percentage, OfAGroupWithAnIntervalIsJudgedByThat) {
+  Snapshot query = Query();
+  query.estimate.known_share = 0.4;
+  query.groups = {{.group = "sql/3",
+                   .state = JobState::kRunning,
+                   .fraction_done = 0.5,
+                   .started_at = query.at - absl::Seconds(60),
+                   .ends_in = Range{absl::Seconds(60), absl::Seconds(40), absl::Seconds(90)}}};
+  const auto of_group_alone = [&] {
+    const Snapshot alone = SnapshotOfGroup(query, "sql/3").value();
+    return PercentText(alone, alone.estimate);
+  };
+  EXPECT_EQ(PercentText(PartsOf(query, {}).front()), "50 %");
+  EXPECT_EQ(of_group_alone(), "50 %");
+  query.groups[0].ends_in = Range{absl::Seconds(60), absl::Seconds(6), absl::Minutes(10)};
+  EXPECT_EQ(PercentText(PartsOf(query, {}).front()), "-");
+  EXPECT_EQ(of_group_alone(), "9-90 %");
+}
+
+TEST(JobWording, SaysOfWhatNothingBacksThatItIsAGuess) {
+  Snapshot snapshot = SomeSnapshot();
+  snapshot.estimate.basis = Basis::kGuess;
+  const auto text = [&] { return DescribeRemaining(snapshot, snapshot.estimate, {}).text(); };
+  EXPECT_EQ(text(), "~ 3 min 20 s left (2 min 50 s - 4 min 10 s, a guess)");
+  snapshot.estimate.remaining = Range{absl::Seconds(200)};
+  EXPECT_EQ(text(), "~ 3 min 20 s left (a guess)");
+  snapshot.estimate.basis = Basis::kEarlierRuns;
+  EXPECT_EQ(text(), "~ 3 min 20 s left");
+  snapshot.estimate.basis = Basis::kGuess;
+  snapshot.estimate.remaining.reset();
+  EXPECT_EQ(text(), "remaining time unknown");
+}
+
 TEST(Steps, CountStagesThatRanApartFromSkippedAndExpectedOnes) {
   Snapshot query = Query();
   for (const std::size_t skipped : {1, 2}) query.stages[skipped].state = StageState::kSkipped;

@@ -5,7 +5,7 @@
 source "$(dirname "$0")/lib.sh" "$1"
 cd "$work"
 umask 077
-mkdir data
+mkdir data free
 
 make_key() { openssl genpkey -algorithm ec -pkeyopt ec_paramgen_curve:prime256v1 -out "$1"; }
 make_certificates() {
@@ -53,20 +53,28 @@ doctor 0 "warn  master       0.0.0.0:[0-9]* is in use" \
   "$address" --data-dir data4 --set "${tls[@]}" tls.client_ca=ca.pem
 
 # Nobody, and somebody else.
-doctor 0 "ok    master       none runs at 127.0.0.1:0; the address is free" 127.0.0.1:0 --data-dir data
+doctor 0 "ok    master       none runs at 127.0.0.1:0; the address is free" 127.0.0.1:0 --data-dir free
 openssl s_server -www -accept 127.0.0.1:0 -cert server.pem -key server.key >other.out 2>&1 &
 pids+=("$!")
 wait_for 60 grep -q '^ACCEPT ' other.out
 other=$(sed -n 's/^ACCEPT //p' other.out | head -n 1)
-doctor 1 "FAIL  master       cannot listen on $other" "$other" --data-dir data
-doctor 1 "FAIL  web          cannot listen on $other" 127.0.0.1:0 --data-dir data --set "web.listen=$other"
-doctor 1 "FAIL  metrics      cannot listen on $other" 127.0.0.1:0 --data-dir data --set "metrics.listen=$other"
-doctor 0 "ok    web          127.0.0.1:0 is free" 127.0.0.1:0 --data-dir data --set web.listen=127.0.0.1:0
+doctor 1 "FAIL  master       cannot listen on $other" "$other" --data-dir free
+doctor 1 "FAIL  web          cannot listen on $other" 127.0.0.1:0 --data-dir free --set "web.listen=$other"
+doctor 1 "FAIL  metrics      cannot listen on $other" 127.0.0.1:0 --data-dir free --set "metrics.listen=$other"
+doctor 0 "ok    web          127.0.0.1:0 is free" 127.0.0.1:0 --data-dir free --set web.listen=127.0.0.1:0
 
-# One that hangs keeps its socket.
+# One that hangs keeps its socket and its data directory.
 serve "unix:$work/socket" --data-dir data5
 kill -STOP "${pids[-1]}"
-doctor 1 "FAIL  master       cannot listen on unix:.*in use" "unix:$work/socket" --data-dir data5
+held="process ${pids[-1]} has data5"
+# Not every host tells who holds a lock.
+read -r major minor inode < <(stat -c '%Hd %Ld %i' data5/LOCK)
+lock=$(printf ' %s %02x:%02x:%s ' "${pids[-1]}" "$major" "$minor" "$inode")
+grep -qF "$lock" /proc/locks 2>/dev/null || held="cannot listen on unix:.*in use"
+doctor 1 "FAIL  master       $held" "unix:$work/socket" --data-dir data5
+[[ $held == cannot* ]] ||
+  doctor 1 "FAIL  master       process ${pids[-1]} has data5, but nothing listens at unix:" \
+    "unix:$work/other" --data-dir data5
 kill -CONT "${pids[-1]}"
 doctor 0 "ok    master       a healthy master runs at unix:" "unix:$work/socket" --data-dir data5
 

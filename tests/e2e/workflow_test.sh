@@ -99,6 +99,14 @@ done
 code=0
 "$tidemark" watch changing --master "$master" -o quiet || code=$?
 [ "$code" = 1 ] || fail "exit code $code of a workflow that was cancelled"
+"$tidemark" what-if changing --master "$master" >"$work/out" || fail "what-if of a workflow that was cancelled"
+grep -q '^changing: killed (the workflow was cancelled); nothing of it is left to estimate$' "$work/out" ||
+  fail "not that it was cancelled: $(cat "$work/out")"
+code=0
+"$tidemark" what-if changing --slots 4 --master "$master" 2>"$work/err" || code=$?
+[ "$code" = 2 ] &&
+  grep -q 'changing was killed (the workflow was cancelled), so --slots can change nothing' "$work/err" ||
+  fail "exit code $code of slots for a workflow that was cancelled: $(cat "$work/err")"
 
 # --- DAGs of the example engine, on slots that its jobs share
 "$tidemark" run workflow web-log --visits 60000 --slots 2 --master "$master" --id log -o jsonl \

@@ -216,6 +216,32 @@ TEST_F(JobSnapshotTest, GroupsAreToldWithTheirEnd) {
   EXPECT_EQ(job.groups[1].fraction_done, 1);
 }
 
+// Of an application that may go on, nothing bounds the end of what it has.
+TEST_F(JobSnapshotTest, AGroupHasAnIntervalWhereNoMoreStagesMayCome) {
+  const auto ends_in = [](JobOpened opened, std::vector<StageOpened> late) {
+    JobMonitor monitor("job-1", {});
+    Source driver("driver", "job-1");
+    const auto say = [&](double seconds, EventBody body) {
+      EXPECT_TRUE(monitor.Apply(driver.At(seconds, std::move(body))).ok());
+    };
+    say(0, std::move(opened));
+    for (StageOpened& stage : late) say(0, std::move(stage));
+    say(0, GroupOpened{"query 7", "", At(0)});
+    for (std::uint32_t i = 0; i < 4; ++i) say(0, Started({.stage = 4, .index = i}));
+    say(2, Finished({.stage = 4, .index = 0}));
+    monitor.Tick(At(3));
+    return monitor.job().groups.at(0).ends_in;
+  };
+  const std::optional<Range> known =
+      ends_in({.name = "query", .stages = {Generic(4, 4, {})}}, {});
+  ASSERT_TRUE(known && known->lower && known->upper);
+  EXPECT_LE(*known->lower, known->median);
+  EXPECT_LT(known->median, *known->upper);
+  const std::optional<Range> open = ends_in({.name = "query"}, {Generic(4, 4, {})});
+  ASSERT_TRUE(open);
+  EXPECT_FALSE(open->lower || open->upper);
+}
+
 TEST_F(JobSnapshotTest, BetweenItsJobsAGroupIsNotShownAsAboutToEnd) {
   Say(0, JobOpened{.name = "query"});
   Say(0, GroupOpened{"query 7", "", At(0)});

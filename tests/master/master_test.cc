@@ -888,6 +888,9 @@ TEST_F(MasterTest, ServesOnAUnixSocket) {
   Start(options);
   EXPECT_EQ(master_->address(), options.listen_address);
   OpenAndClose("job-1");
+  const auto second = Master::Start(options);
+  EXPECT_TRUE(absl::IsUnavailable(second.status())) << "the socket stays the first master's";
+  OpenAndClose("job-2");
   master_.reset();
   std::filesystem::remove_all(directory);
 }

@@ -7,7 +7,7 @@ import pytest
 from google.protobuf import json_format
 
 from conftest import ROOT, run
-from tidemark import Range, Snapshot, _wire, _words
+from tidemark import Basis, Estimate, EstimateState, Range, Snapshot, _wire, _words
 from tidemark._reading import read_snapshot
 
 
@@ -45,6 +45,17 @@ def test_ranges_are_rounded_to_what_is_known(median, lower, upper, text):
         Range(*(timedelta(seconds=seconds) for seconds in (median, lower, upper)))
     )
     assert _words.range_text(known.lower, known.upper, unicode=False) == text
+
+
+def test_what_nothing_backs_is_a_guess():
+    left = Range(*(timedelta(seconds=seconds) for seconds in (198, 171, 249)))
+    estimate = Estimate(state=EstimateState.VALID, remaining=left, basis=Basis.GUESS)
+    snapshot = Snapshot(job_id="a", at=datetime(2026, 1, 5, tzinfo=timezone.utc), estimate=estimate)
+    words = "~ 3 min 20 s left (2 min 50 s - 4 min 10 s, a guess)"
+    assert _words.remaining_text(snapshot, unicode=False) == words
+    soon = dataclasses.replace(estimate, remaining=Range(timedelta()))
+    snapshot = dataclasses.replace(snapshot, estimate=soon)
+    assert _words.remaining_text(snapshot, unicode=False) == "about to end (a guess)"
 
 
 @pytest.mark.parametrize("log", ["two-path-on-yarn.tidemark-log", "spark/local-1795466322781.zst"])

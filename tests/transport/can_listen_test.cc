@@ -90,9 +90,13 @@ TEST(CanListen, NotWhereNoSocketCanBe) {
   ASSERT_NE(mkdtemp(folder), nullptr);
   const std::string begin = "unix:" + std::string(folder);
   std::ofstream(std::string(folder) + "/file") << "text";
-  EXPECT_FALSE(CanListen(begin + "/file").ok());
-  EXPECT_FALSE(CanListen(begin + "/none/socket").ok());
-  EXPECT_FALSE(CanListen(begin + "/" + std::string(200, 'x')).ok());
+  EXPECT_THAT(std::string(CanListen(begin + "/file").message()),
+              EndsWith(": there is something else than a socket; use another path"));
+  EXPECT_THAT(std::string(CanListen(begin + "/none/socket").message()),
+              EndsWith("/none: No such file or directory; make it, or use another path"));
+  EXPECT_THAT(std::string(CanListen(begin + "/" + std::string(200, 'x')).message()),
+              EndsWith(" of a socket may have 107; use a shorter one, such as /run/tidemark.sock, "
+                       "or host:port"));
   std::filesystem::remove_all(folder);
 }
 

@@ -55,5 +55,16 @@ TEST(UnixPath, StandsBehindItsScheme) {
   }
 }
 
+TEST(UnixPath, IsAtMostAsLongAsASocketsNameMayBe) {
+  EXPECT_EQ(UnixPathFault("/run/tidemark.sock"), "");
+  EXPECT_EQ(UnixPathFault("tidemark.sock"), "");
+  EXPECT_EQ(UnixPathFault(std::string(107, 'x')), "");
+  EXPECT_EQ(UnixPathFault(std::string(108, 'x')),
+            "its path has 108 bytes, that of a socket may have 107; use a shorter one, such as "
+            "/run/tidemark.sock, or host:port");
+  EXPECT_NE(UnixPathFault("/run/"), "");
+  EXPECT_NE(UnixPathFault(std::string_view("/run\0/x", 7)), "");
+}
+
 }  // namespace
 }  // namespace tidemark::transport

@@ -61,6 +61,10 @@ TEST(ListenAddressAdvice, SaysWhatToWriteInstead) {
             "listen address 127.0.0.1: port missing; did you mean 127.0.0.1:7411?");
   EXPECT_THAT(std::string(CheckListenAddress("0.0.0.0:80", false).message()),
               ::testing::HasSubstr("use 127.0.0.1 or pass --allow-insecure-remote"));
+  EXPECT_EQ(CheckListenAddress("unix:/" + std::string(300, 'x'), true).message(),
+            "listen address unix:/" + std::string(54, 'x') +
+                "...: its path has 301 bytes, that of a socket may have 107; use a shorter one, "
+                "such as /run/tidemark.sock, or host:port");
 }
 
 }  // namespace

@@ -211,6 +211,37 @@ TEST(ApplicationOfJobs, WhatNobodyKnowsIsWideAndSaidToBeUnknown) {
   EXPECT_GT(estimate.end.upper, 10 * estimate.end.lower);
 }
 
+// Of one job e^(1.645 x 1.8), a factor of 19 either way, and no less of sixteen, one after the other.
+TEST(ApplicationOfJobs, WhatIsGuessedOfAllJobsDoesNotAverageOut) {
+  for (const std::size_t count : {std::size_t{1}, std::size_t{16}}) {
+    schedule::Parents chain(count);
+    for (std::size_t i = 1; i < count; ++i) chain[i] = {i - 1};
+    const estimate::Estimate estimate = Estimate(std::vector<LiveJob>(count), chain, Slots(2));
+    EXPECT_GT(estimate.end.upper, 10 * estimate.end.median) << count;
+    EXPECT_LT(estimate.end.lower, estimate.end.median / 10) << count;
+    EXPECT_GT(estimate.owner_ends[0].upper, 10 * estimate.owner_ends[0].median) << count;
+    EXPECT_LT(estimate.owner_ends[0].lower, estimate.owner_ends[0].median / 10) << count;
+  }
+}
+
+// Tasks of 20 s by the forecast of the other, which says 40 s in all, or up to 610.
+TEST(ApplicationOfJobs, WhatAForecastLetsGuessOfOthersIsAsUnsureAsTheForecast) {
+  const auto latest_end = [](double upper) {
+    LiveJob running = RunningFor(30, {.running = 2});  // after 10 s
+    running.forecast->upper = upper;
+    return Estimate({running, LiveJob()}, {{}, {}}, Slots(40)).owner_ends[1].upper;
+  };
+  EXPECT_GT(latest_end(600), 2 * latest_end(30));
+}
+
+TEST(ApplicationOfJobs, AJobThatHasJustBegunIsNotTakenToBeAboutToEnd) {
+  LiveJob job;
+  job.is_running = true;
+  job.elapsed = 0.1;
+  job.map = {.running = 1};
+  EXPECT_NEAR(Estimate({job}, {{}}, Slots(2)).end.median, 5, 1);
+}
+
 TEST(ApplicationOfJobs, AJobNobodyKnowsIsTakenToBeLikeTheOthers) {
   LiveJob job;
   job.expected.map.tasks = 2;

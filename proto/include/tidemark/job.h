@@ -262,7 +262,7 @@ struct Group {
   double fraction_done = 0;
   std::optional<absl::Time> started_at;
   std::optional<absl::Time> ended_at;
-  // Of the stages that it has now.
+  // Of the stages that it has now and those that are planned; without bounds where more may come.
   std::optional<Range> ends_in;
   friend bool operator==(const Group&, const Group&) = default;
 };

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Whether the same source gives the same packages: builds those of HEAD twice, without a cache, in folders of
+# different depth, and compares them byte by byte.
+#
+#   packaging/build_twice.sh [FOLDER]
+#
+# Takes two release builds, and some gigabytes below FOLDER (default: a temporary one). KEEP=1 leaves them there.
+set -euo pipefail
+source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+work=$(realpath "${1:-$(mktemp -d)}")
+one=$work/one two=$work/deeper/in/another/two
+finish() { [[ ${KEEP:-} ]] || rm -rf "$one" "$work/deeper" "$work/differ"; }
+trap finish EXIT
+
+for folder in "$one" "$two"; do
+  mkdir -p "$(dirname "$folder")"
+  git clone -q "$source" "$folder"
+  echo "== building in $folder ($SECONDS s)"
+  (cd "$folder" && CCACHE_DISABLE=1 ./dev packages)
+done
+
+differing=0
+for package in "$one"/build/deb/*.deb; do
+  name=$(basename "$package")
+  if cmp -s "$package" "$two/build/deb/$name"; then
+    echo "same: $(sha256sum "$package" | cut -d ' ' -f 1)  $name"
+    continue
+  fi
+  differing=1
+  echo "DIFFERENT: $name"
+  mkdir -p "$work/differ/$name"
+  dpkg-deb --raw-extract "$package" "$work/differ/$name/one"
+  dpkg-deb --raw-extract "$two/build/deb/$name" "$work/differ/$name/two"
+  (cd "$work/differ/$name" && diff -rq one two) || true
+done
+echo "== $SECONDS s"
+exit "$differing"
