@@ -115,30 +115,52 @@ int OfLog(const WhyArguments& arguments) {
   return shown == kSuccess && !trouble.ok() ? Wrong(trouble) : shown;
 }
 
-// Of a job, or of JOB/QUERY, such as app-7/sql/3; ids of jobs may have slashes, too.
-absl::StatusOr<Explanation> Ask(const Client& master, const WhyArguments& arguments) {
+// Of a job, or of JOB/QUERY, such as app-7/sql/3, which `arguments` then say apart; ids of jobs may
+// have slashes, too.
+absl::StatusOr<Explanation> Ask(const Client& master, WhyArguments& arguments) {
   absl::StatusOr<Explanation> explanation =
       master.ExplainJob(arguments.subject, arguments.question);
   if (!arguments.question.query.empty()) return explanation;
-  for (std::size_t at = arguments.subject.rfind('/');
+  const std::string subject = arguments.subject;
+  for (std::size_t at = subject.rfind('/');
        absl::IsNotFound(explanation.status()) && at != std::string::npos && at > 0;
-       at = arguments.subject.rfind('/', at - 1)) {
+       at = subject.rfind('/', at - 1)) {
     ExplainQuestion question = arguments.question;
-    question.query = arguments.subject.substr(at + 1);
-    explanation = master.ExplainJob(arguments.subject.substr(0, at), question);
+    question.query = subject.substr(at + 1);
+    explanation = master.ExplainJob(subject.substr(0, at), question);
+    if (!explanation.ok()) continue;
+    arguments.subject = subject.substr(0, at);
+    arguments.question = question;
   }
   return explanation;
 }
 
+// The answer has no queries.
+int NothingSeen(const WhyArguments& arguments, const Explanation& explanation,
+                const Client& master) {
+  const auto job = master.GetJob(arguments.subject);
+  if (job.ok() && job->info && job->info->kind == JobKind::kWorkflow) {
+    Complain(console::NoQueriesOfWorkflow(*job));
+    return kUsage;
+  }
+  if (job.ok() && job->ended_at && *job->ended_at < explanation.since) {
+    Complain(fmt::format(
+        "{} ended before the master started; what jobs waited for is not kept over a restart",
+        arguments.subject));
+    return kUsage;
+  }
+  if (!arguments.question.query.empty()) return NoSuchQuery(arguments);
+  return Show(explanation, arguments.format);
+}
+
 int OfJob(const WhyArguments& arguments) {
   return AtMaster(arguments.master, [&](const Client& master) -> absl::StatusOr<int> {
-    const auto explanation = Ask(master, arguments);
+    WhyArguments asked = arguments;
+    const auto explanation = Ask(master, asked);
     if (absl::IsNotFound(explanation.status())) return NoSuchJob(arguments.subject, master);
     if (!explanation.ok()) return explanation.status();
-    if (explanation->queries.empty() && !arguments.question.query.empty()) {
-      return NoSuchQuery(arguments);
-    }
-    return Show(*explanation, arguments.format);
+    if (explanation->queries.empty()) return NothingSeen(asked, *explanation, master);
+    return Show(*explanation, asked.format);
   });
 }
 

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "cli/console/text.h"
+#include "text/did_you_mean.h"
 #include "text/size_text.h"
 
 namespace tidemark::console {
@@ -238,6 +239,16 @@ std::vector<std::string> RenderWaits(const Explanation& explanation, const Table
   }
   lines.insert(lines.end(), words.sentences.begin(), words.sentences.end());
   return lines;
+}
+
+std::string NoQueriesOfWorkflow(const Snapshot& workflow) {
+  std::vector<std::string> begun;
+  for (const Child& child : workflow.children) {
+    if (!child.job_id.empty() && child.started_at) begun.push_back(child.job_id);
+  }
+  return fmt::format(
+      "{} is a workflow, which has no queries of its own; ask about one of its jobs{}",
+      workflow.job_id, begun.empty() ? " once it has begun" : ": " + text::FewNames(begun));
 }
 
 std::string WorstWait(const Explanation& explanation, const TextOptions& options) {

@@ -125,6 +125,19 @@ TEST(WaitsTable, SaysWhatIsNotKnown) {
               ElementsAre("nothing was seen of app yet; ask again in 5 seconds"));
 }
 
+TEST(WaitsTable, OfAWorkflowNamesTheJobsThatHaveQueries) {
+  Snapshot workflow;
+  workflow.job_id = "nightly";
+  workflow.children = {{.name = "load", .job_id = "load-7"}, {.name = "count"}};
+  EXPECT_EQ(NoQueriesOfWorkflow(workflow),
+            "nightly is a workflow, which has no queries of its own; ask about one of its jobs once "
+            "it has begun");
+  workflow.children[0].started_at = absl::UnixEpoch();
+  EXPECT_EQ(NoQueriesOfWorkflow(workflow),
+            "nightly is a workflow, which has no queries of its own; ask about one of its jobs: "
+            "load-7");
+}
+
 TEST(WaitsTable, TheWorstWaitIsToldOfAQueryThatLostMoreThanAFifth) {
   EXPECT_EQ(WorstWait(TwoQueries(), {}), "waits for a slot, mostly because of sql/0");
   Explanation explanation = TwoQueries();
