@@ -60,7 +60,8 @@ nlohmann::json JsonOf(const QueryWaits& query) {
   return json;
 }
 
-int Show(const Explanation& explanation, TableFormat format) {
+int Show(const Explanation& explanation, const WhyArguments& arguments) {
+  const TableFormat format = arguments.format;
   if (IsJson(format)) {
     std::vector<std::string> values;
     for (const QueryWaits& query : explanation.queries) {
@@ -69,7 +70,8 @@ int Show(const Explanation& explanation, TableFormat format) {
     return PrintJson(std::move(values), format);
   }
   if (format == TableFormat::kDot) return PrintLines({console::WaitsGraph(explanation)});
-  return PrintLines(console::RenderWaits(explanation, TableOptionsFor(format)));
+  return PrintLines(
+      console::RenderWaits(explanation, arguments.question, TableOptionsFor(format)));
 }
 
 int Wrong(const absl::Status& status) {
@@ -111,7 +113,7 @@ int OfLog(const WhyArguments& arguments) {
   for (const std::string& remark : RemarksOn(**log, 0)) {
     Complain(fmt::format("{}: {}", arguments.subject, remark));
   }
-  const int shown = explanation.queries.empty() ? kSuccess : Show(explanation, arguments.format);
+  const int shown = explanation.queries.empty() ? kSuccess : Show(explanation, arguments);
   return shown == kSuccess && !trouble.ok() ? Wrong(trouble) : shown;
 }
 
@@ -150,7 +152,7 @@ int NothingSeen(const WhyArguments& arguments, const Explanation& explanation,
     return kUsage;
   }
   if (!arguments.question.query.empty()) return NoSuchQuery(arguments);
-  return Show(explanation, arguments.format);
+  return Show(explanation, arguments);
 }
 
 int OfJob(const WhyArguments& arguments) {
@@ -160,13 +162,18 @@ int OfJob(const WhyArguments& arguments) {
     if (absl::IsNotFound(explanation.status())) return NoSuchJob(arguments.subject, master);
     if (!explanation.ok()) return explanation.status();
     if (explanation->queries.empty()) return NothingSeen(asked, *explanation, master);
-    return Show(*explanation, asked.format);
+    return Show(*explanation, asked);
   });
 }
 
 }  // namespace
 
 int Do(const WhyArguments& arguments) {
+  if (arguments.question.resource == WaitedResource::kScheduler &&
+      !arguments.question.host.empty()) {
+    Complain("--host: slots are of no host; leave it out, or ask about another --resource");
+    return kUsage;
+  }
   std::error_code ignored;
   const bool is_log = std::filesystem::exists(arguments.subject, ignored) ||
                       arguments.subject.starts_with('/') || arguments.subject.starts_with('.');

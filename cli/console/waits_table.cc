@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "cli/console/text.h"
 #include "text/did_you_mean.h"
@@ -119,21 +120,43 @@ std::vector<std::string> SoonerSentences(const Explanation& explanation) {
   return sentences;
 }
 
+bool IsTold(const Explanation& explanation, WaitedResource resource) {
+  return std::ranges::any_of(explanation.queries, [&](const QueryWaits& query) {
+    return query.waits[resource].seconds.has_value();
+  });
+}
+
+// Empty: some of what was asked was told.
+std::string NotTold(const Explanation& explanation, const ExplainQuestion& question) {
+  const std::vector<std::string>& hosts = explanation.hosts;
+  if (!question.host.empty() && hosts.empty()) return "No host of its tasks is known.";
+  if (!question.host.empty() && std::ranges::find(hosts, question.host) == hosts.end()) {
+    const std::string meant = text::DidYouMean(question.host, hosts);
+    return fmt::format("No task of it was seen on {}{}{}", question.host,
+                       question.last ? " in that time" : "",
+                       meant.empty() ? "; its hosts: " + text::FewNames(hosts) : meant);
+  }
+  if (question.resource == WaitedResource::kScheduler) {
+    return IsTold(explanation, WaitedResource::kScheduler)
+               ? ""
+               : "How many slots it has is not told, so neither is how long it waited.";
+  }
+  const bool has_metrics = std::ranges::any_of(kWaitedResources, [&](WaitedResource resource) {
+    return resource != WaitedResource::kScheduler && IsTold(explanation, resource);
+  });
+  return has_metrics
+             ? ""
+             : "Of what was asked, no task told how long it waited: there are no metrics.";
+}
+
 // What is said of it all beside the queries.
-void AddRemarks(const Explanation& explanation, bool has_sentence,
-                std::vector<std::string>& lines) {
-  bool has_metrics = false;
-  bool has_slots = false;
-  for (const QueryWaits& query : explanation.queries) {
-    for (const WaitedResource resource : kWaitedResources) {
-      bool& is_told = resource == WaitedResource::kScheduler ? has_slots : has_metrics;
-      is_told = is_told || query.waits[resource].seconds.has_value();
-    }
+std::vector<std::string> Remarks(const Explanation& explanation, const ExplainQuestion& question,
+                                 bool has_sentence) {
+  std::vector<std::string> lines;
+  if (std::string not_told = NotTold(explanation, question); !not_told.empty()) {
+    lines.push_back(std::move(not_told));
   }
-  if (!has_metrics) {
-    lines.emplace_back("Of what was asked, no task told how long it waited: there are no metrics.");
-  }
-  if (!has_sentence && has_slots) {
+  if (!has_sentence && IsTold(explanation, WaitedResource::kScheduler)) {
     lines.emplace_back("No query is seen to have waited for another.");
   }
   if (explanation.queries_left_out > 0) {
@@ -144,6 +167,7 @@ void AddRemarks(const Explanation& explanation, bool has_sentence,
         "Not all of the job was seen: what was before {}, or what there was no room for.",
         absl::FormatTime("%H:%M:%S", explanation.since, absl::LocalTimeZone())));
   }
+  return lines;
 }
 
 std::string Quoted(const std::string& text) {
@@ -198,7 +222,8 @@ std::string CulpritName(const std::string& job_id, const Culprit& culprit) {
   return culprit.job_id == job_id ? culprit.query : culprit.job_id + "/" + culprit.query;
 }
 
-WaitsWords DescribeWaits(const Explanation& explanation, const TextOptions& options) {
+WaitsWords DescribeWaits(const Explanation& explanation, const ExplainQuestion& question,
+                         const TextOptions& options) {
   WaitsWords words;
   for (const QueryWaits& query : explanation.queries) {
     Row row = {Printable(NameOf(explanation, query), options.unicode),
@@ -216,7 +241,9 @@ WaitsWords DescribeWaits(const Explanation& explanation, const TextOptions& opti
   for (const std::string& sentence : SoonerSentences(explanation)) {
     words.sentences.push_back(Printable(sentence, options.unicode));
   }
-  AddRemarks(explanation, has_sentence, words.sentences);
+  for (const std::string& remark : Remarks(explanation, question, has_sentence)) {
+    words.sentences.push_back(Printable(remark, options.unicode));
+  }
   if (explanation.queries.empty()) {
     if (explanation.is_partial)
       words.sentences.erase(words.sentences.begin(), words.sentences.end() - 1);
@@ -225,8 +252,9 @@ WaitsWords DescribeWaits(const Explanation& explanation, const TextOptions& opti
   return words;
 }
 
-std::vector<std::string> RenderWaits(const Explanation& explanation, const TableOptions& options) {
-  WaitsWords words = DescribeWaits(explanation, options.text);
+std::vector<std::string> RenderWaits(const Explanation& explanation,
+                                     const ExplainQuestion& question, const TableOptions& options) {
+  WaitsWords words = DescribeWaits(explanation, question, options.text);
   std::vector<std::string> lines;
   if (explanation.queries.empty()) {
     lines.push_back(fmt::format("nothing was seen of {} yet; ask again in 5 seconds",

@@ -25,10 +25,12 @@ struct WaitsWords {
       rows;  // of each query: its name, how long it lasted, what it waited for each resource
   std::vector<std::string> sentences;  // for each that waited, then what is not known
 };
-WaitsWords DescribeWaits(const Explanation& explanation, const TextOptions& options);
+WaitsWords DescribeWaits(const Explanation& explanation, const ExplainQuestion& question,
+                         const TextOptions& options);
 
 // A table of the queries, then a sentence for each that waited, then what is not known.
-std::vector<std::string> RenderWaits(const Explanation& explanation, const TableOptions& options);
+std::vector<std::string> RenderWaits(const Explanation& explanation,
+                                     const ExplainQuestion& question, const TableOptions& options);
 
 // "nightly is a workflow, which has no queries of its own; ask about one of its jobs: load, count":
 // those that have begun.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 #include <variant>
 
@@ -466,6 +467,26 @@ void ClusterWaits::DropForgotten() {
   records_.FreeForgotten();
 }
 
+// Of tasks that run now, too, of which nothing may be in the sums yet.
+std::vector<std::string> ClusterWaits::HostsOf(std::span<const Query> queries,
+                                               const std::optional<absl::Duration>& last) const {
+  std::vector<Stage> stages;
+  for (const Query query : queries) {
+    const std::vector<Stage>& of_query = records_.query(query).stages;
+    stages.insert(stages.end(), of_query.begin(), of_query.end());
+  }
+  const std::set<Query> asked(queries.begin(), queries.end());
+  std::set<std::string> names;
+  const auto add = [&](Host host) {
+    if (ClusterRecords::IsTold(host)) names.insert(records_.HostName(host));
+  };
+  for (const auto& [key, sums] : contention_.Of(stages, Seconds(last)).stages) add(key.host);
+  for (const auto& [key, task] : running_) {
+    if (asked.contains(records_.stage(task.stage).query)) add(task.host);
+  }
+  return {names.begin(), names.end()};
+}
+
 std::optional<Explanation> ClusterWaits::Ask(const std::string& job_id,
                                              const ExplainQuestion& question) const {
   const auto known = records_.FindJob(job_id);
@@ -487,7 +508,11 @@ std::optional<Explanation> ClusterWaits::Ask(const std::string& job_id,
       .since = job.since,
       .is_partial = job.is_partial || !job.is_seen_whole || is_over_,
       .queries = {},
-      .queries_left_out = job.queries_left_out + static_cast<std::uint32_t>(left_out)};
+      .queries_left_out = job.queries_left_out + static_cast<std::uint32_t>(left_out),
+      .hosts = {}};
+  if (!question.host.empty()) {
+    explanation.hosts = HostsOf(std::span(queries).subspan(left_out), question.last);
+  }
   for (std::size_t q = left_out; q < queries.size(); ++q) {
     std::optional<QueryWaits> waits =
         ExplainQuery(records_, contention_, queries[q], question, now_);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -103,6 +104,8 @@ class ClusterWaits {
   std::optional<Query> QueryOf(JobNumber number, const std::string& name);
   std::optional<Stage> StageOf(JobNumber number, std::uint32_t stage_number);
   Host HostOf(JobRecord& job, const std::string& name, Query query);
+  std::vector<std::string> HostsOf(std::span<const Query> queries,
+                                   const std::optional<absl::Duration>& last) const;
   void Read(JobNumber number, const AttemptId& id, double input_bytes, double read_bytes);
   void Hear(JobNumber number, const AttemptId& id, TaskUse use,
             const std::optional<ProcessorUse>& reducing, const Event& event);

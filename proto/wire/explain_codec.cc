@@ -177,6 +177,7 @@ void EncodeExplanation(const Explanation& explanation, v1::Explanation& message)
   message.set_is_partial(explanation.is_partial);
   message.set_queries_left_out(explanation.queries_left_out);
   for (const QueryWaits& query : explanation.queries) EncodeQuery(query, *message.add_queries());
+  for (const std::string& host : explanation.hosts) message.add_hosts(ValidText(host));
 }
 
 absl::StatusOr<Explanation> ParseExplanation(const v1::Explanation& message) {
@@ -190,12 +191,14 @@ absl::StatusOr<Explanation> ParseExplanation(const v1::Explanation& message) {
                              .since = *since,
                              .is_partial = message.is_partial(),
                              .queries = {},
-                             .queries_left_out = message.queries_left_out()};
+                             .queries_left_out = message.queries_left_out(),
+                             .hosts = {}};
   for (int i = 0; i < message.queries_size(); ++i) {
     absl::StatusOr<QueryWaits> query = ParseQuery(message.queries(i));
     if (!query.ok()) return FieldErrorWithin(fmt::format("queries[{}]", i), query.status());
     explanation.queries.push_back(*std::move(query));
   }
+  for (const std::string& host : message.hosts()) explanation.hosts.push_back(ValidText(host));
   return explanation;
 }
 
@@ -222,6 +225,9 @@ absl::StatusOr<std::pair<std::string, ExplainQuestion>> ParseQuestion(
       return FieldError("resource", fmt::format("must be a value that this version knows, not {}",
                                                 static_cast<int>(untrusted.resource())));
     }
+  }
+  if (question.resource == WaitedResource::kScheduler && !question.host.empty()) {
+    return FieldError("host", "slots are of no host: ask about another resource, or about no host");
   }
   if (untrusted.culprits_max() > kCulpritsMax) {
     return FieldError("culprits_max", fmt::format("must be at most {}, not {}", kCulpritsMax,

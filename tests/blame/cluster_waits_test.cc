@@ -14,6 +14,7 @@
 namespace tidemark::blame {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -250,6 +251,23 @@ void Share(Driver& victim, Driver& other, ClusterWaits& waits) {
 Explanation AskOf(const ClusterWaits& waits, const std::string& job,
                   const ExplainQuestion& question = {}) {
   return waits.Ask(job, question).value_or(Explanation());
+}
+
+// One task ran on node-1; another began a moment ago on node-2, which no sum knows yet.
+TEST(ClusterWaits, OfAQuestionAboutAHostNamesThoseThatThereAre) {
+  ClusterWaits waits;
+  Driver driver(waits, "app");
+  driver.Executor("node-1", 1);
+  driver.Executor("node-2", 1);
+  driver.Stage(0, 0, 2);
+  driver.Start(0, 0, 0, 0);
+  driver.End(10, 0, 0);
+  driver.Start(19, 0, 1, 1);
+  waits.Advance(Instant(20));
+  const Explanation explanation = AskOf(waits, "app", {.host = "node-9"});
+  ASSERT_THAT(explanation.queries, SizeIs(1));
+  EXPECT_THAT(explanation.hosts, ElementsAre("node-1", "node-2"));
+  EXPECT_THAT(AskOf(waits, "app").hosts, IsEmpty());
 }
 
 TEST(ClusterWaits, WhileTasksRunBlamesTheJobThatTookTheProcessor) {

@@ -40,7 +40,8 @@ Explanation Full() {
           .since = absl::FromUnixSeconds(1'700'000'000),
           .is_partial = true,
           .queries = {query, {.query = ""}},
-          .queries_left_out = 12};
+          .queries_left_out = 12,
+          .hosts = {"node-1", "node-3"}};
 }
 
 TEST(ExplainCodec, WhatIsEncodedIsReadAgain) {
@@ -144,6 +145,11 @@ INSTANTIATE_TEST_SUITE_P(
         WrongCase{
             "resource",
             [](v1::ExplainQuestion& q) { q.set_resource(static_cast<v1::WaitedResource>(99)); }},
+        WrongCase{"host",
+                  [](v1::ExplainQuestion& q) {
+                    q.set_host("node-1");
+                    q.set_resource(v1::WAITED_RESOURCE_SLOTS);
+                  }},
         WrongCase{"culprits_max", [](v1::ExplainQuestion& q) { q.set_culprits_max(101); }},
         WrongCase{"last", [](v1::ExplainQuestion& q) { q.mutable_last(); }},
         WrongCase{"last", [](v1::ExplainQuestion& q) { q.mutable_last()->set_seconds(-5); }},

@@ -132,6 +132,9 @@ struct Explanation {
   std::vector<QueryWaits> queries;
   // Older ones.
   std::uint32_t queries_left_out = 0;
+  // Of a question that names a host: all hosts, by name, on which tasks of these queries were seen.
+  // Empty: the question names none, or no host of a task is known.
+  std::vector<std::string> hosts;
   friend bool operator==(const Explanation&, const Explanation&) = default;
 };
 

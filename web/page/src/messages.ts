@@ -363,6 +363,7 @@ export interface Explanation {
   is_partial?: boolean;
   queries?: Array<QueryWaits>;
   queries_left_out?: number;
+  hosts?: Array<string>;
 }
 
 export interface QueryWaits {
