@@ -22,7 +22,8 @@ namespace {
 nlohmann::json JsonOf(const DataGrowth& growth) {
   nlohmann::json json = {{"task_seconds", growth.task_seconds},
                          {"read_bytes", growth.read_bytes},
-                         {"earlier_read_bytes", growth.earlier_read_bytes}};
+                         {"earlier_read_bytes", growth.earlier_read_bytes},
+                         {"all_task_seconds", growth.all_task_seconds}};
   if (growth.task_seconds_lower) json["task_seconds_lower"] = *growth.task_seconds_lower;
   if (growth.task_seconds_upper) json["task_seconds_upper"] = *growth.task_seconds_upper;
   return json;

@@ -22,7 +22,7 @@ namespace {
 constexpr double kSecondsShown = 0.05;
 // The same of an estimate, which is no more exact than whole seconds.
 constexpr double kSoonerShown = 1;
-// Of a query's time: what is worth a word in the bar, and what one of its own tasks is.
+// Of a query's time: what is worth a word in the bar, and what is of its own doing.
 constexpr double kWorthTelling = 0.2;
 constexpr double kOwnDoingShown = 0.1;
 
@@ -72,13 +72,13 @@ std::string Sentence(const Explanation& explanation, const QueryWaits& query) {
   return fmt::format("{} waited{}: {}", NameOf(explanation, query), lasted, fmt::join(parts, "; "));
 }
 
-bool IsOwnDoing(const QueryWaits& query, double seconds) {
-  return query.seconds && seconds >= std::max(kSecondsShown, kOwnDoingShown * *query.seconds);
+bool IsWorthTelling(double seconds, double of_seconds) {
+  return seconds >= std::max(kSecondsShown, kOwnDoingShown * of_seconds);
 }
 
 std::string SkewSentence(const Explanation& explanation, const QueryWaits& query) {
   const double skew = query.skew_seconds.value_or(0);
-  if (!IsOwnDoing(query, skew)) return "";
+  if (!query.seconds || !IsWorthTelling(skew, *query.seconds)) return "";
   return fmt::format("{}: the longest tasks of its stages took {:.1f} s more than the mean ones",
                      NameOf(explanation, query), skew);
 }
@@ -91,8 +91,10 @@ std::string Size(double bytes) {
 // "sql/3: stages of it read 20.0 GB, in earlier runs 10.0 GB: that took their tasks about 40.0 s
 // (30.0 to 48.0) more, summed over tasks"; of other stages nothing is said.
 std::string GrowthSentence(const Explanation& explanation, const QueryWaits& query) {
-  if (!query.data_growth || !IsOwnDoing(query, query.data_growth->task_seconds)) return "";
+  if (!query.data_growth) return "";
   const DataGrowth& growth = *query.data_growth;
+  // Seconds of tasks are compared with such, not with those for which the query lasted.
+  if (!IsWorthTelling(growth.task_seconds, growth.all_task_seconds)) return "";
   return fmt::format(
       "{}: stages of it read {}, in earlier runs {}: that took their tasks about {:.1f} s{} more, "
       "summed over tasks",

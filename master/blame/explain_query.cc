@@ -183,8 +183,10 @@ class Explainer {
     if (question_.last) return std::nullopt;
     const EarlierData& earlier = records_.job(query.job).earlier;
     std::optional<DataGrowth> sum;
+    double all_task_seconds = 0;
     for (const Stage each : query.stages) {
       const StageRecord& stage = records_.stage(each);
+      all_task_seconds += stage.ended_seconds;
       const EarlierBytes* const before = EarlierBytesOfStage(earlier, stage);
       if (before == nullptr || stage.ended > stage.tasks || stage.has_lost_output) continue;
       const auto growth = GrowthOf(stage.ended_seconds, stage.read_bytes, *before);
@@ -195,6 +197,7 @@ class Explainer {
         sum = growth;
       }
     }
+    if (sum) sum->all_task_seconds = all_task_seconds;
     return sum;
   }
 

@@ -36,7 +36,7 @@ bool IsAmount(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
 bool IsGrowth(const DataGrowth& growth) {
   return IsAmount(growth.task_seconds) && IsAmount(growth.task_seconds_lower.value_or(0)) &&
          IsAmount(growth.task_seconds_upper.value_or(0)) && IsAmount(growth.read_bytes) &&
-         IsAmount(growth.earlier_read_bytes);
+         IsAmount(growth.earlier_read_bytes) && IsAmount(growth.all_task_seconds);
 }
 
 void EncodeGrowth(const DataGrowth& growth, v1::DataGrowth& message) {
@@ -45,6 +45,7 @@ void EncodeGrowth(const DataGrowth& growth, v1::DataGrowth& message) {
   if (growth.task_seconds_upper) message.set_task_seconds_upper(*growth.task_seconds_upper);
   message.set_read_bytes(growth.read_bytes);
   message.set_earlier_read_bytes(growth.earlier_read_bytes);
+  message.set_all_task_seconds(growth.all_task_seconds);
 }
 
 void EncodeSooner(const Culprit& culprit, v1::Culprit& message) {
@@ -107,10 +108,12 @@ absl::StatusOr<DataGrowth> ParseGrowth(const v1::DataGrowth& message) {
   ok.Update(CheckAmount("task_seconds_upper", message.task_seconds_upper()));
   ok.Update(CheckAmount("read_bytes", message.read_bytes()));
   ok.Update(CheckAmount("earlier_read_bytes", message.earlier_read_bytes()));
+  ok.Update(CheckAmount("all_task_seconds", message.all_task_seconds()));
   if (!ok.ok()) return ok;
   DataGrowth growth = {.task_seconds = message.task_seconds(),
                        .read_bytes = message.read_bytes(),
-                       .earlier_read_bytes = message.earlier_read_bytes()};
+                       .earlier_read_bytes = message.earlier_read_bytes(),
+                       .all_task_seconds = message.all_task_seconds()};
   if (message.has_task_seconds_lower()) growth.task_seconds_lower = message.task_seconds_lower();
   if (message.has_task_seconds_upper()) growth.task_seconds_upper = message.task_seconds_upper();
   return growth;

@@ -911,10 +911,26 @@ TEST(ClusterWaits, WhatAQueryReadMoreThanInEarlierRunsIsItsOwnDoing) {
   EXPECT_NEAR(growth->task_seconds, 8, 1e-6);
   EXPECT_NEAR(growth->read_bytes, 300, 1e-6);
   EXPECT_NEAR(growth->earlier_read_bytes, 100, 1e-6);
+  EXPECT_NEAR(growth->all_task_seconds, 12, 1e-6);
   EXPECT_FALSE(AskOf(waits, "app", {.last = absl::Minutes(2)}).queries.at(0).data_growth);
   waits.SetEarlierData("app", Scanned({310}));
   EXPECT_FALSE(AskOf(waits, "app").queries.at(0).data_growth);
   waits.SetEarlierData("nobody", Scanned({100}));
+}
+
+// 12 s of the scan, of which 8 s are growth, and 10 s of a stage of which nothing is known.
+TEST(ClusterWaits, GrowthIsAPartOfWhatAllTasksOfTheQueryTook) {
+  ClusterWaits waits;
+  Driver driver(waits, "app");
+  Scan(driver, waits);
+  waits.SetEarlierData("app", Scanned({100}));
+  driver.Stage(21, 1, 1, "sql/0");
+  driver.Start(21, 1, 0);
+  driver.End(31, 1, 0);
+  const std::optional<DataGrowth> growth = AskOf(waits, "app").queries.at(0).data_growth;
+  ASSERT_TRUE(growth);
+  EXPECT_NEAR(growth->task_seconds, 8, 1e-6);
+  EXPECT_NEAR(growth->all_task_seconds, 22, 1e-6);
 }
 
 TEST(ClusterWaits, EarlierRunsOfOtherStagesSayNothingOfAQuery) {

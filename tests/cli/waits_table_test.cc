@@ -103,15 +103,25 @@ TEST(WaitsTable, WhatItReadMoreThanInEarlierRunsIsItsOwnDoing) {
                                                   .task_seconds_lower = 30,
                                                   .task_seconds_upper = 48,
                                                   .read_bytes = 20e9,
-                                                  .earlier_read_bytes = 10e9};
+                                                  .earlier_read_bytes = 10e9,
+                                                  .all_task_seconds = 80};
   EXPECT_THAT(RenderWaits(explanation, {}, kWide),
               Contains("sql/0: stages of it read 20.0 GB, in earlier runs 10.0 GB: that took their "
                        "tasks about 40.0 s (30.0 to 48.0) more, summed over tasks"));
   explanation.queries[0].data_growth->task_seconds_lower.reset();
   EXPECT_THAT(RenderWaits(explanation, {}, kWide),
               Contains(HasSubstr("about 40.0 s more, summed")));
-  explanation.queries[0].data_growth->task_seconds = 0.9;
+}
+
+// The query of 10 s had 50 tasks at a time, or one that waited for most of it.
+TEST(WaitsTable, GrowthIsMeasuredByWhatAllTasksTook) {
+  Explanation explanation = TwoQueries();
+  DataGrowth growth = {.task_seconds = 40, .all_task_seconds = 500};
+  explanation.queries[0].data_growth = growth;
   EXPECT_THAT(RenderWaits(explanation, {}, kWide), Not(Contains(HasSubstr("in earlier runs"))));
+  growth = {.task_seconds = 0.5, .all_task_seconds = 2};
+  explanation.queries[0].data_growth = growth;
+  EXPECT_THAT(RenderWaits(explanation, {}, kWide), Contains(HasSubstr("about 0.5 s more")));
 }
 
 TEST(WaitsTable, SaysWhatIsNotKnown) {

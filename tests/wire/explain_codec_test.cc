@@ -20,7 +20,8 @@ Explanation Full() {
                                  .task_seconds_lower = 18,
                                  .task_seconds_upper = 21,
                                  .read_bytes = 300,
-                                 .earlier_read_bytes = 100};
+                                 .earlier_read_bytes = 100,
+                                 .all_task_seconds = 45};
   query.waits[WaitedResource::kScheduler] = {8.0, false};
   query.waits[WaitedResource::kIo] = {0.0, true};
   query.culprits = {{.job_id = "app-7",

@@ -96,6 +96,9 @@ struct DataGrowth {
   // the median of earlier runs.
   double read_bytes = 0;
   double earlier_read_bytes = 0;
+  // Of which task_seconds are a part: what all tasks of the query that have ended took, what they
+  // waited for processors and memory taken off. 0: not told.
+  double all_task_seconds = 0;
   friend bool operator==(const DataGrowth&, const DataGrowth&) = default;
 };
 

@@ -401,6 +401,7 @@ export interface DataGrowth {
   task_seconds_upper?: number;
   read_bytes?: number;
   earlier_read_bytes?: number;
+  all_task_seconds?: number;
 }
 
 export interface QueryWaitsWords {
