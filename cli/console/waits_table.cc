@@ -102,8 +102,8 @@ std::string GrowthSentence(const Explanation& explanation, const QueryWaits& que
       growth.task_seconds, LimitsOf(growth.task_seconds_lower, growth.task_seconds_upper));
 }
 
-// "Without app-7/sql/3 from now on, app would end about 40 s sooner (25 to 60 s)."; of each culprit
-// once.
+// "Without app-7/sql/3 from now on, app would end about 40 s sooner (25 to 60 s).", or "Without
+// app-7/sql/3, app would have ended ..."; of each culprit once.
 std::vector<std::string> SoonerSentences(const Explanation& explanation) {
   std::vector<std::string> sentences;
   std::set<std::string> named;
@@ -114,8 +114,10 @@ std::vector<std::string> SoonerSentences(const Explanation& explanation) {
       const std::string name = CulpritName(explanation.job_id, culprit);
       if (!named.insert(name).second) continue;
       sentences.push_back(fmt::format(
-          "Without {} from now on, {} would end about {:.0f} s sooner ({:.0f} to {:.0f} s).", name,
-          explanation.job_id, *culprit.sooner_seconds, std::floor(*culprit.sooner_seconds_lower),
+          "Without {}{} about {:.0f} s sooner ({:.0f} to {:.0f} s).", name,
+          explanation.has_ended ? fmt::format(", {} would have ended", explanation.job_id)
+                                : fmt::format(" from now on, {} would end", explanation.job_id),
+          *culprit.sooner_seconds, std::floor(*culprit.sooner_seconds_lower),
           std::ceil(*culprit.sooner_seconds_upper)));
     }
   }

@@ -1,6 +1,7 @@
 #include "master/blame/cluster_waits.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <span>
@@ -509,6 +510,7 @@ std::optional<Explanation> ClusterWaits::Ask(const std::string& job_id,
       .is_partial = job.is_partial || !job.is_seen_whole || is_over_,
       .queries = {},
       .queries_left_out = job.queries_left_out + static_cast<std::uint32_t>(left_out),
+      .has_ended = job.is_closed,
       .hosts = {}};
   if (!question.host.empty()) {
     explanation.hosts = HostsOf(std::span(queries).subspan(left_out), question.last);
@@ -567,6 +569,29 @@ std::vector<LossesTo> ClusterWaits::Losses(const std::string& job_id, const std:
     }
   }
   return result;
+}
+
+std::vector<CostOf> ClusterWaits::Costs(const std::string& job_id, const std::set<QueryName>& to,
+                                        std::size_t most,
+                                        const std::optional<absl::Duration>& last) const {
+  const auto number = records_.FindJob(job_id);
+  if (!number) return {};
+  const std::map<Query, Cost> by_query = CostsToJob(records_, contention_, *number, last);
+  std::vector<CostOf> costs;
+  for (const QueryName& name : to) {
+    const auto job = records_.FindJob(name.job_id);
+    if (!job || *job == *number) continue;
+    const auto& queries = records_.job(*job).queries;
+    const auto query = queries.find(name.query);
+    if (query == queries.end()) continue;
+    const auto cost = by_query.find(query->second);
+    if (cost == by_query.end()) continue;
+    const auto& [seconds, limits] = cost->second;
+    costs.push_back({name, seconds, limits.lower, limits.upper});
+  }
+  std::ranges::stable_sort(costs, std::ranges::greater(), &CostOf::seconds);
+  if (costs.size() > most) costs.resize(most);
+  return costs;
 }
 
 }  // namespace tidemark::blame

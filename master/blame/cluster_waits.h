@@ -38,6 +38,15 @@ struct LossesTo {
   model::LostTime lost;
 };
 
+// By so much later a job ended because of one query of another job, for want of anything but slots.
+// Seconds, lower <= seconds <= upper.
+struct CostOf {
+  QueryName query;
+  double seconds = 0;
+  double lower = 0;
+  double upper = 0;
+};
+
 // Of all jobs together. What is over a limit takes the place of the oldest query that has ended;
 // where all run, it is not followed, and answers say so.
 struct ClusterLimits {
@@ -78,6 +87,11 @@ class ClusterWaits {
   // its stages).
   std::vector<LossesTo> Losses(const std::string& job_id, const std::set<QueryName>& to,
                                std::size_t most, const std::optional<absl::Duration>& last) const;
+  // Likewise, whether they run tasks or not: by how much later the job ended, or has come so far.
+  // Stages that followed one another are added up, whatever their queries. Cost: O(what the job's
+  // stages met).
+  std::vector<CostOf> Costs(const std::string& job_id, const std::set<QueryName>& to,
+                            std::size_t most, const std::optional<absl::Duration>& last) const;
   // In the order of their ids.
   std::vector<std::string> jobs() const { return records_.JobIds(); }
 

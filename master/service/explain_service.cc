@@ -56,10 +56,22 @@ Explanation ExplainService::Answer(const std::string& job_id, const ExplainQuest
 }
 
 void ExplainService::AddSooner(const ExplainQuestion& question, Explanation& explanation) const {
-  const LiveEntry::Running job = jobs_.GetRunning(explanation.job_id);
-  if (job.snapshot == nullptr || job.snapshot->is_final || job.left == nullptr) return;
   const std::set<blame::QueryName> named = NamedCulprits(explanation);
   if (named.empty()) return;
+  if (!explanation.has_ended) return AddSoonerFromNowOn(named, question, explanation);
+  for (const blame::CostOf& cost :
+       waits_.Costs(explanation.job_id, named, kSoonerMax, question.last)) {
+    const estimate::Range sooner = {
+        .median = cost.seconds, .lower = cost.lower, .upper = cost.upper};
+    SetSooner(cost.query, sooner, explanation);
+  }
+}
+
+void ExplainService::AddSoonerFromNowOn(const std::set<blame::QueryName>& named,
+                                        const ExplainQuestion& question,
+                                        Explanation& explanation) const {
+  const LiveEntry::Running job = jobs_.GetRunning(explanation.job_id);
+  if (job.snapshot == nullptr || job.snapshot->is_final || job.left == nullptr) return;
   std::vector<RunningCulprit> culprits;
   std::vector<model::LostTime> lost;
   for (blame::LossesTo& losses :
@@ -74,7 +86,7 @@ void ExplainService::AddSooner(const ExplainQuestion& question, Explanation& exp
       workflow::SoonerWithout(job.snapshot, job.left, lost, publishing_.clock.Now());
   if (!sooner.ok()) return;  // nothing is predicted of the job
   for (std::size_t c = 0; c < culprits.size(); ++c) {
-    SetSooner(culprits[c].query, (*sooner)[c], *culprits[c].job, explanation);
+    SetSooner(culprits[c].query, WithinTimeLeft((*sooner)[c], *culprits[c].job), explanation);
   }
 }
 

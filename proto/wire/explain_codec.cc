@@ -179,6 +179,7 @@ void EncodeExplanation(const Explanation& explanation, v1::Explanation& message)
   EncodeTime(explanation.since, *message.mutable_since());
   message.set_is_partial(explanation.is_partial);
   message.set_queries_left_out(explanation.queries_left_out);
+  message.set_has_ended(explanation.has_ended);
   for (const QueryWaits& query : explanation.queries) EncodeQuery(query, *message.add_queries());
   for (const std::string& host : explanation.hosts) message.add_hosts(ValidText(host));
 }
@@ -195,6 +196,7 @@ absl::StatusOr<Explanation> ParseExplanation(const v1::Explanation& message) {
                              .is_partial = message.is_partial(),
                              .queries = {},
                              .queries_left_out = message.queries_left_out(),
+                             .has_ended = message.has_ended(),
                              .hosts = {}};
   for (int i = 0; i < message.queries_size(); ++i) {
     absl::StatusOr<QueryWaits> query = ParseQuery(message.queries(i));

@@ -328,6 +328,49 @@ TEST(ClusterWaits, OfLossesOnlyThoseToQueriesThatAreAskedAboutAreTold) {
   EXPECT_THAT(waits.Losses("victim", kOther, 0, std::nullopt), IsEmpty());
 }
 
+// It computes for a quarter of the time and waits for the rest, first in one query, then in another.
+TEST(ClusterWaits, OfAJobThatHasEndedAddsUpTheQueriesThatFollowedOneAnother) {
+  ClusterWaits waits;
+  Driver victim(waits, "victim");
+  Driver other(waits, "other");
+  victim.Executor("node-1", 1);
+  other.Executor("node-1", 1);
+  victim.Stage(0, 0, 1, "sql/0");
+  other.Stage(0, 0, 1);
+  victim.Start(0, 0, 0);
+  other.Start(0, 0, 0);
+  for (int second = 1; second <= 20; ++second) {
+    const std::uint32_t stage = second <= 10 ? 0 : 1;
+    const int ran = second <= 10 ? second : second - 10;
+    victim.Heartbeat(second, stage, 0, 0.25 * ran, 0.75 * ran);
+    other.Heartbeat(second, 0, 0, 0.75 * second, 0.25 * second);
+    if (second == 10) {
+      victim.End(10, 0, 0);
+      victim.Stage(10, 1, 1, "sql/1");
+      victim.Start(10, 1, 0);
+    }
+    waits.Advance(Instant(second));
+  }
+  EXPECT_FALSE(AskOf(waits, "victim").has_ended);
+  victim.End(20, 1, 0);
+  victim.Tell(20, JobClosed{});
+  waits.Advance(Instant(24));
+  const Explanation explanation = AskOf(waits, "victim");
+  EXPECT_TRUE(explanation.has_ended);
+  ASSERT_THAT(explanation.queries, SizeIs(2));
+  EXPECT_NEAR(explanation.queries[0].culprits.at(0).seconds, 7.5, 1e-6);
+  const std::vector<CostOf> costs = waits.Costs("victim", kOther, 3, std::nullopt);
+  ASSERT_THAT(costs, SizeIs(1));
+  EXPECT_EQ(costs[0].query, (QueryName{"other", ""}));
+  EXPECT_NEAR(costs[0].seconds, 15, 1e-6);
+  EXPECT_NEAR(costs[0].lower, 15, 1e-6);
+  EXPECT_NEAR(costs[0].upper, 15, 1e-6);
+  EXPECT_THAT(waits.Costs("victim", kOther, 0, std::nullopt), IsEmpty());
+  EXPECT_THAT(waits.Costs("victim", {{"another", ""}, {"victim", "sql/0"}}, 3, std::nullopt),
+              IsEmpty());
+  EXPECT_THAT(waits.Costs("nobody", kOther, 3, std::nullopt), IsEmpty());
+}
+
 // On node-1 half of 10 s are lost to `heavy`, a quarter to `light`.
 TEST(ClusterWaits, TheQueryThatTookMostComesFirst) {
   ClusterWaits waits;

@@ -83,6 +83,10 @@ TEST(WaitsTable, SaysOnceOfEachCulpritHowMuchSoonerTheJobWouldEndWithoutIt) {
   constexpr const char* kSentence =
       "Without app-7/sql/3 from now on, app would end about 40 s sooner (25 to 60 s).";
   EXPECT_THAT(RenderWaits(explanation, {}, kWide), Contains(kSentence).Times(1));
+  explanation.has_ended = true;
+  EXPECT_THAT(
+      RenderWaits(explanation, {}, kWide),
+      Contains("Without app-7/sql/3, app would have ended about 40 s sooner (25 to 60 s)."));
   for (QueryWaits& query : explanation.queries) query.culprits[0].sooner_seconds = 0.9;
   EXPECT_THAT(RenderWaits(explanation, {}, kWide), Not(Contains(HasSubstr("sooner"))));
 }

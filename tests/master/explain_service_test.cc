@@ -93,6 +93,30 @@ class ExplainServiceTest : public ::testing::Test {
     request.mutable_question()->set_job_id(job);
     return stub_->ExplainJob(&context, request, &response);
   }
+  // Both tasks compute half of the time and wait for the rest, until the first is said to have
+  // waited because of the other.
+  void ShareUntilBlamed(v1::ExplainJobResponse& response) {
+    const auto began = std::chrono::steady_clock::now();
+    while (CulpritIn(response, "theirs") == nullptr &&
+           std::chrono::steady_clock::now() < began + kDeadline) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      const std::chrono::duration<double> ran = std::chrono::steady_clock::now() - began;
+      Heartbeat("mine", ran.count() / 2, ran.count() / 2);
+      Heartbeat("theirs", ran.count() / 2, ran.count() / 2);
+      ASSERT_TRUE(Explain("mine", "a-token-of-an-operator", response).ok());
+    }
+    ASSERT_NE(CulpritIn(response, "theirs"), nullptr);
+  }
+  // Of the first query; null: it is not named.
+  static const v1::Culprit* CulpritIn(const v1::ExplainJobResponse& response,
+                                      const std::string& job) {
+    if (response.explanation().queries_size() == 0) return nullptr;
+    for (const v1::Culprit& culprit : response.explanation().queries(0).culprits()) {
+      if (culprit.job_id() == job) return &culprit;
+    }
+    return nullptr;
+  }
+
   MasterOptions options_;
   std::string directory_;
   std::map<std::string, std::uint64_t> sequence_;
@@ -104,20 +128,8 @@ class ExplainServiceTest : public ::testing::Test {
 TEST_F(ExplainServiceTest, NamesTheJobThatTookTheProcessorToWhoMayReadIt) {
   Start("mine");
   Start("theirs");
-  const auto began = std::chrono::steady_clock::now();
   v1::ExplainJobResponse response;
-  const auto is_blamed = [&] {
-    const v1::Explanation& explanation = response.explanation();
-    return explanation.queries_size() > 0 && explanation.queries(0).culprits_size() > 0;
-  };
-  while (!is_blamed() && std::chrono::steady_clock::now() < began + kDeadline) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    const std::chrono::duration<double> ran = std::chrono::steady_clock::now() - began;
-    Heartbeat("mine", ran.count() / 2, ran.count() / 2);
-    Heartbeat("theirs", ran.count() / 2, ran.count() / 2);
-    ASSERT_TRUE(Explain("mine", "a-token-of-an-operator", response).ok());
-  }
-  ASSERT_TRUE(is_blamed());
+  ASSERT_NO_FATAL_FAILURE(ShareUntilBlamed(response));
   const v1::Culprit& named = response.explanation().queries(0).culprits(0);
   EXPECT_EQ(named.job_id(), "theirs");
   EXPECT_EQ(named.host(), "node-1");
@@ -125,13 +137,40 @@ TEST_F(ExplainServiceTest, NamesTheJobThatTookTheProcessorToWhoMayReadIt) {
   EXPECT_GT(named.seconds(), 0);
 
   ASSERT_TRUE(Explain("mine", "a-token-of-one-team", response).ok());
-  ASSERT_TRUE(is_blamed());
+  ASSERT_GT(response.explanation().queries_size(), 0);
+  ASSERT_GT(response.explanation().queries(0).culprits_size(), 0);
   const v1::Culprit& hidden = response.explanation().queries(0).culprits(0);
   EXPECT_EQ(hidden.job_id(), "");
   EXPECT_EQ(hidden.query(), "");
   EXPECT_EQ(hidden.jobs(), 1U);
   EXPECT_GT(hidden.seconds(), 0);
   EXPECT_EQ(response.DebugString().find("theirs"), std::string::npos);
+}
+
+TEST_F(ExplainServiceTest, OfAJobThatHasEndedSaysHowMuchSoonerItWouldHaveWithoutTheOther) {
+  const absl::Time began = absl::Now();
+  Start("mine");
+  Start("theirs");
+  v1::ExplainJobResponse response;
+  ASSERT_NO_FATAL_FAILURE(ShareUntilBlamed(response));
+  EXPECT_FALSE(response.explanation().has_ended());
+  Tell("mine", JobClosed{});
+  ASSERT_TRUE(Explain("mine", "a-token-of-an-operator", response).ok());
+  const double lasted = absl::ToDoubleSeconds(absl::Now() - began);
+  EXPECT_TRUE(response.explanation().has_ended());
+  const v1::Culprit* const named = CulpritIn(response, "theirs");
+  ASSERT_NE(named, nullptr);
+  EXPECT_GT(named->sooner_seconds(), 0);
+  EXPECT_GE(named->sooner_seconds_lower(), 0);
+  EXPECT_LE(named->sooner_seconds_lower(), named->sooner_seconds());
+  EXPECT_LE(named->sooner_seconds(), named->sooner_seconds_upper());
+  EXPECT_LE(named->sooner_seconds_upper(), lasted);
+
+  ASSERT_TRUE(Explain("mine", "a-token-of-one-team", response).ok());
+  ASSERT_GT(response.explanation().queries_size(), 0);
+  for (const v1::Culprit& hidden : response.explanation().queries(0).culprits()) {
+    EXPECT_FALSE(hidden.has_sooner_seconds());
+  }
 }
 
 TEST_F(ExplainServiceTest, RefusesWhoMayNotReadTheJobAndWhatIsNotAQuestion) {

@@ -42,6 +42,7 @@ Explanation Full() {
           .is_partial = true,
           .queries = {query, {.query = ""}},
           .queries_left_out = 12,
+          .has_ended = true,
           .hosts = {"node-1", "node-3"}};
 }
 

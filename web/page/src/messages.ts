@@ -364,6 +364,7 @@ export interface Explanation {
   queries?: Array<QueryWaits>;
   queries_left_out?: number;
   hosts?: Array<string>;
+  has_ended?: boolean;
 }
 
 export interface QueryWaits {
