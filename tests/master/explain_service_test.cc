@@ -63,19 +63,22 @@ class ExplainServiceTest : public ::testing::Test {
                                                 .body = std::move(body)});
     ASSERT_TRUE(taken.ok()) << taken;
   }
-  // A task of the job starts on node-1.
-  void Start(const std::string& job) {
+  // The first of so many tasks of the job starts on node-1, where it has one slot.
+  void Start(const std::string& job, std::uint32_t tasks = 1) {
     Tell(job, JobOpened{.name = job});
     Tell(job, ExecutorOpened{.executor = 0, .host = "node-1", .slots = 1});
-    Tell(job, StageOpened{.stage = 5, .task_count = 1, .opened_at = absl::Now()});
-    Tell(job, AttemptChanged{.attempt = {.stage = 5},
-                             .state = AttemptState::kStarted,
+    Tell(job, StageOpened{.stage = 5, .task_count = tasks, .opened_at = absl::Now()});
+    Change(job, 0, AttemptState::kStarted);
+  }
+  void Change(const std::string& job, std::uint32_t task, AttemptState state) {
+    Tell(job, AttemptChanged{.attempt = {.stage = 5, .index = task},
+                             .state = state,
                              .at = absl::Now(),
                              .executor = 0});
   }
-  // It has computed and waited for a processor so far.
-  void Heartbeat(const std::string& job, double computed, double waited) {
-    TaskHeartbeat heartbeat{.attempt = {.stage = 5}};
+  // The task has computed and waited for a processor so far.
+  void Heartbeat(const std::string& job, double computed, double waited, std::uint32_t task = 0) {
+    TaskHeartbeat heartbeat{.attempt = {.stage = 5, .index = task}};
     heartbeat.time.cpu = absl::Seconds(computed);
     heartbeat.time.processor_wait = absl::Seconds(waited);
     Tell(job, heartbeat);
@@ -145,6 +148,46 @@ TEST_F(ExplainServiceTest, NamesTheJobThatTookTheProcessorToWhoMayReadIt) {
   EXPECT_EQ(hidden.jobs(), 1U);
   EXPECT_GT(hidden.seconds(), 0);
   EXPECT_EQ(response.DebugString().find("theirs"), std::string::npos);
+}
+
+// Its tasks of half a second follow one another, each of which waits for half of the time because
+// of the other's task.
+TEST_F(ExplainServiceTest, OfAJobThatRunsSaysHowMuchSoonerItWouldEndWithoutTheOther) {
+  Start("mine", 200);
+  Start("theirs", 200);
+  using Seconds = std::chrono::duration<double>;
+  const auto began = std::chrono::steady_clock::now();
+  auto task_began = began;
+  std::uint32_t task = 0;
+  v1::ExplainJobResponse response;
+  const v1::Culprit* named = nullptr;
+  while ((named == nullptr || !named->has_sooner_seconds()) &&
+         std::chrono::steady_clock::now() < began + kDeadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    const auto now = std::chrono::steady_clock::now();
+    const double ran = Seconds(now - task_began).count();
+    Heartbeat("mine", ran / 2, ran / 2, task);
+    Heartbeat("theirs", Seconds(now - began).count() / 2, Seconds(now - began).count() / 2);
+    if (ran > 0.5) {
+      Change("mine", task, AttemptState::kFinished);
+      Change("mine", ++task, AttemptState::kStarted);
+      task_began = now;
+    }
+    ASSERT_TRUE(Explain("mine", "a-token-of-an-operator", response).ok());
+    named = CulpritIn(response, "theirs");
+  }
+  ASSERT_NE(named, nullptr);
+  ASSERT_TRUE(named->has_sooner_seconds());
+  EXPECT_FALSE(response.explanation().has_ended());
+  EXPECT_GT(named->sooner_seconds(), 0);
+  EXPECT_GE(named->sooner_seconds_lower(), 0);
+  EXPECT_LE(named->sooner_seconds_lower(), named->sooner_seconds());
+  EXPECT_LE(named->sooner_seconds(), named->sooner_seconds_upper());
+  const auto job = master_->GetJob("mine");
+  ASSERT_TRUE(job.ok() && job->estimate.remaining && job->estimate.remaining->upper);
+  // A tick may lie between both.
+  EXPECT_LE(named->sooner_seconds_upper(),
+            2 * absl::ToDoubleSeconds(*job->estimate.remaining->upper));
 }
 
 TEST_F(ExplainServiceTest, OfAJobThatHasEndedSaysHowMuchSoonerItWouldHaveWithoutTheOther) {
