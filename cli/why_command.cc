@@ -66,7 +66,9 @@ int Show(const Explanation& explanation, const WhyArguments& arguments) {
   if (IsJson(format)) {
     std::vector<std::string> values;
     for (const QueryWaits& query : explanation.queries) {
-      values.push_back(JsonOf(query).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
+      nlohmann::json value = JsonOf(query);
+      if (explanation.has_ended) value["job_has_ended"] = true;
+      values.push_back(value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
     }
     return PrintJson(std::move(values), format);
   }

@@ -481,7 +481,8 @@ std::vector<std::string> ClusterWaits::HostsOf(std::span<const Query> queries,
   const auto add = [&](Host host) {
     if (ClusterRecords::IsTold(host)) names.insert(records_.HostName(host));
   };
-  for (const auto& [key, sums] : contention_.Of(stages, Seconds(last)).stages) add(key.host);
+  const Ledger ledger = contention_.Of(stages, Seconds(last));
+  for (const auto& [key, sums] : ledger.stages) add(key.host);
   for (const auto& [key, task] : running_) {
     if (asked.contains(records_.stage(task.stage).query)) add(task.host);
   }

@@ -138,8 +138,8 @@ struct Explanation {
   std::uint32_t queries_left_out = 0;
   // The job, so that `sooner_seconds` look back.
   bool has_ended = false;
-  // Of a question that names a host: all hosts, by name, on which tasks of these queries were seen.
-  // Empty: the question names none, or no host of a task is known.
+  // Of a question that names a host: all hosts, by name, on which tasks of these queries were seen,
+  // in `last` if it names that, too. Empty: the question names none, or no host of a task is known.
   std::vector<std::string> hosts;
   friend bool operator==(const Explanation&, const Explanation&) = default;
 };
