@@ -1,9 +1,7 @@
 #include "cli/at_master.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -12,11 +10,6 @@
 #include "text/did_you_mean.h"
 
 namespace tidemark::cli {
-namespace {
-
-constexpr std::size_t kNamedMax = 10;
-
-}  // namespace
 
 int AtMaster(const MasterArguments& arguments,
              const std::function<absl::StatusOr<int>(const Client&)>& ask) {
@@ -46,9 +39,7 @@ ExitCode NoSuchJob(const std::string& job_id, const Client& master) {
   }
   const std::string meant = text::DidYouMean(job_id, names);
   if (meant.empty() && !names.empty()) {
-    const std::string more = names.size() > kNamedMax ? ", ..." : "";
-    names.resize(std::min(names.size(), kNamedMax));
-    message += fmt::format("; its jobs: {}{}", fmt::join(names, ", "), more);
+    message += "; its jobs: " + text::FewNames(names);
   }
   Complain(message + meant);
   return kNotFound;

@@ -191,7 +191,7 @@ void AddSecurity(CLI::App& app, ClientSecurity& security) {
        "Name in the master's certificate, if it differs from the address", &security.server_name},
       {"--token-file", "TIDEMARK_TOKEN_FILE", "File with the token to send", &security.token_file}};
   for (const auto& option : options) {
-    app.add_option(option.name, *option.target, option.help)
+    NotEmpty(app.add_option(option.name, *option.target, option.help))
         ->envname(option.variable)
         ->type_name(option.target == &security.server_name ? "NAME" : "FILE")
         ->group("TLS and tokens");
@@ -602,14 +602,15 @@ void AddWhy(CLI::App& command, Choice& choice) {
   app.add_option("ID|LOG", arguments.subject,
                  "Id of a job of a master, or event log of Spark: a file or a rolling folder")
       ->required();
-  app.add_option("--query", arguments.question.query, "Only this one, such as sql/3 or job/7");
+  NotEmpty(app.add_option("--query", arguments.question.query,
+                          "Only this one, such as sql/3 or job/7"));
   Between(std::size_t{1}, std::size_t{100},
           app.add_option("--top", arguments.question.culprits_max,
                          "Name at most so many that each query waited for [3]"));
   AddChoice(app, "--resource", kWaitedResourceNames, arguments.question.resource,
             "Only waits for this");
-  app.add_option("--host", arguments.question.host,
-                 "Only waits on this host; slots are of no host");
+  NotEmpty(app.add_option("--host", arguments.question.host,
+                          "Only waits on this host; slots are of no host"));
   Between(1U, 10U,
           app.add_option_function<unsigned>(
               "--last",

@@ -153,10 +153,12 @@ void AddWebTaskWords(web::v1::TasksAnswer& answer) {
   }
 }
 
-void AddWebExplanationWords(web::v1::ExplanationAnswer& answer) {
+void AddWebExplanationWords(const v1::ExplainQuestion& question,
+                            web::v1::ExplanationAnswer& answer) {
+  const auto asked = wire::ParseQuestion(question);
   const absl::StatusOr<Explanation> explanation = wire::ParseExplanation(answer.explanation());
-  if (!explanation.ok()) return;
-  const console::WaitsWords words = console::DescribeWaits(*explanation, kText);
+  if (!asked.ok() || !explanation.ok()) return;
+  const console::WaitsWords words = console::DescribeWaits(*explanation, asked->second, kText);
   for (const console::Row& row : words.rows) {
     web::v1::QueryWaitsWords& added = *answer.add_queries();
     added.set_query(row[0]);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tidemark/job.h"
+#include "tidemark/v1/explain_service.pb.h"
 #include "tidemark/web/v1/web.pb.h"
 
 namespace tidemark::cli {
@@ -13,6 +14,7 @@ web::v1::JobWords WebWordsOf(const Snapshot& snapshot);
 void AddWebTaskWords(web::v1::TasksAnswer& answer);
 
 // Of what the queries of a job waited for.
-void AddWebExplanationWords(web::v1::ExplanationAnswer& answer);
+void AddWebExplanationWords(const v1::ExplainQuestion& question,
+                            web::v1::ExplanationAnswer& answer);
 
 }  // namespace tidemark::cli

@@ -22,7 +22,8 @@ namespace {
 nlohmann::json JsonOf(const DataGrowth& growth) {
   nlohmann::json json = {{"task_seconds", growth.task_seconds},
                          {"read_bytes", growth.read_bytes},
-                         {"earlier_read_bytes", growth.earlier_read_bytes}};
+                         {"earlier_read_bytes", growth.earlier_read_bytes},
+                         {"all_task_seconds", growth.all_task_seconds}};
   if (growth.task_seconds_lower) json["task_seconds_lower"] = *growth.task_seconds_lower;
   if (growth.task_seconds_upper) json["task_seconds_upper"] = *growth.task_seconds_upper;
   return json;
@@ -60,16 +61,20 @@ nlohmann::json JsonOf(const QueryWaits& query) {
   return json;
 }
 
-int Show(const Explanation& explanation, TableFormat format) {
+int Show(const Explanation& explanation, const WhyArguments& arguments) {
+  const TableFormat format = arguments.format;
   if (IsJson(format)) {
     std::vector<std::string> values;
     for (const QueryWaits& query : explanation.queries) {
-      values.push_back(JsonOf(query).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
+      nlohmann::json value = JsonOf(query);
+      if (explanation.has_ended) value["job_has_ended"] = true;
+      values.push_back(value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
     }
     return PrintJson(std::move(values), format);
   }
   if (format == TableFormat::kDot) return PrintLines({console::WaitsGraph(explanation)});
-  return PrintLines(console::RenderWaits(explanation, TableOptionsFor(format)));
+  return PrintLines(
+      console::RenderWaits(explanation, arguments.question, TableOptionsFor(format)));
 }
 
 int Wrong(const absl::Status& status) {
@@ -111,40 +116,67 @@ int OfLog(const WhyArguments& arguments) {
   for (const std::string& remark : RemarksOn(**log, 0)) {
     Complain(fmt::format("{}: {}", arguments.subject, remark));
   }
-  const int shown = explanation.queries.empty() ? kSuccess : Show(explanation, arguments.format);
+  const int shown = explanation.queries.empty() ? kSuccess : Show(explanation, arguments);
   return shown == kSuccess && !trouble.ok() ? Wrong(trouble) : shown;
 }
 
-// Of a job, or of JOB/QUERY, such as app-7/sql/3; ids of jobs may have slashes, too.
-absl::StatusOr<Explanation> Ask(const Client& master, const WhyArguments& arguments) {
+// Of a job, or of JOB/QUERY, such as app-7/sql/3, which `arguments` then say apart; ids of jobs may
+// have slashes, too.
+absl::StatusOr<Explanation> Ask(const Client& master, WhyArguments& arguments) {
   absl::StatusOr<Explanation> explanation =
       master.ExplainJob(arguments.subject, arguments.question);
   if (!arguments.question.query.empty()) return explanation;
-  for (std::size_t at = arguments.subject.rfind('/');
+  const std::string subject = arguments.subject;
+  for (std::size_t at = subject.rfind('/');
        absl::IsNotFound(explanation.status()) && at != std::string::npos && at > 0;
-       at = arguments.subject.rfind('/', at - 1)) {
+       at = subject.rfind('/', at - 1)) {
     ExplainQuestion question = arguments.question;
-    question.query = arguments.subject.substr(at + 1);
-    explanation = master.ExplainJob(arguments.subject.substr(0, at), question);
+    question.query = subject.substr(at + 1);
+    explanation = master.ExplainJob(subject.substr(0, at), question);
+    if (!explanation.ok()) continue;
+    arguments.subject = subject.substr(0, at);
+    arguments.question = question;
   }
   return explanation;
 }
 
+// The answer has no queries.
+int NothingSeen(const WhyArguments& arguments, const Explanation& explanation,
+                const Client& master) {
+  const auto job = master.GetJob(arguments.subject);
+  if (job.ok() && job->info && job->info->kind == JobKind::kWorkflow) {
+    Complain(console::NoQueriesOfWorkflow(*job));
+    return kUsage;
+  }
+  if (job.ok() && job->ended_at && *job->ended_at < explanation.since) {
+    Complain(fmt::format(
+        "{} ended before the master started; what jobs waited for is not kept over a restart",
+        arguments.subject));
+    return kUsage;
+  }
+  if (!arguments.question.query.empty()) return NoSuchQuery(arguments);
+  return Show(explanation, arguments);
+}
+
 int OfJob(const WhyArguments& arguments) {
   return AtMaster(arguments.master, [&](const Client& master) -> absl::StatusOr<int> {
-    const auto explanation = Ask(master, arguments);
+    WhyArguments asked = arguments;
+    const auto explanation = Ask(master, asked);
     if (absl::IsNotFound(explanation.status())) return NoSuchJob(arguments.subject, master);
     if (!explanation.ok()) return explanation.status();
-    if (explanation->queries.empty() && !arguments.question.query.empty()) {
-      return NoSuchQuery(arguments);
-    }
-    return Show(*explanation, arguments.format);
+    if (explanation->queries.empty()) return NothingSeen(asked, *explanation, master);
+    return Show(*explanation, asked);
   });
 }
 
 }  // namespace
 
 int Do(const WhyArguments& arguments) {
+  if (arguments.question.resource == WaitedResource::kScheduler &&
+      !arguments.question.host.empty()) {
+    Complain("--host: slots are of no host; leave it out, or ask about another --resource");
+    return kUsage;
+  }
   std::error_code ignored;
   const bool is_log = std::filesystem::exists(arguments.subject, ignored) ||
                       arguments.subject.starts_with('/') || arguments.subject.starts_with('.');

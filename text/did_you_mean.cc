@@ -10,6 +10,7 @@ namespace {
 // Longer than any name of ours; what is longer is no slip of the fingers.
 constexpr std::size_t kWordMax = 64;
 constexpr std::size_t kLettersPerEdit = 3;
+constexpr std::size_t kFew = 10;
 
 // Optimal string alignment: Levenshtein, with swapped neighbours as one edit.
 std::size_t Edits(std::string_view a, std::string_view b) {
@@ -59,6 +60,14 @@ std::string DidYouMeanOrKnown(std::string_view word, const std::vector<std::stri
   std::string names;
   for (const std::string& name : known) names += (names.empty() ? "" : ", ") + name;
   return "; known: " + (names.empty() ? "none" : names);
+}
+
+std::string FewNames(const std::vector<std::string>& names) {
+  std::string few;
+  for (std::size_t i = 0; i < std::min(names.size(), kFew); ++i) {
+    few += (i == 0 ? "" : ", ") + names[i];
+  }
+  return names.size() > kFew ? few + ", ..." : few;
 }
 
 }  // namespace tidemark::text

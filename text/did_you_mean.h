@@ -19,4 +19,7 @@ std::string DidYouMean(std::string_view word, const std::vector<std::string>& kn
 // The same, but where none is near "; known: A, B, C": for a few names.
 std::string DidYouMeanOrKnown(std::string_view word, const std::vector<std::string>& known);
 
+// "A, B, C"; of more than ten the first ten and ", ...".
+std::string FewNames(const std::vector<std::string>& names);
+
 }  // namespace tidemark::text

@@ -243,11 +243,12 @@ void Api::ExplainJob(const std::string& job_id, const std::shared_ptr<Exchange>&
     return exchange->Answer(ProblemAnswer(set));
   }
   fields.set_job_id(job_id);
+  const tidemark::v1::ExplainQuestion explained = fields;
   Ask(*explain_stub_->async(), &ExplainCalls::ExplainJob, std::move(question), exchange,
-      [this](tidemark::v1::ExplainJobResponse& response) {
+      [this, explained](tidemark::v1::ExplainJobResponse& response) {
         v1::ExplanationAnswer answer;
         answer.mutable_explanation()->Swap(response.mutable_explanation());
-        options_.add_explanation_words(answer);
+        options_.add_explanation_words(explained, answer);
         return JsonAnswer(answer);
       });
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tidemark/job.h"
+#include "tidemark/v1/explain_service.pb.h"
 #include "tidemark/web/v1/web.pb.h"
 
 namespace tidemark::web {
@@ -16,8 +17,9 @@ using WordsOf = std::function<v1::JobWords(const Snapshot&)>;
 // Adds what people read to the list that the answer holds.
 using AddTaskWords = std::function<void(v1::TasksAnswer&)>;
 
-// The same of an explanation.
-using AddExplanationWords = std::function<void(v1::ExplanationAnswer&)>;
+// The same of an explanation and of what was asked.
+using AddExplanationWords =
+    std::function<void(const tidemark::v1::ExplainQuestion&, v1::ExplanationAnswer&)>;
 
 // Leaves out of what follows what was said before of the same stage or job of a workflow.
 class WordChanges {

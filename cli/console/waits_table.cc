@@ -9,8 +9,10 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "cli/console/text.h"
+#include "text/did_you_mean.h"
 #include "text/size_text.h"
 
 namespace tidemark::console {
@@ -20,7 +22,7 @@ namespace {
 constexpr double kSecondsShown = 0.05;
 // The same of an estimate, which is no more exact than whole seconds.
 constexpr double kSoonerShown = 1;
-// Of a query's time: what is worth a word in the bar, and what one of its own tasks is.
+// Of a query's time: what is worth a word in the bar, and what is of its own doing.
 constexpr double kWorthTelling = 0.2;
 constexpr double kOwnDoingShown = 0.1;
 
@@ -70,13 +72,13 @@ std::string Sentence(const Explanation& explanation, const QueryWaits& query) {
   return fmt::format("{} waited{}: {}", NameOf(explanation, query), lasted, fmt::join(parts, "; "));
 }
 
-bool IsOwnDoing(const QueryWaits& query, double seconds) {
-  return query.seconds && seconds >= std::max(kSecondsShown, kOwnDoingShown * *query.seconds);
+bool IsWorthTelling(double seconds, double of_seconds) {
+  return seconds >= std::max(kSecondsShown, kOwnDoingShown * of_seconds);
 }
 
 std::string SkewSentence(const Explanation& explanation, const QueryWaits& query) {
   const double skew = query.skew_seconds.value_or(0);
-  if (!IsOwnDoing(query, skew)) return "";
+  if (!query.seconds || !IsWorthTelling(skew, *query.seconds)) return "";
   return fmt::format("{}: the longest tasks of its stages took {:.1f} s more than the mean ones",
                      NameOf(explanation, query), skew);
 }
@@ -89,8 +91,10 @@ std::string Size(double bytes) {
 // "sql/3: stages of it read 20.0 GB, in earlier runs 10.0 GB: that took their tasks about 40.0 s
 // (30.0 to 48.0) more, summed over tasks"; of other stages nothing is said.
 std::string GrowthSentence(const Explanation& explanation, const QueryWaits& query) {
-  if (!query.data_growth || !IsOwnDoing(query, query.data_growth->task_seconds)) return "";
+  if (!query.data_growth) return "";
   const DataGrowth& growth = *query.data_growth;
+  // Seconds of tasks are compared with such, not with those for which the query lasted.
+  if (!IsWorthTelling(growth.task_seconds, growth.all_task_seconds)) return "";
   return fmt::format(
       "{}: stages of it read {}, in earlier runs {}: that took their tasks about {:.1f} s{} more, "
       "summed over tasks",
@@ -98,8 +102,8 @@ std::string GrowthSentence(const Explanation& explanation, const QueryWaits& que
       growth.task_seconds, LimitsOf(growth.task_seconds_lower, growth.task_seconds_upper));
 }
 
-// "Without app-7/sql/3 from now on, app would end about 40 s sooner (25 to 60 s)."; of each culprit
-// once.
+// "Without app-7/sql/3 from now on, app would end about 40 s sooner (25 to 60 s).", or "Without
+// app-7/sql/3, app would have ended ..."; of each culprit once.
 std::vector<std::string> SoonerSentences(const Explanation& explanation) {
   std::vector<std::string> sentences;
   std::set<std::string> named;
@@ -110,29 +114,53 @@ std::vector<std::string> SoonerSentences(const Explanation& explanation) {
       const std::string name = CulpritName(explanation.job_id, culprit);
       if (!named.insert(name).second) continue;
       sentences.push_back(fmt::format(
-          "Without {} from now on, {} would end about {:.0f} s sooner ({:.0f} to {:.0f} s).", name,
-          explanation.job_id, *culprit.sooner_seconds, std::floor(*culprit.sooner_seconds_lower),
+          "Without {}{} about {:.0f} s sooner ({:.0f} to {:.0f} s).", name,
+          explanation.has_ended ? fmt::format(", {} would have ended", explanation.job_id)
+                                : fmt::format(" from now on, {} would end", explanation.job_id),
+          *culprit.sooner_seconds, std::floor(*culprit.sooner_seconds_lower),
           std::ceil(*culprit.sooner_seconds_upper)));
     }
   }
   return sentences;
 }
 
+bool IsTold(const Explanation& explanation, WaitedResource resource) {
+  return std::ranges::any_of(explanation.queries, [&](const QueryWaits& query) {
+    return query.waits[resource].seconds.has_value();
+  });
+}
+
+// Empty: some of what was asked was told.
+std::string NotTold(const Explanation& explanation, const ExplainQuestion& question) {
+  const std::vector<std::string>& hosts = explanation.hosts;
+  if (!question.host.empty() && hosts.empty()) return "No host of its tasks is known.";
+  if (!question.host.empty() && std::ranges::find(hosts, question.host) == hosts.end()) {
+    const std::string meant = text::DidYouMean(question.host, hosts);
+    return fmt::format("No task of it was seen on {}{}{}", question.host,
+                       question.last ? " in that time" : "",
+                       meant.empty() ? "; its hosts: " + text::FewNames(hosts) : meant);
+  }
+  if (question.resource == WaitedResource::kScheduler) {
+    return IsTold(explanation, WaitedResource::kScheduler)
+               ? ""
+               : "How many slots it has is not told, so neither is how long it waited.";
+  }
+  const bool has_metrics = std::ranges::any_of(kWaitedResources, [&](WaitedResource resource) {
+    return resource != WaitedResource::kScheduler && IsTold(explanation, resource);
+  });
+  return has_metrics
+             ? ""
+             : "Of what was asked, no task told how long it waited: there are no metrics.";
+}
+
 // What is said of it all beside the queries.
-void AddRemarks(const Explanation& explanation, bool has_sentence,
-                std::vector<std::string>& lines) {
-  bool has_metrics = false;
-  bool has_slots = false;
-  for (const QueryWaits& query : explanation.queries) {
-    for (const WaitedResource resource : kWaitedResources) {
-      bool& is_told = resource == WaitedResource::kScheduler ? has_slots : has_metrics;
-      is_told = is_told || query.waits[resource].seconds.has_value();
-    }
+std::vector<std::string> Remarks(const Explanation& explanation, const ExplainQuestion& question,
+                                 bool has_sentence) {
+  std::vector<std::string> lines;
+  if (std::string not_told = NotTold(explanation, question); !not_told.empty()) {
+    lines.push_back(std::move(not_told));
   }
-  if (!has_metrics) {
-    lines.emplace_back("Of what was asked, no task told how long it waited: there are no metrics.");
-  }
-  if (!has_sentence && has_slots) {
+  if (!has_sentence && IsTold(explanation, WaitedResource::kScheduler)) {
     lines.emplace_back("No query is seen to have waited for another.");
   }
   if (explanation.queries_left_out > 0) {
@@ -143,6 +171,7 @@ void AddRemarks(const Explanation& explanation, bool has_sentence,
         "Not all of the job was seen: what was before {}, or what there was no room for.",
         absl::FormatTime("%H:%M:%S", explanation.since, absl::LocalTimeZone())));
   }
+  return lines;
 }
 
 std::string Quoted(const std::string& text) {
@@ -197,7 +226,8 @@ std::string CulpritName(const std::string& job_id, const Culprit& culprit) {
   return culprit.job_id == job_id ? culprit.query : culprit.job_id + "/" + culprit.query;
 }
 
-WaitsWords DescribeWaits(const Explanation& explanation, const TextOptions& options) {
+WaitsWords DescribeWaits(const Explanation& explanation, const ExplainQuestion& question,
+                         const TextOptions& options) {
   WaitsWords words;
   for (const QueryWaits& query : explanation.queries) {
     Row row = {Printable(NameOf(explanation, query), options.unicode),
@@ -215,7 +245,9 @@ WaitsWords DescribeWaits(const Explanation& explanation, const TextOptions& opti
   for (const std::string& sentence : SoonerSentences(explanation)) {
     words.sentences.push_back(Printable(sentence, options.unicode));
   }
-  AddRemarks(explanation, has_sentence, words.sentences);
+  for (const std::string& remark : Remarks(explanation, question, has_sentence)) {
+    words.sentences.push_back(Printable(remark, options.unicode));
+  }
   if (explanation.queries.empty()) {
     if (explanation.is_partial)
       words.sentences.erase(words.sentences.begin(), words.sentences.end() - 1);
@@ -224,8 +256,9 @@ WaitsWords DescribeWaits(const Explanation& explanation, const TextOptions& opti
   return words;
 }
 
-std::vector<std::string> RenderWaits(const Explanation& explanation, const TableOptions& options) {
-  WaitsWords words = DescribeWaits(explanation, options.text);
+std::vector<std::string> RenderWaits(const Explanation& explanation,
+                                     const ExplainQuestion& question, const TableOptions& options) {
+  WaitsWords words = DescribeWaits(explanation, question, options.text);
   std::vector<std::string> lines;
   if (explanation.queries.empty()) {
     lines.push_back(fmt::format("nothing was seen of {} yet; ask again in 5 seconds",
@@ -238,6 +271,16 @@ std::vector<std::string> RenderWaits(const Explanation& explanation, const Table
   }
   lines.insert(lines.end(), words.sentences.begin(), words.sentences.end());
   return lines;
+}
+
+std::string NoQueriesOfWorkflow(const Snapshot& workflow) {
+  std::vector<std::string> begun;
+  for (const Child& child : workflow.children) {
+    if (!child.job_id.empty() && child.started_at) begun.push_back(child.job_id);
+  }
+  return fmt::format(
+      "{} is a workflow, which has no queries of its own; ask about one of its jobs{}",
+      workflow.job_id, begun.empty() ? " once it has begun" : ": " + text::FewNames(begun));
 }
 
 std::string WorstWait(const Explanation& explanation, const TextOptions& options) {

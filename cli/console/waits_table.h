@@ -6,6 +6,7 @@
 
 #include "cli/console/table.h"
 #include "tidemark/explanation.h"
+#include "tidemark/job.h"
 
 namespace tidemark::console {
 
@@ -24,10 +25,16 @@ struct WaitsWords {
       rows;  // of each query: its name, how long it lasted, what it waited for each resource
   std::vector<std::string> sentences;  // for each that waited, then what is not known
 };
-WaitsWords DescribeWaits(const Explanation& explanation, const TextOptions& options);
+WaitsWords DescribeWaits(const Explanation& explanation, const ExplainQuestion& question,
+                         const TextOptions& options);
 
 // A table of the queries, then a sentence for each that waited, then what is not known.
-std::vector<std::string> RenderWaits(const Explanation& explanation, const TableOptions& options);
+std::vector<std::string> RenderWaits(const Explanation& explanation,
+                                     const ExplainQuestion& question, const TableOptions& options);
+
+// "nightly is a workflow, which has no queries of its own; ask about one of its jobs: load, count":
+// those that have begun.
+std::string NoQueriesOfWorkflow(const Snapshot& workflow);
 
 // "waits for a processor on node-3, mostly because of app-7/sql/3": of the query that lost more
 // than a fifth of its time the largest cause; empty where there is none.

@@ -1,8 +1,10 @@
 #include "master/blame/cluster_waits.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 #include <variant>
 
@@ -466,6 +468,27 @@ void ClusterWaits::DropForgotten() {
   records_.FreeForgotten();
 }
 
+// Of tasks that run now, too, of which nothing may be in the sums yet.
+std::vector<std::string> ClusterWaits::HostsOf(std::span<const Query> queries,
+                                               const std::optional<absl::Duration>& last) const {
+  std::vector<Stage> stages;
+  for (const Query query : queries) {
+    const std::vector<Stage>& of_query = records_.query(query).stages;
+    stages.insert(stages.end(), of_query.begin(), of_query.end());
+  }
+  const std::set<Query> asked(queries.begin(), queries.end());
+  std::set<std::string> names;
+  const auto add = [&](Host host) {
+    if (ClusterRecords::IsTold(host)) names.insert(records_.HostName(host));
+  };
+  const Ledger ledger = contention_.Of(stages, Seconds(last));
+  for (const auto& [key, sums] : ledger.stages) add(key.host);
+  for (const auto& [key, task] : running_) {
+    if (asked.contains(records_.stage(task.stage).query)) add(task.host);
+  }
+  return {names.begin(), names.end()};
+}
+
 std::optional<Explanation> ClusterWaits::Ask(const std::string& job_id,
                                              const ExplainQuestion& question) const {
   const auto known = records_.FindJob(job_id);
@@ -487,7 +510,12 @@ std::optional<Explanation> ClusterWaits::Ask(const std::string& job_id,
       .since = job.since,
       .is_partial = job.is_partial || !job.is_seen_whole || is_over_,
       .queries = {},
-      .queries_left_out = job.queries_left_out + static_cast<std::uint32_t>(left_out)};
+      .queries_left_out = job.queries_left_out + static_cast<std::uint32_t>(left_out),
+      .has_ended = job.is_closed,
+      .hosts = {}};
+  if (!question.host.empty()) {
+    explanation.hosts = HostsOf(std::span(queries).subspan(left_out), question.last);
+  }
   for (std::size_t q = left_out; q < queries.size(); ++q) {
     std::optional<QueryWaits> waits =
         ExplainQuery(records_, contention_, queries[q], question, now_);
@@ -542,6 +570,29 @@ std::vector<LossesTo> ClusterWaits::Losses(const std::string& job_id, const std:
     }
   }
   return result;
+}
+
+std::vector<CostOf> ClusterWaits::Costs(const std::string& job_id, const std::set<QueryName>& to,
+                                        std::size_t most,
+                                        const std::optional<absl::Duration>& last) const {
+  const auto number = records_.FindJob(job_id);
+  if (!number) return {};
+  const std::map<Query, Cost> by_query = CostsToJob(records_, contention_, *number, last);
+  std::vector<CostOf> costs;
+  for (const QueryName& name : to) {
+    const auto job = records_.FindJob(name.job_id);
+    if (!job || *job == *number) continue;
+    const auto& queries = records_.job(*job).queries;
+    const auto query = queries.find(name.query);
+    if (query == queries.end()) continue;
+    const auto cost = by_query.find(query->second);
+    if (cost == by_query.end()) continue;
+    const auto& [seconds, limits] = cost->second;
+    costs.push_back({name, seconds, limits.lower, limits.upper});
+  }
+  std::ranges::stable_sort(costs, std::ranges::greater(), &CostOf::seconds);
+  if (costs.size() > most) costs.resize(most);
+  return costs;
 }
 
 }  // namespace tidemark::blame

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -35,6 +36,15 @@ struct QueryName {
 struct LossesTo {
   QueryName query;
   model::LostTime lost;
+};
+
+// By so much later a job ended because of one query of another job, for want of anything but slots.
+// Seconds, lower <= seconds <= upper.
+struct CostOf {
+  QueryName query;
+  double seconds = 0;
+  double lower = 0;
+  double upper = 0;
 };
 
 // Of all jobs together. What is over a limit takes the place of the oldest query that has ended;
@@ -77,6 +87,11 @@ class ClusterWaits {
   // its stages).
   std::vector<LossesTo> Losses(const std::string& job_id, const std::set<QueryName>& to,
                                std::size_t most, const std::optional<absl::Duration>& last) const;
+  // Likewise, whether they run tasks or not: by how much later the job ended, or has come so far.
+  // Stages that followed one another are added up, whatever their queries. Cost: O(what the job's
+  // stages met).
+  std::vector<CostOf> Costs(const std::string& job_id, const std::set<QueryName>& to,
+                            std::size_t most, const std::optional<absl::Duration>& last) const;
   // In the order of their ids.
   std::vector<std::string> jobs() const { return records_.JobIds(); }
 
@@ -103,6 +118,8 @@ class ClusterWaits {
   std::optional<Query> QueryOf(JobNumber number, const std::string& name);
   std::optional<Stage> StageOf(JobNumber number, std::uint32_t stage_number);
   Host HostOf(JobRecord& job, const std::string& name, Query query);
+  std::vector<std::string> HostsOf(std::span<const Query> queries,
+                                   const std::optional<absl::Duration>& last) const;
   void Read(JobNumber number, const AttemptId& id, double input_bytes, double read_bytes);
   void Hear(JobNumber number, const AttemptId& id, TaskUse use,
             const std::optional<ProcessorUse>& reducing, const Event& event);

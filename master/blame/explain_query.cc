@@ -47,7 +47,7 @@ class Explainer {
   std::optional<QueryWaits> Explain(Query query) const {
     const QueryRecord& record = records_.query(query);
     const Ledger ledger = contention_.Of(record.stages, last_seconds_);
-    const std::vector<Ran> ran = StagesThatRan(record, ledger);
+    const std::vector<Ran> ran = StagesThatRan(record.job, record.stages, ledger);
     if (ran.empty()) return std::nullopt;
     Sums sums;
     for (const Stage stage : ThatFollowed(ran)) AddStage(ledger, stage, sums);
@@ -72,6 +72,21 @@ class Explainer {
     return waits;
   }
 
+  std::map<Query, Cost> CostsTo(JobNumber job) const {
+    std::vector<Stage> stages;
+    for (const auto& [number, stage] : records_.job(job).stages) stages.push_back(stage);
+    const Ledger ledger = contention_.Of(stages, last_seconds_);
+    Sums sums;
+    for (const Stage stage : ThatFollowed(StagesThatRan(job, stages, ledger))) {
+      AddStage(ledger, stage, sums);
+    }
+    std::map<Query, Cost> costs;
+    for (const auto& [who, cost] : sums.culprits) {
+      if (std::get<Resource>(who) != Resource::kScheduler) costs[std::get<Query>(who)] += cost;
+    }
+    return costs;
+  }
+
   StageLosses LossesOf(Stage stage) const {
     const Stage targets[] = {stage};
     const Ledger ledger = contention_.Of(targets, last_seconds_);
@@ -94,10 +109,11 @@ class Explainer {
 
  private:
   // The last to end first.
-  std::vector<Ran> StagesThatRan(const QueryRecord& query, const Ledger& ledger) const {
+  std::vector<Ran> StagesThatRan(JobNumber job, const std::vector<Stage>& stages,
+                                 const Ledger& ledger) const {
     std::vector<Ran> ran;
-    const JobSlots& slots = records_.job(query.job).slots;
-    for (const Stage stage : query.stages) {
+    const JobSlots& slots = records_.job(job).slots;
+    for (const Stage stage : stages) {
       const StageRecord& record = records_.stage(stage);
       const auto span = ledger.spans.find(stage);
       if (span != ledger.spans.end()) {
@@ -183,8 +199,10 @@ class Explainer {
     if (question_.last) return std::nullopt;
     const EarlierData& earlier = records_.job(query.job).earlier;
     std::optional<DataGrowth> sum;
+    double all_task_seconds = 0;
     for (const Stage each : query.stages) {
       const StageRecord& stage = records_.stage(each);
+      all_task_seconds += stage.ended_seconds;
       const EarlierBytes* const before = EarlierBytesOfStage(earlier, stage);
       if (before == nullptr || stage.ended > stage.tasks || stage.has_lost_output) continue;
       const auto growth = GrowthOf(stage.ended_seconds, stage.read_bytes, *before);
@@ -195,6 +213,7 @@ class Explainer {
         sum = growth;
       }
     }
+    if (sum) sum->all_task_seconds = all_task_seconds;
     return sum;
   }
 
@@ -332,6 +351,12 @@ class Explainer {
 std::optional<QueryWaits> ExplainQuery(const ClusterRecords& records, const Contention& contention,
                                        Query query, const ExplainQuestion& question, double now) {
   return Explainer(records, contention, question, now).Explain(query);
+}
+
+std::map<Query, Cost> CostsToJob(const ClusterRecords& records, const Contention& contention,
+                                 JobNumber job, const std::optional<absl::Duration>& last) {
+  const ExplainQuestion question = {.last = last};
+  return Explainer(records, contention, question, /*now=*/0).CostsTo(job);
 }
 
 StageLosses LossesOf(const ClusterRecords& records, const Contention& contention, Stage stage,

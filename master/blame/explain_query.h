@@ -28,6 +28,12 @@ struct Cost {
   }
 };
 
+// By how much later a job ended because of each other query, for all that it took but slots: as
+// those of a query, of all stages of the job that followed one another. Cost: O(what its stages
+// met).
+std::map<Query, Cost> CostsToJob(const ClusterRecords& records, const Contention& contention,
+                                 JobNumber job, const std::optional<absl::Duration>& last);
+
 // Seconds of tasks.
 struct StageLosses {
   double ran = 0;                // of the stage, on hosts

@@ -105,7 +105,8 @@ class HostSweep {
     const std::size_t place = PlaceOf(stage);
     pieces_[place] += sign;
     if (pieces_[place] == 0) {
-      Leave(place);
+      Rest(place);
+      leaving_.push_back(place);
       return;
     }
     tasks_[place] += sign * by.tasks;
@@ -118,6 +119,7 @@ class HostSweep {
 
   // Nothing changes for so many seconds.
   void Pass(double seconds) {
+    LeaveAll();
     const std::size_t places = stages_.size();
     double all_tasks = 0;
     for (std::size_t a = 0; a < places; ++a) all_tasks += tasks_[a];
@@ -136,8 +138,20 @@ class HostSweep {
     }
   }
 
+  // What stages that have gone have to do with any that is there goes to the ledger.
+  void LeaveAll() {
+    std::erase_if(leaving_, [&](std::size_t place) { return pieces_[place] > 0; });
+    if (leaving_.empty()) return;
+    SortByStage(leaving_);  // a stage may have gone twice at an instant
+    leaving_.erase(std::unique(leaving_.begin(), leaving_.end()), leaving_.end());
+    if (has_met_) FlushLeaving();
+    for (const std::size_t place : leaving_) Leave(place);
+    leaving_.clear();
+  }
+
  private:
   using Column = std::vector<double>;
+  using Meetings = decltype(Ledger::meetings);
 
   // Rates are added and taken away again; what remains of that is no rate.
   static void Add(double by, double& rate) {
@@ -269,30 +283,47 @@ class HostSweep {
     }
   }
 
-  // What the stage has to do with any that is there goes to the ledger.
-  void Leave(std::size_t place) {
-    for (std::size_t other = 0; has_met_ && other < stages_.size(); ++other) {
-      if (pieces_[other] == 0 && other != place) continue;
-      Flush(place, other);
-      if (other != place) Flush(other, place);
-    }
-    const double unreported = std::exchange(unreported_[place], 0);
-    if (unreported > kRounding) {
-      ledger_.meetings[{stages_[place], host_, kUnreported}].wait_seconds[Resource::kProcessor] +=
-          unreported;
-    }
+  void SortByStage(std::vector<std::size_t>& places) const {
+    std::sort(places.begin(), places.end(),
+              [&](std::size_t a, std::size_t b) { return stages_[a] < stages_[b]; });
+  }
+
+  // Nothing of it is there; it may come again at the same instant.
+  void Rest(std::size_t place) {
     tasks_[place] = 0;
-    for (const Resource resource : {Resource::kNetwork, Resource::kIo}) {
-      const Crowding crowding = std::exchange(crowding_[resource][place], {});
-      if (crowding.seconds <= 0) continue;
-      ledger_.stages[{stages_[place], host_}].crowding(resource) += crowding;
-    }
     for (const Resource resource : kResources) {
       waiting_[resource][place] = 0;
       taking_[resource][place] = 0;
       known_[resource][place] = 0;
     }
-    pieces_[place] = 0;
+  }
+
+  // In the order of the ledger's keys, so that where one is found the next one is behind it: often
+  // all stages leave at one instant, each of which has met all others.
+  void FlushLeaving() {
+    std::vector<std::size_t> there;
+    for (const auto& [stage, place] : place_of_) there.push_back(place);
+    SortByStage(there);
+    auto next = ledger_.meetings.begin();
+    for (const std::size_t target : there) {
+      for (const std::size_t source : pieces_[target] == 0 ? there : leaving_) {
+        Flush(target, source, next);
+      }
+    }
+  }
+
+  // REQUIRES: its meetings are in the ledger.
+  void Leave(std::size_t place) {
+    const double unreported = std::exchange(unreported_[place], 0);
+    if (unreported > kRounding) {
+      ledger_.meetings[{stages_[place], host_, kUnreported}].wait_seconds[Resource::kProcessor] +=
+          unreported;
+    }
+    for (const Resource resource : {Resource::kNetwork, Resource::kIo}) {
+      const Crowding crowding = std::exchange(crowding_[resource][place], {});
+      if (crowding.seconds <= 0) continue;
+      ledger_.stages[{stages_[place], host_}].crowding(resource) += crowding;
+    }
     place_of_.erase(stages_[place]);
     free_.push_back(place);
   }
@@ -302,7 +333,8 @@ class HostSweep {
     return std::max(0.0, std::exchange(table[target * stride_ + source], 0));
   }
 
-  void Flush(std::size_t target, std::size_t source) {
+  // `next`: where the ledger would have the meeting, or anywhere; then what is behind it.
+  void Flush(std::size_t target, std::size_t source, Meetings::iterator& next) {
     Meeting met{.overlap_seconds = Take(overlap_, target, source)};
     bool is_any = met.overlap_seconds > 0;
     for (const Resource resource : kResources) {
@@ -311,18 +343,22 @@ class HostSweep {
       is_any = is_any || met.wait_seconds[resource] > 0;
     }
     if (!is_any) return;
-    Meeting& sum = ledger_.meetings[{stages_[target], host_, stages_[source]}];
+    const MeetingKey key{stages_[target], host_, stages_[source]};
+    next = ledger_.meetings.try_emplace(next, key);
+    Meeting& sum = next->second;
     sum.overlap_seconds += met.overlap_seconds;
     for (const Resource resource : kResources) {
       sum.wait_seconds[resource] += met.wait_seconds[resource];
       sum.units[resource] += met.units[resource];
     }
+    ++next;
   }
 
   const Host host_;
   Ledger& ledger_;
   absl::flat_hash_map<Stage, std::size_t> place_of_;
   std::vector<std::size_t> free_;
+  std::vector<std::size_t> leaving_;  // since the last instant; some may have come again
   // By place. A place without pieces is free, and all of it is zero.
   std::vector<Stage> stages_;
   std::vector<std::int64_t> pieces_;
@@ -361,6 +397,7 @@ void Sweep(std::span<const Piece> pieces, Host host, Ledger& ledger) {
     passed = instant.at;
     sweep.Change(instant.stage, PresenceOf(pieces[instant.piece], host), instant.sign);
   }
+  sweep.LeaveAll();
 }
 
 }  // namespace tidemark::blame

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "master/service/grpc_status.h"
 #include "master/service/hide_culprits.h"
@@ -28,9 +29,14 @@ using Refused = RefusedStream<Writer>;
 constexpr absl::Duration kIntervalMin = absl::Seconds(1);
 // After the end of a job, until all that was told of it is in the sums (blame::ClusterWaits).
 constexpr absl::Duration kSettled = absl::Seconds(5);
-// Of so many culprits it is said how much sooner a job would end without them: each takes four
+// Of so many culprits it is said how much sooner a job would end without them: each takes three
 // estimates of its end.
 constexpr std::size_t kSoonerMax = 3;
+
+struct RunningCulprit {
+  blame::QueryName query;
+  std::shared_ptr<const Snapshot> job;
+};
 
 }  // namespace
 
@@ -50,18 +56,37 @@ Explanation ExplainService::Answer(const std::string& job_id, const ExplainQuest
 }
 
 void ExplainService::AddSooner(const ExplainQuestion& question, Explanation& explanation) const {
-  const LiveEntry::Running job = jobs_.GetRunning(explanation.job_id);
-  if (job.snapshot == nullptr || job.snapshot->is_final || job.left == nullptr) return;
   const std::set<blame::QueryName> named = NamedCulprits(explanation);
   if (named.empty()) return;
-  for (const blame::LossesTo& losses :
+  if (!explanation.has_ended) return AddSoonerFromNowOn(named, question, explanation);
+  for (const blame::CostOf& cost :
+       waits_.Costs(explanation.job_id, named, kSoonerMax, question.last)) {
+    const estimate::Range sooner = {
+        .median = cost.seconds, .lower = cost.lower, .upper = cost.upper};
+    SetSooner(cost.query, sooner, explanation);
+  }
+}
+
+void ExplainService::AddSoonerFromNowOn(const std::set<blame::QueryName>& named,
+                                        const ExplainQuestion& question,
+                                        Explanation& explanation) const {
+  const LiveEntry::Running job = jobs_.GetRunning(explanation.job_id);
+  if (job.snapshot == nullptr || job.snapshot->is_final || job.left == nullptr) return;
+  std::vector<RunningCulprit> culprits;
+  std::vector<model::LostTime> lost;
+  for (blame::LossesTo& losses :
        waits_.Losses(explanation.job_id, named, kSoonerMax, question.last)) {
     const auto culprit = publishing_.hub.Find(losses.query.job_id);
     if (!culprit.ok() || culprit->newest->is_final) continue;
-    const auto sooner =
-        workflow::SoonerWithout(job.snapshot, job.left, losses.lost, publishing_.clock.Now());
-    if (!sooner.ok()) return;  // nothing is predicted of the job
-    SetSooner(losses.query, *sooner, *culprit->newest, explanation);
+    culprits.push_back({std::move(losses.query), culprit->newest});
+    lost.push_back(std::move(losses.lost));
+  }
+  if (lost.empty()) return;
+  const auto sooner =
+      workflow::SoonerWithout(job.snapshot, job.left, lost, publishing_.clock.Now());
+  if (!sooner.ok()) return;  // nothing is predicted of the job
+  for (std::size_t c = 0; c < culprits.size(); ++c) {
+    SetSooner(culprits[c].query, WithinTimeLeft((*sooner)[c], *culprits[c].job), explanation);
   }
 }
 

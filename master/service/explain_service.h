@@ -4,6 +4,9 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <set>
+#include <string>
+
 #include "absl/time/time.h"
 #include "master/service/estimate_queue.h"
 #include "master/service/job_stream.h"
@@ -31,8 +34,11 @@ class ExplainService final : public v1::ExplainService::CallbackService {
   Explanation Answer(const std::string& job_id, const ExplainQuestion& question,
                      const Caller& caller) const;
   // Says of the worst culprits of other jobs, as far as they are named, how much sooner the job
-  // would end without them.
+  // would end without them, or would have ended.
   void AddSooner(const ExplainQuestion& question, Explanation& explanation) const;
+  // While the job runs.
+  void AddSoonerFromNowOn(const std::set<blame::QueryName>& named, const ExplainQuestion& question,
+                          Explanation& explanation) const;
 
   const Publishing publishing_;
   LiveWaits& waits_;

@@ -106,4 +106,11 @@ std::vector<blame::LossesTo> LiveWaits::Losses(const std::string& job_id,
   return waits_.Losses(job_id, to, most, last);
 }
 
+std::vector<blame::CostOf> LiveWaits::Costs(const std::string& job_id,
+                                            const std::set<blame::QueryName>& to, std::size_t most,
+                                            const std::optional<absl::Duration>& last) {
+  const std::lock_guard lock(mutex_);
+  return waits_.Costs(job_id, to, most, last);
+}
+
 }  // namespace tidemark::service

@@ -44,6 +44,9 @@ class LiveWaits {
   std::vector<blame::LossesTo> Losses(const std::string& job_id,
                                       const std::set<blame::QueryName>& to, std::size_t most,
                                       const std::optional<absl::Duration>& last);
+  // As ClusterWaits::Costs().
+  std::vector<blame::CostOf> Costs(const std::string& job_id, const std::set<blame::QueryName>& to,
+                                   std::size_t most, const std::optional<absl::Duration>& last);
 
  private:
   static constexpr std::size_t kInboxMax = 100'000;  // taste: some tens of megabytes

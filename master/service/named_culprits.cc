@@ -28,15 +28,21 @@ std::set<blame::QueryName> NamedCulprits(const Explanation& explanation) {
   return named;
 }
 
-void SetSooner(const blame::QueryName& query, const estimate::Range& sooner,
-               const Snapshot& culprit, Explanation& explanation) {
+estimate::Range WithinTimeLeft(const estimate::Range& sooner, const Snapshot& culprit) {
   const double most = SecondsThatRemain(culprit);
+  return {.median = std::min(sooner.median, most),
+          .lower = std::min(sooner.lower, most),
+          .upper = std::min(sooner.upper, most)};
+}
+
+void SetSooner(const blame::QueryName& query, const estimate::Range& sooner,
+               Explanation& explanation) {
   for (QueryWaits& waits : explanation.queries) {
     for (Culprit& named : waits.culprits) {
       if (named.job_id != query.job_id || named.query != query.query) continue;
-      named.sooner_seconds = std::min(sooner.median, most);
-      named.sooner_seconds_lower = std::min(sooner.lower, most);
-      named.sooner_seconds_upper = std::min(sooner.upper, most);
+      named.sooner_seconds = sooner.median;
+      named.sooner_seconds_lower = sooner.lower;
+      named.sooner_seconds_upper = sooner.upper;
     }
   }
 }

@@ -1,5 +1,5 @@
-// Which queries of other jobs an answer names, and how much sooner a job would end without one of
-// them. Pure.
+// Which queries of other jobs an answer names, and how much sooner a job would end, or would have
+// ended, without one of them. Pure.
 #pragma once
 
 #include <set>
@@ -14,9 +14,12 @@ namespace tidemark::service {
 // Neither those of the job itself nor those that HideCulprits() hides.
 std::set<blame::QueryName> NamedCulprits(const Explanation& explanation);
 
-// Wherever it is named. `culprit`: its job now, which takes nothing more than until the upper bound
-// of what it is expected to take yet.
+// No more than the upper bound of the time that the culprit's job is expected to have left: it
+// takes nothing afterwards.
+estimate::Range WithinTimeLeft(const estimate::Range& sooner, const Snapshot& culprit);
+
+// Wherever it is named.
 void SetSooner(const blame::QueryName& query, const estimate::Range& sooner,
-               const Snapshot& culprit, Explanation& explanation);
+               Explanation& explanation);
 
 }  // namespace tidemark::service

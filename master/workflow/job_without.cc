@@ -44,11 +44,25 @@ absl::StatusOr<estimate::Range> SoonerBy(double LostShare::*bound, const LostTim
   return estimate::RangeOf(std::move(sooner));
 }
 
+absl::StatusOr<estimate::Range> SoonerWithoutOne(const LostTime& lost,
+                                                 const estimate::Application& application,
+                                                 const Draws& as_it_is) {
+  const auto median = SoonerBy(&LostShare::share, lost, application, as_it_is);
+  if (!median.ok()) return median.status();
+  const auto lower = SoonerBy(&LostShare::lower, lost, application, as_it_is);
+  if (!lower.ok()) return lower.status();
+  const auto upper = SoonerBy(&LostShare::upper, lost, application, as_it_is);
+  if (!upper.ok()) return upper.status();
+  return estimate::Range{.median = median->median,
+                         .lower = std::min(lower->lower, median->median),
+                         .upper = std::max(upper->upper, median->median)};
+}
+
 }  // namespace
 
-absl::StatusOr<estimate::Range> SoonerWithout(std::shared_ptr<const Snapshot> newest,
-                                              std::shared_ptr<const cost::StagesLeft> left,
-                                              const LostTime& lost, absl::Time now) {
+absl::StatusOr<std::vector<estimate::Range>> SoonerWithout(
+    std::shared_ptr<const Snapshot> newest, std::shared_ptr<const cost::StagesLeft> left,
+    std::span<const LostTime> lost, absl::Time now) {
   const auto application = JobAsItIs(std::move(newest), std::move(left), now);
   if (!application.ok()) return application.status();
   const auto as_it_is = estimate::EstimateApplication(*application);
@@ -56,15 +70,13 @@ absl::StatusOr<estimate::Range> SoonerWithout(std::shared_ptr<const Snapshot> ne
   if (as_it_is->end.upper >= schedule::kForever) {
     return absl::FailedPreconditionError("when the job ends is not known");
   }
-  const auto median = SoonerBy(&LostShare::share, lost, *application, as_it_is->ends);
-  if (!median.ok()) return median.status();
-  const auto lower = SoonerBy(&LostShare::lower, lost, *application, as_it_is->ends);
-  if (!lower.ok()) return lower.status();
-  const auto upper = SoonerBy(&LostShare::upper, lost, *application, as_it_is->ends);
-  if (!upper.ok()) return upper.status();
-  return estimate::Range{.median = median->median,
-                         .lower = std::min(lower->lower, median->median),
-                         .upper = std::max(upper->upper, median->median)};
+  std::vector<estimate::Range> sooner;
+  for (const LostTime& to_one : lost) {
+    const auto without = SoonerWithoutOne(to_one, *application, as_it_is->ends);
+    if (!without.ok()) return without.status();
+    sooner.push_back(*without);
+  }
+  return sooner;
 }
 
 }  // namespace tidemark::workflow

@@ -36,7 +36,7 @@ bool IsAmount(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
 bool IsGrowth(const DataGrowth& growth) {
   return IsAmount(growth.task_seconds) && IsAmount(growth.task_seconds_lower.value_or(0)) &&
          IsAmount(growth.task_seconds_upper.value_or(0)) && IsAmount(growth.read_bytes) &&
-         IsAmount(growth.earlier_read_bytes);
+         IsAmount(growth.earlier_read_bytes) && IsAmount(growth.all_task_seconds);
 }
 
 void EncodeGrowth(const DataGrowth& growth, v1::DataGrowth& message) {
@@ -45,6 +45,7 @@ void EncodeGrowth(const DataGrowth& growth, v1::DataGrowth& message) {
   if (growth.task_seconds_upper) message.set_task_seconds_upper(*growth.task_seconds_upper);
   message.set_read_bytes(growth.read_bytes);
   message.set_earlier_read_bytes(growth.earlier_read_bytes);
+  message.set_all_task_seconds(growth.all_task_seconds);
 }
 
 void EncodeSooner(const Culprit& culprit, v1::Culprit& message) {
@@ -107,10 +108,12 @@ absl::StatusOr<DataGrowth> ParseGrowth(const v1::DataGrowth& message) {
   ok.Update(CheckAmount("task_seconds_upper", message.task_seconds_upper()));
   ok.Update(CheckAmount("read_bytes", message.read_bytes()));
   ok.Update(CheckAmount("earlier_read_bytes", message.earlier_read_bytes()));
+  ok.Update(CheckAmount("all_task_seconds", message.all_task_seconds()));
   if (!ok.ok()) return ok;
   DataGrowth growth = {.task_seconds = message.task_seconds(),
                        .read_bytes = message.read_bytes(),
-                       .earlier_read_bytes = message.earlier_read_bytes()};
+                       .earlier_read_bytes = message.earlier_read_bytes(),
+                       .all_task_seconds = message.all_task_seconds()};
   if (message.has_task_seconds_lower()) growth.task_seconds_lower = message.task_seconds_lower();
   if (message.has_task_seconds_upper()) growth.task_seconds_upper = message.task_seconds_upper();
   return growth;
@@ -176,7 +179,9 @@ void EncodeExplanation(const Explanation& explanation, v1::Explanation& message)
   EncodeTime(explanation.since, *message.mutable_since());
   message.set_is_partial(explanation.is_partial);
   message.set_queries_left_out(explanation.queries_left_out);
+  message.set_has_ended(explanation.has_ended);
   for (const QueryWaits& query : explanation.queries) EncodeQuery(query, *message.add_queries());
+  for (const std::string& host : explanation.hosts) message.add_hosts(ValidText(host));
 }
 
 absl::StatusOr<Explanation> ParseExplanation(const v1::Explanation& message) {
@@ -190,12 +195,15 @@ absl::StatusOr<Explanation> ParseExplanation(const v1::Explanation& message) {
                              .since = *since,
                              .is_partial = message.is_partial(),
                              .queries = {},
-                             .queries_left_out = message.queries_left_out()};
+                             .queries_left_out = message.queries_left_out(),
+                             .has_ended = message.has_ended(),
+                             .hosts = {}};
   for (int i = 0; i < message.queries_size(); ++i) {
     absl::StatusOr<QueryWaits> query = ParseQuery(message.queries(i));
     if (!query.ok()) return FieldErrorWithin(fmt::format("queries[{}]", i), query.status());
     explanation.queries.push_back(*std::move(query));
   }
+  for (const std::string& host : message.hosts()) explanation.hosts.push_back(ValidText(host));
   return explanation;
 }
 
@@ -222,6 +230,9 @@ absl::StatusOr<std::pair<std::string, ExplainQuestion>> ParseQuestion(
       return FieldError("resource", fmt::format("must be a value that this version knows, not {}",
                                                 static_cast<int>(untrusted.resource())));
     }
+  }
+  if (question.resource == WaitedResource::kScheduler && !question.host.empty()) {
+    return FieldError("host", "slots are of no host: ask about another resource, or about no host");
   }
   if (untrusted.culprits_max() > kCulpritsMax) {
     return FieldError("culprits_max", fmt::format("must be at most {}, not {}", kCulpritsMax,

@@ -26,7 +26,8 @@ void EncodeQuestion(const std::string& job_id, const ExplainQuestion& question,
                     v1::ExplainQuestion& message);
 
 // Of which job, and what. InvalidArgument (FieldError): no id, text of more than kTextBytesMax, a
-// resource that this version does not know, `last` that is not above 0 and at most ten minutes.
+// resource that this version does not know, slots of a host, `last` that is not above 0 and at most
+// ten minutes.
 absl::StatusOr<std::pair<std::string, ExplainQuestion>> ParseQuestion(
     const v1::ExplainQuestion& untrusted);
 

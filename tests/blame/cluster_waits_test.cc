@@ -14,6 +14,7 @@
 namespace tidemark::blame {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -252,6 +253,23 @@ Explanation AskOf(const ClusterWaits& waits, const std::string& job,
   return waits.Ask(job, question).value_or(Explanation());
 }
 
+// One task ran on node-1; another began a moment ago on node-2, which no sum knows yet.
+TEST(ClusterWaits, OfAQuestionAboutAHostNamesThoseThatThereAre) {
+  ClusterWaits waits;
+  Driver driver(waits, "app");
+  driver.Executor("node-1", 1);
+  driver.Executor("node-2", 1);
+  driver.Stage(0, 0, 2);
+  driver.Start(0, 0, 0, 0);
+  driver.End(10, 0, 0);
+  driver.Start(19, 0, 1, 1);
+  waits.Advance(Instant(20));
+  const Explanation explanation = AskOf(waits, "app", {.host = "node-9"});
+  ASSERT_THAT(explanation.queries, SizeIs(1));
+  EXPECT_THAT(explanation.hosts, ElementsAre("node-1", "node-2"));
+  EXPECT_THAT(AskOf(waits, "app").hosts, IsEmpty());
+}
+
 TEST(ClusterWaits, WhileTasksRunBlamesTheJobThatTookTheProcessor) {
   ClusterWaits waits;
   Driver victim(waits, "victim");
@@ -308,6 +326,49 @@ TEST(ClusterWaits, OfLossesOnlyThoseToQueriesThatAreAskedAboutAreTold) {
   EXPECT_THAT(waits.Losses("victim", {{"other", "sql/1"}, {"another", ""}}, 3, std::nullopt),
               IsEmpty());
   EXPECT_THAT(waits.Losses("victim", kOther, 0, std::nullopt), IsEmpty());
+}
+
+// It computes for a quarter of the time and waits for the rest, first in one query, then in another.
+TEST(ClusterWaits, OfAJobThatHasEndedAddsUpTheQueriesThatFollowedOneAnother) {
+  ClusterWaits waits;
+  Driver victim(waits, "victim");
+  Driver other(waits, "other");
+  victim.Executor("node-1", 1);
+  other.Executor("node-1", 1);
+  victim.Stage(0, 0, 1, "sql/0");
+  other.Stage(0, 0, 1);
+  victim.Start(0, 0, 0);
+  other.Start(0, 0, 0);
+  for (int second = 1; second <= 20; ++second) {
+    const std::uint32_t stage = second <= 10 ? 0 : 1;
+    const int ran = second <= 10 ? second : second - 10;
+    victim.Heartbeat(second, stage, 0, 0.25 * ran, 0.75 * ran);
+    other.Heartbeat(second, 0, 0, 0.75 * second, 0.25 * second);
+    if (second == 10) {
+      victim.End(10, 0, 0);
+      victim.Stage(10, 1, 1, "sql/1");
+      victim.Start(10, 1, 0);
+    }
+    waits.Advance(Instant(second));
+  }
+  EXPECT_FALSE(AskOf(waits, "victim").has_ended);
+  victim.End(20, 1, 0);
+  victim.Tell(20, JobClosed{});
+  waits.Advance(Instant(24));
+  const Explanation explanation = AskOf(waits, "victim");
+  EXPECT_TRUE(explanation.has_ended);
+  ASSERT_THAT(explanation.queries, SizeIs(2));
+  EXPECT_NEAR(explanation.queries[0].culprits.at(0).seconds, 7.5, 1e-6);
+  const std::vector<CostOf> costs = waits.Costs("victim", kOther, 3, std::nullopt);
+  ASSERT_THAT(costs, SizeIs(1));
+  EXPECT_EQ(costs[0].query, (QueryName{"other", ""}));
+  EXPECT_NEAR(costs[0].seconds, 15, 1e-6);
+  EXPECT_NEAR(costs[0].lower, 15, 1e-6);
+  EXPECT_NEAR(costs[0].upper, 15, 1e-6);
+  EXPECT_THAT(waits.Costs("victim", kOther, 0, std::nullopt), IsEmpty());
+  EXPECT_THAT(waits.Costs("victim", {{"another", ""}, {"victim", "sql/0"}}, 3, std::nullopt),
+              IsEmpty());
+  EXPECT_THAT(waits.Costs("nobody", kOther, 3, std::nullopt), IsEmpty());
 }
 
 // On node-1 half of 10 s are lost to `heavy`, a quarter to `light`.
@@ -893,10 +954,26 @@ TEST(ClusterWaits, WhatAQueryReadMoreThanInEarlierRunsIsItsOwnDoing) {
   EXPECT_NEAR(growth->task_seconds, 8, 1e-6);
   EXPECT_NEAR(growth->read_bytes, 300, 1e-6);
   EXPECT_NEAR(growth->earlier_read_bytes, 100, 1e-6);
+  EXPECT_NEAR(growth->all_task_seconds, 12, 1e-6);
   EXPECT_FALSE(AskOf(waits, "app", {.last = absl::Minutes(2)}).queries.at(0).data_growth);
   waits.SetEarlierData("app", Scanned({310}));
   EXPECT_FALSE(AskOf(waits, "app").queries.at(0).data_growth);
   waits.SetEarlierData("nobody", Scanned({100}));
+}
+
+// 12 s of the scan, of which 8 s are growth, and 10 s of a stage of which nothing is known.
+TEST(ClusterWaits, GrowthIsAPartOfWhatAllTasksOfTheQueryTook) {
+  ClusterWaits waits;
+  Driver driver(waits, "app");
+  Scan(driver, waits);
+  waits.SetEarlierData("app", Scanned({100}));
+  driver.Stage(21, 1, 1, "sql/0");
+  driver.Start(21, 1, 0);
+  driver.End(31, 1, 0);
+  const std::optional<DataGrowth> growth = AskOf(waits, "app").queries.at(0).data_growth;
+  ASSERT_TRUE(growth);
+  EXPECT_NEAR(growth->task_seconds, 8, 1e-6);
+  EXPECT_NEAR(growth->all_task_seconds, 22, 1e-6);
 }
 
 TEST(ClusterWaits, EarlierRunsOfOtherStagesSayNothingOfAQuery) {

@@ -168,5 +168,28 @@ TEST(Sweep, ManyStagesAtOnceAndOneAfterAnother) {
   EXPECT_FALSE(ledger.meetings.contains({S(139), H(0), S(30)}));
 }
 
+// From 0 to 10 s all but S5, from 30 to 40 s all.
+TEST(Sweep, StagesThatLeaveAtOnceAddToWhatTheyMetBefore) {
+  std::vector<Piece> pieces;
+  for (std::uint32_t s = 0; s < 10; ++s) {
+    if (s != 5) pieces.push_back(Task(S(s), H(0), 0, 10));
+    pieces.push_back(Task(S(s), H(0), 30, 40));
+  }
+  const Ledger ledger = Folded(pieces);
+  EXPECT_EQ(ledger.meetings.size(), 10U * 9U);
+  EXPECT_EQ(ledger.meetings.at({S(3), H(0), S(7)}).overlap_seconds, 20);
+  EXPECT_EQ(ledger.meetings.at({S(3), H(0), S(5)}).overlap_seconds, 10);
+  EXPECT_EQ(ledger.meetings.at({S(5), H(0), S(9)}).overlap_seconds, 10);
+  EXPECT_EQ(ledger.meetings.at({S(9), H(0), S(0)}).overlap_seconds, 20);
+}
+
+// Its task ends at the instant at which another one of it begins to wait.
+TEST(Sweep, AStageMayGoAndComeAtOneInstant) {
+  const std::vector<Piece> pieces = {Task(S(0), H(0), 0, 10), Queued(S(0), 10, 20),
+                                     Task(S(1), H(0), 0, 20)};
+  EXPECT_NEAR(Met(pieces, S(0), S(1), kTheQueue).wait_seconds[Resource::kScheduler], 10, 1e-9);
+  EXPECT_EQ(Met(pieces, S(0), S(1)).overlap_seconds, 10);
+}
+
 }  // namespace
 }  // namespace tidemark::blame

@@ -118,7 +118,27 @@ TEST(TimeSpent, AsksNobodyToRunAtAnotherTimeWhereNobodyIsKnown) {
   waits.queries[0].culprits[0].job_id.clear();
   waits.queries[0].culprits[0].query.clear();
   waits.queries[0].culprits[0].jobs = 0;
-  EXPECT_THAT(TimeSpentText(Long(), {}, &waits, kAscii), HasSubstr("More processors might help."));
+  EXPECT_THAT(TimeSpentText(Long(), {}, &waits, kAscii),
+              HasSubstr("sql/3 ended 40 s later because it waited for a processor on node-3. No task "
+                        "reports having taken it: other programs there may have. More processors "
+                        "might help."));
+}
+
+TEST(TimeSpent, SaysBetweenWhatLimitsSomebodyCostIt) {
+  Explanation waits = Waits(40);
+  Culprit& culprit = waits.queries[0].culprits[0];
+  culprit.seconds_lower = 30.9;
+  culprit.seconds_upper = 52.1;
+  EXPECT_THAT(TimeSpentText(Long(), {}, &waits, kAscii),
+              HasSubstr("sql/3 ended 40 s (30-53 s) later because of app-7/sql/1: it waited"));
+  culprit.jobs = 0;
+  culprit.job_id.clear();
+  culprit.seconds_lower = 0;
+  EXPECT_THAT(TimeSpentText(Long(), {}, &waits, kAscii),
+              HasSubstr("sql/3 ended 40 s (0-53 s) later because it waited"));
+  culprit.seconds_lower = 39.5;
+  culprit.seconds_upper = 40.2;
+  EXPECT_THAT(TimeSpentText(Long(), {}, &waits, kAscii), HasSubstr("ended 40 s later"));
 }
 
 TEST(TimeSpent, NamesWhatItsOwnTasksDid) {

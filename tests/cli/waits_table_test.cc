@@ -27,7 +27,7 @@ Explanation TwoQueries() {
 
 TEST(WaitsTable, SaysWhatEachQueryWaitedForAndBecauseOfWhom) {
   EXPECT_THAT(
-      RenderWaits(TwoQueries(), kWide),
+      RenderWaits(TwoQueries(), {}, kWide),
       ElementsAre("QUERY  LASTED  SLOTS  PROCESSOR  MEMORY    NETWORK   IO",
                   "sql/0  10.0 s  0.0 s  not told   not told  not told  not told",
                   "sql/1  12.0 s  8.0 s  not told   >= 1.0 s  not told  not told", "",
@@ -48,7 +48,7 @@ TEST(WaitsTable, NamesTheJobOfAnotherAndNotTheNameOfOneThatIsHidden) {
       {.jobs = 1, .seconds = 0.5},
       {.jobs = 0, .resource = WaitedResource::kProcessor, .host = "node-3", .seconds = 0.4}};
   EXPECT_THAT(
-      RenderWaits(explanation, kWide),
+      RenderWaits(explanation, {}, kWide),
       Contains(HasSubstr("5.0 s for a processor on node-3 because of app-7/sql/3; "
                          "2.0 s for a processor on node-3 because of 2 other jobs; "
                          "1.0 s for a slot because of mapreduce; "
@@ -60,11 +60,11 @@ TEST(WaitsTable, SaysBetweenWhatLimitsSecondsAre) {
   Explanation explanation = TwoQueries();
   explanation.queries[1].culprits[0].seconds_lower = 6;
   explanation.queries[1].culprits[0].seconds_upper = 9.5;
-  EXPECT_THAT(RenderWaits(explanation, kWide),
+  EXPECT_THAT(RenderWaits(explanation, {}, kWide),
               Contains(HasSubstr("8.0 s (6.0 to 9.5) for a slot because of sql/0")));
   explanation.queries[1].culprits[0].seconds_lower = 7.99;
   explanation.queries[1].culprits[0].seconds_upper = 8.01;
-  EXPECT_THAT(RenderWaits(explanation, kWide),
+  EXPECT_THAT(RenderWaits(explanation, {}, kWide),
               Contains(HasSubstr("8.0 s for a slot because of sql/0")));
 }
 
@@ -82,19 +82,23 @@ TEST(WaitsTable, SaysOnceOfEachCulpritHowMuchSoonerTheJobWouldEndWithoutIt) {
   explanation.queries[1].culprits = {culprit};
   constexpr const char* kSentence =
       "Without app-7/sql/3 from now on, app would end about 40 s sooner (25 to 60 s).";
-  EXPECT_THAT(RenderWaits(explanation, kWide), Contains(kSentence).Times(1));
+  EXPECT_THAT(RenderWaits(explanation, {}, kWide), Contains(kSentence).Times(1));
+  explanation.has_ended = true;
+  EXPECT_THAT(
+      RenderWaits(explanation, {}, kWide),
+      Contains("Without app-7/sql/3, app would have ended about 40 s sooner (25 to 60 s)."));
   for (QueryWaits& query : explanation.queries) query.culprits[0].sooner_seconds = 0.9;
-  EXPECT_THAT(RenderWaits(explanation, kWide), Not(Contains(HasSubstr("sooner"))));
+  EXPECT_THAT(RenderWaits(explanation, {}, kWide), Not(Contains(HasSubstr("sooner"))));
 }
 
 TEST(WaitsTable, TheLongestTaskOfAQueryIsItsOwnDoing) {
   Explanation explanation = TwoQueries();
   explanation.queries[0].skew_seconds = 6;
   EXPECT_THAT(
-      RenderWaits(explanation, kWide),
+      RenderWaits(explanation, {}, kWide),
       Contains("sql/0: the longest tasks of its stages took 6.0 s more than the mean ones"));
   explanation.queries[0].skew_seconds = 0.5;
-  EXPECT_THAT(RenderWaits(explanation, kWide), Not(Contains(HasSubstr("longest"))));
+  EXPECT_THAT(RenderWaits(explanation, {}, kWide), Not(Contains(HasSubstr("longest"))));
 }
 
 TEST(WaitsTable, WhatItReadMoreThanInEarlierRunsIsItsOwnDoing) {
@@ -103,26 +107,78 @@ TEST(WaitsTable, WhatItReadMoreThanInEarlierRunsIsItsOwnDoing) {
                                                   .task_seconds_lower = 30,
                                                   .task_seconds_upper = 48,
                                                   .read_bytes = 20e9,
-                                                  .earlier_read_bytes = 10e9};
-  EXPECT_THAT(RenderWaits(explanation, kWide),
+                                                  .earlier_read_bytes = 10e9,
+                                                  .all_task_seconds = 80};
+  EXPECT_THAT(RenderWaits(explanation, {}, kWide),
               Contains("sql/0: stages of it read 20.0 GB, in earlier runs 10.0 GB: that took their "
                        "tasks about 40.0 s (30.0 to 48.0) more, summed over tasks"));
   explanation.queries[0].data_growth->task_seconds_lower.reset();
-  EXPECT_THAT(RenderWaits(explanation, kWide), Contains(HasSubstr("about 40.0 s more, summed")));
-  explanation.queries[0].data_growth->task_seconds = 0.9;
-  EXPECT_THAT(RenderWaits(explanation, kWide), Not(Contains(HasSubstr("in earlier runs"))));
+  EXPECT_THAT(RenderWaits(explanation, {}, kWide),
+              Contains(HasSubstr("about 40.0 s more, summed")));
+}
+
+// The query of 10 s had 50 tasks at a time, or one that waited for most of it.
+TEST(WaitsTable, GrowthIsMeasuredByWhatAllTasksTook) {
+  Explanation explanation = TwoQueries();
+  DataGrowth growth = {.task_seconds = 40, .all_task_seconds = 500};
+  explanation.queries[0].data_growth = growth;
+  EXPECT_THAT(RenderWaits(explanation, {}, kWide), Not(Contains(HasSubstr("in earlier runs"))));
+  growth = {.task_seconds = 0.5, .all_task_seconds = 2};
+  explanation.queries[0].data_growth = growth;
+  EXPECT_THAT(RenderWaits(explanation, {}, kWide), Contains(HasSubstr("about 0.5 s more")));
 }
 
 TEST(WaitsTable, SaysWhatIsNotKnown) {
   Explanation explanation = {.job_id = "app", .queries = {{.query = ""}}, .queries_left_out = 3};
   explanation.is_partial = true;
-  const auto lines = RenderWaits(explanation, kWide);
+  const auto lines = RenderWaits(explanation, {}, kWide);
   EXPECT_THAT(lines, Contains(HasSubstr("there are no metrics")));
   EXPECT_THAT(lines, Contains("3 older queries are left out."));
   EXPECT_THAT(lines, Contains(HasSubstr("Not all of the job was seen")));
   EXPECT_THAT(lines, Not(Contains(HasSubstr("No query is seen to have waited"))));
-  EXPECT_THAT(RenderWaits({.job_id = "app"}, kWide),
+  EXPECT_THAT(RenderWaits({.job_id = "app"}, {}, kWide),
               ElementsAre("nothing was seen of app yet; ask again in 5 seconds"));
+}
+
+TEST(WaitsTable, OfAHostWithoutTasksNamesThoseThatHaveThem) {
+  Explanation explanation = {.job_id = "app", .queries = {{.query = "sql/0"}}};
+  explanation.hosts = {"alpha", "node-1"};
+  const auto lines = [&](const ExplainQuestion& question) {
+    return RenderWaits(explanation, question, kWide);
+  };
+  EXPECT_THAT(lines({.host = "beta"}),
+              Contains("No task of it was seen on beta; its hosts: alpha, node-1"));
+  EXPECT_THAT(lines({.host = "node-2", .last = absl::Minutes(5)}),
+              Contains("No task of it was seen on node-2 in that time; did you mean node-1?"));
+  EXPECT_THAT(lines({.host = "beta"}), Not(Contains(HasSubstr("metrics"))));
+  EXPECT_THAT(lines({.host = "alpha"}), Contains(HasSubstr("there are no metrics")));
+  explanation.hosts.clear();
+  EXPECT_THAT(lines({.host = "alpha"}), Contains("No host of its tasks is known."));
+}
+
+TEST(WaitsTable, WhoAsksForSlotsMissesNoMetrics) {
+  Explanation explanation = TwoQueries();
+  explanation.queries[1].waits = {};
+  explanation.queries[1].culprits.clear();
+  const ExplainQuestion slots = {.resource = WaitedResource::kScheduler};
+  EXPECT_THAT(RenderWaits(explanation, slots, kWide), Not(Contains(HasSubstr("told how"))));
+  explanation.queries[0].waits = {};
+  EXPECT_THAT(RenderWaits(explanation, slots, kWide),
+              Contains("How many slots it has is not told, so neither is how long it waited."));
+  EXPECT_THAT(RenderWaits(explanation, slots, kWide), Not(Contains(HasSubstr("metrics"))));
+}
+
+TEST(WaitsTable, OfAWorkflowNamesTheJobsThatHaveQueries) {
+  Snapshot workflow;
+  workflow.job_id = "nightly";
+  workflow.children = {{.name = "load", .job_id = "load-7"}, {.name = "count"}};
+  EXPECT_EQ(NoQueriesOfWorkflow(workflow),
+            "nightly is a workflow, which has no queries of its own; ask about one of its jobs once "
+            "it has begun");
+  workflow.children[0].started_at = absl::UnixEpoch();
+  EXPECT_EQ(NoQueriesOfWorkflow(workflow),
+            "nightly is a workflow, which has no queries of its own; ask about one of its jobs: "
+            "load-7");
 }
 
 TEST(WaitsTable, TheWorstWaitIsToldOfAQueryThatLostMoreThanAFifth) {

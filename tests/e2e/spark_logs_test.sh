@@ -64,6 +64,11 @@ status=0
 "$tidemark" why "$again" --query sql/999 2>"$work/err" || status=$?
 [ "$status" = 2 ] || fail "a query that did not run: exit code $status"
 grep -q 'no query sql/999' "$work/err" || fail "$(cat "$work/err")"
+"$tidemark" why "$again" --host nosuch >"$work/why.txt" || fail "no answer about a host without tasks"
+grep -q 'No task of it was seen on nosuch; ' "$work/why.txt" || fail "$(cat "$work/why.txt")"
+status=0
+"$tidemark" why "$again" --resource slots --host nosuch 2>"$work/err" || status=$?
+[ "$status" = 2 ] && grep -q 'slots are of no host' "$work/err" || fail "exit code $status: $(cat "$work/err")"
 
 # And other settings of Spark?
 "$tidemark" what-if "$again" --executors 1,4 --conf spark.executor.memory=2g >"$work/set.txt" ||

@@ -66,6 +66,12 @@ code=0
 [ "$("$tidemark" get jobs pair --master "$master" -o json | grep -c CHILD_STATE_SUCCEEDED)" = 1 ] ||
   fail "get jobs does not show the workflow"
 "$tidemark" get stages pair-1 --master "$master" | grep -q '^reduce  *100 %' || fail "no stages"
+for id in pair pair/second; do
+  code=0
+  "$tidemark" why "$id" --master "$master" 2>"$work/err" || code=$?
+  [ "$code" = 2 ] && grep -q 'pair is a workflow, .* ask about one of its jobs: pair-1, pair-2' "$work/err" ||
+    fail "exit code $code for why $id: $(cat "$work/err")"
+done
 "$tidemark" what-if absent.yaml 2>/dev/null && fail "a plan that is no file"
 "$tidemark" what-if "$work/pair.yaml" --master "$master" --slots 1,8 >"$work/what-if" ||
   fail "nothing is estimated"

@@ -63,19 +63,22 @@ class ExplainServiceTest : public ::testing::Test {
                                                 .body = std::move(body)});
     ASSERT_TRUE(taken.ok()) << taken;
   }
-  // A task of the job starts on node-1.
-  void Start(const std::string& job) {
+  // The first of so many tasks of the job starts on node-1, where it has one slot.
+  void Start(const std::string& job, std::uint32_t tasks = 1) {
     Tell(job, JobOpened{.name = job});
     Tell(job, ExecutorOpened{.executor = 0, .host = "node-1", .slots = 1});
-    Tell(job, StageOpened{.stage = 5, .task_count = 1, .opened_at = absl::Now()});
-    Tell(job, AttemptChanged{.attempt = {.stage = 5},
-                             .state = AttemptState::kStarted,
+    Tell(job, StageOpened{.stage = 5, .task_count = tasks, .opened_at = absl::Now()});
+    Change(job, 0, AttemptState::kStarted);
+  }
+  void Change(const std::string& job, std::uint32_t task, AttemptState state) {
+    Tell(job, AttemptChanged{.attempt = {.stage = 5, .index = task},
+                             .state = state,
                              .at = absl::Now(),
                              .executor = 0});
   }
-  // It has computed and waited for a processor so far.
-  void Heartbeat(const std::string& job, double computed, double waited) {
-    TaskHeartbeat heartbeat{.attempt = {.stage = 5}};
+  // The task has computed and waited for a processor so far.
+  void Heartbeat(const std::string& job, double computed, double waited, std::uint32_t task = 0) {
+    TaskHeartbeat heartbeat{.attempt = {.stage = 5, .index = task}};
     heartbeat.time.cpu = absl::Seconds(computed);
     heartbeat.time.processor_wait = absl::Seconds(waited);
     Tell(job, heartbeat);
@@ -93,6 +96,30 @@ class ExplainServiceTest : public ::testing::Test {
     request.mutable_question()->set_job_id(job);
     return stub_->ExplainJob(&context, request, &response);
   }
+  // Both tasks compute half of the time and wait for the rest, until the first is said to have
+  // waited because of the other.
+  void ShareUntilBlamed(v1::ExplainJobResponse& response) {
+    const auto began = std::chrono::steady_clock::now();
+    while (CulpritIn(response, "theirs") == nullptr &&
+           std::chrono::steady_clock::now() < began + kDeadline) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      const std::chrono::duration<double> ran = std::chrono::steady_clock::now() - began;
+      Heartbeat("mine", ran.count() / 2, ran.count() / 2);
+      Heartbeat("theirs", ran.count() / 2, ran.count() / 2);
+      ASSERT_TRUE(Explain("mine", "a-token-of-an-operator", response).ok());
+    }
+    ASSERT_NE(CulpritIn(response, "theirs"), nullptr);
+  }
+  // Of the first query; null: it is not named.
+  static const v1::Culprit* CulpritIn(const v1::ExplainJobResponse& response,
+                                      const std::string& job) {
+    if (response.explanation().queries_size() == 0) return nullptr;
+    for (const v1::Culprit& culprit : response.explanation().queries(0).culprits()) {
+      if (culprit.job_id() == job) return &culprit;
+    }
+    return nullptr;
+  }
+
   MasterOptions options_;
   std::string directory_;
   std::map<std::string, std::uint64_t> sequence_;
@@ -104,20 +131,8 @@ class ExplainServiceTest : public ::testing::Test {
 TEST_F(ExplainServiceTest, NamesTheJobThatTookTheProcessorToWhoMayReadIt) {
   Start("mine");
   Start("theirs");
-  const auto began = std::chrono::steady_clock::now();
   v1::ExplainJobResponse response;
-  const auto is_blamed = [&] {
-    const v1::Explanation& explanation = response.explanation();
-    return explanation.queries_size() > 0 && explanation.queries(0).culprits_size() > 0;
-  };
-  while (!is_blamed() && std::chrono::steady_clock::now() < began + kDeadline) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    const std::chrono::duration<double> ran = std::chrono::steady_clock::now() - began;
-    Heartbeat("mine", ran.count() / 2, ran.count() / 2);
-    Heartbeat("theirs", ran.count() / 2, ran.count() / 2);
-    ASSERT_TRUE(Explain("mine", "a-token-of-an-operator", response).ok());
-  }
-  ASSERT_TRUE(is_blamed());
+  ASSERT_NO_FATAL_FAILURE(ShareUntilBlamed(response));
   const v1::Culprit& named = response.explanation().queries(0).culprits(0);
   EXPECT_EQ(named.job_id(), "theirs");
   EXPECT_EQ(named.host(), "node-1");
@@ -125,13 +140,80 @@ TEST_F(ExplainServiceTest, NamesTheJobThatTookTheProcessorToWhoMayReadIt) {
   EXPECT_GT(named.seconds(), 0);
 
   ASSERT_TRUE(Explain("mine", "a-token-of-one-team", response).ok());
-  ASSERT_TRUE(is_blamed());
+  ASSERT_GT(response.explanation().queries_size(), 0);
+  ASSERT_GT(response.explanation().queries(0).culprits_size(), 0);
   const v1::Culprit& hidden = response.explanation().queries(0).culprits(0);
   EXPECT_EQ(hidden.job_id(), "");
   EXPECT_EQ(hidden.query(), "");
   EXPECT_EQ(hidden.jobs(), 1U);
   EXPECT_GT(hidden.seconds(), 0);
   EXPECT_EQ(response.DebugString().find("theirs"), std::string::npos);
+}
+
+// Its tasks of half a second follow one another, each of which waits for half of the time because
+// of the other's task.
+TEST_F(ExplainServiceTest, OfAJobThatRunsSaysHowMuchSoonerItWouldEndWithoutTheOther) {
+  Start("mine", 200);
+  Start("theirs", 200);
+  using Seconds = std::chrono::duration<double>;
+  const auto began = std::chrono::steady_clock::now();
+  auto task_began = began;
+  std::uint32_t task = 0;
+  v1::ExplainJobResponse response;
+  const v1::Culprit* named = nullptr;
+  while ((named == nullptr || !named->has_sooner_seconds()) &&
+         std::chrono::steady_clock::now() < began + kDeadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    const auto now = std::chrono::steady_clock::now();
+    const double ran = Seconds(now - task_began).count();
+    Heartbeat("mine", ran / 2, ran / 2, task);
+    Heartbeat("theirs", Seconds(now - began).count() / 2, Seconds(now - began).count() / 2);
+    if (ran > 0.5) {
+      Change("mine", task, AttemptState::kFinished);
+      Change("mine", ++task, AttemptState::kStarted);
+      task_began = now;
+    }
+    ASSERT_TRUE(Explain("mine", "a-token-of-an-operator", response).ok());
+    named = CulpritIn(response, "theirs");
+  }
+  ASSERT_NE(named, nullptr);
+  ASSERT_TRUE(named->has_sooner_seconds());
+  EXPECT_FALSE(response.explanation().has_ended());
+  EXPECT_GT(named->sooner_seconds(), 0);
+  EXPECT_GE(named->sooner_seconds_lower(), 0);
+  EXPECT_LE(named->sooner_seconds_lower(), named->sooner_seconds());
+  EXPECT_LE(named->sooner_seconds(), named->sooner_seconds_upper());
+  const auto job = master_->GetJob("mine");
+  ASSERT_TRUE(job.ok() && job->estimate.remaining && job->estimate.remaining->upper);
+  // A tick may lie between both.
+  EXPECT_LE(named->sooner_seconds_upper(),
+            2 * absl::ToDoubleSeconds(*job->estimate.remaining->upper));
+}
+
+TEST_F(ExplainServiceTest, OfAJobThatHasEndedSaysHowMuchSoonerItWouldHaveWithoutTheOther) {
+  const absl::Time began = absl::Now();
+  Start("mine");
+  Start("theirs");
+  v1::ExplainJobResponse response;
+  ASSERT_NO_FATAL_FAILURE(ShareUntilBlamed(response));
+  EXPECT_FALSE(response.explanation().has_ended());
+  Tell("mine", JobClosed{});
+  ASSERT_TRUE(Explain("mine", "a-token-of-an-operator", response).ok());
+  const double lasted = absl::ToDoubleSeconds(absl::Now() - began);
+  EXPECT_TRUE(response.explanation().has_ended());
+  const v1::Culprit* const named = CulpritIn(response, "theirs");
+  ASSERT_NE(named, nullptr);
+  EXPECT_GT(named->sooner_seconds(), 0);
+  EXPECT_GE(named->sooner_seconds_lower(), 0);
+  EXPECT_LE(named->sooner_seconds_lower(), named->sooner_seconds());
+  EXPECT_LE(named->sooner_seconds(), named->sooner_seconds_upper());
+  EXPECT_LE(named->sooner_seconds_upper(), lasted);
+
+  ASSERT_TRUE(Explain("mine", "a-token-of-one-team", response).ok());
+  ASSERT_GT(response.explanation().queries_size(), 0);
+  for (const v1::Culprit& hidden : response.explanation().queries(0).culprits()) {
+    EXPECT_FALSE(hidden.has_sooner_seconds());
+  }
 }
 
 TEST_F(ExplainServiceTest, RefusesWhoMayNotReadTheJobAndWhatIsNotAQuestion) {

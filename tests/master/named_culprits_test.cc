@@ -45,7 +45,7 @@ TEST(NamedCulprits, AreNotThoseThatAreHidden) {
 
 TEST(SetSooner, IsTheSameWhereverTheQueryIsNamed) {
   Explanation explanation = Explained();
-  SetSooner({"theirs", "sql/1"}, kSooner, JobThatTakes(std::nullopt), explanation);
+  SetSooner({"theirs", "sql/1"}, kSooner, explanation);
   for (const QueryWaits& query : explanation.queries) {
     EXPECT_EQ(query.culprits[0].sooner_seconds, 40);
     EXPECT_EQ(query.culprits[0].sooner_seconds_lower, 25);
@@ -54,15 +54,13 @@ TEST(SetSooner, IsTheSameWhereverTheQueryIsNamed) {
   }
 }
 
-TEST(SetSooner, IsNoMoreThanTheJobOfTheQueryTakesYet) {
-  Explanation explanation = Explained();
-  SetSooner({"theirs", "sql/1"}, kSooner, JobThatTakes(absl::Seconds(30)), explanation);
-  const Culprit& named = explanation.queries[0].culprits[0];
-  EXPECT_EQ(named.sooner_seconds, 30);
-  EXPECT_EQ(named.sooner_seconds_lower, 25);
-  EXPECT_EQ(named.sooner_seconds_upper, 30);
-  SetSooner({"theirs", "sql/1"}, kSooner, JobThatTakes(absl::Seconds(-1)), explanation);
-  EXPECT_EQ(named.sooner_seconds_upper, 0);
+TEST(WithinTimeLeft, IsNoMoreThanTheJobOfTheQueryTakesYet) {
+  const estimate::Range cut = WithinTimeLeft(kSooner, JobThatTakes(absl::Seconds(30)));
+  EXPECT_EQ(cut.median, 30);
+  EXPECT_EQ(cut.lower, 25);
+  EXPECT_EQ(cut.upper, 30);
+  EXPECT_EQ(WithinTimeLeft(kSooner, JobThatTakes(absl::Seconds(-1))).upper, 0);
+  EXPECT_EQ(WithinTimeLeft(kSooner, JobThatTakes(std::nullopt)).upper, 60) << "not known";
 }
 
 }  // namespace

@@ -32,6 +32,15 @@ TEST(DidYouMean, ListsAFewNamesWhenNoneIsNear) {
   EXPECT_EQ(DidYouMeanOrKnown("serve", {}), "; known: none");
 }
 
+TEST(FewNames, AreTenAtMost) {
+  EXPECT_EQ(FewNames({}), "");
+  EXPECT_EQ(FewNames({"a", "b"}), "a, b");
+  EXPECT_EQ(FewNames({"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}),
+            "0, 1, 2, 3, 4, 5, 6, 7, 8, 9");
+  EXPECT_EQ(FewNames({"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "a"}),
+            "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ...");
+}
+
 TEST(DidYouMean, TakesTheFirstOfEquals) { EXPECT_EQ(NearestName("pun", {"run", "fun"}), "run"); }
 
 }  // namespace

@@ -20,7 +20,8 @@ Explanation Full() {
                                  .task_seconds_lower = 18,
                                  .task_seconds_upper = 21,
                                  .read_bytes = 300,
-                                 .earlier_read_bytes = 100};
+                                 .earlier_read_bytes = 100,
+                                 .all_task_seconds = 45};
   query.waits[WaitedResource::kScheduler] = {8.0, false};
   query.waits[WaitedResource::kIo] = {0.0, true};
   query.culprits = {{.job_id = "app-7",
@@ -40,7 +41,9 @@ Explanation Full() {
           .since = absl::FromUnixSeconds(1'700'000'000),
           .is_partial = true,
           .queries = {query, {.query = ""}},
-          .queries_left_out = 12};
+          .queries_left_out = 12,
+          .has_ended = true,
+          .hosts = {"node-1", "node-3"}};
 }
 
 TEST(ExplainCodec, WhatIsEncodedIsReadAgain) {
@@ -144,6 +147,11 @@ INSTANTIATE_TEST_SUITE_P(
         WrongCase{
             "resource",
             [](v1::ExplainQuestion& q) { q.set_resource(static_cast<v1::WaitedResource>(99)); }},
+        WrongCase{"host",
+                  [](v1::ExplainQuestion& q) {
+                    q.set_host("node-1");
+                    q.set_resource(v1::WAITED_RESOURCE_SLOTS);
+                  }},
         WrongCase{"culprits_max", [](v1::ExplainQuestion& q) { q.set_culprits_max(101); }},
         WrongCase{"last", [](v1::ExplainQuestion& q) { q.mutable_last(); }},
         WrongCase{"last", [](v1::ExplainQuestion& q) { q.mutable_last()->set_seconds(-5); }},

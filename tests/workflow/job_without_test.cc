@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "master/model/lost_time.h"
 #include "tidemark/event.h"
@@ -43,9 +45,9 @@ std::shared_ptr<const cost::StagesLeft> Tasks() {
 }
 
 estimate::Range SoonerOf(const Range& remaining, const model::LostTime& lost) {
-  const auto sooner = SoonerWithout(JobThatTakes(remaining), Tasks(), lost, kNow);
+  const auto sooner = SoonerWithout(JobThatTakes(remaining), Tasks(), std::span(&lost, 1), kNow);
   EXPECT_TRUE(sooner.ok()) << sooner.status();
-  return sooner.value_or(estimate::Range{-1, -1, -1});
+  return sooner.ok() ? sooner->at(0) : estimate::Range{-1, -1, -1};
 }
 
 // Five waves of 8 s, 9 s or 5 s.
@@ -88,8 +90,19 @@ TEST(JobWithout, AllOfTheTimeIsTheMostThatIsLost) {
   EXPECT_NEAR(sooner.upper, 50, 1e-6);
 }
 
+TEST(JobWithout, OfSeveralQueriesIsAsOfEach) {
+  const std::vector<model::LostTime> lost = {{.by_stage = {{3, kFifth}}, .of_all = kFifth},
+                                             {.by_stage = {{3, {}}}, .of_all = {}}};
+  const auto sooner = SoonerWithout(JobThatTakes(Exactly(50)), Tasks(), lost, kNow);
+  ASSERT_TRUE(sooner.ok()) << sooner.status();
+  ASSERT_EQ(sooner->size(), 2U);
+  EXPECT_EQ(sooner->at(0).median, SoonerOf(Exactly(50), lost[0]).median);
+  EXPECT_EQ(sooner->at(0).upper, SoonerOf(Exactly(50), lost[0]).upper);
+  EXPECT_EQ(sooner->at(1).median, 0);
+}
+
 TEST(JobWithout, SaysNothingWhereNothingIsPredicted) {
-  const model::LostTime lost = {.by_stage = {{3, kFifth}}, .of_all = kFifth};
+  const std::vector<model::LostTime> lost = {{.by_stage = {{3, kFifth}}, .of_all = kFifth}};
   auto job = JobThatTakes(Exactly(50));
   job->estimate.remaining.reset();
   EXPECT_TRUE(absl::IsFailedPrecondition(SoonerWithout(job, Tasks(), lost, kNow).status()));

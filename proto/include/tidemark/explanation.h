@@ -64,8 +64,9 @@ struct Culprit {
   std::optional<double> seconds_upper;
   // How much sooner the job that was asked about would end if this query were gone from now on, for
   // all that it takes of any resource on any host: the median, and the limits of nine of ten cases.
-  // Empty: the job has ended, nothing is predicted of it, three others took more, or the query runs
-  // no task now or is one of its own.
+  // Of one that has ended: how much sooner it would have, had this query not been there, with
+  // limits like those above. Empty: three others took more, or the query is one of the job's own;
+  // and while the job runs where nothing is predicted of it, or the query runs no task now.
   std::optional<double> sooner_seconds;
   std::optional<double> sooner_seconds_lower;
   std::optional<double> sooner_seconds_upper;
@@ -96,6 +97,9 @@ struct DataGrowth {
   // the median of earlier runs.
   double read_bytes = 0;
   double earlier_read_bytes = 0;
+  // Of which task_seconds are a part: what all tasks of the query that have ended took, what they
+  // waited for processors and memory taken off. 0: not told.
+  double all_task_seconds = 0;
   friend bool operator==(const DataGrowth&, const DataGrowth&) = default;
 };
 
@@ -132,6 +136,11 @@ struct Explanation {
   std::vector<QueryWaits> queries;
   // Older ones.
   std::uint32_t queries_left_out = 0;
+  // The job, so that `sooner_seconds` look back.
+  bool has_ended = false;
+  // Of a question that names a host: all hosts, by name, on which tasks of these queries were seen,
+  // in `last` if it names that, too. Empty: the question names none, or no host of a task is known.
+  std::vector<std::string> hosts;
   friend bool operator==(const Explanation&, const Explanation&) = default;
 };
 

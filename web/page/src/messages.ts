@@ -363,6 +363,8 @@ export interface Explanation {
   is_partial?: boolean;
   queries?: Array<QueryWaits>;
   queries_left_out?: number;
+  hosts?: Array<string>;
+  has_ended?: boolean;
 }
 
 export interface QueryWaits {
@@ -400,6 +402,7 @@ export interface DataGrowth {
   task_seconds_upper?: number;
   read_bytes?: number;
   earlier_read_bytes?: number;
+  all_task_seconds?: number;
 }
 
 export interface QueryWaitsWords {
