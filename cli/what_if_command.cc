@@ -50,6 +50,7 @@ std::vector<Scenario> ScenariosOf(const WhatIfArguments& arguments) {
 
 std::string Named(std::vector<std::string> parts, const std::optional<double>& data_factor) {
   if (data_factor) parts.push_back(fmt::format("{:g}x data", *data_factor));
+  if (parts.empty()) return "as asked";  // with another policy, say
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -244,17 +245,15 @@ int RefuseSettingsOfPlan(const WhatIfArguments& arguments) {
   std::vector<std::string> options = OptionsOfLogs(arguments);
   if (!arguments.executors.empty()) options.insert(options.begin(), "--executors");
   Complain(fmt::format(
-      "{} is no event log of Spark: {} {} for these alone; of a plan ask about "
-      "--slots, --data-factor or --policy",
-      arguments.subject, fmt::join(options, " and "), options.size() == 1 ? "is" : "are"));
+      "{} is no event log of Spark; of a plan ask about --slots, --data-factor or --policy, not {}",
+      arguments.subject, fmt::join(options, " or ")));
   return kUsage;
 }
 
 int RefuseSettingsOfJob(const WhatIfArguments& arguments) {
   Complain(
-      fmt::format("{} is no file, so it is taken for the id of a job: {} cannot change while it "
-                  "runs; ask about "
-                  "--executors or --slots, or pass the event log of a run",
+      fmt::format("{} is no file, so it is taken for the id of a job: only the event log of a run "
+                  "tells enough for {}; of a job ask about --executors or --slots",
                   arguments.subject, fmt::join(OptionsOfLogs(arguments), " and ")));
   return kUsage;
 }

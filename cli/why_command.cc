@@ -150,7 +150,8 @@ int NothingSeen(const WhyArguments& arguments, const Explanation& explanation,
   }
   if (job.ok() && job->ended_at && *job->ended_at < explanation.since) {
     Complain(fmt::format(
-        "{} ended before the master started; what jobs waited for is not kept over a restart",
+        "{} ended before this master saw anything of it; what jobs waited for is not kept over a "
+        "restart",
         arguments.subject));
     return kUsage;
   }

@@ -133,11 +133,13 @@ bool IsTold(const Explanation& explanation, WaitedResource resource) {
 // Empty: some of what was asked was told.
 std::string NotTold(const Explanation& explanation, const ExplainQuestion& question) {
   const std::vector<std::string>& hosts = explanation.hosts;
-  if (!question.host.empty() && hosts.empty()) return "No host of its tasks is known.";
+  const char* const when = question.last ? " in that time" : "";
+  if (!question.host.empty() && hosts.empty()) {
+    return fmt::format("No task of it was seen{} on a host whose name is told.", when);
+  }
   if (!question.host.empty() && std::ranges::find(hosts, question.host) == hosts.end()) {
     const std::string meant = text::DidYouMean(question.host, hosts);
-    return fmt::format("No task of it was seen on {}{}{}", question.host,
-                       question.last ? " in that time" : "",
+    return fmt::format("No task of it was seen on {}{}{}", question.host, when,
                        meant.empty() ? "; its hosts: " + text::FewNames(hosts) : meant);
   }
   if (question.resource == WaitedResource::kScheduler) {
@@ -261,8 +263,9 @@ std::vector<std::string> RenderWaits(const Explanation& explanation,
   WaitsWords words = DescribeWaits(explanation, question, options.text);
   std::vector<std::string> lines;
   if (explanation.queries.empty()) {
-    lines.push_back(fmt::format("nothing was seen of {} yet; ask again in 5 seconds",
-                                Printable(explanation.job_id, options.text.unicode)));
+    lines.push_back(
+        fmt::format("nothing was seen of {} {}", Printable(explanation.job_id, options.text.unicode),
+                    question.last ? "in that time" : "yet; ask again in 5 seconds"));
   } else {
     words.rows.insert(words.rows.begin(),
                       {"QUERY", "LASTED", "SLOTS", "PROCESSOR", "MEMORY", "NETWORK", "IO"});

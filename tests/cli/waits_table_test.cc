@@ -138,6 +138,8 @@ TEST(WaitsTable, SaysWhatIsNotKnown) {
   EXPECT_THAT(lines, Not(Contains(HasSubstr("No query is seen to have waited"))));
   EXPECT_THAT(RenderWaits({.job_id = "app"}, {}, kWide),
               ElementsAre("nothing was seen of app yet; ask again in 5 seconds"));
+  EXPECT_THAT(RenderWaits({.job_id = "app"}, {.last = absl::Minutes(5)}, kWide),
+              ElementsAre("nothing was seen of app in that time"));
 }
 
 TEST(WaitsTable, OfAHostWithoutTasksNamesThoseThatHaveThem) {
@@ -153,7 +155,10 @@ TEST(WaitsTable, OfAHostWithoutTasksNamesThoseThatHaveThem) {
   EXPECT_THAT(lines({.host = "beta"}), Not(Contains(HasSubstr("metrics"))));
   EXPECT_THAT(lines({.host = "alpha"}), Contains(HasSubstr("there are no metrics")));
   explanation.hosts.clear();
-  EXPECT_THAT(lines({.host = "alpha"}), Contains("No host of its tasks is known."));
+  EXPECT_THAT(lines({.host = "alpha"}),
+              Contains("No task of it was seen on a host whose name is told."));
+  EXPECT_THAT(lines({.host = "alpha", .last = absl::Minutes(5)}),
+              Contains("No task of it was seen in that time on a host whose name is told."));
 }
 
 TEST(WaitsTable, WhoAsksForSlotsMissesNoMetrics) {

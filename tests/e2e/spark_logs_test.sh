@@ -93,10 +93,10 @@ wrong_setting 'spark.executor.memory: "4x" is not a size' "$again" --conf spark.
 wrong_setting 'is not modelled' "$again" --conf spark.ui.port=4040
 wrong_setting '^tidemark: --cores and --conf spark.executor.cores=4 both say' "$again" --cores 2 --conf spark.executor.cores=4
 wrong_setting 'must be KEY=VALUE' "$again" --conf spark.executor.memory
-wrong_setting '^tidemark: some-job is no file, .*: --memory cannot change' some-job --executors 4 --memory 2g
-wrong_setting '^tidemark: some-job is no file, .*: --partitions cannot change' some-job --partitions 8
+wrong_setting '^tidemark: some-job is no file, .* tells enough for --memory;' some-job --executors 4 --memory 2g
+wrong_setting '^tidemark: some-job is no file, .* tells enough for --partitions;' some-job --partitions 8
 printf 'cluster: {slots: 2}\nstages: [{name: scan, tasks: 4, task_seconds: 10}]\n' >"$work/plan.yaml"
-wrong_setting 'plan.yaml is no event log of Spark: --executors and --cores are' "$work/plan.yaml" --executors 4 --cores 2
+wrong_setting 'plan.yaml is no event log of Spark; of a plan ask .*, not --executors or --cores' "$work/plan.yaml" --executors 4 --cores 2
 wrong_setting 'is no event log' "$again" --learn "$work/nonsense"
 wrong_setting 'combinations of settings; ask for at most 1000' "$again" --learn "$again" --partitions "$(seq -s, 2000)"
 
@@ -125,7 +125,7 @@ grep -q '^as it is: 1 executor' "$work/now.txt" || fail "$(cat "$work/now.txt")"
 grep -q '^3 executors' "$work/now.txt" || fail "$(cat "$work/now.txt")"
 asked -o jsonl >"$work/now.json" || fail "no JSON"
 [ "$(grep -c '"slots":[0-9]*,"executors":[13]' "$work/now.json")" = 3 ] || fail "$(cat "$work/now.json")"
-wrong_setting "^tidemark: $application is no file, .*: --cores cannot change" "$application" --executors 2 --cores 2 --master "$master"
+wrong_setting "^tidemark: $application is no file, .* tells enough for --cores;" "$application" --executors 2 --cores 2 --master "$master"
 wrong_setting '^tidemark: --executors: must be at most' "$application" --executors 600000 --master "$master"
 kill -9 "$master_pid"
 wait "$master_pid" 2>/dev/null || true
