@@ -263,9 +263,9 @@ std::vector<std::string> RenderWaits(const Explanation& explanation,
   WaitsWords words = DescribeWaits(explanation, question, options.text);
   std::vector<std::string> lines;
   if (explanation.queries.empty()) {
-    lines.push_back(
-        fmt::format("nothing was seen of {} {}", Printable(explanation.job_id, options.text.unicode),
-                    question.last ? "in that time" : "yet; ask again in 5 seconds"));
+    const std::string job = Printable(explanation.job_id, options.text.unicode);
+    lines.push_back(fmt::format("nothing was seen of {} {}", job,
+                                question.last ? "in that time" : "yet; ask again in 5 seconds"));
   } else {
     words.rows.insert(words.rows.begin(),
                       {"QUERY", "LASTED", "SLOTS", "PROCESSOR", "MEMORY", "NETWORK", "IO"});

@@ -251,6 +251,8 @@ TEST(WhatIfBadInput, ALogThatHasFewOfTheStagesIsNamed) {
   EXPECT_THAT(remarks(log({0, 1, 2}), log({0, 8, 9})),
               Contains(HasSubstr("fewer than half of the stages of other are those of mine")));
   EXPECT_THAT(remarks(log({0, 1, 2}), log({0, 1, 9})), IsEmpty());
+  EXPECT_THAT(remarks(log({0}), log({0, 1, 2, 3})), IsEmpty()) << "more iterations";
+  EXPECT_THAT(remarks(log({0, 1, 2, 3}), log({0})), IsEmpty()) << "fewer";
 }
 
 TEST(WhatIfBadInput, AVersionThatIsNotSaidIsAnErrorThatNamesTheLog) {
