@@ -77,6 +77,8 @@ grep -q '^as it is: 1 executor, 2 slots' "$work/set.txt" || fail "$(cat "$work/s
 grep -q '4 executors, spark.executor.memory=2g' "$work/set.txt" || fail "$(cat "$work/set.txt")"
 "$tidemark" what-if "$again" --learn "$again" --executors 1,400 >"$work/learnt.txt" || fail "no estimate from two logs"
 grep -q '400 executors: beyond all runs' "$work/learnt.txt" || fail "no row is named: $(cat "$work/learnt.txt")"
+"$tidemark" what-if "$again" --learn "$again" --policy fair >"$work/learnt.txt" || fail "no estimate with a policy alone"
+grep -q '^as asked ' "$work/learnt.txt" || fail "a row without a name: $(cat "$work/learnt.txt")"
 "$tidemark" what-if "$again" --learn "$again" --cores 1,2 --partitions 8 --compress false --data 2 -o jsonl \
   >"$work/learnt.json" || fail "no estimate from two logs"
 [ "$(wc -l <"$work/learnt.json")" = 3 ] || fail "a row as it is, and one for each number of cores: $(cat "$work/learnt.json")"
