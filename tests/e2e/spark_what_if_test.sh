@@ -24,21 +24,21 @@ make again "$recordings/eventlog_v2_$first" "$logs/first.inprogress" 60
 make clusters "$logs/a.inprogress" 40 15 600
 make clusters "$logs/b.inprogress" 20 5 400
 make clusters "$logs/c.inprogress" 60 10 200
-for id in $first clusters-40-15 clusters-20-5 clusters-60-10; do wait_for 30 state_of "$id" SUCCEEDED; done
+for id in "$first" clusters-40-15 clusters-20-5 clusters-60-10; do wait_for 30 state_of "$id" SUCCEEDED; done
 
 begin=$(date +%s%N)
-make later "$recordings/$second.zst" "$logs/second.inprogress" $cut 9
-wait_for 9 state_of $second RUNNING
+make later "$recordings/$second.zst" "$logs/second.inprogress" "$cut" 9
+wait_for 9 state_of "$second" RUNNING
 mv "$logs/second.inprogress.rest" "$work/rest"
 left_ms=$((9000 - ($(date +%s%N) - begin) / 1000000))
 [ "$left_ms" -le 0 ] || sleep "$(printf '%d.%03d' $((left_ms / 1000)) $((left_ms % 1000)))"
 cat "$work/rest" >>"$logs/second.inprogress"
 asked() {
-  "$tidemark" what-if $second --executors 1,2,4 --master "$master" -o jsonl >"$work/rows" &&
-    "$tidemark" get stages $second --master "$master" | grep -q '^groupByKey.* 2/4'
+  "$tidemark" what-if "$second" --executors 1,2,4 --master "$master" -o jsonl >"$work/rows" &&
+    "$tidemark" get stages "$second" --master "$master" | grep -q '^groupByKey.* 2/4'
 }
 wait_for 10 asked
-make judge "$recordings/$second.zst" $cut "$work/rows" || fail "$(cat "$work/rows")"
+make judge "$recordings/$second.zst" "$cut" "$work/rows" || fail "$(cat "$work/rows")"
 
 # --- the fourth run, told what none of the three was: 4 s, and 20 times 1 + 8 s
 timeout 60 "$tidemark" watch clusters-80-20 --wait --master "$master" -o jsonl >"$work/watched" &
