@@ -11,7 +11,8 @@ later: likewise, but as it will be CUT_S after its start in SECONDS_TO_CUT from 
 what is written until then.
 clusters: a made program that reads for 4 s and then repeats a step of two tasks, 1 s and a tenth for each of k, on
 two slots; how it ended so many seconds ago, or how it has just begun.
-judge: rows of `what-if --executors 1,2,4 -o jsonl` about `later`, asked at its cut. judge_first: the first snapshot.
+judge: rows of `what-if --executors 1,2,4 -o jsonl` about `later`, asked at its cut. judge_first: snapshots of
+`watch -o jsonl` of a run that would take so long.
 """
 
 import ctypes
@@ -211,6 +212,8 @@ def bounds(snapshot):
 
 
 def judge(recording, cut_s, answers):
+    """The run before took half as long, so that the end is not known well; what executors make of it is judged beside
+    what they would make of the truth."""
     events = recorded(recording)
     cut = start_of(events) + int(1000 * float(cut_s))
     rows = [json.loads(line) for line in pathlib.Path(answers).read_text().splitlines()]
@@ -219,20 +222,22 @@ def judge(recording, cut_s, answers):
     truth = {row["executors"]: left_on(events, cut, row["slots"]) for row in rows}
     print("said", said, "true", truth, flush=True)
     as_it_is, one, two, four = (median for _, median, _ in said)
-    assert abs(one - as_it_is) <= 0.1 * as_it_is, "one executor is as it is"
-    assert four <= 1.01 * two <= 1.02 * as_it_is, "more executors are never slower"
-    assert two < 0.97 * as_it_is, "two executors are faster: four tasks of a stage run at once"
-    assert abs(as_it_is - truth[1]) <= 0.35 * truth[1], "far from the truth as it is"
-    assert said[0][0] <= truth[1] <= said[0][2], "the truth is not within the bounds as it is"
-    assert abs(two - truth[2]) <= 0.4 * truth[2], "far from the truth with another executor"
+    assert 0.5 * truth[1] <= as_it_is <= 2 * truth[1], "far from the truth as it is"
+    assert abs(one - as_it_is) <= 0.2 * as_it_is, "one executor is as it is"
+    assert two < as_it_is, "with another executor all four tasks of a stage run at once"
+    assert abs(two / as_it_is - truth[2] / truth[1]) <= 0.25, "not what another executor makes of it"
+    assert four <= 1.1 * two, "more executors than there is work for do not slow it down"
 
 
 def judge_first(snapshots, truth_s):
-    first = json.loads(pathlib.Path(snapshots).read_text().splitlines()[0])
+    """Of the first second: later ones know no more, since nothing is told of it."""
+    all_of_them = [json.loads(line) for line in pathlib.Path(snapshots).read_text().splitlines(keepends=True)
+                   if line.endswith("\n")]
+    assert all("remaining" in snapshot["estimate"] for snapshot in all_of_them), "no end from the first snapshot on"
+    first = next(snapshot for snapshot in all_of_them if "started_at" in snapshot)
     passed = instant(first["at"]) - instant(first["started_at"])
     lower, median, upper = (passed + bound for bound in bounds(first))
     print("after", passed, "said", lower, median, upper, flush=True)
-    assert 0 <= passed < 10, passed
     assert abs(median - float(truth_s)) <= 0.25 * float(truth_s), median
     assert lower <= float(truth_s) <= upper, (lower, upper)
     assert "parameters beyond those of earlier runs: iterations, k" in first["notes"], first.get("notes")
