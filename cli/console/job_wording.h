@@ -67,8 +67,8 @@ std::string CurrentStep(const Snapshot& snapshot);
 
 // "map", "scan"; of a stage without a name "stage 3".
 std::string StageName(const Snapshot& snapshot, StageId id, const TextOptions& options);
-// "starts in ~ 2 min", "~ 1 min left", "done", "skipped", "expected", "failed"; "not finished" where
-// its job was killed or abandoned.
+// "starts in ~ 2 min", "~ 1 min left", "done", "skipped", "expected", "failed"; "not finished"
+// where its job was killed or abandoned.
 std::string StageStateText(const Snapshot& snapshot, const StageProgress& stage,
                            const TextOptions& options);
 // "reduce task 2", "task 7 of scan"; a repeated one says which attempt it is.
