@@ -90,8 +90,7 @@ absl::StatusOr<Deadline> ParseDeadline(std::string_view text) {
   return absl::InvalidArgumentError(fmt::format(
       "must be a time of day such as 07:30, a date and time such as 2026-11-26 07:30 or "
       "2026-11-26T07:30:00Z, until 2199, or a duration such as 2h30m or 1d12h, at most 365 days, "
-      "not "
-      "{}",
+      "not {}",
       text.substr(0, 100)));
 }
 
