@@ -16,8 +16,8 @@
 namespace tidemark::cli {
 namespace {
 
-// What else may have been meant. To look for that takes about 40 us, and a megabyte of text has room
-// for 60,000 settings.
+// What else may have been meant. To look for that takes about 40 us, and a megabyte of text has
+// room for 60,000 settings.
 std::string MeantBy(const std::string& key) {
   std::vector<std::string> keys;
   for (const Setting& known : AllSettings()) keys.push_back(known.key);
