@@ -99,6 +99,11 @@ SPLIT
     fail "a facet is not what its schema says"
   [[ -z ${OPENLINEAGE_SCHEMA:-} ]] || "$check" --schemafile "$OPENLINEAGE_SCHEMA" "$work"/event-*.json ||
     fail "an event is not what OpenLineage's schema says"
+  # With openlineage-python in the same place.
+  python=$(dirname "$check")/python
+  ! "$python" -c 'import openlineage.client' 2>/dev/null ||
+    "$python" "$here/lineage_client.py" "$work"/event-*.json ||
+    fail "an event is not what OpenLineage's own client would write"
 fi
 [[ $(grep -c '"kind":"late"' "$work/heard") -le 1 ]] || fail "a delay was told more than once: $(cat "$work/heard")"
 signature=$(sed -n 's/^t=\([0-9]*\),v1=\([0-9a-f]*\) .*/\1 \2/p' "$work/heard" | head -n 1)
