@@ -84,7 +84,8 @@ for type in START COMPLETE; do
 done
 grep '"eventType":"COMPLETE"' "$work/heard" | grep -q '"tidemark_progress":.*"fractionDone":1' || fail "no facet of progress"
 grep '"eventType":"START"' "$work/heard" | grep -q '"parent":{.*"name":"dag.task"' || fail "no facet of the parent"
-# By the schema of the facet, and by OpenLineage's own where its file is given; with the tools of ./dev lint packaging.
+# By the schema of the facet, by OpenLineage's own client, and by its own schema where the file is given; with the tools
+# of ./dev lint packaging.
 check=$here/../../.cache/tools/schemas/bin/check-jsonschema
 if [[ -x $check ]]; then
   python3 - "$work" <<'SPLIT'
@@ -99,10 +100,9 @@ SPLIT
     fail "a facet is not what its schema says"
   [[ -z ${OPENLINEAGE_SCHEMA:-} ]] || "$check" --schemafile "$OPENLINEAGE_SCHEMA" "$work"/event-*.json ||
     fail "an event is not what OpenLineage's schema says"
-  # With openlineage-python in the same place.
-  python=$(dirname "$check")/python
-  ! "$python" -c 'import openlineage.client' 2>/dev/null ||
-    "$python" "$here/lineage_client.py" "$work"/event-*.json ||
+  # Tools that were installed before the client was among them do not have it.
+  ! compgen -G "$(dirname "$check")/../lib/python3*/site-packages/openlineage" >/dev/null ||
+    "$(dirname "$check")/python" "$here/lineage_client.py" "$work"/event-*.json ||
     fail "an event is not what OpenLineage's own client would write"
 fi
 [[ $(grep -c '"kind":"late"' "$work/heard") -le 1 ]] || fail "a delay was told more than once: $(cat "$work/heard")"

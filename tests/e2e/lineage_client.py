@@ -2,7 +2,7 @@
 
     lineage_client.py EVENT.json...
 
-With openlineage-python of PyPI: .cache/tools/schemas/bin/pip install openlineage-python==1.54.0
+With openlineage-python of PyPI, which ./dev lint packaging installs.
 """
 
 import json
@@ -36,15 +36,18 @@ def event_of(said):
     )
 
 
+def without_empty(value):
+    if not isinstance(value, dict):
+        return value
+    parts = {key: without_empty(part) for key, part in value.items()}
+    return {key: part for key, part in parts.items() if part != {}}
+
+
 def comparable(event):
-    """Without what is empty. Facets of our own, and of another version, have other schemas."""
+    """Facets of our own, and of another version, have other schemas."""
     for facet in event["run"]["facets"].values():
         facet.pop("_schemaURL")
-    event["job"] = {key: value for key, value in event["job"].items() if value != {}}
-    parent = event["run"]["facets"].get("parent")
-    if parent:
-        parent["job"] = {key: value for key, value in parent["job"].items() if value != {}}
-    return event
+    return without_empty(event)
 
 
 for path in sys.argv[1:]:
