@@ -27,7 +27,8 @@ TEST(LockHolder, IsNobodyWhoWaitsOrIsNotTold) {
   EXPECT_EQ(LockHolder("1: -> FLOCK  ADVISORY  WRITE 4711 fe:00:9987572 0 EOF\n", kFile),
             std::nullopt);
   EXPECT_EQ(LockHolder("1: FLOCK  ADVISORY  WRITE 0 fe:00:9987572 0 EOF\n", kFile), std::nullopt);
-  for (const char* none : {"", "\n", "1: FLOCK", "1: FLOCK  ADVISORY  WRITE x fe:00:9987572 0 EOF"}) {
+  for (const char* none :
+       {"", "\n", "1: FLOCK", "1: FLOCK  ADVISORY  WRITE x fe:00:9987572 0 EOF"}) {
     EXPECT_EQ(LockHolder(none, kFile), std::nullopt) << none;
   }
 }
@@ -36,7 +37,8 @@ TEST(HolderOfADirectory, IsNobodyWithoutALock) {
   char folder[] = "/tmp/tidemark-holder-XXXXXX";
   ASSERT_NE(mkdtemp(folder), nullptr);
   EXPECT_EQ(HolderOf(folder), std::nullopt);
-  const int lock = open((std::string(folder) + "/LOCK").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  const int lock =
+      open((std::string(folder) + "/LOCK").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   ASSERT_GE(lock, 0);
   EXPECT_EQ(HolderOf(folder), std::nullopt) << "one that was left behind";
   close(lock);

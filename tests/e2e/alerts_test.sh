@@ -84,7 +84,8 @@ for type in START COMPLETE; do
 done
 grep '"eventType":"COMPLETE"' "$work/heard" | grep -q '"tidemark_progress":.*"fractionDone":1' || fail "no facet of progress"
 grep '"eventType":"START"' "$work/heard" | grep -q '"parent":{.*"name":"dag.task"' || fail "no facet of the parent"
-# By the schema of the facet, and by OpenLineage's own where its file is given; with the tools of ./dev lint packaging.
+# By the schema of the facet, by OpenLineage's own client, and by its own schema where the file is given; with the tools
+# of ./dev lint packaging.
 check=$here/../../.cache/tools/schemas/bin/check-jsonschema
 if [[ -x $check ]]; then
   python3 - "$work" <<'SPLIT'
@@ -99,6 +100,10 @@ SPLIT
     fail "a facet is not what its schema says"
   [[ -z ${OPENLINEAGE_SCHEMA:-} ]] || "$check" --schemafile "$OPENLINEAGE_SCHEMA" "$work"/event-*.json ||
     fail "an event is not what OpenLineage's schema says"
+  # Tools that were installed before the client was among them do not have it.
+  ! compgen -G "$(dirname "$check")/../lib/python3*/site-packages/openlineage" >/dev/null ||
+    "$(dirname "$check")/python" "$here/lineage_client.py" "$work"/event-*.json ||
+    fail "an event is not what OpenLineage's own client would write"
 fi
 [[ $(grep -c '"kind":"late"' "$work/heard") -le 1 ]] || fail "a delay was told more than once: $(cat "$work/heard")"
 signature=$(sed -n 's/^t=\([0-9]*\),v1=\([0-9a-f]*\) .*/\1 \2/p' "$work/heard" | head -n 1)
