@@ -602,8 +602,8 @@ void AddWhy(CLI::App& command, Choice& choice) {
   app.add_option("ID|LOG", arguments.subject,
                  "Id of a job of a master, or event log of Spark: a file or a rolling folder")
       ->required();
-  NotEmpty(app.add_option("--query", arguments.question.query,
-                          "Only this one, such as sql/3 or job/7"));
+  NotEmpty(
+      app.add_option("--query", arguments.question.query, "Only this one, such as sql/3 or job/7"));
   Between(std::size_t{1}, std::size_t{100},
           app.add_option("--top", arguments.question.culprits_max,
                          "Name at most so many that each query waited for [3]"));

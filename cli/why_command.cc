@@ -73,8 +73,7 @@ int Show(const Explanation& explanation, const WhyArguments& arguments) {
     return PrintJson(std::move(values), format);
   }
   if (format == TableFormat::kDot) return PrintLines({console::WaitsGraph(explanation)});
-  return PrintLines(
-      console::RenderWaits(explanation, arguments.question, TableOptionsFor(format)));
+  return PrintLines(console::RenderWaits(explanation, arguments.question, TableOptionsFor(format)));
 }
 
 int Wrong(const absl::Status& status) {

@@ -89,10 +89,9 @@ std::string LimitsText(const Culprit& culprit, const TextOptions& options) {
   if (!culprit.seconds_lower || !culprit.seconds_upper) return "";
   if (*culprit.seconds_upper - *culprit.seconds_lower < 1) return "";
   const auto whole = absl::Seconds(1);
-  return fmt::format(" ({})",
-                     RangeText(absl::Floor(absl::Seconds(*culprit.seconds_lower), whole),
-                               absl::Ceil(absl::Seconds(*culprit.seconds_upper), whole),
-                               options.unicode));
+  return fmt::format(" ({})", RangeText(absl::Floor(absl::Seconds(*culprit.seconds_lower), whole),
+                                        absl::Ceil(absl::Seconds(*culprit.seconds_upper), whole),
+                                        options.unicode));
 }
 
 // Of the query that lost the most to another one.
@@ -105,13 +104,11 @@ std::string Waited(const Explanation& waits, const TextOptions& options) {
   }
   if (worst == nullptr) return "";
   const Culprit& culprit = worst->culprits[0];
-  const std::string later = fmt::format("{} ended {}{} later because",
-                                        worst->query.empty() ? "It" : worst->query,
-                                        DurationText(absl::Seconds(culprit.seconds)),
-                                        LimitsText(culprit, options));
-  const std::string waited =
-      fmt::format("it waited {}{}", WaitedFor(culprit.resource),
-                  culprit.host.empty() ? "" : " on " + culprit.host);
+  const std::string later =
+      fmt::format("{} ended {}{} later because", worst->query.empty() ? "It" : worst->query,
+                  DurationText(absl::Seconds(culprit.seconds)), LimitsText(culprit, options));
+  const std::string waited = fmt::format("it waited {}{}", WaitedFor(culprit.resource),
+                                         culprit.host.empty() ? "" : " on " + culprit.host);
   const std::string more = Capital(MoreOf(culprit.resource));
   // Where nobody is named, nobody can be told to run at another time.
   const bool is_known = culprit.jobs > 0;

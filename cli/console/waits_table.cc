@@ -148,9 +148,8 @@ std::string NotTold(const Explanation& explanation, const ExplainQuestion& quest
   const bool has_metrics = std::ranges::any_of(kWaitedResources, [&](WaitedResource resource) {
     return resource != WaitedResource::kScheduler && IsTold(explanation, resource);
   });
-  return has_metrics
-             ? ""
-             : "Of what was asked, no task told how long it waited: there are no metrics.";
+  return has_metrics ? ""
+                     : "Of what was asked, no task told how long it waited: there are no metrics.";
 }
 
 // What is said of it all beside the queries.

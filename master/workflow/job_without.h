@@ -21,10 +21,10 @@
 
 namespace tidemark::workflow {
 
-// Without each query in turn, to which `lost` was lost: seconds, 0 <= lower <= median <= upper: with
-// the lower and upper parts, and within 90 % of what the forecast holds for possible. Stages that
-// have run no task have lost nothing that is known: they gain nothing, but at most as all others
-// together.
+// Without each query in turn, to which `lost` was lost: seconds, 0 <= lower <= median <= upper:
+// with the lower and upper parts, and within 90 % of what the forecast holds for possible. Stages
+// that have run no task have lost nothing that is known: they gain nothing, but at most as all
+// others together.
 //
 // FailedPrecondition: nothing is predicted of the job, or its slots or the times of its tasks are
 // not known. REQUIRES: it has begun and has not ended. `left`: JobMonitor::stages_left() as of

@@ -328,7 +328,8 @@ TEST(ClusterWaits, OfLossesOnlyThoseToQueriesThatAreAskedAboutAreTold) {
   EXPECT_THAT(waits.Losses("victim", kOther, 0, std::nullopt), IsEmpty());
 }
 
-// It computes for a quarter of the time and waits for the rest, first in one query, then in another.
+// It computes for a quarter of the time and waits for the rest, first in one query, then in
+// another.
 TEST(ClusterWaits, OfAJobThatHasEndedAddsUpTheQueriesThatFollowedOneAnother) {
   ClusterWaits waits;
   Driver victim(waits, "victim");

@@ -118,10 +118,11 @@ TEST(TimeSpent, AsksNobodyToRunAtAnotherTimeWhereNobodyIsKnown) {
   waits.queries[0].culprits[0].job_id.clear();
   waits.queries[0].culprits[0].query.clear();
   waits.queries[0].culprits[0].jobs = 0;
-  EXPECT_THAT(TimeSpentText(Long(), {}, &waits, kAscii),
-              HasSubstr("sql/3 ended 40 s later because it waited for a processor on node-3. No task "
-                        "reports having taken it: other programs there may have. More processors "
-                        "might help."));
+  EXPECT_THAT(
+      TimeSpentText(Long(), {}, &waits, kAscii),
+      HasSubstr("sql/3 ended 40 s later because it waited for a processor on node-3. No task "
+                "reports having taken it: other programs there may have. More processors "
+                "might help."));
 }
 
 TEST(TimeSpent, SaysBetweenWhatLimitsSomebodyCostIt) {

@@ -172,9 +172,10 @@ TEST(WaitsTable, OfAWorkflowNamesTheJobsThatHaveQueries) {
   Snapshot workflow;
   workflow.job_id = "nightly";
   workflow.children = {{.name = "load", .job_id = "load-7"}, {.name = "count"}};
-  EXPECT_EQ(NoQueriesOfWorkflow(workflow),
-            "nightly is a workflow, which has no queries of its own; ask about one of its jobs once "
-            "it has begun");
+  EXPECT_EQ(
+      NoQueriesOfWorkflow(workflow),
+      "nightly is a workflow, which has no queries of its own; ask about one of its jobs once "
+      "it has begun");
   workflow.children[0].started_at = absl::UnixEpoch();
   EXPECT_EQ(NoQueriesOfWorkflow(workflow),
             "nightly is a workflow, which has no queries of its own; ask about one of its jobs: "
