@@ -14,8 +14,8 @@ namespace tidemark::transport {
 inline constexpr std::size_t kSmallFileBytesMax = std::size_t{1} << 20;
 
 // The contents of `path` without a byte order mark of UTF-8, and without ever waiting: what is no
-// regular file is refused. NotFound, PermissionDenied, InvalidArgument (larger than kSmallFileBytesMax, empty); the message begins
-// with the path and holds nothing of the contents.
+// regular file is refused. NotFound, PermissionDenied, InvalidArgument (larger than
+// kSmallFileBytesMax, empty); the message begins with the path and holds nothing of the contents.
 absl::StatusOr<std::string> ReadSmallFile(const std::string& path);
 
 // OK if ReadSmallFile() could read it, were it not too large: a regular file with something in it.

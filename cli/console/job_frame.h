@@ -14,8 +14,8 @@
 //     revenue   ░░░░░░░░░░   0 %  starts in ≈ 40 s
 //   * critical path: a delay here delays the workflow
 //
-// On a narrow terminal the remaining time gets a line of its own, that of a part has no interval, and
-// long sentences are folded.
+// On a narrow terminal the remaining time gets a line of its own, that of a part has no interval,
+// and long sentences are folded.
 #pragma once
 
 #include <string>

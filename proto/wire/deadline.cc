@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <system_error>
 #include <type_traits>
 
 #include "absl/status/status.h"
@@ -89,8 +90,8 @@ absl::StatusOr<Deadline> ParseDeadline(std::string_view text) {
   if (after && *after > absl::ZeroDuration() && *after <= kLongest) return Deadline{*after};
   return absl::InvalidArgumentError(fmt::format(
       "must be a time of day such as 07:30, a date and time such as 2026-11-26 07:30 or "
-      "2026-11-26T07:30:00Z, until 2199, or a duration such as 2h30m or 1d12h, at most 365 days, not "
-      "{}",
+      "2026-11-26T07:30:00Z, until 2199, or a duration such as 2h30m or 1d12h, at most 365 days, "
+      "not {}",
       text.substr(0, 100)));
 }
 

@@ -211,7 +211,8 @@ TEST(ApplicationOfJobs, WhatNobodyKnowsIsWideAndSaidToBeUnknown) {
   EXPECT_GT(estimate.end.upper, 10 * estimate.end.lower);
 }
 
-// Of one job e^(1.645 x 1.8), a factor of 19 either way, and no less of sixteen, one after the other.
+// Of one job e^(1.645 x 1.8), a factor of 19 either way, and no less of sixteen, one after the
+// other.
 TEST(ApplicationOfJobs, WhatIsGuessedOfAllJobsDoesNotAverageOut) {
   for (const std::size_t count : {std::size_t{1}, std::size_t{16}}) {
     schedule::Parents chain(count);
