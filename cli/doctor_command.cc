@@ -157,12 +157,13 @@ void TellOfHolder(const MasterOptions& options, std::int64_t process, bool is_ad
                               "end it, or name another data_dir",
                               process, folder, address));
   }
-  report.Fail("master",
-              fmt::format("process {} has {} and does not answer at {} ({}): a master that hangs, "
-                          "is overloaded, or was started with other settings; its log says more. If "
-                          "it does not recover, end it (kill {}, if need be kill -9) and start it "
-                          "again: it goes on with its jobs",
-                          process, folder, address, reason, process));
+  report.Fail(
+      "master",
+      fmt::format("process {} has {} and does not answer at {} ({}): a master that hangs, "
+                  "is overloaded, or was started with other settings; its log says more. If "
+                  "it does not recover, end it (kill {}, if need be kill -9) and start it "
+                  "again: it goes on with its jobs",
+                  process, folder, address, reason, process));
 }
 
 // Whether a master answers at the address; if not, whether one could run.

@@ -317,8 +317,7 @@ Prediction PredictionOf(const Snapshot& snapshot, const std::string& indicator, 
   const auto after = [at](absl::Duration left) { return at + absl::ToDoubleSeconds(left); };
   if (estimate->state == EstimateState::kOverdue) prediction.end = at;
   if (!estimate->remaining) return prediction;
-  prediction.is_of_run =
-      estimate->basis != Basis::kGuess && estimate->basis != Basis::kEarlierRuns;
+  prediction.is_of_run = estimate->basis != Basis::kGuess && estimate->basis != Basis::kEarlierRuns;
   prediction.end = after(estimate->remaining->median);
   if (estimate->remaining->lower && estimate->remaining->upper) {
     prediction.lower = after(*estimate->remaining->lower);

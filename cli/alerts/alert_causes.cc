@@ -67,8 +67,7 @@ void AlertCauses::LookAt(const Snapshot& job, Seen& seen, std::vector<Alert>& al
   const bool is_likely =
       IsEvidence(job.estimate) && job.late_probability.value_or(0) >= rules_.late_from;
   seen.late_looks = is_likely ? seen.late_looks + 1 : 0;
-  const bool is_late =
-      (job.deadline && job.at >= *job.deadline) || seen.late_looks >= kLooksInARow;
+  const bool is_late = (job.deadline && job.at >= *job.deadline) || seen.late_looks >= kLooksInARow;
   if (is_late && !seen.is_late_told && Wants(AlertKind::kLate)) {
     seen.is_late_told = true;
     Tell(AlertKind::kLate, "", job, seen, alerts);

@@ -147,8 +147,7 @@ std::vector<std::string> RenderStageTable(const Snapshot& snapshot, const TableO
   for (std::size_t i = 0; i < names.size(); ++i) {
     const StageProgress& stage = snapshot.stages[i];
     const bool is_done = stage.state == StageState::kDone || stage.state == StageState::kSkipped;
-    Row row = {names[i],
-               fmt::format("{} %", ShownPercent(stage.fraction_done, is_done)),
+    Row row = {names[i], fmt::format("{} %", ShownPercent(stage.fraction_done, is_done)),
                fmt::format("{}/{}", stage.finished_tasks, stage.tasks),
                fmt::to_string(stage.running_tasks), fmt::to_string(stage.failed_attempts)};
     if (has_jobs) row.insert(row.begin(), NameOfChild(snapshot, stage.id.child, options.text));
@@ -220,7 +219,8 @@ std::vector<std::string> RenderEstimate(const Outcome& outcome, const TableOptio
     const StageProgress& stage = snapshot.stages[i];
     const std::string job =
         has_jobs ? NameOfChild(snapshot, stage.id.child, options.text) + "/" : "";
-    rows.push_back({job + names[i], DurationOr(stage.starts_in, "-"), DurationOr(stage.ends_in, "-"),
+    rows.push_back({job + names[i], DurationOr(stage.starts_in, "-"),
+                    DurationOr(stage.ends_in, "-"),
                     Criticality(stage.is_critical, stage.bottleneck, options.text)});
   }
   const std::vector<Part> parts = PartsOf(snapshot, options.text);
@@ -230,10 +230,9 @@ std::vector<std::string> RenderEstimate(const Outcome& outcome, const TableOptio
       return stage.id.child == child.number;
     };
     if (std::any_of(snapshot.stages.begin(), snapshot.stages.end(), is_of_child)) continue;
-    rows.push_back({parts[i].name, DurationOr(child.starts_in, "-"),
-                    DurationOr(child.estimate.remaining, "-"),
-                    HasEnded(child) ? parts[i].state
-                                    : Criticality(child.is_critical, "", options.text)});
+    rows.push_back(
+        {parts[i].name, DurationOr(child.starts_in, "-"), DurationOr(child.estimate.remaining, "-"),
+         HasEnded(child) ? parts[i].state : Criticality(child.is_critical, "", options.text)});
   }
   if (rows.size() == 1) return lines;
   for (std::string& line : RenderTable(rows, options)) lines.push_back(std::move(line));

@@ -118,8 +118,8 @@ std::vector<std::string> NumberGroups(const model::JobRecord& state,
   if (names.empty()) return names;
   for (const workflow::StageNow& stage : seen.stages) {
     const auto opened = state.stages.find(stage.number);
-    const auto found = number_of.find(opened == state.stages.end() ? stage.group
-                                                                   : opened->second.opened.group);
+    const auto found =
+        number_of.find(opened == state.stages.end() ? stage.group : opened->second.opened.group);
     application.group_of_stage.push_back(found == number_of.end() ? names.size() : found->second);
   }
   return names;

@@ -163,10 +163,10 @@ class LiveWorkflow {
   absl::flat_hash_map<std::string, std::size_t> place_of_id_;
   std::shared_ptr<Snapshot> newest_;  // changed by Restore...() only, replaced by Tick()
   model::ShownProgress shown_;
-  model::IntervalRecord record_;       // learnt anew after a restart
-  absl::Time active_at_;               // when a job was last heard of, or the workflow handed in
+  model::IntervalRecord record_;  // learnt anew after a restart
+  absl::Time active_at_;          // when a job was last heard of, or the workflow handed in
   absl::Time listening_since_ = absl::InfinitePast();  // the last NoteRestart()
-  std::uint64_t damaged_records_ = 0;  // of its log
+  std::uint64_t damaged_records_ = 0;                  // of its log
 };
 
 }  // namespace tidemark::workflow

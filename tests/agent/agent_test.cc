@@ -453,8 +453,7 @@ TEST_F(AgentTest, ARunningKeyGroupMovesThoughNothingFinishes) {
 }
 
 TEST_F(AgentTest, ABurstOfSlowKeyGroupsShowsBeforeItIsFull) {
-  const auto agent =
-      Connect({.flush_interval = absl::Milliseconds(50), .burst_groups_max = 4'000});
+  const auto agent = Connect({.flush_interval = absl::Milliseconds(50), .burst_groups_max = 4'000});
   const auto task = agent->StartReduceTask({});
   task->Shuffled();
   bool shown = false;

@@ -153,9 +153,8 @@ TEST(ProcessorWatch, ThreadsOnOneProcessorWaitForEachOther) {
 
 // An agent that reports only when it is flushed.
 std::unique_ptr<Agent> Connect(const RecordingServer& server) {
-  return Agent::Create({.master_address = server.address(),
-                        .job_id = "job-1",
-                        .flush_interval = absl::Seconds(60)});
+  return Agent::Create(
+      {.master_address = server.address(), .job_id = "job-1", .flush_interval = absl::Seconds(60)});
 }
 
 void RunGroup(ReduceTaskAgent& task) {

@@ -47,8 +47,8 @@ TEST(SparkLog, MayEndInTheMiddleOfALine) {
   EXPECT_TRUE(ReadSparkLog(directory.Write("torn", std::string(kLog) + "{\"Event\":\"Spark")).ok());
   EXPECT_THAT(ReadSparkLog(directory.Write("empty", "")).status().message(),
               HasSubstr("is no event log"));
-  const std::string idle = directory.Write(
-      "idle", R"({"Event":"SparkListenerApplicationStart","Timestamp":1000})");
+  const std::string idle =
+      directory.Write("idle", R"({"Event":"SparkListenerApplicationStart","Timestamp":1000})");
   EXPECT_THAT(ReadSparkLog(idle).status().message(), HasSubstr("no job"));
 }
 

@@ -202,7 +202,8 @@ TEST(AlertMessages, OfPagerDutyIsOneIncidentForARun) {
 }
 
 TEST(AlertMessages, OfPagerDutyHasTheEstimateInItsDetails) {
-  const json details = json::parse(PagerDutyMessage(Late(), "key", kUtc))["payload"]["custom_details"];
+  const json details =
+      json::parse(PagerDutyMessage(Late(), "key", kUtc))["payload"]["custom_details"];
   EXPECT_EQ(details["fraction_done"], 0.41);
   EXPECT_EQ(details["fraction_done_lower"], 0.41);
   EXPECT_EQ(details["basis"], "this_run");

@@ -194,12 +194,13 @@ TEST(JobFrame, RoundsWhatIsNearlyOver) {
 TEST(JobFrame, OfAWorkflowHasABarForEachJobAndOneForTheWhole) {
   EXPECT_THAT(
       RenderFrame(Visits(), kAscii80),
-      ElementsAre("page visits | 1 of 3 jobs done | 1 min 12 s",
-                  "[#########..............]  41 %  ~ 3 min 20 s left (2 min 50 s - 4 min 10 s)",
-                  "  parse   [############################] 100 %  done",
-                  "* count   [########....................]  31 %  ~ 1 min left (50 s - 1 min 10 s)",
-                  "  revenue [............................]   0 %  starts in ~ 1 min",
-                  "* critical path: a delay here delays the workflow"));
+      ElementsAre(
+          "page visits | 1 of 3 jobs done | 1 min 12 s",
+          "[#########..............]  41 %  ~ 3 min 20 s left (2 min 50 s - 4 min 10 s)",
+          "  parse   [############################] 100 %  done",
+          "* count   [########....................]  31 %  ~ 1 min left (50 s - 1 min 10 s)",
+          "  revenue [............................]   0 %  starts in ~ 1 min",
+          "* critical path: a delay here delays the workflow"));
 }
 
 TEST(JobFrame, OfAWorkflowLeavesOutTheIntervalOfAJobWhereThereIsNoRoomForIt) {

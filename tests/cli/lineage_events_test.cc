@@ -91,8 +91,8 @@ TEST(LineageEvents, StartAndEndAreSentOnceAcrossARestartAndAnAbsence) {
 }
 
 const std::set<std::string> kFacetFields = {
-    "_producer",         "_schemaURL", "jobId",  "fractionDone", "fractionDoneLower",
-    "fractionDoneUpper", "basis",      "endsAt", "endsAtLower",  "endsAtUpper",
+    "_producer",         "_schemaURL",      "jobId",  "fractionDone", "fractionDoneLower",
+    "fractionDoneUpper", "basis",           "endsAt", "endsAtLower",  "endsAtUpper",
     "deadlineAt",        "lateProbability", "message"};
 
 // Beyond what the schema asks for: RFC 3339, RFC 9562.

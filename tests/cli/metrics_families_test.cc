@@ -153,9 +153,8 @@ TEST(MetricFamilies, AGuessIsToldFromEvidence) {
   told.estimate.basis = Basis::kThisRun;
   Snapshot unknown = Running("c");
   unknown.estimate = {};
-  const auto guessed = Find(MetricFamilies({}, {guess, told, unknown}),
-                            "tidemark_job_remaining_guessed")
-                           .metric;
+  const auto guessed =
+      Find(MetricFamilies({}, {guess, told, unknown}), "tidemark_job_remaining_guessed").metric;
   ASSERT_EQ(guessed.size(), 2U) << "of what is not known nothing is said";
   EXPECT_EQ(guessed[0].gauge.value, 1);
   EXPECT_EQ(guessed[1].gauge.value, 0);

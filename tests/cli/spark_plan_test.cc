@@ -123,8 +123,7 @@ TEST(SparkRunModels, AsksForWhatTheLogDoesNotTell) {
 TEST(SparkPlan, NeedsATaskThatHasEnded) {
   const test::ScratchDirectory directory;
   const std::string path = directory.Write(
-      "idle",
-      R"({"Event":"SparkListenerApplicationStart","App Name":"idle","Timestamp":1000000})");
+      "idle", R"({"Event":"SparkListenerApplicationStart","App Name":"idle","Timestamp":1000000})");
   EXPECT_TRUE(IsSparkLog(path));
   EXPECT_EQ(ReadSparkRun(path).status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_FALSE(IsSparkLog(Log("")));

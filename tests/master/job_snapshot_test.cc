@@ -232,8 +232,7 @@ TEST_F(JobSnapshotTest, AGroupHasAnIntervalWhereNoMoreStagesMayCome) {
     monitor.Tick(At(3));
     return monitor.job().groups.at(0).ends_in;
   };
-  const std::optional<Range> known =
-      ends_in({.name = "query", .stages = {Generic(4, 4, {})}}, {});
+  const std::optional<Range> known = ends_in({.name = "query", .stages = {Generic(4, 4, {})}}, {});
   ASSERT_TRUE(known && known->lower && known->upper);
   EXPECT_LE(*known->lower, known->median);
   EXPECT_LT(known->median, *known->upper);

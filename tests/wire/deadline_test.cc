@@ -82,8 +82,8 @@ TEST(Deadline, DurationMayBeginWithDays) {
   EXPECT_EQ(At("1d12h", "2026-11-25T23:00:00Z"), "2026-11-27T11:00:00+00:00");
   EXPECT_EQ(At("365d", "2026-11-25T23:00:00Z"), "2027-11-25T23:00:00+00:00");
   EXPECT_EQ(At("0d90m", "2026-11-25T23:00:00Z"), "2026-11-26T00:30:00+00:00");
-  for (const char* bad : {"d", "0d", "366d", "365d1s", "1d-3h", "-1d", "+1d", "1.5d", "1d2d", "12h1d",
-                          "1dinf", "99999999999999999999d", "1 d", "1d 2h"}) {
+  for (const char* bad : {"d", "0d", "366d", "365d1s", "1d-3h", "-1d", "+1d", "1.5d", "1d2d",
+                          "12h1d", "1dinf", "99999999999999999999d", "1 d", "1d 2h"}) {
     const absl::Status status = ParseDeadline(bad).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << bad;
     EXPECT_TRUE(status.message().find("2h30m or 1d12h, at most 365 days") != std::string::npos);
