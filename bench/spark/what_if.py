@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """How wrong `tidemark what-if` is about real runs of Spark at other settings, parameters and executors.
 
-Suite settings: four programs run at 16 settings each (executors, cores, memory, compression, partitions, data);
-from each half the other is foretold. The time is that from the start of an application to the end of its last
+Suite settings: four programs run at 16 settings each (executors, cores, memory, compression, partitions, data),
+--rounds times; from all runs of each half of the settings the other half is foretold. The time is that from the start of an application to the end of its last
 job. Event logs are kept in --keep: what is there is not run again. Suite gray_box: three
 programs run at other parameters, data and resources; from each half of the runs the other is foretold. Suite
 materialization: what results save that `tidemark advise` names. Suite logs: from one run of a query at one number of
@@ -10,8 +10,8 @@ executors all others (folders of event logs named QUERY-eNN-*), and from one run
 those on others (tables of stages), beside three other methods. Row: what one row of an answer
 takes, of a log whose jobs are repeated until it has 50 stages.
 
-usage: ./dev bench what_if [--json FILE] [--keep DIR] [--suites NAME...] [--logs DIR...] [--tables FILE]
-                           [--no-runs | --only-runs]
+usage: ./dev bench what_if [--json FILE] [--keep DIR] [--suites NAME...] [--rounds N] [--logs DIR...]
+                           [--tables FILE] [--no-runs | --only-runs]
 """
 
 import argparse
@@ -53,10 +53,14 @@ def options_of(run, subject):
             "--conf", f"spark.memory.fraction={run['memory_fraction']}"]
 
 
-def judged(row, truth):
-    return {"truth_s": round(truth, 3), "foretold_s": round(row["median"], 3), "lower_s": round(row["lower"], 3),
-            "upper_s": round(row["upper"], 3), "err": abs(row["median"] - truth) / truth,
-            "held": row["lower"] <= truth <= row["upper"], "binding": row["binding"], "remarks": row["remarks"]}
+def judged(row, truths):
+    """By the median of the times that it really took; what share of them the bounds held."""
+    truth = statistics.median(truths)
+    held = statistics.fmean(row["lower"] <= one <= row["upper"] for one in truths)
+    return {"truth_s": round(truth, 3), "truths_s": truths, "foretold_s": round(row["median"], 3),
+            "lower_s": round(row["lower"], 3), "upper_s": round(row["upper"], 3),
+            "err": abs(row["median"] - truth) / truth, "held": held, "binding": row["binding"],
+            "remarks": row["remarks"]}
 
 
 def order(rows):
@@ -78,7 +82,7 @@ def summary(rows, pairs):
 
 def settings(arguments, kept):
     """Rows and their summary."""
-    runs = [run for run in what_if_runs.settings_runs() if kept.has(run)]
+    runs = [run for run in what_if_runs.settings_runs(arguments.rounds) if kept.has(run)]
     rows, pairs = [], [0, 0]
     for program, half in itertools.product(what_if_runs.PROGRAMS, (0, 1)):
         seen = [run for run in runs if run["program"] == program and run["half"] == half]
@@ -86,10 +90,11 @@ def settings(arguments, kept):
         if not seen:
             continue
         some = []
-        for run in asked:
+        for number in sorted({run["number"] for run in asked}):
+            alike = [run for run in asked if run["number"] == number]
             said = foretold(arguments.tidemark, kept.log(seen[0]), [kept.log(other) for other in seen[1:]],
-                            options_of(run, seen[0]))
-            some.append({**run, **judged(said[-1], seconds_of(kept.log(run)))})
+                            options_of(alike[0], seen[0]))
+            some.append({**alike[0], **judged(said[-1], [seconds_of(kept.log(run)) for run in alike])})
         right, wrong = order(some)
         pairs = [pairs[0] + right, pairs[1] + wrong]
         rows += some
@@ -116,7 +121,7 @@ def gray_box(arguments, kept):
                     continue
                 options = options_of(run, seen[0]) + ["--param", *(f"{k}={v}" for k, v in run["parameters"].items())]
                 said = foretold(arguments.tidemark, kept.log(seen[0]), [kept.log(other) for other in seen[1:]], options)
-                some.append({**run, **judged(said[-1], seconds_of(kept.log(run)))})
+                some.append({**run, **judged(said[-1], [seconds_of(kept.log(run))])})
         if some:
             accuracies[program] = 1 - statistics.fmean(row["err"] for row in some)
             print(f"{program}: {told(summary(some, order(some)))}", flush=True)
@@ -143,6 +148,7 @@ def main():
     parser.add_argument("--tidemark", default=cluster.measure.TIDEMARK)
     parser.add_argument("--json", default=cluster.BUILD / "what_if.json", help="where the figures go")
     parser.add_argument("--keep", default=cluster.BUILD / "what_if", help="where the logs of each run go")
+    parser.add_argument("--rounds", type=int, default=2, help="of suite settings")
     parser.add_argument("--suites", nargs="+", default=list(SUITES), choices=SUITES)
     parser.add_argument("--logs", nargs="+", default=[], help="folders of event logs, QUERY-eNN-*")
     parser.add_argument("--tables", help="stage-tables.tar.zst: tables of stages, APPLICATION/N-hosts/ID/*.csv")
@@ -160,7 +166,7 @@ def main():
 def record(arguments, kept):
     """Runs of Spark that have no log yet: the one part that needs a quiet machine."""
     if "settings" in arguments.suites:
-        what_if_runs.record_missing(kept, list(what_if_runs.settings_runs()))
+        what_if_runs.record_missing(kept, list(what_if_runs.settings_runs(arguments.rounds)))
     if "gray_box" in arguments.suites:
         what_if_runs.record_missing(kept, what_if_runs.parameter_runs())
     if "materialization" in arguments.suites:

@@ -42,13 +42,12 @@ def balanced(program):
     return best
 
 
-def settings_runs():
-    """Run after run, so that noise of a minute meets different programs."""
+def settings_runs(rounds):
+    """Run after run, so that noise of a minute meets different programs; all of them so many times."""
     of = {program: balanced(program) for program in PROGRAMS}
-    for i in range(SETTINGS_OF_EACH):
-        for program in PROGRAMS:
-            yield {"suite": "settings", "program": program, "half": 2 * i // SETTINGS_OF_EACH, "number": i,
-                   "parameters": {}, **of[program][i]}
+    for at, i, program in itertools.product(range(rounds), range(SETTINGS_OF_EACH), PROGRAMS):
+        yield {"suite": "settings", "program": program, "half": 2 * i // SETTINGS_OF_EACH, "number": i,
+               "round": at, "parameters": {}, **of[program][i]}
 
 
 def parameter_runs():
@@ -58,14 +57,15 @@ def parameter_runs():
         for i in range(PARAMETER_RUNS_OF_EACH):
             executors, cores = ((1, 1), (1, 2), (2, 1))[chance.randrange(3)]
             runs.append({"suite": "gray_box", "program": program, "half": i % 2, "number": i,
-                         "parameters": {name: values[(i * 5 + i // 8) % len(values)]},
+                         "round": 0, "parameters": {name: values[(i * 5 + i // 8) % len(values)]},
                          "executors": executors, "cores": cores, "memory_fraction": 0.6, "compress": True,
                          "partitions": 8, "data": 1 + chance.randrange(2)})
     return sorted(runs, key=lambda run: run["number"])
 
 
 def name_of(run):
-    return f"{run['suite']}-{run['program']}-{run['number']:02}"
+    again = f"-{run['round'] + 1}" if run["round"] else ""
+    return f"{run['suite']}-{run['program']}-{run['number']:02}{again}"
 
 
 def megabytes(run):

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "master/phases/settings.h"
-#include "master/phases/stage.h"
+#include "master/phases/task.h"
 
 namespace tidemark::phases {
 
