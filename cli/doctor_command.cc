@@ -159,9 +159,9 @@ void TellOfHolder(const MasterOptions& options, std::int64_t process, bool is_ad
   }
   report.Fail(
       "master",
-      fmt::format("process {} has {} and does not answer at {} ({}): a master that hangs, has "
-                  "more to do than it can, or was started with other settings; its log says "
-                  "more. If it stays so, end it (kill {}, at last kill -9) and start it "
+      fmt::format("process {} has {} and does not answer at {} ({}): a master that hangs, "
+                  "is overloaded, or was started with other settings; its log says more. If "
+                  "it does not recover, end it (kill {}, if need be kill -9) and start it "
                   "again: it goes on with its jobs",
                   process, folder, address, reason, process));
 }

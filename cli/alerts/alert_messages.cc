@@ -76,10 +76,9 @@ std::string BasisText(Basis basis) {
   return "unknown";
 }
 
-// With what it rests on where that is not the run itself.
+// With what it rests on where that is not the run itself; of a guess the words say so already.
 std::string LeftText(const Snapshot& job, const console::TextOptions& options) {
   const std::string left = console::DescribeRemaining(job, job.estimate, options).text();
-  if (job.estimate.basis == Basis::kGuess) return left + ", a guess";
   return job.estimate.basis == Basis::kEarlierRuns ? left + ", by earlier runs" : left;
 }
 

@@ -71,8 +71,8 @@ std::string StageName(const Snapshot& snapshot, StageId id, const TextOptions& o
 // Of each of Snapshot::stages, in their order. Those of one job that have the same name are told
 // apart: "scan (stage 3)". O(n log n).
 std::vector<std::string> StageNames(const Snapshot& snapshot, const TextOptions& options);
-// "starts in ~ 2 min", "~ 1 min left", "done", "skipped", "expected", "failed"; "not finished"
-// where its job was killed or abandoned.
+// "starts in ~ 2 min", "~ 1 min left", "done", "skipped", "expected", "failed"; "not finished" if
+// its job was killed or abandoned.
 std::string StageStateText(const Snapshot& snapshot, const StageProgress& stage,
                            const TextOptions& options);
 // "reduce task 2", "task 7 of scan"; a repeated one says which attempt it is.

@@ -24,8 +24,8 @@ namespace tidemark::cost {
 // Of ln X.
 inline constexpr double kMapSideDeviation = 1.8;
 // A map phase of no time to speak of says nothing of what follows. Without this floor the first
-// look at each of four short jobs of the live suite was 40 points too high, and their mean
-// error 5.9 points instead of 1.4.
+// look at each of four short jobs of the live suite was 40 points too high, and their mean error
+// 5.9 points instead of 1.4.
 inline constexpr double kSecondsWorthWatching = 5;
 
 // Seconds until the job ends, by draw. Empty without map tasks and before they have shown a pace.

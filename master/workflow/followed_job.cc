@@ -139,6 +139,8 @@ LiveJob FollowedJob::At(absl::Time now, const PlannedJob& planned, const Cluster
         live.reduce = LeftOf(PhaseOf(*newest, StageKind::kReduce));
       }
       live.forecast = ForecastOf(*newest, now);
+      // Earlier runs, which the workflow may know by another name, tell more than a guess.
+      if (live.forecast && live.forecast->is_guess && live.expected.is_known) live.forecast.reset();
       // Which tasks of a silent job have ended since is not known.
       if (!is_silent()) live.left = left;
       live.left_age = std::max(absl::ToDoubleSeconds(now - newest->at), 0.0);

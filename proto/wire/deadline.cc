@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <system_error>
 #include <type_traits>
 
 #include "absl/status/status.h"

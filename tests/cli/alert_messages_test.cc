@@ -58,7 +58,7 @@ TEST(AlertMessages, TheTextSaysWhatTheEndRestsOnUnlessItIsTheRunItself) {
   late.job.estimate.basis = Basis::kEarlierRuns;
   EXPECT_THAT(AlertText(late, kUtc), EndsWith("4 min 10 s), by earlier runs"));
   late.job.estimate.basis = Basis::kGuess;
-  EXPECT_THAT(AlertText(late, kUtc), EndsWith("4 min 10 s), a guess"));
+  EXPECT_THAT(AlertText(late, kUtc), EndsWith("left (2 min 50 s – 4 min 10 s, a guess)"));
   EXPECT_EQ(json::parse(SlackMessage(late, kUtc))["text"], AlertText(late, kUtc));
   EXPECT_EQ(json::parse(PagerDutyMessage(late, "key", kUtc))["payload"]["summary"],
             AlertText(late, kUtc));

@@ -1,13 +1,10 @@
 #include "cli/directory_holder.h"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/file.h>
-#include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <string>
+
+#include "tests/scratch_directory.h"
 
 namespace tidemark::cli {
 namespace {
@@ -34,16 +31,11 @@ TEST(LockHolder, IsNobodyWhoWaitsOrIsNotTold) {
 }
 
 TEST(HolderOfADirectory, IsNobodyWithoutALock) {
-  char folder[] = "/tmp/tidemark-holder-XXXXXX";
-  ASSERT_NE(mkdtemp(folder), nullptr);
-  EXPECT_EQ(HolderOf(folder), std::nullopt);
-  const int lock =
-      open((std::string(folder) + "/LOCK").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  ASSERT_GE(lock, 0);
-  EXPECT_EQ(HolderOf(folder), std::nullopt) << "one that was left behind";
-  close(lock);
+  const test::ScratchDirectory directory;
+  EXPECT_EQ(HolderOf(directory.path()), std::nullopt);
+  directory.Write("LOCK", "");
+  EXPECT_EQ(HolderOf(directory.path()), std::nullopt) << "one that was left behind";
   EXPECT_EQ(HolderOf(""), std::nullopt);
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

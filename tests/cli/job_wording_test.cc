@@ -111,8 +111,8 @@ TEST(Percentage, OfAGroupNeedsMostOfItsWorkToBeKnown) {
   EXPECT_EQ(of_group_alone(), "-");
 }
 
-// After 60 s: with 40 to 90 s left, 40 to 60 % of its time have passed; with 6 s to 10 min, 9 to 90
-// %.
+// After 60 s: with 40 to 90 s left, 40 to 60 % of its time have passed; with 6 s to 10 min, 9 to
+// 90 %.
 TEST(Percentage, OfAGroupWithAnIntervalIsJudgedByThat) {
   Snapshot query = Query();
   query.estimate.known_share = 0.4;

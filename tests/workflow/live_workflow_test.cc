@@ -137,12 +137,17 @@ TEST(LiveWorkflow, AGuessOfARunningJobIsNoEvidence) {
   EXPECT_EQ(guess.estimate.known_share, 0);
 }
 
-TEST(LiveWorkflow, ARunningJobThatGuessesRestsOnItsEarlierRuns) {
+// It took 20 s before, of which 5 have passed. Its own guess is 100.
+TEST(LiveWorkflow, ARunningJobThatGuessesIsExpectedToTakeWhatItsEarlierRunsTook) {
   LiveWorkflow live = WithRuns(Diamond());
   Snapshot a = Running("a-1", 0, 5, 100);
   a.estimate.basis = Basis::kGuess;
+  a.estimate.known_share = 0;
   Observe(live, a);
-  EXPECT_EQ(live.Tick(Second(5)).children[0].estimate.basis, Basis::kEarlierRuns);
+  const Snapshot snapshot = live.Tick(Second(5));
+  EXPECT_EQ(snapshot.children[0].estimate.basis, Basis::kEarlierRuns);
+  EXPECT_NEAR(SecondsOf(snapshot.children[0].estimate.remaining), 15, 3);
+  EXPECT_EQ(snapshot.estimate.known_share, 1);
 }
 
 // One of the two reduce tasks has a giant among its key groups: it takes 475 s, the other 75. The

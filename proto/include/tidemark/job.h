@@ -87,7 +87,7 @@ enum class EstimateState : std::uint8_t {
 // The strongest evidence that an estimate rests on.
 enum class Basis : std::uint8_t {
   kUnknown,
-  // Other jobs, how far the job is with its input, or nothing: no result that is like what is left.
+  // Other jobs, how far it is with its input, or nothing: no result of it or its earlier runs.
   kGuess,
   // A profile, or earlier runs of the job.
   kEarlierRuns,
