@@ -215,6 +215,20 @@ std::pair<std::string, std::string> ParseAssignment(const char* option, const st
   return {word.substr(0, equals), word.substr(equals + 1)};
 }
 
+// `option` of a list of KEY=VALUE; each key once.
+CLI::Option* AddAssignments(CLI::App& app, const char* option,
+                            std::map<std::string, std::string>& values, const char* help) {
+  const auto set = [option, &values](const std::vector<std::string>& words) {
+    for (const std::string& word : words) {
+      const auto [key, value] = ParseAssignment(option, word);
+      if (values.try_emplace(key, value).second) continue;
+      throw CLI::ValidationError(
+          fmt::format("{} {}: given twice; a row for each takes a call for each", option, key));
+    }
+  };
+  return app.add_option_function<std::vector<std::string>>(option, set, help)->expected(1, -1);
+}
+
 constexpr char kExitCodes[] =
     "Exit code: 0 it worked, 2 wrong use, 3 the master cannot be reached, 5 there is no such job,\n"
     "6 the master wants another token or certificate.";
@@ -526,16 +540,9 @@ void AddSparkLevels(CLI::App& app, WhatIfArguments& arguments) {
   Between(1e-6, 1e6,
           app.add_option("--data", arguments.data, "Of a log of Spark: so many times its data"))
       ->delimiter(',');
-  app.add_option_function<std::vector<std::string>>(
-         "--param",
-         [&arguments](const std::vector<std::string>& words) {
-           for (const std::string& word : words) {
-             const auto [name, value] = ParseAssignment("--param", word);
-             arguments.parameters[name] = value;
-           }
-         },
-         "Of a log of Spark: what the program is told, as spark.tidemark.param.NAME told the runs")
-      ->expected(1, -1)
+  AddAssignments(
+      app, "--param", arguments.parameters,
+      "Of a log of Spark: what the program is told, as spark.tidemark.param.NAME told the runs")
       ->type_name("NAME=VALUE");
   app.add_option("--learn", arguments.learn,
                  "Logs of other runs of the same application, at other settings, to learn from")
@@ -560,16 +567,8 @@ void AddWhatIf(CLI::App& command, Choice& choice) {
                          "executors, separated by commas")
               ->delimiter(','))
       ->excludes(slots);
-  app.add_option_function<std::vector<std::string>>(
-         "--conf",
-         [&arguments](const std::vector<std::string>& words) {
-           for (const std::string& word : words) {
-             const auto [key, value] = ParseAssignment("--conf", word);
-             arguments.settings[key] = value;
-           }
-         },
-         "Of a log of Spark: settings, as spark-submit takes them; see docs/what-if.md")
-      ->expected(1, -1)
+  AddAssignments(app, "--conf", arguments.settings,
+                 "Of a log of Spark: settings, as spark-submit takes them; see docs/what-if.md")
       ->type_name("KEY=VALUE");
   AddSparkLevels(app, arguments);
   Between(1e-6, 1e6,

@@ -26,6 +26,14 @@ std::optional<std::int64_t> LockHolder(const std::string& locks, const FileId& f
   return std::nullopt;
 }
 
+bool IsStopped(std::int64_t process) {
+  std::ifstream file(fmt::format("/proc/{}/stat", process));
+  const std::string facts{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  // PID (NAME) STATE ..., where the name may hold anything.
+  const std::size_t name_end = facts.rfind(')');
+  return name_end != facts.npos && facts.substr(name_end + 1).starts_with(" T");
+}
+
 std::optional<std::int64_t> HolderOf(const std::string& data_dir) {
   if (data_dir.empty()) return std::nullopt;
   struct stat facts {};

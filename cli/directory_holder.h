@@ -22,4 +22,7 @@ std::optional<std::int64_t> LockHolder(const std::string& locks, const FileId& f
 // other devices than their mounts (btrfs). Takes no lock itself, which would keep out a master.
 std::optional<std::int64_t> HolderOf(const std::string& data_dir);
 
+// Whether somebody has stopped it, as with SIGSTOP or Ctrl-Z. False where that cannot be told.
+bool IsStopped(std::int64_t process);
+
 }  // namespace tidemark::cli

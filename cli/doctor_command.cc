@@ -157,6 +157,11 @@ void TellOfHolder(const MasterOptions& options, std::int64_t process, bool is_ad
                               "end it, or name another data_dir",
                               process, folder, address));
   }
+  if (IsStopped(process)) {
+    return report.Fail("master", fmt::format("process {} has {} and is stopped; kill -CONT {} lets "
+                                             "it go on",
+                                             process, folder, process));
+  }
   report.Fail(
       "master",
       fmt::format("process {} has {} and does not answer at {} ({}): a master that hangs, "

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -28,6 +30,14 @@ constexpr std::uint64_t kTextAtOnceMax = std::uint64_t{64} << 20;
 
 absl::Status CannotRead(const std::string& file) {
   return absl::UnavailableError(fmt::format("cannot read {}: {}", file, std::strerror(errno)));
+}
+
+// What a master keeps of a job, which is another format.
+bool IsOfAMaster(const std::string& file) {
+  constexpr std::string_view kMagic = "TIDELOG";
+  std::string begin(kMagic.size(), '\0');
+  std::ifstream(file, std::ios::binary).read(begin.data(), kMagic.size());
+  return begin == kMagic;
 }
 
 absl::Status Replaced(const std::string& file) {
@@ -165,6 +175,10 @@ bool LogReader::IsRenamed() const {
 
 // Of the whole of it.
 absl::Status LogReader::Verdict() const {
+  if (parser_.counts().events == 0 && IsOfAMaster(path_)) {
+    return absl::InvalidArgumentError(fmt::format(
+        "{} is a log of a Tidemark master, not of Spark; tidemark replay shows it", path_));
+  }
   if (parser_.counts().events == 0) {
     return absl::InvalidArgumentError(
         fmt::format("{} is no event log: it holds no event of Tidemark or of Spark", path_));

@@ -349,11 +349,13 @@ std::vector<std::string> StageNames(const Snapshot& snapshot, const TextOptions&
   for (std::size_t i = 0; i < names.size(); ++i) {
     places[{snapshot.stages[i].id.child, names[i]}].push_back(i);
   }
-  std::vector<std::size_t> repeated;
-  for (const auto& [name, at] : places) {
-    if (at.size() > 1) repeated.insert(repeated.end(), at.begin(), at.end());
+  std::vector<std::size_t> numbered;
+  for (const auto& [child_and_name, at] : places) {
+    const std::string_view name = child_and_name.second;
+    const bool looks_numbered = name.ends_with(')') && name.find("stage ") != name.npos;
+    if (at.size() > 1 || looks_numbered) numbered.insert(numbered.end(), at.begin(), at.end());
   }
-  for (const std::size_t i : repeated) {
+  for (const std::size_t i : numbered) {
     names[i] += fmt::format(" ({})", NumberText(snapshot.stages[i].id));
   }
   return names;

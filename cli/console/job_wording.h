@@ -69,7 +69,7 @@ std::string CurrentStep(const Snapshot& snapshot);
 // "map", "scan"; of a stage without a name "stage 3".
 std::string StageName(const Snapshot& snapshot, StageId id, const TextOptions& options);
 // Of each of Snapshot::stages, in their order. Those of one job that have the same name are told
-// apart: "scan (stage 3)". O(n log n).
+// apart, and so are those that look as if they were: "scan (stage 3)". O(n log n).
 std::vector<std::string> StageNames(const Snapshot& snapshot, const TextOptions& options);
 // "starts in ~ 2 min", "~ 1 min left", "done", "skipped", "expected", "failed"; "not finished" if
 // its job was killed or abandoned.

@@ -106,7 +106,7 @@ std::string Waited(const Explanation& waits, const TextOptions& options) {
   if (worst == nullptr) return "";
   const Culprit& culprit = worst->culprits[0];
   const std::string later =
-      fmt::format("{} ended {}{} later because", worst->query.empty() ? "It" : worst->query,
+      fmt::format("{} ended {}{} later because", worst->query.empty() ? "The job" : worst->query,
                   DurationText(absl::Seconds(culprit.seconds)), LimitsText(culprit, options));
   const std::string waited = fmt::format("it waited {}{}", WaitedFor(culprit.resource),
                                          culprit.host.empty() ? "" : " on " + culprit.host);
@@ -116,8 +116,8 @@ std::string Waited(const Explanation& waits, const TextOptions& options) {
   return Printable(
       is_known ? fmt::format("{} of {}: {}. {}, or to run them at different times, might help.",
                              later, CulpritName(waits.job_id, culprit), waited, more)
-               : fmt::format("{} {}. No task reports having taken it: other programs there may "
-                             "have. {} might help.",
+               : fmt::format("{} {}. No task that reports took it; other programs there may have. "
+                             "{} might help.",
                              later, waited, more),
       options.unicode);
 }
@@ -132,9 +132,9 @@ std::string Skewed(const Explanation& waits, const TextOptions& options) {
   }
   if (worst == nullptr) return "";
   return Printable(
-      fmt::format("The longest tasks of {} took {} longer than the mean ones of their stages: more "
-                  "even partitions might help.",
-                  worst->query.empty() ? "it" : worst->query,
+      fmt::format("The longest tasks of {} took {} longer than a mean task of the same stage. If "
+                  "they had more data, more even partitions would help.",
+                  worst->query.empty() ? "the job" : worst->query,
                   DurationText(absl::Seconds(*worst->skew_seconds))),
       options.unicode);
 }

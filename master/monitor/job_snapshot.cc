@@ -298,12 +298,12 @@ double PartOf(absl::Duration passed, absl::Duration left) {
   return whole > 0 ? absl::ToDoubleSeconds(passed) / whole : 0;
 }
 
-// The fractions at the bounds of what remains.
+// The fractions at the bounds of what remains; the lower one is never above what is shown.
 void AddBounds(absl::Duration elapsed, Estimate& estimate) {
   estimate.fraction_done_lower = estimate.fraction_done_upper = estimate.fraction_done;
   if (!estimate.remaining) return;
   if (const auto& upper = estimate.remaining->upper) {
-    estimate.fraction_done_lower = PartOf(elapsed, *upper);
+    estimate.fraction_done_lower = std::min(PartOf(elapsed, *upper), estimate.fraction_done);
   }
   if (const auto& lower = estimate.remaining->lower) {
     estimate.fraction_done_upper = PartOf(elapsed, *lower);

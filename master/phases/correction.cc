@@ -4,6 +4,8 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "absl/status/status.h"
 
@@ -210,48 +212,74 @@ void Correction::DoubtWhatNeverVaried() {
   }
 }
 
-Correction::Expected Correction::Predict(std::span<const TimeAt> times) const {
-  const std::size_t n = seen_.size();
-  const std::size_t asked = times.size();
+double Correction::SumAlike(std::span<const TimeAt> at, std::span<const double> amounts) const {
+  // Of (1, settings), each times its amount.
+  std::map<std::size_t, std::vector<double>> of_kinds;
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<double>> of_times;
+  for (std::size_t s = 0; s < at.size(); ++s) {
+    const auto& [time, settings] = at[s];
+    for (std::vector<double>* sums : {&of_kinds[time.kind], &of_times[{time.kind, time.stage}]}) {
+      sums->resize(1 + settings.size());
+      (*sums)[0] += amounts[s];
+      for (std::size_t i = 0; i < settings.size(); ++i) (*sums)[1 + i] += amounts[s] * settings[i];
+    }
+  }
+  const auto with_itself = [&](const std::vector<double>& sums, double deviation, double share) {
+    double of_settings = 0;
+    for (std::size_t i = 0; i + 1 < sums.size(); ++i) {
+      of_settings += Square(setting_deviations_[groups_[i]] * sums[1 + i]);
+    }
+    return Square(deviation * sums[0]) + share * of_settings;
+  };
+  double alike = 0;
+  for (const auto& [kind, sums] : of_kinds) alike += with_itself(sums, kAllDeviation, 1 - kOwnShare);
+  for (const auto& [time, sums] : of_times) alike += with_itself(sums, kStageDeviation, kOwnShare);
+  return alike;
+}
+
+std::vector<TimeAt> Correction::Centred(std::span<const TimeAt> times) const {
   std::vector<TimeAt> at(times.begin(), times.end());
   for (TimeAt& one : at) {
     for (std::size_t i = 0; i < one.settings.size(); ++i) one.settings[i] -= centre_[i];
   }
-  Expected expected = {
-      .log_error = std::vector<double>(asked),
-      .together = std::vector<std::vector<double>>(asked, std::vector<double>(asked))};
-  // What each has in common with the seen, then factor^-1 times that: by place among the seen and
-  // in `times`. All times side by side, since a sum alone is a chain of steps that each wait for
-  // the one before.
-  std::vector<std::vector<double>> solved(n, std::vector<double>(asked));
-  for (std::size_t i = 0; i < n; ++i) {
-    std::vector<double>& row = solved[i];
-    for (std::size_t s = 0; s < asked; ++s) {
-      row[s] = Alike(at[s].time, at[s].settings, seen_[i].time, seen_[i].settings);
-      expected.log_error[s] += row[s] * weights_[i];
+  return at;
+}
+
+std::vector<double> Correction::Predict(std::span<const TimeAt> times) const {
+  std::vector<double> log_errors;
+  for (const TimeAt& one : Centred(times)) {
+    double log_error = 0;
+    for (std::size_t i = 0; i < seen_.size(); ++i) {
+      log_error += weights_[i] * Alike(one.time, one.settings, seen_[i].time, seen_[i].settings);
     }
-    for (std::size_t j = 0; j < i; ++j) {
-      const double factor = factor_[i][j];
-      for (std::size_t s = 0; s < asked; ++s) row[s] -= factor * solved[j][s];
-    }
-    for (double& common : row) common /= factor_[i][i];
+    log_errors.push_back(log_error);
   }
-  for (std::size_t s = 0; s < asked; ++s) {
-    std::vector<double>& row = expected.together[s];
-    for (std::size_t t = 0; t <= s; ++t) {
-      row[t] =
-          Alike(at[s].time, at[s].settings, at[t].time, at[t].settings) + Square(run_deviation_);
+  return log_errors;
+}
+
+double Correction::Variance(std::span<const TimeAt> times, std::span<const double> amounts) const {
+  const std::vector<TimeAt> at = Centred(times);
+  double known = 0;
+  // What the sum has in common with the seen, by the inverse of their factor.
+  std::vector<double> solved(seen_.size());
+  for (std::size_t i = 0; i < seen_.size(); ++i) {
+    double common = 0;
+    for (std::size_t s = 0; s < at.size(); ++s) {
+      common +=
+          amounts[s] * Alike(at[s].time, at[s].settings, seen_[i].time, seen_[i].settings);
     }
-    for (std::size_t i = 0; i < n; ++i) {
-      const double own = solved[i][s];
-      for (std::size_t t = 0; t <= s; ++t) row[t] -= own * solved[i][t];
-    }
-    row[s] = std::max(row[s], 0.0) + Square(stage_deviation_);
+    for (std::size_t j = 0; j < i; ++j) common -= factor_[i][j] * solved[j];
+    solved[i] = common / factor_[i][i];
+    known += Square(solved[i]);
   }
-  for (std::size_t s = 0; s < asked; ++s) {
-    for (std::size_t t = 0; t < s; ++t) expected.together[t][s] = expected.together[s][t];
+  double sum = 0;
+  double squares = 0;
+  for (const double amount : amounts) {
+    sum += amount;
+    squares += Square(amount);
   }
-  return expected;
+  return std::max(SumAlike(at, amounts) - known, 0.0) + Square(run_deviation_ * sum) +
+         Square(stage_deviation_) * squares;
 }
 
 }  // namespace tidemark::phases

@@ -56,12 +56,11 @@ class Correction {
   static absl::StatusOr<Correction> Learn(std::span<const SeenError> seen,
                                           std::span<const std::size_t> groups = {});
 
-  struct Expected {
-    std::vector<double> log_error;              // by place in `times`
-    std::vector<std::vector<double>> together;  // covariance of these, with noise of a run
-  };
-  // Of times in one run.
-  Expected Predict(std::span<const TimeAt> times) const;
+  // Expected errors, by place in `times`.
+  std::vector<double> Predict(std::span<const TimeAt> times) const;
+  // Of the sum of so many of each of these, if all are of one run; with its noise. As many amounts
+  // as times. O(kSeenMax * (kSeenMax + times)).
+  double Variance(std::span<const TimeAt> times, std::span<const double> amounts) const;
 
   double run_deviation() const { return run_deviation_; }
   double stage_deviation() const { return stage_deviation_; }
@@ -73,6 +72,9 @@ class Correction {
   void DoubtWhatNeverVaried();
   double Alike(const StageTime& time, std::span<const double> at, const StageTime& other,
                std::span<const double> other_at) const;
+  // The same of a sum of so many of each with itself.
+  double SumAlike(std::span<const TimeAt> at, std::span<const double> amounts) const;
+  std::vector<TimeAt> Centred(std::span<const TimeAt> times) const;
 
   std::vector<SeenError> seen_;  // settings less their centre
   std::vector<double> centre_;

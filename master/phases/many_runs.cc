@@ -69,18 +69,6 @@ struct Range {
   bool Holds(double value) const { return value >= least && value <= most; }
 };
 
-// Of the sum of `amounts`, each of which has such errors as parts of it.
-double DeviationOf(const std::vector<double>& amounts,
-                   const std::vector<std::vector<double>>& covariance) {
-  double variance = 0;
-  for (std::size_t i = 0; i < amounts.size(); ++i) {
-    for (std::size_t j = 0; j < amounts.size(); ++j) {
-      variance += amounts[i] * amounts[j] * covariance[i][j];
-    }
-  }
-  return std::sqrt(std::max(variance, 0.0));
-}
-
 }  // namespace
 
 const char* NameOf(Binding binding) {
@@ -424,11 +412,10 @@ ExpectedRun ManyRuns::On(std::size_t like, const Asked& asked) const {
   const std::vector<Part> parts = PartsOf(stages, asked);
   std::vector<TimeAt> times;
   for (const Part& part : parts) times.push_back(part.at);
-  const Correction::Expected correct = correction_[0].Predict(times);
-  const std::vector<double> seconds = SetTimes(parts, correct.log_error, expected);
+  const std::vector<double> seconds = SetTimes(parts, correction_[0].Predict(times), expected);
   const double whole = std::accumulate(seconds.begin(), seconds.end(), 0.0);
   if (!(whole > 0)) return expected;
-  const double share = DeviationOf(seconds, correct.together) / whole;
+  const double share = std::sqrt(correction_[0].Variance(times, seconds)) / whole;
   const double deviation = std::hypot(share, 0.5 * untold_seconds / whole);
   expected.deviation = deviation <= kDeviationMax ? deviation : kDeviationMax;
   return expected;

@@ -102,7 +102,8 @@ absl::Status SetExecutors(Reader& reader, const SeenExecutors& seen, Settings& s
                                     std::pair(settings.executor_cores, "spark.executor.cores")}) {
     if (count == 0) {
       return absl::FailedPreconditionError(
-          absl::StrCat(name, " is not set and no executor was seen; set it"));
+          absl::StrCat("the log of the run has no ", name,
+                       " and no executor: what it ran on is not known"));
     }
   }
   if (settings.task_cores > settings.executor_cores) {

@@ -52,11 +52,11 @@ absl::StatusOr<WholeRuns> WholeRuns::Learn(std::span<const WholeRun> runs,
 
 std::optional<ExpectedWhole> WholeRuns::At(const std::vector<double>& levels) const {
   if (of_settings_.empty() || !IsNear(seen_, levels)) return std::nullopt;
+  constexpr double kOnce = 1;
   const TimeAt at = {.settings = levels};
-  const Correction::Expected expected = of_settings_[0].Predict({&at, 1});
-  const double seconds = std::exp(mean_log_seconds_ + expected.log_error[0]);
+  const double seconds = std::exp(mean_log_seconds_ + of_settings_[0].Predict({&at, 1})[0]);
   if (!(seconds <= kSecondsMax)) return std::nullopt;
-  return ExpectedWhole{.seconds = seconds, .deviation = std::sqrt(expected.together[0][0])};
+  return ExpectedWhole{.seconds = seconds, .deviation = std::sqrt(of_settings_[0].Variance({&at, 1}, {&kOnce, 1}))};
 }
 
 std::size_t StagesInCommon(const std::vector<std::string>& one,

@@ -39,11 +39,13 @@ double HalfWidthsAbove(const Bounds& of, double left) {
   return std::log(left / of.median) / std::log(of.upper / of.median);
 }
 
-// How many half-widths `left`, which is above 0, is below the median, by logarithms.
+// How many half-widths `left`, which is above 0, is below the median, by logarithms; at most one,
+// since the interval does not say how far below its lower bound an end may be.
 double HalfWidthsBelow(const Bounds& of, double left) {
   const double lower = std::max(of.lower, kLowestShare * of.median);
   if (left >= of.median) return 0;
-  return lower >= of.median ? kAll : std::log(of.median / left) / std::log(of.median / lower);
+  if (left <= lower) return 1;
+  return std::log(of.median / left) / std::log(of.median / lower);
 }
 
 double Tail(double falls, double half_widths) {

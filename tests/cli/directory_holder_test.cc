@@ -1,6 +1,9 @@
 #include "cli/directory_holder.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <string>
 
@@ -28,6 +31,22 @@ TEST(LockHolder, IsNobodyWhoWaitsOrIsNotTold) {
        {"", "\n", "1: FLOCK", "1: FLOCK  ADVISORY  WRITE x fe:00:9987572 0 EOF"}) {
     EXPECT_EQ(LockHolder(none, kFile), std::nullopt) << none;
   }
+}
+
+TEST(HolderOfADirectory, IsStoppedBySomebodyOrNot) {
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    raise(SIGSTOP);
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, WUNTRACED), child);
+  EXPECT_TRUE(IsStopped(child));
+  kill(child, SIGKILL);
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_FALSE(IsStopped(child));
+  EXPECT_FALSE(IsStopped(getpid()));
 }
 
 TEST(HolderOfADirectory, IsNobodyWithoutALock) {

@@ -104,6 +104,18 @@ TEST(StageTable, TellsStagesOfOneNameApart) {
   EXPECT_THAT(lines[4], StartsWith("scan (expected stage 1) "));
 }
 
+TEST(StageTable, NumbersStagesWhoseNamesLookNumbered) {
+  Snapshot query = Query();
+  query.stages.resize(3);
+  query.stage_infos = {{.id = {0, 0}, .name = "scan"},
+                       {.id = {0, 1}, .name = "scan (stage 2)"},
+                       {.id = {0, 2}, .name = "scan"}};
+  const auto lines = RenderStageTable(query, {.width = 120});
+  ASSERT_THAT(lines, SizeIs(4));
+  EXPECT_THAT(lines[2], StartsWith("scan (stage 2) (stage 1) "));
+  EXPECT_THAT(lines[3], StartsWith("scan (stage 2) "));
+}
+
 // The first column does that already.
 TEST(StageTable, DoesNotNumberStagesOfDifferentJobs) {
   Snapshot snapshot = Visits();

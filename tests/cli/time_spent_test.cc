@@ -121,8 +121,8 @@ TEST(TimeSpent, AsksNobodyToRunAtAnotherTimeWhereNobodyIsKnown) {
   EXPECT_THAT(
       TimeSpentText(Long(), {}, &waits, kAscii),
       HasSubstr("sql/3 ended 40 s later because it waited for a processor on node-3. No task "
-                "reports having taken it: other programs there may have. More processors "
-                "might help."));
+                "that reports took it; other programs there may have. More processors might "
+                "help."));
 }
 
 TEST(TimeSpent, SaysBetweenWhatLimitsSomebodyCostIt) {
@@ -145,8 +145,8 @@ TEST(TimeSpent, SaysBetweenWhatLimitsSomebodyCostIt) {
 TEST(TimeSpent, NamesWhatItsOwnTasksDid) {
   const Explanation waits = Waits(0, 30);
   EXPECT_THAT(TimeSpentText(Long(), {}, &waits, kAscii),
-              HasSubstr("The longest tasks of sql/3 took 30 s longer than the mean ones of their "
-                        "stages: more even partitions might help."));
+              HasSubstr("The longest tasks of sql/3 took 30 s longer than a mean task of the same "
+                        "stage. If they had more data, more even partitions would help."));
 }
 
 TEST(TimeSpent, SaysNothingWhenNothingIsKnown) {

@@ -11,6 +11,7 @@ namespace tidemark::phases {
 namespace {
 
 using testing::DoubleNear;
+using testing::ElementsAre;
 
 Correction Learnt(const std::vector<SeenError>& seen) {
   auto learnt = Correction::Learn(seen);
@@ -18,9 +19,23 @@ Correction Learnt(const std::vector<SeenError>& seen) {
   return *std::move(learnt);
 }
 
-Correction::Expected At(const Correction& correction, std::size_t stage,
-                        const std::vector<double>& settings) {
-  return correction.Predict(std::vector<TimeAt>{{{.stage = stage}, settings}});
+double At(const Correction& correction, std::size_t stage, const std::vector<double>& settings) {
+  return correction.Predict(std::vector<TimeAt>{{{.stage = stage}, settings}})[0];
+}
+
+double VarianceAt(const Correction& correction, std::size_t stage,
+                  const std::vector<double>& settings) {
+  const double once = 1;
+  return correction.Variance(std::vector<TimeAt>{{{.stage = stage}, settings}}, {&once, 1});
+}
+
+// Of the errors of two times.
+double Covariance(const Correction& correction, const TimeAt& one, const TimeAt& other) {
+  const auto of_sum = [&](double of_one, double of_other) {
+    return correction.Variance(std::vector<TimeAt>{one, other},
+                               std::vector<double>{of_one, of_other});
+  };
+  return (of_sum(1, 1) - of_sum(1, 0) - of_sum(0, 1)) / 2;
 }
 
 // Two settings; each doubling of the first takes a fifth longer than modelled, the second nothing.
@@ -39,24 +54,24 @@ std::vector<SeenError> SeenAt(const std::vector<std::vector<double>>& settings) 
 
 TEST(Correction, FollowsWhatRunsShowOfASetting) {
   const Correction learnt = Learnt(SeenAt({{0, 0}, {0, 1}, {1, 0}, {1, 1}, {2, 0}, {2, 1}}));
-  EXPECT_THAT(At(learnt, 0, {2, 0.5}).log_error[0], DoubleNear(0.4, 0.03));
-  EXPECT_THAT(At(learnt, 2, {1, 0.5}).log_error[0], DoubleNear(0.4, 0.03));
-  EXPECT_THAT(At(learnt, 1, {3, 0.5}).log_error[0], DoubleNear(0.7, 0.06));
+  EXPECT_THAT(At(learnt, 0, {2, 0.5}), DoubleNear(0.4, 0.03));
+  EXPECT_THAT(At(learnt, 2, {1, 0.5}), DoubleNear(0.4, 0.03));
+  EXPECT_THAT(At(learnt, 1, {3, 0.5}), DoubleNear(0.7, 0.06));
 }
 
 TEST(Correction, IsLessSureFartherAway) {
   const Correction learnt = Learnt(SeenAt({{0, 0}, {0, 1}, {1, 0}, {1, 1}}));
-  const double near = At(learnt, 0, {0.5, 0.5}).together[0][0];
-  EXPECT_GT(At(learnt, 0, {4, 0.5}).together[0][0], near);
-  EXPECT_GT(At(learnt, 0, {0.5, 4}).together[0][0], near);
-  EXPECT_GT(At(learnt, 77, {0.5, 0.5}).together[0][0], near);  // a stage that nobody has seen
+  const double near = VarianceAt(learnt, 0, {0.5, 0.5});
+  EXPECT_GT(VarianceAt(learnt, 0, {4, 0.5}), near);
+  EXPECT_GT(VarianceAt(learnt, 0, {0.5, 4}), near);
+  EXPECT_GT(VarianceAt(learnt, 77, {0.5, 0.5}), near);  // a stage that nobody has seen
 }
 
 // What a setting does that never varied is not known: the models have the word, with less trust.
 TEST(Correction, DoesNotGuessWhatASettingDoesThatNeverVaried) {
   const Correction learnt = Learnt(SeenAt({{0, 3}, {1, 3}, {2, 3}}));
-  EXPECT_NEAR(At(learnt, 0, {1, 5}).log_error[0], At(learnt, 0, {1, 3}).log_error[0], 1e-9);
-  EXPECT_GT(At(learnt, 0, {1, 5}).together[0][0], At(learnt, 0, {1, 3}).together[0][0]);
+  EXPECT_NEAR(At(learnt, 0, {1, 5}), At(learnt, 0, {1, 3}), 1e-9);
+  EXPECT_GT(VarianceAt(learnt, 0, {1, 5}), VarianceAt(learnt, 0, {1, 3}));
 }
 
 // The first setting does nothing. Of the second, two doublings of 0.3 each.
@@ -64,24 +79,37 @@ TEST(Correction, IsNotSureOfASettingThatNeverVariedBecauseOthersDoNothing) {
   std::vector<SeenError> seen = SeenAt({{0, 3}, {1, 3}, {2, 3}, {3, 3}});
   for (SeenError& one : seen) one.log_error = 0.1 * static_cast<double>(one.time.stage);
   const Correction learnt = Learnt(seen);
-  const double known = At(learnt, 0, {1, 3}).together[0][0];
+  const double known = VarianceAt(learnt, 0, {1, 3});
   EXPECT_LT(known, 0.1);
-  EXPECT_GE(At(learnt, 0, {1, 5}).together[0][0], known + 0.35);
+  EXPECT_GE(VarianceAt(learnt, 0, {1, 5}), known + 0.35);
 }
 
 TEST(Correction, OfOneRunIsThatRun) {
   const Correction learnt = Learnt({{.settings = {1}, .log_error = 0.5}});
-  EXPECT_THAT(At(learnt, 0, {1}).log_error[0], DoubleNear(0.5, 0.05));
-  EXPECT_GT(At(learnt, 0, {1}).together[0][0], 0);
+  EXPECT_THAT(At(learnt, 0, {1}), DoubleNear(0.5, 0.05));
+  EXPECT_GT(VarianceAt(learnt, 0, {1}), 0);
 }
 
 TEST(Correction, OfStagesOfOneRunGoesTogether) {
   const Correction learnt = Learnt(SeenAt({{0, 0}, {1, 1}}));
-  const auto both =
-      learnt.Predict(std::vector<TimeAt>{{{.stage = 0}, {1, 0}}, {{.stage = 1}, {1, 0}}});
-  EXPECT_GT(both.together[0][1], 0);
-  EXPECT_EQ(both.together[0][1], both.together[1][0]);
-  EXPECT_LT(both.together[0][1], both.together[0][0]);
+  const double both = Covariance(learnt, {{.stage = 0}, {1, 0}}, {{.stage = 1}, {1, 0}});
+  EXPECT_GT(both, 0);
+  EXPECT_LT(both, VarianceAt(learnt, 0, {1, 0}));
+}
+
+// Of times that have nothing in common with what was seen, at its settings: 0.3^2 that all times of
+// a kind share, 0.5^2 that each stage has, and the noise of their run and of each.
+TEST(Correction, OfASumCountsOnceWhatItsPartsShare) {
+  const Correction learnt = Learnt({{.settings = {1}, .log_error = 0.5}});
+  const double run = learnt.run_deviation() * learnt.run_deviation();
+  const double stage = learnt.stage_deviation() * learnt.stage_deviation();
+  const TimeAt one = {{.stage = 3, .kind = 1}, {1}};
+  const TimeAt other = {{.stage = 4, .kind = 1}, {1}};
+  EXPECT_NEAR(learnt.Variance(std::vector<TimeAt>{one}, std::vector<double>{2}),
+              4 * (0.09 + 0.25 + run + stage), 1e-9);
+  EXPECT_NEAR(learnt.Variance(std::vector<TimeAt>{one, other}, std::vector<double>{1, 1}),
+              4 * 0.09 + 2 * 0.25 + 4 * run + 2 * stage, 1e-9);
+  EXPECT_EQ(learnt.Variance({}, {}), 0);
 }
 
 // A setting that doubles what tasks take says nothing of what a driver takes, but a slow run does.
@@ -92,11 +120,9 @@ TEST(Correction, TimesOfAnotherKindHaveOnlyTheirRunInCommon) {
         {.time = {.stage = 9, .kind = 1}, .run = run, .settings = {static_cast<double>(run), 0}});
   }
   const Correction learnt = Learnt(seen);
-  const auto both = learnt.Predict(
-      std::vector<TimeAt>{{{.stage = 9, .kind = 1}, {3, 0}}, {{.stage = 0}, {3, 0}}});
-  EXPECT_THAT(both.log_error[0], DoubleNear(0, 0.05));
-  EXPECT_THAT(both.log_error[1], DoubleNear(0.6, 0.05));
-  EXPECT_GT(both.together[0][1], 0);
+  const std::vector<TimeAt> both = {{{.stage = 9, .kind = 1}, {3, 0}}, {{.stage = 0}, {3, 0}}};
+  EXPECT_THAT(learnt.Predict(both), ElementsAre(DoubleNear(0, 0.05), DoubleNear(0.6, 0.05)));
+  EXPECT_GT(Covariance(learnt, both[0], both[1]), 0);
 }
 
 // A setting that matters does not make others matter that go with another group.
@@ -104,9 +130,9 @@ TEST(Correction, LearnsOfEachGroupOfSettingsHowMuchItMatters) {
   const std::vector<SeenError> seen = SeenAt({{0, 0}, {1, 1}, {2, 0}, {3, 1}, {4, 0}, {5, 1}});
   const auto apart = Correction::Learn(seen, std::vector<std::size_t>{0, 1});
   ASSERT_TRUE(apart.ok()) << apart.status();
-  const auto far = [](const Correction& learnt) { return At(learnt, 0, {2.5, 4}).together[0][0]; };
+  const auto far = [](const Correction& learnt) { return VarianceAt(learnt, 0, {2.5, 4}); };
   EXPECT_LT(far(*apart), far(Learnt(seen)));
-  EXPECT_THAT(At(*apart, 0, {2, 0.5}).log_error[0], DoubleNear(0.4, 0.03));
+  EXPECT_THAT(At(*apart, 0, {2, 0.5}), DoubleNear(0.4, 0.03));
 }
 
 TEST(Correction, RefusesWhatIsNoNumber) {
@@ -128,7 +154,7 @@ TEST(Correction, RefusesMoreGroupsThanSettings) {
 TEST(Correction, LooksAtSoManyOnly) {
   std::vector<SeenError> seen(5000, {.settings = {1}, .log_error = 0.2});
   for (std::size_t i = 0; i < seen.size(); ++i) seen[i].time.stage = i;
-  EXPECT_THAT(At(Learnt(seen), 0, {1}).log_error[0], DoubleNear(0.2, 0.05));
+  EXPECT_THAT(At(Learnt(seen), 0, {1}), DoubleNear(0.2, 0.05));
 }
 
 // Every second is of the other stage, which takes e^1 times as long as modelled.
@@ -139,8 +165,8 @@ TEST(Correction, LooksAtSomeOfEachStage) {
     seen.push_back({.time = {.stage = 1}, .run = run, .settings = {1}, .log_error = 1});
   }
   const Correction learnt = Learnt(seen);
-  EXPECT_THAT(At(learnt, 0, {1}).log_error[0], DoubleNear(0, 0.05));
-  EXPECT_THAT(At(learnt, 1, {1}).log_error[0], DoubleNear(1, 0.05));
+  EXPECT_THAT(At(learnt, 0, {1}), DoubleNear(0, 0.05));
+  EXPECT_THAT(At(learnt, 1, {1}), DoubleNear(1, 0.05));
 }
 
 }  // namespace
