@@ -82,11 +82,12 @@ double ClusterWaits::SecondsOf(absl::Time at) {
   return absl::ToDoubleSeconds(at - *first_);
 }
 
-// By the master's clock; not after the event that told it.
+// By the master's clock; not after the event that told it, and not before the job began.
 double ClusterWaits::InstantOf(JobRecord& job, const Event& event,
                                const std::optional<absl::Time>& at) {
-  return SecondsOf(job.sources[event.source_id].clock.ToMasterClock(at.value_or(event.sent_at),
-                                                                    event.arrived_at));
+  const double told = SecondsOf(job.sources[event.source_id].clock.ToMasterClock(
+      at.value_or(event.sent_at), event.arrived_at));
+  return std::max(told, job.began_at);
 }
 
 JobNumber ClusterWaits::JobOf(const Event& event) {
@@ -105,6 +106,7 @@ JobNumber ClusterWaits::JobOf(const Event& event) {
   JobRecord& job = records_.job(number);
   job.run_uid = event.run_uid;
   job.since = event.arrived_at;
+  job.began_at = SecondsOf(event.arrived_at);
   job.is_seen_whole = opens || event.sequence <= 1;
   return number;
 }
@@ -153,6 +155,11 @@ void ClusterWaits::Apply(const Event& event) {
   Source& source = job.sources[event.source_id];
   source.clock.Observe(event.sent_at, event.arrived_at);
   if (const auto* opened = std::get_if<JobOpened>(&event.body)) {
+    if (opened->submitted_at) {
+      const absl::Time submitted_at =
+          source.clock.ToMasterClock(*opened->submitted_at, event.arrived_at);
+      job.began_at = std::min(job.began_at, SecondsOf(submitted_at));
+    }
     for (const StageOpened& stage : opened->stages) Open(number, stage, event);
   } else if (const auto* stage = std::get_if<StageOpened>(&event.body)) {
     Open(number, *stage, event);
