@@ -15,9 +15,6 @@ namespace {
 
 // What is told of an instant has arrived so much later; taste: agents send once a second.
 constexpr double kUnderwaySeconds = 3;
-// A task that was not heard of for so long is there all the same; taste: Spark's executors tell of
-// their tasks every 10 s.
-constexpr double kSilentSeconds = 45;
 
 std::optional<double> Seconds(const std::optional<absl::Duration>& time) {
   if (!time) return std::nullopt;
@@ -408,7 +405,7 @@ void ClusterWaits::Advance(absl::Time now) {
   }
   double until = now_ - kUnderwaySeconds;
   for (auto& [key, running] : running_) {
-    Tell(running, now_ - kSilentSeconds);
+    Tell(running, now_ - absl::ToDoubleSeconds(kSilenceMax));
     until = std::min(until, running.heard_at);
   }
   Fold(until);
