@@ -41,18 +41,20 @@ struct Span {
   double seconds() const { return std::max(to - from, 0.0); }
 };
 
+Cost Cut(const Cost& cost, double part, double most) {
+  const auto cut = [&](double seconds) { return std::min(seconds * part, most); };
+  return {.seconds = cut(cost.seconds),
+          .limits = {.lower = cut(cost.limits.lower), .upper = cut(cost.limits.upper)}};
+}
+
 // Tasks may be told to have run for longer than what they are of.
 void CutTo(double seconds, Sums& sums) {
   const double part = sums.lasted > seconds ? seconds / sums.lasted : 1;
-  const auto cut = [&](double& waited) { waited = std::min(waited * part, seconds); };
   for (const Resource resource : kResources) {
-    if (std::optional<double>& waited = sums.waits[resource].seconds) cut(*waited);
+    std::optional<double>& waited = sums.waits[resource].seconds;
+    if (waited) waited = std::min(*waited * part, seconds);
   }
-  for (auto& [who, cost] : sums.culprits) {
-    cut(cost.seconds);
-    cut(cost.limits.lower);
-    cut(cost.limits.upper);
-  }
+  for (auto& [who, cost] : sums.culprits) cost = Cut(cost, part, seconds);
 }
 
 class Explainer {
@@ -102,11 +104,13 @@ class Explainer {
     const std::vector<Ran> ran = StagesThatRan(job, stages, ledger);
     Sums sums;
     for (const Stage stage : ThatFollowed(ran)) AddStage(ledger, stage, sums);
-    CutTo(SecondsOfJob(ran), sums);
+    const double seconds = SecondsOfJob(ran);
+    CutTo(seconds, sums);
     std::map<Query, Cost> costs;
     for (const auto& [who, cost] : sums.culprits) {
       if (std::get<Resource>(who) != Resource::kScheduler) costs[std::get<Query>(who)] += cost;
     }
+    for (auto& [query, cost] : costs) cost = Cut(cost, /*part=*/1, seconds);
     return costs;
   }
 
