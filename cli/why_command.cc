@@ -140,21 +140,27 @@ absl::StatusOr<Explanation> Ask(const Client& master, WhyArguments& arguments) {
 }
 
 // The answer has no queries.
-int NothingSeen(const WhyArguments& arguments, const Explanation& explanation,
-                const Client& master) {
+int NothingSeen(const WhyArguments& arguments, Explanation explanation, const Client& master) {
   const auto job = master.GetJob(arguments.subject);
   if (job.ok() && job->info && job->info->kind == JobKind::kWorkflow) {
     Complain(console::NoQueriesOfWorkflow(*job));
     return kUsage;
   }
-  if (job.ok() && job->ended_at && *job->ended_at < explanation.since) {
+  if (explanation.is_partial && job.ok() && job->ended_at && *job->ended_at < explanation.since) {
     Complain(fmt::format(
         "{} ended before this master saw anything of it; what jobs waited for is not kept over a "
         "restart",
         arguments.subject));
     return kUsage;
   }
+  const bool has_ended = job.ok() && job->is_final;
+  const bool is_table = !IsJson(arguments.format) && arguments.format != TableFormat::kDot;
+  if (has_ended && explanation.at < job->at && is_table) {
+    return PrintLines({console::WaitsToCome(arguments.subject, blame::kSilenceMax,
+                                            TableOptionsFor(arguments.format).text)});
+  }
   if (!arguments.question.query.empty()) return NoSuchQuery(arguments);
+  explanation.has_ended = has_ended;
   return Show(explanation, arguments);
 }
 

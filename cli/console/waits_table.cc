@@ -175,6 +175,12 @@ std::vector<std::string> Remarks(const Explanation& explanation, const ExplainQu
   return lines;
 }
 
+std::string NothingKnown(const std::string& job, bool has_ended, const ExplainQuestion& question) {
+  if (question.last) return fmt::format("nothing was seen of {} in that time", job);
+  if (has_ended) return fmt::format("nothing is known of what {} waited for", job);
+  return fmt::format("nothing was seen of {} yet; ask again in 5 seconds", job);
+}
+
 std::string Quoted(const std::string& text) {
   std::string quoted = "\"";
   for (const char c : Printable(text, /*unicode=*/true)) {
@@ -263,8 +269,7 @@ std::vector<std::string> RenderWaits(const Explanation& explanation,
   std::vector<std::string> lines;
   if (explanation.queries.empty()) {
     const std::string job = Printable(explanation.job_id, options.text.unicode);
-    lines.push_back(fmt::format("nothing was seen of {} {}", job,
-                                question.last ? "in that time" : "yet; ask again in 5 seconds"));
+    lines.push_back(NothingKnown(job, explanation.has_ended, question));
   } else {
     words.rows.insert(words.rows.begin(),
                       {"QUERY", "LASTED", "SLOTS", "PROCESSOR", "MEMORY", "NETWORK", "IO"});
@@ -273,6 +278,14 @@ std::vector<std::string> RenderWaits(const Explanation& explanation,
   }
   lines.insert(lines.end(), words.sentences.begin(), words.sentences.end());
   return lines;
+}
+
+std::string WaitsToCome(const std::string& job_id, absl::Duration within,
+                        const TextOptions& options) {
+  return fmt::format(
+      "{} has ended; what it waited for is worked out once the reports of other tasks that ran "
+      "meanwhile are in, about {:.0f} s after its end at the latest",
+      Printable(job_id, options.unicode), absl::ToDoubleSeconds(within));
 }
 
 std::string NoQueriesOfWorkflow(const Snapshot& workflow) {

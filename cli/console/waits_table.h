@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "cli/console/table.h"
 #include "tidemark/explanation.h"
 #include "tidemark/job.h"
@@ -31,6 +32,11 @@ WaitsWords DescribeWaits(const Explanation& explanation, const ExplainQuestion& 
 // A table of the queries, then a sentence for each that waited, then what is not known.
 std::vector<std::string> RenderWaits(const Explanation& explanation,
                                      const ExplainQuestion& question, const TableOptions& options);
+
+// Of a job that has ended, while what it waited for is not known yet: that it will be, about
+// `within` after its end at the latest.
+std::string WaitsToCome(const std::string& job_id, absl::Duration within,
+                        const TextOptions& options);
 
 // "nightly is a workflow, which has no queries of its own; ask about one of its jobs: load, count":
 // those that have begun.

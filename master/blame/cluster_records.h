@@ -40,6 +40,7 @@ struct JobRecord {
   std::string id;
   std::string run_uid;
   absl::Time since;
+  double began_at = 0;        // when it was submitted, or first heard of, whichever was earlier
   bool is_seen_whole = true;  // from its first event on
   bool is_closed = false;
   bool is_partial = false;  // something of it is not followed

@@ -15,9 +15,6 @@ namespace {
 
 // What is told of an instant has arrived so much later; taste: agents send once a second.
 constexpr double kUnderwaySeconds = 3;
-// A task that was not heard of for so long is there all the same; taste: Spark's executors tell of
-// their tasks every 10 s.
-constexpr double kSilentSeconds = 45;
 
 std::optional<double> Seconds(const std::optional<absl::Duration>& time) {
   if (!time) return std::nullopt;
@@ -82,11 +79,12 @@ double ClusterWaits::SecondsOf(absl::Time at) {
   return absl::ToDoubleSeconds(at - *first_);
 }
 
-// By the master's clock; not after the event that told it.
+// By the master's clock; not after the event that told it, and not before the job began.
 double ClusterWaits::InstantOf(JobRecord& job, const Event& event,
                                const std::optional<absl::Time>& at) {
-  return SecondsOf(job.sources[event.source_id].clock.ToMasterClock(at.value_or(event.sent_at),
-                                                                    event.arrived_at));
+  const double told = SecondsOf(job.sources[event.source_id].clock.ToMasterClock(
+      at.value_or(event.sent_at), event.arrived_at));
+  return std::max(told, job.began_at);
 }
 
 JobNumber ClusterWaits::JobOf(const Event& event) {
@@ -105,6 +103,7 @@ JobNumber ClusterWaits::JobOf(const Event& event) {
   JobRecord& job = records_.job(number);
   job.run_uid = event.run_uid;
   job.since = event.arrived_at;
+  job.began_at = SecondsOf(event.arrived_at);
   job.is_seen_whole = opens || event.sequence <= 1;
   return number;
 }
@@ -153,6 +152,11 @@ void ClusterWaits::Apply(const Event& event) {
   Source& source = job.sources[event.source_id];
   source.clock.Observe(event.sent_at, event.arrived_at);
   if (const auto* opened = std::get_if<JobOpened>(&event.body)) {
+    if (opened->submitted_at) {
+      const absl::Time submitted_at =
+          source.clock.ToMasterClock(*opened->submitted_at, event.arrived_at);
+      job.began_at = std::min(job.began_at, SecondsOf(submitted_at));
+    }
     for (const StageOpened& stage : opened->stages) Open(number, stage, event);
   } else if (const auto* stage = std::get_if<StageOpened>(&event.body)) {
     Open(number, *stage, event);
@@ -401,7 +405,7 @@ void ClusterWaits::Advance(absl::Time now) {
   }
   double until = now_ - kUnderwaySeconds;
   for (auto& [key, running] : running_) {
-    Tell(running, now_ - kSilentSeconds);
+    Tell(running, now_ - absl::ToDoubleSeconds(kSilenceMax));
     until = std::min(until, running.heard_at);
   }
   Fold(until);

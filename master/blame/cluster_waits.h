@@ -32,6 +32,10 @@ struct QueryName {
   friend auto operator<=>(const QueryName&, const QueryName&) = default;
 };
 
+// A task that was not heard of for so long is there all the same, and answers wait for it no
+// longer. Taste: Spark's executors tell of their tasks every 10 s.
+inline constexpr absl::Duration kSilenceMax = absl::Seconds(45);
+
 // What the tasks of a job lost to one query of another job, for want of anything but slots.
 struct LossesTo {
   QueryName query;

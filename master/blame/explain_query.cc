@@ -23,6 +23,7 @@ constexpr Query kUnreportedQuery{UINT32_MAX};
 
 // Of the stages of a query that followed one another.
 struct Sums {
+  double lasted = 0;
   PerResource<QueryWait> waits;
   std::optional<double> skew_seconds;
   std::map<std::tuple<Query, Resource, Host>, Cost> culprits;
@@ -33,6 +34,28 @@ struct Ran {
   double from = 0;
   double to = 0;
 };
+
+struct Span {
+  double from = 0;
+  double to = 0;
+  double seconds() const { return std::max(to - from, 0.0); }
+};
+
+Cost Cut(const Cost& cost, double part, double most) {
+  const auto cut = [&](double seconds) { return std::min(seconds * part, most); };
+  return {.seconds = cut(cost.seconds),
+          .limits = {.lower = cut(cost.limits.lower), .upper = cut(cost.limits.upper)}};
+}
+
+// Tasks may be told to have run for longer than what they are of.
+void CutTo(double seconds, Sums& sums) {
+  const double part = sums.lasted > seconds ? seconds / sums.lasted : 1;
+  for (const Resource resource : kResources) {
+    std::optional<double>& waited = sums.waits[resource].seconds;
+    if (waited) waited = std::min(*waited * part, seconds);
+  }
+  for (auto& [who, cost] : sums.culprits) cost = Cut(cost, part, seconds);
+}
 
 class Explainer {
  public:
@@ -51,8 +74,10 @@ class Explainer {
     if (ran.empty()) return std::nullopt;
     Sums sums;
     for (const Stage stage : ThatFollowed(ran)) AddStage(ledger, stage, sums);
+    const double seconds = SpanOf(record, ran).seconds();
+    CutTo(seconds, sums);
     QueryWaits waits = {.query = record.name,
-                        .seconds = SecondsOf(record, ran),
+                        .seconds = seconds,
                         .waits = sums.waits,
                         .skew_seconds = sums.skew_seconds,
                         .data_growth = GrowthOfData(record),
@@ -76,14 +101,16 @@ class Explainer {
     std::vector<Stage> stages;
     for (const auto& [number, stage] : records_.job(job).stages) stages.push_back(stage);
     const Ledger ledger = contention_.Of(stages, last_seconds_);
+    const std::vector<Ran> ran = StagesThatRan(job, stages, ledger);
     Sums sums;
-    for (const Stage stage : ThatFollowed(StagesThatRan(job, stages, ledger))) {
-      AddStage(ledger, stage, sums);
-    }
+    for (const Stage stage : ThatFollowed(ran)) AddStage(ledger, stage, sums);
+    const double seconds = SecondsOfJob(ran);
+    CutTo(seconds, sums);
     std::map<Query, Cost> costs;
     for (const auto& [who, cost] : sums.culprits) {
       if (std::get<Resource>(who) != Resource::kScheduler) costs[std::get<Query>(who)] += cost;
     }
+    for (auto& [query, cost] : costs) cost = Cut(cost, /*part=*/1, seconds);
     return costs;
   }
 
@@ -168,6 +195,7 @@ class Explainer {
     }
     // With the slots that it lacked, too, it would have needed this much less of its time ...
     const double lasted = stage_ran + FullSeconds(record);
+    sums.lasted += lasted;
     const double per_slot_second = ran + lacked > 0 ? lasted / (ran + lacked) : 0;
     // ... and would have waited for the rest in what is left, so that all is not more than it
     // lasted.
@@ -330,12 +358,24 @@ class Explainer {
   }
 
   // Where nobody told when the query began, it was with its first stage.
-  double SecondsOf(const QueryRecord& query, const std::vector<Ran>& ran) const {
+  Span SpanOf(const QueryRecord& query, const std::vector<Ran>& ran) const {
     double from = ran.front().from;
     for (const Ran& stage : ran) from = std::min(from, stage.from);
     from = query.from.value_or(from);
     if (last_begins_) from = std::max(from, *last_begins_);
-    return std::max(query.to.value_or(now_) - from, 0.0);
+    return {from, query.to.value_or(now_)};
+  }
+
+  // From the start of the first of its queries to the end of the last.
+  double SecondsOfJob(const std::vector<Ran>& ran) const {
+    std::map<Query, std::vector<Ran>> by_query;
+    for (const Ran& stage : ran) by_query[records_.stage(stage.stage).query].push_back(stage);
+    std::optional<Span> job;
+    for (const auto& [query, of_query] : by_query) {
+      const Span span = SpanOf(records_.query(query), of_query);
+      job = job ? Span{std::min(job->from, span.from), std::max(job->to, span.to)} : span;
+    }
+    return job ? job->seconds() : 0;
   }
 
   const ClusterRecords& records_;
@@ -356,7 +396,7 @@ std::optional<QueryWaits> ExplainQuery(const ClusterRecords& records, const Cont
 std::map<Query, Cost> CostsToJob(const ClusterRecords& records, const Contention& contention,
                                  JobNumber job, const std::optional<absl::Duration>& last) {
   const ExplainQuestion question = {.last = last};
-  return Explainer(records, contention, question, /*now=*/0).CostsTo(job);
+  return Explainer(records, contention, question, contention.folded_until()).CostsTo(job);
 }
 
 StageLosses LossesOf(const ClusterRecords& records, const Contention& contention, Stage stage,

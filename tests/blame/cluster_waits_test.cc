@@ -372,6 +372,104 @@ TEST(ClusterWaits, OfAJobThatHasEndedAddsUpTheQueriesThatFollowedOneAnother) {
   EXPECT_THAT(waits.Costs("nobody", kOther, 3, std::nullopt), IsEmpty());
 }
 
+// It says that its task began 1 ns after 1970. The task waits for 6 of 10 s, while the other's
+// computes.
+void RunSince1970(ClusterWaits& waits, absl::Time ends_at) {
+  const absl::Time long_ago = absl::UnixEpoch() + absl::Nanoseconds(1);
+  Driver victim(waits, "victim");
+  Driver other(waits, "other");
+  victim.Executor("node-1", 1);
+  other.Executor("node-1", 1);
+  other.Stage(0, 0, 1);
+  other.Start(0, 0, 0);
+  victim.Tell(0, StageOpened{.stage = 0, .task_count = 1, .opened_at = long_ago});
+  victim.Tell(
+      0,
+      AttemptChanged{
+          .attempt = {.stage = 0}, .state = AttemptState::kStarted, .at = long_ago, .executor = 0});
+  victim.Heartbeat(10, 0, 0, 4, 6);
+  other.Heartbeat(10, 0, 0, 6, 4);
+  victim.Tell(10, JobClosed{.at = ends_at});
+  waits.Advance(Instant(14));
+}
+
+TEST(ClusterWaits, NothingIsBeforeTheJobBegan) {
+  ClusterWaits waits;
+  RunSince1970(waits, Instant(10));
+  const QueryWaits query = AskOf(waits, "victim").queries.at(0);
+  EXPECT_NEAR(*query.seconds, 10, 1e-6);
+  EXPECT_NEAR(*query.waits[Resource::kProcessor].seconds, 6, 1e-6);
+  EXPECT_NEAR(query.culprits.at(0).seconds, 6, 1e-6);
+  EXPECT_NEAR(waits.Costs("victim", kOther, 3, std::nullopt).at(0).seconds, 6, 1e-6);
+}
+
+// By what it says it ended as it began.
+TEST(ClusterWaits, AJobThatIsSaidToHaveTakenNoTimeLostNone) {
+  ClusterWaits waits;
+  RunSince1970(waits, absl::UnixEpoch());
+  const QueryWaits query = AskOf(waits, "victim").queries.at(0);
+  EXPECT_EQ(query.seconds, 0);
+  EXPECT_EQ(query.waits[Resource::kProcessor].seconds, 0);
+  for (const Culprit& culprit : query.culprits) {
+    EXPECT_EQ(culprit.seconds, 0);
+    EXPECT_EQ(culprit.seconds_upper, 0);
+  }
+  for (const CostOf& cost : waits.Costs("victim", kOther, 3, std::nullopt)) {
+    EXPECT_EQ(cost.seconds, 0);
+    EXPECT_EQ(cost.upper, 0);
+  }
+}
+
+// A job is heard of 10 s after it was submitted, while its task runs.
+TEST(ClusterWaits, WhatWasBeforeAJobWasHeardOfCountsSinceItWasSubmitted) {
+  ClusterWaits waits;
+  Driver driver(waits, "app");
+  driver.Tell(0, JobOpened{.name = "app", .submitted_at = Instant(-10)});
+  driver.Tell(0, StageOpened{.stage = 0, .task_count = 1, .opened_at = Instant(-8)});
+  driver.Tell(0, AttemptChanged{
+                     .attempt = {.stage = 0}, .state = AttemptState::kStarted, .at = Instant(-5)});
+  driver.End(5, 0, 0);
+  driver.Tell(6, JobClosed{});
+  waits.Advance(Instant(10));
+  EXPECT_NEAR(*AskOf(waits, "app").queries.at(0).seconds, 6 + 5, 1e-6);
+}
+
+// On each of two hosts a task waits for 5 of 10 s because of the other job; ten more then run side
+// by side on node-1 for 10 s and tell nothing. Each of their 100 s may have been waited for, and
+// each second of the two tasks was half a second of the stage: 52.5 s and 2.5 s. It all took 20 s.
+TEST(ClusterWaits, NoLimitIsBeyondWhatAJobLasted) {
+  ClusterWaits waits;
+  Driver victim(waits, "victim");
+  Driver other(waits, "other");
+  for (const char* host : {"node-1", "node-2"}) {
+    victim.Executor(host, 20);
+    other.Executor(host, 1);
+  }
+  victim.Stage(0, 0, 12);
+  other.Stage(0, 0, 2);
+  for (const std::uint32_t host : {0, 1}) {
+    victim.Start(0, 0, host, host);
+    other.Start(0, 0, host, host);
+  }
+  for (const std::uint32_t host : {0, 1}) {
+    victim.Heartbeat(10, 0, host, 5, 5);
+    other.Heartbeat(10, 0, host, 5, 5);
+    victim.End(10, 0, host);
+  }
+  for (std::uint32_t task = 2; task < 12; ++task) victim.Start(10, 0, task);
+  for (std::uint32_t task = 2; task < 12; ++task) victim.End(20, 0, task);
+  for (const std::uint32_t host : {0, 1}) other.End(20, 0, host);
+  victim.Tell(20, JobClosed{});
+  waits.Advance(Instant(24));
+  const QueryWaits query = AskOf(waits, "victim").queries.at(0);
+  EXPECT_NEAR(*query.seconds, 20, 1e-6);
+  EXPECT_NEAR(query.culprits.at(0).seconds, 2.5, 1e-6);
+  for (const Culprit& culprit : query.culprits) EXPECT_LE(*culprit.seconds_upper, 20);
+  const CostOf cost = waits.Costs("victim", kOther, 3, std::nullopt).at(0);
+  EXPECT_NEAR(cost.seconds, 5, 1e-6);
+  EXPECT_NEAR(cost.upper, 20, 1e-6);
+}
+
 // On node-1 half of 10 s are lost to `heavy`, a quarter to `light`.
 TEST(ClusterWaits, TheQueryThatTookMostComesFirst) {
   ClusterWaits waits;

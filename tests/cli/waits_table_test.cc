@@ -142,6 +142,20 @@ TEST(WaitsTable, SaysWhatIsNotKnown) {
               ElementsAre("nothing was seen of app in that time"));
 }
 
+// Of one that has ended nothing more comes.
+TEST(WaitsTable, OfAJobThatHasEndedNobodyIsToldToAskAgain) {
+  EXPECT_THAT(RenderWaits({.job_id = "app", .has_ended = true}, {}, kWide),
+              ElementsAre("nothing is known of what app waited for"));
+  EXPECT_THAT(RenderWaits({.job_id = "app", .has_ended = true}, {.last = absl::Minutes(5)}, kWide),
+              ElementsAre("nothing was seen of app in that time"));
+}
+
+TEST(WaitsTable, SaysWhenItIsKnownWhatAJobThatHasEndedWaitedFor) {
+  EXPECT_EQ(WaitsToCome("app", absl::Seconds(45), {}),
+            "app has ended; what it waited for is worked out once the reports of other tasks that "
+            "ran meanwhile are in, about 45 s after its end at the latest");
+}
+
 TEST(WaitsTable, OfAHostWithoutTasksNamesThoseThatHaveThem) {
   Explanation explanation = {.job_id = "app", .queries = {{.query = "sql/0"}}};
   explanation.hosts = {"alpha", "node-1"};
