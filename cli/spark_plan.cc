@@ -235,8 +235,8 @@ absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path) {
   if (last != absl::InfinitePast()) result.took = TimeToLastStage(monitor.Tick(last));
   const RunProfile run = monitor.Summary().stages;
   if (run.stages.empty() && stages.size() > RunProfile::kStagesMax) {
-    return absl::InvalidArgumentError(fmt::format(
-        "{}: it has {} stages, more than {}", path, stages.size(), RunProfile::kStagesMax));
+    return absl::InvalidArgumentError(fmt::format("{}: it has {} stages, more than {}", path,
+                                                  stages.size(), RunProfile::kStagesMax));
   }
   if (run.stages.empty()) {
     return absl::FailedPreconditionError(

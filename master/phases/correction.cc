@@ -232,7 +232,8 @@ double Correction::SumAlike(std::span<const TimeAt> at, std::span<const double> 
     return Square(deviation * sums[0]) + share * of_settings;
   };
   double alike = 0;
-  for (const auto& [kind, sums] : of_kinds) alike += with_itself(sums, kAllDeviation, 1 - kOwnShare);
+  for (const auto& [kind, sums] : of_kinds)
+    alike += with_itself(sums, kAllDeviation, 1 - kOwnShare);
   for (const auto& [time, sums] : of_times) alike += with_itself(sums, kStageDeviation, kOwnShare);
   return alike;
 }
@@ -265,8 +266,7 @@ double Correction::Variance(std::span<const TimeAt> times, std::span<const doubl
   for (std::size_t i = 0; i < seen_.size(); ++i) {
     double common = 0;
     for (std::size_t s = 0; s < at.size(); ++s) {
-      common +=
-          amounts[s] * Alike(at[s].time, at[s].settings, seen_[i].time, seen_[i].settings);
+      common += amounts[s] * Alike(at[s].time, at[s].settings, seen_[i].time, seen_[i].settings);
     }
     for (std::size_t j = 0; j < i; ++j) common -= factor_[i][j] * solved[j];
     solved[i] = common / factor_[i][i];

@@ -101,9 +101,8 @@ absl::Status SetExecutors(Reader& reader, const SeenExecutors& seen, Settings& s
   for (const auto& [count, name] : {std::pair(settings.executors, "spark.executor.instances"),
                                     std::pair(settings.executor_cores, "spark.executor.cores")}) {
     if (count == 0) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("the log of the run has no ", name,
-                       " and no executor: what it ran on is not known"));
+      return absl::FailedPreconditionError(absl::StrCat(
+          "the log of the run has no ", name, " and no executor: what it ran on is not known"));
     }
   }
   if (settings.task_cores > settings.executor_cores) {

@@ -56,7 +56,8 @@ std::optional<ExpectedWhole> WholeRuns::At(const std::vector<double>& levels) co
   const TimeAt at = {.settings = levels};
   const double seconds = std::exp(mean_log_seconds_ + of_settings_[0].Predict({&at, 1})[0]);
   if (!(seconds <= kSecondsMax)) return std::nullopt;
-  return ExpectedWhole{.seconds = seconds, .deviation = std::sqrt(of_settings_[0].Variance({&at, 1}, {&kOnce, 1}))};
+  return ExpectedWhole{.seconds = seconds,
+                       .deviation = std::sqrt(of_settings_[0].Variance({&at, 1}, {&kOnce, 1}))};
 }
 
 std::size_t StagesInCommon(const std::vector<std::string>& one,
