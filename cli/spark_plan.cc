@@ -248,11 +248,13 @@ absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path) {
                            ? static_cast<std::uint32_t>(std::min<std::uint64_t>(slots, kSlotsMax))
                            : static_cast<std::uint32_t>(std::max(std::round(run.slots), 1.0));
   PlannedJob job = {.name = plan.name};
+  std::set<std::string> names;
   for (const StageProfile& ran : run.stages) {
     const auto known = stages.find(ran.name);
-    const Named named = known == stages.end()
-                            ? Named{kNoStage, NameByPlace(ran.name, job.stages.size()), 0}
-                            : known->second;
+    Named named = known == stages.end() ? Named{kNoStage, ran.name, 0} : known->second;
+    if (named.number == kNoStage || !names.insert(named.name).second) {
+      named.name = NameByPlace(named.name, job.stages.size());
+    }
     job.stages.push_back(StageOf(ran, named.name));
     result.numbers.push_back(named.number);
     result.signatures.push_back(ran.name);
