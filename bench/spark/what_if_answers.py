@@ -1,6 +1,7 @@
 """What `tidemark what-if` answers, for programs."""
 
 import json
+import pathlib
 import subprocess
 
 
@@ -9,18 +10,25 @@ def in_seconds(text):
 
 
 def foretold(tidemark, subject, others, options):
-    """Rows of what-if: median, lower and upper bound in seconds, and what else it says."""
+    """Rows of what-if: median, lower and upper bound in seconds, and what else it says, with logs by their names."""
     command = [str(tidemark), "what-if", str(subject), *options, "-o", "jsonl"]
     if others:
         command += ["--learn", *map(str, others)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(command)}\nfailed with {done.returncode}:\n{done.stderr[-2000:]}")
+    folders = {f"{pathlib.Path(log).parent}/" for log in (subject, *others)}
+
+    def by_name(remark):
+        for folder in folders:
+            remark = remark.replace(folder, "")
+        return remark
+
     rows = []
     for line in done.stdout.splitlines():
         said = json.loads(line)
         left = said["snapshot"]["estimate"]["remaining"]
         rows.append({"median": in_seconds(left["median"]), "lower": in_seconds(left.get("lower", left["median"])),
                      "upper": in_seconds(left.get("upper", left["median"])), "binding": said.get("binding"),
-                     "remarks": said.get("remarks", [])})
+                     "remarks": [by_name(remark) for remark in said.get("remarks", [])]})
     return rows
