@@ -232,8 +232,9 @@ double Correction::SumAlike(std::span<const TimeAt> at, std::span<const double> 
     return Square(deviation * sums[0]) + share * of_settings;
   };
   double alike = 0;
-  for (const auto& [kind, sums] : of_kinds)
+  for (const auto& [kind, sums] : of_kinds) {
     alike += with_itself(sums, kAllDeviation, 1 - kOwnShare);
+  }
   for (const auto& [time, sums] : of_times) alike += with_itself(sums, kStageDeviation, kOwnShare);
   return alike;
 }

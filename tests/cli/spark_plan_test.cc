@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "absl/strings/str_format.h"
 #include "cli/plan_estimate.h"
 #include "tests/scratch_directory.h"
 
@@ -42,6 +43,40 @@ TEST(SparkPlan, AgainOnTheSameSlotsItTakesAsLong) {
   ASSERT_TRUE(outcome.ok()) << outcome.status();
   // From its start to the end of its last stage 57.2 s went by.
   EXPECT_NEAR(absl::ToDoubleSeconds(outcome->snapshot.estimate.remaining->median), 57.2, 0.2);
+}
+
+// Of two SQL executions whose starts the log has not, nothing tells the stages apart.
+TEST(SparkPlan, NamesStagesThatAreTheSameByTheirPlaces) {
+  std::string log =
+      R"({"Event":"SparkListenerApplicationStart","App Name":"twice","Timestamp":1000000})";
+  for (const int number : {0, 1}) {
+    const int begin = 1001000 + 5000 * number;
+    const std::string stage = absl::StrFormat(
+        R"({"Stage ID":%d,"Stage Name":"count","Number of Tasks":1,"Submission Time":%d})", number,
+        begin);
+    absl::StrAppendFormat(
+        &log,
+        "\n"
+        R"({"Event":"SparkListenerJobStart","Job ID":%d,"Submission Time":%d,"Stage IDs":[%d],)"
+        R"("Stage Infos":[%s],"Properties":{"spark.sql.execution.id":"%d"}})"
+        "\n"
+        R"({"Event":"SparkListenerStageSubmitted","Stage Info":%s})"
+        "\n"
+        R"({"Event":"SparkListenerTaskEnd","Stage ID":%d,"Task Info":{"Task ID":%d,"Index":0,)"
+        R"("Launch Time":%d,"Finish Time":%d}})"
+        "\n"
+        R"({"Event":"SparkListenerStageCompleted","Stage Info":%s})"
+        "\n"
+        R"({"Event":"SparkListenerJobEnd","Job ID":%d,"Completion Time":%d})",
+        number, begin, number, stage, number, stage, number, number, begin, begin + 5000, stage,
+        number, begin + 5000);
+  }
+  const test::ScratchDirectory directory;
+  const auto run = ReadSparkRun(directory.Write("twice", log));
+  ASSERT_TRUE(run.ok()) << run.status();
+  ASSERT_EQ(run->plan.jobs[0].stages.size(), 2u);
+  EXPECT_EQ(run->plan.jobs[0].stages[0].name, "0 count");
+  EXPECT_EQ(run->plan.jobs[0].stages[1].name, "0 count (stage 2 of the log)");
 }
 
 TEST(SparkPlan, SaysThatItsLogBreaksOffAndWhatWasLeftOut) {

@@ -94,6 +94,9 @@ wrong_setting() { # WHY OPTION...
 wrong_setting 'spark.executor.memory: "4x" is not a size' "$again" --conf spark.executor.memory=4x
 wrong_setting 'is not modelled' "$again" --conf spark.ui.port=4040
 wrong_setting '^tidemark: --cores and --conf spark.executor.cores=4 both say' "$again" --cores 2 --conf spark.executor.cores=4
+wrong_setting '^tidemark: --conf spark.executor.memory: given twice' "$again" --conf spark.executor.memory=1g spark.executor.memory=2g
+wrong_setting '^tidemark: --param k: given twice' "$again" --learn "$again" --param k=1 --param k=2
+wrong_setting 'is a log of a Tidemark master, not of Spark' "$again" --learn "$here/../data/two-path-on-yarn.tidemark-log"
 wrong_setting 'must be KEY=VALUE' "$again" --conf spark.executor.memory
 wrong_setting '^tidemark: some-job is no file, .* tells enough for --memory;' some-job --executors 4 --memory 2g
 wrong_setting '^tidemark: some-job is no file, .* tells enough for --partitions;' some-job --partitions 8

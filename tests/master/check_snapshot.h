@@ -40,6 +40,7 @@ inline void CheckEstimate(const Estimate& estimate, bool is_final) {
   SCOPED_TRACE(estimate.indicator);
   CheckFraction(estimate.fraction_done);
   CheckFraction(estimate.fraction_done_lower);
+  EXPECT_LE(estimate.fraction_done_lower, estimate.fraction_done);
   CheckFraction(estimate.fraction_done_upper);
   CheckFraction(estimate.known_share);
   EXPECT_TRUE(is_final || estimate.fraction_done < 1);
