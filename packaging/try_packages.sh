@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What a stranger sees of the packages, on a Debian 12 that has nothing: boots it, installs them, and looks at the
-# first job's bar, the service, its page, a hanging master, an upgrade with its data, and what a purge leaves.
+# What a stranger sees of the packages, on a Debian 12 that has nothing but the history of a master of version 0.1:
+# boots it, installs them, and looks at the first job's bar, what it is estimated by, the service, its page, a hanging
+# master, an upgrade with its data, and what a purge leaves.
 #
 #   packaging/try_packages.sh NEW_DEBS [OLD_DEBS]
 #
@@ -10,6 +11,7 @@
 set -euo pipefail
 new=$(realpath "$1")
 old=$(realpath "${2:-$1}")
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=${WORK:-$(mktemp -d)}
 root=$work/root
 init=
@@ -51,6 +53,13 @@ mkdir -p "$root/debs/old" "$root/debs/new"
 cp "$old"/tidemark_*.deb "$root/debs/old/tidemark.deb"
 cp "$new"/tidemark_*.deb "$root/debs/new/tidemark.deb"
 cp "$new"/python3-tidemark_*.deb "$root/debs/new/python3-tidemark.deb"
+
+# As 0.1 left it: its unit had the same directory.
+mkdir -p "$root/var/lib/tidemark"
+python3 - "$here/../tests/data/history-0.1.sql" "$root/var/lib/tidemark/history.sqlite" <<'LOAD'
+import pathlib, sqlite3, sys
+sqlite3.connect(sys.argv[2]).executescript(pathlib.Path(sys.argv[1]).read_text())
+LOAD
 
 say "fetch what the packages need"
 begin=$(now)
@@ -104,21 +113,18 @@ echo "fetching: $fetched s; from apt install to a running service: $installed s,
 inside tidemark get jobs | tee "$work/jobs"
 grep -q 'first .*succeeded' "$work/jobs" || fail "the service does not know the job"
 
-say "what is installed"
-inside tidemark version
-for file in /usr/share/bash-completion/completions/tidemark /usr/share/zsh/vendor-completions/_tidemark \
-  /usr/share/fish/vendor_completions.d/tidemark.fish /etc/tidemark/tidemark.yaml \
-  /usr/share/tidemark/proto/tidemark/v1/job.proto /usr/share/tidemark/prometheus/tidemark.rules.yaml \
-  /usr/share/tidemark/grafana/tidemark.json; do
-  offline test -s "$file" || fail "$file is not installed"
-done
-offline bash -c '. /usr/share/bash-completion/completions/tidemark; complete -p tidemark'
-offline systemd-analyze verify tidemark.service
-for engine in hadoop spark; do
-  said=$(inside tidemark run $engine -- true 2>&1 || true)
-  [[ $said != *"--jar is missing"* ]] || fail "run $engine does not find its connector: $said"
-done
-inside systemctl show tidemark -p ActiveState,MemoryMax,TasksMax,WatchdogUSec,ExecStartPre --no-pager | cut -c1-200
+say "what 0.1 learnt from three runs"
+runs() {
+  python3 -c 'import sqlite3, sys
+connection = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True)
+print(" ".join(row[0] for row in connection.execute("SELECT job_id FROM job ORDER BY ended_at")))' \
+    "$root/var/lib/private/tidemark/history.sqlite"
+}
+all_are_kept() { [[ $(runs) == "synthetic-1 synthetic-2 synthetic-3 first" ]]; }
+wait_for 10 all_are_kept
+runs
+grep -E '^\[.*left' "$work/first" | head -n 1
+! grep -E '^\[.*left' "$work/first" | head -n 1 | grep -q 'a guess' || fail "the first job was guessed, in spite of three runs"
 
 say "a master that hangs"
 mkdir -p "$root/etc/systemd/system/tidemark.service.d"
@@ -141,6 +147,22 @@ inside tidemark get jobs | grep -q 'first .*succeeded' || fail "the upgrade has 
 inside tidemark run example synthetic --param n=2000 complexity=2 sigma=1.4 --slots 1 --reducers 2 --job-id second \
   --master 127.0.0.1:7411 -o plain 2>&1 | grep -E '^\[|succeeded' | tail -n 2
 grep -q '# mine' "$root/etc/tidemark/tidemark.yaml" || fail "the upgrade has overwritten the settings"
+
+say "what is installed"
+inside tidemark version
+for file in /usr/share/bash-completion/completions/tidemark /usr/share/zsh/vendor-completions/_tidemark \
+  /usr/share/fish/vendor_completions.d/tidemark.fish /etc/tidemark/tidemark.yaml \
+  /usr/share/tidemark/proto/tidemark/v1/job.proto /usr/share/tidemark/prometheus/tidemark.rules.yaml \
+  /usr/share/tidemark/grafana/tidemark.json; do
+  offline test -s "$file" || fail "$file is not installed"
+done
+offline bash -c '. /usr/share/bash-completion/completions/tidemark; complete -p tidemark'
+offline systemd-analyze verify tidemark.service
+for engine in hadoop spark; do
+  said=$(inside tidemark run $engine -- true 2>&1 || true)
+  [[ $said != *"--jar is missing"* ]] || fail "run $engine does not find its connector: $said"
+done
+inside systemctl show tidemark -p ActiveState,MemoryMax,TasksMax,WatchdogUSec,ExecStartPre --no-pager | cut -c1-200
 
 say "the page, and the package for Python"
 printf 'web:\n  listen: 127.0.0.1:7480\n' >>"$root/etc/tidemark/tidemark.yaml"

@@ -227,6 +227,19 @@ TEST_F(HistoryTest, AHistoryOfTheFirstVersionIsTakenUp) {
   EXPECT_EQ(history->OfName("nightly", 1)->front().summary, job.summary);
 }
 
+TEST_F(HistoryTest, TakesUpTheHistoryThatAMasterOfVersion01HasWritten) {
+  std::ifstream file(std::string(TIDEMARK_RECORDINGS) + "/history-0.1.sql");
+  ASSERT_TRUE(file.is_open());
+  Undo(std::string(std::istreambuf_iterator<char>(file), {}));
+  const auto found = Open()->OfName("synthetic", 10);
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_THAT(IdsOf(*found), ElementsAre("synthetic-3", "synthetic-2", "synthetic-1"));
+  EXPECT_DOUBLE_EQ(found->front().summary.map_selectivity().value_or(0), 928080 / 202318.0);
+  ASSERT_TRUE(found->front().summary.profile.has_value());
+  EXPECT_EQ(found->front().summary.profile->slots, 1);
+  EXPECT_THAT(found->front().final.errors, SizeIs(5));
+}
+
 TEST_F(HistoryTest, PassesOverRunsThatMayNotBeUsed) {
   const auto history = Open();
   for (int i = 0; i < 20; ++i) {
