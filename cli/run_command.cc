@@ -37,7 +37,7 @@ constexpr std::uint32_t kReducersPerSlot = 2;
 
 // A master that has taken the end of a job tells it within its shortest tick, 200 ms unless it is
 // told otherwise. What it has not said by now is not waited for: the job is worth more.
-constexpr std::chrono::milliseconds kForTheFinalSnapshot{1000};
+constexpr std::chrono::seconds kForTheFinalSnapshot{3};
 
 // Where the job's snapshots go.
 using Show = std::function<void(const Snapshot&)>;
@@ -109,10 +109,10 @@ class RemoteWatch {
   // Its thread is asked to stop and joined.
   ~RemoteWatch() = default;
 
-  // Gives a master that is there a moment to tell how the job has ended. A short job ends before
-  // its watch has begun.
-  void WaitForTheEnd() {
-    if (!is_absent_) ended_.get_future().wait_for(kForTheFinalSnapshot);
+  // Gives a master that is there, or has answered for the whole job (`is_reported`), a moment to
+  // tell how the job has ended. A short job ends before its watch has begun.
+  void WaitForTheEnd(bool is_reported) {
+    if (is_reported || !is_absent_) ended_.get_future().wait_for(kForTheFinalSnapshot);
   }
 
  private:
@@ -174,8 +174,9 @@ absl::StatusOr<examples::RunSummary> RunWatched(const examples::RunOptions& opti
   if (options.master_address.empty()) return examples::RunJob(options);
   RemoteWatch watch(options, show, progress);
   auto summary = examples::RunJob(options);
-  if (summary.ok() ? summary->is_reported : ExitCodeOfRun(summary.status()) != kUsage) {
-    watch.WaitForTheEnd();
+  const bool is_reported = summary.ok() && summary->is_reported;
+  if (is_reported || (!summary.ok() && ExitCodeOfRun(summary.status()) != kUsage)) {
+    watch.WaitForTheEnd(is_reported);
   }
   return summary;
 }

@@ -110,8 +110,9 @@ done < <(inside tidemark run example synthetic --param n=2000 complexity=2 sigma
 grep -E '^\[|succeeded' "$work/first" | tail -n 3
 echo "fetching: $fetched s; from apt install to a running service: $installed s, to the first bar: $bar s," \
   "to the end of the first job: $(since "$begin") s"
-inside tidemark get jobs | tee "$work/jobs"
-grep -q 'first .*succeeded' "$work/jobs" || fail "the service does not know the job"
+has_succeeded() { inside tidemark get jobs | grep "^$1 .*succeeded"; }
+wait_for 10 has_succeeded first
+inside tidemark get jobs
 
 say "what 0.1 learnt from three runs"
 runs() {
