@@ -64,8 +64,10 @@ LOAD
 say "fetch what the packages need"
 begin=$(now)
 offline apt-get update -q >"$work/apt.log"
-offline apt-get install -y -q --no-install-recommends --download-only \
-  /debs/old/tidemark.deb /debs/new/python3-tidemark.deb >>"$work/apt.log"
+for packages in /debs/old/tidemark.deb "/debs/new/tidemark.deb /debs/new/python3-tidemark.deb"; do
+  # shellcheck disable=SC2086  # one word each
+  offline apt-get install -y -q --no-install-recommends --download-only $packages >>"$work/apt.log"
+done
 fetched=$(since "$begin")
 
 say "boot"
@@ -141,7 +143,9 @@ inside tidemark get jobs | grep -q first || fail "the job is lost"
 say "upgrade"
 echo '# mine' >>"$root/etc/tidemark/tidemark.yaml"
 inside dpkg-query --show tidemark
-inside env DEBIAN_FRONTEND=noninteractive dpkg --force-confold -i /debs/new/tidemark.deb 2>&1 | tail -n 3
+# Packages of one version are an upgrade here, too.
+inside env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends --reinstall --allow-downgrades \
+  -o Dpkg::Options::=--force-confold /debs/new/tidemark.deb 2>&1 | tail -n 3
 inside dpkg-query --show tidemark
 wait_for 30 inside systemctl is-active tidemark
 inside tidemark get jobs | grep -q 'first .*succeeded' || fail "the upgrade has lost the job"
