@@ -37,23 +37,15 @@ haproxy=$!
 pids+=("$haproxy")
 wait_for 60 test -S "$work/proxy.sock"
 
-jobs_at() { "$tidemark" get jobs --master "$(address "$1")" -o json; }
-knows() { jobs_at "$1" | grep -q "\"job_id\":\"$2\""; }
+log_of() { ls "$work"/data-*/"$1.tidemark-log"; }
 # Prints the number of the master that has the job.
-master_of() {
-  for number in "${masters[@]}"; do
-    if knows "$number" "$1"; then
-      echo "$number"
-      return 0
-    fi
-  done
-  return 1
-}
+master_of() { log_of "$1" | sed 's/.*data-\([0-9]\).*/\1/'; }
+knows() { "$tidemark" get jobs --master "$(address "$1")" | grep -qw "^$2"; }
 
 reducers=4
 # start_job ID: with a watcher, both through the proxy.
 start_job() {
-  "$tidemark" run example synthetic --param n=12000 --slots 1 --reducers "$reducers" --job-id "$1" --master "$proxy" \
+  "$tidemark" run example synthetic --param n=9000 --slots 1 --reducers "$reducers" --job-id "$1" --master "$proxy" \
     -o quiet >"$work/$1.summary" 2>"$work/$1.err" &
   run_of[$1]=$!
   pids+=("${run_of[$1]}")
@@ -64,8 +56,8 @@ start_job() {
 declare -A run_of watch_of
 start_job moved
 start_job kept
-wait_for 60 master_of moved
-wait_for 60 master_of kept
+wait_for 60 log_of moved
+wait_for 60 log_of kept
 from=$(master_of moved)
 elsewhere=$(master_of kept)
 [ "$from" != "$elsewhere" ] || fail "both ids hash to one master: give this test others"
@@ -89,7 +81,6 @@ wait_for 60 halt_reducer
 
 # What docs/scale.md says, word for word but for systemd.
 stop "$from"
-ls "$work/data-$from/moved.tidemark-log" >/dev/null || fail "the job has no log"
 mv -n "$work/data-$from"/moved.tidemark-* "$work/data-$to"
 stop "$to"
 start "$to"
@@ -118,6 +109,6 @@ done
 grep -q 'lost contact' "$work/moved.watch.err" || fail "the watcher of the moved job noticed nothing: was it moved?"
 [ ! -s "$work/kept.watch.err" ] || fail "the watcher of the other job was disturbed: $(cat "$work/kept.watch.err")"
 
-[ "$(master_of moved)" = "$to" ] || fail "the moved job is not at master $to"
+knows "$to" moved || fail "the new master does not know the job"
 if knows "$from" moved; then fail "the old master still knows the job"; fi
-[ "$(master_of kept)" = "$elsewhere" ] || fail "the other job is not where it was"
+knows "$elsewhere" kept || fail "the other job is not where it was"
