@@ -39,6 +39,15 @@ class FileDescriptor {
   int fd_;
 };
 
+// For WriterOf(). Where there are no locks, the file is written without. Not flock(), with which
+// one process is in its own way when it opens a file twice.
+void ShowThatWeWrite(const FileDescriptor& fd) {
+  struct flock whole = {};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  fcntl(fd.get(), F_SETLK, &whole);
+}
+
 class File final : public AppendFile {
  public:
   File(std::string path, FileDescriptor fd) : path_(std::move(path)), fd_(std::move(fd)) {}
@@ -85,6 +94,7 @@ class FileDisk final : public Disk {
     FileDescriptor fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode));
     if (fd.get() < 0) return SystemError(path, "cannot create");
     fchmod(fd.get(), kMode);  // of a file that was there; where that is not ours to say, so be it
+    ShowThatWeWrite(fd);
     NoteChange(path);
     return std::make_unique<File>(path, std::move(fd));
   }
@@ -92,6 +102,7 @@ class FileDisk final : public Disk {
   absl::StatusOr<std::unique_ptr<AppendFile>> Open(const std::string& path) override {
     FileDescriptor fd(open(path.c_str(), O_WRONLY | O_CLOEXEC));
     if (fd.get() < 0) return SystemError(path, "cannot open");
+    ShowThatWeWrite(fd);
     return std::make_unique<File>(path, std::move(fd));
   }
 
@@ -139,6 +150,17 @@ class FileDisk final : public Disk {
 };
 
 }  // namespace
+
+std::optional<pid_t> WriterOf(const std::string& path) {
+  const FileDescriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct flock lock = {};
+  lock.l_type = F_RDLCK;
+  lock.l_whence = SEEK_SET;
+  if (fd.get() < 0 || fcntl(fd.get(), F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) {
+    return std::nullopt;
+  }
+  return lock.l_pid;
+}
 
 void MakePrivateFile(const std::string& path) {
   const FileDescriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kMode));

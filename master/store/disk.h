@@ -4,8 +4,11 @@
 // Not thread-safe unless stated otherwise: one thread writes.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,10 +42,15 @@ class Disk {
   virtual absl::Status Sync(const std::vector<AppendFile*>& files) = 0;
 };
 
-// The file system. Only their owner may read the files it makes. One fdatasync for each file,
+// The file system. Only their owner may read the files it makes, and WriterOf() tells other
+// processes who writes them. One fdatasync for each file,
 // or one syncfs for many; with `sync` false it is left to the operating system when to write, so
 // that a crash of the host, unlike one of the process, may lose what was written last.
 std::unique_ptr<Disk> MakeFileDisk(bool sync);
+
+// The process that has the file open through such a disk; this one does not count. Empty: none, or
+// it cannot be known, as on file systems without locks. 0: one whose id is not visible here.
+std::optional<pid_t> WriterOf(const std::string& path);
 
 // Creates an empty file that only its owner may read, unless there is one of that name, for
 // a writer that uses it by other means. Errors are left for that writer to report.

@@ -48,7 +48,18 @@ bool IsLogOf(const std::string& job_id, const std::string& path) {
   return fs::path(EventLogPath("", job_id)).filename() == fs::path(path).filename();
 }
 
-// The files of `directory` that end in `extension`, by name.
+// A log that was moved here while its master goes on writing it would have two writers.
+absl::Status NoOtherWrites(const std::string& path) {
+  const std::optional<pid_t> writer = WriterOf(path);
+  if (!writer) return absl::OkStatus();
+  return absl::UnavailableError(
+      fmt::format("{}: process {} writes it, so its master still runs; stop that one before its "
+                  "logs are moved",
+                  path, *writer));
+}
+
+// The files of `directory` that end in `extension`, by name. Unavailable: another process writes
+// one of them.
 absl::StatusOr<std::vector<std::string>> FilesWith(const std::string& directory,
                                                    const std::string& extension) {
   std::error_code error;
@@ -57,6 +68,7 @@ absl::StatusOr<std::vector<std::string>> FilesWith(const std::string& directory,
   std::vector<std::string> paths;
   for (; entries != fs::directory_iterator(); entries.increment(error)) {
     if (entries->path().extension() != extension || IsNoFile(*entries)) continue;
+    if (absl::Status free = NoOtherWrites(entries->path()); !free.ok()) return free;
     paths.push_back(entries->path());
   }
   if (error) return SystemError(directory, "cannot list", error);

@@ -27,7 +27,7 @@ struct Recovered {
 // log that cannot be used at all, or has another name than its job's log, becomes LOG.damaged. Both
 // are for people: nothing reads them, and nothing replaces them (SetAside). Errors: the directory
 // cannot be read, or such a file cannot be written, or a log cannot be opened although nothing may
-// be wrong with it (MayBeWhole).
+// be wrong with it (MayBeWhole), or the master that it was taken from still writes it.
 absl::StatusOr<Recovered<RestoredJob>> RecoverJobs(const std::string& directory,
                                                    std::size_t threads);
 // Likewise every *.tidemark-workflow, one after the other.

@@ -2,10 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -19,6 +22,7 @@
 #include "master/service/directory_lock.h"
 #include "master/service/job_table.h"
 #include "master/store/checkpoint.h"
+#include "master/store/disk.h"
 #include "master/store/log_record.h"
 #include "proto/wire/encode_event.h"
 #include "tests/master/faulty_disk.h"
@@ -906,6 +910,78 @@ TEST_F(RecoveryTest, ALogThatMayNotBeReadIsLeftAsItIs) {
   }
   EXPECT_TRUE(fs::exists(LogPath()));
   fs::permissions(LogPath(), fs::perms::owner_all);
+  jobs = Restart(directory_, 2);
+  EXPECT_NE(jobs->Newest("job-1"), nullptr);
+}
+
+// A process that writes a file through a disk, until this ends.
+class OtherWriter {
+ public:
+  explicit OtherWriter(const std::string& path) {
+    std::array<int, 2> told;
+    if (pipe(told.data()) != 0) return;
+    pid_ = fork();
+    if (pid_ == 0) {
+      const auto disk = store::MakeFileDisk(/*sync=*/false);
+      const auto file = disk->Open(path);
+      if (file.ok() && write(told[1], "!", 1) == 1) pause();
+      _exit(1);
+    }
+    close(told[1]);
+    char sign = 0;
+    is_open_ = read(told[0], &sign, 1) == 1;
+    close(told[0]);
+  }
+  OtherWriter(const OtherWriter&) = delete;
+  OtherWriter& operator=(const OtherWriter&) = delete;
+  ~OtherWriter() {
+    if (pid_ <= 0) return;
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  bool is_open() const { return is_open_; }
+  pid_t pid() const { return pid_; }
+
+ private:
+  pid_t pid_ = -1;
+  bool is_open_ = false;
+};
+
+TEST_F(RecoveryTest, AJobGoesOnAtAnotherMasterToWhoseDirectoryItsFilesWereMoved) {
+  Source source;
+  auto jobs = Restart(directory_);
+  IngestDurably(*jobs, source.At(0, Opened(1, 1)));
+  jobs.reset();
+  const std::string other = NewDirectory();
+  IngestDurably(*Restart(other), Source("app-master", "job-2").At(0, Opened(1, 1)));
+  fs::rename(LogPath(), other + "/" + fs::path(LogPath()).filename().string());
+  jobs = Restart(other, 2);
+  EXPECT_EQ(recovery_.restored, 2u);
+  EXPECT_THAT(recovery_.damages, IsEmpty());
+  EXPECT_NE(jobs->Newest("job-1"), nullptr);
+  EXPECT_NE(jobs->Newest("job-2"), nullptr);
+  IngestDurably(*jobs, source.At(3, Started(M(0))));
+  jobs = Restart(directory_, 4);
+  EXPECT_EQ(jobs->Newest("job-1"), nullptr);
+}
+
+TEST_F(RecoveryTest, ALogThatAnotherProcessWritesKeepsTheMasterFromStarting) {
+  auto jobs = Restart(directory_);
+  IngestDurably(*jobs, Source().At(0, Opened(1, 1)));
+  jobs.reset();
+  {
+    const OtherWriter writer(LogPath());
+    ASSERT_TRUE(writer.is_open());
+    EXPECT_EQ(store::WriterOf(LogPath()), writer.pid());
+    JobTableOptions options;
+    options.data_dir = directory_;
+    JobTable table(options);
+    const auto recovery = table.Recover(At(1), 1);
+    EXPECT_TRUE(absl::IsUnavailable(recovery.status())) << recovery.status();
+    EXPECT_THAT(std::string(recovery.status().message()),
+                AllOf(HasSubstr(LogPath()), HasSubstr(std::to_string(writer.pid()))));
+  }
+  EXPECT_FALSE(store::WriterOf(LogPath()).has_value());
   jobs = Restart(directory_, 2);
   EXPECT_NE(jobs->Newest("job-1"), nullptr);
 }
