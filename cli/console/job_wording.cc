@@ -306,7 +306,8 @@ std::string LossText(const Coverage& coverage) {
 std::string SilenceText(const Snapshot& snapshot) {
   if (snapshot.is_final) return "";
   if (snapshot.silent_since) {
-    return fmt::format("no news from the job for {}",
+    return fmt::format("no news from {} for {}",
+                       KindOf(snapshot) == JobKind::kWorkflow ? "any of its jobs" : "the job",
                        DurationText(snapshot.at - *snapshot.silent_since));
   }
   const std::uint32_t silent = snapshot.coverage ? snapshot.coverage->silent_tasks : 0;

@@ -76,6 +76,14 @@ bool FollowedJob::is_waiting() const {
          facts.state == ChildState::kRetryable;
 }
 
+absl::Time FollowedJob::heard_at() const {
+  if (!is_running()) return facts.ended_at.value_or(absl::InfinitePast());
+  if (newest == nullptr) return facts.started_at.value_or(absl::InfinitePast());
+  if (!is_silent()) return newest->at;
+  const auto heard = newest->coverage ? newest->coverage->newest_event_at : std::nullopt;
+  return heard.value_or(*newest->silent_since);
+}
+
 void FollowedJob::Observe(std::shared_ptr<const Snapshot> snapshot,
                           std::shared_ptr<const cost::StagesLeft> stages_left,
                           bool may_be_retried) {
