@@ -394,6 +394,23 @@ TEST(LiveWorkflow, IsNotSilentWhileOneOfItsRunningJobsIsHeardOf) {
   EXPECT_EQ(live.Tick(Second(66)).silent_since, Second(62));
 }
 
+TEST(LiveWorkflow, ThatASilentJobIsGivenUpIsNoNews) {
+  Plan plan = Diamond();
+  plan.retry_within = absl::Minutes(10);
+  LiveWorkflow live = WithRuns(plan);
+  Snapshot a = Running("a-1", 0, 60, 100);
+  a.coverage = Coverage{.newest_event_at = Second(50)};
+  a.silent_since = Second(50);
+  Observe(live, a);
+  EXPECT_EQ(live.Tick(Second(60)).silent_since, Second(50));
+  Snapshot given_up = Ended("a-1", 0, 950, JobState::kAbandoned, "no reports for 15m");
+  given_up.coverage = a.coverage;
+  Observe(live, given_up);
+  const Snapshot waiting = live.Tick(Second(951));
+  EXPECT_EQ(waiting.children[0].state, ChildState::kRetryable);
+  EXPECT_EQ(waiting.silent_since, Second(50));
+}
+
 TEST(LiveWorkflow, IsSilentWhenNoneRunsAndTheNextDoesNotBegin) {
   LiveWorkflow live = WithRuns(Diamond());
   Observe(live, Ended("a-1", 0, 10));
