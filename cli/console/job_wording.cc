@@ -608,8 +608,8 @@ std::vector<Part> PartsOf(const Snapshot& snapshot, const TextOptions& options) 
     if (group.state != JobState::kRunning || parts.size() == kGroupsShown) continue;
     const std::string name = group.name.empty() ? group.group : group.group + " " + group.name;
     RemainingWords words = EndWords(group.ends_in, options);
-    if (group.ends_in && snapshot.estimate.basis == Basis::kGuess)
-      words = AsGuess(std::move(words));
+    const bool is_guess = group.ends_in && snapshot.estimate.basis == Basis::kGuess;
+    if (is_guess) words = AsGuess(std::move(words));
     parts.push_back({.name = Printable(name, options.unicode),
                      .state = std::move(words.about),
                      .detail = std::move(words.detail),
