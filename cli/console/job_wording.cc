@@ -257,12 +257,11 @@ RemainingWords EstimatedWords(const Estimate& estimate, const TextOptions& optio
   return estimate.remaining && estimate.basis == Basis::kGuess ? AsGuess(std::move(words)) : words;
 }
 
-// It is as much of a guess as its job, but for a map stage, whose pace is seen.
 RemainingWords StageWords(const Snapshot& snapshot, const StageProgress& stage,
                           const TextOptions& options) {
   RemainingWords words = EndWords(stage.ends_in, options);
-  if (!stage.ends_in || KindOf(snapshot, stage.id) == StageKind::kMap) return words;
-  return BasisOf(snapshot, stage.id.child) == Basis::kGuess ? AsGuess(std::move(words)) : words;
+  const bool is_guess = stage.ends_in && IsEndGuessed(snapshot, stage);
+  return is_guess ? AsGuess(std::move(words)) : words;
 }
 
 // Of each job of a workflow, whether one that it waits for, or that these wait for, is only
@@ -387,6 +386,12 @@ std::string StageName(const Snapshot& snapshot, StageId id, const TextOptions& o
   const StageInfo* info = InfoOf(snapshot, id);
   if (info == nullptr || info->name.empty()) return NumberText(id);
   return Printable(info->name, options.unicode);
+}
+
+bool IsEndGuessed(const Snapshot& snapshot, const StageProgress& stage) {
+  const bool is_pace_seen =
+      stage.state == StageState::kRunning && KindOf(snapshot, stage.id) == StageKind::kMap;
+  return !is_pace_seen && BasisOf(snapshot, stage.id.child) == Basis::kGuess;
 }
 
 std::vector<std::string> StageNames(const Snapshot& snapshot, const TextOptions& options) {

@@ -71,6 +71,9 @@ std::string StageName(const Snapshot& snapshot, StageId id, const TextOptions& o
 // Of each of Snapshot::stages, in their order. Those of one job that have the same name are told
 // apart, and so are those that look as if they were: "scan (stage 3)". O(n log n).
 std::vector<std::string> StageNames(const Snapshot& snapshot, const TextOptions& options);
+// Whether its end is as much of a guess as that of its job: unless it is a map stage whose pace is
+// seen.
+bool IsEndGuessed(const Snapshot& snapshot, const StageProgress& stage);
 // "starts in ~ 2 min", "~ 1 min left (50-70 s)", "~ 1 min left (a guess)", "done", "skipped",
 // "expected", "failed"; "not finished" if its job was killed or abandoned.
 std::string StageStateText(const Snapshot& snapshot, const StageProgress& stage,
