@@ -222,22 +222,26 @@ void AddParts(const Jobs& jobs, Families& families) {
                std::move(remaining));
 }
 
-void AddCoverage(const Jobs& jobs, Families& families) {
+void AddDropped(const Jobs& jobs, Families& families) {
   std::vector<ClientMetric> dropped;
-  std::vector<ClientMetric> silent;
   for (const Snapshot* job : jobs) {
     if (!IsShown(*job)) continue;
-    const auto add = [&job](std::vector<ClientMetric>& metrics, double value) {
-      metrics.push_back(Labelled(Gauge(value), "job", job->job_id));
-    };
-    add(dropped, static_cast<double>(job->coverage ? job->coverage->dropped_events : 0));
-    add(silent, absl::ToDoubleSeconds(job->at - job->silent_since.value_or(job->at)));
+    const std::uint64_t events = job->coverage ? job->coverage->dropped_events : 0;
+    dropped.push_back(Labelled(Gauge(static_cast<double>(events)), "job", job->job_id));
   }
   families.Add("job_dropped_events", "Events that the agents of a running job dropped.",
                MetricType::Gauge, std::move(dropped));
-  families.Add("job_silent_seconds",
-               "For how long a running job has not reported as it should; 0: it has.",
-               MetricType::Gauge, std::move(silent));
+}
+
+void AddSilence(const std::string& kind, const std::string& help, const Jobs& jobs,
+                Families& families) {
+  std::vector<ClientMetric> silent;
+  for (const Snapshot* job : jobs) {
+    if (!IsShown(*job)) continue;
+    const absl::Duration silence = job->at - job->silent_since.value_or(job->at);
+    silent.push_back(Labelled(Gauge(absl::ToDoubleSeconds(silence)), kind, job->job_id));
+  }
+  families.Add(kind + "_silent_seconds", help, MetricType::Gauge, std::move(silent));
 }
 
 // How often the intervals of jobs that have succeeded held their ends; none: no job had any.
@@ -298,10 +302,15 @@ std::vector<MetricFamily> MetricFamilies(const MasterStats& stats,
   AddStates("job", reporting, families);
   AddProgress("job", reporting, families);
   AddParts(reporting, families);
-  AddCoverage(reporting, families);
+  AddDropped(reporting, families);
+  AddSilence("job", "For how long a running job has not reported as it should; 0: it has.",
+             reporting, families);
   AddIntervalCoverage(reporting, families);
   AddStates("workflow", workflows, families);
   AddProgress("workflow", workflows, families);
+  AddSilence("workflow",
+             "For how long no job of a running workflow has reported as it should; 0: one has.",
+             workflows, families);
   AddAlerts(alerts, families);
   return families.Take();
 }

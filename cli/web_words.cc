@@ -110,7 +110,8 @@ web::v1::JobWords WebWordsOf(const Snapshot& snapshot) {
       web::v1::ChildWords& added = *words.add_children();
       added.set_number(snapshot.children[i].number);
       added.set_name(parts[i].name);
-      added.set_state(parts[i].state);
+      added.set_state(parts[i].detail.empty() ? parts[i].state
+                                              : parts[i].state + " " + parts[i].detail);
       added.set_percent(console::PercentText(parts[i]));
     }
   }

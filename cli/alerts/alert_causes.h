@@ -6,8 +6,15 @@
 // Pure: no clock, no network. At most one alert for one cause: a job, a run of it, and what
 // happened, also of a job that is gone for a while. What had ended before the first look is not
 // told. Not thread-safe. Memory: O(jobs looked at), and the ids of RecentIds.
+//
+// A workflow that is looked at tells what it shares with its jobs, and names them:
+//   late    of a job that is not due before the workflow, when either is likely late;
+//   silent  of jobs that are silent when all that run are;
+//   failed  of a job that has ended badly: the workflow does too, or the job is tried again.
+// What else happens to a job is told of the job.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -30,6 +37,10 @@ struct Alert {
   std::string run_id;
   // As it was seen.
   Snapshot job;
+  // Of a workflow that is late or silent: names of the jobs that it waits for.
+  std::vector<std::string> waits_for;
+  // Ids of the same cause as alerts of these jobs would have had; they are not told.
+  std::vector<std::string> same_cause;
   friend bool operator==(const Alert&, const Alert&) = default;
 };
 
@@ -69,10 +80,27 @@ class AlertCauses {
     std::uint64_t look = 0;  // the last
   };
 
-  void LookAt(const Snapshot& job, Seen& seen, std::vector<Alert>& alerts);
+  struct Family {
+    const Snapshot* workflow = nullptr;  // of a job: the one that tells of it; null: none does
+    std::vector<const Snapshot*> jobs;   // of a workflow: those that run
+  };
+
+  bool IsLookedAt(const Snapshot& job) const;
+  // It had ended before this look.
+  bool IsOldNews(const Snapshot& job) const;
+  // Of each of `jobs`.
+  std::vector<Family> FamiliesOf(const std::vector<Snapshot>& jobs) const;
+  void LookAt(const Snapshot& job, const Family& family, Seen& seen, std::vector<Alert>& alerts);
+  void LookAtSilence(const Snapshot& job, const Family& family, Seen& seen,
+                     std::vector<Alert>& alerts);
+  void TellSilenceOfJobs(const Snapshot& job, const Family& family, const Seen& seen,
+                         std::vector<Alert>& alerts);
+  void LookAtDeadline(const Snapshot& job, const Family& family, Seen& seen,
+                      std::vector<Alert>& alerts);
+  bool IsLikelyLate(const Snapshot& job) const;
   void LookAtStraggler(const Snapshot& job, Seen& seen, std::vector<Alert>& alerts);
-  // Unless its cause was told. `detail` tells apart causes of one kind.
-  void Tell(AlertKind kind, const std::string& detail, const Snapshot& job, const Seen& seen,
+  // Unless its cause was told; true if it was not. `detail` tells apart causes of one kind.
+  bool Tell(AlertKind kind, const std::string& detail, const Snapshot& job, const Seen& seen,
             std::vector<Alert>& alerts);
   bool Wants(AlertKind kind) const { return rules_.kinds.contains(kind); }
 

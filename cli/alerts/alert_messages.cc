@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_replace.h"
 #include "cli/alerts/basis_name.h"
@@ -82,6 +85,24 @@ std::string LeftText(const Snapshot& job, const console::TextOptions& options) {
   return job.estimate.basis == Basis::kEarlierRuns ? left + ", by earlier runs" : left;
 }
 
+// "; it waits for load and join" of a workflow, to be put behind what happened to it.
+std::string WaitsForText(const Alert& alert, const console::TextOptions& options) {
+  constexpr std::size_t kNamesMax = 3;
+  const std::vector<std::string>& jobs = alert.waits_for;
+  if (jobs.empty()) return "";
+  const std::size_t shown = std::min(jobs.size(), kNamesMax);
+  std::string names;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const bool is_last = i > 0 && i + 1 == jobs.size();
+    names += (i == 0    ? ""
+              : is_last ? " and "
+                        : ", ") +
+             console::Printable(jobs[i], options.unicode);
+  }
+  if (jobs.size() > shown) names += fmt::format(" and {} more", jobs.size() - shown);
+  return "; it waits for " + names;
+}
+
 // What happened, without the name of the job.
 std::string CauseText(const Alert& alert, const console::TextOptions& options) {
   const Snapshot& job = alert.job;
@@ -90,7 +111,7 @@ std::string CauseText(const Alert& alert, const console::TextOptions& options) {
   std::string text;
   switch (alert.kind) {
     case AlertKind::kLate:
-      text = fmt::format("{}; {}", due, left);
+      text = fmt::format("{}; {}{}", due, left, WaitsForText(alert, options));
       break;
     case AlertKind::kStraggler:
       text = fmt::format("{}; {}", console::StragglerText(job, options), left);
@@ -106,10 +127,17 @@ std::string CauseText(const Alert& alert, const console::TextOptions& options) {
     case AlertKind::kSilent:
       text = fmt::format("no news for {}",
                          console::DurationText(job.at - job.silent_since.value_or(job.at)));
+      text += WaitsForText(alert, options);
       if (!due.empty()) text += "; " + due;
       break;
   }
   return text;
+}
+
+void AddWaitsFor(const Alert& alert, ordered_json& json) {
+  if (alert.waits_for.empty()) return;
+  ordered_json& names = json["waits_for"] = ordered_json::array();
+  for (const std::string& name : alert.waits_for) names.push_back(Cut(name));
 }
 
 // When it has ended, or is expected to.
@@ -189,6 +217,7 @@ std::string GenericMessage(const Alert& alert, const AlertWording& wording) {
   if (job.info && !job.info->user.empty()) json["user"] = Cut(job.info->user);
   if (job.info && !job.info->queue.empty()) json["queue"] = Cut(job.info->queue);
   AddEstimate(job, json);
+  AddWaitsFor(alert, json);
   if (!job.message.empty()) json["message"] = Cut(job.message);
   return Dump(json);
 }
@@ -213,6 +242,7 @@ std::string PagerDutyMessage(const Alert& alert, const std::string& routing_key,
   json["event_action"] = "trigger";
   ordered_json details;
   AddEstimate(job, details);
+  AddWaitsFor(alert, details);
   json["payload"] = {{"summary", AlertText(alert, wording)},
                      {"source", "tidemark"},
                      {"severity", IsBadEnd(job) ? "critical" : "warning"},

@@ -216,6 +216,7 @@ class LookingAlerts final : public Alerts {
     // What nobody was told must not count as told.
     for (const Alert& alert : senders_.empty() ? std::vector<Alert>() : causes_.Look(jobs)) {
       told_.Add(alert.id);
+      for (const std::string& id : alert.same_cause) told_.Add(id);
       for (const auto& sender : senders_) sender->Send(alert);
     }
     if (lineage_sender_ == nullptr) return;

@@ -70,6 +70,8 @@ class Frame {
   void AddRangeBar(const Estimate& estimate, Style style, int columns, const std::string& percent,
                    StyledLine& line);
   void AddParts();
+  // On a line of its own, from that column on if there is room.
+  void AddBelow(int indent, const std::string& text);
   int LabelColumns() const;
 
   const Snapshot& snapshot_;
@@ -205,6 +207,12 @@ void Frame::AddRangeBar(const Estimate& estimate, Style style, int columns,
   line.Add(Style::kPlain, PadLeft(percent, percent_columns));
 }
 
+void Frame::AddBelow(int indent, const std::string& text) {
+  if (text.empty()) return;
+  if (indent + Columns(text) > options_.width) return AddSentence(Style::kDim, text);
+  Add(StyledLine().Add(Style::kDim, std::string(static_cast<std::size_t>(indent), ' ') + text));
+}
+
 void Frame::AddParts() {
   const std::vector<Part> parts = PartsOf(snapshot_, text_);
   if (parts.empty()) return;
@@ -224,9 +232,10 @@ void Frame::AddParts() {
     AddBar(part.is_percent_told ? ShownFraction(part.fraction_done, part.has_succeeded) : 0,
            part.style, columns, PercentText(part), line);
     line.Add(Style::kDim, "  " + part.state);
-    const std::string detail = part.detail.empty() ? "" : " " + part.detail;
-    if (line.columns() + Columns(detail) <= options_.width) line.Add(Style::kDim, detail);
+    const bool fits = line.columns() + 1 + Columns(part.detail) <= options_.width;
+    if (fits && !part.detail.empty()) line.Add(Style::kDim, " " + part.detail);
     Add(line);
+    if (!fits) AddBelow(names + 3, part.detail);
   }
   const bool is_workflow = !snapshot_.children.empty();
   std::uint64_t running = 0;

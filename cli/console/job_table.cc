@@ -67,13 +67,13 @@ bool HasEnded(const Child& child) {
 // Of those that wait for each other; one that only holds the slots of others is not on it.
 constexpr char kCriticalPath[] = "critical path";
 
-std::string Criticality(bool is_critical, const std::string& bottleneck,
-                        const TextOptions& options) {
-  std::string text = is_critical ? kCriticalPath : "";
-  if (!bottleneck.empty()) {
-    text += (text.empty() ? "bound by " : ", bound by ") + Printable(bottleneck, options.unicode);
-  }
-  return text;
+std::string AboutEnd(bool is_critical, const std::string& bottleneck, bool is_guess,
+                     const TextOptions& options) {
+  std::vector<std::string> words;
+  if (is_critical) words.push_back(kCriticalPath);
+  if (!bottleneck.empty()) words.push_back("bound by " + Printable(bottleneck, options.unicode));
+  if (is_guess) words.push_back("a guess");
+  return fmt::format("{}", fmt::join(words, ", "));
 }
 
 // Of the scenarios at these places, which ascend, to be put before what is said of them.
@@ -221,7 +221,8 @@ std::vector<std::string> RenderEstimate(const Outcome& outcome, const TableOptio
         has_jobs ? NameOfChild(snapshot, stage.id.child, options.text) + "/" : "";
     rows.push_back({job + names[i], DurationOr(stage.starts_in, "-"),
                     DurationOr(stage.ends_in, "-"),
-                    Criticality(stage.is_critical, stage.bottleneck, options.text)});
+                    AboutEnd(stage.is_critical, stage.bottleneck,
+                             stage.ends_in && IsEndGuessed(snapshot, stage), options.text)});
   }
   const std::vector<Part> parts = PartsOf(snapshot, options.text);
   for (std::size_t i = 0; i < snapshot.children.size(); ++i) {
@@ -230,9 +231,11 @@ std::vector<std::string> RenderEstimate(const Outcome& outcome, const TableOptio
       return stage.id.child == child.number;
     };
     if (std::any_of(snapshot.stages.begin(), snapshot.stages.end(), is_of_child)) continue;
-    rows.push_back(
-        {parts[i].name, DurationOr(child.starts_in, "-"), DurationOr(child.estimate.remaining, "-"),
-         HasEnded(child) ? parts[i].state : Criticality(child.is_critical, "", options.text)});
+    const bool is_guess = child.estimate.remaining && child.estimate.basis == Basis::kGuess;
+    rows.push_back({parts[i].name, DurationOr(child.starts_in, "-"),
+                    DurationOr(child.estimate.remaining, "-"),
+                    HasEnded(child) ? parts[i].state
+                                    : AboutEnd(child.is_critical, "", is_guess, options.text)});
   }
   if (rows.size() == 1) return lines;
   for (std::string& line : RenderTable(rows, options)) lines.push_back(std::move(line));

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "cli/console/duration_text.h"
 #include "cli/console/text.h"
@@ -179,10 +181,10 @@ std::string DoneText(std::uint64_t finished, std::uint64_t all, const char* what
   return fmt::format("{} of {} {} done", finished, all, what);
 }
 
-// Of a group of stages: whether what is shown is about right wherever in its interval it ends; of
-// one without an interval, where most of the work left is known.
-bool IsGroupPercentTold(double shown, absl::Duration elapsed, const std::optional<Range>& left,
-                        double known_share) {
+// Of a part of a job: whether what is shown is about right wherever in its interval it ends; of one
+// without an interval, where most of the work left is known.
+bool IsPartPercentTold(double shown, absl::Duration elapsed, const std::optional<Range>& left,
+                       double known_share) {
   const bool has_interval = left && left->lower && left->upper;
   if (!has_interval && known_share < kKnownShareMin) return false;
   if (!left) return true;
@@ -227,6 +229,18 @@ RemainingWords EndWords(const std::optional<Range>& ends_in, const TextOptions& 
   return ends_in ? KnownWords(Known(*ends_in), options) : RemainingWords{.about = "running"};
 }
 
+const Child* ChildOf(const Snapshot& workflow, std::uint32_t number) {
+  const auto place = std::ranges::lower_bound(workflow.children, number, {}, &Child::number);
+  return place == workflow.children.end() || place->number != number ? nullptr : &*place;
+}
+
+// Of one of its jobs; 0: of the job itself.
+Basis BasisOf(const Snapshot& snapshot, std::uint32_t child) {
+  if (child == 0) return snapshot.estimate.basis;
+  const Child* const found = ChildOf(snapshot, child);
+  return found == nullptr ? Basis::kUnknown : found->estimate.basis;
+}
+
 // Nothing that has run backs it.
 RemainingWords AsGuess(RemainingWords words) {
   words.joint = " ";
@@ -243,8 +257,37 @@ RemainingWords EstimatedWords(const Estimate& estimate, const TextOptions& optio
   return estimate.remaining && estimate.basis == Basis::kGuess ? AsGuess(std::move(words)) : words;
 }
 
-// `is_over`: the workflow has ended.
-Part PartOf(const Child& child, bool is_over, const TextOptions& options) {
+RemainingWords StageWords(const Snapshot& snapshot, const StageProgress& stage,
+                          const TextOptions& options) {
+  RemainingWords words = EndWords(stage.ends_in, options);
+  const bool is_guess = stage.ends_in && IsEndGuessed(snapshot, stage);
+  return is_guess ? AsGuess(std::move(words)) : words;
+}
+
+// Of each job of a workflow, whether one that it waits for, or that these wait for, is only
+// guessed.
+std::vector<bool> GuessedStarts(const Snapshot& workflow) {
+  std::vector<bool> guessed(workflow.children.size());
+  const auto is_guessed = [&](std::uint32_t number) {
+    const Child* const parent = ChildOf(workflow, number);
+    if (parent == nullptr || parent->ended_at) return false;
+    return parent->estimate.basis == Basis::kGuess ||
+           guessed[static_cast<std::size_t>(parent - workflow.children.data())];
+  };
+  // Mostly jobs come behind those that they wait for, and one more time shows that all is told.
+  for (bool is_told = false; !is_told;) {
+    is_told = true;
+    for (std::size_t i = 0; i < guessed.size(); ++i) {
+      if (guessed[i] || std::ranges::none_of(workflow.children[i].after, is_guessed)) continue;
+      guessed[i] = true;
+      is_told = false;
+    }
+  }
+  return guessed;
+}
+
+Part PartOf(const Snapshot& workflow, const Child& child, bool is_start_guessed,
+            const TextOptions& options) {
   Part part = {.name = Printable(child.name, options.unicode),
                .fraction_done = child.estimate.fraction_done,
                .has_succeeded = child.state == ChildState::kSucceeded,
@@ -261,7 +304,7 @@ Part PartOf(const Child& child, bool is_over, const TextOptions& options) {
       part.style = Style::kBad;
       break;
     case ChildState::kRetryable:
-      part.state = is_over ? "failed" : "failed, waiting for a retry";
+      part.state = workflow.is_final ? "failed" : "failed, waiting for a retry";
       part.style = Style::kBad;
       break;
     case ChildState::kCancelled:
@@ -273,9 +316,13 @@ Part PartOf(const Child& child, bool is_over, const TextOptions& options) {
       break;
     case ChildState::kPending:
       part.state = StartText(child.starts_in, options);
+      if (child.starts_in && is_start_guessed) part.detail = "(a guess)";
       part.has_started = false;
       break;
     case ChildState::kRunning: {
+      part.is_percent_told = IsPartPercentTold(part.fraction_done,
+                                               workflow.at - child.started_at.value_or(workflow.at),
+                                               child.estimate.remaining, /*known_share=*/1);
       RemainingWords words = EstimatedWords(child.estimate, options);
       part.state = std::move(words.about);
       part.detail = std::move(words.detail);
@@ -306,7 +353,8 @@ std::string LossText(const Coverage& coverage) {
 std::string SilenceText(const Snapshot& snapshot) {
   if (snapshot.is_final) return "";
   if (snapshot.silent_since) {
-    return fmt::format("no news from the job for {}",
+    return fmt::format("no news from {} for {}",
+                       KindOf(snapshot) == JobKind::kWorkflow ? "any of its jobs" : "the job",
                        DurationText(snapshot.at - *snapshot.silent_since));
   }
   const std::uint32_t silent = snapshot.coverage ? snapshot.coverage->silent_tasks : 0;
@@ -338,6 +386,12 @@ std::string StageName(const Snapshot& snapshot, StageId id, const TextOptions& o
   const StageInfo* info = InfoOf(snapshot, id);
   if (info == nullptr || info->name.empty()) return NumberText(id);
   return Printable(info->name, options.unicode);
+}
+
+bool IsEndGuessed(const Snapshot& snapshot, const StageProgress& stage) {
+  const bool is_pace_seen =
+      stage.state == StageState::kRunning && KindOf(snapshot, stage.id) == StageKind::kMap;
+  return !is_pace_seen && BasisOf(snapshot, stage.id.child) == Basis::kGuess;
 }
 
 std::vector<std::string> StageNames(const Snapshot& snapshot, const TextOptions& options) {
@@ -393,7 +447,7 @@ std::string StageStateText(const Snapshot& snapshot, const StageProgress& stage,
     case StageState::kFailed:
       return is_cut_off ? "not finished" : "failed";
     case StageState::kRunning:
-      return EndWords(stage.ends_in, options).about;
+      return StageWords(snapshot, stage, options).text();
     case StageState::kPending:
     case StageState::kUnknown:
       break;
@@ -454,8 +508,8 @@ bool IsPercentTold(const Snapshot& snapshot, const Estimate& estimate) {
   }
   const bool is_of_group =
       KindOf(snapshot) == JobKind::kApplication && &estimate == &snapshot.estimate;
-  return !is_of_group || IsGroupPercentTold(estimate.fraction_done, snapshot.elapsed(),
-                                            estimate.remaining, estimate.known_share);
+  return !is_of_group || IsPartPercentTold(estimate.fraction_done, snapshot.elapsed(),
+                                           estimate.remaining, estimate.known_share);
 }
 
 std::string PercentText(const Snapshot& snapshot, const Estimate& estimate) {
@@ -550,19 +604,22 @@ std::string CurrentStep(const Snapshot& snapshot) {
 
 std::vector<Part> PartsOf(const Snapshot& snapshot, const TextOptions& options) {
   std::vector<Part> parts;
-  for (const Child& child : snapshot.children) {
-    parts.push_back(PartOf(child, snapshot.is_final, options));
+  const std::vector<bool> guessed = GuessedStarts(snapshot);
+  for (std::size_t i = 0; i < snapshot.children.size(); ++i) {
+    parts.push_back(PartOf(snapshot, snapshot.children[i], guessed[i], options));
   }
   if (KindOf(snapshot) != JobKind::kApplication) return parts;
   for (const Group& group : snapshot.groups) {
     if (group.state != JobState::kRunning || parts.size() == kGroupsShown) continue;
     const std::string name = group.name.empty() ? group.group : group.group + " " + group.name;
     RemainingWords words = EndWords(group.ends_in, options);
+    const bool is_guess = group.ends_in && snapshot.estimate.basis == Basis::kGuess;
+    if (is_guess) words = AsGuess(std::move(words));
     parts.push_back({.name = Printable(name, options.unicode),
                      .state = std::move(words.about),
                      .detail = std::move(words.detail),
                      .fraction_done = group.fraction_done,
-                     .is_percent_told = IsGroupPercentTold(
+                     .is_percent_told = IsPartPercentTold(
                          group.fraction_done, snapshot.at - group.started_at.value_or(snapshot.at),
                          group.ends_in, snapshot.estimate.known_share),
                      .is_running = true,
@@ -573,7 +630,7 @@ std::vector<Part> PartsOf(const Snapshot& snapshot, const TextOptions& options) 
   for (std::size_t i = 0; i < names.size(); ++i) {
     const StageProgress& stage = snapshot.stages[i];
     if (stage.state != StageState::kRunning || parts.size() == most) continue;
-    RemainingWords words = EndWords(stage.ends_in, options);
+    RemainingWords words = StageWords(snapshot, stage, options);
     parts.push_back({.name = names[i],
                      .state = std::move(words.about),
                      .detail = std::move(words.detail),

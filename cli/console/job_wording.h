@@ -71,8 +71,11 @@ std::string StageName(const Snapshot& snapshot, StageId id, const TextOptions& o
 // Of each of Snapshot::stages, in their order. Those of one job that have the same name are told
 // apart, and so are those that look as if they were: "scan (stage 3)". O(n log n).
 std::vector<std::string> StageNames(const Snapshot& snapshot, const TextOptions& options);
-// "starts in ~ 2 min", "~ 1 min left", "done", "skipped", "expected", "failed"; "not finished" if
-// its job was killed or abandoned.
+// Whether its end is as much of a guess as that of its job: unless it is a map stage whose pace is
+// seen.
+bool IsEndGuessed(const Snapshot& snapshot, const StageProgress& stage);
+// "starts in ~ 2 min", "~ 1 min left (50-70 s)", "~ 1 min left (a guess)", "done", "skipped",
+// "expected", "failed"; "not finished" if its job was killed or abandoned.
 std::string StageStateText(const Snapshot& snapshot, const StageProgress& stage,
                            const TextOptions& options);
 // "reduce task 2", "task 7 of scan"; a repeated one says which attempt it is.
@@ -82,7 +85,7 @@ std::string TaskText(const Snapshot& snapshot, const NamedTask& task, const Text
 struct Part {
   std::string name;
   std::string state;   // "done", "~ 1 min left", "starts in ~ 2 min", "no report yet"
-  std::string detail;  // of what is left, "(50-55 s)"; may be empty
+  std::string detail;  // of what is left, "(50-55 s)", "(a guess)"; may be empty
   Style style = Style::kBar;
   double fraction_done = 0;
   bool is_percent_told = true;

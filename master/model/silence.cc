@@ -6,8 +6,9 @@ namespace tidemark::model {
 namespace {
 
 constexpr double kMissedReports = 3;
-constexpr absl::Duration kShortestSilence = absl::Seconds(3);
-constexpr absl::Duration kWithoutInterval = absl::Seconds(10);
+// Silence that has lasted for t lasts for longer than s more with probability t / (t + s)
+// (Laplace), so that for 95 % so many times t must be allowed.
+constexpr double kSilenceMore = 19;
 
 absl::Duration LongestPause(const JobRecord& state) {
   const std::optional<absl::Duration> interval = state.report_gaps.typical();
@@ -27,6 +28,16 @@ absl::Duration SilentFor(const JobRecord& state, absl::Time now) {
   // Nothing shorter is silence, and looking at every task is not for nothing.
   if (pause <= kShortestSilence) return absl::ZeroDuration();
   return pause > LongestPause(state) ? pause : absl::ZeroDuration();
+}
+
+absl::Time SilentSince(absl::Time heard_at, absl::Time listening_since, absl::Time now) {
+  return std::min(std::max(heard_at, listening_since), now);
+}
+
+Range OpenedBySilence(const Range& left, absl::Duration unheard, absl::Duration silence) {
+  return {.median = left.median,
+          .lower = std::max(left.lower.value_or(left.median) - unheard, absl::ZeroDuration()),
+          .upper = left.upper.value_or(left.median) + kSilenceMore * silence};
 }
 
 }  // namespace tidemark::model

@@ -45,9 +45,6 @@ using model::ReducePhaseForecast;
 // end is known more closely.
 constexpr absl::Duration kOverdueAfter = absl::Seconds(2);
 constexpr double kOverdueShare = 0.02;
-// Silence that has lasted for t lasts for longer than s more with probability t / (t + s)
-// (Laplace), so that for 95 % so many times t must be allowed.
-constexpr double kSilenceMore = 19;
 constexpr std::size_t kNotesMax = 16;
 // The indicator that is made of points; all others do with bins.
 constexpr std::string_view kWantsPoints = "nearestfit";
@@ -288,10 +285,7 @@ Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Sn
   if (&tracked == &tracked_.front() && said.estimate.remaining) said.estimate.basis = basis;
   Show(prediction.at, tracked, said);
   if (auto& remaining = said.estimate.remaining; remaining && silence > absl::ZeroDuration()) {
-    // It may have gone on unheard, or be about to hang for ever.
-    const absl::Duration lower = remaining->lower.value_or(remaining->median);
-    remaining->lower = std::max(lower - (snapshot.at - now), absl::ZeroDuration());
-    remaining->upper = remaining->upper.value_or(remaining->median) + kSilenceMore * silence;
+    remaining = model::OpenedBySilence(*remaining, snapshot.at - now, silence);
     // For the record of errors: what is said now, not what was said then.
     prediction.end = snapshot.at + remaining->median;
     prediction.lower = snapshot.at + *remaining->lower;

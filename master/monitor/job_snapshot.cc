@@ -380,7 +380,7 @@ void AddFacts(const model::JobRecord& state, absl::Time listening_since,
   if (job.state == JobState::kRunning) {
     const absl::Duration silence = model::SilentFor(state, job.at);
     if (silence > absl::ZeroDuration()) {
-      job.silent_since = std::max(job.at - silence, std::min(listening_since, job.at));
+      job.silent_since = model::SilentSince(job.at - silence, listening_since, job.at);
     }
   }
   job.notes = notes;

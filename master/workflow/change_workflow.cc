@@ -79,6 +79,7 @@ absl::StatusOr<bool> LiveWorkflow::Attach(const std::string& name, const std::st
   job.facts.started_at.reset();
   job.facts.ended_at.reset();
   active_at_ = std::max(active_at_, newest_->at);
+  changed_at_ = std::max(changed_at_, newest_->at);
   return true;
 }
 
@@ -152,6 +153,7 @@ absl::StatusOr<bool> LiveWorkflow::Update(const PlanChange& change, std::size_t 
   is_cancelled_ = is_cancelled_ || change.cancel;
   FindParents();
   active_at_ = std::max(active_at_, newest_->at);
+  changed_at_ = std::max(changed_at_, newest_->at);
   return true;
 }
 

@@ -66,16 +66,25 @@ JobsNow LiveWorkflow::QuestionOn(absl::Time now, const Cluster& cluster, double 
 JobsNow LiveWorkflow::QuestionAt(absl::Time now) {
   now = std::max(now, newest_->at);
   if (!is_final()) FindAwaited(now);
-  return QuestionOn(now, cluster_, 1);
+  informed_at_ = InformedAt(now);
+  return QuestionOn(informed_at_, cluster_, 1);
 }
 
 WorkflowPrediction LiveWorkflow::PredictionAt(absl::Time now, const estimate::Estimate& estimate,
                                               const Cluster& cluster, double data_factor) const {
+  const absl::Time informed_at = InformedAt(now);
   WorkflowPrediction prediction = PredictionOf(estimate);
   const std::vector<std::vector<std::size_t>> own = OwnStages(estimate);
+  bool has_forecast = false;
   for (std::size_t i = 0; i < std::min(jobs_.size(), own.size()); ++i) {
-    const LiveJob live = jobs_[i].At(now, plan_.jobs[i], cluster, data_factor);
+    const LiveJob live = jobs_[i].At(informed_at, plan_.jobs[i], cluster, data_factor);
+    has_forecast = has_forecast || live.forecast.has_value();
     prediction.jobs.push_back(PredictionOfJob(jobs_[i], live, estimate, i, own[i]));
+  }
+  // The forecast of a silent job has opened already, and with it the end of the whole.
+  const absl::Duration silence = SilenceAt(now);
+  if (silence > absl::ZeroDuration() && !has_forecast) {
+    OpenBySilence(now - informed_at, silence, prediction);
   }
   return prediction;
 }
@@ -96,7 +105,7 @@ absl::StatusOr<Outcome> LiveWorkflow::Estimate(absl::Time now, const Scenario& s
   if (scenario.policy) changed.cluster.policy = *scenario.policy;
   if (absl::Status ok = CheckWorkflow(changed, jobs_.size()); !ok.ok()) return ok;
   now = std::max(now, newest_->at);
-  const auto estimate = EstimateJobs(QuestionOn(now, changed.cluster, data_factor));
+  const auto estimate = EstimateJobs(QuestionOn(InformedAt(now), changed.cluster, data_factor));
   if (!estimate.ok()) return estimate.status();
   const WorkflowPrediction prediction = PredictionAt(now, *estimate, changed.cluster, data_factor);
   return Outcome{.snapshot = Describe(now, &prediction),

@@ -76,6 +76,17 @@ bool FollowedJob::is_waiting() const {
          facts.state == ChildState::kRetryable;
 }
 
+absl::Time FollowedJob::heard_at() const {
+  // That a job is given up is no news of it.
+  const bool is_given_up = newest != nullptr && newest->state == JobState::kAbandoned;
+  if (is_given_up || is_silent()) {
+    const auto heard = newest->coverage ? newest->coverage->newest_event_at : std::nullopt;
+    return heard.value_or(newest->silent_since.value_or(absl::InfinitePast()));
+  }
+  if (!is_running()) return facts.ended_at.value_or(absl::InfinitePast());
+  return newest == nullptr ? facts.started_at.value_or(absl::InfinitePast()) : newest->at;
+}
+
 void FollowedJob::Observe(std::shared_ptr<const Snapshot> snapshot,
                           std::shared_ptr<const cost::StagesLeft> stages_left,
                           bool may_be_retried) {

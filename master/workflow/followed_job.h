@@ -54,6 +54,8 @@ struct FollowedJob {
   bool is_running() const { return facts.state == ChildState::kRunning; }
   // Its reports are overdue.
   bool is_silent() const { return newest != nullptr && newest->silent_since.has_value(); }
+  // When it was last heard of, whoever was away since; InfinitePast: not yet.
+  absl::Time heard_at() const;
 
   // Takes note of a newer snapshot of its run: whether and how it has begun and ended.
   // `may_be_retried`: another may be attached in its place if it fails.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "master/model/silence.h"
 #include "master/workflow/check_workflow.h"
 #include "master/workflow/describe_job.h"
 
@@ -51,7 +52,9 @@ LiveWorkflow::LiveWorkflow(Plan plan, absl::Time submitted_at, const LiveWorkflo
       cluster_(plan_.cluster),
       submitted_at_(submitted_at),
       options_(options),
-      active_at_(submitted_at) {
+      active_at_(submitted_at),
+      changed_at_(submitted_at),
+      informed_at_(submitted_at) {
   for (const PlannedJob& job : plan_.jobs) AddJob(job);
   newest_ = std::make_shared<Snapshot>(Describe(submitted_at, nullptr));
 }
@@ -203,14 +206,22 @@ LiveWorkflow::End LiveWorkflow::EndAt(absl::Time now) {
                        absl::FormatDuration(absl::Trunc(silence, absl::Seconds(1))))};
 }
 
-bool LiveWorkflow::IsSilent() const {
+absl::Duration LiveWorkflow::SilenceAt(absl::Time now) const {
+  absl::Time heard_at = changed_at_;
   bool any_runs = false;
   for (const FollowedJob& job : jobs_) {
-    if (!job.is_running()) continue;
-    if (!job.is_silent()) return false;
-    any_runs = true;
+    if (job.is_running() && !job.is_silent()) return absl::ZeroDuration();
+    any_runs = any_runs || job.is_running();
+    heard_at = std::max(heard_at, job.heard_at());
   }
-  return any_runs;
+  const absl::Duration pause = now - heard_at;
+  const bool is_silent = pause > (any_runs ? model::kShortestSilence : model::kWithoutInterval);
+  return is_silent ? pause : absl::ZeroDuration();
+}
+
+absl::Time LiveWorkflow::InformedAt(absl::Time now) const {
+  const absl::Duration silence = SilenceAt(now);
+  return silence > absl::ZeroDuration() ? std::max(informed_at_, now - silence) : now;
 }
 
 absl::Time LiveWorkflow::BeganBy(absl::Time now) const {
@@ -225,6 +236,9 @@ Snapshot LiveWorkflow::Describe(absl::Time now, const WorkflowPrediction* predic
       JobInfo{.name = plan_.name.empty() ? plan_.id : plan_.name, .kind = JobKind::kWorkflow};
   snapshot.started_at = std::min(submitted_at_, BeganBy(now));
   snapshot.deadline = plan_.deadline;
+  if (const absl::Duration silence = SilenceAt(now); silence > absl::ZeroDuration()) {
+    snapshot.silent_since = model::SilentSince(now - silence, listening_since_, now);
+  }
   tidemark::Estimate& estimate = snapshot.estimate;
   estimate.state = EstimateState::kWarmingUp;
   if (prediction != nullptr) {
@@ -232,7 +246,8 @@ Snapshot LiveWorkflow::Describe(absl::Time now, const WorkflowPrediction* predic
     estimate.state = EstimateState::kValid;
     estimate.remaining = remaining;
     // Waiting for the first job is no progress.
-    const absl::Duration worked = now - BeganBy(now);
+    const absl::Time informed_at = InformedAt(now);
+    const absl::Duration worked = informed_at - BeganBy(informed_at);
     estimate.fraction_done =
         model::FractionDone(worked, model::FlooredRemaining(remaining.median, remaining.upper));
     estimate.fraction_done_lower = model::FractionDone(worked, *remaining.upper);
@@ -271,14 +286,14 @@ void LiveWorkflow::AddNotes(absl::Time now, std::vector<std::string>& notes) con
   }
 }
 
-void LiveWorkflow::Widen(absl::Time now, estimate::Range& end) {
-  const model::EndPrediction given = record_.Widen({.at = now,
-                                                    .end = now + absl::Seconds(end.median),
-                                                    .lower = now + absl::Seconds(end.lower),
-                                                    .upper = now + absl::Seconds(end.upper)});
+void LiveWorkflow::Widen(absl::Time at, estimate::Range& end) {
+  const model::EndPrediction given = record_.Widen({.at = at,
+                                                    .end = at + absl::Seconds(end.median),
+                                                    .lower = at + absl::Seconds(end.lower),
+                                                    .upper = at + absl::Seconds(end.upper)});
   if (!given.lower || !given.upper) return;
-  end.lower = absl::ToDoubleSeconds(*given.lower - now);
-  end.upper = absl::ToDoubleSeconds(*given.upper - now);
+  end.lower = absl::ToDoubleSeconds(*given.lower - at);
+  end.upper = absl::ToDoubleSeconds(*given.upper - at);
 }
 
 const Snapshot& LiveWorkflow::Tick(absl::Time now, absl::StatusOr<estimate::Estimate> estimate) {
@@ -287,9 +302,10 @@ const Snapshot& LiveWorkflow::Tick(absl::Time now, absl::StatusOr<estimate::Esti
   FindAwaited(now);
   const End end = EndAt(now);
   const bool is_final = end.state != JobState::kRunning;
+  informed_at_ = InformedAt(now);
   std::optional<WorkflowPrediction> prediction;
   if (!is_final && estimate.ok()) {
-    Widen(now, estimate->end);
+    Widen(informed_at_, estimate->end);
     prediction = PredictionAt(now, *estimate, cluster_, 1);
   }
   Snapshot snapshot = Describe(now, prediction ? &*prediction : nullptr);
@@ -300,13 +316,14 @@ const Snapshot& LiveWorkflow::Tick(absl::Time now, absl::StatusOr<estimate::Esti
     snapshot.is_final = true;
     snapshot.message = end.message;
     snapshot.ended_at = std::max(now, *snapshot.started_at);
+    snapshot.silent_since.reset();
     shown.state = EstimateState::kFinal;
     shown.basis = Basis::kDone;
     shown.fraction_done = end.state == JobState::kSucceeded ? 1 : 0;
     shown.known_share = 1;
   } else {
     if (!estimate.ok()) snapshot.notes.emplace_back(estimate.status().message());
-    if (IsSilent()) shown.fraction_done = 0;  // as far as before
+    if (snapshot.silent_since) shown.fraction_done = 0;  // as far as before
     AddNotes(now, snapshot.notes);
   }
   if (plan_.deadline) snapshot.late_probability = LateProbability(snapshot, *plan_.deadline);

@@ -6,6 +6,10 @@
 // not forget although a master forgets jobs (who ended how and when, what was shown) is handed out
 // as facts to be kept, and taken back after a restart.
 //
+// It is silent while nothing is heard of any job of it, by the rule for jobs
+// (master/model/silence.h): those that run are, or none runs and for ten seconds none has begun
+// although the next ones are due. Then it is estimated as before, with an interval that opens.
+//
 // What changes it is in change_workflow.cc, what an estimate asks and answers in
 // estimate_workflow.cc, the rest in live_workflow.cc.
 //
@@ -141,11 +145,13 @@ class LiveWorkflow {
   WorkflowPrediction PredictionAt(absl::Time now, const estimate::Estimate& estimate,
                                   const Cluster& cluster, double data_factor) const;
   // Gives the end the interval that the record of the workflow bears.
-  void Widen(absl::Time now, estimate::Range& end);
+  void Widen(absl::Time at, estimate::Range& end);
   // null: nothing is predicted. What was shown before is left to shown_.
   Snapshot Describe(absl::Time now, const WorkflowPrediction* prediction) const;
-  // Whether jobs run and all of them are silent: no progress is known.
-  bool IsSilent() const;
+  // For how long nothing has been heard of any job; zero: it is not silent.
+  absl::Duration SilenceAt(absl::Time now) const;
+  // `now`, or when it was before the silence: what is estimated is as of then.
+  absl::Time InformedAt(absl::Time now) const;
   // When the first job began; `now` if none has.
   absl::Time BeganBy(absl::Time now) const;
   void AddNotes(absl::Time now, std::vector<std::string>& notes) const;
@@ -164,7 +170,9 @@ class LiveWorkflow {
   std::shared_ptr<Snapshot> newest_;  // changed by Restore...() only, replaced by Tick()
   model::ShownProgress shown_;
   model::IntervalRecord record_;  // learnt anew after a restart
-  absl::Time active_at_;          // when a job was last heard of, or the workflow handed in
+  absl::Time active_at_;          // of the newest snapshot of a job, or the last change
+  absl::Time changed_at_;         // when it was handed in or changed last
+  absl::Time informed_at_;        // of the last estimate without silence
   absl::Time listening_since_ = absl::InfinitePast();  // the last NoteRestart()
   std::uint64_t damaged_records_ = 0;                  // of its log
 };

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "master/model/shown_progress.h"
+#include "master/model/silence.h"
 
 namespace tidemark::workflow {
 namespace {
@@ -136,6 +137,17 @@ JobPrediction PredictionOfJob(const FollowedJob& job, const LiveJob& live,
 
 WorkflowPrediction PredictionOf(const estimate::Estimate& estimate) {
   return {.remaining = RangeOf(estimate.end), .known_share = estimate.known_share};
+}
+
+void OpenBySilence(absl::Duration unheard, absl::Duration silence, WorkflowPrediction& prediction) {
+  const auto open = [&](Range& left) {
+    left = model::OpenedBySilence(left, unheard, silence);
+    left.upper = std::min(*left.upper, kLongestShown);
+  };
+  open(prediction.remaining);
+  for (JobPrediction& job : prediction.jobs) {
+    if (job.ends_in) open(*job.ends_in);
+  }
 }
 
 double BusyShare(const WorkflowPrediction& prediction, std::uint32_t slots) {

@@ -61,6 +61,10 @@ std::vector<std::vector<std::size_t>> OwnStages(const estimate::Estimate& estima
 // The whole, without its jobs.
 WorkflowPrediction PredictionOf(const estimate::Estimate& estimate);
 
+// The same, said `unheard` later of a workflow that has been silent for `silence`:
+// model::OpenedBySilence().
+void OpenBySilence(absl::Duration unheard, absl::Duration silence, WorkflowPrediction& prediction);
+
 // Of the slots' time until the end, the part that tasks use. 0..1
 double BusyShare(const WorkflowPrediction& prediction, std::uint32_t slots);
 

@@ -248,7 +248,8 @@ def elapsed_text(snapshot: Snapshot) -> str:
 def silence_text(snapshot: Snapshot) -> Optional[str]:
     if snapshot.final or snapshot.silent_since is None:
         return None
-    return f"no news from the job for {duration_text(snapshot.at - snapshot.silent_since)}"
+    who = "any of its jobs" if snapshot.info.kind == JobKind.WORKFLOW else "the job"
+    return f"no news from {who} for {duration_text(snapshot.at - snapshot.silent_since)}"
 
 
 def straggler_text(snapshot: Snapshot) -> Optional[str]:

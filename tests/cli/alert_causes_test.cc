@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/cli/some_jobs.h"
@@ -266,6 +268,213 @@ TEST(AlertCauses, LooksAtJobsByTheirNames) {
 TEST(AlertCauses, AJobThatIsKnownAndNotTickedSaysNothing) {
   AlertCauses causes({.kinds = kAll});
   EXPECT_THAT(causes.Look({Snapshot{.job_id = "new"}}), IsEmpty());
+}
+
+// A workflow and its job "load", which runs.
+struct WorkflowAndJob {
+  Snapshot workflow = console::Visits();
+  Snapshot job = console::SomeSnapshot();
+
+  WorkflowAndJob() {
+    workflow.job_id = "wf";
+    workflow.estimate.basis = Basis::kThisRun;
+    Child load = {.number = 1, .name = "load", .job_id = "load-1", .state = ChildState::kRunning};
+    load.is_critical = true;
+    const Child report = {.number = 2, .name = "report", .state = ChildState::kPending};
+    workflow.children = {load, report};
+    job.job_id = "load-1";
+    job.info->workflow_id = "wf";
+  }
+  std::vector<Snapshot> After(absl::Duration time) {
+    for (Snapshot* each : {&workflow, &job}) {
+      each->sequence += 1;
+      each->at += time;
+    }
+    return {workflow, job};
+  }
+};
+
+std::vector<std::string> JobsOf(const std::vector<Alert>& alerts) {
+  std::vector<std::string> jobs;
+  for (const Alert& alert : alerts) jobs.push_back(alert.job.job_id);
+  return jobs;
+}
+
+struct LateCase {
+  const char* name;
+  std::optional<int> workflow_due_minutes;
+  double workflow_late;
+  std::optional<int> job_due_minutes;
+  double job_late;
+  std::vector<std::string> told;
+};
+
+class LatenessOfAWorkflow : public ::testing::TestWithParam<LateCase> {};
+
+TEST_P(LatenessOfAWorkflow, IsToldOnceForWhatMakesItLate) {
+  const LateCase& row = GetParam();
+  WorkflowAndJob pair;
+  const auto set_due = [](std::optional<int> minutes, double late, Snapshot& of) {
+    if (!minutes) return;
+    of.deadline = of.at + absl::Minutes(*minutes);
+    of.late_probability = late;
+  };
+  set_due(row.workflow_due_minutes, row.workflow_late, pair.workflow);
+  set_due(row.job_due_minutes, row.job_late, pair.job);
+  for (const bool is_workflow_first : {true, false}) {
+    AlertCauses causes({.kinds = {AlertKind::kLate}});
+    std::vector<std::string> told;
+    for (int look = 0; look < 4; ++look) {
+      std::vector<Snapshot> jobs = pair.After(absl::Seconds(1));
+      if (!is_workflow_first) std::swap(jobs[0], jobs[1]);
+      for (std::string& job : JobsOf(causes.Look(jobs))) told.push_back(std::move(job));
+    }
+    EXPECT_THAT(told, ::testing::UnorderedElementsAreArray(row.told)) << is_workflow_first;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, LatenessOfAWorkflow,
+                         ::testing::ValuesIn(std::vector<LateCase>{
+                             {"NobodyIsLikelyLate", 60, 0.7, 60, 0.7, {}},
+                             {"OnlyTheWorkflowIsDue", 60, 0.9, {}, 0, {"wf"}},
+                             {"OnlyTheJobIsDue", {}, 0, 30, 0.9, {"load-1"}},
+                             {"BothAreDueAtOnce", 60, 0.9, 60, 0.9, {"wf"}},
+                             {"TheJobIsDueLater", 60, 0.9, 90, 0.9, {"wf"}},
+                             {"TheJobAloneMakesTheWorkflowLate", 60, 0.7, 60, 0.9, {"wf"}},
+                             {"TheJobIsDueEarlierAndLate", 60, 0.1, 30, 0.9, {"load-1"}},
+                             {"TheJobIsDueEarlierAndInTime", 60, 0.9, 30, 0.1, {"wf"}},
+                             {"EachMissesADeadlineOfItsOwn", 60, 0.9, 30, 0.9, {"wf", "load-1"}},
+                         }),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+TEST(AlertCauses, ALateWorkflowNamesTheJobThatItWaitsFor) {
+  AlertCauses causes({.kinds = {AlertKind::kLate}});
+  WorkflowAndJob pair;
+  pair.workflow.deadline = pair.job.deadline = pair.job.at + absl::Minutes(9);
+  pair.workflow.late_probability = pair.job.late_probability = 0.9;
+  causes.Look(pair.After(absl::Seconds(1)));
+  const std::vector<Alert> told = causes.Look(pair.After(absl::Seconds(1)));
+  ASSERT_THAT(JobsOf(told), ElementsAre("wf"));
+  EXPECT_THAT(told[0].waits_for, ElementsAre("load"));
+  pair.workflow.is_final = true;  // was cancelled; its job goes on
+  causes.Look(pair.After(absl::Seconds(1)));
+  causes.Look(pair.After(absl::Seconds(1)));
+  EXPECT_THAT(causes.Look(pair.After(absl::Seconds(1))), IsEmpty()) << "the same cause";
+}
+
+TEST(AlertCauses, AJobTellsOfItselfWhereItsWorkflowIsNotLookedAt) {
+  AlertCauses causes({.kinds = kAll, .jobs = {"two-path"}});
+  WorkflowAndJob pair;
+  pair.workflow.deadline = pair.job.deadline = pair.job.at + absl::Minutes(9);
+  pair.workflow.late_probability = pair.job.late_probability = 0.9;
+  causes.Look(pair.After(absl::Seconds(1)));
+  EXPECT_THAT(JobsOf(causes.Look(pair.After(absl::Seconds(1)))), ElementsAre("load-1"));
+  pair.job.is_final = true;
+  pair.job.state = JobState::kFailed;
+  EXPECT_THAT(Kinds(causes.Look(pair.After(absl::Seconds(1)))), ElementsAre(AlertKind::kFailed));
+}
+
+// The job for 4 s, the workflow, of which another job has ended since, for 2 s.
+WorkflowAndJob Silent() {
+  WorkflowAndJob pair;
+  pair.job.silent_since = pair.job.at - absl::Seconds(4);
+  pair.job.coverage->newest_event_at = pair.job.silent_since;
+  pair.workflow.silent_since = pair.workflow.at - absl::Seconds(2);
+  return pair;
+}
+
+const AlertRules kSilentRules = {.kinds = {AlertKind::kSilent}, .silent_for = absl::Minutes(5)};
+
+TEST(AlertCauses, ASilentWorkflowTellsTheSilenceOfItsJobs) {
+  AlertCauses causes(kSilentRules);
+  WorkflowAndJob pair = Silent();
+  EXPECT_THAT(causes.Look(pair.After(absl::Seconds(297))), IsEmpty()) << "the workflow is not yet";
+  const std::vector<Alert> told = causes.Look(pair.After(absl::Seconds(1)));
+  ASSERT_THAT(JobsOf(told), ElementsAre("wf"));
+  EXPECT_THAT(told[0].waits_for, ElementsAre("load"));
+  pair.workflow.silent_since.reset();  // another of its jobs runs
+  EXPECT_THAT(causes.Look(pair.After(absl::Minutes(1))), IsEmpty()) << "the same silence";
+  AlertCauses restarted(kSilentRules, {told[0].id});
+  EXPECT_THAT(restarted.Look(pair.After(absl::Minutes(1))), IsEmpty());
+}
+
+TEST(AlertCauses, ASilenceThatWasToldOfAJobIsNotToldOfItsWorkflow) {
+  AlertCauses causes(kSilentRules);
+  WorkflowAndJob pair = Silent();
+  pair.workflow.silent_since.reset();
+  EXPECT_THAT(JobsOf(causes.Look(pair.After(absl::Minutes(6)))), ElementsAre("load-1"));
+  pair.workflow.silent_since = pair.workflow.at;  // the others have ended
+  EXPECT_THAT(causes.Look(pair.After(absl::Minutes(6))), IsEmpty());
+}
+
+TEST(AlertCauses, TheSilenceOfManyJobsIsOneAlert) {
+  AlertCauses causes(kSilentRules);
+  WorkflowAndJob pair = Silent();
+  Snapshot join = pair.job;
+  join.job_id = "join-1";
+  Child child = pair.workflow.children[0];
+  child.number = 3;
+  child.name = "join";
+  child.job_id = join.job_id;
+  pair.workflow.children.push_back(child);
+  std::vector<Snapshot> jobs = pair.After(absl::Minutes(6));
+  join.at = pair.job.at;
+  jobs.push_back(join);
+  const std::vector<Alert> told = causes.Look(jobs);
+  ASSERT_THAT(JobsOf(told), ElementsAre("wf"));
+  EXPECT_THAT(told[0].waits_for, ElementsAre("load", "join"));
+  EXPECT_EQ(told[0].same_cause.size(), 1U);
+}
+
+TEST(AlertCauses, AWorkflowThatFallsSilentBetweenTwoJobsSaysWhichDoesNotBegin) {
+  WorkflowAndJob pair = Silent();
+  pair.workflow.children[0].state = ChildState::kSucceeded;
+  pair.workflow.children[0].ended_at = pair.workflow.silent_since;
+  pair.workflow.children[1].state = ChildState::kAwaited;
+  pair.After(absl::Minutes(6));
+  AlertCauses causes(kSilentRules);
+  const std::vector<Alert> told = causes.Look({pair.workflow});
+  ASSERT_THAT(JobsOf(told), ElementsAre("wf"));
+  EXPECT_THAT(told[0].waits_for, ElementsAre("report"));
+  AlertCauses restarted(kSilentRules, {told[0].id});
+  pair.workflow.silent_since = pair.workflow.at;  // from which it counts
+  pair.After(absl::Minutes(6));
+  EXPECT_THAT(restarted.Look({pair.workflow}), IsEmpty()) << "the same silence";
+}
+
+TEST(AlertCauses, AJobThatEndsBadlyIsToldOfItsWorkflow) {
+  AlertCauses causes({.kinds = kAll});
+  WorkflowAndJob pair;
+  causes.Look(pair.After(absl::Seconds(1)));
+  pair.job.is_final = true;
+  pair.job.state = JobState::kFailed;
+  EXPECT_THAT(causes.Look(pair.After(absl::Seconds(1))), IsEmpty()) << "it may be tried again";
+  pair.workflow.is_final = true;
+  pair.workflow.state = JobState::kFailed;
+  const std::vector<Alert> told = causes.Look(pair.After(absl::Seconds(1)));
+  EXPECT_THAT(JobsOf(told), ElementsAre("wf"));
+  EXPECT_THAT(Kinds(told), ElementsAre(AlertKind::kFailed));
+}
+
+TEST(AlertCauses, AJobThatOutlivesItsWorkflowTellsOfItself) {
+  AlertCauses causes({.kinds = {AlertKind::kFailed}});
+  WorkflowAndJob pair;
+  causes.Look(pair.After(absl::Seconds(1)));
+  pair.workflow.is_final = true;
+  pair.workflow.state = JobState::kKilled;
+  EXPECT_THAT(JobsOf(causes.Look(pair.After(absl::Seconds(1)))), ElementsAre("wf"));
+  pair.job.is_final = true;
+  pair.job.state = JobState::kFailed;
+  EXPECT_THAT(JobsOf(causes.Look(pair.After(absl::Seconds(1)))), ElementsAre("load-1"));
+}
+
+TEST(AlertCauses, AJobOfAWorkflowThatEndsWellIsToldLikeAnyOther) {
+  AlertCauses causes({.kinds = {AlertKind::kEnded}});
+  WorkflowAndJob pair;
+  causes.Look(pair.After(absl::Seconds(1)));
+  pair.job.is_final = true;
+  pair.job.state = JobState::kSucceeded;
+  EXPECT_THAT(JobsOf(causes.Look(pair.After(absl::Seconds(1)))), ElementsAre("load-1"));
 }
 
 }  // namespace

@@ -64,6 +64,24 @@ TEST(AlertMessages, TheTextSaysWhatTheEndRestsOnUnlessItIsTheRunItself) {
             AlertText(late, kUtc));
 }
 
+TEST(AlertMessages, OfAWorkflowNameTheJobsThatItWaitsFor) {
+  Alert late = Late();
+  late.waits_for = {"load"};
+  EXPECT_THAT(AlertText(late, kUtc), EndsWith("4 min 10 s); it waits for load"));
+  Alert silent = Late();
+  silent.kind = AlertKind::kSilent;
+  silent.job.silent_since = silent.job.at - absl::Minutes(6);
+  silent.waits_for = {"load", "join"};
+  EXPECT_EQ(AlertText(silent, kUtc),
+            "two-path: no news for 6 min; it waits for load and join; due 22:17, 83 % likely late");
+  silent.waits_for = {"a", "b", "c", "d", "e"};
+  EXPECT_THAT(AlertText(silent, kUtc), HasSubstr("; it waits for a, b, c and 2 more; due"));
+  EXPECT_EQ(json::parse(GenericMessage(silent, kUtc))["waits_for"], json(silent.waits_for));
+  const json incident = json::parse(PagerDutyMessage(late, "key", kUtc));
+  EXPECT_EQ(incident["payload"]["custom_details"]["waits_for"], json(late.waits_for));
+  EXPECT_FALSE(json::parse(GenericMessage(Late(), kUtc)).contains("waits_for"));
+}
+
 AlertWording Saying(AlertKind kind, const std::string& text) {
   AlertWording wording = kUtc;
   wording.texts.emplace(kind, *AlertTemplate::Parse(text));

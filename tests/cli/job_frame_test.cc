@@ -203,8 +203,11 @@ TEST(JobFrame, OfAWorkflowHasABarForEachJobAndOneForTheWhole) {
           "* critical path: a delay here delays the workflow"));
 }
 
-TEST(JobFrame, OfAWorkflowLeavesOutTheIntervalOfAJobWhereThereIsNoRoomForIt) {
-  EXPECT_THAT(RenderFrame(Visits(), {.width = 79})[3], EndsWith("  31 %  ~ 1 min left"));
+TEST(JobFrame, OfAWorkflowPutsTheIntervalOfAJobBelowItWhereThereIsNoRoomBeside) {
+  const auto lines = RenderFrame(Visits(), {.width = 79});
+  EXPECT_THAT(lines[3], EndsWith("  31 %  ~ 1 min left"));
+  EXPECT_EQ(lines[4], "          (50 s - 1 min 10 s)");
+  EXPECT_THAT(lines[5], EndsWith("  starts in ~ 1 min"));
 }
 
 TEST(JobFrame, SaysThatAnEndIsAGuess) {
@@ -214,6 +217,29 @@ TEST(JobFrame, SaysThatAnEndIsAGuess) {
   const auto lines = RenderFrame(snapshot, {.width = 120});
   EXPECT_THAT(lines[1], EndsWith("  ~ 3 min 20 s left (2 min 50 s - 4 min 10 s, a guess)"));
   EXPECT_THAT(lines[3], EndsWith("  ~ 1 min left (50 s - 1 min 10 s, a guess)"));
+  EXPECT_THAT(lines[4], EndsWith("  starts in ~ 1 min (a guess)")) << "when that one ends";
+}
+
+TEST(JobFrame, OfAnApplicationThatIsGuessedSoAreItsStagesAndQueries) {
+  Snapshot query = Query();
+  query.estimate.basis = Basis::kGuess;
+  query.groups = {{.group = "sql/3",
+                   .state = JobState::kRunning,
+                   .fraction_done = 0.5,
+                   .started_at = query.started_at,
+                   .ends_in = Range{absl::Seconds(60)}}};
+  const auto lines = RenderFrame(query, {.width = 120});
+  EXPECT_THAT(lines[2], AllOf(HasSubstr("sql/3"), EndsWith("  ~ 1 min left (a guess)")));
+  EXPECT_THAT(lines[3], AllOf(HasSubstr("scan"), EndsWith("  ~ 1 min left (a guess)")));
+}
+
+TEST(JobFrame, OfAJobOfAWorkflowThatMayTakeTenTimesAsLongTheBarSaysNothing) {
+  Snapshot snapshot = Visits();
+  snapshot.children[1].estimate.remaining =
+      Range{absl::Seconds(60), absl::Seconds(6), absl::Minutes(10)};
+  const auto lines = RenderFrame(snapshot, {.width = 100});
+  EXPECT_THAT(lines[3], HasSubstr("[............................]     -  "));
+  EXPECT_THAT(lines[3], EndsWith("  ~ 1 min left (6 s - 10 min)"));
 }
 
 TEST(JobFrame, OfAWorkflowDoesNotShowANumberThatRoundsToNothing) {

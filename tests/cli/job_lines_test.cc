@@ -70,6 +70,13 @@ TEST(JobLines, SayASilenceWhenItBeginsAndWhenItEnds) {
   EXPECT_TRUE(lines.Next(After(6, 0.41)).has_value());
 }
 
+TEST(JobLines, SayThatNoJobOfAWorkflowIsHeardOf) {
+  Snapshot silent = Visits();
+  silent.silent_since = silent.at - absl::Seconds(25);
+  const std::string line = PlainLine(silent, kAscii, false);
+  EXPECT_TRUE(line.ends_with("; no news from any of its jobs for 25 s")) << line;
+}
+
 TEST(JobLines, SayEachPoint) {
   PlainLines lines(kAscii, false);
   lines.Next(After(0, 0.41));

@@ -14,6 +14,7 @@ namespace {
 
 using testing::AllOf;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -246,6 +247,18 @@ TEST(EstimateTable, SaysHowAJobEndedAndThatNothingIsLeft) {
   outcome.snapshot = Succeeded();
   EXPECT_THAT(RenderEstimate(outcome, {.width = 120}),
               ElementsAre("two-path: succeeded; nothing of it is left to estimate"));
+}
+
+TEST(EstimateTable, SaysWhichEndsAreGuesses) {
+  Outcome outcome = {.snapshot = Visits()};
+  outcome.snapshot.children[1].estimate.basis = Basis::kGuess;
+  EXPECT_EQ(RenderEstimate(outcome, {.width = 120})[3],
+            "count    -       1 min  critical path, a guess");
+  outcome.snapshot = Query();
+  outcome.snapshot.estimate.basis = Basis::kGuess;
+  const auto lines = RenderEstimate(outcome, {.width = 120});
+  EXPECT_THAT(lines[6], AllOf(HasSubstr("scan"), EndsWith("a guess")));
+  EXPECT_THAT(lines[2], Not(HasSubstr("a guess"))) << "it is done";
 }
 
 TEST(EstimateTable, SaysWhichJobsOfAWorkflowHaveEnded) {

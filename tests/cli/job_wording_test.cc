@@ -217,6 +217,32 @@ TEST(Stages, OfAJobThatWasCutOffHaveNotFailed) {
   EXPECT_EQ(StageStateText(running, running.stages[1], {}), "failed") << "and may run again";
 }
 
+TEST(Parts, OfAWorkflowBeginByAGuessWhereAJobBeforeThemIsOne) {
+  Snapshot workflow = Visits();
+  Child last = workflow.children[2];
+  last.number = 4;
+  last.after = {3};
+  workflow.children.push_back(last);
+  EXPECT_EQ(PartsOf(workflow, {})[3].detail, "");
+  workflow.children[0].estimate.basis = Basis::kGuess;
+  EXPECT_EQ(PartsOf(workflow, {})[3].detail, "") << "it has ended";
+  workflow.children[1].estimate.basis = Basis::kGuess;
+  EXPECT_EQ(PartsOf(workflow, {})[2].detail, "(a guess)");
+  EXPECT_EQ(PartsOf(workflow, {})[3].detail, "(a guess)");
+  workflow.children[1].after = {4};  // a cycle, which a log may hold
+  EXPECT_EQ(PartsOf(workflow, {})[3].detail, "(a guess)");
+}
+
+TEST(StageState, SaysTheIntervalOrThatItIsAGuess) {
+  Snapshot query = Query();
+  StageProgress& stage = query.stages[4];
+  EXPECT_EQ(StageStateText(query, stage, {}), "~ 1 min left");
+  query.estimate.basis = Basis::kGuess;
+  EXPECT_EQ(StageStateText(query, stage, {}), "~ 1 min left (a guess)");
+  stage.ends_in = Range{absl::Seconds(60), absl::Seconds(50), absl::Seconds(70)};
+  EXPECT_EQ(StageStateText(query, stage, {}), "~ 1 min left (50 s - 1 min 10 s, a guess)");
+}
+
 TEST(Parts, OfAWorkflowThatHasEndedWaitForNoRetry) {
   Snapshot workflow = Visits();
   workflow.children[2].state = ChildState::kRetryable;

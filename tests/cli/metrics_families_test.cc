@@ -90,6 +90,19 @@ TEST(MetricFamilies, ARunningJobHasItsProgressAndItsInterval) {
   EXPECT_EQ(Find(families, "tidemark_job_dropped_events").metric[0].gauge.value, 3);
 }
 
+TEST(MetricFamilies, AWorkflowOfWhichNothingIsHeardIsSilentLikeAJob) {
+  Snapshot workflow = RunningWorkflow("w");
+  workflow.at = absl::FromUnixSeconds(100);
+  workflow.silent_since = absl::FromUnixSeconds(70);
+  const auto families = MetricFamilies({}, {workflow, RunningWorkflow("heard")});
+  const auto& silent = Find(families, "tidemark_workflow_silent_seconds").metric;
+  ASSERT_EQ(silent.size(), 2U);
+  EXPECT_EQ(silent[0].label[0].name, "workflow");
+  EXPECT_EQ(silent[0].label[0].value, "w");
+  EXPECT_EQ(silent[0].gauge.value, 30);
+  EXPECT_EQ(silent[1].gauge.value, 0);
+}
+
 TEST(MetricFamilies, TasksOfAJobAreCountedByState) {
   Snapshot job = Running("etl-7");
   job.counts = {.tasks = 12, .running_tasks = 2, .finished_tasks = 9};

@@ -7,6 +7,7 @@
 #include "cli/console/deadline_wording.h"
 #include "cli/console/job_wording.h"
 #include "proto/wire/message_time.h"
+#include "tests/cli/some_jobs.h"
 
 namespace tidemark::cli {
 namespace {
@@ -51,6 +52,16 @@ TEST(WebWords, AreThoseOfTheConsole) {
   ASSERT_EQ(words.stages_size(), 2);
   EXPECT_EQ(words.stages(0).state(), "done");
   EXPECT_EQ(words.stages(1).name(), console::StageName(snapshot, {.stage = 1}, text));
+}
+
+TEST(WebWords, OfAJobOfAWorkflowSayHowSureItsEndIs) {
+  Snapshot workflow = console::Visits();
+  workflow.children[1].estimate.basis = Basis::kGuess;
+  const web::v1::JobWords words = WebWordsOf(workflow);
+  ASSERT_EQ(words.children_size(), 3);
+  EXPECT_EQ(words.children(0).state(), "done");
+  EXPECT_EQ(words.children(1).state(), "≈ 1 min left (50 s – 1 min 10 s, a guess)");
+  EXPECT_EQ(words.children(2).state(), "starts in ≈ 1 min (a guess)");
 }
 
 // 41 s, of which the interval is 17 s wide: steps of at most a fifth of that, 1 s.

@@ -56,6 +56,20 @@ TEST(Silence, ShorterThanThreeSecondsIsNone) {
   EXPECT_EQ(SilentSeconds(job, 1 + 3.5), 3.5);
 }
 
+TEST(Silence, IsToldFromTheInstantOnFromWhichTheMasterListens) {
+  EXPECT_EQ(model::SilentSince(At(10), absl::InfinitePast(), At(50)), At(10));
+  EXPECT_EQ(model::SilentSince(At(10), At(40), At(50)), At(40));
+  EXPECT_EQ(model::SilentSince(At(10), At(60), At(50)), At(50)) << "never in the future";
+}
+
+TEST(Silence, OpensWhatIsLeftAndLeavesTheMedian) {
+  const Range left = {absl::Seconds(100), absl::Seconds(80), absl::Seconds(150)};
+  EXPECT_EQ(model::OpenedBySilence(left, absl::Seconds(30), absl::Seconds(40)),
+            (Range{absl::Seconds(100), absl::Seconds(50), absl::Seconds(150 + 19 * 40)}));
+  EXPECT_EQ(model::OpenedBySilence({absl::Seconds(100)}, absl::Seconds(200), absl::Seconds(210)),
+            (Range{absl::Seconds(100), absl::ZeroDuration(), absl::Seconds(100 + 19 * 210)}));
+}
+
 TEST(Silence, TakesTenSecondsWhereTheIntervalIsNotKnown) {
   const Job job = Reporting(1, 2);
   EXPECT_EQ(SilentSeconds(job, 2 + 10), 0);

@@ -174,6 +174,7 @@ TEST_F(WorkflowTableTest, AJobThatIsSilentKeepsItsWorkflowStillOverARestart) {
   EXPECT_EQ(silent.children[0].estimate.fraction_done,
             restarted.children[0].estimate.fraction_done);
   EXPECT_THAT(silent.notes, ElementsAre("job a: no news for 1s"));
+  EXPECT_EQ(silent.silent_since, At(120));
   Start(200);
   EXPECT_EQ(Newest("wf").estimate.fraction_done, silent.estimate.fraction_done);
   EXPECT_GT(Newest("wf").children[0].estimate.fraction_done, 0) << "its own bar";

@@ -125,6 +125,10 @@ def test_what_is_not_known_is_said_and_no_zero_stands_for_it():
     assert text.splitlines()[0].endswith("visits: 3/8 tasks, no estimate yet")
     assert text.splitlines()[1].endswith("90 %, 3/8 tasks, past the predicted end")
     assert text.splitlines()[2].endswith("; no news from the job for 1 min")
+    workflow = some_snapshot(
+        silent_since=AT + timedelta(seconds=5), info=JobInfo(kind=tidemark.JobKind.WORKFLOW)
+    )
+    assert "; no news from any of its jobs for 1 min" in drawn([workflow], Stream())
 
 
 def test_plain_lines_come_at_once_when_the_end_has_moved_by_much():

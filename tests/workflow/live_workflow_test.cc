@@ -367,6 +367,8 @@ TEST(LiveWorkflow, StandsStillWhileItsRunningJobsAreSilent) {
     a.silent_since = Second(50);
     Observe(live, a);
     const Snapshot silent = live.Tick(a.at);
+    EXPECT_EQ(silent.silent_since, Second(50));
+    EXPECT_EQ(silent.estimate.remaining, heard.estimate.remaining) << "as its job says it, " << at;
     EXPECT_EQ(silent.estimate.fraction_done, heard.estimate.fraction_done) << at;
     EXPECT_LE(silent.estimate.fraction_done_lower, silent.estimate.fraction_done) << at;
     EXPECT_EQ(silent.children[0].estimate.fraction_done, heard.children[0].estimate.fraction_done)
@@ -375,8 +377,96 @@ TEST(LiveWorkflow, StandsStillWhileItsRunningJobsAreSilent) {
   EXPECT_EQ(live.newest()->state, JobState::kRunning);
   Observe(live, Running("a-1", 0, 601, 10));
   const Snapshot again = live.Tick(Second(601));
+  EXPECT_FALSE(again.silent_since.has_value());
   EXPECT_GT(again.estimate.fraction_done, heard.estimate.fraction_done);
   EXPECT_GT(again.children[0].estimate.fraction_done, heard.children[0].estimate.fraction_done);
+}
+
+TEST(LiveWorkflow, IsNotSilentWhileOneOfItsRunningJobsIsHeardOf) {
+  LiveWorkflow live = WithRuns(Diamond());
+  Snapshot b = Running("b-1", 0, 60, 100);
+  b.silent_since = Second(20);
+  Observe(live, b);
+  Observe(live, Running("c-1", 0, 60, 100));
+  EXPECT_FALSE(live.Tick(Second(60)).silent_since.has_value());
+  Observe(live, Ended("c-1", 0, 62));
+  EXPECT_FALSE(live.Tick(Second(65)).silent_since.has_value()) << "an end is news";
+  EXPECT_EQ(live.Tick(Second(66)).silent_since, Second(62));
+}
+
+TEST(LiveWorkflow, ThatASilentJobIsGivenUpIsNoNews) {
+  Plan plan = Diamond();
+  plan.retry_within = absl::Minutes(10);
+  LiveWorkflow live = WithRuns(plan);
+  Snapshot a = Running("a-1", 0, 60, 100);
+  a.coverage = Coverage{.newest_event_at = Second(50)};
+  a.silent_since = Second(50);
+  Observe(live, a);
+  EXPECT_EQ(live.Tick(Second(60)).silent_since, Second(50));
+  Snapshot given_up = Ended("a-1", 0, 950, JobState::kAbandoned, "no reports for 15m");
+  given_up.coverage = a.coverage;
+  Observe(live, given_up);
+  const Snapshot waiting = live.Tick(Second(951));
+  EXPECT_EQ(waiting.children[0].state, ChildState::kRetryable);
+  EXPECT_EQ(waiting.silent_since, Second(50));
+}
+
+TEST(LiveWorkflow, IsSilentWhenNoneRunsAndTheNextDoesNotBegin) {
+  LiveWorkflow live = WithRuns(Diamond());
+  Observe(live, Ended("a-1", 0, 10));
+  EXPECT_FALSE(live.Tick(Second(20)).silent_since.has_value());
+  EXPECT_EQ(live.Tick(Second(21)).silent_since, Second(10));
+  Observe(live, Running("b-1", 30, 31, 100));
+  EXPECT_FALSE(live.Tick(Second(31)).silent_since.has_value());
+}
+
+TEST(LiveWorkflow, IsSilentWhenItsFirstJobDoesNotBegin) {
+  LiveWorkflow live = WithRuns(Diamond());
+  EXPECT_FALSE(live.Tick(Second(10)).silent_since.has_value());
+  EXPECT_EQ(live.Tick(Second(11)).silent_since, Second(0));
+}
+
+TEST(LiveWorkflow, ARetryThatIsAttachedIsNews) {
+  Plan plan = Diamond();
+  plan.retry_within = absl::Minutes(10);
+  LiveWorkflow live = WithRuns(plan);
+  Observe(live, Ended("a-1", 0, 10, JobState::kFailed, "out of disk"));
+  EXPECT_EQ(live.Tick(Second(30)).silent_since, Second(10));
+  ASSERT_TRUE(live.Attach("a", "a-2").value_or(false));
+  EXPECT_FALSE(live.Tick(Second(35)).silent_since.has_value());
+  EXPECT_EQ(live.Tick(Second(41)).silent_since, Second(30));
+}
+
+TEST(LiveWorkflow, ASilentOneIsEstimatedAsBeforeWithAnIntervalThatOpens) {
+  LiveWorkflow live = WithRuns(Diamond());
+  Observe(live, Ended("a-1", 0, 10));
+  const Snapshot heard = live.Tick(Second(20));
+  const Snapshot silent = live.Tick(Second(100));
+  EXPECT_EQ(silent.estimate.fraction_done, heard.estimate.fraction_done);
+  ASSERT_TRUE(silent.estimate.remaining.has_value());
+  EXPECT_EQ(silent.estimate.remaining->median, heard.estimate.remaining->median);
+  EXPECT_EQ(silent.estimate.remaining->lower, absl::ZeroDuration());
+  EXPECT_EQ(*silent.estimate.remaining->upper - *heard.estimate.remaining->upper,
+            19 * absl::Seconds(90));
+  EXPECT_GT(*silent.children[1].estimate.remaining->upper, absl::Minutes(25));
+  const auto outcome = live.Estimate(Second(100), {});
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_EQ(outcome->snapshot.silent_since, Second(10));
+  EXPECT_GT(*outcome->snapshot.estimate.remaining->upper, absl::Minutes(25));
+  EXPECT_EQ(live.Tick(Second(300)).estimate.remaining->median, heard.estimate.remaining->median);
+}
+
+TEST(LiveWorkflow, ASilenceIsToldFromARestartOnAndOpensByAllOfIt) {
+  LiveWorkflow live = WithRuns(Diamond());
+  live.RestoreFacts(
+      "a", {.state = ChildState::kSucceeded, .started_at = Second(0), .ended_at = Second(10)});
+  live.RestoreTick(7, Second(12), 0.3);
+  live.NoteRestart(Second(1000));
+  const Snapshot silent = live.Tick(Second(1005));
+  EXPECT_EQ(silent.silent_since, Second(1000));
+  EXPECT_EQ(silent.estimate.fraction_done, 0.3);
+  EXPECT_LT(SecondsOf(silent.estimate.remaining), 100) << "not for as long again";
+  EXPECT_GT(*silent.estimate.remaining->upper, 19 * absl::Seconds(995));
 }
 
 TEST(LiveWorkflow, AJobThatFellSilentBeforeIsShownWithItsOwnBar) {
@@ -516,10 +606,12 @@ TEST(LiveWorkflow, AJobThatNeverReportsIsStatedAndThenGivenUp) {
   EXPECT_EQ(snapshot.state, JobState::kRunning);
   EXPECT_THAT(snapshot.notes,
               ElementsAre("job a should have started 2m ago, but a-1 has not reported"));
+  EXPECT_EQ(snapshot.silent_since, Second(0));
   EXPECT_GT(*snapshot.estimate.remaining->upper, absl::Minutes(10));
   snapshot = live.Tick(Second(901));
   EXPECT_EQ(snapshot.state, JobState::kAbandoned);
   EXPECT_EQ(snapshot.message, "no news of any job for 15m1s");
+  EXPECT_FALSE(snapshot.silent_since.has_value());
 }
 
 TEST(LiveWorkflow, ARunningJobThatIsForgottenDoesNotHoldItForEver) {

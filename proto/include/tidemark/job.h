@@ -420,8 +420,8 @@ struct Snapshot {
   std::optional<absl::Time> ended_at;
   Estimate estimate;
   Counts counts;
-  // Reports are due since then; not before the master that makes the snapshot could hear them.
-  // Empty: they come as they should.
+  // Reports, of a workflow those of any job, are due since then; not before the master that makes
+  // the snapshot could hear them. Empty: they come as they should.
   std::optional<absl::Time> silent_since;
   // What a person should know, such as a job that has not reported; one sentence each.
   std::vector<std::string> notes;
