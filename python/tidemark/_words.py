@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Optional
 
 from tidemark.job import (
@@ -262,11 +262,7 @@ def due_text(snapshot: Snapshot) -> Optional[str]:
     """When it is due by the clock on the wall, and how likely it is late."""
     if snapshot.deadline_at is None:
         return None
-    due_at, now = snapshot.deadline_at.astimezone(), snapshot.at.astimezone()
-    if due_at.date() == now.date():
-        due = f"{due_at:%H:%M}"
-    else:
-        due = f"{due_at:%b %d %H:%M}" if due_at.year == now.year else f"{due_at:%Y-%m-%d %H:%M}"
+    due = _clock_text(snapshot.deadline_at.astimezone(), snapshot.at.astimezone())
     late = snapshot.late_probability
     if snapshot.final:
         if late is None or snapshot.ended_at is None:
@@ -279,6 +275,14 @@ def due_text(snapshot: Snapshot) -> Optional[str]:
         return f"due {due}"
     percent = "under 1 %" if late < 0.01 else "over 99 %" if late > 0.99 else f"{100 * late:.0f} %"
     return f"due {due}, {percent} likely late"
+
+
+def _clock_text(at: datetime, now: datetime) -> str:
+    """With its seconds as far away as durations have them, unless it is on the minute."""
+    has_seconds = at.second != 0 and abs(at - now) < _HOUR
+    is_today, is_this_year = at.date() == now.date(), at.year == now.year
+    day = "" if is_today else "%b %d " if is_this_year else "%Y-%m-%d "
+    return at.strftime(day + ("%H:%M:%S" if has_seconds else "%H:%M"))
 
 
 def line_text(snapshot: Snapshot, unicode: bool) -> str:

@@ -94,12 +94,27 @@ def is_in(line, snapshot):
 )
 def test_a_deadline_is_told_as_the_console_tells_it(late, words):
     at = datetime(2026, 1, 5, 12, tzinfo=timezone.utc)
-    due = at + timedelta(minutes=5)
+    due = at + timedelta(minutes=5, seconds=20)
     snapshot = Snapshot(job_id="a", at=at, deadline_at=due, late_probability=late)
-    assert _words.due_text(snapshot) == words.format(f"{due.astimezone():%H:%M}")
+    assert _words.due_text(snapshot) == words.format(f"{due.astimezone():%H:%M:%S}")
     past = dataclasses.replace(snapshot, at=due)
-    assert _words.due_text(past) == f"was due {due.astimezone():%H:%M}"
+    assert _words.due_text(past) == f"was due {due.astimezone():%H:%M:%S}"
     assert _words.due_text(Snapshot(job_id="a", at=at)) is None
+
+
+@pytest.mark.parametrize(
+    ("away", "clock"),
+    [
+        (timedelta(minutes=59, seconds=59), "%H:%M:%S"),
+        (timedelta(minutes=59, milliseconds=500), "%H:%M"),  # on the minute
+        (timedelta(minutes=60, seconds=20), "%H:%M"),
+    ],
+)
+def test_a_deadline_has_seconds_as_far_away_as_durations_have_them(away, clock):
+    at = datetime(2026, 1, 5, 12, tzinfo=timezone.utc)
+    due = at + away
+    snapshot = Snapshot(job_id="a", at=at, deadline_at=due)
+    assert _words.due_text(snapshot) == f"due {due.astimezone():{clock}}"
 
 
 def test_an_ended_job_was_late_or_in_time():
