@@ -97,8 +97,7 @@ std::string CauseText(const Alert& alert, const console::TextOptions& options) {
       break;
     case AlertKind::kEnded:
     case AlertKind::kFailed: {
-      text =
-          fmt::format("{} after {}", console::StateName(job), console::ElapsedText(job.elapsed()));
+      text = fmt::format("{} after {}", console::StateName(job), console::ElapsedText(job));
       if (!due.empty()) text += ", " + due;
       if (!job.message.empty()) text += ": " + console::Printable(job.message, true);
       break;
@@ -157,7 +156,7 @@ std::string ValueOf(AlertField field, const Alert& alert, const console::TextOpt
     case AlertField::kProbability:
       return job.late_probability ? console::LikelihoodText(*job.late_probability) : "unknown";
     case AlertField::kElapsed:
-      return console::ElapsedText(job.elapsed());
+      return console::ElapsedText(job);
     case AlertField::kMessage:
       return printable(job.message);
   }
@@ -188,6 +187,7 @@ std::string GenericMessage(const Alert& alert, const AlertWording& wording) {
   json["state"] = console::StateName(job);
   if (job.info && !job.info->user.empty()) json["user"] = Cut(job.info->user);
   if (job.info && !job.info->queue.empty()) json["queue"] = Cut(job.info->queue);
+  if (job.ended_at) json["ended_at"] = Instant(*job.ended_at);
   AddEstimate(job, json);
   if (!job.message.empty()) json["message"] = Cut(job.message);
   return Dump(json);

@@ -106,7 +106,7 @@ std::vector<std::string> RenderJobTable(const std::vector<Snapshot>& jobs,
   };
   for (const Snapshot& job : jobs) {
     Row row = {Printable(job.job_id, options.text.unicode), StateName(job),
-               PercentText(job, job.estimate), DurationText(job.elapsed()),
+               PercentText(job, job.estimate), ElapsedText(job),
                job.is_final ? "" : CurrentStep(job)};
     if (options.is_wide) {
       const JobInfo info = job.info.value_or(JobInfo());

@@ -427,6 +427,10 @@ std::string StateName(const Snapshot& snapshot) {
   return snapshot.is_final ? "ended" : "running";
 }
 
+std::string ElapsedText(const Snapshot& snapshot) {
+  return snapshot.is_final ? ElapsedText(snapshot.elapsed()) : DurationText(snapshot.elapsed());
+}
+
 Style StateStyle(const Snapshot& snapshot) {
   if (!snapshot.is_final) return Style::kBar;
   return HasSucceeded(snapshot) ? Style::kGood : Style::kBad;

@@ -20,6 +20,9 @@ std::string JobTitle(const Snapshot& snapshot, const TextOptions& options);
 std::string StateName(const Snapshot& snapshot);
 Style StateStyle(const Snapshot& snapshot);
 
+// How long it has run, "41 s"; of a job that has ended to the tenth of a second below ten.
+std::string ElapsedText(const Snapshot& snapshot);
+
 // `fraction_done` as it may be shown: 0 if it is not a number, within 0..1, and 1 only for what has
 // succeeded. Percent are cut, not rounded.
 double ShownFraction(double fraction_done, bool has_succeeded);

@@ -39,6 +39,9 @@ std::size_t BytesOf(const MapProfile& profile) {
   return bytes;
 }
 
+// What is learnt of a clock beyond this is that it was set, not that a message was slow. Taste.
+constexpr absl::Duration kSlowMessage = absl::Seconds(5);
+
 std::size_t BytesOf(const FinishedGroups& groups, const ReduceWork& work) {
   // A key that has finished is in a hash set and in a list.
   constexpr std::size_t kFinishedBytes = 2 * sizeof(KeyHash) + sizeof(FinishedKey);
@@ -88,6 +91,7 @@ class Folder {
  private:
   SourceState& source() { return state_.sources.find(event_.source_id)->second; }
   absl::Time ToMasterClock(std::optional<absl::Time> at) const;
+  void CorrectStart();
   void Grow(std::size_t count, Stage& stage);
   absl::StatusOr<Stage*> FindStage(const AttemptId& id, StageKind kind = StageKind::kUnknown);
   Task& MakeTask(std::uint32_t index, Stage& stage);
@@ -192,6 +196,7 @@ absl::Status Folder::operator()(const JobOpened& opened) {
     state_.opened->stages.clear();
     state_.memory_bytes += model::BytesOf(opened.parameters);
     state_.run_uid = event_.run_uid;
+    state_.opened_by = event_.source_id;
     state_.started_at = ToMasterClock(opened.submitted_at);
   } else {
     JobOpened& known = *state_.opened;
@@ -396,7 +401,19 @@ absl::Status Folder::operator()(const UnknownEvent&) {
   return absl::OkStatus();
 }
 
+// The message that opens a job is a slow one, since it waits for a connection; by its end the
+// clock of its source is known better. A run without a name is known by its start, which stays.
+void Folder::CorrectStart() {
+  const std::optional<absl::Time> submitted_at = state_.opened->submitted_at;
+  if (!submitted_at || state_.run_uid.empty() || event_.source_id != state_.opened_by) return;
+  const absl::Time start = ToMasterClock(submitted_at);
+  if (state_.started_at - start <= kSlowMessage) {
+    state_.started_at = std::min(state_.started_at, start);
+  }
+}
+
 absl::Status Folder::operator()(const JobClosed& closed) {
+  CorrectStart();
   state_.closed = closed;
   state_.closed_at = ToMasterClock(closed.at);
   return absl::OkStatus();

@@ -172,10 +172,12 @@ LiveWorkflow::End LiveWorkflow::EndAt(absl::Time now) {
   End end;
   bool all_succeeded = true;
   bool any_succeeded = false;
+  absl::Time last_end = submitted_at_;
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     FollowedJob& job = jobs_[i];
     const bool succeeded = job.facts.state == ChildState::kSucceeded;
     any_succeeded = any_succeeded || succeeded;
+    if (succeeded) last_end = std::max(last_end, job.facts.ended_at.value_or(now));
     all_succeeded = all_succeeded && (succeeded || job.facts.state == ChildState::kCancelled);
     if (job.facts.state == ChildState::kRetryable &&
         now - std::max(job.facts.ended_at.value_or(now), listening_since_) > plan_.retry_within) {
@@ -194,7 +196,7 @@ LiveWorkflow::End LiveWorkflow::EndAt(absl::Time now) {
                                job.facts.message.empty() ? "" : ": ", job.facts.message);
   }
   if (end.state != JobState::kRunning) return end;
-  if (all_succeeded && any_succeeded) return {JobState::kSucceeded, ""};
+  if (all_succeeded && any_succeeded) return {JobState::kSucceeded, "", std::min(last_end, now)};
   if (all_succeeded) return {JobState::kKilled, "all of its jobs were cancelled"};
   const absl::Duration silence = now - std::max(active_at_, listening_since_);
   if (silence <= options_.abandon_after) return end;
@@ -299,7 +301,7 @@ const Snapshot& LiveWorkflow::Tick(absl::Time now, absl::StatusOr<estimate::Esti
     snapshot.state = end.state;
     snapshot.is_final = true;
     snapshot.message = end.message;
-    snapshot.ended_at = std::max(now, *snapshot.started_at);
+    snapshot.ended_at = std::max(end.at.value_or(now), *snapshot.started_at);
     shown.state = EstimateState::kFinal;
     shown.basis = Basis::kDone;
     shown.fraction_done = end.state == JobState::kSucceeded ? 1 : 0;

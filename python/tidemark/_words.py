@@ -242,7 +242,15 @@ def _stages_text(snapshot: Snapshot, expected: int) -> str:
 
 
 def elapsed_text(snapshot: Snapshot) -> str:
-    return duration_text(snapshot.elapsed or _ZERO)
+    elapsed = snapshot.elapsed or _ZERO
+    return _ended_text(elapsed) if snapshot.final else duration_text(elapsed)
+
+
+def _ended_text(duration: timedelta) -> str:
+    """What is over is told to the tenth of a second below ten."""
+    if duration >= 10 * _SECOND:
+        return duration_text(duration)
+    return f"{max(duration, _ZERO) / _SECOND:.1f} s"
 
 
 def silence_text(snapshot: Snapshot) -> Optional[str]:
@@ -267,7 +275,7 @@ def due_text(snapshot: Snapshot) -> Optional[str]:
     if snapshot.final:
         if late is None or snapshot.ended_at is None:
             return f"due {due}"
-        by = duration_text(snapshot.ended_at - snapshot.deadline_at)
+        by = _ended_text(snapshot.ended_at - snapshot.deadline_at)
         return f"{by} late (due {due})" if late >= 0.5 else f"in time (due {due})"
     if snapshot.at >= snapshot.deadline_at:
         return f"was due {due}"

@@ -145,6 +145,15 @@ TEST(AlertMessages, GenericHasTheFacts) {
   EXPECT_EQ(message["late_probability"], 0.83);
 }
 
+TEST(AlertMessages, SayWhenAndAfterWhatAJobEndedAsItsResultDoes) {
+  Alert ended = Failed();
+  ended.job.ended_at = ended.job.at - absl::Milliseconds(200);
+  ended.job.started_at = *ended.job.ended_at - absl::Milliseconds(9740);
+  EXPECT_THAT(AlertText(ended, kUtc), StartsWith("two-path: failed after 9.7 s,"));
+  EXPECT_EQ(json::parse(GenericMessage(ended, kUtc))["ended_at"], "2023-11-14T22:14:31.800Z");
+  EXPECT_FALSE(json::parse(GenericMessage(Late(), kUtc)).contains("ended_at"));
+}
+
 TEST(AlertMessages, GenericSaysHowSureAFractionIs) {
   Alert late = Late();
   late.job.estimate.fraction_done_lower = 0.04;

@@ -8,12 +8,18 @@
 #include <utility>
 #include <vector>
 
+#include "cli/console/job_frame.h"
+#include "cli/console/job_lines.h"
+#include "cli/console/job_summary.h"
+#include "cli/console/job_table.h"
 #include "tests/cli/some_jobs.h"
 
 namespace tidemark::console {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 TEST(JobPercent, IsCutNotRounded) {
@@ -34,6 +40,20 @@ TEST(JobPercent, HoldsHostileValues) {
   EXPECT_EQ(ShownPercent(std::nan(""), false), 0);
   EXPECT_EQ(ShownPercent(-3, false), 0);
   EXPECT_EQ(ShownPercent(1e300, false), 99);
+}
+
+TEST(JobWording, SaysOneDurationOfAnEndedJobEverywhere) {
+  Snapshot ended = Ended(JobState::kSucceeded);
+  ended.started_at = *ended.ended_at - absl::Milliseconds(9740);
+  ended.at += absl::Milliseconds(300);
+  EXPECT_EQ(ElapsedText(ended), "9.7 s");
+  EXPECT_THAT(RenderJobTable({ended}, {.width = 100}), Contains(HasSubstr(" 9.7 s ")));
+  EXPECT_THAT(RenderSummary(ended, 100, {}, "", false), Contains(HasSubstr("after 9.7 s")));
+  EXPECT_THAT(RenderFrame(ended, {.width = 100}), Contains(HasSubstr("9.7 s")));
+  EXPECT_THAT(PlainLine(ended, {}, false), HasSubstr("[9.7 s]"));
+  Snapshot running = SomeSnapshot();
+  running.started_at = running.at - absl::Milliseconds(9740);
+  EXPECT_EQ(ElapsedText(running), "9 s") << "tenths would only flicker";
 }
 
 TEST(JobWording, NamesATaskByItsStage) {

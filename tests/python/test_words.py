@@ -47,6 +47,18 @@ def test_ranges_are_rounded_to_what_is_known(median, lower, upper, text):
     assert _words.range_text(known.lower, known.upper, unicode=False) == text
 
 
+def test_an_ended_job_lasted_as_long_as_the_console_says():
+    at = datetime(2026, 1, 5, 12, tzinfo=timezone.utc)
+    began = at - timedelta(seconds=9.74)
+    ended = Snapshot(
+        job_id="a", at=at + timedelta(seconds=0.2), started_at=began, ended_at=at, final=True
+    )
+    assert _words.elapsed_text(ended) == "9.7 s"
+    assert _words.elapsed_text(Snapshot(job_id="a", at=at, started_at=began)) == "9 s"
+    longer = dataclasses.replace(ended, ended_at=at + timedelta(seconds=0.26))
+    assert _words.elapsed_text(longer) == "10 s"
+
+
 def test_what_nothing_backs_is_a_guess():
     left = Range(*(timedelta(seconds=seconds) for seconds in (198, 171, 249)))
     estimate = Estimate(state=EstimateState.VALID, remaining=left, basis=Basis.GUESS)

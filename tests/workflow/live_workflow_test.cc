@@ -401,6 +401,22 @@ TEST(LiveWorkflow, SaysSinceWhenARunningJobHasBeenSilent) {
   EXPECT_THAT(live.Tick(Second(182)).notes, IsEmpty());
 }
 
+TEST(LiveWorkflow, EndsWhenItsLastJobDidNotWhenThatWasSeen) {
+  LiveWorkflow live = WithRuns(Diamond());
+  for (const char* id : {"a-1", "b-1", "c-1"}) Observe(live, Ended(id, 0, 10));
+  Snapshot last = Running("d-1", 11, 12, 5);
+  Observe(live, last);
+  EXPECT_FALSE(live.Tick(Second(12)).is_final);
+  last = Ended("d-1", 10, 20);  // its start has become better known
+  last.sequence = 3;
+  last.at = Second(20.2);
+  Observe(live, last);
+  const Snapshot final = live.Tick(Second(20.4));
+  EXPECT_EQ(final.ended_at, Second(20));
+  EXPECT_EQ(final.children[3].started_at, Second(10));
+  EXPECT_EQ(final.children[3].ended_at, Second(20));
+}
+
 TEST(LiveWorkflow, EndsOnceWhenAllJobsHaveSucceeded) {
   LiveWorkflow live = WithRuns(Diamond());
   for (const char* id : {"a-1", "b-1", "c-1"}) Observe(live, Ended(id, 0, 10));
