@@ -91,6 +91,7 @@ RemainingWords WarmingUpWords(const Snapshot& snapshot, const Estimate& estimate
 RemainingWords KnownWords(const KnownRemaining& known, const TextOptions& options) {
   if (known.remaining <= absl::ZeroDuration()) {
     const bool is_exact = !known.has_range || known.upper <= absl::ZeroDuration();
+    if (known.upper > text::kLongestSaid) return {.about = "remaining time unknown"};
     return {.about = is_exact ? "about to end"
                               : fmt::format("less than {} left", DurationText(known.upper))};
   }
@@ -485,6 +486,7 @@ std::string IndicatorName(const Estimate& estimate, const TextOptions& options) 
 }
 
 std::string AboutText(absl::Duration duration, const TextOptions& options) {
+  if (duration > text::kLongestSaid) return DurationText(duration);
   return fmt::format("{} {}", options.unicode ? "≈" : "~", DurationText(duration));
 }
 

@@ -39,7 +39,7 @@ std::string PercentText(const Snapshot& snapshot, const Estimate& estimate);
 // The name of the indicator that made an estimate.
 std::string IndicatorName(const Estimate& estimate, const TextOptions& options);
 
-// "~ 41 s".
+// "~ 41 s"; "over 999 d".
 std::string AboutText(absl::Duration duration, const TextOptions& options);
 
 // When something will end, in two parts that can be put apart, such as "~ 41 s left" and "(35-52

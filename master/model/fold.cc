@@ -11,6 +11,7 @@
 #include "master/model/reduce_fold.h"
 #include "master/model/saturating.h"
 #include "master/model/silence.h"
+#include "text/duration_text.h"
 #include "tidemark/limit.h"
 
 namespace tidemark::model {
@@ -717,12 +718,10 @@ std::string WhyToWait(const Event& event, const JobRecord& state, absl::Time giv
     return "is still running; wait until it has ended";
   }
   const absl::Duration left = std::max(given_up_at - event.arrived_at, absl::ZeroDuration());
-  const absl::Duration second = absl::Seconds(1);
   return fmt::format(
       "has not ended, but nothing was heard of it for {}; unless it reports, it is given up in {}; "
       "wait until then",
-      absl::FormatDuration(absl::Floor(silence, second)),
-      absl::FormatDuration(absl::Ceil(left, second)));
+      text::DurationText(silence), text::DurationText(absl::Ceil(left, absl::Seconds(1))));
 }
 
 }  // namespace

@@ -39,6 +39,7 @@
 #include "master/service/workflow_table.h"
 #include "master/store/job_history.h"
 #include "proto/wire/encode_event.h"
+#include "text/duration_text.h"
 #include "transport/listen_address.h"
 
 namespace tidemark {
@@ -526,7 +527,7 @@ absl::StatusOr<Snapshot> Master::Impl::WaitUntilFinal(const std::string& job_id,
     const absl::Duration left = deadline - clock_.Now();
     if (left <= absl::ZeroDuration()) {
       return absl::DeadlineExceededError(
-          fmt::format("job {} did not end within {}", job_id, absl::FormatDuration(timeout)));
+          fmt::format("job {} did not end within {}", job_id, text::ElapsedText(timeout)));
     }
     changed_.wait_for(lock, absl::ToChronoNanoseconds(std::min(left, absl::Hours(1))),
                       [&] { return stopping_ || ticks_ != seen; });

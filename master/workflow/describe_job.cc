@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "text/duration_text.h"
 #include "tidemark/event.h"
 
 namespace tidemark::workflow {
@@ -121,13 +122,11 @@ void DescribeJob(const FollowedJob& job, const PlannedJob& planned,
 
 std::string NoteOnJob(const FollowedJob& job, const std::string& name, absl::Time now) {
   if (job.is_running() && job.is_silent()) {
-    const absl::Duration silence =
-        absl::Floor(job.newest->at - *job.newest->silent_since, absl::Seconds(1));
-    return absl::StrCat("job ", name, ": no news for ", absl::FormatDuration(silence));
+    return absl::StrCat("job ", name, ": no news for ",
+                        text::DurationText(job.newest->at - *job.newest->silent_since));
   }
   if (!job.awaited_since || now - *job.awaited_since < kMissedAfter) return "";
-  const std::string since =
-      absl::FormatDuration(absl::Trunc(now - *job.awaited_since, absl::Seconds(1)));
+  const std::string since = text::DurationText(now - *job.awaited_since);
   if (job.facts.state == ChildState::kRetryable) {
     return absl::StrCat("job ", name, " failed ", since,
                         " ago and no retry is attached: ", job.facts.message);

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "master/workflow/check_workflow.h"
 #include "master/workflow/describe_job.h"
+#include "text/duration_text.h"
 
 namespace tidemark::workflow {
 namespace {
@@ -201,8 +202,7 @@ LiveWorkflow::End LiveWorkflow::EndAt(absl::Time now) {
   const absl::Duration silence = now - std::max(active_at_, listening_since_);
   if (silence <= options_.abandon_after) return end;
   return {JobState::kAbandoned,
-          absl::StrCat("no news of any job for ",
-                       absl::FormatDuration(absl::Trunc(silence, absl::Seconds(1))))};
+          absl::StrCat("no news of any job for ", text::DurationText(silence))};
 }
 
 bool LiveWorkflow::IsSilent() const {

@@ -90,7 +90,7 @@ def round_to_known(found: Range) -> Known:
 
 
 def _sane(duration: timedelta) -> timedelta:
-    return min(max(duration, _ZERO), _LONGEST + _SECOND)
+    return min(max(duration, _ZERO), _LONGEST + _DAY)
 
 
 def _rounding_step(precision: timedelta) -> timedelta:
@@ -103,6 +103,8 @@ def _nearest(duration: timedelta, step: timedelta) -> timedelta:
 
 def range_text(lower: timedelta, upper: timedelta, unicode: bool) -> str:
     dash = "–" if unicode else "-"
+    if lower > _LONGEST:
+        return duration_text(lower)
     if upper > _LONGEST:
         return f"{duration_text(lower)} or more"
     if duration_text(lower) == duration_text(upper):
@@ -142,9 +144,12 @@ def remaining_text(snapshot: Snapshot, unicode: bool) -> str:
     known = round_to_known(estimate.remaining)
     if known.remaining <= _ZERO:
         is_exact = not known.has_range or known.upper <= _ZERO
+        if known.upper > _LONGEST:
+            return "remaining time unknown"
         soon = "about to end" if is_exact else f"less than {duration_text(known.upper)} left"
         return _with_details(soon, _guess(estimate))
-    text = f"{'≈' if unicode else '~'} {duration_text(known.remaining)} left"
+    about = "" if known.remaining > _LONGEST else "≈ " if unicode else "~ "
+    text = f"{about}{duration_text(known.remaining)} left"
     details = [range_text(known.lower, known.upper, unicode)] if known.has_range else []
     return _with_details(text, details + _guess(estimate))
 

@@ -56,6 +56,18 @@ TEST(JobWording, SaysOneDurationOfAnEndedJobEverywhere) {
   EXPECT_EQ(ElapsedText(running), "9 s") << "tenths would only flicker";
 }
 
+TEST(JobWording, SaysNoMoreOfWhatIsTooLongThanThatItIs) {
+  Snapshot snapshot = SomeSnapshot();
+  const absl::Duration long_time = absl::Hours(24 * 5000);
+  const auto left = [&](absl::Duration median, absl::Duration lower) {
+    snapshot.estimate.remaining = Range{median, lower, absl::InfiniteDuration()};
+    return DescribeRemaining(snapshot, snapshot.estimate, {}).text();
+  };
+  EXPECT_EQ(left(long_time, absl::Seconds(35)), "over 999 d left (30 s or more)");
+  EXPECT_EQ(left(long_time, long_time), "over 999 d left (over 999 d)");
+  EXPECT_EQ(left(absl::ZeroDuration(), absl::ZeroDuration()), "remaining time unknown");
+}
+
 TEST(JobWording, NamesATaskByItsStage) {
   Snapshot snapshot = SomeSnapshot();
   snapshot.named_tasks[0].reason.clear();

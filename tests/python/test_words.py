@@ -59,6 +59,16 @@ def test_an_ended_job_lasted_as_long_as_the_console_says():
     assert _words.elapsed_text(longer) == "10 s"
 
 
+def test_of_what_is_too_long_to_be_said_only_that_is_said():
+    left = Range(*(timedelta(days=days) for days in (5000, 4000, 6000)))
+    estimate = Estimate(state=EstimateState.VALID, remaining=left, basis=Basis.THIS_RUN)
+    snapshot = Snapshot(job_id="a", at=datetime(2026, 1, 5, tzinfo=timezone.utc), estimate=estimate)
+    assert _words.remaining_text(snapshot, unicode=False) == "over 999 d left (over 999 d)"
+    soon = dataclasses.replace(estimate, remaining=Range(timedelta(), timedelta(), left.upper))
+    snapshot = dataclasses.replace(snapshot, estimate=soon)
+    assert _words.remaining_text(snapshot, unicode=False) == "remaining time unknown"
+
+
 def test_what_nothing_backs_is_a_guess():
     left = Range(*(timedelta(seconds=seconds) for seconds in (198, 171, 249)))
     estimate = Estimate(state=EstimateState.VALID, remaining=left, basis=Basis.GUESS)

@@ -396,7 +396,7 @@ TEST(LiveWorkflow, SaysSinceWhenARunningJobHasBeenSilent) {
   a.at = Second(181.6);
   a.silent_since = Second(50);
   Observe(live, a);
-  EXPECT_THAT(live.Tick(a.at).notes, ElementsAre("job a: no news for 2m11s"));
+  EXPECT_THAT(live.Tick(a.at).notes, ElementsAre("job a: no news for 2 min 11 s"));
   Observe(live, Running("a-1", 0, 182, 10));
   EXPECT_THAT(live.Tick(Second(182)).notes, IsEmpty());
 }
@@ -474,7 +474,7 @@ TEST(LiveWorkflow, AFailedJobMayBeRetriedUnderAnotherId) {
   EXPECT_EQ(snapshot.state, JobState::kRunning);
   EXPECT_EQ(snapshot.children[0].state, ChildState::kRetryable);
   EXPECT_EQ(snapshot.children[0].message, "out of disk");
-  EXPECT_THAT(snapshot.notes, ElementsAre(HasSubstr("job a failed 40s ago")));
+  EXPECT_THAT(snapshot.notes, ElementsAre(HasSubstr("job a failed 40 s ago")));
   ASSERT_TRUE(live.Attach("a", "a-2").value_or(false));
   EXPECT_THAT(live.wanted_jobs(), ElementsAre("a-2", "b-1", "c-1", "d-1"));
   Observe(live, Running("a-2", 50, 55, 30));
@@ -531,11 +531,11 @@ TEST(LiveWorkflow, AJobThatNeverReportsIsStatedAndThenGivenUp) {
   Snapshot snapshot = live.Tick(Second(120));
   EXPECT_EQ(snapshot.state, JobState::kRunning);
   EXPECT_THAT(snapshot.notes,
-              ElementsAre("job a should have started 2m ago, but a-1 has not reported"));
+              ElementsAre("job a should have started 2 min ago, but a-1 has not reported"));
   EXPECT_GT(*snapshot.estimate.remaining->upper, absl::Minutes(10));
   snapshot = live.Tick(Second(901));
   EXPECT_EQ(snapshot.state, JobState::kAbandoned);
-  EXPECT_EQ(snapshot.message, "no news of any job for 15m1s");
+  EXPECT_EQ(snapshot.message, "no news of any job for 15 min 01 s");
 }
 
 TEST(LiveWorkflow, ARunningJobThatIsForgottenDoesNotHoldItForEver) {
