@@ -470,8 +470,9 @@ std::string PercentText(const Snapshot& snapshot, const Estimate& estimate) {
                        ShownPercent(estimate.fraction_done_upper, false));
   }
   const int percent = ShownPercent(estimate.fraction_done, HasSucceeded(snapshot));
-  const bool has_said_nothing =
-      estimate.state == EstimateState::kWarmingUp || estimate.state == EstimateState::kUnknown;
+  const bool has_said_nothing = estimate.state == EstimateState::kWarmingUp ||
+                                estimate.state == EstimateState::kUnknown ||
+                                (snapshot.is_final && !(estimate.fraction_done > 0));
   if (has_said_nothing && percent == 0) return "-";
   return fmt::format("{} %", percent);
 }

@@ -32,8 +32,8 @@ int ShownPercent(double fraction_done, bool has_succeeded);
 // of the whole away from what is shown, as of an application that is not known and may go on.
 bool IsPercentTold(const Snapshot& snapshot, const Estimate& estimate);
 bool HasInterval(const Estimate& estimate);
-// "41 %"; the range, "9-91 %", where that would say nothing; "-" where there is none, and while the
-// indicator warms up and has never said any.
+// "41 %"; the range, "9-91 %", where that would say nothing; "-" where there is none, and where the
+// indicator has never said any: while it warms up, and of a job that has ended before it did.
 std::string PercentText(const Snapshot& snapshot, const Estimate& estimate);
 
 // The name of the indicator that made an estimate.

@@ -393,14 +393,17 @@ absl::Status Master::Impl::Recover() {
   };
   note(*recovery);
   if (recovery->restored > 0) {
-    Notice(fmt::format("recovered {} jobs from {} in {:.3f} s: {} records read", recovery->restored,
-                       options_.data_dir, absl::ToDoubleSeconds(took), recovery->records));
+    log_.Info("jobs recovered", "",
+              {{"jobs", fmt::to_string(recovery->restored)},
+               {"records", fmt::to_string(recovery->records)},
+               {"seconds", fmt::format("{:.3f}", absl::ToDoubleSeconds(took))},
+               {"data_dir", options_.data_dir}});
   }
   const auto workflows = workflows_.Recover(begin);
   if (!workflows.ok()) return workflows.status();
   note(*workflows);
   if (workflows->restored > 0) {
-    Notice(fmt::format("recovered {} workflows from {}", workflows->restored, options_.data_dir));
+    log_.Info("workflows recovered", "", {{"workflows", fmt::to_string(workflows->restored)}});
   }
   return absl::OkStatus();
 }

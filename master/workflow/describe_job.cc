@@ -79,9 +79,12 @@ void AddExpectedStages(const JobPrediction& prediction, std::uint32_t child, Sna
 
 Estimate EstimateOf(const FollowedJob& job, const PlannedJob& planned,
                     const JobPrediction& prediction, absl::Time at) {
+  // One that has failed keeps what it had reached, though nothing is predicted of it.
+  const bool has_ended = job.newest != nullptr && job.newest->is_final;
+  const double reached = has_ended ? job.newest->estimate.fraction_done : 0;
   const double fraction = job.facts.state == ChildState::kSucceeded
                               ? 1
-                              : std::max(job.own_bar, prediction.fraction_done);
+                              : std::max({job.own_bar, prediction.fraction_done, reached});
   Estimate estimate = {.fraction_done = fraction,
                        .fraction_done_lower = fraction,
                        .fraction_done_upper = fraction,

@@ -210,7 +210,9 @@ def percent_text(snapshot: Snapshot) -> str:
         lower, upper = estimate.fraction_done_lower, estimate.fraction_done_upper
         return f"{_percent(min(lower, 0.999))}-{_percent(min(upper, 0.999))} %"
     percent = _percent(shown_fraction(snapshot))
-    says_nothing = estimate.state in (EstimateState.WARMING_UP, EstimateState.UNKNOWN)
+    says_nothing = estimate.state in (EstimateState.WARMING_UP, EstimateState.UNKNOWN) or (
+        snapshot.final and estimate.fraction_done <= 0
+    )
     return "-" if says_nothing and percent == 0 else f"{percent} %"
 
 

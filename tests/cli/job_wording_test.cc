@@ -21,6 +21,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 TEST(JobPercent, IsCutNotRounded) {
   EXPECT_EQ(ShownPercent(0, false), 0);
@@ -66,6 +67,16 @@ TEST(JobWording, SaysNoMoreOfWhatIsTooLongThanThatItIs) {
   EXPECT_EQ(left(long_time, absl::Seconds(35)), "over 999 d left (30 s or more)");
   EXPECT_EQ(left(long_time, long_time), "over 999 d left (over 999 d)");
   EXPECT_EQ(left(absl::ZeroDuration(), absl::ZeroDuration()), "remaining time unknown");
+}
+
+TEST(Percentage, OfAJobThatHasFailedIsWhatItHadReached) {
+  Snapshot failed = Ended(JobState::kFailed);
+  EXPECT_EQ(PercentText(failed, failed.estimate), "41 %");
+  failed.estimate.fraction_done = 0;
+  EXPECT_EQ(PercentText(failed, failed.estimate), "-") << "it ended before anything was known";
+  EXPECT_THAT(PlainLine(failed, {}, false), Not(HasSubstr("0 %")));
+  failed.estimate.fraction_done = 0.004;
+  EXPECT_EQ(PercentText(failed, failed.estimate), "0 %");
 }
 
 TEST(JobWording, NamesATaskByItsStage) {

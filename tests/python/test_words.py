@@ -7,7 +7,7 @@ import pytest
 from google.protobuf import json_format
 
 from conftest import ROOT, run
-from tidemark import Basis, Estimate, EstimateState, Range, Snapshot, _wire, _words
+from tidemark import Basis, Estimate, EstimateState, JobState, Range, Snapshot, _wire, _words
 from tidemark._reading import read_snapshot
 
 
@@ -45,6 +45,17 @@ def test_ranges_are_rounded_to_what_is_known(median, lower, upper, text):
         Range(*(timedelta(seconds=seconds) for seconds in (median, lower, upper)))
     )
     assert _words.range_text(known.lower, known.upper, unicode=False) == text
+
+
+def test_a_failed_job_keeps_what_it_had_reached():
+    at = datetime(2026, 1, 5, tzinfo=timezone.utc)
+    estimate = Estimate(state=EstimateState.FINAL, fraction_done=0.41)
+    failed = Snapshot(
+        job_id="a", at=at, state=JobState.FAILED, final=True, ended_at=at, estimate=estimate
+    )
+    assert _words.percent_text(failed) == "41 %"
+    unknown = dataclasses.replace(failed, estimate=dataclasses.replace(estimate, fraction_done=0.0))
+    assert _words.percent_text(unknown) == "-"
 
 
 def test_an_ended_job_lasted_as_long_as_the_console_says():

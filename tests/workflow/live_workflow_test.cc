@@ -459,6 +459,16 @@ TEST(LiveWorkflow, AFailedJobEndsAWorkflowWithoutRetries) {
   EXPECT_LT(final.estimate.fraction_done, 1);
 }
 
+TEST(LiveWorkflow, AFailedJobKeepsWhatItHadReached) {
+  LiveWorkflow live = WithRuns(Diamond());
+  Snapshot failed = Ended("a-1", 0, 10, JobState::kFailed, "out of disk");
+  failed.estimate.fraction_done = 0.4;
+  Observe(live, failed);
+  const Child job = live.Tick(Second(10)).children[0];
+  EXPECT_EQ(job.state, ChildState::kFailed);
+  EXPECT_EQ(job.estimate.fraction_done, 0.4);
+}
+
 TEST(LiveWorkflow, AKilledJobKillsIt) {
   LiveWorkflow live = WithRuns(Diamond());
   Observe(live, Ended("a-1", 0, 10, JobState::kKilled));
