@@ -103,8 +103,7 @@ std::string CauseText(const Alert& alert, const console::TextOptions& options) {
       break;
     }
     case AlertKind::kSilent:
-      text = fmt::format("no news for {}",
-                         console::DurationText(job.at - job.silent_since.value_or(job.at)));
+      text = "no news " + console::SilenceText(job);
       if (!due.empty()) text += "; " + due;
       break;
   }

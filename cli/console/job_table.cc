@@ -40,7 +40,7 @@ std::string EndOf(const Snapshot& job, const TextOptions& options) {
   std::string remaining = DescribeRemaining(job, job.estimate, options).text();
   if (!due.empty()) remaining += "; " + due;
   if (!job.silent_since) return remaining;
-  return fmt::format("no news for {}; {}", DurationText(job.at - *job.silent_since), remaining);
+  return fmt::format("no news {}; {}", SilenceText(job), remaining);
 }
 
 std::string NameOfChild(const Snapshot& snapshot, std::uint32_t number,

@@ -304,12 +304,9 @@ std::string LossText(const Coverage& coverage) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string SilenceText(const Snapshot& snapshot) {
+std::string SilenceWarning(const Snapshot& snapshot) {
   if (snapshot.is_final) return "";
-  if (snapshot.silent_since) {
-    return fmt::format("no news from the job for {}",
-                       DurationText(snapshot.at - *snapshot.silent_since));
-  }
+  if (snapshot.silent_since) return "no news from the job " + SilenceText(snapshot);
   const std::uint32_t silent = snapshot.coverage ? snapshot.coverage->silent_tasks : 0;
   if (silent == 0) return "";
   return fmt::format("{} not heard of for {}",
@@ -592,6 +589,15 @@ std::vector<Part> PartsOf(const Snapshot& snapshot, const TextOptions& options) 
   return parts;
 }
 
+std::string SilenceText(const Snapshot& snapshot) {
+  const absl::Time since = snapshot.silent_since.value_or(snapshot.at);
+  const std::string text = DurationText(snapshot.at - since);
+  // What came last came to the master before: how long the job was silent nobody heard.
+  const auto heard_at = snapshot.coverage ? snapshot.coverage->newest_event_at : std::nullopt;
+  return heard_at && *heard_at < since ? fmt::format("since the master started, {} ago", text)
+                                       : "for " + text;
+}
+
 std::string StragglerText(const Snapshot& snapshot, const TextOptions& options) {
   if (snapshot.named_tasks.empty() || snapshot.is_final) return "";
   const NamedTask& last = snapshot.named_tasks.front();
@@ -600,7 +606,7 @@ std::string StragglerText(const Snapshot& snapshot, const TextOptions& options) 
 }
 
 std::vector<std::string> WarningTexts(const Snapshot& snapshot, const TextOptions& options) {
-  std::vector<std::string> texts = {SilenceText(snapshot)};
+  std::vector<std::string> texts = {SilenceWarning(snapshot)};
   if (snapshot.coverage) {
     texts.push_back(LossText(*snapshot.coverage));
     if (const auto known = snapshot.coverage->map_profiles; known && !(*known >= 1)) {

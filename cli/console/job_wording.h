@@ -105,6 +105,10 @@ std::string PercentText(const Part& part);
 // "Reduce task 2 ends last: 1.2 MB key, ..."; empty if no task is named.
 std::string StragglerText(const Snapshot& snapshot, const TextOptions& options);
 
+// Since when there is no news of a silent job: "for 6 min", or "since the master started, 6 min
+// ago" where the snapshot tells that the newest report is older.
+std::string SilenceText(const Snapshot& snapshot);
+
 // What is lost, silent, failed or out of date; a line each, none if all is well.
 std::vector<std::string> WarningTexts(const Snapshot& snapshot, const TextOptions& options);
 

@@ -711,29 +711,36 @@ bool TakeSequence(std::uint64_t sequence, SourceState& source, JobRecord& state)
 }
 
 // Why the run that `event` opens cannot begin: the run before has not ended.
-std::string WhyToWait(const Event& event, const JobRecord& state, absl::Time given_up_at) {
+std::string WhyToWait(const Event& event, const JobRecord& state, absl::Time given_up_at,
+                      absl::Time listening_since) {
   if (state.closed) return "is about to end; wait until it has ended";
   const absl::Duration silence = SilentFor(state, event.arrived_at);
   if (silence == absl::ZeroDuration() || given_up_at == absl::InfiniteFuture()) {
     return "is still running; wait until it has ended";
   }
   const absl::Duration left = std::max(given_up_at - event.arrived_at, absl::ZeroDuration());
+  const std::string heard =
+      listening_since > state.last_arrival_at
+          ? fmt::format("since the master started, {} ago",
+                        text::DurationText(event.arrived_at - listening_since))
+          : "for " + text::DurationText(silence);
   return fmt::format(
-      "has not ended, but nothing was heard of it for {}; unless it reports, it is given up in {}; "
+      "has not ended, but nothing was heard of it {}; unless it reports, it is given up in {}; "
       "wait until then",
-      text::DurationText(silence), text::DurationText(absl::Ceil(left, absl::Seconds(1))));
+      heard, text::DurationText(absl::Ceil(left, absl::Seconds(1))));
 }
 
 }  // namespace
 
-absl::Status CheckRun(const Event& event, const JobRecord& state, absl::Time given_up_at) {
+absl::Status CheckRun(const Event& event, const JobRecord& state, absl::Time given_up_at,
+                      absl::Time listening_since) {
   const bool is_of_run = event.run_uid.empty() || event.run_uid == state.run_uid;
   if (is_of_run || !state.opened) return absl::OkStatus();
   if (std::holds_alternative<JobOpened>(event.body)) {
     return absl::AlreadyExistsError(fmt::format(
         "another run of job {}, started at {}, {}, or take another id", event.job_id,
         absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", state.started_at, absl::UTCTimeZone()),
-        WhyToWait(event, state, given_up_at)));
+        WhyToWait(event, state, given_up_at, listening_since)));
   }
   return absl::FailedPreconditionError(
       fmt::format("event {} of {} is of run {} of job {}, which is not the one being watched",

@@ -98,7 +98,7 @@ class JobMonitor::Impl {
   }
 
   absl::Status CheckRun(const Event& event) const {
-    return model::CheckRun(event, state_, GivenUpAt());
+    return model::CheckRun(event, state_, GivenUpAt(), listening_since_);
   }
 
   absl::Status Apply(const Event& event) {

@@ -263,7 +263,11 @@ def _ended_text(duration: timedelta) -> str:
 def silence_text(snapshot: Snapshot) -> Optional[str]:
     if snapshot.final or snapshot.silent_since is None:
         return None
-    return f"no news from the job for {duration_text(snapshot.at - snapshot.silent_since)}"
+    silence = duration_text(snapshot.at - snapshot.silent_since)
+    heard_at = snapshot.coverage.newest_event_at if snapshot.coverage else None
+    if heard_at is not None and heard_at < snapshot.silent_since:
+        return f"no news from the job since the master started, {silence} ago"
+    return f"no news from the job for {silence}"
 
 
 def straggler_text(snapshot: Snapshot) -> Optional[str]:

@@ -79,6 +79,19 @@ TEST(Percentage, OfAJobThatHasFailedIsWhatItHadReached) {
   EXPECT_EQ(PercentText(failed, failed.estimate), "0 %");
 }
 
+TEST(Silence, OfWhichNobodyHeardTheBeginningIsToldFromTheStartOfTheMasterOn) {
+  Snapshot silent = SomeSnapshot();
+  silent.coverage.emplace();
+  silent.silent_since = silent.at - absl::Minutes(6);
+  EXPECT_THAT(WarningTexts(silent, {}), Contains("no news from the job for 6 min"));
+  silent.coverage->newest_event_at = silent.silent_since;
+  EXPECT_THAT(WarningTexts(silent, {}), Contains("no news from the job for 6 min"));
+  silent.coverage->newest_event_at = silent.at - absl::Hours(1);
+  EXPECT_THAT(WarningTexts(silent, {}),
+              Contains("no news from the job since the master started, 6 min ago"));
+  EXPECT_EQ(SilenceText(silent), "since the master started, 6 min ago");
+}
+
 TEST(JobWording, NamesATaskByItsStage) {
   Snapshot snapshot = SomeSnapshot();
   snapshot.named_tasks[0].reason.clear();

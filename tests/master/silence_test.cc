@@ -146,8 +146,10 @@ TEST(Silence, OfARunThatKeepsAnotherFromItsIdIsSaid) {
                 "is given up in 14 min 10 s; wait until then, or take another id"));
   monitor.NoteRestart(At(1000));
   other.arrived_at = At(1001);
-  EXPECT_THAT(std::string(monitor.CheckRun(other).message()),
-              HasSubstr("for 16 min 31 s; unless it reports, it is given up in 14 min 59 s"));
+  EXPECT_THAT(
+      std::string(monitor.CheckRun(other).message()),
+      HasSubstr("of it since the master started, 1 s ago; unless it reports, it is given up "
+                "in 14 min 59 s"));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@ from google.protobuf import json_format
 from conftest import ROOT, run
 from tidemark import Basis, Estimate, EstimateState, JobState, Range, Snapshot, _wire, _words
 from tidemark._reading import read_snapshot
+from tidemark.job import Coverage
 
 
 @pytest.mark.parametrize(
@@ -45,6 +46,19 @@ def test_ranges_are_rounded_to_what_is_known(median, lower, upper, text):
         Range(*(timedelta(seconds=seconds) for seconds in (median, lower, upper)))
     )
     assert _words.range_text(known.lower, known.upper, unicode=False) == text
+
+
+def test_silence_counts_from_the_start_of_the_master_where_nobody_heard_before():
+    at = datetime(2026, 1, 5, tzinfo=timezone.utc)
+    since = at - timedelta(minutes=6)
+    for heard_at, words in (
+        (since, "for 6 min"),
+        (since - timedelta(hours=1), "since the master started, 6 min ago"),
+    ):
+        snapshot = Snapshot(
+            job_id="a", at=at, silent_since=since, coverage=Coverage(newest_event_at=heard_at)
+        )
+        assert _words.silence_text(snapshot) == f"no news from the job {words}"
 
 
 def test_a_failed_job_keeps_what_it_had_reached():
