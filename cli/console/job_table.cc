@@ -255,7 +255,12 @@ std::vector<std::string> RenderScenarios(const std::vector<ScenarioRow>& scenari
                   [](const ScenarioRow& row) { return row.core_hours.has_value(); });
   const bool has_binding = std::any_of(scenarios.begin(), scenarios.end(),
                                        [](const ScenarioRow& row) { return !row.binding.empty(); });
-  std::vector<Row> rows = {{"SCENARIO", "ENDS IN", "5 %", "95 %", "BUSY", "SPEED-UP"}};
+  // Plans, and runs of logs as they would be: from their own beginning.
+  const bool is_whole = std::all_of(scenarios.begin(), scenarios.end(), [](const ScenarioRow& row) {
+    return row.outcome.snapshot.state == JobState::kQueued;
+  });
+  std::vector<Row> rows = {
+      {"SCENARIO", is_whole ? "TAKES" : "ENDS IN", "5 %", "95 %", "BUSY", "SPEED-UP"}};
   if (has_hours) rows[0].push_back("CORE-HOURS");
   if (has_binding) rows[0].push_back("BOUND BY");
   const auto median = [](const Outcome& outcome) {
