@@ -61,19 +61,11 @@ void AddEstimate(const Snapshot& job, ordered_json& json) {
   if (job.late_probability) json["late_probability"] = *job.late_probability;
 }
 
+// The name in messages, for people.
 std::string BasisText(Basis basis) {
-  switch (basis) {
-    case Basis::kGuess:
-      return "a guess";
-    case Basis::kEarlierRuns:
-      return "earlier runs";
-    case Basis::kThisRun:
-      return "this run";
-    case Basis::kUnknown:
-    case Basis::kDone:
-      break;
-  }
-  return "unknown";
+  if (basis == Basis::kGuess) return "a guess";
+  const std::string name(NameOf(basis));
+  return name.empty() ? "unknown" : absl::StrReplaceAll(name, {{"_", " "}});
 }
 
 // With what it rests on where that is not the run itself; of a guess the words say so already.
