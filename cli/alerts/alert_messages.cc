@@ -10,7 +10,6 @@
 #include "absl/strings/str_replace.h"
 #include "cli/alerts/basis_name.h"
 #include "cli/console/deadline_wording.h"
-#include "cli/console/duration_text.h"
 #include "cli/console/job_wording.h"
 #include "cli/console/text.h"
 #include "text/ascii_json.h"

@@ -7,7 +7,6 @@
 
 #include "cli/console/bar.h"
 #include "cli/console/deadline_wording.h"
-#include "cli/console/duration_text.h"
 #include "cli/console/job_wording.h"
 #include "cli/console/text.h"
 
