@@ -95,6 +95,13 @@ CLI::Option* Address(CLI::Option* option) {
     const std::size_t colon = word.rfind(':');
     const bool has_colon = colon != std::string::npos && word.find(']', colon) == std::string::npos;
     if (word.empty()) return "must be host:port or unix:PATH, not empty";
+    if (word == "unix:" || word == "unix-abstract:" ||
+        (word.starts_with("unix://") && !word.starts_with("unix:///"))) {
+      return fmt::format(
+          "must be unix: and the path of a socket, such as unix:/run/tidemark.sock, "
+          "not {}",
+          word);
+    }
     if (word.starts_with("unix:") || word.starts_with("unix-abstract:")) return "";
     if (has_colon && colon + 1 < word.size()) {
       const std::string port = word.substr(colon + 1);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "cli/socket_trouble.h"
 #include "transport/reason.h"
 
 namespace tidemark::cli {
@@ -49,7 +50,22 @@ inline std::string DescribeMasterTrouble(const std::string& address, const absl:
   }
   // The address is in use: no master can be started there.
   if (says("something listens there")) {
-    return fmt::format("no master answers at {}: {}; name another with --master", address, reason);
+    return fmt::format(
+        "what listens at {} does not answer: a master that is stopped or hangs, or something else; "
+        "see `tidemark doctor` on its host, or name another with --master",
+        address);
+  }
+  if (const auto socket = DescribeSocket(address)) return *socket;
+  if (says("Permission denied")) {
+    return fmt::format(
+        "you may not connect to {}: {}; ask its owner, or name another with --master", address,
+        reason);
+  }
+  if (address.starts_with("unix:") && says("Connection refused")) {
+    return fmt::format(
+        "no master listens at {} any more; start one with `tidemark serve --listen {}` or name "
+        "another with --master",
+        address, address);
   }
   return fmt::format(
       "no master answers at {} ({}); start one with `tidemark serve` or name another with --master",

@@ -241,13 +241,16 @@ ProgressMode ResolveProgress(ProgressMode mode, const Environment& environment) 
                                                          : ProgressMode::kPlain;
 }
 
+ProgressArguments WithoutDeadline(ProgressArguments arguments) {
+  arguments.deadline.reset();
+  return arguments;
+}
+
 std::unique_ptr<Progress> MakeProgress(const ProgressArguments& arguments, std::FILE* lines,
                                        const Environment& environment) {
   if (arguments.deadline) {
-    ProgressArguments others = arguments;
-    others.deadline.reset();
-    return std::make_unique<DueProgress>(*arguments.deadline,
-                                         MakeProgress(others, lines, environment));
+    return std::make_unique<DueProgress>(
+        *arguments.deadline, MakeProgress(WithoutDeadline(arguments), lines, environment));
   }
   switch (ResolveProgress(arguments.mode, environment)) {
     case ProgressMode::kBar:

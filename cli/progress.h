@@ -42,6 +42,9 @@ class Progress {
 std::unique_ptr<Progress> MakeProgress(const ProgressArguments& arguments, std::FILE* lines,
                                        const Environment& environment);
 
+// For a run: its deadline is the job's, whose readers all see the same one.
+ProgressArguments WithoutDeadline(ProgressArguments arguments);
+
 // The same for a program that runs jobs one after the other: as if each had a Progress of its own.
 std::unique_ptr<Progress> MakeProgressOfJobs(const ProgressArguments& arguments, std::FILE* lines,
                                              const Environment& environment);

@@ -194,8 +194,8 @@ int Do(const RunArguments& arguments) {
   absl::Status status = Complete(options, temporary);
   if (status.ok()) {
     const Streams streams = StreamsOfRun(arguments.progress.mode);
-    BackgroundProgress progress(
-        MakeProgress(arguments.progress, streams.progress, Environment::OfProcess()));
+    BackgroundProgress progress(MakeProgress(WithoutDeadline(arguments.progress), streams.progress,
+                                             Environment::OfProcess()));
     const Show show = ShowIn(progress, arguments.progress.mode);
     options.on_snapshot = [&show](const Snapshot& snapshot) { show(snapshot); };
     options.on_success = [&](const std::string& master_address) {

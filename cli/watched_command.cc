@@ -264,7 +264,7 @@ absl::StatusOr<int> RunAt(const std::string& master_address, bool is_masters_own
 int RunWatched(const WatchedCommandArguments& arguments, const CommandEngine& engine) {
   const auto run = [&]() -> absl::StatusOr<int> {
     BackgroundProgress progress(
-        MakeProgressOfJobs(arguments.progress, stderr, Environment::OfProcess()));
+        MakeProgressOfJobs(WithoutDeadline(arguments.progress), stderr, Environment::OfProcess()));
     if (!arguments.master.empty()) {
       return RunAt(arguments.master, false, arguments, engine, progress);
     }

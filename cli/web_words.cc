@@ -20,9 +20,6 @@
 namespace tidemark::cli {
 namespace {
 
-// From here on what is a whole number of minutes was rounded to one, and no second is known. Taste.
-constexpr absl::Duration kMinutesFrom = absl::Minutes(2);
-
 constexpr console::TextOptions kText = {.unicode = true};
 
 // Empty: of the indicator that is shown first.
@@ -45,13 +42,8 @@ void SetEnd(const Snapshot& snapshot, web::v1::JobWords& words) {
   if (!is_known) return;
   const console::KnownRemaining known = console::RoundToKnown(
       estimate.remaining->median, estimate.remaining->lower, estimate.remaining->upper);
-  const bool is_to_the_minute = known.remaining >= kMinutesFrom &&
-                                absl::Floor(known.remaining, absl::Minutes(1)) == known.remaining;
   const auto clock = [&](absl::Duration left) {
-    const absl::Time at = snapshot.at + left;
-    return !is_to_the_minute
-               ? at
-               : absl::UnixEpoch() + absl::Floor(at - absl::UnixEpoch(), absl::Minutes(1));
+    return console::EndAfter(left, known, snapshot.at);
   };
   wire::EncodeTime(clock(known.remaining), *words.mutable_ends_at());
   if (!known.has_range) return;

@@ -39,7 +39,7 @@ class Watching {
  public:
   // `master` must outlive it.
   Watching(const Client& master, const std::string& id, const ProgressArguments& arguments)
-      : progress_(MakeProgress(arguments, StreamsOfRun(arguments.mode).progress,
+      : progress_(MakeProgress(WithoutDeadline(arguments), StreamsOfRun(arguments.mode).progress,
                                Environment::OfProcess())),
         thread_([this, &master, id](const std::stop_token& stop) {
           bool is_page_said = false;

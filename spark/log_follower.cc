@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "spark/log_files.h"
+#include "text/duration_text.h"
 
 namespace tidemark::spark {
 namespace {
@@ -62,7 +63,7 @@ void LogFollower::Poll(absl::Time now, Take take) {
       Note(
           fmt::format("{} did not grow for {}: its driver may have been killed; the log is "
                       "followed again once it grows",
-                      path, absl::FormatDuration(options_.quiet_max)));
+                      path, text::DurationText(options_.quiet_max)));
       at = logs_.erase(at);
     } else {
       ++at;

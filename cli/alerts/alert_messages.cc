@@ -13,7 +13,6 @@
 #include "absl/strings/str_replace.h"
 #include "cli/alerts/basis_name.h"
 #include "cli/console/deadline_wording.h"
-#include "cli/console/duration_text.h"
 #include "cli/console/job_wording.h"
 #include "cli/console/text.h"
 #include "text/ascii_json.h"
@@ -64,19 +63,11 @@ void AddEstimate(const Snapshot& job, ordered_json& json) {
   if (job.late_probability) json["late_probability"] = *job.late_probability;
 }
 
+// The name in messages, for people.
 std::string BasisText(Basis basis) {
-  switch (basis) {
-    case Basis::kGuess:
-      return "a guess";
-    case Basis::kEarlierRuns:
-      return "earlier runs";
-    case Basis::kThisRun:
-      return "this run";
-    case Basis::kUnknown:
-    case Basis::kDone:
-      break;
-  }
-  return "unknown";
+  if (basis == Basis::kGuess) return "a guess";
+  const std::string name(NameOf(basis));
+  return name.empty() ? "unknown" : absl::StrReplaceAll(name, {{"_", " "}});
 }
 
 // With what it rests on where that is not the run itself; of a guess the words say so already.
@@ -118,15 +109,13 @@ std::string CauseText(const Alert& alert, const console::TextOptions& options) {
       break;
     case AlertKind::kEnded:
     case AlertKind::kFailed: {
-      text =
-          fmt::format("{} after {}", console::StateName(job), console::ElapsedText(job.elapsed()));
+      text = fmt::format("{} after {}", console::StateName(job), console::ElapsedText(job));
       if (!due.empty()) text += ", " + due;
       if (!job.message.empty()) text += ": " + console::Printable(job.message, true);
       break;
     }
     case AlertKind::kSilent:
-      text = fmt::format("no news for {}",
-                         console::DurationText(job.at - job.silent_since.value_or(job.at)));
+      text = "no news " + console::SilenceText(job);
       text += WaitsForText(alert, options);
       if (!due.empty()) text += "; " + due;
       break;
@@ -185,7 +174,7 @@ std::string ValueOf(AlertField field, const Alert& alert, const console::TextOpt
     case AlertField::kProbability:
       return job.late_probability ? console::LikelihoodText(*job.late_probability) : "unknown";
     case AlertField::kElapsed:
-      return console::ElapsedText(job.elapsed());
+      return console::ElapsedText(job);
     case AlertField::kMessage:
       return printable(job.message);
   }
@@ -216,6 +205,7 @@ std::string GenericMessage(const Alert& alert, const AlertWording& wording) {
   json["state"] = console::StateName(job);
   if (job.info && !job.info->user.empty()) json["user"] = Cut(job.info->user);
   if (job.info && !job.info->queue.empty()) json["queue"] = Cut(job.info->queue);
+  if (job.ended_at) json["ended_at"] = Instant(*job.ended_at);
   AddEstimate(job, json);
   AddWaitsFor(alert, json);
   if (!job.message.empty()) json["message"] = Cut(job.message);

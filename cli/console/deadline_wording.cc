@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "cli/console/duration_text.h"
-
 namespace tidemark::console {
 namespace {
 
@@ -15,6 +13,16 @@ constexpr absl::Duration kNoClock = absl::Hours(24 * 365);
 
 // Taste. How many times the time left its upper bound may be for an end by the clock to be told.
 constexpr double kUpperMax = 3;
+
+// What is farther away is told without seconds, as DurationText() has it.
+constexpr absl::Duration kSecondsWithin = absl::Hours(1);
+
+// From here on what is a whole number of minutes was rounded to one, and no second is known. Taste.
+constexpr absl::Duration kMinutesFrom = absl::Minutes(2);
+
+absl::Time ToTheMinute(absl::Time at) {
+  return absl::UnixEpoch() + absl::Floor(at - absl::UnixEpoch(), absl::Minutes(1));
+}
 
 }  // namespace
 
@@ -28,10 +36,16 @@ std::string ClockText(absl::Time at, absl::Time now, const TextOptions& options)
   const absl::TimeZone zone = options.zone == nullptr ? absl::UTCTimeZone() : *options.zone;
   const bool is_today = absl::ToCivilDay(at, zone) == absl::ToCivilDay(now, zone);
   const bool is_this_year = absl::ToCivilYear(at, zone) == absl::ToCivilYear(now, zone);
-  return absl::FormatTime(is_today       ? "%H:%M"
-                          : is_this_year ? "%b %d %H:%M"
-                                         : "%Y-%m-%d %H:%M",
-                          at, zone);
+  const bool has_seconds =
+      absl::AbsDuration(at - now) < kSecondsWithin && absl::ToCivilSecond(at, zone).second() != 0;
+  const std::string day = is_today ? "" : is_this_year ? "%b %d " : "%Y-%m-%d ";
+  return absl::FormatTime(day + (has_seconds ? "%H:%M:%S" : "%H:%M"), at, zone);
+}
+
+absl::Time EndAfter(absl::Duration left, const KnownRemaining& known, absl::Time now) {
+  const bool is_to_the_minute = known.remaining >= kMinutesFrom &&
+                                absl::Floor(known.remaining, absl::Minutes(1)) == known.remaining;
+  return is_to_the_minute ? ToTheMinute(now + left) : now + left;
 }
 
 std::optional<absl::Time> ExpectedEnd(const Snapshot& snapshot) {
@@ -40,7 +54,7 @@ std::optional<absl::Time> ExpectedEnd(const Snapshot& snapshot) {
   // An instant looks more certain than a span: not where it may take several times as long.
   if (remaining->upper && *remaining->upper > kUpperMax * remaining->median) return std::nullopt;
   const KnownRemaining known = RoundToKnown(remaining->median, remaining->lower, remaining->upper);
-  const absl::Time end = snapshot.at + known.remaining;
+  const absl::Time end = EndAfter(known.remaining, known, snapshot.at);
   if (end == absl::InfinitePast() || end == absl::InfiniteFuture()) return std::nullopt;
   return end;
 }
@@ -48,7 +62,7 @@ std::optional<absl::Time> ExpectedEnd(const Snapshot& snapshot) {
 std::string EndClockText(const Snapshot& snapshot, const TextOptions& options) {
   const std::optional<absl::Time> end = ExpectedEnd(snapshot);
   if (!end || snapshot.estimate.remaining->median < kClockFrom) return "";
-  return "ends about " + ClockText(*end, snapshot.at, options);
+  return "ends about " + ClockText(ToTheMinute(*end), snapshot.at, options);
 }
 
 DeadlineWords DescribeDeadline(const Snapshot& snapshot) {

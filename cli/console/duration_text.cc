@@ -9,48 +9,28 @@ namespace tidemark::console {
 namespace {
 
 constexpr absl::Duration kDay = absl::Hours(24);
-// Longer than any job; larger values are shown as "over".
-constexpr absl::Duration kLongest = absl::Hours(999 * 24);
+// Stands for all that is longer: no rounding makes of it a number that is said.
+constexpr absl::Duration kMost = absl::Hours(1000 * 24);
 // Taste: five digits of the rounded number lie within the interval.
 constexpr std::int64_t kStepsInInterval = 5;
 constexpr std::int64_t kStepsInRemaining = 10;
 // However wide the interval, a number is not rounded away.
 constexpr std::int64_t kStepsInNumber = 2;
 
-std::string TwoUnits(std::int64_t seconds, std::int64_t large, const char* large_name,
-                     std::int64_t small, const char* small_name) {
-  const std::int64_t rest = seconds % large / small;
-  if (rest == 0) return fmt::format("{} {}", seconds / large, large_name);
-  return fmt::format("{} {} {:02} {}", seconds / large, large_name, rest, small_name);
-}
-
 bool IsMultiple(absl::Duration duration, absl::Duration unit) {
   return duration % unit == absl::ZeroDuration();
 }
 
 absl::Duration Sane(absl::Duration duration) {
-  return std::clamp(duration, absl::ZeroDuration(), kLongest + absl::Seconds(1));
+  return std::clamp(duration, absl::ZeroDuration(), kMost);
 }
 
 }  // namespace
 
-std::string DurationText(absl::Duration duration) {
-  if (duration > kLongest) return "over 999 d";
-  const std::int64_t seconds = std::max<std::int64_t>(absl::ToInt64Seconds(duration), 0);
-  if (seconds < 60) return fmt::format("{} s", seconds);
-  if (seconds < 3600) return TwoUnits(seconds, 60, "min", 1, "s");
-  if (seconds < 86400) return TwoUnits(seconds, 3600, "h", 60, "min");
-  return TwoUnits(seconds, 86400, "d", 3600, "h");
-}
-
-std::string ElapsedText(absl::Duration elapsed) {
-  if (elapsed >= absl::Seconds(10)) return DurationText(elapsed);
-  return fmt::format("{:.1f} s", absl::ToDoubleSeconds(std::max(elapsed, absl::ZeroDuration())));
-}
-
 std::string RangeText(absl::Duration lower, absl::Duration upper, bool unicode) {
   const std::string dash = unicode ? "–" : "-";
-  if (upper > kLongest) return DurationText(lower) + " or more";
+  if (lower > text::kLongestSaid) return DurationText(lower);
+  if (upper > text::kLongestSaid) return DurationText(lower) + " or more";
   if (DurationText(lower) == DurationText(upper)) return DurationText(upper);
   if (upper <= absl::Minutes(1)) {
     return fmt::format("{}{}{} s", absl::ToInt64Seconds(lower), dash, absl::ToInt64Seconds(upper));

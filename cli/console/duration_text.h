@@ -1,19 +1,16 @@
-// Durations as people say them, and how precisely one may say them. Pure.
+// Ranges of durations as people say them, and how precisely one may say them. Pure.
 #pragma once
 
 #include <optional>
 #include <string>
 
 #include "absl/time/time.h"
+#include "text/duration_text.h"
 
 namespace tidemark::console {
 
-// The two largest units, cut to whole ones: "41 s", "3 min 20 s", "2 h 05 min", "3 d 04 h"; a
-// second unit of zero is left out. Negative: "0 s". Beyond 999 days: "over 999 d".
-std::string DurationText(absl::Duration duration);
-
-// The same, but to the tenth of a second below ten: "0.6 s".
-std::string ElapsedText(absl::Duration elapsed);
+using text::DurationText;
+using text::ElapsedText;
 
 // "35-52 s", "5-10 min", "2 min 50 s - 4 min 10 s", "up to 3 min", "35 s or more". The dash is an
 // en dash with `unicode`.

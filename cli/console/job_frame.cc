@@ -7,7 +7,6 @@
 
 #include "cli/console/bar.h"
 #include "cli/console/deadline_wording.h"
-#include "cli/console/duration_text.h"
 #include "cli/console/job_wording.h"
 #include "cli/console/text.h"
 
@@ -111,7 +110,7 @@ void Frame::AddHeader() {
     if (!step.is_current && options_.width < kAllStepsFrom) continue;
     pieces.push_back({step.is_current ? Style::kPlain : Style::kDim, step.text});
   }
-  pieces.push_back({Style::kDim, DurationText(snapshot_.elapsed())});
+  pieces.push_back({Style::kDim, ElapsedText(snapshot_)});
   if (std::string end = EndClockText(snapshot_, text_); !end.empty()) {
     pieces.push_back({Style::kPlain, std::move(end)});
   }

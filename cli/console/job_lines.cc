@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "cli/console/deadline_wording.h"
-#include "cli/console/duration_text.h"
 
 namespace tidemark::console {
 namespace {
@@ -51,8 +50,7 @@ std::string PartsText(const Snapshot& snapshot, const TextOptions& options) {
 }  // namespace
 
 std::string PlainLine(const Snapshot& snapshot, const TextOptions& options, bool compare) {
-  std::string line =
-      fmt::format("[{}] {}:", DurationText(snapshot.elapsed()), JobTitle(snapshot, options));
+  std::string line = fmt::format("[{}] {}:", ElapsedText(snapshot), JobTitle(snapshot, options));
   if (const std::string step = CurrentStep(snapshot); !step.empty()) line += " " + step + ",";
   const std::string percent = PercentText(snapshot, snapshot.estimate);
   if (percent != "-") line += fmt::format(" {},", percent);

@@ -6,6 +6,7 @@
 
 #include "cli/console/deadline_wording.h"
 #include "cli/console/duration_text.h"
+#include "cli/console/job_wording.h"
 #include "cli/console/text.h"
 
 namespace tidemark::console {
@@ -50,7 +51,7 @@ std::vector<std::string> RenderSummary(const Snapshot& snapshot, int width,
     lines.push_back(StyledLine().Add(style, text).Render(width, options));
   };
   const std::string title = JobTitle(snapshot, options);
-  const std::string elapsed = ElapsedText(snapshot.elapsed());
+  const std::string elapsed = ElapsedText(snapshot);
   if (snapshot.is_final) {
     const std::string due = DeadlineText(snapshot, options);
     add(StateStyle(snapshot), fmt::format("{} {} after {}{}{}", title, StateName(snapshot), elapsed,

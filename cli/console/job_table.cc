@@ -40,7 +40,7 @@ std::string EndOf(const Snapshot& job, const TextOptions& options) {
   std::string remaining = DescribeRemaining(job, job.estimate, options).text();
   if (!due.empty()) remaining += "; " + due;
   if (!job.silent_since) return remaining;
-  return fmt::format("no news for {}; {}", DurationText(job.at - *job.silent_since), remaining);
+  return fmt::format("no news {}; {}", SilenceText(job), remaining);
 }
 
 std::string NameOfChild(const Snapshot& snapshot, std::uint32_t number,
@@ -106,7 +106,7 @@ std::vector<std::string> RenderJobTable(const std::vector<Snapshot>& jobs,
   };
   for (const Snapshot& job : jobs) {
     Row row = {Printable(job.job_id, options.text.unicode), StateName(job),
-               PercentText(job, job.estimate), DurationText(job.elapsed()),
+               PercentText(job, job.estimate), ElapsedText(job),
                job.is_final ? "" : CurrentStep(job)};
     if (options.is_wide) {
       const JobInfo info = job.info.value_or(JobInfo());
@@ -258,7 +258,12 @@ std::vector<std::string> RenderScenarios(const std::vector<ScenarioRow>& scenari
                   [](const ScenarioRow& row) { return row.core_hours.has_value(); });
   const bool has_binding = std::any_of(scenarios.begin(), scenarios.end(),
                                        [](const ScenarioRow& row) { return !row.binding.empty(); });
-  std::vector<Row> rows = {{"SCENARIO", "ENDS IN", "5 %", "95 %", "BUSY", "SPEED-UP"}};
+  // Plans, and runs of logs as they would be: from their own beginning.
+  const bool is_whole = std::all_of(scenarios.begin(), scenarios.end(), [](const ScenarioRow& row) {
+    return row.outcome.snapshot.state == JobState::kQueued;
+  });
+  std::vector<Row> rows = {
+      {"SCENARIO", is_whole ? "TAKES" : "ENDS IN", "5 %", "95 %", "BUSY", "SPEED-UP"}};
   if (has_hours) rows[0].push_back("CORE-HOURS");
   if (has_binding) rows[0].push_back("BOUND BY");
   const auto median = [](const Outcome& outcome) {

@@ -36,8 +36,9 @@ struct ScenarioRow {
   std::vector<std::string> remarks = {};  // what else is to be known of it
 };
 
-// A line for each scenario, under its name: the end, its interval, how busy the slots would be, how
-// much sooner than the first it ends, and what else is known of any.
+// A line for each scenario, under its name: the end, or what it takes where it has not begun, its
+// interval, how busy the slots would be, how much sooner than the first it ends, and what else is
+// known of any.
 std::vector<std::string> RenderScenarios(const std::vector<ScenarioRow>& scenarios,
                                          const TableOptions& options);
 

@@ -93,6 +93,7 @@ RemainingWords WarmingUpWords(const Snapshot& snapshot, const Estimate& estimate
 RemainingWords KnownWords(const KnownRemaining& known, const TextOptions& options) {
   if (known.remaining <= absl::ZeroDuration()) {
     const bool is_exact = !known.has_range || known.upper <= absl::ZeroDuration();
+    if (known.upper > text::kLongestSaid) return {.about = "remaining time unknown"};
     return {.about = is_exact ? "about to end"
                               : fmt::format("less than {} left", DurationText(known.upper))};
   }
@@ -350,12 +351,12 @@ std::string LossText(const Coverage& coverage) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string SilenceText(const Snapshot& snapshot) {
+std::string SilenceWarning(const Snapshot& snapshot) {
   if (snapshot.is_final) return "";
   if (snapshot.silent_since) {
-    return fmt::format("no news from {} for {}",
+    return fmt::format("no news from {} {}",
                        KindOf(snapshot) == JobKind::kWorkflow ? "any of its jobs" : "the job",
-                       DurationText(snapshot.at - *snapshot.silent_since));
+                       SilenceText(snapshot));
   }
   const std::uint32_t silent = snapshot.coverage ? snapshot.coverage->silent_tasks : 0;
   if (silent == 0) return "";
@@ -481,6 +482,10 @@ std::string StateName(const Snapshot& snapshot) {
   return snapshot.is_final ? "ended" : "running";
 }
 
+std::string ElapsedText(const Snapshot& snapshot) {
+  return snapshot.is_final ? ElapsedText(snapshot.elapsed()) : DurationText(snapshot.elapsed());
+}
+
 Style StateStyle(const Snapshot& snapshot) {
   if (!snapshot.is_final) return Style::kBar;
   return HasSucceeded(snapshot) ? Style::kGood : Style::kBad;
@@ -519,8 +524,9 @@ std::string PercentText(const Snapshot& snapshot, const Estimate& estimate) {
                        ShownPercent(estimate.fraction_done_upper, false));
   }
   const int percent = ShownPercent(estimate.fraction_done, HasSucceeded(snapshot));
-  const bool has_said_nothing =
-      estimate.state == EstimateState::kWarmingUp || estimate.state == EstimateState::kUnknown;
+  const bool has_said_nothing = estimate.state == EstimateState::kWarmingUp ||
+                                estimate.state == EstimateState::kUnknown ||
+                                (snapshot.is_final && !(estimate.fraction_done > 0));
   if (has_said_nothing && percent == 0) return "-";
   return fmt::format("{} %", percent);
 }
@@ -535,6 +541,7 @@ std::string IndicatorName(const Estimate& estimate, const TextOptions& options) 
 }
 
 std::string AboutText(absl::Duration duration, const TextOptions& options) {
+  if (duration > text::kLongestSaid) return DurationText(duration);
   return fmt::format("{} {}", options.unicode ? "≈" : "~", DurationText(duration));
 }
 
@@ -642,6 +649,15 @@ std::vector<Part> PartsOf(const Snapshot& snapshot, const TextOptions& options) 
   return parts;
 }
 
+std::string SilenceText(const Snapshot& snapshot) {
+  const absl::Time since = snapshot.silent_since.value_or(snapshot.at);
+  const std::string text = DurationText(snapshot.at - since);
+  // What came last came to the master before: how long the job was silent nobody heard.
+  const auto heard_at = snapshot.coverage ? snapshot.coverage->newest_event_at : std::nullopt;
+  return heard_at && *heard_at < since ? fmt::format("since the master started, {} ago", text)
+                                       : "for " + text;
+}
+
 std::string StragglerText(const Snapshot& snapshot, const TextOptions& options) {
   if (snapshot.named_tasks.empty() || snapshot.is_final) return "";
   const NamedTask& last = snapshot.named_tasks.front();
@@ -650,7 +666,7 @@ std::string StragglerText(const Snapshot& snapshot, const TextOptions& options) 
 }
 
 std::vector<std::string> WarningTexts(const Snapshot& snapshot, const TextOptions& options) {
-  std::vector<std::string> texts = {SilenceText(snapshot)};
+  std::vector<std::string> texts = {SilenceWarning(snapshot)};
   if (snapshot.coverage) {
     texts.push_back(LossText(*snapshot.coverage));
     if (const auto known = snapshot.coverage->map_profiles; known && !(*known >= 1)) {

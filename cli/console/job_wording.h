@@ -20,6 +20,9 @@ std::string JobTitle(const Snapshot& snapshot, const TextOptions& options);
 std::string StateName(const Snapshot& snapshot);
 Style StateStyle(const Snapshot& snapshot);
 
+// How long it has run, "41 s"; of a job that has ended to the tenth of a second below ten.
+std::string ElapsedText(const Snapshot& snapshot);
+
 // `fraction_done` as it may be shown: 0 if it is not a number, within 0..1, and 1 only for what has
 // succeeded. Percent are cut, not rounded.
 double ShownFraction(double fraction_done, bool has_succeeded);
@@ -29,14 +32,14 @@ int ShownPercent(double fraction_done, bool has_succeeded);
 // of the whole away from what is shown, as of an application that is not known and may go on.
 bool IsPercentTold(const Snapshot& snapshot, const Estimate& estimate);
 bool HasInterval(const Estimate& estimate);
-// "41 %"; the range, "9-91 %", where that would say nothing; "-" where there is none, and while the
-// indicator warms up and has never said any.
+// "41 %"; the range, "9-91 %", where that would say nothing; "-" where there is none, and where the
+// indicator has never said any: while it warms up, and of a job that has ended before it did.
 std::string PercentText(const Snapshot& snapshot, const Estimate& estimate);
 
 // The name of the indicator that made an estimate.
 std::string IndicatorName(const Estimate& estimate, const TextOptions& options);
 
-// "~ 41 s".
+// "~ 41 s"; "over 999 d".
 std::string AboutText(absl::Duration duration, const TextOptions& options);
 
 // When something will end, in two parts that can be put apart, such as "~ 41 s left" and "(35-52
@@ -104,6 +107,10 @@ std::string PercentText(const Part& part);
 
 // "Reduce task 2 ends last: 1.2 MB key, ..."; empty if no task is named.
 std::string StragglerText(const Snapshot& snapshot, const TextOptions& options);
+
+// Since when there is no news of a silent job: "for 6 min", or "since the master started, 6 min
+// ago" where the snapshot tells that the newest report is older.
+std::string SilenceText(const Snapshot& snapshot);
 
 // What is lost, silent, failed or out of date; a line each, none if all is well.
 std::vector<std::string> WarningTexts(const Snapshot& snapshot, const TextOptions& options);

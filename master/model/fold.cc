@@ -11,6 +11,7 @@
 #include "master/model/reduce_fold.h"
 #include "master/model/saturating.h"
 #include "master/model/silence.h"
+#include "text/duration_text.h"
 #include "tidemark/limit.h"
 
 namespace tidemark::model {
@@ -38,6 +39,9 @@ std::size_t BytesOf(const MapProfile& profile) {
   }
   return bytes;
 }
+
+// What is learnt of a clock beyond this is that it was set, not that a message was slow. Taste.
+constexpr absl::Duration kSlowMessage = absl::Seconds(5);
 
 std::size_t BytesOf(const FinishedGroups& groups, const ReduceWork& work) {
   // A key that has finished is in a hash set and in a list.
@@ -88,6 +92,7 @@ class Folder {
  private:
   SourceState& source() { return state_.sources.find(event_.source_id)->second; }
   absl::Time ToMasterClock(std::optional<absl::Time> at) const;
+  void CorrectStart();
   void Grow(std::size_t count, Stage& stage);
   absl::StatusOr<Stage*> FindStage(const AttemptId& id, StageKind kind = StageKind::kUnknown);
   Task& MakeTask(std::uint32_t index, Stage& stage);
@@ -192,6 +197,7 @@ absl::Status Folder::operator()(const JobOpened& opened) {
     state_.opened->stages.clear();
     state_.memory_bytes += model::BytesOf(opened.parameters);
     state_.run_uid = event_.run_uid;
+    state_.opened_by = event_.source_id;
     state_.started_at = ToMasterClock(opened.submitted_at);
   } else {
     JobOpened& known = *state_.opened;
@@ -396,7 +402,19 @@ absl::Status Folder::operator()(const UnknownEvent&) {
   return absl::OkStatus();
 }
 
+// The message that opens a job is a slow one, since it waits for a connection; by its end the
+// clock of its source is known better. A run without a name is known by its start, which stays.
+void Folder::CorrectStart() {
+  const std::optional<absl::Time> submitted_at = state_.opened->submitted_at;
+  if (!submitted_at || state_.run_uid.empty() || event_.source_id != state_.opened_by) return;
+  const absl::Time start = ToMasterClock(submitted_at);
+  if (state_.started_at - start <= kSlowMessage) {
+    state_.started_at = std::min(state_.started_at, start);
+  }
+}
+
 absl::Status Folder::operator()(const JobClosed& closed) {
+  CorrectStart();
   state_.closed = closed;
   state_.closed_at = ToMasterClock(closed.at);
   return absl::OkStatus();
@@ -693,31 +711,36 @@ bool TakeSequence(std::uint64_t sequence, SourceState& source, JobRecord& state)
 }
 
 // Why the run that `event` opens cannot begin: the run before has not ended.
-std::string WhyToWait(const Event& event, const JobRecord& state, absl::Time given_up_at) {
+std::string WhyToWait(const Event& event, const JobRecord& state, absl::Time given_up_at,
+                      absl::Time listening_since) {
   if (state.closed) return "is about to end; wait until it has ended";
   const absl::Duration silence = SilentFor(state, event.arrived_at);
   if (silence == absl::ZeroDuration() || given_up_at == absl::InfiniteFuture()) {
     return "is still running; wait until it has ended";
   }
   const absl::Duration left = std::max(given_up_at - event.arrived_at, absl::ZeroDuration());
-  const absl::Duration second = absl::Seconds(1);
+  const std::string heard =
+      listening_since > state.last_arrival_at
+          ? fmt::format("since the master started, {} ago",
+                        text::DurationText(event.arrived_at - listening_since))
+          : "for " + text::DurationText(silence);
   return fmt::format(
-      "has not ended, but nothing was heard of it for {}; unless it reports, it is given up in {}; "
+      "has not ended, but nothing was heard of it {}; unless it reports, it is given up in {}; "
       "wait until then",
-      absl::FormatDuration(absl::Floor(silence, second)),
-      absl::FormatDuration(absl::Ceil(left, second)));
+      heard, text::DurationText(absl::Ceil(left, absl::Seconds(1))));
 }
 
 }  // namespace
 
-absl::Status CheckRun(const Event& event, const JobRecord& state, absl::Time given_up_at) {
+absl::Status CheckRun(const Event& event, const JobRecord& state, absl::Time given_up_at,
+                      absl::Time listening_since) {
   const bool is_of_run = event.run_uid.empty() || event.run_uid == state.run_uid;
   if (is_of_run || !state.opened) return absl::OkStatus();
   if (std::holds_alternative<JobOpened>(event.body)) {
     return absl::AlreadyExistsError(fmt::format(
         "another run of job {}, started at {}, {}, or take another id", event.job_id,
         absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", state.started_at, absl::UTCTimeZone()),
-        WhyToWait(event, state, given_up_at)));
+        WhyToWait(event, state, given_up_at, listening_since)));
   }
   return absl::FailedPreconditionError(
       fmt::format("event {} of {} is of run {} of job {}, which is not the one being watched",

@@ -11,8 +11,10 @@ namespace tidemark::model {
 // OK, unless the event says that it is of another run of the job than the one that was opened:
 // AlreadyExists if it opens that run, else FailedPrecondition. `given_up_at`: when the run that was
 // opened is given up unless it reports; tells an engine how long a silent one is waited for.
+// `listening_since`: nothing could be heard of it before.
 absl::Status CheckRun(const Event& event, const JobRecord& state,
-                      absl::Time given_up_at = absl::InfiniteFuture());
+                      absl::Time given_up_at = absl::InfiniteFuture(),
+                      absl::Time listening_since = absl::InfinitePast());
 
 // Folds one event into `state`.
 //

@@ -49,6 +49,7 @@ struct JobRecord {
 
   std::optional<JobOpened> opened;  // its stages: in `stages`
   std::string run_uid;              // of the one who opened it; empty: not said
+  std::string opened_by;            // the source that did
   absl::Time started_at;            // when it was submitted, or first heard of
   std::optional<JobClosed> closed;
   std::optional<absl::Time> closed_at;

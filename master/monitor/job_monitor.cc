@@ -34,6 +34,7 @@
 #include "master/schedule/placing.h"
 #include "master/workflow/foretold_runs.h"
 #include "master/workflow/stages_now.h"
+#include "text/duration_text.h"
 
 namespace tidemark {
 namespace {
@@ -94,7 +95,7 @@ class JobMonitor::Impl {
   }
 
   absl::Status CheckRun(const Event& event) const {
-    return model::CheckRun(event, state_, GivenUpAt());
+    return model::CheckRun(event, state_, GivenUpAt(), listening_since_);
   }
 
   absl::Status Apply(const Event& event) {
@@ -464,7 +465,7 @@ void JobMonitor::Impl::Finish(Snapshot& snapshot) const {
   snapshot.named_tasks.clear();
   snapshot.message = state_.closed ? state_.closed->message
                                    : fmt::format("no news of the job for {}",
-                                                 absl::FormatDuration(options_.abandon_after));
+                                                 text::DurationText(options_.abandon_after));
   const absl::Time end = state_.closed_at.value_or(snapshot.at);
   snapshot.ended_at = std::max(end, state_.started_at);
   if (succeeded) snapshot.errors = Errors(end);

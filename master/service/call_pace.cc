@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "absl/strings/cord.h"
+#include "text/duration_text.h"
 #include "tidemark/limit.h"
 
 namespace tidemark::service {
@@ -14,12 +15,14 @@ namespace {
 // questions is no attack.
 constexpr double kBurstSeconds = 5;
 constexpr double kCallsPerSecondOfWork = 1000;
+// As closely as a wait is said.
+constexpr absl::Duration kTenth = absl::Milliseconds(100);
 
 absl::Status TooManyCalls(double calls_per_second, absl::Duration wait) {
-  absl::Status status =
-      LimitExceeded(kCallsLimit, fmt::format("too many calls: this master answers {} a second of "
-                                             "one token or host; try again in {}",
-                                             calls_per_second, absl::FormatDuration(wait)));
+  absl::Status status = LimitExceeded(
+      kCallsLimit, fmt::format("too many calls: this master answers {} a second of "
+                               "one token or host; try again in {}",
+                               calls_per_second, text::ElapsedText(absl::Ceil(wait, kTenth))));
   status.SetPayload(kRetryPayload, absl::Cord(absl::FormatDuration(wait)));
   return status;
 }

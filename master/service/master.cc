@@ -39,6 +39,7 @@
 #include "master/service/workflow_table.h"
 #include "master/store/job_history.h"
 #include "proto/wire/encode_event.h"
+#include "text/duration_text.h"
 #include "transport/listen_address.h"
 
 namespace tidemark {
@@ -392,14 +393,17 @@ absl::Status Master::Impl::Recover() {
   };
   note(*recovery);
   if (recovery->restored > 0) {
-    Notice(fmt::format("recovered {} jobs from {} in {:.3f} s: {} records read", recovery->restored,
-                       options_.data_dir, absl::ToDoubleSeconds(took), recovery->records));
+    log_.Info("jobs recovered", "",
+              {{"jobs", fmt::to_string(recovery->restored)},
+               {"records", fmt::to_string(recovery->records)},
+               {"seconds", fmt::format("{:.3f}", absl::ToDoubleSeconds(took))},
+               {"data_dir", options_.data_dir}});
   }
   const auto workflows = workflows_.Recover(begin);
   if (!workflows.ok()) return workflows.status();
   note(*workflows);
   if (workflows->restored > 0) {
-    Notice(fmt::format("recovered {} workflows from {}", workflows->restored, options_.data_dir));
+    log_.Info("workflows recovered", "", {{"workflows", fmt::to_string(workflows->restored)}});
   }
   return absl::OkStatus();
 }
@@ -526,7 +530,7 @@ absl::StatusOr<Snapshot> Master::Impl::WaitUntilFinal(const std::string& job_id,
     const absl::Duration left = deadline - clock_.Now();
     if (left <= absl::ZeroDuration()) {
       return absl::DeadlineExceededError(
-          fmt::format("job {} did not end within {}", job_id, absl::FormatDuration(timeout)));
+          fmt::format("job {} did not end within {}", job_id, text::ElapsedText(timeout)));
     }
     changed_.wait_for(lock, absl::ToChronoNanoseconds(std::min(left, absl::Hours(1))),
                       [&] { return stopping_ || ticks_ != seen; });

@@ -330,13 +330,14 @@ absl::Status History::AddWithin(const FinishedJob& job) const {
     (statement.Bind(values), ...);
     return statement.Run();
   };
-  absl::Status status = run(
-      "INSERT OR REPLACE INTO job VALUES (NULL, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", final.job_id,
-      summary.name, summary.engine, static_cast<std::int64_t>(final.state),
-      absl::ToUnixNanos(final.started_at.value_or(final.at)), absl::ToUnixNanos(final.at),
-      summary.map_tasks, summary.reduce_tasks, summary.map_input_bytes, summary.map_output_bytes,
-      summary.reduce_groups, summary.reduce_input_bytes, summary.reduce_output_bytes,
-      absl::ToDoubleSeconds(summary.reduce_time), job.name_space, summary.interval_score);
+  absl::Status status =
+      run("INSERT OR REPLACE INTO job VALUES (NULL, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", final.job_id,
+          summary.name, summary.engine, static_cast<std::int64_t>(final.state),
+          absl::ToUnixNanos(final.started_at.value_or(final.at)),
+          absl::ToUnixNanos(final.ended_at.value_or(final.at)), summary.map_tasks,
+          summary.reduce_tasks, summary.map_input_bytes, summary.map_output_bytes,
+          summary.reduce_groups, summary.reduce_input_bytes, summary.reduce_output_bytes,
+          absl::ToDoubleSeconds(summary.reduce_time), job.name_space, summary.interval_score);
   const std::int64_t row = sqlite3_last_insert_rowid(database_);
   for (const StageKind kind : {StageKind::kMap, StageKind::kReduce}) {
     if (!status.ok()) return status;

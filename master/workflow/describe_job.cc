@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "text/duration_text.h"
 #include "tidemark/event.h"
 
 namespace tidemark::workflow {
@@ -78,9 +79,12 @@ void AddExpectedStages(const JobPrediction& prediction, std::uint32_t child, Sna
 
 Estimate EstimateOf(const FollowedJob& job, const PlannedJob& planned,
                     const JobPrediction& prediction, absl::Time at) {
+  // One that has failed keeps what it had reached, though nothing is predicted of it.
+  const bool has_ended = job.newest != nullptr && job.newest->is_final;
+  const double reached = has_ended ? job.newest->estimate.fraction_done : 0;
   const double fraction = job.facts.state == ChildState::kSucceeded
                               ? 1
-                              : std::max(job.own_bar, prediction.fraction_done);
+                              : std::max({job.own_bar, prediction.fraction_done, reached});
   Estimate estimate = {.fraction_done = fraction,
                        .fraction_done_lower = fraction,
                        .fraction_done_upper = fraction,
@@ -121,13 +125,11 @@ void DescribeJob(const FollowedJob& job, const PlannedJob& planned,
 
 std::string NoteOnJob(const FollowedJob& job, const std::string& name, absl::Time now) {
   if (job.is_running() && job.is_silent()) {
-    const absl::Duration silence =
-        absl::Floor(job.newest->at - *job.newest->silent_since, absl::Seconds(1));
-    return absl::StrCat("job ", name, ": no news for ", absl::FormatDuration(silence));
+    return absl::StrCat("job ", name, ": no news for ",
+                        text::DurationText(job.newest->at - *job.newest->silent_since));
   }
   if (!job.awaited_since || now - *job.awaited_since < kMissedAfter) return "";
-  const std::string since =
-      absl::FormatDuration(absl::Trunc(now - *job.awaited_since, absl::Seconds(1)));
+  const std::string since = text::DurationText(now - *job.awaited_since);
   if (job.facts.state == ChildState::kRetryable) {
     return absl::StrCat("job ", name, " failed ", since,
                         " ago and no retry is attached: ", job.facts.message);

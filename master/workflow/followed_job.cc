@@ -103,7 +103,9 @@ void FollowedJob::Observe(std::shared_ptr<const Snapshot> snapshot,
     own_bar = newest->estimate.fraction_done;
   }
   if (!newest->is_final) return;
-  facts.ended_at = newest->at;
+  // As the job itself has them: it was seen later, and its start may have become better known.
+  if (newest->started_at) facts.started_at = newest->started_at;
+  facts.ended_at = newest->ended_at.value_or(newest->at);
   if (newest->state == JobState::kSucceeded) {
     facts.state = ChildState::kSucceeded;
     return;

@@ -7,6 +7,7 @@
 #include "master/model/silence.h"
 #include "master/workflow/check_workflow.h"
 #include "master/workflow/describe_job.h"
+#include "text/duration_text.h"
 
 namespace tidemark::workflow {
 namespace {
@@ -175,10 +176,12 @@ LiveWorkflow::End LiveWorkflow::EndAt(absl::Time now) {
   End end;
   bool all_succeeded = true;
   bool any_succeeded = false;
+  absl::Time last_end = submitted_at_;
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     FollowedJob& job = jobs_[i];
     const bool succeeded = job.facts.state == ChildState::kSucceeded;
     any_succeeded = any_succeeded || succeeded;
+    if (succeeded) last_end = std::max(last_end, job.facts.ended_at.value_or(now));
     all_succeeded = all_succeeded && (succeeded || job.facts.state == ChildState::kCancelled);
     if (job.facts.state == ChildState::kRetryable &&
         now - std::max(job.facts.ended_at.value_or(now), listening_since_) > plan_.retry_within) {
@@ -197,13 +200,12 @@ LiveWorkflow::End LiveWorkflow::EndAt(absl::Time now) {
                                job.facts.message.empty() ? "" : ": ", job.facts.message);
   }
   if (end.state != JobState::kRunning) return end;
-  if (all_succeeded && any_succeeded) return {JobState::kSucceeded, ""};
+  if (all_succeeded && any_succeeded) return {JobState::kSucceeded, "", std::min(last_end, now)};
   if (all_succeeded) return {JobState::kKilled, "all of its jobs were cancelled"};
   const absl::Duration silence = now - std::max(active_at_, listening_since_);
   if (silence <= options_.abandon_after) return end;
   return {JobState::kAbandoned,
-          absl::StrCat("no news of any job for ",
-                       absl::FormatDuration(absl::Trunc(silence, absl::Seconds(1))))};
+          absl::StrCat("no news of any job for ", text::DurationText(silence))};
 }
 
 absl::Duration LiveWorkflow::SilenceAt(absl::Time now) const {
@@ -315,7 +317,7 @@ const Snapshot& LiveWorkflow::Tick(absl::Time now, absl::StatusOr<estimate::Esti
     snapshot.state = end.state;
     snapshot.is_final = true;
     snapshot.message = end.message;
-    snapshot.ended_at = std::max(now, *snapshot.started_at);
+    snapshot.ended_at = std::max(end.at.value_or(now), *snapshot.started_at);
     snapshot.silent_since.reset();
     shown.state = EstimateState::kFinal;
     shown.basis = Basis::kDone;

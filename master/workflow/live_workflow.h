@@ -130,6 +130,7 @@ class LiveWorkflow {
   struct End {
     JobState state = JobState::kRunning;
     std::string message;
+    std::optional<absl::Time> at = std::nullopt;  // empty: now
   };
 
   std::vector<std::string> job_names() const;

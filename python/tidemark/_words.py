@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Optional
 
 from tidemark.job import (
@@ -90,7 +90,7 @@ def round_to_known(found: Range) -> Known:
 
 
 def _sane(duration: timedelta) -> timedelta:
-    return min(max(duration, _ZERO), _LONGEST + _SECOND)
+    return min(max(duration, _ZERO), _LONGEST + _DAY)
 
 
 def _rounding_step(precision: timedelta) -> timedelta:
@@ -103,6 +103,8 @@ def _nearest(duration: timedelta, step: timedelta) -> timedelta:
 
 def range_text(lower: timedelta, upper: timedelta, unicode: bool) -> str:
     dash = "–" if unicode else "-"
+    if lower > _LONGEST:
+        return duration_text(lower)
     if upper > _LONGEST:
         return f"{duration_text(lower)} or more"
     if duration_text(lower) == duration_text(upper):
@@ -142,9 +144,12 @@ def remaining_text(snapshot: Snapshot, unicode: bool) -> str:
     known = round_to_known(estimate.remaining)
     if known.remaining <= _ZERO:
         is_exact = not known.has_range or known.upper <= _ZERO
+        if known.upper > _LONGEST:
+            return "remaining time unknown"
         soon = "about to end" if is_exact else f"less than {duration_text(known.upper)} left"
         return _with_details(soon, _guess(estimate))
-    text = f"{'≈' if unicode else '~'} {duration_text(known.remaining)} left"
+    about = "" if known.remaining > _LONGEST else "≈ " if unicode else "~ "
+    text = f"{about}{duration_text(known.remaining)} left"
     details = [range_text(known.lower, known.upper, unicode)] if known.has_range else []
     return _with_details(text, details + _guess(estimate))
 
@@ -205,7 +210,9 @@ def percent_text(snapshot: Snapshot) -> str:
         lower, upper = estimate.fraction_done_lower, estimate.fraction_done_upper
         return f"{_percent(min(lower, 0.999))}-{_percent(min(upper, 0.999))} %"
     percent = _percent(shown_fraction(snapshot))
-    says_nothing = estimate.state in (EstimateState.WARMING_UP, EstimateState.UNKNOWN)
+    says_nothing = estimate.state in (EstimateState.WARMING_UP, EstimateState.UNKNOWN) or (
+        snapshot.final and estimate.fraction_done <= 0
+    )
     return "-" if says_nothing and percent == 0 else f"{percent} %"
 
 
@@ -242,14 +249,26 @@ def _stages_text(snapshot: Snapshot, expected: int) -> str:
 
 
 def elapsed_text(snapshot: Snapshot) -> str:
-    return duration_text(snapshot.elapsed or _ZERO)
+    elapsed = snapshot.elapsed or _ZERO
+    return _ended_text(elapsed) if snapshot.final else duration_text(elapsed)
+
+
+def _ended_text(duration: timedelta) -> str:
+    """What is over is told to the tenth of a second below ten."""
+    if duration >= 10 * _SECOND:
+        return duration_text(duration)
+    return f"{max(duration, _ZERO) / _SECOND:.1f} s"
 
 
 def silence_text(snapshot: Snapshot) -> Optional[str]:
     if snapshot.final or snapshot.silent_since is None:
         return None
     who = "any of its jobs" if snapshot.info.kind == JobKind.WORKFLOW else "the job"
-    return f"no news from {who} for {duration_text(snapshot.at - snapshot.silent_since)}"
+    silence = duration_text(snapshot.at - snapshot.silent_since)
+    heard_at = snapshot.coverage.newest_event_at if snapshot.coverage else None
+    if heard_at is not None and heard_at < snapshot.silent_since:
+        return f"no news from {who} since the master started, {silence} ago"
+    return f"no news from {who} for {silence}"
 
 
 def straggler_text(snapshot: Snapshot) -> Optional[str]:
@@ -263,16 +282,12 @@ def due_text(snapshot: Snapshot) -> Optional[str]:
     """When it is due by the clock on the wall, and how likely it is late."""
     if snapshot.deadline_at is None:
         return None
-    due_at, now = snapshot.deadline_at.astimezone(), snapshot.at.astimezone()
-    if due_at.date() == now.date():
-        due = f"{due_at:%H:%M}"
-    else:
-        due = f"{due_at:%b %d %H:%M}" if due_at.year == now.year else f"{due_at:%Y-%m-%d %H:%M}"
+    due = _clock_text(snapshot.deadline_at.astimezone(), snapshot.at.astimezone())
     late = snapshot.late_probability
     if snapshot.final:
         if late is None or snapshot.ended_at is None:
             return f"due {due}"
-        by = duration_text(snapshot.ended_at - snapshot.deadline_at)
+        by = _ended_text(snapshot.ended_at - snapshot.deadline_at)
         return f"{by} late (due {due})" if late >= 0.5 else f"in time (due {due})"
     if snapshot.at >= snapshot.deadline_at:
         return f"was due {due}"
@@ -280,6 +295,14 @@ def due_text(snapshot: Snapshot) -> Optional[str]:
         return f"due {due}"
     percent = "under 1 %" if late < 0.01 else "over 99 %" if late > 0.99 else f"{100 * late:.0f} %"
     return f"due {due}, {percent} likely late"
+
+
+def _clock_text(at: datetime, now: datetime) -> str:
+    """With its seconds as far away as durations have them, unless it is on the minute."""
+    has_seconds = at.second != 0 and abs(at - now) < _HOUR
+    is_today, is_this_year = at.date() == now.date(), at.year == now.year
+    day = "" if is_today else "%b %d " if is_this_year else "%Y-%m-%d "
+    return at.strftime(day + ("%H:%M:%S" if has_seconds else "%H:%M"))
 
 
 def line_text(snapshot: Snapshot, unicode: bool) -> str:

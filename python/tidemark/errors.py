@@ -73,6 +73,13 @@ def describe(address: str, code: grpc.StatusCode, reason: str) -> TidemarkError:
             f"cannot verify the certificate of the master at {address}; "
             "check tls_ca and tls_server_name"
         )
+    # The address is in use: no master can be started there.
+    if "something listens there" in reason:
+        return UnreachableError(
+            f"what listens at {address} does not answer: a master that is stopped or hangs, or "
+            "something else; see `tidemark doctor` on its host, or name another with master= or "
+            "TIDEMARK_MASTER"
+        )
     return UnreachableError(
         f"no master answers at {address} ({reason}); start one with `tidemark serve`, or name "
         "another with master= or TIDEMARK_MASTER"

@@ -40,17 +40,18 @@ Alert Failed() {
 }
 
 TEST(AlertMessages, TextSaysWhatHappenedInOneLine) {
-  EXPECT_EQ(AlertText(Late(), kUtc),
-            "two-path: due 22:17, 83 % likely late; ≈ 3 min 20 s left (2 min 50 s – 4 min 10 s)");
+  EXPECT_EQ(
+      AlertText(Late(), kUtc),
+      "two-path: due 22:17:32, 83 % likely late; ≈ 3 min 20 s left (2 min 50 s – 4 min 10 s)");
   EXPECT_EQ(AlertText(Failed(), kUtc),
-            "two-path: failed after 1 min 12 s, due 22:17: task 3 <failed> four times");
+            "two-path: failed after 1 min 12 s, due 22:17:32: task 3 <failed> four times");
   Alert straggler = Late();
   straggler.kind = AlertKind::kStraggler;
   EXPECT_THAT(AlertText(straggler, kUtc), StartsWith("two-path: Reduce task 2 ends last"));
   Alert silent = Late();
   silent.kind = AlertKind::kSilent;
   silent.job.silent_since = silent.job.at - absl::Minutes(6);
-  EXPECT_EQ(AlertText(silent, kUtc), "two-path: no news for 6 min; due 22:17, 83 % likely late");
+  EXPECT_EQ(AlertText(silent, kUtc), "two-path: no news for 6 min; due 22:17:32, 83 % likely late");
 }
 
 TEST(AlertMessages, TheTextSaysWhatTheEndRestsOnUnlessItIsTheRunItself) {
@@ -96,7 +97,7 @@ TEST(AlertMessages, SayWhatWasAskedFor) {
   alert.job.info->user = "ada";
   alert.job.info->queue = "";
   EXPECT_EQ(AlertText(alert, late),
-            "two-path (job-1) of ada in unknown: 83 % late for 22:17, ends 22:17, running");
+            "two-path (job-1) of ada in unknown: 83 % late for 22:17:32, ends 22:17:52, running");
   EXPECT_EQ(AlertText(Failed(), late), AlertText(Failed(), kUtc)) << "another kind";
   EXPECT_EQ(json::parse(SlackMessage(alert, late))["text"], AlertText(alert, late));
 }
@@ -119,7 +120,7 @@ TEST(AlertMessages, TellTheEndByTheClockOnlyWhereTheConsoleWould) {
   EXPECT_EQ(end({absl::Minutes(50), absl::Minutes(2), absl::Hours(17)}), "unknown");
   Alert ended = Failed();
   ended.job.ended_at = ended.job.at;
-  EXPECT_EQ(AlertText(ended, Saying(AlertKind::kFailed, "{end}")), "22:14");
+  EXPECT_EQ(AlertText(ended, Saying(AlertKind::kFailed, "{end}")), "22:14:32");
 }
 
 TEST(AlertMessages, TheCauseIsWhatOurWordsSayBehindTheName) {
@@ -160,6 +161,15 @@ TEST(AlertMessages, GenericHasTheFacts) {
   EXPECT_EQ(message["remaining_upper_seconds"], 249);
   EXPECT_EQ(message["deadline_at"], "2023-11-14T22:17:32.000Z");
   EXPECT_EQ(message["late_probability"], 0.83);
+}
+
+TEST(AlertMessages, SayWhenAndAfterWhatAJobEndedAsItsResultDoes) {
+  Alert ended = Failed();
+  ended.job.ended_at = ended.job.at - absl::Milliseconds(200);
+  ended.job.started_at = *ended.job.ended_at - absl::Milliseconds(9740);
+  EXPECT_THAT(AlertText(ended, kUtc), StartsWith("two-path: failed after 9.7 s,"));
+  EXPECT_EQ(json::parse(GenericMessage(ended, kUtc))["ended_at"], "2023-11-14T22:14:31.800Z");
+  EXPECT_FALSE(json::parse(GenericMessage(Late(), kUtc)).contains("ended_at"));
 }
 
 TEST(AlertMessages, GenericSaysHowSureAFractionIs) {

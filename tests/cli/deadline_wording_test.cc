@@ -28,11 +28,11 @@ Snapshot Due(absl::Duration in, std::optional<double> late) {
 
 TEST(DeadlineText, TellsHowLikelyItIsLate) {
   EXPECT_EQ(DeadlineText(SomeSnapshot(), kAscii), "");
-  EXPECT_EQ(DeadlineText(Due(absl::Minutes(40), 0.834), kAscii), "due 22:54, 83 % likely late");
+  EXPECT_EQ(DeadlineText(Due(absl::Minutes(40), 0.834), kAscii), "due 22:54:32, 83 % likely late");
   EXPECT_EQ(DeadlineText(Due(absl::Minutes(40), 0.001), kAscii),
-            "due 22:54, under 1 % likely late");
+            "due 22:54:32, under 1 % likely late");
   EXPECT_EQ(DeadlineText(Due(absl::Minutes(40), 0.999), kAscii),
-            "due 22:54, over 99 % likely late");
+            "due 22:54:32, over 99 % likely late");
 }
 
 TEST(DeadlineText, WarnsOfNoGuessUntilTheDeadlineHasPassed) {
@@ -42,14 +42,14 @@ TEST(DeadlineText, WarnsOfNoGuessUntilTheDeadlineHasPassed) {
   Snapshot guess = Due(absl::Minutes(40), 0.999);
   guess.estimate.basis = Basis::kGuess;
   EXPECT_FALSE(IsLikelyLate(guess));
-  EXPECT_EQ(DeadlineText(guess, kAscii), "due 22:54, over 99 % likely late") << "it is said";
+  EXPECT_EQ(DeadlineText(guess, kAscii), "due 22:54:32, over 99 % likely late") << "it is said";
   guess.late_probability = 1;
   EXPECT_TRUE(IsLikelyLate(guess));
 }
 
 TEST(DeadlineText, SaysNoMoreThanIsKnown) {
-  EXPECT_EQ(DeadlineText(Due(absl::Minutes(40), {}), kAscii), "due 22:54");
-  EXPECT_EQ(DeadlineText(Due(-absl::Minutes(4), 1), kAscii), "was due 22:10");
+  EXPECT_EQ(DeadlineText(Due(absl::Minutes(40), {}), kAscii), "due 22:54:32");
+  EXPECT_EQ(DeadlineText(Due(-absl::Minutes(4), 1), kAscii), "was due 22:10:32");
 }
 
 TEST(DeadlineText, NamesTheDayOfAnotherDay) {
@@ -57,9 +57,21 @@ TEST(DeadlineText, NamesTheDayOfAnotherDay) {
   EXPECT_EQ(DeadlineText(Due(absl::Hours(24 * 60), {}), kAscii), "due 2024-01-13 22:14");
 }
 
+TEST(ClockText, HasSecondsWhereTheyMatter) {
+  const absl::Time now = SomeSnapshot().at;  // 22:14:32
+  EXPECT_EQ(ClockText(now + absl::Seconds(8), now, kAscii), "22:14:40");
+  EXPECT_EQ(ClockText(now - absl::Seconds(59 * 60 + 59), now, kAscii), "21:14:33");
+  EXPECT_EQ(ClockText(now + absl::Seconds(59 * 60 + 59), now, kAscii), "23:14:31");
+  EXPECT_EQ(ClockText(now + absl::Hours(1), now, kAscii), "23:14") << "as durations, from here on";
+  EXPECT_EQ(ClockText(now - absl::Hours(1), now, kAscii), "21:14");
+  EXPECT_EQ(ClockText(now + absl::Milliseconds(28'500), now, kAscii), "22:15") << "on the minute";
+  const absl::Time eve = now + absl::Minutes(103);  // 23:57:32
+  EXPECT_EQ(ClockText(eve + absl::Minutes(5), eve, kAscii), "Nov 15 00:02:32");
+}
+
 TEST(DeadlineText, IsInTheZoneOfTheReader) {
   const absl::TimeZone east = absl::FixedTimeZone(3600);
-  EXPECT_EQ(DeadlineText(Due(absl::Minutes(40), {}), {.zone = &east}), "due 23:54");
+  EXPECT_EQ(DeadlineText(Due(absl::Minutes(40), {}), {.zone = &east}), "due 23:54:32");
 }
 
 TEST(DeadlineText, OfAnEndedJobSaysWhatBecameOfIt) {
@@ -67,13 +79,13 @@ TEST(DeadlineText, OfAnEndedJobSaysWhatBecameOfIt) {
   ended.is_final = true;
   ended.state = JobState::kSucceeded;
   ended.ended_at = ended.at;
-  EXPECT_EQ(DeadlineText(ended, kAscii), "12 min late (due 22:02)");
+  EXPECT_EQ(DeadlineText(ended, kAscii), "12 min late (due 22:02:32)");
   ended.deadline = ended.at + absl::Minutes(12);
   ended.late_probability = 0;
-  EXPECT_EQ(DeadlineText(ended, kAscii), "in time (due 22:26)");
+  EXPECT_EQ(DeadlineText(ended, kAscii), "in time (due 22:26:32)");
   ended.state = JobState::kFailed;
   ended.late_probability.reset();
-  EXPECT_EQ(DeadlineText(ended, kAscii), "due 22:26");
+  EXPECT_EQ(DeadlineText(ended, kAscii), "due 22:26:32");
 }
 
 TEST(EndClockText, TellsTheEndByTheClockUnlessItIsNear) {
@@ -81,6 +93,9 @@ TEST(EndClockText, TellsTheEndByTheClockUnlessItIsNear) {
   EXPECT_EQ(EndClockText(snapshot, kAscii), "");
   snapshot.estimate.remaining = Range{absl::Minutes(50), absl::Minutes(48), absl::Minutes(54)};
   EXPECT_EQ(EndClockText(snapshot, kAscii), "ends about 23:04");
+  // Known to the half minute, which would be 22:22:02: an end that moves has no seconds.
+  snapshot.estimate.remaining = Range{absl::Seconds(450), absl::Seconds(360), absl::Seconds(540)};
+  EXPECT_EQ(EndClockText(snapshot, kAscii), "ends about 22:22");
   snapshot.estimate.remaining = Range{absl::Minutes(50), absl::Minutes(2), absl::Hours(17)};
   EXPECT_EQ(EndClockText(snapshot, kAscii), "") << "nobody knows";
   snapshot.estimate.remaining->median = absl::InfiniteDuration();
@@ -111,7 +126,7 @@ TEST(ExpectedEnd, IsNotToldWhereNobodyKnowsIt) {
 
 TEST(DeadlineText, StandsInBarLineTableAndSummary) {
   const Snapshot late = Due(absl::Minutes(40), 0.834);
-  const char* const words = "due 22:54, 83 % likely late";
+  const char* const words = "due 22:54:32, 83 % likely late";
   EXPECT_THAT(RenderFrame(late, {.width = 80}), Contains(HasSubstr(words)));
   EXPECT_THAT(PlainLine(late, kAscii, false), HasSubstr(words));
   EXPECT_THAT(RenderJobTable({late}, {.width = 200}), Contains(HasSubstr(words)));

@@ -295,6 +295,16 @@ TEST(EstimateTable, ComparesScenarios) {
                           "8 slots   10 s     -    -     50 %  2.00x"));
 }
 
+TEST(EstimateTable, OfWhatHasNotBegunOrHasEndedSaysWhatItTakes) {
+  Outcome plan = Planned(absl::Seconds(20));
+  plan.snapshot.state = JobState::kQueued;
+  const Outcome running = Planned(absl::Seconds(20));
+  EXPECT_THAT(RenderScenarios({{"4 slots", plan}, {"8 slots", plan}}, {.width = 120}).front(),
+              StartsWith("SCENARIO  TAKES  5 %"));
+  EXPECT_THAT(RenderScenarios({{"4 slots", running}, {"8 slots", running}}, {.width = 120}).front(),
+              StartsWith("SCENARIO  ENDS IN  5 %"));
+}
+
 TEST(EstimateTable, SaysWhatScenariosCostAndWhatBindsThemWhereThatIsKnown) {
   EXPECT_THAT(RenderScenarios({{"as it is", Planned(absl::Seconds(20)), 0.5},
                                {"8 cores", Planned(absl::Seconds(10)), 0.25, "disk"}},

@@ -8,13 +8,20 @@
 #include <utility>
 #include <vector>
 
+#include "cli/console/job_frame.h"
+#include "cli/console/job_lines.h"
+#include "cli/console/job_summary.h"
+#include "cli/console/job_table.h"
 #include "tests/cli/some_jobs.h"
 
 namespace tidemark::console {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 TEST(JobPercent, IsCutNotRounded) {
   EXPECT_EQ(ShownPercent(0, false), 0);
@@ -34,6 +41,55 @@ TEST(JobPercent, HoldsHostileValues) {
   EXPECT_EQ(ShownPercent(std::nan(""), false), 0);
   EXPECT_EQ(ShownPercent(-3, false), 0);
   EXPECT_EQ(ShownPercent(1e300, false), 99);
+}
+
+TEST(JobWording, SaysOneDurationOfAnEndedJobEverywhere) {
+  Snapshot ended = Ended(JobState::kSucceeded);
+  ended.started_at = *ended.ended_at - absl::Milliseconds(9740);
+  ended.at += absl::Milliseconds(300);
+  EXPECT_EQ(ElapsedText(ended), "9.7 s");
+  EXPECT_THAT(RenderJobTable({ended}, {.width = 100}), Contains(HasSubstr(" 9.7 s ")));
+  EXPECT_THAT(RenderSummary(ended, 100, {}, "", false), Contains(HasSubstr("after 9.7 s")));
+  EXPECT_THAT(RenderFrame(ended, {.width = 100}), Contains(HasSubstr("9.7 s")));
+  EXPECT_THAT(PlainLine(ended, {}, false), HasSubstr("[9.7 s]"));
+  Snapshot running = SomeSnapshot();
+  running.started_at = running.at - absl::Milliseconds(9740);
+  EXPECT_EQ(ElapsedText(running), "9 s") << "tenths would only flicker";
+}
+
+TEST(JobWording, SaysNoMoreOfWhatIsTooLongThanThatItIs) {
+  Snapshot snapshot = SomeSnapshot();
+  const absl::Duration long_time = absl::Hours(24 * 5000);
+  const auto left = [&](absl::Duration median, absl::Duration lower) {
+    snapshot.estimate.remaining = Range{median, lower, absl::InfiniteDuration()};
+    return DescribeRemaining(snapshot, snapshot.estimate, {}).text();
+  };
+  EXPECT_EQ(left(long_time, absl::Seconds(35)), "over 999 d left (30 s or more)");
+  EXPECT_EQ(left(long_time, long_time), "over 999 d left (over 999 d)");
+  EXPECT_EQ(left(absl::ZeroDuration(), absl::ZeroDuration()), "remaining time unknown");
+}
+
+TEST(Percentage, OfAJobThatHasFailedIsWhatItHadReached) {
+  Snapshot failed = Ended(JobState::kFailed);
+  EXPECT_EQ(PercentText(failed, failed.estimate), "41 %");
+  failed.estimate.fraction_done = 0;
+  EXPECT_EQ(PercentText(failed, failed.estimate), "-") << "it ended before anything was known";
+  EXPECT_THAT(PlainLine(failed, {}, false), Not(HasSubstr("0 %")));
+  failed.estimate.fraction_done = 0.004;
+  EXPECT_EQ(PercentText(failed, failed.estimate), "0 %");
+}
+
+TEST(Silence, OfWhichNobodyHeardTheBeginningIsToldFromTheStartOfTheMasterOn) {
+  Snapshot silent = SomeSnapshot();
+  silent.coverage.emplace();
+  silent.silent_since = silent.at - absl::Minutes(6);
+  EXPECT_THAT(WarningTexts(silent, {}), Contains("no news from the job for 6 min"));
+  silent.coverage->newest_event_at = silent.silent_since;
+  EXPECT_THAT(WarningTexts(silent, {}), Contains("no news from the job for 6 min"));
+  silent.coverage->newest_event_at = silent.at - absl::Hours(1);
+  EXPECT_THAT(WarningTexts(silent, {}),
+              Contains("no news from the job since the master started, 6 min ago"));
+  EXPECT_EQ(SilenceText(silent), "since the master started, 6 min ago");
 }
 
 TEST(JobWording, NamesATaskByItsStage) {

@@ -99,7 +99,7 @@ TEST(WebWords, SayOfADeadlineWhatTheConsoleDoes) {
   snapshot.deadline = kNoon + absl::Minutes(30);
   snapshot.late_probability = 0.834;
   web::v1::JobWords words = WebWordsOf(snapshot);
-  EXPECT_EQ(words.due_before() + "22:43" + words.due_after(),
+  EXPECT_EQ(words.due_before() + "22:43:20" + words.due_after(),
             console::DeadlineText(snapshot, {.unicode = true}));
   EXPECT_EQ(words.due_after(), ", 83 % likely late");
   EXPECT_TRUE(words.is_likely_late());

@@ -1,4 +1,12 @@
 // What the command line says when something is wrong: what happened, where, and what to do.
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
 #include "absl/status/status.h"
 #include "cli/command_line.h"
 #include "cli/exit_code.h"
@@ -9,6 +17,15 @@ namespace {
 
 using testing::EndsWith;
 using testing::StartsWith;
+
+struct TemporaryFolder {
+  TemporaryFolder() {
+    std::string pattern = testing::TempDir() + "wording-XXXXXX";
+    if (mkdtemp(pattern.data()) != nullptr) path = pattern;
+  }
+  ~TemporaryFolder() { std::filesystem::remove_all(path); }
+  std::string path;
+};
 
 Answer AnswerTo(std::vector<std::string> words) {
   words.insert(words.begin(), "tidemark");
@@ -120,6 +137,14 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"PortZero",
              {"get", "jobs", "--master", "[::1]:0"},
              "--master: the port must be from 1 to 65535, not 0"},
+        Case{"SocketWithoutAPath",
+             {"get", "jobs", "--master", "unix:"},
+             "--master must be unix: and the path of a socket, such as unix:/run/tidemark.sock, "
+             "not unix:"},
+        Case{"SocketOfAHost",
+             {"get", "jobs", "--master", "unix://x"},
+             "--master must be unix: and the path of a socket, such as unix:/run/tidemark.sock, "
+             "not unix://x"},
         Case{"Excluded",
              {"run", "example", "word-count", "--slots", "2", "--reducers", "4", "--master", "m:1",
               "--log-dir", "logs"},
@@ -167,14 +192,45 @@ TEST(Wording, SaysWhichFlagLetsOneIn) {
   EXPECT_EQ(says(absl::UnavailableError("failed to connect to all addresses; last error: UNKNOWN: "
                                         "ipv4:127.0.0.1:1: connection attempt timed out before "
                                         "receiving SETTINGS frame")),
-            "no master answers at m:1: something listens there but does not answer as a Tidemark "
-            "master; name another with --master");
+            "what listens at m:1 does not answer: a master that is stopped or hangs, or something "
+            "else; see `tidemark doctor` on its host, or name another with --master");
   EXPECT_THAT(says(absl::UnavailableError("last error: Connection refused")),
               StartsWith("no master answers at m:1 (Connection refused); start one"));
   EXPECT_THAT(says(absl::UnavailableError("Socket closed; gave up after 60 s")),
               StartsWith("no master answers at m:1 (Socket closed; gave up after 60 s)"));
   EXPECT_EQ(says(absl::UnimplementedError("")),
             "what answers at m:1 is of another version, or no Tidemark master");
+}
+
+TEST(Wording, SaysWhatIsWrongAtASocket) {
+  const TemporaryFolder folder;
+  const auto at = [](const std::string& path, const char* reason) {
+    return DescribeMasterTrouble("unix:" + path, absl::UnavailableError(reason));
+  };
+  const std::string none = folder.path + "/none";
+  EXPECT_EQ(at(none, "last error: No such file or directory"),
+            "no master listens at unix:" + none + ": there is no " + none +
+                "; start one with `tidemark serve --listen unix:" + none +
+                "` or name another with --master");
+  EXPECT_EQ(at(folder.path, "last error: Connection refused"),
+            "no master listens at unix:" + folder.path + ": " + folder.path +
+                " is no socket; name that of a master with --master");
+  const std::string gone = folder.path + "/gone";
+  sockaddr_un socket_address = {.sun_family = AF_UNIX, .sun_path = {}};
+  ASSERT_LT(gone.size(), sizeof(socket_address.sun_path));
+  gone.copy(socket_address.sun_path, gone.size());
+  const int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+  ASSERT_EQ(
+      bind(listener, reinterpret_cast<const sockaddr*>(&socket_address), sizeof(socket_address)),
+      0);
+  close(listener);
+  EXPECT_EQ(at(gone, "last error: Connection refused"),
+            "no master listens at unix:" + gone +
+                " any more; start one with `tidemark serve --listen unix:" + gone +
+                "` or name another with --master");
+  EXPECT_EQ(at(gone, "last error: Permission denied"),
+            "you may not connect to unix:" + gone +
+                ": Permission denied; ask its owner, or name another with --master");
 }
 
 TEST(Wording, ExitCodesTellApartWhatAMasterAnswers) {

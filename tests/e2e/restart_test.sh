@@ -22,7 +22,7 @@ for kill in first second third; do
   kill -9 "$master_pid"
   wait "$master_pid" 2>/dev/null || true
   start_master --data-dir "$work/data" "$master"
-  [ "$kill" != first ] || grep -q 'recovered 1 jobs' "$work/serve.err" ||
+  [ "$kill" != first ] || grep -q 'info jobs recovered jobs=1 ' "$work/serve.err" ||
     fail "it did not take up the job: $(cat "$work/serve.err")"
   known || fail "it forgot the job after the $kill kill: $(cat "$work/serve.err")"
   sleep 0.3

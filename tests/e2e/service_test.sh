@@ -69,6 +69,12 @@ again late || fail "job one cannot be run again: $(cat "$work/again.said")"
 grep -q 'JOB_STATE_SUCCEEDED.*word-count' "$work/again.said" ||
   fail "the second run of job one was not shown to its end: $(cat "$work/again.said")"
 if grep -q two-path "$work/again.said"; then fail "the second run of job one shows the first"; fi
+# Who ran it and who asks later read the same.
+"$tidemark" run example word-count --input "$work/text" --job-id due --deadline 1ms --master "$master" \
+  --slots 1 --reducers 1 -o plain >/dev/null 2>"$work/due" || fail "job due failed: $(cat "$work/due")"
+late=$(grep -o "[0-9][^ ]* s late (due [0-9:]*)" "$work/due" | tail -n 1 || true)
+[ -n "$late" ] && "$tidemark" get jobs due --master "$master" | grep -qF -- "$late" ||
+  fail "job due was late by another time than get jobs says: $(cat "$work/due")"
 "$tidemark" get jobs --master "$master" | tee "$work/jobs"
 grep -q one "$work/jobs" && grep -q two "$work/jobs" || fail "jobs must list both"
 

@@ -48,7 +48,7 @@ wait_for 60 grep -q '"state":"CHILD_STATE_SUCCEEDED"' "$work/pair.json"
 kill -9 "$master_pid"
 wait "$master_pid" 2>/dev/null || true
 start_master --data-dir "$work/data" "$master"
-grep -q 'recovered 1 workflows' "$work/serve.err" || fail "forgotten: $(cat "$work/serve.err")"
+grep -q 'info workflows recovered workflows=1' "$work/serve.err" || fail "forgotten: $(cat "$work/serve.err")"
 "$tidemark" attach pair second pair-2 --master "$master" || fail "not attached"
 ! "$tidemark" attach pair third pair-3 --master "$master" 2>/dev/null || fail "no such job"
 run_job pair-2

@@ -244,6 +244,35 @@ TEST(Fold, StartsAJobWhenItWasSubmitted) {
   EXPECT_EQ(job.state.started_at, At(3));
 }
 
+// What opens the job is sent at 0 and arrives 0.7 s later; what closes it is sent at `closed`.
+Job WithSlowOpening(const std::string& run_uid, double closed) {
+  Job job;
+  job.source = Source("app-master", "job-1", run_uid);
+  JobOpened opened = Opened(1, 1);
+  opened.submitted_at = At(0);
+  Event first = job.source.At(0, opened);
+  first.arrived_at = At(0.7);
+  EXPECT_TRUE(job.Take(first).ok());
+  EXPECT_EQ(job.state.started_at, At(0.7));
+  Event last = job.source.At(closed, Closed());
+  last.arrived_at = At(10);
+  EXPECT_TRUE(job.Take(last).ok());
+  EXPECT_EQ(job.state.closed_at, At(10));
+  return job;
+}
+
+TEST(Fold, ASlowFirstMessageMakesAJobNoShorter) {
+  EXPECT_EQ(WithSlowOpening("run-1", 10).state.started_at, At(0));
+}
+
+TEST(Fold, AClockThatIsSetMovesNoStart) {
+  EXPECT_EQ(WithSlowOpening("run-1", 3610).state.started_at, At(0.7));
+}
+
+TEST(Fold, ARunWithoutANameKeepsTheStartItIsKnownBy) {
+  EXPECT_EQ(WithSlowOpening("", 10).state.started_at, At(0.7));
+}
+
 TEST(Fold, StartsAJobWhenItIsFirstHeardOfIfNobodySaysMore) {
   Job job;
   EXPECT_TRUE(job.Say(10, Opened(1, 1)).ok());

@@ -98,6 +98,16 @@ class HistoryTest : public ::testing::Test {
   std::string directory_;
 };
 
+TEST_F(HistoryTest, KeepsWhenAJobEndedNotWhenThatWasSeen) {
+  FinishedJob job = Ended("a", 100);
+  job.final.at = At(100.2);
+  ASSERT_TRUE(Open()->Add(job).ok());
+  const auto found = Open()->OfName("nightly", 10);
+  ASSERT_TRUE(found.ok()) << found.status();
+  ASSERT_THAT(*found, SizeIs(1));
+  EXPECT_EQ(found->front().final.ended_at, At(100));
+}
+
 TEST_F(HistoryTest, GivesBackWhatAJobTaught) {
   const FinishedJob job = Ended("a", 100);
   ASSERT_TRUE(Open()->Add(job).ok());

@@ -643,7 +643,7 @@ TEST(JobMonitor, AJobNobodyReportsOnIsAbandoned) {
   EXPECT_FALSE(job.monitor.is_closed());
   const Snapshot snapshot = job.Tick(silent_since + 15 * 60 + 1);
   EXPECT_EQ(snapshot.state, JobState::kAbandoned);
-  EXPECT_EQ(snapshot.message, "no news of the job for 15m");
+  EXPECT_EQ(snapshot.message, "no news of the job for 15 min");
   EXPECT_TRUE(job.monitor.is_closed());
   EXPECT_TRUE(snapshot.errors.empty());
 }

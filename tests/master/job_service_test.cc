@@ -11,7 +11,9 @@
 #include <filesystem>
 #include <functional>
 #include <future>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -313,6 +315,35 @@ TEST_F(JobServiceTest, AWatcherGoesOnAtTheNextMasterOnTheSameData) {
   ASSERT_THAT(rest.responses, SizeIs(1));
   EXPECT_FALSE(rest.responses.front().restarted());
   EXPECT_GT(rest.snapshots.front().sequence, first.snapshots.back().sequence);
+}
+
+TEST_F(JobServiceTest, ARestartWithoutDamageIsNothingToWarnOf) {
+  struct Said {
+    std::mutex mutex;
+    std::vector<std::string> notices;
+    std::map<std::string, LogSeverity> logged;
+  };
+  const auto said = std::make_shared<Said>();  // the master outlives this function
+  options_.data_dir = directory_;
+  options_.on_notice = [said](const std::string& line) {
+    const std::lock_guard lock(said->mutex);
+    said->notices.push_back(line);
+  };
+  options_.log = [said](const LogEntry& entry) {
+    const std::lock_guard lock(said->mutex);
+    said->logged[entry.message] = entry.severity;
+  };
+  Start();
+  ASSERT_TRUE(Submit(Chain()).ok());
+  RunJob("other");
+  EXPECT_TRUE(Final("other").is_final);
+  Start();
+  const std::lock_guard lock(said->mutex);
+  EXPECT_THAT(said->notices, IsEmpty());
+  for (const char* message : {"jobs recovered", "workflows recovered"}) {
+    ASSERT_TRUE(said->logged.contains(message)) << message;
+    EXPECT_EQ(said->logged[message], LogSeverity::kInfo) << message;
+  }
 }
 
 TEST_F(JobServiceTest, AMasterWithoutMemorySaysSo) {

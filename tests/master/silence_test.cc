@@ -154,13 +154,16 @@ TEST(Silence, OfARunThatKeepsAnotherFromItsIdIsSaid) {
   other.run_uid = "b";
   EXPECT_THAT(std::string(monitor.CheckRun(other).message()), HasSubstr("is still running"));
   other.arrived_at = At(60.5);
-  EXPECT_THAT(std::string(monitor.CheckRun(other).message()),
-              HasSubstr("has not ended, but nothing was heard of it for 50s; unless it reports, it "
-                        "is given up in 14m10s; wait until then, or take another id"));
+  EXPECT_THAT(
+      std::string(monitor.CheckRun(other).message()),
+      HasSubstr("has not ended, but nothing was heard of it for 50 s; unless it reports, it "
+                "is given up in 14 min 10 s; wait until then, or take another id"));
   monitor.NoteRestart(At(1000));
   other.arrived_at = At(1001);
-  EXPECT_THAT(std::string(monitor.CheckRun(other).message()),
-              HasSubstr("for 16m31s; unless it reports, it is given up in 14m59s"));
+  EXPECT_THAT(
+      std::string(monitor.CheckRun(other).message()),
+      HasSubstr("of it since the master started, 1 s ago; unless it reports, it is given up "
+                "in 14 min 59 s"));
 }
 
 }  // namespace

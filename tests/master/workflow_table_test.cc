@@ -173,7 +173,7 @@ TEST_F(WorkflowTableTest, AJobThatIsSilentKeepsItsWorkflowStillOverARestart) {
   EXPECT_EQ(silent.estimate.fraction_done, restarted.estimate.fraction_done);
   EXPECT_EQ(silent.children[0].estimate.fraction_done,
             restarted.children[0].estimate.fraction_done);
-  EXPECT_THAT(silent.notes, ElementsAre("job a: no news for 1s"));
+  EXPECT_THAT(silent.notes, ElementsAre("job a: no news for 1 s"));
   EXPECT_EQ(silent.silent_since, At(120));
   Start(200);
   EXPECT_EQ(Newest("wf").estimate.fraction_done, silent.estimate.fraction_done);
@@ -306,7 +306,7 @@ TEST_F(WorkflowTableTest, IsAbandonedByASilenceThatCountsFromTheRestart) {
   EXPECT_EQ(Newest("wf").state, JobState::kRunning);
   Tick(10'000 + 15 * 60 + 2);
   EXPECT_EQ(Newest("wf").state, JobState::kAbandoned);
-  EXPECT_EQ(Newest("wf").message, "no news of any job for 15m2s");
+  EXPECT_EQ(Newest("wf").message, "no news of any job for 15 min 02 s");
 }
 
 TEST_F(WorkflowTableTest, AJobThatIsSeenBeforeItsFirstTickShowsItsStages) {

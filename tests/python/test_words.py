@@ -7,8 +7,9 @@ import pytest
 from google.protobuf import json_format
 
 from conftest import ROOT, run
-from tidemark import Basis, Estimate, EstimateState, Range, Snapshot, _wire, _words
+from tidemark import Basis, Estimate, EstimateState, JobState, Range, Snapshot, _wire, _words
 from tidemark._reading import read_snapshot
+from tidemark.job import Coverage
 
 
 @pytest.mark.parametrize(
@@ -45,6 +46,52 @@ def test_ranges_are_rounded_to_what_is_known(median, lower, upper, text):
         Range(*(timedelta(seconds=seconds) for seconds in (median, lower, upper)))
     )
     assert _words.range_text(known.lower, known.upper, unicode=False) == text
+
+
+def test_silence_counts_from_the_start_of_the_master_where_nobody_heard_before():
+    at = datetime(2026, 1, 5, tzinfo=timezone.utc)
+    since = at - timedelta(minutes=6)
+    for heard_at, words in (
+        (since, "for 6 min"),
+        (since - timedelta(hours=1), "since the master started, 6 min ago"),
+    ):
+        snapshot = Snapshot(
+            job_id="a", at=at, silent_since=since, coverage=Coverage(newest_event_at=heard_at)
+        )
+        assert _words.silence_text(snapshot) == f"no news from the job {words}"
+
+
+def test_a_failed_job_keeps_what_it_had_reached():
+    at = datetime(2026, 1, 5, tzinfo=timezone.utc)
+    estimate = Estimate(state=EstimateState.FINAL, fraction_done=0.41)
+    failed = Snapshot(
+        job_id="a", at=at, state=JobState.FAILED, final=True, ended_at=at, estimate=estimate
+    )
+    assert _words.percent_text(failed) == "41 %"
+    unknown = dataclasses.replace(failed, estimate=dataclasses.replace(estimate, fraction_done=0.0))
+    assert _words.percent_text(unknown) == "-"
+
+
+def test_an_ended_job_lasted_as_long_as_the_console_says():
+    at = datetime(2026, 1, 5, 12, tzinfo=timezone.utc)
+    began = at - timedelta(seconds=9.74)
+    ended = Snapshot(
+        job_id="a", at=at + timedelta(seconds=0.2), started_at=began, ended_at=at, final=True
+    )
+    assert _words.elapsed_text(ended) == "9.7 s"
+    assert _words.elapsed_text(Snapshot(job_id="a", at=at, started_at=began)) == "9 s"
+    longer = dataclasses.replace(ended, ended_at=at + timedelta(seconds=0.26))
+    assert _words.elapsed_text(longer) == "10 s"
+
+
+def test_of_what_is_too_long_to_be_said_only_that_is_said():
+    left = Range(*(timedelta(days=days) for days in (5000, 4000, 6000)))
+    estimate = Estimate(state=EstimateState.VALID, remaining=left, basis=Basis.THIS_RUN)
+    snapshot = Snapshot(job_id="a", at=datetime(2026, 1, 5, tzinfo=timezone.utc), estimate=estimate)
+    assert _words.remaining_text(snapshot, unicode=False) == "over 999 d left (over 999 d)"
+    soon = dataclasses.replace(estimate, remaining=Range(timedelta(), timedelta(), left.upper))
+    snapshot = dataclasses.replace(snapshot, estimate=soon)
+    assert _words.remaining_text(snapshot, unicode=False) == "remaining time unknown"
 
 
 def test_what_nothing_backs_is_a_guess():
@@ -94,12 +141,27 @@ def is_in(line, snapshot):
 )
 def test_a_deadline_is_told_as_the_console_tells_it(late, words):
     at = datetime(2026, 1, 5, 12, tzinfo=timezone.utc)
-    due = at + timedelta(minutes=5)
+    due = at + timedelta(minutes=5, seconds=20)
     snapshot = Snapshot(job_id="a", at=at, deadline_at=due, late_probability=late)
-    assert _words.due_text(snapshot) == words.format(f"{due.astimezone():%H:%M}")
+    assert _words.due_text(snapshot) == words.format(f"{due.astimezone():%H:%M:%S}")
     past = dataclasses.replace(snapshot, at=due)
-    assert _words.due_text(past) == f"was due {due.astimezone():%H:%M}"
+    assert _words.due_text(past) == f"was due {due.astimezone():%H:%M:%S}"
     assert _words.due_text(Snapshot(job_id="a", at=at)) is None
+
+
+@pytest.mark.parametrize(
+    ("away", "clock"),
+    [
+        (timedelta(minutes=59, seconds=59), "%H:%M:%S"),
+        (timedelta(minutes=59, milliseconds=500), "%H:%M"),  # on the minute
+        (timedelta(minutes=60, seconds=20), "%H:%M"),
+    ],
+)
+def test_a_deadline_has_seconds_as_far_away_as_durations_have_them(away, clock):
+    at = datetime(2026, 1, 5, 12, tzinfo=timezone.utc)
+    due = at + away
+    snapshot = Snapshot(job_id="a", at=at, deadline_at=due)
+    assert _words.due_text(snapshot) == f"due {due.astimezone():{clock}}"
 
 
 def test_an_ended_job_was_late_or_in_time():

@@ -98,7 +98,7 @@ TEST_F(LogFollowerTest, ALogThatDoesNotGrowIsOfADriverThatWasKilled) {
   EXPECT_EQ(Poll().size(), 4u);
   now_ += absl::Minutes(6);
   EXPECT_THAT(Poll(), IsEmpty());
-  EXPECT_THAT(notes_, ElementsAre(HasSubstr("did not grow for 5m")));
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("did not grow for 5 min")));
   EXPECT_EQ(follower_.followed_logs(), 0u);
 }
 

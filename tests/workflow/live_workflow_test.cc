@@ -486,9 +486,25 @@ TEST(LiveWorkflow, SaysSinceWhenARunningJobHasBeenSilent) {
   a.at = Second(181.6);
   a.silent_since = Second(50);
   Observe(live, a);
-  EXPECT_THAT(live.Tick(a.at).notes, ElementsAre("job a: no news for 2m11s"));
+  EXPECT_THAT(live.Tick(a.at).notes, ElementsAre("job a: no news for 2 min 11 s"));
   Observe(live, Running("a-1", 0, 182, 10));
   EXPECT_THAT(live.Tick(Second(182)).notes, IsEmpty());
+}
+
+TEST(LiveWorkflow, EndsWhenItsLastJobDidNotWhenThatWasSeen) {
+  LiveWorkflow live = WithRuns(Diamond());
+  for (const char* id : {"a-1", "b-1", "c-1"}) Observe(live, Ended(id, 0, 10));
+  Snapshot last = Running("d-1", 11, 12, 5);
+  Observe(live, last);
+  EXPECT_FALSE(live.Tick(Second(12)).is_final);
+  last = Ended("d-1", 10, 20);  // its start has become better known
+  last.sequence = 3;
+  last.at = Second(20.2);
+  Observe(live, last);
+  const Snapshot final = live.Tick(Second(20.4));
+  EXPECT_EQ(final.ended_at, Second(20));
+  EXPECT_EQ(final.children[3].started_at, Second(10));
+  EXPECT_EQ(final.children[3].ended_at, Second(20));
 }
 
 TEST(LiveWorkflow, EndsOnceWhenAllJobsHaveSucceeded) {
@@ -533,6 +549,16 @@ TEST(LiveWorkflow, AFailedJobEndsAWorkflowWithoutRetries) {
   EXPECT_LT(final.estimate.fraction_done, 1);
 }
 
+TEST(LiveWorkflow, AFailedJobKeepsWhatItHadReached) {
+  LiveWorkflow live = WithRuns(Diamond());
+  Snapshot failed = Ended("a-1", 0, 10, JobState::kFailed, "out of disk");
+  failed.estimate.fraction_done = 0.4;
+  Observe(live, failed);
+  const Child job = live.Tick(Second(10)).children[0];
+  EXPECT_EQ(job.state, ChildState::kFailed);
+  EXPECT_EQ(job.estimate.fraction_done, 0.4);
+}
+
 TEST(LiveWorkflow, AKilledJobKillsIt) {
   LiveWorkflow live = WithRuns(Diamond());
   Observe(live, Ended("a-1", 0, 10, JobState::kKilled));
@@ -548,7 +574,7 @@ TEST(LiveWorkflow, AFailedJobMayBeRetriedUnderAnotherId) {
   EXPECT_EQ(snapshot.state, JobState::kRunning);
   EXPECT_EQ(snapshot.children[0].state, ChildState::kRetryable);
   EXPECT_EQ(snapshot.children[0].message, "out of disk");
-  EXPECT_THAT(snapshot.notes, ElementsAre(HasSubstr("job a failed 40s ago")));
+  EXPECT_THAT(snapshot.notes, ElementsAre(HasSubstr("job a failed 40 s ago")));
   ASSERT_TRUE(live.Attach("a", "a-2").value_or(false));
   EXPECT_THAT(live.wanted_jobs(), ElementsAre("a-2", "b-1", "c-1", "d-1"));
   Observe(live, Running("a-2", 50, 55, 30));
@@ -605,12 +631,12 @@ TEST(LiveWorkflow, AJobThatNeverReportsIsStatedAndThenGivenUp) {
   Snapshot snapshot = live.Tick(Second(120));
   EXPECT_EQ(snapshot.state, JobState::kRunning);
   EXPECT_THAT(snapshot.notes,
-              ElementsAre("job a should have started 2m ago, but a-1 has not reported"));
+              ElementsAre("job a should have started 2 min ago, but a-1 has not reported"));
   EXPECT_EQ(snapshot.silent_since, Second(0));
   EXPECT_GT(*snapshot.estimate.remaining->upper, absl::Minutes(10));
   snapshot = live.Tick(Second(901));
   EXPECT_EQ(snapshot.state, JobState::kAbandoned);
-  EXPECT_EQ(snapshot.message, "no news of any job for 15m1s");
+  EXPECT_EQ(snapshot.message, "no news of any job for 15 min 01 s");
   EXPECT_FALSE(snapshot.silent_since.has_value());
 }
 

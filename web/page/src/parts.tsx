@@ -20,10 +20,11 @@ export function clock(instant: string | undefined): string {
   return isToday ? time : `${at.toLocaleDateString()} ${time}`;
 }
 
-// What was said by people, who say no seconds.
-function clockToTheMinute(instant: string | undefined): string {
-  const at = instant ? Date.parse(instant) : Number.NaN;
-  return Number.isNaN(at) ? "" : clock(new Date(at - (at % 60_000)).toISOString());
+// With its seconds where it is less than an hour away, as the console has it.
+function dueClock({ deadline_at, at: now }: Snapshot): string {
+  const at = deadline_at ? Date.parse(deadline_at) : Number.NaN;
+  const isNear = Math.abs(at - Date.parse(now ?? "")) < 3_600_000;
+  return Number.isNaN(at) ? "" : clock(new Date(at - (at % (isNear ? 1000 : 60_000))).toISOString());
 }
 
 // On an axis whose marks are `step` milliseconds apart.
@@ -53,7 +54,7 @@ export function Due({ snapshot, words }: { snapshot: Snapshot; words: JobWords }
   if (!words.due_before) return null;
   return (
     <span class={words.is_likely_late ? "warning" : ""} title={DUE_TITLE}>
-      {words.due_before}{clockToTheMinute(snapshot.deadline_at)}{words.due_after}
+      {words.due_before}{dueClock(snapshot)}{words.due_after}
     </span>
   );
 }
