@@ -11,6 +11,7 @@
 #include "master/model/reduce_fold.h"
 #include "master/model/saturating.h"
 #include "master/model/silence.h"
+#include "master/model/submission.h"
 #include "tidemark/limit.h"
 
 namespace tidemark::model {
@@ -192,7 +193,7 @@ absl::Status Folder::operator()(const JobOpened& opened) {
     state_.opened->stages.clear();
     state_.memory_bytes += model::BytesOf(opened.parameters);
     state_.run_uid = event_.run_uid;
-    state_.started_at = ToMasterClock(opened.submitted_at);
+    state_.started_at = ToMasterClock(SubmittedAt(opened, event_.sent_at));
   } else {
     JobOpened& known = *state_.opened;
     for (const auto text : {&JobOpened::name, &JobOpened::engine, &JobOpened::application_id,

@@ -244,6 +244,14 @@ TEST(Fold, StartsAJobWhenItWasSubmitted) {
   EXPECT_EQ(job.state.started_at, At(3));
 }
 
+TEST(Fold, StartsAJobThatSaysItWasSubmittedIn1970WhenItIsFirstHeardOf) {
+  Job job;
+  JobOpened opened = Opened(1, 1);
+  opened.submitted_at = absl::UnixEpoch();
+  EXPECT_TRUE(job.Say(10, opened).ok());
+  EXPECT_EQ(job.state.started_at, At(10));
+}
+
 TEST(Fold, StartsAJobWhenItIsFirstHeardOfIfNobodySaysMore) {
   Job job;
   EXPECT_TRUE(job.Say(10, Opened(1, 1)).ok());
