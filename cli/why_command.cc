@@ -29,7 +29,7 @@ nlohmann::json JsonOf(const DataGrowth& growth) {
   return json;
 }
 
-nlohmann::json JsonOf(const LongTask& task) {
+nlohmann::json JsonOf(const LongestTask& task) {
   nlohmann::json json = {{"stage", task.attempt.stage},
                          {"index", task.attempt.index},
                          {"attempt", task.attempt.attempt},

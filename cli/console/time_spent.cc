@@ -61,17 +61,17 @@ std::string LongestPart(const Snapshot& job, const TextOptions& options) {
 }
 
 // The one that took longest of all queries, of those that are worth telling.
-const LongTask* LongestFound(const Explanation& waits) {
-  const LongTask* longest = nullptr;
+const LongestTask* LongestFound(const Explanation& waits) {
+  const LongestTask* longest = nullptr;
   for (const QueryWaits& query : waits.queries) {
-    const LongTask* const task = FoundLongTask(query);
+    const LongestTask* const task = FoundLongestTask(query);
     if (task != nullptr && (!longest || task->seconds > longest->seconds)) longest = task;
   }
   return longest;
 }
 
 // `found`: the longest task; null: none is known.
-std::string Alone(const Snapshot& job, const LoneTask& lone, const LongTask* found,
+std::string Alone(const Snapshot& job, const LoneTask& lone, const LongestTask* found,
                   const TextOptions& options) {
   const absl::Duration alone = job.ended_at.value_or(job.at) - lone.since;
   if (alone < kLoneShare * job.elapsed()) return "";
@@ -87,7 +87,7 @@ std::string Alone(const Snapshot& job, const LoneTask& lone, const LongTask* fou
                        DurationText(in_group), text::SizeText(lone.group_bytes), kHelpsOneKey);
   }
   const std::string in_all =
-      is_found ? fmt::format("{}; it took {}", ran, LongTaskTimes(*found)) : ran;
+      is_found ? fmt::format("{}; it took {}", ran, LongestTaskTimes(*found)) : ran;
   if (is_found && IsInOneGroup(*found)) return fmt::format("{}: {}.", in_all, kHelpsOneKey);
   return fmt::format(
       "{}: more slots would not have helped then; tasks of more equal length would, or a "
@@ -95,9 +95,9 @@ std::string Alone(const Snapshot& job, const LoneTask& lone, const LongTask* fou
       in_all);
 }
 
-std::string Longest(const LongTask& task, const TextOptions& options) {
+std::string Longest(const LongestTask& task, const TextOptions& options) {
   const std::string took =
-      fmt::format("{} took {}", Capital(LongTaskText(task)), LongTaskTimes(task));
+      fmt::format("{} took {}", Capital(LongestTaskText(task)), LongestTaskTimes(task));
   return Printable(
       IsInOneGroup(task)
           ? fmt::format("{}: {}.", took, kHelpsOneKey)
@@ -270,7 +270,7 @@ std::string TimeSpentText(const Snapshot& ended, const std::optional<LoneTask>& 
   const bool is_told =
       ended.is_final && ended.state == JobState::kSucceeded && ended.elapsed() >= kShortest;
   if (!is_told) return "";
-  const LongTask* const longest = waits.ok() ? LongestFound(*waits) : nullptr;
+  const LongestTask* const longest = waits.ok() ? LongestFound(*waits) : nullptr;
   std::vector<std::string> sentences = {LongestPart(ended, options)};
   std::string of_task;
   if (lone) of_task = Alone(ended, *lone, longest, options);

@@ -59,14 +59,14 @@ std::vector<FoundWait> FoundWaits(const QueryWaits& query, std::size_t culprits_
   return found;
 }
 
-bool IsInOneGroup(const LongTask& task) {
+bool IsInOneGroup(const LongestTask& task) {
   return task.group_bytes > 0 && task.seconds > 0 &&
          task.group_seconds >= kGroupShare * task.seconds;
 }
 
-const LongTask* FoundLongTask(const QueryWaits& query) {
+const LongestTask* FoundLongestTask(const QueryWaits& query) {
   if (!query.longest_task || !query.seconds) return nullptr;
-  const LongTask& task = *query.longest_task;
+  const LongestTask& task = *query.longest_task;
   const double more = task.seconds - task.mean_seconds;
   const bool is_found = IsWorthTelling(more, *query.seconds) ||
                         (IsInOneGroup(task) && IsWorthTelling(task.group_seconds, *query.seconds));
@@ -107,7 +107,7 @@ std::string_view WaitedFor(WaitedResource resource) {
   return "";
 }
 
-std::string LongTaskText(const LongTask& task) {
+std::string LongestTaskText(const LongestTask& task) {
   std::string text;
   switch (task.kind) {
     case StageKind::kMap:
@@ -124,7 +124,7 @@ std::string LongTaskText(const LongTask& task) {
   return text;
 }
 
-std::string LongTaskTimes(const LongTask& task) {
+std::string LongestTaskTimes(const LongestTask& task) {
   std::string text = SecondsText(task.seconds);
   if (task.mean_seconds < task.seconds) {
     text += fmt::format(", a mean one of its stage {}", SecondsText(task.mean_seconds));

@@ -29,10 +29,10 @@ std::vector<FoundWait> FoundWaits(const QueryWaits& query, std::size_t culprits_
 
 // The longest task, if it took longer than a mean one by what is worth telling, or one key group
 // made it long; else null.
-const LongTask* FoundLongTask(const QueryWaits& query);
+const LongestTask* FoundLongestTask(const QueryWaits& query);
 
 // Whether at least half of its time went into one key group.
-bool IsInOneGroup(const LongTask& task);
+bool IsInOneGroup(const LongestTask& task);
 
 // "at least ", or nothing.
 std::string_view AtLeast(bool is_least);
@@ -49,11 +49,11 @@ std::string LimitsText(double seconds, const std::optional<double>& lower,
 std::string_view WaitedFor(WaitedResource resource);
 
 // "reduce task 2 on node-3", "task 2 of stage 5, attempt 1".
-std::string LongTaskText(const LongTask& task);
+std::string LongestTaskText(const LongestTask& task);
 
 // "2 min 05 s, a mean one of its stage 40 s", with ", 1 min 50 s of that in one key group of 1.2
 // MB" where that made it long.
-std::string LongTaskTimes(const LongTask& task);
+std::string LongestTaskTimes(const LongestTask& task);
 
 // "stages of it read 20.0 GB, in earlier runs 10.0 GB: that took their tasks about 40 s (30-48 s)
 // more, summed over tasks".

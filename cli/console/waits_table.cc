@@ -81,11 +81,11 @@ std::string SkewSentence(const Explanation& explanation, const QueryWaits& query
                      NameOf(explanation, query), SecondsText(skew));
 }
 
-std::string LongTaskSentence(const Explanation& explanation, const QueryWaits& query) {
-  const LongTask* const task = FoundLongTask(query);
+std::string LongestTaskSentence(const Explanation& explanation, const QueryWaits& query) {
+  const LongestTask* const task = FoundLongestTask(query);
   if (task == nullptr) return "";
   return fmt::format("{}: its longest task was {}: {}", NameOf(explanation, query),
-                     LongTaskText(*task), LongTaskTimes(*task));
+                     LongestTaskText(*task), LongestTaskTimes(*task));
 }
 
 // "sql/3: stages of it read 20.0 GB, in earlier runs 10.0 GB: that took their tasks about 40 s
@@ -252,7 +252,7 @@ WaitsWords DescribeWaits(const Explanation& explanation, const ExplainQuestion& 
     words.rows.push_back(std::move(row));
     say(Sentence(explanation, query, question.culprits_max, options.unicode));
     say(SkewSentence(explanation, query));
-    say(LongTaskSentence(explanation, query));
+    say(LongestTaskSentence(explanation, query));
     say(GrowthSentence(explanation, query, options.unicode));
   }
   const bool has_sentence = !words.sentences.empty();

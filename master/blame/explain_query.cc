@@ -26,7 +26,7 @@ struct Sums {
   double lasted = 0;
   PerResource<QueryWait> waits;
   std::optional<double> skew_seconds;
-  std::optional<LongTask> longest_task;
+  std::optional<LongestTask> longest_task;
   std::map<std::tuple<Query, Resource, Host>, Cost> culprits;
 };
 
@@ -227,13 +227,13 @@ class Explainer {
       sums.skew_seconds = sums.skew_seconds.value_or(0) + std::max(0.0, longest.seconds - mean);
     }
     if (longest.seconds <= (sums.longest_task ? sums.longest_task->seconds : 0)) return;
-    sums.longest_task = LongTask{.attempt = longest.attempt,
-                                 .kind = stage.kind,
-                                 .host = longest.host,
-                                 .seconds = longest.seconds,
-                                 .mean_seconds = mean,
-                                 .group_bytes = longest.group_bytes,
-                                 .group_seconds = longest.group_seconds};
+    sums.longest_task = LongestTask{.attempt = longest.attempt,
+                                    .kind = stage.kind,
+                                    .host = longest.host,
+                                    .seconds = longest.seconds,
+                                    .mean_seconds = mean,
+                                    .group_bytes = longest.group_bytes,
+                                    .group_seconds = longest.group_seconds};
   }
 
   // How much of it was read in the last minutes is not kept. What tasks that ran again read is

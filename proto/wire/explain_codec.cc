@@ -73,11 +73,11 @@ StageKind StageKindOf(int message) {
 }
 
 // Whole, or not at all.
-bool IsLongTask(const LongTask& task) {
+bool IsLongestTask(const LongestTask& task) {
   return IsAmount(task.seconds) && IsAmount(task.mean_seconds) && IsAmount(task.group_seconds);
 }
 
-void EncodeLongTask(const LongTask& task, v1::LongTask& message) {
+void EncodeLongestTask(const LongestTask& task, v1::LongestTask& message) {
   EncodeAttemptId(task.attempt, *message.mutable_attempt());
   message.set_kind(ToMessage(task.kind));
   message.set_host(ValidText(task.host));
@@ -96,8 +96,8 @@ void EncodeQuery(const QueryWaits& query, v1::QueryWaits& message) {
   if (query.data_growth && IsGrowth(*query.data_growth)) {
     EncodeGrowth(*query.data_growth, *message.mutable_data_growth());
   }
-  if (query.longest_task && IsLongTask(*query.longest_task)) {
-    EncodeLongTask(*query.longest_task, *message.mutable_longest_task());
+  if (query.longest_task && IsLongestTask(*query.longest_task)) {
+    EncodeLongestTask(*query.longest_task, *message.mutable_longest_task());
   }
   for (const WaitedResource resource : kWaitedResources) {
     const QueryWait& wait = query.waits[resource];
@@ -148,18 +148,18 @@ absl::StatusOr<DataGrowth> ParseGrowth(const v1::DataGrowth& message) {
   return growth;
 }
 
-absl::StatusOr<LongTask> ParseLongTask(const v1::LongTask& message) {
+absl::StatusOr<LongestTask> ParseLongestTask(const v1::LongestTask& message) {
   absl::Status ok = CheckAmount("seconds", message.seconds());
   ok.Update(CheckAmount("mean_seconds", message.mean_seconds()));
   ok.Update(CheckAmount("group_seconds", message.group_seconds()));
   if (!ok.ok()) return ok;
-  return LongTask{.attempt = DecodeAttemptId(message.attempt()),
-                  .kind = StageKindOf(message.kind()),
-                  .host = ValidText(message.host()),
-                  .seconds = message.seconds(),
-                  .mean_seconds = message.mean_seconds(),
-                  .group_bytes = message.group_bytes(),
-                  .group_seconds = message.group_seconds()};
+  return LongestTask{.attempt = DecodeAttemptId(message.attempt()),
+                     .kind = StageKindOf(message.kind()),
+                     .host = ValidText(message.host()),
+                     .seconds = message.seconds(),
+                     .mean_seconds = message.mean_seconds(),
+                     .group_bytes = message.group_bytes(),
+                     .group_seconds = message.group_seconds()};
 }
 
 absl::StatusOr<QueryWaits> ParseQuery(const v1::QueryWaits& message) {
@@ -178,7 +178,7 @@ absl::StatusOr<QueryWaits> ParseQuery(const v1::QueryWaits& message) {
     query.data_growth = *growth;
   }
   if (message.has_longest_task()) {
-    absl::StatusOr<LongTask> task = ParseLongTask(message.longest_task());
+    absl::StatusOr<LongestTask> task = ParseLongestTask(message.longest_task());
     if (!task.ok()) return FieldErrorWithin("longest_task", task.status());
     query.longest_task = *std::move(task);
   }

@@ -1056,7 +1056,7 @@ TEST(ClusterWaits, AQueryThatIsSlowByItselfBlamesNobodyAndTellsItsLongestTask) {
   ASSERT_THAT(explanation.queries, SizeIs(1));
   EXPECT_THAT(explanation.queries[0].culprits, IsEmpty());
   EXPECT_NEAR(*explanation.queries[0].skew_seconds, 9 - 3, 1e-6);
-  const std::optional<LongTask>& longest = explanation.queries[0].longest_task;
+  const std::optional<LongestTask>& longest = explanation.queries[0].longest_task;
   ASSERT_TRUE(longest);
   EXPECT_EQ(longest->attempt, (AttemptId{.stage = 0, .index = 3}));
   EXPECT_EQ(longest->host, "node-1");
@@ -1082,7 +1082,7 @@ TEST(ClusterWaits, OfTheLongestTaskNamesTheKeyGroupThatTookLongest) {
   driver.Tell(10, profile);
   driver.End(10, kReduceStage, 0);
   waits.Advance(Instant(20));
-  const std::optional<LongTask> longest = AskOf(waits, "app").queries.at(0).longest_task;
+  const std::optional<LongestTask> longest = AskOf(waits, "app").queries.at(0).longest_task;
   ASSERT_TRUE(longest);
   EXPECT_EQ(longest->kind, StageKind::kReduce);
   EXPECT_NEAR(longest->seconds, 10, 1e-6);

@@ -106,13 +106,13 @@ TEST(TimeSpent, NamesTheKeyGroupThatItWasIn) {
 // It ran alone for 40 s of 100, and was 70 s in one key group.
 TEST(TimeSpent, TakesTheKeyGroupAndTheHostFromWhatTheMasterFound) {
   Explanation waits = Waits(0);
-  waits.queries[0].longest_task = LongTask{.attempt = {.stage = 1, .index = 2},
-                                           .kind = StageKind::kReduce,
-                                           .host = "node-3",
-                                           .seconds = 80,
-                                           .mean_seconds = 30,
-                                           .group_bytes = 1'200'000,
-                                           .group_seconds = 70};
+  waits.queries[0].longest_task = LongestTask{.attempt = {.stage = 1, .index = 2},
+                                              .kind = StageKind::kReduce,
+                                              .host = "node-3",
+                                              .seconds = 80,
+                                              .mean_seconds = 30,
+                                              .group_bytes = 1'200'000,
+                                              .group_seconds = 70};
   EXPECT_THAT(
       TimeSpentText(Long(), After({Alone(60), Alone(99)}), waits, kAscii),
       HasSubstr(

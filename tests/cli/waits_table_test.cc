@@ -86,18 +86,18 @@ TEST(WaitsTable, SaysThatACauseIsNotToldOnlyWhereNoneWasLeftOut) {
 
 TEST(WaitsTable, NamesTheLongestTaskItsHostAndItsKey) {
   Explanation explanation = TwoQueries();
-  explanation.queries[0].longest_task = LongTask{.attempt = {.stage = kReduceStage, .index = 2},
-                                                 .kind = StageKind::kReduce,
-                                                 .host = "node-3",
-                                                 .seconds = 9,
-                                                 .mean_seconds = 3,
-                                                 .group_bytes = 1'200'000,
-                                                 .group_seconds = 8};
+  explanation.queries[0].longest_task = LongestTask{.attempt = {.stage = kReduceStage, .index = 2},
+                                                    .kind = StageKind::kReduce,
+                                                    .host = "node-3",
+                                                    .seconds = 9,
+                                                    .mean_seconds = 3,
+                                                    .group_bytes = 1'200'000,
+                                                    .group_seconds = 8};
   EXPECT_THAT(RenderWaits(explanation, {}, kWide),
               Contains("sql/0: its longest task was reduce task 2 on node-3: 9.0 s, a mean one of "
                        "its stage 3.0 s, 8.0 s of that in one key group of 1.2 MB"));
-  explanation.queries[0].longest_task =
-      LongTask{.attempt = {.stage = 7, .index = 2, .attempt = 1}, .seconds = 9, .mean_seconds = 3};
+  explanation.queries[0].longest_task = LongestTask{
+      .attempt = {.stage = 7, .index = 2, .attempt = 1}, .seconds = 9, .mean_seconds = 3};
   EXPECT_THAT(
       RenderWaits(explanation, {}, kWide),
       Contains("sql/0: its longest task was task 2 of stage 7, attempt 1: 9.0 s, a mean one "

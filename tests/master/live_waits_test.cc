@@ -117,7 +117,7 @@ TEST(LiveWaits, KeepsTheKeyGroupThatTookLongest) {
   waits.Observe(source.At(
       10, AttemptChanged{.attempt = task, .state = AttemptState::kFinished, .at = At(10)}));
   waits.Advance(At(20), Known);
-  const std::optional<LongTask> longest = waits.Ask("a", {})->queries.at(0).longest_task;
+  const std::optional<LongestTask> longest = waits.Ask("a", {})->queries.at(0).longest_task;
   ASSERT_TRUE(longest);
   EXPECT_EQ(longest->group_bytes, 300U);
   EXPECT_NEAR(longest->group_seconds, 8, 1e-6);

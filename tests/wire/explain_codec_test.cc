@@ -17,13 +17,13 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 Explanation Full() {
   QueryWaits query = {.query = "sql/3", .seconds = 60, .skew_seconds = 2};
   query.longest_task =
-      LongTask{.attempt = {.stage = kReduceStage, .index = 2, .attempt = 1, .stage_attempt = 3},
-               .kind = StageKind::kReduce,
-               .host = "node-3",
-               .seconds = 50,
-               .mean_seconds = 20,
-               .group_bytes = 1'200'000,
-               .group_seconds = 40};
+      LongestTask{.attempt = {.stage = kReduceStage, .index = 2, .attempt = 1, .stage_attempt = 3},
+                  .kind = StageKind::kReduce,
+                  .host = "node-3",
+                  .seconds = 50,
+                  .mean_seconds = 20,
+                  .group_bytes = 1'200'000,
+                  .group_seconds = 40};
   query.data_growth = DataGrowth{.task_seconds = 20,
                                  .task_seconds_lower = 18,
                                  .task_seconds_upper = 21,

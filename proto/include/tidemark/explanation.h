@@ -107,7 +107,7 @@ struct DataGrowth {
 // The attempt that took longest of those that ended well, and its longest key group.
 //
 // Seconds are of the attempt, what it waited for processors and memory taken off.
-struct LongTask {
+struct LongestTask {
   AttemptId attempt;
   // Of its stage; kUnknown: not told.
   StageKind kind = StageKind::kUnknown;
@@ -120,7 +120,7 @@ struct LongTask {
   // long. 0: none is known.
   std::uint64_t group_bytes = 0;
   double group_seconds = 0;
-  friend bool operator==(const LongTask&, const LongTask&) = default;
+  friend bool operator==(const LongestTask&, const LongestTask&) = default;
 };
 
 // What one query waited for, and because of whom.
@@ -135,7 +135,7 @@ struct QueryWaits {
   // mean one, what they waited taken off. Empty: no stage of several tasks has ended.
   std::optional<double> skew_seconds;
   // Of all stages that followed one another. Empty: no task has ended.
-  std::optional<LongTask> longest_task;
+  std::optional<LongestTask> longest_task;
   // Nobody else's doing either. Empty: no growth is known of.
   std::optional<DataGrowth> data_growth;
   // The worst first.

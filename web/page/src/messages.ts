@@ -375,7 +375,7 @@ export interface QueryWaits {
   culprits?: Array<Culprit>;
   skew_seconds?: number;
   data_growth?: DataGrowth;
-  longest_task?: LongTask;
+  longest_task?: LongestTask;
 }
 
 export interface ResourceWait {
@@ -407,7 +407,7 @@ export interface DataGrowth {
   all_task_seconds?: number;
 }
 
-export interface LongTask {
+export interface LongestTask {
   attempt?: TaskAttemptId;
   kind?: "STAGE_KIND_UNSPECIFIED" | "STAGE_KIND_MAP" | "STAGE_KIND_REDUCE" | "STAGE_KIND_GENERIC";
   host?: string;
