@@ -177,6 +177,7 @@ int NothingSeen(const WhyArguments& arguments, Explanation explanation, const Cl
     if (is_table) return PrintLines({to_come});
     Complain(to_come);  // standard output is for programs
     explanation.more_to_come = true;
+    return Show(explanation, arguments);
   }
   if (!arguments.question.query.empty()) return NoSuchQuery(arguments);
   explanation.has_ended = has_ended;
