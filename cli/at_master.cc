@@ -21,12 +21,14 @@ int AtMaster(const MasterArguments& arguments,
   return ExitCodeOf(exit_code.status());
 }
 
-std::optional<Explanation> WaitsOf(const Snapshot& ended, const Client& master,
-                                   std::stop_token stop) {
-  if (ended.state != JobState::kSucceeded) return std::nullopt;
-  auto waits = master.ExplainJob(ended.job_id, {.culprits_max = 1}, std::move(stop));
-  if (!waits.ok()) return std::nullopt;
-  return *std::move(waits);
+absl::StatusOr<Explanation> WaitsOf(const std::string& job_id, const std::string& query,
+                                    const Client& master, std::stop_token stop) {
+  absl::StatusOr<Explanation> waits = master.ExplainJob(job_id, {.query = query}, std::move(stop));
+  if (absl::IsUnimplemented(waits.status())) {
+    return absl::UnimplementedError("this master does not tell");
+  }
+  if (!waits.ok()) return absl::Status(waits.status().code(), ReasonOf(waits.status()));
+  return waits;
 }
 
 ExitCode NoSuchJob(const std::string& job_id, const Client& master) {

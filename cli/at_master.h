@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -17,10 +16,10 @@ namespace tidemark::cli {
 int AtMaster(const MasterArguments& arguments,
              const std::function<absl::StatusOr<int>(const Client&)>& ask);
 
-// What a job that has succeeded waited for. Empty: it has not, or the master, one of before or one
-// that tells this reader nothing, does not say.
-std::optional<Explanation> WaitsOf(const Snapshot& ended, const Client& master,
-                                   std::stop_token stop = {});
+// What a job, or with `query` that one of it, waited for; else in a few words why the master does
+// not say.
+absl::StatusOr<Explanation> WaitsOf(const std::string& job_id, const std::string& query,
+                                    const Client& master, std::stop_token stop = {});
 
 // Says that the master has no such job, and which was meant or is there. kNotFound.
 ExitCode NoSuchJob(const std::string& job_id, const Client& master);

@@ -19,7 +19,7 @@ BackgroundProgress::~BackgroundProgress() { Finish(); }
 void BackgroundProgress::Show(const Snapshot& snapshot) { Add(snapshot); }
 void BackgroundProgress::Say(const std::string& message) { Add(message); }
 void BackgroundProgress::Mention(const std::string& fact) { Add(Fact{fact}); }
-void BackgroundProgress::Explain(const Explanation& waits) { Add(waits); }
+void BackgroundProgress::Explain(const absl::StatusOr<Explanation>& waits) { Add(waits); }
 
 void BackgroundProgress::PassOn(const std::string& line) {
   {
@@ -60,7 +60,8 @@ void BackgroundProgress::ShowItem(const Item& item) {
     progress_->PassOn(line->text);
   } else if (const Fact* fact = std::get_if<Fact>(&item)) {
     progress_->Mention(fact->text);
-  } else if (const Explanation* waits = std::get_if<Explanation>(&item)) {
+  } else if (const absl::StatusOr<Explanation>* waits =
+                 std::get_if<absl::StatusOr<Explanation>>(&item)) {
     progress_->Explain(*waits);
   } else {
     progress_->Say(std::get<std::string>(item));

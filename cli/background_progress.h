@@ -25,7 +25,7 @@ class BackgroundProgress {
   void Show(const Snapshot& snapshot);
   void Say(const std::string& message);
   void Mention(const std::string& fact);
-  void Explain(const Explanation& waits);
+  void Explain(const absl::StatusOr<Explanation>& waits);
   // Waits for the reader when very much is waiting: no line is left out.
   void PassOn(const std::string& line);
   // Waits until all of it is shown, the summary included. `ending` as in Progress::Finish().
@@ -39,7 +39,7 @@ class BackgroundProgress {
   struct Fact {
     std::string text;
   };
-  using Item = std::variant<Snapshot, std::string, Line, Fact, Explanation>;
+  using Item = std::variant<Snapshot, std::string, Line, Fact, absl::StatusOr<Explanation>>;
   void ShowItem(const Item& item);
   void Add(Item item);
   void ShowUntilFinished();

@@ -38,14 +38,13 @@ void NoteOutputError(int error) {
 class Ending {
  public:
   void See(const Snapshot& snapshot) { lone_ = console::LoneTaskAfter(lone_, snapshot); }
-  void See(const Explanation& waits) { waits_ = waits; }
+  void See(const absl::StatusOr<Explanation>& waits) { waits_ = waits; }
   void Write(const Snapshot& last, const std::string& ending, bool compare, std::FILE* lines,
              const Environment& environment) const {
     const int width = WidthOf(lines);
     const console::TextOptions options = TextOptionsFor(lines, environment);
     std::vector<std::string> text = console::RenderSummary(last, width, options, ending, compare);
-    const std::string spent =
-        console::TimeSpentText(last, lone_, waits_ ? &*waits_ : nullptr, options);
+    const std::string spent = console::TimeSpentText(last, lone_, waits_, options);
     for (std::string& line : console::WrapWords(spent, width, kLinesMax, options.unicode)) {
       text.push_back(std::move(line));
     }
@@ -55,7 +54,7 @@ class Ending {
  private:
   static constexpr int kLinesMax = 20;
   std::optional<console::LoneTask> lone_;
-  std::optional<Explanation> waits_;
+  absl::StatusOr<Explanation> waits_ = absl::UnknownError("no master told it");
 };
 
 class BarProgress final : public Progress {
@@ -79,7 +78,7 @@ class BarProgress final : public Progress {
 
   void Remark(const std::string& sentence) override { remark_ = sentence; }
   void ShowTasks(const JobTasks& tasks) override { tasks_ = tasks; }
-  void Explain(const Explanation& waits) override { ending_.See(waits); }
+  void Explain(const absl::StatusOr<Explanation>& waits) override { ending_.See(waits); }
   void Say(const std::string& message) override { terminal_.Print({ComplaintLine(message)}); }
   void PassOn(const std::string& line) override { terminal_.Print({line}); }
 
@@ -146,7 +145,7 @@ class PlainProgress final : public Progress {
     return !line || WriteLine(lines_, *line);
   }
 
-  void Explain(const Explanation& waits) override { ending_.See(waits); }
+  void Explain(const absl::StatusOr<Explanation>& waits) override { ending_.See(waits); }
 
   void Finish(const std::string& ending) override {
     if (newest_) ending_.Write(*newest_, ending, compare_, lines_, environment_);
@@ -192,7 +191,7 @@ class DueProgress final : public Progress {
   }
   void Remark(const std::string& sentence) override { shown_->Remark(sentence); }
   void ShowTasks(const JobTasks& tasks) override { shown_->ShowTasks(tasks); }
-  void Explain(const Explanation& waits) override { shown_->Explain(waits); }
+  void Explain(const absl::StatusOr<Explanation>& waits) override { shown_->Explain(waits); }
   void Say(const std::string& message) override { shown_->Say(message); }
   void Mention(const std::string& fact) override { shown_->Mention(fact); }
   void PassOn(const std::string& line) override { shown_->PassOn(line); }
@@ -218,7 +217,7 @@ class ProgressOfJobs final : public Progress {
   }
   void Remark(const std::string& sentence) override { current_->Remark(sentence); }
   void ShowTasks(const JobTasks& tasks) override { current_->ShowTasks(tasks); }
-  void Explain(const Explanation& waits) override { current_->Explain(waits); }
+  void Explain(const absl::StatusOr<Explanation>& waits) override { current_->Explain(waits); }
   void Say(const std::string& message) override { current_->Say(message); }
   void Mention(const std::string& fact) override { current_->Mention(fact); }
   void PassOn(const std::string& line) override { current_->PassOn(line); }

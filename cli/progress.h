@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "cli/command_line.h"
 #include "cli/environment.h"
 #include "tidemark/explanation.h"
@@ -24,8 +25,8 @@ class Progress {
   virtual void Remark(const std::string&) {}
   // The tasks that run, for below a bar. Kept until the next.
   virtual void ShowTasks(const JobTasks&) {}
-  // What the job waited for, before Finish().
-  virtual void Explain(const Explanation&) {}
+  // What the job waited for, or why that is not known, before Finish().
+  virtual void Explain(const absl::StatusOr<Explanation>&) {}
   // A message about the watching itself, for standard error.
   virtual void Say(const std::string& message);
   // What is good to know; quiet ones leave it out.

@@ -60,10 +60,7 @@ void SayPage(const Client& master, const std::string& job_id, BackgroundProgress
 void AskForWaits(const std::string& master_address, const std::string& job_id,
                  BackgroundProgress& progress) {
   const auto master = Client::Create({.address = master_address});
-  if (!master.ok()) return;
-  const auto ended = (*master)->GetJob(job_id, View::kBasic);
-  const auto waits = ended.ok() ? WaitsOf(*ended, **master) : std::nullopt;
-  if (waits) progress.Explain(*waits);
+  if (master.ok()) progress.Explain(WaitsOf(job_id, /*query=*/"", **master));
 }
 
 // Watches the job at a master that is not in this process; what goes wrong there is no trouble of
@@ -97,8 +94,7 @@ class RemoteWatch {
                      }},
                 stop);
             status = final.status();
-            const auto waits = final.ok() ? WaitsOf(*final, **master, stop) : std::nullopt;
-            if (waits) progress.Explain(*waits);
+            if (final.ok()) progress.Explain(WaitsOf(job_id, /*query=*/"", **master, stop));
           }
           // That the token is not known the job's own reports will hear, too.
           if (!status.ok() && !absl::IsCancelled(status) && !absl::IsUnauthenticated(status)) {

@@ -110,6 +110,7 @@ absl::StatusOr<int> WatchGroup(const WatchArguments& arguments, const GroupName&
       name.job_id, {},
       {.on_snapshot = show, .on_trouble = [&](const std::string& what) { progress->Say(what); }},
       timer.token());
+  if (exit_code == kSuccess) progress->Explain(WaitsOf(name.job_id, name.group, master));
   if (exit_code != kReaderGone) progress->Finish();
   if (exit_code) return *exit_code;
   if (timer.has_expired()) {
@@ -222,7 +223,7 @@ absl::StatusOr<int> WatchOne(const WatchArguments& arguments, const Client& mast
   tasks.reset();
   if (!has_reader) return kReaderGone;
   if (final.ok()) {
-    if (const auto waited = WaitsOf(*final, master)) progress->Explain(*waited);
+    progress->Explain(WaitsOf(final->job_id, /*query=*/"", master));
   }
   progress->Finish();
   if (final.ok()) return final->state == JobState::kSucceeded ? kSuccess : kJobFailed;

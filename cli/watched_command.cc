@@ -202,7 +202,7 @@ class JobsWatch {
         id, {.patience = absl::InfiniteDuration(), .is_to_come = true}, calls, stop);
     Note(final.status());
     if (!final.ok()) return;
-    if (const auto waited = WaitsOf(*final, master_, stop)) progress_.Explain(*waited);
+    progress_.Explain(WaitsOf(final->job_id, /*query=*/"", master_, stop));
   }
 
   const Client& master_;

@@ -29,10 +29,25 @@ nlohmann::json JsonOf(const DataGrowth& growth) {
   return json;
 }
 
+nlohmann::json JsonOf(const LongestTask& task) {
+  nlohmann::json json = {{"stage", task.attempt.stage},
+                         {"index", task.attempt.index},
+                         {"attempt", task.attempt.attempt},
+                         {"seconds", task.seconds},
+                         {"mean_seconds", task.mean_seconds}};
+  if (!task.host.empty()) json["host"] = task.host;
+  if (task.group_bytes > 0) {
+    json["group_bytes"] = task.group_bytes;
+    json["group_seconds"] = task.group_seconds;
+  }
+  return json;
+}
+
 nlohmann::json JsonOf(const QueryWaits& query) {
   nlohmann::json json = {{"query", query.query}};
   if (query.seconds) json["seconds"] = *query.seconds;
   if (query.skew_seconds) json["skew_seconds"] = *query.skew_seconds;
+  if (query.longest_task) json["longest_task"] = JsonOf(*query.longest_task);
   if (query.data_growth) json["data_growth"] = JsonOf(*query.data_growth);
   json["waits"] = nlohmann::json::object();
   for (const WaitedResource resource : kWaitedResources) {
@@ -68,6 +83,7 @@ int Show(const Explanation& explanation, const WhyArguments& arguments) {
     for (const QueryWaits& query : explanation.queries) {
       nlohmann::json value = JsonOf(query);
       if (explanation.has_ended) value["job_has_ended"] = true;
+      if (explanation.more_to_come) value["more_to_come"] = true;
       values.push_back(value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
     }
     return PrintJson(std::move(values), format);
@@ -154,10 +170,14 @@ int NothingSeen(const WhyArguments& arguments, Explanation explanation, const Cl
     return kUsage;
   }
   const bool has_ended = job.ok() && job->is_final;
-  const bool is_table = !IsJson(arguments.format) && arguments.format != TableFormat::kDot;
-  if (has_ended && explanation.at < job->at && is_table) {
-    return PrintLines({console::WaitsToCome(arguments.subject, blame::kSilenceMax,
-                                            TableOptionsFor(arguments.format).text)});
+  if (has_ended && explanation.at < job->at) {
+    const std::string to_come = console::WaitsToCome(arguments.subject, blame::kSilenceMax,
+                                                     TableOptionsFor(arguments.format).text);
+    const bool is_table = !IsJson(arguments.format) && arguments.format != TableFormat::kDot;
+    if (is_table) return PrintLines({to_come});
+    Complain(to_come);  // standard output is for programs
+    explanation.more_to_come = true;
+    return Show(explanation, arguments);
   }
   if (!arguments.question.query.empty()) return NoSuchQuery(arguments);
   explanation.has_ended = has_ended;

@@ -56,8 +56,7 @@ class Watching {
           if (!final.ok() && !absl::IsCancelled(final.status())) {
             Say(DescribeMasterTrouble(master.address(), final.status()));
           }
-          const auto waits = final.ok() ? WaitsOf(*final, master, stop) : std::nullopt;
-          if (waits) progress_.Explain(*waits);
+          if (final.ok()) progress_.Explain(WaitsOf(final->job_id, /*query=*/"", master, stop));
           ended_.set_value();
         }) {}
 

@@ -9,6 +9,7 @@
 #include "cli/console/duration_text.h"
 #include "cli/console/job_wording.h"
 #include "cli/console/text.h"
+#include "cli/console/wait_findings.h"
 #include "cli/console/waits_table.h"
 #include "text/size_text.h"
 
@@ -19,13 +20,20 @@ namespace {
 constexpr double kStageShare = 0.5;
 constexpr double kLoneShare = 0.2;
 constexpr double kGroupShare = 0.5;  // of the time that the task was alone
-constexpr double kWaitShare = 0.2;
 // Taste. The whole of a shorter job is soon told.
 constexpr absl::Duration kShortest = absl::Seconds(10);
 
 std::string Capital(std::string text) {
   if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 32);
   return text;
+}
+
+constexpr const char* kHelpsOneKey =
+    "more slots or reducers would not have helped; a combiner, or to split that key (salting), "
+    "might";
+
+bool IsWorkflow(const Snapshot& job) {
+  return !job.children.empty() || (job.info && job.info->kind == JobKind::kWorkflow);
 }
 
 // Which of several parts took most of it.
@@ -52,21 +60,51 @@ std::string LongestPart(const Snapshot& job, const TextOptions& options) {
                      DurationText(longest.took));
 }
 
-std::string Alone(const Snapshot& job, const LoneTask& lone, const TextOptions& options) {
+// The one that took longest of all queries, of those that are worth telling.
+const LongestTask* LongestFound(const Explanation& waits) {
+  const LongestTask* longest = nullptr;
+  for (const QueryWaits& query : waits.queries) {
+    const LongestTask* const task = FoundLongestTask(query);
+    if (task != nullptr && (!longest || task->seconds > longest->seconds)) longest = task;
+  }
+  return longest;
+}
+
+// `found`: the longest task; null: none is known.
+std::string Alone(const Snapshot& job, const LoneTask& lone, const LongestTask* found,
+                  const TextOptions& options) {
   const absl::Duration alone = job.ended_at.value_or(job.at) - lone.since;
   if (alone < kLoneShare * job.elapsed()) return "";
-  const std::string task = Capital(TaskText(job, {.attempt = lone.attempt}, options));
+  const bool is_found = found != nullptr && found->attempt == lone.attempt;
+  const std::string where =
+      is_found && !found->host.empty() ? " on " + Printable(found->host, options.unicode) : "";
+  const std::string ran = fmt::format("{}{} ran alone for the last {} or more",
+                                      Capital(TaskText(job, {.attempt = lone.attempt}, options)),
+                                      where, DurationText(alone));
   const absl::Duration in_group = lone.group_until - lone.group_since;
   if (lone.group_bytes > 0 && in_group >= kGroupShare * alone) {
-    return fmt::format(
-        "{} ran alone for the last {} or more, at least {} of that in one key group of {}: more "
-        "slots would not have helped, to split that key might.",
-        task, DurationText(alone), DurationText(in_group), text::SizeText(lone.group_bytes));
+    return fmt::format("{}, at least {} of that in one key group of {}: {}.", ran,
+                       DurationText(in_group), text::SizeText(lone.group_bytes), kHelpsOneKey);
   }
+  const std::string in_all =
+      is_found ? fmt::format("{}; it took {}", ran, LongestTaskTimes(*found)) : ran;
+  if (is_found && IsInOneGroup(*found)) return fmt::format("{}: {}.", in_all, kHelpsOneKey);
   return fmt::format(
-      "{} ran alone for the last {} or more: more slots would not have helped then, tasks of more "
-      "equal length would.",
-      task, DurationText(alone));
+      "{}: more slots would not have helped then; tasks of more equal length would, or a "
+      "speculative attempt if its host was slow.",
+      in_all);
+}
+
+std::string Longest(const LongestTask& task, const TextOptions& options) {
+  const std::string took =
+      fmt::format("{} took {}", Capital(LongestTaskText(task)), LongestTaskTimes(task));
+  return Printable(
+      IsInOneGroup(task)
+          ? fmt::format("{}: {}.", took, kHelpsOneKey)
+          : fmt::format("{}: if it had more data, more even partitions would help; if its host was "
+                        "slow, a speculative attempt.",
+                        took),
+      options.unicode);
 }
 
 const char* MoreOf(WaitedResource resource) {
@@ -85,32 +123,42 @@ const char* MoreOf(WaitedResource resource) {
   return "";
 }
 
-// " (30-52 s)"; nothing where the limits are close or not told.
-std::string LimitsText(const Culprit& culprit, const TextOptions& options) {
-  if (!culprit.seconds_lower || !culprit.seconds_upper) return "";
-  if (*culprit.seconds_upper - *culprit.seconds_lower < 1) return "";
-  const auto whole = absl::Seconds(1);
-  return fmt::format(" ({})", RangeText(absl::Floor(absl::Seconds(*culprit.seconds_lower), whole),
-                                        absl::Ceil(absl::Seconds(*culprit.seconds_upper), whole),
-                                        options.unicode));
+// The worst wait of all queries, as it is told of its query.
+struct WaitOfQuery {
+  const QueryWaits* query = nullptr;  // null: none is worth telling
+  FoundWait wait;
+};
+WaitOfQuery WorstOf(const Explanation& waits) {
+  WaitOfQuery worst;
+  for (const QueryWaits& query : waits.queries) {
+    if (!query.seconds) continue;
+    for (const FoundWait& wait : FoundWaits(query, ExplainQuestion().culprits_max)) {
+      if (!IsWorthTelling(wait.seconds, *query.seconds)) continue;
+      if (worst.query == nullptr || wait.seconds > worst.wait.seconds) worst = {&query, wait};
+    }
+  }
+  return worst;
 }
 
-// Of the query that lost the most to another one.
 std::string Waited(const Explanation& waits, const TextOptions& options) {
-  const QueryWaits* worst = nullptr;
-  for (const QueryWaits& query : waits.queries) {
-    if (query.culprits.empty() || !query.seconds) continue;
-    if (!(query.culprits[0].seconds >= kWaitShare * *query.seconds)) continue;
-    if (!worst || query.culprits[0].seconds > worst->culprits[0].seconds) worst = &query;
+  const auto& [query, wait] = WorstOf(waits);
+  if (query == nullptr) return "";
+  const std::string who = query->query.empty() ? "The job" : query->query;
+  const std::string seconds =
+      fmt::format("{}{}", AtLeast(wait.is_least), SecondsText(wait.seconds));
+  const std::string more = Capital(MoreOf(wait.resource));
+  if (wait.culprit == nullptr) {
+    return Printable(
+        fmt::format("{} waited {} {}{}. {} might help.", who, seconds, WaitedFor(wait.resource),
+                    wait.is_cause_left_out ? "" : "; because of whom is not told", more),
+        options.unicode);
   }
-  if (worst == nullptr) return "";
-  const Culprit& culprit = worst->culprits[0];
-  const std::string later =
-      fmt::format("{} ended {}{} later because", worst->query.empty() ? "The job" : worst->query,
-                  DurationText(absl::Seconds(culprit.seconds)), LimitsText(culprit, options));
+  const Culprit& culprit = *wait.culprit;
+  const std::string later = fmt::format(
+      "{} ended {}{} later because", who, seconds,
+      LimitsText(wait.seconds, culprit.seconds_lower, culprit.seconds_upper, options.unicode));
   const std::string waited = fmt::format("it waited {}{}", WaitedFor(culprit.resource),
                                          culprit.host.empty() ? "" : " on " + culprit.host);
-  const std::string more = Capital(MoreOf(culprit.resource));
   // Where nobody is named, nobody can be told to run at another time.
   const bool is_known = culprit.jobs > 0;
   return Printable(
@@ -122,12 +170,12 @@ std::string Waited(const Explanation& waits, const TextOptions& options) {
       options.unicode);
 }
 
-// Of the query whose longest tasks took most of its time more than the mean ones.
+// Of the query whose longest tasks took most more than the mean ones.
 std::string Skewed(const Explanation& waits, const TextOptions& options) {
   const QueryWaits* worst = nullptr;
   for (const QueryWaits& query : waits.queries) {
     if (!query.skew_seconds || !query.seconds) continue;
-    if (!(*query.skew_seconds >= kWaitShare * *query.seconds)) continue;
+    if (!IsWorthTelling(*query.skew_seconds, *query.seconds)) continue;
     if (!worst || *query.skew_seconds > *worst->skew_seconds) worst = &query;
   }
   if (worst == nullptr) return "";
@@ -135,8 +183,59 @@ std::string Skewed(const Explanation& waits, const TextOptions& options) {
       fmt::format("The longest tasks of {} took {} longer than a mean task of the same stage. If "
                   "they had more data, more even partitions would help.",
                   worst->query.empty() ? "the job" : worst->query,
-                  DurationText(absl::Seconds(*worst->skew_seconds))),
+                  SecondsText(*worst->skew_seconds)),
       options.unicode);
+}
+
+// Of the query whose tasks took most more than in earlier runs.
+std::string Grown(const Explanation& waits, const TextOptions& options) {
+  const QueryWaits* worst = nullptr;
+  for (const QueryWaits& query : waits.queries) {
+    const auto& growth = query.data_growth;
+    if (!growth || !IsWorthTelling(growth->task_seconds, growth->all_task_seconds)) continue;
+    if (!worst || growth->task_seconds > worst->data_growth->task_seconds) worst = &query;
+  }
+  if (worst == nullptr) return "";
+  return Printable(fmt::format("Of {}, {}.", worst->query.empty() ? "the job" : worst->query,
+                               GrowthText(*worst->data_growth, options.unicode)),
+                   options.unicode);
+}
+
+bool TellsWaits(const Explanation& waits) {
+  return std::ranges::any_of(waits.queries, [](const QueryWaits& query) {
+    return !query.culprits.empty() ||
+           std::ranges::any_of(kWaitedResources, [&](WaitedResource resource) {
+             return query.waits[resource].seconds.has_value();
+           });
+  });
+}
+
+// What of its waits is not known, and why; that none is worth telling, if so.
+std::string NotKnown(const Snapshot& job, const Explanation& waits) {
+  if (waits.queries.empty()) {
+    return waits.more_to_come ? "What it waited for is not known: reports of other tasks that ran "
+                                "meanwhile were still to come."
+                              : "What it waited for is not known: the master saw none of its tasks "
+                                "run.";
+  }
+  if (!TellsWaits(waits)) return "What it waited for is not known: none of its tasks told.";
+  std::vector<std::string> sentences;
+  if (WorstOf(waits).query == nullptr) {
+    sentences.emplace_back("No wait that took a tenth of its time or more is known.");
+  }
+  if (waits.is_partial) {
+    sentences.emplace_back(
+        "Not all of it was seen: a part was before the master started, or found no room there.");
+  }
+  const absl::Duration behind = job.ended_at.value_or(job.at) - waits.at;
+  if (waits.more_to_come &&
+      IsWorthTelling(absl::ToDoubleSeconds(behind), absl::ToDoubleSeconds(job.elapsed()))) {
+    sentences.push_back(fmt::format(
+        "What it waited for in its last {} is not in this: reports of other tasks were still to "
+        "come.",
+        DurationText(behind)));
+  }
+  return fmt::format("{}", fmt::join(sentences, " "));
 }
 
 // The only one that runs, if no other is left.
@@ -167,15 +266,27 @@ std::optional<LoneTask> LoneTaskAfter(const std::optional<LoneTask>& lone, const
 }
 
 std::string TimeSpentText(const Snapshot& ended, const std::optional<LoneTask>& lone,
-                          const Explanation* waits, const TextOptions& options) {
+                          const absl::StatusOr<Explanation>& waits, const TextOptions& options) {
   const bool is_told =
       ended.is_final && ended.state == JobState::kSucceeded && ended.elapsed() >= kShortest;
   if (!is_told) return "";
+  const LongestTask* const longest = waits.ok() ? LongestFound(*waits) : nullptr;
   std::vector<std::string> sentences = {LongestPart(ended, options)};
-  if (lone) sentences.push_back(Alone(ended, *lone, options));
-  if (waits != nullptr) {
+  std::string of_task;
+  if (lone) of_task = Alone(ended, *lone, longest, options);
+  if (of_task.empty() && longest != nullptr) of_task = Longest(*longest, options);
+  sentences.push_back(of_task);
+  if (IsWorkflow(ended)) {
+    sentences.emplace_back("What was waited for is told of its jobs, not of a workflow.");
+  } else if (!waits.ok()) {
+    sentences.push_back(Printable(
+        fmt::format("What it waited for is not known: {}.", std::string(waits.status().message())),
+        options.unicode));
+  } else {
     sentences.push_back(Waited(*waits, options));
-    sentences.push_back(Skewed(*waits, options));
+    if (of_task.empty()) sentences.push_back(Skewed(*waits, options));
+    sentences.push_back(Grown(*waits, options));
+    sentences.push_back(NotKnown(ended, *waits));
   }
   std::erase(sentences, "");
   return fmt::format("{}", fmt::join(sentences, " "));

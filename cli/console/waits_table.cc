@@ -4,107 +4,103 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <optional>
+#include <cstddef>
 #include <set>
 #include <string_view>
 #include <utility>
 
+#include "cli/console/duration_text.h"
 #include "cli/console/text.h"
+#include "cli/console/wait_findings.h"
 #include "text/did_you_mean.h"
-#include "text/size_text.h"
 
 namespace tidemark::console {
 namespace {
 
-// Less is not worth a word.
-constexpr double kSecondsShown = 0.05;
-// The same of an estimate, which is no more exact than whole seconds.
+// Of an estimate, which is no more exact than whole seconds: less is not worth a word.
 constexpr double kSoonerShown = 1;
-// Of a query's time: what is worth a word in the bar, and what is of its own doing.
+// Of a query's time: what is worth a word in the bar.
 constexpr double kWorthTelling = 0.2;
-constexpr double kOwnDoingShown = 0.1;
+
+bool IsAsked(const ExplainQuestion& question, WaitedResource resource) {
+  if (question.resource) return *question.resource == resource;
+  return question.host.empty() || resource != WaitedResource::kScheduler;
+}
+
+// Of a row with a cell for each resource behind two others.
+void KeepAsked(const ExplainQuestion& question, Row& row) {
+  constexpr std::size_t kBefore = 2;
+  Row kept(row.begin(), row.begin() + kBefore);
+  for (const WaitedResource resource : kWaitedResources) {
+    std::string& cell = row[kBefore + static_cast<std::size_t>(resource)];
+    if (IsAsked(question, resource)) kept.push_back(std::move(cell));
+  }
+  row = std::move(kept);
+}
 
 std::string Text(const QueryWait& wait) {
   if (!wait.seconds) return "not told";
-  return fmt::format("{}{:.1f} s", wait.is_least ? ">= " : "", *wait.seconds);
+  return fmt::format("{}{}", wait.is_least ? ">= " : "", SecondsText(*wait.seconds));
 }
 
 std::string NameOf(const Explanation& explanation, const QueryWaits& query) {
   return query.query.empty() ? explanation.job_id : query.query;
 }
 
-std::string Cause(const Explanation& explanation, const Culprit& culprit) {
-  const std::string where = culprit.host.empty() ? "" : " on " + culprit.host;
-  return fmt::format("{}{} because of {}", WaitedFor(culprit.resource), where,
-                     CulpritName(explanation.job_id, culprit));
-}
-
-// " (6.0 to 9.5)"; nothing where the limits are close.
-std::string LimitsOf(const std::optional<double>& lower, const std::optional<double>& upper) {
-  if (!lower || !upper || *upper - *lower < 2 * kSecondsShown) return "";
-  return fmt::format(" ({:.1f} to {:.1f})", *lower, *upper);
-}
-
-// "sql/3 waited, of 60.0 s: 8.0 s (6.0 to 9.5) for a slot because of sql/1; 2.0 s ..., cause not
-// told".
-std::string Sentence(const Explanation& explanation, const QueryWaits& query) {
-  std::vector<std::string> parts;
-  for (const Culprit& culprit : query.culprits) {
-    if (culprit.seconds < kSecondsShown) continue;
-    parts.push_back(fmt::format("{:.1f} s{} {}", culprit.seconds,
-                                LimitsOf(culprit.seconds_lower, culprit.seconds_upper),
-                                Cause(explanation, culprit)));
+std::string Cause(const std::string& job_id, const FoundWait& wait) {
+  const std::string what(WaitedFor(wait.resource));
+  if (wait.culprit != nullptr) {
+    const std::string where = wait.culprit->host.empty() ? "" : " on " + wait.culprit->host;
+    return fmt::format("{}{} because of {}", what, where, CulpritName(job_id, *wait.culprit));
   }
-  for (const WaitedResource resource : kWaitedResources) {
-    const QueryWait& wait = query.waits[resource];
-    if (resource == WaitedResource::kScheduler || wait.seconds.value_or(0) < kSecondsShown)
-      continue;
-    const bool has_culprit =
-        std::any_of(query.culprits.begin(), query.culprits.end(),
-                    [&](const Culprit& culprit) { return culprit.resource == resource; });
-    if (has_culprit) continue;
-    parts.push_back(fmt::format("{:.1f} s {}, cause not told", *wait.seconds, WaitedFor(resource)));
+  return wait.is_cause_left_out ? what : what + ", cause not told";
+}
+
+// "sql/3 waited, of 1 min 30 s: 8.0 s (6.0-9.5 s) for a slot because of sql/1; at least 2.0 s ...,
+// cause not told".
+std::string Sentence(const Explanation& explanation, const QueryWaits& query,
+                     std::size_t culprits_max, bool unicode) {
+  std::vector<std::string> parts;
+  for (const FoundWait& wait : FoundWaits(query, culprits_max)) {
+    std::string limits;
+    if (const Culprit* culprit = wait.culprit) {
+      limits = LimitsText(wait.seconds, culprit->seconds_lower, culprit->seconds_upper, unicode);
+    }
+    parts.push_back(fmt::format("{}{}{} {}", AtLeast(wait.is_least), SecondsText(wait.seconds),
+                                limits, Cause(explanation.job_id, wait)));
   }
   if (parts.empty()) return "";
-  const std::string lasted = query.seconds ? fmt::format(", of {:.1f} s", *query.seconds) : "";
+  const std::string lasted = query.seconds ? ", of " + SecondsText(*query.seconds) : "";
   return fmt::format("{} waited{}: {}", NameOf(explanation, query), lasted, fmt::join(parts, "; "));
-}
-
-bool IsWorthTelling(double seconds, double of_seconds) {
-  return seconds >= std::max(kSecondsShown, kOwnDoingShown * of_seconds);
 }
 
 std::string SkewSentence(const Explanation& explanation, const QueryWaits& query) {
   const double skew = query.skew_seconds.value_or(0);
   if (!query.seconds || !IsWorthTelling(skew, *query.seconds)) return "";
-  return fmt::format("{}: the longest tasks of its stages took {:.1f} s more than the mean ones",
-                     NameOf(explanation, query), skew);
+  return fmt::format("{}: the longest tasks of its stages took {} more than the mean ones",
+                     NameOf(explanation, query), SecondsText(skew));
 }
 
-std::string Size(double bytes) {
-  constexpr double kLargest = 1e18;  // fits into the integer
-  return text::SizeText(static_cast<std::uint64_t>(std::clamp(bytes, 0.0, kLargest)));
+std::string LongestTaskSentence(const Explanation& explanation, const QueryWaits& query) {
+  const LongestTask* const task = FoundLongestTask(query);
+  if (task == nullptr) return "";
+  return fmt::format("{}: its longest task was {}: {}", NameOf(explanation, query),
+                     LongestTaskText(*task), LongestTaskTimes(*task));
 }
 
-// "sql/3: stages of it read 20.0 GB, in earlier runs 10.0 GB: that took their tasks about 40.0 s
-// (30.0 to 48.0) more, summed over tasks"; of other stages nothing is said.
-std::string GrowthSentence(const Explanation& explanation, const QueryWaits& query) {
+// "sql/3: stages of it read 20.0 GB, in earlier runs 10.0 GB: that took their tasks about 40 s
+// (30-48 s) more, summed over tasks"; of other stages nothing is said.
+std::string GrowthSentence(const Explanation& explanation, const QueryWaits& query, bool unicode) {
   if (!query.data_growth) return "";
   const DataGrowth& growth = *query.data_growth;
   // Seconds of tasks are compared with such, not with those for which the query lasted.
   if (!IsWorthTelling(growth.task_seconds, growth.all_task_seconds)) return "";
-  return fmt::format(
-      "{}: stages of it read {}, in earlier runs {}: that took their tasks about {:.1f} s{} more, "
-      "summed over tasks",
-      NameOf(explanation, query), Size(growth.read_bytes), Size(growth.earlier_read_bytes),
-      growth.task_seconds, LimitsOf(growth.task_seconds_lower, growth.task_seconds_upper));
+  return fmt::format("{}: {}", NameOf(explanation, query), GrowthText(growth, unicode));
 }
 
-// "Without app-7/sql/3 from now on, app would end about 40 s sooner (25 to 60 s).", or "Without
+// "Without app-7/sql/3 from now on, app would end about 40 s sooner (25-60 s).", or "Without
 // app-7/sql/3, app would have ended ..."; of each culprit once.
-std::vector<std::string> SoonerSentences(const Explanation& explanation) {
+std::vector<std::string> SoonerSentences(const Explanation& explanation, bool unicode) {
   std::vector<std::string> sentences;
   std::set<std::string> named;
   for (const QueryWaits& query : explanation.queries) {
@@ -113,12 +109,14 @@ std::vector<std::string> SoonerSentences(const Explanation& explanation) {
       if (!culprit.sooner_seconds_lower || !culprit.sooner_seconds_upper) continue;
       const std::string name = CulpritName(explanation.job_id, culprit);
       if (!named.insert(name).second) continue;
+      const absl::Duration whole = absl::Seconds(1);
       sentences.push_back(fmt::format(
-          "Without {}{} about {:.0f} s sooner ({:.0f} to {:.0f} s).", name,
+          "Without {}{} about {} sooner ({}).", name,
           explanation.has_ended ? fmt::format(", {} would have ended", explanation.job_id)
                                 : fmt::format(" from now on, {} would end", explanation.job_id),
-          *culprit.sooner_seconds, std::floor(*culprit.sooner_seconds_lower),
-          std::ceil(*culprit.sooner_seconds_upper)));
+          DurationText(absl::Seconds(*culprit.sooner_seconds) + whole / 2),
+          RangeText(absl::Floor(absl::Seconds(*culprit.sooner_seconds_lower), whole),
+                    absl::Ceil(absl::Seconds(*culprit.sooner_seconds_upper), whole), unicode)));
     }
   }
   return sentences;
@@ -154,9 +152,35 @@ std::string NotTold(const Explanation& explanation, const ExplainQuestion& quest
                      : "Of what was asked, no task told how long it waited: there are no metrics.";
 }
 
+std::string ClockText(absl::Time at) {
+  return absl::FormatTime("%H:%M:%S", at, absl::LocalTimeZone());
+}
+
+// Of an answer that is behind the end of its job.
+std::string ToCome(const Explanation& explanation) {
+  return fmt::format(
+      "What {} waited for after {} is still to come: it is worked out once the reports of other "
+      "tasks that ran meanwhile are in.",
+      explanation.job_id, ClockText(explanation.at));
+}
+
+// What the answer does not hold.
+std::vector<std::string> Missing(const Explanation& explanation) {
+  std::vector<std::string> lines;
+  if (explanation.more_to_come) lines.push_back(ToCome(explanation));
+  if (explanation.is_partial) {
+    lines.push_back(
+        fmt::format("Not all of the job was seen: what was before {}, or what there was no room "
+                    "for.",
+                    ClockText(explanation.since)));
+  }
+  return lines;
+}
+
 // What is said of it all beside the queries.
 std::vector<std::string> Remarks(const Explanation& explanation, const ExplainQuestion& question,
                                  bool has_sentence) {
+  if (explanation.queries.empty()) return Missing(explanation);
   std::vector<std::string> lines;
   if (std::string not_told = NotTold(explanation, question); !not_told.empty()) {
     lines.push_back(std::move(not_told));
@@ -167,11 +191,7 @@ std::vector<std::string> Remarks(const Explanation& explanation, const ExplainQu
   if (explanation.queries_left_out > 0) {
     lines.push_back(fmt::format("{} older queries are left out.", explanation.queries_left_out));
   }
-  if (explanation.is_partial) {
-    lines.push_back(fmt::format(
-        "Not all of the job was seen: what was before {}, or what there was no room for.",
-        absl::FormatTime("%H:%M:%S", explanation.since, absl::LocalTimeZone())));
-  }
+  for (std::string& missing : Missing(explanation)) lines.push_back(std::move(missing));
   return lines;
 }
 
@@ -208,22 +228,6 @@ std::string_view ResourceName(WaitedResource resource) {
   return "";
 }
 
-std::string_view WaitedFor(WaitedResource resource) {
-  switch (resource) {
-    case WaitedResource::kScheduler:
-      return "for a slot";
-    case WaitedResource::kProcessor:
-      return "for a processor";
-    case WaitedResource::kMemory:
-      return "for garbage collection";
-    case WaitedResource::kNetwork:
-      return "for shuffle data";
-    case WaitedResource::kIo:
-      return "for shuffle writes";
-  }
-  return "";
-}
-
 std::string CulpritName(const std::string& job_id, const Culprit& culprit) {
   if (culprit.job_id.empty()) {
     if (culprit.jobs == 0) return "what no task reports";
@@ -236,30 +240,24 @@ std::string CulpritName(const std::string& job_id, const Culprit& culprit) {
 WaitsWords DescribeWaits(const Explanation& explanation, const ExplainQuestion& question,
                          const TextOptions& options) {
   WaitsWords words;
+  const auto say = [&](const std::string& sentence) {
+    if (!sentence.empty()) words.sentences.push_back(Printable(sentence, options.unicode));
+  };
   for (const QueryWaits& query : explanation.queries) {
     Row row = {Printable(NameOf(explanation, query), options.unicode),
-               query.seconds ? fmt::format("{:.1f} s", *query.seconds) : "not told"};
-    for (const WaitedResource resource : kWaitedResources)
-      row.push_back(Text(query.waits[resource]));
-    words.rows.push_back(std::move(row));
-    for (const std::string& sentence :
-         {Sentence(explanation, query), SkewSentence(explanation, query),
-          GrowthSentence(explanation, query)}) {
-      if (!sentence.empty()) words.sentences.push_back(Printable(sentence, options.unicode));
+               query.seconds ? SecondsText(*query.seconds) : "not told"};
+    for (const WaitedResource resource : kWaitedResources) {
+      row.push_back(IsAsked(question, resource) ? Text(query.waits[resource]) : "not asked");
     }
+    words.rows.push_back(std::move(row));
+    say(Sentence(explanation, query, question.culprits_max, options.unicode));
+    say(SkewSentence(explanation, query));
+    say(LongestTaskSentence(explanation, query));
+    say(GrowthSentence(explanation, query, options.unicode));
   }
   const bool has_sentence = !words.sentences.empty();
-  for (const std::string& sentence : SoonerSentences(explanation)) {
-    words.sentences.push_back(Printable(sentence, options.unicode));
-  }
-  for (const std::string& remark : Remarks(explanation, question, has_sentence)) {
-    words.sentences.push_back(Printable(remark, options.unicode));
-  }
-  if (explanation.queries.empty()) {
-    if (explanation.is_partial)
-      words.sentences.erase(words.sentences.begin(), words.sentences.end() - 1);
-    if (!explanation.is_partial) words.sentences.clear();
-  }
+  for (const std::string& sentence : SoonerSentences(explanation, options.unicode)) say(sentence);
+  for (const std::string& remark : Remarks(explanation, question, has_sentence)) say(remark);
   return words;
 }
 
@@ -269,10 +267,13 @@ std::vector<std::string> RenderWaits(const Explanation& explanation,
   std::vector<std::string> lines;
   if (explanation.queries.empty()) {
     const std::string job = Printable(explanation.job_id, options.text.unicode);
-    lines.push_back(NothingKnown(job, explanation.has_ended, question));
+    if (!explanation.more_to_come) {
+      lines.push_back(NothingKnown(job, explanation.has_ended, question));
+    }
   } else {
     words.rows.insert(words.rows.begin(),
                       {"QUERY", "LASTED", "SLOTS", "PROCESSOR", "MEMORY", "NETWORK", "IO"});
+    for (Row& row : words.rows) KeepAsked(question, row);
     lines = RenderTable(words.rows, options);
     lines.emplace_back();
   }
@@ -284,8 +285,8 @@ std::string WaitsToCome(const std::string& job_id, absl::Duration within,
                         const TextOptions& options) {
   return fmt::format(
       "{} has ended; what it waited for is worked out once the reports of other tasks that ran "
-      "meanwhile are in, about {:.0f} s after its end at the latest",
-      Printable(job_id, options.unicode), absl::ToDoubleSeconds(within));
+      "meanwhile are in, about {} after its end at the latest",
+      Printable(job_id, options.unicode), DurationText(within));
 }
 
 std::string NoQueriesOfWorkflow(const Snapshot& workflow) {
@@ -315,15 +316,18 @@ std::string WorstWait(const Explanation& explanation, const TextOptions& options
 
 std::string WaitsGraph(const Explanation& explanation) {
   std::string graph = fmt::format("digraph {} {{\n  rankdir=LR;\n", Quoted(explanation.job_id));
+  if (explanation.more_to_come) graph += fmt::format("  label={};\n", Quoted(ToCome(explanation)));
   for (const QueryWaits& query : explanation.queries) {
     const std::string target = Quoted(NameOf(explanation, query));
     graph += fmt::format("  {};\n", target);
-    for (const Culprit& culprit : query.culprits) {
-      const std::string where = culprit.host.empty() ? "" : ", " + culprit.host;
-      const std::string label =
-          fmt::format("{}{}: {:.1f} s", ResourceName(culprit.resource), where, culprit.seconds);
+    for (const FoundWait& wait : FoundWaits(query, query.culprits.size())) {
+      if (wait.culprit == nullptr) continue;
+      const std::string where = wait.culprit->host.empty() ? "" : ", " + wait.culprit->host;
+      const std::string label = fmt::format("{}{}: {}{}", ResourceName(wait.resource), where,
+                                            AtLeast(wait.is_least), SecondsText(wait.seconds));
       graph += fmt::format("  {} -> {} [label={}];\n",
-                           Quoted(CulpritName(explanation.job_id, culprit)), target, Quoted(label));
+                           Quoted(CulpritName(explanation.job_id, *wait.culprit)), target,
+                           Quoted(label));
     }
   }
   return graph + "}";

@@ -14,22 +14,21 @@ namespace tidemark::console {
 // "slots", "processor", "memory", "network", "io".
 std::string_view ResourceName(WaitedResource resource);
 
-// "for a slot", "for a processor": what a task does that waits for it.
-std::string_view WaitedFor(WaitedResource resource);
-
 // A query as others call it: "sql/3" of `job_id` itself, "app-7/sql/3" of another job, "another
 // job" of one that may not be seen.
 std::string CulpritName(const std::string& job_id, const Culprit& culprit);
 
 struct WaitsWords {
-  std::vector<Row>
-      rows;  // of each query: its name, how long it lasted, what it waited for each resource
+  // Of each query: its name, how long it lasted, what it waited for each resource, "not asked" for
+  // those that the question leaves out.
+  std::vector<Row> rows;
   std::vector<std::string> sentences;  // for each that waited, then what is not known
 };
 WaitsWords DescribeWaits(const Explanation& explanation, const ExplainQuestion& question,
                          const TextOptions& options);
 
-// A table of the queries, then a sentence for each that waited, then what is not known.
+// A table of the queries, with columns for what was asked, then a sentence for each that waited,
+// then what is not known.
 std::vector<std::string> RenderWaits(const Explanation& explanation,
                                      const ExplainQuestion& question, const TableOptions& options);
 

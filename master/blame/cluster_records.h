@@ -15,6 +15,7 @@
 #include "master/blame/job_slots.h"
 #include "master/blame/resource.h"
 #include "master/model/clock_offset.h"
+#include "tidemark/event.h"
 
 namespace tidemark::blame {
 
@@ -63,6 +64,15 @@ struct QueryRecord {
   std::vector<Stage> stages;
 };
 
+// That took longest of those that ended well.
+struct LongestAttempt {
+  AttemptId attempt;
+  std::string host;          // empty: not told
+  double seconds = 0;        // less what it waited
+  double group_seconds = 0;  // its longest key group; 0: none is known
+  std::uint64_t group_bytes = 0;
+};
+
 struct StageRecord {
   std::uint32_t number = 0;
   Query query{};
@@ -73,13 +83,13 @@ struct StageRecord {
   bool has_started = false;
   double full_seconds = 0;  // that it waited while no slot was free, before its first task
   double full_until = 0;
-  bool is_map = false;      // of a MapReduce job
+  StageKind kind = StageKind::kUnknown;
   std::string data_name;    // in EarlierData::stages; empty: in none
   std::uint64_t tasks = 0;  // of this attempt; 0: not told
   // Of tasks that ended well; seconds less what they waited.
   std::uint64_t ended = 0;
   double ended_seconds = 0;
-  double longest_seconds = 0;
+  LongestAttempt longest;
   double read_bytes = 0;
   bool has_lost_output = false;  // of a task that had ended well, which runs again
 };

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "master/blame/explain_query.h"
+#include "master/model/submission.h"
 
 namespace tidemark::blame {
 namespace {
@@ -60,7 +61,7 @@ void Replace(const TaskUse& by, TaskUse& totals) {
 // How the stage is called in what earlier runs tell of it.
 void Describe(const StageOpened& opened, StageRecord& record) {
   if (opened.task_count) record.tasks = *opened.task_count;
-  record.is_map = record.is_map || opened.kind == StageKind::kMap;
+  if (opened.kind != StageKind::kUnknown) record.kind = opened.kind;
   if (opened.kind == StageKind::kMap || opened.kind == StageKind::kReduce) return;
   if (!opened.signature.empty() || record.data_name.empty()) {
     record.data_name = opened.signature.empty() ? opened.name : opened.signature;
@@ -99,13 +100,23 @@ JobNumber ClusterWaits::JobOf(const Event& event) {
     }
     ForgetJob(*known);
   }
-  const JobNumber number = records_.AddJob(event.job_id);
-  JobRecord& job = records_.job(number);
-  job.run_uid = event.run_uid;
-  job.since = event.arrived_at;
-  job.began_at = SecondsOf(event.arrived_at);
+  JobRecord& job = AddJob(event.job_id, event.run_uid, event.arrived_at);
   job.is_seen_whole = opens || event.sequence <= 1;
-  return number;
+  return *records_.FindJob(event.job_id);
+}
+
+JobRecord& ClusterWaits::AddJob(const std::string& id, const std::string& run_uid,
+                                absl::Time since) {
+  JobRecord& job = records_.job(records_.AddJob(id));
+  job.run_uid = run_uid;
+  job.since = since;
+  job.began_at = SecondsOf(since);
+  return job;
+}
+
+void ClusterWaits::Resume(const std::string& job_id, const std::string& run_uid, absl::Time now) {
+  now_ = std::max(now_, SecondsOf(now));
+  if (!records_.FindJob(job_id)) AddJob(job_id, run_uid, now).is_seen_whole = false;
 }
 
 std::optional<Query> ClusterWaits::QueryOf(JobNumber number, const std::string& name) {
@@ -152,10 +163,9 @@ void ClusterWaits::Apply(const Event& event) {
   Source& source = job.sources[event.source_id];
   source.clock.Observe(event.sent_at, event.arrived_at);
   if (const auto* opened = std::get_if<JobOpened>(&event.body)) {
-    if (opened->submitted_at) {
-      const absl::Time submitted_at =
-          source.clock.ToMasterClock(*opened->submitted_at, event.arrived_at);
-      job.began_at = std::min(job.began_at, SecondsOf(submitted_at));
+    if (const auto submitted = model::SubmittedAt(*opened, event.sent_at)) {
+      const absl::Time at = source.clock.ToMasterClock(*submitted, event.arrived_at);
+      job.began_at = std::min(job.began_at, SecondsOf(at));
     }
     for (const StageOpened& stage : opened->stages) Open(number, stage, event);
   } else if (const auto* stage = std::get_if<StageOpened>(&event.body)) {
@@ -184,6 +194,9 @@ void ClusterWaits::Apply(const Event& event) {
     Read(number, heartbeat->attempt, 0, static_cast<double>(heartbeat->bytes_done));
     Hear(number, heartbeat->attempt, UseIn(heartbeat->time), std::nullopt, event);
   } else if (const auto* profile = std::get_if<ReduceProfile>(&event.body)) {
+    SeeGroups(number, *profile);
+    const bool tells_time = profile->processor_use || profile->time != TimeUse{};
+    if (!tells_time) return;
     Hear(number, profile->attempt, UseIn(profile->time), profile->processor_use, event);
   } else if (const auto* job_end = std::get_if<JobClosed>(&event.body)) {
     CloseJob(number, InstantOf(job, event, job_end->at));
@@ -197,6 +210,15 @@ void ClusterWaits::Read(JobNumber number, const AttemptId& id, double input_byte
   Running& running = found->second;
   running.input_bytes = std::max(running.input_bytes, input_bytes);
   running.read_bytes = std::max(running.read_bytes, read_bytes);
+}
+
+void ClusterWaits::SeeGroups(JobNumber number, const ReduceProfile& profile) {
+  const AttemptId& id = profile.attempt;
+  const auto found = running_.find(Key{number, id.stage, id.index, id.attempt, id.stage_attempt});
+  if (found == running_.end()) return;
+  const LongestGroup longest = LongestGroupOf(profile);
+  LongestGroup& known = found->second.longest_group;
+  if (longest.time > known.time) known = longest;
 }
 
 void ClusterWaits::Hear(JobNumber number, const AttemptId& id, TaskUse use,
@@ -302,7 +324,8 @@ void ClusterWaits::Start(JobNumber number, const AttemptChanged& changed, const 
                            .from = at,
                            .heard_at = at,
                            .told_at = at,
-                           .news = {}};
+                           .news = {},
+                           .longest_group = {}};
   const Key key{number, id.stage, id.index, id.attempt, id.stage_attempt};
   if (!running_.try_emplace(key, running).second) return;
   StageRecord& record = records_.stage(stage);
@@ -318,6 +341,15 @@ void ClusterWaits::Start(JobNumber number, const AttemptChanged& changed, const 
                           id.stage_attempt == record.attempt;
   AddSlotWaits(job.slots.Start(stage, at, from_queue));
   record.has_started = true;
+}
+
+AttemptId ClusterWaits::IdIn(const Key& key) {
+  const auto& [job, stage, index, attempt, stage_attempt] = key;
+  return {.stage = stage, .index = index, .attempt = attempt, .stage_attempt = stage_attempt};
+}
+
+std::string ClusterWaits::NameOf(Host host) const {
+  return ClusterRecords::IsTold(host) ? records_.HostName(host) : "";
 }
 
 void ClusterWaits::End(const Key& key, double at, bool is_good) {
@@ -337,9 +369,16 @@ void ClusterWaits::End(const Key& key, double at, bool is_good) {
         std::max(0.0, at - running.from - running.processor_waited - running.memory_waited);
     ++record.ended;
     record.ended_seconds += own;
-    record.longest_seconds = std::max(record.longest_seconds, own);
-    record.read_bytes +=
-        record.is_map ? running.input_bytes : std::max(running.input_bytes, running.read_bytes);
+    if (own > record.longest.seconds) {
+      record.longest = {.attempt = IdIn(key),
+                        .host = NameOf(running.host),
+                        .seconds = own,
+                        .group_seconds = absl::ToDoubleSeconds(running.longest_group.time),
+                        .group_bytes = running.longest_group.size_bytes};
+    }
+    record.read_bytes += record.kind == StageKind::kMap
+                             ? running.input_bytes
+                             : std::max(running.input_bytes, running.read_bytes);
   }
   AddSlotWaits(job.slots.End(at));
 }

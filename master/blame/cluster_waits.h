@@ -19,6 +19,7 @@
 #include "master/blame/cluster_records.h"
 #include "master/blame/contention.h"
 #include "master/blame/data_growth.h"
+#include "master/blame/longest_group.h"
 #include "master/blame/resource.h"
 #include "master/model/lost_time.h"
 #include "tidemark/event.h"
@@ -71,6 +72,8 @@ class ClusterWaits {
  public:
   explicit ClusterWaits(const ClusterLimits& limits = {});
 
+  // The job ran before anything of it is applied: what was until `now` was not seen.
+  void Resume(const std::string& job_id, const std::string& run_uid, absl::Time now);
   // In order within a source, and none twice. What contradicts what was told before is left out.
   void Apply(const Event& event);
   // It is `now`, by the clock of Event::arrived_at: what is over is folded into sums.
@@ -114,17 +117,22 @@ class ClusterWaits {
     double memory_waited = 0;
     double input_bytes = 0;  // that it was told to read; 0: not told
     double read_bytes = 0;   // as told last
+    LongestGroup longest_group;
   };
 
+  static AttemptId IdIn(const Key& key);
+  std::string NameOf(Host host) const;
   double SecondsOf(absl::Time at);
   double InstantOf(JobRecord& job, const Event& event, const std::optional<absl::Time>& at);
   JobNumber JobOf(const Event& event);
+  JobRecord& AddJob(const std::string& id, const std::string& run_uid, absl::Time since);
   std::optional<Query> QueryOf(JobNumber number, const std::string& name);
   std::optional<Stage> StageOf(JobNumber number, std::uint32_t stage_number);
   Host HostOf(JobRecord& job, const std::string& name, Query query);
   std::vector<std::string> HostsOf(std::span<const Query> queries,
                                    const std::optional<absl::Duration>& last) const;
   void Read(JobNumber number, const AttemptId& id, double input_bytes, double read_bytes);
+  void SeeGroups(JobNumber number, const ReduceProfile& profile);
   void Hear(JobNumber number, const AttemptId& id, TaskUse use,
             const std::optional<ProcessorUse>& reducing, const Event& event);
   void Open(JobNumber number, const StageOpened& opened, const Event& event);

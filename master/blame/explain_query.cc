@@ -26,6 +26,7 @@ struct Sums {
   double lasted = 0;
   PerResource<QueryWait> waits;
   std::optional<double> skew_seconds;
+  std::optional<LongestTask> longest_task;
   std::map<std::tuple<Query, Resource, Host>, Cost> culprits;
 };
 
@@ -80,6 +81,7 @@ class Explainer {
                         .seconds = seconds,
                         .waits = sums.waits,
                         .skew_seconds = sums.skew_seconds,
+                        .longest_task = sums.longest_task,
                         .data_growth = GrowthOfData(record),
                         .culprits = {}};
     for (const auto& [who, cost] : sums.culprits) {
@@ -214,11 +216,24 @@ class Explainer {
       if (!IsQueue(host)) waiting = WaitingOf(ledger, {stage, host}, resource, part);
       AddCosts(resource, host, waiting, neighbours, sums);
     }
-    if (record.ended >= 2) {
-      const double mean = record.ended_seconds / static_cast<double>(record.ended);
-      sums.skew_seconds =
-          sums.skew_seconds.value_or(0) + std::max(0.0, record.longest_seconds - mean);
+    AddLongest(record, sums);
+  }
+
+  static void AddLongest(const StageRecord& stage, Sums& sums) {
+    if (stage.ended == 0) return;
+    const LongestAttempt& longest = stage.longest;
+    const double mean = stage.ended_seconds / static_cast<double>(stage.ended);
+    if (stage.ended >= 2) {
+      sums.skew_seconds = sums.skew_seconds.value_or(0) + std::max(0.0, longest.seconds - mean);
     }
+    if (longest.seconds <= (sums.longest_task ? sums.longest_task->seconds : 0)) return;
+    sums.longest_task = LongestTask{.attempt = longest.attempt,
+                                    .kind = stage.kind,
+                                    .host = longest.host,
+                                    .seconds = longest.seconds,
+                                    .mean_seconds = mean,
+                                    .group_bytes = longest.group_bytes,
+                                    .group_seconds = longest.group_seconds};
   }
 
   // How much of it was read in the last minutes is not kept. What tasks that ran again read is
@@ -247,7 +262,7 @@ class Explainer {
 
   static const EarlierBytes* EarlierBytesOfStage(const EarlierData& earlier,
                                                  const StageRecord& stage) {
-    if (stage.is_map) return earlier.map_stage ? &*earlier.map_stage : nullptr;
+    if (stage.kind == StageKind::kMap) return earlier.map_stage ? &*earlier.map_stage : nullptr;
     const auto known = earlier.stages.find(stage.data_name);
     return known == earlier.stages.end() ? nullptr : &known->second;
   }

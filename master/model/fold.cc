@@ -11,6 +11,7 @@
 #include "master/model/reduce_fold.h"
 #include "master/model/saturating.h"
 #include "master/model/silence.h"
+#include "master/model/submission.h"
 #include "text/duration_text.h"
 #include "tidemark/limit.h"
 
@@ -198,7 +199,7 @@ absl::Status Folder::operator()(const JobOpened& opened) {
     state_.memory_bytes += model::BytesOf(opened.parameters);
     state_.run_uid = event_.run_uid;
     state_.opened_by = event_.source_id;
-    state_.started_at = ToMasterClock(opened.submitted_at);
+    state_.started_at = ToMasterClock(SubmittedAt(opened, event_.sent_at));
   } else {
     JobOpened& known = *state_.opened;
     for (const auto text : {&JobOpened::name, &JobOpened::engine, &JobOpened::application_id,
@@ -405,7 +406,7 @@ absl::Status Folder::operator()(const UnknownEvent&) {
 // The message that opens a job is a slow one, since it waits for a connection; by its end the
 // clock of its source is known better. A run without a name is known by its start, which stays.
 void Folder::CorrectStart() {
-  const std::optional<absl::Time> submitted_at = state_.opened->submitted_at;
+  const std::optional<absl::Time> submitted_at = SubmittedAt(*state_.opened, event_.sent_at);
   if (!submitted_at || state_.run_uid.empty() || event_.source_id != state_.opened_by) return;
   const absl::Time start = ToMasterClock(submitted_at);
   if (state_.started_at - start <= kSlowMessage) {

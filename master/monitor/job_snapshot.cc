@@ -293,20 +293,15 @@ std::vector<std::string> NotesOf(const model::JobRecord& state) {
   return notes;
 }
 
-double PartOf(absl::Duration passed, absl::Duration left) {
-  const double whole = absl::ToDoubleSeconds(passed + left);
-  return whole > 0 ? absl::ToDoubleSeconds(passed) / whole : 0;
-}
-
 // The fractions at the bounds of what remains; the lower one is never above what is shown.
 void AddBounds(absl::Duration elapsed, Estimate& estimate) {
   estimate.fraction_done_lower = estimate.fraction_done_upper = estimate.fraction_done;
   if (!estimate.remaining) return;
   if (const auto& upper = estimate.remaining->upper) {
-    estimate.fraction_done_lower = std::min(PartOf(elapsed, *upper), estimate.fraction_done);
+    estimate.fraction_done_lower = std::min(PartPassed(elapsed, *upper), estimate.fraction_done);
   }
   if (const auto& lower = estimate.remaining->lower) {
-    estimate.fraction_done_upper = PartOf(elapsed, *lower);
+    estimate.fraction_done_upper = PartPassed(elapsed, *lower);
   }
 }
 

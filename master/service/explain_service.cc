@@ -50,6 +50,9 @@ Explanation ExplainService::Answer(const std::string& job_id, const ExplainQuest
     explanation =
         Explanation{.job_id = job_id, .at = now, .since = started_at_, .is_partial = true};
   }
+  if (const auto job = publishing_.hub.Find(job_id); job.ok() && job->newest->is_final) {
+    explanation->more_to_come = explanation->at < job->newest->ended_at.value_or(job->newest->at);
+  }
   HideCulprits([&](const std::string& id) { return caller.MayRead(id); }, question.culprits_max,
                *explanation);
   return *std::move(explanation);

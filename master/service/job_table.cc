@@ -464,6 +464,7 @@ void JobTable::Restore(store::RestoredJob restored, absl::Time now) {
   }
   if (!restored.has_resumed) DropCheckpoint(restored.job_id);
   if (!restored.newest.is_final) {
+    if (options_.on_resume) options_.on_resume(restored.job_id, restored.newest.run_uid, now);
     job->monitor.NoteRestart(job->NotBefore(now), options_.job.limits);
     AppendRecord(*job, [&](std::string& out) {
       store::EncodeRestart(job->latest, options_.job.limits, job->key, out);

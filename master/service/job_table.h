@@ -51,6 +51,9 @@ struct JobTableOptions {
   // Told of each event that was taken, in order within its source, while nothing else happens to
   // its job. May be empty.
   std::function<void(const Event&)> on_event;
+  // Told of each job that is taken up while it runs, before any event of it. May be empty.
+  std::function<void(const std::string& job_id, const std::string& run_uid, absl::Time now)>
+      on_resume;
   // Earlier runs of jobs of a name that may teach `job`, newest first. Asked once for a job, by the
   // caller of TickDue(), before its first snapshot. May be empty.
   std::function<std::vector<PastRun>(const std::string& name, const store::Reported& job)>

@@ -4,6 +4,9 @@
 #include <optional>
 #include <utility>
 #include <variant>
+#include <vector>
+
+#include "master/blame/longest_group.h"
 
 namespace tidemark::service {
 namespace {
@@ -11,12 +14,17 @@ namespace {
 constexpr absl::Duration kAdvanceEvery = absl::Seconds(1);
 constexpr absl::Duration kForgetEvery = absl::Seconds(30);
 
-// What of an event is of waits, without the key groups, which are large; empty: nothing.
+// What of an event is of waits, and of key groups the longest, since all are large; empty: nothing.
 std::optional<Event> OfWaits(const Event& event) {
   if (std::holds_alternative<MapProfile>(event.body)) return std::nullopt;
   const auto* profile = std::get_if<ReduceProfile>(&event.body);
   if (profile == nullptr) return event;
-  if (!profile->processor_use && profile->time == TimeUse{}) return std::nullopt;
+  const blame::LongestGroup longest = blame::LongestGroupOf(*profile);
+  std::vector<FinishedKey> groups;
+  if (longest.time > absl::ZeroDuration()) {
+    groups.push_back({.size_bytes = longest.size_bytes, .time = longest.time});
+  }
+  if (groups.empty() && !profile->processor_use && profile->time == TimeUse{}) return std::nullopt;
   return Event{.job_id = event.job_id,
                .run_uid = event.run_uid,
                .source_id = event.source_id,
@@ -24,6 +32,7 @@ std::optional<Event> OfWaits(const Event& event) {
                .sent_at = event.sent_at,
                .arrived_at = event.arrived_at,
                .body = ReduceProfile{.attempt = profile->attempt,
+                                     .finished_keys = std::move(groups),
                                      .processor_use = profile->processor_use,
                                      .time = profile->time}};
 }
@@ -51,6 +60,11 @@ void LiveWaits::SetPastRuns(const std::string& job_id, std::span<const PastRun> 
   blame::EarlierData earlier = EarlierDataOf(runs);
   const std::lock_guard lock(inbox_mutex_);
   earlier_inbox_.emplace_back(job_id, std::move(earlier));
+}
+
+void LiveWaits::Resume(const std::string& job_id, const std::string& run_uid, absl::Time now) {
+  const std::lock_guard lock(mutex_);
+  waits_.Resume(job_id, run_uid, now);
 }
 
 void LiveWaits::Observe(const Event& event) {

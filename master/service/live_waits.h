@@ -27,6 +27,10 @@ class LiveWaits {
  public:
   explicit LiveWaits(const blame::ClusterLimits& limits = {}) : waits_(limits) {}
 
+  // A job that ran before the master started, before any event of it: what was until `now` was not
+  // seen.
+  void Resume(const std::string& job_id, const std::string& run_uid, absl::Time now);
+
   // An event that was taken, in order within its source, and none twice. O(1).
   void Observe(const Event& event);
 

@@ -172,6 +172,7 @@ service::JobTableOptions TableOptions(
     const MasterOptions& options, JobHub& hub,
     std::function<void(const store::FinishedJob&)> on_end,
     std::function<void(const Event&)> on_event,
+    std::function<void(const std::string&, const std::string&, absl::Time)> on_resume,
     std::function<std::vector<PastRun>(const std::string&, const store::Reported&)> past_runs) {
   return {.job = options.job,
           .jobs_max = options.jobs_max,
@@ -184,6 +185,7 @@ service::JobTableOptions TableOptions(
           .disk = store::MakeFileDisk(options.journal_sync),
           .on_end = std::move(on_end),
           .on_event = std::move(on_event),
+          .on_resume = std::move(on_resume),
           .past_runs = std::move(past_runs),
           .deadline_of = DeadlinesOf(options),
           .hub = &hub,
@@ -274,6 +276,9 @@ class Master::Impl {
         jobs_(TableOptions(
                   options, *hub_, [this](const auto& job) { history_.Add(job); },
                   [this](const Event& event) { waits_.Observe(event); },
+                  [this](const std::string& job_id, const std::string& run_uid, absl::Time now) {
+                    waits_.Resume(job_id, run_uid, now);
+                  },
                   [this](const std::string& name, const store::Reported& job) {
                     std::vector<PastRun> runs = history_.PastRuns(name, job);
                     waits_.SetPastRuns(job.id, runs);

@@ -50,4 +50,11 @@ void EncodeAttemptId(const AttemptId& id, v1::TaskAttemptId& message) {
   message.set_attempt(id.attempt);
 }
 
+AttemptId DecodeAttemptId(const v1::TaskAttemptId& message) {
+  return {.stage = message.stage(),
+          .index = message.index(),
+          .attempt = message.attempt(),
+          .stage_attempt = message.stage_attempt()};
+}
+
 }  // namespace tidemark::wire

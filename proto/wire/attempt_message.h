@@ -12,5 +12,6 @@ v1::AttemptState EncodeAttemptState(AttemptState state);
 // Empty: not said, or not of this version.
 std::optional<AttemptState> DecodeAttemptState(v1::AttemptState state);
 void EncodeAttemptId(const AttemptId& id, v1::TaskAttemptId& message);
+AttemptId DecodeAttemptId(const v1::TaskAttemptId& message);
 
 }  // namespace tidemark::wire

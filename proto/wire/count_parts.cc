@@ -24,14 +24,10 @@ Counts CountParts(const Snapshot& snapshot) {
   return counts;
 }
 
-namespace {
-
-double PartOf(absl::Duration passed, absl::Duration left) {
+double PartPassed(absl::Duration passed, absl::Duration left) {
   const double whole = absl::ToDoubleSeconds(passed + left);
   return whole > 0 ? absl::ToDoubleSeconds(passed) / whole : 0;
 }
-
-}  // namespace
 
 std::optional<Snapshot> SnapshotOfGroup(const Snapshot& job, std::string_view group) {
   const auto found = std::find_if(job.groups.begin(), job.groups.end(),
@@ -62,8 +58,8 @@ std::optional<Snapshot> SnapshotOfGroup(const Snapshot& job, std::string_view gr
   if (found->ends_in) {
     const Range& left = *found->ends_in;
     whole.estimate.state = EstimateState::kValid;
-    if (left.upper) whole.estimate.fraction_done_lower = PartOf(whole.elapsed(), *left.upper);
-    if (left.lower) whole.estimate.fraction_done_upper = PartOf(whole.elapsed(), *left.lower);
+    if (left.upper) whole.estimate.fraction_done_lower = PartPassed(whole.elapsed(), *left.upper);
+    if (left.lower) whole.estimate.fraction_done_upper = PartPassed(whole.elapsed(), *left.lower);
   }
   if (whole.is_final) whole.estimate.state = EstimateState::kFinal;
   std::vector<StageId> members;  // stages and their infos are in one order

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "proto/wire/attempt_message.h"
 #include "proto/wire/job_request.h"
 #include "proto/wire/message_time.h"
 #include "proto/wire/valid_text.h"
@@ -61,6 +62,31 @@ void EncodeSooner(const Culprit& culprit, v1::Culprit& message) {
   }
 }
 
+// Kinds are numbered alike.
+v1::StageKind ToMessage(StageKind kind) {
+  return static_cast<v1::StageKind>(static_cast<int>(kind));
+}
+
+StageKind StageKindOf(int message) {
+  const bool is_known = message >= 0 && message <= static_cast<int>(StageKind::kGeneric);
+  return is_known ? static_cast<StageKind>(message) : StageKind::kUnknown;
+}
+
+// Whole, or not at all.
+bool IsLongestTask(const LongestTask& task) {
+  return IsAmount(task.seconds) && IsAmount(task.mean_seconds) && IsAmount(task.group_seconds);
+}
+
+void EncodeLongestTask(const LongestTask& task, v1::LongestTask& message) {
+  EncodeAttemptId(task.attempt, *message.mutable_attempt());
+  message.set_kind(ToMessage(task.kind));
+  message.set_host(ValidText(task.host));
+  message.set_seconds(task.seconds);
+  message.set_mean_seconds(task.mean_seconds);
+  message.set_group_bytes(task.group_bytes);
+  message.set_group_seconds(task.group_seconds);
+}
+
 void EncodeQuery(const QueryWaits& query, v1::QueryWaits& message) {
   message.set_query(ValidText(query.query));
   if (query.seconds && IsAmount(*query.seconds)) message.set_seconds(*query.seconds);
@@ -69,6 +95,9 @@ void EncodeQuery(const QueryWaits& query, v1::QueryWaits& message) {
   }
   if (query.data_growth && IsGrowth(*query.data_growth)) {
     EncodeGrowth(*query.data_growth, *message.mutable_data_growth());
+  }
+  if (query.longest_task && IsLongestTask(*query.longest_task)) {
+    EncodeLongestTask(*query.longest_task, *message.mutable_longest_task());
   }
   for (const WaitedResource resource : kWaitedResources) {
     const QueryWait& wait = query.waits[resource];
@@ -119,6 +148,20 @@ absl::StatusOr<DataGrowth> ParseGrowth(const v1::DataGrowth& message) {
   return growth;
 }
 
+absl::StatusOr<LongestTask> ParseLongestTask(const v1::LongestTask& message) {
+  absl::Status ok = CheckAmount("seconds", message.seconds());
+  ok.Update(CheckAmount("mean_seconds", message.mean_seconds()));
+  ok.Update(CheckAmount("group_seconds", message.group_seconds()));
+  if (!ok.ok()) return ok;
+  return LongestTask{.attempt = DecodeAttemptId(message.attempt()),
+                     .kind = StageKindOf(message.kind()),
+                     .host = ValidText(message.host()),
+                     .seconds = message.seconds(),
+                     .mean_seconds = message.mean_seconds(),
+                     .group_bytes = message.group_bytes(),
+                     .group_seconds = message.group_seconds()};
+}
+
 absl::StatusOr<QueryWaits> ParseQuery(const v1::QueryWaits& message) {
   QueryWaits query = {.query = ValidText(message.query())};
   if (message.has_seconds()) {
@@ -133,6 +176,11 @@ absl::StatusOr<QueryWaits> ParseQuery(const v1::QueryWaits& message) {
     const auto growth = ParseGrowth(message.data_growth());
     if (!growth.ok()) return FieldErrorWithin("data_growth", growth.status());
     query.data_growth = *growth;
+  }
+  if (message.has_longest_task()) {
+    absl::StatusOr<LongestTask> task = ParseLongestTask(message.longest_task());
+    if (!task.ok()) return FieldErrorWithin("longest_task", task.status());
+    query.longest_task = *std::move(task);
   }
   for (int i = 0; i < message.waits_size(); ++i) {
     const v1::ResourceWait& told = message.waits(i);
@@ -180,6 +228,7 @@ void EncodeExplanation(const Explanation& explanation, v1::Explanation& message)
   message.set_is_partial(explanation.is_partial);
   message.set_queries_left_out(explanation.queries_left_out);
   message.set_has_ended(explanation.has_ended);
+  message.set_more_to_come(explanation.more_to_come);
   for (const QueryWaits& query : explanation.queries) EncodeQuery(query, *message.add_queries());
   for (const std::string& host : explanation.hosts) message.add_hosts(ValidText(host));
 }
@@ -197,6 +246,7 @@ absl::StatusOr<Explanation> ParseExplanation(const v1::Explanation& message) {
                              .queries = {},
                              .queries_left_out = message.queries_left_out(),
                              .has_ended = message.has_ended(),
+                             .more_to_come = message.more_to_come(),
                              .hosts = {}};
   for (int i = 0; i < message.queries_size(); ++i) {
     absl::StatusOr<QueryWaits> query = ParseQuery(message.queries(i));

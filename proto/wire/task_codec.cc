@@ -17,13 +17,6 @@ void Encode(const Range& range, v1::Range& message) {
   if (range.upper) EncodeDuration(*range.upper, *message.mutable_upper());
 }
 
-AttemptId ParseAttemptId(const v1::TaskAttemptId& message) {
-  return {.stage = message.stage(),
-          .index = message.index(),
-          .attempt = message.attempt(),
-          .stage_attempt = message.stage_attempt()};
-}
-
 // Times out of messages, and the first that is none.
 class Parsed {
  public:
@@ -96,7 +89,7 @@ absl::StatusOr<JobTasks> ParseTasks(const v1::ListTasksResponse& message) {
   }
   for (const v1::TaskProgress& task : message.tasks()) {
     TaskProgress& added = tasks.tasks.emplace_back();
-    added = {.attempt = ParseAttemptId(task.attempt()),
+    added = {.attempt = DecodeAttemptId(task.attempt()),
              .state = DecodeAttemptState(task.state()).value_or(AttemptState::kStarted),
              .host = task.host(),
              .is_speculative = task.is_speculative(),
@@ -115,7 +108,7 @@ absl::StatusOr<JobTasks> ParseTasks(const v1::ListTasksResponse& message) {
     if (!(group.share() >= 0 && group.share() <= 1)) {
       return FieldError("heavy_groups.share", "must be from 0 to 1");
     }
-    tasks.heavy_groups.push_back({.attempt = ParseAttemptId(group.attempt()),
+    tasks.heavy_groups.push_back({.attempt = DecodeAttemptId(group.attempt()),
                                   .size_bytes = group.size_bytes(),
                                   .time = parsed.Span("heavy_groups.time", group.time()),
                                   .share = group.share(),

@@ -434,6 +434,21 @@ TEST(ClusterWaits, WhatWasBeforeAJobWasHeardOfCountsSinceItWasSubmitted) {
   EXPECT_NEAR(*AskOf(waits, "app").queries.at(0).seconds, 6 + 5, 1e-6);
 }
 
+// 0 is what a driver says that does not know.
+TEST(ClusterWaits, ASubmissionIn1970IsNotKnown) {
+  ClusterWaits waits;
+  Driver driver(waits, "app");
+  driver.Tell(0, JobOpened{.name = "app", .submitted_at = absl::UnixEpoch()});
+  driver.Tell(0, StageOpened{.stage = 0, .task_count = 1, .opened_at = absl::UnixEpoch()});
+  driver.Tell(
+      0, AttemptChanged{
+             .attempt = {.stage = 0}, .state = AttemptState::kStarted, .at = absl::UnixEpoch()});
+  driver.End(5, 0, 0);
+  driver.Tell(6, JobClosed{});
+  waits.Advance(Instant(10));
+  EXPECT_NEAR(*AskOf(waits, "app").queries.at(0).seconds, 6, 1e-6);
+}
+
 // On each of two hosts a task waits for 5 of 10 s because of the other job; ten more then run side
 // by side on node-1 for 10 s and tell nothing. Each of their 100 s may have been waited for, and
 // each second of the two tasks was half a second of the stage: 52.5 s and 2.5 s. It all took 20 s.
@@ -890,6 +905,31 @@ TEST(ClusterWaits, AJobThatRanBeforeItWasSeenIsPartial) {
   EXPECT_EQ(explanation.since, Instant(0));
 }
 
+// After a restart of the master a task that began since, or the job opened once more, may be the
+// first to report.
+TEST(ClusterWaits, AJobThatWasTakenUpWasNotSeenWholeWhoeverReportsFirst) {
+  ClusterWaits waits;
+  waits.Resume("job", "run", Instant(5));
+  EXPECT_TRUE(AskOf(waits, "job").is_partial);
+  EXPECT_EQ(AskOf(waits, "job").since, Instant(5));
+  Event first = {.job_id = "job",
+                 .run_uid = "run",
+                 .source_id = "task",
+                 .sequence = 1,
+                 .sent_at = Instant(6),
+                 .arrived_at = Instant(6),
+                 .body = AttemptChanged{.state = AttemptState::kStarted, .at = Instant(6)}};
+  waits.Apply(first);
+  first.source_id = "driver";
+  first.body = JobOpened{.name = "job"};
+  waits.Apply(first);
+  EXPECT_TRUE(AskOf(waits, "job").is_partial);
+  EXPECT_EQ(AskOf(waits, "job").since, Instant(5));
+  first.run_uid = "another run";
+  waits.Apply(first);
+  EXPECT_FALSE(AskOf(waits, "job").is_partial) << "of that one nothing was before";
+}
+
 TEST(ClusterWaits, AForgottenCulpritIsAnotherJob) {
   ClusterWaits waits;
   Driver victim(waits, "victim");
@@ -1016,6 +1056,39 @@ TEST(ClusterWaits, AQueryThatIsSlowByItselfBlamesNobodyAndTellsItsLongestTask) {
   ASSERT_THAT(explanation.queries, SizeIs(1));
   EXPECT_THAT(explanation.queries[0].culprits, IsEmpty());
   EXPECT_NEAR(*explanation.queries[0].skew_seconds, 9 - 3, 1e-6);
+  const std::optional<LongestTask>& longest = explanation.queries[0].longest_task;
+  ASSERT_TRUE(longest);
+  EXPECT_EQ(longest->attempt, (AttemptId{.stage = 0, .index = 3}));
+  EXPECT_EQ(longest->host, "node-1");
+  EXPECT_NEAR(longest->seconds, 9, 1e-6);
+  EXPECT_NEAR(longest->mean_seconds, 3, 1e-6);
+  EXPECT_EQ(longest->group_bytes, 0U) << "no key group was told";
+}
+
+// One reduce task of 10 s, of which the first key group took 2 s and the second one 6 s; the
+// profile that names the latter tells nothing else.
+TEST(ClusterWaits, OfTheLongestTaskNamesTheKeyGroupThatTookLongest) {
+  ClusterWaits waits;
+  Driver driver(waits, "app");
+  driver.Executor("node-1", 1);
+  driver.Tell(0, JobOpened{.stages = MapReduceStages(1, 1)});
+  driver.Start(0, kReduceStage, 0);
+  ReduceProfile profile{.attempt = {.stage = kReduceStage}};
+  profile.finished_keys = {{.size_bytes = 900, .time = absl::Seconds(2)}};
+  driver.Tell(3, profile);
+  profile.finished_keys = {{.size_bytes = 700, .time = absl::Seconds(6)}};
+  driver.Tell(9, profile);
+  profile.finished_keys = {{.size_bytes = 1, .time = absl::Seconds(1)}};
+  driver.Tell(10, profile);
+  driver.End(10, kReduceStage, 0);
+  waits.Advance(Instant(20));
+  const std::optional<LongestTask> longest = AskOf(waits, "app").queries.at(0).longest_task;
+  ASSERT_TRUE(longest);
+  EXPECT_EQ(longest->kind, StageKind::kReduce);
+  EXPECT_NEAR(longest->seconds, 10, 1e-6);
+  EXPECT_NEAR(longest->mean_seconds, 10, 1e-6) << "it is the only one";
+  EXPECT_EQ(longest->group_bytes, 700U);
+  EXPECT_NEAR(longest->group_seconds, 6, 1e-6);
 }
 
 // A scan of two tasks, 10 s each, of which each waits for a processor for 4 s; both read 150 bytes.

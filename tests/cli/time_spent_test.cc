@@ -14,6 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr TextOptions kAscii = {};
+const absl::StatusOr<Explanation> kNone = absl::UnknownError("no master told it");
 
 // Of 100 s: map ran from 0 to 20 s, reduce from 10 s on.
 Snapshot Long() {
@@ -82,33 +83,82 @@ TEST(LoneTask, OfTheFinalSnapshotIsAsBefore) {
 }
 
 TEST(TimeSpent, NamesTheStageThatTookMost) {
-  EXPECT_EQ(TimeSpentText(Long(), {}, nullptr, kAscii), "Of 1 min 40 s, reduce took 1 min 30 s.");
+  EXPECT_EQ(
+      TimeSpentText(Long(), {}, kNone, kAscii),
+      "Of 1 min 40 s, reduce took 1 min 30 s. What it waited for is not known: no master told "
+      "it.");
 }
 
 TEST(TimeSpent, NamesTheTaskThatRanAlone) {
-  EXPECT_THAT(TimeSpentText(Long(), After({Alone(60), Alone(99)}), nullptr, kAscii),
+  EXPECT_THAT(TimeSpentText(Long(), After({Alone(60), Alone(99)}), kNone, kAscii),
               HasSubstr("Reduce task 2 ran alone for the last 40 s or more: more slots would not "
-                        "have helped then, tasks of more equal length would."));
+                        "have helped then; tasks of more equal length would, or a speculative "
+                        "attempt if its host was slow."));
 }
 
 TEST(TimeSpent, NamesTheKeyGroupThatItWasIn) {
   EXPECT_THAT(
-      TimeSpentText(Long(), After({Alone(60, 1'200'000), Alone(99, 1'200'000)}), nullptr, kAscii),
-      HasSubstr("at least 39 s of that in one key group of 1.2 MB: more slots would not have "
-                "helped, to split that key might."));
+      TimeSpentText(Long(), After({Alone(60, 1'200'000), Alone(99, 1'200'000)}), kNone, kAscii),
+      HasSubstr("at least 39 s of that in one key group of 1.2 MB: more slots or reducers would "
+                "not have helped; a combiner, or to split that key (salting), might."));
+}
+
+// It ran alone for 40 s of 100, and was 70 s in one key group.
+TEST(TimeSpent, TakesTheKeyGroupAndTheHostFromWhatTheMasterFound) {
+  Explanation waits = Waits(0);
+  waits.queries[0].longest_task = LongestTask{.attempt = {.stage = 1, .index = 2},
+                                              .kind = StageKind::kReduce,
+                                              .host = "node-3",
+                                              .seconds = 80,
+                                              .mean_seconds = 30,
+                                              .group_bytes = 1'200'000,
+                                              .group_seconds = 70};
+  EXPECT_THAT(
+      TimeSpentText(Long(), After({Alone(60), Alone(99)}), waits, kAscii),
+      HasSubstr(
+          "Reduce task 2 on node-3 ran alone for the last 40 s or more; it took 1 min 20 s, a "
+          "mean one of its stage 30 s, 1 min 10 s of that in one key group of 1.2 MB: more "
+          "slots or reducers would not have helped; a combiner, or to split that key "
+          "(salting), might."));
+  EXPECT_THAT(TimeSpentText(Long(), {}, waits, kAscii),
+              HasSubstr("Reduce task 2 on node-3 took 1 min 20 s, a mean one of its stage 30 s, 1 "
+                        "min 10 s of that in one key group of 1.2 MB: more slots or reducers"))
+      << "nobody watched";
+  waits.queries[0].longest_task->group_bytes = 0;
+  EXPECT_THAT(TimeSpentText(Long(), {}, waits, kAscii),
+              HasSubstr("a mean one of its stage 30 s: if it had more data, more even partitions "
+                        "would help; if its host was slow, a speculative attempt."));
 }
 
 TEST(TimeSpent, LeavesOutWhatTookLittle) {
-  EXPECT_EQ(TimeSpentText(Long(), After({Alone(90), Alone(99)}), nullptr, kAscii),
-            "Of 1 min 40 s, reduce took 1 min 30 s.");
-  const Explanation waits = Waits(19, 19);
-  EXPECT_EQ(TimeSpentText(Long(), {}, &waits, kAscii), "Of 1 min 40 s, reduce took 1 min 30 s.");
+  EXPECT_EQ(
+      TimeSpentText(Long(), After({Alone(90), Alone(99)}), kNone, kAscii),
+      "Of 1 min 40 s, reduce took 1 min 30 s. What it waited for is not known: no master told "
+      "it.");
+  EXPECT_EQ(TimeSpentText(Long(), {}, Waits(9, 9), kAscii),
+            "Of 1 min 40 s, reduce took 1 min 30 s. No wait that took a tenth of its time or more "
+            "is known.");
+}
+
+// 12 s of 100, of which the table tells, too.
+TEST(TimeSpent, TellsWhatWhyTells) {
+  Explanation waits = Waits(0);
+  waits.queries[0].culprits.clear();
+  waits.queries[0].waits[WaitedResource::kMemory] = {12, true};
+  EXPECT_THAT(TimeSpentText(Long(), {}, waits, kAscii),
+              HasSubstr("sql/3 waited at least 12 s for garbage collection; because of whom is not "
+                        "told. More memory might help."));
+  waits.queries[0].data_growth = DataGrowth{
+      .task_seconds = 40, .read_bytes = 20e9, .earlier_read_bytes = 10e9, .all_task_seconds = 80};
+  EXPECT_THAT(TimeSpentText(Long(), {}, waits, kAscii),
+              HasSubstr("Of sql/3, stages of it read 20.0 GB, in earlier runs 10.0 GB: that took "
+                        "their tasks about 40 s more, summed over tasks."));
 }
 
 TEST(TimeSpent, NamesWhoWasWaitedFor) {
   const Explanation waits = Waits(40);
   EXPECT_THAT(
-      TimeSpentText(Long(), {}, &waits, kAscii),
+      TimeSpentText(Long(), {}, waits, kAscii),
       HasSubstr("sql/3 ended 40 s later because of app-7/sql/1: it waited for a processor "
                 "on node-3. More processors, or to run them at different times, might help."));
 }
@@ -119,7 +169,7 @@ TEST(TimeSpent, AsksNobodyToRunAtAnotherTimeWhereNobodyIsKnown) {
   waits.queries[0].culprits[0].query.clear();
   waits.queries[0].culprits[0].jobs = 0;
   EXPECT_THAT(
-      TimeSpentText(Long(), {}, &waits, kAscii),
+      TimeSpentText(Long(), {}, waits, kAscii),
       HasSubstr("sql/3 ended 40 s later because it waited for a processor on node-3. No task "
                 "that reports took it; other programs there may have. More processors might "
                 "help."));
@@ -130,45 +180,76 @@ TEST(TimeSpent, SaysBetweenWhatLimitsSomebodyCostIt) {
   Culprit& culprit = waits.queries[0].culprits[0];
   culprit.seconds_lower = 30.9;
   culprit.seconds_upper = 52.1;
-  EXPECT_THAT(TimeSpentText(Long(), {}, &waits, kAscii),
+  EXPECT_THAT(TimeSpentText(Long(), {}, waits, kAscii),
               HasSubstr("sql/3 ended 40 s (30-53 s) later because of app-7/sql/1: it waited"));
   culprit.jobs = 0;
   culprit.job_id.clear();
   culprit.seconds_lower = 0;
-  EXPECT_THAT(TimeSpentText(Long(), {}, &waits, kAscii),
+  EXPECT_THAT(TimeSpentText(Long(), {}, waits, kAscii),
               HasSubstr("sql/3 ended 40 s (0-53 s) later because it waited"));
   culprit.seconds_lower = 39.5;
   culprit.seconds_upper = 40.2;
-  EXPECT_THAT(TimeSpentText(Long(), {}, &waits, kAscii), HasSubstr("ended 40 s later"));
+  EXPECT_THAT(TimeSpentText(Long(), {}, waits, kAscii), HasSubstr("ended 40 s later"));
 }
 
 TEST(TimeSpent, NamesWhatItsOwnTasksDid) {
   const Explanation waits = Waits(0, 30);
-  EXPECT_THAT(TimeSpentText(Long(), {}, &waits, kAscii),
+  EXPECT_THAT(TimeSpentText(Long(), {}, waits, kAscii),
               HasSubstr("The longest tasks of sql/3 took 30 s longer than a mean task of the same "
                         "stage. If they had more data, more even partitions would help."));
 }
 
-TEST(TimeSpent, SaysNothingWhenNothingIsKnown) {
+TEST(TimeSpent, SaysWhatIsNotKnownAndWhy) {
   Snapshot bare = Long();
   bare.stages.clear();
   bare.stage_infos.clear();
-  EXPECT_EQ(TimeSpentText(bare, {}, nullptr, kAscii), "");
+  EXPECT_EQ(TimeSpentText(bare, {}, absl::UnimplementedError("this master does not tell"), kAscii),
+            "What it waited for is not known: this master does not tell.");
+  Explanation waits = {.job_id = "app-6"};
+  EXPECT_EQ(TimeSpentText(bare, {}, waits, kAscii),
+            "What it waited for is not known: the master saw none of its tasks run.");
+  waits.more_to_come = true;
+  EXPECT_EQ(TimeSpentText(bare, {}, waits, kAscii),
+            "What it waited for is not known: reports of other tasks that ran meanwhile were still "
+            "to come.");
+  waits.queries = {{.query = "sql/3", .seconds = 100}};
+  EXPECT_EQ(TimeSpentText(bare, {}, waits, kAscii),
+            "What it waited for is not known: none of its tasks told.");
+  waits.queries[0].waits[WaitedResource::kProcessor] = {0.0, false};
+  waits.is_partial = true;
+  waits.at = *bare.ended_at - absl::Seconds(12);
+  EXPECT_EQ(
+      TimeSpentText(bare, {}, waits, kAscii),
+      "No wait that took a tenth of its time or more is known. Not all of it was seen: a part "
+      "was before the master started, or found no room there. What it waited for in its last "
+      "12 s is not in this: reports of other tasks were still to come.");
+  waits.is_partial = false;
+  waits.at = *bare.ended_at - absl::Seconds(9);
+  EXPECT_EQ(TimeSpentText(bare, {}, waits, kAscii),
+            "No wait that took a tenth of its time or more is known.");
+}
+
+TEST(TimeSpent, WhatIsNoNumberIsNotShown) {
+  Snapshot bare = Long();
+  bare.stages.clear();
+  bare.stage_infos.clear();
   Explanation odd =
       Waits(std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN());
-  EXPECT_EQ(TimeSpentText(bare, {}, &odd, kAscii), "");
+  EXPECT_EQ(TimeSpentText(bare, {}, odd, kAscii),
+            "No wait that took a tenth of its time or more is known.");
   odd.queries[0].seconds.reset();
-  EXPECT_EQ(TimeSpentText(bare, {}, &odd, kAscii), "");
+  EXPECT_EQ(TimeSpentText(bare, {}, odd, kAscii),
+            "No wait that took a tenth of its time or more is known.");
 }
 
 TEST(TimeSpent, SaysNothingOfAJobThatFailedRunsOrWasShort) {
   Snapshot job = Long();
   job.state = JobState::kFailed;
-  EXPECT_EQ(TimeSpentText(job, After({Alone(60)}), nullptr, kAscii), "");
-  EXPECT_EQ(TimeSpentText(Alone(60), After({Alone(60)}), nullptr, kAscii), "");
+  EXPECT_EQ(TimeSpentText(job, After({Alone(60)}), kNone, kAscii), "");
+  EXPECT_EQ(TimeSpentText(Alone(60), After({Alone(60)}), kNone, kAscii), "");
   job = Long();
   job.ended_at = *job.started_at + absl::Seconds(9);
-  EXPECT_EQ(TimeSpentText(job, {}, nullptr, kAscii), "");
+  EXPECT_EQ(TimeSpentText(job, {}, kNone, kAscii), "");
 }
 
 TEST(TimeSpent, OfAWorkflowNamesItsLongestJob) {
@@ -178,7 +259,9 @@ TEST(TimeSpent, OfAWorkflowNamesItsLongestJob) {
   workflow.at = *workflow.started_at + absl::Seconds(100);
   workflow.ended_at = workflow.at;
   workflow.children[1].ended_at = *workflow.started_at + absl::Seconds(95);
-  EXPECT_EQ(TimeSpentText(workflow, {}, nullptr, kAscii), "Of 1 min 40 s, count took 55 s.");
+  EXPECT_EQ(TimeSpentText(workflow, {}, kNone, kAscii),
+            "Of 1 min 40 s, count took 55 s. What was waited for is told of its jobs, not of a "
+            "workflow.");
 }
 
 }  // namespace

@@ -29,10 +29,92 @@ TEST(WaitsTable, SaysWhatEachQueryWaitedForAndBecauseOfWhom) {
   EXPECT_THAT(
       RenderWaits(TwoQueries(), {}, kWide),
       ElementsAre("QUERY  LASTED  SLOTS  PROCESSOR  MEMORY    NETWORK   IO",
-                  "sql/0  10.0 s  0.0 s  not told   not told  not told  not told",
-                  "sql/1  12.0 s  8.0 s  not told   >= 1.0 s  not told  not told", "",
-                  "sql/1 waited, of 12.0 s: 8.0 s for a slot because of sql/0; 1.0 s for garbage "
-                  "collection, cause not told"));
+                  "sql/0  10 s    0.0 s  not told   not told  not told  not told",
+                  "sql/1  12 s    8.0 s  not told   >= 1.0 s  not told  not told", "",
+                  "sql/1 waited, of 12 s: 8.0 s for a slot because of sql/0; at least 1.0 s for "
+                  "garbage collection, cause not told"));
+}
+
+TEST(WaitsTable, ShowsNoColumnOfWhatWasNotAsked) {
+  EXPECT_THAT(RenderWaits(TwoQueries(), {.resource = WaitedResource::kMemory}, kWide),
+              Contains("QUERY  LASTED  MEMORY"));
+  EXPECT_THAT(RenderWaits(TwoQueries(), {.resource = WaitedResource::kMemory}, kWide),
+              Contains("sql/1  12 s    >= 1.0 s"));
+  EXPECT_THAT(RenderWaits(TwoQueries(), {.host = "node-1"}, kWide),
+              Contains("QUERY  LASTED  PROCESSOR  MEMORY    NETWORK   IO"))
+      << "slots are of no host";
+  EXPECT_THAT(
+      DescribeWaits(TwoQueries(), {.resource = WaitedResource::kMemory}, {}).rows.at(0),
+      ElementsAre("sql/0", "10 s", "not asked", "not asked", "not told", "not asked", "not asked"));
+}
+
+TEST(WaitsTable, SaysLongTimesInMinutes) {
+  Explanation explanation = TwoQueries();
+  explanation.queries[1].seconds = 812;
+  explanation.queries[1].culprits[0].seconds = 150.4;
+  explanation.queries[1].culprits[0].seconds_lower = 95.5;
+  explanation.queries[1].culprits[0].seconds_upper = 200.1;
+  const auto lines = RenderWaits(explanation, {}, kWide);
+  EXPECT_THAT(lines, Contains(HasSubstr("sql/1  13 min 32 s  8.0 s")));
+  EXPECT_THAT(lines, Contains(HasSubstr("sql/1 waited, of 13 min 32 s: 2 min 30 s (1 min 35 s - 3 "
+                                        "min 21 s) for a slot because of sql/0")));
+}
+
+// Some of its tasks did not tell how long they waited.
+TEST(WaitsTable, WhatIsALowerBoundIsCalledOne) {
+  Explanation explanation = TwoQueries();
+  explanation.queries[1].waits[WaitedResource::kProcessor] = {7, true};
+  Culprit& culprit = explanation.queries[1].culprits[0];
+  culprit = {.jobs = 0, .resource = WaitedResource::kProcessor, .host = "node-3", .seconds = 6};
+  EXPECT_THAT(RenderWaits(explanation, {}, kWide),
+              Contains(HasSubstr("at least 6.0 s for a processor on node-3 because of what no task "
+                                 "reports")));
+  EXPECT_THAT(WaitsGraph(explanation), HasSubstr("processor, node-3: at least 6.0 s"));
+  culprit.seconds_lower = 5;
+  culprit.seconds_upper = 9;
+  EXPECT_THAT(RenderWaits(explanation, {}, kWide),
+              Contains(HasSubstr(": 6.0 s (5.0-9.0 s) for a processor")))
+      << "the limits say more";
+}
+
+// With as many culprits as were asked for, more may have been left out.
+TEST(WaitsTable, SaysThatACauseIsNotToldOnlyWhereNoneWasLeftOut) {
+  const auto lines = RenderWaits(TwoQueries(), {.culprits_max = 1}, kWide);
+  EXPECT_THAT(lines, Contains(HasSubstr("at least 1.0 s for garbage collection")));
+  EXPECT_THAT(lines, Not(Contains(HasSubstr("cause not told"))));
+}
+
+TEST(WaitsTable, NamesTheLongestTaskItsHostAndItsKey) {
+  Explanation explanation = TwoQueries();
+  explanation.queries[0].longest_task = LongestTask{.attempt = {.stage = kReduceStage, .index = 2},
+                                                    .kind = StageKind::kReduce,
+                                                    .host = "node-3",
+                                                    .seconds = 9,
+                                                    .mean_seconds = 3,
+                                                    .group_bytes = 1'200'000,
+                                                    .group_seconds = 8};
+  EXPECT_THAT(RenderWaits(explanation, {}, kWide),
+              Contains("sql/0: its longest task was reduce task 2 on node-3: 9.0 s, a mean one of "
+                       "its stage 3.0 s, 8.0 s of that in one key group of 1.2 MB"));
+  explanation.queries[0].longest_task = LongestTask{
+      .attempt = {.stage = 7, .index = 2, .attempt = 1}, .seconds = 9, .mean_seconds = 3};
+  EXPECT_THAT(
+      RenderWaits(explanation, {}, kWide),
+      Contains("sql/0: its longest task was task 2 of stage 7, attempt 1: 9.0 s, a mean one "
+               "of its stage 3.0 s"));
+  explanation.queries[0].longest_task->mean_seconds = 8.9;
+  EXPECT_THAT(RenderWaits(explanation, {}, kWide), Not(Contains(HasSubstr("longest task"))));
+}
+
+TEST(WaitsTable, OfAnAnswerThatIsBehindTheEndSaysThatMoreIsToCome) {
+  Explanation explanation = TwoQueries();
+  explanation.more_to_come = true;
+  const auto to_come = HasSubstr("is still to come: it is worked out once the reports of other");
+  EXPECT_THAT(RenderWaits(explanation, {}, kWide), Contains(to_come));
+  EXPECT_THAT(WaitsGraph(explanation), to_come);
+  explanation.queries.clear();
+  EXPECT_THAT(RenderWaits(explanation, {}, kWide), ElementsAre(to_come));
+  EXPECT_THAT(DescribeWaits(explanation, {}, {}).sentences, ElementsAre(to_come));
 }
 
 TEST(WaitsTable, NamesTheJobOfAnotherAndNotTheNameOfOneThatIsHidden) {
@@ -61,7 +143,7 @@ TEST(WaitsTable, SaysBetweenWhatLimitsSecondsAre) {
   explanation.queries[1].culprits[0].seconds_lower = 6;
   explanation.queries[1].culprits[0].seconds_upper = 9.5;
   EXPECT_THAT(RenderWaits(explanation, {}, kWide),
-              Contains(HasSubstr("8.0 s (6.0 to 9.5) for a slot because of sql/0")));
+              Contains(HasSubstr("8.0 s (6.0-9.5 s) for a slot because of sql/0")));
   explanation.queries[1].culprits[0].seconds_lower = 7.99;
   explanation.queries[1].culprits[0].seconds_upper = 8.01;
   EXPECT_THAT(RenderWaits(explanation, {}, kWide),
@@ -81,12 +163,11 @@ TEST(WaitsTable, SaysOnceOfEachCulpritHowMuchSoonerTheJobWouldEndWithoutIt) {
   explanation.queries[0].culprits = {culprit};
   explanation.queries[1].culprits = {culprit};
   constexpr const char* kSentence =
-      "Without app-7/sql/3 from now on, app would end about 40 s sooner (25 to 60 s).";
+      "Without app-7/sql/3 from now on, app would end about 40 s sooner (25-60 s).";
   EXPECT_THAT(RenderWaits(explanation, {}, kWide), Contains(kSentence).Times(1));
   explanation.has_ended = true;
-  EXPECT_THAT(
-      RenderWaits(explanation, {}, kWide),
-      Contains("Without app-7/sql/3, app would have ended about 40 s sooner (25 to 60 s)."));
+  EXPECT_THAT(RenderWaits(explanation, {}, kWide),
+              Contains("Without app-7/sql/3, app would have ended about 40 s sooner (25-60 s)."));
   for (QueryWaits& query : explanation.queries) query.culprits[0].sooner_seconds = 0.9;
   EXPECT_THAT(RenderWaits(explanation, {}, kWide), Not(Contains(HasSubstr("sooner"))));
 }
@@ -111,10 +192,9 @@ TEST(WaitsTable, WhatItReadMoreThanInEarlierRunsIsItsOwnDoing) {
                                                   .all_task_seconds = 80};
   EXPECT_THAT(RenderWaits(explanation, {}, kWide),
               Contains("sql/0: stages of it read 20.0 GB, in earlier runs 10.0 GB: that took their "
-                       "tasks about 40.0 s (30.0 to 48.0) more, summed over tasks"));
+                       "tasks about 40 s (30-48 s) more, summed over tasks"));
   explanation.queries[0].data_growth->task_seconds_lower.reset();
-  EXPECT_THAT(RenderWaits(explanation, {}, kWide),
-              Contains(HasSubstr("about 40.0 s more, summed")));
+  EXPECT_THAT(RenderWaits(explanation, {}, kWide), Contains(HasSubstr("about 40 s more, summed")));
 }
 
 // The query of 10 s had 50 tasks at a time, or one that waited for most of it.

@@ -272,6 +272,44 @@ TEST_F(ExplainServiceTest, AfterARestartItIsSaidThatWhatWasBeforeIsNotKnown) {
   EXPECT_EQ(response.explanation().queries_size(), 0);
 }
 
+// Whoever is heard of first: here a task that has begun since.
+TEST_F(ExplainServiceTest, AfterARestartAJobIsNotSeenWholeThoughANewTaskReportsFirst) {
+  Start("mine", 2);
+  master_.reset();
+  StartMaster();
+  const absl::Status taken =
+      master_->Report({.job_id = "mine",
+                       .source_id = "task",
+                       .sequence = 1,
+                       .sent_at = absl::Now(),
+                       .body = AttemptChanged{.attempt = {.stage = 5, .index = 1},
+                                              .state = AttemptState::kStarted,
+                                              .at = absl::Now()}});
+  ASSERT_TRUE(taken.ok()) << taken;
+  v1::ExplainJobResponse response;
+  ASSERT_TRUE(Explain("mine", "a-token-of-an-operator", response).ok());
+  EXPECT_TRUE(response.explanation().is_partial());
+}
+
+// Until what was before its end is in the sums.
+TEST_F(ExplainServiceTest, OfAJobThatHasEndedSaysThatMoreIsToCome) {
+  Start("mine");
+  Heartbeat("mine", 0, 0);
+  Tell("mine", JobClosed{});
+  const auto began = std::chrono::steady_clock::now();
+  v1::ExplainJobResponse response;
+  const auto wait_for = [&](bool more_to_come) {
+    do {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      if (!Explain("mine", "a-token-of-an-operator", response).ok()) return false;
+    } while (response.explanation().more_to_come() != more_to_come &&
+             std::chrono::steady_clock::now() < began + kDeadline);
+    return response.explanation().more_to_come() == more_to_come;
+  };
+  EXPECT_TRUE(wait_for(true));
+  EXPECT_TRUE(wait_for(false));
+}
+
 TEST_F(ExplainServiceTest, AWatcherOfAMasterThatShutsDownIsTold) {
   Start("mine");
   grpc::ClientContext context;

@@ -273,6 +273,14 @@ TEST(Fold, ARunWithoutANameKeepsTheStartItIsKnownBy) {
   EXPECT_EQ(WithSlowOpening("", 10).state.started_at, At(0.7));
 }
 
+TEST(Fold, StartsAJobThatSaysItWasSubmittedIn1970WhenItIsFirstHeardOf) {
+  Job job;
+  JobOpened opened = Opened(1, 1);
+  opened.submitted_at = absl::UnixEpoch();
+  EXPECT_TRUE(job.Say(10, opened).ok());
+  EXPECT_EQ(job.state.started_at, At(10));
+}
+
 TEST(Fold, StartsAJobWhenItIsFirstHeardOfIfNobodySaysMore) {
   Job job;
   EXPECT_TRUE(job.Say(10, Opened(1, 1)).ok());

@@ -91,6 +91,38 @@ TEST(LiveWaits, WithoutEarlierRunsNothingIsSaidOfGrowth) {
   EXPECT_FALSE(waits.Ask("a", {})->queries.at(0).data_growth);
 }
 
+TEST(LiveWaits, OfAJobThatRanBeforeTheMasterStartedNotAllWasSeen) {
+  LiveWaits waits;
+  waits.Resume("a", "", At(0));
+  ReportOf("a", waits);
+  ReportOf("b", waits);
+  EXPECT_TRUE(waits.Ask("a", {})->is_partial);
+  EXPECT_FALSE(waits.Ask("b", {})->is_partial);
+}
+
+// A profile that tells of key groups and of nothing else.
+TEST(LiveWaits, KeepsTheKeyGroupThatTookLongest) {
+  LiveWaits waits;
+  test::Source source("driver", "a");
+  const AttemptId task = {.stage = kReduceStage};
+  ReduceProfile profile{.attempt = task};
+  profile.finished_keys = {{.size_bytes = 5, .time = absl::Seconds(1)},
+                           {.size_bytes = 300, .time = absl::Seconds(8)}};
+  waits.Observe(source.At(0, JobOpened{.name = "a"}));
+  waits.Observe(
+      source.At(0, StageOpened{.stage = kReduceStage, .task_count = 1, .opened_at = At(0)}));
+  waits.Observe(
+      source.At(0, AttemptChanged{.attempt = task, .state = AttemptState::kStarted, .at = At(0)}));
+  waits.Observe(source.At(9, profile));
+  waits.Observe(source.At(
+      10, AttemptChanged{.attempt = task, .state = AttemptState::kFinished, .at = At(10)}));
+  waits.Advance(At(20), Known);
+  const std::optional<LongestTask> longest = waits.Ask("a", {})->queries.at(0).longest_task;
+  ASSERT_TRUE(longest);
+  EXPECT_EQ(longest->group_bytes, 300U);
+  EXPECT_NEAR(longest->group_seconds, 8, 1e-6);
+}
+
 TEST(LiveWaits, WhomNobodyMayAskAboutIsForgotten) {
   LiveWaits waits;
   ReportOf("a", waits);

@@ -16,5 +16,12 @@ TEST(CountParts, LeavesOutCancelledJobs) {
   EXPECT_EQ(counts.finished_children, 1u);
 }
 
+TEST(PartPassed, IsOfAllThatIsAndNoneOfNothing) {
+  EXPECT_EQ(PartPassed(absl::Seconds(10), absl::Seconds(30)), 0.25);
+  EXPECT_EQ(PartPassed(absl::Seconds(10), absl::ZeroDuration()), 1);
+  EXPECT_EQ(PartPassed(absl::ZeroDuration(), absl::ZeroDuration()), 0);
+  EXPECT_EQ(PartPassed(absl::Seconds(10), absl::InfiniteDuration()), 0);
+}
+
 }  // namespace
 }  // namespace tidemark

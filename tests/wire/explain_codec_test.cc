@@ -16,6 +16,14 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Explanation Full() {
   QueryWaits query = {.query = "sql/3", .seconds = 60, .skew_seconds = 2};
+  query.longest_task =
+      LongestTask{.attempt = {.stage = kReduceStage, .index = 2, .attempt = 1, .stage_attempt = 3},
+                  .kind = StageKind::kReduce,
+                  .host = "node-3",
+                  .seconds = 50,
+                  .mean_seconds = 20,
+                  .group_bytes = 1'200'000,
+                  .group_seconds = 40};
   query.data_growth = DataGrowth{.task_seconds = 20,
                                  .task_seconds_lower = 18,
                                  .task_seconds_upper = 21,
@@ -43,6 +51,7 @@ Explanation Full() {
           .queries = {query, {.query = ""}},
           .queries_left_out = 12,
           .has_ended = true,
+          .more_to_come = true,
           .hosts = {"node-1", "node-3"}};
 }
 
@@ -59,6 +68,7 @@ TEST(ExplainCodec, WhatIsNoNumberIsLeftOut) {
   explanation.queries[0].seconds = std::numeric_limits<double>::quiet_NaN();
   explanation.queries[0].skew_seconds = -1;
   explanation.queries[0].data_growth->task_seconds_upper = kInfinity;
+  explanation.queries[0].longest_task->group_seconds = std::numeric_limits<double>::quiet_NaN();
   explanation.queries[0].waits[WaitedResource::kScheduler].seconds = kInfinity;
   explanation.queries[0].culprits[0].seconds = kInfinity;
   v1::Explanation message;
@@ -68,6 +78,7 @@ TEST(ExplainCodec, WhatIsNoNumberIsLeftOut) {
   EXPECT_FALSE(read->queries[0].seconds);
   EXPECT_FALSE(read->queries[0].skew_seconds);
   EXPECT_FALSE(read->queries[0].data_growth);
+  EXPECT_FALSE(read->queries[0].longest_task);
   EXPECT_FALSE(read->queries[0].waits[WaitedResource::kScheduler].seconds);
   EXPECT_EQ(read->queries[0].culprits.size(), 1U);
 }
@@ -86,6 +97,23 @@ TEST(ExplainCodec, NamesTheGrowthThatIsNoNumber) {
   message.mutable_queries(0)->mutable_data_growth()->set_read_bytes(-1);
   EXPECT_EQ(WrongFieldOf(ParseExplanation(message).status()).path,
             "queries[0].data_growth.read_bytes");
+}
+
+TEST(ExplainCodec, NamesTheTimeOfTheLongestTaskThatIsNoNumber) {
+  v1::Explanation message;
+  EncodeExplanation(Full(), message);
+  message.mutable_queries(0)->mutable_longest_task()->set_mean_seconds(-1);
+  EXPECT_EQ(WrongFieldOf(ParseExplanation(message).status()).path,
+            "queries[0].longest_task.mean_seconds");
+}
+
+TEST(ExplainCodec, AStageOfAKindOfANewerMasterIsOfNone) {
+  v1::Explanation message;
+  EncodeExplanation(Full(), message);
+  message.mutable_queries(0)->mutable_longest_task()->set_kind(static_cast<v1::StageKind>(99));
+  const auto read = ParseExplanation(message);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->queries[0].longest_task->kind, StageKind::kUnknown);
 }
 
 TEST(ExplainCodec, NamesTheLimitThatIsNoNumber) {

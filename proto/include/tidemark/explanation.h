@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "tidemark/event.h"
 
 namespace tidemark {
 
@@ -103,6 +104,25 @@ struct DataGrowth {
   friend bool operator==(const DataGrowth&, const DataGrowth&) = default;
 };
 
+// The attempt that took longest of those that ended well, and its longest key group.
+//
+// Seconds are of the attempt, what it waited for processors and memory taken off.
+struct LongestTask {
+  AttemptId attempt;
+  // Of its stage; kUnknown: not told.
+  StageKind kind = StageKind::kUnknown;
+  // Empty: not told.
+  std::string host;
+  double seconds = 0;
+  // What the mean task of its stage took, itself among them.
+  double mean_seconds = 0;
+  // The key group in which it was longest, of those that were timed by themselves, and for how
+  // long. 0: none is known.
+  std::uint64_t group_bytes = 0;
+  double group_seconds = 0;
+  friend bool operator==(const LongestTask&, const LongestTask&) = default;
+};
+
 // What one query waited for, and because of whom.
 struct QueryWaits {
   // Its name; empty: the job names none.
@@ -114,6 +134,8 @@ struct QueryWaits {
   // Its own doing, beside neighbours: by so much the longest task of a stage took longer than the
   // mean one, what they waited taken off. Empty: no stage of several tasks has ended.
   std::optional<double> skew_seconds;
+  // Of all stages that followed one another. Empty: no task has ended.
+  std::optional<LongestTask> longest_task;
   // Nobody else's doing either. Empty: no growth is known of.
   std::optional<DataGrowth> data_growth;
   // The worst first.
@@ -138,6 +160,9 @@ struct Explanation {
   std::uint32_t queries_left_out = 0;
   // The job, so that `sooner_seconds` look back.
   bool has_ended = false;
+  // The job ended after `at`: what it waited for since then is told once the reports of other tasks
+  // that ran meanwhile are in.
+  bool more_to_come = false;
   // Of a question that names a host: all hosts, by name, on which tasks of these queries were seen,
   // in `last` if it names that, too. Empty: the question names none, or no host of a task is known.
   std::vector<std::string> hosts;

@@ -73,6 +73,10 @@ struct Range {
 // Negative durations become zero; what is longer than 100 years stays as it is. O(1).
 Range RoundedPrediction(absl::Time at, const Range& range);
 
+// The part of its time that has passed, if so much is left; 0 where both are zero. Durations are
+// not negative, and not both infinite. 0..1. O(1).
+double PartPassed(absl::Duration passed, absl::Duration left);
+
 enum class EstimateState : std::uint8_t {
   kUnknown,
   // Too early to tell: `remaining` is empty.

@@ -365,6 +365,7 @@ export interface Explanation {
   queries_left_out?: number;
   hosts?: Array<string>;
   has_ended?: boolean;
+  more_to_come?: boolean;
 }
 
 export interface QueryWaits {
@@ -374,6 +375,7 @@ export interface QueryWaits {
   culprits?: Array<Culprit>;
   skew_seconds?: number;
   data_growth?: DataGrowth;
+  longest_task?: LongestTask;
 }
 
 export interface ResourceWait {
@@ -403,6 +405,16 @@ export interface DataGrowth {
   read_bytes?: number;
   earlier_read_bytes?: number;
   all_task_seconds?: number;
+}
+
+export interface LongestTask {
+  attempt?: TaskAttemptId;
+  kind?: "STAGE_KIND_UNSPECIFIED" | "STAGE_KIND_MAP" | "STAGE_KIND_REDUCE" | "STAGE_KIND_GENERIC";
+  host?: string;
+  seconds?: number;
+  mean_seconds?: number;
+  group_bytes?: string;
+  group_seconds?: number;
 }
 
 export interface QueryWaitsWords {

@@ -17,7 +17,7 @@ export function Waits({ id, isOver }: { id: string; isOver: boolean }) {
       if (!isSeen) return true;
       const news = await ask<ExplanationAnswer>("GET", `${jobPath(id)}/explanation`);
       if (isWanted()) setAnswer(news);
-      return isOver;
+      return isOver && !news.explanation?.more_to_come;
     },
     EVERY_MS,
     [id, isOver, isSeen],
@@ -27,7 +27,7 @@ export function Waits({ id, isOver }: { id: string; isOver: boolean }) {
     <section class="card" ref={place}>
       <h2>Who slowed it down</h2>
       {(answer?.sentences ?? []).map((sentence) => <p key={sentence} dir="auto">{sentence}</p>)}
-      {answer && queries.length === 0 && <p class="quiet">Nothing was seen of what its tasks waited for.</p>}
+      {answer && queries.length === 0 && !answer.explanation?.more_to_come && <p class="quiet">Nothing was seen of what its tasks waited for.</p>}
       {!answer && <p class="quiet">…</p>}
       {queries.length > 0 && (
         <details>

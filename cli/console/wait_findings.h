@@ -1,0 +1,62 @@
+// What an explanation has found to have cost a query time, and how it is worded: the same for the
+// table of `why` and for the paragraph at the end of a job. Pure.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tidemark/explanation.h"
+
+namespace tidemark::console {
+
+// A tenth of what it is a part of.
+bool IsWorthTelling(double seconds, double of_seconds);
+
+struct FoundWait {
+  WaitedResource resource = WaitedResource::kScheduler;
+  double seconds = 0;
+  bool is_least = false;             // it may be more, and by how much is not told
+  const Culprit* culprit = nullptr;  // of the query; null: none is told
+  bool is_cause_left_out = false;    // a culprit of it may be among those beyond the limit
+};
+
+// What others are blamed for, the worst first, then what nobody is blamed for. `culprits_max`: as
+// it was asked. The query outlives what is found.
+std::vector<FoundWait> FoundWaits(const QueryWaits& query, std::size_t culprits_max);
+
+// The longest task, if it took longer than a mean one by what is worth telling, or one key group
+// made it long; else null.
+const LongestTask* FoundLongestTask(const QueryWaits& query);
+
+// Whether at least half of its time went into one key group.
+bool IsInOneGroup(const LongestTask& task);
+
+// "at least ", or nothing.
+std::string_view AtLeast(bool is_least);
+
+// As ElapsedText().
+std::string SecondsText(double seconds);
+
+// " (6.0-9.5 s)", " (30-52 s)"; nothing where the limits are not told, or closer than the last
+// digit of SecondsText(seconds). The dash is an en dash with `unicode`.
+std::string LimitsText(double seconds, const std::optional<double>& lower,
+                       const std::optional<double>& upper, bool unicode);
+
+// "for a slot", "for a processor": what a task does that waits for it.
+std::string_view WaitedFor(WaitedResource resource);
+
+// "reduce task 2 on node-3", "task 2 of stage 5, attempt 1".
+std::string LongestTaskText(const LongestTask& task);
+
+// "2 min 05 s, a mean one of its stage 40 s", with ", 1 min 50 s of that in one key group of 1.2
+// MB" where that made it long.
+std::string LongestTaskTimes(const LongestTask& task);
+
+// "stages of it read 20.0 GB, in earlier runs 10.0 GB: that took their tasks about 40 s (30-48 s)
+// more, summed over tasks".
+std::string GrowthText(const DataGrowth& growth, bool unicode);
+
+}  // namespace tidemark::console
