@@ -8,6 +8,8 @@
 #include <set>
 #include <utility>
 
+#include "text/did_you_mean.h"
+
 namespace tidemark::cli {
 namespace {
 
@@ -54,6 +56,13 @@ bool Part(const std::vector<std::vector<double>>& seen, std::size_t a, std::size
   if (!(aa > 0 && bb > 0) || !(std::abs(ab) >= kTogether * std::sqrt(aa * bb))) return false;
   const double off = levels[b] - of_b.mean - ab / aa * (levels[a] - of_a.mean);
   return std::abs(off) > kApart * (of_b.most - of_b.least);
+}
+
+// Instead of a parameter that no run was told.
+std::string WhatToTell(const std::string& name, const std::vector<std::string>& told) {
+  if (!told.empty()) return text::DidYouMeanOrKnown(name, told);
+  return fmt::format("; set spark.tidemark.param.{} where it runs, and pass those logs to --learn",
+                     name);
 }
 
 double FetchedBy(const std::vector<phases::TaskCounters>& tasks) {
@@ -144,6 +153,13 @@ std::vector<std::string> SparkParameters::Parted(const Parameters& asked) const 
 }
 
 absl::Status SparkParameters::Check(const Parameters& asked) const {
+  const std::vector<std::string> told = features_.Told();
+  for (const auto& [name, value] : asked) {
+    if (std::ranges::binary_search(told, name)) continue;
+    return absl::InvalidArgumentError(fmt::format(
+        "--param {}={}: no run that is learnt from was told {}, so what it does is not known{}",
+        name, value, name, WhatToTell(name, told)));
+  }
   const std::vector<std::string> wrong = features_.NoNumbers(asked);
   if (wrong.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(fmt::format(
@@ -155,7 +171,7 @@ std::vector<std::string> SparkParameters::Remarks(const Parameters& asked) const
   std::vector<std::string> remarks;
   const std::vector<std::string> unknown = features_.Unknown(asked);
   if (!unknown.empty()) {
-    remarks.push_back(fmt::format("no run had these parameters, what they do is not known: {}",
+    remarks.push_back(fmt::format("no run was told these words, so what they do is not known: {}",
                                   fmt::join(unknown, ", ")));
   }
   std::vector<std::string> beyond;

@@ -28,7 +28,8 @@ class SparkParameters {
                                         const gray_box::Parameters& asked) const;
   // How often stages of each work run. Only those that parameters are seen to change.
   std::map<std::uint64_t, std::uint32_t> Counts(const gray_box::Parameters& asked) const;
-  // InvalidArgument names one that all runs had as a number, and that is told to be none.
+  // InvalidArgument names one that no run was told, or that all runs had as a number and that is
+  // told to be none.
   absl::Status Check(const gray_box::Parameters& asked) const;
   // For people; what no run tells of these.
   std::vector<std::string> Remarks(const gray_box::Parameters& asked) const;

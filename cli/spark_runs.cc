@@ -18,7 +18,7 @@ namespace {
 
 // Of a stage; more of them would not tell more of their spread.
 constexpr std::size_t kTimesMax = 500;
-// Of the log of the time, where a parameter is one that no run had. Taste.
+// Of the log of the time, where a parameter has a value that no run had. Taste.
 constexpr double kUnknownDeviation = 0.3;
 
 // Times around `mean`, shaped as those of the tasks that ran and are as fresh.

@@ -305,9 +305,35 @@ TEST(WhatIfBadInput, AParameterBeyondThoseOfAllRunsIsNamedAndWidens) {
   ExpectSensible(beyond);
   EXPECT_THAT(beyond.remarks, Contains(HasSubstr("parameters beyond those of all runs: k")));
   EXPECT_GT(beyond.deviation, within.deviation);
-  const OtherRun unknown = Asked(runs, {{"colour", "red"}});
-  EXPECT_THAT(unknown.remarks, Contains(HasSubstr("no run had these parameters")));
-  EXPECT_GT(unknown.deviation, within.deviation);
+}
+
+TEST(WhatIfBadInput, AParameterThatNoRunWasToldIsAnErrorThatNamesThoseThatWere) {
+  const auto message = [](const SparkRuns& runs, const char* name) {
+    const auto other = runs.With({{"spark.executor.cores", "4"}}, 1, {{name, "3"}});
+    EXPECT_TRUE(absl::IsInvalidArgument(other.status())) << other.status();
+    return std::string(other.status().message());
+  };
+  const SparkRuns told = Learn({RunWith({{"iterations", "10"}}, 10), RunWith({}, 20)});
+  EXPECT_EQ(message(told, "iteration"),
+            "--param iteration=3: no run that is learnt from was told iteration, so what it does "
+            "is not known; did you mean iterations?");
+  EXPECT_THAT(message(told, "colour"),
+              HasSubstr("so what it does is not known; known: iterations"));
+  EXPECT_THAT(
+      message(Learn({RunWith({}, 10)}), "k"),
+      HasSubstr("; set spark.tidemark.param.k where it runs, and pass those logs to --learn"));
+}
+
+TEST(WhatIfBadInput, AWordThatNoRunWasToldIsNamedAndWidens) {
+  const SparkRuns runs =
+      Learn({RunWith({{"letters", "a,b"}}, 10), RunWith({{"letters", "a,c"}}, 20)});
+  const OtherRun known = Asked(runs, {{"letters", "a,b"}});
+  EXPECT_THAT(known.remarks, IsEmpty());
+  const OtherRun unknown = Asked(runs, {{"letters", "a,z"}});
+  ExpectSensible(unknown);
+  EXPECT_THAT(unknown.remarks,
+              Contains("no run was told these words, so what they do is not known: letters.z"));
+  EXPECT_GT(unknown.deviation, known.deviation);
 }
 
 TEST(WhatIfBadInput, AParameterThatIsNoNumberWhereNumbersWereSeenIsAnErrorThatNamesIt) {
