@@ -110,6 +110,12 @@ void TakeAsLongAs(absl::Duration took, Plan& plan) {
 
 }  // namespace
 
+bool IsSameRun(const SparkRun& one, const SparkRun& other) {
+  return one.application_id == other.application_id && one.took == other.took &&
+         one.measured.properties() == other.measured.properties() &&
+         one.measured.parameters() == other.measured.parameters() && one.plan == other.plan;
+}
+
 std::optional<absl::Duration> EndOf(const Plan& plan) {
   const auto outcome = EstimateStages(plan, {}, absl::UnixEpoch());
   if (!outcome.ok() || !outcome->snapshot.estimate.remaining) return std::nullopt;
@@ -232,6 +238,7 @@ absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path) {
           Named{stage->stage, fmt::format("{} {}", stage->stage, stage->name), stage->work});
     }
   }
+  result.application_id = (*log)->application().application_id();
   if (last != absl::InfinitePast()) result.took = TimeToLastStage(monitor.Tick(last));
   const RunProfile run = monitor.Summary().stages;
   if (run.stages.empty() && stages.size() > RunProfile::kStagesMax) {

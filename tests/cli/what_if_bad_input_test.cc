@@ -134,11 +134,16 @@ SparkRun Read(const ALog& log) {
   return run.ok() ? *std::move(run) : SparkRun{};
 }
 
-// Of such parameters. Its only stage takes so many seconds a task.
+// Of such parameters, each an application of its own. Its only stage takes so many seconds a task.
 SparkRun RunWith(const std::map<std::string, std::string>& parameters, std::uint64_t seconds) {
   json properties = json::object();
   for (const auto& [name, value] : parameters) properties["spark.tidemark.param." + name] = value;
-  return Read(ALog(properties).Stage(0, seconds, Counters(seconds)).End());
+  static int applications = 1;
+  ++applications;
+  return Read(ALog(properties)
+                  .Stage(0, seconds, Counters(seconds))
+                  .End()
+                  .Replace("app-1", "app-" + std::to_string(applications)));
 }
 
 SparkRuns Learn(std::vector<SparkRun> runs) {
@@ -227,14 +232,44 @@ TEST(WhatIfBadInput, ALogOfAnotherProgramIsNamedAndNotLearntFrom) {
   const char kPartitions[] = "spark.sql.shuffle.partitions";
   const SparkRun run = RunWith({}, 5);
   const json properties = {{kPartitions, "32"}};
-  const SparkRun stranger = Read(ALog(properties).Stage(8, 50, Counters(50)).End());
-  const auto learnt = SparkRuns::Learn({run, stranger, stranger}, {"mine", "a", "b"});
+  const auto stranger = [&](std::uint64_t seconds) {
+    return Read(ALog(properties).Stage(8, seconds, Counters(seconds)).End());
+  };
+  const auto learnt = SparkRuns::Learn({run, stranger(50), stranger(60)}, {"mine", "a", "b"});
   ASSERT_TRUE(learnt.ok()) << learnt.status();
   const OtherRun other = Asked(*learnt, {}, {{kPartitions, "32"}});
   EXPECT_EQ(other.plan, Asked(Learn({run}), {}, {{kPartitions, "32"}}).plan);
   EXPECT_THAT(
       other.remarks,
       Contains("no stage of a, b is one of mine: taken for another program, not learnt from"));
+}
+
+TEST(WhatIfBadInput, ARunCountsOnceHoweverOftenItsLogIsGiven) {
+  const SparkRun run = RunWith({}, 5);
+  const SparkRun other = RunWith({}, 9);
+  const auto once = SparkRuns::Learn({run, other}, {"mine", "a"});
+  const auto often =
+      SparkRuns::Learn({run, other, run, other}, {"mine", "a", "./mine", "copy of a"});
+  ASSERT_TRUE(once.ok() && often.ok()) << often.status();
+  const std::map<std::string, std::string> settings = {{"spark.executor.instances", "4"}};
+  const OtherRun expected = Asked(*once, {}, settings);
+  const OtherRun counted = Asked(*often, {}, settings);
+  EXPECT_EQ(counted.plan, expected.plan);
+  EXPECT_EQ(counted.deviation, expected.deviation);
+  EXPECT_THAT(counted.remarks,
+              Contains("of a run that is there already, and counts once: ./mine, copy of a"));
+  EXPECT_THAT(expected.remarks, Not(Contains(HasSubstr("counts once"))));
+}
+
+TEST(WhatIfBadInput, RunsOfTheSameTimesAreTwoWhereAnythingElseDiffers) {
+  const auto run = [](const json& properties, const char* id) {
+    return Read(ALog(properties).Stage(0, 5, Counters(5)).End().Replace("app-1", id));
+  };
+  const json empty = json::object();
+  EXPECT_TRUE(IsSameRun(run(empty, "app-1"), run(empty, "app-1")));
+  EXPECT_FALSE(IsSameRun(run(empty, "app-1"), run(empty, "app-2")));
+  EXPECT_FALSE(IsSameRun(run(empty, "app-1"), run({{"spark.shuffle.compress", "false"}}, "app-1")));
+  EXPECT_FALSE(IsSameRun(run(empty, "app-1"), run({{"spark.tidemark.param.k", "1"}}, "app-1")));
 }
 
 TEST(WhatIfBadInput, ALogThatHasFewOfTheStagesIsNamed) {
