@@ -164,6 +164,11 @@ absl::StatusOr<SettingsPair> SettingsOf(const spark::MeasuredStages& measured,
   return SettingsPair{*ran, *other};
 }
 
+bool ArePartitionsOthers(const SettingsPair& settings) {
+  return settings.ran.sql_partitions != settings.other.sql_partitions ||
+         settings.ran.default_partitions != settings.other.default_partitions;
+}
+
 std::vector<phases::RanStage> StagesOf(const SparkRun& run) {
   const std::vector<PlannedStage>& planned = run.plan.jobs[0].stages;
   std::map<std::string, std::uint64_t> readers;  // tasks that read what the stage wrote
@@ -327,6 +332,10 @@ absl::StatusOr<OtherRun> SparkRunModels::With(
     untold.insert(changed.untold.begin(), changed.untold.end());
   }
   if (work > 0) other.deviation = spread / work;
+  if (ArePartitionsOthers(*settings)) {
+    other.remarks.emplace_back(
+        "all stages keep their numbers of tasks; --partitions, in place of --conf, changes them");
+  }
   const std::string remark = RemarkOnUntold({untold.begin(), untold.end()});
   if (!remark.empty()) other.remarks.push_back(remark);
   return other;

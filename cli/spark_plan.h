@@ -66,6 +66,8 @@ struct SettingsPair {
 };
 absl::StatusOr<SettingsPair> SettingsOf(const spark::MeasuredStages& measured,
                                         const std::map<std::string, std::string>& changes);
+// Whether another number of partitions is set.
+bool ArePartitionsOthers(const SettingsPair& settings);
 // Its stages with the counters of their tasks.
 std::vector<phases::RanStage> StagesOf(const SparkRun& run);
 // The slots that it had, unless there would be other executors.

@@ -193,6 +193,11 @@ absl::StatusOr<OtherRun> SparkRuns::With(const std::map<std::string, std::string
     other.remarks.push_back(
         fmt::format("beyond all runs that were learnt from: {}", fmt::join(expected.beyond, ", ")));
   }
+  if (ArePartitionsOthers(*settings) && !models_.FollowsPartitions()) {
+    other.remarks.emplace_back(
+        "no stage is known to have as many tasks as spark.sql.shuffle.partitions or "
+        "spark.default.parallelism say: all keep their numbers of tasks");
+  }
   const std::string remark = RemarkOnUntold(expected.untold);
   if (!remark.empty()) other.remarks.push_back(remark);
   other.remarks.insert(other.remarks.end(), remarks_.begin(), remarks_.end());

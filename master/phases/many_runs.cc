@@ -38,11 +38,17 @@ bool ReadsOnlyInput(const Stage& stage) {
   return stage.shape.reads_input && !stage.shape.reads_shuffle;
 }
 
+bool AreThoseOfSql(double tasks, const Settings& settings) {
+  return tasks > 1 && tasks == settings.sql_partitions;
+}
+
+bool AreThoseOfOthers(double tasks, const Settings& settings) {
+  return tasks > 1 && tasks == settings.default_partitions;
+}
+
 double Partitions(double tasks, const Settings& from, const Settings& to) {
-  if (tasks > 1 && tasks == from.sql_partitions) return to.sql_partitions;
-  if (tasks > 1 && tasks == from.default_partitions && to.default_partitions > 0) {
-    return to.default_partitions;
-  }
+  if (AreThoseOfSql(tasks, from)) return to.sql_partitions;
+  if (AreThoseOfOthers(tasks, from) && to.default_partitions > 0) return to.default_partitions;
   return tasks;
 }
 
@@ -276,6 +282,17 @@ Stage ManyRuns::Resized(const Known& known, const Run& run, const Asked& asked,
   size.intermediate.bytes *=
       more * OfShuffle(to, stage.data).ratio / OfShuffle(run.settings, stage.data).ratio;
   return stage;
+}
+
+bool ManyRuns::FollowsPartitions() const {
+  for (const Run& run : runs_) {
+    for (const Known& known : run.stages) {
+      if (!known.is_known() || ReadsOnlyInput(known.stage)) continue;
+      const double tasks = known.stage.size.tasks;
+      if (AreThoseOfSql(tasks, run.settings) || AreThoseOfOthers(tasks, run.settings)) return true;
+    }
+  }
+  return false;
 }
 
 std::vector<std::string> ManyRuns::Beyond(const Asked& asked) const {

@@ -24,6 +24,7 @@ namespace {
 using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::Contains;
+using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -242,6 +243,32 @@ TEST(WhatIfBadInput, ALogOfAnotherProgramIsNamedAndNotLearntFrom) {
   EXPECT_THAT(
       other.remarks,
       Contains("no stage of a, b is one of mine: taken for another program, not learnt from"));
+}
+
+// A stage of four tasks, of which each gathers.
+TEST(WhatIfBadInput, PartitionsThatNoStageFollowsAreNamed) {
+  const auto run = [](const char* partitions) {
+    json gathers = Counters(5);
+    gathers["Input Metrics"] = {{"Bytes Read", 0u}, {"Records Read", 0u}};
+    gathers["Shuffle Read Metrics"]["Local Bytes Read"] = 500'000u;
+    gathers["Shuffle Read Metrics"]["Total Records Read"] = 10'000u;
+    const json properties = {{"spark.sql.shuffle.partitions", partitions}};
+    return Read(ALog(properties).Stage(0, 5, Counters(5)).Stage(1, 5, gathers, {0}).End());
+  };
+  const std::map<std::string, std::string> eight = {{"spark.sql.shuffle.partitions", "8"}};
+  const auto is_named = Contains(HasSubstr("all keep their numbers of tasks"));
+  const OtherRun followed = Asked(Learn({run("4")}), {}, eight);
+  const auto has_eight = Contains(Field(&PlannedStage::task_count, 8));
+  EXPECT_THAT(followed.plan.jobs[0].stages, has_eight);
+  EXPECT_THAT(followed.remarks, Not(is_named));
+  const OtherRun ignored = Asked(Learn({run("200")}), {}, eight);
+  EXPECT_THAT(ignored.plan.jobs[0].stages, Not(has_eight));
+  EXPECT_THAT(ignored.remarks, is_named);
+  EXPECT_THAT(Asked(Learn({run("200")}), {}, kLittleMemory).remarks, Not(is_named));
+  const auto alone = With(run("4"), eight);
+  ASSERT_TRUE(alone.ok()) << alone.status();
+  EXPECT_THAT(alone->remarks,
+              Contains(HasSubstr("--partitions, in place of --conf, changes them")));
 }
 
 TEST(WhatIfBadInput, ARunCountsOnceHoweverOftenItsLogIsGiven) {

@@ -69,6 +69,18 @@ TEST(ManyRuns, TheRunThatIsMostLikeIsTheOneItself) {
   EXPECT_EQ(learnt.MostLike({.settings = With(2, 16), .data_factor = 2}), 5);
 }
 
+TEST(ManyRuns, PartitionsAreFollowedWhereAStageThatGathersHadAsManyTasks) {
+  EXPECT_TRUE(Usual().FollowsPartitions());
+  RanApplication run = RunWith(With(1, 8));
+  run.settings.sql_partitions = 200;  // merged by adaptive execution, say
+  EXPECT_FALSE(Learnt({run}).FollowsPartitions());
+  EXPECT_TRUE(Learnt({run, RunWith(With(1, 8))}).FollowsPartitions());
+  run.settings.sql_partitions = 10;  // as many as tasks that read input
+  EXPECT_FALSE(Learnt({run}).FollowsPartitions());
+  run.settings.default_partitions = 8;
+  EXPECT_TRUE(Learnt({run}).FollowsPartitions());
+}
+
 TEST(ManyRuns, OtherPartitionsAreOtherTasksWithPartsOfTheData) {
   const ManyRuns learnt = Usual();
   const Asked asked = {.settings = With(1, 16)};
