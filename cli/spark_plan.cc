@@ -281,6 +281,9 @@ absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path) {
   if (absl::Status makes_sense = CheckPlan(plan); !makes_sense.ok()) return makes_sense;
   if (result.took) TakeAsLongAs(*result.took, plan);
   result.remarks = RemarksOn(**log, refused);
+  for (std::string& remark : RemarksOn(result.measured.unbelievable())) {
+    result.remarks.push_back(std::move(remark));
+  }
   return result;
 }
 

@@ -24,6 +24,7 @@ namespace {
 using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -459,6 +460,18 @@ TEST(WhatIfBadInput, CountersThatCannotBeLeadToAnErrorOrASensibleAnswer) {
       if (learnt.ok()) ExpectSensible(Asked(*learnt, {}, kLittleMemory));
     }
   }
+}
+
+// Of two stages with four tasks each, two counters.
+TEST(WhatIfBadInput, CountersThatCannotBeAreNamedOnceWithHowManyThereAre) {
+  json counters = Counters(5);
+  counters["Memory Bytes Spilled"] = -5;
+  counters["Shuffle Read Metrics"]["Total Records Read"] = 1e300;
+  const SparkRun run = Read(ALog().Stage(0, 5, counters).Stage(1, 5, counters, {0}).End());
+  EXPECT_THAT(run.remarks,
+              ElementsAre("skipped 16 counters of tasks, the first Total Records Read: "
+                          "negative, no whole number, or too large to be true"));
+  EXPECT_THAT(RunWith({}, 5).remarks, IsEmpty());
 }
 
 TEST(WhatIfBadInput, SpilledBytesOnOneSideAloneAreNoSpill) {
