@@ -54,6 +54,10 @@ grep -q '^as it is: 2 slots' "$work/what_if.txt" || fail "not as it is: $(cat "$
 grep -q '^1 slot ' "$work/what_if.txt" || fail "not one slot: $(cat "$work/what_if.txt")"
 grep -q '^8 slots' "$work/what_if.txt" || fail "$(cat "$work/what_if.txt")"
 
+"$tidemark" what-if "$again" --data-factor 2 >"$work/what_if.txt" || fail "no estimate of twice the data"
+grep -q '^as it is: 2 slots .* 1.00x' "$work/what_if.txt" || fail "not beside it as it is: $(cat "$work/what_if.txt")"
+grep -q '^2 slots, 2x data ' "$work/what_if.txt" || fail "not of twice the data: $(cat "$work/what_if.txt")"
+
 # What did its queries wait for?
 "$tidemark" why "$again" >"$work/why.txt" || fail "no waits"
 grep -q '^QUERY .* SLOTS' "$work/why.txt" || fail "$(cat "$work/why.txt")"
@@ -79,7 +83,7 @@ grep -q '4 executors, spark.executor.memory=2g' "$work/set.txt" || fail "$(cat "
 grep -q "counts once: $again" "$work/learnt.txt" || fail "a log counts twice: $(cat "$work/learnt.txt")"
 grep -q '400 executors: beyond all runs' "$work/learnt.txt" || fail "no row is named: $(cat "$work/learnt.txt")"
 "$tidemark" what-if "$again" --learn "$again" --policy fair >"$work/learnt.txt" || fail "no estimate with a policy alone"
-grep -q '^as asked ' "$work/learnt.txt" || fail "a row without a name: $(cat "$work/learnt.txt")"
+grep -q '^policy fair ' "$work/learnt.txt" || fail "a row without a name: $(cat "$work/learnt.txt")"
 "$tidemark" what-if "$again" --learn "$again" --cores 1,2 --partitions 8 --compress false --data 2 -o jsonl \
   >"$work/learnt.json" || fail "no estimate from two logs"
 [ "$(wc -l <"$work/learnt.json")" = 3 ] || fail "a row as it is, and one for each number of cores: $(cat "$work/learnt.json")"
@@ -132,6 +136,8 @@ grep -q '^3 executors' "$work/now.txt" || fail "$(cat "$work/now.txt")"
 asked -o jsonl >"$work/now.json" || fail "no JSON"
 [ "$(grep -c '"slots":[0-9]*,"executors":[13]' "$work/now.json")" = 3 ] || fail "$(cat "$work/now.json")"
 wrong_setting "^tidemark: $application is no file, .* tells enough for --cores;" "$application" --executors 2 --cores 2 --master "$master"
+wrong_setting "^tidemark: $application is a job, and how it goes on with other data (--data-factor) is not known; ask about --slots, or about a plan, an event log" \
+  "$application" --data-factor 2 --master "$master"
 wrong_setting '^tidemark: --executors: must be at most' "$application" --executors 600000 --master "$master"
 kill -9 "$master_pid"
 wait "$master_pid" 2>/dev/null || true
