@@ -14,6 +14,7 @@
 #include "master/phases/levels.h"
 #include "master/phases/memory.h"
 #include "master/phases/run_data.h"
+#include "master/phases/seen_range.h"
 #include "master/phases/task.h"
 
 namespace tidemark::phases {
@@ -68,12 +69,6 @@ Binding BindingOf(Cost cost) {
       return Binding::kProcessor;
   }
 }
-
-struct Range {
-  double least = 0;
-  double most = 0;
-  bool Holds(double value) const { return value >= least && value <= most; }
-};
 
 }  // namespace
 
@@ -298,15 +293,10 @@ bool ManyRuns::FollowsPartitions() const {
 std::vector<std::string> ManyRuns::Beyond(const Asked& asked) const {
   std::vector<std::string> beyond;
   const auto look = [&](const char* name, const auto& value_of, double value) {
-    Range seen = {value_of(runs_[0]), value_of(runs_[0])};
-    for (const Run& run : runs_) {
-      seen.least = std::min(seen.least, value_of(run));
-      seen.most = std::max(seen.most, value_of(run));
-    }
-    constexpr double kAlmost = 1.02;  // data are hardly ever twice to the byte
-    if (!Range{seen.least / kAlmost, seen.most * kAlmost}.Holds(value)) {
-      beyond.emplace_back(name);
-    }
+    SeenRange seen;
+    for (const Run& run : runs_) seen.See(std::log2(value_of(run)));
+    const double almost = std::log2(1.02);  // data are hardly ever twice to the byte
+    if (seen.IsBeyond(std::log2(value), almost)) beyond.emplace_back(name);
   };
   look(
       "executors", [](const Run& r) { return double{1} * r.settings.executors; },

@@ -343,7 +343,7 @@ TEST(WhatIfBadInput, AParameterThatNeverVariedTellsNothingOfOtherValues) {
   EXPECT_THAT(same.remarks, IsEmpty());
   const OtherRun other = Asked(runs, {{"k", "40"}});
   ExpectSensible(other);
-  EXPECT_THAT(other.remarks, Contains(HasSubstr("parameters beyond those of all runs: k")));
+  EXPECT_THAT(other.remarks, Contains("parameters beyond those of all runs: k (40; runs had 10)"));
   EXPECT_GT(other.deviation, 2 * same.deviation);
 }
 
@@ -359,15 +359,32 @@ TEST(WhatIfBadInput, ParametersThatWentTogetherAreNamedWhereTheyPart) {
   EXPECT_GT(apart.deviation, 2 * together.deviation);
 }
 
-TEST(WhatIfBadInput, AParameterBeyondThoseOfAllRunsIsNamedAndWidens) {
+TEST(WhatIfBadInput, AParameterBeyondThoseOfAllRunsIsNamedAndWidensBelowAndAbove) {
   const SparkRuns runs =
       Learn({RunWith({{"k", "10"}}, 10), RunWith({{"k", "20"}}, 20), RunWith({{"k", "40"}}, 40)});
   const OtherRun within = Asked(runs, {{"k", "30"}});
   EXPECT_THAT(within.remarks, IsEmpty());
-  const OtherRun beyond = Asked(runs, {{"k", "80"}});
-  ExpectSensible(beyond);
-  EXPECT_THAT(beyond.remarks, Contains(HasSubstr("parameters beyond those of all runs: k")));
-  EXPECT_GT(beyond.deviation, within.deviation);
+  for (const char* k : {"80", "2.5"}) {
+    const OtherRun beyond = Asked(runs, {{"k", k}});
+    ExpectSensible(beyond);
+    EXPECT_THAT(beyond.remarks, Contains(std::string("parameters beyond those of all runs: k (") +
+                                         k + "; runs had 10 to 40)"));
+    EXPECT_GT(beyond.deviation, within.deviation);
+  }
+}
+
+TEST(WhatIfBadInput, SettingsBeyondThoseOfAllRunsAreNamedBelowAndAbove) {
+  const SparkRuns runs = Learn({RunWith({}, 10), RunWith({}, 12)});  // two executors of 1 GB
+  for (const char* executors : {"1", "3"}) {
+    EXPECT_THAT(Asked(runs, {}, {{"spark.executor.instances", executors}}).remarks,
+                Contains("beyond all runs that were learnt from: executors"))
+        << executors;
+  }
+  for (const char* memory : {"512m", "4g"}) {
+    EXPECT_THAT(Asked(runs, {}, {{"spark.executor.memory", memory}}).remarks,
+                Contains("beyond all runs that were learnt from: memory"))
+        << memory;
+  }
 }
 
 TEST(WhatIfBadInput, AParameterThatNoRunWasToldIsAnErrorThatNamesThoseThatWere) {
