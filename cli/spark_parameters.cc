@@ -96,7 +96,7 @@ absl::StatusOr<SparkParameters> SparkParameters::Learn(const std::vector<SparkRu
     for (std::size_t i = 0; i < runs[r].numbers.size(); ++i) {
       const auto stage = runs[r].measured.stages().find(runs[r].numbers[i]);
       if (stage == runs[r].measured.stages().end() || !(data_bytes[r] > 0)) continue;
-      const double bytes = FetchedBy(stage->second.tasks);
+      const double bytes = TasksForEachCounted(runs[r], i) * FetchedBy(stage->second.tasks);
       if (!(bytes > 0)) continue;
       auto& [parameters, amounts] = fetched[runs[r].signatures[i]];
       parameters.push_back(all[r]);

@@ -169,6 +169,15 @@ bool ArePartitionsOthers(const SettingsPair& settings) {
          settings.ran.default_partitions != settings.other.default_partitions;
 }
 
+double TasksForEachCounted(const SparkRun& run, std::size_t stage) {
+  const auto measured = run.measured.stages().find(run.numbers[stage]);
+  if (measured == run.measured.stages().end()) return 1;
+  const std::size_t counted = measured->second.tasks.size();
+  if (counted < spark::MeasuredStages::kTasksOfStageMax) return 1;
+  const auto tasks = static_cast<double>(run.plan.jobs[0].stages[stage].task_count);
+  return std::max(tasks / static_cast<double>(counted), 1.0);
+}
+
 std::vector<phases::RanStage> StagesOf(const SparkRun& run) {
   const std::vector<PlannedStage>& planned = run.plan.jobs[0].stages;
   std::map<std::string, std::uint64_t> readers;  // tasks that read what the stage wrote
@@ -189,6 +198,7 @@ std::vector<phases::RanStage> StagesOf(const SparkRun& run) {
     const auto measured = run.measured.stages().find(run.numbers[i]);
     if (measured == run.measured.stages().end()) continue;
     ran.tasks = measured->second.tasks;
+    ran.tasks_for_each = TasksForEachCounted(run, i);
     ran.is_relocatable = measured->second.is_of_sql || is_kryo;
   }
   return stages;

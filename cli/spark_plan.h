@@ -68,6 +68,9 @@ absl::StatusOr<SettingsPair> SettingsOf(const spark::MeasuredStages& measured,
                                         const std::map<std::string, std::string>& changes);
 // Whether another number of partitions is set.
 bool ArePartitionsOthers(const SettingsPair& settings);
+// Tasks that a stage of it had for each whose counters are kept: above 1 where those are as many as
+// are kept at most.
+double TasksForEachCounted(const SparkRun& run, std::size_t stage);
 // Its stages with the counters of their tasks.
 std::vector<phases::RanStage> StagesOf(const SparkRun& run);
 // The slots that it had, unless there would be other executors.

@@ -53,6 +53,13 @@ double Partitions(double tasks, const Settings& from, const Settings& to) {
   return tasks;
 }
 
+// The number of tasks, each of which stays as it is.
+void Multiply(double factor, StageSize& size) {
+  size.tasks = std::round(size.tasks * factor);
+  size.intermediate.records *= factor;
+  size.intermediate.bytes *= factor;
+}
+
 Binding BindingOf(Cost cost) {
   switch (cost) {
     case Cost::kInputRead:
@@ -187,6 +194,7 @@ absl::StatusOr<ManyRuns> ManyRuns::Learn(std::vector<RanApplication> runs,
       if (ran.tasks.empty()) continue;
       known.stage = StageOf(ran.tasks, ran.next_tasks, ran.is_relocatable, run.settings,
                             elsewhere.at(known.name));
+      Multiply(ran.tasks_for_each, known.stage.size);
       known.times = TimesOf(ran);
       for (const TaskCounters& task : ran.tasks) {
         measured.push_back(Measured(task, known.id, r, WorkOf(task, known.stage, run.settings)));

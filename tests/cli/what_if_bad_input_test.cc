@@ -69,13 +69,13 @@ class ALog {
             {"Executor Info", {{"Host", "h"}, {"Total Cores", 1u}}}});
     }
   }
-  // A job of one stage: four tasks, two by two, of so many seconds each.
+  // A job of one stage: four tasks or more, two by two, of so many seconds each.
   ALog& Stage(std::uint32_t number, std::uint64_t seconds, const json& counters,
-              const std::vector<std::uint32_t>& parents = {}) {
+              const std::vector<std::uint32_t>& parents = {}, std::uint32_t tasks = 4) {
     json info = {{"Stage ID", number},
                  {"Stage Attempt ID", 0u},
                  {"Stage Name", "stage " + std::to_string(number)},
-                 {"Number of Tasks", 4u},
+                 {"Number of Tasks", tasks},
                  {"Parent IDs", parents},
                  {"Submission Time", now_}};
     With({{"Event", "SparkListenerJobStart"},
@@ -84,8 +84,8 @@ class ALog {
           {"Stage IDs", json::array({number})},
           {"Stage Infos", json::array({info})}});
     With({{"Event", "SparkListenerStageSubmitted"}, {"Stage Info", info}});
-    for (std::uint32_t task = 0; task < 4; ++task) {
-      if (task == 2) now_ += 1000 * seconds;
+    for (std::uint32_t task = 0; task < tasks; ++task) {
+      if (task > 0 && task % 2 == 0) now_ += 1000 * seconds;
       json end = {{"Event", "SparkListenerTaskEnd"},
                   {"Stage ID", number},
                   {"Stage Attempt ID", 0u},
@@ -244,6 +244,15 @@ TEST(WhatIfBadInput, ALogOfAnotherProgramIsNamedAndNotLearntFrom) {
   EXPECT_THAT(
       other.remarks,
       Contains("no stage of a, b is one of mine: taken for another program, not learnt from"));
+}
+
+// Counters of 500 are kept. On two executors 5,000 s, and on four half of it.
+TEST(WhatIfBadInput, AStageOfMoreTasksThanAreKeptHasAllOfThem) {
+  const SparkRun run = Read(ALog().Stage(0, 5, Counters(5), {}, 2000).End());
+  EXPECT_EQ(TasksForEachCounted(run, 0), 4);
+  const OtherRun other = Asked(Learn({run}), {}, {{"spark.executor.instances", "4"}});
+  EXPECT_EQ(other.plan.jobs[0].stages[0].task_count, 2000);
+  EXPECT_NEAR(absl::ToDoubleSeconds(EndOf(other).median), 2500, 250);
 }
 
 // A stage of four tasks, of which each gathers.
