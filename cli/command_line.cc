@@ -9,11 +9,13 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <sstream>
+#include <system_error>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -119,6 +121,17 @@ CLI::Option* NetworkAddress(CLI::Option* option) {
     return fmt::format("must be host:port, not {}: connectors in a JVM know no unix sockets", word);
   };
   return Address(option->check(check, ""));
+}
+
+// The option takes a directory that is there.
+CLI::Option* Directory(CLI::Option* option) {
+  const auto check = [](const std::string& path) -> std::string {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored)) return "";
+    if (std::filesystem::exists(path, ignored)) return path + " is not a directory";
+    return fmt::format("there is no directory {}", path);
+  };
+  return NotEmpty(option)->check(check, "")->type_name("DIR");
 }
 
 // What the command line asks for, once it is known.
@@ -691,12 +704,10 @@ void AddReplay(CLI::App& command, Choice& choice) {
          "--speed", [&arguments](const std::string& word) { arguments.speed = ParseSpeed(word); },
          "How many times as fast as the job ran; default max: without waiting")
       ->type_name("N|max");
-  app.add_option(
-         "--history", arguments.history,
-         "Data directory of a master: learn from the runs in its history, and add this one\n"
-         "(logs of Spark)")
-      ->check(CLI::ExistingDirectory)
-      ->type_name("DIR");
+  Directory(app.add_option(
+      "--history", arguments.history,
+      "Data directory of a master: learn from the runs in its history, and add this one\n"
+      "(logs of Spark)"));
   AddProgress(app, arguments.progress);
   app.footer("Exit code: 0 the log was shown, 2 it cannot be read, 4 it is torn or damaged.");
 }
@@ -830,9 +841,8 @@ void AddProfile(CLI::App& command, Choice& choice) {
   CLI::App& app = *profile.add_subcommand(
       "node", "Measure disk (fio), network (iperf3) and cores; print them as `node` of a plan");
   auto& arguments = ArgumentsOf<ProfileNodeArguments>(app, choice);
-  app.add_option("--directory", arguments.directory, "Directory on the disk to measure")
-      ->capture_default_str()
-      ->check(CLI::ExistingDirectory);
+  Directory(app.add_option("--directory", arguments.directory, "Directory on the disk to measure")
+                ->capture_default_str());
   app.add_option("--size", arguments.bytes, "Bytes to write and read there, such as 256MiB")
       ->transform(CLI::AsSizeValue(false))
       ->capture_default_str();

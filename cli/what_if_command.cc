@@ -333,7 +333,9 @@ int OfSparkSettings(const WhatIfArguments& arguments, const SparkRun& run) {
     if (row.parts.empty() && scenario == Scenario()) continue;  // as it is, which is there
     auto other = runs ? runs->With(row.settings, row.data_factor.value_or(1), arguments.parameters)
                       : models->With(row.settings);
-    if (!other.ok()) return Wrong(InPlanFile(arguments.subject, other.status()));
+    if (!other.ok()) {
+      return Wrong(InPlanFile(arguments.subject, InOptions(other.status(), arguments)));
+    }
     Scenario set = scenario;
     if (!set.slots) set.slots = other->slots;
     if (set.slots != other->slots) other->executors = 0;  // nobody said on which

@@ -97,6 +97,7 @@ wrong_setting() { # WHY OPTION...
   grep -q "$why" "$work/err" || fail "$*: $(cat "$work/err")"
 }
 wrong_setting 'spark.executor.memory: "4x" is not a size' "$again" --conf spark.executor.memory=4x
+wrong_setting '^tidemark: --memory: "4x" is not a size' "$again" --memory 2g,4x
 wrong_setting 'is not modelled' "$again" --conf spark.ui.port=4040
 wrong_setting '^tidemark: --cores and --conf spark.executor.cores=4 both say' "$again" --cores 2 --conf spark.executor.cores=4
 wrong_setting '^tidemark: --conf spark.executor.memory: given twice' "$again" --conf spark.executor.memory=1g spark.executor.memory=2g
