@@ -9,10 +9,13 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <sstream>
+#include <system_error>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -22,6 +25,7 @@
 #include "absl/strings/str_replace.h"
 #include "cli/config/settings.h"
 #include "cli/exit_code.h"
+#include "text/counted.h"
 #include "text/did_you_mean.h"
 #include "tidemark/job_monitor.h"
 
@@ -57,11 +61,13 @@ const std::map<std::string, examples::OutputKind> kOutputKinds = {
 
 // The checks below return what is wrong with the word, to stand behind the name of the option.
 
+std::string OrEmpty(const std::string& word) { return word.empty() ? "empty" : word; }
+
 // The option takes one of these.
 CLI::Option* OneOf(const std::vector<std::string>& names, CLI::Option* option) {
   const auto check = [names](const std::string& word) -> std::string {
     if (std::find(names.begin(), names.end(), word) != names.end()) return "";
-    return fmt::format("must be {}, not {}{}", fmt::join(names, " or "), word,
+    return fmt::format("must be {}, not {}{}", text::AnyOf(names), OrEmpty(word),
                        text::DidYouMean(word, names));
   };
   return option->check(check, fmt::format("{{{}}}", fmt::join(names, ",")));
@@ -83,7 +89,7 @@ CLI::Option* Between(Number least, Number most, CLI::Option* option) {
     Number number = 0;
     if (CLI::detail::lexical_cast(word, number) && number >= least && number <= most) return "";
     const char* kind = std::is_integral_v<Number> ? "whole number" : "number";
-    return fmt::format("must be a {} from {} to {}, not {}", kind, least, most, word);
+    return fmt::format("must be a {} from {} to {}, not {}", kind, least, most, OrEmpty(word));
   };
   return option->check(check, fmt::format("{} to {}", least, most));
 }
@@ -124,6 +130,17 @@ CLI::Option* NetworkAddress(CLI::Option* option) {
   return Address(option->check(check, ""));
 }
 
+// The option takes a directory that is there.
+CLI::Option* Directory(CLI::Option* option) {
+  const auto check = [](const std::string& path) -> std::string {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored)) return "";
+    if (std::filesystem::exists(path, ignored)) return path + " is not a directory";
+    return fmt::format("there is no directory {}", path);
+  };
+  return NotEmpty(option)->check(check, "")->type_name("DIR");
+}
+
 // What the command line asks for, once it is known.
 using Choice = std::optional<Arguments>;
 
@@ -133,6 +150,21 @@ T& ArgumentsOf(CLI::App& app, Choice& choice) {
   const auto arguments = std::make_shared<T>();
   app.final_callback([arguments, &choice] { choice = std::move(*arguments); });
   return *arguments;
+}
+
+// An option that takes a list with commas in between, of which each value stands once.
+template <typename Value>
+CLI::Option* AddList(CLI::App& app, const char* name, std::vector<Value>& target,
+                     const std::string& help) {
+  const auto take = [name, &target](const std::vector<Value>& values) {
+    std::set<Value> seen;
+    for (const Value& value : values) {
+      if (seen.insert(value).second) continue;
+      throw CLI::ValidationError(fmt::format("{}: {} is there twice; leave one out", name, value));
+    }
+    target = values;
+  };
+  return app.add_option_function<std::vector<Value>>(name, take, help)->delimiter(',');
 }
 
 // An option that takes one of a few names.
@@ -531,28 +563,23 @@ void AddForget(CLI::App& command, Choice& choice) {
 // Each a list, separated by commas; there is a row for each combination.
 void AddSparkLevels(CLI::App& app, WhatIfArguments& arguments) {
   Between(1U, 10'000U,
-          app.add_option("--cores", arguments.cores, "Of a log of Spark: cores of an executor"))
-      ->delimiter(',');
-  app.add_option("--memory", arguments.memory, "Of a log of Spark: memory of an executor, as 4g")
-      ->delimiter(',');
+          AddList(app, "--cores", arguments.cores, "Of a log of Spark: cores of an executor"));
+  NotEmpty(AddList(app, "--memory", arguments.memory,
+                   "Of a log of Spark: memory of an executor, as 4g"));
   Between(1U, 1'000'000U,
-          app.add_option("--partitions", arguments.partitions,
-                         "Of a log of Spark: partitions of shuffles"))
-      ->delimiter(',');
-  app.add_option("--compress", arguments.compress,
-                 "Of a log of Spark: whether to compress shuffles")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"true", "false"}))
-      ->type_name("true|false");
+          AddList(app, "--partitions", arguments.partitions,
+                  "Of a log of Spark: partitions of shuffles"));
+  OneOf({"true", "false"}, AddList(app, "--compress", arguments.compress,
+                                   "Of a log of Spark: whether to compress shuffles"));
   Between(1e-6, 1e6,
-          app.add_option("--data", arguments.data, "Of a log of Spark: so many times its data"))
-      ->delimiter(',');
+          AddList(app, "--data", arguments.data, "Of a log of Spark: so many times its data"));
   AddAssignments(
       app, "--param", arguments.parameters,
       "Of a log of Spark: what the program is told, as spark.tidemark.param.NAME told the runs")
       ->type_name("NAME=VALUE");
-  app.add_option("--learn", arguments.learn,
-                 "Logs of other runs of the same application, at other settings, to learn from")
+  NotEmpty(app.add_option(
+               "--learn", arguments.learn,
+               "Logs of other runs of the same application, at other settings, to learn from"))
       ->expected(1, -1)
       ->type_name("LOG");
 }
@@ -566,13 +593,11 @@ void AddWhatIf(CLI::App& command, Choice& choice) {
       ->required();
   CLI::Option* slots =
       Between(1U, 1'000'000U,
-              app.add_option("--slots", arguments.slots, "Numbers of slots, separated by commas")
-                  ->delimiter(','));
+              AddList(app, "--slots", arguments.slots, "Numbers of slots, separated by commas"));
   Between(1U, 1'000'000U,
-          app.add_option("--executors", arguments.executors,
-                         "Of a log of Spark, or of an application that runs: numbers of "
-                         "executors, separated by commas")
-              ->delimiter(','))
+          AddList(app, "--executors", arguments.executors,
+                  "Of a log of Spark, or of an application that runs: numbers of executors, "
+                  "separated by commas"))
       ->excludes(slots);
   AddAssignments(app, "--conf", arguments.settings,
                  "Of a log of Spark: settings, as spark-submit takes them; see docs/what-if.md")
@@ -686,12 +711,10 @@ void AddReplay(CLI::App& command, Choice& choice) {
          "--speed", [&arguments](const std::string& word) { arguments.speed = ParseSpeed(word); },
          "How many times as fast as the job ran; default max: without waiting")
       ->type_name("N|max");
-  app.add_option(
-         "--history", arguments.history,
-         "Data directory of a master: learn from the runs in its history, and add this one\n"
-         "(logs of Spark)")
-      ->check(CLI::ExistingDirectory)
-      ->type_name("DIR");
+  Directory(app.add_option(
+      "--history", arguments.history,
+      "Data directory of a master: learn from the runs in its history, and add this one\n"
+      "(logs of Spark)"));
   AddProgress(app, arguments.progress);
   app.footer("Exit code: 0 the log was shown, 2 it cannot be read, 4 it is torn or damaged.");
 }
@@ -825,9 +848,8 @@ void AddProfile(CLI::App& command, Choice& choice) {
   CLI::App& app = *profile.add_subcommand(
       "node", "Measure disk (fio), network (iperf3) and cores; print them as `node` of a plan");
   auto& arguments = ArgumentsOf<ProfileNodeArguments>(app, choice);
-  app.add_option("--directory", arguments.directory, "Directory on the disk to measure")
-      ->capture_default_str()
-      ->check(CLI::ExistingDirectory);
+  Directory(app.add_option("--directory", arguments.directory, "Directory on the disk to measure")
+                ->capture_default_str());
   app.add_option("--size", arguments.bytes, "Bytes to write and read there, such as 256MiB")
       ->transform(CLI::AsSizeValue(false))
       ->capture_default_str();

@@ -32,21 +32,6 @@ std::optional<Range> RangeOf(const estimate::Range& range) {
 
 std::optional<Range> MedianOf(double seconds) { return Range{.median = absl::Seconds(seconds)}; }
 
-const char* NameOf(SchedulingPolicy policy) {
-  switch (policy) {
-    case SchedulingPolicy::kFair:
-      return "fair";
-    case SchedulingPolicy::kDrf:
-      return "drf";
-    case SchedulingPolicy::kCapacity:
-      return "capacity";
-    case SchedulingPolicy::kUnknown:
-    case SchedulingPolicy::kFifo:
-      break;
-  }
-  return "fifo";
-}
-
 ResourceProfile NodeOf(const Cluster& cluster) {
   ResourceProfile node = cluster.node.value_or(ResourceProfile());
   if (!(node.cores > 0)) node.cores = 1;
@@ -342,6 +327,21 @@ class StagesOfPlan {
 };
 
 }  // namespace
+
+const char* NameOf(SchedulingPolicy policy) {
+  switch (policy) {
+    case SchedulingPolicy::kFair:
+      return "fair";
+    case SchedulingPolicy::kDrf:
+      return "drf";
+    case SchedulingPolicy::kCapacity:
+      return "capacity";
+    case SchedulingPolicy::kUnknown:
+    case SchedulingPolicy::kFifo:
+      break;
+  }
+  return "fifo";
+}
 
 bool IsOfStages(const Plan& plan) {
   return std::all_of(plan.jobs.begin(), plan.jobs.end(),

@@ -12,6 +12,9 @@ namespace tidemark::cli {
 // tell, which only a master has.
 bool IsOfStages(const Plan& plan);
 
+// As --policy takes it.
+const char* NameOf(SchedulingPolicy policy);
+
 // `deviation`: of the log of a factor on the whole of it that is not known, beside what runs of the
 // same work differ by. REQUIRES: IsOfStages(plan), and the plan has passed CheckPlan(). A job's
 // first stages wait for all stages of the jobs that it waits for. `at` is the instant of the

@@ -8,6 +8,8 @@
 #include <set>
 #include <utility>
 
+#include "text/did_you_mean.h"
+
 namespace tidemark::cli {
 namespace {
 
@@ -24,18 +26,21 @@ constexpr double kApart = 0.1;
 
 struct Spread {
   double mean = 0;
-  double least = 0;
-  double most = 0;
+  phases::SeenRange range;
 };
 
 Spread SpreadOf(const std::vector<std::vector<double>>& seen, std::size_t feature) {
-  Spread spread = {.least = seen[0][feature], .most = seen[0][feature]};
+  Spread spread;
   for (const std::vector<double>& levels : seen) {
     spread.mean += levels[feature] / static_cast<double>(seen.size());
-    spread.least = std::min(spread.least, levels[feature]);
-    spread.most = std::max(spread.most, levels[feature]);
+    spread.range.See(levels[feature]);
   }
   return spread;
+}
+
+std::string RangeText(const phases::SeenRange& range) {
+  if (range.width() == 0) return fmt::format("{}", range.least());
+  return fmt::format("{} to {}", range.least(), range.most());
 }
 
 // Whether the two varied together in all runs, and do not in `levels`.
@@ -53,7 +58,14 @@ bool Part(const std::vector<std::vector<double>>& seen, std::size_t a, std::size
   }
   if (!(aa > 0 && bb > 0) || !(std::abs(ab) >= kTogether * std::sqrt(aa * bb))) return false;
   const double off = levels[b] - of_b.mean - ab / aa * (levels[a] - of_a.mean);
-  return std::abs(off) > kApart * (of_b.most - of_b.least);
+  return std::abs(off) > kApart * of_b.range.width();
+}
+
+// Instead of a parameter that no run was told.
+std::string WhatToTell(const std::string& name, const std::vector<std::string>& told) {
+  if (!told.empty()) return text::DidYouMeanOrKnown(name, told);
+  return fmt::format("; set spark.tidemark.param.{} where it runs, and pass those logs to --learn",
+                     name);
 }
 
 double FetchedBy(const std::vector<phases::TaskCounters>& tasks) {
@@ -79,11 +91,12 @@ absl::StatusOr<SparkParameters> SparkParameters::Learn(const std::vector<SparkRu
   std::vector<gray_box::StageCounts> counts;
   for (std::size_t r = 0; r < runs.size(); ++r) {
     learnt.seen_.push_back(learnt.Levels(all[r]));
+    learnt.See(all[r]);
     counts.push_back(CountsOf(runs[r]));
     for (std::size_t i = 0; i < runs[r].numbers.size(); ++i) {
       const auto stage = runs[r].measured.stages().find(runs[r].numbers[i]);
       if (stage == runs[r].measured.stages().end() || !(data_bytes[r] > 0)) continue;
-      const double bytes = FetchedBy(stage->second.tasks);
+      const double bytes = TasksForEachCounted(runs[r], i) * FetchedBy(stage->second.tasks);
       if (!(bytes > 0)) continue;
       auto& [parameters, amounts] = fetched[runs[r].signatures[i]];
       parameters.push_back(all[r]);
@@ -99,6 +112,12 @@ absl::StatusOr<SparkParameters> SparkParameters::Learn(const std::vector<SparkRu
   if (!repetition.ok()) return repetition.status();
   learnt.counts_.push_back(*std::move(repetition));
   return learnt;
+}
+
+void SparkParameters::See(const Parameters& parameters) {
+  const std::vector<double> values = features_.ValuesOf(parameters);
+  ranges_.resize(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) ranges_[i].See(values[i]);
 }
 
 std::vector<double> SparkParameters::Levels(const Parameters& parameters) const {
@@ -144,6 +163,13 @@ std::vector<std::string> SparkParameters::Parted(const Parameters& asked) const 
 }
 
 absl::Status SparkParameters::Check(const Parameters& asked) const {
+  const std::vector<std::string> told = features_.Told();
+  for (const auto& [name, value] : asked) {
+    if (std::ranges::binary_search(told, name)) continue;
+    return absl::InvalidArgumentError(fmt::format(
+        "--param {}={}: no run that is learnt from was told {}, so what it does is not known{}",
+        name, value, name, WhatToTell(name, told)));
+  }
   const std::vector<std::string> wrong = features_.NoNumbers(asked);
   if (wrong.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(fmt::format(
@@ -155,15 +181,15 @@ std::vector<std::string> SparkParameters::Remarks(const Parameters& asked) const
   std::vector<std::string> remarks;
   const std::vector<std::string> unknown = features_.Unknown(asked);
   if (!unknown.empty()) {
-    remarks.push_back(fmt::format("no run had these parameters, what they do is not known: {}",
+    remarks.push_back(fmt::format("no run was told these words, so what they do is not known: {}",
                                   fmt::join(unknown, ", ")));
   }
   std::vector<std::string> beyond;
-  const std::vector<double> levels = Levels(asked);
-  for (std::size_t i = 0; i < levels.size(); ++i) {
-    const auto [least, most] = std::minmax_element(
-        seen_.begin(), seen_.end(), [i](const auto& a, const auto& b) { return a[i] < b[i]; });
-    if (levels[i] < (*least)[i] || levels[i] > (*most)[i]) beyond.push_back(features_.names()[i]);
+  const std::vector<double> values = features_.ValuesOf(asked);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!ranges_[i].IsBeyond(values[i])) continue;
+    beyond.push_back(fmt::format("{} ({}; runs had {})", features_.names()[i], values[i],
+                                 RangeText(ranges_[i])));
   }
   if (!beyond.empty()) {
     remarks.push_back(

@@ -12,6 +12,7 @@
 #include "cli/spark_plan.h"
 #include "master/gray_box/parameters.h"
 #include "master/gray_box/white_box.h"
+#include "master/phases/seen_range.h"
 
 namespace tidemark::cli {
 
@@ -28,18 +29,22 @@ class SparkParameters {
                                         const gray_box::Parameters& asked) const;
   // How often stages of each work run. Only those that parameters are seen to change.
   std::map<std::uint64_t, std::uint32_t> Counts(const gray_box::Parameters& asked) const;
-  // InvalidArgument names one that all runs had as a number, and that is told to be none.
+  // InvalidArgument names one that no run was told, or that all runs had as a number and that is
+  // told to be none.
   absl::Status Check(const gray_box::Parameters& asked) const;
   // For people; what no run tells of these.
   std::vector<std::string> Remarks(const gray_box::Parameters& asked) const;
 
  private:
+  // Notes what a run was told.
+  void See(const gray_box::Parameters& parameters);
   // Numbers that varied together in all runs, and do not in `asked`.
   std::vector<std::string> Parted(const gray_box::Parameters& asked) const;
   explicit SparkParameters(gray_box::Features features) : features_(std::move(features)) {}
 
   gray_box::Features features_;
   std::vector<std::vector<double>> seen_;  // levels of each run
+  std::vector<phases::SeenRange> ranges_;  // of the value of each feature
   std::map<std::string, gray_box::CardinalityModel> fetched_;
   std::vector<gray_box::RepetitionModel> counts_;  // at most one
 };

@@ -110,6 +110,12 @@ void TakeAsLongAs(absl::Duration took, Plan& plan) {
 
 }  // namespace
 
+bool IsSameRun(const SparkRun& one, const SparkRun& other) {
+  return one.application_id == other.application_id && one.took == other.took &&
+         one.measured.properties() == other.measured.properties() &&
+         one.measured.parameters() == other.measured.parameters() && one.plan == other.plan;
+}
+
 std::optional<absl::Duration> EndOf(const Plan& plan) {
   const auto outcome = EstimateStages(plan, {}, absl::UnixEpoch());
   if (!outcome.ok() || !outcome->snapshot.estimate.remaining) return std::nullopt;
@@ -158,6 +164,20 @@ absl::StatusOr<SettingsPair> SettingsOf(const spark::MeasuredStages& measured,
   return SettingsPair{*ran, *other};
 }
 
+bool ArePartitionsOthers(const SettingsPair& settings) {
+  return settings.ran.sql_partitions != settings.other.sql_partitions ||
+         settings.ran.default_partitions != settings.other.default_partitions;
+}
+
+double TasksForEachCounted(const SparkRun& run, std::size_t stage) {
+  const auto measured = run.measured.stages().find(run.numbers[stage]);
+  if (measured == run.measured.stages().end()) return 1;
+  const std::size_t counted = measured->second.tasks.size();
+  if (counted < spark::MeasuredStages::kTasksOfStageMax) return 1;
+  const auto tasks = static_cast<double>(run.plan.jobs[0].stages[stage].task_count);
+  return std::max(tasks / static_cast<double>(counted), 1.0);
+}
+
 std::vector<phases::RanStage> StagesOf(const SparkRun& run) {
   const std::vector<PlannedStage>& planned = run.plan.jobs[0].stages;
   std::map<std::string, std::uint64_t> readers;  // tasks that read what the stage wrote
@@ -178,6 +198,7 @@ std::vector<phases::RanStage> StagesOf(const SparkRun& run) {
     const auto measured = run.measured.stages().find(run.numbers[i]);
     if (measured == run.measured.stages().end()) continue;
     ran.tasks = measured->second.tasks;
+    ran.tasks_for_each = TasksForEachCounted(run, i);
     ran.is_relocatable = measured->second.is_of_sql || is_kryo;
   }
   return stages;
@@ -232,6 +253,7 @@ absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path) {
           Named{stage->stage, fmt::format("{} {}", stage->stage, stage->name), stage->work});
     }
   }
+  result.application_id = (*log)->application().application_id();
   if (last != absl::InfinitePast()) result.took = TimeToLastStage(monitor.Tick(last));
   const RunProfile run = monitor.Summary().stages;
   if (run.stages.empty() && stages.size() > RunProfile::kStagesMax) {
@@ -269,6 +291,9 @@ absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path) {
   if (absl::Status makes_sense = CheckPlan(plan); !makes_sense.ok()) return makes_sense;
   if (result.took) TakeAsLongAs(*result.took, plan);
   result.remarks = RemarksOn(**log, refused);
+  for (std::string& remark : RemarksOn(result.measured.unbelievable())) {
+    result.remarks.push_back(std::move(remark));
+  }
   return result;
 }
 
@@ -320,6 +345,10 @@ absl::StatusOr<OtherRun> SparkRunModels::With(
     untold.insert(changed.untold.begin(), changed.untold.end());
   }
   if (work > 0) other.deviation = spread / work;
+  if (ArePartitionsOthers(*settings)) {
+    other.remarks.emplace_back(
+        "all stages keep their numbers of tasks; --partitions, in place of --conf, changes them");
+  }
   const std::string remark = RemarkOnUntold({untold.begin(), untold.end()});
   if (!remark.empty()) other.remarks.push_back(remark);
   return other;

@@ -27,6 +27,7 @@ struct SparkRun {
   // Spark's, of its stages; of one without a signature, no stage's.
   std::vector<std::uint32_t> numbers;
   std::vector<std::string> signatures;  // of its stages; the same in other runs
+  std::string application_id;           // as Spark calls it; empty: not known
   std::vector<std::uint64_t> works;     // of its stages: what they do, however often
   spark::MeasuredStages measured;
   // From its start to the end of its last stage; empty: it did not succeed.
@@ -35,6 +36,9 @@ struct SparkRun {
 };
 // Errors: those of spark::LogReader; FailedPrecondition: no task of it has ended.
 absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path);
+
+// Whether both are of the log of one run: the same application, whose tasks took the same times.
+bool IsSameRun(const SparkRun& one, const SparkRun& other);
 
 // When the plan would end; empty: it cannot be estimated.
 std::optional<absl::Duration> EndOf(const Plan& plan);
@@ -62,6 +66,11 @@ struct SettingsPair {
 };
 absl::StatusOr<SettingsPair> SettingsOf(const spark::MeasuredStages& measured,
                                         const std::map<std::string, std::string>& changes);
+// Whether another number of partitions is set.
+bool ArePartitionsOthers(const SettingsPair& settings);
+// Tasks that a stage of it had for each whose counters are kept: above 1 where those are as many as
+// are kept at most.
+double TasksForEachCounted(const SparkRun& run, std::size_t stage);
 // Its stages with the counters of their tasks.
 std::vector<phases::RanStage> StagesOf(const SparkRun& run);
 // The slots that it had, unless there would be other executors.

@@ -35,15 +35,17 @@ std::string ConfOf(const std::string& setting, const std::string& value) {
   return fmt::format("--conf {}={}", setting, value);
 }
 
+std::vector<Option> OptionsIn(const WhatIfArguments& arguments) {
+  return {{"--executors", !arguments.executors.empty(), {kInstances}},
+          {"--cores", !arguments.cores.empty(), {kCores}},
+          {"--memory", !arguments.memory.empty(), {kMemory}},
+          {"--compress", !arguments.compress.empty(), {kCompress}},
+          {"--partitions", !arguments.partitions.empty(), {kSqlPartitions, kDefaultPartitions}}};
+}
+
 // An option beside --conf of the setting that it stands for.
 absl::Status CheckOptions(const WhatIfArguments& arguments) {
-  const std::vector<Option> options = {
-      {"--executors", !arguments.executors.empty(), {kInstances}},
-      {"--cores", !arguments.cores.empty(), {kCores}},
-      {"--memory", !arguments.memory.empty(), {kMemory}},
-      {"--compress", !arguments.compress.empty(), {kCompress}},
-      {"--partitions", !arguments.partitions.empty(), {kSqlPartitions, kDefaultPartitions}}};
-  for (const Option& option : options) {
+  for (const Option& option : OptionsIn(arguments)) {
     for (const char* setting : option.settings) {
       const auto conf = arguments.settings.find(setting);
       if (!option.is_given || conf == arguments.settings.end()) continue;
@@ -101,6 +103,18 @@ double Combinations(const WhatIfArguments& arguments) {
 }
 
 }  // namespace
+
+absl::Status InOptions(const absl::Status& status, const WhatIfArguments& arguments) {
+  const std::string message(status.message());
+  for (const Option& option : OptionsIn(arguments)) {
+    for (const char* name : option.settings) {
+      const std::string setting = name;
+      if (!option.is_given || !message.starts_with(setting + ": ")) continue;
+      return absl::Status(status.code(), option.name + message.substr(setting.size()));
+    }
+  }
+  return status;
+}
 
 absl::StatusOr<std::vector<SparkRow>> RowsOf(const WhatIfArguments& arguments) {
   if (absl::Status once = CheckOptions(arguments); !once.ok()) return once;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cli/command_line.h"
 
@@ -20,5 +21,9 @@ struct SparkRow {
 
 // InvalidArgument: options that say the same thing twice; more rows than a table for people has.
 absl::StatusOr<std::vector<SparkRow>> RowsOf(const WhatIfArguments& arguments);
+
+// The same error, of the option that was given where it begins with the setting that this stands
+// for: "--memory: ..." for "spark.executor.memory: ...".
+absl::Status InOptions(const absl::Status& status, const WhatIfArguments& arguments);
 
 }  // namespace tidemark::cli

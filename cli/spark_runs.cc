@@ -18,7 +18,7 @@ namespace {
 
 // Of a stage; more of them would not tell more of their spread.
 constexpr std::size_t kTimesMax = 500;
-// Of the log of the time, where a parameter is one that no run had. Taste.
+// Of the log of the time, where a parameter has a value that no run had. Taste.
 constexpr double kUnknownDeviation = 0.3;
 
 // Times around `mean`, shaped as those of the tasks that ran and are as fresh.
@@ -65,14 +65,20 @@ struct Kin {
   std::vector<std::string> remarks;  // for people: what is hardly like the first, or left out
 };
 
-// Without the runs that have no stage of the first: of settings that are asked about, one of these
-// might lend its plan.
+// Without the runs that are there already, and those that have no stage of the first: of settings
+// that are asked about, one of these might lend its plan.
 Kin KinOfFirst(std::vector<SparkRun> runs, const std::vector<std::string>& paths) {
   Kin kin;
+  std::vector<std::string> repeats;
   std::vector<std::string> strangers;
   std::vector<std::string> distant;
   const std::vector<std::string> stages = runs[0].signatures;
   for (std::size_t i = 0; i < runs.size(); ++i) {
+    const auto is_same = [&](const SparkRun& other) { return IsSameRun(runs[i], other); };
+    if (std::ranges::any_of(kin.runs, is_same)) {
+      repeats.push_back(paths[i]);
+      continue;
+    }
     if (i > 0 && phases::StagesInCommon(runs[i].signatures, stages) == 0) {
       strangers.push_back(paths[i]);
       continue;
@@ -80,6 +86,10 @@ Kin KinOfFirst(std::vector<SparkRun> runs, const std::vector<std::string>& paths
     if (!phases::IsOfOneProgram(runs[i].signatures, stages)) distant.push_back(paths[i]);
     kin.runs.push_back(std::move(runs[i]));
     kin.paths.push_back(paths[i]);
+  }
+  if (!repeats.empty()) {
+    kin.remarks.push_back(fmt::format("of a run that is there already, and counts once: {}",
+                                      fmt::join(repeats, ", ")));
   }
   if (!strangers.empty()) {
     kin.remarks.push_back(
@@ -182,6 +192,11 @@ absl::StatusOr<OtherRun> SparkRuns::With(const std::map<std::string, std::string
   if (!expected.beyond.empty()) {
     other.remarks.push_back(
         fmt::format("beyond all runs that were learnt from: {}", fmt::join(expected.beyond, ", ")));
+  }
+  if (ArePartitionsOthers(*settings) && !models_.FollowsPartitions()) {
+    other.remarks.emplace_back(
+        "no stage is known to have as many tasks as spark.sql.shuffle.partitions or "
+        "spark.default.parallelism say: all keep their numbers of tasks");
   }
   const std::string remark = RemarkOnUntold(expected.untold);
   if (!remark.empty()) other.remarks.push_back(remark);

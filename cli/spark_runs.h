@@ -15,9 +15,9 @@ namespace tidemark::cli {
 
 class SparkRuns {
  public:
-  // The first is the one that questions are about. A run that has no stage of it is of another
-  // program, and left out. Errors name the run, by its place in `paths`: settings that it does not
-  // tell, and NothingToLearn().
+  // The first is the one that questions are about. A run that is there already, IsSameRun(), is
+  // counted once; one that has no stage of the first is of another program, and left out. Errors
+  // name the run, by its place in `paths`: settings that it does not tell, and NothingToLearn().
   static absl::StatusOr<SparkRuns> Learn(std::vector<SparkRun> runs,
                                          const std::vector<std::string>& paths);
 
@@ -34,7 +34,7 @@ class SparkRuns {
   std::vector<SparkRun> runs_;
   phases::ManyRuns models_;
   SparkParameters parameters_;
-  std::vector<std::string> remarks_;  // on runs that have little in common with the first
+  std::vector<std::string> remarks_;  // on runs that are left out, or hardly like the first
 };
 
 }  // namespace tidemark::cli

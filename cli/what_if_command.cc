@@ -35,8 +35,9 @@ using Outcomes = std::vector<Outcome>;
 // As it is, then each that is asked about.
 std::vector<Scenario> ScenariosOf(const WhatIfArguments& arguments) {
   Scenario asked = {.data_factor = arguments.data_factor, .policy = arguments.policy};
-  if (arguments.slots.empty() && arguments.executors.empty()) return {asked};
   std::vector<Scenario> scenarios(1);
+  const bool is_of_one_size = arguments.slots.empty() && arguments.executors.empty();
+  if (is_of_one_size && asked != Scenario()) scenarios.push_back(asked);
   for (const std::uint32_t executors : arguments.executors) {
     asked.executors = executors;
     scenarios.push_back(asked);
@@ -48,9 +49,11 @@ std::vector<Scenario> ScenariosOf(const WhatIfArguments& arguments) {
   return scenarios;
 }
 
-std::string Named(std::vector<std::string> parts, const std::optional<double>& data_factor) {
-  if (data_factor) parts.push_back(fmt::format("{:g}x data", *data_factor));
-  if (parts.empty()) return "as asked";  // with another policy, say
+// `parts`: what the scenario does not say.
+std::string Named(std::vector<std::string> parts, const Scenario& scenario) {
+  if (scenario.data_factor) parts.push_back(fmt::format("{:g}x data", *scenario.data_factor));
+  if (scenario.policy) parts.push_back(fmt::format("policy {}", NameOf(*scenario.policy)));
+  if (parts.empty()) return "as asked";  // where a master does not say on what
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -135,7 +138,7 @@ int Show(const WhatIfArguments& arguments, const std::vector<Scenario>& scenario
     Outcome& outcome = answer.outcome;
     if (outcome.slots == 0) outcome.slots = scenario.slots.value_or(slots);
     const std::vector<std::string> sizes = SizesOf(outcome, has_executors);
-    answer.scenario = scenario == Scenario() ? AsItIs(sizes) : Named(sizes, scenario.data_factor);
+    answer.scenario = scenario == Scenario() ? AsItIs(sizes) : Named(sizes, scenario);
     const auto& remaining = outcome.snapshot.estimate.remaining;
     if (has_executors && remaining && outcome.slots > 0) {
       answer.core_hours = absl::ToDoubleHours(remaining->median) * outcome.slots;
@@ -183,10 +186,12 @@ std::string WhyRefused(const WhatIfArguments& arguments, const Snapshot& job) {
         id);
   }
   if (!is_workflow && (arguments.data_factor || arguments.policy)) {
+    const std::string workflow = job.info ? job.info->workflow_id : "";
     return fmt::format(
-        "{} is not a workflow: --data-factor and --policy are for plans and workflows; pass the "
-        "id of the workflow that it is part of",
-        id);
+        "{} is a job, and how it goes on with {} is not known; ask about --slots, or about {}", id,
+        arguments.data_factor ? "other data (--data-factor)" : "another policy (--policy)",
+        workflow.empty() ? "a plan, an event log of Spark or a workflow"
+                         : fmt::format("its workflow, {}", workflow));
   }
   return "";
 }
@@ -328,13 +333,15 @@ int OfSparkSettings(const WhatIfArguments& arguments, const SparkRun& run) {
     if (row.parts.empty() && scenario == Scenario()) continue;  // as it is, which is there
     auto other = runs ? runs->With(row.settings, row.data_factor.value_or(1), arguments.parameters)
                       : models->With(row.settings);
-    if (!other.ok()) return Wrong(InPlanFile(arguments.subject, other.status()));
+    if (!other.ok()) {
+      return Wrong(InPlanFile(arguments.subject, InOptions(other.status(), arguments)));
+    }
     Scenario set = scenario;
     if (!set.slots) set.slots = other->slots;
     if (set.slots != other->slots) other->executors = 0;  // nobody said on which
     std::vector<std::string> parts = row.parts;
     if (scenario.slots) parts.insert(parts.begin(), text::Counted(*scenario.slots, "slot"));
-    const std::string name = Named(std::move(parts), scenario.data_factor);
+    const std::string name = Named(std::move(parts), scenario);
     auto answer = AnswerOf(*other, set, row, name);
     if (!answer.ok()) return Wrong(InPlanFile(arguments.subject, answer.status()));
     answers.push_back(*std::move(answer));

@@ -1,6 +1,7 @@
 #include "spark/measured_stages.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "spark/json_fields.h"
 #include "spark/parameters.h"
@@ -17,45 +18,61 @@ using phases::TaskCounters;
 constexpr double kAmountMax = 1e15;
 constexpr double kSecondsMax = 1e8;
 
-double Amount(const json& object, const char* name) {
-  const auto amount = static_cast<double>(Count(object, name).value_or(0));
-  return amount <= kAmountMax ? amount : 0;
-}
-
-// Spark writes some in milliseconds, others in nanoseconds.
-std::optional<double> Seconds(const json& object, const char* name, double unit) {
-  const auto count = Count(object, name);
-  if (!count) return std::nullopt;
-  const double seconds = static_cast<double>(*count) * unit;
-  if (!(seconds <= kSecondsMax)) return std::nullopt;
-  return seconds;
-}
-
+constexpr double kOne = 1;
+// Spark writes some times in milliseconds, others in nanoseconds.
 constexpr double kMilli = 1e-3;
 constexpr double kNano = 1e-9;
 
-TaskCounters CountersIn(const json& metrics, double seconds) {
+// Reads counters, and notes those that cannot be.
+class CounterReader {
+ public:
+  explicit CounterReader(Unbelievable& unbelievable) : unbelievable_(unbelievable) {}
+
+  double Amount(const json& object, const char* name) {
+    return Read(object, name, kOne, kAmountMax).value_or(0);
+  }
+  std::optional<double> Seconds(const json& object, const char* name, double unit) {
+    return Read(object, name, unit, kSecondsMax);
+  }
+
+ private:
+  std::optional<double> Read(const json& object, const char* name, double unit, double most) {
+    if (Member(object, name).is_null()) return std::nullopt;
+    const auto count = Count(object, name);
+    if (count && static_cast<double>(*count) * unit <= most) {
+      return static_cast<double>(*count) * unit;
+    }
+    if (unbelievable_.counters++ == 0) unbelievable_.first_counter = name;
+    return std::nullopt;
+  }
+
+  Unbelievable& unbelievable_;
+};
+
+TaskCounters CountersIn(const json& metrics, double seconds, Unbelievable& unbelievable) {
+  CounterReader reader(unbelievable);
   const json& input = Member(metrics, "Input Metrics");
   const json& read = Member(metrics, "Shuffle Read Metrics");
   const json& written = Member(metrics, "Shuffle Write Metrics");
   const json& output = Member(metrics, "Output Metrics");
-  return {.seconds = seconds,
-          .running = Seconds(metrics, "Executor Run Time", kMilli),
-          .processor = Seconds(metrics, "Executor CPU Time", kNano),
-          .fetch_wait = Seconds(read, "Fetch Wait Time", kMilli),
-          .shuffle_write = Seconds(written, "Shuffle Write Time", kNano),
-          .deserialize = Seconds(metrics, "Executor Deserialize Time", kMilli),
-          .input = {Amount(input, "Records Read"), Amount(input, "Bytes Read")},
-          .local_bytes = Amount(read, "Local Bytes Read"),
-          .remote_bytes = Amount(read, "Remote Bytes Read"),
-          .shuffle_records = Amount(read, "Total Records Read"),
-          .written = {Amount(written, "Shuffle Records Written"),
-                      Amount(written, "Shuffle Bytes Written")},
-          .output = {Amount(output, "Records Written"), Amount(output, "Bytes Written")},
-          .result_bytes = Amount(metrics, "Result Size"),
-          .spilled_memory_bytes = Amount(metrics, "Memory Bytes Spilled"),
-          .spilled_disk_bytes = Amount(metrics, "Disk Bytes Spilled"),
-          .peak_memory_bytes = Amount(metrics, "Peak Execution Memory")};
+  return {
+      .seconds = seconds,
+      .running = reader.Seconds(metrics, "Executor Run Time", kMilli),
+      .processor = reader.Seconds(metrics, "Executor CPU Time", kNano),
+      .fetch_wait = reader.Seconds(read, "Fetch Wait Time", kMilli),
+      .shuffle_write = reader.Seconds(written, "Shuffle Write Time", kNano),
+      .deserialize = reader.Seconds(metrics, "Executor Deserialize Time", kMilli),
+      .input = {reader.Amount(input, "Records Read"), reader.Amount(input, "Bytes Read")},
+      .local_bytes = reader.Amount(read, "Local Bytes Read"),
+      .remote_bytes = reader.Amount(read, "Remote Bytes Read"),
+      .shuffle_records = reader.Amount(read, "Total Records Read"),
+      .written = {reader.Amount(written, "Shuffle Records Written"),
+                  reader.Amount(written, "Shuffle Bytes Written")},
+      .output = {reader.Amount(output, "Records Written"), reader.Amount(output, "Bytes Written")},
+      .result_bytes = reader.Amount(metrics, "Result Size"),
+      .spilled_memory_bytes = reader.Amount(metrics, "Memory Bytes Spilled"),
+      .spilled_disk_bytes = reader.Amount(metrics, "Disk Bytes Spilled"),
+      .peak_memory_bytes = reader.Amount(metrics, "Peak Execution Memory")};
 }
 
 }  // namespace
@@ -94,12 +111,16 @@ void MeasuredStages::TaskEnd(const json& event) {
   if (!number || !launched || !ended || *ended < *launched || !metrics.is_object()) return;
   if (Text(Member(event, "Task End Reason"), "Reason") != "Success") return;
   const double seconds = static_cast<double>(*ended - *launched) * kMilli;
-  if (seconds > kSecondsMax || tasks_ >= kTasksMax) return;
+  if (seconds > kSecondsMax) {
+    ++unbelievable_.tasks;
+    return;
+  }
+  if (tasks_ >= kTasksMax) return;
   MeasuredStage& stage = stages_[*number];
   stage.is_of_sql = sql_stages_.contains(*number);
   if (stage.tasks.size() >= kTasksOfStageMax) return;
   ++tasks_;
-  TaskCounters& counters = stage.tasks.emplace_back(CountersIn(metrics, seconds));
+  TaskCounters& counters = stage.tasks.emplace_back(CountersIn(metrics, seconds, unbelievable_));
   const std::string executor = Text(task, "Executor ID");
   const auto known = executors_.find(executor);
   const std::uint64_t cores = known == executors_.end() ? 1 : known->second;

@@ -24,6 +24,13 @@ struct MeasuredStage {
   bool is_of_sql = false;
 };
 
+// What was left out of what tasks that succeeded say, since it cannot be.
+struct Unbelievable {
+  std::uint64_t counters = 0;  // negative, no whole numbers, or too large; they count as not there
+  std::string first_counter;   // its name in the log
+  std::uint64_t tasks = 0;     // that took more than three years
+};
+
 class MeasuredStages {
  public:
   static constexpr std::size_t kTasksOfStageMax = 500;
@@ -42,6 +49,7 @@ class MeasuredStages {
   const std::map<std::string, std::string>& parameters() const { return parameters_; }
   // The most at once, and the cores of the first. A driver that runs tasks is an executor.
   const phases::SeenExecutors& executors() const { return seen_; }
+  const Unbelievable& unbelievable() const { return unbelievable_; }
 
  private:
   void TaskEnd(const nlohmann::json& event);
@@ -59,6 +67,7 @@ class MeasuredStages {
   // Tasks of a stage in an executor, of those that were taken in.
   std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> ended_;
   phases::SeenExecutors seen_;
+  Unbelievable unbelievable_;
 };
 
 }  // namespace tidemark::spark

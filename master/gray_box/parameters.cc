@@ -63,6 +63,12 @@ Features::Features(std::span<const Parameters> runs) {
   }
 }
 
+std::vector<std::string> Features::Told() const {
+  std::vector<std::string> told;
+  for (const auto& [name, parameter] : parameters_) told.push_back(name);
+  return told;
+}
+
 std::vector<double> Features::ValuesOf(const Parameters& parameters) const {
   std::vector<double> values;
   for (const auto& [name, parameter] : parameters_) {

@@ -29,6 +29,8 @@ class Features {
   explicit Features(std::span<const Parameters> runs);
 
   const std::vector<std::string>& names() const { return names_; }
+  // What earlier runs were told, by name; a list of words once.
+  std::vector<std::string> Told() const;
   // In the order of the names. Parameters that are not said count as in the last of the runs, and
   // a word for a number, too.
   std::vector<double> ValuesOf(const Parameters& parameters) const;

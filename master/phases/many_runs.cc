@@ -14,6 +14,7 @@
 #include "master/phases/levels.h"
 #include "master/phases/memory.h"
 #include "master/phases/run_data.h"
+#include "master/phases/seen_range.h"
 #include "master/phases/task.h"
 
 namespace tidemark::phases {
@@ -38,12 +39,25 @@ bool ReadsOnlyInput(const Stage& stage) {
   return stage.shape.reads_input && !stage.shape.reads_shuffle;
 }
 
+bool AreThoseOfSql(double tasks, const Settings& settings) {
+  return tasks > 1 && tasks == settings.sql_partitions;
+}
+
+bool AreThoseOfOthers(double tasks, const Settings& settings) {
+  return tasks > 1 && tasks == settings.default_partitions;
+}
+
 double Partitions(double tasks, const Settings& from, const Settings& to) {
-  if (tasks > 1 && tasks == from.sql_partitions) return to.sql_partitions;
-  if (tasks > 1 && tasks == from.default_partitions && to.default_partitions > 0) {
-    return to.default_partitions;
-  }
+  if (AreThoseOfSql(tasks, from)) return to.sql_partitions;
+  if (AreThoseOfOthers(tasks, from) && to.default_partitions > 0) return to.default_partitions;
   return tasks;
+}
+
+// The number of tasks, each of which stays as it is.
+void Multiply(double factor, StageSize& size) {
+  size.tasks = std::round(size.tasks * factor);
+  size.intermediate.records *= factor;
+  size.intermediate.bytes *= factor;
 }
 
 Binding BindingOf(Cost cost) {
@@ -62,12 +76,6 @@ Binding BindingOf(Cost cost) {
       return Binding::kProcessor;
   }
 }
-
-struct Range {
-  double least = 0;
-  double most = 0;
-  bool Holds(double value) const { return value >= least && value <= most; }
-};
 
 }  // namespace
 
@@ -186,6 +194,7 @@ absl::StatusOr<ManyRuns> ManyRuns::Learn(std::vector<RanApplication> runs,
       if (ran.tasks.empty()) continue;
       known.stage = StageOf(ran.tasks, ran.next_tasks, ran.is_relocatable, run.settings,
                             elsewhere.at(known.name));
+      Multiply(ran.tasks_for_each, known.stage.size);
       known.times = TimesOf(ran);
       for (const TaskCounters& task : ran.tasks) {
         measured.push_back(Measured(task, known.id, r, WorkOf(task, known.stage, run.settings)));
@@ -278,18 +287,24 @@ Stage ManyRuns::Resized(const Known& known, const Run& run, const Asked& asked,
   return stage;
 }
 
+bool ManyRuns::FollowsPartitions() const {
+  for (const Run& run : runs_) {
+    for (const Known& known : run.stages) {
+      if (!known.is_known() || ReadsOnlyInput(known.stage)) continue;
+      const double tasks = known.stage.size.tasks;
+      if (AreThoseOfSql(tasks, run.settings) || AreThoseOfOthers(tasks, run.settings)) return true;
+    }
+  }
+  return false;
+}
+
 std::vector<std::string> ManyRuns::Beyond(const Asked& asked) const {
   std::vector<std::string> beyond;
   const auto look = [&](const char* name, const auto& value_of, double value) {
-    Range seen = {value_of(runs_[0]), value_of(runs_[0])};
-    for (const Run& run : runs_) {
-      seen.least = std::min(seen.least, value_of(run));
-      seen.most = std::max(seen.most, value_of(run));
-    }
-    constexpr double kAlmost = 1.02;  // data are hardly ever twice to the byte
-    if (!Range{seen.least / kAlmost, seen.most * kAlmost}.Holds(value)) {
-      beyond.emplace_back(name);
-    }
+    SeenRange seen;
+    for (const Run& run : runs_) seen.See(std::log2(value_of(run)));
+    const double almost = std::log2(1.02);  // data are hardly ever twice to the byte
+    if (seen.IsBeyond(std::log2(value), almost)) beyond.emplace_back(name);
   };
   look(
       "executors", [](const Run& r) { return double{1} * r.settings.executors; },

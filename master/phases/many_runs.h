@@ -77,6 +77,10 @@ class ManyRuns {
   static absl::StatusOr<ManyRuns> Learn(std::vector<RanApplication> runs,
                                         const CostStatistics& prior);
 
+  // Whether any stage of any run had as many tasks as partitions were set, so that it would have
+  // others with other partitions.
+  bool FollowsPartitions() const;
+
   // The run whose settings and data are nearest; the first of equal ones.
   std::size_t MostLike(const Asked& asked) const;
   // REQUIRES: like < runs; as many others as were learnt from.

@@ -80,7 +80,9 @@ double InputBytes(const RanApplication& run) {
   double bytes = 0;
   for (const RanStage& ran : run.stages) {
     if (ShuffledWidth(ran.tasks, false) > 0) continue;
-    for (const TaskCounters& task : ran.tasks) bytes += std::max(task.input.bytes, 0.0);
+    for (const TaskCounters& task : ran.tasks) {
+      bytes += ran.tasks_for_each * std::max(task.input.bytes, 0.0);
+    }
   }
   return bytes;
 }

@@ -25,6 +25,8 @@ struct RanStage {
   // From the end of the last stage that it waits for to its first task: the driver plans, executors
   // start.
   double lag_seconds = 0;
+  // Tasks that it had for each in `tasks`: above 1 where not all are kept. Of no matter to WhatIf.
+  double tasks_for_each = 1;
 };
 
 struct Changed {

@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "master/phases/seen_range.h"
+
 namespace tidemark::phases {
 namespace {
 
@@ -19,10 +21,9 @@ constexpr double kSecondsMax = 1e8;
 bool IsNear(const std::vector<std::vector<double>>& seen, const std::vector<double>& asked) {
   constexpr double kSame = 1e-9;
   for (std::size_t i = 0; i < asked.size(); ++i) {
-    const auto by_level = [i](const auto& one, const auto& other) { return one[i] < other[i]; };
-    const auto [least, most] = std::minmax_element(seen.begin(), seen.end(), by_level);
-    const double range = (*most)[i] - (*least)[i] + kSame;
-    if (!(asked[i] >= (*least)[i] - range && asked[i] <= (*most)[i] + range)) return false;
+    SeenRange range;
+    for (const std::vector<double>& levels : seen) range.See(levels[i]);
+    if (range.IsBeyond(asked[i], range.width() + kSame)) return false;
   }
   return true;
 }

@@ -87,6 +87,21 @@ TEST(SparkRows, SlotsAndDataAreSaidOnceToo) {
   EXPECT_EQ(Rows({.slots = {8}, .settings = {{"spark.executor.memory", "2g"}}}).size(), 1u);
 }
 
+TEST(SparkRows, AnErrorOfASettingIsOneOfTheOptionThatStandsForIt) {
+  const auto message = [](const char* error, const WhatIfArguments& arguments) {
+    const absl::Status said = InOptions(absl::InvalidArgumentError(error), arguments);
+    EXPECT_TRUE(absl::IsInvalidArgument(said));
+    return std::string(said.message());
+  };
+  constexpr char kError[] = "spark.executor.memory: \"4x\" is not a size";
+  EXPECT_EQ(message(kError, {.memory = {"4x"}}), "--memory: \"4x\" is not a size");
+  EXPECT_EQ(message(kError, {.settings = {{"spark.executor.memory", "4x"}}}), kError);
+  EXPECT_EQ(message("spark.default.parallelism: too many", {.partitions = {8}}),
+            "--partitions: too many");
+  EXPECT_EQ(message("spark.executor.memoryOverhead: no", {.memory = {"4g"}}),
+            "spark.executor.memoryOverhead: no");
+}
+
 // As many as could never be held in memory, too.
 TEST(SparkRows, MoreThanATableForPeopleHasAreRefused) {
   EXPECT_EQ(Rows({.partitions = std::vector<std::uint32_t>(1000, 8)}).size(), 1000u);

@@ -24,6 +24,8 @@ namespace {
 using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -67,13 +69,13 @@ class ALog {
             {"Executor Info", {{"Host", "h"}, {"Total Cores", 1u}}}});
     }
   }
-  // A job of one stage: four tasks, two by two, of so many seconds each.
+  // A job of one stage: four tasks or more, two by two, of so many seconds each.
   ALog& Stage(std::uint32_t number, std::uint64_t seconds, const json& counters,
-              const std::vector<std::uint32_t>& parents = {}) {
+              const std::vector<std::uint32_t>& parents = {}, std::uint32_t tasks = 4) {
     json info = {{"Stage ID", number},
                  {"Stage Attempt ID", 0u},
                  {"Stage Name", "stage " + std::to_string(number)},
-                 {"Number of Tasks", 4u},
+                 {"Number of Tasks", tasks},
                  {"Parent IDs", parents},
                  {"Submission Time", now_}};
     With({{"Event", "SparkListenerJobStart"},
@@ -82,8 +84,8 @@ class ALog {
           {"Stage IDs", json::array({number})},
           {"Stage Infos", json::array({info})}});
     With({{"Event", "SparkListenerStageSubmitted"}, {"Stage Info", info}});
-    for (std::uint32_t task = 0; task < 4; ++task) {
-      if (task == 2) now_ += 1000 * seconds;
+    for (std::uint32_t task = 0; task < tasks; ++task) {
+      if (task > 0 && task % 2 == 0) now_ += 1000 * seconds;
       json end = {{"Event", "SparkListenerTaskEnd"},
                   {"Stage ID", number},
                   {"Stage Attempt ID", 0u},
@@ -134,11 +136,16 @@ SparkRun Read(const ALog& log) {
   return run.ok() ? *std::move(run) : SparkRun{};
 }
 
-// Of such parameters. Its only stage takes so many seconds a task.
+// Of such parameters, each an application of its own. Its only stage takes so many seconds a task.
 SparkRun RunWith(const std::map<std::string, std::string>& parameters, std::uint64_t seconds) {
   json properties = json::object();
   for (const auto& [name, value] : parameters) properties["spark.tidemark.param." + name] = value;
-  return Read(ALog(properties).Stage(0, seconds, Counters(seconds)).End());
+  static int applications = 1;
+  ++applications;
+  return Read(ALog(properties)
+                  .Stage(0, seconds, Counters(seconds))
+                  .End()
+                  .Replace("app-1", "app-" + std::to_string(applications)));
 }
 
 SparkRuns Learn(std::vector<SparkRun> runs) {
@@ -227,14 +234,79 @@ TEST(WhatIfBadInput, ALogOfAnotherProgramIsNamedAndNotLearntFrom) {
   const char kPartitions[] = "spark.sql.shuffle.partitions";
   const SparkRun run = RunWith({}, 5);
   const json properties = {{kPartitions, "32"}};
-  const SparkRun stranger = Read(ALog(properties).Stage(8, 50, Counters(50)).End());
-  const auto learnt = SparkRuns::Learn({run, stranger, stranger}, {"mine", "a", "b"});
+  const auto stranger = [&](std::uint64_t seconds) {
+    return Read(ALog(properties).Stage(8, seconds, Counters(seconds)).End());
+  };
+  const auto learnt = SparkRuns::Learn({run, stranger(50), stranger(60)}, {"mine", "a", "b"});
   ASSERT_TRUE(learnt.ok()) << learnt.status();
   const OtherRun other = Asked(*learnt, {}, {{kPartitions, "32"}});
   EXPECT_EQ(other.plan, Asked(Learn({run}), {}, {{kPartitions, "32"}}).plan);
   EXPECT_THAT(
       other.remarks,
       Contains("no stage of a, b is one of mine: taken for another program, not learnt from"));
+}
+
+// Counters of 500 are kept. On two executors 5,000 s, and on four half of it.
+TEST(WhatIfBadInput, AStageOfMoreTasksThanAreKeptHasAllOfThem) {
+  const SparkRun run = Read(ALog().Stage(0, 5, Counters(5), {}, 2000).End());
+  EXPECT_EQ(TasksForEachCounted(run, 0), 4);
+  const OtherRun other = Asked(Learn({run}), {}, {{"spark.executor.instances", "4"}});
+  EXPECT_EQ(other.plan.jobs[0].stages[0].task_count, 2000);
+  EXPECT_NEAR(absl::ToDoubleSeconds(EndOf(other).median), 2500, 250);
+}
+
+// A stage of four tasks, of which each gathers.
+TEST(WhatIfBadInput, PartitionsThatNoStageFollowsAreNamed) {
+  const auto run = [](const char* partitions) {
+    json gathers = Counters(5);
+    gathers["Input Metrics"] = {{"Bytes Read", 0u}, {"Records Read", 0u}};
+    gathers["Shuffle Read Metrics"]["Local Bytes Read"] = 500'000u;
+    gathers["Shuffle Read Metrics"]["Total Records Read"] = 10'000u;
+    const json properties = {{"spark.sql.shuffle.partitions", partitions}};
+    return Read(ALog(properties).Stage(0, 5, Counters(5)).Stage(1, 5, gathers, {0}).End());
+  };
+  const std::map<std::string, std::string> eight = {{"spark.sql.shuffle.partitions", "8"}};
+  const auto is_named = Contains(HasSubstr("all keep their numbers of tasks"));
+  const OtherRun followed = Asked(Learn({run("4")}), {}, eight);
+  const auto has_eight = Contains(Field(&PlannedStage::task_count, 8));
+  EXPECT_THAT(followed.plan.jobs[0].stages, has_eight);
+  EXPECT_THAT(followed.remarks, Not(is_named));
+  const OtherRun ignored = Asked(Learn({run("200")}), {}, eight);
+  EXPECT_THAT(ignored.plan.jobs[0].stages, Not(has_eight));
+  EXPECT_THAT(ignored.remarks, is_named);
+  EXPECT_THAT(Asked(Learn({run("200")}), {}, kLittleMemory).remarks, Not(is_named));
+  const auto alone = With(run("4"), eight);
+  ASSERT_TRUE(alone.ok()) << alone.status();
+  EXPECT_THAT(alone->remarks,
+              Contains(HasSubstr("--partitions, in place of --conf, changes them")));
+}
+
+TEST(WhatIfBadInput, ARunCountsOnceHoweverOftenItsLogIsGiven) {
+  const SparkRun run = RunWith({}, 5);
+  const SparkRun other = RunWith({}, 9);
+  const auto once = SparkRuns::Learn({run, other}, {"mine", "a"});
+  const auto often =
+      SparkRuns::Learn({run, other, run, other}, {"mine", "a", "./mine", "copy of a"});
+  ASSERT_TRUE(once.ok() && often.ok()) << often.status();
+  const std::map<std::string, std::string> settings = {{"spark.executor.instances", "4"}};
+  const OtherRun expected = Asked(*once, {}, settings);
+  const OtherRun counted = Asked(*often, {}, settings);
+  EXPECT_EQ(counted.plan, expected.plan);
+  EXPECT_EQ(counted.deviation, expected.deviation);
+  EXPECT_THAT(counted.remarks,
+              Contains("of a run that is there already, and counts once: ./mine, copy of a"));
+  EXPECT_THAT(expected.remarks, Not(Contains(HasSubstr("counts once"))));
+}
+
+TEST(WhatIfBadInput, RunsOfTheSameTimesAreTwoWhereAnythingElseDiffers) {
+  const auto run = [](const json& properties, const char* id) {
+    return Read(ALog(properties).Stage(0, 5, Counters(5)).End().Replace("app-1", id));
+  };
+  const json empty = json::object();
+  EXPECT_TRUE(IsSameRun(run(empty, "app-1"), run(empty, "app-1")));
+  EXPECT_FALSE(IsSameRun(run(empty, "app-1"), run(empty, "app-2")));
+  EXPECT_FALSE(IsSameRun(run(empty, "app-1"), run({{"spark.shuffle.compress", "false"}}, "app-1")));
+  EXPECT_FALSE(IsSameRun(run(empty, "app-1"), run({{"spark.tidemark.param.k", "1"}}, "app-1")));
 }
 
 TEST(WhatIfBadInput, ALogThatHasFewOfTheStagesIsNamed) {
@@ -280,7 +352,7 @@ TEST(WhatIfBadInput, AParameterThatNeverVariedTellsNothingOfOtherValues) {
   EXPECT_THAT(same.remarks, IsEmpty());
   const OtherRun other = Asked(runs, {{"k", "40"}});
   ExpectSensible(other);
-  EXPECT_THAT(other.remarks, Contains(HasSubstr("parameters beyond those of all runs: k")));
+  EXPECT_THAT(other.remarks, Contains("parameters beyond those of all runs: k (40; runs had 10)"));
   EXPECT_GT(other.deviation, 2 * same.deviation);
 }
 
@@ -296,18 +368,61 @@ TEST(WhatIfBadInput, ParametersThatWentTogetherAreNamedWhereTheyPart) {
   EXPECT_GT(apart.deviation, 2 * together.deviation);
 }
 
-TEST(WhatIfBadInput, AParameterBeyondThoseOfAllRunsIsNamedAndWidens) {
+TEST(WhatIfBadInput, AParameterBeyondThoseOfAllRunsIsNamedAndWidensBelowAndAbove) {
   const SparkRuns runs =
       Learn({RunWith({{"k", "10"}}, 10), RunWith({{"k", "20"}}, 20), RunWith({{"k", "40"}}, 40)});
   const OtherRun within = Asked(runs, {{"k", "30"}});
   EXPECT_THAT(within.remarks, IsEmpty());
-  const OtherRun beyond = Asked(runs, {{"k", "80"}});
-  ExpectSensible(beyond);
-  EXPECT_THAT(beyond.remarks, Contains(HasSubstr("parameters beyond those of all runs: k")));
-  EXPECT_GT(beyond.deviation, within.deviation);
-  const OtherRun unknown = Asked(runs, {{"colour", "red"}});
-  EXPECT_THAT(unknown.remarks, Contains(HasSubstr("no run had these parameters")));
-  EXPECT_GT(unknown.deviation, within.deviation);
+  for (const char* k : {"80", "2.5"}) {
+    const OtherRun beyond = Asked(runs, {{"k", k}});
+    ExpectSensible(beyond);
+    EXPECT_THAT(beyond.remarks, Contains(std::string("parameters beyond those of all runs: k (") +
+                                         k + "; runs had 10 to 40)"));
+    EXPECT_GT(beyond.deviation, within.deviation);
+  }
+}
+
+TEST(WhatIfBadInput, SettingsBeyondThoseOfAllRunsAreNamedBelowAndAbove) {
+  const SparkRuns runs = Learn({RunWith({}, 10), RunWith({}, 12)});  // two executors of 1 GB
+  for (const char* executors : {"1", "3"}) {
+    EXPECT_THAT(Asked(runs, {}, {{"spark.executor.instances", executors}}).remarks,
+                Contains("beyond all runs that were learnt from: executors"))
+        << executors;
+  }
+  for (const char* memory : {"512m", "4g"}) {
+    EXPECT_THAT(Asked(runs, {}, {{"spark.executor.memory", memory}}).remarks,
+                Contains("beyond all runs that were learnt from: memory"))
+        << memory;
+  }
+}
+
+TEST(WhatIfBadInput, AParameterThatNoRunWasToldIsAnErrorThatNamesThoseThatWere) {
+  const auto message = [](const SparkRuns& runs, const char* name) {
+    const auto other = runs.With({{"spark.executor.cores", "4"}}, 1, {{name, "3"}});
+    EXPECT_TRUE(absl::IsInvalidArgument(other.status())) << other.status();
+    return std::string(other.status().message());
+  };
+  const SparkRuns told = Learn({RunWith({{"iterations", "10"}}, 10), RunWith({}, 20)});
+  EXPECT_EQ(message(told, "iteration"),
+            "--param iteration=3: no run that is learnt from was told iteration, so what it does "
+            "is not known; did you mean iterations?");
+  EXPECT_THAT(message(told, "colour"),
+              HasSubstr("so what it does is not known; known: iterations"));
+  EXPECT_THAT(
+      message(Learn({RunWith({}, 10)}), "k"),
+      HasSubstr("; set spark.tidemark.param.k where it runs, and pass those logs to --learn"));
+}
+
+TEST(WhatIfBadInput, AWordThatNoRunWasToldIsNamedAndWidens) {
+  const SparkRuns runs =
+      Learn({RunWith({{"letters", "a,b"}}, 10), RunWith({{"letters", "a,c"}}, 20)});
+  const OtherRun known = Asked(runs, {{"letters", "a,b"}});
+  EXPECT_THAT(known.remarks, IsEmpty());
+  const OtherRun unknown = Asked(runs, {{"letters", "a,z"}});
+  ExpectSensible(unknown);
+  EXPECT_THAT(unknown.remarks,
+              Contains("no run was told these words, so what they do is not known: letters.z"));
+  EXPECT_GT(unknown.deviation, known.deviation);
 }
 
 TEST(WhatIfBadInput, AParameterThatIsNoNumberWhereNumbersWereSeenIsAnErrorThatNamesIt) {
@@ -371,6 +486,18 @@ TEST(WhatIfBadInput, CountersThatCannotBeLeadToAnErrorOrASensibleAnswer) {
       if (learnt.ok()) ExpectSensible(Asked(*learnt, {}, kLittleMemory));
     }
   }
+}
+
+// Of two stages with four tasks each, two counters.
+TEST(WhatIfBadInput, CountersThatCannotBeAreNamedOnceWithHowManyThereAre) {
+  json counters = Counters(5);
+  counters["Memory Bytes Spilled"] = -5;
+  counters["Shuffle Read Metrics"]["Total Records Read"] = 1e300;
+  const SparkRun run = Read(ALog().Stage(0, 5, counters).Stage(1, 5, counters, {0}).End());
+  EXPECT_THAT(run.remarks,
+              ElementsAre("skipped 16 counters of tasks, the first Total Records Read: "
+                          "negative, no whole number, or too large to be true"));
+  EXPECT_THAT(RunWith({}, 5).remarks, IsEmpty());
 }
 
 TEST(WhatIfBadInput, SpilledBytesOnOneSideAloneAreNoSpill) {

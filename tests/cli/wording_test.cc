@@ -96,10 +96,38 @@ INSTANTIATE_TEST_SUITE_P(
              "--token-file must not be empty; probably a variable is not set"},
         Case{"EmptyResource",
              {"why", "app-7", "--resource", ""},
-             "--resource must be io or memory or network or processor or slots, not "},
+             "--resource must be io, memory, network, processor or slots, not empty"},
+        Case{"ResourceOfNoName",
+             {"why", "app-7", "--resource", "slot"},
+             "--resource must be io, memory, network, processor or slots, not slot; did you mean "
+             "slots?"},
+        Case{"Compression",
+             {"what-if", "log", "--compress", "yes"},
+             "--compress must be true or false, not yes"},
+        Case{"CompressionInAList",
+             {"what-if", "log", "--compress", "true,maybe"},
+             "--compress must be true or false, not maybe"},
+        Case{"ANumberTwice",
+             {"what-if", "log", "--executors", "2,4,2"},
+             "--executors: 2 is there twice; leave one out"},
+        Case{"ANumberTwiceInOtherDigits",
+             {"what-if", "log", "--data", "0.5,0.50"},
+             "--data: 0.5 is there twice; leave one out"},
+        Case{"SlotsTwice",
+             {"what-if", "plan.yaml", "--slots", "8", "--slots", "8"},
+             "--slots: 8 is there twice; leave one out"},
+        Case{"MemoryTwice",
+             {"what-if", "log", "--memory", "2g,2g"},
+             "--memory: 2g is there twice; leave one out"},
+        Case{"EmptyMemory",
+             {"what-if", "log", "--memory", ""},
+             "--memory must not be empty; probably a variable is not set"},
+        Case{"EmptyLog",
+             {"what-if", "log", "--learn", ""},
+             "--learn must not be empty; probably a variable is not set"},
         Case{"EmptyMinutes",
              {"why", "app-7", "--last", ""},
-             "--last must be a whole number from 1 to 10, not "},
+             "--last must be a whole number from 1 to 10, not empty"},
         Case{"Missing", {"hadoop", "poll", "job_1_1"}, "--resource-manager is required"},
         Case{"Maps",
              {"run", "example", "word-count", "--slots", "2", "--reducers", "4", "--maps", "many"},
@@ -112,8 +140,7 @@ INSTANTIATE_TEST_SUITE_P(
              "--interval must be a number from 0.1 to 3600, not 0"},
         Case{"Choice",
              {"watch", "job-1", "-o", "jsnl"},
-             "--output must be auto or bar or jsonl or plain or quiet, not jsnl; did you mean "
-             "jsonl?"},
+             "--output must be auto, bar, jsonl, plain or quiet, not jsnl; did you mean jsonl?"},
         Case{"Port",
              {"get", "jobs", "--master", "127.0.0.1"},
              "--master: port missing; did you mean 127.0.0.1:7411?"},
@@ -163,6 +190,15 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Speed",
              {"replay", "log", "--speed", "fast"},
              "--speed must be a number of at least 0.001, or max, not fast"},
+        Case{"HistoryThatIsNotThere",
+             {"replay", "log", "--history", "/nosuch"},
+             "--history: there is no directory /nosuch"},
+        Case{"HistoryThatIsAFile",
+             {"replay", "log", "--history", "/dev/null"},
+             "--history: /dev/null is not a directory"},
+        Case{"HistoryOfNoName",
+             {"replay", "log", "--history", ""},
+             "--history must not be empty; probably a variable is not set"},
         Case{"SpeedOfNothing",
              {"replay", "log", "--speed", "1e-300"},
              "--speed must be a number of at least 0.001, or max, not 1e-300"},
@@ -240,6 +276,18 @@ TEST(Wording, ExitCodesTellApartWhatAMasterAnswers) {
   EXPECT_EQ(ExitCodeOf(absl::UnauthenticatedError("")), kDenied);
   EXPECT_EQ(ExitCodeOf(absl::PermissionDeniedError("")), kDenied);
   EXPECT_EQ(ExitCodeOf(absl::FailedPreconditionError("")), kUsage);
+}
+
+TEST(Wording, ListsOfWhatIfAreTakenAsTheyStand) {
+  const auto parsed =
+      ParseCommandLine({"tidemark", "what-if", "log", "--executors", "8,2", "--memory", "2g,4g",
+                        "--compress", "false,true", "--data", "2,0.5"});
+  ASSERT_TRUE(std::holds_alternative<Arguments>(parsed));
+  const auto& arguments = std::get<WhatIfArguments>(std::get<Arguments>(parsed));
+  EXPECT_THAT(arguments.executors, testing::ElementsAre(8, 2));
+  EXPECT_THAT(arguments.memory, testing::ElementsAre("2g", "4g"));
+  EXPECT_THAT(arguments.compress, testing::ElementsAre("false", "true"));
+  EXPECT_THAT(arguments.data, testing::ElementsAre(2, 0.5));
 }
 
 TEST(Completion, OffersWhatBeginsLikeTheLastWord) {

@@ -56,7 +56,7 @@ refused 'there is no plan and no lineage' "$work/empty"
 refused 'no event log of Spark' "$work/logs/README"
 refused 'at least 1 byte' "$log" --space 0
 refused 'SIZE\|size\|space' "$log" --space much
-refused 'must be json or jsonl or table or wide' "$log" -o yaml
+refused 'must be json, jsonl, table or wide' "$log" -o yaml
 
 [ "$("$tidemark" complete adv)" = advise ] || fail "the command is not completed"
 "$tidemark" complete advise --s | grep -qx -- --space || fail "its options are not completed"

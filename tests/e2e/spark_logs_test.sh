@@ -54,6 +54,10 @@ grep -q '^as it is: 2 slots' "$work/what_if.txt" || fail "not as it is: $(cat "$
 grep -q '^1 slot ' "$work/what_if.txt" || fail "not one slot: $(cat "$work/what_if.txt")"
 grep -q '^8 slots' "$work/what_if.txt" || fail "$(cat "$work/what_if.txt")"
 
+"$tidemark" what-if "$again" --data-factor 2 >"$work/what_if.txt" || fail "no estimate of twice the data"
+grep -q '^as it is: 2 slots .* 1.00x' "$work/what_if.txt" || fail "not beside it as it is: $(cat "$work/what_if.txt")"
+grep -q '^2 slots, 2x data ' "$work/what_if.txt" || fail "not of twice the data: $(cat "$work/what_if.txt")"
+
 # What did its queries wait for?
 "$tidemark" why "$again" >"$work/why.txt" || fail "no waits"
 grep -q '^QUERY .* SLOTS' "$work/why.txt" || fail "$(cat "$work/why.txt")"
@@ -75,10 +79,11 @@ status=0
   fail "no estimate of other settings"
 grep -q '^as it is: 1 executor, 2 slots' "$work/set.txt" || fail "$(cat "$work/set.txt")"
 grep -q '4 executors, spark.executor.memory=2g' "$work/set.txt" || fail "$(cat "$work/set.txt")"
-"$tidemark" what-if "$again" --learn "$again" --executors 1,400 >"$work/learnt.txt" || fail "no estimate from two logs"
+"$tidemark" what-if "$again" --learn "$again" --executors 1,400 >"$work/learnt.txt" || fail "no estimate from a log and itself"
+grep -q "counts once: $again" "$work/learnt.txt" || fail "a log counts twice: $(cat "$work/learnt.txt")"
 grep -q '400 executors: beyond all runs' "$work/learnt.txt" || fail "no row is named: $(cat "$work/learnt.txt")"
 "$tidemark" what-if "$again" --learn "$again" --policy fair >"$work/learnt.txt" || fail "no estimate with a policy alone"
-grep -q '^as asked ' "$work/learnt.txt" || fail "a row without a name: $(cat "$work/learnt.txt")"
+grep -q '^policy fair ' "$work/learnt.txt" || fail "a row without a name: $(cat "$work/learnt.txt")"
 "$tidemark" what-if "$again" --learn "$again" --cores 1,2 --partitions 8 --compress false --data 2 -o jsonl \
   >"$work/learnt.json" || fail "no estimate from two logs"
 [ "$(wc -l <"$work/learnt.json")" = 3 ] || fail "a row as it is, and one for each number of cores: $(cat "$work/learnt.json")"
@@ -92,6 +97,7 @@ wrong_setting() { # WHY OPTION...
   grep -q "$why" "$work/err" || fail "$*: $(cat "$work/err")"
 }
 wrong_setting 'spark.executor.memory: "4x" is not a size' "$again" --conf spark.executor.memory=4x
+wrong_setting '^tidemark: --memory: "4x" is not a size' "$again" --memory 2g,4x
 wrong_setting 'is not modelled' "$again" --conf spark.ui.port=4040
 wrong_setting '^tidemark: --cores and --conf spark.executor.cores=4 both say' "$again" --cores 2 --conf spark.executor.cores=4
 wrong_setting '^tidemark: --conf spark.executor.memory: given twice' "$again" --conf spark.executor.memory=1g spark.executor.memory=2g
@@ -131,6 +137,8 @@ grep -q '^3 executors' "$work/now.txt" || fail "$(cat "$work/now.txt")"
 asked -o jsonl >"$work/now.json" || fail "no JSON"
 [ "$(grep -c '"slots":[0-9]*,"executors":[13]' "$work/now.json")" = 3 ] || fail "$(cat "$work/now.json")"
 wrong_setting "^tidemark: $application is no file, .* tells enough for --cores;" "$application" --executors 2 --cores 2 --master "$master"
+wrong_setting "^tidemark: $application is a job, and how it goes on with other data (--data-factor) is not known; ask about --slots, or about a plan, an event log" \
+  "$application" --data-factor 2 --master "$master"
 wrong_setting '^tidemark: --executors: must be at most' "$application" --executors 600000 --master "$master"
 kill -9 "$master_pid"
 wait "$master_pid" 2>/dev/null || true

@@ -33,6 +33,11 @@ TEST(Features, WhatNoRunHadIsNamed) {
               ElementsAre("k", "mode.odd", "seed"));
 }
 
+TEST(Features, WhatRunsWereToldIsNamedOnce) {
+  const std::vector<Parameters> runs = {{{"mode", "fast,safe"}}, {{"k", "10"}, {"mode", "odd"}}};
+  EXPECT_THAT(Features(runs).Told(), ElementsAre("k", "mode"));
+}
+
 TEST(Features, NotANumberIsAWord) {
   const std::vector<Parameters> runs = {{{"k", "nan"}}, {{"k", "inf"}}};
   EXPECT_THAT(Features(runs).names(), ElementsAre("k.count", "k.inf", "k.nan"));

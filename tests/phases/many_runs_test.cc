@@ -69,6 +69,36 @@ TEST(ManyRuns, TheRunThatIsMostLikeIsTheOneItself) {
   EXPECT_EQ(learnt.MostLike({.settings = With(2, 16), .data_factor = 2}), 5);
 }
 
+// 32 tasks that gather, of which the counters of eight are kept.
+TEST(ManyRuns, TasksWhoseCountersAreNotKeptAreThereAllTheSame) {
+  RanApplication run = RunWith(With(1, 8));
+  run.settings.sql_partitions = 32;
+  run.stages[0].tasks_for_each = run.stages[1].tasks_for_each = 4;
+  const ManyRuns learnt = Learnt({run});
+  const ExpectedRun same = learnt.On(0, {.settings = run.settings});
+  EXPECT_EQ(same.stages[0].tasks, 40);
+  EXPECT_EQ(same.stages[1].tasks, 32);
+  const Asked asked = {.settings = With(1, 64), .data_factor = 2};
+  const ExpectedRun other = learnt.On(0, asked);
+  EXPECT_EQ(other.stages[0].tasks, 80);
+  EXPECT_EQ(other.stages[1].tasks, 64);
+  // Twice the data in twice the tasks: each is as long as it was.
+  EXPECT_NEAR(other.stages[1].task_seconds, same.stages[1].task_seconds,
+              0.3 * same.stages[1].task_seconds);
+}
+
+TEST(ManyRuns, PartitionsAreFollowedWhereAStageThatGathersHadAsManyTasks) {
+  EXPECT_TRUE(Usual().FollowsPartitions());
+  RanApplication run = RunWith(With(1, 8));
+  run.settings.sql_partitions = 200;  // merged by adaptive execution, say
+  EXPECT_FALSE(Learnt({run}).FollowsPartitions());
+  EXPECT_TRUE(Learnt({run, RunWith(With(1, 8))}).FollowsPartitions());
+  run.settings.sql_partitions = 10;  // as many as tasks that read input
+  EXPECT_FALSE(Learnt({run}).FollowsPartitions());
+  run.settings.default_partitions = 8;
+  EXPECT_TRUE(Learnt({run}).FollowsPartitions());
+}
+
 TEST(ManyRuns, OtherPartitionsAreOtherTasksWithPartsOfTheData) {
   const ManyRuns learnt = Usual();
   const Asked asked = {.settings = With(1, 16)};

@@ -70,6 +70,30 @@ TEST(MeasuredStages, LeavesOutWhatFailedAndWhatCannotBe) {
   measured.Take(nlohmann::json());
 }
 
+TEST(MeasuredStages, CountsWhatCannotBeAndNamesTheFirst) {
+  MeasuredStages measured;
+  const auto end = [&measured](std::uint64_t finish, const nlohmann::json& metrics) {
+    measured.Take({{"Event", "SparkListenerTaskEnd"},
+                   {"Stage ID", 1u},
+                   {"Task End Reason", {{"Reason", "Success"}}},
+                   {"Task Info", {{"Launch Time", 1000u}, {"Finish Time", finish}}},
+                   {"Task Metrics", metrics}});
+  };
+  end(2000, {{"Executor Run Time", 5u}, {"Result Size", nullptr}});
+  EXPECT_EQ(measured.unbelievable().counters, 0) << "what is not there is not wrong";
+  end(2000, {{"Memory Bytes Spilled", -1}, {"Disk Bytes Spilled", 7u}});
+  EXPECT_EQ(measured.unbelievable().counters, 1);
+  end(2000, {{"Executor CPU Time", 1e300},
+             {"Result Size", "many"},
+             {"Input Metrics", {{"Bytes Read", 1'000'000'000'000'001u}, {"Records Read", 2u}}}});
+  EXPECT_EQ(measured.unbelievable().counters, 4);
+  EXPECT_EQ(measured.unbelievable().first_counter, "Memory Bytes Spilled");
+  EXPECT_EQ(measured.unbelievable().tasks, 0);
+  end(100'000'002'000, {{"Result Size", -1}});
+  EXPECT_EQ(measured.unbelievable().tasks, 1);
+  EXPECT_EQ(measured.unbelievable().counters, 4) << "of tasks that count alone";
+}
+
 TEST(MeasuredStages, KeepsABoundedNumberOfTasks) {
   MeasuredStages measured;
   for (std::size_t i = 0; i < MeasuredStages::kTasksOfStageMax + 10; ++i) {

@@ -11,5 +11,12 @@ TEST(Counted, OneIsOneAndAllOthersAreSeveral) {
   EXPECT_EQ(Counted(4, "executor"), "4 executors");
 }
 
+TEST(AnyOf, NamesAllWithOneOrBeforeTheLast) {
+  EXPECT_EQ(AnyOf({}), "");
+  EXPECT_EQ(AnyOf({"table"}), "table");
+  EXPECT_EQ(AnyOf({"true", "false"}), "true or false");
+  EXPECT_EQ(AnyOf({"json", "jsonl", "table"}), "json, jsonl or table");
+}
+
 }  // namespace
 }  // namespace tidemark::text
