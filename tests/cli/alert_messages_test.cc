@@ -74,7 +74,7 @@ TEST(AlertMessages, OfAWorkflowNameTheJobsThatItWaitsFor) {
   silent.job.silent_since = silent.job.at - absl::Minutes(6);
   silent.waits_for = {"load", "join"};
   EXPECT_EQ(AlertText(silent, kUtc),
-            "two-path: no news for 6 min; it waits for load and join; due 22:17, 83 % likely late");
+            "two-path: no news for 6 min; it waits for load and join; due 22:17:32, 83 % likely late");
   silent.waits_for = {"a", "b", "c", "d", "e"};
   EXPECT_THAT(AlertText(silent, kUtc), HasSubstr("; it waits for a, b, c and 2 more; due"));
   EXPECT_EQ(json::parse(GenericMessage(silent, kUtc))["waits_for"], json(silent.waits_for));

@@ -253,7 +253,7 @@ TEST(EstimateTable, SaysWhichEndsAreGuesses) {
   Outcome outcome = {.snapshot = Visits()};
   outcome.snapshot.children[1].estimate.basis = Basis::kGuess;
   EXPECT_EQ(RenderEstimate(outcome, {.width = 120})[3],
-            "count    -       1 min  critical path, a guess");
+            "count    -       1 min       critical path, a guess");
   outcome.snapshot = Query();
   outcome.snapshot.estimate.basis = Basis::kGuess;
   const auto lines = RenderEstimate(outcome, {.width = 120});

@@ -48,7 +48,7 @@ TEST(JobWording, SaysOneDurationOfAnEndedJobEverywhere) {
   ended.started_at = *ended.ended_at - absl::Milliseconds(9740);
   ended.at += absl::Milliseconds(300);
   EXPECT_EQ(ElapsedText(ended), "9.7 s");
-  EXPECT_THAT(RenderJobTable({ended}, {.width = 100}), Contains(HasSubstr(" 9.7 s ")));
+  EXPECT_THAT(RenderJobTable({ended}, {.width = 100}), Contains(HasSubstr("  9.7 s")));
   EXPECT_THAT(RenderSummary(ended, 100, {}, "", false), Contains(HasSubstr("after 9.7 s")));
   EXPECT_THAT(RenderFrame(ended, {.width = 100}), Contains(HasSubstr("9.7 s")));
   EXPECT_THAT(PlainLine(ended, {}, false), HasSubstr("[9.7 s]"));
