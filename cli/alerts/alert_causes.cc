@@ -30,8 +30,12 @@ absl::Time UnheardSince(const Snapshot& silent) {
   return newest;
 }
 
+// Of a workflow that waits for a retry, when it was heard of does not tell one retry from another.
 std::string DetailOfSilence(const Snapshot& silent) {
-  return fmt::format("{}", absl::ToUnixSeconds(UnheardSince(silent)));
+  std::uint64_t failed_attempts = 0;
+  for (const Child& child : silent.children) failed_attempts += child.failed_attempts;
+  const std::string since = fmt::format("{}", absl::ToUnixSeconds(UnheardSince(silent)));
+  return failed_attempts == 0 ? since : fmt::format("{} {}", since, failed_attempts);
 }
 
 std::string IdOf(AlertKind kind, const std::string& run, const std::string& detail) {

@@ -40,7 +40,8 @@ class FileDescriptor {
 };
 
 // For WriterOf(). Where there are no locks, the file is written without. Not flock(), with which
-// one process is in its own way when it opens a file twice.
+// one process is in its own way when it opens a file twice. The price: this lock is gone as soon as
+// this process closes any descriptor of the file, so that a log is not read while it is written.
 void ShowThatWeWrite(const FileDescriptor& fd) {
   struct flock whole = {};
   whole.l_type = F_WRLCK;

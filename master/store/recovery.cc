@@ -52,10 +52,11 @@ bool IsLogOf(const std::string& job_id, const std::string& path) {
 absl::Status NoOtherWrites(const std::string& path) {
   const std::optional<pid_t> writer = WriterOf(path);
   if (!writer) return absl::OkStatus();
-  return absl::UnavailableError(
-      fmt::format("{}: process {} writes it, so its master still runs; stop that one before its "
-                  "logs are moved",
-                  path, *writer));
+  const std::string who =
+      *writer > 0 ? fmt::format("process {}", *writer) : "a process that is not visible here";
+  return absl::UnavailableError(fmt::format(
+      "{}: {} writes it, so its master still runs; stop that one before its logs are moved", path,
+      who));
 }
 
 // The files of `directory` that end in `extension`, by name. Unavailable: another process writes

@@ -52,6 +52,7 @@ LiveWorkflow::LiveWorkflow(Plan plan, absl::Time submitted_at, const LiveWorkflo
       parents_(ParentsOf(plan_)),
       cluster_(plan_.cluster),
       submitted_at_(submitted_at),
+      started_at_(submitted_at),
       options_(options),
       active_at_(submitted_at),
       changed_at_(submitted_at),
@@ -112,8 +113,14 @@ void LiveWorkflow::Observe(std::shared_ptr<const Snapshot> snapshot,
   job.ended_before = snapshot->is_final && snapshot->at < submitted_at_ && !job.is_attached;
   if (job.ended_before) return;
   active_at_ = std::max(active_at_, snapshot->at);
+  const bool begins = job.is_waiting();
   job.Observe(std::move(snapshot), std::move(left),
               /*may_be_retried=*/plan_.retry_within > absl::ZeroDuration());
+  if (begins) NoteStart(job.facts.started_at);
+}
+
+void LiveWorkflow::NoteStart(std::optional<absl::Time> of_job) {
+  started_at_ = std::min(started_at_, of_job.value_or(started_at_));
 }
 
 void LiveWorkflow::SetRuns(std::size_t index, std::vector<JobProfile> runs, StageRuns stage_runs) {
@@ -176,7 +183,7 @@ LiveWorkflow::End LiveWorkflow::EndAt(absl::Time now) {
   End end;
   bool all_succeeded = true;
   bool any_succeeded = false;
-  absl::Time last_end = submitted_at_;
+  absl::Time last_end = changed_at_;  // what was cancelled then was waited for until then
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     FollowedJob& job = jobs_[i];
     const bool succeeded = job.facts.state == ChildState::kSucceeded;
@@ -236,7 +243,7 @@ Snapshot LiveWorkflow::Describe(absl::Time now, const WorkflowPrediction* predic
   Snapshot snapshot = {.job_id = plan_.id, .at = now, .state = JobState::kRunning};
   snapshot.info =
       JobInfo{.name = plan_.name.empty() ? plan_.id : plan_.name, .kind = JobKind::kWorkflow};
-  snapshot.started_at = std::min(submitted_at_, BeganBy(now));
+  snapshot.started_at = started_at_;
   snapshot.deadline = plan_.deadline;
   if (const absl::Duration silence = SilenceAt(now); silence > absl::ZeroDuration()) {
     snapshot.silent_since = model::SilentSince(now - silence, listening_since_, now);
@@ -361,7 +368,9 @@ std::vector<std::pair<std::string, JobFacts>> LiveWorkflow::TakeNewFacts() {
 void LiveWorkflow::RestoreFacts(const std::string& name, JobFacts facts) {
   const auto place = place_of_name_.find(name);
   if (place == place_of_name_.end()) return;
-  jobs_[place->second].facts = jobs_[place->second].kept = std::move(facts);
+  FollowedJob& job = jobs_[place->second];
+  if (!job.facts.started_at) NoteStart(facts.started_at);
+  job.facts = job.kept = std::move(facts);
 }
 
 void LiveWorkflow::RestoreTick(std::uint64_t sequence, absl::Time at, double fraction_done) {

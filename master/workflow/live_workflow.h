@@ -155,6 +155,9 @@ class LiveWorkflow {
   absl::Time InformedAt(absl::Time now) const;
   // When the first job began; `now` if none has.
   absl::Time BeganBy(absl::Time now) const;
+  // A run of a workflow is known by its start, so that this takes the start of a job as it was
+  // first known, and stays when that becomes better known.
+  void NoteStart(std::optional<absl::Time> of_job);
   void AddNotes(absl::Time now, std::vector<std::string>& notes) const;
 
   Plan plan_;
@@ -163,6 +166,7 @@ class LiveWorkflow {
   schedule::Parents parents_;  // of those that were not cancelled
   Cluster cluster_;            // of plan_, with the node if it was told
   absl::Time submitted_at_;
+  absl::Time started_at_;  // then, or when the first job began if that was before
   LiveWorkflowOptions options_;
   std::vector<FollowedJob> jobs_;
   std::size_t history_size_ = 0;  // of the stage runs of all jobs: stages, edges and task times

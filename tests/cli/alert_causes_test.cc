@@ -442,6 +442,22 @@ TEST(AlertCauses, AWorkflowThatFallsSilentBetweenTwoJobsSaysWhichDoesNotBegin) {
   EXPECT_THAT(restarted.Look({pair.workflow}), IsEmpty()) << "the same silence";
 }
 
+TEST(AlertCauses, ARetryThatDoesNotBeginIsAnotherSilence) {
+  WorkflowAndJob pair = Silent();
+  Child& load = pair.workflow.children[0];
+  load.state = ChildState::kAwaited;
+  AlertCauses causes(kSilentRules);
+  pair.After(absl::Minutes(6));
+  EXPECT_THAT(JobsOf(causes.Look({pair.workflow})), ElementsAre("wf"));
+  pair.workflow.silent_since.reset();  // it began, and failed
+  pair.After(absl::Seconds(1));
+  EXPECT_THAT(causes.Look({pair.workflow}), IsEmpty());
+  load.failed_attempts = 1;
+  pair.workflow.silent_since = pair.workflow.at;  // a retry was attached
+  pair.After(absl::Minutes(6));
+  EXPECT_THAT(JobsOf(causes.Look({pair.workflow})), ElementsAre("wf"));
+}
+
 TEST(AlertCauses, AJobThatEndsBadlyIsToldOfItsWorkflow) {
   AlertCauses causes({.kinds = kAll});
   WorkflowAndJob pair;

@@ -507,6 +507,32 @@ TEST(LiveWorkflow, EndsWhenItsLastJobDidNotWhenThatWasSeen) {
   EXPECT_EQ(final.children[3].ended_at, Second(20));
 }
 
+TEST(LiveWorkflow, IsTheSameRunWhenTheStartOfAJobBecomesBetterKnown) {
+  LiveWorkflow live = WithRuns(Diamond());
+  Observe(live, Running("a-1", -1, 5, 10));  // began before the workflow was submitted
+  EXPECT_EQ(live.Tick(Second(5)).started_at, Second(-1));
+  Observe(live, Ended("a-1", -2, 20));
+  const Snapshot after = live.Tick(Second(21));
+  EXPECT_EQ(after.children[0].started_at, Second(-2));
+  EXPECT_EQ(after.started_at, Second(-1));
+  LiveWorkflow restarted = WithRuns(Diamond());
+  restarted.RestoreFacts("a", {.state = ChildState::kRunning, .started_at = Second(-1)});
+  restarted.RestoreFacts(
+      "a", {.state = ChildState::kSucceeded, .started_at = Second(-2), .ended_at = Second(20)});
+  EXPECT_EQ(restarted.Tick(Second(22)).started_at, Second(-1));
+}
+
+TEST(LiveWorkflow, EndsNoSoonerThanWhatItWaitedForWasCancelled) {
+  LiveWorkflow live = Live(
+      {.id = "wf", .jobs = {test::JobNamed("a"), test::JobNamed("b")}, .cluster = {.slots = 4}});
+  Observe(live, Ended("a-1", 0, 10));
+  EXPECT_FALSE(live.Tick(Second(50)).is_final);
+  ASSERT_TRUE(live.Update({.cancel_jobs = {"b"}}, 100).value_or(false));
+  const Snapshot final = live.Tick(Second(51));
+  EXPECT_EQ(final.state, JobState::kSucceeded);
+  EXPECT_EQ(final.ended_at, Second(50));
+}
+
 TEST(LiveWorkflow, EndsOnceWhenAllJobsHaveSucceeded) {
   LiveWorkflow live = WithRuns(Diamond());
   for (const char* id : {"a-1", "b-1", "c-1"}) Observe(live, Ended(id, 0, 10));
