@@ -127,7 +127,7 @@ std::string LongestTaskText(const LongestTask& task) {
 std::string LongestTaskTimes(const LongestTask& task) {
   std::string text = SecondsText(task.seconds);
   if (task.mean_seconds < task.seconds) {
-    text += fmt::format(", a mean one of its stage {}", SecondsText(task.mean_seconds));
+    text += fmt::format(" (a mean task of its stage {})", SecondsText(task.mean_seconds));
   }
   if (IsInOneGroup(task)) {
     text += fmt::format(", {} of that in one key group of {}",
