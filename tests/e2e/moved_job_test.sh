@@ -80,7 +80,7 @@ stop "$from"
 mv -n "$work/data-$from"/moved.tidemark-* "$work/data-$to"
 stop "$to"
 start "$to"
-grep -q 'recovered 1 jobs' "$work/serve.err" || fail "it did not take up the job: $(cat "$work/serve.err")"
+grep -q 'info jobs recovered jobs=1 ' "$work/serve.err" || fail "it did not take up the job: $(cat "$work/serve.err")"
 sed -i "/^backend masters/a \\  use-server master-$to if { req.hdr(tidemark-job) -m str moved }" "$work/haproxy.cfg"
 kill -USR2 "$haproxy"
 reloaded() { [ "$(grep -c 'Loading success' "$work/haproxy.log")" = 2 ]; }
