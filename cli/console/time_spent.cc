@@ -278,7 +278,7 @@ std::string TimeSpentText(const Snapshot& ended, const std::optional<LoneTask>& 
   if (of_task.empty() && longest != nullptr) of_task = Longest(*longest, options);
   sentences.push_back(of_task);
   if (IsWorkflow(ended)) {
-    sentences.emplace_back("What was waited for is told of its jobs, not of a workflow.");
+    sentences.emplace_back("`tidemark why JOB` tells what each of its jobs waited for.");
   } else if (!waits.ok()) {
     sentences.push_back(Printable(
         fmt::format("What it waited for is not known: {}.", std::string(waits.status().message())),

@@ -140,8 +140,7 @@ std::string LongestTaskTimes(const LongestTask& task) {
 std::string GrowthText(const DataGrowth& growth, bool unicode) {
   return fmt::format(
       "stages of it read {}, in earlier runs {}: that took their tasks about {}{} more, summed "
-      "over "
-      "tasks",
+      "over tasks",
       Size(growth.read_bytes), Size(growth.earlier_read_bytes), SecondsText(growth.task_seconds),
       LimitsText(growth.task_seconds, growth.task_seconds_lower, growth.task_seconds_upper,
                  unicode));

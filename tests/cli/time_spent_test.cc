@@ -262,8 +262,8 @@ TEST(TimeSpent, OfAWorkflowNamesItsLongestJob) {
   workflow.ended_at = workflow.at;
   workflow.children[1].ended_at = *workflow.started_at + absl::Seconds(95);
   EXPECT_EQ(TimeSpentText(workflow, {}, kNone, kAscii),
-            "Of 1 min 40 s, count took 55 s. What was waited for is told of its jobs, not of a "
-            "workflow.");
+            "Of 1 min 40 s, count took 55 s. `tidemark why JOB` tells what each of its jobs waited "
+            "for.");
 }
 
 }  // namespace
