@@ -27,6 +27,7 @@
 #include "cli/exit_code.h"
 #include "text/counted.h"
 #include "text/did_you_mean.h"
+#include "text/size_text.h"
 #include "tidemark/job_monitor.h"
 
 namespace tidemark::cli {
@@ -657,15 +658,22 @@ void AddWhy(CLI::App& command, Choice& choice) {
       kExitCodes);
 }
 
-// The option takes bytes, such as 10GiB, at least one.
-void AddSize(CLI::App& app, const char* name, std::optional<double>& target, const char* help) {
-  const auto take = [name, &target](std::uint64_t bytes) {
-    if (bytes == 0) throw CLI::ValidationError(fmt::format("{} must be at least 1 byte", name));
-    target = static_cast<double>(bytes);
+// The option takes bytes, at least one.
+CLI::Option* Size(CLI::Option* option) {
+  const auto in_bytes = [](std::string& word) -> std::string {
+    const std::uint64_t bytes = text::SizeIn(word).value_or(0);
+    if (bytes == 0) {
+      return fmt::format("must be a size of at least 1 byte, such as 10GiB, not {}", OrEmpty(word));
+    }
+    word = fmt::format("{}", bytes);
+    return "";
   };
-  app.add_option_function<std::uint64_t>(name, take, help)
-      ->transform(CLI::AsSizeValue(false))
-      ->type_name("SIZE");
+  return option->transform(CLI::Validator(in_bytes, ""))->type_name("SIZE");
+}
+
+void AddSize(CLI::App& app, const char* name, std::optional<double>& target, const char* help) {
+  const auto take = [&target](std::uint64_t bytes) { target = static_cast<double>(bytes); };
+  Size(app.add_option_function<std::uint64_t>(name, take, help));
 }
 
 void AddAdvise(CLI::App& command, Choice& choice) {
@@ -850,9 +858,8 @@ void AddProfile(CLI::App& command, Choice& choice) {
   auto& arguments = ArgumentsOf<ProfileNodeArguments>(app, choice);
   Directory(app.add_option("--directory", arguments.directory, "Directory on the disk to measure")
                 ->capture_default_str());
-  app.add_option("--size", arguments.bytes, "Bytes to write and read there, such as 256MiB")
-      ->transform(CLI::AsSizeValue(false))
-      ->capture_default_str();
+  Size(app.add_option("--size", arguments.bytes, "Bytes to write and read there, such as 256MiB")
+           ->capture_default_str());
   app.add_option("--peer", arguments.peer,
                  "Host that runs `iperf3 -s`; without it, loopback is measured");
   Between(1, 65535,

@@ -17,8 +17,11 @@
 #include "cli/exit_code.h"
 #include "cli/progress.h"
 #include "cli/spark_replay.h"
+#include "master/blame/cluster_waits.h"
 #include "master/store/event_log.h"
 #include "master/store/history.h"
+#include "tidemark/event.h"
+#include "tidemark/explanation.h"
 #include "tidemark/job_monitor.h"
 #include "transport/small_file.h"
 
@@ -45,6 +48,16 @@ int CannotOpen(const absl::Status& status) {
   return absl::IsDataLoss(status) ? kLogTorn : kUsage;
 }
 
+// Of the one application of a log.
+absl::StatusOr<Explanation> WaitsIn(blame::ClusterWaits& log) {
+  log.Finish();
+  for (const std::string& job : log.jobs()) {
+    std::optional<Explanation> waits = log.Ask(job, {});
+    if (waits && !waits->queries.empty()) return *std::move(waits);
+  }
+  return absl::NotFoundError("the log tells of no task that ran");
+}
+
 int ReplaySparkLog(const ReplayArguments& arguments) {
   const JobMonitorOptions defaults;
   std::unique_ptr<store::History> history;
@@ -56,10 +69,12 @@ int ReplaySparkLog(const ReplayArguments& arguments) {
     if (!opened.ok()) return CannotOpen(opened.status());
     history = *std::move(opened);
   }
+  blame::ClusterWaits waits;
   auto replay = SparkReplay::Open(
       arguments.log,
       {.monitor = {.indicators = IndicatorsFor(arguments.progress, defaults.indicators)},
-       .history = history.get()});
+       .history = history.get(),
+       .on_event = [&waits](const Event& event) { waits.Apply(event); }});
   if (!replay.ok()) return CannotOpen(replay.status());
   const auto progress = MakeProgress(arguments.progress, stdout, Environment::OfProcess());
   Pace pace(arguments.speed);
@@ -75,7 +90,10 @@ int ReplaySparkLog(const ReplayArguments& arguments) {
     Complain(std::string(more.status().message()));
     return kUsage;
   }
-  if (has_shown) progress->Finish();
+  if (has_shown) {
+    progress->Explain(WaitsIn(waits));
+    progress->Finish();
+  }
   for (const std::string& remark : replay->Remarks()) {
     if (has_shown) Complain(fmt::format("{}: {}", arguments.log, remark));
   }

@@ -33,7 +33,7 @@ inline std::optional<std::string> DescribeSocket(const std::string& address) {
       return std::nullopt;
     default:
       return fmt::format(
-          "no master listens at {}: {} is no socket; name that of a master with "
+          "no master listens at {}: {} is not a socket; name that of a master with "
           "--master",
           address, path);
   }

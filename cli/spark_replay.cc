@@ -62,6 +62,7 @@ absl::StatusOr<bool> SparkReplay::Next() {
 
 void SparkReplay::Apply(const Event& event) {
   now_ = event.arrived_at;
+  if (options_.on_event) options_.on_event(event);
   if (!monitor_->Apply(event).ok()) ++refused_;
   signs_.Observe(event);
   if (const auto* opened = std::get_if<JobOpened>(&event.body)) Learn(*opened);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,8 @@ struct SparkReplayOptions {
   // Whose runs of applications of that name the estimate knows, and to which this run is added when
   // it has ended; null: none. Not owned.
   store::History* history = nullptr;
+  // Sees each event of the log once; empty: nobody does.
+  std::function<void(const Event&)> on_event = {};
 };
 
 // Between the events of the log it ticks as a master does, and tells that tasks live while they

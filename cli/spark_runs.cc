@@ -88,8 +88,8 @@ Kin KinOfFirst(std::vector<SparkRun> runs, const std::vector<std::string>& paths
     kin.paths.push_back(paths[i]);
   }
   if (!repeats.empty()) {
-    kin.remarks.push_back(fmt::format("of a run that is there already, and counts once: {}",
-                                      fmt::join(repeats, ", ")));
+    kin.remarks.push_back(
+        fmt::format("given more than once, and counts once: {}", fmt::join(repeats, ", ")));
   }
   if (!strangers.empty()) {
     kin.remarks.push_back(

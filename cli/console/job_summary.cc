@@ -37,6 +37,13 @@ std::string ErrorRow(const std::string& name, const IndicatorError& error) {
                      PointsText(error.job_avg_points), PointsText(error.job_max_points));
 }
 
+// " at 41 %" of one that has ended before its work was done; nothing where that is not known.
+std::string HowFar(const Snapshot& ended) {
+  if (ended.state == JobState::kSucceeded) return "";
+  const std::string percent = PercentText(ended, ended.estimate);
+  return percent == "-" ? "" : " at " + percent;
+}
+
 bool HasReduce(const Snapshot& snapshot) {
   return snapshot.info && snapshot.info->kind == JobKind::kMapReduce;
 }
@@ -54,8 +61,8 @@ std::vector<std::string> RenderSummary(const Snapshot& snapshot, int width,
   const std::string elapsed = ElapsedText(snapshot);
   if (snapshot.is_final) {
     const std::string due = DeadlineText(snapshot, options);
-    add(StateStyle(snapshot), fmt::format("{} {} after {}{}{}", title, StateName(snapshot), elapsed,
-                                          due.empty() ? "" : ", ", due));
+    add(StateStyle(snapshot), fmt::format("{} {}{} after {}{}{}", title, StateName(snapshot),
+                                          HowFar(snapshot), elapsed, due.empty() ? "" : ", ", due));
   } else if (!ending.empty()) {
     add(Style::kWarning, fmt::format("{} {}", title, Printable(ending, options.unicode)));
   } else {

@@ -29,7 +29,7 @@ std::string Capital(std::string text) {
 }
 
 constexpr const char* kHelpsOneKey =
-    "more slots or reducers would not have helped; a combiner, or to split that key (salting), "
+    "more slots or reducers would not have helped; a combiner or splitting that key (salting) "
     "might";
 
 bool IsWorkflow(const Snapshot& job) {
@@ -150,7 +150,7 @@ std::string Waited(const Explanation& waits, const TextOptions& options) {
   if (wait.culprit == nullptr) {
     return Printable(
         fmt::format("{} waited {} {}{}. {} might help.", who, seconds, WaitedFor(wait.resource),
-                    wait.is_cause_left_out ? "" : "; because of whom is not told", more),
+                    wait.is_cause_left_out ? "" : "; the cause is not told", more),
         options.unicode);
   }
   const Culprit& culprit = *wait.culprit;
@@ -218,14 +218,15 @@ std::string NotKnown(const Snapshot& job, const Explanation& waits) {
                               : "What it waited for is not known: the master saw none of its tasks "
                                 "run.";
   }
-  if (!TellsWaits(waits)) return "What it waited for is not known: none of its tasks told.";
+  if (!TellsWaits(waits)) return "What it waited for is not known: its tasks did not tell.";
   std::vector<std::string> sentences;
   if (WorstOf(waits).query == nullptr) {
     sentences.emplace_back("No wait that took a tenth of its time or more is known.");
   }
   if (waits.is_partial) {
     sentences.emplace_back(
-        "Not all of it was seen: a part was before the master started, or found no room there.");
+        "Not all of it was seen: a part was before the master started, or there was no room for "
+        "it.");
   }
   const absl::Duration behind = job.ended_at.value_or(job.at) - waits.at;
   if (waits.more_to_come &&
@@ -277,7 +278,7 @@ std::string TimeSpentText(const Snapshot& ended, const std::optional<LoneTask>& 
   if (of_task.empty() && longest != nullptr) of_task = Longest(*longest, options);
   sentences.push_back(of_task);
   if (IsWorkflow(ended)) {
-    sentences.emplace_back("What was waited for is told of its jobs, not of a workflow.");
+    sentences.emplace_back("`tidemark why JOB` tells what each of its jobs waited for.");
   } else if (!waits.ok()) {
     sentences.push_back(Printable(
         fmt::format("What it waited for is not known: {}.", std::string(waits.status().message())),

@@ -3,7 +3,7 @@
 //
 //   Of 4 min 32 s, reduce took 3 min 50 s. Reduce task 2 ran alone for the last 1 min 40 s or more,
 //   at least 1 min 30 s of that in one key group of 1.2 MB: more slots or reducers would not have
-//   helped; a combiner, or to split that key (salting), might. What it waited for is not known:
+//   helped; a combiner or splitting that key (salting) might. What it waited for is not known:
 //   this master does not tell.
 #pragma once
 

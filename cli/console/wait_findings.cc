@@ -127,7 +127,7 @@ std::string LongestTaskText(const LongestTask& task) {
 std::string LongestTaskTimes(const LongestTask& task) {
   std::string text = SecondsText(task.seconds);
   if (task.mean_seconds < task.seconds) {
-    text += fmt::format(", a mean one of its stage {}", SecondsText(task.mean_seconds));
+    text += fmt::format(" (a mean task of its stage {})", SecondsText(task.mean_seconds));
   }
   if (IsInOneGroup(task)) {
     text += fmt::format(", {} of that in one key group of {}",
@@ -140,8 +140,7 @@ std::string LongestTaskTimes(const LongestTask& task) {
 std::string GrowthText(const DataGrowth& growth, bool unicode) {
   return fmt::format(
       "stages of it read {}, in earlier runs {}: that took their tasks about {}{} more, summed "
-      "over "
-      "tasks",
+      "over tasks",
       Size(growth.read_bytes), Size(growth.earlier_read_bytes), SecondsText(growth.task_seconds),
       LimitsText(growth.task_seconds, growth.task_seconds_lower, growth.task_seconds_upper,
                  unicode));

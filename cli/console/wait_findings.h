@@ -51,7 +51,7 @@ std::string_view WaitedFor(WaitedResource resource);
 // "reduce task 2 on node-3", "task 2 of stage 5, attempt 1".
 std::string LongestTaskText(const LongestTask& task);
 
-// "2 min 05 s, a mean one of its stage 40 s", with ", 1 min 50 s of that in one key group of 1.2
+// "2 min 05 s (a mean task of its stage 40 s)", with ", 1 min 50 s of that in one key group of 1.2
 // MB" where that made it long.
 std::string LongestTaskTimes(const LongestTask& task);
 

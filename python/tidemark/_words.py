@@ -211,7 +211,7 @@ def percent_text(snapshot: Snapshot) -> str:
         return f"{_percent(min(lower, 0.999))}-{_percent(min(upper, 0.999))} %"
     percent = _percent(shown_fraction(snapshot))
     says_nothing = estimate.state in (EstimateState.WARMING_UP, EstimateState.UNKNOWN) or (
-        snapshot.final and estimate.fraction_done <= 0
+        snapshot.final and not estimate.fraction_done > 0
     )
     return "-" if says_nothing and percent == 0 else f"{percent} %"
 

@@ -49,9 +49,15 @@ TEST(JobSummary, CountsTheTenthsOfAShortJob) {
 }
 
 TEST(JobSummary, TellsWhyAJobFailed) {
-  EXPECT_THAT(
-      RenderSummary(Failed(), 80, kAscii),
-      ElementsAre("two-path failed after 1 min 12 s", "r-1 failed four times: out of memory"));
+  EXPECT_THAT(RenderSummary(Failed(), 80, kAscii),
+              ElementsAre("two-path failed at 41 % after 1 min 12 s",
+                          "r-1 failed four times: out of memory"));
+}
+
+TEST(JobSummary, TellsNoProgressOfAJobThatFailedBeforeAnyWasKnown) {
+  Snapshot snapshot = Failed();
+  snapshot.estimate.fraction_done = 0;
+  EXPECT_EQ(RenderSummary(snapshot, 80, kAscii)[0], "two-path failed after 1 min 12 s");
 }
 
 TEST(JobSummary, TellsThatTheJobWasNotOver) {
@@ -63,7 +69,7 @@ TEST(JobSummary, TellsTheEndThatOnlyTheCallerKnows) {
   EXPECT_THAT(RenderSummary(SomeSnapshot(), 80, kAscii, "succeeded; unconfirmed"),
               ElementsAre("two-path succeeded; unconfirmed"));
   EXPECT_THAT(RenderSummary(Ended(JobState::kKilled), 80, kAscii, "succeeded; unconfirmed"),
-              ElementsAre("two-path killed after 1 min 12 s"));
+              ElementsAre("two-path killed at 41 % after 1 min 12 s"));
 }
 
 TEST(JobSummary, TellsWhatWasLost) {
@@ -79,8 +85,8 @@ TEST(JobSummary, OfAWorkflowTellsWhatEachJobTook) {
   snapshot.is_final = true;
   snapshot.message = "job count failed: out of disk";
   EXPECT_THAT(RenderSummary(snapshot, 80, kAscii),
-              ElementsAre("page visits failed after 1 min 12 s", "job count failed: out of disk",
-                          "  parse: 40 s"));
+              ElementsAre("page visits failed at 41 % after 1 min 12 s",
+                          "job count failed: out of disk", "  parse: 40 s"));
   snapshot.children[0].ended_at = *snapshot.started_at + absl::Milliseconds(600);
   EXPECT_EQ(RenderSummary(snapshot, 80, kAscii)[2], "  parse: 0.6 s");
 }

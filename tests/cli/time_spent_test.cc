@@ -100,7 +100,7 @@ TEST(TimeSpent, NamesTheKeyGroupThatItWasIn) {
   EXPECT_THAT(
       TimeSpentText(Long(), After({Alone(60, 1'200'000), Alone(99, 1'200'000)}), kNone, kAscii),
       HasSubstr("at least 39 s of that in one key group of 1.2 MB: more slots or reducers would "
-                "not have helped; a combiner, or to split that key (salting), might."));
+                "not have helped; a combiner or splitting that key (salting) might."));
 }
 
 // It ran alone for 40 s of 100, and was 70 s in one key group.
@@ -116,18 +116,20 @@ TEST(TimeSpent, TakesTheKeyGroupAndTheHostFromWhatTheMasterFound) {
   EXPECT_THAT(
       TimeSpentText(Long(), After({Alone(60), Alone(99)}), waits, kAscii),
       HasSubstr(
-          "Reduce task 2 on node-3 ran alone for the last 40 s or more; it took 1 min 20 s, a "
-          "mean one of its stage 30 s, 1 min 10 s of that in one key group of 1.2 MB: more "
-          "slots or reducers would not have helped; a combiner, or to split that key "
-          "(salting), might."));
-  EXPECT_THAT(TimeSpentText(Long(), {}, waits, kAscii),
-              HasSubstr("Reduce task 2 on node-3 took 1 min 20 s, a mean one of its stage 30 s, 1 "
-                        "min 10 s of that in one key group of 1.2 MB: more slots or reducers"))
+          "Reduce task 2 on node-3 ran alone for the last 40 s or more; it took 1 min 20 s (a "
+          "mean task of its stage 30 s), 1 min 10 s of that in one key group of 1.2 MB: more "
+          "slots or reducers would not have helped; a combiner or splitting that key "
+          "(salting) might."));
+  EXPECT_THAT(
+      TimeSpentText(Long(), {}, waits, kAscii),
+      HasSubstr("Reduce task 2 on node-3 took 1 min 20 s (a mean task of its stage 30 s), 1 "
+                "min 10 s of that in one key group of 1.2 MB: more slots or reducers"))
       << "nobody watched";
   waits.queries[0].longest_task->group_bytes = 0;
-  EXPECT_THAT(TimeSpentText(Long(), {}, waits, kAscii),
-              HasSubstr("a mean one of its stage 30 s: if it had more data, more even partitions "
-                        "would help; if its host was slow, a speculative attempt."));
+  EXPECT_THAT(
+      TimeSpentText(Long(), {}, waits, kAscii),
+      HasSubstr("(a mean task of its stage 30 s): if it had more data, more even partitions "
+                "would help; if its host was slow, a speculative attempt."));
 }
 
 TEST(TimeSpent, LeavesOutWhatTookLittle) {
@@ -146,8 +148,8 @@ TEST(TimeSpent, TellsWhatWhyTells) {
   waits.queries[0].culprits.clear();
   waits.queries[0].waits[WaitedResource::kMemory] = {12, true};
   EXPECT_THAT(TimeSpentText(Long(), {}, waits, kAscii),
-              HasSubstr("sql/3 waited at least 12 s for garbage collection; because of whom is not "
-                        "told. More memory might help."));
+              HasSubstr("sql/3 waited at least 12 s for garbage collection; the cause is not told. "
+                        "More memory might help."));
   waits.queries[0].data_growth = DataGrowth{
       .task_seconds = 40, .read_bytes = 20e9, .earlier_read_bytes = 10e9, .all_task_seconds = 80};
   EXPECT_THAT(TimeSpentText(Long(), {}, waits, kAscii),
@@ -214,14 +216,14 @@ TEST(TimeSpent, SaysWhatIsNotKnownAndWhy) {
             "to come.");
   waits.queries = {{.query = "sql/3", .seconds = 100}};
   EXPECT_EQ(TimeSpentText(bare, {}, waits, kAscii),
-            "What it waited for is not known: none of its tasks told.");
+            "What it waited for is not known: its tasks did not tell.");
   waits.queries[0].waits[WaitedResource::kProcessor] = {0.0, false};
   waits.is_partial = true;
   waits.at = *bare.ended_at - absl::Seconds(12);
   EXPECT_EQ(
       TimeSpentText(bare, {}, waits, kAscii),
       "No wait that took a tenth of its time or more is known. Not all of it was seen: a part "
-      "was before the master started, or found no room there. What it waited for in its last "
+      "was before the master started, or there was no room for it. What it waited for in its last "
       "12 s is not in this: reports of other tasks were still to come.");
   waits.is_partial = false;
   waits.at = *bare.ended_at - absl::Seconds(9);
@@ -260,8 +262,8 @@ TEST(TimeSpent, OfAWorkflowNamesItsLongestJob) {
   workflow.ended_at = workflow.at;
   workflow.children[1].ended_at = *workflow.started_at + absl::Seconds(95);
   EXPECT_EQ(TimeSpentText(workflow, {}, kNone, kAscii),
-            "Of 1 min 40 s, count took 55 s. What was waited for is told of its jobs, not of a "
-            "workflow.");
+            "Of 1 min 40 s, count took 55 s. `tidemark why JOB` tells what each of its jobs waited "
+            "for.");
 }
 
 }  // namespace

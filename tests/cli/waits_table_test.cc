@@ -94,14 +94,14 @@ TEST(WaitsTable, NamesTheLongestTaskItsHostAndItsKey) {
                                                     .group_bytes = 1'200'000,
                                                     .group_seconds = 8};
   EXPECT_THAT(RenderWaits(explanation, {}, kWide),
-              Contains("sql/0: its longest task was reduce task 2 on node-3: 9.0 s, a mean one of "
-                       "its stage 3.0 s, 8.0 s of that in one key group of 1.2 MB"));
+              Contains("sql/0: its longest task was reduce task 2 on node-3: 9.0 s (a mean task of "
+                       "its stage 3.0 s), 8.0 s of that in one key group of 1.2 MB"));
   explanation.queries[0].longest_task = LongestTask{
       .attempt = {.stage = 7, .index = 2, .attempt = 1}, .seconds = 9, .mean_seconds = 3};
   EXPECT_THAT(
       RenderWaits(explanation, {}, kWide),
-      Contains("sql/0: its longest task was task 2 of stage 7, attempt 1: 9.0 s, a mean one "
-               "of its stage 3.0 s"));
+      Contains("sql/0: its longest task was task 2 of stage 7, attempt 1: 9.0 s (a mean task "
+               "of its stage 3.0 s)"));
   explanation.queries[0].longest_task->mean_seconds = 8.9;
   EXPECT_THAT(RenderWaits(explanation, {}, kWide), Not(Contains(HasSubstr("longest task"))));
 }

@@ -294,7 +294,7 @@ TEST(WhatIfBadInput, ARunCountsOnceHoweverOftenItsLogIsGiven) {
   EXPECT_EQ(counted.plan, expected.plan);
   EXPECT_EQ(counted.deviation, expected.deviation);
   EXPECT_THAT(counted.remarks,
-              Contains("of a run that is there already, and counts once: ./mine, copy of a"));
+              Contains("given more than once, and counts once: ./mine, copy of a"));
   EXPECT_THAT(expected.remarks, Not(Contains(HasSubstr("counts once"))));
 }
 

@@ -250,7 +250,7 @@ TEST(Wording, SaysWhatIsWrongAtASocket) {
                 "` or name another with --master");
   EXPECT_EQ(at(folder.path, "last error: Connection refused"),
             "no master listens at unix:" + folder.path + ": " + folder.path +
-                " is no socket; name that of a master with --master");
+                " is not a socket; name that of a master with --master");
   const std::string gone = folder.path + "/gone";
   sockaddr_un socket_address = {.sun_family = AF_UNIX, .sun_path = {}};
   ASSERT_LT(gone.size(), sizeof(socket_address.sun_path));
@@ -288,6 +288,18 @@ TEST(Wording, ListsOfWhatIfAreTakenAsTheyStand) {
   EXPECT_THAT(arguments.memory, testing::ElementsAre("2g", "4g"));
   EXPECT_THAT(arguments.compress, testing::ElementsAre("false", "true"));
   EXPECT_THAT(arguments.data, testing::ElementsAre(2, 0.5));
+}
+
+TEST(Wording, SizesAreOfAtLeastOneByte) {
+  const auto parsed = ParseCommandLine({"tidemark", "profile", "node", "--size", "2 MiB"});
+  ASSERT_TRUE(std::holds_alternative<Arguments>(parsed));
+  EXPECT_EQ(std::get<ProfileNodeArguments>(std::get<Arguments>(parsed)).bytes, 2U << 20);
+  for (const char* wrong : {"-1", "0", "5xb", "16e"}) {
+    EXPECT_THAT(
+        AnswerTo({"profile", "node", "--size", wrong}).err,
+        StartsWith("tidemark: --size must be a size of at least 1 byte, such as 10GiB, not " +
+                   std::string(wrong) + "\n"));
+  }
 }
 
 TEST(Completion, OffersWhatBeginsLikeTheLastWord) {

@@ -55,7 +55,8 @@ head -n 1 "$log" >"$work/empty"
 refused 'there is no plan and no lineage' "$work/empty"
 refused 'no event log of Spark' "$work/logs/README"
 refused 'at least 1 byte' "$log" --space 0
-refused 'SIZE\|size\|space' "$log" --space much
+refused '^tidemark: --space must be a size of at least 1 byte, such as 10GiB, not much' "$log" --space much
+refused 'at least 1 byte, .* not -1' "$log" --space -1
 refused 'must be json, jsonl, table or wide' "$log" -o yaml
 
 [ "$("$tidemark" complete adv)" = advise ] || fail "the command is not completed"

@@ -12,6 +12,8 @@ tail -n 1 "$work/all.json" | grep -q '"sales by region"' || fail "the applicatio
 [ "$(wc -l <"$work/all.json")" -gt 20 ] || fail "a snapshot a second, as of a running job"
 "$tidemark" replay "$rolling" -o plain >"$work/all.txt"
 tail -n 1 "$work/all.txt" | grep -q . || fail "no lines"
+tail -n 8 "$work/all.txt" | tr '\n' ' ' | grep -q 'No wait that took a tenth of its time or more is known' ||
+  fail "the log itself was not asked: $(tail -n 8 "$work/all.txt")"
 
 # Of a driver that was killed: what is whole counts, and that it breaks off is said.
 head -c 20000 "$logs/local-1642039451826.zst" >"$work/cut"
