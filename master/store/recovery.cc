@@ -59,8 +59,13 @@ absl::Status NoOtherWrites(const std::string& path) {
       who));
 }
 
+bool IsLog(const fs::path& path) {
+  return path.extension() == kEventLogExtension || path.extension() == kWorkflowLogExtension;
+}
+
 // The files of `directory` that end in `extension`, by name. Unavailable: another process writes
-// one of them.
+// a log of any kind: a master that may not start must not have changed those of jobs before it
+// comes to those of workflows.
 absl::StatusOr<std::vector<std::string>> FilesWith(const std::string& directory,
                                                    const std::string& extension) {
   std::error_code error;
@@ -68,9 +73,9 @@ absl::StatusOr<std::vector<std::string>> FilesWith(const std::string& directory,
   if (error) return SystemError(directory, "cannot list", error);
   std::vector<std::string> paths;
   for (; entries != fs::directory_iterator(); entries.increment(error)) {
-    if (entries->path().extension() != extension || IsNoFile(*entries)) continue;
+    if (!IsLog(entries->path()) || IsNoFile(*entries)) continue;
     if (absl::Status free = NoOtherWrites(entries->path()); !free.ok()) return free;
-    paths.push_back(entries->path());
+    if (entries->path().extension() == extension) paths.push_back(entries->path());
   }
   if (error) return SystemError(directory, "cannot list", error);
   std::sort(paths.begin(), paths.end());

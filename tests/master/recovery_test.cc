@@ -986,6 +986,22 @@ TEST_F(RecoveryTest, ALogThatAnotherProcessWritesKeepsTheMasterFromStarting) {
   EXPECT_NE(jobs->Newest("job-1"), nullptr);
 }
 
+TEST_F(RecoveryTest, ALogOfAWorkflowThatAnotherProcessWritesLeavesThoseOfJobsAsTheyAre) {
+  IngestDurably(*Restart(directory_), Source().At(0, Opened(1, 1)));
+  const auto size = fs::file_size(LogPath());
+  const std::string plan = directory_ + "/plan.tidemark-workflow";
+  std::ofstream(plan).put('x');
+  const OtherWriter writer(plan);
+  ASSERT_TRUE(writer.is_open());
+  JobTableOptions options;
+  options.data_dir = directory_;
+  JobTable table(options);
+  const auto recovery = table.Recover(At(1), 1);
+  EXPECT_TRUE(absl::IsUnavailable(recovery.status())) << recovery.status();
+  EXPECT_THAT(std::string(recovery.status().message()), HasSubstr(plan));
+  EXPECT_EQ(fs::file_size(LogPath()), size);
+}
+
 TEST_F(RecoveryTest, ADirectoryThatIsNotThereIsAnError) {
   JobTableOptions options;
   options.data_dir = directory_ + "/gone";
