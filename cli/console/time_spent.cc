@@ -157,9 +157,9 @@ std::string Waited(const Explanation& waits, const TextOptions& options) {
   }
   const Culprit& culprit = *wait.culprit;
   const std::string limits =
-      waits.more_to_come ? ""
-                         : LimitsText(wait.seconds, culprit.seconds_lower, culprit.seconds_upper,
-                                      options.unicode);
+      waits.more_to_come
+          ? ""
+          : LimitsText(wait.seconds, culprit.seconds_lower, culprit.seconds_upper, options.unicode);
   const std::string later = fmt::format("{} ended {}{} later because", who, seconds, limits);
   const std::string waited = fmt::format("it waited {}{}", WaitedFor(culprit.resource),
                                          culprit.host.empty() ? "" : " on " + culprit.host);
@@ -184,10 +184,10 @@ std::string Skewed(const Explanation& waits, const TextOptions& options) {
   }
   if (worst == nullptr) return "";
   return Printable(
-      fmt::format("The longest tasks of {} took {} longer than a mean task of the same stage. If "
-                  "they had more data, more even partitions would help.",
-                  worst->query.empty() ? "the job" : worst->query,
-                  SecondsText(*worst->skew_seconds)),
+      fmt::format(
+          "The longest tasks of {} took {} longer than a mean task of the same stage, apart "
+          "from what they waited. If they had more data, more even partitions would help.",
+          worst->query.empty() ? "the job" : worst->query, SecondsText(*worst->skew_seconds)),
       options.unicode);
 }
 

@@ -1091,8 +1091,7 @@ TEST(ClusterWaits, OfTheLongestTaskNamesTheKeyGroupThatTookLongest) {
   EXPECT_NEAR(longest->group_seconds, 6, 1e-6);
 }
 
-// Of 10 s it waited 8, the other one of 4 s waited 3: it took as long for a mean one of 7 s, and had
-// twice as much to do.
+// Of its 10 s it waited 8, the other one of its 4 s 3: it had twice as much to do.
 TEST(ClusterWaits, TheLongestTaskTookAsLongAsItRanWhateverItWaited) {
   ClusterWaits waits;
   Driver driver(waits, "app");

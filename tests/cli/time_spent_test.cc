@@ -218,11 +218,22 @@ TEST(TimeSpent, SaysBetweenWhatLimitsSomebodyCostIt) {
   EXPECT_THAT(TimeSpentText(Long(), {}, waits, kAscii), HasSubstr("ended 40 s later"));
 }
 
+TEST(TimeSpent, OfAnAnswerThatIsBehindTheEndTellsTheLeastOnly) {
+  Explanation waits = Waits(40);
+  waits.queries[0].culprits[0].seconds_lower = 30;
+  waits.queries[0].culprits[0].seconds_upper = 52;
+  waits.more_to_come = true;
+  waits.at = *Long().ended_at - absl::Seconds(3);
+  EXPECT_THAT(TimeSpentText(Long(), {}, waits, kAscii),
+              HasSubstr("sql/3 ended at least 40 s later because of app-7/sql/1: it waited"));
+}
+
 TEST(TimeSpent, NamesWhatItsOwnTasksDid) {
   const Explanation waits = Waits(0, 30);
   EXPECT_THAT(TimeSpentText(Long(), {}, waits, kAscii),
               HasSubstr("The longest tasks of sql/3 took 30 s longer than a mean task of the same "
-                        "stage. If they had more data, more even partitions would help."));
+                        "stage, apart from what they waited. If they had more data, more even "
+                        "partitions would help."));
 }
 
 TEST(TimeSpent, SaysWhatIsNotKnownAndWhy) {
