@@ -36,8 +36,9 @@ class LoneTaskWatch {
   // Snapshots of one job, in their order. A final one changes nothing.
   void See(const Snapshot& next);
 
-  // Empty while several tasks run or wait, and where it may itself have waited for a slot for half
-  // of the time that it has been alone: with one more slot it would have run beside another.
+  // Empty while several tasks run or wait. Also where tasks of its stage waited for a slot for more
+  // than half of the time that it has been alone: so may it have, and one more slot would have run
+  // it beside another.
   std::optional<LoneTask> task() const;
 
  private:
