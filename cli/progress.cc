@@ -37,14 +37,14 @@ void NoteOutputError(int error) {
 // What is left to say when a job has ended.
 class Ending {
  public:
-  void See(const Snapshot& snapshot) { lone_ = console::LoneTaskAfter(lone_, snapshot); }
+  void See(const Snapshot& snapshot) { lone_task_.See(snapshot); }
   void See(const absl::StatusOr<Explanation>& waits) { waits_ = waits; }
   void Write(const Snapshot& last, const std::string& ending, bool compare, std::FILE* lines,
              const Environment& environment) const {
     const int width = WidthOf(lines);
     const console::TextOptions options = TextOptionsFor(lines, environment);
     std::vector<std::string> text = console::RenderSummary(last, width, options, ending, compare);
-    const std::string spent = console::TimeSpentText(last, lone_, waits_, options);
+    const std::string spent = console::TimeSpentText(last, lone_task_.task(), waits_, options);
     for (std::string& line : console::WrapWords(spent, width, kLinesMax, options.unicode)) {
       text.push_back(std::move(line));
     }
@@ -53,7 +53,7 @@ class Ending {
 
  private:
   static constexpr int kLinesMax = 20;
-  std::optional<console::LoneTask> lone_;
+  console::LoneTaskWatch lone_task_;
   absl::StatusOr<Explanation> waits_ = absl::UnknownError("no master told it");
 };
 

@@ -19,7 +19,8 @@ namespace {
 // Taste. What took a smaller share of the time than these is not what cost it.
 constexpr double kStageShare = 0.5;
 constexpr double kLoneShare = 0.2;
-constexpr double kGroupShare = 0.5;  // of the time that the task was alone
+constexpr double kGroupShare = 0.5;   // of the time that the task was alone
+constexpr double kWaitedShare = 0.5;  // likewise
 // Taste. The whole of a shorter job is soon told.
 constexpr absl::Duration kShortest = absl::Seconds(10);
 
@@ -29,8 +30,8 @@ std::string Capital(std::string text) {
 }
 
 constexpr const char* kHelpsOneKey =
-    "more slots or reducers would not have helped; a combiner or splitting that key (salting) "
-    "might";
+    "more slots or reducers would not have made it shorter; a combiner or splitting that key "
+    "(salting) might";
 
 bool IsWorkflow(const Snapshot& job) {
   return !job.children.empty() || (job.info && job.info->kind == JobKind::kWorkflow);
@@ -56,8 +57,8 @@ std::string LongestPart(const Snapshot& job, const TextOptions& options) {
   if (spans.size() < 2) return "";
   const Span& longest = *std::ranges::max_element(spans, {}, &Span::took);
   if (longest.took < kStageShare * job.elapsed()) return "";
-  return fmt::format("Of {}, {} took {}.", DurationText(job.elapsed()), longest.name,
-                     DurationText(longest.took));
+  return fmt::format("Of {}, {} took {}.", ElapsedText(job.elapsed()), longest.name,
+                     ElapsedText(longest.took));
 }
 
 // The one that took longest of all queries, of those that are worth telling.
@@ -144,8 +145,9 @@ std::string Waited(const Explanation& waits, const TextOptions& options) {
   const auto& [query, wait] = WorstOf(waits);
   if (query == nullptr) return "";
   const std::string who = query->query.empty() ? "The job" : query->query;
+  // Of what is still to come there may be more than any limit.
   const std::string seconds =
-      fmt::format("{}{}", AtLeast(wait.is_least), SecondsText(wait.seconds));
+      fmt::format("{}{}", AtLeast(wait.is_least || waits.more_to_come), SecondsText(wait.seconds));
   const std::string more = Capital(MoreOf(wait.resource));
   if (wait.culprit == nullptr) {
     return Printable(
@@ -154,9 +156,11 @@ std::string Waited(const Explanation& waits, const TextOptions& options) {
         options.unicode);
   }
   const Culprit& culprit = *wait.culprit;
-  const std::string later = fmt::format(
-      "{} ended {}{} later because", who, seconds,
-      LimitsText(wait.seconds, culprit.seconds_lower, culprit.seconds_upper, options.unicode));
+  const std::string limits =
+      waits.more_to_come
+          ? ""
+          : LimitsText(wait.seconds, culprit.seconds_lower, culprit.seconds_upper, options.unicode);
+  const std::string later = fmt::format("{} ended {}{} later because", who, seconds, limits);
   const std::string waited = fmt::format("it waited {}{}", WaitedFor(culprit.resource),
                                          culprit.host.empty() ? "" : " on " + culprit.host);
   // Where nobody is named, nobody can be told to run at another time.
@@ -180,10 +184,10 @@ std::string Skewed(const Explanation& waits, const TextOptions& options) {
   }
   if (worst == nullptr) return "";
   return Printable(
-      fmt::format("The longest tasks of {} took {} longer than a mean task of the same stage. If "
-                  "they had more data, more even partitions would help.",
-                  worst->query.empty() ? "the job" : worst->query,
-                  SecondsText(*worst->skew_seconds)),
+      fmt::format(
+          "The longest tasks of {} took {} longer than a mean task of the same stage, apart "
+          "from what they waited. If they had more data, more even partitions would help.",
+          worst->query.empty() ? "the job" : worst->query, SecondsText(*worst->skew_seconds)),
       options.unicode);
 }
 
@@ -234,7 +238,7 @@ std::string NotKnown(const Snapshot& job, const Explanation& waits) {
     sentences.push_back(fmt::format(
         "What it waited for in its last {} is not in this: reports of other tasks were still to "
         "come.",
-        DurationText(behind)));
+        ElapsedText(behind)));
   }
   return fmt::format("{}", fmt::join(sentences, " "));
 }
@@ -248,22 +252,41 @@ const NamedTask* OnlyTask(const Snapshot& job) {
   return &job.named_tasks.front();
 }
 
+// `lone` at one more instant, at which it is `task` that runs.
+LoneTask After(const std::optional<LoneTask>& lone, const NamedTask& task, absl::Time at) {
+  LoneTask now = lone && lone->attempt == task.attempt
+                     ? *lone
+                     : LoneTask{.attempt = task.attempt, .since = at};
+  if (!task.in_heaviest_group || task.heaviest_group_bytes == 0) return now;
+  if (now.group_bytes != task.heaviest_group_bytes) {
+    now.group_bytes = task.heaviest_group_bytes;
+    now.group_since = at;
+  }
+  now.group_until = at;
+  return now;
+}
+
 }  // namespace
 
-std::optional<LoneTask> LoneTaskAfter(const std::optional<LoneTask>& lone, const Snapshot& next) {
-  if (next.is_final) return lone;
-  const NamedTask* task = OnlyTask(next);
-  if (task == nullptr) return std::nullopt;
-  LoneTask now = lone && lone->attempt == task->attempt
-                     ? *lone
-                     : LoneTask{.attempt = task->attempt, .since = next.at};
-  if (!task->in_heaviest_group || task->heaviest_group_bytes == 0) return now;
-  if (now.group_bytes != task->heaviest_group_bytes) {
-    now.group_bytes = task->heaviest_group_bytes;
-    now.group_since = next.at;
+void LoneTaskWatch::See(const Snapshot& next) {
+  if (next.is_final) return;
+  seen_at_ = next.at;
+  for (const StageProgress& stage : next.stages) {
+    const bool waits =
+        stage.running_tasks > 0 && stage.tasks > stage.running_tasks + stage.finished_tasks;
+    if (!waits || stage.id.child != 0) continue;
+    waiting_.try_emplace(stage.id.stage, Waiting{.since = next.at}).first->second.until = next.at;
   }
-  now.group_until = next.at;
-  return now;
+  const NamedTask* const task = OnlyTask(next);
+  lone_ = task == nullptr ? std::nullopt : std::optional(After(lone_, *task, next.at));
+}
+
+std::optional<LoneTask> LoneTaskWatch::task() const {
+  if (!lone_) return std::nullopt;
+  const auto waiting = waiting_.find(lone_->attempt.stage);
+  if (waiting == waiting_.end()) return lone_;
+  const absl::Duration waited = waiting->second.until - waiting->second.since;
+  return waited > kWaitedShare * (seen_at_ - lone_->since) ? std::nullopt : lone_;
 }
 
 std::string TimeSpentText(const Snapshot& ended, const std::optional<LoneTask>& lone,

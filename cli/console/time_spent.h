@@ -3,11 +3,12 @@
 //
 //   Of 4 min 32 s, reduce took 3 min 50 s. Reduce task 2 ran alone for the last 1 min 40 s or more,
 //   at least 1 min 30 s of that in one key group of 1.2 MB: more slots or reducers would not have
-//   helped; a combiner or splitting that key (salting) might. What it waited for is not known:
-//   this master does not tell.
+//   made it shorter; a combiner or splitting that key (salting) might. What it waited for is not
+//   known: this master does not tell.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -29,9 +30,27 @@ struct LoneTask {
   friend bool operator==(const LoneTask&, const LoneTask&) = default;
 };
 
-// `lone` after one more snapshot of a job, in their order; empty while several tasks run or wait. A
-// final one changes nothing.
-std::optional<LoneTask> LoneTaskAfter(const std::optional<LoneTask>& lone, const Snapshot& next);
+// Finds the task that a job ends with. Memory: O(stages).
+class LoneTaskWatch {
+ public:
+  // Snapshots of one job, in their order. A final one changes nothing.
+  void See(const Snapshot& next);
+
+  // Empty while several tasks run or wait. Also where tasks of its stage waited for a slot for more
+  // than half of the time that it has been alone: so may it have, and one more slot would have run
+  // it beside another.
+  std::optional<LoneTask> task() const;
+
+ private:
+  // Of a stage that runs: when tasks of it were seen to wait for a slot, first and last.
+  struct Waiting {
+    absl::Time since;
+    absl::Time until;
+  };
+  std::optional<LoneTask> lone_;
+  absl::Time seen_at_;
+  std::map<std::uint32_t, Waiting> waiting_;
+};
 
 // `waits`: what the job waited for, or why that is not known, in a few words. Whatever of it is not
 // known is said. Empty: of a job that took less than ten seconds, and of one that has not

@@ -56,15 +56,24 @@ std::string Cause(const std::string& job_id, const FoundWait& wait) {
   return wait.is_cause_left_out ? what : what + ", cause not told";
 }
 
-// "sql/3 waited, of 1 min 30 s: 8.0 s (6.0-9.5 s) for a slot because of sql/1; at least 2.0 s ...,
-// cause not told".
+// " of at least 3.7 s": what the table has, of which somebody is blamed for a part. Nothing where
+// it is the same.
+std::string OfAll(const QueryWait& all, double part_seconds) {
+  const bool is_more = all.seconds.value_or(0) > part_seconds;
+  if (!is_more || SecondsText(*all.seconds) == SecondsText(part_seconds)) return "";
+  return fmt::format(" of {}{}", AtLeast(all.is_least), SecondsText(*all.seconds));
+}
+
+// "sql/3 waited, of 1 min 30 s: 8.0 s (6.0-9.5 s) of 10 s for a slot because of sql/1; at least 2.0
+// s ..., cause not told".
 std::string Sentence(const Explanation& explanation, const QueryWaits& query,
                      std::size_t culprits_max, bool unicode) {
   std::vector<std::string> parts;
   for (const FoundWait& wait : FoundWaits(query, culprits_max)) {
     std::string limits;
     if (const Culprit* culprit = wait.culprit) {
-      limits = LimitsText(wait.seconds, culprit->seconds_lower, culprit->seconds_upper, unicode);
+      limits = LimitsText(wait.seconds, culprit->seconds_lower, culprit->seconds_upper, unicode) +
+               OfAll(query.waits[wait.resource], wait.seconds);
     }
     parts.push_back(fmt::format("{}{}{} {}", AtLeast(wait.is_least), SecondsText(wait.seconds),
                                 limits, Cause(explanation.job_id, wait)));
@@ -77,8 +86,10 @@ std::string Sentence(const Explanation& explanation, const QueryWaits& query,
 std::string SkewSentence(const Explanation& explanation, const QueryWaits& query) {
   const double skew = query.skew_seconds.value_or(0);
   if (!query.seconds || !IsWorthTelling(skew, *query.seconds)) return "";
-  return fmt::format("{}: the longest tasks of its stages took {} more than the mean ones",
-                     NameOf(explanation, query), SecondsText(skew));
+  return fmt::format(
+      "{}: the longest tasks of its stages took {} more than the mean ones, apart from what they "
+      "waited",
+      NameOf(explanation, query), SecondsText(skew));
 }
 
 std::string LongestTaskSentence(const Explanation& explanation, const QueryWaits& query) {

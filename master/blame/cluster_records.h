@@ -68,7 +68,8 @@ struct QueryRecord {
 struct LongestAttempt {
   AttemptId attempt;
   std::string host;          // empty: not told
-  double seconds = 0;        // less what it waited
+  double seconds = 0;        // from its start to its end
+  double own_seconds = 0;    // less what it waited
   double group_seconds = 0;  // its longest key group; 0: none is known
   std::uint64_t group_bytes = 0;
 };
@@ -86,9 +87,11 @@ struct StageRecord {
   StageKind kind = StageKind::kUnknown;
   std::string data_name;    // in EarlierData::stages; empty: in none
   std::uint64_t tasks = 0;  // of this attempt; 0: not told
-  // Of tasks that ended well; seconds less what they waited.
+  // Of tasks that ended well; own seconds are less what they waited for processors and memory.
   std::uint64_t ended = 0;
   double ended_seconds = 0;
+  double ended_own_seconds = 0;
+  double longest_own_seconds = 0;
   LongestAttempt longest;
   double read_bytes = 0;
   bool has_lost_output = false;  // of a task that had ended well, which runs again

@@ -365,14 +365,17 @@ void ClusterWaits::End(const Key& key, double at, bool is_good) {
   Add(attempts_.End(running.attempt, at, running.news));
   if (is_good) {
     StageRecord& record = records_.stage(running.stage);
-    const double own =
-        std::max(0.0, at - running.from - running.processor_waited - running.memory_waited);
+    const double seconds = std::max(0.0, at - running.from);
+    const double own = std::max(0.0, seconds - running.processor_waited - running.memory_waited);
     ++record.ended;
-    record.ended_seconds += own;
-    if (own > record.longest.seconds) {
+    record.ended_seconds += seconds;
+    record.ended_own_seconds += own;
+    record.longest_own_seconds = std::max(record.longest_own_seconds, own);
+    if (seconds > record.longest.seconds) {
       record.longest = {.attempt = IdIn(key),
                         .host = NameOf(running.host),
-                        .seconds = own,
+                        .seconds = seconds,
+                        .own_seconds = own,
                         .group_seconds = absl::ToDoubleSeconds(running.longest_group.time),
                         .group_bytes = running.longest_group.size_bytes};
     }

@@ -19,6 +19,9 @@ constexpr double kRoundingSeconds = 0.002;
 // Of tasks' time: what is told of so much of it is told; taste. An attempt's end is often told of a
 // moment after its last totals.
 constexpr double kMostOf = 0.99;
+// Of the part by which a task took longer than a mean one: its own doing; taste.
+constexpr double kOwnShare = 0.5;
+constexpr double kRoundingShare = 1e-9;
 constexpr Query kUnreportedQuery{UINT32_MAX};
 
 // Of the stages of a query that followed one another.
@@ -219,13 +222,24 @@ class Explainer {
     AddLongest(record, sums);
   }
 
+  // Whether it took longer than a mean task not for what it waited, but for what it did.
+  static bool IsLongByItself(const LongestAttempt& longest, double mean, double mean_own) {
+    if (!(mean > 0 && mean_own > 0)) return false;
+    const double longer = longest.seconds / mean - 1;
+    const double longer_own = longest.own_seconds / mean_own - 1;
+    return longer_own >= kOwnShare * longer - kRoundingShare;
+  }
+
   static void AddLongest(const StageRecord& stage, Sums& sums) {
     if (stage.ended == 0) return;
-    const LongestAttempt& longest = stage.longest;
     const double mean = stage.ended_seconds / static_cast<double>(stage.ended);
+    const double mean_own = stage.ended_own_seconds / static_cast<double>(stage.ended);
     if (stage.ended >= 2) {
-      sums.skew_seconds = sums.skew_seconds.value_or(0) + std::max(0.0, longest.seconds - mean);
+      sums.skew_seconds =
+          sums.skew_seconds.value_or(0) + std::max(0.0, stage.longest_own_seconds - mean_own);
     }
+    const LongestAttempt& longest = stage.longest;
+    if (!IsLongByItself(longest, mean, mean_own)) return;
     if (longest.seconds <= (sums.longest_task ? sums.longest_task->seconds : 0)) return;
     sums.longest_task = LongestTask{.attempt = longest.attempt,
                                     .kind = stage.kind,
@@ -245,10 +259,10 @@ class Explainer {
     double all_task_seconds = 0;
     for (const Stage each : query.stages) {
       const StageRecord& stage = records_.stage(each);
-      all_task_seconds += stage.ended_seconds;
+      all_task_seconds += stage.ended_own_seconds;
       const EarlierBytes* const before = EarlierBytesOfStage(earlier, stage);
       if (before == nullptr || stage.ended > stage.tasks || stage.has_lost_output) continue;
-      const auto growth = GrowthOf(stage.ended_seconds, stage.read_bytes, *before);
+      const auto growth = GrowthOf(stage.ended_own_seconds, stage.read_bytes, *before);
       if (!growth) continue;
       if (sum) {
         Add(*growth, *sum);
@@ -372,10 +386,17 @@ class Explainer {
     return culprit;
   }
 
-  // Where nobody told when the query began, it was with its first stage.
+  // Of a job that names no queries.
+  static bool IsAllOf(const QueryRecord& query, const JobRecord& job) {
+    return query.name.empty() && job.queries.size() == 1 && job.is_seen_whole;
+  }
+
+  // Where nobody told when the query began, it was with its job, or else with its first stage.
   Span SpanOf(const QueryRecord& query, const std::vector<Ran>& ran) const {
     double from = ran.front().from;
     for (const Ran& stage : ran) from = std::min(from, stage.from);
+    const JobRecord& job = records_.job(query.job);
+    if (IsAllOf(query, job)) from = std::min(from, job.began_at);
     from = query.from.value_or(from);
     if (last_begins_) from = std::max(from, *last_begins_);
     return {from, query.to.value_or(now_)};

@@ -431,7 +431,7 @@ TEST(ClusterWaits, WhatWasBeforeAJobWasHeardOfCountsSinceItWasSubmitted) {
   driver.End(5, 0, 0);
   driver.Tell(6, JobClosed{});
   waits.Advance(Instant(10));
-  EXPECT_NEAR(*AskOf(waits, "app").queries.at(0).seconds, 6 + 5, 1e-6);
+  EXPECT_NEAR(*AskOf(waits, "app").queries.at(0).seconds, 6 + 10, 1e-6);
 }
 
 // 0 is what a driver says that does not know.
@@ -1089,6 +1089,57 @@ TEST(ClusterWaits, OfTheLongestTaskNamesTheKeyGroupThatTookLongest) {
   EXPECT_NEAR(longest->mean_seconds, 10, 1e-6) << "it is the only one";
   EXPECT_EQ(longest->group_bytes, 700U);
   EXPECT_NEAR(longest->group_seconds, 6, 1e-6);
+}
+
+// Of its 10 s it waited 8, the other one of its 4 s 3: it had twice as much to do.
+TEST(ClusterWaits, TheLongestTaskTookAsLongAsItRanWhateverItWaited) {
+  ClusterWaits waits;
+  Driver driver(waits, "app");
+  driver.Executor("node-1", 2);
+  driver.Tell(0, JobOpened{.stages = MapReduceStages(1, 2)});
+  for (std::uint32_t task = 0; task < 2; ++task) driver.Start(0, kReduceStage, task);
+  driver.Heartbeat(4, kReduceStage, 1, 1, 3);
+  driver.End(4, kReduceStage, 1);
+  ReduceProfile profile{.attempt = {.stage = kReduceStage}};
+  profile.finished_keys = {{.size_bytes = 700, .time = absl::Seconds(6)}};
+  driver.Tell(9, profile);
+  driver.Heartbeat(10, kReduceStage, 0, 2, 8);
+  driver.End(10, kReduceStage, 0);
+  waits.Advance(Instant(20));
+  const QueryWaits query = AskOf(waits, "app").queries.at(0);
+  ASSERT_TRUE(query.longest_task);
+  EXPECT_NEAR(query.longest_task->seconds, 10, 1e-6);
+  EXPECT_NEAR(query.longest_task->mean_seconds, 7, 1e-6);
+  EXPECT_NEAR(query.longest_task->group_seconds, 6, 1e-6);
+  EXPECT_NEAR(*query.skew_seconds, 2 - 1.5, 1e-6) << "what they waited taken off";
+}
+
+// Of 10 s it waited 9; the other one took 4 s and waited for nothing.
+TEST(ClusterWaits, ATaskThatIsLongestForWhatItWaitedIsNotTold) {
+  ClusterWaits waits;
+  Driver driver(waits, "app");
+  driver.Executor("node-1", 2);
+  driver.Stage(0, 0, 2, "sql/0");
+  for (std::uint32_t task = 0; task < 2; ++task) driver.Start(0, 0, task);
+  driver.Heartbeat(4, 0, 1, 4, 0);
+  driver.End(4, 0, 1);
+  driver.Heartbeat(10, 0, 0, 1, 9);
+  driver.End(10, 0, 0);
+  waits.Advance(Instant(20));
+  EXPECT_FALSE(AskOf(waits, "app").queries.at(0).longest_task);
+}
+
+// Submitted 3 s before its first stage began.
+TEST(ClusterWaits, AJobThatNamesNoQueriesLastsFromItsOwnStart) {
+  ClusterWaits waits;
+  Driver driver(waits, "app");
+  driver.Executor("node-1", 1);
+  driver.Stage(3, 0, 1);
+  driver.Start(3, 0, 0);
+  driver.End(10, 0, 0);
+  driver.Tell(10, JobClosed{});
+  waits.Advance(Instant(20));
+  EXPECT_NEAR(*AskOf(waits, "app").queries.at(0).seconds, 10, 1e-6);
 }
 
 // A scan of two tasks, 10 s each, of which each waits for a processor for 4 s; both read 150 bytes.

@@ -35,15 +35,17 @@ Snapshot Alone(double seconds, std::uint64_t group_bytes = 0) {
   job.at = *job.started_at + absl::Seconds(seconds);
   job.counts.running_tasks = 1;
   job.counts.finished_tasks = 11;
+  job.stages[1].running_tasks = 1;
+  job.stages[1].finished_tasks = 3;
   job.named_tasks[0].in_heaviest_group = group_bytes > 0;
   job.named_tasks[0].heaviest_group_bytes = group_bytes;
   return job;
 }
 
 std::optional<LoneTask> After(const std::vector<Snapshot>& snapshots) {
-  std::optional<LoneTask> lone;
-  for (const Snapshot& snapshot : snapshots) lone = LoneTaskAfter(lone, snapshot);
-  return lone;
+  LoneTaskWatch watch;
+  for (const Snapshot& snapshot : snapshots) watch.See(snapshot);
+  return watch.task();
 }
 
 Explanation Waits(double late_seconds, double skew_seconds = 0) {
@@ -71,6 +73,18 @@ TEST(LoneTask, IsNoneWhileOthersWaitForItsSlot) {
   EXPECT_EQ(After({one_slot}), std::nullopt);
 }
 
+// From 30 to 50 s one of four reduce tasks runs and others wait for its slot.
+TEST(LoneTask, IsNoneThatMayItselfHaveWaitedForASlot) {
+  Snapshot one_slot = SomeSnapshot();
+  one_slot.stages[1].running_tasks = 1;
+  one_slot.counts.running_tasks = 1;
+  Snapshot later = one_slot;
+  one_slot.at = *one_slot.started_at + absl::Seconds(30);
+  later.at = *later.started_at + absl::Seconds(50);
+  EXPECT_EQ(After({one_slot, later, Alone(60), Alone(99)}), std::nullopt) << "20 s of 39 s";
+  EXPECT_TRUE(After({one_slot, later, Alone(60), Alone(101)})) << "that was not for want of slots";
+}
+
 TEST(LoneTask, IsSeenInOneKeyGroupAtATime) {
   const auto lone = After({Alone(50, 7), Alone(60, 1'200'000), Alone(75, 1'200'000), Alone(80)});
   ASSERT_TRUE(lone);
@@ -89,6 +103,16 @@ TEST(TimeSpent, NamesTheStageThatTookMost) {
       "it.");
 }
 
+TEST(TimeSpent, TellsShortTimesToTheTenthAsTheLinesAboveIt) {
+  Snapshot job = Long();
+  job.ended_at = *job.started_at + absl::Seconds(10.4);
+  job.at = *job.ended_at;
+  job.stages[0].ended_at = *job.started_at + absl::Seconds(4.1);
+  job.stages[1].started_at = *job.started_at + absl::Seconds(4.6);
+  job.stages[1].ended_at = job.ended_at;
+  EXPECT_THAT(TimeSpentText(job, {}, kNone, kAscii), HasSubstr("Of 10 s, reduce took 5.8 s."));
+}
+
 TEST(TimeSpent, NamesTheTaskThatRanAlone) {
   EXPECT_THAT(TimeSpentText(Long(), After({Alone(60), Alone(99)}), kNone, kAscii),
               HasSubstr("Reduce task 2 ran alone for the last 40 s or more: more slots would not "
@@ -100,7 +124,7 @@ TEST(TimeSpent, NamesTheKeyGroupThatItWasIn) {
   EXPECT_THAT(
       TimeSpentText(Long(), After({Alone(60, 1'200'000), Alone(99, 1'200'000)}), kNone, kAscii),
       HasSubstr("at least 39 s of that in one key group of 1.2 MB: more slots or reducers would "
-                "not have helped; a combiner or splitting that key (salting) might."));
+                "not have made it shorter; a combiner or splitting that key (salting) might."));
 }
 
 // It ran alone for 40 s of 100, and was 70 s in one key group.
@@ -118,7 +142,7 @@ TEST(TimeSpent, TakesTheKeyGroupAndTheHostFromWhatTheMasterFound) {
       HasSubstr(
           "Reduce task 2 on node-3 ran alone for the last 40 s or more; it took 1 min 20 s (a "
           "mean task of its stage 30 s), 1 min 10 s of that in one key group of 1.2 MB: more "
-          "slots or reducers would not have helped; a combiner or splitting that key "
+          "slots or reducers would not have made it shorter; a combiner or splitting that key "
           "(salting) might."));
   EXPECT_THAT(
       TimeSpentText(Long(), {}, waits, kAscii),
@@ -194,11 +218,22 @@ TEST(TimeSpent, SaysBetweenWhatLimitsSomebodyCostIt) {
   EXPECT_THAT(TimeSpentText(Long(), {}, waits, kAscii), HasSubstr("ended 40 s later"));
 }
 
+TEST(TimeSpent, OfAnAnswerThatIsBehindTheEndTellsTheLeastOnly) {
+  Explanation waits = Waits(40);
+  waits.queries[0].culprits[0].seconds_lower = 30;
+  waits.queries[0].culprits[0].seconds_upper = 52;
+  waits.more_to_come = true;
+  waits.at = *Long().ended_at - absl::Seconds(3);
+  EXPECT_THAT(TimeSpentText(Long(), {}, waits, kAscii),
+              HasSubstr("sql/3 ended at least 40 s later because of app-7/sql/1: it waited"));
+}
+
 TEST(TimeSpent, NamesWhatItsOwnTasksDid) {
   const Explanation waits = Waits(0, 30);
   EXPECT_THAT(TimeSpentText(Long(), {}, waits, kAscii),
               HasSubstr("The longest tasks of sql/3 took 30 s longer than a mean task of the same "
-                        "stage. If they had more data, more even partitions would help."));
+                        "stage, apart from what they waited. If they had more data, more even "
+                        "partitions would help."));
 }
 
 TEST(TimeSpent, SaysWhatIsNotKnownAndWhy) {

@@ -67,13 +67,13 @@ TEST(WaitsTable, WhatIsALowerBoundIsCalledOne) {
   Culprit& culprit = explanation.queries[1].culprits[0];
   culprit = {.jobs = 0, .resource = WaitedResource::kProcessor, .host = "node-3", .seconds = 6};
   EXPECT_THAT(RenderWaits(explanation, {}, kWide),
-              Contains(HasSubstr("at least 6.0 s for a processor on node-3 because of what no task "
-                                 "reports")));
+              Contains(HasSubstr("at least 6.0 s of at least 7.0 s for a processor on node-3 "
+                                 "because of what no task reports")));
   EXPECT_THAT(WaitsGraph(explanation), HasSubstr("processor, node-3: at least 6.0 s"));
   culprit.seconds_lower = 5;
   culprit.seconds_upper = 9;
   EXPECT_THAT(RenderWaits(explanation, {}, kWide),
-              Contains(HasSubstr(": 6.0 s (5.0-9.0 s) for a processor")))
+              Contains(HasSubstr(": 6.0 s (5.0-9.0 s) of at least 7.0 s for a processor")))
       << "the limits say more";
 }
 
@@ -133,8 +133,8 @@ TEST(WaitsTable, NamesTheJobOfAnotherAndNotTheNameOfOneThatIsHidden) {
       RenderWaits(explanation, {}, kWide),
       Contains(HasSubstr("5.0 s for a processor on node-3 because of app-7/sql/3; "
                          "2.0 s for a processor on node-3 because of 2 other jobs; "
-                         "1.0 s for a slot because of mapreduce; "
-                         "0.5 s for a slot because of another job; "
+                         "1.0 s of 8.0 s for a slot because of mapreduce; "
+                         "0.5 s of 8.0 s for a slot because of another job; "
                          "0.4 s for a processor on node-3 because of what no task reports")));
 }
 
@@ -177,7 +177,8 @@ TEST(WaitsTable, TheLongestTaskOfAQueryIsItsOwnDoing) {
   explanation.queries[0].skew_seconds = 6;
   EXPECT_THAT(
       RenderWaits(explanation, {}, kWide),
-      Contains("sql/0: the longest tasks of its stages took 6.0 s more than the mean ones"));
+      Contains("sql/0: the longest tasks of its stages took 6.0 s more than the mean ones, apart "
+               "from what they waited"));
   explanation.queries[0].skew_seconds = 0.5;
   EXPECT_THAT(RenderWaits(explanation, {}, kWide), Not(Contains(HasSubstr("longest"))));
 }

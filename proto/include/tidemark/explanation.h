@@ -106,7 +106,7 @@ struct DataGrowth {
 
 // The attempt that took longest of those that ended well, and its longest key group.
 //
-// Seconds are of the attempt, what it waited for processors and memory taken off.
+// Seconds are from start to end, with what was waited.
 struct LongestTask {
   AttemptId attempt;
   // Of its stage; kUnknown: not told.
@@ -134,7 +134,8 @@ struct QueryWaits {
   // Its own doing, beside neighbours: by so much the longest task of a stage took longer than the
   // mean one, what they waited taken off. Empty: no stage of several tasks has ended.
   std::optional<double> skew_seconds;
-  // Of all stages that followed one another. Empty: no task has ended.
+  // Of all stages that followed one another. Empty: no task has ended, or it took
+  // longer than others mostly for what it waited.
   std::optional<LongestTask> longest_task;
   // Nobody else's doing either. Empty: no growth is known of.
   std::optional<DataGrowth> data_growth;
