@@ -29,6 +29,7 @@
 #include "text/did_you_mean.h"
 #include "text/size_text.h"
 #include "tidemark/job_monitor.h"
+#include "transport/host_port.h"
 
 namespace tidemark::cli {
 namespace {
@@ -109,7 +110,12 @@ CLI::Option* Address(CLI::Option* option) {
           "not {}",
           word);
     }
-    if (word.starts_with("unix:") || word.starts_with("unix-abstract:")) return "";
+    if (word.starts_with("unix:")) {
+      const std::string path = word.substr(word.starts_with("unix://") ? 7 : 5);
+      const std::string fault = transport::UnixPathFault(path);
+      return fault.empty() ? "" : fmt::format("{}: {}", word, fault);
+    }
+    if (word.starts_with("unix-abstract:")) return "";
     if (has_colon && colon + 1 < word.size()) {
       const std::string port = word.substr(colon + 1);
       std::uint32_t number = 0;

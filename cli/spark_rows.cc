@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "master/phases/quantity.h"
 #include "text/counted.h"
 
 namespace tidemark::cli {
@@ -92,6 +93,20 @@ auto Number(std::vector<const char*> settings, const char* noun) {
   };
 }
 
+// A value that stands twice, in whatever units. What is no size is refused with its row.
+absl::Status CheckMemory(const WhatIfArguments& arguments) {
+  std::map<std::uint64_t, std::string> seen;
+  for (const std::string& value : arguments.memory) {
+    const auto bytes = phases::ParseBytes(value, phases::kMib);
+    if (!bytes.ok()) continue;
+    const auto [same, is_new] = seen.try_emplace(*bytes, value);
+    if (is_new) continue;
+    return absl::InvalidArgumentError(
+        fmt::format("--memory: {} and {} are the same size; leave one out", same->second, value));
+  }
+  return absl::OkStatus();
+}
+
 double Combinations(const WhatIfArguments& arguments) {
   double count = 1;
   for (const std::size_t values :
@@ -126,6 +141,7 @@ absl::StatusOr<std::vector<SparkRow>> RowsOf(const WhatIfArguments& arguments) {
     return absl::InvalidArgumentError(
         fmt::format("{:.0f} combinations of settings; ask for at most {:.0f}", count, kRowsMax));
   }
+  if (absl::Status once = CheckMemory(arguments); !once.ok()) return once;
   std::vector<SparkRow> rows(1);
   rows = Combined(rows, arguments.executors, Number({kInstances}, "executor"));
   rows = Combined(rows, arguments.cores, Number({kCores}, "core"));

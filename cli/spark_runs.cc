@@ -70,13 +70,16 @@ struct Kin {
 Kin KinOfFirst(std::vector<SparkRun> runs, const std::vector<std::string>& paths) {
   Kin kin;
   std::vector<std::string> repeats;
+  const char* how_often = "twice";
   std::vector<std::string> strangers;
   std::vector<std::string> distant;
   const std::vector<std::string> stages = runs[0].signatures;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const auto is_same = [&](const SparkRun& other) { return IsSameRun(runs[i], other); };
     if (std::ranges::any_of(kin.runs, is_same)) {
-      repeats.push_back(paths[i]);
+      const bool is_new = std::ranges::find(repeats, paths[i]) == repeats.end();
+      if (is_new) repeats.push_back(paths[i]);
+      if (!is_new) how_often = "more than once";
       continue;
     }
     if (i > 0 && phases::StagesInCommon(runs[i].signatures, stages) == 0) {
@@ -89,7 +92,7 @@ Kin KinOfFirst(std::vector<SparkRun> runs, const std::vector<std::string>& paths
   }
   if (!repeats.empty()) {
     kin.remarks.push_back(
-        fmt::format("given more than once, and counts once: {}", fmt::join(repeats, ", ")));
+        fmt::format("given {}, counts once: {}", how_often, fmt::join(repeats, ", ")));
   }
   if (!strangers.empty()) {
     kin.remarks.push_back(

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -26,6 +27,7 @@
 #include "cli/table_output.h"
 #include "proto/wire/job_codec.h"
 #include "text/counted.h"
+#include "text/duration_text.h"
 
 namespace tidemark::cli {
 namespace {
@@ -78,8 +80,9 @@ struct Answer {
   std::vector<std::string> remarks;
   std::map<std::string, std::string> settings;  // of Spark, that were changed
   std::optional<double> data_factor;
-  std::optional<double> core_hours;  // of all executors, until the end
-  std::string binding;               // what most of the time goes to; empty: not known
+  std::optional<double> core_hours;        // of all executors, until the end
+  std::string binding;                     // what most of the time goes to; empty: not known
+  std::optional<absl::Duration> as_it_is;  // of the run, by the same models; empty: as it took
 };
 
 std::string JsonOf(const Answer& answer) {
@@ -113,8 +116,8 @@ int Show(const WhatIfArguments& arguments, const std::vector<Answer>& answers) {
   const auto options = TableOptionsFor(arguments.format);
   std::vector<console::ScenarioRow> rows;
   for (const Answer& answer : answers) {
-    rows.push_back(
-        {answer.scenario, answer.outcome, answer.core_hours, answer.binding, answer.remarks});
+    rows.push_back({answer.scenario, answer.outcome, answer.core_hours, answer.binding,
+                    answer.remarks, answer.as_it_is});
   }
   std::vector<std::string> lines;
   if (answers.size() == 1) {
@@ -305,6 +308,63 @@ absl::StatusOr<Answer> RunAsItIs(const SparkRun& run) {
                   AsItIs(SizesOf(had, /*has_executors=*/true)));
 }
 
+// Whether the row asks for nothing but what the run had. `asked`: for its settings.
+bool IsAsItRan(const SparkRun& run, const WhatIfArguments& arguments, const Scenario& scenario,
+               const SparkRow& row, const SettingsPair& asked) {
+  const std::uint32_t slots = run.plan.cluster.slots;
+  if (scenario.policy || scenario.slots.value_or(slots) != slots) return false;
+  if (scenario.data_factor.value_or(1) != 1 || row.data_factor.value_or(1) != 1) return false;
+  const std::map<std::string, std::string>& told = run.measured.parameters();
+  for (const auto& [name, value] : arguments.parameters) {
+    const auto parameter = told.find(name);
+    if (parameter == told.end() || parameter->second != value) return false;
+  }
+  return asked.other == asked.ran;
+}
+
+// The same answer, in the row that asks for what the run had.
+Answer AsTheRun(Answer answer, const SparkRow& row, const std::string& name) {
+  answer.scenario = name;
+  answer.settings = row.settings;
+  answer.data_factor = row.data_factor;
+  answer.remarks = {"set as the run was, so it is the run as it is"};
+  return answer;
+}
+
+// What the models of several runs say of the first as it is. Empty: it has no end.
+absl::StatusOr<std::optional<absl::Duration>> ModelledAsItIs(const SparkRuns& runs) {
+  const auto same = runs.With({}, /*data_factor=*/1, {});
+  if (!same.ok()) return same.status();
+  const auto answer = AnswerOf(*same, {.slots = same->slots}, {}, "");
+  if (!answer.ok()) return answer.status();
+  const auto& remaining = answer->outcome.snapshot.estimate.remaining;
+  return remaining ? std::optional(remaining->median) : std::nullopt;
+}
+
+// That rows are compared with what models say of the run, not with what it took.
+void SayWhatIsCompared(absl::Duration modelled, std::vector<Answer>& answers) {
+  const auto is_compared = [](const Answer& answer) { return answer.as_it_is.has_value(); };
+  if (std::ranges::none_of(answers, is_compared)) return;
+  answers[0].remarks.push_back(
+      fmt::format("models say the times of rows that are set otherwise; they expect {} of the run "
+                  "as it is, and SPEED-UP is against that",
+                  text::DurationText(modelled + absl::Milliseconds(500))));
+}
+
+// The option has no effect without a question. Empty: there is one.
+std::string LearnsForNothing(const WhatIfArguments& arguments, const Scenario& scenario,
+                             const std::vector<SparkRow>& rows) {
+  const bool is_asked = rows.size() > 1 || !rows[0].parts.empty() || scenario != Scenario();
+  if (arguments.learn.empty() || is_asked) return "";
+  return "--learn has no effect without a question: the run as it is needs no models; ask about "
+         "other settings, such as --executors, --partitions, --data or --conf, or leave it out";
+}
+
+constexpr char kMemoryInLocalMode[] =
+    "the run was in local mode, where memory is the driver's: that of executors changes nothing";
+// Spark begins the ids of applications so in local mode.
+bool IsLocal(const SparkRun& run) { return run.application_id.starts_with("local-"); }
+
 // As it ran, and with each set of settings.
 int OfSparkSettings(const WhatIfArguments& arguments, const SparkRun& run) {
   if (arguments.slots.size() > 1) {
@@ -315,6 +375,10 @@ int OfSparkSettings(const WhatIfArguments& arguments, const SparkRun& run) {
   if (!arguments.slots.empty()) scenario.slots = arguments.slots[0];
   const auto rows = RowsOf(arguments);
   if (!rows.ok()) return Wrong(rows.status());
+  if (const std::string why = LearnsForNothing(arguments, scenario, *rows); !why.empty()) {
+    Complain(why);
+    return kUsage;
+  }
   std::optional<SparkRuns> runs;
   std::optional<SparkRunModels> models;
   if (NeedsModelsOfSize(arguments)) {
@@ -328,24 +392,47 @@ int OfSparkSettings(const WhatIfArguments& arguments, const SparkRun& run) {
   }
   const auto base = RunAsItIs(run);
   if (!base.ok()) return Wrong(InPlanFile(arguments.subject, base.status()));
+  std::optional<absl::Duration> modelled;  // the run as it is, by the models of several runs
+  if (runs) {
+    const auto same = ModelledAsItIs(*runs);
+    if (!same.ok()) return Wrong(InPlanFile(arguments.subject, same.status()));
+    modelled = *same;
+  }
   std::vector<Answer> answers = {*base};
   for (const SparkRow& row : *rows) {
     if (row.parts.empty() && scenario == Scenario()) continue;  // as it is, which is there
-    auto other = runs ? runs->With(row.settings, row.data_factor.value_or(1), arguments.parameters)
-                      : models->With(row.settings);
-    if (!other.ok()) {
-      return Wrong(InPlanFile(arguments.subject, InOptions(other.status(), arguments)));
+    // The value is checked, also where it has no effect.
+    if (const auto asked = SettingsOf(run.measured, row.settings); !asked.ok()) {
+      return Wrong(InPlanFile(arguments.subject, InOptions(asked.status(), arguments)));
     }
-    Scenario set = scenario;
-    if (!set.slots) set.slots = other->slots;
-    if (set.slots != other->slots) other->executors = 0;  // nobody said on which
+    SparkRow effective = row;
+    const bool has_idle_memory =
+        IsLocal(run) && effective.settings.erase("spark.executor.memory") > 0;
+    const auto asked = SettingsOf(run.measured, effective.settings);
+    if (!asked.ok()) return Wrong(InPlanFile(arguments.subject, asked.status()));
     std::vector<std::string> parts = row.parts;
     if (scenario.slots) parts.insert(parts.begin(), text::Counted(*scenario.slots, "slot"));
     const std::string name = Named(std::move(parts), scenario);
-    auto answer = AnswerOf(*other, set, row, name);
-    if (!answer.ok()) return Wrong(InPlanFile(arguments.subject, answer.status()));
-    answers.push_back(*std::move(answer));
+    if (IsAsItRan(run, arguments, scenario, effective, *asked)) {
+      answers.push_back(AsTheRun(*base, row, name));
+    } else {
+      auto other =
+          runs ? runs->With(effective.settings, row.data_factor.value_or(1), arguments.parameters)
+               : models->With(effective.settings);
+      if (!other.ok()) {
+        return Wrong(InPlanFile(arguments.subject, InOptions(other.status(), arguments)));
+      }
+      Scenario set = scenario;
+      if (!set.slots) set.slots = other->slots;
+      if (set.slots != other->slots) other->executors = 0;  // nobody said on which
+      auto answer = AnswerOf(*other, set, row, name);
+      if (!answer.ok()) return Wrong(InPlanFile(arguments.subject, answer.status()));
+      if (modelled) answer->as_it_is = *modelled;
+      answers.push_back(*std::move(answer));
+    }
+    if (has_idle_memory) answers.back().remarks.emplace_back(kMemoryInLocalMode);
   }
+  if (modelled) SayWhatIsCompared(*modelled, answers);
   return Show(arguments, answers);
 }
 

@@ -55,8 +55,23 @@ std::string BusyText(const Outcome& outcome) {
   return outcome.busy_share ? fmt::format("{:.0f} %", 100 * *outcome.busy_share) : "-";
 }
 
+// The smallest unit in which DurationText() says it.
+absl::Duration UnitOf(absl::Duration duration) {
+  if (duration < absl::Hours(1)) return absl::Seconds(1);
+  return duration < absl::Hours(24) ? absl::Minutes(1) : absl::Hours(1);
+}
+
+std::string NearestText(absl::Duration duration) {
+  const absl::Duration unit = UnitOf(duration);
+  return DurationText(absl::Floor(duration + unit / 2, unit));
+}
+
+std::string CeilingText(absl::Duration duration) {
+  return DurationText(absl::Ceil(duration, UnitOf(duration)));
+}
+
 std::string DurationOr(const std::optional<Range>& range, const char* otherwise) {
-  return range ? DurationText(range->median) : otherwise;
+  return range ? NearestText(range->median) : otherwise;
 }
 
 bool HasEnded(const Child& child) {
@@ -276,17 +291,15 @@ std::vector<std::string> RenderScenarios(const std::vector<ScenarioRow>& scenari
     const Outcome& outcome = scenario.outcome;
     const std::optional<double>& core_hours = scenario.core_hours;
     const std::optional<Range>& remaining = outcome.snapshot.estimate.remaining;
-    const auto bound = [](const std::optional<absl::Duration>& known) {
-      return known ? DurationText(*known) : "-";
-    };
     const double seconds = median(outcome);
+    const double compared = scenario.as_it_is ? absl::ToDoubleSeconds(*scenario.as_it_is) : first;
     Row row = {
         Printable(scenario.name, options.text.unicode),
         DurationOr(remaining, "-"),
-        remaining ? bound(remaining->lower) : "-",
-        remaining ? bound(remaining->upper) : "-",
+        remaining && remaining->lower ? DurationText(*remaining->lower) : "-",
+        remaining && remaining->upper ? CeilingText(*remaining->upper) : "-",
         BusyText(outcome),
-        is_known(first) && is_known(seconds) ? fmt::format("{:.2f}x", first / seconds) : "-"};
+        is_known(compared) && is_known(seconds) ? fmt::format("{:.2f}x", compared / seconds) : "-"};
     if (has_hours) {
       row.push_back(core_hours && is_known(*core_hours)
                         ? (*core_hours < 10 ? fmt::format("{:.2g}", *core_hours)

@@ -34,11 +34,13 @@ struct ScenarioRow {
   std::optional<double> core_hours;       // of all executors until the end; empty: not known
   std::string binding;                    // what most of the time goes to; empty: not known
   std::vector<std::string> remarks = {};  // what else is to be known of it
+  // What the same method says of the run as it is; empty: the first scenario is by that method.
+  std::optional<absl::Duration> as_it_is = {};
 };
 
 // A line for each scenario, under its name: the end, or what it takes where it has not begun, its
-// interval, how busy the slots would be, how much sooner than the first it ends, and what else is
-// known of any.
+// interval, how busy the slots would be, how much sooner it ends than the first, or than
+// `as_it_is`, and what else is known of any. Bounds are rounded outwards, as RoundToKnown() does.
 std::vector<std::string> RenderScenarios(const std::vector<ScenarioRow>& scenarios,
                                          const TableOptions& options);
 

@@ -295,6 +295,31 @@ TEST(EstimateTable, ComparesScenarios) {
                           "8 slots   10 s     -    -     50 %  2.00x"));
 }
 
+TEST(EstimateTable, ComparesWithWhatTheSameMethodSaysOfTheRunAsItIs) {
+  ScenarioRow modelled = {.name = "2 executors", .outcome = Planned(absl::Seconds(10))};
+  modelled.as_it_is = absl::Seconds(15);
+  const ScenarioRow measured = {.name = "as it is", .outcome = Planned(absl::Seconds(20))};
+  EXPECT_THAT(RenderScenarios({measured, modelled}, {.width = 120}),
+              ElementsAre("SCENARIO     ENDS IN  5 %  95 %  BUSY  SPEED-UP",
+                          "as it is     20 s     -    -     50 %  1.00x",
+                          "2 executors  10 s     -    -     50 %  1.50x"));
+}
+
+// As in the line that there is of one scenario alone.
+TEST(EstimateTable, RoundsToTheNearestAndBoundsOutwards) {
+  Outcome outcome = Planned(absl::Seconds(57));
+  outcome.snapshot.estimate.remaining =
+      Range{absl::Milliseconds(56'600), absl::Milliseconds(50'900), absl::Milliseconds(64'010)};
+  EXPECT_THAT(RenderScenarios({{"as it is", outcome}}, {.width = 120}).back(),
+              StartsWith("as it is  57 s     50 s  1 min 05 s  50 %"));
+  EXPECT_THAT(RenderEstimate(outcome, {.width = 120}).front(),
+              StartsWith("visits: ~ 57 s left (50 s - 1 min 05 s)"));
+  outcome.snapshot.estimate.remaining =
+      Range{absl::Minutes(100), absl::Minutes(90), absl::Minutes(100) + absl::Seconds(1)};
+  EXPECT_THAT(RenderScenarios({{"as it is", outcome}}, {.width = 120}).back(),
+              StartsWith("as it is  1 h 40 min  1 h 30 min  1 h 41 min  50 %"));
+}
+
 TEST(EstimateTable, OfWhatHasNotBegunOrHasEndedSaysWhatItTakes) {
   Outcome plan = Planned(absl::Seconds(20));
   plan.snapshot.state = JobState::kQueued;

@@ -102,6 +102,15 @@ TEST(SparkRows, AnErrorOfASettingIsOneOfTheOptionThatStandsForIt) {
             "spark.executor.memoryOverhead: no");
 }
 
+TEST(SparkRows, AMemoryStandsOnceInWhateverUnit) {
+  EXPECT_EQ(Message({.memory = {"1g", "2g", "2048m"}}),
+            "--memory: 2g and 2048m are the same size; leave one out");
+  EXPECT_EQ(Message({.memory = {"512", "512M"}}),  // of MiB, as Spark takes it
+            "--memory: 512 and 512M are the same size; leave one out");
+  EXPECT_EQ(Rows({.memory = {"2g", "2047m"}}).size(), 2u);
+  EXPECT_EQ(Rows({.memory = {"2g", "4x"}}).size(), 2u) << "no size: refused with its row";
+}
+
 // As many as could never be held in memory, too.
 TEST(SparkRows, MoreThanATableForPeopleHasAreRefused) {
   EXPECT_EQ(Rows({.partitions = std::vector<std::uint32_t>(1000, 8)}).size(), 1000u);

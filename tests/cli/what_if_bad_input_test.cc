@@ -293,9 +293,13 @@ TEST(WhatIfBadInput, ARunCountsOnceHoweverOftenItsLogIsGiven) {
   const OtherRun counted = Asked(*often, {}, settings);
   EXPECT_EQ(counted.plan, expected.plan);
   EXPECT_EQ(counted.deviation, expected.deviation);
-  EXPECT_THAT(counted.remarks,
-              Contains("given more than once, and counts once: ./mine, copy of a"));
+  EXPECT_THAT(counted.remarks, Contains("given twice, counts once: ./mine, copy of a"));
   EXPECT_THAT(expected.remarks, Not(Contains(HasSubstr("counts once"))));
+  const OtherRun same = Asked(*SparkRuns::Learn({run, other, other}, {"mine", "a", "a"}), {});
+  EXPECT_THAT(same.remarks, Contains("given twice, counts once: a"));
+  const OtherRun thrice =
+      Asked(*SparkRuns::Learn({run, other, other, other}, {"mine", "a", "a", "a"}), {});
+  EXPECT_THAT(thrice.remarks, Contains("given more than once, counts once: a"));
 }
 
 TEST(WhatIfBadInput, RunsOfTheSameTimesAreTwoWhereAnythingElseDiffers) {

@@ -49,7 +49,7 @@ TEST(SetOption, SeparatesTheItemsOfAListByCommas) {
 struct Case {
   const char* name;
   std::vector<std::string> words;
-  const char* says;
+  std::string says;
 };
 
 class CommandLineFault : public testing::TestWithParam<Case> {};
@@ -172,6 +172,14 @@ INSTANTIATE_TEST_SUITE_P(
              {"get", "jobs", "--master", "unix://x"},
              "--master must be unix: and the path of a socket, such as unix:/run/tidemark.sock, "
              "not unix://x"},
+        Case{"SocketWithALongPath",
+             {"get", "jobs", "--master", "unix:" + std::string(120, 'a')},
+             "--master: unix:" + std::string(120, 'a') +
+                 ": its path has 120 bytes, that of a socket may have 107; use a shorter one, such "
+                 "as /run/tidemark.sock, or host:port"},
+        Case{"SocketInAFolder",
+             {"get", "jobs", "--master", "unix:///run/tidemark/"},
+             "--master: unix:///run/tidemark/: its path ends with /; name a file in that folder"},
         Case{"Excluded",
              {"run", "example", "word-count", "--slots", "2", "--reducers", "4", "--master", "m:1",
               "--log-dir", "logs"},

@@ -91,6 +91,19 @@ grep -q '^policy fair ' "$work/learnt.txt" || fail "a row without a name: $(cat 
 [ "$(wc -l <"$work/learnt.json")" = 3 ] || fail "a row as it is, and one for each number of cores: $(cat "$work/learnt.json")"
 [ "$(grep -c '"core_hours":.*"binding":"[a-z ]*","data_factor":2' "$work/learnt.json")" = 2 ] ||
   fail "core-hours and what binds: $(cat "$work/learnt.json")"
+# What the run had is the run: no gain is made of what models say otherwise.
+same_as_run() { # OPTION...
+  "$tidemark" what-if "$again" "$@" >"$work/same.txt" || fail "no estimate with $*"
+  [ "$(sed -n '2,3s/.* \([0-9.]*x\) .*/\1/p' "$work/same.txt" | tr '\n' ' ')" = "1.00x 1.00x " ] ||
+    fail "$*: $(cat "$work/same.txt")"
+  grep -q 'set as the run was, so it is the run as it is' "$work/same.txt" || fail "$*: $(cat "$work/same.txt")"
+}
+same_as_run --data 1
+same_as_run --learn "$rolling" --executors 1
+same_as_run --memory 2g
+grep -q "in local mode, where memory is the driver's" "$work/same.txt" || fail "$(cat "$work/same.txt")"
+"$tidemark" what-if "$again" --partitions 200 >"$work/same.txt" || fail "no estimate of partitions"
+grep -q '^200 partitions .* 1.00x ' "$work/same.txt" || fail "models are compared with the run: $(cat "$work/same.txt")"
 wrong_setting() { # WHY OPTION...
   local status=0 why=$1
   shift
@@ -104,13 +117,14 @@ wrong_setting 'is not modelled' "$again" --conf spark.ui.port=4040
 wrong_setting '^tidemark: --cores and --conf spark.executor.cores=4 both say' "$again" --cores 2 --conf spark.executor.cores=4
 wrong_setting '^tidemark: --conf spark.executor.memory: given twice' "$again" --conf spark.executor.memory=1g spark.executor.memory=2g
 wrong_setting '^tidemark: --param k: given twice' "$again" --learn "$again" --param k=1 --param k=2
-wrong_setting 'is a log of a Tidemark master, not of Spark' "$again" --learn "$here/../data/two-path-on-yarn.tidemark-log"
+wrong_setting 'is a log of a Tidemark master, not of Spark' "$again" --data 2 --learn "$here/../data/two-path-on-yarn.tidemark-log"
 wrong_setting 'must be KEY=VALUE' "$again" --conf spark.executor.memory
 wrong_setting '^tidemark: some-job is no file, .* tells enough for --memory;' some-job --executors 4 --memory 2g
 wrong_setting '^tidemark: some-job is no file, .* tells enough for --partitions;' some-job --partitions 8
 printf 'cluster: {slots: 2}\nstages: [{name: scan, tasks: 4, task_seconds: 10}]\n' >"$work/plan.yaml"
 wrong_setting 'plan.yaml is no event log of Spark; of a plan ask .*, not --executors or --cores' "$work/plan.yaml" --executors 4 --cores 2
-wrong_setting 'is no event log' "$again" --learn "$work/nonsense"
+wrong_setting 'is no event log' "$again" --data 2 --learn "$work/nonsense"
+wrong_setting '^tidemark: --learn has no effect without a question' "$again" --learn "$again"
 wrong_setting 'combinations of settings; ask for at most 1000' "$again" --learn "$again" --partitions "$(seq -s, 2000)"
 
 # A master follows applications that run from their logs, and goes on after it was killed.
