@@ -169,6 +169,8 @@ class JobMonitor::Impl {
   // Made again only when the job tells of its parameters.
   const workflow::ForetoldRuns& Foretold();
   void AddEstimates(Snapshot& snapshot);
+  // Of a job that has not succeeded, how sure its fractions were.
+  void KeepBounds(Snapshot& snapshot) const;
   void Finish(Snapshot& snapshot) const;
   std::vector<IndicatorError> Errors(absl::Time job_end) const;
 
@@ -446,6 +448,21 @@ ReducePhaseForecast JobMonitor::Impl::ForecastReduceStage(absl::Time now) {
   return reduce;
 }
 
+void JobMonitor::Impl::KeepBounds(Snapshot& snapshot) const {
+  std::optional<double> known_share;
+  if (snapshot.info->kind == JobKind::kApplication && stages_.end) {
+    const Basis basis = snapshot.estimate.basis;
+    const bool is_backed = basis == Basis::kEarlierRuns || basis == Basis::kThisRun;
+    known_share = is_backed ? stages_.known_share : 0;
+  }
+  monitor::KeepBounds(&job_.estimate, known_share, snapshot.elapsed(), snapshot.estimate);
+  for (std::size_t i = 0; i < snapshot.indicators.size(); ++i) {
+    const bool is_known = i < job_.indicators.size();
+    monitor::KeepBounds(is_known ? &job_.indicators[i].estimate : nullptr, std::nullopt,
+                        snapshot.elapsed(), snapshot.indicators[i].estimate);
+  }
+}
+
 void JobMonitor::Impl::Finish(Snapshot& snapshot) const {
   const bool succeeded = snapshot.state == JobState::kSucceeded;
   const auto finish = [succeeded](Estimate& estimate) {
@@ -454,6 +471,7 @@ void JobMonitor::Impl::Finish(Snapshot& snapshot) const {
     estimate.basis = Basis::kDone;
     if (succeeded) estimate.fraction_done = 1;
   };
+  if (!succeeded) KeepBounds(snapshot);
   if (!tracked_.empty()) finish(snapshot.estimate);
   for (Indicator& other : snapshot.indicators) {
     finish(other.estimate);

@@ -636,6 +636,29 @@ INSTANTIATE_TEST_SUITE_P(All, JobMonitorEnding,
                                                   JobState::kKilled}),
                          [](const auto& row) { return std::string(row.param.name); });
 
+// By the map phase alone the rest is a guess, with a wide interval.
+TEST_P(JobMonitorEnding, IsNoSurerOfItsFractionThanWhileItRan) {
+  Watched job = AboutToReduce(JobMonitorOptions());
+  const Estimate running = job.Tick(13).estimate;
+  ASSERT_TRUE(running.remaining && running.remaining->upper);
+  ASSERT_LT(running.fraction_done_lower, running.fraction_done_upper);
+  EXPECT_TRUE(job.Say(14, Closed(GetParam().outcome, "out of memory")).ok());
+  const Snapshot ended = job.Tick(14);
+  ASSERT_TRUE(ended.is_final);
+  EXPECT_FALSE(ended.estimate.remaining.has_value());
+  EXPECT_LE(ended.estimate.fraction_done_lower, running.fraction_done_lower);
+  EXPECT_GE(ended.estimate.fraction_done_upper, running.fraction_done_upper);
+}
+
+TEST(JobMonitor, OfAJobThatSucceededTheFractionIsCertain) {
+  Watched job = AboutToReduce(JobMonitorOptions());
+  job.Tick(13);
+  EXPECT_TRUE(job.Say(14, Closed()).ok());
+  const Estimate ended = job.Tick(14).estimate;
+  EXPECT_EQ(ended.fraction_done_lower, 1);
+  EXPECT_EQ(ended.fraction_done_upper, 1);
+}
+
 TEST(JobMonitor, AJobNobodyReportsOnIsAbandoned) {
   Watched job = Reducing();
   const double silent_since = 15;
