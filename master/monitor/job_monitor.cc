@@ -449,18 +449,23 @@ ReducePhaseForecast JobMonitor::Impl::ForecastReduceStage(absl::Time now) {
 }
 
 void JobMonitor::Impl::KeepBounds(Snapshot& snapshot) const {
+  const absl::Duration silence = model::SilentFor(state_, snapshot.at);  // of an abandoned job
+  const absl::Duration unheard = snapshot.at - informed_at_;
+  const auto keep = [&](std::optional<double> known_share, Estimate& estimate) {
+    auto& remaining = estimate.remaining;
+    if (remaining && silence > absl::ZeroDuration()) {
+      remaining = model::OpenedBySilence(*remaining, unheard, silence);
+    }
+    monitor::KeepBounds(known_share, snapshot.elapsed(), estimate);
+  };
   std::optional<double> known_share;
   if (snapshot.info->kind == JobKind::kApplication && stages_.end) {
     const Basis basis = snapshot.estimate.basis;
     const bool is_backed = basis == Basis::kEarlierRuns || basis == Basis::kThisRun;
     known_share = is_backed ? stages_.known_share : 0;
   }
-  monitor::KeepBounds(&job_.estimate, known_share, snapshot.elapsed(), snapshot.estimate);
-  for (std::size_t i = 0; i < snapshot.indicators.size(); ++i) {
-    const bool is_known = i < job_.indicators.size();
-    monitor::KeepBounds(is_known ? &job_.indicators[i].estimate : nullptr, std::nullopt,
-                        snapshot.elapsed(), snapshot.indicators[i].estimate);
-  }
+  keep(known_share, snapshot.estimate);
+  for (Indicator& other : snapshot.indicators) keep(std::nullopt, other.estimate);
 }
 
 void JobMonitor::Impl::Finish(Snapshot& snapshot) const {

@@ -478,16 +478,8 @@ void AddForecasts(const StagesEstimate& estimate, Snapshot& job) {
             by_id);
 }
 
-void KeepBounds(const Estimate* last, std::optional<double> known_share, absl::Duration elapsed,
-                Estimate& estimate) {
+void KeepBounds(std::optional<double> known_share, absl::Duration elapsed, Estimate& estimate) {
   AddBounds(elapsed, estimate);
-  if (last != nullptr && last->remaining && last->remaining->upper) {
-    double& lower = estimate.fraction_done_lower;
-    double& upper = estimate.fraction_done_upper;
-    lower = std::min(lower, last->fraction_done_lower);
-    upper = std::max(upper, last->fraction_done_upper);
-    return;
-  }
   const bool is_open = estimate.remaining && !estimate.remaining->upper;
   if (is_open && known_share && *known_share < kKnownShareMin) {
     estimate.fraction_done_lower = 0;

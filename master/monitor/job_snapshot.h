@@ -36,13 +36,11 @@ void AddGroups(const model::JobRecord& state, const StagesEstimate& estimate, ab
 // bounds are wider than estimated by as much as those of the job. REQUIRES: stages by number.
 void AddForecasts(const StagesEstimate& estimate, Snapshot& job);
 
-// The fractions at the bounds of what was left of a job that has not succeeded, by `estimate` as it
-// is when the job ends and by `last`, what was published before, so that the end looks no surer
-// than the run did; null: nothing was. 0..kRunningFractionMax where nothing bounds an application
+// The fractions at the bounds of what was left of a job when it ended without success, so that its
+// end looks no surer than the run did; 0..kRunningFractionMax where nothing bounds an application
 // of which less than half is known, by `known_share`; empty: it is none. Before `remaining` is
 // reset.
-void KeepBounds(const Estimate* last, std::optional<double> known_share, absl::Duration elapsed,
-                Estimate& estimate);
+void KeepBounds(std::optional<double> known_share, absl::Duration elapsed, Estimate& estimate);
 
 // Fills in what follows from the rest: that a reduce stage which has fetched runs, the fractions at
 // the bounds of the estimates unless KeepBounds() has, how much of the work left is known, how
