@@ -49,7 +49,7 @@ std::string Cut(std::string text) {
 void AddEstimate(const Snapshot& job, ordered_json& json) {
   const Estimate& estimate = job.estimate;
   json["fraction_done"] = estimate.fraction_done;
-  if (console::HasInterval(estimate)) {
+  if (console::HasBounds(estimate)) {
     json["fraction_done_lower"] = estimate.fraction_done_lower;
     json["fraction_done_upper"] = estimate.fraction_done_upper;
   }

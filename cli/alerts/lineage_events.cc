@@ -57,7 +57,7 @@ void AddEnd(const char* name, absl::Time at, const std::optional<absl::Duration>
 void AddFractionBounds(const Estimate& estimate, ordered_json& facet) {
   const double lower = estimate.fraction_done_lower;
   const double upper = estimate.fraction_done_upper;
-  if (!console::HasInterval(estimate) || !std::isfinite(lower) || !std::isfinite(upper)) return;
+  if (!console::HasBounds(estimate) || !std::isfinite(lower) || !std::isfinite(upper)) return;
   facet["fractionDoneLower"] = lower;
   facet["fractionDoneUpper"] = upper;
 }
@@ -71,6 +71,7 @@ ordered_json ProgressFacet(const Snapshot& job) {
   if (job.is_final) {
     if (job.ended_at && IsDate(*job.ended_at)) facet["endsAt"] = Instant(*job.ended_at);
     if (!job.message.empty()) facet["message"] = job.message.substr(0, kTextBytesMax);
+    AddFractionBounds(job.estimate, facet);
   } else if (const auto& left = job.estimate.remaining) {
     AddEnd("endsAt", job.at, left->median, facet);
     AddEnd("endsAtLower", job.at, left->lower, facet);

@@ -195,7 +195,7 @@ void Frame::AddRangeBar(const Estimate& estimate, Style style, int columns,
                         const std::string& percent, StyledLine& line) {
   const int percent_columns = std::max(Columns(percent) + 1, kPercentColumns);
   columns -= percent_columns - kPercentColumns;
-  const bool has_range = HasInterval(estimate);
+  const bool has_range = percent != "-";
   const RangeBar bar = MakeRangeBar(estimate.fraction_done_lower, estimate.fraction_done_upper,
                                     columns, options_.unicode);
   if (has_range) {

@@ -182,6 +182,12 @@ std::string DoneText(std::uint64_t finished, std::uint64_t all, const char* what
   return fmt::format("{} of {} {} done", finished, all, what);
 }
 
+// Whether what is shown is about right at both bounds.
+bool IsRight(const Estimate& estimate) {
+  return std::max(estimate.fraction_done - estimate.fraction_done_lower,
+                  estimate.fraction_done_upper - estimate.fraction_done) <= kPercentOffMax;
+}
+
 // Of a part of a job: whether what is shown is about right wherever in its interval it ends; of one
 // without an interval, where most of the work left is known.
 bool IsPartPercentTold(double shown, absl::Duration elapsed, const std::optional<Range>& left,
@@ -215,7 +221,8 @@ std::string StagesText(const Snapshot& snapshot) {
   std::string text = DoneText(counts.finished_stages - skipped, counts.stages - skipped, "stages");
   if (skipped > 0) text += fmt::format(", {} skipped", skipped);
   if (expected > 0) text += fmt::format(", {} more expected", expected);
-  return IsPercentTold(snapshot, snapshot.estimate) ? text : text + ", more may come";
+  const bool is_whole = snapshot.is_final || IsPercentTold(snapshot, snapshot.estimate);
+  return is_whole ? text : text + ", more may come";
 }
 
 // A guess: what it waits for has not ended.
@@ -295,6 +302,12 @@ Part PartOf(const Snapshot& workflow, const Child& child, bool is_start_guessed,
                .is_running = child.state == ChildState::kRunning,
                .has_started = true,
                .is_critical = child.is_critical};
+  const bool has_failed =
+      child.state == ChildState::kFailed || child.state == ChildState::kRetryable;
+  const Estimate& reached = child.estimate;
+  if (has_failed && reached.fraction_done_lower < reached.fraction_done_upper) {
+    part.is_percent_told = IsRight(reached);
+  }
   switch (child.state) {
     case ChildState::kSucceeded:
       part.state = "done";
@@ -505,12 +518,17 @@ bool HasInterval(const Estimate& estimate) {
   return estimate.remaining && estimate.remaining->lower && estimate.remaining->upper;
 }
 
+bool HasBounds(const Estimate& estimate) {
+  const bool has_kept = estimate.state == EstimateState::kFinal &&
+                        estimate.fraction_done_lower < estimate.fraction_done_upper;
+  return has_kept || HasInterval(estimate);
+}
+
 bool IsPercentTold(const Snapshot& snapshot, const Estimate& estimate) {
-  if (snapshot.is_final || estimate.state != EstimateState::kValid) return true;
-  if (HasInterval(estimate)) {
-    return std::max(estimate.fraction_done - estimate.fraction_done_lower,
-                    estimate.fraction_done_upper - estimate.fraction_done) <= kPercentOffMax;
-  }
+  if (HasSucceeded(snapshot)) return true;
+  if (!snapshot.is_final && estimate.state != EstimateState::kValid) return true;
+  if (HasBounds(estimate)) return IsRight(estimate);
+  if (snapshot.is_final) return true;
   const bool is_of_group =
       KindOf(snapshot) == JobKind::kApplication && &estimate == &snapshot.estimate;
   return !is_of_group || IsPartPercentTold(estimate.fraction_done, snapshot.elapsed(),
@@ -519,7 +537,9 @@ bool IsPercentTold(const Snapshot& snapshot, const Estimate& estimate) {
 
 std::string PercentText(const Snapshot& snapshot, const Estimate& estimate) {
   if (!IsPercentTold(snapshot, estimate)) {
-    if (!HasInterval(estimate)) return "-";
+    const bool is_open = snapshot.is_final && !(estimate.fraction_done_lower > 0) &&
+                         estimate.fraction_done_upper >= kRunningMax;
+    if (is_open || !HasBounds(estimate)) return "-";
     return fmt::format("{}-{} %", ShownPercent(estimate.fraction_done_lower, false),
                        ShownPercent(estimate.fraction_done_upper, false));
   }

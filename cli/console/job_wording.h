@@ -32,6 +32,8 @@ int ShownPercent(double fraction_done, bool has_succeeded);
 // of the whole away from what is shown, as of an application that is not known and may go on.
 bool IsPercentTold(const Snapshot& snapshot, const Estimate& estimate);
 bool HasInterval(const Estimate& estimate);
+// Whether the fraction has bounds: an interval, or those that a job had which did not succeed.
+bool HasBounds(const Estimate& estimate);
 // "41 %"; the range, "9-91 %", where that would say nothing; "-" where there is none, and where the
 // indicator has never said any: while it warms up, and of a job that has ended before it did.
 std::string PercentText(const Snapshot& snapshot, const Estimate& estimate);

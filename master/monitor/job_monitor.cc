@@ -169,6 +169,8 @@ class JobMonitor::Impl {
   // Made again only when the job tells of its parameters.
   const workflow::ForetoldRuns& Foretold();
   void AddEstimates(Snapshot& snapshot);
+  // Of a job that has not succeeded, how sure its fractions were.
+  void KeepBounds(Snapshot& snapshot) const;
   void Finish(Snapshot& snapshot) const;
   std::vector<IndicatorError> Errors(absl::Time job_end) const;
 
@@ -446,6 +448,26 @@ ReducePhaseForecast JobMonitor::Impl::ForecastReduceStage(absl::Time now) {
   return reduce;
 }
 
+void JobMonitor::Impl::KeepBounds(Snapshot& snapshot) const {
+  const absl::Duration silence = model::SilentFor(state_, snapshot.at);  // of an abandoned job
+  const absl::Duration unheard = snapshot.at - informed_at_;
+  const auto keep = [&](std::optional<double> known_share, Estimate& estimate) {
+    auto& remaining = estimate.remaining;
+    if (remaining && silence > absl::ZeroDuration()) {
+      remaining = model::OpenedBySilence(*remaining, unheard, silence);
+    }
+    monitor::KeepBounds(known_share, snapshot.elapsed(), estimate);
+  };
+  std::optional<double> known_share;
+  if (snapshot.info->kind == JobKind::kApplication && stages_.end) {
+    const Basis basis = snapshot.estimate.basis;
+    const bool is_backed = basis == Basis::kEarlierRuns || basis == Basis::kThisRun;
+    known_share = is_backed ? stages_.known_share : 0;
+  }
+  keep(known_share, snapshot.estimate);
+  for (Indicator& other : snapshot.indicators) keep(std::nullopt, other.estimate);
+}
+
 void JobMonitor::Impl::Finish(Snapshot& snapshot) const {
   const bool succeeded = snapshot.state == JobState::kSucceeded;
   const auto finish = [succeeded](Estimate& estimate) {
@@ -454,6 +476,7 @@ void JobMonitor::Impl::Finish(Snapshot& snapshot) const {
     estimate.basis = Basis::kDone;
     if (succeeded) estimate.fraction_done = 1;
   };
+  if (!succeeded) KeepBounds(snapshot);
   if (!tracked_.empty()) finish(snapshot.estimate);
   for (Indicator& other : snapshot.indicators) {
     finish(other.estimate);

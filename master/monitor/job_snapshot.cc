@@ -293,6 +293,9 @@ std::vector<std::string> NotesOf(const model::JobRecord& state) {
   return notes;
 }
 
+// Below, nothing is said of how far an application is whose end has no bounds.
+constexpr double kKnownShareMin = 0.5;
+
 // The fractions at the bounds of what remains; the lower one is never above what is shown.
 void AddBounds(absl::Duration elapsed, Estimate& estimate) {
   estimate.fraction_done_lower = estimate.fraction_done_upper = estimate.fraction_done;
@@ -475,6 +478,15 @@ void AddForecasts(const StagesEstimate& estimate, Snapshot& job) {
             by_id);
 }
 
+void KeepBounds(std::optional<double> known_share, absl::Duration elapsed, Estimate& estimate) {
+  AddBounds(elapsed, estimate);
+  const bool is_open = estimate.remaining && !estimate.remaining->upper;
+  if (is_open && known_share && *known_share < kKnownShareMin) {
+    estimate.fraction_done_lower = 0;
+    estimate.fraction_done_upper = model::kRunningFractionMax;
+  }
+}
+
 void Complete(std::optional<double> known_share, Snapshot& job) {
   // By what has been shown: it has fetched even if the attempt that did is lost.
   if (StageProgress* const reduce = ReduceStageOf(job); reduce && reduce->shuffle) {
@@ -483,8 +495,10 @@ void Complete(std::optional<double> known_share, Snapshot& job) {
       reduce->state = StageState::kRunning;
     }
   }
-  AddBounds(job.elapsed(), job.estimate);
-  for (Indicator& other : job.indicators) AddBounds(job.elapsed(), other.estimate);
+  if (!job.is_final || job.state == JobState::kSucceeded) {
+    AddBounds(job.elapsed(), job.estimate);
+    for (Indicator& other : job.indicators) AddBounds(job.elapsed(), other.estimate);
+  }
   const Basis basis = job.estimate.basis;
   if (basis == Basis::kEarlierRuns || basis == Basis::kThisRun) {
     job.estimate.known_share = known_share.value_or(1);

@@ -36,10 +36,16 @@ void AddGroups(const model::JobRecord& state, const StagesEstimate& estimate, ab
 // bounds are wider than estimated by as much as those of the job. REQUIRES: stages by number.
 void AddForecasts(const StagesEstimate& estimate, Snapshot& job);
 
+// The fractions at the bounds of what was left of a job when it ended without success, so that its
+// end looks no surer than the run did; 0..kRunningFractionMax where nothing bounds an application
+// of which less than half is known, by `known_share`; empty: it is none. Before `remaining` is
+// reset.
+void KeepBounds(std::optional<double> known_share, absl::Duration elapsed, Estimate& estimate);
+
 // Fills in what follows from the rest: that a reduce stage which has fetched runs, the fractions at
-// the bounds of the estimates, how much of the work left is known, how likely it is late, and how
-// many parts there are. `known_share`: of the work left, unless the estimate is a guess; empty: all
-// of it is known.
+// the bounds of the estimates unless KeepBounds() has, how much of the work left is known, how
+// likely it is late, and how many parts there are. `known_share`: of the work left, unless the
+// estimate is a guess; empty: all of it is known.
 void Complete(std::optional<double> known_share, Snapshot& job);
 
 }  // namespace tidemark::monitor

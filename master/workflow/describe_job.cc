@@ -85,9 +85,11 @@ Estimate EstimateOf(const FollowedJob& job, const PlannedJob& planned,
   const double fraction = job.facts.state == ChildState::kSucceeded
                               ? 1
                               : std::max({job.own_bar, prediction.fraction_done, reached});
+  const bool has_failed = has_ended && job.facts.state != ChildState::kSucceeded;
+  const Estimate* const at_end = has_failed ? &job.newest->estimate : nullptr;
   Estimate estimate = {.fraction_done = fraction,
-                       .fraction_done_lower = fraction,
-                       .fraction_done_upper = fraction,
+                       .fraction_done_lower = at_end ? at_end->fraction_done_lower : fraction,
+                       .fraction_done_upper = at_end ? at_end->fraction_done_upper : fraction,
                        .remaining = Rounded(at, prediction.ends_in),
                        .basis = job.BasisOf(planned)};
   estimate.state = estimate.basis == Basis::kDone ? EstimateState::kFinal

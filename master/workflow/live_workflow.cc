@@ -25,7 +25,7 @@ std::size_t SizeOf(const RunProfile& run) {
   return size;
 }
 
-// The bounds of what is shown hold it; of jobs none are offered.
+// The bounds of what is shown hold it; of jobs, those that did not succeed keep theirs.
 void NeverBack(model::ShownProgress& before, Snapshot& snapshot) {
   before.NeverBack(snapshot);
   tidemark::Estimate& shown = snapshot.estimate;
@@ -33,7 +33,11 @@ void NeverBack(model::ShownProgress& before, Snapshot& snapshot) {
   shown.fraction_done_upper = std::max(shown.fraction_done_upper, shown.fraction_done);
   for (Child& child : snapshot.children) {
     tidemark::Estimate& of_job = child.estimate;
-    of_job.fraction_done_lower = of_job.fraction_done_upper = of_job.fraction_done;
+    const bool has_failed =
+        child.state == ChildState::kFailed || child.state == ChildState::kRetryable;
+    const double done = of_job.fraction_done;
+    of_job.fraction_done_lower = has_failed ? std::min(of_job.fraction_done_lower, done) : done;
+    of_job.fraction_done_upper = has_failed ? std::max(of_job.fraction_done_upper, done) : done;
   }
 }
 
@@ -337,7 +341,14 @@ const Snapshot& LiveWorkflow::Tick(absl::Time now, absl::StatusOr<estimate::Esti
   }
   if (plan_.deadline) snapshot.late_probability = LateProbability(snapshot, *plan_.deadline);
   NeverBack(shown_, snapshot);
-  if (is_final) shown.fraction_done_lower = shown.fraction_done_upper = shown.fraction_done;
+  if (is_final) {
+    const tidemark::Estimate& last = newest_->estimate;
+    const double done = shown.fraction_done;
+    // No surer than while it ran.
+    const bool was_told = end.state != JobState::kSucceeded && last.remaining.has_value();
+    shown.fraction_done_lower = was_told ? std::min(last.fraction_done_lower, done) : done;
+    shown.fraction_done_upper = was_told ? std::max(last.fraction_done_upper, done) : done;
+  }
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     const tidemark::Estimate& of_job = snapshot.children[i].estimate;
     if (!prediction || i >= prediction->jobs.size()) continue;

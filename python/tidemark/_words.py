@@ -168,16 +168,29 @@ def _has_interval(estimate: Estimate) -> bool:
     return left is not None and left.lower is not None and left.upper is not None
 
 
+def _has_bounds(estimate: Estimate) -> bool:
+    """An interval, or the bounds that a job had which did not succeed."""
+    has_kept = (
+        estimate.state == EstimateState.FINAL
+        and estimate.fraction_done_lower < estimate.fraction_done_upper
+    )
+    return has_kept or _has_interval(estimate)
+
+
 def is_percent_told(snapshot: Snapshot) -> bool:
     """Not where the truth may be far away, as of an application that is not known and may go on."""
     estimate = snapshot.estimate
-    if snapshot.final or estimate.state != EstimateState.VALID or estimate.remaining is None:
+    if snapshot.state == JobState.SUCCEEDED:
+        return True
+    if not snapshot.final and (
+        estimate.state != EstimateState.VALID or estimate.remaining is None
+    ):
         return True
     shown = estimate.fraction_done
-    if _has_interval(estimate):
+    if _has_bounds(estimate):
         off = max(shown - estimate.fraction_done_lower, estimate.fraction_done_upper - shown)
         return off <= _PERCENT_OFF_MAX
-    if snapshot.info.kind != JobKind.APPLICATION:
+    if snapshot.final or snapshot.info.kind != JobKind.APPLICATION:
         return True
     # A group of stages that more may follow.
     if estimate.known_share < _KNOWN_SHARE_MIN:
@@ -205,9 +218,10 @@ def percent_text(snapshot: Snapshot) -> str:
     """Cut, not rounded; the range where that would say nothing, "-" where there is none."""
     estimate: Estimate = snapshot.estimate
     if not is_percent_told(snapshot):
-        if not _has_interval(estimate):
-            return "-"
         lower, upper = estimate.fraction_done_lower, estimate.fraction_done_upper
+        is_open = snapshot.final and lower <= 0 and upper >= 0.999
+        if is_open or not _has_bounds(estimate):
+            return "-"
         return f"{_percent(min(lower, 0.999))}-{_percent(min(upper, 0.999))} %"
     percent = _percent(shown_fraction(snapshot))
     says_nothing = estimate.state in (EstimateState.WARMING_UP, EstimateState.UNKNOWN) or (
@@ -245,7 +259,8 @@ def _stages_text(snapshot: Snapshot, expected: int) -> str:
         text += f", {skipped} skipped"
     if expected:
         text += f", {expected} more expected"
-    return text if is_percent_told(snapshot) else f"{text}, more may come"
+    is_whole = snapshot.final or is_percent_told(snapshot)
+    return text if is_whole else f"{text}, more may come"
 
 
 def elapsed_text(snapshot: Snapshot) -> str:

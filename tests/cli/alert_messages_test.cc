@@ -73,8 +73,9 @@ TEST(AlertMessages, OfAWorkflowNameTheJobsThatItWaitsFor) {
   silent.kind = AlertKind::kSilent;
   silent.job.silent_since = silent.job.at - absl::Minutes(6);
   silent.waits_for = {"load", "join"};
-  EXPECT_EQ(AlertText(silent, kUtc),
-            "two-path: no news for 6 min; it waits for load and join; due 22:17:32, 83 % likely late");
+  EXPECT_EQ(
+      AlertText(silent, kUtc),
+      "two-path: no news for 6 min; it waits for load and join; due 22:17:32, 83 % likely late");
   silent.waits_for = {"a", "b", "c", "d", "e"};
   EXPECT_THAT(AlertText(silent, kUtc), HasSubstr("; it waits for a, b, c and 2 more; due"));
   EXPECT_EQ(json::parse(GenericMessage(silent, kUtc))["waits_for"], json(silent.waits_for));
@@ -185,6 +186,17 @@ TEST(AlertMessages, GenericSaysHowSureAFractionIs) {
   message = json::parse(GenericMessage(late, kUtc));
   EXPECT_FALSE(message.contains("fraction_done_lower")) << "without an interval it has no bounds";
   EXPECT_FALSE(message.contains("fraction_done_upper"));
+}
+
+TEST(AlertMessages, GenericSaysHowSureTheFractionOfAFailedJobWas) {
+  Alert failed = Failed();
+  failed.job.estimate.state = EstimateState::kFinal;
+  failed.job.estimate.remaining.reset();
+  failed.job.estimate.fraction_done_lower = 0.2;
+  failed.job.estimate.fraction_done_upper = 0.99;
+  const json message = json::parse(GenericMessage(failed, kUtc));
+  EXPECT_EQ(message["fraction_done_lower"], 0.2);
+  EXPECT_EQ(message["fraction_done_upper"], 0.99);
 }
 
 TEST(AlertMessages, GenericIsAsItIsDocumented) {

@@ -139,9 +139,28 @@ TEST(Percentage, IsARangeWhereItMayBeAThirdOfTheWholeAway) {
   snapshot.estimate.fraction_done_lower = 0.03;
   snapshot.estimate.fraction_done_upper = 0.06;
   EXPECT_EQ(PercentText(snapshot, snapshot.estimate), "3-6 %");
-  snapshot.state = JobState::kFailed;
+}
+
+TEST(Percentage, IsNoSurerOfAJobThatDidNotSucceedThanWhileItRan) {
+  Snapshot snapshot = SomeSnapshot();  // 41 %
   snapshot.is_final = true;
-  EXPECT_EQ(PercentText(snapshot, snapshot.estimate), "41 %");
+  snapshot.estimate.state = EstimateState::kFinal;
+  snapshot.estimate.remaining.reset();
+  for (const JobState state : {JobState::kFailed, JobState::kKilled, JobState::kAbandoned}) {
+    snapshot.state = state;
+    snapshot.estimate.fraction_done_lower = 0.2;
+    snapshot.estimate.fraction_done_upper = 0.99;
+    EXPECT_EQ(PercentText(snapshot, snapshot.estimate), "20-99 %");
+    snapshot.estimate.fraction_done_upper = 0.6;
+    EXPECT_EQ(PercentText(snapshot, snapshot.estimate), "41 %");
+    snapshot.estimate.fraction_done_lower = 0;
+    snapshot.estimate.fraction_done_upper = 0.999;
+    EXPECT_EQ(PercentText(snapshot, snapshot.estimate), "-") << "nothing bounded it";
+    snapshot.estimate.fraction_done_lower = snapshot.estimate.fraction_done_upper = 0.41;
+    EXPECT_EQ(PercentText(snapshot, snapshot.estimate), "41 %") << "of an older master";
+  }
+  snapshot.state = JobState::kSucceeded;
+  EXPECT_EQ(PercentText(snapshot, snapshot.estimate), "100 %");
 }
 
 TEST(Percentage, OfAGroupNeedsMostOfItsWorkToBeKnown) {

@@ -636,6 +636,44 @@ INSTANTIATE_TEST_SUITE_P(All, JobMonitorEnding,
                                                   JobState::kKilled}),
                          [](const auto& row) { return std::string(row.param.name); });
 
+// By the map phase alone the rest is a guess, with a wide interval.
+TEST_P(JobMonitorEnding, IsNoSurerOfItsFractionThanWhileItRan) {
+  Watched goes_on = AboutToReduce(JobMonitorOptions());
+  goes_on.Tick(13);
+  const Estimate running = goes_on.Tick(14).estimate;
+  ASSERT_TRUE(running.remaining && running.remaining->upper);
+  ASSERT_LT(running.fraction_done_lower, running.fraction_done_upper);
+  Watched job = AboutToReduce(JobMonitorOptions());
+  job.Tick(13);
+  EXPECT_TRUE(job.Say(14, Closed(GetParam().outcome, "out of memory")).ok());
+  const Snapshot ended = job.Tick(14);
+  ASSERT_TRUE(ended.is_final);
+  EXPECT_FALSE(ended.estimate.remaining.has_value());
+  EXPECT_DOUBLE_EQ(ended.estimate.fraction_done_lower, running.fraction_done_lower);
+  EXPECT_DOUBLE_EQ(ended.estimate.fraction_done_upper, running.fraction_done_upper);
+}
+
+// Silence has opened its interval.
+TEST(JobMonitor, AnAbandonedJobIsNoSurerOfItsFractionThanWhileItWasSilent) {
+  Watched job = AboutToReduce(JobMonitorOptions());
+  job.Tick(13);
+  const Estimate silent = job.Tick(12 + 15 * 60).estimate;
+  ASSERT_LT(silent.fraction_done_lower, silent.fraction_done_upper);
+  const Snapshot ended = job.Tick(12 + 15 * 60 + 1);
+  ASSERT_EQ(ended.state, JobState::kAbandoned);
+  EXPECT_NEAR(ended.estimate.fraction_done_lower, silent.fraction_done_lower, 0.01);
+  EXPECT_NEAR(ended.estimate.fraction_done_upper, silent.fraction_done_upper, 0.01);
+}
+
+TEST(JobMonitor, OfAJobThatSucceededTheFractionIsCertain) {
+  Watched job = AboutToReduce(JobMonitorOptions());
+  job.Tick(13);
+  EXPECT_TRUE(job.Say(14, Closed()).ok());
+  const Estimate ended = job.Tick(14).estimate;
+  EXPECT_EQ(ended.fraction_done_lower, 1);
+  EXPECT_EQ(ended.fraction_done_upper, 1);
+}
+
 TEST(JobMonitor, AJobNobodyReportsOnIsAbandoned) {
   Watched job = Reducing();
   const double silent_since = 15;

@@ -70,6 +70,10 @@ def test_a_failed_job_keeps_what_it_had_reached():
     assert _words.percent_text(failed) == "41 %"
     unknown = dataclasses.replace(failed, estimate=dataclasses.replace(estimate, fraction_done=0.0))
     assert _words.percent_text(unknown) == "-"
+    guess = dataclasses.replace(estimate, fraction_done_lower=0.2, fraction_done_upper=0.99)
+    assert _words.percent_text(dataclasses.replace(failed, estimate=guess)) == "20-99 %"
+    nothing = dataclasses.replace(estimate, fraction_done_lower=0.0, fraction_done_upper=0.999)
+    assert _words.percent_text(dataclasses.replace(failed, estimate=nothing)) == "-"
 
 
 def test_an_ended_job_lasted_as_long_as_the_console_says():
