@@ -13,13 +13,13 @@ namespace {
 constexpr absl::Duration kFlushIntervalMin = absl::Milliseconds(50);
 constexpr absl::Duration kFlushIntervalMax = absl::Seconds(60);
 constexpr std::uint32_t kLambdaMax = 1'000'000;
-constexpr std::uint32_t kBurstGroupsMax = 1'000'000;
+constexpr std::uint32_t kBurstGroupsLimit = 1'000'000;
 
 }  // namespace
 
 Settings::Settings(const AgentOptions& options)
     : burst_threshold_bytes_(options.burst_threshold_bytes),
-      burst_groups_max_(std::clamp<std::uint32_t>(options.burst_groups_max, 1, kBurstGroupsMax)),
+      burst_groups_max_(std::clamp<std::uint32_t>(options.burst_groups_max, 1, kBurstGroupsLimit)),
       lambda_(std::min(options.lambda, kLambdaMax)) {
   SetFlushInterval(options.flush_interval);
 }
@@ -45,7 +45,7 @@ void Settings::Apply(const v1::Control& control) {
   }
   if (control.has_burst_groups_max()) {
     burst_groups_max_.store(
-        std::clamp<std::uint32_t>(control.burst_groups_max(), 1, kBurstGroupsMax),
+        std::clamp<std::uint32_t>(control.burst_groups_max(), 1, kBurstGroupsLimit),
         std::memory_order_relaxed);
   }
   if (control.has_named_group_bytes_min()) {

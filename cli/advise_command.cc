@@ -278,7 +278,7 @@ int ShowJson(const advise::Advice& advice, TableFormat format) {
   return PrintLines({Dumped(json)});
 }
 
-int Wrong(const absl::Status& status) {
+int ReportAdviceError(const absl::Status& status) {
   Complain(std::string(status.message()));
   return absl::IsDataLoss(status) ? kLogTorn : kUsage;
 }
@@ -287,13 +287,13 @@ int Wrong(const absl::Status& status) {
 
 int Do(const AdviseArguments& arguments) {
   const auto history = ReadHistory(arguments.logs);
-  if (!history.ok()) return Wrong(history.status());
+  if (!history.ok()) return ReportAdviceError(history.status());
   for (const std::string& trouble : history->troubles) Complain(trouble);
   const auto advice = advise::Advise(
       history->plans,
       {.space_bytes = arguments.space_bytes, .read_rate = arguments.read_bytes_per_second});
   if (!advice.ok()) {
-    return Wrong(absl::Status(
+    return ReportAdviceError(absl::Status(
         advice.status().code(),
         fmt::format("{} read: {}",
                     history->logs == 1 ? "1 log was" : fmt::format("{} logs were", history->logs),

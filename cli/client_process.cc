@@ -23,7 +23,7 @@ namespace {
 constexpr int kLookMillis = 100;
 
 // name=value for each variable.
-std::vector<std::string> Environment(const std::map<std::string, std::string>& variables) {
+std::vector<std::string> EnvironmentOf(const std::map<std::string, std::string>& variables) {
   std::vector<std::string> environment;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view whole(*entry);
@@ -107,7 +107,7 @@ absl::StatusOr<Started> Start(const std::vector<std::string>& command,
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-  const std::vector<std::string> environment = Environment(variables);
+  const std::vector<std::string> environment = EnvironmentOf(variables);
   Started started{.lines_fd = ends[0]};
   const int error = posix_spawnp(&started.pid, command[0].c_str(), &actions, nullptr,
                                  Pointers(command).data(), Pointers(environment).data());

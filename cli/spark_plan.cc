@@ -72,7 +72,7 @@ double WorkOf(const PlannedStage& stage) {
   return sum / static_cast<double>(stage.task_times.size()) * static_cast<double>(stage.task_count);
 }
 
-void Stretch(double factor, PlannedStage& stage) {
+void StretchStage(double factor, PlannedStage& stage) {
   if (factor == 1) return;
   for (auto* times : {&stage.task_times, &stage.first_task_times, &stage.fresh_task_times,
                       &stage.last_task_times}) {
@@ -98,7 +98,7 @@ void TakeAsLongAs(absl::Duration took, Plan& plan) {
   constexpr double kTrial = 1.05;
   const auto stretched = [&](double factor) {
     Plan other = plan;
-    for (PlannedStage& stage : other.jobs[0].stages) Stretch(factor, stage);
+    for (PlannedStage& stage : other.jobs[0].stages) StretchStage(factor, stage);
     return other;
   };
   const auto said = EndOf(plan);
@@ -125,7 +125,7 @@ std::optional<absl::Duration> EndOf(const Plan& plan) {
 void Stretch(double factor, Plan& plan) {
   for (PlannedJob& job : plan.jobs) {
     for (PlannedStage& stage : job.stages) {
-      Stretch(factor, stage);
+      StretchStage(factor, stage);
       stage.lag *= factor;
     }
   }
@@ -338,7 +338,7 @@ absl::StatusOr<OtherRun> SparkRunModels::With(
   for (std::size_t i = 0; i < stages.size(); ++i) {
     const phases::Changed changed = models_.On(i, settings->other);
     const double seconds = WorkOf(stages[i]);
-    Stretch(changed.times, stages[i]);
+    StretchStage(changed.times, stages[i]);
     // Stages err alike, by the costs that they share.
     work += seconds * changed.times;
     spread += seconds * changed.times * changed.deviation;

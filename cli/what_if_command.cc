@@ -218,7 +218,7 @@ bool IsFile(const std::string& subject) {
   return IsPlanByName(subject) || std::filesystem::exists(subject, ignored);
 }
 
-int Wrong(const absl::Status& status) {
+int ReportWhatIfError(const absl::Status& status) {
   Complain(std::string(status.message()));
   return kUsage;
 }
@@ -374,7 +374,7 @@ int OfSparkSettings(const WhatIfArguments& arguments, const SparkRun& run) {
   Scenario scenario = {.data_factor = arguments.data_factor, .policy = arguments.policy};
   if (!arguments.slots.empty()) scenario.slots = arguments.slots[0];
   const auto rows = RowsOf(arguments);
-  if (!rows.ok()) return Wrong(rows.status());
+  if (!rows.ok()) return ReportWhatIfError(rows.status());
   if (const std::string why = LearnsForNothing(arguments, scenario, *rows); !why.empty()) {
     Complain(why);
     return kUsage;
@@ -383,19 +383,19 @@ int OfSparkSettings(const WhatIfArguments& arguments, const SparkRun& run) {
   std::optional<SparkRunModels> models;
   if (NeedsModelsOfSize(arguments)) {
     auto learnt = LearnFrom(arguments, run);
-    if (!learnt.ok()) return Wrong(learnt.status());
+    if (!learnt.ok()) return ReportWhatIfError(learnt.status());
     runs.emplace(*std::move(learnt));
   } else {
     auto learnt = SparkRunModels::Learn(run);
-    if (!learnt.ok()) return Wrong(InPlanFile(arguments.subject, learnt.status()));
+    if (!learnt.ok()) return ReportWhatIfError(InPlanFile(arguments.subject, learnt.status()));
     models.emplace(*std::move(learnt));
   }
   const auto base = RunAsItIs(run);
-  if (!base.ok()) return Wrong(InPlanFile(arguments.subject, base.status()));
+  if (!base.ok()) return ReportWhatIfError(InPlanFile(arguments.subject, base.status()));
   std::optional<absl::Duration> modelled;  // the run as it is, by the models of several runs
   if (runs) {
     const auto same = ModelledAsItIs(*runs);
-    if (!same.ok()) return Wrong(InPlanFile(arguments.subject, same.status()));
+    if (!same.ok()) return ReportWhatIfError(InPlanFile(arguments.subject, same.status()));
     modelled = *same;
   }
   std::vector<Answer> answers = {*base};
@@ -403,13 +403,13 @@ int OfSparkSettings(const WhatIfArguments& arguments, const SparkRun& run) {
     if (row.parts.empty() && scenario == Scenario()) continue;  // as it is, which is there
     // The value is checked, also where it has no effect.
     if (const auto asked = SettingsOf(run.measured, row.settings); !asked.ok()) {
-      return Wrong(InPlanFile(arguments.subject, InOptions(asked.status(), arguments)));
+      return ReportWhatIfError(InPlanFile(arguments.subject, InOptions(asked.status(), arguments)));
     }
     SparkRow effective = row;
     const bool has_idle_memory =
         IsLocal(run) && effective.settings.erase("spark.executor.memory") > 0;
     const auto asked = SettingsOf(run.measured, effective.settings);
-    if (!asked.ok()) return Wrong(InPlanFile(arguments.subject, asked.status()));
+    if (!asked.ok()) return ReportWhatIfError(InPlanFile(arguments.subject, asked.status()));
     std::vector<std::string> parts = row.parts;
     if (scenario.slots) parts.insert(parts.begin(), text::Counted(*scenario.slots, "slot"));
     const std::string name = Named(std::move(parts), scenario);
@@ -420,13 +420,13 @@ int OfSparkSettings(const WhatIfArguments& arguments, const SparkRun& run) {
           runs ? runs->With(effective.settings, row.data_factor.value_or(1), arguments.parameters)
                : models->With(effective.settings);
       if (!other.ok()) {
-        return Wrong(InPlanFile(arguments.subject, InOptions(other.status(), arguments)));
+        return ReportWhatIfError(InPlanFile(arguments.subject, InOptions(other.status(), arguments)));
       }
       Scenario set = scenario;
       if (!set.slots) set.slots = other->slots;
       if (set.slots != other->slots) other->executors = 0;  // nobody said on which
       auto answer = AnswerOf(*other, set, row, name);
-      if (!answer.ok()) return Wrong(InPlanFile(arguments.subject, answer.status()));
+      if (!answer.ok()) return ReportWhatIfError(InPlanFile(arguments.subject, answer.status()));
       if (modelled) answer->as_it_is = *modelled;
       answers.push_back(*std::move(answer));
     }
@@ -444,14 +444,14 @@ int OfPlan(const WhatIfArguments& arguments) {
     plan = cli::ReadPlanFile(arguments.subject, cli::PlanUse::kEstimate);
   } else {
     auto run = ReadSparkRun(arguments.subject);
-    if (!run.ok()) return Wrong(run.status());
+    if (!run.ok()) return ReportWhatIfError(run.status());
     for (const std::string& remark : run->remarks) {
       Complain(fmt::format("{}: {}", arguments.subject, remark));
     }
     if (HasSparkSettings(arguments)) return OfSparkSettings(arguments, *run);
     plan = std::move(run->plan);
   }
-  if (!plan.ok()) return Wrong(plan.status());
+  if (!plan.ok()) return ReportWhatIfError(plan.status());
   if (plan->id.empty() && plan->name.empty()) {
     plan->name = std::filesystem::path(arguments.subject).stem();
   }
@@ -459,7 +459,7 @@ int OfPlan(const WhatIfArguments& arguments) {
     Outcomes outcomes;
     for (const Scenario& scenario : scenarios) {
       auto outcome = cli::EstimateStages(*plan, scenario, absl::Now());
-      if (!outcome.ok()) return Wrong(InPlanFile(arguments.subject, outcome.status()));
+      if (!outcome.ok()) return ReportWhatIfError(InPlanFile(arguments.subject, outcome.status()));
       outcomes.push_back(*std::move(outcome));
     }
     return Show(arguments, scenarios, outcomes, plan->cluster.slots);
@@ -467,7 +467,7 @@ int OfPlan(const WhatIfArguments& arguments) {
   return AtMaster(arguments.master, [&](const Client& master) -> absl::StatusOr<int> {
     const auto outcomes = master.EstimatePlan(*plan, scenarios);
     if (absl::IsInvalidArgument(outcomes.status())) {
-      return Wrong(InPlanFile(arguments.subject, outcomes.status()));
+      return ReportWhatIfError(InPlanFile(arguments.subject, outcomes.status()));
     }
     if (!outcomes.ok()) return outcomes.status();
     return Show(arguments, scenarios, *outcomes, plan->cluster.slots);

@@ -92,7 +92,7 @@ int Show(const Explanation& explanation, const WhyArguments& arguments) {
   return PrintLines(console::RenderWaits(explanation, arguments.question, TableOptionsFor(format)));
 }
 
-int Wrong(const absl::Status& status) {
+int ReportWhyError(const absl::Status& status) {
   Complain(std::string(status.message()));
   return absl::IsDataLoss(status) ? kLogTorn : kUsage;
 }
@@ -111,7 +111,7 @@ int OfLog(const WhyArguments& arguments) {
     return kUsage;
   }
   const auto log = spark::LogReader::Open(arguments.subject, {});
-  if (!log.ok()) return Wrong(log.status());
+  if (!log.ok()) return ReportWhyError(log.status());
   blame::ClusterWaits waits;
   absl::Status trouble;
   for (;;) {
@@ -120,7 +120,7 @@ int OfLog(const WhyArguments& arguments) {
     if (!event.ok() || !*event) break;
     waits.Apply(**event);
   }
-  if (!trouble.ok() && !absl::IsDataLoss(trouble)) return Wrong(trouble);
+  if (!trouble.ok() && !absl::IsDataLoss(trouble)) return ReportWhyError(trouble);
   waits.Finish();
   const std::vector<std::string> jobs = waits.jobs();
   Explanation explanation;
@@ -132,7 +132,7 @@ int OfLog(const WhyArguments& arguments) {
     Complain(fmt::format("{}: {}", arguments.subject, remark));
   }
   const int shown = explanation.queries.empty() ? kSuccess : Show(explanation, arguments);
-  return shown == kSuccess && !trouble.ok() ? Wrong(trouble) : shown;
+  return shown == kSuccess && !trouble.ok() ? ReportWhyError(trouble) : shown;
 }
 
 // Of a job, or of JOB/QUERY, such as app-7/sql/3, which `arguments` then say apart; ids of jobs may

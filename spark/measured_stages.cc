@@ -20,8 +20,8 @@ constexpr double kSecondsMax = 1e8;
 
 constexpr double kOne = 1;
 // Spark writes some times in milliseconds, others in nanoseconds.
-constexpr double kMilli = 1e-3;
-constexpr double kNano = 1e-9;
+constexpr double kMillisecond = 1e-3;
+constexpr double kNanosecond = 1e-9;
 
 // Reads counters, and notes those that cannot be.
 class CounterReader {
@@ -57,11 +57,11 @@ TaskCounters CountersIn(const json& metrics, double seconds, Unbelievable& unbel
   const json& output = Member(metrics, "Output Metrics");
   return {
       .seconds = seconds,
-      .running = reader.Seconds(metrics, "Executor Run Time", kMilli),
-      .processor = reader.Seconds(metrics, "Executor CPU Time", kNano),
-      .fetch_wait = reader.Seconds(read, "Fetch Wait Time", kMilli),
-      .shuffle_write = reader.Seconds(written, "Shuffle Write Time", kNano),
-      .deserialize = reader.Seconds(metrics, "Executor Deserialize Time", kMilli),
+      .running = reader.Seconds(metrics, "Executor Run Time", kMillisecond),
+      .processor = reader.Seconds(metrics, "Executor CPU Time", kNanosecond),
+      .fetch_wait = reader.Seconds(read, "Fetch Wait Time", kMillisecond),
+      .shuffle_write = reader.Seconds(written, "Shuffle Write Time", kNanosecond),
+      .deserialize = reader.Seconds(metrics, "Executor Deserialize Time", kMillisecond),
       .input = {reader.Amount(input, "Records Read"), reader.Amount(input, "Bytes Read")},
       .local_bytes = reader.Amount(read, "Local Bytes Read"),
       .remote_bytes = reader.Amount(read, "Remote Bytes Read"),
@@ -110,7 +110,7 @@ void MeasuredStages::TaskEnd(const json& event) {
   const auto ended = Count(task, "Finish Time");
   if (!number || !launched || !ended || *ended < *launched || !metrics.is_object()) return;
   if (Text(Member(event, "Task End Reason"), "Reason") != "Success") return;
-  const double seconds = static_cast<double>(*ended - *launched) * kMilli;
+  const double seconds = static_cast<double>(*ended - *launched) * kMillisecond;
   if (seconds > kSecondsMax) {
     ++unbelievable_.tasks;
     return;

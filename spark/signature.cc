@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 
 // Of a plan; the rest does not count.
-constexpr int kNodesMax = 10'000;
+constexpr int kSignatureNodesMax = 10'000;
 
 // Java's String.hashCode() and length(), which are of UTF-16. Of text that is UTF-8.
 class JavaString {
@@ -61,7 +61,7 @@ std::uint64_t HashOf(std::string_view text) { return XXH64(text.data(), text.siz
 
 std::string NameOfPlan(const json& plan) {
   JavaString names;
-  int left = kNodesMax;
+  int left = kSignatureNodesMax;
   AddNames(plan, left, names);
   return fmt::format("{:x}.{}", names.hash(), names.length());
 }

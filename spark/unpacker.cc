@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::size_t kPieceBytes = std::size_t{128} << 10;
+constexpr std::size_t kUnpackedPieceBytes = std::size_t{128} << 10;
 
 absl::Status Damaged(std::string_view what, std::string_view why) {
   return absl::DataLossError(fmt::format("damaged {}: {}", what, why));
@@ -25,7 +25,7 @@ absl::Status Damaged(std::string_view what, std::string_view why) {
 class Plain : public Unpacker::Format {
  public:
   absl::StatusOr<std::size_t> Unpack(std::string_view packed, std::string& out) override {
-    const std::string_view piece = packed.substr(0, kPieceBytes);
+    const std::string_view piece = packed.substr(0, kUnpackedPieceBytes);
     out += piece;
     return piece.size();
   }
@@ -39,12 +39,12 @@ class Zstd : public Unpacker::Format {
     // What is taken is told, though nothing may follow it: a full piece may not be all.
     for (bool is_full = true; is_full;) {
       const std::size_t before = out.size();
-      out.resize(before + kPieceBytes);
-      ZSTD_outBuffer to = {out.data() + before, kPieceBytes, 0};
+      out.resize(before + kUnpackedPieceBytes);
+      ZSTD_outBuffer to = {out.data() + before, kUnpackedPieceBytes, 0};
       left_ = ZSTD_decompressStream(stream_.get(), &to, &from);
       out.resize(before + to.pos);
       if (ZSTD_isError(left_) != 0) return Damaged("zstd frame", ZSTD_getErrorName(left_));
-      is_full = to.pos == kPieceBytes && from.pos == packed.size() && left_ != 0;
+      is_full = to.pos == kUnpackedPieceBytes && from.pos == packed.size() && left_ != 0;
     }
     return from.pos;
   }
@@ -64,16 +64,16 @@ class Lz4Frames : public Unpacker::Format {
     std::size_t all_taken = 0;
     for (bool is_full = true; is_full;) {  // as of zstd
       const std::size_t before = out.size();
-      out.resize(before + kPieceBytes);
+      out.resize(before + kUnpackedPieceBytes);
       std::size_t taken = packed.size() - all_taken;
-      std::size_t given = kPieceBytes;
+      std::size_t given = kUnpackedPieceBytes;
       left_ = LZ4F_decompress(context_, out.data() + before, &given, packed.data() + all_taken,
                               &taken, nullptr);
       const bool is_damaged = LZ4F_isError(left_) != 0;
       out.resize(before + (is_damaged ? 0 : given));
       if (is_damaged) return Damaged("LZ4 frame", LZ4F_getErrorName(left_));
       all_taken += taken;
-      is_full = given == kPieceBytes && all_taken == packed.size() && left_ != 0;
+      is_full = given == kUnpackedPieceBytes && all_taken == packed.size() && left_ != 0;
     }
     return all_taken;
   }

@@ -12,12 +12,12 @@ namespace {
 
 using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::string_view kJobIdPart = "{job_id}";
 
 // How the JSON mapping writes a field.
-Json TypeOf(const FieldDescriptor& field) {
+OrderedJson TypeOf(const FieldDescriptor& field) {
   if (field.is_map()) {
     return {{"type", "object"},
             {"additionalProperties", TypeOf(*field.message_type()->map_value())}};
@@ -37,7 +37,7 @@ Json TypeOf(const FieldDescriptor& field) {
     case FieldDescriptor::CPPTYPE_DOUBLE:
       return {{"type", "number"}};
     case FieldDescriptor::CPPTYPE_ENUM: {
-      Json names = Json::array();
+      OrderedJson names = OrderedJson::array();
       for (int i = 0; i < field.enum_type()->value_count(); ++i) {
         names.push_back(field.enum_type()->value(i)->name());
       }
@@ -54,16 +54,16 @@ Json TypeOf(const FieldDescriptor& field) {
   return {{"$ref", "#/components/schemas/" + name}};
 }
 
-Json TypeWithLists(const FieldDescriptor& field) {
+OrderedJson TypeWithLists(const FieldDescriptor& field) {
   if (!field.is_repeated() || field.is_map()) return TypeOf(field);
   return {{"type", "array"}, {"items", TypeOf(field)}};
 }
 
-void Describe(const Descriptor& message, Json& schemas) {
+void Describe(const Descriptor& message, OrderedJson& schemas) {
   if (message.full_name().starts_with("google.") || schemas.contains(message.full_name())) return;
-  Json& schema = schemas[message.full_name()];
+  OrderedJson& schema = schemas[message.full_name()];
   schema = {{"type", "object"}, {"additionalProperties", false}};
-  Json properties = Json::object();
+  OrderedJson properties = OrderedJson::object();
   for (int i = 0; i < message.field_count(); ++i) {
     properties[message.field(i)->name()] = TypeWithLists(*message.field(i));
   }
@@ -79,7 +79,7 @@ void Describe(const Descriptor& message, Json& schemas) {
   }
 }
 
-void AddParameters(const Descriptor& message, const std::string& prefix, Json& parameters) {
+void AddParameters(const Descriptor& message, const std::string& prefix, OrderedJson& parameters) {
   for (int i = 0; i < message.field_count(); ++i) {
     const FieldDescriptor& field = *message.field(i);
     const bool is_nested = field.message_type() != nullptr && !field.is_repeated() &&
@@ -93,7 +93,7 @@ void AddParameters(const Descriptor& message, const std::string& prefix, Json& p
   }
 }
 
-Json Reference(const Descriptor& message) {
+OrderedJson Reference(const Descriptor& message) {
   return {{"$ref", "#/components/schemas/" + message.full_name()}};
 }
 
@@ -155,15 +155,15 @@ FoundRoute FindRoute(std::string_view method, const std::vector<std::string>& pa
 }
 
 std::string OpenApiDocument(const std::string& version) {
-  Json schemas = Json::object();
-  Json paths = Json::object();
+  OrderedJson schemas = OrderedJson::object();
+  OrderedJson paths = OrderedJson::object();
   Describe(*v1::Problem::descriptor(), schemas);
-  const Json problem = {
+  const OrderedJson problem = {
       {"description", "Refused"},
       {"content", {{"application/json", {{"schema", Reference(*v1::Problem::descriptor())}}}}}};
   for (const Route& route : Routes()) {
-    Json operation = {{"summary", route.summary}};
-    Json parameters = Json::array();
+    OrderedJson operation = {{"summary", route.summary}};
+    OrderedJson parameters = OrderedJson::array();
     const std::string path = route.path;
     if (path.find(kJobIdPart) != std::string::npos) {
       parameters.push_back({{"name", "job_id"},
@@ -182,7 +182,7 @@ std::string OpenApiDocument(const std::string& version) {
       }
     }
     if (!parameters.empty()) operation["parameters"] = parameters;
-    Json answer = {{"description", "OK"}};
+    OrderedJson answer = {{"description", "OK"}};
     if (route.answer != nullptr) {
       Describe(*route.answer, schemas);
       answer["content"][route.is_stream ? "text/event-stream" : "application/json"] = {
@@ -194,7 +194,7 @@ std::string OpenApiDocument(const std::string& version) {
     for (char& letter : method) letter = static_cast<char>(letter - 'A' + 'a');
     paths[path][method] = operation;
   }
-  return Json({{"openapi", "3.0.3"},
+  return OrderedJson({{"openapi", "3.0.3"},
                {"info", {{"title", "Tidemark"}, {"version", version}}},
                {"paths", paths},
                {"components", {{"schemas", schemas}}}})

@@ -9,13 +9,13 @@
 namespace tidemark::cli {
 namespace {
 
-constexpr std::size_t kQuotedBytesMax = 60;
+constexpr std::size_t kQuotedNameBytesMax = 60;
 
 absl::Status UnknownField(std::string_view name) {
   const std::vector<std::string> known(kAlertFieldNames.begin(), kAlertFieldNames.end());
   const std::string meant = text::NearestName(name, known);
   return absl::InvalidArgumentError(
-      fmt::format("`{{{}}}`{}", name.substr(0, kQuotedBytesMax),
+      fmt::format("`{{{}}}`{}", name.substr(0, kQuotedNameBytesMax),
                   meant.empty() ? "" : fmt::format("; did you mean {{{}}}?", meant)));
 }
 

@@ -17,7 +17,7 @@ namespace {
 constexpr double kSecondsShown = 0.05;
 // Taste.
 constexpr double kShareShown = 0.1;
-constexpr double kGroupShare = 0.5;
+constexpr double kLongGroupShare = 0.5;
 // Below it ElapsedText() has tenths.
 constexpr double kTenthsBelow = 10;
 
@@ -61,7 +61,7 @@ std::vector<FoundWait> FoundWaits(const QueryWaits& query, std::size_t culprits_
 
 bool IsInOneGroup(const LongestTask& task) {
   return task.group_bytes > 0 && task.seconds > 0 &&
-         task.group_seconds >= kGroupShare * task.seconds;
+         task.group_seconds >= kLongGroupShare * task.seconds;
 }
 
 const LongestTask* FoundLongestTask(const QueryWaits& query) {

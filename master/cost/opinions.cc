@@ -22,7 +22,7 @@ struct LogMoments {
   }
 };
 
-LogMoments MomentsOf(Draws seconds) {
+LogMoments LogMomentsOf(Draws seconds) {
   const double median = QuantileOf(seconds, 0.5);
   const double lower = std::max(QuantileOf(seconds, 0.05), kLowestShare * median);
   const double upper = QuantileOf(seconds, 0.95);
@@ -41,8 +41,8 @@ Draws LogNormal(double log_median, double deviation, Opinion whose, const FixedD
 }
 
 Draws Combine(const Draws& own, const Draws& other) {
-  const LogMoments of_own = MomentsOf(own);
-  const LogMoments of_other = MomentsOf(other);
+  const LogMoments of_own = LogMomentsOf(own);
+  const LogMoments of_other = LogMomentsOf(other);
   const double own_variance = of_own.deviation * of_own.deviation;
   const double variance = own_variance + of_other.deviation * of_other.deviation;
   const double off = of_other.median - of_own.median;
@@ -61,7 +61,7 @@ Draws Combine(const Draws& own, const Draws& other) {
 
 Draws LeftByPace(const Draws& totals, double elapsed, double fraction, const Draws& u) {
   const double done = std::min(fraction, 1.0);
-  const LogMoments otherwise = MomentsOf(totals);
+  const LogMoments otherwise = LogMomentsOf(totals);
   const double deviation = std::max(otherwise.deviation, kDeviationMin);
   const double of_pace = std::max(kAgainDeviation * std::sqrt((1 - done) / done), kDeviationMin);
   const double weight = deviation * deviation / (deviation * deviation + of_pace * of_pace);

@@ -11,7 +11,7 @@
 namespace tidemark::gray_box {
 namespace {
 
-bool IsAmount(double value) { return value >= 0 && std::isfinite(value); }
+bool IsRecordedAmount(double value) { return value >= 0 && std::isfinite(value); }
 
 absl::Status CheckRuns(std::size_t parameters, std::size_t runs) {
   if (parameters == runs && runs > 0) return absl::OkStatus();
@@ -40,8 +40,8 @@ absl::StatusOr<CardinalityModel> CardinalityModel::Learn(std::span<const Paramet
   std::vector<double> records, widths;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const Cardinality& run = runs[i];
-    if (!IsAmount(run.records_in) || !IsAmount(run.bytes_in) || !IsAmount(run.records_out) ||
-        !IsAmount(run.bytes_out)) {
+    if (!IsRecordedAmount(run.records_in) || !IsRecordedAmount(run.bytes_in) || !IsRecordedAmount(run.records_out) ||
+        !IsRecordedAmount(run.bytes_out)) {
       return absl::InvalidArgumentError(absl::StrCat("run ", i, ": a negative or endless amount"));
     }
     if (run.records_in == 0) continue;

@@ -18,15 +18,15 @@ using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_
 Key KeyOf(const AttemptId& id) { return {id.stage, id.index, id.stage_attempt, id.attempt}; }
 
 // Hostile times add up to what no range can hold.
-absl::Duration Length(double seconds) {
-  constexpr double kLongest = 1e10;
-  return absl::Seconds(std::isfinite(seconds) ? std::clamp(seconds, 0.0, kLongest) : kLongest);
+absl::Duration BoundedSeconds(double seconds) {
+  constexpr double kSecondsMax = 1e10;
+  return absl::Seconds(std::isfinite(seconds) ? std::clamp(seconds, 0.0, kSecondsMax) : kSecondsMax);
 }
 
 // `aged`: since that was believed.
 Range RangeOf(const TaskLeft& task, const cost::StagesLeft* draws, absl::Duration aged) {
   const auto from_now = [aged](double seconds) {
-    return std::max(Length(seconds) - aged, absl::ZeroDuration());
+    return std::max(BoundedSeconds(seconds) - aged, absl::ZeroDuration());
   };
   Range range = {.median = from_now(task.seconds)};
   if (draws == nullptr || task.stage >= draws->stages.size()) return range;
@@ -177,7 +177,7 @@ std::vector<HeavyGroup> HeavyGroups(const model::JobRecord& state,
     HeavyGroup& group = groups.emplace_back();
     group = {.attempt = LeadingId(tasks[task.index], task.index),
              .size_bytes = task.heaviest.size_bytes,
-             .time = Length(absl::ToDoubleSeconds(task.heaviest_time))};
+             .time = BoundedSeconds(absl::ToDoubleSeconds(task.heaviest_time))};
     if (task.reduce_time_left > absl::ZeroDuration()) {
       group.share =
           std::clamp(absl::FDivDuration(task.heaviest_time, task.reduce_time_left), 0.0, 1.0);

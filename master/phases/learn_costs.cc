@@ -15,10 +15,10 @@
 namespace tidemark::phases {
 namespace {
 
-using Vector = Eigen::Matrix<double, kCosts, 1>;
-using Matrix = Eigen::Matrix<double, kCosts, kCosts>;
+using CostVector = Eigen::Matrix<double, kCosts, 1>;
+using CostMatrix = Eigen::Matrix<double, kCosts, kCosts>;
 
-Eigen::Map<Vector> AsVector(double* values) { return Eigen::Map<Vector>(values); }
+Eigen::Map<CostVector> AsVector(double* values) { return Eigen::Map<CostVector>(values); }
 
 // The tasks of a stage in one run count as so many, if they are more. Taste.
 constexpr double kTasksThatCount = 4;
@@ -48,7 +48,7 @@ constexpr Kind kFirstAlone = kFetchWait;  // of those that are of one cost
 struct Row {
   Kind kind = kRunning;
   std::size_t stage = 0;
-  Vector units = Vector::Zero();  // by cost
+  CostVector units = CostVector::Zero();  // by cost
   double seconds = 0;             // measured
   double scale = 1;               // error / scale is its share
   double weight = 1;
@@ -73,7 +73,7 @@ bool IsUsable(const Work& work) {
 // One time of a task, less what the costs say; linear, so that its derivatives are its units.
 class LinearError : public ceres::CostFunction {
  public:
-  LinearError(const Row& row, const Vector& unit, double own_unit)
+  LinearError(const Row& row, const CostVector& unit, double own_unit)
       : row_(row), slope_(row.units.cwiseProduct(unit) / row.scale) {
     own_slope_ = row.units[Index(Cost::kCompute)] * own_unit / row.scale;
     slope_[Index(Cost::kCompute)] = 0;
@@ -82,19 +82,19 @@ class LinearError : public ceres::CostFunction {
     mutable_parameter_block_sizes()->push_back(1);
   }
   bool Evaluate(double const* const* at, double* error, double** slopes) const override {
-    *error = slope_.dot(Eigen::Map<const Vector>(at[0])) + own_slope_ * at[1][0] -
+    *error = slope_.dot(Eigen::Map<const CostVector>(at[0])) + own_slope_ * at[1][0] -
              row_.seconds / row_.scale;
     if (slopes == nullptr) return true;
     if (slopes[0] != nullptr) AsVector(slopes[0]) = slope_;
     if (slopes[1] != nullptr) slopes[1][0] = own_slope_;
     return true;
   }
-  const Vector& slope() const { return slope_; }
+  const CostVector& slope() const { return slope_; }
   double own_slope() const { return own_slope_; }
 
  private:
   const Row& row_;
-  Vector slope_;
+  CostVector slope_;
   double own_slope_ = 0;
 };
 
@@ -205,11 +205,11 @@ class Learning {
   LearntCosts Result() const {
     LearntCosts learnt;
     // In units of the larger of the prior and what was learnt: the prior's deviation is a share.
-    const Vector unit = unit_.cwiseProduct(parameters_.cwiseMax(1));
+    const CostVector unit = unit_.cwiseProduct(parameters_.cwiseMax(1));
     const double prior = 1 / (kPriorDeviation * kPriorDeviation);
-    Matrix information = prior * Matrix::Identity();
-    std::map<std::size_t, std::pair<double, Vector>> of_own;
-    for (const auto& [stage, own] : own_) of_own[stage] = {prior, Vector::Zero()};
+    CostMatrix information = prior * CostMatrix::Identity();
+    std::map<std::size_t, std::pair<double, CostVector>> of_own;
+    for (const auto& [stage, own] : own_) of_own[stage] = {prior, CostVector::Zero()};
     for (const Row& row : rows_) {
       const Own& own = own_.at(row.stage);
       const LinearError error(row, unit, own.unit * std::max(own.parameter, 1.0));
@@ -221,7 +221,7 @@ class Learning {
     for (const auto& [stage, of] : of_own) {
       information -= of.second * of.second.transpose() / of.first;
     }
-    const Matrix covariance = information.ldlt().solve(Matrix::Identity());
+    const CostMatrix covariance = information.ldlt().solve(CostMatrix::Identity());
     for (std::size_t i = 0; i < kCosts; ++i) {
       learnt.costs_.seconds[i] = parameters_[i] * unit_[i];
       learnt.is_told_apart_[i] = std::sqrt(covariance(i, i)) <= kToldApart * kPriorDeviation;
@@ -311,8 +311,8 @@ class Learning {
     rows_.push_back(row);
   }
 
-  void SetOwn(const std::map<std::size_t, std::pair<double, Vector>>& of_own, const Vector& unit,
-              const Matrix& covariance, LearntCosts& learnt) const {
+  void SetOwn(const std::map<std::size_t, std::pair<double, CostVector>>& of_own, const CostVector& unit,
+              const CostMatrix& covariance, LearntCosts& learnt) const {
     bool are_told_apart = true;
     std::vector<double> all;
     for (const auto& [stage, own] : own_) {
@@ -320,7 +320,7 @@ class Learning {
       const double own_unit = own.unit * std::max(own.parameter, 1.0);
       LearntCosts::Own result = {.seconds = own.parameter * own.unit,
                                  .information = information / (own_unit * own_unit)};
-      const Vector over = mixed / information;
+      const CostVector over = mixed / information;
       for (std::size_t i = 0; i < kCosts; ++i) {
         result.with_shared[i] = over[i] * own_unit / unit[i];
       }
@@ -361,8 +361,8 @@ class Learning {
     return std::sqrt(squares / count);
   }
 
-  Vector unit_ = Vector::Ones();
-  Vector parameters_;
+  CostVector unit_ = CostVector::Ones();
+  CostVector parameters_;
   std::map<std::size_t, Own> own_;
   std::vector<Row> rows_;
   std::size_t groups_ = 0;

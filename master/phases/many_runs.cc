@@ -29,7 +29,7 @@ constexpr double kDeviationMax = 3;
 // Of a run of which no stage is known. Taste.
 constexpr double kUnknownDeviation = 0.5;
 // Spark's clock, twice: launch and end.
-constexpr double kClockSeconds = 2e-3;
+constexpr double kTwoClockReadingsSeconds = 2e-3;
 // What else a driver does moves a lag by so much, whatever the settings. Shorter lags tell nothing.
 constexpr double kLagNoiseSeconds = 0.2;
 // Of a cost that is not told apart: what is less of the time is not worth a word.
@@ -225,7 +225,7 @@ std::vector<SeenError> ManyRuns::SeeErrors(const LearntCosts& costs) {
       const Work work = TaskOf(known.stage, run.settings).work();
       const double of_task = std::max(costs.Predict(known.id, work).seconds, kTaskSecondsMin);
       for (const Time time : {kFresh, kWarm, kLag}) {
-        const double noise = time == kLag ? kLagNoiseSeconds : kClockSeconds;
+        const double noise = time == kLag ? kLagNoiseSeconds : kTwoClockReadingsSeconds;
         const double seconds = known.times[time];
         const double modelled = Modelled(known.id, time, of_task);
         if (!(seconds > 0 && modelled > 0)) continue;

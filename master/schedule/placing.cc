@@ -15,7 +15,7 @@ constexpr std::uint32_t kWarm = kNever - 1;  // has run something, but no stage 
 
 // Seconds, and cores: instants and amounts that differ by less differ by rounding. Tasks that end
 // together are followed together.
-constexpr double kRoundingTolerance = 1e-9;
+constexpr double kSumTolerance = 1e-9;
 // Limits processor time, where a stage has more tasks than are played one by one (`bunch`): the
 // last waves are played so all the same, since how they end is how the stage does.
 constexpr std::uint64_t kWavesPlayedMin = 4;
@@ -362,7 +362,7 @@ class Placing::Impl {
   std::size_t NextOwner() const {
     std::size_t best = ready_.size();
     double least = INFINITY;
-    if (least_cores_ > free_.cores + kRoundingTolerance) return best;
+    if (least_cores_ > free_.cores + kSumTolerance) return best;
     for (std::size_t owner = 0; owner < ready_.size(); ++owner) {
       if (ready_[owner].empty() || !FitsNow(ready_[owner].first())) continue;
       const double rank = Rank(owner);
@@ -376,7 +376,7 @@ class Placing::Impl {
 
   bool FitsNow(std::size_t stage) const {
     const Resources& container = stages_[stage].container;
-    return container.cores <= free_.cores + kRoundingTolerance &&
+    return container.cores <= free_.cores + kSumTolerance &&
            container.memory_bytes <= free_.memory_bytes + 1;
   }
 
@@ -420,7 +420,7 @@ class Placing::Impl {
     double room = static_cast<double>(std::min(options_.bunch, stage.pending));
     room = std::min(room, static_cast<double>(work.at_once_max - stage.running));
     if (work.container.cores > 0) {
-      room = std::min(room, (free_.cores + kRoundingTolerance) / work.container.cores);
+      room = std::min(room, (free_.cores + kSumTolerance) / work.container.cores);
     }
     if (work.container.memory_bytes > 0) {
       room = std::min(room, (free_.memory_bytes + 1) / work.container.memory_bytes);
@@ -449,7 +449,7 @@ class Placing::Impl {
   void Step(const RunningTasks::Event& first) {
     now_ = first.at;
     Happen(first);
-    while (const auto event = tasks_.Next(now_ + kRoundingTolerance)) Happen(*event);
+    while (const auto event = tasks_.Next(now_ + kSumTolerance)) Happen(*event);
     Settle();
     Dispatch();
   }

@@ -10,7 +10,7 @@
 namespace tidemark::service {
 namespace {
 
-constexpr int kTokenBase = 16;
+constexpr int kPositionBase = 16;
 
 }  // namespace
 
@@ -54,7 +54,7 @@ absl::StatusOr<JobListCursor> JobListCursor::Open(const JobList& list, JobFilter
   std::uint64_t position = 0;
   const char* const end = resume_token.data() + resume_token.size();
   const char* const number = dash == std::string::npos ? end : resume_token.data() + dash + 1;
-  const auto [parsed, error] = std::from_chars(number, end, position, kTokenBase);
+  const auto [parsed, error] = std::from_chars(number, end, position, kPositionBase);
   if (error != std::errc() || parsed != end) {
     return FieldError("resume_token",
                       "was not issued by this service; send that of the last response, or none");

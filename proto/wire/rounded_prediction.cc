@@ -9,14 +9,14 @@ namespace {
 
 // Taste: a prediction is at most 1.6 % off for it, less than any of ours is sure of.
 constexpr std::uint64_t kSteps = 32;
-constexpr absl::Duration kLongest = absl::Hours(100 * 365 * 24);
+constexpr absl::Duration kRoundedMax = absl::Hours(100 * 365 * 24);
 
 }  // namespace
 
 Range RoundedPrediction(absl::Time at, const Range& range) {
   const absl::Duration lower = range.lower.value_or(range.median);
   const absl::Duration upper = range.upper.value_or(range.median);
-  if (std::max({range.median, lower, upper}) > kLongest) return range;
+  if (std::max({range.median, lower, upper}) > kRoundedMax) return range;
   const absl::Duration scale = std::max({range.median, upper - lower, absl::ZeroDuration()});
   const std::uint64_t fraction =
       static_cast<std::uint64_t>(absl::ToInt64Nanoseconds(scale)) / kSteps;
