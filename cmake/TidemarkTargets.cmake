@@ -19,9 +19,43 @@ set(TIDEMARK_COMMON_HEADERS
   <algorithm> <functional> <map> <memory> <optional> <string> <thread> <variant> <vector>
   <absl/container/flat_hash_map.h> <absl/status/statusor.h> <absl/time/clock.h>
   <absl/time/time.h> <fmt/format.h> <grpcpp/grpcpp.h>)
-# Compiles common headers once for all targets of these folders that have our warnings. This saves
-# 1.4 of 2.5 s per source (Clang, median).
-function(tidemark_precompile_headers)
+
+# Compiles the sources of `target` in batches. CMake's own unity builds name sources by their absolute
+# paths, so that ccache finds nothing in another checkout; these paths start at the project's root.
+# A source with compile definitions of its own is compiled alone.
+function(tidemark_batch_sources target)
+  get_target_property(sources ${target} SOURCES)
+  get_target_property(source_dir ${target} SOURCE_DIR)
+  get_target_property(binary_dir ${target} BINARY_DIR)
+  cmake_path(RELATIVE_PATH source_dir BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE folder)
+  set(batched)
+  foreach(source ${sources})
+    get_source_file_property(definitions ${source} TARGET_DIRECTORY ${target} COMPILE_DEFINITIONS)
+    if(source MATCHES "^[^/$]*[a-z_/]+\\.cc$" AND NOT definitions)
+      list(APPEND batched ${source})
+    endif()
+  endforeach()
+  list(LENGTH batched left)
+  if(left LESS 2)
+    return()
+  endif()
+  set_source_files_properties(${batched} TARGET_DIRECTORY ${target} PROPERTIES HEADER_FILE_ONLY ON)
+  set(number 0)
+  while(batched)
+    list(SUBLIST batched 0 8 batch)
+    list(REMOVE_ITEM batched ${batch})
+    list(TRANSFORM batch REPLACE "(.+)" "#include \"${folder}/\\1\"\n")
+    string(JOIN "" content ${batch})
+    file(CONFIGURE OUTPUT ${binary_dir}/batches/${target}_${number}.cc CONTENT "${content}" @ONLY)
+    target_sources(${target} PRIVATE ${binary_dir}/batches/${target}_${number}.cc)
+    math(EXPR number "${number} + 1")
+  endwhile()
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+endfunction()
+
+# Precompiles common headers for all targets of these folders that have our warnings, and compiles
+# their sources in batches.
+function(tidemark_compile_quickly)
   file(CONFIGURE OUTPUT headers.cc CONTENT "")
   add_library(tidemark_headers STATIC ${CMAKE_CURRENT_BINARY_DIR}/headers.cc)
   target_link_libraries(tidemark_headers PRIVATE tidemark_warnings)
@@ -32,6 +66,7 @@ function(tidemark_precompile_headers)
       get_target_property(libraries ${target} LINK_LIBRARIES)
       if("tidemark_warnings" IN_LIST libraries)
         target_precompile_headers(${target} REUSE_FROM tidemark_headers)
+        tidemark_batch_sources(${target})
       endif()
     endforeach()
   endforeach()
@@ -52,8 +87,6 @@ function(tidemark_test)
   add_executable(${arg_NAME} ${arg_SOURCES})
   target_link_libraries(${arg_NAME} PRIVATE ${arg_DEPS} tidemark_test_headers GTest::gtest_main)
   target_precompile_headers(${arg_NAME} REUSE_FROM tidemark_test_headers)
-  # Tests have private helpers of the same names, and an edited test compiles alone.
-  set_target_properties(${arg_NAME} PROPERTIES UNITY_BUILD OFF)
   add_dependencies(unit_tests ${arg_NAME})
   set(labels)
   if(arg_THREADS)

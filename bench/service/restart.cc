@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint32_t kTasks =
     100;  // of a job, half of them map tasks; each reports every second
-constexpr std::uint32_t kMapTasks = kTasks / 2;
+constexpr std::uint32_t kRestartMapTasks = kTasks / 2;
 
 // One job in virtual time: its map tasks run and end, then its reduce tasks send profiles.
 class Writer {
@@ -27,17 +27,17 @@ class Writer {
 
   void Write() {
     const std::uint64_t half = events_left_ / 2;
-    Send(JobOpened{.stages = MapReduceStages(kMapTasks, kTasks - kMapTasks)});
-    for (std::uint32_t i = 0; i < kMapTasks; ++i) Change(kMapStage, i, AttemptState::kStarted);
+    Send(JobOpened{.stages = MapReduceStages(kRestartMapTasks, kTasks - kRestartMapTasks)});
+    for (std::uint32_t i = 0; i < kRestartMapTasks; ++i) Change(kMapStage, i, AttemptState::kStarted);
     while (events_left_ > half) {
       NextSecond();
-      for (std::uint32_t i = 0; i < kMapTasks && events_left_ > half; ++i) {
+      for (std::uint32_t i = 0; i < kRestartMapTasks && events_left_ > half; ++i) {
         Send(TaskHeartbeat{.attempt = {kMapStage, i, 0}, .bytes_done = second_ * 1000});
       }
     }
-    for (std::uint32_t i = 0; i < kMapTasks; ++i) {
+    for (std::uint32_t i = 0; i < kRestartMapTasks; ++i) {
       MapProfile profile{.attempt = {kMapStage, i, 0}};
-      for (std::uint32_t p = 0; p < kTasks - kMapTasks; ++p) {
+      for (std::uint32_t p = 0; p < kTasks - kRestartMapTasks; ++p) {
         profile.partitions.push_back({.partition = p, .total_bytes = 1'000'000});
         profile.partitions.back().implicit_bytes = 1'000'000;
         profile.partitions.back().implicit_key_count = 1000;
@@ -45,13 +45,13 @@ class Writer {
       Send(profile);
       Change(kMapStage, i, AttemptState::kFinished);
     }
-    for (std::uint32_t i = 0; i < kTasks - kMapTasks; ++i) {
+    for (std::uint32_t i = 0; i < kTasks - kRestartMapTasks; ++i) {
       Change(kReduceStage, i, AttemptState::kStarted);
       Change(kReduceStage, i, AttemptState::kShuffled);
     }
     while (events_left_ > 2) {
       NextSecond();
-      for (std::uint32_t i = 0; i < kTasks - kMapTasks && events_left_ > 2; ++i) SendProfile(i);
+      for (std::uint32_t i = 0; i < kTasks - kRestartMapTasks && events_left_ > 2; ++i) SendProfile(i);
     }
     if (ends_) Send(JobClosed{JobOutcome::kSucceeded, "", std::nullopt});
     NextSecond();
@@ -71,9 +71,9 @@ class Writer {
     ++profiles_;
     ReduceProfile profile{.attempt = {kReduceStage, index, 0}};
     profile.last_group_finished_at = now();
-    profile.groups_done = profiles_ / kMapTasks * 10;
+    profile.groups_done = profiles_ / kRestartMapTasks * 10;
     profile.bytes_done = profile.groups_done * 1000;
-    profile.reduce_time = absl::Seconds(profiles_ / kMapTasks);
+    profile.reduce_time = absl::Seconds(profiles_ / kRestartMapTasks);
     for (std::uint64_t p = 0; p < 5; ++p) {
       profile.points.push_back(
           {100 + (p * 37 + profiles_ * 11) % 5000, 2, absl::Milliseconds(200)});
