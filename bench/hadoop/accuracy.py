@@ -3,7 +3,7 @@
 
 Both are sampled over the same instants; the error is that of [NF] 7.4 for the whole job: the mean
 distance between what an indicator says and elapsed / total, in points of progress. Writes
-bench/results/hadoop_accuracy.json and docs/images/hadoop_accuracy.svg.
+bench/results/hadoop_accuracy.json and build/bench/hadoop_accuracy.svg.
 Eight reduce tasks in one or two waves share the cores of this machine, and each goes faster when others
 end; in four waves on two cores each has one of its own. With --again each job runs twice at one master with
 a history: first as an unknown job, then as one that has run before. With --short eight jobs of Hadoop's own
@@ -185,11 +185,17 @@ def tell(name, waves, known, run):
           ", ".join(f"{k} {v:.1f}" for k, v in run["errors"].items()), flush=True)
 
 
+def without_curves(run):
+    """Returns what the repository keeps of a run: curves are large and only drawn."""
+    return {key: value for key, value in run.items() if key not in ("curves", "masters_own")}
+
+
 def plot(runs, path):
     import matplotlib
     matplotlib.use("svg")
     import matplotlib.pyplot as pyplot
     matplotlib.rcParams["svg.hashsalt"] = "tidemark"
+    path.parent.mkdir(parents=True, exist_ok=True)
     columns = 3
     rows = (len(runs) + columns - 1) // columns
     figure, axes = pyplot.subplots(rows, columns, figsize=(4 * columns, 3 * rows), squeeze=False)
@@ -260,9 +266,9 @@ def main():
                             runs.append(run)
                             tell(name, waves, f"{earlier_runs} runs", run)
                             measure.save("hadoop_accuracy",
-                                         {"reduces": REDUCES, "runs": runs})
+                                         {"reduces": REDUCES, "runs": [without_curves(r) for r in runs]})
     print_means(runs)
-    plot(runs, hadoop.ROOT / "docs" / "images" / "hadoop_accuracy.svg")
+    plot([run for run in runs if "curves" in run], hadoop.ROOT / "build" / "bench" / "hadoop_accuracy.svg")
 
 
 if __name__ == "__main__":
