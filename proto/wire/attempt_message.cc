@@ -18,6 +18,8 @@ v1::AttemptState EncodeAttemptState(AttemptState state) {
       return v1::ATTEMPT_STATE_KILLED;
     case AttemptState::kObsolete:
       return v1::ATTEMPT_STATE_OBSOLETE;
+    case AttemptState::kLost:
+      return v1::ATTEMPT_STATE_LOST;
   }
   return v1::ATTEMPT_STATE_UNSPECIFIED;
 }
@@ -38,6 +40,8 @@ std::optional<AttemptState> DecodeAttemptState(v1::AttemptState state) {
       return AttemptState::kKilled;
     case v1::ATTEMPT_STATE_OBSOLETE:
       return AttemptState::kObsolete;
+    case v1::ATTEMPT_STATE_LOST:
+      return AttemptState::kLost;
     default:
       return std::nullopt;
   }

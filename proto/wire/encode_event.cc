@@ -3,7 +3,6 @@
 #include <google/protobuf/unknown_field_set.h>
 
 #include <algorithm>
-#include <limits>
 #include <variant>
 
 #include "proto/wire/attempt_message.h"
@@ -23,7 +22,7 @@ v1::JobOutcome Encode(JobOutcome outcome) {
     case JobOutcome::kKilled:
       return v1::JOB_OUTCOME_KILLED;
     case JobOutcome::kUnknown:
-      return static_cast<v1::JobOutcome>(std::numeric_limits<int>::max());
+      return v1::JOB_OUTCOME_UNKNOWN;
   }
   return v1::JOB_OUTCOME_UNSPECIFIED;
 }
@@ -271,6 +270,7 @@ struct BodyEncoder {
     if (changed.input_records) message.set_input_records(*changed.input_records);
     message.set_input_name(ValidText(changed.input_name));
     message.set_failure(ValidText(changed.failure));
+    message.set_task_failed(changed.task_failed);
   }
 
   void operator()(const TaskHeartbeat& heartbeat) const {

@@ -146,10 +146,10 @@ class FieldWriter {
       reflection_.SetDouble(&message_, &field, value);
     }
   }
+  // Members that are not optional are always present in the message: readers see the difference
+  // between zero and unknown.
   void Put(const Field& field, absl::Duration value) {
-    if (value != absl::ZeroDuration()) {
-      EncodeTo(value, *reflection_.MutableMessage(&message_, &field));
-    }
+    EncodeTo(value, *reflection_.MutableMessage(&message_, &field));
   }
   void Put(const Field& field, absl::Time value) {
     EncodeTo(value, *reflection_.MutableMessage(&message_, &field));
@@ -180,7 +180,7 @@ class FieldWriter {
   template <typename T>
   requires std::is_class_v<T>
   void Put(const Field& field, const T& value) {
-    if (!(value == T{})) EncodeTo(value, *reflection_.MutableMessage(&message_, &field));
+    EncodeTo(value, *reflection_.MutableMessage(&message_, &field));
   }
 
   static void EncodeTo(absl::Duration value, google::protobuf::Message& message) {

@@ -1,12 +1,10 @@
 #include "proto/wire/job_codec.h"
 
-#include <google/protobuf/util/json_util.h>
-
 #include <algorithm>
-#include <utility>
 
 #include "proto/wire/job_fields.h"
-#include "text/ascii_json.h"
+#include "proto/wire/job_view.h"
+#include "proto/wire/message_json.h"
 #include "tidemark/v1/job.pb.h"
 
 namespace tidemark::wire {
@@ -43,6 +41,12 @@ absl::Status CheckOrder(const Snapshot& snapshot) {
 
 void EncodeSnapshot(const Snapshot& snapshot, v1::Snapshot& message) { Encode(snapshot, message); }
 
+void EncodeSnapshot(const Snapshot& snapshot, View view, v1::Snapshot& message) {
+  const bool is_all = view == View::kUnknown || view == View::kFull;
+  if (is_all) return Encode(snapshot, message);
+  Encode(WithView(snapshot, view), message);
+}
+
 absl::StatusOr<Snapshot> ParseSnapshot(const v1::Snapshot& message) {
   absl::StatusOr<Snapshot> snapshot = Parse<Snapshot>(message, /*is_strict=*/false);
   if (!snapshot.ok()) return snapshot;
@@ -53,13 +57,7 @@ absl::StatusOr<Snapshot> ParseSnapshot(const v1::Snapshot& message) {
 std::string SnapshotJson(const Snapshot& snapshot) {
   v1::Snapshot message;
   Encode(snapshot, message);
-  google::protobuf::util::JsonPrintOptions options;
-  options.preserve_proto_field_names = true;
-  options.always_print_primitive_fields = true;
-  std::string json;
-  // Fails for no message of ours: Encode() keeps times within what JSON can say.
-  if (!google::protobuf::util::MessageToJsonString(message, &json, options).ok()) return "{}";
-  return text::AsciiJson(std::move(json));
+  return MessageJson(message);
 }
 
 }  // namespace tidemark::wire

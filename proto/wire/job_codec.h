@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "tidemark/job.h"
+#include "tidemark/job_query.h"
 
 namespace tidemark::v1 {
 class Snapshot;
@@ -16,6 +17,8 @@ namespace tidemark::wire {
 // times that a message cannot hold become the nearest that it can. A snapshot may be whole or a
 // delta.
 void EncodeSnapshot(const Snapshot& snapshot, v1::Snapshot& message);
+// Encodes the snapshot in a view. O(size of that).
+void EncodeSnapshot(const Snapshot& snapshot, View view, v1::Snapshot& message);
 
 // InvalidArgument (FieldError) names the first field that breaks a promise of tidemark/job.h: a
 // fraction outside 0..1, a negative duration, stages out of order; of a whole snapshot also stages
@@ -23,8 +26,7 @@ void EncodeSnapshot(const Snapshot& snapshot, v1::Snapshot& message);
 // fields are ignored: a newer master may send them.
 absl::StatusOr<Snapshot> ParseSnapshot(const v1::Snapshot& message);
 
-// tidemark.v1.Snapshot in protobuf's JSON mapping, on one line, with the field names of the .proto
-// file and with zeros written out, in ASCII. Equal snapshots give equal bytes.
+// Returns tidemark.v1.Snapshot as MessageJson() writes it. Equal snapshots give equal bytes.
 std::string SnapshotJson(const Snapshot& snapshot);
 
 }  // namespace tidemark::wire

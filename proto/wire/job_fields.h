@@ -148,6 +148,7 @@ void Fields(Io& io, V& task) {
   io.Fraction("heaviest_group_share", task.heaviest_group_share);
   io("in_heaviest_group", task.in_heaviest_group);
   io("reason", task.reason);
+  io("waits_for_slot", task.waits_for_slot);
 }
 
 template <class Io, wire::ConstOrNot<Evidence> V>
@@ -176,6 +177,8 @@ void Fields(Io& io, V& coverage) {
   io("rejected_events", coverage.rejected_events);
   io.Fraction("map_profiles", coverage.map_profiles);
   io("silent_tasks", coverage.silent_tasks);
+  io("missing_task_ends", coverage.missing_task_ends);
+  io("tasks_beyond_slots", coverage.tasks_beyond_slots);
 }
 
 template <class Io, wire::ConstOrNot<IndicatorError> V>

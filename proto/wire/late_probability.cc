@@ -25,23 +25,23 @@ constexpr double kLowestShare = 0.05;
 
 constexpr double kAll = std::numeric_limits<double>::infinity();
 
-// Seconds. 0 <= lower <= median <= upper, finite.
-struct Bounds {
+// In seconds, finite. 0 <= lower <= median <= upper.
+struct DeadlineBounds {
   double lower = 0;
   double median = 0;
   double upper = 0;
 };
 
 // How many half-widths `left` is above the median, by logarithms.
-double HalfWidthsAbove(const Bounds& of, double left) {
+double HalfWidthsAbove(const DeadlineBounds& of, double left) {
   if (of.upper <= of.median) return kAll;
   if (of.median <= 0) return left / of.upper;
   return std::log(left / of.median) / std::log(of.upper / of.median);
 }
 
-// How many half-widths `left`, which is above 0, is below the median, by logarithms; at most one,
-// since the interval does not say how far below its lower bound an end may be.
-double HalfWidthsBelow(const Bounds& of, double left) {
+// Returns the distance of `left`, which is above 0, below the median, in half-widths by logarithms.
+// At most one, since the interval does not state how far below its lower bound an end may be.
+double HalfWidthsBelow(const DeadlineBounds& of, double left) {
   const double lower = std::max(of.lower, kLowestShare * of.median);
   if (left >= of.median) return 0;
   if (left <= lower) return 1;
@@ -52,7 +52,7 @@ double Tail(double falls, double half_widths) {
   return std::exp(-falls * std::pow(half_widths, kPeak));
 }
 
-double LateAsMeasured(const Bounds& of, double left) {
+double LateAsMeasured(const DeadlineBounds& of, double left) {
   if (left > of.median) return kLateAtMedian * Tail(kFallsAbove, HalfWidthsAbove(of, left));
   const double below = left == of.median ? 0 : (of.median - left) / (of.median - of.lower);
   return 1 - (1 - kLateAtMedian) * Tail(kFallsBelow, below);
@@ -60,7 +60,7 @@ double LateAsMeasured(const Bounds& of, double left) {
 
 double NormalCdf(double deviations) { return std::erfc(-deviations / std::sqrt(2)) / 2; }
 
-double LateAsSaid(const Bounds& of, double left) {
+double LateAsSaid(const DeadlineBounds& of, double left) {
   return NormalCdf(left > of.median ? -kDeviations * HalfWidthsAbove(of, left)
                                     : kDeviations * HalfWidthsBelow(of, left));
 }
@@ -77,9 +77,9 @@ std::optional<double> LateProbability(const Estimate& estimate, absl::Duration l
   if (left <= absl::ZeroDuration()) return 1;
   const auto& remaining = estimate.remaining;
   if (!remaining || !remaining->lower || !remaining->upper) return std::nullopt;
-  const Bounds bounds = {.lower = absl::ToDoubleSeconds(*remaining->lower),
-                         .median = absl::ToDoubleSeconds(remaining->median),
-                         .upper = absl::ToDoubleSeconds(*remaining->upper)};
+  const DeadlineBounds bounds = {.lower = absl::ToDoubleSeconds(*remaining->lower),
+                                 .median = absl::ToDoubleSeconds(remaining->median),
+                                 .upper = absl::ToDoubleSeconds(*remaining->upper)};
   const bool is_range = 0 <= bounds.lower && bounds.lower <= bounds.median &&
                         bounds.median <= bounds.upper && std::isfinite(bounds.upper);
   if (!is_range) return std::nullopt;

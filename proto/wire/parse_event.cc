@@ -178,10 +178,19 @@ absl::StatusOr<EventBody> ParseEnd(const char* what, const Message& untrusted,
     case v1::JOB_OUTCOME_KILLED:
       closed.outcome = JobOutcome::kKilled;
       break;
+    case v1::JOB_OUTCOME_UNKNOWN:
+      closed.outcome = JobOutcome::kUnknown;
+      break;
     default:
       closed.outcome = JobOutcome::kUnknown;
+      closed.message = fmt::format(
+          "a newer version of Tidemark reports outcome {}, which this master does not understand; "
+          "update the master",
+          static_cast<int>(untrusted.outcome()));
   }
-  closed.message = Cut(untrusted.message(), limits.text_bytes_max);
+  if (!untrusted.message().empty()) {
+    closed.message = Cut(untrusted.message(), limits.text_bytes_max);
+  }
   if (untrusted.has_closed_at()) closed.at = absl::FromUnixNanos(untrusted.closed_at());
   return closed;
 }
@@ -260,6 +269,7 @@ absl::StatusOr<EventBody> ParseAttemptChanged(const v1::AttemptChanged& untruste
   if (untrusted.has_input_records()) changed.input_records = untrusted.input_records();
   changed.input_name = Cut(untrusted.input_name(), limits.text_bytes_max);
   changed.failure = Cut(untrusted.failure(), limits.text_bytes_max);
+  changed.task_failed = untrusted.task_failed();
   return changed;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "proto/wire/job_view.h"
 
 namespace tidemark::wire {
 namespace {
@@ -105,7 +106,7 @@ Snapshot Delta(const Snapshot& base, const Snapshot& newer) {
                         gone_infos != gone_stages || (base.info && !newer.info) ||
                         (base.coverage && !newer.coverage);
   if (is_whole) return newer;
-  Snapshot delta = newer;  // of this the lists are replaced
+  Snapshot delta = WithoutParts(newer);
   delta.base_sequence = base.sequence;
   delta.stage_infos = std::move(infos);
   delta.stages = std::move(stages);
@@ -115,6 +116,13 @@ Snapshot Delta(const Snapshot& base, const Snapshot& newer) {
   if (delta.info == base.info) delta.info.reset();
   if (delta.coverage == base.coverage) delta.coverage.reset();
   return delta;
+}
+
+Snapshot DeltaInView(const Snapshot& base, const Snapshot& newer, View view) {
+  // Without the stages there is little to compare. With them, the view of the delta is the delta of
+  // the views, and copies less.
+  if (view == View::kBasic) return Delta(WithView(base, view), WithView(newer, view));
+  return WithView(Delta(base, newer), view);
 }
 
 absl::StatusOr<Snapshot> Apply(const Snapshot& base, const Snapshot& delta) {

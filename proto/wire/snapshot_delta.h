@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "tidemark/job.h"
+#include "tidemark/job_query.h"
 
 namespace tidemark::wire {
 
@@ -18,6 +19,10 @@ namespace tidemark::wire {
 // order; `newer` has the larger sequence. O(stages + children + groups). Children and groups never
 // go away: one of `base` that is not in `newer` makes the result whole.
 Snapshot Delta(const Snapshot& base, const Snapshot& newer);
+
+// Returns the delta for a reader of `view`, who has `base` in that view. REQUIRES: both are whole
+// snapshots in the full view; otherwise as above.
+Snapshot DeltaInView(const Snapshot& base, const Snapshot& newer, View view);
 
 // The newer snapshot. A whole `delta` is its own result. FailedPrecondition: the delta is of
 // another run or builds on another sequence than that of `base`; watch the job anew. O(stages +

@@ -119,9 +119,9 @@ absl::StatusOr<JobTasks> ParseTasks(const v1::ListTasksResponse& message) {
 }
 
 void EncodeForecasts(const std::vector<PastForecast>& forecasts,
-                     v1::ListForecastsResponse& message) {
+                     google::protobuf::RepeatedPtrField<v1::PastForecast>& messages) {
   for (const PastForecast& forecast : forecasts) {
-    v1::PastForecast& added = *message.add_forecasts();
+    v1::PastForecast& added = *messages.Add();
     EncodeTime(forecast.at, *added.mutable_at());
     if (forecast.ends_at) EncodeTime(*forecast.ends_at, *added.mutable_ends_at());
     if (forecast.ends_at_lower) {
@@ -134,6 +134,34 @@ void EncodeForecasts(const std::vector<PastForecast>& forecasts,
     added.set_fraction_done_lower(forecast.fraction_done_lower);
     added.set_fraction_done_upper(forecast.fraction_done_upper);
   }
+}
+
+absl::StatusOr<std::vector<PastForecast>> ParseForecasts(
+    const google::protobuf::RepeatedPtrField<v1::PastForecast>& messages) {
+  Parsed parsed;
+  std::vector<PastForecast> forecasts;
+  for (const v1::PastForecast& message : messages) {
+    for (const double fraction :
+         {message.fraction_done(), message.fraction_done_lower(), message.fraction_done_upper()}) {
+      if (!(fraction >= 0 && fraction <= 1)) {
+        return FieldError("forecasts.fraction_done", "must be from 0 to 1");
+      }
+    }
+    PastForecast& added = forecasts.emplace_back();
+    added = {.at = parsed.At("forecasts.at", message.at()),
+             .fraction_done = message.fraction_done(),
+             .fraction_done_lower = message.fraction_done_lower(),
+             .fraction_done_upper = message.fraction_done_upper()};
+    if (message.has_ends_at()) added.ends_at = parsed.At("forecasts.ends_at", message.ends_at());
+    if (message.has_ends_at_lower()) {
+      added.ends_at_lower = parsed.At("forecasts.ends_at_lower", message.ends_at_lower());
+    }
+    if (message.has_ends_at_upper()) {
+      added.ends_at_upper = parsed.At("forecasts.ends_at_upper", message.ends_at_upper());
+    }
+  }
+  if (!parsed.status().ok()) return parsed.status();
+  return forecasts;
 }
 
 }  // namespace tidemark::wire

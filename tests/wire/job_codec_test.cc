@@ -112,11 +112,11 @@ TEST(JobCodec, NoFieldOfAMessageIsForgotten) {
 // Values and messages number their enums alike: the codec casts.
 TEST(JobCodec, EnumsHaveTheNumbersOfTheirMessages) {
   EXPECT_EQ(static_cast<int>(JobKind::kWorkflow), v1::JobKind_MAX);
-  EXPECT_EQ(static_cast<int>(JobState::kAbandoned), v1::JobState_MAX);
+  EXPECT_EQ(static_cast<int>(JobState::kUnknownEnd), v1::JobState_MAX);
   EXPECT_EQ(static_cast<int>(EstimateState::kFinal), v1::EstimateState_MAX);
   EXPECT_EQ(static_cast<int>(Basis::kDone), v1::Basis_MAX);
   EXPECT_EQ(static_cast<int>(StageKind::kGeneric), v1::StageKind_MAX);
-  EXPECT_EQ(static_cast<int>(StageState::kFailed), v1::StageState_MAX);
+  EXPECT_EQ(static_cast<int>(StageState::kUnknownEnd), v1::StageState_MAX);
   EXPECT_EQ(static_cast<int>(ChildState::kCancelled), v1::ChildState_MAX);
 }
 
@@ -261,6 +261,29 @@ TEST(SnapshotJson, HasTheNamesOfTheProtoAndWritesZeros) {
   EXPECT_THAT(json, HasSubstr(R"("id":{"child":0,"stage":1},"state":"STAGE_STATE_PENDING")"));
   EXPECT_THAT(json, ::testing::Not(HasSubstr("\n")));
   EXPECT_EQ(json, SnapshotJson(snapshot));
+}
+
+// A median of zero beside a lower bound was left out.
+TEST(SnapshotJson, HasEachFieldThatIsNotOptionalWhateverItsValue) {
+  Snapshot snapshot;
+  snapshot.estimate.remaining = Range{absl::ZeroDuration(), absl::ZeroDuration(), absl::Seconds(2)};
+  snapshot.stage_infos = {StageInfo{}};
+  snapshot.stages = {StageProgress{.starts_in = Range{}}};
+  snapshot.children = {Child{.starts_in = Range{.lower = absl::ZeroDuration()}}};
+  snapshot.named_tasks = {NamedTask{.remaining = Range{}}};
+  const std::string json = SnapshotJson(snapshot);
+  for (const char* part :
+       {R"("remaining":{"median":"0s","lower":"0s","upper":"2s"})",
+        R"("starts_in":{"median":"0s"})", R"("starts_in":{"median":"0s","lower":"0s"})",
+        R"("stages":[{"id":{"child":0,"stage":0})", R"("stage_infos":[{"id":{"child":0,"stage":0})",
+        R"("groups":[])", R"("final":false)",
+        R"("estimate":{"state":"ESTIMATE_STATE_UNSPECIFIED","fraction_done":0)",
+        R"("counts":{"stage_count":0)", R"("heaviest_group_bytes":"0")", R"("attempt":{"stage":0)",
+        R"("remaining":{"median":"0s"})"}) {
+    EXPECT_THAT(json, HasSubstr(part));
+  }
+  EXPECT_THAT(json, ::testing::Not(HasSubstr("late_probability"))) << "it is optional";
+  EXPECT_THAT(json, ::testing::Not(HasSubstr("ends_in"))) << "it is not known";
 }
 
 }  // namespace

@@ -147,7 +147,7 @@ class RandomSnapshots {
     snapshot.stage_infos.erase(snapshot.stage_infos.begin() + at);
   }
   void Scalars(Snapshot& snapshot) {
-    snapshot.state = Enum(JobState::kAbandoned);
+    snapshot.state = Enum(JobState::kUnknownEnd);
     snapshot.is_final = Chance(5);
     snapshot.message = Text();
     snapshot.started_at = At();

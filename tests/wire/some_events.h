@@ -72,6 +72,7 @@ inline AttemptChanged SomeAttemptChanged() {
   changed.input_records = 0;
   changed.input_name = "orders";
   changed.failure = "disk full";
+  changed.task_failed = true;
   return changed;
 }
 

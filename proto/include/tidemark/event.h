@@ -74,10 +74,13 @@ enum class AttemptState : std::uint8_t {
   kKilled,
   // It had finished, but its output was lost: the task must run again.
   kObsolete,
+  // The report of its end was lost: it may have ended at any time since. A state of an end that is
+  // reported after all replaces it.
+  kLost,
 };
 
 // How a job, a stage or a group ended: with all its output, by giving up, because somebody stopped
-// it, or in a way that only a newer version knows.
+// it, or in a way that the engine did not report or that only a newer version knows.
 enum class JobOutcome : std::uint8_t { kSucceeded, kFailed, kKilled, kUnknown };
 
 // What the tasks of a stage do, as far as estimates depend on it. A kMap task reads a split and
@@ -237,17 +240,20 @@ struct AttemptChanged {
   AttemptState state = AttemptState::kQueued;
   // By the sender's wall clock.
   std::optional<absl::Time> at;
-  // Where it runs; that the same source has opened.
+  // The executor on which it runs, opened by the same source.
   std::optional<std::uint32_t> executor;
   // It runs beside another attempt at the task. Kept, but nothing uses it yet.
   bool speculative = false;
-  // What it has to read: a map task's split, a reduce task's partition.
+  // Size of its input: a map task's split, a reduce task's partition.
   std::optional<std::uint64_t> input_bytes;
   std::optional<std::uint64_t> input_records;
-  // Of a map task: which of the job's inputs it reads.
+  // Name of the input that a map task reads.
   std::string input_name;
   // Why it failed or was killed.
   std::string failure;
+  // With kFailed or kKilled: the engine gives up the task. No other attempt follows; the job ends,
+  // or continues without the output of the task.
+  bool task_failed = false;
   friend bool operator==(const AttemptChanged&, const AttemptChanged&) = default;
 };
 

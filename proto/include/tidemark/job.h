@@ -53,8 +53,10 @@ enum class JobState : std::uint8_t {
   kSucceeded,
   kFailed,
   kKilled,
-  // Nothing was heard of it for too long (JobMonitorOptions::abandon_after).
+  // The master received no event for too long (JobMonitorOptions::abandon_after).
   kAbandoned,
+  // It ended, and the engine did not report how.
+  kUnknownEnd,
 };
 
 // A duration that is estimated: as likely longer than the median as shorter, and within the bounds
@@ -66,11 +68,11 @@ struct Range {
   friend bool operator==(const Range&, const Range&) = default;
 };
 
-// The same prediction, made at `at`, as precisely as it is worth publishing: the instants that it
-// points to lie on a grid whose step is a power of two of nanoseconds, at most a 32nd of the median
-// or of the width of the interval, whichever is larger. A prediction that moves by much less than
-// that from one snapshot to the next is then mostly the same instant, and no delta mentions it.
-// Negative durations become zero; what is longer than 100 years stays as it is. O(1).
+// Returns the same prediction, made at `at`, as precisely as it is worth publishing: the instants
+// that it points to lie on grids whose steps are powers of two of nanoseconds. The step of each
+// number is at most a 32nd of it. A prediction that moves by much less than that from one snapshot
+// to the next is then mostly the same instant, and no delta mentions it. Negative durations become
+// zero; a prediction of more than 100 years stays as it is. O(1).
 Range RoundedPrediction(absl::Time at, const Range& range);
 
 // The part of its time that has passed, if so much is left; 0 where both are zero. Durations are
@@ -79,10 +81,10 @@ double PartPassed(absl::Duration passed, absl::Duration left);
 
 enum class EstimateState : std::uint8_t {
   kUnknown,
-  // Too early to tell: `remaining` is empty.
+  // There is too little evidence yet: `remaining` is empty.
   kWarmingUp,
   kValid,
-  // Past the predicted end and still running: `remaining` is empty.
+  // Past the predicted end and still running: `remaining` is empty, or its upper bound is open.
   kOverdue,
   // It has ended.
   kFinal,
@@ -206,6 +208,8 @@ enum class StageState : std::uint8_t {
   kExpected,
   // It has ended without all of its output; a later attempt may run.
   kFailed,
+  // Its application ended, or it did, and the engine did not report how the stage ended.
+  kUnknownEnd,
 };
 
 // How far the tasks of a stage are with fetching what other stages wrote.
@@ -329,6 +333,8 @@ struct NamedTask {
   bool in_heaviest_group = false;
   // One sentence for people.
   std::string reason;
+  // No attempt at it has begun: it waits for a slot.
+  bool waits_for_slot = false;
   friend bool operator==(const NamedTask&, const NamedTask&) = default;
 };
 
@@ -369,8 +375,14 @@ struct Coverage {
   std::uint64_t rejected_events = 0;
   // The share of the finished map tasks whose profile arrived. 0..1.
   std::optional<double> map_profiles;
-  // Running tasks that were not heard of for more than 10 s.
+  // Running tasks without a report for more than 10 s.
   std::uint32_t silent_tasks = 0;
+  // Tasks whose end was not reported: tasks of stages that ended with all of their output, and
+  // attempts whose end was lost (AttemptState::kLost).
+  std::uint64_t missing_task_ends = 0;
+  // Tasks that are reported as running beyond the slots of their executors: as many of these have
+  // ended without a report.
+  std::uint32_t tasks_beyond_slots = 0;
   friend bool operator==(const Coverage&, const Coverage&) = default;
 };
 

@@ -1,0 +1,20 @@
+// Messages as JSON of one line, in ASCII: protobuf's JSON mapping with the field names of the
+// .proto file. The type of a field decides whether it is present, never its value:
+//
+//   number, bool, enum, string, bytes   always present
+//   `optional` or `oneof` field         present if it is set
+//   message                             present if it is set
+//   repeated field, map                 always present, [] or {} if it has no element
+#pragma once
+
+#include <google/protobuf/message.h>
+
+#include <string>
+
+namespace tidemark::wire {
+
+// Returns `message` as JSON. U+FFFD replaces bytes that are not part of a UTF-8 character. Equal
+// messages without maps give equal text. O(size of the message).
+std::string MessageJson(const google::protobuf::Message& message);
+
+}  // namespace tidemark::wire
