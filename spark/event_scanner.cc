@@ -51,14 +51,14 @@ const absl::flat_hash_set<std::string_view>& KeptKeys() {
   return *keys;
 }
 
-// Beside what plans, executions, jobs and stages are, what tells their operators apart.
+// Fields that describe plans, executions, jobs and stages, and fields that distinguish operators.
 const absl::flat_hash_set<std::string_view>& KeptKeysOfPlans() {
   static const auto* const keys = new absl::flat_hash_set<std::string_view>{
-      // Of several events.
+      // Fields of several events.
       "Event", "Timestamp", "Job ID", "Stage ID", "Stage Attempt ID", "Submission Time",
       "Completion Time", "executionId", "time",
       // The application.
-      "App Name", "App ID",
+      "App Name", "App ID", "App Attempt ID",
       // SQL executions, their plans, and what the driver counted.
       "sparkPlanInfo", "nodeName", kOperator, "children", "metadata", "Location", "ReadSchema",
       "PartitionFilters", "PushedFilters", "DataFilters", "Format", "metrics", "name",
@@ -69,9 +69,10 @@ const absl::flat_hash_set<std::string_view>& KeptKeysOfPlans() {
       "Failure Reason", "Accumulables", "ID", "Value", "Metadata",
       // Tasks.
       "Task Info", "Launch Time", "Finish Time", "Executor ID", "Task End Reason", "Reason",
-      "Task Metrics", "Executor Run Time", "Job Result", "Result", "Executor Deserialize Time",
-      "Input Metrics", "Bytes Read", "Records Read", "Shuffle Write Metrics",
-      "Shuffle Bytes Written", "Shuffle Records Written", "Shuffle Write Time"};
+      "Task Metrics", "Executor Run Time", "Job Result", "Result", "Exception", "Message",
+      "Executor Deserialize Time", "Input Metrics", "Bytes Read", "Records Read",
+      "Shuffle Write Metrics", "Shuffle Bytes Written", "Shuffle Records Written",
+      "Shuffle Write Time"};
   return *keys;
 }
 
@@ -113,8 +114,7 @@ void EventScanner::Feed(std::string_view text, Take take) {
     // Spark ends an event and its line together: an object at the start of a line, inside of
     // another, begins after one that was cut short.
     if (std::exchange(is_line_new_, false) && *at == '{') {
-      if (is_inside()) ++broken_;
-      Reset();
+      Cut();
     }
     if (string_ != StringUse::kNone) {
       at = InString(at, end);
@@ -124,6 +124,20 @@ void EventScanner::Feed(std::string_view text, Take take) {
     if (c == '\n') is_line_new_ = true;
     if (!is_lost_) Outside(c, take);
   }
+}
+
+void EventScanner::EndFile() {
+  is_line_new_ = false;
+  Cut();
+}
+
+// Counts the event that breaks off here, if there is one, and starts over.
+void EventScanner::Cut() {
+  if (is_inside()) {
+    ++broken_;
+    ++cut_;
+  }
+  Reset();
 }
 
 // Up to the end of the string, of the line, or of what there is.

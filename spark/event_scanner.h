@@ -47,13 +47,18 @@ class EventScanner {
   // Gets each event that is complete as a JSON object, in the order of the log.
   using Take = absl::FunctionRef<void(std::string_view event)>;
   void Feed(std::string_view text, Take take);
+  // Ends a file of a log that continues in another file. An event that the file breaks off counts
+  // as broken; the next file begins with a new event.
+  void EndFile();
 
-  // Whether the text ends, so far, inside an event.
+  // Returns whether the text so far ends inside an event.
   bool is_inside() const { return !stack_.empty(); }
-  // Events that broke off before a new line with the next one, or were no JSON.
+  // Events that broke off before the next one or the next file, or were not valid JSON.
   std::uint64_t broken_events() const { return broken_; }
-  // Those of more than kEventMax or kValuesMax.
+  // Events of more than kEventMax or kValuesMax.
   std::uint64_t oversized_events() const { return oversized_; }
+  // Events that the text began and that were not taken.
+  std::uint64_t lost_events() const { return cut_ + oversized_; }
 
  private:
   enum class StringUse : std::uint8_t { kNone, kKey, kValue, kDropped };
@@ -69,6 +74,7 @@ class EventScanner {
   void BeginValue();
   void Keep(std::string_view text);
   void Reset();
+  void Cut();
   bool is_dropping() const { return drops_value_ || dropped_ > 0; }
 
   Kept kept_of_;
@@ -88,6 +94,7 @@ class EventScanner {
   bool is_lost_ = false;  // until the next line
   bool is_oversized_ = false;
   std::uint64_t broken_ = 0;
+  std::uint64_t cut_ = 0;  // of these: events that broke off
   std::uint64_t oversized_ = 0;
 };
 

@@ -11,6 +11,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "spark/failure_cause.h"
 #include "spark/json_fields.h"
 #include "spark/tolerant_json.h"
 
@@ -158,8 +159,11 @@ void ExecutedPlans::Take(const json& event) {
   } else if (kind == "SparkListenerJobEnd") {
     JobEnd(event);
   } else if (kind == "SparkListenerApplicationStart") {
+    has_started_ = true;
     application_ = Text(event, "App ID");
     program_ = Text(event, "App Name");
+    run_ = absl::StrCat(application_, "\n", Text(event, "App Attempt ID"), "\n", program_, "\n",
+                        Count(event, "Timestamp").value_or(0));
   }
 }
 
@@ -178,8 +182,10 @@ void ExecutedPlans::ExecutionEnd(const json& event) {
   const auto id = ExecutionOf(event);
   const auto found = id ? executions_.find(*id) : executions_.end();
   if (found == executions_.end()) return;
-  found->second.has_ended = true;
-  if (!Text(event, "errorMessage").empty()) found->second.has_failed = true;
+  Execution& execution = found->second;
+  execution.has_ended = true;
+  execution.is_reported = Member(event, "errorMessage").is_string();
+  if (execution.is_reported) execution.has_failed = !Text(event, "errorMessage").empty();
 }
 
 // Each operator in front of its inputs.
@@ -291,10 +297,14 @@ void ExecutedPlans::JobEnd(const json& event) {
   const auto id = Number(event, "Job ID");
   const auto job = id ? jobs_.find(*id) : jobs_.end();
   if (job == jobs_.end()) return;
-  job->second.is_done = Text(Member(event, "Job Result"), "Result") != "JobFailed";
+  const json& result = Member(event, "Job Result");
+  job->second.is_done = Text(result, "Result") != "JobFailed";
   if (job->second.is_done || !job->second.execution) return;
   const auto execution = executions_.find(*job->second.execution);
-  if (execution != executions_.end()) execution->second.has_failed = true;
+  if (execution == executions_.end() || execution->second.is_reported) return;
+  if (!IsCancelledByItsQuery(Text(Member(result, "Exception"), "Message"))) {
+    execution->second.has_failed = true;
+  }
 }
 
 ExecutedPlans::Counter* ExecutedPlans::CounterOf(std::uint64_t accumulator) {

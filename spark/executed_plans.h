@@ -37,15 +37,22 @@ class ExecutedPlans {
   ExecutedPlans() : scanner_(EventScanner::ForPlans()) {}
 
   void Feed(std::string_view text);
+  // Ends a file of a log that continues in another file: see EventScanner.
+  void EndFile() { scanner_.EndFile(); }
   // Takes one event in, as EventScanner leaves it; others change nothing.
   void Take(const nlohmann::json& event);
   // By when they began. To be called once.
   std::vector<advise::RanPlan> Finish();
 
-  // Of Spark, that were read.
+  // Returns a text that is equal for logs of the same run of an application: its id, its attempt,
+  // its name and when it started. Empty if its start was not read.
+  const std::string& run() const { return run_; }
+  // Events of Spark that were read.
   std::uint64_t events() const { return events_; }
   std::uint64_t left_out() const { return left_out_; }  // executions and jobs, by Finish()
   bool is_cut() const { return scanner_.is_inside(); }
+  // Returns whether the start of the application was among the events.
+  bool has_started() const { return has_started_; }
 
  private:
   // A metric of an operator, by the number of its accumulator.
@@ -60,6 +67,7 @@ class ExecutedPlans {
     std::vector<Metric> metrics;
     bool has_ended = false;
     bool has_failed = false;
+    bool is_reported = false;  // its end reports whether it failed, from Spark 3.4 on
   };
   struct Job {
     std::optional<std::uint64_t> execution;
@@ -105,8 +113,10 @@ class ExecutedPlans {
   std::optional<advise::RanPlan> LineageOf(std::uint32_t number, const Job& job) const;
 
   EventScanner scanner_;
+  bool has_started_ = false;
   std::string application_;
   std::string program_;
+  std::string run_;
   std::map<std::uint64_t, Execution> executions_;
   std::map<std::uint32_t, Job> jobs_;
   std::map<std::uint32_t, double> job_begins_;  // seconds of the clock

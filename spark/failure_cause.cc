@@ -46,4 +46,18 @@ std::string FailureCause(std::string_view failure) {
   return std::string(cause);
 }
 
+bool IsCancelledByItsQuery(std::string_view failure) {
+  constexpr std::string_view kJob = "Job ";
+  constexpr std::string_view kCancelled = " cancelled";
+  if (!failure.starts_with(kJob)) return false;
+  failure.remove_prefix(kJob.size());
+  const std::size_t digits = failure.find_first_not_of("0123456789");
+  if (digits == 0 || digits == std::string_view::npos) return false;
+  failure.remove_prefix(digits);
+  if (!failure.starts_with(kCancelled)) return false;
+  const std::string_view reason = FirstLine(failure.substr(kCancelled.size()));
+  return reason.find_first_not_of(" .\r") == std::string_view::npos ||
+         reason.find("query stage") != std::string_view::npos;
+}
+
 }  // namespace tidemark::spark

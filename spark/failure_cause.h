@@ -11,4 +11,9 @@ namespace tidemark::spark {
 // without the stack; else all of it. The same as FailureCause.java. O(length).
 std::string FailureCause(std::string_view failure);
 
+// Returns true if adaptive execution cancelled the job that failed for `failure`: its query no
+// longer needs the job, and continues. Spark then gives no reason behind "Job 7 cancelled", or
+// names the stage of the query. If anything else cancels a job, Spark names the reason. O(length).
+bool IsCancelledByItsQuery(std::string_view failure);
+
 }  // namespace tidemark::spark

@@ -6,11 +6,16 @@
 #include <charconv>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string_view>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "spark/event_scanner.h"
+#include "spark/log_archive.h"
+#include "spark/log_text.h"
 
 namespace tidemark::spark {
 namespace {
@@ -20,6 +25,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kFolder = "eventlog_v2_";
 constexpr std::string_view kFile = "events_";
 constexpr std::string_view kCompacted = ".compact";
+constexpr std::string_view kStatusFile = "appstatus_";
 
 struct Part {
   std::uint64_t number = 0;
@@ -35,6 +41,174 @@ std::optional<Part> PartAt(const fs::path& path) {
   const auto [end, error] = std::from_chars(from, name.data() + name.size(), part.number);
   if (error != std::errc() || end == name.data() + name.size() || *end != '_') return std::nullopt;
   return part;
+}
+
+// Names of files that Databricks keeps: the newest, and the earlier ones by their end.
+constexpr std::string_view kNewest = "eventlog";
+constexpr std::string_view kDated = "eventlog-";
+// Limits the cost of an unrelated folder.
+constexpr int kFolderDepthMax = 4;
+constexpr std::size_t kEntriesMax = 200'000;
+// At most this many files are read to find the only log among them.
+constexpr std::size_t kCandidatesMax = 1000;
+// Most logs that an error names.
+constexpr std::size_t kNamedMax = 5;
+// Read to see whether a file is a log. bytes
+constexpr std::uint64_t kBeginBytes = std::uint64_t{256} << 10;
+
+bool IsDated(std::string_view name) {
+  return name.starts_with(kDated) && name.size() > kDated.size() && name[kDated.size()] >= '0' &&
+         name[kDated.size()] <= '9';
+}
+
+std::string NameOfFile(const std::string& file) { return fs::path(file).filename().string(); }
+
+// Returns the application of a file of a rolled log: the part of the name that follows its number,
+// without the suffix of its compression.
+std::string ApplicationOf(const std::string& name) {
+  std::string application = name.substr(name.find('_', kFile.size()) + 1);
+  for (bool is_shorter = true; is_shorter;) {
+    is_shorter = false;
+    for (const std::string_view ending :
+         {".compact", ".inprogress", ".zstd", ".zst", ".lz4", ".lzf", ".snappy", ".gz"}) {
+      if (!application.ends_with(ending)) continue;
+      application.resize(application.size() - ending.size());
+      is_shorter = true;
+    }
+  }
+  return application;
+}
+
+// Lists the files in a folder and in those below it.
+class FolderList {
+ public:
+  absl::StatusOr<std::vector<std::string>> List(const std::string& folder) {
+    if (const std::error_code error = Add(folder, 0); error) {
+      return absl::InvalidArgumentError(fmt::format("cannot read {}: {}", folder, error.message()));
+    }
+    if (entries_ <= kEntriesMax) return std::move(files_);
+    return absl::InvalidArgumentError(
+        fmt::format("{} holds more than {} files and folders; pass a folder of event logs", folder,
+                    kEntriesMax));
+  }
+
+ private:
+  // Folders below that cannot be read are skipped.
+  std::error_code Add(const fs::path& folder, int depth) {
+    std::error_code error;
+    std::vector<fs::path> folders;
+    for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+      if (++entries_ > kEntriesMax) return error;
+      std::error_code ignored;
+      if (at->path().filename().string().starts_with(".")) continue;
+      if (at->is_directory(ignored)) {
+        folders.push_back(at->path());
+      } else if (at->is_regular_file(ignored)) {
+        files_.push_back(at->path().string());
+      }
+    }
+    for (const fs::path& below : folders) {
+      if (depth < kFolderDepthMax) Add(below, depth + 1);
+    }
+    return error;
+  }
+
+  std::vector<std::string> files_;
+  std::size_t entries_ = 0;
+};
+
+// Returns the files in an archive of a folder. Returns the archive itself if it is damaged, if it
+// holds programs (a jar), or if it holds more than `most` files.
+std::vector<std::string> Opened(std::string archive, std::size_t most) {
+  absl::StatusOr<std::vector<std::string>> files = FilesInArchive(archive);
+  const std::string manifest = archive + "!/META-INF/";
+  const bool is_usable = files.ok() && files->size() <= most &&
+                         std::none_of(files->begin(), files->end(), [&](const std::string& file) {
+                           return file.starts_with(manifest);
+                         });
+  if (is_usable) return *std::move(files);
+  return {std::move(archive)};
+}
+
+// Replaces archives by the files in them, except beside the files of a log that Spark rolls: other
+// files there are not Spark's.
+std::vector<std::string> WithArchivesOpened(std::vector<std::string> files) {
+  std::vector<std::string> opened;
+  for (std::string& file : files) {
+    const bool is_rolled = NameOfFile(fs::path(file).parent_path().string()).starts_with(kFolder);
+    if (is_rolled || !IsArchive(file)) {
+      opened.push_back(std::move(file));
+      continue;
+    }
+    const std::size_t most = kEntriesMax - std::min(kEntriesMax, opened.size());
+    for (std::string& inside : Opened(std::move(file), most)) opened.push_back(std::move(inside));
+  }
+  return opened;
+}
+
+// Returns the files of a rolled log by number. A file that Spark has compacted replaces all files
+// before it.
+std::vector<std::string> InOrder(std::vector<Part> parts) {
+  std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
+    return std::tuple(a.number, !a.is_compacted, a.path) <
+           std::tuple(b.number, !b.is_compacted, b.path);
+  });
+  // A file beside its compressed copy has the same events.
+  const auto is_copy = [](const Part& a, const Part& b) {
+    return a.number == b.number && a.is_compacted == b.is_compacted && b.path.starts_with(a.path);
+  };
+  parts.erase(std::unique(parts.begin(), parts.end(), is_copy), parts.end());
+  const auto compacted = std::find_if(parts.rbegin(), parts.rend(),
+                                      [](const Part& part) { return part.is_compacted; });
+  if (compacted != parts.rend()) {
+    const Part from = *compacted;
+    std::erase_if(parts, [&](const Part& part) {
+      return part.number < from.number || (part.number == from.number && !part.is_compacted);
+    });
+  }
+  std::vector<std::string> files;
+  for (Part& part : parts) files.push_back(std::move(part.path));
+  return files;
+}
+
+// Appends the logs that the files of one folder form.
+void AddLogs(const fs::path& folder, std::vector<std::string> files, std::vector<LogFiles>& logs) {
+  std::map<std::string, std::vector<Part>> rolled;  // by application
+  std::vector<std::string> dated;
+  std::vector<std::string> others;
+  for (std::string& file : files) {
+    const std::string name = NameOfFile(file);
+    if (auto part = PartAt(file)) {
+      rolled[ApplicationOf(name)].push_back(*std::move(part));
+    } else if (IsDated(name)) {
+      dated.push_back(std::move(file));
+    } else if (!name.starts_with(kStatusFile)) {
+      others.push_back(std::move(file));
+    }
+  }
+  const bool is_alone = rolled.size() == 1;
+  for (auto& [application, parts] : rolled) {
+    std::vector<std::string> in_order = InOrder(std::move(parts));
+    // A folder that Spark created is named by its own name.
+    std::string path = is_alone ? folder.string() : in_order.front();
+    logs.push_back({.path = std::move(path), .files = std::move(in_order)});
+  }
+  if (!dated.empty()) {
+    std::sort(dated.begin(), dated.end());
+    const auto is_copy = [](const std::string& a, const std::string& b) {
+      return b.starts_with(a + ".");
+    };
+    dated.erase(std::unique(dated.begin(), dated.end(), is_copy), dated.end());
+    std::erase_if(others, [&](const std::string& file) {
+      const bool is_newest = ApplicationOf("events_1_" + NameOfFile(file)) == kNewest;
+      if (is_newest) dated.push_back(file);
+      return is_newest;
+    });
+    logs.push_back({.path = folder.string(), .files = std::move(dated)});
+  }
+  // Other files in the folder of a rolled log are not Spark's.
+  if (is_alone && NameOfFile(folder.string()).starts_with(kFolder)) return;
+  for (std::string& file : others) logs.push_back({.path = file, .files = {file}});
 }
 
 }  // namespace
@@ -59,41 +233,104 @@ std::optional<std::string> FileAfter(const std::string& file) {
   return next->path;
 }
 
-absl::StatusOr<std::vector<std::string>> FilesOfLog(const std::string& path) {
+bool IsCompacted(const std::string& file) {
+  const std::optional<Part> part = PartAt(file);
+  return part && part->is_compacted;
+}
+
+std::string MissingRemark(const std::string& file, const std::string& next) {
+  const std::optional<Part> after = PartAt(next);
+  const std::optional<Part> before = file.empty() ? Part{} : PartAt(file);
+  if (!after || !before || after->is_compacted || after->number <= before->number + 1) return "";
+  const std::string name = fs::path(next).filename().string();
+  const std::string rest = name.substr(name.find('_', kFile.size()));
+  const auto name_of = [&](std::uint64_t number) {
+    return fmt::format("{}{}{}", kFile, number, rest);
+  };
+  const std::uint64_t first = before->number + 1;
+  const std::uint64_t last = after->number - 1;
+  return first == last
+             ? fmt::format("{} is missing, and so is all that it reported", name_of(first))
+             : fmt::format(
+                   "the {} files from {} to {} are missing, and so is all that they reported",
+                   last - first + 1, name_of(first), name_of(last));
+}
+
+std::string CutRemark(const std::string& file, bool is_within_event, bool is_within_frame) {
+  const std::string name = fs::path(file).filename().string();
+  if (is_within_event) {
+    return fmt::format("{} ends within an event, which is lost; the next file is read all the same",
+                       name);
+  }
+  if (!is_within_frame) return "";
+  return fmt::format("{} ends within a compressed frame; events at its end may be lost", name);
+}
+
+absl::StatusOr<std::vector<LogFiles>> LogsAt(const std::string& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status)) return absl::NotFoundError(fmt::format("there is no {}", path));
-  if (fs::is_regular_file(status)) return std::vector<std::string>{path};
-  if (!fs::is_directory(status)) {
-    return absl::InvalidArgumentError(
-        fmt::format("{} is neither a file nor a folder; pass an event log of Spark", path));
-  }
-  std::vector<Part> parts;
-  for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error)) {
-    if (auto part = PartAt(at->path())) parts.push_back(*std::move(part));
-  }
-  if (error) {
-    return absl::InvalidArgumentError(fmt::format("cannot read {}: {}", path, error.message()));
-  }
-  std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
-    return std::pair(a.number, !a.is_compacted) < std::pair(b.number, !b.is_compacted);
-  });
-  const auto compacted = std::find_if(parts.rbegin(), parts.rend(),
-                                      [](const Part& part) { return part.is_compacted; });
-  if (compacted != parts.rend()) {
-    const Part from = *compacted;
-    std::erase_if(parts, [&](const Part& part) {
-      return part.number < from.number || (part.number == from.number && !part.is_compacted);
-    });
-  }
-  if (parts.empty()) {
-    return absl::InvalidArgumentError(fmt::format(
-        "cannot read {}: Is a directory, but no event log of Spark: it has no files events_N_...",
-        path));
+  if (!fs::exists(status)) {
+    return absl::NotFoundError(fmt::format("{}: No such file or directory", path));
   }
   std::vector<std::string> files;
-  for (Part& part : parts) files.push_back(std::move(part.path));
-  return files;
+  if (fs::is_directory(status)) {
+    absl::StatusOr<std::vector<std::string>> listed = FolderList().List(path);
+    if (!listed.ok()) return listed.status();
+    files = WithArchivesOpened(*std::move(listed));
+  } else if (!fs::is_regular_file(status)) {
+    return absl::InvalidArgumentError(
+        fmt::format("{}: Not a regular file; pass an event log of Spark", path));
+  } else if (!IsArchive(path)) {
+    return std::vector<LogFiles>{{.path = path, .files = {path}}};
+  } else {
+    absl::StatusOr<std::vector<std::string>> archived = FilesInArchive(path);
+    if (!archived.ok()) return archived.status();
+    files = *std::move(archived);
+  }
+  std::map<fs::path, std::vector<std::string>> by_folder;
+  for (std::string& file : files) {
+    by_folder[fs::path(file).parent_path()].push_back(std::move(file));
+  }
+  std::vector<LogFiles> logs;
+  for (auto& [folder, in_folder] : by_folder) AddLogs(folder, std::move(in_folder), logs);
+  std::sort(logs.begin(), logs.end(),
+            [](const LogFiles& a, const LogFiles& b) { return a.path < b.path; });
+  return logs;
+}
+
+absl::StatusOr<std::vector<std::string>> FilesOfLog(const std::string& path) {
+  absl::StatusOr<std::vector<LogFiles>> logs = LogsAt(path);
+  if (!logs.ok()) return logs.status();
+  if (logs->size() > 1 && logs->size() <= kCandidatesMax) {
+    std::erase_if(*logs, [](const LogFiles& log) { return !IsEventLog(log.files.front()); });
+  }
+  if (logs->size() == 1) return std::move(logs->front().files);
+  if (logs->empty()) {
+    return absl::InvalidArgumentError(fmt::format("{} holds no event log of Spark", path));
+  }
+  std::string names;
+  for (std::size_t i = 0; i < logs->size() && i < kNamedMax; ++i) {
+    names += fmt::format("{}{}", i > 0 ? ", " : "", (*logs)[i].path);
+  }
+  return absl::InvalidArgumentError(fmt::format("{} holds {} event logs ({}{}); pass one of them",
+                                                path, logs->size(), names,
+                                                logs->size() > kNamedMax ? ", ..." : ""));
+}
+
+bool IsEventLog(const std::string& file) {
+  LogText log({file}, /*follows=*/false);
+  EventScanner scanner;
+  bool has_event = false;
+  while (log.bytes() < kBeginBytes && !has_event) {
+    const absl::StatusOr<LogText::Step> step = log.Read();
+    if (!step.ok() || *step == LogText::Step::kEnd) return has_event;
+    if (*step != LogText::Step::kText) continue;
+    scanner.Feed(log.text(), [&](std::string_view event) {
+      has_event |= event.find("\"Event\"") != std::string_view::npos;
+    });
+  }
+  // An event may be longer than that.
+  return has_event || scanner.is_inside();
 }
 
 }  // namespace tidemark::spark

@@ -17,8 +17,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// How often it looks for new logs: a folder may hold those of years.
+// Interval between searches for new logs: a folder may hold the logs of years.
 constexpr absl::Duration kLookInterval = absl::Seconds(5);
+// How long the ends of queries and jobs may follow the end of their application. A driver that
+// stops writes them within moments.
+constexpr absl::Duration kLastEventsWithin = absl::Seconds(5);
 // As often as executors of Spark report to their driver.
 constexpr absl::Duration kSignInterval = absl::Seconds(10);
 constexpr std::string_view kInProgress = ".inprogress";
@@ -56,7 +59,7 @@ void LogFollower::Poll(absl::Time now, Take take) {
   if (now - looked_at_ >= kLookInterval) FindLogs(now);
   for (auto at = logs_.begin(); at != logs_.end() && !is_stopped_;) {
     const auto& [path, log] = *at;
-    if (!Follow(at->second, now, take)) {
+    if (!Follow(path, at->second, now, take)) {
       if (!log.is_replaced) finished_.insert(path);
       at = logs_.erase(at);
     } else if (IsQuiet(log, now)) {
@@ -96,13 +99,20 @@ void LogFollower::FindLogs(absl::Time now) {
 }
 
 // False: there is no more to come of it.
-bool LogFollower::Follow(Log& log, absl::Time now, Take take) {
+bool LogFollower::Follow(const std::string& path, Log& log, absl::Time now, Take take) {
   for (std::size_t events = 0; events < options_.events_max && !is_stopped_; ++events) {
     absl::StatusOr<std::optional<Event>> event = log.reader->Next();
     if (!event.ok()) {
       Note(std::string(event.status().message()));
       log.is_replaced = absl::IsAborted(event.status());
       return false;
+    }
+    const Translator& application = log.reader->application();
+    if (application.has_ended() && !log.ended_at) log.ended_at = now;
+    if (!*event && log.ended_at && !application.is_closed() &&
+        now - std::max(*log.ended_at, log.grew_at) >= kLastEventsWithin) {
+      log.reader->Finish();
+      continue;
     }
     if (!*event) break;
     log.grew_at = now;
@@ -111,8 +121,12 @@ bool LogFollower::Follow(Log& log, absl::Time now, Take take) {
     log.signs.Observe(**event);
     take(**std::move(event));
   }
+  for (const auto& remarks = log.reader->remarks(); log.remarks < remarks.size();) {
+    Note(fmt::format("{}: {}", path, remarks[log.remarks++]));
+  }
   if (log.reader->application().is_closed()) return false;
-  if (!is_stopped_ && !IsQuiet(log, now) && now - log.sign_at >= kSignInterval) {
+  const bool may_live = !log.reader->application().has_ended() && !IsQuiet(log, now);
+  if (!is_stopped_ && may_live && now - log.sign_at >= kSignInterval) {
     log.sign_at = now;
     log.signs.Tell(now, take);
   }

@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -59,12 +60,14 @@ class LogFollower {
     std::unique_ptr<LogReader> reader;
     SignsOfLife signs;
     absl::Time grew_at;
+    std::optional<absl::Time> ended_at;         // when its ApplicationEnd was read
+    std::size_t remarks = 0;                    // of LogReader::remarks() that were noted
     absl::Time sign_at = absl::InfinitePast();  // the last one
     bool is_replaced = false;                   // to be read from its start
   };
 
   void FindLogs(absl::Time now);
-  bool Follow(Log& log, absl::Time now, Take take);
+  bool Follow(const std::string& path, Log& log, absl::Time now, Take take);
   bool IsQuiet(const Log& log, absl::Time now) const {
     return now - log.grew_at > options_.quiet_max;
   }

@@ -21,18 +21,31 @@ void LogParser::Parse(std::string_view text, Take take) {
   }
   ++events_;
   if (options_.measured != nullptr) options_.measured->Take(event);
-  translator_.Translate(event, [&](absl::Time at, EventBody body) {
-    if (job_id_.empty()) {
-      job_id_ = options_.job_id.empty() ? translator_.application_id() : options_.job_id;
-      if (job_id_.empty()) job_id_ = "spark";
-    }
-    take({.job_id = job_id_,
-          .source_id = "driver",
-          .sequence = ++sequence_,
-          .sent_at = at,
-          .arrived_at = at,
-          .body = std::move(body)});
-  });
+  translator_.Translate(event,
+                        [&](absl::Time at, EventBody body) { Report(at, std::move(body), take); });
+}
+
+void LogParser::Gap(Take take) {
+  translator_.Gap([&](absl::Time at, EventBody body) { Report(at, std::move(body), take); });
+}
+
+void LogParser::Finish(Take take) {
+  translator_.Finish([&](absl::Time at, EventBody body) { Report(at, std::move(body), take); });
+}
+
+void LogParser::Report(absl::Time at, EventBody body, Take take) {
+  if (job_id_.empty()) {
+    job_id_ = options_.job_id.empty() ? translator_.application_id() : options_.job_id;
+    if (job_id_.empty()) job_id_ = "spark";
+  }
+  const std::uint64_t lost = translator_.missing_events() + scanner_.lost_events();
+  sequence_ += 1 + (lost - std::exchange(lost_, lost));
+  take({.job_id = job_id_,
+        .source_id = "driver",
+        .sequence = sequence_,
+        .sent_at = at,
+        .arrived_at = at,
+        .body = std::move(body)});
 }
 
 LogCounts LogParser::counts() const {
@@ -40,7 +53,8 @@ LogCounts LogParser::counts() const {
           .unused_events = translator_.unused_events(),
           .contradictions = translator_.contradictions(),
           .broken_events = broken_ + scanner_.broken_events(),
-          .oversized_events = scanner_.oversized_events()};
+          .oversized_events = scanner_.oversized_events(),
+          .missing_events = translator_.missing_events()};
 }
 
 }  // namespace tidemark::spark

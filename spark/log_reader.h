@@ -3,9 +3,9 @@
 //   const auto reader = LogReader::Open("/logs/eventlog_v2_app-1", {});
 //   for (auto event = (*reader)->Next(); event.ok() && *event; event = (*reader)->Next()) ...
 //
-// Takes what Spark 1.4 to 4.0 write: one file or a rolling folder, plain, zstd or LZ4, of an
-// application that has ended, runs or was killed. Not thread-safe. Memory: some megabytes, however
-// large the log is; see LogParser.
+// Reads the logs of Spark 1.4 to 4.0, as files, folders or archives (log_files.h), plain or packed
+// (unpacker.h), of an application that has ended, runs or was killed. Not thread-safe. Memory: some
+// megabytes, however large the log is; see LogParser.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "spark/log_parser.h"
-#include "spark/unpacker.h"
+#include "spark/log_text.h"
 #include "tidemark/event.h"
 
 namespace tidemark::spark {
@@ -34,7 +34,6 @@ class LogReader {
   // NotFound, InvalidArgument: `path` is no event log as far as its name and kind go.
   static absl::StatusOr<std::unique_ptr<LogReader>> Open(const std::string& path,
                                                          const LogReaderOptions& options);
-  ~LogReader();
   LogReader(const LogReader&) = delete;
   LogReader& operator=(const LogReader&) = delete;
 
@@ -49,31 +48,34 @@ class LogReader {
   //   Aborted          one that is followed was truncated or replaced: to be opened anew
   absl::StatusOr<std::optional<Event>> Next();
 
-  // Whether it ends, so far, in the middle of an event or of a frame.
+  // Treats a followed log as complete: Next() returns the end of its application, even if ends of
+  // queries and jobs are missing. Any other log is complete once Next() has read all of it.
+  void Finish();
+
+  // Returns whether the log so far ends in the middle of an event or of a frame.
   bool is_cut() const;
+  // Returns remarks for a person, a sentence each and at most kRemarksMax: the losses of the files
+  // of a rolled log, and when the driver's clock was set back.
+  static constexpr std::size_t kRemarksMax = 20;
+  const std::vector<std::string>& remarks() const { return remarks_; }
   LogCounts counts() const { return parser_.counts(); }
   const Translator& application() const { return parser_.application(); }
 
  private:
-  LogReader(std::string path, std::vector<std::string> files, const LogReaderOptions& options);
+  LogReader(std::string path, std::unique_ptr<LogText> text, const LogReaderOptions& options);
   absl::StatusOr<bool> ReadPiece();
-  absl::StatusOr<bool> NextFile();
-  absl::Status ReadFile();
-  bool IsRenamed() const;
+  void BeginFile();
+  absl::Status Fault() const;
+  void Remark(std::string text);
+  void RemarkOnClock();
   absl::Status Verdict() const;
 
   const std::string path_;
   const LogReaderOptions options_;
-  std::vector<std::string> files_;
-  std::size_t file_ = 0;  // the one being read
-  int descriptor_ = -1;
-  std::uint64_t file_bytes_ = 0;  // read of it
-  std::string seen_;              // the last of them, of one that is followed
-  std::unique_ptr<Unpacker> unpacker_;
-  std::string packed_;  // read and not yet unpacked, from packed_at_
-  std::size_t packed_at_ = 0;
-  std::string text_;
-  std::uint64_t text_bytes_ = 0;  // so far
+  std::unique_ptr<LogText> text_;
+  std::string first_file_;
+  std::vector<std::string> remarks_;
+  std::uint64_t noted_set_backs_ = 0;
   LogParser parser_;
   std::deque<Event> events_;
   absl::Status error_;

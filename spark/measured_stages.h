@@ -41,14 +41,17 @@ class MeasuredStages {
   // Takes an event of Spark in, as EventScanner leaves it; others change nothing.
   void Take(const nlohmann::json& event);
 
-  // By number; stages without a task that succeeded are not there.
+  // The stages by number, without stages in which no task succeeded.
   const std::map<std::uint32_t, MeasuredStage>& stages() const { return stages_; }
-  const std::string& version() const { return version_; }  // of Spark; empty: not said
+  const std::string& version() const { return version_; }  // of Spark; empty if unknown
   const phases::Properties& properties() const { return properties_; }
-  // What the program was told to do: spark.tidemark.param.NAME = value, by NAME.
+  // The program's parameters: spark.tidemark.param.NAME = value, by NAME.
   const std::map<std::string, std::string>& parameters() const { return parameters_; }
-  // The most at once, and the cores of the first. A driver that runs tasks is an executor.
+  // The most executors at once, and the cores of the first. A driver that runs tasks is an
+  // executor.
   const phases::SeenExecutors& executors() const { return seen_; }
+  // Sets how many tasks ran at once in each executor, although its cores had room for more.
+  void LimitTasksAtOnce(double most) { seen_.at_once_max = most; }
   const Unbelievable& unbelievable() const { return unbelievable_; }
 
  private:

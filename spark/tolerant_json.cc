@@ -30,6 +30,11 @@ std::string WithoutSurrogates(std::string text) {
 }  // namespace
 
 json TolerantJson(std::string_view text) {
+  // Most events: no other text of Spark's takes a copy.
+  if (std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20; })) {
+    json event = json::parse(text, nullptr, /*allow_exceptions=*/false);
+    if (!event.is_discarded()) return event;
+  }
   std::string valid = wire::ValidText(text);
   std::replace_if(
       valid.begin(), valid.end(), [](char c) { return c >= 0 && c < 0x20; }, ' ');

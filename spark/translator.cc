@@ -17,12 +17,19 @@ namespace {
 
 using nlohmann::json;
 
-// Beyond which stages have no signature.
+// Bounds the cost of finding skipped stages, for jobs of thousands of stages, by the size of the
+// log. The events of a single stage of one task pay for a job of up to 50 stages.
+constexpr std::int64_t kStepsPerEvent = 20;
+// A group with more names than this gives its stages no signature.
 constexpr std::size_t kNamesOfGroupMax = 1000;
+constexpr std::size_t kMissingExecutorsMax = 1000;
 // How far an event may be ahead of the one before it: applications sleep over holidays, and an
 // instant beyond that is a mistake until a second event agrees.
 constexpr absl::Duration kLongestPause = absl::Hours(24 * 30);
-// Taste: no application runs for so long.
+// Largest step back between two instants of one thread of the driver that does not mean that the
+// clock was set back. Chosen by hand: a thread writes what it has read within moments.
+constexpr absl::Duration kDisorderMax = absl::Seconds(10);
+// Chosen by hand: no application runs that long.
 constexpr absl::Duration kLongestLife = absl::Hours(24 * 999);
 
 // What a reader sees of a description, which may be a whole query or stack: its first line with
@@ -127,19 +134,25 @@ void Translator::Translate(const json& event, Tell tell) {
   if (handler == kHandlers->end()) {
     ++unused_;
   } else {
+    steps_left_ += kStepsPerEvent;
     (this->*handler->second)(event, tell);
   }
 }
 
 // --- time and the application -----------------------------------------------------------------
 
-// When something happened, and with it what time it is; now, if the event does not say.
-absl::Time Translator::Instant(const json& object, const char* name) {
+// Returns the time of the event, which may advance the current time; the current time if the event
+// has no instant. `reader`: the thread of the driver that read its clock for the event.
+absl::Time Translator::Instant(Reader reader, const json& object, const char* name) {
   if (!IsInstant(object, name)) return Now();
-  const absl::Time at = absl::FromUnixMillis(static_cast<std::int64_t>(*Count(object, name)));
+  if (end_) return end_->at;  // no part of an application ends after it
+  absl::Time at = absl::FromUnixMillis(static_cast<std::int64_t>(*Count(object, name))) + set_back_;
   if (now_ == absl::InfinitePast()) first_ = now_ = at;
+  Clock& clock = clocks_[static_cast<std::size_t>(reader)];
+  if (first_ - at <= kLongestPause && IsSetBack(clock, at)) return now_;
   if (at - now_ <= kLongestPause && first_ - at <= kLongestPause) {
     now_ = std::max(now_, at);
+    clock.latest = std::max(clock.latest, at);
     disbelieved_.reset();
     return at;
   }
@@ -153,6 +166,39 @@ absl::Time Translator::Instant(const json& object, const char* name) {
     now_ = at;
   }
   return now_;
+}
+
+// Returns true if `at` is far behind what the same thread read before, and nothing else shows that
+// the clock was set back: one such instant may be a mistake. If a second one agrees, the clock was,
+// and `at` is moved forward so that the first of both happened when the latest before it did.
+bool Translator::IsSetBack(Clock& clock, absl::Time& at) {
+  if (clock.latest - at <= kDisorderMax) {
+    clock.behind.reset();
+    return false;
+  }
+  if (!clock.behind || *clock.behind - at > kDisorderMax) {
+    clock.behind = at;
+    return true;
+  }
+  const absl::Duration by = now_ - *clock.behind;
+  clock_set_back_ = {.times = clock_set_back_.times + 1, .by = by, .at = now_};
+  clock.behind.reset();
+  set_back_ += by;
+  at += by;
+  return false;
+}
+
+// Returns the time of an earlier occurrence that an event repeats. Times before the clock was set
+// back must not be moved forward: they would be in the future.
+absl::Time Translator::PastInstant(const json& object, const char* name) const {
+  if (!IsInstant(object, name)) return Now();
+  const absl::Time read = absl::FromUnixMillis(static_cast<std::int64_t>(*Count(object, name)));
+  const absl::Duration ahead_max =
+      set_back_ == absl::ZeroDuration() ? kLongestPause : set_back_ / 2;
+  for (const absl::Time at : {read + set_back_, read}) {
+    if (at - Now() <= ahead_max && first_ - at <= kLongestPause) return at;
+  }
+  return Now();
 }
 
 // Whether anything can be told: the application has started, and what time it is, is known.
@@ -194,7 +240,9 @@ void Translator::ApplicationStart(const json& event, Tell tell) {
   application_.name = Text(event, "App Name");
   application_.application_id = Text(event, "App ID");
   application_.user = Text(event, "User");
-  if (IsInstant(event, "Timestamp")) application_.submitted_at = Instant(event, "Timestamp");
+  if (IsInstant(event, "Timestamp")) {
+    application_.submitted_at = Instant(Reader::kOther, event, "Timestamp");
+  }
   const auto attempt = NumberIn(Text(event, "App Attempt ID"));
   if (attempt && *attempt < 1'000'000) {
     application_.application_master_attempt = static_cast<std::uint32_t>(*attempt);
@@ -203,35 +251,86 @@ void Translator::ApplicationStart(const json& event, Tell tell) {
 }
 
 void Translator::ApplicationEnd(const json& event, Tell tell) {
-  const absl::Time at = Instant(event, "Timestamp");
+  Instant(Reader::kOther, event, "Timestamp");
   if (!OpenApplication(tell)) return;
-  if (is_closed_) {
+  if (end_) {
     ++contradictions_;
     return;
   }
-  JobClosed closed = {.outcome = JobOutcome::kSucceeded, .message = failure_, .at = at};
-  // Spark 4 says how the driver exited; before, an application failed if its last job did.
+  end_ = {.at = Now()};
   const json& exit_code = Member(event, "ExitCode");
   if (exit_code.is_number_integer()) {
-    const auto code = exit_code.get<std::int64_t>();
-    const std::string why = closed.message.empty() ? "" : closed.message + "; ";
-    closed.message = code == 0 ? "" : fmt::format("{}the driver exited with {}", why, code);
+    end_->exit_code = exit_code.get<std::int64_t>();
+    end_->has_exit_code = true;
   }
-  if (!closed.message.empty()) closed.outcome = JobOutcome::kFailed;
-  // Nobody else stops an application whose jobs run.
-  if (closed.outcome == JobOutcome::kSucceeded && !jobs_.empty()) {
+  CloseIfAllEnded(tell);
+}
+
+// Returns the queries, and the jobs outside of queries, whose start Spark has reported without an
+// end. Jobs that adaptive execution has left behind belong to queries that have ended.
+std::vector<std::string> Translator::OpenGroups() const {
+  std::set<std::string> open;
+  for (const auto& [id, execution] : executions_) {
+    if (execution.has_start) open.insert(execution.name);
+  }
+  for (const auto& [id, job] : jobs_) {
+    if (!job.execution) {
+      open.insert(fmt::format("job/{}", id));
+    } else if (!ended_executions_.contains(*job.execution)) {
+      open.insert(fmt::format("sql/{}", *job.execution));
+    }
+  }
+  return {open.begin(), open.end()};
+}
+
+// Spark 4 reports the exit code of the driver: it is 0 even if a signal stopped the driver. Earlier
+// versions report none, and an application ends as its last query or job did.
+JobClosed Translator::HowItEnded() const {
+  JobClosed closed = {.at = end_->at};
+  if (end_->exit_code != 0) {
+    closed.outcome = JobOutcome::kFailed;
+    closed.message = fmt::format("{}{}the driver exited with {}", failure_,
+                                 failure_.empty() ? "" : "; ", end_->exit_code);
+    return closed;
+  }
+  const std::vector<std::string> open = OpenGroups();
+  if (!stopped_.empty()) {
     closed.outcome = JobOutcome::kKilled;
+    closed.message = fmt::format("the application was stopped while {} ran", stopped_);
+  } else if (!open.empty()) {
+    closed.outcome = JobOutcome::kUnknown;
     closed.message =
-        fmt::format("the application was stopped while {} of its jobs ran", jobs_.size());
+        fmt::format("the application ended, and Spark reported no end of {}{}", open.front(),
+                    open.size() == 1 ? "" : fmt::format(" and {} more", open.size() - 1));
+  } else if (!end_->has_exit_code && !failure_.empty()) {
+    closed.outcome = JobOutcome::kFailed;
+    closed.message = failure_;
   }
+  return closed;
+}
+
+void Translator::Finish(Tell tell) {
+  if (!end_ || is_closed_) return;
   is_closed_ = true;
-  tell(Now(), std::move(closed));
+  tell(Now(), HowItEnded());
+}
+
+// A driver that stops cancels its jobs after it has written its own end.
+void Translator::CloseIfAllEnded(Tell tell) {
+  if (end_ && jobs_.empty() && OpenGroups().empty()) Finish(tell);
+}
+
+// Records what the end of a query, or of a job outside of queries, shows about the application.
+void Translator::GroupEnded(const GroupClosed& closed, const std::string& failure) {
+  const bool has_failed = closed.outcome == JobOutcome::kFailed;
+  if (end_ && has_failed && stopped_.empty()) stopped_ = closed.group;
+  if (!end_) failure_ = has_failed ? failure : "";
 }
 
 // --- executors --------------------------------------------------------------------------------
 
 void Translator::ExecutorAdded(const json& event, Tell tell) {
-  Instant(event, "Timestamp");
+  Instant(Reader::kOther, event, "Timestamp");
   const std::string id = Text(event, "Executor ID");
   const json& info = Member(event, "Executor Info");
   const std::uint64_t cores =
@@ -255,7 +354,7 @@ void Translator::ExecutorAdded(const json& event, Tell tell) {
 }
 
 void Translator::ExecutorRemoved(const json& event, Tell tell) {
-  Instant(event, "Timestamp");
+  Instant(Reader::kOther, event, "Timestamp");
   const auto executor = executors_.find(Text(event, "Executor ID"));
   if (executor == executors_.end() || std::exchange(executor->second.is_gone, true)) {
     ++contradictions_;
@@ -277,15 +376,17 @@ std::uint32_t Translator::OccurrenceOf(const std::string& name) {
 }
 
 void Translator::ExecutionStart(const json& event, Tell tell) {
-  const absl::Time at = Instant(event, "time");
+  const absl::Time at = Instant(Reader::kOther, event, "time");
   if (!OpenApplication(tell)) return;
   const std::optional<std::uint64_t> id = Count(event, "executionId");
   if (!id) {
     ++contradictions_;
     return;
   }
+  if (ended_executions_.contains(*id)) return;
   Group& group = executions_[*id];
   if (!group.name.empty()) return;
+  group.has_start = true;
   group.name = fmt::format("sql/{}", *id);
   const std::string plan = NameOfPlan(Member(event, "sparkPlanInfo"));
   group.plan = plan;
@@ -308,21 +409,34 @@ void Translator::ExecutionUpdate(const json& event, Tell tell) {
 }
 
 void Translator::ExecutionEnd(const json& event, Tell tell) {
-  const absl::Time at = Instant(event, "time");
+  const absl::Time at = Instant(Reader::kOther, event, "time");
   const auto id = Count(event, "executionId");
   const auto execution = id ? executions_.find(*id) : executions_.end();
   if (execution == executions_.end()) return;
-  // Spark 3.4 says why it failed; before, it failed if one of its jobs did.
-  GroupClosed closed = {.group = execution->second.name, .at = at};
-  closed.message = event.contains("errorMessage") ? FailureCause(Text(event, "errorMessage"))
-                                                  : execution->second.failure;
-  if (!closed.message.empty()) closed.outcome = JobOutcome::kFailed;
+  const Group ended = std::move(execution->second);
   executions_.erase(execution);
+  ended_executions_.insert(*id);
+  Bound(kExecutionsMax, ended_executions_);
+  // From Spark 3.4 on the event reports an error, empty if there is none. Before, an execution has
+  // failed if one of its jobs did.
+  GroupClosed closed = {.group = ended.name, .at = at};
+  std::string failure = ended.failure;
+  if (const json& error = Member(event, "errorMessage"); error.is_string()) {
+    const std::string why = Text(event, "errorMessage");
+    if (!why.empty()) closed.outcome = JobOutcome::kFailed;
+    closed.message = FailureCause(why);
+    failure = fmt::format("{} failed: {}", ended.name, closed.message);
+  } else if (!failure.empty()) {
+    closed.outcome = JobOutcome::kFailed;
+    closed.message = failure;
+  }
+  GroupEnded(closed, failure);
   tell(Now(), std::move(closed));
+  CloseIfAllEnded(tell);
 }
 
 void Translator::JobStart(const json& event, Tell tell) {
-  const absl::Time at = Instant(event, "Submission Time");
+  const absl::Time at = Instant(Reader::kScheduler, event, "Submission Time");
   if (!OpenApplication(tell)) return;
   const std::optional<std::uint32_t> id = Number(event, "Job ID");
   const json& infos = Member(event, "Stage Infos");
@@ -339,7 +453,10 @@ void Translator::JobStart(const json& event, Tell tell) {
   Group own;
   Group* group = &own;
   const auto execution = NumberIn(Text(properties, "spark.sql.execution.id"));
-  if (execution) {
+  if (execution && ended_executions_.contains(*execution)) {  // it left this job behind
+    own.name = fmt::format("sql/{}", *execution);
+    own.recognised_by = "sql ";
+  } else if (execution) {
     group = &executions_[*execution];
     if (group->name.empty()) {  // its start is not in the log
       group->name = fmt::format("sql/{}", *execution);
@@ -360,6 +477,8 @@ void Translator::JobStart(const json& event, Tell tell) {
   }
   JobRecord& job = jobs_[*id];
   job.execution = execution;
+  job.missing_before = missing_events_;
+  is_job_missing_ = false;
   for (const auto& [number, info] : by_number) {
     job.stages.push_back(number);
     const auto known = stages_.find(number);
@@ -368,14 +487,16 @@ void Translator::JobStart(const json& event, Tell tell) {
             ? known->second  // an earlier job has brought it
             : OpenStage(number, *info, *id, *group, Text(properties, "spark.scheduler.pool"), tell);
     ++stage.jobs;
+    job.steps += 1 + static_cast<std::int64_t>(stage.opened.parents.size());
   }
+  steps_left_ += job.steps;
   Bound(kExecutionsMax, executions_);
   Bound(kJobsMax, jobs_);
   Bound(kStagesMax, stages_);
 }
 
 void Translator::JobEnd(const json& event, Tell tell) {
-  const absl::Time at = Instant(event, "Completion Time");
+  const absl::Time at = Instant(Reader::kScheduler, event, "Completion Time");
   const json& result = Member(event, "Job Result");
   const std::optional<std::uint32_t> id = Number(event, "Job ID");
   const auto job = id ? jobs_.find(*id) : jobs_.end();
@@ -383,33 +504,81 @@ void Translator::JobEnd(const json& event, Tell tell) {
     ++contradictions_;
     return;
   }
-  failure_.clear();
+  std::string failure;
+  std::string why;
   if (Text(result, "Result") == "JobFailed") {
-    const std::string why = FailureCause(Text(Member(result, "Exception"), "Message"));
-    failure_ = fmt::format("job {} failed{}{}", *id, why.empty() ? "" : ": ", why);
+    why = Text(Member(result, "Exception"), "Message");
+    const std::string cause = FailureCause(why);
+    failure = fmt::format("job {} failed{}{}", *id, cause.empty() ? "" : ": ", cause);
   }
   const JobRecord ended = std::move(job->second);
   jobs_.erase(job);
-  // What has not run by now does not run, unless another job wants it.
+  EndStages(ended, failure.empty(), tell);
+  if (!ended.execution) {
+    GroupClosed closed = {.group = fmt::format("job/{}", *id), .message = failure, .at = at};
+    if (!failure.empty()) closed.outcome = JobOutcome::kFailed;
+    GroupEnded(closed, failure);
+    tell(Now(), std::move(closed));
+  } else if (const auto execution = executions_.find(*ended.execution);
+             execution != executions_.end() && !IsCancelledByItsQuery(why)) {
+    Group& group = execution->second;
+    if (!failure.empty()) group.failure = failure;
+    // If the start of an execution is not in the log, its end may be missing, too. Jobs that fail
+    // after the application's end were cancelled by it.
+    if (!group.has_start || (end_ && !failure.empty())) {
+      const JobOutcome outcome = failure.empty() ? JobOutcome::kSucceeded : JobOutcome::kFailed;
+      GroupEnded({.group = group.name, .outcome = outcome}, failure);
+    }
+  }
+  CloseIfAllEnded(tell);
+}
+
+// Ends the stages of a job that has ended, unless another job lists them, too. All stages of a job
+// that succeeded have ended by then or do not run.
+void Translator::EndStages(const JobRecord& ended, bool has_succeeded, Tell tell) {
+  std::vector<StageRecord*> planned;
   for (const std::uint32_t number : ended.stages) {
     const auto stage = stages_.find(number);
     if (stage == stages_.end() || --stage->second.jobs > 0) continue;
-    if (stage->second.state == StageState::kPlanned) Skip(stage->second, tell);
-    if (stage->second.state == StageState::kRunning) {
+    if (stage->second.state == StageState::kPlanned) planned.push_back(&stage->second);
+    if (stage->second.state != StageState::kRunning) continue;
+    if (has_succeeded) {
+      ++missing_events_;
+      Close(stage->second, JobOutcome::kUnknown, "the log does not have its end", tell);
+    } else {
       Close(stage->second, JobOutcome::kKilled, "its job has ended", tell);
     }
   }
-  if (!ended.execution) {
-    GroupClosed closed = {.group = fmt::format("job/{}", *id), .message = failure_, .at = at};
-    if (!failure_.empty()) closed.outcome = JobOutcome::kFailed;
-    tell(Now(), std::move(closed));
-  } else if (const auto execution = executions_.find(*ended.execution);
-             execution != executions_.end() && !failure_.empty()) {
-    execution->second.failure = failure_;
+  const bool is_whole = ended.missing_before == missing_events_;
+  for (StageRecord* stage : planned) {
+    if (is_whole) {
+      Skip(*stage, tell);
+    } else {
+      Close(*stage, JobOutcome::kUnknown, "events of its job are missing", tell);
+    }
   }
 }
 
 // --- stages -----------------------------------------------------------------------------------
+
+// Starts an attempt at a stage. A stage that was reported as skipped runs as a later attempt. The
+// driver submits a stage once all stages before it have ended, so ends of these are missing if any
+// of them still runs.
+void Translator::Run(std::uint32_t attempt, StageRecord& stage, Tell tell) {
+  StageOpened& opened = stage.opened;
+  for (const std::uint32_t number : opened.parents) {
+    const auto parent = stages_.find(number);
+    if (parent == stages_.end() || parent->second.state != StageState::kRunning) continue;
+    ++missing_events_;
+    Close(parent->second, JobOutcome::kUnknown, "the log does not have its end", tell);
+  }
+  const bool is_new_attempt =
+      stage.state == StageState::kSkipped && attempt + stage.attempts_ahead <= opened.attempt;
+  if (is_new_attempt) stage.attempts_ahead = opened.attempt + 1 - attempt;
+  stage.state = StageState::kRunning;
+  opened.attempt = std::max(opened.attempt, attempt + stage.attempts_ahead);
+  opened.skipped = false;
+}
 
 // A stage that is new.
 Translator::StageRecord& Translator::OpenStage(std::uint32_t number, const json& info,
@@ -443,7 +612,7 @@ Translator::StageRecord& Translator::OpenStage(std::uint32_t number, const json&
 
 void Translator::StageSubmitted(const json& event, Tell tell) {
   const json& info = Member(event, "Stage Info");
-  const absl::Time at = Instant(info, "Submission Time");
+  const absl::Time at = Instant(Reader::kScheduler, info, "Submission Time");
   if (!OpenApplication(tell)) return;
   const std::optional<std::uint32_t> number = Number(info, "Stage ID");
   if (!number) {
@@ -451,20 +620,17 @@ void Translator::StageSubmitted(const json& event, Tell tell) {
     return;
   }
   const auto known = stages_.find(*number);
+  if (known == stages_.end() && !is_compacted_ && !std::exchange(is_job_missing_, true)) {
+    ++missing_events_;
+  }
   Group none;  // the start of its job is not in the log
   StageRecord& stage =
       known != stages_.end() ? known->second : OpenStage(*number, info, kNoJob, none, "", tell);
   const std::uint32_t attempt = std::min(Number(info, "Stage Attempt ID").value_or(0), kAttemptMax);
-  // One that was given up runs after all: the attempt that was told of does not.
-  const bool is_new_attempt =
-      stage.state == StageState::kSkipped && attempt + stage.attempts_ahead <= stage.opened.attempt;
-  if (is_new_attempt) stage.attempts_ahead = stage.opened.attempt + 1 - attempt;
-  stage.state = StageState::kRunning;
+  Run(attempt, stage, tell);
   StageOpened& opened = stage.opened;
   opened.opened_at.reset();
   if (Count(info, "Submission Time")) opened.opened_at = at;
-  opened.attempt = std::max(opened.attempt, attempt + stage.attempts_ahead);
-  opened.skipped = false;
   if (const auto tasks = Number(info, "Number of Tasks")) opened.task_count = tasks;
   // The first RDD is the one whose partitions its tasks make.
   opened.index_count.reset();
@@ -490,8 +656,8 @@ void Translator::StageCompleted(const json& event, Tell tell) {
     return;
   }
   StageRecord& stage = found->second;
-  const absl::Time submitted_at = Instant(info, "Submission Time");
-  Instant(info, "Completion Time");
+  Instant(Reader::kScheduler, info, "Completion Time");
+  const absl::Time submitted_at = PastInstant(info, "Submission Time");
   if (!stage.opened.opened_at && Count(info, "Submission Time")) {
     stage.opened.opened_at = submitted_at;  // Spark 1 says it only now
     tell(Now(), stage.opened);
@@ -516,6 +682,8 @@ void Translator::Close(StageRecord& stage, JobOutcome outcome, std::string why, 
 // The driver submits all stages that can run before it starts a task. So one that neither runs nor
 // waits for one that does has its output already, from an earlier job or a cache.
 void Translator::SkipAvailable(JobRecord& job, Tell tell) {
+  steps_left_ -= job.steps;
+  steps_ += static_cast<std::uint64_t>(job.steps);
   absl::flat_hash_set<std::uint32_t> unfinished;  // parents have lower numbers
   for (const std::uint32_t number : job.stages) {
     const auto found = stages_.find(number);
@@ -549,7 +717,53 @@ Translator::StageRecord* Translator::FindStage(const json& event) {
   return found == stages_.end() ? nullptr : &found->second;
 }
 
-std::optional<AttemptChanged> Translator::AttemptIn(const json& event) {
+// Counts the starts that are missing between the latest one in the log and that of `task`.
+void Translator::NoteStart(std::uint64_t task) {
+  constexpr std::uint64_t kGapMax = 100'000'000;  // a larger number is a mistake
+  if (is_compacted_) return;
+  if (!first_task_) {
+    first_task_ = task;
+    next_task_ = task;
+  }
+  if (task < next_task_ || task - next_task_ > kGapMax) return;
+  missing_events_ += task - next_task_;
+  next_task_ = task + 1;
+}
+
+// Counts the start of `task`, unless a later start has shown it missing and it is already counted.
+void Translator::NoteEndWithoutStart(std::uint64_t task) {
+  if (is_compacted_ || !first_task_ || running_.size() == kRunningTasksMax) return;
+  if (task >= *first_task_ && task < next_task_) return;
+  NoteStart(task);
+  ++missing_events_;
+}
+
+// Ends the numbering before the compacted part: it leaves tasks out.
+void Translator::SetCompacted(bool is_compacted) {
+  is_compacted_ = is_compacted;
+  if (is_compacted) first_task_.reset();
+}
+
+// Notes that tasks of a stage run whose submission is not in the log.
+void Translator::NoteRunning(StageRecord& stage, std::uint32_t attempt, Tell tell) {
+  const bool was_skipped = stage.state == StageState::kSkipped;
+  if (!was_skipped && stage.state != StageState::kPlanned) return;
+  if (!is_compacted_) ++missing_events_;
+  Run(attempt, stage, tell);
+  if (was_skipped) tell(Now(), stage.opened);
+}
+
+void Translator::Gap(Tell tell) {
+  ++missing_events_;
+  if (!is_open_ || is_closed_) return;
+  std::map<std::uint64_t, AttemptId> in_order;
+  for (const auto& [id, running] : running_) in_order.emplace(id, running.attempt);
+  for (const auto& [id, attempt] : in_order) {
+    tell(Now(), AttemptChanged{.attempt = attempt, .state = AttemptState::kLost, .at = Now()});
+  }
+}
+
+std::optional<AttemptChanged> Translator::AttemptIn(const json& event, Tell tell) {
   const json& task = Member(event, "Task Info");
   StageRecord* const stage = FindStage(event);
   std::optional<std::uint32_t> index = Number(task, "Index");
@@ -566,48 +780,76 @@ std::optional<AttemptChanged> Translator::AttemptIn(const json& event) {
   }
   const std::uint32_t attempt =
       std::min(Number(event, "Stage Attempt ID").value_or(0), kAttemptMax);
+  NoteRunning(*stage, attempt, tell);
   AttemptChanged changed = {.attempt = {.stage = stage->opened.stage,
                                         .index = *index,
                                         .attempt = Number(task, "Attempt").value_or(0),
                                         .stage_attempt = attempt + stage->attempts_ahead},
                             .speculative = IsTrue(task, "Speculative")};
-  const auto executor = executors_.find(Text(task, "Executor ID"));
-  if (executor != executors_.end()) changed.executor = executor->second.number;
+  const std::string name = Text(task, "Executor ID");
+  if (const auto executor = executors_.find(name); executor != executors_.end()) {
+    changed.executor = executor->second.number;
+  } else if (!executors_.empty() && !name.empty() && !is_compacted_ &&
+             missing_executors_.size() < kMissingExecutorsMax) {
+    missing_events_ += missing_executors_.insert(name).second ? 1 : 0;
+  }
   return changed;
 }
 
-void Translator::TellStart(const json& event, AttemptChanged changed, Tell tell) {
+void Translator::TellStart(AttemptChanged changed, absl::Time at, Tell tell) {
   changed.state = AttemptState::kStarted;
-  changed.at = Instant(Member(event, "Task Info"), "Launch Time");
+  changed.at = at;
   tell(Now(), std::move(changed));
 }
 
 void Translator::TaskStart(const json& event, Tell tell) {
-  std::optional<AttemptChanged> changed = AttemptIn(event);
+  const auto id = Count(Member(event, "Task Info"), "Task ID");
+  if (id) NoteStart(*id);
+  std::optional<AttemptChanged> changed = AttemptIn(event, tell);
   if (!changed) return;
-  if (const auto id = Count(Member(event, "Task Info"), "Task ID")) {
-    if (running_.size() < kRunningTasksMax) running_.insert(*id);
+  const absl::Time start = Instant(Reader::kTasks, Member(event, "Task Info"), "Launch Time");
+  if (id && running_.size() < kRunningTasksMax) {
+    running_.emplace(*id, Running{changed->attempt, start});
   }
   const StageRecord& stage = stages_[changed->attempt.stage];
   if (const auto job = jobs_.find(stage.job); job != jobs_.end()) {
-    if (!job->second.is_told_of_skips) SkipAvailable(job->second, tell);
+    const bool is_whole = job->second.missing_before == missing_events_;
+    const bool is_due = !job->second.is_told_of_skips && steps_left_ >= 0;
+    if (is_due && is_whole) SkipAvailable(job->second, tell);
   }
-  TellStart(event, *std::move(changed), tell);
+  TellStart(*std::move(changed), start, tell);
 }
 
 void Translator::TaskEnd(const json& event, Tell tell) {
-  std::optional<AttemptChanged> changed = AttemptIn(event);
-  if (!changed) return;
   const json& task = Member(event, "Task Info");
   const json& reason = Member(event, "Task End Reason");
   const auto id = Count(task, "Task ID");
+  if (id && !running_.contains(*id)) NoteEndWithoutStart(*id);
+  std::optional<AttemptChanged> changed = AttemptIn(event, tell);
+  if (!changed) return;
   changed->state = StateAfter(Text(reason, "Reason"), task);
   if (changed->state == AttemptState::kObsolete) {
     changed->at = Now();  // the event repeats when it finished
     return tell(Now(), *std::move(changed));
   }
-  if (!id || running_.erase(*id) == 0) TellStart(event, *changed, tell);
-  changed->at = Instant(task, "Finish Time");
+  absl::Time finish = Instant(Reader::kTasks, task, "Finish Time");
+  const auto running = id ? running_.find(*id) : running_.end();
+  const bool has_started = running != running_.end();
+  const absl::Time start = has_started ? running->second.start : PastInstant(task, "Launch Time");
+  if (has_started) {
+    running_.erase(running);
+  } else {
+    TellStart(*changed, start, tell);
+  }
+  // If the clock was set back while the task ran, only its executor has its duration. Without it,
+  // the task ended no earlier than the latest instant that is known.
+  if (IsInstant(task, "Finish Time") && IsInstant(task, "Launch Time") &&
+      *Count(task, "Finish Time") < *Count(task, "Launch Time")) {
+    const auto ran = Milliseconds(Count(Member(event, "Task Metrics"), "Executor Run Time"));
+    finish = std::max(finish, ran ? start + *ran : now_);
+    if (finish - now_ <= kLongestPause) now_ = std::max(now_, finish);
+  }
+  changed->at = std::max(finish, start);
   if (changed->state != AttemptState::kFinished) changed->failure = FailureIn(reason);
   if (const json& metrics = Member(event, "Task Metrics"); metrics.is_object()) {
     const json& input = Member(metrics, "Input Metrics");
@@ -630,8 +872,7 @@ void Translator::TaskEnd(const json& event, Tell tell) {
     totals.time.io_bytes = Count(written, "Shuffle Bytes Written");
     const auto& submitted_at = stages_[changed->attempt.stage].opened.opened_at;
     if (submitted_at && IsInstant(task, "Launch Time")) {
-      totals.time.scheduler_wait =
-          std::max(Instant(task, "Launch Time") - *submitted_at, absl::ZeroDuration());
+      totals.time.scheduler_wait = std::max(start - *submitted_at, absl::ZeroDuration());
     }
     tell(Now(), std::move(totals));
   }

@@ -1,4 +1,4 @@
-// From the events of Spark to those of Tidemark: what the application's driver would have told.
+// Translates the events of Spark to the events that the application's driver would have sent.
 //
 // What happens to a job, in the order of the log:
 //
@@ -15,23 +15,26 @@
 //   those
 //                           that ran; GroupClosed outside of SQL
 //   SQLExecutionEnd         GroupClosed
-//   ApplicationEnd          JobClosed
+//   ApplicationEnd          JobClosed, after the ends of queries and jobs that Spark writes behind
+//   it
 //
-// Instants are the driver's; docs/spark-logs.md says what is made of the rest. A task's index is
-// its partition where the log says it, else Spark's own, which is dense in each attempt at its
-// stage.
+// Instants are the driver's, and never go back: if its clock is set back, later instants are moved
+// forward by as much. docs/spark-logs.md documents the other events. A task's index is its
+// partition if the log has it, else Spark's own index, which is dense in each attempt at its stage.
 //
-// Never fails: what an event lacks is not known, and an event that contradicts what is known, such
-// as a task of a stage that nobody opened, is counted and left out. Memory: bounded by kStagesMax
-// and its like, whatever the log says. Not thread-safe.
+// Never fails: missing fields stay unknown. An event that contradicts earlier ones, such as a task
+// of a stage that was never opened, is counted and left out. Memory: bounded by kStagesMax and
+// similar limits, whatever the log contains. Not thread-safe.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,19 +62,41 @@ class Translator {
   // An event, and when it happened: never before the one before it.
   using Tell = absl::FunctionRef<void(absl::Time at, EventBody body)>;
   void Translate(const nlohmann::json& event, Tell tell);
+  // Reports the end of an application whose ApplicationEnd was read, although some of its queries
+  // or jobs have not ended. Call it when the log has no more events. Changes nothing otherwise.
+  void Finish(Tell tell);
+  // Notes that events are missing here, such as the events of a lost file. Attempts that run may
+  // have ended in the gap.
+  void Gap(Tell tell);
+  // Notes whether Spark has compacted the events that follow: it leaves out jobs that had ended.
+  void SetCompacted(bool is_compacted);
 
-  // Whether anything was told, and whether the application has ended.
+  // Returns whether any event was reported, and whether the application has ended.
   bool is_open() const { return is_open_; }
   bool is_closed() const { return is_closed_; }
-  // Why its events are not told any more; empty: they are.
+  // Returns true once ApplicationEnd was read, even if the end has not been reported yet.
+  bool has_ended() const { return end_.has_value(); }
+  // Returns why events are no longer reported. Empty while they are.
   const std::string& fault() const { return fault_; }
-  // What Spark calls the application, such as application_1481182872654_0030; empty: not known.
+  // Returns Spark's id, such as application_1481182872654_0030. Empty if unknown.
   const std::string& application_id() const { return application_.application_id; }
-  // What the log says and cannot be: tasks of stages that were never opened, fields without which
-  // an event says nothing.
+  // Returns the number of impossible records: tasks of stages that were never opened, events
+  // without essential fields.
   std::uint64_t contradictions() const { return contradictions_; }
-  // Of kinds that say nothing of progress, or that are newer than this.
+  // Counts how often the driver's clock was set back; `by` and `at` describe the last time.
+  struct SetBack {
+    std::uint64_t times = 0;
+    absl::Duration by;
+    absl::Time at;
+  };
+  const SetBack& clock_set_back() const { return clock_set_back_; }
+  // Returns at least how many events are missing: Spark has numbered tasks whose starts are not in
+  // the log, or reports of stages and executors refer to events that are not.
+  std::uint64_t missing_events() const { return missing_events_; }
+  // Returns the number of events of kinds that do not show progress or are newer than this.
   std::uint64_t unused_events() const { return unused_; }
+  // Returns the number of stages and parents that were visited to find skipped stages.
+  std::uint64_t steps() const { return steps_; }
   // The most tasks that executors had room for at once.
   std::uint64_t slots_max() const { return slots_max_; }
 
@@ -92,13 +117,21 @@ class Translator {
     std::string plan;                                          // of SQL, by its operators
     std::string recognised_by;                                 // the same in every run
     std::string failure;                                       // of a job of it
-    std::vector<std::uint32_t> planned_task_counts;            // as told last
+    bool has_start = false;                                    // its SQLExecutionStart was read
+    std::vector<std::uint32_t> planned_task_counts;            // as reported last
     absl::flat_hash_map<std::uint64_t, std::uint32_t> stages;  // how many do the same work
   };
   struct JobRecord {
     std::vector<std::uint32_t> stages;
-    std::optional<std::uint64_t> execution;  // that it is of; empty: it is a group of its own
+    std::optional<std::uint64_t> execution;  // its execution; empty: the job is its own group
     bool is_told_of_skips = true;            // since a stage of it was submitted last
+    std::int64_t steps = 0;                  // of SkipAvailable(): its stages and their parents
+    std::uint64_t missing_before = 0;        // events, at its start
+  };
+  struct End {  // of the application
+    absl::Time at;
+    std::int64_t exit_code = 0;
+    bool has_exit_code = false;  // Spark 4 reports one
   };
   struct ExecutorRecord {
     std::uint32_t number = 0;
@@ -106,8 +139,22 @@ class Translator {
     bool is_gone = false;
   };
 
+  // Threads of the driver that read its clock. The readings of one thread never go back by
+  // themselves; an event of a busy thread may be written late, behind later ones of others.
+  enum class Reader : std::uint8_t { kScheduler, kTasks, kOther };
+  struct Clock {  // as one thread reads it, moved forward by set_back_
+    absl::Time latest = absl::InfinitePast();
+    std::optional<absl::Time> behind;  // the instant before, which was far behind the latest
+  };
+  struct Running {
+    AttemptId attempt;
+    absl::Time start;
+  };
+
   absl::Time Now() const { return now_ == absl::InfinitePast() ? absl::UnixEpoch() : now_; }
-  absl::Time Instant(const nlohmann::json& object, const char* name);
+  absl::Time Instant(Reader reader, const nlohmann::json& object, const char* name);
+  absl::Time PastInstant(const nlohmann::json& object, const char* name) const;
+  bool IsSetBack(Clock& clock, absl::Time& at);
   bool OpenApplication(Tell tell);
 
   void ApplicationStart(const nlohmann::json& event, Tell tell);
@@ -125,15 +172,24 @@ class Translator {
   void TaskStart(const nlohmann::json& event, Tell tell);
   void TaskEnd(const nlohmann::json& event, Tell tell);
 
+  std::vector<std::string> OpenGroups() const;
+  JobClosed HowItEnded() const;
+  void CloseIfAllEnded(Tell tell);
+  void GroupEnded(const GroupClosed& closed, const std::string& failure);
   std::uint32_t OccurrenceOf(const std::string& name);
   StageRecord* FindStage(const nlohmann::json& event);
   StageRecord& OpenStage(std::uint32_t number, const nlohmann::json& info, std::uint32_t job,
                          Group& group, const std::string& pool, Tell tell);
   void SkipAvailable(JobRecord& job, Tell tell);
+  void Run(std::uint32_t attempt, StageRecord& stage, Tell tell);
   void Skip(StageRecord& stage, Tell tell);
   void Close(StageRecord& stage, JobOutcome outcome, std::string why, Tell tell);
-  std::optional<AttemptChanged> AttemptIn(const nlohmann::json& event);
-  void TellStart(const nlohmann::json& event, AttemptChanged changed, Tell tell);
+  void EndStages(const JobRecord& ended, bool has_succeeded, Tell tell);
+  void NoteStart(std::uint64_t task);
+  void NoteEndWithoutStart(std::uint64_t task);
+  void NoteRunning(StageRecord& stage, std::uint32_t attempt, Tell tell);
+  std::optional<AttemptChanged> AttemptIn(const nlohmann::json& event, Tell tell);
+  void TellStart(AttemptChanged changed, absl::Time at, Tell tell);
 
   JobOpened application_;
   bool has_started_ = false;
@@ -143,6 +199,9 @@ class Translator {
   absl::Time first_ = absl::InfinitePast();  // instant
   absl::Time now_ = absl::InfinitePast();
   std::optional<absl::Time> disbelieved_;
+  std::array<Clock, 3> clocks_;  // by Reader
+  absl::Duration set_back_;      // in all
+  SetBack clock_set_back_;
   std::vector<ExecutorOpened> waiting_executors_;
   absl::flat_hash_map<std::string, ExecutorRecord> executors_;
   std::uint64_t slots_ = 0;
@@ -150,10 +209,23 @@ class Translator {
   std::uint64_t cores_of_task_ = 1;
   absl::flat_hash_map<std::string, std::uint32_t> occurrences_;
   std::map<std::uint64_t, Group> executions_;
+  std::set<std::uint64_t> ended_executions_;
   std::map<std::uint32_t, JobRecord> jobs_;
   std::map<std::uint32_t, StageRecord> stages_;
-  absl::flat_hash_set<std::uint64_t> running_;  // by Spark's id of the task attempt
-  std::string failure_;                         // of the job that ended last
+  absl::flat_hash_map<std::uint64_t, Running> running_;  // by Spark's id of the task attempt
+  // Spark numbers attempts one after the other: the first start that was read, and the next one.
+  std::optional<std::uint64_t> first_task_;
+  std::uint64_t next_task_ = 0;
+  bool is_compacted_ = false;
+  bool is_job_missing_ = false;  // since the last start of a job
+  absl::flat_hash_set<std::string> missing_executors_;
+  std::uint64_t missing_events_ = 0;
+  std::string failure_;  // of the query or job outside of queries that ended last
+  std::optional<End> end_;
+  std::string stopped_;  // a group that failed after the application's end, since it was stopped
+  // Each event pays for some steps of SkipAvailable(). Below 0, skipped stages are reported later.
+  std::int64_t steps_left_ = 10'000;
+  std::uint64_t steps_ = 0;
   std::uint64_t contradictions_ = 0;
   std::uint64_t unused_ = 0;
 };

@@ -4,10 +4,12 @@
 #include <lz4.h>
 #include <lz4frame.h>
 #include <xxhash.h>
+#include <zlib.h>
 #include <zstd.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "absl/status/status.h"
 
@@ -84,92 +86,318 @@ class Lz4Frames : public Unpacker::Format {
   std::size_t left_ = 0;
 };
 
-// What LZ4BlockOutputStream of lz4-java writes: blocks behind headers of 21 bytes.
-constexpr std::string_view kBlockMagic = "LZ4Block"sv;
-constexpr std::size_t kHeaderBytes = 21;
-constexpr std::uint32_t kBlockMax = std::uint32_t{1} << 25;  // the largest that it writes
-constexpr std::uint32_t kChecksumSeed = 0x9747b28c;
-constexpr std::uint32_t kChecksumMask = 0x0fffffff;
-constexpr std::uint8_t kStored = 0x10;
-constexpr std::uint8_t kCompressed = 0x20;
+class Gzip : public Unpacker::Format {
+ public:
+  Gzip() {
+    constexpr int kWithHeader = 16;
+    inflateInit2(&stream_, MAX_WBITS + kWithHeader);
+  }
+  ~Gzip() override { inflateEnd(&stream_); }
+  absl::StatusOr<std::size_t> Unpack(std::string_view packed, std::string& out) override {
+    if (is_between_ && packed[0] == '\0') return 1;  // tapes and disks are padded so
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
+    stream_.avail_in = static_cast<uInt>(std::min(packed.size(), kUnpackedPieceBytes));
+    const std::size_t given = stream_.avail_in;
+    for (bool is_full = true; is_full;) {  // as of zstd
+      const std::size_t before = out.size();
+      out.resize(before + kUnpackedPieceBytes);
+      stream_.next_out = reinterpret_cast<Bytef*>(out.data() + before);
+      stream_.avail_out = kUnpackedPieceBytes;
+      const int status = inflate(&stream_, Z_NO_FLUSH);
+      out.resize(before + kUnpackedPieceBytes - stream_.avail_out);
+      if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR) {
+        return Damaged("gzip member", stream_.msg != nullptr ? stream_.msg : zError(status));
+      }
+      is_between_ = status == Z_STREAM_END;
+      if (is_between_) inflateReset(&stream_);
+      is_full = stream_.avail_out == 0 && stream_.avail_in == 0 && !is_between_;
+    }
+    return given - stream_.avail_in;
+  }
+  bool is_cut() const override { return !is_between_; }
 
-class Lz4Blocks : public Unpacker::Format {
+ private:
+  z_stream stream_ = {};
+  bool is_between_ = false;  // members, of which one follows the other
+};
+
+// A format of blocks, each behind a header that holds its size.
+class Blocks : public Unpacker::Format {
  public:
   absl::StatusOr<std::size_t> Unpack(std::string_view packed, std::string& out) override {
-    const std::size_t wanted = block_.size() < kHeaderBytes ? kHeaderBytes : size_;
-    const std::size_t taken = std::min(packed.size(), wanted - block_.size());
+    if (block_.empty()) wanted_ = HeadBytes();
+    const std::size_t taken = std::min(packed.size(), wanted_ - block_.size());
     block_ += packed.substr(0, taken);
-    if (block_.size() < wanted) return taken;
-    if (wanted == kHeaderBytes) {
-      if (absl::Status header = ReadHeader(); !header.ok()) return header;
-      if (size_ > kHeaderBytes) return taken;
+    if (block_.size() < wanted_) return taken;
+    const absl::StatusOr<std::size_t> size = SizeOf(block_);
+    if (!size.ok()) return size.status();
+    if (*size > block_.size()) {
+      wanted_ = *size;
+      return taken;
     }
-    absl::Status status = ReadBlock(out);
+    const std::size_t before = out.size();
+    const absl::Status status = Decode(block_, out);
     block_.clear();
-    if (!status.ok()) return status;
-    return taken;
+    if (status.ok()) return taken;
+    out.resize(before);
+    return status;
   }
   bool is_cut() const override { return !block_.empty(); }
 
  private:
-  std::uint32_t Number(std::size_t at) const {
-    std::uint32_t number = 0;
-    for (int i = 3; i >= 0; --i) number = number << 8 | static_cast<std::uint8_t>(block_[at + i]);
-    return number;
+  // Returns the size of the smallest header.
+  virtual std::size_t HeadBytes() const = 0;
+  // Returns the size of the block that begins with this header, or the size of a longer header that
+  // states it. DataLoss: the header is invalid.
+  virtual absl::StatusOr<std::size_t> SizeOf(std::string_view begin) const = 0;
+  // Appends the contents of a whole block.
+  virtual absl::Status Decode(std::string_view block, std::string& out) const = 0;
+
+  std::string block_;  // as far as it was read
+  std::size_t wanted_ = 0;
+};
+
+std::uint32_t Little(std::string_view bytes, std::size_t at) {
+  std::uint32_t number = 0;
+  for (int i = 3; i >= 0; --i) number = number << 8 | static_cast<std::uint8_t>(bytes[at + i]);
+  return number;
+}
+
+std::uint32_t Big(std::string_view bytes) {
+  std::uint32_t number = 0;
+  for (const char byte : bytes) number = number << 8 | static_cast<std::uint8_t>(byte);
+  return number;
+}
+
+// The largest block that any of the formats uses.
+constexpr std::uint32_t kBlockMax = std::uint32_t{1} << 25;
+
+// LZ4BlockOutputStream of lz4-java writes blocks behind headers of 21 bytes.
+constexpr std::string_view kBlockMagic = "LZ4Block"sv;
+
+class Lz4Blocks : public Blocks {
+ private:
+  static constexpr std::size_t kHeaderBytes = 21;
+  static constexpr std::uint32_t kChecksumSeed = 0x9747b28c;
+  static constexpr std::uint32_t kChecksumMask = 0x0fffffff;
+  static constexpr std::uint8_t kStored = 0x10;
+  static constexpr std::uint8_t kCompressed = 0x20;
+
+  static std::uint8_t MethodOf(std::string_view block) {
+    return static_cast<std::uint8_t>(block[8]) & 0xf0;
   }
 
-  absl::Status ReadHeader() {
-    if (!std::string_view(block_).starts_with(kBlockMagic)) {
+  std::size_t HeadBytes() const override { return kHeaderBytes; }
+
+  absl::StatusOr<std::size_t> SizeOf(std::string_view begin) const override {
+    if (!begin.starts_with(kBlockMagic)) {
       return Damaged("LZ4 block", "it does not begin like one");
     }
-    method_ = static_cast<std::uint8_t>(block_[8]) & 0xf0;
-    const std::uint32_t packed = Number(9);
-    unpacked_ = Number(13);
-    checksum_ = Number(17);
-    const bool fits = method_ == kStored ? packed == unpacked_ : method_ == kCompressed;
-    if (!fits || unpacked_ > kBlockMax || packed > LZ4_COMPRESSBOUND(kBlockMax)) {
+    const std::uint32_t packed = Little(begin, 9);
+    const std::uint32_t unpacked = Little(begin, 13);
+    const bool fits =
+        MethodOf(begin) == kStored ? packed == unpacked : MethodOf(begin) == kCompressed;
+    if (!fits || unpacked > kBlockMax || packed > LZ4_COMPRESSBOUND(kBlockMax)) {
       return Damaged("LZ4 block", "its sizes are wrong");
     }
-    size_ = kHeaderBytes + packed;
-    return absl::OkStatus();
+    return kHeaderBytes + packed;
   }
 
-  absl::Status ReadBlock(std::string& out) const {
-    const std::string_view data = std::string_view(block_).substr(kHeaderBytes);
+  absl::Status Decode(std::string_view block, std::string& out) const override {
+    const std::string_view data = block.substr(kHeaderBytes);
     if (data.empty()) return absl::OkStatus();  // the end of one stream; another may follow
     const std::size_t before = out.size();
-    if (method_ == kStored) {
+    if (MethodOf(block) == kStored) {
       out += data;
     } else {
-      out.resize(before + unpacked_);
+      const std::uint32_t unpacked = Little(block, 13);
+      out.resize(before + unpacked);
       const int size =
           LZ4_decompress_safe(data.data(), out.data() + before, static_cast<int>(data.size()),
-                              static_cast<int>(unpacked_));
-      if (size != static_cast<int>(unpacked_)) {
-        out.resize(before);
+                              static_cast<int>(unpacked));
+      if (size != static_cast<int>(unpacked)) {
         return Damaged("LZ4 block", "it does not hold what its header says");
       }
     }
     const XXH32_hash_t checksum = XXH32(out.data() + before, out.size() - before, kChecksumSeed);
-    if ((checksum & kChecksumMask) == checksum_) return absl::OkStatus();
-    out.resize(before);
+    if ((checksum & kChecksumMask) == Little(block, 17)) return absl::OkStatus();
     return Damaged("LZ4 block", "its checksum is wrong");
   }
-
-  std::string block_;  // header and data, as far as they have come
-  std::size_t size_ = 0;
-  std::uint8_t method_ = 0;
-  std::uint32_t unpacked_ = 0;
-  std::uint32_t checksum_ = 0;
 };
 
-// What Spark can be told to write and is not read here.
-struct Unknown {
+// Reads a block of a format that copies earlier bytes, byte by byte.
+class Copier {
+ public:
+  Copier(std::string_view data, std::string& out) : data_(data), out_(out), from_(out.size()) {}
+
+  bool at_end() const { return at_ == data_.size(); }
+  std::size_t size() const { return out_.size() - from_; }
+  // Returns the next `count` bytes as a little-endian number, at most four. Empty if the block ends
+  // before.
+  std::optional<std::uint32_t> Number(std::size_t count) {
+    if (data_.size() - at_ < count) return std::nullopt;
+    std::uint32_t number = 0;
+    for (std::size_t i = count; i-- > 0;) {
+      number = number << 8 | static_cast<std::uint8_t>(data_[at_ + i]);
+    }
+    at_ += count;
+    return number;
+  }
+  // Appends the next `count` bytes. Returns false if the block ends before, or has more than
+  // `most`.
+  bool Literal(std::size_t count, std::size_t most) {
+    if (data_.size() - at_ < count || count > most - size()) return false;
+    out_ += data_.substr(at_, count);
+    at_ += count;
+    return true;
+  }
+  // Appends `count` bytes from `back` bytes ago, which may be among them.
+  bool Copy(std::size_t back, std::size_t count, std::size_t most) {
+    if (back == 0 || back > size() || count > most - size()) return false;
+    for (std::size_t i = 0; i < count; ++i) out_ += out_[out_.size() - back];
+    return true;
+  }
+
+ private:
+  const std::string_view data_;
+  std::string& out_;
+  const std::size_t from_;
+  std::size_t at_ = 0;
+};
+
+// SnappyOutputStream of snappy-java writes a header of 16 bytes, then blocks behind their sizes.
+// Another header may follow.
+constexpr std::string_view kSnappyMagic = "\x82SNAPPY\x00"sv;
+
+class Snappy : public Blocks {
+ private:
+  static constexpr std::size_t kSizeBytes = 4;
+  static constexpr std::size_t kHeaderBytes = 16;
+
+  std::size_t HeadBytes() const override { return kSizeBytes; }
+
+  absl::StatusOr<std::size_t> SizeOf(std::string_view begin) const override {
+    if (kSnappyMagic.starts_with(begin.substr(0, kSizeBytes))) return kHeaderBytes;
+    const std::uint32_t size = Big(begin.substr(0, kSizeBytes));
+    if (size > 2 * kBlockMax) return Damaged("snappy block", "its size is wrong");
+    return kSizeBytes + size;
+  }
+
+  // The format is described in format_description.txt of snappy.
+  absl::Status Decode(std::string_view block, std::string& out) const override {
+    if (kSnappyMagic.starts_with(block.substr(0, kSizeBytes))) {
+      if (block.starts_with(kSnappyMagic)) return absl::OkStatus();
+      return Damaged("snappy header", "it does not begin like one");
+    }
+    if (block.size() == kSizeBytes) return absl::OkStatus();
+    Copier data(block.substr(kSizeBytes), out);
+    std::uint64_t size = 0;
+    for (int shift = 0;; shift += 7) {
+      const auto byte = data.Number(1);
+      if (!byte || shift > 28) return Damaged("snappy block", "its size is wrong");
+      size |= std::uint64_t{*byte & 0x7f} << shift;
+      if (*byte < 0x80) break;
+    }
+    if (size > kBlockMax) return Damaged("snappy block", "its size is wrong");
+    while (!data.at_end()) {
+      if (!Element(data, size)) return Damaged("snappy block", "it does not hold what it says");
+    }
+    if (data.size() == size) return absl::OkStatus();
+    return Damaged("snappy block", "it does not hold what it says");
+  }
+
+  static bool Element(Copier& data, std::size_t most) {
+    const std::uint32_t tag = *data.Number(1);
+    std::size_t length = (tag >> 2) + 1;
+    switch (tag & 3) {
+      case 0: {
+        constexpr std::size_t kLongest = 60;
+        if (length > kLongest) {
+          const auto told = data.Number(length - kLongest);
+          if (!told) return false;
+          length = std::size_t{*told} + 1;
+        }
+        return data.Literal(length, most);
+      }
+      case 1: {
+        const auto low = data.Number(1);
+        return low && data.Copy((tag >> 5) << 8 | *low, ((tag >> 2) & 7) + 4, most);
+      }
+      default: {
+        const auto back = data.Number((tag & 3) == 2 ? 2 : 4);
+        return back && data.Copy(*back, length, most);
+      }
+    }
+  }
+};
+
+// LZFOutputStream of compress-lzf writes chunks of up to 64 KiB behind headers.
+constexpr std::string_view kLzfMagics[] = {"ZV\x00"sv, "ZV\x01"sv};
+
+class Lzf : public Blocks {
+ private:
+  static constexpr std::size_t kStoredHeaderBytes = 5;
+  static constexpr std::size_t kPackedHeaderBytes = 7;
+
+  std::size_t HeadBytes() const override { return kStoredHeaderBytes; }
+
+  absl::StatusOr<std::size_t> SizeOf(std::string_view begin) const override {
+    const bool is_stored = begin.starts_with(kLzfMagics[0]);
+    if (!is_stored && !begin.starts_with(kLzfMagics[1])) {
+      return Damaged("LZF chunk", "it does not begin like one");
+    }
+    return (is_stored ? kStoredHeaderBytes : kPackedHeaderBytes) + Big(begin.substr(3, 2));
+  }
+
+  absl::Status Decode(std::string_view block, std::string& out) const override {
+    if (block.starts_with(kLzfMagics[0])) {
+      out += block.substr(kStoredHeaderBytes);
+      return absl::OkStatus();
+    }
+    const std::size_t size = Big(block.substr(5, 2));
+    Copier data(block.substr(kPackedHeaderBytes), out);
+    while (!data.at_end()) {
+      if (!Element(data, size)) return Damaged("LZF chunk", "it does not hold what it says");
+    }
+    if (data.size() == size) return absl::OkStatus();
+    return Damaged("LZF chunk", "it does not hold what it says");
+  }
+
+  static bool Element(Copier& data, std::size_t most) {
+    const std::uint32_t control = *data.Number(1);
+    if (control < 32) return data.Literal(control + 1, most);
+    std::size_t length = control >> 5;
+    if (length == 7) {
+      const auto more = data.Number(1);
+      if (!more) return false;
+      length += *more;
+    }
+    const auto low = data.Number(1);
+    return low && data.Copy(((control & 31) << 8 | *low) + 1, length + 2, most);
+  }
+};
+
+template <typename F>
+std::unique_ptr<Unpacker::Format> Make() {
+  return std::make_unique<F>();
+}
+
+// The first bytes of a format, and its reader; null if it is not supported.
+struct Known {
   std::string_view magic;
+  std::unique_ptr<Unpacker::Format> (*make)();
   const char* name;
 };
-constexpr Unknown kUnknown[] = {
-    {"\x82SNAPPY"sv, "snappy"}, {"ZV\x00"sv, "lzf"}, {"ZV\x01"sv, "lzf"}, {"\x1f\x8b"sv, "gzip"}};
+constexpr Known kKnown[] = {{"\x28\xb5\x2f\xfd"sv, Make<Zstd>, "zstd"},
+                            {"\x04\x22\x4d\x18"sv, Make<Lz4Frames>, "lz4"},
+                            {kBlockMagic, Make<Lz4Blocks>, "lz4"},
+                            {kSnappyMagic, Make<Snappy>, "snappy"},
+                            {kLzfMagics[0], Make<Lzf>, "lzf"},
+                            {kLzfMagics[1], Make<Lzf>, "lzf"},
+                            {"\x1f\x8b"sv, Make<Gzip>, "gzip"},
+                            {"BZh"sv, nullptr, "bzip2"},
+                            {"\xfd\x37\x7a\x58\x5a\x00"sv, nullptr, "xz"},
+                            {"7z\xbc\xaf\x27\x1c"sv, nullptr, "7-Zip"}};
 constexpr std::size_t kMagicMax = 8;
 
 }  // namespace
@@ -184,31 +412,20 @@ absl::StatusOr<std::size_t> Unpacker::Unpack(std::string_view packed, std::strin
   // A file may arrive byte by byte, but no text of Spark begins with the first byte of a magic.
   const std::size_t before = head_.size();
   head_ += packed.substr(0, kMagicMax - before);
-  const auto may_be = [&](std::string_view magic) {
-    return std::string_view(head_).substr(0, magic.size()) == magic.substr(0, head_.size());
-  };
-  const std::string_view zstd = "\x28\xb5\x2f\xfd"sv;
-  const std::string_view lz4 = "\x04\x22\x4d\x18"sv;
-  bool is_undecided = may_be(zstd) || may_be(lz4) || may_be(kBlockMagic);
-  for (const Unknown& unknown : kUnknown) {
-    is_undecided |= may_be(unknown.magic);
-    if (may_be(unknown.magic) && head_.size() >= unknown.magic.size()) {
-      return absl::UnimplementedError(
-          fmt::format("it is compressed with {}; unpack it, or set "
-                      "spark.eventLog.compression.codec to zstd or lz4",
-                      unknown.name));
-    }
+  const Known* known = nullptr;
+  for (const Known& one : kKnown) {
+    const std::string_view begin = std::string_view(head_).substr(0, one.magic.size());
+    if (begin == one.magic) known = &one;
+    const bool is_undecided = begin.size() < one.magic.size() && one.magic.starts_with(begin);
+    if (is_undecided) return head_.size() - before;
   }
-  if (is_undecided && head_.size() < kMagicMax) return head_.size() - before;
-  if (may_be(zstd)) {
-    format_ = std::make_unique<Zstd>();
-  } else if (may_be(lz4)) {
-    format_ = std::make_unique<Lz4Frames>();
-  } else if (may_be(kBlockMagic)) {
-    format_ = std::make_unique<Lz4Blocks>();
-  } else {
-    format_ = std::make_unique<Plain>();
+  if (known != nullptr && known->make == nullptr) {
+    return absl::UnimplementedError(
+        fmt::format("it is compressed with {}, which is not read; unpack it, or pack it with zstd, "
+                    "lz4 or gzip",
+                    known->name));
   }
+  format_ = known != nullptr ? known->make() : Make<Plain>();
   const std::size_t taken = head_.size() - before;
   for (std::string_view head = head_; !head.empty();) {
     const absl::StatusOr<std::size_t> unpacked = format_->Unpack(head, out);

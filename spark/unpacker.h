@@ -7,8 +7,8 @@
 //     bytes.remove_prefix(*taken);
 //   }
 //
-// Knows by the first bytes what it is given: zstd and LZ4 frames, one after the other, the blocks
-// that Spark's "lz4" codec writes, and plain text. Not thread-safe.
+// The first bytes decide: zstd and LZ4 frames and gzip members, one after the other, the blocks
+// that Spark's codecs "lz4", "snappy" and "lzf" write, and plain text. Not thread-safe.
 #pragma once
 
 #include <cstddef>

@@ -53,6 +53,21 @@ TEST_F(EventScannerTest, PiecesMakeNoDifference) {
   EXPECT_EQ(events_, whole);
 }
 
+TEST_F(EventScannerTest, AnEventThatBrokeOffEndsWithItsFile) {
+  for (const char* cut : {R"({"Job ID":1,"User":"ab)", R"({"Job ID":1,"Us)", R"({"Job ID":)",
+                          R"({"Job ID":1)", R"({"Properties":{"User":"\)", R"({"no":[{)", "{"}) {
+    Feed(cut);
+    EXPECT_TRUE(scanner_.is_inside());
+    scanner_.EndFile();
+    Feed("{\"Job ID\":2}\n");
+    EXPECT_FALSE(scanner_.is_inside());
+  }
+  EXPECT_EQ(events_, std::vector<std::string>(7, R"({"Job ID":2})"));
+  EXPECT_EQ(scanner_.broken_events(), 7u);
+  scanner_.EndFile();
+  EXPECT_EQ(scanner_.broken_events(), 7u) << "it ended with an event";
+}
+
 TEST_F(EventScannerTest, AnEventThatBrokeOffEndsWithItsLine) {
   Feed("{\"Job ID\":1,\"User\":\"ab\n{\"Job ID\":2}\n{\"Job ID\":3}}\n{\"Job ID\":4}\n");
   EXPECT_THAT(events_, ElementsAre(R"({"Job ID":2})", R"({"Job ID":3})", R"({"Job ID":4})"));

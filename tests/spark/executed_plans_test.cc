@@ -3,11 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "master/advise/normal_plan.h"
 #include "spark/plan_reader.h"
+#include "tests/scratch_directory.h"
 
 namespace tidemark::spark {
 namespace {
@@ -227,6 +230,25 @@ TEST(ExecutedPlans, LeaveOutWhatFailedOrHasNoEnd) {
   }
 }
 
+json JobFailed(const char* why) {
+  return {{"Event", "SparkListenerJobEnd"},
+          {"Job ID", 0u},
+          {"Job Result", {{"Result", "JobFailed"}, {"Exception", {{"Message", why}}}}}};
+}
+
+// Adaptive execution leaves jobs behind, and cancels them.
+TEST(ExecutedPlans, KeepAQueryThatSucceededWithoutAllOfItsJobs) {
+  const json reported = {{"Event", std::string(kSql) + "SQLExecutionEnd"},
+                         {"executionId", 3u},
+                         {"time", 9000u},
+                         {"errorMessage", ""}};
+  for (const ALog& log : {ALog().Start().Job().With(JobFailed("boom")).With(reported),
+                          ALog().Start().Job().With(reported).With(JobFailed("boom")),
+                          ALog().Start().Job().With(JobFailed("Job 0 cancelled")).End()}) {
+    EXPECT_THAT(log.Read(), SizeIs(1));
+  }
+}
+
 json Rdd(std::uint64_t id, const char* name, const char* scope, const char* line,
          std::vector<std::uint64_t> parents) {
   return {{"RDD ID", id},
@@ -344,6 +366,21 @@ TEST(ReadPlans, SaysWhatIsNoLog) {
   EXPECT_EQ(ReadPlans("/").status().code(), absl::StatusCode::kInvalidArgument);
   const std::string vectors = TIDEMARK_VECTORS;
   EXPECT_FALSE(ReadPlans(vectors).ok());
+}
+
+TEST(ReadPlans, ReadsOnBehindAFileThatEndsWithinAnEvent) {
+  const test::ScratchDirectory directory;
+  const std::filesystem::path folder =
+      std::filesystem::path(directory.path()) / "eventlog_v2_app-1";
+  std::filesystem::create_directories(folder);
+  const std::string text = Whole().text();
+  const std::size_t last = text.rfind('\n', text.size() - 2) + 1;  // the end of the execution
+  std::ofstream(folder / "events_1_app-1") << text.substr(0, last) << R"({"Event":"x","ID":")";
+  std::ofstream(folder / "events_2_app-1") << text.substr(last);
+  const auto read = ReadPlans(folder.string());
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_THAT(read->plans, SizeIs(1));
+  EXPECT_THAT(read->remarks, testing::ElementsAre(HasSubstr("ends within an event")));
 }
 
 TEST(ReadPlans, ReadsPackedLogsOfApplications) {

@@ -39,5 +39,19 @@ TEST(FailureCause, IsAllThereIsWhereNoneIsNamed) {
   }
 }
 
+TEST(FailureCause, IsNoneWhereAQueryCancelsItsJob) {
+  for (const char* reason :
+       {"", " ", " The corresponding broadcast query stage is cancelled", " .\nat a.B"}) {
+    EXPECT_TRUE(IsCancelledByItsQuery(std::string("Job 7 cancelled") + reason)) << reason;
+  }
+  for (const char* other :
+       {"", "boom", "Job 7 cancelled because SparkContext was shut down",
+        "Job 7 cancelled because killed via the Web UI",
+        "Job 7 cancelled part of cancelled job group x",
+        "Job 7 cancelled because Stage 3 was cancelled", "Job cancelled", "Job 7"}) {
+    EXPECT_FALSE(IsCancelledByItsQuery(other)) << other;
+  }
+}
+
 }  // namespace
 }  // namespace tidemark::spark

@@ -28,6 +28,9 @@ constexpr char kStart[] =
 constexpr char kTask[] =
     R"({"Event":"SparkListenerTaskStart","Stage ID":0,"Stage Attempt ID":0,"Task Info":{"Task ID":7,"Index":0,"Launch Time":1002000}})"
     "\n";
+constexpr char kJobEnd[] =
+    R"({"Event":"SparkListenerJobEnd","Job ID":0,"Completion Time":1008000,"Job Result":{"Result":"JobSucceeded"}})"
+    "\n";
 constexpr char kEnd[] = R"({"Event":"SparkListenerApplicationEnd","Timestamp":1009000})"
                         "\n";
 
@@ -74,9 +77,10 @@ TEST_F(LogFollowerTest, FollowsWhatRunsUntilItEnds) {
   // Spark renames it, and what it wrote last is read all the same.
   Append("app-1.inprogress", kEnd);
   fs::rename(folder_ / "app-1.inprogress", folder_ / "app-1");
+  EXPECT_THAT(Poll(), IsEmpty());  // the end of its job may follow
   events = Poll();
   ASSERT_EQ(events.size(), 1u);
-  EXPECT_TRUE(std::holds_alternative<JobClosed>(events[0].body));
+  EXPECT_EQ(std::get<JobClosed>(events[0].body).outcome, JobOutcome::kUnknown);
   EXPECT_EQ(follower_.followed_logs(), 0u);
   EXPECT_THAT(Poll(), IsEmpty());
   EXPECT_THAT(notes_, IsEmpty());
@@ -87,10 +91,21 @@ TEST_F(LogFollowerTest, ARollingFolderRunsWhileItsStatusSaysSo) {
   EXPECT_THAT(Poll(), IsEmpty());  // no file yet
   Append("eventlog_v2_app-1/events_1_app-1", kStart);
   EXPECT_EQ(Poll().size(), 4u);
-  Append("eventlog_v2_app-1/events_2_app-1", kEnd);
-  EXPECT_EQ(Poll().size(), 1u);
+  Append("eventlog_v2_app-1/events_2_app-1", std::string(kJobEnd) + kEnd);
+  EXPECT_EQ(Poll().size(), 3u);
   EXPECT_EQ(follower_.followed_logs(), 0u);
   EXPECT_THAT(Poll(), IsEmpty());  // though the status has not been renamed
+}
+
+TEST_F(LogFollowerTest, EndsOfJobsThatFollowTheEndOfTheirApplicationCount) {
+  Append("app-1.inprogress", std::string(kStart) + kEnd);
+  EXPECT_EQ(Poll().size(), 3u);
+  EXPECT_EQ(follower_.followed_logs(), 1u);
+  Append("app-1.inprogress", kJobEnd);
+  const std::vector<Event> events = Poll();
+  ASSERT_FALSE(events.empty());
+  EXPECT_EQ(std::get<JobClosed>(events.back().body).outcome, JobOutcome::kSucceeded);
+  EXPECT_EQ(follower_.followed_logs(), 0u);
 }
 
 TEST_F(LogFollowerTest, ALogThatDoesNotGrowIsOfADriverThatWasKilled) {
@@ -188,9 +203,9 @@ TEST_F(LogFollowerTest, WhoFollowsAnewTellsTheSameEvents) {
 }
 
 TEST_F(LogFollowerTest, SaysWhatItCannotRead) {
-  Append("app-1.inprogress", "\x82SNAPPY");
+  Append("app-1.inprogress", "BZh91AY");
   EXPECT_THAT(Poll(), IsEmpty());
-  EXPECT_THAT(notes_, ElementsAre(HasSubstr("compressed with snappy")));
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("compressed with bzip2")));
   fs::remove_all(folder_);
   Poll();
   Poll();

@@ -18,6 +18,7 @@ namespace tidemark::spark {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr char kStart[] =
@@ -104,9 +105,12 @@ TEST_F(LogReaderTest, LogsOfSparkAreJobsThatEnd) {
     EXPECT_EQ(failed, log.failed_attempts) << log.name;
     const LogCounts counts = (*reader)->counts();
     EXPECT_EQ(counts.contradictions + counts.broken_events + counts.oversized_events, 0u);
+    EXPECT_EQ(counts.missing_events, 0u) << log.name;
     const Snapshot last = monitor.Tick(outcome.events.back().arrived_at);
     EXPECT_TRUE(monitor.is_closed()) << log.name;
     EXPECT_EQ(last.coverage->anomalies, 0u) << log.name;
+    EXPECT_EQ(last.coverage->lost_events, 0u) << log.name;
+    EXPECT_EQ(last.coverage->missing_task_ends, 0u) << log.name;
   }
 }
 
@@ -136,6 +140,8 @@ TEST_F(LogReaderTest, ARollingFolderIsReadByNumbers) {
   Write(log + "events_1_app-1.zstd", Zstd(kStart));
   Write(log + "events_10_app-1.zstd", Zstd(kEnd));
   Write(log + "events_9_app-1.zstd", Zstd(kJob));
+  Write(log + "events_2_app-1.zstd", Zstd(""));
+  for (int i = 3; i < 9; ++i) Write(log + "events_" + std::to_string(i) + "_app-1.zstd", "");
   const Outcome whole = Read((folder_ / log).string());
   EXPECT_TRUE(whole.status.ok()) << whole.status;
   ASSERT_EQ(whole.events.size(), 4u);
@@ -145,6 +151,87 @@ TEST_F(LogReaderTest, ARollingFolderIsReadByNumbers) {
 
   Write(log + "events_9_app-1.zstd.compact", Zstd(kStart));
   EXPECT_EQ(Read((folder_ / log).string()).events.size(), 2u);
+}
+
+TEST_F(LogReaderTest, AFileThatEndsWithinAnEventDoesNotSwallowTheFirstOfTheNext) {
+  for (const bool is_packed : {false, true}) {
+    const std::string log = is_packed ? "eventlog_v2_app-2/" : "eventlog_v2_app-1/";
+    const auto packed = [&](const std::string& text) { return is_packed ? Zstd(text) : text; };
+    Write(log + "events_1_app-1", packed(kStart + std::string(kJob).substr(0, 40)));
+    Write(log + "events_2_app-1", packed(kEnd));
+    const auto reader = LogReader::Open((folder_ / log).string(), {});
+    ASSERT_TRUE(reader.ok()) << reader.status();
+    const Outcome outcome = ReadOn(**reader);
+    EXPECT_TRUE(outcome.status.ok()) << outcome.status;
+    ASSERT_EQ(outcome.events.size(), 2u);
+    EXPECT_EQ(std::get<JobClosed>(outcome.events[1].body).outcome, JobOutcome::kSucceeded);
+    EXPECT_EQ((*reader)->counts().broken_events, 1u);
+    EXPECT_THAT((*reader)->remarks(),
+                ElementsAre(HasSubstr("events_1_app-1 ends within an event, which is lost")));
+  }
+}
+
+TEST_F(LogReaderTest, AMissingFileIsNamedAndItsEventsAreLost) {
+  const std::string log = (folder_ / "eventlog_v2_app-1").string();
+  Write("eventlog_v2_app-1/events_1_app-1", std::string(kStart) + kJob);
+  Write("eventlog_v2_app-1/events_3_app-1", kEnd);
+  auto reader = LogReader::Open(log, {});
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  const Outcome outcome = ReadOn(**reader);
+  ASSERT_EQ(outcome.events.size(), 4u);
+  EXPECT_EQ(outcome.events[3].sequence, 5u);
+  EXPECT_THAT((*reader)->remarks(), ElementsAre(HasSubstr("events_2_app-1 is missing")));
+  EXPECT_EQ((*reader)->counts().missing_events, 1u);
+  fs::rename(folder_ / "eventlog_v2_app-1/events_3_app-1",
+             folder_ / "eventlog_v2_app-1/events_5_app-1");
+  reader = LogReader::Open(log, {});
+  ReadOn(**reader);
+  EXPECT_THAT((*reader)->remarks(),
+              ElementsAre(HasSubstr("the 3 files from events_2_app-1 to events_4_app-1")));
+  fs::remove(folder_ / "eventlog_v2_app-1/events_1_app-1");
+  Write("eventlog_v2_app-1/events_5_app-1", kJob);
+  EXPECT_THAT(Message(Read(log)), HasSubstr("from events_1_app-1 to events_4_app-1"));
+}
+
+TEST_F(LogReaderTest, AFileBesideItsCompressedCopyIsReadOnce) {
+  Write("eventlog_v2_app-1/events_1_app-1", kStart);
+  Write("eventlog_v2_app-1/events_1_app-1.zstd", Zstd(kStart));
+  Write("eventlog_v2_app-1/events_2_app-1.zstd", Zstd(kEnd));
+  const auto files = FilesOfLog((folder_ / "eventlog_v2_app-1").string());
+  ASSERT_TRUE(files.ok());
+  EXPECT_THAT(*files, ElementsAre(::testing::EndsWith("events_1_app-1"),
+                                  ::testing::EndsWith("events_2_app-1.zstd")));
+}
+
+TEST_F(LogReaderTest, AClockThatIsSetBackIsNamed) {
+  const std::string job_end =
+      R"({"Event":"SparkListenerJobEnd","Job ID":0,"Completion Time":9002000})"
+      "\n";
+  std::string start = kStart;
+  start.replace(start.find("1000000"), 7, "9000000");
+  std::string job = kJob;
+  job.replace(job.find("1001000"), 7, "9001000");
+  std::string set_back = job_end;
+  set_back.replace(set_back.find("9002000"), 7, "5403000");
+  std::string again = job;
+  again.replace(again.find("9001000"), 7, "5404000");
+  again.replace(again.find("Job ID\":0"), 9, "Job ID\":1");
+  const auto reader = LogReader::Open(Write("app", start + job + set_back + again), {});
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  const Outcome outcome = ReadOn(**reader);
+  EXPECT_THAT((*reader)->remarks(),
+              ElementsAre(HasSubstr("clock was set back by 59 min 58 s at 1970-01-01 02:30:01")));
+  EXPECT_EQ(outcome.events.back().arrived_at, absl::FromUnixMillis(9'002'000));
+}
+
+TEST_F(LogReaderTest, AFrameThatANextFileFollowsMayHaveLostEvents) {
+  const std::string frame = Zstd(kJob);
+  Write("eventlog_v2_app-1/events_1_app-1.zstd", Zstd(kStart) + frame.substr(0, 20));
+  Write("eventlog_v2_app-1/events_2_app-1.zstd", Zstd(kEnd));
+  const auto reader = LogReader::Open((folder_ / "eventlog_v2_app-1").string(), {});
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  EXPECT_EQ(ReadOn(**reader).events.size(), 2u);
+  EXPECT_THAT((*reader)->remarks(), ElementsAre(HasSubstr("within a compressed frame")));
 }
 
 TEST_F(LogReaderTest, ALogThatIsBeingWrittenIsFollowed) {
@@ -160,8 +247,9 @@ TEST_F(LogReaderTest, ALogThatIsBeingWrittenIsFollowed) {
   EXPECT_EQ(ReadOn(**reader).events.size(), 2u);  // the job, as a group, and its stage
   EXPECT_FALSE((*reader)->is_cut());
   Write("eventlog_v2_app-1/events_2_app-1.zstd", Zstd(kEnd));
-  const Outcome end = ReadOn(**reader);
-  ASSERT_EQ(end.events.size(), 1u);
+  EXPECT_EQ(ReadOn(**reader).events.size(), 0u);  // the end of its job may follow
+  (*reader)->Finish();
+  ASSERT_EQ(ReadOn(**reader).events.size(), 1u);
   EXPECT_TRUE((*reader)->application().is_closed());
 }
 
@@ -179,9 +267,10 @@ TEST_F(LogReaderTest, OfACutLogThePrefixCounts) {
 
 TEST_F(LogReaderTest, SaysWhyALogIsRefused) {
   EXPECT_EQ(Read((folder_ / "none").string()).status.code(), absl::StatusCode::kNotFound);
-  EXPECT_THAT(Message(Read("/dev/null")), HasSubstr("neither a file nor a folder"));
+  EXPECT_THAT(Message(Read("/dev/null")), HasSubstr("Not a regular file"));
   fs::create_directories(folder_ / "folder");
-  EXPECT_THAT(Message(Read((folder_ / "folder").string())), HasSubstr("no files events_N_"));
+  EXPECT_THAT(Message(Read((folder_ / "folder").string())),
+              HasSubstr("holds no event log of Spark"));
   EXPECT_THAT(Message(Read(Write("empty", ""))), HasSubstr("is no event log"));
   EXPECT_THAT(Message(Read(Write("large", std::string(3 << 20, 'x')))),
               HasSubstr("is no event log"));
@@ -189,7 +278,7 @@ TEST_F(LogReaderTest, SaysWhyALogIsRefused) {
               HasSubstr("never started"));
   EXPECT_THAT(Message(Read(Write("late", std::string(kJob) + kStart + kEnd))),
               HasSubstr("late: the start of the application"));
-  EXPECT_THAT(Message(Read(Write("log.snappy", "\x82SNAPPY"))), HasSubstr("log.snappy: it is"));
+  EXPECT_THAT(Message(Read(Write("log.bz2", "BZh91AY"))), HasSubstr("log.bz2: it is"));
   std::string damaged = Zstd(kStart) + Zstd(kJob);
   damaged[Zstd(kStart).size()] ^= 1;
   const Outcome outcome = Read(Write("damaged", damaged));

@@ -67,6 +67,7 @@ std::vector<Event> Read(const std::vector<std::string>& log, LogCounts* counts =
   for (const std::string& line : log) {
     parser.Feed(line + "\n", [&](Event event) { events.push_back(std::move(event)); });
   }
+  parser.Finish([&](Event event) { events.push_back(std::move(event)); });
   if (counts != nullptr) *counts = parser.counts();
   return events;
 }
@@ -121,9 +122,9 @@ TEST(Translator, ExecutorsOfBeforeTheStartFollowIt) {
 TEST(Translator, OfAMetricThatIsNoCountOnlyThatIsUnknown) {
   LogCounts counts;
   const auto events = Read(
-      {kStart, Job(0, Stage(0, 2)), Submitted(Stage(0, 2)), Task("Start", 0, 7, 1),
+      {kStart, Job(0, Stage(0, 2)), Submitted(Stage(0, 2)), Task("Start", 0, 0, 1),
        Task(
-           "End", 0, 7, 1,
+           "End", 0, 0, 1,
            std::string(kWell) +
                R"(,"Task Metrics":{"Executor CPU Time":NaN,"JVM GC Time":"NaN","Input Metrics":{"Bytes Read":-Infinity,"Records Read":5},"Shuffle Read Metrics":{"Remote Bytes Read":20,"Fetch Wait Time":4}})")},
       &counts);
@@ -353,6 +354,31 @@ TEST(Translator, AStageThatNeitherRunsNorWaitsIsSkippedAtTheFirstTask) {
   EXPECT_THAT(Skipped(Read(more)), ElementsAre(0, 1));
 }
 
+TEST(Translator, FindsSkippedStagesInStepsInProportionToTheLog) {
+  for (const int stages : {500, 1000, 2000}) {
+    LogParser parser({});
+    std::uint64_t events = 0;
+    const auto feed = [&](const std::string& line) {
+      ++events;
+      parser.Feed(line + "\n", [](const Event&) {});
+    };
+    const auto stage = [](int id) { return Stage(id, 1, id > 0 ? std::to_string(id - 1) : ""); };
+    std::string all;
+    for (int id = 0; id < stages; ++id) all += (id > 0 ? "," : "") + stage(id);
+    feed(kStart);
+    feed(Job(0, all));
+    for (int id = 0; id < stages; ++id) {
+      feed(Submitted(stage(id)));
+      feed(Task("Start", id, id, 0));
+      feed(Task("End", id, id, 0, kWell));
+      feed(Completed(stage(id)));
+    }
+    const auto count = static_cast<std::uint64_t>(stages);
+    EXPECT_LE(parser.application().steps(), 20'000 + 20 * events + 4 * count);
+    EXPECT_GE(parser.application().steps(), 2 * count - 1) << "at least once";
+  }
+}
+
 TEST(Translator, ASkippedStageThatRunsAfterAllHasAnotherAttempt) {
   const auto events = Read({kStart, Job(0, Stage(0, 2) + "," + Stage(1, 2, "0")),
                             Submitted(Stage(1, 2)), Task("Start", 1, 1, 0),
@@ -519,18 +545,309 @@ TEST(Translator, AJobFailedForTheExceptionThatPythonRaised) {
   EXPECT_EQ(Of<GroupClosed>(events)[0].message, "job 0 failed: ValueError: bad");
 }
 
-TEST(Translator, AnApplicationThatIsStoppedWhileItsJobsRunWasKilled) {
-  const auto outcome = [](const std::string& end) {
-    return Of<JobClosed>(
-        Read({kStart, Job(0, Stage(0, 1)), JobEnd(0), Job(1, Stage(1, 1)),
-              R"({"Event":"SparkListenerApplicationEnd","Timestamp":1010000)" + end + "}"}))[0];
+std::string SqlStart(int id) {
+  return fmt::format(
+      R"({{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart","time":1000500,"executionId":{},"description":"q"}})",
+      id);
+}
+
+// `error`: with its quotation marks; empty before Spark 3.4, which does not report one.
+std::string SqlEnd(int id, const std::string& error = R"("")", int at = 1'009'100) {
+  return fmt::format(
+      R"({{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd","time":{},"executionId":{}{}}})",
+      at, id, error.empty() ? "" : R"(,"errorMessage":)" + error);
+}
+
+std::string OfSql(int job, int execution) {
+  return Job(job, Stage(job, 2), fmt::format(R"("spark.sql.execution.id":"{}")", execution));
+}
+
+std::string Failed(int job, const std::string& why) {
+  return JobEnd(job, R"({"Result":"JobFailed","Exception":{"Message":")" + why + R"("}})");
+}
+
+std::string AppEnd(const std::string& rest = "") {
+  return R"({"Event":"SparkListenerApplicationEnd","Timestamp":1010000)" + rest + "}";
+}
+
+constexpr char kShutDown[] = "Job 1 cancelled because SparkContext was shut down";
+
+TEST(Translator, AQueryEndsAsSparkReportsWhateverBecameOfItsJobs) {
+  struct Case {
+    const char* what;
+    std::vector<std::string> log;
   };
-  EXPECT_EQ(outcome(""),
-            (JobClosed{.outcome = JobOutcome::kKilled,
-                       .message = "the application was stopped while 1 of its jobs ran",
-                       .at = At(1'010'000)}));
-  EXPECT_EQ(outcome(R"(,"ExitCode":0)").outcome, JobOutcome::kKilled);
-  EXPECT_EQ(outcome(R"(,"ExitCode":3)").outcome, JobOutcome::kFailed);
+  const Case cases[] = {
+      {"cancelled", {Failed(1, "Job 1 cancelled"), SqlEnd(0), AppEnd()}},
+      {"failed", {Failed(1, "Job aborted due to stage failure"), SqlEnd(0), AppEnd()}},
+      {"left behind until the driver stops", {SqlEnd(0), AppEnd(), Failed(1, kShutDown)}},
+      {"left behind without an end", {SqlEnd(0), AppEnd()}},
+      {"left behind, on Spark 4", {SqlEnd(0), AppEnd(R"(,"ExitCode":0)"), Failed(1, kShutDown)}},
+      {"begun behind its query", {JobEnd(1), SqlEnd(0), OfSql(2, 0), AppEnd()}},
+      {"cancelled, before Spark 3.4", {Failed(1, "Job 1 cancelled "), SqlEnd(0, ""), AppEnd()}},
+      {"cancelled with its stage, before Spark 3.4",
+       {Failed(1, "Job 1 cancelled The corresponding broadcast query stage is cancelled"),
+        SqlEnd(0, ""), AppEnd()}}};
+  for (const Case& one : cases) {
+    SCOPED_TRACE(one.what);
+    std::vector<std::string> log = {kStart, SqlStart(0), OfSql(0, 0), OfSql(1, 0), JobEnd(0)};
+    log.insert(log.end(), one.log.begin(), one.log.end());
+    const auto events = Read(log);
+    EXPECT_THAT(Of<GroupClosed>(events),
+                ElementsAre(GroupClosed{.group = "sql/0", .at = At(1'009'100)}));
+    EXPECT_THAT(Of<JobClosed>(events), ElementsAre(JobClosed{.at = At(1'010'000)}));
+  }
+}
+
+TEST(Translator, AQueryThatFailedIsReportedWhateverBecameOfItsJobs) {
+  const auto events = Read(
+      {kStart, SqlStart(0), OfSql(0, 0), JobEnd(0), SqlEnd(0, R"("no such table")"), AppEnd()});
+  EXPECT_THAT(Of<GroupClosed>(events), ElementsAre(GroupClosed{"sql/0", JobOutcome::kFailed,
+                                                               "no such table", At(1'009'100)}));
+  EXPECT_THAT(
+      Of<JobClosed>(events),
+      ElementsAre(JobClosed{JobOutcome::kFailed, "sql/0 failed: no such table", At(1'010'000)}));
+  // If anything but its query cancels a job, the query fails.
+  const auto cancelled =
+      Read({kStart, SqlStart(0), OfSql(1, 0),
+            Failed(1, "Job 1 cancelled because killed via the Web UI"), SqlEnd(0, "")});
+  EXPECT_EQ(Of<GroupClosed>(cancelled)[0].outcome, JobOutcome::kFailed);
+}
+
+TEST(Translator, AnApplicationWhoseQueryHasNoEndEndsInAnUnknownWay) {
+  const std::string query = "the application ended, and Spark reported no end of sql/0";
+  for (const char* code : {"", R"(,"ExitCode":0)"}) {
+    for (const std::vector<std::string>& running : std::vector<std::vector<std::string>>{
+             {}, {OfSql(0, 0)}, {OfSql(0, 0), JobEnd(0)}, {OfSql(0, 0), Failed(0, "boom")}}) {
+      std::vector<std::string> log = {kStart, SqlStart(0)};
+      log.insert(log.end(), running.begin(), running.end());
+      log.push_back(AppEnd(code));
+      const auto events = Read(log);
+      EXPECT_THAT(Of<GroupClosed>(events), IsEmpty());
+      EXPECT_THAT(Of<JobClosed>(events),
+                  ElementsAre(JobClosed{JobOutcome::kUnknown, query, At(1'010'000)}));
+    }
+  }
+  const auto jobs = Read({kStart, Job(0, Stage(0, 1)), SqlStart(7), AppEnd()});
+  EXPECT_EQ(Of<JobClosed>(jobs)[0].message,
+            "the application ended, and Spark reported no end of job/0 and 1 more");
+  EXPECT_EQ(Of<JobClosed>(Read({kStart, SqlStart(0), AppEnd(R"(,"ExitCode":3)")}))[0].outcome,
+            JobOutcome::kFailed);
+}
+
+// The application's shutdown hook cancels running jobs, and Spark writes that after its end.
+TEST(Translator, AnApplicationThatASignalStopsIsKilled) {
+  const auto of_query = Read({kStart, SqlStart(0), OfSql(1, 0), AppEnd(), Failed(1, kShutDown),
+                              SqlEnd(0, fmt::format("\"{}\"", kShutDown), 1'010'400)});
+  EXPECT_THAT(Of<GroupClosed>(of_query),
+              ElementsAre(GroupClosed{"sql/0", JobOutcome::kFailed, kShutDown, At(1'010'000)}));
+  const auto of_job =
+      Read({kStart, Job(1, Stage(1, 2)), AppEnd(R"(,"ExitCode":0)"), Failed(1, kShutDown)});
+  for (const auto& [events, group] : {std::pair(of_query, "sql/0"), std::pair(of_job, "job/1")}) {
+    EXPECT_THAT(
+        Of<JobClosed>(events),
+        ElementsAre(JobClosed{JobOutcome::kKilled,
+                              fmt::format("the application was stopped while {} ran", group),
+                              At(1'010'000)}));
+    EXPECT_TRUE(std::holds_alternative<JobClosed>(events.back().body));
+  }
+}
+
+// Two tasks run when the clock is set back by an hour; the first ran for ten seconds by its
+// executor.
+TEST(Translator, TimesNeverGoBackIfTheClockIsSetBack) {
+  const auto task = [](const char* kind, int id, std::int64_t launch, std::int64_t finish,
+                       const std::string& rest = "") {
+    return fmt::format(
+        R"({{"Event":"SparkListenerTask{}","Stage ID":0,"Stage Attempt ID":0,"Task Info":{{"Task ID":{},"Index":{},"Attempt":0,"Launch Time":{},"Finish Time":{}}}{}}})",
+        kind, id, id, launch, finish, rest);
+  };
+  const std::string well = kWell;
+  constexpr std::int64_t kHour = 3'600'000;
+  const std::int64_t start = 9'000'000;
+  const auto at = [&](int seconds) { return start + 1000 * seconds; };
+  const auto back = [&](int seconds) { return at(seconds) - kHour; };
+  const auto stage = [&](const std::string& rest) {
+    return Stage(0, 3, "", 0, fmt::format(R"(,"Submission Time":{}{})", at(1), rest));
+  };
+  const auto events = Read(
+      {fmt::format(R"({{"Event":"SparkListenerApplicationStart","App ID":"a","Timestamp":{}}})",
+                   start),
+       Job(0, Stage(0, 3)), Submitted(stage("")), task("Start", 0, at(2), 0),
+       task("Start", 1, at(2), 0),
+       task("End", 0, at(2), back(12), well + R"(,"Task Metrics":{"Executor Run Time":10000})"),
+       task("End", 1, at(2), back(13), well), task("Start", 2, back(13), 0),
+       task("End", 2, back(13), back(15), well),
+       Completed(stage(fmt::format(R"(,"Completion Time":{})", back(16)))),
+       fmt::format(
+           R"({{"Event":"SparkListenerJobEnd","Job ID":0,"Completion Time":{},"Job Result":{{"Result":"JobSucceeded"}}}})",
+           back(17)),
+       fmt::format(R"({{"Event":"SparkListenerApplicationEnd","Timestamp":{}}})", back(20))});
+  absl::Time before = absl::InfinitePast();
+  for (const Event& event : events) {
+    EXPECT_GE(event.arrived_at, before);
+    before = event.arrived_at;
+  }
+  std::vector<absl::Duration> times;
+  std::map<std::uint32_t, absl::Time> starts;
+  for (const AttemptChanged& changed : Of<AttemptChanged>(events)) {
+    if (changed.state == AttemptState::kStarted) starts[changed.attempt.index] = *changed.at;
+    if (changed.state == AttemptState::kFinished) {
+      times.push_back(*changed.at - starts[changed.attempt.index]);
+    }
+  }
+  EXPECT_THAT(times, ElementsAre(absl::Seconds(10), absl::Seconds(11), absl::Seconds(2)));
+  EXPECT_EQ(Of<StageClosed>(events).back().at, At(at(16)));
+  EXPECT_EQ(Of<JobClosed>(events).back().at, At(at(20)));
+}
+
+// The driver computed its run time with the same clock, too.
+TEST(Translator, ATaskWhoseClockWasSetBackEndsAtTheLatestInstantThatIsKnown) {
+  const std::string added =
+      R"({"Event":"SparkListenerExecutorAdded","Timestamp":1030000,"Executor ID":"e1","Executor Info":{"Host":"h","Total Cores":4}})";
+  const std::string end =
+      R"({"Event":"SparkListenerTaskEnd","Stage ID":0,"Stage Attempt ID":0,"Task Info":{"Task ID":0,"Index":0,"Attempt":0,"Launch Time":1002000,"Finish Time":900000},"Task End Reason":{"Reason":"Success"})";
+  for (const char* const metrics : {"}", R"(,"Task Metrics":{"Executor Run Time":-3600000}})"}) {
+    const auto changes =
+        Of<AttemptChanged>(Read({kStart, Job(0, Stage(0, 1)), Submitted(Stage(0, 1)),
+                                 Task("Start", 0, 0, 0), added, end + metrics}));
+    EXPECT_EQ(changes.back().state, AttemptState::kFinished) << "its end is reported";
+    EXPECT_EQ(changes.back().at, At(1'030'000));
+  }
+}
+
+TEST(Translator, OneInstantFarBehindIsAMistake) {
+  const auto added = [](int id, const std::string& at) {
+    return R"({"Event":"SparkListenerExecutorAdded","Timestamp":)" + at + R"(,"Executor ID":"e)" +
+           std::to_string(id) + R"(","Executor Info":{"Host":"h","Total Cores":4}})";
+  };
+  std::string start = kStart;
+  start.replace(start.find("1000000"), 7, "9000000");
+  const auto events = Read({start, added(1, "9060000"), added(2, "1000000"), added(3, "9061000"),
+                            added(4, "1000000"), added(5, "9062000")});
+  EXPECT_EQ(events.back().arrived_at, At(9'062'000));
+}
+
+std::uint64_t Missing(const std::vector<std::string>& log) {
+  LogCounts counts;
+  const auto events = Read(log, &counts);
+  // Missing events are gaps in the sequence, up to the last event.
+  EXPECT_LE(events.back().sequence - events.size(), counts.missing_events);
+  return counts.missing_events;
+}
+
+TEST(Translator, CountsTheEventsThatOthersShowToBeMissing) {
+  const std::string added =
+      R"({"Event":"SparkListenerExecutorAdded","Timestamp":1000000,"Executor ID":"e2","Executor Info":{"Host":"h","Total Cores":4}})";
+  const std::vector<std::string> begin = {kStart, Job(0, Stage(0, 9)), Submitted(Stage(0, 9))};
+  const auto with = [&](std::initializer_list<std::string> events) {
+    std::vector<std::string> log = begin;
+    log.insert(log.end(), events);
+    return log;
+  };
+  EXPECT_EQ(Missing(with({Task("Start", 0, 0, 0), Task("Start", 0, 1, 1),
+                          Task("End", 0, 0, 0, kWell), Task("Start", 0, 2, 2)})),
+            0u);
+  // Starts of tasks: Spark numbers attempts one after the other.
+  EXPECT_EQ(Missing(with({Task("Start", 0, 2, 2), Task("Start", 0, 5, 5)})), 2u);
+  EXPECT_EQ(Missing(with({Task("End", 0, 0, 0, kWell), Task("Start", 0, 1, 1),
+                          Task("End", 0, 4, 4, kWell), Task("End", 0, 3, 3, kWell)})),
+            3u);
+  EXPECT_EQ(Missing(with({Task("Start", 0, 0, 0), Task("Start", 0, 1'999'999'999, 0),
+                          Task("Start", 0, 1, 1)})),
+            0u)
+      << "it cannot be";
+  // The start of a job, the submission of a stage, and its end.
+  EXPECT_EQ(Missing({kStart, Submitted(Stage(0, 1)), Submitted(Stage(1, 1))}), 1u);
+  EXPECT_EQ(Missing({kStart, Job(0, Stage(0, 9)), Task("Start", 0, 0, 0)}), 1u);
+  EXPECT_EQ(Missing(with({JobEnd(0)})), 1u);
+  EXPECT_EQ(Missing(with({Completed(Stage(0, 9)), JobEnd(0)})), 0u);
+  // An executor, in a log that has any.
+  EXPECT_EQ(Missing({kStart, added, Job(0, Stage(0, 9)), Submitted(Stage(0, 9)),
+                     Task("Start", 0, 0, 0), Task("Start", 0, 1, 1)}),
+            1u);
+}
+
+TEST(Translator, AMissingEventIsAGapInTheSequence) {
+  const auto events = Read({kStart, Job(0, Stage(0, 9)), Submitted(Stage(0, 9)),
+                            Task("Start", 0, 0, 0), Task("Start", 0, 3, 3)});
+  EXPECT_EQ(events.back().sequence, events.size() + 2);
+}
+
+TEST(Translator, AStageWithoutAnEndInAJobThatSucceededEndedInAnUnknownWay) {
+  const auto events = Read({kStart, Job(0, Stage(0, 4) + "," + Stage(1, 2, "0")),
+                            Submitted(Stage(0, 4)), Task("Start", 0, 0, 0), JobEnd(0)});
+  EXPECT_THAT(Skipped(events), IsEmpty()) << "its events may be missing, too";
+  std::vector<JobOutcome> outcomes;
+  for (const StageClosed& closed : Of<StageClosed>(events)) outcomes.push_back(closed.outcome);
+  EXPECT_THAT(outcomes, ElementsAre(JobOutcome::kUnknown, JobOutcome::kUnknown));
+}
+
+TEST(Translator, AStageWithoutAnEndHasEndedOnceTheNextOneIsSubmitted) {
+  const auto events = Read({kStart, Job(0, Stage(0, 4) + "," + Stage(1, 2, "0")),
+                            Submitted(Stage(0, 4)), Submitted(Stage(1, 2, "0"))});
+  const auto closed = Of<StageClosed>(events);
+  ASSERT_EQ(closed.size(), 1u);
+  EXPECT_EQ(closed[0].stage, 0u);
+  EXPECT_EQ(closed[0].outcome, JobOutcome::kUnknown);
+}
+
+TEST(Translator, NoStageIsSkippedForWantOfEventsThatAreMissing) {
+  const auto events = Read({kStart, Job(7, Stage(7, 1)), Submitted(Stage(7, 1)),
+                            Task("Start", 7, 0, 0), Job(0, Stage(0, 4) + "," + Stage(1, 2, "0")),
+                            Submitted(Stage(1, 2, "0")), Task("Start", 1, 5, 0)});
+  EXPECT_THAT(Skipped(events), IsEmpty()) << "tasks 1 to 4 may have been of stage 0";
+}
+
+TEST(Translator, AStageWhoseTasksStartRuns) {
+  const std::vector<std::string> log = {kStart, Job(0, Stage(0, 4) + "," + Stage(1, 2, "0")),
+                                        Submitted(Stage(1, 2, "0")),
+                                        Task("Start", 1, 0, 0),  // stage 0 is skipped
+                                        Task("Start", 0, 1, 0)};
+  const auto events = Read(log);
+  EXPECT_THAT(Skipped(events), ElementsAre(0));
+  const StageOpened again = Of<StageOpened>(events).back();
+  EXPECT_EQ(again.stage, 0u);
+  EXPECT_FALSE(again.skipped);
+  EXPECT_EQ(Of<AttemptChanged>(events).back().attempt.stage_attempt, again.attempt);
+}
+
+TEST(Translator, AttemptsThatRunAreLostInAGap) {
+  LogParser parser({});
+  std::vector<Event> events;
+  const auto take = [&](Event event) { events.push_back(std::move(event)); };
+  const auto feed = [&](const std::string& line) { parser.Feed(line + "\n", take); };
+  for (const std::string& line :
+       {std::string(kStart), Job(0, Stage(0, 4)), Submitted(Stage(0, 4)), Task("Start", 0, 0, 0),
+        Task("Start", 0, 1, 1), Task("End", 0, 0, 0, kWell)}) {
+    feed(line);
+  }
+  parser.EndFile();
+  parser.Gap(take);
+  const AttemptChanged lost = Of<AttemptChanged>(events).back();
+  EXPECT_EQ(lost.state, AttemptState::kLost);
+  EXPECT_EQ(lost.attempt.index, 1u);
+  EXPECT_EQ(lost.at, At(1'003'500)) << "when it was last known to run";
+  feed(Task("End", 0, 1, 1, kWell));
+  EXPECT_EQ(Of<AttemptChanged>(events).back().state, AttemptState::kFinished);
+  EXPECT_EQ(Of<AttemptChanged>(events).size(), 5u) << "it starts once";
+  EXPECT_EQ(parser.counts().missing_events, 1u);
+}
+
+TEST(Translator, TasksThatSparkHasCompactedAreNotMissing) {
+  LogParser parser({});
+  const auto feed = [&](const std::string& line) { parser.Feed(line + "\n", [](const Event&) {}); };
+  parser.SetCompacted(true);
+  for (const std::string& line : {std::string(kStart), Job(0, Stage(0, 9)), Submitted(Stage(0, 9)),
+                                  Task("Start", 0, 5, 0), Task("Start", 0, 9, 1)}) {
+    feed(line);
+  }
+  parser.SetCompacted(false);
+  feed(Task("End", 0, 5, 0, kWell));
+  feed(Task("Start", 0, 20, 2));
+  EXPECT_EQ(parser.counts().missing_events, 0u);
+  feed(Task("Start", 0, 22, 3));
+  EXPECT_EQ(parser.counts().missing_events, 1u);
 }
 
 TEST(Translator, TheClockNeverGoesBack) {

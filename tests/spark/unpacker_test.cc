@@ -5,11 +5,14 @@
 #include <lz4.h>
 #include <lz4frame.h>
 #include <xxhash.h>
+#include <zlib.h>
 #include <zstd.h>
 
 #include <initializer_list>
 #include <string>
 #include <string_view>
+
+#include "absl/strings/escaping.h"
 
 namespace tidemark::spark {
 namespace {
@@ -60,6 +63,70 @@ std::string Lz4Blocks(std::string_view text) {
   return packed + "LZ4Block\x15" + Little(0) + Little(0) + Little(0);
 }
 
+std::string Gzip(std::string_view text) {
+  z_stream stream = {};
+  EXPECT_EQ(deflateInit2(&stream, 6, Z_DEFLATED, MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  std::string packed(deflateBound(&stream, text.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  packed.resize(packed.size() - stream.avail_out);
+  deflateEnd(&stream);
+  return packed;
+}
+
+std::string Big(std::size_t number, int bytes) {
+  std::string text;
+  for (int i = bytes; i-- > 0;) text += static_cast<char>(number >> 8 * i);
+  return text;
+}
+
+// The 770 bytes of FewEvents(), as libsnappy and liblzf pack them.
+constexpr char kSnappyBlock[] =
+    "ggYseyJFdmVudCI6MH0KFQwAMR0MADIdDAAzHQwANB0MADUdDAA2HQwANx0MADgdDAA5HQwAMTJ5AC56AAAxLnsAADEu"
+    "fAAAMS59AAAxLn4AADEufwAAMS6AAAAxLoEAADEuggAAMi6CAAAyLoIAADIuggAAMi6CAAAyLoIAADIuggAAMi6CAAAy"
+    "LoIAADIuggAAMi6CAAAzLoIAADMuggAAMy6CAAAzLoIAADMuggAAMy6CAAAzLoIAADMuggAAMy6CAAAzLoIAADQuggAA"
+    "NC6CAAA0LoIAADQuggAANC6CAAA0LoIAADQuggAANC6CAAA0LoIAADQuggAANS6CAAA1LoIAADUuggAANS6CAAA1LoIA"
+    "ADUuggAANS6CAAA1LoIAADUuggAMNTl9Cg==";
+constexpr char kLzfChunk[] =
+    "DHsiRXZlbnQiOjB9CnvACwAx4AILADLgAgsAM+ACCwA04AILADXgAgsANuACCwA34AILADjgAgsAOeACCwAx4AR44AN5"
+    "ADHgA3oAMeADewAx4AN8ADHgA30AMeADfgAx4AN/ADHgA4AAMeADgQAy4AOBADLgA4EAMuADgQAy4AOBADLgA4EAMuAD"
+    "gQAy4AOBADLgA4EAMuADgQAy4AOBADPgA4EAM+ADgQAz4AOBADPgA4EAM+ADgQAz4AOBADPgA4EAM+ADgQAz4AOBADPg"
+    "A4EANOADgQA04AOBADTgA4EANOADgQA04AOBADTgA4EANOADgQA04AOBADTgA4EANOADgQA14AOBADXgA4EANeADgQA1"
+    "4AOBADXgA4EANeADgQA14AOBADXgA4EANeADgQA1IIE=";
+
+std::string FewEvents() {
+  std::string text;
+  for (int i = 0; i < 60; ++i) text += "{\"Event\":" + std::to_string(i) + "}\n";
+  return text;
+}
+
+std::string Decoded(absl::string_view base64) {
+  std::string bytes;
+  EXPECT_TRUE(absl::Base64Unescape(base64, &bytes));
+  return bytes;
+}
+
+// Text packed by snappy-java's SnappyOutputStream, which Spark uses: FewEvents(), then a block that
+// only copies its text.
+std::string SnappyStream() {
+  const std::string text = "{}\n";
+  const std::string block = std::string(1, '\x03') + std::string(1, '\x08') + text;
+  const std::string header = std::string("\x82SNAPPY\0", 8) + Big(1, 4) + Big(1, 4);
+  const std::string packed = Decoded(kSnappyBlock);
+  return header + Big(packed.size(), 4) + packed + header + Big(block.size(), 4) + block;
+}
+
+// Text packed by compress-lzf's LZFOutputStream, which Spark uses: FewEvents(), then a stored
+// chunk.
+std::string LzfStream() {
+  const std::string packed = Decoded(kLzfChunk);
+  return std::string("ZV\x01", 3) + Big(packed.size(), 2) + Big(770, 2) + packed +
+         std::string("ZV\0", 3) + Big(3, 2) + "{}\n";
+}
+
 struct Result {
   std::string text;
   absl::Status status;
@@ -89,7 +156,8 @@ TEST(Unpacker, KnowsWhatItIsGivenByItsFirstBytesInPiecesOfAnySize) {
     for (const std::string& packed :
          {text, Zstd(text), Zstd(text.substr(0, 1000)) + Zstd(text.substr(1000)), Lz4Frame(text),
           Lz4Frame(text.substr(0, 7)) + Lz4Frame(text.substr(7)), Lz4Blocks(text),
-          Lz4Blocks(text.substr(0, 99)) + Lz4Blocks(text.substr(99))}) {
+          Lz4Blocks(text.substr(0, 99)) + Lz4Blocks(text.substr(99)), Gzip(text),
+          Gzip(text.substr(0, 99)) + Gzip(text.substr(99)) + std::string(700, '\0')}) {
       const std::size_t smallest = text.size() > 2000 ? 1000 : 1;
       for (const std::size_t piece : {smallest, packed.size()}) {
         const Result result = Unpack(packed, piece);
@@ -101,9 +169,39 @@ TEST(Unpacker, KnowsWhatItIsGivenByItsFirstBytesInPiecesOfAnySize) {
   }
 }
 
+TEST(Unpacker, ReadsWhatOtherCodecsOfSparkWrite) {
+  for (const std::string& packed : {SnappyStream(), LzfStream()}) {
+    for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, packed.size()}) {
+      const Result result = Unpack(packed, piece);
+      EXPECT_TRUE(result.status.ok()) << result.status;
+      EXPECT_EQ(result.text, FewEvents() + "{}\n");
+      EXPECT_FALSE(result.is_cut);
+    }
+    EXPECT_TRUE(Unpack(packed.substr(0, packed.size() - 1), 100).is_cut);
+  }
+}
+
+// Replaces each byte by every other value: no more than the stated size is unpacked, and no byte
+// beyond the input is read.
+TEST(Unpacker, RejectsDamagedBlocksOfOtherCodecs) {
+  for (const std::string& packed : {SnappyStream(), LzfStream()}) {
+    int damaged = 0;
+    for (std::size_t at = 8; at < packed.size(); ++at) {
+      for (const int flip : {0x01, 0x80, 0xff}) {
+        std::string other = packed;
+        other[at] = static_cast<char>(other[at] ^ flip);
+        const Result result = Unpack(other, other.size());
+        EXPECT_LE(result.text.size(), 200'000u);
+        damaged += absl::IsDataLoss(result.status) ? 1 : 0;
+      }
+    }
+    EXPECT_GT(damaged, 100);
+  }
+}
+
 TEST(Unpacker, GivesThePrefixOfWhatWasCut) {
   const std::string text = Text();
-  for (const std::string& packed : {Zstd(text), Lz4Frame(text), Lz4Blocks(text)}) {
+  for (const std::string& packed : {Zstd(text), Lz4Frame(text), Lz4Blocks(text), Gzip(text)}) {
     const Result result = Unpack(packed.substr(0, packed.size() / 2), 4096);
     EXPECT_TRUE(result.status.ok()) << result.status;
     EXPECT_TRUE(result.is_cut);
@@ -166,10 +264,11 @@ TEST(Unpacker, SaysWhatIsDamagedAndGivesWhatIsBeforeIt) {
 }
 
 TEST(Unpacker, NamesACompressionThatItDoesNotRead) {
-  const Result snappy = Unpack("\x82SNAPPY rest", 4096);
-  EXPECT_EQ(snappy.status.code(), absl::StatusCode::kUnimplemented);
-  EXPECT_THAT(std::string(snappy.status.message()), HasSubstr("compressed with snappy"));
-  EXPECT_THAT(std::string(Unpack("ZV\x01 rest", 1).status.message()), HasSubstr("lzf"));
+  const Result bzip2 = Unpack("BZh91AY rest", 4096);
+  EXPECT_EQ(bzip2.status.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(bzip2.status.message()), HasSubstr("compressed with bzip2"));
+  EXPECT_THAT(std::string(Unpack(std::string("\xfd\x37zXZ\0 rest", 11), 1).status.message()),
+              HasSubstr("xz"));
 }
 
 }  // namespace

@@ -77,13 +77,13 @@ final class ApplicationListener extends SparkListener {
   private final Sender.Reporter signOfLife = this::signOfLife;
   private final Map<String, Integer> executors = new HashMap<>();
   private final Map<Integer, int[]> stagesOfJobs = new Latest<>();
+  private final Map<Integer, String> groupsOfJobs = new Latest<>();
   private final Map<String, Stages.Work> worksOfExecutions = new Latest<>();
   /** How many jobs there were of each name. */
   private final Map<String, Integer> jobNames = new Latest<>();
   private Sender sender;
   private SizeTeller sizes;
-  /** Why the job that ended last failed; null: it succeeded. */
-  private String failure;
+  private final ApplicationEnd end = new ApplicationEnd();
   private boolean isClosed;
 
   ApplicationListener(SparkContext context, Settings settings, Log log, Guard guard) {
@@ -94,13 +94,19 @@ final class ApplicationListener extends SparkListener {
     this.guard = guard;
   }
 
-  /** What executors tell of the outputs of their map tasks; on any thread. */
+  /** Returns the sizes of map outputs that executors reported. Callable on any thread. */
   WrittenSizes written() {
     return written;
   }
 
-  /** The context stops. If nobody said that the application has ended, nor do we. */
+  /**
+   * The context has stopped, and its listeners have all events. Reports the end of an application
+   * that Spark reported to end, although the ends of some of its groups are missing.
+   */
   void close() {
+    if (isOn() && end.hasEnded() && !isClosed) {
+      sendClosing();
+    }
     if (sender != null) {
       sizes.close();
       sender.stop(LAST_WORDS_NANOS);
@@ -184,6 +190,7 @@ final class ApplicationListener extends SparkListener {
           }
         }
         stagesOfJobs.put(start.jobId(), numbers);
+        groupsOfJobs.put(start.jobId(), work.group);
       }
     } catch (Throwable ours) {
       guard.turnOff(ours);
@@ -274,22 +281,30 @@ final class ApplicationListener extends SparkListener {
   }
 
   @Override
-  public void onJobEnd(SparkListenerJobEnd end) {
+  public void onJobEnd(SparkListenerJobEnd ended) {
     try {
-      final int[] numbers = stagesOfJobs.remove(end.jobId());
+      final int[] numbers = stagesOfJobs.remove(ended.jobId());
+      final String group = groupsOfJobs.remove(ended.jobId());
       if (isOn() && numbers != null) {
-        failure =
-            end.jobResult() instanceof JobFailed
+        final String why =
+            ended.jobResult() instanceof JobFailed
                 ? "job "
-                    + end.jobId()
+                    + ended.jobId()
                     + " failed: "
                     + causeIn(
-                        String.valueOf(((JobFailed) end.jobResult()).exception().getMessage()))
+                        String.valueOf(((JobFailed) ended.jobResult()).exception().getMessage()))
                 : null;
         for (StageNews news : stages.ended(numbers)) {
           tell(news);
         }
-        closeGroup("job/" + end.jobId(), failure, end.time());
+        if (!("job/" + ended.jobId()).equals(group)) {
+          if (why != null && standing.isGroupOpen(group)) {
+            end.jobFailed(group);
+          }
+        } else if (closeGroup(group, why, ended.time())) {
+          end.groupEnded(group, why);
+        }
+        closeIfAllEnded();
       }
     } catch (Throwable ours) {
       guard.turnOff(ours);
@@ -310,7 +325,12 @@ final class ApplicationListener extends SparkListener {
         } else if (event.getClass().getName().equals(SQL_EXECUTION_END)) {
           final String id = plans.ended(event);
           worksOfExecutions.remove(id);
-          closeGroup("sql/" + id, failureOfExecution(event), (Long) members.call(event, "time"));
+          final String group = "sql/" + id;
+          final String why = failureOfExecution(event);
+          if (closeGroup(group, why, (Long) members.call(event, "time"))) {
+            end.groupEnded(group, why == null ? null : group + " failed: " + why);
+          }
+          closeIfAllEnded();
         }
       }
     } catch (Throwable ours) {
@@ -319,12 +339,12 @@ final class ApplicationListener extends SparkListener {
   }
 
   @Override
-  public void onApplicationEnd(SparkListenerApplicationEnd end) {
+  public void onApplicationEnd(SparkListenerApplicationEnd ended) {
     try {
-      if (isOn() && !isClosed) {
-        isClosed = true;
+      if (isOn() && !end.hasEnded()) {
+        end.ended(ended.time(), exitCodeOf(ended));
         sender.endReports(signOfLife);
-        sender.send(closing(end));
+        closeIfAllEnded();
       }
     } catch (Throwable ours) {
       guard.turnOff(ours);
@@ -367,44 +387,42 @@ final class ApplicationListener extends SparkListener {
     sender.send(opened);
   }
 
-  /** {@code why}: it failed; null: it did not. Nothing is said of a group that was not opened. */
-  private void closeGroup(String group, String why, long atMillis) {
-    if (standing.groupClosed(group)) {
+  /**
+   * {@code why}: it failed; null: it did not. Returns false, and sends nothing, if the group was not
+   * open.
+   */
+  private boolean closeGroup(String group, String why, long atMillis) {
+    final boolean wasOpen = standing.groupClosed(group);
+    if (wasOpen) {
       sender.send(
           Events.groupClosed(
               group,
               why == null ? Events.Outcome.SUCCEEDED : Events.Outcome.FAILED,
               why,
-              atMillis));
+              end.atMost(atMillis)));
     }
+    return wasOpen;
+  }
+
+  /** A driver that stops cancels its jobs after it has reported its own end. */
+  private void closeIfAllEnded() {
+    if (end.hasEnded()
+        && !isClosed
+        && stagesOfJobs.isEmpty()
+        && standing.openGroups().isEmpty()) {
+      sendClosing();
+    }
+  }
+
+  private void sendClosing() {
+    isClosed = true;
+    sender.send(end.closing(standing.openGroups()));
   }
 
   /** Null: it succeeded. */
   private String failureOfExecution(Object event) throws ReflectiveOperationException {
     final Object why = Members.orNull((scala.Option<?>) members.call(event, "errorMessage"));
     return why == null || why.toString().isEmpty() ? null : causeIn(why.toString());
-  }
-
-  private Event closing(SparkListenerApplicationEnd end) {
-    final Integer code = exitCodeOf(end);
-    if (code != null && code != 0) {
-      return Events.jobClosed(
-          Events.Outcome.FAILED,
-          (failure == null ? "" : failure + "; ") + "the driver exited with " + code,
-          end.time());
-    }
-    final String why = code == null ? failure : null;
-    if (why != null) {
-      return Events.jobClosed(Events.Outcome.FAILED, why, end.time());
-    }
-    // Nobody else stops an application whose jobs run.
-    if (!stagesOfJobs.isEmpty()) {
-      return Events.jobClosed(
-          Events.Outcome.KILLED,
-          "the application was stopped while " + stagesOfJobs.size() + " of its jobs ran",
-          end.time());
-    }
-    return Events.jobClosed(Events.Outcome.SUCCEEDED, null, end.time());
   }
 
   /** The job, or the SQL execution that has several; recognised in other runs by what it does. */

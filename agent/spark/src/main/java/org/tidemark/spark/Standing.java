@@ -1,7 +1,9 @@
 package org.tidemark.spark;
 
+import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.tidemark.jvm.wire.AttemptNews;
@@ -48,6 +50,15 @@ final class Standing {
   /** Whether it was open. */
   synchronized boolean groupClosed(String group) {
     return groups.remove(group) != null;
+  }
+
+  synchronized boolean isGroupOpen(String group) {
+    return groups.containsKey(group);
+  }
+
+  /** The groups that have not ended, the oldest first. */
+  synchronized List<String> openGroups() {
+    return new ArrayList<>(groups.keySet());
   }
 
   synchronized void stageOpened(int number, Event opened) {

@@ -1,0 +1,86 @@
+// The text of an event log on disk: of one file or of several, plain or packed. All readers of
+// event logs open them here.
+//
+//   auto log = LogText::Open("/logs/eventlog_v2_app-1", {});
+//   while (...) {
+//     switch (*(*log)->Read()) {
+//       case LogText::Step::kFile: ...   // file() begins
+//       case LogText::Step::kText: ...   // text() is next
+//       case LogText::Step::kEnd: ...
+//
+// Not thread-safe. Memory: some megabytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "spark/log_archive.h"
+#include "spark/unpacker.h"
+
+namespace tidemark::spark {
+
+class LogText {
+ public:
+  enum class Step {
+    kFile,  // the next file begins, or the first one
+    kText,  // a piece of its text
+    kEnd,   // no more text, or, of a followed log, none yet
+  };
+
+  // If `follows` is set, the application may still write the log. Fails as FilesOfLog() does.
+  static absl::StatusOr<std::unique_ptr<LogText>> Open(const std::string& path, bool follows);
+  // `files`: of one log, in their order; at least one.
+  LogText(std::vector<std::string> files, bool follows)
+      : follows_(follows), files_(std::move(files)) {}
+  ~LogText();
+  LogText(const LogText&) = delete;
+  LogText& operator=(const LogText&) = delete;
+
+  // Errors name the file:
+  //   Unimplemented    its compression is not supported
+  //   InvalidArgument  it is not a regular file
+  //   DataLoss         it is damaged; everything before the damage has been returned
+  //   Unavailable      it could not be read
+  //   Aborted          a followed file was truncated or replaced: open the log again
+  absl::StatusOr<Step> Read();
+
+  // Returns the text of the last step; valid until the next one.
+  std::string_view text() const { return text_; }
+  // Returns the file of the last step, and the file before it, which is empty for the first file.
+  const std::string& file() const { return files_[file_]; }
+  std::string file_before() const { return file_ > 0 ? files_[file_ - 1] : ""; }
+  // Returns whether the text so far ends within a compressed frame. At kFile, that is the text of
+  // the file before.
+  bool is_cut() const { return is_cut_; }
+  // Returns the size of the text so far.
+  std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  absl::Status OpenFile();
+  absl::Status ReadFile();
+  absl::StatusOr<Step> NextFile();
+  bool IsRenamed() const;
+
+  const bool follows_;
+  std::vector<std::string> files_;
+  std::size_t file_ = 0;  // the one being read
+  bool is_open_ = false;
+  int descriptor_ = -1;
+  std::unique_ptr<ArchivedFile> archived_;  // replaces the descriptor
+  std::uint64_t file_bytes_ = 0;            // read of it
+  std::string seen_;                        // the last bytes read of a followed file
+  std::unique_ptr<Unpacker> unpacker_;
+  std::string packed_;  // read and not yet unpacked, from packed_at_
+  std::size_t packed_at_ = 0;
+  std::string text_;
+  std::uint64_t bytes_ = 0;
+  bool is_cut_ = false;
+};
+
+}  // namespace tidemark::spark
