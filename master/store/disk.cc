@@ -7,12 +7,17 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <filesystem>
+#include <fstream>
 #include <set>
+#include <system_error>
 #include <utility>
 
 namespace tidemark::store {
 namespace {
+
+namespace fs = std::filesystem;
 
 // From this many files on, one syncfs is cheaper than a commit of the file system's journal for
 // each.
@@ -39,14 +44,38 @@ class FileDescriptor {
   int fd_;
 };
 
-// For WriterOf(). Where there are no locks, the file is written without. Not flock(), with which
-// one process is in its own way when it opens a file twice. The price: this lock is gone as soon as
-// this process closes any descriptor of the file, so that a log is not read while it is written.
-void ShowThatWeWrite(const FileDescriptor& fd) {
+// Returns a lock on a whole file, for F_OFD_SETLK and F_OFD_GETLK. These locks belong to the open
+// file description. A POSIX lock would be gone as soon as this process closed any descriptor of the
+// file.
+struct flock WholeFile(int type) {
   struct flock whole = {};
-  whole.l_type = F_WRLCK;
+  whole.l_type = static_cast<decltype(whole.l_type)>(type);
   whole.l_whence = SEEK_SET;
-  fcntl(fd.get(), F_SETLK, &whole);
+  return whole;
+}
+
+// Returns true if a descriptor of the process in this folder of /proc has a lock on `file`.
+bool HasLock(const fs::path& process, const struct stat& file) {
+  std::error_code error;
+  fs::directory_iterator descriptors(process / "fd", error);
+  for (; !error && descriptors != fs::directory_iterator(); descriptors.increment(error)) {
+    struct stat open_file {};
+    if (stat(descriptors->path().c_str(), &open_file) != 0) continue;
+    if (open_file.st_dev != file.st_dev || open_file.st_ino != file.st_ino) continue;
+    std::ifstream info(process / "fdinfo" / descriptors->path().filename());
+    for (std::string line; std::getline(info, line);) {
+      if (line.starts_with("lock:")) return true;
+    }
+  }
+  return false;
+}
+
+// Returns OK, or Unavailable with the name of the process that has the lock.
+absl::Status Written(const std::string& path, std::optional<pid_t> writer) {
+  if (!writer) return absl::OkStatus();
+  const std::string who =
+      *writer > 0 ? fmt::format("process {}", *writer) : "a process that is not visible here";
+  return absl::UnavailableError(fmt::format("{}: {} writes it", path, who));
 }
 
 class File final : public AppendFile {
@@ -91,23 +120,24 @@ class FileDisk final : public Disk {
   explicit FileDisk(bool sync) : sync_(sync) {}
 
   absl::StatusOr<std::unique_ptr<AppendFile>> Create(const std::string& path) override {
-    // Truncated: what would be left behind the end of a shorter log reads like its own.
-    FileDescriptor fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode));
-    if (fd.get() < 0) return SystemError(path, "cannot create");
-    fchmod(fd.get(), kMode);  // of a file that was there; where that is not ours to say, so be it
-    ShowThatWeWrite(fd);
+    const absl::StatusOr<int> opened = OpenForWriting(path, O_WRONLY | O_CREAT, kMode);
+    if (!opened.ok()) return opened.status();
+    FileDescriptor fd(*opened);
+    fchmod(fd.get(), kMode);  // An existing file of another owner keeps its mode.
+    // Bytes of an earlier, longer log would read like records of this one.
+    if (ftruncate(fd.get(), 0) != 0) return SystemError(path, "cannot truncate");
     NoteChange(path);
     return std::make_unique<File>(path, std::move(fd));
   }
 
   absl::StatusOr<std::unique_ptr<AppendFile>> Open(const std::string& path) override {
-    FileDescriptor fd(open(path.c_str(), O_WRONLY | O_CLOEXEC));
-    if (fd.get() < 0) return SystemError(path, "cannot open");
-    ShowThatWeWrite(fd);
-    return std::make_unique<File>(path, std::move(fd));
+    const absl::StatusOr<int> fd = OpenForWriting(path, O_WRONLY);
+    if (!fd.ok()) return fd.status();
+    return std::make_unique<File>(path, FileDescriptor(*fd));
   }
 
   absl::Status Remove(const std::string& path) override {
+    if (absl::Status free = CheckNotWritten(path); !free.ok()) return free;
     if (unlink(path.c_str()) != 0) {
       return errno == ENOENT ? absl::OkStatus() : SystemError(path, "cannot remove");
     }
@@ -143,7 +173,7 @@ class FileDisk final : public Disk {
 
  private:
   void NoteChange(const std::string& path) {
-    changed_directories_.insert(std::filesystem::path(path).parent_path().string());
+    changed_directories_.insert(fs::path(path).parent_path().string());
   }
 
   const bool sync_;
@@ -152,19 +182,45 @@ class FileDisk final : public Disk {
 
 }  // namespace
 
+absl::StatusOr<int> OpenForWriting(const std::string& path, int flags, mode_t mode) {
+  const int fd = open(path.c_str(), flags | O_CLOEXEC, mode);
+  if (fd < 0) return SystemError(path, (flags & O_CREAT) != 0 ? "cannot create" : "cannot open");
+  struct stat file {};
+  if (fstat(fd, &file) != 0 || !S_ISREG(file.st_mode)) return fd;
+  const struct flock whole = WholeFile(F_WRLCK);
+  if (fcntl(fd, F_OFD_SETLK, &whole) == 0 || (errno != EAGAIN && errno != EACCES)) return fd;
+  close(fd);
+  return Written(path, WriterOf(path).value_or(0));
+}
+
+absl::Status CheckNotWritten(const std::string& path) { return Written(path, WriterOf(path)); }
+
 std::optional<pid_t> WriterOf(const std::string& path) {
   const FileDescriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  struct flock lock = {};
-  lock.l_type = F_RDLCK;
-  lock.l_whence = SEEK_SET;
-  if (fd.get() < 0 || fcntl(fd.get(), F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) {
+  struct flock lock = WholeFile(F_RDLCK);
+  if (fd.get() < 0 || fcntl(fd.get(), F_OFD_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) {
     return std::nullopt;
   }
-  return lock.l_pid;
+  // Only a POSIX lock, which earlier versions of Tidemark use, comes with its process.
+  return lock.l_pid >= 0 ? lock.l_pid : LockHolderOf(path);
+}
+
+pid_t LockHolderOf(const std::string& path) {
+  struct stat file {};
+  if (stat(path.c_str(), &file) != 0) return 0;
+  std::error_code error;
+  fs::directory_iterator processes("/proc", error);
+  for (; !error && processes != fs::directory_iterator(); processes.increment(error)) {
+    const std::string name = processes->path().filename();
+    pid_t pid = 0;
+    std::from_chars(name.data(), name.data() + name.size(), pid);
+    if (pid > 0 && HasLock(processes->path(), file)) return pid;
+  }
+  return 0;
 }
 
 void MakePrivateFile(const std::string& path) {
-  const FileDescriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kMode));
+  const FileDescriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode));
 }
 
 std::unique_ptr<Disk> MakeFileDisk(bool sync) { return std::make_unique<FileDisk>(sync); }

@@ -1,6 +1,8 @@
 #include "master/store/event_log.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -8,6 +10,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "master/store/disk.h"
 #include "master/store/run_profile.h"
 #include "proto/wire/parse_event.h"
 #include "tidemark/storage/v1/event_log.pb.h"
@@ -21,6 +24,8 @@ namespace {
 constexpr std::size_t kCopyBytes = 256 << 10;
 // Longer job ids are shortened in file names, of which common file systems allow 255 bytes.
 constexpr std::size_t kNameBytesMax = 200;
+// People read these logs: the process's umask decides who may.
+constexpr mode_t kTraceMode = S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
 
 absl::Status SystemError(int error, const std::string& what) {
   return absl::ErrnoToStatus(error, what);
@@ -71,7 +76,9 @@ PastRuns PastRunsOf(const pb::LoggedPastRuns& logged) {
                          .reduce_time = ToDuration(run.reduce_time()),
                          .map_input_bytes = run.map_input_bytes(),
                          .stages = DecodeRunProfile(run.stages()),
-                         .is_of_other_job = run.of_other_job()});
+                         .is_of_other_job = run.of_other_job(),
+                         .map_tasks = run.map_tasks(),
+                         .reduce_tasks = run.reduce_tasks()});
     if (run.has_interval_score()) past.runs.back().interval_score = run.interval_score();
   }
   return past;
@@ -113,13 +120,27 @@ std::string EventLogPath(const std::string& directory, const std::string& job_id
   return fmt::format("{}/{}{}", directory, name, kEventLogExtension);
 }
 
+absl::StatusOr<std::unique_ptr<EventLogWriter>> EventLogWriter::Open(const std::string& path,
+                                                                     LogKey key) {
+  const absl::StatusOr<int> fd = OpenForWriting(path, O_RDWR | O_CREAT, kTraceMode);
+  if (!fd.ok()) {
+    return absl::Status(fd.status().code(),
+                        fmt::format("event log {}", std::string(fd.status().message())));
+  }
+  std::FILE* const file = fdopen(*fd, "r+b");
+  if (file != nullptr) return std::unique_ptr<EventLogWriter>(new EventLogWriter(path, key, file));
+  const int error = errno;
+  close(*fd);
+  return SystemError(error, fmt::format("event log {}: cannot open", path));
+}
+
 absl::StatusOr<std::unique_ptr<EventLogWriter>> EventLogWriter::Begin(const std::string& path,
                                                                       const std::string& start,
                                                                       LogKey key) {
-  std::FILE* file = std::fopen(path.c_str(), "wb");
-  if (file == nullptr) return SystemError(errno, fmt::format("event log {}: cannot create", path));
-  std::unique_ptr<EventLogWriter> writer(new EventLogWriter(path, key, file));
-  if (absl::Status status = writer->AppendEncoded(start); !status.ok()) return status;
+  absl::StatusOr<std::unique_ptr<EventLogWriter>> writer = Open(path, key);
+  if (!writer.ok()) return writer;
+  if (absl::Status status = (*writer)->Clear(); !status.ok()) return status;
+  if (absl::Status status = (*writer)->AppendEncoded(start); !status.ok()) return status;
   return writer;
 }
 
@@ -127,12 +148,17 @@ absl::StatusOr<std::unique_ptr<EventLogWriter>> EventLogWriter::Continue(const s
                                                                          const std::string& source,
                                                                          std::uint64_t bytes,
                                                                          LogKey key) {
-  std::FILE* file = std::fopen(path.c_str(), "r+b");
-  if (file == nullptr && errno == ENOENT) file = std::fopen(path.c_str(), "w+b");
-  if (file == nullptr) return SystemError(errno, fmt::format("event log {}: cannot open", path));
-  std::unique_ptr<EventLogWriter> writer(new EventLogWriter(path, key, file));
-  if (absl::Status status = writer->CopyFrom(source, bytes); !status.ok()) return status;
+  absl::StatusOr<std::unique_ptr<EventLogWriter>> writer = Open(path, key);
+  if (!writer.ok()) return writer;
+  if (absl::Status status = (*writer)->CopyFrom(source, bytes); !status.ok()) return status;
   return writer;
+}
+
+// Removes what an earlier log left, unless the path is that of a device or a pipe.
+absl::Status EventLogWriter::Clear() {
+  struct stat file {};
+  if (fstat(fileno(file_), &file) != 0 || !S_ISREG(file.st_mode)) return absl::OkStatus();
+  return ftruncate(fileno(file_), 0) == 0 ? absl::OkStatus() : Fail("cannot truncate");
 }
 
 absl::Status EventLogWriter::CopyFrom(const std::string& source, std::uint64_t bytes) {

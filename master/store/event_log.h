@@ -59,7 +59,8 @@ std::optional<Snapshot> Replay(const LogRecord& record, JobMonitor& monitor);
 class EventLogWriter {
  public:
   // Creates or replaces the file and writes `start`, which EncodeLogStart() has made with `key`.
-  // PermissionDenied, NotFound, ... name the path and the system's reason.
+  // PermissionDenied, NotFound, ... name the path and the system's reason. Unavailable: another
+  // writer has the file open.
   static absl::StatusOr<std::unique_ptr<EventLogWriter>> Begin(const std::string& path,
                                                                const std::string& start,
                                                                LogKey key);
@@ -83,6 +84,8 @@ class EventLogWriter {
  private:
   EventLogWriter(std::string path, LogKey key, std::FILE* file)
       : path_(std::move(path)), key_(key), file_(file) {}
+  static absl::StatusOr<std::unique_ptr<EventLogWriter>> Open(const std::string& path, LogKey key);
+  absl::Status Clear();
   absl::Status Fail(const char* doing);
   absl::Status CopyFrom(const std::string& source, std::uint64_t bytes);
 

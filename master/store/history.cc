@@ -385,6 +385,16 @@ absl::StatusOr<std::vector<FinishedJob>> History::OfName(const std::string& name
       count, may_use);
 }
 
+absl::StatusOr<std::vector<FinishedJob>> History::SucceededOfName(const std::string& name,
+                                                                  std::size_t count,
+                                                                  const Filter& may_use) const {
+  static const std::string* const query = new std::string(
+      fmt::format("SELECT id, job_id, name_space FROM job WHERE name = ? AND state = {} "
+                  "ORDER BY ended_at DESC, id DESC",
+                  static_cast<int>(JobState::kSucceeded)));
+  return Select(query->c_str(), name, count, may_use);
+}
+
 absl::StatusOr<std::vector<FinishedJob>> History::OfOtherNames(const std::string& name,
                                                                std::size_t count,
                                                                const Filter& may_use) const {

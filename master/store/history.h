@@ -55,6 +55,10 @@ class History {
   // one lets all. O(log jobs + runs of that name).
   absl::StatusOr<std::vector<FinishedJob>> OfName(const std::string& name, std::size_t count,
                                                   const Filter& may_use = {}) const;
+  // Returns the same for the jobs that succeeded, however many failed since.
+  absl::StatusOr<std::vector<FinishedJob>> SucceededOfName(const std::string& name,
+                                                           std::size_t count,
+                                                           const Filter& may_use = {}) const;
   // The same of MapReduce jobs of other names that succeeded, among the last 1,024 jobs. O(1).
   absl::StatusOr<std::vector<FinishedJob>> OfOtherNames(const std::string& name, std::size_t count,
                                                         const Filter& may_use = {}) const;

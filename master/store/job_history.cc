@@ -40,14 +40,14 @@ void JobHistory::Add(const FinishedJob& job) {
   if (!status.ok()) notice_(std::string(status.message()));
 }
 
-// Failed runs tell no times, so more runs are read than are used.
+// Some runs are not usable, so more runs are read than are used.
 std::vector<FinishedJob> JobHistory::RunsOf(const std::string& name, const Reported& job) const {
   const std::lock_guard lock(mutex_);
   if (history_ == nullptr || name.empty()) return {};
-  auto jobs = history_->OfName(name, 2 * JobMonitor::kPastRunsMax,
-                               [&](const std::string& id, const std::string& name_space) {
-                                 return ShareNames({id, name_space}, job);
-                               });
+  auto jobs = history_->SucceededOfName(name, 2 * JobMonitor::kPastRunsMax,
+                                        [&](const std::string& id, const std::string& name_space) {
+                                          return ShareNames({id, name_space}, job);
+                                        });
   if (jobs.ok()) return *std::move(jobs);
   notice_(std::string(jobs.status().message()));
   return {};
@@ -87,8 +87,7 @@ std::vector<JobProfile> JobHistory::Profiles(const std::string& name, const Repo
   std::vector<JobProfile> profiles;
   for (const FinishedJob& past : RunsOf(name, job)) {
     if (profiles.size() == JobMonitor::kPastRunsMax) break;
-    const bool is_whole = past.final.state == JobState::kSucceeded && past.summary.profile;
-    if (is_whole) profiles.push_back(*past.summary.profile);
+    if (past.summary.profile) profiles.push_back(*past.summary.profile);
   }
   return profiles;
 }
@@ -97,10 +96,8 @@ std::vector<RunProfile> JobHistory::StageRuns(const std::string& name, const Rep
   std::vector<RunProfile> stages;
   for (FinishedJob& past : RunsOf(name, job)) {
     if (stages.size() == JobMonitor::kPastRunsMax) break;
-    const bool is_whole = past.final.state == JobState::kSucceeded;
-    if (is_whole && !past.summary.stages.stages.empty()) {
-      stages.push_back(std::move(past.summary.stages));
-    }
+    if (past.summary.stages.stages.empty()) continue;
+    stages.push_back(std::move(past.summary.stages));
   }
   return stages;
 }

@@ -51,6 +51,7 @@ class JobHistory {
   std::optional<ResourceProfile> Node() const;
 
  private:
+  // Returns the last runs of that name that succeeded, the newest first.
   std::vector<FinishedJob> RunsOf(const std::string& name, const Reported& job) const;
   std::vector<PastRun> RunsOfOthers(const std::string& name, const Reported& job) const;
 

@@ -6,6 +6,7 @@
 
 #include "master/store/run_profile.h"
 #include "proto/wire/job_codec.h"
+#include "proto/wire/task_codec.h"
 #include "tidemark/storage/v1/event_log.pb.h"
 
 namespace tidemark::store {
@@ -174,6 +175,8 @@ void EncodePastRuns(const std::vector<PastRun>& runs, LogKey key, std::string& o
     *logged.mutable_reduce_time() = ToDuration(run.reduce_time);
     logged.set_map_input_bytes(run.map_input_bytes);
     logged.set_of_other_job(run.is_of_other_job);
+    logged.set_map_tasks(run.map_tasks);
+    logged.set_reduce_tasks(run.reduce_tasks);
     if (run.interval_score) logged.set_interval_score(*run.interval_score);
     if (!run.stages.stages.empty()) EncodeRunProfile(run.stages, *logged.mutable_stages());
   }
@@ -191,6 +194,7 @@ void EncodeEnd(const EndedJob& job, LogKey key, std::string& out) {
   }
   *end.mutable_opened_at() = ToTimestamp(job.opened_at);
   end.set_name_space(job.name_space);
+  wire::EncodeForecasts(job.forecasts, *end.mutable_forecasts());
   end.set_frame_bytes(0);  // a number of fixed size: the one that follows is as long
   end.set_frame_bytes(static_cast<std::uint32_t>(kFrameBytes + record.ByteSizeLong()));
   EncodeRecord(record, key, out);
@@ -217,6 +221,10 @@ std::optional<EndedJob> DecodeEnd(absl::string_view framed, LogKey key) {
     job.sources.push_back({source.source_id(), source.accepted_sequence()});
   }
   job.name_space = record.end().name_space();
+  // The rest is valid without them.
+  if (auto forecasts = wire::ParseForecasts(record.end().forecasts()); forecasts.ok()) {
+    job.forecasts = *std::move(forecasts);
+  }
   job.opened_at = absl::FromUnixSeconds(record.end().opened_at().seconds()) +
                   absl::Nanoseconds(record.end().opened_at().nanos());
   return job;

@@ -16,6 +16,7 @@
 #include "proto/wire/parse_event.h"
 #include "tidemark/job.h"
 #include "tidemark/job_monitor.h"
+#include "tidemark/job_tasks.h"
 
 namespace tidemark::v1 {
 class Snapshot;
@@ -48,6 +49,7 @@ struct EndedJob {
   std::vector<AcceptedSequence> sources;
   absl::Time opened_at;
   std::string name_space = {};  // as EncodeLogStart() was given it
+  std::vector<PastForecast> forecasts = {};
 };
 
 // Before every payload.

@@ -48,36 +48,28 @@ bool IsLogOf(const std::string& job_id, const std::string& path) {
   return fs::path(EventLogPath("", job_id)).filename() == fs::path(path).filename();
 }
 
-// A log that was moved here while its master goes on writing it would have two writers.
-absl::Status NoOtherWrites(const std::string& path) {
-  const std::optional<pid_t> writer = WriterOf(path);
-  if (!writer) return absl::OkStatus();
-  const std::string who =
-      *writer > 0 ? fmt::format("process {}", *writer) : "a process that is not visible here";
-  return absl::UnavailableError(fmt::format(
-      "{}: {} writes it, so its master still runs; stop that one before its logs are moved", path,
-      who));
-}
-
 bool IsLog(const fs::path& path) {
   return path.extension() == kEventLogExtension || path.extension() == kWorkflowLogExtension;
 }
 
-// The files of `directory` that end in `extension`, by name. Unavailable: another process writes
-// a log of any kind: a master that may not start must not have changed those of jobs before it
-// comes to those of workflows.
-absl::StatusOr<std::vector<std::string>> FilesWith(const std::string& directory,
-                                                   const std::string& extension) {
+// Returns the logs of `directory`, of jobs and of workflows.
+absl::StatusOr<std::vector<std::string>> LogsIn(const std::string& directory) {
   std::error_code error;
   fs::directory_iterator entries(directory, error);
   if (error) return SystemError(directory, "cannot list", error);
   std::vector<std::string> paths;
   for (; entries != fs::directory_iterator(); entries.increment(error)) {
-    if (!IsLog(entries->path()) || IsNoFile(*entries)) continue;
-    if (absl::Status free = NoOtherWrites(entries->path()); !free.ok()) return free;
-    if (entries->path().extension() == extension) paths.push_back(entries->path());
+    if (IsLog(entries->path()) && !IsNoFile(*entries)) paths.push_back(entries->path());
   }
   if (error) return SystemError(directory, "cannot list", error);
+  return paths;
+}
+
+// Returns the paths that end in `extension`, by name.
+std::vector<std::string> With(absl::string_view extension, std::vector<std::string> paths) {
+  std::erase_if(paths, [&](const std::string& path) {
+    return fs::path(path).extension().native() != extension;
+  });
   std::sort(paths.begin(), paths.end());
   return paths;
 }
@@ -192,12 +184,21 @@ std::vector<std::optional<absl::StatusOr<RestoredJob>>> RestoreAll(
 
 absl::StatusOr<Recovered<RestoredJob>> RecoverJobs(const std::string& directory,
                                                    std::size_t threads) {
-  const auto paths = FilesWith(directory, kEventLogExtension);
-  if (!paths.ok()) return paths.status();
-  auto jobs = RestoreAll(*paths, threads);
+  const auto logs = LogsIn(directory);
+  if (!logs.ok()) return logs.status();
+  // All logs are checked before any changes: a master that may not start must not repair some.
+  for (const std::string& path : *logs) {
+    if (const absl::Status free = CheckNotWritten(path); !free.ok()) {
+      return absl::UnavailableError(
+          fmt::format("{}, so its master still runs; stop that one before its logs are moved",
+                      std::string(free.message())));
+    }
+  }
+  const std::vector<std::string> paths = With(kEventLogExtension, *logs);
+  auto jobs = RestoreAll(paths, threads);
   Recovered<RestoredJob> recovered;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const absl::Status mended = Mend((*paths)[i], *std::move(jobs[i]), recovered);
+    const absl::Status mended = Mend(paths[i], *std::move(jobs[i]), recovered);
     if (!mended.ok()) return mended;
   }
   SortByBeginning(recovered);
@@ -206,10 +207,10 @@ absl::StatusOr<Recovered<RestoredJob>> RecoverJobs(const std::string& directory,
 
 absl::StatusOr<Recovered<RestoredWorkflow>> RecoverWorkflows(
     const std::string& directory, const workflow::LiveWorkflowOptions& options) {
-  const auto paths = FilesWith(directory, kWorkflowLogExtension);
-  if (!paths.ok()) return paths.status();
+  const auto logs = LogsIn(directory);
+  if (!logs.ok()) return logs.status();
   Recovered<RestoredWorkflow> recovered;
-  for (const std::string& path : *paths) {
+  for (const std::string& path : With(kWorkflowLogExtension, *logs)) {
     const absl::Status mended = Mend(path, RestoreWorkflow(path, options), recovered);
     if (!mended.ok()) return mended;
   }

@@ -22,15 +22,16 @@ struct Recovered {
   std::vector<std::string> damages;  // what could not be read, and where it is now
 };
 
-// Restores every *.tidemark-log of `directory` on `threads` threads. What is damaged in the middle
-// of a log stays where it is; what follows the place where the log goes on is moved to LOG.cut; a
-// log that cannot be used at all, or has another name than its job's log, becomes LOG.damaged. Both
-// are for people: nothing reads them, and nothing replaces them (SetAside). Errors: the directory
-// cannot be read, or such a file cannot be written, or a log cannot be opened although nothing may
-// be wrong with it (MayBeWhole), or the master that it was taken from still writes it.
+// Restores every *.tidemark-log of `directory` on `threads` threads. Damage in the middle of a log
+// stays where it is. The bytes after the place where the log continues are moved to LOG.cut. A log
+// that cannot be used at all, or has another name than its job's log, becomes LOG.damaged. Both are
+// for people: the master never reads or replaces them (SetAside). Errors: the directory cannot be
+// read, or such a file cannot be written, or a log cannot be opened although it may be intact
+// (MayBeWhole). Unavailable: a process writes a log of a job or of a workflow.
 absl::StatusOr<Recovered<RestoredJob>> RecoverJobs(const std::string& directory,
                                                    std::size_t threads);
-// Likewise every *.tidemark-workflow, one after the other.
+// Restores every *.tidemark-workflow in the same way, one after the other. REQUIRES: RecoverJobs()
+// has checked that no process writes them.
 absl::StatusOr<Recovered<RestoredWorkflow>> RecoverWorkflows(
     const std::string& directory, const workflow::LiveWorkflowOptions& options);
 

@@ -56,8 +56,14 @@ RestoredJob Restored(const EndedJob& ended, std::uint64_t log_bytes, LogKey key)
           .records = 1,
           .has_end = true,
           .has_resumed = false,
+          .forecasts = ended.forecasts,
           .damages = {},
           .torn = absl::OkStatus()};
+}
+
+absl::Status NeverOpened(const std::string& path) {
+  return absl::FailedPreconditionError(
+      fmt::format("event log {}: ends before its job was opened", path));
 }
 
 // Folds in what the log says. With a checkpoint no estimate is made before it; of one that the log
@@ -76,6 +82,7 @@ absl::StatusOr<RestoredJob> ReplayLog(const std::string& path, const Checkpoint*
                   .records = 0,
                   .has_end = false,
                   .has_resumed = false,
+                  .forecasts = {},
                   .damages = {},
                   .torn = absl::OkStatus()};
   std::uint64_t sequence = 0;  // that the monitor has come to
@@ -105,10 +112,7 @@ absl::StatusOr<RestoredJob> ReplayLog(const std::string& path, const Checkpoint*
       job.newest = *std::move(snapshot);
     }
   }
-  if (!job.monitor.is_open()) {
-    return absl::FailedPreconditionError(
-        fmt::format("event log {}: ends before its job was opened", path));
-  }
+  if (!job.monitor.is_open()) return NeverOpened(path);
   job.log_bytes = (*reader)->offset();
   if (job.newest.sequence == 0) {
     job.newest = Unticked(job.job_id, job.monitor.run_uid(), job.opened_at);
@@ -139,6 +143,20 @@ absl::StatusOr<RestoredJob> RestoreJob(const std::string& path) {
     if (job.ok() && job->has_resumed) return job;
   }
   return ReplayLog(path, nullptr);
+}
+
+absl::StatusOr<JobMonitor> FoldEvents(const std::string& path) {
+  const auto reader = EventLogReader::Open(path);
+  if (!reader.ok()) return reader.status();
+  JobMonitor monitor((*reader)->job_id(), (*reader)->options());
+  while (true) {
+    const absl::StatusOr<std::optional<LogRecord>> record = (*reader)->Next();
+    if (!record.ok() && !absl::IsDataLoss(record.status())) return record.status();
+    if (!record.ok() || !record->has_value()) break;
+    if (!std::holds_alternative<Tick>(**record)) Replay(**record, monitor);
+  }
+  if (!monitor.is_open()) return NeverOpened(path);
+  return monitor;
 }
 
 }  // namespace tidemark::store

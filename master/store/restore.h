@@ -12,6 +12,7 @@
 #include "master/store/log_record.h"
 #include "tidemark/job.h"
 #include "tidemark/job_monitor.h"
+#include "tidemark/job_tasks.h"
 
 namespace tidemark::store {
 
@@ -20,18 +21,19 @@ Snapshot Unticked(const std::string& job_id, const std::string& run_uid, absl::T
 
 struct RestoredJob {
   std::string job_id;
-  std::string name_space;  // as EncodeLogStart() was given it; empty: not said
+  std::string name_space;  // as passed to EncodeLogStart(); empty if unknown
   JobMonitor monitor;
   Snapshot newest;          // the last one that was published; of sequence 0 before the first
   absl::Time opened_at;     // arrival of its first event
-  absl::Time latest;        // of all instants the monitor was told
-  std::uint64_t log_bytes;  // where the log goes on; what follows is to be cut off
-  LogKey key;               // with which it does
+  absl::Time latest;        // latest of all instants passed to the monitor
+  std::uint64_t log_bytes;  // where the log continues; the bytes after it must be cut off
+  LogKey key;               // the key with which it continues
   std::uint64_t records;
-  bool has_end;                    // it was made from the last record of a job that has ended
-  bool has_resumed;                // a checkpoint spared it the estimates before
-  std::vector<LogDamage> damages;  // what could not be read, as the monitor was told
-  absl::Status torn;               // DataLoss: what comes after log_bytes is a torn record
+  bool has_end;                         // it was made from the last record of a job that has ended
+  bool has_resumed;                     // a checkpoint spared it the estimates before
+  std::vector<PastForecast> forecasts;  // of a job that has ended
+  std::vector<LogDamage> damages;       // unreadable parts, as reported to the monitor
+  absl::Status torn;                    // DataLoss: the bytes after log_bytes are a torn record
 };
 
 // NotFound, PermissionDenied: the file. InvalidArgument: not an event log. DataLoss: nothing of it
@@ -39,5 +41,10 @@ struct RestoredJob {
 // it was when it came, but for the ticks before a checkpoint, which cost nothing; O(1) of a job
 // that has ended, of which its last record says all.
 absl::StatusOr<RestoredJob> RestoreJob(const std::string& path);
+
+// Folds the events of a log, without estimates, and returns the job as its tasks were at the end of
+// the log. Records that cannot be read are left out. Fails as EventLogReader does, or with
+// FailedPrecondition if the log ends before its job was opened. O(bytes of the log).
+absl::StatusOr<JobMonitor> FoldEvents(const std::string& path);
 
 }  // namespace tidemark::store

@@ -447,6 +447,7 @@ TEST_F(DamagedLog, ARecordInARecordStaysAPayload) {
     EncodeRestart(At(1000), {}, key, inner);
     EncodeLogStart("job-1", options_, "", key, inner);
   }
+  writer_.reset();
   writer_ = Create();
   ASSERT_TRUE(writer_->Flush().ok());
   const std::string before = Bytes();

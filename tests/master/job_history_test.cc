@@ -94,6 +94,40 @@ TEST_F(JobHistoryTest, AJobWithoutRunsOfItsOwnLearnsFromOthersThatItMayKnow) {
   EXPECT_FALSE(own[0].is_of_other_job);
 }
 
+TEST_F(JobHistoryTest, LearnsFromARunThatSucceededBeforeManyThatFailed) {
+  ASSERT_TRUE(Open().ok());
+  FinishedJob succeeded = Run("wc-0", "*", JobState::kSucceeded);
+  succeeded.final.stage_infos = {{.id = {0, kMapStage}, .kind = StageKind::kMap}};
+  succeeded.final.stages = {{.id = {0, kMapStage}, .started_at = now_, .ended_at = now_}};
+  history_.Add(succeeded);
+  for (int i = 1; i <= 40; ++i) {
+    FinishedJob failed = Run("wc-" + std::to_string(i), "*", JobState::kFailed);
+    failed.final.at = now_ + absl::Seconds(i);
+    history_.Add(failed);
+  }
+  EXPECT_THAT(history_.Profiles("word count", {.id = "wc-99"}), SizeIs(1));
+  const std::vector<PastRun> runs = history_.PastRuns("word count", {.id = "wc-99"});
+  ASSERT_THAT(runs, SizeIs(1));
+  EXPECT_FALSE(runs[0].is_of_other_job);
+}
+
+// Only its map stage is in the file: it has no other.
+TEST_F(JobHistoryTest, KeepsWhatAJobOfMapTasksAloneTeaches) {
+  ASSERT_TRUE(Open().ok());
+  FinishedJob job = Run("wc-1", "*", JobState::kSucceeded);
+  job.summary.map_tasks = 8;
+  job.summary.map_input_bytes = 800;
+  job.final.stage_infos = {{.id = {0, kMapStage}, .kind = StageKind::kMap}};
+  job.final.stages = {{.id = {0, kMapStage},
+                       .started_at = now_ - absl::Seconds(59),
+                       .ended_at = now_ - absl::Seconds(1)}};
+  history_.Add(job);
+  const std::vector<PastRun> runs = history_.PastRuns("word count", {.id = "wc-2"});
+  ASSERT_THAT(runs, SizeIs(1));
+  EXPECT_EQ(runs[0],
+            (PastRun{.map_time = absl::Minutes(1), .map_input_bytes = 800, .map_tasks = 8}));
+}
+
 TEST_F(JobHistoryTest, OneThatCannotBeReadIsRenamedAndANewOneBegun) {
   std::ofstream(directory_ + "/history.sqlite") << std::string(4096, 'x');
   ASSERT_TRUE(Open().ok());

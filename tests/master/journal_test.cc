@@ -225,10 +225,10 @@ TEST_F(JournalTest, ALogThatFailsAloneHoldsUpNoOther) {
   const Journal::Mark held(journal_->Append(bad, std::string(200, 'y')), bad);
   for (int i = 0; i < 100; ++i) {
     const Journal::Mark mark(journal_->Append(good, "x"), good);
-    // While the bad one is the only one of its batch, nobody knows that it is not the disk.
+    // While the bad log is the only one of its batch, the journal cannot rule out a disk failure.
     ASSERT_TRUE(Eventually([&] { return journal_->IsDurable(mark); }));
   }
-  EXPECT_TRUE(Eventually([&] { return journal_->status().ok() && journal_->has_room(); }));
+  EXPECT_TRUE(Eventually([&] { return journal_->status().ok() && journal_->HasRoomFor(nullptr); }));
   EXPECT_TRUE(journal_->IsStuck(bad));
   EXPECT_FALSE(journal_->IsStuck(good));
   EXPECT_FALSE(journal_->IsDurable(held));
@@ -282,13 +282,43 @@ TEST_F(JournalTest, SaysWhenItsMemoryIsFull) {
   disk_->Break(absl::ResourceExhaustedError("no space left"));
   const auto log = Journal::MakeLog("a", "");
   journal_->Append(log, std::string(99, 'x'));
-  EXPECT_TRUE(journal_->has_room());
+  EXPECT_TRUE(journal_->HasRoomFor(nullptr));
   const Journal::Position last = journal_->Append(log, "xx");
-  EXPECT_FALSE(journal_->has_room());
+  EXPECT_FALSE(journal_->HasRoomFor(nullptr));
   disk_->Break(absl::OkStatus());
   EXPECT_TRUE(BecomesDurable(last));
-  EXPECT_TRUE(journal_->has_room());
+  EXPECT_TRUE(journal_->HasRoomFor(nullptr));
   EXPECT_EQ(journal_->waiting_bytes(), 0u);
+}
+
+TEST_F(JournalTest, ALogThatGetsMuchLeavesRoomForOthers) {
+  JournalOptions options = Quick();
+  options.waiting_bytes_max = 8000;
+  Start(options);
+  disk_->Break(absl::ResourceExhaustedError("no space left"));
+  const auto flood = Journal::MakeLog("flood", "");
+  const auto calm = Journal::MakeLog("calm", "");
+  journal_->Append(flood, std::string(500, 'x'));
+  EXPECT_TRUE(journal_->HasRoomFor(flood)) << "500 of 7500 are less than an eighth";
+  journal_->Append(flood, std::string(500, 'x'));
+  EXPECT_FALSE(journal_->HasRoomFor(flood)) << "1000 of 7000 are more";
+  EXPECT_TRUE(journal_->HasRoomFor(calm));
+  EXPECT_TRUE(journal_->HasRoomFor(nullptr));
+}
+
+TEST_F(JournalTest, ALogWithoutWaitingRecordsHasRoomAlsoWhenOthersHaveTakenAll) {
+  JournalOptions options = Quick();
+  options.waiting_bytes_max = 8000;
+  Start(options);
+  disk_->Break(absl::ResourceExhaustedError("no space left"));
+  const auto flood = Journal::MakeLog("flood", "");
+  const auto calm = Journal::MakeLog("calm", "");
+  journal_->Append(flood, std::string(9000, 'x'));
+  EXPECT_TRUE(journal_->HasRoomFor(calm));
+  journal_->Append(calm, "x");
+  EXPECT_FALSE(journal_->HasRoomFor(calm));
+  journal_->Append(flood, std::string(9000, 'x'));
+  EXPECT_FALSE(journal_->HasRoomFor(Journal::MakeLog("late", ""))) << "twice as much is the most";
 }
 
 TEST_F(JournalTest, EndsWithoutWaitingForABrokenDisk) {

@@ -1,4 +1,7 @@
-// Masters that are killed: a table is made anew from what the one before had written.
+// Masters are killed: each next table is restored from the files of the previous one.
+#include "master/store/recovery.h"
+
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -23,6 +26,7 @@
 #include "master/service/job_table.h"
 #include "master/store/checkpoint.h"
 #include "master/store/disk.h"
+#include "master/store/event_log.h"
 #include "master/store/log_record.h"
 #include "proto/wire/encode_event.h"
 #include "tests/master/faulty_disk.h"
@@ -47,6 +51,7 @@ using test::Values;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 IngestResult Ingest(JobTable& jobs, const Event& event) {
   return jobs.Ingest(wire::EncodeEvent(event), event.arrived_at);
@@ -848,6 +853,7 @@ TEST_F(RecoveryTest, ADirectoryInThePlaceOfALogIsSetAside) {
   auto jobs = Restart(directory_);
   EXPECT_THAT(recovery_.damages, ElementsAre(HasSubstr("other.tidemark-log.damaged")));
   IngestDurably(*jobs, Source().At(0, Opened(1, 1)));
+  jobs.reset();
   jobs = Restart(directory_);
   EXPECT_EQ(recovery_.restored, 1u);
 }
@@ -1000,6 +1006,118 @@ TEST_F(RecoveryTest, ALogOfAWorkflowThatAnotherProcessWritesLeavesThoseOfJobsAsT
   EXPECT_TRUE(absl::IsUnavailable(recovery.status())) << recovery.status();
   EXPECT_THAT(std::string(recovery.status().message()), HasSubstr(plan));
   EXPECT_EQ(fs::file_size(LogPath()), size);
+}
+
+// Returns true if a process has a lock on the file. Reads the lock like another process, which
+// POSIX locks of this process do not survive.
+bool IsLocked(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  struct flock lock = {};
+  lock.l_type = F_RDLCK;
+  lock.l_whence = SEEK_SET;
+  const bool is_known = fcntl(fd, F_OFD_GETLK, &lock) == 0;
+  close(fd);
+  return is_known && lock.l_type != F_UNLCK;
+}
+
+TEST_F(RecoveryTest, ARestartedMasterKeepsTheLocksOnItsLogs) {
+  IngestDurably(*Restart(directory_), Source().At(0, Opened(1, 1)));
+  const auto jobs = Restart(directory_, 1);
+  IngestDurably(*jobs, Source("agent").At(2, Started(M(0))));
+  ASSERT_TRUE(store::RecoverWorkflows(directory_, {}).ok());
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(IsLocked(LogPath()));
+  EXPECT_EQ(store::WriterOf(LogPath()), getpid());
+}
+
+TEST_F(RecoveryTest, AnEndedRunReleasesItsLogAndItsSuccessorKeepsTheLock) {
+  const auto jobs = Restart(directory_);
+  Source first("app-master", "job-1", "a");
+  const IngestResult held = Ingest(*jobs, first.At(0, Opened(1, 1)));  // as a stream holds its mark
+  IngestDurably(*jobs, first.At(1, Closed()));
+  EXPECT_TRUE(IsLocked(LogPath()));
+  jobs->TickDue(At(1));
+  EXPECT_FALSE(IsLocked(LogPath()));
+  ASSERT_NE(held.mark.log, nullptr);
+  IngestDurably(*jobs, Source("app-master", "job-1", "b").At(2, Opened(2, 2)));
+  EXPECT_TRUE(IsLocked(LogPath()));
+  EXPECT_TRUE(IsLocked(LogPath()));
+}
+
+TEST_F(RecoveryTest, AFileThatAnotherProcessWritesIsNeitherReplacedNorRemoved) {
+  const std::string path = directory_ + "/moved.tidemark-log";
+  std::ofstream(path) << "its records";
+  const OtherWriter writer(path);
+  ASSERT_TRUE(writer.is_open());
+  const auto disk = store::MakeFileDisk(/*sync=*/false);
+  for (const absl::Status& refused :
+       {disk->Create(path).status(), disk->Open(path).status(), disk->Remove(path),
+        store::EventLogWriter::Begin(path, "start", store::NewLogKey()).status(),
+        store::EventLogWriter::Continue(path, path, 1, store::NewLogKey()).status()}) {
+    EXPECT_TRUE(absl::IsUnavailable(refused)) << refused;
+    EXPECT_THAT(std::string(refused.message()),
+                AllOf(HasSubstr(path), HasSubstr(std::to_string(writer.pid()))));
+  }
+  EXPECT_EQ(Bytes(path), "its records");
+}
+
+TEST_F(RecoveryTest, AnEndedJobKeepsItsTasksAndForecastsAfterARestart) {
+  const test::Story story = test::Tell(test::QuadraticJob());
+  auto jobs = Restart(directory_);
+  auto event = story.events.begin();
+  for (double now = 0; event != story.events.end(); now += 2) {
+    for (; event != story.events.end() && event->arrived_at <= At(now); ++event) {
+      Ingest(*jobs, *event);
+    }
+    jobs->TickDue(At(now));
+  }
+  ASSERT_TRUE(jobs->Newest("job-1")->is_final);
+  const TaskQuery all = {.tasks_max = 2000};
+  EXPECT_FALSE(jobs->MustLoadTasks("job-1"));
+  const auto tasks = jobs->ListTasks("job-1", all, At(0));
+  const auto forecasts = jobs->ListForecasts("job-1");
+  ASSERT_TRUE(tasks.ok()) << tasks.status();
+  ASSERT_TRUE(forecasts.ok()) << forecasts.status();
+  ASSERT_THAT(tasks->tasks.tasks, Not(IsEmpty()));
+  ASSERT_THAT(forecasts->forecasts, Not(IsEmpty()));
+  jobs.reset();
+
+  jobs = Restart(directory_, 10'000);
+  const auto kept = jobs->ListForecasts("job-1");
+  ASSERT_TRUE(kept.ok()) << kept.status();
+  ASSERT_EQ(kept->forecasts.size(), forecasts->forecasts.size());
+  for (std::size_t i = 0; i < kept->forecasts.size(); ++i) {
+    const PastForecast& after = kept->forecasts[i];
+    const PastForecast& before = forecasts->forecasts[i];
+    EXPECT_EQ(after.at, before.at);
+    EXPECT_EQ(after.fraction_done_lower, before.fraction_done_lower);
+    EXPECT_EQ(after.fraction_done_upper, before.fraction_done_upper);
+    ASSERT_EQ(after.ends_at.has_value(), before.ends_at.has_value());
+    if (!after.ends_at) continue;
+    // Logs hold whole nanoseconds.
+    EXPECT_LT(absl::AbsDuration(*after.ends_at - *before.ends_at), absl::Nanoseconds(2));
+  }
+  ASSERT_TRUE(jobs->MustLoadTasks("job-1"));
+  jobs->LoadTasks("job-1");
+  EXPECT_FALSE(jobs->MustLoadTasks("job-1"));
+  const auto again = jobs->ListTasks("job-1", all, At(10'000));
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->tasks.at, tasks->tasks.at);
+  EXPECT_EQ(again->tasks.began_at, tasks->tasks.began_at);
+  EXPECT_EQ(again->tasks.tasks, tasks->tasks.tasks);
+  EXPECT_EQ(again->tasks.hosts, tasks->tasks.hosts);
+}
+
+TEST_F(RecoveryTest, TasksOfAnEndedJobWhoseLogIsGoneAreNotKept) {
+  auto jobs = Restart(directory_);
+  Source source;
+  IngestDurably(*jobs, source.At(0, Opened(1, 1)));
+  IngestDurably(*jobs, source.At(1, Closed()));
+  jobs->TickDue(At(1));
+  jobs.reset();
+  jobs = Restart(directory_, 2);
+  fs::remove(LogPath());
+  jobs->LoadTasks("job-1");
+  EXPECT_TRUE(absl::IsFailedPrecondition(jobs->ListTasks("job-1", {}, At(3)).status()));
 }
 
 TEST_F(RecoveryTest, ADirectoryThatIsNotThereIsAnError) {
