@@ -7,9 +7,9 @@
 
 namespace tidemark::transport {
 
-// Of host:port or unix:PATH. Nobody can connect meanwhile, and a socket that is there stays: an
-// agent that came just then would take what it finds for its master. Unavailable: it could not,
-// and why.
+// Binds to host:port or unix:PATH with the options that servers use, and releases it at once.
+// Clients cannot connect meanwhile, and a socket file that exists stays. Unavailable: a server
+// could not listen there; the message is that of the server.
 absl::Status CanListen(const std::string& address);
 
 }  // namespace tidemark::transport

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <utility>
 
+#include "transport/host_port.h"
 #include "transport/local_address.h"
 #include "transport/small_file.h"
 
@@ -68,6 +69,9 @@ absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeCredentials(
 absl::StatusOr<std::shared_ptr<grpc::Channel>> MakeChannel(const std::string& address,
                                                            const ClientSecurity& security,
                                                            grpc::ChannelArguments arguments) {
+  if (const std::string fault = MasterAddressFault(address); !fault.empty()) {
+    return absl::InvalidArgumentError(NamedFault("the address of the master", fault));
+  }
   auto credentials = MakeCredentials(security);
   if (!credentials.ok()) return credentials.status();
   if (!security.server_name.empty()) arguments.SetSslTargetNameOverride(security.server_name);

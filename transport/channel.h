@@ -13,7 +13,7 @@
 namespace tidemark::transport {
 
 // A channel to `address` (host:port or unix:PATH), whose files are read now, without waiting. An
-// error names the file, or the field that lacks another.
+// error names the file, the field that lacks another, or what is wrong with the address.
 absl::StatusOr<std::shared_ptr<grpc::Channel>> MakeChannel(const std::string& address,
                                                            const ClientSecurity& security,
                                                            grpc::ChannelArguments arguments);

@@ -15,8 +15,16 @@ struct HostPort {
   friend bool operator==(const HostPort&, const HostPort&) = default;
 };
 
-// Of 127.0.0.1:7411, localhost:0, [::1]:7411 and the like. Empty: it is none, as unix:PATH is.
+// Parses 127.0.0.1:7411, localhost:0, [::1]:7411 and the like. Returns nullopt for other text, such
+// as unix:PATH.
 std::optional<HostPort> ParseHostPort(std::string_view address);
+
+// Returns what is wrong with the address of a master and what to do, as "must be ..." or "port
+// missing ...", which follows the name of the option. Returns an empty text for host:port,
+// [address]:port with a port from 1 to 65535, and unix:PATH; unix-abstract:NAME is not checked.
+std::string MasterAddressFault(std::string_view address);
+// Returns the option or setting with its fault: "--master must be ...", "--master: port missing".
+std::string NamedFault(std::string_view name, std::string_view fault);
 
 // The path of unix:PATH; empty: there is none.
 std::optional<std::string> UnixPathOf(std::string_view address);

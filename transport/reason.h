@@ -1,19 +1,64 @@
-// What went wrong, in a line.
+// Why a call failed, in our words.
 #pragma once
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace tidemark::transport {
 
-// gRPC wraps what the system said into layers of its own words; the system's come last.
+// Replacements for phrases of gRPC, its TLS library and its resolver.
+inline constexpr char kAnswersOtherwise[] =
+    "what listens there answers, but not as a Tidemark master";
+inline constexpr char kDoesNotAnswer[] =
+    "something listens there but does not answer as a Tidemark master";
+inline constexpr char kUnknownHost[] = "its host name cannot be resolved";
+inline constexpr char kUsesNoTls[] = "it does not use TLS";
+inline constexpr char kUntrusted[] = "its certificate cannot be verified";
+inline constexpr char kOtherName[] = "its certificate is for another name";
+inline constexpr char kNoHandshake[] = "it did not complete the TLS handshake";
+inline constexpr char kClosed[] = "it closed the connection";
+inline constexpr char kNoAnswer[] = "it did not answer in time";
+
+// Returns the cause of a failed call from gRPC's message. Phrases of the libraries are replaced.
+// The system's own message remains; gRPC puts it last. A message of a master stays.
 inline std::string PlainReason(const std::string& grpc_message) {
-  if (grpc_message.find("SETTINGS frame") != std::string::npos) {
-    return "something listens there but does not answer as a Tidemark master";
-  }
-  const std::size_t last = grpc_message.rfind(": ");
+  const struct {
+    std::string_view words;
+    const char* plain;
+  } phrases[] = {{"Trying to connect an http1.x server", kAnswersOtherwise},
+                 {"Failed parsing HTTP/2", kAnswersOtherwise},
+                 {"missing selected ALPN", kAnswersOtherwise},
+                 {"SETTINGS frame", kDoesNotAnswer},
+                 {"wrong version number", kUsesNoTls},
+                 {"WRONG_VERSION_NUMBER", kUsesNoTls},
+                 {"certificate verify failed", kUntrusted},
+                 {"CERTIFICATE_VERIFY_FAILED", kUntrusted},
+                 {"Hostname Verification Check failed", kOtherName},
+                 {"is not in peer certificate", kOtherName},
+                 {"Handshake read failed", kNoHandshake},
+                 {"Socket closed", kClosed},
+                 {"recvmsg:Connection reset by peer", kClosed},
+                 {"Connection reset by peer", kClosed},
+                 {"Broken pipe", kClosed},
+                 {"Stream removed", kClosed},
+                 {"GOAWAY received", kClosed},
+                 {"keepalive watchdog timeout", kNoAnswer},
+                 {"Deadline Exceeded", kNoAnswer}};
   const bool is_wrapped = grpc_message.find("last error") != std::string::npos;
-  return is_wrapped && last != std::string::npos ? grpc_message.substr(last + 2) : grpc_message;
+  const auto says = [&](std::string_view words) {
+    return is_wrapped ? grpc_message.find(words) != std::string::npos
+                      : grpc_message.starts_with(words);
+  };
+  const std::size_t last = grpc_message.rfind(": ");
+  const std::string end = last == std::string::npos ? grpc_message : grpc_message.substr(last + 2);
+  if (says("DNS resolution failed") || says("errors resolving") || says("C-ares")) {
+    return std::string(kUnknownHost) + " (" + end.substr(0, end.find(']')) + ")";
+  }
+  for (const auto& [words, plain] : phrases) {
+    if (says(words)) return plain;
+  }
+  return is_wrapped ? end : grpc_message;
 }
 
 }  // namespace tidemark::transport

@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "master/store/disk.h"
+
 namespace tidemark::service {
 
 absl::StatusOr<DirectoryLock> DirectoryLock::Take(const std::string& directory) {
@@ -16,8 +18,10 @@ absl::StatusOr<DirectoryLock> DirectoryLock::Take(const std::string& directory) 
   if (lock.fd_ < 0) return absl::ErrnoToStatus(errno, fmt::format("{}: cannot open", path));
   if (flock(lock.fd_, LOCK_EX | LOCK_NB) == 0) return lock;
   if (errno == EWOULDBLOCK) {
+    const pid_t holder = store::LockHolderOf(path);
     return absl::UnavailableError(
-        fmt::format("data directory {} is in use by another master", directory));
+        fmt::format("data directory {} is in use by another master{}", directory,
+                    holder > 0 ? fmt::format(" (process {})", holder) : ""));
   }
   return absl::ErrnoToStatus(errno, fmt::format("{}: cannot lock", path));
 }

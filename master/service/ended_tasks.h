@@ -1,5 +1,5 @@
-// What the tasks of jobs that have ended did, for those who look at them afterwards: of the jobs
-// that ended last, as many as fit into a fixed amount of memory. Gone with the master.
+// The tasks of jobs that have ended, as many lists as fit into a fixed amount of memory. The newest
+// lists stay; JobTable reads others again from the logs of their jobs.
 //
 // Thread-safe.
 #pragma once

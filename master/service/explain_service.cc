@@ -40,11 +40,29 @@ struct RunningCulprit {
 
 }  // namespace
 
+std::optional<Explanation> ExplainService::AnswerFromLogs(const std::string& job_id,
+                                                          const ExplainQuestion& question,
+                                                          PastOfJob& past) const {
+  if (past == nullptr) {
+    const std::optional<LogsOfRun> logs = jobs_.LogsOfEnded(job_id);
+    if (!logs) return std::nullopt;
+    absl::StatusOr<PastWaits> read = ReadPastWaits(*logs);
+    if (!read.ok()) return std::nullopt;
+    past = std::make_shared<const PastWaits>(*std::move(read));
+  }
+  std::optional<Explanation> explanation = past->waits.Ask(job_id, question);
+  if (!explanation) return explanation;
+  explanation->is_partial = explanation->is_partial || past->is_partial;
+  explanation->at = std::min(explanation->at, publishing_.clock.Now());
+  return explanation;
+}
+
 Explanation ExplainService::Answer(const std::string& job_id, const ExplainQuestion& question,
-                                   const Caller& caller) const {
+                                   const Caller& caller, PastOfJob& past) const {
   ExplainQuestion all = question;  // what is hidden is put together before the worst are chosen
   all.culprits_max = std::numeric_limits<std::size_t>::max();
   std::optional<Explanation> explanation = waits_.Ask(job_id, all);
+  if (!explanation) explanation = AnswerFromLogs(job_id, all, past);
   if (!explanation) {  // it reported before the master started, or it is a workflow
     const absl::Time now = publishing_.clock.Now();
     explanation =
@@ -58,12 +76,15 @@ Explanation ExplainService::Answer(const std::string& job_id, const ExplainQuest
   return *std::move(explanation);
 }
 
-void ExplainService::AddSooner(const ExplainQuestion& question, Explanation& explanation) const {
+void ExplainService::AddSooner(const ExplainQuestion& question, const PastOfJob& past,
+                               Explanation& explanation) const {
   const std::set<blame::QueryName> named = NamedCulprits(explanation);
   if (named.empty()) return;
   if (!explanation.has_ended) return AddSoonerFromNowOn(named, question, explanation);
-  for (const blame::CostOf& cost :
-       waits_.Costs(explanation.job_id, named, kSoonerMax, question.last)) {
+  const std::vector<blame::CostOf> costs =
+      past == nullptr ? waits_.Costs(explanation.job_id, named, kSoonerMax, question.last)
+                      : past->waits.Costs(explanation.job_id, named, kSoonerMax, question.last);
+  for (const blame::CostOf& cost : costs) {
     const estimate::Range sooner = {
         .median = cost.seconds, .lower = cost.lower, .upper = cost.upper};
     SetSooner(cost.query, sooner, explanation);
@@ -119,8 +140,9 @@ grpc::ServerUnaryReactor* ExplainService::ExplainJob(grpc::CallbackServerContext
   const std::string& key = call->meter.key();
   const absl::Status added = queue_.Add(key, [=, this, question = *asked, reader = call->caller] {
     const absl::Duration began = ThreadCpuTime();
-    Explanation explanation = Answer(question.first, question.second, reader);
-    AddSooner(question.second, explanation);
+    PastOfJob past;
+    Explanation explanation = Answer(question.first, question.second, reader, past);
+    AddSooner(question.second, past, explanation);
     wire::EncodeExplanation(explanation, *response->mutable_explanation());
     publishing_.gate.Charge(key, ThreadCpuTime() - began);
     reactor->Finish(grpc::Status::OK);
@@ -196,7 +218,7 @@ class ExplainService::Stream final : public Writer, public JobWatcher {
 
   void Make(const Caller& caller, bool is_last) {
     const absl::Duration began = ThreadCpuTime();
-    Explanation explanation = service_.Answer(asked_.first, asked_.second, caller);
+    Explanation explanation = service_.Answer(asked_.first, asked_.second, caller, past_);
     const std::lock_guard lock(mutex_);
     is_last_ = is_last;
     const bool is_news = !sent_ || sent_->queries != explanation.queries;
@@ -231,6 +253,7 @@ class ExplainService::Stream final : public Writer, public JobWatcher {
   absl::Time next_at_ = absl::InfinitePast();
   absl::Time ended_at_ = absl::InfiniteFuture();  // when the job was first seen to have ended
   std::optional<Explanation> sent_;
+  PastOfJob past_;  // of the thread that makes answers
   Response response_;
 };
 

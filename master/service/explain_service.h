@@ -4,6 +4,8 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -12,6 +14,7 @@
 #include "master/service/job_stream.h"
 #include "master/service/job_table.h"
 #include "master/service/live_waits.h"
+#include "master/service/past_waits.h"
 #include "tidemark/v1/explain_service.grpc.pb.h"
 
 namespace tidemark::service {
@@ -30,12 +33,19 @@ class ExplainService final : public v1::ExplainService::CallbackService {
 
  private:
   class Stream;
-  // What `caller` may see of it.
+  // The waits of a job that ended before the master started, from the logs. Null if they are not
+  // needed or not read yet.
+  using PastOfJob = std::shared_ptr<const PastWaits>;
+
+  // Returns what `caller` may see of the answer. Sets `past` if the answer needs it.
   Explanation Answer(const std::string& job_id, const ExplainQuestion& question,
-                     const Caller& caller) const;
-  // Says of the worst culprits of other jobs, as far as they are named, how much sooner the job
-  // would end without them, or would have ended.
-  void AddSooner(const ExplainQuestion& question, Explanation& explanation) const;
+                     const Caller& caller, PastOfJob& past) const;
+  std::optional<Explanation> AnswerFromLogs(const std::string& job_id,
+                                            const ExplainQuestion& question, PastOfJob& past) const;
+  // Adds to the worst contending queries of other jobs, if their names are visible, how much sooner
+  // the job would end, or would have ended, without them.
+  void AddSooner(const ExplainQuestion& question, const PastOfJob& past,
+                 Explanation& explanation) const;
   // While the job runs.
   void AddSoonerFromNowOn(const std::set<blame::QueryName>& named, const ExplainQuestion& question,
                           Explanation& explanation) const;

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +33,11 @@ constexpr std::size_t kSourcesPerStreamMax = 10'000;
 // (ingest_service.proto).
 constexpr std::size_t kBatchEventsMax = 10'000;
 
+// One turn of a stream takes events of this much work. The work of an event counts as its bytes and
+// kEventWork, which makes a turn about 2 ms long.
+constexpr std::size_t kTurnWork = std::size_t{32} << 10;
+constexpr std::size_t kEventWork = 64;
+
 using Reactor = grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>;
 
 // State that all streams of a service share.
@@ -40,10 +47,15 @@ struct Dependencies {
   Gate& gate;
   Metrics& metrics;
   const AgentControl& control;
+  transport::TurnQueue& turns;
 };
 
-// One stream: a read buffer, one response in flight, and what to say next. What is said about an
+// One stream: a read buffer, one response in flight, and the answers to send next. An answer to an
 // event passes three stages: it is gathered, waits for the journal, and is ready to be written.
+//
+// On a small host gRPC has two threads, which also read and write for all other streams. They
+// process small batches at once. The rest of a large batch, and a batch of a busy job, waits for
+// its turn (turn_queue.h); the stream is not read meanwhile.
 class IngestStream final : public Reactor,
                            public Journal::Waiter,
                            public std::enable_shared_from_this<IngestStream> {
@@ -63,9 +75,14 @@ class IngestStream final : public Reactor,
 
   void OnReadDone(bool ok) override {
     if (!ok) return EndWhenAnswered();
-    if (grpc::Status status = TakeMessage(); !status.ok()) return End(std::move(status));
+    bool is_done = false;
+    {
+      const std::lock_guard lock(batch_mutex_);
+      if (grpc::Status status = TakeMessage(); !status.ok()) return End(std::move(status));
+      is_done = rest_ == nullptr;
+    }
     Await();
-    ReadNext();
+    if (is_done) ReadNext();
   }
 
   void OnWriteDone(bool ok) override {
@@ -112,7 +129,7 @@ class IngestStream final : public Reactor,
 
  private:
   struct Source {
-    wire::ReceivedEvent event;          // of the one who reads: whose, and the one that is taken
+    wire::ReceivedEvent event;          // whose, and the one that is being taken
     v1::StreamEventsResponse gathered;  // not all of it durable
     v1::StreamEventsResponse awaiting;  // durable when awaited_ is
     v1::StreamEventsResponse ready;
@@ -130,12 +147,13 @@ class IngestStream final : public Reactor,
         gate_(dependencies.gate),
         metrics_(dependencies.metrics),
         control_(dependencies.control),
+        turns_(dependencies.turns),
         stream_(std::move(admitted)),
         peer_(std::move(peer)) {
     metrics_.ingest_streams.fetch_add(1, std::memory_order_relaxed);
   }
 
-  // OK, or why the stream ends.
+  // Returns OK, or why the stream ends. REQUIRES: batch_mutex_ is held.
   grpc::Status TakeMessage() {
     using Request = storage::v1::ReceivedRequest;
     grpc::Slice bytes;
@@ -171,24 +189,22 @@ class IngestStream final : public Reactor,
     from.Clear();
   }
 
-  // Reads on, unless the journal has no room, or none for what this stream waits for: then the
+  // Reads on, unless the journal has no room for more of the log that was written last: then the
   // sender is made to wait by not being read.
   void ReadNext() {
     Journal::Mark until = jobs_.journal().durable() + 1;
     {
       const std::lock_guard lock(mutex_);
       if (ended_) return;
-      // Where nothing at all can be written, memory serves as long as there is room.
-      const bool is_stuck = !awaited_.empty() && jobs_.journal().IsStuck(awaited_.back().log) &&
-                            jobs_.journal().status().ok();
-      if (jobs_.journal().has_room() && !is_stuck) return StartRead(&request_);
-      if (is_stuck) until = awaited_.back();
+      const std::shared_ptr<Journal::Log> log = last_log_.lock();
+      if (jobs_.journal().HasRoomFor(log)) return StartRead(&request_);
+      if (!awaited_.empty() && log == awaited_.back().log) until = awaited_.back();
     }
     held_ = true;
     jobs_.journal().NotifyWhenDurable(std::move(until), shared_from_this());
   }
 
-  // OK, or why the stream ends.
+  // Returns OK, or why the stream ends. REQUIRES: batch_mutex_ is held.
   grpc::Status TakeBatch(storage::v1::ReceivedRequest& request) {
     if (!request.sent_by_0_1().empty()) {
       return {grpc::StatusCode::FAILED_PRECONDITION,
@@ -211,19 +227,81 @@ class IngestStream final : public Reactor,
     if (request.has_sent_at()) source.event.sent_at = absl::FromUnixNanos(request.sent_at());
     source.event.dropped_events = request.dropped_events();
     source.event.sequence = request.first_sequence();
+    const bool waits = turns_.IsBusy(source.event.job_id);
+    if (waits) {
+      AddTurn(source);
+      return KeepRest(request, 0);
+    }
+    const absl::StatusOr<std::size_t> next = TakeEvents(request, 0, source);
+    if (!next.ok()) return ToGrpc(next.status());
+    return *next == EventsOf(request) ? grpc::Status::OK : KeepRest(request, *next);
+  }
+  static std::size_t EventsOf(const storage::v1::ReceivedRequest& request) {
+    return static_cast<std::size_t>(request.events_size());
+  }
+  // The rest waits for a turn that was asked for.
+  grpc::Status KeepRest(storage::v1::ReceivedRequest& request, std::size_t next) {
+    rest_ = std::make_unique<storage::v1::ReceivedRequest>();
+    rest_->Swap(&request);
+    next_ = next;
+    return grpc::Status::OK;
+  }
+  void AddTurn(const Source& source) {
+    turns_.Add(source.event.job_id, [self = shared_from_this()] { self->TakeTurn(); });
+  }
+
+  // Continues the batch, on a thread of turns_.
+  void TakeTurn() {
+    bool is_done = false;
+    {
+      const std::lock_guard lock(batch_mutex_);
+      if (rest_ == nullptr) return;
+      if (has_ended()) return rest_.reset();
+      const absl::StatusOr<std::size_t> next =
+          TakeEvents(*rest_, next_, sources_.find(rest_->handle())->second);
+      if (!next.ok()) {
+        rest_.reset();
+        return End(ToGrpc(next.status()));
+      }
+      next_ = *next;
+      is_done = next_ == EventsOf(*rest_);
+      if (is_done) rest_.reset();
+    }
+    Await();
+    if (is_done) ReadNext();
+  }
+  bool has_ended() {
+    const std::lock_guard lock(mutex_);
+    return ended_;
+  }
+
+  // Takes events from the one at `begin` on, until all are done, its turn is over, or the job is
+  // busy; then asks for another turn. Returns the position of the first that is not done, or why
+  // the stream ends. REQUIRES: batch_mutex_ is held.
+  absl::StatusOr<std::size_t> TakeEvents(storage::v1::ReceivedRequest& request, std::size_t begin,
+                                         Source& source) {
     const absl::Status may = stream_.caller.Check(Right::kReport, source.event.job_id);
     // The token may have been withdrawn meanwhile.
-    if (absl::IsUnauthenticated(may)) return ToGrpc(gate_.Refuse(may, peer_));
+    if (absl::IsUnauthenticated(may)) return gate_.Refuse(may, peer_);
     const Sender sender = {.name_space = stream_.caller.NameSpaceOf(Right::kReport),
                            .reporter = stream_.caller.ReporterAt(HostOfPeer(peer_))};
-    for (std::string& body : *request.mutable_events()) {
+    const std::function<void()> when_free = [self = shared_from_this(), &source] {
+      self->AddTurn(source);
+    };
+    std::size_t next = begin;
+    for (std::size_t work = 0; next < EventsOf(request) && work < kTurnWork; ++next) {
+      std::string& body = *request.mutable_events(static_cast<int>(next));
+      work += kEventWork + body.size();
       source.event.body.swap(body);
-      Gather(may.ok() ? Take(source, sender) : Refused(may), source);
+      const auto taken = may.ok() ? Take(source, sender, when_free) : Refused(may);
       source.event.body.swap(body);  // a source that is idle holds no memory of events
+      if (!taken) return next;
+      Gather(*taken, source);
       // A missing number is no number for the others either.
       if (source.event.sequence > 0) ++source.event.sequence;
     }
-    return grpc::Status::OK;
+    if (next < EventsOf(request)) AddTurn(source);
+    return next;
   }
 
   grpc::Status OpenSource(const v1::Source& opened) {
@@ -253,18 +331,22 @@ class IngestStream final : public Reactor,
                         opened.handle(), event.source_id, event.job_id)};
   }
 
-  IngestResult Refused(const absl::Status& status) {
+  std::optional<IngestResult> Refused(const absl::Status& status) {
     metrics_.events.fetch_add(1, std::memory_order_relaxed);
     metrics_.events_refused.fetch_add(1, std::memory_order_relaxed);
-    return {.status = gate_.Refuse(status, peer_)};
+    return IngestResult{.status = gate_.Refuse(status, peer_)};
   }
 
-  IngestResult Take(const Source& source, const Sender& sender) {
+  // Returns nullopt if the job is busy; `when_free` is then called later.
+  std::optional<IngestResult> Take(const Source& source, const Sender& sender,
+                                   const std::function<void()>& when_free) {
+    std::optional<IngestResult> taken =
+        jobs_.IngestUnlessBusy(source.event, clock_.Now(), sender, when_free);
+    if (!taken) return taken;
     metrics_.events.fetch_add(1, std::memory_order_relaxed);
-    IngestResult taken = jobs_.Ingest(source.event, clock_.Now(), sender);
-    if (taken.status.ok()) return taken;
+    if (taken->status.ok()) return taken;
     metrics_.events_refused.fetch_add(1, std::memory_order_relaxed);
-    if (absl::IsResourceExhausted(taken.status)) {
+    if (absl::IsResourceExhausted(taken->status)) {
       metrics_.events_refused_by_limit.fetch_add(1, std::memory_order_relaxed);
     }
     return taken;
@@ -300,6 +382,7 @@ class IngestStream final : public Reactor,
 
   // One mark for each log, the last one. REQUIRES: mutex_ is held.
   void GatherMark(Journal::Mark mark) {
+    last_log_ = mark.log;
     for (auto known = gathered_marks_.rbegin(); known != gathered_marks_.rend(); ++known) {
       if (known->log != mark.log) continue;
       known->position = std::max(known->position, mark.position);
@@ -409,25 +492,31 @@ class IngestStream final : public Reactor,
   Gate& gate_;
   Metrics& metrics_;
   const AgentControl& control_;
-  AdmittedStream stream_;  // of the read in flight
+  transport::TurnQueue& turns_;
+  AdmittedStream stream_;  // of the one who takes events
   const std::string peer_;
   std::shared_ptr<IngestStream> self_;
   grpc::ByteBuffer request_;        // of the read in flight
   std::atomic<bool> held_ = false;  // the next read waits for the journal
-  std::mutex mutex_;                // guards all below
+  std::mutex batch_mutex_;  // held by the one who takes events, before mutex_; guards the next two
+  std::unique_ptr<storage::v1::ReceivedRequest> rest_;  // of a batch that waits for a turn, or null
+  std::size_t next_ = 0;                                // position in it
+  std::mutex mutex_;                                    // guards all below
   bool writing_ = false;
   bool reads_over_ = false;
   bool ended_ = false;
-  int rejections_waiting_ = 0;               // in sources_
-  grpc::ByteBuffer response_;                // of the write in flight
-  std::map<std::uint32_t, Source> sources_;  // by handle; the one who reads may look without a lock
+  int rejections_waiting_ = 0;  // in sources_
+  grpc::ByteBuffer response_;   // of the write in flight
+  // By handle. The one who takes events may look without this lock.
+  std::map<std::uint32_t, Source> sources_;
   std::vector<Source*> gathered_;
   std::vector<Source*> awaiting_;
   std::vector<Source*> ready_;
   std::vector<Journal::Mark> gathered_marks_;
   std::vector<Journal::Mark> awaited_;  // of awaiting_, if there is something: not durable yet
-  std::size_t asked_for_ = 0;           // size of awaited_ when the journal was asked last
-  std::int64_t gathered_count_ = 0;     // events
+  std::weak_ptr<Journal::Log> last_log_;
+  std::size_t asked_for_ = 0;        // size of awaited_ when the journal was asked last
+  std::int64_t gathered_count_ = 0;  // events
   std::int64_t awaited_count_ = 0;
   absl::Time gathered_since_;  // the oldest of them
   absl::Time awaited_since_;
@@ -439,8 +528,8 @@ grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* IngestService::Stre
     grpc::CallbackServerContext* context) {
   absl::StatusOr<AdmittedStream> admitted = gate_.Admit(*context);
   if (!admitted.ok()) return new RefusedStream<Reactor>(admitted.status());
-  return IngestStream::Start({jobs_, clock_, gate_, metrics_, control_}, *std::move(admitted),
-                             context->peer());
+  return IngestStream::Start({jobs_, clock_, gate_, metrics_, control_, turns_},
+                             *std::move(admitted), context->peer());
 }
 
 }  // namespace tidemark::service

@@ -7,6 +7,7 @@
 #include "master/service/job_table.h"
 #include "master/service/metrics.h"
 #include "tidemark/v1/ingest_service.grpc.pb.h"
+#include "transport/turn_queue.h"
 
 namespace tidemark::service {
 
@@ -20,7 +21,8 @@ struct AgentControl {
 class IngestService final
     : public v1::IngestService::WithRawCallbackMethod_StreamEvents<v1::IngestService::Service> {
  public:
-  // All but `control` outlive the service.
+  // All but `control` outlive the service. Events that wait for their turn are taken by as many
+  // threads as gRPC has on a small host.
   IngestService(JobTable& jobs, const Clock& clock, Gate& gate, Metrics& metrics,
                 AgentControl control)
       : jobs_(jobs), clock_(clock), gate_(gate), metrics_(metrics), control_(control) {}
@@ -28,12 +30,16 @@ class IngestService final
   grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* StreamEvents(
       grpc::CallbackServerContext* context) override;
 
+  // Stops taking events that wait for their turn. To be called when all streams have ended.
+  void Stop() { turns_.Stop(); }
+
  private:
   JobTable& jobs_;
   const Clock& clock_;
   Gate& gate_;
   Metrics& metrics_;
   const AgentControl control_;
+  transport::TurnQueue turns_{2};
 };
 
 }  // namespace tidemark::service

@@ -5,7 +5,6 @@
 #include <charconv>
 #include <utility>
 
-#include "proto/wire/snapshot_delta.h"
 #include "tidemark/field_error.h"
 
 namespace tidemark::service {
@@ -16,11 +15,6 @@ constexpr int kTokenBase = 16;
 bool ParseNumber(const char* begin, const char* end, std::uint64_t& number) {
   const auto [parsed, error] = std::from_chars(begin, end, number, kTokenBase);
   return error == std::errc() && parsed == end;
-}
-
-Snapshot DeltaIn(View view, const Snapshot& base, const Snapshot& newer) {
-  if (view == View::kFull) return wire::Delta(base, newer);
-  return wire::Delta(wire::WithView(base, view), wire::WithView(newer, view));
 }
 
 }  // namespace
@@ -77,9 +71,7 @@ JobCursor::Update JobCursor::Take(absl::Time now) {
   taken_at_ = now;
   update.resume_token = EncodeResumeToken(from_);
   if (options_.deltas) {
-    if (sent_ != nullptr) update.delta = DeltaIn(options_.view, *sent_, *taken);
-    const bool is_whole = update.delta && update.delta->base_sequence == 0;
-    if (is_whole) update.delta.reset();
+    update.base = sent_.lock();
     sent_ = taken;
   }
   return update;

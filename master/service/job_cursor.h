@@ -1,9 +1,11 @@
-// What one watcher of a job gets next, and what it can say later to go on from there: the contract
-// of WatchJob (docs/api.md) as a value.
+// The next response for one watcher of a job, and the token with which the watcher can resume: the
+// contract of WatchJob (docs/api.md) as a value.
 //
-// Keeps the newest snapshot only: a reader that is slow gets it and learns how many it missed. The
-// last snapshot of a job is final, so the newest one never hides it. With deltas it keeps what was
-// sent last, too. Both are shared with all who hold them. Not thread-safe. O(size of a snapshot).
+// Keeps the newest snapshot only: a slow reader gets it and the number of snapshots that it missed.
+// The last snapshot of a job is final, so the newest one never hides it. All holders share the
+// snapshot. The cursor does not keep the snapshot that it sent last: a reader of deltas gets a
+// delta while another object holds that snapshot (SentSnapshots), and a whole snapshot otherwise.
+// Not thread-safe. O(1).
 #pragma once
 
 #include <cstdint>
@@ -40,10 +42,12 @@ class JobCursor {
   };
   struct Update {
     std::shared_ptr<const Snapshot> published;  // shared with other watchers: not in the view
-    std::optional<Snapshot> delta;              // in the view; to be sent instead
-    std::uint64_t skipped = 0;                  // snapshots between the one before and this
-    bool restarted = false;                     // sequences before this one do not count any more
-    std::string resume_token;                   // for one who has this snapshot
+    // The watcher's snapshot, if the watcher wants deltas and that snapshot still exists. A delta
+    // from it may be sent instead.
+    std::shared_ptr<const Snapshot> base;
+    std::uint64_t skipped = 0;  // snapshots between the one before and this
+    bool restarted = false;     // sequences before this one do not count any more
+    std::string resume_token;   // for one who has this snapshot
   };
 
   JobCursor(const ResumePoint& from, const Options& options) : from_(from), options_(options) {}
@@ -60,11 +64,9 @@ class JobCursor {
   absl::Time next_at() const;
   // REQUIRES: next_at() <= now.
   Update Take(absl::Time now);
-  // Holds what was sent last no longer: the next update is whole.
-  void ForgetSent() { sent_.reset(); }
   // Whether the watcher has the final snapshot.
   bool is_over() const { return over_; }
-  View view() const { return options_.view; }
+  const Options& options() const { return options_; }
 
  private:
   ResumePoint from_;  // of what was taken last
@@ -74,7 +76,7 @@ class JobCursor {
   bool restarted_ = false;
   bool over_ = false;
   absl::Time taken_at_ = absl::InfinitePast();
-  std::shared_ptr<const Snapshot> sent_;  // with deltas; null: nothing was
+  std::weak_ptr<const Snapshot> sent_;  // with deltas
   std::shared_ptr<const Snapshot> next_;
 };
 

@@ -80,10 +80,7 @@ absl::StatusOr<JobService::AdmittedCall> JobService::Ask(const grpc::CallbackSer
   return call;
 }
 
-absl::Status JobService::Get(const grpc::CallbackServerContext& context,
-                             const v1::GetJobRequest& untrusted, v1::GetJobResponse& response) {
-  const absl::StatusOr<AdmittedCall> call = Ask(context, Right::kRead, {untrusted.job_id()});
-  if (!call.ok()) return call.status();
+absl::Status JobService::Get(const v1::GetJobRequest& untrusted, v1::GetJobResponse& response) {
   const absl::StatusOr<View> view = wire::ParseView(untrusted.view(), View::kFull);
   if (!view.ok()) return view.status();
   const absl::StatusOr<PublishedJob> job = publishing_.hub.Find(untrusted.job_id());
@@ -93,15 +90,12 @@ absl::Status JobService::Get(const grpc::CallbackServerContext& context,
     return absl::NotFoundError(
         fmt::format("no run {} of job {}", untrusted.run_uid(), newest.job_id));
   }
-  wire::EncodeSnapshot(wire::WithView(newest, *view), *response.mutable_snapshot());
+  wire::EncodeSnapshot(newest, *view, *response.mutable_snapshot());
   return absl::OkStatus();
 }
 
-absl::Status JobService::List(const grpc::CallbackServerContext& context,
-                              const v1::ListJobsRequest& untrusted,
+absl::Status JobService::List(const Caller& caller, const v1::ListJobsRequest& untrusted,
                               v1::ListJobsResponse& response) {
-  const absl::StatusOr<AdmittedCall> call = Ask(context, Right::kRead, {});
-  if (!call.ok()) return call.status();
   const absl::StatusOr<JobHub::Place> before = ParsePageToken(untrusted.page_token());
   if (!before.ok()) return before.status();
   const absl::StatusOr<JobFilter> filter = wire::ParseJobFilter(untrusted.filter());
@@ -112,14 +106,14 @@ absl::Status JobService::List(const grpc::CallbackServerContext& context,
                                     ? kPageSize
                                     : std::min<std::size_t>(untrusted.page_size(), kPageSizeMax);
   const auto shows = [&](const Snapshot& newest) {
-    return call->caller.MayRead(newest.job_id) && wire::Matches(*filter, newest);
+    return caller.MayRead(newest.job_id) && wire::Matches(*filter, newest);
   };
   // One more, to know whether another page follows.
   const std::vector<PublishedJob> jobs = publishing_.hub.List(*before, shows, page_size + 1);
   std::size_t end = 0;
   for (std::size_t bytes = 0; end < std::min(page_size, jobs.size()) && bytes < kResponseBytes;) {
     v1::Snapshot& added = *response.add_snapshots();
-    wire::EncodeSnapshot(wire::WithView(*jobs[end++].newest, *view), added);
+    wire::EncodeSnapshot(*jobs[end++].newest, *view, added);
     bytes += added.ByteSizeLong();
   }
   if (end < jobs.size()) response.set_next_page_token(PageToken(jobs[end - 1]));
@@ -189,11 +183,8 @@ absl::StatusOr<JobService::Mark> JobService::Forget(const grpc::CallbackServerCo
   return Mark(jobs_.journal().Append(nullptr, ""));
 }
 
-absl::StatusOr<JobService::Mark> JobService::Tasks(const grpc::CallbackServerContext& context,
-                                                   const v1::ListTasksRequest& untrusted,
-                                                   v1::ListTasksResponse& response) {
-  const absl::StatusOr<AdmittedCall> call = Ask(context, Right::kRead, {untrusted.job_id()});
-  if (!call.ok()) return call.status();
+absl::StatusOr<JobService::Mark> JobService::Tasks(const v1::ListTasksRequest& untrusted,
+                                                   v1::ListTasksResponse& response) const {
   if (absl::Status host = wire::CheckText("host", untrusted.host()); !host.ok()) return host;
   if (workflows_.Newest(untrusted.job_id()) != nullptr) {
     return absl::FailedPreconditionError(
@@ -213,11 +204,29 @@ absl::StatusOr<JobService::Mark> JobService::Tasks(const grpc::CallbackServerCon
   return listed->mark;
 }
 
-absl::StatusOr<JobService::Mark> JobService::Forecasts(const grpc::CallbackServerContext& context,
-                                                       const v1::ListForecastsRequest& untrusted,
+grpc::ServerUnaryReactor* JobService::ListTasks(grpc::CallbackServerContext* context,
+                                                const v1::ListTasksRequest* request,
+                                                v1::ListTasksResponse* response) {
+  const absl::StatusOr<AdmittedCall> call = Ask(*context, Right::kRead, {request->job_id()});
+  if (!call.ok()) return Answer(*context, call.status());
+  if (!jobs_.MustLoadTasks(request->job_id())) {
+    return AnswerWhenDurable::StartInTurn(answers_, context->peer(), jobs_.journal(),
+                                          [=, this, key = call->meter.key()] {
+                                            const absl::Duration began = ThreadCpuTime();
+                                            absl::StatusOr<Mark> mark = Tasks(*request, *response);
+                                            publishing_.gate.Charge(key, ThreadCpuTime() - began);
+                                            return mark;
+                                          });
+  }
+  // The end of the job is durable. Reading its log would keep the threads of gRPC from other calls.
+  return Later(*context, call->meter.key(), [=, this] {
+    jobs_.LoadTasks(request->job_id());
+    return Tasks(*request, *response).status();
+  });
+}
+
+absl::StatusOr<JobService::Mark> JobService::Forecasts(const v1::ListForecastsRequest& untrusted,
                                                        v1::ListForecastsResponse& response) {
-  const absl::StatusOr<AdmittedCall> call = Ask(context, Right::kRead, {untrusted.job_id()});
-  if (!call.ok()) return call.status();
   if (workflows_.Newest(untrusted.job_id()) != nullptr) return Mark();  // none are kept
   absl::Time after = absl::InfinitePast();
   if (untrusted.has_after()) {
@@ -228,7 +237,7 @@ absl::StatusOr<JobService::Mark> JobService::Forecasts(const grpc::CallbackServe
   auto listed = jobs_.ListForecasts(untrusted.job_id());
   if (!listed.ok()) return listed.status();
   std::erase_if(listed->forecasts, [&](const PastForecast& said) { return said.at <= after; });
-  wire::EncodeForecasts(listed->forecasts, response);
+  wire::EncodeForecasts(listed->forecasts, *response.mutable_forecasts());
   const absl::StatusOr<PublishedJob> job = publishing_.hub.Find(untrusted.job_id());
   if (job.ok() && job->newest->ended_at) {
     wire::EncodeTime(*job->newest->ended_at, *response.mutable_ended_at());
@@ -352,17 +361,24 @@ grpc::ServerUnaryReactor* JobService::EstimateJob(grpc::CallbackServerContext* c
                   FieldError("scenarios", fmt::format("must be at most {}, not {}", kScenariosMax,
                                                       request->scenarios_size())));
   }
-  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-  const std::string& key = call->meter.key();
-  const absl::Status added =
-      estimates_.Add(key, [=, this, name_space = call->caller.NameSpaceOf(Right::kRead)] {
-        const absl::Duration began = ThreadCpuTime();
-        const absl::Status made = Estimate(
-            *request, name_space, [context] { return context->IsCancelled(); }, *response);
-        publishing_.gate.Charge(key, ThreadCpuTime() - began);
-        reactor->Finish(ToGrpc(made));
-      });
-  if (!added.ok()) reactor->Finish(ToGrpc(publishing_.gate.Refuse(added, context->peer())));
+  return Later(*context, call->meter.key(),
+               [=, this, name_space = call->caller.NameSpaceOf(Right::kRead)] {
+                 return Estimate(
+                     *request, name_space, [context] { return context->IsCancelled(); }, *response);
+               });
+}
+
+grpc::ServerUnaryReactor* JobService::Later(grpc::CallbackServerContext& context,
+                                            const std::string& key,
+                                            std::function<absl::Status()> work) {
+  grpc::ServerUnaryReactor* const reactor = context.DefaultReactor();
+  const absl::Status added = estimates_.Add(key, [=, this, work = std::move(work)] {
+    const absl::Duration began = ThreadCpuTime();
+    const absl::Status done = work();
+    publishing_.gate.Charge(key, ThreadCpuTime() - began);
+    reactor->Finish(ToGrpc(done));
+  });
+  if (!added.ok()) reactor->Finish(ToGrpc(publishing_.gate.Refuse(added, context.peer())));
   return reactor;
 }
 

@@ -18,6 +18,7 @@
 #include "master/service/workflow_table.h"
 #include "proto/wire/job_request.h"
 #include "tidemark/v1/job_service.grpc.pb.h"
+#include "transport/turn_queue.h"
 
 namespace tidemark::service {
 
@@ -40,12 +41,19 @@ class JobService final
   grpc::ServerUnaryReactor* GetJob(grpc::CallbackServerContext* context,
                                    const v1::GetJobRequest* request,
                                    v1::GetJobResponse* response) override {
-    return Answer(*context, Get(*context, *request, *response));
+    absl::StatusOr<AdmittedCall> call = Ask(*context, Right::kRead, {request->job_id()});
+    if (!call.ok()) return Answer(*context, call.status());
+    return AnswerInTurn(*context, *std::move(call),
+                        [=, this](const Caller&) { return Get(*request, *response); });
   }
   grpc::ServerUnaryReactor* ListJobs(grpc::CallbackServerContext* context,
                                      const v1::ListJobsRequest* request,
                                      v1::ListJobsResponse* response) override {
-    return Answer(*context, List(*context, *request, *response));
+    absl::StatusOr<AdmittedCall> call = Ask(*context, Right::kRead, {});
+    if (!call.ok()) return Answer(*context, call.status());
+    return AnswerInTurn(*context, *std::move(call), [=, this](const Caller& caller) {
+      return List(caller, *request, *response);
+    });
   }
   ByteStream* WatchJob(grpc::CallbackServerContext* context,
                        const grpc::ByteBuffer* request) override {
@@ -80,13 +88,20 @@ class JobService final
                                         v1::EstimateJobResponse* response) override;
   grpc::ServerUnaryReactor* ListTasks(grpc::CallbackServerContext* context,
                                       const v1::ListTasksRequest* request,
-                                      v1::ListTasksResponse* response) override {
-    return AnswerWhenDurable::Start(jobs_.journal(), Tasks(*context, *request, *response));
-  }
+                                      v1::ListTasksResponse* response) override;
   grpc::ServerUnaryReactor* ListForecasts(grpc::CallbackServerContext* context,
                                           const v1::ListForecastsRequest* request,
                                           v1::ListForecastsResponse* response) override {
-    return AnswerWhenDurable::Start(jobs_.journal(), Forecasts(*context, *request, *response));
+    const absl::StatusOr<AdmittedCall> call = Ask(*context, Right::kRead, {request->job_id()});
+    if (!call.ok()) return Answer(*context, call.status());
+    return AnswerWhenDurable::StartInTurn(
+        answers_, context->peer(), jobs_.journal(),
+        [=, this, key = call->meter.key()]() -> absl::StatusOr<Mark> {
+          const absl::Duration began = ThreadCpuTime();
+          absl::StatusOr<Mark> mark = Forecasts(*request, *response);
+          publishing_.gate.Charge(key, ThreadCpuTime() - began);
+          return mark;
+        });
   }
   grpc::ServerUnaryReactor* GetServerInfo(grpc::CallbackServerContext* context,
                                           const v1::GetServerInfoRequest* request,
@@ -108,12 +123,30 @@ class JobService final
     reactor->Finish(ToGrpc(status));
     return reactor;
   }
+  // Answers a call that was admitted with the status of `work`, on a thread of answers_: encoding a
+  // large snapshot, or waiting for a running estimate, must not block one of gRPC's few threads.
+  template <typename Work>
+  grpc::ServerUnaryReactor* AnswerInTurn(grpc::CallbackServerContext& context, AdmittedCall call,
+                                         Work work) {
+    grpc::ServerUnaryReactor* const reactor = context.DefaultReactor();
+    answers_.Add(context.peer(), [this, reactor, caller = call.caller, key = call.meter.key(),
+                                  work = std::move(work)] {
+      const absl::Duration began = ThreadCpuTime();
+      const absl::Status done = work(caller);
+      publishing_.gate.Charge(key, ThreadCpuTime() - began);
+      reactor->Finish(ToGrpc(done));
+    });
+    return reactor;
+  }
 
+  // Answers a call with the status of `work`, which the thread of the estimates does soon, and
+  // charges its processor time to the caller with `key`.
+  grpc::ServerUnaryReactor* Later(grpc::CallbackServerContext& context, const std::string& key,
+                                  std::function<absl::Status()> work);
   // Each does what the call of that name asks for.
-  absl::Status Get(const grpc::CallbackServerContext& context, const v1::GetJobRequest& untrusted,
-                   v1::GetJobResponse& response);
-  absl::Status List(const grpc::CallbackServerContext& context,
-                    const v1::ListJobsRequest& untrusted, v1::ListJobsResponse& response);
+  absl::Status Get(const v1::GetJobRequest& untrusted, v1::GetJobResponse& response);
+  absl::Status List(const Caller& caller, const v1::ListJobsRequest& untrusted,
+                    v1::ListJobsResponse& response);
   absl::StatusOr<Mark> Submit(const grpc::CallbackServerContext& context,
                               const v1::Plan& untrusted);
   absl::StatusOr<Mark> Attach(const grpc::CallbackServerContext& context,
@@ -122,11 +155,9 @@ class JobService final
                               const v1::UpdateJobRequest& untrusted);
   absl::StatusOr<Mark> Forget(const grpc::CallbackServerContext& context,
                               const v1::ForgetJobRequest& untrusted);
-  absl::StatusOr<Mark> Tasks(const grpc::CallbackServerContext& context,
-                             const v1::ListTasksRequest& untrusted,
-                             v1::ListTasksResponse& response);
-  absl::StatusOr<Mark> Forecasts(const grpc::CallbackServerContext& context,
-                                 const v1::ListForecastsRequest& untrusted,
+  absl::StatusOr<Mark> Tasks(const v1::ListTasksRequest& untrusted,
+                             v1::ListTasksResponse& response) const;
+  absl::StatusOr<Mark> Forecasts(const v1::ListForecastsRequest& untrusted,
                                  v1::ListForecastsResponse& response);
   // `name_space`: which ids the call might ask for.
   absl::Status Estimate(const v1::EstimateJobRequest& untrusted, const std::string& name_space,
@@ -149,6 +180,7 @@ class JobService final
   std::vector<std::string> features_;
   const ServerInfo info_;
   EstimateQueue estimates_;
+  transport::TurnQueue answers_{2, transport::kNice};  // by connection
 };
 
 }  // namespace tidemark::service

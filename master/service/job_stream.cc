@@ -11,6 +11,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -26,9 +27,6 @@ namespace {
 
 // Of the jobs in one response. Taste: some tens of kilobytes.
 constexpr int kJobsAtOnce = 100;
-// Of a reader that has so many newer snapshots to come no old one is kept to make a delta of.
-// Taste: about ten seconds of a job with news.
-constexpr int kBehindMax = 50;
 // How often a watcher of all jobs is sent a token alone, also where nothing has changed: clients
 // take a master for mute that says nothing for 10 s.
 constexpr absl::Duration kTokenEvery = absl::Seconds(2);
@@ -52,21 +50,29 @@ absl::StatusOr<Request> RequestOf(const grpc::ByteBuffer& untrusted) {
       fmt::format("the request is no {}", Request::descriptor()->full_name()));
 }
 
-class JobStream : public ByteStream, public JobWatcher {
+class JobStream : public ByteStream,
+                  public JobWatcher,
+                  public transport::WritesInFlight::Writer,
+                  public std::enable_shared_from_this<JobStream> {
  public:
   void OnRoundEnd() override {
     const std::lock_guard lock(mutex_);
-    GoOn();
+    Continue();
   }
   void Close() override {
     End(absl::UnavailableError("the master is shutting down; resume elsewhere or later"));
   }
   void OnWriteDone(bool ok) override {
+    publishing_.deliveries.in_flight.End(this);
     const std::lock_guard lock(mutex_);
-    writing_ = false;
+    is_writing_ = false;
     response_.Clear();
     if (!ok) return EndLocked(absl::CancelledError());
-    GoOn();
+    Continue();
+  }
+  void CutWrite() override {
+    const std::lock_guard lock(mutex_);
+    if (is_writing_) context_.TryCancel();
   }
   void OnCancel() override { End(absl::CancelledError()); }
   void OnDone() override {
@@ -75,8 +81,18 @@ class JobStream : public ByteStream, public JobWatcher {
   }
 
  protected:
-  JobStream(const Publishing& publishing, AdmittedStream admitted, std::string job_id)
-      : publishing_(publishing), job_id_(std::move(job_id)), stream_(std::move(admitted)) {}
+  // A response, and the part of it that may be shared with others.
+  struct Made {
+    grpc::ByteBuffer response;
+    transport::WritesInFlight::Bytes bytes;
+  };
+
+  JobStream(const Publishing& publishing, grpc::CallbackServerContext& context,
+            AdmittedStream admitted, std::string job_id)
+      : publishing_(publishing),
+        job_id_(std::move(job_id)),
+        stream_(std::move(admitted)),
+        context_(context) {}
 
   // Lives until OnDone. Then subscribes.
   void Start(std::shared_ptr<JobStream> self, bool wants_round_end) {
@@ -85,20 +101,29 @@ class JobStream : public ByteStream, public JobWatcher {
     if (!taken.ok()) End(taken);
   }
 
-  // What to write now, if there is anything; whether nothing will follow; and whether the caller
-  // still may read it. REQUIRES: mutex_ is held, here and below.
-  virtual bool Take(absl::Time now, grpc::ByteBuffer& response) = 0;
+  // Returns the next response, or nullopt if nothing is new. One thread at a time calls it.
+  virtual std::optional<Made> Make() = 0;
+  // Returns true if Make() may return a response now. REQUIRES: mutex_ is held, here and below.
+  virtual bool HasNext(absl::Time now) const = 0;
+  // Returns true if no response will follow.
   virtual bool IsOver() const { return false; }
+  // Returns OK if the caller may still read.
   virtual absl::Status Check() = 0;
-  bool is_writing() const { return writing_; }
 
-  void GoOn() {
-    if (writing_ || ended_) return;
+  // Requests the next response, or the one after the response that is being made or written. Ends
+  // the stream if no more responses will follow.
+  void Continue() {
+    if (ended_) return;
+    if (is_making_ || is_writing_) {
+      is_asked_again_ = true;
+      return;
+    }
+    is_asked_again_ = false;
     // The token may have been withdrawn meanwhile.
     if (const absl::Status allowed = Check(); !allowed.ok()) return EndLocked(allowed);
-    if (Take(publishing_.clock.Now(), response_)) {
-      writing_ = true;
-      StartWrite(&response_);
+    if (HasNext(publishing_.clock.Now())) {
+      is_making_ = true;
+      publishing_.deliveries.turns.Add(job_id_, [self = shared_from_this()] { self->Deliver(); });
     } else if (IsOver()) {
       EndLocked(absl::OkStatus());
     }
@@ -117,8 +142,37 @@ class JobStream : public ByteStream, public JobWatcher {
   AdmittedStream stream_;
 
  private:
+  // Runs on a thread of the deliveries.
+  void Deliver() {
+    if (has_ended()) return;
+    std::optional<Made> made = Make();
+    transport::WritesInFlight& in_flight = publishing_.deliveries.in_flight;
+    if (made) in_flight.Begin(shared_from_this(), job_id_, made->bytes);
+    bool is_written = false;
+    {
+      const std::lock_guard lock(mutex_);
+      is_making_ = false;
+      if (made && !ended_) {
+        response_.Swap(&made->response);
+        is_writing_ = is_written = true;
+        StartWrite(&response_);
+      } else if (is_asked_again_ || IsOver()) {
+        Continue();
+      }
+    }
+    if (made && !is_written) in_flight.End(this);
+  }
+
+  bool has_ended() {
+    const std::lock_guard lock(mutex_);
+    return ended_;
+  }
+
+  grpc::CallbackServerContext& context_;  // valid while a write is in flight
   std::shared_ptr<JobStream> self_;
-  bool writing_ = false;
+  bool is_making_ = false;
+  bool is_writing_ = false;
+  bool is_asked_again_ = false;  // during either
   bool ended_ = false;
   grpc::ByteBuffer response_;  // of the write in flight
 };
@@ -133,10 +187,11 @@ class OneJobStream final : public JobStream {
     JobCursor::Options options;
   };
 
-  static OneJobStream* Start(const Publishing& publishing, AdmittedStream admitted, Asked asked) {
+  static OneJobStream* Start(const Publishing& publishing, grpc::CallbackServerContext& context,
+                             AdmittedStream admitted, Asked asked) {
     const bool is_paced = asked.options.interval_min > absl::ZeroDuration();
     auto stream = std::shared_ptr<OneJobStream>(
-        new OneJobStream(publishing, std::move(admitted), std::move(asked)));
+        new OneJobStream(publishing, context, std::move(admitted), std::move(asked)));
     stream->JobStream::Start(stream, is_paced);
     stream->Begin();
     return stream.get();
@@ -146,16 +201,21 @@ class OneJobStream final : public JobStream {
     const std::lock_guard lock(mutex_);
     if (!begun_ && !publishing_.hub.Knows(job)) return;
     Note(job);
-    if (is_writing() && ++offered_meanwhile_ == kBehindMax) cursor_.ForgetSent();
-    GoOn();
+    Continue();
+  }
+  ~OneJobStream() override {
+    if (cursor_.options().deltas) publishing_.deliveries.sent.RemoveReader();
   }
 
  private:
-  OneJobStream(const Publishing& publishing, AdmittedStream admitted, Asked asked)
-      : JobStream(publishing, std::move(admitted), asked.job_id),
+  OneJobStream(const Publishing& publishing, grpc::CallbackServerContext& context,
+               AdmittedStream admitted, Asked asked)
+      : JobStream(publishing, context, std::move(admitted), asked.job_id),
         run_uid_(std::move(asked.run_uid)),
         waits_for_job_(asked.waits_for_job),
-        cursor_(asked.from, asked.options) {}
+        cursor_(asked.from, asked.options) {
+    if (asked.options.deltas) publishing.deliveries.sent.AddReader();
+  }
 
   // Looks after it has subscribed, and lets nothing be offered while it does, so that no snapshot
   // falls between the newest one and the next.
@@ -163,7 +223,7 @@ class OneJobStream final : public JobStream {
     const std::lock_guard lock(mutex_);
     const absl::StatusOr<PublishedJob> job = publishing_.hub.Find(job_id_);
     if (job.ok()) Note(*job);
-    if (begun_ || waits_for_job_) return GoOn();
+    if (begun_ || waits_for_job_) return Continue();
     EndLocked(job.ok() ? absl::NotFoundError(fmt::format("no run {} of job {}", run_uid_, job_id_))
                        : job.status());
   }
@@ -174,26 +234,35 @@ class OneJobStream final : public JobStream {
     cursor_.Begin(job.newest, job.run);
   }
 
-  bool Take(absl::Time now, grpc::ByteBuffer& response) override {
-    if (cursor_.next_at() > now) return false;
-    offered_meanwhile_ = 0;
-    const JobCursor::Update update = cursor_.Take(now);
+  std::optional<Made> Make() override {
+    JobCursor::Update update;
+    {
+      const std::lock_guard lock(mutex_);
+      const absl::Time now = publishing_.clock.Now();
+      if (!HasNext(now)) return std::nullopt;
+      update = cursor_.Take(now);
+    }
+    publishing_.metrics.snapshots_skipped.fetch_add(update.skipped, std::memory_order_relaxed);
     v1::WatchJobResponse message;
     message.set_skipped_snapshots(update.skipped);
     message.set_restarted(update.restarted);
     message.set_resume_token(update.resume_token);
-    if (update.delta) {
-      wire::EncodeSnapshot(*update.delta, *message.mutable_snapshot());
-      const grpc::Slice whole = Serialized(message);
-      response = grpc::ByteBuffer(&whole, 1);
-    } else {
-      // A message may be put together from its fields.
-      const grpc::Slice snapshot = publishing_.encoded.Of(update.published, cursor_.view());
-      const grpc::Slice parts[] = {HeadOfSnapshot(snapshot.size()), snapshot, Serialized(message)};
-      response = grpc::ByteBuffer(parts, std::size(parts));
+    // A message may be put together from its fields.
+    const grpc::Slice snapshot = Encoded(update);
+    const grpc::Slice parts[] = {HeadOfSnapshot(snapshot.size()), snapshot, Serialized(message)};
+    return Made{.response = grpc::ByteBuffer(parts, std::size(parts)),
+                .bytes = {.data = snapshot.begin(), .size = snapshot.size()}};
+  }
+  grpc::Slice Encoded(const JobCursor::Update& update) {
+    Deliveries& deliveries = publishing_.deliveries;
+    const JobCursor::Options& options = cursor_.options();
+    if (options.deltas) deliveries.sent.Keep(update.published);
+    if (update.base != nullptr) {
+      if (auto delta = deliveries.encoded.DeltaOf(update.base, update.published, options.view)) {
+        return *std::move(delta);
+      }
     }
-    publishing_.metrics.snapshots_skipped.fetch_add(update.skipped, std::memory_order_relaxed);
-    return true;
+    return deliveries.encoded.Of(update.published, options.view);
   }
   // What stands before the bytes of WatchJobResponse.snapshot.
   static grpc::Slice HeadOfSnapshot(std::size_t bytes) {
@@ -208,54 +277,55 @@ class OneJobStream final : public JobStream {
     }
     return grpc::Slice(head);
   }
+  bool HasNext(absl::Time now) const override { return cursor_.next_at() <= now; }
   bool IsOver() const override { return cursor_.is_over(); }
   absl::Status Check() override { return stream_.caller.Check(Right::kRead, job_id_); }
 
   const std::string run_uid_;
   const bool waits_for_job_;
   bool begun_ = false;
-  int offered_meanwhile_ = 0;  // during the write in flight
   JobCursor cursor_;
 };
 
 class AllJobsStream final : public JobStream {
  public:
-  static AllJobsStream* Start(const Publishing& publishing, AdmittedStream admitted,
-                              JobListCursor cursor, absl::Duration interval_min) {
-    auto stream = std::shared_ptr<AllJobsStream>(
-        new AllJobsStream(publishing, std::move(admitted), std::move(cursor), interval_min));
+  static AllJobsStream* Start(const Publishing& publishing, grpc::CallbackServerContext& context,
+                              AdmittedStream admitted, JobListCursor cursor,
+                              absl::Duration interval_min) {
+    auto stream = std::shared_ptr<AllJobsStream>(new AllJobsStream(
+        publishing, context, std::move(admitted), std::move(cursor), interval_min));
     stream->JobStream::Start(stream, /*wants_round_end=*/true);
     stream->OnRoundEnd();  // begins at once
     return stream.get();
   }
 
  private:
-  AllJobsStream(const Publishing& publishing, AdmittedStream admitted, JobListCursor cursor,
-                absl::Duration interval_min)
-      : JobStream(publishing, std::move(admitted), ""),
+  AllJobsStream(const Publishing& publishing, grpc::CallbackServerContext& context,
+                AdmittedStream admitted, JobListCursor cursor, absl::Duration interval_min)
+      : JobStream(publishing, context, std::move(admitted), ""),
         interval_min_(interval_min),
         cursor_(std::move(cursor)) {}
 
-  bool Take(absl::Time now, grpc::ByteBuffer& bytes) override {
+  std::optional<Made> Make() override {
     v1::WatchJobsResponse response;
-    if (!Take(now, response)) return false;
+    if (!Take(publishing_.clock.Now(), response)) return std::nullopt;
     const grpc::Slice whole = Serialized(response);
-    bytes = grpc::ByteBuffer(&whole, 1);
-    return true;
+    return Made{.response = grpc::ByteBuffer(&whole, 1),
+                .bytes = {.data = this, .size = whole.size()}};
   }
+  bool HasNext(absl::Time now) const override { return now >= next_at_; }
   bool Take(absl::Time now, v1::WatchJobsResponse& response) {
-    if (synced_ && !is_cut_ && now < written_at_ + interval_min_) return false;
     bool synced = synced_;
     std::size_t bytes = 0;
     std::uint64_t up_to = std::numeric_limits<std::uint64_t>::max();
-    is_cut_ = false;
-    while (!is_cut_) {
+    bool is_cut = false;
+    while (!is_cut) {
       const auto update = publishing_.hub.Take(cursor_, 1, up_to);
       if (!update) break;
       up_to = std::min(up_to, update->newest);
       for (const auto& snapshot : update->snapshots) {
         v1::Snapshot& added = *response.add_snapshots();
-        wire::EncodeSnapshot(wire::WithView(*snapshot, cursor_.view()), added);
+        wire::EncodeSnapshot(*snapshot, cursor_.view(), added);
         bytes += added.ByteSizeLong();
       }
       for (const std::string& id : update->removed_job_ids) response.add_removed_job_ids(id);
@@ -263,7 +333,7 @@ class AllJobsStream final : public JobStream {
       resume_token_ = update->resume_token;
       synced = update->synced;
       const int jobs = response.snapshots_size() + response.removed_job_ids_size();
-      is_cut_ = jobs >= kJobsAtOnce || bytes >= kResponseBytes;
+      is_cut = jobs >= kJobsAtOnce || bytes >= kResponseBytes;
     }
     const bool is_news = response.snapshots_size() + response.removed_job_ids_size() > 0 ||
                          synced != synced_ || response.restarted();
@@ -272,14 +342,18 @@ class AllJobsStream final : public JobStream {
     written_at_ = now;
     response.set_resume_token(resume_token_);
     response.set_synced(synced_);
+    // The rest of a full response waits for no interval, nor does what was there at the beginning.
+    const std::lock_guard lock(mutex_);
+    next_at_ = synced && !is_cut ? now + interval_min_ : absl::InfinitePast();
     return true;
   }
   absl::Status Check() override { return stream_.caller.CheckKnown(); }
 
   const absl::Duration interval_min_;
+  absl::Time next_at_ = absl::InfinitePast();  // guarded by mutex_
+  // Used only by the thread that makes a response.
   JobListCursor cursor_;
   bool synced_ = false;
-  bool is_cut_ = false;  // the last response was full: the rest waits for no interval
   std::string resume_token_;
   absl::Time written_at_ = absl::InfinitePast();
 };
@@ -324,7 +398,7 @@ ByteStream* WatchJob(const Publishing& publishing, grpc::CallbackServerContext& 
   }
   absl::StatusOr<OneJobStream::Asked> asked = AskedOf(*untrusted);
   if (!asked.ok()) return new Refused(asked.status());
-  return OneJobStream::Start(publishing, std::move(admitted->stream), *std::move(asked));
+  return OneJobStream::Start(publishing, context, std::move(admitted->stream), *std::move(asked));
 }
 
 ByteStream* WatchJobs(const Publishing& publishing, grpc::CallbackServerContext& context,
@@ -343,7 +417,7 @@ ByteStream* WatchJobs(const Publishing& publishing, grpc::CallbackServerContext&
       *std::move(filter), *view, untrusted->resume_token(),
       [caller = admitted->stream.caller](const std::string& id) { return caller.MayRead(id); });
   if (!cursor.ok()) return new Refused(cursor.status());
-  return AllJobsStream::Start(publishing, std::move(admitted->stream), *std::move(cursor),
+  return AllJobsStream::Start(publishing, context, std::move(admitted->stream), *std::move(cursor),
                               *interval);
 }
 

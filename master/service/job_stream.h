@@ -1,5 +1,11 @@
-// Streams to watchers over gRPC: each a cursor, and whether a write is in flight. They hold
-// responses as bytes: messages take several times as much, for as long as a reader does not read.
+// Streams to watchers over gRPC: each a cursor, and whether a response is being made or written.
+// They hold responses as bytes: messages take several times as much, for as long as a reader does
+// not read.
+//
+// Two threads make all responses, in turns by job (turn_queue.h); the ticking thread and the
+// threads of gRPC make none. Watchers of a large job therefore delay neither its tick nor the
+// events, snapshots and watchers of other jobs. A stream that waits for its turn gets the newest
+// snapshot at that time.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -11,17 +17,29 @@
 #include "master/service/grpc_status.h"
 #include "master/service/job_hub.h"
 #include "master/service/metrics.h"
+#include "master/service/sent_snapshots.h"
+#include "transport/turn_queue.h"
+#include "transport/writes_in_flight.h"
 
 namespace tidemark::service {
 
 // A response of many jobs ends with the job that fills it, in bytes. Clients of gRPC accept 4 MiB
-// unless they are told otherwise; taste: a quarter of that.
+// by default; a quarter of that was chosen by hand.
 inline constexpr std::size_t kResponseBytes = std::size_t{1} << 20;
 
-// What all streams use, and what outlives them.
+// Responses to watchers: what all streams share.
+struct Deliveries {
+  EncodedSnapshots encoded{};
+  SentSnapshots sent{};
+  transport::WritesInFlight in_flight{};
+  // By job. Last, so that its threads end before all else does.
+  transport::TurnQueue turns{2, transport::kNice};
+};
+
+// State that all streams share and that outlives them.
 struct Publishing {
   JobHub& hub;
-  EncodedSnapshots& encoded;
+  Deliveries& deliveries;
   const Clock& clock;
   Gate& gate;
   Metrics& metrics;

@@ -34,9 +34,17 @@ constexpr std::size_t kForecastsMax = 200;
 // with more attempts only what its hosts did is kept. Taste.
 constexpr std::uint64_t kListedOnceEndedMax = 20'000;
 constexpr std::size_t kKeptTasksMax = 2'000;
+// A longer log of a job that has ended is not read again for its tasks. Chosen by hand: reading
+// this much takes about a second.
+constexpr std::uintmax_t kReadAgainBytesMax = std::uintmax_t{256} << 20;
 
-// So many at once, that snapshots need not wait for them.
+// Small enough that snapshots need not wait for the checkpoints.
 constexpr std::size_t kCheckpointsAtOnce = 32;
+
+// How long the first tick of a job takes: 10,000 tasks in 1,000 stages, 26 ms, take about 1.5 MB.
+constexpr absl::Duration kTickOfMegabyte = absl::Milliseconds(20);
+// A smaller job counts as one of that size, since its ticks take no longer for a few bytes more.
+constexpr std::size_t kTickedBytesMin = std::size_t{64} << 10;
 
 // What an event takes on the disk beside its own bytes and names, with its frame.
 constexpr std::size_t kLoggedBytes = 64;
@@ -60,12 +68,16 @@ std::shared_ptr<TableContext> ContextOf(const JobTableOptions& options) {
   shares.jobs_max = options.jobs_max;
   const auto disk = options.disk ? options.disk : store::MakeFileDisk(/*sync=*/true);
   // Not make_shared: neither shares nor a journal can be moved.
-  return std::shared_ptr<TableContext>(new TableContext{.data_dir = options.data_dir,
-                                                        .hub = options.hub,
-                                                        .pace = options.pace,
-                                                        .disk = disk,
-                                                        .shares = Shares(shares),
-                                                        .journal = {disk, options.journal}});
+  return std::shared_ptr<TableContext>(
+      new TableContext{.data_dir = options.data_dir,
+                       .hub = options.hub,
+                       .pace = options.pace,
+                       .disk = disk,
+                       .shares = Shares(shares),
+                       .journal = {disk, options.journal},
+                       .heavy = options.has_heavy_thread
+                                    ? std::make_unique<transport::TurnQueue>(1, transport::kNice)
+                                    : nullptr});
 }
 
 absl::Status NotKept(const std::string& id, const TaskQuery& query) {
@@ -75,8 +87,8 @@ absl::Status NotKept(const std::string& id, const TaskQuery& query) {
         id));
   }
   return absl::FailedPreconditionError(fmt::format(
-      "job {} has ended, and its tasks are not kept: it had more than {}, the master was started "
-      "again, or others have ended since",
+      "job {} has ended, and its tasks are not kept: it had more than {}, its log is large or "
+      "damaged, or there is no data directory and the memory was needed",
       id, kListedOnceEndedMax));
 }
 
@@ -87,6 +99,15 @@ JobTable::JobTable(JobTableOptions options, Metrics* metrics)
                 ContextOf(options)),
       options_(WithOneWriter(std::move(options))),
       metrics_(metrics) {}
+
+// Grows with the memory of the job, from the cost of its last tick or, before the first, from that
+// of other jobs.
+absl::Duration JobTable::Job::ExpectedCost() const {
+  const auto state_bytes = static_cast<double>(monitor.state_bytes());
+  if (tick_cost == absl::ZeroDuration()) return kTickOfMegabyte * (state_bytes / (1 << 20));
+  return tick_cost *
+         std::max(1.0, state_bytes / static_cast<double>(std::max(ticked_bytes, kTickedBytesMin)));
+}
 
 std::vector<std::string> JobTable::FilesOf(const std::string& id) const {
   const std::string log = store::EventLogPath(data_dir(), id);
@@ -145,14 +166,14 @@ absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Open(const wire::Receiv
   }
   if (options_.on_event) options_.on_event(event);
   taken = job->Answer(absl::OkStatus());
+  SayDeadline(event, event.arrived_at, *job);
   return nullptr;
 }
 
-// Whether the event opens another run of the job, and may: this one has ended, and that was shown.
-bool JobTable::IsFollowedBy(const Event& event, Job& job) {
-  if (!std::holds_alternative<JobOpened>(event.body)) return false;
-  const std::lock_guard lock(job.mutex);
-  return job.newest.snapshot->is_final && !job.monitor.CheckRun(event).ok();
+// Returns whether the event opens another run of a job whose current run has published its end.
+bool JobTable::IsFollowedBy(const Event& event, const Job& job) {
+  return std::holds_alternative<JobOpened>(event.body) && job.is_over() &&
+         !job.monitor.CheckRun(event).ok();
 }
 
 template <typename Encode>
@@ -192,20 +213,18 @@ bool JobTable::IsOfRun(const wire::ReceivedEvent& received, const Job& job) {
   return received.run_uid.empty() || received.run_uid == job.monitor.run_uid();
 }
 
-// An event that cannot be understood. A duplicate is told its reason once more and counts once.
-IngestResult JobTable::Reject(const wire::ReceivedEvent& received, Job* job,
-                              const absl::Status& reason) {
-  if (job == nullptr) return {.status = reason};
+// Rejects an invalid event. A duplicate gets its reason again and counts once.
+IngestResult JobTable::Reject(const wire::ReceivedEvent& received, const absl::Status& reason,
+                              Job& job) {
   AcceptedSequence event;
   if (wire::CheckPlace(received).ok()) event = {received.source_id, received.sequence};
-  const std::lock_guard lock(job->mutex);
-  if (!IsOfRun(received, *job)) return {.status = reason};
+  if (!IsOfRun(received, job)) return {.status = reason};
   const bool is_duplicate =
-      event.sequence > 0 && event.sequence <= job->monitor.accepted_sequence(event.source_id);
-  if (is_duplicate) return job->Answer(reason);
-  const absl::Status charged = Charge(BytesOf(received), nullptr, *job);
-  if (charged.ok()) AppendRefusal(reason, event, *job);
-  return job->Answer(charged.ok() ? reason : charged);
+      event.sequence > 0 && event.sequence <= job.monitor.accepted_sequence(event.source_id);
+  if (is_duplicate) return job.Answer(reason);
+  const absl::Status charged = Charge(BytesOf(received), nullptr, job);
+  if (charged.ok()) AppendRefusal(reason, event, job);
+  return job.Answer(charged.ok() ? reason : charged);
 }
 
 void JobTable::AppendRefusal(const absl::Status& reason, const AcceptedSequence& event, Job& job) {
@@ -245,23 +264,64 @@ absl::Status JobTable::Charge(std::size_t bytes, const Event* event, Job& job) {
   return refused;
 }
 
+JobTable::JobLock JobTable::Lock(Job& job, const WhenFree* when_free) {
+  if (when_free == nullptr) return JobLock(job.mutex);
+  if (!job.mutex.LockUnlessLong(*when_free)) return JobLock(job.mutex, std::defer_lock);
+  return JobLock(job.mutex, std::adopt_lock);
+}
+
 IngestResult JobTable::Ingest(const wire::ReceivedEvent& received, absl::Time now,
                               const Sender& sender) {
+  return *Ingest(received, now, sender, nullptr);
+}
+
+std::optional<IngestResult> JobTable::IngestUnlessBusy(const wire::ReceivedEvent& received,
+                                                       absl::Time now, const Sender& sender,
+                                                       const WhenFree& when_free) {
+  return Ingest(received, now, sender, &when_free);
+}
+
+std::optional<IngestResult> JobTable::Ingest(const wire::ReceivedEvent& received, absl::Time now,
+                                             const Sender& sender, const WhenFree* when_free) {
+  if (when_free != nullptr && options_.has_room &&
+      !options_.has_room(received.job_id, *when_free)) {
+    return std::nullopt;
+  }
   auto job = std::static_pointer_cast<Job>(Find(received.job_id));
   absl::StatusOr<Event> event = wire::ParseEvent(received, now);
-  if (!event.ok()) return Reject(received, job.get(), event.status());
-  const bool opens = options_.deadline_of && std::holds_alternative<JobOpened>(event->body);
-  IngestResult taken = Take(received, *event, now, sender, std::move(job));
-  if (opens && taken.status.ok()) SayDeadline(*event, now, sender);
+  JobLock lock;
+  if (job != nullptr && !(lock = Lock(*job, when_free)).owns_lock()) return std::nullopt;
+  IngestResult taken;
+  if (!event.ok()) {
+    if (job != nullptr) return Reject(received, event.status(), *job);
+    taken.status = event.status();
+    return taken;
+  }
+  if (job == nullptr && !std::holds_alternative<JobOpened>(event->body)) {
+    taken.status = absl::FailedPreconditionError(
+        fmt::format("job {} is not open; send JobOpened first", event->job_id));
+    return taken;
+  }
+  while (job == nullptr || IsFollowedBy(*event, *job)) {
+    if (lock.owns_lock()) lock.unlock();
+    auto known = Open(received, *event, sender, job, taken);
+    taken.status = known.status();
+    if (!known.ok() || *known == nullptr) return taken;
+    job = *std::move(known);
+    if (!(lock = Lock(*job, when_free)).owns_lock()) return std::nullopt;
+  }
+  taken = Take(received, *event, now, *job);
+  if (taken.status.ok()) SayDeadline(*event, now, *job);
   return taken;
 }
 
-// What the settings say of a job that says nothing itself is an event of one more source, so that
-// the log of the job has it.
-void JobTable::SayDeadline(const Event& opening, absl::Time now, const Sender& sender) {
-  const auto& opened = std::get<JobOpened>(opening.body);
-  if (opened.deadline || opened.name.empty()) return;
-  const std::optional<absl::Time> deadline = options_.deadline_of(opened.name, now);
+// Applies the deadline of the settings to a job that states none. It becomes an event of an
+// additional source, so that the job's log contains it.
+void JobTable::SayDeadline(const Event& opening, absl::Time now, Job& job) {
+  const auto* const opened = std::get_if<JobOpened>(&opening.body);
+  if (opened == nullptr || !options_.deadline_of || opened->deadline || opened->name.empty())
+    return;
+  const std::optional<absl::Time> deadline = options_.deadline_of(opened->name, now);
   if (!deadline) return;
   Event said = {.job_id = opening.job_id,
                 .run_uid = opening.run_uid,
@@ -269,51 +329,38 @@ void JobTable::SayDeadline(const Event& opening, absl::Time now, const Sender& s
                 .sequence = 1};
   said.sent_at = said.arrived_at = now;
   said.body = JobOpened{.deadline = deadline};
-  Take(wire::EncodeEvent(said), said, now, sender,
-       std::static_pointer_cast<Job>(Find(opening.job_id)));
+  Take(wire::EncodeEvent(said), said, now, job);
 }
 
 IngestResult JobTable::Take(const wire::ReceivedEvent& received, Event& event, absl::Time now,
-                            const Sender& sender, std::shared_ptr<Job> job) {
-  IngestResult taken;
-  if (job == nullptr && !std::holds_alternative<JobOpened>(event.body)) {
-    taken.status = absl::FailedPreconditionError(
-        fmt::format("job {} is not open; send JobOpened first", event.job_id));
-    return taken;
+                            Job& job) {
+  if (absl::Status other_run = job.monitor.CheckRun(event); !other_run.ok()) {
+    return {.status = std::move(other_run)};
   }
-  while (job == nullptr || IsFollowedBy(event, *job)) {
-    auto known = Open(received, event, sender, job, taken);
-    taken.status = known.status();
-    if (!known.ok() || *known == nullptr) return taken;
-    job = *std::move(known);
-  }
-  const std::lock_guard lock(job->mutex);
-  taken.status = job->monitor.CheckRun(event);
-  if (!taken.status.ok()) return taken;
   // A duplicate changes nothing; it is answered when the first one is safe.
-  if (event.sequence <= job->monitor.accepted_sequence(event.source_id)) {
-    return job->Answer(absl::OkStatus());
+  if (event.sequence <= job.monitor.accepted_sequence(event.source_id)) {
+    return job.Answer(absl::OkStatus());
   }
-  if (job->monitor.is_closed() && std::holds_alternative<JobOpened>(event.body)) {
-    return job->Answer(absl::AlreadyExistsError(
+  if (job.monitor.is_closed() && std::holds_alternative<JobOpened>(event.body)) {
+    return job.Answer(absl::AlreadyExistsError(
         fmt::format("job {} has ended; open the new one under another id, or with a run_uid of its "
                     "own",
                     event.job_id)));
   }
-  if (absl::Status charged = Charge(BytesOf(received), &event, *job); !charged.ok()) {
-    return job->Answer(std::move(charged));
+  if (absl::Status charged = Charge(BytesOf(received), &event, job); !charged.ok()) {
+    return job.Answer(std::move(charged));
   }
-  event.arrived_at = job->NotBefore(now);
+  event.arrived_at = job.NotBefore(now);
   // After the final snapshot there is nothing left to recover.
-  if (!job->ticked.snapshot->is_final) {
-    AppendRecord(*job, [&](std::string& out) {
-      store::EncodeReceived(received, event.arrived_at, job->key, out);
+  if (!job.ticked.snapshot->is_final) {
+    AppendRecord(job, [&](std::string& out) {
+      store::EncodeReceived(received, event.arrived_at, job.key, out);
     });
   }
-  absl::Status applied = job->monitor.Apply(event);
+  absl::Status applied = job.monitor.Apply(event);
   if (applied.ok() && options_.on_event) options_.on_event(event);
-  job->holding.Hold(Resource::kStateBytes, job->monitor.state_bytes());
-  return job->Answer(std::move(applied));
+  job.holding.Hold(Resource::kStateBytes, job.monitor.state_bytes());
+  return job.Answer(std::move(applied));
 }
 
 absl::StatusOr<JobTable::ListedTasks> JobTable::ListTasks(const std::string& id,
@@ -321,13 +368,67 @@ absl::StatusOr<JobTable::ListedTasks> JobTable::ListTasks(const std::string& id,
                                                           absl::Time now) const {
   const auto job = std::static_pointer_cast<Job>(Find(id));
   if (job == nullptr) return absl::NotFoundError(fmt::format("no job {}", id));
-  const std::lock_guard lock(job->mutex);
-  if (job->ticked.snapshot->is_final) {
-    const std::shared_ptr<const JobTasks> kept = job->tasks.lock();
+  const auto ended = [&](const std::shared_ptr<const JobTasks>& kept,
+                         const Journal::Mark& mark) -> absl::StatusOr<ListedTasks> {
     if (kept == nullptr || (query.host && kept->tasks.empty())) return NotKept(id, query);
-    return ListedTasks{Asked(*kept, query), job->mark};
+    return ListedTasks{Asked(*kept, query), mark};
+  };
+  if (job->is_over()) {
+    const auto kept = [&] {
+      const std::lock_guard lock(job->mutex);
+      return std::pair(job->tasks.lock(), job->mark);
+    }();
+    return ended(kept.first, kept.second);
   }
+  const LongLock lock(job->mutex);
+  if (job->ticked.snapshot->is_final) return ended(job->tasks.lock(), job->mark);
   return ListedTasks{job->monitor.ListTasks(query, std::max(job->latest, now)), job->mark};
+}
+
+std::shared_ptr<const Snapshot> JobTable::Loadable(Job& job) const {
+  std::shared_ptr<const Snapshot> newest = job.newest().snapshot;
+  if (!newest->is_final || data_dir().empty() || newest->counts.tasks > kListedOnceEndedMax) {
+    return nullptr;
+  }
+  const std::lock_guard lock(job.mutex);  // a short wait, since the job has ended
+  return job.tasks.expired() ? newest : nullptr;
+}
+
+bool JobTable::MustLoadTasks(const std::string& id) const {
+  const auto job = std::static_pointer_cast<Job>(Find(id));
+  return job != nullptr && Loadable(*job) != nullptr;
+}
+
+void JobTable::LoadTasks(const std::string& id) {
+  const auto job = std::static_pointer_cast<Job>(Find(id));
+  const std::shared_ptr<const Snapshot> final = job == nullptr ? nullptr : Loadable(*job);
+  if (final == nullptr) return;
+  const std::string path = store::EventLogPath(data_dir(), id);
+  std::error_code error;
+  if (std::filesystem::file_size(path, error) > kReadAgainBytesMax || error) return;
+  const absl::StatusOr<JobMonitor> monitor = store::FoldEvents(path);
+  // The next run of the id enters the table before it replaces the log.
+  if (!monitor.ok() || Find(id) != job) return;
+  const TaskQuery all = {.tasks_max = kKeptTasksMax};
+  auto tasks = ended_tasks_.Keep(monitor->ListTasks(all, final->ended_at.value_or(final->at)));
+  const std::lock_guard lock(job->mutex);
+  job->tasks = std::move(tasks);
+}
+
+std::optional<LogsOfRun> JobTable::LogsOfEnded(const std::string& id) const {
+  const std::shared_ptr<LiveEntry> job = Find(id);
+  if (job == nullptr || data_dir().empty()) return std::nullopt;
+  const auto end_of = [](LiveEntry& entry) {
+    const std::shared_ptr<const Snapshot> newest = entry.newest().snapshot;
+    return newest->is_final ? newest->ended_at.value_or(newest->at) : absl::InfiniteFuture();
+  };
+  LogsOfRun logs = {.own = store::EventLogPath(data_dir(), id), .ended_at = end_of(*job)};
+  if (logs.ended_at == absl::InfiniteFuture()) return std::nullopt;
+  for (const std::shared_ptr<LiveEntry>& other : All()) {
+    if (other == job || other->began_at > logs.ended_at || end_of(*other) < job->began_at) continue;
+    logs.others.push_back(store::EventLogPath(data_dir(), other->id));
+  }
+  return logs;
 }
 
 absl::StatusOr<JobTable::ListedForecasts> JobTable::ListForecasts(const std::string& id) const {
@@ -338,10 +439,12 @@ absl::StatusOr<JobTable::ListedForecasts> JobTable::ListForecasts(const std::str
   return ListedForecasts{job->monitor.PastForecasts(kForecastsMax), job->mark};
 }
 
-void JobTable::Tick(const std::shared_ptr<LiveEntry>& entry, absl::Time now) {
+LiveTable::Ticked JobTable::Tick(const std::shared_ptr<LiveEntry>& entry, absl::Time now) {
   Job& job = AsJob(entry);
-  const std::lock_guard lock(job.mutex);
-  if (job.ticked.snapshot->sequence == 0) LoadPastRuns(job);
+  const LongLock lock(job.mutex);
+  // Tasks may open a job before its application master reports the name.
+  const bool is_first = job.ticked.snapshot->sequence == 0;
+  if (!job.has_past_runs && (is_first || !job.monitor.name().empty())) LoadPastRuns(job);
   job.ticked_at = now;
   const absl::Duration began = ThreadCpuTime();
   {
@@ -352,17 +455,21 @@ void JobTable::Tick(const std::shared_ptr<LiveEntry>& entry, absl::Time now) {
     job.ticked.snapshot = std::make_shared<const Snapshot>(std::move(ticked));
   }
   job.tick_cost = ThreadCpuTime() - began;
+  job.ticked_bytes = job.monitor.state_bytes();
   job.unkept_cost += job.tick_cost;
   AppendRecord(job, [&](std::string& out) { store::EncodeTick(job.latest, job.key, out); });
   if (job.trace) Logged(job.trace->Flush(), job);
   if (job.ticked.snapshot->is_final) End(job);
+  return TickedOf(entry);
 }
 
 // Gives a job its earlier runs. REQUIRES: job.mutex is held.
 void JobTable::LoadPastRuns(Job& job) {
+  const std::string name = job.monitor.name();
+  job.has_past_runs = !name.empty();
   if (!options_.past_runs) return;
   const std::vector<PastRun> runs =
-      options_.past_runs(job.monitor.Summary().name, {.id = job.id, .name_space = job.name_space});
+      options_.past_runs(name, {.id = job.id, .name_space = job.name_space});
   if (runs.empty()) return;
   job.monitor.SetPastRuns(runs);
   AppendRecord(job, [&](std::string& out) { store::EncodePastRuns(runs, job.key, out); });
@@ -374,12 +481,13 @@ void JobTable::End(Job& job) {
   const Snapshot& final = *job.ticked.snapshot;
   if (options_.on_end) options_.on_end({final, job.monitor.Summary(), job.name_space});
   const std::vector<AcceptedSequence> sources = job.monitor.accepted_sequences();
+  job.forecasts = job.monitor.PastForecasts(kForecastsMax);
   if (job.log) {
     std::string record;
-    store::EncodeEnd({final, sources, job.began_at, job.name_space}, job.key, record);
-    Append(job, record);
+    store::EncodeEnd({final, sources, job.began_at, job.name_space, job.forecasts}, job.key,
+                     record);
+    AppendEnd(job, record);
   }
-  job.forecasts = job.monitor.PastForecasts(kForecastsMax);
   if (final.counts.tasks <= kListedOnceEndedMax) {
     const TaskQuery all = {.tasks_max = kKeptTasksMax};
     job.tasks = ended_tasks_.Keep(job.monitor.ListTasks(all, final.ended_at.value_or(final.at)));
@@ -387,7 +495,6 @@ void JobTable::End(Job& job) {
   job.monitor = JobMonitor::OfEnded(final, sources);
   job.holding.Hold(Resource::kStateBytes, 0);
   job.trace.reset();
-  job.log.reset();
   DropCheckpoint(job.id);
 }
 
@@ -411,7 +518,7 @@ void JobTable::SaveCheckpoint(Job& job) const {
   const absl::Duration began = ThreadCpuTime();
   const std::string log = store::EventLogPath(data_dir(), job.id);
   store::WriteCheckpoint(store::CheckpointPath(log),
-                         {*job.newest.snapshot, job.monitor.Checkpoint()})
+                         {*job.ticked.snapshot, job.monitor.Checkpoint()})
       .IgnoreError();
   job.unkept_cost = absl::ZeroDuration();
   job.checkpoint_cost = ThreadCpuTime() - began;
@@ -425,10 +532,22 @@ std::vector<PublishedJob> JobTable::TickDue(absl::Time now) {
 
 void JobTable::OnPublished(const std::shared_ptr<LiveEntry>& entry) {
   Job& job = AsJob(entry);
-  const std::lock_guard lock(job.mutex);
-  if (checkpoints_ == kCheckpointsAtOnce || !WantsCheckpoint(job)) return;
-  SaveCheckpoint(job);
+  if (checkpoints_ == kCheckpointsAtOnce || !job.mutex.LockUnlessLong()) return;
+  {
+    const std::lock_guard lock(job.mutex, std::adopt_lock);
+    if (!WantsCheckpoint(job)) return;
+  }
   ++checkpoints_;
+  const auto save = [this, entry] {
+    Job& kept = AsJob(entry);
+    const LongLock lock(kept.mutex);
+    // Another tick may have come meanwhile, which is not durable yet.
+    if (WantsCheckpoint(kept) && kept.ticked.snapshot == kept.newest().snapshot) {
+      SaveCheckpoint(kept);
+    }
+  };
+  if (context()->heavy == nullptr) return save();
+  AddHeavy(save);
 }
 
 // The trace for people goes on as a copy of the journal.
@@ -454,9 +573,12 @@ void JobTable::Restore(store::RestoredJob restored, absl::Time now) {
   Adopt(job, restored.log_bytes, restored.has_end);
   job->holding.Hold(Resource::kStateBytes, job->monitor.state_bytes());
   job->latest = restored.latest;
+  job->forecasts = std::move(restored.forecasts);
   job->ticked_at = restored.newest.at;
   job->bytes = restored.log_bytes;
   job->key = restored.key;
+  // Its log has them from the first tick under its name on.
+  job->has_past_runs = restored.newest.sequence > 0 && !job->monitor.name().empty();
   if (!restored.has_end) {
     ContinueTrace(restored, *job);
     job->log =
@@ -471,11 +593,11 @@ void JobTable::Restore(store::RestoredJob restored, absl::Time now) {
     });
     if (restored.damages.empty()) return;
     // A number that a lost tick gave to a snapshot must not be gone back behind.
-    Tick(job, job->latest);
-    PublishLater(std::move(job));
+    PublishLater(Tick(job, job->latest));
   } else if (!restored.has_end) {
-    End(*job);                     // it was killed in the middle of this
-    PublishLater(std::move(job));  // not to be forgotten before its last record is durable
+    End(*job);  // it was killed in the middle of this
+    // The entry must not be evicted before its last record is durable.
+    PublishLater(TickedOf(job));
   }
 }
 

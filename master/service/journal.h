@@ -1,13 +1,14 @@
 // Makes records durable before they are acknowledged or published.
 //
-// Callers append records to logs and get a position; a thread of its own writes everything appended
-// since the last time in one batch, makes it durable by one sync, and then tells those who wait.
-// While it is at it the next batch gathers.
+// Callers append records to logs and get a position. The journal's thread writes everything
+// appended since the last time in one batch, makes it durable by one sync, and then notifies the
+// waiters. Meanwhile the next batch gathers.
 //
-// A disk that is full or broken stops the positions, not the process: status() says why, the batch
-// is kept, and it is tried again until it succeeds. A single log that fails while others can be
-// written holds up only those that wait for it: it is stuck, and tried again from time to
-// time. Callers that respect has_room() bound the memory this takes.
+// A disk that is full or broken stops the positions, not the process: status() gives the reason,
+// and the journal keeps the batch and retries it until it succeeds. If a single log fails while
+// others can be written, only the callers that wait for that log are delayed: the log is stuck, and
+// is retried periodically. Callers that respect HasRoomFor() bound the memory this takes. A busy
+// log cannot crowd out the others: its waiting records may take an eighth of the free memory.
 //
 // Thread-safe.
 #pragma once
@@ -83,36 +84,37 @@ class Journal {
   // A new log, which begins with `start`. Its file is created with the first record, in place of
   // one of that name.
   static std::shared_ptr<Log> MakeLog(std::string path, std::string start);
-  // The log at `path`, which goes on after its first `durable_bytes`.
+  // Returns the log at `path`, which continues after its first `durable_bytes`.
   static std::shared_ptr<Log> MakeLog(std::string path, std::uint64_t durable_bytes);
 
-  // Appends whole records. A null log stands for one that is not kept: its records only get a
-  // position. O(size of the records).
-  Position Append(const std::shared_ptr<Log>& log, absl::string_view records);
+  // Appends whole records. Records without a log are not kept and only get a position. The file of
+  // a log is closed, and its lock released, as soon as its last record is durable, even if the log
+  // is still referenced. O(size of the records). REQUIRES: nothing is appended to the log after its
+  // last record.
+  Position Append(const std::shared_ptr<Log>& log, absl::string_view records, bool is_last = false);
 
-  // Removes a file that no log appends to any more, before anything that is appended after this.
-  // One that cannot be removed is reported and left: a log that is made anew replaces it.
+  // Removes a file that no log appends to any more, before any later appended record. If the file
+  // cannot be removed, this is reported and the file stays: a new log at the path replaces it.
   void Remove(std::string path);
 
   Position durable() const { return durable_.load(std::memory_order_acquire); }
-  // Whether the record, and all before it in its log, is durable.
+  // Returns whether the record, and all before it in its log, is durable.
   bool IsDurable(const Mark& mark) const;
-  // Whether it became durable; false when the journal or its log fails before that, or ends.
+  // Blocks until the record is durable. Returns false if the journal or its log fails or ends
+  // first.
   bool WaitUntilDurable(const Mark& mark);
-  // Tells `waiter` once it is durable; at once, on this thread, if it is.
+  // Notifies `waiter` once the record is durable; at once, on this thread, if it already is.
   void NotifyWhenDurable(Mark mark, std::shared_ptr<Waiter> waiter);
-  // Whether the log cannot be written while others may be. What cannot be kept should not be made.
+  // Returns whether the log cannot be written while others may be. Callers should not produce
+  // records for a stuck log.
   bool IsStuck(const std::shared_ptr<Log>& log) const;
 
-  // OK, or why nothing becomes durable at the moment.
+  // Returns OK, or the reason why nothing becomes durable at the moment.
   absl::Status status() const;
-  // Whether more records should be taken. When not, wait for any later position to become durable.
-  // What waits in stuck logs counts only while no other can be written.
-  bool has_room() const {
-    const std::size_t waiting = waiting_bytes_.load(std::memory_order_relaxed);
-    return waiting - std::min(waiting, stuck_bytes_.load(std::memory_order_relaxed)) <
-           options_.waiting_bytes_max;
-  }
+  // Returns whether more records of the log should be accepted; a null `log` stands for a log
+  // without waiting records. If false, wait until the log's waiting records, or any later position,
+  // are durable. Records that wait in stuck logs count only while no other log can be written.
+  bool HasRoomFor(const std::shared_ptr<Log>& log) const;
   std::size_t waiting_bytes() const { return waiting_bytes_.load(std::memory_order_relaxed); }
 
  private:

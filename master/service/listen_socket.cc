@@ -1,58 +1,54 @@
 #include "master/service/listen_socket.h"
 
 #include <fmt/format.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include <cstdint>
-#include <memory>
+#include <cerrno>
 #include <optional>
 #include <utility>
 
+#include "transport/bind_addresses.h"
 #include "transport/can_listen.h"
 #include "transport/host_port.h"
 
 namespace tidemark::service {
 namespace {
 
-// Closed unless it could be had. Port 0 is replaced by the one it got.
+// Returns a socket that listens at `address`. On failure, the descriptor is closed and errno has
+// the cause. Port 0 is replaced by the assigned port.
 Descriptor ListenAt(sockaddr* address, socklen_t size) {
-  Descriptor listener(socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!listener.is_open()) return {};
-  const int yes = 1;
-  const int no = 0;
-  setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  if (address->sa_family == AF_INET6) {
-    setsockopt(listener.get(), IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no);
-  }
-  if (bind(listener.get(), address, size) != 0 || listen(listener.get(), SOMAXCONN) != 0) return {};
+  Descriptor listener(transport::OpenBound(address, size));
+  if (!listener.is_open() || listen(listener.get(), SOMAXCONN) != 0) return {};
   getsockname(listener.get(), address, &size);
   return listener;
 }
 
-in_port_t& PortOf(sockaddr* address) {
-  return address->sa_family == AF_INET6 ? reinterpret_cast<sockaddr_in6*>(address)->sin6_port
-                                        : reinterpret_cast<sockaddr_in*>(address)->sin_port;
+in_port_t& PortOf(sockaddr_storage& address) {
+  return address.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(address).sin6_port
+                                       : reinterpret_cast<sockaddr_in&>(address).sin_port;
 }
 
-// Port 0 becomes the one that was got with the first.
-std::vector<Descriptor> ListenAtHost(std::string host, std::uint16_t& port) {
+// Returns at least one socket. Port 0 becomes the one that was assigned to the first.
+absl::StatusOr<std::vector<Descriptor>> ListenAtHost(transport::HostPort& at) {
+  const std::string address = fmt::format("{}:{}", at.host, at.port);
+  absl::StatusOr<std::vector<sockaddr_storage>> names = transport::BindAddresses(address);
+  if (!names.ok()) return names.status();
   std::vector<Descriptor> sockets;
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  const addrinfo hints = {.ai_flags = AI_PASSIVE, .ai_socktype = SOCK_STREAM};
-  addrinfo* found = nullptr;
-  if (getaddrinfo(host.c_str(), nullptr, &hints, &found) != 0) return sockets;
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> addresses(found, freeaddrinfo);
-  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
-    PortOf(each->ai_addr) = htons(port);
-    Descriptor socket = ListenAt(each->ai_addr, each->ai_addrlen);
-    if (!socket.is_open()) continue;
-    port = ntohs(PortOf(each->ai_addr));
+  int error = EADDRNOTAVAIL;
+  for (sockaddr_storage& name : *names) {
+    PortOf(name) = htons(at.port);
+    Descriptor socket = ListenAt(reinterpret_cast<sockaddr*>(&name), sizeof name);
+    if (!socket.is_open()) {
+      error = errno;
+      continue;
+    }
+    at.port = ntohs(PortOf(name));
     sockets.push_back(std::move(socket));
   }
+  if (sockets.empty()) return transport::CannotListen(address, error);
   return sockets;
 }
 
@@ -67,16 +63,24 @@ absl::StatusOr<ListenSockets> Listen(const std::string& address) {
     RemoveUnixSocket(address);
     path->copy(name.sun_path, sizeof name.sun_path - 1);
     listen.sockets.push_back(ListenAt(reinterpret_cast<sockaddr*>(&name), sizeof name));
-    if (!listen.sockets.back().is_open()) listen.sockets.clear();
-  } else if (std::optional<transport::HostPort> at = transport::ParseHostPort(address)) {
-    // A socket of IPv6 takes both.
-    if (at->host == "0.0.0.0") listen.sockets = ListenAtHost("::", at->port);
-    if (listen.sockets.empty()) listen.sockets = ListenAtHost(at->host, at->port);
-    listen.address = fmt::format("{}:{}", at->host, at->port);
+    if (!listen.sockets.back().is_open()) return transport::CannotListen(address, errno);
+    return listen;
   }
-  if (!listen.sockets.empty()) return listen;
-  return absl::UnavailableError(
-      fmt::format("cannot listen on {}: it is in use or not an address of this host", address));
+  std::optional<transport::HostPort> at = transport::ParseHostPort(address);
+  if (!at) return transport::CannotListen(address, EINVAL);
+  absl::StatusOr<std::vector<Descriptor>> sockets;
+  const bool is_any = at->host == "0.0.0.0";
+  if (is_any) {
+    // A socket of IPv6 accepts both.
+    transport::HostPort both = {.host = "[::]", .port = at->port};
+    sockets = ListenAtHost(both);
+    if (sockets.ok()) at->port = both.port;
+  }
+  if (!is_any || !sockets.ok()) sockets = ListenAtHost(*at);
+  if (!sockets.ok()) return sockets.status();
+  listen.sockets = *std::move(sockets);
+  listen.address = fmt::format("{}:{}", at->host, at->port);
+  return listen;
 }
 
 void RemoveUnixSocket(const std::string& address) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "master/service/metrics.h"
 #include "master/service/tick_round.h"
 #include "tidemark/limit.h"
 
@@ -17,9 +18,9 @@ LiveEntry::LiveEntry(std::shared_ptr<const Snapshot> first, absl::Time began, co
       began_at(began),
       name_space(sender.name_space),
       reporter(sender.reporter.empty() ? sender.name_space : sender.reporter),
-      newest{std::move(first), nullptr},
-      ticked(newest),
-      holding(shares.Of(reporter)) {}
+      ticked{std::move(first), nullptr},
+      holding(shares.Of(reporter)),
+      newest_(ticked) {}
 
 std::shared_ptr<LiveEntry> LiveTable::Find(const std::string& id) const {
   const std::lock_guard lock(mutex_);
@@ -27,7 +28,6 @@ std::shared_ptr<LiveEntry> LiveTable::Find(const std::string& id) const {
   return entry == entries_.end() ? nullptr : entry->second;
 }
 
-// The newest first.
 std::vector<std::shared_ptr<LiveEntry>> LiveTable::All() const {
   std::vector<std::shared_ptr<LiveEntry>> entries;
   {
@@ -42,14 +42,12 @@ std::vector<std::shared_ptr<LiveEntry>> LiveTable::All() const {
 
 LiveEntry::Running LiveTable::GetRunning(const std::string& id) const {
   const std::shared_ptr<LiveEntry> entry = Find(id);
-  if (entry == nullptr) return {};
-  const std::lock_guard lock(entry->mutex);
-  return entry->newest;
+  return entry == nullptr ? LiveEntry::Running() : entry->newest();
 }
 
 absl::Status LiveTable::EnterHub(const LiveEntry& entry) const {
   return context_->hub == nullptr ? absl::OkStatus()
-                                  : context_->hub->Enter({entry.newest.snapshot, entry.run()});
+                                  : context_->hub->Enter({entry.newest().snapshot, entry.run()});
 }
 
 absl::StatusOr<std::shared_ptr<LiveEntry>> LiveTable::Enter(
@@ -83,7 +81,7 @@ absl::StatusOr<std::shared_ptr<LiveEntry>> LiveTable::Enter(
 void LiveTable::Adopt(const std::shared_ptr<LiveEntry>& entry, std::uint64_t log_bytes,
                       bool may_forget) {
   entry->holding.Hold(Resource::kDiskBytes, log_bytes);
-  entry->holding.Hold(kind_.place, entry->newest.snapshot->is_final ? 0 : 1);
+  entry->holding.Hold(kind_.place, entry->is_over() ? 0 : 1);
   const std::lock_guard lock(mutex_);
   entry->number = ++entered_;
   kept_.Enter(entry->reporter);
@@ -112,10 +110,9 @@ std::shared_ptr<LiveEntry> LiveTable::Forget(const KeptEnded::One& ended) {
 absl::Status LiveTable::Forget(const std::string& id, const std::string& run_uid) {
   const std::shared_ptr<LiveEntry> entry = Find(id);
   if (entry == nullptr) return absl::OkStatus();
-  const std::lock_guard entry_lock(entry->mutex);
-  const Snapshot& newest = *entry->newest.snapshot;
-  if (!run_uid.empty() && run_uid != newest.run_uid) return absl::OkStatus();
-  if (!newest.is_final) {
+  const std::shared_ptr<const Snapshot> newest = entry->newest().snapshot;
+  if (!run_uid.empty() && run_uid != newest->run_uid) return absl::OkStatus();
+  if (!newest->is_final) {
     return absl::FailedPreconditionError(fmt::format("{} {} runs{}", kind_.noun, id, kind_.advice));
   }
   const std::lock_guard lock(mutex_);
@@ -134,57 +131,119 @@ bool LiveTable::MakeRoomOf(const std::string& reporter) {
   return oldest.has_value();
 }
 
-// What cannot be kept is not made: a disk that is full must not fill the memory, too. REQUIRES:
-// entry.mutex is held.
+// Returns whether the entry should be ticked at `now`. An entry with a stuck log should not: a full
+// disk must not fill the memory, too. REQUIRES: entry.mutex is held.
 bool LiveTable::IsDue(const LiveEntry& entry, absl::Time now) const {
-  const bool is_published = entry.ticked.snapshot == entry.newest.snapshot;
-  if (entry.newest.snapshot->is_final || !is_published) return false;
+  const std::shared_ptr<const Snapshot> newest = entry.newest().snapshot;
+  const bool is_published = entry.ticked.snapshot == newest;
+  if (newest->is_final || !is_published) return false;
   if (journal().IsStuck(entry.mark.log)) return false;
   return context_->pace.IsDue(now - entry.ticked_at, entry.has_news());
 }
 
-std::vector<PublishedJob> LiveTable::TickDue(absl::Time now) {
+LiveTable::Round LiveTable::RoundAt(absl::Time now) {
+  const bool is_heavy_busy = IsHeavyBusy(now);
+  const std::shared_ptr<LiveEntry> busy = [this] {
+    const std::lock_guard lock(heavy_mutex_);
+    return heavy_;
+  }();
   std::vector<std::shared_ptr<LiveEntry>> entries;
   std::vector<DueJob> due;
   for (std::shared_ptr<LiveEntry>& entry : All()) {
-    const std::lock_guard lock(entry->mutex);
+    if (entry == busy || !entry->mutex.LockUnlessLong()) continue;
+    const std::lock_guard lock(entry->mutex, std::adopt_lock);
     if (!IsDue(*entry, now)) continue;
-    due.push_back({.cost = entry->tick_cost, .ticked_at = entry->ticked_at});
+    due.push_back({.cost = entry->ExpectedCost(), .ticked_at = entry->ticked_at});
     entries.push_back(std::move(entry));
   }
-  std::vector<PublishedJob> published;
+  Round round;
   for (const std::size_t i : TickRound(due)) {
-    // The others do not wait for a heavy estimate to be shown.
-    if (due[i].cost > kHeavyEstimate) published = Publish();
-    Tick(entries[i], now);
-    PublishLater(std::move(entries[i]));
+    if (due[i].cost <= kHeavyEstimate) {
+      round.light.push_back(std::move(entries[i]));
+    } else if (!is_heavy_busy) {
+      round.heavy = std::move(entries[i]);
+    }
   }
-  for (PublishedJob& last : Publish()) published.push_back(std::move(last));
+  return round;
+}
+
+bool LiveTable::IsHeavyBusy(absl::Time now) {
+  if (context_->heavy == nullptr) return false;
+  std::optional<Ticked> done;
+  {
+    const std::lock_guard lock(heavy_mutex_);
+    if (heavy_ != nullptr && !heavy_done_) return true;
+    if (heavy_done_) heavy_again_at_ = now + heavy_cost_;
+    done.swap(heavy_done_);
+    heavy_.reset();
+  }
+  if (done) PublishLater(*std::move(done));
+  return now < heavy_again_at_;
+}
+
+void LiveTable::StartHeavy(const std::shared_ptr<LiveEntry>& entry, absl::Time now) {
+  {
+    const std::lock_guard lock(heavy_mutex_);
+    heavy_ = entry;
+  }
+  AddHeavy([this, entry, now] {
+    const absl::Duration began = ThreadCpuTime();
+    Ticked ticked = Tick(entry, now);
+    const std::lock_guard lock(heavy_mutex_);
+    heavy_cost_ = ThreadCpuTime() - began;
+    heavy_done_ = std::move(ticked);
+  });
+}
+
+void LiveTable::AddHeavy(transport::TurnQueue::Work work) {
+  {
+    const std::lock_guard lock(heavy_mutex_);
+    ++heavy_works_;
+  }
+  context_->heavy->Add(kind_.noun, [this, work = std::move(work)]() mutable {
+    work();
+    work = nullptr;
+    const std::lock_guard lock(heavy_mutex_);
+    --heavy_works_;
+    heavy_changed_.notify_all();
+  });
+}
+
+void LiveTable::AwaitHeavy() {
+  std::unique_lock lock(heavy_mutex_);
+  heavy_changed_.wait(lock, [this] { return heavy_works_ == 0; });
+}
+
+std::vector<PublishedJob> LiveTable::TickDue(absl::Time now) {
+  const Round round = RoundAt(now);
+  if (round.heavy != nullptr && context_->heavy != nullptr) StartHeavy(round.heavy, now);
+  for (const std::shared_ptr<LiveEntry>& entry : round.light) PublishLater(Tick(entry, now));
+  std::vector<PublishedJob> published = Publish();
+  if (round.heavy != nullptr && context_->heavy == nullptr) {
+    // The others were published before.
+    PublishLater(Tick(round.heavy, now));
+    for (PublishedJob& last : Publish()) published.push_back(std::move(last));
+  }
   return published;
 }
 
 std::vector<PublishedJob> LiveTable::Publish() {
   std::vector<PublishedJob> published;
   std::vector<std::shared_ptr<LiveEntry>> shown;
-  for (std::shared_ptr<LiveEntry>& entry : std::exchange(unpublished_, {})) {
-    if (!data_dir().empty()) {
-      const auto mark = [&] {
-        const std::lock_guard lock(entry->mutex);
-        return entry->mark;
-      };
-      if (!journal().WaitUntilDurable(mark())) {
-        PublishLater(std::move(entry));
-        continue;
-      }
+  for (Ticked& ticked : std::exchange(unpublished_, {})) {
+    if (!data_dir().empty() && !journal().WaitUntilDurable(ticked.mark)) {
+      PublishLater(std::move(ticked));
+      continue;
     }
-    const std::lock_guard lock(entry->mutex);
-    entry->newest = entry->ticked;
-    published.push_back({entry->newest.snapshot, entry->run()});
-    if (entry->newest.snapshot->is_final) {
-      entry->holding.Hold(kind_.place, 0);
-      entry->mark.log.reset();  // which closes the file
+    LiveEntry& entry = *ticked.entry;
+    entry.SetNewest(ticked.shown);
+    published.push_back({ticked.shown.snapshot, entry.run()});
+    if (ticked.shown.snapshot->is_final) {
+      const std::lock_guard lock(entry.mutex);
+      entry.holding.Hold(kind_.place, 0);
+      entry.mark.log.reset();
     }
-    shown.push_back(entry);
+    shown.push_back(std::move(ticked.entry));
   }
   if (context_->hub != nullptr) {
     for (const PublishedJob& job : published) context_->hub->Publish(job);

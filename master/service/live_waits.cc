@@ -1,58 +1,18 @@
 #include "master/service/live_waits.h"
 
-#include <map>
 #include <optional>
 #include <utility>
-#include <variant>
 #include <vector>
 
-#include "master/blame/longest_group.h"
+#include "master/service/events_of_waits.h"
 
 namespace tidemark::service {
 namespace {
 
 constexpr absl::Duration kAdvanceEvery = absl::Seconds(1);
 constexpr absl::Duration kForgetEvery = absl::Seconds(30);
-
-// What of an event is of waits, and of key groups the longest, since all are large; empty: nothing.
-std::optional<Event> OfWaits(const Event& event) {
-  if (std::holds_alternative<MapProfile>(event.body)) return std::nullopt;
-  const auto* profile = std::get_if<ReduceProfile>(&event.body);
-  if (profile == nullptr) return event;
-  const blame::LongestGroup longest = blame::LongestGroupOf(*profile);
-  std::vector<FinishedKey> groups;
-  if (longest.time > absl::ZeroDuration()) {
-    groups.push_back({.size_bytes = longest.size_bytes, .time = longest.time});
-  }
-  if (groups.empty() && !profile->processor_use && profile->time == TimeUse{}) return std::nullopt;
-  return Event{.job_id = event.job_id,
-               .run_uid = event.run_uid,
-               .source_id = event.source_id,
-               .sequence = event.sequence,
-               .sent_at = event.sent_at,
-               .arrived_at = event.arrived_at,
-               .body = ReduceProfile{.attempt = profile->attempt,
-                                     .finished_keys = std::move(groups),
-                                     .processor_use = profile->processor_use,
-                                     .time = profile->time}};
-}
-
-blame::EarlierData EarlierDataOf(std::span<const PastRun> runs) {
-  std::vector<double> of_map_stage;
-  std::map<std::string, std::vector<double>> of_stages;
-  for (const PastRun& run : runs) {
-    if (run.is_of_other_job) continue;
-    of_map_stage.push_back(static_cast<double>(run.map_input_bytes));
-    for (const StageProfile& stage : run.stages.stages) {
-      if (!stage.name.empty()) of_stages[stage.name].push_back(stage.read_bytes);
-    }
-  }
-  blame::EarlierData earlier = {.map_stage = blame::EarlierBytesOf(std::move(of_map_stage))};
-  for (auto& [name, bytes] : of_stages) {
-    if (const auto read = blame::EarlierBytesOf(std::move(bytes))) earlier.stages[name] = *read;
-  }
-  return earlier;
-}
+// One job may take this part of the remaining space of the inbox once it is full.
+constexpr std::size_t kJobShare = 8;
 
 }  // namespace
 
@@ -68,25 +28,53 @@ void LiveWaits::Resume(const std::string& job_id, const std::string& run_uid, ab
 }
 
 void LiveWaits::Observe(const Event& event) {
-  std::optional<Event> of_waits = OfWaits(event);
+  std::optional<Event> of_waits = EventOfWaits(event);
   if (!of_waits) return;
   {
     const std::lock_guard lock(inbox_mutex_);
+    ++inbox_of_jobs_[of_waits->job_id];
     inbox_.push_back(*std::move(of_waits));
-    if (inbox_.size() < kInboxMax) return;
+    inbox_size_.store(inbox_.size(), std::memory_order_relaxed);
+    if (inbox_.size() < kInboxMax / 2 || std::exchange(is_taken_in_soon_, true)) return;
   }
-  const std::lock_guard lock(mutex_);
-  TakeIn();
+  TakeInSoon();
+}
+
+void LiveWaits::TakeInSoon() {
+  const auto take_in = [this] {
+    const std::lock_guard lock(mutex_);
+    TakeIn();
+  };
+  if (aside_ == nullptr) return take_in();
+  aside_->Add("inbox of waits", take_in);
+}
+
+bool LiveWaits::HasRoomFor(const std::string& job_id, const std::function<void()>& when_room) {
+  if (inbox_size_.load(std::memory_order_relaxed) < kInboxMax) return true;
+  const std::lock_guard lock(inbox_mutex_);
+  const std::size_t all = inbox_.size();
+  if (all < kInboxMax) return true;
+  const auto known = inbox_of_jobs_.find(job_id);
+  const std::size_t of_job = known == inbox_of_jobs_.end() ? 0 : known->second;
+  if (all < 2 * kInboxMax && of_job <= (2 * kInboxMax - all) / kJobShare) return true;
+  when_room_.push_back(when_room);
+  return false;
 }
 
 void LiveWaits::TakeIn() {
   std::vector<Event> events;
   std::vector<std::pair<std::string, blame::EarlierData>> earlier;
+  std::vector<std::function<void()>> when_room;
   {
     const std::lock_guard lock(inbox_mutex_);
     events.swap(inbox_);
     earlier.swap(earlier_inbox_);
+    when_room.swap(when_room_);
+    inbox_of_jobs_.clear();
+    inbox_size_.store(0, std::memory_order_relaxed);
+    is_taken_in_soon_ = false;
   }
+  for (const std::function<void()>& call : when_room) call();
   for (const Event& event : events) waits_.Apply(event);
   for (auto& [job_id, data] : earlier) waits_.SetEarlierData(job_id, std::move(data));
 }

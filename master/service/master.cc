@@ -72,6 +72,8 @@ const char* NameOf(JobState state) {
       return "killed";
     case JobState::kAbandoned:
       return "abandoned";
+    case JobState::kUnknownEnd:
+      return "ended, outcome not reported";
   }
   return "unknown";
 }
@@ -172,6 +174,7 @@ service::JobTableOptions TableOptions(
     const MasterOptions& options, JobHub& hub,
     std::function<void(const store::FinishedJob&)> on_end,
     std::function<void(const Event&)> on_event,
+    std::function<bool(const std::string&, const std::function<void()>&)> has_room,
     std::function<void(const std::string&, const std::string&, absl::Time)> on_resume,
     std::function<std::vector<PastRun>(const std::string&, const store::Reported&)> past_runs) {
   return {.job = options.job,
@@ -185,11 +188,13 @@ service::JobTableOptions TableOptions(
           .disk = store::MakeFileDisk(options.journal_sync),
           .on_end = std::move(on_end),
           .on_event = std::move(on_event),
+          .has_room = std::move(has_room),
           .on_resume = std::move(on_resume),
           .past_runs = std::move(past_runs),
           .deadline_of = DeadlinesOf(options),
           .hub = &hub,
-          .pace = PaceOf(options)};
+          .pace = PaceOf(options),
+          .has_heavy_thread = true};
 }
 
 service::WorkflowTableOptions WorkflowOptions(
@@ -276,6 +281,9 @@ class Master::Impl {
         jobs_(TableOptions(
                   options, *hub_, [this](const auto& job) { history_.Add(job); },
                   [this](const Event& event) { waits_.Observe(event); },
+                  [this](const std::string& job_id, const std::function<void()>& when_room) {
+                    return waits_.HasRoomFor(job_id, when_room);
+                  },
                   [this](const std::string& job_id, const std::string& run_uid, absl::Time now) {
                     waits_.Resume(job_id, run_uid, now);
                   },
@@ -297,8 +305,8 @@ class Master::Impl {
                        },
                        [this] { return history_.Node(); }),
                    jobs_, &metrics_),
-        explain_service_({*hub_, encoded_, clock_, gate_, metrics_}, waits_, jobs_),
-        job_service_({*hub_, encoded_, clock_, gate_, metrics_}, jobs_, workflows_,
+        explain_service_({*hub_, deliveries_, clock_, gate_, metrics_}, waits_, jobs_),
+        job_service_({*hub_, deliveries_, clock_, gate_, metrics_}, jobs_, workflows_,
                      {.version = TIDEMARK_VERSION,
                       .instance = hub_->instance(),
                       .limits = LimitsOf(options)}) {}
@@ -357,9 +365,10 @@ class Master::Impl {
   const std::unique_ptr<service::Tokens> tokens_;
   service::Acceptor acceptor_;
   service::Gate gate_;
-  service::EncodedSnapshots encoded_;
-  std::shared_ptr<JobHub> hub_;  // subscriptions may outlive the master
-  service::LiveWaits waits_;
+  service::Deliveries deliveries_;
+  std::shared_ptr<JobHub> hub_;                      // subscriptions may outlive the master
+  transport::TurnQueue aside_{1, transport::kNice};  // for what neither ticks nor calls wait for
+  service::LiveWaits waits_{{}, &aside_};
   JobTable jobs_;
   IngestService ingest_;
   service::WorkflowTable workflows_;
@@ -496,8 +505,14 @@ void Master::Impl::Tick() {
     }
     metrics_.snapshots_published.fetch_add(1, std::memory_order_relaxed);
   }
-  waits_.Advance(clock_.Now(),
-                 [this](const std::string& job_id) { return hub_->Find(job_id).ok(); });
+  // May take long, or wait for a long answer.
+  constexpr const char* kWaits = "waits";
+  if (!aside_.IsBusy(kWaits)) {
+    aside_.Add(kWaits, [this] {
+      waits_.Advance(clock_.Now(),
+                     [this](const std::string& job_id) { return hub_->Find(job_id).ok(); });
+    });
+  }
   hub_->EndRound();
 }
 
@@ -550,6 +565,7 @@ void Master::Impl::Shutdown(absl::Duration grace) {
   }
   changed_.notify_all();
   if (ticker_.joinable()) ticker_.join();
+  aside_.Stop();
   SetServing(false);
   hub_->CloseAll();
   acceptor_.Stop();
@@ -558,6 +574,8 @@ void Master::Impl::Shutdown(absl::Duration grace) {
   server_->Shutdown(std::chrono::system_clock::now() +
                     absl::ToChronoMilliseconds(std::min(grace, kWaitMax)));
   server_->Wait();
+  ingest_.Stop();
+  deliveries_.turns.Stop();
 }
 
 absl::Status Validate(const MasterOptions& options) {

@@ -43,7 +43,10 @@ WorkflowTable::WorkflowTable(WorkflowTableOptions options, JobTable& jobs, Metri
   jobs_.SetWorkflowOf([this](const std::string& job_id) { return WorkflowOf(job_id); });
 }
 
-WorkflowTable::~WorkflowTable() { jobs_.SetWorkflowOf(nullptr); }
+WorkflowTable::~WorkflowTable() {
+  AwaitHeavy();
+  jobs_.SetWorkflowOf(nullptr);
+}
 
 std::vector<std::string> WorkflowTable::FilesOf(const std::string& id) const {
   return {store::WorkflowLogPath(data_dir(), id)};
@@ -58,7 +61,11 @@ std::string WorkflowTable::WorkflowOf(const std::string& job_id) const {
 
 void WorkflowTable::AppendRecord(Entry& entry, const std::string& record) const {
   if (data_dir().empty()) return;
-  Append(entry, record);
+  if (entry.live.is_final()) {
+    AppendEnd(entry, record);
+  } else {
+    Append(entry, record);
+  }
   entry.holding.Hold(Resource::kDiskBytes,
                      entry.holding.held(Resource::kDiskBytes) + record.size());
 }
@@ -116,11 +123,26 @@ absl::StatusOr<Journal::Mark> WorkflowTable::Submit(const Plan& plan, const Send
     if (!opened.ok()) return opened.status();
     entry = *std::move(opened);
   }
-  if (const std::lock_guard lock(entry->mutex); !entry->live.WasSubmittedAs(plan)) {
-    return absl::AlreadyExistsError(fmt::format(
-        "workflow {} was submitted before with other jobs or options{}; submit this one under "
-        "another id",
-        plan.id, entry->live.is_final() ? ", and has ended" : ""));
+  {
+    const std::lock_guard lock(entry->mutex);
+    if (entry->live.is_final()) {
+      return absl::AlreadyExistsError(fmt::format(
+          "workflow {} has ended, so nothing would run; submit the plan under another id, or "
+          "remove the ended workflow first with `tidemark forget {}`",
+          plan.id, plan.id));
+    }
+    if (entry->live.is_cancelled()) {  // its next tick ends it
+      return absl::AlreadyExistsError(fmt::format(
+          "workflow {} was cancelled, so nothing would run; submit the plan under another id, or "
+          "remove the workflow with `tidemark forget {}` once it has ended",
+          plan.id, plan.id));
+    }
+    if (!entry->live.WasSubmittedAs(plan)) {
+      return absl::AlreadyExistsError(
+          fmt::format("workflow {} was submitted before with other jobs or options; submit this "
+                      "one under another id",
+                      plan.id));
+    }
   }
   Follow(entry);
   const std::lock_guard lock(entry->mutex);
@@ -261,7 +283,9 @@ void WorkflowTable::LoadHistory(Entry& entry) const {
   if (node) entry.live.SetNode(*node);
 }
 
-void WorkflowTable::MakeSnapshot(Entry& entry, absl::Time now, bool estimates) {
+LiveTable::Ticked WorkflowTable::MakeSnapshot(const std::shared_ptr<Entry>& made, absl::Time now,
+                                              bool estimates) {
+  Entry& entry = *made;
   const absl::Duration began = ThreadCpuTime();
   absl::StatusOr<estimate::Estimate> estimate =
       absl::UnavailableError("no estimate yet: the master has just been restarted");
@@ -292,21 +316,17 @@ void WorkflowTable::MakeSnapshot(Entry& entry, absl::Time now, bool estimates) {
     store::EncodeWorkflowTick(snapshot, entry.live.TakeNewFacts(), entry.key, record);
   }
   AppendRecord(entry, record);
-  if (snapshot.is_final) entry.log.reset();
+  return TickedOf(made);
 }
 
-void WorkflowTable::Tick(const std::shared_ptr<LiveEntry>& entry, absl::Time now) {
+LiveTable::Ticked WorkflowTable::Tick(const std::shared_ptr<LiveEntry>& entry, absl::Time now) {
   LoadHistory(static_cast<Entry&>(*entry));
-  MakeSnapshot(static_cast<Entry&>(*entry), now, /*estimates=*/true);
+  return MakeSnapshot(std::static_pointer_cast<Entry>(entry), now, /*estimates=*/true);
 }
 
 // A workflow that has ended follows no jobs.
 void WorkflowTable::OnPublished(const std::shared_ptr<LiveEntry>& entry) {
-  const auto is_final = [&] {
-    const std::lock_guard lock(entry->mutex);
-    return entry->newest.snapshot->is_final;
-  };
-  if (is_final()) Follow(std::static_pointer_cast<Entry>(entry));
+  if (entry->is_over()) Follow(std::static_pointer_cast<Entry>(entry));
 }
 
 absl::StatusOr<Recovery> WorkflowTable::Recover(absl::Time now) {
@@ -320,10 +340,10 @@ absl::StatusOr<Recovery> WorkflowTable::Recover(absl::Time now) {
     auto entry =
         std::make_shared<Entry>(std::move(workflow.live), workflow.submitted_at, sender, shares());
     entry->key = workflow.key;
-    const Snapshot& newest = *entry->newest.snapshot;
-    Adopt(entry, workflow.log_bytes, /*may_forget=*/newest.is_final);
-    if (newest.is_final) continue;
-    recovery.latest = std::max(recovery.latest, newest.at);
+    const std::shared_ptr<const Snapshot> newest = entry->newest().snapshot;
+    Adopt(entry, workflow.log_bytes, /*may_forget=*/newest->is_final);
+    if (newest->is_final) continue;
+    recovery.latest = std::max(recovery.latest, newest->at);
     entry->live.NoteRestart(now);
     entry->log = Journal::MakeLog(path, workflow.log_bytes);
     Follow(entry);
@@ -333,8 +353,7 @@ absl::StatusOr<Recovery> WorkflowTable::Recover(absl::Time now) {
     if (estimates) LoadHistory(*entry);
     // As it was: what has become of its jobs since is not known before they are ticked, and then it
     // is due.
-    MakeSnapshot(*entry, newest.at, estimates);
-    PublishLater(std::move(entry));
+    PublishLater(MakeSnapshot(entry, newest->at, estimates));
   }
   Publish();
   return recovery;

@@ -117,12 +117,12 @@ class WorkflowTable final : public LiveTable {
   void Follow(const std::shared_ptr<Entry>& entry);
   void LoadHistory(Entry& entry) const;
   void ObserveNewest(Entry& entry, const std::string& job_id) const;
-  void Tick(const std::shared_ptr<LiveEntry>& entry, absl::Time now) override;
+  Ticked Tick(const std::shared_ptr<LiveEntry>& entry, absl::Time now) override;
   void OnPublished(const std::shared_ptr<LiveEntry>& entry) override;
   std::vector<std::string> FilesOf(const std::string& id) const override;
   // Makes the next snapshot; without an estimate, which the next one has. REQUIRES: one caller at a
   // time.
-  void MakeSnapshot(Entry& entry, absl::Time now, bool estimates);
+  Ticked MakeSnapshot(const std::shared_ptr<Entry>& entry, absl::Time now, bool estimates);
   // REQUIRES: entry.mutex is held, here and below.
   void AppendRecord(Entry& entry, const std::string& record) const;
   // What was seen since the last tick: it decides what may be attached or changed, also when that

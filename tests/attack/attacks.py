@@ -1,5 +1,5 @@
-"""What a stranger may try, without a token, from one host. Each attack is a function of the master
-and of how long it goes on; it returns what it wants to have told beside the measurements."""
+"""Attacks from one host, most of them by clients without a token. Each attack is a function of the
+master and of its end; it returns figures that are printed beside the measurements."""
 
 import socket
 import struct
@@ -7,8 +7,8 @@ import threading
 import time
 
 from http2 import (CONTINUATION, DATA, END_HEADERS, END_STREAM, GET_JOB, HEADERS, RST_STREAM,
-                   STREAM_EVENTS, WINDOW_UPDATE, field, frame, grpc_message, integer, remembered,
-                   request)
+                   STREAM_EVENTS, WINDOW_UPDATE, field, fields, fixed64, frame, grpc_message,
+                   integer, remembered, request)
 
 EVIL = "127.0.0.2"
 
@@ -220,3 +220,92 @@ def idle_metrics(master, until):
     for one in idle_ones:
         one.close()
     return {"scrape_s": took}
+
+
+class LargeJob:
+    """Reports a job of many stages, whose tasks start and end, until it is closed. Has a token."""
+
+    AT_ONCE = 250  # stages in one message, which fits into the window of a new stream
+
+    def __init__(self, master, job_id, stages):
+        self.stages = stages
+        self.sequence = 0
+        self.connection = master.connect("127.0.0.1").greet()
+        self.connection.send(frame(HEADERS, END_HEADERS, 1, request(STREAM_EVENTS, master.token)))
+        self._send([field(1, field(1, "large job"))],
+                   field(2, field(2, "large-source") + field(3, job_id)))
+        for first in range(0, stages, self.AT_ONCE):
+            self._send([
+                field(3, field(1, k) + field(3, f"stage number {k} of a large job") + field(7, 3) +
+                      field(8, 4)) for k in range(first, first + self.AT_ONCE)])
+        self.closing = threading.Event()
+        self.thread = threading.Thread(target=self._report)
+        self.thread.start()
+
+    def close(self):
+        self.closing.set()
+        self.thread.join()
+        self.connection.close()
+
+    def _send(self, events, source=b""):
+        """Returns when they are acknowledged."""
+        batch = source + field(4, self.sequence + 1) + fixed64(5, time.time_ns())
+        self.sequence += len(events)
+        self.connection.send(frame(
+            DATA, 0, 1, grpc_message(batch + b"".join(field(7, event) for event in events))))
+        unread = b""
+        while True:
+            kind, flags, stream, payload = self.connection.read_frame()
+            if stream == 1 and (kind == RST_STREAM or kind == HEADERS and flags & END_STREAM):
+                raise ConnectionError("the stream of the large job was ended")
+            if kind != DATA:
+                continue
+            unread += payload
+            while len(unread) >= 5 and len(unread) >= 5 + int.from_bytes(unread[1:5], "big"):
+                end = 5 + int.from_bytes(unread[1:5], "big")
+                response, unread = unread[5:end], unread[end:]
+                if any(n == 2 and value >= self.sequence for n, value in fields(response)):
+                    return
+
+    def _report(self):
+        task = 0
+        try:
+            while not self.closing.wait(0.05):
+                events = []
+                for _ in range(40):
+                    attempt = field(1, task % self.stages) + field(2, task // self.stages % 4)
+                    events.append(field(5, field(1, attempt) + field(2, 2)))
+                    task += 1
+                self._send(events)
+        except OSError:
+            pass
+
+
+def page_readers(master, until):
+    """Fifteen pages that read a job of 10,000 stages, and fifteen that do not. They have a token."""
+    job = LargeJob(master, "large", 10_000)
+    time.sleep(1)
+    read = []
+
+    def page(reads):
+        with socket.create_connection(master.page, 20) as raw, \
+                master.page_context().wrap_socket(raw, server_hostname="127.0.0.1") as one:
+            one.sendall((f"GET /api/jobs/large/watch HTTP/1.1\r\nHost: 127.0.0.1:{master.page[1]}\r\n"
+                         f"Authorization: Bearer {master.token}\r\n\r\n").encode())
+            one.settimeout(1)
+            while time.monotonic() < until:
+                try:
+                    if reads:
+                        read.append(len(one.recv(1 << 20)))
+                    else:
+                        time.sleep(0.1)
+                except TimeoutError:
+                    pass
+
+    threads = [threading.Thread(target=page, args=(i < 15,)) for i in range(30)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    job.close()
+    return {"mb_read": sum(read) / 1e6}

@@ -4,6 +4,7 @@ import os
 import pathlib
 import resource
 import socket
+import ssl
 import subprocess
 import tempfile
 import time
@@ -27,13 +28,18 @@ def make_certificates(folder):
             folder=folder)
 
 
+def free_address():
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return free.getsockname()
+
+
 class Master:
     """Runs while it is a context."""
 
     token = "token-of-the-good-job"
     timeout_s = 20
 
-    def __init__(self, program, descriptors=4096, mutual_tls=False, metrics=False):
+    def __init__(self, program, descriptors=4096, mutual_tls=False, metrics=False, page=False):
         self.directory = tempfile.TemporaryDirectory()
         folder = pathlib.Path(self.directory.name)
         make_certificates(folder)
@@ -48,9 +54,11 @@ class Master:
         if mutual_tls:
             settings["tls.client_ca"] = folder / "ca.crt"
         if metrics:
-            with socket.create_server(("127.0.0.1", 0)) as free:
-                self.metrics = free.getsockname()
+            self.metrics = free_address()
             settings["metrics.listen"] = "%s:%d" % self.metrics
+        if page:
+            self.page = free_address()
+            settings["web.listen"] = "%s:%d" % self.page
         command = [program, "serve", "--listen", "127.0.0.1:0", "--data-dir", str(folder / "data")]
         for key, value in settings.items():
             command += ["--set", f"{key}={value}"]
@@ -75,6 +83,10 @@ class Master:
     def connect(self, host):
         return Connection(self.address, self.ca, host, *(self.client or (None, None)),
                           timeout=self.timeout_s)
+
+    def page_context(self):
+        """For connections to the page."""
+        return ssl.create_default_context(cafile=self.ca)
 
     def memory_mb(self, what="VmRSS"):
         """What it has in memory now; VmHWM: what it had at most."""

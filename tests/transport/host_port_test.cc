@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/vectors/vectors.h"
+
 namespace tidemark::transport {
 namespace {
 
@@ -45,6 +47,25 @@ TEST(HostPort, IsNothingElse) {
     EXPECT_EQ(ParseHostPort(none), std::nullopt) << none;
   }
   EXPECT_EQ(ParseHostPort(std::string_view("localhost\0:1", 12)), std::nullopt);
+}
+
+// The package for Python has the same check (tests/python/test_access.py).
+TEST(MasterAddress, IsRefusedWithWhatWasProbablyMeant) {
+  const auto golden = vectors::Read("master_addresses.json");
+  ASSERT_GE(golden.size(), 30u);
+  for (const auto& vector : golden) {
+    const std::string address = vector["address"];
+    EXPECT_EQ(MasterAddressFault(address), vector["fault"]) << address;
+  }
+  EXPECT_EQ(MasterAddressFault(""), "must be host:port or unix:PATH, not empty");
+  EXPECT_EQ(MasterAddressFault("https://m"),
+            "must be host:port or unix:PATH, not the URL https://m; did you mean m:7411? --tls-ca "
+            "turns on TLS");
+}
+
+TEST(MasterAddress, StandsBehindTheNameOfItsOption) {
+  EXPECT_EQ(NamedFault("--master", "must be host:port"), "--master must be host:port");
+  EXPECT_EQ(NamedFault("--master", "port missing"), "--master: port missing");
 }
 
 TEST(UnixPath, StandsBehindItsScheme) {

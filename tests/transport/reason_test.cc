@@ -1,0 +1,22 @@
+#include "transport/reason.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/vectors/vectors.h"
+
+namespace tidemark::transport {
+namespace {
+
+// The package for Python has the same phrases (tests/python/test_breaks.py).
+TEST(PlainReason, HasNoWordsOfTheLibraries) {
+  const auto golden = vectors::Read("plain_reasons.json");
+  ASSERT_GE(golden.size(), 20u);
+  for (const auto& vector : golden) {
+    const std::string raw = vector["raw"];
+    EXPECT_EQ(PlainReason(raw), vector["plain"]) << raw;
+    EXPECT_EQ(PlainReason(PlainReason(raw)), vector["plain"]) << raw;
+  }
+}
+
+}  // namespace
+}  // namespace tidemark::transport
