@@ -11,7 +11,6 @@
 
 #include "absl/time/clock.h"
 #include "proto/wire/job_codec.h"
-#include "web/event_stream.h"
 #include "web/json.h"
 #include "web/request_fields.h"
 
@@ -21,7 +20,6 @@ namespace {
 using JobCalls = class tidemark::v1::JobService::Stub::async;
 using ExplainCalls = class tidemark::v1::ExplainService::Stub::async;
 
-constexpr std::chrono::seconds kAnswerWithin(10);
 constexpr std::chrono::seconds kEstimateWithin(60);
 // A token has at most 1,024 characters.
 constexpr std::size_t kAuthorizationMax = 2048;
@@ -45,23 +43,23 @@ absl::Status CheckJsonBody(const HttpRequest& request) {
   return absl::InvalidArgumentError("send the body as Content-Type: application/json");
 }
 
-// The call of a service that takes a request and calls back with the status.
-template <typename Service, typename Request, typename Response>
-using Method = void (Service::*)(grpc::ClientContext*, const Request*, Response*,
-                                 std::function<void(grpc::Status)>);
+template <typename Message>
+std::optional<Message> Parsed(const grpc::ByteBuffer& bytes) {
+  Message message;
+  grpc::Slice slice;
+  const bool is_whole = bytes.DumpToSingleSlice(&slice).ok() &&
+                        message.ParseFromArray(slice.begin(), static_cast<int>(slice.size()));
+  return is_whole ? std::optional(std::move(message)) : std::nullopt;
+}
 
-// What the master is asked, by whom, and how long it may take.
-template <typename Request>
-struct Question {
-  Request request;
-  std::string authorization;
-  std::chrono::seconds answer_within = kAnswerWithin;
-};
+}  // namespace
 
-// Answers `exchange` with what `answer_of` makes of the response, or with the problem.
+// Answers `exchange` with what `answer_of` makes of the response, or with the problem. That may
+// take long, so it has its turn on a thread of the page.
 template <typename Service, typename Request, typename Response, typename AnswerOf>
-void Ask(Service& service, Method<Service, Request, Response> method, Question<Request> question,
-         const std::shared_ptr<Exchange>& exchange, AnswerOf answer_of) {
+void Api::Ask(Service& service, Method<Service, Request, Response> method,
+              Question<Request> question, const std::string& turn,
+              const std::shared_ptr<Exchange>& exchange, AnswerOf answer_of) {
   struct Call {
     std::unique_ptr<grpc::ClientContext> context;
     Request request;
@@ -73,12 +71,19 @@ void Ask(Service& service, Method<Service, Request, Response> method, Question<R
   call->request.Swap(&question.request);
   (service.*method)(
       call->context.get(), &call->request, &call->response,
-      [call, exchange, answer_of](const grpc::Status& status) {
-        exchange->Answer(status.ok() ? answer_of(call->response) : ProblemAnswer(status));
+      [call, turn, exchange, answer_of,
+       weak = std::weak_ptr<EventWorkers>(workers_)](const grpc::Status& status) {
+        if (!status.ok()) return exchange->Answer(ProblemAnswer(status));
+        const std::shared_ptr<EventWorkers> workers = weak.lock();
+        const bool is_added =
+            workers != nullptr && workers->turns.Add(turn, [call, exchange, answer_of] {
+              exchange->Answer(answer_of(call->response));
+            });
+        if (!is_added) {
+          exchange->Answer(ProblemAnswer(absl::UnavailableError("the master is shutting down")));
+        }
       });
 }
-
-}  // namespace
 
 Api::Api(ApiOptions options)
     : options_(std::move(options)),
@@ -132,7 +137,7 @@ void Api::ListJobs(const std::shared_ptr<Exchange>& exchange) {
   if (absl::Status set = SetFields(asked.query, question.request); !set.ok()) {
     return exchange->Answer(ProblemAnswer(set));
   }
-  Ask(*stub_->async(), &JobCalls::ListJobs, std::move(question), exchange,
+  Ask(*stub_->async(), &JobCalls::ListJobs, std::move(question), "", exchange,
       [this](tidemark::v1::ListJobsResponse& response) {
         v1::JobListAnswer answer;
         for (const auto& snapshot : response.snapshots()) {
@@ -150,7 +155,7 @@ void Api::GetJob(const std::string& job_id, const std::shared_ptr<Exchange>& exc
     return exchange->Answer(ProblemAnswer(set));
   }
   question.request.set_job_id(job_id);
-  Ask(*stub_->async(), &JobCalls::GetJob, std::move(question), exchange,
+  Ask(*stub_->async(), &JobCalls::GetJob, std::move(question), job_id, exchange,
       [this](tidemark::v1::GetJobResponse& response) {
         v1::JobAnswer answer;
         *answer.mutable_words() = Words(response.snapshot());
@@ -160,47 +165,55 @@ void Api::GetJob(const std::string& job_id, const std::shared_ptr<Exchange>& exc
 }
 
 void Api::WatchJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange) {
-  using Response = tidemark::v1::WatchJobResponse;
   const HttpRequest& asked = exchange->request();
-  const auto request = std::make_shared<tidemark::v1::WatchJobRequest>();
-  if (absl::Status set = SetFields(asked.query, *request); !set.ok()) {
+  tidemark::v1::WatchJobRequest request;
+  if (absl::Status set = SetFields(asked.query, request); !set.ok()) {
     return exchange->Answer(ProblemAnswer(set));
   }
-  request->set_job_id(job_id);
-  if (!asked.last_event_id.empty()) request->set_resume_token(asked.last_event_id);
-  EventStream<Response>::Start(
-      exchange, ContextOf(AuthorizationOf(asked)),
-      [this, request](grpc::ClientContext& context, EventStream<Response>& stream) {
-        stub_->async()->WatchJob(&context, request.get(), &stream);
-      },
-      [this, request,
-       known = std::shared_ptr<const SharedUpdates::Known>()](const Response& response) mutable {
-        const auto update = updates_.Take(response, request->view(), known);
-        known = update->known;
-        return StreamEvent{response.resume_token(), update->json};
-      });
+  request.set_job_id(job_id);
+  if (!asked.last_event_id.empty()) request.set_resume_token(asked.last_event_id);
+  EventStream::Start(exchange,
+                     {.channel = options_.master,
+                      .method = "/tidemark.v1.JobService/WatchJob",
+                      .request = request.SerializeAsString(),
+                      .context = ContextOf(AuthorizationOf(asked))},
+                     workers_, job_id,
+                     [this, job_id, view = request.view(), before = std::string()](
+                         const grpc::ByteBuffer& response) mutable -> std::optional<StreamEvent> {
+                       grpc::Slice bytes;
+                       if (!response.DumpToSingleSlice(&bytes).ok()) return std::nullopt;
+                       auto update = updates_.Take(
+                           {reinterpret_cast<const char*>(bytes.begin()), bytes.size()}, job_id,
+                           view, before);
+                       if (!update) return std::nullopt;
+                       before = update->resume_token;
+                       return StreamEvent{before, std::move(update->head), std::move(update->rest)};
+                     });
 }
 
 void Api::WatchJobs(const std::shared_ptr<Exchange>& exchange) {
-  using Response = tidemark::v1::WatchJobsResponse;
   const HttpRequest& asked = exchange->request();
-  const auto request = std::make_shared<tidemark::v1::WatchJobsRequest>();
-  if (absl::Status set = SetFields(asked.query, *request); !set.ok()) {
+  tidemark::v1::WatchJobsRequest request;
+  if (absl::Status set = SetFields(asked.query, request); !set.ok()) {
     return exchange->Answer(ProblemAnswer(set));
   }
-  if (!asked.last_event_id.empty()) request->set_resume_token(asked.last_event_id);
-  EventStream<Response>::Start(
-      exchange, ContextOf(AuthorizationOf(asked)),
-      [this, request](grpc::ClientContext& context, EventStream<Response>& stream) {
-        stub_->async()->WatchJobs(&context, request.get(), &stream);
-      },
-      [this, request](const Response& response) {
+  if (!asked.last_event_id.empty()) request.set_resume_token(asked.last_event_id);
+  EventStream::Start(
+      exchange,
+      {.channel = options_.master,
+       .method = "/tidemark.v1.JobService/WatchJobs",
+       .request = request.SerializeAsString(),
+       .context = ContextOf(AuthorizationOf(asked))},
+      workers_, "", [this](const grpc::ByteBuffer& bytes) -> std::optional<StreamEvent> {
+        auto response = Parsed<tidemark::v1::WatchJobsResponse>(bytes);
+        if (!response) return std::nullopt;
+        const std::string token = response->resume_token();
         v1::JobListUpdate event;
-        *event.mutable_update() = response;
-        for (const auto& snapshot : response.snapshots()) {
+        for (const auto& snapshot : response->snapshots()) {
           (*event.mutable_words())[snapshot.job_id()] = Words(snapshot);
         }
-        return StreamEvent{response.resume_token(), Json(event)};
+        event.mutable_update()->Swap(&*response);
+        return StreamEvent{token, "", std::make_shared<const std::string>(Json(event))};
       });
 }
 
@@ -211,7 +224,7 @@ void Api::ListTasks(const std::string& job_id, const std::shared_ptr<Exchange>& 
     return exchange->Answer(ProblemAnswer(set));
   }
   question.request.set_job_id(job_id);
-  Ask(*stub_->async(), &JobCalls::ListTasks, std::move(question), exchange,
+  Ask(*stub_->async(), &JobCalls::ListTasks, std::move(question), job_id, exchange,
       [this](tidemark::v1::ListTasksResponse& response) {
         v1::TasksAnswer answer;
         answer.mutable_list()->Swap(&response);
@@ -227,7 +240,7 @@ void Api::ListForecasts(const std::string& job_id, const std::shared_ptr<Exchang
     return exchange->Answer(ProblemAnswer(set));
   }
   question.request.set_job_id(job_id);
-  Ask(*stub_->async(), &JobCalls::ListForecasts, std::move(question), exchange,
+  Ask(*stub_->async(), &JobCalls::ListForecasts, std::move(question), job_id, exchange,
       [](tidemark::v1::ListForecastsResponse& response) {
         v1::ForecastsAnswer answer;
         answer.mutable_list()->Swap(&response);
@@ -244,7 +257,7 @@ void Api::ExplainJob(const std::string& job_id, const std::shared_ptr<Exchange>&
   }
   fields.set_job_id(job_id);
   const tidemark::v1::ExplainQuestion explained = fields;
-  Ask(*explain_stub_->async(), &ExplainCalls::ExplainJob, std::move(question), exchange,
+  Ask(*explain_stub_->async(), &ExplainCalls::ExplainJob, std::move(question), job_id, exchange,
       [this, explained](tidemark::v1::ExplainJobResponse& response) {
         v1::ExplanationAnswer answer;
         answer.mutable_explanation()->Swap(response.mutable_explanation());
@@ -261,7 +274,7 @@ void Api::EstimateJob(const std::string& job_id, const std::shared_ptr<Exchange>
   if (status.ok()) status = ParseJson(asked.body, question.request);
   if (!status.ok()) return exchange->Answer(ProblemAnswer(status));
   question.request.set_job_id(job_id);
-  Ask(*stub_->async(), &JobCalls::EstimateJob, std::move(question), exchange,
+  Ask(*stub_->async(), &JobCalls::EstimateJob, std::move(question), job_id, exchange,
       [this](tidemark::v1::EstimateJobResponse& response) {
         v1::EstimateAnswer answer;
         for (const auto& outcome : response.outcomes()) {
@@ -281,7 +294,7 @@ std::string Api::Cookie(const std::string& value, absl::Duration life) const {
 void Api::GetSession(const std::string& authorization, const std::string& token_to_keep,
                      const std::shared_ptr<Exchange>& exchange) {
   Question<tidemark::v1::GetServerInfoRequest> question{.authorization = authorization};
-  Ask(*stub_->async(), &JobCalls::GetServerInfo, std::move(question), exchange,
+  Ask(*stub_->async(), &JobCalls::GetServerInfo, std::move(question), "", exchange,
       [this, token_to_keep](tidemark::v1::GetServerInfoResponse& response) {
         v1::Session session;
         session.set_version(response.version());

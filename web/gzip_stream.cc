@@ -22,7 +22,9 @@ class ZlibStream final : public GzipStream {
   ~ZlibStream() override {
     if (is_open_) deflateEnd(&stream_);
   }
-  std::string Add(std::string_view text) override { return Deflate(text, Z_SYNC_FLUSH); }
+  std::string Add(std::string_view text, bool flush) override {
+    return Deflate(text, flush ? Z_SYNC_FLUSH : Z_NO_FLUSH);
+  }
   std::string End() override { return Deflate("", Z_FINISH); }
 
  private:
@@ -50,6 +52,25 @@ std::unique_ptr<GzipStream> GzipStream::Start() {
   auto stream = std::make_unique<ZlibStream>();
   if (!stream->Begin()) return nullptr;
   return stream;
+}
+
+std::optional<std::string> Gunzip(std::string_view bytes) {
+  z_stream stream = {};
+  if (inflateInit2(&stream, MAX_WBITS + kGzip) != Z_OK) return std::nullopt;
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  std::string text;
+  int result = Z_OK;
+  while (result == Z_OK) {
+    char block[16384];
+    stream.next_out = reinterpret_cast<Bytef*>(block);
+    stream.avail_out = sizeof(block);
+    result = inflate(&stream, Z_NO_FLUSH);
+    text.append(block, sizeof(block) - stream.avail_out);
+  }
+  inflateEnd(&stream);
+  if (result != Z_STREAM_END) return std::nullopt;
+  return text;
 }
 
 }  // namespace tidemark::web

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,13 +11,18 @@ namespace tidemark::web {
 // Takes about 40 KiB. Not thread-safe.
 class GzipStream {
  public:
-  // Null: no memory.
+  // Returns null if memory is exhausted.
   static std::unique_ptr<GzipStream> Start();
   virtual ~GzipStream() = default;
-  // The bytes for all of `text`, to be sent behind those before.
-  virtual std::string Add(std::string_view text) = 0;
+  // Returns bytes to be sent after the previous ones. With `flush`, they complete all text so far;
+  // otherwise some may follow later.
+  virtual std::string Add(std::string_view text, bool flush = true) = 0;
   // Nothing may be added afterwards.
   virtual std::string End() = 0;
 };
+
+// Returns the text of a whole gzip file, or nullopt if the file is damaged or memory is short. The
+// file must be trusted: the text is held in memory.
+std::optional<std::string> Gunzip(std::string_view bytes);
 
 }  // namespace tidemark::web

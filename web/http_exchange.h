@@ -50,8 +50,13 @@ class Exchange {
   virtual void Answer(HttpAnswer answer) = 0;
   // An answer of unknown length: server-sent events.
   virtual void BeginStream(StreamCalls calls) = 0;
-  virtual void Write(std::string bytes) = 0;
+  // All of these together. They may be shared with other readers, and are compressed, if at all, as
+  // they are sent.
+  virtual void Write(std::vector<std::shared_ptr<const std::string>> bytes) = 0;
+  void Write(std::string bytes) { Write({std::make_shared<const std::string>(std::move(bytes))}); }
   virtual void EndStream() = 0;
+  // Closes the connection of a stream, whatever was not sent yet.
+  virtual void Abort() = 0;
 };
 
 using Handler = std::function<void(std::shared_ptr<Exchange>)>;

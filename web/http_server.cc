@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 #include <microhttpd.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <condition_variable>
 #include <cstring>
+#include <deque>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -16,6 +19,8 @@
 
 #include "absl/time/clock.h"
 #include "transport/bind_addresses.h"
+#include "transport/turn_queue.h"
+#include "web/accept_encoding.h"
 #include "web/awaited_requests.h"
 #include "web/gzip_stream.h"
 #include "web/percent_decoding.h"
@@ -26,6 +31,9 @@ namespace {
 // Headers of a request, and the bytes of an answer on their way.
 constexpr std::size_t kConnectionMemory = std::size_t{32} << 10;
 constexpr std::size_t kBlockBytes = std::size_t{16} << 10;
+// Bytes that are compressed at once while they are sent. Chosen by hand: other connections wait for
+// some milliseconds.
+constexpr std::size_t kCompressedAtOnce = std::size_t{64} << 10;
 constexpr std::size_t kQueryMax = 64;
 // A reader that is gone is noticed when something is sent to it. Taste.
 constexpr std::chrono::seconds kSignOfLifeEvery(15);
@@ -59,11 +67,11 @@ HttpAnswer Refusal(int status, std::string_view code, std::string_view message) 
           .body = fmt::format(R"({{"code":"{}","message":"{}"}})", code, message)};
 }
 
-// One request, from its first line to the last byte of its answer. The library is told to wait
-// (suspended) while there is nothing to send; whoever brings something wakes it.
+// One request, from its first line to the last byte of its answer. The library is suspended while
+// there is no data to send; whoever adds data resumes it.
 class Transfer final : public Exchange {
  public:
-  explicit Transfer(MHD_Connection* connection) : connection_(connection) {}
+  Transfer(MHD_Connection* connection, int socket) : connection_(connection), socket_(socket) {}
 
   HttpRequest& untrusted() { return request_; }
   const HttpRequest& request() const override { return request_; }
@@ -87,20 +95,27 @@ class Transfer final : public Exchange {
     calls_ = std::move(calls);
     is_stream_ = true;
     answer_ = HttpAnswer{.content_type = "text/event-stream"};
-    if (request_.accept_encoding.find("gzip") != std::string::npos) gzip_ = GzipStream::Start();
+    if (AcceptsGzip(request_.accept_encoding)) gzip_ = GzipStream::Start();
     if (gzip_) answer_->headers.emplace_back("Content-Encoding", "gzip");
     Wake();
   }
-  void Write(std::string bytes) override {
+  using Exchange::Write;
+  void Write(std::vector<std::shared_ptr<const std::string>> bytes) override {
     const std::lock_guard lock(mutex_);
     if (is_gone_ || is_ended_) return;
-    waiting_ += gzip_ ? gzip_->Add(bytes) : bytes;
+    for (std::shared_ptr<const std::string>& each : bytes) {
+      if (!each->empty()) waiting_.push_back({std::move(each)});
+    }
     Wake();
   }
   void EndStream() override {
     const std::lock_guard lock(mutex_);
-    End();
+    is_ended_ = true;
     Wake();
+  }
+  void Abort() override {
+    const std::lock_guard lock(mutex_);
+    if (!is_gone_ && socket_ >= 0) shutdown(socket_, SHUT_RDWR);
   }
 
   // Whether an answer is there; if not, the connection is suspended until there is one.
@@ -140,51 +155,94 @@ class Transfer final : public Exchange {
       tell = std::move(calls_.on_gone);
       calls_ = {};
       waiting_.clear();
-      sent_ = 0;
+      ready_.clear();
+      ready_sent_ = 0;
     }
     if (tell) tell();
   }
   void ShowLife() {
     const std::lock_guard lock(mutex_);
-    if (is_stream_ && !is_gone_ && !is_ended_ && waiting_.empty()) {
-      const std::string comment = ":\n\n";
-      waiting_ = gzip_ ? gzip_->Add(comment) : comment;
+    if (is_stream_ && !is_gone_ && !is_ended_ && is_drained()) {
+      waiting_.push_back({std::make_shared<const std::string>(":\n\n")});
       Wake();
     }
   }
   void Close() {
     const std::lock_guard lock(mutex_);
-    End();
+    is_ended_ = true;
     if (!answer_) answer_ = Refusal(503, "UNAVAILABLE", "the master is shutting down");
     Wake();
   }
 
  private:
-  void End() {
-    if (!std::exchange(is_ended_, true) && gzip_) waiting_ += gzip_->End();
-  }
+  // Bytes that may be shared with other readers, and how many of them were taken.
+  struct Waiting {
+    std::shared_ptr<const std::string> bytes;
+    std::size_t taken = 0;
+  };
+
   static ssize_t Read(void* held, std::uint64_t, char* bytes, std::size_t bytes_max) {
     Transfer& self = **static_cast<std::shared_ptr<Transfer>*>(held);
     std::size_t count = 0;
     std::function<void()> tell;
     {
       const std::lock_guard lock(self.mutex_);
-      if (self.waiting_.empty()) {
+      count = self.Take(bytes, bytes_max);
+      if (count == 0) {
         if (self.is_ended_) return MHD_CONTENT_READER_END_OF_STREAM;
         self.Sleep();
         return 0;
       }
-      count = std::min(bytes_max, self.waiting_.size() - self.sent_);
-      std::memcpy(bytes, self.waiting_.data() + self.sent_, count);
-      self.sent_ += count;
-      if (self.sent_ == self.waiting_.size()) {
-        self.waiting_.clear();
-        self.sent_ = 0;
-        tell = self.calls_.on_drained;
-      }
+      if (self.is_drained()) tell = self.calls_.on_drained;
     }
     if (tell) tell();
     return static_cast<ssize_t>(count);
+  }
+  bool is_drained() const { return waiting_.empty() && ready_sent_ == ready_.size(); }
+  // Copies the next bytes to send and returns their number; 0 if no bytes wait.
+  std::size_t Take(char* bytes, std::size_t bytes_max) {
+    if (gzip_) {
+      while (ready_sent_ == ready_.size() && Compress()) continue;
+      const std::size_t count = std::min(bytes_max, ready_.size() - ready_sent_);
+      std::memcpy(bytes, ready_.data() + ready_sent_, count);
+      ready_sent_ += count;
+      return count;
+    }
+    std::size_t count = 0;
+    while (!waiting_.empty() && count < bytes_max) {
+      count +=
+          TakeFirst(bytes_max - count, [&](const char* from, std::size_t size, bool /*is_last*/) {
+            std::memcpy(bytes + count, from, size);
+          });
+    }
+    return count;
+  }
+  // Compresses the next block into `ready_`, which may be empty afterwards. Returns false if no
+  // block waits.
+  bool Compress() {
+    ready_sent_ = 0;
+    ready_.clear();
+    if (!waiting_.empty()) {
+      TakeFirst(kCompressedAtOnce, [&](const char* from, std::size_t size, bool is_last) {
+        ready_ = gzip_->Add({from, size}, /*flush=*/is_last);
+      });
+      return true;
+    }
+    if (!is_ended_ || std::exchange(has_gzip_end_, true)) return false;
+    ready_ = gzip_->End();
+    return true;
+  }
+  // Gives `take` the first bytes that wait, at most so many, and whether none wait behind them.
+  // REQUIRES: some wait.
+  template <typename Taker>
+  std::size_t TakeFirst(std::size_t bytes_max, Taker take) {
+    Waiting& first = waiting_.front();
+    const std::size_t count = std::min(bytes_max, first.bytes->size() - first.taken);
+    const bool is_over = first.taken + count == first.bytes->size();
+    take(first.bytes->data() + first.taken, count, is_over && waiting_.size() == 1);
+    first.taken += count;
+    if (is_over) waiting_.pop_front();
+    return count;
   }
   void Sleep() {
     is_suspended_ = true;
@@ -195,13 +253,16 @@ class Transfer final : public Exchange {
   }
 
   MHD_Connection* const connection_;  // valid while suspended, and on the server's thread
+  const int socket_;                  // open until Gone()
   HttpRequest request_;
   std::mutex mutex_;  // guards the rest
   std::optional<HttpAnswer> answer_;
   StreamCalls calls_;
   std::unique_ptr<GzipStream> gzip_;  // null: the stream is sent as it is
-  std::string waiting_;
-  std::size_t sent_ = 0;  // of these
+  std::deque<Waiting> waiting_;
+  std::string ready_;           // compressed
+  std::size_t ready_sent_ = 0;  // of these
+  bool has_gzip_end_ = false;
   bool is_stream_ = false;
   bool is_ended_ = false;
   bool is_gone_ = false;
@@ -233,10 +294,10 @@ class MicroHttpServer final : public HttpServer {
     if (listener != MHD_INVALID_SOCKET) close(listener);
   }
 
-  // Whether it succeeded; else errno says why not.
-  bool Listen(const sockaddr* address) {
+  // Serves whoever connects to a socket that listens, which the daemon then owns. Returns false if
+  // the daemon cannot start.
+  bool Serve(int listener) {
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
-    if (address->sa_family == AF_INET6) flags |= MHD_USE_IPv6;
     if (!options_.key.empty()) flags |= MHD_USE_TLS;
     MHD_OptionItem tls[] = {
         {MHD_OPTION_HTTPS_MEM_KEY, 0, const_cast<char*>(options_.key.c_str())},
@@ -244,7 +305,7 @@ class MicroHttpServer final : public HttpServer {
         {MHD_OPTION_END, 0, nullptr}};
     MHD_OptionItem none[] = {{MHD_OPTION_END, 0, nullptr}};
     daemon_ = MHD_start_daemon(
-        flags, 0, nullptr, nullptr, &OnRequest, this, MHD_OPTION_SOCK_ADDR, address,
+        flags, 0, nullptr, nullptr, &OnRequest, this, MHD_OPTION_LISTEN_SOCKET, listener,
         MHD_OPTION_CONNECTION_LIMIT, options_.connections_max, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
         options_.connections_per_host_max, MHD_OPTION_CONNECTION_TIMEOUT,
         static_cast<unsigned>(absl::ToInt64Seconds(options_.silence_max)),
@@ -270,10 +331,16 @@ class MicroHttpServer final : public HttpServer {
                               void** state) {
     return static_cast<MicroHttpServer*>(self)->Take(connection, path, method, bytes, size, state);
   }
-  void Await(MHD_Connection* connection) {
+  // -1: not known.
+  static int SocketOf(MHD_Connection* connection) {
     const MHD_ConnectionInfo* const known =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    if (known != nullptr) awaited_.Await(connection, known->connect_fd, absl::Now());
+    return known == nullptr ? -1 : known->connect_fd;
+  }
+  void Await(MHD_Connection* connection) {
+    if (const int socket = SocketOf(connection); socket >= 0) {
+      awaited_.Await(connection, socket, absl::Now());
+    }
   }
   static void OnConnection(void* self, MHD_Connection* connection, void**,
                            MHD_ConnectionNotificationCode what) {
@@ -301,8 +368,13 @@ class MicroHttpServer final : public HttpServer {
 
   MHD_Result Take(MHD_Connection* connection, const char* path, const char* method,
                   const char* bytes, std::size_t* size, void** state) {
+    // The thread of the server is created by the library. It leaves processors to the master's
+    // work.
+    static thread_local const int is_nice =
+        setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), transport::kNice);
+    static_cast<void>(is_nice);
     if (*state == nullptr) {
-      auto transfer = std::make_shared<Transfer>(connection);
+      auto transfer = std::make_shared<Transfer>(connection, SocketOf(connection));
       *state = new std::shared_ptr<Transfer>(transfer);
       const std::lock_guard lock(mutex_);
       open_.insert(transfer);
@@ -410,17 +482,17 @@ class MicroHttpServer final : public HttpServer {
 
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpOptions& options,
                                                               Handler handler) {
-  const auto refuse = [&](const std::string& reason) {
-    return absl::UnavailableError(
-        fmt::format("web.listen: cannot listen on {}: {}", options.address, reason));
+  const auto refuse = [](const std::string& reason) {
+    return absl::UnavailableError("web.listen: " + reason);
   };
-  const auto addresses = transport::BindAddresses(options.address);
-  if (!addresses.ok()) return refuse(std::string(addresses.status().message()));
+  const absl::StatusOr<int> listener = transport::ListenAtOne(options.address);
+  if (!listener.ok()) return refuse(std::string(listener.status().message()));
   auto server = std::make_unique<MicroHttpServer>(options, std::move(handler));
-  for (const sockaddr_storage& each : *addresses) {
-    if (server->Listen(reinterpret_cast<const sockaddr*>(&each))) return server;
-  }
-  return refuse(std::strerror(errno));
+  if (server->Serve(*listener)) return server;
+  return refuse(fmt::format("cannot serve the page at {}: {}", options.address,
+                            options.key.empty() ? std::strerror(errno)
+                                                : "its certificate or key cannot be used; check "
+                                                  "tls.certificate and tls.key"));
 }
 
 }  // namespace tidemark::web

@@ -2,6 +2,7 @@
 
 #include <google/protobuf/util/json_util.h>
 
+#include "proto/wire/message_json.h"
 #include "tidemark/web/v1/web.pb.h"
 
 namespace tidemark::web {
@@ -42,13 +43,7 @@ Code CodeOf(grpc::StatusCode code) {
 
 }  // namespace
 
-std::string Json(const google::protobuf::Message& message) {
-  google::protobuf::util::JsonPrintOptions options;
-  options.preserve_proto_field_names = true;
-  std::string json;
-  const auto made = google::protobuf::util::MessageToJsonString(message, &json, options);
-  return made.ok() ? json : "{}";
-}
+std::string Json(const google::protobuf::Message& message) { return wire::MessageJson(message); }
 
 absl::Status ParseJson(const std::string& untrusted, google::protobuf::Message& message) {
   const auto parsed = google::protobuf::util::JsonStringToMessage(untrusted, &message);

@@ -1,5 +1,4 @@
-// Messages in protobuf's JSON mapping, with the names of the .proto files; what has its default
-// value is left out.
+// Messages as JSON (proto/wire/message_json.h), from JSON, and as HTTP answers.
 #pragma once
 
 #include <google/protobuf/message.h>

@@ -195,9 +195,9 @@ std::string OpenApiDocument(const std::string& version) {
     paths[path][method] = operation;
   }
   return OrderedJson({{"openapi", "3.0.3"},
-               {"info", {{"title", "Tidemark"}, {"version", version}}},
-               {"paths", paths},
-               {"components", {{"schemas", schemas}}}})
+                      {"info", {{"title", "Tidemark"}, {"version", version}}},
+                      {"paths", paths},
+                      {"components", {{"schemas", schemas}}}})
       .dump();
 }
 

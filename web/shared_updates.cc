@@ -1,7 +1,10 @@
 #include "web/shared_updates.h"
 
-#include <utility>
+#include <fmt/format.h>
 
+#include <algorithm>
+
+#include "proto/wire/watch_response.h"
 #include "tidemark/web/v1/web.pb.h"
 #include "web/json.h"
 
@@ -16,46 +19,116 @@ std::size_t BytesOf(const Snapshot& snapshot) {
                        snapshot.groups.size() + snapshot.named_tasks.size());
 }
 
-}  // namespace
-
-std::shared_ptr<const SharedUpdates::Update> SharedUpdates::Make(
-    const tidemark::v1::WatchJobResponse& response,
-    const std::shared_ptr<const Known>& before) const {
-  auto known = before ? std::make_shared<Known>(*before) : std::make_shared<Known>();
-  v1::JobUpdate event;
-  *event.mutable_update() = response;
-  // A delta says what has changed; the words are about the whole.
-  const absl::StatusOr<Snapshot> whole = known->reader.Take(response);
-  if (whole.ok()) *event.mutable_words() = words_of_(*whole);
-  // The words are remembered, too.
-  const std::size_t bytes = (whole.ok() ? BytesOf(*whole) : 0) + event.words().ByteSizeLong();
-  known->told.KeepNews(*event.mutable_words());
-  std::string json = Json(event);
-  const std::size_t all = bytes + json.size();
-  return std::make_shared<const Update>(Update{std::move(json), std::move(known), all});
+// Returns the beginning of a JobUpdate, up to its snapshot.
+std::string HeadOf(const wire::WatchResponseHead& head) {
+  tidemark::v1::WatchJobResponse response;
+  response.set_skipped_snapshots(head.skipped_snapshots);
+  response.set_resume_token(head.resume_token);
+  response.set_restarted(head.restarted);
+  std::string json = Json(response);
+  json.pop_back();  // the brace
+  return fmt::format(R"({{"update":{},"snapshot":)", json);
 }
 
-std::shared_ptr<const SharedUpdates::Update> SharedUpdates::Take(
-    const tidemark::v1::WatchJobResponse& response, tidemark::v1::View view,
-    const std::shared_ptr<const Known>& before) {
-  std::string key = std::to_string(view) + "/" + response.SerializeAsString();
+}  // namespace
+
+std::optional<SharedUpdates::Made> SharedUpdates::Make(
+    absl::string_view bytes, const std::shared_ptr<const Known>& base) const {
+  tidemark::v1::WatchJobResponse response;
+  if (!response.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return std::nullopt;
+  const bool is_delta = response.snapshot().base_sequence() != 0;
+  auto known = is_delta ? std::make_shared<Known>(*base) : std::make_shared<Known>();
+  const absl::StatusOr<Snapshot> whole = known->reader.Take(response);
+  if (!whole.ok() && is_delta) return std::nullopt;
+  Made made;
+  std::string json = Json(response.snapshot()) + "}";
+  if (whole.ok()) {
+    v1::JobWords words = words_of_(*whole);
+    made.known_bytes = BytesOf(*whole) + words.ByteSizeLong();
+    known->words.KeepNews(words);
+    made.known = std::move(known);
+    json += R"(,"words":)" + Json(words);
+  }
+  json += "}";
+  made.rest = std::make_shared<const std::string>(std::move(json));
+  return made;
+}
+
+std::optional<SharedUpdates::Update> SharedUpdates::Take(absl::string_view response,
+                                                         const std::string& job_id,
+                                                         tidemark::v1::View view,
+                                                         const std::string& before) {
+  const auto head = wire::ReadWatchResponseHead(response);
+  if (!head) return std::nullopt;
+  const std::string line = fmt::format("{}/{}", static_cast<int>(view), job_id);
+  Update update = {.head = HeadOf(*head), .resume_token = head->resume_token};
+  std::shared_ptr<const Known> base;
   {
     const std::lock_guard lock(mutex_);
-    if (const auto found = kept_.find(key); found != kept_.end()) return found->second;
+    if (const Version* version = Find(line, head->resume_token)) {
+      const auto rest = version->rests.find(head->base_sequence);
+      if (rest != version->rests.end()) {
+        update.rest = rest->second;
+        return update;
+      }
+    }
+    if (head->base_sequence != 0) {
+      const Version* const version = Find(line, before);
+      if (version == nullptr || version->known == nullptr) return std::nullopt;
+      base = version->known;
+    }
   }
-  std::shared_ptr<const Update> made = Make(response, before);
+  const std::optional<Made> made = Make(response, base);
+  if (!made) return std::nullopt;
+  update.rest = made->rest;
   const std::lock_guard lock(mutex_);
-  const auto [kept, is_new] = kept_.emplace(key, made);
-  if (!is_new) return kept->second;
-  bytes_ += 2 * key.size() + made->bytes;
-  order_.push_back(std::move(key));
-  while (bytes_ > bytes_max_) {
-    const auto oldest = kept_.find(order_.front());
-    bytes_ -= 2 * oldest->first.size() + oldest->second->bytes;
-    kept_.erase(oldest);
-    order_.pop_front();
+  ++made_;
+  Keep(line, head->resume_token, head->base_sequence, *made);
+  return update;
+}
+
+SharedUpdates::Version* SharedUpdates::Find(const std::string& line,
+                                            const std::string& resume_token) {
+  const auto known = lines_.find(line);
+  if (known == lines_.end()) return nullptr;
+  for (Version& version : known->second) {
+    if (version.resume_token == resume_token) return &version;
   }
-  return made;
+  return nullptr;
+}
+
+void SharedUpdates::Keep(const std::string& line, const std::string& resume_token,
+                         std::uint64_t base_sequence, const Made& made) {
+  Version* version = Find(line, resume_token);
+  if (version == nullptr) {
+    Line& versions = lines_[line];
+    version = &versions.emplace_back(Version{
+        .resume_token = resume_token, .number = order_.empty() ? 1 : order_.rbegin()->first + 1});
+    order_.emplace(version->number, line);
+  }
+  std::size_t bytes = 0;
+  if (version->rests.emplace(base_sequence, made.rest).second) bytes += made.rest->size();
+  if (version->known == nullptr && made.known != nullptr) {
+    version->known = made.known;
+    bytes += made.known_bytes;
+  }
+  version->bytes += bytes;
+  bytes_ += bytes;
+  if (lines_[line].size() > kVersionsMax) DropOldest(line);
+  while (bytes_ > bytes_max_ && order_.size() > 1) DropOldest(std::string(order_.begin()->second));
+}
+
+void SharedUpdates::DropOldest(const std::string& line) {
+  const auto versions = lines_.find(line);
+  bytes_ -= versions->second.front().bytes;
+  order_.erase(versions->second.front().number);
+  versions->second.pop_front();
+  if (versions->second.empty()) lines_.erase(versions);
+}
+
+std::uint64_t SharedUpdates::made() const {
+  const std::lock_guard lock(mutex_);
+  return made_;
 }
 
 }  // namespace tidemark::web

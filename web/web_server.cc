@@ -4,11 +4,16 @@
 
 #include <fstream>
 #include <iterator>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "transport/local_address.h"
+#include "web/accept_encoding.h"
 #include "web/api.h"
+#include "web/gzip_stream.h"
 #include "web/http_server.h"
+#include "web/icon.h"
 #include "web/json.h"
 #include "web/origin.h"
 #include "web/page_files.h"
@@ -27,17 +32,42 @@ absl::StatusOr<std::string> ContentsOf(const std::string& file) {
   return text;
 }
 
+// Returns the file, compressed or not, as the request allows. The two have different tags, since
+// caches compare tags.
 HttpAnswer AnswerWith(const PageFile& file, const HttpRequest& request) {
-  const std::string tag = fmt::format("\"{}\"", file.hash);
+  const bool sends_gzip = file.is_gzip && AcceptsGzip(request.accept_encoding);
+  const std::string tag =
+      fmt::format("\"{}{}\"", file.hash, file.is_gzip && !sends_gzip ? "-plain" : "");
   HttpAnswer answer = {.content_type = std::string(file.content_type),
                        .headers = {{"ETag", tag}, {"Cache-Control", "no-cache"}}};
+  if (file.is_gzip) answer.headers.emplace_back("Vary", "Accept-Encoding");
   if (request.if_none_match == tag) {
     answer.status = 304;
     return answer;
   }
-  answer.body = file.bytes;
-  if (file.is_gzip) answer.headers.emplace_back("Content-Encoding", "gzip");
+  if (!file.is_gzip || sends_gzip) {
+    answer.body = file.bytes;
+  } else if (std::optional<std::string> text = Gunzip(file.bytes)) {
+    answer.body = *std::move(text);
+  } else {
+    return ProblemAnswer(absl::ResourceExhaustedError("no memory for the page; try again later"));
+  }
+  if (sends_gzip) answer.headers.emplace_back("Content-Encoding", "gzip");
   return answer;
+}
+
+// Returns the file at a path of one part, or null.
+const PageFile* FindPageFile(std::string_view path) {
+  static const auto* const kIconBytes = new std::string(IconFile());
+  static const auto* const kIcon = new PageFile{.path = "/favicon.ico",
+                                                .content_type = "image/x-icon",
+                                                .bytes = *kIconBytes,
+                                                .hash = "icon-1"};
+  if (path == kIcon->path) return kIcon;
+  for (const PageFile& file : PageFiles()) {
+    if (file.path == path) return &file;
+  }
+  return nullptr;
 }
 
 class Server final : public WebServer {
@@ -81,8 +111,8 @@ class Server final : public WebServer {
     }
     if (!is_api && request.path.size() <= 1) {
       const std::string path = "/" + (request.path.empty() ? "" : request.path.front());
-      for (const PageFile& file : PageFiles()) {
-        if (file.path == path) return exchange->Answer(AnswerWith(file, request));
+      if (const PageFile* file = FindPageFile(path)) {
+        return exchange->Answer(AnswerWith(*file, request));
       }
     }
     exchange->Answer(ProblemAnswer(absl::NotFoundError(

@@ -7,14 +7,16 @@ namespace {
 
 template <typename Words, typename IdOf>
 void Keep(google::protobuf::RepeatedPtrField<Words>& all, const IdOf& id_of,
-          std::map<std::string, std::string>& told) {
+          const std::map<std::string, std::string>& before,
+          std::map<std::string, std::string>& sent) {
   google::protobuf::RepeatedPtrField<Words> news;
   for (Words& each : all) {
+    const std::string id = id_of(each);
     std::string now = each.SerializeAsString();
-    std::string& before = told[id_of(each)];
-    if (now == before) continue;
-    before = std::move(now);
-    *news.Add() = std::move(each);
+    const auto known = before.find(id);
+    const bool is_new = known == before.end() || known->second != now;
+    sent[id] = std::move(now);
+    if (is_new) *news.Add() = std::move(each);
   }
   all.Swap(&news);
 }
@@ -22,15 +24,16 @@ void Keep(google::protobuf::RepeatedPtrField<Words>& all, const IdOf& id_of,
 }  // namespace
 
 void WordChanges::KeepNews(v1::JobWords& words) {
+  const std::map<std::string, std::string> before = std::exchange(sent_, {});
   Keep(
       *words.mutable_stages(),
       [](const v1::StageWords& stage) {
         return std::to_string(stage.id().child()) + "." + std::to_string(stage.id().stage());
       },
-      told_);
+      before, sent_);
   Keep(
       *words.mutable_children(),
-      [](const v1::ChildWords& child) { return std::to_string(child.number()); }, told_);
+      [](const v1::ChildWords& child) { return std::to_string(child.number()); }, before, sent_);
 }
 
 }  // namespace tidemark::web

@@ -21,13 +21,16 @@ using AddTaskWords = std::function<void(v1::TasksAnswer&)>;
 using AddExplanationWords =
     std::function<void(const tidemark::v1::ExplainQuestion&, v1::ExplanationAnswer&)>;
 
-// Leaves out of what follows what was said before of the same stage or job of a workflow.
+// The words of the stages and of the jobs of a workflow that a reader has.
 class WordChanges {
  public:
+  // Removes the words that the reader has from `words`, the words of a whole snapshot, and records
+  // that it has all of them now. Words of parts that are gone are dropped, so that the state
+  // depends on the newest snapshot alone.
   void KeepNews(v1::JobWords& words);
 
  private:
-  std::map<std::string, std::string> told_;  // by id
+  std::map<std::string, std::string> sent_;  // by id
 };
 
 }  // namespace tidemark::web

@@ -34,6 +34,18 @@ TEST(GzipStream, WhatWasAddedCanBeReadAtOnce) {
   EXPECT_EQ(Inflated(bytes), "data: first\n\ndata: second\n\n");
 }
 
+TEST(GzipStream, BlocksThatAreNotFlushedFollowWithTheNextThatIs) {
+  const auto stream = GzipStream::Start();
+  std::string text;
+  std::string bytes;
+  for (int i = 0; i < 50; ++i) {
+    const std::string block = std::to_string(i) + std::string(1000, 'x');
+    text += block;
+    bytes += stream->Add(block, /*flush=*/i == 49);
+  }
+  EXPECT_EQ(Inflated(bytes), text);
+}
+
 TEST(GzipStream, WhatRepeatsItselfBecomesSmall) {
   std::string text;
   for (int i = 0; i < 1000; ++i) {
@@ -43,6 +55,15 @@ TEST(GzipStream, WhatRepeatsItselfBecomesSmall) {
   const std::string bytes = stream->Add(text);
   EXPECT_EQ(Inflated(bytes), text);
   EXPECT_LT(bytes.size(), text.size() / 5);
+}
+
+TEST(GzipStream, GunzipReturnsTheWholeTextOrNothing) {
+  const std::string text(100'000, 'x');
+  const auto stream = GzipStream::Start();
+  const std::string begun = stream->Add(text);
+  EXPECT_EQ(Gunzip(begun), std::nullopt) << "the file is cut off";
+  EXPECT_EQ(Gunzip(begun + stream->End()), text);
+  EXPECT_EQ(Gunzip("no gzip"), std::nullopt);
 }
 
 }  // namespace

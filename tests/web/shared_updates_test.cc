@@ -1,13 +1,21 @@
 #include "web/shared_updates.h"
 
+#include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <string>
+#include <tuple>
+
 #include "proto/wire/job_codec.h"
+#include "tidemark/web/v1/web.pb.h"
 
 namespace tidemark::web {
 namespace {
 
 using tidemark::v1::WatchJobResponse;
+
+std::string TokenOf(std::uint64_t sequence) { return "1-" + std::to_string(sequence); }
 
 WatchJobResponse Whole(std::uint64_t sequence, const std::string& name = "job") {
   Snapshot snapshot;
@@ -18,6 +26,7 @@ WatchJobResponse Whole(std::uint64_t sequence, const std::string& name = "job") 
   snapshot.info = JobInfo{.name = name};
   WatchJobResponse response;
   wire::EncodeSnapshot(snapshot, *response.mutable_snapshot());
+  response.set_resume_token(TokenOf(sequence));
   return response;
 }
 
@@ -30,43 +39,133 @@ class SharedUpdatesTest : public testing::Test {
     words.add_stages()->set_state("as ever");
     return words;
   }
+  // Returns the update for a reader of job-1 who has `before`.
+  std::optional<SharedUpdates::Update> Take(const WatchJobResponse& response,
+                                            const std::string& before = "",
+                                            tidemark::v1::View view = tidemark::v1::VIEW_FULL) {
+    return updates_.Take(response.SerializeAsString(), "job-1", view, before);
+  }
   int made_ = 0;
   SharedUpdates updates_{[this](const Snapshot& snapshot) { return Words(snapshot); }};
 };
 
-TEST_F(SharedUpdatesTest, AreMadeOnceForAllWhoAreSentTheSame) {
-  const auto one = updates_.Take(Whole(1), tidemark::v1::VIEW_FULL, nullptr);
-  const auto other = updates_.Take(Whole(1), tidemark::v1::VIEW_FULL, nullptr);
-  EXPECT_EQ(one, other);
-  EXPECT_EQ(made_, 1);
-  updates_.Take(Whole(1), tidemark::v1::VIEW_BASIC, nullptr);
-  EXPECT_EQ(made_, 2) << "who asks for less knows less";
+// Returns how many stages have words in an update.
+int StagesWithWords(const std::optional<SharedUpdates::Update>& update) {
+  const std::string json = update ? update->json() : "";
+  int count = 0;
+  for (std::size_t at = 0; (at = json.find("as ever", at)) != std::string::npos; ++at) ++count;
+  return count;
 }
 
-TEST_F(SharedUpdatesTest, GoOnFromWhatTheReaderKnows) {
-  const auto first = updates_.Take(Whole(1), tidemark::v1::VIEW_FULL, nullptr);
-  EXPECT_NE(first->json.find("as ever"), std::string::npos);
-  WatchJobResponse delta = Whole(2);
-  delta.mutable_snapshot()->set_base_sequence(1);
+WatchJobResponse DeltaTo(std::uint64_t sequence) {
+  WatchJobResponse delta = Whole(sequence);
+  delta.mutable_snapshot()->set_base_sequence(sequence - 1);
   delta.mutable_snapshot()->clear_info();
-  const auto second = updates_.Take(delta, tidemark::v1::VIEW_FULL, first->known);
-  EXPECT_NE(second->json.find("\"title\":\"job\""), std::string::npos) << second->json;
-  EXPECT_EQ(second->json.find("as ever"), std::string::npos) << "told before";
-  EXPECT_NE(updates_.Take(Whole(3), tidemark::v1::VIEW_FULL, nullptr)->json.find("as ever"),
-            std::string::npos);
+  return delta;
+}
+
+TEST_F(SharedUpdatesTest, AreMadeOnceForAllWhoAreSentTheSame) {
+  const auto one = Take(Whole(1));
+  const auto other = Take(Whole(1));
+  EXPECT_EQ(one->rest, other->rest);
+  EXPECT_EQ(one->resume_token, TokenOf(1));
+  EXPECT_EQ(made_, 1);
+  Take(Whole(1), "", tidemark::v1::VIEW_BASIC);
+  EXPECT_EQ(made_, 2) << "who asks for less gets less";
+}
+
+TEST_F(SharedUpdatesTest, ReadersThatMissedDifferentNumbersOfSnapshotsShareTheRest) {
+  WatchJobResponse response = Whole(5);
+  const auto current = Take(response);
+  response.set_skipped_snapshots(3);
+  const auto slow = Take(response);
+  response.set_restarted(true);
+  const auto restarted = Take(response);
+  EXPECT_EQ(slow->rest, current->rest);
+  EXPECT_EQ(restarted->rest, current->rest);
+  EXPECT_EQ(made_, 1);
+  for (const auto& [update, skipped, is_restarted] :
+       {std::tuple(current, 0, false), {slow, 3, false}, {restarted, 3, true}}) {
+    v1::JobUpdate message;
+    ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(update->json(), &message).ok())
+        << update->json();
+    EXPECT_EQ(message.update().skipped_snapshots(), static_cast<std::uint64_t>(skipped));
+    EXPECT_EQ(message.update().restarted(), is_restarted);
+    EXPECT_EQ(message.update().snapshot().sequence(), 5u);
+    EXPECT_EQ(message.words().title(), "job");
+  }
+}
+
+TEST_F(SharedUpdatesTest, BuildOnWhatTheReaderHas) {
+  EXPECT_EQ(StagesWithWords(Take(Whole(1))), 1);
+  const auto second = Take(DeltaTo(2), TokenOf(1));
+  EXPECT_NE(second->json().find("\"title\":\"job\""), std::string::npos) << second->json();
+  EXPECT_EQ(StagesWithWords(second), 0) << "sent before";
+  EXPECT_EQ(StagesWithWords(Take(Whole(3), TokenOf(2))), 1);
+}
+
+TEST_F(SharedUpdatesTest, EveryWholeSnapshotComesWithAllWordsWhateverOtherReadersHave) {
+  Take(Whole(1));
+  // A reader without deltas gets whole snapshots; a page that opens at the same time gets the same.
+  EXPECT_EQ(StagesWithWords(Take(Whole(2), TokenOf(1))), 1);
+  EXPECT_EQ(StagesWithWords(Take(Whole(2))), 1);
+  EXPECT_EQ(StagesWithWords(Take(DeltaTo(3), TokenOf(2))), 0);
+}
+
+TEST_F(SharedUpdatesTest, ReadersThatJoinAtDifferentTimesShareTheDeltasThatFollow) {
+  Take(Whole(1));
+  Take(DeltaTo(2), TokenOf(1));
+  Take(Whole(2));
+  const int made = made_;
+  EXPECT_EQ(Take(DeltaTo(3), TokenOf(2))->rest, Take(DeltaTo(3), TokenOf(2))->rest);
+  EXPECT_EQ(made_, made + 1);
+}
+
+TEST_F(SharedUpdatesTest, AReaderThatLacksTheBaseOfADeltaMustResume) {
+  EXPECT_FALSE(Take(DeltaTo(2)));
+  Take(Whole(1));
+  EXPECT_FALSE(Take(DeltaTo(2), TokenOf(7)));
+  const auto update = Take(DeltaTo(2), TokenOf(1));
+  ASSERT_TRUE(update);
+  EXPECT_NE(update->json().find("\"title\":\"job\""), std::string::npos) << update->json();
+}
+
+TEST_F(SharedUpdatesTest, AReaderThatLagsMustResumeAndHoldsUpNoMemory) {
+  for (int i = 1; i <= 10; ++i) Take(i == 1 ? Whole(i) : DeltaTo(i), TokenOf(i - 1));
+  WatchJobResponse late = Whole(11);
+  late.mutable_snapshot()->set_base_sequence(2);
+  EXPECT_FALSE(Take(late, TokenOf(2)));
+  EXPECT_TRUE(Take(Whole(11), TokenOf(2)));
+}
+
+TEST_F(SharedUpdatesTest, WhatIsNoResponseIsNotSent) {
+  EXPECT_FALSE(updates_.Take("\x0a\xff", "job-1", tidemark::v1::VIEW_FULL, ""));
+}
+
+TEST(SharedUpdates, TheNewestIsMadeOnceHoweverLargeItIs) {
+  int made = 0;
+  SharedUpdates updates([&](const Snapshot&) { return ++made, v1::JobWords(); },
+                        /*bytes_max=*/1000);
+  const std::string response = Whole(1, std::string(5000, 'x')).SerializeAsString();
+  for (int reader = 0; reader < 30; ++reader) {
+    EXPECT_TRUE(updates.Take(response, "job-1", tidemark::v1::VIEW_FULL, ""));
+  }
+  EXPECT_EQ(made, 1);
 }
 
 TEST(SharedUpdates, KeepNoMoreThanTheyMay) {
   int made = 0;
   SharedUpdates updates([&](const Snapshot&) { return ++made, v1::JobWords(); },
                         /*bytes_max=*/8000);
-  for (int i = 0; i < 100; ++i) {
-    updates.Take(Whole(1 + i, std::string(300, 'x')), tidemark::v1::VIEW_FULL, nullptr);
-  }
+  const auto take = [&](int i) {
+    updates.Take(Whole(1, std::string(300, 'x')).SerializeAsString(), "job-" + std::to_string(i),
+                 tidemark::v1::VIEW_FULL, "");
+  };
+  for (int i = 0; i < 100; ++i) take(i);
   EXPECT_EQ(made, 100);
-  updates.Take(Whole(100, std::string(300, 'x')), tidemark::v1::VIEW_FULL, nullptr);
+  take(99);
   EXPECT_EQ(made, 100);
-  updates.Take(Whole(1, std::string(300, 'x')), tidemark::v1::VIEW_FULL, nullptr);
+  take(0);
   EXPECT_EQ(made, 101) << "the oldest was dropped";
 }
 

@@ -13,10 +13,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -24,11 +26,14 @@
 #include <thread>
 #include <vector>
 
+#include "absl/time/clock.h"
 #include "cli/web_words.h"
 #include "tidemark/agent.h"
 #include "tidemark/master.h"
+#include "tidemark/v1/ingest_service.grpc.pb.h"
 #include "tidemark/v1/job_service.grpc.pb.h"
 #include "tidemark/web/v1/web.pb.h"
+#include "web/gzip_stream.h"
 
 namespace tidemark::web {
 namespace {
@@ -161,11 +166,12 @@ class WebServerTest : public testing::Test {
     if (!tokens.empty()) std::filesystem::remove(options.tokens_file);
     StartPage(!tokens.empty());
   }
-  void StartPage(bool has_tokens, absl::Duration silence_max = absl::Seconds(30)) {
+  void StartPage(bool has_tokens, absl::Duration silence_max = absl::Seconds(30),
+                 const WordsOf& words_of = &cli::WebWordsOf) {
     auto server = WebServer::Start({.address = "127.0.0.1:0",
                                     .master = master_->InProcessChannel(),
                                     .has_tokens = has_tokens,
-                                    .words_of = &cli::WebWordsOf,
+                                    .words_of = words_of,
                                     .add_task_words = &cli::AddWebTaskWords,
                                     .add_explanation_words = &cli::AddWebExplanationWords,
                                     .version = "0.2.0",
@@ -254,7 +260,7 @@ TEST_F(WebServerTest, ListsTheTasksOfAJobAlsoWhenItHasEnded) {
   agent->Changed({.attempt = {.stage = 0}, .state = AttemptState::kStarted, .executor = 0});
   Await("job-1");
   Json answer;
-  for (int i = 0; i < 100 * kDeadlineSeconds && !answer["list"].contains("tasks"); ++i) {
+  for (int i = 0; i < 100 * kDeadlineSeconds && answer["list"]["tasks"].empty(); ++i) {
     answer = Json::parse(Get("/api/jobs/job-1/tasks").body);
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
@@ -262,7 +268,7 @@ TEST_F(WebServerTest, ListsTheTasksOfAJobAlsoWhenItHasEnded) {
   EXPECT_EQ(answer["list"]["hosts"][0]["running_count"], "1");
   EXPECT_EQ(answer["list"]["tasks"][0]["state"], "ATTEMPT_STATE_STARTED");
   EXPECT_EQ(answer["remaining"][0], "");
-  EXPECT_FALSE(Json::parse(Get("/api/jobs/job-1/tasks?host=h2").body)["list"].contains("tasks"));
+  EXPECT_EQ(Json::parse(Get("/api/jobs/job-1/tasks?host=h2").body)["list"]["tasks"], Json::array());
   EXPECT_EQ(Get("/api/jobs/job-1/forecasts").status, 200);
 
   agent->CloseJob(JobOutcome::kSucceeded, "");
@@ -281,7 +287,7 @@ TEST_F(WebServerTest, StreamsAJobToItsEndAndResumes) {
   auto agent = Opened("job-1");
   Await("job-1");
   auto connection = Watch("/api/jobs/job-1/watch?deltas=true");
-  ASSERT_TRUE(connection->ReadUntil("\"base_sequence\"")) << connection->read();
+  ASSERT_TRUE(connection->ReadUntil("\"base_sequence\":\"0\"")) << connection->read();
   EXPECT_THAT(connection->read(), HasSubstr("text/event-stream"));
   const std::size_t id = connection->read().find("\nid: ") + 5;
   const std::string token = connection->read().substr(id, connection->read().find('\n', id) - id);
@@ -294,8 +300,8 @@ TEST_F(WebServerTest, StreamsAJobToItsEndAndResumes) {
   ASSERT_TRUE(again->ReadUntil("event: end")) << again->read();
   const std::vector<Json> updates = UpdatesIn(again->read());
   ASSERT_GE(updates.size(), 2);
-  EXPECT_FALSE(updates.front()["update"].contains("restarted"));
-  EXPECT_FALSE(updates.front()["update"]["snapshot"].contains("base_sequence"));
+  EXPECT_EQ(updates.front()["update"]["restarted"], false);
+  EXPECT_EQ(updates.front()["update"]["snapshot"]["base_sequence"], "0");
   std::uint64_t before = 0;
   for (const Json& update : updates) {
     const Json& snapshot = update["update"]["snapshot"];
@@ -304,6 +310,72 @@ TEST_F(WebServerTest, StreamsAJobToItsEndAndResumes) {
     before = sequence;
     EXPECT_EQ(snapshot.value("final", false), &update == &updates.back());
   }
+}
+
+// Threads that block until they are released.
+class Barrier {
+ public:
+  void Pass() {
+    ++waiting_;
+    open_.wait();
+  }
+  void Await(int threads) const {
+    while (waiting_ < threads) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  void Open() { opened_.set_value(); }
+
+ private:
+  std::atomic<int> waiting_ = 0;
+  std::promise<void> opened_;
+  std::shared_future<void> open_ = opened_.get_future();
+};
+
+TEST_F(WebServerTest, EventsAreAcknowledgedWhilePagesOfAnotherJobAreMade) {
+  Barrier barrier;
+  MasterOptions options;
+  options.tick_interval = absl::Milliseconds(20);
+  options.tick_interval_min = absl::Milliseconds(10);
+  auto master = Master::Start(options);
+  ASSERT_TRUE(master.ok()) << master.status();
+  master_ = *std::move(master);
+  StartPage(/*has_tokens=*/false, absl::Seconds(30), [&](const Snapshot& snapshot) {
+    if (snapshot.job_id == "huge") barrier.Pass();
+    return cli::WebWordsOf(snapshot);
+  });
+  auto huge = Opened("huge");
+  Await("huge");
+  // The words of each view differ.
+  std::vector<std::unique_ptr<Connection>> readers;
+  for (const char* view : {"VIEW_BASIC", "VIEW_STAGES", "VIEW_FULL"}) {
+    for (int i = 0; i < 10; ++i) {
+      readers.push_back(Watch(fmt::format("/api/jobs/huge/watch?view={}", view)));
+    }
+  }
+  barrier.Await(1);
+
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
+  const auto stub = tidemark::v1::IngestService::NewStub(
+      grpc::CreateChannel(master_->address(), grpc::InsecureChannelCredentials()));
+  const auto stream = stub->StreamEvents(&context);
+  tidemark::v1::StreamEventsRequest request;
+  tidemark::v1::Source& source = *request.add_sources();
+  source.set_source_id("app-master");
+  source.set_job_id("calm");
+  for (std::uint64_t sequence = 1; sequence <= 50; ++sequence) {
+    request.set_first_sequence(sequence);
+    request.set_sent_at(absl::GetCurrentTimeNanos());
+    request.clear_events();
+    request.add_events()->mutable_job_opened()->set_name("calm");
+    ASSERT_TRUE(stream->Write(request));
+    tidemark::v1::StreamEventsResponse response;
+    while (response.accepted_sequence() < sequence) ASSERT_TRUE(stream->Read(&response));
+  }
+  context.TryCancel();
+  barrier.Open();
+  for (const auto& reader : readers) EXPECT_TRUE(reader->ReadUntil("event: update"));
+  huge->Shutdown();
+  server_.reset();  // before the barrier that it passes
 }
 
 TEST_F(WebServerTest, StreamsTheListOfJobs) {
@@ -370,6 +442,63 @@ TEST_F(WebServerTest, EveryAnswerForbidsWhatThePageDoesNotNeed) {
     EXPECT_THAT(head, HasSubstr("X-Content-Type-Options: nosniff")) << path;
     EXPECT_THAT(head, Not(HasSubstr("Access-Control"))) << path;
     EXPECT_THAT(head, Not(HasSubstr("unsafe"))) << path;
+  }
+}
+
+TEST_F(WebServerTest, CompressesThePageOnlyIfTheRequestAcceptsGzip) {
+  Start();
+  const Answered plain = Get("/");
+  EXPECT_EQ(plain.status, 200);
+  EXPECT_THAT(plain.head, Not(HasSubstr("Content-Encoding")));
+  EXPECT_THAT(plain.body, StartsWith("<!doctype html>"));
+  const Answered refused = Ask("GET", "/", "Accept-Encoding: br, gzip;q=0\r\n");
+  EXPECT_EQ(refused.body, plain.body);
+  const Answered packed = Ask("GET", "/", "Accept-Encoding: gzip, br\r\n");
+  EXPECT_EQ(packed.status, 200);
+  // A build without Node.js has one short page, which it never compresses.
+  if (packed.body == plain.body) return;
+  EXPECT_THAT(packed.head, HasSubstr("Content-Encoding: gzip"));
+  EXPECT_EQ(Gunzip(packed.body), plain.body);
+  for (const Answered& answer : {plain, packed}) {
+    EXPECT_THAT(answer.head, HasSubstr("Vary: Accept-Encoding"));
+  }
+  const auto tag = [](const Answered& answer) {
+    const std::size_t at = answer.head.find("ETag: ");
+    return at == std::string::npos ? "" : answer.head.substr(at, answer.head.find('\r', at) - at);
+  };
+  EXPECT_NE(tag(plain), tag(packed));
+}
+
+TEST_F(WebServerTest, CompressesAStreamOnlyIfTheRequestAcceptsGzip) {
+  Start();
+  const auto agent = Opened("job");
+  Await("job");
+  for (const auto& [accepted, packed] :
+       {std::pair("gzip;q=0", false), std::pair("identity", false), std::pair("gzip", true)}) {
+    Connection connection(server_->port());
+    connection.Send(
+        Head("GET", "/api/jobs/job/watch", fmt::format("Accept-Encoding: {}\r\n\r\n", accepted)));
+    ASSERT_TRUE(connection.ReadUntil("\r\n\r\n"));
+    EXPECT_EQ(connection.read().find("Content-Encoding: gzip") != std::string::npos, packed)
+        << accepted;
+  }
+}
+
+TEST_F(WebServerTest, HasAnIcon) {
+  Start();
+  const Answered icon = Get("/favicon.ico");
+  EXPECT_EQ(icon.status, 200);
+  EXPECT_THAT(icon.head, HasSubstr("Content-Type: image/x-icon"));
+  EXPECT_THAT(icon.body, StartsWith(std::string("\0\0\1\0\1\0", 6)));
+}
+
+TEST_F(WebServerTest, ReportsAtOnceThatAJobDoesNotExist) {
+  Start();
+  for (const char* path : {"/api/jobs/none", "/api/jobs/none/watch?deltas=true&interval_min=1s",
+                           "/api/jobs/none/watch?resume_token=1-1"}) {
+    const Answered answer = Get(path);
+    EXPECT_EQ(answer.status, 404) << path;
+    EXPECT_THAT(answer.body, HasSubstr("no job none")) << path;
   }
 }
 

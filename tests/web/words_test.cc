@@ -32,5 +32,18 @@ TEST(WordChanges, LeavesOutWhatWasSaidBefore) {
   EXPECT_EQ(words.stages(0).id().stage(), 2);
 }
 
+TEST(WordChanges, SendsWordsAgainOfAStageThatWasGone) {
+  WordChanges changes;
+  v1::JobWords words = Two("running");
+  changes.KeepNews(words);
+  words = Two("running");
+  words.mutable_stages()->RemoveLast();
+  changes.KeepNews(words);
+  words = Two("running");
+  changes.KeepNews(words);
+  ASSERT_EQ(words.stages_size(), 1);
+  EXPECT_EQ(words.stages(0).id().stage(), 2);
+}
+
 }  // namespace
 }  // namespace tidemark::web

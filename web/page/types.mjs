@@ -13,7 +13,7 @@ function typeOf(schema) {
   return schema.type === "integer" ? "number" : schema.type;
 }
 
-console.log("// Made by types.mjs from the OpenAPI document; a test compares. Zero and empty are left out.");
+console.log("// Made by types.mjs from the OpenAPI document; a test compares. In an answer all numbers, texts and lists are present.");
 for (const [name, schema] of Object.entries(api.components.schemas)) {
   console.log(`\nexport interface ${nameOf(name)} {`);
   for (const [field, type] of Object.entries(schema.properties)) console.log(`  ${field}?: ${typeOf(type)};`);

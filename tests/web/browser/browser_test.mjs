@@ -90,6 +90,24 @@ const tests = {
     for (const said of [words.title, words.state, words.percent, words.accuracy].filter(Boolean)) {
       assert.ok(text.includes(said), `the page does not say: ${said}`);
     }
+    assert.match(text, /As a table \(\d+ of \d+ stages done\)/);
+    await close(page);
+    jobs.stdin.end();
+    await jobs.ended;
+    await stop(master);
+  },
+
+  async "a job that does not exist is named at once, with a link to the list, and shown once it reports"() {
+    const master = await startMaster();
+    const page = await open(`${master.url}#/jobs/large`);
+    await shows(page, "There is no such job at this master");
+    await checkAxe(page, "no job");
+    const jobs = await startJobs(master);
+    await shows(page, "of 10,000 tasks done");
+    await page.goto(`${master.url}#/jobs/none`);
+    await shows(page, "There is no such job at this master");
+    await page.evaluate(() => [...document.querySelectorAll("a")].find((a) => a.innerText === "See all jobs").click());
+    await shows(page, "10,000 tasks");
     await close(page);
     jobs.stdin.end();
     await jobs.ended;
@@ -212,19 +230,32 @@ const tests = {
     await stop(master);
   },
 
-  async "what the tasks did is also shown of a job that has ended"() {
-    const master = await startMaster();
+  async "an ended job shows its tasks, forecasts and waits, also after a restart of the master"() {
+    const data = join(work, "ended");
+    let master = await startMaster(["--data-dir", data]);
     const jobs = await startJobs(master);
     jobs.stdin.write("\n");
-    const page = await open(`${master.url}#/jobs/large`, ALL_CARDS);
-    await shows(page, "the job has ended");
-    await page.waitForSelector(".card .lanes[aria-label*='slots']");
-    await shows(page, "Which slot a task has is not told");
-    await checkNumbersAreExplained(page, "a job that has ended");
-    await checkAxe(page, "a job that has ended");
-    await close(page);
-    jobs.stdin.end();
-    await jobs.ended;
+    let before;
+    for (const isRestarted of [false, true]) {
+      if (isRestarted) {
+        await stop(master);
+        master = await startMaster(["--data-dir", data]);
+      }
+      const page = await open(`${master.url}#/jobs/large`, ALL_CARDS);
+      await shows(page, "the job has ended");
+      await page.waitForSelector(".card .lanes[aria-label*='slots']");
+      await shows(page, "Which slot a task has is not told");
+      await until("the waits", async () => !(await textOf(page)).includes("…"));
+      const cards = () => page.$$eval(".card h2", (headings) => headings.map((heading) => heading.innerText).sort());
+      before ??= await cards();
+      assert.deepEqual(await cards(), before);
+      await checkNumbersAreExplained(page, "a job that has ended");
+      await checkAxe(page, "a job that has ended");
+      await close(page);
+      if (isRestarted) continue;
+      jobs.stdin.end();
+      await jobs.ended;
+    }
     await stop(master);
   },
 

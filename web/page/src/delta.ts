@@ -27,7 +27,7 @@ function merged<Element>(
 
 // Undefined: the delta is of another snapshot.
 export function applied(base: Snapshot | undefined, news: Snapshot): Snapshot | undefined {
-  if (!news.base_sequence) return news;
+  if (Number(news.base_sequence ?? 0) === 0) return news;
   if (!base || base.sequence !== news.base_sequence || base.run_uid !== news.run_uid) return undefined;
   const seconds = (Date.parse(news.at ?? "") - Date.parse(base.at ?? "")) / 1000;
   const stages = merged(base.stages, news.stages, (stage) => keyOf(stage.id), (stage) => ({

@@ -15,7 +15,8 @@ const STRIP = { width: 240, height: 22 };
 
 const look = (state: TaskProgress["state"]): Look =>
   state === "ATTEMPT_STATE_FINISHED" ? "done"
-    : state === "ATTEMPT_STATE_STARTED" || state === "ATTEMPT_STATE_SHUFFLED" ? "running" : "failed";
+    : state === "ATTEMPT_STATE_STARTED" || state === "ATTEMPT_STATE_SHUFFLED" ? "running"
+      : state === "ATTEMPT_STATE_LOST" ? "waiting" : "failed";
 const hostName = (host: string | undefined) => host || "host not told";
 
 // Of a job that has ended once.
@@ -133,7 +134,7 @@ function Hosts({ answer, onOpen }: { answer: TasksAnswer; onOpen?: (host: string
           ))}
         </tbody>
       </table>
-      {answer.list?.hosts_left_out && <p title="Those above run most of its tasks">{count(answer.list.hosts_left_out)} more hosts run less.</p>}
+      {Number(answer.list?.hosts_left_out ?? 0) > 0 && <p title="Those above run most of its tasks">{count(answer.list?.hosts_left_out)} more hosts run less.</p>}
     </>
   );
 }
@@ -172,7 +173,7 @@ export function Tasks({ id, snapshot, words }: { id: string; snapshot: Snapshot;
   const waiting = all - Number(snapshot.counts?.finished_task_count ?? 0) - Number(snapshot.counts?.running_task_count ?? 0);
   const now = Date.parse(answer?.list?.at ?? "");
   const groups = isOver ? [] : (answer?.list?.heavy_groups ?? []);
-  const left = answer?.list?.tasks_left_out;
+  const left = Number(answer?.list?.tasks_left_out ?? 0);
   return (
     <>
       <section class="card" ref={place}>
@@ -189,7 +190,7 @@ export function Tasks({ id, snapshot, words }: { id: string; snapshot: Snapshot;
               range={isOver ? undefined : "up to the upper bound of what was simulated; of single tasks nobody has measured how often it holds"}
               what=". Which slot a task has is not told: each is drawn in the first free one of its host. Hold the pointer over a task to read about it."
             />
-            {left && <p title="Attempts at tasks, those that began last are drawn">{count(left)} tasks that began earlier are not drawn.</p>}
+            {left > 0 && <p title="Attempts at tasks, those that began last are drawn">{count(left)} tasks that began earlier are not drawn.</p>}
             {!isOver && (
               <details>
                 <summary>Those that run, as a table</summary>

@@ -34,7 +34,7 @@ function LastTasks({ snapshot, words }: { snapshot: Snapshot; words: JobWords })
           {tasks.map((task, i) => (
             <tr key={i}>
               <th scope="row" dir="auto">{words.tasks?.[i]?.name}</th>
-              <td data-label="Host" dir="auto">{task.host || "not known"}</td>
+              <td data-label="Host" dir="auto">{task.host || (task.waits_for_slot ? "none yet" : "not known")}</td>
               <td data-label="Left" title="As likely longer as shorter">{words.tasks?.[i]?.remaining || "not known"}</td>
               <td data-label="Why" dir="auto">{task.reason || "not known"}</td>
             </tr>
@@ -142,7 +142,8 @@ function useJob(id: string, onRefused: (liveness: Liveness) => void) {
     setPoints([]);
     const stop = follow<JobUpdate>(
       `${jobPath(id)}/watch`,
-      { deltas: "true", interval_min: "1s", wait_for_job: "true" },
+      { deltas: "true", interval_min: "1s" },
+      `${jobPath(id)}?view=VIEW_BASIC`,
       ({ update, words: said }) => {
         if (!update?.snapshot) return;
         if (update.restarted) {
@@ -249,7 +250,11 @@ export function Job({ id, onRefused }: { id: string; onRefused: (liveness: Liven
       <>
         <h1 class="name" dir="auto">{id}</h1>
         <LiveNote liveness={liveness} what="the job" />
-        <p>Waiting for news of this job.</p>
+        {liveness.state === "missing" && (
+          <p>
+            There is no such job at this master: it has not reported yet, or it was forgotten. <a href="#/">See all jobs</a>
+          </p>
+        )}
       </>
     );
   }

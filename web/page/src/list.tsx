@@ -93,6 +93,7 @@ export function List({ onRefused }: { onRefused: (liveness: Liveness) => void })
       follow<JobListUpdate>(
         "/api/watch",
         { interval_min: "1s" },
+        "/api/session",
         ({ update, words }) => {
           if (update?.restarted) rows.current.clear();
           for (const id of update?.removed_job_ids ?? []) rows.current.delete(id);

@@ -1,4 +1,4 @@
-// A stream of the master that goes on after breaks, from where it was.
+// Reads a stream of the master and resumes it after each break.
 import { ask, Refused } from "./api";
 import type { Problem } from "./messages";
 
@@ -7,13 +7,16 @@ export type Liveness =
   | { state: "live" }
   | { state: "broken"; since: Date; why: string }
   | { state: "refused"; why: Refused }
+  | { state: "missing"; why: string }
   | { state: "ended" };
 
 const RETRY_MS = 2000;
 
+// `probe` is an address that explains why a stream does not begin. Returns a function that stops.
 export function follow<Update>(
   path: string,
   query: Record<string, string>,
+  probe: string,
   onUpdate: (update: Update) => void,
   onLiveness: (liveness: Liveness) => void,
 ): () => void {
@@ -27,18 +30,28 @@ export function follow<Update>(
     brokenSince ??= new Date();
     onLiveness({ state: "broken", since: brokenSince, why });
   }
-  // Browsers give up for good where the answer is not a stream, and do not say what it was.
-  async function explain() {
+  // A browser closes a source whose answer is not a stream, and does not report the answer.
+  async function explain(otherwise: string) {
     source?.close();
+    let liveness: Liveness | undefined;
+    let why = otherwise;
     try {
-      await ask("GET", "/api/session");
+      await ask("GET", probe);
     } catch (error) {
-      if (stopped) return;
-      if (error instanceof Refused && (error.status === 401 || error.status === 403)) {
-        return onLiveness({ state: "refused", why: error });
+      if (error instanceof Refused) {
+        why = error.message;
+        if (error.status === 401 || error.status === 403) liveness = { state: "refused", why: error };
+        if (error.status === 404) liveness = { state: "missing", why };
       }
     }
-    if (!stopped) timer = window.setTimeout(connect, RETRY_MS);
+    if (stopped) return;
+    if (liveness) {
+      brokenSince = undefined;
+      onLiveness(liveness);
+    } else {
+      broken(why);
+    }
+    if (liveness?.state !== "refused") timer = window.setTimeout(connect, RETRY_MS);
   }
   function connect() {
     const words = new URLSearchParams(query);
@@ -59,11 +72,12 @@ export function follow<Update>(
     source.addEventListener("problem", (event) => {
       const problem = JSON.parse((event as MessageEvent).data) as Problem;
       broken(problem.message ?? "");
-      void explain();
+      void explain(problem.message ?? "");
     });
     source.addEventListener("error", () => {
-      broken("the master does not answer");
-      if (source?.readyState === EventSource.CLOSED) void explain();
+      const why = "the master does not answer";
+      if (source?.readyState === EventSource.CLOSED) void explain(why);
+      else broken(why);
     });
   }
   function stop() {

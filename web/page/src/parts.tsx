@@ -89,6 +89,7 @@ const TONES: Record<string, string> = {
   JOB_STATE_FAILED: "bad",
   JOB_STATE_KILLED: "bad",
   JOB_STATE_ABANDONED: "bad",
+  JOB_STATE_UNKNOWN_END: "warn",
   JOB_STATE_RUNNING: "run",
 };
 export function State({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) {
@@ -102,6 +103,7 @@ export function LiveNote({ liveness, what }: { liveness: Liveness; what: string 
     live: () => "live",
     ended: () => `${what} has ended`,
     refused: () => "not live: not let in",
+    missing: () => "not live: no such job; trying again",
     broken: () => {
       const { since, why } = liveness as Extract<Liveness, { state: "broken" }>;
       return `not live since ${clock(since.toISOString())}: ${why}; trying again`;

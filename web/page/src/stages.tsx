@@ -4,6 +4,7 @@ import { Dag, type Node } from "./dag";
 import { keyOf, type PartWords, secondsOf } from "./delta";
 import type { Child, Range, Snapshot, StageProgress } from "./messages";
 import { clock, count } from "./parts";
+import { criticalText, hasCriticalPath, summaryOf } from "./stage_summary";
 import { Legend, type Look, type Row, type Span, Timeline } from "./timeline";
 
 const ROWS_IN_TABLE = 200;
@@ -104,13 +105,15 @@ export function Stages({ snapshot, words }: { snapshot: Snapshot; words: PartWor
   }, [snapshot]);
   if (parts.length === 0) return null;
   const running = parts.filter((part) => part.look === "running");
-  const critical = parts.filter((part) => part.isCritical && part.look !== "done");
+  const isOver = snapshot.final ?? false;
+  const hasCritical = hasCriticalPath(parts, isOver);
+  const critical = parts.filter((part) => hasCritical && part.isCritical && part.look !== "done");
   const hasBottleneck = parts.some((part) => part.bottleneck);
   const listed = [...running, ...parts.filter((part) => part.look !== "running")].slice(0, ROWS_IN_TABLE);
   return (
     <section class="card">
       <h2>{isWorkflow ? "Jobs of the workflow" : "Stages"}</h2>
-      {critical.length > 0 && (
+      {hasCritical && (
         <p title={`A delay of one of these ${what} delays the end`}>
           Critical path: {critical.slice(0, 6).map((part) => part.name).join(" → ")}
           {critical.length > 6 && ` → ${critical.length - 6} more`}
@@ -118,9 +121,9 @@ export function Stages({ snapshot, words }: { snapshot: Snapshot; words: PartWor
       )}
       <Dag nodes={nodes} what={what} />
       <Timeline rows={rows} now={now} label={`${parts.length} ${what} along time; a table below says the same`} />
-      <Legend range={snapshot.final ? undefined : "up to its upper bound"} what={critical.length > 0 ? "; ● a delay there delays the end" : ""} />
+      <Legend range={snapshot.final ? undefined : "up to its upper bound"} what={hasCritical ? "; ● a delay there delays the end" : ""} />
       <details>
-        <summary>As a table ({running.length} of {parts.length} {what} run)</summary>
+        <summary>As a table ({summaryOf(parts, what, isOver)})</summary>
         <table>
           <thead>
             <tr>
@@ -128,7 +131,7 @@ export function Stages({ snapshot, words }: { snapshot: Snapshot; words: PartWor
               <th scope="col">State</th>
               <th scope="col">{isWorkflow ? "Progress" : "Tasks done"}</th>
               {hasBottleneck && <th scope="col">Bottleneck</th>}
-              <th scope="col">On the critical path</th>
+              {hasCritical && <th scope="col">On the critical path</th>}
             </tr>
           </thead>
           <tbody>
@@ -143,7 +146,7 @@ export function Stages({ snapshot, words }: { snapshot: Snapshot; words: PartWor
                 {hasBottleneck && (
                   <td data-label="Bottleneck" title="The resource that limits its tasks">{part.bottleneck || "not known"}</td>
                 )}
-                <td data-label="On the critical path">{part.isCritical ? "yes" : "no"}</td>
+                {hasCritical && <td data-label="On the critical path">{criticalText(part)}</td>}
               </tr>
             ))}
           </tbody>

@@ -1,0 +1,134 @@
+// The parts of the page that need no browser: node page_logic_test.mjs PAGE
+//
+// Ends with 77 (skipped) without what `npm ci` puts into PAGE. Timers, answers and streams are fakes.
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
+
+const page = resolve(process.argv[2]);
+if (!existsSync(join(page, "node_modules/esbuild"))) {
+  console.log("skipped: no node_modules; run ./dev setup page");
+  process.exit(77);
+}
+const esbuild = createRequire(join(page, "package.json"))("esbuild");
+async function load(file) {
+  const options = { entryPoints: [join(page, "src", file)], bundle: true, format: "esm", write: false };
+  const { outputFiles } = await esbuild.build(options);
+  return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString("base64")}`);
+}
+
+// Streams that the page opened, and timers that it set.
+let sources = [];
+let timers = [];
+globalThis.window = { setTimeout: (call) => timers.push(call), clearTimeout: () => {} };
+globalThis.EventSource = class {
+  static CLOSED = 2;
+  readyState = 0;
+  listeners = {};
+  constructor(url) {
+    this.url = url;
+    sources.push(this);
+  }
+  addEventListener(name, listener) {
+    this.listeners[name] = listener;
+  }
+  close() {
+    this.readyState = 2;
+  }
+  refuse() {
+    this.readyState = 2;
+    this.listeners.error({});
+  }
+};
+const answer = (status, code, message) => async () => new Response(JSON.stringify({ code, message }), { status });
+const settle = () => new Promise((done) => setImmediate(() => setImmediate(() => setImmediate(done))));
+
+const { follow } = await load("live.ts");
+function follower() {
+  sources = [];
+  timers = [];
+  const seen = { states: [], updates: [] };
+  seen.stop = follow("/api/jobs/j/watch", { deltas: "true" }, "/api/jobs/j", (update) => seen.updates.push(update), (now) => seen.states.push(now));
+  return seen;
+}
+
+const tests = {
+  async "a job that does not exist is missing at once, and is shown as soon as it reports"() {
+    globalThis.fetch = answer(404, "NOT_FOUND", "no job j");
+    const seen = follower();
+    assert.ok(!sources[0].url.includes("wait_for_job"), sources[0].url);
+    sources[0].refuse();
+    await settle();
+    assert.deepEqual(seen.states, [{ state: "missing", why: "no job j" }]);
+    timers.pop()();
+    sources[1].listeners.open({});
+    sources[1].listeners.update({ lastEventId: "1-1", data: "{}" });
+    assert.equal(seen.states.at(-1).state, "live");
+    assert.equal(seen.updates.length, 1);
+  },
+
+  async "a master that is away is not a missing job"() {
+    globalThis.fetch = async () => {
+      throw new TypeError("no connection");
+    };
+    const seen = follower();
+    sources[0].refuse();
+    await settle();
+    assert.equal(seen.states.at(-1).state, "broken");
+    assert.equal(timers.length, 1);
+  },
+
+  async "a refusal is shown in the words of the master"() {
+    globalThis.fetch = answer(400, "INVALID_ARGUMENT", "job_id: is too long");
+    const seen = follower();
+    sources[0].refuse();
+    await settle();
+    assert.equal(seen.states.at(-1).state, "broken");
+    assert.equal(seen.states.at(-1).why, "job_id: is too long");
+  },
+
+  async "a reader without a right is refused and asks no more"() {
+    globalThis.fetch = answer(401, "UNAUTHENTICATED", "no token");
+    const seen = follower();
+    sources[0].refuse();
+    await settle();
+    assert.equal(seen.states.at(-1).state, "refused");
+    assert.equal(timers.length, 0);
+  },
+
+  async "a page that was left reports nothing"() {
+    globalThis.fetch = answer(404, "NOT_FOUND", "no job j");
+    const seen = follower();
+    sources[0].refuse();
+    seen.stop();
+    await settle();
+    assert.deepEqual(seen.states, []);
+  },
+
+  async "the summary of a job that is over counts what is done"() {
+    const { summaryOf } = await load("stage_summary.ts");
+    const looks = (...all) => all.map((look) => ({ look, isCritical: false }));
+    assert.equal(summaryOf(looks("done", "done"), "stages", true), "2 of 2 stages done");
+    assert.equal(summaryOf(looks("done", "failed", "waiting"), "stages", true), "1 of 3 stages done");
+    assert.equal(summaryOf(looks("done", "running", "waiting"), "jobs", false), "1 of 3 jobs running");
+  },
+
+  async "the critical path is shown only where it is known"() {
+    const { criticalText, hasCriticalPath } = await load("stage_summary.ts");
+    const part = (look, isCritical) => ({ look, isCritical });
+    assert.equal(hasCriticalPath([part("done", false), part("done", false)], true), false);
+    assert.equal(hasCriticalPath([part("done", true), part("waiting", true)], true), false);
+    assert.equal(hasCriticalPath([part("running", false)], false), false);
+    assert.equal(hasCriticalPath([part("done", false), part("running", true)], false), true);
+    assert.deepEqual(
+      [part("done", true), part("running", true), part("waiting", false)].map(criticalText),
+      ["–", "yes", "no"],
+    );
+  },
+};
+
+for (const [name, test] of Object.entries(tests)) {
+  await test();
+  console.log(`ok: ${name}`);
+}
