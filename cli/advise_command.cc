@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "cli/commands.h"
@@ -24,13 +23,13 @@
 namespace tidemark::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
-// Of those that are not advised, the best are shown in a table; -o json shows all.
+// Number of plans in the table that are not advised, the best ones; -o json shows all.
 constexpr std::size_t kNotAdvisedShown = 5;
 constexpr std::size_t kUsersShown = 5;
-// Of a history.
+// Most plans read from a history.
 constexpr std::size_t kPlansMax = 100'000;
+// Most files that are named because they are not logs.
+constexpr std::size_t kOthersNamed = 20;
 
 struct History {
   std::vector<advise::RanPlan> plans;
@@ -39,54 +38,76 @@ struct History {
   bool is_damaged = false;
 };
 
-// A log, or the logs in a folder, in the order of their names.
-std::vector<std::string> LogsAt(const std::string& path) {
-  std::error_code error;
-  if (!fs::is_directory(path, error) || spark::IsRollingLog(path)) return {path};
-  std::vector<std::string> logs;
-  for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error)) {
-    std::error_code ignored;
-    const bool is_hidden = at->path().filename().string().starts_with(".");
-    const bool is_log = at->is_regular_file(ignored) || spark::IsRollingLog(at->path().string());
-    if (is_log && !is_hidden) logs.push_back(at->path().string());
+struct ReadLog {
+  std::string path;
+  spark::PlansOfLog plans;
+};
+
+// Adds a log, unless an earlier one is of the same run of its application, such as a compressed
+// copy: the one with more events stays.
+void AddLog(ReadLog log, std::vector<ReadLog>& logs, std::vector<std::string>& troubles) {
+  const auto same = std::ranges::find_if(logs, [&](const ReadLog& other) {
+    return !log.plans.run.empty() && other.plans.run == log.plans.run;
+  });
+  if (same == logs.end()) {
+    logs.push_back(std::move(log));
+    return;
   }
-  // A folder without logs is told like a log that is none.
-  if (logs.empty()) return {path};
-  std::sort(logs.begin(), logs.end());
-  return logs;
+  if (log.plans.events > same->plans.events) std::swap(log, *same);
+  troubles.push_back(
+      fmt::format("{}: left out, since {} is of the same run", log.path, same->path));
 }
 
-// A log that is named must be one; of a folder, what is none is passed over and said.
+// Reads the logs. A log that is named must be one; a file of a folder that is not is reported and
+// left out.
 absl::StatusOr<History> ReadHistory(const std::vector<std::string>& paths) {
   History history;
+  std::vector<ReadLog> logs;
+  std::size_t plans = 0;
+  std::size_t others = 0;  // files that are no logs
   for (const std::string& path : paths) {
-    const std::vector<std::string> logs = LogsAt(path);
-    for (const std::string& log : logs) {
-      if (history.plans.size() >= kPlansMax) {
+    const auto found = spark::LogsAt(path);
+    if (!found.ok()) return found.status();
+    if (found->empty()) {
+      return absl::InvalidArgumentError(fmt::format("{} holds no event log of Spark", path));
+    }
+    for (const spark::LogFiles& log : *found) {
+      if (plans >= kPlansMax) {
         history.troubles.push_back(
-            fmt::format("{}: not read: there are {} plans before it", log, history.plans.size()));
+            fmt::format("{}: not read: there are {} plans before it", log.path, plans));
         continue;
       }
       auto read = spark::ReadPlans(log);
       if (!read.ok()) {
-        if (log == path) return read.status();
+        if (found->size() == 1) return read.status();
+        if (++others > kOthersNamed) continue;
         history.troubles.push_back(
             fmt::format("not read: {}", std::string(read.status().message())));
         continue;
       }
-      ++history.logs;
-      if (!read->damage.ok()) {
-        history.is_damaged = true;
-        history.troubles.emplace_back(read->damage.message());
-      }
-      if (read->left_out > 0) {
-        history.troubles.push_back(fmt::format(
-            "{}: {} that failed or whose end is not there {} left out", log,
-            read->left_out == 1 ? "1 execution" : fmt::format("{} executions", read->left_out),
-            read->left_out == 1 ? "is" : "are"));
-      }
-      std::move(read->plans.begin(), read->plans.end(), std::back_inserter(history.plans));
+      plans += read->plans.size();
+      AddLog({log.path, *std::move(read)}, logs, history.troubles);
     }
+  }
+  if (others > kOthersNamed) {
+    history.troubles.push_back(fmt::format("not read: {} other files", others - kOthersNamed));
+  }
+  for (ReadLog& log : logs) {
+    spark::PlansOfLog& read = log.plans;
+    ++history.logs;
+    if (!read.damage.ok()) {
+      history.is_damaged = true;
+      history.troubles.emplace_back(read.damage.message());
+    }
+    for (const std::string& remark : read.remarks) {
+      history.troubles.push_back(fmt::format("{}: {}", log.path, remark));
+    }
+    if (read.left_out > 0) {
+      history.troubles.push_back(fmt::format(
+          "{}: {} that failed or whose end is not there {} left out", log.path,
+          text::Counted(read.left_out, "execution"), read.left_out == 1 ? "is" : "are"));
+    }
+    std::move(read.plans.begin(), read.plans.end(), std::back_inserter(history.plans));
   }
   return history;
 }
@@ -235,7 +256,7 @@ nlohmann::json JsonOf(const advise::ResultPoint& point) {
                          {"skyline", point.is_on_skyline}};
   if (point.bytes) json["bytes_max"] = *point.bytes;
   if (!point.is_advised) json["why_not"] = point.why_not;
-  if (!point.doubts.empty()) json["doubts"] = point.doubts;
+  json["doubts"] = point.doubts;
   json["uses"] = nlohmann::json::array();
   for (const advise::ResultUse& use : point.uses) {
     json["uses"].push_back({{"application", use.application},
@@ -269,6 +290,7 @@ int ShowJson(const advise::Advice& advice, TableFormat format) {
                          {"remarks", advice.remarks}};
   json["points"] = nlohmann::json::array();
   for (const advise::ResultPoint& point : advice.points) json["points"].push_back(JsonOf(point));
+  json["policies"] = nlohmann::json::object();
   for (const advise::PolicyReplay& policy : advice.policies) {
     json["policies"][policy.policy] = {{"saved_s", policy.replayed.saved_seconds},
                                        {"hits", policy.replayed.hits},

@@ -19,6 +19,7 @@
 #include "text/counted.h"
 #include "tidemark/field_error.h"
 #include "tidemark/plan.h"
+#include "tidemark/reconcile_forecasts.h"
 
 namespace tidemark::cli {
 namespace {
@@ -148,6 +149,7 @@ class StagesOfPlan {
     const std::vector<const RunProfile*> history = {&profile_};
     workflow::StagesOptions options;
     options.common_deviation = std::hypot(options.common_deviation, deviation);
+    options.expected.idle_slots_crowd = false;
     const auto answer =
         estimate::EstimateApplication(workflow::ApplicationOfStages(now_, history, on_, options));
     if (!answer.ok()) return answer.status();
@@ -155,6 +157,7 @@ class StagesOfPlan {
     const double capacity = answer->end.median * on_.cluster.capacity.cores;
     if (capacity > 0) outcome.busy_share = std::min(Work() / capacity, 1.0);
     if (plan_.jobs.size() > 1) AddChildren(*answer, outcome.snapshot);
+    ReconcileForecasts(outcome.snapshot, /*ends_with_parts=*/true);
     return outcome;
   }
 

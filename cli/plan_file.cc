@@ -382,6 +382,10 @@ absl::StatusOr<Plan> ParsePlanFile(const std::string& text, PlanUse use) {
     return absl::InvalidArgumentError(
         "is a log of Tidemark, not a plan; `tidemark replay` shows event logs");
   }
+  if (text.starts_with(R"({"Event":)")) {
+    return absl::InvalidArgumentError(
+        "is an event log of Spark, not a plan; `tidemark replay`, `why` and `what-if` read it");
+  }
   try {
     return Reader().Read(YAML::Load(text), use);
   } catch (const YAML::DeepRecursion& error) {

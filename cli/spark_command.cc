@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "cli/connector_jar.h"
 #include "cli/environment.h"
 #include "cli/exit_code.h"
+#include "cli/hadoop/yarn_endings.h"
 #include "cli/progress.h"
 #include "cli/spark/settings.h"
 #include "cli/watched_command.h"
@@ -95,14 +97,18 @@ int Do(const SparkRunArguments& arguments) {
         settings.push_back(std::move(parameter));
       }
     }
-    // Spark's own bars are about stages; ours stands in their place.
+    // Spark's own bars show stages; ours replace them.
     settings.emplace_back("spark.ui.showConsoleProgress", "false");
     return CommandLaunch{WithSparkSettings(arguments.command, *defaults, settings), {}};
   };
+  YarnEndings endings(YarnFolders(""));
   return RunWatched(
       arguments,
       {.launch = launch,
        .ids_in = ApplicationIdsIn,
+       .on_line = [&](std::string_view line) { endings.NoteLine(line); },
+       .ending_of = [&](const std::string& job,
+                        int exit_code) { return endings.EndingOf(job, exit_code); },
        .silent_job = "the logs of its driver and executors",
        .no_job = "no application has reported; see docs/spark.md for what may be in the way"});
 }

@@ -11,12 +11,16 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/time/time.h"
+#include "cli/job_log.h"
 #include "cli/plan_estimate.h"
 #include "cli/spark_remarks.h"
 #include "master/phases/what_if.h"
@@ -28,10 +32,6 @@ namespace {
 
 // As --slots takes them.
 constexpr std::uint32_t kSlotsMax = 1'000'000;
-
-double SlotsOf(const phases::Settings& settings) {
-  return settings.executors * settings.tasks_at_once();
-}
 
 std::vector<absl::Duration> TimesOf(const std::vector<double>& seconds) {
   std::vector<absl::Duration> times;
@@ -108,6 +108,28 @@ void TakeAsLongAs(absl::Duration took, Plan& plan) {
   if (factor > 1 / kStretchMax && factor < kStretchMax) plan = stretched(factor);
 }
 
+// Returns an error if a setting that no model covers is none of Spark's, or has a value that Spark
+// rejects.
+absl::Status CheckUnmodelled(const std::string& name, const std::string& value) {
+  constexpr std::string_view kPrefix = "spark.";
+  if (!name.starts_with(kPrefix) || name.size() == kPrefix.size()) {
+    return absl::InvalidArgumentError(
+        fmt::format("{}: it is no setting of Spark; their names begin with {}", name, kPrefix));
+  }
+  // Spark's own switches are true or false; other programs have settings below spark., too.
+  const bool is_switch =
+      name == "spark.speculation" ||
+      (name.ends_with(".enabled") &&
+       (name.starts_with("spark.sql.adaptive.") || name.starts_with("spark.dynamicAllocation.") ||
+        name.starts_with("spark.shuffle.service.")));
+  const absl::string_view text = absl::StripAsciiWhitespace(value);
+  if (is_switch && !absl::EqualsIgnoreCase(text, "true") &&
+      !absl::EqualsIgnoreCase(text, "false")) {
+    return absl::InvalidArgumentError(fmt::format("{}: \"{}\" is not true or false", name, value));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 bool IsSameRun(const SparkRun& one, const SparkRun& other) {
@@ -134,18 +156,29 @@ void Stretch(double factor, Plan& plan) {
 absl::StatusOr<SettingsPair> SettingsOf(const spark::MeasuredStages& measured,
                                         const std::map<std::string, std::string>& changes) {
   const std::vector<const char*>& known = phases::PropertiesOfUse();
-  phases::Properties properties = measured.properties();
   phases::SeenExecutors seen = measured.executors();
   if (measured.version().empty()) {
     return absl::FailedPreconditionError("the log does not say which version of Spark wrote it");
   }
-  const auto ran = phases::ParseSettings(measured.version(), properties, seen);
+  const auto ran = phases::ParseRunSettings(measured.version(), measured.properties(), seen);
   if (!ran.ok()) return ran.status();
+  SettingsPair pair = {.ran = ran->settings, .of_run = ran->remarks};
+  phases::Properties properties = ran->modelled;
   for (const auto& [name, value] : changes) {
     const auto is_it = [&name = name](const char* other) { return name == other; };
     if (std::none_of(known.begin(), known.end(), is_it)) {
-      return absl::InvalidArgumentError(fmt::format(
-          "{}: what it does to tasks is not modelled; known are {}", name, fmt::join(known, ", ")));
+      if (absl::Status checked = CheckUnmodelled(name, value); !checked.ok()) return checked;
+      pair.of_changes.push_back(fmt::format(
+          "{}={}: the effect of this setting is not modelled; the interval is wider", name, value));
+      continue;
+    }
+    if (const std::string why = phases::WhyNotModelled(name, value); !why.empty()) {
+      pair.of_changes.push_back(fmt::format("{}={}: {}", name, value, why));
+      continue;
+    }
+    if (measured.properties().contains(name) && !ran->modelled.contains(name)) {
+      pair.of_changes.push_back(
+          fmt::format("{}={}: how the value of the run differs is not known", name, value));
     }
     if (name == "spark.executor.instances") seen.count = 0;
     if (name == "spark.executor.cores") seen.cores = 0;
@@ -153,15 +186,23 @@ absl::StatusOr<SettingsPair> SettingsOf(const spark::MeasuredStages& measured,
   }
   const auto other = phases::ParseSettings(measured.version(), properties, seen);
   if (!other.ok()) return other.status();
-  const double slots = SlotsOf(*other);
-  if (slots > kSlotsMax && slots != SlotsOf(*ran)) {
+  const double slots = other->slots();
+  if (slots > kSlotsMax && slots != pair.ran.slots()) {
     return absl::InvalidArgumentError(fmt::format(
         "spark.executor.instances: {} executors with {:.12g} slots each are too many: at most {} "
         "slots can be asked about; ask for at most {:.0f} executors",
         other->executors, other->tasks_at_once(), kSlotsMax,
         std::floor(kSlotsMax / other->tasks_at_once())));
   }
-  return SettingsPair{*ran, *other};
+  pair.other = *other;
+  return pair;
+}
+
+void AddUnmodelled(const SettingsPair& settings, OtherRun& other) {
+  for (const auto* remarks : {&settings.of_changes, &settings.of_run}) {
+    if (!remarks->empty()) other.deviation = std::hypot(other.deviation, kUnmodelledDeviation);
+    other.remarks.insert(other.remarks.end(), remarks->begin(), remarks->end());
+  }
 }
 
 bool ArePartitionsOthers(const SettingsPair& settings) {
@@ -205,8 +246,8 @@ std::vector<phases::RanStage> StagesOf(const SparkRun& run) {
 }
 
 std::uint32_t SlotsWith(const SparkRun& run, const SettingsPair& settings) {
-  const double slots = SlotsOf(settings.other);
-  if (slots == SlotsOf(settings.ran)) return run.plan.cluster.slots;
+  const double slots = settings.other.slots();
+  if (slots == settings.ran.slots()) return run.plan.cluster.slots;
   return static_cast<std::uint32_t>(std::max(slots, 1.0));
 }
 
@@ -218,16 +259,19 @@ std::string RemarkOnUntold(const std::vector<phases::Cost>& untold) {
                      fmt::join(names, ", "));
 }
 
-bool IsSparkLog(const std::string& path) {
-  const auto log = spark::LogReader::Open(path, {});
+bool IsEventLog(const std::string& path) {
+  const auto log = JobLog::Open(path);
   if (!log.ok()) return false;
-  (*log)->Next().IgnoreError();  // why it cannot be used, whoever uses it is told
-  return (*log)->counts().events > 0;
+  if ((*log)->spark() == nullptr) return true;
+  const absl::Status status = (*log)->Next().status();  // ReadSparkRun() reports it
+  // No plan is compressed.
+  const bool is_packed = absl::IsUnimplemented(status) || absl::IsDataLoss(status);
+  return is_packed || (*log)->spark()->counts().events > 0;
 }
 
 absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path) {
   SparkRun result;
-  const auto log = spark::LogReader::Open(path, {.measured = &result.measured});
+  const auto log = JobLog::Open(path, &result.measured);
   if (!log.ok()) return log.status();
   JobMonitor monitor("log", {});
   Plan& plan = result.plan;
@@ -245,7 +289,10 @@ absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path) {
     if (!*event) break;
     if (!monitor.Apply(**event).ok()) ++refused;
     last = (*event)->arrived_at;
-    if (const auto* opened = std::get_if<JobOpened>(&(*event)->body)) plan.name = opened->name;
+    if (const auto* opened = std::get_if<JobOpened>(&(*event)->body)) {
+      plan.name = opened->name;
+      result.application_id = opened->application_id;
+    }
     if (const auto* stage = std::get_if<StageOpened>(&(*event)->body);
         stage != nullptr && !stage->signature.empty()) {
       stages.try_emplace(
@@ -253,22 +300,42 @@ absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path) {
           Named{stage->stage, fmt::format("{} {}", stage->stage, stage->name), stage->work});
     }
   }
-  result.application_id = (*log)->application().application_id();
   if (last != absl::InfinitePast()) result.took = TimeToLastStage(monitor.Tick(last));
+  if (monitor.job().info && monitor.job().info->kind == JobKind::kMapReduce) {
+    return absl::InvalidArgumentError(
+        fmt::format("{}: it is of a MapReduce job; from a log, what-if answers for applications of "
+                    "Spark; ask a master about the job",
+                    path));
+  }
   const RunProfile run = monitor.Summary().stages;
   if (run.stages.empty() && stages.size() > RunProfile::kStagesMax) {
     return absl::InvalidArgumentError(fmt::format("{}: it has {} stages, more than {}", path,
                                                   stages.size(), RunProfile::kStagesMax));
+  }
+  const auto has_finished = [](const StageProgress& stage) { return stage.finished_tasks > 0; };
+  if (run.stages.empty() && std::ranges::any_of(monitor.job().stages, has_finished)) {
+    return absl::FailedPreconditionError(fmt::format(
+        "{}: no plan can be made of its stages: they have more than {} dependencies or too long "
+        "names, or all of them failed",
+        path, RunProfile::kEdgesMax));
   }
   if (run.stages.empty()) {
     return absl::FailedPreconditionError(
         fmt::format("{}: no task has ended; there is nothing to estimate from", path));
   }
   // Tasks overlap a little in a log, so the most that ran at once is more than there was room for.
-  const std::uint64_t slots = (*log)->application().slots_max();
-  plan.cluster.slots = slots > 0
-                           ? static_cast<std::uint32_t>(std::min<std::uint64_t>(slots, kSlotsMax))
-                           : static_cast<std::uint32_t>(std::max(std::round(run.slots), 1.0));
+  const spark::LogReader* const spark = (*log)->spark();
+  const std::uint64_t slots = spark != nullptr ? spark->application().slots_max() : 0;
+  const double used = slots > 0
+                          ? std::min<double>(static_cast<double>(slots), kSlotsMax) * run.used_share
+                          : run.slots;
+  plan.cluster.slots = static_cast<std::uint32_t>(std::max(std::round(used), 1.0));
+  if (run.used_share < 1) {
+    const auto settings = SettingsOf(result.measured, {});
+    if (settings.ok()) {
+      result.measured.LimitTasksAtOnce(run.used_share * settings->ran.tasks_at_once());
+    }
+  }
   PlannedJob job = {.name = plan.name};
   std::set<std::string> names;
   for (const StageProfile& ran : run.stages) {
@@ -290,7 +357,7 @@ absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path) {
   plan.jobs.push_back(std::move(job));
   if (absl::Status makes_sense = CheckPlan(plan); !makes_sense.ok()) return makes_sense;
   if (result.took) TakeAsLongAs(*result.took, plan);
-  result.remarks = RemarksOn(**log, refused);
+  result.remarks = (*log)->Remarks(refused);
   for (std::string& remark : RemarksOn(result.measured.unbelievable())) {
     result.remarks.push_back(std::move(remark));
   }
@@ -330,7 +397,8 @@ absl::StatusOr<OtherRun> SparkRunModels::With(
   if (!settings.ok()) return settings.status();
   OtherRun other = {.plan = run_.plan,
                     .slots = SlotsWith(run_, *settings),
-                    .executors = settings->other.executors};
+                    .executors = settings->other.executors,
+                    .cores = settings->other.cores()};
   double work = 0;
   double spread = 0;  // work times its deviation
   std::set<phases::Cost> untold;
@@ -351,6 +419,7 @@ absl::StatusOr<OtherRun> SparkRunModels::With(
   }
   const std::string remark = RemarkOnUntold({untold.begin(), untold.end()});
   if (!remark.empty()) other.remarks.push_back(remark);
+  AddUnmodelled(*settings, other);
   return other;
 }
 

@@ -16,8 +16,9 @@
 
 namespace tidemark::cli {
 
-// Whether there is an event log of Spark at `path`. Reads its beginning.
-bool IsSparkLog(const std::string& path);
+// Returns true if there is an event log at `path`, of Spark or of a master, or a compressed file
+// that cannot be read. Reads its beginning.
+bool IsEventLog(const std::string& path);
 
 struct SparkRun {
   // One job with the stages that ran, their task times by warmth, and as many slots as it had; of a
@@ -34,7 +35,8 @@ struct SparkRun {
   std::optional<absl::Duration> took;
   std::vector<std::string> remarks;  // RemarksOn() the log
 };
-// Errors: those of spark::LogReader; FailedPrecondition: no task of it has ended.
+// Errors: those of spark::LogReader; FailedPrecondition: no task of it has ended, or
+// no plan can be made of its stages.
 absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path);
 
 // Whether both are of the log of one run: the same application, whose tasks took the same times.
@@ -47,25 +49,37 @@ void Stretch(double factor, Plan& plan);
 
 // The run with other settings of Spark.
 struct OtherRun {
-  Plan plan;  // its task times are those that the models of phases expect
-  // That it would run on; those of the plan are the ones it was measured on.
+  Plan plan;  // its task times are in the form that the models of phases expect
+  // Slots on which it would run; the plan has the slots on which it was measured.
   std::uint32_t slots = 1;
   std::uint32_t executors = 0;  // that have these
+  double cores = 0;             // the cores of these executors; 0 if they are unknown
   // Of the log of a factor on the whole of it, for what the models do not know.
   double deviation = 0;
   std::string binding;               // what most of its time would go to; empty: not known
   std::vector<std::string> remarks;  // for people: what they do not know
 };
 
-// How it ran, and how it would with `changes`. Errors, which name the setting: one that no model
-// knows, a value that cannot be, more than 1,000,000 slots, a version of Spark or a number of
-// executors that the log does not tell.
+// Standard deviation of the log of the time where a setting has a value that no model knows. Chosen
+// by hand.
+inline constexpr double kUnmodelledDeviation = 0.3;
+
+// The measured run, and the estimated run with `changes`.
 struct SettingsPair {
   phases::Settings ran;
   phases::Settings other;
+  // For people: values of the run, and settings and values of `changes`, that Spark allows and no
+  // model covers.
+  std::vector<std::string> of_run;
+  std::vector<std::string> of_changes;
 };
+
+// Errors, which name the setting: one that is not Spark's, a value that Spark rejects, more than
+// 1,000,000 slots, a version of Spark or a number of executors that the log does not have.
 absl::StatusOr<SettingsPair> SettingsOf(const spark::MeasuredStages& measured,
                                         const std::map<std::string, std::string>& changes);
+// Adds the remarks on what no model knows to the answer, and widens its interval.
+void AddUnmodelled(const SettingsPair& settings, OtherRun& other);
 // Whether another number of partitions is set.
 bool ArePartitionsOthers(const SettingsPair& settings);
 // Tasks that a stage of it had for each whose counters are kept: above 1 where those are as many as

@@ -8,7 +8,14 @@ namespace tidemark::cli {
 
 std::vector<std::string> RemarksOn(const spark::LogReader& log, std::uint64_t refused) {
   std::vector<std::string> remarks;
+  for (const std::string& remark : log.remarks()) remarks.push_back(remark);
   const spark::LogCounts counts = log.counts();
+  if (counts.missing_events > 0) {
+    remarks.push_back(fmt::format(
+        "at least {} {} missing from the log, by the numbers of its tasks and by what other events "
+        "refer to; nothing is known of what ran then",
+        text::Counted(counts.missing_events, "event"), counts.missing_events == 1 ? "is" : "are"));
+  }
   const std::uint64_t left_out = counts.contradictions + refused;
   if (left_out > 0) {
     remarks.push_back(fmt::format(

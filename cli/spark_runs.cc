@@ -124,6 +124,9 @@ absl::StatusOr<SparkRuns> SparkRuns::Learn(std::vector<SparkRun> all,
           settings.status().code(),
           fmt::format("{}: {}", paths[i], std::string(settings.status().message())));
     }
+    for (const std::string& remark : i > 0 ? settings->of_run : std::vector<std::string>()) {
+      kin.remarks.push_back(fmt::format("{}: {}", paths[i], remark));
+    }
     ran.push_back({.settings = settings->ran,
                    .stages = StagesOf(runs[i]),
                    .names = runs[i].signatures,
@@ -165,10 +168,11 @@ absl::StatusOr<OtherRun> SparkRuns::With(const std::map<std::string, std::string
   asked.fetched = parameters_.Fetched(runs_[like].measured.parameters(), told);
   const SparkRun& base = runs_[like];
   const phases::ExpectedRun expected = models_.On(like, asked);
-  const double slots = settings->other.executors * settings->other.tasks_at_once();
+  const double slots = settings->other.slots();
   OtherRun other = {.plan = base.plan,
                     .slots = static_cast<std::uint32_t>(std::clamp(slots, 1.0, 1e6)),
                     .executors = settings->other.executors,
+                    .cores = settings->other.cores(),
                     .deviation = expected.deviation,
                     .binding = phases::NameOf(expected.binding)};
   // Task times are those of these very slots.
@@ -203,6 +207,7 @@ absl::StatusOr<OtherRun> SparkRuns::With(const std::map<std::string, std::string
   }
   const std::string remark = RemarkOnUntold(expected.untold);
   if (!remark.empty()) other.remarks.push_back(remark);
+  AddUnmodelled(*settings, other);
   other.remarks.insert(other.remarks.end(), remarks_.begin(), remarks_.end());
   return other;
 }

@@ -26,6 +26,7 @@
 #include "cli/spark_runs.h"
 #include "cli/table_output.h"
 #include "proto/wire/job_codec.h"
+#include "spark/log_archive.h"
 #include "text/counted.h"
 #include "text/duration_text.h"
 
@@ -97,14 +98,13 @@ std::string JsonOf(const Answer& answer) {
   }
   if (!answer.binding.empty()) json += fmt::format(R"(,"binding":"{}")", answer.binding);
   if (answer.data_factor) json += fmt::format(R"(,"data_factor":{})", *answer.data_factor);
-  if (!answer.settings.empty())
-    json += fmt::format(R"(,"settings":{})", nlohmann::json(answer.settings).dump());
-  if (!answer.remarks.empty()) {  // they name parameters, of any text
-    json += fmt::format(R"(,"remarks":{})",
-                        nlohmann::json(answer.remarks)
-                            .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-  }
-  return json + "}";
+  // Both contain text of the user, so any bytes are possible.
+  const auto dumped = [](const nlohmann::json& value) {
+    return value.dump(-1, ' ', /*ensure_ascii=*/true, nlohmann::json::error_handler_t::replace);
+  };
+  return json + fmt::format(R"(,"settings":{},"remarks":{}}})",
+                            dumped(nlohmann::json(answer.settings)),
+                            dumped(nlohmann::json(answer.remarks)));
 }
 
 int Show(const WhatIfArguments& arguments, const std::vector<Answer>& answers) {
@@ -161,10 +161,11 @@ std::vector<std::string> OtherwiseBy(const WhatIfArguments& arguments) {
 }
 
 std::string HowItEnded(const Snapshot& job) {
-  const char* const how = job.state == JobState::kFailed      ? "has failed"
-                          : job.state == JobState::kKilled    ? "was killed"
-                          : job.state == JobState::kAbandoned ? "was abandoned"
-                                                              : "has ended";
+  const char* const how = job.state == JobState::kFailed       ? "has failed"
+                          : job.state == JobState::kKilled     ? "was killed"
+                          : job.state == JobState::kAbandoned  ? "was abandoned"
+                          : job.state == JobState::kUnknownEnd ? "has ended without a report how"
+                                                               : "has ended";
   if (job.message.empty()) return how;
   return fmt::format("{} ({})", how, console::Printable(job.message, /*unicode=*/true));
 }
@@ -293,7 +294,8 @@ absl::StatusOr<Answer> AnswerOf(const OtherRun& run, const Scenario& scenario, c
                    .data_factor = row.data_factor,
                    .binding = run.binding};
   if (const auto& remaining = answer.outcome.snapshot.estimate.remaining) {
-    answer.core_hours = absl::ToDoubleHours(remaining->median) * answer.outcome.slots;
+    const double cores = run.cores > 0 ? run.cores : answer.outcome.slots;
+    answer.core_hours = absl::ToDoubleHours(remaining->median) * cores;
   }
   return answer;
 }
@@ -304,8 +306,9 @@ absl::StatusOr<Answer> RunAsItIs(const SparkRun& run) {
   const std::uint32_t slots = run.plan.cluster.slots;
   const std::uint32_t executors = settings->ran.executors;
   const Outcome had = {.slots = slots, .executors = executors};
-  return AnswerOf({.plan = run.plan, .slots = slots, .executors = executors}, {}, {},
-                  AsItIs(SizesOf(had, /*has_executors=*/true)));
+  const double cores = settings->ran.cores();
+  return AnswerOf({.plan = run.plan, .slots = slots, .executors = executors, .cores = cores}, {},
+                  {}, AsItIs(SizesOf(had, /*has_executors=*/true)));
 }
 
 // Whether the row asks for nothing but what the run had. `asked`: for its settings.
@@ -319,7 +322,7 @@ bool IsAsItRan(const SparkRun& run, const WhatIfArguments& arguments, const Scen
     const auto parameter = told.find(name);
     if (parameter == told.end() || parameter->second != value) return false;
   }
-  return asked.other == asked.ran;
+  return asked.other == asked.ran && asked.of_changes.empty();
 }
 
 // The same answer, in the row that asks for what the run had.
@@ -420,11 +423,16 @@ int OfSparkSettings(const WhatIfArguments& arguments, const SparkRun& run) {
           runs ? runs->With(effective.settings, row.data_factor.value_or(1), arguments.parameters)
                : models->With(effective.settings);
       if (!other.ok()) {
-        return ReportWhatIfError(InPlanFile(arguments.subject, InOptions(other.status(), arguments)));
+        return ReportWhatIfError(
+            InPlanFile(arguments.subject, InOptions(other.status(), arguments)));
       }
       Scenario set = scenario;
       if (!set.slots) set.slots = other->slots;
-      if (set.slots != other->slots) other->executors = 0;  // nobody said on which
+      // Slots of the question belong to no known executors.
+      if (set.slots != other->slots) {
+        other->executors = 0;
+        other->cores = 0;
+      }
       auto answer = AnswerOf(*other, set, row, name);
       if (!answer.ok()) return ReportWhatIfError(InPlanFile(arguments.subject, answer.status()));
       if (modelled) answer->as_it_is = *modelled;
@@ -436,10 +444,20 @@ int OfSparkSettings(const WhatIfArguments& arguments, const SparkRun& run) {
   return Show(arguments, answers);
 }
 
+// Returns whether the file is not an event log, whatever its name. Plans are never folders or
+// archives.
+bool IsPlan(const std::string& subject) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(subject, ignored)) return false;
+  // To open a pipe would block. The reader of plans reports why it reads no such file.
+  if (!std::filesystem::is_regular_file(subject, ignored)) return true;
+  return !spark::IsArchive(subject) && !cli::IsEventLog(subject);
+}
+
 int OfPlan(const WhatIfArguments& arguments) {
   const auto scenarios = ScenariosOf(arguments);
   absl::StatusOr<Plan> plan;
-  if (IsPlanByName(arguments.subject) || !IsSparkLog(arguments.subject)) {
+  if (IsPlan(arguments.subject)) {
     if (HasSparkSettings(arguments)) return RefuseSettingsOfPlan(arguments);
     plan = cli::ReadPlanFile(arguments.subject, cli::PlanUse::kEstimate);
   } else {

@@ -40,8 +40,8 @@ absl::StatusOr<CardinalityModel> CardinalityModel::Learn(std::span<const Paramet
   std::vector<double> records, widths;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const Cardinality& run = runs[i];
-    if (!IsRecordedAmount(run.records_in) || !IsRecordedAmount(run.bytes_in) || !IsRecordedAmount(run.records_out) ||
-        !IsRecordedAmount(run.bytes_out)) {
+    if (!IsRecordedAmount(run.records_in) || !IsRecordedAmount(run.bytes_in) ||
+        !IsRecordedAmount(run.records_out) || !IsRecordedAmount(run.bytes_out)) {
       return absl::InvalidArgumentError(absl::StrCat("run ", i, ": a negative or endless amount"));
     }
     if (run.records_in == 0) continue;

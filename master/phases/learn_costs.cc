@@ -49,8 +49,8 @@ struct Row {
   Kind kind = kRunning;
   std::size_t stage = 0;
   CostVector units = CostVector::Zero();  // by cost
-  double seconds = 0;             // measured
-  double scale = 1;               // error / scale is its share
+  double seconds = 0;                     // measured
+  double scale = 1;                       // error / scale is its share
   double weight = 1;
   std::size_t group = 0;
 };
@@ -311,8 +311,8 @@ class Learning {
     rows_.push_back(row);
   }
 
-  void SetOwn(const std::map<std::size_t, std::pair<double, CostVector>>& of_own, const CostVector& unit,
-              const CostMatrix& covariance, LearntCosts& learnt) const {
+  void SetOwn(const std::map<std::size_t, std::pair<double, CostVector>>& of_own,
+              const CostVector& unit, const CostMatrix& covariance, LearntCosts& learnt) const {
     bool are_told_apart = true;
     std::vector<double> all;
     for (const auto& [stage, own] : own_) {

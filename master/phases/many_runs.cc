@@ -329,7 +329,7 @@ std::vector<std::string> ManyRuns::Beyond(const Asked& asked) const {
 std::vector<ManyRuns::OtherStage> ManyRuns::OtherStages(const Run& run, const Asked& asked) const {
   const double data_factor =
       run.data_bytes > 0 ? DataBytes(asked) / run.data_bytes : asked.data_factor;
-  const double slots = asked.settings.executors * asked.settings.tasks_at_once();
+  const double slots = asked.settings.slots();
   std::vector<OtherStage> stages;
   for (std::size_t i = 0; i < run.stages.size(); ++i) {
     const Known& known = run.stages[i];

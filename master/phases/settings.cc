@@ -1,6 +1,9 @@
 #include "master/phases/settings.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -51,6 +54,28 @@ auto UpTo(std::uint32_t most) {
   return [most](const std::string& text) { return ParseCount(text, most); };
 }
 
+// Returns 0 for "0", with which an application starts without executors and adds them later.
+absl::StatusOr<std::uint32_t> ParseInstances(const std::string& text) {
+  if (absl::StripAsciiWhitespace(text) == "0") return std::uint32_t{0};
+  return ParseCount(text, kExecutorsMax);
+}
+
+// Returns 0 for a number below 1: Spark then never bypasses the merge.
+absl::StatusOr<std::uint32_t> ParseThreshold(const std::string& text) {
+  std::int64_t number = 0;
+  if (absl::SimpleAtoi(absl::StripAsciiWhitespace(text), &number) && number < 1) {
+    return std::uint32_t{0};
+  }
+  return ParseCount(text, kPartitionsMax);
+}
+
+// Returns true for the class of a shuffle manager that no model knows.
+bool IsOtherManager(const std::string& text) {
+  const std::string name = absl::AsciiStrToLower(text);
+  return absl::StrContains(name, '.') && !absl::EndsWith(name, ".sortshufflemanager") &&
+         !absl::EndsWith(name, ".hashshufflemanager");
+}
+
 // By its short name or that of its class.
 absl::StatusOr<Codec> ParseCodec(const std::string& text) {
   const std::string name = absl::AsciiStrToLower(text);
@@ -92,10 +117,11 @@ absl::StatusOr<ShuffleManager> ParseManager(const std::string& text, const Versi
 
 absl::Status SetExecutors(Reader& reader, const SeenExecutors& seen, Settings& settings) {
   settings.executors = settings.executor_cores = 0;
-  reader.Read("spark.executor.instances", settings.executors, UpTo(kExecutorsMax));
+  reader.Read("spark.executor.instances", settings.executors, ParseInstances);
   reader.Read("spark.executor.cores", settings.executor_cores, UpTo(kCoresMax));
   if (seen.count > 0) settings.executors = seen.count;
   if (seen.cores > 0) settings.executor_cores = seen.cores;
+  settings.at_once_max = seen.at_once_max;
   reader.Read("spark.task.cpus", settings.task_cores, UpTo(kCoresMax));
   if (!reader.wrong().ok()) return reader.wrong();
   for (const auto& [count, name] : {std::pair(settings.executors, "spark.executor.instances"),
@@ -174,7 +200,13 @@ const std::vector<const char*>& PropertiesOfUse() {
 }
 
 double Settings::tasks_at_once() const {
-  return std::max<double>(executor_cores / std::max(task_cores, 1U), 1);
+  const double by_cores = executor_cores / std::max(task_cores, 1U);
+  return std::max(at_once_max > 0 ? std::min(by_cores, at_once_max) : by_cores, 1.0);
+}
+
+double Settings::slots() const {
+  const bool is_limited = at_once_max > 0 && at_once_max < 1;
+  return std::max(std::round(executors * (is_limited ? at_once_max : tasks_at_once())), 1.0);
 }
 
 absl::StatusOr<Version> ParseVersion(absl::string_view text) {
@@ -208,8 +240,7 @@ absl::StatusOr<Settings> ParseSettings(absl::string_view version, const Properti
   if (*parsed < Version{1, 6}) reader.Read("spark.shuffle.spill", settings.spills, ParseBool);
   reader.Read("spark.shuffle.manager", settings.shuffle_manager,
               [&](const std::string& text) { return ParseManager(text, *parsed); });
-  reader.Read("spark.shuffle.sort.bypassMergeThreshold", settings.bypass_threshold,
-              UpTo(kPartitionsMax));
+  reader.Read("spark.shuffle.sort.bypassMergeThreshold", settings.bypass_threshold, ParseThreshold);
   reader.Read("spark.shuffle.compress", settings.compresses_shuffle, ParseBool);
   reader.Read("spark.shuffle.spill.compress", settings.compresses_spills, ParseBool);
   reader.Read("spark.io.compression.codec", settings.codec, ParseCodec);
@@ -218,6 +249,42 @@ absl::StatusOr<Settings> ParseSettings(absl::string_view version, const Properti
   reader.Read("spark.default.parallelism", settings.default_partitions, UpTo(kPartitionsMax));
   if (!reader.wrong().ok()) return reader.wrong();
   return settings;
+}
+
+absl::StatusOr<RunSettings> ParseRunSettings(absl::string_view version,
+                                             const Properties& properties,
+                                             const SeenExecutors& seen) {
+  RunSettings run = {.modelled = properties};
+  for (;;) {
+    auto settings = ParseSettings(version, run.modelled, seen);
+    if (settings.ok()) {
+      run.settings = *std::move(settings);
+      return run;
+    }
+    const std::string name(
+        settings.status().message().substr(0, settings.status().message().find(':')));
+    const auto wrong = run.modelled.find(name);
+    if (!absl::IsInvalidArgument(settings.status()) || wrong == run.modelled.end()) {
+      return settings.status();
+    }
+    run.remarks.push_back(absl::StrCat(name, "=", wrong->second,
+                                       " of the run is not modelled: its default is used instead"));
+    run.modelled.erase(wrong);
+  }
+}
+
+std::string WhyNotModelled(const std::string& name, const std::string& value) {
+  if (name == "spark.executor.instances" && absl::StripAsciiWhitespace(value) == "0") {
+    return "dynamic allocation decides then; the executors of the run are kept";
+  }
+  if (name == "spark.sql.shuffle.partitions" &&
+      absl::EqualsIgnoreCase(absl::StripAsciiWhitespace(value), "auto")) {
+    return "the engine decides then; all stages keep their numbers of tasks";
+  }
+  if (name == "spark.shuffle.manager" && IsOtherManager(value)) {
+    return "this shuffle manager is not modelled; the manager of the run is kept";
+  }
+  return "";
 }
 
 }  // namespace tidemark::phases

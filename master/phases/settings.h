@@ -69,16 +69,25 @@ struct Settings {
   Serializer serializer = Serializer::kJava;               // [pSerializer]
   std::uint32_t sql_partitions = 200;                      // of shuffles of SQL
   std::uint32_t default_partitions = 0;                    // of others; 0: the program decides
+  // Tasks that run at once in each executor if a limit other than its cores applies, such as a GPU
+  // or licences; 0 without such a limit.
+  double at_once_max = 0;
   friend bool operator==(const Settings&, const Settings&) = default;
 
-  // Tasks that an executor runs at once; at least 1.
+  // Returns how many tasks an executor runs at once; at least 1.
   double tasks_at_once() const;
+  // Returns how many tasks all executors run at once; at least 1.
+  double slots() const;
+  // Returns the cores of all executors.
+  double cores() const { return static_cast<double>(executors) * executor_cores; }
 };
 
-// As events of the application show them; 0: not known, or to be otherwise.
+// Executors as events of the application show them. 0 if unknown, or if the settings decide
+// instead.
 struct SeenExecutors {
   std::uint32_t count = 0;
   std::uint32_t cores = 0;  // of each
+  double at_once_max = 0;   // tasks in each, as in Settings
 };
 
 // The name of the setting and its value; others than those of use are not looked at.
@@ -92,5 +101,22 @@ const std::vector<const char*>& PropertiesOfUse();
 // are.
 absl::StatusOr<Settings> ParseSettings(absl::string_view version, const Properties& properties,
                                        const SeenExecutors& seen);
+
+struct RunSettings {
+  Settings settings;
+  Properties modelled;               // the properties without those that `remarks` name
+  std::vector<std::string> remarks;  // for people
+};
+
+// Parses the settings that a run had. Spark accepted all of them, so a value that ParseSettings()
+// rejects is replaced by its default and named in a remark. Returns the other errors of
+// ParseSettings().
+absl::StatusOr<RunSettings> ParseRunSettings(absl::string_view version,
+                                             const Properties& properties,
+                                             const SeenExecutors& seen);
+
+// Returns a remark on the effect of a value that Spark allows and no model knows; "" for other
+// values.
+std::string WhyNotModelled(const std::string& name, const std::string& value);
 
 }  // namespace tidemark::phases

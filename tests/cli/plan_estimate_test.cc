@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,6 +65,47 @@ TEST(PlanEstimate, MoreSlotsAndMoreDataChangeTheEnd) {
   const double now = EndOf(Estimated(kChain));
   EXPECT_LT(EndOf(Estimated(kChain, {.slots = 4})), now);
   EXPECT_GT(EndOf(Estimated(kChain, {.data_factor = 3})), now);
+}
+
+// Three stages of 20 tasks of 10 s took 29 s on 20 slots and 83 s on 1,000.
+TEST(PlanEstimate, MoreSlotsNeverMakeAPlanSlower) {
+  const std::string plans[] = {
+      // Three stages, each of one wave.
+      R"(
+cluster: {slots: 20}
+stages:
+  - {name: a, tasks: 20, task_seconds: 10}
+  - {name: b, after: [a], tasks: 20, task_seconds: 10}
+  - {name: c, after: [b], tasks: 20, task_seconds: 10}
+)",
+      // One stage; on 999 slots as many waves as on 500.
+      "cluster: {slots: 20}\nstages: [{name: a, tasks: 1000, task_seconds: 0.01}]\n",
+      "cluster: {slots: 20}\nstages: [{name: a, tasks: 1000, task_seconds: 1}]\n",
+      "cluster: {slots: 1000}\nstages: [{name: a, tasks: 20, task_seconds: 10}]\n",
+      // The first tasks take long, so that a few slots would suffice.
+      R"(
+cluster: {slots: 1}
+stages:
+  - {name: a, tasks: 100, first_task_seconds: 10, fresh_task_seconds: 10, task_seconds: 0.01}
+)",
+      // The stages run in parallel.
+      R"(
+cluster: {slots: 20}
+stages:
+  - {name: a, tasks: 20, task_seconds: 10}
+  - {name: b, tasks: 20, task_seconds: 10}
+  - {name: c, after: [a, b], tasks: 200, task_seconds: 2}
+)"};
+  for (const std::string& plan : plans) {
+    double before = 1e9;
+    for (const std::uint32_t slots :
+         {1, 2, 5, 10, 20, 40, 50, 60, 99, 100, 101, 200, 500, 999, 1000, 10'000, 1'000'000}) {
+      const double end = EndOf(Estimated(plan, {.slots = slots}));
+      EXPECT_LE(end, before * (1 + 1e-9)) << plan << slots;
+      before = end;
+    }
+  }
+  EXPECT_NEAR(EndOf(Estimated(plans[0], {.slots = 1000})), 30, 2);
 }
 
 // Two tasks on one node share its network: each takes 2 s for 100 MB at 100 MB/s.

@@ -3,12 +3,21 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/string_view.h"
 #include "cli/plan_estimate.h"
+#include "spark/log_parser.h"
+#include "tests/master/written_log.h"
 #include "tests/scratch_directory.h"
+#include "tests/spark/some_log.h"
 
 namespace tidemark::cli {
 namespace {
@@ -93,18 +102,106 @@ TEST(SparkPlan, SaysThatItsLogBreaksOffAndWhatWasLeftOut) {
       "\n{\"Event");
   const auto run = ReadSparkRun(path);
   ASSERT_TRUE(run.ok()) << run.status();
-  EXPECT_THAT(run->remarks, ElementsAre(HasSubstr("skipped 1 event: incomplete"),
+  EXPECT_THAT(run->remarks, ElementsAre(HasSubstr("at least 1 event is missing"),  // its job
+                                        HasSubstr("skipped 1 event: incomplete"),
                                         HasSubstr("the log ends before the application")));
 }
 
-// Which is not what a plan file would be told.
+// The same events, once from the log of Spark and once from the log of a master that received them.
+TEST(SparkPlan, IsReadFromTheLogOfAMasterToo) {
+  const test::ScratchDirectory directory;
+  test::SomeLog log;
+  std::uint64_t at = 1000;
+  for (std::uint32_t number = 0; number < 3; ++number) {
+    const auto stage = test::SomeLog::StageInfo(number, 3);
+    log.StartJob(at, number, {stage});
+    at = log.RunStage(at, stage, 2 + number);
+    log.EndJob(at, number);
+  }
+  log.End(at);
+  const std::string kept = directory / "kept.yaml";
+  auto written = store::WrittenLog::Create(kept, "app-1", {});
+  ASSERT_TRUE(written.ok()) << written.status();
+  spark::LogParser parser({});
+  parser.Feed(log.text(), [&](const Event& event) { EXPECT_TRUE((*written)->Append(event).ok()); });
+  parser.Finish([&](const Event& event) { EXPECT_TRUE((*written)->Append(event).ok()); });
+  EXPECT_TRUE((*written)->Flush().ok());
+  EXPECT_TRUE(IsEventLog(kept));
+  const auto of_master = ReadSparkRun(kept);
+  const auto of_spark = ReadSparkRun(directory.Write("log.json", log.text()));
+  ASSERT_TRUE(of_master.ok()) << of_master.status();
+  ASSERT_TRUE(of_spark.ok()) << of_spark.status();
+  EXPECT_EQ(of_master->plan, of_spark->plan);
+  EXPECT_EQ(of_master->took, of_spark->took);
+}
+
+// Returns the text of a log whose last `unions` stages each wait for all of the first `inputs`.
+std::string UnionLog(std::uint32_t inputs, std::uint32_t unions) {
+  test::SomeLog log;
+  std::vector<std::uint32_t> parents;
+  std::vector<nlohmann::json> stages;
+  for (std::uint32_t number = 0; number < inputs + unions; ++number) {
+    if (number < inputs) {
+      stages.push_back(test::SomeLog::StageInfo(number, 1));
+      parents.push_back(number);
+    } else {
+      stages.push_back(test::SomeLog::StageInfo(number, 1, parents));
+    }
+  }
+  log.StartJob(1000, 0, stages);
+  std::uint64_t at = 1000;
+  for (const nlohmann::json& stage : stages) at = log.RunStage(at, stage);
+  log.EndJob(at, 0);
+  log.End(at);
+  return log.text();
+}
+
+TEST(SparkPlan, KeepsAStageThatWaitsForMoreThan256Others) {
+  const test::ScratchDirectory directory;
+  const auto run = ReadSparkRun(directory.Write("union", UnionLog(300, 1)));
+  ASSERT_TRUE(run.ok()) << run.status();
+  const std::vector<PlannedStage>& stages = run->plan.jobs[0].stages;
+  ASSERT_EQ(stages.size(), 301u);
+  EXPECT_EQ(stages.back().after.size(), 300u);
+  EXPECT_TRUE(EndOf(run->plan).has_value());
+}
+
+TEST(SparkPlan, RejectsTooManyDependenciesWithTheReason) {
+  const test::ScratchDirectory directory;
+  const absl::Status rejected =
+      ReadSparkRun(directory.Write("unions", UnionLog(320, 320))).status();
+  EXPECT_EQ(rejected.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(rejected.message()), HasSubstr("more than 100000 dependencies"));
+}
+
+TEST(SparkPlan, OfMapReduceIsRejected) {
+  const auto run =
+      ReadSparkRun(std::string(TIDEMARK_RECORDINGS) + "/two-path-on-yarn.tidemark-log");
+  EXPECT_EQ(run.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(run.status().message()), HasSubstr("MapReduce"));
+}
+
+// The reason differs from the one for a plan file.
 TEST(SparkPlan, OfALogThatIsRefusedGivesTheReason) {
   const test::ScratchDirectory directory;
   const std::string path =
       directory.Write("late", R"({"Event":"SparkListenerApplicationEnd","Timestamp":1000000})");
-  EXPECT_TRUE(IsSparkLog(path));
+  EXPECT_TRUE(IsEventLog(path));
   EXPECT_THAT(std::string(ReadSparkRun(path).status().message()),
               HasSubstr("the start of the application"));
+}
+
+TEST(SparkPlan, NamesTheCompressionOfALogThatIsNotRead) {
+  const test::ScratchDirectory directory;
+  using namespace std::string_literals;
+  const std::string xz = directory.Write("app.xz", "\xfd\x37\x7a\x58\x5a\0 rest of it"s);
+  const std::string bzip2 = directory.Write("app.bz2", "BZh91AY rest of it");
+  for (const auto& [path, name] : {std::pair(xz, "xz"), std::pair(bzip2, "bzip2")}) {
+    EXPECT_TRUE(IsEventLog(path));
+    EXPECT_THAT(std::string(ReadSparkRun(path).status().message()),
+                HasSubstr("compressed with "s + name + ", which is not read"));
+  }
+  EXPECT_FALSE(IsEventLog(directory.Write("plan", "stages: [{name: scan, tasks: 4}]\n")));
 }
 
 SparkRun RunAgain() {
@@ -137,14 +234,80 @@ TEST(SparkRunModels, MoreExecutorsAreMoreSlots) {
   EXPECT_GT(other->deviation, 0);
 }
 
+// Two executors of 16 cores, each with one GPU: 20 tasks of 10 s, one at a time in each executor.
+std::string LogOfTwoGpus() {
+  std::string log =
+      R"({"Event":"SparkListenerLogStart","Spark Version":"3.5.1"})"
+      "\n"
+      R"({"Event":"SparkListenerApplicationStart","App Name":"training","Timestamp":1000000})";
+  for (const int executor : {1, 2}) {
+    absl::StrAppendFormat(
+        &log,
+        "\n"
+        R"({"Event":"SparkListenerExecutorAdded","Timestamp":1000500,"Executor ID":"%d",)"
+        R"("Executor Info":{"Host":"h%d","Total Cores":16}})",
+        executor, executor);
+  }
+  constexpr absl::string_view kStage =
+      R"({"Stage ID":0,"Stage Name":"train","Number of Tasks":20,"Submission Time":1001000})";
+  absl::StrAppend(&log,
+                  "\n"
+                  R"({"Event":"SparkListenerJobStart","Job ID":0,"Submission Time":1001000,)",
+                  R"("Stage IDs":[0],"Stage Infos":[)", kStage,
+                  "]}\n"
+                  R"({"Event":"SparkListenerStageSubmitted","Stage Info":)",
+                  kStage, "}");
+  for (int task = 0; task < 20; ++task) {
+    const int start = 1001000 + 10'000 * (task / 2);
+    absl::StrAppendFormat(
+        &log,
+        "\n"
+        R"({"Event":"SparkListenerTaskEnd","Stage ID":0,"Task End Reason":{"Reason":"Success"},)"
+        R"("Task Info":{"Task ID":%d,"Index":%d,"Launch Time":%d,"Finish Time":%d,)"
+        R"("Executor ID":"%d"},"Task Metrics":{"Executor Run Time":9900,)"
+        R"("Executor CPU Time":9000000000}})",
+        task, task, start, start + 10'000, 1 + task % 2);
+  }
+  absl::StrAppend(&log,
+                  "\n"
+                  R"({"Event":"SparkListenerStageCompleted","Stage Info":)",
+                  kStage,
+                  "}\n"
+                  R"({"Event":"SparkListenerJobEnd","Job ID":0,"Completion Time":1101000,)",
+                  R"("Job Result":{"Result":"JobSucceeded"}})",
+                  "\n"
+                  R"({"Event":"SparkListenerApplicationEnd","Timestamp":1101500})");
+  return log;
+}
+
+TEST(SparkRunModels, ExecutorsRunAsManyTasksAsTheyDidInTheRun) {
+  const test::ScratchDirectory directory;
+  const auto run = ReadSparkRun(directory.Write("gpus", LogOfTwoGpus()));
+  ASSERT_TRUE(run.ok()) << run.status();
+  EXPECT_EQ(run->plan.cluster.slots, 2u);
+  EXPECT_NEAR(absl::ToDoubleSeconds(*EndOf(run->plan)), 101, 1);
+  const auto models = SparkRunModels::Learn(*run);
+  ASSERT_TRUE(models.ok()) << models.status();
+  const auto more = models->With({{"spark.executor.instances", "4"}});
+  ASSERT_TRUE(more.ok()) << more.status();
+  EXPECT_EQ(more->slots, 4u);
+  EXPECT_DOUBLE_EQ(more->cores, 64);
+  const auto larger = models->With({{"spark.executor.cores", "32"}});
+  ASSERT_TRUE(larger.ok()) << larger.status();
+  EXPECT_EQ(larger->slots, 2u);
+}
+
 TEST(SparkRunModels, NamesTheSettingThatIsWrong) {
   const auto message = [](const std::map<std::string, std::string>& changes) {
     return std::string(With(RunAgain(), changes).status().message());
   };
   EXPECT_THAT(message({{"spark.executor.memory", "4x"}}),
               HasSubstr("spark.executor.memory: \"4x\""));
-  EXPECT_THAT(message({{"spark.sql.ansi.enabled", "true"}}),
-              HasSubstr("spark.sql.ansi.enabled: what it does to tasks is not modelled"));
+  EXPECT_THAT(message({{"executor.memory", "4g"}}),
+              HasSubstr("executor.memory: it is no setting of Spark"));
+  EXPECT_THAT(message({{"spark.", "4g"}}), HasSubstr("it is no setting of Spark"));
+  EXPECT_THAT(message({{"spark.speculation", "maybe"}}),
+              HasSubstr("spark.speculation: \"maybe\" is not true or false"));
 }
 
 TEST(SparkRunModels, AsksForWhatTheLogDoesNotTell) {
@@ -159,9 +322,9 @@ TEST(SparkPlan, NeedsATaskThatHasEnded) {
   const test::ScratchDirectory directory;
   const std::string path = directory.Write(
       "idle", R"({"Event":"SparkListenerApplicationStart","App Name":"idle","Timestamp":1000000})");
-  EXPECT_TRUE(IsSparkLog(path));
+  EXPECT_TRUE(IsEventLog(path));
   EXPECT_EQ(ReadSparkRun(path).status().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_FALSE(IsSparkLog(Log("")));
+  EXPECT_FALSE(IsEventLog(Log("")));
 }
 
 }  // namespace

@@ -229,6 +229,75 @@ TEST(WhatIfBadInput, ALogWithoutStartsOfJobsIsAnErrorThatSaysWhatIsMissing) {
   EXPECT_TRUE(EstimateStages(run.plan, {.slots = 4}, absl::UnixEpoch()).ok());
 }
 
+// Settings of the run outside the question were reported as errors.
+TEST(WhatIfBadInput, WhatSparkAllowsIsARemarkAndAWiderInterval) {
+  const SparkRun usual = RunWith({}, 5);
+  const json others = {{"spark.shuffle.manager", "org.apache.spark.shuffle.rss.RssShuffleManager"},
+                       {"spark.sql.shuffle.partitions", "auto"},
+                       {"spark.shuffle.sort.bypassMergeThreshold", "0"}};
+  const SparkRun other =
+      Read(ALog(others)
+               .Stage(0, 5, Counters(5))
+               .End()
+               .Replace(R"("spark.executor.instances":"2")", R"("spark.executor.instances":"0")"));
+  const auto width = [](const OtherRun& run) {
+    const Range end = EndOf(run);
+    return absl::FDivDuration(*end.upper - *end.lower, end.median);
+  };
+  for (const bool learns : {false, true}) {
+    const auto ask = [&](const SparkRun& run, const std::map<std::string, std::string>& changes) {
+      if (learns) return Asked(Learn({run}), {}, changes);
+      const auto answer = With(run, changes);
+      EXPECT_TRUE(answer.ok()) << answer.status();
+      return answer.ok() ? *answer : OtherRun{};
+    };
+    const OtherRun known = ask(usual, kLittleMemory);
+    const OtherRun unknown = ask(other, kLittleMemory);
+    ExpectSensible(unknown);
+    EXPECT_GT(width(unknown), width(known));
+    EXPECT_THAT(unknown.remarks, AllOf(Contains(HasSubstr("spark.shuffle.manager=")),
+                                       Contains(HasSubstr("spark.sql.shuffle.partitions=auto")),
+                                       Not(Contains(HasSubstr("bypassMergeThreshold"))),
+                                       Not(Contains(HasSubstr("instances")))));
+    for (const auto& [name, value] : std::map<std::string, std::string>{
+             {"spark.executor.instances", "0"},
+             {"spark.sql.shuffle.partitions", "auto"},
+             {"spark.shuffle.manager", "org.apache.spark.shuffle.rss.RssShuffleManager"}}) {
+      const OtherRun asked = ask(usual, {{name, value}});
+      ExpectSensible(asked);
+      EXPECT_THAT(asked.remarks, Contains(HasSubstr(name + "=" + value)));
+      EXPECT_EQ(asked.executors, 2u);
+      EXPECT_GT(asked.deviation, 0.2);
+    }
+    EXPECT_THAT(ask(usual, {{"spark.shuffle.sort.bypassMergeThreshold", "0"}}).remarks,
+                Not(Contains(HasSubstr("bypassMergeThreshold"))));
+  }
+  const auto back = With(other, {{"spark.shuffle.manager", "sort"}});
+  ASSERT_TRUE(back.ok()) << back.status();
+  EXPECT_THAT(back->remarks, Contains(HasSubstr("spark.shuffle.manager=sort")));
+  EXPECT_FALSE(With(usual, {{"spark.shuffle.manager", "hash"}}).ok()) << "Spark 3.5 refuses it";
+}
+
+TEST(WhatIfBadInput, ASettingThatNoModelCoversIsARemarkAndAWiderInterval) {
+  const SparkRun run = RunWith({}, 5);
+  for (const auto& [name, value] :
+       std::map<std::string, std::string>{{"spark.speculation", "TRUE"},
+                                          {"spark.locality.wait", "3s"},
+                                          {"spark.sql.adaptive.enabled", "false"},
+                                          {"spark.dynamicAllocation.maxExecutors", "infinity"},
+                                          {"spark.task.resource.gpu.amount", "0.25"}}) {
+    const auto alone = With(run, {{name, value}});
+    ASSERT_TRUE(alone.ok()) << alone.status();
+    for (const OtherRun& other : {*alone, Asked(Learn({run}), {}, {{name, value}})}) {
+      ExpectSensible(other);
+      const std::string named = name + "=" + value + ": the effect of this setting is not modelled";
+      EXPECT_THAT(other.remarks, Contains(HasSubstr(named)));
+      EXPECT_GE(other.deviation, kUnmodelledDeviation);
+      EXPECT_EQ(other.executors, 2u);
+    }
+  }
+}
+
 // It has the very settings that are asked about, and yet its stages are not those of the answer.
 TEST(WhatIfBadInput, ALogOfAnotherProgramIsNamedAndNotLearntFrom) {
   const char kPartitions[] = "spark.sql.shuffle.partitions";

@@ -121,6 +121,44 @@ INSTANTIATE_TEST_SUITE_P(
         WrongSetting{"TooSmall", {{"spark.executor.memory", "400m"}}, "needs to start"}),
     [](const auto& row) { return std::string(row.param.name); });
 
+TEST(ParseSettings, TakesZeroWhereSparkAllowsIt) {
+  EXPECT_EQ(Of("3.5.1", {{"spark.executor.instances", "0"}}).executors, 4);
+  EXPECT_EQ(Of("3.5.1", {{"spark.shuffle.sort.bypassMergeThreshold", "0"}}).bypass_threshold, 0);
+  EXPECT_EQ(Of("3.5.1", {{"spark.shuffle.sort.bypassMergeThreshold", "-1"}}).bypass_threshold, 0);
+}
+
+TEST(ParseRunSettings, RepliesToWhatItDoesNotKnowWithARemarkAndTheDefault) {
+  const Properties properties = {{"spark.shuffle.manager", "x.Celeborn"},
+                                 {"spark.sql.shuffle.partitions", "auto"},
+                                 {"spark.io.compression.codec", "gzip"},
+                                 {"spark.task.cpus", "9"},
+                                 {"spark.executor.memory", "4g"}};
+  const auto run = ParseRunSettings("3.5.1", properties, kSeen);
+  ASSERT_TRUE(run.ok()) << run.status();
+  Settings expected = Of("3.5.1", {{"spark.executor.memory", "4g"}});
+  EXPECT_EQ(run->settings, expected);
+  EXPECT_EQ(run->modelled, (Properties{{"spark.executor.memory", "4g"}}));
+  EXPECT_THAT(run->remarks,
+              testing::UnorderedElementsAre(HasSubstr("spark.shuffle.manager=x.Celeborn"),
+                                            HasSubstr("spark.sql.shuffle.partitions=auto"),
+                                            HasSubstr("spark.io.compression.codec=gzip"),
+                                            HasSubstr("spark.task.cpus=9")));
+  EXPECT_FALSE(ParseRunSettings("unknown", {}, kSeen).ok());
+  EXPECT_FALSE(ParseRunSettings("3.5.1", {}, {}).ok());
+}
+
+TEST(WhyNotModelled, IsSaidOfValuesThatSparkAllowsAlone) {
+  EXPECT_NE(WhyNotModelled("spark.executor.instances", "0"), "");
+  EXPECT_NE(WhyNotModelled("spark.sql.shuffle.partitions", "auto"), "");
+  EXPECT_NE(WhyNotModelled("spark.shuffle.manager", "org.apache.x.RssShuffleManager"), "");
+  EXPECT_EQ(WhyNotModelled("spark.executor.instances", "4"), "");
+  EXPECT_EQ(WhyNotModelled("spark.sql.shuffle.partitions", "many"), "");
+  EXPECT_EQ(WhyNotModelled("spark.shuffle.manager", "sorted"), "");
+  EXPECT_EQ(
+      WhyNotModelled("spark.shuffle.manager", "org.apache.spark.shuffle.sort.SortShuffleManager"),
+      "");
+}
+
 TEST(ParseSettings, ExecutorsThatNobodySaidOrSawAreAskedFor) {
   const auto settings = ParseSettings("3.5.1", {{"spark.executor.cores", "2"}}, {});
   EXPECT_EQ(settings.status().code(), absl::StatusCode::kFailedPrecondition);
