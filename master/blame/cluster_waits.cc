@@ -293,6 +293,7 @@ void ClusterWaits::Change(JobNumber number, const AttemptChanged& changed, const
     case AttemptState::kFinished:
     case AttemptState::kFailed:
     case AttemptState::kKilled:
+    case AttemptState::kLost:  // until then it is known to have run
       return End(key, InstantOf(records_.job(number), event, changed.at),
                  changed.state == AttemptState::kFinished);
     case AttemptState::kObsolete:
@@ -367,7 +368,8 @@ void ClusterWaits::End(const Key& key, double at, bool is_good) {
     StageRecord& record = records_.stage(running.stage);
     const double seconds = std::max(0.0, at - running.from);
     const double own = std::max(0.0, seconds - running.processor_waited - running.memory_waited);
-    ++record.ended;
+    // An attempt without a duration, as after a step of its clock, would only lower the mean.
+    if (seconds > 0) ++record.ended;
     record.ended_seconds += seconds;
     record.ended_own_seconds += own;
     record.longest_own_seconds = std::max(record.longest_own_seconds, own);

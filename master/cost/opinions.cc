@@ -40,15 +40,15 @@ Draws LogNormal(double log_median, double deviation, Opinion whose, const FixedD
   return seconds;
 }
 
-Draws Combine(const Draws& own, const Draws& other) {
+Draws Combine(const Draws& own, const Draws& other, double weight_in_doubt) {
   const LogMoments of_own = LogMomentsOf(own);
   const LogMoments of_other = LogMomentsOf(other);
   const double own_variance = of_own.deviation * of_own.deviation;
   const double variance = own_variance + of_other.deviation * of_other.deviation;
   const double off = of_other.median - of_own.median;
   if (!of_own.can_be_weighed() || !of_other.can_be_weighed()) return own;
-  if (Contradict(off, variance)) return own;
-  const double weight = own_variance / variance;
+  const double weight = Contradict(off, variance) ? weight_in_doubt : own_variance / variance;
+  if (weight == 0) return own;
   const double lowest = kLowestShare * std::exp(of_own.median);
   Draws both;
   both.reserve(own.size());
@@ -59,13 +59,12 @@ Draws Combine(const Draws& own, const Draws& other) {
   return both;
 }
 
-Draws LeftByPace(const Draws& totals, double elapsed, double fraction, const Draws& u) {
-  const double done = std::min(fraction, 1.0);
+Draws LeftByPace(const Draws& totals, double elapsed, const PacedTotal& paced, const Draws& u) {
   const LogMoments otherwise = LogMomentsOf(totals);
   const double deviation = std::max(otherwise.deviation, kDeviationMin);
-  const double of_pace = std::max(kAgainDeviation * std::sqrt((1 - done) / done), kDeviationMin);
+  const double of_pace = std::max(paced.deviation, kDeviationMin);
   const double weight = deviation * deviation / (deviation * deviation + of_pace * of_pace);
-  const double log = (1 - weight) * otherwise.median + weight * std::log(elapsed / done);
+  const double log = (1 - weight) * otherwise.median + weight * std::log(paced.seconds);
   Draws left;
   left.reserve(u.size());
   for (const double place : u) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "master/cost/fixed_draws.h"
+#include "master/cost/input_pace.h"
 #include "master/cost/task_times.h"
 
 namespace tidemark::cost {
@@ -26,17 +27,16 @@ enum class Opinion : std::uint64_t { kPastRuns = 0, kMapSide, kBytesRead, kOther
 // Log-normal ones.
 Draws LogNormal(double log_median, double deviation, Opinion whose, const FixedDraws& draws);
 
-// Two independent opinions as one. In each draw their logarithms count by their precision, so that
-// the draws of the whole scatter as a product of two normal densities does; `own` alone when they
-// contradict each other by more than three standard deviations, and when either says now or is
-// sure. REQUIRES: as many draws of one as of the other.
-Draws Combine(const Draws& own, const Draws& other);
+// Combines two independent estimates. In each draw their logarithms count by their precision, so
+// that the draws of the result scatter as a product of two normal densities does. If the two differ
+// by more than three standard deviations, `other` counts by `weight_in_doubt`, 0..1. Returns `own`
+// alone if either is zero or has no spread. REQUIRES: as many draws of one as of the other.
+Draws Combine(const Draws& own, const Draws& other, double weight_in_doubt = 0);
 
-// By draw, what is left of a task that is done with `fraction` of its input after `elapsed`
-// seconds. `totals`: by draw, what the whole task takes by all else that is known, all above zero.
-// The pace of the task itself counts by its precision, which grows with the fraction, but is never
-// perfect: what follows the last record is not of that pace. `u`: by draw, in (0, 1). REQUIRES:
-// elapsed and fraction above zero, as many of `u` as of `totals`.
-Draws LeftByPace(const Draws& totals, double elapsed, double fraction, const Draws& u);
+// Returns by draw the remaining time of a task that has run for `elapsed` seconds. `totals`: by
+// draw, the total time of the task by all else that is known, all above zero. `paced`: the same by
+// the task's own pace, which counts by its precision but is never perfect. `u`: by draw, in (0, 1).
+// REQUIRES: elapsed and paced.seconds above zero, as many of `u` as of `totals`.
+Draws LeftByPace(const Draws& totals, double elapsed, const PacedTotal& paced, const Draws& u);
 
 }  // namespace tidemark::cost

@@ -10,7 +10,7 @@ namespace tidemark::cost {
 namespace {
 
 double BytesRead(const model::Task& task, double all) {
-  if (task.is_finished()) return all;
+  if (task.is_over()) return all;
   const model::TaskAttempt* attempt = task.leading_attempt();
   if (attempt == nullptr) return 0;
   auto read = static_cast<double>(attempt->bytes_done);

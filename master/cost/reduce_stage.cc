@@ -42,7 +42,7 @@ Draws SecondsOf(const ReduceTaskLeft& task, const Shared& shared, const FixedDra
         task.waiting.seconds[k] * std::exp(deviation * normals[d] - deviation * deviation / 2);
     seconds = std::max(0.0, seconds + shared.beyond[d] * task.waiting.beyond) * task.speed.factor;
     if (task.running) seconds += task.running->Left(k, uniforms[d]);
-    times[d] = task.delay + std::max(0.0, seconds - task.unheard);
+    times[d] = task.delay + std::max(0.0, seconds - task.unheard) + task.after;
   }
   if (!task.other) return times;
   const Draws of_other = draws.Normals(Drawn::kOtherAttempt, task.index);

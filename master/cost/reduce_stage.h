@@ -30,6 +30,7 @@ struct ReduceTaskLeft {
   SpeedFactor speed;
   double unheard = 0;                 // seconds since all this was known, in which it has gone on
   double delay = 0;                   // seconds until its first reduce function can begin (shuffle)
+  double after = 0;                   // seconds from the end of its last key group to its end
   bool is_running = false;            // holds a slot
   std::optional<OtherAttempt> other;  // the task ends with the first of the two
 };

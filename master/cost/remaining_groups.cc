@@ -242,7 +242,7 @@ void RemainingGroups::Update(const model::JobRecord& state, CostFeature feature,
   LearnFrom(sampled);
   const bool has_losses = LostShare(state) > 0;
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
-    if (state.reduce_tasks()[i].is_finished()) continue;
+    if (state.reduce_tasks()[i].is_over()) continue;
     Task& task = tasks_[i];
     const model::TaskAttempt* attempt = state.reduce_tasks()[i].leading_attempt();
     std::uint32_t number = 0;

@@ -10,7 +10,7 @@ namespace tidemark::cost {
 namespace {
 
 bool IsFinished(const model::Task& task, const model::TaskAttempt* leading, KeyHash key) {
-  if (task.is_finished()) return true;
+  if (task.is_over()) return true;
   return leading != nullptr && (leading->reduce->finished_explicit.contains(key) ||
                                 leading->reduce->finished_sampled.contains(key));
 }

@@ -20,8 +20,15 @@ class SortedTasks {
     const auto seconds_until = [](std::optional<absl::Time> start, absl::Time end) {
       return start ? std::max(absl::ToDoubleSeconds(end - *start), 0.0) : 0;
     };
+    const auto read_for = [&](const TaskAttempt& attempt) -> std::optional<double> {
+      if (attempt.progressed_at == absl::InfinitePast()) return std::nullopt;
+      return seconds_until(begun_at(attempt), attempt.progressed_at);
+    };
     if (const TaskAttempt* const done = task.finished_attempt()) {
       sized.seconds = seconds_until(begun_at(*done), done->life.ended_at().value_or(now));
+      const bool was_seen_to_read_all =
+          sized.bytes && static_cast<double>(done->bytes_done) >= *sized.bytes;
+      if (was_seen_to_read_all) sized.read_for = read_for(*done);
       finished_.push_back(sized);
     } else if (const TaskAttempt* const attempt = task.leading_attempt()) {
       const std::optional<absl::Time> start = begun_at(*attempt);
@@ -30,6 +37,7 @@ class SortedTasks {
       if (start) sized.fetches = 0;
       if (start && bytes > 0 && !attempt->input_is_read_first) {
         sized.fraction = static_cast<double>(attempt->bytes_done) / bytes;
+        sized.read_for = read_for(*attempt);
       }
       running_.push_back(sized);
     } else {
@@ -64,8 +72,10 @@ class SortedTasks {
 std::optional<SizedStage> MapStageBySize(const model::JobRecord& state, absl::Time now,
                                          const FixedDraws& draws) {
   SortedTasks tasks;
-  for (const Task& task : state.map_tasks()) {
-    SizedTask sized = {.index = tasks.size()};
+  for (std::size_t index = 0; index < state.map_tasks().size(); ++index) {
+    const Task& task = state.map_tasks()[index];
+    if (task.is_given_up()) continue;
+    SizedTask sized = {.index = index};
     if (task.input_bytes) sized.bytes = static_cast<double>(*task.input_bytes);
     tasks.Add(task, sized, now, [](const TaskAttempt& a) { return a.life.started_at(); });
   }
@@ -86,8 +96,9 @@ std::optional<SizedStage> ReduceStageBySize(const model::JobRecord& state, absl:
     return attempt.life.is_finished() || !tells_shuffles ? attempt.life.started_at() : std::nullopt;
   };
   SortedTasks tasks;
-  for (const Task& task : state.reduce_tasks()) {
-    const std::size_t index = tasks.size();
+  for (std::size_t index = 0; index < state.reduce_tasks().size(); ++index) {
+    const Task& task = state.reduce_tasks()[index];
+    if (task.is_given_up()) continue;
     const auto bytes = static_cast<double>(state.reduce_input_bytes(index));
     SizedTask sized = {.index = index};
     if (bytes > 0 || has_profiles) sized.bytes = bytes;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "master/cost/input_pace.h"
 #include "master/cost/normal.h"
 #include "master/cost/opinions.h"
 #include "master/model/phases.h"
@@ -41,11 +42,35 @@ class SizeOf {
   bool is_known_ = true;
 };
 
-// Tasks that have ended, and parts of those that run.
+// Returns whether the running task has read enough for a pace.
+bool ShowsItsPace(const SizedTask& task) {
+  return task.fraction >= model::kPaceFrom && IsAmount(task.seconds);
+}
+
+// The paces of running tasks, corrected for what finished tasks did after their last byte.
+class Paces {
+ public:
+  explicit Paces(std::span<const SizedTask> finished) {
+    for (const SizedTask& task : finished) {
+      share_.Add(task.read_for.value_or(task.seconds), task.seconds);
+    }
+  }
+  // REQUIRES: it shows its pace.
+  PacedTotal TotalOf(const SizedTask& task) const {
+    const double read_for = task.read_for.value_or(task.seconds);
+    return share_.TotalOf(IsAmount(read_for) ? std::min(read_for, task.seconds) : task.seconds,
+                          task.fraction);
+  }
+
+ private:
+  ReadShare share_;
+};
+
+// The times of finished tasks, and of parts of running ones.
 class Evidence {
  public:
-  void Add(const SizedTask& task, double size, double weight) {
-    const double seconds = task.seconds / weight;
+  // Adds a part `weight` of a task of `seconds`.
+  void Add(double seconds, double size, double weight) {
     if (!IsAmount(seconds)) return;
     Bin& bin = bins_[std::lround(streaming::kBinsPerOctave * std::log2(size))];
     bin.count += weight;
@@ -148,25 +173,38 @@ class Sizes {
     }
     return times;
   }
-  Draws Running(const SizedTask& task) const {
+  Draws Running(const SizedTask& task, const Paces& paces) const {
     Draws times = draws_.Uniforms(Drawn::kTask, task.index);
     const double passed = IsAmount(task.seconds) ? task.seconds : 0;
-    const double fraction = std::clamp(task.fraction, 0.0, 1.0);
-    double weight = 0;  // of its own pace
+    double weight = 0;  // the weight of the task's pace
     double deviation = deviation_;
-    if (fraction >= model::kPaceFrom && passed > 0) {
-      const double of_pace = kAgainDeviation * std::sqrt((1 - fraction) / fraction);
+    double by_pace = 0;
+    if (ShowsItsPace(task)) {
+      const PacedTotal paced = paces.TotalOf(task);
       const double of_size = deviation_ * deviation_;
-      weight = of_size / (of_size + of_pace * of_pace);
+      // A task that outlives the end predicted from its pace has refuted the pace.
+      if (passed <= paced.seconds) weight = of_size / (of_size + paced.deviation * paced.deviation);
       deviation = std::max(std::sqrt((1 - weight) * of_size), 1e-3);
+      by_pace = std::log(paced.seconds);
     }
-    const double by_pace = weight > 0 ? std::log(passed / fraction) : 0;
     const Draws by_size = Logs(Of(task));
     for (std::size_t d = 0; d < times.size(); ++d) {
       const double log = by_size[d] + weight * (by_pace - by_size[d]);
       times[d] = LogNormalLeft(log, deviation, passed, times[d]);
     }
     return times;
+  }
+  // Returns the remaining time of a task that has outlived the end predicted from its pace, where
+  // no finished task shows what follows the reading.
+  Draws Late(const SizedTask& task, double predicted) const {
+    Draws left = draws_.Uniforms(Drawn::kWait, kOfSizes);
+    for (double& time : left) time = LateLeft(task.seconds - predicted, time);
+    return left;
+  }
+  // Lengthens pending tasks in the proportion in which a running task is lengthened that has run
+  // for `passed` and has `left` to go.
+  void Lengthen(double passed, const Draws& left) {
+    for (std::size_t d = 0; d < common_.size(); ++d) common_[d] += std::log1p(left[d] / passed);
   }
 
  private:
@@ -216,22 +254,38 @@ void FillAlike(std::span<const SizedTask> pending, const Sizes& sizes, const Fix
 bool TimesBySize(std::span<const SizedTask> finished, std::span<const SizedTask> running,
                  std::span<const SizedTask> pending, const FixedDraws& draws, TaskTimes& times) {
   const SizeOf size_of = {finished, running, pending};
+  const Paces paces(finished);
   Evidence evidence;
-  for (const SizedTask& task : finished) evidence.Add(task, size_of(task), 1);
+  for (const SizedTask& task : finished) evidence.Add(task.seconds, size_of(task), 1);
   for (const SizedTask& task : running) {
-    if (!(task.fraction >= model::kPaceFrom)) continue;
-    evidence.Add(task, size_of(task), std::min(task.fraction, 1.0));
+    if (!ShowsItsPace(task)) continue;
+    evidence.Add(std::max(paces.TotalOf(task).seconds, task.seconds), size_of(task),
+                 std::min(task.fraction, 1.0));
   }
   regression::CostModel model = evidence.Fit();
   if (model.empty()) return false;
-  const Sizes sizes(std::move(model), evidence, size_of, draws);
+  Sizes sizes(std::move(model), evidence, size_of, draws);
   times.is_known = true;
   const auto add = [&](const SizedTask& task, Draws seconds) {
     for (double& time : seconds) time += task.fetches;
     times.of_task.push_back(std::move(seconds));
     times.delay.push_back(task.fetches);
   };
-  for (const SizedTask& task : running) add(task, sizes.Running(task));
+  const SizedTask* latest = nullptr;
+  double latest_predicted = 0;
+  for (const SizedTask& task : running) {
+    const double predicted = ShowsItsPace(task) ? paces.TotalOf(task).seconds : task.seconds;
+    if (!finished.empty() || !(task.seconds > predicted)) {
+      add(task, sizes.Running(task, paces));
+      continue;
+    }
+    add(task, sizes.Late(task, predicted));
+    if (latest == nullptr || task.seconds - predicted > latest->seconds - latest_predicted) {
+      latest = &task;
+      latest_predicted = predicted;
+    }
+  }
+  if (latest != nullptr) sizes.Lengthen(latest->seconds, sizes.Late(*latest, latest_predicted));
   if (pending.size() > kPendingMax) {
     FillAlike(pending, sizes, draws, times);
   } else {
@@ -244,7 +298,7 @@ std::vector<Draws> LogRatiosBySize(std::span<const SizedTask> finished, double u
                                    std::span<const double> sizes, const FixedDraws& draws) {
   const SizeOf size_of = {finished};
   Evidence evidence;
-  for (const SizedTask& task : finished) evidence.Add(task, size_of(task), 1);
+  for (const SizedTask& task : finished) evidence.Add(task.seconds, size_of(task), 1);
   regression::CostModel model = evidence.Fit();
   if (model.empty()) return {};
   const Sizes by_size(std::move(model), evidence, size_of, draws);

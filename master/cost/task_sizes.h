@@ -24,6 +24,9 @@ struct SizedTask {
   double seconds = 0;           // it took, or has taken so far
   double fraction = 0;          // of its bytes that a running one has read, 0..1
   double fetches = 0;           // seconds before `seconds` begin, of one that has not ended
+  // The part of `seconds` until it last reported progress, or had read its input if it has ended;
+  // empty if that is unknown.
+  std::optional<double> read_for;
 };
 
 // Fills `stage`'s task times: `running` in the order of its running tasks, `pending` in that of its

@@ -14,14 +14,14 @@ using cost::QuantileOf;
 using cost::StageLeft;
 using cost::TaskTimes;
 
-// Limit what a stranger's workflow may cost: more tasks than this that are alike run in bunches.
-// At each, the policy looks at all owners, so of many owners there are fewer.
+// Limit the cost of an untrusted workflow: more tasks than this that are alike run in bunches. The
+// policy visits all owners at each bunch, so with many owners there are fewer bunches.
 constexpr double kTasksMax = 20'000;
 constexpr double kLooksMax = 1e6;
 
-std::size_t OwnersOf(const Application& application) {
-  std::size_t owners = 0;
-  for (const StageLeft& stage : application.stages) owners = std::max(owners, stage.work.owner + 1);
+std::vector<std::size_t> OwnerOfStages(const Application& application) {
+  std::vector<std::size_t> owners;
+  for (const StageLeft& stage : application.stages) owners.push_back(stage.work.owner);
   return owners;
 }
 
@@ -47,21 +47,59 @@ double At(const Draws& draws, std::size_t draw, double otherwise) {
   return draws.empty() ? otherwise : draws[draw];
 }
 
-std::vector<std::size_t> OwnerOfStages(const Application& application) {
-  std::vector<std::size_t> owners;
-  for (const StageLeft& stage : application.stages) owners.push_back(stage.work.owner);
-  return owners;
+// Returns the places of the stages that a future depends on. The other stages have no remaining
+// task and do not wait for any of these: they are over at once in every future. A stage that waits
+// for one with a higher place is always returned.
+std::vector<std::size_t> OpenStages(const Application& application) {
+  std::vector<std::size_t> open;
+  std::vector<bool> is_over(application.stages.size());
+  for (std::size_t i = 0; i < application.stages.size(); ++i) {
+    const StageLeft& stage = application.stages[i];
+    const std::vector<std::size_t>& parents = stage.work.parents;
+    is_over[i] = CountLeft(stage.work) == 0 && stage.times.lag.empty() &&
+                 std::all_of(parents.begin(), parents.end(),
+                             [&](std::size_t parent) { return parent < i && is_over[parent]; });
+    if (!is_over[i]) open.push_back(i);
+  }
+  return open;
 }
 
-// Of each of several sets of stages, when the last one ends, by draw.
+// Returns the work of the stages at `open`, which wait for each other alone.
+std::vector<schedule::StageWork> WorkOf(const Application& application,
+                                        const std::vector<std::size_t>& open) {
+  std::vector<std::size_t> place(application.stages.size(), open.size());
+  for (std::size_t k = 0; k < open.size(); ++k) place[open[k]] = k;
+  std::vector<schedule::StageWork> work;
+  work.reserve(open.size());
+  for (const std::size_t i : open) {
+    std::vector<std::size_t>& parents = work.emplace_back(application.stages[i].work).parents;
+    // A parent that does not exist stays, for Placing::Create() to reject.
+    for (std::size_t& parent : parents) parent = parent < place.size() ? place[parent] : parent;
+    if (open.size() < place.size()) std::erase(parents, open.size());
+  }
+  return work;
+}
+
+// Returns the elements of `by_stage` of the stages at `open`, and empty ones beyond its end.
+template <typename T>
+std::vector<T> Of(const std::vector<std::size_t>& open, const std::vector<T>& by_stage) {
+  std::vector<T> of_open;
+  for (const std::size_t i : open) of_open.push_back(i < by_stage.size() ? by_stage[i] : T());
+  return of_open;
+}
+
+std::size_t CountSets(const std::vector<std::size_t>& set_of_stage) {
+  std::size_t sets = 0;
+  for (const std::size_t set : set_of_stage) sets = std::max(sets, set + 1);
+  return sets;
+}
+
+// When the last stage of each of several sets ends, by draw.
 class LastEnds {
  public:
-  explicit LastEnds(std::vector<std::size_t> set_of_stage)
-      : set_of_stage_(std::move(set_of_stage)) {
-    std::size_t sets = 0;
-    for (const std::size_t set : set_of_stage_) sets = std::max(sets, set + 1);
-    by_set_.resize(sets);
-  }
+  // `set_of_stage`: of the stages in a future, out of `sets` sets.
+  LastEnds(std::vector<std::size_t> set_of_stage, std::size_t sets)
+      : set_of_stage_(std::move(set_of_stage)), by_set_(sets) {}
   // `ends`: of the stages in one draw.
   void Take(const std::vector<double>& ends) {
     std::vector<double> last(by_set_.size());
@@ -77,22 +115,27 @@ class LastEnds {
   std::vector<Draws> by_set_;
 };
 
-// All futures of an application, and what they say.
+// All futures of an application, and their estimates. Stages are numbered as in a future: by their
+// places among the open stages.
 class Futures {
  public:
-  Futures(const Application& application, schedule::Placing placing)
+  // `open`: the stages that `placing` places.
+  Futures(const Application& application, const std::vector<std::size_t>& open,
+          schedule::Placing placing)
       : application_(application),
-        stages_(application.stages),
+        open_(open),
         placing_(std::move(placing)),
-        starts_(stages_.size()),
-        ends_(stages_.size()),
-        settled_(stages_.size()),
-        task_ends_(stages_.size()),
-        owner_ends_(OwnerOfStages(application)),
-        group_ends_(application.group_of_stage),
-        drawn_(stages_.size()) {
-    for (std::size_t i = 0; i < stages_.size(); ++i) {
-      task_ends_[i].resize(stages_[i].times.of_task.size());
+        starts_(open.size()),
+        ends_(open.size()),
+        settled_(open.size()),
+        task_ends_(open.size()),
+        owner_ends_(Of(open, OwnerOfStages(application)), CountSets(OwnerOfStages(application))),
+        group_ends_(application.group_of_stage.empty() ? std::vector<std::size_t>()
+                                                       : Of(open, application.group_of_stage),
+                    CountSets(application.group_of_stage)),
+        drawn_(open.size()) {
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      task_ends_[i].resize(stage(i).times.of_task.size());
     }
   }
 
@@ -120,21 +163,22 @@ class Futures {
     estimate.end.lower = std::min(estimate.end.lower, estimate.end.median);
     estimate.end.upper = std::max(estimate.end.upper, estimate.end.median);
     std::vector<double> settled;
-    double known = 0;  // of what is left, in container seconds
+    double known = 0;  // of the remaining work, in container seconds
     double all = 0;
-    for (std::size_t i = 0; i < stages_.size(); ++i) {
-      StageEstimate& stage = estimate.stages.emplace_back();
-      stage.owner = stages_[i].work.owner;
-      stage.number = stages_[i].number;
-      AddRanges(i, stage);
-      const double left = SecondsOf(stages_[i]);
-      const double work = stages_[i].work.container.cores * left;
+    for (const StageLeft& stage : application_.stages) {
+      estimate.stages.push_back({.owner = stage.work.owner, .number = stage.number});
+    }
+    for (std::size_t i = 0; i < open_.size(); ++i) {
+      StageEstimate& said = estimate.stages[open_[i]];
+      AddRanges(i, said);
+      const double left = SecondsOf(stage(i));
+      const double work = stage(i).work.container.cores * left;
       all += work;
-      known += stages_[i].times.is_known ? work : 0;
-      stage.task_time = MeanOfTasks(stages_[i].work, left);
+      known += stage(i).times.is_known ? work : 0;
+      said.task_time = MeanOfTasks(stage(i).work, left);
       settled.push_back(QuantileOf(settled_[i], 0.5));
       for (Draws& ends : task_ends_[i]) {
-        stage.task_ends.push_back(ends.empty() ? 0 : QuantileOf(ends, 0.5));
+        said.task_ends.push_back(ends.empty() ? 0 : QuantileOf(ends, 0.5));
       }
     }
     for (Draws& ends : owner_ends_.by_set()) estimate.owner_ends.push_back(Stretched(ends));
@@ -144,16 +188,16 @@ class Futures {
     return estimate;
   }
 
-  // Widens the bounds of `estimate` to those of these futures.
+  // Widens the bounds of `estimate` to the bounds of these futures.
   void WidenBounds(Estimate& estimate) {
     Widen(RangeOf(stretched_), estimate.end);
     WidenEach(owner_ends_, estimate.owner_ends);
     WidenEach(group_ends_, estimate.group_ends);
-    for (std::size_t i = 0; i < stages_.size(); ++i) {
+    for (std::size_t i = 0; i < open_.size(); ++i) {
       StageEstimate wide;
       AddRanges(i, wide);
-      Widen(wide.starts, estimate.stages[i].starts);
-      Widen(wide.ends, estimate.stages[i].ends);
+      Widen(wide.starts, estimate.stages[open_[i]].starts);
+      Widen(wide.ends, estimate.stages[open_[i]].ends);
     }
   }
 
@@ -164,16 +208,19 @@ class Futures {
     double factor = 1;
   };
 
+  const StageLeft& stage(std::size_t index) const { return application_.stages[open_[index]]; }
+
   const schedule::Placed& PlayOne(std::size_t draw, bool bounds) {
-    for (std::size_t i = 0; i < stages_.size(); ++i) {
-      const TaskTimes& times = stages_[i].times;
+    for (std::size_t i = 0; i < open_.size(); ++i) {
+      const TaskTimes& times = stage(i).times;
       const Draws& factor =
           bounds && !times.factor_of_bounds.empty() ? times.factor_of_bounds : times.factor;
-      drawn_[i] = {.row_start = cost::RowStart(draw, i), .factor = At(factor, draw, 1)};
+      // The row of a stage stays the same when another one ends.
+      drawn_[i] = {.row_start = cost::RowStart(draw, open_[i]), .factor = At(factor, draw, 1)};
     }
     return placing_.Run(
         [&](const schedule::TaskStart& start) -> schedule::TaskSeconds {
-          const TaskTimes& times = stages_[start.stage].times;
+          const TaskTimes& times = stage(start.stage).times;
           if (start.task < times.of_task.size()) {
             const double delay = start.task < times.delay.size() ? times.delay[start.task] : 0;
             const bool is_bound = bounds && start.task < times.running_in_bounds.size();
@@ -187,36 +234,39 @@ class Futures {
               number < times.more_of_first.size() ? times.more_of_first[number][draw] : 0;
           return (times.Of(start.warmth).Quantile(u) + more) * drawn.factor;
         },
-        [&](std::size_t stage) {
-          const schedule::StageWork& work = stages_[stage].work;
-          return At(stages_[stage].times.lag, draw, CountLeft(work) > 0 ? work.lag : 0);
+        [&](std::size_t index) {
+          const StageLeft& left = stage(index);
+          return At(left.times.lag, draw, CountLeft(left.work) > 0 ? left.work.lag : 0);
         },
-        [&](std::size_t stage, std::uint64_t task, double at) {
-          if (task < task_ends_[stage].size()) task_ends_[stage][task].push_back(at);
+        [&](std::size_t index, std::uint64_t task, double at) {
+          if (task < task_ends_[index].size()) task_ends_[index][task].push_back(at);
         });
   }
 
   void TakeStages(const schedule::Placed& future) {
-    std::vector<double> last_ends(stages_.size());
-    for (std::size_t i = 0; i < stages_.size(); ++i) {
-      const schedule::PlacedStage& stage = future.stages[i];
-      starts_[i].push_back(stage.start);
+    std::vector<double> last_ends(open_.size());
+    for (std::size_t i = 0; i < open_.size(); ++i) {
+      const schedule::PlacedStage& placed = future.stages[i];
+      starts_[i].push_back(placed.start);
       // One that is waited for ends, although nothing of it is left.
       const double end =
-          stages_[i].times.lag.empty() ? stage.end : std::max(stage.end, stage.settled);
+          stage(i).times.lag.empty() ? placed.end : std::max(placed.end, placed.settled);
       ends_[i].push_back(end);
-      settled_[i].push_back(stage.settled);
+      settled_[i].push_back(placed.settled);
       last_ends[i] = end;
     }
     owner_ends_.Take(last_ends);
     group_ends_.Take(last_ends);
   }
 
-  // Back from the stage that ends last: each time to the parent that is over last, through those
-  // that have nothing left.
+  // Walks back from the stage that ends last: each time to the parent that is over last, through
+  // parents without remaining work. `settled`: by stage in a future.
   void MarkCriticalPath(const std::vector<double>& settled, Estimate& estimate) const {
+    std::vector<double> settled_at(application_.stages.size());
     std::optional<std::size_t> at;
-    for (std::size_t i = 0; i < stages_.size(); ++i) {
+    for (std::size_t k = 0; k < open_.size(); ++k) {
+      const std::size_t i = open_[k];
+      settled_at[i] = settled[k];
       const double end = estimate.stages[i].end;
       if (end > 0 && (!at || end > estimate.stages[*at].end)) at = i;
     }
@@ -226,8 +276,9 @@ class Futures {
         estimate.critical_path.push_back(*at);
       }
       std::optional<std::size_t> before;
-      for (const std::size_t parent : stages_[*at].work.parents) {
-        if (settled[parent] > 0 && (!before || settled[parent] > settled[*before])) before = parent;
+      for (const std::size_t parent : application_.stages[*at].work.parents) {
+        const bool is_later = !before || settled_at[parent] > settled_at[*before];
+        if (settled_at[parent] > 0 && is_later) before = parent;
       }
       at = before;
     }
@@ -282,7 +333,7 @@ class Futures {
   }
 
   const Application& application_;
-  const std::vector<StageLeft>& stages_;
+  const std::vector<std::size_t>& open_;
   schedule::Placing placing_;
   Draws totals_;
   Draws stretches_;  // by draw, the common factor
@@ -311,28 +362,30 @@ schedule::Resourcing RoomForAll() {
 
 absl::StatusOr<Estimate> EstimateApplication(const Application& application) {
   if (application.draws == nullptr) return absl::InvalidArgumentError("an estimate needs draws");
-  const std::size_t owners = OwnersOf(application);
-  schedule::PlacingOptions options = {.warm_slots = application.warm_slots,
-                                      .hosts = application.hosts,
-                                      .host_of_running = application.host_of_running,
-                                      .bunch = BunchOf(application, owners)};
-  std::vector<schedule::StageWork> work;
+  const std::vector<std::size_t> open = OpenStages(application);
+  schedule::PlacingOptions options = {
+      .warm_slots = application.warm_slots,
+      .hosts = application.hosts,
+      .host_of_running = Of(open, application.host_of_running),
+      .bunch = BunchOf(application, CountSets(OwnerOfStages(application)))};
   bool has_bounds = false;
-  for (const StageLeft& stage : application.stages) {
-    work.push_back(stage.work);
+  for (const std::size_t i : open) {
+    const StageLeft& stage = application.stages[i];
     options.is_told_apart.push_back(stage.times.of_task.size() > stage.work.running.size() ||
                                     !stage.times.more_of_first.empty());
     has_bounds |= !stage.times.factor_of_bounds.empty();
   }
+  const std::vector<schedule::StageWork> work = WorkOf(application, open);
   auto placing = schedule::Placing::Create(work, application.on, options);
   if (!placing.ok()) return placing.status();
-  Futures futures(application, *std::move(placing));
+  Futures futures(application, open, *std::move(placing));
   futures.Play(/*bounds=*/false);
   Estimate estimate = futures.Result();
+  estimate.stages_placed = open.size();
   if (!has_bounds) return estimate;
   auto again = schedule::Placing::Create(work, application.on, std::move(options));
   if (!again.ok()) return again.status();
-  Futures wide(application, *std::move(again));
+  Futures wide(application, open, *std::move(again));
   wide.Play(/*bounds=*/true);
   wide.WidenBounds(estimate);
   return estimate;

@@ -67,7 +67,8 @@ struct Estimate {
   std::vector<Range> owner_ends;           // by owner of stages: when the last of its stages ends
   std::vector<Range> group_ends;           // likewise by number of a group
   std::vector<std::size_t> critical_path;  // stages with work left, first to last
-  double known_share = 1;                  // of the work that is left, the part that is backed
+  double known_share = 1;                  // the share of the remaining work that is backed
+  std::size_t stages_placed = 0;           // by each draw; all others are over
 };
 
 // Of seconds by draw; at least one.

@@ -12,7 +12,7 @@ namespace tidemark::model {
 
 class AttemptLife {
  public:
-  // Enters `state` at `at`. States only go forward: queued, started, shuffled, then one of
+  // Enters `state` at `at`. States only go forward: queued, started, shuffled, lost, then one of
   // finished, failed, killed; finished may become obsolete. A state that was passed changes nothing
   // but an instant not known yet. False when it contradicts what is known.
   bool Enter(AttemptState state, absl::Time at);
@@ -26,6 +26,7 @@ class AttemptLife {
 
   std::optional<absl::Time> started_at() const { return started_at_; }
   std::optional<absl::Time> shuffled_at() const { return shuffled_at_; }
+  // Returns when a lost attempt was last known to run.
   std::optional<absl::Time> ended_at() const { return ended_at_; }
 
   std::string host;

@@ -24,7 +24,7 @@
 
 namespace tidemark::model {
 
-inline constexpr std::uint32_t kCheckpointLayout = 10;
+inline constexpr std::uint32_t kCheckpointLayout = 11;
 
 using CheckpointWriter = cereal::BinaryOutputArchive;
 // Throws std::exception where the input is not what was written.

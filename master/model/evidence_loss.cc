@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "master/model/missing_ends.h"
+
 namespace tidemark::model {
 namespace {
 
@@ -32,6 +34,7 @@ double LostEvents(const JobRecord& state) {
   // Records of a damaged log show as gaps, too, once their sources are heard again.
   auto lost = static_cast<double>(std::max(state.lost_events, state.log_damage.records));
   for (const auto& [id, source] : state.sources) lost += static_cast<double>(source.dropped_events);
+  lost += static_cast<double>(MissingTaskEnds(state));
   return Share(lost, static_cast<double>(state.taken_events));
 }
 

@@ -1,7 +1,9 @@
-// What a job's evidence has lost on its way, and what that does to an interval.
+// Measures the evidence about a job that was lost, and widens its interval accordingly.
 //
-// Lost are key groups whose point an agent had no room for, and events that never came, were
-// dropped before they were sent, or could not be read from a damaged log any more. With
+// Lost evidence is key groups whose point did not fit into an agent's memory, and events that never
+// arrived, were dropped before they were sent, or could not be read from a damaged log. Ends of
+// tasks that other events prove missing (missing_ends.h) count, too: engines drop reports without a
+// gap in their numbers. With
 //   p = points dropped / key groups done
 //   e = events lost / (events taken + lost), with about as many lost as a damaged log held
 // the share of the evidence that is missing is 1 - (1 - p)(1 - e), 0..1.

@@ -41,6 +41,10 @@ std::size_t BytesOf(const MapProfile& profile) {
   return bytes;
 }
 
+// Limits what each snapshot of a job costs: of more parents of stages than this, no end is
+// predicted (stages_estimate.cc), and stages that are opened beyond it have none.
+constexpr std::size_t kEdgesKeptMax = 1'000'000;
+
 // What is learnt of a clock beyond this is that it was set, not that a message was slow. Taste.
 constexpr absl::Duration kSlowMessage = absl::Seconds(5);
 
@@ -100,6 +104,7 @@ class Folder {
   absl::StatusOr<TaskAttempt*> FindAttempt(const AttemptId& id, Stage& stage);
   absl::Status CheckNewAttempt(const AttemptId& id, const Stage& stage, const Task* task) const;
   void Enter(const AttemptChanged& changed, TaskAttempt& attempt);
+  void CountRunning(bool may_run, TaskAttempt& attempt);
   void EnterReduce(TaskAttempt& attempt);
   void DropProfile(TaskAttempt& attempt);
   void SettleProfile(Task& task);
@@ -238,6 +243,11 @@ void Folder::Open(StageOpened opened) {
   if (opened.opened_at) opened.opened_at = ToMasterClock(opened.opened_at);
   const auto [known, is_new] = state_.stages.try_emplace(opened.stage);
   Stage& stage = known->second;
+  if (state_.edges + opened.parents.size() > kEdgesKeptMax && stage.opened.parents.empty()) {
+    if (is_new) state_.dropped_edges += opened.parents.size();
+    opened.parents.clear();
+  }
+  const std::size_t edges_before = stage.opened.parents.size();
   const bool was_of_mapreduce = LimitOf(stage, limits_).has_value();
   if (is_new) {
     stage.opened = opened;
@@ -249,6 +259,8 @@ void Folder::Open(StageOpened opened) {
     if (stage.closed && stage.closed->attempt < stage.opened.attempt) Reopen(stage);
   }
   state_.memory_bytes += StateBytesOf(stage.opened);
+  state_.edges += stage.opened.parents.size();
+  state_.edges -= edges_before;
   const std::optional<TaskLimit> limit = LimitOf(stage, limits_);
   if (!limit) return;
   if (!was_of_mapreduce) TakeOverTasks(stage);
@@ -268,6 +280,7 @@ void Folder::TakeOverTasks(Stage& stage) {
   std::vector<Task> heard_of = std::exchange(stage.tasks, {});
   stage.places.clear();
   for (Task& task : heard_of) {
+    for (auto& [number, attempt] : task.attempts) CountRunning(/*may_run=*/false, attempt);
     if (task.index < count) {
       AddTasks(task.index + std::size_t{1}, stage);
       TakeOver(task, stage);
@@ -279,6 +292,7 @@ void Folder::TakeOverTasks(Stage& stage) {
       }
     }
   }
+  stage.finished_tasks = static_cast<std::uint32_t>(stage.finished_task_count());
   if (!stage.is_map()) return;
   for (Task& task : stage.tasks) SettleProfile(task);
 }
@@ -310,7 +324,7 @@ absl::Status Folder::operator()(const ExecutorOpened& opened) {
   state_.memory_bytes +=
       kExecutorBytes + opened.host.size() + opened.rack.size() + opened.container.size();
   source().executors[opened.executor] = state_.executors.size();
-  state_.executors.push_back({.opened = opened});
+  state_.executors.push_back({.opened = opened, .opened_at = ToMasterClock(std::nullopt)});
   return absl::OkStatus();
 }
 
@@ -319,7 +333,8 @@ absl::Status Folder::operator()(const ExecutorClosed& closed) {
   if (known == source().executors.end()) {
     ++state_.anomalies;
   } else {
-    state_.executors[known->second].is_closed = true;
+    std::optional<absl::Time>& closed_at = state_.executors[known->second].closed_at;
+    if (!closed_at) closed_at = ToMasterClock(std::nullopt);
   }
   return absl::OkStatus();
 }
@@ -347,6 +362,9 @@ absl::Status Folder::operator()(const StageClosed& closed) {
                   .outcome = closed.outcome,
                   .at = ToMasterClock(closed.at)};
   Keep(closed.message, stage.closed->message);
+  for (Task& task : stage.tasks) {
+    for (auto& [number, attempt] : task.attempts) CountRunning(/*may_run=*/false, attempt);
+  }
   return absl::OkStatus();
 }
 
@@ -526,6 +544,13 @@ void Folder::Enter(const AttemptChanged& changed, TaskAttempt& attempt) {
   if (!life.input_records) life.input_records = changed.input_records;
 }
 
+void Folder::CountRunning(bool may_run, TaskAttempt& attempt) {
+  const bool runs = may_run && attempt.life.is_running();
+  if (!attempt.executor || runs == attempt.is_counted) return;
+  attempt.is_counted = runs;
+  state_.executors[*attempt.executor].CountRunning(runs, event_.arrived_at);
+}
+
 absl::Status Folder::operator()(const AttemptChanged& changed) {
   const absl::StatusOr<Stage*> stage = FindStage(changed.attempt);
   if (!stage.ok()) return stage.status();
@@ -539,7 +564,14 @@ absl::Status Folder::operator()(const AttemptChanged& changed) {
   const auto attempt = FindAttempt(changed.attempt, **stage);
   if (!attempt.ok()) return attempt.status();
   Task& task = *(*stage)->task(changed.attempt.index);
+  (*stage)->finished_tasks -= task.is_finished() ? 1 : 0;
   Enter(changed, **attempt);
+  const AttemptState state = (*attempt)->life.state();
+  task.has_failed |=
+      changed.task_failed && (state == AttemptState::kFailed || state == AttemptState::kKilled);
+  (*stage)->finished_tasks += task.is_finished() ? 1 : 0;
+  (*attempt)->proven_at = event_.arrived_at;
+  CountRunning(!(*stage)->closed && !(*stage)->has_own_slots(), **attempt);
   if (!task.input_bytes) task.input_bytes = changed.input_bytes;
   if ((*stage)->is_reduce()) {
     if (changed.state == AttemptState::kFinished) KeepColdBins(task);
@@ -575,9 +607,17 @@ absl::Status Folder::operator()(const TaskHeartbeat& heartbeat) {
   std::uint64_t& done =
       (*stage)->is_reduce() ? (*attempt)->reduce->fetched_bytes : (*attempt)->bytes_done;
   if (heartbeat.bytes_done < done) ++state_.anomalies;
+  const bool has_read_more =
+      heartbeat.bytes_done > done || heartbeat.records_done > (*attempt)->records_done;
+  if (has_read_more && !(*stage)->is_reduce()) {
+    (*attempt)->progressed_at = ToMasterClock(std::nullopt);
+  }
   done = std::max(done, heartbeat.bytes_done);
   (*attempt)->records_done = std::max((*attempt)->records_done, heartbeat.records_done);
   (*attempt)->input_is_read_first |= heartbeat.input_is_read_first;
+  if (heartbeat.bytes_done > 0 || heartbeat.records_done > 0 || heartbeat.time != TimeUse{}) {
+    (*attempt)->proven_at = event_.arrived_at;
+  }
   return absl::OkStatus();
 }
 
@@ -642,7 +682,7 @@ void Folder::SettleProfile(Task& task) {
     state_.keys.Add(*attempt.profile, attempt.life.input_name);
     task.profile_counted = true;
   }
-  const bool is_over = task.is_finished() || state_.map_phase_is_over;
+  const bool is_over = task.is_finished() || (state_.map_phase_is_over && !task.is_given_up());
   const bool was_missing = std::exchange(task.profile_missing, is_over && !task.profile_counted);
   if (task.profile_missing && !was_missing) ++state_.map_profiles_missing;
   if (!task.profile_missing && was_missing) --state_.map_profiles_missing;
@@ -702,14 +742,44 @@ absl::Status AdmitSource(const std::string& source_id, const JobLimits& limits, 
   return absl::OkStatus();
 }
 
-// Whether the event is new; notes its sequence and what is missing before it.
-bool TakeSequence(std::uint64_t sequence, SourceState& source, JobRecord& state) {
+// Returns whether the event is new; notes its sequence and the gap before it.
+bool TakeSequence(std::uint64_t sequence, absl::Time now, SourceState& source, JobRecord& state) {
   if (sequence <= source.accepted_sequence) return false;
+  if (sequence > source.accepted_sequence + 1) {
+    state.last_gap_at = std::max(state.last_gap_at, now - absl::Nanoseconds(1));
+  }
   state.lost_events = SaturatingAdd(state.lost_events, sequence - source.accepted_sequence - 1);
   ++state.taken_events;
   source.accepted_sequence = sequence;
   return true;
 }
+
+// Marks the stage as changed, if it exists.
+void Touch(std::uint32_t stage, JobRecord& state) {
+  const auto found = state.stages.find(stage);
+  if (found != state.stages.end()) ++found->second.revision;
+}
+
+// Marks the stages that an event of this kind may change as changed.
+class Toucher {
+ public:
+  explicit Toucher(JobRecord& state) : state_(state) {}
+
+  void operator()(const JobOpened& opened) const {
+    for (const StageOpened& stage : opened.stages) Touch(stage.stage, state_);
+  }
+  void operator()(const StageOpened& opened) const { Touch(opened.stage, state_); }
+  void operator()(const StageClosed& closed) const { Touch(closed.stage, state_); }
+  void operator()(const AttemptChanged& changed) const { Touch(changed.attempt.stage, state_); }
+  void operator()(const TaskHeartbeat& told) const { Touch(told.attempt.stage, state_); }
+  void operator()(const MapProfile& profile) const { Touch(profile.attempt.stage, state_); }
+  void operator()(const ReduceProfile& profile) const { Touch(profile.attempt.stage, state_); }
+  template <typename OfNoStage>
+  void operator()(const OfNoStage&) const {}
+
+ private:
+  JobRecord& state_;
+};
 
 // Why the run that `event` opens cannot begin: the run before has not ended.
 std::string WhyToWait(const Event& event, const JobRecord& state, absl::Time given_up_at,
@@ -760,7 +830,7 @@ absl::Status Apply(const Event& event, const JobLimits& limits, JobRecord& state
     return room;
   }
   SourceState& source = state.sources.find(event.source_id)->second;
-  if (!TakeSequence(event.sequence, source, state)) return absl::OkStatus();
+  if (!TakeSequence(event.sequence, event.arrived_at, source, state)) return absl::OkStatus();
   source.clock.Observe(event.sent_at, event.arrived_at);
   source.dropped_events = std::max(source.dropped_events, event.dropped_events);
   state.last_arrival_at = std::max(state.last_arrival_at, event.arrived_at);
@@ -771,6 +841,8 @@ absl::Status Apply(const Event& event, const JobLimits& limits, JobRecord& state
         fmt::format("job {} is not open; send JobOpened first", event.job_id));
   } else {
     status = std::visit(Folder(event, limits, state), event.body);
+    // An event that is refused halfway may have opened its stage.
+    std::visit(Toucher(state), event.body);
   }
   if (!status.ok()) ++state.rejected_events;
   return status;
@@ -780,7 +852,7 @@ void Refuse(const AcceptedSequence& event, const JobLimits& limits, JobRecord& s
   const bool is_placed = event.sequence > 0;
   if (is_placed && AdmitSource(event.source_id, limits, state).ok()) {
     SourceState& source = state.sources.find(event.source_id)->second;
-    if (!TakeSequence(event.sequence, source, state)) return;
+    if (!TakeSequence(event.sequence, state.last_arrival_at, source, state)) return;
   }
   ++state.rejected_events;
 }

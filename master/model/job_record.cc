@@ -18,6 +18,16 @@ std::size_t SlotsOf(const Stage* stage) { return stage == nullptr ? 1 : stage->s
 
 }  // namespace
 
+void Executor::CountRunning(bool runs, absl::Time now) {
+  if (over_since && now - *over_since >= kOverlap) over_until = std::max(over_until, now);
+  running += runs ? 1 : -1;
+  if (opened.slots == 0 || running <= opened.slots) {
+    over_since.reset();
+  } else if (!over_since) {
+    over_since = now;
+  }
+}
+
 const Stage* JobRecord::map_stage() const { return Find(*this, kMapStage, &Stage::is_map); }
 const Stage* JobRecord::reduce_stage() const {
   return Find(*this, kReduceStage, &Stage::is_reduce);

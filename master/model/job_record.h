@@ -35,7 +35,18 @@ struct SourceState {
 
 struct Executor {
   ExecutorOpened opened;
-  bool is_closed = false;
+  absl::Time opened_at;
+  std::optional<absl::Time> closed_at;
+  bool is_closed() const { return closed_at.has_value(); }
+  // Attempts that run on it, by what was reported, of stages that have not ended.
+  std::uint32_t running = 0;
+  std::optional<absl::Time> over_since;          // more of them run than it has slots
+  absl::Time over_until = absl::InfinitePast();  // the last time they did for kOverlap
+
+  // The end of an attempt may be reported shortly after the start of the next one in its slot:
+  // Spark first fetches the result.
+  static constexpr absl::Duration kOverlap = absl::Seconds(1);
+  void CountRunning(bool runs, absl::Time now);
 };
 
 // What was said of a group of stages; instants of the master's clock.
@@ -59,6 +70,8 @@ struct JobRecord {
   absl::flat_hash_map<std::string, SourceState> sources;
   std::vector<Executor> executors;        // of all sources, in the order in which they were opened
   std::map<std::uint32_t, Stage> stages;  // by number
+  std::size_t edges = 0;                  // parents that stages have
+  std::size_t dropped_edges = 0;          // parents that were reported and not kept
   bool has_late_stages = false;           // some were opened after the job
   std::map<std::string, GroupState>
       groups;  // that somebody opened or closed, by StageOpened::group
@@ -72,6 +85,7 @@ struct JobRecord {
 
   std::uint64_t taken_events = 0;
   std::uint64_t lost_events = 0;
+  absl::Time last_gap_at = absl::InfinitePast();  // in the sequence of any source
   std::uint64_t anomalies = 0;
   std::uint64_t rejected_events = 0;
   std::uint64_t unknown_events = 0;   // that a newer version would understand

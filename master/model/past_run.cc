@@ -32,15 +32,30 @@ std::optional<PastRun> PastRunOf(const Snapshot& final, const JobSummary& summar
   }
   const StageProgress* const map = model::PhaseOf(final, StageKind::kMap);
   const StageProgress* const reduce = model::PhaseOf(final, StageKind::kReduce);
-  if (!final.started_at || reduce == nullptr) return std::nullopt;
-  if (!reduce->started_at || !reduce->ended_at) return std::nullopt;
-  absl::Time maps_ended = *reduce->started_at;
-  if (map != nullptr && map->ended_at) maps_ended = std::min(maps_ended, *map->ended_at);
-  return PastRun{.map_time = maps_ended - *final.started_at,
-                 .shuffle_time = *reduce->started_at - maps_ended,
-                 .reduce_time = *reduce->ended_at - *reduce->started_at,
-                 .map_input_bytes = summary.map_input_bytes,
-                 .interval_score = summary.interval_score};
+  if (!final.started_at || (map == nullptr && reduce == nullptr)) return std::nullopt;
+  // A task without a reported end leaves its phase without one; the run has an end all the same.
+  std::optional<absl::Time> ended = final.ended_at;
+  for (const StageProgress* const phase : {map, reduce}) {
+    if (phase != nullptr && phase->ended_at) ended = std::max(ended, phase->ended_at);
+  }
+  if (!ended) return std::nullopt;
+  PastRun run = {.map_input_bytes = summary.map_input_bytes,
+                 .interval_score = summary.interval_score,
+                 .map_tasks = summary.map_tasks,
+                 .reduce_tasks = summary.reduce_tasks};
+  if (reduce == nullptr) {
+    run.map_time = *ended - *final.started_at;
+    return run;
+  }
+  std::optional<absl::Time> maps_ended = map == nullptr ? std::nullopt : map->ended_at;
+  if (!maps_ended && !reduce->started_at) return std::nullopt;
+  // An engine that reports neither shuffles nor key groups starts to reduce when the maps end.
+  const absl::Time reduces = reduce->started_at.value_or(maps_ended.value_or(*ended));
+  maps_ended = std::min(maps_ended.value_or(reduces), reduces);
+  run.map_time = *maps_ended - *final.started_at;
+  run.shuffle_time = reduces - *maps_ended;
+  run.reduce_time = *ended - reduces;
+  return run;
 }
 
 }  // namespace tidemark

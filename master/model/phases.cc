@@ -21,7 +21,9 @@ void KeepLargest(std::optional<T>& largest, const std::optional<T>& value) {
 
 void CountTasks(std::span<const Task> tasks, StageProgress& progress) {
   progress.tasks = tasks.size();
+  std::size_t over = 0;
   for (const Task& task : tasks) {
+    over += task.is_over() ? 1 : 0;
     progress.finished_tasks += task.is_finished() ? 1 : 0;
     progress.running_tasks += task.is_running() ? 1 : 0;
     for (const auto& [number, attempt] : task.attempts) {
@@ -29,9 +31,13 @@ void CountTasks(std::span<const Task> tasks, StageProgress& progress) {
     }
     if (const auto* finished = task.finished_attempt()) {
       KeepLargest(progress.ended_at, finished->life.ended_at());
+    } else if (task.is_given_up()) {
+      for (const auto& [number, attempt] : task.attempts) {
+        KeepLargest(progress.ended_at, attempt.life.ended_at());
+      }
     }
   }
-  const bool done = progress.finished_tasks == progress.tasks && progress.tasks > 0;
+  const bool done = over == progress.tasks && progress.tasks > 0;
   if (!done) progress.ended_at.reset();
   progress.state = done                  ? StageState::kDone
                    : progress.started_at ? StageState::kRunning
@@ -44,7 +50,7 @@ double Ratio(double done, double total) {
 
 // The part of a map task that is done, 0..1.
 double MapTaskFraction(const Task& task) {
-  if (task.is_finished()) return 1;
+  if (task.is_over()) return 1;
   if (!task.input_bytes || *task.input_bytes == 0) return 0;
   const TaskAttempt* const attempt = task.leading_attempt();
   const std::uint64_t read = attempt == nullptr ? 0 : attempt->bytes_done;
@@ -131,7 +137,7 @@ ShuffleProgress FetchProgress(const JobRecord& state) {
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const double bytes = std::max(1.0, static_cast<double>(state.reduce_input_bytes(i)));
     double fetched = 0;
-    bool is_shuffled = false;
+    bool is_shuffled = tasks[i].is_given_up();
     bool is_shuffling = false;
     for (const auto& [number, attempt] : tasks[i].attempts) {
       is_shuffled |= attempt.reduce->reduce_started_at.has_value() || attempt.life.is_finished();
@@ -174,7 +180,7 @@ std::optional<absl::Time> MapPhaseEnd(const JobRecord& state, absl::Time now) {
   const std::span<const Task> tasks = state.map_tasks();
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const Task& task = tasks[i];
-    if (task.is_finished()) continue;
+    if (task.is_over()) continue;
     const absl::Duration left =
         absl::Seconds(*seconds_per_weight * weights[i] * (1 - MapTaskFraction(task)));
     if (task.is_running()) {

@@ -208,8 +208,10 @@ void FoldReduceProfile(const ReduceProfile& profile, const ClockOffset& clock,
   work.running_group = RunningAlone(profile, share_since_last, work);
   work.running_group_elapsed =
       profile.running_group ? profile.running_group->elapsed : absl::ZeroDuration();
+  const bool has_read_more = profile.bytes_done > attempt.bytes_done;
   TakeTotals(profile, attempt, state);
   TakeInstants(profile, clock, arrived_at, state.started_at, attempt);
+  if (has_read_more) attempt.progressed_at = work.last_group_finished_at.value_or(arrived_at);
   const PartitionKeys& keys = state.keys.partition(profile.attempt.index);
   streaming::SizeHistogram& bins = work.is_cold() ? groups.cold_bins : groups.bins;
   for (GroupBin bin : profile.bins) {

@@ -6,10 +6,11 @@
 //   e / (e + max(m, u / 40)),
 //
 // where 40 is twice the widest interval of a job whose work is all known: a job whose median has
-// run out is not at its end while its interval is open. Of a job of stages, (1 - k) e is left at
-// least, where the times of a part k of the work that is left are backed by what has ended: of work
-// that nothing tells about, as much is expected as has passed. What is left counts to the latest
-// end that was given within HeldFor(); a job that has not run for so long has shown nothing.
+// run out is not at its end while its interval is open. A job of stages has at least (1 - k) e
+// left, where finished tasks back the times of a part k of the remaining work: the unbacked work is
+// expected to take as long as the job has run, and twice as long while nothing is backed. A first
+// guess that is too short would lift the bar for the rest of the run. The remaining time counts to
+// the latest end that was predicted within HeldFor(); before that time has passed the bar is empty.
 #pragma once
 
 #include <cstdint>
@@ -31,16 +32,16 @@ inline constexpr double kRunningFractionMax = 0.999;
 // An end counts once nothing later was given for so long.
 inline constexpr absl::Duration kHeldFor = absl::Seconds(1);
 
-// How long a later end counts. Of an application that may grow, a fifth of the time it has run:
-// between two of its jobs nothing is left that is known of, and a bar that never falls would stand
-// for the rest of the run where such a moment has put it.
+// Returns for how long a later end counts: a second, and a tenth of the elapsed time of an
+// application that may grow. Between two jobs of such an application its known work is done, and a
+// bar that never falls would stay for the rest of the run where such a moment has put it.
 absl::Duration HeldFor(absl::Duration elapsed, bool may_grow);
 
 // max(m, u / 40). Never below `remaining` where that is not negative.
 absl::Duration FlooredRemaining(absl::Duration remaining,
                                 std::optional<absl::Duration> remaining_upper);
 
-// (1 - k) e. `known_share`: k, 0..1.
+// Returns (1 - k) e, or 2 e if k is 0. `known_share`: k, 0..1.
 absl::Duration UnknownRemaining(absl::Duration elapsed, double known_share);
 
 // e / (e + left), 0..kRunningFractionMax.

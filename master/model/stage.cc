@@ -62,6 +62,10 @@ const TaskAttempt* Task::leading_attempt() const {
 
 bool Task::is_running() const { return leading_attempt() != nullptr; }
 
+// An engine that starts the task again after all, such as a new application master, has not given
+// it up.
+bool Task::is_given_up() const { return has_failed && !is_finished() && !is_running(); }
+
 const FinishedGroups& Task::finished_groups() const {
   static const FinishedGroups* const kNone = new FinishedGroups;
   return groups == nullptr ? *kNone : *groups;
@@ -119,6 +123,11 @@ std::size_t Stage::slots() const {
 std::size_t Stage::finished_task_count() const {
   return static_cast<std::size_t>(std::count_if(
       tasks.begin(), tasks.end(), [](const Task& task) { return task.is_finished(); }));
+}
+
+std::size_t Stage::given_up_task_count() const {
+  return static_cast<std::size_t>(std::count_if(
+      tasks.begin(), tasks.end(), [](const Task& task) { return task.is_given_up(); }));
 }
 
 std::size_t Stage::running_task_count() const {

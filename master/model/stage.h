@@ -64,7 +64,12 @@ struct TaskAttempt {
   std::optional<std::uint32_t> executor;  // where it runs: its place in JobRecord::executors
   std::unique_ptr<MapProfile> profile;    // until it counts or the attempt turns out useless
   std::unique_ptr<ReduceWork> reduce;     // of every attempt at a reduce task
-  bool input_is_read_first = false;       // what it has read is no progress
+  bool input_is_read_first = false;       // bytes that it has read are not progress
+  // The instant of the last report that it had read more of its input; InfinitePast() before it.
+  absl::Time progressed_at = absl::InfinitePast();
+  // Time of the last report that it runs or does anything. A heartbeat alone does not count.
+  absl::Time proven_at = absl::InfinitePast();
+  bool is_counted = false;  // in Executor::running
 };
 
 // The key groups that all attempts at a reduce task have finished.
@@ -78,38 +83,48 @@ struct FinishedGroups {
 struct Task {
   // By attempt at the stage and attempt at the task.
   std::map<std::pair<std::uint32_t, std::uint32_t>, TaskAttempt> attempts;
-  std::optional<std::uint64_t> input_bytes;  // as its stage or an attempt at it told first
-  std::unique_ptr<FinishedGroups> groups;    // null: none was told of
+  std::optional<std::uint64_t> input_bytes;  // as first reported by its stage or an attempt
+  std::unique_ptr<FinishedGroups> groups;    // null if none was reported
   std::uint32_t index = 0;
   bool profile_counted = false;  // the profile of its first finished attempt is in JobRecord::keys
   bool profile_missing = false;  // it is over and its profile is not
+  bool has_failed = false;       // the engine reported that no attempt will follow
 
   const TaskAttempt* finished_attempt() const;
   // The running attempt that has read most, which counts as the task's progress; null when none
   // runs, or one has finished.
   const TaskAttempt* leading_attempt() const;
   bool is_finished() const { return finished_attempt() != nullptr; }
+  // Returns true if no work remains: an attempt has finished, or the task has failed for good.
+  bool is_over() const { return is_finished() || is_given_up(); }
+  bool is_given_up() const;
   bool is_running() const;
   const FinishedGroups& finished_groups() const;
 };
 
 struct Stage {
   StageOpened opened;  // as its newest attempt has it
-  // Of that attempt, or of a later one that nobody has opened; its instant: of the master's clock.
+  // Of that attempt, or of a later one without an opening event. Its instant is of the master's
+  // clock.
   std::optional<StageClosed> closed;
-  // Of a map or a reduce stage all, by index; at least the opened count. Of another those that were
-  // heard of, in that order: an index that is merely named takes no room for those before it.
+  // A map or a reduce stage has all tasks, by index; at least the opened count. Other stages have
+  // the reported tasks, in the order of their reports: an index that is merely named takes no room
+  // for lower ones.
   std::vector<Task> tasks;
-  // Where in `tasks` those are that are not at their index; by index.
+  // Places in `tasks` of the tasks that are not at their index, by index.
   absl::flat_hash_map<std::uint32_t, std::uint32_t> places;
-  absl::Time announced_at;              // when it was first told of
-  std::uint32_t tasks_running_max = 0;  // most seen running at once, while its slots are not told
+  std::uint32_t finished_tasks = 0;     // the tasks that have finished
+  absl::Time announced_at;              // when it was first reported
+  std::uint64_t revision = 0;           // grows with every event that is about it or its tasks
+  std::uint32_t tasks_running_max = 0;  // most seen running at once, while its slots are unknown
 
   // The first stage of a MapReduce job, and the second.
   bool is_map() const { return opened.stage == kMapStage && opened.kind == StageKind::kMap; }
   bool is_reduce() const {
     return opened.stage == kReduceStage && opened.kind == StageKind::kReduce;
   }
+  // Returns whether it has its own slots instead of the executors' slots.
+  bool has_own_slots() const { return (is_map() || is_reduce()) && opened.group.empty(); }
   // The task of that index; null: not in `tasks`.
   Task* task(std::uint32_t index);
   // Whether none of its tasks runs. One whose output was there and is lost runs after all, maybe as
@@ -132,6 +147,7 @@ struct Stage {
   std::size_t slots() const;
   // O(tasks).
   std::size_t finished_task_count() const;
+  std::size_t given_up_task_count() const;
   std::size_t running_task_count() const;
 };
 

@@ -62,6 +62,7 @@ std::optional<NamedTask> FindStraggler(const JobRecord& state, const ReducePhase
   NamedTask straggler{.attempt = LeadingAttemptId(state, last->index),
                       .explicit_groups_left = last->explicit_groups_left,
                       .heaviest_group_bytes = last->heaviest.size_bytes};
+  straggler.waits_for_slot = attempt == nullptr;
   if (attempt != nullptr) straggler.host = attempt->life.host;
   if (last->ends_at > now && last->ends_at != absl::InfiniteFuture()) {
     straggler.remaining = Range{.median = last->ends_at - now};

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "tidemark/reconcile_forecasts.h"
+
 namespace tidemark::monitor {
 namespace {
 
@@ -81,7 +83,8 @@ double HeldForecasts::Difference(const Forecast& held, const Forecast& newer) {
                    monitor::Difference(held.task_time, newer.task_time, task_time)});
 }
 
-void HeldForecasts::Hold(Snapshot& snapshot) {
+void HeldForecasts::Hold(Snapshot& snapshot, bool ends_with_stages) {
+  ReconcileForecasts(snapshot, ends_with_stages);
   struct Waiting {
     double difference;
     StageProgress* stage;
@@ -113,7 +116,6 @@ void HeldForecasts::Hold(Snapshot& snapshot) {
   for (std::size_t i = kRefreshedMax; i < waiting.size(); ++i) {
     repeat(*waiting[i].held, *waiting[i].stage);
   }
-  std::map<std::uint32_t, Forecast> kept;
   for (StageProgress& stage : snapshot.stages) {
     const Forecast forecast = ForecastOf(stage);
     const auto held = of_stages_.find(stage.id.stage);
@@ -122,6 +124,9 @@ void HeldForecasts::Hold(Snapshot& snapshot) {
       Round(stage.ends_in);
       if (stage.task_time) Round(*stage.task_time, *stage.task_time);
     }
+  }
+  std::map<std::uint32_t, Forecast> kept;
+  for (const StageProgress& stage : snapshot.stages) {
     if (stage.starts_in || stage.ends_in || stage.task_time) {
       kept.emplace_hint(kept.end(), stage.id.stage, ForecastOf(stage));
     }

@@ -27,15 +27,17 @@ void serialize(Archive& archive, Range& range) {
 
 namespace monitor {
 
-// Of one job. Not thread-safe. Memory: about 200 bytes for each stage with a forecast.
+// The forecasts of one job. Not thread-safe. Memory: about 200 bytes per stage with a forecast.
 class HeldForecasts {
  public:
-  // Of stages that have not started, renewed at one tick: 12 take about 800 bytes of a delta.
+  // Most forecasts of stages that have not started that one tick renews: 12 take about 800 bytes of
+  // a delta.
   static constexpr std::size_t kRefreshedMax = 12;
 
-  // Replaces forecasts of `snapshot` by those of the call before that still hold; of those that it
-  // leaves, rounds the long ones to whole seconds. O(stages log stages).
-  void Hold(Snapshot& snapshot);
+  // Makes the forecasts of `snapshot` agree with each other and with the end of the job
+  // (ReconcileForecasts()). Then replaces forecasts by those of the previous call if these still
+  // hold, and rounds the other long ones to whole seconds. O(n log n) for n stages and edges.
+  void Hold(Snapshot& snapshot, bool ends_with_stages = true);
 
   // For checkpoints (master/model/checkpoint.h).
   template <class Archive>

@@ -9,7 +9,7 @@
 #include <sstream>
 #include <utility>
 
-#include "master/cost/sized_stages.h"
+#include "master/cost/past_runs.h"
 #include "master/estimate/application_estimate.h"
 #include "master/model/accuracy.h"
 #include "master/model/checkpoint.h"
@@ -20,6 +20,8 @@
 #include "master/model/interval_score.h"
 #include "master/model/job_record.h"
 #include "master/model/job_summary.h"
+#include "master/model/maps_left.h"
+#include "master/model/overdue.h"
 #include "master/model/phases.h"
 #include "master/model/saturating.h"
 #include "master/model/shown_progress.h"
@@ -49,6 +51,22 @@ constexpr double kOverdueShare = 0.02;
 constexpr std::size_t kNotesMax = 16;
 // The indicator that is made of points; all others do with bins.
 constexpr std::string_view kWantsPoints = "nearestfit";
+
+// Counts the stages, attempts and key groups that have ended, well or not. O(stages + reduce
+// tasks).
+std::uint64_t EndedIn(const Snapshot& snapshot, const model::JobRecord& state) {
+  std::uint64_t ended = 0;
+  for (const StageProgress& stage : snapshot.stages) {
+    const bool is_over = stage.ended_at || stage.state == StageState::kSkipped;
+    ended += stage.finished_tasks + stage.failed_attempts + (is_over ? 1 : 0);
+  }
+  for (const model::Task& task : state.reduce_tasks()) {
+    for (const auto& [number, attempt] : task.attempts) {
+      ended = model::SaturatingAdd(ended, attempt.reduce->groups_done);
+    }
+  }
+  return ended;
+}
 
 std::size_t BytesOf(const RunProfile& run) {
   std::size_t bytes = model::BytesOf(run.parameters);
@@ -128,6 +146,7 @@ class JobMonitor::Impl {
   const model::JobRecord& state() const { return state_; }
   model::JobRecord& state() { return state_; }
   bool has_news() const { return has_news_; }
+  std::size_t tick_steps() const { return tick_steps_; }
   bool wants_points() const {
     return std::any_of(tracked_.begin(), tracked_.end(), [](const Tracked& tracked) {
       return tracked.indicator->name() == kWantsPoints;
@@ -139,6 +158,7 @@ class JobMonitor::Impl {
     listening_since_ = std::max(listening_since_, now);
     if (limits) options_.limits = *limits;
   }
+  void NoteGap(absl::Time now) { state_.last_gap_at = std::max(state_.last_gap_at, now); }
   std::shared_ptr<const cost::StagesLeft> stages_left() const { return left_; }
   void NoteDamage(const LogDamage& damage);
   void AddNote(const std::string& note) {
@@ -152,16 +172,19 @@ class JobMonitor::Impl {
     model::IntervalRecord record;
     model::PredictionHistory history;
     model::LatestEnd latest_end;
+    model::Overdue overdue;
   };
 
-  // Sets left_.
-  EndPrediction PredictMaps(absl::Time now);
+  // Both set left_. PredictMaps() sets `basis` unless it is this run.
+  EndPrediction PredictMaps(absl::Time now, Basis& basis);
   EndPrediction PredictStages(absl::Time now);
   ReducePhaseForecast ForecastReduceStage(absl::Time now);
-  // What the indicator says now; it may be less than was shown before. Adds to its history and, of
-  // the first one, sets left_ and names a task in `snapshot`.
+  // Returns the indicator's current estimate, which may be below the one shown before. Adds to its
+  // history and, for the first indicator, sets left_ and names a task in `snapshot`.
   Indicator Predict(Tracked& tracked, absl::Duration silence, Snapshot& snapshot);
-  Estimate Describe(const EndPrediction& prediction, const std::string& name) const;
+  Estimate Describe(const EndPrediction& prediction, absl::Duration late,
+                    const std::string& name) const;
+  absl::Duration GraceAt(absl::Time now) const;
   // Sets the fractions that `said` bears.
   void Show(absl::Time now, Tracked& tracked, Indicator& said) const;
   absl::Time GivenUpAt() const;
@@ -181,15 +204,18 @@ class JobMonitor::Impl {
   std::vector<std::string> notes_;
   std::uint64_t sequence_ = 0;
   bool has_news_ = false;
+  std::size_t tick_steps_ = 0;
   double lost_share_ = 0;                              // of the evidence, at the last Tick()
   absl::Time listening_since_ = absl::InfinitePast();  // the last NoteRestart()
   absl::Time informed_at_ = absl::InfinitePast();      // the last Tick() without silence
   std::optional<workflow::ForetoldRuns> foretold_;     // from its earlier runs ...
   std::map<std::string, std::string> foretold_for_;    // ... for these parameters
-  monitor::StagesEstimate stages_;                     // at the last Tick()
-  ReducePhaseForecast reduce_;                         // likewise, by the first indicator
-  model::IntervalRecord reduce_record_;                // of it
-  model::PredictionHistory of_reduce_stage_;           // what was said of it at all ticks
+  monitor::StageCounts counts_;
+  workflow::StagesTracker tracker_;
+  monitor::StagesEstimate stages_;            // at the last Tick()
+  ReducePhaseForecast reduce_;                // likewise, by the first indicator
+  model::IntervalRecord reduce_record_;       // of it
+  model::PredictionHistory of_reduce_stage_;  // its predictions at all ticks
   model::ShownProgress shown_;
   std::map<std::string, model::LatestEnd> group_ends_;  // of groups that have not ended
   monitor::HeldForecasts held_;
@@ -207,8 +233,8 @@ JobState JobMonitor::Impl::StateAt(absl::Time now) const {
   return now > GivenUpAt() ? JobState::kAbandoned : JobState::kRunning;
 }
 
-// Of a job without a reduce phase: by the sizes of its map tasks.
-EndPrediction JobMonitor::Impl::PredictMaps(absl::Time now) {
+// Predicts the end of a job without a reduce phase from its map tasks and its past runs.
+EndPrediction JobMonitor::Impl::PredictMaps(absl::Time now, Basis& basis) {
   EndPrediction prediction{.at = now};
   // More may come than has been heard of.
   const model::Stage* const stage = state_.map_stage();
@@ -218,22 +244,27 @@ EndPrediction JobMonitor::Impl::PredictMaps(absl::Time now) {
     prediction.end = prediction.lower = prediction.upper = maps.ended_at;
     return prediction;
   }
-  estimate::Application application = {.on = estimate::RoomForAll(),
-                                       .draws = &cost::FixedDraws::For(state_.map_tasks().size())};
-  std::optional<cost::SizedStage> left = cost::MapStageBySize(state_, now, *application.draws);
-  if (!left) return prediction;
-  application.stages.push_back(std::move(left->stage));
-  const absl::StatusOr<estimate::Estimate> estimate = estimate::EstimateApplication(application);
-  if (!estimate.ok() || estimate->end.upper >= schedule::kForever) return prediction;
-  // In a cluster that jobs share a stage takes what slots it gets.
-  application.stages[0].work.at_once_max = schedule::kNoLimit;
-  left_ = std::make_shared<const cost::StagesLeft>(
-      cost::StagesLeft{.stages = std::move(application.stages), .ends = estimate->ends});
-  const estimate::Range& end = estimate->end;
-  prediction.end = now + absl::Seconds(end.median);
-  prediction.lower = now + absl::Seconds(end.lower);
+  const cost::FixedDraws& draws = cost::FixedDraws::For(state_.map_tasks().size());
+  std::optional<model::MapsLeft> own = model::EstimateMaps(state_, now, draws);
+  std::optional<estimate::Range> end;
+  if (own) end = own->estimate.end;
+  const auto own_ends = own ? std::optional(own->estimate.ends) : std::nullopt;
+  if (auto seconds = cost::SecondsByPastRuns(state_, now, state_.past_runs, draws, own_ends)) {
+    end = estimate::RangeOf(*std::move(seconds));
+  }
+  if (!end) return prediction;
+  if (own) {
+    // In a shared cluster a stage gets only the slots that other jobs leave.
+    own->application.stages[0].work.at_once_max = schedule::kNoLimit;
+    left_ = std::make_shared<const cost::StagesLeft>(cost::StagesLeft{
+        .stages = std::move(own->application.stages), .ends = std::move(own->estimate.ends)});
+  } else {
+    basis = Basis::kEarlierRuns;
+  }
+  prediction.end = now + absl::Seconds(end->median);
+  prediction.lower = now + absl::Seconds(end->lower);
   prediction.upper =
-      now + absl::Seconds(std::min(end.upper, model::kRemainingUpperMax * end.median));
+      now + absl::Seconds(std::min(end->upper, model::kRemainingUpperMax * end->median));
   return prediction;
 }
 
@@ -260,7 +291,7 @@ Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Sn
     prediction = PredictStages(now);
     basis = stages_.basis;
   } else if (!state_.has_reduce_stage()) {
-    prediction = PredictMaps(now);
+    prediction = PredictMaps(now, basis);
   } else {
     reduce = tracked.indicator->Estimate(state_, now);
     if (&tracked == &tracked_.front()) left_ = reduce.left;
@@ -283,7 +314,12 @@ Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Sn
   if (&tracked == &tracked_.front()) {
     prediction = model::ByEarlierRuns(prediction, model::WidthFactor(state_.past_runs));
   }
-  Indicator said = {.estimate = Describe(prediction, tracked.indicator->name()),
+  const absl::Duration grace = GraceAt(now);
+  // A wrong guess has broken no promise.
+  const EndPrediction promised = basis == Basis::kGuess ? EndPrediction{.at = now} : prediction;
+  const absl::Duration late = tracked.overdue.LateBy(promised, EndedIn(snapshot, state_), grace);
+  prediction = model::OpenedByLateness(prediction, late, grace);
+  Indicator said = {.estimate = Describe(prediction, late, tracked.indicator->name()),
                     .evidence = reduce.evidence};
   if (&tracked == &tracked_.front() && said.estimate.remaining) said.estimate.basis = basis;
   Show(prediction.at, tracked, said);
@@ -305,18 +341,21 @@ Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Sn
   return said;
 }
 
-Estimate JobMonitor::Impl::Describe(const EndPrediction& prediction,
+absl::Duration JobMonitor::Impl::GraceAt(absl::Time now) const {
+  return std::max(kOverdueAfter, kOverdueShare * (now - state_.started_at));
+}
+
+Estimate JobMonitor::Impl::Describe(const EndPrediction& prediction, absl::Duration late,
                                     const std::string& name) const {
   Estimate estimate = {.state = EstimateState::kWarmingUp, .indicator = name};
   if (!prediction.end) return estimate;
   const absl::Time now = prediction.at;
-  const absl::Duration elapsed = now - state_.started_at;
-  const absl::Duration grace = std::max(kOverdueAfter, kOverdueShare * elapsed);
+  const absl::Duration grace = GraceAt(now);
   if (now - *prediction.end > grace) {
     estimate.state = EstimateState::kOverdue;
     return estimate;
   }
-  estimate.state = EstimateState::kValid;
+  estimate.state = late > grace ? EstimateState::kOverdue : EstimateState::kValid;
   const auto left = [now](absl::Time end) { return std::max(end - now, absl::ZeroDuration()); };
   Range& remaining = estimate.remaining.emplace();
   remaining.median = left(*prediction.end);
@@ -406,7 +445,8 @@ void JobMonitor::Impl::AddEstimates(Snapshot& snapshot) {
   reduce_ = {};
   if (monitor::IsOfStages(state_)) {
     reduce_ = ForecastReduceStage(snapshot.at);
-    stages_ = monitor::EstimateStages(state_, informed_at_, &Foretold(), reduce_.left.get());
+    stages_ =
+        monitor::EstimateStages(state_, informed_at_, tracker_, &Foretold(), reduce_.left.get());
     for (const std::string* note : {&stages_.problem, &stages_.remark}) {
       if (!note->empty()) snapshot.notes.push_back(*note);
     }
@@ -491,22 +531,25 @@ void JobMonitor::Impl::Finish(Snapshot& snapshot) const {
                                                  text::DurationText(options_.abandon_after));
   const absl::Time end = state_.closed_at.value_or(snapshot.at);
   snapshot.ended_at = std::max(end, state_.started_at);
+  monitor::EndPartsWithJob(snapshot);
   if (succeeded) snapshot.errors = Errors(end);
 }
 
 const Snapshot& JobMonitor::Impl::Tick(absl::Time now) {
   has_news_ = false;
   if (job_.is_final) return job_;
+  job_ = {};  // its memory is that of the new one
   Snapshot snapshot = {.job_id = job_id_,
                        .run_uid = state_.run_uid,
                        .sequence = ++sequence_,
                        .at = now,
                        .state = JobState::kRunning,
                        .info = JobInfo{}};
+  tick_steps_ = 1;
   if (!state_.opened) return job_ = std::move(snapshot);
   snapshot.state = StateAt(now);
   snapshot.is_final = snapshot.state != JobState::kRunning;
-  monitor::AddFacts(state_, listening_since_, notes_, snapshot);
+  monitor::AddFacts(state_, listening_since_, notes_, counts_, snapshot);
   AddEstimates(snapshot);
   monitor::AddGroups(state_, stages_, informed_at_, group_ends_, snapshot);
   shown_.NeverBack(snapshot);
@@ -514,11 +557,13 @@ const Snapshot& JobMonitor::Impl::Tick(absl::Time now) {
     Finish(snapshot);
   } else {
     monitor::AddForecasts(stages_, snapshot);
-    held_.Hold(snapshot);
+    held_.Hold(snapshot, /*ends_with_stages=*/!stages_.may_grow);
   }
   std::optional<double> known_share;
   if (stages_.end) known_share = stages_.known_share;
   monitor::Complete(known_share, snapshot);
+  tick_steps_ = stages_.steps + counts_.TakeSteps() + snapshot.stages.size() +
+                snapshot.groups.size() + state_.sources.size() + state_.edges;
   return job_ = std::move(snapshot);
 }
 
@@ -555,7 +600,8 @@ std::string JobMonitor::Impl::Checkpoint() const {
   writer(model::kCheckpointLayout, sequence_, lost_share_, informed_at_, shown_, held_,
          reduce_record_, of_reduce_stage_, group_ends_, tracked_.size());
   for (const Tracked& tracked : tracked_) {
-    writer(tracked.indicator->name(), tracked.record, tracked.history, tracked.latest_end);
+    writer(tracked.indicator->name(), tracked.record, tracked.history, tracked.latest_end,
+           tracked.overdue);
     tracked.indicator->Save(writer);
   }
   return std::move(out).str();
@@ -579,7 +625,8 @@ absl::Status JobMonitor::Impl::Resume(const std::string& checkpoint) {
     bool is_same = count == tracked_.size();
     for (std::size_t i = 0; is_same && i < count; ++i) {
       std::string name;
-      reader(name, tracked_[i].record, tracked_[i].history, tracked_[i].latest_end);
+      reader(name, tracked_[i].record, tracked_[i].history, tracked_[i].latest_end,
+             tracked_[i].overdue);
       is_same = name == tracked_[i].indicator->name();
       if (is_same) tracked_[i].indicator->Resume(reader);
     }
@@ -630,7 +677,7 @@ JobMonitor JobMonitor::OfEnded(const Snapshot& final,
 
 absl::Status JobMonitor::CheckRun(const Event& event) const { return impl_->CheckRun(event); }
 absl::Status JobMonitor::Apply(const Event& event) { return impl_->Apply(event); }
-Snapshot JobMonitor::Tick(absl::Time now) { return impl_->Tick(now); }
+const Snapshot& JobMonitor::Tick(absl::Time now) { return impl_->Tick(now); }
 const Snapshot& JobMonitor::job() const { return impl_->job(); }
 std::string JobMonitor::Checkpoint() const { return impl_->Checkpoint(); }
 absl::Status JobMonitor::Resume(const std::string& checkpoint) { return impl_->Resume(checkpoint); }
@@ -638,6 +685,12 @@ std::size_t JobMonitor::state_bytes() const { return impl_->state().memory_bytes
 bool JobMonitor::is_open() const { return impl_->state().opened.has_value(); }
 bool JobMonitor::wants_points() const { return impl_->wants_points(); }
 bool JobMonitor::has_news() const { return impl_->has_news(); }
+std::size_t JobMonitor::tick_steps() const { return impl_->tick_steps(); }
+const std::string& JobMonitor::name() const {
+  static const std::string* const unknown = new std::string;
+  const model::JobRecord& state = impl_->state();
+  return state.opened ? state.opened->name : *unknown;
+}
 bool JobMonitor::is_closed() const { return impl_->IsClosed(); }
 const std::string& JobMonitor::run_uid() const { return impl_->state().run_uid; }
 std::uint64_t JobMonitor::accepted_sequence(const std::string& source_id) const {
@@ -671,6 +724,7 @@ NamedGroups JobMonitor::wanted_names() const {
 void JobMonitor::NoteRestart(absl::Time now, const std::optional<JobLimits>& limits) {
   impl_->NoteRestart(now, limits);
 }
+void JobMonitor::NoteGap(absl::Time now) { impl_->NoteGap(now); }
 std::shared_ptr<const cost::StagesLeft> JobMonitor::stages_left() const {
   return impl_->stages_left();
 }

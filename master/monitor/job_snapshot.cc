@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "master/model/evidence_loss.h"
+#include "master/model/missing_ends.h"
 #include "master/model/phases.h"
 #include "master/model/saturating.h"
 #include "master/model/silence.h"
@@ -51,23 +52,24 @@ void AddFailures(std::span<const model::Task> tasks, StageProgress& stage) {
   failures.Tell(stage);
 }
 
-// What the newest attempt at a stage has shown of a task.
+// The state of a task that the newest attempt at its stage has shown.
 struct Shown {
   bool is_of_newest = false;  // there is anything
   bool is_finished = false;
   bool is_running = false;
-  double fraction_done = 0;  // while it runs, as far as its input tells
+  double fraction_done = 0;  // while it runs, as far as its input shows it
 };
 
-Shown ShownBy(const model::Task& task, const model::Stage& stage, double records_per_byte) {
+Shown ShownBy(const model::Task& task, const model::Stage& stage, double records_per_byte,
+              const model::BeyondSlots& beyond) {
   Shown shown;
   for (auto at = task.attempts.lower_bound({stage.opened.attempt, 0}); at != task.attempts.end();
        ++at) {
     const model::TaskAttempt& attempt = at->second;
     shown.is_of_newest = true;
     shown.is_finished |= attempt.life.is_finished();
-    shown.is_running |= attempt.life.is_running();
-    if (!attempt.life.is_running()) continue;
+    if (!attempt.life.is_running() || beyond.attempts.contains(&attempt)) continue;
+    shown.is_running = true;
     const auto fraction = stage.FractionDone(task, attempt, records_per_byte);
     shown.fraction_done = std::max(shown.fraction_done, fraction.value_or(0));
   }
@@ -75,30 +77,45 @@ Shown ShownBy(const model::Task& task, const model::Stage& stage, double records
   return shown;
 }
 
-StageState StateOf(const model::Stage& stage, const StageProgress& progress) {
+StageState StateOf(const model::Stage& stage, const StageProgress& progress,
+                   std::uint64_t given_up) {
   if (stage.is_skipped()) return StageState::kSkipped;
   if (stage.closed) {
-    return stage.closed->outcome == JobOutcome::kSucceeded ? StageState::kDone
-                                                           : StageState::kFailed;
+    switch (stage.closed->outcome) {
+      case JobOutcome::kSucceeded:
+        return StageState::kDone;
+      case JobOutcome::kFailed:
+      case JobOutcome::kKilled:
+        return StageState::kFailed;
+      case JobOutcome::kUnknown:
+        return StageState::kUnknownEnd;
+    }
   }
-  if (stage.opened.task_count && progress.finished_tasks == progress.tasks) {
+  if (stage.opened.task_count && progress.finished_tasks + given_up >= progress.tasks) {
     return StageState::kDone;
   }
   return progress.started_at ? StageState::kRunning : StageState::kPending;
 }
 
+bool HasEnded(const StageProgress& stage) {
+  return stage.state == StageState::kDone || stage.state == StageState::kSkipped ||
+         stage.state == StageState::kFailed || stage.state == StageState::kUnknownEnd;
+}
+
 // A stage of whose tasks only state changes and bytes read are reported.
-StageProgress ProgressOf(const model::Stage& stage) {
+StageProgress ProgressOf(const model::Stage& stage, const model::BeyondSlots& beyond) {
   StageProgress progress = {.id = {0, stage.opened.stage}};
   std::optional<absl::Time> ended_at;
   std::uint64_t seen = 0;
+  std::uint64_t given_up = 0;
   double fractions = 0;  // of running tasks
   const double records_per_byte = stage.RecordsPerByte();
   for (const model::Task& task : stage.tasks) {
-    const Shown shown = ShownBy(task, stage, records_per_byte);
+    const Shown shown = ShownBy(task, stage, records_per_byte, beyond);
     seen += shown.is_of_newest ? 1 : 0;
     progress.running_tasks += shown.is_running ? 1 : 0;
     progress.finished_tasks += shown.is_finished ? 1 : 0;
+    given_up += task.is_given_up() ? 1 : 0;
     if (shown.is_running) fractions += shown.fraction_done;
     for (const auto& [number, attempt] : task.attempts) {
       const auto started_at = attempt.life.started_at();
@@ -109,35 +126,43 @@ StageProgress ProgressOf(const model::Stage& stage) {
       if (attempt.life.is_finished() && end && (!ended_at || *end > *ended_at)) ended_at = end;
     }
   }
+  // The starts of tasks without a reported end may be missing, too.
+  const auto& opened_at = stage.opened.opened_at;
+  if (progress.started_at && opened_at && model::UnreportedTasks(stage) > 0) {
+    progress.started_at = std::min(*progress.started_at, *opened_at);
+  }
   progress.tasks = stage.opened.task_count.value_or(seen);
   // Attempts with an index may come from elsewhere than the tasks that were promised.
   progress.finished_tasks = std::min(progress.finished_tasks, progress.tasks);
   progress.running_tasks =
       std::min(progress.running_tasks, progress.tasks - progress.finished_tasks);
-  progress.state = StateOf(stage, progress);
+  given_up = std::min(given_up, progress.tasks - progress.finished_tasks);
+  progress.state = StateOf(stage, progress, given_up);
   const bool is_skipped = progress.state == StageState::kSkipped;
   if (stage.closed && !is_skipped) {
     progress.running_tasks = 0;
-    if (progress.state == StageState::kDone) progress.finished_tasks = progress.tasks;
+    if (progress.state == StageState::kDone) progress.finished_tasks = progress.tasks - given_up;
     ended_at = stage.closed->at;
     progress.failure = stage.closed->message;
   }
   const bool is_done = progress.state == StageState::kDone;
-  if (is_done || progress.state == StageState::kFailed) progress.ended_at = ended_at;
+  // An unknown end has no instant, and none is before the start.
+  if (is_done || progress.state == StageState::kFailed) {
+    progress.ended_at = ended_at ? std::max(ended_at, progress.started_at) : std::nullopt;
+  }
   if (is_done || is_skipped) {
     progress.fraction_done = 1;
   } else if (progress.tasks > 0) {
-    const double done = static_cast<double>(progress.finished_tasks) + fractions;
+    const double done = static_cast<double>(progress.finished_tasks + given_up) + fractions;
     progress.fraction_done = std::min(done / static_cast<double>(progress.tasks), 1.0);
   }
   return progress;
 }
 
-// `info`, completed by what is known of the stage once it is opened.
-StageInfo InfoOf(const model::JobRecord& state, StageInfo info) {
-  const auto stage = state.stages.find(info.id.stage);
-  if (stage == state.stages.end()) return info;
-  const StageOpened& opened = stage->second.opened;
+// Returns `info`, completed by the known facts about the stage. `stage` is null if it is not open.
+StageInfo InfoOf(const model::Stage* stage, StageInfo info) {
+  if (stage == nullptr) return info;
+  const StageOpened& opened = stage->opened;
   info.attempt = opened.attempt;
   if (!opened.name.empty()) info.name = opened.name;
   if (!opened.parents.empty()) info.parents = opened.parents;
@@ -154,57 +179,71 @@ StageProgress ReduceStage(const model::JobRecord& state) {
   return stage;
 }
 
-// By number. Those of a MapReduce job, which it may have before they are opened, and all others.
-void AddStages(const model::JobRecord& state, Snapshot& job) {
+// Adds the stages by number: those of a MapReduce job, which may precede their opening, and all
+// others.
+void AddStages(const model::JobRecord& state, const model::BeyondSlots& beyond, StageCounts& counts,
+               Snapshot& job) {
   // Nothing is known of what the job is made of.
   if (state.stages.empty()) return;
   job.info->kind = JobKind::kMapReduce;
   if (state.has_map_stage()) {
     job.stage_infos.push_back(
-        InfoOf(state, {.id = {0, kMapStage}, .name = "map", .kind = StageKind::kMap}));
+        InfoOf(state.map_stage(), {.id = {0, kMapStage}, .name = "map", .kind = StageKind::kMap}));
     job.stages.push_back(model::MapProgress(state));
     AddFailures(state.map_tasks(), job.stages.back());
   }
   if (state.has_reduce_stage()) {
     StageInfo info = {.id = {0, kReduceStage}, .name = "reduce", .kind = StageKind::kReduce};
     if (state.has_map_stage()) info.parents = {kMapStage};
-    job.stage_infos.push_back(InfoOf(state, std::move(info)));
+    job.stage_infos.push_back(InfoOf(state.reduce_stage(), std::move(info)));
     job.stages.push_back(ReduceStage(state));
   }
+  job.stage_infos.reserve(state.stages.size());
+  job.stages.reserve(state.stages.size());
   for (const auto& [number, stage] : state.stages) {
     if (stage.is_map() || stage.is_reduce()) continue;
     const StageKind kind = stage.opened.kind;
     job.stage_infos.push_back(InfoOf(
-        state,
+        &stage,
         {.id = {0, number}, .kind = kind == StageKind::kUnknown ? StageKind::kGeneric : kind}));
-    job.stages.push_back(ProgressOf(stage));
-    AddFailures(stage.tasks, job.stages.back());
+    job.stages.push_back(counts.Of(stage, beyond));
     job.info->kind = JobKind::kApplication;
   }
   const auto by_id = [](const auto& a, const auto& b) { return a.id < b.id; };
+  if (std::is_sorted(job.stages.begin(), job.stages.end(), by_id)) return;
   std::sort(job.stage_infos.begin(), job.stage_infos.end(), by_id);
   std::sort(job.stages.begin(), job.stages.end(), by_id);
 }
 
-// Nothing runs once the job has ended, whatever was lost of the ends of its tasks and stages.
-void EndStages(Snapshot& job) {
+// Stops the stages and tasks that still run in a job that has ended. Both phases of a MapReduce job
+// end as the job does. An application may succeed without a stage that it has started, so how such
+// a stage ended is unknown.
+void EndStages(const model::JobRecord& state, Snapshot& job) {
   for (StageProgress& stage : job.stages) {
     stage.running_tasks = 0;
     if (stage.shuffle) stage.shuffle->running_tasks = 0;
     if (stage.state != StageState::kRunning) continue;
+    if (job.info->kind == JobKind::kApplication) {
+      stage.state = StageState::kUnknownEnd;
+      continue;
+    }
     if (job.state != JobState::kSucceeded) {
       stage.state = StageState::kFailed;
       continue;
     }
     stage.state = StageState::kDone;
-    stage.finished_tasks = stage.tasks;
+    const auto known = state.stages.find(stage.id.stage);
+    const std::size_t given_up =
+        known == state.stages.end() ? 0 : known->second.given_up_task_count();
+    stage.finished_tasks = stage.tasks - std::min<std::uint64_t>(stage.tasks, given_up);
     stage.fraction_done = 1;
   }
 }
 
-std::uint32_t SilentTasks(const model::JobRecord& state, absl::Time now) {
+std::uint32_t SilentTasks(const model::JobRecord& state, StageCounts& counts, absl::Time now) {
   std::uint32_t silent = 0;
   for (const auto& [number, stage] : state.stages) {
+    if (!counts.HasRunningAttempts(stage)) continue;
     for (const model::Task& task : stage.tasks) {
       for (const auto& [id, attempt] : task.attempts) {
         silent += attempt.life.is_running() && now - attempt.life.last_heard_at > kSilence ? 1 : 0;
@@ -224,7 +263,8 @@ std::uint64_t DroppedPoints(const model::JobRecord& state) {
   return dropped;
 }
 
-Coverage CoverageAt(const model::JobRecord& state, absl::Time now) {
+Coverage CoverageAt(const model::JobRecord& state, const model::BeyondSlots& beyond,
+                    StageCounts& counts, absl::Time now) {
   Coverage coverage = {.newest_event_at = state.last_arrival_at == absl::InfinitePast()
                                               ? now
                                               : std::min(state.last_arrival_at, now),
@@ -232,7 +272,9 @@ Coverage CoverageAt(const model::JobRecord& state, absl::Time now) {
                        .dropped_points = DroppedPoints(state),
                        .anomalies = state.anomalies,
                        .rejected_events = state.rejected_events,
-                       .silent_tasks = SilentTasks(state, now)};
+                       .silent_tasks = SilentTasks(state, counts, now),
+                       .missing_task_ends = model::MissingTaskEnds(state),
+                       .tasks_beyond_slots = static_cast<std::uint32_t>(beyond.attempts.size())};
   for (const auto& [id, source] : state.sources) {
     coverage.dropped_events = model::SaturatingAdd(coverage.dropped_events, source.dropped_events);
   }
@@ -257,6 +299,12 @@ std::string DamageNote(const model::JobRecord& state) {
       where, damage.records, is_one ? " was" : "s were", damage.bytes, is_one ? "it" : "them");
 }
 
+std::size_t GivenUpTasks(const model::JobRecord& state) {
+  std::size_t count = 0;
+  for (const auto& [number, stage] : state.stages) count += stage.given_up_task_count();
+  return count;
+}
+
 // Notes for people that follow from the fold.
 std::vector<std::string> NotesOf(const model::JobRecord& state) {
   std::vector<std::string> notes;
@@ -268,10 +316,9 @@ std::vector<std::string> NotesOf(const model::JobRecord& state) {
                     state.unknown_events, state.unknown_events == 1 ? "" : "s",
                     state.unknown_events == 1 ? "was" : "were"));
   }
-  if (state.closed && state.closed->outcome == JobOutcome::kUnknown) {
-    notes.push_back(
-        "the job has ended, in a way that only a newer version of Tidemark knows; update the "
-        "master");
+  if (const std::size_t count = GivenUpTasks(state); count > 0) {
+    notes.push_back(fmt::format("{} failed for good and will not run again",
+                                count == 1 ? "1 task" : fmt::format("{} tasks", count)));
   }
   if (state.unused_profiles > 0) {
     notes.push_back(fmt::format(
@@ -360,11 +407,32 @@ JobState StateAfter(JobOutcome outcome) {
     case JobOutcome::kUnknown:
       break;
   }
-  return JobState::kAbandoned;
+  return JobState::kUnknownEnd;
+}
+
+bool StageCounts::HasRunningAttempts(const model::Stage& stage) const {
+  const auto counted = of_stages_.find(stage.opened.stage);
+  return counted == of_stages_.end() || counted->second.has_running_attempts;
+}
+
+const StageProgress& StageCounts::Of(const model::Stage& stage, const model::BeyondSlots& beyond) {
+  OfStage& counted = of_stages_[stage.opened.stage];
+  // Which attempts run beyond the slots depends on other stages, too, while the stage runs.
+  if (stage.closed && counted.revision == stage.revision) return counted.progress;
+  counted.revision.reset();
+  if (stage.closed) counted.revision = stage.revision;
+  counted.progress = ProgressOf(stage, beyond);
+  AddFailures(stage.tasks, counted.progress);
+  counted.has_running_attempts = std::ranges::any_of(stage.tasks, [](const model::Task& task) {
+    return std::ranges::any_of(task.attempts,
+                               [](const auto& entry) { return entry.second.life.is_running(); });
+  });
+  steps_ += stage.tasks.size();
+  return counted.progress;
 }
 
 void AddFacts(const model::JobRecord& state, absl::Time listening_since,
-              const std::vector<std::string>& notes, Snapshot& job) {
+              const std::vector<std::string>& notes, StageCounts& counts, Snapshot& job) {
   job.info = JobInfo{.name = state.opened->name,
                      .engine = state.opened->engine,
                      .application_id = state.opened->application_id,
@@ -372,9 +440,10 @@ void AddFacts(const model::JobRecord& state, absl::Time listening_since,
                      .queue = state.opened->queue};
   job.started_at = state.started_at;
   job.deadline = state.opened->deadline;
-  AddStages(state, job);
-  if (job.is_final) EndStages(job);
-  job.coverage = CoverageAt(state, job.at);
+  const model::BeyondSlots beyond = model::FindBeyondSlots(state, job.at);
+  AddStages(state, beyond, counts, job);
+  if (job.is_final) EndStages(state, job);
+  job.coverage = CoverageAt(state, beyond, counts, job.at);
   if (job.state == JobState::kRunning) {
     const absl::Duration silence = model::SilentFor(state, job.at);
     if (silence > absl::ZeroDuration()) {
@@ -409,20 +478,23 @@ void AddGroups(const model::JobRecord& state, const StagesEstimate& estimate, ab
     sum->second.tasks += static_cast<double>(stage.tasks);
   }
   const Widening widening(estimate, job.estimate);
+  job.groups.reserve(state.groups.size());
   for (const auto& [name, group] : state.groups) {
     const Sum& sum = sums[name];
     Group& shown = job.groups.emplace_back();
     shown.group = name;
     shown.name = group.opened.name;
     shown.started_at = group.opened.opened_at;
-    // It ends with its job.
-    shown.state = group.closed ? StateAfter(group.closed->outcome) : job.state;
+    // The end of the job does not show how the group ended.
+    shown.state = group.closed   ? StateAfter(group.closed->outcome)
+                  : job.is_final ? JobState::kUnknownEnd
+                                 : job.state;
     const double by_tasks = sum.tasks > 0 ? sum.done / sum.tasks : 0;
     shown.fraction_done =
         shown.state == JobState::kSucceeded ? 1 : std::min(by_tasks, model::kRunningFractionMax);
     if (group.closed) {
       shown.message = group.closed->message;
-      shown.ended_at = group.closed->at;
+      shown.ended_at = std::max(group.closed->at, shown.started_at);
       latest_ends.erase(name);
       continue;
     }
@@ -453,10 +525,7 @@ void AddForecasts(const StagesEstimate& estimate, Snapshot& job) {
     if (predicted.state == StageState::kExpected) break;
     while (stage != job.stages.end() && stage->id < predicted.id) ++stage;
     if (stage == job.stages.end()) break;
-    const bool has_ended = stage->state == StageState::kDone ||
-                           stage->state == StageState::kSkipped ||
-                           stage->state == StageState::kFailed;
-    if (has_ended || stage->id != predicted.id) continue;
+    if (HasEnded(*stage) || stage->id != predicted.id) continue;
     if (!stage->started_at) stage->starts_in = widening.Of(predicted.starts_in);
     stage->ends_in = widening.Of(predicted.ends_in);
     // It goes on beyond all that was expected of it: its end is not known, and is not now.
@@ -476,6 +545,16 @@ void AddForecasts(const StagesEstimate& estimate, Snapshot& job) {
   std::sort(job.stages.begin() + static_cast<std::ptrdiff_t>(there), job.stages.end(), by_id);
   std::sort(job.stage_infos.begin() + static_cast<std::ptrdiff_t>(there), job.stage_infos.end(),
             by_id);
+}
+
+void EndPartsWithJob(Snapshot& job) {
+  const auto end = [&](auto& part) {
+    for (std::optional<absl::Time>* at : {&part.started_at, &part.ended_at}) {
+      if (*at) *at = std::min(*at, job.ended_at);
+    }
+  };
+  for (StageProgress& stage : job.stages) end(stage);
+  for (Group& group : job.groups) end(group);
 }
 
 void KeepBounds(std::optional<double> known_share, absl::Duration elapsed, Estimate& estimate) {

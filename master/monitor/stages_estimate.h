@@ -12,6 +12,7 @@
 #include "master/model/job_record.h"
 #include "master/monitor/task_list.h"
 #include "master/workflow/foretold_runs.h"
+#include "master/workflow/stages_now.h"
 #include "tidemark/job.h"
 #include "tidemark/stage_forecast.h"
 
@@ -38,17 +39,20 @@ struct StagesEstimate {
   std::vector<NamedTask> named_tasks;  // stragglers, the last to end first
   std::vector<TaskLeft> running;       // with their draws in `left`
   Basis basis = Basis::kGuess;         // what `end` rests on
-  double known_share = 0;              // of the work left, what this run or earlier ones tell about
-  bool may_grow = false;               // more jobs may come than its engine has told of
-  std::string problem;                 // what is wrong with the stages, for people; or empty
+  double known_share = 0;              // share of the remaining work that runs have shown
+  bool may_grow = false;               // more jobs may come than its engine has announced
+  std::size_t steps = 0;               // stages, tasks and edges that were visited
+  std::string problem;                 // a defect of the stages, for people; or empty
   std::string remark;                  // what makes the end less sure, for people; or empty
 };
 
-// `foretold`: what its earlier runs would have been with its parameters; null: nothing is.
-// `by_key_groups`: its reduce stage, as an indicator leaves it; null: nothing is known of key
-// groups. Cost: that of workflow::StagesNow(), workflow::ApplicationOfStages() and
+// `tracker`: the tracker of this job, for as long as it is estimated. `foretold`: the past runs,
+// scaled to the job's parameters; null if there are none. `by_key_groups`: the indicator's estimate
+// of its reduce stage; null if no key groups are known. Cost: that of
+// workflow::StagesTracker::At(), workflow::ApplicationOfStages() and
 // estimate::EstimateApplication().
 StagesEstimate EstimateStages(const model::JobRecord& state, absl::Time now,
+                              workflow::StagesTracker& tracker,
                               const workflow::ForetoldRuns* foretold = nullptr,
                               const cost::StagesLeft* by_key_groups = nullptr);
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "master/cost/fixed_draws.h"
+#include "master/model/missing_ends.h"
 
 namespace tidemark::monitor {
 namespace {
@@ -32,16 +33,16 @@ std::string NameOf(const AttemptId& id) {
                          : fmt::format("Task {}, attempt {},", id.index, id.attempt);
 }
 
-std::string HostOf(const model::JobRecord& state, const AttemptId& id) {
+const model::TaskAttempt& AttemptOf(const model::JobRecord& state, const AttemptId& id) {
   const model::Stage& stage = state.stages.at(id.stage);
   const auto place = stage.places.find(id.index);
   const model::Task& task = stage.tasks[place == stage.places.end() ? id.index : place->second];
-  return task.attempts.at({id.stage_attempt, id.attempt}).life.host;
+  return task.attempts.at({id.stage_attempt, id.attempt});
 }
 
 }  // namespace
 
-std::vector<NamedTask> FindStragglers(const model::JobRecord& state,
+std::vector<NamedTask> FindStragglers(const model::JobRecord& state, absl::Time now,
                                       const workflow::WorkflowNow& seen,
                                       const estimate::Estimate& estimate) {
   std::vector<std::pair<double, NamedTask>> found;  // when it ends, from now on; seconds
@@ -56,6 +57,7 @@ std::vector<NamedTask> FindStragglers(const model::JobRecord& state,
         static_cast<std::size_t>(std::max_element(ends.begin(), running_end) - ends.begin());
     for (std::size_t n = 0; n < stage.running.size(); ++n) {
       const workflow::RunningTask& task = stage.running[n];
+      if (model::MayHaveEnded(state, AttemptOf(state, task.id), now)) continue;
       NamedTask named = {.attempt = task.id};
       if (median && *median > 0 && task.elapsed > kLate * *median) {
         named.reason = fmt::format(
@@ -76,7 +78,7 @@ std::vector<NamedTask> FindStragglers(const model::JobRecord& state,
   if (found.size() > kStragglersMax) found.resize(kStragglersMax);
   std::vector<NamedTask> named;
   for (auto& [end, task] : found) {
-    task.host = HostOf(state, task.attempt);
+    task.host = AttemptOf(state, task.attempt).life.host;
     named.push_back(std::move(task));
   }
   return named;

@@ -13,10 +13,12 @@ namespace tidemark::monitor {
 
 inline constexpr std::size_t kStragglersMax = 20;
 
-// Tasks that have run for longer than tasks of their stage do, and of each critical stage whose
-// tasks have all begun the one that is expected to end last: at most kStragglersMax, the last to
-// end first. REQUIRES: `estimate` is of an application of the stages of `seen`. O(tasks).
-std::vector<NamedTask> FindStragglers(const model::JobRecord& state,
+// Returns tasks that have run for longer than other tasks of their stage. Adds, for each critical
+// stage whose tasks have all begun, the task that is expected to end last. Returns at most
+// kStragglersMax tasks, ordered by descending end. Names no task that may have ended without a
+// report. REQUIRES: `estimate` is of an application of the stages of `seen`, at `now`. O(tasks log
+// tasks).
+std::vector<NamedTask> FindStragglers(const model::JobRecord& state, absl::Time now,
                                       const workflow::WorkflowNow& seen,
                                       const estimate::Estimate& estimate);
 

@@ -20,7 +20,8 @@ Key KeyOf(const AttemptId& id) { return {id.stage, id.index, id.stage_attempt, i
 // Hostile times add up to what no range can hold.
 absl::Duration BoundedSeconds(double seconds) {
   constexpr double kSecondsMax = 1e10;
-  return absl::Seconds(std::isfinite(seconds) ? std::clamp(seconds, 0.0, kSecondsMax) : kSecondsMax);
+  return absl::Seconds(std::isfinite(seconds) ? std::clamp(seconds, 0.0, kSecondsMax)
+                                              : kSecondsMax);
 }
 
 // `aged`: since that was believed.
@@ -109,6 +110,8 @@ std::vector<HostTasks> HostsOf(const std::vector<TaskProgress>& tasks,
       case AttemptState::kObsolete:
         ++host.failed;
         break;
+      case AttemptState::kLost:
+        break;
       case AttemptState::kQueued:
       case AttemptState::kStarted:
       case AttemptState::kShuffled:
@@ -171,7 +174,7 @@ std::vector<HeavyGroup> HeavyGroups(const model::JobRecord& state,
   for (const model::ReduceTaskForecast& task : forecasts) {
     const bool is_known = task.heaviest.size_bytes > 0 &&
                           task.heaviest_time > absl::ZeroDuration() && task.index < tasks.size() &&
-                          !tasks[task.index].is_finished();
+                          !tasks[task.index].is_over();
     if (!is_known) continue;
     const model::TaskAttempt* const attempt = tasks[task.index].leading_attempt();
     HeavyGroup& group = groups.emplace_back();

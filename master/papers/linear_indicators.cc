@@ -34,7 +34,7 @@ std::vector<TaskWork> WorkOfAll(const JobRecord& state) {
 
 // Hadoop counts what the reduce function has read, be the key group finished or not.
 void CountRunningGroup(const Task& task, TaskWork& work) {
-  if (task.is_finished()) {
+  if (task.is_over()) {
     work.done_bytes = work.total_bytes;
     return;
   }

@@ -155,7 +155,7 @@ NearestFitIndicator::TaskLeft NearestFitIndicator::LeftOf(const JobRecord& state
                                                           const std::vector<GroupBin>& composition,
                                                           std::size_t index) {
   TaskLeft left;
-  if (state.reduce_tasks()[index].is_finished()) return left;
+  if (state.reduce_tasks()[index].is_over()) return left;
   AddExplicit(state, index, left);
   AddImplicit(state, composition, index, left);
   return left;

@@ -44,7 +44,7 @@ std::vector<std::optional<absl::Time>> ReduceTaskEnds(const JobRecord& state, ab
   std::vector<std::size_t> waiting_index;
   for (std::size_t i = 0; i < left.size(); ++i) {
     const Task& task = state.reduce_tasks()[i];
-    if (task.is_finished()) continue;
+    if (task.is_over()) continue;
     if (const TaskAttempt* attempt = task.leading_attempt()) {
       ends[i] = std::max(LastUpdate(state, i, *attempt, before, now) + left[i].left,
                          left[i].ends_no_earlier);

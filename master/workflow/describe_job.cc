@@ -12,23 +12,16 @@
 namespace tidemark::workflow {
 namespace {
 
-// A note says that a job has not reported once this much time has passed.
+// Silence of a job after which a note reports it.
 constexpr absl::Duration kMissedAfter = absl::Seconds(30);
 
-// Rounded, so that a delta leaves out predictions that still hold.
-std::optional<Range> Rounded(absl::Time at, const std::optional<Range>& range) {
-  if (!range) return std::nullopt;
-  return RoundedPrediction(at, *range);
+std::optional<Range> RangeOf(const std::optional<absl::Duration>& median) {
+  return median ? std::optional(Range{.median = *median}) : std::nullopt;
 }
 
-std::optional<Range> Rounded(absl::Time at, const std::optional<absl::Duration>& median) {
-  if (!median) return std::nullopt;
-  return RoundedPrediction(at, {.median = *median});
-}
-
-void AddPrediction(const StagePrediction& prediction, absl::Time at, StageProgress& stage) {
-  if (!stage.started_at) stage.starts_in = Rounded(at, prediction.starts_in);
-  if (!stage.ended_at) stage.ends_in = Rounded(at, prediction.ends_in);
+void AddPrediction(const StagePrediction& prediction, StageProgress& stage) {
+  if (!stage.started_at) stage.starts_in = RangeOf(prediction.starts_in);
+  if (!stage.ended_at) stage.ends_in = RangeOf(prediction.ends_in);
   stage.task_time = prediction.task_time;
   stage.bottleneck = prediction.bottleneck;
   stage.is_critical = prediction.is_critical;
@@ -48,7 +41,7 @@ void AddOwnStages(const Snapshot& job, std::uint32_t child, const JobPrediction&
         predicted != prediction.stages.end() && predicted->number == stage.id.stage &&
         (predicted->kind == StageKind::kUnknown || predicted->kind == info.kind);
     if (is_predicted) {
-      AddPrediction(*predicted, workflow.at, stage);
+      AddPrediction(*predicted, stage);
     } else {
       stage.ends_in.reset();
       stage.is_critical = false;
@@ -71,14 +64,14 @@ void AddExpectedStages(const JobPrediction& prediction, std::uint32_t child, Sna
       if (!is_map && prediction.stages.size() > 1) info.parents = {kExpectedStages + kMapStage};
     }
     StageProgress stage = {.id = info.id, .state = StageState::kExpected, .tasks = predicted.tasks};
-    AddPrediction(predicted, workflow.at, stage);
+    AddPrediction(predicted, stage);
     workflow.stage_infos.push_back(std::move(info));
     workflow.stages.push_back(std::move(stage));
   }
 }
 
 Estimate EstimateOf(const FollowedJob& job, const PlannedJob& planned,
-                    const JobPrediction& prediction, absl::Time at) {
+                    const JobPrediction& prediction) {
   // One that has failed keeps what it had reached, though nothing is predicted of it.
   const bool has_ended = job.newest != nullptr && job.newest->is_final;
   const double reached = has_ended ? job.newest->estimate.fraction_done : 0;
@@ -90,7 +83,7 @@ Estimate EstimateOf(const FollowedJob& job, const PlannedJob& planned,
   Estimate estimate = {.fraction_done = fraction,
                        .fraction_done_lower = at_end ? at_end->fraction_done_lower : fraction,
                        .fraction_done_upper = at_end ? at_end->fraction_done_upper : fraction,
-                       .remaining = Rounded(at, prediction.ends_in),
+                       .remaining = prediction.ends_in,
                        .basis = job.BasisOf(planned)};
   estimate.state = estimate.basis == Basis::kDone ? EstimateState::kFinal
                    : estimate.remaining           ? EstimateState::kValid
@@ -108,10 +101,10 @@ void DescribeJob(const FollowedJob& job, const PlannedJob& planned,
            .name = planned.name,
            .job_id = job.job_id,
            .state = job.facts.state,
-           .estimate = EstimateOf(job, planned, prediction, workflow.at),
+           .estimate = EstimateOf(job, planned, prediction),
            .started_at = job.facts.started_at,
            .ended_at = job.facts.ended_at,
-           .starts_in = Rounded(workflow.at, prediction.starts_in),
+           .starts_in = RangeOf(prediction.starts_in),
            .is_critical = prediction.is_critical,
            .failed_attempts = job.facts.failed_attempts,
            .message = job.facts.message};

@@ -13,9 +13,9 @@
 
 namespace tidemark::workflow {
 
-// Adds `job`, which waits for those at `parents`, to the children of `workflow`, and its stages: as
-// the job itself tells them once it has begun, until then those that are expected. Predictions are
-// as precise as it is worth to publish them. O(parents + stages).
+// Adds `job`, which waits for the jobs at `parents`, to the children of `workflow`. Adds its
+// stages, too: as the job reports them once it has begun, before that the expected ones.
+// Predictions are not rounded. O(parents + stages).
 void DescribeJob(const FollowedJob& job, const PlannedJob& planned,
                  const std::vector<std::size_t>& parents, const JobPrediction& prediction,
                  Snapshot& workflow);

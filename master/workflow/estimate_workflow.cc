@@ -9,6 +9,7 @@
 #include "master/workflow/live_workflow.h"
 #include "master/workflow/scheduling_policy.h"
 #include "tidemark/field_error.h"
+#include "tidemark/reconcile_forecasts.h"
 
 namespace tidemark::workflow {
 namespace {
@@ -108,8 +109,10 @@ absl::StatusOr<Outcome> LiveWorkflow::Estimate(absl::Time now, const Scenario& s
   const auto estimate = EstimateJobs(QuestionOn(InformedAt(now), changed.cluster, data_factor));
   if (!estimate.ok()) return estimate.status();
   const WorkflowPrediction prediction = PredictionAt(now, *estimate, changed.cluster, data_factor);
-  return Outcome{.snapshot = Describe(now, &prediction),
-                 .busy_share = BusyShare(prediction, changed.cluster.slots)};
+  Outcome outcome = {.snapshot = Describe(now, &prediction),
+                     .busy_share = BusyShare(prediction, changed.cluster.slots)};
+  ReconcileForecasts(outcome.snapshot, /*ends_with_parts=*/true);
+  return outcome;
 }
 
 }  // namespace tidemark::workflow

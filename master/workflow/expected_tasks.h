@@ -1,11 +1,12 @@
-// What the tasks of one stage will take, from earlier runs and from what this run has shown.
+// Predicts the task times of one stage from past runs and from the tasks of this run.
 //
-// Earlier runs had other numbers of slots. Crowding makes the mean time of a kind of task (fresh,
-// first, rest, last) grow like 1 + slots / N: short tasks, which wait for the driver, sooner than
-// long ones. What a stage does beyond that is fitted through its runs and held to nothing by a
-// prior, because lines through two runs explode when extrapolated. Runs of the same work differ
-// whatever one knows, and those of stages that fetch from others differ more; that goes into the
-// deviation.
+// Past runs had other numbers of slots. Crowding makes the mean time of a kind of task (fresh,
+// first, rest, last) grow like 1 + slots / N: short tasks, which wait for the driver, grow sooner
+// than long ones. Crowding is a prior from other jobs, so it counts only up to the number of slots
+// for which it was measured. A line through the stage's own runs adds the growth that they show in
+// addition. A prior pulls its slope to zero, because lines through two runs explode when
+// extrapolated. Runs of the same work differ however much is known about it, and stages that fetch
+// from others differ more; both go into the deviation.
 #pragma once
 
 #include <array>
@@ -13,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "master/cost/input_pace.h"
 #include "master/cost/time_distribution.h"
 #include "master/workflow/workflow_state.h"
 
@@ -24,6 +26,13 @@ struct ExpectationConstants {
   // N = crowd x seconds^power: at so many slots a task takes twice as long as alone. By Warmth.
   std::array<double, kWarmths> crowd = {120, 120, 200, 200};
   std::array<double, kWarmths> crowd_power = {0.5, 0.5, 0.7, 0.7};
+  // Most slots for which crowding was measured (TPC-H on 2 to 100 executors).
+  double crowd_slots_max = 100;
+  // Whether slots that a stage leaves idle crowd its tasks. On the executors of TPC-H they do:
+  // tasks of stages of one to three tasks take 1.5 times as long at 100 as at 20. Set to false for
+  // times that come without the runs of their engine: then more slots never make a stage slower,
+  // unless its own runs show that.
+  bool idle_slots_crowd = true;
   // Of the exponent of slots that a stage has beyond crowding; stages without and with parents.
   // With 0.2 for both, tpch at other counts had an error of 11.2 instead of 10.0, with 0.1 for
   // both 10.2.
@@ -67,6 +76,7 @@ struct ExpectedTasks {
   std::uint64_t shared_by = 0;
   bool is_known = false;    // something backs it: a run, or a finished task
   bool is_of_runs = false;  // earlier runs back it, which had tasks of all sizes
+  bool is_of_pace = false;  // only the pace of running tasks backs it
   // Those that take longer than `times` say, by index (master/workflow/long_tasks.h).
   std::vector<LongTask> long_tasks;
   const cost::TimeDistribution& Of(Warmth warmth) const {
@@ -74,19 +84,30 @@ struct ExpectedTasks {
   }
 };
 
+// Returns how many of so many tasks run at once on so many slots, on average over the waves that
+// these take: a stage that leaves slots idle is not crowded by them.
+double TasksAtOnce(std::uint64_t tasks, double slots);
+
 // One earlier run of a stage.
 struct EarlierStage {
   double slots = 1;
   const StageProfile* stage = nullptr;
 };
 
-// Of a stage of so many tasks before it has shown anything. `runs`: the newest first. Without runs:
-// empty and unknown. Cost: O(tasks log tasks).
+// Returns the expected tasks of a stage of `tasks` tasks before any of them has reported. `runs`:
+// the newest first. Without runs, the result is empty and unknown. Cost: O(tasks log tasks).
 ExpectedTasks ExpectTasks(std::span<const EarlierStage> runs, std::uint64_t tasks, double slots,
                           const ExpectationConstants& constants);
 
-// Whether what a running task has done of its input is enough to tell how long all of it takes.
+// Returns whether a running task has read enough of its input for a pace.
 bool ShowsItsPace(const RunningTask& task);
+
+// Returns the read share (input_pace.h) that the finished tasks of the stage imply for the running
+// ones. Returns the default if no running task shows its pace. O(tasks).
+cost::ReadShare ReadShareOf(const StageNow& stage);
+
+// Returns the total time of a running task by its pace. REQUIRES: it shows its pace.
+cost::PacedTotal PacedTotalOf(const RunningTask& task, const cost::ReadShare& share);
 
 // With what the stage has shown: finished tasks, the part of running ones that is done where that
 // is told, and others that have outrun their mean, which count as at least that long. `before`

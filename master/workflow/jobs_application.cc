@@ -24,9 +24,11 @@ using cost::FixedDraws;
 using cost::StageLeft;
 using cost::TimeDistribution;
 
-// What tasks are taken to be when nothing is known of any job. Taste: a minute of map and one of
-// reduce tasks on all slots.
+// Assumed task times when no job is known. Chosen by hand: a minute of map and one of reduce tasks
+// on all slots.
 constexpr double kUnknownTaskSeconds = 60;
+// An unknown job runs fewer than twice as many tasks at once: on more slots each takes several.
+constexpr std::uint64_t kUnknownTasks = 20;
 // Of a job with more tasks that are known one by one than this, or more stages, only the number of
 // tasks counts, and more running ones are taken for so many wide ones. What the running tasks and
 // the stages of a stranger's many jobs cost is bounded, too.
@@ -47,14 +49,28 @@ double ForecastAt(const RunningForecast& forecast, double u) {
 
 bool IsUnknown(const LiveJob& job) { return !job.expected.is_known && job.expected.map.tasks == 0; }
 
+// Returns the wave of tasks of an unknown job, which fills all slots.
+struct UnknownWave {
+  std::uint64_t tasks = 1;
+  std::uint64_t slots_of_task = 1;
+};
+
+UnknownWave WaveOn(double slots) {
+  const auto all = static_cast<std::uint64_t>(slots);
+  const std::uint64_t each = std::max<std::uint64_t>(all / kUnknownTasks, 1);
+  return {.tasks = all / each, .slots_of_task = each};
+}
+
 double Count(const TasksLeft& left) { return static_cast<double>(left.pending + left.running); }
 
-std::uint64_t CountLeft(const LiveJob& job, double slots) {
+// Returns the number of tasks that decides how many draws there are. It does not depend on the
+// slots, so that answers for different slots come from the same draws.
+std::uint64_t CountLeft(const LiveJob& job) {
   if (job.is_over) return 0;
   if (job.is_running) {
     return job.map.pending + job.map.running + job.reduce.pending + job.reduce.running;
   }
-  if (IsUnknown(job)) return 2 * static_cast<std::uint64_t>(slots);
+  if (IsUnknown(job)) return 2 * kUnknownTasks;
   return job.expected.map.tasks + job.expected.reduce.tasks;
 }
 
@@ -162,7 +178,13 @@ class JobStages {
   void FillWaiting(const Guess& guess, double shift, StageLeft& map, StageLeft& reduce) const {
     const bool is_guess = !job_.expected.is_known;
     const auto fill = [&](const ExpectedPhase& phase, StageLeft& stage) {
-      stage.work.pending = IsUnknown(job_) ? static_cast<std::uint64_t>(slots_) : phase.tasks;
+      stage.work.pending = phase.tasks;
+      if (IsUnknown(job_)) {
+        const UnknownWave wave = WaveOn(slots_);
+        stage.work.pending = wave.tasks;
+        stage.work.container = {.cores = static_cast<double>(wave.slots_of_task)};
+        stage.work.tasks_per_container = wave.slots_of_task;
+      }
       stage.times.alike.fill(is_guess ? TimeDistribution::Empirical({guess.seconds}) : phase.times);
       stage.times.factor = factor_;
       for (double& factor : stage.times.factor) factor *= shift;
@@ -333,7 +355,7 @@ estimate::Application ApplicationOfJobs(std::span<const LiveJob> jobs,
                                         const JobsOptions& options) {
   const double slots = std::max(std::floor(on.cluster.capacity.cores), 1.0);
   std::size_t tasks = 0;
-  for (const LiveJob& job : jobs) tasks += CountLeft(job, slots);
+  for (const LiveJob& job : jobs) tasks += CountLeft(job);
   const Guess guess = GuessTasks(jobs);
   const std::ptrdiff_t running =
       std::count_if(jobs.begin(), jobs.end(), [](const LiveJob& job) { return job.is_running; });

@@ -1,6 +1,7 @@
 #include "master/workflow/live_workflow.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -8,6 +9,7 @@
 #include "master/workflow/check_workflow.h"
 #include "master/workflow/describe_job.h"
 #include "text/duration_text.h"
+#include "tidemark/reconcile_forecasts.h"
 
 namespace tidemark::workflow {
 namespace {
@@ -38,6 +40,21 @@ void NeverBack(model::ShownProgress& before, Snapshot& snapshot) {
     const double done = of_job.fraction_done;
     of_job.fraction_done_lower = has_failed ? std::min(of_job.fraction_done_lower, done) : done;
     of_job.fraction_done_upper = has_failed ? std::max(of_job.fraction_done_upper, done) : done;
+  }
+}
+
+// Rounds the forecasts of parts, so that a delta leaves out the forecasts that still hold.
+void RoundParts(Snapshot& snapshot) {
+  const auto round = [&](std::optional<Range>& range) {
+    if (range) range = RoundedPrediction(snapshot.at, *range);
+  };
+  for (StageProgress& stage : snapshot.stages) {
+    round(stage.starts_in);
+    round(stage.ends_in);
+  }
+  for (Child& child : snapshot.children) {
+    round(child.starts_in);
+    round(child.estimate.remaining);
   }
 }
 
@@ -205,9 +222,10 @@ LiveWorkflow::End LiveWorkflow::EndAt(absl::Time now) {
         job.newest != nullptr && job.newest->is_final && job.newest->state != JobState::kSucceeded;
     if (is_end_known) end.state = job.newest->state;
     end.message = absl::StrCat("job ", plan_.jobs[i].name,
-                               end.state == JobState::kKilled      ? " was killed"
-                               : end.state == JobState::kAbandoned ? " was abandoned"
-                                                                   : " failed",
+                               end.state == JobState::kKilled       ? " was killed"
+                               : end.state == JobState::kAbandoned  ? " was abandoned"
+                               : end.state == JobState::kUnknownEnd ? " ended without a report how"
+                                                                    : " failed",
                                job.facts.message.empty() ? "" : ": ", job.facts.message);
   }
   if (end.state != JobState::kRunning) return end;
@@ -322,6 +340,8 @@ const Snapshot& LiveWorkflow::Tick(absl::Time now, absl::StatusOr<estimate::Esti
     prediction = PredictionAt(now, *estimate, cluster_, 1);
   }
   Snapshot snapshot = Describe(now, prediction ? &*prediction : nullptr);
+  RoundParts(snapshot);
+  ReconcileForecasts(snapshot, /*ends_with_parts=*/true);
   snapshot.sequence = newest_->sequence + 1;
   tidemark::Estimate& shown = snapshot.estimate;
   if (is_final) {

@@ -43,11 +43,16 @@ constexpr double kFetchingLessDeviation = 0.7;
 constexpr std::size_t kRepeatedMax = 3;
 constexpr std::size_t kRepeatedTimesMax = 32;
 
-// The stages that there are and those that are to be expected, with what their tasks will take.
-struct ExpectedStages {
-  std::vector<StageNow> stages;
-  std::vector<ExpectedTasks> tasks;
+// The expected times of the remaining tasks of a stage.
+struct ExpectedStage {
+  ExpectedTasks tasks;
+  double lag = 0;  // from the end of the last parent to the first task
 };
+
+// None of its tasks is left.
+bool IsOver(const StageNow& stage) {
+  return stage.running.empty() && stage.finished.size() >= stage.tasks;
+}
 
 class ExpectedStagesBuilder {
  public:
@@ -55,52 +60,58 @@ class ExpectedStagesBuilder {
                         double slots, const ExpectationConstants& constants)
       : now_(now), history_(history), slots_(slots), constants_(constants) {}
 
-  ExpectedStages Build() {
-    expected_.stages = now_.stages;
-    runs_.resize(expected_.stages.size());
+  // Returns the expectation for each stage, including future stages. It is empty for a stage that
+  // is over.
+  std::vector<ExpectedStage> Build() {
+    const std::vector<StageNow>& stages = now_.stages;
+    runs_.resize(stages.size());
+    expected_.resize(stages.size());
     for (const RunProfile* run : history_) Collect(*run);
-    for (std::size_t i = 0; i < expected_.stages.size(); ++i) {
-      StageNow& stage = expected_.stages[i];
-      if (!stage.lag && !runs_[i].empty()) stage.lag = runs_[i].front().stage->lag;
-    }
     FindRepeated();
-    std::vector<ExpectedTasks> before;
-    for (std::size_t i = 0; i < expected_.stages.size(); ++i) {
-      const StageNow& stage = expected_.stages[i];
-      const auto repeated = repeated_.find({MayRepeat(i) ? stage.work : 0, stage.tasks});
-      before.push_back(repeated == repeated_.end()
-                           ? ExpectTasks(runs_[i], stage.tasks, slots_, constants_)
-                           : repeated->second);
+    // Stages that are over correct the predictions of the others.
+    const bool is_foretold = std::ranges::any_of(
+        stages, [](const StageNow& stage) { return stage.foretold_deviation > 0; });
+    std::vector<ExpectedTasks> before(stages.size());
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+      if (is_foretold || !IsOver(stages[i])) before[i] = BeforeItBegan(i);
     }
-    CorrectForetold(expected_.stages, constants_, before);
-    for (std::size_t i = 0; i < expected_.stages.size(); ++i) {
-      expected_.tasks.push_back(
-          ExpectTasksNow(std::move(before[i]), expected_.stages[i], constants_));
+    if (is_foretold) CorrectForetold(stages, constants_, before);
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+      if (IsOver(stages[i])) continue;
+      expected_[i].lag = stages[i].lag.value_or(runs_[i].empty() ? 0 : runs_[i].front().stage->lag);
+      expected_[i].tasks = ExpectTasksNow(std::move(before[i]), stages[i], constants_);
     }
-    GuessUnknown();
+    GuessUnknown(is_foretold ? &before : nullptr);
     return std::move(expected_);
   }
 
  private:
+  ExpectedTasks BeforeItBegan(std::size_t index) const {
+    const StageNow& stage = now_.stages[index];
+    const auto repeated = repeated_.find({MayRepeat(index) ? stage.work : 0, stage.tasks});
+    return repeated == repeated_.end() ? ExpectTasks(runs_[index], stage.tasks, slots_, constants_)
+                                       : repeated->second;
+  }
+
   void Collect(const RunProfile& run) {
-    const auto matches = MatchStages(expected_.stages, run);
+    const auto matches = MatchStages(now_.stages, run);
     for (std::size_t i = 0; i < matches.size(); ++i) {
       if (matches[i]) runs_[i].push_back({run.slots, &run.stages[*matches[i]]});
     }
   }
 
   bool MayRepeat(std::size_t index) const {
-    const StageNow& stage = expected_.stages[index];
+    const StageNow& stage = now_.stages[index];
     return stage.work != 0 && runs_[index].empty() && stage.finished.size() < stage.tasks;
   }
 
-  // What stages of this run that are done let expect of those that do the same: they count as
-  // their earlier runs.
+  // Adds completed stages of this run to the past runs of stages that do the same work.
   void FindRepeated() {
     std::map<std::uint64_t, std::vector<StageProfile>> done;  // the newest first
-    for (std::size_t i = 0; i < expected_.stages.size(); ++i) {
-      if (MayRepeat(i)) done[expected_.stages[i].work];
+    for (std::size_t i = 0; i < now_.stages.size(); ++i) {
+      if (MayRepeat(i)) done[now_.stages[i].work];
     }
+    if (done.empty()) return;
     for (std::size_t i = now_.stages.size(); i-- > 0;) {
       const StageNow& stage = now_.stages[i];
       const bool is_done = !stage.finished.empty() && stage.finished.size() == stage.tasks;
@@ -108,8 +119,8 @@ class ExpectedStagesBuilder {
       if (alike == done.end() || !is_done || stage.has_failed) continue;
       if (alike->second.size() < kRepeatedMax) alike->second.push_back(ProfileOf(stage));
     }
-    for (std::size_t i = 0; i < expected_.stages.size(); ++i) {
-      const StageNow& stage = expected_.stages[i];
+    for (std::size_t i = 0; i < now_.stages.size(); ++i) {
+      const StageNow& stage = now_.stages[i];
       if (!MayRepeat(i) || done[stage.work].empty()) continue;
       const auto [repeated, is_new] = repeated_.try_emplace({stage.work, stage.tasks});
       if (!is_new) continue;
@@ -136,29 +147,49 @@ class ExpectedStagesBuilder {
 
   static bool Fetches(const StageNow& stage) { return stage.fetches && !stage.parents.empty(); }
 
+  // Returns the mean time of tasks on warm slots of a stage that is over; empty without evidence.
+  // `before`: the expectations for all stages before they began; null if not computed.
+  std::optional<double> MeanOf(std::size_t index, std::vector<ExpectedTasks>* before) const {
+    const StageNow& stage = now_.stages[index];
+    if (runs_[index].empty() && stage.finished.empty()) return std::nullopt;
+    if (runs_[index].empty() && stage.mean_seconds) return stage.mean_seconds;
+    const ExpectedTasks expected = ExpectTasksNow(
+        before != nullptr ? (*before)[index] : BeforeItBegan(index), stage, constants_);
+    if (!expected.is_known) return std::nullopt;
+    return expected.Of(Warmth::kRest).mean();
+  }
+
   // A stage without runs or finished tasks: by the others of this workflow, and wide.
-  void GuessUnknown() {
-    // A line through two points: those that fetch what others wrote, and those that read the input.
+  void GuessUnknown(std::vector<ExpectedTasks>* before) {
+    const auto is_unknown = [&](std::size_t i) {
+      return !expected_[i].tasks.is_known && !IsOver(now_.stages[i]);
+    };
+    std::vector<std::size_t> unknown;
+    for (std::size_t i = 0; i < expected_.size(); ++i) {
+      if (is_unknown(i)) unknown.push_back(i);
+    }
+    if (unknown.empty()) return;
+    // A line through two points: stages that fetch the output of others, and stages that read the
+    // input.
     cost::LogLine line(cost::kUnknownDeviation, kFetchingLess, kFetchingLessDeviation);
     const auto place = [](bool fetches) { return fetches ? std::exp(1) : 1; };
-    for (std::size_t i = 0; i < expected_.tasks.size(); ++i) {
-      const ExpectedTasks& expected = expected_.tasks[i];
-      if (!expected.is_known) continue;
-      line.Add(place(Fetches(expected_.stages[i])),
-               std::max(expected.Of(Warmth::kRest).mean(), kTaskSecondsMin));
+    for (std::size_t i = 0; i < expected_.size(); ++i) {
+      if (is_unknown(i)) continue;
+      const std::optional<double> mean =
+          IsOver(now_.stages[i]) ? MeanOf(i, before) : expected_[i].tasks.Of(Warmth::kRest).mean();
+      if (mean) line.Add(place(Fetches(now_.stages[i])), std::max(*mean, kTaskSecondsMin));
     }
     const bool is_any_known = !line.empty();
     const double of_reading = is_any_known ? std::exp(line.At(place(false)).log) : LongestRunning();
     const double of_fetching = is_any_known ? std::exp(line.At(place(true)).log) : of_reading;
-    for (std::size_t i = 0; i < expected_.tasks.size(); ++i) {
-      ExpectedTasks& expected = expected_.tasks[i];
-      if (expected.is_known) continue;
-      const double rest = Fetches(expected_.stages[i]) ? of_fetching : of_reading;
+    for (const std::size_t i : unknown) {
+      ExpectedTasks& expected = expected_[i].tasks;
+      const double rest = Fetches(now_.stages[i]) ? of_fetching : of_reading;
       for (std::size_t kind = 0; kind < schedule::kWarmths; ++kind) {
         expected.times[kind] = TimeDistribution::Empirical({rest * constants_.over_rest[kind]});
       }
-      // Tasks that have outrun the guess say that those behind them take longer, too.
-      expected.times = WithEvidence(expected, expected_.stages[i], constants_).times;
+      // Tasks that have outrun the guess imply that later tasks take longer, too.
+      expected.times = WithEvidence(expected, now_.stages[i], constants_).times;
     }
   }
 
@@ -178,18 +209,17 @@ class ExpectedStagesBuilder {
   std::vector<std::vector<EarlierStage>> runs_;
   // By work and number of tasks.
   std::map<std::pair<std::uint64_t, std::uint64_t>, ExpectedTasks> repeated_;
-  ExpectedStages expected_;
+  std::vector<ExpectedStage> expected_;
 };
 
-schedule::StageWork WorkOf(const StageNow& stage) {
+schedule::StageWork WorkOf(const StageNow& stage, double lag) {
   const std::uint64_t begun = stage.finished.size() + stage.running.size();
-  schedule::StageWork left = {
-      .parents = stage.parents,
-      .owner = stage.owner,
-      .container = stage.container,
-      .pending = stage.tasks > begun ? stage.tasks - begun : 0,
-      .lag = begun > 0 ? 0 : std::max(stage.lag.value_or(0) - stage.waited, 0.0),
-      .at_once_max = stage.at_once_max};
+  schedule::StageWork left = {.parents = stage.parents,
+                              .owner = stage.owner,
+                              .container = stage.container,
+                              .pending = stage.tasks > begun ? stage.tasks - begun : 0,
+                              .lag = begun > 0 ? 0 : std::max(lag - stage.waited, 0.0),
+                              .at_once_max = stage.at_once_max};
   for (const RunningTask& task : stage.running) left.running.push_back(task.elapsed);
   return left;
 }
@@ -212,12 +242,19 @@ Draws FactorsOf(Drawn what, std::uint64_t index, double deviation, double shift,
   return factors;
 }
 
-cost::StageLeft StageOf(const StageNow& stage, std::uint64_t stream, const ExpectedTasks& expected,
-                        const ExpectationConstants& constants, const FixedDraws& draws) {
-  cost::StageLeft left = {.work = WorkOf(stage), .times = {.alike = expected.times}};
+cost::StageLeft StageOf(const StageNow& stage, std::uint64_t stream,
+                        const ExpectedStage& expected_stage, const ExpectationConstants& constants,
+                        const FixedDraws& draws) {
+  cost::StageLeft left = {.work = WorkOf(stage, expected_stage.lag)};
+  if (left.work.pending == 0 && left.work.running.empty()) return left;
+  const ExpectedTasks& expected = expected_stage.tasks;
+  left.times.alike = expected.times;
   const double shift = expected.is_known ? kKnownShift : kUnknownShift;
   left.times.is_known = expected.is_known;
-  if (left.work.pending == 0 && left.work.running.empty()) return left;
+  if (const double late = stage.idle_for - expected_stage.lag; late > 0) {
+    left.times.lag = draws.Uniforms(Drawn::kWait, cost::kOfRun);
+    for (double& lag : left.times.lag) lag = cost::LateLeft(late, lag);
+  }
   left.times.factor = FactorsOf(Drawn::kStage, stream, expected.deviation, shift, draws);
   if (expected.shared_deviation > 0) {
     const Draws shared =
@@ -239,6 +276,11 @@ cost::StageLeft StageOf(const StageNow& stage, std::uint64_t stream, const Expec
   const auto late_chance = [&](std::size_t draw) {
     return cost::RowNumber(cost::RowStart(draw, stream), left.work.pending + stage.running.size());
   };
+  const cost::ReadShare read_share = ReadShareOf(stage);
+  // By draw, the total time of the latest running task over the time for which it has run, if no
+  // finished task shows what follows the reading.
+  Draws lengthened;
+  double latest = 0;
   const auto running = [&](const Draws& of_stage) {
     std::vector<Draws> times(stage.running.size());
     for (std::size_t n = 0; n < times.size(); ++n) {
@@ -257,9 +299,21 @@ cost::StageLeft StageOf(const StageNow& stage, std::uint64_t stream, const Expec
         totals.push_back(std::max(task.elapsed + times[n].back(), kTaskSecondsMin));
         places.push_back(u);
       }
-      if (ShowsItsPace(task)) {
-        times[n] = cost::LeftByPace(totals, task.elapsed, *task.fraction, places);
+      if (!ShowsItsPace(task)) continue;
+      const cost::PacedTotal paced = PacedTotalOf(task, read_share);
+      const double late = task.elapsed - paced.seconds;
+      if (late <= 0) {
+        times[n] = cost::LeftByPace(totals, task.elapsed, paced, places);
+        continue;
       }
+      if (!expected.is_of_pace) continue;
+      for (std::size_t d = 0; d < of_stage.size(); ++d) {
+        times[n][d] = cost::LateLeft(late, late_chance(d));
+      }
+      if (late < latest) continue;
+      latest = late;
+      lengthened = times[n];
+      for (double& longer : lengthened) longer = 1 + longer / task.elapsed;
     }
     return times;
   };
@@ -267,6 +321,7 @@ cost::StageLeft StageOf(const StageNow& stage, std::uint64_t stream, const Expec
   if (!left.times.factor_of_bounds.empty()) {
     left.times.running_in_bounds = running(left.times.factor_of_bounds);
   }
+  for (std::size_t d = 0; d < lengthened.size(); ++d) left.times.factor[d] *= lengthened[d];
   // Of a task on a slot that is not warm, its start-up is not longer for that.
   for (std::size_t n = 0; n < factors.of_waiting.size(); ++n) {
     Draws& more = left.times.more_of_first.emplace_back(std::move(factors.of_waiting[n]));
@@ -317,6 +372,30 @@ double WaitedSoFar(const StageNow& stage, const WorkflowNow& now) {
   return waited;
 }
 
+// Returns, by place in `before`, whether a stage that has begun should have read from it: it will
+// not run any more.
+std::vector<bool> PassedOver(const std::vector<StageProfile>& before,
+                             std::span<const std::optional<std::size_t>> matches,
+                             std::span<const StageNow> stages) {
+  std::vector<bool> passed(before.size());
+  std::vector<std::size_t> reached;
+  for (std::size_t i = 0; i < matches.size(); ++i) {
+    const bool has_begun = !stages[i].finished.empty() || !stages[i].running.empty();
+    if (matches[i] && has_begun) reached.push_back(*matches[i]);
+  }
+  while (!reached.empty()) {
+    const StageProfile& stage = before[reached.back()];
+    reached.pop_back();
+    if (!stage.fetches) continue;
+    for (const std::size_t parent : stage.parents) {
+      if (parent >= before.size() || passed[parent]) continue;
+      passed[parent] = true;
+      reached.push_back(parent);
+    }
+  }
+  return passed;
+}
+
 void AddPlanned(WorkflowNow& now) {
   for (PlannedStage& planned : now.planned) {
     now.stages.push_back({.name = "planned stage",
@@ -350,9 +429,10 @@ void ExpectStages(std::span<const RunProfile* const> history, WorkflowNow& now) 
     if (matches[i]) place[*matches[i]] = i;
   }
   const std::size_t seen = now.stages.size();
+  const std::vector<bool> is_passed = PassedOver(before, matches, now.stages);
   std::vector<std::size_t> expected;
   for (std::size_t i = 0; i < before.size(); ++i) {
-    if (place[i]) continue;
+    if (place[i] || is_passed[i]) continue;
     place[i] = now.stages.size();
     expected.push_back(i);
     StageNow& stage = now.stages.emplace_back(StageNow{.name = before[i].name,
@@ -369,7 +449,7 @@ void ExpectStages(std::span<const RunProfile* const> history, WorkflowNow& now) 
   for (std::size_t n = 0; n < expected.size(); ++n) {
     StageNow& stage = now.stages[seen + n];
     for (const std::size_t parent : before[expected[n]].parents) {
-      if (parent < place.size()) stage.parents.push_back(*place[parent]);
+      if (parent < place.size() && place[parent]) stage.parents.push_back(*place[parent]);
     }
     stage.waited = WaitedSoFar(stage, now);
   }
@@ -379,11 +459,12 @@ std::vector<cost::StageLeft> LeftOfStages(const WorkflowNow& now,
                                           std::span<const RunProfile* const> history, double slots,
                                           const ExpectationConstants& constants,
                                           const FixedDraws& draws, std::uint64_t first_stream) {
-  const ExpectedStages expected = ExpectedStagesBuilder(now, history, slots, constants).Build();
+  const std::vector<ExpectedStage> expected =
+      ExpectedStagesBuilder(now, history, slots, constants).Build();
   std::vector<cost::StageLeft> left;
-  for (std::size_t i = 0; i < expected.stages.size(); ++i) {
-    left.push_back(
-        StageOf(expected.stages[i], first_stream + i, expected.tasks[i], constants, draws));
+  left.reserve(expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    left.push_back(StageOf(now.stages[i], first_stream + i, expected[i], constants, draws));
   }
   return left;
 }

@@ -43,17 +43,22 @@ struct WorkflowNow {
   Submissions submissions;
   bool may_grow = false;        // stages have appeared since it began, so that without earlier runs
                                 // others may that are not known yet
-  double slots = 0;             // tasks that can run at once; 0: not known
+  double slots = 0;             // tasks that can run at once; 0 if that is unknown
   bool are_slots_told = false;  // by executors or stages; else `slots` is what was seen
-  double slots_per_executor = 0;  // 0: executors are not told
-  // Numbers of stages of the job that were told to wait for each other, the first again at the end.
+  double slots_per_executor = 0;  // 0 if no executor reported slots
+  double used_share = 1;          // the part of the reported slots that can be in use
+  std::uint64_t executors = 0;    // without the closed ones
+  std::uint64_t gone_executors = 0;
+  std::uint64_t idle_tasks = 0;  // tasks that wait for nothing but a slot while no task runs
+  // Numbers of the stages of the job that wait for each other in a cycle; the first is repeated at
+  // the end.
   std::vector<std::uint32_t> cycle;
 };
 
-// Adds the stages of the most recent run that have no counterpart (match_stages.h), in their order;
-// without earlier runs, those that are planned. A stage whose task count is not known gets that of
-// its newest counterpart. `history`: earlier runs of the same workflow, the most recent first.
-// Cost: O(stages of history + edges).
+// Adds the stages of the most recent run that have no counterpart (match_stages.h), in their order,
+// except stages whose readers have begun without them. Without past runs, adds the planned stages.
+// A stage whose task count is unknown gets that of its newest counterpart. `history`: past runs of
+// the same workflow, the most recent first. Cost: O(stages of history + edges).
 void ExpectStages(std::span<const RunProfile* const> history, WorkflowNow& now);
 
 // What is left of the stages of `now`, as ExpectStages() leaves them with the same history, with

@@ -1,5 +1,8 @@
-// The stages of a job as its events tell of them, in the form in which estimates want them.
+// The stages of a job, built from its events in the form that estimates use.
 #pragma once
+
+#include <cstddef>
+#include <memory>
 
 #include "absl/time/time.h"
 #include "master/model/job_record.h"
@@ -23,6 +26,30 @@ bool HasOtherStages(const model::JobRecord& state);
 // of the application master, do not count as long as there are others. A stage that was closed has
 // the tasks that have finished. Cost: O(tasks log tasks + stages log stages + edges).
 WorkflowNow StagesNow(const model::JobRecord& state, absl::Time now);
+
+// Returns the stages of one job at one instant after another, as StagesNow() does, for an estimate
+// of the remaining work: a stage that has ended waits for its parents alone, and its lag is empty.
+// Each stage that has ended is visited once, unless an event is about it later. The results depend
+// on the arguments of At() alone. Not thread-safe. Memory: O(tasks).
+class StagesTracker {
+ public:
+  StagesTracker();
+  StagesTracker(StagesTracker&&) noexcept;
+  StagesTracker& operator=(StagesTracker&&) noexcept;
+  ~StagesTracker();
+
+  // `state` is of the same job in every call. The caller may append expected stages; the next call
+  // drops them. The reference stays valid until then.
+  // Cost: that of StagesNow() for the stages that have not ended, and O(stages log stages).
+  WorkflowNow& At(const model::JobRecord& state, absl::Time now);
+  // Returns the numbers of stages, tasks and executors that the last call visited.
+  std::size_t steps() const;
+
+ private:
+  friend WorkflowNow StagesNow(const model::JobRecord& state, absl::Time now);
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
 
 // Where they run: on so many slots, the pools of the engine served by turns.
 schedule::Resourcing ResourcingOf(const WorkflowNow& now);

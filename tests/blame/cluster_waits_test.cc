@@ -1067,6 +1067,20 @@ TEST(ClusterWaits, AQueryThatIsSlowByItselfBlamesNobodyAndTellsItsLongestTask) {
 
 // One reduce task of 10 s, of which the first key group took 2 s and the second one 6 s; the
 // profile that names the latter tells nothing else.
+TEST(ClusterWaits, TasksWithoutADurationDoNotLowerTheMeanOfTheirStage) {
+  ClusterWaits waits;
+  Driver driver(waits, "app");
+  driver.Executor("node-1", 4);
+  driver.Stage(0, 0, 4, "sql/0");
+  for (std::uint32_t task = 0; task < 4; ++task) driver.Start(0, 0, task);
+  for (std::uint32_t task = 0; task < 2; ++task) driver.End(0, 0, task);
+  for (std::uint32_t task = 2; task < 4; ++task) driver.End(10, 0, task);
+  waits.Advance(Instant(13));
+  const std::optional<LongestTask> longest = AskOf(waits, "app").queries.at(0).longest_task;
+  ASSERT_TRUE(longest);
+  EXPECT_NEAR(longest->mean_seconds, 10, 1e-6);
+}
+
 TEST(ClusterWaits, OfTheLongestTaskNamesTheKeyGroupThatTookLongest) {
   ClusterWaits waits;
   Driver driver(waits, "app");

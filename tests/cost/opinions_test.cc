@@ -65,11 +65,12 @@ TEST(Combine, StaysFiniteHoweverManyDrawsSayNow) {
   }
 }
 
-// All else says 100 s, give or take a factor of 2.7; half is done after 10 s.
+// All other evidence predicts 100 s within a factor of 2.7; half is done after 10 s.
 TEST(LeftByPace, ATasksOwnPaceOutweighsAVagueExpectation) {
   const FixedDraws& draws = FixedDraws::For(100);
   const Draws totals = LogNormal(std::log(100), 1, Opinion::kPastRuns, draws);
-  Draws left = LeftByPace(totals, 10, 0.5, draws.Uniforms(Drawn::kTask, 0));
+  Draws left =
+      LeftByPace(totals, 10, ReadShare().TotalOf(10, 0.5), draws.Uniforms(Drawn::kTask, 0));
   EXPECT_NEAR(QuantileOf(left, 0.5), 12, 2);
   EXPECT_GT(QuantileOf(left, 0.05), 3.5);
   EXPECT_LT(QuantileOf(left, 0.95), 30);
@@ -78,7 +79,8 @@ TEST(LeftByPace, ATasksOwnPaceOutweighsAVagueExpectation) {
 TEST(LeftByPace, OneThatHasReadAllIsNotOverYet) {
   const FixedDraws& draws = FixedDraws::For(100);
   const Draws totals = LogNormal(std::log(100), 1, Opinion::kPastRuns, draws);
-  for (const double left : LeftByPace(totals, 50, 1, draws.Uniforms(Drawn::kTask, 0))) {
+  for (const double left :
+       LeftByPace(totals, 50, ReadShare().TotalOf(50, 1), draws.Uniforms(Drawn::kTask, 0))) {
     EXPECT_GT(left, 0);
     EXPECT_LT(left, 50);
   }
@@ -90,7 +92,8 @@ TEST(LeftByPace, IsFiniteWhateverContradictsIt) {
   for (const double total : {1e-3, 1.0, 1e9}) {
     for (const double elapsed : {1e-6, 1.0, 1e9}) {
       for (const double fraction : {1e-9, 0.5, 1.0, 7.0}) {
-        for (const double left : LeftByPace(Draws(u.size(), total), elapsed, fraction, u)) {
+        const PacedTotal paced = ReadShare().TotalOf(elapsed, fraction);
+        for (const double left : LeftByPace(Draws(u.size(), total), elapsed, paced, u)) {
           EXPECT_TRUE(std::isfinite(left)) << total << " " << elapsed << " " << fraction;
           EXPECT_GE(left, 0);
         }

@@ -80,6 +80,27 @@ TEST(TaskSizes, ARunningTaskIsJudgedByItsPaceAsWell) {
   EXPECT_NEAR(Median(times.of_task[1]), 10, 6);
 }
 
+// They read for 10 s and then worked for 80 s.
+TEST(TaskSizes, ExpectsOfATaskWhatOthersDidAfterTheirLastByte) {
+  const Tasks ended(4, {.bytes = 1e6, .seconds = 90, .read_for = 10});
+  const TaskTimes times = Times(ended,
+                                {{.bytes = 1e6, .seconds = 5, .fraction = 0.5, .read_for = 5},
+                                 {.bytes = 1e6, .seconds = 40, .fraction = 1, .read_for = 10}},
+                                {});
+  EXPECT_NEAR(Median(times.of_task[0]), 85, 15);
+  EXPECT_NEAR(Median(times.of_task[1]), 50, 15);
+}
+
+TEST(TaskSizes, NobodyKnowsHowLongTheFirstTasksWorkOnAfterTheirLastByte) {
+  const TaskTimes times =
+      Times({}, {{.bytes = 1e6, .seconds = 30, .fraction = 1, .read_for = 10}}, {{.bytes = 1e6}});
+  EXPECT_NEAR(Median(times.of_task[0]), 20, 2);
+  Draws left = times.of_task[0];
+  EXPECT_GT(QuantileOf(left, 0.95), 200);
+  EXPECT_LT(QuantileOf(left, 0.05), 2);
+  EXPECT_NEAR(Median(times.of_task[1]), 50, 15) << "those that wait take as long";
+}
+
 TEST(TaskSizes, ATaskThatOutlastsAllOthersGoesOn) {
   const Tasks ended(50, {.bytes = 1e6, .seconds = 10});
   const Draws left = Times(ended, {{.bytes = 1e6, .seconds = 1e5}}, {}).of_task[0];

@@ -65,7 +65,12 @@ INSTANTIATE_TEST_SUITE_P(
         Step{"ObsoleteAfterFinished", {kFinished}, kObsolete, true, kObsolete},
         Step{"ObsoleteWhileRunning", {kStarted}, kObsolete, false, kStarted},
         Step{"ObsoleteAfterFailed", {kFailed}, kObsolete, false, kFailed},
-        Step{"FinishedAfterObsolete", {kFinished, kObsolete}, kFinished, false, kObsolete}),
+        Step{"FinishedAfterObsolete", {kFinished, kObsolete}, kFinished, false, kObsolete},
+        Step{"LostWhileRunning", {kStarted}, kLost, true, kLost},
+        Step{"FinishedAfterLost", {kStarted, kLost}, kFinished, true, kFinished},
+        Step{"KilledAfterLost", {kStarted, kLost}, kKilled, true, kKilled},
+        Step{"LostAfterFinished", {kFinished}, kLost, false, kFinished},
+        Step{"ObsoleteAfterLost", {kStarted, kLost}, kObsolete, false, kLost}),
     [](const auto& row) { return std::string(row.param.name); });
 
 TEST(AttemptLife, LearnsAnInstantThatIsToldLate) {
@@ -80,11 +85,28 @@ TEST(AttemptLife, KeepsTheFirstInstantOfAState) {
   EXPECT_EQ(life.started_at(), At(1));
 }
 
+TEST(AttemptLife, NeverEndsBeforeItStarted) {
+  AttemptLife set_back = LifeOf({kStarted});
+  set_back.Enter(kFinished, At(0.5));
+  EXPECT_EQ(set_back.ended_at(), set_back.started_at());
+  AttemptLife told_late = LifeOf({kFinished});
+  told_late.Enter(kStarted, At(50));
+  EXPECT_EQ(told_late.started_at(), told_late.ended_at());
+}
+
 TEST(AttemptLife, AnObsoleteAttemptHasEndedButIsNotFinished) {
   const AttemptLife life = LifeOf({kStarted, kFinished, kObsolete});
   EXPECT_TRUE(life.has_ended());
   EXPECT_FALSE(life.is_finished());
   EXPECT_FALSE(life.is_running());
+}
+
+TEST(AttemptLife, ALostAttemptRunsNoLongerAndEndsWhenThatIsReportedAfterAll) {
+  AttemptLife life = LifeOf({kStarted, kLost});
+  EXPECT_FALSE(life.is_running());
+  EXPECT_FALSE(life.is_finished());
+  life.Enter(kFinished, At(50));
+  EXPECT_EQ(life.ended_at(), At(50));
 }
 
 TEST(AttemptLife, RunsFromStartedUntilItEnds) {

@@ -45,7 +45,10 @@ inline void CheckEstimate(const Estimate& estimate, bool is_final) {
   CheckFraction(estimate.known_share);
   EXPECT_TRUE(is_final || estimate.fraction_done < 1);
   EXPECT_EQ(estimate.state == EstimateState::kFinal, is_final);
-  EXPECT_EQ(estimate.remaining.has_value(), estimate.state == EstimateState::kValid);
+  const bool may_remain =
+      estimate.state == EstimateState::kValid || estimate.state == EstimateState::kOverdue;
+  EXPECT_TRUE(may_remain || !estimate.remaining);
+  EXPECT_TRUE(estimate.remaining || estimate.state != EstimateState::kValid);
   CheckRange(estimate.remaining);
   if (estimate.remaining) {
     EXPECT_EQ(estimate.remaining->lower.has_value(), estimate.remaining->upper.has_value());

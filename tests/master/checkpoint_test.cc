@@ -121,8 +121,8 @@ TEST(Checkpoint, HasTheLayoutThatItsNumberSays) {
     monitor.Apply(event).IgnoreError();
   }
   monitor.Tick(At(20));
-  EXPECT_EQ(model::kCheckpointLayout, 10);
-  EXPECT_EQ(monitor.Checkpoint().size(), 89057);
+  EXPECT_EQ(model::kCheckpointLayout, 11);
+  EXPECT_EQ(monitor.Checkpoint().size(), 89249);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "proto/wire/job_codec.h"
 #include "proto/wire/job_view.h"
+#include "proto/wire/snapshot_delta.h"
 #include "tidemark/v1/job.pb.h"
 
 namespace tidemark::service {
@@ -54,6 +55,51 @@ TEST(EncodedSnapshots, BytesThatOutliveTheirSnapshotAreNotThoseOfTheNext) {
     EXPECT_EQ(Read(held.back()).sequence, sequence);
   }
   for (std::size_t i = 0; i < held.size(); ++i) EXPECT_EQ(Read(held[i]).sequence, i + 1);
+}
+
+TEST(EncodedSnapshots, ThirtyReadersOfOneSnapshotCostOneSerialization) {
+  EncodedSnapshots encoded;
+  const auto base = Numbered(1);
+  const auto newer = Numbered(2);
+  std::vector<grpc::Slice> held;
+  for (int reader = 0; reader < 30; ++reader) held.push_back(encoded.Of(newer, View::kFull));
+  EXPECT_EQ(encoded.made(), 1u);
+  for (int reader = 0; reader < 30; ++reader) {
+    auto delta = encoded.DeltaOf(base, newer, View::kFull);
+    ASSERT_TRUE(delta);
+    held.push_back(*std::move(delta));
+  }
+  EXPECT_EQ(encoded.made(), 2u);
+  EXPECT_EQ(held[30].begin(), held[59].begin());
+}
+
+TEST(EncodedSnapshots, ReadersThatComeOneAfterTheOtherShareOneSerialization) {
+  EncodedSnapshots encoded(/*bytes_max=*/1);
+  const auto snapshot = Numbered(1);
+  for (int reader = 0; reader < 30; ++reader) encoded.Of(snapshot, View::kFull);
+  EXPECT_EQ(encoded.made(), 1u);
+  encoded.Of(Numbered(2), View::kFull);
+  encoded.Of(snapshot, View::kFull);
+  EXPECT_EQ(encoded.made(), 3u) << "the oldest was dropped";
+}
+
+TEST(EncodedSnapshots, ADeltaMakesTheNewerSnapshotOfItsBase) {
+  EncodedSnapshots encoded;
+  const auto base = Numbered(1);
+  const auto newer = Numbered(2);
+  const auto other = Numbered(3);
+  const auto delta = encoded.DeltaOf(base, newer, View::kFull);
+  ASSERT_TRUE(delta);
+  EXPECT_EQ(Read(*delta).base_sequence, 1u);
+  EXPECT_EQ(wire::Apply(*base, Read(*delta)).value_or(Snapshot()), *newer);
+  const auto from_other = encoded.DeltaOf(other, newer, View::kFull);
+  EXPECT_NE(from_other->begin(), delta->begin());
+}
+
+TEST(EncodedSnapshots, WhereThereIsNoDeltaReadersAreSentTheWhole) {
+  EncodedSnapshots encoded;
+  // Snapshots of sequence 0 are never a base.
+  EXPECT_FALSE(encoded.DeltaOf(Numbered(0), Numbered(2), View::kFull));
 }
 
 TEST(EncodedSnapshots, BytesOutliveTheTable) {

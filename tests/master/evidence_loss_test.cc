@@ -23,6 +23,20 @@ ReduceProfile Reduced(std::uint64_t groups, std::uint64_t dropped) {
   return {.attempt = R(0), .groups_done = groups, .dropped_points = dropped};
 }
 
+// Five events came, and the end of the other task did not.
+TEST(EvidenceLoss, AnEndThatOthersShowToBeMissingIsMissing) {
+  Source source;
+  const auto task = [](std::uint32_t index, AttemptState state) {
+    return AttemptChanged{.attempt = {.stage = 4, .index = index}, .state = state};
+  };
+  EXPECT_DOUBLE_EQ(LostShare(Told({source.At(0, JobOpened{.name = "query"}),
+                                   source.At(0, StageOpened{.stage = 4, .task_count = 2}),
+                                   source.At(1, task(0, AttemptState::kStarted)),
+                                   source.At(2, task(0, AttemptState::kFinished)),
+                                   source.At(3, StageClosed{.stage = 4})})),
+                   1.0 / 6);
+}
+
 TEST(EvidenceLoss, NothingIsLostOfNothing) { EXPECT_EQ(LostShare(JobRecord(10)), 0); }
 
 TEST(EvidenceLoss, ThreeOfFourPointsDroppedAreThreeQuarters) {

@@ -272,6 +272,41 @@ TEST_F(ExplainServiceTest, AfterARestartItIsSaidThatWhatWasBeforeIsNotKnown) {
   EXPECT_EQ(response.explanation().queries_size(), 0);
 }
 
+TEST_F(ExplainServiceTest, AfterARestartAJobThatHasEndedIsExplainedFromTheLogs) {
+  Start("mine");
+  Start("theirs");
+  v1::ExplainJobResponse response;
+  ASSERT_NO_FATAL_FAILURE(ShareUntilBlamed(response));
+  Tell("mine", JobClosed{});
+  Change("theirs", 0, AttemptState::kFinished);
+  ASSERT_TRUE(master_->WaitUntilFinal("mine", absl::FromChrono(kDeadline)).ok());
+  const auto began = std::chrono::steady_clock::now();
+  do {
+    ASSERT_TRUE(Explain("mine", "a-token-of-an-operator", response).ok());
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  } while (response.explanation().more_to_come() &&
+           std::chrono::steady_clock::now() < began + kDeadline);
+  const v1::Explanation before = response.explanation();
+  ASSERT_NE(CulpritIn(response, "theirs"), nullptr);
+  const double blamed = CulpritIn(response, "theirs")->seconds();
+  master_.reset();
+  StartMaster();
+
+  ASSERT_TRUE(Explain("mine", "a-token-of-an-operator", response).ok());
+  const v1::Explanation& after = response.explanation();
+  EXPECT_FALSE(after.is_partial());
+  EXPECT_FALSE(after.more_to_come());
+  EXPECT_TRUE(after.has_ended());
+  EXPECT_EQ(after.queries_size(), before.queries_size());
+  const v1::Culprit* const named = CulpritIn(response, "theirs");
+  ASSERT_NE(named, nullptr);
+  EXPECT_NEAR(named->seconds(), blamed, 0.1 * blamed);
+  EXPECT_TRUE(named->has_sooner_seconds());
+  // A reader without the right to the other job sees its name no more than before.
+  ASSERT_TRUE(Explain("mine", "a-token-of-one-team", response).ok());
+  EXPECT_EQ(CulpritIn(response, "theirs"), nullptr);
+}
+
 // Whoever is heard of first: here a task that has begun since.
 TEST_F(ExplainServiceTest, AfterARestartAJobIsNotSeenWholeThoughANewTaskReportsFirst) {
   Start("mine", 2);

@@ -1043,7 +1043,7 @@ TEST(Fold, AnExecutorThatIsGoneIsMarkedAndOneThatIsUnknownIsCounted) {
   Job job = OpenJob();
   EXPECT_TRUE(job.Say(1, ExecutorOpened{.executor = 3, .host = "a"}).ok());
   EXPECT_TRUE(job.Say(2, ExecutorClosed{3}).ok());
-  EXPECT_TRUE(job.state.executors.at(0).is_closed);
+  EXPECT_TRUE(job.state.executors.at(0).is_closed());
   EXPECT_TRUE(job.Say(2, ExecutorClosed{4}).ok());
   EXPECT_EQ(job.state.anomalies, 1u);
 }

@@ -51,5 +51,19 @@ TEST(HeldForecasts, WhatGoesOnIsNotSaidToEndNow) {
   EXPECT_EQ(second.stages[0].ends_in->upper, absl::Milliseconds(100));
 }
 
+TEST(HeldForecasts, NewForecastsAgreeWithEachOtherAndWithTheEndOfTheJob) {
+  Snapshot snapshot;
+  snapshot.at = At(0);
+  snapshot.estimate.remaining = Seconds(40, 50, 60);
+  snapshot.stage_infos = {{.id = {0, 0}}, {.id = {0, 1}, .parents = {0}}};
+  snapshot.stages = {
+      {.id = {0, 0}, .started_at = At(0), .ends_in = Seconds(20, 31, 40)},
+      {.id = {0, 1}, .starts_in = Seconds(19, 30, 41), .ends_in = Seconds(30, 45, 62)}};
+  HeldForecasts held;
+  held.Hold(snapshot);
+  EXPECT_EQ(snapshot.stages[1].starts_in, Seconds(20, 31, 41));
+  EXPECT_EQ(snapshot.stages[1].ends_in, Seconds(40, 50, 60));
+}
+
 }  // namespace
 }  // namespace tidemark::monitor

@@ -7,6 +7,7 @@
 #include <random>
 #include <string>
 
+#include "proto/wire/job_view.h"
 #include "proto/wire/snapshot_delta.h"
 #include "tests/wire/random_snapshots.h"
 
@@ -32,6 +33,12 @@ ResumePoint After(const JobCursor::Update& update) {
 
 bool HasNext(const JobCursor& cursor, absl::Time now = absl::UnixEpoch()) {
   return cursor.next_at() <= now;
+}
+
+// Returns the response for a reader of `view`.
+Snapshot DeltaOf(const JobCursor::Update& update, View view) {
+  return update.base == nullptr ? wire::WithView(*update.published, view)
+                                : wire::DeltaInView(*update.base, *update.published, view);
 }
 
 TEST(JobCursor, BeginsWithTheNewestSnapshotAndNoGap) {
@@ -169,12 +176,15 @@ TEST(JobCursor, HasTheViewThatWasAskedFor) {
   snapshot.coverage = Coverage{};
   JobCursor cursor({}, {.view = View::kStages, .deltas = true});
   cursor.Begin(std::make_shared<Snapshot>(snapshot), kRun);
-  EXPECT_EQ(cursor.view(), View::kStages);
-  EXPECT_FALSE(cursor.Take(absl::UnixEpoch()).delta.has_value());
+  EXPECT_EQ(cursor.options().view, View::kStages);
+  const auto first = cursor.Take(absl::UnixEpoch());
+  EXPECT_EQ(first.base, nullptr);
   snapshot.sequence = 2;
   snapshot.coverage->silent_tasks = 3;  // not for this reader
   cursor.Offer(std::make_shared<Snapshot>(snapshot), kRun);
-  EXPECT_FALSE(cursor.Take(absl::UnixEpoch()).delta->coverage.has_value());
+  const auto update = cursor.Take(absl::UnixEpoch());
+  EXPECT_EQ(update.base, first.published);
+  EXPECT_FALSE(DeltaOf(update, View::kStages).coverage.has_value());
 }
 
 TEST(JobCursor, HoldsNoCopyOfWhatItWasOffered) {
@@ -183,20 +193,17 @@ TEST(JobCursor, HoldsNoCopyOfWhatItWasOffered) {
     const SharedSnapshot offered = Number(1);
     cursor.Begin(offered, kRun);
     EXPECT_EQ(cursor.Take(absl::UnixEpoch()).published, offered);
-    EXPECT_EQ(offered.use_count(), deltas ? 2 : 1) << "to make a delta of it";
+    EXPECT_EQ(offered.use_count(), 1);
   }
 }
 
-TEST(JobCursor, HoldsNothingOldForAReaderThatIsFarBehind) {
+TEST(JobCursor, AReaderWhoseSnapshotNobodyKeepsGetsAWholeOne) {
   JobCursor cursor({}, {.deltas = true});
-  const SharedSnapshot sent = Number(1);
-  cursor.Begin(sent, kRun);
+  cursor.Begin(Number(1), kRun);
   cursor.Take(absl::UnixEpoch());
-  cursor.ForgetSent();
-  EXPECT_EQ(sent.use_count(), 1);
   cursor.Offer(Number(9), kRun);
   const auto update = cursor.Take(absl::UnixEpoch());
-  EXPECT_FALSE(update.delta.has_value());
+  EXPECT_EQ(update.base, nullptr);
   EXPECT_EQ(update.skipped, 7u);
 }
 
@@ -212,6 +219,7 @@ TEST(JobCursor, ADeltaReaderHasWhatWasPublished) {
     JobCursor cursor({}, options);
     cursor.Begin(std::make_shared<Snapshot>(published), kRun);
     Snapshot reader;
+    std::shared_ptr<const Snapshot> kept;  // as somebody keeps what was sent
     bool is_first = true;
     std::uint64_t deltas = 0;
     for (int step = 0; step < 30; ++step) {
@@ -222,11 +230,11 @@ TEST(JobCursor, ADeltaReaderHasWhatWasPublished) {
       }
       if (HasNext(cursor) && random.Chance(2)) {
         const auto update = cursor.Take(absl::UnixEpoch());
-        ASSERT_TRUE(!is_first || !update.delta) << "whole at first";
+        ASSERT_TRUE(!is_first || update.base == nullptr) << "whole at first";
         is_first = false;
-        deltas += update.delta ? 1 : 0;
-        const auto applied = wire::Apply(
-            reader, update.delta.value_or(wire::WithView(*update.published, options.view)));
+        deltas += update.base == nullptr ? 0 : 1;
+        kept = random.Chance(8) ? nullptr : update.published;
+        const auto applied = wire::Apply(reader, DeltaOf(update, options.view));
         ASSERT_TRUE(applied.ok()) << applied.status();
         reader = *applied;
         ASSERT_EQ(reader, wire::WithView(published, options.view)) << "seed " << seed;

@@ -111,7 +111,7 @@ class Chaos {
     AttemptChanged changed{
         .attempt = Attempt(OneIn(2) ? kMapStage : kReduceStage),
         .state = OneOf<AttemptState>({kQueued, kStarted, kStarted, kStarted, kShuffled, kFinished,
-                                      kFailed, kKilled, kObsolete}),
+                                      kFailed, kKilled, kObsolete, kLost}),
         .at = MaybeInstant()};
     if (OneIn(3)) changed.input_bytes = Number();
     return changed;

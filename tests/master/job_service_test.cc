@@ -924,7 +924,7 @@ class JobServiceOnADisk : public ::testing::Test {
     plans_ = std::make_unique<tidemark::service::WorkflowTable>(
         tidemark::service::WorkflowTableOptions{}, *jobs_);
     service_ = std::make_unique<service::JobService>(
-        service::Publishing{hub_, encoded_, clock_, gate_, metrics_}, *jobs_, *plans_,
+        service::Publishing{hub_, deliveries_, clock_, gate_, metrics_}, *jobs_, *plans_,
         service::ServerInfo{});
     grpc::ServerBuilder builder;
     int port = 0;
@@ -975,7 +975,7 @@ class JobServiceOnADisk : public ::testing::Test {
   tidemark::service::Metrics metrics_;
   tidemark::service::Log log_{LogSink()};
   tidemark::service::Acceptor acceptor_{{}, true, metrics_, log_};
-  tidemark::service::EncodedSnapshots encoded_;
+  tidemark::service::Deliveries deliveries_;
   tidemark::service::Gate gate_{*tokens_, acceptor_, 1000, metrics_, log_};
   tidemark::service::Clock clock_;
   service::JobHub hub_{"master", 1000};

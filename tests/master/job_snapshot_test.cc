@@ -378,9 +378,10 @@ TEST_F(JobSnapshotTest, TheEndIsSaidOnce) {
   EXPECT_EQ(Tick(9), end);
 }
 
-// The ends of some tasks, and of the stages, were lost.
-TEST_F(JobSnapshotTest, NothingRunsOnceItHasEnded) {
+// Adaptive execution may have left a stage behind, or its end was lost.
+TEST_F(JobSnapshotTest, AStageWithoutAnEndHasEndedInAnUnknownWayWithItsApplication) {
   Say(0, JobOpened{.name = "query", .engine = "spark"});
+  Say(0, GroupOpened{"query 7", "", At(0)});
   Say(0, Generic(4, 3, {}));
   Say(0, Generic(9, 3, {4}));
   Say(1, Started({.stage = 4, .index = 0}));
@@ -388,12 +389,37 @@ TEST_F(JobSnapshotTest, NothingRunsOnceItHasEnded) {
   Say(2, Finished({.stage = 4, .index = 0}));
   Say(4, Closed());
   const Snapshot end = Tick(5);
+  EXPECT_EQ(end.state, JobState::kSucceeded);
   ASSERT_THAT(end.stages, SizeIs(2));
-  EXPECT_EQ(end.stages[0].state, StageState::kDone);
+  EXPECT_EQ(end.stages[0].state, StageState::kUnknownEnd);
   EXPECT_EQ(end.stages[0].running_tasks, 0u);
-  EXPECT_EQ(end.stages[0].finished_tasks, 3u);
-  EXPECT_EQ(end.stages[0].fraction_done, 1);
+  EXPECT_EQ(end.stages[0].finished_tasks, 1u);
+  EXPECT_LT(end.stages[0].fraction_done, 1);
   EXPECT_EQ(end.counts.running_tasks, 0u);
+  ASSERT_THAT(end.groups, SizeIs(1));
+  EXPECT_EQ(end.groups[0].state, JobState::kUnknownEnd);
+  EXPECT_LT(end.groups[0].fraction_done, 1);
+}
+
+// A MapReduce job has no other work than its two stages.
+TEST_F(JobSnapshotTest, BothStagesOfAMapReduceJobEndAsItDoes) {
+  Say(0, Opened(2, 0));
+  Say(1, Started(M(0)));
+  Say(4, Closed());
+  const Snapshot end = Tick(5);
+  EXPECT_EQ(end.stages[0].state, StageState::kDone);
+  EXPECT_EQ(end.stages[0].finished_tasks, 2u);
+}
+
+TEST_F(JobSnapshotTest, AStageMayEndWithoutAReportHow) {
+  Say(0, JobOpened{.name = "query", .engine = "spark"});
+  Say(0, Generic(4, 3, {}));
+  Say(1, Started({.stage = 4, .index = 0}));
+  Say(2, StageClosed{.stage = 4, .outcome = JobOutcome::kUnknown, .at = At(2)});
+  const Snapshot job = Tick(3);
+  EXPECT_EQ(job.stages[0].state, StageState::kUnknownEnd);
+  EXPECT_EQ(job.stages[0].running_tasks, 0u);
+  EXPECT_FALSE(job.stages[0].ended_at) << "nobody reported when";
 }
 
 TEST_F(JobSnapshotTest, AStageThatRanWhenItsJobWasKilledHasFailed) {

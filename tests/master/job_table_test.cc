@@ -445,6 +445,31 @@ TEST(JobTable, AJobThatWasRunBeforeIsForecastFromItsFirstSnapshot) {
   EXPECT_THAT(asked, ElementsAre(Opened(1, 1).name));
 }
 
+TEST(JobTable, AJobWhoseNameIsReportedLateIsForecastFromItsPastRuns) {
+  JobTableOptions options = WithTicks(absl::Seconds(1), absl::Seconds(1));
+  std::vector<std::string> asked;
+  options.past_runs = [&](const std::string& name, const store::Reported&) {
+    asked.push_back(name);
+    std::vector<PastRun> runs;
+    if (!name.empty()) {
+      runs.push_back({.map_time = absl::Seconds(10), .reduce_time = absl::Seconds(30)});
+    }
+    return runs;
+  };
+  JobTable jobs(options);
+  Source task("task");
+  ASSERT_TRUE(Ingest(jobs, task.At(0, JobOpened{.stages = MapReduceStages(1, 1)})).ok());
+  jobs.TickDue(At(1));
+  EXPECT_NE(jobs.Newest("job-1")->estimate.state, EstimateState::kValid);
+  Source app;
+  ASSERT_TRUE(Ingest(jobs, app.At(2, Opened(1, 1))).ok());
+  for (const double seconds : {3, 5}) jobs.TickDue(At(seconds));
+  EXPECT_THAT(asked, ElementsAre("", Opened(1, 1).name));
+  EXPECT_NEAR(
+      absl::ToDoubleSeconds(Left(jobs.Newest("job-1")->estimate).value_or(absl::ZeroDuration())),
+      35, 1);
+}
+
 TEST(JobTable, PublishesTheFinalSnapshotOnce) {
   JobTable jobs({});
   OpenAndEnd(jobs, "job-1");
@@ -532,6 +557,60 @@ TEST_F(JobTableLog, AJobThatIsRefusedLeavesNoLog) {
   JobTable jobs(options_);
   EXPECT_FALSE(Ingest(jobs, Source().At(0, Opened(900'000, 1))).ok());
   EXPECT_TRUE(std::filesystem::is_empty(options_.event_log_dir));
+}
+
+// --- heavy jobs
+
+// Opens a job that takes some megabytes, so that its first estimate counts as heavy.
+void OpenLarge(JobTable& jobs, const std::string& job_id, const std::string& name) {
+  JobOpened opened{.name = name};
+  for (std::uint32_t stage = 0; stage < 6; ++stage) {
+    opened.stages.push_back({.stage = stage,
+                             .kind = StageKind::kGeneric,
+                             .task_count = 100'000,
+                             .task_bytes = std::vector<std::uint64_t>(100'000, 1)});
+  }
+  EXPECT_TRUE(Ingest(jobs, SourceOf(job_id).At(0, std::move(opened))).ok());
+}
+
+TEST(JobTable, AHeavyEstimateDelaysNeitherSnapshotsOfOthersNorThreadsThatServeThem) {
+  std::promise<void> reached;
+  std::promise<void> go_on;
+  JobTableOptions options = WithTicks(absl::ZeroDuration(), absl::ZeroDuration());
+  options.past_runs = [&](const std::string& name, const store::Reported&) {
+    if (name == "huge") {
+      reached.set_value();
+      go_on.get_future().wait();
+    }
+    return std::vector<PastRun>();
+  };
+  options.has_heavy_thread = true;
+  JobTable jobs(std::move(options));
+  OpenLarge(jobs, "huge-1", "huge");
+  Open(jobs, "calm", 0);
+  EXPECT_THAT(Values(jobs.TickDue(At(1))),
+              ElementsAre(::testing::Field(&Snapshot::job_id, "calm")));
+  reached.get_future().wait();
+
+  // Its estimate is being made, and blocks.
+  int calls = 0;
+  Source task("task", "huge-1");
+  const auto event = wire::EncodeEvent(task.At(2, test::Read(M(0), 1)));
+  EXPECT_FALSE(jobs.IngestUnlessBusy(event, At(2), {}, [&] { ++calls; }));
+  EXPECT_EQ(jobs.Newest("huge-1")->sequence, 0u) << "what is published is known all the same";
+  Source source = SourceOf("calm");
+  source.At(0, Opened(1, 1));
+  for (int i = 2; i < 5; ++i) {
+    EXPECT_TRUE(Ingest(jobs, source.At(i, Started(M(0)))).ok());
+    const auto published = Values(jobs.TickDue(At(i)));
+    EXPECT_THAT(published, ElementsAre(::testing::Field(&Snapshot::job_id, "calm"))) << i;
+  }
+  EXPECT_EQ(calls, 0);
+
+  go_on.set_value();
+  for (int i = 5; jobs.Newest("huge-1")->sequence == 0; ++i) jobs.TickDue(At(i));
+  EXPECT_EQ(calls, 1) << "it is free again, and who waited was called";
+  EXPECT_TRUE(jobs.IngestUnlessBusy(event, At(2), {}, [&] { ++calls; }));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <future>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,27 @@ void ReportOf(const std::string& job, LiveWaits& waits) {
       AttemptChanged{
           .attempt = {.stage = 5}, .state = AttemptState::kStarted, .at = At(0), .executor = 0}));
   waits.Observe(source.At(10, heartbeat));
+}
+
+// The inbox is never emptied, since the thread that would empty it is blocked.
+TEST(LiveWaits, AFullInboxMakesJobsThatReportMuchWaitAndNoOthers) {
+  transport::TurnQueue aside(1);
+  std::promise<void> go_on;
+  aside.Add("gate", [&] { go_on.get_future().wait(); });
+  LiveWaits waits({}, &aside);
+  test::Source flood("driver", "flood");
+  const Event event = flood.At(0, TaskHeartbeat{.attempt = {.stage = 5}});
+  int calls = 0;
+  std::size_t observed = 0;
+  for (; waits.HasRoomFor("flood", [&] { ++calls; }); ++observed) waits.Observe(event);
+  EXPECT_LE(observed, 200'000u);
+  EXPECT_GT(observed, 50'000u);
+  EXPECT_TRUE(waits.HasRoomFor("calm", [] {}));
+  EXPECT_EQ(calls, 0);
+  go_on.set_value();
+  aside.Stop();
+  EXPECT_EQ(calls, 1);
+  EXPECT_TRUE(waits.HasRoomFor("flood", [] {}));
 }
 
 TEST(LiveWaits, KnowsWhatWasObservedAndFoldedSince) {

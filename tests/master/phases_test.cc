@@ -69,6 +69,54 @@ TEST(MapPhase, IsDoneWhenTheLastTaskHasFinished) {
   EXPECT_EQ(MapPhaseEnd(job.state, At(100)), At(7));
 }
 
+AttemptChanged LastFailure(const AttemptId& id) {
+  AttemptChanged failed = Failed(id);
+  failed.task_failed = true;
+  return failed;
+}
+
+TEST(MapPhase, EndsWithoutATaskThatFailedForGood) {
+  Job job = OpenJob(2, 1);
+  EXPECT_TRUE(job.Say(1, Started(M(0))).ok());
+  EXPECT_TRUE(job.Say(1, Started(M(1))).ok());
+  EXPECT_TRUE(job.Say(5, Failed(M(1))).ok());
+  EXPECT_TRUE(job.Say(6, Finished(M(0))).ok());
+  EXPECT_EQ(MapProgress(job.state).state, StageState::kRunning);
+  EXPECT_TRUE(job.Say(7, LastFailure(M(1))).ok());
+  const StageProgress map = MapProgress(job.state);
+  EXPECT_EQ(map.state, StageState::kDone);
+  EXPECT_EQ(map.fraction_done, 1);
+  EXPECT_EQ(map.running_tasks, 0u);
+  EXPECT_EQ(map.finished_tasks, 1u);
+  EXPECT_EQ(map.ended_at, At(6));
+  EXPECT_EQ(MapPhaseEnd(job.state, At(100)), At(6));
+  EXPECT_EQ(job.state.anomalies, 0u);
+}
+
+TEST(MapPhase, ExpectsNothingOfATaskThatFailedForGood) {
+  Job job = OpenJob(3, 1);
+  for (const std::uint32_t i : {0u, 1u}) EXPECT_TRUE(job.Say(0, Started(M(i), 100)).ok());
+  AttemptChanged waits = Queued(M(2));
+  waits.input_bytes = 100;
+  EXPECT_TRUE(job.Say(0, waits).ok());
+  EXPECT_TRUE(job.Say(10, Read(M(0), 50)).ok());
+  EXPECT_TRUE(job.Say(10, LastFailure(M(1))).ok());
+  EXPECT_TRUE(job.Say(10, LastFailure(M(2))).ok());
+  EXPECT_EQ(MapPhaseEnd(job.state, At(10)), At(20));
+}
+
+TEST(MapPhase, CountsATaskThatRunsAgainAfterItFailedForGood) {
+  Job job = OpenJob(1, 1);
+  EXPECT_TRUE(job.Say(1, Started(M(0))).ok());
+  EXPECT_TRUE(job.Say(5, LastFailure(M(0))).ok());
+  EXPECT_EQ(MapProgress(job.state).state, StageState::kDone);
+  AttemptId again = M(0);
+  again.attempt = 1;
+  EXPECT_TRUE(job.Say(6, Started(again)).ok());
+  EXPECT_EQ(MapProgress(job.state).state, StageState::kRunning);
+  EXPECT_EQ(MapProgress(job.state).running_tasks, 1u);
+}
+
 TEST(MapPhase, GoesByBytesWhereEverySizeIsKnown) {
   Job job = OpenJob(2, 1);
   EXPECT_TRUE(job.Say(0, Started(M(0), 300)).ok());

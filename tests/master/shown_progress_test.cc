@@ -46,12 +46,13 @@ TEST(FractionDone, IsElapsedOverTheWhole) {
 }
 
 TEST(FractionDone, IsNotAtTheEndWhileTheIntervalIsOpen) {
-  // The median says that the job is over; 80 s may be left. 60 / (60 + 80 / 40)
+  // The median predicts that the job is over; 80 s may remain. 60 / (60 + 80 / 40)
   EXPECT_DOUBLE_EQ(Shown(60 * kSecond, absl::ZeroDuration(), 80 * kSecond), 60.0 / 62);
 }
 
-TEST(UnknownRemaining, IsAsMuchAsHasPassedOfWhatNothingTellsAbout) {
+TEST(UnknownRemaining, IsAsLongAsTheJobHasRunForUnbackedWorkAndTwiceThatForAGuess) {
   EXPECT_EQ(model::UnknownRemaining(60 * kSecond, 0.75), 15 * kSecond);
+  EXPECT_EQ(model::UnknownRemaining(60 * kSecond, 0), 120 * kSecond);
   EXPECT_EQ(model::UnknownRemaining(60 * kSecond, 1), absl::ZeroDuration());
   EXPECT_EQ(model::UnknownRemaining(60 * kSecond, 1.5), absl::ZeroDuration());
 }
@@ -134,8 +135,8 @@ TEST(LatestEnd, OfManyFallingEndsTheLatestIsHeldToItsTime) {
   EXPECT_NEAR(absl::ToDoubleSeconds(latest - At(900)), 0, 10);
 }
 
-TEST(LatestEnd, OfAnApplicationThatMayGrowCountsForAFifthOfItsTime) {
-  EXPECT_EQ(model::HeldFor(absl::Seconds(100), /*may_grow=*/true), absl::Seconds(20));
+TEST(LatestEnd, OfAnApplicationThatMayGrowCountsForATenthOfItsTime) {
+  EXPECT_EQ(model::HeldFor(absl::Seconds(100), /*may_grow=*/true), absl::Seconds(10));
   EXPECT_EQ(model::HeldFor(absl::Seconds(2), /*may_grow=*/true), absl::Seconds(1));
   EXPECT_EQ(model::HeldFor(absl::Seconds(100), /*may_grow=*/false), absl::Seconds(1));
 }

@@ -366,6 +366,29 @@ TEST(JobOfStages, TooManyDependenciesAreTold) {
   const Snapshot snapshot = query.Tick(2);
   EXPECT_EQ(Left(snapshot.estimate), std::nullopt);
   EXPECT_THAT(snapshot.notes, ElementsAre(HasSubstr("1200000 dependencies")));
+  std::size_t edges = 0;
+  for (const StageInfo& info : snapshot.stage_infos) edges += info.parents.size();
+  EXPECT_EQ(edges, 1'000'000u) << "of the first 250 stages";
+}
+
+TEST(JobOfStages, ATickVisitsTheTasksOfEndedStagesOnce) {
+  std::vector<std::size_t> steps;
+  for (const std::uint32_t tasks : {1u, 100u}) {
+    Query query{std::vector<StageOpened>{}};
+    for (std::uint32_t number = 0; number < 50; ++number) {
+      query.Say(1 + number, Stage(number, tasks));
+      for (std::uint32_t index = 0; index < tasks; ++index) {
+        query.Start(1 + number, Task(number, index));
+        query.Say(2 + number, Finished(Task(number, index)));
+      }
+      query.Say(2 + number, StageClosed{.stage = number});
+    }
+    query.Say(60, Stage(50, 1));
+    query.Tick(60);
+    query.Tick(61);
+    steps.push_back(query.monitor.tick_steps());
+  }
+  EXPECT_EQ(steps[0], steps[1]);
 }
 
 // It has heard of one of them.
@@ -433,6 +456,108 @@ TEST(JobOfStages, SlotsOfAnEarlierRunAreKeptWhenTheFirstTaskStarts) {
   EXPECT_NEAR(left(0), 100, 20);
   EXPECT_TRUE(monitor.Apply(driver.At(1, Started(Task(0, 0)))).ok());
   EXPECT_NEAR(left(1), 100, 20);
+}
+
+// --- waiting for executors, and working on after the last byte
+
+struct Application {
+  explicit Application(std::vector<StageOpened> stages) {
+    Say(0, JobOpened{.name = "query", .submitted_at = At(0), .stages = std::move(stages)});
+  }
+  void Say(double seconds, EventBody body) {
+    const absl::Status applied = monitor.Apply(driver.At(seconds, std::move(body)));
+    EXPECT_TRUE(applied.ok()) << applied;
+  }
+  void Start(double seconds, AttemptId task, std::uint64_t bytes = 100) {
+    AttemptChanged started = Started(task, bytes);
+    started.executor = 0;
+    Say(seconds, started);
+  }
+  Snapshot Tick(double seconds) { return monitor.Tick(At(seconds)); }
+
+  Source driver;
+  JobMonitor monitor{"job-1", {}};
+};
+
+TEST(JobOfStages, WithoutAnExecutorNoEndIsPredictedAndANoteSaysWhy) {
+  Application job({Stage(0, 4)});
+  for (const double seconds : {1.0, 9.0, 35.0}) {
+    const Snapshot snapshot = job.Tick(seconds);
+    EXPECT_FALSE(Left(snapshot.estimate)) << seconds;
+    EXPECT_THAT(snapshot.notes, ElementsAre("no end can be predicted: 4 tasks wait for executors, "
+                                            "and none has registered"));
+  }
+  job.Say(40, ExecutorOpened{.executor = 0, .host = "h", .slots = 4});
+  for (std::uint32_t i = 0; i < 4; ++i) job.Start(40, Task(0, i));
+  EXPECT_THAT(job.Tick(41).notes, IsEmpty());
+}
+
+TEST(JobOfStages, OnceItsExecutorsAreGoneNoEndIsPredictedAndANoteSaysWhy) {
+  Application job({Stage(0, 4)});
+  job.Say(0, ExecutorOpened{.executor = 0, .host = "h", .slots = 2});
+  for (std::uint32_t i = 0; i < 2; ++i) job.Start(1, Task(0, i));
+  for (std::uint32_t i = 0; i < 2; ++i) job.Say(11, Finished(Task(0, i)));
+  for (std::uint32_t i = 2; i < 4; ++i) job.Start(11, Task(0, i));
+  EXPECT_TRUE(Left(job.Tick(12).estimate));
+  job.Say(15, ExecutorClosed{0});
+  const Snapshot snapshot = job.Tick(16);
+  EXPECT_FALSE(Left(snapshot.estimate));
+  EXPECT_THAT(snapshot.notes, ElementsAre("no end can be predicted: 2 tasks wait for executors, "
+                                          "and the only one is gone"));
+}
+
+TEST(JobOfStages, TheLongerNoTaskRunsTheLongerThatMayLast) {
+  Application job({Stage(0, 4)});
+  job.Say(0, ExecutorOpened{.executor = 0, .host = "h", .slots = 2});
+  job.Start(0, Task(0, 0));
+  job.Say(10, Finished(Task(0, 0)));
+  const absl::Duration soon = *Upper(job.Tick(11).estimate);
+  EXPECT_GT(*Upper(job.Tick(60).estimate), soon + absl::Minutes(5));
+}
+
+// Four tasks read all of their input in 10 s and work for 80 s more.
+TEST(JobOfStages, TasksThatWorkOnAfterTheirLastByteOpenTheInterval) {
+  Application job({Stage(0, 4)});
+  job.Say(0, ExecutorOpened{.executor = 0, .host = "h", .slots = 4});
+  for (std::uint32_t i = 0; i < 4; ++i) job.Start(0, Task(0, i));
+  int looks = 0;
+  int held = 0;
+  for (double at = 1; at < 90; ++at) {
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      job.Say(at, test::Read(Task(0, i), static_cast<std::uint64_t>(10 * std::min(at, 10.0))));
+    }
+    const Estimate estimate = job.Tick(at).estimate;
+    if (at >= 14) {
+      EXPECT_EQ(estimate.state, EstimateState::kOverdue) << at;
+      EXPECT_GT(*Upper(estimate), absl::Seconds(10)) << at;
+    }
+    ++looks;
+    held +=
+        *Lower(estimate) <= absl::Seconds(90 - at) && absl::Seconds(90 - at) <= *Upper(estimate);
+  }
+  EXPECT_GE(held, 0.87 * looks);
+}
+
+// The first wave shows what follows the reading.
+TEST(JobOfStages, TheSecondWaveIsExpectedToWorkOnAsTheFirstDid) {
+  Application job({Stage(0, 8)});
+  job.Say(0, ExecutorOpened{.executor = 0, .host = "h", .slots = 4});
+  for (const double start : {0.0, 90.0}) {
+    const std::uint32_t first = start > 0 ? 4 : 0;
+    for (std::uint32_t i = first; i < first + 4; ++i) job.Start(start, Task(0, i));
+    for (double read = 1; read <= (start > 0 ? 40 : 89); ++read) {
+      for (std::uint32_t i = first; i < first + 4; ++i) {
+        job.Say(start + read,
+                test::Read(Task(0, i), static_cast<std::uint64_t>(10 * std::min(read, 10.0))));
+      }
+      job.Tick(start + read);
+    }
+    if (start > 0) break;
+    for (std::uint32_t i = first; i < first + 4; ++i) job.Say(90, Finished(Task(0, i)));
+  }
+  const Estimate estimate = job.Tick(130).estimate;
+  EXPECT_EQ(estimate.state, EstimateState::kValid);
+  EXPECT_NEAR(absl::ToDoubleSeconds(*Left(estimate)), 50, 15);
 }
 
 TEST(JobOfStages, WhatIsPublishedTellsWhenStagesStartAndEnd) {
@@ -524,7 +649,8 @@ TEST(JobOfStages, NamesTheTaskThatEndsLastOnceAllOfItsStageHaveBegun) {
 
 TEST(JobOfStages, NamesAtMostTwentyTasksTheLastToEndFirst) {
   Query query{{Stage(0, 40)}};
-  for (std::uint32_t i = 0; i < 40; ++i) query.Start(0.1 * i, Task(0, i));
+  // Their executors are not reported: an executor of two slots cannot run 40 tasks.
+  for (std::uint32_t i = 0; i < 40; ++i) query.Say(0.1 * i, Started(Task(0, i)));
   for (std::uint32_t i = 0; i < 5; ++i) query.Say(5, Finished(Task(0, i)));
   const Snapshot job = query.Tick(40);
   ASSERT_THAT(job.named_tasks, SizeIs(20));
@@ -536,7 +662,10 @@ TEST(JobOfStages, NamesAtMostTwentyTasksTheLastToEndFirst) {
 // An application whose estimate moves by a little is not said anew at every tick.
 TEST(JobOfStages, AForecastThatHoldsIsRepeated) {
   Query query{{Stage(0, 100), Stage(1, 50, {0})}};
-  query.monitor.SetPastRuns({EarlierRun()});
+  PastRun run = EarlierRun();
+  run.stages.stages[0].tasks = 100;
+  run.stages.stages[1].tasks = 50;
+  query.monitor.SetPastRuns({run});
   query.RunUntil(15);
   const Snapshot before = query.Tick(15);
   const Snapshot after = query.Tick(16);

@@ -132,7 +132,9 @@ TEST(Straggler, SaysThatItWaitsForASlot) {
   const auto straggler = FindStraggler(job.state, {.tasks = {EndOf(2, 50)}}, At(10));
   EXPECT_EQ(straggler->attempt, R(2));
   EXPECT_EQ(straggler->host, "");
+  EXPECT_TRUE(straggler->waits_for_slot);
   EXPECT_EQ(straggler->reason, "Reduce task 2 ends last: waiting for a slot");
+  EXPECT_FALSE(FindStraggler(job.state, {.tasks = {EndOf(1, 50)}}, At(10))->waits_for_slot);
 }
 
 TEST(Straggler, WritesSizesBelowAThousandInBytes) {

@@ -90,6 +90,7 @@ class Client {
   void Send() {
     if (subscriber_ && subscriber_->cursor.next_at() <= absl::Now()) {
       under_way_.push_back(subscriber_->cursor.Take(absl::Now()));
+      kept_ = under_way_.back().published;  // as the master does
     }
   }
   // The network delivers one.
@@ -97,7 +98,9 @@ class Client {
     if (under_way_.empty()) return;
     const JobCursor::Update update = std::move(under_way_.front());
     under_way_.pop_front();
-    const auto whole = wire::Apply(newest_, update.delta.value_or(*update.published));
+    const auto whole =
+        wire::Apply(newest_, update.base == nullptr ? *update.published
+                                                    : wire::Delta(*update.base, *update.published));
     ASSERT_TRUE(whole.ok()) << whole.status();
     const Snapshot& snapshot = newest_ = *whole;
     EXPECT_FALSE(has_final_) << "nothing comes after the final snapshot";
@@ -121,6 +124,7 @@ class Client {
  private:
   std::shared_ptr<Subscriber> subscriber_;
   std::deque<JobCursor::Update> under_way_;
+  std::shared_ptr<const Snapshot> kept_;
   Snapshot newest_;
   std::uint64_t last_ = 0;
   std::string token_;

@@ -128,7 +128,7 @@ TEST_F(WorkflowTableTest, TheSameSubmissionAgainIsHarmlessAndAnotherIsRefused) {
   EXPECT_TRUE(absl::IsInvalidArgument(workflows_->Submit({.id = "x"}, {}, At(5)).status()));
 }
 
-TEST_F(WorkflowTableTest, TheIdOfAnEndedWorkflowIsNotTakenByAnother) {
+TEST_F(WorkflowTableTest, RefusesThePlanOfAnEndedWorkflowUntilItIsForgotten) {
   ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(0)).ok());
   Source a("master", "a-1");
   Tell(a, 1, Opened(1, 1));
@@ -140,16 +140,35 @@ TEST_F(WorkflowTableTest, TheIdOfAnEndedWorkflowIsNotTakenByAnother) {
   other.jobs[1].job_id = "b-2";
   for (const bool is_restarted : {false, true}) {
     if (is_restarted) Start(10);
-    const absl::Status refused = workflows_->Submit(other, {}, At(11)).status();
-    EXPECT_TRUE(absl::IsAlreadyExists(refused)) << refused;
-    EXPECT_THAT(
-        std::string(refused.message()),
-        "workflow wf was submitted before with other jobs or options, and has ended; submit "
-        "this one under another id");
-    EXPECT_TRUE(workflows_->Submit(Chain(), {}, At(12)).ok());
+    for (const Plan& plan : {Chain(), other}) {
+      const absl::Status refused = workflows_->Submit(plan, {}, At(11)).status();
+      EXPECT_TRUE(absl::IsAlreadyExists(refused)) << refused;
+      EXPECT_THAT(std::string(refused.message()),
+                  "workflow wf has ended, so nothing would run; submit the plan under another id, "
+                  "or remove the ended workflow first with `tidemark forget wf`");
+    }
     EXPECT_THAT(Tick(13), IsEmpty());
-    EXPECT_EQ(Newest("wf"), final) << "the same submission again changes nothing";
+    EXPECT_EQ(Newest("wf"), final) << "a refused submission changes nothing";
   }
+  ASSERT_TRUE(workflows_->Forget("wf", "").ok());
+  EXPECT_TRUE(workflows_->Submit(Chain(), {}, At(14)).ok());
+}
+
+TEST_F(WorkflowTableTest, RefusesThePlanOfACancelledWorkflowBeforeItsLastTick) {
+  ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(0)).ok());
+  ASSERT_THAT(Tick(1), SizeIs(1));
+  ASSERT_TRUE(workflows_->Update("wf", {.cancel = true}, At(2)).ok());
+  ASSERT_FALSE(Newest("wf").is_final);
+  for (const bool is_restarted : {false, true}) {
+    if (is_restarted) Start(3);
+    const absl::Status refused = workflows_->Submit(Chain(), {}, At(3)).status();
+    EXPECT_TRUE(absl::IsAlreadyExists(refused)) << refused;
+    EXPECT_THAT(std::string(refused.message()), HasSubstr("so nothing would run"));
+  }
+  Tick(4);
+  ASSERT_TRUE(Newest("wf").is_final);
+  ASSERT_TRUE(workflows_->Forget("wf", "").ok());
+  EXPECT_TRUE(workflows_->Submit(Chain(), {}, At(5)).ok());
 }
 
 TEST_F(WorkflowTableTest, AJobThatIsSilentKeepsItsWorkflowStillOverARestart) {
@@ -543,9 +562,10 @@ TEST_F(WorkflowTableTest, ATornEndIsCutOffAndReported) {
 TEST_F(WorkflowTableTest, DamageInItsLogCostsOneRecordAndIsTold) {
   Plan submitted = Chain();
   submitted.jobs[0].job_id.clear();
-  const auto position = workflows_->Submit(submitted, {}, At(0));
+  auto position = workflows_->Submit(submitted, {}, At(0));
   ASSERT_TRUE(position.ok()) << position.status();
   ASSERT_TRUE(jobs_->journal().WaitUntilDurable(*position));
+  *position = {};  // An open log would keep its lock.
   const std::size_t submitted_bytes = std::filesystem::file_size(log());
   for (int second = 1; second < 20; ++second) Tick(second);
   const std::size_t ticked = std::filesystem::file_size(log());
@@ -572,9 +592,10 @@ TEST_F(WorkflowTableTest, DamageInItsLogCostsOneRecordAndIsTold) {
 }
 
 TEST_F(WorkflowTableTest, DamageToACopyOfTheSubmissionIsNoLoss) {
-  const auto position = workflows_->Submit(Chain(), {}, At(0));
+  auto position = workflows_->Submit(Chain(), {}, At(0));
   ASSERT_TRUE(position.ok()) << position.status();
   ASSERT_TRUE(jobs_->journal().WaitUntilDurable(*position));
+  *position = {};  // An open log would keep its lock.
   const std::size_t submitted = std::filesystem::file_size(log());
   Tick(1);
   workflows_.reset();

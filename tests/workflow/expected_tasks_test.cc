@@ -51,6 +51,33 @@ TEST(ExpectedTasks, GrowsByCrowdingAfterOneRun) {
   EXPECT_GT(RestMean(ExpectTasks(brief_runs, 1, 100, kConstants)) / 0.1, RestMean(more) / 10);
 }
 
+TEST(ExpectedTasks, CrowdsNoFurtherThanCrowdingWasMeasured) {
+  const StageProfile run = Profile({10});
+  const std::vector<EarlierStage> runs = {{10, &run}};
+  EXPECT_NEAR(RestMean(ExpectTasks(runs, 1, 100'000, kConstants)),
+              RestMean(ExpectTasks(runs, 1, 100, kConstants)), 1e-9);
+}
+
+TEST(ExpectedTasks, CrowdsNoMoreThanThereAreTasksAtOnceWhereIdleSlotsDoNot) {
+  ExpectationConstants constants;
+  constants.idle_slots_crowd = false;
+  const StageProfile few = Profile(std::vector<double>(20, 10));
+  EXPECT_NEAR(RestMean(ExpectTasks(std::vector<EarlierStage>{{20, &few}}, 20, 1000, constants)), 10,
+              1e-9)
+      << "980 slots are idle";
+  const StageProfile many = Profile(std::vector<double>(1'000'000, 10));
+  const std::vector<EarlierStage> runs = {{10, &many}};
+  EXPECT_NEAR(RestMean(ExpectTasks(runs, 1'000'000, 100'000, constants)),
+              RestMean(ExpectTasks(runs, 1'000'000, 100, constants)), 1e-9);
+}
+
+TEST(TasksAtOnce, AreSpreadEvenlyOverTheWaves) {
+  EXPECT_EQ(TasksAtOnce(20, 1000), 20);
+  EXPECT_EQ(TasksAtOnce(1000, 500), 500);
+  EXPECT_EQ(TasksAtOnce(1000, 999), 500);
+  EXPECT_EQ(TasksAtOnce(0, 8), 8);
+}
+
 // 10 s on 10 and 20 s on 40 slots: between them near the geometric mean; at 160 slots the line
 // alone would say 40 s, the prior holds it back.
 TEST(ExpectedTasks, InterpolatesBetweenRunsAndHoldsBackBeyondThem) {

@@ -59,6 +59,43 @@ struct Job {
   model::JobRecord state{1};
 };
 
+TEST(StagesNow, TasksOfAnEndedStageWithoutAReportCountForTheNextRun) {
+  Job job({Stage(0, 8), Stage(1, 1, {0})});
+  job.Executor(0, 0, 2);
+  for (std::uint32_t i = 0; i < 2; ++i) job.Run(0, 4, Task(0, i));
+  job.Say(20, StageClosed{.stage = 0, .at = At(20)});
+  job.Say(21, StageOpened{.stage = 1, .opened_at = At(21)});
+  job.Run(21, 22, Task(1, 0));
+  const WorkflowNow now = job.Now(23);
+  EXPECT_EQ(now.stages[0].tasks, 2u) << "none is left";
+  EXPECT_EQ(now.stages[0].unreported, 6u);
+  EXPECT_EQ(now.stages[1].lag, 1) << "since the stage ended, not since its last reported task did";
+  EXPECT_EQ(ProfileOf(now).stages.at(0).tasks, 8u);
+}
+
+TEST(StagesNow, AStageThatEndedInAnUnknownWayMakesNoPauseBehindIt) {
+  Job job({Stage(0, 8), Stage(1, 1, {0})});
+  job.Executor(0, 0, 2);
+  for (std::uint32_t i = 0; i < 2; ++i) job.Run(0, 4, Task(0, i));
+  job.Say(20, StageOpened{.stage = 1, .opened_at = At(20)});
+  job.Run(20, 22, Task(1, 0));
+  job.Say(23, StageClosed{.stage = 0, .outcome = JobOutcome::kUnknown, .at = At(23)});
+  const WorkflowNow now = job.Now(23);
+  EXPECT_FALSE(now.stages[0].has_failed);
+  EXPECT_FALSE(now.stages[1].lag);
+  EXPECT_EQ(ProfileOf(now).stages.at(0).tasks, 8u);
+}
+
+TEST(StagesNow, TasksBeyondTheSlotsOfTheirExecutorDoNotRun) {
+  Job job({Stage(0, 8)});
+  job.Executor(0, 0, 2);
+  for (std::uint32_t i = 0; i < 4; ++i) job.Start(i, Task(0, i), 0);
+  EXPECT_THAT(job.Now(11).stages[0].running, SizeIs(4));
+  const WorkflowNow now = job.Now(13);
+  ASSERT_THAT(now.stages[0].running, SizeIs(2));
+  EXPECT_EQ(now.stages[0].running[0].id.index, 2u);
+}
+
 std::vector<Warmth> WarmthsOf(const StageNow& stage) {
   std::vector<Warmth> warmths;
   for (const FinishedTask& task : stage.finished) warmths.push_back(task.warmth);
@@ -528,6 +565,59 @@ TEST(StagesNow, ExecutorsThatAreGoneHaveNoSlotsUnlessAllAreGone) {
   EXPECT_EQ(job.Now(4).slots, 4);  // that ran at once
 }
 
+// Sixteen cores and one GPU in each of two executors: one task of 10 s at a time in each.
+Job OnTwoGpus(double seconds) {
+  Job job({Stage(0, 64), Stage(1, 32, {0})});
+  job.Executor(0, 0, 16);
+  job.Executor(0, 1, 16);
+  std::uint32_t index = 0;
+  for (double start = 0; start <= seconds; start += 10) {
+    for (const std::uint32_t executor : {0, 1}) job.Start(start, Task(0, index++), executor);
+    if (start + 10 > seconds) break;
+    for (const std::uint32_t done : {index - 2, index - 1}) {
+      job.Say(start + 10, Finished(Task(0, done)));
+    }
+  }
+  return job;
+}
+
+TEST(StagesNow, LearnsHowManySlotsAreInUseWhereTasksWaitBesideIdleOnes) {
+  EXPECT_DOUBLE_EQ(OnTwoGpus(3).Now(3).slots, 32);
+  for (const double seconds : {5.0, 25.0, 300.0}) {
+    const WorkflowNow now = OnTwoGpus(seconds).Now(seconds);
+    EXPECT_DOUBLE_EQ(now.slots, 2) << seconds;
+    EXPECT_DOUBLE_EQ(now.slots_per_executor, 1) << seconds;
+  }
+}
+
+TEST(StagesNow, OnlyTheFirstTaskOfASlotInUseIsFresh) {
+  const std::vector<Warmth> warmths = WarmthsOf(OnTwoGpus(35).Now(35).stages[0]);
+  EXPECT_EQ(std::count(warmths.begin(), warmths.end(), Warmth::kFresh), 2);
+}
+
+TEST(StagesNow, ATaskWhoseExecutorIsGoneDoesNotRun) {
+  Job job({Stage(0, 3)});
+  job.Executor(0, 0, 2);
+  job.Start(1, Task(0, 0), 0);
+  EXPECT_EQ(job.Now(9).idle_tasks, 0u);
+  job.Say(9, ExecutorClosed{0});
+  const WorkflowNow now = job.Now(10);
+  EXPECT_THAT(now.stages[0].running, IsEmpty());
+  EXPECT_EQ(now.idle_tasks, 3u);
+  EXPECT_DOUBLE_EQ(now.stages[0].idle_for, 1);
+  EXPECT_EQ(now.executors, 0u);
+  EXPECT_EQ(now.gone_executors, 1u);
+}
+
+TEST(StagesNow, TasksThatCouldRunAreIdleWhileNoneDoes) {
+  Job job({Stage(0, 3), Stage(1, 2, {0})});
+  EXPECT_EQ(job.Now(7).idle_tasks, 3u);
+  EXPECT_DOUBLE_EQ(job.Now(7).stages[0].idle_for, 7);
+  EXPECT_DOUBLE_EQ(job.Now(7).stages[1].idle_for, 0);
+  job.Run(8, 9, Task(0, 0));
+  EXPECT_DOUBLE_EQ(job.Now(11).stages[0].idle_for, 2);
+}
+
 TEST(StagesNow, AStageThatHasEndedHasTheTasksThatHaveFinished) {
   StageOpened unknown = Stage(0, 0);
   unknown.task_count.reset();
@@ -564,7 +654,7 @@ StageNow Ended(std::string name, std::vector<std::size_t> parents = {}) {
           .finished = {{.seconds = 1}}};
 }
 
-TEST(ProfileOf, OfARunOfTooManyStagesNamesOrParentsNothingIsKept) {
+TEST(ProfileOf, KeepsNothingOfARunOfTooManyStagesNamesOrEdges) {
   WorkflowNow stages;
   stages.stages.assign(RunProfile::kStagesMax, Ended("s"));
   EXPECT_EQ(ProfileOf(stages).stages.size(), RunProfile::kStagesMax);
@@ -579,7 +669,17 @@ TEST(ProfileOf, OfARunOfTooManyStagesNamesOrParentsNothingIsKept) {
   for (std::size_t i = 0; i < 1000; ++i) wide.stages.push_back(Ended("s"));
   wide.stages.push_back(Ended("all"));
   for (std::size_t i = 0; i < 1000; ++i) wide.stages.back().parents.push_back(i);
-  EXPECT_THAT(ProfileOf(wide).stages, IsEmpty()) << "rather than with fewer parents";
+  ASSERT_EQ(ProfileOf(wide).stages.size(), 1001u);
+  EXPECT_EQ(ProfileOf(wide).stages.back().parents.size(), 1000u);
+
+  WorkflowNow dense;
+  dense.stages.assign(800, Ended("s"));
+  for (std::size_t i = 400; i < 800; ++i) {
+    for (std::size_t parent = 0; parent < 400; ++parent) {
+      dense.stages[i].parents.push_back(parent);
+    }
+  }
+  EXPECT_THAT(ProfileOf(dense).stages, IsEmpty()) << "rather than with fewer parents";
 }
 
 TEST(ProfileOf, KeepsNoMoreTimesThanAllowedOfManyStages) {

@@ -108,28 +108,36 @@ class JobMonitor {
   // A duplicate event is OK and changes nothing. Amortised O(size of the event).
   absl::Status Apply(const Event& event);
 
-  // What is believed at `now`, not before the last call's; of a job that is not open, nothing but
-  // ids and instant. Each call yields the next sequence number; the final snapshot is repeated.
-  Snapshot Tick(absl::Time now);
+  // Returns the estimate at `now`, which is not before the last call's. For a job that is not open,
+  // sets only ids and instant. Each call yields the next sequence number; the final snapshot is
+  // repeated. The reference stays valid until the next call.
+  const Snapshot& Tick(absl::Time now);
+  // Returns the cost of the last Tick(): the stages, groups, tasks and edges that it visited, and
+  // more for each stage with remaining tasks. A stage that has ended is one step, however many
+  // tasks it had. A step takes about a microsecond of processor time.
+  std::size_t tick_steps() const;
 
   // When its stages start and end, as believed at the last Tick(), of a job that has other stages
   // than those of MapReduce: those it has by number, then those that earlier runs had. Empty:
   // nothing is believed.
   const std::vector<StageForecast>& stage_forecasts() const;
 
-  // The attempts at its tasks, as the last event has them; what is left of them, as the last Tick()
-  // believed. `now`: not before that. Of one made by OfEnded(), none. O(attempts log attempts).
+  // Returns the attempts at its tasks as of the last event, and their remaining work as of the last
+  // Tick(). `now` must not be before that. Empty for a monitor made by OfEnded(). O(attempts log
+  // attempts).
   JobTasks ListTasks(const TaskQuery& query, absl::Time now) const;
-  // What was said of its end so far, evenly spread; at most `most`. Of one made by OfEnded(),
-  // nothing.
+  // Returns the predicted ends so far, evenly spread, at most `most`. Empty for a monitor made by
+  // OfEnded().
   std::vector<PastForecast> PastForecasts(std::size_t most) const;
 
-  // What Tick() returned last; of sequence 0 before the first.
+  // Returns the last result of Tick(); a snapshot of sequence 0 before the first.
   const Snapshot& job() const;
 
-  // Whether the job has been opened, and whether events arrived since the last Tick().
+  // Returns whether the job has been opened, and whether events arrived since the last Tick().
   bool is_open() const;
   bool has_news() const;
+  // Returns the name of the job; empty if unknown.
+  const std::string& name() const;
   // Whether Tick() has returned or will return a final snapshot.
   bool is_closed() const;
 
@@ -172,11 +180,15 @@ class JobMonitor {
   // InvalidArgument, and the monitor is of no further use: it is of none of these.
   absl::Status Resume(const std::string& checkpoint);
 
-  // The job was restored from its log at `now` by a master that could not hear its sources before:
-  // their silence until then does not end the job, which is given up abandon_after later at the
-  // earliest. No estimate goes on all the same, and Snapshot::silent_since says so, counted from
-  // here. From here on the new master's limits hold; none: those of before.
+  // Notes that a new master restored the job from its log at `now`. The sources' silence until then
+  // does not end the job: it is abandoned abandon_after later at the earliest. The estimate still
+  // stops, and Snapshot::silent_since reports the silence, counted from `now`. From here on
+  // `limits` hold; without them, the previous limits stay.
   void NoteRestart(absl::Time now, const std::optional<JobLimits>& limits = {});
+  // Notes that events are missing from `now` on, until the next one: attempts that run may have
+  // ended meanwhile, so none of them is named as a straggler until it is reported to run or to do
+  // anything.
+  void NoteGap(absl::Time now);
   // A part of its log was lost before a restart: a note says so, intervals widen as for events
   // that never came, and no sequence number that a lost tick may have used is used again. Changes
   // nothing of a job that is not open or has ended.

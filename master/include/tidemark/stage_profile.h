@@ -67,6 +67,9 @@ struct RunProfile {
   static constexpr std::size_t kParameterBytesMax = std::size_t{128} << 10;  // names and values
   // Tasks that the run could have at once.
   double slots = 1;
+  // The part of its executors' slots that was in use while tasks waited beside idle slots; 1 if all
+  // were in use. The store does not keep it, since the next run shows its own.
+  double used_share = 1;
   // What its program was told to do (JobOpened::parameters); empty: not known.
   std::map<std::string, std::string> parameters;
   // Empty: nothing is known of them.

@@ -16,7 +16,7 @@
 #include "master/cost/read_pace.h"
 #include "master/cost/sized_stages.h"
 #include "master/estimate/application_estimate.h"
-#include "master/model/interval_record.h"
+#include "master/model/maps_left.h"
 #include "master/model/phases.h"
 #include "streaming/size_histogram.h"
 
@@ -49,6 +49,22 @@ bool IsMostlyTimedAlone(const JobRecord& state, const cost::ExplicitEvidence& ev
   return evidence.seconds() > all / 2;
 }
 
+// Returns the mean time from the last key group of a finished task to its end, in which a task
+// commits, closes or cleans up.
+double SecondsAfterGroups(const JobRecord& state) {
+  double sum = 0;
+  double count = 0;
+  for (const Task& task : state.reduce_tasks()) {
+    const TaskAttempt* const done = task.finished_attempt();
+    if (done == nullptr || !done->reduce->last_group_finished_at) continue;
+    const absl::Duration after = done->life.ended_at().value_or(absl::InfinitePast()) -
+                                 *done->reduce->last_group_finished_at;
+    sum += std::max(absl::ToDoubleSeconds(after), 0.0);
+    count += 1;
+  }
+  return count > 0 ? sum / count : 0;
+}
+
 double ImplicitSizeGuess(const JobRecord& state, double bytes) {
   const auto lightest = static_cast<double>(state.keys.smallest_explicit_bytes());
   return std::max(1.0, lightest > 0 ? std::min(lightest, bytes) : bytes);
@@ -62,12 +78,13 @@ TidemarkIndicator::TidemarkIndicator(std::string name, Signals signals)
 struct TidemarkIndicator::GroupCosts {
   const regression::CostModel& emissions;
   cost::GroupTimeTable* bytes_table = nullptr;
-  cost::GroupTimeTable* feature_table = nullptr;  // null: their bytes tell as much
+  cost::GroupTimeTable* feature_table = nullptr;  // null if their bytes predict as much
   cost::GroupTimes per_implicit_byte;
-  // What a task that has not begun to reduce waits for. The same for all, and looking at all tasks
-  // for each of them would cost their square.
+  // The remaining time before a task that has not begun to reduce can do so. Computed once, since
+  // visiting all tasks for each of them would take quadratic time.
   double shuffle_seconds_per_byte = 0;
   double map_seconds_left = 0;
+  double seconds_after_groups = 0;  // from the last key group of a task to its end
 
   cost::GroupTimeTable& explicit_table() { return feature_table ? *feature_table : *bytes_table; }
 };
@@ -121,7 +138,7 @@ cost::GroupTimes TidemarkIndicator::ImplicitByteTimes(const JobRecord& state,
   double left = 0;
   const std::span<const Task> tasks = state.reduce_tasks();
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    if (!tasks[i].is_finished()) left += remaining_.task(i).implicit_bytes;
+    if (!tasks[i].is_over()) left += remaining_.task(i).implicit_bytes;
   }
   implicit_sizes_.Update(state.implicit_sizes.bins(), left);
   cost::GroupTimes times(table.curve_count());
@@ -180,12 +197,19 @@ cost::ReduceTaskLeft TidemarkIndicator::LeftOf(const JobRecord& state, absl::Tim
     const absl::Time heard = work.running_group ? std::min(now, work.running_group_seen_at) : now;
     AddRunning(state, heard, work, group_costs, task);
     task.unheard = work.processor_share * absl::ToDoubleSeconds(now - heard);
+    const bool has_read_all = attempt->bytes_done >= state.reduce_input_bytes(index);
+    task.after = group_costs.seconds_after_groups;
+    if (has_read_all && !work.running_group && work.last_group_finished_at) {
+      const absl::Duration passed = now - *work.last_group_finished_at;
+      task.after = std::max(task.after - absl::ToDoubleSeconds(passed), 0.0);
+    }
     task.other =
         OtherAttemptOf(state, now, index, *attempt, group_costs.shuffle_seconds_per_byte, task);
   } else {
     task.delay = group_costs.shuffle_seconds_per_byte *
                      static_cast<double>(state.reduce_input_bytes(index)) +
                  group_costs.map_seconds_left;
+    task.after = group_costs.seconds_after_groups;
   }
   return task;
 }
@@ -299,6 +323,13 @@ estimate::Application ReducePhase(const JobRecord& state,
   return application;
 }
 
+// Returns the end of the last reduce task; the end is unknown while one remains.
+ReducePhaseForecast AfterTheLastTask(const JobRecord& state) {
+  ReducePhaseForecast forecast;
+  forecast.ends_at = forecast.ends_at_lower = forecast.ends_at_upper = ReducePhaseEnd(state);
+  return forecast;
+}
+
 // In a cluster that jobs share a stage takes what slots it gets.
 std::shared_ptr<const cost::StagesLeft> LeftForOthers(cost::StageLeft stage,
                                                       const cost::Draws& ends) {
@@ -316,10 +347,7 @@ void TidemarkIndicator::SetEnd(const JobRecord& state, absl::Time now,
                                ReducePhaseForecast& forecast) {
   cost::Draws seconds = tasks.ends;
   if (const auto past = cost::SecondsByPastRuns(state, now, state.past_runs, draws)) {
-    for (double& time : seconds) {
-      time = std::max(0.0, tasks.end.median + kWiden * (time - tasks.end.median));
-    }
-    seconds = cost::Combine(seconds, *past);
+    seconds = cost::WithPastRuns(std::move(seconds), *past, state.past_runs);
   }
   SetEnd(now, estimate::RangeOf(std::move(seconds)), forecast);
 }
@@ -332,15 +360,32 @@ void TidemarkIndicator::SetEnd(absl::Time now, const estimate::Range& end,
       now + absl::Seconds(std::min(end.upper, kRemainingUpperMax * end.median));
 }
 
-// Before there is evidence of its own, what earlier runs of the job let expect, else what its map
-// side, the bytes read since, and other jobs of the cluster do. Once all reduce tasks have ended,
-// when the last of them did.
+namespace {
+
+// Returns the end of the map phase as its tasks predict it; past runs predict the rest.
+std::optional<cost::Draws> MapEnds(const JobRecord& state, absl::Time now,
+                                   const cost::FixedDraws& draws) {
+  const bool has_runs =
+      std::ranges::any_of(state.past_runs, [](const PastRun& run) { return !run.is_of_other_job; });
+  if (!has_runs || ReducePhaseStart(state)) return std::nullopt;
+  std::optional<MapsLeft> maps = EstimateMaps(state, now, draws);
+  if (!maps) return std::nullopt;
+  return std::move(maps->estimate.ends);
+}
+
+}  // namespace
+
+// Before there is evidence from the phase itself, the estimate comes from past runs of the job,
+// else from its map side, the bytes read since, and other jobs of the cluster. Once all reduce
+// tasks have ended, it is the time when the last one did.
 ReducePhaseForecast TidemarkIndicator::Expected(const JobRecord& state, absl::Time now) {
-  ReducePhaseForecast forecast;
-  forecast.ends_at = ReducePhaseEnd(state);
+  ReducePhaseForecast forecast = AfterTheLastTask(state);
   if (forecast.ends_at) return forecast;
-  const cost::FixedDraws& draws = cost::FixedDraws::For(state.reduce_tasks().size());
-  std::optional<cost::Draws> seconds = cost::SecondsByPastRuns(state, now, state.past_runs, draws);
+  const std::size_t map_tasks = state.past_runs.empty() ? 0 : state.map_tasks().size();
+  const cost::FixedDraws& draws =
+      cost::FixedDraws::For(std::max(state.reduce_tasks().size(), map_tasks));
+  std::optional<cost::Draws> seconds =
+      cost::SecondsByPastRuns(state, now, state.past_runs, draws, MapEnds(state, now, draws));
   forecast.basis = seconds ? Basis::kEarlierRuns : Basis::kGuess;
   if (!seconds) {
     seconds = cost::SecondsByBytesRead(state, now, draws);
@@ -397,7 +442,8 @@ ReducePhaseForecast TidemarkIndicator::Estimate(const JobRecord& state, absl::Ti
                          .bytes_table = &by_bytes_.table(),
                          .per_implicit_byte = cost::GroupTimes(),
                          .shuffle_seconds_per_byte = ShuffleSecondsPerByte(state).value_or(0),
-                         .map_seconds_left = std::max(0.0, absl::ToDoubleSeconds(maps_end - now))};
+                         .map_seconds_left = std::max(0.0, absl::ToDoubleSeconds(maps_end - now)),
+                         .seconds_after_groups = SecondsAfterGroups(state)};
   if (time_feature_ != cost::CostFeature::kBytes) {
     by_feature_.Update(evidence_.Times(time_feature_, speeds_));
     if (!by_feature_.empty()) group_costs.feature_table = &by_feature_.table();
@@ -407,17 +453,14 @@ ReducePhaseForecast TidemarkIndicator::Estimate(const JobRecord& state, absl::Ti
   std::vector<cost::ReduceTaskLeft> tasks;
   const std::span<const Task> known = state.reduce_tasks();
   for (std::size_t i = 0; i < known.size(); ++i) {
-    if (known[i].is_finished()) continue;
+    if (known[i].is_over()) continue;
     tasks.push_back(LeftOf(state, now, i, group_costs));
     const TaskAttempt* attempt = known[i].leading_attempt();
     const double done =
         attempt == nullptr ? 0 : absl::ToDoubleSeconds(attempt->reduce->reduce_time_alone);
     predicted_total_[i] = done + tasks.back().waiting.mean * tasks.back().speed.factor;
   }
-  if (tasks.empty()) {
-    forecast.ends_at = ReducePhaseEnd(state);
-    return forecast;
-  }
+  if (tasks.empty()) return AfterTheLastTask(state);
   std::stable_partition(tasks.begin(), tasks.end(),
                         [](const cost::ReduceTaskLeft& task) { return task.is_running; });
   estimate::Application application = ReducePhase(state, tasks, CurveWeights(tasks, costs));

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -128,6 +129,34 @@ TEST(TidemarkIndicator, TakesNoGroupForRunningSinceTheLastReport) {
     EXPECT_NEAR(absl::ToDoubleSeconds(*Left(forecast)), story.ends - at, 1) << at;
     EXPECT_LT(absl::ToDoubleSeconds(*Upper(forecast)), 1.3 * (story.ends - at) + 1) << at;
   }
+}
+
+// The first of two reduce tasks works on for 40 s after its last key group.
+TEST(TidemarkIndicator, ExpectsOfATaskWhatOthersDidAfterTheirLastKeyGroup) {
+  using namespace test;
+  JobMonitor monitor("job-1", {});
+  Source source;
+  const auto say = [&](double seconds, EventBody body) {
+    EXPECT_TRUE(monitor.Apply(source.At(seconds, std::move(body))).ok());
+  };
+  say(0, Opened(1, 2));
+  say(0, Started(M(0)));
+  say(1, Emitted(M(0), {Partition(0, 10'000), Partition(1, 10'000)}));
+  say(1, Finished(M(0)));
+  say(1, Started(R(0)));
+  say(1, Shuffled(R(0)));
+  say(11, Reduced(R(0), test::At(11), {Point(1000, 1, 10)}));
+  say(51, Finished(R(0)));
+  say(51, Started(R(1)));
+  say(51, Shuffled(R(1)));
+  say(56, Reduced(R(1), test::At(56), {Point(1000, 1, 5)}));
+  EXPECT_NEAR(absl::ToDoubleSeconds(*Left(monitor.Tick(test::At(56)).estimate)), 45, 3);
+  ReduceProfile all = Reduced(R(1), test::At(61), {Point(1000, 1, 5)});
+  all.groups_done = 10;
+  all.bytes_done = 10'000;
+  all.reduce_time = absl::Seconds(10);
+  say(61, all);
+  EXPECT_NEAR(absl::ToDoubleSeconds(*Left(monitor.Tick(test::At(71)).estimate)), 30, 3);
 }
 
 TEST(TidemarkIndicator, NamesTheStragglerAndItsHeaviestGroup) {
