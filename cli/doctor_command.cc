@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -21,8 +23,10 @@
 #include "cli/master_health.h"
 #include "cli/master_trouble.h"
 #include "cli/progress.h"
+#include "text/size_text.h"
 #include "tidemark/client.h"
 #include "tidemark/master.h"
+#include "transport/bind_addresses.h"
 #include "transport/can_listen.h"
 #include "transport/certificate.h"
 #include "transport/small_file.h"
@@ -31,7 +35,7 @@ namespace tidemark::cli {
 namespace {
 
 // An event log of a long job takes some hundred megabytes.
-constexpr std::uint64_t kRoomBytesMin = std::uint64_t{1} << 30;
+constexpr std::uint64_t kRoomBytesMin = 1'000'000'000;
 // Enough for a holiday of the administrator.
 constexpr absl::Duration kRenewBefore = absl::Hours(24 * 30);
 
@@ -83,16 +87,44 @@ void CheckCertificate(const char* what, const std::string& file, Report& report)
   }
 }
 
+// Creates a directory in `folder` and removes it again. Returns 0 or an errno. A lack of space is
+// no error here, since a master that runs must not become unhealthy by it.
+int TryToCreateIn(const std::string& folder) {
+  std::string trial = (std::filesystem::path(folder) / ".tidemark-doctor-XXXXXX").string();
+  if (::mkdtemp(trial.data()) == nullptr) return errno == ENOSPC || errno == EDQUOT ? 0 : errno;
+  ::rmdir(trial.c_str());
+  return 0;
+}
+
+// Returns the nearest ancestor of a missing folder that exists, in which it would be created.
+std::string ExistingAncestor(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::path ancestor = std::filesystem::absolute(folder, error);
+  while (ancestor.has_relative_path() && !std::filesystem::exists(ancestor, error)) {
+    ancestor = ancestor.parent_path();
+  }
+  return ancestor.string();
+}
+
 void CheckFolder(const char* setting, const std::string& folder, Report& report) {
   if (folder.empty()) return;
   struct stat facts {};
-  if (::stat(folder.c_str(), &facts) != 0) {
-    return report.Warn(setting, fmt::format("{}: {}; `tidemark serve` will create it", folder,
-                                            std::strerror(errno)));
+  const bool is_missing = ::stat(folder.c_str(), &facts) != 0;
+  const int reason = is_missing ? errno : 0;
+  if (is_missing && reason != ENOENT) {
+    return report.Fail(setting, fmt::format("{}: {}", folder, std::strerror(reason)));
   }
-  if (!S_ISDIR(facts.st_mode)) return report.Fail(setting, folder + ": Not a directory");
-  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
-    return report.Fail(setting, fmt::format("{}: {}", folder, std::strerror(errno)));
+  if (!is_missing && !S_ISDIR(facts.st_mode)) {
+    return report.Fail(setting, folder + ": Not a directory");
+  }
+  const std::string parent = is_missing ? ExistingAncestor(folder) : folder;
+  if (const int error = TryToCreateIn(parent); error != 0) {
+    return report.Fail(setting, fmt::format("{}: cannot create files in {}: {}", folder, parent,
+                                            std::strerror(error)));
+  }
+  if (is_missing) {
+    return report.Warn(setting, fmt::format("{}: {}; `tidemark serve` will create it", folder,
+                                            std::strerror(reason)));
   }
   if ((facts.st_mode & S_IRWXO) != 0 && setting == std::string("data_dir")) {
     report.Warn(setting, fmt::format("{} is open to every user of this host; run chmod o= {}",
@@ -101,10 +133,10 @@ void CheckFolder(const char* setting, const std::string& folder, Report& report)
   struct statvfs room {};
   if (::statvfs(folder.c_str(), &room) != 0) return;
   const std::uint64_t free_bytes = std::uint64_t{room.f_bavail} * room.f_frsize;
-  const std::string finding = fmt::format("{} MiB free in {}", free_bytes >> 20, folder);
+  const std::string finding = fmt::format("{} free in {}", text::SizeText(free_bytes), folder);
   if (free_bytes < kRoomBytesMin) {
     report.Warn(setting,
-                fmt::format("{}; at least {} MiB is advised", finding, kRoomBytesMin >> 20));
+                fmt::format("{}; at least {} is advised", finding, text::SizeText(kRoomBytesMin)));
   } else {
     report.Fine(setting, finding);
   }
@@ -179,6 +211,9 @@ void CheckAddress(const ServeConfig& config, const ClientSecurity& given, Report
   const auto serves = TakesReports(DialledAddress(address), security);
   if (serves.ok()) return TellOfMaster(options, *serves, security, report);
   const absl::Status can_listen = transport::CanListen(address);
+  if (!can_listen.ok() && !transport::IsAddressInUse(can_listen)) {
+    return report.Fail("master", std::string(can_listen.message()));
+  }
   const bool is_stranger = !options.tls.client_ca_file.empty() && given.certificate_file.empty();
   if (!can_listen.ok() && is_stranger) {
     return report.Warn("master",
@@ -193,10 +228,9 @@ void CheckAddress(const ServeConfig& config, const ClientSecurity& given, Report
     report.Fine("master", fmt::format("none runs at {}; the address is free", address));
     return CheckOtherAddresses(config, report);
   }
-  report.Fail("master",
-              fmt::format("{}; what is there does not answer as a master: {}. If it is a master "
-                          "that hangs, start it anew; else name another address",
-                          std::string(can_listen.message()), ReasonOf(serves.status())));
+  report.Fail("master", fmt::format("{}; it does not answer as a master ({}). If it is a master "
+                                    "that hangs, start it again",
+                                    std::string(can_listen.message()), ReasonOf(serves.status())));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/time/clock.h"
@@ -13,6 +14,7 @@
 #include "cli/exit_code.h"
 #include "cli/hadoop/configuration.h"
 #include "cli/hadoop/settings.h"
+#include "cli/hadoop/yarn_endings.h"
 #include "cli/progress.h"
 #include "cli/watched_command.h"
 #include "transport/small_file.h"
@@ -59,9 +61,13 @@ int Do(const HadoopRunArguments& arguments) {
     if (!variables.ok()) return variables.status();
     return CommandLaunch{WithJar(arguments.command, *jar), *std::move(variables)};
   };
+  YarnEndings endings(YarnFolders(FindConfiguration(arguments.command[0], Variable).value_or("")));
   return RunWatched(
       arguments, {.launch = launch,
                   .ids_in = JobIdsIn,
+                  .on_line = [&](std::string_view line) { endings.NoteLine(line); },
+                  .ending_of = [&](const std::string& job,
+                                   int exit_code) { return endings.EndingOf(job, exit_code); },
                   .silent_job = "the logs of its application master and tasks",
                   .no_job = "no job has reported; see docs/hadoop.md for what may be in the way"});
 }

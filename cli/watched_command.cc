@@ -150,6 +150,15 @@ class JobsWatch {
     ended_.get_future().wait_for(kForTheFinalSnapshot);
   }
 
+  struct Shown {
+    std::vector<std::string> unended;  // they reported, but no end
+    std::string last;
+  };
+  Shown shown() const {
+    const std::lock_guard lock(mutex_);
+    return shown_;
+  }
+
  private:
   void WatchAll(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
@@ -182,6 +191,15 @@ class JobsWatch {
         fmt::format("jobs are not shown: {}", DescribeMasterTrouble(master_.address(), status)));
   }
 
+  void NoteEnd(const Snapshot& snapshot) {
+    const bool is_end_reported = snapshot.is_final && snapshot.state != JobState::kAbandoned &&
+                                 snapshot.state != JobState::kUnknownEnd;
+    const std::lock_guard lock(mutex_);
+    std::erase(shown_.unended, snapshot.job_id);
+    if (!is_end_reported) shown_.unended.push_back(snapshot.job_id);
+    shown_.last = snapshot.job_id;
+  }
+
   void SayPage(const std::string& id) {
     const std::string page = PageOfJob(master_, id);
     if (!page.empty()) progress_.Mention(fmt::format("page of {}: {}", id, page));
@@ -193,6 +211,7 @@ class JobsWatch {
         .on_snapshot =
             [&](const Snapshot& snapshot) {
               has_seen_jobs_ = true;
+              NoteEnd(snapshot);
               progress_.Show(snapshot);
               if (!std::exchange(is_page_said, true)) SayPage(id);
               return true;
@@ -209,6 +228,8 @@ class JobsWatch {
   JobsOfCommand& jobs_;
   BackgroundProgress& progress_;
   std::set<absl::StatusCode> noted_;  // the thread's own
+  mutable std::mutex mutex_;          // guards shown_
+  Shown shown_;
   std::promise<void> ended_;
   std::atomic<bool> has_client_ended_ = false;
   std::atomic<bool> has_seen_jobs_ = false;
@@ -230,6 +251,22 @@ absl::StatusOr<std::unique_ptr<Master>> StartMaster(const MasterOptions& options
   return Master::Start(options);
 }
 
+// Shows how jobs ended that did not report their end. The summary is about the last job.
+void ReportEndings(const JobsWatch::Shown& shown, ProgressMode mode, const CommandEngine& engine,
+                   int exit_code, BackgroundProgress& progress) {
+  const bool has_summary = mode != ProgressMode::kJsonl && mode != ProgressMode::kQuiet;
+  std::string of_last;
+  for (const std::string& id : shown.unended) {
+    const std::string ending = engine.ending_of(id, exit_code);
+    if (has_summary && id == shown.last) {
+      of_last = ending;
+    } else {
+      progress.Say(fmt::format("{} {}", id, ending));
+    }
+  }
+  progress.Finish(of_last);
+}
+
 absl::StatusOr<int> RunAt(const std::string& master_address, bool is_masters_own,
                           const WatchedCommandArguments& arguments, const CommandEngine& engine,
                           BackgroundProgress& progress) {
@@ -249,13 +286,16 @@ absl::StatusOr<int> RunAt(const std::string& master_address, bool is_masters_own
       launch->command, launch->variables,
       [&](const std::string& line) {
         jobs.NoteLine(line);
+        engine.on_line(line);
         progress.PassOn(line);
       },
       stop);
-  if (exit_code.ok() && !stop) watch.WaitForTheEnd();
-  if (exit_code.ok() && *exit_code == 0 && !watch.has_seen_jobs() && !watch.has_seen_trouble()) {
+  if (!exit_code.ok() || stop) return exit_code;
+  watch.WaitForTheEnd();
+  if (*exit_code == 0 && !watch.has_seen_jobs() && !watch.has_seen_trouble()) {
     progress.Say(engine.no_job);
   }
+  ReportEndings(watch.shown(), arguments.progress.mode, engine, *exit_code, progress);
   return exit_code;
 }
 

@@ -28,6 +28,11 @@ struct CommandEngine {
       launch;
   // The ids of jobs that a line of the command names.
   std::function<std::vector<std::string>(std::string_view line)> ids_in;
+  // Processes a line of the command. Thread-safe, like the next function.
+  std::function<void(std::string_view line)> on_line;
+  // Returns how a job ended that did not report its end, in words that follow its name. Called
+  // after the command has ended with this exit code.
+  std::function<std::string(const std::string& job_id, int exit_code)> ending_of;
   std::string silent_job;  // of one that is named and does not report: where its reasons are
   std::string no_job;      // of a command that succeeded and of which no job reported
 };

@@ -24,20 +24,25 @@ int Do(const HadoopPollArguments& arguments) {
       [&web](const std::string& url) { return web.Get(url); }, arguments.progress.compare);
   const auto progress = MakeProgress(arguments.progress, stdout, Environment::OfProcess());
   std::optional<absl::Time> answered_at;
+  std::string said;  // of why there is no job
   for (;;) {
     const absl::Time now = absl::Now();
     const absl::StatusOr<Snapshot> snapshot = poller.Look(now);
     if (snapshot.ok()) {
       answered_at = now;
+      if (const std::string& why = poller.why_no_job(); !why.empty() && why != said) {
+        progress->Say(said = why);
+      }
       const bool is_named = snapshot->info && !snapshot->info->name.empty();
       if (is_named && !progress->Show(*snapshot)) return kReaderGone;
       if (snapshot->is_final) {
         progress->Finish();
         return snapshot->state == JobState::kSucceeded ? kSuccess : kJobFailed;
       }
-    } else if (!answered_at || now - *answered_at > kPatience) {
+    } else if (!answered_at || now - *answered_at > kPatience ||
+               absl::IsFailedPrecondition(snapshot.status())) {
       Complain(std::string(snapshot.status().message()));
-      return absl::IsNotFound(snapshot.status()) ? kNotFound : kMasterUnreachable;
+      return ExitCodeOf(snapshot.status());
     }
     absl::SleepFor(arguments.interval);
   }

@@ -26,10 +26,13 @@ std::uint32_t CountAt(const Json& object, const char* name) {
   return static_cast<std::uint32_t>(std::clamp(NumberAt(object, name), 0.0, 4e9));
 }
 
+// Later instants are invalid.
+constexpr double kMillisMax = 1e15;
+
 // Milliseconds since the epoch; what has not happened yet is zero or less.
 std::optional<absl::Time> TimeAt(const Json& object, const char* name) {
   const double millis = NumberAt(object, name);
-  if (!(millis > 0) || millis > 1e15) return std::nullopt;
+  if (!(millis > 0) || millis > kMillisMax) return std::nullopt;
   return absl::FromUnixMillis(static_cast<std::int64_t>(millis));
 }
 
@@ -97,6 +100,11 @@ std::optional<AttemptId> ParseId(std::string_view id, bool is_attempt) {
 
 }  // namespace
 
+std::string FirstLine(std::string_view text) {
+  constexpr std::size_t kBytesMax = 300;
+  return std::string(text.substr(0, std::min(text.find('\n'), kBytesMax)));
+}
+
 absl::StatusOr<RestApplication> ParseRestApplication(std::string_view json) {
   const Json answer = Json::parse(json, nullptr, /*allow_exceptions=*/false);
   const auto app = answer.is_object() ? answer.find("app") : answer.end();
@@ -105,12 +113,23 @@ absl::StatusOr<RestApplication> ParseRestApplication(std::string_view json) {
   }
   RestApplication application;
   application.name = TextAt(*app, "name");
-  const std::string state = TextAt(*app, "state");
-  application.is_over = state == "FINISHED" || state == "FAILED" || state == "KILLED";
-  application.outcome = OutcomeOf(TextAt(*app, "finalStatus"))
-                            .value_or(OutcomeOf(state).value_or(JobOutcome::kSucceeded));
+  application.type = TextAt(*app, "applicationType");
+  application.queue = TextAt(*app, "queue");
+  application.state = TextAt(*app, "state");
+  application.final_status = TextAt(*app, "finalStatus");
+  const std::string& state = application.state;
+  const std::optional<JobOutcome> outcome = OutcomeOf(application.final_status);
+  application.is_over = state == "FINISHED" || state == "FAILED" || state == "KILLED" ||
+                        (state.empty() && outcome.has_value());
+  application.outcome = outcome.value_or(OutcomeOf(state).value_or(JobOutcome::kUnknown));
   application.diagnostics = TextAt(*app, "diagnostics");
+  application.started_at = TimeAt(*app, "startedTime");
   application.finished_at = TimeAt(*app, "finishedTime");
+  const double took_millis = NumberAt(*app, "elapsedTime");
+  const bool is_end_implied = application.is_over && !application.finished_at;
+  if (is_end_implied && application.started_at && took_millis > 0 && took_millis <= kMillisMax) {
+    application.finished_at = *application.started_at + absl::Milliseconds(took_millis);
+  }
   return application;
 }
 
@@ -124,7 +143,8 @@ absl::StatusOr<std::vector<RestJob>> ParseRestJobs(std::string_view json) {
     job.finished_at = TimeAt(entry, "finishTime");
     job.map_tasks = CountAt(entry, "mapsTotal");
     job.reduce_tasks = CountAt(entry, "reducesTotal");
-    job.outcome = OutcomeOf(TextAt(entry, "state"));
+    job.state = TextAt(entry, "state");
+    job.outcome = OutcomeOf(job.state);
     job.diagnostics = TextAt(entry, "diagnostics");
   });
   if (!status.ok()) return status;

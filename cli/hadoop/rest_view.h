@@ -16,12 +16,17 @@
 
 namespace tidemark::cli {
 
-// As the resource manager sees it.
+// An application in the view of the resource manager.
 struct RestApplication {
   std::string name;
+  std::string type;          // such as "MAPREDUCE"; empty if not reported
+  std::string queue;         // empty if not reported
+  std::string state;         // in YARN's words, such as "ACCEPTED"
+  std::string final_status;  // in YARN's words, such as "UNDEFINED"
   bool is_over = false;
-  JobOutcome outcome = JobOutcome::kSucceeded;  // once it is over
+  JobOutcome outcome = JobOutcome::kUnknown;  // once it is over
   std::string diagnostics;
+  std::optional<absl::Time> started_at;  // when it was submitted
   std::optional<absl::Time> finished_at;
 };
 
@@ -32,7 +37,8 @@ struct RestJob {
   std::optional<absl::Time> finished_at;
   std::uint32_t map_tasks = 0;
   std::uint32_t reduce_tasks = 0;
-  std::optional<JobOutcome> outcome;  // empty: it runs
+  std::string state;                  // in Hadoop's words, such as "INITED"
+  std::optional<JobOutcome> outcome;  // empty while the job runs
   std::string diagnostics;
 };
 
@@ -58,6 +64,9 @@ struct RestTask {
   std::optional<absl::Time> finished_at;
   std::uint32_t successful_attempt = 0;  // once it has succeeded
 };
+
+// Returns the first line of diagnostics, cut to 300 bytes.
+std::string FirstLine(std::string_view text);
 
 // InvalidArgument: it is not the JSON of such an answer.
 absl::StatusOr<RestApplication> ParseRestApplication(std::string_view json);

@@ -57,6 +57,10 @@ ReduceProfile ReduceWorkOf(const RestAttempt& attempt, absl::Time now) {
   return profile;
 }
 
+bool IsGivenUp(const RestTask& task) {
+  return task.state == RestState::kFailed || task.state == RestState::kKilled;
+}
+
 EventBody WorkOf(const RestAttempt& attempt, absl::Time now) {
   if (attempt.sorted_at) return ReduceWorkOf(attempt, now);
   const bool is_map = attempt.id.stage == kMapStage;
@@ -125,6 +129,8 @@ std::vector<EventBody> TaskFacts::Observe(const RestAttempt& attempt, absl::Time
   std::vector<EventBody> events;
   const AttemptState state = StateOf(attempt);
   if (state == AttemptState::kQueued) return events;
+  // A new application master may run a task again that an earlier one has given up.
+  if (attempt.state == RestState::kRunning) given_up_.erase({attempt.id.stage, attempt.id.index});
   const auto before = told_.find(attempt.id);
   if (before != told_.end() && before->second >= AttemptState::kFinished) {
     if (before->second == AttemptState::kFinished && state != AttemptState::kFinished) {
@@ -153,18 +159,48 @@ std::vector<EventBody> TaskFacts::Observe(const RestAttempt& attempt, absl::Time
 }
 
 std::vector<EventBody> TaskFacts::ObserveEnd(const RestTask& task) {
-  if (HasEnded(task) || task.state != RestState::kSucceeded) return {};
-  RestAttempt attempt;
-  attempt.id = {task.stage, task.index, task.successful_attempt};
-  attempt.state = RestState::kSucceeded;
-  attempt.started_at = task.started_at;
-  attempt.finished_at = task.finished_at;
   std::vector<EventBody> events;
-  Enter(attempt, AttemptState::kFinished, events);
+  if (task.state == RestState::kSucceeded) {
+    if (!HasEnded(task)) {
+      RestAttempt attempt;
+      attempt.id = {task.stage, task.index, task.successful_attempt};
+      attempt.state = RestState::kSucceeded;
+      attempt.started_at = task.started_at;
+      attempt.finished_at = task.finished_at;
+      Enter(attempt, AttemptState::kFinished, events);
+    }
+    EndAttempts(task, AttemptState::kKilled, events);
+  } else if (IsGivenUp(task) && !HasEnded(task)) {
+    const AttemptState end =
+        task.state == RestState::kFailed ? AttemptState::kFailed : AttemptState::kKilled;
+    const std::optional<AttemptId> last = EndAttempts(task, end, events);
+    AttemptChanged changed;
+    changed.attempt = last.value_or(AttemptId{task.stage, task.index});
+    changed.state = last ? told_.at(*last) : end;
+    changed.at = task.finished_at;
+    changed.task_failed = true;
+    events.emplace_back(changed);
+    given_up_.emplace(task.stage, task.index);
+  }
   return events;
 }
 
+std::optional<AttemptId> TaskFacts::EndAttempts(const RestTask& task, AttemptState state,
+                                                std::vector<EventBody>& events) {
+  std::optional<AttemptId> last;
+  for (auto told = told_.lower_bound({task.stage, task.index}); told != told_.end(); ++told) {
+    if (told->first.stage != task.stage || told->first.index != task.index) break;
+    last = told->first;
+    if (told->second >= AttemptState::kFinished) continue;
+    told->second = state;
+    events.emplace_back(
+        AttemptChanged{.attempt = told->first, .state = state, .at = task.finished_at});
+  }
+  return last;
+}
+
 bool TaskFacts::HasEnded(const RestTask& task) const {
+  if (IsGivenUp(task)) return given_up_.contains({task.stage, task.index});
   const auto told = told_.find({task.stage, task.index, task.successful_attempt});
   return told != told_.end() && told->second == AttemptState::kFinished;
 }

@@ -8,7 +8,10 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -24,12 +27,14 @@ class TaskFacts {
   // The events that open the job and announce its tasks.
   static std::vector<EventBody> Opening(const RestJob& job);
 
-  // What is new about an attempt at `now`. O(log attempts)
+  // Returns the new events of an attempt at `now`. O(log attempts)
   std::vector<EventBody> Observe(const RestAttempt& attempt, absl::Time now);
-  // The same for a task that succeeded when its attempt is no longer known. At most once for each.
+  // Returns the events that end a task, at most once: its success if no attempt reported that, its
+  // failure for good, and the end of attempts that were running when they were last observed. Empty
+  // while the task runs. O(log attempts)
   std::vector<EventBody> ObserveEnd(const RestTask& task);
 
-  // Whether an event has reported that this task succeeded.
+  // Returns true if events have reported the end that `task` has.
   bool HasEnded(const RestTask& task) const;
 
   // The event that closes the job.
@@ -42,13 +47,18 @@ class TaskFacts {
       return std::tie(a.stage, a.index, a.attempt) < std::tie(b.stage, b.index, b.attempt);
     }
   };
-  // Adds the attempt's states up to `state` that were not told before.
+  // Adds the attempt's states up to `state` that were not reported before.
   void Enter(const RestAttempt& attempt, AttemptState state, std::vector<EventBody>& events);
 
   std::uint32_t ExecutorAt(const std::string& host, std::vector<EventBody>& events);
 
+  // Ends attempts of the task that are not known to have ended. Returns the last one of all.
+  std::optional<AttemptId> EndAttempts(const RestTask& task, AttemptState state,
+                                       std::vector<EventBody>& events);
+
   std::map<AttemptId, AttemptState, ByAttempt> told_;
-  std::map<std::string, std::uint32_t> executors_;  // that were told, by host
+  std::set<std::pair<std::uint32_t, std::uint32_t>> given_up_;  // tasks, by stage and index
+  std::map<std::string, std::uint32_t> executors_;              // reported ones, by host
 };
 
 }  // namespace tidemark::cli

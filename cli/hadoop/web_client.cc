@@ -55,8 +55,14 @@ absl::StatusOr<std::string> WebClient::Get(const std::string& url) {
   }
   long status = 0;
   curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
-  if (status != 200) return absl::NotFoundError(fmt::format("{}: HTTP status {}", url, status));
-  return answer;
+  if (status == 200) return answer;
+  const std::string message = fmt::format("{}: HTTP status {}", url, status);
+  if (status == 404 || status == 410) return absl::NotFoundError(message);
+  if (status == 401 || status == 403) {
+    return absl::PermissionDeniedError(
+        message + "; Tidemark asks without authentication, which this web service refuses");
+  }
+  return absl::UnavailableError(message);
 }
 
 }  // namespace tidemark::cli

@@ -17,9 +17,9 @@ class WebClient {
   WebClient& operator=(const WebClient&) = delete;
 
   // The answer to GET, as JSON, at most 64 MiB and within ten seconds. Follows up to five
-  // redirections, as of a standby resource manager, but none from https to http.
-  // Unavailable: no answer, or too many redirections; NotFound: the answer is not 200;
-  // the message says what it is.
+  // redirections, as of a standby resource manager, but none from https to http. NotFound: the
+  // status is 404 or 410. PermissionDenied: it is 401 or 403. Unavailable: it is another one than
+  // 200, there is no answer, or there are too many redirections.
   absl::StatusOr<std::string> Get(const std::string& url);
 
  private:

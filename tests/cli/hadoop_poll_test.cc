@@ -17,6 +17,7 @@ namespace tidemark::cli {
 namespace {
 
 using test::Left;
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -59,6 +60,12 @@ std::string Attempt(const char* id, const char* state, double percent, double so
 
 std::string Attempts(const std::vector<std::string>& attempts) {
   return fmt::format(R"({{"taskAttempts":{{"taskAttempt":[{}]}}}})", fmt::join(attempts, ","));
+}
+
+// One that ran from 10 to 34 s; `more` are fields with a comma behind them.
+std::string EndedApplication(const std::string& more) {
+  return fmt::format(R"({{"app":{{{}"name":"word count","startedTime":{},"finishedTime":{}}}}})",
+                     more, Millis(10), Millis(34));
 }
 
 std::string Application(const char* state, const char* final_status) {
@@ -159,6 +166,63 @@ TEST(TaskFacts, AMapTaskWhoseOutputIsLostIsObsolete) {
   EXPECT_THAT(facts.Observe(map, At(5)), IsEmpty());
 }
 
+std::vector<AttemptChanged> ChangesIn(const std::vector<EventBody>& events) {
+  std::vector<AttemptChanged> changes;
+  for (const EventBody& event : events) {
+    if (const auto* changed = std::get_if<AttemptChanged>(&event)) changes.push_back(*changed);
+  }
+  return changes;
+}
+
+TEST(TaskFacts, ReportsTheLastAttemptOfATaskThatFailedForGood) {
+  TaskFacts facts;
+  RestAttempt attempt = Reduce(RestState::kFailed, 0.2);
+  facts.Observe(attempt, At(21));
+  attempt.id.attempt = 1;
+  attempt.state = RestState::kRunning;
+  facts.Observe(attempt, At(22));
+  const RestTask task{
+      .stage = kReduceStage, .index = 0, .state = RestState::kFailed, .finished_at = At(30)};
+  EXPECT_FALSE(facts.HasEnded(task));
+  const std::vector<AttemptChanged> changes = ChangesIn(facts.ObserveEnd(task));
+  ASSERT_THAT(changes, SizeIs(2));
+  EXPECT_EQ(changes[0].attempt, attempt.id);
+  EXPECT_EQ(changes[0].state, AttemptState::kFailed);
+  EXPECT_EQ(changes[0].at, At(30));
+  EXPECT_EQ(changes[1].attempt, attempt.id);
+  EXPECT_EQ(changes[1].state, AttemptState::kFailed);
+  EXPECT_TRUE(changes[1].task_failed);
+  EXPECT_TRUE(facts.HasEnded(task));
+  EXPECT_THAT(facts.ObserveEnd(task), IsEmpty());
+}
+
+TEST(TaskFacts, ReportsATaskThatFailedBeforeItsFirstAttemptWasObserved) {
+  TaskFacts facts;
+  const auto changes =
+      ChangesIn(facts.ObserveEnd({.stage = kMapStage, .index = 4, .state = RestState::kKilled}));
+  ASSERT_THAT(changes, SizeIs(1));
+  EXPECT_EQ(changes[0].attempt, (AttemptId{kMapStage, 4, 0}));
+  EXPECT_EQ(changes[0].state, AttemptState::kKilled);
+  EXPECT_TRUE(changes[0].task_failed);
+}
+
+TEST(TaskFacts, EndsTheOtherAttemptsOfATaskThatSucceeded) {
+  TaskFacts facts;
+  RestAttempt attempt = Reduce(RestState::kRunning, 0.2);
+  facts.Observe(attempt, At(21));
+  attempt.id.attempt = 1;
+  attempt.state = RestState::kSucceeded;
+  facts.Observe(attempt, At(22));
+  const auto changes = ChangesIn(facts.ObserveEnd({.stage = kReduceStage,
+                                                   .index = 0,
+                                                   .state = RestState::kSucceeded,
+                                                   .finished_at = At(20),
+                                                   .successful_attempt = 1}));
+  ASSERT_THAT(changes, SizeIs(1));
+  EXPECT_EQ(changes[0].attempt, (AttemptId{kReduceStage, 0, 0}));
+  EXPECT_EQ(changes[0].state, AttemptState::kKilled);
+}
+
 TEST(TaskFacts, AReduceTaskCountsFromItsFirstReduceFunctionOn) {
   TaskFacts facts;
   const auto events = facts.Observe(Reduce(RestState::kRunning, 5.0 / 6, At(4)), At(10));
@@ -194,6 +258,18 @@ TEST_F(Poll, KnowsTheApplicationByTheIdOfItsJobToo) {
   answers_[kApplicationUrl] = Application("ACCEPTED", "UNDEFINED");
   EXPECT_FALSE(Look(0).is_final);
   EXPECT_THAT(asked_, Contains(std::string("http://rm:8088") + kApplicationUrl));
+}
+
+TEST_F(Poll, AsksTheWebServiceBesideThePageOfTheResourceManager) {
+  for (const char* url : {"http://rm:8088/", "http://rm:8088/cluster", "http://rm:8088/cluster/"}) {
+    std::string asked;
+    ApplicationPoller poller(url, "application_17_0001", [&](const std::string& asked_url) {
+      asked = asked_url;
+      return absl::StatusOr<std::string>(absl::NotFoundError(asked_url));
+    });
+    EXPECT_TRUE(absl::IsNotFound(poller.Look(At(0)).status()));
+    EXPECT_EQ(asked, std::string("http://rm:8088") + kApplicationUrl);
+  }
 }
 
 TEST_F(Poll, SaysThatThereIsNoSuchApplication) {
@@ -248,6 +324,184 @@ TEST_F(Poll, EndsWithTheApplicationWhenItsMasterHasGone) {
   answers_.erase(kJobsUrl);
   answers_[kApplicationUrl] = Application("FINISHED", "SUCCEEDED");
   EXPECT_EQ(Look(61).state, JobState::kSucceeded);
+}
+
+// The job has one map task.
+TEST_F(Poll, CountsATaskThatFailedForGoodAsOver) {
+  answers_[kJobsUrl] = Job("RUNNING");
+  answers_["/tasks"] = Tasks({Task("m_000000", "RUNNING")});
+  answers_["m_000000/attempts"] = Attempts({Attempt("m_000000_0", "RUNNING", 20)});
+  EXPECT_EQ(Look(5).stages[0].running_tasks, 1u);
+  answers_["/tasks"] = Tasks({Task("m_000000", "FAILED")});
+  for (const bool are_attempts_known : {true, false}) {
+    answers_["m_000000/attempts"] = Attempts({Attempt("m_000000_0", "FAILED", 20)});
+    if (!are_attempts_known) answers_.erase("m_000000/attempts");
+    const Snapshot snapshot = Look(are_attempts_known ? 12 : 30);
+    const StageProgress& maps = snapshot.stages[0];
+    EXPECT_EQ(maps.running_tasks, 0u);
+    EXPECT_EQ(maps.finished_tasks, 0u);
+    EXPECT_EQ(maps.failed_attempts, 1u);
+    EXPECT_EQ(maps.state, StageState::kDone);
+    EXPECT_EQ(maps.fraction_done, 1);
+    EXPECT_THAT(snapshot.notes, Contains(HasSubstr("1 task failed for good")));
+    EXPECT_EQ(snapshot.coverage->silent_tasks, 0u);
+    EXPECT_EQ(snapshot.coverage->anomalies, 0u);
+  }
+  answers_[kJobsUrl] = Job("SUCCEEDED");
+  const Snapshot end = Look(61);
+  EXPECT_EQ(end.state, JobState::kSucceeded);
+  EXPECT_EQ(end.stages[0].finished_tasks, 0u);
+}
+
+TEST_F(Poll, AsksAboutOtherTasksWhenThePageOfOneIsMissing) {
+  answers_[kJobsUrl] = Job("RUNNING");
+  answers_["/tasks"] = Tasks({Task("r_000000", "RUNNING"), Task("r_000001", "RUNNING")});
+  answers_["r_000001/attempts"] = Attempts({Attempt("r_000001_0", "RUNNING", 10)});
+  EXPECT_EQ(Look(2).stages[1].shuffle->running_tasks, 1u);
+}
+
+TEST_F(Poll, TakesTheTimesOfAJobThatHasEndedFromYarn) {
+  answers_[kApplicationUrl] = EndedApplication(R"("state":"FINISHED","finalStatus":"SUCCEEDED",)");
+  const Snapshot snapshot = Look(100);
+  EXPECT_EQ(snapshot.state, JobState::kSucceeded);
+  EXPECT_EQ(snapshot.elapsed(), absl::Seconds(24));
+  EXPECT_EQ(snapshot.info->name, "word count");
+}
+
+TEST_F(Poll, TakesTheLengthOfAJobFromAClockThatIsAhead) {
+  answers_[kApplicationUrl] = EndedApplication(R"("state":"FINISHED","finalStatus":"SUCCEEDED",)");
+  EXPECT_EQ(Look(12).elapsed(), absl::Seconds(24));
+}
+
+TEST_F(Poll, ReportsNoLengthWhereYarnReportsNoTimes) {
+  answers_[kApplicationUrl] = R"({"app":{"state":"KILLED","finishedTime":0}})";
+  const Snapshot snapshot = Look(100);
+  EXPECT_EQ(snapshot.state, JobState::kKilled);
+  EXPECT_EQ(snapshot.started_at, std::nullopt);
+  EXPECT_EQ(snapshot.info->name, "job_17_0001");
+}
+
+TEST_F(Poll, ReportsTheOutcomeThatYarnReports) {
+  const struct {
+    const char* state;
+    const char* final_status;
+    JobState expected;
+  } cases[] = {{"FINISHED", "SUCCEEDED", JobState::kSucceeded},
+               {"FINISHED", "FAILED", JobState::kFailed},
+               {"FINISHED", "KILLED", JobState::kKilled},
+               {"FAILED", "FAILED", JobState::kFailed},
+               {"FAILED", "UNDEFINED", JobState::kFailed},
+               {"KILLED", "KILLED", JobState::kKilled},
+               {"KILLED", "", JobState::kKilled}};
+  for (const auto& [state, final_status, expected] : cases) {
+    ApplicationPoller poller("http://rm:8088", "job_17_0001", [&](const std::string& url) {
+      if (!url.ends_with(kApplicationUrl)) {
+        return absl::StatusOr<std::string>(absl::NotFoundError(url));
+      }
+      return absl::StatusOr<std::string>(EndedApplication(
+          fmt::format(R"("state":"{}","finalStatus":"{}",)", state, final_status)));
+    });
+    const auto snapshot = poller.Look(At(100));
+    ASSERT_TRUE(snapshot.ok()) << snapshot.status();
+    EXPECT_TRUE(snapshot->is_final);
+    EXPECT_EQ(snapshot->state, expected) << state << " " << final_status;
+  }
+}
+
+TEST_F(Poll, DoesNotTakeAnEndWithoutAnOutcomeForSuccess) {
+  for (const char* final_status : {R"("finalStatus":"UNDEFINED",)", ""}) {
+    answers_[kApplicationUrl] =
+        EndedApplication(std::string(R"("state":"FINISHED",)") + final_status);
+    const Snapshot snapshot = Look(100);
+    EXPECT_TRUE(snapshot.is_final);
+    EXPECT_NE(snapshot.state, JobState::kSucceeded);
+    EXPECT_THAT(snapshot.message, HasSubstr("YARN reports no outcome: state FINISHED"));
+  }
+}
+
+TEST_F(Poll, ReportsWhyThereIsNoJobYet) {
+  for (const char* state : {"NEW", "NEW_SAVING", "SUBMITTED", "ACCEPTED"}) {
+    answers_[kApplicationUrl] = fmt::format(
+        R"({{"app":{{"state":"{}","queue":"etl","diagnostics":"limit exceeded\nmore"}}}})", state);
+    EXPECT_FALSE(Look(0).is_final);
+    EXPECT_EQ(poller_.why_no_job(),
+              fmt::format("application_17_0001 waits to start: YARN reports {} in queue etl (limit "
+                          "exceeded)",
+                          state));
+  }
+  answers_[kApplicationUrl] = Application("RUNNING", "UNDEFINED");
+  EXPECT_FALSE(Look(1).is_final);
+  EXPECT_EQ(poller_.why_no_job(),
+            "application_17_0001 is running; its application master shows no job yet");
+  answers_[kJobsUrl] = Job("RUNNING");
+  answers_["/tasks"] = Tasks({});
+  Look(2);
+  EXPECT_EQ(poller_.why_no_job(), "");
+}
+
+TEST_F(Poll, WaitsUntilAJobKnowsItsTasks) {
+  answers_["/tasks"] = Tasks({});
+  for (const char* state : {"NEW", "INITED"}) {
+    answers_[kJobsUrl] = fmt::format(
+        R"({{"jobs":{{"job":[{{"id":"job_17_0001","state":"{}","mapsTotal":0}}]}}}})", state);
+    EXPECT_FALSE(Look(0).is_final);
+    EXPECT_EQ(
+        poller_.why_no_job(),
+        fmt::format("job_17_0001 has no tasks yet: its application master reports {}", state));
+  }
+  answers_[kJobsUrl] = Job("RUNNING");
+  answers_["/tasks"] = Tasks({Task("m_000000", "RUNNING")});
+  answers_["m_000000/attempts"] = Attempts({Attempt("m_000000_0", "RUNNING", 10)});
+  const Snapshot snapshot = Look(2);
+  EXPECT_EQ(snapshot.stages[0].running_tasks, 1u);
+  EXPECT_EQ(snapshot.coverage->rejected_events, 0u);
+}
+
+TEST_F(Poll, CountsTheListedTasksOfAJobWithoutCounts) {
+  answers_[kJobsUrl] = R"({"jobs":{"job":[{"id":"job_17_0001","state":"RUNNING"}]}})";
+  answers_["/tasks"] = Tasks({Task("m_000001", "RUNNING"), Task("r_000000", "SCHEDULED")});
+  answers_["m_000001/attempts"] = Attempts({Attempt("m_000001_0", "RUNNING", 10)});
+  const Snapshot snapshot = Look(2);
+  EXPECT_EQ(snapshot.stages[0].tasks, 2u);
+  EXPECT_EQ(snapshot.stages[1].tasks, 1u);
+  EXPECT_EQ(snapshot.coverage->rejected_events, 0u);
+}
+
+TEST_F(Poll, EndsWithAJobWhoseTasksAreNotListed) {
+  answers_[kJobsUrl] = Job("KILLED");
+  EXPECT_EQ(Look(61).state, JobState::kKilled);
+}
+
+TEST_F(Poll, NamesTheTypeOfAnApplicationThatIsNotMapReduce) {
+  for (const char* state : {"ACCEPTED", "RUNNING", "FINISHED"}) {
+    answers_[kApplicationUrl] =
+        fmt::format(R"({{"app":{{"state":"{}","name":"etl","applicationType":"SPARK"}}}})", state);
+    const absl::Status status = poller_.Look(At(0)).status();
+    EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+    EXPECT_THAT(std::string(status.message()),
+                AllOf(HasSubstr("application_17_0001 (etl) is of type SPARK"),
+                      HasSubstr("`tidemark run spark`")));
+  }
+  answers_[kApplicationUrl] = R"({"app":{"state":"RUNNING","applicationType":"TEZ"}})";
+  EXPECT_THAT(std::string(poller_.Look(At(1)).status().message()),
+              AllOf(HasSubstr("application_17_0001 is of type TEZ"),
+                    HasSubstr("`yarn application -status application_17_0001`")));
+  answers_[kApplicationUrl] = R"({"app":{"state":"RUNNING","applicationType":"MapReduce"}})";
+  EXPECT_TRUE(poller_.Look(At(2)).ok());
+}
+
+// A history server lists the jobs of all applications.
+TEST_F(Poll, FindsItsJobAmongThoseOfOtherApplications) {
+  answers_[kJobsUrl] =
+      fmt::format(R"({{"jobs":{{"job":[{{"id":"job_17_0009","name":"other","state":"FAILED"}},)"
+                  R"({{"id":"job_17_0001","name":"word count","state":"SUCCEEDED","startTime":{},)"
+                  R"("finishTime":{},"mapsTotal":1,"reducesTotal":2}}]}}}})",
+                  Millis(0), Millis(60));
+  answers_["job_17_0001/tasks"] = Tasks({});
+  const Snapshot snapshot = Look(100);
+  EXPECT_EQ(snapshot.state, JobState::kSucceeded);
+  EXPECT_EQ(snapshot.info->name, "word count");
+  EXPECT_EQ(snapshot.elapsed(), absl::Seconds(60));
 }
 
 TEST_F(Poll, GoesOnWhenTheMasterIsStartedAnew) {

@@ -2,9 +2,13 @@ package org.tidemark.hadoop;
 
 import java.util.BitSet;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import org.apache.hadoop.mapreduce.v2.api.records.TaskAttemptId;
 import org.apache.hadoop.mapreduce.v2.api.records.TaskAttemptState;
+import org.apache.hadoop.mapreduce.v2.api.records.TaskId;
+import org.apache.hadoop.mapreduce.v2.api.records.TaskState;
 import org.apache.hadoop.mapreduce.v2.api.records.TaskType;
 import org.apache.hadoop.mapreduce.v2.app.job.Task;
 import org.apache.hadoop.mapreduce.v2.app.job.TaskAttempt;
@@ -27,8 +31,10 @@ final class AttemptWatch {
   private final Sender sender;
   private final long[] splitBytes;
   private final Map<TaskAttemptId, State> told = new HashMap<>();
-  /** Those that were told, by container. */
+  /** The reported executors, by container. */
   private final Map<String, Integer> executors = new HashMap<>();
+  /** Tasks that were reported as failed for good. */
+  private final Set<TaskId> givenUp = new HashSet<>();
   /** By map task: its size was told, or comes with its attempts. */
   private final BitSet announced = new BitSet();
 
@@ -55,14 +61,38 @@ final class AttemptWatch {
     final boolean isMap = task.getType() == TaskType.MAP;
     boolean hasStarted = false;
     boolean runsElsewhere = false;
+    TaskAttempt last = null;
     for (TaskAttempt attempt : task.getAttempts().values()) {
       if (!look(attempt, isMap, runsElsewhere)) {
         return false;
       }
+      last = attempt;
       hasStarted |= told.containsKey(attempt.getID());
       runsElsewhere |= attempt.getState() == TaskAttemptState.RUNNING;
     }
-    return !isMap || announce(task.getID().getId(), hasStarted);
+    return (!isMap || announce(task.getID().getId(), hasStarted)) && reportEnd(task, last);
+  }
+
+  /** Reports that a task has failed for good. Returns false if there was no room for it. */
+  private boolean reportEnd(Task task, TaskAttempt last) {
+    final TaskState state = task.getState();
+    final State end = last == null ? null : told.get(last.getID());
+    final boolean hasFailed = state == TaskState.FAILED || state == TaskState.KILLED;
+    final boolean isKnown = end == State.FAILED || end == State.KILLED;
+    if (!hasFailed || !isKnown || givenUp.contains(task.getID())) {
+      return true;
+    }
+    if (!sender.hasRoom()) {
+      return false;
+    }
+    final boolean isMap = task.getType() == TaskType.MAP;
+    final AttemptNews news =
+        new AttemptNews(Attempt.of(isMap, task.getID().getId(), last.getID().getId()), end);
+    news.atMillis = last.getFinishTime();
+    news.taskFailed = true;
+    sender.send(Events.attemptChanged(news));
+    givenUp.add(task.getID());
+    return true;
   }
 
   /** Says how much a map task has to read before it runs. */

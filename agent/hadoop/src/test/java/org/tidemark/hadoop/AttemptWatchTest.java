@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.mapreduce.v2.api.records.TaskAttemptState;
+import org.apache.hadoop.mapreduce.v2.api.records.TaskState;
 import org.junit.After;
 import org.junit.Before;
 import org.junit.Rule;
@@ -134,6 +135,27 @@ public class AttemptWatchTest {
     assertEquals(
         Arrays.asList(State.STARTED, State.SHUFFLED, State.FINISHED), master.statesOf("r_0_0"));
     assertEquals(Arrays.asList(State.STARTED, State.FINISHED), master.statesOf("r_1_0"));
+  }
+
+  @Test
+  public void aTaskThatFailedForGoodIsReportedOnce() throws Exception {
+    final FakeJob job = new FakeJob(1, 2, 0);
+    for (FakeJob.AttemptFacts map : job.maps()) {
+      map.launched = 1_000;
+      map.finished = 2_000;
+      map.state = TaskAttemptState.FAILED;
+    }
+    job.maps().get(1).task = TaskState.FAILED;
+    final AttemptWatch watch = new AttemptWatch(sender, new long[0]);
+    master.listen();
+    tellAll(watch, job);
+    tellAll(watch, job);
+    assertEquals(0, master.failedTasksOf("m_0_0"));
+    assertEquals(1, master.failedTasksOf("m_1_0"));
+    job.maps().get(0).task = TaskState.FAILED;
+    tellAll(watch, job);
+    assertEquals(1, master.failedTasksOf("m_0_0"));
+    assertEquals(1, master.failedTasksOf("m_1_0"));
   }
 
   @Test

@@ -14,6 +14,7 @@ import org.apache.hadoop.mapreduce.v2.api.records.JobState;
 import org.apache.hadoop.mapreduce.v2.api.records.TaskAttemptId;
 import org.apache.hadoop.mapreduce.v2.api.records.TaskAttemptState;
 import org.apache.hadoop.mapreduce.v2.api.records.TaskId;
+import org.apache.hadoop.mapreduce.v2.api.records.TaskState;
 import org.apache.hadoop.mapreduce.v2.api.records.TaskType;
 import org.apache.hadoop.mapreduce.v2.app.AppContext;
 import org.apache.hadoop.mapreduce.v2.app.job.Job;
@@ -27,9 +28,11 @@ import org.apache.hadoop.yarn.api.records.NodeId;
 
 /** A job as an application master shows it, of as many tasks as a test wants, moved by the test. */
 public final class FakeJob {
-  /** What an attempt shows. */
+  /** The state that an attempt shows. */
   public static final class AttemptFacts {
     public volatile TaskAttemptState state = TaskAttemptState.NEW;
+    /** The state of its task. */
+    public volatile TaskState task = TaskState.RUNNING;
     public volatile long launched;
     public volatile long sorted;
     public volatile long finished;
@@ -117,6 +120,7 @@ public final class FakeJob {
     final Map<String, Supplier<?>> answers = new HashMap<>();
     answers.put("getID", () -> task);
     answers.put("getType", () -> type);
+    answers.put("getState", () -> facts.task);
     answers.put(
         "getAttempts",
         () -> {

@@ -11,6 +11,8 @@ public final class AttemptNews {
   public long inputBytes = -1;
   public long inputRecords = -1;
   public String failure;
+  /** With FAILED or KILLED: no other attempt at the task follows. */
+  public boolean taskFailed;
 
   public AttemptNews(Attempt attempt, Events.State state) {
     this.attempt = attempt;

@@ -46,7 +46,8 @@ public final class Events {
     UNSPECIFIED,
     SUCCEEDED,
     FAILED,
-    KILLED
+    KILLED,
+    UNKNOWN
   }
 
   private Events() {}
@@ -153,6 +154,7 @@ public final class Events {
       body.uintAlways(7, news.inputRecords);
     }
     body.text(8, news.failure);
+    body.bool(10, news.taskFailed);
     return new Event(Event.Importance.ATTEMPT, ATTEMPT_CHANGED, body, null);
   }
 

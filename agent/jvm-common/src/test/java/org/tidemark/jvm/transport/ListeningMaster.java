@@ -31,6 +31,7 @@ public final class ListeningMaster implements AutoCloseable {
   // Guarded by this.
   private boolean listens;
   private final Map<String, List<Events.State>> states = new HashMap<>();
+  private final Map<String, Integer> failedTasks = new HashMap<>();
   private long events;
   private long dropped;
   private boolean closed;
@@ -47,9 +48,14 @@ public final class ListeningMaster implements AutoCloseable {
     notifyAll();
   }
 
-  /** What it heard of an attempt: "m_7_0" is the first of map task 7. */
+  /** Returns the states received of an attempt: "m_7_0" is the first of map task 7. */
   public synchronized List<Events.State> statesOf(String attempt) {
     return states.getOrDefault(attempt, new ArrayList<>());
+  }
+
+  /** How many events reported that the attempt was the last of a task that failed for good. */
+  public synchronized int failedTasksOf(String attempt) {
+    return failedTasks.getOrDefault(attempt, 0);
   }
 
   public synchronized int attempts() {
@@ -150,14 +156,18 @@ public final class ListeningMaster implements AutoCloseable {
   private void takeAttempt(ProtoReader changed) {
     String attempt = "";
     Events.State state = Events.State.UNSPECIFIED;
+    int failed = 0;
     while (changed.next()) {
-      if (changed.field() == 1) {
+      if (changed.field() == 10) {
+        failed = (int) changed.value();
+      } else if (changed.field() == 1) {
         attempt = nameOf(new ProtoReader(changed.content()));
       } else if (changed.field() == 2) {
         state = Events.State.values()[(int) changed.value()];
       }
     }
     states.computeIfAbsent(attempt, none -> new ArrayList<>()).add(state);
+    failedTasks.merge(attempt, failed, Integer::sum);
   }
 
   /** Of a TaskAttemptId. */

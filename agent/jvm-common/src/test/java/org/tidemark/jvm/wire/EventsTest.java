@@ -103,6 +103,8 @@ public class EventsTest {
     events.put("executor closed", Events.executorClosed(3));
     events.put("map attempt started", Events.attemptChanged(startedMap()));
     events.put("reduce attempt failed", Events.attemptChanged(failedReduce()));
+    events.put(
+        "map attempt failed that was the last of its task", Events.attemptChanged(lastFailure()));
     events.put("heartbeat", Events.heartbeat(Attempt.map(3, 1), 1 << 20, 12_345, 777));
     events.put("heartbeat of a task that waits", Events.heartbeat(waitingTask()));
     final HeartbeatNews sorting = new HeartbeatNews(new Attempt(7, 0, 2, 0));
@@ -222,6 +224,12 @@ public class EventsTest {
     final AttemptNews news = new AttemptNews(Attempt.reduce(7, 2), Events.State.FAILED);
     news.speculative = true;
     news.failure = "java.io.IOException: disk";
+    return news;
+  }
+
+  private static AttemptNews lastFailure() {
+    final AttemptNews news = new AttemptNews(Attempt.map(4, 3), Events.State.FAILED);
+    news.taskFailed = true;
     return news;
   }
 
