@@ -21,7 +21,6 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_replace.h"
 #include "cli/config/settings.h"
 #include "cli/exit_code.h"
@@ -36,8 +35,6 @@ namespace {
 
 // More worker processes than make sense on one machine.
 constexpr std::uint32_t kSlotsMax = 1024;
-// The default port of a master, as in kDefaultMaster.
-constexpr int kDefaultPort = 7411;
 
 const std::map<std::string, ProgressMode> kProgressModes = {{"auto", ProgressMode::kAuto},
                                                             {"bar", ProgressMode::kBar},
@@ -98,33 +95,7 @@ CLI::Option* Between(Number least, Number most, CLI::Option* option) {
 
 // The option takes the address of a master.
 CLI::Option* Address(CLI::Option* option) {
-  const auto check = [](const std::string& word) -> std::string {
-    // Of an IPv6 address in brackets only what stands behind them is a port.
-    const std::size_t colon = word.rfind(':');
-    const bool has_colon = colon != std::string::npos && word.find(']', colon) == std::string::npos;
-    if (word.empty()) return "must be host:port or unix:PATH, not empty";
-    if (word == "unix:" || word == "unix-abstract:" ||
-        (word.starts_with("unix://") && !word.starts_with("unix:///"))) {
-      return fmt::format(
-          "must be unix: and the path of a socket, such as unix:/run/tidemark.sock, "
-          "not {}",
-          word);
-    }
-    if (word.starts_with("unix:")) {
-      const std::string path = word.substr(word.starts_with("unix://") ? 7 : 5);
-      const std::string fault = transport::UnixPathFault(path);
-      return fault.empty() ? "" : fmt::format("{}: {}", word, fault);
-    }
-    if (word.starts_with("unix-abstract:")) return "";
-    if (has_colon && colon + 1 < word.size()) {
-      const std::string port = word.substr(colon + 1);
-      std::uint32_t number = 0;
-      if (absl::SimpleAtoi(port, &number) && number >= 1 && number <= 65535) return "";
-      return fmt::format("the port must be from 1 to 65535, not {}", port);
-    }
-    return fmt::format("port missing; did you mean {}:{}?",
-                       word.substr(0, has_colon ? colon : word.npos), kDefaultPort);
-  };
+  const auto check = [](const std::string& word) { return transport::MasterAddressFault(word); };
   return option->check(check, "")->type_name("HOST:PORT");
 }
 

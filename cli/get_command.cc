@@ -14,19 +14,13 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// An empty one is left out of the JSON.
-ordered_json ListOf(const ordered_json& job, const char* name) {
-  return job.value(name, ordered_json::array());
-}
-
 // The stages, each with what is known of it from the start and what changes.
 std::vector<std::string> StagesAsJson(const ordered_json& job) {
   std::vector<std::string> lines;
-  for (const ordered_json& progress : ListOf(job, "stages")) {
+  for (const ordered_json& progress : job["stages"]) {
     ordered_json stage = progress;
-    for (const ordered_json& info : ListOf(job, "stage_infos")) {
-      if (info.value("id", ordered_json()) == progress.value("id", ordered_json()))
-        stage.update(info);
+    for (const ordered_json& info : job["stage_infos"]) {
+      if (info["id"] == progress["id"]) stage.update(info);
     }
     lines.push_back(text::AsciiJson(stage.dump()));
   }
@@ -35,8 +29,7 @@ std::vector<std::string> StagesAsJson(const ordered_json& job) {
 
 std::vector<std::string> TasksAsJson(const ordered_json& job) {
   std::vector<std::string> lines;
-  for (const ordered_json& task : ListOf(job, "named_tasks"))
-    lines.push_back(text::AsciiJson(task.dump()));
+  for (const ordered_json& task : job["named_tasks"]) lines.push_back(text::AsciiJson(task.dump()));
   return lines;
 }
 

@@ -33,23 +33,55 @@ inline std::string DescribeMasterTrouble(const std::string& address, const absl:
   if (absl::IsUnimplemented(status)) {
     return fmt::format("what answers at {} is of another version, or no Tidemark master", address);
   }
-  if (!absl::IsUnavailable(status)) return fmt::format("the master at {}: {}", address, reason);
-  // What a server that waits for a TLS handshake does with a client that does not begin one.
-  const bool has_answered = says("gave up after");
-  if (says("Socket closed") && !has_answered) {
-    return fmt::format("{} closed the connection; probably the master wants TLS (--tls-ca)",
-                       address);
+  if (absl::IsDeadlineExceeded(status)) {
+    return fmt::format(
+        "what listens at {} does not answer in time: a master that is stopped, hangs or is "
+        "overloaded, or something else; see `tidemark doctor` on its host, or name another with "
+        "--master",
+        address);
   }
-  if (says("wrong version number")) {
+  if (!absl::IsUnavailable(status)) return fmt::format("the master at {}: {}", address, reason);
+  // A server that waits for a TLS handshake closes the connection of a client without TLS.
+  const bool has_answered = says("gave up after");
+  if (says(transport::kClosed) && !has_answered) {
+    return fmt::format(
+        "{} closed the connection; probably the master wants TLS (--tls-ca) or a client "
+        "certificate (--tls-certificate)",
+        address);
+  }
+  if (says(transport::kUsesNoTls)) {
     return fmt::format("the server at {} does not use TLS; leave out --tls-ca", address);
   }
-  if (says("certificate verify failed")) {
+  if (says(transport::kUntrusted)) {
     return fmt::format(
         "cannot verify the certificate of the master at {}; check --tls-ca and --tls-server-name",
         address);
   }
+  if (says(transport::kOtherName)) {
+    return fmt::format(
+        "the certificate of the master at {} is for another name; pass its name with "
+        "--tls-server-name",
+        address);
+  }
+  if (says(transport::kNoHandshake)) {
+    return fmt::format(
+        "the server at {} did not complete the TLS handshake: it does not use TLS (leave out "
+        "--tls-ca), wants a client certificate (--tls-certificate), or hangs",
+        address);
+  }
+  if (says(transport::kUnknownHost)) {
+    return fmt::format("cannot reach the master at {}: {}; check the name in --master", address,
+                       reason);
+  }
+  if (says(transport::kAnswersOtherwise)) {
+    return fmt::format(
+        "the server at {} is not a master: it answers like a web page or another service; --master "
+        "takes the address that `tidemark serve` prints after \"listening on\" (port 7411 by "
+        "default; its page has 7412)",
+        address);
+  }
   // The address is in use: no master can be started there.
-  if (says("something listens there")) {
+  if (says(transport::kDoesNotAnswer)) {
     return fmt::format(
         "what listens at {} does not answer: a master that is stopped or hangs, or something else; "
         "see `tidemark doctor` on its host, or name another with --master",

@@ -30,11 +30,11 @@ class HttpExporter final : public MetricsExporter {
     if (server_ != nullptr) MHD_stop_daemon(server_);
   }
 
-  // Whether it succeeded; else errno says why not.
-  bool Start(const sockaddr* address) {
-    const unsigned family = address->sa_family == AF_INET6 ? MHD_USE_IPv6 : MHD_NO_FLAG;
-    server_ = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | family, 0, nullptr, nullptr, &Answer,
-                               this, MHD_OPTION_SOCK_ADDR, address, MHD_OPTION_CONNECTION_LIMIT,
+  // Serves whoever connects to a socket that listens, which the daemon then owns. Returns false and
+  // sets errno if the daemon cannot start.
+  bool Serve(int listener) {
+    server_ = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD, 0, nullptr, nullptr, &Answer, this,
+                               MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT,
                                kConnectionsMax, MHD_OPTION_CONNECTION_TIMEOUT, kSilentSecondsMax,
                                MHD_OPTION_END);
     return server_ != nullptr;
@@ -78,17 +78,14 @@ class HttpExporter final : public MetricsExporter {
 absl::StatusOr<std::unique_ptr<MetricsExporter>> MetricsExporter::Start(const std::string& address,
                                                                         const Master& master,
                                                                         AlertCountsOf alerts) {
-  const auto refuse = [&](const std::string& reason) {
-    return absl::UnavailableError(
-        fmt::format("metrics.listen: cannot listen on {}: {}", address, reason));
+  const auto refuse = [](const std::string& reason) {
+    return absl::UnavailableError("metrics.listen: " + reason);
   };
-  const auto addresses = transport::BindAddresses(address);
-  if (!addresses.ok()) return refuse(std::string(addresses.status().message()));
+  const absl::StatusOr<int> listener = transport::ListenAtOne(address);
+  if (!listener.ok()) return refuse(std::string(listener.status().message()));
   auto exporter = std::make_unique<HttpExporter>(master, std::move(alerts));
-  for (const sockaddr_storage& each : *addresses) {
-    if (exporter->Start(reinterpret_cast<const sockaddr*>(&each))) return exporter;
-  }
-  return refuse(std::strerror(errno));
+  if (exporter->Serve(*listener)) return exporter;
+  return refuse(fmt::format("cannot serve metrics at {}: {}", address, std::strerror(errno)));
 }
 
 }  // namespace tidemark::cli

@@ -116,12 +116,13 @@ bool IsShown(const Snapshot& job) { return !job.is_final && job.sequence > 0; }
 
 // `kind` is "job" or "workflow".
 void AddStates(const std::string& kind, const Jobs& jobs, Families& families) {
-  constexpr std::array<std::pair<JobState, const char*>, 5> kStates = {
+  constexpr std::array<std::pair<JobState, const char*>, 6> kStates = {
       {{JobState::kRunning, "running"},
        {JobState::kSucceeded, "succeeded"},
        {JobState::kFailed, "failed"},
        {JobState::kKilled, "killed"},
-       {JobState::kAbandoned, "abandoned"}}};
+       {JobState::kAbandoned, "abandoned"},
+       {JobState::kUnknownEnd, "unknown"}}};
   std::vector<ClientMetric> metrics;
   for (const auto& [state, name] : kStates) {
     double count = 0;

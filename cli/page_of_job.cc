@@ -1,28 +1,11 @@
 #include "cli/page_of_job.h"
 
-#include <fmt/format.h>
-
-#include <cctype>
 #include <string_view>
 
+#include "cli/job_page_url.h"
 #include "transport/local_address.h"
 
 namespace tidemark::cli {
-namespace {
-
-std::string Escaped(const std::string& id) {
-  std::string escaped;
-  for (const char letter : id) {
-    const auto byte = static_cast<unsigned char>(letter);
-    const bool is_plain =
-        std::isalnum(byte) != 0 || std::string_view("-_.~").find(letter) != std::string_view::npos;
-    escaped += is_plain ? std::string(1, letter) : fmt::format("%{:02X}", byte);
-  }
-  return escaped;
-}
-
-}  // namespace
-
 std::string PageOfJob(const ServerInfo& server, const std::string& master_address,
                       const std::string& job_id) {
   for (const std::string& feature : server.features) {
@@ -36,7 +19,7 @@ std::string PageOfJob(const ServerInfo& server, const std::string& master_addres
     if (host == std::string::npos || !url.ends_with('/')) return "";
     const std::string address = url.substr(host + 3, url.size() - host - 4);
     if (transport::IsLocalAddress(address) && !transport::IsLocalAddress(master_address)) return "";
-    return url + "#/jobs/" + Escaped(job_id);
+    return JobPageUrl(url, job_id);
   }
   return "";
 }

@@ -15,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/environment.h"
 #include "cli/exit_code.h"
+#include "cli/job_log.h"
 #include "cli/progress.h"
 #include "cli/spark_replay.h"
 #include "master/blame/cluster_waits.h"
@@ -109,9 +110,9 @@ int Do(const ReplayArguments& arguments) {
   if (std::filesystem::is_directory(arguments.log, error)) return ReplaySparkLog(arguments);
   const absl::Status readable = transport::CheckRegularFile(arguments.log);
   if (!readable.ok()) return CannotOpen(readable);
-  const auto reader = store::EventLogReader::Open(arguments.log);
-  if (absl::IsInvalidArgument(reader.status())) return ReplaySparkLog(arguments);
+  const auto reader = OpenLogOfMaster(arguments.log);
   if (!reader.ok()) return CannotOpen(reader.status());
+  if (*reader == nullptr) return ReplaySparkLog(arguments);
   if (!arguments.history.empty()) {
     Complain("--history is for event logs of Spark; ours hold what was known of earlier runs");
     return kUsage;

@@ -109,6 +109,7 @@ int Do(const ServeArguments& arguments) {
                                    .interval = config->master.tick_interval,
                                    .data_dir = config->master.data_dir,
                                    .zone = absl::LocalTimeZone(),
+                                   .page_url = config->page_url,
                                    .log = log});
     if (!created.ok()) return Refuse(created.status());
     alerts = *std::move(created);
@@ -134,7 +135,7 @@ int Do(const ServeArguments& arguments) {
   };
   say(fmt::format("listening on {}", (*master)->address()));
   if (page != nullptr) {
-    (*master)->AnnouncePage(WebUrl(*config, *page));
+    (*master)->AnnouncePage(PublicWebUrl(*config, *page));
     say(fmt::format("page at {}", WebUrl(*config, *page)));
   }
   std::unique_ptr<SparkLogs> spark_logs;

@@ -25,4 +25,9 @@ std::string WebUrl(const ServeConfig& config, const web::WebServer& server) {
                      host, server.port());
 }
 
+std::string PublicWebUrl(const ServeConfig& config, const web::WebServer& server) {
+  if (config.page_url.empty()) return WebUrl(config, server);
+  return config.page_url + (config.page_url.ends_with('/') ? "" : "/");
+}
+
 }  // namespace tidemark::cli

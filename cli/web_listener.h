@@ -15,7 +15,10 @@ namespace tidemark::cli {
 absl::StatusOr<std::unique_ptr<web::WebServer>> StartWeb(const ServeConfig& config,
                                                          const Master& master);
 
-// "http://127.0.0.1:7412/".
+// Returns the address at which the server listens: "http://127.0.0.1:7412/".
 std::string WebUrl(const ServeConfig& config, const web::WebServer& server);
+// Returns the address of the page for its readers, with a slash at its end: that of the settings,
+// or WebUrl().
+std::string PublicWebUrl(const ServeConfig& config, const web::WebServer& server);
 
 }  // namespace tidemark::cli

@@ -10,11 +10,10 @@
 #include "cli/commands.h"
 #include "cli/console/waits_table.h"
 #include "cli/exit_code.h"
+#include "cli/job_log.h"
 #include "cli/progress.h"
-#include "cli/spark_remarks.h"
 #include "cli/table_output.h"
 #include "master/blame/cluster_waits.h"
-#include "spark/log_reader.h"
 
 namespace tidemark::cli {
 namespace {
@@ -55,7 +54,7 @@ nlohmann::json JsonOf(const QueryWaits& query) {
     if (!wait.seconds) continue;
     nlohmann::json& told = json["waits"][std::string(console::ResourceName(resource))];
     told["seconds"] = *wait.seconds;
-    if (wait.is_least) told["is_least"] = true;
+    told["is_least"] = wait.is_least;
   }
   json["because_of"] = nlohmann::json::array();
   for (const Culprit& culprit : query.culprits) {
@@ -69,7 +68,7 @@ nlohmann::json JsonOf(const QueryWaits& query) {
     if (!culprit.job_id.empty()) cause["job_id"] = culprit.job_id;
     if (!culprit.query.empty()) cause["query"] = culprit.query;
     if (culprit.job_id.empty() && culprit.jobs > 0) cause["other_jobs"] = culprit.jobs;
-    if (culprit.job_id.empty() && culprit.jobs == 0) cause["unreported"] = true;
+    cause["unreported"] = culprit.job_id.empty() && culprit.jobs == 0;
     if (!culprit.host.empty()) cause["host"] = culprit.host;
     json["because_of"].push_back(cause);
   }
@@ -82,8 +81,10 @@ int Show(const Explanation& explanation, const WhyArguments& arguments) {
     std::vector<std::string> values;
     for (const QueryWaits& query : explanation.queries) {
       nlohmann::json value = JsonOf(query);
-      if (explanation.has_ended) value["job_has_ended"] = true;
-      if (explanation.more_to_come) value["more_to_come"] = true;
+      value["sentences"] =
+          console::QuerySentences(explanation, query, arguments.question, {.unicode = true});
+      value["job_has_ended"] = explanation.has_ended;
+      value["more_to_come"] = explanation.more_to_come;
       values.push_back(value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
     }
     return PrintJson(std::move(values), format);
@@ -110,7 +111,7 @@ int OfLog(const WhyArguments& arguments) {
     Complain("--last is for a job of a master; of a log all is shown");
     return kUsage;
   }
-  const auto log = spark::LogReader::Open(arguments.subject, {});
+  const auto log = JobLog::Open(arguments.subject);
   if (!log.ok()) return ReportWhyError(log.status());
   blame::ClusterWaits waits;
   absl::Status trouble;
@@ -128,7 +129,7 @@ int OfLog(const WhyArguments& arguments) {
     explanation = waits.Ask(jobs.front(), arguments.question).value_or(Explanation());
   }
   if (explanation.queries.empty() && trouble.ok()) return NoSuchQuery(arguments);
-  for (const std::string& remark : RemarksOn(**log, 0)) {
+  for (const std::string& remark : (*log)->Remarks(0)) {
     Complain(fmt::format("{}: {}", arguments.subject, remark));
   }
   const int shown = explanation.queries.empty() ? kSuccess : Show(explanation, arguments);

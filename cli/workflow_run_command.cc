@@ -30,9 +30,9 @@
 namespace tidemark::cli {
 namespace {
 
-// A master tells the end of a workflow within two of its shortest ticks, 400 ms unless it is told
-// otherwise. What it has not said by now is not waited for.
-constexpr std::chrono::seconds kForTheFinalSnapshot{5};
+// A master reports the end of a workflow within two of its shortest ticks, 400 ms by default. The
+// command does not wait for later reports.
+constexpr std::chrono::seconds kFinalSnapshotTimeout{5};
 
 // Shows what the master says of the workflow until its end, in a thread of its own.
 class Watching {
@@ -64,7 +64,7 @@ class Watching {
   void Say(const std::string& message) { progress_.Say(message); }
 
   void WaitForTheEnd() {
-    ended_.get_future().wait_for(kForTheFinalSnapshot);
+    ended_.get_future().wait_for(kFinalSnapshotTimeout);
     thread_.request_stop();
     thread_.join();
     progress_.Finish();

@@ -8,10 +8,12 @@ namespace {
 
 bool IsAscii(char c) { return static_cast<unsigned char>(c) < 0x80; }
 
-// Of characters beyond ASCII.
+// Returns true for a character that a JSON string contains unescaped.
+bool IsPlain(char c) { return c >= ' ' && c < 0x7f && c != '"' && c != '\\'; }
+
+// Returns characters beyond ASCII as their escapes.
 std::string Escaped(const std::string& text) {
-  const std::string quoted = nlohmann::json(text).dump(-1, ' ', /*ensure_ascii=*/true,
-                                                       nlohmann::json::error_handler_t::replace);
+  const std::string quoted = QuotedJson(text);
   return quoted.substr(1, quoted.size() - 2);
 }
 
@@ -27,6 +29,12 @@ std::string AsciiJson(std::string json) {
     at = std::find_if(beyond, json.end(), IsAscii);
     ascii += Escaped(std::string(beyond, at));
   }
+}
+
+std::string QuotedJson(const std::string& text) {
+  if (std::all_of(text.begin(), text.end(), IsPlain)) return '"' + text + '"';
+  return nlohmann::json(text).dump(-1, ' ', /*ensure_ascii=*/true,
+                                   nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace tidemark::text

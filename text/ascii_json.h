@@ -5,9 +5,13 @@
 
 namespace tidemark::text {
 
-// The same value with each character beyond ASCII as its escape, which needs no table of those that
-// turn the direction of a line or hide in it. `json` is JSON; of a byte that is no part of a UTF-8
-// character U+FFFD is made. O(size).
+// Returns the same value with each character beyond ASCII as its escape. Escaping all of them needs
+// no table of the characters that turn the direction of a line or hide in it. `json` is JSON; a
+// byte outside any UTF-8 character becomes U+FFFD. O(size).
 std::string AsciiJson(std::string json);
+
+// Returns `text` as a JSON string in ASCII, with its quotes. U+FFFD replaces bytes that are not
+// part of a UTF-8 character. O(size).
+std::string QuotedJson(const std::string& text);
 
 }  // namespace tidemark::text

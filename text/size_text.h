@@ -1,4 +1,5 @@
-// Sizes for people, and from them.
+// Converts sizes to text and text to sizes, in one convention: k, M, G, T, P and E are powers of
+// 1,000, as in "10GB"; Ki, Mi, Gi, Ti, Pi and Ei are powers of 1,024, as in "10GiB".
 #pragma once
 
 #include <cstdint>
@@ -8,12 +9,17 @@
 
 namespace tidemark::text {
 
-// In bytes below 1,000, else in the largest of kB (1,000 bytes), MB, GB, TB and PB of which there
-// is one, with a decimal: "12.4 MB".
+// Returns "999 B", "1.0 kB" or "12.4 MB": rounded to a tenth of the largest unit up to PB in which
+// the rounded size is at least 1.
 std::string SizeText(std::uint64_t size_bytes);
 
-// "256", "10GiB", "10 gb", "4g": a whole number of bytes, or of K, M, G, T, P or E, each 1,024 of
-// the one before, however it is spelt. Empty: anything else, and 2^64 bytes or more.
+// Returns "4MiB", "10GB" or "1001": the exact size in the unit that gives the smallest number.
+// SizeIn() reads it back.
+std::string ExactSizeText(std::uint64_t size_bytes);
+
+// Parses a whole number of bytes or of a unit: "256", "10GB", "10 gb", "4g", "10GiB". Case does not
+// matter, and neither does the final B. Returns nothing for any other text and for 2^64 bytes or
+// more.
 std::optional<std::uint64_t> SizeIn(std::string_view word);
 
 }  // namespace tidemark::text

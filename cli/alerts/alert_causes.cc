@@ -182,7 +182,8 @@ void AlertCauses::LookAtDeadline(const Snapshot& job, const Family& family, Seen
 
 void AlertCauses::LookAtStraggler(const Snapshot& job, Seen& seen, std::vector<Alert>& alerts) {
   std::optional<Task> now;
-  if (!job.named_tasks.empty()) {
+  // A task that has not begun is late because of others: it lacks a slot.
+  if (!job.named_tasks.empty() && !job.named_tasks.front().waits_for_slot) {
     const AttemptId& last = job.named_tasks.front().attempt;
     now = Task(last.stage, last.index);
   }

@@ -15,7 +15,7 @@ enum class AlertKind : std::uint8_t {
   // It is likely to end after its deadline, at two looks in a row, by more than a guess; or the
   // deadline has passed.
   kLate,
-  // Another task than before is expected to end last, at two looks in a row.
+  // The running task that is expected to end last has changed, in two snapshots in a row.
   kStraggler,
   // It has ended, however.
   kEnded,

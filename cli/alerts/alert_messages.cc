@@ -15,6 +15,7 @@
 #include "cli/console/deadline_wording.h"
 #include "cli/console/job_wording.h"
 #include "cli/console/text.h"
+#include "cli/job_page_url.h"
 #include "text/ascii_json.h"
 
 namespace tidemark::cli {
@@ -177,8 +178,15 @@ std::string ValueOf(AlertField field, const Alert& alert, const console::TextOpt
       return console::ElapsedText(job);
     case AlertField::kMessage:
       return printable(job.message);
+    case AlertField::kPage:
+      break;
   }
   return "unknown";
+}
+
+// Returns the address of the job on the page, or nothing if no address of the page is known.
+std::string LinkOf(const Alert& alert, const AlertWording& wording) {
+  return wording.page_url.empty() ? "" : JobPageUrl(wording.page_url, alert.job.job_id);
 }
 
 bool IsBadEnd(const Snapshot& job) { return job.is_final && job.state != JobState::kSucceeded; }
@@ -188,7 +196,10 @@ bool IsBadEnd(const Snapshot& job) { return job.is_final && job.state != JobStat
 std::string AlertText(const Alert& alert, const AlertWording& wording) {
   const console::TextOptions options = {.unicode = true, .zone = &wording.zone};
   if (const auto own = wording.texts.find(alert.kind); own != wording.texts.end()) {
-    return Cut(own->second.Fill([&](AlertField field) { return ValueOf(field, alert, options); }));
+    return Cut(own->second.Fill([&](AlertField field) {
+      const std::string link = field == AlertField::kPage ? LinkOf(alert, wording) : "";
+      return link.empty() ? ValueOf(field, alert, options) : link;
+    }));
   }
   return Cut(console::JobTitle(alert.job, options) + ": " + CauseText(alert, options));
 }
@@ -209,16 +220,22 @@ std::string GenericMessage(const Alert& alert, const AlertWording& wording) {
   AddEstimate(job, json);
   AddWaitsFor(alert, json);
   if (!job.message.empty()) json["message"] = Cut(job.message);
+  if (const std::string link = LinkOf(alert, wording); !link.empty()) json["page_url"] = link;
   return Dump(json);
 }
 
 std::string SlackMessage(const Alert& alert, const AlertWording& wording) {
-  // These three have a meaning in its texts: a name may not mention everybody or make a link.
-  // Nor does Slack fetch an address that stands in it.
-  return Dump({{"text", absl::StrReplaceAll(AlertText(alert, wording),
-                                            {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}})},
-               {"unfurl_links", false},
-               {"unfurl_media", false}});
+  // These three have a meaning in texts of Slack: a name may not mention everybody or make a link.
+  const auto escaped = [](const std::string& text) {
+    return absl::StrReplaceAll(text, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}});
+  };
+  std::string text = escaped(AlertText(alert, wording));
+  if (const std::string link = LinkOf(alert, wording); !link.empty()) {
+    text +=
+        fmt::format(" <{}|page of the job>", absl::StrReplaceAll(escaped(link), {{"|", "%7C"}}));
+  }
+  // Slack does not fetch addresses in the text.
+  return Dump({{"text", std::move(text)}, {"unfurl_links", false}, {"unfurl_media", false}});
 }
 
 std::string PagerDutyMessage(const Alert& alert, const std::string& routing_key,
@@ -240,6 +257,9 @@ std::string PagerDutyMessage(const Alert& alert, const std::string& routing_key,
                      {"component", job.job_id},
                      {"class", NameOf(alert.kind)},
                      {"custom_details", std::move(details)}};
+  if (const std::string link = LinkOf(alert, wording); !link.empty()) {
+    json["links"] = {{{"href", link}, {"text", "page of the job"}}};
+  }
   return Dump(json);
 }
 

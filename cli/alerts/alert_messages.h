@@ -10,10 +10,11 @@
 
 namespace tidemark::cli {
 
-// How those who read it want it said.
+// Settings for the readers of messages.
 struct AlertWording {
   absl::TimeZone zone;
   std::map<AlertKind, AlertTemplate> texts = {};  // instead of ours
+  std::string page_url = {};  // of the page as its readers reach it; empty: messages have no link
 };
 
 // In our words in one line, such as "nightly: due 07:30, 83 % likely late; ~ 3 h left (2-4 h)".

@@ -29,10 +29,11 @@ enum class AlertField : std::uint8_t {
   kProbability,
   kElapsed,
   kMessage,
+  kPage,
 };
-inline constexpr std::array<std::string_view, 15> kAlertFieldNames = {
-    "job",  "id",    "user", "queue",    "kind",        "cause",   "state",  "done",
-    "left", "basis", "end",  "deadline", "probability", "elapsed", "message"};
+inline constexpr std::array<std::string_view, 16> kAlertFieldNames = {
+    "job",  "id",    "user", "queue",    "kind",        "cause",   "state",   "done",
+    "left", "basis", "end",  "deadline", "probability", "elapsed", "message", "page"};
 
 class AlertTemplate {
  public:

@@ -111,9 +111,10 @@ Secrets ReadSecrets(const AlertSettings& settings, const LineageSettings& lineag
   return secrets;
 }
 
-AlertWording WordingOf(const AlertSettings& settings, const absl::TimeZone& zone) {
-  AlertWording wording = {.zone = zone};
-  for (const AlertTextRule& rule : settings.texts) wording.texts.emplace(rule.kind, rule.text);
+AlertWording WordingOf(const AlertsOptions& options) {
+  AlertWording wording = {.zone = options.zone, .page_url = options.page_url};
+  for (const AlertTextRule& rule : options.settings.texts)
+    wording.texts.emplace(rule.kind, rule.text);
   return wording;
 }
 
@@ -164,15 +165,15 @@ class LookingAlerts final : public Alerts {
     }
     for (std::size_t i = 0; i < settings.hooks.size(); ++i) {
       const std::string& shape = settings.hooks[i].shape;
-      senders_.push_back(std::make_unique<AlertSender>(AlertSenderOptions{
-          .name = NameOf(settings.hooks[i], i),
-          .webhook = {.url = secrets.urls[i],
-                      .secret = secrets.signing,
-                      .timeout = settings.timeout,
-                      .allow_local = settings.allow_local},
-          .attempts_max = static_cast<int>(settings.attempts),
-          .message = MessageOf(shape, secrets.routing_key, WordingOf(settings, options_.zone)),
-          .on_trouble = [this](const std::string& line) { Warn(line); }}));
+      senders_.push_back(std::make_unique<AlertSender>(
+          AlertSenderOptions{.name = NameOf(settings.hooks[i], i),
+                             .webhook = {.url = secrets.urls[i],
+                                         .secret = secrets.signing,
+                                         .timeout = settings.timeout,
+                                         .allow_local = settings.allow_local},
+                             .attempts_max = static_cast<int>(settings.attempts),
+                             .message = MessageOf(shape, secrets.routing_key, WordingOf(options_)),
+                             .on_trouble = [this](const std::string& line) { Warn(line); }}));
     }
   }
 

@@ -22,10 +22,11 @@ struct AlertsOptions {
   // The newest snapshots of all jobs, whole. Called on a thread of the alerts.
   std::function<std::vector<Snapshot>()> jobs;
   absl::Duration interval = absl::Seconds(1);  // between two looks
-  // Where it is kept which causes were told, so that a master that was started again does not tell
-  // them once more; empty: nowhere.
+  // Holds the causes of sent alerts, so that a restarted master does not send them again. Empty if
+  // they are not kept.
   std::string data_dir;
-  absl::TimeZone zone;  // of the readers
+  absl::TimeZone zone;   // of the readers
+  std::string page_url;  // as AlertWording::page_url
   LogSink log;
 };
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "cli/alerts/alerts.h"
 #include "cli/config/settings.h"
@@ -89,6 +91,45 @@ std::string PageFault(const ServeConfig& config) {
   return fmt::format("{}web.listen {}: {}", config.Where("web.listen"), config.web_address, reason);
 }
 
+bool IsIpv6(const std::string& host) { return host.starts_with('['); }
+
+// Returns true if servers at both addresses would need the same port of the same host. A host name
+// other than localhost is compared as text.
+bool Collide(const std::string& one, const std::string& other) {
+  const auto a = transport::ParseHostPort(one);
+  const auto b = transport::ParseHostPort(other);
+  if (!a || !b || a->port != b->port || a->port == 0) return false;
+  const auto covers = [](const std::string& host, const std::string& of) {
+    if (host == of || host == "[::]") return true;
+    if (host == "0.0.0.0") return !IsIpv6(of);
+    return host == "localhost" && (of == "127.0.0.1" || of == "[::1]");
+  };
+  return covers(a->host, b->host) || covers(b->host, a->host);
+}
+
+std::string PortFault(const ServeConfig& config) {
+  const std::pair<const char*, const std::string&> servers[] = {
+      {"listen", config.master.listen_address},
+      {"web.listen", config.web_address},
+      {"metrics.listen", config.metrics_address}};
+  for (std::size_t i = 1; i < std::size(servers); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const auto& [key, address] = servers[i];
+      const auto& [first_key, first] = servers[j];
+      if (!Collide(first, address)) continue;
+      return fmt::format("{}{} {} collides with {} {}; give each another port", config.Where(key),
+                         key, address, first_key, first);
+    }
+  }
+  return "";
+}
+
+std::string PageUrlFault(const ServeConfig& config) {
+  if (config.page_url.empty() || !config.web_address.empty()) return "";
+  return fmt::format("{}web.public_url: there is no page; set web.listen, too",
+                     config.Where("web.public_url"));
+}
+
 bool HasAny(const std::set<std::string>& wrong, const std::vector<std::string>& keys) {
   return std::ranges::any_of(keys, [&](const std::string& key) { return wrong.contains(key); });
 }
@@ -108,9 +149,11 @@ std::vector<std::string> Conflicts(const ServeConfig& config, const std::set<std
       {KeyFault, {"tls.certificate", "tls.key"}},
       {ClientCaFault, {"tls.client_ca", "tls.certificate", "tls.key"}},
       {MetricsFault, {"metrics.listen", "allow_insecure_remote"}},
+      {PortFault, {"listen", "web.listen", "metrics.listen"}},
       {PageFault,
        {"web.listen", "allow_insecure_remote", "listen", "tls.certificate", "tls.client_ca",
-        "tokens"}}};
+        "tokens"}},
+      {PageUrlFault, {"web.listen", "web.public_url"}}};
   std::vector<std::string> faults;
   for (const Check& check : checks) {
     if (!HasAny(wrong, check.keys)) faults.push_back(check.fault_of(config));

@@ -20,10 +20,12 @@ struct ServeConfig {
   ServeConfig() { master.listen_address = kDefaultMaster; }
 
   MasterOptions master;
-  // Where /metrics is served, host:port; empty: nowhere.
+  // The address of /metrics, host:port. Empty if it is not served.
   std::string metrics_address;
-  // Where the page is served, host:port; empty: nowhere.
+  // The address at which the page is served, host:port. Empty if it is not.
   std::string web_address;
+  // The address of the page for its readers, such as that of a proxy. Empty if it is unknown.
+  std::string page_url;
   // Where applications of Spark write event logs, to be followed; empty: nowhere.
   std::string spark_logs;
   bool log_as_json = false;

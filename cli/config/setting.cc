@@ -3,24 +3,16 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <optional>
 #include <system_error>
 
 #include "text/did_you_mean.h"
+#include "text/size_text.h"
 #include "transport/host_port.h"
 
 namespace tidemark::cli {
 namespace {
 
-struct Unit {
-  const char* name;
-  std::uint64_t bytes;
-};
-// Largest first: how a size is shown.
-constexpr Unit kUnits[] = {{"TiB", std::uint64_t{1} << 40},
-                           {"GiB", std::uint64_t{1} << 30},
-                           {"MiB", std::uint64_t{1} << 20},
-                           {"KiB", std::uint64_t{1} << 10},
-                           {"", 1}};
 // Long enough for every value; a longer word is quoted in part.
 constexpr std::size_t kQuotedBytesMax = 60;
 
@@ -32,16 +24,9 @@ bool ReadCount(const std::string& word, std::uint64_t& value) {
 }
 
 bool ReadBytes(const std::string& word, std::uint64_t& value) {
-  for (const Unit& unit : kUnits) {
-    if (!word.ends_with(unit.name)) continue;
-    std::uint64_t count = 0;
-    const std::string number = word.substr(0, word.size() - std::string(unit.name).size());
-    if (!ReadCount(number, count)) return false;
-    if (count > std::numeric_limits<std::uint64_t>::max() / unit.bytes) return false;
-    value = count * unit.bytes;
-    return true;
-  }
-  return false;
+  const std::optional<std::uint64_t> bytes = text::SizeIn(word);
+  value = bytes.value_or(value);
+  return bytes.has_value();
 }
 
 bool ReadSwitch(const std::string& word, bool& value) {
@@ -51,15 +36,6 @@ bool ReadSwitch(const std::string& word, bool& value) {
 
 bool ReadDuration(const std::string& word, absl::Duration& value) {
   return absl::ParseDuration(word, &value);
-}
-
-std::string ShowBytes(std::uint64_t value) {
-  for (const Unit& unit : kUnits) {
-    if (value >= unit.bytes && value % unit.bytes == 0) {
-      return fmt::format("{}{}", value / unit.bytes, unit.name);
-    }
-  }
-  return fmt::to_string(value);
 }
 
 absl::Status CheckAddress(const std::string& word, bool may_be_unix) {

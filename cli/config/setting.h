@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "cli/config/serve_config.h"
+#include "text/size_text.h"
 
 namespace tidemark::cli {
 
@@ -30,17 +31,16 @@ struct Setting {
       set;
   // The value as it would be written.
   std::function<std::string(const ServeConfig& config)> show;
-  // The file that has to be there when a master starts, if one is named. Empty: it names none.
+  // Returns the file that must exist when a master starts. Empty if the configuration names none.
   std::function<std::string(const ServeConfig& config)> file = {};
 };
 
-// Readers of one word; false if it is none of the kind.
+// Each parses one word. Returns false if the word does not fit.
 bool ReadCount(const std::string& word, std::uint64_t& value);      // 17
-bool ReadBytes(const std::string& word, std::uint64_t& value);      // 17, 4KiB, 2MiB, 1GiB
+bool ReadBytes(const std::string& word, std::uint64_t& value);      // 17, 4KiB, 2MB, 1GiB
 bool ReadSwitch(const std::string& word, bool& value);              // true, false
 bool ReadDuration(const std::string& word, absl::Duration& value);  // 1.5s, 200ms, 1h30m
 
-std::string ShowBytes(std::uint64_t value);
 // InvalidArgument as of Setting::set, unless it is host:port or, where that is allowed, unix:PATH.
 absl::Status CheckAddress(const std::string& word, bool may_be_unix);
 // `name`, from `folder` on if it is relative.
@@ -130,10 +130,12 @@ Setting CountSetting(std::string key, std::uint64_t min, std::uint64_t max, Fiel
 
 template <typename Field>
 Setting BytesSetting(std::string key, std::uint64_t min, std::uint64_t max, Field field) {
-  return {.key = std::move(key),
-          .allowed = "a size from " + ShowBytes(min) + " to " + ShowBytes(max) + ", such as 4MiB",
-          .set = internal::SetNumber(ReadBytes, min, max, field),
-          .show = [field](const ServeConfig& config) { return ShowBytes(field(config)); }};
+  return {
+      .key = std::move(key),
+      .allowed = "a size from " + text::ExactSizeText(min) + " to " + text::ExactSizeText(max) +
+                 ", such as 4MiB",
+      .set = internal::SetNumber(ReadBytes, min, max, field),
+      .show = [field](const ServeConfig& config) { return text::ExactSizeText(field(config)); }};
 }
 
 template <typename Field>

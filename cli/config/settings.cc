@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "absl/strings/ascii.h"
 
@@ -29,6 +30,22 @@ Setting HttpAddressSetting(std::string key, Field field) {
     const bool is_address = words[0].starts_with("http://") || words[0].starts_with("https://");
     if (is_address) return set(words, folder, config);
     return absl::InvalidArgumentError("what stands there");
+  };
+  return setting;
+}
+
+// An address ends up in messages, where a blank, a quote or < would end it.
+Setting PageUrlSetting() {
+  Setting setting = HttpAddressSetting(
+      "web.public_url", [](auto& c) -> auto& { return c.page_url; });
+  setting.allowed += ", without blanks, quotes, <, >, ? and #";
+  setting.set = [set = std::move(setting.set)](const auto& words, const std::string& folder,
+                                               ServeConfig& config) {
+    const bool is_plain = std::ranges::all_of(words[0], [](char c) {
+      return absl::ascii_isgraph(static_cast<unsigned char>(c)) &&
+             std::string_view("<>\"'?#").find(c) == std::string_view::npos;
+    });
+    return is_plain ? set(words, folder, config) : Unallowed(words[0]);
   };
   return setting;
 }
@@ -134,6 +151,7 @@ const std::vector<Setting>& AllSettings() {
           "metrics.listen", "host:port", false, [](auto& c) -> auto& { return c.metrics_address; }),
       AddressSetting(
           "web.listen", "host:port", false, [](auto& c) -> auto& { return c.web_address; }),
+      PageUrlSetting(),
       ChoiceSetting<bool>(
           "log.format", {{"text", false}, {"json", true}},
           [](auto& c) -> auto& { return c.log_as_json; }),

@@ -25,6 +25,12 @@ absl::Duration Sane(absl::Duration duration) {
   return std::clamp(duration, absl::ZeroDuration(), kMost);
 }
 
+// Returns the precision that the width of an interval allows for its numbers.
+absl::Duration WidthStep(absl::Duration median, absl::Duration lower, absl::Duration upper) {
+  median = Sane(median);
+  return (std::max(Sane(upper), median) - std::min(Sane(lower), median)) / kStepsInInterval;
+}
+
 }  // namespace
 
 std::string RangeText(absl::Duration lower, absl::Duration upper, bool unicode) {
@@ -59,24 +65,32 @@ absl::Duration RoundingStep(absl::Duration precision) {
   return step;
 }
 
+absl::Duration RoundedWithin(absl::Duration within, const Range& whole) {
+  within = Sane(within);
+  absl::Duration precision = within / kStepsInRemaining;
+  if (whole.lower && whole.upper) {
+    precision =
+        std::min(WidthStep(whole.median, *whole.lower, *whole.upper), within / kStepsInNumber);
+  }
+  const absl::Duration step = RoundingStep(precision);
+  return absl::Floor(within + step / 2, step);
+}
+
 KnownRemaining RoundToKnown(absl::Duration remaining, std::optional<absl::Duration> lower,
                             std::optional<absl::Duration> upper) {
   remaining = Sane(remaining);
   if (!lower || !upper) {
-    const absl::Duration step = RoundingStep(remaining / kStepsInRemaining);
-    const absl::Duration rounded = absl::Floor(remaining + step / 2, step);
+    const absl::Duration rounded = RoundedWithin(remaining, {.median = remaining});
     return {.remaining = rounded, .lower = rounded, .upper = rounded};
   }
   const absl::Duration least = std::min(Sane(*lower), remaining);
   const absl::Duration most = std::max(Sane(*upper), remaining);
-  const absl::Duration of_width = (most - least) / kStepsInInterval;
+  const absl::Duration of_width = WidthStep(remaining, *lower, *upper);
   const auto step = [&](absl::Duration number) {
     return RoundingStep(std::min(of_width, number / kStepsInNumber));
   };
-  const absl::Duration lower_step = step(least);
-  const absl::Duration median_step = step(remaining);
-  return {.remaining = absl::Floor(remaining + median_step / 2, median_step),
-          .lower = absl::Floor(least, lower_step),
+  return {.remaining = RoundedWithin(remaining, {remaining, lower, upper}),
+          .lower = absl::Floor(least, step(least)),
           .upper = absl::Ceil(most, step(most)),
           .has_range = true};
 }

@@ -6,6 +6,7 @@
 
 #include "absl/time/time.h"
 #include "text/duration_text.h"
+#include "tidemark/job.h"
 
 namespace tidemark::console {
 
@@ -34,5 +35,10 @@ absl::Duration RoundingStep(absl::Duration precision);
 // or contradictory arguments are put right.
 KnownRemaining RoundToKnown(absl::Duration remaining, std::optional<absl::Duration> lower,
                             std::optional<absl::Duration> upper);
+
+// Rounds an instant of a whole that has this much left, `within` from now, as RoundToKnown() would
+// round a remaining time of that length with the interval of the whole. So the instants of its
+// parts keep their order, and the last of them reads like the whole.
+absl::Duration RoundedWithin(absl::Duration within, const Range& whole);
 
 }  // namespace tidemark::console

@@ -13,6 +13,7 @@ namespace tidemark::console {
 namespace {
 
 constexpr int kNameMax = 24;
+constexpr int kEndingLinesMax = 8;
 
 std::string PointsText(std::optional<double> points) {
   return points && *points >= 0 ? fmt::format("{:.1f}", std::min(*points, 100.0)) : "-";
@@ -59,12 +60,22 @@ std::vector<std::string> RenderSummary(const Snapshot& snapshot, int width,
   };
   const std::string title = JobTitle(snapshot, options);
   const std::string elapsed = ElapsedText(snapshot);
-  if (snapshot.is_final) {
+  // The caller may have the outcome of a job that did not report its end.
+  const bool is_unreported =
+      snapshot.state == JobState::kAbandoned || snapshot.state == JobState::kUnknownEnd;
+  const bool is_ending_known = snapshot.is_final && (ending.empty() || !is_unreported);
+  if (is_ending_known && !snapshot.started_at) {
+    add(StateStyle(snapshot), fmt::format("{} {}{}; how long it ran is not reported", title,
+                                          StateName(snapshot), HowFar(snapshot)));
+  } else if (is_ending_known) {
     const std::string due = DeadlineText(snapshot, options);
     add(StateStyle(snapshot), fmt::format("{} {}{} after {}{}{}", title, StateName(snapshot),
                                           HowFar(snapshot), elapsed, due.empty() ? "" : ", ", due));
   } else if (!ending.empty()) {
-    add(Style::kWarning, fmt::format("{} {}", title, Printable(ending, options.unicode)));
+    const std::string text = fmt::format("{} {}", title, Printable(ending, options.unicode));
+    for (const std::string& line : WrapWords(text, width, kEndingLinesMax, options.unicode)) {
+      add(Style::kWarning, line);
+    }
   } else {
     add(Style::kWarning,
         fmt::format("{} was still running when last seen, after {}", title, elapsed));

@@ -18,9 +18,9 @@ namespace tidemark::console {
 //   nearestfit     2.1     8.9          92 %     1.8     9.1
 //   hadoop        31.0    62.1             -    30.2    61.0
 //
-// Of a job that did not succeed also how far it was: "two-path failed at 41 % after 2 min 10 s". Of
-// a workflow also what each of its jobs took. Of a job that had not ended: after how long, or
-// `ending`, such as "succeeded", for those who know more than the snapshot.
+// A job that did not succeed also shows its progress: "two-path failed at 41 % after 2 min 10 s". A
+// workflow also shows the durations of its jobs. If the job had not ended, or was abandoned, the
+// line has the time so far or `ending`, such as "succeeded".
 std::vector<std::string> RenderSummary(const Snapshot& snapshot, int width,
                                        const TextOptions& options, const std::string& ending = "",
                                        bool compare = false);

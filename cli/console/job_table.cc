@@ -229,13 +229,18 @@ std::vector<std::string> RenderEstimate(const Outcome& outcome, const TableOptio
   const bool has_jobs = !snapshot.children.empty();
   std::vector<Row> rows = {
       {has_jobs && snapshot.stages.empty() ? "JOB" : "STAGE", "STARTS", "ENDS", ""}};
+  // Rounds an instant in the way in which the first line rounds the end.
+  const auto instant = [&](const std::optional<Range>& range) -> std::string {
+    const std::optional<Range>& end = snapshot.estimate.remaining;
+    if (!range || !end) return DurationOr(range, "-");
+    return DurationText(RoundedWithin(range->median, *end));
+  };
   const std::vector<std::string> names = StageNames(snapshot, options.text);
   for (std::size_t i = 0; i < names.size(); ++i) {
     const StageProgress& stage = snapshot.stages[i];
     const std::string job =
         has_jobs ? NameOfChild(snapshot, stage.id.child, options.text) + "/" : "";
-    rows.push_back({job + names[i], DurationOr(stage.starts_in, "-"),
-                    DurationOr(stage.ends_in, "-"),
+    rows.push_back({job + names[i], instant(stage.starts_in), instant(stage.ends_in),
                     AboutEnd(stage.is_critical, stage.bottleneck,
                              stage.ends_in && IsEndGuessed(snapshot, stage), options.text)});
   }
@@ -247,8 +252,7 @@ std::vector<std::string> RenderEstimate(const Outcome& outcome, const TableOptio
     };
     if (std::any_of(snapshot.stages.begin(), snapshot.stages.end(), is_of_child)) continue;
     const bool is_guess = child.estimate.remaining && child.estimate.basis == Basis::kGuess;
-    rows.push_back({parts[i].name, DurationOr(child.starts_in, "-"),
-                    DurationOr(child.estimate.remaining, "-"),
+    rows.push_back({parts[i].name, instant(child.starts_in), instant(child.estimate.remaining),
                     HasEnded(child) ? parts[i].state
                                     : AboutEnd(child.is_critical, "", is_guess, options.text)});
   }

@@ -24,11 +24,12 @@ constexpr double kRunningMax = 0.999;
 constexpr double kPercentOffMax = 1.0 / 3;
 // Taste. How much of the work left must be backed by what has ended, where there is no interval.
 constexpr double kKnownShareMin = 0.5;
-// Coverage::silent_tasks counts tasks that were not heard of for so long.
+// Coverage::silent_tasks counts tasks without a report for this long.
 constexpr absl::Duration kTaskSilence = absl::Seconds(10);
-// Taste: more would push the bars off a small screen.
+// Chosen by hand: more would push the bars off a small screen.
 constexpr std::size_t kNotesMax = 5;
 constexpr std::size_t kFailuresMax = 2;
+constexpr char kUnknownEnd[] = "unknown (no end reported)";
 
 bool HasSucceeded(const Snapshot& snapshot) { return snapshot.state == JobState::kSucceeded; }
 
@@ -69,6 +70,9 @@ RemainingWords WarmingUpWords(const Snapshot& snapshot, const Estimate& estimate
     return RemainingWords{"no estimate yet", ": ", for_what};
   };
   if (KindOf(snapshot) == JobKind::kApplication) {
+    if (snapshot.counts.tasks > 0 && snapshot.counts.running_tasks == 0) {
+      return words("no task runs");
+    }
     // Its notes say why there is none although some have ended.
     if (snapshot.counts.finished_tasks > 0) return {.about = "no estimate"};
     return words("waiting for the first tasks to end");
@@ -121,7 +125,8 @@ std::string PlaceText(double fraction) {
 }
 
 bool HasBegun(StageState state) {
-  return state == StageState::kRunning || state == StageState::kFailed;
+  return state == StageState::kRunning || state == StageState::kFailed ||
+         state == StageState::kUnknownEnd;
 }
 
 std::vector<Phase> PhasesOf(const Snapshot& snapshot) {
@@ -158,10 +163,12 @@ std::vector<Phase> PhasesOf(const Snapshot& snapshot) {
   return phases;
 }
 
-// Of a job that has ended otherwise than well: what was done, and where the rest was left. What had
-// not begun never will.
+// Returns the steps of a job that ended without success: the completed work, and the point at which
+// the rest stopped.
 std::vector<Step> StepsWhereItEnded(const Snapshot& snapshot, const std::vector<Phase>& phases) {
-  const char* const at = snapshot.state == JobState::kAbandoned ? "last seen at" : "stopped at";
+  const bool is_end_known =
+      snapshot.state != JobState::kAbandoned && snapshot.state != JobState::kUnknownEnd;
+  const char* const at = is_end_known ? "stopped at" : "last seen at";
   std::vector<Step> steps;
   std::optional<std::size_t> current;
   for (const Phase& phase : phases) {
@@ -225,12 +232,19 @@ std::string StagesText(const Snapshot& snapshot) {
   return is_whole ? text : text + ", more may come";
 }
 
-// A guess: what it waits for has not ended.
-std::string StartText(const std::optional<Range>& starts_in, const TextOptions& options) {
+// Returns the remaining time as it is shown, zero where it is not known.
+absl::Duration ShownEnd(const std::optional<Range>& ends_in) {
+  return ends_in ? Known(*ends_in).remaining : absl::ZeroDuration();
+}
+
+// Describes when a part starts: no sooner than `least`, the end of running parts that it waits for
+// as these show it.
+std::string StartText(const std::optional<Range>& starts_in, absl::Duration least,
+                      const TextOptions& options) {
   if (!starts_in) return "not started";
-  const absl::Duration known = Known({.median = starts_in->median}).remaining;
+  const absl::Duration known = ShownEnd(Range{.median = starts_in->median});
   if (known <= absl::ZeroDuration()) return "about to start";
-  return "starts in " + AboutText(known, options);
+  return "starts in " + AboutText(std::max(known, least), options);
 }
 
 RemainingWords EndWords(const std::optional<Range>& ends_in, const TextOptions& options) {
@@ -240,6 +254,32 @@ RemainingWords EndWords(const std::optional<Range>& ends_in, const TextOptions& 
 const Child* ChildOf(const Snapshot& workflow, std::uint32_t number) {
   const auto place = std::ranges::lower_bound(workflow.children, number, {}, &Child::number);
   return place == workflow.children.end() || place->number != number ? nullptr : &*place;
+}
+
+// Returns when the running jobs that a job of a workflow waits for end, as it is shown.
+absl::Duration ShownEndBefore(const Snapshot& workflow, const Child& child) {
+  absl::Duration end;
+  for (const std::uint32_t number : child.after) {
+    const Child* const parent = ChildOf(workflow, number);
+    if (parent == nullptr || parent->state != ChildState::kRunning) continue;
+    end = std::max(end, ShownEnd(parent->estimate.remaining));
+  }
+  return end;
+}
+
+// Returns when the running stages that a stage waits for end, as it is shown.
+absl::Duration ShownEndBefore(const Snapshot& snapshot, const StageProgress& stage) {
+  absl::Duration end;
+  const StageInfo* const info = InfoOf(snapshot, stage.id);
+  if (info == nullptr) return end;
+  for (const std::uint32_t number : info->parents) {
+    const StageId id = {stage.id.child, number};
+    const auto parent = std::ranges::lower_bound(snapshot.stages, id, {}, &StageProgress::id);
+    const bool runs = parent != snapshot.stages.end() && parent->id == id &&
+                      parent->state == StageState::kRunning;
+    if (runs) end = std::max(end, ShownEnd(parent->ends_in));
+  }
+  return end;
 }
 
 // Of one of its jobs; 0: of the job itself.
@@ -258,6 +298,13 @@ RemainingWords AsGuess(RemainingWords words) {
     words.detail.insert(words.detail.size() - 1, ", a guess");
   }
   return words;
+}
+
+std::string OverdueText(const Estimate& estimate) {
+  if (!HasInterval(estimate)) return "past the predicted end";
+  const absl::Duration most = Known(*estimate.remaining).upper;
+  if (most > text::kLongestSaid) return "past the predicted end";
+  return fmt::format("past the predicted end, up to {} more", DurationText(most));
 }
 
 RemainingWords EstimatedWords(const Estimate& estimate, const TextOptions& options) {
@@ -329,7 +376,7 @@ Part PartOf(const Snapshot& workflow, const Child& child, bool is_start_guessed,
       part.has_started = false;
       break;
     case ChildState::kPending:
-      part.state = StartText(child.starts_in, options);
+      part.state = StartText(child.starts_in, ShownEndBefore(workflow, child), options);
       if (child.starts_in && is_start_guessed) part.detail = "(a guess)";
       part.has_started = false;
       break;
@@ -359,6 +406,10 @@ std::string LossText(const Coverage& coverage) {
   AddCount(coverage.lost_events, "message lost", "messages lost", parts);
   AddCount(coverage.dropped_events, "event dropped", "events dropped", parts);
   AddCount(coverage.dropped_points, "measurement dropped", "measurements dropped", parts);
+  AddCount(coverage.missing_task_ends, "task without a report of its end",
+           "tasks without a report of their end", parts);
+  AddCount(coverage.tasks_beyond_slots, "task more runs than there are slots",
+           "tasks more run than there are slots", parts);
   AddCount(coverage.rejected_events, "message refused", "messages refused", parts);
   AddCount(coverage.anomalies, "conflicting event ignored", "conflicting events ignored", parts);
   return fmt::format("{}", fmt::join(parts, ", "));
@@ -460,13 +511,15 @@ std::string StageStateText(const Snapshot& snapshot, const StageProgress& stage,
       return "expected";
     case StageState::kFailed:
       return is_cut_off ? "not finished" : "failed";
+    case StageState::kUnknownEnd:
+      return kUnknownEnd;
     case StageState::kRunning:
       return StageWords(snapshot, stage, options).text();
     case StageState::kPending:
     case StageState::kUnknown:
       break;
   }
-  return StartText(stage.starts_in, options);
+  return StartText(stage.starts_in, ShownEndBefore(snapshot, stage), options);
 }
 
 std::string JobTitle(const Snapshot& snapshot, const TextOptions& options) {
@@ -488,6 +541,8 @@ std::string StateName(const Snapshot& snapshot) {
       return "killed";
     case JobState::kAbandoned:
       return "abandoned";
+    case JobState::kUnknownEnd:
+      return kUnknownEnd;
     case JobState::kRunning:
     case JobState::kUnknown:
       break;
@@ -501,6 +556,7 @@ std::string ElapsedText(const Snapshot& snapshot) {
 
 Style StateStyle(const Snapshot& snapshot) {
   if (!snapshot.is_final) return Style::kBar;
+  if (snapshot.state == JobState::kUnknownEnd) return Style::kWarning;
   return HasSucceeded(snapshot) ? Style::kGood : Style::kBad;
 }
 
@@ -575,7 +631,7 @@ RemainingWords DescribeRemaining(const Snapshot& snapshot, const Estimate& estim
   if (estimate.state == EstimateState::kUnknown) return {.about = "not started"};
   if (estimate.state == EstimateState::kWarmingUp) return WarmingUpWords(snapshot, estimate);
   if (estimate.state == EstimateState::kOverdue) {
-    return {"past the predicted end", "; ", "still running: " + StillRunning(snapshot, options)};
+    return {OverdueText(estimate), "; ", "still running: " + StillRunning(snapshot, options)};
   }
   if (!estimate.remaining || estimate.remaining->median == absl::InfiniteDuration()) {
     return {.about = "remaining time unknown"};

@@ -4,13 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "cli/console/duration_text.h"
 #include "cli/console/job_wording.h"
 #include "cli/console/text.h"
 #include "cli/console/wait_findings.h"
-#include "cli/console/waits_table.h"
 #include "text/size_text.h"
 
 namespace tidemark::console {
@@ -56,17 +57,20 @@ std::string LongestPart(const Snapshot& job, const TextOptions& options) {
   }
   if (spans.size() < 2) return "";
   const Span& longest = *std::ranges::max_element(spans, {}, &Span::took);
-  if (longest.took < kStageShare * job.elapsed()) return "";
+  const bool is_worth_it = longest.took >= kStageShare * job.elapsed();
+  if (!is_worth_it || longest.took > job.elapsed()) return "";
   return fmt::format("Of {}, {} took {}.", ElapsedText(job.elapsed()), longest.name,
                      ElapsedText(longest.took));
 }
 
-// The one that took longest of all queries, of those that are worth telling.
-const LongestTask* LongestFound(const Explanation& waits) {
+// Returns the longest task of all queries that is worth reporting; null if there is none. A task
+// longer than the job contradicts it: clocks differ, or were set.
+const LongestTask* LongestFound(const Explanation& waits, absl::Duration elapsed) {
   const LongestTask* longest = nullptr;
   for (const QueryWaits& query : waits.queries) {
     const LongestTask* const task = FoundLongestTask(query);
-    if (task != nullptr && (!longest || task->seconds > longest->seconds)) longest = task;
+    if (task == nullptr || absl::Seconds(task->seconds) > elapsed) continue;
+    if (!longest || task->seconds > longest->seconds) longest = task;
   }
   return longest;
 }
@@ -124,53 +128,26 @@ const char* MoreOf(WaitedResource resource) {
   return "";
 }
 
-// The worst wait of all queries, as it is told of its query.
-struct WaitOfQuery {
-  const QueryWaits* query = nullptr;  // null: none is worth telling
-  FoundWait wait;
-};
-WaitOfQuery WorstOf(const Explanation& waits) {
-  WaitOfQuery worst;
+// Returns the longest wait of all queries, if one is worth reporting.
+std::optional<WaitFinding> WorstWaitOf(const Explanation& waits, bool unicode) {
+  std::optional<WaitFinding> worst;
   for (const QueryWaits& query : waits.queries) {
     if (!query.seconds) continue;
-    for (const FoundWait& wait : FoundWaits(query, ExplainQuestion().culprits_max)) {
+    for (WaitFinding& wait : WaitFindings(waits, query, ExplainQuestion().culprits_max, unicode)) {
       if (!IsWorthTelling(wait.seconds, *query.seconds)) continue;
-      if (worst.query == nullptr || wait.seconds > worst.wait.seconds) worst = {&query, wait};
+      if (!worst || wait.seconds > worst->seconds) worst = std::move(wait);
     }
   }
   return worst;
 }
 
+// Returns the sentence of `why`, and what would help.
 std::string Waited(const Explanation& waits, const TextOptions& options) {
-  const auto& [query, wait] = WorstOf(waits);
-  if (query == nullptr) return "";
-  const std::string who = query->query.empty() ? "The job" : query->query;
-  // Of what is still to come there may be more than any limit.
-  const std::string seconds =
-      fmt::format("{}{}", AtLeast(wait.is_least || waits.more_to_come), SecondsText(wait.seconds));
-  const std::string more = Capital(MoreOf(wait.resource));
-  if (wait.culprit == nullptr) {
-    return Printable(
-        fmt::format("{} waited {} {}{}. {} might help.", who, seconds, WaitedFor(wait.resource),
-                    wait.is_cause_left_out ? "" : "; the cause is not told", more),
-        options.unicode);
-  }
-  const Culprit& culprit = *wait.culprit;
-  const std::string limits =
-      waits.more_to_come
-          ? ""
-          : LimitsText(wait.seconds, culprit.seconds_lower, culprit.seconds_upper, options.unicode);
-  const std::string later = fmt::format("{} ended {}{} later because", who, seconds, limits);
-  const std::string waited = fmt::format("it waited {}{}", WaitedFor(culprit.resource),
-                                         culprit.host.empty() ? "" : " on " + culprit.host);
-  // Where nobody is named, nobody can be told to run at another time.
-  const bool is_known = culprit.jobs > 0;
+  const std::optional<WaitFinding> worst = WorstWaitOf(waits, options.unicode);
+  if (!worst) return "";
   return Printable(
-      is_known ? fmt::format("{} of {}: {}. {}, or to run them at different times, might help.",
-                             later, CulpritName(waits.job_id, culprit), waited, more)
-               : fmt::format("{} {}. No task that reports took it; other programs there may have. "
-                             "{} might help.",
-                             later, waited, more),
+      fmt::format("{}. {}{} might help.", worst->sentence, Capital(MoreOf(worst->resource)),
+                  worst->blames_jobs ? ", or running the jobs at different times," : ""),
       options.unicode);
 }
 
@@ -214,8 +191,8 @@ bool TellsWaits(const Explanation& waits) {
   });
 }
 
-// What of its waits is not known, and why; that none is worth telling, if so.
-std::string NotKnown(const Snapshot& job, const Explanation& waits) {
+// Returns why some of its waits are unknown, or the sentence that none is worth reporting.
+std::string NotKnown(const Snapshot& job, const Explanation& waits, const TextOptions& options) {
   if (waits.queries.empty()) {
     return waits.more_to_come ? "What it waited for is not known: reports of other tasks that ran "
                                 "meanwhile were still to come."
@@ -224,7 +201,7 @@ std::string NotKnown(const Snapshot& job, const Explanation& waits) {
   }
   if (!TellsWaits(waits)) return "What it waited for is not known: its tasks did not tell.";
   std::vector<std::string> sentences;
-  if (WorstOf(waits).query == nullptr) {
+  if (!WorstWaitOf(waits, options.unicode)) {
     sentences.emplace_back("No wait that took a tenth of its time or more is known.");
   }
   if (waits.is_partial) {
@@ -294,7 +271,7 @@ std::string TimeSpentText(const Snapshot& ended, const std::optional<LoneTask>& 
   const bool is_told =
       ended.is_final && ended.state == JobState::kSucceeded && ended.elapsed() >= kShortest;
   if (!is_told) return "";
-  const LongestTask* const longest = waits.ok() ? LongestFound(*waits) : nullptr;
+  const LongestTask* const longest = waits.ok() ? LongestFound(*waits, ended.elapsed()) : nullptr;
   std::vector<std::string> sentences = {LongestPart(ended, options)};
   std::string of_task;
   if (lone) of_task = Alone(ended, *lone, longest, options);
@@ -310,7 +287,7 @@ std::string TimeSpentText(const Snapshot& ended, const std::optional<LoneTask>& 
     sentences.push_back(Waited(*waits, options));
     if (of_task.empty()) sentences.push_back(Skewed(*waits, options));
     sentences.push_back(Grown(*waits, options));
-    sentences.push_back(NotKnown(ended, *waits));
+    sentences.push_back(NotKnown(ended, *waits, options));
   }
   std::erase(sentences, "");
   return fmt::format("{}", fmt::join(sentences, " "));

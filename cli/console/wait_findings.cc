@@ -1,10 +1,13 @@
 #include "cli/console/wait_findings.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
+#include <map>
 
 #include "absl/time/time.h"
 #include "cli/console/duration_text.h"
@@ -28,7 +31,89 @@ std::string Size(double bytes) {
 
 bool IsShown(double seconds) { return seconds >= kSecondsShown; }  // no NaN
 
+// "sql/3 waited 10 s of 1 min 30 s for a slot".
+std::string Total(const Explanation& explanation, const QueryWaits& query,
+                  const std::string& waited, WaitedResource resource) {
+  const std::string& name = query.query.empty() ? explanation.job_id : query.query;
+  const std::string lasted = query.seconds ? " of " + SecondsText(*query.seconds) : "";
+  return fmt::format("{} waited {}{} {}", name, waited, lasted, WaitedFor(resource));
+}
+
+std::string Behind(const std::string& job_id, const Culprit& culprit) {
+  return fmt::format("behind {}{}", CulpritName(job_id, culprit),
+                     culprit.host.empty() ? "" : " on " + culprit.host);
+}
+
+// Upper limits apply only to entries that are already in the answer.
+std::string Limits(const Explanation& explanation, const FoundWait& wait, bool unicode) {
+  if (explanation.more_to_come) return "";
+  return LimitsText(wait.seconds, wait.culprit->seconds_lower, wait.culprit->seconds_upper,
+                    unicode);
+}
+
+// `waits`: all of `resource`, at least one.
+WaitFinding FindingOf(const Explanation& explanation, const QueryWaits& query,
+                      WaitedResource resource, const std::vector<FoundWait>& waits, bool unicode) {
+  WaitFinding finding = {.resource = resource};
+  const QueryWait& all = query.waits[resource];
+  double blamed = 0;
+  for (const FoundWait& wait : waits) {
+    blamed += wait.seconds;
+    finding.blames_jobs |= wait.culprit != nullptr && wait.culprit->jobs > 0;
+  }
+  finding.seconds = std::max(blamed, all.seconds.value_or(0));
+  const FoundWait& first = waits.front();
+  const bool is_one =
+      waits.size() == 1 && SecondsText(finding.seconds) == SecondsText(first.seconds);
+  const bool is_least = explanation.more_to_come || (is_one ? first.is_least : all.is_least);
+  const std::string seconds = fmt::format("{}{}", AtLeast(is_least), SecondsText(finding.seconds));
+  if (first.culprit == nullptr) {
+    finding.sentence = Total(explanation, query, seconds, resource);
+    if (!first.is_cause_left_out) finding.sentence += "; the cause is unknown";
+    return finding;
+  }
+  if (is_one) {
+    finding.sentence = fmt::format(
+        "{} {}", Total(explanation, query, seconds + Limits(explanation, first, unicode), resource),
+        Behind(explanation.job_id, *first.culprit));
+    return finding;
+  }
+  std::vector<std::string> parts;
+  for (const FoundWait& wait : waits) {
+    const bool is_part_least = explanation.more_to_come || wait.is_least;
+    parts.push_back(fmt::format("{}{}{} {}", is_part_least ? AtLeast(true) : "about ",
+                                SecondsText(wait.seconds), Limits(explanation, wait, unicode),
+                                Behind(explanation.job_id, *wait.culprit)));
+  }
+  finding.sentence =
+      fmt::format("{}: {}", Total(explanation, query, seconds, resource), fmt::join(parts, ", "));
+  return finding;
+}
+
 }  // namespace
+
+std::string CulpritName(const std::string& job_id, const Culprit& culprit) {
+  if (culprit.job_id.empty()) {
+    if (culprit.jobs == 0) return "processes outside Tidemark";
+    return culprit.jobs == 1 ? "another job" : fmt::format("{} other jobs", culprit.jobs);
+  }
+  if (culprit.query.empty()) return culprit.job_id;
+  return culprit.job_id == job_id ? culprit.query : culprit.job_id + "/" + culprit.query;
+}
+
+std::vector<WaitFinding> WaitFindings(const Explanation& explanation, const QueryWaits& query,
+                                      std::size_t culprits_max, bool unicode) {
+  std::map<WaitedResource, std::vector<FoundWait>> by_resource;
+  for (const FoundWait& wait : FoundWaits(query, culprits_max)) {
+    by_resource[wait.resource].push_back(wait);
+  }
+  std::vector<WaitFinding> findings;
+  for (const auto& [resource, waits] : by_resource) {
+    findings.push_back(FindingOf(explanation, query, resource, waits, unicode));
+  }
+  std::ranges::stable_sort(findings, std::ranges::greater(), &WaitFinding::seconds);
+  return findings;
+}
 
 bool IsWorthTelling(double seconds, double of_seconds) {
   return IsShown(seconds) && seconds >= kShareShown * of_seconds;

@@ -1,5 +1,5 @@
-// What an explanation has found to have cost a query time, and how it is worded: the same for the
-// table of `why` and for the paragraph at the end of a job. Pure.
+// Findings about the time that a query lost, and their wording: the same for the table of `why`,
+// its JSON, the page and the paragraph at the end of a job. Pure.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,33 @@ bool IsWorthTelling(double seconds, double of_seconds);
 struct FoundWait {
   WaitedResource resource = WaitedResource::kScheduler;
   double seconds = 0;
-  bool is_least = false;             // it may be more, and by how much is not told
-  const Culprit* culprit = nullptr;  // of the query; null: none is told
-  bool is_cause_left_out = false;    // a culprit of it may be among those beyond the limit
+  bool is_least = false;             // it may be more, by an unknown amount
+  const Culprit* culprit = nullptr;  // of the query; null if none is reported
+  bool is_cause_left_out = false;    // a culprit may be among the ones beyond the limit
 };
 
-// What others are blamed for, the worst first, then what nobody is blamed for. `culprits_max`: as
-// it was asked. The query outlives what is found.
+// Returns a query as others call it: "sql/3" of `job_id` itself, "app-7/sql/3" of another job,
+// "another job" of one that may not be seen, "processes outside Tidemark" where none reports.
+std::string CulpritName(const std::string& job_id, const Culprit& culprit);
+
+// Returns the waits that are blamed on others, the worst first, then the waits without a known
+// cause. `culprits_max`: the limit of the request. The query must outlive the result.
 std::vector<FoundWait> FoundWaits(const QueryWaits& query, std::size_t culprits_max);
+
+// The waits of a query for one resource.
+struct WaitFinding {
+  WaitedResource resource = WaitedResource::kScheduler;
+  double seconds = 0;
+  // "sql/3 waited at least 25 s of 33 s for a processor: about 12 s (0-26 s) behind processes
+  // outside Tidemark on vm, about 8.0 s behind app-7 on vm". Without a full stop.
+  std::string sentence;
+  bool blames_jobs = false;  // a job is among the causes, and might run at another time
+};
+
+// Returns a finding for each resource that the query waited for, the longest wait first.
+// `culprits_max`: the limit of the request.
+std::vector<WaitFinding> WaitFindings(const Explanation& explanation, const QueryWaits& query,
+                                      std::size_t culprits_max, bool unicode);
 
 // The longest task, if it took longer than a mean one by what is worth telling, or one key group
 // made it long; else null.

@@ -17,10 +17,12 @@
 namespace tidemark::console {
 namespace {
 
-// Of an estimate, which is no more exact than whole seconds: less is not worth a word.
+// In seconds of an estimate, which is no more exact than whole seconds: smaller gains are not
+// shown.
 constexpr double kSoonerShown = 1;
-// Of a query's time: what is worth a word in the bar.
+// The smallest share of a query's time that the bar labels.
 constexpr double kWorthTelling = 0.2;
+constexpr double kMost = 0.5;
 
 bool IsAsked(const ExplainQuestion& question, WaitedResource resource) {
   if (question.resource) return *question.resource == resource;
@@ -45,42 +47,6 @@ std::string Text(const QueryWait& wait) {
 
 std::string NameOf(const Explanation& explanation, const QueryWaits& query) {
   return query.query.empty() ? explanation.job_id : query.query;
-}
-
-std::string Cause(const std::string& job_id, const FoundWait& wait) {
-  const std::string what(WaitedFor(wait.resource));
-  if (wait.culprit != nullptr) {
-    const std::string where = wait.culprit->host.empty() ? "" : " on " + wait.culprit->host;
-    return fmt::format("{}{} because of {}", what, where, CulpritName(job_id, *wait.culprit));
-  }
-  return wait.is_cause_left_out ? what : what + ", cause not told";
-}
-
-// " of at least 3.7 s": what the table has, of which somebody is blamed for a part. Nothing where
-// it is the same.
-std::string OfAll(const QueryWait& all, double part_seconds) {
-  const bool is_more = all.seconds.value_or(0) > part_seconds;
-  if (!is_more || SecondsText(*all.seconds) == SecondsText(part_seconds)) return "";
-  return fmt::format(" of {}{}", AtLeast(all.is_least), SecondsText(*all.seconds));
-}
-
-// "sql/3 waited, of 1 min 30 s: 8.0 s (6.0-9.5 s) of 10 s for a slot because of sql/1; at least 2.0
-// s ..., cause not told".
-std::string Sentence(const Explanation& explanation, const QueryWaits& query,
-                     std::size_t culprits_max, bool unicode) {
-  std::vector<std::string> parts;
-  for (const FoundWait& wait : FoundWaits(query, culprits_max)) {
-    std::string limits;
-    if (const Culprit* culprit = wait.culprit) {
-      limits = LimitsText(wait.seconds, culprit->seconds_lower, culprit->seconds_upper, unicode) +
-               OfAll(query.waits[wait.resource], wait.seconds);
-    }
-    parts.push_back(fmt::format("{}{}{} {}", AtLeast(wait.is_least), SecondsText(wait.seconds),
-                                limits, Cause(explanation.job_id, wait)));
-  }
-  if (parts.empty()) return "";
-  const std::string lasted = query.seconds ? ", of " + SecondsText(*query.seconds) : "";
-  return fmt::format("{} waited{}: {}", NameOf(explanation, query), lasted, fmt::join(parts, "; "));
 }
 
 std::string SkewSentence(const Explanation& explanation, const QueryWaits& query) {
@@ -239,13 +205,19 @@ std::string_view ResourceName(WaitedResource resource) {
   return "";
 }
 
-std::string CulpritName(const std::string& job_id, const Culprit& culprit) {
-  if (culprit.job_id.empty()) {
-    if (culprit.jobs == 0) return "what no task reports";
-    return culprit.jobs == 1 ? "another job" : fmt::format("{} other jobs", culprit.jobs);
+std::vector<std::string> QuerySentences(const Explanation& explanation, const QueryWaits& query,
+                                        const ExplainQuestion& question,
+                                        const TextOptions& options) {
+  std::vector<std::string> sentences;
+  for (WaitFinding& finding :
+       WaitFindings(explanation, query, question.culprits_max, options.unicode)) {
+    sentences.push_back(std::move(finding.sentence));
   }
-  if (culprit.query.empty()) return culprit.job_id;
-  return culprit.job_id == job_id ? culprit.query : culprit.job_id + "/" + culprit.query;
+  sentences.push_back(SkewSentence(explanation, query));
+  sentences.push_back(LongestTaskSentence(explanation, query));
+  sentences.push_back(GrowthSentence(explanation, query, options.unicode));
+  std::erase(sentences, "");
+  return sentences;
 }
 
 WaitsWords DescribeWaits(const Explanation& explanation, const ExplainQuestion& question,
@@ -261,10 +233,9 @@ WaitsWords DescribeWaits(const Explanation& explanation, const ExplainQuestion& 
       row.push_back(IsAsked(question, resource) ? Text(query.waits[resource]) : "not asked");
     }
     words.rows.push_back(std::move(row));
-    say(Sentence(explanation, query, question.culprits_max, options.unicode));
-    say(SkewSentence(explanation, query));
-    say(LongestTaskSentence(explanation, query));
-    say(GrowthSentence(explanation, query, options.unicode));
+    for (const std::string& sentence : QuerySentences(explanation, query, question, options)) {
+      say(sentence);
+    }
   }
   const bool has_sentence = !words.sentences.empty();
   for (const std::string& sentence : SoonerSentences(explanation, options.unicode)) say(sentence);
@@ -312,16 +283,21 @@ std::string NoQueriesOfWorkflow(const Snapshot& workflow) {
 
 std::string WorstWait(const Explanation& explanation, const TextOptions& options) {
   const Culprit* worst = nullptr;
+  const QueryWaits* of = nullptr;
   for (const QueryWaits& query : explanation.queries) {
     if (query.culprits.empty() || !query.seconds) continue;
     const Culprit& culprit = query.culprits.front();
     if (culprit.seconds <= kWorthTelling * *query.seconds) continue;
-    if (worst == nullptr || culprit.seconds > worst->seconds) worst = &culprit;
+    if (worst != nullptr && !(culprit.seconds > worst->seconds)) continue;
+    worst = &culprit;
+    of = &query;
   }
   if (worst == nullptr) return "";
   const std::string where = worst->host.empty() ? "" : " on " + worst->host;
-  return Printable(fmt::format("waits {}{}, mostly because of {}", WaitedFor(worst->resource),
-                               where, CulpritName(explanation.job_id, *worst)),
+  const double all = std::max(of->waits[worst->resource].seconds.value_or(0), worst->seconds);
+  return Printable(fmt::format("waits {}{}, {} behind {}", WaitedFor(worst->resource), where,
+                               worst->seconds > kMost * all ? "mostly" : "partly",
+                               CulpritName(explanation.job_id, *worst)),
                    options.unicode);
 }
 

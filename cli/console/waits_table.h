@@ -14,9 +14,11 @@ namespace tidemark::console {
 // "slots", "processor", "memory", "network", "io".
 std::string_view ResourceName(WaitedResource resource);
 
-// A query as others call it: "sql/3" of `job_id` itself, "app-7/sql/3" of another job, "another
-// job" of one that may not be seen.
-std::string CulpritName(const std::string& job_id, const Culprit& culprit);
+// Returns a sentence for each finding about the query: its waits, then what its own tasks did. All
+// fronts show these sentences.
+std::vector<std::string> QuerySentences(const Explanation& explanation, const QueryWaits& query,
+                                        const ExplainQuestion& question,
+                                        const TextOptions& options);
 
 struct WaitsWords {
   // Of each query: its name, how long it lasted, what it waited for each resource, "not asked" for
@@ -32,17 +34,18 @@ WaitsWords DescribeWaits(const Explanation& explanation, const ExplainQuestion& 
 std::vector<std::string> RenderWaits(const Explanation& explanation,
                                      const ExplainQuestion& question, const TableOptions& options);
 
-// Of a job that has ended, while what it waited for is not known yet: that it will be, about
-// `within` after its end at the latest.
+// Returns the message for a job that has ended while its waits are still unknown: they will be
+// known at most about `within` after its end.
 std::string WaitsToCome(const std::string& job_id, absl::Duration within,
                         const TextOptions& options);
 
-// "nightly is a workflow, which has no queries of its own; ask about one of its jobs: load, count":
-// those that have begun.
+// Returns, for example, "nightly is a workflow, which has no queries of its own; ask about one of
+// its jobs: load, count". Names the jobs that have begun.
 std::string NoQueriesOfWorkflow(const Snapshot& workflow);
 
-// "waits for a processor on node-3, mostly because of app-7/sql/3": of the query that lost more
-// than a fifth of its time the largest cause; empty where there is none.
+// Returns "waits for a processor on node-3, mostly behind app-7/sql/3": the largest cause of the
+// query that lost more than a fifth of its time; "partly" if that is less than half of the wait.
+// Empty without such a query.
 std::string WorstWait(const Explanation& explanation, const TextOptions& options);
 
 // The same for Graphviz: an arrow from each culprit to the query that waited.

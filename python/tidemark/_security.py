@@ -3,6 +3,7 @@ environment, as for the command line."""
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import re
 import urllib.parse
@@ -14,6 +15,9 @@ import grpc
 Path = Union[str, "os.PathLike[str]"]
 
 DEFAULT_MASTER = "127.0.0.1:7411"
+
+_MASTER_PORT = "7411"
+_PAGE_PORT = "7412"
 
 
 @dataclass(frozen=True)
@@ -52,15 +56,84 @@ def access(
         tls_key=given(tls_key, "TIDEMARK_TLS_KEY"),
         tls_server_name=given(tls_server_name, "TIDEMARK_TLS_SERVER_NAME"),
     )
-    if not found.address.startswith(("unix:", "unix-abstract:")) and not re.search(
-        r":\d+$", found.address
-    ):
-        raise ValueError(f"port missing in {found.address!r}; did you mean {found.address}:7411?")
+    fault = _address_fault(found.address)
+    if fault:
+        raise ValueError(f"master {fault}" if fault.startswith("must") else f"master: {fault}")
     if bool(found.tls_certificate) != bool(found.tls_key):
         raise ValueError("tls_certificate and tls_key go together: pass both, or neither")
     if found.tls_certificate and not found.tls_ca:
         raise ValueError("a client certificate is used only over TLS: pass tls_ca too")
     return found
+
+
+def _address_fault(address: str) -> str:
+    """What is wrong with the address of a master and what to do, as transport/host_port.cc has it;
+    empty: it is well-formed."""
+    form = "must be host:port or unix:PATH"
+    if address.startswith("unix-abstract:"):
+        return ""
+    if address.startswith("unix:"):
+        path = address[len("unix:") :]
+        is_url = path.startswith("//")
+        path = path[2:] if is_url else path
+        if path and (path.startswith("/") or not is_url):
+            return ""
+        return (
+            "must be unix: and the path of a socket, such as unix:/run/tidemark.sock, "
+            f"not {address}"
+        )
+    if "://" in address:
+        return _url_fault(form, address)
+    if _is_port(address):
+        return f"host missing; did you mean 127.0.0.1:{address}?"
+    host, port = _split(address)
+    if not address.startswith("[") and ":" in host:
+        if not _is_ipv6(address) and not _is_ipv6(host):
+            return f"{form}, not {address}"
+        has_port = _is_ipv6(host) and _is_port(port)
+        meant = f"[{host}]:{port}" if has_port else f"[{address}]:{_MASTER_PORT}"
+        return f"{form}, and an IPv6 address must be in brackets; did you mean {meant}?"
+    if not host and ":" in address:
+        return f"host missing; did you mean 127.0.0.1:{port if _is_port(port) else _MASTER_PORT}?"
+    if not _is_host(host):
+        return f"{form}, such as 127.0.0.1:{_MASTER_PORT}, not {address}"
+    if not port:
+        return f"port missing; did you mean {host}:{_MASTER_PORT}?"
+    return "" if _is_port(port) else f"the port must be from 1 to 65535, not {port}"
+
+
+def _url_fault(form: str, address: str) -> str:
+    scheme, _, rest = address.partition("://")
+    host, port = _split(re.split(r"[/?#]", rest, maxsplit=1)[0])
+    fault = f"{form}, not the URL {address}"
+    if _is_host(host):
+        # The page of a master has another port than the master.
+        is_kept = _is_port(port) and port != _PAGE_PORT
+        fault += f"; did you mean {host}:{port if is_kept else _MASTER_PORT}?"
+    return fault + (" tls_ca turns on TLS" if scheme == "https" else "")
+
+
+def _split(address: str) -> tuple[str, str]:
+    """The host and the port, which may be missing; within brackets, a colon is part of the host."""
+    host, colon, port = address.rpartition(":")
+    return (host, port) if colon and "]" not in port else (address, "")
+
+
+def _is_host(host: str) -> bool:
+    bare = host[1:-1] if re.fullmatch(r"\[.+\]", host) else host.replace(":", "[")
+    return re.fullmatch(r"[^\x00-\x20\x7f/\[\]]+", bare) is not None
+
+
+def _is_ipv6(text: str) -> bool:
+    try:
+        ipaddress.IPv6Address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_port(text: str) -> bool:
+    return re.fullmatch(r"[0-9]{1,9}", text) is not None and 1 <= int(text) <= 65535
 
 
 def open_channel(how: Access) -> grpc.Channel:

@@ -120,6 +120,8 @@ def range_text(lower: timedelta, upper: timedelta, unicode: bool) -> str:
 
 
 def state_name(snapshot: Snapshot) -> str:
+    if snapshot.state == JobState.UNKNOWN_END:
+        return "unknown (no end reported)"
     if snapshot.state in (JobState.UNKNOWN, JobState.RUNNING):
         return "ended" if snapshot.final else "running"
     return str(snapshot.state)
@@ -138,7 +140,7 @@ def remaining_text(snapshot: Snapshot, unicode: bool) -> str:
         is_application = snapshot.info.kind == JobKind.APPLICATION
         return "no estimate" if is_application and has_tasks else "no estimate yet"
     if estimate.state == EstimateState.OVERDUE:
-        return "past the predicted end"
+        return _overdue_text(estimate)
     if estimate.remaining is None:
         return "remaining time unknown"
     known = round_to_known(estimate.remaining)
@@ -152,6 +154,15 @@ def remaining_text(snapshot: Snapshot, unicode: bool) -> str:
     text = f"{about}{duration_text(known.remaining)} left"
     details = [range_text(known.lower, known.upper, unicode)] if known.has_range else []
     return _with_details(text, details + _guess(estimate))
+
+
+def _overdue_text(estimate: Estimate) -> str:
+    if estimate.remaining is None or not _has_interval(estimate):
+        return "past the predicted end"
+    most = round_to_known(estimate.remaining).upper
+    if most > _LONGEST:
+        return "past the predicted end"
+    return f"past the predicted end, up to {duration_text(most)} more"
 
 
 def _guess(estimate: Estimate) -> list[str]:

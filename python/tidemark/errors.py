@@ -29,17 +29,62 @@ class NotEndedError(TidemarkError, TimeoutError):
     """The job has not ended within the timeout."""
 
 
+_ANSWERS_OTHERWISE = "what listens there answers, but not as a Tidemark master"
+_DOES_NOT_ANSWER = "something listens there but does not answer as a Tidemark master"
+_UNKNOWN_HOST = "its host name cannot be resolved"
+_USES_NO_TLS = "it does not use TLS"
+_UNTRUSTED = "its certificate cannot be verified"
+_OTHER_NAME = "its certificate is for another name"
+_NO_HANDSHAKE = "it did not complete the TLS handshake"
+_CLOSED = "it closed the connection"
+_NO_ANSWER = "it did not answer in time"
+
+# Phrases of gRPC, its TLS library and its resolver, and replacements, as in transport/reason.h.
+_PHRASES = (
+    ("Trying to connect an http1.x server", _ANSWERS_OTHERWISE),
+    ("Failed parsing HTTP/2", _ANSWERS_OTHERWISE),
+    ("missing selected ALPN", _ANSWERS_OTHERWISE),
+    ("SETTINGS frame", _DOES_NOT_ANSWER),
+    ("wrong version number", _USES_NO_TLS),
+    ("WRONG_VERSION_NUMBER", _USES_NO_TLS),
+    ("certificate verify failed", _UNTRUSTED),
+    ("CERTIFICATE_VERIFY_FAILED", _UNTRUSTED),
+    ("Hostname Verification Check failed", _OTHER_NAME),
+    ("is not in peer certificate", _OTHER_NAME),
+    ("Handshake read failed", _NO_HANDSHAKE),
+    ("Socket closed", _CLOSED),
+    ("recvmsg:Connection reset by peer", _CLOSED),
+    ("Connection reset by peer", _CLOSED),
+    ("Broken pipe", _CLOSED),
+    ("Stream removed", _CLOSED),
+    ("GOAWAY received", _CLOSED),
+    ("keepalive watchdog timeout", _NO_ANSWER),
+    ("Deadline Exceeded", _NO_ANSWER),
+)
+
+
 def plain_reason(reason: str) -> str:
-    """gRPC wraps what the system said into layers of its own words; the system's come last."""
-    if "SETTINGS frame" in reason:
-        return "something listens there but does not answer as a Tidemark master"
-    is_wrapped = "last error" in reason or reason.startswith("failed to connect")
-    return reason.rsplit(": ", 1)[-1] if is_wrapped else reason
+    """Returns the cause of a failed call from gRPC's message.
+
+    Phrases of the libraries are replaced. The system's own message remains; gRPC puts it last. A
+    message of a master stays.
+    """
+    is_wrapped = "last error" in reason
+
+    def says(words: str) -> bool:
+        return words in reason if is_wrapped else reason.startswith(words)
+
+    end = reason.rsplit(": ", 1)[-1]
+    if says("DNS resolution failed") or says("errors resolving") or says("C-ares"):
+        return f"{_UNKNOWN_HOST} ({end.split(']')[0]})"
+    for words, plain in _PHRASES:
+        if says(words):
+            return plain
+    return end if is_wrapped else reason
 
 
 def describe(address: str, code: grpc.StatusCode, reason: str) -> TidemarkError:
     """Why the master at the address did not do what it was asked for, and what to do."""
-    words = reason.upper().replace(" ", "_")
     reason = plain_reason(reason)
     if code == grpc.StatusCode.UNAUTHENTICATED:
         what = "does not know the token" if "does not know" in reason else "requires a token"
@@ -58,29 +103,59 @@ def describe(address: str, code: grpc.StatusCode, reason: str) -> TidemarkError:
             f"what answers at {address} is of another version, or no Tidemark master"
         )
     if code == grpc.StatusCode.DEADLINE_EXCEEDED:
-        return UnreachableError(f"the master at {address} does not answer: {reason}")
+        return UnreachableError(
+            f"what listens at {address} does not answer in time: a master that is stopped, hangs "
+            "or is overloaded, or something else; see `tidemark doctor` on its host, or name "
+            "another with master= or TIDEMARK_MASTER"
+        )
     if code != grpc.StatusCode.UNAVAILABLE:
         return TidemarkError(f"the master at {address}: {reason}")
-    # What a server that waits for a TLS handshake does with a client that does not begin one.
-    if "SOCKET_CLOSED" in words:
-        return UnreachableError(
-            f"{address} closed the connection; probably the master wants TLS (tls_ca=)"
+    return UnreachableError(_unreachable(address, reason))
+
+
+def _unreachable(address: str, reason: str) -> str:
+    # A server that waits for a TLS handshake closes the connection of a client without TLS.
+    if reason == _CLOSED:
+        return (
+            f"{address} closed the connection; probably the master wants TLS (tls_ca=) or a client "
+            "certificate (tls_certificate=)"
         )
-    if "WRONG_VERSION_NUMBER" in words:
-        return UnreachableError(f"the server at {address} does not use TLS; leave out tls_ca")
-    if "CERTIFICATE_VERIFY_FAILED" in words:
-        return UnreachableError(
+    if reason == _USES_NO_TLS:
+        return f"the server at {address} does not use TLS; leave out tls_ca"
+    if reason == _UNTRUSTED:
+        return (
             f"cannot verify the certificate of the master at {address}; "
             "check tls_ca and tls_server_name"
         )
+    if reason == _OTHER_NAME:
+        return (
+            f"the certificate of the master at {address} is for another name; "
+            "pass its name with tls_server_name="
+        )
+    if reason == _NO_HANDSHAKE:
+        return (
+            f"the server at {address} did not complete the TLS handshake: it does not use TLS "
+            "(leave out tls_ca), wants a client certificate (tls_certificate=), or hangs"
+        )
+    if reason.startswith(_UNKNOWN_HOST):
+        return (
+            f"cannot reach the master at {address}: {reason}; "
+            "check the name in master= or TIDEMARK_MASTER"
+        )
+    if reason == _ANSWERS_OTHERWISE:
+        return (
+            f"the server at {address} is not a master: it answers like a web page or another "
+            "service; master= and TIDEMARK_MASTER take the address that `tidemark serve` prints "
+            'after "listening on" (port 7411 by default; its page has 7412)'
+        )
     # The address is in use: no master can be started there.
-    if "something listens there" in reason:
-        return UnreachableError(
+    if reason == _DOES_NOT_ANSWER:
+        return (
             f"what listens at {address} does not answer: a master that is stopped or hangs, or "
             "something else; see `tidemark doctor` on its host, or name another with master= or "
             "TIDEMARK_MASTER"
         )
-    return UnreachableError(
+    return (
         f"no master answers at {address} ({reason}); start one with `tidemark serve`, or name "
         "another with master= or TIDEMARK_MASTER"
     )

@@ -44,6 +44,7 @@ class JobState(_Name):
     FAILED = "failed"
     KILLED = "killed"
     ABANDONED = "abandoned"  # not heard of for so long that the master stopped waiting
+    UNKNOWN_END = "unknown_end"  # it ended, and the engine did not report how
 
 
 class EstimateState(_Name):
@@ -77,6 +78,7 @@ class StageState(_Name):
     SKIPPED = "skipped"
     EXPECTED = "expected"
     FAILED = "failed"
+    UNKNOWN_END = "unknown_end"  # the engine did not report how it ended
 
 
 class ChildState(_Name):
@@ -231,6 +233,7 @@ class NamedTask:
     heaviest_group_share: float = 0.0
     in_heaviest_group: bool = False
     reason: str = ""
+    waits_for_slot: bool = False
 
 
 @dataclass(frozen=True)
@@ -259,6 +262,8 @@ class Coverage:
     rejected_events: int = 0
     map_profiles: Optional[float] = None
     silent_tasks: int = 0
+    missing_task_ends: int = 0
+    tasks_beyond_slots: int = 0
 
 
 @dataclass(frozen=True)

@@ -176,6 +176,19 @@ TEST(AlertCauses, AStragglerIsToldWhenAnotherHasTakenItsPlace) {
   EXPECT_THAT(Kinds(causes.Look({job.Next({}, 3)})), ElementsAre(AlertKind::kStraggler));
 }
 
+TEST(AlertCauses, ATaskThatWaitsForASlotIsNoStraggler) {
+  AlertCauses causes({.kinds = kAll});
+  Story job;
+  for (int i = 0; i < 3; ++i) causes.Look({job.Next({}, 2)});
+  for (int i = 0; i < 4; ++i) {
+    Snapshot waiting = job.Next({}, 3);
+    waiting.named_tasks[0].waits_for_slot = true;
+    EXPECT_THAT(causes.Look({waiting}), IsEmpty());
+  }
+  EXPECT_THAT(causes.Look({job.Next({}, 3)}), IsEmpty()) << "it has just begun";
+  EXPECT_THAT(Kinds(causes.Look({job.Next({}, 3)})), ElementsAre(AlertKind::kStraggler));
+}
+
 TEST(AlertCauses, StragglersThatTakeTurnsAreNotToldForEver) {
   AlertCauses causes({.kinds = kAll});
   Story job;

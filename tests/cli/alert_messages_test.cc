@@ -103,6 +103,26 @@ TEST(AlertMessages, SayWhatWasAskedFor) {
   EXPECT_EQ(json::parse(SlackMessage(alert, late))["text"], AlertText(alert, late));
 }
 
+TEST(AlertMessages, LinkToThePageOfTheJobIfItsAddressIsKnown) {
+  AlertWording wording = kUtc;
+  wording.page_url = "https://tidemark.example/p";
+  Alert alert = Late();
+  alert.job.job_id = "a|b/<c>";
+  const std::string link = "https://tidemark.example/p/#/jobs/a%7Cb%2F%3Cc%3E";
+  EXPECT_EQ(json::parse(GenericMessage(alert, wording))["page_url"], link);
+  EXPECT_THAT(std::string(json::parse(SlackMessage(alert, wording))["text"]),
+              EndsWith(" <" + link + "|page of the job>"));
+  EXPECT_EQ(json::parse(PagerDutyMessage(alert, "key", wording))["links"][0]["href"], link);
+  wording.texts.emplace(AlertKind::kLate, *AlertTemplate::Parse("see {page}"));
+  EXPECT_EQ(AlertText(alert, wording), "see " + link);
+
+  wording.page_url = "";
+  EXPECT_EQ(AlertText(alert, wording), "see unknown");
+  EXPECT_FALSE(json::parse(GenericMessage(alert, kUtc)).contains("page_url"));
+  EXPECT_FALSE(json::parse(PagerDutyMessage(alert, "key", kUtc)).contains("links"));
+  EXPECT_THAT(std::string(json::parse(SlackMessage(alert, kUtc))["text"]), Not(HasSubstr("|page")));
+}
+
 TEST(AlertMessages, SayWhatTheEndRestsOn) {
   const AlertWording wording = Saying(AlertKind::kLate, "{left}, by {basis}");
   EXPECT_THAT(AlertText(Late(), wording), EndsWith("4 min 10 s), by this run"));

@@ -45,6 +45,20 @@ TEST(RoundToKnown, IsExactToTheSecondWhenTheIntervalIsNarrow) {
   EXPECT_EQ(known, (KnownRemaining{Seconds(41), Seconds(35), Seconds(52), true}));
 }
 
+TEST(RoundedWithin, KeepsTheOrderOfInstantsAndEndsLikeTheWhole) {
+  for (const Range& whole : {Range{Seconds(795), Seconds(120), Seconds(3000)},
+                             Range{Seconds(795), Seconds(790), Seconds(800)}, Range{Seconds(795)},
+                             Range{Minutes(3000), Minutes(1), Minutes(9000)}}) {
+    absl::Duration before;
+    for (int second = 0; absl::Seconds(second) <= whole.median; ++second) {
+      const absl::Duration rounded = RoundedWithin(absl::Seconds(second), whole);
+      EXPECT_GE(rounded, before) << second;
+      before = rounded;
+    }
+    EXPECT_EQ(before, RoundToKnown(whole.median, whole.lower, whole.upper).remaining);
+  }
+}
+
 TEST(RoundToKnown, IsCoarseWhenTheIntervalIsWide) {
   EXPECT_EQ(RoundToKnown(Seconds(198), Seconds(171), Seconds(249)),
             (KnownRemaining{Seconds(200), Seconds(170), Seconds(250), true}));

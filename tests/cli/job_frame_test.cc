@@ -110,6 +110,10 @@ TEST(JobFrame, SaysWhatStillRunsWhenOverdue) {
   EXPECT_THAT(RenderFrame(Overdue(), kAscii80)[2], "still running: reduce task 2");
   EXPECT_THAT(RenderFrame(Overdue(), {.width = 120})[1],
               EndsWith(" 99 %  past the predicted end; still running: reduce task 2"));
+  Snapshot open = Overdue();
+  open.estimate.remaining = Range{.lower = absl::ZeroDuration(), .upper = absl::Seconds(76)};
+  EXPECT_THAT(RenderFrame(open, kAscii80)[1],
+              EndsWith(" 99 %  past the predicted end, up to 1 min 20 s more"));
   Snapshot unknown = Overdue();
   unknown.named_tasks.clear();
   EXPECT_THAT(RenderFrame(unknown, kAscii80)[1], EndsWith("still running: 2 tasks"));

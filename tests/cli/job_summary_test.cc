@@ -72,6 +72,23 @@ TEST(JobSummary, TellsTheEndThatOnlyTheCallerKnows) {
               ElementsAre("two-path killed at 41 % after 1 min 12 s"));
 }
 
+TEST(JobSummary, PutsTheCallersEndInPlaceOfAJobThatWasGivenUp) {
+  EXPECT_THAT(RenderSummary(Ended(JobState::kAbandoned), 80, kAscii, "succeeded, as YARN reports"),
+              ElementsAre("two-path succeeded, as YARN reports"));
+}
+
+TEST(JobSummary, WrapsALongEnd) {
+  EXPECT_THAT(RenderSummary(SomeSnapshot(), 24, kAscii, "reported no end: its outcome is unknown"),
+              ElementsAre("two-path reported no", "end: its outcome is", "unknown"));
+}
+
+TEST(JobSummary, ReportsNoLengthOfAJobWhoseStartIsUnknown) {
+  Snapshot snapshot = Ended(JobState::kSucceeded);
+  snapshot.started_at.reset();
+  EXPECT_EQ(RenderSummary(snapshot, 80, kAscii)[0],
+            "two-path succeeded; how long it ran is not reported");
+}
+
 TEST(JobSummary, TellsWhatWasLost) {
   Snapshot snapshot = Ended(JobState::kSucceeded);
   snapshot.coverage->lost_events = 1;

@@ -207,6 +207,25 @@ TEST(EstimateTable, ShowsTheEndAndEachStage) {
                   "that these need"));
 }
 
+// The last end read "13 min 15 s" below a headline of 15 min.
+TEST(EstimateTable, RoundsEveryInstantLikeTheEndOfTheWhole) {
+  Outcome outcome;
+  const absl::Duration end = absl::Minutes(13) + absl::Seconds(15);
+  outcome.snapshot = {.job_id = "chain", .state = JobState::kQueued};
+  outcome.snapshot.estimate = {.state = EstimateState::kValid,
+                               .remaining = Range{end, absl::Minutes(2), absl::Minutes(50)}};
+  outcome.snapshot.children = {
+      {.number = 1, .name = "a", .estimate = {.remaining = Range{absl::Seconds(288)}}},
+      {.number = 2,
+       .name = "b",
+       .estimate = {.remaining = Range{end}},
+       .starts_in = Range{absl::Seconds(288)},
+       .after = {1}}};
+  EXPECT_THAT(RenderEstimate(outcome, {.width = 120}),
+              ElementsAre("chain: takes ~ 15 min (2-50 min)", "JOB  STARTS  ENDS",
+                          "a    -       5 min", "b    5 min   15 min"));
+}
+
 TEST(EstimateTable, SaysNothingOfACriticalPathWhereThereIsNone) {
   Outcome outcome = Planned(absl::Seconds(20));
   outcome.snapshot.stages[0].is_critical = false;

@@ -146,7 +146,8 @@ TEST(Percentage, IsNoSurerOfAJobThatDidNotSucceedThanWhileItRan) {
   snapshot.is_final = true;
   snapshot.estimate.state = EstimateState::kFinal;
   snapshot.estimate.remaining.reset();
-  for (const JobState state : {JobState::kFailed, JobState::kKilled, JobState::kAbandoned}) {
+  for (const JobState state :
+       {JobState::kFailed, JobState::kKilled, JobState::kAbandoned, JobState::kUnknownEnd}) {
     snapshot.state = state;
     snapshot.estimate.fraction_done_lower = 0.2;
     snapshot.estimate.fraction_done_upper = 0.99;
@@ -290,6 +291,15 @@ TEST(Stages, OfAJobThatWasCutOffHaveNotFailed) {
   Snapshot running = SomeSnapshot();
   running.stages[1].state = StageState::kFailed;
   EXPECT_EQ(StageStateText(running, running.stages[1], {}), "failed") << "and may run again";
+}
+
+TEST(Stages, AndJobsWhoseEndIsNotReportedAreUnknown) {
+  Snapshot snapshot = ThatEndedWhileReducing(JobState::kUnknownEnd);
+  snapshot.stages[1].state = StageState::kUnknownEnd;
+  EXPECT_EQ(StateName(snapshot), "unknown (no end reported)");
+  EXPECT_EQ(StageStateText(snapshot, snapshot.stages[1], {}), "unknown (no end reported)");
+  EXPECT_EQ(CurrentStep(snapshot), "reduce last seen at 1/4 tasks");
+  EXPECT_NE(StateStyle(snapshot), Style::kGood);
 }
 
 TEST(Parts, OfAWorkflowBeginByAGuessWhereAJobBeforeThemIsOne) {

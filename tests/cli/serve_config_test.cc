@@ -40,6 +40,14 @@ TEST(ServeConfig, NothingSaidLeavesTheDefaults) {
   EXPECT_EQ(config->master.jobs_max, MasterOptions().jobs_max);
 }
 
+TEST(ServeConfig, ReadsAndShowsSizesInTheSameUnits) {
+  const auto decimal = ParseServeConfig("limits: {message_bytes: 2MB}", "tm.yaml", {});
+  const auto binary = ParseServeConfig("limits: {message_bytes: 2MiB}", "tm.yaml", {});
+  ASSERT_TRUE(decimal.ok() && binary.ok());
+  EXPECT_EQ(decimal->master.message_bytes_max, 2'000'000U);
+  EXPECT_EQ(binary->master.message_bytes_max, 2U << 20);
+}
+
 TEST(ServeConfig, TakesEachKindOfValue) {
   const auto config = ParseServeConfig(
       "listen: unix:/run/tidemark.sock\n"
@@ -196,7 +204,8 @@ INSTANTIATE_TEST_SUITE_P(
              "tm.yaml:2: alerts.texts must be a list of KIND=TEXT, one for a kind, where KIND is "
              "late, straggler, ended, failed, silent and TEXT may have {job}, {id}, {user}, "
              "{queue}, {kind}, {cause}, {state}, {done}, {left}, {basis}, {end}, {deadline}, "
-             "{probability}, {elapsed}, {message}, not `{deadlin}`; did you mean {deadline}?"},
+             "{probability}, {elapsed}, {message}, {page}, not `{deadlin}`; did you mean "
+             "{deadline}?"},
         Case{"TextOfNoKind", "alerts: {texts: ['lat={job}']}", "not `lat`; did you mean late?"},
         Case{"TextWithoutAKind", "alerts: {texts: ['{job}']}", "not `{job}`, which has no ="},
         Case{"TextOfAKindTwice", "alerts: {texts: ['late=a', 'late=b']}", "not `late` twice"},
@@ -260,7 +269,14 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"PageBesideASocket", "listen: 'unix:/run/x'\nweb: {listen: 'localhost:1'}",
              "tm.yaml:2: web.listen localhost:1: every user of this host could read"},
         Case{"PageForCertificates", "tls: {client_ca: ca}\nweb: {listen: 'localhost:1'}",
-             "tm.yaml:2: web.listen localhost:1: the page cannot ask browsers"}),
+             "tm.yaml:2: web.listen localhost:1: the page cannot ask browsers"},
+        Case{"AddressOfNoPage", "\nweb: {public_url: 'https://tidemark.example/'}",
+             "tm.yaml:2: web.public_url: there is no page; set web.listen, too"},
+        Case{"AddressOfThePageIsAWord", "web: {listen: 'localhost:1', public_url: tidemark}",
+             "tm.yaml:1: web.public_url must be an address that begins with https:// or http://"},
+        Case{"AddressOfThePageHasABlank",
+             "web: {listen: 'localhost:1', public_url: 'https://a/<b c>'}",
+             "tm.yaml:1: web.public_url must be an address that begins with https:// or http://"}),
     [](const auto& test) { return test.param.name; });
 
 TEST(ServeConfig, SaysNothingOfWhatWouldFollowFromAWrongSetting) {
@@ -403,6 +419,32 @@ TEST(ServeConfig, SaysOfAnOpenAddressTogetherWithWhatElseIsWrong) {
             "tm.yaml:1: listen address 0.0.0.0:7411: other hosts must not connect without TLS and "
             "either tokens or client certificates; set that up, use 127.0.0.1 or pass "
             "--allow-insecure-remote");
+}
+
+TEST(ServeConfig, RefusesTwoServersAtOnePort) {
+  EXPECT_EQ(MessageOf("web: {listen: '127.0.0.1:7411'}\n"),
+            "tm.yaml:1: web.listen 127.0.0.1:7411 collides with listen 127.0.0.1:7411; give each "
+            "another port");
+  EXPECT_EQ(MessageOf("web: {listen: '127.0.0.1:9'}\nmetrics: {listen: 'localhost:9'}\n"),
+            "tm.yaml:2: metrics.listen localhost:9 collides with web.listen 127.0.0.1:9; give each "
+            "another port");
+  EXPECT_THAT(MessageOf("allow_insecure_remote: true\nlisten: '0.0.0.0:9'\n"
+                        "web: {listen: '127.0.0.1:9'}\n"),
+              HasSubstr("collides with listen 0.0.0.0:9"));
+  EXPECT_THAT(MessageOf("allow_insecure_remote: true\nweb: {listen: '[::]:9'}\n"
+                        "metrics: {listen: '127.0.0.1:9'}\n"),
+              HasSubstr("collides with web.listen [::]:9"));
+}
+
+TEST(ServeConfig, AllowsServersAtDifferentAddresses) {
+  EXPECT_EQ(MessageOf("web: {listen: '127.0.0.1:7412'}\nmetrics: {listen: '127.0.0.1:7413'}\n"),
+            "");
+  EXPECT_EQ(MessageOf("listen: '127.0.0.1:0'\nweb: {listen: '127.0.0.1:0'}\n"), "");
+  EXPECT_EQ(MessageOf("web: {listen: '127.0.0.2:7411'}\nmetrics: {listen: '[::1]:7411'}\n"), "");
+  EXPECT_EQ(MessageOf("listen: unix:/run/m\nweb: {listen: '127.0.0.1:7411'}\n"
+                      "tokens: /dev/null\n"),
+            MessageOf("listen: unix:/run/m\nweb: {listen: '127.0.0.1:7415'}\n"
+                      "tokens: /dev/null\n"));
 }
 
 TEST(ServeConfig, ListensForAllWithTlsAndTokens) {

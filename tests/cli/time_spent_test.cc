@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <string>
 #include <vector>
 
+#include "cli/console/waits_table.h"
 #include "tests/cli/some_jobs.h"
 
 namespace tidemark::console {
@@ -166,14 +168,15 @@ TEST(TimeSpent, LeavesOutWhatTookLittle) {
             "is known.");
 }
 
-// 12 s of 100, of which the table tells, too.
+// 12 s of 100, which the table shows, too.
 TEST(TimeSpent, TellsWhatWhyTells) {
   Explanation waits = Waits(0);
   waits.queries[0].culprits.clear();
   waits.queries[0].waits[WaitedResource::kMemory] = {12, true};
-  EXPECT_THAT(TimeSpentText(Long(), {}, waits, kAscii),
-              HasSubstr("sql/3 waited at least 12 s for garbage collection; the cause is not told. "
-                        "More memory might help."));
+  EXPECT_THAT(
+      TimeSpentText(Long(), {}, waits, kAscii),
+      HasSubstr("sql/3 waited at least 12 s of 1 min 40 s for garbage collection; the cause "
+                "is unknown. More memory might help."));
   waits.queries[0].data_growth = DataGrowth{
       .task_seconds = 40, .read_bytes = 20e9, .earlier_read_bytes = 10e9, .all_task_seconds = 80};
   EXPECT_THAT(TimeSpentText(Long(), {}, waits, kAscii),
@@ -185,8 +188,8 @@ TEST(TimeSpent, NamesWhoWasWaitedFor) {
   const Explanation waits = Waits(40);
   EXPECT_THAT(
       TimeSpentText(Long(), {}, waits, kAscii),
-      HasSubstr("sql/3 ended 40 s later because of app-7/sql/1: it waited for a processor "
-                "on node-3. More processors, or to run them at different times, might help."));
+      HasSubstr("sql/3 waited 40 s of 1 min 40 s for a processor behind app-7/sql/1 on node-3. "
+                "More processors, or running the jobs at different times, might help."));
 }
 
 TEST(TimeSpent, AsksNobodyToRunAtAnotherTimeWhereNobodyIsKnown) {
@@ -196,9 +199,29 @@ TEST(TimeSpent, AsksNobodyToRunAtAnotherTimeWhereNobodyIsKnown) {
   waits.queries[0].culprits[0].jobs = 0;
   EXPECT_THAT(
       TimeSpentText(Long(), {}, waits, kAscii),
-      HasSubstr("sql/3 ended 40 s later because it waited for a processor on node-3. No task "
-                "that reports took it; other programs there may have. More processors might "
-                "help."));
+      HasSubstr("sql/3 waited 40 s of 1 min 40 s for a processor behind processes outside Tidemark "
+                "on node-3. More processors might help."));
+}
+
+// Processes outside Tidemark took the larger part of the wait, and a job the smaller one.
+TEST(TimeSpent, NamesEveryJobThatWhyNames) {
+  Explanation waits = Waits(12);
+  QueryWaits& query = waits.queries[0];
+  query.waits[WaitedResource::kProcessor] = {30, true};
+  Culprit unreported = query.culprits[0];
+  unreported.job_id.clear();
+  unreported.query.clear();
+  unreported.jobs = 0;
+  unreported.seconds = 13;
+  query.culprits.insert(query.culprits.begin(), unreported);
+  const std::string spent = TimeSpentText(Long(), {}, waits, kAscii);
+  EXPECT_THAT(spent, HasSubstr("sql/3 waited at least 30 s of 1 min 40 s for a processor: at least "
+                               "13 s behind processes outside Tidemark on node-3, at least 12 s "
+                               "behind app-7/sql/1 on node-3. More processors, or running the jobs "
+                               "at different times, might help."));
+  for (const std::string& sentence : DescribeWaits(waits, {}, kAscii).sentences) {
+    EXPECT_THAT(spent, HasSubstr(sentence)) << "one wording for both";
+  }
 }
 
 TEST(TimeSpent, SaysBetweenWhatLimitsSomebodyCostIt) {
@@ -207,15 +230,15 @@ TEST(TimeSpent, SaysBetweenWhatLimitsSomebodyCostIt) {
   culprit.seconds_lower = 30.9;
   culprit.seconds_upper = 52.1;
   EXPECT_THAT(TimeSpentText(Long(), {}, waits, kAscii),
-              HasSubstr("sql/3 ended 40 s (30-53 s) later because of app-7/sql/1: it waited"));
+              HasSubstr("sql/3 waited 40 s (30-53 s) of 1 min 40 s for a processor behind app-7"));
   culprit.jobs = 0;
   culprit.job_id.clear();
   culprit.seconds_lower = 0;
   EXPECT_THAT(TimeSpentText(Long(), {}, waits, kAscii),
-              HasSubstr("sql/3 ended 40 s (0-53 s) later because it waited"));
+              HasSubstr("sql/3 waited 40 s (0-53 s) of 1 min 40 s for a processor behind proc"));
   culprit.seconds_lower = 39.5;
   culprit.seconds_upper = 40.2;
-  EXPECT_THAT(TimeSpentText(Long(), {}, waits, kAscii), HasSubstr("ended 40 s later"));
+  EXPECT_THAT(TimeSpentText(Long(), {}, waits, kAscii), HasSubstr("waited 40 s of"));
 }
 
 TEST(TimeSpent, OfAnAnswerThatIsBehindTheEndTellsTheLeastOnly) {
@@ -225,7 +248,7 @@ TEST(TimeSpent, OfAnAnswerThatIsBehindTheEndTellsTheLeastOnly) {
   waits.more_to_come = true;
   waits.at = *Long().ended_at - absl::Seconds(3);
   EXPECT_THAT(TimeSpentText(Long(), {}, waits, kAscii),
-              HasSubstr("sql/3 ended at least 40 s later because of app-7/sql/1: it waited"));
+              HasSubstr("sql/3 waited at least 40 s of 1 min 40 s for a processor behind app-7"));
 }
 
 TEST(TimeSpent, NamesWhatItsOwnTasksDid) {

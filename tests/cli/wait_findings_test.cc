@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <vector>
 
 namespace tidemark::console {
 namespace {
@@ -42,6 +43,51 @@ TEST(WaitFindings, WhatOthersAreBlamedForComesFirst) {
   EXPECT_EQ(found[1].culprit, nullptr);
   EXPECT_FALSE(found[1].is_cause_left_out);
   EXPECT_TRUE(FoundWaits(query, 2)[1].is_cause_left_out);
+}
+
+TEST(WaitFindings, AddUpWhatCulpritsTookOfOneResource) {
+  QueryWaits query = {.query = "", .seconds = 33};
+  query.waits[WaitedResource::kProcessor] = {25, true};
+  query.waits[WaitedResource::kMemory].seconds = 2;
+  const Culprit job = {.job_id = "synthetic",
+                       .resource = WaitedResource::kProcessor,
+                       .host = "vm",
+                       .seconds = 8,
+                       .seconds_lower = 8,
+                       .seconds_upper = 8};
+  Culprit outside = {.jobs = 0,
+                     .resource = WaitedResource::kProcessor,
+                     .host = "vm",
+                     .seconds = 12,
+                     .seconds_lower = 0,
+                     .seconds_upper = 26};
+  query.culprits = {outside, job};
+  const Explanation explanation = {.job_id = "my job", .queries = {query}};
+  const std::vector<WaitFinding> findings = WaitFindings(explanation, query, 3, false);
+  ASSERT_EQ(findings.size(), 2U);
+  EXPECT_EQ(findings[0].sentence,
+            "my job waited at least 25 s of 33 s for a processor: about 12 s (0-26 s) behind "
+            "processes outside Tidemark on vm, about 8.0 s behind synthetic on vm");
+  EXPECT_EQ(findings[0].seconds, 25);
+  EXPECT_TRUE(findings[0].blames_jobs);
+  EXPECT_EQ(findings[1].sentence,
+            "my job waited 2.0 s of 33 s for garbage collection; the cause is unknown");
+  query.culprits = {outside};
+  EXPECT_FALSE(WaitFindings(explanation, query, 3, false)[0].blames_jobs);
+}
+
+// Reports that are still to come may exceed any limit.
+TEST(WaitFindings, AreLowerBoundsWhereMoreIsToCome) {
+  QueryWaits query = {.query = "sql/3", .seconds = 33};
+  query.waits[WaitedResource::kProcessor].seconds = 20;
+  query.culprits = {{.job_id = "a",
+                     .resource = WaitedResource::kProcessor,
+                     .seconds = 12,
+                     .seconds_lower = 10,
+                     .seconds_upper = 14}};
+  Explanation explanation = {.job_id = "job", .queries = {query}, .more_to_come = true};
+  EXPECT_EQ(WaitFindings(explanation, query, 3, false)[0].sentence,
+            "sql/3 waited at least 20 s of 33 s for a processor: at least 12 s behind a");
 }
 
 TEST(WaitFindings, OneKeyGroupMakesATaskLongThoughItIsTheOnlyOne) {

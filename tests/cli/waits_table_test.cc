@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace tidemark::console {
 namespace {
@@ -31,8 +32,9 @@ TEST(WaitsTable, SaysWhatEachQueryWaitedForAndBecauseOfWhom) {
       ElementsAre("QUERY  LASTED  SLOTS  PROCESSOR  MEMORY    NETWORK   IO",
                   "sql/0  10 s    0.0 s  not told   not told  not told  not told",
                   "sql/1  12 s    8.0 s  not told   >= 1.0 s  not told  not told", "",
-                  "sql/1 waited, of 12 s: 8.0 s for a slot because of sql/0; at least 1.0 s for "
-                  "garbage collection, cause not told"));
+                  "sql/1 waited 8.0 s of 12 s for a slot behind sql/0",
+                  "sql/1 waited at least 1.0 s of 12 s for garbage collection; the cause is "
+                  "unknown"));
 }
 
 TEST(WaitsTable, ShowsNoColumnOfWhatWasNotAsked) {
@@ -52,12 +54,14 @@ TEST(WaitsTable, SaysLongTimesInMinutes) {
   Explanation explanation = TwoQueries();
   explanation.queries[1].seconds = 812;
   explanation.queries[1].culprits[0].seconds = 150.4;
+  explanation.queries[1].waits[WaitedResource::kScheduler].seconds = 150.4;
   explanation.queries[1].culprits[0].seconds_lower = 95.5;
   explanation.queries[1].culprits[0].seconds_upper = 200.1;
   const auto lines = RenderWaits(explanation, {}, kWide);
-  EXPECT_THAT(lines, Contains(HasSubstr("sql/1  13 min 32 s  8.0 s")));
-  EXPECT_THAT(lines, Contains(HasSubstr("sql/1 waited, of 13 min 32 s: 2 min 30 s (1 min 35 s - 3 "
-                                        "min 21 s) for a slot because of sql/0")));
+  EXPECT_THAT(lines, Contains(HasSubstr("sql/1  13 min 32 s  2 min 30 s")));
+  EXPECT_THAT(lines,
+              Contains("sql/1 waited 2 min 30 s (1 min 35 s - 3 min 21 s) of 13 min 32 s for "
+                       "a slot behind sql/0"));
 }
 
 // Some of its tasks did not tell how long they waited.
@@ -67,21 +71,23 @@ TEST(WaitsTable, WhatIsALowerBoundIsCalledOne) {
   Culprit& culprit = explanation.queries[1].culprits[0];
   culprit = {.jobs = 0, .resource = WaitedResource::kProcessor, .host = "node-3", .seconds = 6};
   EXPECT_THAT(RenderWaits(explanation, {}, kWide),
-              Contains(HasSubstr("at least 6.0 s of at least 7.0 s for a processor on node-3 "
-                                 "because of what no task reports")));
+              Contains("sql/1 waited at least 7.0 s of 12 s for a processor: at least 6.0 s behind "
+                       "processes outside Tidemark on node-3"));
   EXPECT_THAT(WaitsGraph(explanation), HasSubstr("processor, node-3: at least 6.0 s"));
   culprit.seconds_lower = 5;
   culprit.seconds_upper = 9;
-  EXPECT_THAT(RenderWaits(explanation, {}, kWide),
-              Contains(HasSubstr(": 6.0 s (5.0-9.0 s) of at least 7.0 s for a processor")))
+  EXPECT_THAT(
+      RenderWaits(explanation, {}, kWide),
+      Contains("sql/1 waited at least 7.0 s of 12 s for a processor: about 6.0 s (5.0-9.0 s) "
+               "behind processes outside Tidemark on node-3"))
       << "the limits say more";
 }
 
-// With as many culprits as were asked for, more may have been left out.
+// If the answer has as many culprits as requested, more may have been left out.
 TEST(WaitsTable, SaysThatACauseIsNotToldOnlyWhereNoneWasLeftOut) {
   const auto lines = RenderWaits(TwoQueries(), {.culprits_max = 1}, kWide);
-  EXPECT_THAT(lines, Contains(HasSubstr("at least 1.0 s for garbage collection")));
-  EXPECT_THAT(lines, Not(Contains(HasSubstr("cause not told"))));
+  EXPECT_THAT(lines, Contains(HasSubstr("at least 1.0 s of 12 s for garbage collection")));
+  EXPECT_THAT(lines, Not(Contains(HasSubstr("cause is unknown"))));
 }
 
 TEST(WaitsTable, NamesTheLongestTaskItsHostAndItsKey) {
@@ -129,13 +135,13 @@ TEST(WaitsTable, NamesTheJobOfAnotherAndNotTheNameOfOneThatIsHidden) {
       {.job_id = "mapreduce", .seconds = 1},
       {.jobs = 1, .seconds = 0.5},
       {.jobs = 0, .resource = WaitedResource::kProcessor, .host = "node-3", .seconds = 0.4}};
-  EXPECT_THAT(
-      RenderWaits(explanation, {}, kWide),
-      Contains(HasSubstr("5.0 s for a processor on node-3 because of app-7/sql/3; "
-                         "2.0 s for a processor on node-3 because of 2 other jobs; "
-                         "1.0 s of 8.0 s for a slot because of mapreduce; "
-                         "0.5 s of 8.0 s for a slot because of another job; "
-                         "0.4 s for a processor on node-3 because of what no task reports")));
+  const std::vector<std::string> lines = RenderWaits(explanation, {}, kWide);
+  EXPECT_THAT(lines,
+              Contains("sql/1 waited 8.0 s of 12 s for a slot: about 1.0 s behind mapreduce, "
+                       "about 0.5 s behind another job"));
+  EXPECT_THAT(lines, Contains("sql/1 waited 7.4 s of 12 s for a processor: about 5.0 s behind "
+                              "app-7/sql/3 on node-3, about 2.0 s behind 2 other jobs on node-3, "
+                              "about 0.4 s behind processes outside Tidemark on node-3"));
 }
 
 TEST(WaitsTable, SaysBetweenWhatLimitsSecondsAre) {
@@ -143,11 +149,11 @@ TEST(WaitsTable, SaysBetweenWhatLimitsSecondsAre) {
   explanation.queries[1].culprits[0].seconds_lower = 6;
   explanation.queries[1].culprits[0].seconds_upper = 9.5;
   EXPECT_THAT(RenderWaits(explanation, {}, kWide),
-              Contains(HasSubstr("8.0 s (6.0-9.5 s) for a slot because of sql/0")));
+              Contains("sql/1 waited 8.0 s (6.0-9.5 s) of 12 s for a slot behind sql/0"));
   explanation.queries[1].culprits[0].seconds_lower = 7.99;
   explanation.queries[1].culprits[0].seconds_upper = 8.01;
   EXPECT_THAT(RenderWaits(explanation, {}, kWide),
-              Contains(HasSubstr("8.0 s for a slot because of sql/0")));
+              Contains("sql/1 waited 8.0 s of 12 s for a slot behind sql/0"));
 }
 
 TEST(WaitsTable, SaysOnceOfEachCulpritHowMuchSoonerTheJobWouldEndWithoutIt) {
@@ -283,8 +289,10 @@ TEST(WaitsTable, OfAWorkflowNamesTheJobsThatHaveQueries) {
 }
 
 TEST(WaitsTable, TheWorstWaitIsToldOfAQueryThatLostMoreThanAFifth) {
-  EXPECT_EQ(WorstWait(TwoQueries(), {}), "waits for a slot, mostly because of sql/0");
+  EXPECT_EQ(WorstWait(TwoQueries(), {}), "waits for a slot, mostly behind sql/0");
   Explanation explanation = TwoQueries();
+  explanation.queries[1].culprits[0].seconds = 3;
+  EXPECT_EQ(WorstWait(explanation, {}), "waits for a slot, partly behind sql/0");
   explanation.queries[1].culprits[0].seconds = 2;
   EXPECT_EQ(WorstWait(explanation, {}), "");
   explanation.queries[1].seconds.reset();

@@ -113,13 +113,20 @@ TEST(WebClient, FollowsToTheWebOnly) {
   EXPECT_TRUE(absl::IsUnavailable(answer.status())) << answer.status();
 }
 
-TEST(WebClient, SaysWhichStatusTheAnswerHas) {
-  WebServer server([](const std::string&) {
-    return std::string("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
-  });
-  const auto answer = WebClient().Get(server.url());
-  EXPECT_TRUE(absl::IsNotFound(answer.status())) << answer.status();
-  EXPECT_THAT(std::string(answer.status().message()), HasSubstr("HTTP status 404"));
+TEST(WebClient, ReportsAStatusOtherThan200) {
+  const std::pair<int, absl::StatusCode> cases[] = {
+      {404, absl::StatusCode::kNotFound},         {410, absl::StatusCode::kNotFound},
+      {401, absl::StatusCode::kPermissionDenied}, {403, absl::StatusCode::kPermissionDenied},
+      {500, absl::StatusCode::kUnavailable},      {503, absl::StatusCode::kUnavailable}};
+  for (const auto& [status, code] : cases) {
+    WebServer server([status = status](const std::string&) {
+      return fmt::format("HTTP/1.1 {} X\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", status);
+    });
+    const auto answer = WebClient().Get(server.url());
+    EXPECT_EQ(answer.status().code(), code) << answer.status();
+    EXPECT_THAT(std::string(answer.status().message()),
+                HasSubstr(fmt::format("HTTP status {}", status)));
+  }
 }
 
 }  // namespace

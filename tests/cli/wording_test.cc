@@ -158,6 +158,18 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"PortRange",
              {"get", "jobs", "--master", "127.0.0.1:99999"},
              "--master: the port must be from 1 to 65535, not 99999"},
+        Case{"AddressIsAUrl",
+             {"get", "jobs", "--master", "http://127.0.0.1:7412/"},
+             "--master must be host:port or unix:PATH, not the URL http://127.0.0.1:7412/; did you "
+             "mean 127.0.0.1:7411?"},
+        Case{
+            "AddressWithoutBrackets",
+            {"get", "jobs", "--master", "::1:7411"},
+            "--master must be host:port or unix:PATH, and an IPv6 address must be in brackets; did "
+            "you mean [::1]:7411?"},
+        Case{"AddressIsAPort",
+             {"get", "jobs", "--master", "7411"},
+             "--master: host missing; did you mean 127.0.0.1:7411?"},
         Case{"NoAddress",
              {"get", "jobs", "--master", ""},
              "--master must be host:port or unix:PATH, not empty"},
@@ -228,7 +240,8 @@ TEST(Wording, SaysWhichFlagLetsOneIn) {
   EXPECT_EQ(says(absl::UnauthenticatedError("this master does not know the token")),
             "the master at m:1 does not know the token; pass another with --token-file");
   EXPECT_EQ(says(absl::UnavailableError("last error: UNKNOWN: Socket closed")),
-            "m:1 closed the connection; probably the master wants TLS (--tls-ca)");
+            "m:1 closed the connection; probably the master wants TLS (--tls-ca) or a client "
+            "certificate (--tls-certificate)");
   EXPECT_EQ(says(absl::UnavailableError("last error: SSL routines::wrong version number")),
             "the server at m:1 does not use TLS; leave out --tls-ca");
   EXPECT_EQ(says(absl::InvalidArgumentError("pass both --tls-certificate and --tls-key")),
@@ -240,8 +253,27 @@ TEST(Wording, SaysWhichFlagLetsOneIn) {
             "else; see `tidemark doctor` on its host, or name another with --master");
   EXPECT_THAT(says(absl::UnavailableError("last error: Connection refused")),
               StartsWith("no master answers at m:1 (Connection refused); start one"));
-  EXPECT_THAT(says(absl::UnavailableError("Socket closed; gave up after 60 s")),
-              StartsWith("no master answers at m:1 (Socket closed; gave up after 60 s)"));
+  EXPECT_THAT(
+      says(absl::UnavailableError("it closed the connection; gave up after 60 s")),
+      StartsWith("no master answers at m:1 (it closed the connection; gave up after 60 s)"));
+  EXPECT_EQ(says(absl::UnavailableError("failed to connect to all addresses; last error: UNKNOWN: "
+                                        "ipv4:127.0.0.1:1: Trying to connect an http1.x server")),
+            "the server at m:1 is not a master: it answers like a web page or another service; "
+            "--master takes the address that `tidemark serve` prints after \"listening on\" (port "
+            "7411 by default; its page has 7412)");
+  EXPECT_EQ(says(absl::UnavailableError("DNS resolution failed for m:1: C-ares status is not "
+                                        "ARES_SUCCESS qtype=A name=m is_balancer=0: Domain name "
+                                        "not found")),
+            "cannot reach the master at m:1: its host name cannot be resolved (Domain name not "
+            "found); check the name in --master");
+  EXPECT_EQ(says(absl::UnavailableError("failed to connect to all addresses; last error: UNKNOWN: "
+                                        "ipv4:127.0.0.1:1: Hostname Verification Check failed.")),
+            "the certificate of the master at m:1 is for another name; pass its name with "
+            "--tls-server-name");
+  EXPECT_EQ(says(absl::DeadlineExceededError("Deadline Exceeded")),
+            "what listens at m:1 does not answer in time: a master that is stopped, hangs or is "
+            "overloaded, or something else; see `tidemark doctor` on its host, or name another "
+            "with --master");
   EXPECT_EQ(says(absl::UnimplementedError("")),
             "what answers at m:1 is of another version, or no Tidemark master");
 }
@@ -302,12 +334,21 @@ TEST(Wording, SizesAreOfAtLeastOneByte) {
   const auto parsed = ParseCommandLine({"tidemark", "profile", "node", "--size", "2 MiB"});
   ASSERT_TRUE(std::holds_alternative<Arguments>(parsed));
   EXPECT_EQ(std::get<ProfileNodeArguments>(std::get<Arguments>(parsed)).bytes, 2U << 20);
-  for (const char* wrong : {"-1", "0", "5xb", "16e"}) {
+  for (const char* wrong : {"-1", "0", "5xb", "19e", "16eib"}) {
     EXPECT_THAT(
         AnswerTo({"profile", "node", "--size", wrong}).err,
         StartsWith("tidemark: --size must be a size of at least 1 byte, such as 10GiB, not " +
                    std::string(wrong) + "\n"));
   }
+}
+
+TEST(Wording, SizesHaveDecimalUnitsUnlessTheyNameBinaryOnes) {
+  const auto parsed =
+      ParseCommandLine({"tidemark", "advise", "log", "--space", "10GB", "--read-rate", "10GiB"});
+  ASSERT_TRUE(std::holds_alternative<Arguments>(parsed));
+  const auto& arguments = std::get<AdviseArguments>(std::get<Arguments>(parsed));
+  EXPECT_EQ(arguments.space_bytes, 1e10);
+  EXPECT_EQ(arguments.read_bytes_per_second, 10.0 * (1 << 30));
 }
 
 TEST(Completion, OffersWhatBeginsLikeTheLastWord) {

@@ -35,6 +35,17 @@ grep -q '^Nothing is worth keeping' "$work/out" || fail "$(cat "$work/out")"
 grep -q 'it does not fit into the space' "$work/out" || fail "$(cat "$work/out")"
 [ "$("$tidemark" advise "$log" -o jsonl | wc -l)" -ge 2 ] || fail "not a line for each result"
 
+# Copies of a log, whole or cut, are the same run.
+mkdir "$work/copies"
+head -n 10 "$log" >"$work/copies/a-cut"
+cp "$log" "$work/copies/b"
+cp "$log" "$work/copies/c"
+"$tidemark" advise "$work/copies" >"$work/out" 2>"$work/err" || fail "$(cat "$work/err")"
+grep -q 'used by m, count at M.scala:7: 2 times' "$work/out" || fail "copies are counted: $(cat "$work/out")"
+grep -q '^2 plans of 1 application' "$work/out" || fail "$(cat "$work/out")"
+grep -q 'a-cut: left out, since .*copies/b is of the same run' "$work/err" || fail "$(cat "$work/err")"
+grep -q 'copies/c: left out, since .*copies/b is of the same run' "$work/err" || fail "$(cat "$work/err")"
+
 # One run alone, a lineage that is a cycle, a log that is cut or damaged.
 head -n 10 "$log" >"$work/one"
 "$tidemark" advise "$work/one" >"$work/out" || fail "one run is no error"

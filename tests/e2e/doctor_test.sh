@@ -63,6 +63,36 @@ doctor 1 "FAIL  web          cannot listen on $other" 127.0.0.1:0 --data-dir fre
 doctor 1 "FAIL  metrics      cannot listen on $other" 127.0.0.1:0 --data-dir free --set "metrics.listen=$other"
 doctor 0 "ok    web          127.0.0.1:0 is free" 127.0.0.1:0 --data-dir free --set web.listen=127.0.0.1:0
 
+# The doctor refuses the same settings as `serve`, for the same reason.
+refused() {
+  local reason=$1 code=0
+  shift
+  "$tidemark" doctor --listen "$@" >said || code=$?
+  [ "$code" = 1 ] && grep -qF -- "$reason" said || fail "doctor --listen $*: code $code: $(cat said)"
+  code=0
+  timeout 60 "$tidemark" serve --listen "$@" >said 2>&1 || code=$?
+  [[ $code == [12] ]] && grep -qF -- "$reason" said || fail "serve --listen $*: code $code: $(cat said)"
+}
+refused "cannot listen on $other: Address already in use; use another address" "$other" --data-dir free
+refused "it is not an address of this host; use one" 192.0.2.1:7411 --data-dir free --allow-insecure-remote
+refused "the host name nosuch.invalid cannot be resolved" nosuch.invalid:7411 --data-dir free \
+  --allow-insecure-remote
+refused "web.listen 127.0.0.1:7499 collides with listen 127.0.0.1:7499; give each another port" \
+  127.0.0.1:7499 --data-dir free --set web.listen=127.0.0.1:7499
+refused "cannot listen on unix:/proc/tidemark: " unix:/proc/tidemark --data-dir free
+refused "/proc/tidemark" 127.0.0.1:0 --data-dir /proc/tidemark/data
+# Only a user without privileges is refused a port below 1024.
+if command -v setpriv >/dev/null && [ "$(id -u)" = 0 ] &&
+  setpriv --reuid 65534 --regid 65534 --clear-groups "$tidemark" version >/dev/null 2>&1 &&
+  [ "$(cat /proc/sys/net/ipv4/ip_unprivileged_port_start 2>/dev/null || echo 0)" -gt 1 ]; then
+  for command in doctor serve; do
+    timeout 60 setpriv --reuid 65534 --regid 65534 --clear-groups \
+      "$tidemark" "$command" --listen 127.0.0.1:1 >said 2>&1 || true
+    grep -qF "cannot listen on 127.0.0.1:1: Permission denied: this user may not listen on ports below 1024" said ||
+      fail "$command at a port below 1024: $(cat said)"
+  done
+fi
+
 # One that hangs keeps its socket and its data directory.
 serve "unix:$work/socket" --data-dir data5
 kill -STOP "${pids[-1]}"

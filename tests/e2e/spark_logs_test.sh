@@ -33,9 +33,9 @@ refuses() { # WHY FILE
 echo 'no log' >"$work/nonsense"
 refuses 'is no event log' "$work/nonsense"
 [ "$(wc -l <"$work/err")" = 1 ] || fail "remarks on a file that is no log: $(cat "$work/err")"
-refuses 'no files events_N' "$logs"
+refuses 'event logs .*; pass one of them' "$logs"
 printf '\x82SNAPPY\0' >"$work/app.snappy"
-refuses 'compressed with snappy' "$work/app.snappy"
+refuses 'is no event log' "$work/app.snappy"
 echo '{"Event":"SparkListenerApplicationEnd","Timestamp":1600000000000}' >"$work/late"
 refuses 'the start of the application .* is not there' "$work/late"
 
@@ -113,11 +113,13 @@ wrong_setting() { # WHY OPTION...
 }
 wrong_setting 'spark.executor.memory: "4x" is not a size' "$again" --conf spark.executor.memory=4x
 wrong_setting '^tidemark: --memory: "4x" is not a size' "$again" --memory 2g,4x
-wrong_setting 'is not modelled' "$again" --conf spark.ui.port=4040
+wrong_setting 'ui.port: it is no setting of Spark' "$again" --conf ui.port=4040
+"$tidemark" what-if "$again" --conf spark.ui.port=4040 >"$work/set.txt" || fail "no estimate with a setting that no model covers"
+grep -q 'spark.ui.port=4040: the effect of this setting is not modelled' "$work/set.txt" || fail "$(cat "$work/set.txt")"
 wrong_setting '^tidemark: --cores and --conf spark.executor.cores=4 both say' "$again" --cores 2 --conf spark.executor.cores=4
 wrong_setting '^tidemark: --conf spark.executor.memory: given twice' "$again" --conf spark.executor.memory=1g spark.executor.memory=2g
 wrong_setting '^tidemark: --param k: given twice' "$again" --learn "$again" --param k=1 --param k=2
-wrong_setting 'is a log of a Tidemark master, not of Spark' "$again" --data 2 --learn "$here/../data/two-path-on-yarn.tidemark-log"
+wrong_setting 'is of a MapReduce job; from a log, what-if answers for applications of Spark' "$again" --data 2 --learn "$here/../data/two-path-on-yarn.tidemark-log"
 wrong_setting 'must be KEY=VALUE' "$again" --conf spark.executor.memory
 wrong_setting '^tidemark: some-job is no file, .* tells enough for --memory;' some-job --executors 4 --memory 2g
 wrong_setting '^tidemark: some-job is no file, .* tells enough for --partitions;' some-job --partitions 8

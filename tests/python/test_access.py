@@ -1,9 +1,13 @@
+import json
+import pathlib
 import subprocess
 
 import pytest
 
 import tidemark
 from tidemark import _security
+
+VECTORS = pathlib.Path(__file__).resolve().parents[1] / "vectors"
 
 
 @pytest.fixture
@@ -71,6 +75,19 @@ def test_what_is_no_token_is_refused(secrets):
         tidemark.Client(token="a", token_file="b")
     with pytest.raises(ValueError, match="go together"):
         tidemark.Client(tls_ca="a", tls_key="b")
+
+
+def test_an_address_is_refused_with_what_was_probably_meant():
+    # As tests/transport/host_port_test.cc.
+    golden = json.loads((VECTORS / "master_addresses.json").read_text())
+    for vector in golden:
+        fault = vector["fault"]
+        if not fault:
+            tidemark.Client(vector["address"]).close()
+            continue
+        with pytest.raises(ValueError) as raised:
+            tidemark.Client(vector["address"])
+        assert str(raised.value) == ("master " if fault.startswith("must") else "master: ") + fault
 
 
 def openssl(folder, *words):

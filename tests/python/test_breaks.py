@@ -1,13 +1,19 @@
 """Streams that break in ways that a real master does not show at will."""
 
+import json
+import pathlib
+import threading
 import time
 from concurrent import futures
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import grpc
 import pytest
 
 import tidemark
-from tidemark import _wire
+from tidemark import _wire, errors
+
+VECTORS = pathlib.Path(__file__).resolve().parents[1] / "vectors"
 
 
 class Script:
@@ -150,3 +156,35 @@ def test_what_is_no_master_is_said(play):
     script = play("WatchJobs")
     with pytest.raises(tidemark.TidemarkError, match="another version, or no Tidemark master"):
         watched(script)
+
+
+def test_reasons_have_no_words_of_the_libraries():
+    # As tests/transport/reason_test.cc.
+    golden = json.loads((VECTORS / "plain_reasons.json").read_text())
+    for vector in golden:
+        assert errors.plain_reason(vector["raw"]) == vector["plain"]
+        assert errors.plain_reason(vector["plain"]) == vector["plain"]
+
+
+def test_a_web_server_is_named_as_one():
+    class Page(BaseHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+    page = HTTPServer(("127.0.0.1", 0), Page)
+    threading.Thread(target=page.serve_forever, daemon=True).start()
+    address = f"127.0.0.1:{page.server_port}"
+    try:
+        with pytest.raises(tidemark.UnreachableError) as raised:
+            tidemark.Client(address).list()
+    finally:
+        page.shutdown()
+    assert str(raised.value).startswith(f"the server at {address} is not a master: it answers")
+
+
+def test_a_host_that_cannot_be_resolved_is_named():
+    with pytest.raises(tidemark.UnreachableError) as raised:
+        tidemark.Client("nosuch.invalid:7411").list()
+    assert str(raised.value).startswith(
+        "cannot reach the master at nosuch.invalid:7411: its host name cannot be resolved ("
+    )

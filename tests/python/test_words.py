@@ -76,6 +76,12 @@ def test_a_failed_job_keeps_what_it_had_reached():
     assert _words.percent_text(dataclasses.replace(failed, estimate=nothing)) == "-"
 
 
+def test_a_job_whose_end_is_not_reported_is_unknown():
+    at = datetime(2026, 1, 5, tzinfo=timezone.utc)
+    ended = Snapshot(job_id="a", at=at, state=JobState.UNKNOWN_END, final=True, ended_at=at)
+    assert _words.state_name(ended) == "unknown (no end reported)"
+
+
 def test_an_ended_job_lasted_as_long_as_the_console_says():
     at = datetime(2026, 1, 5, 12, tzinfo=timezone.utc)
     began = at - timedelta(seconds=9.74)

@@ -116,8 +116,8 @@ class Client final {
   absl::Status WatchJobs(const JobFilter& filter, const WatchOptions& options,
                          const WatchListCalls& calls, std::stop_token stop = {}) const;
 
-  // Has a plan watched from now on. Durable when it returns; safe to repeat. AlreadyExists: another
-  // plan or job has its id.
+  // Submits a plan to be watched from now on. Durable when it returns; safe to repeat while the
+  // workflow runs. AlreadyExists: another plan or job has its id, or the workflow has ended.
   absl::Status SubmitJob(const Plan& plan) const;
   // Says which job reports for a job of a plan. Durable; safe to repeat. NotFound;
   // FailedPrecondition: the plan has ended, or the job before it runs or has succeeded.
