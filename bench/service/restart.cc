@@ -28,7 +28,8 @@ class Writer {
   void Write() {
     const std::uint64_t half = events_left_ / 2;
     Send(JobOpened{.stages = MapReduceStages(kRestartMapTasks, kTasks - kRestartMapTasks)});
-    for (std::uint32_t i = 0; i < kRestartMapTasks; ++i) Change(kMapStage, i, AttemptState::kStarted);
+    for (std::uint32_t i = 0; i < kRestartMapTasks; ++i)
+      Change(kMapStage, i, AttemptState::kStarted);
     while (events_left_ > half) {
       NextSecond();
       for (std::uint32_t i = 0; i < kRestartMapTasks && events_left_ > half; ++i) {
@@ -51,7 +52,8 @@ class Writer {
     }
     while (events_left_ > 2) {
       NextSecond();
-      for (std::uint32_t i = 0; i < kTasks - kRestartMapTasks && events_left_ > 2; ++i) SendProfile(i);
+      for (std::uint32_t i = 0; i < kTasks - kRestartMapTasks && events_left_ > 2; ++i)
+        SendProfile(i);
     }
     if (ends_) Send(JobClosed{JobOutcome::kSucceeded, "", std::nullopt});
     NextSecond();
