@@ -37,7 +37,7 @@ EndPrediction OpenedByLateness(EndPrediction forecast, absl::Duration late, absl
   const absl::Time open = forecast.at + kLatenessMore * lateness;
   forecast.end = std::max(forecast.end.value_or(forecast.at), forecast.at);
   forecast.lower = forecast.at;
-  forecast.upper = std::max(forecast.upper.value_or(open), open);
+  forecast.upper = std::max({forecast.upper.value_or(open), open, *forecast.end});
   return forecast;
 }
 

@@ -63,6 +63,13 @@ TEST(OpenedByLateness, KeepsAnIntervalThatIsWider) {
   EXPECT_EQ(wide.upper, At(916));
 }
 
+TEST(OpenedByLateness, KeepsTheUpperBoundAboveAnEndWithoutBounds) {
+  const EndPrediction opened =
+      OpenedByLateness({.at = At(11), .end = At(100'000)}, absl::Seconds(1), kGrace);
+  EXPECT_EQ(opened.end, At(100'000));
+  EXPECT_EQ(opened.upper, At(100'000));
+}
+
 TEST(OpenedByLateness, LeavesAJobThatIsNotLate) {
   const EndPrediction opened = OpenedByLateness(Says(5, 5), absl::ZeroDuration(), kGrace);
   EXPECT_EQ(opened.upper, At(11));
