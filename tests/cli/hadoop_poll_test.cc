@@ -394,13 +394,15 @@ TEST_F(Poll, ReportsTheOutcomeThatYarnReports) {
                {"KILLED", "KILLED", JobState::kKilled},
                {"KILLED", "", JobState::kKilled}};
   for (const auto& [state, final_status, expected] : cases) {
-    ApplicationPoller poller("http://rm:8088", "job_17_0001", [&](const std::string& url) {
-      if (!url.ends_with(kApplicationUrl)) {
-        return absl::StatusOr<std::string>(absl::NotFoundError(url));
-      }
-      return absl::StatusOr<std::string>(EndedApplication(
-          fmt::format(R"("state":"{}","finalStatus":"{}",)", state, final_status)));
-    });
+    ApplicationPoller poller(
+        "http://rm:8088", "job_17_0001",
+        [&, in_state = state, in_final = final_status](const std::string& url) {
+          if (!url.ends_with(kApplicationUrl)) {
+            return absl::StatusOr<std::string>(absl::NotFoundError(url));
+          }
+          return absl::StatusOr<std::string>(EndedApplication(
+              fmt::format(R"("state":"{}","finalStatus":"{}",)", in_state, in_final)));
+        });
     const auto snapshot = poller.Look(At(100));
     ASSERT_TRUE(snapshot.ok()) << snapshot.status();
     EXPECT_TRUE(snapshot->is_final);
