@@ -25,9 +25,8 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FOLDERS = ("regression", "master/model", "master/cost", "master/schedule", "master/estimate",
-           "master/workflow")
-WORKFLOW_FOLDERS = ("master/cost", "master/schedule", "master/estimate", "master/workflow")
+FOLDERS = ("regression", "master/facts", "master/forecast")
+WORKFLOW_FOLDERS = ("master/forecast",)
 # What a forecast is not made of, by file or by name.
 SKIPPED = {
     "fold.cc": "memory accounting", "checkpoint.h": "layout version", "silence.cc": "silence",
@@ -217,7 +216,7 @@ class Copy:
             accuracy += ["--suite", suite]
         commands = []
         folder = constant.path.as_posix() if constant else ""
-        if not folder.startswith("master/workflow"):
+        if not folder.startswith("master/forecast/dag"):
             commands.append(accuracy)
         if not folder or folder.startswith(WORKFLOW_FOLDERS):
             commands += [[bench / "tidemark_workflow_bench", "--indicators", "tidemark", "--data",

@@ -18,8 +18,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
 #include "bench/zipf.h"
-#include "master/model/fold.h"
-#include "master/model/job_record.h"
+#include "master/facts/fold.h"
+#include "master/facts/job_record.h"
 #include "streaming/space_saving.h"
 #include "tidemark/event.h"
 

@@ -22,8 +22,8 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_replace.h"
-#include "cli/config/settings.h"
 #include "cli/exit_code.h"
+#include "serve/config/settings.h"
 #include "text/counted.h"
 #include "text/did_you_mean.h"
 #include "text/size_text.h"

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "cli/config/serve_config.h"
 #include "examples/local_mapreduce/run.h"
 #include "examples/local_mapreduce/workflow.h"
+#include "serve/config/serve_config.h"
 #include "tidemark/client_security.h"
 #include "tidemark/deadline.h"
 #include "tidemark/explanation.h"

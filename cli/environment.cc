@@ -6,7 +6,7 @@
 #include <cctype>
 #include <cstdlib>
 
-#include "cli/console/terminal.h"
+#include "console/terminal.h"
 
 namespace tidemark::cli {
 namespace {

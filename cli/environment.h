@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <string>
 
-#include "cli/console/styled_line.h"
+#include "console/styled_line.h"
 #include "tidemark/deadline.h"
 
 namespace tidemark::cli {

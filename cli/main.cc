@@ -12,9 +12,9 @@
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
-#include "cli/library_log.h"
 #include "cli/progress.h"
 #include "examples/local_mapreduce/run.h"
+#include "serve/library_log.h"
 
 namespace tidemark::cli {
 namespace {

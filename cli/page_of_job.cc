@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "cli/job_page_url.h"
+#include "serve/job_page_url.h"
 #include "transport/local_address.h"
 
 namespace tidemark::cli {

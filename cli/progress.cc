@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "absl/time/clock.h"
-#include "cli/console/job_frame.h"
-#include "cli/console/job_lines.h"
-#include "cli/console/job_summary.h"
-#include "cli/console/styled_line.h"
-#include "cli/console/task_lines.h"
-#include "cli/console/terminal.h"
-#include "cli/console/text.h"
-#include "cli/console/time_spent.h"
+#include "console/job_frame.h"
+#include "console/job_lines.h"
+#include "console/job_summary.h"
+#include "console/styled_line.h"
+#include "console/task_lines.h"
+#include "console/terminal.h"
+#include "console/text.h"
+#include "console/time_spent.h"
 #include "proto/wire/job_codec.h"
 #include "tidemark/job_monitor.h"
 

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "cli/command_line.h"
-#include "cli/console/job_table.h"
 #include "cli/environment.h"
 #include "cli/exit_code.h"
 #include "cli/progress.h"
+#include "console/job_table.h"
 
 namespace tidemark::cli {
 

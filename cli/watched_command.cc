@@ -18,7 +18,6 @@
 #include "cli/at_master.h"
 #include "cli/background_progress.h"
 #include "cli/client_process.h"
-#include "cli/console/duration_text.h"
 #include "cli/descriptor_limit.h"
 #include "cli/environment.h"
 #include "cli/exit_code.h"
@@ -28,6 +27,7 @@
 #include "cli/page_of_job.h"
 #include "cli/progress.h"
 #include "cli/temporary_directory.h"
+#include "console/duration_text.h"
 #include "tidemark/client.h"
 #include "tidemark/master.h"
 

@@ -14,8 +14,8 @@
 
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
-#include "cli/config/settings.h"
-#include "cli/metrics_families.h"
+#include "serve/config/settings.h"
+#include "serve/metrics_families.h"
 
 namespace tidemark::cli {
 namespace {

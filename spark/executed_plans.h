@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "master/advise/ran_plan.h"
 #include "spark/event_scanner.h"
+#include "whatif/advise/ran_plan.h"
 
 namespace tidemark::spark {
 

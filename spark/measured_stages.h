@@ -1,4 +1,4 @@
-// What an event log says of stages for the models of their phases (master/phases/): the counters of
+// What an event log says of stages for the models of their phases (whatif/phases/): the counters of
 // tasks that succeeded, the application's settings, and the executors that it had.
 //
 // Not part of the events of Tidemark, which no other engine could tell. Memory: bounded by the
@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "master/phases/ran_stage.h"
-#include "master/phases/settings.h"
+#include "whatif/phases/ran_stage.h"
+#include "whatif/phases/settings.h"
 
 namespace tidemark::spark {
 

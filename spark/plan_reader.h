@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "master/advise/ran_plan.h"
 #include "spark/log_files.h"
+#include "whatif/advise/ran_plan.h"
 
 namespace tidemark::spark {
 

@@ -14,8 +14,9 @@
 #include "bench/workflow/events.h"
 #include "bench/workflow/rumen.h"
 #include "bench/workflow/virtual_cluster.h"
-#include "master/model/fold.h"
-#include "master/model/phases.h"
+#include "master/facts/fold.h"
+#include "master/facts/phases.h"
+#include "master/forecast/durations/map_phase_end.h"
 #include "tidemark/job_monitor.h"
 
 namespace tidemark::bench {

@@ -12,8 +12,8 @@
 #include <optional>
 #include <vector>
 
-#include "master/blame/resource.h"
-#include "master/blame/stage.h"
+#include "master/waits/resource.h"
+#include "master/waits/stage.h"
 
 namespace tidemark::bench {
 

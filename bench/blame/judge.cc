@@ -5,9 +5,9 @@
 #include <iostream>
 #include <numeric>
 
-#include "master/blame/attempts.h"
-#include "master/blame/delay.h"
-#include "master/blame/questions.h"
+#include "master/waits/attempts.h"
+#include "master/waits/delay.h"
+#include "master/waits/questions.h"
 
 namespace tidemark::bench {
 namespace {

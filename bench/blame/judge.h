@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "bench/blame/cluster.h"
-#include "master/blame/contention.h"
-#include "master/blame/proto_graph.h"
+#include "master/waits/contention.h"
+#include "master/waits/proto_graph.h"
 
 namespace tidemark::bench {
 

@@ -10,7 +10,7 @@
 
 #include "bench/accuracy/thread_clock.h"
 #include "bench/blame/heap.h"
-#include "master/blame/cluster_waits.h"
+#include "master/waits/cluster_waits.h"
 
 namespace tidemark::bench {
 namespace {

@@ -21,9 +21,9 @@
 #include "bench/blame/judge.h"
 #include "bench/blame/live.h"
 #include "bench/json_report.h"
-#include "master/blame/attempts.h"
-#include "master/blame/delay.h"
-#include "master/blame/questions.h"
+#include "master/waits/attempts.h"
+#include "master/waits/delay.h"
+#include "master/waits/questions.h"
 
 namespace tidemark::bench {
 namespace {

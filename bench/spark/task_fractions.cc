@@ -16,8 +16,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "master/model/fold.h"
-#include "master/model/job_record.h"
+#include "master/facts/fold.h"
+#include "master/facts/job_record.h"
 #include "master/store/event_log.h"
 
 namespace tidemark::bench {

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "master/model/fold.h"
-#include "master/papers/papers.h"
-#include "master/workflow/stages_now.h"
+#include "master/facts/fold.h"
+#include "master/forecast/dag/stages_now.h"
+#include "master/forecast/papers/papers.h"
 #include "tidemark/job_monitor.h"
 
 namespace tidemark::bench {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "master/schedule/stage_work.h"
+#include "master/forecast/placement/stage_work.h"
 #include "tidemark/event.h"
 #include "tidemark/past_run.h"
 
@@ -28,7 +28,7 @@ class Indicator {
   virtual Answer Ask(absl::Time now) = 0;
 };
 
-// The methods of master/papers/papers.h, and `tidemark`: what a JobMonitor publishes.
+// The methods of master/forecast/papers/papers.h, and `tidemark`: what a JobMonitor publishes.
 std::vector<std::string> IndicatorNames();
 // `history`: earlier runs, the newest first. `on`: the cluster, of which the methods of the papers
 // are told; `tidemark` has to find out.

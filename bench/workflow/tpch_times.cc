@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "bench/workflow/unpack.h"
-#include "master/schedule/dag.h"
+#include "master/forecast/placement/dag.h"
 
 namespace tidemark::bench {
 namespace {

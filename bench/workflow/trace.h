@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "master/schedule/allocation.h"
-#include "master/schedule/stage_work.h"
+#include "master/forecast/placement/allocation.h"
+#include "master/forecast/placement/stage_work.h"
 #include "tidemark/event.h"
 
 namespace tidemark::bench {

@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
-#include "cli/console/duration_text.h"
 #include "cli/hadoop/settings.h"
+#include "console/duration_text.h"
 
 namespace tidemark::cli {
 namespace {

@@ -15,7 +15,7 @@
 #include <optional>
 
 #include "absl/time/time.h"
-#include "master/model/checkpoint.h"
+#include "master/facts/checkpoint.h"
 #include "tidemark/job.h"
 
 namespace tidemark {
@@ -39,7 +39,7 @@ class HeldForecasts {
   // hold, and rounds the other long ones to whole seconds. O(n log n) for n stages and edges.
   void Hold(Snapshot& snapshot, bool ends_with_stages = true);
 
-  // For checkpoints (master/model/checkpoint.h).
+  // For checkpoints (master/facts/checkpoint.h).
   template <class Archive>
   void serialize(Archive& archive) {
     archive(at_, of_stages_);

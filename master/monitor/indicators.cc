@@ -1,7 +1,7 @@
 #include "master/monitor/indicators.h"
 
-#include "master/model/indicators/tidemark_indicator.h"
-#include "master/papers/papers.h"
+#include "master/forecast/papers/papers.h"
+#include "master/forecast/tidemark_indicator.h"
 
 namespace tidemark::monitor {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "master/model/indicators/progress_indicator.h"
+#include "master/forecast/progress_indicator.h"
 
 namespace tidemark::monitor {
 

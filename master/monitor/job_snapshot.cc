@@ -9,11 +9,11 @@
 #include <string_view>
 #include <utility>
 
-#include "master/model/evidence_loss.h"
-#include "master/model/missing_ends.h"
-#include "master/model/phases.h"
-#include "master/model/saturating.h"
-#include "master/model/silence.h"
+#include "master/facts/evidence_loss.h"
+#include "master/facts/missing_ends.h"
+#include "master/facts/phases.h"
+#include "master/facts/saturating.h"
+#include "master/facts/silence.h"
 
 namespace tidemark::monitor {
 namespace {

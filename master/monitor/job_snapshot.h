@@ -12,9 +12,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
-#include "master/model/job_record.h"
-#include "master/model/missing_ends.h"
-#include "master/model/shown_progress.h"
+#include "master/facts/job_record.h"
+#include "master/facts/missing_ends.h"
+#include "master/forecast/dag/shown_progress.h"
 #include "master/monitor/stages_estimate.h"
 #include "tidemark/job.h"
 

@@ -8,10 +8,10 @@
 #include <span>
 #include <string_view>
 
+#include "master/forecast/dag/run_shape.h"
+#include "master/forecast/dag/stages_application.h"
+#include "master/forecast/dag/stages_now.h"
 #include "master/monitor/stragglers.h"
-#include "master/workflow/run_shape.h"
-#include "master/workflow/stages_application.h"
-#include "master/workflow/stages_now.h"
 #include "text/counted.h"
 
 namespace tidemark::monitor {

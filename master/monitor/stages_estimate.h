@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "master/estimate/application_estimate.h"
-#include "master/model/job_record.h"
+#include "master/facts/job_record.h"
+#include "master/forecast/dag/application_estimate.h"
+#include "master/forecast/dag/foretold_runs.h"
+#include "master/forecast/dag/stages_now.h"
 #include "master/monitor/task_list.h"
-#include "master/workflow/foretold_runs.h"
-#include "master/workflow/stages_now.h"
 #include "tidemark/job.h"
 #include "tidemark/stage_forecast.h"
 

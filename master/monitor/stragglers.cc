@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "master/cost/fixed_draws.h"
-#include "master/model/missing_ends.h"
+#include "master/facts/missing_ends.h"
+#include "master/forecast/durations/fixed_draws.h"
 
 namespace tidemark::monitor {
 namespace {

@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <vector>
 
-#include "master/estimate/application_estimate.h"
-#include "master/model/job_record.h"
-#include "master/workflow/stages_application.h"
+#include "master/facts/job_record.h"
+#include "master/forecast/dag/application_estimate.h"
+#include "master/forecast/dag/stages_application.h"
 #include "tidemark/job.h"
 
 namespace tidemark::monitor {

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "master/cost/fixed_draws.h"
+#include "master/forecast/durations/fixed_draws.h"
 
 namespace tidemark::monitor {
 namespace {

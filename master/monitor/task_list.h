@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "master/cost/task_times.h"
-#include "master/model/accuracy.h"
-#include "master/model/indicators/progress_indicator.h"
-#include "master/model/job_record.h"
+#include "master/facts/accuracy.h"
+#include "master/facts/job_record.h"
+#include "master/forecast/durations/task_times.h"
+#include "master/forecast/progress_indicator.h"
 #include "tidemark/job_tasks.h"
 
 namespace tidemark::monitor {

@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "master/blame/longest_group.h"
+#include "master/waits/longest_group.h"
 
 namespace tidemark::service {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "master/blame/data_growth.h"
+#include "master/waits/data_growth.h"
 #include "tidemark/event.h"
 #include "tidemark/past_run.h"
 

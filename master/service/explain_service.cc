@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "master/forecast/dag/job_without.h"
 #include "master/service/grpc_status.h"
 #include "master/service/hide_culprits.h"
 #include "master/service/named_culprits.h"
-#include "master/workflow/job_without.h"
 #include "proto/wire/explain_codec.h"
 #include "proto/wire/message_time.h"
 #include "tidemark/field_error.h"

@@ -8,10 +8,10 @@
 #include <limits>
 #include <utility>
 
+#include "master/forecast/dag/job_on_slots.h"
 #include "master/service/grpc_status.h"
 #include "master/service/running_tasks.h"
 #include "master/store/name_space.h"
-#include "master/workflow/job_on_slots.h"
 #include "proto/wire/job_codec.h"
 #include "proto/wire/job_request.h"
 #include "proto/wire/message_time.h"

@@ -19,8 +19,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
-#include "master/blame/cluster_waits.h"
-#include "master/blame/data_growth.h"
+#include "master/waits/cluster_waits.h"
+#include "master/waits/data_growth.h"
 #include "tidemark/event.h"
 #include "tidemark/explanation.h"
 #include "tidemark/past_run.h"

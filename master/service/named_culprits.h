@@ -4,8 +4,8 @@
 
 #include <set>
 
-#include "master/blame/cluster_waits.h"
-#include "master/estimate/application_estimate.h"
+#include "master/forecast/dag/application_estimate.h"
+#include "master/waits/cluster_waits.h"
 #include "tidemark/explanation.h"
 #include "tidemark/job.h"
 

@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "master/blame/cluster_waits.h"
+#include "master/waits/cluster_waits.h"
 
 namespace tidemark::service {
 

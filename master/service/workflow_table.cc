@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "master/forecast/dag/check_workflow.h"
 #include "master/store/recovery.h"
 #include "master/store/workflow_log.h"
-#include "master/workflow/check_workflow.h"
 
 namespace tidemark::service {
 

@@ -7,9 +7,9 @@
 #include <optional>
 #include <utility>
 
+#include "master/forecast/dag/followed_job.h"
 #include "master/store/disk.h"
 #include "master/store/run_profile.h"
-#include "master/workflow/followed_job.h"
 
 namespace tidemark::store {
 namespace {

@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "absl/strings/string_view.h"
+#include "master/forecast/dag/check_workflow.h"
 #include "master/store/event_log.h"
 #include "master/store/record_reader.h"
-#include "master/workflow/check_workflow.h"
 #include "proto/wire/job_codec.h"
 #include "proto/wire/message_time.h"
 #include "proto/wire/plan_codec.h"

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint32_t kCulprits = 3;
 constexpr std::uint32_t kCulpritsMax = 100;
-// So long are minutes kept apart (master/blame/contention.h).
+// So long are minutes kept apart (master/waits/contention.h).
 constexpr absl::Duration kLastMax = absl::Minutes(10);
 
 v1::WaitedResource ToMessage(WaitedResource resource) {

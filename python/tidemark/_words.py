@@ -1,5 +1,5 @@
 """What there is to say about a snapshot, in the words and with the rounding of the console
-(cli/console/). Everything is printable, whatever the snapshot holds."""
+(console/). Everything is printable, whatever the snapshot holds."""
 
 from __future__ import annotations
 

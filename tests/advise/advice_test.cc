@@ -1,4 +1,4 @@
-#include "master/advise/advice.h"
+#include "whatif/advise/advice.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "master/advise/cache_replay.h"
+#include "whatif/advise/cache_replay.h"
 
 #include <gtest/gtest.h>
 

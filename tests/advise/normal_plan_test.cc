@@ -1,4 +1,4 @@
-#include "master/advise/normal_plan.h"
+#include "whatif/advise/normal_plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "master/advise/ran_plan.h"
+#include "whatif/advise/ran_plan.h"
 
 namespace tidemark::advise {
 

@@ -1,4 +1,4 @@
-#include "master/advise/prefix_cost.h"
+#include "whatif/advise/prefix_cost.h"
 
 #include <gtest/gtest.h>
 

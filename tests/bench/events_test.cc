@@ -9,8 +9,8 @@
 
 #include "bench/workflow/indicators.h"
 #include "bench/workflow/virtual_cluster.h"
-#include "master/model/fold.h"
-#include "master/workflow/stages_now.h"
+#include "master/facts/fold.h"
+#include "master/forecast/dag/stages_now.h"
 
 namespace tidemark::bench {
 namespace {

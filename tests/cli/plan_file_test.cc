@@ -7,8 +7,8 @@
 #include <iterator>
 #include <string>
 
-#include "cli/plan_estimate.h"
 #include "tests/scratch_directory.h"
+#include "whatif/plan_estimate.h"
 
 namespace tidemark::cli {
 namespace {

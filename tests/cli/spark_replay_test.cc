@@ -1,11 +1,10 @@
-#include "cli/spark_replay.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <string>
 
+#include "cli/spark/replay.h"
 #include "tests/scratch_directory.h"
 #include "tests/spark/some_log.h"
 

@@ -1,11 +1,11 @@
-#include "cli/spark_rows.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
 #include <string>
 #include <vector>
+
+#include "cli/spark/rows.h"
 
 namespace tidemark::cli {
 namespace {

@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <string>
 
-#include "cli/config/serve_config.h"
-#include "cli/config/settings.h"
 #include "master/service/tokens.h"
+#include "serve/config/serve_config.h"
+#include "serve/config/settings.h"
 #include "transport/channel.h"
 
 namespace {

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "master/advise/advice.h"
 #include "spark/executed_plans.h"
 #include "tests/fuzz/fuzz_input.h"
+#include "whatif/advise/advice.h"
 
 namespace {
 

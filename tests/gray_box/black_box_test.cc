@@ -1,4 +1,4 @@
-#include "master/gray_box/black_box.h"
+#include "whatif/gray_box/black_box.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "master/gray_box/black_box.h"
-#include "master/gray_box/materialization.h"
-#include "master/gray_box/white_box.h"
+#include "master/forecast/durations/white_box.h"
+#include "whatif/gray_box/black_box.h"
+#include "whatif/gray_box/materialization.h"
 
 namespace tidemark::gray_box {
 namespace {

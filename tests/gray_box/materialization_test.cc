@@ -1,4 +1,4 @@
-#include "master/gray_box/materialization.h"
+#include "whatif/gray_box/materialization.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

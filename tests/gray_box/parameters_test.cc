@@ -1,4 +1,4 @@
-#include "master/gray_box/parameters.h"
+#include "master/forecast/durations/parameters.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "master/gray_box/repeated_stages.h"
+#include "master/forecast/durations/repeated_stages.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "master/gray_box/white_box.h"
+#include "master/forecast/durations/white_box.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

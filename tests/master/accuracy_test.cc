@@ -1,4 +1,4 @@
-#include "master/model/accuracy.h"
+#include "master/facts/accuracy.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "master/model/attempt_life.h"
+#include "master/facts/attempt_life.h"
 
 #include <gtest/gtest.h>
 

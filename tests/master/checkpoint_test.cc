@@ -1,5 +1,5 @@
 // A monitor that takes up a checkpoint goes on as the one it is of, to the last bit.
-#include "master/model/checkpoint.h"
+#include "master/facts/checkpoint.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "master/model/clock_offset.h"
+#include "master/facts/clock_offset.h"
 
 #include <gtest/gtest.h>
 

@@ -15,8 +15,8 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "master/model/fold.h"
-#include "master/model/job_record.h"
+#include "master/facts/fold.h"
+#include "master/facts/job_record.h"
 #include "tidemark/event.h"
 
 namespace tidemark::test {

@@ -1,4 +1,4 @@
-#include "master/model/evidence_loss.h"
+#include "master/facts/evidence_loss.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "master/model/fold.h"
+#include "master/facts/fold.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "master/cost/task_times.h"
+#include "master/forecast/durations/task_times.h"
 #include "master/store/run_profile.h"
 #include "tests/master/estimates.h"
 #include "tests/master/events.h"

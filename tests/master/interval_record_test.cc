@@ -1,4 +1,4 @@
-#include "master/model/interval_record.h"
+#include "master/forecast/durations/interval_record.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "master/model/interval_score.h"
+#include "master/forecast/durations/interval_score.h"
 
 #include <gtest/gtest.h>
 

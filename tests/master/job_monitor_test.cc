@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "master/model/shown_progress.h"
+#include "master/forecast/dag/shown_progress.h"
 #include "tests/master/virtual_job.h"
 
 namespace tidemark {

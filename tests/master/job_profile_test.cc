@@ -1,4 +1,4 @@
-#include "master/model/job_profile.h"
+#include "master/facts/job_profile.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <utility>
 #include <variant>
 
-#include "master/model/fold.h"
-#include "master/model/job_summary.h"
+#include "master/facts/fold.h"
+#include "master/facts/job_summary.h"
 #include "tests/master/events.h"
 
 namespace tidemark::model {

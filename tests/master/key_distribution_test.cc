@@ -1,4 +1,4 @@
-#include "master/model/key_distribution.h"
+#include "master/facts/key_distribution.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "master/model/missing_ends.h"
+#include "master/facts/missing_ends.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "master/model/overdue.h"
+#include "master/forecast/durations/overdue.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,10 @@
-#include "master/model/phases.h"
+#include "master/facts/phases.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
+#include "master/forecast/durations/map_phase_end.h"
 #include "tests/master/events.h"
 
 namespace tidemark::model {

@@ -1,4 +1,4 @@
-#include "master/model/reduce_fold.h"
+#include "master/facts/reduce_fold.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

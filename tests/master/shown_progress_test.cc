@@ -1,4 +1,4 @@
-#include "master/model/shown_progress.h"
+#include "master/forecast/dag/shown_progress.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "master/model/silence.h"
+#include "master/facts/silence.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "master/model/stage.h"
+#include "master/facts/stage.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "master/model/fold.h"
+#include "master/facts/fold.h"
 #include "tests/master/events.h"
 #include "tidemark/limit.h"
 

@@ -1,4 +1,4 @@
-#include "master/model/straggler.h"
+#include "master/monitor/straggler.h"
 
 #include <gtest/gtest.h>
 

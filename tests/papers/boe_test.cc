@@ -1,9 +1,9 @@
 // [BOE]: the equations of tasks, states and skew, with numbers worked by hand. Where each is
 // tested:
 //
-//   eq. 1, 2      sharing a node's resources: tests/workflow/task_model_test.cc
+//   eq. 1, 2      sharing a node's resources: tests/dag/task_model_test.cc
 //   eq. 3, 4, 5   map tasks, shuffle, sort and reduce: here
-//   eq. 6         degrees of parallelism under DRF: tests/schedule/allocation_test.cc
+//   eq. 6         degrees of parallelism under DRF: tests/placement/allocation_test.cc
 //   eq. 7, 8      stages and states: here; whole DAGs: state_estimate_test.cc
 //   eq. 9 to 14   skew: here; whole stages: skew_estimate_test.cc
 //   eq. 15, 16    here, as a part of eq. 14: in closed form, as the paper leaves constants unknown
@@ -14,10 +14,10 @@
 #include <random>
 #include <vector>
 
-#include "master/papers/skew.h"
-#include "master/papers/state_estimate.h"
-#include "master/workflow/mapreduce_model.h"
-#include "master/workflow/task_model.h"
+#include "master/forecast/dag/mapreduce_model.h"
+#include "master/forecast/dag/task_model.h"
+#include "master/forecast/papers/skew.h"
+#include "master/forecast/papers/state_estimate.h"
 
 namespace tidemark::papers {
 namespace {

@@ -1,4 +1,4 @@
-#include "master/papers/linear_baselines.h"
+#include "master/forecast/papers/linear_baselines.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "master/papers/linear_indicators.h"
+#include "master/forecast/papers/linear_indicators.h"
 
 #include <gtest/gtest.h>
 
-#include "master/papers/papers.h"
+#include "master/forecast/papers/papers.h"
 #include "tests/master/events.h"
 
 namespace tidemark::papers {

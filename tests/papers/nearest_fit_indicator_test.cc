@@ -1,4 +1,4 @@
-#include "master/papers/nearest_fit_indicator.h"
+#include "master/forecast/papers/nearest_fit_indicator.h"
 
 #include <gtest/gtest.h>
 

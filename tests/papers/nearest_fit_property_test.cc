@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "master/papers/nearest_fit.h"
+#include "master/forecast/papers/nearest_fit.h"
 #include "tests/regression/points.h"
 
 namespace tidemark::papers {

@@ -4,10 +4,10 @@
 
 #include <vector>
 
-#include "master/model/accuracy.h"
-#include "master/model/key_distribution.h"
-#include "master/papers/nearest_fit_indicator.h"
-#include "master/papers/reduce_schedule.h"
+#include "master/facts/accuracy.h"
+#include "master/facts/key_distribution.h"
+#include "master/forecast/papers/nearest_fit_indicator.h"
+#include "master/forecast/papers/reduce_schedule.h"
 #include "tests/master/events.h"
 
 namespace tidemark::papers {

@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "master/papers/delta_neighbourhood.h"
-#include "master/papers/linear_baselines.h"
-#include "master/papers/power_law_fit.h"
+#include "master/forecast/papers/linear_baselines.h"
+#include "regression/delta_neighbourhood.h"
+#include "regression/power_law_fit.h"
 
 namespace tidemark::papers {
 namespace {

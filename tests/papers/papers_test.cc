@@ -1,4 +1,4 @@
-#include "master/papers/papers.h"
+#include "master/forecast/papers/papers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "tests/schedule/some_stages.h"
+#include "tests/placement/some_stages.h"
 
 namespace tidemark::papers {
 namespace {

@@ -1,4 +1,4 @@
-#include "master/papers/reduce_schedule.h"
+#include "master/forecast/papers/reduce_schedule.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,10 +1,10 @@
-#include "master/papers/skew_estimate.h"
+#include "master/forecast/papers/skew_estimate.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "tests/schedule/some_stages.h"
+#include "tests/placement/some_stages.h"
 
 namespace tidemark::papers {
 namespace {

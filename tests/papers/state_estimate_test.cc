@@ -1,11 +1,11 @@
-#include "master/papers/state_estimate.h"
+#include "master/forecast/papers/state_estimate.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "tests/schedule/some_stages.h"
+#include "tests/placement/some_stages.h"
 
 namespace tidemark::papers {
 namespace {

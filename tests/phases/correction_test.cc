@@ -1,4 +1,4 @@
-#include "master/phases/correction.h"
+#include "whatif/phases/correction.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "master/phases/learn_costs.h"
+#include "whatif/phases/learn_costs.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "master/phases/many_runs.h"
+#include "whatif/phases/many_runs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "master/phases/memory.h"
+#include "whatif/phases/memory.h"
 
 namespace tidemark::phases {
 namespace {

@@ -1,4 +1,4 @@
-#include "master/phases/memory.h"
+#include "whatif/phases/memory.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "master/phases/quantity.h"
+#include "whatif/phases/quantity.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-#include "master/phases/ran_stage.h"
+#include "whatif/phases/ran_stage.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "master/phases/memory.h"
+#include "whatif/phases/memory.h"
 
 namespace tidemark::phases {
 namespace {

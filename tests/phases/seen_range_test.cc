@@ -1,4 +1,4 @@
-#include "master/phases/seen_range.h"
+#include "whatif/phases/seen_range.h"
 
 #include <gtest/gtest.h>
 

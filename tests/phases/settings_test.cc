@@ -1,9 +1,9 @@
-#include "master/phases/settings.h"
+#include "whatif/phases/settings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "master/phases/quantity.h"
+#include "whatif/phases/quantity.h"
 
 namespace tidemark::phases {
 namespace {

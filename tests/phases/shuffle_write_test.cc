@@ -1,8 +1,8 @@
-#include "master/phases/shuffle_write.h"
+#include "whatif/phases/shuffle_write.h"
 
 #include <gtest/gtest.h>
 
-#include "master/phases/memory.h"
+#include "whatif/phases/memory.h"
 
 namespace tidemark::phases {
 namespace {

@@ -4,9 +4,9 @@
 // Every cost is a prime, so that a sum tells what went into it.
 #include <gtest/gtest.h>
 
-#include "master/phases/byte_work.h"
-#include "master/phases/memory.h"
-#include "master/phases/task.h"
+#include "whatif/phases/byte_work.h"
+#include "whatif/phases/memory.h"
+#include "whatif/phases/task.h"
 
 namespace tidemark::phases {
 namespace {

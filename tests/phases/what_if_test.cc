@@ -1,11 +1,11 @@
-#include "master/phases/what_if.h"
+#include "whatif/phases/what_if.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "master/phases/memory.h"
+#include "whatif/phases/memory.h"
 
 namespace tidemark::phases {
 namespace {

@@ -1,4 +1,4 @@
-#include "master/phases/whole_runs.h"
+#include "whatif/phases/whole_runs.h"
 
 #include <gtest/gtest.h>
 

@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "master/advise/normal_plan.h"
 #include "spark/plan_reader.h"
 #include "tests/scratch_directory.h"
+#include "whatif/advise/normal_plan.h"
 
 namespace tidemark::spark {
 namespace {

@@ -27,7 +27,7 @@
 #include <vector>
 
 #include "absl/time/clock.h"
-#include "cli/web_words.h"
+#include "serve/web_words.h"
 #include "tidemark/agent.h"
 #include "tidemark/master.h"
 #include "tidemark/v1/ingest_service.grpc.pb.h"

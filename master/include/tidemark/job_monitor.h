@@ -32,7 +32,7 @@
 namespace tidemark {
 
 namespace cost {
-struct StagesLeft;  // master/cost/task_times.h
+struct StagesLeft;  // master/forecast/durations/task_times.h
 }
 
 // Bounds on what one job may make the master remember.

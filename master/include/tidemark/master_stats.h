@@ -6,7 +6,7 @@
 //
 // Counts are totals since the start of the master and only grow; what is "open now" goes up and
 // down. Units are base units: seconds, bytes. The numbers are read one after the other, not all at
-// one instant. cli/metrics_families.cc exports them to Prometheus, docs/serve.md explains them.
+// one instant. serve/metrics_families.cc exports them to Prometheus, docs/serve.md explains them.
 #pragma once
 
 #include <array>

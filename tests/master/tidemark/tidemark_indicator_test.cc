@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "master/model/indicators/progress_indicator.h"
+#include "master/forecast/progress_indicator.h"
 #include "tests/master/events.h"
 #include "tests/master/virtual_job.h"
 #include "tidemark/job_monitor.h"

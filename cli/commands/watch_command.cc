@@ -1,0 +1,344 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "cli/at_master.h"
+#include "cli/commands.h"
+#include "cli/environment.h"
+#include "cli/exit_code.h"
+#include "cli/progress.h"
+#include "console/job_lines.h"
+#include "console/job_table.h"
+#include "console/terminal.h"
+#include "console/waits_table.h"
+#include "proto/wire/job_codec.h"
+
+namespace tidemark::cli {
+namespace {
+
+// Requests a stop after a while.
+class Timer {
+ public:
+  explicit Timer(absl::Duration timeout) {
+    if (timeout == absl::InfiniteDuration()) return;
+    thread_ = std::jthread([this, timeout](const std::stop_token& end) {
+      std::mutex mutex;
+      std::condition_variable_any wake;
+      std::unique_lock lock(mutex);
+      wake.wait_for(lock, end, absl::ToChronoMilliseconds(timeout), [] { return false; });
+      if (!end.stop_requested()) stop_.request_stop();
+    });
+  }
+  std::stop_token token() const { return stop_.get_token(); }
+  bool has_expired() const { return stop_.stop_requested(); }
+
+ private:
+  std::stop_source stop_;
+  std::jthread thread_;
+};
+
+// One group of a job, by JOB/GROUP; ids of jobs may have slashes, too. Empty: there is no such job.
+struct GroupName {
+  std::string job_id;
+  std::string group;
+};
+std::optional<GroupName> FindGroup(const std::string& name, const Client& master) {
+  for (std::size_t at = name.rfind('/'); at != std::string::npos && at > 0;
+       at = name.rfind('/', at - 1)) {
+    GroupName found = {name.substr(0, at), name.substr(at + 1)};
+    if (master.GetJob(found.job_id, View::kBasic).ok()) return found;
+  }
+  return std::nullopt;
+}
+
+ExitCode NoSuchGroup(const GroupName& name, const Snapshot& job) {
+  std::vector<std::string> running;
+  for (const Group& group : job.groups) {
+    if (group.state == JobState::kRunning && running.size() < 8) running.push_back(group.group);
+  }
+  Complain(fmt::format("job {} has no {}; {}", name.job_id, name.group,
+                       running.empty() ? "none of its SQL executions or jobs runs now"
+                                       : fmt::format("now it runs {}", fmt::join(running, ", "))));
+  return kNotFound;
+}
+
+// Why --tasks shows nothing, as far as that is known from the start; empty: it does, or was not
+// asked for.
+std::string WhyNoTasks(const WatchArguments& arguments) {
+  if (!arguments.tasks) return "";
+  if (arguments.job_id.empty()) return "--tasks has no effect without the ID of a job";
+  const Environment environment = Environment::OfProcess();
+  if (ResolveProgress(arguments.progress.mode, environment) == ProgressMode::kBar) return "";
+  return fmt::format(
+      "--tasks has no effect without a bar (-o bar); `tidemark get tasks {}` lists tasks",
+      arguments.job_id);
+}
+
+absl::StatusOr<int> WatchGroup(const WatchArguments& arguments, const GroupName& name,
+                               const Client& master) {
+  const auto progress = MakeProgress(arguments.progress, stdout, Environment::OfProcess());
+  if (arguments.tasks && WhyNoTasks(arguments).empty()) {
+    progress->Say(fmt::format("--tasks has no effect on a part of a job; watch {}", name.job_id));
+  }
+  std::optional<int> exit_code;
+  const Timer timer(arguments.timeout);
+  const auto show = [&](const Snapshot& job) {
+    const std::optional<Snapshot> group = SnapshotOfGroup(job, name.group);
+    if (!group) {
+      exit_code = NoSuchGroup(name, job);
+    } else if (!progress->Show(*group)) {
+      exit_code = kReaderGone;
+    } else if (group->is_final) {
+      exit_code = group->state == JobState::kSucceeded ? kSuccess : kJobFailed;
+    }
+    return !exit_code;
+  };
+  const auto final = master.WatchJob(
+      name.job_id, {},
+      {.on_snapshot = show, .on_trouble = [&](const std::string& what) { progress->Say(what); }},
+      timer.token());
+  if (exit_code == kSuccess) progress->Explain(WaitsOf(name.job_id, name.group, master));
+  if (exit_code != kReaderGone) progress->Finish();
+  if (exit_code) return *exit_code;
+  if (timer.has_expired()) {
+    Complain("--timeout: the job has not ended");
+    return kTimeLimit;
+  }
+  return final.ok() ? absl::InternalError("the job ended without its group") : final.status();
+}
+
+// What a job waits for now, in a sentence; asks on a thread of its own, while the job is watched.
+class WaitsRemark {
+ public:
+  WaitsRemark(const Client& master, const std::string& job_id, console::TextOptions options)
+      : thread_([this, &master, job_id, options](const std::stop_token& stop) {
+          // A master that does not tell is not asked again.
+          const ExplainQuestion question = {.culprits_max = 1, .last = absl::Minutes(2)};
+          const auto keep = [&](const Explanation& explanation) {
+            const std::lock_guard lock(mutex_);
+            sentence_ = console::WorstWait(explanation, options);
+            return true;
+          };
+          master.WatchExplanation(job_id, question, absl::Seconds(3), keep, stop).IgnoreError();
+          const std::lock_guard lock(mutex_);
+          sentence_.clear();
+        }) {}
+  std::string Get() {
+    const std::lock_guard lock(mutex_);
+    return sentence_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::string sentence_;
+  std::jthread thread_;  // last, so that it ends first
+};
+
+// Asks every second for the tasks of a job that run, on a thread of its own, while it is watched.
+class RunningTasks {
+ public:
+  RunningTasks(const Client& master, const std::string& job_id)
+      : thread_([this, &master, job_id](const std::stop_token& stop) {
+          std::mutex mutex;
+          std::condition_variable_any wake;
+          std::unique_lock lock(mutex);
+          while (!stop.stop_requested()) {
+            auto tasks = master.ListRunningTasks(job_id, kTasksMax, stop);
+            Keep(std::move(tasks));
+            wake.wait_for(lock, stop, std::chrono::seconds(1), [] { return false; });
+          }
+        }) {}
+  // Shows what came last. Why there is nothing to show is said once.
+  void Show(Progress& progress) {
+    const std::lock_guard lock(mutex_);
+    if (tasks_) progress.ShowTasks(*tasks_);
+    if (!trouble_.empty() && !std::exchange(is_trouble_told_, true)) {
+      progress.Say("--tasks: " + trouble_);
+    }
+  }
+
+ private:
+  // More than fit on any terminal.
+  static constexpr std::uint32_t kTasksMax = 500;
+
+  void Keep(absl::StatusOr<JobTasks> tasks) {
+    const std::lock_guard lock(mutex_);
+    // Those of a while ago run no more; that a job has ended, or a master is away, is said
+    // elsewhere.
+    tasks_ = tasks.ok() ? *std::move(tasks) : JobTasks();
+    if (absl::IsUnimplemented(tasks.status())) trouble_ = "this master does not list tasks";
+  }
+
+  std::mutex mutex_;  // guards the rest
+  std::optional<JobTasks> tasks_;
+  std::string trouble_;
+  bool is_trouble_told_ = false;
+  std::jthread thread_;  // last, so that it ends first
+};
+
+absl::StatusOr<int> WatchOne(const WatchArguments& arguments, const Client& master) {
+  const Environment environment = Environment::OfProcess();
+  const auto progress = MakeProgress(arguments.progress, stdout, environment);
+  std::optional<WaitsRemark> waits;
+  std::optional<RunningTasks> tasks;
+  const bool has_bar = ResolveProgress(arguments.progress.mode, environment) == ProgressMode::kBar;
+  bool has_reader = true;
+  bool has_news = false;
+  const Timer timer(arguments.timeout);
+  const auto final = master.WatchJob(
+      arguments.job_id, {.is_to_come = arguments.waits},
+      {.on_snapshot =
+           [&](const Snapshot& snapshot) {
+             const bool is_first = !std::exchange(has_news, true);
+             const bool is_workflow = snapshot.info && snapshot.info->kind == JobKind::kWorkflow;
+             if (!tasks && has_bar && arguments.tasks && !is_workflow && !snapshot.is_final) {
+               tasks.emplace(master, arguments.job_id);
+             }
+             if (is_first && has_bar && arguments.tasks && is_workflow) {
+               progress->Say("--tasks has no effect on a workflow; watch one of its jobs");
+             }
+             if (tasks && !snapshot.is_final) tasks->Show(*progress);
+             if (!waits && has_bar) {
+               waits.emplace(master, arguments.job_id, TextOptionsFor(stderr, environment));
+             }
+             if (waits) progress->Remark(waits->Get());
+             return has_reader = progress->Show(snapshot);
+           },
+       .on_trouble = [&](const std::string& message) { progress->Say(message); }},
+      timer.token());
+  waits.reset();
+  tasks.reset();
+  if (!has_reader) return kReaderGone;
+  if (final.ok()) {
+    progress->Explain(WaitsOf(final->job_id, /*query=*/"", master));
+  }
+  progress->Finish();
+  if (final.ok()) return final->state == JobState::kSucceeded ? kSuccess : kJobFailed;
+  if (timer.has_expired()) {
+    Complain(has_news ? "--timeout: the job has not ended"
+                      : "--timeout: nothing was heard of the job");
+    return kTimeLimit;
+  }
+  if (absl::IsNotFound(final.status())) {
+    const auto group = FindGroup(arguments.job_id, master);
+    return group ? WatchGroup(arguments, *group, master) : NoSuchJob(arguments.job_id, master);
+  }
+  return final.status();
+}
+
+// Shows what has changed among all jobs.
+class ListProgress {
+ public:
+  explicit ListProgress(const ProgressArguments& arguments)
+      : mode_(ResolveProgress(arguments.mode, environment_)),
+        compare_(arguments.compare),
+        terminal_(fileno(stderr)) {}
+
+  // False when the reader has gone.
+  bool Show(const std::map<std::string, Snapshot>& jobs) {
+    if (mode_ == ProgressMode::kQuiet) return true;
+    if (mode_ == ProgressMode::kBar) {
+      Draw(jobs);
+      return true;
+    }
+    std::erase_if(seen_, [&](const auto& seen) { return !jobs.contains(seen.first); });
+    for (const auto& [id, job] : jobs) {
+      const console::PlainLines none(TextOptionsFor(stdout, environment_), compare_);
+      Seen& seen = seen_.try_emplace(id, Seen{none}).first->second;
+      if (seen.run_uid == job.run_uid && seen.sequence == job.sequence) continue;
+      seen.run_uid = job.run_uid;
+      seen.sequence = job.sequence;
+      if (!ShowOne(job, seen.lines)) return false;
+    }
+    return true;
+  }
+
+  void Say(const std::string& message) {
+    mode_ == ProgressMode::kBar ? terminal_.Print({ComplaintLine(message)}) : Complain(message);
+  }
+  void Finish() {
+    if (mode_ == ProgressMode::kBar) terminal_.Keep();
+  }
+
+ private:
+  struct Seen {
+    console::PlainLines lines;
+    std::string run_uid;
+    std::uint64_t sequence = 0;  // none was told yet
+  };
+
+  void Draw(const std::map<std::string, Snapshot>& jobs) {
+    std::vector<Snapshot> rows;
+    for (const auto& [id, job] : jobs) rows.push_back(job);
+    const auto size = terminal_.size();
+    // A full line would leave the cursor on its last column, where terminals disagree; its row
+    // stays free.
+    terminal_.Draw(console::RenderJobList(
+        std::move(rows), static_cast<std::size_t>(std::max(size.rows - 1, 3)),
+        {.width = size.columns - 1, .text = TextOptionsFor(stderr, environment_)}));
+  }
+
+  bool ShowOne(const Snapshot& job, console::PlainLines& lines) {
+    if (mode_ == ProgressMode::kJsonl) return WriteLine(stdout, wire::SnapshotJson(job));
+    const std::optional<std::string> line = lines.Next(WithIdInTitle(job));
+    return !line || WriteLine(stdout, *line);
+  }
+
+  // Two runs of a job may have one name.
+  static Snapshot WithIdInTitle(Snapshot job) {
+    if (!job.info || job.info->name.empty() || job.info->name == job.job_id) return job;
+    job.info->name = job.job_id + " (" + job.info->name + ")";
+    return job;
+  }
+
+  const Environment environment_ = Environment::OfProcess();
+  const ProgressMode mode_;
+  const bool compare_;
+  console::Terminal terminal_;
+  std::map<std::string, Seen> seen_;
+};
+
+absl::StatusOr<int> WatchAll(const WatchArguments& arguments, const Client& master) {
+  ListProgress progress(arguments.progress);
+  bool has_reader = true;
+  const Timer timer(arguments.timeout);
+  const absl::Status status =
+      master.WatchJobs(arguments.filter, {},
+                       {.on_jobs =
+                            [&](const std::map<std::string, Snapshot>& jobs) {
+                              return has_reader = progress.Show(jobs);
+                            },
+                        .on_trouble = [&](const std::string& message) { progress.Say(message); }},
+                       timer.token());
+  progress.Finish();
+  if (!has_reader) return kReaderGone;
+  if (timer.has_expired()) {
+    Complain("--timeout: stopped watching");
+    return kTimeLimit;
+  }
+  return status;
+}
+
+}  // namespace
+
+int Do(const WatchArguments& arguments) {
+  if (const std::string why = WhyNoTasks(arguments); !why.empty()) Complain(why);
+  return AtMaster(arguments.master, [&](const Client& master) {
+    return arguments.job_id.empty() ? WatchAll(arguments, master) : WatchOne(arguments, master);
+  });
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,126 @@
+#include "cli/spark/replay.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "spark/remarks.h"
+#include "tidemark/limit.h"
+
+namespace tidemark::cli {
+namespace {
+
+// As a master ticks. Over a pause there are fewer: each goes a tenth of what is left of it.
+constexpr absl::Duration kTick = absl::Seconds(1);
+constexpr double kShareOfPause = 0.1;
+// A log does not give up: an application may wait for days.
+constexpr absl::Duration kAbandonAfter = absl::Hours(24 * 3650);
+
+}  // namespace
+
+absl::StatusOr<SparkReplay> SparkReplay::Open(const std::string& path,
+                                              const SparkReplayOptions& options) {
+  auto log = spark::LogReader::Open(path, {});
+  if (!log.ok()) return log.status();
+  return SparkReplay(path, *std::move(log), options);
+}
+
+SparkReplay::SparkReplay(std::string path, std::unique_ptr<spark::LogReader> log,
+                         const SparkReplayOptions& options)
+    : path_(std::move(path)),
+      log_(std::move(log)),
+      options_(options),
+      steps_left_(static_cast<std::int64_t>(options.budget.steps_at_first)) {
+  options_.monitor.abandon_after = kAbandonAfter;
+}
+
+absl::StatusOr<bool> SparkReplay::Next() {
+  while (!has_ended_) {
+    if (!limit_.ok()) return limit_;
+    if (!next_) {
+      absl::StatusOr<std::optional<Event>> event = log_->Next();
+      if (!event.ok()) return event.status();
+      next_ = *std::move(event);
+      if (next_ && !monitor_) {
+        monitor_.emplace(next_->job_id, options_.monitor);
+        tick_ = next_->arrived_at + kTick;
+      }
+      if (next_ && next_->sequence > sequence_ + 1) monitor_->NoteGap(now_);
+    }
+    const bool is_over = !next_ || monitor_->is_closed();
+    // All events of an instant belong together, such as the totals of a task and its end.
+    const bool is_amid = next_ && next_->arrived_at == now_;
+    if (!is_over && (tick_ > next_->arrived_at || steps_left_ < 0 || is_amid)) {
+      Apply(*next_);
+      next_.reset();
+      steps_left_ += static_cast<std::int64_t>(options_.budget.steps_per_event);
+      continue;
+    }
+    // A tick that was due earlier is made now, since time does not go back.
+    tick_ = std::max(tick_, now_);
+    const absl::Time at = is_over ? now_ : tick_;
+    if (!is_over) {
+      signs_.Tell(at, [&](const Event& sign) {
+        monitor_->Apply(sign).IgnoreError();
+        --steps_left_;
+      });
+      tick_ += std::max(kTick, (next_->arrived_at - tick_) * kShareOfPause);
+    }
+    has_ended_ = is_over;
+    if (!monitor_) return false;
+    monitor_->Tick(at);
+    steps_left_ -= static_cast<std::int64_t>(monitor_->tick_steps());
+    if (has_ended_) Teach();
+    return true;
+  }
+  return false;
+}
+
+void SparkReplay::Apply(const Event& event) {
+  now_ = event.arrived_at;
+  sequence_ = event.sequence;
+  if (options_.on_event) options_.on_event(event);
+  const absl::Status applied = monitor_->Apply(event);
+  if (!applied.ok()) ++refused_;
+  const std::string limit = ExceededLimit(applied);
+  if (limit == "stages_per_job" || limit == "state_bytes_per_job") {
+    limit_ = absl::ResourceExhaustedError(
+        fmt::format("{}: the replay ends here: {}", path_, std::string(applied.message())));
+  }
+  signs_.Observe(event);
+  if (const auto* opened = std::get_if<JobOpened>(&event.body)) Learn(*opened);
+}
+
+// From other runs: the same may have been replayed before.
+void SparkReplay::Learn(const JobOpened& opened) {
+  if (options_.history == nullptr || opened.name.empty()) return;
+  const auto jobs = options_.history->SucceededOfName(
+      opened.name, 2 * JobMonitor::kPastRunsMax,
+      [&](const std::string& id, const std::string&) { return id != next_->job_id; });
+  if (!jobs.ok()) {
+    history_trouble_ = jobs.status();
+    return;
+  }
+  std::vector<PastRun> runs;
+  for (const store::FinishedJob& job : *jobs) {
+    if (runs.size() == JobMonitor::kPastRunsMax) break;
+    if (auto run = PastRunOf(job.final, job.summary)) runs.push_back(*std::move(run));
+  }
+  monitor_->SetPastRuns(std::move(runs));
+}
+
+void SparkReplay::Teach() {
+  if (options_.history == nullptr || !monitor_->job().is_final) return;
+  history_trouble_.Update(
+      options_.history->Add({.final = monitor_->job(), .summary = monitor_->Summary()}));
+}
+
+std::vector<std::string> SparkReplay::Remarks() const {
+  std::vector<std::string> remarks = RemarksOn(*log_, refused_);
+  if (!history_trouble_.ok()) remarks.emplace_back(history_trouble_.message());
+  return remarks;
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,94 @@
+#include "console/deadline_wording.h"
+
+#include <fmt/format.h>
+
+namespace tidemark::console {
+namespace {
+
+// Taste: an end that is nearer is read off the time left.
+constexpr absl::Duration kClockFrom = absl::Minutes(5);
+
+// Taste: of an end that is farther no instant is told.
+constexpr absl::Duration kNoClock = absl::Hours(24 * 365);
+
+// Taste. How many times the time left its upper bound may be for an end by the clock to be told.
+constexpr double kUpperMax = 3;
+
+// What is farther away is told without seconds, as DurationText() has it.
+constexpr absl::Duration kSecondsWithin = absl::Hours(1);
+
+// From here on what is a whole number of minutes was rounded to one, and no second is known. Taste.
+constexpr absl::Duration kMinutesFrom = absl::Minutes(2);
+
+absl::Time ToTheMinute(absl::Time at) {
+  return absl::UnixEpoch() + absl::Floor(at - absl::UnixEpoch(), absl::Minutes(1));
+}
+
+}  // namespace
+
+std::string LikelihoodText(double late) {
+  if (late < 0.01) return "under 1 %";
+  if (late > 0.99) return "over 99 %";
+  return fmt::format("{:.0f} %", 100 * late);
+}
+
+std::string ClockText(absl::Time at, absl::Time now, const TextOptions& options) {
+  const absl::TimeZone zone = options.zone == nullptr ? absl::UTCTimeZone() : *options.zone;
+  const bool is_today = absl::ToCivilDay(at, zone) == absl::ToCivilDay(now, zone);
+  const bool is_this_year = absl::ToCivilYear(at, zone) == absl::ToCivilYear(now, zone);
+  const bool has_seconds =
+      absl::AbsDuration(at - now) < kSecondsWithin && absl::ToCivilSecond(at, zone).second() != 0;
+  const std::string day = is_today ? "" : is_this_year ? "%b %d " : "%Y-%m-%d ";
+  return absl::FormatTime(day + (has_seconds ? "%H:%M:%S" : "%H:%M"), at, zone);
+}
+
+absl::Time EndAfter(absl::Duration left, const KnownRemaining& known, absl::Time now) {
+  const bool is_to_the_minute = known.remaining >= kMinutesFrom &&
+                                absl::Floor(known.remaining, absl::Minutes(1)) == known.remaining;
+  return is_to_the_minute ? ToTheMinute(now + left) : now + left;
+}
+
+std::optional<absl::Time> ExpectedEnd(const Snapshot& snapshot) {
+  const auto& remaining = snapshot.estimate.remaining;
+  if (snapshot.is_final || !remaining || remaining->median > kNoClock) return std::nullopt;
+  // An instant looks more certain than a span: not where it may take several times as long.
+  if (remaining->upper && *remaining->upper > kUpperMax * remaining->median) return std::nullopt;
+  const KnownRemaining known = RoundToKnown(remaining->median, remaining->lower, remaining->upper);
+  const absl::Time end = EndAfter(known.remaining, known, snapshot.at);
+  if (end == absl::InfinitePast() || end == absl::InfiniteFuture()) return std::nullopt;
+  return end;
+}
+
+std::string EndClockText(const Snapshot& snapshot, const TextOptions& options) {
+  const std::optional<absl::Time> end = ExpectedEnd(snapshot);
+  if (!end || snapshot.estimate.remaining->median < kClockFrom) return "";
+  return "ends about " + ClockText(ToTheMinute(*end), snapshot.at, options);
+}
+
+DeadlineWords DescribeDeadline(const Snapshot& snapshot) {
+  if (!snapshot.deadline) return {};
+  if (snapshot.is_final) {
+    if (!snapshot.late_probability || !snapshot.ended_at) return {.before = "due "};
+    if (*snapshot.late_probability < 0.5) return {.before = "in time (due ", .after = ")"};
+    return {.before = ElapsedText(*snapshot.ended_at - *snapshot.deadline) + " late (due ",
+            .after = ")"};
+  }
+  if (snapshot.at >= *snapshot.deadline) return {.before = "was due "};
+  if (!snapshot.late_probability) return {.before = "due "};
+  return {.before = "due ",
+          .after = fmt::format(", {} likely late", LikelihoodText(*snapshot.late_probability))};
+}
+
+std::string DeadlineText(const Snapshot& snapshot, const TextOptions& options) {
+  if (!snapshot.deadline) return "";
+  const auto [before, after] = DescribeDeadline(snapshot);
+  return before + ClockText(*snapshot.deadline, snapshot.at, options) + after;
+}
+
+bool IsLikelyLate(const Snapshot& snapshot) {
+  const double late = snapshot.late_probability.value_or(0);
+  // Of a guess nobody is warned, until the deadline has passed.
+  return snapshot.estimate.basis == Basis::kGuess ? late >= 1 : late >= 0.5;
+}
+
+}  // namespace tidemark::console

@@ -1,0 +1,98 @@
+#include "console/duration_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace tidemark::console {
+namespace {
+
+constexpr absl::Duration kDay = absl::Hours(24);
+// Stands for all that is longer: no rounding makes of it a number that is said.
+constexpr absl::Duration kMost = absl::Hours(1000 * 24);
+// Taste: five digits of the rounded number lie within the interval.
+constexpr std::int64_t kStepsInInterval = 5;
+constexpr std::int64_t kStepsInRemaining = 10;
+// However wide the interval, a number is not rounded away.
+constexpr std::int64_t kStepsInNumber = 2;
+
+bool IsMultiple(absl::Duration duration, absl::Duration unit) {
+  return duration % unit == absl::ZeroDuration();
+}
+
+absl::Duration Sane(absl::Duration duration) {
+  return std::clamp(duration, absl::ZeroDuration(), kMost);
+}
+
+// Returns the precision that the width of an interval allows for its numbers.
+absl::Duration WidthStep(absl::Duration median, absl::Duration lower, absl::Duration upper) {
+  median = Sane(median);
+  return (std::max(Sane(upper), median) - std::min(Sane(lower), median)) / kStepsInInterval;
+}
+
+}  // namespace
+
+std::string RangeText(absl::Duration lower, absl::Duration upper, bool unicode) {
+  const std::string dash = unicode ? "–" : "-";
+  if (lower > text::kLongestSaid) return DurationText(lower);
+  if (upper > text::kLongestSaid) return DurationText(lower) + " or more";
+  if (DurationText(lower) == DurationText(upper)) return DurationText(upper);
+  if (upper <= absl::Minutes(1)) {
+    return fmt::format("{}{}{} s", absl::ToInt64Seconds(lower), dash, absl::ToInt64Seconds(upper));
+  }
+  if (lower <= absl::ZeroDuration()) return "up to " + DurationText(upper);
+  const auto whole = [&](absl::Duration unit) {
+    return IsMultiple(lower, unit) && IsMultiple(upper, unit);
+  };
+  if (upper < absl::Hours(1) && whole(absl::Minutes(1))) {
+    return fmt::format("{}{}{} min", absl::ToInt64Minutes(lower), dash,
+                       absl::ToInt64Minutes(upper));
+  }
+  if (upper < kDay && whole(absl::Hours(1))) {
+    return fmt::format("{}{}{} h", absl::ToInt64Hours(lower), dash, absl::ToInt64Hours(upper));
+  }
+  return fmt::format("{} {} {}", DurationText(lower), dash, DurationText(upper));
+}
+
+absl::Duration RoundingStep(absl::Duration precision) {
+  absl::Duration step = absl::Seconds(1);
+  for (const absl::Duration larger :
+       {absl::Seconds(5), absl::Seconds(10), absl::Seconds(30), absl::Minutes(1), absl::Minutes(5),
+        absl::Minutes(10), absl::Minutes(30), absl::Hours(1), absl::Hours(6), kDay}) {
+    if (larger <= precision) step = larger;
+  }
+  return step;
+}
+
+absl::Duration RoundedWithin(absl::Duration within, const Range& whole) {
+  within = Sane(within);
+  absl::Duration precision = within / kStepsInRemaining;
+  if (whole.lower && whole.upper) {
+    precision =
+        std::min(WidthStep(whole.median, *whole.lower, *whole.upper), within / kStepsInNumber);
+  }
+  const absl::Duration step = RoundingStep(precision);
+  return absl::Floor(within + step / 2, step);
+}
+
+KnownRemaining RoundToKnown(absl::Duration remaining, std::optional<absl::Duration> lower,
+                            std::optional<absl::Duration> upper) {
+  remaining = Sane(remaining);
+  if (!lower || !upper) {
+    const absl::Duration rounded = RoundedWithin(remaining, {.median = remaining});
+    return {.remaining = rounded, .lower = rounded, .upper = rounded};
+  }
+  const absl::Duration least = std::min(Sane(*lower), remaining);
+  const absl::Duration most = std::max(Sane(*upper), remaining);
+  const absl::Duration of_width = WidthStep(remaining, *lower, *upper);
+  const auto step = [&](absl::Duration number) {
+    return RoundingStep(std::min(of_width, number / kStepsInNumber));
+  };
+  return {.remaining = RoundedWithin(remaining, {remaining, lower, upper}),
+          .lower = absl::Floor(least, step(least)),
+          .upper = absl::Ceil(most, step(most)),
+          .has_range = true};
+}
+
+}  // namespace tidemark::console

@@ -1,0 +1,266 @@
+#include "console/job_frame.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "console/bar.h"
+#include "console/deadline_wording.h"
+#include "console/job_wording.h"
+#include "console/text.h"
+
+namespace tidemark::console {
+namespace {
+
+// Columns. "  41 %" and the gap behind it.
+constexpr int kPercentColumns = 6;
+constexpr int kGap = 2;
+// What the longest usual remaining time takes; the bar gets what is left of the line. The same for
+// every snapshot, so that the bar does not change its length while it grows.
+constexpr int kRemainingColumns = 47;
+constexpr int kBarMin = 15;
+constexpr int kBarMax = 50;
+constexpr int kLabelMax = 16;
+constexpr int kLinesOfSentence = 2;
+// Narrower headers leave out phases that have ended or not begun.
+constexpr int kAllStepsFrom = 60;
+// The same of the lines of parts.
+constexpr int kPartNameMax = 24;
+constexpr int kPartBarMin = 10;
+constexpr int kPartBarMax = 30;
+constexpr int kPartWordsColumns = 30;
+
+struct Piece {
+  Style style;
+  std::string text;
+};
+
+class Frame {
+ public:
+  Frame(const Snapshot& snapshot, const FrameOptions& options)
+      : snapshot_(snapshot),
+        options_(options),
+        text_{.color = options.color, .unicode = options.unicode, .zone = options.zone} {}
+
+  std::vector<std::string> Render() {
+    AddHeader();
+    AddBars();
+    AddParts();
+    AddSentence(Style::kDim, StragglerText(snapshot_, text_));
+    for (const std::string& text : WarningTexts(snapshot_, text_)) {
+      AddSentence(Style::kWarning, text);
+    }
+    return std::move(lines_);
+  }
+
+ private:
+  void Add(const StyledLine& line) { lines_.push_back(line.Render(options_.width, text_)); }
+  void AddSentence(Style style, const std::string& text);
+  // Pieces side by side, on as many lines as they take.
+  void AddPieces(const std::vector<Piece>& pieces);
+  void AddHeader();
+  void AddBars();
+  void AddRemaining(const RemainingWords& words);
+  // `room`: columns for words beside the bar; 0: none.
+  void AddIndicator(const Estimate& estimate, int label_columns, int bar_columns, int room);
+  void AddBar(double fraction, Style style, int columns, const std::string& percent,
+              StyledLine& line);
+  void AddRangeBar(const Estimate& estimate, Style style, int columns, const std::string& percent,
+                   StyledLine& line);
+  void AddParts();
+  // On a line of its own, from that column on if there is room.
+  void AddBelow(int indent, const std::string& text);
+  int LabelColumns() const;
+
+  const Snapshot& snapshot_;
+  const FrameOptions& options_;
+  const TextOptions text_;
+  std::vector<std::string> lines_;
+};
+
+void Frame::AddSentence(Style style, const std::string& text) {
+  for (const std::string& line :
+       WrapWords(text, options_.width, kLinesOfSentence, options_.unicode)) {
+    Add(StyledLine().Add(style, line));
+  }
+}
+
+void Frame::AddPieces(const std::vector<Piece>& pieces) {
+  const std::string separator = options_.unicode ? " · " : " | ";
+  StyledLine line;
+  for (const Piece& piece : pieces) {
+    const int needed = Columns(separator) + Columns(piece.text);
+    if (!line.empty() && line.columns() + needed > options_.width) {
+      Add(line);
+      line = StyledLine();
+    }
+    if (!line.empty()) line.Add(Style::kDim, separator);
+    line.Add(piece.style, piece.text);
+  }
+  Add(line);
+}
+
+void Frame::AddHeader() {
+  // A long name leaves room for the rest of the line.
+  const int name_columns = std::max(options_.width / 2, std::min(options_.width, 20));
+  std::vector<Piece> pieces = {
+      {Style::kStrong, Clip(JobTitle(snapshot_, text_), name_columns, options_.unicode)}};
+  for (const Step& step : StepsOf(snapshot_)) {
+    if (!step.is_current && options_.width < kAllStepsFrom) continue;
+    pieces.push_back({step.is_current ? Style::kPlain : Style::kDim, step.text});
+  }
+  pieces.push_back({Style::kDim, ElapsedText(snapshot_)});
+  if (std::string end = EndClockText(snapshot_, text_); !end.empty()) {
+    pieces.push_back({Style::kPlain, std::move(end)});
+  }
+  if (std::string due = DeadlineText(snapshot_, text_); !due.empty()) {
+    const Style style = IsLikelyLate(snapshot_) ? Style::kWarning : Style::kPlain;
+    pieces.push_back({style, std::move(due)});
+  }
+  AddPieces(pieces);
+}
+
+int Frame::LabelColumns() const {
+  if (!options_.compare) return 0;
+  int columns = Columns(IndicatorName(snapshot_.estimate, text_));
+  for (const Indicator& indicator : snapshot_.indicators) {
+    columns = std::max(columns, Columns(IndicatorName(indicator.estimate, text_)));
+  }
+  return std::min({columns, kLabelMax, options_.width / 3});
+}
+
+void Frame::AddBars() {
+  const Estimate& main = snapshot_.estimate;
+  const RemainingWords words = DescribeRemaining(snapshot_, main, text_);
+  if (main.state == EstimateState::kUnknown) {
+    return AddSentence(StateStyle(snapshot_), words.text());
+  }
+  const int label_columns = LabelColumns();
+  const int label_space = label_columns == 0 ? 0 : label_columns + kGap;
+  const int beside = options_.width - label_space - kPercentColumns - kGap - kRemainingColumns;
+  const bool has_room = beside >= kBarMin;
+  const int bar_columns =
+      std::min(has_room ? beside : options_.width - label_space - kPercentColumns, kBarMax);
+  const int room =
+      has_room ? options_.width - label_space - bar_columns - kPercentColumns - kGap : 0;
+  AddIndicator(main, label_columns, bar_columns, room);
+  if (options_.compare) {
+    for (const Indicator& indicator : snapshot_.indicators) {
+      AddIndicator(indicator.estimate, label_columns, bar_columns, room);
+    }
+  }
+  if (!has_room) return AddRemaining(words);
+  // What is too long stands in two places: what it is about beside the bar, the rest below.
+  if (Columns(words.text()) > room) AddSentence(Style::kPlain, words.detail);
+}
+
+void Frame::AddRemaining(const RemainingWords& words) {
+  if (Columns(words.text()) <= options_.width) return AddSentence(Style::kPlain, words.text());
+  AddSentence(Style::kPlain, words.about);
+  AddSentence(Style::kPlain, words.detail);
+}
+
+void Frame::AddIndicator(const Estimate& estimate, int label_columns, int bar_columns, int room) {
+  const bool is_main = &estimate == &snapshot_.estimate;
+  StyledLine line;
+  if (label_columns > 0) {
+    const std::string label = Clip(IndicatorName(estimate, text_), label_columns, options_.unicode);
+    line.Add(is_main ? Style::kStrong : Style::kPlain, PadRight(label, label_columns + kGap));
+  }
+  const bool has_succeeded = snapshot_.state == JobState::kSucceeded;
+  const Style style = is_main ? StateStyle(snapshot_) : Style::kPlain;
+  const std::string percent = PercentText(snapshot_, estimate);
+  if (IsPercentTold(snapshot_, estimate)) {
+    AddBar(ShownFraction(estimate.fraction_done, has_succeeded), style, bar_columns, percent, line);
+  } else {
+    AddRangeBar(estimate, style, bar_columns, percent, line);
+  }
+  if (room > 0) {
+    const RemainingWords words = DescribeRemaining(snapshot_, estimate, text_);
+    const std::string text = is_main && Columns(words.text()) <= room ? words.text() : words.about;
+    line.Add(is_main ? Style::kPlain : Style::kDim, std::string(kGap, ' ') + text);
+  }
+  Add(line);
+}
+
+void Frame::AddBar(double fraction, Style style, int columns, const std::string& percent,
+                   StyledLine& line) {
+  const Bar bar = MakeBar(fraction, columns, options_.unicode);
+  line.Add(style, bar.done).Add(Style::kDim, bar.left);
+  line.Add(Style::kPlain, PadLeft(percent, kPercentColumns));
+}
+
+void Frame::AddRangeBar(const Estimate& estimate, Style style, int columns,
+                        const std::string& percent, StyledLine& line) {
+  const int percent_columns = std::max(Columns(percent) + 1, kPercentColumns);
+  columns -= percent_columns - kPercentColumns;
+  const bool has_range = percent != "-";
+  const RangeBar bar = MakeRangeBar(estimate.fraction_done_lower, estimate.fraction_done_upper,
+                                    columns, options_.unicode);
+  if (has_range) {
+    line.Add(Style::kDim, bar.before).Add(style, bar.within).Add(Style::kDim, bar.after);
+  } else {
+    line.Add(Style::kDim, MakeBar(0, columns, options_.unicode).left);
+  }
+  line.Add(Style::kPlain, PadLeft(percent, percent_columns));
+}
+
+void Frame::AddBelow(int indent, const std::string& text) {
+  if (text.empty()) return;
+  if (indent + Columns(text) > options_.width) return AddSentence(Style::kDim, text);
+  Add(StyledLine().Add(Style::kDim, std::string(static_cast<std::size_t>(indent), ' ') + text));
+}
+
+void Frame::AddParts() {
+  const std::vector<Part> parts = PartsOf(snapshot_, text_);
+  if (parts.empty()) return;
+  int names = 0;
+  bool has_critical = false;
+  for (const Part& part : parts) {
+    names = std::max(names, Columns(part.name));
+    has_critical = has_critical || part.is_critical;
+  }
+  names = std::min({names, kPartNameMax, options_.width / 3});
+  const int columns = std::clamp(options_.width - names - kPercentColumns - kPartWordsColumns,
+                                 kPartBarMin, kPartBarMax);
+  for (const Part& part : parts) {
+    StyledLine line;
+    line.Add(Style::kDim, part.is_critical ? "* " : "  ");
+    line.Add(Style::kPlain, PadRight(Clip(part.name, names, options_.unicode), names + 1));
+    AddBar(part.is_percent_told ? ShownFraction(part.fraction_done, part.has_succeeded) : 0,
+           part.style, columns, PercentText(part), line);
+    line.Add(Style::kDim, "  " + part.state);
+    const bool fits = line.columns() + 1 + Columns(part.detail) <= options_.width;
+    if (fits && !part.detail.empty()) line.Add(Style::kDim, " " + part.detail);
+    Add(line);
+    if (!fits) AddBelow(names + 3, part.detail);
+  }
+  const bool is_workflow = !snapshot_.children.empty();
+  std::uint64_t running = 0;
+  for (const StageProgress& stage : snapshot_.stages) {
+    if (stage.state == StageState::kRunning) ++running;
+  }
+  const auto groups = static_cast<std::size_t>(std::ranges::count(
+      snapshot_.groups, JobState::kRunning, [](const Group& group) { return group.state; }));
+  if (!is_workflow && groups > kGroupsShown) {
+    AddSentence(Style::kDim, fmt::format("and {} more running groups", groups - kGroupsShown));
+  }
+  if (!is_workflow && running > kStagesShown) {
+    AddSentence(Style::kDim, fmt::format("and {} more running stages", running - kStagesShown));
+  }
+  // What the star in front of a part says; nothing where there is none.
+  if (has_critical) {
+    AddSentence(Style::kDim, fmt::format("* critical path: a delay here delays the {}",
+                                         is_workflow ? "workflow" : "job"));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> RenderFrame(const Snapshot& snapshot, const FrameOptions& options) {
+  if (options.width <= 0) return {};
+  return Frame(snapshot, options).Render();
+}
+
+}  // namespace tidemark::console

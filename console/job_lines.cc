@@ -1,0 +1,108 @@
+#include "console/job_lines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "console/deadline_wording.h"
+
+namespace tidemark::console {
+namespace {
+
+constexpr absl::Duration kAtLeastEvery = absl::Seconds(10);
+// Taste: an end that has moved by less does not mislead.
+constexpr absl::Duration kEndMoves = absl::Seconds(5);
+
+std::optional<absl::Time> EndOf(const Snapshot& snapshot) {
+  if (!snapshot.estimate.remaining) return std::nullopt;
+  return snapshot.at + snapshot.estimate.remaining->median;
+}
+
+// The other indicators that have a percentage to show.
+std::string OtherIndicators(const Snapshot& snapshot, const TextOptions& options) {
+  std::string text;
+  for (const Indicator& indicator : snapshot.indicators) {
+    const std::string percent = PercentText(snapshot, indicator.estimate);
+    if (percent == "-") continue;
+    text += fmt::format("{}{} {}", text.empty() ? "; " : ", ",
+                        IndicatorName(indicator.estimate, options), percent);
+  }
+  return text;
+}
+
+std::string PartsText(const Snapshot& snapshot, const TextOptions& options) {
+  std::vector<std::string> running;
+  std::vector<std::string> waiting;
+  for (const Part& part : PartsOf(snapshot, options)) {
+    if (part.is_running) {
+      running.push_back(part.is_percent_told ? part.name + " " + PercentText(part) : part.name);
+    } else if (!part.has_started) {
+      waiting.push_back(part.name);
+    }
+  }
+  std::string text;
+  if (!running.empty()) text += fmt::format("; running: {}", fmt::join(running, ", "));
+  if (!waiting.empty()) text += fmt::format("; not started: {}", fmt::join(waiting, ", "));
+  return text;
+}
+
+}  // namespace
+
+std::string PlainLine(const Snapshot& snapshot, const TextOptions& options, bool compare) {
+  std::string line = fmt::format("[{}] {}:", ElapsedText(snapshot), JobTitle(snapshot, options));
+  if (const std::string step = CurrentStep(snapshot); !step.empty()) line += " " + step + ",";
+  const std::string percent = PercentText(snapshot, snapshot.estimate);
+  if (percent != "-") line += fmt::format(" {},", percent);
+  line += " " + DescribeRemaining(snapshot, snapshot.estimate, options).text();
+  for (const std::string& text :
+       {EndClockText(snapshot, options), DeadlineText(snapshot, options)}) {
+    if (!text.empty()) line += ", " + text;
+  }
+  line += PartsText(snapshot, options);
+  if (std::string last = StragglerText(snapshot, options); !last.empty()) {
+    if (last.starts_with("Reduce")) last[0] = 'r';  // in the middle of a line
+    line += "; " + last;
+  }
+  if (compare) line += OtherIndicators(snapshot, options);
+  for (const std::string& text : WarningTexts(snapshot, options)) line += "; " + text;
+  return line;
+}
+
+PlainLines::Said PlainLines::What(const Snapshot& snapshot) {
+  Said said{.percent = IsPercentTold(snapshot, snapshot.estimate)
+                           ? PercentText(snapshot, snapshot.estimate)
+                           : "",  // a wide range moves all the time
+            .state = snapshot.state,
+            .is_final = snapshot.is_final,
+            .estimate = snapshot.estimate.state,
+            .notes = snapshot.notes.size(),
+            .is_silent = snapshot.silent_since.has_value(),
+            .is_likely_late = IsLikelyLate(snapshot)};
+  // Without its numbers, which may change all the time.
+  const std::string step = CurrentStep(snapshot);
+  if (snapshot.children.empty()) said.phase = step.substr(0, step.find_first_of(" 0123456789"));
+  for (const Child& child : snapshot.children) said.children.push_back(child.state);
+  return said;
+}
+
+bool PlainLines::HasEndMoved(const Snapshot& snapshot) const {
+  const std::optional<absl::Time> end = EndOf(snapshot);
+  if (!end || !said_end_) return end.has_value() != said_end_.has_value();
+  const absl::Duration moved = absl::AbsDuration(*end - *said_end_);
+  const absl::Duration longer = std::max(*end, *said_end_) - snapshot.at;
+  return moved >= kEndMoves && moved > longer / 2;
+}
+
+std::optional<std::string> PlainLines::Next(const Snapshot& snapshot) {
+  Said now = What(snapshot);
+  const bool is_due =
+      !said_ || now != *said_ || HasEndMoved(snapshot) || snapshot.at - said_at_ >= kAtLeastEvery;
+  if (!is_due) return std::nullopt;
+  said_ = std::move(now);
+  said_at_ = snapshot.at;
+  said_end_ = EndOf(snapshot);
+  return PlainLine(snapshot, options_, compare_);
+}
+
+}  // namespace tidemark::console

@@ -1,0 +1,337 @@
+#include "console/job_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "console/deadline_wording.h"
+#include "console/duration_text.h"
+#include "console/table.h"
+#include "console/text.h"
+
+namespace tidemark::console {
+namespace {
+
+// With which the words for a remaining time end.
+constexpr std::string_view kLeft = " left";
+
+std::string KindName(const Snapshot& job) {
+  switch (job.info ? job.info->kind : JobKind::kUnknown) {
+    case JobKind::kMapReduce:
+      return "mapreduce";
+    case JobKind::kApplication:
+      return "application";
+    case JobKind::kWorkflow:
+      return "workflow";
+    case JobKind::kUnknown:
+      break;
+  }
+  return "-";
+}
+
+std::string EndOf(const Snapshot& job, const TextOptions& options) {
+  const std::string due = DeadlineText(job, options);
+  if (job.is_final) {
+    const std::string message = Printable(job.message, options.unicode);
+    return message.empty() || due.empty() ? message + due : message + "; " + due;
+  }
+  std::string remaining = DescribeRemaining(job, job.estimate, options).text();
+  if (!due.empty()) remaining += "; " + due;
+  if (!job.silent_since) return remaining;
+  return fmt::format("no news {}; {}", SilenceText(job), remaining);
+}
+
+std::string NameOfChild(const Snapshot& snapshot, std::uint32_t number,
+                        const TextOptions& options) {
+  for (const Child& child : snapshot.children) {
+    if (child.number == number) return Printable(child.name, options.unicode);
+  }
+  return "-";
+}
+
+std::string BusyText(const Outcome& outcome) {
+  return outcome.busy_share ? fmt::format("{:.0f} %", 100 * *outcome.busy_share) : "-";
+}
+
+// The smallest unit in which DurationText() says it.
+absl::Duration UnitOf(absl::Duration duration) {
+  if (duration < absl::Hours(1)) return absl::Seconds(1);
+  return duration < absl::Hours(24) ? absl::Minutes(1) : absl::Hours(1);
+}
+
+std::string NearestText(absl::Duration duration) {
+  const absl::Duration unit = UnitOf(duration);
+  return DurationText(absl::Floor(duration + unit / 2, unit));
+}
+
+std::string CeilingText(absl::Duration duration) {
+  return DurationText(absl::Ceil(duration, UnitOf(duration)));
+}
+
+std::string DurationOr(const std::optional<Range>& range, const char* otherwise) {
+  return range ? NearestText(range->median) : otherwise;
+}
+
+bool HasEnded(const Child& child) {
+  return child.state == ChildState::kSucceeded || child.state == ChildState::kFailed ||
+         child.state == ChildState::kCancelled;
+}
+
+// Of those that wait for each other; one that only holds the slots of others is not on it.
+constexpr char kCriticalPath[] = "critical path";
+
+std::string AboutEnd(bool is_critical, const std::string& bottleneck, bool is_guess,
+                     const TextOptions& options) {
+  std::vector<std::string> words;
+  if (is_critical) words.push_back(kCriticalPath);
+  if (!bottleneck.empty()) words.push_back("bound by " + Printable(bottleneck, options.unicode));
+  if (is_guess) words.push_back("a guess");
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+// Of the scenarios at these places, which ascend, to be put before what is said of them.
+std::string NamesOf(const std::vector<std::size_t>& places,
+                    const std::vector<ScenarioRow>& scenarios) {
+  constexpr std::size_t kNamesMax = 3;
+  if (scenarios.size() == 1) return "";
+  if (places.size() == scenarios.size()) return "all: ";
+  if (places.size() > 1 && places[0] == 1 && places.size() + 1 == scenarios.size()) {
+    return "all but the first: ";
+  }
+  std::string names;
+  for (std::size_t i = 0; i < std::min(places.size(), kNamesMax); ++i) {
+    names += (i == 0 ? "" : "; ") + scenarios[places[i]].name;
+  }
+  if (places.size() > kNamesMax) names += fmt::format("; {} more", places.size() - kNamesMax);
+  return names + ": ";
+}
+
+}  // namespace
+
+std::vector<std::string> RenderJobTable(const std::vector<Snapshot>& jobs,
+                                        const TableOptions& options) {
+  if (jobs.empty()) return {TableLine("no jobs", options)};
+  std::vector<Row> rows = {{"JOB", "STATE", "DONE", "ELAPSED", "STAGE"}};
+  if (options.is_wide) rows[0].insert(rows[0].end(), {"NAME", "KIND", "USER", "QUEUE"});
+  rows[0].push_back("END");
+  const auto printable = [&](const std::string& text) {
+    return text.empty() ? "-" : Printable(text, options.text.unicode);
+  };
+  for (const Snapshot& job : jobs) {
+    Row row = {Printable(job.job_id, options.text.unicode), StateName(job),
+               PercentText(job, job.estimate), ElapsedText(job),
+               job.is_final ? "" : CurrentStep(job)};
+    if (options.is_wide) {
+      const JobInfo info = job.info.value_or(JobInfo());
+      row.insert(row.end(), {printable(info.name), KindName(job), printable(info.user),
+                             printable(info.queue)});
+    }
+    row.push_back(EndOf(job, options.text));
+    rows.push_back(std::move(row));
+  }
+  return RenderTable(rows, options);
+}
+
+std::vector<std::string> RenderJobList(std::vector<Snapshot> jobs, std::size_t lines_max,
+                                       const TableOptions& options) {
+  const auto place = [](const Snapshot& job) {
+    return std::pair(!job.is_final, job.started_at.value_or(absl::InfiniteFuture()));
+  };
+  std::stable_sort(jobs.begin(), jobs.end(), [&](const Snapshot& one, const Snapshot& other) {
+    return place(one) > place(other);
+  });
+  const bool is_cut = jobs.size() + 1 > lines_max;  // below the heading
+  const std::size_t left_out = is_cut ? jobs.size() - (lines_max - 2) : 0;
+  jobs.resize(jobs.size() - left_out);
+  std::vector<std::string> lines = RenderJobTable(jobs, options);
+  if (is_cut) lines.push_back(TableLine(fmt::format("and {} more jobs", left_out), options));
+  return lines;
+}
+
+std::vector<std::string> RenderStageTable(const Snapshot& snapshot, const TableOptions& options) {
+  if (snapshot.stages.empty()) return {TableLine("no stages", options)};
+  const bool has_jobs = !snapshot.children.empty();
+  Row heading = {"STAGE", "DONE", "TASKS", "RUNNING", "FAILED"};
+  if (has_jobs) heading.insert(heading.begin(), "JOB");
+  if (options.is_wide) heading.insert(heading.end(), {"TASK TIME", "BOTTLENECK"});
+  heading.push_back("STATE");
+  std::vector<Row> rows = {std::move(heading)};
+  const std::vector<std::string> names = StageNames(snapshot, options.text);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const StageProgress& stage = snapshot.stages[i];
+    const bool is_done = stage.state == StageState::kDone || stage.state == StageState::kSkipped;
+    Row row = {names[i], fmt::format("{} %", ShownPercent(stage.fraction_done, is_done)),
+               fmt::format("{}/{}", stage.finished_tasks, stage.tasks),
+               fmt::to_string(stage.running_tasks), fmt::to_string(stage.failed_attempts)};
+    if (has_jobs) row.insert(row.begin(), NameOfChild(snapshot, stage.id.child, options.text));
+    if (options.is_wide) {
+      row.push_back(stage.task_time ? DurationText(*stage.task_time) : "-");
+      row.push_back(stage.bottleneck.empty() ? "-"
+                                             : Printable(stage.bottleneck, options.text.unicode));
+    }
+    row.push_back(StageStateText(snapshot, stage, options.text) +
+                  (stage.is_critical ? std::string(", ") + kCriticalPath : ""));
+    rows.push_back(std::move(row));
+  }
+  return RenderTable(rows, options);
+}
+
+namespace {
+
+// Why no task is named: that none holds up the job is known of applications alone.
+std::string WhyNoTask(const Snapshot& snapshot) {
+  if (snapshot.is_final) return "the job has ended";
+  const JobKind kind = snapshot.info ? snapshot.info->kind : JobKind::kUnknown;
+  if (kind == JobKind::kWorkflow) {
+    return "a workflow names no tasks; ask for those of one of its jobs";
+  }
+  if (snapshot.estimate.state != EstimateState::kValid) {
+    return "not known yet which task holds up the job; it has no estimate yet";
+  }
+  return kind == JobKind::kApplication ? "no running task is late or the last of its stage"
+                                       : "not known yet which task will end last";
+}
+
+}  // namespace
+
+std::vector<std::string> RenderTaskTable(const Snapshot& snapshot, const TableOptions& options) {
+  if (snapshot.named_tasks.empty()) return {TableLine(WhyNoTask(snapshot), options)};
+  std::vector<Row> rows = {{"TASK", "HOST", "LEFT", "WHY"}};
+  for (const NamedTask& task : snapshot.named_tasks) {
+    rows.push_back({TaskText(snapshot, task, options.text),
+                    task.host.empty() ? "-" : Printable(task.host, options.text.unicode),
+                    DurationOr(task.remaining, "-"), Printable(task.reason, options.text.unicode)});
+  }
+  return RenderTable(rows, options);
+}
+
+std::vector<std::string> RenderEstimate(const Outcome& outcome, const TableOptions& options) {
+  const Snapshot& snapshot = outcome.snapshot;
+  if (snapshot.is_final) {
+    std::string how = StateName(snapshot);
+    if (!snapshot.message.empty()) {
+      how += fmt::format(" ({})", Printable(snapshot.message, options.text.unicode));
+    }
+    return {TableLine(fmt::format("{}: {}; nothing of it is left to estimate",
+                                  JobTitle(snapshot, options.text), how),
+                      options)};
+  }
+  RemainingWords remaining = DescribeRemaining(snapshot, snapshot.estimate, options.text);
+  const bool has_begun = snapshot.state != JobState::kQueued;
+  if (!has_begun && remaining.about.ends_with(kLeft)) {
+    remaining.about = "takes " + remaining.about.substr(0, remaining.about.size() - kLeft.size());
+  }
+  std::string whole = fmt::format("{}: {}", JobTitle(snapshot, options.text), remaining.text());
+  if (outcome.busy_share) whole += ", " + BusyText(outcome) + " of the slots' time used";
+  std::vector<std::string> lines = {TableLine(whole, options)};
+  const bool has_jobs = !snapshot.children.empty();
+  std::vector<Row> rows = {
+      {has_jobs && snapshot.stages.empty() ? "JOB" : "STAGE", "STARTS", "ENDS", ""}};
+  // Rounds an instant in the way in which the first line rounds the end.
+  const auto instant = [&](const std::optional<Range>& range) -> std::string {
+    const std::optional<Range>& end = snapshot.estimate.remaining;
+    if (!range || !end) return DurationOr(range, "-");
+    return DurationText(RoundedWithin(range->median, *end));
+  };
+  const std::vector<std::string> names = StageNames(snapshot, options.text);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const StageProgress& stage = snapshot.stages[i];
+    const std::string job =
+        has_jobs ? NameOfChild(snapshot, stage.id.child, options.text) + "/" : "";
+    rows.push_back({job + names[i], instant(stage.starts_in), instant(stage.ends_in),
+                    AboutEnd(stage.is_critical, stage.bottleneck,
+                             stage.ends_in && IsEndGuessed(snapshot, stage), options.text)});
+  }
+  const std::vector<Part> parts = PartsOf(snapshot, options.text);
+  for (std::size_t i = 0; i < snapshot.children.size(); ++i) {
+    const Child& child = snapshot.children[i];
+    const auto is_of_child = [&](const StageProgress& stage) {
+      return stage.id.child == child.number;
+    };
+    if (std::any_of(snapshot.stages.begin(), snapshot.stages.end(), is_of_child)) continue;
+    const bool is_guess = child.estimate.remaining && child.estimate.basis == Basis::kGuess;
+    rows.push_back({parts[i].name, instant(child.starts_in), instant(child.estimate.remaining),
+                    HasEnded(child) ? parts[i].state
+                                    : AboutEnd(child.is_critical, "", is_guess, options.text)});
+  }
+  if (rows.size() == 1) return lines;
+  for (std::string& line : RenderTable(rows, options)) lines.push_back(std::move(line));
+  const auto is_critical = [](const auto& part) { return part.is_critical; };
+  if (std::ranges::any_of(snapshot.stages, is_critical) ||
+      std::ranges::any_of(snapshot.children, is_critical)) {
+    lines.push_back(
+        TableLine(fmt::format("{}: each waits for the one before; others may still hold the "
+                              "slots that these need",
+                              kCriticalPath),
+                  options, Style::kDim));
+  }
+  return lines;
+}
+
+std::vector<std::string> RenderScenarios(const std::vector<ScenarioRow>& scenarios,
+                                         const TableOptions& options) {
+  const bool has_hours =
+      std::any_of(scenarios.begin(), scenarios.end(),
+                  [](const ScenarioRow& row) { return row.core_hours.has_value(); });
+  const bool has_binding = std::any_of(scenarios.begin(), scenarios.end(),
+                                       [](const ScenarioRow& row) { return !row.binding.empty(); });
+  // Plans, and runs of logs as they would be: from their own beginning.
+  const bool is_whole = std::all_of(scenarios.begin(), scenarios.end(), [](const ScenarioRow& row) {
+    return row.outcome.snapshot.state == JobState::kQueued;
+  });
+  std::vector<Row> rows = {
+      {"SCENARIO", is_whole ? "TAKES" : "ENDS IN", "5 %", "95 %", "BUSY", "SPEED-UP"}};
+  if (has_hours) rows[0].push_back("CORE-HOURS");
+  if (has_binding) rows[0].push_back("BOUND BY");
+  const auto median = [](const Outcome& outcome) {
+    const std::optional<Range>& remaining = outcome.snapshot.estimate.remaining;
+    return remaining ? absl::ToDoubleSeconds(remaining->median) : 0;
+  };
+  const auto is_known = [](double end) { return end > 0 && std::isfinite(end); };
+  const double first = scenarios.empty() ? 0 : median(scenarios.front().outcome);
+  for (const ScenarioRow& scenario : scenarios) {
+    const Outcome& outcome = scenario.outcome;
+    const std::optional<double>& core_hours = scenario.core_hours;
+    const std::optional<Range>& remaining = outcome.snapshot.estimate.remaining;
+    const double seconds = median(outcome);
+    const double compared = scenario.as_it_is ? absl::ToDoubleSeconds(*scenario.as_it_is) : first;
+    Row row = {
+        Printable(scenario.name, options.text.unicode),
+        DurationOr(remaining, "-"),
+        remaining && remaining->lower ? DurationText(*remaining->lower) : "-",
+        remaining && remaining->upper ? CeilingText(*remaining->upper) : "-",
+        BusyText(outcome),
+        is_known(compared) && is_known(seconds) ? fmt::format("{:.2f}x", compared / seconds) : "-"};
+    if (has_hours) {
+      row.push_back(core_hours && is_known(*core_hours)
+                        ? (*core_hours < 10 ? fmt::format("{:.2g}", *core_hours)
+                                            : fmt::format("{:.0f}", *core_hours))
+                        : "-");
+    }
+    if (has_binding) row.push_back(scenario.binding.empty() ? "-" : scenario.binding);
+    rows.push_back(std::move(row));
+  }
+  return RenderTable(rows, options);
+}
+
+std::vector<std::string> RenderRemarks(const std::vector<ScenarioRow>& scenarios,
+                                       const TextOptions& options) {
+  std::vector<std::string> remarks;  // as they come
+  std::map<std::string, std::vector<std::size_t>> rows_of;
+  for (std::size_t i = 0; i < scenarios.size(); ++i) {
+    for (const std::string& remark : scenarios[i].remarks) {
+      std::vector<std::size_t>& rows = rows_of[remark];
+      if (rows.empty()) remarks.push_back(remark);
+      if (rows.empty() || rows.back() != i) rows.push_back(i);
+    }
+  }
+  std::vector<std::string> lines;
+  for (const std::string& remark : remarks) {
+    lines.push_back(Printable(NamesOf(rows_of[remark], scenarios) + remark, options.unicode));
+  }
+  return lines;
+}
+
+}  // namespace tidemark::console

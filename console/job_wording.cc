@@ -1,0 +1,765 @@
+#include "console/job_wording.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "console/duration_text.h"
+#include "console/text.h"
+
+namespace tidemark::console {
+namespace {
+
+// Just below what rounds to a full bar.
+constexpr double kRunningMax = 0.999;
+// Taste. How far the truth may be from what is shown.
+constexpr double kPercentOffMax = 1.0 / 3;
+// Taste. How much of the work left must be backed by what has ended, where there is no interval.
+constexpr double kKnownShareMin = 0.5;
+// Coverage::silent_tasks counts tasks without a report for this long.
+constexpr absl::Duration kTaskSilence = absl::Seconds(10);
+// Chosen by hand: more would push the bars off a small screen.
+constexpr std::size_t kNotesMax = 5;
+constexpr std::size_t kFailuresMax = 2;
+constexpr char kUnknownEnd[] = "unknown (no end reported)";
+
+bool HasSucceeded(const Snapshot& snapshot) { return snapshot.state == JobState::kSucceeded; }
+
+JobKind KindOf(const Snapshot& snapshot) {
+  return snapshot.info ? snapshot.info->kind : JobKind::kUnknown;
+}
+
+const StageInfo* InfoOf(const Snapshot& snapshot, StageId id) {
+  const auto place =
+      std::lower_bound(snapshot.stage_infos.begin(), snapshot.stage_infos.end(), id,
+                       [](const StageInfo& stage, StageId wanted) { return stage.id < wanted; });
+  return place != snapshot.stage_infos.end() && place->id == id ? &*place : nullptr;
+}
+
+// Those that do not exist yet are counted from 0, too.
+std::string NumberText(StageId id) {
+  if (id.stage < kExpectedStages) return fmt::format("stage {}", id.stage);
+  return fmt::format("expected stage {}", id.stage - kExpectedStages);
+}
+
+StageKind KindOf(const Snapshot& snapshot, StageId id) {
+  const StageInfo* info = InfoOf(snapshot, id);
+  return info == nullptr ? StageKind::kUnknown : info->kind;
+}
+
+std::string StillRunning(const Snapshot& snapshot, const TextOptions& options) {
+  if (!snapshot.named_tasks.empty()) {
+    return TaskText(snapshot, snapshot.named_tasks.front(), options);
+  }
+  const std::uint64_t running = snapshot.counts.running_tasks;
+  if (running == 0) return "the job";
+  return running == 1 ? "1 task" : fmt::format("{} tasks", running);
+}
+
+// `tidemark` learns from map tasks, too; the other indicators wait for a reduce function.
+RemainingWords WarmingUpWords(const Snapshot& snapshot, const Estimate& estimate) {
+  const auto words = [](const char* for_what) {
+    return RemainingWords{"no estimate yet", ": ", for_what};
+  };
+  if (KindOf(snapshot) == JobKind::kApplication) {
+    if (snapshot.counts.tasks > 0 && snapshot.counts.running_tasks == 0) {
+      return words("no task runs");
+    }
+    // Its notes say why there is none although some have ended.
+    if (snapshot.counts.finished_tasks > 0) return {.about = "no estimate"};
+    return words("waiting for the first tasks to end");
+  }
+  if (KindOf(snapshot) == JobKind::kWorkflow || snapshot.stages.empty()) {
+    return {.about = "no estimate yet"};
+  }
+  bool has_reduce = false;
+  bool maps_are_done = true;
+  for (const StageProgress& stage : snapshot.stages) {
+    const StageKind kind = KindOf(snapshot, stage.id);
+    has_reduce = has_reduce || kind == StageKind::kReduce;
+    if (kind == StageKind::kMap && stage.state != StageState::kDone) maps_are_done = false;
+  }
+  if (!has_reduce) return words("waiting for the first input to be read");
+  const bool maps_will_tell =
+      !maps_are_done && (estimate.indicator.empty() || estimate.indicator.starts_with("tidemark"));
+  return words(maps_will_tell ? "waiting for the first map results"
+                              : "waiting for the first reduce results");
+}
+
+RemainingWords KnownWords(const KnownRemaining& known, const TextOptions& options) {
+  if (known.remaining <= absl::ZeroDuration()) {
+    const bool is_exact = !known.has_range || known.upper <= absl::ZeroDuration();
+    if (known.upper > text::kLongestSaid) return {.about = "remaining time unknown"};
+    return {.about = is_exact ? "about to end"
+                              : fmt::format("less than {} left", DurationText(known.upper))};
+  }
+  RemainingWords words{.about = AboutText(known.remaining, options) + " left"};
+  if (!known.has_range) return words;
+  words.joint = " ";
+  words.detail = fmt::format("({})", RangeText(known.lower, known.upper, options.unicode));
+  return words;
+}
+
+KnownRemaining Known(const Range& range) {
+  return RoundToKnown(range.median, range.lower, range.upper);
+}
+
+// The pieces of a MapReduce job: the shuffle is the first part of its reduce tasks.
+struct Phase {
+  const char* name = "";
+  StageState state = StageState::kPending;
+  std::string place;  // how far it is once it has begun
+};
+
+// Below 100 until it is done.
+std::string PlaceText(double fraction) {
+  return fmt::format("{} %", ShownPercent(std::min(fraction, 0.99), false));
+}
+
+bool HasBegun(StageState state) {
+  return state == StageState::kRunning || state == StageState::kFailed ||
+         state == StageState::kUnknownEnd;
+}
+
+std::vector<Phase> PhasesOf(const Snapshot& snapshot) {
+  std::vector<Phase> phases;
+  for (const StageProgress& stage : snapshot.stages) {
+    const StageKind kind = KindOf(snapshot, stage.id);
+    const char* const name = kind == StageKind::kMap      ? "map"
+                             : kind == StageKind::kReduce ? "reduce"
+                                                          : "stage";
+    if (kind != StageKind::kReduce) {
+      phases.push_back({name, stage.state, PlaceText(stage.fraction_done)});
+      continue;
+    }
+    // The percentage of the reduce tasks is nearly that of the job; tasks say something new.
+    Phase reduce = {name, stage.state,
+                    fmt::format("{}/{} tasks", stage.finished_tasks, stage.tasks)};
+    if (stage.shuffle) {
+      const ShuffleProgress& shuffle = *stage.shuffle;
+      const bool is_done = stage.state == StageState::kDone ||
+                           (stage.tasks > 0 && shuffle.finished_tasks >= stage.tasks);
+      const bool has_begun =
+          shuffle.finished_tasks > 0 || shuffle.running_tasks > 0 || shuffle.fraction_done > 0;
+      phases.push_back({"shuffle",
+                        is_done     ? StageState::kDone
+                        : has_begun ? StageState::kRunning
+                                    : StageState::kPending,
+                        PlaceText(shuffle.fraction_done)});
+      // A task that only fetches has not begun to reduce.
+      const bool reduces = shuffle.finished_tasks > 0 || stage.finished_tasks > 0;
+      if (HasBegun(stage.state) && !reduces) reduce.state = StageState::kPending;
+    }
+    phases.push_back(reduce);
+  }
+  return phases;
+}
+
+// Returns the steps of a job that ended without success: the completed work, and the point at which
+// the rest stopped.
+std::vector<Step> StepsWhereItEnded(const Snapshot& snapshot, const std::vector<Phase>& phases) {
+  const bool is_end_known =
+      snapshot.state != JobState::kAbandoned && snapshot.state != JobState::kUnknownEnd;
+  const char* const at = is_end_known ? "stopped at" : "last seen at";
+  std::vector<Step> steps;
+  std::optional<std::size_t> current;
+  for (const Phase& phase : phases) {
+    if (phase.state == StageState::kDone) {
+      steps.push_back({.text = fmt::format("{} done", phase.name)});
+    } else if (HasBegun(phase.state)) {
+      // The first is what all others waited for; but some tasks fetch while others reduce.
+      const bool is_next_of_shuffle = current && steps[*current].text.starts_with("shuffle");
+      if (!current || is_next_of_shuffle) current = steps.size();
+      steps.push_back({.text = fmt::format("{} {} {}", phase.name, at, phase.place)});
+    }
+  }
+  if (!steps.empty()) steps[current.value_or(steps.size() - 1)].is_current = true;
+  return steps;
+}
+
+std::string DoneText(std::uint64_t finished, std::uint64_t all, const char* what) {
+  return fmt::format("{} of {} {} done", finished, all, what);
+}
+
+// Whether what is shown is about right at both bounds.
+bool IsRight(const Estimate& estimate) {
+  return std::max(estimate.fraction_done - estimate.fraction_done_lower,
+                  estimate.fraction_done_upper - estimate.fraction_done) <= kPercentOffMax;
+}
+
+// Of a part of a job: whether what is shown is about right wherever in its interval it ends; of one
+// without an interval, where most of the work left is known.
+bool IsPartPercentTold(double shown, absl::Duration elapsed, const std::optional<Range>& left,
+                       double known_share) {
+  const bool has_interval = left && left->lower && left->upper;
+  if (!has_interval && known_share < kKnownShareMin) return false;
+  if (!left) return true;
+  const auto is_right = [&](absl::Duration end) {
+    const double whole = absl::ToDoubleSeconds(elapsed + end);
+    return !(whole > 0) ||
+           std::abs(absl::ToDoubleSeconds(elapsed) / whole - shown) <= kPercentOffMax;
+  };
+  return has_interval ? is_right(*left->lower) && is_right(*left->upper) : is_right(left->median);
+}
+
+std::uint32_t CountOf(const Snapshot& snapshot, StageState state) {
+  return static_cast<std::uint32_t>(
+      std::ranges::count(snapshot.stages, state, &StageProgress::state));
+}
+
+// The smallest view has no stages, only how many are done or skipped.
+std::string StagesText(const Snapshot& snapshot) {
+  const Counts& counts = snapshot.counts;
+  const std::uint32_t expected = CountOf(snapshot, StageState::kExpected);
+  if (counts.stages == 0) return fmt::format("{} stages expected", expected);
+  if (snapshot.stages.empty() && counts.finished_stages > 0) {
+    return DoneText(counts.finished_stages, counts.stages, "stages") + " or skipped";
+  }
+  const std::uint32_t skipped =
+      std::min(CountOf(snapshot, StageState::kSkipped), counts.finished_stages);
+  std::string text = DoneText(counts.finished_stages - skipped, counts.stages - skipped, "stages");
+  if (skipped > 0) text += fmt::format(", {} skipped", skipped);
+  if (expected > 0) text += fmt::format(", {} more expected", expected);
+  const bool is_whole = snapshot.is_final || IsPercentTold(snapshot, snapshot.estimate);
+  return is_whole ? text : text + ", more may come";
+}
+
+// Returns the remaining time as it is shown, zero where it is not known.
+absl::Duration ShownEnd(const std::optional<Range>& ends_in) {
+  return ends_in ? Known(*ends_in).remaining : absl::ZeroDuration();
+}
+
+// Describes when a part starts: no sooner than `least`, the end of running parts that it waits for
+// as these show it.
+std::string StartText(const std::optional<Range>& starts_in, absl::Duration least,
+                      const TextOptions& options) {
+  if (!starts_in) return "not started";
+  const absl::Duration known = ShownEnd(Range{.median = starts_in->median});
+  if (known <= absl::ZeroDuration()) return "about to start";
+  return "starts in " + AboutText(std::max(known, least), options);
+}
+
+RemainingWords EndWords(const std::optional<Range>& ends_in, const TextOptions& options) {
+  return ends_in ? KnownWords(Known(*ends_in), options) : RemainingWords{.about = "running"};
+}
+
+const Child* ChildOf(const Snapshot& workflow, std::uint32_t number) {
+  const auto place = std::ranges::lower_bound(workflow.children, number, {}, &Child::number);
+  return place == workflow.children.end() || place->number != number ? nullptr : &*place;
+}
+
+// Returns when the running jobs that a job of a workflow waits for end, as it is shown.
+absl::Duration ShownEndBefore(const Snapshot& workflow, const Child& child) {
+  absl::Duration end;
+  for (const std::uint32_t number : child.after) {
+    const Child* const parent = ChildOf(workflow, number);
+    if (parent == nullptr || parent->state != ChildState::kRunning) continue;
+    end = std::max(end, ShownEnd(parent->estimate.remaining));
+  }
+  return end;
+}
+
+// Returns when the running stages that a stage waits for end, as it is shown.
+absl::Duration ShownEndBefore(const Snapshot& snapshot, const StageProgress& stage) {
+  absl::Duration end;
+  const StageInfo* const info = InfoOf(snapshot, stage.id);
+  if (info == nullptr) return end;
+  for (const std::uint32_t number : info->parents) {
+    const StageId id = {stage.id.child, number};
+    const auto parent = std::ranges::lower_bound(snapshot.stages, id, {}, &StageProgress::id);
+    const bool runs = parent != snapshot.stages.end() && parent->id == id &&
+                      parent->state == StageState::kRunning;
+    if (runs) end = std::max(end, ShownEnd(parent->ends_in));
+  }
+  return end;
+}
+
+// Of one of its jobs; 0: of the job itself.
+Basis BasisOf(const Snapshot& snapshot, std::uint32_t child) {
+  if (child == 0) return snapshot.estimate.basis;
+  const Child* const found = ChildOf(snapshot, child);
+  return found == nullptr ? Basis::kUnknown : found->estimate.basis;
+}
+
+// Nothing that has run backs it.
+RemainingWords AsGuess(RemainingWords words) {
+  words.joint = " ";
+  if (words.detail.empty()) {
+    words.detail = "(a guess)";
+  } else {
+    words.detail.insert(words.detail.size() - 1, ", a guess");
+  }
+  return words;
+}
+
+std::string OverdueText(const Estimate& estimate) {
+  if (!HasInterval(estimate)) return "past the predicted end";
+  const absl::Duration most = Known(*estimate.remaining).upper;
+  if (most > text::kLongestSaid) return "past the predicted end";
+  return fmt::format("past the predicted end, up to {} more", DurationText(most));
+}
+
+RemainingWords EstimatedWords(const Estimate& estimate, const TextOptions& options) {
+  RemainingWords words = EndWords(estimate.remaining, options);
+  return estimate.remaining && estimate.basis == Basis::kGuess ? AsGuess(std::move(words)) : words;
+}
+
+RemainingWords StageWords(const Snapshot& snapshot, const StageProgress& stage,
+                          const TextOptions& options) {
+  RemainingWords words = EndWords(stage.ends_in, options);
+  const bool is_guess = stage.ends_in && IsEndGuessed(snapshot, stage);
+  return is_guess ? AsGuess(std::move(words)) : words;
+}
+
+// Of each job of a workflow, whether one that it waits for, or that these wait for, is only
+// guessed.
+std::vector<bool> GuessedStarts(const Snapshot& workflow) {
+  std::vector<bool> guessed(workflow.children.size());
+  const auto is_guessed = [&](std::uint32_t number) {
+    const Child* const parent = ChildOf(workflow, number);
+    if (parent == nullptr || parent->ended_at) return false;
+    return parent->estimate.basis == Basis::kGuess ||
+           guessed[static_cast<std::size_t>(parent - workflow.children.data())];
+  };
+  // Mostly jobs come behind those that they wait for, and one more time shows that all is told.
+  for (bool is_told = false; !is_told;) {
+    is_told = true;
+    for (std::size_t i = 0; i < guessed.size(); ++i) {
+      if (guessed[i] || std::ranges::none_of(workflow.children[i].after, is_guessed)) continue;
+      guessed[i] = true;
+      is_told = false;
+    }
+  }
+  return guessed;
+}
+
+Part PartOf(const Snapshot& workflow, const Child& child, bool is_start_guessed,
+            const TextOptions& options) {
+  Part part = {.name = Printable(child.name, options.unicode),
+               .fraction_done = child.estimate.fraction_done,
+               .has_succeeded = child.state == ChildState::kSucceeded,
+               .is_running = child.state == ChildState::kRunning,
+               .has_started = true,
+               .is_critical = child.is_critical};
+  const bool has_failed =
+      child.state == ChildState::kFailed || child.state == ChildState::kRetryable;
+  const Estimate& reached = child.estimate;
+  if (has_failed && reached.fraction_done_lower < reached.fraction_done_upper) {
+    part.is_percent_told = IsRight(reached);
+  }
+  switch (child.state) {
+    case ChildState::kSucceeded:
+      part.state = "done";
+      part.style = Style::kGood;
+      break;
+    case ChildState::kFailed:
+      part.state = "failed";
+      part.style = Style::kBad;
+      break;
+    case ChildState::kRetryable:
+      part.state = workflow.is_final ? "failed" : "failed, waiting for a retry";
+      part.style = Style::kBad;
+      break;
+    case ChildState::kCancelled:
+      part.state = "cancelled";
+      break;
+    case ChildState::kAwaited:
+      part.state = "no report yet";
+      part.has_started = false;
+      break;
+    case ChildState::kPending:
+      part.state = StartText(child.starts_in, ShownEndBefore(workflow, child), options);
+      if (child.starts_in && is_start_guessed) part.detail = "(a guess)";
+      part.has_started = false;
+      break;
+    case ChildState::kRunning: {
+      part.is_percent_told = IsPartPercentTold(part.fraction_done,
+                                               workflow.at - child.started_at.value_or(workflow.at),
+                                               child.estimate.remaining, /*known_share=*/1);
+      RemainingWords words = EstimatedWords(child.estimate, options);
+      part.state = std::move(words.about);
+      part.detail = std::move(words.detail);
+      break;
+    }
+    case ChildState::kUnknown:
+      break;
+  }
+  return part;
+}
+
+// "3 messages lost" for a part of a list; nothing for zero.
+void AddCount(std::uint64_t count, const char* one, const char* many,
+              std::vector<std::string>& parts) {
+  if (count != 0) parts.push_back(fmt::format("{} {}", count, count == 1 ? one : many));
+}
+
+std::string LossText(const Coverage& coverage) {
+  std::vector<std::string> parts;
+  AddCount(coverage.lost_events, "message lost", "messages lost", parts);
+  AddCount(coverage.dropped_events, "event dropped", "events dropped", parts);
+  AddCount(coverage.dropped_points, "measurement dropped", "measurements dropped", parts);
+  AddCount(coverage.missing_task_ends, "task without a report of its end",
+           "tasks without a report of their end", parts);
+  AddCount(coverage.tasks_beyond_slots, "task more runs than there are slots",
+           "tasks more run than there are slots", parts);
+  AddCount(coverage.rejected_events, "message refused", "messages refused", parts);
+  AddCount(coverage.anomalies, "conflicting event ignored", "conflicting events ignored", parts);
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string SilenceWarning(const Snapshot& snapshot) {
+  if (snapshot.is_final) return "";
+  if (snapshot.silent_since) {
+    return fmt::format("no news from {} {}",
+                       KindOf(snapshot) == JobKind::kWorkflow ? "any of its jobs" : "the job",
+                       SilenceText(snapshot));
+  }
+  const std::uint32_t silent = snapshot.coverage ? snapshot.coverage->silent_tasks : 0;
+  if (silent == 0) return "";
+  return fmt::format("{} not heard of for {}",
+                     silent == 1 ? "1 running task" : fmt::format("{} running tasks", silent),
+                     DurationText(kTaskSilence));
+}
+
+// Of stages that go on: why attempts fail.
+std::vector<std::string> FailureTexts(const Snapshot& snapshot, const TextOptions& options) {
+  std::vector<std::string> texts;
+  if (snapshot.is_final) return texts;
+  for (const StageProgress& stage : snapshot.stages) {
+    if (stage.failure.empty() || stage.state != StageState::kRunning) continue;
+    if (texts.size() == kFailuresMax) break;
+    texts.push_back(
+        fmt::format("{}: {} failed; the last: {}", StageName(snapshot, stage.id, options),
+                    stage.failed_attempts == 1 ? "1 attempt"
+                                               : fmt::format("{} attempts", stage.failed_attempts),
+                    Printable(stage.failure, options.unicode)));
+  }
+  return texts;
+}
+
+}  // namespace
+
+std::string StageName(const Snapshot& snapshot, StageId id, const TextOptions& options) {
+  const StageInfo* info = InfoOf(snapshot, id);
+  if (info == nullptr || info->name.empty()) return NumberText(id);
+  return Printable(info->name, options.unicode);
+}
+
+bool IsEndGuessed(const Snapshot& snapshot, const StageProgress& stage) {
+  const bool is_pace_seen =
+      stage.state == StageState::kRunning && KindOf(snapshot, stage.id) == StageKind::kMap;
+  return !is_pace_seen && BasisOf(snapshot, stage.id.child) == Basis::kGuess;
+}
+
+std::vector<std::string> StageNames(const Snapshot& snapshot, const TextOptions& options) {
+  std::vector<std::string> names;
+  for (const StageProgress& stage : snapshot.stages) {
+    names.push_back(StageName(snapshot, stage.id, options));
+  }
+  std::map<std::pair<std::uint32_t, std::string_view>, std::vector<std::size_t>> places;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    places[{snapshot.stages[i].id.child, names[i]}].push_back(i);
+  }
+  std::vector<std::size_t> numbered;
+  for (const auto& [child_and_name, at] : places) {
+    const std::string_view name = child_and_name.second;
+    const bool looks_numbered = name.ends_with(')') && name.find("stage ") != name.npos;
+    if (at.size() > 1 || looks_numbered) numbered.insert(numbered.end(), at.begin(), at.end());
+  }
+  for (const std::size_t i : numbered) {
+    names[i] += fmt::format(" ({})", NumberText(snapshot.stages[i].id));
+  }
+  return names;
+}
+
+std::string TaskText(const Snapshot& snapshot, const NamedTask& task, const TextOptions& options) {
+  const StageId stage = {task.child, task.attempt.stage};
+  std::string text;
+  switch (KindOf(snapshot, stage)) {
+    case StageKind::kMap:
+      text = fmt::format("map task {}", task.attempt.index);
+      break;
+    case StageKind::kReduce:
+      text = fmt::format("reduce task {}", task.attempt.index);
+      break;
+    default:
+      text = fmt::format("task {} of {}", task.attempt.index, StageName(snapshot, stage, options));
+  }
+  if (task.attempt.attempt > 0) text += fmt::format(", attempt {}", task.attempt.attempt);
+  return text;
+}
+
+std::string StageStateText(const Snapshot& snapshot, const StageProgress& stage,
+                           const TextOptions& options) {
+  // With its job, which did not fail, all that ran has ended.
+  const bool is_cut_off =
+      snapshot.is_final && snapshot.state != JobState::kFailed && stage.id.child == 0;
+  switch (stage.state) {
+    case StageState::kDone:
+      return "done";
+    case StageState::kSkipped:
+      return "skipped";
+    case StageState::kExpected:
+      return "expected";
+    case StageState::kFailed:
+      return is_cut_off ? "not finished" : "failed";
+    case StageState::kUnknownEnd:
+      return kUnknownEnd;
+    case StageState::kRunning:
+      return StageWords(snapshot, stage, options).text();
+    case StageState::kPending:
+    case StageState::kUnknown:
+      break;
+  }
+  return StartText(stage.starts_in, ShownEndBefore(snapshot, stage), options);
+}
+
+std::string JobTitle(const Snapshot& snapshot, const TextOptions& options) {
+  const bool has_name = snapshot.info && !snapshot.info->name.empty();
+  const std::string name =
+      Printable(has_name ? snapshot.info->name : snapshot.job_id, options.unicode);
+  return name.empty() ? "(unnamed)" : name;
+}
+
+std::string StateName(const Snapshot& snapshot) {
+  switch (snapshot.state) {
+    case JobState::kQueued:
+      return "queued";
+    case JobState::kSucceeded:
+      return "succeeded";
+    case JobState::kFailed:
+      return "failed";
+    case JobState::kKilled:
+      return "killed";
+    case JobState::kAbandoned:
+      return "abandoned";
+    case JobState::kUnknownEnd:
+      return kUnknownEnd;
+    case JobState::kRunning:
+    case JobState::kUnknown:
+      break;
+  }
+  return snapshot.is_final ? "ended" : "running";
+}
+
+std::string ElapsedText(const Snapshot& snapshot) {
+  return snapshot.is_final ? ElapsedText(snapshot.elapsed()) : DurationText(snapshot.elapsed());
+}
+
+Style StateStyle(const Snapshot& snapshot) {
+  if (!snapshot.is_final) return Style::kBar;
+  if (snapshot.state == JobState::kUnknownEnd) return Style::kWarning;
+  return HasSucceeded(snapshot) ? Style::kGood : Style::kBad;
+}
+
+double ShownFraction(double fraction_done, bool has_succeeded) {
+  if (has_succeeded) return 1;
+  return fraction_done >= 0 ? std::min(fraction_done, kRunningMax) : 0.0;
+}
+
+int ShownPercent(double fraction_done, bool has_succeeded) {
+  // A hair more, so that 0.29 (whose product with 100 is below 29) is shown as 29.
+  return static_cast<int>(std::floor(100 * ShownFraction(fraction_done, has_succeeded) + 1e-9));
+}
+
+bool HasInterval(const Estimate& estimate) {
+  return estimate.remaining && estimate.remaining->lower && estimate.remaining->upper;
+}
+
+bool HasBounds(const Estimate& estimate) {
+  const bool has_kept = estimate.state == EstimateState::kFinal &&
+                        estimate.fraction_done_lower < estimate.fraction_done_upper;
+  return has_kept || HasInterval(estimate);
+}
+
+bool IsPercentTold(const Snapshot& snapshot, const Estimate& estimate) {
+  if (HasSucceeded(snapshot)) return true;
+  if (!snapshot.is_final && estimate.state != EstimateState::kValid) return true;
+  if (HasBounds(estimate)) return IsRight(estimate);
+  if (snapshot.is_final) return true;
+  const bool is_of_group =
+      KindOf(snapshot) == JobKind::kApplication && &estimate == &snapshot.estimate;
+  return !is_of_group || IsPartPercentTold(estimate.fraction_done, snapshot.elapsed(),
+                                           estimate.remaining, estimate.known_share);
+}
+
+std::string PercentText(const Snapshot& snapshot, const Estimate& estimate) {
+  if (!IsPercentTold(snapshot, estimate)) {
+    const bool is_open = snapshot.is_final && !(estimate.fraction_done_lower > 0) &&
+                         estimate.fraction_done_upper >= kRunningMax;
+    if (is_open || !HasBounds(estimate)) return "-";
+    return fmt::format("{}-{} %", ShownPercent(estimate.fraction_done_lower, false),
+                       ShownPercent(estimate.fraction_done_upper, false));
+  }
+  const int percent = ShownPercent(estimate.fraction_done, HasSucceeded(snapshot));
+  const bool has_said_nothing = estimate.state == EstimateState::kWarmingUp ||
+                                estimate.state == EstimateState::kUnknown ||
+                                (snapshot.is_final && !(estimate.fraction_done > 0));
+  if (has_said_nothing && percent == 0) return "-";
+  return fmt::format("{} %", percent);
+}
+
+std::string PercentText(const Part& part) {
+  if (!part.is_percent_told) return "-";
+  return fmt::format("{} %", ShownPercent(part.fraction_done, part.has_succeeded));
+}
+
+std::string IndicatorName(const Estimate& estimate, const TextOptions& options) {
+  return estimate.indicator.empty() ? "tidemark" : Printable(estimate.indicator, options.unicode);
+}
+
+std::string AboutText(absl::Duration duration, const TextOptions& options) {
+  if (duration > text::kLongestSaid) return DurationText(duration);
+  return fmt::format("{} {}", options.unicode ? "≈" : "~", DurationText(duration));
+}
+
+RemainingWords DescribeLeft(const Range& left, const TextOptions& options) {
+  return KnownWords(Known(left), options);
+}
+
+RemainingWords DescribeRemaining(const Snapshot& snapshot, const Estimate& estimate,
+                                 const TextOptions& options) {
+  if (snapshot.is_final) return {.about = StateName(snapshot)};
+  if (estimate.state == EstimateState::kUnknown) return {.about = "not started"};
+  if (estimate.state == EstimateState::kWarmingUp) return WarmingUpWords(snapshot, estimate);
+  if (estimate.state == EstimateState::kOverdue) {
+    return {OverdueText(estimate), "; ", "still running: " + StillRunning(snapshot, options)};
+  }
+  if (!estimate.remaining || estimate.remaining->median == absl::InfiniteDuration()) {
+    return {.about = "remaining time unknown"};
+  }
+  return EstimatedWords(estimate, options);
+}
+
+std::vector<Step> StepsOf(const Snapshot& snapshot) {
+  const Counts& counts = snapshot.counts;
+  const JobKind kind = KindOf(snapshot);
+  if (kind == JobKind::kWorkflow || counts.children > 0) {
+    return {{DoneText(counts.finished_children, counts.children, "jobs"), true}};
+  }
+  // Before the first stage of a known application its kind is not known.
+  const bool is_expected = counts.stages == 0 && CountOf(snapshot, StageState::kExpected) > 0;
+  if (is_expected || (kind == JobKind::kApplication && counts.stages > 0)) {
+    return {{StagesText(snapshot), true}};
+  }
+  if (snapshot.stages.empty()) {
+    if (counts.tasks == 0) return {};
+    return {{fmt::format("{}/{} tasks", counts.finished_tasks, counts.tasks), true}};
+  }
+  const std::vector<Phase> phases = PhasesOf(snapshot);
+  if (snapshot.is_final && !HasSucceeded(snapshot)) return StepsWhereItEnded(snapshot, phases);
+  // Phases overlap: the last that has begun is the one to watch; between two of them, the next.
+  const auto has = [](StageState state) {
+    return [state](const Phase& phase) { return phase.state == state; };
+  };
+  auto current = phases.end() - 1;
+  const auto running = std::find_if(phases.rbegin(), phases.rend(), has(StageState::kRunning));
+  const auto pending = std::find_if(phases.begin(), phases.end(), has(StageState::kPending));
+  if (running != phases.rend()) {
+    current = running.base() - 1;
+  } else if (pending != phases.end()) {
+    current = pending;
+  }
+  std::vector<Step> steps;
+  for (auto phase = phases.begin(); phase != phases.end(); ++phase) {
+    Step step = {phase->name, phase == current};
+    if (phase->state == StageState::kRunning) step.text += " " + phase->place;
+    if (phase->state == StageState::kDone) step.text += " done";
+    steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
+std::string CurrentStep(const Snapshot& snapshot) {
+  for (const Step& step : StepsOf(snapshot)) {
+    if (step.is_current) return step.text;
+  }
+  return "";
+}
+
+std::vector<Part> PartsOf(const Snapshot& snapshot, const TextOptions& options) {
+  std::vector<Part> parts;
+  const std::vector<bool> guessed = GuessedStarts(snapshot);
+  for (std::size_t i = 0; i < snapshot.children.size(); ++i) {
+    parts.push_back(PartOf(snapshot, snapshot.children[i], guessed[i], options));
+  }
+  if (KindOf(snapshot) != JobKind::kApplication) return parts;
+  for (const Group& group : snapshot.groups) {
+    if (group.state != JobState::kRunning || parts.size() == kGroupsShown) continue;
+    const std::string name = group.name.empty() ? group.group : group.group + " " + group.name;
+    RemainingWords words = EndWords(group.ends_in, options);
+    const bool is_guess = group.ends_in && snapshot.estimate.basis == Basis::kGuess;
+    if (is_guess) words = AsGuess(std::move(words));
+    parts.push_back({.name = Printable(name, options.unicode),
+                     .state = std::move(words.about),
+                     .detail = std::move(words.detail),
+                     .fraction_done = group.fraction_done,
+                     .is_percent_told = IsPartPercentTold(
+                         group.fraction_done, snapshot.at - group.started_at.value_or(snapshot.at),
+                         group.ends_in, snapshot.estimate.known_share),
+                     .is_running = true,
+                     .has_started = true});
+  }
+  const std::size_t most = parts.size() + kStagesShown;
+  const std::vector<std::string> names = StageNames(snapshot, options);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const StageProgress& stage = snapshot.stages[i];
+    if (stage.state != StageState::kRunning || parts.size() == most) continue;
+    RemainingWords words = StageWords(snapshot, stage, options);
+    parts.push_back({.name = names[i],
+                     .state = std::move(words.about),
+                     .detail = std::move(words.detail),
+                     .fraction_done = stage.fraction_done,
+                     .is_running = true,
+                     .has_started = true,
+                     .is_critical = stage.is_critical});
+  }
+  return parts;
+}
+
+std::string SilenceText(const Snapshot& snapshot) {
+  const absl::Time since = snapshot.silent_since.value_or(snapshot.at);
+  const std::string text = DurationText(snapshot.at - since);
+  // What came last came to the master before: how long the job was silent nobody heard.
+  const auto heard_at = snapshot.coverage ? snapshot.coverage->newest_event_at : std::nullopt;
+  return heard_at && *heard_at < since ? fmt::format("since the master started, {} ago", text)
+                                       : "for " + text;
+}
+
+std::string StragglerText(const Snapshot& snapshot, const TextOptions& options) {
+  if (snapshot.named_tasks.empty() || snapshot.is_final) return "";
+  const NamedTask& last = snapshot.named_tasks.front();
+  const std::string reason = Printable(last.reason, options.unicode);
+  return reason.empty() ? "last to end: " + TaskText(snapshot, last, options) : reason;
+}
+
+std::vector<std::string> WarningTexts(const Snapshot& snapshot, const TextOptions& options) {
+  std::vector<std::string> texts = {SilenceWarning(snapshot)};
+  if (snapshot.coverage) {
+    texts.push_back(LossText(*snapshot.coverage));
+    if (const auto known = snapshot.coverage->map_profiles; known && !(*known >= 1)) {
+      texts.push_back(fmt::format("key sizes known for {} % of the finished map tasks",
+                                  static_cast<int>(100 * (*known > 0 ? *known : 0))));
+    }
+  }
+  std::erase(texts, "");
+  for (std::string& text : FailureTexts(snapshot, options)) texts.push_back(std::move(text));
+  const std::size_t notes = std::min(snapshot.notes.size(), kNotesMax);
+  for (std::size_t i = 0; i < notes; ++i) {
+    texts.push_back(Printable(snapshot.notes[i], options.unicode));
+  }
+  if (notes < snapshot.notes.size()) {
+    texts.push_back(fmt::format("{} more notes", snapshot.notes.size() - notes));
+  }
+  return texts;
+}
+
+}  // namespace tidemark::console

@@ -1,0 +1,159 @@
+#include "console/text.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace tidemark::console {
+namespace {
+
+struct Character {
+  char32_t code = 0;
+  std::size_t bytes = 1;
+  bool valid = false;
+};
+
+// The length of a UTF-8 sequence by its first byte; 0 if none begins so.
+std::size_t SequenceLength(unsigned char first) {
+  if (first < 0x80) return 1;
+  if (first >= 0xC2 && first <= 0xDF) return 2;
+  if (first >= 0xE0 && first <= 0xEF) return 3;
+  if (first >= 0xF0 && first <= 0xF4) return 4;
+  return 0;
+}
+
+bool IsShortestForm(char32_t code, std::size_t bytes) {
+  const char32_t least = bytes == 4 ? 0x10000 : bytes == 3 ? 0x800 : bytes == 2 ? 0x80 : 0;
+  return code >= least;
+}
+
+// The character that begins at `position`; one byte of no character if it is broken.
+Character Decode(const std::string& text, std::size_t position) {
+  const auto byte = [&text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const std::size_t bytes = SequenceLength(byte(position));
+  if (bytes == 0 || position + bytes > text.size()) return {};
+  if (bytes == 1) return {.code = byte(position), .bytes = 1, .valid = true};
+  char32_t code = byte(position) & (0xFFU >> (bytes + 1));
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if ((byte(position + i) & 0xC0U) != 0x80U) return {};
+    code = code << 6 | (byte(position + i) & 0x3FU);
+  }
+  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
+  if (surrogate || code > 0x10FFFF || !IsShortestForm(code, bytes)) return {};
+  return {.code = code, .bytes = bytes, .valid = true};
+}
+
+struct Range {
+  char32_t first;
+  char32_t last;
+};
+
+template <std::size_t kCount>
+bool IsIn(char32_t code, const Range (&ranges)[kCount]) {
+  return std::any_of(ranges, ranges + kCount, [code](const Range& range) {
+    return code >= range.first && code <= range.last;
+  });
+}
+
+// Change the direction of the text, are invisible, or mean nothing to a reader.
+constexpr Range kSteering[] = {
+    {0x80, 0x9F},     {0xAD, 0xAD},     {0x61C, 0x61C},   {0x200B, 0x200F}, {0x2028, 0x202E},
+    {0x2060, 0x206F}, {0xFEFF, 0xFEFF}, {0xFFF0, 0xFFFF}, {0xE000, 0xF8FF}, {0xE0000, 0x10FFFF}};
+// Put on top of the character before.
+constexpr Range kCombining[] = {{0x300, 0x36F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0E}};
+// Makes the character before an emoji, which some terminals then draw one column wider.
+constexpr char32_t kAsEmoji = 0xFE0F;
+// Beyond the first scripts of the code table, terminals draw in one column only these.
+constexpr Range kNarrowBeyond[] = {
+    {0x1160, 0x22FF}, {0x2400, 0x25FC}, {0x27C0, 0x2B0F}, {0x2C00, 0x2DFF}};
+constexpr char32_t kWideFrom = 0x1100;
+
+int ColumnsOf(char32_t code) {
+  if (IsIn(code, kCombining)) return 0;
+  if (code == kAsEmoji) return 1;
+  return code >= kWideFrom && !IsIn(code, kNarrowBeyond) ? 2 : 1;
+}
+
+// The number of bytes of `text` that fit `columns`.
+std::size_t BytesThatFit(const std::string& text, int columns) {
+  int used = 0;
+  std::size_t position = 0;
+  while (position < text.size()) {
+    const Character character = Decode(text, position);
+    used += ColumnsOf(character.code);
+    if (used > columns) break;
+    position += character.bytes;
+  }
+  return position;
+}
+
+std::string Spaces(int count) {
+  return std::string(static_cast<std::size_t>(std::max(count, 0)), ' ');
+}
+
+}  // namespace
+
+std::string Printable(const std::string& text, bool unicode) {
+  std::string printable;
+  printable.reserve(text.size());
+  for (std::size_t position = 0; position < text.size();) {
+    const Character character = Decode(text, position);
+    const bool is_ascii = character.code < 0x80;
+    if (!character.valid || (!is_ascii && (!unicode || IsIn(character.code, kSteering)))) {
+      printable += '?';
+    } else if (is_ascii && (character.code < 0x20 || character.code == 0x7F)) {
+      printable += ' ';
+    } else {
+      printable.append(text, position, character.bytes);
+    }
+    position += character.bytes;
+  }
+  return printable;
+}
+
+int Columns(const std::string& text) {
+  int columns = 0;
+  for (std::size_t position = 0; position < text.size();) {
+    const Character character = Decode(text, position);
+    columns += ColumnsOf(character.code);
+    position += character.bytes;
+  }
+  return columns;
+}
+
+std::string Clip(const std::string& text, int columns, bool unicode) {
+  if (columns <= 0) return "";
+  if (Columns(text) <= columns) return text;
+  const std::string ellipsis = unicode ? "…" : columns >= 8 ? "..." : "";
+  return text.substr(0, BytesThatFit(text, columns - Columns(ellipsis))) + ellipsis;
+}
+
+std::string PadRight(const std::string& text, int columns) {
+  return text + Spaces(columns - Columns(text));
+}
+
+std::string PadLeft(const std::string& text, int columns) {
+  return Spaces(columns - Columns(text)) + text;
+}
+
+std::vector<std::string> WrapWords(const std::string& text, int columns, int lines_max,
+                                   bool unicode) {
+  std::vector<std::string> lines;
+  std::string rest = text.substr(std::min(text.find_first_not_of(' '), text.size()));
+  while (!rest.empty() && columns > 0 && static_cast<int>(lines.size()) < lines_max) {
+    const std::size_t fits = BytesThatFit(rest, columns);
+    const bool is_last = static_cast<int>(lines.size()) + 1 == lines_max;
+    if (fits == rest.size() || is_last) {
+      lines.push_back(Clip(rest, columns, unicode));
+      break;
+    }
+    // A word that is longer than a line is broken; a character wider than a line ends the text.
+    std::size_t end = rest.rfind(' ', fits);
+    if (end == std::string::npos || end == 0) end = fits;
+    if (end == 0) break;
+    lines.push_back(rest.substr(0, rest.find_last_not_of(' ', end - 1) + 1));
+    rest.erase(0, std::min(rest.find_first_not_of(' ', end), rest.size()));
+  }
+  return lines;
+}
+
+}  // namespace tidemark::console

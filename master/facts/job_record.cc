@@ -1,0 +1,72 @@
+#include "master/facts/job_record.h"
+
+#include <algorithm>
+
+namespace tidemark::model {
+namespace {
+
+const Stage* Find(const JobRecord& state, std::uint32_t number, bool (Stage::*is_it)() const) {
+  const auto stage = state.stages.find(number);
+  return stage != state.stages.end() && (stage->second.*is_it)() ? &stage->second : nullptr;
+}
+
+std::span<const Task> TasksOf(const Stage* stage) {
+  return stage == nullptr ? std::span<const Task>() : stage->tasks;
+}
+
+std::size_t SlotsOf(const Stage* stage) { return stage == nullptr ? 1 : stage->slots(); }
+
+}  // namespace
+
+void Executor::CountRunning(bool runs, absl::Time now) {
+  if (over_since && now - *over_since >= kOverlap) over_until = std::max(over_until, now);
+  running += runs ? 1 : -1;
+  if (opened.slots == 0 || running <= opened.slots) {
+    over_since.reset();
+  } else if (!over_since) {
+    over_since = now;
+  }
+}
+
+const Stage* JobRecord::map_stage() const { return Find(*this, kMapStage, &Stage::is_map); }
+const Stage* JobRecord::reduce_stage() const {
+  return Find(*this, kReduceStage, &Stage::is_reduce);
+}
+
+std::span<const Task> JobRecord::map_tasks() const { return TasksOf(map_stage()); }
+std::span<const Task> JobRecord::reduce_tasks() const { return TasksOf(reduce_stage()); }
+
+std::size_t JobRecord::map_slots() const { return SlotsOf(map_stage()); }
+std::size_t JobRecord::reduce_slots() const { return SlotsOf(reduce_stage()); }
+
+bool JobRecord::has_map_stage() const {
+  return stages.empty() ? opened.has_value() : map_stage() != nullptr;
+}
+
+bool JobRecord::has_reduce_stage() const {
+  return stages.empty() ? opened.has_value() : reduce_stage() != nullptr;
+}
+
+double JobRecord::missing_profiles_factor() const {
+  const auto seen = static_cast<double>(keys.profile_count());
+  return seen > 0 ? (seen + static_cast<double>(map_profiles_missing)) / seen : 1;
+}
+
+std::uint64_t JobRecord::reduce_input_bytes(std::size_t index) const {
+  std::uint64_t read = 0;
+  for (const auto& [number, attempt] : reduce_tasks()[index].attempts) {
+    if (attempt.life.input_bytes) return std::max(*attempt.life.input_bytes, attempt.bytes_done);
+    read = std::max(read, attempt.bytes_done);
+  }
+  const double bytes =
+      missing_profiles_factor() * static_cast<double>(keys.partition(index).total_bytes);
+  return std::max(read, bytes < 1.8e19 ? static_cast<std::uint64_t>(bytes) : ~std::uint64_t{0});
+}
+
+std::size_t BytesOf(const std::map<std::string, std::string>& parameters) {
+  std::size_t bytes = 0;
+  for (const auto& [name, value] : parameters) bytes += name.size() + value.size();
+  return bytes;
+}
+
+}  // namespace tidemark::model

@@ -1,0 +1,183 @@
+#include "master/facts/phases.h"
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+namespace tidemark::model {
+namespace {
+
+template <typename T>
+void KeepLeast(std::optional<T>& least, const std::optional<T>& value) {
+  if (value && (!least || *value < *least)) least = value;
+}
+
+template <typename T>
+void KeepLargest(std::optional<T>& largest, const std::optional<T>& value) {
+  if (value && (!largest || *value > *largest)) largest = value;
+}
+
+void CountTasks(std::span<const Task> tasks, StageProgress& progress) {
+  progress.tasks = tasks.size();
+  std::size_t over = 0;
+  for (const Task& task : tasks) {
+    over += task.is_over() ? 1 : 0;
+    progress.finished_tasks += task.is_finished() ? 1 : 0;
+    progress.running_tasks += task.is_running() ? 1 : 0;
+    for (const auto& [number, attempt] : task.attempts) {
+      KeepLeast(progress.started_at, attempt.life.started_at());
+    }
+    if (const auto* finished = task.finished_attempt()) {
+      KeepLargest(progress.ended_at, finished->life.ended_at());
+    } else if (task.is_given_up()) {
+      for (const auto& [number, attempt] : task.attempts) {
+        KeepLargest(progress.ended_at, attempt.life.ended_at());
+      }
+    }
+  }
+  const bool done = over == progress.tasks && progress.tasks > 0;
+  if (!done) progress.ended_at.reset();
+  progress.state = done                  ? StageState::kDone
+                   : progress.started_at ? StageState::kRunning
+                                         : StageState::kPending;
+}
+
+// Where the shuffle of an attempt can begin: with slow start it runs beside the map phase, and the
+// time it waits there says nothing about its speed.
+absl::Time ShuffleStart(const TaskAttempt& attempt, std::optional<absl::Time> maps_finished_at) {
+  return std::max(*attempt.life.started_at(), maps_finished_at.value_or(absl::InfinitePast()));
+}
+
+double Ratio(double done, double total) {
+  return total > 0 ? std::clamp(done / total, 0.0, 1.0) : 0;
+}
+
+}  // namespace
+
+double MapTaskFraction(const Task& task) {
+  if (task.is_over()) return 1;
+  if (!task.input_bytes || *task.input_bytes == 0) return 0;
+  const TaskAttempt* const attempt = task.leading_attempt();
+  const std::uint64_t read = attempt == nullptr ? 0 : attempt->bytes_done;
+  return Ratio(static_cast<double>(read), static_cast<double>(*task.input_bytes));
+}
+
+std::vector<double> MapTaskWeights(const JobRecord& state) {
+  std::vector<double> weights;
+  weights.reserve(state.map_tasks().size());
+  for (const Task& task : state.map_tasks()) {
+    if (!task.input_bytes) return std::vector<double>(state.map_tasks().size(), 1.0);
+    weights.push_back(std::max(1.0, static_cast<double>(*task.input_bytes)));
+  }
+  return weights;
+}
+
+const StageProgress* PhaseOf(const Snapshot& snapshot, StageKind phase) {
+  const std::uint32_t number = phase == StageKind::kMap ? kMapStage : kReduceStage;
+  for (std::size_t i = 0; i < snapshot.stages.size(); ++i) {
+    const bool is_phase =
+        snapshot.stage_infos[i].kind == phase && snapshot.stages[i].id == StageId{0, number};
+    if (is_phase) return &snapshot.stages[i];
+  }
+  return nullptr;
+}
+
+StageProgress MapProgress(const JobRecord& state) {
+  StageProgress progress{.id = {.stage = kMapStage}};
+  const std::span<const Task> tasks = state.map_tasks();
+  CountTasks(tasks, progress);
+  const std::vector<double> weights = MapTaskWeights(state);
+  double done = 0;
+  double total = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    done += weights[i] * MapTaskFraction(tasks[i]);
+    total += weights[i];
+  }
+  progress.fraction_done = progress.state == StageState::kDone ? 1 : Ratio(done, total);
+  return progress;
+}
+
+ShuffleProgress FetchProgress(const JobRecord& state) {
+  ShuffleProgress progress;
+  double done = 0;
+  double total = 0;
+  const std::span<const Task> tasks = state.reduce_tasks();
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const double bytes = std::max(1.0, static_cast<double>(state.reduce_input_bytes(i)));
+    double fetched = 0;
+    bool is_shuffled = tasks[i].is_given_up();
+    bool is_shuffling = false;
+    for (const auto& [number, attempt] : tasks[i].attempts) {
+      is_shuffled |= attempt.reduce->reduce_started_at.has_value() || attempt.life.is_finished();
+      if (attempt.life.state() == AttemptState::kStarted) {
+        is_shuffling = true;
+        fetched = std::max(fetched, static_cast<double>(attempt.reduce->fetched_bytes));
+      }
+    }
+    progress.finished_tasks += is_shuffled ? 1 : 0;
+    progress.running_tasks += is_shuffling && !is_shuffled ? 1 : 0;
+    done += is_shuffled ? bytes : std::min(fetched, bytes);
+    total += bytes;
+  }
+  const bool done_all = progress.finished_tasks == tasks.size() && !tasks.empty();
+  progress.fraction_done = done_all ? 1 : Ratio(done, total);
+  return progress;
+}
+
+StageProgress ReduceProgress(const JobRecord& state) {
+  StageProgress progress{.id = {.stage = kReduceStage}};
+  CountTasks(state.reduce_tasks(), progress);
+  progress.started_at = ReducePhaseStart(state);
+  if (progress.state == StageState::kDone) {
+    progress.fraction_done = 1;
+  } else {
+    progress.state = progress.started_at ? StageState::kRunning : StageState::kPending;
+  }
+  return progress;
+}
+
+std::optional<double> ShuffleSecondsPerByte(const JobRecord& state) {
+  const StageProgress maps = MapProgress(state);
+  double seconds = 0;
+  double bytes = 0;
+  bool reduced = false;
+  const std::span<const Task> tasks = state.reduce_tasks();
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    for (const auto& [number, attempt] : tasks[i].attempts) {
+      reduced |= attempt.reduce->groups_done > 0;
+      if (!attempt.life.started_at() || !attempt.life.shuffled_at()) continue;
+      const absl::Duration took =
+          *attempt.life.shuffled_at() - ShuffleStart(attempt, maps.ended_at);
+      seconds += absl::ToDoubleSeconds(std::max(took, absl::ZeroDuration()));
+      bytes += static_cast<double>(state.reduce_input_bytes(i));
+    }
+  }
+  if (bytes > 0) return seconds / bytes;
+  return reduced ? std::optional<double>(0) : std::nullopt;
+}
+
+std::optional<absl::Time> ReducePhaseStart(const JobRecord& state) {
+  std::optional<absl::Time> start;
+  for (const Task& task : state.reduce_tasks()) {
+    for (const auto& [number, attempt] : task.attempts) {
+      KeepLeast(start, attempt.reduce->reduce_started_at);
+    }
+  }
+  return start;
+}
+
+std::optional<absl::Time> ReducePhaseEnd(const JobRecord& state) {
+  StageProgress progress;
+  CountTasks(state.reduce_tasks(), progress);
+  return progress.ended_at;
+}
+
+bool ReduceSizesKnown(const JobRecord& state) {
+  if (state.keys.profile_count() > 0) return true;
+  return std::ranges::any_of(state.reduce_tasks(), [](const Task& task) {
+    return std::any_of(task.attempts.begin(), task.attempts.end(),
+                       [](const auto& entry) { return entry.second.life.input_bytes.has_value(); });
+  });
+}
+
+}  // namespace tidemark::model

@@ -1,0 +1,381 @@
+#include "master/forecast/dag/expected_tasks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "master/facts/phases.h"
+#include "master/forecast/dag/long_tasks.h"
+#include "master/forecast/durations/opinions.h"
+
+namespace tidemark::workflow {
+namespace {
+
+// A handful of tasks shows little of its spread: assume at least a fifth. Chosen by hand.
+constexpr double kRelativeVarianceMin = 0.04;
+// The first wave predicts the rest of a stage less well than the rest itself does: this factor
+// multiplies drift_deviation. Ablation: -0.04, +0.09 (tpcds-live-five-runs).
+constexpr double kDriftOfFirstWave = 2;
+
+// The log of the mean time of a kind of task over the log of slots, or of the tasks at once,
+// through earlier runs.
+class CrowdLine {
+ public:
+  void Add(double at_once, double mean) {
+    at_once_.push_back(at_once);
+    log_means_.push_back(std::log(mean));
+  }
+  bool empty() const { return at_once_.empty(); }
+
+  // How many tasks at once double the time of one.
+  double Doubling(std::size_t kind, const ExpectationConstants& constants) const {
+    return constants.crowd[kind] * std::exp(LogMean() * constants.crowd_power[kind]);
+  }
+  double Mean() const { return std::exp(LogMean()); }
+  double MostAtOnce() const { return *std::max_element(at_once_.begin(), at_once_.end()); }
+
+  // Crowding stays the same beyond `crowded_max` tasks at once.
+  void Fit(std::size_t kind, bool is_root, double crowded_max,
+           const ExpectationConstants& constants) {
+    const double count = static_cast<double>(at_once_.size());
+    doubling_ = Doubling(kind, constants);
+    crowded_max_ = crowded_max;
+    for (std::size_t i = 0; i < at_once_.size(); ++i) {
+      x_mean_ += std::log(at_once_[i]) / count;
+      y_mean_ += (log_means_[i] - Crowding(at_once_[i])) / count;
+    }
+    const double run = is_root ? constants.root_run_deviation : constants.run_deviation;
+    run_variance_ = run * run;
+    const double slope = is_root ? constants.root_exponent_deviation : constants.exponent_deviation;
+    FitSlope(1 / (slope * slope));
+    // The scatter of the runs around the line is combined with the usual scatter.
+    run_variance_ =
+        (cost::kPriorCount * run_variance_ + Scatter()) / (cost::kPriorCount + count - 1);
+  }
+
+  double At(double at_once) const { return y_mean_ + slope_ * Away(at_once) + Crowding(at_once); }
+  double VarianceAt(double at_once) const {
+    return run_variance_ * (1 + 1 / static_cast<double>(at_once_.size())) +
+           Away(at_once) * Away(at_once) * slope_variance_;
+  }
+
+ private:
+  double LogMean() const {
+    double sum = 0;
+    for (const double y : log_means_) sum += y;
+    return sum / static_cast<double>(log_means_.size());
+  }
+  double Crowding(double at_once) const {
+    return std::log1p(std::min(at_once, crowded_max_) / doubling_);
+  }
+  double Away(double at_once) const { return std::log(at_once) - x_mean_; }
+
+  // Least squares with a normal prior around zero.
+  void FitSlope(double prior_weight) {
+    double sxx = 0;
+    double sxy = 0;
+    for (std::size_t i = 0; i < at_once_.size(); ++i) {
+      const double y = log_means_[i] - Crowding(at_once_[i]) - y_mean_;
+      sxx += Away(at_once_[i]) * Away(at_once_[i]);
+      sxy += Away(at_once_[i]) * y;
+    }
+    const double weight = prior_weight + sxx / run_variance_;
+    slope_ = sxy / run_variance_ / weight;
+    slope_variance_ = 1 / weight;
+  }
+
+  double Scatter() const {
+    double squares = 0;
+    for (std::size_t i = 0; i < at_once_.size(); ++i) {
+      const double off = log_means_[i] - At(at_once_[i]);
+      squares += off * off;
+    }
+    return squares;
+  }
+
+  std::vector<double> at_once_;  // at least 1
+  std::vector<double> log_means_;
+  double doubling_ = 1;
+  double crowded_max_ = 1;
+  double x_mean_ = 0;
+  double y_mean_ = 0;
+  double slope_ = 0;
+  double slope_variance_ = 0;
+  double run_variance_ = 0;
+};
+
+// Returns the number up to which crowding counts: where it was measured, and, if idle slots do not
+// crowd, the number of tasks at once at which a stage of `tasks` tasks is fastest.
+//
+// In w waves, n / w tasks run at once, and the stage takes
+//
+//   first (1 + n / w F) + (w - 1) rest (1 + n / w R)
+//
+// with the times of a task of the first wave and of a later one when each runs alone, and the
+// numbers F and R of tasks at once that double them. Fewer waves take less time as long as
+//
+//   (n / w)^2 <= n / (first / rest / F - 1 / R)
+double CrowdedMax(const std::array<CrowdLine, kWarmths>& lines, std::uint64_t tasks,
+                  const ExpectationConstants& constants) {
+  double most = constants.crowd_slots_max;
+  if (constants.idle_slots_crowd) return most;
+  for (const Warmth first : {Warmth::kFirst, Warmth::kFresh}) {
+    const std::size_t f = static_cast<std::size_t>(first);
+    if (lines[f].empty()) continue;
+    for (const Warmth rest : {Warmth::kRest, Warmth::kLast}) {
+      const std::size_t r = static_cast<std::size_t>(rest);
+      // Without later waves, FillGaps() makes them from the first one.
+      const double ratio = lines[r].empty() ? constants.over_rest[f] / constants.over_rest[r]
+                                            : lines[f].Mean() / lines[r].Mean();
+      const double doubling =
+          lines[r].empty()
+              ? constants.crowd[r] * std::pow(lines[f].Mean() / ratio, constants.crowd_power[r])
+              : lines[r].Doubling(r, constants);
+      const double first_doubling = lines[f].Doubling(f, constants);
+      // From tasks as they were measured to tasks alone; at least 1, since crowding may end sooner.
+      const double before = std::min(lines[f].MostAtOnce(), constants.crowd_slots_max);
+      const double alone = std::max((1 + before / doubling) / (1 + before / first_doubling), 1.0);
+      const double excess = alone * ratio / first_doubling - 1 / doubling;
+      if (excess > 0) most = std::min(most, std::sqrt(static_cast<double>(tasks) / excess));
+    }
+  }
+  return std::max(most, 1.0);
+}
+
+// What tasks of one kind took in one run of a stage.
+struct TimesOfKind {
+  std::span<const double> seconds;
+  double mean = 0;  // at least kTaskSecondsMin; 0: there are none
+  std::vector<double> usual;
+
+  // `are_long_apart`: without those that are expected by their index. Where none is, no task is
+  // long (TellsLongTasks()).
+  void Set(const StageProfile& stage, std::size_t kind, bool are_long_apart) {
+    seconds = stage.seconds[kind];
+    if (are_long_apart && !stage.long_tasks.empty()) {
+      usual = UsualTimes(seconds);
+      seconds = usual;
+    }
+    mean = seconds.empty() ? 0 : MeanSeconds(seconds);
+  }
+};
+
+// Gives a kind of task without times those of its nearest relative, scaled.
+void FillGaps(std::array<cost::TimeDistribution, kWarmths>& times,
+              const ExpectationConstants& constants) {
+  constexpr std::array<std::array<Warmth, 3>, kWarmths> kRelatives = {{
+      {Warmth::kFirst, Warmth::kRest, Warmth::kLast},
+      {Warmth::kFresh, Warmth::kRest, Warmth::kLast},
+      {Warmth::kLast, Warmth::kFirst, Warmth::kFresh},
+      {Warmth::kRest, Warmth::kFirst, Warmth::kFresh},
+  }};
+  const std::array<cost::TimeDistribution, kWarmths> known = times;
+  for (std::size_t kind = 0; kind < kWarmths; ++kind) {
+    for (const Warmth relative : kRelatives[kind]) {
+      const std::size_t from = static_cast<std::size_t>(relative);
+      if (!times[kind].empty() || known[from].empty()) continue;
+      times[kind] = known[from].Scaled(constants.over_rest[kind] / constants.over_rest[from]);
+    }
+  }
+}
+
+// Sums of what was seen and of what had been expected of the same tasks.
+struct Evidence {
+  double seen = 0;
+  double expected = 0;
+  double tasks = 0;
+  double rest_tasks = 0;  // beyond the first wave
+  double relative_variance = 0;
+};
+
+Evidence EvidenceOf(const ExpectedTasks& before, const StageNow& stage) {
+  Evidence evidence;
+  double squares = 0;
+  // `part`: of a task.
+  const auto expected_of = [&](Warmth warmth, std::uint32_t index) {
+    return std::max(before.Of(warmth).mean(), kTaskSecondsMin) +
+           MoreSeconds(before.long_tasks, index);
+  };
+  const auto add = [&](double seconds, Warmth warmth, std::uint32_t index, double part) {
+    const double expected = expected_of(warmth, index);
+    evidence.seen += part * seconds;
+    evidence.expected += part * expected;
+    squares += part * (seconds / expected) * (seconds / expected);
+    evidence.tasks += part;
+    evidence.rest_tasks += warmth == Warmth::kRest || warmth == Warmth::kLast ? part : 0;
+  };
+  for (const FinishedTask& task : stage.finished) add(task.seconds, task.warmth, task.index, 1);
+  const cost::ReadShare share = ReadShareOf(stage);
+  for (const RunningTask& task : stage.running) {
+    if (ShowsItsPace(task)) {
+      const double total = std::max(PacedTotalOf(task, share).seconds, task.elapsed);
+      add(total, task.warmth, task.id.index, std::min(*task.fraction, 1.0));
+    } else if (task.elapsed > expected_of(task.warmth, task.id.index)) {
+      add(task.elapsed, task.warmth, task.id.index, 1);
+    }
+  }
+  if (evidence.tasks > 0) {
+    const double ratio = evidence.seen / evidence.expected;
+    const double spread = squares / evidence.tasks / std::max(ratio * ratio, 1e-12) - 1;
+    evidence.relative_variance = std::max(spread, kRelativeVarianceMin);
+  }
+  return evidence;
+}
+
+ExpectedTasks FromThisRunOnly(const StageNow& stage, const ExpectationConstants& constants) {
+  ExpectedTasks expected = {.deviation = cost::kUnknownDeviation};
+  std::array<std::vector<double>, kWarmths> seconds;
+  for (const FinishedTask& task : stage.finished) {
+    seconds[static_cast<std::size_t>(task.warmth)].push_back(task.seconds);
+  }
+  if (stage.finished.empty()) {
+    for (const RunningTask& task : stage.running) {
+      if (!ShowsItsPace(task)) continue;
+      const double total = std::max(PacedTotalOf(task, {}).seconds, task.elapsed);
+      seconds[static_cast<std::size_t>(task.warmth)].push_back(total);
+      expected.is_known = expected.is_of_pace = true;
+    }
+    if (!expected.is_known) return expected;
+  }
+  for (std::size_t kind = 0; kind < kWarmths; ++kind) {
+    if (!seconds[kind].empty())
+      expected.times[kind] = cost::TimeDistribution::Empirical(std::move(seconds[kind]));
+  }
+  FillGaps(expected.times, constants);
+  expected.is_known = true;
+  return expected;
+}
+
+}  // namespace
+
+double MeanSeconds(std::span<const double> seconds) {
+  double sum = 0;
+  for (const double time : seconds) sum += time;
+  return std::max(sum / static_cast<double>(seconds.size()), kTaskSecondsMin);
+}
+
+double TasksAtOnce(std::uint64_t tasks, double slots) {
+  slots = std::max(slots, 1.0);
+  if (tasks == 0) return slots;
+  const double all = static_cast<double>(tasks);
+  return all / std::ceil(all / slots);
+}
+
+bool ShowsItsPace(const RunningTask& task) {
+  return task.elapsed > 0 && task.fraction.value_or(0) >= model::kPaceFrom;
+}
+
+cost::ReadShare ReadShareOf(const StageNow& stage) {
+  cost::ReadShare share;
+  if (std::ranges::none_of(stage.running, ShowsItsPace)) return share;
+  for (const FinishedTask& task : stage.finished) {
+    share.Add(task.read_for > 0 ? task.read_for : task.seconds, task.seconds);
+  }
+  return share;
+}
+
+cost::PacedTotal PacedTotalOf(const RunningTask& task, const cost::ReadShare& share) {
+  const double read_for = std::min(task.read_for.value_or(task.elapsed), task.elapsed);
+  return share.TotalOf(read_for > 0 ? read_for : task.elapsed, *task.fraction);
+}
+
+ExpectedTasks ExpectTasks(std::span<const EarlierStage> runs, std::uint64_t tasks, double slots,
+                          const ExpectationConstants& constants) {
+  ExpectedTasks expected = {.deviation = cost::kUnknownDeviation};
+  // Of those runs the tasks that were long are expected by their index, apart from the others.
+  std::vector<bool> is_apart;
+  for (const EarlierStage& run : runs) {
+    is_apart.push_back(run.stage->tasks == tasks && TellsLongTasks(*run.stage));
+  }
+  struct Work {
+    double now = 0;
+    double then = 0;
+  };
+  const auto at_once_of = [&](std::uint64_t count, double on_slots) {
+    return constants.idle_slots_crowd ? std::max(on_slots, 1.0) : TasksAtOnce(count, on_slots);
+  };
+  std::vector<Work> work_of(runs.size());
+  std::array<CrowdLine, kWarmths> lines;
+  std::array<std::vector<TimesOfKind>, kWarmths> times_of;  // by kind, of each run
+  for (std::size_t kind = 0; kind < kWarmths; ++kind) {
+    times_of[kind].resize(runs.size());
+    for (std::size_t r = 0; r < runs.size(); ++r) {
+      const EarlierStage& run = runs[r];
+      TimesOfKind& times = times_of[kind][r];
+      times.Set(*run.stage, kind, is_apart[r]);
+      if (times.seconds.empty()) continue;
+      lines[kind].Add(at_once_of(run.stage->tasks, run.slots), times.mean);
+    }
+  }
+  const double at_once = at_once_of(tasks, slots);
+  const double crowded_max = CrowdedMax(lines, tasks, constants);
+  double weight = 0;
+  double variance = 0;
+  for (std::size_t kind = 0; kind < kWarmths; ++kind) {
+    CrowdLine& line = lines[kind];
+    const std::vector<TimesOfKind>& seen = times_of[kind];
+    if (line.empty()) continue;
+    const StageProfile& newest = *runs.front().stage;
+    line.Fit(kind, newest.parents.empty() || !newest.fetches, crowded_max, constants);
+    const double mean = std::exp(line.At(at_once));
+    std::vector<double> pooled;
+    for (std::size_t r = 0; r < runs.size(); ++r) {
+      if (seen[r].seconds.empty()) continue;
+      const double factor = mean / seen[r].mean;
+      work_of[r].now += static_cast<double>(seen[r].seconds.size()) * mean;
+      work_of[r].then += static_cast<double>(seen[r].seconds.size()) * seen[r].mean;
+      for (const double time : seen[r].seconds) pooled.push_back(time * factor);
+    }
+    const double work = mean * static_cast<double>(pooled.size());
+    weight += work;
+    variance += work * line.VarianceAt(at_once);
+    expected.times[kind] = cost::TimeDistribution::Empirical(std::move(pooled));
+  }
+  if (weight <= 0) return expected;
+  FillGaps(expected.times, constants);
+  expected.is_known = expected.is_of_runs = true;
+  expected.deviation = std::sqrt(variance / weight);
+  std::vector<LongTasksOfRun> long_tasks;
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    if (!is_apart[r] || work_of[r].then <= 0) continue;
+    long_tasks.push_back({runs[r].stage->long_tasks, work_of[r].now / work_of[r].then});
+  }
+  expected.long_tasks = ExpectLongTasks(long_tasks);
+  return expected;
+}
+
+ExpectedTasks ExpectTasksNow(ExpectedTasks before, const StageNow& stage,
+                             const ExpectationConstants& constants) {
+  if (before.is_known) return WithEvidence(std::move(before), stage, constants);
+  ExpectedTasks prior = FromThisRunOnly(stage, constants);
+  return prior.is_known ? WithEvidence(std::move(prior), stage, constants) : before;
+}
+
+ExpectedTasks WithEvidence(ExpectedTasks prior, const StageNow& stage,
+                           const ExpectationConstants& constants) {
+  const Evidence evidence = EvidenceOf(prior, stage);
+  if (evidence.tasks == 0) return prior;
+  const double tasks = std::max(static_cast<double>(stage.tasks), evidence.tasks);
+  const double ahead = 1 - evidence.tasks / tasks;
+  const double early = evidence.rest_tasks < evidence.tasks / 2 ? kDriftOfFirstWave : 1;
+  const double drift = constants.drift_deviation * early * ahead;
+  const double noise = evidence.relative_variance / evidence.tasks + drift * drift;
+  const double prior_variance = prior.deviation * prior.deviation;
+  const double trust = prior_variance / (prior_variance + noise);
+  const double shift =
+      trust * std::log(std::max(evidence.seen, kTaskSecondsMin) / evidence.expected);
+  ExpectedTasks expected = {.deviation = std::sqrt(trust * noise),
+                            .is_known = prior.is_known,
+                            .is_of_runs = prior.is_of_runs,
+                            .is_of_pace = prior.is_of_pace,
+                            .long_tasks = prior.long_tasks};
+  for (std::size_t kind = 0; kind < kWarmths; ++kind) {
+    expected.times[kind] = prior.times[kind].Scaled(std::exp(shift));
+  }
+  for (LongTask& task : expected.long_tasks) task.more_seconds *= std::exp(shift);
+  return expected;
+}
+
+}  // namespace tidemark::workflow

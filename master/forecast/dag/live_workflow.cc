@@ -1,0 +1,424 @@
+#include "master/forecast/dag/live_workflow.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "master/facts/silence.h"
+#include "master/forecast/dag/check_workflow.h"
+#include "master/forecast/dag/describe_job.h"
+#include "text/duration_text.h"
+#include "tidemark/reconcile_forecasts.h"
+
+namespace tidemark::workflow {
+namespace {
+
+// Stages, edges and task times of earlier runs that an estimate looks at: about 20 ms of processor
+// time, and 20 MB.
+constexpr std::size_t kHistoryMax = 500'000;
+
+std::size_t SizeOf(const RunProfile& run) {
+  std::size_t size = 0;
+  for (const StageProfile& stage : run.stages) {
+    size += 1 + stage.parents.size();
+    for (const auto& seconds : stage.seconds) size += seconds.size();
+  }
+  return size;
+}
+
+// The bounds of what is shown hold it; of jobs, those that did not succeed keep theirs.
+void NeverBack(model::ShownProgress& before, Snapshot& snapshot) {
+  before.NeverBack(snapshot);
+  tidemark::Estimate& shown = snapshot.estimate;
+  shown.fraction_done_lower = std::min(shown.fraction_done_lower, shown.fraction_done);
+  shown.fraction_done_upper = std::max(shown.fraction_done_upper, shown.fraction_done);
+  for (Child& child : snapshot.children) {
+    tidemark::Estimate& of_job = child.estimate;
+    const bool has_failed =
+        child.state == ChildState::kFailed || child.state == ChildState::kRetryable;
+    const double done = of_job.fraction_done;
+    of_job.fraction_done_lower = has_failed ? std::min(of_job.fraction_done_lower, done) : done;
+    of_job.fraction_done_upper = has_failed ? std::max(of_job.fraction_done_upper, done) : done;
+  }
+}
+
+// Rounds the forecasts of parts, so that a delta leaves out the forecasts that still hold.
+void RoundParts(Snapshot& snapshot) {
+  const auto round = [&](std::optional<Range>& range) {
+    if (range) range = RoundedPrediction(snapshot.at, *range);
+  };
+  for (StageProgress& stage : snapshot.stages) {
+    round(stage.starts_in);
+    round(stage.ends_in);
+  }
+  for (Child& child : snapshot.children) {
+    round(child.starts_in);
+    round(child.estimate.remaining);
+  }
+}
+
+Plan WithNames(Plan plan) {
+  for (PlannedJob& job : plan.jobs) {
+    if (job.name.empty()) job.name = plan.id;
+  }
+  return plan;
+}
+
+}  // namespace
+
+LiveWorkflow::LiveWorkflow(Plan plan, absl::Time submitted_at, const LiveWorkflowOptions& options)
+    : plan_(WithNames(std::move(plan))),
+      submitted_jobs_(plan_.jobs.size()),
+      parents_(ParentsOf(plan_)),
+      cluster_(plan_.cluster),
+      submitted_at_(submitted_at),
+      started_at_(submitted_at),
+      options_(options),
+      active_at_(submitted_at),
+      changed_at_(submitted_at),
+      informed_at_(submitted_at) {
+  for (const PlannedJob& job : plan_.jobs) AddJob(job);
+  newest_ = std::make_shared<Snapshot>(Describe(submitted_at, nullptr));
+}
+
+void LiveWorkflow::AddJob(const PlannedJob& planned) {
+  place_of_name_[planned.name] = jobs_.size();
+  if (!planned.job_id.empty()) place_of_id_[planned.job_id] = jobs_.size();
+  jobs_.emplace_back().job_id = planned.job_id;
+}
+
+bool LiveWorkflow::WasSubmittedAs(Plan plan) const {
+  if (plan.jobs.size() != submitted_jobs_) return false;
+  // It may have got one from the settings of the master.
+  if (!plan.deadline) plan.deadline = plan_.deadline;
+  Plan submitted = plan_;
+  submitted.jobs.resize(submitted_jobs_);
+  return submitted == WithNames(std::move(plan));
+}
+
+std::vector<std::string> LiveWorkflow::job_names() const {
+  std::vector<std::string> names;
+  for (const PlannedJob& job : plan_.jobs) names.push_back(job.name);
+  return names;
+}
+
+std::vector<std::string> LiveWorkflow::attached_jobs() const {
+  std::vector<std::string> attached;
+  for (const FollowedJob& job : jobs_) {
+    if (!job.job_id.empty()) attached.push_back(job.job_id);
+  }
+  return attached;
+}
+
+std::vector<std::string> LiveWorkflow::wanted_jobs() const {
+  std::vector<std::string> wanted;
+  for (const FollowedJob& job : jobs_) {
+    if (!job.job_id.empty() && !job.has_ended()) wanted.push_back(job.job_id);
+  }
+  return wanted;
+}
+
+void LiveWorkflow::Observe(std::shared_ptr<const Snapshot> snapshot,
+                           std::shared_ptr<const cost::StagesLeft> left) {
+  const auto place = place_of_id_.find(snapshot->job_id);
+  if (place == place_of_id_.end() || is_final()) return;
+  FollowedJob& job = jobs_[place->second];
+  if (job.job_id != snapshot->job_id) return;
+  if (job.has_ended()) {
+    // Seen before a restart: what the same run said last has its stages.
+    const bool is_its_end = snapshot->is_final && snapshot->started_at == job.facts.started_at;
+    if (job.newest == nullptr && is_its_end) job.newest = std::move(snapshot);
+    return;
+  }
+  job.ended_before = snapshot->is_final && snapshot->at < submitted_at_ && !job.is_attached;
+  if (job.ended_before) return;
+  active_at_ = std::max(active_at_, snapshot->at);
+  const bool begins = job.is_waiting();
+  job.Observe(std::move(snapshot), std::move(left),
+              /*may_be_retried=*/plan_.retry_within > absl::ZeroDuration());
+  if (begins) NoteStart(job.facts.started_at);
+}
+
+void LiveWorkflow::NoteStart(std::optional<absl::Time> of_job) {
+  started_at_ = std::min(started_at_, of_job.value_or(started_at_));
+}
+
+void LiveWorkflow::SetRuns(std::size_t index, std::vector<JobProfile> runs, StageRuns stage_runs) {
+  FollowedJob& job = jobs_[index];
+  job.has_runs = true;
+  job.runs = std::move(runs);
+  if (!job.runs.empty() || stage_runs.empty()) return;
+  job.ran_stages = true;
+  for (const RunProfile& run : stage_runs) job.runs.push_back(AsOnePhase(run));
+  std::size_t kept = 0;
+  while (kept < stage_runs.size()) {
+    const std::size_t size = SizeOf(stage_runs[kept]);
+    if (history_size_ + size > kHistoryMax) break;
+    history_size_ += size;
+    ++kept;
+  }
+  stage_runs.resize(kept);
+  if (kept > 0) job.stage_runs = std::make_shared<const StageRuns>(std::move(stage_runs));
+}
+
+void LiveWorkflow::SetNode(const ResourceProfile& node) {
+  if (!plan_.cluster.node) cluster_.node = node;
+}
+
+bool LiveWorkflow::AreParentsDone(std::size_t job) const {
+  return std::all_of(parents_[job].begin(), parents_[job].end(), [&](std::size_t parent) {
+    return jobs_[parent].facts.state == ChildState::kSucceeded;
+  });
+}
+
+void LiveWorkflow::FindAwaited(absl::Time now) {
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    FollowedJob& job = jobs_[i];
+    if (job.facts.state == ChildState::kPending && AreParentsDone(i)) {
+      job.facts.state = ChildState::kAwaited;
+    }
+    if (job.facts.state == ChildState::kRetryable || job.facts.state == ChildState::kAwaited) {
+      absl::Time since = submitted_at_;
+      for (const std::size_t parent : parents_[i]) {
+        since = std::max(since, jobs_[parent].facts.ended_at.value_or(since));
+      }
+      if (job.facts.state == ChildState::kRetryable) since = job.facts.ended_at.value_or(since);
+      if (!job.awaited_since) job.awaited_since = std::max(since, std::min(active_at_, now));
+    } else {
+      job.awaited_since.reset();
+    }
+  }
+}
+
+LiveWorkflow::End LiveWorkflow::EndAt(absl::Time now) {
+  if (is_cancelled_) {
+    for (FollowedJob& job : jobs_) {
+      if (job.is_waiting()) {
+        const bool has_failed = job.facts.state == ChildState::kRetryable;
+        job.facts.state = has_failed ? ChildState::kFailed : ChildState::kCancelled;
+      }
+    }
+    return {JobState::kKilled, "the workflow was cancelled"};
+  }
+  End end;
+  bool all_succeeded = true;
+  bool any_succeeded = false;
+  absl::Time last_end = changed_at_;  // what was cancelled then was waited for until then
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    FollowedJob& job = jobs_[i];
+    const bool succeeded = job.facts.state == ChildState::kSucceeded;
+    any_succeeded = any_succeeded || succeeded;
+    if (succeeded) last_end = std::max(last_end, job.facts.ended_at.value_or(now));
+    all_succeeded = all_succeeded && (succeeded || job.facts.state == ChildState::kCancelled);
+    if (job.facts.state == ChildState::kRetryable &&
+        now - std::max(job.facts.ended_at.value_or(now), listening_since_) > plan_.retry_within) {
+      job.facts.state = ChildState::kFailed;
+    }
+    if (job.facts.state != ChildState::kFailed || end.state != JobState::kRunning) continue;
+    end.state = JobState::kFailed;
+    // A job whose log was damaged may be restored with another end than the one that was seen.
+    const bool is_end_known =
+        job.newest != nullptr && job.newest->is_final && job.newest->state != JobState::kSucceeded;
+    if (is_end_known) end.state = job.newest->state;
+    end.message = absl::StrCat("job ", plan_.jobs[i].name,
+                               end.state == JobState::kKilled       ? " was killed"
+                               : end.state == JobState::kAbandoned  ? " was abandoned"
+                               : end.state == JobState::kUnknownEnd ? " ended without a report how"
+                                                                    : " failed",
+                               job.facts.message.empty() ? "" : ": ", job.facts.message);
+  }
+  if (end.state != JobState::kRunning) return end;
+  if (all_succeeded && any_succeeded) return {JobState::kSucceeded, "", std::min(last_end, now)};
+  if (all_succeeded) return {JobState::kKilled, "all of its jobs were cancelled"};
+  const absl::Duration silence = now - std::max(active_at_, listening_since_);
+  if (silence <= options_.abandon_after) return end;
+  return {JobState::kAbandoned,
+          absl::StrCat("no news of any job for ", text::DurationText(silence))};
+}
+
+absl::Duration LiveWorkflow::SilenceAt(absl::Time now) const {
+  absl::Time heard_at = changed_at_;
+  bool any_runs = false;
+  for (const FollowedJob& job : jobs_) {
+    if (job.is_running() && !job.is_silent()) return absl::ZeroDuration();
+    any_runs = any_runs || job.is_running();
+    heard_at = std::max(heard_at, job.heard_at());
+  }
+  const absl::Duration pause = now - heard_at;
+  const bool is_silent = pause > (any_runs ? model::kShortestSilence : model::kWithoutInterval);
+  return is_silent ? pause : absl::ZeroDuration();
+}
+
+absl::Time LiveWorkflow::InformedAt(absl::Time now) const {
+  const absl::Duration silence = SilenceAt(now);
+  return silence > absl::ZeroDuration() ? std::max(informed_at_, now - silence) : now;
+}
+
+absl::Time LiveWorkflow::BeganBy(absl::Time now) const {
+  absl::Time began = now;
+  for (const FollowedJob& job : jobs_) began = std::min(began, job.facts.started_at.value_or(now));
+  return began;
+}
+
+Snapshot LiveWorkflow::Describe(absl::Time now, const WorkflowPrediction* prediction) const {
+  Snapshot snapshot = {.job_id = plan_.id, .at = now, .state = JobState::kRunning};
+  snapshot.info =
+      JobInfo{.name = plan_.name.empty() ? plan_.id : plan_.name, .kind = JobKind::kWorkflow};
+  snapshot.started_at = started_at_;
+  snapshot.deadline = plan_.deadline;
+  if (const absl::Duration silence = SilenceAt(now); silence > absl::ZeroDuration()) {
+    snapshot.silent_since = model::SilentSince(now - silence, listening_since_, now);
+  }
+  tidemark::Estimate& estimate = snapshot.estimate;
+  estimate.state = EstimateState::kWarmingUp;
+  if (prediction != nullptr) {
+    const Range& remaining = prediction->remaining;
+    estimate.state = EstimateState::kValid;
+    estimate.remaining = remaining;
+    // Waiting for the first job is no progress.
+    const absl::Time informed_at = InformedAt(now);
+    const absl::Duration worked = informed_at - BeganBy(informed_at);
+    estimate.fraction_done =
+        model::FractionDone(worked, model::FlooredRemaining(remaining.median, remaining.upper));
+    estimate.fraction_done_lower = model::FractionDone(worked, *remaining.upper);
+    estimate.fraction_done_upper = model::FractionDone(worked, *remaining.lower);
+    estimate.known_share = prediction->known_share;
+    if (*remaining.upper >= kLongestShown) {
+      snapshot.notes.emplace_back(
+          "the estimate reaches 1e10 s (317 years), the longest time that is shown; what is shown "
+          "as "
+          "that may take longer");
+    }
+  }
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    const bool is_predicted = prediction != nullptr && i < prediction->jobs.size();
+    DescribeJob(jobs_[i], plan_.jobs[i], parents_[i],
+                is_predicted ? prediction->jobs[i] : JobPrediction(), snapshot);
+    // The strongest evidence of any part.
+    if (jobs_[i].facts.state == ChildState::kCancelled) continue;
+    estimate.basis = std::max(estimate.basis,
+                              std::min(snapshot.children.back().estimate.basis, Basis::kThisRun));
+  }
+  snapshot.counts = CountParts(snapshot);
+  return snapshot;
+}
+
+void LiveWorkflow::AddNotes(absl::Time now, std::vector<std::string>& notes) const {
+  if (damaged_records_ > 0) {
+    notes.push_back(absl::StrCat("the master's log of this workflow was damaged: about ",
+                                 damaged_records_,
+                                 damaged_records_ == 1 ? " record was" : " records were",
+                                 " lost; if a job is no longer attached, attach it again"));
+  }
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    std::string note = NoteOnJob(jobs_[i], plan_.jobs[i].name, now);
+    if (!note.empty()) notes.push_back(std::move(note));
+  }
+}
+
+void LiveWorkflow::Widen(absl::Time at, estimate::Range& end) {
+  const model::EndPrediction given = record_.Widen({.at = at,
+                                                    .end = at + absl::Seconds(end.median),
+                                                    .lower = at + absl::Seconds(end.lower),
+                                                    .upper = at + absl::Seconds(end.upper)});
+  if (!given.lower || !given.upper) return;
+  end.lower = absl::ToDoubleSeconds(*given.lower - at);
+  end.upper = absl::ToDoubleSeconds(*given.upper - at);
+}
+
+const Snapshot& LiveWorkflow::Tick(absl::Time now, absl::StatusOr<estimate::Estimate> estimate) {
+  if (is_final()) return *newest_;
+  now = std::max(now, newest_->at);
+  FindAwaited(now);
+  const End end = EndAt(now);
+  const bool is_final = end.state != JobState::kRunning;
+  informed_at_ = InformedAt(now);
+  std::optional<WorkflowPrediction> prediction;
+  if (!is_final && estimate.ok()) {
+    Widen(informed_at_, estimate->end);
+    prediction = PredictionAt(now, *estimate, cluster_, 1);
+  }
+  Snapshot snapshot = Describe(now, prediction ? &*prediction : nullptr);
+  RoundParts(snapshot);
+  ReconcileForecasts(snapshot, /*ends_with_parts=*/true);
+  snapshot.sequence = newest_->sequence + 1;
+  tidemark::Estimate& shown = snapshot.estimate;
+  if (is_final) {
+    snapshot.state = end.state;
+    snapshot.is_final = true;
+    snapshot.message = end.message;
+    snapshot.ended_at = std::max(end.at.value_or(now), *snapshot.started_at);
+    snapshot.silent_since.reset();
+    shown.state = EstimateState::kFinal;
+    shown.basis = Basis::kDone;
+    shown.fraction_done = end.state == JobState::kSucceeded ? 1 : 0;
+    shown.known_share = 1;
+  } else {
+    if (!estimate.ok()) snapshot.notes.emplace_back(estimate.status().message());
+    if (snapshot.silent_since) shown.fraction_done = 0;  // as far as before
+    AddNotes(now, snapshot.notes);
+  }
+  if (plan_.deadline) snapshot.late_probability = LateProbability(snapshot, *plan_.deadline);
+  NeverBack(shown_, snapshot);
+  if (is_final) {
+    const tidemark::Estimate& last = newest_->estimate;
+    const double done = shown.fraction_done;
+    // No surer than while it ran.
+    const bool was_told = end.state != JobState::kSucceeded && last.remaining.has_value();
+    shown.fraction_done_lower = was_told ? std::min(last.fraction_done_lower, done) : done;
+    shown.fraction_done_upper = was_told ? std::max(last.fraction_done_upper, done) : done;
+  }
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    const tidemark::Estimate& of_job = snapshot.children[i].estimate;
+    if (!prediction || i >= prediction->jobs.size()) continue;
+    const JobPrediction& predicted = prediction->jobs[i];
+    if (predicted.starts_in && predicted.ends_in && of_job.basis != Basis::kGuess) {
+      jobs_[i].would_take =
+          std::max(predicted.ends_in->median - *predicted.starts_in, absl::ZeroDuration());
+    }
+  }
+  newest_ = std::make_shared<Snapshot>(std::move(snapshot));
+  // A workflow is kept long after its end, so what only later snapshots would need is freed.
+  for (FollowedJob& job : jobs_) {
+    if (is_final) job.ForgetRun();
+  }
+  return *newest_;
+}
+
+std::vector<std::pair<std::string, JobFacts>> LiveWorkflow::TakeNewFacts() {
+  std::vector<std::pair<std::string, JobFacts>> changed;
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    if (jobs_[i].facts == jobs_[i].kept) continue;
+    jobs_[i].kept = jobs_[i].facts;
+    changed.emplace_back(plan_.jobs[i].name, jobs_[i].facts);
+  }
+  return changed;
+}
+
+void LiveWorkflow::RestoreFacts(const std::string& name, JobFacts facts) {
+  const auto place = place_of_name_.find(name);
+  if (place == place_of_name_.end()) return;
+  FollowedJob& job = jobs_[place->second];
+  if (!job.facts.started_at) NoteStart(facts.started_at);
+  job.facts = job.kept = std::move(facts);
+}
+
+void LiveWorkflow::RestoreTick(std::uint64_t sequence, absl::Time at, double fraction_done) {
+  newest_->sequence = std::max(newest_->sequence, sequence);
+  newest_->at = std::max(newest_->at, at);
+  double& shown = newest_->estimate.fraction_done;
+  shown = std::max(shown, fraction_done);
+  shown_.Restore(shown);
+  active_at_ = std::max(active_at_, at);
+}
+
+void LiveWorkflow::RestoreEnd(Snapshot final) { *newest_ = std::move(final); }
+
+void LiveWorkflow::NoteDamage(const LogDamage& damage) {
+  if (is_final()) return;
+  damaged_records_ += damage.records;
+  RestoreTick(newest_->sequence + damage.ticks_max, newest_->at, 0);
+}
+
+}  // namespace tidemark::workflow

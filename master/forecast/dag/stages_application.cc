@@ -1,0 +1,494 @@
+#include "master/forecast/dag/stages_application.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "master/forecast/dag/foretold_tasks.h"
+#include "master/forecast/dag/long_tasks.h"
+#include "master/forecast/dag/match_stages.h"
+#include "master/forecast/dag/size_factors.h"
+#include "master/forecast/durations/log_line.h"
+#include "master/forecast/durations/opinions.h"
+#include "tidemark/job.h"
+
+namespace tidemark::workflow {
+namespace {
+
+using cost::Drawn;
+using cost::Draws;
+using cost::FixedDraws;
+using cost::TimeDistribution;
+using schedule::Warmth;
+
+// A factor of ln f ~ N(-shift d^2, d^2) has a mean of one where the shift is a half, which is what
+// adds up along stages that something is known of. Of unknown ones a mean of one says too little
+// where few stages decide, a median of one too much where many add up.
+// Ablation: +0.98, -0.96 (tpcds-one-run).
+constexpr double kKnownShift = 0.5;
+// Ablation: -0.71, +1.74 (tpcds-live-no-history).
+constexpr double kUnknownShift = 0.3;
+// Of the log of a task time of a stage of which nothing has been seen, where it fetches what others
+// wrote, against one that reads the input. Where both are taken for one, TPC-H without history has
+// an error of 20.9 points at 12 looks, with this 12.7, and TPC-DS one of 4.49 and 4.48; with -0.5
+// and 1.5, 14.0 and 4.97.
+constexpr double kFetchingLess = -1;
+constexpr double kFetchingLessDeviation = 0.7;
+
+// Limit processor time and memory: of stages that did the same the newest count, and of each kind
+// of task so many times.
+constexpr std::size_t kRepeatedMax = 3;
+constexpr std::size_t kRepeatedTimesMax = 32;
+
+// The expected times of the remaining tasks of a stage.
+struct ExpectedStage {
+  ExpectedTasks tasks;
+  double lag = 0;  // from the end of the last parent to the first task
+};
+
+// None of its tasks is left.
+bool IsOver(const StageNow& stage) {
+  return stage.running.empty() && stage.finished.size() >= stage.tasks;
+}
+
+class ExpectedStagesBuilder {
+ public:
+  ExpectedStagesBuilder(const WorkflowNow& now, std::span<const RunProfile* const> history,
+                        double slots, const ExpectationConstants& constants)
+      : now_(now), history_(history), slots_(slots), constants_(constants) {}
+
+  // Returns the expectation for each stage, including future stages. It is empty for a stage that
+  // is over.
+  std::vector<ExpectedStage> Build() {
+    const std::vector<StageNow>& stages = now_.stages;
+    runs_.resize(stages.size());
+    expected_.resize(stages.size());
+    for (const RunProfile* run : history_) Collect(*run);
+    FindRepeated();
+    // Stages that are over correct the predictions of the others.
+    const bool is_foretold = std::ranges::any_of(
+        stages, [](const StageNow& stage) { return stage.foretold_deviation > 0; });
+    std::vector<ExpectedTasks> before(stages.size());
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+      if (is_foretold || !IsOver(stages[i])) before[i] = BeforeItBegan(i);
+    }
+    if (is_foretold) CorrectForetold(stages, constants_, before);
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+      if (IsOver(stages[i])) continue;
+      expected_[i].lag = stages[i].lag.value_or(runs_[i].empty() ? 0 : runs_[i].front().stage->lag);
+      expected_[i].tasks = ExpectTasksNow(std::move(before[i]), stages[i], constants_);
+    }
+    GuessUnknown(is_foretold ? &before : nullptr);
+    return std::move(expected_);
+  }
+
+ private:
+  ExpectedTasks BeforeItBegan(std::size_t index) const {
+    const StageNow& stage = now_.stages[index];
+    const auto repeated = repeated_.find({MayRepeat(index) ? stage.work : 0, stage.tasks});
+    return repeated == repeated_.end() ? ExpectTasks(runs_[index], stage.tasks, slots_, constants_)
+                                       : repeated->second;
+  }
+
+  void Collect(const RunProfile& run) {
+    const auto matches = MatchStages(now_.stages, run);
+    for (std::size_t i = 0; i < matches.size(); ++i) {
+      if (matches[i]) runs_[i].push_back({run.slots, &run.stages[*matches[i]]});
+    }
+  }
+
+  bool MayRepeat(std::size_t index) const {
+    const StageNow& stage = now_.stages[index];
+    return stage.work != 0 && runs_[index].empty() && stage.finished.size() < stage.tasks;
+  }
+
+  // Adds completed stages of this run to the past runs of stages that do the same work.
+  void FindRepeated() {
+    std::map<std::uint64_t, std::vector<StageProfile>> done;  // the newest first
+    for (std::size_t i = 0; i < now_.stages.size(); ++i) {
+      if (MayRepeat(i)) done[now_.stages[i].work];
+    }
+    if (done.empty()) return;
+    for (std::size_t i = now_.stages.size(); i-- > 0;) {
+      const StageNow& stage = now_.stages[i];
+      const bool is_done = !stage.finished.empty() && stage.finished.size() == stage.tasks;
+      const auto alike = done.find(stage.work);
+      if (alike == done.end() || !is_done || stage.has_failed) continue;
+      if (alike->second.size() < kRepeatedMax) alike->second.push_back(ProfileOf(stage));
+    }
+    for (std::size_t i = 0; i < now_.stages.size(); ++i) {
+      const StageNow& stage = now_.stages[i];
+      if (!MayRepeat(i) || done[stage.work].empty()) continue;
+      const auto [repeated, is_new] = repeated_.try_emplace({stage.work, stage.tasks});
+      if (!is_new) continue;
+      std::vector<EarlierStage> runs;
+      for (const StageProfile& before : done[stage.work]) runs.push_back({slots_, &before});
+      repeated->second = ExpectTasks(runs, stage.tasks, slots_, constants_);
+      // Of other data, its tasks may have other sizes.
+      repeated->second.is_of_runs = false;
+    }
+  }
+
+  static StageProfile ProfileOf(const StageNow& stage) {
+    StageProfile profile = {
+        .parents = stage.parents, .fetches = stage.fetches, .tasks = stage.tasks};
+    profile.long_tasks = LongTasksOf(stage);
+    for (const FinishedTask& task : stage.finished) {
+      profile.seconds[static_cast<std::size_t>(task.warmth)].push_back(task.seconds);
+    }
+    for (auto& seconds : profile.seconds) {
+      seconds = cost::EvenlyChosen(std::move(seconds), kRepeatedTimesMax);
+    }
+    return profile;
+  }
+
+  static bool Fetches(const StageNow& stage) { return stage.fetches && !stage.parents.empty(); }
+
+  // Returns the mean time of tasks on warm slots of a stage that is over; empty without evidence.
+  // `before`: the expectations for all stages before they began; null if not computed.
+  std::optional<double> MeanOf(std::size_t index, std::vector<ExpectedTasks>* before) const {
+    const StageNow& stage = now_.stages[index];
+    if (runs_[index].empty() && stage.finished.empty()) return std::nullopt;
+    if (runs_[index].empty() && stage.mean_seconds) return stage.mean_seconds;
+    const ExpectedTasks expected = ExpectTasksNow(
+        before != nullptr ? (*before)[index] : BeforeItBegan(index), stage, constants_);
+    if (!expected.is_known) return std::nullopt;
+    return expected.Of(Warmth::kRest).mean();
+  }
+
+  // A stage without runs or finished tasks: by the others of this workflow, and wide.
+  void GuessUnknown(std::vector<ExpectedTasks>* before) {
+    const auto is_unknown = [&](std::size_t i) {
+      return !expected_[i].tasks.is_known && !IsOver(now_.stages[i]);
+    };
+    std::vector<std::size_t> unknown;
+    for (std::size_t i = 0; i < expected_.size(); ++i) {
+      if (is_unknown(i)) unknown.push_back(i);
+    }
+    if (unknown.empty()) return;
+    // A line through two points: stages that fetch the output of others, and stages that read the
+    // input.
+    cost::LogLine line(cost::kUnknownDeviation, kFetchingLess, kFetchingLessDeviation);
+    const auto place = [](bool fetches) { return fetches ? std::exp(1) : 1; };
+    for (std::size_t i = 0; i < expected_.size(); ++i) {
+      if (is_unknown(i)) continue;
+      const std::optional<double> mean =
+          IsOver(now_.stages[i]) ? MeanOf(i, before) : expected_[i].tasks.Of(Warmth::kRest).mean();
+      if (mean) line.Add(place(Fetches(now_.stages[i])), std::max(*mean, kTaskSecondsMin));
+    }
+    const bool is_any_known = !line.empty();
+    const double of_reading = is_any_known ? std::exp(line.At(place(false)).log) : LongestRunning();
+    const double of_fetching = is_any_known ? std::exp(line.At(place(true)).log) : of_reading;
+    for (const std::size_t i : unknown) {
+      ExpectedTasks& expected = expected_[i].tasks;
+      const double rest = Fetches(now_.stages[i]) ? of_fetching : of_reading;
+      for (std::size_t kind = 0; kind < schedule::kWarmths; ++kind) {
+        expected.times[kind] = TimeDistribution::Empirical({rest * constants_.over_rest[kind]});
+      }
+      // Tasks that have outrun the guess imply that later tasks take longer, too.
+      expected.times = WithEvidence(expected, now_.stages[i], constants_).times;
+    }
+  }
+
+  // Nothing has ended: what runs is taken to be half done.
+  double LongestRunning() const {
+    double longest = 0;
+    for (const StageNow& stage : now_.stages) {
+      for (const RunningTask& task : stage.running) longest = std::max(longest, task.elapsed);
+    }
+    return std::max(2 * longest, 1.0);
+  }
+
+  const WorkflowNow& now_;
+  std::span<const RunProfile* const> history_;
+  double slots_;
+  const ExpectationConstants& constants_;
+  std::vector<std::vector<EarlierStage>> runs_;
+  // By work and number of tasks.
+  std::map<std::pair<std::uint64_t, std::uint64_t>, ExpectedTasks> repeated_;
+  std::vector<ExpectedStage> expected_;
+};
+
+schedule::StageWork WorkOf(const StageNow& stage, double lag) {
+  const std::uint64_t begun = stage.finished.size() + stage.running.size();
+  schedule::StageWork left = {.parents = stage.parents,
+                              .owner = stage.owner,
+                              .container = stage.container,
+                              .pending = stage.tasks > begun ? stage.tasks - begun : 0,
+                              .lag = begun > 0 ? 0 : std::max(lag - stage.waited, 0.0),
+                              .at_once_max = stage.at_once_max};
+  for (const RunningTask& task : stage.running) left.running.push_back(task.elapsed);
+  return left;
+}
+
+// Containers of the commonest shape that fit at once.
+double SlotsOf(const std::vector<StageNow>& stages, const schedule::Resourcing& on) {
+  const schedule::Resources container =
+      stages.empty() ? schedule::Resources{.cores = 1} : stages.front().container;
+  const double share = schedule::DominantShare(container, on.cluster.capacity);
+  return share > 0 ? std::max(std::floor(1 / share + 1e-9), 1.0) : 1;
+}
+
+// A factor on all times of a stage, or of several.
+Draws FactorsOf(Drawn what, std::uint64_t index, double deviation, double shift,
+                const FixedDraws& draws) {
+  Draws factors = draws.Normals(what, index);
+  for (double& factor : factors) {
+    factor = std::exp(deviation * factor - shift * deviation * deviation);
+  }
+  return factors;
+}
+
+cost::StageLeft StageOf(const StageNow& stage, std::uint64_t stream,
+                        const ExpectedStage& expected_stage, const ExpectationConstants& constants,
+                        const FixedDraws& draws) {
+  cost::StageLeft left = {.work = WorkOf(stage, expected_stage.lag)};
+  if (left.work.pending == 0 && left.work.running.empty()) return left;
+  const ExpectedTasks& expected = expected_stage.tasks;
+  left.times.alike = expected.times;
+  const double shift = expected.is_known ? kKnownShift : kUnknownShift;
+  left.times.is_known = expected.is_known;
+  if (const double late = stage.idle_for - expected_stage.lag; late > 0) {
+    left.times.lag = draws.Uniforms(Drawn::kWait, cost::kOfRun);
+    for (double& lag : left.times.lag) lag = cost::LateLeft(late, lag);
+  }
+  left.times.factor = FactorsOf(Drawn::kStage, stream, expected.deviation, shift, draws);
+  if (expected.shared_deviation > 0) {
+    const Draws shared =
+        FactorsOf(Drawn::kForetold, expected.shared_by, expected.shared_deviation, shift, draws);
+    for (std::size_t d = 0; d < shared.size(); ++d) left.times.factor[d] *= shared[d];
+  }
+  if (!expected.is_known) {
+    left.times.factor_of_bounds =
+        FactorsOf(Drawn::kStage, stream, constants.unknown_interval_deviation, shift, draws);
+  }
+  // Of a round of a loop, what its tasks have to read says more than what others had.
+  TaskFactors factors = FactorsBySize(stage, expected, draws);
+  if (factors.of_running.empty() && factors.of_waiting.empty() && factors.of_others.empty()) {
+    factors = FactorsOfLongTasks(stage, expected, draws);
+  }
+  const auto task_factor = [&](std::size_t task, std::size_t draw) {
+    return factors.of_running.empty() ? 1 : factors.of_running[task][draw];
+  };
+  const auto late_chance = [&](std::size_t draw) {
+    return cost::RowNumber(cost::RowStart(draw, stream), left.work.pending + stage.running.size());
+  };
+  const cost::ReadShare read_share = ReadShareOf(stage);
+  // By draw, the total time of the latest running task over the time for which it has run, if no
+  // finished task shows what follows the reading.
+  Draws lengthened;
+  double latest = 0;
+  const auto running = [&](const Draws& of_stage) {
+    std::vector<Draws> times(stage.running.size());
+    for (std::size_t n = 0; n < times.size(); ++n) {
+      const RunningTask& task = stage.running[n];
+      Draws totals;
+      Draws places;
+      for (std::size_t d = 0; d < of_stage.size(); ++d) {
+        const double u = cost::RowNumber(cost::RowStart(d, stream), left.work.pending + n);
+        const double factor = of_stage[d] * task_factor(n, d);
+        const TimeDistribution& usual = expected.Of(task.warmth);
+        const double alone = task.elapsed / factor;
+        // Tasks of one stage are late for one reason: of each draw, all of them by the same chance.
+        times[n].push_back(factor * (usual.IsOutlastedBy(alone)
+                                         ? cost::LateLeft(alone - usual.mean(), late_chance(d))
+                                         : usual.Remaining(alone, u)));
+        totals.push_back(std::max(task.elapsed + times[n].back(), kTaskSecondsMin));
+        places.push_back(u);
+      }
+      if (!ShowsItsPace(task)) continue;
+      const cost::PacedTotal paced = PacedTotalOf(task, read_share);
+      const double late = task.elapsed - paced.seconds;
+      if (late <= 0) {
+        times[n] = cost::LeftByPace(totals, task.elapsed, paced, places);
+        continue;
+      }
+      if (!expected.is_of_pace) continue;
+      for (std::size_t d = 0; d < of_stage.size(); ++d) {
+        times[n][d] = cost::LateLeft(late, late_chance(d));
+      }
+      if (late < latest) continue;
+      latest = late;
+      lengthened = times[n];
+      for (double& longer : lengthened) longer = 1 + longer / task.elapsed;
+    }
+    return times;
+  };
+  left.times.of_task = running(left.times.factor);
+  if (!left.times.factor_of_bounds.empty()) {
+    left.times.running_in_bounds = running(left.times.factor_of_bounds);
+  }
+  for (std::size_t d = 0; d < lengthened.size(); ++d) left.times.factor[d] *= lengthened[d];
+  // Of a task on a slot that is not warm, its start-up is not longer for that.
+  for (std::size_t n = 0; n < factors.of_waiting.size(); ++n) {
+    Draws& more = left.times.more_of_first.emplace_back(std::move(factors.of_waiting[n]));
+    for (std::size_t d = 0; d < more.size(); ++d) {
+      const double u =
+          cost::RowNumber(cost::RowStart(d, stream), factors.of_waiting.size() - 1 - n);
+      more[d] = (more[d] - 1) * expected.Of(Warmth::kRest).Quantile(u);
+    }
+  }
+  for (std::size_t d = 0; d < factors.of_others.size(); ++d) {
+    left.times.factor[d] *= factors.of_others[d];
+  }
+  return left;
+}
+
+Draws Resampled(const Draws& draws, std::size_t count) {
+  Draws resampled;
+  if (draws.empty()) return resampled;
+  for (std::size_t d = 0; d < count; ++d) resampled.push_back(draws[d * draws.size() / count]);
+  return resampled;
+}
+
+// What key groups tell of a stage is better than what its tasks do.
+void TakeKeyGroups(const cost::StageLeft& by_key_groups, std::size_t draws,
+                   cost::StageLeft& stage) {
+  if (by_key_groups.work.running.size() != stage.work.running.size() ||
+      by_key_groups.work.pending != stage.work.pending) {
+    return;
+  }
+  stage.work.running = by_key_groups.work.running;
+  stage.times = by_key_groups.times;
+  for (auto* each : {&stage.times.of_task, &stage.times.running_in_bounds}) {
+    for (Draws& times : *each) times = Resampled(times, draws);
+  }
+  for (Draws* each : {&stage.times.factor, &stage.times.factor_of_bounds, &stage.times.lag}) {
+    *each = Resampled(*each, draws);
+  }
+}
+
+// How long ago the last of what it waits for ended; 0 while something has not.
+double WaitedSoFar(const StageNow& stage, const WorkflowNow& now) {
+  double waited = now.elapsed;
+  for (const std::size_t number : stage.parents) {
+    const StageNow& parent = now.stages[number];
+    const bool is_done = parent.is_task_count_known && parent.finished.size() == parent.tasks;
+    waited = std::min(waited, is_done ? parent.done_since : 0);
+  }
+  return waited;
+}
+
+// Returns, by place in `before`, whether a stage that has begun should have read from it: it will
+// not run any more.
+std::vector<bool> PassedOver(const std::vector<StageProfile>& before,
+                             std::span<const std::optional<std::size_t>> matches,
+                             std::span<const StageNow> stages) {
+  std::vector<bool> passed(before.size());
+  std::vector<std::size_t> reached;
+  for (std::size_t i = 0; i < matches.size(); ++i) {
+    const bool has_begun = !stages[i].finished.empty() || !stages[i].running.empty();
+    if (matches[i] && has_begun) reached.push_back(*matches[i]);
+  }
+  while (!reached.empty()) {
+    const StageProfile& stage = before[reached.back()];
+    reached.pop_back();
+    if (!stage.fetches) continue;
+    for (const std::size_t parent : stage.parents) {
+      if (parent >= before.size() || passed[parent]) continue;
+      passed[parent] = true;
+      reached.push_back(parent);
+    }
+  }
+  return passed;
+}
+
+void AddPlanned(WorkflowNow& now) {
+  for (PlannedStage& planned : now.planned) {
+    now.stages.push_back({.name = "planned stage",
+                          .parents = std::move(planned.parents),
+                          .owner = planned.owner,
+                          .tasks = planned.tasks,
+                          .number = planned.number,
+                          .group = std::move(planned.group)});
+  }
+  now.planned.clear();
+}
+
+}  // namespace
+
+void ExpectStages(std::span<const RunProfile* const> history, WorkflowNow& now) {
+  std::vector<std::optional<std::size_t>> matches;  // in the most recent run
+  for (const RunProfile* run : history) {
+    const auto of_run = MatchStages(now.stages, *run);
+    for (std::size_t i = 0; i < of_run.size(); ++i) {
+      StageNow& stage = now.stages[i];
+      if (stage.is_task_count_known || !of_run[i]) continue;
+      stage.tasks = std::max(stage.tasks, run->stages[*of_run[i]].tasks);
+      stage.is_task_count_known = true;
+    }
+    if (run == history.front()) matches = of_run;
+  }
+  if (history.empty()) return AddPlanned(now);
+  const std::vector<StageProfile>& before = history.front()->stages;
+  std::vector<std::optional<std::size_t>> place(before.size());
+  for (std::size_t i = 0; i < matches.size(); ++i) {
+    if (matches[i]) place[*matches[i]] = i;
+  }
+  const std::size_t seen = now.stages.size();
+  const std::vector<bool> is_passed = PassedOver(before, matches, now.stages);
+  std::vector<std::size_t> expected;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    if (place[i] || is_passed[i]) continue;
+    place[i] = now.stages.size();
+    expected.push_back(i);
+    StageNow& stage = now.stages.emplace_back(StageNow{.name = before[i].name,
+                                                       .title = before[i].title,
+                                                       .work = before[i].work,
+                                                       .tasks = before[i].tasks,
+                                                       .lag = before[i].lag});
+    // The same for as long as it does not exist, whichever others appear before it.
+    stage.number = kExpectedStages + static_cast<std::uint32_t>(i);
+    if (seen == 0) continue;
+    stage.owner = now.stages.front().owner;
+    stage.container = now.stages.front().container;
+  }
+  for (std::size_t n = 0; n < expected.size(); ++n) {
+    StageNow& stage = now.stages[seen + n];
+    for (const std::size_t parent : before[expected[n]].parents) {
+      if (parent < place.size() && place[parent]) stage.parents.push_back(*place[parent]);
+    }
+    stage.waited = WaitedSoFar(stage, now);
+  }
+}
+
+std::vector<cost::StageLeft> LeftOfStages(const WorkflowNow& now,
+                                          std::span<const RunProfile* const> history, double slots,
+                                          const ExpectationConstants& constants,
+                                          const FixedDraws& draws, std::uint64_t first_stream) {
+  const std::vector<ExpectedStage> expected =
+      ExpectedStagesBuilder(now, history, slots, constants).Build();
+  std::vector<cost::StageLeft> left;
+  left.reserve(expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    left.push_back(StageOf(now.stages[i], first_stream + i, expected[i], constants, draws));
+  }
+  return left;
+}
+
+estimate::Application ApplicationOfStages(const WorkflowNow& now,
+                                          std::span<const RunProfile* const> history,
+                                          const schedule::Resourcing& on,
+                                          const StagesOptions& options) {
+  std::size_t tasks = 0;
+  for (const StageNow& stage : now.stages) tasks += stage.tasks;
+  estimate::Application application = {.on = on,
+                                       .draws = &FixedDraws::For(tasks),
+                                       .warm_slots = now.warm_slots,
+                                       .common_deviation = options.common_deviation};
+  application.stages =
+      LeftOfStages(now, history, SlotsOf(now.stages, on), options.expected, *application.draws);
+  for (std::size_t i = 0; options.by_key_groups != nullptr && i < now.stages.size(); ++i) {
+    if (now.stages[i].number != options.by_key_groups->number) continue;
+    TakeKeyGroups(*options.by_key_groups, application.draws->count(), application.stages[i]);
+  }
+  if (now.may_grow && history.empty()) {
+    application.growth = GrowthOf(now.submissions, now.elapsed, *application.draws);
+  }
+  return application;
+}
+
+}  // namespace tidemark::workflow

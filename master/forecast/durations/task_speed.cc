@@ -1,0 +1,180 @@
+#include "master/forecast/durations/task_speed.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "master/forecast/durations/normal.h"
+#include "streaming/size_histogram.h"
+
+namespace tidemark::cost {
+namespace {
+
+// What finished this part of a task's work ago counts half.
+// Ablation: +0.81, -0.56 (two-path speculation).
+constexpr double kHalfLife = 0.3;
+// Ablation: -1.19, +1.84 (two-path speculation).
+constexpr double kMisfitShare = 0.25;
+// Of ln q between nodes: how much they differ before any shows it, and as how many nodes that
+// counts. Ablation: +0.02, -0.05 (two-path slow-node); -0.31, +0.32 (two-path speculation).
+constexpr double kPriorVariance = 0.005;
+constexpr double kPriorNodes = 2;
+// A node of which less is known says nothing about how much nodes differ.
+// Ablation: -0.07, +0.02 (two-path hidden-modes).
+constexpr double kVarianceToTellMax = 0.25;
+
+const std::string& HostOf(const model::Task& task) {
+  static const std::string* const kNone = new std::string;
+  const model::TaskAttempt* attempt =
+      task.is_finished() ? task.finished_attempt() : task.leading_attempt();
+  return attempt == nullptr ? *kNone : attempt->life.host;
+}
+
+}  // namespace
+
+std::size_t TaskSpeeds::UnitOf(const model::JobRecord& state, std::size_t index) {
+  const std::string& host = HostOf(state.reduce_tasks()[index]);
+  const auto [at, added] = unit_of_host_.try_emplace(
+      host.empty() ? "task " + std::to_string(index) : "host " + host, units_.size());
+  if (added) units_.emplace_back();
+  return at->second;
+}
+
+std::vector<regression::CostBin> TaskSpeeds::RawTimes(const model::JobRecord& state) {
+  return TaskSpeeds().PooledTimes(state);
+}
+
+std::vector<regression::CostBin> TaskSpeeds::PooledTimes(const model::JobRecord& state) const {
+  struct Sums {
+    double count = 0, bytes = 0, seconds = 0, squares = 0;
+  };
+  std::array<Sums, streaming::kSizeBins> sums{};
+  for (std::size_t i = 0; i < state.reduce_tasks().size(); ++i) {
+    const double q = of_task(i).factor;
+    for (const GroupBin& bin : state.reduce_tasks()[i].finished_groups().bins.bins()) {
+      Sums& sum = sums[bin.bin];
+      sum.count += static_cast<double>(bin.count);
+      sum.bytes += static_cast<double>(bin.size_bytes);
+      sum.seconds += bin.seconds / q;
+      sum.squares += bin.seconds_squared / (q * q);
+    }
+  }
+  std::vector<regression::CostBin> pooled;
+  for (const Sums& sum : sums) {
+    if (sum.count <= 0) continue;
+    const double mean = sum.seconds / sum.count;
+    const double variance = std::max(0.0, sum.squares / sum.count - mean * mean);
+    pooled.push_back({std::max(1.0, sum.bytes / sum.count), sum.count, mean,
+                      mean > 0 ? variance / (mean * mean) : 0});
+  }
+  return pooled;
+}
+
+std::vector<std::vector<FinishedBin>> FinishedByBytes(const model::JobRecord& state) {
+  std::vector<std::vector<FinishedBin>> finished(state.reduce_tasks().size());
+  for (std::size_t i = 0; i < finished.size(); ++i) {
+    for (const GroupBin& bin : state.reduce_tasks()[i].finished_groups().bins.bins()) {
+      const auto bytes = static_cast<double>(bin.size_bytes);
+      finished[i].push_back({bin.bin, static_cast<double>(bin.count), bytes, bytes, bin.seconds});
+    }
+  }
+  return finished;
+}
+
+void TaskSpeeds::Fade(const std::vector<FinishedBin>& now, double predicted_total, Task& task) {
+  std::vector<FinishedBin> fresh;
+  double seconds = 0;
+  auto before = task.seen.begin();
+  for (const FinishedBin& bin : now) {
+    while (before != task.seen.end() && before->bin < bin.bin) ++before;
+    FinishedBin more = bin;
+    if (before != task.seen.end() && before->bin == bin.bin) {
+      more.count -= before->count;
+      more.feature -= before->feature;
+      more.bytes -= before->bytes;
+      more.seconds -= before->seconds;
+    }
+    seconds += more.seconds;
+    fresh.push_back(more);
+  }
+  const double part = predicted_total > 0 ? std::clamp(seconds / predicted_total, 0.0, 1.0) : 0;
+  const double keep = std::exp2(-part / kHalfLife);
+  auto old = task.recent.begin();
+  for (FinishedBin& bin : fresh) {
+    while (old != task.recent.end() && old->bin < bin.bin) ++old;
+    if (old == task.recent.end() || old->bin != bin.bin) continue;
+    bin.count += keep * old->count;
+    bin.feature += keep * old->feature;
+    bin.bytes += keep * old->bytes;
+    bin.seconds += keep * old->seconds;
+  }
+  task.recent = std::move(fresh);
+  task.seen = now;
+}
+
+void TaskSpeeds::Update(const model::JobRecord& state,
+                        const std::vector<std::vector<FinishedBin>>& finished,
+                        GroupTimeTable& table, const std::vector<double>& predicted_total) {
+  tasks_.resize(state.reduce_tasks().size());
+  for (Unit& unit : units_) unit = {};
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    Task& task = tasks_[i];
+    if (finished[i].empty()) continue;
+    Fade(finished[i], predicted_total[i], task);
+    task.unit = UnitOf(state, i);
+    Unit& unit = units_[task.unit];
+    for (const FinishedBin& bin : task.recent) {
+      if (bin.count < 0.01) continue;
+      GroupTimes times(table.curve_count());
+      // All of a bin at its centre, moved to their mean.
+      const double x = std::log(std::max(1.0, bin.feature / bin.count) / BinCentre(bin.bin));
+      table.Add({bin.bin, bin.count, bin.bytes, bin.count * x, bin.count * x * x}, 1, times);
+      unit.observed += bin.seconds;
+      unit.predicted += times.mean;
+      unit.variance += times.noise_variance;
+    }
+  }
+  std::vector<double> log_ratio(units_.size()), sampling(units_.size(), -1);
+  double centre = 0;
+  double weight = 0;
+  for (std::size_t u = 0; u < units_.size(); ++u) {
+    const Unit& unit = units_[u];
+    if (!(unit.predicted > 0) || !(unit.observed > 0)) continue;
+    log_ratio[u] = std::clamp(std::log(unit.observed / unit.predicted), -kLogMax, kLogMax);
+    // Where the model is off, it is off for whole tasks.
+    sampling[u] = unit.variance / (unit.predicted * unit.predicted) + regression::kBinVarianceMin +
+                  kMisfitShare * table.model().score();
+    centre += log_ratio[u] / (sampling[u] + between_ * between_);
+    weight += 1 / (sampling[u] + between_ * between_);
+  }
+  if (weight > 0) centre /= weight;
+  // The variance between units, by moments.
+  double sum = kPriorNodes * kPriorVariance;
+  double units = kPriorNodes;
+  for (std::size_t u = 0; u < units_.size(); ++u) {
+    if (sampling[u] < 0) continue;
+    // What all have in common is the cost model's business: factors are relative to the middle,
+    // or the two would run away together.
+    log_ratio[u] -= centre;
+    if (sampling[u] > kVarianceToTellMax) continue;
+    sum += log_ratio[u] * log_ratio[u] - sampling[u];
+    units += 1;
+  }
+  const double between = std::max(regression::kBinVarianceMin, sum / units);
+  between_ = std::sqrt(between);
+  for (std::size_t u = 0; u < units_.size(); ++u) {
+    if (sampling[u] < 0) {
+      units_[u].speed = of_new_task();
+      continue;
+    }
+    const double trust = between / (between + sampling[u]);
+    units_[u].speed = {std::exp(log_ratio[u] * trust), std::sqrt(between * (1 - trust))};
+  }
+}
+
+SpeedFactor TaskSpeeds::of_task(std::size_t index) const {
+  if (index >= tasks_.size() || tasks_[index].seen.empty()) return of_new_task();
+  return units_[tasks_[index].unit].speed;
+}
+
+}  // namespace tidemark::cost

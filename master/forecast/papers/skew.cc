@@ -1,0 +1,54 @@
+#include "master/forecast/papers/skew.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "master/forecast/durations/normal.h"
+
+namespace tidemark::papers {
+namespace {
+
+double Density(double z) {
+  return std::exp(-z * z / 2) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
+}
+double Probability(double z) { return cost::NormalCdf(z); }
+
+double SquareMean(const Moments& x) { return x.mean * x.mean + x.variance; }
+
+}  // namespace
+
+Moments LinearInSelectivity(double a, double b, const Moments& selectivity) {
+  return {a + b * selectivity.mean, b * b * selectivity.variance};
+}
+
+Moments MaxOfNormals(const Moments& x, const Moments& y) {
+  const double deviation = std::sqrt(x.variance + y.variance);
+  if (!(deviation > 0)) return x.mean >= y.mean ? x : y;
+  const double z = (x.mean - y.mean) / deviation;
+  const double mean = x.mean * Probability(z) + y.mean * Probability(-z) + deviation * Density(z);
+  const double square = SquareMean(x) * Probability(z) + SquareMean(y) * Probability(-z) +
+                        (x.mean + y.mean) * deviation * Density(z);
+  return {mean, std::max(square - mean * mean, 0.0)};
+}
+
+Moments ReduceTaskMoments(double a, double b, double c, const Moments& map_selectivity,
+                          const Moments& reduce_selectivity) {
+  const Moments input = LinearInSelectivity(0, b, map_selectivity);
+  const Moments output = LinearInSelectivity(0, c, reduce_selectivity);
+  const Moments larger = MaxOfNormals(input, output);
+  const double deviation = std::sqrt(input.variance + output.variance);
+  const double input_is_larger = deviation > 0 ? Probability((input.mean - output.mean) / deviation)
+                                               : (input.mean >= output.mean ? 1.0 : 0.0);
+  const double covariance = a * b * map_selectivity.variance * input_is_larger;
+  return {a * map_selectivity.mean + larger.mean,
+          a * a * map_selectivity.variance + larger.variance + 2 * covariance};
+}
+
+GainBounds SkewGainBounds(double tasks, double degree, double deviation_seconds) {
+  if (!(tasks >= 1) || !(degree > 1) || !(deviation_seconds > 0)) return {};
+  const double scale = std::sqrt(tasks / degree) * deviation_seconds * std::sqrt(std::log(degree));
+  return {0.23 * scale, std::numbers::sqrt2 * scale};
+}
+
+}  // namespace tidemark::papers

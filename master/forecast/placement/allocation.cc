@@ -1,0 +1,172 @@
+#include "master/forecast/placement/allocation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <queue>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+
+namespace tidemark::schedule {
+namespace {
+
+// Relative: a sum of a million containers may be off by this much.
+constexpr double kRoundingTolerance = 1e-9;
+
+bool IsAmount(double value) { return std::isfinite(value) && value >= 0; }
+bool IsValid(const Resources& r) { return IsAmount(r.cores) && IsAmount(r.memory_bytes); }
+
+absl::Status CheckClaim(const Cluster& cluster, const Claim& claim, std::size_t index) {
+  const Resources& container = claim.container;
+  if (!IsValid(container) || (container.cores == 0 && container.memory_bytes == 0)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "claim ", index, ": a container needs cores or memory, both finite and not negative"));
+  }
+  if (!Fits(container, cluster.capacity)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("claim ", index, ": a container of ", container.cores, " cores and ",
+                     container.memory_bytes, " bytes is larger than the cluster (",
+                     cluster.capacity.cores, " cores, ", cluster.capacity.memory_bytes, " bytes)"));
+  }
+  if (claim.running > claim.wanted) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("claim ", index, ": more containers run than are wanted"));
+  }
+  if (cluster.policy == Policy::kCapacity && claim.queue >= cluster.queue_shares.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("claim ", index, ": queue ", claim.queue, " has no share"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Check(const Cluster& cluster, std::span<const Claim> claims) {
+  if (!IsValid(cluster.capacity)) {
+    return absl::InvalidArgumentError("the capacity must be finite and not negative");
+  }
+  for (const double share : cluster.queue_shares) {
+    if (!std::isfinite(share) || share <= 0) {
+      return absl::InvalidArgumentError("the share of a queue must be finite and above zero");
+    }
+  }
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    if (claims[i].wanted == 0) continue;
+    if (absl::Status ok = CheckClaim(cluster, claims[i], i); !ok.ok()) return ok;
+  }
+  return absl::OkStatus();
+}
+
+// How many more of these containers fit.
+std::uint64_t Room(const Resources& container, const Resources& free) {
+  double room = INFINITY;
+  if (container.cores > 0) room = std::min(room, free.cores / container.cores);
+  if (container.memory_bytes > 0) {
+    room = std::min(room, free.memory_bytes / container.memory_bytes);
+  }
+  room = std::floor(room * (1 + kRoundingTolerance) + kRoundingTolerance);
+  return room <= 0 ? 0 : static_cast<std::uint64_t>(std::min(room, 1e18));
+}
+
+class Filling {
+ public:
+  Filling(const Cluster& cluster, std::span<const Claim> claims)
+      : cluster_(cluster), claims_(claims), free_(cluster.capacity) {
+    GroupClaims();
+    given_.resize(claims.size());
+    for (std::size_t i = 0; i < claims.size(); ++i) Take(i, claims[i].running);
+  }
+
+  std::vector<std::uint64_t> InOrder() {
+    for (std::size_t i = 0; i < claims_.size(); ++i) Give(i, Left(i));
+    return std::move(given_);
+  }
+
+  std::vector<std::uint64_t> ByTurns() {
+    using Turn = std::pair<double, std::size_t>;
+    std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns;
+    for (std::size_t i = 0; i < claims_.size(); ++i) {
+      if (Left(i) > 0) turns.emplace(Rank(i), i);
+    }
+    while (!turns.empty()) {
+      const auto [rank, i] = turns.top();
+      turns.pop();
+      // Another claim of the group has moved the rank: come again.
+      if (const double now = Rank(i); now > rank) {
+        turns.emplace(now, i);
+        continue;
+      }
+      if (Give(i, 1) && Left(i) > 0) turns.emplace(Rank(i), i);
+    }
+    return std::move(given_);
+  }
+
+ private:
+  std::uint64_t Left(std::size_t i) const { return claims_[i].wanted - given_[i]; }
+
+  // Groups are what takes turns: owners, or queues.
+  void GroupClaims() {
+    absl::flat_hash_map<std::size_t, std::size_t> known;
+    std::size_t groups = 0;
+    for (const Claim& claim : claims_) {
+      const bool queued = cluster_.policy == Policy::kCapacity;
+      const std::size_t key = queued ? claim.queue : claim.owner;
+      const bool alone = !queued && key == kOwnOwner;
+      const std::size_t group = alone ? groups : known.try_emplace(key, groups).first->second;
+      groups = std::max(groups, group + 1);
+      group_of_.push_back(group);
+    }
+    used_.resize(groups);
+    containers_.resize(groups);
+  }
+
+  double Rank(std::size_t i) const {
+    const std::size_t group = group_of_[i];
+    if (cluster_.policy == Policy::kFair) return static_cast<double>(containers_[group]);
+    const double share = DominantShare(used_[group], cluster_.capacity);
+    if (cluster_.policy == Policy::kDrf) return share;
+    return share / cluster_.queue_shares[claims_[i].queue];
+  }
+
+  void Take(std::size_t i, std::uint64_t containers) {
+    const Resources taken = claims_[i].container * static_cast<double>(containers);
+    free_ = free_ - taken;
+    used_[group_of_[i]] = used_[group_of_[i]] + taken;
+    containers_[group_of_[i]] += containers;
+    given_[i] += containers;
+  }
+
+  bool Give(std::size_t i, std::uint64_t containers) {
+    const std::uint64_t given = std::min(containers, Room(claims_[i].container, free_));
+    Take(i, given);
+    return given > 0;
+  }
+
+  const Cluster& cluster_;
+  std::span<const Claim> claims_;
+  Resources free_;
+  std::vector<std::size_t> group_of_;
+  std::vector<Resources> used_;            // by group
+  std::vector<std::uint64_t> containers_;  // by group
+  std::vector<std::uint64_t> given_;
+};
+
+}  // namespace
+
+bool Fits(const Resources& container, const Resources& free) { return Room(container, free) > 0; }
+
+double DominantShare(const Resources& used, const Resources& capacity) {
+  double share = 0;
+  if (used.cores > 0) share = std::max(share, used.cores / capacity.cores);
+  if (used.memory_bytes > 0) share = std::max(share, used.memory_bytes / capacity.memory_bytes);
+  return share;
+}
+
+absl::StatusOr<std::vector<std::uint64_t>> DegreesOfParallelism(const Cluster& cluster,
+                                                                std::span<const Claim> claims) {
+  if (absl::Status ok = Check(cluster, claims); !ok.ok()) return ok;
+  Filling filling(cluster, claims);
+  return cluster.policy == Policy::kFifo ? filling.InOrder() : filling.ByTurns();
+}
+
+}  // namespace tidemark::schedule

@@ -1,0 +1,116 @@
+#include "master/forecast/placement/dag.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <queue>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace tidemark::schedule {
+namespace {
+
+absl::Status CheckParents(const Parents& parents) {
+  for (std::size_t stage = 0; stage < parents.size(); ++stage) {
+    for (const std::size_t parent : parents[stage]) {
+      if (parent < parents.size()) continue;
+      return absl::InvalidArgumentError(absl::StrCat("stage ", stage, " waits for stage ", parent,
+                                                     ", but there are only ", parents.size()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+struct Sorted {
+  std::vector<std::size_t> order;      // without stages that are in a cycle or wait for one
+  std::vector<std::size_t> waits_for;  // of each stage how many of its parents are not in `order`
+};
+
+Sorted Sort(const Parents& parents) {
+  const auto children = ChildrenOf(parents);
+  Sorted sorted = {.waits_for = std::vector<std::size_t>(parents.size())};
+  for (const auto& of_parent : children) {
+    for (const std::size_t child : of_parent) ++sorted.waits_for[child];
+  }
+  std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> ready;
+  for (std::size_t stage = 0; stage < parents.size(); ++stage) {
+    if (sorted.waits_for[stage] == 0) ready.push(stage);
+  }
+  while (!ready.empty()) {
+    const std::size_t stage = ready.top();
+    ready.pop();
+    sorted.order.push_back(stage);
+    for (const std::size_t child : children[stage]) {
+      if (--sorted.waits_for[child] == 0) ready.push(child);
+    }
+  }
+  return sorted;
+}
+
+}  // namespace
+
+std::vector<std::vector<std::size_t>> ChildrenOf(const Parents& parents) {
+  std::vector<std::vector<std::size_t>> children(parents.size());
+  for (std::size_t stage = 0; stage < parents.size(); ++stage) {
+    for (const std::size_t parent : parents[stage]) {
+      std::vector<std::size_t>& of_parent = children[parent];
+      // Stages come in order: a repeated edge is the one before.
+      if (of_parent.empty() || of_parent.back() != stage) of_parent.push_back(stage);
+    }
+  }
+  return children;
+}
+
+absl::StatusOr<std::vector<std::size_t>> TopologicalOrder(const Parents& parents) {
+  if (absl::Status ok = CheckParents(parents); !ok.ok()) return ok;
+  Sorted sorted = Sort(parents);
+  if (sorted.order.size() == parents.size()) return std::move(sorted.order);
+  return absl::InvalidArgumentError(
+      absl::StrCat("stages form a cycle: ", absl::StrJoin(CycleOf(parents), " waits for ")));
+}
+
+std::vector<std::size_t> CycleOf(const Parents& parents) {
+  const Sorted sorted = Sort(parents);
+  if (sorted.order.size() == parents.size()) return {};
+  // Every stage left waits for one that is left: follow them until one comes again.
+  const auto is_left = [&](std::size_t stage) { return sorted.waits_for[stage] > 0; };
+  std::size_t at = 0;
+  while (!is_left(at)) ++at;
+  std::vector<std::size_t> path;
+  std::vector<bool> seen(parents.size());
+  while (!seen[at]) {
+    seen[at] = true;
+    path.push_back(at);
+    at = *std::find_if(parents[at].begin(), parents[at].end(), is_left);
+  }
+  path.push_back(at);
+  path.erase(path.begin(), std::find(path.begin(), path.end(), at));
+  return path;
+}
+
+CriticalPath LongestPath(const Parents& parents, std::span<const std::size_t> order,
+                         std::span<const double> seconds) {
+  std::vector<double> ends(parents.size());
+  std::vector<std::optional<std::size_t>> before(parents.size());
+  std::optional<std::size_t> last;
+  for (const std::size_t stage : order) {
+    double starts = 0;
+    for (const std::size_t parent : parents[stage]) {
+      if (before[stage] && ends[parent] <= starts) continue;
+      starts = ends[parent];
+      before[stage] = parent;
+    }
+    ends[stage] = starts + std::max(seconds[stage], 0.0);
+    if (!last || ends[stage] > ends[*last]) last = stage;
+  }
+  CriticalPath path;
+  if (!last) return path;
+  path.seconds = ends[*last];
+  for (std::optional<std::size_t> at = last; at; at = before[*at]) path.stages.push_back(*at);
+  std::reverse(path.stages.begin(), path.stages.end());
+  return path;
+}
+
+}  // namespace tidemark::schedule

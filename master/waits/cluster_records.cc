@@ -1,0 +1,160 @@
+#include "master/waits/cluster_records.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace tidemark::blame {
+namespace {
+
+// A number that is free, or a new one.
+template <typename Number, typename Record>
+Number NextOf(std::vector<Number>& free, std::vector<Record>& records) {
+  if (free.empty()) {
+    records.emplace_back();
+    return static_cast<Number>(records.size() - 1);
+  }
+  const Number number = free.back();
+  free.pop_back();
+  records[static_cast<std::size_t>(number)] = {};
+  return number;
+}
+
+}  // namespace
+
+ClusterRecords::ClusterRecords(std::size_t stages_max, std::size_t hosts_max)
+    : stages_max_(stages_max), hosts_max_(hosts_max), queries_(1), stages_(1) {}
+
+std::optional<JobNumber> ClusterRecords::FindJob(const std::string& id) const {
+  const auto known = job_by_id_.find(id);
+  if (known == job_by_id_.end()) return std::nullopt;
+  return known->second;
+}
+
+JobNumber ClusterRecords::AddJob(const std::string& id) {
+  const JobNumber number{jobs_seen_++};
+  JobRecord& job =
+      jobs_.try_emplace(number, Pool{static_cast<std::uint32_t>(number)}).first->second;
+  job.id = id;
+  job_by_id_[id] = number;
+  return number;
+}
+
+std::vector<std::string> ClusterRecords::JobIds() const {
+  std::vector<std::string> ids;
+  for (const auto& [id, number] : job_by_id_) ids.push_back(id);
+  return ids;
+}
+
+bool ClusterRecords::JobHasRoomForQuery(const JobRecord& job) const {
+  return job.queries.size() < stages_max_ / 2;
+}
+
+bool ClusterRecords::JobHasRoomForStage(const JobRecord& job) const {
+  return job.stages.size() < stages_max_ / 2;
+}
+
+Query ClusterRecords::AddQuery(JobNumber number, const std::string& name) {
+  const Query added = NextOf(free_queries_, queries_);
+  QueryRecord& record = query(added);
+  record.job = number;
+  record.name = name;
+  record.order = queries_seen_++;
+  job(number).queries[name] = added;
+  return added;
+}
+
+Stage ClusterRecords::AddStage(JobNumber number, Query of, std::uint32_t stage_number) {
+  const Stage added = NextOf(free_stages_, stages_);
+  stage(added).number = stage_number;
+  stage(added).query = of;
+  query(of).stages.push_back(added);
+  job(number).stages[stage_number] = added;
+  return added;
+}
+
+void ClusterRecords::MoveStage(Stage moved, Query to) {
+  StageRecord& record = stage(moved);
+  QueryRecord& before = query(record.query);
+  std::erase(before.stages, moved);
+  query(to).stages.push_back(moved);
+  if (record.is_open) {
+    --before.open_stages;
+    ++query(to).open_stages;
+  }
+  record.query = to;
+}
+
+Host ClusterRecords::HostOf(const std::string& name, Query query) {
+  const Host untold{kFirstUntold + static_cast<std::uint32_t>(query)};
+  if (name.empty()) return untold;
+  if (const auto known = host_by_name_.find(name); known != host_by_name_.end()) {
+    return known->second;
+  }
+  if (!HasRoomForHost(name)) return untold;
+  const Host host = NextOf(free_hosts_, hosts_);
+  hosts_[static_cast<std::size_t>(host)] = name;
+  host_by_name_[name] = host;
+  return host;
+}
+
+bool ClusterRecords::HasRoomForHost(const std::string& name) const {
+  return hosts_.size() - free_hosts_.size() < hosts_max_ || name.empty() ||
+         host_by_name_.contains(name);
+}
+
+void ClusterRecords::KeepHosts(const absl::flat_hash_set<Host>& used) {
+  std::erase_if(host_by_name_, [&](const auto& named) {
+    const bool is_free = !used.contains(named.second);
+    if (is_free) free_hosts_.push_back(named.second);
+    return is_free;
+  });
+}
+
+bool ClusterRecords::ForgetEnded(const JobRecord* of) {
+  std::vector<Query> ended;
+  for (std::uint32_t q = 1; q < queries_.size(); ++q) {
+    const QueryRecord& record = queries_[q];
+    if (record.is_free || !record.to || record.open_stages > 0) continue;
+    if (of == nullptr || &job(record.job) == of) ended.push_back(Query{q});
+  }
+  std::sort(ended.begin(), ended.end(),
+            [&](Query a, Query b) { return query(a).order < query(b).order; });
+  for (const Query oldest : ended) {
+    const QueryRecord& record = query(oldest);
+    JobRecord& of_query = job(record.job);
+    ++of_query.queries_left_out;
+    of_query.queries.erase(record.name);
+    for (const Stage s : record.stages) of_query.stages.erase(stage(s).number);
+    Forget(oldest);
+    if (forgotten_.size() > stages_max_ / 16) break;
+  }
+  return !ended.empty();
+}
+
+// REQUIRES: its job knows neither it nor its stages any more, or is forgotten itself.
+void ClusterRecords::Forget(Query gone) {
+  QueryRecord& record = query(gone);
+  for (const Stage s : record.stages) {
+    stage(s).query = kForgottenQuery;
+    forgotten_.insert(s);
+  }
+  record = {};
+  record.is_free = true;
+  free_queries_.push_back(gone);
+}
+
+void ClusterRecords::ForgetJob(JobNumber number) {
+  const JobRecord gone = std::move(job(number));
+  for (const auto& [name, of_job] : gone.queries) Forget(of_job);
+  job_by_id_.erase(gone.id);
+  jobs_.erase(number);
+}
+
+void ClusterRecords::FreeForgotten() {
+  free_stages_.insert(free_stages_.end(), forgotten_.begin(), forgotten_.end());
+  std::sort(free_stages_.begin(), free_stages_.end(), std::greater<>());
+  forgotten_.clear();
+}
+
+}  // namespace tidemark::blame

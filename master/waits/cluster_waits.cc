@@ -1,0 +1,646 @@
+#include "master/waits/cluster_waits.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <span>
+#include <utility>
+#include <variant>
+
+#include "master/facts/submission.h"
+#include "master/waits/explain_query.h"
+
+namespace tidemark::blame {
+namespace {
+
+// What is told of an instant has arrived so much later; taste: agents send once a second.
+constexpr double kUnderwaySeconds = 3;
+
+std::optional<double> Seconds(const std::optional<absl::Duration>& time) {
+  if (!time) return std::nullopt;
+  return absl::ToDoubleSeconds(*time);
+}
+
+std::optional<double> Bytes(const std::optional<std::uint64_t>& bytes) {
+  if (!bytes) return std::nullopt;
+  return static_cast<double>(*bytes);
+}
+
+TaskUse UseIn(const TimeUse& time) {
+  TaskUse use;
+  use.processor_seconds = Seconds(time.cpu);
+  use.of[Resource::kProcessor].wait_seconds = Seconds(time.processor_wait);
+  use.of[Resource::kMemory].wait_seconds = Seconds(time.memory_wait);
+  use.of[Resource::kNetwork].wait_seconds = Seconds(time.network_wait);
+  use.of[Resource::kIo].wait_seconds = Seconds(time.io_wait);
+  use.of[Resource::kNetwork].units = Bytes(time.network_bytes);
+  use.of[Resource::kIo].units = Bytes(time.io_bytes);
+  return use;
+}
+
+model::LostShare ShareOf(const Cost& cost, double ran) {
+  const auto part = [&](double seconds) { return std::min(seconds / ran, 1.0); };
+  return {.share = part(cost.seconds),
+          .lower = part(cost.limits.lower),
+          .upper = part(cost.limits.upper)};
+}
+
+// What else was told before stays.
+void Replace(const TaskUse& by, TaskUse& totals) {
+  const auto replace = [](const std::optional<double>& told, std::optional<double>& total) {
+    if (told) total = told;
+  };
+  replace(by.processor_seconds, totals.processor_seconds);
+  for (const Resource resource : kResources) {
+    replace(by.of[resource].wait_seconds, totals.of[resource].wait_seconds);
+    replace(by.of[resource].units, totals.of[resource].units);
+  }
+}
+
+// How the stage is called in what earlier runs tell of it.
+void Describe(const StageOpened& opened, StageRecord& record) {
+  if (opened.task_count) record.tasks = *opened.task_count;
+  if (opened.kind != StageKind::kUnknown) record.kind = opened.kind;
+  if (opened.kind == StageKind::kMap || opened.kind == StageKind::kReduce) return;
+  if (!opened.signature.empty() || record.data_name.empty()) {
+    record.data_name = opened.signature.empty() ? opened.name : opened.signature;
+  }
+}
+
+}  // namespace
+
+ClusterWaits::ClusterWaits(const ClusterLimits& limits)
+    : limits_(limits),
+      records_(limits.stages_max, limits.hosts_max),
+      attempts_(limits.attempts_max) {}
+
+double ClusterWaits::SecondsOf(absl::Time at) {
+  if (!first_) first_ = at;
+  return absl::ToDoubleSeconds(at - *first_);
+}
+
+// By the master's clock; not after the event that told it, and not before the job began.
+double ClusterWaits::InstantOf(JobRecord& job, const Event& event,
+                               const std::optional<absl::Time>& at) {
+  const double told = SecondsOf(job.sources[event.source_id].clock.ToMasterClock(
+      at.value_or(event.sent_at), event.arrived_at));
+  return std::max(told, job.began_at);
+}
+
+JobNumber ClusterWaits::JobOf(const Event& event) {
+  const bool opens = std::holds_alternative<JobOpened>(event.body);
+  if (const auto known = records_.FindJob(event.job_id)) {
+    JobRecord& job = records_.job(*known);
+    const bool is_other =
+        !event.run_uid.empty() && !job.run_uid.empty() && event.run_uid != job.run_uid;
+    if (!opens || !(is_other || job.is_closed)) {
+      if (job.run_uid.empty()) job.run_uid = event.run_uid;
+      return *known;
+    }
+    ForgetJob(*known);
+  }
+  JobRecord& job = AddJob(event.job_id, event.run_uid, event.arrived_at);
+  job.is_seen_whole = opens || event.sequence <= 1;
+  return *records_.FindJob(event.job_id);
+}
+
+JobRecord& ClusterWaits::AddJob(const std::string& id, const std::string& run_uid,
+                                absl::Time since) {
+  JobRecord& job = records_.job(records_.AddJob(id));
+  job.run_uid = run_uid;
+  job.since = since;
+  job.began_at = SecondsOf(since);
+  return job;
+}
+
+void ClusterWaits::Resume(const std::string& job_id, const std::string& run_uid, absl::Time now) {
+  now_ = std::max(now_, SecondsOf(now));
+  if (!records_.FindJob(job_id)) AddJob(job_id, run_uid, now).is_seen_whole = false;
+}
+
+std::optional<Query> ClusterWaits::QueryOf(JobNumber number, const std::string& name) {
+  JobRecord& job = records_.job(number);
+  if (const auto known = job.queries.find(name); known != job.queries.end()) return known->second;
+  if ((records_.JobHasRoomForQuery(job) || MakeRoom(&job)) &&
+      (records_.HasRoomForQuery() || MakeRoom())) {
+    return records_.AddQuery(number, name);
+  }
+  job.is_partial = true;
+  return std::nullopt;
+}
+
+std::optional<Stage> ClusterWaits::StageOf(JobNumber number, std::uint32_t stage_number) {
+  JobRecord& job = records_.job(number);
+  if (const auto known = job.stages.find(stage_number); known != job.stages.end()) {
+    return known->second;
+  }
+  const auto query = QueryOf(number, "");
+  if (!query) return std::nullopt;
+  if ((records_.JobHasRoomForStage(job) || MakeRoom(&job)) &&
+      (records_.HasRoomForStage() || MakeRoom())) {
+    return records_.AddStage(number, *query, stage_number);
+  }
+  job.is_partial = true;
+  return std::nullopt;
+}
+
+Host ClusterWaits::HostOf(JobRecord& job, const std::string& name, Query query) {
+  if (!records_.HasRoomForHost(name) && !std::exchange(has_sought_hosts_, true)) {
+    absl::flat_hash_set<Host> used = contention_.Hosts();
+    for (const auto& [key, running] : running_) used.insert(running.host);
+    records_.KeepHosts(used);
+  }
+  if (!records_.HasRoomForHost(name)) job.is_partial = true;
+  return records_.HostOf(name, query);
+}
+
+void ClusterWaits::Apply(const Event& event) {
+  now_ = std::max(now_, SecondsOf(event.arrived_at));
+  const JobNumber number = JobOf(event);
+  JobRecord& job = records_.job(number);
+  if (job.is_closed) return;
+  Source& source = job.sources[event.source_id];
+  source.clock.Observe(event.sent_at, event.arrived_at);
+  if (const auto* opened = std::get_if<JobOpened>(&event.body)) {
+    if (const auto submitted = model::SubmittedAt(*opened, event.sent_at)) {
+      const absl::Time at = source.clock.ToMasterClock(*submitted, event.arrived_at);
+      job.began_at = std::min(job.began_at, SecondsOf(at));
+    }
+    for (const StageOpened& stage : opened->stages) Open(number, stage, event);
+  } else if (const auto* stage = std::get_if<StageOpened>(&event.body)) {
+    Open(number, *stage, event);
+  } else if (const auto* group = std::get_if<GroupOpened>(&event.body)) {
+    const auto query = QueryOf(number, group->group);
+    if (!query || !group->opened_at) return;
+    std::optional<double>& from = records_.query(*query).from;
+    if (!from) from = InstantOf(job, event, group->opened_at);
+  } else if (const auto* group_end = std::get_if<GroupClosed>(&event.body)) {
+    const auto query = QueryOf(number, group_end->group);
+    if (!query) return;
+    std::optional<double>& to = records_.query(*query).to;
+    if (!to) to = InstantOf(job, event, group_end->at);
+  } else if (const auto* closed = std::get_if<StageClosed>(&event.body)) {
+    const auto known = job.stages.find(closed->stage);
+    if (known == job.stages.end()) return;
+    if (closed->attempt == records_.stage(known->second).attempt) Close(job, known->second);
+  } else if (const auto* executor = std::get_if<ExecutorOpened>(&event.body)) {
+    OpenExecutor(job, source, *executor);
+  } else if (const auto* gone = std::get_if<ExecutorClosed>(&event.body)) {
+    CloseExecutor(job, source, *gone);
+  } else if (const auto* changed = std::get_if<AttemptChanged>(&event.body)) {
+    Change(number, *changed, event);
+  } else if (const auto* heartbeat = std::get_if<TaskHeartbeat>(&event.body)) {
+    Read(number, heartbeat->attempt, 0, static_cast<double>(heartbeat->bytes_done));
+    Hear(number, heartbeat->attempt, UseIn(heartbeat->time), std::nullopt, event);
+  } else if (const auto* profile = std::get_if<ReduceProfile>(&event.body)) {
+    SeeGroups(number, *profile);
+    const bool tells_time = profile->processor_use || profile->time != TimeUse{};
+    if (!tells_time) return;
+    Hear(number, profile->attempt, UseIn(profile->time), profile->processor_use, event);
+  } else if (const auto* job_end = std::get_if<JobClosed>(&event.body)) {
+    CloseJob(number, InstantOf(job, event, job_end->at));
+  }
+}
+
+void ClusterWaits::Read(JobNumber number, const AttemptId& id, double input_bytes,
+                        double read_bytes) {
+  const auto found = running_.find(Key{number, id.stage, id.index, id.attempt, id.stage_attempt});
+  if (found == running_.end()) return;
+  Running& running = found->second;
+  running.input_bytes = std::max(running.input_bytes, input_bytes);
+  running.read_bytes = std::max(running.read_bytes, read_bytes);
+}
+
+void ClusterWaits::SeeGroups(JobNumber number, const ReduceProfile& profile) {
+  const AttemptId& id = profile.attempt;
+  const auto found = running_.find(Key{number, id.stage, id.index, id.attempt, id.stage_attempt});
+  if (found == running_.end()) return;
+  const LongestGroup longest = LongestGroupOf(profile);
+  LongestGroup& known = found->second.longest_group;
+  if (longest.time > known.time) known = longest;
+}
+
+void ClusterWaits::Hear(JobNumber number, const AttemptId& id, TaskUse use,
+                        const std::optional<ProcessorUse>& reducing, const Event& event) {
+  const auto found = running_.find(Key{number, id.stage, id.index, id.attempt, id.stage_attempt});
+  if (found == running_.end()) return;
+  Running& running = found->second;
+  std::optional<double>& wait_seconds = use.of[Resource::kProcessor].wait_seconds;
+  running.tells_waits = running.tells_waits || wait_seconds;
+  // Who tells no totals of the attempt tells those of the thread that reduces, since it began to.
+  if (reducing && !running.tells_waits) wait_seconds = Seconds(reducing->waited);
+  Replace(use, running.news);
+  running.told_at =
+      std::max(running.heard_at, InstantOf(records_.job(number), event, std::nullopt));
+}
+
+void ClusterWaits::Open(JobNumber number, const StageOpened& opened, const Event& event) {
+  const auto known = StageOf(number, opened.stage);
+  if (!known) return;
+  const Stage stage = *known;
+  if (!records_.stage(stage).has_query && !opened.group.empty()) {
+    if (const auto query = QueryOf(number, opened.group)) {
+      records_.MoveStage(stage, *query);
+      records_.stage(stage).has_query = true;
+    }
+  }
+  StageRecord& record = records_.stage(stage);
+  if (opened.attempt >= record.attempt) Describe(opened, record);
+  if (!opened.opened_at || opened.attempt < record.attempt) return;
+  JobRecord& job = records_.job(number);
+  const bool is_again = record.is_open && opened.attempt == record.attempt;
+  if (is_again) return;
+  Close(job, stage);
+  const double at = InstantOf(job, event, opened.opened_at);
+  record.attempt = opened.attempt;
+  record.opened_at = at;
+  if (opened.skipped) return;
+  record.is_open = true;
+  ++records_.query(record.query).open_stages;
+  const std::uint32_t tasks = opened.task_count.value_or(0);
+  if (tasks > 0) AddSlotWaits(job.slots.Queue(stage, tasks, at));
+}
+
+void ClusterWaits::Close(JobRecord& job, Stage stage) {
+  StageRecord& record = records_.stage(stage);
+  if (!std::exchange(record.is_open, false)) return;
+  --records_.query(record.query).open_stages;
+  job.slots.Withdraw(stage);
+}
+
+void ClusterWaits::OpenExecutor(JobRecord& job, Source& source, const ExecutorOpened& opened) {
+  const Executor described = {opened.host, opened.slots};
+  if (!source.executors.try_emplace(opened.executor, described).second) return;
+  job.slots.Add(opened.slots);
+  if (job.is_seen_whole && opened.slots > 0) job.slots.SetTold();
+  job.slots.SeeWhetherFull(now_);
+}
+
+void ClusterWaits::CloseExecutor(JobRecord& job, Source& source, const ExecutorClosed& closed) {
+  const auto executor = source.executors.find(closed.executor);
+  if (executor == source.executors.end()) return;
+  job.slots.Remove(std::exchange(executor->second.slots, 0));
+  job.slots.SeeWhetherFull(now_);
+}
+
+void ClusterWaits::Change(JobNumber number, const AttemptChanged& changed, const Event& event) {
+  const AttemptId& id = changed.attempt;
+  const Key key{number, id.stage, id.index, id.attempt, id.stage_attempt};
+  if (changed.state == AttemptState::kStarted) Start(number, changed, event);
+  if (changed.input_bytes) Read(number, id, static_cast<double>(*changed.input_bytes), 0);
+  switch (changed.state) {
+    case AttemptState::kFinished:
+    case AttemptState::kFailed:
+    case AttemptState::kKilled:
+    case AttemptState::kLost:  // until then it is known to have run
+      return End(key, InstantOf(records_.job(number), event, changed.at),
+                 changed.state == AttemptState::kFinished);
+    case AttemptState::kObsolete:
+      return LoseOutput(records_.job(number), id.stage);
+    default:
+      return;
+  }
+}
+
+void ClusterWaits::LoseOutput(const JobRecord& job, std::uint32_t stage_number) {
+  const auto known = job.stages.find(stage_number);
+  if (known != job.stages.end()) records_.stage(known->second).has_lost_output = true;
+}
+
+void ClusterWaits::Start(JobNumber number, const AttemptChanged& changed, const Event& event) {
+  const AttemptId& id = changed.attempt;
+  const auto known = StageOf(number, id.stage);
+  if (!known) return;
+  const Stage stage = *known;
+  JobRecord& job = records_.job(number);
+  if (is_over_ || running_.size() >= limits_.attempts_max) {
+    job.is_partial = true;
+    job.slots.GiveUp();
+    return;
+  }
+  const double at = InstantOf(job, event, changed.at);
+  const Running running = {.attempt = Attempt{attempts_seen_++},
+                           .stage = stage,
+                           .from = at,
+                           .heard_at = at,
+                           .told_at = at,
+                           .news = {},
+                           .longest_group = {}};
+  const Key key{number, id.stage, id.index, id.attempt, id.stage_attempt};
+  if (!running_.try_emplace(key, running).second) return;
+  StageRecord& record = records_.stage(stage);
+  const auto& executors = job.sources[event.source_id].executors;
+  const auto executor = changed.executor ? executors.find(*changed.executor) : executors.end();
+  const Host host =
+      HostOf(job, executor != executors.end() ? executor->second.host : "", record.query);
+  running_[key].host = host;
+  attempts_.Start(running.attempt, stage, host, at, std::nullopt,
+                  Pool{static_cast<std::uint32_t>(number)});
+  // Since when a retry or a copy waits is not told.
+  const bool from_queue = id.attempt == 0 && !changed.speculative && record.is_open &&
+                          id.stage_attempt == record.attempt;
+  AddSlotWaits(job.slots.Start(stage, at, from_queue));
+  record.has_started = true;
+}
+
+AttemptId ClusterWaits::IdIn(const Key& key) {
+  const auto& [job, stage, index, attempt, stage_attempt] = key;
+  return {.stage = stage, .index = index, .attempt = attempt, .stage_attempt = stage_attempt};
+}
+
+std::string ClusterWaits::NameOf(Host host) const {
+  return ClusterRecords::IsTold(host) ? records_.HostName(host) : "";
+}
+
+void ClusterWaits::End(const Key& key, double at, bool is_good) {
+  const auto found = running_.find(key);
+  if (found == running_.end()) return;
+  Running running = found->second;
+  running_.erase(found);
+  JobRecord& job = records_.job(std::get<0>(key));
+  at = std::max(at, running.heard_at);
+  // What it did after it told of it last is not known.
+  if (running.told_at > running.heard_at && running.told_at < at) Tell(running, at);
+  KeepWaited(running);
+  Add(attempts_.End(running.attempt, at, running.news));
+  if (is_good) {
+    StageRecord& record = records_.stage(running.stage);
+    const double seconds = std::max(0.0, at - running.from);
+    const double own = std::max(0.0, seconds - running.processor_waited - running.memory_waited);
+    // An attempt without a duration, as after a step of its clock, would only lower the mean.
+    if (seconds > 0) ++record.ended;
+    record.ended_seconds += seconds;
+    record.ended_own_seconds += own;
+    record.longest_own_seconds = std::max(record.longest_own_seconds, own);
+    if (seconds > record.longest.seconds) {
+      record.longest = {.attempt = IdIn(key),
+                        .host = NameOf(running.host),
+                        .seconds = seconds,
+                        .own_seconds = own,
+                        .group_seconds = absl::ToDoubleSeconds(running.longest_group.time),
+                        .group_bytes = running.longest_group.size_bytes};
+    }
+    record.read_bytes += record.kind == StageKind::kMap
+                             ? running.input_bytes
+                             : std::max(running.input_bytes, running.read_bytes);
+  }
+  AddSlotWaits(job.slots.End(at));
+}
+
+void ClusterWaits::EndAll(JobNumber number) {
+  std::vector<Key> keys;
+  for (const auto& [key, running] : running_) {
+    if (std::get<0>(key) == number) keys.push_back(key);
+  }
+  std::sort(keys.begin(), keys.end());
+  for (const Key& key : keys) End(key, now_, /*is_good=*/false);
+}
+
+void ClusterWaits::CloseJob(JobNumber number, double at) {
+  EndAll(number);
+  JobRecord& job = records_.job(number);
+  job.is_closed = true;
+  for (const auto& [stage_number, stage] : job.stages) Close(job, stage);
+  for (const auto& [name, query] : job.queries) {
+    QueryRecord& record = records_.query(query);
+    if (!record.to) record.to = at;
+  }
+  job.sources.clear();
+}
+
+void ClusterWaits::Add(const std::optional<Piece>& piece) {
+  if (piece) contention_.Add(*piece).IgnoreError();  // Attempts tells none that is refused
+}
+
+void ClusterWaits::AddSlotWaits(const std::vector<Piece>& pieces) {
+  for (const Piece& piece : pieces) {
+    Add(piece);
+    StageRecord& record = records_.stage(piece.stage);
+    if (record.has_started) continue;
+    record.full_seconds += piece.seconds();
+    record.full_until = piece.to;
+  }
+}
+
+void ClusterWaits::KeepWaited(Running& running) {
+  const auto& processor = running.news.of[Resource::kProcessor].wait_seconds;
+  const auto& memory = running.news.of[Resource::kMemory].wait_seconds;
+  running.processor_waited = processor.value_or(running.processor_waited);
+  running.memory_waited = memory.value_or(running.memory_waited);
+}
+
+// What it did since it was heard of last.
+void ClusterWaits::Tell(Running& running, double until) {
+  if (running.told_at > running.heard_at) {
+    running.heard_at = running.told_at;
+    KeepWaited(running);
+    Add(attempts_.Report(running.attempt, running.told_at, std::exchange(running.news, {})));
+  } else if (running.heard_at < until) {
+    running.heard_at = until;
+    Add(attempts_.Report(running.attempt, until, {}));
+  }
+}
+
+void ClusterWaits::Advance(absl::Time now) {
+  now_ = std::max(now_, SecondsOf(now));
+  for (auto& [number, job] : records_.jobs()) {
+    if (!job.is_closed) AddSlotWaits(job.slots.TellWaits(now_, now_ - kUnderwaySeconds));
+  }
+  double until = now_ - kUnderwaySeconds;
+  for (auto& [key, running] : running_) {
+    Tell(running, now_ - absl::ToDoubleSeconds(kSilenceMax));
+    until = std::min(until, running.heard_at);
+  }
+  Fold(until);
+}
+
+void ClusterWaits::Fold(double until) {
+  contention_.Advance(until);
+  while (contention_.meetings() > limits_.meetings_max) {
+    is_over_ = !MakeRoom();
+    if (is_over_) return;
+  }
+  is_over_ = false;
+}
+
+void ClusterWaits::Finish() {
+  for (const auto& [number, job] : records_.jobs()) {
+    if (!job.is_closed) EndAll(number);
+  }
+  // An instant more: what ends now ends before it.
+  contention_.Advance(now_ + 1);
+}
+
+// Forgets the oldest queries that have ended, of all or of one job; some at a time, since it goes
+// through all sums. False: all run.
+bool ClusterWaits::MakeRoom(const JobRecord* of) {
+  const bool only_drop = !records_.forgotten().empty() && of == nullptr;
+  if (!only_drop) {
+    if (!records_.ForgetEnded(of)) return false;
+    std::vector<Key> keys;  // copies that nobody waits for any more
+    for (const auto& [key, running] : running_) {
+      if (records_.forgotten().contains(running.stage)) keys.push_back(key);
+    }
+    for (const Key& key : keys) End(key, now_, /*is_good=*/false);
+  }
+  DropForgotten();
+  return true;
+}
+
+void ClusterWaits::ForgetJob(JobNumber number) {
+  EndAll(number);
+  records_.ForgetJob(number);
+  // Going through all sums takes time.
+  if (records_.forgotten().size() > records_.stages() / 4) DropForgotten();
+}
+
+void ClusterWaits::SetEarlierData(const std::string& job_id, EarlierData earlier) {
+  const auto known = records_.FindJob(job_id);
+  if (!known) return;
+  EarlierData& kept = records_.job(*known).earlier;
+  kept = {};
+  std::size_t stages = earlier.stages.size();
+  for (const auto& [number, job] : records_.jobs()) stages += job.earlier.stages.size();
+  if (stages > limits_.stages_max) earlier.stages.clear();
+  kept = std::move(earlier);
+}
+
+void ClusterWaits::Forget(const std::string& job_id) {
+  if (const auto known = records_.FindJob(job_id)) ForgetJob(*known);
+}
+
+void ClusterWaits::DropForgotten() {
+  has_sought_hosts_ = false;
+  contention_.Forget(records_.forgotten(), kForgottenStage);
+  records_.FreeForgotten();
+}
+
+// Of tasks that run now, too, of which nothing may be in the sums yet.
+std::vector<std::string> ClusterWaits::HostsOf(std::span<const Query> queries,
+                                               const std::optional<absl::Duration>& last) const {
+  std::vector<Stage> stages;
+  for (const Query query : queries) {
+    const std::vector<Stage>& of_query = records_.query(query).stages;
+    stages.insert(stages.end(), of_query.begin(), of_query.end());
+  }
+  const std::set<Query> asked(queries.begin(), queries.end());
+  std::set<std::string> names;
+  const auto add = [&](Host host) {
+    if (ClusterRecords::IsTold(host)) names.insert(records_.HostName(host));
+  };
+  const Ledger ledger = contention_.Of(stages, Seconds(last));
+  for (const auto& [key, sums] : ledger.stages) add(key.host);
+  for (const auto& [key, task] : running_) {
+    if (asked.contains(records_.stage(task.stage).query)) add(task.host);
+  }
+  return {names.begin(), names.end()};
+}
+
+std::optional<Explanation> ClusterWaits::Ask(const std::string& job_id,
+                                             const ExplainQuestion& question) const {
+  const auto known = records_.FindJob(job_id);
+  if (!known) return std::nullopt;
+  const JobRecord& job = records_.job(*known);
+  std::vector<Query> queries;
+  for (const auto& [name, query] : job.queries) {
+    const bool is_asked = question.query.empty() || name == question.query;
+    if (is_asked && !records_.query(query).stages.empty()) queries.push_back(query);
+  }
+  std::sort(queries.begin(), queries.end(),
+            [&](Query a, Query b) { return records_.query(a).order < records_.query(b).order; });
+  const std::size_t left_out = queries.size() - std::min(queries.size(), question.queries_max);
+  const double until = std::min(now_, contention_.folded_until());
+  Explanation explanation = {
+      .job_id = job.id,
+      .run_uid = job.run_uid,
+      .at = std::max(job.since, first_.value_or(job.since) + absl::Seconds(until)),
+      .since = job.since,
+      .is_partial = job.is_partial || !job.is_seen_whole || is_over_,
+      .queries = {},
+      .queries_left_out = job.queries_left_out + static_cast<std::uint32_t>(left_out),
+      .has_ended = job.is_closed,
+      .hosts = {}};
+  if (!question.host.empty()) {
+    explanation.hosts = HostsOf(std::span(queries).subspan(left_out), question.last);
+  }
+  for (std::size_t q = left_out; q < queries.size(); ++q) {
+    std::optional<QueryWaits> waits =
+        ExplainQuery(records_, contention_, queries[q], question, now_);
+    if (!waits) continue;
+    if (waits->culprits.size() > question.culprits_max) {
+      waits->culprits.resize(question.culprits_max);
+    }
+    explanation.queries.push_back(*std::move(waits));
+  }
+  return explanation;
+}
+
+std::vector<LossesTo> ClusterWaits::Losses(const std::string& job_id, const std::set<QueryName>& to,
+                                           std::size_t most,
+                                           const std::optional<absl::Duration>& last) const {
+  const auto number = records_.FindJob(job_id);
+  if (!number) return {};
+  const auto name_of = [&](Query query) {
+    const QueryRecord& record = records_.query(query);
+    return QueryName{records_.job(record.job).id, record.name};
+  };
+  std::set<Query> running;
+  for (const auto& [key, task] : running_) {
+    if (std::get<0>(key) != *number) running.insert(records_.stage(task.stage).query);
+  }
+  std::erase_if(running, [&](Query query) { return !to.contains(name_of(query)); });
+  if (running.empty()) return {};
+  std::map<std::uint32_t, StageLosses> by_stage;
+  StageLosses all;
+  for (const auto& [stage_number, stage] : records_.job(*number).stages) {
+    StageLosses losses = LossesOf(records_, contention_, stage, last);
+    if (losses.ran <= 0) continue;
+    all.ran += losses.ran;
+    for (const auto& [query, cost] : losses.others) all.others[query] += cost;
+    by_stage.emplace(stage_number, std::move(losses));
+  }
+  std::vector<std::pair<Query, Cost>> worst;
+  for (const auto& [query, cost] : all.others) {
+    if (running.contains(query)) worst.emplace_back(query, cost);
+  }
+  std::stable_sort(worst.begin(), worst.end(), [](const auto& a, const auto& b) {
+    return a.second.seconds > b.second.seconds;
+  });
+  if (worst.size() > most) worst.resize(most);
+  std::vector<LossesTo> result;
+  for (const auto& [query, cost] : worst) {
+    LossesTo& losses = result.emplace_back();
+    losses.query = name_of(query);
+    losses.lost.of_all = ShareOf(cost, all.ran);
+    for (auto& [stage_number, of_stage] : by_stage) {
+      losses.lost.by_stage[stage_number] = ShareOf(of_stage.others[query], of_stage.ran);
+    }
+  }
+  return result;
+}
+
+std::vector<CostOf> ClusterWaits::Costs(const std::string& job_id, const std::set<QueryName>& to,
+                                        std::size_t most,
+                                        const std::optional<absl::Duration>& last) const {
+  const auto number = records_.FindJob(job_id);
+  if (!number) return {};
+  const std::map<Query, Cost> by_query = CostsToJob(records_, contention_, *number, last);
+  std::vector<CostOf> costs;
+  for (const QueryName& name : to) {
+    const auto job = records_.FindJob(name.job_id);
+    if (!job || *job == *number) continue;
+    const auto& queries = records_.job(*job).queries;
+    const auto query = queries.find(name.query);
+    if (query == queries.end()) continue;
+    const auto cost = by_query.find(query->second);
+    if (cost == by_query.end()) continue;
+    const auto& [seconds, limits] = cost->second;
+    costs.push_back({name, seconds, limits.lower, limits.upper});
+  }
+  std::ranges::stable_sort(costs, std::ranges::greater(), &CostOf::seconds);
+  if (costs.size() > most) costs.resize(most);
+  return costs;
+}
+
+}  // namespace tidemark::blame

@@ -1,0 +1,135 @@
+#include "master/waits/delay.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "master/waits/crowding.h"
+
+namespace tidemark::blame {
+namespace {
+
+// What a unit takes where nobody is in the way: no more than it was seen to take, and what the
+// crowds say. Empty: it is not known.
+std::optional<double> AloneSecondsPerUnit(const Ledger& ledger, Stage stage, Resource resource) {
+  if (!WaitHoldsService(resource)) return 0;
+  std::optional<double> least;
+  Crowding crowding;
+  for (auto at = ledger.stages.lower_bound({stage, Host{}});
+       at != ledger.stages.end() && at->first.stage == stage; ++at) {
+    const double here = at->second.waited[resource].least_seconds_per_unit;
+    if (here > 0 && (!least.has_value() || here < *least)) least = here;
+    crowding += at->second.crowding(resource);
+  }
+  const std::optional<double> served = ServiceSeconds(crowding);
+  if (!least || (served && *served < *least)) return served;
+  return least;
+}
+
+// Of a stage on all hosts.
+struct Time {
+  double task_seconds = 0;
+  double stage_seconds = 0;
+};
+
+Time TimeOf(const Ledger& ledger, Stage stage) {
+  Time time;
+  for (auto at = ledger.stages.lower_bound({stage, Host{}});
+       at != ledger.stages.end() && at->first.stage == stage; ++at) {
+    if (IsQueue(at->first.host)) continue;
+    time.task_seconds += at->second.seconds;
+    time.stage_seconds += at->second.stage_seconds;
+  }
+  return time;
+}
+
+double LackedSlotSeconds(const Ledger& ledger, Stage stage) {
+  double lacked = 0;
+  for (auto at = ledger.meetings.lower_bound({stage, Host{}, Stage{}});
+       at != ledger.meetings.end() && at->first.target == stage; ++at) {
+    lacked += at->second.wait_seconds[Resource::kScheduler];
+  }
+  return lacked;
+}
+
+// Seconds of the stage for each that its tasks waited.
+double StageSecondsPerWait(const Ledger& ledger, Stage stage, Host host, Resource resource) {
+  if (IsQueue(host)) {
+    const Time time = TimeOf(ledger, stage);
+    const double all = time.task_seconds + LackedSlotSeconds(ledger, stage);
+    return all > 0 ? time.stage_seconds / all : 0;
+  }
+  const auto found = ledger.stages.find({stage, host});
+  if (found == ledger.stages.end()) return 0;
+  const Waited& waited = found->second.waited[resource];
+  return waited.wait_seconds > 0 ? waited.stage_seconds / waited.wait_seconds : 0;
+}
+
+template <typename Of, typename Key>
+std::vector<Ranked<Of>> Top(std::span<const Delay> delays, std::span<const StageInfo> stages,
+                            std::size_t k, Key key) {
+  std::map<Of, double> sums;
+  for (const Delay& delay : delays) {
+    const auto target = static_cast<std::size_t>(delay.target);
+    const auto source = static_cast<std::size_t>(delay.source);
+    if (target >= stages.size() || source >= stages.size()) continue;
+    if (stages[source].query == stages[target].query) continue;
+    sums[key(delay)] += delay.task_seconds;
+  }
+  std::vector<Ranked<Of>> ranked;
+  for (const auto& [of, seconds] : sums) ranked.push_back({of, seconds});
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.weight > b.weight; });
+  ranked.resize(std::min(k, ranked.size()));
+  return ranked;
+}
+
+}  // namespace
+
+std::vector<Delay> Delays(const Ledger& ledger, std::span<const Stage> targets) {
+  std::vector<Delay> delays;
+  for (const Stage target : std::set<Stage>(targets.begin(), targets.end())) {
+    PerResource<std::optional<double>> alone;
+    for (const Resource resource : kResources) {
+      alone[resource] = AloneSecondsPerUnit(ledger, target, resource);
+    }
+    for (auto at = ledger.meetings.lower_bound({target, Host{}, Stage{}});
+         at != ledger.meetings.end() && at->first.target == target; ++at) {
+      const Meeting& met = at->second;
+      for (const Resource resource : kResources) {
+        if (!alone[resource].has_value()) continue;
+        const double seconds = met.wait_seconds[resource] - *alone[resource] * met.units[resource];
+        if (seconds <= 0) continue;
+        delays.push_back(
+            {.target = target,
+             .resource = resource,
+             .host = at->first.host,
+             .source = at->first.source,
+             .task_seconds = seconds,
+             .stage_seconds =
+                 seconds * StageSecondsPerWait(ledger, target, at->first.host, resource)});
+      }
+    }
+  }
+  return delays;
+}
+
+std::vector<Ranked<Query>> DelayingQueries(std::span<const Delay> delays,
+                                           std::span<const StageInfo> stages, std::size_t k) {
+  return Top<Query>(delays, stages, k, [&](const Delay& delay) {
+    return stages[static_cast<std::size_t>(delay.source)].query;
+  });
+}
+
+std::vector<Ranked<Resource>> DelayingResources(std::span<const Delay> delays,
+                                                std::span<const StageInfo> stages, std::size_t k) {
+  return Top<Resource>(delays, stages, k, [](const Delay& delay) { return delay.resource; });
+}
+
+std::vector<Ranked<Host>> DelayingHosts(std::span<const Delay> delays,
+                                        std::span<const StageInfo> stages, std::size_t k) {
+  return Top<Host>(delays, stages, k, [](const Delay& delay) { return delay.host; });
+}
+
+}  // namespace tidemark::blame

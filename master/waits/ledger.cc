@@ -1,0 +1,119 @@
+#include "master/waits/ledger.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tidemark::blame {
+namespace {
+
+// Of a piece that tells the rate of a resource: the part of it in which its task waited for that.
+constexpr double kMostly = 0.5;  // taste
+
+void KeepLeast(double seconds_per_unit, double& least) {
+  if (seconds_per_unit <= 0) return;
+  if (least == 0 || seconds_per_unit < least) least = seconds_per_unit;
+}
+
+void AddUse(const Use& use, double seconds, double share, Waited& waited) {
+  if (!use.wait_seconds.has_value()) return;
+  waited.wait_seconds += *use.wait_seconds;
+  waited.stage_seconds += *use.wait_seconds * share;
+  waited.measured_seconds += seconds;
+  if (!use.units.has_value()) return;
+  waited.rated_wait_seconds += *use.wait_seconds;
+  waited.rated_units += *use.units;
+  if (*use.units > 0 && *use.wait_seconds >= kMostly * seconds) {
+    KeepLeast(*use.wait_seconds / *use.units, waited.least_seconds_per_unit);
+  }
+}
+
+void Widen(const StageSpan& by, bool is_new, StageSpan& span) {
+  if (is_new) span = by;
+  span.from = std::min(span.from, by.from);
+  span.to = std::max(span.to, by.to);
+}
+
+void AddTo(const StageOnHost& from, StageOnHost& to) {
+  to.seconds += from.seconds;
+  to.stage_seconds += from.stage_seconds;
+  to.processor_seconds += from.processor_seconds;
+  to.processor_measured_seconds += from.processor_measured_seconds;
+  to.network += from.network;
+  to.io += from.io;
+  for (const Resource resource : kResources) {
+    const Waited& more = from.waited[resource];
+    Waited& waited = to.waited[resource];
+    waited.wait_seconds += more.wait_seconds;
+    waited.stage_seconds += more.stage_seconds;
+    waited.measured_seconds += more.measured_seconds;
+    waited.rated_wait_seconds += more.rated_wait_seconds;
+    waited.rated_units += more.rated_units;
+    KeepLeast(more.least_seconds_per_unit, waited.least_seconds_per_unit);
+  }
+}
+
+void AddTo(const Meeting& from, Meeting& to) {
+  to.overlap_seconds += from.overlap_seconds;
+  for (const Resource resource : kResources) {
+    to.wait_seconds[resource] += from.wait_seconds[resource];
+    to.units[resource] += from.units[resource];
+  }
+}
+
+}  // namespace
+
+void Ledger::Add(const Piece& piece, std::optional<double> share) {
+  StageOnHost& sums = stages[{piece.stage, piece.host}];
+  const double seconds = piece.tasks * piece.seconds();
+  if (!share.has_value()) share = sums.seconds > 0 ? sums.stage_seconds / sums.seconds : 1;
+  sums.seconds += seconds;
+  sums.stage_seconds += seconds * *share;
+  if (piece.use.processor_seconds.has_value()) {
+    sums.processor_seconds += *piece.use.processor_seconds;
+    sums.processor_measured_seconds += seconds;
+  }
+  for (const Resource resource : kResources) {
+    AddUse(piece.use.of[resource], seconds, *share, sums.waited[resource]);
+  }
+  if (IsQueue(piece.host)) return;
+  const auto [span, is_new] = spans.try_emplace(piece.stage);
+  Widen({piece.from, piece.to}, is_new, span->second);
+}
+
+void Ledger::Merge(const Ledger& other) {
+  for (const auto& [key, from] : other.stages) AddTo(from, stages[key]);
+  for (const auto& [key, from] : other.meetings) AddTo(from, meetings[key]);
+  for (const auto& [stage, from] : other.spans) {
+    const auto [span, is_new] = spans.try_emplace(stage);
+    Widen(from, is_new, span->second);
+  }
+}
+
+void Ledger::MergeTarget(const Ledger& other, Stage target) {
+  for (auto at = other.stages.lower_bound({target, Host{}});
+       at != other.stages.end() && at->first.stage == target; ++at) {
+    AddTo(at->second, stages[at->first]);
+  }
+  for (auto at = other.meetings.lower_bound({target, Host{}, Stage{}});
+       at != other.meetings.end() && at->first.target == target; ++at) {
+    AddTo(at->second, meetings[at->first]);
+  }
+  if (const auto from = other.spans.find(target); from != other.spans.end()) {
+    const auto [span, is_new] = spans.try_emplace(target);
+    Widen(from->second, is_new, span->second);
+  }
+}
+
+void Ledger::Forget(const absl::flat_hash_set<Stage>& gone, Stage instead) {
+  absl::erase_if(stages, [&](const auto& entry) { return gone.contains(entry.first.stage); });
+  absl::erase_if(spans, [&](const auto& entry) { return gone.contains(entry.first); });
+  absl::btree_map<MeetingKey, Meeting> kept;
+  for (const auto& [key, met] : meetings) {
+    if (gone.contains(key.target)) continue;
+    const Stage source = gone.contains(key.source) ? instead : key.source;
+    AddTo(met, kept[{key.target, key.host, source}]);
+  }
+  meetings = std::move(kept);
+}
+
+}  // namespace tidemark::blame

@@ -1,0 +1,298 @@
+#include "serve/config/settings.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "absl/strings/ascii.h"
+
+namespace tidemark::cli {
+namespace {
+
+constexpr std::uint64_t kBytesMax = std::uint64_t{1} << 50;
+constexpr absl::Duration kWeek = absl::Hours(24 * 7);
+
+absl::StatusOr<std::string> AnyText(std::string_view text) {
+  if (text.empty()) return absl::InvalidArgumentError("empty");
+  return std::string(text);
+}
+std::string SameText(const std::string& text) { return text; }
+
+// What is wrong with it is not repeated: it may hold a secret.
+template <typename Field>
+Setting HttpAddressSetting(std::string key, Field field) {
+  Setting setting =
+      TextSetting(std::move(key), "an address that begins with https:// or http://", field);
+  setting.set = [set = std::move(setting.set)](const auto& words, const std::string& folder,
+                                               ServeConfig& config) {
+    const bool is_address = words[0].starts_with("http://") || words[0].starts_with("https://");
+    if (is_address) return set(words, folder, config);
+    return absl::InvalidArgumentError("what stands there");
+  };
+  return setting;
+}
+
+// An address ends up in messages, where a blank, a quote or < would end it.
+Setting PageUrlSetting() {
+  Setting setting = HttpAddressSetting(
+      "web.public_url", [](auto& c) -> auto& { return c.page_url; });
+  setting.allowed += ", without blanks, quotes, <, >, ? and #";
+  setting.set = [set = std::move(setting.set)](const auto& words, const std::string& folder,
+                                               ServeConfig& config) {
+    const bool is_plain = std::ranges::all_of(words[0], [](char c) {
+      return absl::ascii_isgraph(static_cast<unsigned char>(c)) &&
+             std::string_view("<>\"'?#").find(c) == std::string_view::npos;
+    });
+    return is_plain ? set(words, folder, config) : Unallowed(words[0]);
+  };
+  return setting;
+}
+
+Setting LineageParentSetting() {
+  return {.key = "lineage.parent",
+          .allowed = kLineageParentForm,
+          .set =
+              [](const auto& words, const std::string&, ServeConfig& config) {
+                absl::StatusOr<LineageParent> parent = ParseLineageParent(words[0]);
+                if (parent.ok()) config.lineage.parent = *std::move(parent);
+                return parent.status();
+              },
+          .show =
+              [](const ServeConfig& config) {
+                return config.lineage.parent ? ToString(*config.lineage.parent) : std::string();
+              }};
+}
+
+// What is wrong with an address is not repeated: it may be a secret.
+Setting HooksSetting() {
+  Setting setting = ListSetting<AlertHook>(
+      "alerts.webhooks",
+      "a list of json=ADDRESS, slack=ADDRESS or pagerduty=ADDRESS, where ADDRESS begins with "
+      "https:// or http:// or is @FILE, a file that holds it",
+      &ParseAlertHook, &ToString, [](auto& c) -> auto& { return c.alerts.hooks; });
+  setting.set = [read = std::move(setting.set)](const auto& words, const std::string& folder,
+                                                ServeConfig& config) {
+    if (const absl::Status status = read(words, folder, config); !status.ok()) {
+      const auto is_wrong = [](const std::string& word) { return !ParseAlertHook(word).ok(); };
+      const auto wrong = std::find_if(words.begin(), words.end(), is_wrong);
+      const std::string shape = wrong->substr(0, wrong->find('='));
+      const bool is_word =
+          shape.size() < wrong->size() && std::ranges::all_of(shape, absl::ascii_isalpha);
+      return is_word ? Unallowed(shape + "=...")
+                     : absl::InvalidArgumentError("one without a shape");
+    }
+    for (AlertHook& hook : config.alerts.hooks) {
+      if (hook.url.starts_with('@')) hook.url = "@" + FileIn(folder, hook.url.substr(1));
+    }
+    return absl::OkStatus();
+  };
+  return setting;
+}
+
+// What is wrong within a text is said, not the whole text.
+Setting TextsSetting() {
+  std::string fields;
+  for (const std::string_view name : kAlertFieldNames) {
+    fields += fmt::format("{}{{{}}}", fields.empty() ? "" : ", ", name);
+  }
+  Setting setting = ListSetting<AlertTextRule>(
+      "alerts.texts",
+      fmt::format("a list of KIND=TEXT, one for a kind, where KIND is {} and TEXT may have {}",
+                  fmt::join(kAlertKindNames, ", "), fields),
+      &ParseAlertTextRule, &ToString, [](auto& c) -> auto& { return c.alerts.texts; });
+  setting.set = [](const auto& words, const std::string&, ServeConfig& config) {
+    std::vector<AlertTextRule> rules;
+    for (const std::string& word : words) {
+      absl::StatusOr<AlertTextRule> rule = ParseAlertTextRule(word);
+      if (!rule.ok()) return rule.status();
+      const bool is_second = std::ranges::any_of(
+          rules, [&](const AlertTextRule& other) { return other.kind == rule->kind; });
+      if (is_second)
+        return absl::InvalidArgumentError(fmt::format("`{}` twice", NameOf(rule->kind)));
+      rules.push_back(*std::move(rule));
+    }
+    config.alerts.texts = std::move(rules);
+    return absl::OkStatus();
+  };
+  return setting;
+}
+
+}  // namespace
+
+const std::vector<Setting>& AllSettings() {
+  static const auto* const kSettings = new std::vector<Setting>{
+      // The service.
+      AddressSetting(
+          "listen", "host:port, or unix:PATH", true,
+          [](auto& c) -> auto& { return c.master.listen_address; }),
+      SwitchSetting(
+          "allow_insecure_remote", [](auto& c) -> auto& { return c.master.allow_insecure_remote; }),
+      FileSetting(
+          "data_dir", "a directory", [](auto& c) -> auto& { return c.master.data_dir; }),
+      FileSetting(
+          "log_dir", "a directory", [](auto& c) -> auto& { return c.master.event_log_dir; }),
+      FileSetting(
+          "spark_logs", "a directory", [](auto& c) -> auto& { return c.spark_logs; }),
+      // Access.
+      ReadFileSetting(
+          "tls.certificate", "a PEM file",
+          [](auto& c) -> auto& { return c.master.tls.certificate_file; }),
+      ReadFileSetting(
+          "tls.key", "a PEM file", [](auto& c) -> auto& { return c.master.tls.key_file; }),
+      ReadFileSetting(
+          "tls.client_ca", "a PEM file",
+          [](auto& c) -> auto& { return c.master.tls.client_ca_file; }),
+      ReadFileSetting(
+          "tokens", "a file of tokens", [](auto& c) -> auto& { return c.master.tokens_file; }),
+      // Logs and metrics.
+      AddressSetting(
+          "metrics.listen", "host:port", false, [](auto& c) -> auto& { return c.metrics_address; }),
+      AddressSetting(
+          "web.listen", "host:port", false, [](auto& c) -> auto& { return c.web_address; }),
+      PageUrlSetting(),
+      ChoiceSetting<bool>(
+          "log.format", {{"text", false}, {"json", true}},
+          [](auto& c) -> auto& { return c.log_as_json; }),
+      ChoiceSetting<LogSeverity>(
+          "log.level",
+          {{"info", LogSeverity::kInfo},
+           {"warning", LogSeverity::kWarning},
+           {"error", LogSeverity::kError}},
+          [](auto& c) -> auto& { return c.log_least; }),
+      DurationSetting(
+          "journal.commit_interval", absl::ZeroDuration(), absl::Seconds(10),
+          [](auto& c) -> auto& { return c.master.journal_commit_interval; }),
+      SwitchSetting(
+          "journal.sync", [](auto& c) -> auto& { return c.master.journal_sync; }),
+      DurationSetting(
+          "history.age", absl::Hours(1), absl::Hours(24 * 3650),
+          [](auto& c) -> auto& { return c.master.history_age_max; }),
+      BytesSetting(
+          "history.bytes", std::uint64_t{1} << 20, kBytesMax,
+          [](auto& c) -> auto& { return c.master.history_bytes_max; }),
+      // Intervals of snapshots and of agents.
+      DurationSetting(
+          "tick.interval", absl::Milliseconds(10), absl::Hours(1),
+          [](auto& c) -> auto& { return c.master.tick_interval; }),
+      DurationSetting(
+          "tick.interval_min", absl::Milliseconds(10), absl::Hours(1),
+          [](auto& c) -> auto& { return c.master.tick_interval_min; }),
+      DurationSetting(
+          "agents.flush_interval", absl::Milliseconds(50), absl::Minutes(1),
+          [](auto& c) -> auto& { return c.master.agent_flush_interval; }),
+      ChoicesSetting(
+          "estimate.indicators", KnownIndicators(),
+          [](auto& c) -> auto& { return c.master.job.indicators; }),
+      CountSetting(
+          "estimate.lambda", 1, 1'000'000, [](auto& c) -> auto& { return c.master.job.lambda; }),
+      DurationSetting(
+          "estimate.abandon_after", absl::Seconds(1), kWeek,
+          [](auto& c) -> auto& { return c.master.job.abandon_after; }),
+      ListSetting<DeadlineRule>(
+          "deadlines",
+          "a list of NAME=WHEN, where NAME may have * and WHEN is 07:30, 2026-11-26 07:30, an "
+          "instant such as 2026-11-26T07:30:00Z, or a duration such as 2h30m or 1d12h",
+          &ParseDeadlineRule, &tidemark::ToString,
+          [](auto& c) -> auto& { return c.master.deadlines; }),
+      // Who is told.
+      HooksSetting(),
+      ChoicesSetting(
+          "alerts.on", {kAlertKindNames.begin(), kAlertKindNames.end()},
+          [](auto& c) -> auto& { return c.alerts.kinds; }),
+      ListSetting<std::string>(
+          "alerts.jobs", "a list of names of jobs, which may have *", &AnyText, &SameText,
+          [](auto& c) -> auto& { return c.alerts.jobs; }),
+      TextsSetting(),
+      CountSetting(
+          "alerts.late_percent", 1, 100, [](auto& c) -> auto& { return c.alerts.late_percent; }),
+      DurationSetting(
+          "alerts.silent_after", absl::Seconds(1), kWeek,
+          [](auto& c) -> auto& { return c.alerts.silent_after; }),
+      FileSetting(
+          "alerts.secret", "a file", [](auto& c) -> auto& { return c.alerts.secret_file; }),
+      FileSetting(
+          "alerts.routing_key", "a file",
+          [](auto& c) -> auto& { return c.alerts.routing_key_file; }),
+      DurationSetting(
+          "alerts.timeout", absl::Milliseconds(100), absl::Minutes(5),
+          [](auto& c) -> auto& { return c.alerts.timeout; }),
+      CountSetting(
+          "alerts.attempts", 1, 100, [](auto& c) -> auto& { return c.alerts.attempts; }),
+      SwitchSetting(
+          "alerts.allow_local", [](auto& c) -> auto& { return c.alerts.allow_local; }),
+      HttpAddressSetting(
+          "lineage.url", [](auto& c) -> auto& { return c.lineage.url; }),
+      TextSetting(
+          "lineage.namespace", "a word", [](auto& c) -> auto& { return c.lineage.name_space; }),
+      DurationSetting(
+          "lineage.interval", absl::Seconds(1), absl::Hours(24),
+          [](auto& c) -> auto& { return c.lineage.interval; }),
+      FileSetting(
+          "lineage.token", "a file", [](auto& c) -> auto& { return c.lineage.token_file; }),
+      LineageParentSetting(),
+      // Limits on what one reporter may cost the master.
+      BytesSetting(
+          "limits.message_bytes", 1024, std::uint64_t{1} << 30,
+          [](auto& c) -> auto& { return c.master.message_bytes_max; }),
+      CountSetting(
+          "limits.jobs", 1, 1'000'000, [](auto& c) -> auto& { return c.master.jobs_max; }),
+      CountSetting(
+          "limits.workflows", 1, 1'000'000,
+          [](auto& c) -> auto& { return c.master.workflows_max; }),
+      CountSetting(
+          "limits.jobs_per_workflow", 1, 100'000,
+          [](auto& c) -> auto& { return c.master.workflow_jobs_max; }),
+      CountSetting(
+          "limits.watchers", 1, 1'000'000, [](auto& c) -> auto& { return c.master.watchers_max; }),
+      CountSetting(
+          "limits.streams_per_peer", 1, 1'000'000,
+          [](auto& c) -> auto& { return c.master.streams_per_peer_max; }),
+      BytesSetting(
+          "limits.bytes_per_job", std::uint64_t{1} << 20, kBytesMax,
+          [](auto& c) -> auto& { return c.master.job_bytes_max; }),
+      BytesSetting(
+          "limits.state_bytes_per_job", std::uint64_t{1} << 20, kBytesMax,
+          [](auto& c) -> auto& { return c.master.job.limits.state_bytes_max; }),
+      BytesSetting(
+          "limits.state_bytes", 0, kBytesMax,
+          [](auto& c) -> auto& { return c.master.state_bytes_max; }),
+      CountSetting(
+          "limits.share_percent", 1, 100, [](auto& c) -> auto& { return c.master.share_percent; }),
+      CountSetting(
+          "limits.calls_per_second", 0, 1'000'000,
+          [](auto& c) -> auto& { return c.master.calls_per_second; }),
+      CountSetting(
+          "limits.map_tasks", 1, 10'000'000,
+          [](auto& c) -> auto& { return c.master.job.limits.map_tasks_max; }),
+      CountSetting(
+          "limits.reduce_tasks", 1, 1'000'000,
+          [](auto& c) -> auto& { return c.master.job.limits.reduce_tasks_max; }),
+      CountSetting(
+          "limits.attempts_per_task", 1, 1000,
+          [](auto& c) -> auto& { return c.master.job.limits.attempts_per_task_max; }),
+      CountSetting(
+          "limits.sources_per_job", 1, 10'000'000,
+          [](auto& c) -> auto& { return c.master.job.limits.sources_max; }),
+      CountSetting(
+          "limits.stages_per_job", 1, 10'000'000,
+          [](auto& c) -> auto& { return c.master.job.limits.stages_max; }),
+      DurationSetting(
+          "shutdown.drain", absl::ZeroDuration(), absl::Hours(1),
+          [](auto& c) -> auto& { return c.shutdown_drain; }),
+      DurationSetting(
+          "shutdown.grace", absl::ZeroDuration(), absl::Hours(1),
+          [](auto& c) -> auto& { return c.shutdown_grace; }),
+  };
+  return *kSettings;
+}
+
+const Setting* FindSetting(const std::string& key) {
+  const auto& settings = AllSettings();
+  const auto found = std::find_if(settings.begin(), settings.end(),
+                                  [&](const Setting& setting) { return setting.key == key; });
+  return found == settings.end() ? nullptr : &*found;
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,164 @@
+#include "serve/web_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "console/deadline_wording.h"
+#include "console/duration_text.h"
+#include "console/job_wording.h"
+#include "console/text.h"
+#include "console/waits_table.h"
+#include "proto/wire/explain_codec.h"
+#include "proto/wire/message_time.h"
+#include "text/size_text.h"
+
+namespace tidemark::cli {
+namespace {
+
+constexpr console::TextOptions kText = {.unicode = true};
+
+// Empty: of the indicator that is shown first.
+std::string AccuracyText(const Snapshot& snapshot, const std::string& indicator) {
+  const auto error = std::ranges::find_if(snapshot.errors, [&](const IndicatorError& each) {
+    return each.indicator == (indicator.empty() ? "tidemark" : indicator);
+  });
+  if (error == snapshot.errors.end()) return "";
+  return fmt::format("progress was {:.1f} points of 100 off on average, {:.1f} at most",
+                     std::clamp(error->job_avg_points, 0.0, 100.0),
+                     std::clamp(error->job_max_points, 0.0, 100.0));
+}
+
+// As precisely as the time that is left is said.
+void SetEnd(const Snapshot& snapshot, web::v1::JobWords& words) {
+  const Estimate& estimate = snapshot.estimate;
+  const bool is_known = !snapshot.is_final && estimate.state == EstimateState::kValid &&
+                        estimate.remaining &&
+                        estimate.remaining->median != absl::InfiniteDuration();
+  if (!is_known) return;
+  const console::KnownRemaining known = console::RoundToKnown(
+      estimate.remaining->median, estimate.remaining->lower, estimate.remaining->upper);
+  const auto clock = [&](absl::Duration left) {
+    return console::EndAfter(left, known, snapshot.at);
+  };
+  wire::EncodeTime(clock(known.remaining), *words.mutable_ends_at());
+  if (!known.has_range) return;
+  wire::EncodeTime(clock(known.lower), *words.mutable_ends_at_lower());
+  wire::EncodeTime(clock(known.upper), *words.mutable_ends_at_upper());
+}
+
+std::optional<Range> RangeOf(const v1::TaskProgress& task) {
+  if (!task.has_remaining()) return std::nullopt;
+  const auto length = [](const google::protobuf::Duration& duration) {
+    return wire::ParseElapsed(duration, "").value_or(absl::ZeroDuration());
+  };
+  Range range = {.median = length(task.remaining().median())};
+  if (task.remaining().has_lower()) range.lower = length(task.remaining().lower());
+  if (task.remaining().has_upper()) range.upper = length(task.remaining().upper());
+  return range;
+}
+
+}  // namespace
+
+web::v1::JobWords WebWordsOf(const Snapshot& snapshot) {
+  web::v1::JobWords words;
+  const Estimate& estimate = snapshot.estimate;
+  const bool has_succeeded = snapshot.state == JobState::kSucceeded;
+  words.set_title(console::JobTitle(snapshot, kText));
+  words.set_state(console::StateName(snapshot));
+  words.set_percent(console::PercentText(snapshot, estimate));
+  words.set_shown_fraction(console::ShownFraction(estimate.fraction_done, has_succeeded));
+  const console::RemainingWords remaining = console::DescribeRemaining(snapshot, estimate, kText);
+  words.set_remaining(remaining.about);
+  words.set_remaining_detail(remaining.joint + remaining.detail);
+  words.set_has_percent(console::IsPercentTold(snapshot, estimate));
+  SetEnd(snapshot, words);
+  const console::DeadlineWords due = console::DescribeDeadline(snapshot);
+  words.set_due_before(due.before);
+  words.set_due_after(due.after);
+  words.set_is_likely_late(console::IsLikelyLate(snapshot));
+  words.set_step(console::CurrentStep(snapshot));
+  words.set_straggler(console::StragglerText(snapshot, kText));
+  for (const std::string& warning : console::WarningTexts(snapshot, kText)) {
+    words.add_warnings(warning);
+  }
+  if (snapshot.is_final) words.set_accuracy(AccuracyText(snapshot, estimate.indicator));
+  const std::vector<std::string> names = console::StageNames(snapshot, kText);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const StageProgress& stage = snapshot.stages[i];
+    web::v1::StageWords& added = *words.add_stages();
+    added.mutable_id()->set_child(stage.id.child);
+    added.mutable_id()->set_stage(stage.id.stage);
+    added.set_name(names[i]);
+    added.set_state(console::StageStateText(snapshot, stage, kText));
+  }
+  if (!snapshot.children.empty()) {
+    const std::vector<console::Part> parts = console::PartsOf(snapshot, kText);
+    for (std::size_t i = 0; i < std::min(parts.size(), snapshot.children.size()); ++i) {
+      web::v1::ChildWords& added = *words.add_children();
+      added.set_number(snapshot.children[i].number);
+      added.set_name(parts[i].name);
+      added.set_state(parts[i].detail.empty() ? parts[i].state
+                                              : parts[i].state + " " + parts[i].detail);
+      added.set_percent(console::PercentText(parts[i]));
+    }
+  }
+  for (const Indicator& other : snapshot.indicators) {
+    web::v1::IndicatorWords& added = *words.add_indicators();
+    added.set_name(console::IndicatorName(other.estimate, kText));
+    added.set_percent(console::PercentText(snapshot, other.estimate));
+    if (snapshot.is_final) {
+      added.set_accuracy(AccuracyText(snapshot, other.estimate.indicator));
+    } else {
+      added.set_remaining(console::DescribeRemaining(snapshot, other.estimate, kText).text());
+    }
+  }
+  for (const NamedTask& task : snapshot.named_tasks) {
+    web::v1::TaskWords& added = *words.add_tasks();
+    added.set_name(console::TaskText(snapshot, task, kText));
+    if (task.remaining) {
+      added.set_remaining(console::DescribeLeft(*task.remaining, kText).text());
+    }
+  }
+  return words;
+}
+
+void AddWebTaskWords(web::v1::TasksAnswer& answer) {
+  for (const v1::TaskProgress& task : answer.list().tasks()) {
+    const std::optional<Range> remaining = RangeOf(task);
+    answer.add_remaining(remaining ? console::DescribeLeft(*remaining, kText).text() : "");
+  }
+  for (const v1::HeavyGroup& group : answer.list().heavy_groups()) {
+    web::v1::HeavyGroupWords& words = *answer.add_heavy_groups();
+    words.set_size(text::SizeText(group.size_bytes()));
+    const absl::Duration time = wire::ParseElapsed(group.time(), "").value_or(absl::ZeroDuration());
+    words.set_time(
+        time < absl::Seconds(1)
+            ? "< 1 s"
+            : "≈ " + console::DurationText(
+                         console::RoundToKnown(time, std::nullopt, std::nullopt).remaining));
+    if (group.share() == 0) continue;  // not known
+    words.set_share(group.share() < 0.01 ? "< 1 %" : fmt::format("{:.0f} %", 100 * group.share()));
+  }
+}
+
+void AddWebExplanationWords(const v1::ExplainQuestion& question,
+                            web::v1::ExplanationAnswer& answer) {
+  const auto asked = wire::ParseQuestion(question);
+  const absl::StatusOr<Explanation> explanation = wire::ParseExplanation(answer.explanation());
+  if (!asked.ok() || !explanation.ok()) return;
+  const console::WaitsWords words = console::DescribeWaits(*explanation, asked->second, kText);
+  for (const console::Row& row : words.rows) {
+    web::v1::QueryWaitsWords& added = *answer.add_queries();
+    added.set_query(row[0]);
+    added.set_lasted(row[1]);
+    for (std::size_t i = 2; i < row.size(); ++i) added.add_waits(row[i]);
+  }
+  for (const std::string& sentence : words.sentences) answer.add_sentences(sentence);
+}
+
+}  // namespace tidemark::cli

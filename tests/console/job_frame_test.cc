@@ -1,0 +1,341 @@
+#include "console/job_frame.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "console/redraw.h"
+#include "tests/console/some_jobs.h"
+
+namespace tidemark::console {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+using testing::StartsWith;
+
+constexpr FrameOptions kAscii80 = {.width = 80};
+
+TEST(JobFrame, TellsWhereTheJobIsWhenItEndsAndWhy) {
+  EXPECT_THAT(
+      RenderFrame(SomeSnapshot(), {.width = 90, .unicode = true}),
+      ElementsAre(
+          "two-path · map done · shuffle done · reduce 1/4 tasks · 1 min 12 s",
+          "██████████████▎░░░░░░░░░░░░░░░░░░░░  41 %  ≈ 3 min 20 s left (2 min 50 s – 4 min 10 s)",
+          "Reduce task 2 ends last: 1.2 MB key, 61 % of its remaining time"));
+}
+
+TEST(JobFrame, FoldsLongSentences) {
+  Snapshot snapshot = SomeSnapshot();
+  snapshot.named_tasks[0].reason =
+      "Reduce task 2, attempt 1, ends last: 1.2 MB key still to come, 61 % of its remaining time";
+  EXPECT_THAT(
+      RenderFrame(snapshot, kAscii80),
+      ElementsAre("two-path | map done | shuffle done | reduce 1/4 tasks | 1 min 12 s",
+                  "[#########..............]  41 %  ~ 3 min 20 s left (2 min 50 s - 4 min 10 s)",
+                  "Reduce task 2, attempt 1, ends last: 1.2 MB key still to come, 61 % of its",
+                  "remaining time"));
+}
+
+TEST(JobFrame, PutsTheRemainingTimeBelowWhenThereIsNoRoom) {
+  EXPECT_THAT(RenderFrame(SomeSnapshot(), {.width = 40}),
+              ElementsAre("two-path | reduce 1/4 tasks | 1 min 12 s",
+                          "[#############...................]  41 %",  //
+                          "~ 3 min 20 s left",                         //
+                          "(2 min 50 s - 4 min 10 s)", "Reduce task 2 ends last: 1.2 MB key, 61",
+                          "% of its remaining time"));
+}
+
+TEST(JobFrame, IsUsableOnAVeryNarrowTerminal) {
+  EXPECT_THAT(RenderFrame(SomeSnapshot(), {.width = 20, .unicode = true}),
+              ElementsAre("two-path", "reduce 1/4 tasks", "1 min 12 s",  //
+                          "█████▋░░░░░░░░  41 %",                        //
+                          "≈ 3 min 20 s left", "(2 min 50 s – 4 min", "10 s)", "Reduce task 2 ends",
+                          "last: 1.2 MB key, 6…"));
+}
+
+TEST(JobFrame, HasNoLinesWithoutWidth) {
+  EXPECT_THAT(RenderFrame(SomeSnapshot(), {.width = 0}), IsEmpty());
+  EXPECT_THAT(RenderFrame(SomeSnapshot(), {.width = -7}), IsEmpty());
+}
+
+TEST(JobFrame, ColoursNothingUnlessAsked) {
+  const std::string plain = testing::PrintToString(RenderFrame(SomeSnapshot(), kAscii80));
+  EXPECT_THAT(plain, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(RenderFrame(SomeSnapshot(), {.width = 80, .color = true})[1],
+              StartsWith("\x1b[36m[#########\x1b[0m\x1b[2m..............]\x1b[0m  41 %  ~ 3 min"));
+}
+
+TEST(JobFrame, IsTheSameTextWithAndWithoutColour) {
+  const auto plain = RenderFrame(Overdue(), {.width = 70, .unicode = true, .compare = true});
+  const auto coloured =
+      RenderFrame(Overdue(), {.width = 70, .color = true, .unicode = true, .compare = true});
+  ASSERT_EQ(plain.size(), coloured.size());
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    EXPECT_EQ(tidemark::console::ColumnsWithoutColours(plain[i]),
+              tidemark::console::ColumnsWithoutColours(coloured[i]));
+  }
+}
+
+TEST(JobFrame, HidesTheEndWhileWarmingUp) {
+  EXPECT_THAT(RenderFrame(WarmingUp(), kAscii80),
+              ElementsAre("two-path | map 37 % | shuffle | reduce | 1 min 12 s",
+                          "[.......................]     -  no estimate yet",
+                          "waiting for the first reduce results"));
+}
+
+TEST(JobFrame, WarmsUpToTheInputWhenThereIsNoReducePhase) {
+  Snapshot snapshot = WarmingUp();
+  snapshot.stages.resize(1);
+  EXPECT_THAT(RenderFrame(snapshot, kAscii80)[2], "waiting for the first input to be read");
+}
+
+TEST(JobFrame, WarmsUpToTheMapResultsWhereTheyTellTheIndicator) {
+  Snapshot snapshot = WarmingUp();
+  snapshot.estimate.indicator = "";
+  EXPECT_THAT(RenderFrame(snapshot, kAscii80)[2], "waiting for the first map results");
+  snapshot.stages[0].state = StageState::kPending;
+  EXPECT_THAT(RenderFrame(snapshot, kAscii80)[2], "waiting for the first map results");
+  snapshot.stages[0].state = StageState::kDone;
+  EXPECT_THAT(RenderFrame(snapshot, kAscii80)[2], "waiting for the first reduce results");
+}
+
+TEST(JobFrame, SaysWhatStillRunsWhenOverdue) {
+  EXPECT_THAT(RenderFrame(Overdue(), kAscii80)[1], EndsWith(" 99 %  past the predicted end"));
+  EXPECT_THAT(RenderFrame(Overdue(), kAscii80)[2], "still running: reduce task 2");
+  EXPECT_THAT(RenderFrame(Overdue(), {.width = 120})[1],
+              EndsWith(" 99 %  past the predicted end; still running: reduce task 2"));
+  Snapshot open = Overdue();
+  open.estimate.remaining = Range{.lower = absl::ZeroDuration(), .upper = absl::Seconds(76)};
+  EXPECT_THAT(RenderFrame(open, kAscii80)[1],
+              EndsWith(" 99 %  past the predicted end, up to 1 min 20 s more"));
+  Snapshot unknown = Overdue();
+  unknown.named_tasks.clear();
+  EXPECT_THAT(RenderFrame(unknown, kAscii80)[1], EndsWith("still running: 2 tasks"));
+}
+
+TEST(JobFrame, EndsWithAFullBar) {
+  EXPECT_THAT(RenderFrame(Succeeded(), kAscii80),
+              ElementsAre("two-path | map done | shuffle done | reduce done | 1 min 12 s",
+                          "[#######################] 100 %  succeeded"));
+}
+
+TEST(JobFrame, KeepsTheBarOfAFailedJobWhereItWas) {
+  EXPECT_THAT(RenderFrame(Failed(), kAscii80)[1], "[#########..............]  41 %  failed");
+}
+
+TEST(JobFrame, ComparesIndicatorsBelowEachOther) {
+  EXPECT_THAT(
+      RenderFrame(SomeSnapshot(), {.width = 90, .compare = true}),
+      ElementsAre(
+          "two-path | map done | shuffle done | reduce 1/4 tasks | 1 min 12 s",
+          "nearestfit  [########.............]  41 %  ~ 3 min 20 s left (2 min 50 s - 4 min 10 s)",
+          "hadoop      [##################...]  88 %  ~ 10 s left",
+          "jobratio    [################.....]  79 %  remaining time unknown",
+          "Reduce task 2 ends last: 1.2 MB key, 61 % of its remaining time"));
+}
+
+TEST(JobFrame, ComparesBarsAloneWhenThereIsNoRoom) {
+  EXPECT_THAT(RenderFrame(SomeSnapshot(), {.width = 40, .compare = true}),
+              AllOf(Contains("nearestfit  [########............]  41 %"),
+                    Contains("hadoop      [#################...]  88 %"),
+                    Contains("(2 min 50 s - 4 min 10 s)")));
+}
+
+TEST(JobFrame, TellsWhatIsLost) {
+  Snapshot snapshot = SomeSnapshot();
+  snapshot.coverage = Coverage{.lost_events = 3, .dropped_points = 1, .map_profiles = 0.75};
+  snapshot.notes = {"no event log from here on: the disk is full"};
+  snapshot.silent_since = snapshot.at - absl::Seconds(25);
+  EXPECT_THAT(RenderFrame(snapshot, {.width = 100}),
+              AllOf(Contains("no news from the job for 25 s"),
+                    Contains("3 messages lost, 1 measurement dropped"),
+                    Contains("key sizes known for 75 % of the finished map tasks"),
+                    Contains("no event log from here on: the disk is full")));
+}
+
+TEST(JobFrame, IsSilentAboutLossWhenThereIsNone) {
+  EXPECT_THAT(RenderFrame(SomeSnapshot(), {.width = 100}), SizeIs(3));
+  EXPECT_THAT(RenderFrame(WarmingUp(), {.width = 120}), SizeIs(2));
+}
+
+TEST(JobFrame, ClipsAHugeName) {
+  Snapshot snapshot = SomeSnapshot();
+  snapshot.info->name = std::string(5000, 'x');
+  const auto lines = RenderFrame(snapshot, kAscii80);
+  EXPECT_THAT(lines[0], StartsWith("xxxxxxxx"));
+  EXPECT_THAT(lines[0], HasSubstr("... | map done"));
+}
+
+TEST(JobFrame, DisarmsAHostileName) {
+  Snapshot snapshot = SomeSnapshot();
+  snapshot.info->name = "evil\x1b]0;title\x07\n\x1b[2J";
+  snapshot.named_tasks[0].reason = "r-2\r\x1b[31m";
+  for (const std::string& line : RenderFrame(snapshot, kAscii80)) {
+    EXPECT_THAT(line, Not(testing::ContainsRegex("[\x01-\x1f]")));
+  }
+}
+
+TEST(JobFrame, NamesTheJobByItsIdUntilItHasAName) {
+  const Snapshot unopened{.job_id = "job-9", .sequence = 1};
+  EXPECT_THAT(RenderFrame(unopened, kAscii80), ElementsAre("job-9 | 0 s", "not started"));
+}
+
+TEST(JobFrame, RoundsWhatIsNearlyOver) {
+  Snapshot snapshot = SomeSnapshot();
+  snapshot.estimate.remaining =
+      Range{absl::Milliseconds(200), absl::ZeroDuration(), absl::Seconds(4)};
+  EXPECT_THAT(RenderFrame(snapshot, kAscii80)[1], EndsWith("less than 4 s left"));
+  snapshot.estimate.remaining->upper.reset();
+  EXPECT_THAT(RenderFrame(snapshot, kAscii80)[1], EndsWith("about to end"));
+}
+
+TEST(JobFrame, OfAWorkflowHasABarForEachJobAndOneForTheWhole) {
+  EXPECT_THAT(
+      RenderFrame(Visits(), kAscii80),
+      ElementsAre(
+          "page visits | 1 of 3 jobs done | 1 min 12 s",
+          "[#########..............]  41 %  ~ 3 min 20 s left (2 min 50 s - 4 min 10 s)",
+          "  parse   [############################] 100 %  done",
+          "* count   [########....................]  31 %  ~ 1 min left (50 s - 1 min 10 s)",
+          "  revenue [............................]   0 %  starts in ~ 1 min",
+          "* critical path: a delay here delays the workflow"));
+}
+
+TEST(JobFrame, OfAWorkflowPutsTheIntervalOfAJobBelowItWhereThereIsNoRoomBeside) {
+  const auto lines = RenderFrame(Visits(), {.width = 79});
+  EXPECT_THAT(lines[3], EndsWith("  31 %  ~ 1 min left"));
+  EXPECT_EQ(lines[4], "          (50 s - 1 min 10 s)");
+  EXPECT_THAT(lines[5], EndsWith("  starts in ~ 1 min"));
+}
+
+TEST(JobFrame, SaysThatAnEndIsAGuess) {
+  Snapshot snapshot = Visits();
+  snapshot.estimate.basis = Basis::kGuess;
+  snapshot.children[1].estimate.basis = Basis::kGuess;
+  const auto lines = RenderFrame(snapshot, {.width = 120});
+  EXPECT_THAT(lines[1], EndsWith("  ~ 3 min 20 s left (2 min 50 s - 4 min 10 s, a guess)"));
+  EXPECT_THAT(lines[3], EndsWith("  ~ 1 min left (50 s - 1 min 10 s, a guess)"));
+  EXPECT_THAT(lines[4], EndsWith("  starts in ~ 1 min (a guess)")) << "when that one ends";
+}
+
+TEST(JobFrame, OfAnApplicationThatIsGuessedSoAreItsStagesAndQueries) {
+  Snapshot query = Query();
+  query.estimate.basis = Basis::kGuess;
+  query.groups = {{.group = "sql/3",
+                   .state = JobState::kRunning,
+                   .fraction_done = 0.5,
+                   .started_at = query.started_at,
+                   .ends_in = Range{absl::Seconds(60)}}};
+  const auto lines = RenderFrame(query, {.width = 120});
+  EXPECT_THAT(lines[2], AllOf(HasSubstr("sql/3"), EndsWith("  ~ 1 min left (a guess)")));
+  EXPECT_THAT(lines[3], AllOf(HasSubstr("scan"), EndsWith("  ~ 1 min left (a guess)")));
+}
+
+TEST(JobFrame, OfAJobOfAWorkflowThatMayTakeTenTimesAsLongTheBarSaysNothing) {
+  Snapshot snapshot = Visits();
+  snapshot.children[1].estimate.remaining =
+      Range{absl::Seconds(60), absl::Seconds(6), absl::Minutes(10)};
+  const auto lines = RenderFrame(snapshot, {.width = 100});
+  EXPECT_THAT(lines[3], HasSubstr("[............................]     -  "));
+  EXPECT_THAT(lines[3], EndsWith("  ~ 1 min left (6 s - 10 min)"));
+}
+
+TEST(JobFrame, OfAWorkflowDoesNotShowANumberThatRoundsToNothing) {
+  Snapshot snapshot = Visits();
+  const absl::Duration little = absl::Milliseconds(300);
+  snapshot.estimate.remaining = Range{little, absl::ZeroDuration(), absl::Seconds(7)};
+  snapshot.children[2].starts_in = Range{little};
+  const auto lines = RenderFrame(snapshot, kAscii80);
+  EXPECT_THAT(lines[1], EndsWith(" less than 7 s left"));
+  EXPECT_THAT(lines[4], EndsWith(" about to start"));
+}
+
+TEST(JobFrame, OfAWorkflowRoundsAStartSinceItIsAGuess) {
+  Snapshot snapshot = Visits();
+  snapshot.children[2].starts_in = Range{absl::Seconds(147)};
+  EXPECT_THAT(RenderFrame(snapshot, kAscii80)[4], EndsWith(" starts in ~ 2 min 30 s"));
+}
+
+TEST(JobFrame, TellsTheStateOfEachJobOfAWorkflow) {
+  const std::pair<ChildState, const char*> words[] = {
+      {ChildState::kAwaited, "  no report yet"},
+      {ChildState::kRetryable, "  failed, waiting for a retry"},
+      {ChildState::kFailed, "  failed"},
+      {ChildState::kCancelled, "  cancelled"}};
+  for (const auto& [state, text] : words) {
+    Snapshot snapshot = Visits();
+    snapshot.children[2].state = state;
+    EXPECT_THAT(RenderFrame(snapshot, kAscii80)[4], EndsWith(text));
+  }
+}
+
+TEST(JobFrame, OfAnApplicationHasABarForStagesThatRun) {
+  const auto lines = RenderFrame(Query(), kAscii80);
+  EXPECT_EQ(lines[0], "q64 | 4 of 14 stages done | 1 min 12 s");
+  EXPECT_EQ(lines[2], "  scan     [#######.....................]  25 %  ~ 1 min left");
+  EXPECT_EQ(lines[3], "* stage 5  [#######.....................]  25 %  ~ 1 min left");
+  ASSERT_THAT(lines, SizeIs(12));
+  EXPECT_EQ(lines[10], "and 2 more running stages");
+  EXPECT_EQ(lines[11], "* critical path: a delay here delays the job");
+}
+
+TEST(JobFrame, OfAnUnknownApplicationShowsTheRangeAndSaysThatMoreMayCome) {
+  const auto lines = RenderFrame(UnknownQuery(), kAscii80);
+  EXPECT_EQ(lines[0], "q64 | 4 of 14 stages done, more may come | 1 min 12 s");
+  EXPECT_EQ(lines[1], "[.--------------------.] 9-91 %  ~ 1 min left (7 s - 12 min)");
+  EXPECT_EQ(lines[2], "  scan     [#######.....................]  25 %  ~ 1 min left");
+}
+
+TEST(JobFrame, OfAnApplicationShowsTheGroupsThatRunFirst) {
+  Snapshot query = Query();
+  query.groups = {{.group = "job/2", .name = "count", .state = JobState::kSucceeded},
+                  {.group = "sql/3",
+                   .name = "sales\x1b[2J",
+                   .state = JobState::kRunning,
+                   .fraction_done = 0.5,
+                   .started_at = query.at - absl::Seconds(60),
+                   .ends_in = Range{absl::Seconds(60)}}};
+  const auto lines = RenderFrame(query, kAscii80);
+  EXPECT_THAT(lines[2], AllOf(StartsWith("  sql/3 sales [2J ["), EndsWith("50 %  ~ 1 min left")));
+  EXPECT_THAT(lines[3], StartsWith("  scan "));
+  ASSERT_THAT(lines, SizeIs(13));
+  EXPECT_EQ(lines[11], "and 2 more running stages");
+  query.groups[1].ends_in = Range{absl::Seconds(60), absl::Seconds(50), absl::Seconds(70)};
+  EXPECT_THAT(RenderFrame(query, {.width = 100})[2],
+              EndsWith("50 %  ~ 1 min left (50 s - 1 min 10 s)"));
+}
+
+TEST(JobFrame, SaysNoMoreThanASmallViewHolds) {
+  Snapshot basic = WarmingUp();
+  basic.stages.clear();
+  basic.stage_infos.clear();
+  basic.coverage.reset();
+  EXPECT_THAT(RenderFrame(basic, kAscii80),
+              ElementsAre("two-path | 9/12 tasks | 1 min 12 s",
+                          "[.......................]     -  no estimate yet"));
+}
+
+TEST(JobFrame, TellsWhyAttemptsFail) {
+  Snapshot snapshot = SomeSnapshot();
+  snapshot.stages[1].failed_attempts = 3;
+  snapshot.stages[1].failure = "out of memory\x1b[2J";
+  EXPECT_THAT(RenderFrame(snapshot, kAscii80),
+              Contains("reduce: 3 attempts failed; the last: out of memory [2J"));
+}
+
+TEST(JobFrame, TakesAStateItDoesNotKnowForRunning) {
+  Snapshot snapshot = SomeSnapshot();
+  snapshot.state = JobState::kUnknown;
+  EXPECT_THAT(RenderFrame(snapshot, kAscii80)[1], HasSubstr("~ 3 min 20 s left"));
+  snapshot.is_final = true;
+  EXPECT_THAT(RenderFrame(snapshot, kAscii80)[1], EndsWith(" 41 %  ended"));
+}
+
+}  // namespace
+}  // namespace tidemark::console

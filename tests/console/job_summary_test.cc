@@ -1,0 +1,112 @@
+#include "console/job_summary.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/console/some_jobs.h"
+
+namespace tidemark::console {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr TextOptions kAscii = {};
+
+TEST(JobSummary, TellsHowWrongEachIndicatorWas) {
+  EXPECT_THAT(
+      RenderSummary(Succeeded(), 80, kAscii, "", true),
+      ElementsAre("two-path succeeded after 1 min 12 s",
+                  "How far the progress of each indicator was from the truth, in points of 100",
+                  "            ------- reduce phase -------   - whole job -",
+                  "               avg     max  end in range     avg     max",
+                  "nearestfit     2.1     8.9          92 %     1.8     9.1",
+                  "hadoop        31.0    62.1             -    30.2    61.0"));
+}
+
+TEST(JobSummary, TellsHowWrongIndicatorsWereOnlyWhenTheyAreCompared) {
+  EXPECT_THAT(RenderSummary(Succeeded(), 80, kAscii),
+              ElementsAre("two-path succeeded after 1 min 12 s"));
+}
+
+TEST(JobSummary, HasNoErrorOfAReducePhaseWithoutAnUpdate) {
+  Snapshot snapshot = Succeeded();
+  snapshot.errors = {{.indicator = "tidemark", .job_avg_points = 3, .job_max_points = 4},
+                     {.indicator = "exact",
+                      .last_stage_avg_points = 0,
+                      .last_stage_max_points = 0,
+                      .interval_coverage = 1}};
+  const auto lines = RenderSummary(snapshot, 80, kAscii, "", true);
+  EXPECT_EQ(lines[4], "tidemark       -       -             -     3.0     4.0");
+  EXPECT_EQ(lines[5], "exact        0.0     0.0         100 %     0.0     0.0");
+}
+
+TEST(JobSummary, CountsTheTenthsOfAShortJob) {
+  Snapshot snapshot = Ended(JobState::kSucceeded);
+  snapshot.ended_at = *snapshot.started_at + absl::Milliseconds(640);
+  EXPECT_THAT(RenderSummary(snapshot, 80, kAscii), ElementsAre("two-path succeeded after 0.6 s"));
+}
+
+TEST(JobSummary, TellsWhyAJobFailed) {
+  EXPECT_THAT(RenderSummary(Failed(), 80, kAscii),
+              ElementsAre("two-path failed at 41 % after 1 min 12 s",
+                          "r-1 failed four times: out of memory"));
+}
+
+TEST(JobSummary, TellsNoProgressOfAJobThatFailedBeforeAnyWasKnown) {
+  Snapshot snapshot = Failed();
+  snapshot.estimate.fraction_done = 0;
+  EXPECT_EQ(RenderSummary(snapshot, 80, kAscii)[0], "two-path failed after 1 min 12 s");
+}
+
+TEST(JobSummary, TellsThatTheJobWasNotOver) {
+  EXPECT_THAT(RenderSummary(SomeSnapshot(), 80, kAscii),
+              ElementsAre("two-path was still running when last seen, after 1 min 12 s"));
+}
+
+TEST(JobSummary, TellsTheEndThatOnlyTheCallerKnows) {
+  EXPECT_THAT(RenderSummary(SomeSnapshot(), 80, kAscii, "succeeded; unconfirmed"),
+              ElementsAre("two-path succeeded; unconfirmed"));
+  EXPECT_THAT(RenderSummary(Ended(JobState::kKilled), 80, kAscii, "succeeded; unconfirmed"),
+              ElementsAre("two-path killed at 41 % after 1 min 12 s"));
+}
+
+TEST(JobSummary, PutsTheCallersEndInPlaceOfAJobThatWasGivenUp) {
+  EXPECT_THAT(RenderSummary(Ended(JobState::kAbandoned), 80, kAscii, "succeeded, as YARN reports"),
+              ElementsAre("two-path succeeded, as YARN reports"));
+}
+
+TEST(JobSummary, WrapsALongEnd) {
+  EXPECT_THAT(RenderSummary(SomeSnapshot(), 24, kAscii, "reported no end: its outcome is unknown"),
+              ElementsAre("two-path reported no", "end: its outcome is", "unknown"));
+}
+
+TEST(JobSummary, ReportsNoLengthOfAJobWhoseStartIsUnknown) {
+  Snapshot snapshot = Ended(JobState::kSucceeded);
+  snapshot.started_at.reset();
+  EXPECT_EQ(RenderSummary(snapshot, 80, kAscii)[0],
+            "two-path succeeded; how long it ran is not reported");
+}
+
+TEST(JobSummary, TellsWhatWasLost) {
+  Snapshot snapshot = Ended(JobState::kSucceeded);
+  snapshot.coverage->lost_events = 1;
+  EXPECT_THAT(RenderSummary(snapshot, 80, kAscii),
+              ElementsAre("two-path succeeded after 1 min 12 s", "1 message lost"));
+}
+
+TEST(JobSummary, OfAWorkflowTellsWhatEachJobTook) {
+  Snapshot snapshot = Visits();
+  snapshot.state = JobState::kFailed;
+  snapshot.is_final = true;
+  snapshot.message = "job count failed: out of disk";
+  EXPECT_THAT(RenderSummary(snapshot, 80, kAscii),
+              ElementsAre("page visits failed at 41 % after 1 min 12 s",
+                          "job count failed: out of disk", "  parse: 40 s"));
+  snapshot.children[0].ended_at = *snapshot.started_at + absl::Milliseconds(600);
+  EXPECT_EQ(RenderSummary(snapshot, 80, kAscii)[2], "  parse: 0.6 s");
+}
+
+}  // namespace
+}  // namespace tidemark::console

@@ -1,0 +1,398 @@
+#include "console/job_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/console/some_jobs.h"
+
+namespace tidemark::console {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+using testing::StartsWith;
+
+TEST(JobTable, HasARowForEachJob) {
+  Snapshot failed = Failed();
+  failed.job_id = "job-20";
+  EXPECT_THAT(
+      RenderJobTable({SomeSnapshot(), failed}, {.width = 100}),
+      ElementsAre(
+          "JOB     STATE    DONE  ELAPSED     STAGE             END",
+          "job-1   running  41 %  1 min 12 s  reduce 1/4 tasks  ~ 3 min 20 s left (2 min 50 s - 4 "
+          "min 10 s)",
+          "job-20  failed   41 %  1 min 12 s                    r-1 failed four times: out of "
+          "memory"));
+}
+
+TEST(JobTable, SaysThatAJobIsSilent) {
+  Snapshot silent = SomeSnapshot();
+  silent.silent_since = silent.at - absl::Seconds(131);
+  EXPECT_THAT(RenderJobTable({silent}, {.width = 120})[1],
+              HasSubstr("  no news for 2 min 11 s; ~ 3 min 20 s left"));
+  silent.state = JobState::kAbandoned;
+  silent.is_final = true;
+  EXPECT_THAT(RenderJobTable({silent}, {.width = 120})[1], Not(HasSubstr("no news")));
+}
+
+TEST(JobTable, SaysThatThereAreNone) {
+  EXPECT_THAT(RenderJobTable({}, {.width = 80}), ElementsAre("no jobs"));
+}
+
+TEST(JobTable, SaysWhereAWorkflowIsAndWhatASmallViewHolds) {
+  Snapshot basic = Visits();
+  basic.children.clear();
+  const auto lines = RenderJobTable({basic, Query()}, {.width = 120});
+  EXPECT_THAT(lines[1], HasSubstr("  1 of 3 jobs done "));
+  EXPECT_THAT(lines[2], HasSubstr("  4 of 14 stages done "));
+  Snapshot small = Query();
+  small.stages.clear();
+  EXPECT_THAT(RenderJobTable({small}, {.width = 120})[1],
+              HasSubstr("  4 of 14 stages done or skipped  "));
+}
+
+TEST(JobTable, HasARangeOfPercentagesOfAnUnknownApplication) {
+  EXPECT_THAT(RenderJobTable({UnknownQuery()}, {.width = 120})[1],
+              HasSubstr("  running  9-91 %  1 min 12 s  4 of 14 stages done, more may come  "));
+}
+
+TEST(JobTable, IsWideWhenAsked) {
+  Snapshot job = SomeSnapshot();
+  job.info->user = "ada";
+  EXPECT_THAT(RenderJobTable({job}, {.width = 200, .is_wide = true}),
+              ElementsAre(HasSubstr("STAGE             NAME      KIND       USER  QUEUE  END"),
+                          HasSubstr("two-path  mapreduce  ada   -      ~ 3 min 20 s left")));
+}
+
+TEST(StageTable, HasARowForEachStage) {
+  const auto lines = RenderStageTable(SomeSnapshot(), {.width = 120});
+  ASSERT_THAT(lines, SizeIs(3));
+  EXPECT_THAT(lines[0], StartsWith("STAGE   DONE"));
+  EXPECT_THAT(lines[1], StartsWith("map"));
+  EXPECT_THAT(lines[2], AllOf(StartsWith("reduce"), HasSubstr("1/4")));
+}
+
+TEST(StageTable, NamesTheJobsOfAWorkflow) {
+  Snapshot snapshot = Visits();
+  snapshot.stage_infos = {{.id = {1, 0}, .name = "map", .kind = StageKind::kMap}};
+  snapshot.stages = {{.id = {1, 0}, .state = StageState::kDone, .tasks = 4, .finished_tasks = 4}};
+  EXPECT_THAT(RenderStageTable(snapshot, {.width = 120})[1],
+              AllOf(StartsWith("parse  map"), HasSubstr("100 %"), HasSubstr("done")));
+}
+
+TEST(StageTable, TellsStagesOfOneNameApart) {
+  Snapshot query = Query();
+  query.stages.resize(3);
+  query.stages.push_back({.id = {0, kExpectedStages + 1}, .state = StageState::kExpected});
+  query.stage_infos = {{.id = {0, 0}, .name = "scan"},
+                       {.id = {0, 1}, .name = "join"},
+                       {.id = {0, 2}, .name = "scan"},
+                       {.id = {0, kExpectedStages + 1}, .name = "scan"}};
+  const auto lines = RenderStageTable(query, {.width = 120});
+  ASSERT_THAT(lines, SizeIs(5));
+  EXPECT_THAT(lines[1], StartsWith("scan (stage 0) "));
+  EXPECT_THAT(lines[2], StartsWith("join  "));
+  EXPECT_THAT(lines[3], StartsWith("scan (stage 2) "));
+  EXPECT_THAT(lines[4], StartsWith("scan (expected stage 1) "));
+}
+
+TEST(StageTable, NumbersStagesWhoseNamesLookNumbered) {
+  Snapshot query = Query();
+  query.stages.resize(3);
+  query.stage_infos = {{.id = {0, 0}, .name = "scan"},
+                       {.id = {0, 1}, .name = "scan (stage 2)"},
+                       {.id = {0, 2}, .name = "scan"}};
+  const auto lines = RenderStageTable(query, {.width = 120});
+  ASSERT_THAT(lines, SizeIs(4));
+  EXPECT_THAT(lines[2], StartsWith("scan (stage 2) (stage 1) "));
+  EXPECT_THAT(lines[3], StartsWith("scan (stage 2) "));
+}
+
+// The first column does that already.
+TEST(StageTable, DoesNotNumberStagesOfDifferentJobs) {
+  Snapshot snapshot = Visits();
+  snapshot.stage_infos = {{.id = {1, 0}, .name = "map"}, {.id = {2, 0}, .name = "map"}};
+  snapshot.stages = {{.id = {1, 0}}, {.id = {2, 0}}};
+  const auto lines = RenderStageTable(snapshot, {.width = 120});
+  EXPECT_THAT(lines[1], StartsWith("parse  map    0 %"));
+  EXPECT_THAT(lines[2], StartsWith("count  map    0 %"));
+}
+
+TEST(StageTable, SaysThatThereAreNone) {
+  EXPECT_THAT(RenderStageTable({}, {}), ElementsAre("no stages"));
+}
+
+TEST(TaskTable, SaysWhichTasksEndLastAndWhy) {
+  const auto lines = RenderTaskTable(SomeSnapshot(), {.width = 120});
+  ASSERT_THAT(lines, SizeIs(2));
+  EXPECT_THAT(lines[1], AllOf(StartsWith("reduce task 2"), HasSubstr("ends last: 1.2 MB key")));
+}
+
+TEST(TaskTable, SaysWhetherItIsKnownThatThereAreNone) {
+  Snapshot job = {.state = JobState::kRunning};
+  job.estimate.state = EstimateState::kWarmingUp;
+  EXPECT_THAT(RenderTaskTable(job, {}),
+              ElementsAre("not known yet which task holds up the job; it has no estimate yet"));
+  job.estimate.state = EstimateState::kValid;
+  job.info = JobInfo{.kind = JobKind::kMapReduce};
+  EXPECT_THAT(RenderTaskTable(job, {}), ElementsAre("not known yet which task will end last"));
+  job.info->kind = JobKind::kApplication;
+  EXPECT_THAT(RenderTaskTable(job, {}),
+              ElementsAre("no running task is late or the last of its stage"));
+  job.info->kind = JobKind::kWorkflow;
+  EXPECT_THAT(RenderTaskTable(job, {}),
+              ElementsAre("a workflow names no tasks; ask for those of one of its jobs"));
+  job.is_final = true;
+  EXPECT_THAT(RenderTaskTable(job, {}), ElementsAre("the job has ended"));
+}
+
+TEST(JobList, ShowsWhatRunsAndTheNewestAndCountsTheRest) {
+  const auto job = [](const std::string& id, int started, bool is_final) {
+    Snapshot snapshot = {.job_id = id, .state = JobState::kRunning};
+    snapshot.started_at = absl::FromUnixSeconds(started);
+    snapshot.at = *snapshot.started_at;
+    snapshot.is_final = is_final;
+    return snapshot;
+  };
+  const std::vector<Snapshot> jobs = {job("a", 1, true), job("b", 2, true), job("c", 3, false),
+                                      job("d", 4, true)};
+  EXPECT_THAT(RenderJobList(jobs, 5, {}),
+              ElementsAre(StartsWith("JOB"), StartsWith("c "), StartsWith("d "), StartsWith("b "),
+                          StartsWith("a ")));
+  EXPECT_THAT(RenderJobList(jobs, 4, {}), ElementsAre(StartsWith("JOB"), StartsWith("c "),
+                                                      StartsWith("d "), "and 2 more jobs"));
+  EXPECT_THAT(RenderJobList({}, 3, {}), ElementsAre("no jobs"));
+}
+
+// Nothing that strangers wrote may steer the terminal.
+TEST(Tables, AreHarmless) {
+  Snapshot job = SomeSnapshot();
+  job.job_id = "a\x1b[2J";
+  job.stage_infos[0].name = "b\x1b[2J";
+  job.named_tasks[0].host = "c\x1b[2J";
+  for (const auto& lines : {RenderJobTable({job}, {.is_wide = true}), RenderStageTable(job, {}),
+                            RenderTaskTable(job, {})}) {
+    for (const std::string& line : lines) EXPECT_THAT(line, Not(HasSubstr("\x1b")));
+  }
+}
+
+Outcome Planned(absl::Duration end) {
+  Outcome outcome = {.busy_share = 0.5};
+  outcome.snapshot.info = JobInfo{.name = "visits"};
+  outcome.snapshot.estimate = {.state = EstimateState::kValid, .remaining = Range{.median = end}};
+  outcome.snapshot.stage_infos = {{.id = {0, 0}, .name = "parse"}};
+  outcome.snapshot.stages = {{.id = {0, 0},
+                              .starts_in = Range{},
+                              .ends_in = Range{.median = end},
+                              .bottleneck = "network",
+                              .is_critical = true}};
+  return outcome;
+}
+
+TEST(EstimateTable, ShowsTheEndAndEachStage) {
+  EXPECT_THAT(
+      RenderEstimate(Planned(absl::Seconds(20)), {.width = 120}),
+      ElementsAre("visits: ~ 20 s left, 50 % of the slots' time used", "STAGE  STARTS  ENDS",
+                  "parse  0 s     20 s  critical path, bound by network",
+                  "critical path: each waits for the one before; others may still hold the slots "
+                  "that these need"));
+}
+
+// The last end read "13 min 15 s" below a headline of 15 min.
+TEST(EstimateTable, RoundsEveryInstantLikeTheEndOfTheWhole) {
+  Outcome outcome;
+  const absl::Duration end = absl::Minutes(13) + absl::Seconds(15);
+  outcome.snapshot = {.job_id = "chain", .state = JobState::kQueued};
+  outcome.snapshot.estimate = {.state = EstimateState::kValid,
+                               .remaining = Range{end, absl::Minutes(2), absl::Minutes(50)}};
+  outcome.snapshot.children = {
+      {.number = 1, .name = "a", .estimate = {.remaining = Range{absl::Seconds(288)}}},
+      {.number = 2,
+       .name = "b",
+       .estimate = {.remaining = Range{end}},
+       .starts_in = Range{absl::Seconds(288)},
+       .after = {1}}};
+  EXPECT_THAT(RenderEstimate(outcome, {.width = 120}),
+              ElementsAre("chain: takes ~ 15 min (2-50 min)", "JOB  STARTS  ENDS",
+                          "a    -       5 min", "b    5 min   15 min"));
+}
+
+TEST(EstimateTable, SaysNothingOfACriticalPathWhereThereIsNone) {
+  Outcome outcome = Planned(absl::Seconds(20));
+  outcome.snapshot.stages[0].is_critical = false;
+  EXPECT_THAT(RenderEstimate(outcome, {.width = 120}), SizeIs(3));
+}
+
+// Nothing of it has passed, so nothing is "left".
+TEST(EstimateTable, SaysHowLongAPlanTakes) {
+  Outcome outcome = Planned(absl::Seconds(20));
+  outcome.busy_share.reset();
+  outcome.snapshot.state = JobState::kQueued;
+  EXPECT_EQ(RenderEstimate(outcome, {.width = 120}).front(), "visits: takes ~ 20 s");
+  outcome.snapshot.estimate.remaining =
+      Range{absl::Seconds(20), absl::Seconds(10), absl::Seconds(30)};
+  EXPECT_EQ(RenderEstimate(outcome, {.width = 120}).front(), "visits: takes ~ 20 s (10-30 s)");
+}
+
+TEST(EstimateTable, ShowsJobsBesideTheStagesOfOthers) {
+  Outcome outcome = Planned(absl::Seconds(20));
+  outcome.snapshot.stages[0].id = outcome.snapshot.stage_infos[0].id = {2, 0};
+  outcome.snapshot.children = {
+      {.number = 1, .name = "load", .estimate = {.remaining = Range{.median = absl::Seconds(5)}}},
+      {.number = 2, .name = "report"}};
+  const auto lines = RenderEstimate(outcome, {.width = 120});
+  ASSERT_EQ(lines.size(), 5u);
+  EXPECT_THAT(lines[2], HasSubstr("report/parse"));
+  EXPECT_THAT(lines[3], HasSubstr("load          -       5 s"));
+}
+
+TEST(EstimateTable, SaysHowAJobEndedAndThatNothingIsLeft) {
+  Outcome outcome = {.snapshot = Visits()};
+  outcome.snapshot.state = JobState::kKilled;
+  outcome.snapshot.is_final = true;
+  outcome.snapshot.message = "the workflow was cancelled";
+  EXPECT_THAT(RenderEstimate(outcome, {.width = 120}),
+              ElementsAre("page visits: killed (the workflow was cancelled); nothing of it is left "
+                          "to estimate"));
+  outcome.snapshot = Succeeded();
+  EXPECT_THAT(RenderEstimate(outcome, {.width = 120}),
+              ElementsAre("two-path: succeeded; nothing of it is left to estimate"));
+}
+
+TEST(EstimateTable, SaysWhichEndsAreGuesses) {
+  Outcome outcome = {.snapshot = Visits()};
+  outcome.snapshot.children[1].estimate.basis = Basis::kGuess;
+  EXPECT_EQ(RenderEstimate(outcome, {.width = 120})[3],
+            "count    -       1 min       critical path, a guess");
+  outcome.snapshot = Query();
+  outcome.snapshot.estimate.basis = Basis::kGuess;
+  const auto lines = RenderEstimate(outcome, {.width = 120});
+  EXPECT_THAT(lines[6], AllOf(HasSubstr("scan"), EndsWith("a guess")));
+  EXPECT_THAT(lines[2], Not(HasSubstr("a guess"))) << "it is done";
+}
+
+TEST(EstimateTable, SaysWhichJobsOfAWorkflowHaveEnded) {
+  Outcome outcome = {.snapshot = Visits()};
+  outcome.snapshot.children[2].state = ChildState::kCancelled;
+  outcome.snapshot.children[2].starts_in.reset();
+  outcome.snapshot.children[2].estimate.remaining.reset();
+  const auto lines = RenderEstimate(outcome, {.width = 120});
+  ASSERT_THAT(lines, SizeIs(6));
+  EXPECT_EQ(lines[2], "parse    -       -      done");
+  EXPECT_EQ(lines[3], "count    -       1 min  critical path");
+  EXPECT_EQ(lines[4], "revenue  -       -      cancelled");
+}
+
+// Of a job that is no plan nobody knows how busy its slots are.
+TEST(EstimateTable, LeavesOutWhatIsNotKnown) {
+  Outcome outcome = Planned(absl::Seconds(20));
+  outcome.busy_share.reset();
+  EXPECT_EQ(RenderEstimate(outcome, {.width = 120}).front(), "visits: ~ 20 s left");
+  Outcome endless = outcome;
+  endless.snapshot.estimate.remaining.reset();
+  EXPECT_THAT(RenderScenarios({{"4 slots", endless}, {"8 slots", outcome}}, {.width = 120}),
+              ElementsAre("SCENARIO  ENDS IN  5 %  95 %  BUSY  SPEED-UP",
+                          "4 slots   -        -    -     -     -",
+                          "8 slots   20 s     -    -     -     -"));
+}
+
+TEST(EstimateTable, ComparesScenarios) {
+  EXPECT_THAT(RenderScenarios({{"4 slots", Planned(absl::Seconds(20))},
+                               {"8 slots", Planned(absl::Seconds(10))}},
+                              {.width = 120}),
+              ElementsAre("SCENARIO  ENDS IN  5 %  95 %  BUSY  SPEED-UP",
+                          "4 slots   20 s     -    -     50 %  1.00x",
+                          "8 slots   10 s     -    -     50 %  2.00x"));
+}
+
+TEST(EstimateTable, ComparesWithWhatTheSameMethodSaysOfTheRunAsItIs) {
+  ScenarioRow modelled = {.name = "2 executors", .outcome = Planned(absl::Seconds(10))};
+  modelled.as_it_is = absl::Seconds(15);
+  const ScenarioRow measured = {.name = "as it is", .outcome = Planned(absl::Seconds(20))};
+  EXPECT_THAT(RenderScenarios({measured, modelled}, {.width = 120}),
+              ElementsAre("SCENARIO     ENDS IN  5 %  95 %  BUSY  SPEED-UP",
+                          "as it is     20 s     -    -     50 %  1.00x",
+                          "2 executors  10 s     -    -     50 %  1.50x"));
+}
+
+// As in the line that there is of one scenario alone.
+TEST(EstimateTable, RoundsToTheNearestAndBoundsOutwards) {
+  Outcome outcome = Planned(absl::Seconds(57));
+  outcome.snapshot.estimate.remaining =
+      Range{absl::Milliseconds(56'600), absl::Milliseconds(50'900), absl::Milliseconds(64'010)};
+  EXPECT_THAT(RenderScenarios({{"as it is", outcome}}, {.width = 120}).back(),
+              StartsWith("as it is  57 s     50 s  1 min 05 s  50 %"));
+  EXPECT_THAT(RenderEstimate(outcome, {.width = 120}).front(),
+              StartsWith("visits: ~ 57 s left (50 s - 1 min 05 s)"));
+  outcome.snapshot.estimate.remaining =
+      Range{absl::Minutes(100), absl::Minutes(90), absl::Minutes(100) + absl::Seconds(1)};
+  EXPECT_THAT(RenderScenarios({{"as it is", outcome}}, {.width = 120}).back(),
+              StartsWith("as it is  1 h 40 min  1 h 30 min  1 h 41 min  50 %"));
+}
+
+TEST(EstimateTable, OfWhatHasNotBegunOrHasEndedSaysWhatItTakes) {
+  Outcome plan = Planned(absl::Seconds(20));
+  plan.snapshot.state = JobState::kQueued;
+  const Outcome running = Planned(absl::Seconds(20));
+  EXPECT_THAT(RenderScenarios({{"4 slots", plan}, {"8 slots", plan}}, {.width = 120}).front(),
+              StartsWith("SCENARIO  TAKES  5 %"));
+  EXPECT_THAT(RenderScenarios({{"4 slots", running}, {"8 slots", running}}, {.width = 120}).front(),
+              StartsWith("SCENARIO  ENDS IN  5 %"));
+}
+
+TEST(EstimateTable, SaysWhatScenariosCostAndWhatBindsThemWhereThatIsKnown) {
+  EXPECT_THAT(RenderScenarios({{"as it is", Planned(absl::Seconds(20)), 0.5},
+                               {"8 cores", Planned(absl::Seconds(10)), 0.25, "disk"}},
+                              {.width = 120}),
+              ElementsAre("SCENARIO  ENDS IN  5 %  95 %  BUSY  SPEED-UP  CORE-HOURS  BOUND BY",
+                          "as it is  20 s     -    -     50 %  1.00x     0.5         -",
+                          "8 cores   10 s     -    -     50 %  2.00x     0.25        disk"));
+}
+
+TEST(ScenarioRemarks, NameTheRowsThatTheyAreOf) {
+  const auto row = [](const char* name, std::vector<std::string> remarks) {
+    return ScenarioRow{.name = name,
+                       .outcome = {},
+                       .core_hours = {},
+                       .binding = {},
+                       .remarks = std::move(remarks)};
+  };
+  EXPECT_THAT(RenderRemarks({row("as it is", {}), row("2 cores", {"wide", "beyond"}),
+                             row("4 cores", {"beyond"}), row("8 cores", {"wide"})},
+                            {}),
+              ElementsAre("2 cores; 8 cores: wide", "2 cores; 4 cores: beyond"));
+  EXPECT_THAT(RenderRemarks({row("as it is", {}), row("2 cores", {"wide"})}, {}),
+              ElementsAre("2 cores: wide"));
+}
+
+TEST(ScenarioRemarks, ThatAreOfManyRowsAreShort) {
+  std::vector<ScenarioRow> rows(7);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i].name = std::to_string(i);
+    if (i > 0) rows[i].remarks.emplace_back("other");
+    if (i > 1) rows[i].remarks.emplace_back("more");
+    rows[i].remarks.emplace_back("every");
+  }
+  EXPECT_THAT(RenderRemarks(rows, {}),
+              ElementsAre("all: every", "all but the first: other", "2; 3; 4; 2 more: more"));
+}
+
+TEST(ScenarioRemarks, AreHarmlessAndOfTheOnlyRowWithoutItsName) {
+  ScenarioRow row;
+  row.name = "as it is";
+  row.remarks = {"parameters beyond those of all runs: k\x1b[2J"};
+  EXPECT_THAT(RenderRemarks({row}, {}), ElementsAre("parameters beyond those of all runs: k [2J"));
+  EXPECT_THAT(RenderRemarks({}, {}), IsEmpty());
+}
+
+}  // namespace
+}  // namespace tidemark::console

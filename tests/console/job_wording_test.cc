@@ -1,0 +1,348 @@
+#include "console/job_wording.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "console/job_frame.h"
+#include "console/job_lines.h"
+#include "console/job_summary.h"
+#include "console/job_table.h"
+#include "tests/console/some_jobs.h"
+
+namespace tidemark::console {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+TEST(JobPercent, IsCutNotRounded) {
+  EXPECT_EQ(ShownPercent(0, false), 0);
+  EXPECT_EQ(ShownPercent(0.419, false), 41);
+  EXPECT_EQ(ShownPercent(0.29, false), 29) << "100 * 0.29 is below 29";
+}
+
+TEST(JobPercent, IsOneHundredOnlyForAJobThatSucceeded) {
+  EXPECT_EQ(PercentText(SomeSnapshot(), {.state = EstimateState::kValid, .fraction_done = 1}),
+            "99 %");
+  EXPECT_EQ(PercentText(Failed(), {.state = EstimateState::kFinal, .fraction_done = 1}), "99 %");
+  EXPECT_EQ(PercentText(Succeeded(), {.state = EstimateState::kFinal, .fraction_done = 1}),
+            "100 %");
+}
+
+TEST(JobPercent, HoldsHostileValues) {
+  EXPECT_EQ(ShownPercent(std::nan(""), false), 0);
+  EXPECT_EQ(ShownPercent(-3, false), 0);
+  EXPECT_EQ(ShownPercent(1e300, false), 99);
+}
+
+TEST(JobWording, SaysOneDurationOfAnEndedJobEverywhere) {
+  Snapshot ended = Ended(JobState::kSucceeded);
+  ended.started_at = *ended.ended_at - absl::Milliseconds(9740);
+  ended.at += absl::Milliseconds(300);
+  EXPECT_EQ(ElapsedText(ended), "9.7 s");
+  EXPECT_THAT(RenderJobTable({ended}, {.width = 100}), Contains(HasSubstr("  9.7 s")));
+  EXPECT_THAT(RenderSummary(ended, 100, {}, "", false), Contains(HasSubstr("after 9.7 s")));
+  EXPECT_THAT(RenderFrame(ended, {.width = 100}), Contains(HasSubstr("9.7 s")));
+  EXPECT_THAT(PlainLine(ended, {}, false), HasSubstr("[9.7 s]"));
+  Snapshot running = SomeSnapshot();
+  running.started_at = running.at - absl::Milliseconds(9740);
+  EXPECT_EQ(ElapsedText(running), "9 s") << "tenths would only flicker";
+}
+
+TEST(JobWording, SaysNoMoreOfWhatIsTooLongThanThatItIs) {
+  Snapshot snapshot = SomeSnapshot();
+  const absl::Duration long_time = absl::Hours(24 * 5000);
+  const auto left = [&](absl::Duration median, absl::Duration lower) {
+    snapshot.estimate.remaining = Range{median, lower, absl::InfiniteDuration()};
+    return DescribeRemaining(snapshot, snapshot.estimate, {}).text();
+  };
+  EXPECT_EQ(left(long_time, absl::Seconds(35)), "over 999 d left (30 s or more)");
+  EXPECT_EQ(left(long_time, long_time), "over 999 d left (over 999 d)");
+  EXPECT_EQ(left(absl::ZeroDuration(), absl::ZeroDuration()), "remaining time unknown");
+}
+
+TEST(Percentage, OfAJobThatHasFailedIsWhatItHadReached) {
+  Snapshot failed = Ended(JobState::kFailed);
+  EXPECT_EQ(PercentText(failed, failed.estimate), "41 %");
+  failed.estimate.fraction_done = 0;
+  EXPECT_EQ(PercentText(failed, failed.estimate), "-") << "it ended before anything was known";
+  EXPECT_THAT(PlainLine(failed, {}, false), Not(HasSubstr("0 %")));
+  failed.estimate.fraction_done = 0.004;
+  EXPECT_EQ(PercentText(failed, failed.estimate), "0 %");
+}
+
+TEST(Silence, OfWhichNobodyHeardTheBeginningIsToldFromTheStartOfTheMasterOn) {
+  Snapshot silent = SomeSnapshot();
+  silent.coverage.emplace();
+  silent.silent_since = silent.at - absl::Minutes(6);
+  EXPECT_THAT(WarningTexts(silent, {}), Contains("no news from the job for 6 min"));
+  silent.coverage->newest_event_at = silent.silent_since;
+  EXPECT_THAT(WarningTexts(silent, {}), Contains("no news from the job for 6 min"));
+  silent.coverage->newest_event_at = silent.at - absl::Hours(1);
+  EXPECT_THAT(WarningTexts(silent, {}),
+              Contains("no news from the job since the master started, 6 min ago"));
+  EXPECT_EQ(SilenceText(silent), "since the master started, 6 min ago");
+}
+
+TEST(JobWording, NamesATaskByItsStage) {
+  Snapshot snapshot = SomeSnapshot();
+  snapshot.named_tasks[0].reason.clear();
+  snapshot.named_tasks[0].attempt.attempt = 1;
+  EXPECT_EQ(StragglerText(snapshot, {}), "last to end: reduce task 2, attempt 1");
+  snapshot.named_tasks[0].attempt = {.stage = 0, .index = 7};
+  EXPECT_EQ(StragglerText(snapshot, {}), "last to end: map task 7");
+  snapshot.stage_infos[0].kind = StageKind::kGeneric;
+  snapshot.stage_infos[0].name = "scan";
+  EXPECT_EQ(StragglerText(snapshot, {}), "last to end: task 7 of scan");
+  snapshot.stage_infos.clear();
+  EXPECT_EQ(StragglerText(snapshot, {}), "last to end: task 7 of stage 0");
+}
+
+TEST(JobWording, AnApplicationWithoutAnEstimateWaitsForItsFirstTasksOnly) {
+  Snapshot snapshot = WarmingUp();
+  snapshot.info->kind = JobKind::kApplication;
+  snapshot.counts.finished_tasks = 0;
+  const auto words = [&] { return DescribeRemaining(snapshot, snapshot.estimate, {}); };
+  EXPECT_EQ(words().detail, "waiting for the first tasks to end");
+  snapshot.counts.finished_tasks = 1500;
+  EXPECT_EQ(words().about, "no estimate");
+  EXPECT_EQ(words().detail, "");
+}
+
+TEST(JobWording, TheShuffleIsTheFirstPartOfTheReduceStage) {
+  Snapshot snapshot = SomeSnapshot();
+  snapshot.stages[1].finished_tasks = 0;
+  snapshot.stages[1].shuffle = ShuffleProgress{.fraction_done = 0.5, .running_tasks = 4};
+  EXPECT_EQ(CurrentStep(snapshot), "shuffle 50 %");
+  EXPECT_EQ(StepsOf(snapshot)[2].text, "reduce");
+  snapshot.stages[1].shuffle->finished_tasks = 1;
+  EXPECT_EQ(CurrentStep(snapshot), "reduce 0/4 tasks");
+  EXPECT_EQ(StepsOf(snapshot)[1].text, "shuffle 50 %");
+}
+
+TEST(Percentage, IsARangeWhereItMayBeAThirdOfTheWholeAway) {
+  Snapshot snapshot = SomeSnapshot();  // 41 %
+  snapshot.estimate.fraction_done_lower = 0.1;
+  snapshot.estimate.fraction_done_upper = 0.74;
+  EXPECT_EQ(PercentText(snapshot, snapshot.estimate), "41 %");
+  snapshot.estimate.fraction_done_upper = 0.75;
+  EXPECT_EQ(PercentText(snapshot, snapshot.estimate), "10-75 %");
+  // What was shown never falls, also where it has turned out to be too much.
+  snapshot.estimate.fraction_done_lower = 0.03;
+  snapshot.estimate.fraction_done_upper = 0.06;
+  EXPECT_EQ(PercentText(snapshot, snapshot.estimate), "3-6 %");
+}
+
+TEST(Percentage, IsNoSurerOfAJobThatDidNotSucceedThanWhileItRan) {
+  Snapshot snapshot = SomeSnapshot();  // 41 %
+  snapshot.is_final = true;
+  snapshot.estimate.state = EstimateState::kFinal;
+  snapshot.estimate.remaining.reset();
+  for (const JobState state :
+       {JobState::kFailed, JobState::kKilled, JobState::kAbandoned, JobState::kUnknownEnd}) {
+    snapshot.state = state;
+    snapshot.estimate.fraction_done_lower = 0.2;
+    snapshot.estimate.fraction_done_upper = 0.99;
+    EXPECT_EQ(PercentText(snapshot, snapshot.estimate), "20-99 %");
+    snapshot.estimate.fraction_done_upper = 0.6;
+    EXPECT_EQ(PercentText(snapshot, snapshot.estimate), "41 %");
+    snapshot.estimate.fraction_done_lower = 0;
+    snapshot.estimate.fraction_done_upper = 0.999;
+    EXPECT_EQ(PercentText(snapshot, snapshot.estimate), "-") << "nothing bounded it";
+    snapshot.estimate.fraction_done_lower = snapshot.estimate.fraction_done_upper = 0.41;
+    EXPECT_EQ(PercentText(snapshot, snapshot.estimate), "41 %") << "of an older master";
+  }
+  snapshot.state = JobState::kSucceeded;
+  EXPECT_EQ(PercentText(snapshot, snapshot.estimate), "100 %");
+}
+
+TEST(Percentage, OfAGroupNeedsMostOfItsWorkToBeKnown) {
+  Snapshot query = Query();
+  query.groups = {{.group = "sql/3",
+                   .state = JobState::kRunning,
+                   .fraction_done = 0.5,
+                   .started_at = query.at - absl::Seconds(60),
+                   .ends_in = Range{absl::Seconds(60)}}};
+  const auto of_group = [&] { return PercentText(PartsOf(query, {}).front()); };
+  const auto of_group_alone = [&] {
+    const Snapshot alone = SnapshotOfGroup(query, "sql/3").value();
+    return PercentText(alone, alone.estimate);
+  };
+  EXPECT_EQ(of_group(), "50 %");
+  EXPECT_EQ(of_group_alone(), "50 %");
+  query.groups[0].ends_in = Range{absl::Minutes(9)};  // 60 of 600 s
+  EXPECT_EQ(of_group(), "-");
+  EXPECT_EQ(of_group_alone(), "-");
+  query.groups[0].ends_in = Range{absl::Seconds(60)};
+  query.estimate.known_share = 0.4;
+  EXPECT_EQ(of_group(), "-");
+  EXPECT_EQ(of_group_alone(), "-");
+}
+
+// After 60 s: with 40 to 90 s left, 40 to 60 % of its time have passed; with 6 s to 10 min, 9 to
+// 90 %.
+TEST(Percentage, OfAGroupWithAnIntervalIsJudgedByThat) {
+  Snapshot query = Query();
+  query.estimate.known_share = 0.4;
+  query.groups = {{.group = "sql/3",
+                   .state = JobState::kRunning,
+                   .fraction_done = 0.5,
+                   .started_at = query.at - absl::Seconds(60),
+                   .ends_in = Range{absl::Seconds(60), absl::Seconds(40), absl::Seconds(90)}}};
+  const auto of_group_alone = [&] {
+    const Snapshot alone = SnapshotOfGroup(query, "sql/3").value();
+    return PercentText(alone, alone.estimate);
+  };
+  EXPECT_EQ(PercentText(PartsOf(query, {}).front()), "50 %");
+  EXPECT_EQ(of_group_alone(), "50 %");
+  query.groups[0].ends_in = Range{absl::Seconds(60), absl::Seconds(6), absl::Minutes(10)};
+  EXPECT_EQ(PercentText(PartsOf(query, {}).front()), "-");
+  EXPECT_EQ(of_group_alone(), "9-90 %");
+}
+
+TEST(JobWording, SaysOfWhatNothingBacksThatItIsAGuess) {
+  Snapshot snapshot = SomeSnapshot();
+  snapshot.estimate.basis = Basis::kGuess;
+  const auto text = [&] { return DescribeRemaining(snapshot, snapshot.estimate, {}).text(); };
+  EXPECT_EQ(text(), "~ 3 min 20 s left (2 min 50 s - 4 min 10 s, a guess)");
+  snapshot.estimate.remaining = Range{absl::Seconds(200)};
+  EXPECT_EQ(text(), "~ 3 min 20 s left (a guess)");
+  snapshot.estimate.basis = Basis::kEarlierRuns;
+  EXPECT_EQ(text(), "~ 3 min 20 s left");
+  snapshot.estimate.basis = Basis::kGuess;
+  snapshot.estimate.remaining.reset();
+  EXPECT_EQ(text(), "remaining time unknown");
+}
+
+TEST(Steps, CountStagesThatRanApartFromSkippedAndExpectedOnes) {
+  Snapshot query = Query();
+  for (const std::size_t skipped : {1, 2}) query.stages[skipped].state = StageState::kSkipped;
+  EXPECT_EQ(CurrentStep(query), "2 of 12 stages done, 2 skipped");
+  query.stages.push_back({.id = {0, kExpectedStages}, .state = StageState::kExpected});
+  EXPECT_EQ(CurrentStep(query), "2 of 12 stages done, 2 skipped, 1 more expected");
+}
+
+std::vector<std::string> TextsOf(const std::vector<Step>& steps) {
+  std::vector<std::string> texts;
+  for (const Step& step : steps) texts.push_back(step.text);
+  return texts;
+}
+
+// With one of its four reduce tasks done.
+Snapshot ThatEndedWhileReducing(JobState state) {
+  Snapshot snapshot = SomeSnapshot();
+  snapshot.is_final = true;
+  snapshot.state = state;
+  snapshot.stages[1].state = StageState::kFailed;
+  return snapshot;
+}
+
+TEST(Steps, OfAJobThatDidNotSucceedSayWhereItWasLeft) {
+  const Snapshot failed = ThatEndedWhileReducing(JobState::kFailed);
+  EXPECT_THAT(TextsOf(StepsOf(failed)),
+              ElementsAre("map done", "shuffle done", "reduce stopped at 1/4 tasks"));
+  EXPECT_EQ(CurrentStep(failed), "reduce stopped at 1/4 tasks");
+  EXPECT_EQ(CurrentStep(ThatEndedWhileReducing(JobState::kKilled)), "reduce stopped at 1/4 tasks");
+  EXPECT_EQ(CurrentStep(ThatEndedWhileReducing(JobState::kAbandoned)),
+            "reduce last seen at 1/4 tasks");
+}
+
+TEST(Steps, OfAJobThatFailedInItsMapPhaseDoNotSayThatItFetchesOrReduces) {
+  Snapshot snapshot = ThatEndedWhileReducing(JobState::kFailed);
+  snapshot.stages[0].state = StageState::kFailed;
+  snapshot.stages[0].fraction_done = 0.4;
+  snapshot.stages[1].finished_tasks = 0;
+  snapshot.stages[1].shuffle = ShuffleProgress{.fraction_done = 0.3};
+  EXPECT_THAT(TextsOf(StepsOf(snapshot)),
+              ElementsAre("map stopped at 40 %", "shuffle stopped at 30 %"));
+  EXPECT_EQ(CurrentStep(snapshot), "map stopped at 40 %");
+  snapshot.stages[1].state = StageState::kPending;
+  snapshot.stages[1].shuffle = ShuffleProgress{};
+  EXPECT_THAT(TextsOf(StepsOf(snapshot)), ElementsAre("map stopped at 40 %"));
+  snapshot.stages[0].state = StageState::kPending;
+  EXPECT_THAT(StepsOf(snapshot), IsEmpty()) << "it never began";
+  EXPECT_EQ(CurrentStep(snapshot), "");
+}
+
+TEST(Steps, OfAJobThatFailedWhileSomeFetchedNameTheReduceTasks) {
+  Snapshot snapshot = ThatEndedWhileReducing(JobState::kFailed);
+  snapshot.stages[1].shuffle = ShuffleProgress{.fraction_done = 0.9, .finished_tasks = 3};
+  EXPECT_THAT(TextsOf(StepsOf(snapshot)),
+              ElementsAre("map done", "shuffle stopped at 90 %", "reduce stopped at 1/4 tasks"));
+  EXPECT_EQ(CurrentStep(snapshot), "reduce stopped at 1/4 tasks");
+}
+
+TEST(Stages, OfAJobThatWasCutOffHaveNotFailed) {
+  for (const auto& [state, text] :
+       {std::pair(JobState::kFailed, "failed"), std::pair(JobState::kKilled, "not finished"),
+        std::pair(JobState::kAbandoned, "not finished")}) {
+    const Snapshot snapshot = ThatEndedWhileReducing(state);
+    EXPECT_EQ(StageStateText(snapshot, snapshot.stages[1], {}), text);
+    EXPECT_EQ(StageStateText(snapshot, snapshot.stages[0], {}), "done");
+  }
+  Snapshot running = SomeSnapshot();
+  running.stages[1].state = StageState::kFailed;
+  EXPECT_EQ(StageStateText(running, running.stages[1], {}), "failed") << "and may run again";
+}
+
+TEST(Stages, AndJobsWhoseEndIsNotReportedAreUnknown) {
+  Snapshot snapshot = ThatEndedWhileReducing(JobState::kUnknownEnd);
+  snapshot.stages[1].state = StageState::kUnknownEnd;
+  EXPECT_EQ(StateName(snapshot), "unknown (no end reported)");
+  EXPECT_EQ(StageStateText(snapshot, snapshot.stages[1], {}), "unknown (no end reported)");
+  EXPECT_EQ(CurrentStep(snapshot), "reduce last seen at 1/4 tasks");
+  EXPECT_NE(StateStyle(snapshot), Style::kGood);
+}
+
+TEST(Parts, OfAWorkflowBeginByAGuessWhereAJobBeforeThemIsOne) {
+  Snapshot workflow = Visits();
+  Child last = workflow.children[2];
+  last.number = 4;
+  last.after = {3};
+  workflow.children.push_back(last);
+  EXPECT_EQ(PartsOf(workflow, {})[3].detail, "");
+  workflow.children[0].estimate.basis = Basis::kGuess;
+  EXPECT_EQ(PartsOf(workflow, {})[3].detail, "") << "it has ended";
+  workflow.children[1].estimate.basis = Basis::kGuess;
+  EXPECT_EQ(PartsOf(workflow, {})[2].detail, "(a guess)");
+  EXPECT_EQ(PartsOf(workflow, {})[3].detail, "(a guess)");
+  workflow.children[1].after = {4};  // a cycle, which a log may hold
+  EXPECT_EQ(PartsOf(workflow, {})[3].detail, "(a guess)");
+}
+
+TEST(StageState, SaysTheIntervalOrThatItIsAGuess) {
+  Snapshot query = Query();
+  StageProgress& stage = query.stages[4];
+  EXPECT_EQ(StageStateText(query, stage, {}), "~ 1 min left");
+  query.estimate.basis = Basis::kGuess;
+  EXPECT_EQ(StageStateText(query, stage, {}), "~ 1 min left (a guess)");
+  stage.ends_in = Range{absl::Seconds(60), absl::Seconds(50), absl::Seconds(70)};
+  EXPECT_EQ(StageStateText(query, stage, {}), "~ 1 min left (50 s - 1 min 10 s, a guess)");
+}
+
+TEST(Parts, OfAWorkflowThatHasEndedWaitForNoRetry) {
+  Snapshot workflow = Visits();
+  workflow.children[2].state = ChildState::kRetryable;
+  EXPECT_EQ(PartsOf(workflow, {})[2].state, "failed, waiting for a retry");
+  workflow.is_final = true;
+  EXPECT_EQ(PartsOf(workflow, {})[2].state, "failed");
+}
+
+TEST(Steps, SayHowManyStagesAreExpectedBeforeTheFirst) {
+  Snapshot query = Query();
+  query.info->kind = JobKind::kUnknown;
+  query.counts = {};
+  for (StageProgress& stage : query.stages) stage.state = StageState::kExpected;
+  EXPECT_EQ(CurrentStep(query), "14 stages expected");
+}
+
+}  // namespace
+}  // namespace tidemark::console

@@ -1,0 +1,81 @@
+#include "console/text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tidemark::console {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(Printable, LeavesOrdinaryTextAlone) {
+  EXPECT_EQ(Printable("two-path", false), "two-path");
+  EXPECT_EQ(Printable("größte 群", true), "größte 群");
+}
+
+TEST(Printable, KeepsWhatCouldSteerATerminalFromIt) {
+  EXPECT_EQ(Printable("a\x1b[2Jb\r\n\tc\x7f", true), "a [2Jb   c ");
+  EXPECT_EQ(Printable("\xc2\x9b"
+                      "31m",
+                      true),
+            "?31m")
+      << "C1 control";
+  EXPECT_EQ(Printable("\u202Eevil", true), "?evil") << "right-to-left override";
+  EXPECT_EQ(Printable(std::string("a\0b", 3), true), "a b");
+}
+
+TEST(Printable, ReplacesBrokenUtf8ByteByByte) {
+  EXPECT_EQ(Printable("\xff\xfe", true), "??");
+  EXPECT_EQ(Printable("\xc0\xaf", true), "??") << "overlong";
+  EXPECT_EQ(Printable("\xed\xa0\x80", true), "???") << "surrogate";
+  EXPECT_EQ(Printable("x\xe2\x82", true), "x??") << "cut short";
+  EXPECT_EQ(Printable("\xe0\x80\xaf", true), "???") << "overlong";
+}
+
+TEST(Printable, IsAsciiWhereTheTerminalIs) {
+  EXPECT_EQ(Printable("gr\u00f6\u00dfe", false), "gr??e");
+}
+
+TEST(Columns, CountsWideAndCombiningCharacters) {
+  EXPECT_EQ(Columns(""), 0);
+  EXPECT_EQ(Columns("abc"), 3);
+  EXPECT_EQ(Columns("█▏░≈–·…"), 7);
+  EXPECT_EQ(Columns("群組"), 4);
+  EXPECT_EQ(Columns("e\u0301"), 1);
+  EXPECT_EQ(Columns("🌊"), 2);
+}
+
+TEST(Clip, MarksWhatIsMissing) {
+  EXPECT_EQ(Clip("0123456789", 10, false), "0123456789");
+  EXPECT_EQ(Clip("0123456789", 8, false), "01234...");
+  EXPECT_EQ(Clip("0123456789", 8, true), "0123456…");
+  EXPECT_EQ(Clip("0123456789", 3, false), "012");
+  EXPECT_EQ(Clip("0123456789", 1, true), "…");
+  EXPECT_EQ(Clip("0123456789", 0, true), "");
+  EXPECT_EQ(Clip("0123456789", -5, true), "");
+}
+
+TEST(Clip, NeverCutsThroughAWideCharacter) { EXPECT_EQ(Clip("群組群組", 4, true), "群…"); }
+
+TEST(WrapWords, BreaksBetweenWords) {
+  EXPECT_THAT(WrapWords("", 10, 3, false), IsEmpty());
+  EXPECT_THAT(WrapWords("   ", 10, 3, false), IsEmpty());
+  EXPECT_THAT(WrapWords("one two", 10, 3, false), ElementsAre("one two"));
+  EXPECT_THAT(WrapWords("one two three", 8, 3, false), ElementsAre("one two", "three"));
+  EXPECT_THAT(WrapWords("one two  three", 7, 3, false), ElementsAre("one two", "three"));
+}
+
+TEST(WrapWords, ClipsTheLastLine) {
+  EXPECT_THAT(WrapWords("one two three four five", 9, 2, true),
+              ElementsAre("one two", "three fo…"));
+}
+
+TEST(WrapWords, BreaksAWordThatIsLongerThanALine) {
+  EXPECT_THAT(WrapWords("0123456789", 4, 3, false), ElementsAre("0123", "4567", "89"));
+  EXPECT_THAT(WrapWords("群", 1, 3, false), IsEmpty());
+  EXPECT_THAT(WrapWords("text", 0, 3, false), IsEmpty());
+}
+
+}  // namespace
+}  // namespace tidemark::console

@@ -1,0 +1,1008 @@
+#include "master/forecast/dag/live_workflow.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "master/forecast/dag/check_workflow.h"
+#include "tests/dag/some_workflows.h"
+#include "tests/master/events.h"
+#include "tests/master/virtual_job.h"
+#include "tidemark/field_error.h"
+#include "tidemark/job_monitor.h"
+#include "tidemark/limit.h"
+
+namespace tidemark::workflow {
+namespace {
+
+using test::Diamond;
+using test::Ended;
+using test::Profile;
+using test::Running;
+using test::Second;
+using test::SecondsOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+LiveWorkflow Live(Plan plan, const LiveWorkflowOptions& options = {}) {
+  EXPECT_TRUE(CheckWorkflow(plan, 1000).ok());
+  return LiveWorkflow(std::move(plan), Second(0), options);
+}
+
+void Observe(LiveWorkflow& live, Snapshot job,
+             std::shared_ptr<const cost::StagesLeft> left = nullptr) {
+  live.Observe(std::make_shared<const Snapshot>(std::move(job)), std::move(left));
+}
+
+std::vector<std::string> CriticalJobs(const Snapshot& snapshot) {
+  std::vector<std::string> names;
+  for (const Child& job : snapshot.children) {
+    if (job.is_critical) names.push_back(job.name);
+  }
+  return names;
+}
+
+// Of the stages of child `number`, the first.
+const StageProgress& FirstStageOf(const Snapshot& snapshot, std::uint32_t number) {
+  return *std::find_if(snapshot.stages.begin(), snapshot.stages.end(),
+                       [&](const StageProgress& stage) { return stage.id.child == number; });
+}
+
+// All jobs of one wave of 10 s maps and one of 10 s reduces.
+LiveWorkflow WithRuns(Plan plan) {
+  LiveWorkflow live = Live(std::move(plan));
+  for (std::size_t i = 0; i < live.plan().jobs.size(); ++i) {
+    live.SetRuns(i, {Profile(2, 10, 2, 10)});
+  }
+  return live;
+}
+
+std::vector<ChildState> StatesOf(const Snapshot& snapshot) {
+  std::vector<ChildState> states;
+  for (const Child& job : snapshot.children) states.push_back(job.state);
+  return states;
+}
+
+TEST(LiveWorkflow, SaysHowLikelyItIsLate) {
+  Plan plan = Diamond();
+  plan.deadline = Second(600);
+  LiveWorkflow live = WithRuns(plan);
+  const Snapshot now = live.Tick(Second(0));
+  EXPECT_EQ(now.deadline, Second(600));
+  ASSERT_TRUE(now.estimate.remaining.has_value());
+  EXPECT_EQ(now.late_probability, LateProbability(now.estimate, absl::Minutes(10)));
+  EXPECT_EQ(live.Tick(Second(600)).late_probability, 1);
+}
+
+TEST(LiveWorkflow, IsTheSameWithoutTheDeadlineThatItGotFromTheSettings) {
+  Plan plan = Diamond();
+  plan.deadline = Second(3600);
+  const LiveWorkflow live = Live(plan);
+  EXPECT_TRUE(live.WasSubmittedAs(Diamond()));
+  plan.deadline = Second(7200);
+  EXPECT_FALSE(live.WasSubmittedAs(plan));
+}
+
+TEST(LiveWorkflow, BeforeAnythingRanItSaysWhatEarlierRunsSay) {
+  LiveWorkflow live = WithRuns(Diamond());
+  const Snapshot snapshot = live.Tick(Second(0));
+  EXPECT_EQ(snapshot.sequence, 1u);
+  EXPECT_EQ(snapshot.state, JobState::kRunning);
+  EXPECT_EQ(snapshot.estimate.fraction_done, 0);
+  // a, then b and c side by side, then d: 20 s each.
+  EXPECT_NEAR(SecondsOf(snapshot.estimate.remaining), 60, 6);
+  EXPECT_LT(*snapshot.estimate.remaining->lower, snapshot.estimate.remaining->median);
+  EXPECT_GT(*snapshot.estimate.remaining->upper, snapshot.estimate.remaining->median);
+  EXPECT_EQ(snapshot.children[0].state, ChildState::kAwaited);
+  EXPECT_EQ(snapshot.children[3].state, ChildState::kPending);
+  EXPECT_EQ(snapshot.children[3].estimate.basis, Basis::kEarlierRuns);
+  EXPECT_EQ(FirstStageOf(snapshot, 4).state, StageState::kExpected);
+  EXPECT_THAT(snapshot.stages, SizeIs(8));
+  EXPECT_EQ(snapshot.estimate.known_share, 1);
+}
+
+// Checks that the forecasts of all parts agree with each other and with the end of the whole.
+void ExpectCoherent(const Snapshot& snapshot) {
+  ASSERT_TRUE(snapshot.estimate.remaining.has_value());
+  const Range& whole = *snapshot.estimate.remaining;
+  Range last;
+  for (const Child& job : snapshot.children) {
+    ASSERT_TRUE(job.estimate.remaining.has_value()) << job.name;
+    const Range& end = *job.estimate.remaining;
+    const absl::Duration start = job.starts_in ? job.starts_in->median : end.median;
+    EXPECT_LE(start, end.median) << job.name;
+    for (const std::uint32_t number : job.after) {
+      const Range& before = *snapshot.children[number - 1].estimate.remaining;
+      EXPECT_GE(start, before.median) << job.name;
+      EXPECT_GE(end.lower, before.lower) << job.name;
+      EXPECT_GE(end.upper, before.upper) << job.name;
+    }
+    last = {.median = std::max(last.median, end.median),
+            .lower = std::max(last.lower, end.lower),
+            .upper = std::max(last.upper, end.upper)};
+  }
+  EXPECT_EQ(last, whole);
+  absl::Duration last_stage;
+  for (const StageProgress& stage : snapshot.stages) {
+    if (stage.starts_in && stage.ends_in) {
+      EXPECT_LE(stage.starts_in->median, stage.ends_in->median) << stage.id.child;
+    }
+    if (stage.ends_in) last_stage = std::max(last_stage, stage.ends_in->median);
+  }
+  if (last_stage > absl::ZeroDuration()) {
+    EXPECT_EQ(last_stage, whole.median);
+  }
+}
+
+// On a fresh master a job ended before it started, and the last one before the workflow.
+TEST(LiveWorkflow, ForecastsOfJobsAgreeWithEachOtherAndWithTheWhole) {
+  Plan chain = {.id = "chain", .cluster = {.slots = 4}};
+  for (const char* name : {"a", "b", "c", "d", "e"}) {
+    chain.jobs.push_back({.name = name});
+    if (chain.jobs.size() > 1) chain.jobs.back().after = {chain.jobs[chain.jobs.size() - 2].name};
+  }
+  Plan wide = Diamond();
+  wide.jobs[3].after = {"a"};
+  for (const Plan& plan : {chain, Diamond(), wide}) {
+    for (const double now : {0.0, 1.037, 77.7}) {
+      LiveWorkflow unknown = Live(plan);
+      ExpectCoherent(unknown.Tick(Second(now)));
+      ExpectCoherent(unknown.Estimate(Second(now), {})->snapshot);
+      ExpectCoherent(unknown.Estimate(Second(now), {.slots = 64})->snapshot);
+      LiveWorkflow known = WithRuns(plan);
+      ExpectCoherent(known.Tick(Second(now)));
+      ExpectCoherent(known.Estimate(Second(now), {.data_factor = 3})->snapshot);
+      Observe(known, Running(plan.jobs[0].name + "-1", 0, now, 100));
+      ExpectCoherent(known.Tick(Second(now)));
+    }
+  }
+}
+
+// A chain of unknown jobs took 13 min 42 s on 20 slots and 16 min 27 s on 1,000.
+TEST(LiveWorkflow, MoreSlotsNeverMakeItSlower) {
+  Plan chain = Diamond();
+  chain.jobs[2].after = {"b"};
+  chain.jobs[3].after = {"c"};
+  for (const Plan& plan : {Diamond(), chain}) {
+    for (const bool is_known : {false, true}) {
+      const LiveWorkflow live = is_known ? WithRuns(plan) : Live(plan);
+      double before = 1e9;
+      for (const std::uint32_t slots : {1, 4, 20, 39, 40, 999, 1000, 100'000}) {
+        const auto outcome = live.Estimate(Second(1), {.slots = slots});
+        ASSERT_TRUE(outcome.ok()) << outcome.status();
+        const double end = SecondsOf(outcome->snapshot.estimate.remaining);
+        EXPECT_LE(end, before + 1e-6) << slots;
+        before = end;
+      }
+    }
+  }
+}
+
+TEST(LiveWorkflow, ARunningJobsForecastLeadsToTheEndOfTheWhole) {
+  LiveWorkflow live = WithRuns(Diamond());
+  Observe(live, Running("a-1", 0, 5, 100));
+  const Snapshot snapshot = live.Tick(Second(5));
+  EXPECT_EQ(snapshot.children[0].state, ChildState::kRunning);
+  EXPECT_EQ(snapshot.children[0].estimate.basis, Basis::kThisRun);
+  EXPECT_NEAR(SecondsOf(snapshot.children[0].estimate.remaining), 100, 10);
+  EXPECT_NEAR(SecondsOf(snapshot.estimate.remaining), 140, 14);
+  EXPECT_THAT(CriticalJobs(snapshot).front(), "a");
+  EXPECT_THAT(CriticalJobs(snapshot).back(), "d");
+}
+
+TEST(LiveWorkflow, AGuessOfARunningJobIsNoEvidence) {
+  LiveWorkflow live = Live(Diamond());
+  Snapshot a = Running("a-1", 0, 5, 100);
+  Observe(live, a);
+  EXPECT_EQ(live.Tick(Second(5)).estimate.basis, Basis::kThisRun);
+  EXPECT_GT(live.Tick(Second(5)).estimate.known_share, 0);
+  a.estimate.basis = Basis::kGuess;
+  a.estimate.known_share = 0;
+  Observe(live, a);
+  const Snapshot guess = live.Tick(Second(5));
+  EXPECT_EQ(guess.children[0].estimate.basis, Basis::kGuess);
+  EXPECT_EQ(guess.estimate.basis, Basis::kGuess);
+  EXPECT_EQ(guess.estimate.known_share, 0);
+}
+
+// It took 20 s before, of which 5 have passed. Its own guess is 100.
+TEST(LiveWorkflow, ARunningJobThatGuessesIsExpectedToTakeWhatItsEarlierRunsTook) {
+  LiveWorkflow live = WithRuns(Diamond());
+  Snapshot a = Running("a-1", 0, 5, 100);
+  a.estimate.basis = Basis::kGuess;
+  a.estimate.known_share = 0;
+  Observe(live, a);
+  const Snapshot snapshot = live.Tick(Second(5));
+  EXPECT_EQ(snapshot.children[0].estimate.basis, Basis::kEarlierRuns);
+  EXPECT_NEAR(SecondsOf(snapshot.children[0].estimate.remaining), 15, 3);
+  EXPECT_EQ(snapshot.estimate.known_share, 1);
+}
+
+// One of the two reduce tasks has a giant among its key groups: it takes 475 s, the other 75. The
+// next job gets the slot of the other when that ends, not when half of the job's time is over.
+TEST(LiveWorkflow, TheNextJobStartsWhenATaskOfTheRunningOneEndsBesideItsStraggler) {
+  JobMonitor monitor("job-1", {});
+  const test::Story story = test::Tell(test::QuadraticJob());
+  constexpr double kNow = 50;  // the reduce functions began at 12
+  for (const Event& event : story.events) {
+    if (event.arrived_at > test::At(kNow)) break;
+    ASSERT_TRUE(monitor.Apply(event).ok());
+  }
+  monitor.Tick(test::At(kNow));
+  const Snapshot snapshot = monitor.job();
+  Plan plan = {
+      .id = "wf", .jobs = {test::JobNamed("a"), test::JobNamed("b")}, .cluster = {.slots = 2}};
+  plan.jobs[0].job_id = "job-1";
+  const auto starts_in = [&](std::shared_ptr<const cost::StagesLeft> left) {
+    LiveWorkflow live(plan, test::At(0), {});
+    live.SetRuns(1, {Profile(2, 10, 0, 0)});
+    Observe(live, snapshot, std::move(left));
+    const Snapshot seen = live.Tick(test::At(kNow));
+    EXPECT_NEAR(SecondsOf(seen.children[0].estimate.remaining),
+                SecondsOf(snapshot.estimate.remaining), 20);
+    return SecondsOf(seen.children[1].starts_in);
+  };
+  EXPECT_NEAR(starts_in(monitor.stages_left()), 12 + 75 - kNow, 20);
+  EXPECT_GT(starts_in(nullptr), 100);
+}
+
+// An application of stages: 40 tasks of 10 s on 4 slots, of which 8 have ended and 4 run; then
+// `behind` tasks of another stage.
+JobMonitor RunningApplication(std::uint32_t behind) {
+  JobMonitor monitor("app-1", {});
+  test::Source driver("driver", "app-1");
+  const auto say = [&](double seconds, EventBody body) {
+    const absl::Status applied = monitor.Apply(driver.At(seconds, std::move(body)));
+    EXPECT_TRUE(applied.ok()) << applied;
+  };
+  JobOpened opened = {.name = "app", .submitted_at = test::At(0)};
+  opened.stages.push_back(
+      {.stage = 0, .name = "scan", .kind = StageKind::kGeneric, .task_count = 40, .slots = 4});
+  if (behind > 0) {
+    StageOpened& join = opened.stages.emplace_back(opened.stages[0]);
+    join.stage = 1;
+    join.name = "join";
+    join.parents = {0};
+    join.task_count = behind;
+  }
+  say(0, opened);
+  for (std::uint32_t index = 0; index < 12; ++index) {
+    const double start = 10 * (index / 4);
+    say(start, test::Started({.stage = 0, .index = index}));
+  }
+  for (std::uint32_t index = 0; index < 8; ++index) {
+    const double end = 10 * (index / 4) + 10;
+    say(end, test::Finished({.stage = 0, .index = index}));
+  }
+  monitor.Tick(test::At(20));
+  return monitor;
+}
+
+Plan ApplicationAndJob() {
+  Plan plan = {
+      .id = "wf", .jobs = {test::JobNamed("app"), test::JobNamed("job")}, .cluster = {.slots = 4}};
+  plan.cluster.policy = SchedulingPolicy::kFair;
+  return plan;
+}
+
+// 32 tasks of 10 s left and 40 of the other job: 180 s of 4 slots.
+TEST(LiveWorkflow, AnApplicationOfStagesTakesSlotsLikeAnyJob) {
+  const JobMonitor monitor = RunningApplication(0);
+  LiveWorkflow live(ApplicationAndJob(), test::At(0), {});
+  live.SetRuns(1, {Profile(40, 10, 0, 0)});
+  Observe(live, monitor.job(), monitor.stages_left());
+  const Snapshot snapshot = live.Tick(test::At(20));
+  EXPECT_NEAR(SecondsOf(snapshot.estimate.remaining), 180, 12);
+  EXPECT_GT(SecondsOf(snapshot.children[0].estimate.remaining), 140) << "80 alone";
+  EXPECT_NEAR(SecondsOf(FirstStageOf(snapshot, 1).ends_in),
+              SecondsOf(snapshot.children[0].estimate.remaining), 10);
+}
+
+// The same while only the numbers of its tasks are known.
+TEST(LiveWorkflow, AnApplicationOfStagesThatIsSilentTakesSlotsLikeAnyJob) {
+  Snapshot silent = RunningApplication(0).job();
+  silent.silent_since = silent.at - absl::Seconds(1);
+  LiveWorkflow live(ApplicationAndJob(), test::At(0), {});
+  live.SetRuns(1, {Profile(40, 10, 0, 0)});
+  Observe(live, silent);
+  EXPECT_NEAR(SecondsOf(live.Tick(test::At(20)).estimate.remaining), 180, 30);
+}
+
+TEST(LiveWorkflow, TheStagesOfAnApplicationWaitForEachOther) {
+  const JobMonitor monitor = RunningApplication(4);
+  LiveWorkflow live({.id = "wf", .jobs = {test::JobNamed("app")}, .cluster = {.slots = 4}},
+                    test::At(0), {});
+  Observe(live, monitor.job(), monitor.stages_left());
+  const Snapshot snapshot = live.Tick(test::At(20));
+  EXPECT_NEAR(SecondsOf(snapshot.estimate.remaining), SecondsOf(monitor.job().estimate.remaining),
+              5);
+  ASSERT_THAT(snapshot.stages, SizeIs(2));
+  EXPECT_NEAR(SecondsOf(snapshot.stages[0].ends_in), 80, 10);
+  EXPECT_GE(SecondsOf(snapshot.stages[1].starts_in), SecondsOf(snapshot.stages[0].ends_in) - 1);
+  EXPECT_TRUE(snapshot.stages[1].is_critical);
+}
+
+RunProfile RunOfStages() {
+  RunProfile run = {.slots = 4};
+  run.stages.push_back({.name = "scan", .tasks = 8, .seconds = {{{10}, {10}, {10}, {10}}}});
+  run.stages.push_back(
+      {.name = "join", .parents = {0}, .tasks = 4, .seconds = {{{5}, {5}, {5}, {5}}}});
+  return run;
+}
+
+TEST(LiveWorkflow, AnApplicationThatHasNotBegunTakesTheStagesOfItsEarlierRuns) {
+  Plan plan = {.id = "wf",
+               .jobs = {test::JobNamed("app"), test::JobNamed("after", {"app"})},
+               .cluster = {.slots = 4}};
+  LiveWorkflow live(plan, Second(0), {});
+  live.SetRuns(0, {}, {RunOfStages()});
+  live.SetRuns(1, {Profile(4, 10, 0, 0)});
+  const Snapshot snapshot = live.Tick(Second(0));
+  EXPECT_NEAR(SecondsOf(snapshot.children[0].estimate.remaining), 25, 5);
+  EXPECT_NEAR(SecondsOf(snapshot.estimate.remaining), 35, 6);
+  EXPECT_EQ(snapshot.children[0].estimate.basis, Basis::kEarlierRuns);
+  EXPECT_EQ(snapshot.estimate.known_share, 1);
+  ASSERT_THAT(snapshot.stages, SizeIs(3));
+  EXPECT_EQ(snapshot.stage_infos[0].name, "scan");
+  EXPECT_EQ(snapshot.stage_infos[0].kind, StageKind::kGeneric);
+  EXPECT_EQ(snapshot.stages[0].state, StageState::kExpected);
+  EXPECT_EQ(snapshot.stages[0].tasks, 8u);
+  EXPECT_EQ(snapshot.stage_infos[1].name, "join");
+  EXPECT_THAT(snapshot.stage_infos[1].parents, ElementsAre(snapshot.stages[0].id.stage));
+  EXPECT_NEAR(SecondsOf(snapshot.stages[1].starts_in), 20, 4);
+  EXPECT_EQ(snapshot.stages[1].task_time, absl::Seconds(5));
+  const auto twice = live.Estimate(Second(0), {.data_factor = 2});
+  ASSERT_TRUE(twice.ok());
+  EXPECT_NEAR(SecondsOf(twice->snapshot.children[0].estimate.remaining), 50, 10);
+}
+
+// Eight runs of thousands of stages each, in a thousand jobs, would be gigabytes.
+TEST(LiveWorkflow, OfRunsThatAreTooBigForAnEstimateTheTasksCount) {
+  RunProfile big = {.slots = 4};
+  for (std::size_t i = 0; i < RunProfile::kStagesMax; ++i) {
+    big.stages.push_back({.name = "s", .tasks = 4, .seconds = {{{1, 1, 1, 1}, {}, {}, {}}}});
+  }
+  Plan plan = {.id = "wf", .cluster = {.slots = 4}};
+  for (int i = 0; i < 20; ++i) plan.jobs.push_back(test::JobNamed("j" + std::to_string(i)));
+  LiveWorkflow live(plan, Second(0), {});
+  for (std::size_t i = 0; i < plan.jobs.size(); ++i) live.SetRuns(i, {}, {big});
+  const Snapshot snapshot = live.Tick(Second(0));
+  EXPECT_NEAR(SecondsOf(snapshot.estimate.remaining), 20 * 10'000, 40'000);
+  EXPECT_LE(snapshot.stages.size(), 20'000u);
+}
+
+TEST(LiveWorkflow, OfAJobThatHasFallenSilentTheTasksAreNotKnown) {
+  LiveWorkflow live = WithRuns(
+      {.id = "wf", .jobs = {test::JobNamed("a"), test::JobNamed("b")}, .cluster = {.slots = 4}});
+  cost::StagesLeft left = {.stages = {{.work = {}, .times = {}, .number = kReduceStage}},
+                           .ends = {100}};
+  left.stages[0].work.running.resize(4);
+  left.stages[0].times.of_task = {{1}, {1}, {1}, {100}};
+  const auto tasks = std::make_shared<const cost::StagesLeft>(std::move(left));
+  Snapshot a = Running("a-1", 0, 50, 100);
+  Observe(live, a, tasks);
+  EXPECT_LT(SecondsOf(live.Tick(Second(50)).children[1].starts_in), 2);
+  a.silent_since = a.at - absl::Seconds(30);
+  Observe(live, a, tasks);
+  EXPECT_GT(SecondsOf(live.Tick(Second(50)).children[1].starts_in), 15);
+}
+
+TEST(LiveWorkflow, AForecastThatIsOlderThanTheTickHasRunOn) {
+  LiveWorkflow live = WithRuns(Diamond());
+  Observe(live, Running("a-1", 0, 5, 100));
+  EXPECT_NEAR(SecondsOf(live.Tick(Second(25)).children[0].estimate.remaining), 80, 8);
+}
+
+TEST(LiveWorkflow, ProgressNeverGoesBackAlthoughTheEstimateDoes) {
+  LiveWorkflow live = WithRuns(Diamond());
+  Observe(live, Running("a-1", 0, 50, 5));
+  const double before = live.Tick(Second(50)).estimate.fraction_done;
+  Observe(live, Running("a-1", 0, 51, 5000));
+  const Snapshot after = live.Tick(Second(51));
+  EXPECT_EQ(after.estimate.fraction_done, before);
+  EXPECT_LT(after.estimate.fraction_done_lower, before);
+  EXPECT_GE(after.estimate.fraction_done_upper, after.estimate.fraction_done);
+  EXPECT_GT(SecondsOf(after.estimate.remaining), 4000);
+}
+
+TEST(LiveWorkflow, WaitingForTheFirstJobIsNoProgress) {
+  LiveWorkflow live = WithRuns(Diamond());
+  for (const double at : {0.0, 30.0, 300.0}) {
+    const Snapshot snapshot = live.Tick(Second(at));
+    EXPECT_EQ(snapshot.estimate.fraction_done, 0) << at;
+    EXPECT_EQ(snapshot.estimate.fraction_done_upper, 0) << at;
+    for (const Child& job : snapshot.children) EXPECT_EQ(job.estimate.fraction_done, 0) << at;
+  }
+}
+
+TEST(LiveWorkflow, ShowsItsMedianWithinItsBounds) {
+  LiveWorkflow live = WithRuns(Diamond());
+  Observe(live, Running("a-1", 0, 5, 100));
+  const Snapshot snapshot = live.Tick(Second(5));
+  const double by_median = 5 / (5 + SecondsOf(snapshot.estimate.remaining));
+  EXPECT_DOUBLE_EQ(snapshot.estimate.fraction_done, by_median);
+  EXPECT_LT(snapshot.estimate.fraction_done, snapshot.estimate.fraction_done_upper);
+  EXPECT_GT(snapshot.estimate.fraction_done, snapshot.estimate.fraction_done_lower);
+}
+
+TEST(LiveWorkflow, StandsStillWhileItsRunningJobsAreSilent) {
+  LiveWorkflow live = WithRuns(Diamond());
+  Snapshot a = Running("a-1", 0, 50, 100);
+  Observe(live, a);
+  const Snapshot heard = live.Tick(Second(50));
+  for (const double at : {60.0, 300.0, 600.0}) {
+    a.at = Second(at);
+    a.silent_since = Second(50);
+    Observe(live, a);
+    const Snapshot silent = live.Tick(a.at);
+    EXPECT_EQ(silent.silent_since, Second(50));
+    EXPECT_EQ(silent.estimate.remaining, heard.estimate.remaining) << "as its job says it, " << at;
+    EXPECT_EQ(silent.estimate.fraction_done, heard.estimate.fraction_done) << at;
+    EXPECT_LE(silent.estimate.fraction_done_lower, silent.estimate.fraction_done) << at;
+    EXPECT_EQ(silent.children[0].estimate.fraction_done, heard.children[0].estimate.fraction_done)
+        << at;
+  }
+  EXPECT_EQ(live.newest()->state, JobState::kRunning);
+  Observe(live, Running("a-1", 0, 601, 10));
+  const Snapshot again = live.Tick(Second(601));
+  EXPECT_FALSE(again.silent_since.has_value());
+  EXPECT_GT(again.estimate.fraction_done, heard.estimate.fraction_done);
+  EXPECT_GT(again.children[0].estimate.fraction_done, heard.children[0].estimate.fraction_done);
+}
+
+TEST(LiveWorkflow, IsNotSilentWhileOneOfItsRunningJobsIsHeardOf) {
+  LiveWorkflow live = WithRuns(Diamond());
+  Snapshot b = Running("b-1", 0, 60, 100);
+  b.silent_since = Second(20);
+  Observe(live, b);
+  Observe(live, Running("c-1", 0, 60, 100));
+  EXPECT_FALSE(live.Tick(Second(60)).silent_since.has_value());
+  Observe(live, Ended("c-1", 0, 62));
+  EXPECT_FALSE(live.Tick(Second(65)).silent_since.has_value()) << "an end is news";
+  EXPECT_EQ(live.Tick(Second(66)).silent_since, Second(62));
+}
+
+TEST(LiveWorkflow, ThatASilentJobIsGivenUpIsNoNews) {
+  Plan plan = Diamond();
+  plan.retry_within = absl::Minutes(10);
+  LiveWorkflow live = WithRuns(plan);
+  Snapshot a = Running("a-1", 0, 60, 100);
+  a.coverage = Coverage{.newest_event_at = Second(50)};
+  a.silent_since = Second(50);
+  Observe(live, a);
+  EXPECT_EQ(live.Tick(Second(60)).silent_since, Second(50));
+  Snapshot given_up = Ended("a-1", 0, 950, JobState::kAbandoned, "no reports for 15m");
+  given_up.coverage = a.coverage;
+  Observe(live, given_up);
+  const Snapshot waiting = live.Tick(Second(951));
+  EXPECT_EQ(waiting.children[0].state, ChildState::kRetryable);
+  EXPECT_EQ(waiting.silent_since, Second(50));
+}
+
+TEST(LiveWorkflow, IsSilentWhenNoneRunsAndTheNextDoesNotBegin) {
+  LiveWorkflow live = WithRuns(Diamond());
+  Observe(live, Ended("a-1", 0, 10));
+  EXPECT_FALSE(live.Tick(Second(20)).silent_since.has_value());
+  EXPECT_EQ(live.Tick(Second(21)).silent_since, Second(10));
+  Observe(live, Running("b-1", 30, 31, 100));
+  EXPECT_FALSE(live.Tick(Second(31)).silent_since.has_value());
+}
+
+TEST(LiveWorkflow, IsSilentWhenItsFirstJobDoesNotBegin) {
+  LiveWorkflow live = WithRuns(Diamond());
+  EXPECT_FALSE(live.Tick(Second(10)).silent_since.has_value());
+  EXPECT_EQ(live.Tick(Second(11)).silent_since, Second(0));
+}
+
+TEST(LiveWorkflow, ARetryThatIsAttachedIsNews) {
+  Plan plan = Diamond();
+  plan.retry_within = absl::Minutes(10);
+  LiveWorkflow live = WithRuns(plan);
+  Observe(live, Ended("a-1", 0, 10, JobState::kFailed, "out of disk"));
+  EXPECT_EQ(live.Tick(Second(30)).silent_since, Second(10));
+  ASSERT_TRUE(live.Attach("a", "a-2").value_or(false));
+  EXPECT_FALSE(live.Tick(Second(35)).silent_since.has_value());
+  EXPECT_EQ(live.Tick(Second(41)).silent_since, Second(30));
+}
+
+TEST(LiveWorkflow, ASilentOneIsEstimatedAsBeforeWithAnIntervalThatOpens) {
+  LiveWorkflow live = WithRuns(Diamond());
+  Observe(live, Ended("a-1", 0, 10));
+  const Snapshot heard = live.Tick(Second(20));
+  const Snapshot silent = live.Tick(Second(100));
+  EXPECT_EQ(silent.estimate.fraction_done, heard.estimate.fraction_done);
+  ASSERT_TRUE(silent.estimate.remaining.has_value());
+  EXPECT_EQ(silent.estimate.remaining->median, heard.estimate.remaining->median);
+  EXPECT_EQ(silent.estimate.remaining->lower, absl::ZeroDuration());
+  EXPECT_EQ(*silent.estimate.remaining->upper - *heard.estimate.remaining->upper,
+            19 * absl::Seconds(90));
+  EXPECT_GT(*silent.children[1].estimate.remaining->upper, absl::Minutes(25));
+  const auto outcome = live.Estimate(Second(100), {});
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_EQ(outcome->snapshot.silent_since, Second(10));
+  EXPECT_GT(*outcome->snapshot.estimate.remaining->upper, absl::Minutes(25));
+  EXPECT_EQ(live.Tick(Second(300)).estimate.remaining->median, heard.estimate.remaining->median);
+}
+
+TEST(LiveWorkflow, ASilenceIsToldFromARestartOnAndOpensByAllOfIt) {
+  LiveWorkflow live = WithRuns(Diamond());
+  live.RestoreFacts(
+      "a", {.state = ChildState::kSucceeded, .started_at = Second(0), .ended_at = Second(10)});
+  live.RestoreTick(7, Second(12), 0.3);
+  live.NoteRestart(Second(1000));
+  const Snapshot silent = live.Tick(Second(1005));
+  EXPECT_EQ(silent.silent_since, Second(1000));
+  EXPECT_EQ(silent.estimate.fraction_done, 0.3);
+  EXPECT_LT(SecondsOf(silent.estimate.remaining), 100) << "not for as long again";
+  EXPECT_GT(*silent.estimate.remaining->upper, 19 * absl::Seconds(995));
+}
+
+TEST(LiveWorkflow, AJobThatFellSilentBeforeIsShownWithItsOwnBar) {
+  LiveWorkflow live = WithRuns(Diamond());
+  Snapshot a = Running("a-1", 0, 50, 100);
+  a.silent_since = a.at - absl::Seconds(30);
+  a.estimate.fraction_done = 0.25;
+  Observe(live, a);
+  EXPECT_EQ(live.Tick(Second(50)).children[0].estimate.fraction_done, 0.25);
+}
+
+TEST(LiveWorkflow, SaysSinceWhenARunningJobHasBeenSilent) {
+  LiveWorkflow live = WithRuns(Diamond());
+  Snapshot a = Running("a-1", 0, 50, 100);
+  Observe(live, a);
+  EXPECT_THAT(live.Tick(Second(50)).notes, IsEmpty());
+  a.at = Second(181.6);
+  a.silent_since = Second(50);
+  Observe(live, a);
+  EXPECT_THAT(live.Tick(a.at).notes, ElementsAre("job a: no news for 2 min 11 s"));
+  Observe(live, Running("a-1", 0, 182, 10));
+  EXPECT_THAT(live.Tick(Second(182)).notes, IsEmpty());
+}
+
+TEST(LiveWorkflow, EndsWhenItsLastJobDidNotWhenThatWasSeen) {
+  LiveWorkflow live = WithRuns(Diamond());
+  for (const char* id : {"a-1", "b-1", "c-1"}) Observe(live, Ended(id, 0, 10));
+  Snapshot last = Running("d-1", 11, 12, 5);
+  Observe(live, last);
+  EXPECT_FALSE(live.Tick(Second(12)).is_final);
+  last = Ended("d-1", 10, 20);  // its start has become better known
+  last.sequence = 3;
+  last.at = Second(20.2);
+  Observe(live, last);
+  const Snapshot final = live.Tick(Second(20.4));
+  EXPECT_EQ(final.ended_at, Second(20));
+  EXPECT_EQ(final.children[3].started_at, Second(10));
+  EXPECT_EQ(final.children[3].ended_at, Second(20));
+}
+
+TEST(LiveWorkflow, IsTheSameRunWhenTheStartOfAJobBecomesBetterKnown) {
+  LiveWorkflow live = WithRuns(Diamond());
+  Observe(live, Running("a-1", -1, 5, 10));  // began before the workflow was submitted
+  EXPECT_EQ(live.Tick(Second(5)).started_at, Second(-1));
+  Observe(live, Ended("a-1", -2, 20));
+  const Snapshot after = live.Tick(Second(21));
+  EXPECT_EQ(after.children[0].started_at, Second(-2));
+  EXPECT_EQ(after.started_at, Second(-1));
+  LiveWorkflow restarted = WithRuns(Diamond());
+  restarted.RestoreFacts("a", {.state = ChildState::kRunning, .started_at = Second(-1)});
+  restarted.RestoreFacts(
+      "a", {.state = ChildState::kSucceeded, .started_at = Second(-2), .ended_at = Second(20)});
+  EXPECT_EQ(restarted.Tick(Second(22)).started_at, Second(-1));
+}
+
+TEST(LiveWorkflow, EndsNoSoonerThanWhatItWaitedForWasCancelled) {
+  LiveWorkflow live = Live(
+      {.id = "wf", .jobs = {test::JobNamed("a"), test::JobNamed("b")}, .cluster = {.slots = 4}});
+  Observe(live, Ended("a-1", 0, 10));
+  EXPECT_FALSE(live.Tick(Second(50)).is_final);
+  ASSERT_TRUE(live.Update({.cancel_jobs = {"b"}}, 100).value_or(false));
+  const Snapshot final = live.Tick(Second(51));
+  EXPECT_EQ(final.state, JobState::kSucceeded);
+  EXPECT_EQ(final.ended_at, Second(50));
+}
+
+TEST(LiveWorkflow, EndsOnceWhenAllJobsHaveSucceeded) {
+  LiveWorkflow live = WithRuns(Diamond());
+  for (const char* id : {"a-1", "b-1", "c-1"}) Observe(live, Ended(id, 0, 10));
+  EXPECT_FALSE(live.Tick(Second(10)).is_final);
+  Observe(live, Ended("d-1", 10, 20));
+  const Snapshot final = live.Tick(Second(21));
+  EXPECT_EQ(final.state, JobState::kSucceeded);
+  EXPECT_EQ(final.estimate.fraction_done, 1);
+  EXPECT_FALSE(final.estimate.remaining.has_value());
+  EXPECT_THAT(StatesOf(final), ::testing::Each(ChildState::kSucceeded));
+  EXPECT_EQ(live.Tick(Second(99)), final);
+  Observe(live, Running("d-1", 10, 30, 5));
+  EXPECT_EQ(live.Tick(Second(100)), final);
+}
+
+TEST(LiveWorkflow, ARunThatEndedBeforeTheSubmissionIsNotItsJob) {
+  LiveWorkflow live = WithRuns(Diamond());
+  Observe(live, Ended("a-1", -100, -1));
+  EXPECT_EQ(live.Tick(Second(1)).children[0].state, ChildState::kAwaited);
+  EXPECT_THAT(live.wanted_jobs(), Contains("a-1"));
+  Observe(live, Running("a-1", 2, 5, 100));
+  EXPECT_EQ(live.Tick(Second(5)).children[0].state, ChildState::kRunning);
+}
+
+TEST(LiveWorkflow, ARunThatEndedBeforeTheSubmissionCountsOnceItIsAttached) {
+  LiveWorkflow live = WithRuns(Diamond());
+  Observe(live, Ended("a-1", -100, -1));
+  EXPECT_EQ(live.Attach("a", "a-1").value_or(false), true);
+  Observe(live, Ended("a-1", -100, -1));
+  EXPECT_EQ(live.Tick(Second(1)).children[0].state, ChildState::kSucceeded);
+}
+
+TEST(LiveWorkflow, AFailedJobEndsAWorkflowWithoutRetries) {
+  LiveWorkflow live = WithRuns(Diamond());
+  Observe(live, Ended("a-1", 0, 10, JobState::kFailed, "out of disk"));
+  const Snapshot final = live.Tick(Second(10));
+  EXPECT_EQ(final.state, JobState::kFailed);
+  EXPECT_EQ(final.message, "job a failed: out of disk");
+  EXPECT_EQ(final.children[0].failed_attempts, 1u);
+  EXPECT_LT(final.estimate.fraction_done, 1);
+}
+
+TEST(LiveWorkflow, AFailedJobKeepsWhatItHadReached) {
+  LiveWorkflow live = WithRuns(Diamond());
+  Snapshot failed = Ended("a-1", 0, 10, JobState::kFailed, "out of disk");
+  failed.estimate.fraction_done = 0.4;
+  Observe(live, failed);
+  const Child job = live.Tick(Second(10)).children[0];
+  EXPECT_EQ(job.state, ChildState::kFailed);
+  EXPECT_EQ(job.estimate.fraction_done, 0.4);
+}
+
+TEST(LiveWorkflow, AKilledJobKillsIt) {
+  LiveWorkflow live = WithRuns(Diamond());
+  Observe(live, Ended("a-1", 0, 10, JobState::kKilled));
+  EXPECT_EQ(live.Tick(Second(10)).state, JobState::kKilled);
+}
+
+TEST(LiveWorkflow, AFailedJobMayBeRetriedUnderAnotherId) {
+  Plan plan = Diamond();
+  plan.retry_within = absl::Seconds(60);
+  LiveWorkflow live = WithRuns(plan);
+  Observe(live, Ended("a-1", 0, 10, JobState::kFailed, "out of disk"));
+  Snapshot snapshot = live.Tick(Second(50));
+  EXPECT_EQ(snapshot.state, JobState::kRunning);
+  EXPECT_EQ(snapshot.children[0].state, ChildState::kRetryable);
+  EXPECT_EQ(snapshot.children[0].message, "out of disk");
+  EXPECT_THAT(snapshot.notes, ElementsAre(HasSubstr("job a failed 40 s ago")));
+  ASSERT_TRUE(live.Attach("a", "a-2").value_or(false));
+  EXPECT_THAT(live.wanted_jobs(), ElementsAre("a-2", "b-1", "c-1", "d-1"));
+  Observe(live, Running("a-2", 50, 55, 30));
+  Observe(live, Ended("a-1", 0, 56));  // of the one before: no news
+  snapshot = live.Tick(Second(56));
+  EXPECT_EQ(snapshot.children[0].state, ChildState::kRunning);
+  EXPECT_EQ(snapshot.children[0].failed_attempts, 1u);
+  EXPECT_THAT(snapshot.notes, IsEmpty());
+}
+
+TEST(LiveWorkflow, ARetryThatDoesNotComeInTimeFailsIt) {
+  Plan plan = Diamond();
+  plan.retry_within = absl::Seconds(60);
+  LiveWorkflow live = WithRuns(plan);
+  Observe(live, Ended("a-1", 0, 10, JobState::kFailed, "out of disk"));
+  EXPECT_FALSE(live.Tick(Second(70)).is_final);
+  EXPECT_EQ(live.Tick(Second(71)).state, JobState::kFailed);
+}
+
+TEST(LiveWorkflow, RefusesAnAttachmentThatContradicts) {
+  LiveWorkflow live = WithRuns(Diamond());
+  EXPECT_TRUE(absl::IsNotFound(live.Attach("x", "j").status()));
+  EXPECT_FALSE(*live.Attach("a", "a-1"));  // the same again
+  EXPECT_TRUE(absl::IsAlreadyExists(live.Attach("a", "b-1").status()));
+  Observe(live, Running("a-1", 0, 5, 100));
+  EXPECT_TRUE(absl::IsFailedPrecondition(live.Attach("a", "a-2").status()));
+}
+
+TEST(LiveWorkflow, IsNoJobOfItsOwn) {
+  LiveWorkflow live = WithRuns(Diamond());
+  EXPECT_TRUE(absl::IsInvalidArgument(live.Attach("a", "wf").status()));
+}
+
+TEST(LiveWorkflow, AnIdThatWasReplacedUnheardIsFreeAgain) {
+  LiveWorkflow live = WithRuns(Diamond());
+  ASSERT_TRUE(*live.Attach("a", "typo"));
+  ASSERT_TRUE(*live.Attach("a", "a-1"));
+  EXPECT_TRUE(*live.Attach("b", "typo"));
+  EXPECT_TRUE(absl::IsAlreadyExists(live.Attach("c", "a-1").status()));
+}
+
+TEST(LiveWorkflow, TakesSoManyRetriesOfAJob) {
+  Plan plan = Diamond();
+  plan.retry_within = absl::Seconds(60);
+  LiveWorkflow live = Live(plan, {.retries_max = 1});
+  Observe(live, Ended("a-1", 0, 1, JobState::kFailed));
+  ASSERT_TRUE(live.Attach("a", "a-2").ok());
+  Observe(live, Ended("a-2", 1, 2, JobState::kFailed));
+  EXPECT_EQ(ExceededLimit(live.Attach("a", "a-3").status()), "retries_per_job");
+}
+
+TEST(LiveWorkflow, AJobThatNeverReportsIsStatedAndThenGivenUp) {
+  LiveWorkflow live = Live(Diamond(), {.abandon_after = absl::Minutes(15)});
+  Snapshot snapshot = live.Tick(Second(120));
+  EXPECT_EQ(snapshot.state, JobState::kRunning);
+  EXPECT_THAT(snapshot.notes,
+              ElementsAre("job a should have started 2 min ago, but a-1 has not reported"));
+  EXPECT_EQ(snapshot.silent_since, Second(0));
+  EXPECT_GT(*snapshot.estimate.remaining->upper, absl::Minutes(10));
+  snapshot = live.Tick(Second(901));
+  EXPECT_EQ(snapshot.state, JobState::kAbandoned);
+  EXPECT_EQ(snapshot.message, "no news of any job for 15 min 01 s");
+  EXPECT_FALSE(snapshot.silent_since.has_value());
+}
+
+TEST(LiveWorkflow, ARunningJobThatIsForgottenDoesNotHoldItForEver) {
+  LiveWorkflow live = WithRuns(Diamond());
+  Observe(live, Running("a-1", 0, 5, 100));
+  EXPECT_FALSE(live.Tick(Second(900)).is_final);
+  EXPECT_EQ(live.Tick(Second(906)).state, JobState::kAbandoned);
+}
+
+TEST(LiveWorkflow, NothingKnownIsWideAndFinite) {
+  LiveWorkflow live = Live(Diamond());
+  const Snapshot snapshot = live.Tick(Second(0));
+  EXPECT_EQ(snapshot.estimate.known_share, 0);
+  EXPECT_EQ(snapshot.estimate.basis, Basis::kGuess);
+  EXPECT_EQ(snapshot.children[0].estimate.basis, Basis::kGuess);
+  EXPECT_GT(*snapshot.estimate.remaining->upper, 100 * *snapshot.estimate.remaining->lower);
+  EXPECT_LT(*snapshot.estimate.remaining->upper, absl::Hours(24));
+}
+
+TEST(LiveWorkflow, SaysThatItsEndIsBeyondTheLongestTimeThatIsShown) {
+  LiveWorkflow live = Live({.id = "wf", .jobs = {test::JobNamed("a")}, .cluster = {.slots = 4}});
+  live.SetRuns(0, {Profile(100, 1e10, 1, 1)});
+  const auto outcome = live.Estimate(Second(0), {});
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_THAT(outcome->snapshot.notes, ElementsAre(HasSubstr("the longest time that is shown")));
+  EXPECT_THAT(live.Tick(Second(0)).notes, Contains(HasSubstr("the longest time that is shown")));
+}
+
+TEST(LiveWorkflow, JobsThatTookLongerThanTheyWereToMakeTheRestLonger) {
+  const auto remaining_when_a_took = [](double seconds) {
+    LiveWorkflow live = WithRuns(Diamond());
+    live.Tick(Second(0));
+    Observe(live, Running("a-1", 0, 1, seconds));
+    live.Tick(Second(1));
+    Observe(live, Ended("a-1", 0, seconds));
+    return SecondsOf(live.Tick(Second(seconds)).estimate.remaining);
+  };
+  EXPECT_GT(remaining_when_a_took(60), 1.1 * remaining_when_a_took(20));
+}
+
+TEST(LiveWorkflow, WhatIsWrongWithAChangeIsNamedAsItWasSent) {
+  LiveWorkflow live = WithRuns(Diamond());
+  const auto path = [&](const PlanChange& change) {
+    return WrongFieldOf(live.Update(change, 100).status()).path;
+  };
+  const PlannedJob known = test::JobNamed("a");
+  EXPECT_EQ(path({.add_jobs = {known, test::JobNamed("e", {"x"})}}), "add_jobs[1].after[0]");
+  EXPECT_EQ(path({.add_jobs = {{}}}), "add_jobs[0].name");
+  EXPECT_EQ(path({.add_jobs = {test::JobNamed("a", {"b"})}}), "add_jobs[0].name");
+  EXPECT_EQ(path({.add_jobs = {{.name = "e", .job_id = "a-1"}}}), "add_jobs[0].job_id");
+  EXPECT_EQ(path({.cancel_jobs = {"a", "bb"}}), "cancel_jobs[1]");
+  EXPECT_EQ(ExceededLimit(live.Update({.add_jobs = {test::JobNamed("e")}}, 4).status()),
+            "jobs_per_workflow");
+  EXPECT_EQ(live.plan(), Diamond());
+}
+
+TEST(LiveWorkflow, ASingleJobWithoutANameHasThatOfTheWorkflow) {
+  const Plan plan = {.id = "nightly", .jobs = {{.job_id = "job-1"}}, .cluster = {.slots = 4}};
+  LiveWorkflow live = Live(plan);
+  EXPECT_EQ(live.Tick(Second(0)).children[0].name, "nightly");
+  EXPECT_TRUE(live.WasSubmittedAs(plan));
+}
+
+TEST(LiveWorkflow, AWhatIfChangesNothing) {
+  LiveWorkflow live = WithRuns(Diamond());
+  live.SetRuns(0, {Profile(40, 10, 4, 10)});
+  const Snapshot before = live.Tick(Second(0));
+  const auto wide = live.Estimate(Second(0), {.slots = 40});
+  const auto more = live.Estimate(Second(0), {.data_factor = 3});
+  ASSERT_TRUE(wide.ok() && more.ok());
+  EXPECT_EQ(wide->snapshot.sequence, 0u);
+  EXPECT_LT(SecondsOf(wide->snapshot.estimate.remaining), SecondsOf(before.estimate.remaining));
+  EXPECT_GT(SecondsOf(more->snapshot.estimate.remaining), SecondsOf(before.estimate.remaining));
+  EXPECT_EQ(*live.newest(), before);
+  EXPECT_TRUE(absl::IsInvalidArgument(live.Estimate(Second(0), {.data_factor = NAN}).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      live.Estimate(Second(0), {.policy = SchedulingPolicy::kCapacity}).status()));
+}
+
+TEST(LiveWorkflow, CapacityQueuesShareTheClusterAsTheyShould) {
+  Plan plan = {.id = "w", .jobs = {test::JobNamed("a"), test::JobNamed("b")}};
+  plan.jobs[0].queue = "small";
+  plan.jobs[1].queue = "large";
+  plan.cluster = {
+      .slots = 4, .policy = SchedulingPolicy::kCapacity, .queues = {{"small", 1}, {"large", 3}}};
+  LiveWorkflow live = Live(plan);
+  for (std::size_t i = 0; i < 2; ++i) live.SetRuns(i, {Profile(30, 10, 0, 0)});
+  const Snapshot snapshot = live.Tick(Second(0));
+  // b has three of the four slots until its 30 tasks are done.
+  EXPECT_NEAR(SecondsOf(snapshot.children[1].estimate.remaining), 100, 15);
+  EXPECT_NEAR(SecondsOf(snapshot.children[0].estimate.remaining), 150, 25);
+}
+
+TEST(LiveWorkflow, AMeasuredNodeNamesBottlenecksUnlessTheWorkflowSaysItself) {
+  JobProfile run = Profile(2, 10, 2, 10);
+  run.split_bytes = 1e8;
+  const ResourceProfile slow_disk = {.disk_read = 1e9,
+                                     .disk_write = 1e6,
+                                     .dfs_read = 1e9,
+                                     .dfs_write = 1e9,
+                                     .network = 1e9,
+                                     .cores = 4};
+  LiveWorkflow live = WithRuns(Diamond());
+  live.SetRuns(0, {run});
+  EXPECT_EQ(FirstStageOf(live.Tick(Second(0)), 1).bottleneck, "");
+  live.SetNode(slow_disk);
+  EXPECT_EQ(FirstStageOf(live.Tick(Second(1)), 1).bottleneck, "disk write");
+  Plan plan = Diamond();
+  plan.cluster.node = slow_disk;
+  plan.cluster.node->disk_write = 1e9;
+  LiveWorkflow own = WithRuns(plan);
+  own.SetRuns(0, {run});
+  own.SetNode(slow_disk);
+  EXPECT_EQ(FirstStageOf(own.Tick(Second(0)), 1).bottleneck, "cpu");
+}
+
+TEST(LiveWorkflow, WhatMustOutliveAJobIsHandedOutOnceAndTakenBack) {
+  LiveWorkflow live = WithRuns(Diamond());
+  Observe(live, Ended("a-1", 0, 10));
+  const Snapshot last = live.Tick(Second(12));
+  const auto facts = live.TakeNewFacts();
+  EXPECT_THAT(live.TakeNewFacts(), IsEmpty());
+  LiveWorkflow again = WithRuns(Diamond());
+  for (const auto& [name, of_job] : facts) again.RestoreFacts(name, of_job);
+  again.RestoreTick(last.sequence, last.at, last.estimate.fraction_done);
+  const Snapshot next = again.Tick(Second(13));
+  EXPECT_EQ(next.sequence, last.sequence + 1);
+  EXPECT_EQ(next.children[0].state, ChildState::kSucceeded);
+  EXPECT_EQ(next.children[0].ended_at, Second(10));
+  EXPECT_GE(next.estimate.fraction_done, last.estimate.fraction_done);
+  EXPECT_THAT(again.wanted_jobs(), ElementsAre("b-1", "c-1", "d-1"));
+}
+
+TEST(LiveWorkflow, ALogOfManyTicksIsReadWithoutACopyForEach) {
+  LiveWorkflow live = WithRuns(Diamond());
+  const std::weak_ptr<const Snapshot> before = live.newest();
+  live.RestoreTick(7, Second(12), 0.5);
+  live.NoteDamage({.records = 1, .ticks_max = 2});
+  EXPECT_EQ(before.lock(), live.newest());
+  EXPECT_EQ(live.newest()->sequence, 9u);
+  EXPECT_EQ(live.newest()->at, Second(12));
+  EXPECT_EQ(live.newest()->estimate.fraction_done, 0.5);
+}
+
+TEST(LiveWorkflow, AnEndedWorkflowHoldsNoSnapshotsOfItsJobs) {
+  LiveWorkflow live = WithRuns(Diamond());
+  const auto failed =
+      std::make_shared<const Snapshot>(Ended("a-1", 0, 10, JobState::kFailed, "out of disk"));
+  const auto running = std::make_shared<const Snapshot>(Running("b-1", 0, 9, 100));
+  cost::StagesLeft left = {.stages = {{.work = {}, .times = {}, .number = kReduceStage}},
+                           .ends = {100}};
+  left.stages[0].work.running.resize(4);
+  left.stages[0].times.of_task = {{1}, {1}, {1}, {100}};
+  const auto tasks = std::make_shared<const cost::StagesLeft>(std::move(left));
+  live.Observe(failed);
+  live.Observe(running, tasks);
+  const Snapshot final = live.Tick(Second(10));
+  ASSERT_TRUE(final.is_final);
+  EXPECT_EQ(final.message, "job a failed: out of disk");
+  EXPECT_EQ(FirstStageOf(final, 2).state, StageState::kRunning);
+  EXPECT_EQ(failed.use_count(), 1);
+  EXPECT_EQ(running.use_count(), 1);
+  EXPECT_EQ(tasks.use_count(), 1);
+  EXPECT_EQ(live.Tick(Second(99)), final);
+}
+
+TEST(LiveWorkflow, OfAJobThatWasSeenToEndOnlyTheEndOfThatRunIsTaken) {
+  LiveWorkflow live = WithRuns(Diamond());
+  live.RestoreFacts(
+      "a", {.state = ChildState::kSucceeded, .started_at = Second(0), .ended_at = Second(10)});
+  const auto own_stages = [&] {
+    std::vector<StageState> states;
+    for (const StageProgress& stage : live.Tick(Second(20)).stages) {
+      if (stage.id.child == 1) states.push_back(stage.state);
+    }
+    return states;
+  };
+  Observe(live, Running("a-1", 0, 9, 100));  // the log of the job has lost its end
+  EXPECT_THAT(own_stages(), IsEmpty());
+  Snapshot ended = Running("a-1", 0, 10, 0);
+  ended.is_final = true;
+  ended.state = JobState::kSucceeded;
+  ended.stages[0].state = StageState::kDone;
+  Observe(live, ended);
+  EXPECT_THAT(own_stages(), ElementsAre(StageState::kDone));
+}
+
+TEST(LiveWorkflow, AFailedJobNeverLetsItSucceedWhateverIsSeenOfTheJobAfterARestart) {
+  LiveWorkflow live = WithRuns(Diamond());
+  live.RestoreFacts("a", {.state = ChildState::kFailed,
+                          .started_at = Second(0),
+                          .ended_at = Second(10),
+                          .message = "out of disk"});
+  Observe(live, Ended("a-1", 0, 10));  // what a damaged log of the job has left
+  const Snapshot final = live.Tick(Second(11));
+  EXPECT_EQ(final.state, JobState::kFailed);
+  EXPECT_EQ(final.message, "job a failed: out of disk");
+}
+
+TEST(LiveWorkflow, ACancelledJobIsNoEvidenceForTheEstimateOfTheWhole) {
+  Plan plan = {
+      .id = "wf", .jobs = {test::JobNamed("a"), test::JobNamed("b")}, .cluster = {.slots = 4}};
+  LiveWorkflow live = Live(plan);
+  live.SetRuns(1, {Profile(2, 10, 2, 10)});
+  EXPECT_EQ(live.Tick(Second(0)).estimate.basis, Basis::kEarlierRuns);
+  ASSERT_TRUE(live.Update({.cancel_jobs = {"b"}}, 100).value_or(false));
+  EXPECT_EQ(live.Tick(Second(1)).estimate.basis, Basis::kGuess);
+}
+
+TEST(LiveWorkflow, AJobThatWasCancelledCannotBeAddedAgain) {
+  LiveWorkflow live = WithRuns(Diamond());
+  const PlanChange add = {.add_jobs = {test::JobNamed("e")}};
+  ASSERT_TRUE(live.Update(add, 100).value_or(false));
+  EXPECT_TRUE(live.Update(add, 100).ok()) << "it may be said again";
+  ASSERT_TRUE(live.Update({.cancel_jobs = {"e"}}, 100).value_or(false));
+  const absl::Status refused = live.Update(add, 100).status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(refused));
+  EXPECT_EQ(refused.message(), "job e of workflow wf was cancelled; add it under another name");
+  const PlanChange both = {.add_jobs = {test::JobNamed("e")}, .cancel_jobs = {"e"}};
+  EXPECT_TRUE(live.Update(both, 100).ok()) << "all of it is done";
+}
+
+TEST(LiveWorkflow, NothingChangesOnceItIsCancelled) {
+  LiveWorkflow live = WithRuns(Diamond());
+  ASSERT_TRUE(live.Update({.add_jobs = {test::JobNamed("e")}}, 100).value_or(false));
+  ASSERT_TRUE(live.Update({.cancel = true}, 100).value_or(false));
+  const auto update = [&](const PlanChange& change) { return live.Update(change, 100).status(); };
+  EXPECT_EQ(update({.add_jobs = {test::JobNamed("f")}}).message(), "workflow wf was cancelled");
+  EXPECT_TRUE(absl::IsFailedPrecondition(update({.cancel_jobs = {"a"}})));
+  EXPECT_TRUE(absl::IsFailedPrecondition(live.Attach("a", "a-2").status()));
+  EXPECT_EQ(live.Estimate(Second(1), {}).status().message(),
+            "workflow wf was cancelled; nothing of it is left to estimate");
+  EXPECT_TRUE(update({.cancel = true}).ok()) << "it may be said again";
+  EXPECT_TRUE(update({.add_jobs = {test::JobNamed("e")}}).ok()) << "so may what came before";
+}
+
+TEST(LiveWorkflow, ARequestThatCancelsItAddsNoJobs) {
+  LiveWorkflow live = WithRuns(Diamond());
+  const absl::Status refused =
+      live.Update({.add_jobs = {test::JobNamed("e")}, .cancel = true}, 100).status();
+  EXPECT_EQ(WrongFieldOf(refused).path, "add_jobs") << refused;
+  EXPECT_EQ(live.Tick(Second(1)).state, JobState::kRunning);
+}
+
+TEST(LiveWorkflow, JobsThatHadNotBegunWhenItWasCancelledAreCancelled) {
+  LiveWorkflow live = WithRuns(Diamond());
+  Observe(live, Running("a-1", 0, 5, 10));
+  live.Tick(Second(5));
+  ASSERT_TRUE(live.Update({.cancel = true}, 100).ok());
+  const Snapshot final = live.Tick(Second(6));
+  EXPECT_EQ(final.state, JobState::kKilled);
+  EXPECT_THAT(StatesOf(final), ElementsAre(ChildState::kRunning, ChildState::kCancelled,
+                                           ChildState::kCancelled, ChildState::kCancelled));
+}
+
+TEST(LiveWorkflow, AClockThatGoesBackDoesNot) {
+  LiveWorkflow live = WithRuns(Diamond());
+  live.Tick(Second(50));
+  const Snapshot snapshot = live.Tick(Second(-1000));
+  EXPECT_EQ(snapshot.at, Second(50));
+  EXPECT_GE(snapshot.elapsed(), absl::ZeroDuration());
+}
+
+}  // namespace
+}  // namespace tidemark::workflow

@@ -1,0 +1,698 @@
+#include "master/forecast/dag/stages_now.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/master/events.h"
+
+namespace tidemark::workflow {
+namespace {
+
+using test::At;
+using test::Finished;
+using test::Started;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+AttemptId Task(std::uint32_t stage, std::uint32_t index, std::uint32_t stage_attempt = 0) {
+  return {.stage = stage, .index = index, .stage_attempt = stage_attempt};
+}
+
+StageOpened Stage(std::uint32_t number, std::uint32_t tasks,
+                  std::vector<std::uint32_t> parents = {}, std::string group = "") {
+  return {.stage = number,
+          .name = "stage",
+          .signature = "s" + std::to_string(number),
+          .parents = std::move(parents),
+          .group = std::move(group),
+          .task_count = tasks};
+}
+
+struct Job {
+  explicit Job(std::vector<StageOpened> stages) {
+    Say(0, JobOpened{.name = "query", .submitted_at = At(0), .stages = std::move(stages)});
+  }
+  void Say(double seconds, EventBody body) {
+    const absl::Status applied = model::Apply(driver.At(seconds, std::move(body)), {}, state);
+    EXPECT_TRUE(applied.ok()) << applied;
+  }
+  void Executor(double seconds, std::uint32_t number, std::uint32_t slots) {
+    Say(seconds, ExecutorOpened{.executor = number, .host = "h", .slots = slots});
+  }
+  void Start(double seconds, AttemptId task, std::uint32_t executor) {
+    AttemptChanged started = Started(task);
+    started.executor = executor;
+    Say(seconds, started);
+  }
+  void Run(double from, double to, AttemptId task, std::uint32_t executor = 0) {
+    Start(from, task, executor);
+    Say(to, Finished(task));
+  }
+  WorkflowNow Now(double seconds) const { return StagesNow(state, At(seconds)); }
+
+  test::Source driver;
+  model::JobRecord state{1};
+};
+
+TEST(StagesNow, TasksOfAnEndedStageWithoutAReportCountForTheNextRun) {
+  Job job({Stage(0, 8), Stage(1, 1, {0})});
+  job.Executor(0, 0, 2);
+  for (std::uint32_t i = 0; i < 2; ++i) job.Run(0, 4, Task(0, i));
+  job.Say(20, StageClosed{.stage = 0, .at = At(20)});
+  job.Say(21, StageOpened{.stage = 1, .opened_at = At(21)});
+  job.Run(21, 22, Task(1, 0));
+  const WorkflowNow now = job.Now(23);
+  EXPECT_EQ(now.stages[0].tasks, 2u) << "none is left";
+  EXPECT_EQ(now.stages[0].unreported, 6u);
+  EXPECT_EQ(now.stages[1].lag, 1) << "since the stage ended, not since its last reported task did";
+  EXPECT_EQ(ProfileOf(now).stages.at(0).tasks, 8u);
+}
+
+TEST(StagesNow, AStageThatEndedInAnUnknownWayMakesNoPauseBehindIt) {
+  Job job({Stage(0, 8), Stage(1, 1, {0})});
+  job.Executor(0, 0, 2);
+  for (std::uint32_t i = 0; i < 2; ++i) job.Run(0, 4, Task(0, i));
+  job.Say(20, StageOpened{.stage = 1, .opened_at = At(20)});
+  job.Run(20, 22, Task(1, 0));
+  job.Say(23, StageClosed{.stage = 0, .outcome = JobOutcome::kUnknown, .at = At(23)});
+  const WorkflowNow now = job.Now(23);
+  EXPECT_FALSE(now.stages[0].has_failed);
+  EXPECT_FALSE(now.stages[1].lag);
+  EXPECT_EQ(ProfileOf(now).stages.at(0).tasks, 8u);
+}
+
+TEST(StagesNow, TasksBeyondTheSlotsOfTheirExecutorDoNotRun) {
+  Job job({Stage(0, 8)});
+  job.Executor(0, 0, 2);
+  for (std::uint32_t i = 0; i < 4; ++i) job.Start(i, Task(0, i), 0);
+  EXPECT_THAT(job.Now(11).stages[0].running, SizeIs(4));
+  const WorkflowNow now = job.Now(13);
+  ASSERT_THAT(now.stages[0].running, SizeIs(2));
+  EXPECT_EQ(now.stages[0].running[0].id.index, 2u);
+}
+
+std::vector<Warmth> WarmthsOf(const StageNow& stage) {
+  std::vector<Warmth> warmths;
+  for (const FinishedTask& task : stage.finished) warmths.push_back(task.warmth);
+  for (const RunningTask& task : stage.running) warmths.push_back(task.warmth);
+  return warmths;
+}
+
+TEST(StagesNow, TellsWhatHasEndedWhatRunsAndWhatWaits) {
+  Job job({Stage(0, 3), Stage(1, 1, {0})});
+  job.Run(0, 3, Task(0, 0));
+  job.Say(1, Started(Task(0, 1)));
+  const WorkflowNow now = job.Now(4);
+  EXPECT_DOUBLE_EQ(now.elapsed, 4);
+  EXPECT_FALSE(now.may_grow);
+  ASSERT_EQ(now.stages.size(), 2u);
+  EXPECT_EQ(now.stages[0].name, "s0");
+  EXPECT_EQ(now.stages[0].tasks, 3u);
+  ASSERT_EQ(now.stages[0].finished.size(), 1u);
+  EXPECT_DOUBLE_EQ(now.stages[0].finished[0].seconds, 3);
+  ASSERT_EQ(now.stages[0].running.size(), 1u);
+  EXPECT_DOUBLE_EQ(now.stages[0].running[0].elapsed, 3);
+  EXPECT_THAT(now.stages[1].parents, ElementsAre(0));
+}
+
+// Two slots: 0-3 and 0-1, then 1-6 of stage 0; stage 1 at 6.
+TEST(StagesNow, KnowsWhatASlotHasRunBefore) {
+  Job job({Stage(0, 3), Stage(1, 1, {0})});
+  job.Executor(0, 0, 1);
+  job.Executor(0, 1, 1);
+  job.Start(0, Task(0, 0), 0);
+  job.Start(0, Task(0, 1), 1);
+  job.Say(1, Finished(Task(0, 1)));
+  job.Start(1, Task(0, 2), 1);
+  job.Say(3, Finished(Task(0, 0)));
+  EXPECT_EQ(job.Now(3).warm_slots, 1u);
+  job.Say(6, Finished(Task(0, 2)));
+  job.Start(6, Task(1, 0), 0);
+  const WorkflowNow now = job.Now(7);
+  EXPECT_DOUBLE_EQ(now.slots, 2);
+  EXPECT_THAT(WarmthsOf(now.stages[0]), ElementsAre(Warmth::kFresh, Warmth::kFresh, Warmth::kLast));
+  EXPECT_THAT(WarmthsOf(now.stages[1]), ElementsAre(Warmth::kFirst));
+}
+
+TEST(StagesNow, ASlotThatComesBackToAStageIsColdForIt) {
+  Job job({Stage(0, 9), Stage(1, 1)});
+  job.Executor(0, 0, 1);
+  job.Run(0, 1, Task(0, 0));
+  job.Run(1, 2, Task(1, 0));
+  job.Run(2, 3, Task(0, 1));
+  job.Run(3, 4, Task(0, 2));
+  EXPECT_THAT(WarmthsOf(job.Now(4).stages[0]),
+              ElementsAre(Warmth::kFresh, Warmth::kFirst, Warmth::kRest));
+}
+
+TEST(StagesNow, KnowsHowLargeExecutorsAre) {
+  Job job({Stage(0, 3)});
+  EXPECT_EQ(job.Now(0).slots_per_executor, 0);
+  job.Executor(0, 0, 2);
+  job.Executor(0, 1, 4);
+  job.Executor(0, 2, 0);  // one whose slots are not told
+  EXPECT_DOUBLE_EQ(job.Now(1).slots_per_executor, 3);
+  job.Say(1, ExecutorClosed{.executor = 0});
+  EXPECT_DOUBLE_EQ(job.Now(2).slots_per_executor, 4);
+}
+
+TEST(StagesNow, WithoutExecutorsAllSlotsAreAlikeAndCountedAsSeen) {
+  Job job({Stage(0, 9)});
+  job.Say(0, Started(Task(0, 0)));
+  job.Say(0, Started(Task(0, 1)));
+  job.Say(2, Finished(Task(0, 0)));
+  EXPECT_DOUBLE_EQ(job.Now(3).slots, 2);
+  EXPECT_THAT(WarmthsOf(job.Now(3).stages[0]), ElementsAre(Warmth::kRest, Warmth::kRest));
+  StageOpened said = Stage(0, 9);
+  said.slots = 5;
+  job.Say(3, said);
+  EXPECT_DOUBLE_EQ(job.Now(3).slots, 5);
+  EXPECT_EQ(job.Now(3).stages[0].at_once_max, 5u);
+}
+
+TEST(StagesNow, TheFirstStagesOfAGroupWaitForTheGroupsThatHadEnded) {
+  Job job({});
+  job.Say(1, Stage(0, 1, {}, "job 0"));
+  job.Run(1, 4, Task(0, 0));
+  job.Say(5, Stage(3, 1, {}, "job 1"));
+  job.Say(5, Stage(4, 1, {3}, "job 1"));
+  const WorkflowNow now = job.Now(6);
+  EXPECT_TRUE(now.may_grow);
+  EXPECT_EQ(now.submissions.count, 2u);
+  EXPECT_THAT(now.stages[1].parents, ElementsAre(0));
+  EXPECT_THAT(now.stages[2].parents, ElementsAre(1));
+  EXPECT_DOUBLE_EQ(now.stages[1].waited, 2);
+  EXPECT_EQ(now.stages[1].lag, std::nullopt) << "as in earlier runs";
+  StageOpened submitted = Stage(3, 1, {}, "job 1");
+  submitted.opened_at = At(7);
+  job.Say(7, submitted);
+  EXPECT_DOUBLE_EQ(job.Now(8).stages[1].lag.value_or(-1), 3);
+}
+
+TEST(StagesNow, TheLagOfAStageEndsWhenItsFirstTaskStartsOnAFreeSlot) {
+  Job job({});
+  job.Say(1, Stage(0, 1, {}, "job 0"));
+  job.Run(1, 4, Task(0, 0));
+  StageOpened submitted = Stage(1, 1, {0}, "job 0");
+  submitted.opened_at = At(5);
+  job.Say(5, submitted);
+  job.Run(7, 8, Task(1, 0));
+  EXPECT_DOUBLE_EQ(job.Now(9).stages[1].lag.value_or(-1), 3) << "its tasks were serialized for 2 s";
+}
+
+TEST(StagesNow, TheTimeForWhichAStageWaitsForASlotIsNotLag) {
+  Job job({});
+  job.Say(1, Stage(0, 1, {}, "job 0"));
+  job.Say(1, Stage(1, 1, {}, "job 1"));
+  job.Run(1, 4, Task(0, 0));
+  StageOpened submitted = Stage(2, 1, {0}, "job 0");
+  submitted.opened_at = At(5);
+  job.Run(2, 7, Task(1, 0));
+  job.Say(7, submitted);
+  job.Run(7, 8, Task(2, 0));
+  EXPECT_DOUBLE_EQ(job.Now(9).stages[2].lag.value_or(-1), 1);
+}
+
+// An adaptive query: its second job lists the first one's stage anew, as skipped.
+TEST(StagesNow, ALaterJobOfAGroupWaitsForItsStagesThatHadEnded) {
+  Job job({});
+  job.Say(1, Stage(0, 1, {}, "sql/0"));
+  job.Run(1, 4, Task(0, 0));
+  StageOpened skipped = Stage(1, 1, {}, "sql/0");
+  skipped.skipped = true;
+  job.Say(5, skipped);
+  StageOpened join = Stage(2, 1, {1}, "sql/0");
+  join.opened_at = At(6);
+  job.Say(6, join);
+  const WorkflowNow now = job.Now(7);
+  EXPECT_THAT(now.stages[1].parents, ElementsAre(0));
+  EXPECT_DOUBLE_EQ(now.stages[2].lag.value_or(-1), 2) << "since the end of stage 0";
+  EXPECT_TRUE(now.stages[2].fetches);
+  EXPECT_FALSE(now.stages[0].fetches);
+  EXPECT_DOUBLE_EQ(now.stages[0].done_since, 3);
+}
+
+TEST(StagesNow, StagesOfAGroupThatAreToldTogetherDoNotWait) {
+  Job job({});
+  job.Say(1, Stage(0, 1, {}, "sql/0"));
+  job.Say(1, Stage(1, 1, {}, "sql/0"));
+  job.Run(1, 4, Task(0, 0));
+  EXPECT_TRUE(job.Now(5).stages[1].parents.empty());
+}
+
+TEST(StagesNow, PoolsTakeTurns) {
+  StageOpened first = Stage(0, 1);
+  StageOpened second = Stage(1, 1);
+  first.pool = "etl";
+  second.pool = "adhoc";
+  EXPECT_EQ(ResourcingOf(Job({first, second}).Now(0)).cluster.policy, schedule::Policy::kFair);
+  EXPECT_EQ(Job({first, second}).Now(0).stages[1].owner, 1u);
+  EXPECT_EQ(ResourcingOf(Job({first, first}).Now(0)).cluster.policy, schedule::Policy::kFifo);
+}
+
+TEST(StagesNow, ASkippedStageHasNothingLeft) {
+  StageOpened skipped = Stage(0, 50);
+  skipped.skipped = true;
+  EXPECT_EQ(Job({skipped}).Now(1).stages[0].tasks, 0u);
+}
+
+// As a map stage of Spark whose output was there and was lost with its executor.
+TEST(StagesNow, ASkippedStageWhoseTasksRunIsNotSkipped) {
+  StageOpened skipped = Stage(0, 2);
+  skipped.skipped = true;
+  Job job({skipped});
+  job.Say(3, Stage(0, 2));
+  job.Say(4, Started(Task(0, 0)));
+  EXPECT_EQ(job.Now(5).stages[0].tasks, 2u);
+  EXPECT_EQ(job.Now(5).stages[0].running.size(), 1u);
+}
+
+// As a job of Spark lists the stages of an earlier one that it descends from.
+TEST(StagesNow, BehindASkippedStageTheLagIsFromWhatThatWouldHaveWaitedFor) {
+  Job job({Stage(0, 1, {}, "job 0")});
+  job.Run(0, 10, Task(0, 0));
+  StageOpened skipped = Stage(1, 1, {}, "job 1");
+  skipped.skipped = true;
+  StageOpened last = Stage(2, 1, {1}, "job 1");
+  job.Say(11, skipped);
+  job.Say(11, last);
+  last.opened_at = At(12);
+  job.Say(12, last);
+  EXPECT_DOUBLE_EQ(job.Now(13).stages[2].lag.value_or(-1), 2);
+}
+
+TEST(StagesNow, AStageThatAppearsAfterItsChildrenIsTheirParentFromThenOn) {
+  Job job({Stage(9, 2, {3})});
+  EXPECT_THAT(job.Now(1).stages[0].parents, IsEmpty());
+  job.Say(2, Stage(3, 5));
+  EXPECT_THAT(job.Now(2).stages[1].parents, ElementsAre(0));
+}
+
+// Its first attempt had ten tasks, of which two had ended and one still runs; the second has three.
+TEST(StagesNow, AStageThatIsResubmittedWithFewerTasksHasThoseLeft) {
+  Job job({Stage(2, 10)});
+  job.Run(0, 4, Task(2, 8));
+  job.Run(0, 5, Task(2, 9));
+  job.Say(3, Started(Task(2, 7)));
+  StageOpened again = Stage(2, 3);
+  again.attempt = 1;
+  job.Say(6, again);
+  job.Say(7, Started(Task(2, 0, 1)));
+  const StageNow stage = job.Now(8).stages[0];
+  EXPECT_EQ(stage.finished.size(), 2u);
+  EXPECT_EQ(stage.running.size(), 2u);
+  EXPECT_EQ(stage.tasks, 6u) << "two that ended, one of old, three of new";
+}
+
+TEST(StagesNow, ATaskWhoseResultWasLostWaitsAgain) {
+  Job job({Stage(0, 2)});
+  job.Run(0, 4, Task(0, 0));
+  job.Say(5, test::Obsolete(Task(0, 0)));
+  const StageNow stage = job.Now(6).stages[0];
+  EXPECT_EQ(stage.finished.size(), 0u);
+  EXPECT_EQ(stage.tasks, 2u);
+}
+
+TEST(StagesNow, OfTwoAttemptsAtATaskTheFirstToFinishCounts) {
+  Job job({Stage(0, 1)});
+  job.Say(0, Started(Task(0, 0)));
+  AttemptId second = Task(0, 0);
+  second.attempt = 1;
+  job.Say(5, Started(second));
+  EXPECT_DOUBLE_EQ(job.Now(6).stages[0].running.at(0).elapsed, 6);
+  job.Say(7, Finished(second));
+  EXPECT_DOUBLE_EQ(job.Now(8).stages[0].finished.at(0).seconds, 2);
+}
+
+TEST(StagesNow, StagesOfMapReduceAreStagesLikeOthers) {
+  JobOpened opened = test::Opened(2, 1);
+  opened.stages.push_back(Stage(7, 1, {kReduceStage}));
+  Job job({});
+  job.Say(0, opened);
+  job.Run(0, 3, test::M(0));
+  EXPECT_TRUE(HasOtherStages(job.state));
+  const WorkflowNow now = job.Now(4);
+  ASSERT_EQ(now.stages.size(), 3u);
+  EXPECT_EQ(now.stages[0].finished.size(), 1u);
+  EXPECT_EQ(now.stages[0].tasks, 2u);
+  EXPECT_THAT(now.stages[2].parents, ElementsAre(1));
+  EXPECT_FALSE(HasOtherStages(Job(MapReduceStages(2, 1)).state));
+}
+
+// With key groups the first job of a Spark application has the stages of MapReduce.
+TEST(StagesNow, AnEngineThatGroupsStagesMayBringMore) {
+  std::vector<StageOpened> stages = MapReduceStages(2, 1);
+  for (StageOpened& stage : stages) stage.group = "job/0";
+  EXPECT_TRUE(HasOtherStages(Job(stages).state));
+}
+
+TEST(StagesNow, WhatAPlanNamesBeyondItsStagesIsToCome) {
+  Job job({});
+  job.Executor(0, 0, 2);
+  job.Say(1, GroupOpened{.group = "sql/0", .planned_task_counts = {0, 0, 1}});
+  EXPECT_THAT(job.Now(1).planned, SizeIs(3)) << "nothing runs yet";
+  job.Say(2, Stage(0, 8, {}, "sql/0"));
+  const std::vector<PlannedStage> planned = job.Now(2).planned;
+  ASSERT_THAT(planned, SizeIs(2));
+  EXPECT_EQ(planned[0].tasks, 8u) << "as many as the largest of the group has";
+  EXPECT_THAT(planned[0].parents, ElementsAre(0));
+  EXPECT_EQ(planned[1].tasks, 1u);
+  EXPECT_THAT(planned[1].parents, ElementsAre(1)) << "the one before it";
+  StageOpened skipped = Stage(1, 8, {}, "sql/0");
+  skipped.skipped = true;
+  job.Say(3, skipped);
+  EXPECT_THAT(job.Now(3).planned, SizeIs(2)) << "the plan does not count what ran for another";
+  job.Say(4, GroupOpened{.group = "sql/0", .planned_task_counts = {0, 1}});
+  EXPECT_THAT(job.Now(4).planned, SizeIs(1)) << "it was planned anew";
+  job.Say(5, GroupClosed{.group = "sql/0"});
+  EXPECT_THAT(job.Now(5).planned, IsEmpty());
+}
+
+// What their executors say of slots is for stages of other engines.
+TEST(StagesNow, TasksOfMapReduceTellNothingOfWarmSlots) {
+  JobOpened opened = test::Opened(4, 1);
+  opened.stages.push_back(Stage(7, 1, {kReduceStage}));
+  Job job({});
+  job.Say(0, opened);
+  job.Executor(0, 0, 2);
+  for (const std::uint32_t index : {0U, 1U, 2U}) job.Run(index, index + 1, test::M(index));
+  const WorkflowNow now = job.Now(4);
+  EXPECT_THAT(WarmthsOf(now.stages[0]), ElementsAre(Warmth::kRest, Warmth::kRest, Warmth::kRest));
+  EXPECT_EQ(now.warm_slots, 0u);
+}
+
+TEST(StagesNow, TheOrderInWhichTasksAreHeardOfDoesNotMatter) {
+  Job job({Stage(3, 9)});
+  job.Run(2, 3, Task(3, 8));
+  job.Run(2, 5, Task(3, 1));
+  const StageNow stage = job.Now(6).stages[0];
+  EXPECT_EQ(stage.tasks, 9u);
+  ASSERT_EQ(stage.finished.size(), 2u);
+  EXPECT_DOUBLE_EQ(stage.finished[0].seconds, 3) << "by start, then by index";
+}
+
+TEST(ProfileOf, StagesThatDidNotRunAreLeftOutAndThoseBehindThemWaitForTheirs) {
+  Job job({Stage(0, 1), Stage(1, 5, {0}), Stage(2, 1, {1})});
+  job.Executor(0, 0, 1);
+  job.Run(0, 3, Task(0, 0));
+  job.Run(4, 6, Task(2, 0));
+  const RunProfile run = ProfileOf(job.Now(6));
+  EXPECT_DOUBLE_EQ(run.slots, 1);
+  ASSERT_EQ(run.stages.size(), 2u);
+  EXPECT_EQ(run.stages[1].name, "s2");
+  EXPECT_EQ(run.stages[1].title, "stage");
+  EXPECT_THAT(run.stages[1].parents, ElementsAre(0));
+  EXPECT_THAT(run.stages[0].seconds[static_cast<std::size_t>(Warmth::kFresh)], ElementsAre(3));
+  EXPECT_THAT(run.stages[1].seconds[static_cast<std::size_t>(Warmth::kFirst)], ElementsAre(2));
+}
+
+// Half of its tasks are no pattern for the next run.
+TEST(ProfileOf, AStageThatFailedIsLeftOut) {
+  Job job({Stage(0, 2), Stage(1, 1)});
+  job.Run(1, 2, Task(0, 0));
+  job.Say(2, StageClosed{.stage = 0, .outcome = JobOutcome::kFailed, .at = At(2)});
+  job.Run(2, 3, Task(1, 0));
+  const RunProfile run = ProfileOf(job.Now(4));
+  ASSERT_EQ(run.stages.size(), 1u);
+  EXPECT_EQ(run.stages[0].name, "s1");
+}
+
+TEST(ProfileOf, KeepsAnEvenChoiceOfManyTaskTimes) {
+  WorkflowNow now;
+  for (std::size_t i = 0; i < 100; ++i) {
+    StageNow& stage = now.stages.emplace_back();
+    stage.tasks = 1000;
+    for (double n = 0; n < 1000; ++n) stage.finished.push_back({.seconds = n});
+  }
+  std::size_t kept = 0;
+  for (const StageProfile& stage : ProfileOf(now).stages) {
+    double sum = 0;
+    for (const auto& seconds : stage.seconds) {
+      kept += seconds.size();
+      for (const double time : seconds) sum += time / static_cast<double>(seconds.size());
+    }
+    EXPECT_NEAR(sum, 500, 25);
+  }
+  EXPECT_LE(kept, RunProfile::kTaskTimesMax);
+}
+
+// Of three tasks two are done, which read 30 bytes.
+TEST(ProfileOf, KeepsWhatAStageDoesAndWhatItsTasksRead) {
+  StageOpened scan = Stage(0, 3);
+  scan.work = 7;
+  Job job({scan});
+  for (const std::uint32_t index : {0u, 1u}) {
+    job.Say(index, test::Started(Task(0, index)));
+    job.Say(2, test::Read(Task(0, index), 10 + 10 * index));
+    job.Say(3, test::Finished(Task(0, index)));
+  }
+  const RunProfile run = ProfileOf(job.Now(4));
+  ASSERT_EQ(run.stages.size(), 1u);
+  EXPECT_EQ(run.stages[0].work, 7u);
+  EXPECT_DOUBLE_EQ(run.stages[0].read_bytes, 45);
+}
+
+// Of one whose last report was lost, what it was told to read.
+TEST(ProfileOf, ATaskThatHasFinishedHasReadWhatThereWas) {
+  Job job({Stage(0, 1)});
+  job.Say(0, test::Started(Task(0, 0)));
+  job.Say(2, test::Read(Task(0, 0), 10));
+  AttemptChanged finished = test::Finished(Task(0, 0));
+  finished.input_bytes = 45;
+  job.Say(3, finished);
+  const RunProfile run = ProfileOf(job.Now(4));
+  ASSERT_EQ(run.stages.size(), 1u);
+  EXPECT_DOUBLE_EQ(run.stages[0].read_bytes, 45);
+}
+
+TEST(ProfileOf, KeepsWhichTasksWereLong) {
+  WorkflowNow now;
+  StageNow& stage = now.stages.emplace_back(StageNow{.tasks = 4});
+  for (const double seconds : {1, 1, 5, 1}) {
+    stage.finished.push_back(
+        {.seconds = seconds, .index = static_cast<std::uint32_t>(stage.finished.size())});
+  }
+  EXPECT_THAT(ProfileOf(now).stages[0].long_tasks, ElementsAre(LongTask{2, 4}));
+}
+
+TEST(StagesNow, StagesThatWaitForEachOtherWaitForLowerNumbersAlone) {
+  Job job({Stage(4, 1, {5}), Stage(5, 1, {4}), Stage(6, 1, {5})});
+  const WorkflowNow now = job.Now(1);
+  EXPECT_THAT(now.cycle, ElementsAre(4, 5, 4));
+  EXPECT_THAT(now.stages[0].parents, IsEmpty());
+  EXPECT_THAT(now.stages[1].parents, ElementsAre(0));
+  EXPECT_THAT(now.stages[2].parents, ElementsAre(1));
+}
+
+TEST(StagesNow, AStageOfUnknownSizeIsNotOver) {
+  StageOpened unknown = Stage(0, 0);
+  unknown.task_count.reset();
+  Job job({unknown, Stage(1, 1, {0})});
+  job.Run(0, 2, Task(0, 0));
+  const WorkflowNow now = job.Now(3);
+  EXPECT_FALSE(now.stages[0].is_task_count_known);
+  EXPECT_EQ(now.stages[1].waited, 0) << "its parent may go on";
+}
+
+// The driver's clock is an hour ahead.
+TEST(StagesNow, ALagIsOfOneClock) {
+  Job job({Stage(0, 1), Stage(1, 1, {0})});
+  const auto say = [&](double seconds, EventBody body) {
+    Event event = job.driver.At(seconds, std::move(body));
+    event.sent_at += absl::Hours(1);
+    EXPECT_TRUE(model::Apply(event, {}, job.state).ok());
+  };
+  job.driver = test::Source("driver");
+  StageOpened submitted = Stage(1, 1, {0});
+  submitted.opened_at = At(6) + absl::Hours(1);
+  say(0, Started(Task(0, 0)));
+  say(4, Finished(Task(0, 0)));
+  say(6, submitted);
+  EXPECT_DOUBLE_EQ(job.Now(8).stages[1].lag.value_or(-1), 2);
+}
+
+TEST(StagesNow, AParentThatIsNamedAgainAndAgainCountsOnce) {
+  Job job({Stage(0, 1), Stage(1, 1, std::vector<std::uint32_t>(1000, 0))});
+  EXPECT_THAT(job.state.stages.at(1).opened.parents, ElementsAre(0));
+  EXPECT_THAT(job.Now(1).stages[1].parents, ElementsAre(0));
+}
+
+TEST(StagesNow, ExecutorsThatDoNotTellTheirSlotsAreCountedByWhatTheyRun) {
+  Job job({Stage(0, 9)});
+  job.Executor(0, 0, 0);
+  for (const std::uint32_t index : {0, 1, 2}) job.Start(0, Task(0, index), 0);
+  const WorkflowNow now = job.Now(1);
+  EXPECT_DOUBLE_EQ(now.slots, 3);
+  EXPECT_FALSE(now.are_slots_told);
+  EXPECT_THAT(WarmthsOf(now.stages[0]), ElementsAre(Warmth::kRest, Warmth::kRest, Warmth::kRest));
+}
+
+// As drivers of Spark do.
+TEST(StagesNow, EndsThatAreToldLateAddNoSlotsToThoseThatAreTold) {
+  Job job({Stage(0, 9)});
+  job.Executor(0, 0, 2);
+  for (const std::uint32_t index : {0, 1}) job.Run(0, 3, Task(0, index), 0);
+  for (const std::uint32_t index : {2, 3}) job.Run(2.5, 5, Task(0, index), 0);
+  EXPECT_DOUBLE_EQ(job.Now(2.7).slots, 2);
+  const WorkflowNow now = job.Now(5);
+  EXPECT_DOUBLE_EQ(now.slots, 2);
+  EXPECT_DOUBLE_EQ(ProfileOf(now).slots, 2);
+}
+
+TEST(StagesNow, EndsThatAreToldLateAddNoSlotsToThoseOfAStage) {
+  StageOpened said = Stage(0, 9);
+  said.slots = 2;
+  Job job({said});
+  for (const std::uint32_t index : {0, 1}) job.Run(0, 3, Task(0, index));
+  for (const std::uint32_t index : {2, 3}) job.Run(2.5, 5, Task(0, index));
+  EXPECT_DOUBLE_EQ(job.Now(5).slots, 2);
+}
+
+TEST(StagesNow, ExecutorsThatAreGoneHaveNoSlotsUnlessAllAreGone) {
+  Job job({Stage(0, 9)});
+  job.Executor(0, 0, 4);
+  job.Executor(0, 1, 2);
+  EXPECT_EQ(job.Now(1).slots, 6);
+  for (std::uint32_t i = 0; i < 4; ++i) job.Run(1, 2, Task(0, i), 0);
+  job.Say(3, ExecutorClosed{0});
+  EXPECT_EQ(job.Now(3).slots, 2);
+  job.Say(4, ExecutorClosed{1});
+  EXPECT_EQ(job.Now(4).slots, 4);  // that ran at once
+}
+
+// Sixteen cores and one GPU in each of two executors: one task of 10 s at a time in each.
+Job OnTwoGpus(double seconds) {
+  Job job({Stage(0, 64), Stage(1, 32, {0})});
+  job.Executor(0, 0, 16);
+  job.Executor(0, 1, 16);
+  std::uint32_t index = 0;
+  for (double start = 0; start <= seconds; start += 10) {
+    for (const std::uint32_t executor : {0, 1}) job.Start(start, Task(0, index++), executor);
+    if (start + 10 > seconds) break;
+    for (const std::uint32_t done : {index - 2, index - 1}) {
+      job.Say(start + 10, Finished(Task(0, done)));
+    }
+  }
+  return job;
+}
+
+TEST(StagesNow, LearnsHowManySlotsAreInUseWhereTasksWaitBesideIdleOnes) {
+  EXPECT_DOUBLE_EQ(OnTwoGpus(3).Now(3).slots, 32);
+  for (const double seconds : {5.0, 25.0, 300.0}) {
+    const WorkflowNow now = OnTwoGpus(seconds).Now(seconds);
+    EXPECT_DOUBLE_EQ(now.slots, 2) << seconds;
+    EXPECT_DOUBLE_EQ(now.slots_per_executor, 1) << seconds;
+  }
+}
+
+TEST(StagesNow, OnlyTheFirstTaskOfASlotInUseIsFresh) {
+  const std::vector<Warmth> warmths = WarmthsOf(OnTwoGpus(35).Now(35).stages[0]);
+  EXPECT_EQ(std::count(warmths.begin(), warmths.end(), Warmth::kFresh), 2);
+}
+
+TEST(StagesNow, ATaskWhoseExecutorIsGoneDoesNotRun) {
+  Job job({Stage(0, 3)});
+  job.Executor(0, 0, 2);
+  job.Start(1, Task(0, 0), 0);
+  EXPECT_EQ(job.Now(9).idle_tasks, 0u);
+  job.Say(9, ExecutorClosed{0});
+  const WorkflowNow now = job.Now(10);
+  EXPECT_THAT(now.stages[0].running, IsEmpty());
+  EXPECT_EQ(now.idle_tasks, 3u);
+  EXPECT_DOUBLE_EQ(now.stages[0].idle_for, 1);
+  EXPECT_EQ(now.executors, 0u);
+  EXPECT_EQ(now.gone_executors, 1u);
+}
+
+TEST(StagesNow, TasksThatCouldRunAreIdleWhileNoneDoes) {
+  Job job({Stage(0, 3), Stage(1, 2, {0})});
+  EXPECT_EQ(job.Now(7).idle_tasks, 3u);
+  EXPECT_DOUBLE_EQ(job.Now(7).stages[0].idle_for, 7);
+  EXPECT_DOUBLE_EQ(job.Now(7).stages[1].idle_for, 0);
+  job.Run(8, 9, Task(0, 0));
+  EXPECT_DOUBLE_EQ(job.Now(11).stages[0].idle_for, 2);
+}
+
+TEST(StagesNow, AStageThatHasEndedHasTheTasksThatHaveFinished) {
+  StageOpened unknown = Stage(0, 0);
+  unknown.task_count.reset();
+  Job job({unknown, Stage(1, 5), Stage(2, 1, {0, 1})});
+  job.Executor(0, 0, 4);
+  job.Run(1, 3, Task(0, 7));
+  job.Run(1, 3, Task(1, 0));
+  job.Start(2, Task(1, 1), 0);
+  job.Say(4, StageClosed{.stage = 0});
+  job.Say(4, StageClosed{.stage = 1, .outcome = JobOutcome::kFailed});
+  const WorkflowNow now = job.Now(6);
+  EXPECT_TRUE(now.stages[0].is_task_count_known);
+  EXPECT_EQ(now.stages[0].tasks, 1u);
+  EXPECT_EQ(now.stages[1].tasks, 1u);
+  EXPECT_THAT(now.stages[1].running, IsEmpty());
+  EXPECT_EQ(now.stages[2].waited, 3);  // since its parents' last task
+}
+
+TEST(StagesNow, ExecutorsOfADriverThatWasRestartedDoNotCountTwice) {
+  Job job({Stage(0, 9)});
+  job.Say(0, JobOpened{.application_master_attempt = 1});
+  for (const std::uint32_t number : {0, 1}) job.Executor(0, number, 4);
+  EXPECT_DOUBLE_EQ(job.Now(1).slots, 8);
+  job.driver = test::Source("driver-2");
+  job.Say(2, JobOpened{.application_master_attempt = 2});
+  for (const std::uint32_t number : {0, 1}) job.Executor(2, number, 4);
+  EXPECT_DOUBLE_EQ(job.Now(3).slots, 8);
+}
+
+StageNow Ended(std::string name, std::vector<std::size_t> parents = {}) {
+  return {.name = std::move(name),
+          .parents = std::move(parents),
+          .tasks = 1,
+          .finished = {{.seconds = 1}}};
+}
+
+TEST(ProfileOf, KeepsNothingOfARunOfTooManyStagesNamesOrEdges) {
+  WorkflowNow stages;
+  stages.stages.assign(RunProfile::kStagesMax, Ended("s"));
+  EXPECT_EQ(ProfileOf(stages).stages.size(), RunProfile::kStagesMax);
+  stages.stages.push_back(Ended("s"));
+  EXPECT_THAT(ProfileOf(stages).stages, IsEmpty());
+
+  WorkflowNow names;
+  names.stages.assign(1000, Ended(std::string(4096, 'x')));
+  EXPECT_THAT(ProfileOf(names).stages, IsEmpty());
+
+  WorkflowNow wide;
+  for (std::size_t i = 0; i < 1000; ++i) wide.stages.push_back(Ended("s"));
+  wide.stages.push_back(Ended("all"));
+  for (std::size_t i = 0; i < 1000; ++i) wide.stages.back().parents.push_back(i);
+  ASSERT_EQ(ProfileOf(wide).stages.size(), 1001u);
+  EXPECT_EQ(ProfileOf(wide).stages.back().parents.size(), 1000u);
+
+  WorkflowNow dense;
+  dense.stages.assign(800, Ended("s"));
+  for (std::size_t i = 400; i < 800; ++i) {
+    for (std::size_t parent = 0; parent < 400; ++parent) {
+      dense.stages[i].parents.push_back(parent);
+    }
+  }
+  EXPECT_THAT(ProfileOf(dense).stages, IsEmpty()) << "rather than with fewer parents";
+}
+
+TEST(ProfileOf, KeepsNoMoreTimesThanAllowedOfManyStages) {
+  WorkflowNow now;
+  now.stages.assign(5000, Ended("s"));
+  for (StageNow& stage : now.stages) stage.finished.assign(20, {.seconds = 1});
+  std::size_t kept = 0;
+  for (const StageProfile& stage : ProfileOf(now).stages) {
+    for (const auto& seconds : stage.seconds) kept += seconds.size();
+  }
+  EXPECT_GT(kept, 0u);
+  EXPECT_LE(kept, RunProfile::kTaskTimesMax);
+}
+
+}  // namespace
+}  // namespace tidemark::workflow

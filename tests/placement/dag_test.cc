@@ -1,0 +1,54 @@
+#include "master/forecast/placement/dag.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tidemark::schedule {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(Dag, OrdersStagesAfterTheirParentsLowestIndexFirst) {
+  EXPECT_THAT(TopologicalOrder({{2}, {}, {}, {0, 1}}).value(), ElementsAre(1, 2, 0, 3));
+}
+
+TEST(Dag, CountsAParentThatIsNamedTwiceOnce) {
+  EXPECT_THAT(TopologicalOrder({{}, {0, 0}}).value(), ElementsAre(0, 1));
+  EXPECT_THAT(ChildrenOf({{}, {0, 0}}), ElementsAre(ElementsAre(1), ElementsAre()));
+}
+
+TEST(Dag, NamesACycle) {
+  const std::string message(TopologicalOrder({{}, {3}, {1}, {2, 0}}).status().message());
+  EXPECT_THAT(message, HasSubstr("1 waits for 3 waits for 2 waits for 1"));
+}
+
+TEST(Dag, ACycleBeginsAndEndsWithTheSameStage) {
+  EXPECT_THAT(CycleOf({{1}, {2}, {1}}), ElementsAre(1, 2, 1));
+  EXPECT_THAT(CycleOf({{0}}), ElementsAre(0, 0));
+  EXPECT_TRUE(CycleOf({{}, {0}}).empty());
+}
+
+TEST(Dag, ObjectsToAParentThatDoesNotExist) {
+  EXPECT_THAT(TopologicalOrder({{7}}).status().message(), HasSubstr("stage 7"));
+}
+
+TEST(Dag, IsEmptyWithoutStages) { EXPECT_TRUE(TopologicalOrder({}).value().empty()); }
+
+// 0 (3 s) -> 1 (5 s), 0 -> 2 (1 s) -> 3 (9 s): 13 s by 0, 2, 3 against 8 s by 0, 1.
+TEST(Dag, TheLongestPathDecides) {
+  const Parents parents = {{}, {0}, {0}, {2}};
+  const auto order = TopologicalOrder(parents).value();
+  const CriticalPath path = LongestPath(parents, order, std::vector<double>{3, 5, 1, 9});
+  EXPECT_THAT(path.stages, ElementsAre(0, 2, 3));
+  EXPECT_DOUBLE_EQ(path.seconds, 13);
+}
+
+TEST(Dag, OrdersALongChainWithoutRecursion) {
+  Parents parents(100'000);
+  for (std::size_t i = 1; i < parents.size(); ++i) parents[i] = {i - 1};
+  EXPECT_EQ(TopologicalOrder(parents).value().size(), parents.size());
+}
+
+}  // namespace
+}  // namespace tidemark::schedule

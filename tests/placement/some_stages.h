@@ -1,0 +1,26 @@
+// Stages for tests: slots of one core, one owner.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "master/forecast/placement/stage_work.h"
+
+namespace tidemark::schedule {
+
+inline StageWork Stage(std::uint64_t pending, std::vector<std::size_t> parents = {},
+                       std::vector<double> running = {}) {
+  return {.parents = std::move(parents), .pending = pending, .running = std::move(running)};
+}
+
+inline StageWork OwnedBy(std::size_t owner, StageWork stage) {
+  stage.owner = owner;
+  return stage;
+}
+
+inline Resourcing Slots(double slots, Policy policy = Policy::kFifo) {
+  return {.cluster = {.capacity = {.cores = slots}, .policy = policy}};
+}
+
+}  // namespace tidemark::schedule

@@ -1,0 +1,61 @@
+#include "serve/directory_holder.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "tests/scratch_directory.h"
+
+namespace tidemark::cli {
+namespace {
+
+constexpr FileId kFile = {.device_major = 0xfe, .device_minor = 0, .inode = 9987572};
+
+TEST(LockHolder, IsTheProcessOfTheLock) {
+  const std::string locks =
+      "1: POSIX  ADVISORY  WRITE 1 fe:00:9987572 0 EOF\n"
+      "2: FLOCK  ADVISORY  WRITE 2 fe:00:99875720 0 EOF\n"
+      "3: FLOCK  ADVISORY  WRITE 3 fe:01:9987572 0 EOF\n"
+      "4: FLOCK  ADVISORY  WRITE 4711 fe:00:9987572 0 EOF\n";
+  EXPECT_EQ(LockHolder(locks, kFile), 4711);
+}
+
+TEST(LockHolder, IsNobodyWhoWaitsOrIsNotTold) {
+  EXPECT_EQ(LockHolder("1: -> FLOCK  ADVISORY  WRITE 4711 fe:00:9987572 0 EOF\n", kFile),
+            std::nullopt);
+  EXPECT_EQ(LockHolder("1: FLOCK  ADVISORY  WRITE 0 fe:00:9987572 0 EOF\n", kFile), std::nullopt);
+  for (const char* none :
+       {"", "\n", "1: FLOCK", "1: FLOCK  ADVISORY  WRITE x fe:00:9987572 0 EOF"}) {
+    EXPECT_EQ(LockHolder(none, kFile), std::nullopt) << none;
+  }
+}
+
+TEST(HolderOfADirectory, IsStoppedBySomebodyOrNot) {
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    raise(SIGSTOP);
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, WUNTRACED), child);
+  EXPECT_TRUE(IsStopped(child));
+  kill(child, SIGKILL);
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_FALSE(IsStopped(child));
+  EXPECT_FALSE(IsStopped(getpid()));
+}
+
+TEST(HolderOfADirectory, IsNobodyWithoutALock) {
+  const test::ScratchDirectory directory;
+  EXPECT_EQ(HolderOf(directory.path()), std::nullopt);
+  directory.Write("LOCK", "");
+  EXPECT_EQ(HolderOf(directory.path()), std::nullopt) << "one that was left behind";
+  EXPECT_EQ(HolderOf(""), std::nullopt);
+}
+
+}  // namespace
+}  // namespace tidemark::cli

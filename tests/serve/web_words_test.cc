@@ -1,0 +1,140 @@
+// The page says what the console says, of the same snapshots.
+#include "serve/web_words.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "console/deadline_wording.h"
+#include "console/job_wording.h"
+#include "proto/wire/message_time.h"
+#include "tests/console/some_jobs.h"
+
+namespace tidemark::cli {
+namespace {
+
+const absl::Time kNoon = absl::FromUnixSeconds(1'700'000'000);
+
+Snapshot Running(absl::Duration median, absl::Duration lower, absl::Duration upper) {
+  Snapshot snapshot;
+  snapshot.job_id = "job-1";
+  snapshot.sequence = 1;
+  snapshot.at = kNoon;
+  snapshot.state = JobState::kRunning;
+  snapshot.info = JobInfo{.name = "my \x1b[2Jjob", .kind = JobKind::kMapReduce};
+  snapshot.estimate = {.state = EstimateState::kValid,
+                       .fraction_done = 0.416,
+                       .fraction_done_lower = 0.4,
+                       .fraction_done_upper = 0.5,
+                       .remaining = Range{median, lower, upper}};
+  snapshot.stage_infos = {{.id = {.stage = 0}, .kind = StageKind::kMap},
+                          {.id = {.stage = 1}, .kind = StageKind::kReduce}};
+  snapshot.stages = {{.id = {.stage = 0}, .state = StageState::kDone},
+                     {.id = {.stage = 1}, .state = StageState::kRunning, .tasks = 4}};
+  return snapshot;
+}
+
+absl::Time TimeOf(const google::protobuf::Timestamp& message) {
+  return absl::FromUnixSeconds(message.seconds()) + absl::Nanoseconds(message.nanos());
+}
+
+TEST(WebWords, AreThoseOfTheConsole) {
+  const console::TextOptions text = {.unicode = true};
+  const Snapshot snapshot = Running(absl::Seconds(41), absl::Seconds(35), absl::Seconds(52));
+  const web::v1::JobWords words = WebWordsOf(snapshot);
+  EXPECT_EQ(words.title(), console::JobTitle(snapshot, text));
+  EXPECT_EQ(words.title().find('\x1b'), std::string::npos);
+  EXPECT_EQ(words.percent(), "41 %");
+  EXPECT_EQ(words.state(), "running");
+  const console::RemainingWords left =
+      console::DescribeRemaining(snapshot, snapshot.estimate, text);
+  EXPECT_EQ(words.remaining() + words.remaining_detail(), left.text());
+  EXPECT_EQ(words.step(), console::CurrentStep(snapshot));
+  ASSERT_EQ(words.stages_size(), 2);
+  EXPECT_EQ(words.stages(0).state(), "done");
+  EXPECT_EQ(words.stages(1).name(), console::StageName(snapshot, {.stage = 1}, text));
+}
+
+TEST(WebWords, OfAJobOfAWorkflowSayHowSureItsEndIs) {
+  Snapshot workflow = console::Visits();
+  workflow.children[1].estimate.basis = Basis::kGuess;
+  const web::v1::JobWords words = WebWordsOf(workflow);
+  ASSERT_EQ(words.children_size(), 3);
+  EXPECT_EQ(words.children(0).state(), "done");
+  EXPECT_EQ(words.children(1).state(), "≈ 1 min left (50 s – 1 min 10 s, a guess)");
+  EXPECT_EQ(words.children(2).state(), "starts in ≈ 1 min (a guess)");
+}
+
+// 41 s, of which the interval is 17 s wide: steps of at most a fifth of that, 1 s.
+TEST(WebWords, TheClockIsAsPreciseAsTheTimeLeft) {
+  web::v1::JobWords words =
+      WebWordsOf(Running(absl::Seconds(41), absl::Seconds(35), absl::Seconds(52)));
+  EXPECT_EQ(TimeOf(words.ends_at()), kNoon + absl::Seconds(41));
+  EXPECT_EQ(TimeOf(words.ends_at_lower()), kNoon + absl::Seconds(35));
+  EXPECT_EQ(TimeOf(words.ends_at_upper()), kNoon + absl::Seconds(52));
+  // 7 min, of which the interval is 15 min wide: to the minute. kNoon is 20 s past a minute.
+  words = WebWordsOf(Running(absl::Seconds(431), absl::Minutes(5), absl::Minutes(20)));
+  EXPECT_EQ(TimeOf(words.ends_at()), kNoon + absl::Minutes(7) - absl::Seconds(20));
+  // 1,700,000,000 s is 13 min 20 s past an hour. An hour left, known to 10 min: no seconds.
+  words = WebWordsOf(Running(absl::Minutes(60), absl::Minutes(40), absl::Minutes(100)));
+  EXPECT_EQ(TimeOf(words.ends_at()), kNoon + absl::Minutes(60) - absl::Seconds(20));
+}
+
+TEST(WebWords, NoClockWithoutAnEstimate) {
+  Snapshot snapshot = Running(absl::InfiniteDuration(), absl::ZeroDuration(), absl::Seconds(1));
+  EXPECT_FALSE(WebWordsOf(snapshot).has_ends_at());
+  snapshot.estimate.remaining.reset();
+  EXPECT_FALSE(WebWordsOf(snapshot).has_ends_at());
+  snapshot = Running(absl::Seconds(41), absl::Seconds(35), absl::Seconds(52));
+  snapshot.estimate.state = EstimateState::kOverdue;
+  EXPECT_FALSE(WebWordsOf(snapshot).has_ends_at());
+  snapshot.estimate.state = EstimateState::kFinal;
+  snapshot.is_final = true;
+  EXPECT_FALSE(WebWordsOf(snapshot).has_ends_at());
+}
+
+// The clock in between is that of the reader, so the page writes it.
+TEST(WebWords, SayOfADeadlineWhatTheConsoleDoes) {
+  Snapshot snapshot = Running(absl::Minutes(40), absl::Minutes(35), absl::Minutes(52));
+  EXPECT_EQ(WebWordsOf(snapshot).due_before() + WebWordsOf(snapshot).due_after(), "");
+  snapshot.deadline = kNoon + absl::Minutes(30);
+  snapshot.late_probability = 0.834;
+  web::v1::JobWords words = WebWordsOf(snapshot);
+  EXPECT_EQ(words.due_before() + "22:43:20" + words.due_after(),
+            console::DeadlineText(snapshot, {.unicode = true}));
+  EXPECT_EQ(words.due_after(), ", 83 % likely late");
+  EXPECT_TRUE(words.is_likely_late());
+  snapshot.late_probability = 0.2;
+  EXPECT_FALSE(WebWordsOf(snapshot).is_likely_late());
+  snapshot.late_probability.reset();
+  EXPECT_EQ(WebWordsOf(snapshot).due_before(), "due ");
+  EXPECT_EQ(WebWordsOf(snapshot).due_after(), "");
+}
+
+TEST(WebWords, AHeavyKeyTakesNeitherZeroSecondsNorZeroPercent) {
+  web::v1::TasksAnswer answer;
+  for (const auto& [seconds, share] :
+       {std::pair(20, 0.61), std::pair(0, 0.004), std::pair(3, 0.)}) {
+    v1::HeavyGroup& group = *answer.mutable_list()->add_heavy_groups();
+    group.mutable_time()->set_seconds(seconds);
+    group.set_share(share);
+  }
+  AddWebTaskWords(answer);
+  EXPECT_EQ(answer.heavy_groups(0).time(), "≈ 20 s");
+  EXPECT_EQ(answer.heavy_groups(0).share(), "61 %");
+  EXPECT_EQ(answer.heavy_groups(1).time(), "< 1 s");
+  EXPECT_EQ(answer.heavy_groups(1).share(), "< 1 %");
+  EXPECT_EQ(answer.heavy_groups(2).share(), "");
+}
+
+TEST(WebWords, SayHowRightTheForecastWasWhenItIsOver) {
+  Snapshot snapshot = Running(absl::Seconds(41), absl::Seconds(35), absl::Seconds(52));
+  snapshot.errors = {{.indicator = "hadoop", .job_avg_points = 30, .job_max_points = 60},
+                     {.indicator = "tidemark", .job_avg_points = 2.14, .job_max_points = 8.9}};
+  EXPECT_EQ(WebWordsOf(snapshot).accuracy(), "");
+  snapshot.is_final = true;
+  EXPECT_EQ(WebWordsOf(snapshot).accuracy(),
+            "progress was 2.1 points of 100 off on average, 8.9 at most");
+}
+
+}  // namespace
+}  // namespace tidemark::cli

@@ -1,0 +1,91 @@
+#include "master/waits/job_slots.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/waits/some_pieces.h"
+
+namespace tidemark::blame {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr Pool kPool{3};
+
+// Of two slots, both taken at 1 s.
+JobSlots Full() {
+  JobSlots slots(kPool);
+  slots.Add(2);
+  slots.SetTold();
+  slots.Start(S(0), 0, /*from_queue=*/false);
+  slots.Start(S(0), 1, /*from_queue=*/false);
+  return slots;
+}
+
+TEST(JobSlots, AWaitBesideAFreeSlotIsNone) {
+  JobSlots slots(kPool);
+  slots.Add(2);
+  slots.SetTold();
+  slots.Start(S(0), 0, /*from_queue=*/false);
+  slots.Queue(S(1), 5, 1);
+  EXPECT_THAT(slots.TellWaits(10, 10), IsEmpty());
+}
+
+TEST(JobSlots, TasksOfAStageWaitTogetherUntilOneGetsASlot) {
+  JobSlots slots = Full();
+  EXPECT_THAT(slots.Queue(S(1), 3, 2), IsEmpty());
+  const auto waited = slots.TellWaits(7, 4);
+  ASSERT_THAT(waited, SizeIs(1));
+  EXPECT_EQ(waited[0].host, QueueOf(kPool));
+  EXPECT_EQ(waited[0].from, 2);
+  EXPECT_EQ(waited[0].to, 4);
+  EXPECT_EQ(waited[0].use.of[Resource::kScheduler].wait_seconds, 3 * 2);
+  EXPECT_EQ(slots.WaitedUntil(S(1)), 4);
+  slots.End(8);
+  const auto got = slots.Start(S(1), 8.05, /*from_queue=*/true);
+  ASSERT_THAT(got, SizeIs(1));
+  EXPECT_EQ(got[0].use.of[Resource::kScheduler].units, 1);
+  EXPECT_TRUE(slots.IsWaiting(S(1)));
+}
+
+TEST(JobSlots, ASlotThatIsNotFilledAgainAtOnceWasFree) {
+  JobSlots slots = Full();
+  slots.Queue(S(1), 1, 2);
+  slots.End(5);
+  const auto waited = slots.Start(S(1), 9, /*from_queue=*/true);
+  ASSERT_THAT(waited, SizeIs(1)) << "until it was free, and no longer";
+  EXPECT_EQ(waited[0].to, 5);
+  EXPECT_FALSE(slots.IsWaiting(S(1)));
+}
+
+TEST(JobSlots, WithoutSlotsThatAreToldNobodyWaitsForOne) {
+  JobSlots slots(kPool);
+  slots.Add(1);
+  slots.Start(S(0), 0, /*from_queue=*/false);
+  slots.Queue(S(1), 1, 2);
+  EXPECT_THAT(slots.TellWaits(10, 10), IsEmpty());
+}
+
+TEST(JobSlots, WhereNotAllTasksAreFollowedNobodyWaitsForASlot) {
+  JobSlots slots = Full();
+  slots.Queue(S(1), 1, 2);
+  slots.GiveUp();
+  slots.Queue(S(2), 1, 3);
+  slots.SetTold();
+  slots.SeeWhetherFull(4);
+  EXPECT_FALSE(slots.is_told());
+  EXPECT_THAT(slots.TellWaits(10, 10), IsEmpty());
+}
+
+TEST(JobSlots, AStageThatIsWithdrawnWaitsNoMore) {
+  JobSlots slots = Full();
+  slots.Queue(S(1), 1, 2);
+  slots.Withdraw(S(1));
+  EXPECT_FALSE(slots.IsWaiting(S(1)));
+  EXPECT_THAT(slots.TellWaits(10, 10), IsEmpty());
+  slots.Withdraw(S(9));
+}
+
+}  // namespace
+}  // namespace tidemark::blame

@@ -1,0 +1,68 @@
+// Pieces of tasks, in few words.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "master/waits/contention.h"
+#include "master/waits/piece.h"
+#include "master/waits/proto_graph.h"
+
+namespace tidemark::blame {
+
+inline Stage S(std::uint32_t number) { return Stage{number}; }
+inline Query Q(std::uint32_t number) { return Query{number}; }
+inline constexpr Host kTheQueue = QueueOf(Pool{0});
+inline Host H(std::uint32_t number) { return Host{number}; }
+
+// A whole task: when it was where, and its amounts, one by one.
+class Task {
+ public:
+  Task(Stage stage, Host host, double from, double to) {
+    piece_ = {.stage = stage, .host = host, .from = from, .to = to};
+  }
+  Task& Waited(Resource resource, double seconds, std::optional<double> units = std::nullopt) {
+    piece_.use.of[resource] = {.wait_seconds = seconds, .units = units};
+    return *this;
+  }
+  Task& Took(Resource resource, double units) {
+    piece_.use.of[resource].units = units;
+    return *this;
+  }
+  Task& Computed(double seconds) {
+    piece_.use.processor_seconds = seconds;
+    return *this;
+  }
+  operator Piece() const { return piece_; }  // NOLINT: so that lists of tasks are lists of pieces
+
+ private:
+  Piece piece_;
+};
+
+// From when to when, for one slot.
+inline Piece Queued(Stage stage, double from, double to) {
+  return Task(stage, kTheQueue, from, to).Waited(Resource::kScheduler, to - from, 1);
+}
+
+inline Ledger Folded(const std::vector<Piece>& pieces, double until = 1e6) {
+  Contention contention;
+  for (const Piece& piece : pieces) {
+    const absl::Status added = contention.Add(piece);
+    EXPECT_TRUE(added.ok()) << added;
+  }
+  contention.Advance(until);
+  return contention.Whole();
+}
+
+inline double SumOf(const ProtoGraph& graph, Level level, std::size_t target) {
+  double sum = 0;
+  for (VertexIndex v = 0; v < graph.vertices.size(); ++v) {
+    if (graph.vertices[v].level == level) sum += graph.Responsibility(v, target);
+  }
+  return sum;
+}
+
+}  // namespace tidemark::blame

@@ -1,0 +1,250 @@
+#include "whatif/plan_estimate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/plan_file.h"
+
+namespace tidemark::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const absl::Time kNow = absl::FromUnixSeconds(1'700'000'000);
+
+constexpr char kChain[] = R"(
+workflow: visits
+cluster: {slots: 2}
+stages:
+  - {name: parse, tasks: 4, task_seconds: 10}
+  - {name: join, after: [parse], tasks: 1, task_seconds: [5]}
+)";
+
+Plan PlanOf(const std::string& text) {
+  const auto plan = ParsePlanFile(text, PlanUse::kEstimate);
+  EXPECT_TRUE(plan.ok()) << plan.status();
+  return plan.value_or(Plan());
+}
+
+Outcome Estimated(const std::string& text, const Scenario& scenario = {}) {
+  const auto outcome = EstimateStages(PlanOf(text), scenario, kNow);
+  EXPECT_TRUE(outcome.ok()) << outcome.status();
+  return outcome.value_or(Outcome());
+}
+
+double EndOf(const Outcome& outcome) {
+  const auto& remaining = outcome.snapshot.estimate.remaining;
+  return remaining ? absl::ToDoubleSeconds(remaining->median) : -1;
+}
+
+// 4 tasks of 10 s on 2 slots, then 5 s: 25 s.
+TEST(PlanEstimate, OfAChainOfStages) {
+  const Outcome outcome = Estimated(kChain);
+  EXPECT_NEAR(EndOf(outcome), 25, 2);
+  const Snapshot& snapshot = outcome.snapshot;
+  const Range& end = *snapshot.estimate.remaining;
+  EXPECT_LE(*end.lower, end.median);
+  EXPECT_LE(end.median, *end.upper);
+  EXPECT_EQ(snapshot.at, kNow);
+  EXPECT_EQ(snapshot.info->kind, JobKind::kApplication);
+  ASSERT_EQ(snapshot.stages.size(), 2u);
+  EXPECT_TRUE(snapshot.stages[1].is_critical);
+  EXPECT_NEAR(absl::ToDoubleSeconds(snapshot.stages[1].starts_in->median), 20, 2);
+  EXPECT_THAT(snapshot.stage_infos[1].parents, ElementsAre(0));
+  EXPECT_NEAR(*outcome.busy_share, 45 / 50.0, 0.1);
+}
+
+TEST(PlanEstimate, MoreSlotsAndMoreDataChangeTheEnd) {
+  const double now = EndOf(Estimated(kChain));
+  EXPECT_LT(EndOf(Estimated(kChain, {.slots = 4})), now);
+  EXPECT_GT(EndOf(Estimated(kChain, {.data_factor = 3})), now);
+}
+
+// Three stages of 20 tasks of 10 s took 29 s on 20 slots and 83 s on 1,000.
+TEST(PlanEstimate, MoreSlotsNeverMakeAPlanSlower) {
+  const std::string plans[] = {
+      // Three stages, each of one wave.
+      R"(
+cluster: {slots: 20}
+stages:
+  - {name: a, tasks: 20, task_seconds: 10}
+  - {name: b, after: [a], tasks: 20, task_seconds: 10}
+  - {name: c, after: [b], tasks: 20, task_seconds: 10}
+)",
+      // One stage; on 999 slots as many waves as on 500.
+      "cluster: {slots: 20}\nstages: [{name: a, tasks: 1000, task_seconds: 0.01}]\n",
+      "cluster: {slots: 20}\nstages: [{name: a, tasks: 1000, task_seconds: 1}]\n",
+      "cluster: {slots: 1000}\nstages: [{name: a, tasks: 20, task_seconds: 10}]\n",
+      // The first tasks take long, so that a few slots would suffice.
+      R"(
+cluster: {slots: 1}
+stages:
+  - {name: a, tasks: 100, first_task_seconds: 10, fresh_task_seconds: 10, task_seconds: 0.01}
+)",
+      // The stages run in parallel.
+      R"(
+cluster: {slots: 20}
+stages:
+  - {name: a, tasks: 20, task_seconds: 10}
+  - {name: b, tasks: 20, task_seconds: 10}
+  - {name: c, after: [a, b], tasks: 200, task_seconds: 2}
+)"};
+  for (const std::string& plan : plans) {
+    double before = 1e9;
+    for (const std::uint32_t slots :
+         {1, 2, 5, 10, 20, 40, 50, 60, 99, 100, 101, 200, 500, 999, 1000, 10'000, 1'000'000}) {
+      const double end = EndOf(Estimated(plan, {.slots = slots}));
+      EXPECT_LE(end, before * (1 + 1e-9)) << plan << slots;
+      before = end;
+    }
+  }
+  EXPECT_NEAR(EndOf(Estimated(plans[0], {.slots = 1000})), 30, 2);
+}
+
+// Two tasks on one node share its network: each takes 2 s for 100 MB at 100 MB/s.
+TEST(PlanEstimate, NamesTheBottleneckOfAModelledStage) {
+  const Outcome outcome = Estimated(R"(
+cluster: {slots: 2, nodes: 1}
+node: {cores: 4, network_bytes_per_second: 1e8, disk_read_bytes_per_second: 1e9}
+stages:
+  - name: shuffle
+    tasks: 2
+    task: {shuffle_read_bytes: 1e8, core_bytes_per_second: 1e9}
+)");
+  EXPECT_EQ(outcome.snapshot.stages[0].bottleneck, "network");
+  EXPECT_NEAR(EndOf(outcome), 2, 0.2);
+}
+
+// Two owners want ten tasks of a second each on four slots; the one whose queue has three quarters
+// ends after its ten tasks on three slots, 4 s, as a fair share of two slots would take 5 s.
+TEST(PlanEstimate, QueuesHaveTheirShares) {
+  const auto end_of_large = [](const std::string& cluster) {
+    const Outcome outcome = Estimated(cluster +
+                                      "stages:\n"
+                                      "  - {name: a, queue: small, tasks: 10, task_seconds: 1}\n"
+                                      "  - {name: b, queue: large, tasks: 10, task_seconds: 1}\n");
+    return absl::ToDoubleSeconds(outcome.snapshot.stages.at(1).ends_in->median);
+  };
+  const double capacity =
+      end_of_large("cluster: {slots: 4, policy: capacity, queues: {small: 1, large: 3}}\n");
+  const double fair = end_of_large("cluster: {slots: 4, policy: fair}\n");
+  EXPECT_NEAR(capacity / fair, 4.0 / 5, 0.05);
+}
+
+// The second job's stage waits for all of the first.
+TEST(PlanEstimate, JobsWaitForOneAnother) {
+  const Outcome outcome = Estimated(R"(
+cluster: {slots: 2}
+jobs:
+  - {name: load, stages: [{name: scan, tasks: 2, task_seconds: 10}]}
+  - {name: report, after: load, stages: [{name: scan, tasks: 2, task_seconds: 5}]}
+)");
+  EXPECT_NEAR(EndOf(outcome), 15, 1);
+  const Snapshot& snapshot = outcome.snapshot;
+  EXPECT_EQ(snapshot.info->kind, JobKind::kWorkflow);
+  ASSERT_EQ(snapshot.children.size(), 2u);
+  EXPECT_THAT(snapshot.children[1].after, ElementsAre(1));
+  EXPECT_NEAR(absl::ToDoubleSeconds(snapshot.children[1].starts_in->median), 10, 1);
+  EXPECT_EQ(snapshot.stages[1].id, (StageId{2, 0}));
+}
+
+// In the order of the plan, each once, however it names them; what waits for nothing in its own job
+// waits for all stages of the jobs before.
+TEST(PlanEstimate, StagesWaitForThoseThatTheyName) {
+  const Plan plan = PlanOf(R"(
+cluster: {slots: 10}
+jobs:
+  - name: first
+    stages: [{name: a, tasks: 1, task_seconds: 1}, {name: b, tasks: 1, task_seconds: 2}]
+  - name: second
+    stages: [{name: a, tasks: 1, task_seconds: 4}]
+  - name: third
+    after: [second, first]
+    stages:
+      - {name: a, tasks: 1, task_seconds: 8}
+      - {name: b, tasks: 1, task_seconds: 16}
+      - {name: c, after: [b, a], tasks: 1, task_seconds: 32}
+      - {name: d, after: [c, a], tasks: 1, task_seconds: 64}
+)");
+  Plan twice = plan;
+  twice.jobs[2].stages[3].after.push_back("c");
+  for (const Plan& asked : {plan, twice}) {
+    const auto outcome = EstimateStages(asked, {}, kNow);
+    ASSERT_TRUE(outcome.ok()) << outcome.status();
+    const Snapshot& snapshot = outcome->snapshot;
+    ASSERT_EQ(snapshot.stage_infos.size(), 7u);
+    EXPECT_THAT(snapshot.stage_infos[3].parents, ElementsAre());
+    EXPECT_THAT(snapshot.stage_infos[5].parents, ElementsAre(0, 1));
+    EXPECT_THAT(snapshot.stage_infos[6].parents, ElementsAre(0, 2));
+    for (const std::size_t root : {std::size_t{3}, std::size_t{4}}) {
+      EXPECT_GE(snapshot.stages[root].starts_in->median, absl::Seconds(3)) << root;
+    }
+  }
+}
+
+// Each of the second half waits for one of the first, by names that are in no order.
+TEST(PlanEstimate, OfAPlanOf5000Stages) {
+  Plan plan = PlanOf("{cluster: {slots: 5000}, stages: [{name: a, tasks: 1, task_seconds: 10}]}");
+  std::vector<PlannedStage>& stages = plan.jobs[0].stages;
+  const PlannedStage like = stages[0];
+  stages.clear();
+  for (std::size_t i = 0; i < 5000; ++i) {
+    PlannedStage stage = like;
+    stage.name = std::to_string(i * 7919 % 5003);
+    if (i >= 2500) stage.after = {stages[i - 2500].name};
+    stages.push_back(std::move(stage));
+  }
+  const auto outcome = EstimateStages(plan, {}, kNow);
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_THAT(outcome->snapshot.stage_infos[2500].parents, ElementsAre(0));
+  EXPECT_THAT(outcome->snapshot.stage_infos[4999].parents, ElementsAre(2499));
+  EXPECT_GT(EndOf(*outcome), 18);
+}
+
+TEST(PlanEstimate, ObjectsToDataWithoutAThroughput) {
+  const Plan plan =
+      PlanOf("stages: [{name: a, tasks: 1, task: {input_bytes: 5, core_bytes_per_second: 1}}]");
+  EXPECT_EQ(std::string(EstimateStages(plan, {}, kNow).status().message()),
+            "jobs[0].stages[0].task: needs node.file_system_read_bytes_per_second; `tidemark "
+            "profile node` "
+            "measures a node");
+}
+
+// A scenario is checked like a plan of its own.
+TEST(PlanEstimate, SaysWhatDoesNotGoWithThePlan) {
+  const auto message_of = [](const std::string& text, const Scenario& scenario) {
+    const absl::Status status = EstimateStages(PlanOf(text), scenario, kNow).status();
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+    return std::string(status.message());
+  };
+  EXPECT_EQ(message_of(kChain, {.policy = SchedulingPolicy::kCapacity}),
+            "--policy capacity: cluster.queues: policy capacity needs queues");
+  const std::string queued =
+      "cluster: {slots: 4, queues: {etl: 1, adhoc: 1}}\nstages: "
+      "[{name: scan, tasks: 2, task_seconds: 1, slots_per_task: 2";
+  EXPECT_EQ(message_of(queued + "}]", {.policy = SchedulingPolicy::kCapacity}),
+            "--policy capacity: stage scan: queue: is missing; policy capacity needs a queue for "
+            "each job");
+  EXPECT_EQ(message_of(queued + ", queue: et}]", {.policy = SchedulingPolicy::kCapacity}),
+            "--policy capacity: stage scan: queue: unknown queue et; did you mean etl?");
+  EXPECT_EQ(message_of(queued + "}]", {.slots = 1}),
+            "on 1 slot: stage scan: slots_per_task: needs 2; the cluster has 1 slot");
+  EXPECT_EQ(
+      message_of(queued + "}]", {.data_factor = 1e7}),
+      "--data-factor 1e+07: stage scan: task_count: must be from 0 to 10000000, not 20000000");
+}
+
+TEST(PlanEstimate, IsOfPlansOfStagesOnly) {
+  EXPECT_TRUE(IsOfStages(PlanOf(kChain)));
+  EXPECT_FALSE(IsOfStages(PlanOf("jobs: [{name: a}]")));
+}
+
+}  // namespace
+}  // namespace tidemark::cli

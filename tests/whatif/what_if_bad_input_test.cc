@@ -1,0 +1,637 @@
+// Logs of Spark that tell little or nonsense: a what-if of them is a clear error, or a wide answer
+// that says why it is.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_replace.h"
+#include "tests/scratch_directory.h"
+#include "whatif/plan_estimate.h"
+#include "whatif/spark_parameters.h"
+#include "whatif/spark_plan.h"
+#include "whatif/spark_runs.h"
+
+namespace tidemark::cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+json Counters(std::uint64_t seconds) {
+  return {{"Executor Run Time", 1000 * seconds - 100},
+          {"Executor CPU Time", 900'000'000 * seconds},
+          {"Executor Deserialize Time", 10u},
+          {"Result Size", 1000u},
+          {"Memory Bytes Spilled", 0u},
+          {"Disk Bytes Spilled", 0u},
+          {"Input Metrics", {{"Bytes Read", 1'000'000u}, {"Records Read", 10'000u}}},
+          {"Shuffle Read Metrics",
+           {{"Fetch Wait Time", 0u},
+            {"Local Bytes Read", 0u},
+            {"Remote Bytes Read", 0u},
+            {"Total Records Read", 0u}}},
+          {"Shuffle Write Metrics",
+           {{"Shuffle Bytes Written", 500'000u},
+            {"Shuffle Records Written", 10'000u},
+            {"Shuffle Write Time", 50'000'000u}}}};
+}
+
+// An application of Spark 3.5 on two executors of one core.
+class ALog {
+ public:
+  explicit ALog(json properties = json::object(), bool has_version = true) {
+    if (has_version) With({{"Event", "SparkListenerLogStart"}, {"Spark Version", "3.5.1"}});
+    With({{"Event", "SparkListenerApplicationStart"},
+          {"App Name", "app"},
+          {"App ID", "app-1"},
+          {"Timestamp", kBeginMs}});
+    properties["spark.executor.memory"] = "1g";
+    properties["spark.executor.instances"] = "2";
+    properties["spark.executor.cores"] = "1";
+    With({{"Event", "SparkListenerEnvironmentUpdate"}, {"Spark Properties", properties}});
+    for (const char* id : {"1", "2"}) {
+      With({{"Event", "SparkListenerExecutorAdded"},
+            {"Timestamp", kBeginMs},
+            {"Executor ID", id},
+            {"Executor Info", {{"Host", "h"}, {"Total Cores", 1u}}}});
+    }
+  }
+  // A job of one stage: four tasks or more, two by two, of so many seconds each.
+  ALog& Stage(std::uint32_t number, std::uint64_t seconds, const json& counters,
+              const std::vector<std::uint32_t>& parents = {}, std::uint32_t tasks = 4) {
+    json info = {{"Stage ID", number},
+                 {"Stage Attempt ID", 0u},
+                 {"Stage Name", "stage " + std::to_string(number)},
+                 {"Number of Tasks", tasks},
+                 {"Parent IDs", parents},
+                 {"Submission Time", now_}};
+    With({{"Event", "SparkListenerJobStart"},
+          {"Job ID", number},
+          {"Submission Time", now_},
+          {"Stage IDs", json::array({number})},
+          {"Stage Infos", json::array({info})}});
+    With({{"Event", "SparkListenerStageSubmitted"}, {"Stage Info", info}});
+    for (std::uint32_t task = 0; task < tasks; ++task) {
+      if (task > 0 && task % 2 == 0) now_ += 1000 * seconds;
+      json end = {{"Event", "SparkListenerTaskEnd"},
+                  {"Stage ID", number},
+                  {"Stage Attempt ID", 0u},
+                  {"Task End Reason", {{"Reason", "Success"}}},
+                  {"Task Info",
+                   {{"Task ID", task_++},
+                    {"Index", task},
+                    {"Attempt", 0u},
+                    {"Executor ID", task % 2 == 0 ? "1" : "2"},
+                    {"Host", "h"},
+                    {"Launch Time", now_},
+                    {"Finish Time", now_ + 1000 * seconds}}}};
+      if (!counters.is_null()) end["Task Metrics"] = counters;
+      With(end);
+    }
+    now_ += 1000 * seconds;
+    info["Completion Time"] = now_;
+    With({{"Event", "SparkListenerStageCompleted"}, {"Stage Info", info}});
+    return With({{"Event", "SparkListenerJobEnd"},
+                 {"Job ID", number},
+                 {"Completion Time", now_},
+                 {"Job Result", {{"Result", "JobSucceeded"}}}});
+  }
+  ALog& Replace(const std::string& text, const std::string& other) {
+    text_ = absl::StrReplaceAll(text_, {{text, other}});
+    return *this;
+  }
+  ALog& End() { return With({{"Event", "SparkListenerApplicationEnd"}, {"Timestamp", now_}}); }
+  const std::string& text() const { return text_; }
+
+ private:
+  static constexpr std::uint64_t kBeginMs = 1'700'000'000'000;
+
+  ALog& With(const json& event) {
+    text_ += event.dump() + "\n";
+    return *this;
+  }
+
+  std::string text_;
+  std::uint64_t now_ = kBeginMs;
+  std::uint32_t task_ = 0;
+};
+
+SparkRun Read(const ALog& log) {
+  const test::ScratchDirectory directory;
+  auto run = ReadSparkRun(directory.Write("log", log.text()));
+  EXPECT_TRUE(run.ok()) << run.status();
+  return run.ok() ? *std::move(run) : SparkRun{};
+}
+
+// Of such parameters, each an application of its own. Its only stage takes so many seconds a task.
+SparkRun RunWith(const std::map<std::string, std::string>& parameters, std::uint64_t seconds) {
+  json properties = json::object();
+  for (const auto& [name, value] : parameters) properties["spark.tidemark.param." + name] = value;
+  static int applications = 1;
+  ++applications;
+  return Read(ALog(properties)
+                  .Stage(0, seconds, Counters(seconds))
+                  .End()
+                  .Replace("app-1", "app-" + std::to_string(applications)));
+}
+
+SparkRuns Learn(std::vector<SparkRun> runs) {
+  const std::vector<std::string> paths(runs.size(), "log");
+  auto learnt = SparkRuns::Learn(std::move(runs), paths);
+  EXPECT_TRUE(learnt.ok()) << learnt.status();
+  return *std::move(learnt);
+}
+
+OtherRun Asked(const SparkRuns& runs, const gray_box::Parameters& parameters,
+               const std::map<std::string, std::string>& settings = {}) {
+  const auto other = runs.With(settings, /*data_factor=*/1, parameters);
+  EXPECT_TRUE(other.ok()) << other.status();
+  return other.ok() ? *other : OtherRun{};
+}
+
+absl::StatusOr<OtherRun> With(const SparkRun& run,
+                              const std::map<std::string, std::string>& changes) {
+  const auto models = SparkRunModels::Learn(run);
+  if (!models.ok()) return models.status();
+  return models->With(changes);
+}
+
+Range EndOf(const OtherRun& other) {
+  const auto outcome =
+      EstimateStages(other.plan, {.slots = other.slots}, absl::UnixEpoch(), other.deviation);
+  EXPECT_TRUE(outcome.ok()) << outcome.status();
+  if (!outcome.ok()) return {};
+  return outcome->snapshot.estimate.remaining.value_or(Range());
+}
+
+// In order, above 0, and no infinity.
+void ExpectSensible(const OtherRun& other) {
+  const Range end = EndOf(other);
+  ASSERT_TRUE(end.lower && end.upper);
+  EXPECT_GT(end.median, absl::ZeroDuration());
+  EXPECT_LE(*end.lower, end.median);
+  EXPECT_LE(end.median, *end.upper);
+  EXPECT_LT(*end.upper, absl::Hours(24 * 365 * 100));
+  EXPECT_TRUE(std::isfinite(other.deviation));
+}
+
+const std::map<std::string, std::string> kLittleMemory = {{"spark.executor.memory", "512m"}};
+
+TEST(WhatIfBadInput, ALogWithoutMetricsOfTasksIsAnErrorThatSaysSo) {
+  const SparkRun run = Read(ALog().Stage(0, 5, nullptr).End());
+  EXPECT_THAT(std::string(With(run, kLittleMemory).status().message()),
+              HasSubstr("no metrics of tasks"));
+  EXPECT_THAT(
+      std::string(SparkRuns::Learn({run}, {"the log"}).status().message()),
+      AllOf(HasSubstr("the log: "), HasSubstr("no metrics of tasks"), HasSubstr("--slots")));
+  // Slots need none.
+  EXPECT_TRUE(EstimateStages(run.plan, {.slots = 4}, absl::UnixEpoch()).ok());
+}
+
+TEST(WhatIfBadInput, ARunWithoutMetricsOfTasksBesideOthersIsNoErrorAndTellsNothing) {
+  const SparkRun without = Read(ALog().Stage(0, 5, nullptr).End());
+  const std::map<std::string, std::string> more = {{"spark.executor.cores", "4"}};
+  const OtherRun known = Asked(Learn({RunWith({}, 5), without}), {}, more);
+  ExpectSensible(known);
+  EXPECT_THAT(known.remarks, Not(Contains(HasSubstr("has no metrics of tasks"))));
+  const OtherRun unknown = Asked(Learn({without, RunWith({}, 5)}), {}, more);
+  ExpectSensible(unknown);
+  EXPECT_THAT(unknown.remarks, Contains(HasSubstr("has no metrics of tasks")));
+  EXPECT_THAT(unknown.binding, IsEmpty()) << "what its time goes to is not known";
+  EXPECT_GE(unknown.deviation, 0.5);
+}
+
+// Its tasks have metrics, but nothing tells what their stages do. Two of them have one name.
+TEST(WhatIfBadInput, ALogWithoutStartsOfJobsIsAnErrorThatSaysWhatIsMissing) {
+  ALog log;
+  log.Stage(0, 5, Counters(5)).Stage(1, 5, Counters(5), {0}).End();
+  log.Replace("SparkListenerJobStart", "SparkListenerOther").Replace("stage 1", "stage 0");
+  const SparkRun run = Read(log);
+  for (const std::string& message :
+       {std::string(With(run, kLittleMemory).status().message()),
+        std::string(SparkRuns::Learn({run}, {"log"}).status().message())}) {
+    EXPECT_THAT(message, AllOf(HasSubstr("SparkListenerJobStart"), HasSubstr("--slots"),
+                               Not(HasSubstr("no metrics"))));
+  }
+  EXPECT_TRUE(EstimateStages(run.plan, {.slots = 4}, absl::UnixEpoch()).ok());
+}
+
+// Settings of the run outside the question were reported as errors.
+TEST(WhatIfBadInput, WhatSparkAllowsIsARemarkAndAWiderInterval) {
+  const SparkRun usual = RunWith({}, 5);
+  const json others = {{"spark.shuffle.manager", "org.apache.spark.shuffle.rss.RssShuffleManager"},
+                       {"spark.sql.shuffle.partitions", "auto"},
+                       {"spark.shuffle.sort.bypassMergeThreshold", "0"}};
+  const SparkRun other =
+      Read(ALog(others)
+               .Stage(0, 5, Counters(5))
+               .End()
+               .Replace(R"("spark.executor.instances":"2")", R"("spark.executor.instances":"0")"));
+  const auto width = [](const OtherRun& run) {
+    const Range end = EndOf(run);
+    return absl::FDivDuration(*end.upper - *end.lower, end.median);
+  };
+  for (const bool learns : {false, true}) {
+    const auto ask = [&](const SparkRun& run, const std::map<std::string, std::string>& changes) {
+      if (learns) return Asked(Learn({run}), {}, changes);
+      const auto answer = With(run, changes);
+      EXPECT_TRUE(answer.ok()) << answer.status();
+      return answer.ok() ? *answer : OtherRun{};
+    };
+    const OtherRun known = ask(usual, kLittleMemory);
+    const OtherRun unknown = ask(other, kLittleMemory);
+    ExpectSensible(unknown);
+    EXPECT_GT(width(unknown), width(known));
+    EXPECT_THAT(unknown.remarks, AllOf(Contains(HasSubstr("spark.shuffle.manager=")),
+                                       Contains(HasSubstr("spark.sql.shuffle.partitions=auto")),
+                                       Not(Contains(HasSubstr("bypassMergeThreshold"))),
+                                       Not(Contains(HasSubstr("instances")))));
+    for (const auto& [name, value] : std::map<std::string, std::string>{
+             {"spark.executor.instances", "0"},
+             {"spark.sql.shuffle.partitions", "auto"},
+             {"spark.shuffle.manager", "org.apache.spark.shuffle.rss.RssShuffleManager"}}) {
+      const OtherRun asked = ask(usual, {{name, value}});
+      ExpectSensible(asked);
+      EXPECT_THAT(asked.remarks, Contains(HasSubstr(name + "=" + value)));
+      EXPECT_EQ(asked.executors, 2u);
+      EXPECT_GT(asked.deviation, 0.2);
+    }
+    EXPECT_THAT(ask(usual, {{"spark.shuffle.sort.bypassMergeThreshold", "0"}}).remarks,
+                Not(Contains(HasSubstr("bypassMergeThreshold"))));
+  }
+  const auto back = With(other, {{"spark.shuffle.manager", "sort"}});
+  ASSERT_TRUE(back.ok()) << back.status();
+  EXPECT_THAT(back->remarks, Contains(HasSubstr("spark.shuffle.manager=sort")));
+  EXPECT_FALSE(With(usual, {{"spark.shuffle.manager", "hash"}}).ok()) << "Spark 3.5 refuses it";
+}
+
+TEST(WhatIfBadInput, ASettingThatNoModelCoversIsARemarkAndAWiderInterval) {
+  const SparkRun run = RunWith({}, 5);
+  for (const auto& [name, value] :
+       std::map<std::string, std::string>{{"spark.speculation", "TRUE"},
+                                          {"spark.locality.wait", "3s"},
+                                          {"spark.sql.adaptive.enabled", "false"},
+                                          {"spark.dynamicAllocation.maxExecutors", "infinity"},
+                                          {"spark.task.resource.gpu.amount", "0.25"}}) {
+    const auto alone = With(run, {{name, value}});
+    ASSERT_TRUE(alone.ok()) << alone.status();
+    for (const OtherRun& other : {*alone, Asked(Learn({run}), {}, {{name, value}})}) {
+      ExpectSensible(other);
+      const std::string named = name + "=" + value + ": the effect of this setting is not modelled";
+      EXPECT_THAT(other.remarks, Contains(HasSubstr(named)));
+      EXPECT_GE(other.deviation, kUnmodelledDeviation);
+      EXPECT_EQ(other.executors, 2u);
+    }
+  }
+}
+
+// It has the very settings that are asked about, and yet its stages are not those of the answer.
+TEST(WhatIfBadInput, ALogOfAnotherProgramIsNamedAndNotLearntFrom) {
+  const char kPartitions[] = "spark.sql.shuffle.partitions";
+  const SparkRun run = RunWith({}, 5);
+  const json properties = {{kPartitions, "32"}};
+  const auto stranger = [&](std::uint64_t seconds) {
+    return Read(ALog(properties).Stage(8, seconds, Counters(seconds)).End());
+  };
+  const auto learnt = SparkRuns::Learn({run, stranger(50), stranger(60)}, {"mine", "a", "b"});
+  ASSERT_TRUE(learnt.ok()) << learnt.status();
+  const OtherRun other = Asked(*learnt, {}, {{kPartitions, "32"}});
+  EXPECT_EQ(other.plan, Asked(Learn({run}), {}, {{kPartitions, "32"}}).plan);
+  EXPECT_THAT(
+      other.remarks,
+      Contains("no stage of a, b is one of mine: taken for another program, not learnt from"));
+}
+
+// Counters of 500 are kept. On two executors 5,000 s, and on four half of it.
+TEST(WhatIfBadInput, AStageOfMoreTasksThanAreKeptHasAllOfThem) {
+  const SparkRun run = Read(ALog().Stage(0, 5, Counters(5), {}, 2000).End());
+  EXPECT_EQ(TasksForEachCounted(run, 0), 4);
+  const OtherRun other = Asked(Learn({run}), {}, {{"spark.executor.instances", "4"}});
+  EXPECT_EQ(other.plan.jobs[0].stages[0].task_count, 2000);
+  EXPECT_NEAR(absl::ToDoubleSeconds(EndOf(other).median), 2500, 250);
+}
+
+// A stage of four tasks, of which each gathers.
+TEST(WhatIfBadInput, PartitionsThatNoStageFollowsAreNamed) {
+  const auto run = [](const char* partitions) {
+    json gathers = Counters(5);
+    gathers["Input Metrics"] = {{"Bytes Read", 0u}, {"Records Read", 0u}};
+    gathers["Shuffle Read Metrics"]["Local Bytes Read"] = 500'000u;
+    gathers["Shuffle Read Metrics"]["Total Records Read"] = 10'000u;
+    const json properties = {{"spark.sql.shuffle.partitions", partitions}};
+    return Read(ALog(properties).Stage(0, 5, Counters(5)).Stage(1, 5, gathers, {0}).End());
+  };
+  const std::map<std::string, std::string> eight = {{"spark.sql.shuffle.partitions", "8"}};
+  const auto is_named = Contains(HasSubstr("all keep their numbers of tasks"));
+  const OtherRun followed = Asked(Learn({run("4")}), {}, eight);
+  const auto has_eight = Contains(Field(&PlannedStage::task_count, 8));
+  EXPECT_THAT(followed.plan.jobs[0].stages, has_eight);
+  EXPECT_THAT(followed.remarks, Not(is_named));
+  const OtherRun ignored = Asked(Learn({run("200")}), {}, eight);
+  EXPECT_THAT(ignored.plan.jobs[0].stages, Not(has_eight));
+  EXPECT_THAT(ignored.remarks, is_named);
+  EXPECT_THAT(Asked(Learn({run("200")}), {}, kLittleMemory).remarks, Not(is_named));
+  const auto alone = With(run("4"), eight);
+  ASSERT_TRUE(alone.ok()) << alone.status();
+  EXPECT_THAT(alone->remarks,
+              Contains(HasSubstr("--partitions, in place of --conf, changes them")));
+}
+
+TEST(WhatIfBadInput, ARunCountsOnceHoweverOftenItsLogIsGiven) {
+  const SparkRun run = RunWith({}, 5);
+  const SparkRun other = RunWith({}, 9);
+  const auto once = SparkRuns::Learn({run, other}, {"mine", "a"});
+  const auto often =
+      SparkRuns::Learn({run, other, run, other}, {"mine", "a", "./mine", "copy of a"});
+  ASSERT_TRUE(once.ok() && often.ok()) << often.status();
+  const std::map<std::string, std::string> settings = {{"spark.executor.instances", "4"}};
+  const OtherRun expected = Asked(*once, {}, settings);
+  const OtherRun counted = Asked(*often, {}, settings);
+  EXPECT_EQ(counted.plan, expected.plan);
+  EXPECT_EQ(counted.deviation, expected.deviation);
+  EXPECT_THAT(counted.remarks, Contains("given twice, counts once: ./mine, copy of a"));
+  EXPECT_THAT(expected.remarks, Not(Contains(HasSubstr("counts once"))));
+  const OtherRun same = Asked(*SparkRuns::Learn({run, other, other}, {"mine", "a", "a"}), {});
+  EXPECT_THAT(same.remarks, Contains("given twice, counts once: a"));
+  const OtherRun thrice =
+      Asked(*SparkRuns::Learn({run, other, other, other}, {"mine", "a", "a", "a"}), {});
+  EXPECT_THAT(thrice.remarks, Contains("given more than once, counts once: a"));
+}
+
+TEST(WhatIfBadInput, RunsOfTheSameTimesAreTwoWhereAnythingElseDiffers) {
+  const auto run = [](const json& properties, const char* id) {
+    return Read(ALog(properties).Stage(0, 5, Counters(5)).End().Replace("app-1", id));
+  };
+  const json empty = json::object();
+  EXPECT_TRUE(IsSameRun(run(empty, "app-1"), run(empty, "app-1")));
+  EXPECT_FALSE(IsSameRun(run(empty, "app-1"), run(empty, "app-2")));
+  EXPECT_FALSE(IsSameRun(run(empty, "app-1"), run({{"spark.shuffle.compress", "false"}}, "app-1")));
+  EXPECT_FALSE(IsSameRun(run(empty, "app-1"), run({{"spark.tidemark.param.k", "1"}}, "app-1")));
+}
+
+TEST(WhatIfBadInput, ALogThatHasFewOfTheStagesIsNamed) {
+  const auto log = [](const std::vector<std::uint32_t>& stages) {
+    ALog written;
+    for (const std::uint32_t stage : stages) written.Stage(stage, 5, Counters(5));
+    return Read(written.End());
+  };
+  const auto remarks = [](const SparkRun& one, const SparkRun& other) {
+    const auto learnt = SparkRuns::Learn({one, other}, {"mine", "other"});
+    EXPECT_TRUE(learnt.ok()) << learnt.status();
+    return Asked(*learnt, {}).remarks;
+  };
+  EXPECT_THAT(remarks(log({0, 1, 2}), log({0, 8, 9})),
+              Contains(HasSubstr("fewer than half of the stages of other are those of mine")));
+  EXPECT_THAT(remarks(log({0, 1, 2}), log({0, 1, 9})), IsEmpty());
+  EXPECT_THAT(remarks(log({0}), log({0, 1, 2, 3})), IsEmpty()) << "more iterations";
+  EXPECT_THAT(remarks(log({0, 1, 2, 3}), log({0})), IsEmpty()) << "fewer";
+}
+
+TEST(WhatIfBadInput, AVersionThatIsNotSaidIsAnErrorThatNamesTheLog) {
+  const SparkRun run = Read(ALog(json::object(), false).Stage(0, 5, Counters(5)).End());
+  EXPECT_THAT(std::string(SparkRuns::Learn({run}, {"the log"}).status().message()),
+              AllOf(HasSubstr("the log: "), HasSubstr("which version of Spark")));
+}
+
+TEST(WhatIfBadInput, OneRunAloneIsWideAboutWhatItDidNotDo) {
+  const SparkRuns runs = Learn({RunWith({}, 10)});
+  const OtherRun same = Asked(runs, {});
+  ExpectSensible(same);
+  EXPECT_THAT(same.remarks, IsEmpty());
+  const OtherRun other = Asked(runs, {}, {{"spark.executor.cores", "4"}});
+  ExpectSensible(other);
+  EXPECT_THAT(other.remarks, Contains(HasSubstr("beyond all runs")));
+  EXPECT_GT(other.deviation, 2 * same.deviation);
+  EXPECT_GT(other.deviation, 0.2);
+}
+
+TEST(WhatIfBadInput, AParameterThatNeverVariedTellsNothingOfOtherValues) {
+  const SparkRuns runs =
+      Learn({RunWith({{"k", "10"}}, 10), RunWith({{"k", "10"}}, 11), RunWith({{"k", "10"}}, 10)});
+  const OtherRun same = Asked(runs, {{"k", "10"}});
+  EXPECT_THAT(same.remarks, IsEmpty());
+  const OtherRun other = Asked(runs, {{"k", "40"}});
+  ExpectSensible(other);
+  EXPECT_THAT(other.remarks, Contains("parameters beyond those of all runs: k (40; runs had 10)"));
+  EXPECT_GT(other.deviation, 2 * same.deviation);
+}
+
+TEST(WhatIfBadInput, ParametersThatWentTogetherAreNamedWhereTheyPart) {
+  const SparkRuns runs =
+      Learn({RunWith({{"k", "1"}, {"m", "2"}}, 5), RunWith({{"k", "7"}, {"m", "14"}}, 10),
+             RunWith({{"k", "31"}, {"m", "62"}}, 20)});
+  const OtherRun together = Asked(runs, {{"k", "7"}, {"m", "14"}});
+  EXPECT_THAT(together.remarks, IsEmpty());
+  const OtherRun apart = Asked(runs, {{"k", "7"}, {"m", "62"}});
+  ExpectSensible(apart);
+  EXPECT_THAT(apart.remarks, Contains(HasSubstr("went together in all runs: k, m")));
+  EXPECT_GT(apart.deviation, 2 * together.deviation);
+}
+
+TEST(WhatIfBadInput, AParameterBeyondThoseOfAllRunsIsNamedAndWidensBelowAndAbove) {
+  const SparkRuns runs =
+      Learn({RunWith({{"k", "10"}}, 10), RunWith({{"k", "20"}}, 20), RunWith({{"k", "40"}}, 40)});
+  const OtherRun within = Asked(runs, {{"k", "30"}});
+  EXPECT_THAT(within.remarks, IsEmpty());
+  for (const char* k : {"80", "2.5"}) {
+    const OtherRun beyond = Asked(runs, {{"k", k}});
+    ExpectSensible(beyond);
+    EXPECT_THAT(beyond.remarks, Contains(std::string("parameters beyond those of all runs: k (") +
+                                         k + "; runs had 10 to 40)"));
+    EXPECT_GT(beyond.deviation, within.deviation);
+  }
+}
+
+TEST(WhatIfBadInput, SettingsBeyondThoseOfAllRunsAreNamedBelowAndAbove) {
+  const SparkRuns runs = Learn({RunWith({}, 10), RunWith({}, 12)});  // two executors of 1 GB
+  for (const char* executors : {"1", "3"}) {
+    EXPECT_THAT(Asked(runs, {}, {{"spark.executor.instances", executors}}).remarks,
+                Contains("beyond all runs that were learnt from: executors"))
+        << executors;
+  }
+  for (const char* memory : {"512m", "4g"}) {
+    EXPECT_THAT(Asked(runs, {}, {{"spark.executor.memory", memory}}).remarks,
+                Contains("beyond all runs that were learnt from: memory"))
+        << memory;
+  }
+}
+
+TEST(WhatIfBadInput, AParameterThatNoRunWasToldIsAnErrorThatNamesThoseThatWere) {
+  const auto message = [](const SparkRuns& runs, const char* name) {
+    const auto other = runs.With({{"spark.executor.cores", "4"}}, 1, {{name, "3"}});
+    EXPECT_TRUE(absl::IsInvalidArgument(other.status())) << other.status();
+    return std::string(other.status().message());
+  };
+  const SparkRuns told = Learn({RunWith({{"iterations", "10"}}, 10), RunWith({}, 20)});
+  EXPECT_EQ(message(told, "iteration"),
+            "--param iteration=3: no run that is learnt from was told iteration, so what it does "
+            "is not known; did you mean iterations?");
+  EXPECT_THAT(message(told, "colour"),
+              HasSubstr("so what it does is not known; known: iterations"));
+  EXPECT_THAT(
+      message(Learn({RunWith({}, 10)}), "k"),
+      HasSubstr("; set spark.tidemark.param.k where it runs, and pass those logs to --learn"));
+}
+
+TEST(WhatIfBadInput, AWordThatNoRunWasToldIsNamedAndWidens) {
+  const SparkRuns runs =
+      Learn({RunWith({{"letters", "a,b"}}, 10), RunWith({{"letters", "a,c"}}, 20)});
+  const OtherRun known = Asked(runs, {{"letters", "a,b"}});
+  EXPECT_THAT(known.remarks, IsEmpty());
+  const OtherRun unknown = Asked(runs, {{"letters", "a,z"}});
+  ExpectSensible(unknown);
+  EXPECT_THAT(unknown.remarks,
+              Contains("no run was told these words, so what they do is not known: letters.z"));
+  EXPECT_GT(unknown.deviation, known.deviation);
+}
+
+TEST(WhatIfBadInput, AParameterThatIsNoNumberWhereNumbersWereSeenIsAnErrorThatNamesIt) {
+  const SparkRuns runs = Learn(
+      {RunWith({{"k", "10"}, {"mode", "fast"}}, 10), RunWith({{"k", "20"}, {"mode", "slow"}}, 20)});
+  for (const char* value : {"nan", "inf", "-inf", "1e999", "many", ""}) {
+    const auto other = runs.With({}, /*data_factor=*/1, {{"k", value}});
+    EXPECT_TRUE(absl::IsInvalidArgument(other.status())) << value;
+    EXPECT_THAT(std::string(other.status().message()),
+                HasSubstr(std::string("--param k=") + value + ": must be a finite number"));
+  }
+  ExpectSensible(Asked(runs, {{"mode", "inf"}}));
+}
+
+// Stages of one work: 10 and 8 for each a less 4 for each b, twice of each pair.
+TEST(WhatIfBadInput, StagesStayAsTheyAreWhereParametersAreTooLargeToCountThem) {
+  constexpr std::uint64_t kWork = 7;
+  std::vector<SparkRun> runs;
+  for (const int a : {1, 2, 1, 2}) {
+    for (const int b : {1, 2}) {
+      runs.push_back(RunWith({{"a", std::to_string(a)}, {"b", std::to_string(b)}}, 5));
+      runs.back().works.assign(static_cast<std::size_t>(10 + 8 * a - 4 * b), kWork);
+    }
+  }
+  const auto learnt = SparkParameters::Learn(runs, std::vector<double>(runs.size()));
+  ASSERT_TRUE(learnt.ok()) << learnt.status();
+  EXPECT_EQ(learnt->Counts({{"a", "3"}, {"b", "1"}}).at(kWork), 30);
+  EXPECT_THAT(learnt->Counts({{"a", "1e308"}, {"b", "1e308"}}), IsEmpty());
+}
+
+TEST(WhatIfBadInput, TasksThatCountNoRecordsStillTakeTheirTime) {
+  json nothing = Counters(5);
+  nothing["Input Metrics"] = {{"Bytes Read", 0u}, {"Records Read", 0u}};
+  nothing["Shuffle Write Metrics"] = {{"Shuffle Bytes Written", 0u},
+                                      {"Shuffle Records Written", 0u}};
+  const SparkRun run = Read(ALog().Stage(0, 5, nothing).Stage(1, 5, nothing, {0}).End());
+  const auto other = With(run, kLittleMemory);
+  ASSERT_TRUE(other.ok()) << other.status();
+  ExpectSensible(*other);
+  EXPECT_NEAR(absl::ToDoubleSeconds(EndOf(*other).median), 20, 3);
+  ExpectSensible(Asked(Learn({run}), {}, {{"spark.default.parallelism", "8"}}));
+}
+
+TEST(WhatIfBadInput, CountersThatCannotBeLeadToAnErrorOrASensibleAnswer) {
+  for (const json& absurd : {json(-5), json(0u), json("many"), json(1e300),
+                             json(std::uint64_t{18'446'744'073'709'551'615u})}) {
+    for (const char* counter : {"Executor Run Time", "Executor CPU Time", "Memory Bytes Spilled",
+                                "Result Size", "Peak Execution Memory"}) {
+      json counters = Counters(5);
+      counters[counter] = absurd;
+      counters["Input Metrics"]["Bytes Read"] = absurd;
+      counters["Shuffle Read Metrics"]["Total Records Read"] = absurd;
+      const SparkRun run = Read(ALog().Stage(0, 5, counters).Stage(1, 5, counters, {0}).End());
+      const auto other = With(run, kLittleMemory);
+      if (other.ok()) {
+        ExpectSensible(*other);
+      } else {
+        EXPECT_THAT(std::string(other.status().message()), Not(IsEmpty()));
+      }
+      const auto learnt = SparkRuns::Learn({run}, {"log"});
+      if (learnt.ok()) ExpectSensible(Asked(*learnt, {}, kLittleMemory));
+    }
+  }
+}
+
+// Of two stages with four tasks each, two counters.
+TEST(WhatIfBadInput, CountersThatCannotBeAreNamedOnceWithHowManyThereAre) {
+  json counters = Counters(5);
+  counters["Memory Bytes Spilled"] = -5;
+  counters["Shuffle Read Metrics"]["Total Records Read"] = 1e300;
+  const SparkRun run = Read(ALog().Stage(0, 5, counters).Stage(1, 5, counters, {0}).End());
+  EXPECT_THAT(run.remarks,
+              ElementsAre("skipped 16 counters of tasks, the first Total Records Read: "
+                          "negative, no whole number, or too large to be true"));
+  EXPECT_THAT(RunWith({}, 5).remarks, IsEmpty());
+}
+
+TEST(WhatIfBadInput, SpilledBytesOnOneSideAloneAreNoSpill) {
+  for (const char* side : {"Memory Bytes Spilled", "Disk Bytes Spilled"}) {
+    json counters = Counters(5);
+    counters[side] = 1'000'000'000u;
+    const SparkRun run = Read(ALog().Stage(0, 5, counters).Stage(1, 5, counters, {0}).End());
+    const auto same = With(run, {});
+    ASSERT_TRUE(same.ok()) << same.status();
+    EXPECT_EQ(same->plan, run.plan) << side;
+    const auto other = With(run, {{"spark.executor.memory", "8g"}});
+    ASSERT_TRUE(other.ok()) << other.status();
+    ExpectSensible(*other);
+    ExpectSensible(Asked(Learn({run}), {}, {{"spark.executor.memory", "8g"}}));
+  }
+}
+
+TEST(WhatIfBadInput, MoreSlotsThanCanBeAskedAboutAreAnError) {
+  const SparkRun run = Read(ALog().Stage(0, 5, Counters(5)).End());
+  const auto asked = [](const char* executors) {
+    return std::map<std::string, std::string>{{"spark.executor.instances", executors},
+                                              {"spark.executor.cores", "4"}};
+  };
+  const auto most = With(run, asked("250000"));
+  ASSERT_TRUE(most.ok()) << most.status();
+  EXPECT_EQ(most->slots, 1'000'000u);
+  const std::string expected =
+      "spark.executor.instances: 250001 executors with 4 slots each are too many: at most 1000000 "
+      "slots can be asked about; ask for at most 250000 executors";
+  EXPECT_EQ(std::string(With(run, asked("250001")).status().message()), expected);
+  EXPECT_EQ(std::string(Learn({run}).With(asked("250001"), 1, {}).status().message()), expected);
+}
+
+// One after the other, each of four tasks of 5 s: 10 s on two slots, 5 s on four.
+TEST(WhatIfBadInput, APlanOf5000StagesIsEstimated) {
+  SparkRun run = Read(ALog().Stage(0, 5, Counters(5)).End());
+  std::vector<PlannedStage>& stages = run.plan.jobs[0].stages;
+  ASSERT_EQ(stages.size(), 1u);
+  for (int stage = 1; stage < 5000; ++stage) {
+    PlannedStage next = stages.front();
+    next.name = std::to_string(stage);
+    next.after = {stages.back().name};
+    stages.push_back(std::move(next));
+  }
+  run.numbers.resize(stages.size(), run.numbers[0]);
+  const auto other = With(run, {{"spark.executor.instances", "4"}});
+  ASSERT_TRUE(other.ok()) << other.status();
+  EXPECT_NEAR(absl::ToDoubleSeconds(EndOf(*other).median), 25'000, 2'500);
+}
+
+TEST(WhatIfBadInput, StagesThatWaitForEachOtherAreEstimatedAllTheSame) {
+  const SparkRun run = Read(ALog()
+                                .Stage(0, 5, Counters(5), {2})
+                                .Stage(1, 5, Counters(5), {0})
+                                .Stage(2, 5, Counters(5), {1, 2})
+                                .End());
+  ASSERT_EQ(run.plan.jobs[0].stages.size(), 3u);
+  const auto other = With(run, {{"spark.executor.instances", "4"}});
+  ASSERT_TRUE(other.ok()) << other.status();
+  ExpectSensible(*other);
+}
+
+}  // namespace
+}  // namespace tidemark::cli

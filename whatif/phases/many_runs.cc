@@ -1,0 +1,439 @@
+#include "whatif/phases/many_runs.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "whatif/phases/byte_work.h"
+#include "whatif/phases/levels.h"
+#include "whatif/phases/memory.h"
+#include "whatif/phases/run_data.h"
+#include "whatif/phases/seen_range.h"
+#include "whatif/phases/task.h"
+
+namespace tidemark::phases {
+namespace {
+
+// No modelled time is shorter: a task has to start.
+constexpr double kTaskSecondsMin = 1e-3;
+// Nor a forecast one longer: three years.
+constexpr double kTaskSecondsMax = 1e8;
+// Of the log of the whole: beyond it nothing is known.
+constexpr double kDeviationMax = 3;
+// Of a run of which no stage is known. Taste.
+constexpr double kUnknownDeviation = 0.5;
+// Spark's clock, twice: launch and end.
+constexpr double kTwoClockReadingsSeconds = 2e-3;
+// What else a driver does moves a lag by so much, whatever the settings. Shorter lags tell nothing.
+constexpr double kLagNoiseSeconds = 0.2;
+// Of a cost that is not told apart: what is less of the time is not worth a word.
+constexpr double kWorthAWord = 0.02;
+
+bool ReadsOnlyInput(const Stage& stage) {
+  return stage.shape.reads_input && !stage.shape.reads_shuffle;
+}
+
+bool AreThoseOfSql(double tasks, const Settings& settings) {
+  return tasks > 1 && tasks == settings.sql_partitions;
+}
+
+bool AreThoseOfOthers(double tasks, const Settings& settings) {
+  return tasks > 1 && tasks == settings.default_partitions;
+}
+
+double Partitions(double tasks, const Settings& from, const Settings& to) {
+  if (AreThoseOfSql(tasks, from)) return to.sql_partitions;
+  if (AreThoseOfOthers(tasks, from) && to.default_partitions > 0) return to.default_partitions;
+  return tasks;
+}
+
+// The number of tasks, each of which stays as it is.
+void Multiply(double factor, StageSize& size) {
+  size.tasks = std::round(size.tasks * factor);
+  size.intermediate.records *= factor;
+  size.intermediate.bytes *= factor;
+}
+
+Binding BindingOf(Cost cost) {
+  switch (cost) {
+    case Cost::kInputRead:
+    case Cost::kOutputWrite:
+    case Cost::kLocalRead:
+    case Cost::kLocalWrite:
+      return Binding::kDisk;
+    case Cost::kNetwork:
+      return Binding::kNetwork;
+    case Cost::kSetup:
+    case Cost::kCleanup:
+      return Binding::kTaskStarts;
+    default:
+      return Binding::kProcessor;
+  }
+}
+
+}  // namespace
+
+const char* NameOf(Binding binding) {
+  switch (binding) {
+    case Binding::kDisk:
+      return "disk";
+    case Binding::kNetwork:
+      return "network";
+    case Binding::kTaskStarts:
+      return "task starts";
+    case Binding::kProcessor:
+      break;
+  }
+  return "processor";
+}
+
+ManyRuns::Times ManyRuns::TimesOf(const RanStage& ran) {
+  Times times{};
+  std::array<double, kTimes> counts{};
+  for (const TaskCounters& task : ran.tasks) {
+    const Time time = task.is_fresh ? kFresh : kWarm;
+    times[time] += task.seconds;
+    counts[time] += 1;
+  }
+  for (const Time time : {kFresh, kWarm}) times[time] /= std::max(counts[time], 1.0);
+  times[kLag] = ran.lag_seconds;
+  return times;
+}
+
+double& ManyRuns::SecondsOf(ExpectedStage& stage, Time time) {
+  switch (time) {
+    case kFresh:
+      return stage.fresh_task_seconds;
+    case kWarm:
+      return stage.task_seconds;
+    case kLag:
+      break;
+  }
+  return stage.lag_seconds;
+}
+
+void ManyRuns::CompareData() {
+  if (runs_[0].data_bytes > 0) return;
+  for (Run& run : runs_) run.data_bytes = 1;
+}
+
+void ManyRuns::LearnLags() {
+  mean_lags_.resize(has_seen_.size());
+  std::vector<double> counts(has_seen_.size());
+  std::vector<bool> waits_always(has_seen_.size(), true);
+  for (const Run& run : runs_) {
+    for (const Known& known : run.stages) {
+      if (!known.is_known()) continue;
+      if (!(known.times[kLag] > kLagNoiseSeconds)) waits_always[known.id] = false;
+      counts[known.id] += 1;
+      mean_lags_[known.id] += (known.times[kLag] - mean_lags_[known.id]) / counts[known.id];
+    }
+  }
+  // What one run alone waited for, others would be taken to wait for, too.
+  for (std::size_t id = 0; id < mean_lags_.size(); ++id) {
+    if (!waits_always[id]) mean_lags_[id] = 0;
+  }
+}
+
+double ManyRuns::Modelled(std::size_t stage, Time time, double task_seconds) const {
+  return time == kLag ? mean_lags_[stage] : task_seconds;
+}
+
+StageTime ManyRuns::Named(std::size_t stage, Time time) {
+  return {.stage = kTimes * stage + time, .kind = time == kLag ? 1u : 0u};
+}
+
+// First tasks that no run had are known by the others of their stage, and the reverse.
+StageTime ManyRuns::SeenAs(std::size_t stage, Time time) const {
+  if (time == kLag || has_seen_[stage][time]) return Named(stage, time);
+  return Named(stage, time == kFresh ? kWarm : kFresh);
+}
+
+absl::Status ManyRuns::LearnWholes() {
+  const auto names_of = [](const Run& run) {
+    std::vector<std::string> names;
+    for (const Known& known : run.stages) names.push_back(known.name);
+    return names;
+  };
+  const std::vector<std::string> names = names_of(runs_[0]);
+  std::vector<WholeRun> wholes;
+  for (const Run& run : runs_) {
+    if (!(run.seconds > 0) || !IsOfOneProgram(names_of(run), names)) continue;
+    wholes.push_back({LevelsOfWhole(run.settings, run.data_bytes, run.others), run.seconds});
+  }
+  auto learnt = WholeRuns::Learn(wholes, GroupsOf(runs_[0].others.size()));
+  if (!learnt.ok()) return learnt.status();
+  wholes_ = *std::move(learnt);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ManyRuns> ManyRuns::Learn(std::vector<RanApplication> runs,
+                                         const CostStatistics& prior) {
+  if (runs.empty()) return absl::InvalidArgumentError("no run to learn from");
+  const std::map<std::string, SeenElsewhere> elsewhere = SeenByStage(runs);
+  ManyRuns learnt;
+  std::map<std::string, std::size_t> ids;
+  std::vector<MeasuredTask> measured;
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    Run& run = learnt.runs_.emplace_back();
+    run.settings = runs[r].settings;
+    run.others = runs[r].others;
+    run.seconds = runs[r].seconds;
+    run.data_bytes = InputBytes(runs[r]);
+    for (std::size_t i = 0; i < runs[r].stages.size(); ++i) {
+      const RanStage& ran = runs[r].stages[i];
+      Known& known = run.stages.emplace_back();
+      known.id = ids.try_emplace(runs[r].names[i], ids.size()).first->second;
+      known.name = runs[r].names[i];
+      if (ran.tasks.empty()) continue;
+      known.stage = StageOf(ran.tasks, ran.next_tasks, ran.is_relocatable, run.settings,
+                            elsewhere.at(known.name));
+      Multiply(ran.tasks_for_each, known.stage.size);
+      known.times = TimesOf(ran);
+      for (const TaskCounters& task : ran.tasks) {
+        measured.push_back(Measured(task, known.id, r, WorkOf(task, known.stage, run.settings)));
+      }
+    }
+  }
+  auto costs = LearntCosts::Learn(measured, prior);
+  if (!costs.ok()) return costs.status();
+  learnt.has_seen_.resize(ids.size());
+  learnt.CompareData();
+  learnt.LearnLags();
+  auto correction =
+      Correction::Learn(learnt.SeeErrors(*costs), GroupsOf(learnt.runs_[0].others.size()));
+  if (!correction.ok()) return correction.status();
+  learnt.costs_.push_back(*std::move(costs));
+  learnt.correction_.push_back(*std::move(correction));
+  const absl::Status wholes = learnt.LearnWholes();
+  if (!wholes.ok()) return wholes;
+  return learnt;
+}
+
+std::vector<SeenError> ManyRuns::SeeErrors(const LearntCosts& costs) {
+  std::vector<SeenError> seen;
+  for (std::size_t r = 0; r < runs_.size(); ++r) {
+    const Run& run = runs_[r];
+    for (const Known& known : run.stages) {
+      if (!known.is_known()) continue;
+      const Work work = TaskOf(known.stage, run.settings).work();
+      const double of_task = std::max(costs.Predict(known.id, work).seconds, kTaskSecondsMin);
+      for (const Time time : {kFresh, kWarm, kLag}) {
+        const double noise = time == kLag ? kLagNoiseSeconds : kTwoClockReadingsSeconds;
+        const double seconds = known.times[time];
+        const double modelled = Modelled(known.id, time, of_task);
+        if (!(seconds > 0 && modelled > 0)) continue;
+        has_seen_[known.id][time] = true;
+        seen.push_back({.time = Named(known.id, time),
+                        .run = r,
+                        .settings = LevelsOf(run.settings, run.data_bytes, known.stage, run.others),
+                        .log_error = std::log(seconds / modelled),
+                        .deviation = noise / seconds});
+      }
+    }
+  }
+  return seen;
+}
+
+std::size_t ManyRuns::MostLike(const Asked& asked) const {
+  const double bytes = DataBytes(asked);
+  const auto apart = [&](const Run& run) {
+    const Settings& a = run.settings;
+    const Settings& b = asked.settings;
+    double others = 0;
+    for (std::size_t i = 0; i < asked.others.size(); ++i) {
+      others += std::abs(run.others[i] - asked.others[i]);
+    }
+    const auto doublings = [](double one, double other) {
+      return std::abs(Log2(one) - Log2(other));
+    };
+    return others + doublings(a.executors, b.executors) +
+           doublings(a.tasks_at_once(), b.tasks_at_once()) + doublings(run.data_bytes, bytes) +
+           doublings(a.sql_partitions, b.sql_partitions) +
+           kOfManyDoublings * doublings(SpillBufferBytes(a, 0), SpillBufferBytes(b, 0)) +
+           (a.compresses_shuffle == b.compresses_shuffle ? 0 : 0.5);
+  };
+  std::size_t best = 0;
+  for (std::size_t r = 1; r < runs_.size(); ++r) {
+    if (apart(runs_[r]) < apart(runs_[best])) best = r;
+  }
+  return best;
+}
+
+Stage ManyRuns::Resized(const Known& known, const Run& run, const Asked& asked,
+                        double data_factor) {
+  Stage stage = known.stage;
+  const Settings& to = asked.settings;
+  StageSize& size = stage.size;
+  size.next_tasks = Partitions(size.next_tasks, run.settings, to);
+  if (ReadsOnlyInput(stage)) {
+    size.tasks = std::max(std::round(size.tasks * data_factor), 1.0);
+    size.split_bytes *= data_factor * known.stage.size.tasks / size.tasks;
+    return stage;
+  }
+  size.tasks = Partitions(size.tasks, run.settings, to);
+  size.split_bytes *= data_factor * known.stage.size.tasks / size.tasks;
+  const auto fetched = asked.fetched.find(known.name);
+  const double more = data_factor * (fetched == asked.fetched.end() ? 1 : fetched->second);
+  size.intermediate.records *= more;
+  size.intermediate.bytes *=
+      more * OfShuffle(to, stage.data).ratio / OfShuffle(run.settings, stage.data).ratio;
+  return stage;
+}
+
+bool ManyRuns::FollowsPartitions() const {
+  for (const Run& run : runs_) {
+    for (const Known& known : run.stages) {
+      if (!known.is_known() || ReadsOnlyInput(known.stage)) continue;
+      const double tasks = known.stage.size.tasks;
+      if (AreThoseOfSql(tasks, run.settings) || AreThoseOfOthers(tasks, run.settings)) return true;
+    }
+  }
+  return false;
+}
+
+std::vector<std::string> ManyRuns::Beyond(const Asked& asked) const {
+  std::vector<std::string> beyond;
+  const auto look = [&](const char* name, const auto& value_of, double value) {
+    SeenRange seen;
+    for (const Run& run : runs_) seen.See(std::log2(value_of(run)));
+    const double almost = std::log2(1.02);  // data are hardly ever twice to the byte
+    if (seen.IsBeyond(std::log2(value), almost)) beyond.emplace_back(name);
+  };
+  look(
+      "executors", [](const Run& r) { return double{1} * r.settings.executors; },
+      asked.settings.executors);
+  look(
+      "cores", [](const Run& r) { return r.settings.tasks_at_once(); },
+      asked.settings.tasks_at_once());
+  look(
+      "memory", [](const Run& r) { return SpillBufferBytes(r.settings, 0); },
+      SpillBufferBytes(asked.settings, 0));
+  look(
+      "compression", [](const Run& r) { return r.settings.compresses_shuffle ? 2.0 : 1.0; },
+      asked.settings.compresses_shuffle ? 2.0 : 1.0);
+  look(
+      "partitions", [](const Run& r) { return double{1} * r.settings.sql_partitions; },
+      asked.settings.sql_partitions);
+  look(
+      "data", [](const Run& r) { return r.data_bytes; }, DataBytes(asked));
+  return beyond;
+}
+
+std::vector<ManyRuns::OtherStage> ManyRuns::OtherStages(const Run& run, const Asked& asked) const {
+  const double data_factor =
+      run.data_bytes > 0 ? DataBytes(asked) / run.data_bytes : asked.data_factor;
+  const double slots = asked.settings.slots();
+  std::vector<OtherStage> stages;
+  for (std::size_t i = 0; i < run.stages.size(); ++i) {
+    const Known& known = run.stages[i];
+    if (!known.is_known()) continue;
+    OtherStage& other = stages.emplace_back();
+    other.place = i;
+    other.id = known.id;
+    other.stage = Resized(known, run, asked, data_factor);
+    other.work = TaskOf(other.stage, asked.settings).work();
+    other.more_work = other.work + -1 * TaskOf(known.stage, run.settings).work();
+    other.task_seconds = std::max(costs_[0].Predict(known.id, other.work).seconds, kTaskSecondsMin);
+    const double tasks = other.stage.size.tasks;
+    other.warm_waves = (tasks - std::min(tasks, slots)) / std::max(slots, 1.0);
+  }
+  return stages;
+}
+
+Binding ManyRuns::BindingIn(const std::vector<OtherStage>& stages) const {
+  std::array<double, 4> bound{};  // seconds of all tasks
+  for (const OtherStage& other : stages) {
+    const CostStatistics each = costs_[0].Of(other.id);
+    for (std::size_t c = 0; c < kCosts; ++c) {
+      const Cost cost = static_cast<Cost>(c);
+      bound[static_cast<std::size_t>(BindingOf(cost))] +=
+          other.work[cost] * each[cost] * other.stage.size.tasks;
+    }
+  }
+  return static_cast<Binding>(std::max_element(bound.begin(), bound.end()) - bound.begin());
+}
+
+double ManyRuns::NameUntold(const std::vector<OtherStage>& stages, ExpectedRun& expected) const {
+  double seconds = 0;
+  std::set<Cost> untold;
+  for (const OtherStage& other : stages) {
+    const CostStatistics each = costs_[0].Of(other.id);
+    for (std::size_t c = 0; c < kCosts; ++c) {
+      const Cost cost = static_cast<Cost>(c);
+      const double of_task = std::abs(other.more_work[cost]) * each[cost];
+      if (!(of_task > kWorthAWord * other.task_seconds) || costs_[0].IsToldApart(cost)) continue;
+      untold.insert(cost);
+      seconds += of_task * (1 + other.warm_waves);
+    }
+  }
+  expected.untold.assign(untold.begin(), untold.end());
+  return seconds;
+}
+
+std::vector<ManyRuns::Part> ManyRuns::PartsOf(const std::vector<OtherStage>& stages,
+                                              const Asked& asked) const {
+  std::vector<Part> parts;
+  for (const OtherStage& other : stages) {
+    for (const Time time : {kFresh, kWarm, kLag}) {
+      parts.push_back({.place = other.place,
+                       .time = time,
+                       .modelled_seconds = Modelled(other.id, time, other.task_seconds),
+                       .waves = time == kWarm ? other.warm_waves : 1,
+                       .at = {SeenAs(other.id, time), LevelsOf(asked.settings, DataBytes(asked),
+                                                               other.stage, asked.others)}});
+    }
+  }
+  return parts;
+}
+
+std::vector<double> ManyRuns::SetTimes(const std::vector<Part>& parts,
+                                       const std::vector<double>& log_errors,
+                                       ExpectedRun& expected) {
+  std::vector<double> all_waves;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    ExpectedStage& stage = expected.stages[parts[i].place];
+    double seconds = parts[i].modelled_seconds * std::exp(log_errors[i]);
+    if (!(seconds <= kTaskSecondsMax)) {  // from counters that cannot be
+      stage.is_known = false;
+      seconds = 0;
+    }
+    SecondsOf(stage, parts[i].time) = seconds;
+    all_waves.push_back(seconds * parts[i].waves);
+  }
+  return all_waves;
+}
+
+ExpectedRun ManyRuns::On(std::size_t like, const Asked& asked) const {
+  const Run& run = runs_[like];
+  const std::vector<OtherStage> stages = OtherStages(run, asked);
+  const auto levels = LevelsOfWhole(asked.settings, DataBytes(asked), asked.others);
+  ExpectedRun expected = {.stages = std::vector<ExpectedStage>(run.stages.size()),
+                          .deviation = kUnknownDeviation,
+                          .whole = wholes_.At(levels),
+                          .binding = BindingIn(stages),
+                          .beyond = Beyond(asked)};
+  if (stages.empty()) return expected;
+  for (const OtherStage& other : stages) {
+    expected.stages[other.place] = {.is_known = true, .tasks = other.stage.size.tasks};
+  }
+  const double untold_seconds = NameUntold(stages, expected);
+  const std::vector<Part> parts = PartsOf(stages, asked);
+  std::vector<TimeAt> times;
+  for (const Part& part : parts) times.push_back(part.at);
+  const std::vector<double> seconds = SetTimes(parts, correction_[0].Predict(times), expected);
+  const double whole = std::accumulate(seconds.begin(), seconds.end(), 0.0);
+  if (!(whole > 0)) return expected;
+  const double share = std::sqrt(correction_[0].Variance(times, seconds)) / whole;
+  const double deviation = std::hypot(share, 0.5 * untold_seconds / whole);
+  expected.deviation = deviation <= kDeviationMax ? deviation : kDeviationMax;
+  return expected;
+}
+
+}  // namespace tidemark::phases

@@ -1,0 +1,290 @@
+#include "whatif/phases/settings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "whatif/phases/memory.h"
+#include "whatif/phases/quantity.h"
+
+namespace tidemark::phases {
+namespace {
+
+constexpr double kMebibyte = 1 << 20;
+constexpr std::uint32_t kExecutorsMax = 1'000'000;
+constexpr std::uint32_t kCoresMax = 10'000;
+constexpr std::uint32_t kPartitionsMax = 100'000'000;
+
+// Reads settings by name until one is wrong.
+class Reader {
+ public:
+  explicit Reader(const Properties& properties) : properties_(properties) {}
+
+  template <typename Value, typename Parse>
+  void Read(const char* name, Value& value, const Parse& parse) {
+    const auto set = properties_.find(name);
+    if (set == properties_.end() || !wrong_.ok()) return;
+    auto parsed = parse(set->second);
+    if (parsed.ok()) {
+      value = static_cast<Value>(*std::move(parsed));
+    } else {
+      wrong_ = absl::InvalidArgumentError(absl::StrCat(name, ": ", parsed.status().message()));
+    }
+  }
+  const absl::Status& wrong() const { return wrong_; }
+
+ private:
+  const Properties& properties_;
+  absl::Status wrong_;
+};
+
+auto BytesIn(std::uint64_t unit) {
+  return [unit](const std::string& text) { return ParseBytes(text, unit); };
+}
+
+auto UpTo(std::uint32_t most) {
+  return [most](const std::string& text) { return ParseCount(text, most); };
+}
+
+// Returns 0 for "0", with which an application starts without executors and adds them later.
+absl::StatusOr<std::uint32_t> ParseInstances(const std::string& text) {
+  if (absl::StripAsciiWhitespace(text) == "0") return std::uint32_t{0};
+  return ParseCount(text, kExecutorsMax);
+}
+
+// Returns 0 for a number below 1: Spark then never bypasses the merge.
+absl::StatusOr<std::uint32_t> ParseThreshold(const std::string& text) {
+  std::int64_t number = 0;
+  if (absl::SimpleAtoi(absl::StripAsciiWhitespace(text), &number) && number < 1) {
+    return std::uint32_t{0};
+  }
+  return ParseCount(text, kPartitionsMax);
+}
+
+// Returns true for the class of a shuffle manager that no model knows.
+bool IsOtherManager(const std::string& text) {
+  const std::string name = absl::AsciiStrToLower(text);
+  return absl::StrContains(name, '.') && !absl::EndsWith(name, ".sortshufflemanager") &&
+         !absl::EndsWith(name, ".hashshufflemanager");
+}
+
+// By its short name or that of its class.
+absl::StatusOr<Codec> ParseCodec(const std::string& text) {
+  const std::string name = absl::AsciiStrToLower(text);
+  constexpr std::pair<const char*, Codec> kCodecs[] = {{"lz4", Codec::kLz4},
+                                                       {"lzf", Codec::kLzf},
+                                                       {"snappy", Codec::kSnappy},
+                                                       {"zstd", Codec::kZstd},
+                                                       {"zstandard", Codec::kZstd}};
+  for (const auto& [known, codec] : kCodecs) {
+    if (name == known || absl::EndsWith(name, absl::StrCat(".", known, "compressioncodec"))) {
+      return codec;
+    }
+  }
+  if (absl::StrContains(name, '.')) return Codec::kOther;
+  return absl::InvalidArgumentError(
+      absl::StrCat("\"", text, "\" is not lz4, lzf, snappy, zstd or the name of a class"));
+}
+
+absl::StatusOr<Serializer> ParseSerializer(const std::string& text) {
+  if (absl::EndsWith(text, ".JavaSerializer")) return Serializer::kJava;
+  if (absl::EndsWith(text, ".KryoSerializer")) return Serializer::kKryo;
+  if (absl::StrContains(text, '.')) return Serializer::kOther;
+  return absl::InvalidArgumentError(absl::StrCat("\"", text, "\" is not the name of a class"));
+}
+
+absl::StatusOr<ShuffleManager> ParseManager(const std::string& text, const Version& version) {
+  const std::string name = absl::AsciiStrToLower(text);
+  if (name == "sort" || absl::EndsWith(name, ".sortshufflemanager")) return ShuffleManager::kSort;
+  if (name == "tungsten-sort") {
+    return version < Version{1, 6} ? ShuffleManager::kTungsten : ShuffleManager::kSort;
+  }
+  if (name == "hash" || absl::EndsWith(name, ".hashshufflemanager")) {
+    if (version < Version{2, 0}) return ShuffleManager::kHash;
+    return absl::InvalidArgumentError("the hash manager is gone since Spark 2.0; take sort");
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("what the shuffle manager \"", text, "\" does is not known; known is sort"));
+}
+
+absl::Status SetExecutors(Reader& reader, const SeenExecutors& seen, Settings& settings) {
+  settings.executors = settings.executor_cores = 0;
+  reader.Read("spark.executor.instances", settings.executors, ParseInstances);
+  reader.Read("spark.executor.cores", settings.executor_cores, UpTo(kCoresMax));
+  if (seen.count > 0) settings.executors = seen.count;
+  if (seen.cores > 0) settings.executor_cores = seen.cores;
+  settings.at_once_max = seen.at_once_max;
+  reader.Read("spark.task.cpus", settings.task_cores, UpTo(kCoresMax));
+  if (!reader.wrong().ok()) return reader.wrong();
+  for (const auto& [count, name] : {std::pair(settings.executors, "spark.executor.instances"),
+                                    std::pair(settings.executor_cores, "spark.executor.cores")}) {
+    if (count == 0) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "the log of the run has no ", name, " and no executor: what it ran on is not known"));
+    }
+  }
+  if (settings.task_cores > settings.executor_cores) {
+    return absl::InvalidArgumentError(absl::StrCat("spark.task.cpus: ", settings.task_cores,
+                                                   " is more than the ", settings.executor_cores,
+                                                   " cores of an executor; no task could run"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SetMemory(Reader& reader, Settings& settings) {
+  const Version version = settings.version;
+  settings.executor_memory_bytes =
+      static_cast<double>((version < Version{1, 5} ? 512 : 1024) * kMib);
+  settings.memory_fraction = version < Version{2, 0} ? 0.75 : 0.6;
+  bool is_legacy = false;
+  bool has_off_heap = false;
+  double off_heap_bytes = 0;
+  reader.Read("spark.executor.memory", settings.executor_memory_bytes, BytesIn(kMib));
+  if (version >= Version{1, 6}) {
+    reader.Read("spark.memory.fraction", settings.memory_fraction, ParseShare);
+    reader.Read("spark.memory.storageFraction", settings.storage_fraction, ParseShare);
+    reader.Read("spark.memory.offHeap.enabled", has_off_heap, ParseBool);
+    reader.Read("spark.memory.offHeap.size", off_heap_bytes, BytesIn(1));
+    if (version < Version{3, 0}) reader.Read("spark.memory.useLegacyMode", is_legacy, ParseBool);
+  }
+  if (version < Version{1, 6} || is_legacy) {
+    settings.memory_model = MemoryModel::kFractions;
+    reader.Read("spark.shuffle.memoryFraction", settings.shuffle_fraction, ParseShare);
+    reader.Read("spark.shuffle.safetyFraction", settings.safety_fraction, ParseShare);
+  }
+  if (has_off_heap) settings.off_heap_bytes = off_heap_bytes;
+  if (!reader.wrong().ok()) return reader.wrong();
+  const double least = settings.memory_model == MemoryModel::kUnified ? 1.5 * kReservedBytes : 1;
+  if (settings.executor_memory_bytes < least) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("spark.executor.memory: ", settings.executor_memory_bytes / kMebibyte,
+                     " MiB are less than the ", least / kMebibyte,
+                     " MiB that an executor needs to start; a number without a unit is of MiB"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+const std::vector<const char*>& PropertiesOfUse() {
+  static const auto* const names =
+      new std::vector<const char*>{"spark.executor.instances",
+                                   "spark.executor.cores",
+                                   "spark.task.cpus",
+                                   "spark.executor.memory",
+                                   "spark.memory.fraction",
+                                   "spark.memory.storageFraction",
+                                   "spark.memory.offHeap.enabled",
+                                   "spark.memory.offHeap.size",
+                                   "spark.memory.useLegacyMode",
+                                   "spark.shuffle.memoryFraction",
+                                   "spark.shuffle.safetyFraction",
+                                   "spark.shuffle.spill",
+                                   "spark.shuffle.manager",
+                                   "spark.shuffle.sort.bypassMergeThreshold",
+                                   "spark.shuffle.compress",
+                                   "spark.shuffle.spill.compress",
+                                   "spark.io.compression.codec",
+                                   "spark.serializer",
+                                   "spark.sql.shuffle.partitions",
+                                   "spark.default.parallelism"};
+  return *names;
+}
+
+double Settings::tasks_at_once() const {
+  const double by_cores = executor_cores / std::max(task_cores, 1U);
+  return std::max(at_once_max > 0 ? std::min(by_cores, at_once_max) : by_cores, 1.0);
+}
+
+double Settings::slots() const {
+  const bool is_limited = at_once_max > 0 && at_once_max < 1;
+  return std::max(std::round(executors * (is_limited ? at_once_max : tasks_at_once())), 1.0);
+}
+
+absl::StatusOr<Version> ParseVersion(absl::string_view text) {
+  const auto number = [&text](int& value) {
+    const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+    const bool is_number = digits <= 4 && absl::SimpleAtoi(text.substr(0, digits), &value);
+    text.remove_prefix(digits);
+    return is_number;
+  };
+  const absl::string_view whole = text;
+  Version version;
+  if (number(version.major) && absl::ConsumePrefix(&text, ".") && number(version.minor)) {
+    return version;
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("\"", whole, "\" is not a version of Spark such as 3.5.1"));
+}
+
+absl::StatusOr<Settings> ParseSettings(absl::string_view version, const Properties& properties,
+                                       const SeenExecutors& seen) {
+  Settings settings;
+  const auto parsed = ParseVersion(version);
+  if (!parsed.ok()) return parsed.status();
+  settings.version = *parsed;
+  Reader reader(properties);
+  if (absl::Status wrong = SetExecutors(reader, seen, settings); !wrong.ok()) return wrong;
+  if (absl::Status wrong = SetMemory(reader, settings); !wrong.ok()) return wrong;
+  settings.codec = *parsed < Version{2, 0} ? Codec::kSnappy : Codec::kLz4;
+  settings.shuffle_manager =
+      *parsed < Version{1, 2} ? ShuffleManager::kHash : ShuffleManager::kSort;
+  if (*parsed < Version{1, 6}) reader.Read("spark.shuffle.spill", settings.spills, ParseBool);
+  reader.Read("spark.shuffle.manager", settings.shuffle_manager,
+              [&](const std::string& text) { return ParseManager(text, *parsed); });
+  reader.Read("spark.shuffle.sort.bypassMergeThreshold", settings.bypass_threshold, ParseThreshold);
+  reader.Read("spark.shuffle.compress", settings.compresses_shuffle, ParseBool);
+  reader.Read("spark.shuffle.spill.compress", settings.compresses_spills, ParseBool);
+  reader.Read("spark.io.compression.codec", settings.codec, ParseCodec);
+  reader.Read("spark.serializer", settings.serializer, ParseSerializer);
+  reader.Read("spark.sql.shuffle.partitions", settings.sql_partitions, UpTo(kPartitionsMax));
+  reader.Read("spark.default.parallelism", settings.default_partitions, UpTo(kPartitionsMax));
+  if (!reader.wrong().ok()) return reader.wrong();
+  return settings;
+}
+
+absl::StatusOr<RunSettings> ParseRunSettings(absl::string_view version,
+                                             const Properties& properties,
+                                             const SeenExecutors& seen) {
+  RunSettings run = {.modelled = properties};
+  for (;;) {
+    auto settings = ParseSettings(version, run.modelled, seen);
+    if (settings.ok()) {
+      run.settings = *std::move(settings);
+      return run;
+    }
+    const std::string name(
+        settings.status().message().substr(0, settings.status().message().find(':')));
+    const auto wrong = run.modelled.find(name);
+    if (!absl::IsInvalidArgument(settings.status()) || wrong == run.modelled.end()) {
+      return settings.status();
+    }
+    run.remarks.push_back(absl::StrCat(name, "=", wrong->second,
+                                       " of the run is not modelled: its default is used instead"));
+    run.modelled.erase(wrong);
+  }
+}
+
+std::string WhyNotModelled(const std::string& name, const std::string& value) {
+  if (name == "spark.executor.instances" && absl::StripAsciiWhitespace(value) == "0") {
+    return "dynamic allocation decides then; the executors of the run are kept";
+  }
+  if (name == "spark.sql.shuffle.partitions" &&
+      absl::EqualsIgnoreCase(absl::StripAsciiWhitespace(value), "auto")) {
+    return "the engine decides then; all stages keep their numbers of tasks";
+  }
+  if (name == "spark.shuffle.manager" && IsOtherManager(value)) {
+    return "this shuffle manager is not modelled; the manager of the run is kept";
+  }
+  return "";
+}
+
+}  // namespace tidemark::phases

@@ -1,0 +1,361 @@
+#include "whatif/plan_estimate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "master/forecast/dag/mapreduce_model.h"
+#include "master/forecast/dag/scheduling_policy.h"
+#include "master/forecast/dag/stages_application.h"
+#include "master/forecast/dag/task_model.h"
+#include "text/counted.h"
+#include "tidemark/field_error.h"
+#include "tidemark/plan.h"
+#include "tidemark/reconcile_forecasts.h"
+
+namespace tidemark::cli {
+namespace {
+
+using workflow::StageNow;
+using workflow::Warmth;
+
+std::optional<Range> RangeOf(const estimate::Range& range) {
+  return Range{absl::Seconds(range.median), absl::Seconds(range.lower), absl::Seconds(range.upper)};
+}
+
+std::optional<Range> MedianOf(double seconds) { return Range{.median = absl::Seconds(seconds)}; }
+
+ResourceProfile NodeOf(const Cluster& cluster) {
+  ResourceProfile node = cluster.node.value_or(ResourceProfile());
+  if (!(node.cores > 0)) node.cores = 1;
+  return node;
+}
+
+std::vector<double> SecondsOf(const std::vector<absl::Duration>& times) {
+  std::vector<double> seconds;
+  for (const absl::Duration time : times) seconds.push_back(absl::ToDoubleSeconds(time));
+  return seconds;
+}
+
+// Kinds without times of their own take those of the others.
+void SetTimes(const PlannedStage& stage, StageProfile& profile) {
+  const auto of = [&profile](Warmth warmth) -> std::vector<double>& {
+    return profile.seconds[static_cast<std::size_t>(warmth)];
+  };
+  of(Warmth::kRest) = SecondsOf(stage.task_times);
+  of(Warmth::kFirst) = SecondsOf(stage.first_task_times);
+  of(Warmth::kFresh) = SecondsOf(stage.fresh_task_times);
+  of(Warmth::kLast) = SecondsOf(stage.last_task_times);
+  for (std::vector<double>& seconds : profile.seconds) {
+    if (seconds.empty()) seconds = of(Warmth::kRest);
+  }
+}
+
+// What CheckPlan() says, in the words of the plan file.
+std::string InWords(const absl::Status& status, const Plan& plan) {
+  const WrongField wrong = WrongFieldOf(status);
+  unsigned job = 0;
+  unsigned stage = 0;
+  const int parts = std::sscanf(wrong.path.c_str(), "jobs[%u].stages[%u]", &job, &stage);
+  const std::string field = wrong.path.substr(wrong.path.rfind('.') + 1);
+  std::string part;
+  if (parts >= 1 && plan.jobs.size() > 1) part = "job " + plan.jobs.at(job).name + ": ";
+  if (parts == 2) part += "stage " + plan.jobs.at(job).stages.at(stage).name + ": ";
+  return fmt::format("{}{}: {}", part, parts >= 1 ? field : wrong.path, wrong.description);
+}
+
+using Places = std::map<std::string_view, std::size_t>;  // by name
+
+// Of jobs or stages.
+template <typename Part>
+Places PlacesOf(const std::vector<Part>& parts) {
+  Places places;
+  for (std::size_t i = 0; i < parts.size(); ++i) places.emplace(parts[i].name, i);
+  return places;
+}
+
+// In ascending order, each once.
+std::vector<std::size_t> Found(const std::vector<std::string>& names, const Places& places) {
+  std::vector<std::size_t> found;
+  for (const std::string& name : names) {
+    const auto place = places.find(name);  // CheckPlan(): it is there
+    if (place != places.end()) found.push_back(place->second);
+  }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+// The plan as it would be. InvalidArgument names what does not go with the plan.
+absl::StatusOr<Plan> Applied(Plan plan, const Scenario& scenario) {
+  absl::Status wrong;
+  const auto check = [&](const std::string& what) {
+    const absl::Status checked = CheckPlan(plan);
+    if (!wrong.ok() || checked.ok()) return;
+    wrong = absl::InvalidArgumentError(what + ": " + InWords(checked, plan));
+  };
+  if (scenario.slots) {
+    plan.cluster.slots = *scenario.slots;
+    check(fmt::format("on {}", text::Counted(*scenario.slots, "slot")));
+  }
+  if (scenario.policy) {
+    plan.cluster.policy = *scenario.policy;
+    check(fmt::format("--policy {}", NameOf(*scenario.policy)));
+  }
+  if (scenario.data_factor) {
+    for (PlannedJob& job : plan.jobs) {
+      for (PlannedStage& stage : job.stages) {
+        stage.task_count = static_cast<std::uint64_t>(
+            std::ceil(static_cast<double>(stage.task_count) * *scenario.data_factor));
+      }
+    }
+    check(fmt::format("--data-factor {:g}", *scenario.data_factor));
+  }
+  if (!wrong.ok()) return wrong;
+  return plan;
+}
+
+// The stages of all jobs side by side.
+class StagesOfPlan {
+ public:
+  // `plan` is `measured` in a scenario.
+  StagesOfPlan(const Plan& plan, const Plan& measured) : plan_(plan) {
+    on_.cluster = {.capacity = {.cores = static_cast<double>(plan.cluster.slots),
+                                .memory_bytes = static_cast<double>(plan.cluster.memory_bytes)},
+                   .policy = workflow::PolicyOf(plan.cluster.policy)};
+    for (const Queue& queue : plan.cluster.queues) on_.cluster.queue_shares.push_back(queue.share);
+    profile_.slots = measured.cluster.slots;
+    for (std::size_t i = 0; i < plan.jobs.size(); ++i) {
+      const PlannedJob& job = plan.jobs[i];
+      first_of_job_.push_back(now_.stages.size());
+      if (job.profiled_slots) profile_.slots = *job.profiled_slots;
+      for (std::size_t j = 0; j < job.stages.size(); ++j) {
+        Add(job, job.stages[j], measured.jobs[i].stages[j].task_count);
+      }
+    }
+    Connect();
+  }
+
+  absl::StatusOr<Outcome> Estimate(absl::Time at, double deviation) {
+    if (absl::Status modelled = ApplyModels(); !modelled.ok()) return modelled;
+    const std::vector<const RunProfile*> history = {&profile_};
+    workflow::StagesOptions options;
+    options.common_deviation = std::hypot(options.common_deviation, deviation);
+    options.expected.idle_slots_crowd = false;
+    const auto answer =
+        estimate::EstimateApplication(workflow::ApplicationOfStages(now_, history, on_, options));
+    if (!answer.ok()) return answer.status();
+    Outcome outcome = {.snapshot = Whole(*answer, at)};
+    const double capacity = answer->end.median * on_.cluster.capacity.cores;
+    if (capacity > 0) outcome.busy_share = std::min(Work() / capacity, 1.0);
+    if (plan_.jobs.size() > 1) AddChildren(*answer, outcome.snapshot);
+    ReconcileForecasts(outcome.snapshot, /*ends_with_parts=*/true);
+    return outcome;
+  }
+
+ private:
+  void Add(const PlannedJob& job, const PlannedStage& stage, std::uint64_t measured_tasks) {
+    const std::string& queue = stage.queue.empty() ? job.queue : stage.queue;
+    // By the policy, the jobs of a plan are owners, too.
+    std::string owner = stage.owner.empty() ? queue : stage.owner;
+    if (owner.empty() && plan_.jobs.size() > 1) owner = "job " + job.name;
+    StageNow now = {.name = plan_.jobs.size() > 1 ? job.name + "/" + stage.name : stage.name,
+                    .owner = owners_.try_emplace(owner, owners_.size()).first->second,
+                    .container = {.cores = stage.slots_per_task},
+                    .tasks = stage.task_count,
+                    .lag = absl::ToDoubleSeconds(stage.lag)};
+    if (plan_.cluster.memory_bytes > 0) {
+      now.container.memory_bytes = static_cast<double>(stage.memory_bytes_per_task);
+    }
+    if (on_.cluster.policy == schedule::Policy::kCapacity &&
+        now.owner == on_.queue_of_owner.size()) {
+      on_.queue_of_owner.push_back(PlaceOf(queue));
+    }
+    StageProfile profile = {.name = now.name, .tasks = measured_tasks, .lag = now.lag.value_or(0)};
+    SetTimes(stage, profile);
+    now_.stages.push_back(std::move(now));
+    profile_.stages.push_back(std::move(profile));
+  }
+
+  std::size_t PlaceOf(const std::string& queue) const {
+    const std::vector<Queue>& queues = plan_.cluster.queues;
+    const auto place = std::find_if(queues.begin(), queues.end(),
+                                    [&](const Queue& known) { return known.name == queue; });
+    return static_cast<std::size_t>(place - queues.begin());  // CheckPlan(): it is there
+  }
+
+  // O(edges log names).
+  void Connect() {
+    const Places jobs = PlacesOf(plan_.jobs);
+    for (std::size_t j = 0; j < plan_.jobs.size(); ++j) {
+      const PlannedJob& job = plan_.jobs[j];
+      const std::vector<std::size_t> jobs_before = Found(job.after, jobs);
+      const Places stages = PlacesOf(job.stages);
+      for (std::size_t i = 0; i < job.stages.size(); ++i) {
+        const std::size_t place = first_of_job_[j] + i;
+        std::vector<std::size_t>& parents = now_.stages[place].parents;
+        for (const std::size_t before : Found(job.stages[i].after, stages)) {
+          parents.push_back(first_of_job_[j] + before);
+        }
+        if (parents.empty()) AddStagesOf(jobs_before, parents);
+        profile_.stages[place].parents = parents;
+      }
+    }
+  }
+
+  void AddStagesOf(const std::vector<std::size_t>& jobs, std::vector<std::size_t>& parents) const {
+    for (const std::size_t job : jobs) {
+      for (std::size_t i = 0; i < plan_.jobs[job].stages.size(); ++i) {
+        parents.push_back(first_of_job_[job] + i);
+      }
+    }
+  }
+
+  // Times of modelled stages become a profile at this very cluster: a time measured at other slots
+  // would not know of them.
+  absl::Status ApplyModels() {
+    bottlenecks_.resize(now_.stages.size());
+    std::size_t place = 0;
+    for (std::size_t j = 0; j < plan_.jobs.size(); ++j) {
+      const PlannedJob& job = plan_.jobs[j];
+      for (const PlannedStage& stage : job.stages) {
+        const std::size_t i = place++;
+        if (!stage.task) continue;
+        const double at_once = std::min(on_.cluster.capacity.cores / stage.slots_per_task,
+                                        static_cast<double>(now_.stages[i].tasks));
+        const double per_node = std::max(at_once / plan_.cluster.nodes, 1.0);
+        const auto time = workflow::EstimateTask(workflow::SparkTask(*stage.task),
+                                                 NodeOf(plan_.cluster), per_node);
+        if (!time.ok()) {
+          return FieldError(fmt::format("jobs[{}].stages[{}].task", j, &stage - &job.stages[0]),
+                            std::string(time.status().message()));
+        }
+        bottlenecks_[i] = std::string(workflow::NameOf(time->bottleneck));
+        for (auto& kind : profile_.stages[i].seconds) kind = {absl::ToDoubleSeconds(time->total)};
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // Slot seconds of all tasks.
+  double Work() const {
+    double work = 0;
+    for (std::size_t i = 0; i < now_.stages.size(); ++i) {
+      const auto& rest = profile_.stages[i].seconds[static_cast<std::size_t>(Warmth::kRest)];
+      double mean = 0;
+      for (const double time : rest) mean += time / static_cast<double>(rest.size());
+      work += mean * static_cast<double>(now_.stages[i].tasks) * now_.stages[i].container.cores;
+    }
+    return work;
+  }
+
+  Snapshot Whole(const estimate::Estimate& answer, absl::Time at) const {
+    const bool has_children = plan_.jobs.size() > 1;
+    Snapshot snapshot = {.job_id = plan_.id, .at = at, .state = JobState::kQueued};
+    snapshot.info = JobInfo{.name = plan_.name,
+                            .kind = has_children ? JobKind::kWorkflow : JobKind::kApplication};
+    snapshot.estimate = {.state = EstimateState::kValid,
+                         .fraction_done_upper = 0,
+                         .remaining = RangeOf(answer.end),
+                         .basis = Basis::kEarlierRuns,
+                         .known_share = answer.known_share};
+    std::size_t place = 0;
+    for (std::uint32_t job = 0; job < plan_.jobs.size(); ++job) {
+      const std::size_t first = place;
+      for (const PlannedStage& planned : plan_.jobs[job].stages) {
+        const estimate::StageEstimate& stage = answer.stages[place];
+        const StageId id = {has_children ? job + 1 : 0, static_cast<std::uint32_t>(place - first)};
+        StageInfo info = {.id = id, .name = planned.name, .kind = StageKind::kGeneric};
+        for (const std::size_t parent : now_.stages[place].parents) {
+          if (parent >= first) info.parents.push_back(static_cast<std::uint32_t>(parent - first));
+        }
+        snapshot.stage_infos.push_back(std::move(info));
+        snapshot.stages.push_back({.id = id,
+                                   .state = StageState::kPending,
+                                   .tasks = now_.stages[place].tasks,
+                                   .starts_in = MedianOf(stage.start),
+                                   .ends_in = MedianOf(stage.end),
+                                   .bottleneck = bottlenecks_[place],
+                                   .is_critical = stage.is_critical});
+        snapshot.counts.tasks += now_.stages[place++].tasks;
+      }
+    }
+    snapshot.counts.stages = static_cast<std::uint32_t>(place);
+    return snapshot;
+  }
+
+  void AddChildren(const estimate::Estimate& answer, Snapshot& snapshot) const {
+    std::map<std::string, std::uint32_t> numbers;
+    for (const PlannedJob& job : plan_.jobs) {
+      numbers[job.name] = static_cast<std::uint32_t>(numbers.size()) + 1;
+    }
+    std::size_t place = 0;
+    for (const PlannedJob& job : plan_.jobs) {
+      Child child = {.number = numbers[job.name],
+                     .name = job.name,
+                     .job_id = job.job_id,
+                     .state = ChildState::kPending};
+      double start = answer.end.median;
+      double end = 0;
+      for (std::size_t i = 0; i < job.stages.size(); ++i) {
+        const estimate::StageEstimate& stage = answer.stages[place++];
+        start = std::min(start, stage.start);
+        end = std::max(end, stage.end);
+        child.is_critical = child.is_critical || stage.is_critical;
+      }
+      child.starts_in = MedianOf(start);
+      child.estimate.remaining = MedianOf(end);
+      for (const std::string& name : job.after) child.after.push_back(numbers[name]);
+      std::sort(child.after.begin(), child.after.end());
+      snapshot.children.push_back(std::move(child));
+    }
+    snapshot.counts.children = static_cast<std::uint32_t>(plan_.jobs.size());
+  }
+
+  const Plan& plan_;
+  schedule::Resourcing on_;
+  workflow::WorkflowNow now_;
+  RunProfile profile_;
+  std::vector<std::size_t> first_of_job_;  // the place of its first stage
+  std::map<std::string, std::size_t> owners_;
+  std::vector<std::string> bottlenecks_;  // by stage; empty: not modelled
+};
+
+}  // namespace
+
+const char* NameOf(SchedulingPolicy policy) {
+  switch (policy) {
+    case SchedulingPolicy::kFair:
+      return "fair";
+    case SchedulingPolicy::kDrf:
+      return "drf";
+    case SchedulingPolicy::kCapacity:
+      return "capacity";
+    case SchedulingPolicy::kUnknown:
+    case SchedulingPolicy::kFifo:
+      break;
+  }
+  return "fifo";
+}
+
+bool IsOfStages(const Plan& plan) {
+  return std::all_of(plan.jobs.begin(), plan.jobs.end(),
+                     [](const PlannedJob& job) { return !job.stages.empty(); });
+}
+
+absl::StatusOr<Outcome> EstimateStages(const Plan& plan, const Scenario& scenario, absl::Time at,
+                                       double deviation) {
+  const absl::StatusOr<Plan> applied = Applied(plan, scenario);
+  if (!applied.ok()) return applied.status();
+  return StagesOfPlan(*applied, plan).Estimate(at, deviation);
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,207 @@
+#include "whatif/spark_parameters.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "text/did_you_mean.h"
+
+namespace tidemark::cli {
+namespace {
+
+using gray_box::Cardinality;
+using gray_box::Parameters;
+
+// Keeps its sign; 0 stays 0.
+double AsPowerOfTwo(double value) { return std::copysign(std::log2(1 + std::abs(value)), value); }
+
+// Levels of two parameters that correlate so much in all runs are one.
+constexpr double kTogether = 0.99;
+// And these are two again that are so far from each other, as a part of what they varied by. Taste.
+constexpr double kApart = 0.1;
+
+struct Spread {
+  double mean = 0;
+  phases::SeenRange range;
+};
+
+Spread SpreadOf(const std::vector<std::vector<double>>& seen, std::size_t feature) {
+  Spread spread;
+  for (const std::vector<double>& levels : seen) {
+    spread.mean += levels[feature] / static_cast<double>(seen.size());
+    spread.range.See(levels[feature]);
+  }
+  return spread;
+}
+
+std::string RangeText(const phases::SeenRange& range) {
+  if (range.width() == 0) return fmt::format("{}", range.least());
+  return fmt::format("{} to {}", range.least(), range.most());
+}
+
+// Whether the two varied together in all runs, and do not in `levels`.
+bool Part(const std::vector<std::vector<double>>& seen, std::size_t a, std::size_t b,
+          const std::vector<double>& levels) {
+  const Spread of_a = SpreadOf(seen, a);
+  const Spread of_b = SpreadOf(seen, b);
+  double aa = 0;
+  double ab = 0;
+  double bb = 0;
+  for (const std::vector<double>& run : seen) {
+    aa += (run[a] - of_a.mean) * (run[a] - of_a.mean);
+    ab += (run[a] - of_a.mean) * (run[b] - of_b.mean);
+    bb += (run[b] - of_b.mean) * (run[b] - of_b.mean);
+  }
+  if (!(aa > 0 && bb > 0) || !(std::abs(ab) >= kTogether * std::sqrt(aa * bb))) return false;
+  const double off = levels[b] - of_b.mean - ab / aa * (levels[a] - of_a.mean);
+  return std::abs(off) > kApart * of_b.range.width();
+}
+
+// Instead of a parameter that no run was told.
+std::string WhatToTell(const std::string& name, const std::vector<std::string>& told) {
+  if (!told.empty()) return text::DidYouMeanOrKnown(name, told);
+  return fmt::format("; set spark.tidemark.param.{} where it runs, and pass those logs to --learn",
+                     name);
+}
+
+double FetchedBy(const std::vector<phases::TaskCounters>& tasks) {
+  double bytes = 0;
+  for (const phases::TaskCounters& task : tasks) bytes += task.local_bytes + task.remote_bytes;
+  return bytes;
+}
+
+gray_box::StageCounts CountsOf(const SparkRun& run) {
+  gray_box::StageCounts counts;
+  for (const std::uint64_t work : run.works) ++counts[work];
+  return counts;
+}
+
+}  // namespace
+
+absl::StatusOr<SparkParameters> SparkParameters::Learn(const std::vector<SparkRun>& runs,
+                                                       const std::vector<double>& data_bytes) {
+  std::vector<Parameters> all;
+  for (const SparkRun& run : runs) all.push_back(run.measured.parameters());
+  SparkParameters learnt{gray_box::Features(all)};
+  std::map<std::string, std::pair<std::vector<Parameters>, std::vector<Cardinality>>> fetched;
+  std::vector<gray_box::StageCounts> counts;
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    learnt.seen_.push_back(learnt.Levels(all[r]));
+    learnt.See(all[r]);
+    counts.push_back(CountsOf(runs[r]));
+    for (std::size_t i = 0; i < runs[r].numbers.size(); ++i) {
+      const auto stage = runs[r].measured.stages().find(runs[r].numbers[i]);
+      if (stage == runs[r].measured.stages().end() || !(data_bytes[r] > 0)) continue;
+      const double bytes = TasksForEachCounted(runs[r], i) * FetchedBy(stage->second.tasks);
+      if (!(bytes > 0)) continue;
+      auto& [parameters, amounts] = fetched[runs[r].signatures[i]];
+      parameters.push_back(all[r]);
+      // Bytes, counted as records of one: how many are out over how many are in.
+      amounts.push_back({data_bytes[r], data_bytes[r], bytes, bytes});
+    }
+  }
+  for (const auto& [signature, of] : fetched) {
+    auto model = gray_box::CardinalityModel::Learn(of.first, of.second);
+    if (model.ok()) learnt.fetched_.emplace(signature, *std::move(model));
+  }
+  auto repetition = gray_box::RepetitionModel::Learn(all, counts);
+  if (!repetition.ok()) return repetition.status();
+  learnt.counts_.push_back(*std::move(repetition));
+  return learnt;
+}
+
+void SparkParameters::See(const Parameters& parameters) {
+  const std::vector<double> values = features_.ValuesOf(parameters);
+  ranges_.resize(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) ranges_[i].See(values[i]);
+}
+
+std::vector<double> SparkParameters::Levels(const Parameters& parameters) const {
+  std::vector<double> levels = features_.ValuesOf(parameters);
+  for (double& level : levels) level = AsPowerOfTwo(level);
+  return levels;
+}
+
+std::map<std::string, double> SparkParameters::Fetched(const Parameters& ran,
+                                                       const Parameters& asked) const {
+  std::map<std::string, double> factors;
+  for (const auto& [signature, model] : fetched_) {
+    const double before = model.Predict(ran, 1, 1).records.value;
+    const double after = model.Predict(asked, 1, 1).records.value;
+    if (before > 0 && after > 0) factors[signature] = after / before;
+  }
+  return factors;
+}
+
+std::map<std::uint64_t, std::uint32_t> SparkParameters::Counts(const Parameters& asked) const {
+  std::map<std::uint64_t, std::uint32_t> counts;
+  const auto forecasts = counts_[0].Predict(asked);
+  for (const auto& [work, choices] : counts_[0].workflow_controls()) {
+    const double count = forecasts.at(work).value;
+    if (std::isnan(count)) continue;  // parameters so large that their terms are infinite
+    counts[work] = static_cast<std::uint32_t>(std::clamp(count, 0.0, 1e6));
+  }
+  return counts;
+}
+
+std::vector<std::string> SparkParameters::Parted(const Parameters& asked) const {
+  const std::vector<double> levels = Levels(asked);
+  const std::vector<std::string>& names = features_.names();
+  std::set<std::string> parted;
+  for (std::size_t a = 0; a < names.size(); ++a) {
+    for (std::size_t b = a + 1; b < names.size(); ++b) {
+      // Words of a list are features by other names; few runs have each of them apart.
+      if (!asked.contains(names[a]) || !asked.contains(names[b])) continue;
+      if (Part(seen_, a, b, levels)) parted.insert({names[a], names[b]});
+    }
+  }
+  return {parted.begin(), parted.end()};
+}
+
+absl::Status SparkParameters::Check(const Parameters& asked) const {
+  const std::vector<std::string> told = features_.Told();
+  for (const auto& [name, value] : asked) {
+    if (std::ranges::binary_search(told, name)) continue;
+    return absl::InvalidArgumentError(fmt::format(
+        "--param {}={}: no run that is learnt from was told {}, so what it does is not known{}",
+        name, value, name, WhatToTell(name, told)));
+  }
+  const std::vector<std::string> wrong = features_.NoNumbers(asked);
+  if (wrong.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(fmt::format(
+      "--param {}={}: must be a finite number, as it is in the runs that are learnt from", wrong[0],
+      asked.at(wrong[0])));
+}
+
+std::vector<std::string> SparkParameters::Remarks(const Parameters& asked) const {
+  std::vector<std::string> remarks;
+  const std::vector<std::string> unknown = features_.Unknown(asked);
+  if (!unknown.empty()) {
+    remarks.push_back(fmt::format("no run was told these words, so what they do is not known: {}",
+                                  fmt::join(unknown, ", ")));
+  }
+  std::vector<std::string> beyond;
+  const std::vector<double> values = features_.ValuesOf(asked);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!ranges_[i].IsBeyond(values[i])) continue;
+    beyond.push_back(fmt::format("{} ({}; runs had {})", features_.names()[i], values[i],
+                                 RangeText(ranges_[i])));
+  }
+  if (!beyond.empty()) {
+    remarks.push_back(
+        fmt::format("parameters beyond those of all runs: {}", fmt::join(beyond, ", ")));
+  }
+  const std::vector<std::string> parted = Parted(asked);
+  if (!parted.empty()) {
+    remarks.push_back(fmt::format(
+        "parameters that went together in all runs: {}; what each of them does is not known",
+        fmt::join(parted, ", ")));
+  }
+  return remarks;
+}
+
+}  // namespace tidemark::cli
