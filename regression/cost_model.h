@@ -1,16 +1,18 @@
-// What a key group costs: a posterior over curves, with the local evidence where there is some.
+// Predicts the cost of a key group: a posterior over curves, corrected by local evidence.
 //
 // Curves g of the family in curve_family.h are fitted to bins of finished key groups with several
-// bandwidths (fit_bandwidths.h).
+// bandwidths. The probability of a curve follows from its fit. Each curve is then corrected near
+// finished key groups:
 //
-// A curve's probability follows from how well it fits (curve_posterior.h). Each curve is then
-// corrected where key groups were seen: f(x) = rho(x) (g(x) + e) - e, with rho the kernel mean of
-// observed over fitted times, which goes to 1 away from the data; e, a ten-thousandth of the
-// largest, is added to both, so that next to nothing has a ratio. What the mean smooths away is
-// given back once (Tukey's twicing), and the bins take in all what they took. So a prediction is
-// the local mean among like sizes and the anchored curve beyond them, without a switch between two.
+//   f(x) = rho(x) (g(x) + e) - e
 //
-// Source: docs/references.md [TM]. Cost of Fit: O(curves x bins^2). Pure value, immutable, safe to
+// rho is the kernel mean of actual over fitted times, which approaches 1 away from the data. The
+// constant e is a ten-thousandth of the largest amount. It is added to both, so that negligible
+// amounts have a ratio. The loss by smoothing is added back once (Tukey's twicing), and the bins
+// then have their total times. An estimate is therefore the local mean among similar sizes, and the
+// anchored curve beyond them, without a switch between the two.
+//
+// Source: references.md [TM]. Cost of Fit: O(curves x bins^2). Pure value, immutable, safe to
 // share.
 #pragma once
 
@@ -18,13 +20,56 @@
 #include <span>
 #include <vector>
 
-#include "regression/cost_bin.h"
-#include "regression/cost_noise.h"
 #include "regression/curve_family.h"
 
 namespace tidemark::regression {
 
-// What makes f of g: factor g(x) + shift. The sum is no less than 0 where it counts as a cost.
+// Finished key groups of similar size.
+struct CostBin {
+  double size = 0;               // mean bytes, or another feature of the cost; above 0
+  double count = 0;              // may be fractional, for evidence that has aged
+  double amount = 0;             // mean of the explained quantity: seconds, or emitted bytes
+  double relative_variance = 0;  // of one key group around the mean
+  double bytes = 0;              // y, mean; 0 if it is the same as the size
+};
+
+// --- noise ---
+//
+// Relative variances v_i of bins i, each with an evidence e_i (in degrees of freedom), are similar
+// among similar sizes:
+//
+//   v(x) = (V + sum_i e_i k_i v_i) / (1 + sum_i e_i k_i),   k_i = exp(-(d_i / 1.5)^2 / 2)
+//
+// d_i is the distance in octaves, and V the mean over all bins by their amounts. The variance of a
+// bin of one key group is its distance from a smooth cost.
+
+// The weight of evidence from other groups, in key groups.
+// Ablation: -0.07, +0.83 (join lost-10).
+inline constexpr double kPriorWeight = 1;
+
+// By bin: v_i and e_i.
+struct CostNoise {
+  std::vector<double> variance;
+  std::vector<double> evidence;
+};
+
+// Returns the noise by the spread within the bins alone.
+CostNoise NoiseWithin(const std::vector<CostBin>& bins);
+
+// Adds the distances of bins from a smooth cost: from one of the curves, or, in logarithms, from
+// the straight line through a bin's neighbours, whichever is nearer. O(bins^2).
+void AddResiduals(const CurveData& data, const std::vector<CostBin>& bins, CostNoise& noise);
+
+// Adds one degree of freedom to a bin, with that squared relative error.
+void AddResidual(double squared_error, std::size_t bin, CostNoise& noise);
+
+// Returns v(x) at each bin's size. `log_size`: to base 2. O(bins^2).
+std::vector<double> SmoothVariance(const std::vector<CostBin>& bins,
+                                   const std::vector<double>& log_size, const CostNoise& noise);
+
+// --- model ---
+
+// The correction of g to f: factor g(x) + shift. A cost is the sum, or 0 if that is negative.
 struct CostCorrection {
   double factor = 1;
   double shift = 0;
@@ -33,54 +78,54 @@ struct CostCorrection {
 class CostModel {
  public:
   CostModel() = default;
-  // Bins by increasing size; those of no count or no finite amount are left out.
+  // `bins`: in ascending order of size. Bins without a count or a finite amount are dropped.
   static CostModel Fit(std::vector<CostBin> bins);
 
-  // Without any bin there is nothing to predict from.
+  // A model without bins predicts nothing.
   bool empty() const { return bins_.empty(); }
   std::size_t bin_count() const { return bins_.size(); }
-  // What it was fitted to; the same fit follows from them again.
+  // Returns the bins of the fit. Fit(bins()) returns the same model.
   std::span<const CostBin> bins() const { return bins_; }
-  // By falling probability; they add up to 1.
+  // Returns the curves in descending order of probability. Their probabilities sum to 1.
   std::span<const CostCurve> curves() const { return curves_; }
   double scale() const { return scale_; }              // of x
   double bytes_scale() const { return bytes_scale_; }  // of y
   double size_max() const { return bins_.empty() ? 0 : bins_.back().size; }
-  // Relative variance of one key group of that size around the model.
+  // Returns the relative variance of one key group of that size around the model.
   double RelativeVariance(double size) const;
-  // How far beyond the largest finished key group a size lies, in octaves; 0 within.
+  // Returns the distance of a size above the largest finished key group, in octaves; 0 below it.
   double OctavesBeyond(double size) const;
-  // Relative uncertainty at such a size that all key groups there share: by what the model would
-  // have been off, an octave, about the largest sizes had it not known them.
+  // Returns the relative uncertainty that all key groups of that size share: the error per octave
+  // that the model would have made at the largest sizes without their evidence.
   double Beyond(double size) const { return spread_per_octave_ * OctavesBeyond(size); }
 
-  // Of every curve at one size.
+  // Returns the corrections of all curves at one size.
   std::vector<CostCorrection> Corrections(double size) const;
-  // f of curve k, without and with its correction.
+  // Return g and f of curve k.
   double Curve(std::size_t k, double size, double bytes) const;
   double Predict(std::size_t k, double size) const { return Predict(k, size, size); }
   double Predict(std::size_t k, double size, double bytes) const;
-  // Mean over all curves.
+  // Return the mean over all curves.
   double Predict(double size) const { return Predict(size, size); }
   double Predict(double size, double bytes) const;
-  // Median over all curves: where they differ by factors, the mean is that of the largest.
+  // Returns the median over all curves. If these differ by factors, the largest dominates the mean.
   double PredictMedian(double size, double bytes) const;
-  // How far the model would have been off about the largest sizes had it not known them, and how
-  // much key groups differ from it, both as mean squares of relative errors: what features are
-  // chosen by.
+  // Returns the criterion for choosing features: the error that the model would have made at the
+  // largest sizes without their evidence, plus the differences of key groups from it, both as mean
+  // squares of relative errors.
   double score() const { return score_; }
 
  private:
-  void TakeResiduals(CostNoise noise);
-  void GiveBackWhatIsSmoothedAway();
+  void UpdateNoise(CostNoise noise);
+  void AddBackSmoothingLoss();
   void MatchTotals();
-  // How much the mean of a bin tells: 1 / its relative variance.
+  // Returns the weight of the mean of a bin: 1 / its relative variance.
   double Evidence(std::size_t b) const;
 
   std::vector<CostBin> bins_;
   std::vector<double> log_sizes_;  // of the bins, to base 2
   std::vector<CostCurve> curves_;
-  std::vector<std::vector<double>> ratios_;  // of each curve: rho at the bins before smoothing
+  std::vector<std::vector<double>> ratios_;  // by curve: rho at the bins before smoothing
   double scale_ = 1;
   double bytes_scale_ = 1;
   double negligible_ = 0;  // e

@@ -1,25 +1,70 @@
-// The family of cost curves and its fits by least squares.
+// Fits a family of cost curves, and computes the probability of each curve.
 //
 //   P_c:  g(x) = a + b x^c             c = 0.3, 0.4, ..., 5.0
-//   L_c:  g(x) = a + l y + b x^c       likewise
+//   L_c:  g(x) = a + l y + b x^c       with the same exponents
 //   a, l, b >= 0
 //
-// x is the size of a key group over the largest seen, y its bytes likewise. A fit minimises
-//
-//   chi^2 = sum_i w_i ((g(x_i, y_i) - m_i) / u_i)^2
-//
-// over bins i of key groups of like size with mean amount m_i: relative errors, as the unit u_i is
-// m_i and next to nothing. For each exponent c the rest is linear
-// (nonnegative_least_squares.h), so the grid over c is exact and needs no starting point.
-//
-// Pure functions. Cost of FitCurves: O(exponents x bins).
+// x is the size of a key group divided by the largest known size, y its bytes divided by the
+// largest known bytes. Pure functions.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <vector>
 
 namespace tidemark::regression {
+
+// Limit of a squared relative error, or of a variance of relative errors: an error by a factor of
+// e^2 counts as much as one by a factor of three.
+// Ablation: -0.07, +0.12 (join phase-ab).
+inline constexpr double kSquaredErrorMax = 4;
+// The smallest relative error of a bin: curves are not exact.
+// Ablation: +0.18 (two-path bend), -1.08 (join lost-10).
+inline constexpr double kBinErrorMin = 0.03;
+inline constexpr double kBinVarianceMin = kBinErrorMin * kBinErrorMin;
+
+// --- weighted least squares in three coefficients, none of which may be negative ---
+//
+// The sum of squares
+//
+//   chi^2(s) = sum_i w_i (t_i - s_0 u_i0 - s_1 u_i1 - s_2 u_i2)^2
+//            = t't - 2 s'r + s'Gs,    G = U'WU,  r = U'Wt,  t't = sum_i w_i t_i^2
+//
+// depends on G, r and t't only. At the constrained minimum, some coefficients are zero and the
+// others solve their own normal equations, G_SS s_S = r_S. Three coefficients have seven such
+// subsets S, so each can be solved by elimination. Bit i of a subset is set if coefficient i may
+// differ from zero. Cost: O(1) per subset.
+struct NormalEquations {
+  using Coefficients = std::array<double, 3>;
+
+  std::array<Coefficients, 3> gram{};  // G: the upper triangle
+  Coefficients right{};                // r
+  double target = 0;                   // t't
+
+  // Returns chi^2(s), at least 0 despite rounding.
+  double ChiSquared(const Coefficients& s) const;
+
+  // Computes the least squares in one subset. Returns false if it is singular, or if a coefficient
+  // is negative or not finite.
+  bool Solve(unsigned subset, Coefficients& s) const;
+
+ private:
+  bool SolveOne(int i, Coefficients& s) const;
+  bool SolveTwo(int i, int j, Coefficients& s) const;  // i < j
+  bool SolveThree(Coefficients& s) const;
+};
+
+// --- fits ---
+//
+// A fit minimises
+//
+//   chi^2 = sum_i w_i ((g(x_i, y_i) - m_i) / u_i)^2
+//
+// over bins i of key groups of similar size with mean amount m_i. Errors are relative, since the
+// unit u_i is m_i, except for negligible amounts. The problem is linear for each exponent c.
+// Therefore the grid over c is exact and needs no starting point.
 
 struct CostCurve {
   double a = 0;
@@ -29,18 +74,18 @@ struct CostCurve {
   double probability = 0;
 };
 
-// g(x, y).
+// Returns g(x, y).
 double Evaluate(const CostCurve& curve, double x, double y);
 
-// A vector entry for each bin, by increasing size.
+// Each vector has an entry for each bin, in ascending order of size.
 struct CurveData {
-  std::vector<double> x;       // size over the largest, so the last is 1
-  std::vector<double> y;       // bytes over the largest
+  std::vector<double> x;       // size over the largest size, so that the last is 1
+  std::vector<double> y;       // bytes over the largest bytes
   std::vector<double> log_x;   // natural logarithms
-  std::vector<double> amount;  // m: mean of what is explained
-  std::vector<double> unit;    // u: what an error is measured in
+  std::vector<double> amount;  // m: mean of the explained quantity
+  std::vector<double> unit;    // u: unit of an error
   std::vector<double> base;    // weight before bandwidth and robustness
-  std::vector<double> error;   // squared relative error expected of a bin's mean
+  std::vector<double> error;   // expected squared relative error of a bin's mean
 };
 
 struct FittedCurve {
@@ -49,26 +94,86 @@ struct FittedCurve {
   bool is_linear = false;  // of L_c
 };
 
-// No cost grows faster than this power, of sizes or of what of a key group is done.
+// The largest exponent of sizes, and of the progress within a key group.
 // Ablation: +10.83, -0.03 (n^4-1.4).
 inline constexpr double kExponentMax = 5;
 
-// Which exponents are tried: `min`, `min + step`, ... up to kExponentMax.
+// The exponents are `min`, `min + step`, ... up to kExponentMax.
 struct ExponentGrid {
   double min = 0.3;
   double step = 0.1;
 };
 
-// The best curve of each form and exponent, by the bins that have a weight (the first
-// `weight.size()`).
+// Returns the best curve of each form and exponent, by the first `weight.size()` bins.
+// O(exponents x bins).
 std::vector<FittedCurve> FitCurves(const CurveData& data, const std::vector<double>& weight,
                                    ExponentGrid grid = {});
 
-// That of the least chi^2; `fits` must not be empty.
+// Returns the fit of the least chi^2. REQUIRES: `fits` is not empty.
 const FittedCurve& BestOf(const std::vector<FittedCurve>& fits);
 
-// `weight`, with less for bins that `best` does not explain, as if errors were Cauchy's.
+// Returns `weight`, reduced for bins that `best` does not explain, as if errors were Cauchy
+// distributed.
 std::vector<double> RobustWeights(const CurveData& data, std::vector<double> weight,
                                   const CostCurve& best);
+
+// --- probabilities ---
+//
+// With n bins and chi^2 divided by its own minimum over n - 3 degrees of freedom (if that is above
+// 1: then the bins differ from every curve by more than their errors),
+//
+//   ln p = -(chi^2 - chi^2_min) / (2 max(1, chi^2_min / (n - 3))) + ln prior
+//
+// The prior of an exponent c is Student's t with three degrees of freedom about 1.3. Few costs have
+// a high power, but a few key groups must suffice to show one. Integer exponents are likelier, by
+// exp(-3 d) at a distance d from one. The third term of L_c costs a factor of n + 2.
+
+// Curves of lower probability are dropped.
+// Ablation: -0.23, +0.17 (join lost-10).
+inline constexpr double kProbabilityMin = 0.002;
+
+// Adds the curves of one fit over `bins` bins with their probabilities, which sum to `share`.
+// O(curves).
+void AddPosterior(const std::vector<FittedCurve>& fits, std::size_t bins, double share,
+                  std::vector<CostCurve>& all);
+
+// Keeps the most probable curves, which have almost all of the probability, in descending order,
+// and normalises their sum to 1. O(curves log curves).
+void KeepLikely(std::vector<CostCurve>& curves);
+
+// --- bandwidths ---
+//
+// No curve fits everywhere, and its values beyond the data matter most. Therefore curves are fitted
+// with several bandwidths h, by weights that fall by a factor of e every h powers of e below the
+// largest size X:
+//
+//   w(x) = w_base (x / X)^(1 / h)
+//
+// Each bandwidth is judged by its held-out error: its estimates for the sizes of the last octave,
+// and of the last 2.2 and 4.5 octaves, from the other bins. Its share of the posterior is
+//
+//   share_h ~ prior_h (least error / error_h)^3
+//
+// The error is the mean square of ln(predicted / actual) over all curves, minus the noise.
+
+// In octaves.
+inline constexpr std::array<double, 4> kBandwidths = {0.7, 1.5, 3, 8};
+
+// Mean squares of ln(predicted / actual) at held-out sizes.
+struct HeldOutError {
+  double mean = 0;     // over all held-out sizes
+  double nearest = 0;  // over the sizes of the last octave
+};
+
+struct BandwidthChoice {
+  std::array<double, kBandwidths.size()> shares{};  // sum to 1
+  std::optional<HeldOutError> error;  // of the best; nullopt if there are too few bins
+};
+
+// Cost: that of 12 fits with half the exponents.
+BandwidthChoice ChooseBandwidths(const CurveData& data);
+
+// Returns the weights of the bins up to index `last`, which has the largest size that counts.
+std::vector<double> BandwidthWeights(const CurveData& data, double bandwidth, std::size_t last);
 
 }  // namespace tidemark::regression

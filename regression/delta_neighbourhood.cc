@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace tidemark::papers {
+namespace tidemark::regression {
 
 DeltaNeighbourhood::DeltaNeighbourhood(std::span<const GroupPoint> points,
                                        std::uint64_t delta_bytes)
@@ -41,4 +41,4 @@ std::optional<NeighbourhoodMean> DeltaNeighbourhood::Find(std::uint64_t size_byt
                            .groups = static_cast<std::uint64_t>(std::min(groups, 1.8e19))};
 }
 
-}  // namespace tidemark::papers
+}  // namespace tidemark::regression

@@ -1,10 +1,10 @@
-// Nearest-neighbour regression: the mean time of key groups of nearly the same size.
+// Nearest-neighbour regression: the mean time of key groups of similar size.
 //
 //   f~(z) = sum of f over N(z) / |N(z)|,   N(z) = { k : |size_k - z| <= delta }        [NF] 3.5,
 //   eq. 6
 //
-// Every merged point counts with the number of its key groups. delta is in bytes; the paper gives
-// no value; 16 B is flat within 0..64 B in our study, and more than 1 KB hurts.
+// Each merged point is weighted by its number of key groups. The paper gives no value of delta. In
+// our study the error is flat between 0 and 64 bytes, and grows above 1 kB.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 #include "tidemark/event.h"
 
-namespace tidemark::papers {
+namespace tidemark::regression {
 
 inline constexpr std::uint64_t kDefaultDeltaBytes = 16;
 
@@ -24,23 +24,23 @@ struct NeighbourhoodMean {
   std::uint64_t groups = 0;    // |N(z)|
 };
 
-// Points indexed for many queries. Building it O(n) from points sorted by size; Find O(log n +
-// points in the neighbourhood); memory O(n). Immutable, safe to share.
+// An index of points for many queries. Construction O(n), Find O(log n + points in the
+// neighbourhood), memory O(n). Immutable, safe to share.
 class DeltaNeighbourhood {
  public:
   DeltaNeighbourhood() = default;
-  // `points` by increasing size, as SmoothedPoints gives them.
+  // `points`: in ascending order of size, as from SmoothedPoints.
   explicit DeltaNeighbourhood(std::span<const GroupPoint> points,
                               std::uint64_t delta_bytes = kDefaultDeltaBytes);
 
-  // Empty when no point lies within delta of `size_bytes`.
+  // Returns nullopt if no point is within delta of `size_bytes`.
   std::optional<NeighbourhoodMean> Find(std::uint64_t size_bytes) const;
 
  private:
   std::uint64_t delta_bytes_ = kDefaultDeltaBytes;
   std::vector<std::uint64_t> sizes_bytes_;
-  std::vector<double> groups_;        // of the point at the same index
-  std::vector<double> mean_seconds_;  // likewise
+  std::vector<double> groups_;        // by index of `sizes_bytes_`
+  std::vector<double> mean_seconds_;  // by index of `sizes_bytes_`
 };
 
-}  // namespace tidemark::papers
+}  // namespace tidemark::regression

@@ -9,28 +9,29 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 
-namespace tidemark::gray_box {
+namespace tidemark::regression {
 namespace {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// A feature has to correlate with what is left at least as much. Taste: below it, the
-// cross-validation rejects nearly all.
+// Least correlation of a feature with the residuals. Chosen by hand: cross-validation rejects
+// almost all features below it.
 constexpr double kCorrelationMin = 0.3;
-// And has to bring the error of cross-validation below this part.
+// A feature must reduce the cross-validated error to below this part.
 constexpr double kImprovement = 0.9;
-// Two features that correlate so much are one.
+// Features with this correlation are indistinguishable.
 constexpr double kSameFeature = 0.9999;
-// Times of repeated runs differ by as much (measured on TPC-DS: 3 to 7 %): no line is better.
+// Least relative deviation: repeated runs of TPC-DS differ by 3 to 7 %.
 constexpr double kDeviationMin = 0.03;
-// Of a value where a parameter changed that never had. Taste.
+// Relative deviation after a change of a parameter that was constant in all runs. Chosen by hand.
 constexpr double kUnknownInfluence = 0.5;
-// 95 % quantiles of Student's t over that of the normal distribution, by degrees of freedom from 1.
+// 95 % quantiles of Student's t divided by that of the normal distribution, by degrees of freedom
+// from 1.
 constexpr double kStudent[] = {3.84, 1.78, 1.43, 1.30, 1.22, 1.18, 1.15, 1.13, 1.11, 1.10};
 
 double StudentFactor(std::size_t degrees) {
-  if (degrees == 0) return 2 * kStudent[0];  // nothing is known of the spread
+  if (degrees == 0) return 2 * kStudent[0];  // the spread is unknown
   return degrees <= std::size(kStudent) ? kStudent[degrees - 1] : 1;
 }
 
@@ -45,7 +46,7 @@ struct Line {
   VectorXd coefficients;
   VectorXd residuals;
   MatrixXd inverse;      // of the centred squares
-  double validated = 0;  // root of the mean square of errors at runs that were left out
+  double validated = 0;  // root mean square error at held-out runs
 };
 
 std::optional<Line> Fitted(const MatrixXd& centred, const VectorXd& labels,
@@ -70,7 +71,7 @@ std::optional<Line> Fitted(const MatrixXd& centred, const VectorXd& labels,
   }
   double sum = 0;
   for (Eigen::Index i = 0; i < n; ++i) {
-    // A run that alone shows something decides nothing.
+    // A single run with another value of the feature is not evidence.
     if (!(leverages[i] < 1 - 1e-9)) return std::nullopt;
     const double error = line.residuals[i] / (1 - leverages[i]);
     sum += error * error;
@@ -79,7 +80,7 @@ std::optional<Line> Fitted(const MatrixXd& centred, const VectorXd& labels,
   return line;
 }
 
-// The feature outside of the line that correlates most with what it leaves.
+// Returns the unchosen feature with the highest correlation with the residuals.
 std::optional<std::size_t> Next(const MatrixXd& centred, const Line& line) {
   std::optional<std::size_t> best;
   double most = kCorrelationMin;
@@ -195,7 +196,7 @@ Forecast LinearModel::Predict(const std::vector<double>& values) const {
     const double outside = std::max({seen.least - value, value - seen.most, 0.0});
     if (outside == 0) continue;
     forecast.beyond.push_back(features_[feature]);
-    // A line that bends shows it beyond the data: as much again for each width of them.
+    // A curve may bend beyond the data: the deviation grows by its size per width of their range.
     forecast.deviation *= 1 + outside / (seen.most - seen.least);
   }
   for (std::size_t i = 0; i < features_.size(); ++i) {
@@ -210,4 +211,4 @@ Forecast LinearModel::Predict(const std::vector<double>& values) const {
   return forecast;
 }
 
-}  // namespace tidemark::gray_box
+}  // namespace tidemark::regression

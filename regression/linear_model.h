@@ -1,12 +1,12 @@
-// A number that runs of a program had, as a linear function of what they were given.
+// Predicts a quantity of a program's run as a linear function of the run's features.
 //
 //   label = intercept + sum over chosen features of coefficient x feature
 //
-// Features are chosen one by one: the one that correlates most with what is left, as long as the
-// error at each run, predicted from all others, falls. So what has no influence stays out, and a
-// line is drawn through three runs at least.
+// Features are chosen one by one. The next feature has the highest correlation with the residuals.
+// It is added if this reduces the cross-validated error, the error at each run predicted from all
+// others. Therefore features without influence are left out, and a line needs at least three runs.
 //
-// Source: [GB] 5.1, which takes all features of a high correlation; cross-validation is ours. Pure,
+// Source: [GB] 5.1, which uses all features of a high correlation; cross-validation is ours. Pure,
 // deterministic, thread-safe when const.
 #pragma once
 
@@ -15,34 +15,34 @@
 
 #include "absl/status/statusor.h"
 
-namespace tidemark::gray_box {
+namespace tidemark::regression {
 
-// What is foretold, and why it may be wrong.
+// A predicted value, and why it may be wrong.
 struct Forecast {
   double value = 0;
-  double deviation = 0;  // 1.645 of it are half of a 90 % interval
-  // Features of the model at values beyond those that were seen; they widen it.
+  double deviation = 0;  // 1.645 times it is the half-width of a 90 % interval
+  // Features of the model with values outside the range of the runs; they widen the interval.
   std::vector<std::string> beyond;
-  // Features that were the same in all runs and are another one now: what they do is not known.
+  // Features with a new value that were constant in all runs, so their influence is unknown.
   std::vector<std::string> never_varied;
 };
 
 struct Choice {
   std::string feature;
   double coefficient = 0;
-  // Features that went along with it in all runs: which of them it is that matters is not known.
+  // Features that correlate perfectly with it in all runs, so any of them may be the cause.
   std::vector<std::string> indistinguishable;
 };
 
 class LinearModel {
  public:
-  // `rows`: of each run, the values of `features` in their order. InvalidArgument: no run, a row of
-  // another length, a number that is not finite. Cost: O(features^2 x runs).
+  // `rows`: for each run, the values of `features` in their order. Returns InvalidArgument if there
+  // is no run, a row of another length, or a number that is not finite. O(features^2 x runs).
   static absl::StatusOr<LinearModel> Fit(std::vector<std::string> features,
                                          const std::vector<std::vector<double>>& rows,
                                          const std::vector<double>& labels);
 
-  // REQUIRES: as many values as features, all finite.
+  // REQUIRES: `values` has one finite value per feature.
   Forecast Predict(const std::vector<double>& values) const;
 
   const std::vector<Choice>& choices() const { return choices_; }
@@ -58,7 +58,7 @@ class LinearModel {
 
   std::vector<std::string> features_;
   std::vector<Seen> seen_;
-  std::vector<std::size_t> chosen_;  // indexes of features, as `choices_`
+  std::vector<std::size_t> chosen_;  // indexes into `features_`, in the order of `choices_`
   std::vector<Choice> choices_;
   double intercept_ = 0;
   std::vector<double> means_;                 // of the chosen features
@@ -67,4 +67,4 @@ class LinearModel {
   std::size_t runs_ = 0;
 };
 
-}  // namespace tidemark::gray_box
+}  // namespace tidemark::regression

@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-namespace tidemark::papers {
+namespace tidemark::regression {
 namespace {
 
 using Eigen::ArrayXd;
@@ -16,15 +16,15 @@ using Eigen::ArrayXd;
 constexpr std::size_t kPointsMax = 8192;
 constexpr std::size_t kDistinctSizesMin = 4;
 constexpr int kGridExponents = 12;
-constexpr double kSecondsMax = 1e12;  // larger predictions say nothing any more
-constexpr double kNothing = 1e-24;    // mean square of scaled times that is only rounding
+constexpr double kSecondsMax = 1e12;  // limits predictions
+constexpr double kNothing = 1e-24;    // mean square of scaled times that results from rounding
 
 struct Sample {
   std::uint64_t size_bytes;
   double seconds;
 };
 
-// Samples scaled by geometric mean of size and mean of time, where the solver works best.
+// Samples, scaled by the geometric mean of sizes and the mean of times, for numerical stability.
 struct Scaled {
   ArrayXd log_x;
   ArrayXd t;
@@ -84,13 +84,13 @@ Scaled Scale(const std::vector<Sample>& samples) {
   return scaled;
 }
 
-// For one exponent the best a, b >= 0 are known in closed form (variable projection): the straight
-// line through (x^c, t) if both are; else the best line on that axis which it leaves. Times are not
-// negative, so it leaves at most one.
-struct Line {
+// The best a, b >= 0 for one exponent, in closed form (variable projection): the regression line
+// through (x^c, t) if both are positive, else the best line with one of them zero. At most one is
+// negative, since times are not.
+struct PowerLine {
   double a = 0;
   double b = 0;
-  double explained = 0;  // by how much the sum of squares is below that of the mean of the times
+  double explained = 0;  // reduction of the sum of squares, compared with the mean of the times
 };
 
 struct PowerSums {
@@ -107,7 +107,7 @@ PowerSums SumsOf(const ArrayXd& powers, const Scaled& points) {
   return sums;
 }
 
-Line BestLine(const PowerSums& sums, const Scaled& points) {
+PowerLine BestLine(const PowerSums& sums, const Scaled& points) {
   const double b = sums.with_times / sums.squares;
   if (!(b > 0) || !std::isfinite(b)) return {.a = points.t_mean};
   const double a = points.t_mean - b * sums.mean;
@@ -119,8 +119,8 @@ Line BestLine(const PowerSums& sums, const Scaled& points) {
   return {0, products / squares, products * products / squares - n * points.t_mean * points.t_mean};
 }
 
-// The exponent of the grid whose curve is best. The powers of one exponent are those of the last
-// times the same factors.
+// Returns the exponent of the grid with the best curve. The powers of each exponent equal the
+// powers of the previous exponent times constant factors.
 double BestOnGrid(const Scaled& points, const PowerLawOptions& options) {
   const double step = (options.exponent_max - options.exponent_min) / (kGridExponents - 1);
   const ArrayXd factors = (step * points.log_x).exp();
@@ -128,7 +128,7 @@ double BestOnGrid(const Scaled& points, const PowerLawOptions& options) {
   double best = options.exponent_min;
   double most_explained = -std::numeric_limits<double>::infinity();
   for (int i = 0; i < kGridExponents; ++i) {
-    const Line line = BestLine(SumsOf(powers, points), points);
+    const PowerLine line = BestLine(SumsOf(powers, points), points);
     if (line.explained > most_explained) {
       most_explained = line.explained;
       best = options.exponent_min + i * step;
@@ -138,8 +138,8 @@ double BestOnGrid(const Scaled& points, const PowerLawOptions& options) {
   return best;
 }
 
-// What the best curve of an exponent leaves, t - (a + b x^c), for Ceres to minimise over the
-// exponent. An exponent beyond its limits counts as the limit.
+// The residuals of the best curve of an exponent, t - (a + b x^c), which Ceres minimises over the
+// exponent. The exponent is clamped to its limits.
 class ReducedResiduals {
  public:
   using Scalar = double;
@@ -149,8 +149,8 @@ class ReducedResiduals {
       : points_(points), options_(options) {}
   int NumResiduals() const { return static_cast<int>(points_.t.size()); }
 
-  // The slope is that of the residuals with a and b following c: b x^c log x less its part that a
-  // and b make up for.
+  // The slope includes the change of a and b with c: it is b x^c log x without its projection on a
+  // and b.
   bool operator()(const double* exponent, double* residuals, double* slope) const {
     MoveTo(*exponent);
     Eigen::Map<ArrayXd>(residuals, points_.t.size()) = points_.t - line_.a - line_.b * powers_;
@@ -190,10 +190,10 @@ class ReducedResiduals {
   mutable double exponent_ = std::numeric_limits<double>::quiet_NaN();
   mutable ArrayXd powers_;
   mutable PowerSums sums_;
-  mutable Line line_;
+  mutable PowerLine line_;
 };
 
-// Ceres from the best of the grid; that one where Ceres does no better.
+// Returns the result of Ceres from the best exponent of the grid, or the latter if it is better.
 Curve BestCurve(const Scaled& points, const ReducedResiduals& reduced,
                 const PowerLawOptions& options) {
   if (points.total_squares() <= kNothing * static_cast<double>(points.t.size())) {
@@ -212,15 +212,15 @@ Curve BestCurve(const Scaled& points, const ReducedResiduals& reduced,
   return polished.squared_error < unpolished.squared_error ? polished : unpolished;
 }
 
-// 1 - residual / total squares; exact fits of constant times are perfect, others of them worthless.
+// Returns 1 - residual / total squares. For constant times, returns 1 for an exact fit, else 0.
 double RSquared(double residual, double total, std::size_t points) {
   const double n = static_cast<double>(points);
   if (total <= kNothing * n) return residual <= kNothing * n ? 1 : 0;
   return 1 - residual / total;
 }
 
-// Weighted by fitted time: what matters is how far off the costly key groups are, and the timer's
-// own noise makes the cheapest ones look unpredictable.
+// Returns the relative residual, weighted by fitted time: the errors of costly key groups matter,
+// and the noise of the timer dominates the cheapest ones.
 double RelativeResidual(const Scaled& points, const Curve& curve) {
   const ArrayXd fitted = curve.a + curve.b * (curve.c * points.log_x).exp();
   double squares = 0;
@@ -269,4 +269,4 @@ PowerLawFit FitPowerLaw(std::span<const GroupPoint> points, const PowerLawOption
   return fit;
 }
 
-}  // namespace tidemark::papers
+}  // namespace tidemark::regression

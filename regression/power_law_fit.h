@@ -1,12 +1,12 @@
-// The curve a + b x^c through key-group times.
+// Fits the curve a + b x^c to the times of key groups.
 //
 //   minimise  sum_p (t_p - (a + b x_p^c))^2   over merged points p       [NF] 3.5, eq. 8
 //   subject to  a >= 0, b >= 0, 0.05 <= c <= 5.3
 //
-// x_p: size of the point in bytes, t_p: its mean time in seconds, each merged point with weight 1
-// (the paper does not weight). Quality is R^2 on the same points. For a given exponent the best a
-// and b are known in closed form, so that Ceres searches for the exponent alone, from the best one
-// of a grid (ADR 0006); x and t are scaled by their geometric and arithmetic means first.
+// x_p is the size of a point in bytes, and t_p its mean time in seconds. Each merged point has
+// weight 1, as in the paper. Quality is R^2 on the same points. The best a and b for an exponent
+// have a closed form, so Ceres searches for the exponent alone, from the best one of a grid (ADR
+// 6). First, x is scaled by its geometric mean and t by its arithmetic mean.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@
 
 #include "tidemark/event.h"
 
-namespace tidemark::papers {
+namespace tidemark::regression {
 
 enum class FitQuality : std::uint8_t {  // from worse to better
-  kNone,     // fewer than four distinct sizes, which any curve of three parameters fits
-  kFew,      // fewer distinct sizes than PowerLawOptions::points_min: R^2 says little
-  kRegular,  // R^2 can be trusted as far as it goes
+  kNone,     // fewer than four distinct sizes, through which every such curve passes
+  kFew,      // fewer distinct sizes than PowerLawOptions::points_min
+  kRegular,  // enough sizes for R^2
 };
 
 struct PowerLawOptions {
@@ -33,16 +33,16 @@ struct PowerLawFit {
   double a_seconds = 0;
   double b = 0;  // seconds per byte^c
   double c = 1;
-  double r_squared = 0;          // 1 - SS_res / SS_tot; 1 when both are 0; never NaN
+  double r_squared = 0;          // 1 - SS_res / SS_tot, or 1 if both are 0
   double relative_residual = 0;  // root mean square of (t - fit) / fit, points weighted by fit
-  double size_bytes_max = 0;     // the largest size it was fitted on
+  double size_bytes_max = 0;     // largest fitted size
 
-  // a + b x^c, at least 0, finite.
+  // Returns a + b x^c, finite and at least 0.
   double Predict(double size_bytes) const;
 };
 
-// Points with NaN, infinite or negative times are left out. O(n) per iteration, tens of iterations.
-// More than 8,192 points are thinned to 8,192 evenly by rank of size, both ends kept.
+// Ignores points with NaN, infinite or negative times. O(n) per iteration, tens of iterations. More
+// than 8,192 points are thinned to 8,192, evenly by rank of size, including both ends.
 PowerLawFit FitPowerLaw(std::span<const GroupPoint> points, const PowerLawOptions& options = {});
 
-}  // namespace tidemark::papers
+}  // namespace tidemark::regression

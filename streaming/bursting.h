@@ -1,11 +1,11 @@
-// Times many short reduce function calls with few looks at the clock ([NF] section 6, bursting).
+// Times many short reduce function calls with few clock readings ([NF] section 6, bursting).
 //
-// A key group below `threshold_bytes` is not timed alone: it joins the current burst, which ends
-// after `groups_max` of them or when a larger key group starts. The time of a burst is then split
-// over its key groups in proportion to their sizes (zero-sized ones count as one byte).
+// A key group below `threshold_bytes` is not timed alone. It joins the current burst, which ends
+// after `groups_max` key groups or when a larger key group starts. The time of a burst is split
+// over its key groups in proportion to their sizes. An empty key group counts as one byte.
 //
-// This class is the splitting half and owns no clock: the caller says how long the burst took. What
-// a large group costs is never charged to the small ones before it: close the burst first.
+// This class splits the time and owns no clock. The caller measures the burst, and closes it before
+// a large key group, so that no small key group is charged for a large one.
 //
 // Cost: AddSmall O(1); Close O(groups in the burst). Memory: groups_max sizes. Not thread-safe.
 #pragma once
@@ -29,12 +29,12 @@ class Burst {
   explicit Burst(BurstOptions options = {});
 
   bool IsSmall(std::uint64_t size_bytes) const { return size_bytes < options_.threshold_bytes; }
-  // Adds a small key group; true when the burst is full and must be closed.
+  // Adds a small key group. Returns true if the burst is full and must be closed.
   bool AddSmall(std::uint64_t size_bytes);
   bool empty() const { return sizes_bytes_.empty(); }
   std::size_t size() const { return sizes_bytes_.size(); }
-  // Ends the burst: one point of count 1 for each key group, in order; their times add up to
-  // `elapsed` to within a nanosecond each. A negative time counts as zero.
+  // Ends the burst. Returns one point of count 1 for each key group, in order. Their times add up
+  // to `elapsed`, within a nanosecond each. A negative time counts as zero.
   std::vector<GroupPoint> Close(absl::Duration elapsed);
 
  private:

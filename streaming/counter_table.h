@@ -1,15 +1,14 @@
-// A hash table of counters that keeps them in the order of their hashes.
+// A hash table of counters that keeps them in the order of their mixed hashes.
 //
-// Each key has a place, a number its hash is mixed into; its counter stands at or after slot
-// place / 2^64 * slots, and counters further on have larger places. A look-up stops at the first
-// place that is not smaller, and a sweep (Retain) or a move to a larger table reads and writes
-// slots from front to back without a branch that could be mispredicted, which is what it is made
-// for: counters are dropped thousands at a time, never one by one.
+// The position of a key is its mixed hash. The counter of a key is at or after the slot `position *
+// slots / 2^64`, and later slots have larger positions. A lookup stops at the first position that
+// is not smaller. A sweep (Retain) and a move to a larger table read and write slots from front to
+// back without mispredicted branches. Counters are dropped thousands at a time, never individually.
 //
-// Cost: Find and Insert O(1) expected, Retain and Reserve O(slots). Memory: 3/2 slots for each of
-// the counters reserved, sizeof(Counter) each. Not thread-safe. A sender cannot choose hashes that
-// pile up: how they are mixed differs from process to process. So does the order of slots; nothing
-// that leaves the process may depend on it.
+// Cost: Find and Insert O(1) expected, Retain and Reserve O(slots). Memory: 3/2 slots per reserved
+// counter, sizeof(Counter) each. Not thread-safe. The mixing differs between processes, so that a
+// sender cannot choose colliding hashes. The order of slots therefore also differs, and must not
+// affect any output.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +29,7 @@ class CounterTable {
  public:
   struct Counter {
     std::uint64_t place = kLastPlace;
-    std::uint64_t count_bytes = 0;  // 0: the slot is free
+    std::uint64_t count_bytes = 0;  // 0 if the slot is free
     std::uint64_t error_bytes = 0;
     [[no_unique_address]] Note note{};
   };
@@ -39,7 +38,7 @@ class CounterTable {
   CounterTable() { Reserve(1); }
 
   std::size_t size() const { return size_; }
-  // Counters that fit before the next Reserve().
+  // Returns the number of counters that fit before the next Reserve().
   std::size_t reserved() const { return reserved_; }
 
   std::uint64_t PlaceOf(KeyHash key) const {
@@ -53,10 +52,10 @@ class CounterTable {
     return KeyHash{(mixed * Inverse(kFirstFactor)) ^ seed_};
   }
 
-  // Fetches the cache line where the counter of a key should be.
+  // Prefetches the cache line of the counter of a key.
   void Prefetch(std::uint64_t place) const { __builtin_prefetch(&slots_[SlotOf(place)], 1); }
 
-  // The counter of a key, or the slot before which it would have to stand.
+  // Returns the slot of the counter of a key, or the slot before which it belongs.
   std::size_t Find(std::uint64_t place) const {
     std::size_t slot = SlotOf(place);
     while (slots_[slot].place < place) ++slot;
@@ -68,7 +67,7 @@ class CounterTable {
   Counter& at(std::size_t slot) { return slots_[slot]; }
   const Counter& at(std::size_t slot) const { return slots_[slot]; }
 
-  // Puts a counter where Find() said; size() must be below reserved().
+  // Inserts a counter at a slot from Find(). REQUIRES: size() < reserved().
   Counter& Insert(std::size_t slot, const Counter& counter) {
     std::size_t free = slot;
     while (slots_[free].count_bytes != 0) ++free;
@@ -80,7 +79,7 @@ class CounterTable {
     return slots_[slot] = counter;
   }
 
-  // Makes room for `counters`, of which there must not be more already.
+  // Makes room for `counters`. REQUIRES: size() <= counters.
   void Reserve(std::size_t counters) {
     reserved_ = counters;
     home_slots_ = counters + counters / 2 + 1;
@@ -95,8 +94,8 @@ class CounterTable {
     }
   }
 
-  // Keeps the counters for which `keep(counter)` holds; it is asked of free slots too, and must
-  // refuse them.
+  // Keeps the counters for which `keep(counter)` returns true. It is also called for free slots,
+  // and must return false for them.
   template <typename Keep>
   void Retain(const Keep& keep) {
     std::size_t next = 0;
@@ -115,18 +114,19 @@ class CounterTable {
     }
   }
 
-  // Free slots have a count of zero.
+  // Returns all slots. Free slots have a count of zero.
   const std::vector<Counter>& slots() const { return slots_; }
 
  private:
-  // Of a free slot: nothing stands behind it that belongs before it.
+  // Position of a free slot: no counter after it belongs before it.
   static constexpr std::uint64_t kLastPlace = std::numeric_limits<std::uint64_t>::max();
-  static constexpr std::size_t kSpareSlots = 64;  // behind the last home slot, the last always free
-  // Odd, so that mixing can be undone; otherwise without a pattern.
+  static constexpr std::size_t kSpareSlots =
+      64;  // after the last home slot; the last one is always free
+  // Odd, so that mixing can be inverted; otherwise arbitrary.
   static constexpr std::uint64_t kFirstFactor = 0x9E3779B97F4A7C15;
   static constexpr std::uint64_t kSecondFactor = 0xD6E8FEB86659FD93;
 
-  // Modulo 2^64, by Newton's iteration.
+  // Returns the inverse modulo 2^64, by Newton's iteration.
   static constexpr std::uint64_t Inverse(std::uint64_t odd) {
     std::uint64_t inverse = odd;
     for (int i = 0; i < 5; ++i) inverse *= 2 - odd * inverse;
@@ -137,7 +137,7 @@ class CounterTable {
     return static_cast<std::size_t>((Wide{place} * home_slots_) >> 64);
   }
 
-  std::uint64_t seed_ = absl::Hash<std::uint64_t>{}(1);  // Abseil sees to it that it differs
+  std::uint64_t seed_ = absl::Hash<std::uint64_t>{}(1);  // differs between processes
   std::size_t size_ = 0;
   std::size_t reserved_ = 0;
   std::size_t home_slots_ = 0;

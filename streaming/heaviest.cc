@@ -5,7 +5,8 @@
 namespace tidemark::streaming {
 namespace {
 
-// Order of a heap whose front is the lightest; among equals the larger hash leaves first.
+// Order of a heap with the lightest key at its front. If sizes are equal, the larger hash is
+// removed first.
 constexpr auto kHeavier = [](const auto& a, const auto& b) {
   return a.size_bytes != b.size_bytes ? a.size_bytes > b.size_bytes : a.key < b.key;
 };
@@ -51,10 +52,6 @@ std::vector<PartitionProfile> HeaviestKeys::Profiles() const {
     return profile.explicit_keys.empty() && profile.implicit_key_count == 0;
   });
   return by_partition;
-}
-
-std::uint64_t HeaviestKeys::threshold_bytes() const {
-  return heap_.size() < lambda_ || heap_.empty() ? 0 : heap_.front().size_bytes;
 }
 
 }  // namespace tidemark::streaming

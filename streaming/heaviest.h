@@ -1,9 +1,9 @@
-// The lambda heaviest keys of one map task, and the totals of all the others per partition: what a
-// map profile is made of ([NF] 5.1, eq. 10).
+// Finds the lambda heaviest keys of one map task, and the totals of all other keys per partition:
+// the contents of a map profile ([NF] 5.1, eq. 10).
 //
-// Offer() takes one key group of one partition; the same key twice counts as two key groups, which
-// the master adds up. Cost: O(log lambda) for a key that enters, O(1) for one that does not.
-// Memory: lambda entries and one total for each partition seen. Not thread-safe.
+// Offer() adds one key group of one partition. If a key is offered twice, it counts as two key
+// groups, which the master adds up. Cost: O(log lambda) for a key that enters the heap, else O(1).
+// Memory: lambda entries, and one total per partition. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace tidemark::streaming {
 
 class HeaviestKeys {
  public:
-  // lambda = 0: every key is implicit.
+  // With lambda = 0, every key is implicit.
   HeaviestKeys(std::uint32_t partition_count_hint, std::uint32_t lambda);
 
   void Offer(std::uint32_t partition, const ExplicitKey& group);
@@ -24,12 +24,9 @@ class HeaviestKeys {
     Offer(partition, {key, size_bytes});
   }
 
-  // One entry for each partition with data, by index; its explicit keys by falling size, ties by
-  // hash. total_bytes = sum of explicit + implicit_bytes.
+  // Returns one entry per partition with data, by index. Its explicit keys are in descending order
+  // of size, ties by hash. total_bytes is the sum of the explicit keys and implicit_bytes.
   std::vector<PartitionProfile> Profiles() const;
-
-  // The lightest explicit key; 0 while fewer than lambda keys came.
-  std::uint64_t threshold_bytes() const;
 
  private:
   struct Entry {
@@ -43,7 +40,7 @@ class HeaviestKeys {
     std::uint64_t bytes = 0;
   };
   std::uint32_t lambda_;
-  std::vector<Entry> heap_;     // lightest at the front
+  std::vector<Entry> heap_;     // lightest first
   std::vector<Totals> totals_;  // by partition
 };
 

@@ -1,5 +1,7 @@
 #include "streaming/key_sample.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
 
 #include "streaming/saturating.h"
@@ -15,12 +17,16 @@ constexpr auto kByKey = [](const ExplicitKey& a, const ExplicitKey& b) {
 
 }  // namespace
 
+KeyHash HashKey(std::string_view serialized_key) {
+  return KeyHash{XXH64(serialized_key.data(), serialized_key.size(), 0)};
+}
+
 void KeySampler::Keep(const Entry& entry) {
   heap_.push_back(entry);
   std::push_heap(heap_.begin(), heap_.end(), kByRank);
   if (heap_.size() <= capacity_) return;
   below_ = heap_.front().rank;
-  // Equal ranks are one key: what is left of it would not be all of it.
+  // Equal ranks are the same key, whose total would be incomplete.
   while (!heap_.empty() && heap_.front().rank == below_) {
     std::pop_heap(heap_.begin(), heap_.end(), kByRank);
     heap_.pop_back();

@@ -1,11 +1,12 @@
-// A sample of keys on which all map tasks agree: those whose rank, a second hash of the key, lies
-// below a bound. Whatever is known of a sampled key is therefore exact, although every map task
-// emitted only a part of its key group, and the sample is uniform over the distinct keys.
+// Hashes keys, and samples them so that all map tasks choose the same keys.
 //
-// A map task keeps its `capacity` keys of least rank and says below which rank it left none out
-// (KeySampler). The sample of the whole job has the least of these bounds (KeySample): it holds at
-// least as many keys as the map task with the most distinct keys kept, and never more than
-// kKeysMax, because the bound falls when there would be more.
+// The sample has the keys whose rank, a second hash, is below a bound. All map tasks report their
+// part of a sampled key, so its totals are exact. The sample is uniform over the distinct keys.
+//
+// A map task keeps its `capacity` keys of lowest rank, and reports the bound below which it dropped
+// no key (KeySampler). The sample of the job has the lowest of these bounds (KeySample). It has at
+// least as many keys as the map task with the most distinct keys kept. It has at most kKeysMax
+// keys: the bound is lowered if there are more.
 //
 // Cost: KeySampler::Offer O(1) for a key that does not enter, O(log capacity) for one that does;
 // KeySample::Add O(keys of the profile). Deterministic. Not thread-safe.
@@ -15,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -22,9 +24,14 @@
 
 namespace tidemark::streaming {
 
-// The rank of a key: uniform over 64 bits and independent of the key's partition, which is its hash
-// modulo the number of reduce tasks. The finalizer of MurmurHash3 over the key's hash, the same in
-// every language; golden values in tests/vectors/sample_rank.json.
+// Returns the 64-bit hash of a serialized intermediate key ([NF] section 6, key hashing): XXH64
+// with seed 0. It is the same in every process, language and version; golden values are in
+// tests/vectors/key_hash.json. A sender who causes collisions only makes its own estimate worse.
+KeyHash HashKey(std::string_view serialized_key);
+
+// Returns the rank of a key, uniform over 64 bits: the finalizer of MurmurHash3 over the key's
+// hash. It is independent of the key's partition, which is the hash modulo the number of reduce
+// tasks. It is the same in every language; golden values are in tests/vectors/sample_rank.json.
 constexpr std::uint64_t SampleRank(KeyHash key) {
   auto rank = static_cast<std::uint64_t>(key);
   rank = (rank ^ (rank >> 33)) * 0xff51afd7ed558ccd;
@@ -32,16 +39,16 @@ constexpr std::uint64_t SampleRank(KeyHash key) {
   return rank ^ (rank >> 33);
 }
 
-// The bound below which every key lies, but one in 2^64.
+// A bound above all ranks but the highest of 2^64.
 inline constexpr std::uint64_t kEveryRank = ~std::uint64_t{0};
 
-// On the side of one map task.
+// Samples the keys of one map task.
 class KeySampler {
  public:
-  // capacity = 0: no sample.
+  // With capacity = 0, there is no sample.
   explicit KeySampler(std::uint32_t capacity) : capacity_(capacity) {}
 
-  // One key group of one partition. A key that comes twice takes two places.
+  // Adds one key group of one partition. A key that is offered twice takes two entries.
   void Offer(std::uint32_t partition, const ExplicitKey& group) {
     const std::uint64_t rank = SampleRank(group.key);
     if (rank < below_ && capacity_ > 0) Keep({rank, group, partition});
@@ -50,8 +57,8 @@ class KeySampler {
     Offer(partition, {key, size_bytes});
   }
 
-  // Adds what was kept to the partitions' sampled keys, without those that are explicit keys there
-  // already, and says below which rank no key is missing from both. Partitions are by index.
+  // Adds the sampled keys to the partitions, without keys that are explicit there. Returns the rank
+  // below which no key is missing from both. REQUIRES: partitions are in the order of their index.
   std::uint64_t AddTo(std::vector<PartitionProfile>& partitions) const;
 
  private:
@@ -63,11 +70,11 @@ class KeySampler {
   void Keep(const Entry& entry);
 
   std::uint32_t capacity_;
-  std::uint64_t below_ = kEveryRank;  // the least rank that was ever left out
-  std::vector<Entry> heap_;           // greatest rank in front
+  std::uint64_t below_ = kEveryRank;  // lowest dropped rank
+  std::vector<Entry> heap_;           // highest rank first
 };
 
-// What all map tasks together know of a sampled key: everything.
+// The totals of a sampled key over all map tasks.
 struct SampledKey {
   std::uint32_t partition = 0;
   std::uint64_t size_bytes = 0;
@@ -75,15 +82,15 @@ struct SampledKey {
   std::uint64_t values = 0;
 };
 
-// On the side of the master.
+// Merges the samples of all map tasks, in the master.
 class KeySample {
  public:
   static constexpr std::size_t kKeysMax = 4096;
 
-  // Adds one map task's keys; one that left out keys of any rank ends the sample for good.
+  // Adds one map task's keys. A map task without a sample ends the sample of the job.
   void Add(const MapProfile& profile, bool is_first_input);
 
-  // Every key of a rank below it is among keys(); 0: there is no sample.
+  // Returns the bound: keys() has every key of a lower rank. Returns 0 if there is no sample.
   std::uint64_t below() const { return has_profile_ ? below_ : 0; }
   bool Contains(KeyHash key) const { return keys_.contains(key); }
   const absl::flat_hash_map<KeyHash, SampledKey>& keys() const { return keys_; }

@@ -1,4 +1,4 @@
-// Sums of untrusted counts that stop at the largest value instead of wrapping.
+// Sums and differences of untrusted counts that saturate instead of wrapping.
 #pragma once
 
 #include <cstdint>

@@ -30,12 +30,12 @@ std::uint32_t BinByLogarithm(std::uint64_t size_bytes) {
   return std::min(static_cast<std::uint32_t>(bin), kSizeBins - 1);
 }
 
-// Where the bins of an octave begin, so that few sizes need a logarithm. Beyond these octaves
-// doubles are too coarse to find it.
+// The octaves whose bins have tabulated limits, so that few sizes need a logarithm. Doubles are too
+// coarse to find the limits of later octaves.
 constexpr int kOctaves = 40;
 
 struct Octave {
-  // The smallest sizes of all bins but the first.
+  // The smallest size of each bin but the first.
   std::array<std::uint64_t, kBinsPerOctave - 1> begins{};
 };
 

@@ -11,17 +11,16 @@ bool BySizeThenTime(const GroupPoint& a, const GroupPoint& b) {
   return a.size_bytes != b.size_bytes ? a.size_bytes < b.size_bytes : a.mean_time() < b.mean_time();
 }
 
-// Whether their mean times are at most `tolerance` apart. Dividing durations exactly is most of
-// what a point would cost, and matters only where plain numbers, which are wrong by their last
-// digits and a nanosecond, are too near to the bound to tell. Nothing takes 292 years, where they
-// end.
+// Returns whether the mean times differ by at most `tolerance`. The exact division of durations
+// would be most of the cost of a point. Doubles therefore decide, unless the result is so close to
+// the bound that rounding could change it. They cover 292 years.
 bool IsClose(const GroupPoint& a, const GroupPoint& b, absl::Duration tolerance) {
   const auto a_total = static_cast<double>(absl::ToInt64Nanoseconds(a.total_time));
   const auto b_total = static_cast<double>(absl::ToInt64Nanoseconds(b.total_time));
   const auto a_count = static_cast<double>(a.count);
   const auto b_count = static_cast<double>(b.count);
   const auto most = static_cast<double>(absl::ToInt64Nanoseconds(tolerance));
-  // Most key groups take less than may lie between them.
+  // Most key groups take less time than the tolerance.
   const double surely = most - 10;
   if (a_total < surely * a_count && b_total < surely * b_count) return true;
   const double a_mean = a_total / a_count;
@@ -31,7 +30,7 @@ bool IsClose(const GroupPoint& a, const GroupPoint& b, absl::Duration tolerance)
   return absl::AbsDuration(a.mean_time() - b.mean_time()) <= tolerance;
 }
 
-// Counts and times add up; the size becomes the mean over key groups.
+// Returns the sum of counts and times, with the mean size over key groups.
 GroupPoint Merged(const GroupPoint& a, const GroupPoint& b) {
   const double total = static_cast<double>(a.count) + static_cast<double>(b.count);
   const double shift =
@@ -46,9 +45,9 @@ SmoothedPoints::SmoothedPoints(SmoothingOptions options) : options_(options) {
   options_.points_max = std::max<std::size_t>(options_.points_max, 2);
 }
 
-// Where the points of that size are, or would be.
+// Returns the index of the first point of that size, or the index where it belongs.
 std::size_t SmoothedPoints::FirstOfSize(std::uint64_t size_bytes) const {
-  // Reports are in order: often it is the next one.
+  // Reports are sorted: often it is the next point.
   if (next_ < points_.size() && points_[next_].size_bytes == size_bytes &&
       (next_ == 0 || points_[next_ - 1].size_bytes < size_bytes)) {
     return next_;
@@ -63,7 +62,6 @@ void SmoothedPoints::Add(const GroupPoint& point) {
   if (point.count == 0) return;
   GroupPoint added = point;
   added.total_time = std::max(added.total_time, absl::ZeroDuration());
-  group_count_ += added.count;
   for (std::size_t at = FirstOfSize(added.size_bytes);
        at < points_.size() && points_[at].size_bytes == added.size_bytes; ++at) {
     if (!IsClose(points_[at], added, options_.time_tolerance)) continue;
@@ -78,7 +76,7 @@ void SmoothedPoints::Add(const GroupPoint& point) {
   if (points_.size() > options_.points_max) Shrink();
 }
 
-// Halves the number of points at least, so that the cost is spread over the additions since.
+// Halves the number of points, at least, so that the cost is amortised over later additions.
 void SmoothedPoints::Shrink() {
   for (double closeness = 0.01; points_.size() > options_.points_max / 2; closeness *= 2) {
     std::vector<GroupPoint> kept;
@@ -97,13 +95,6 @@ void SmoothedPoints::Shrink() {
   }
 }
 
-void SmoothedPoints::Merge(const SmoothedPoints& other) {
-  for (const GroupPoint& point : other.points()) Add(point);
-}
-
-std::vector<GroupPoint> SmoothedPoints::Take() {
-  group_count_ = 0;
-  return std::exchange(points_, {});
-}
+std::vector<GroupPoint> SmoothedPoints::Take() { return std::exchange(points_, {}); }
 
 }  // namespace tidemark::streaming

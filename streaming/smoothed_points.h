@@ -1,11 +1,11 @@
-// The data points D_i(t) of a reduce task, smoothed: key groups of one size whose mean times differ
+// Smooths the data points D_i(t) of a reduce task: key groups of one size whose mean times differ
 // by at most 500 ms become one point ([NF] section 6, smoothing).
 //
-// At most `points_max` points are kept. When there are more, neighbours in size are merged (sizes
-// within 1 %, then 2 %, 4 %, ... until it fits): counts and times stay exact, the merged size is
-// the count-weighted mean. Cost: Add O(log n) search, O(1) for sizes that are known and come in
-// order, and O(n) worst-case insertion into a flat array; the merge is amortised O(1). Not
-// thread-safe. Deterministic in the order of Add().
+// It keeps at most `points_max` points. If there are more, it merges neighbours in size (within 1
+// %, then 2 %, 4 %, ... until they fit). Counts and times stay exact; the merged size is the
+// count-weighted mean. Cost of Add: O(1) for known sizes in ascending order, else O(log n) search
+// and O(n) worst-case insertion into a flat array; merging is amortised O(1). Not thread-safe.
+// Deterministic in the order of Add().
 #pragma once
 
 #include <cstddef>
@@ -27,15 +27,13 @@ class SmoothedPoints {
  public:
   explicit SmoothedPoints(SmoothingOptions options = {});
 
-  // Ignores a count of zero; a negative time counts as zero.
+  // Ignores a count of zero. A negative time counts as zero.
   void Add(const GroupPoint& point);
-  void Merge(const SmoothedPoints& other);
 
-  // By increasing size, then time.
+  // Returns the points in ascending order of size, then time.
   std::span<const GroupPoint> points() const { return points_; }
-  std::uint64_t group_count() const { return group_count_; }
   bool empty() const { return points_.empty(); }
-  // Empties it and returns what it held: what an agent sends at a flush.
+  // Removes and returns all points, for a flush.
   std::vector<GroupPoint> Take();
 
  private:
@@ -44,8 +42,7 @@ class SmoothedPoints {
 
   SmoothingOptions options_;
   std::vector<GroupPoint> points_;
-  std::size_t next_ = 0;  // after the point that was touched last
-  std::uint64_t group_count_ = 0;
+  std::size_t next_ = 0;  // after the last changed point
 };
 
 }  // namespace tidemark::streaming

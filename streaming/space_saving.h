@@ -1,26 +1,25 @@
-// Heavy keys of a stream too large to keep.
+// Finds the heavy keys of a stream that is too large to keep.
 //
-// SpaceSaving holds at most 2 `capacity` keys. When one more comes, the `capacity` heaviest stay
-// and all others are dropped at once; the heaviest of those dropped is from then on the floor, what
-// any key that is not watched may weigh at most. A newcomer inherits the floor, remembered as its
-// possible over-count. That is Space-Saving with its replacements put off and done in one go.
+// SpaceSaving watches at most 2 `capacity` keys. If another key arrives, it keeps the `capacity`
+// heaviest and drops all others together. The heaviest dropped key is the new floor, the maximum
+// weight of any unwatched key. A new key inherits the floor as its possible over-count. This is
+// Space-Saving with deferred, batched replacements.
 //
 // With W the sum of all weights offered and m the capacity, for every key:
 //   watched:    true <= count,  count - error <= true,  error <= floor
 //   unwatched:  true <= floor
 //   (m + 1) floor + sum over watched keys of (count - floor) <= W,  so  floor < W / m
-// so a key heavier than W / m is always watched. The last line holds because a drop that lifts the
-// floor by d takes d at least from each of the m + 1 heaviest. Merge() adds the bounds of both
-// inputs, and the last line holds for W of both. While no more than 2 m keys came, all is exact.
+// A key heavier than W / m is therefore always watched. The last line holds because a drop that
+// lifts the floor by d removes at least d from each of the m + 1 heaviest keys. With at most 2 m
+// keys, all counts are exact. The order of offers decides how far the errors are below their bounds
+// (docs/internals/summaries.md).
 //
-// How large the errors are below their bounds depends on the order of offers: docs/summaries.md.
+// Cost: Offer O(1) amortised and expected, for one in m new keys O(m); Find O(1) expected, Top(k)
+// O(m log k). Memory: up to 3 m slots of a CounterTable. Not thread-safe. Deterministic in the
+// order of offers; ties are broken by hash.
 //
-// Cost: Offer O(1) amortised and expected, for one in m newcomers O(m); Find O(1) expected,
-// Top(k) O(m log k). Memory: 3 m slots of a CounterTable, allocated as keys come. Not thread-safe:
-// one owner at a time. Deterministic in the order of offers; ties are broken by hash.
-//
-// Source: [SS] section 3; weighted offers, Merge() and dropping in batches: [MS], [FI]. Titles in
-// docs/references.md.
+// Source: [SS] section 3; weighted offers and batched drops: [MS], [FI]. Titles are in
+// docs/internals/references.md.
 #pragma once
 
 #include <algorithm>
@@ -28,14 +27,11 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "streaming/counter_table.h"
-#include "streaming/nth_heaviest.h"
 #include "streaming/saturating.h"
 #include "tidemark/event.h"
 
@@ -44,22 +40,33 @@ namespace tidemark::streaming {
 struct WatchedKey {
   KeyHash key{};
   std::uint64_t count_bytes = 0;  // never below the true size
-  std::uint64_t error_bytes = 0;  // count_bytes - error_bytes is never above it
+  std::uint64_t error_bytes = 0;  // count_bytes - error_bytes is never above the true size
   std::uint64_t guaranteed_bytes() const { return count_bytes - error_bytes; }
   friend bool operator==(const WatchedKey&, const WatchedKey&) = default;
 };
 
-// The heavier first; ties by hash.
+// Orders keys by descending weight, ties by hash.
 bool HeavierFirst(const WatchedKey& a, const WatchedKey& b);
 
 inline constexpr std::size_t kSpaceSavingCapacityMax = std::size_t{1} << 24;
 
-// InvalidArgument unless 1 <= capacity <= kSpaceSavingCapacityMax.
+// Returns InvalidArgument unless 1 <= capacity <= kSpaceSavingCapacityMax.
 absl::Status ValidateSpaceSavingCapacity(std::size_t capacity);
 
-// Note: what a caller wants to remember of each watched key; it is lost when the key is dropped.
+struct NthCount {
+  std::uint64_t count = 0;
+  std::size_t heavier = 0;  // number of larger counts
+  friend bool operator==(const NthCount&, const NthCount&) = default;
+};
+
+// Returns the count at index `n` of `counts` in descending order, without sorting them. `least` is
+// a lower bound of all counts; a tight bound is faster. REQUIRES: n < counts.size(). O(counts).
+NthCount NthHeaviest(std::span<const std::uint64_t> counts, std::size_t n, std::uint64_t least);
+
+// An empty note of a watched key.
 struct NoNote {};
 
+// Note: the caller's data about each watched key, which is dropped with the key.
 template <typename Note = NoNote>
 class SpaceSaving {
  public:
@@ -68,8 +75,8 @@ class SpaceSaving {
     return SpaceSaving(capacity);
   }
 
-  // Adds to `key` and returns its note, which is Note() for a newcomer and holds until the next
-  // call. Zero changes nothing and returns null. Counts saturate.
+  // Adds to the weight of `key`. Returns its note, which is Note() for a new key and is valid until
+  // the next call. Returns null for a weight of zero, which changes nothing. Counts saturate.
   Note* Offer(KeyHash key, std::uint64_t weight_bytes) {
     if (weight_bytes == 0) return nullptr;
     total_bytes_ = SaturatingAdd(total_bytes_, weight_bytes);
@@ -80,8 +87,8 @@ class SpaceSaving {
     counter.count_bytes = SaturatingAdd(counter.count_bytes, weight_bytes);
     return &counter.note;
   }
-  // Offers each key and calls visit(key, note) with the note that Offer() returned. Faster than one
-  // by one: what belongs to the keys to come is fetched meanwhile.
+  // Offers each key and calls visit(key, note) with the note from Offer(). Faster than single
+  // calls, since the counters of the next keys are prefetched.
   template <typename Visit>
   void OfferAll(std::span<const ExplicitKey> keys, const Visit& visit) {
     for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -92,25 +99,25 @@ class SpaceSaving {
     }
   }
 
-  // The counter of a key; empty if it is not watched.
+  // Returns the counter of a key, or nullopt if it is not watched.
   std::optional<WatchedKey> Find(KeyHash key) const {
     const Counter* counter = FindCounter(key);
     return counter == nullptr ? std::nullopt : std::optional(Watched(*counter));
   }
-  // Null if the key is not watched.
+  // Returns the note of a key, or null if it is not watched.
   const Note* FindNote(KeyHash key) const {
     const Counter* counter = FindCounter(key);
     return counter == nullptr ? nullptr : &counter->note;
   }
-  // Calls visit(WatchedKey, const Note&) for each watched key, in an order that differs from
-  // process to process.
+  // Calls visit(WatchedKey, const Note&) for each watched key, in an order that differs between
+  // processes.
   template <typename Visit>
   void ForEach(const Visit& visit) const {
     for (const Counter& counter : counters_.slots()) {
       if (counter.count_bytes != 0) visit(Watched(counter), counter.note);
     }
   }
-  // The k keys of largest count, heaviest first; ties by hash.
+  // Returns the k keys of largest count, heaviest first; ties by hash.
   std::vector<WatchedKey> Top(std::size_t k) const {
     std::vector<WatchedKey> top;
     top.reserve(size());
@@ -121,20 +128,18 @@ class SpaceSaving {
     top.resize(k);
     return top;
   }
-  // Makes this the summary of both streams; capacity stays.
-  void Merge(const SpaceSaving& other) requires std::is_empty_v<Note>;
 
   std::size_t capacity() const { return capacity_; }
   std::size_t size() const { return counters_.size(); }
   std::uint64_t total_bytes() const { return total_bytes_; }
-  // The most that a key can weigh without being watched; 0 as long as all keys fitted.
+  // Returns the maximum weight of an unwatched key; 0 while no key was dropped.
   std::uint64_t floor_bytes() const { return floor_bytes_; }
 
  private:
   using Counter = typename CounterTable<Note>::Counter;
 
   static constexpr std::size_t kCountersMin = 16;
-  static constexpr std::size_t kKeysAhead = 12;  // about what one fetch from memory takes
+  static constexpr std::size_t kKeysAhead = 12;  // covers the latency of one fetch from memory
 
   explicit SpaceSaving(std::size_t capacity) : capacity_(capacity) {}
   WatchedKey Watched(const Counter& counter) const {
@@ -166,18 +171,18 @@ template <typename Note>
                           {place, SaturatingAdd(floor_bytes_, weight_bytes), floor_bytes_, {}});
 }
 
-// Ends with `capacity_` keys.
+// Drops all but `capacity_` keys.
 template <typename Note>
 void SpaceSaving<Note>::DropLightest() {
   std::vector<std::uint64_t> counts(counters_.slots().size());
   std::size_t used = 0;
-  for (const Counter& counter : counters_.slots()) {  // writes each, keeps the used: no branch
+  for (const Counter& counter : counters_.slots()) {  // branch-free: writes each, keeps the used
     counts[used] = counter.count_bytes;
     used += counter.count_bytes != 0 ? 1 : 0;
   }
   counts.resize(used);
   const NthCount first_dropped = NthHeaviest(counts, capacity_, floor_bytes_);
-  // Of the keys as heavy as it, so many stay as make up the capacity.
+  // Keys with the same count fill the remaining capacity.
   const std::size_t ties = capacity_ - first_dropped.heavier;
   const KeyHash tie_end = ties > 0 ? TieEnd(first_dropped.count, ties) : KeyHash{};
   counters_.Retain([&](const Counter& counter) {
@@ -188,7 +193,7 @@ void SpaceSaving<Note>::DropLightest() {
   floor_bytes_ = first_dropped.count;
 }
 
-// The key that is number `ties`, from 0, by hash among those that weigh `count_bytes`.
+// Returns the key at index `ties`, by hash, among the keys with a count of `count_bytes`.
 template <typename Note>
 KeyHash SpaceSaving<Note>::TieEnd(std::uint64_t count_bytes, std::size_t ties) const {
   std::vector<KeyHash> keys;
@@ -198,31 +203,6 @@ KeyHash SpaceSaving<Note>::TieEnd(std::uint64_t count_bytes, std::size_t ties) c
   const auto end = keys.begin() + static_cast<std::ptrdiff_t>(ties);
   std::nth_element(keys.begin(), end, keys.end());
   return *end;
-}
-
-template <typename Note>
-void SpaceSaving<Note>::Merge(const SpaceSaving& other) requires std::is_empty_v<Note> {
-  SpaceSaving merged(capacity_);
-  merged.total_bytes_ = SaturatingAdd(total_bytes_, other.total_bytes_);
-  merged.floor_bytes_ = SaturatingAdd(floor_bytes_, other.floor_bytes_);
-  merged.counters_.Reserve(size() + other.size());
-  const auto take = [&](const SpaceSaving& from, const SpaceSaving& with, bool keys_of_both) {
-    for (Counter counter : from.counters_.slots()) {
-      if (counter.count_bytes == 0) continue;
-      const Counter* twin = with.FindCounter(counters_.KeyAt(counter.place));
-      if (twin != nullptr && !keys_of_both) continue;
-      counter.count_bytes =
-          SaturatingAdd(counter.count_bytes, twin ? twin->count_bytes : with.floor_bytes_);
-      counter.error_bytes =
-          SaturatingAdd(counter.error_bytes, twin ? twin->error_bytes : with.floor_bytes_);
-      merged.counters_.Insert(merged.counters_.Find(counter.place), counter);
-    }
-  };
-  take(*this, other, true);
-  take(other, *this, false);
-  if (merged.size() > 2 * capacity_) merged.DropLightest();
-  merged.counters_.Reserve(merged.size());
-  *this = std::move(merged);
 }
 
 }  // namespace tidemark::streaming

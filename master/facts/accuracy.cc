@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tidemark::model {
+namespace tidemark::facts {
 namespace {
 
-// An interval wider than so many times what is left says no less.
+// Limits the weight of one interval: a multiple of the remaining time.
 constexpr double kWidthMax = 20;
 
 }  // namespace
@@ -64,7 +64,7 @@ std::optional<double> IntervalWidth(std::span<const EndPrediction> predictions, 
 void PredictionHistory::Add(const EndPrediction& prediction) {
   if (++skipped_ < stride_) return;
   skipped_ = 0;
-  // A checkpoint of an earlier version may hold more.
+  // A checkpoint of an older version may hold more.
   if (const std::size_t kept = predictions_.size(); kept >= most_) {
     for (std::size_t i = 0; 2 * i < kept; ++i) predictions_[i] = predictions_[2 * i];
     predictions_.resize((kept + 1) / 2);
@@ -73,4 +73,4 @@ void PredictionHistory::Add(const EndPrediction& prediction) {
   predictions_.push_back(prediction);
 }
 
-}  // namespace tidemark::model
+}  // namespace tidemark::facts

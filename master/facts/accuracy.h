@@ -1,9 +1,10 @@
-// How wrong an indicator was, once the truth is known ([NF] 7.4).
+// Measures the error of an indicator once the true end is known ([NF] 7.4).
 //
 //   error(t) = | (t - t_start) / (e~(t) - t_start)  -  (t - t_start) / (e - t_start) | x 100
 //   avgErr = mean, maxErr = max over the updates t with t_start < t <= e
 //
-// Estimated progress is clamped to 100 %; while an indicator had nothing to say it counts as 0 %.
+// Estimated progress is clamped to 100 %. Estimated progress is 0 % while an indicator has no
+// estimate.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +14,9 @@
 
 #include "absl/time/time.h"
 
-namespace tidemark::model {
+namespace tidemark::facts {
 
-// What an indicator said at one update.
+// The forecast of an indicator at one update.
 struct EndPrediction {
   absl::Time at;
   std::optional<absl::Time> end;
@@ -31,27 +32,28 @@ struct EndPrediction {
 struct ProgressError {
   double average_points = 0;  // 0..100
   double largest_points = 0;  // 0..100
-  std::size_t updates = 0;    // |T|; with none, both errors are 0
+  std::size_t updates = 0;    // |T|; both errors are 0 if it is 0
 };
 
-// (now - start) / (end - start), 0..1; 0 without an end, 1 when end is not after start or now.
+// Returns (now - start) / (end - start), in 0..1. Returns 0 without an end, and 1 if the end is not
+// after both the start and now.
 double Progress(absl::Time start, absl::Time now, std::optional<absl::Time> end);
 
 ProgressError ErrorOf(std::span<const EndPrediction> predictions, absl::Time start, absl::Time end);
 
-// Share of the updates with start < t <= end that gave an interval in which `end` lies; empty when
-// none gave one.
+// Returns the share of the updates with start < t <= end that have an interval, and whose interval
+// contains `end`. Returns nullopt if no update has an interval.
 std::optional<double> IntervalCoverage(std::span<const EndPrediction> predictions, absl::Time start,
                                        absl::Time end);
 
-// Mean width of the intervals of the updates with start < t <= end, each at most 20 (end - t), over
-// the mean of what was left, end - t: near the end a mean of quotients would be of any size. Empty
-// when none gave one.
+// Returns the mean width of the intervals of the updates with start < t <= end, each at most
+// 20 (end - t), divided by the mean remaining time, end - t. A mean of quotients would be unbounded
+// near the end. Returns nullopt if no update has an interval.
 std::optional<double> IntervalWidth(std::span<const EndPrediction> predictions, absl::Time start,
                                     absl::Time end);
 
-// What an indicator said so far. At most `most` updates are kept, at least two; when full every
-// second one is forgotten, so the rest stay evenly spread.
+// Keeps at most `most` forecasts of an indicator, and at least two. When it is full, it drops every
+// second one, so that the rest stay evenly spread.
 class PredictionHistory {
  public:
   PredictionHistory() = default;
@@ -65,11 +67,12 @@ class PredictionHistory {
   }
 
  private:
-  // Over three minutes of the shortest ticks; each takes 60 bytes of every indicator of every job.
+  // More than three minutes of the shortest ticks. Each forecast takes 60 bytes per indicator and
+  // job.
   std::size_t most_ = 1024;
   std::vector<EndPrediction> predictions_;
-  std::size_t stride_ = 1;   // one in so many updates is kept
+  std::size_t stride_ = 1;   // one in this many updates is kept
   std::size_t skipped_ = 0;  // since the last one kept
 };
 
-}  // namespace tidemark::model
+}  // namespace tidemark::facts

@@ -1,9 +1,9 @@
-// How estimates are written down and taken up again: what Tick() has left behind, to the last bit.
+// Writes and reads checkpoints of estimates: the state that Tick() leaves behind, to the last bit.
 //
-// Classes name their fields once, in a member template serialize() (or save() and load(), where
-// something is made anew from what was kept); cereal does the rest. Only a program that was built
-// from the same fields can read what was written: kCheckpointLayout must grow with every change of
-// them, which tests/master/checkpoint_test.cc notices.
+// Each class names its fields once, in a member template serialize(), or in save() and load() if it
+// rebuilds a part of its state. cereal does the rest. Only a program with the same fields can read
+// a checkpoint, so kCheckpointLayout must grow with every change of them.
+// tests/monitor/checkpoint_test.cc fails if it does not.
 #pragma once
 
 #include <cereal/archives/binary.hpp>
@@ -22,20 +22,20 @@
 #include "regression/cost_model.h"
 #include "tidemark/event.h"
 
-namespace tidemark::model {
+namespace tidemark::facts {
 
 inline constexpr std::uint32_t kCheckpointLayout = 11;
 
 using CheckpointWriter = cereal::BinaryOutputArchive;
-// Throws std::exception where the input is not what was written.
+// Throws std::exception if the input is not a checkpoint of this layout.
 using CheckpointReader = cereal::BinaryInputArchive;
 
-}  // namespace tidemark::model
+}  // namespace tidemark::facts
 
-// Types that do not know of checkpoints.
+// Types without members for checkpoints.
 namespace cereal {
 
-// Whole seconds and quarters of a nanosecond, which is as fine as they are.
+// Stores whole seconds and quarters of a nanosecond, the resolution of absl::Duration.
 template <class Archive>
 void save(Archive& archive, const absl::Duration& duration) {
   absl::Duration rest;

@@ -2,19 +2,39 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+#include <vector>
 
-#include "master/facts/missing_ends.h"
+#include "absl/container/flat_hash_map.h"
 
-namespace tidemark::model {
+namespace tidemark::facts {
 namespace {
 
-// Taste: an interval ten times as wide says "unknown" well enough.
+constexpr double kMissedReports = 3;
+// A silence of length t lasts for more than s longer with probability t / (t + s) (Laplace). The
+// 95th percentile of s is this many times t.
+constexpr double kSilenceMore = 19;
+// Limits the widening: an interval ten times as wide already shows that the end is unknown. Chosen
+// by hand.
 constexpr double kWidestFactor = 10;
-// The end of a map task and its profile come from different senders. Taste: ten times as long as
-// agents wait to send by default.
-constexpr absl::Duration kProfileOnItsWay = absl::Seconds(10);
+// The end of a map task and its profile come from different senders. Ten times the default flush
+// interval of agents. Chosen by hand.
+constexpr absl::Duration kProfileDelayMax = absl::Seconds(10);
+// Time with more running attempts than slots after which one of them has ended without a report.
+// Chosen by hand; fetching results takes seconds at most.
+constexpr absl::Duration kLateReport = absl::Seconds(10);
 
-// lost / (lost + kept); 0 of nothing.
+absl::Duration LongestPause(const JobRecord& state) {
+  const std::optional<absl::Duration> interval = state.report_gaps.typical();
+  if (!interval) return kSilenceWithoutInterval;
+  const absl::Duration pause = std::max(kMissedReports * *interval, kShortestSilence);
+  const bool owes_report = std::ranges::any_of(state.stages, [](const auto& stage) {
+    return std::ranges::any_of(stage.second.tasks, &Task::is_running);
+  });
+  return owes_report ? pause : std::max(pause, kSilenceWithoutInterval);
+}
+
+// Returns lost / (lost + kept), or 0 if nothing is lost.
 double Share(double lost, double kept) { return lost > 0 ? lost / (lost + kept) : 0; }
 
 double LostPoints(const JobRecord& state) {
@@ -31,7 +51,7 @@ double LostPoints(const JobRecord& state) {
 }
 
 double LostEvents(const JobRecord& state) {
-  // Records of a damaged log show as gaps, too, once their sources are heard again.
+  // Records of a damaged log also appear as sequence gaps once their sources report again.
   auto lost = static_cast<double>(std::max(state.lost_events, state.log_damage.records));
   for (const auto& [id, source] : state.sources) lost += static_cast<double>(source.dropped_events);
   lost += static_cast<double>(MissingTaskEnds(state));
@@ -41,20 +61,50 @@ double LostEvents(const JobRecord& state) {
 bool MayStillSendItsProfile(const Task& task, absl::Time now) {
   const TaskAttempt* finished = task.finished_attempt();
   return finished != nullptr &&
-         now - finished->life.ended_at().value_or(absl::InfinitePast()) <= kProfileOnItsWay;
+         now - finished->life.ended_at().value_or(absl::InfinitePast()) <= kProfileDelayMax;
+}
+
+bool IsLost(const Task& task) {
+  if (task.is_finished() || task.is_running()) return false;
+  return std::ranges::any_of(task.attempts, [](const auto& entry) {
+    return entry.second.life.state() == AttemptState::kLost;
+  });
+}
+
+const SlotLoad& LoadOf(const JobRecord& state, const Stage& stage, const TaskAttempt& attempt) {
+  return attempt.counted_in == SlotPool::kExecutor ? state.executors[*attempt.executor].load
+                                                   : stage.load;
 }
 
 }  // namespace
 
-double LostShare(const JobRecord& state) {
+absl::Duration SilentFor(const JobRecord& state, absl::Time now) {
+  if (!state.opened || state.closed) return absl::ZeroDuration();
+  const absl::Duration pause = now - state.last_arrival_at;
+  if (pause <= kShortestSilence) return absl::ZeroDuration();  // saves visiting every task
+  return pause > LongestPause(state) ? pause : absl::ZeroDuration();
+}
+
+absl::Time SilentSince(absl::Time reported_at, absl::Time listening_since, absl::Time now) {
+  return std::min(std::max(reported_at, listening_since), now);
+}
+
+Range WidenForSilence(const Range& left, absl::Duration unreported, absl::Duration silence) {
+  return {.median = left.median,
+          .lower = std::max(left.lower.value_or(left.median) - unreported, absl::ZeroDuration()),
+          .upper = left.upper.value_or(left.median) + kSilenceMore * silence};
+}
+
+double MissingEvidenceShare(const JobRecord& state) {
   return 1 - (1 - LostPoints(state)) * (1 - LostEvents(state));
 }
 
-EndPrediction WidenedFor(double lost_share, const EndPrediction& prediction) {
+EndPrediction WidenForLoss(double missing_share, const EndPrediction& prediction) {
   EndPrediction widened = prediction;
-  if (lost_share <= 0 || !prediction.end) return widened;
-  const double factor =
-      lost_share >= 1 ? kWidestFactor : std::min(kWidestFactor, 1 / std::sqrt(1 - lost_share));
+  if (missing_share <= 0 || !prediction.end) return widened;
+  const double factor = missing_share >= 1
+                            ? kWidestFactor
+                            : std::min(kWidestFactor, 1 / std::sqrt(1 - missing_share));
   const absl::Time end = *prediction.end;
   if (prediction.lower) widened.lower = end - factor * (end - *prediction.lower);
   if (prediction.upper) widened.upper = end + factor * (*prediction.upper - end);
@@ -72,4 +122,73 @@ double MapProfilesKnown(const JobRecord& state, absl::Time now) {
   return static_cast<double>(known) / static_cast<double>(known + missing);
 }
 
-}  // namespace tidemark::model
+std::uint64_t UnreportedTasks(const Stage& stage) {
+  if (!stage.closed || stage.closed->attempt > 0 || stage.tasks.empty()) return 0;
+  const JobOutcome outcome = stage.closed->outcome;
+  if (outcome != JobOutcome::kSucceeded && outcome != JobOutcome::kUnknown) return 0;
+  const std::uint64_t tasks = stage.opened.task_count.value_or(0);
+  return tasks - std::min<std::uint64_t>(stage.finished_tasks, tasks);
+}
+
+std::uint64_t MissingTaskEnds(const JobRecord& state) {
+  std::uint64_t missing = 0;
+  for (const auto& [number, stage] : state.stages) {
+    missing += stage.closed
+                   ? UnreportedTasks(stage)
+                   : static_cast<std::uint64_t>(std::ranges::count_if(stage.tasks, IsLost));
+  }
+  return missing;
+}
+
+BeyondSlots FindBeyondSlots(const JobRecord& state, absl::Time now) {
+  using Running = std::pair<absl::Time, const TaskAttempt*>;
+  struct Pool {
+    std::size_t surplus = 0;
+    std::vector<Running> inactive;
+  };
+  BeyondSlots beyond;
+  absl::flat_hash_map<const SlotLoad*, Pool> pools;
+  const auto examine = [&](const SlotLoad& load, std::uint32_t slots) {
+    if (!load.HasBeenOverFor(kLateReport, now) || load.running <= slots) return;
+    pools[&load].surplus = load.running - slots;
+    beyond.count += load.running - slots;
+  };
+  for (const Executor& executor : state.executors) examine(executor.load, executor.opened.slots);
+  for (const auto& [number, stage] : state.stages) {
+    if (!stage.closed) examine(stage.load, stage.opened.slots.value_or(0));
+  }
+  if (pools.empty()) return beyond;
+  for (const auto& [number, stage] : state.stages) {
+    if (stage.closed) continue;
+    for (const Task& task : stage.tasks) {
+      for (const auto& [id, attempt] : task.attempts) {
+        if (attempt.counted_in == SlotPool::kNone || now - attempt.active_at < kLateReport)
+          continue;
+        const auto pool = pools.find(&LoadOf(state, stage, attempt));
+        if (pool == pools.end()) continue;
+        pool->second.inactive.emplace_back(attempt.life.started_at().value_or(absl::InfinitePast()),
+                                           &attempt);
+      }
+    }
+  }
+  for (auto& [load, pool] : pools) {
+    const auto by_start = [](const Running& a, const Running& b) { return a.first < b.first; };
+    std::ranges::stable_sort(pool.inactive, by_start);
+    for (std::size_t i = 0; i < std::min(pool.surplus, pool.inactive.size()); ++i) {
+      beyond.ended.insert(pool.inactive[i].second);
+    }
+  }
+  return beyond;
+}
+
+bool MayHaveEnded(const JobRecord& state, const Stage& stage, const TaskAttempt& attempt,
+                  absl::Time now) {
+  if (attempt.active_at <= state.last_gap_at) return true;
+  if (attempt.counted_in == SlotPool::kNone && !attempt.executor) return false;
+  const SlotLoad& load = attempt.counted_in == SlotPool::kNone
+                             ? state.executors[*attempt.executor].load
+                             : LoadOf(state, stage, attempt);
+  return load.HasBeenOverFor(SlotLoad::kOverlap, now) || attempt.active_at <= load.over_until;
+}
+
+}  // namespace tidemark::facts

@@ -1,30 +1,96 @@
-// Measures the evidence about a job that was lost, and widens its interval accordingly.
+// Detects missing evidence about a job: silence, lost events, tasks whose end was not reported.
 //
-// Lost evidence is key groups whose point did not fit into an agent's memory, and events that never
-// arrived, were dropped before they were sent, or could not be read from a damaged log. Ends of
-// tasks that other events prove missing (missing_ends.h) count, too: engines drop reports without a
-// gap in their numbers. With
-//   p = points dropped / key groups done
-//   e = events lost / (events taken + lost), with about as many lost as a damaged log held
-// the share of the evidence that is missing is 1 - (1 - p)(1 - e), 0..1.
+// The functions are pure and take the state of the fold. Forecasts get wider intervals in
+// proportion to the missing evidence.
 #pragma once
 
+#include <cstdint>
+
+#include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
 #include "master/facts/accuracy.h"
 #include "master/facts/job_record.h"
+#include "tidemark/job.h"
 
-namespace tidemark::model {
+namespace tidemark::facts {
 
-// O(tasks + sources).
-double LostShare(const JobRecord& state);
+// --- silence ---
+//
+// While a task runs, a report is due at every report interval. A job without events for three
+// intervals is silent: it may have ended without a report. The limit is 10 s if the interval is
+// unknown, or if no task runs and therefore no report is due. A pause of up to 3 s is never a
+// silence.
+//
+// A silence starts at the newest arrival, regardless of its cause. The progress of a job while its
+// master was down is as unknown as that of an unreachable job. The published start of a silence
+// (Snapshot::silent_since) is not before the restart of the master. Workflows use the same limits
+// (dag::LiveWorkflow).
 
-// The prediction with an interval as wide as fewer independent observations make it: half-widths
-// grow by 1 / sqrt(1 - share), at most tenfold. Without loss nothing changes, to the last bit.
-EndPrediction WidenedFor(double lost_share, const EndPrediction& prediction);
+// A pause of up to this length is not a silence.
+inline constexpr absl::Duration kShortestSilence = absl::Seconds(3);
+// The limit if no report is due, or if the report interval is unknown.
+inline constexpr absl::Duration kSilenceWithoutInterval = absl::Seconds(10);
 
-// The part of the map tasks that are over whose profile is there, 0..1; 0 before any is over. A
-// profile that may still be on its way is not missing yet: its task ended within the last 10 s, and
-// the job has not. O(map tasks).
+// Returns the time for which the job has been silent at `now`. Returns zero if it is not silent,
+// not open, or closed. O(tasks).
+absl::Duration SilentFor(const JobRecord& state, absl::Time now);
+
+// Returns the published start of a silence since `reported_at`: not before `listening_since`, when
+// the master began to listen, and not after `now`.
+absl::Time SilentSince(absl::Time reported_at, absl::Time listening_since, absl::Time now);
+
+// Returns the remaining time `unreported` after it was estimated, in a silence of length `silence`.
+// The work may have continued without a report, or may be stuck. The median stays, since the time
+// until the next report is unknown.
+Range WidenForSilence(const Range& left, absl::Duration unreported, absl::Duration silence);
+
+// --- lost events and points ---
+
+// Returns the share of the evidence that is missing, 1 - (1 - p)(1 - e), in 0..1, with
+//
+//   p = points dropped / key groups done
+//   e = events lost / (events taken + events lost)
+//
+// A point is dropped if it does not fit into an agent's memory. An event is lost if it never
+// arrived, was dropped before it was sent, or was in the damaged part of a log. The ends of tasks
+// that other events prove missing also count. O(tasks + sources).
+double MissingEvidenceShare(const JobRecord& state);
+
+// Returns the forecast with the interval of fewer independent observations: half-widths grow by
+// 1 / sqrt(1 - share), at most tenfold. Without loss the forecast is unchanged, to the last bit.
+EndPrediction WidenForLoss(double missing_share, const EndPrediction& prediction);
+
+// Returns the share of the finished map tasks whose profile is known, in 0..1; 0 before a map task
+// has finished. While the job runs, a profile is not missing until 10 s after the end of its task.
+// O(map tasks).
 double MapProfilesKnown(const JobRecord& state, absl::Time now);
 
-}  // namespace tidemark::model
+// --- ends that were not reported ---
+
+// Returns how many tasks of the first attempt at a stage ended without a report: the stage has
+// ended, with all of its output or in an unknown way. Returns 0 if no task of it was reported.
+// O(1).
+std::uint64_t UnreportedTasks(const Stage& stage);
+
+// Returns Coverage::missing_task_ends. O(stages + tasks of stages that have not ended).
+std::uint64_t MissingTaskEnds(const JobRecord& state);
+
+// Attempts that are reported as running beyond the slots of their executor or stage.
+struct BeyondSlots {
+  // The surplus of running attempts (Coverage::tasks_beyond_slots).
+  std::uint32_t count = 0;
+  // The oldest attempts of the surplus, without attempts that showed activity within the last 10 s:
+  // these have ended without a report.
+  absl::flat_hash_set<const TaskAttempt*> ended;
+};
+
+// Examines executors and stages that have had more running attempts than slots for 10 s.
+// O(executors + stages), plus O(n log n) for n tasks of open stages if there are any.
+BeyondSlots FindBeyondSlots(const JobRecord& state, absl::Time now);
+
+// Returns true if a running attempt of `stage` may have ended without a report: since its last
+// activity, events were lost, or more attempts ran than there were slots. O(1).
+bool MayHaveEnded(const JobRecord& state, const Stage& stage, const TaskAttempt& attempt,
+                  absl::Time now);
+
+}  // namespace tidemark::facts

@@ -8,18 +8,16 @@
 #include <variant>
 
 #include "absl/types/span.h"
-#include "master/facts/reduce_fold.h"
-#include "master/facts/saturating.h"
-#include "master/facts/silence.h"
-#include "master/facts/submission.h"
+#include "master/facts/evidence_loss.h"
+#include "master/facts/report_times.h"
 #include "text/duration_text.h"
 #include "tidemark/limit.h"
 
-namespace tidemark::model {
+namespace tidemark::facts {
 namespace {
 
-// Memory that one of each takes, with what the allocator adds: measured once, rounded up. That of
-// an attempt includes its task. Bytes.
+// Bytes of memory of one object, with the allocator's overhead: measured once, rounded up. An
+// attempt includes its task.
 constexpr std::size_t kAttemptBytes = 512;
 constexpr std::size_t kSourceBytes = 256;
 constexpr std::size_t kStageBytes = 512;
@@ -41,15 +39,16 @@ std::size_t BytesOf(const MapProfile& profile) {
   return bytes;
 }
 
-// Limits what each snapshot of a job costs: of more parents of stages than this, no end is
-// predicted (stages_estimate.cc), and stages that are opened beyond it have none.
+// Limits the cost of a snapshot. Above this number, no end is predicted (stages_estimate.cc), and
+// further stages are kept without parents.
 constexpr std::size_t kEdgesKeptMax = 1'000'000;
 
-// What is learnt of a clock beyond this is that it was set, not that a message was slow. Taste.
+// A larger correction of a clock shows that it was set, not that a message was slow. Chosen by
+// hand.
 constexpr absl::Duration kSlowMessage = absl::Seconds(5);
 
 std::size_t BytesOf(const FinishedGroups& groups, const ReduceWork& work) {
-  // A key that has finished is in a hash set and in a list.
+  // A finished key is in a hash set and in a list.
   constexpr std::size_t kFinishedBytes = 2 * sizeof(KeyHash) + sizeof(FinishedKey);
   constexpr std::size_t kUnmatchedBytes = 64;  // a node of a tree
   return sizeof(GroupPoint) * groups.points.points().size() +
@@ -57,7 +56,7 @@ std::size_t BytesOf(const FinishedGroups& groups, const ReduceWork& work) {
          kUnmatchedBytes * work.unmatched_explicit.size();
 }
 
-// Whether the job may grow. What is added is small, and counted once it is there.
+// Returns OK if the job may grow. Additions are small, and counted afterwards.
 absl::Status CheckRoom(const JobLimits& limits, const JobRecord& state) {
   if (state.memory_bytes < limits.state_bytes_max) return absl::OkStatus();
   return LimitExceeded(
@@ -65,7 +64,7 @@ absl::Status CheckRoom(const JobLimits& limits, const JobRecord& state) {
       fmt::format("this master keeps at most {} bytes of state per job", limits.state_bytes_max));
 }
 
-// Gives the stage at least this many tasks.
+// Adds tasks until the stage has at least `count`.
 void AddTasks(std::size_t count, Stage& stage) {
   const std::size_t before = stage.tasks.size();
   if (count <= before) return;
@@ -104,21 +103,22 @@ class Folder {
   absl::StatusOr<TaskAttempt*> FindAttempt(const AttemptId& id, Stage& stage);
   absl::Status CheckNewAttempt(const AttemptId& id, const Stage& stage, const Task* task) const;
   void Enter(const AttemptChanged& changed, TaskAttempt& attempt);
-  void CountRunning(bool may_run, TaskAttempt& attempt);
+  static SlotPool PoolOf(const Stage& stage, const TaskAttempt& attempt);
+  void CountRunning(bool may_run, Stage& stage, TaskAttempt& attempt);
   void EnterReduce(TaskAttempt& attempt);
   void DropProfile(TaskAttempt& attempt);
   void SettleProfile(Task& task);
   void EndMapPhase();
   absl::StatusOr<GroupState*> MakeGroup(const std::string& name);
-  void Keep(const std::string& said, std::string& text);
-  void Plan(const std::vector<std::uint32_t>& said, std::vector<std::uint32_t>& planned);
+  void Keep(const std::string& reported, std::string& text);
+  void Plan(const std::vector<std::uint32_t>& reported, std::vector<std::uint32_t>& planned);
   void Reopen(Stage& stage);
   absl::Status CheckStage(const StageOpened& opened) const;
   absl::Status CheckRoomFor(absl::Span<const StageOpened> opened) const;
   void Open(StageOpened opened);
-  void TakeOverTasks(Stage& stage);
-  void TakeOver(Task& task, const Stage& stage);
-  absl::Status LeaveOut(const AttemptId& id, Stage& stage);
+  void ConvertTasks(Stage& stage);
+  void Convert(Task& task, const Stage& stage);
+  absl::Status CountUnusedProfile(const AttemptId& id, Stage& stage);
 
   const Event& event_;
   const JobLimits& limits_;
@@ -130,8 +130,7 @@ absl::Time Folder::ToMasterClock(std::optional<absl::Time> at) const {
   return clock.ToMasterClock(at.value_or(event_.sent_at), event_.arrived_at);
 }
 
-// How many tasks the map or reduce stage of a job may have. Those of other stages are bounded by
-// the memory they take.
+// The limit of tasks of a map or reduce stage. The memory limit bounds the tasks of other stages.
 struct TaskLimit {
   const char* name;
   const char* kind;
@@ -165,7 +164,7 @@ absl::Status Folder::CheckStage(const StageOpened& opened) const {
         fmt::format("attempt {} at stage {}: a map or reduce stage has one attempt; send attempt 0",
                     opened.attempt, opened.stage));
   }
-  // After a restart with lower limits a job keeps the tasks that it has.
+  // After a restart with lower limits a job keeps its tasks.
   const auto check = [](const char* name, const std::string& what,
                         std::optional<std::uint32_t> count, std::uint32_t most, std::size_t has) {
     if (count.value_or(0) <= std::max<std::size_t>(most, has)) return absl::OkStatus();
@@ -201,7 +200,7 @@ absl::Status Folder::operator()(const JobOpened& opened) {
   if (!state_.opened) {
     state_.opened = opened;
     state_.opened->stages.clear();
-    state_.memory_bytes += model::BytesOf(opened.parameters);
+    state_.memory_bytes += facts::BytesOf(opened.parameters);
     state_.run_uid = event_.run_uid;
     state_.opened_by = event_.source_id;
     state_.started_at = ToMasterClock(SubmittedAt(opened, event_.sent_at));
@@ -214,7 +213,7 @@ absl::Status Folder::operator()(const JobOpened& opened) {
     if (!known.deadline) known.deadline = opened.deadline;
     if (known.parameters.empty()) {
       known.parameters = opened.parameters;
-      state_.memory_bytes += model::BytesOf(opened.parameters);
+      state_.memory_bytes += facts::BytesOf(opened.parameters);
     }
     known.application_master_attempt =
         std::max(known.application_master_attempt, opened.application_master_attempt);
@@ -232,7 +231,7 @@ absl::Status Folder::operator()(const StageOpened& opened) {
   return absl::OkStatus();
 }
 
-// A parent counts once, however often it is named.
+// Removes repeated parents.
 void DropRepeated(std::vector<std::uint32_t>& parents) {
   absl::flat_hash_set<std::uint32_t> known;
   std::erase_if(parents, [&](std::uint32_t parent) { return !known.insert(parent).second; });
@@ -263,8 +262,8 @@ void Folder::Open(StageOpened opened) {
   state_.edges -= edges_before;
   const std::optional<TaskLimit> limit = LimitOf(stage, limits_);
   if (!limit) return;
-  if (!was_of_mapreduce) TakeOverTasks(stage);
-  // A count that was said before the kind has not been held against the limits.
+  if (!was_of_mapreduce) ConvertTasks(stage);
+  // A count that was reported before the kind has not been checked against the limits.
   Grow(std::min(stage.opened.task_count.value_or(0), limit->most), stage);
   if (!stage.is_map()) return;
   const std::vector<std::uint64_t>& sizes = stage.opened.task_bytes;
@@ -273,17 +272,17 @@ void Folder::Open(StageOpened opened) {
   }
 }
 
-// Tasks that were heard of before it was said that their stage maps or reduces.
-void Folder::TakeOverTasks(Stage& stage) {
+// Converts tasks that were reported before their stage was known to be a map or reduce stage.
+void Folder::ConvertTasks(Stage& stage) {
   const std::uint32_t most = LimitOf(stage, limits_)->most;
   const std::uint32_t count = std::min(stage.opened.task_count.value_or(most), most);
-  std::vector<Task> heard_of = std::exchange(stage.tasks, {});
+  std::vector<Task> reported = std::exchange(stage.tasks, {});
   stage.places.clear();
-  for (Task& task : heard_of) {
-    for (auto& [number, attempt] : task.attempts) CountRunning(/*may_run=*/false, attempt);
+  for (Task& task : reported) {
+    for (auto& [number, attempt] : task.attempts) CountRunning(/*may_run=*/false, stage, attempt);
     if (task.index < count) {
       AddTasks(task.index + std::size_t{1}, stage);
-      TakeOver(task, stage);
+      Convert(task, stage);
       stage.tasks[task.index] = std::move(task);
     } else {
       ++state_.anomalies;
@@ -297,8 +296,8 @@ void Folder::TakeOverTasks(Stage& stage) {
   for (Task& task : stage.tasks) SettleProfile(task);
 }
 
-// Map and reduce stages have one attempt; events of other attempts are ignored.
-void Folder::TakeOver(Task& task, const Stage& stage) {
+// Drops other attempts at the stage: a map or reduce stage has one attempt.
+void Folder::Convert(Task& task, const Stage& stage) {
   state_.anomalies += std::erase_if(task.attempts, [this](const auto& entry) {
     const bool is_of_another = entry.first.first > 0;
     if (is_of_another) state_.memory_bytes -= BytesOf(entry.second);
@@ -339,11 +338,11 @@ absl::Status Folder::operator()(const ExecutorClosed& closed) {
   return absl::OkStatus();
 }
 
-// Sets `text`, unless it is set already or there is no room.
-void Folder::Keep(const std::string& said, std::string& text) {
+// Sets `text` if it is empty and the memory limit allows it.
+void Folder::Keep(const std::string& reported, std::string& text) {
   if (!text.empty() || !CheckRoom(limits_, state_).ok()) return;
-  text = said;
-  state_.memory_bytes += said.size();
+  text = reported;
+  state_.memory_bytes += reported.size();
 }
 
 absl::Status Folder::operator()(const StageClosed& closed) {
@@ -363,7 +362,7 @@ absl::Status Folder::operator()(const StageClosed& closed) {
                   .at = ToMasterClock(closed.at)};
   Keep(closed.message, stage.closed->message);
   for (Task& task : stage.tasks) {
-    for (auto& [number, attempt] : task.attempts) CountRunning(/*may_run=*/false, attempt);
+    for (auto& [number, attempt] : task.attempts) CountRunning(/*may_run=*/false, stage, attempt);
   }
   return absl::OkStatus();
 }
@@ -399,11 +398,12 @@ absl::Status Folder::operator()(const GroupOpened& opened) {
   return absl::OkStatus();
 }
 
-void Folder::Plan(const std::vector<std::uint32_t>& said, std::vector<std::uint32_t>& planned) {
-  if (said.empty() || (said.size() > planned.size() && !CheckRoom(limits_, state_).ok())) return;
-  state_.memory_bytes += sizeof(said[0]) * said.size();
-  state_.memory_bytes -= sizeof(said[0]) * planned.size();
-  planned = std::vector<std::uint32_t>(said);  // an assignment of values would keep the room
+void Folder::Plan(const std::vector<std::uint32_t>& reported, std::vector<std::uint32_t>& planned) {
+  const bool grows = reported.size() > planned.size();
+  if (reported.empty() || (grows && !CheckRoom(limits_, state_).ok())) return;
+  state_.memory_bytes += sizeof(reported[0]) * reported.size();
+  state_.memory_bytes -= sizeof(reported[0]) * planned.size();
+  planned = std::vector<std::uint32_t>(reported);  // an assignment would keep the capacity
 }
 
 absl::Status Folder::operator()(const GroupClosed& closed) {
@@ -421,8 +421,9 @@ absl::Status Folder::operator()(const UnknownEvent&) {
   return absl::OkStatus();
 }
 
-// The message that opens a job is a slow one, since it waits for a connection; by its end the
-// clock of its source is known better. A run without a name is known by its start, which stays.
+// Corrects the start of the job by the clock offset at its end. The message that opens a job is
+// slow, since it waits for a connection. A run without an id is identified by its start, which
+// stays.
 void Folder::CorrectStart() {
   const std::optional<absl::Time> submitted_at = SubmittedAt(*state_.opened, event_.sent_at);
   if (!submitted_at || state_.run_uid.empty() || event_.source_id != state_.opened_by) return;
@@ -439,7 +440,8 @@ absl::Status Folder::operator()(const JobClosed& closed) {
   return absl::OkStatus();
 }
 
-// The profile of a map task that is first mentioned once the phase is over counts as missing.
+// Adds tasks. A map task that is first reported after the map phase counts as one without a
+// profile.
 void Folder::Grow(std::size_t count, Stage& stage) {
   const std::size_t before = stage.tasks.size();
   AddTasks(count, stage);
@@ -447,7 +449,7 @@ void Folder::Grow(std::size_t count, Stage& stage) {
   for (std::size_t i = before; i < stage.tasks.size(); ++i) SettleProfile(stage.tasks[i]);
 }
 
-// Adds a task that no event has mentioned before.
+// Adds a task that no event has reported before.
 Task& Folder::MakeTask(std::uint32_t index, Stage& stage) {
   if (LimitOf(stage, limits_)) {
     Grow(index + std::size_t{1}, stage);
@@ -460,8 +462,8 @@ Task& Folder::MakeTask(std::uint32_t index, Stage& stage) {
   return task;
 }
 
-// The stage of an attempt, which may arrive before its stage is opened: sources are not
-// ordered among each other. An event that only a stage of `kind` has tells that, too.
+// Returns the stage of an attempt, and opens it if necessary: events of different sources are not
+// ordered. `kind`: the kind of the stage, if the event implies it.
 absl::StatusOr<Stage*> Folder::FindStage(const AttemptId& id, StageKind kind) {
   auto found = state_.stages.find(id.stage);
   const bool is_of_unknown_kind =
@@ -486,7 +488,7 @@ absl::StatusOr<Stage*> Folder::FindStage(const AttemptId& id, StageKind kind) {
   return &stage;
 }
 
-// Whether one more attempt may be made; `task` is null if no event has mentioned it.
+// Returns OK if a new attempt is within the limits. `task` is null if no event has reported it.
 absl::Status Folder::CheckNewAttempt(const AttemptId& id, const Stage& stage,
                                      const Task* task) const {
   const std::optional<TaskLimit> limit = LimitOf(stage, limits_);
@@ -495,7 +497,7 @@ absl::Status Folder::CheckNewAttempt(const AttemptId& id, const Stage& stage,
         limit->name, fmt::format("{}: this master allows at most {} {} tasks per job", ToString(id),
                                  limit->most, limit->kind));
   }
-  // Those at an earlier attempt at the stage take none of its room.
+  // Attempts at an earlier attempt at the stage do not count.
   std::ptrdiff_t attempts = 0;
   if (task != nullptr) {
     attempts = std::distance(task->attempts.lower_bound({id.stage_attempt, 0}),
@@ -509,7 +511,7 @@ absl::Status Folder::CheckNewAttempt(const AttemptId& id, const Stage& stage,
   return CheckRoom(limits_, state_);
 }
 
-// What is refused takes no memory.
+// Returns the attempt, and adds it if it is within the limits. Rejected attempts use no memory.
 absl::StatusOr<TaskAttempt*> Folder::FindAttempt(const AttemptId& id, Stage& stage) {
   const std::pair number(id.stage_attempt, id.attempt);
   Task* task = stage.task(id.index);
@@ -521,9 +523,9 @@ absl::StatusOr<TaskAttempt*> Folder::FindAttempt(const AttemptId& id, Stage& sta
   }
   TaskAttempt& attempt = task->attempts[number];
   if (attempt.life.is_running()) {
-    state_.report_gaps.Observe(event_.arrived_at - attempt.life.last_heard_at);
+    state_.report_gaps.Observe(event_.arrived_at - attempt.life.last_report_at);
   }
-  attempt.life.last_heard_at = event_.arrived_at;
+  attempt.life.last_report_at = event_.arrived_at;
   return &attempt;
 }
 
@@ -544,11 +546,28 @@ void Folder::Enter(const AttemptChanged& changed, TaskAttempt& attempt) {
   if (!life.input_records) life.input_records = changed.input_records;
 }
 
-void Folder::CountRunning(bool may_run, TaskAttempt& attempt) {
+// Returns whose slots the attempt uses.
+SlotPool Folder::PoolOf(const Stage& stage, const TaskAttempt& attempt) {
+  if (stage.has_own_slots() && stage.opened.slots) return SlotPool::kStage;
+  return attempt.executor ? SlotPool::kExecutor : SlotPool::kStage;
+}
+
+// Counts the attempt among the running ones if it runs and `may_run`; else not.
+void Folder::CountRunning(bool may_run, Stage& stage, TaskAttempt& attempt) {
   const bool runs = may_run && attempt.life.is_running();
-  if (!attempt.executor || runs == attempt.is_counted) return;
-  attempt.is_counted = runs;
-  state_.executors[*attempt.executor].CountRunning(runs, event_.arrived_at);
+  const SlotPool pool = runs ? PoolOf(stage, attempt) : SlotPool::kNone;
+  const SlotPool before = std::exchange(attempt.counted_in, pool);
+  if (pool == before) return;
+  const auto count = [&](SlotPool in, bool is_added) {
+    if (in == SlotPool::kStage) {
+      stage.load.Count(is_added, stage.opened.slots.value_or(0), event_.arrived_at);
+    } else if (in == SlotPool::kExecutor) {
+      Executor& executor = state_.executors[*attempt.executor];
+      executor.load.Count(is_added, executor.opened.slots, event_.arrived_at);
+    }
+  };
+  count(before, false);
+  count(pool, true);
 }
 
 absl::Status Folder::operator()(const AttemptChanged& changed) {
@@ -570,8 +589,8 @@ absl::Status Folder::operator()(const AttemptChanged& changed) {
   task.has_failed |=
       changed.task_failed && (state == AttemptState::kFailed || state == AttemptState::kKilled);
   (*stage)->finished_tasks += task.is_finished() ? 1 : 0;
-  (*attempt)->proven_at = event_.arrived_at;
-  CountRunning(!(*stage)->closed && !(*stage)->has_own_slots(), **attempt);
+  (*attempt)->active_at = event_.arrived_at;
+  CountRunning(!(*stage)->closed, **stage, **attempt);
   if (!task.input_bytes) task.input_bytes = changed.input_bytes;
   if ((*stage)->is_reduce()) {
     if (changed.state == AttemptState::kFinished) KeepColdBins(task);
@@ -581,8 +600,7 @@ absl::Status Folder::operator()(const AttemptChanged& changed) {
     if ((*attempt)->life.has_ended() && !(*attempt)->life.is_finished()) DropProfile(**attempt);
     SettleProfile(task);
   }
-  // The most tasks seen at once stands in for the number of slots until it is reported; counting is
-  // only worth its cost then.
+  // Until the number of slots is reported, the largest number of concurrent tasks replaces it.
   const bool counts = LimitOf(**stage, limits_) && !(*stage)->opened.slots;
   if (counts && changed.state == AttemptState::kStarted) {
     (*stage)->tasks_running_max = std::max(
@@ -591,8 +609,8 @@ absl::Status Folder::operator()(const AttemptChanged& changed) {
   return absl::OkStatus();
 }
 
-// The reduce phase of an attempt starts when its shuffle is over; a finished attempt has reduced
-// even if nobody told of its shuffle.
+// Starts the reduce phase of an attempt after its shuffle. A finished attempt has reduced even if
+// its shuffle was not reported.
 void Folder::EnterReduce(TaskAttempt& attempt) {
   std::optional<absl::Time>& started_at = attempt.reduce->reduce_started_at;
   if (!started_at) started_at = attempt.life.shuffled_at();
@@ -616,14 +634,13 @@ absl::Status Folder::operator()(const TaskHeartbeat& heartbeat) {
   (*attempt)->records_done = std::max((*attempt)->records_done, heartbeat.records_done);
   (*attempt)->input_is_read_first |= heartbeat.input_is_read_first;
   if (heartbeat.bytes_done > 0 || heartbeat.records_done > 0 || heartbeat.time != TimeUse{}) {
-    (*attempt)->proven_at = event_.arrived_at;
+    (*attempt)->active_at = event_.arrived_at;
   }
   return absl::OkStatus();
 }
 
-// Key groups are estimated in the two stages of a MapReduce job only; in others they are
-// counted.
-absl::Status Folder::LeaveOut(const AttemptId& id, Stage& stage) {
+// Counts a profile of a stage other than the two stages of a MapReduce job.
+absl::Status Folder::CountUnusedProfile(const AttemptId& id, Stage& stage) {
   const auto attempt = FindAttempt(id, stage);
   if (attempt.ok()) ++state_.unused_profiles;
   return attempt.status();
@@ -638,7 +655,7 @@ absl::Status Folder::operator()(const MapProfile& profile) {
                     "tasks",
                     ToString(profile.attempt)));
   }
-  if (!(*stage)->is_map()) return LeaveOut(profile.attempt, **stage);
+  if (!(*stage)->is_map()) return CountUnusedProfile(profile.attempt, **stage);
   std::optional<std::uint32_t> partition_count = (*stage)->opened.partition_count;
   if (!partition_count && state_.reduce_stage() != nullptr) {
     partition_count = state_.reduce_stage()->opened.task_count;
@@ -672,9 +689,9 @@ absl::Status Folder::operator()(const MapProfile& profile) {
   return absl::OkStatus();
 }
 
-// The profile of the attempt that finished first is the task's; a rerun of a lost map task emits
-// the same pairs, so its profile must not count again. Settling is idempotent, and the only place
-// where profiles are counted as missing, or no longer.
+// Counts the profile of the attempt that finished first. A rerun of a lost map task emits the same
+// pairs, so its profile must not count again. This function is idempotent, and the only one that
+// changes the count of missing profiles.
 void Folder::SettleProfile(Task& task) {
   for (auto& [number, attempt] : task.attempts) {
     const bool counts = attempt.life.is_finished() || state_.map_phase_is_over;
@@ -696,7 +713,7 @@ void Folder::DropProfile(TaskAttempt& attempt) {
   attempt.profile.reset();
 }
 
-// An attempt whose end was not reported has ended, too.
+// Ends the map phase, and with it attempts without a reported end.
 void Folder::EndMapPhase() {
   if (std::exchange(state_.map_phase_is_over, true)) return;
   const auto stage = state_.stages.find(kMapStage);
@@ -713,7 +730,7 @@ absl::Status Folder::operator()(const ReduceProfile& profile) {
                     "reduce tasks",
                     ToString(profile.attempt)));
   }
-  if (!(*stage)->is_reduce()) return LeaveOut(profile.attempt, **stage);
+  if (!(*stage)->is_reduce()) return CountUnusedProfile(profile.attempt, **stage);
   const auto attempt = FindAttempt(profile.attempt, **stage);
   if (!attempt.ok()) return attempt.status();
   if (absl::Status room = CheckRoom(limits_, state_); !room.ok()) return room;
@@ -742,8 +759,8 @@ absl::Status AdmitSource(const std::string& source_id, const JobLimits& limits, 
   return absl::OkStatus();
 }
 
-// Returns whether the event is new; notes its sequence and the gap before it.
-bool TakeSequence(std::uint64_t sequence, absl::Time now, SourceState& source, JobRecord& state) {
+// Returns whether the event is new. Records its sequence and the gap before it.
+bool AcceptSequence(std::uint64_t sequence, absl::Time now, SourceState& source, JobRecord& state) {
   if (sequence <= source.accepted_sequence) return false;
   if (sequence > source.accepted_sequence + 1) {
     state.last_gap_at = std::max(state.last_gap_at, now - absl::Nanoseconds(1));
@@ -755,25 +772,29 @@ bool TakeSequence(std::uint64_t sequence, absl::Time now, SourceState& source, J
 }
 
 // Marks the stage as changed, if it exists.
-void Touch(std::uint32_t stage, JobRecord& state) {
+void MarkChanged(std::uint32_t stage, JobRecord& state) {
   const auto found = state.stages.find(stage);
   if (found != state.stages.end()) ++found->second.revision;
 }
 
-// Marks the stages that an event of this kind may change as changed.
-class Toucher {
+// Marks the stages that an event may change as changed.
+class ChangedStages {
  public:
-  explicit Toucher(JobRecord& state) : state_(state) {}
+  explicit ChangedStages(JobRecord& state) : state_(state) {}
 
   void operator()(const JobOpened& opened) const {
-    for (const StageOpened& stage : opened.stages) Touch(stage.stage, state_);
+    for (const StageOpened& stage : opened.stages) MarkChanged(stage.stage, state_);
   }
-  void operator()(const StageOpened& opened) const { Touch(opened.stage, state_); }
-  void operator()(const StageClosed& closed) const { Touch(closed.stage, state_); }
-  void operator()(const AttemptChanged& changed) const { Touch(changed.attempt.stage, state_); }
-  void operator()(const TaskHeartbeat& told) const { Touch(told.attempt.stage, state_); }
-  void operator()(const MapProfile& profile) const { Touch(profile.attempt.stage, state_); }
-  void operator()(const ReduceProfile& profile) const { Touch(profile.attempt.stage, state_); }
+  void operator()(const StageOpened& opened) const { MarkChanged(opened.stage, state_); }
+  void operator()(const StageClosed& closed) const { MarkChanged(closed.stage, state_); }
+  void operator()(const AttemptChanged& changed) const {
+    MarkChanged(changed.attempt.stage, state_);
+  }
+  void operator()(const TaskHeartbeat& beat) const { MarkChanged(beat.attempt.stage, state_); }
+  void operator()(const MapProfile& profile) const { MarkChanged(profile.attempt.stage, state_); }
+  void operator()(const ReduceProfile& profile) const {
+    MarkChanged(profile.attempt.stage, state_);
+  }
   template <typename OfNoStage>
   void operator()(const OfNoStage&) const {}
 
@@ -781,40 +802,41 @@ class Toucher {
   JobRecord& state_;
 };
 
-// Why the run that `event` opens cannot begin: the run before has not ended.
-std::string WhyToWait(const Event& event, const JobRecord& state, absl::Time given_up_at,
+// Returns why the run that `event` opens cannot begin, and what to do: the previous run has not
+// ended.
+std::string WhyToWait(const Event& event, const JobRecord& state, absl::Time abandoned_at,
                       absl::Time listening_since) {
   if (state.closed) return "is about to end; wait until it has ended";
   const absl::Duration silence = SilentFor(state, event.arrived_at);
-  if (silence == absl::ZeroDuration() || given_up_at == absl::InfiniteFuture()) {
+  if (silence == absl::ZeroDuration() || abandoned_at == absl::InfiniteFuture()) {
     return "is still running; wait until it has ended";
   }
-  const absl::Duration left = std::max(given_up_at - event.arrived_at, absl::ZeroDuration());
-  const std::string heard =
+  const absl::Duration left = std::max(abandoned_at - event.arrived_at, absl::ZeroDuration());
+  const std::string since =
       listening_since > state.last_arrival_at
           ? fmt::format("since the master started, {} ago",
                         text::DurationText(event.arrived_at - listening_since))
           : "for " + text::DurationText(silence);
   return fmt::format(
-      "has not ended, but nothing was heard of it {}; unless it reports, it is given up in {}; "
+      "has not ended and has not reported {}; it counts as abandoned in {} unless it reports; "
       "wait until then",
-      heard, text::DurationText(absl::Ceil(left, absl::Seconds(1))));
+      since, text::DurationText(absl::Ceil(left, absl::Seconds(1))));
 }
 
 }  // namespace
 
-absl::Status CheckRun(const Event& event, const JobRecord& state, absl::Time given_up_at,
+absl::Status CheckRun(const Event& event, const JobRecord& state, absl::Time abandoned_at,
                       absl::Time listening_since) {
   const bool is_of_run = event.run_uid.empty() || event.run_uid == state.run_uid;
   if (is_of_run || !state.opened) return absl::OkStatus();
   if (std::holds_alternative<JobOpened>(event.body)) {
     return absl::AlreadyExistsError(fmt::format(
-        "another run of job {}, started at {}, {}, or take another id", event.job_id,
+        "another run of job {}, started at {}, {}, or use another id", event.job_id,
         absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", state.started_at, absl::UTCTimeZone()),
-        WhyToWait(event, state, given_up_at, listening_since)));
+        WhyToWait(event, state, abandoned_at, listening_since)));
   }
   return absl::FailedPreconditionError(
-      fmt::format("event {} of {} is of run {} of job {}, which is not the one being watched",
+      fmt::format("event {} of {} belongs to run {} of job {}, which is not the open run",
                   event.sequence, event.source_id, event.run_uid, event.job_id));
 }
 
@@ -830,8 +852,11 @@ absl::Status Apply(const Event& event, const JobLimits& limits, JobRecord& state
     return room;
   }
   SourceState& source = state.sources.find(event.source_id)->second;
-  if (!TakeSequence(event.sequence, event.arrived_at, source, state)) return absl::OkStatus();
-  source.clock.Observe(event.sent_at, event.arrived_at);
+  if (!AcceptSequence(event.sequence, event.arrived_at, source, state)) return absl::OkStatus();
+  if (const auto step = source.clock.Observe(event.sent_at, event.arrived_at)) {
+    ++state.clock_steps;
+    state.last_clock_step = {event.source_id, *step, event.arrived_at};
+  }
   source.dropped_events = std::max(source.dropped_events, event.dropped_events);
   state.last_arrival_at = std::max(state.last_arrival_at, event.arrived_at);
   if (state.closed) return absl::OkStatus();
@@ -841,8 +866,8 @@ absl::Status Apply(const Event& event, const JobLimits& limits, JobRecord& state
         fmt::format("job {} is not open; send JobOpened first", event.job_id));
   } else {
     status = std::visit(Folder(event, limits, state), event.body);
-    // An event that is refused halfway may have opened its stage.
-    std::visit(Toucher(state), event.body);
+    // A rejected event may have opened its stage.
+    std::visit(ChangedStages(state), event.body);
   }
   if (!status.ok()) ++state.rejected_events;
   return status;
@@ -852,9 +877,9 @@ void Refuse(const AcceptedSequence& event, const JobLimits& limits, JobRecord& s
   const bool is_placed = event.sequence > 0;
   if (is_placed && AdmitSource(event.source_id, limits, state).ok()) {
     SourceState& source = state.sources.find(event.source_id)->second;
-    if (!TakeSequence(event.sequence, state.last_arrival_at, source, state)) return;
+    if (!AcceptSequence(event.sequence, state.last_arrival_at, source, state)) return;
   }
   ++state.rejected_events;
 }
 
-}  // namespace tidemark::model
+}  // namespace tidemark::facts

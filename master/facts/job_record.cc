@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tidemark::model {
+namespace tidemark::facts {
 namespace {
 
 const Stage* Find(const JobRecord& state, std::uint32_t number, bool (Stage::*is_it)() const) {
@@ -17,16 +17,6 @@ std::span<const Task> TasksOf(const Stage* stage) {
 std::size_t SlotsOf(const Stage* stage) { return stage == nullptr ? 1 : stage->slots(); }
 
 }  // namespace
-
-void Executor::CountRunning(bool runs, absl::Time now) {
-  if (over_since && now - *over_since >= kOverlap) over_until = std::max(over_until, now);
-  running += runs ? 1 : -1;
-  if (opened.slots == 0 || running <= opened.slots) {
-    over_since.reset();
-  } else if (!over_since) {
-    over_since = now;
-  }
-}
 
 const Stage* JobRecord::map_stage() const { return Find(*this, kMapStage, &Stage::is_map); }
 const Stage* JobRecord::reduce_stage() const {
@@ -69,4 +59,4 @@ std::size_t BytesOf(const std::map<std::string, std::string>& parameters) {
   return bytes;
 }
 
-}  // namespace tidemark::model
+}  // namespace tidemark::facts

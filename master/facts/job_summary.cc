@@ -1,7 +1,12 @@
 #include "master/facts/job_summary.h"
 
-#include "master/facts/job_profile.h"
-#include "master/facts/saturating.h"
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+
+#include "master/facts/phases.h"
+#include "tidemark/past_run.h"
 
 namespace tidemark {
 namespace {
@@ -21,7 +26,117 @@ std::optional<double> JobSummary::reduce_selectivity() const {
   return Ratio(reduce_output_bytes, reduce_input_bytes);
 }
 
-namespace model {
+bool CanBeKept(const PastRun& run) {
+  std::size_t edges = 0;
+  std::size_t name_bytes = 0;
+  std::size_t times = 0;
+  std::size_t long_tasks = 0;
+  for (const PastStage& stage : run.stages) {
+    edges += stage.parents.size();
+    name_bytes += stage.name.size() + stage.title.size();
+    for (const auto& seconds : stage.seconds) times += seconds.size();
+    long_tasks += stage.long_tasks.size();
+  }
+  return run.stages.size() <= PastRun::kStagesMax && edges <= PastRun::kEdgesMax &&
+         name_bytes <= PastRun::kNameBytesMax && times <= PastRun::kTaskTimesMax &&
+         long_tasks <= PastRun::kLongTasksMax && run.parameters.size() <= PastRun::kParametersMax &&
+         facts::BytesOf(run.parameters) <= PastRun::kParameterBytesMax;
+}
+
+std::optional<PastRun> PastRunOf(const Snapshot& final, const JobSummary& summary) {
+  if (final.state != JobState::kSucceeded) return std::nullopt;
+  if (!summary.run.stages.empty()) {
+    PastRun run = summary.run;
+    run.interval_score = summary.interval_score;
+    return run;
+  }
+  const StageProgress* const map = facts::PhaseOf(final, StageKind::kMap);
+  const StageProgress* const reduce = facts::PhaseOf(final, StageKind::kReduce);
+  if (!final.started_at || (map == nullptr && reduce == nullptr)) return std::nullopt;
+  // If the end of a task was not reported, the end of its phase is unknown, but not that of the
+  // job.
+  std::optional<absl::Time> ended = final.ended_at;
+  for (const StageProgress* const phase : {map, reduce}) {
+    if (phase != nullptr && phase->ended_at) ended = std::max(ended, phase->ended_at);
+  }
+  if (!ended) return std::nullopt;
+  PastRun run = {.map_input_bytes = summary.map_input_bytes,
+                 .interval_score = summary.interval_score,
+                 .map_tasks = summary.map_tasks,
+                 .reduce_tasks = summary.reduce_tasks};
+  if (reduce == nullptr) {
+    run.map_time = *ended - *final.started_at;
+    return run;
+  }
+  std::optional<absl::Time> maps_ended = map == nullptr ? std::nullopt : map->ended_at;
+  if (!maps_ended && !reduce->started_at) return std::nullopt;
+  // An engine that reports neither shuffles nor key groups starts to reduce when the maps end.
+  const absl::Time reduces = reduce->started_at.value_or(maps_ended.value_or(*ended));
+  maps_ended = std::min(maps_ended.value_or(reduces), reduces);
+  run.map_time = *maps_ended - *final.started_at;
+  run.shuffle_time = reduces - *maps_ended;
+  run.reduce_time = *ended - reduces;
+  return run;
+}
+
+namespace facts {
+namespace {
+
+class Times {
+ public:
+  void Add(absl::Duration time) {
+    const double seconds = std::max(absl::ToDoubleSeconds(time), 0.0);
+    count_ += 1;
+    sum_ += seconds;
+    squares_ += seconds * seconds;
+  }
+  bool empty() const { return count_ == 0; }
+  absl::Duration mean() const { return empty() ? absl::ZeroDuration() : absl::Seconds(Mean()); }
+  double variation() const {
+    if (empty() || Mean() <= 0) return 0;
+    return std::sqrt(std::max(squares_ / count_ - Mean() * Mean(), 0.0)) / Mean();
+  }
+
+ private:
+  double Mean() const { return sum_ / count_; }
+  double count_ = 0;
+  double sum_ = 0;
+  double squares_ = 0;
+};
+
+// Adds the times of the finished tasks, counted from `from`. Returns the last end.
+absl::Time AddFinished(std::span<const Task> tasks, absl::Time from, Times& times) {
+  absl::Time last = absl::InfinitePast();
+  for (const Task& task : tasks) {
+    const TaskAttempt* const attempt = task.finished_attempt();
+    if (attempt == nullptr || !attempt->life.started_at() || !attempt->life.ended_at()) continue;
+    times.Add(*attempt->life.ended_at() - std::max(*attempt->life.started_at(), from));
+    last = std::max(last, *attempt->life.ended_at());
+  }
+  return last;
+}
+
+}  // namespace
+
+std::optional<JobProfile> LearnProfile(const JobRecord& state, const JobSummary& summary) {
+  Times maps;
+  const absl::Time maps_ended = AddFinished(state.map_tasks(), absl::InfinitePast(), maps);
+  if (maps.empty()) return std::nullopt;
+  Times reduces;
+  AddFinished(state.reduce_tasks(), maps_ended, reduces);
+  const std::size_t slots = std::max(state.map_slots(), state.reduce_slots());
+  return JobProfile{.slots = static_cast<std::uint32_t>(std::min<std::size_t>(slots, UINT32_MAX)),
+                    .map_tasks = summary.map_tasks,
+                    .reduce_tasks = summary.reduce_tasks,
+                    .split_bytes = static_cast<double>(summary.map_input_bytes) /
+                                   std::max<double>(summary.map_tasks, 1),
+                    .map_selectivity = summary.map_selectivity().value_or(0),
+                    .reduce_selectivity = summary.reduce_selectivity().value_or(0),
+                    .map_task_time = maps.mean(),
+                    .reduce_task_time = reduces.mean(),
+                    .map_task_variation = maps.variation(),
+                    .reduce_task_variation = reduces.variation()};
+}
 
 JobSummary Summarize(const JobRecord& state) {
   JobSummary summary;
@@ -39,7 +154,7 @@ JobSummary Summarize(const JobRecord& state) {
   for (const Task& task : state.reduce_tasks()) {
     bins.Merge(task.finished_groups().bins);
     bins.Merge(task.finished_groups().cold_bins);
-    // The work of the attempt that counts; others did it twice.
+    // Only the finished attempt counts: other attempts repeat its work.
     const TaskAttempt* const attempt = task.finished_attempt();
     if (attempt == nullptr) continue;
     summary.reduce_groups = SaturatingAdd(summary.reduce_groups, attempt->reduce->groups_done);
@@ -54,5 +169,5 @@ JobSummary Summarize(const JobRecord& state) {
   return summary;
 }
 
-}  // namespace model
+}  // namespace facts
 }  // namespace tidemark

@@ -1,12 +1,20 @@
-// The state of a job boiled down to what its next run can use.
+// Summaries of a job for its next run.
 #pragma once
 
+#include <optional>
+
 #include "master/facts/job_record.h"
+#include "tidemark/job_profile.h"
 #include "tidemark/job_summary.h"
 
-namespace tidemark::model {
+namespace tidemark::facts {
 
-// O(tasks · size bins).
+// Returns the summary of a job, without JobSummary::run. O(tasks * size bins).
 JobSummary Summarize(const JobRecord& state);
 
-}  // namespace tidemark::model
+// Returns the job and data profile ([BOE] Table 1) of the finished attempts. The time of a reduce
+// task counts from the end of the last map task, since its earlier wait is not work.
+// Returns nullopt if no map task with known times has finished. `summary`: of `state`. O(tasks).
+std::optional<JobProfile> LearnProfile(const JobRecord& state, const JobSummary& summary);
+
+}  // namespace tidemark::facts

@@ -2,15 +2,17 @@
 
 #include <algorithm>
 
-#include "master/facts/saturating.h"
+#include "streaming/saturating.h"
 
-namespace tidemark::model {
+namespace tidemark::facts {
 namespace {
+
+using streaming::SaturatingAdd;
 
 // Limits memory: counters per explicit key of a map task ([NF] 8.5).
 constexpr std::size_t kCountersPerExplicitKeyMax = 35;
-// Limits processor time: the smallest explicit key is looked for again once there is more than a
-// sixteenth of the profiles more. What it is for, naming key groups, does not need it to the byte.
+// Limits processor time: the smallest explicit key is searched again after a sixteenth more
+// profiles. Its use, naming key groups, does not need the exact byte.
 constexpr std::size_t kProfilesPerSearchTolerance = 16;
 
 std::size_t CapacityFor(std::uint32_t lambda) {
@@ -18,8 +20,8 @@ std::size_t CapacityFor(std::uint32_t lambda) {
                                  streaming::kSpaceSavingCapacityMax);
 }
 
-// A map task that ran out of its scanning budget has seen only a part of the partition; its heavy
-// keys are scaled up as if the rest looked the same.
+// Scales up the heavy keys of a map task that exhausted its scanning budget within the partition,
+// as if the rest were alike.
 std::uint64_t ScaleToWhole(std::uint64_t bytes, std::uint64_t scanned, std::uint64_t total) {
   if (scanned == 0 || scanned >= total) return bytes;
   const double scale = static_cast<double>(total) / static_cast<double>(scanned);
@@ -27,7 +29,7 @@ std::uint64_t ScaleToWhole(std::uint64_t bytes, std::uint64_t scanned, std::uint
   return scaled < static_cast<double>(total) ? static_cast<std::uint64_t>(scaled) : total;
 }
 
-// The smallest key that a map task named, if there were others.
+// Returns the smallest key that a map task named, or 0 if it named all of its keys.
 double Threshold(const MapProfile& profile) {
   std::uint64_t smallest = 0;
   bool has_others = false;
@@ -96,7 +98,7 @@ void KeyDistribution::Rebuild() const {
     partitions_[i].total_bytes = totals_[i].total_bytes;
   }
   heavy_keys_.ForEach([this](const streaming::WatchedKey& watched, const Mentions& mentions) {
-    if (watched.guaranteed_bytes() == 0) return;  // where counts have come to the largest number
+    if (watched.guaranteed_bytes() == 0) return;  // its count is saturated
     const PartitionTotals& totals = totals_[mentions.partition];
     partitions_[mentions.partition].explicit_keys.push_back(
         {watched.key,
@@ -174,4 +176,4 @@ std::uint64_t KeyDistribution::recent_smallest_explicit_bytes() const {
                                                                       : smallest_explicit_bytes_;
 }
 
-}  // namespace tidemark::model
+}  // namespace tidemark::facts

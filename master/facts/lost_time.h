@@ -1,12 +1,12 @@
-// What tasks of a job lost because something else took what they waited for.
+// The time that tasks of a job lost to contention.
 #pragma once
 
 #include <cstdint>
 #include <map>
 
-namespace tidemark::model {
+namespace tidemark::facts {
 
-// A part of the time of tasks: 0..1, lower <= share <= upper.
+// A share of the time of tasks, in 0..1. lower <= share <= upper.
 struct LostShare {
   double share = 0;
   double lower = 0;
@@ -15,9 +15,9 @@ struct LostShare {
 };
 
 struct LostTime {
-  std::map<std::uint32_t, LostShare>
-      by_stage;      // by number in the job, of those that have run tasks
-  LostShare of_all;  // of their tasks together
+  // By number in the job, for the stages that have run tasks.
+  std::map<std::uint32_t, LostShare> by_stage;
+  LostShare of_all;  // of the tasks of all these stages
 };
 
-}  // namespace tidemark::model
+}  // namespace tidemark::facts

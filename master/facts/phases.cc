@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-namespace tidemark::model {
+namespace tidemark::facts {
 namespace {
 
 template <typename T>
@@ -42,8 +42,8 @@ void CountTasks(std::span<const Task> tasks, StageProgress& progress) {
                                          : StageState::kPending;
 }
 
-// Where the shuffle of an attempt can begin: with slow start it runs beside the map phase, and the
-// time it waits there says nothing about its speed.
+// Returns the earliest start of an attempt's shuffle. With slow start the attempt begins during the
+// map phase, and its wait there does not show its speed.
 absl::Time ShuffleStart(const TaskAttempt& attempt, std::optional<absl::Time> maps_finished_at) {
   return std::max(*attempt.life.started_at(), maps_finished_at.value_or(absl::InfinitePast()));
 }
@@ -180,4 +180,4 @@ bool ReduceSizesKnown(const JobRecord& state) {
   });
 }
 
-}  // namespace tidemark::model
+}  // namespace tidemark::facts

@@ -1,7 +1,9 @@
-// The map and shuffle phases, which are taken as linear ([NF] 3.6), and where each phase stands.
+// Computes the progress of the phases of a MapReduce job. The map and shuffle phases are assumed to
+// be linear ([NF] 3.6).
 //
-// Phases as in [NF] section 2: map from the first map function to the end of the last map task,
-// reduce from the first reduce function to the end of the last reduce task, shuffle between.
+// [NF] section 2 defines the phases. The map phase lasts from the first map function to the
+// end of the last map task. The reduce phase lasts from the first reduce function to the end of the
+// last reduce task. The shuffle phase is between them.
 #pragma once
 
 #include <optional>
@@ -11,46 +13,46 @@
 #include "master/facts/job_record.h"
 #include "tidemark/job.h"
 
-namespace tidemark::model {
+namespace tidemark::facts {
 
-// The map or reduce stage of a MapReduce job: stage 0 of kind kMap, stage 1 of kind kReduce; null:
-// `snapshot` has none. Stages of these kinds with other numbers are those of another engine.
-// REQUIRES: its stages and their infos are in one order.
+// Returns the map or reduce stage of a MapReduce job (stage 0 of kind kMap, stage 1 of kind
+// kReduce), or null if `snapshot` has none. Stages of these kinds with other numbers are stages of
+// another engine. REQUIRES: stages and stage infos are in the same order.
 const StageProgress* PhaseOf(const Snapshot& snapshot, StageKind phase);
 
-// From this part of its bytes on, what a task or a phase has done so far is a pace.
+// A task or a phase that has read this part of its bytes shows its pace.
 // Ablation: +0.13, -0.19 (two-path speculation).
 inline constexpr double kPaceFrom = 0.02;
 
-// Guards divisions: a part of a time, of a processor or of a key group, below this is what a broken
-// clock or counter says.
+// Guards divisions. A share of a time, a processor or a key group below this is the result of a
+// broken clock or counter.
 inline constexpr double kShareMin = 1e-3;
 
 // Returns the part of a map task's input that is read, in 0..1; 1 if the task is over.
 double MapTaskFraction(const Task& task);
-// Returns the weight of each map task in the phase: its input bytes if those of all are known, else
-// one. A weight is at least 1.
+// Returns the weight of each map task in the phase: its input bytes if the bytes of all tasks are
+// known, else one. A weight is at least 1.
 std::vector<double> MapTaskWeights(const JobRecord& state);
 
-// The map stage: counts, instants and the part of the input bytes that is read; by tasks where
-// sizes are unknown.
+// Returns the map stage: counts, instants and the part of the input bytes that is read, or of the
+// tasks if sizes are unknown.
 StageProgress MapProgress(const JobRecord& state);
-// The part of the reduce tasks' input that was fetched.
+// Returns the part of the reduce tasks' input that was fetched.
 ShuffleProgress FetchProgress(const JobRecord& state);
-// The reduce stage, from the first reduce function on: counts and instants; until it is done,
-// fraction_done is left to an indicator.
+// Returns the counts and instants of the reduce stage, which starts with the first reduce function.
+// An indicator sets fraction_done while the stage runs.
 StageProgress ReduceProgress(const JobRecord& state);
 
-// Seconds to fetch and sort one byte, learnt from the reduce tasks that have; 0 when a reduce
-// function ran although no shuffle was reported; empty when there is nothing to learn from.
+// Returns the seconds to fetch and sort one byte, from the reduce tasks that have done so. Returns
+// 0 if a reduce function ran although no shuffle was reported, and nullopt without any evidence.
 std::optional<double> ShuffleSecondsPerByte(const JobRecord& state);
 
-// Start of the first reduce function: t_start ([NF] 3.2). Empty before.
+// Returns the start of the first reduce function, t_start ([NF] 3.2), or nullopt before it.
 std::optional<absl::Time> ReducePhaseStart(const JobRecord& state);
-// End of the last reduce task. Empty before.
+// Returns the end of the last reduce task, or nullopt before it.
 std::optional<absl::Time> ReducePhaseEnd(const JobRecord& state);
 
-// Whether the sizes of the reduce tasks' input were reported.
+// Returns whether the sizes of the reduce tasks' input were reported.
 bool ReduceSizesKnown(const JobRecord& state);
 
-}  // namespace tidemark::model
+}  // namespace tidemark::facts

@@ -1,5 +1,3 @@
-#include "master/facts/reduce_fold.h"
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -7,49 +5,50 @@
 #include <utility>
 #include <vector>
 
+#include "master/facts/fold.h"
 #include "master/facts/phases.h"
 #include "streaming/size_histogram.h"
 
-namespace tidemark::model {
+namespace tidemark::facts {
 namespace {
 
-// How near in size a key group must be to pass for an explicit key that was not named; 5 % to 20 %
-// did equally well in our study, 0 worst.
+// A key group matches an unnamed explicit key if their sizes differ by at most this part. 5 % to
+// 20 % gave equal errors in our study; 0 gave the largest.
 constexpr double kCloseness = 0.05;
 
-// In the recent share of the processor, what is older than this counts little. Taste: a few
-// reports.
-constexpr absl::Duration kLately = absl::Seconds(3);
+// Decay time of the recent processor share: a few reports. Chosen by hand.
+constexpr absl::Duration kShareDecay = absl::Seconds(3);
 
 constexpr std::uint64_t kNoneIsNamed = std::numeric_limits<std::uint64_t>::max();
 
-using SizesLeft = std::multimap<std::uint64_t, KeyHash>;
+using UnmatchedSizes = std::multimap<std::uint64_t, KeyHash>;
 
-// To multiply a duration costs as much as all else that is done with a point.
+// Skips the multiplication of a duration if possible: it costs as much as the rest of the work for
+// a point.
 absl::Duration Alone(absl::Duration time, double processor_share) {
   return processor_share == 1 ? time : processor_share * time;
 }
 
-// The share of its time since its last profile in which the attempt did not wait for a processor. A
-// profile may come in parts, which all tell the same.
-double TakeProcessorUse(const ReduceProfile& profile, ReduceWork& work) {
+// Returns the share of the time since the last profile in which the attempt did not wait for a
+// processor. All parts of a profile report the same processor use.
+double UpdateProcessorUse(const ReduceProfile& profile, ReduceWork& work) {
   if (!profile.processor_use) return work.alone_share_at_last;
-  const ProcessorUse& told = *profile.processor_use;
+  const ProcessorUse& now = *profile.processor_use;
   const ProcessorUse before = work.processor_use.value_or(ProcessorUse{});
-  const absl::Duration watched = told.watched - before.watched;
+  const absl::Duration watched = now.watched - before.watched;
   if (watched <= absl::ZeroDuration()) return work.alone_share_at_last;
   const absl::Duration waited =
-      std::clamp(told.waited - before.waited, absl::ZeroDuration(), watched);
+      std::clamp(now.waited - before.waited, absl::ZeroDuration(), watched);
   const double share = std::max(kShareMin, 1 - absl::FDivDuration(waited, watched));
-  const double kept = work.processor_use ? std::exp(-absl::FDivDuration(watched, kLately)) : 0;
+  const double kept = work.processor_use ? std::exp(-absl::FDivDuration(watched, kShareDecay)) : 0;
   work.processor_share = kept * work.processor_share + (1 - kept) * share;
-  work.processor_use = told;
+  work.processor_use = now;
   work.alone_share_at_last = share;
   return share;
 }
 
-// The same share of the key groups that have finished since: the one that was in progress then
-// brings what it had already taken.
+// Returns the same share of the key groups that have finished since. The group that was in progress
+// then includes its earlier time.
 double AloneShareOfFinished(const ReduceProfile& profile, double processor_share,
                             const ReduceWork& before) {
   const absl::Duration reduced = profile.reduce_time - before.reduce_time;
@@ -61,7 +60,7 @@ double AloneShareOfFinished(const ReduceProfile& profile, double processor_share
   return std::clamp(absl::FDivDuration(alone, reduced), kShareMin, 1.0);
 }
 
-void TakeTotals(const ReduceProfile& profile, TaskAttempt& attempt, JobRecord& state) {
+void UpdateTotals(const ReduceProfile& profile, TaskAttempt& attempt, JobRecord& state) {
   ReduceWork& work = *attempt.reduce;
   if (profile.groups_done < work.groups_done || profile.bytes_done < attempt.bytes_done ||
       profile.reduce_time < work.reduce_time) {
@@ -75,37 +74,38 @@ void TakeTotals(const ReduceProfile& profile, TaskAttempt& attempt, JobRecord& s
   work.dropped_points = std::max(work.dropped_points, profile.dropped_points);
 }
 
-// The group in progress with its time alone: with its share at each look, not with the last one.
+// Returns the running group with its time alone: the sum over reports, each with its own share.
 std::optional<RunningGroup> RunningAlone(const ReduceProfile& profile, double processor_share,
                                          const ReduceWork& before) {
   std::optional<RunningGroup> running = profile.running_group;
   if (!running) return running;
   const bool is_same = before.running_group && before.groups_done == profile.groups_done &&
                        running->elapsed >= before.running_group_elapsed;
-  const absl::Duration looked_at = is_same ? before.running_group_elapsed : absl::ZeroDuration();
+  const absl::Duration counted = is_same ? before.running_group_elapsed : absl::ZeroDuration();
   const absl::Duration alone = is_same ? before.running_group->elapsed : absl::ZeroDuration();
   running->elapsed =
-      alone + processor_share * std::max(running->elapsed - looked_at, absl::ZeroDuration());
+      alone + processor_share * std::max(running->elapsed - counted, absl::ZeroDuration());
   return running;
 }
 
-void TakeInstants(const ReduceProfile& profile, const ClockOffset& clock, absl::Time arrived_at,
-                  absl::Time job_started_at, TaskAttempt& attempt) {
+void UpdateInstants(const ReduceProfile& profile, const ClockOffset& clock, absl::Time arrived_at,
+                    absl::Time job_started_at, TaskAttempt& attempt) {
   ReduceWork& work = *attempt.reduce;
   work.running_group_seen_at = arrived_at;
   if (!profile.last_group_finished_at) return;
   const absl::Time finished_at = clock.ToMasterClock(*profile.last_group_finished_at, arrived_at);
   work.last_group_finished_at =
       std::max(work.last_group_finished_at.value_or(finished_at), finished_at);
-  // Engines that never tell the end of the shuffle still have a first reduce function.
+  // Some engines never report the end of the shuffle.
   if (!work.reduce_started_at) {
     work.reduce_started_at = std::max(finished_at - work.reduce_time,
                                       attempt.life.started_at().value_or(job_started_at));
   }
 }
 
-// Explicit keys that may still be retired; made anew when a map profile came late.
-SizesLeft& SizesLeftOf(ReduceWork& work, const PartitionKeys& keys, std::size_t profile_count) {
+// Returns the explicit keys that may still be retired. Rebuilds them after a late map profile.
+UnmatchedSizes& UnmatchedSizesOf(ReduceWork& work, const PartitionKeys& keys,
+                                 std::size_t profile_count) {
   if (work.unmatched_as_of != profile_count) {
     work.unmatched_as_of = profile_count;
     work.unmatched_explicit.clear();
@@ -117,9 +117,10 @@ SizesLeft& SizesLeftOf(ReduceWork& work, const PartitionKeys& keys, std::size_t 
   return work.unmatched_explicit;
 }
 
-// The explicit size nearest to `size_bytes`, if it is within this part of it.
-SizesLeft::iterator Closest(std::uint64_t size_bytes, double closeness, SizesLeft& left) {
-  const auto distance = [&](SizesLeft::iterator it) {
+// Returns the nearest explicit size, if it differs by at most `closeness` times `size_bytes`; else
+// left.end().
+UnmatchedSizes::iterator Closest(std::uint64_t size_bytes, double closeness, UnmatchedSizes& left) {
+  const auto distance = [&](UnmatchedSizes::iterator it) {
     return it == left.end()
                ? HUGE_VAL
                : std::abs(static_cast<double>(it->first) - static_cast<double>(size_bytes));
@@ -130,10 +131,10 @@ SizesLeft::iterator Closest(std::uint64_t size_bytes, double closeness, SizesLef
   return distance(nearest) <= closeness * static_cast<double>(size_bytes) ? nearest : left.end();
 }
 
-// Retires explicit keys by closeness of size ([NF] 5.2), those of at least `named_from_bytes`
-// aside: they are implicit groups no longer.
+// Retires explicit keys below `named_from_bytes` by closeness of size ([NF] 5.2). Retired groups no
+// longer count as implicit.
 void RetireByCloseness(const GroupPoint& point, double closeness, std::uint64_t named_from_bytes,
-                       double processor_share, SizesLeft& left, ReduceWork& work,
+                       double processor_share, UnmatchedSizes& left, ReduceWork& work,
                        JobRecord& state) {
   std::uint64_t retired = 0;
   while (retired < point.count) {
@@ -149,7 +150,7 @@ void RetireByCloseness(const GroupPoint& point, double closeness, std::uint64_t 
   if (retired > 0) state.implicit_sizes.RemoveSizes(point.size_bytes, retired);
 }
 
-// What each bin holds beside the key groups that the profile names, as groups of their mean size.
+// Returns the unnamed key groups of each bin, as groups of their mean size.
 std::vector<GroupPoint> UnnamedOf(const ReduceProfile& profile) {
   streaming::SizeHistogram named;
   if (profile.keys_named) {
@@ -174,8 +175,8 @@ std::vector<GroupPoint> UnnamedOf(const ReduceProfile& profile) {
   return unnamed;
 }
 
-// From which size on all key groups of the profile are named, as far as it matters: a source that
-// names fewer than it was asked for leaves explicit keys without a name.
+// Returns the size from which the profile names all key groups; 0 if it names all explicit keys. A
+// source that names fewer groups than requested leaves explicit keys unnamed.
 std::uint64_t NamedFromBytes(const ReduceProfile& profile, const KeyDistribution& keys) {
   if (!profile.keys_named) return kNoneIsNamed;
   if (profile.named_group_bytes_min <= keys.recent_smallest_explicit_bytes()) return 0;
@@ -202,15 +203,15 @@ void FoldReduceProfile(const ReduceProfile& profile, const ClockOffset& clock,
                        absl::Time arrived_at, TaskAttempt& attempt, FinishedGroups& groups,
                        JobRecord& state) {
   ReduceWork& work = *attempt.reduce;
-  const double share_since_last = TakeProcessorUse(profile, work);
+  const double share_since_last = UpdateProcessorUse(profile, work);
   const double processor_share = AloneShareOfFinished(profile, share_since_last, work);
   work.alone_share_of_finished = processor_share;
   work.running_group = RunningAlone(profile, share_since_last, work);
   work.running_group_elapsed =
       profile.running_group ? profile.running_group->elapsed : absl::ZeroDuration();
   const bool has_read_more = profile.bytes_done > attempt.bytes_done;
-  TakeTotals(profile, attempt, state);
-  TakeInstants(profile, clock, arrived_at, state.started_at, attempt);
+  UpdateTotals(profile, attempt, state);
+  UpdateInstants(profile, clock, arrived_at, state.started_at, attempt);
   if (has_read_more) attempt.progressed_at = work.last_group_finished_at.value_or(arrived_at);
   const PartitionKeys& keys = state.keys.partition(profile.attempt.index);
   streaming::SizeHistogram& bins = work.is_cold() ? groups.cold_bins : groups.bins;
@@ -218,7 +219,7 @@ void FoldReduceProfile(const ReduceProfile& profile, const ClockOffset& clock,
     bin.seconds *= processor_share;
     bin.seconds_squared *= processor_share * processor_share;
     bins.Add(bin);
-    work.told_bytes += static_cast<double>(bin.size_bytes);
+    work.reported_bytes += static_cast<double>(bin.size_bytes);
     state.implicit_sizes.Add({.bin = bin.bin, .count = bin.count, .size_bytes = bin.size_bytes});
   }
   work.sends_bins |= !profile.bins.empty();
@@ -226,21 +227,22 @@ void FoldReduceProfile(const ReduceProfile& profile, const ClockOffset& clock,
   const auto retire = [&](const GroupPoint& point, double closeness) {
     if (point.size_bytes >= named_from_bytes) return;
     RetireByCloseness(point, closeness, named_from_bytes, processor_share,
-                      SizesLeftOf(work, keys, state.keys.profile_count()), work, state);
+                      UnmatchedSizesOf(work, keys, state.keys.profile_count()), work, state);
   };
   for (const GroupPoint& point : profile.points) {
     groups.points.Add(point);
-    // Not every engine sends bins.
+    // Some engines do not send bins.
     if (!work.sends_bins) {
-      work.told_bytes += static_cast<double>(point.size_bytes) * static_cast<double>(point.count);
+      work.reported_bytes +=
+          static_cast<double>(point.size_bytes) * static_cast<double>(point.count);
       bins.Add(point.size_bytes, point.count, Alone(point.total_time, processor_share));
       state.implicit_sizes.Add(point.size_bytes, point.count, absl::ZeroDuration());
     }
     retire(point, kCloseness);
   }
-  // Points know sizes better, where the master asks for them.
+  // Points have more precise sizes, if the master requests them.
   if (profile.points.empty() && named_from_bytes > 0) {
-    // Of a bin only the mean of its sizes is known: they lie within its width of that.
+    // Only the mean size of a bin is known; its sizes are within its width of the mean.
     static const double width = std::exp2(1.0 / streaming::kBinsPerOctave) - 1;
     for (const GroupPoint& point : UnnamedOf(profile)) retire(point, width);
   }
@@ -254,4 +256,4 @@ void KeepColdBins(Task& task) {
   task.groups->bins.Merge(std::exchange(task.groups->cold_bins, {}));
 }
 
-}  // namespace tidemark::model
+}  // namespace tidemark::facts

@@ -4,38 +4,84 @@
 #include <optional>
 #include <vector>
 
-namespace tidemark::model {
+namespace tidemark::facts {
 namespace {
 
-// What a process does first is slow: classes are loaded, code is not compiled, caches are empty.
-// Taste, after task processes of Hadoop, whose first tenth of a second is hundreds of times slower.
+// A new process is slow at first: it loads classes, its code is not compiled, its caches are empty.
+// Chosen by hand, after task processes of Hadoop, whose first 100 ms are hundreds of times slower.
 constexpr absl::Duration kColdFor = absl::Milliseconds(300);
 
-// Each sets what was not said before; false if something else was said.
+int Rank(AttemptState state) {
+  switch (state) {
+    case AttemptState::kQueued:
+      return 0;
+    case AttemptState::kStarted:
+      return 1;
+    case AttemptState::kShuffled:
+      return 2;
+    case AttemptState::kLost:
+      return 3;
+    case AttemptState::kFinished:
+    case AttemptState::kFailed:
+    case AttemptState::kKilled:
+      return 4;
+    case AttemptState::kObsolete:
+      return 5;
+  }
+  return 0;
+}
 
+// Sets an unknown value. Returns false if a known value differs.
 template <typename T>
-bool FillIn(const std::optional<T>& said, std::optional<T>& known) {
-  if (!said) return true;
-  if (!known) known = said;
-  return *known == *said;
+bool FillIn(const std::optional<T>& reported, std::optional<T>& known) {
+  if (!reported) return true;
+  if (!known) known = reported;
+  return *known == *reported;
 }
 
 template <typename List>
-bool FillInList(const List& said, List& known) {
-  if (said.empty()) return true;
-  if (known.empty()) known = said;
-  return known == said;
+bool FillInList(const List& reported, List& known) {
+  if (reported.empty()) return true;
+  if (known.empty()) known = reported;
+  return known == reported;
 }
 
-// Sizes, one for each index.
-bool FillInSizes(const std::vector<std::uint64_t>& said, const StageOpened& stage,
+// The same for sizes, one for each index.
+bool FillInSizes(const std::vector<std::uint64_t>& reported, const StageOpened& stage,
                  std::vector<std::uint64_t>& known) {
-  const bool fits =
-      said.empty() || said.size() == (stage.index_count ? stage.index_count : stage.task_count);
-  return fits && FillInList(said, known);
+  const bool fits = reported.empty() ||
+                    reported.size() == (stage.index_count ? stage.index_count : stage.task_count);
+  return fits && FillInList(reported, known);
 }
 
 }  // namespace
+
+bool AttemptLife::has_ended() const { return Rank(state_) >= 3; }
+
+bool AttemptLife::Enter(AttemptState state, absl::Time at) {
+  // Events of two sources may cross: a late instant is still useful.
+  const bool is_late = (state == AttemptState::kStarted && !started_at_) ||
+                       (state == AttemptState::kShuffled && !shuffled_at_);
+  // Clocks that are set back or differ must not make an attempt end before its start.
+  if (state == AttemptState::kStarted && is_late)
+    started_at_ = std::min(at, ended_at_.value_or(at));
+  if (state == AttemptState::kShuffled && is_late) shuffled_at_ = at;
+  if (Rank(state) <= Rank(state_)) return is_late || state == state_ || Rank(state) == 0;
+  if (state == AttemptState::kObsolete && state_ != AttemptState::kFinished) return false;
+  state_ = state;
+  if (Rank(state) == 3 || Rank(state) == 4) ended_at_ = std::max(at, started_at_.value_or(at));
+  return true;
+}
+
+void SlotLoad::Count(bool runs, std::uint32_t slots, absl::Time now) {
+  if (HasBeenOverFor(kOverlap, now)) over_until = std::max(over_until, now);
+  running += runs ? 1 : -1;
+  if (slots == 0 || running <= slots) {
+    over_since.reset();
+  } else if (!over_since) {
+    over_since = now;
+  }
+}
 
 bool ReduceWork::is_cold() const {
   if (!processor_use) return false;
@@ -62,8 +108,6 @@ const TaskAttempt* Task::leading_attempt() const {
 
 bool Task::is_running() const { return leading_attempt() != nullptr; }
 
-// An engine that starts the task again after all, such as a new application master, has not given
-// it up.
 bool Task::is_given_up() const { return has_failed && !is_finished() && !is_running(); }
 
 const FinishedGroups& Task::finished_groups() const {
@@ -135,35 +179,36 @@ std::size_t Stage::running_task_count() const {
       tasks.begin(), tasks.end(), [](const Task& task) { return task.is_running(); }));
 }
 
-bool FillIn(const StageOpened& said, StageOpened& known) {
-  if (said.attempt < known.attempt) return false;
-  if (known.kind == StageKind::kUnknown) known.kind = said.kind;
-  const bool is_of_kind = said.kind == StageKind::kUnknown || said.kind == known.kind;
-  if (said.attempt > known.attempt) {
+bool FillIn(const StageOpened& reported, StageOpened& known) {
+  if (reported.attempt < known.attempt) return false;
+  if (known.kind == StageKind::kUnknown) known.kind = reported.kind;
+  const bool is_of_kind = reported.kind == StageKind::kUnknown || reported.kind == known.kind;
+  if (reported.attempt > known.attempt) {
     const StageKind kind = known.kind;
-    known = said;
+    known = reported;
     known.kind = kind;
     return is_of_kind;
   }
-  if (known.size_precision == SizePrecision::kUnknown) known.size_precision = said.size_precision;
-  if (!known.opened_at) known.opened_at = said.opened_at;
-  if (known.work == 0) known.work = said.work;
-  known.skipped |= said.skipped;
-  // Each is filled in, whether or not the one before agrees.
+  if (known.size_precision == SizePrecision::kUnknown)
+    known.size_precision = reported.size_precision;
+  if (!known.opened_at) known.opened_at = reported.opened_at;
+  if (known.work == 0) known.work = reported.work;
+  known.skipped |= reported.skipped;
+  // An array evaluates all merges, even after one that fails.
   const bool agree[] = {is_of_kind,
-                        FillIn(said.task_count, known.task_count),
-                        FillInList(said.name, known.name),
-                        FillInList(said.signature, known.signature),
-                        FillInList(said.parents, known.parents),
-                        FillInList(said.group, known.group),
-                        FillInList(said.pool, known.pool),
-                        FillIn(said.index_count, known.index_count),
-                        FillInSizes(said.task_bytes, known, known.task_bytes),
-                        FillInSizes(said.task_records, known, known.task_records),
-                        FillIn(said.slots, known.slots),
-                        FillIn(said.partition_count, known.partition_count),
-                        FillIn(said.has_combiner, known.has_combiner),
-                        FillIn(said.is_grouping_opaque, known.is_grouping_opaque)};
+                        FillIn(reported.task_count, known.task_count),
+                        FillInList(reported.name, known.name),
+                        FillInList(reported.signature, known.signature),
+                        FillInList(reported.parents, known.parents),
+                        FillInList(reported.group, known.group),
+                        FillInList(reported.pool, known.pool),
+                        FillIn(reported.index_count, known.index_count),
+                        FillInSizes(reported.task_bytes, known, known.task_bytes),
+                        FillInSizes(reported.task_records, known, known.task_records),
+                        FillIn(reported.slots, known.slots),
+                        FillIn(reported.partition_count, known.partition_count),
+                        FillIn(reported.has_combiner, known.has_combiner),
+                        FillIn(reported.is_grouping_opaque, known.is_grouping_opaque)};
   return std::count(std::begin(agree), std::end(agree), false) == 0;
 }
 
@@ -173,4 +218,4 @@ std::size_t StateBytesOf(const StageOpened& stage) {
          sizeof(std::uint64_t) * (stage.task_bytes.size() + stage.task_records.size());
 }
 
-}  // namespace tidemark::model
+}  // namespace tidemark::facts

@@ -1,8 +1,8 @@
-// All that is known of one stage of a job, and of its tasks.
+// The known facts about one stage of a job, its tasks and their attempts.
 //
-// A MapReduce job has two stages, which know more of their tasks than others: map tasks bring map
-// profiles, reduce tasks work through key groups. What only they have hangs on the task or on the
-// attempt, and is null elsewhere.
+// A MapReduce job has two stages with additional facts: map tasks report map profiles, and reduce
+// tasks work through key groups. These facts hang on the task or the attempt as pointers, which are
+// null in other stages.
 #pragma once
 
 #include <cstddef>
@@ -10,140 +10,199 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
-#include "master/facts/attempt_life.h"
 #include "streaming/size_histogram.h"
 #include "streaming/smoothed_points.h"
 #include "tidemark/event.h"
 
-namespace tidemark::model {
+namespace tidemark::facts {
 
-// What the reduce functions of one attempt have done. A time "alone" leaves out what the attempt
-// waited for a processor, where its source tells that: it is what the same would take with nobody
-// to share with.
+// The life of one task attempt: its states, when it entered them, and where it ran.
+class AttemptLife {
+ public:
+  // Enters `state` at `at`. States only advance: queued, started, shuffled, lost, then one of
+  // finished, failed, killed; finished may become obsolete. A state that was passed already only
+  // sets an unknown instant. Returns false if the state contradicts earlier ones.
+  bool Enter(AttemptState state, absl::Time at);
+
+  AttemptState state() const { return state_; }
+  bool is_running() const {
+    return state_ == AttemptState::kStarted || state_ == AttemptState::kShuffled;
+  }
+  bool is_finished() const { return state_ == AttemptState::kFinished; }
+  bool has_ended() const;
+
+  std::optional<absl::Time> started_at() const { return started_at_; }
+  std::optional<absl::Time> shuffled_at() const { return shuffled_at_; }
+  // Returns the end. For a lost attempt, returns the last time at which it is known to have run.
+  std::optional<absl::Time> ended_at() const { return ended_at_; }
+
+  std::string host;
+  std::string input_name;
+  std::string failure;  // reason of a failure or a kill
+  bool speculative = false;
+  std::optional<std::uint64_t> input_bytes;
+  std::optional<std::uint64_t> input_records;
+  absl::Time last_report_at = absl::InfinitePast();
+
+ private:
+  AttemptState state_ = AttemptState::kQueued;
+  std::optional<absl::Time> started_at_;
+  std::optional<absl::Time> shuffled_at_;
+  std::optional<absl::Time> ended_at_;
+};
+
+// Counts the reported running attempts in the slots of an executor or of a stage.
+struct SlotLoad {
+  // The end of an attempt may be reported shortly after the start of the next one in its slot:
+  // Spark first fetches the result.
+  static constexpr absl::Duration kOverlap = absl::Seconds(1);
+
+  std::uint32_t running = 0;
+  std::optional<absl::Time> over_since;          // since more run than there are slots
+  absl::Time over_until = absl::InfinitePast();  // last time when more had run for kOverlap
+
+  // Adds an attempt that runs, or removes one that does not. `slots`: 0 if unknown.
+  void Count(bool runs, std::uint32_t slots, absl::Time now);
+  // Returns true if more attempts than slots have been running for at least `time`.
+  bool HasBeenOverFor(absl::Duration time, absl::Time now) const {
+    return over_since && now - *over_since >= time;
+  }
+};
+
+// The SlotLoad that counts an attempt.
+enum class SlotPool : std::uint8_t { kNone, kExecutor, kStage };
+
+// The work of the reduce functions of one attempt. A time "alone" excludes the time in which the
+// attempt waited for a processor, if its source reports that: the time of the same work without
+// contention.
 struct ReduceWork {
   std::uint64_t fetched_bytes = 0;
   std::uint64_t groups_done = 0;
   absl::Duration reduce_time;
   absl::Duration reduce_time_alone;
-  std::optional<absl::Time> reduce_started_at;       // its first reduce function
+  std::optional<absl::Time> reduce_started_at;       // of the first reduce function
   std::optional<absl::Time> last_group_finished_at;  // p_i(t)
   std::optional<RunningGroup> running_group;         // its time: alone
-  absl::Duration running_group_elapsed;              // its time as told
+  absl::Duration running_group_elapsed;              // its time as reported
   absl::Time running_group_seen_at;
-  std::optional<ProcessorUse> processor_use;  // as told last
-  double processor_share = 1;      // of its recent time: in which it did not wait for a processor
-  double alone_share_at_last = 1;  // the same between the last two looks
-  double alone_share_of_finished = 1;  // of the time of what finished between them
+  std::optional<ProcessorUse> processor_use;  // newest report
+  double processor_share = 1;          // share of the recent time without waiting for a processor
+  double alone_share_at_last = 1;      // the same share between the last two reports
+  double alone_share_of_finished = 1;  // the same share of the key groups finished between them
   std::uint64_t dropped_points = 0;
-  double told_bytes = 0;  // of bytes_done, those whose bins or points came; the rest was lost
+  double reported_bytes = 0;  // part of bytes_done in bins or points; the rest was lost
   bool sends_bins = false;
 
-  // Explicit keys it has finished: by identity, or, where its source does not name them, by
-  // closeness of size.
+  // Explicit keys that it has finished: by identity, or by closeness of size if its source does not
+  // name them.
   absl::flat_hash_set<KeyHash> finished_explicit;
-  absl::flat_hash_set<KeyHash> finished_sampled;  // implicit ones of the sample
-  // The same in the order they became known; their times: alone.
+  absl::flat_hash_set<KeyHash> finished_sampled;  // implicit keys of the sample
+  // The same keys in the order in which they became known; their times: alone.
   std::vector<FinishedKey> finished_explicit_groups;
-  std::multimap<std::uint64_t, KeyHash> unmatched_explicit;  // by size; made when needed
-  std::size_t unmatched_as_of = 0;                           // map profiles it was made from
+  std::multimap<std::uint64_t, KeyHash> unmatched_explicit;  // by size; built when needed
+  std::size_t unmatched_as_of = 0;                           // map profiles it was built from
 
-  // Whether it has just begun to work, as far as its source tells how much it worked.
+  // Returns true if it has just begun to work, as far as its source reports its processor use.
   bool is_cold() const;
 };
 
 struct TaskAttempt {
   AttemptLife life;
   std::uint64_t bytes_done = 0;           // that its functions have read
-  std::uint64_t records_done = 0;         // of a stage of another kind than map and reduce
-  std::optional<std::uint32_t> executor;  // where it runs: its place in JobRecord::executors
-  std::unique_ptr<MapProfile> profile;    // until it counts or the attempt turns out useless
-  std::unique_ptr<ReduceWork> reduce;     // of every attempt at a reduce task
+  std::uint64_t records_done = 0;         // in stages other than map and reduce
+  std::optional<std::uint32_t> executor;  // index into JobRecord::executors
+  std::unique_ptr<MapProfile> profile;    // until it is counted or the attempt proves useless
+  std::unique_ptr<ReduceWork> reduce;     // not null for attempts at reduce tasks
   bool input_is_read_first = false;       // bytes that it has read are not progress
-  // The instant of the last report that it had read more of its input; InfinitePast() before it.
+  // Time of the last report that it had read more of its input. InfinitePast() before the first.
   absl::Time progressed_at = absl::InfinitePast();
-  // Time of the last report that it runs or does anything. A heartbeat alone does not count.
-  absl::Time proven_at = absl::InfinitePast();
-  bool is_counted = false;  // in Executor::running
+  // Time of the last report of a state or of any work. An empty heartbeat does not count.
+  absl::Time active_at = absl::InfinitePast();
+  SlotPool counted_in = SlotPool::kNone;
 };
 
 // The key groups that all attempts at a reduce task have finished.
 struct FinishedGroups {
   streaming::SmoothedPoints points;    // D_i(t)
   std::uint64_t points_version = 0;    // grows with every change of `points`
-  streaming::SizeHistogram bins;       // the same key groups as moments of their times alone ...
-  streaming::SizeHistogram cold_bins;  // ... but for what an attempt did while it was cold
+  streaming::SizeHistogram bins;       // moments of the times alone of the same key groups
+  streaming::SizeHistogram cold_bins;  // the same, without key groups finished by cold attempts
 };
 
 struct Task {
-  // By attempt at the stage and attempt at the task.
+  // Keyed by attempt at the stage and attempt at the task.
   std::map<std::pair<std::uint32_t, std::uint32_t>, TaskAttempt> attempts;
   std::optional<std::uint64_t> input_bytes;  // as first reported by its stage or an attempt
   std::unique_ptr<FinishedGroups> groups;    // null if none was reported
   std::uint32_t index = 0;
-  bool profile_counted = false;  // the profile of its first finished attempt is in JobRecord::keys
-  bool profile_missing = false;  // it is over and its profile is not
+  bool profile_counted = false;  // JobRecord::keys has the profile of its first finished attempt
+  bool profile_missing = false;  // it is over and its profile is unknown
   bool has_failed = false;       // the engine reported that no attempt will follow
 
   const TaskAttempt* finished_attempt() const;
-  // The running attempt that has read most, which counts as the task's progress; null when none
-  // runs, or one has finished.
+  // Returns the running attempt that has read most, which counts as the task's progress. Returns
+  // null if none runs or one has finished.
   const TaskAttempt* leading_attempt() const;
   bool is_finished() const { return finished_attempt() != nullptr; }
-  // Returns true if no work remains: an attempt has finished, or the task has failed for good.
+  // Returns true if no work remains: an attempt has finished, or the task has failed permanently.
   bool is_over() const { return is_finished() || is_given_up(); }
+  // Returns true if the task has failed permanently. If an engine starts it again, for example from
+  // a new application master, the task has not failed.
   bool is_given_up() const;
   bool is_running() const;
   const FinishedGroups& finished_groups() const;
 };
 
 struct Stage {
-  StageOpened opened;  // as its newest attempt has it
-  // Of that attempt, or of a later one without an opening event. Its instant is of the master's
+  StageOpened opened;  // as reported for its newest attempt
+  // End of that attempt, or of a later one without an opening event. Its instant is of the master's
   // clock.
   std::optional<StageClosed> closed;
-  // A map or a reduce stage has all tasks, by index; at least the opened count. Other stages have
-  // the reported tasks, in the order of their reports: an index that is merely named takes no room
-  // for lower ones.
+  // A map or reduce stage has all tasks, by index; at least the opened count. Other stages have the
+  // reported tasks, in the order of their reports, so that a high index costs no memory for lower
+  // ones.
   std::vector<Task> tasks;
-  // Places in `tasks` of the tasks that are not at their index, by index.
+  // By task index: the positions in `tasks` of the tasks that are not at their own index.
   absl::flat_hash_map<std::uint32_t, std::uint32_t> places;
-  std::uint32_t finished_tasks = 0;     // the tasks that have finished
-  absl::Time announced_at;              // when it was first reported
-  std::uint64_t revision = 0;           // grows with every event that is about it or its tasks
-  std::uint32_t tasks_running_max = 0;  // most seen running at once, while its slots are unknown
+  std::uint32_t finished_tasks = 0;     // number of finished tasks
+  absl::Time announced_at;              // first report
+  std::uint64_t revision = 0;           // grows with every event about the stage or its tasks
+  std::uint32_t tasks_running_max = 0;  // while its slots are unknown
+  SlotLoad load;                        // attempts with SlotPool::kStage
 
-  // The first stage of a MapReduce job, and the second.
+  // Returns true for the map stage (reduce stage) of a MapReduce job.
   bool is_map() const { return opened.stage == kMapStage && opened.kind == StageKind::kMap; }
   bool is_reduce() const {
     return opened.stage == kReduceStage && opened.kind == StageKind::kReduce;
   }
   // Returns whether it has its own slots instead of the executors' slots.
   bool has_own_slots() const { return (is_map() || is_reduce()) && opened.group.empty(); }
-  // The task of that index; null: not in `tasks`.
+  // Returns the task of that index, or null if it is not in `tasks`.
   Task* task(std::uint32_t index);
-  // Whether none of its tasks runs. One whose output was there and is lost runs after all, maybe as
-  // the attempt that was said to be skipped. O(tasks).
+  // Returns true if none of its tasks runs. A skipped stage runs if its output is lost, possibly as
+  // the attempt that was reported as skipped. O(tasks).
   bool is_skipped() const;
-  // Indexes of its tasks are below it; empty: not known.
+  // Returns an exclusive upper bound of its tasks' indexes, or nullopt if unknown.
   std::optional<std::uint32_t> index_count() const {
     return opened.index_count ? opened.index_count : opened.task_count;
   }
-  // What the task has to read, as the stage or an attempt told first; empty: not known. bytes
+  // Returns the input bytes of the task, as first reported by the stage or an attempt, or nullopt.
   std::optional<std::uint64_t> input_bytes(const Task& task) const;
-  // Of the tasks that have finished; 0: not known. O(tasks).
+  // Returns the records per input byte of the finished tasks, or 0 if unknown. O(tasks).
   double RecordsPerByte() const;
-  // The part of its input that the functions of an attempt at `task` are done with; empty: not
-  // known. By records where it is known how many there are: bytes are fetched ahead of what is
-  // done with them, and come in blocks. `records_per_byte`: as above. 0..1
+  // Returns the part of the input that an attempt at `task` is done with, in 0..1, or nullopt if
+  // unknown. It is measured in records if their number is known: bytes are fetched ahead of the
+  // work, in blocks. `records_per_byte`: RecordsPerByte().
   std::optional<double> FractionDone(const Task& task, const TaskAttempt& attempt,
                                      double records_per_byte) const;
-  // How many of its tasks can run at once; at least 1.
+  // Returns the number of its tasks that can run at once; at least 1.
   std::size_t slots() const;
   // O(tasks).
   std::size_t finished_task_count() const;
@@ -151,12 +210,12 @@ struct Stage {
   std::size_t running_task_count() const;
 };
 
-// Fills in what `said` adds to the same attempt at the stage, or replaces it by a later attempt; a
-// kind that is known stays. False if `said` contradicts what is known; of an earlier attempt, it
-// changes nothing.
-bool FillIn(const StageOpened& said, StageOpened& known);
+// Merges a report into the known facts of a stage. A report of the same attempt at the stage adds
+// unknown fields. A report of a later attempt replaces all fields except a known kind. A report of
+// an earlier attempt changes nothing. Returns false if the report contradicts the known facts.
+bool FillIn(const StageOpened& reported, StageOpened& known);
 
-// What a stage takes in memory beyond its struct and its tasks. bytes
+// Returns the memory of a stage beyond its struct and its tasks, in bytes.
 std::size_t StateBytesOf(const StageOpened& stage);
 
-}  // namespace tidemark::model
+}  // namespace tidemark::facts

@@ -1,7 +1,7 @@
-// What every progress indicator is: a rule that predicts the end of the reduce phase.
+// The interface of a progress indicator, which predicts the end of the reduce phase.
 //
-// The map and shuffle phases, the slots and the display are the same for all; an indicator adds how
-// long the reduce functions that are left will take. Several can run side by side on one job.
+// The map and shuffle phases, the slots and the display are common to all indicators. An indicator
+// adds the time of the remaining reduce functions. Several indicators can follow the same job.
 #pragma once
 
 #include <cstddef>
@@ -14,30 +14,31 @@
 #include "absl/time/time.h"
 #include "master/facts/checkpoint.h"
 #include "master/facts/job_record.h"
-#include "master/forecast/durations/interval_record.h"
+#include "master/forecast/durations/intervals.h"
 #include "master/forecast/durations/task_times.h"
 #include "tidemark/job.h"
 
-namespace tidemark::model {
+namespace tidemark::forecast {
 
-// When one unfinished reduce task will end, and what it still has to do.
+// The forecast of one unfinished reduce task.
 struct ReduceTaskForecast {
   std::size_t index = 0;
   absl::Time ends_at;
   absl::Duration reduce_time_left;
   std::uint64_t explicit_groups_left = 0;
-  ExplicitKey heaviest;  // explicit key group left; size 0: none known
+  ExplicitKey heaviest;  // remaining explicit key group; size 0 if none is known
   absl::Duration heaviest_time;
 };
 
 struct ReducePhaseForecast {
-  std::optional<absl::Time> ends_at;        // e~(t); may lie before now. Empty: too early to tell
-  std::optional<absl::Time> ends_at_lower;  // 90 % interval; empty: none is offered
+  std::optional<absl::Time> ends_at;  // e~(t); may be before now. nullopt if it is unknown
+  // 90 % interval. nullopt if the indicator has none.
+  std::optional<absl::Time> ends_at_lower;
   std::optional<absl::Time> ends_at_upper;
-  Basis basis = Basis::kThisRun;          // what `ends_at` rests on
-  std::vector<ReduceTaskForecast> tasks;  // unfinished ones, by index; empty: no view per task
+  Basis basis = Basis::kThisRun;          // strongest evidence for `ends_at`
+  std::vector<ReduceTaskForecast> tasks;  // unfinished tasks, by index; may be empty
   std::optional<Evidence> evidence;
-  std::shared_ptr<const cost::StagesLeft> left;  // what `tasks` are made of; null: nothing
+  std::shared_ptr<const durations::RemainingStages> left;  // the draws of `tasks`; may be null
 };
 
 class ProgressIndicator {
@@ -47,14 +48,15 @@ class ProgressIndicator {
   const std::string& name() const { return name_; }
 
   // Deterministic in the sequence of calls; `now` never decreases. Not thread-safe.
-  virtual ReducePhaseForecast Estimate(const JobRecord& state, absl::Time now) = 0;
+  virtual ReducePhaseForecast Estimate(const facts::JobRecord& state, absl::Time now) = 0;
 
-  // What Estimate() remembers. One that resumes goes on as the other would have.
-  virtual void Save(CheckpointWriter& checkpoint) const = 0;
-  virtual void Resume(CheckpointReader& checkpoint) = 0;
+  // Writes and reads the state between calls of Estimate(). A resumed indicator returns the same
+  // forecasts as the saved one.
+  virtual void Save(facts::CheckpointWriter& checkpoint) const = 0;
+  virtual void Resume(facts::CheckpointReader& checkpoint) = 0;
 
  private:
   std::string name_;
 };
 
-}  // namespace tidemark::model
+}  // namespace tidemark::forecast

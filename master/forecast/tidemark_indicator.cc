@@ -9,42 +9,40 @@
 #include <utility>
 
 #include "master/facts/phases.h"
-#include "master/forecast/dag/application_estimate.h"
-#include "master/forecast/durations/fixed_draws.h"
-#include "master/forecast/durations/host_sharing.h"
-#include "master/forecast/durations/map_phase_end.h"
-#include "master/forecast/durations/map_side.h"
-#include "master/forecast/durations/opinions.h"
-#include "master/forecast/durations/past_runs.h"
-#include "master/forecast/durations/read_pace.h"
-#include "master/forecast/durations/sized_stages.h"
-#include "master/forecast/maps_left.h"
+#include "master/forecast/dag/application_forecast.h"
+#include "master/forecast/durations/combined_estimates.h"
+#include "master/forecast/durations/draws.h"
+#include "master/forecast/durations/early_forecast.h"
+#include "master/forecast/durations/reduce_stage.h"
+#include "master/forecast/durations/task_sizes.h"
 #include "streaming/size_histogram.h"
 
-namespace tidemark::model {
+namespace tidemark::forecast {
 namespace {
 
-// What finished recently counts as so many key groups of the sample, where there is one.
+// Weight of the recently finished key groups, in key groups of the sample, if there is a sample.
 // Ablation: -0.02, +0.09 (two-path cit-hepph).
 constexpr double kRecentBesideSample = 10;
 // Limits processor time: a choice takes up to six fits, so features are chosen at every fifth
 // update.
 constexpr std::uint64_t kUpdatesPerChoiceMin = 5;
-// How much better than bytes another feature must explain the times.
+// The factor by which another feature must explain the times better than bytes.
 // Ablation: -1.93, -0.03 (two-path lost-50).
 constexpr double kBetterBy = 1.15;
 
-double HeaviestSeconds(const JobRecord& state, const ExplicitKey& key,
-                       const regression::CostModel& costs, cost::CostFeature feature) {
+double HeaviestSeconds(const facts::JobRecord& state, const ExplicitKey& key,
+                       const regression::CostModel& costs, durations::CostFeature feature) {
   const auto bytes = static_cast<double>(key.size_bytes);
-  return costs.Predict(cost::FeatureOf(feature, bytes, cost::TraitsOf(state.keys, key.key)), bytes);
+  return costs.Predict(
+      durations::FeatureOf(feature, bytes, durations::TraitsOf(state.keys, key.key)), bytes);
 }
 
-// Whether explicit key groups that were timed alone are what most of the time goes to. Otherwise a
-// model of them would have to speak for many others that it has not seen.
-bool IsMostlyTimedAlone(const JobRecord& state, const cost::ExplicitEvidence& evidence) {
+// Returns whether explicit key groups that were timed alone take most of the time. Otherwise a
+// model of them would be applied to many groups that it has not seen.
+bool IsMostlyTimedAlone(const facts::JobRecord& state,
+                        const durations::ExplicitEvidence& evidence) {
   double all = 0;
-  for (const Task& task : state.reduce_tasks()) {
+  for (const facts::Task& task : state.reduce_tasks()) {
     for (const GroupBin& bin : task.finished_groups().bins.bins()) all += bin.seconds;
   }
   return evidence.seconds() > all / 2;
@@ -52,11 +50,11 @@ bool IsMostlyTimedAlone(const JobRecord& state, const cost::ExplicitEvidence& ev
 
 // Returns the mean time from the last key group of a finished task to its end, in which a task
 // commits, closes or cleans up.
-double SecondsAfterGroups(const JobRecord& state) {
+double SecondsAfterGroups(const facts::JobRecord& state) {
   double sum = 0;
   double count = 0;
-  for (const Task& task : state.reduce_tasks()) {
-    const TaskAttempt* const done = task.finished_attempt();
+  for (const facts::Task& task : state.reduce_tasks()) {
+    const facts::TaskAttempt* const done = task.finished_attempt();
     if (done == nullptr || !done->reduce->last_group_finished_at) continue;
     const absl::Duration after = done->life.ended_at().value_or(absl::InfinitePast()) -
                                  *done->reduce->last_group_finished_at;
@@ -66,42 +64,56 @@ double SecondsAfterGroups(const JobRecord& state) {
   return count > 0 ? sum / count : 0;
 }
 
-double ImplicitSizeGuess(const JobRecord& state, double bytes) {
+double ImplicitSizeGuess(const facts::JobRecord& state, double bytes) {
   const auto lightest = static_cast<double>(state.keys.smallest_explicit_bytes());
   return std::max(1.0, lightest > 0 ? std::min(lightest, bytes) : bytes);
 }
 
 }  // namespace
 
+std::optional<MapsLeft> EstimateMaps(const facts::JobRecord& state, absl::Time now,
+                                     const durations::FixedDraws& draws) {
+  std::optional<durations::SizedStage> left = durations::MapStageBySize(state, now, draws);
+  if (!left || left->tasks.empty()) return std::nullopt;
+  MapsLeft maps = {.application = {.on = dag::RoomForAll(), .draws = &draws}};
+  maps.application.stages.push_back(std::move(left->stage));
+  absl::StatusOr<dag::ApplicationForecast> forecast = dag::ForecastApplication(maps.application);
+  if (!forecast.ok() || forecast->end.upper >= placement::kForever) return std::nullopt;
+  maps.forecast = *std::move(forecast);
+  return maps;
+}
+
 TidemarkIndicator::TidemarkIndicator(std::string name, Signals signals)
     : ProgressIndicator(std::move(name)), running_(signals == Signals::kUsed) {}
 
 struct TidemarkIndicator::GroupCosts {
   const regression::CostModel& emissions;
-  cost::GroupTimeTable* bytes_table = nullptr;
-  cost::GroupTimeTable* feature_table = nullptr;  // null if their bytes predict as much
-  cost::GroupTimes per_implicit_byte;
-  // The remaining time before a task that has not begun to reduce can do so. Computed once, since
-  // visiting all tasks for each of them would take quadratic time.
+  durations::GroupTimeTable* bytes_table = nullptr;
+  durations::GroupTimeTable* feature_table = nullptr;  // null if their bytes predict as much
+  durations::GroupTimes per_implicit_byte;
+  // The remaining time before a waiting task can begin to reduce. Computed once, since visiting all
+  // tasks for each of them would take quadratic time.
   double shuffle_seconds_per_byte = 0;
   double map_seconds_left = 0;
   double seconds_after_groups = 0;  // from the last key group of a task to its end
 
-  cost::GroupTimeTable& explicit_table() { return feature_table ? *feature_table : *bytes_table; }
+  durations::GroupTimeTable& explicit_table() {
+    return feature_table ? *feature_table : *bytes_table;
+  }
 };
 
-// Bytes unless another feature explains the same key groups clearly better.
-void TidemarkIndicator::ChooseFeatures(const JobRecord& state) {
-  std::vector<cost::CostFeature> others;
-  if (state.keys.has_two_inputs()) others.push_back(cost::CostFeature::kProduct);
+// Chooses bytes unless another feature explains the same key groups clearly better.
+void TidemarkIndicator::ChooseFeatures(const facts::JobRecord& state) {
+  std::vector<durations::CostFeature> others;
+  if (state.keys.has_two_inputs()) others.push_back(durations::CostFeature::kProduct);
   if (state.keys.has_values() && IsMostlyTimedAlone(state, evidence_)) {
-    others.push_back(cost::CostFeature::kValues);
+    others.push_back(durations::CostFeature::kValues);
   }
   if (others.empty() || updates_++ % kUpdatesPerChoiceMin != 0) return;
   const auto choose = [&](const auto& bins_of) {
-    cost::CostFeature chosen = cost::CostFeature::kBytes;
+    durations::CostFeature chosen = durations::CostFeature::kBytes;
     double score = regression::CostModel::Fit(bins_of(chosen)).score();
-    for (const cost::CostFeature other : others) {
+    for (const durations::CostFeature other : others) {
       const auto model = regression::CostModel::Fit(bins_of(other));
       const double unsure = regression::kBinVarianceMin;
       const bool better = kBetterBy * model.score() + unsure < score;
@@ -111,71 +123,74 @@ void TidemarkIndicator::ChooseFeatures(const JobRecord& state) {
     }
     return chosen;
   };
-  const cost::CostFeature before = time_feature_;
-  time_feature_ = choose(
-      [&](cost::CostFeature feature) { return evidence_.Times(feature, cost::TaskSpeeds()); });
+  const durations::CostFeature before = time_feature_;
+  time_feature_ = choose([&](durations::CostFeature feature) {
+    return evidence_.Times(feature, durations::TaskSpeeds());
+  });
   if (time_feature_ != before) {
-    speeds_.Forget();
-    raw_.Forget();
-    by_feature_.Forget();
+    speeds_.Clear();
+    raw_.Invalidate();
+    by_feature_.Invalidate();
   }
-  const cost::CostFeature emission_before = emission_feature_;
+  const durations::CostFeature emission_before = emission_feature_;
   emission_feature_ =
-      choose([&](cost::CostFeature feature) { return evidence_.Emissions(feature); });
-  if (emission_feature_ != emission_before) emissions_.Forget();
+      choose([&](durations::CostFeature feature) { return evidence_.Emissions(feature); });
+  if (emission_feature_ != emission_before) emissions_.Invalidate();
 }
 
-void TidemarkIndicator::UpdateSpeeds(const JobRecord& state) {
-  const bool by_bytes = time_feature_ == cost::CostFeature::kBytes;
-  raw_.Update(by_bytes ? cost::TaskSpeeds::RawTimes(state)
-                       : evidence_.Times(time_feature_, cost::TaskSpeeds()));
+void TidemarkIndicator::UpdateSpeeds(const facts::JobRecord& state) {
+  const bool by_bytes = time_feature_ == durations::CostFeature::kBytes;
+  raw_.Update(by_bytes ? durations::TaskSpeeds::RawTimes(state)
+                       : evidence_.Times(time_feature_, durations::TaskSpeeds()));
   if (raw_.empty()) return;
-  speeds_.Update(state, by_bytes ? cost::FinishedByBytes(state) : evidence_.Finished(time_feature_),
+  speeds_.Update(state,
+                 by_bytes ? durations::FinishedByBytes(state) : evidence_.Finished(time_feature_),
                  raw_.table(), predicted_total_);
 }
 
-cost::GroupTimes TidemarkIndicator::ImplicitByteTimes(const JobRecord& state,
-                                                      cost::GroupTimeTable& table) {
+durations::GroupTimes TidemarkIndicator::ImplicitByteTimes(const facts::JobRecord& state,
+                                                           durations::GroupTimeTable& table) {
   double left = 0;
-  const std::span<const Task> tasks = state.reduce_tasks();
+  const std::span<const facts::Task> tasks = state.reduce_tasks();
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     if (!tasks[i].is_over()) left += remaining_.task(i).implicit_bytes;
   }
   implicit_sizes_.Update(state.implicit_sizes.bins(), left);
-  cost::GroupTimes times(table.curve_count());
+  durations::GroupTimes times(table.curve_count());
   double bytes = 0;
-  const auto add = [&](std::span<const cost::RecentSizes::Bin> bins, double weight) {
-    for (const cost::RecentSizes::Bin& bin : bins) {
+  const auto add = [&](std::span<const durations::RecentSizes::Bin> bins, double weight) {
+    for (const durations::RecentSizes::Bin& bin : bins) {
       if (!(bin.count > 0)) continue;
-      const double x = std::log(std::max(1.0, bin.bytes / bin.count) / cost::BinCentre(bin.bin));
+      const double x =
+          std::log(std::max(1.0, bin.bytes / bin.count) / durations::BinCentre(bin.bin));
       const double count = weight * bin.count;
       table.Add({bin.bin, count, weight * bin.bytes, count * x, count * x * x}, 1, times);
       bytes += weight * bin.bytes;
     }
   };
   double recent = 0;
-  for (const cost::RecentSizes::Bin& bin : implicit_sizes_.bins()) recent += bin.count;
+  for (const durations::RecentSizes::Bin& bin : implicit_sizes_.bins()) recent += bin.count;
   const double recent_max = sampled_.has_sample() ? kRecentBesideSample : recent;
   if (recent > 0) add(implicit_sizes_.bins(), std::min(1.0, recent_max / recent));
   add(sampled_.implicit_bins(), 1);
-  cost::GroupTimes per_byte(table.curve_count());
+  durations::GroupTimes per_byte(table.curve_count());
   if (bytes > 0) per_byte.Add(times, 1 / bytes);
   return per_byte;
 }
 
-cost::ReduceTaskLeft TidemarkIndicator::LeftOf(const JobRecord& state, absl::Time now,
-                                               std::size_t index, GroupCosts& group_costs) {
-  const cost::TaskLoad& load = remaining_.task(index);
-  const TaskAttempt* attempt = state.reduce_tasks()[index].leading_attempt();
-  cost::GroupTimeTable& table = group_costs.explicit_table();
-  cost::ReduceTaskLeft task{
+durations::ReduceTaskLeft TidemarkIndicator::LeftOf(const facts::JobRecord& state, absl::Time now,
+                                                    std::size_t index, GroupCosts& group_costs) {
+  const durations::TaskLoad& load = remaining_.task(index);
+  const facts::TaskAttempt* attempt = state.reduce_tasks()[index].leading_attempt();
+  durations::GroupTimeTable& table = group_costs.explicit_table();
+  durations::ReduceTaskLeft task{
       .index = index,
-      .waiting = cost::GroupTimes(table.curve_count()),
+      .waiting = durations::GroupTimes(table.curve_count()),
       .speed = attempt != nullptr ? speeds_.of_task(index) : speeds_.of_new_task(),
       .is_running = attempt != nullptr};
-  // Where profiles of map tasks were lost sizes are off by more than their scatter.
+  // If profiles of map tasks are missing, the error of the sizes exceeds their scatter.
   const bool is_spread = state.map_profiles_missing == 0;
-  for (const cost::BinLoad& bin : load.explicit_bins) {
+  for (const durations::BinLoad& bin : load.explicit_bins) {
     table.Add(is_spread ? remaining_.Spread(bin) : bin, remaining_.BinCorrection(bin),
               task.waiting);
   }
@@ -188,16 +203,17 @@ cost::ReduceTaskLeft TidemarkIndicator::LeftOf(const JobRecord& state, absl::Tim
     task.waiting.AddApart(group_costs.per_implicit_byte, implicit_bytes);
   } else if (implicit_bytes > 0) {
     const double size = ImplicitSizeGuess(state, implicit_bytes);
-    cost::GroupTimes guess(group_costs.bytes_table->curve_count());
+    durations::GroupTimes guess(group_costs.bytes_table->curve_count());
     group_costs.bytes_table->AddEqual(size, size, implicit_bytes / size, guess);
     task.waiting.AddApart(guess, 1);
   }
   if (attempt != nullptr && attempt->reduce->reduce_started_at) {
-    const ReduceWork& work = *attempt->reduce;
-    // Since its last report a task has gone on, in that group or in others.
-    const absl::Time heard = work.running_group ? std::min(now, work.running_group_seen_at) : now;
-    AddRunning(state, heard, work, group_costs, task);
-    task.unheard = work.processor_share * absl::ToDoubleSeconds(now - heard);
+    const facts::ReduceWork& work = *attempt->reduce;
+    // Since its last report, the task has continued in that group or in others.
+    const absl::Time reported =
+        work.running_group ? std::min(now, work.running_group_seen_at) : now;
+    AddRunning(state, reported, work, group_costs, task);
+    task.since_report = work.processor_share * absl::ToDoubleSeconds(now - reported);
     const bool has_read_all = attempt->bytes_done >= state.reduce_input_bytes(index);
     task.after = group_costs.seconds_after_groups;
     if (has_read_all && !work.running_group && work.last_group_finished_at) {
@@ -215,11 +231,13 @@ cost::ReduceTaskLeft TidemarkIndicator::LeftOf(const JobRecord& state, absl::Tim
   return task;
 }
 
-// By the pace of the two in bytes, once the other has a pace; before, on a node of speed 1.
-std::optional<cost::OtherAttempt> TidemarkIndicator::OtherAttemptOf(
-    const JobRecord& state, absl::Time now, std::size_t index, const TaskAttempt& leading,
-    double shuffle_seconds_per_byte, const cost::ReduceTaskLeft& task) {
-  const TaskAttempt* other = nullptr;
+// Estimates a second running attempt: by the pace of both in bytes, once the other attempt shows
+// its pace; before, as on a node of speed 1.
+std::optional<durations::OtherAttempt> TidemarkIndicator::OtherAttemptOf(
+    const facts::JobRecord& state, absl::Time now, std::size_t index,
+    const facts::TaskAttempt& leading, double shuffle_seconds_per_byte,
+    const durations::ReduceTaskLeft& task) {
+  const facts::TaskAttempt* other = nullptr;
   for (const auto& [number, attempt] : state.reduce_tasks()[index].attempts) {
     if (&attempt != &leading && attempt.life.is_running()) other = &attempt;
   }
@@ -227,7 +245,7 @@ std::optional<cost::OtherAttempt> TidemarkIndicator::OtherAttemptOf(
   const auto seconds_since = [now](std::optional<absl::Time> since) {
     return since ? std::max(0.0, absl::ToDoubleSeconds(now - *since)) : 0;
   };
-  const auto reduced_for = [&](const ReduceWork& work) {
+  const auto reduced_for = [&](const facts::ReduceWork& work) {
     return work.processor_share * seconds_since(work.reduce_started_at);
   };
   const double leading_for = reduced_for(*leading.reduce);
@@ -235,32 +253,34 @@ std::optional<cost::OtherAttempt> TidemarkIndicator::OtherAttemptOf(
   const double left =
       task.speed.factor * task.waiting.mean + (task.running ? task.running->Left(0, 0.5) : 0);
   double total = (leading_for + left) / task.speed.factor;
-  double deviation = cost::kAgainDeviation;
+  double deviation = durations::kRepeatDeviation;
   const auto other_bytes = static_cast<double>(other->bytes_done);
   const auto leading_bytes = static_cast<double>(leading.bytes_done);
   const auto all_bytes = static_cast<double>(state.reduce_input_bytes(index));
-  if (other_bytes > kPaceFrom * all_bytes && leading_for > 0) {
+  if (other_bytes > facts::kPaceFrom * all_bytes && leading_for > 0) {
     total = (leading_for + left) * (other_for / other_bytes) / (leading_for / leading_bytes);
-    deviation = cost::kAgainDeviation / 2;
+    deviation = durations::kRepeatDeviation / 2;
   }
   const double shuffle =
       other->reduce->reduce_started_at ? 0 : shuffle_seconds_per_byte * all_bytes;
-  return cost::OtherAttempt{shuffle + std::max(0.0, total - other_for), deviation};
+  return durations::OtherAttempt{shuffle + std::max(0.0, total - other_for), deviation};
 }
 
-void TidemarkIndicator::AddRunning(const JobRecord& state, absl::Time now, const ReduceWork& work,
-                                   GroupCosts& group_costs, cost::ReduceTaskLeft& task) {
-  const std::optional<cost::RunningExplicit>& known = remaining_.task(task.index).running;
-  cost::Expectation expected;
+void TidemarkIndicator::AddRunning(const facts::JobRecord& state, absl::Time now,
+                                   const facts::ReduceWork& work, GroupCosts& group_costs,
+                                   durations::ReduceTaskLeft& task) {
+  const std::optional<durations::RunningExplicit>& known = remaining_.task(task.index).running;
+  durations::GroupTotals expected;
   double size = known ? known->size_bytes : 0;
   if (known && !known->is_exact) size *= remaining_.SizeCorrection(known->size_bytes);
   if (work.running_group) {
     const auto read = static_cast<double>(work.running_group->bytes_read);
     size = running_.HasReadAll(task.index, *work.running_group) ? read : std::max(size, read);
   }
-  const auto value_of = [&](cost::CostFeature feature) {
-    return cost::FeatureOf(feature, size,
-                           known ? cost::TraitsOf(state.keys, known->key) : cost::KeyTraits());
+  const auto value_of = [&](durations::CostFeature feature) {
+    return durations::FeatureOf(
+        feature, size,
+        known ? durations::TraitsOf(state.keys, known->key) : durations::KeyTraits());
   };
   if (known) {
     expected.size_bytes = size;
@@ -274,10 +294,11 @@ void TidemarkIndicator::AddRunning(const JobRecord& state, absl::Time now, const
   }
   running_.Observe(state, task.index, work, now, expected);
   if (!(size > 0)) return;
-  cost::GroupTimeTable& table = known ? group_costs.explicit_table() : *group_costs.bytes_table;
+  durations::GroupTimeTable& table =
+      known ? group_costs.explicit_table() : *group_costs.bytes_table;
   const double value =
-      value_of(known && group_costs.feature_table ? time_feature_ : cost::CostFeature::kBytes);
-  cost::GroupTimes one(table.curve_count());
+      value_of(known && group_costs.feature_table ? time_feature_ : durations::CostFeature::kBytes);
+  durations::GroupTimes one(table.curve_count());
   table.AddEqual(value, size, 1, one);
   std::vector<double> seconds(group_costs.explicit_table().curve_count(), one.mean);
   if (&table == &group_costs.explicit_table()) seconds = one.seconds;
@@ -287,13 +308,13 @@ void TidemarkIndicator::AddRunning(const JobRecord& state, absl::Time now, const
                       table.model().RelativeVariance(value), table.model().Beyond(value));
 }
 
-std::vector<double> TidemarkIndicator::CurveWeights(const std::vector<cost::ReduceTaskLeft>& tasks,
-                                                    const regression::CostModel& costs) const {
+std::vector<double> TidemarkIndicator::CurveWeights(
+    const std::vector<durations::ReduceTaskLeft>& tasks, const regression::CostModel& costs) const {
   std::vector<double> weights;
   double sum = 0;
   for (std::size_t k = 0; k < costs.curves().size(); ++k) {
     double log_weight = std::log(costs.curves()[k].probability);
-    for (const cost::ReduceTaskLeft& task : tasks) {
+    for (const durations::ReduceTaskLeft& task : tasks) {
       if (task.running) log_weight += std::log(task.running->likelihood[k]);
     }
     weights.push_back(log_weight);
@@ -306,113 +327,114 @@ std::vector<double> TidemarkIndicator::CurveWeights(const std::vector<cost::Redu
 
 namespace {
 
-// The reduce phase of a job: slots of its own, on a cluster that has room for all of them.
-estimate::Application ReducePhase(const JobRecord& state,
-                                  std::span<const cost::ReduceTaskLeft> tasks,
-                                  std::span<const double> weights) {
-  estimate::Application application = {.on = estimate::RoomForAll(),
-                                       .draws = &cost::FixedDraws::For(tasks.size())};
+// Returns the reduce phase of a job: it has its own slots, on a cluster with room for all of them.
+dag::Application ReducePhase(const facts::JobRecord& state,
+                             std::span<const durations::ReduceTaskLeft> tasks,
+                             std::span<const double> weights) {
+  dag::Application application = {.on = dag::RoomForAll(),
+                                  .draws = &durations::FixedDraws::For(tasks.size())};
   application.stages.push_back(
-      cost::ReduceStage(tasks, weights, state.reduce_slots(), *application.draws));
-  cost::HostSharing sharing = cost::ObserveHosts(state);
-  if (!sharing.is_felt) return application;
+      durations::ReduceStage(tasks, weights, state.reduce_slots(), *application.draws));
+  durations::HostSharing sharing = durations::ObserveHosts(state);
+  if (!sharing.is_contended) return application;
   application.hosts = std::move(sharing.hosts);
   std::vector<std::uint32_t>& hosts = application.host_of_running.emplace_back();
-  for (const cost::ReduceTaskLeft& task : tasks) {
+  for (const durations::ReduceTaskLeft& task : tasks) {
     if (task.is_running) hosts.push_back(sharing.host_of_task[task.index]);
   }
   return application;
 }
 
 // Returns the end of the last reduce task; the end is unknown while one remains.
-ReducePhaseForecast AfterTheLastTask(const JobRecord& state) {
+ReducePhaseForecast AfterTheLastTask(const facts::JobRecord& state) {
   ReducePhaseForecast forecast;
-  forecast.ends_at = forecast.ends_at_lower = forecast.ends_at_upper = ReducePhaseEnd(state);
+  forecast.ends_at = forecast.ends_at_lower = forecast.ends_at_upper = facts::ReducePhaseEnd(state);
   return forecast;
 }
 
-// In a cluster that jobs share a stage takes what slots it gets.
-std::shared_ptr<const cost::StagesLeft> LeftForOthers(cost::StageLeft stage,
-                                                      const cost::Draws& ends) {
+// Returns the stage for a cluster that jobs share, in which the stage may use all slots.
+std::shared_ptr<const durations::RemainingStages> LeftForOthers(durations::RemainingStage stage,
+                                                                const durations::Draws& ends) {
   stage.number = kReduceStage;
-  stage.work.at_once_max = schedule::kNoLimit;
-  return std::make_shared<const cost::StagesLeft>(
-      cost::StagesLeft{.stages = {std::move(stage)}, .ends = ends});
+  stage.work.at_once_max = placement::kNoLimit;
+  return std::make_shared<const durations::RemainingStages>(
+      durations::RemainingStages{.stages = {std::move(stage)}, .ends = ends});
 }
 
 }  // namespace
 
-// The end by the draws of the tasks, and by earlier runs.
-void TidemarkIndicator::SetEnd(const JobRecord& state, absl::Time now,
-                               const estimate::Estimate& tasks, const cost::FixedDraws& draws,
-                               ReducePhaseForecast& forecast) {
-  cost::Draws seconds = tasks.ends;
-  if (const auto past = cost::SecondsByPastRuns(state, now, state.past_runs, draws)) {
-    seconds = cost::WithPastRuns(std::move(seconds), *past, state.past_runs);
+// Sets the end by the draws of the tasks and by past runs.
+void TidemarkIndicator::SetEnd(const facts::JobRecord& state, absl::Time now,
+                               const dag::ApplicationForecast& tasks,
+                               const durations::FixedDraws& draws, ReducePhaseForecast& forecast) {
+  durations::Draws seconds = tasks.ends;
+  if (const auto past = durations::SecondsByPastRuns(state, now, state.past_runs, draws)) {
+    seconds = durations::WithPastRuns(std::move(seconds), *past, state.past_runs);
   }
-  SetEnd(now, estimate::RangeOf(std::move(seconds)), forecast);
+  SetEnd(now, dag::RangeOf(std::move(seconds)), forecast);
 }
 
-void TidemarkIndicator::SetEnd(absl::Time now, const estimate::Range& end,
+void TidemarkIndicator::SetEnd(absl::Time now, const dag::SecondsRange& end,
                                ReducePhaseForecast& forecast) {
   forecast.ends_at = now + absl::Seconds(end.median);
   forecast.ends_at_lower = now + absl::Seconds(end.lower);
   forecast.ends_at_upper =
-      now + absl::Seconds(std::min(end.upper, kRemainingUpperMax * end.median));
+      now + absl::Seconds(std::min(end.upper, durations::kRemainingUpperMax * end.median));
 }
 
 namespace {
 
 // Returns the end of the map phase as its tasks predict it; past runs predict the rest.
-std::optional<cost::Draws> MapEnds(const JobRecord& state, absl::Time now,
-                                   const cost::FixedDraws& draws) {
+std::optional<durations::Draws> MapEnds(const facts::JobRecord& state, absl::Time now,
+                                        const durations::FixedDraws& draws) {
   const bool has_runs =
       std::ranges::any_of(state.past_runs, [](const PastRun& run) { return !run.is_of_other_job; });
-  if (!has_runs || ReducePhaseStart(state)) return std::nullopt;
+  if (!has_runs || facts::ReducePhaseStart(state)) return std::nullopt;
   std::optional<MapsLeft> maps = EstimateMaps(state, now, draws);
   if (!maps) return std::nullopt;
-  return std::move(maps->estimate.ends);
+  return std::move(maps->forecast.ends);
 }
 
 }  // namespace
 
-// Before there is evidence from the phase itself, the estimate comes from past runs of the job,
-// else from its map side, the bytes read since, and other jobs of the cluster. Once all reduce
-// tasks have ended, it is the time when the last one did.
-ReducePhaseForecast TidemarkIndicator::Expected(const JobRecord& state, absl::Time now) {
+// Returns the forecast before there is evidence from the phase itself. It comes from past runs of
+// the job, else from its map side, the bytes read since, and other jobs of the cluster. After all
+// reduce tasks have ended, it is the last end.
+ReducePhaseForecast TidemarkIndicator::WithoutEvidence(const facts::JobRecord& state,
+                                                       absl::Time now) {
   ReducePhaseForecast forecast = AfterTheLastTask(state);
   if (forecast.ends_at) return forecast;
   const std::size_t map_tasks = state.past_runs.empty() ? 0 : state.map_tasks().size();
-  const cost::FixedDraws& draws =
-      cost::FixedDraws::For(std::max(state.reduce_tasks().size(), map_tasks));
-  std::optional<cost::Draws> seconds =
-      cost::SecondsByPastRuns(state, now, state.past_runs, draws, MapEnds(state, now, draws));
+  const durations::FixedDraws& draws =
+      durations::FixedDraws::For(std::max(state.reduce_tasks().size(), map_tasks));
+  std::optional<durations::Draws> seconds =
+      durations::SecondsByPastRuns(state, now, state.past_runs, draws, MapEnds(state, now, draws));
   forecast.basis = seconds ? Basis::kEarlierRuns : Basis::kGuess;
   if (!seconds) {
-    seconds = cost::SecondsByBytesRead(state, now, draws);
-    if (auto map_side = cost::SecondsByMapSide(state, now, draws)) {
-      seconds = seconds ? cost::Combine(*seconds, *map_side) : std::move(map_side);
+    seconds = durations::SecondsByBytesRead(state, now, draws);
+    if (auto map_side = durations::SecondsByMapSide(state, now, draws)) {
+      seconds = seconds ? durations::Combine(*seconds, *map_side) : std::move(map_side);
     }
-    if (auto others = cost::SecondsByOtherJobs(state, now, state.past_runs, draws)) {
-      seconds = seconds ? cost::Combine(*seconds, *others) : std::move(others);
+    if (auto others = durations::SecondsByOtherJobs(state, now, state.past_runs, draws)) {
+      seconds = seconds ? durations::Combine(*seconds, *others) : std::move(others);
     }
   }
   if (!seconds) return forecast;
-  SetEnd(now, estimate::RangeOf(*std::move(seconds)), forecast);
+  SetEnd(now, dag::RangeOf(*std::move(seconds)), forecast);
   return forecast;
 }
 
-// Of an engine that shows no key groups although tasks have ended: by the sizes of the tasks.
-ReducePhaseForecast TidemarkIndicator::BySize(const JobRecord& state, absl::Time now) {
+// Returns the forecast by the sizes of the tasks, for engines that report no key groups.
+ReducePhaseForecast TidemarkIndicator::BySize(const facts::JobRecord& state, absl::Time now) {
   ReducePhaseForecast forecast;
-  estimate::Application application = {
-      .on = estimate::RoomForAll(), .draws = &cost::FixedDraws::For(state.reduce_tasks().size())};
-  std::optional<cost::SizedStage> sized = cost::ReduceStageBySize(
-      state, now, ShuffleSecondsPerByte(state).value_or(0), *application.draws);
-  if (!sized) return Expected(state, now);
+  dag::Application application = {
+      .on = dag::RoomForAll(), .draws = &durations::FixedDraws::For(state.reduce_tasks().size())};
+  std::optional<durations::SizedStage> sized = durations::ReduceStageBySize(
+      state, now, facts::ShuffleSecondsPerByte(state).value_or(0), *application.draws);
+  if (!sized) return WithoutEvidence(state, now);
   application.stages.push_back(std::move(sized->stage));
-  const absl::StatusOr<estimate::Estimate> ends = estimate::EstimateApplication(application);
-  if (!ends.ok() || ends->end.upper >= schedule::kForever) return forecast;
+  const absl::StatusOr<dag::ApplicationForecast> ends = dag::ForecastApplication(application);
+  if (!ends.ok() || ends->end.upper >= placement::kForever) return forecast;
   SetEnd(state, now, *ends, *application.draws, forecast);
   const std::vector<double>& task_ends = ends->stages[0].task_ends;
   for (std::size_t t = 0; t < std::min(task_ends.size(), sized->tasks.size()); ++t) {
@@ -426,9 +448,9 @@ ReducePhaseForecast TidemarkIndicator::BySize(const JobRecord& state, absl::Time
   return forecast;
 }
 
-ReducePhaseForecast TidemarkIndicator::Estimate(const JobRecord& state, absl::Time now) {
+ReducePhaseForecast TidemarkIndicator::Estimate(const facts::JobRecord& state, absl::Time now) {
   ReducePhaseForecast forecast;
-  if (!ReduceSizesKnown(state)) return BySize(state, now);
+  if (!facts::ReduceSizesKnown(state)) return BySize(state, now);
   evidence_.Update(state);
   ChooseFeatures(state);
   sampled_.Update(state);
@@ -438,41 +460,42 @@ ReducePhaseForecast TidemarkIndicator::Estimate(const JobRecord& state, absl::Ti
   by_bytes_.Update(speeds_.PooledTimes(state));
   if (by_bytes_.empty()) return BySize(state, now);
   emissions_.Update(evidence_.Emissions(emission_feature_));
-  const absl::Time maps_end = MapPhaseEnd(state, now).value_or(now);
-  GroupCosts group_costs{.emissions = emissions_.model(),
-                         .bytes_table = &by_bytes_.table(),
-                         .per_implicit_byte = cost::GroupTimes(),
-                         .shuffle_seconds_per_byte = ShuffleSecondsPerByte(state).value_or(0),
-                         .map_seconds_left = std::max(0.0, absl::ToDoubleSeconds(maps_end - now)),
-                         .seconds_after_groups = SecondsAfterGroups(state)};
-  if (time_feature_ != cost::CostFeature::kBytes) {
+  const absl::Time maps_end = durations::MapPhaseEnd(state, now).value_or(now);
+  GroupCosts group_costs{
+      .emissions = emissions_.model(),
+      .bytes_table = &by_bytes_.table(),
+      .per_implicit_byte = durations::GroupTimes(),
+      .shuffle_seconds_per_byte = facts::ShuffleSecondsPerByte(state).value_or(0),
+      .map_seconds_left = std::max(0.0, absl::ToDoubleSeconds(maps_end - now)),
+      .seconds_after_groups = SecondsAfterGroups(state)};
+  if (time_feature_ != durations::CostFeature::kBytes) {
     by_feature_.Update(evidence_.Times(time_feature_, speeds_));
     if (!by_feature_.empty()) group_costs.feature_table = &by_feature_.table();
   }
   group_costs.per_implicit_byte = ImplicitByteTimes(state, *group_costs.bytes_table);
   const regression::CostModel& costs = group_costs.explicit_table().model();
-  std::vector<cost::ReduceTaskLeft> tasks;
-  const std::span<const Task> known = state.reduce_tasks();
+  std::vector<durations::ReduceTaskLeft> tasks;
+  const std::span<const facts::Task> known = state.reduce_tasks();
   for (std::size_t i = 0; i < known.size(); ++i) {
     if (known[i].is_over()) continue;
     tasks.push_back(LeftOf(state, now, i, group_costs));
-    const TaskAttempt* attempt = known[i].leading_attempt();
+    const facts::TaskAttempt* attempt = known[i].leading_attempt();
     const double done =
         attempt == nullptr ? 0 : absl::ToDoubleSeconds(attempt->reduce->reduce_time_alone);
     predicted_total_[i] = done + tasks.back().waiting.mean * tasks.back().speed.factor;
   }
   if (tasks.empty()) return AfterTheLastTask(state);
   std::stable_partition(tasks.begin(), tasks.end(),
-                        [](const cost::ReduceTaskLeft& task) { return task.is_running; });
-  estimate::Application application = ReducePhase(state, tasks, CurveWeights(tasks, costs));
-  const absl::StatusOr<estimate::Estimate> ends = estimate::EstimateApplication(application);
-  // Sizes and times come from outside; some add up to more than any number.
-  if (!ends.ok() || ends->end.upper >= schedule::kForever) return forecast;
+                        [](const durations::ReduceTaskLeft& task) { return task.is_running; });
+  dag::Application application = ReducePhase(state, tasks, CurveWeights(tasks, costs));
+  const absl::StatusOr<dag::ApplicationForecast> ends = dag::ForecastApplication(application);
+  // The sum of hostile sizes and times may overflow.
+  if (!ends.ok() || ends->end.upper >= placement::kForever) return forecast;
   SetEnd(state, now, *ends, *application.draws, forecast);
   forecast.evidence = Evidence{.own_fit = 1};
   for (std::size_t t = 0; t < tasks.size(); ++t) {
     const std::size_t i = tasks[t].index;
-    const cost::TaskLoad& load = remaining_.task(i);
+    const durations::TaskLoad& load = remaining_.task(i);
     const double heaviest =
         load.heaviest.size_bytes > 0
             ? tasks[t].speed.factor * HeaviestSeconds(state, load.heaviest, costs, time_feature_)
@@ -489,4 +512,4 @@ ReducePhaseForecast TidemarkIndicator::Estimate(const JobRecord& state, absl::Ti
   return forecast;
 }
 
-}  // namespace tidemark::model
+}  // namespace tidemark::forecast

@@ -1,38 +1,52 @@
-// Tidemark's own progress indicator: a posterior over cost curves, node speeds, what is seen from
-// inside running groups, and the end as a distribution.
+// Tidemark's own progress indicator: a posterior over cost curves, node speeds, progress within
+// running groups, and the end as a distribution.
 //
-//   time left of a task = q_i (explicit groups left + implicit bytes left) + rest of the running
-//   one end                 = the last task, over many drawn futures: median and 90 % interval
+//   remaining time of a task = q_i (remaining explicit groups + remaining implicit bytes)
+//                              + rest of the running group
+//   end                      = the last end of a task, over many drawn futures: median and
+//                              90 % interval
 //
-// docs/estimator.md describes it; the parts are in master/forecast/durations/. Cost of an update:
+// Described in docs/internals/estimator.md; parts: master/forecast/durations/. Cost of an update:
 // O(tasks x bins x curves), independent of the number of keys.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "master/forecast/dag/application_estimate.h"
-#include "master/forecast/durations/explicit_evidence.h"
-#include "master/forecast/durations/lazy_fit.h"
-#include "master/forecast/durations/recent_sizes.h"
+#include "master/forecast/dag/application_forecast.h"
+#include "master/forecast/durations/draws.h"
+#include "master/forecast/durations/finished_groups.h"
+#include "master/forecast/durations/group_times.h"
 #include "master/forecast/durations/reduce_stage.h"
 #include "master/forecast/durations/remaining_groups.h"
 #include "master/forecast/durations/running_group.h"
-#include "master/forecast/durations/task_speed.h"
+#include "master/forecast/durations/sampled_groups.h"
 #include "master/forecast/progress_indicator.h"
 #include "regression/cost_model.h"
 
-namespace tidemark::model {
+namespace tidemark::forecast {
+
+struct MapsLeft {
+  dag::Application application;  // the map stage alone
+  dag::ApplicationForecast forecast;
+};
+
+// Returns the remaining map tasks and their ends, by their sizes and pace. Returns nullopt before
+// any map task has ended or reported progress, after the last one has ended, and if no end can be
+// computed. Cost: that of durations::MapStageBySize() and of dag::ForecastApplication().
+std::optional<MapsLeft> EstimateMaps(const facts::JobRecord& state, absl::Time now,
+                                     const durations::FixedDraws& draws);
 
 class TidemarkIndicator final : public ProgressIndicator {
  public:
-  // Without signals, of a running group only its key and the time it has taken are used.
+  // Without signals, only the key and the elapsed time of a running group are used.
   enum class Signals : std::uint8_t { kIgnored, kUsed };
   TidemarkIndicator(std::string name, Signals signals);
-  ReducePhaseForecast Estimate(const JobRecord& state, absl::Time now) override;
-  void Save(CheckpointWriter& checkpoint) const override { checkpoint(*this); }
-  void Resume(CheckpointReader& checkpoint) override { checkpoint(*this); }
+  ReducePhaseForecast Estimate(const facts::JobRecord& state, absl::Time now) override;
+  void Save(facts::CheckpointWriter& checkpoint) const override { checkpoint(*this); }
+  void Resume(facts::CheckpointReader& checkpoint) override { checkpoint(*this); }
   // For checkpoints (master/facts/checkpoint.h).
   template <class Archive>
   void serialize(Archive& archive) {
@@ -41,42 +55,43 @@ class TidemarkIndicator final : public ProgressIndicator {
   }
 
  private:
-  // What key groups cost, at one update.
+  // The cost of key groups at one update.
   struct GroupCosts;
-  void ChooseFeatures(const JobRecord& state);
-  void UpdateSpeeds(const JobRecord& state);
-  cost::GroupTimes ImplicitByteTimes(const JobRecord& state, cost::GroupTimeTable& table);
-  cost::ReduceTaskLeft LeftOf(const JobRecord& state, absl::Time now, std::size_t index,
-                              GroupCosts& group_costs);
-  static ReducePhaseForecast Expected(const JobRecord& state, absl::Time now);
-  ReducePhaseForecast BySize(const JobRecord& state, absl::Time now);
-  static void SetEnd(const JobRecord& state, absl::Time now, const estimate::Estimate& tasks,
-                     const cost::FixedDraws& draws, ReducePhaseForecast& forecast);
-  static void SetEnd(absl::Time now, const estimate::Range& end, ReducePhaseForecast& forecast);
-  static std::optional<cost::OtherAttempt> OtherAttemptOf(const JobRecord& state, absl::Time now,
-                                                          std::size_t index,
-                                                          const TaskAttempt& leading,
-                                                          double shuffle_seconds_per_byte,
-                                                          const cost::ReduceTaskLeft& task);
-  void AddRunning(const JobRecord& state, absl::Time now, const ReduceWork& work,
-                  GroupCosts& group_costs, cost::ReduceTaskLeft& task);
-  std::vector<double> CurveWeights(const std::vector<cost::ReduceTaskLeft>& tasks,
+  void ChooseFeatures(const facts::JobRecord& state);
+  void UpdateSpeeds(const facts::JobRecord& state);
+  durations::GroupTimes ImplicitByteTimes(const facts::JobRecord& state,
+                                          durations::GroupTimeTable& table);
+  durations::ReduceTaskLeft LeftOf(const facts::JobRecord& state, absl::Time now, std::size_t index,
+                                   GroupCosts& group_costs);
+  static ReducePhaseForecast WithoutEvidence(const facts::JobRecord& state, absl::Time now);
+  ReducePhaseForecast BySize(const facts::JobRecord& state, absl::Time now);
+  static void SetEnd(const facts::JobRecord& state, absl::Time now,
+                     const dag::ApplicationForecast& tasks, const durations::FixedDraws& draws,
+                     ReducePhaseForecast& forecast);
+  static void SetEnd(absl::Time now, const dag::SecondsRange& end, ReducePhaseForecast& forecast);
+  static std::optional<durations::OtherAttempt> OtherAttemptOf(
+      const facts::JobRecord& state, absl::Time now, std::size_t index,
+      const facts::TaskAttempt& leading, double shuffle_seconds_per_byte,
+      const durations::ReduceTaskLeft& task);
+  void AddRunning(const facts::JobRecord& state, absl::Time now, const facts::ReduceWork& work,
+                  GroupCosts& group_costs, durations::ReduceTaskLeft& task);
+  std::vector<double> CurveWeights(const std::vector<durations::ReduceTaskLeft>& tasks,
                                    const regression::CostModel& costs) const;
 
-  cost::RemainingGroups remaining_;
-  cost::ExplicitEvidence evidence_;
-  cost::RecentSizes implicit_sizes_;
-  cost::SampledGroups sampled_;
-  cost::LazyFit raw_;         // as if all tasks were equally fast
-  cost::LazyFit by_bytes_;    // of all key groups
-  cost::LazyFit by_feature_;  // of explicit ones
-  cost::LazyFit emissions_;   // of explicit ones, by emission_feature_
-  cost::CostFeature time_feature_ = cost::CostFeature::kBytes;
-  cost::CostFeature emission_feature_ = cost::CostFeature::kBytes;
+  durations::RemainingGroups remaining_;
+  durations::ExplicitEvidence evidence_;
+  durations::RecentSizes implicit_sizes_;
+  durations::SampledGroups sampled_;
+  durations::LazyFit raw_;         // without speeds of tasks
+  durations::LazyFit by_bytes_;    // fitted to all key groups
+  durations::LazyFit by_feature_;  // fitted to explicit key groups
+  durations::LazyFit emissions_;   // fitted to explicit key groups, by emission_feature_
+  durations::CostFeature time_feature_ = durations::CostFeature::kBytes;
+  durations::CostFeature emission_feature_ = durations::CostFeature::kBytes;
   std::uint64_t updates_ = 0;
-  cost::TaskSpeeds speeds_;
-  cost::RunningGroups running_;
-  std::vector<double> predicted_total_;  // reduce time of each task, seconds, as of last update
+  durations::TaskSpeeds speeds_;
+  durations::RunningGroups running_;
+  std::vector<double> predicted_total_;  // reduce time of each task at the last update, in seconds
 };
 
-}  // namespace tidemark::model
+}  // namespace tidemark::forecast

@@ -10,11 +10,12 @@
 namespace tidemark::monitor {
 namespace {
 
-// Of a prediction's scale; less than the error of any of ours.
+// A forecast holds while the new one differs by less than this part of its scale. The errors of all
+// estimates are larger.
 constexpr double kHolds = 1.0 / 32;
-// A prediction of less than this is measured against it: half a second is soon enough.
+// The smallest scale of a forecast, so that a difference of 1/8 s does not matter.
 constexpr absl::Duration kShortest = absl::Seconds(4);
-// From here on a second more or less says nothing, and whole seconds take half the bytes.
+// Longer forecasts are rounded to whole seconds, which take half the bytes.
 constexpr absl::Duration kWholeSeconds = absl::Seconds(64);
 
 absl::Duration ScaleOf(const Range& range) {
@@ -27,7 +28,7 @@ bool HasRunOut(const Range& range) {
   return range.upper.value_or(range.median) <= absl::ZeroDuration();
 }
 
-// As wire::Delta() does.
+// Ages a duration as wire::Delta() does.
 void Age(absl::Duration passed, absl::Duration& left) {
   left = std::max(left - passed, absl::ZeroDuration());
 }

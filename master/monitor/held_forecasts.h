@@ -1,12 +1,12 @@
-// Keeps what was published of stages for as long as it holds, so that deltas leave it out.
+// Repeats published forecasts of stages while they hold, so that deltas omit them.
 //
-// What a stage that waits will take moves by a little at every tick, for all stages behind it as
-// well, and a delta of 1,000 stages would name them all. So a forecast that was published is
-// repeated, aged as readers of deltas age it, while the new one differs by less than a 32nd of its
-// median or of the width of its interval, whichever is larger. Of stages that have not started,
-// those that differ by more are renewed kRefreshedMax at a tick, the worst first: after a jump of
-// everything the forecast of a stage far away may be that of some ticks ago, 80 at most for 1,000
-// stages. What is said of the job is always of this tick.
+// The forecast of a waiting stage changes a little at every tick, and with it the forecasts of all
+// later stages. A delta of 1,000 stages would then contain all of them. Therefore a published
+// forecast is repeated, aged as readers of deltas age it, while the new forecast differs little.
+// The limit is a 32nd of its median or of the width of its interval, whichever is larger. At most
+// kRefreshedMax other forecasts of stages that have not started are renewed per tick, the largest
+// differences first. After a jump of all forecasts, that of a distant stage may be some ticks old,
+// at most 80 for 1,000 stages. The forecast of the job is always that of this tick.
 #pragma once
 
 #include <cstddef>
@@ -30,13 +30,12 @@ namespace monitor {
 // The forecasts of one job. Not thread-safe. Memory: about 200 bytes per stage with a forecast.
 class HeldForecasts {
  public:
-  // Most forecasts of stages that have not started that one tick renews: 12 take about 800 bytes of
-  // a delta.
+  // Limits the size of a delta: 12 forecasts take about 800 bytes.
   static constexpr std::size_t kRefreshedMax = 12;
 
-  // Makes the forecasts of `snapshot` agree with each other and with the end of the job
-  // (ReconcileForecasts()). Then replaces forecasts by those of the previous call if these still
-  // hold, and rounds the other long ones to whole seconds. O(n log n) for n stages and edges.
+  // Makes the forecasts of `snapshot` consistent with each other and with the end of the job
+  // (ReconcileForecasts()). Then repeats forecasts of the previous call that still hold, and rounds
+  // other long forecasts to whole seconds. O(n log n) for n stages and edges.
   void Hold(Snapshot& snapshot, bool ends_with_stages = true);
 
   // For checkpoints (master/facts/checkpoint.h).
@@ -60,7 +59,7 @@ class HeldForecasts {
   static Forecast ForecastOf(const StageProgress& stage);
   static double Difference(const Forecast& held, const Forecast& newer);
 
-  absl::Time at_;                                // of the last call
+  absl::Time at_;                                // of the previous call
   std::map<std::uint32_t, Forecast> of_stages_;  // by number
 };
 

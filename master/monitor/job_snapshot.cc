@@ -10,10 +10,8 @@
 #include <utility>
 
 #include "master/facts/evidence_loss.h"
-#include "master/facts/missing_ends.h"
 #include "master/facts/phases.h"
-#include "master/facts/saturating.h"
-#include "master/facts/silence.h"
+#include "text/duration_text.h"
 
 namespace tidemark::monitor {
 namespace {
@@ -21,11 +19,12 @@ namespace {
 // A task without a report for this long is silent.
 constexpr absl::Duration kSilence = absl::Seconds(10);
 
-// Counts attempts that have failed, and finds why the last of them did.
+// Counts failed attempts, and finds the reason of the last failure.
 class Failures {
  public:
-  // At one instant the highest index decides, in whatever order tasks are heard of.
-  void Add(std::uint32_t index, const model::AttemptLife& life) {
+  // The highest index decides between failures at one instant, so that the order of reports does
+  // not.
+  void Add(std::uint32_t index, const facts::AttemptLife& life) {
     if (life.state() != AttemptState::kFailed) return;
     ++count_;
     const std::pair at(life.ended_at().value_or(absl::InfinitePast()), index);
@@ -33,7 +32,7 @@ class Failures {
     last_at_ = at;
     last_ = &life.failure;
   }
-  void Tell(StageProgress& stage) const {
+  void AddTo(StageProgress& stage) const {
     stage.failed_attempts = count_;
     if (last_ != nullptr && stage.failure.empty()) stage.failure = *last_;
   }
@@ -44,31 +43,31 @@ class Failures {
   const std::string* last_ = nullptr;
 };
 
-void AddFailures(std::span<const model::Task> tasks, StageProgress& stage) {
+void AddFailures(std::span<const facts::Task> tasks, StageProgress& stage) {
   Failures failures;
-  for (const model::Task& task : tasks) {
+  for (const facts::Task& task : tasks) {
     for (const auto& [number, attempt] : task.attempts) failures.Add(task.index, attempt.life);
   }
-  failures.Tell(stage);
+  failures.AddTo(stage);
 }
 
-// The state of a task that the newest attempt at its stage has shown.
-struct Shown {
-  bool is_of_newest = false;  // there is anything
+// The state of a task in the newest attempt at its stage.
+struct TaskState {
+  bool is_of_newest = false;  // it has an attempt there
   bool is_finished = false;
   bool is_running = false;
-  double fraction_done = 0;  // while it runs, as far as its input shows it
+  double fraction_done = 0;  // of its input, while it runs
 };
 
-Shown ShownBy(const model::Task& task, const model::Stage& stage, double records_per_byte,
-              const model::BeyondSlots& beyond) {
-  Shown shown;
+TaskState StateOf(const facts::Task& task, const facts::Stage& stage, double records_per_byte,
+                  const facts::BeyondSlots& beyond) {
+  TaskState shown;
   for (auto at = task.attempts.lower_bound({stage.opened.attempt, 0}); at != task.attempts.end();
        ++at) {
-    const model::TaskAttempt& attempt = at->second;
+    const facts::TaskAttempt& attempt = at->second;
     shown.is_of_newest = true;
     shown.is_finished |= attempt.life.is_finished();
-    if (!attempt.life.is_running() || beyond.attempts.contains(&attempt)) continue;
+    if (!attempt.life.is_running() || beyond.ended.contains(&attempt)) continue;
     shown.is_running = true;
     const auto fraction = stage.FractionDone(task, attempt, records_per_byte);
     shown.fraction_done = std::max(shown.fraction_done, fraction.value_or(0));
@@ -77,7 +76,7 @@ Shown ShownBy(const model::Task& task, const model::Stage& stage, double records
   return shown;
 }
 
-StageState StateOf(const model::Stage& stage, const StageProgress& progress,
+StageState StateOf(const facts::Stage& stage, const StageProgress& progress,
                    std::uint64_t given_up) {
   if (stage.is_skipped()) return StageState::kSkipped;
   if (stage.closed) {
@@ -102,16 +101,16 @@ bool HasEnded(const StageProgress& stage) {
          stage.state == StageState::kFailed || stage.state == StageState::kUnknownEnd;
 }
 
-// A stage of whose tasks only state changes and bytes read are reported.
-StageProgress ProgressOf(const model::Stage& stage, const model::BeyondSlots& beyond) {
+// Returns the progress of a stage whose tasks report only state changes and input.
+StageProgress ProgressOf(const facts::Stage& stage, const facts::BeyondSlots& beyond) {
   StageProgress progress = {.id = {0, stage.opened.stage}};
   std::optional<absl::Time> ended_at;
   std::uint64_t seen = 0;
   std::uint64_t given_up = 0;
   double fractions = 0;  // of running tasks
   const double records_per_byte = stage.RecordsPerByte();
-  for (const model::Task& task : stage.tasks) {
-    const Shown shown = ShownBy(task, stage, records_per_byte, beyond);
+  for (const facts::Task& task : stage.tasks) {
+    const TaskState shown = StateOf(task, stage, records_per_byte, beyond);
     seen += shown.is_of_newest ? 1 : 0;
     progress.running_tasks += shown.is_running ? 1 : 0;
     progress.finished_tasks += shown.is_finished ? 1 : 0;
@@ -126,13 +125,13 @@ StageProgress ProgressOf(const model::Stage& stage, const model::BeyondSlots& be
       if (attempt.life.is_finished() && end && (!ended_at || *end > *ended_at)) ended_at = end;
     }
   }
-  // The starts of tasks without a reported end may be missing, too.
+  // Tasks without a reported end may have started before the first reported start.
   const auto& opened_at = stage.opened.opened_at;
-  if (progress.started_at && opened_at && model::UnreportedTasks(stage) > 0) {
+  if (progress.started_at && opened_at && facts::UnreportedTasks(stage) > 0) {
     progress.started_at = std::min(*progress.started_at, *opened_at);
   }
   progress.tasks = stage.opened.task_count.value_or(seen);
-  // Attempts with an index may come from elsewhere than the tasks that were promised.
+  // More tasks may be reported than the stage announced.
   progress.finished_tasks = std::min(progress.finished_tasks, progress.tasks);
   progress.running_tasks =
       std::min(progress.running_tasks, progress.tasks - progress.finished_tasks);
@@ -146,7 +145,7 @@ StageProgress ProgressOf(const model::Stage& stage, const model::BeyondSlots& be
     progress.failure = stage.closed->message;
   }
   const bool is_done = progress.state == StageState::kDone;
-  // An unknown end has no instant, and none is before the start.
+  // An unknown end has no instant, and an end is never before the start.
   if (is_done || progress.state == StageState::kFailed) {
     progress.ended_at = ended_at ? std::max(ended_at, progress.started_at) : std::nullopt;
   }
@@ -159,8 +158,8 @@ StageProgress ProgressOf(const model::Stage& stage, const model::BeyondSlots& be
   return progress;
 }
 
-// Returns `info`, completed by the known facts about the stage. `stage` is null if it is not open.
-StageInfo InfoOf(const model::Stage* stage, StageInfo info) {
+// Returns `info`, completed by the facts about the stage. `stage` is null if it is not open.
+StageInfo InfoOf(const facts::Stage* stage, StageInfo info) {
   if (stage == nullptr) return info;
   const StageOpened& opened = stage->opened;
   info.attempt = opened.attempt;
@@ -171,25 +170,23 @@ StageInfo InfoOf(const model::Stage* stage, StageInfo info) {
   return info;
 }
 
-// Fetching what the maps wrote is a part of the reduce stage.
-StageProgress ReduceStage(const model::JobRecord& state) {
-  StageProgress stage = model::ReduceProgress(state);
-  stage.shuffle = model::FetchProgress(state);
+// Returns the reduce stage. The shuffle is a part of it.
+StageProgress ReduceStage(const facts::JobRecord& state) {
+  StageProgress stage = facts::ReduceProgress(state);
+  stage.shuffle = facts::FetchProgress(state);
   AddFailures(state.reduce_tasks(), stage);
   return stage;
 }
 
-// Adds the stages by number: those of a MapReduce job, which may precede their opening, and all
-// others.
-void AddStages(const model::JobRecord& state, const model::BeyondSlots& beyond, StageCounts& counts,
+// Adds the stages by number. The stages of a MapReduce job may be added before they are opened.
+void AddStages(const facts::JobRecord& state, const facts::BeyondSlots& beyond, StageCounts& counts,
                Snapshot& job) {
-  // Nothing is known of what the job is made of.
-  if (state.stages.empty()) return;
+  if (state.stages.empty()) return;  // the kind of the job is unknown
   job.info->kind = JobKind::kMapReduce;
   if (state.has_map_stage()) {
     job.stage_infos.push_back(
         InfoOf(state.map_stage(), {.id = {0, kMapStage}, .name = "map", .kind = StageKind::kMap}));
-    job.stages.push_back(model::MapProgress(state));
+    job.stages.push_back(facts::MapProgress(state));
     AddFailures(state.map_tasks(), job.stages.back());
   }
   if (state.has_reduce_stage()) {
@@ -215,10 +212,10 @@ void AddStages(const model::JobRecord& state, const model::BeyondSlots& beyond, 
   std::sort(job.stages.begin(), job.stages.end(), by_id);
 }
 
-// Stops the stages and tasks that still run in a job that has ended. Both phases of a MapReduce job
-// end as the job does. An application may succeed without a stage that it has started, so how such
-// a stage ended is unknown.
-void EndStages(const model::JobRecord& state, Snapshot& job) {
+// Ends the running stages and tasks of a job that has ended. Both phases of a MapReduce job have
+// the outcome of the job. An application may succeed without a stage that it has started, so the
+// outcome of such a stage is unknown.
+void EndStages(const facts::JobRecord& state, Snapshot& job) {
   for (StageProgress& stage : job.stages) {
     stage.running_tasks = 0;
     if (stage.shuffle) stage.shuffle->running_tasks = 0;
@@ -240,30 +237,30 @@ void EndStages(const model::JobRecord& state, Snapshot& job) {
   }
 }
 
-std::uint32_t SilentTasks(const model::JobRecord& state, StageCounts& counts, absl::Time now) {
+std::uint32_t SilentTasks(const facts::JobRecord& state, StageCounts& counts, absl::Time now) {
   std::uint32_t silent = 0;
   for (const auto& [number, stage] : state.stages) {
     if (!counts.HasRunningAttempts(stage)) continue;
-    for (const model::Task& task : stage.tasks) {
+    for (const facts::Task& task : stage.tasks) {
       for (const auto& [id, attempt] : task.attempts) {
-        silent += attempt.life.is_running() && now - attempt.life.last_heard_at > kSilence ? 1 : 0;
+        silent += attempt.life.is_running() && now - attempt.life.last_report_at > kSilence ? 1 : 0;
       }
     }
   }
   return silent;
 }
 
-std::uint64_t DroppedPoints(const model::JobRecord& state) {
+std::uint64_t DroppedPoints(const facts::JobRecord& state) {
   std::uint64_t dropped = 0;
-  for (const model::Task& task : state.reduce_tasks()) {
+  for (const facts::Task& task : state.reduce_tasks()) {
     for (const auto& [number, attempt] : task.attempts) {
-      dropped = model::SaturatingAdd(dropped, attempt.reduce->dropped_points);
+      dropped = facts::SaturatingAdd(dropped, attempt.reduce->dropped_points);
     }
   }
   return dropped;
 }
 
-Coverage CoverageAt(const model::JobRecord& state, const model::BeyondSlots& beyond,
+Coverage CoverageAt(const facts::JobRecord& state, const facts::BeyondSlots& beyond,
                     StageCounts& counts, absl::Time now) {
   Coverage coverage = {.newest_event_at = state.last_arrival_at == absl::InfinitePast()
                                               ? now
@@ -273,20 +270,20 @@ Coverage CoverageAt(const model::JobRecord& state, const model::BeyondSlots& bey
                        .anomalies = state.anomalies,
                        .rejected_events = state.rejected_events,
                        .silent_tasks = SilentTasks(state, counts, now),
-                       .missing_task_ends = model::MissingTaskEnds(state),
-                       .tasks_beyond_slots = static_cast<std::uint32_t>(beyond.attempts.size())};
+                       .missing_task_ends = facts::MissingTaskEnds(state),
+                       .tasks_beyond_slots = beyond.count};
   for (const auto& [id, source] : state.sources) {
-    coverage.dropped_events = model::SaturatingAdd(coverage.dropped_events, source.dropped_events);
+    coverage.dropped_events = facts::SaturatingAdd(coverage.dropped_events, source.dropped_events);
   }
-  const auto is_finished = [](const model::Task& task) { return task.is_finished(); };
+  const auto is_finished = [](const facts::Task& task) { return task.is_finished(); };
   if (state.has_map_stage() && state.has_reduce_stage() &&
       std::ranges::any_of(state.map_tasks(), is_finished)) {
-    coverage.map_profiles = model::MapProfilesKnown(state, now);
+    coverage.map_profiles = facts::MapProfilesKnown(state, now);
   }
   return coverage;
 }
 
-std::string DamageNote(const model::JobRecord& state) {
+std::string DamageNote(const facts::JobRecord& state) {
   const LogDamage& damage = state.log_damage;
   const std::string where =
       state.log_damage_places == 1
@@ -295,42 +292,53 @@ std::string DamageNote(const model::JobRecord& state) {
   const bool is_one = damage.records == 1;
   return fmt::format(
       "the master's log of this job was damaged {}: about {} record{} lost ({} bytes); estimates "
-      "are made without {}, with wider intervals",
+      "do not use {} and have wider intervals",
       where, damage.records, is_one ? " was" : "s were", damage.bytes, is_one ? "it" : "them");
 }
 
-std::size_t GivenUpTasks(const model::JobRecord& state) {
+std::size_t GivenUpTasks(const facts::JobRecord& state) {
   std::size_t count = 0;
   for (const auto& [number, stage] : state.stages) count += stage.given_up_task_count();
   return count;
 }
 
-// Notes for people that follow from the fold.
-std::vector<std::string> NotesOf(const model::JobRecord& state) {
+std::string ClockNote(const facts::ClockStep& step) {
+  const bool is_forward = step.by > absl::ZeroDuration();
+  return fmt::format(
+      "the clock of source {} was set {} by {} at {} UTC; later times are moved {} by as much",
+      step.source_id, is_forward ? "forward" : "back",
+      text::DurationText(absl::AbsDuration(step.by)),
+      absl::FormatTime("%Y-%m-%d %H:%M:%S", step.at, absl::UTCTimeZone()),
+      is_forward ? "back" : "forward");
+}
+
+// Returns notes for people that follow from the fold.
+std::vector<std::string> NotesOf(const facts::JobRecord& state) {
   std::vector<std::string> notes;
   if (state.log_damage_places > 0) notes.push_back(DamageNote(state));
+  if (state.last_clock_step) notes.push_back(ClockNote(*state.last_clock_step));
   if (state.unknown_events > 0) {
     notes.push_back(
-        fmt::format("{} report{} of a newer version of Tidemark {} not understood and left out; "
+        fmt::format("{} report{} of a newer version of Tidemark {} not understood and ignored; "
                     "update the master",
                     state.unknown_events, state.unknown_events == 1 ? "" : "s",
                     state.unknown_events == 1 ? "was" : "were"));
   }
   if (const std::size_t count = GivenUpTasks(state); count > 0) {
-    notes.push_back(fmt::format("{} failed for good and will not run again",
+    notes.push_back(fmt::format("{} ended without success and will not run again",
                                 count == 1 ? "1 task" : fmt::format("{} tasks", count)));
   }
   if (state.unused_profiles > 0) {
     notes.push_back(fmt::format(
-        "key groups of stages other than {} and {} are not estimated: {} profile{} left "
-        "out",
+        "key groups of stages other than {} and {} are not estimated: {} profile{} ignored",
         kMapStage, kReduceStage, state.unused_profiles,
         state.unused_profiles == 1 ? " was" : "s were"));
   }
-  const model::Stage* const reduces = state.reduce_stage();
+  const facts::Stage* const reduces = state.reduce_stage();
   if (reduces != nullptr && reduces->opened.is_grouping_opaque.value_or(false)) {
     notes.push_back(
-        "a grouping comparator decides which keys form a key group, so none is known by its key");
+        "a grouping comparator forms the key groups, so key groups cannot be identified by their "
+        "keys");
   }
   if (const double scanned = state.keys.scanned_share(); scanned < 1) {
     notes.push_back(
@@ -340,10 +348,11 @@ std::vector<std::string> NotesOf(const model::JobRecord& state) {
   return notes;
 }
 
-// Below, nothing is said of how far an application is whose end has no bounds.
+// Below this known share, an application without bounds of its end has no bounds of its progress.
 constexpr double kKnownShareMin = 0.5;
 
-// The fractions at the bounds of what remains; the lower one is never above what is shown.
+// Sets the fractions at the bounds of the remaining time. The lower one is never above the
+// published fraction.
 void AddBounds(absl::Duration elapsed, Estimate& estimate) {
   estimate.fraction_done_lower = estimate.fraction_done_upper = estimate.fraction_done;
   if (!estimate.remaining) return;
@@ -355,8 +364,8 @@ void AddBounds(absl::Duration elapsed, Estimate& estimate) {
   }
 }
 
-// What the record of the run, earlier runs, lost events and silence have made of the job's bounds,
-// for its parts.
+// Applies to parts of a job the widening of the job's bounds by the record of the run, past runs,
+// lost events and silence.
 class Widening {
  public:
   Widening(const StagesEstimate& estimate, const Estimate& published) {
@@ -364,7 +373,7 @@ class Widening {
     if (!left) return;
     latest_ = left->upper;
     if (!estimate.end || !left->lower || !left->upper) return;
-    const estimate::Range& end = *estimate.end;
+    const dag::SecondsRange& end = *estimate.end;
     below_ = Factor(left->median - *left->lower, end.median - end.lower);
     above_ = Factor(*left->upper - left->median, end.upper - end.median);
   }
@@ -390,7 +399,7 @@ class Widening {
   // At least 1, on the distances of the bounds from the median.
   double below_ = 1;
   double above_ = 1;
-  // No part outlasts its job, however near to certain the job's end was before it was widened.
+  // No part ends after its job, even if the job's end was almost certain before the widening.
   std::optional<absl::Duration> latest_;
 };
 
@@ -410,20 +419,22 @@ JobState StateAfter(JobOutcome outcome) {
   return JobState::kUnknownEnd;
 }
 
-bool StageCounts::HasRunningAttempts(const model::Stage& stage) const {
+bool StageCounts::HasRunningAttempts(const facts::Stage& stage) const {
+  // Of() does not count these stages once their kind is known.
+  if (stage.is_map() || stage.is_reduce()) return true;
   const auto counted = of_stages_.find(stage.opened.stage);
   return counted == of_stages_.end() || counted->second.has_running_attempts;
 }
 
-const StageProgress& StageCounts::Of(const model::Stage& stage, const model::BeyondSlots& beyond) {
+const StageProgress& StageCounts::Of(const facts::Stage& stage, const facts::BeyondSlots& beyond) {
   OfStage& counted = of_stages_[stage.opened.stage];
-  // Which attempts run beyond the slots depends on other stages, too, while the stage runs.
+  // While the stage runs, other stages also decide which attempts run beyond the slots.
   if (stage.closed && counted.revision == stage.revision) return counted.progress;
   counted.revision.reset();
   if (stage.closed) counted.revision = stage.revision;
   counted.progress = ProgressOf(stage, beyond);
   AddFailures(stage.tasks, counted.progress);
-  counted.has_running_attempts = std::ranges::any_of(stage.tasks, [](const model::Task& task) {
+  counted.has_running_attempts = std::ranges::any_of(stage.tasks, [](const facts::Task& task) {
     return std::ranges::any_of(task.attempts,
                                [](const auto& entry) { return entry.second.life.is_running(); });
   });
@@ -431,7 +442,7 @@ const StageProgress& StageCounts::Of(const model::Stage& stage, const model::Bey
   return counted.progress;
 }
 
-void AddFacts(const model::JobRecord& state, absl::Time listening_since,
+void AddFacts(const facts::JobRecord& state, absl::Time listening_since,
               const std::vector<std::string>& notes, StageCounts& counts, Snapshot& job) {
   job.info = JobInfo{.name = state.opened->name,
                      .engine = state.opened->engine,
@@ -440,14 +451,14 @@ void AddFacts(const model::JobRecord& state, absl::Time listening_since,
                      .queue = state.opened->queue};
   job.started_at = state.started_at;
   job.deadline = state.opened->deadline;
-  const model::BeyondSlots beyond = model::FindBeyondSlots(state, job.at);
+  const facts::BeyondSlots beyond = facts::FindBeyondSlots(state, job.at);
   AddStages(state, beyond, counts, job);
   if (job.is_final) EndStages(state, job);
   job.coverage = CoverageAt(state, beyond, counts, job.at);
   if (job.state == JobState::kRunning) {
-    const absl::Duration silence = model::SilentFor(state, job.at);
+    const absl::Duration silence = facts::SilentFor(state, job.at);
     if (silence > absl::ZeroDuration()) {
-      job.silent_since = model::SilentSince(job.at - silence, listening_since, job.at);
+      job.silent_since = facts::SilentSince(job.at - silence, listening_since, job.at);
     }
   }
   job.notes = notes;
@@ -455,12 +466,11 @@ void AddFacts(const model::JobRecord& state, absl::Time listening_since,
 }
 
 StageProgress* ReduceStageOf(Snapshot& job) {
-  // Of a job that may be changed.
-  return const_cast<StageProgress*>(model::PhaseOf(job, StageKind::kReduce));
+  return const_cast<StageProgress*>(facts::PhaseOf(job, StageKind::kReduce));
 }
 
-void AddGroups(const model::JobRecord& state, const StagesEstimate& estimate, absl::Time now,
-               std::map<std::string, model::LatestEnd>& latest_ends, Snapshot& job) {
+void AddGroups(const facts::JobRecord& state, const StagesEstimate& estimate, absl::Time now,
+               std::map<std::string, dag::LatestEnd>& latest_ends, Snapshot& job) {
   struct Sum {
     double done = 0;  // of its tasks
     double tasks = 0;
@@ -491,7 +501,7 @@ void AddGroups(const model::JobRecord& state, const StagesEstimate& estimate, ab
                                  : job.state;
     const double by_tasks = sum.tasks > 0 ? sum.done / sum.tasks : 0;
     shown.fraction_done =
-        shown.state == JobState::kSucceeded ? 1 : std::min(by_tasks, model::kRunningFractionMax);
+        shown.state == JobState::kSucceeded ? 1 : std::min(by_tasks, dag::kRunningFractionMax);
     if (group.closed) {
       shown.message = group.closed->message;
       shown.ended_at = std::max(group.closed->at, shown.started_at);
@@ -502,23 +512,23 @@ void AddGroups(const model::JobRecord& state, const StagesEstimate& estimate, ab
     const auto ends_in = estimate.group_ends.find(name);
     const bool is_any_left =
         ends_in != estimate.group_ends.end() && ends_in->second.median > absl::ZeroDuration();
-    // Nothing bounds what may still come.
+    // Further stages have no bounds.
     if (is_any_left && estimate.may_grow) shown.ends_in = Range{.median = ends_in->second.median};
     if (is_any_left && !estimate.may_grow) shown.ends_in = widening.Of(ends_in->second);
     if (estimate.stages.empty() || !shown.started_at) continue;
-    // Between its jobs all that is known of it has ended, and it goes on.
+    // Between its jobs, all known parts of a group have ended, but the group continues.
     const absl::Duration elapsed = now - *shown.started_at;
     const absl::Time end = is_any_left ? now + ends_in->second.median : absl::InfiniteFuture();
     const absl::Time latest =
-        latest_ends[name].Hold(now, end, model::HeldFor(elapsed, estimate.may_grow));
-    shown.fraction_done = model::FractionDone(elapsed, latest - now);
+        latest_ends[name].Hold(now, end, dag::HeldFor(elapsed, estimate.may_grow));
+    shown.fraction_done = dag::FractionDone(elapsed, latest - now);
   }
 }
 
 void AddForecasts(const StagesEstimate& estimate, Snapshot& job) {
   const Widening widening(estimate, job.estimate);
   const std::size_t there = job.stages.size();
-  // Of an engine that uses these numbers itself, none is expected.
+  // No stages are expected if the engine uses their numbers itself.
   const bool has_room = job.stages.empty() || job.stages.back().id.stage < kExpectedStages;
   auto stage = job.stages.begin();
   for (const StageProgress& predicted : estimate.predictions) {
@@ -528,7 +538,7 @@ void AddForecasts(const StagesEstimate& estimate, Snapshot& job) {
     if (HasEnded(*stage) || stage->id != predicted.id) continue;
     if (!stage->started_at) stage->starts_in = widening.Of(predicted.starts_in);
     stage->ends_in = widening.Of(predicted.ends_in);
-    // It goes on beyond all that was expected of it: its end is not known, and is not now.
+    // The stage has outlived its forecast: its end is unknown.
     if (stage->ends_in && stage->ends_in->upper <= absl::ZeroDuration()) stage->ends_in.reset();
     stage->task_time = predicted.task_time;
     stage->is_critical = predicted.is_critical;
@@ -562,12 +572,12 @@ void KeepBounds(std::optional<double> known_share, absl::Duration elapsed, Estim
   const bool is_open = estimate.remaining && !estimate.remaining->upper;
   if (is_open && known_share && *known_share < kKnownShareMin) {
     estimate.fraction_done_lower = 0;
-    estimate.fraction_done_upper = model::kRunningFractionMax;
+    estimate.fraction_done_upper = dag::kRunningFractionMax;
   }
 }
 
 void Complete(std::optional<double> known_share, Snapshot& job) {
-  // By what has been shown: it has fetched even if the attempt that did is lost.
+  // The stage counts as started even if the attempt that fetched is lost.
   if (StageProgress* const reduce = ReduceStageOf(job); reduce && reduce->shuffle) {
     const bool fetches = reduce->shuffle->running_tasks > 0 || reduce->shuffle->fraction_done > 0;
     if (reduce->state == StageState::kPending && fetches) {

@@ -8,19 +8,19 @@
 #include <span>
 #include <string_view>
 
-#include "master/forecast/dag/run_shape.h"
 #include "master/forecast/dag/stages_application.h"
 #include "master/forecast/dag/stages_now.h"
+#include "master/forecast/dag/workflow_state.h"
 #include "master/monitor/stragglers.h"
 #include "text/counted.h"
 
 namespace tidemark::monitor {
 namespace {
 
-// What a tick has time for, so that other jobs need not wait for this one. A stage with tasks left
-// takes about 25 us of processor time (update_bench), all others a fraction of that.
+// Limits the time of a tick, so that other jobs need not wait. A stage with remaining tasks takes
+// about 25 us of processor time (update_bench), other stages a fraction of that.
 constexpr std::size_t kStagesLeftMax = 10'000;
-constexpr std::size_t kStagesMax = 50'000;
+constexpr std::size_t kEstimatedStagesMax = 50'000;
 constexpr std::size_t kEdgesMax = 1'000'000;
 constexpr std::size_t kTasksMax = 500'000;  // they are sorted at every tick
 // A stage with remaining tasks costs as much as visiting this many stages that have none: 46 us for
@@ -28,7 +28,7 @@ constexpr std::size_t kTasksMax = 500'000;  // they are sorted at every tick
 constexpr std::size_t kStepsToPlace = 50;
 // Seconds. Longer times are published as this.
 constexpr double kLongest = 1e10;
-// A note names so many stages of a cycle.
+// Number of stages that a note on a cycle names.
 constexpr std::size_t kNamedMax = 8;
 
 std::string TooMany(std::size_t count, std::string_view what, std::size_t most) {
@@ -37,12 +37,12 @@ std::string TooMany(std::size_t count, std::string_view what, std::size_t most) 
                      count, what, most);
 }
 
-// Why there is no time for the job; or empty. O(stages).
-std::string TooLarge(const model::JobRecord& state) {
+// Returns why the job is too large to estimate, or an empty text. O(stages).
+std::string TooLarge(const facts::JobRecord& state) {
   std::size_t tasks = 0;
   for (const auto& [number, stage] : state.stages) tasks += stage.tasks.size();
   for (std::string problem :
-       {TooMany(state.stages.size(), "stages", kStagesMax),
+       {TooMany(state.stages.size(), "stages", kEstimatedStagesMax),
         TooMany(state.edges + state.dropped_edges, "dependencies between stages", kEdgesMax),
         TooMany(tasks, "tasks", kTasksMax)}) {
     if (!problem.empty()) return problem;
@@ -56,10 +56,11 @@ std::string TasksWait(std::uint64_t tasks) {
 
 // Returns why no task runs although tasks wait, or an empty text. Past runs (`has_history`) predict
 // when the first task starts.
-std::string NoExecutor(const workflow::WorkflowNow& seen, bool has_history) {
+std::string NoExecutor(const dag::WorkflowNow& seen, bool has_history) {
   const bool has_begun = std::ranges::any_of(
-      seen.stages, [](const workflow::StageNow& stage) { return !stage.finished.empty(); });
-  if (seen.idle_tasks == 0 || seen.executors > 0 || seen.are_slots_told || has_history) return "";
+      seen.stages, [](const dag::StageNow& stage) { return !stage.finished.empty(); });
+  if (seen.idle_tasks == 0 || seen.executors > 0 || seen.are_slots_reported || has_history)
+    return "";
   const std::string wait =
       fmt::format("no end can be predicted: {} for executors", TasksWait(seen.idle_tasks));
   if (seen.gone_executors > 0) {
@@ -74,46 +75,48 @@ std::string NoExecutor(const workflow::WorkflowNow& seen, bool has_history) {
 std::string CycleNote(const std::vector<std::uint32_t>& cycle) {
   const std::size_t others = cycle.size() - std::min(cycle.size(), kNamedMax);
   return fmt::format(
-      "stages {}{} wait for each other in a cycle; all are taken to wait for lower numbers alone",
+      "stages {}{} wait for each other in a cycle; the forecast ignores parents with higher "
+      "numbers",
       fmt::join(std::span(cycle).first(cycle.size() - others), ", "),
       others > 0 ? fmt::format(" and {} others", others) : "");
 }
 
-// Those that are done keep their places, which others name as parents, and nothing else.
-std::shared_ptr<const cost::StagesLeft> LeftOf(const workflow::WorkflowNow& seen,
-                                               estimate::Application application,
-                                               const cost::Draws& ends) {
+// Returns the stages for other forecasts. Finished stages keep only their indexes, since other
+// stages refer to them as parents.
+std::shared_ptr<const durations::RemainingStages> LeftOf(const dag::WorkflowNow& seen,
+                                                         dag::Application application,
+                                                         const durations::Draws& ends) {
   const auto slots = static_cast<std::uint64_t>(std::max(seen.slots, 1.0));
   for (std::size_t i = 0; i < application.stages.size(); ++i) {
-    cost::StageLeft& stage = application.stages[i];
+    durations::RemainingStage& stage = application.stages[i];
     stage.number = seen.stages[i].number;
     if (stage.work.pending == 0 && stage.work.running.empty()) stage.times = {};
-    // What its executors have, also where others leave more to it.
-    if (seen.are_slots_told) stage.work.at_once_max = std::min(stage.work.at_once_max, slots);
+    // The stage uses at most the slots of the job's executors, even if other jobs leave more.
+    if (seen.are_slots_reported) stage.work.at_once_max = std::min(stage.work.at_once_max, slots);
   }
-  return std::make_shared<const cost::StagesLeft>(
-      cost::StagesLeft{.stages = std::move(application.stages),
-                       .ends = ends,
-                       .warm_slots = seen.warm_slots,
-                       .slots = seen.are_slots_told ? slots : 0,
-                       .slots_per_executor = seen.slots_per_executor});
+  return std::make_shared<const durations::RemainingStages>(
+      durations::RemainingStages{.stages = std::move(application.stages),
+                                 .ends = ends,
+                                 .warm_slots = seen.warm_slots,
+                                 .slots = seen.are_slots_reported ? slots : 0,
+                                 .slots_per_executor = seen.slots_per_executor});
 }
 
-std::vector<const RunProfile*> HistoryOf(const model::JobRecord& state) {
-  std::vector<const RunProfile*> history;
+std::vector<const PastRun*> HistoryOf(const facts::JobRecord& state) {
+  std::vector<const PastRun*> history;
   for (const PastRun& run : state.past_runs) {
-    if (!run.stages.stages.empty()) history.push_back(&run.stages);
+    if (!run.stages.empty()) history.push_back(&run);
   }
   return history;
 }
 
-// Removes the runs whose stages this run refutes; returns whether there were any.
-bool DropOtherShapes(const model::JobRecord& state, const workflow::WorkflowNow& seen,
-                     std::vector<const RunProfile*>& history) {
+// Removes the past runs whose stages this run refutes. Returns whether there were any.
+bool DropOtherShapes(const facts::JobRecord& state, const dag::WorkflowNow& seen,
+                     std::vector<const PastRun*>& history) {
   const std::map<std::string, std::string> none;
   const auto& parameters = state.opened ? state.opened->parameters : none;
-  return std::erase_if(history, [&](const RunProfile* run) {
-           return !workflow::HasShapeOf(*run, seen.stages, run->parameters == parameters);
+  return std::erase_if(history, [&](const PastRun* run) {
+           return !dag::HasShapeOf(*run, seen.stages, run->parameters == parameters);
          }) > 0;
 }
 
@@ -121,13 +124,12 @@ absl::Duration Length(double seconds) {
   return absl::Seconds(std::isfinite(seconds) ? std::clamp(seconds, 0.0, kLongest) : kLongest);
 }
 
-Range RangeOf(const estimate::Range& range) {
+Range RangeOf(const dag::SecondsRange& range) {
   return {
       .median = Length(range.median), .lower = Length(range.lower), .upper = Length(range.upper)};
 }
 
-StageProgress PredictionOf(const workflow::StageNow& stage,
-                           const estimate::StageEstimate& estimate) {
+StageProgress PredictionOf(const dag::StageNow& stage, const dag::StageEnds& estimate) {
   StageProgress prediction = {.id = {0, stage.number}, .is_critical = estimate.is_critical};
   if (stage.finished.empty() && stage.running.empty()) {
     prediction.starts_in = RangeOf(estimate.starts);
@@ -137,10 +139,9 @@ StageProgress PredictionOf(const workflow::StageNow& stage,
   return prediction;
 }
 
-// Numbers the groups that have not ended, and then all other stages as one; their names by number.
-std::vector<std::string> NumberGroups(const model::JobRecord& state,
-                                      const workflow::WorkflowNow& seen,
-                                      estimate::Application& application) {
+// Numbers the open groups, and then all other stages as one group. Returns the names by number.
+std::vector<std::string> NumberGroups(const facts::JobRecord& state, const dag::WorkflowNow& seen,
+                                      dag::Application& application) {
   std::vector<std::string> names;
   std::map<std::string_view, std::size_t> number_of;
   for (const auto& [name, group] : state.groups) {
@@ -149,7 +150,7 @@ std::vector<std::string> NumberGroups(const model::JobRecord& state,
     names.push_back(name);
   }
   if (names.empty()) return names;
-  for (const workflow::StageNow& stage : seen.stages) {
+  for (const dag::StageNow& stage : seen.stages) {
     const auto opened = state.stages.find(stage.number);
     const auto found =
         number_of.find(opened == state.stages.end() ? stage.group : opened->second.opened.group);
@@ -158,32 +159,32 @@ std::vector<std::string> NumberGroups(const model::JobRecord& state,
   return names;
 }
 
-// Tasks run, and none has ended.
-bool HasJustBegun(const workflow::WorkflowNow& seen) {
+// Returns true if tasks run and none has ended.
+bool HasJustBegun(const dag::WorkflowNow& seen) {
   bool has_begun = false;
-  for (const workflow::StageNow& stage : seen.stages) {
+  for (const dag::StageNow& stage : seen.stages) {
     if (!stage.finished.empty()) return false;
     has_begun |= !stage.running.empty();
   }
   return has_begun;
 }
 
-Basis BasisOf(const workflow::WorkflowNow& seen, bool has_history, double known_share) {
+Basis BasisOf(const dag::WorkflowNow& seen, bool has_history, double known_share) {
   if (!(known_share > 0)) return Basis::kGuess;
   const bool has_results = std::ranges::any_of(
-      seen.stages, [](const workflow::StageNow& stage) { return !stage.finished.empty(); });
+      seen.stages, [](const dag::StageNow& stage) { return !stage.finished.empty(); });
   return has_results || !has_history ? Basis::kThisRun : Basis::kEarlierRuns;
 }
 
-bool ByIndex(const workflow::RunningTask& a, const workflow::RunningTask& b) {
+bool ByIndex(const dag::RunningTask& a, const dag::RunningTask& b) {
   return a.id.index < b.id.index;
 }
 
-// Running tasks whose times are known one by one.
-void AddRunning(const workflow::WorkflowNow& seen, const estimate::Estimate& estimate,
+// Adds the running tasks with individual times.
+void AddRunning(const dag::WorkflowNow& seen, const dag::ApplicationForecast& estimate,
                 StagesEstimate& result) {
   for (std::size_t i = 0; i < seen.stages.size(); ++i) {
-    const std::vector<workflow::RunningTask>& running = seen.stages[i].running;
+    const std::vector<dag::RunningTask>& running = seen.stages[i].running;
     const std::vector<double>& ends = estimate.stages[i].task_ends;
     for (std::size_t n = 0; n < std::min(running.size(), ends.size()); ++n) {
       result.running.push_back(
@@ -192,10 +193,10 @@ void AddRunning(const workflow::WorkflowNow& seen, const estimate::Estimate& est
   }
 }
 
-// Stages that do not exist yet: those from `there` on.
-void AddExpected(const workflow::WorkflowNow& seen, std::size_t there, StagesEstimate& result) {
+// Adds the stages that do not exist yet, which begin at index `there`.
+void AddExpected(const dag::WorkflowNow& seen, std::size_t there, StagesEstimate& result) {
   for (std::size_t i = there; i < seen.stages.size(); ++i) {
-    const workflow::StageNow& stage = seen.stages[i];
+    const dag::StageNow& stage = seen.stages[i];
     StageInfo& info = result.expected.emplace_back();
     info = {.id = {0, stage.number},
             .name = stage.title.empty() ? stage.name : stage.title,
@@ -210,78 +211,77 @@ void AddExpected(const workflow::WorkflowNow& seen, std::size_t there, StagesEst
 
 }  // namespace
 
-bool IsOfStages(const model::JobRecord& state) {
-  return workflow::HasOtherStages(state) || (state.stages.empty() && !HistoryOf(state).empty());
+bool IsOfStages(const facts::JobRecord& state) {
+  return dag::HasOtherStages(state) || (state.stages.empty() && !HistoryOf(state).empty());
 }
 
-workflow::ForetoldRuns ForetellRuns(const model::JobRecord& state) {
+dag::AdjustedRuns AdjustPastRuns(const facts::JobRecord& state) {
   if (!state.opened) return {};
-  return workflow::Foretell(HistoryOf(state), state.opened->parameters);
+  return dag::AdjustRuns(HistoryOf(state), state.opened->parameters);
 }
 
-StagesEstimate EstimateStages(const model::JobRecord& state, absl::Time now,
-                              workflow::StagesTracker& tracker,
-                              const workflow::ForetoldRuns* foretold,
-                              const cost::StagesLeft* by_key_groups) {
+StagesEstimate EstimateStages(const facts::JobRecord& state, absl::Time now,
+                              dag::StagesTracker& tracker, const dag::AdjustedRuns* adjusted_runs,
+                              const durations::RemainingStages* by_key_groups) {
   StagesEstimate result;
-  std::vector<const RunProfile*> history = HistoryOf(state);
+  std::vector<const PastRun*> history = HistoryOf(state);
   result.may_grow = state.has_late_stages && history.empty();
   result.problem = TooLarge(state);
   if (!result.problem.empty()) return result;
-  workflow::WorkflowNow& seen = tracker.At(state, now);
+  dag::WorkflowNow& seen = tracker.At(state, now);
   result.steps = tracker.steps();
   // The expected slots come from the newest run, not from the run with the nearest parameters:
   // slots depend on where an application runs, not on its parameters.
   double slots_before = history.empty() ? 0 : history.front()->slots;
-  bool is_foretold = foretold != nullptr && !foretold->runs.empty();
-  if (is_foretold) {
+  bool is_adjusted = adjusted_runs != nullptr && !adjusted_runs->runs.empty();
+  if (is_adjusted) {
     history.clear();
-    for (const RunProfile& run : foretold->runs) history.push_back(&run);
-    result.remark = foretold->remark;
+    for (const PastRun& run : adjusted_runs->runs) history.push_back(&run);
+    result.remark = adjusted_runs->remark;
   }
   if (DropOtherShapes(state, seen, history) && history.empty()) {
     slots_before = 0;
-    is_foretold = false;
+    is_adjusted = false;
     result.remark = "the past runs under this name had other stages and are ignored";
     result.may_grow = state.has_late_stages;
   }
   result.problem = NoExecutor(seen, !history.empty());
   if (!result.problem.empty()) return result;
   // Executors register one after the other, while the first of them run tasks.
-  if (!seen.are_slots_told || HasJustBegun(seen)) {
+  if (!seen.are_slots_reported || HasJustBegun(seen)) {
     seen.slots = std::max(seen.slots, slots_before);
   }
   const std::size_t there = seen.stages.size();
-  workflow::ExpectStages(history, seen);
-  if (is_foretold) workflow::NoteDeviations(*foretold, seen.stages);
+  dag::AddExpectedStages(history, seen);
+  if (is_adjusted) dag::SetDeviations(*adjusted_runs, seen.stages);
   std::size_t left = 0;
-  for (const workflow::StageNow& stage : seen.stages) {
+  for (const dag::StageNow& stage : seen.stages) {
     ++result.steps;
     if (!stage.is_task_count_known) {
       result.problem = fmt::format(
-          "no end can be predicted: how many tasks stage {} has is told neither by its engine nor "
-          "by an earlier run",
+          "no end can be predicted: no report and no past run has the number of tasks of stage {}",
           stage.number);
       return result;
     }
     left += stage.finished.size() < stage.tasks ? 1 : 0;
   }
-  result.problem = TooMany(left, "stages with tasks left", kStagesLeftMax);
+  result.problem = TooMany(left, "stages with remaining tasks", kStagesLeftMax);
   if (!result.problem.empty()) return result;
-  workflow::StagesOptions options;
-  if (is_foretold) {
-    options.common_deviation = std::hypot(options.common_deviation, foretold->repeats_deviation);
+  dag::StagesOptions options;
+  if (is_adjusted) {
+    options.common_deviation =
+        std::hypot(options.common_deviation, adjusted_runs->repeats_deviation);
   }
   if (by_key_groups != nullptr) {
     options.by_key_groups = &by_key_groups->stages.front();
-    for (workflow::StageNow& stage : seen.stages) {
+    for (dag::StageNow& stage : seen.stages) {
       if (stage.number == options.by_key_groups->number) std::ranges::sort(stage.running, ByIndex);
     }
   }
-  estimate::Application application =
-      workflow::ApplicationOfStages(seen, history, workflow::ResourcingOf(seen), options);
+  dag::Application application =
+      dag::ApplicationOfStages(seen, history, dag::ResourcingOf(seen), options);
   const std::vector<std::string> groups = NumberGroups(state, seen, application);
-  const absl::StatusOr<estimate::Estimate> estimate = estimate::EstimateApplication(application);
+  const absl::StatusOr<dag::ApplicationForecast> estimate = dag::ForecastApplication(application);
   if (!seen.cycle.empty()) result.problem = CycleNote(seen.cycle);
   if (!estimate.ok()) {
     result.problem =
@@ -289,12 +289,12 @@ StagesEstimate EstimateStages(const model::JobRecord& state, absl::Time now,
     return result;
   }
   result.steps += kStepsToPlace * estimate->stages_placed;
-  if (estimate->end.upper >= schedule::kForever) return result;
+  if (estimate->end.upper >= placement::kForever) return result;
   result.end = estimate->end;
   result.known_share = estimate->known_share;
   result.basis = BasisOf(seen, !history.empty(), result.known_share);
   for (std::size_t i = 0; i < estimate->stages.size(); ++i) {
-    const estimate::StageEstimate& stage = estimate->stages[i];
+    const dag::StageEnds& stage = estimate->stages[i];
     StageForecast& forecast = result.stages.emplace_back();
     if (i < there) forecast.stage = seen.stages[i].number;
     forecast.group = seen.stages[i].group;

@@ -4,28 +4,58 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 
-#include "master/facts/missing_ends.h"
-#include "master/forecast/durations/fixed_draws.h"
+#include "master/facts/evidence_loss.h"
+#include "master/forecast/durations/draws.h"
+#include "text/size_text.h"
 
 namespace tidemark::monitor {
 namespace {
 
-// A task is late when it has run for this many times the median of its stage: from there on Spark,
-// too, starts a speculative attempt (spark.speculation.multiplier).
+// A key group is named as the reason if it makes up this part of its task's remaining time.
+constexpr double kHeavyShare = 0.2;
+// A larger share is displayed as "nearly all". Chosen by hand.
+constexpr double kNearlyAll = 0.95;
+
+// Returns a text such as "61 % of".
+std::string ShareText(double share) {
+  if (share >= kNearlyAll) return "nearly all of";
+  return fmt::format("{} % of", static_cast<int>(100 * share));
+}
+
+std::string Reason(const NamedTask& straggler, const facts::TaskAttempt* attempt,
+                   std::uint64_t bytes_left) {
+  const AttemptId& id = straggler.attempt;
+  const std::string ends_last =
+      fmt::format("Reduce task {}{} ends last", id.index,
+                  id.attempt == 0 ? "" : fmt::format(", attempt {},", id.attempt));
+  const std::string group = text::SizeText(straggler.heaviest_group_bytes);
+  const std::string share = ShareText(straggler.heaviest_group_share);
+  if (straggler.in_heaviest_group) {
+    return fmt::format("{}: {} key, {} its remaining time", ends_last, group, share);
+  }
+  if (straggler.heaviest_group_share >= kHeavyShare) {
+    return fmt::format("{}: {} key still to come, {} its remaining time", ends_last, group, share);
+  }
+  if (attempt == nullptr) return fmt::format("{}: waiting for a slot", ends_last);
+  if (bytes_left == 0) return ends_last;
+  return fmt::format("{}: {} left to reduce", ends_last, text::SizeText(bytes_left));
+}
+
+// A task is a straggler if it has run for this many times the median of its stage. Spark starts a
+// speculative attempt at the same limit (spark.speculation.multiplier).
 constexpr double kLate = 1.5;
-// Before so many tasks have ended their median says little. Taste.
+// The median needs this many finished tasks. Chosen by hand.
 constexpr std::size_t kEndedMin = 3;
 
-// Seconds; empty: too few have ended.
-std::optional<double> MedianOf(const std::vector<workflow::FinishedTask>& tasks) {
+// Returns the median in seconds, or nullopt if too few tasks have ended.
+std::optional<double> MedianOf(const std::vector<dag::FinishedTask>& tasks) {
   if (tasks.size() < kEndedMin) return std::nullopt;
   std::vector<double> seconds;
-  for (const workflow::FinishedTask& task : tasks) seconds.push_back(task.seconds);
-  return cost::QuantileOf(seconds, 0.5);
+  for (const dag::FinishedTask& task : tasks) seconds.push_back(task.seconds);
+  return durations::QuantileOf(seconds, 0.5);
 }
 
 std::string NameOf(const AttemptId& id) {
@@ -33,22 +63,61 @@ std::string NameOf(const AttemptId& id) {
                          : fmt::format("Task {}, attempt {},", id.index, id.attempt);
 }
 
-const model::TaskAttempt& AttemptOf(const model::JobRecord& state, const AttemptId& id) {
-  const model::Stage& stage = state.stages.at(id.stage);
+const facts::TaskAttempt& AttemptOf(const facts::JobRecord& state, const AttemptId& id) {
+  const facts::Stage& stage = state.stages.at(id.stage);
   const auto place = stage.places.find(id.index);
-  const model::Task& task = stage.tasks[place == stage.places.end() ? id.index : place->second];
+  const facts::Task& task = stage.tasks[place == stage.places.end() ? id.index : place->second];
   return task.attempts.at({id.stage_attempt, id.attempt});
 }
 
 }  // namespace
 
-std::vector<NamedTask> FindStragglers(const model::JobRecord& state, absl::Time now,
-                                      const workflow::WorkflowNow& seen,
-                                      const estimate::Estimate& estimate) {
-  std::vector<std::pair<double, NamedTask>> found;  // when it ends, from now on; seconds
+AttemptId LeadingAttemptId(const facts::Task& task) {
+  AttemptId id = {.stage = kReduceStage, .index = task.index};
+  const facts::TaskAttempt* const leading = task.leading_attempt();
+  for (const auto& [number, attempt] : task.attempts) {
+    if (&attempt == leading) id = {id.stage, id.index, number.second, number.first};
+  }
+  return id;
+}
+
+std::optional<NamedTask> LastReduceTask(const facts::JobRecord& state,
+                                        const forecast::ReducePhaseForecast& forecast,
+                                        absl::Time now) {
+  const auto last =
+      std::max_element(forecast.tasks.begin(), forecast.tasks.end(),
+                       [](const auto& a, const auto& b) { return a.ends_at < b.ends_at; });
+  if (last == forecast.tasks.end()) return std::nullopt;
+  const facts::Task& task = state.reduce_tasks()[last->index];
+  const facts::TaskAttempt* attempt = task.leading_attempt();
+  NamedTask straggler{.attempt = LeadingAttemptId(task),
+                      .explicit_groups_left = last->explicit_groups_left,
+                      .heaviest_group_bytes = last->heaviest.size_bytes};
+  straggler.waits_for_slot = attempt == nullptr;
+  if (attempt != nullptr) straggler.host = attempt->life.host;
+  if (last->ends_at > now && last->ends_at != absl::InfiniteFuture()) {
+    straggler.remaining = Range{.median = last->ends_at - now};
+  }
+  if (last->reduce_time_left > absl::ZeroDuration()) {
+    straggler.heaviest_group_share =
+        std::clamp(absl::FDivDuration(last->heaviest_time, last->reduce_time_left), 0.0, 1.0);
+  }
+  straggler.in_heaviest_group = attempt != nullptr && attempt->reduce->running_group &&
+                                straggler.heaviest_group_bytes > 0 &&
+                                attempt->reduce->running_group->key == last->heaviest.key;
+  const std::uint64_t done = attempt == nullptr ? 0 : attempt->bytes_done;
+  straggler.reason = Reason(straggler, attempt,
+                            facts::SaturatingSubtract(state.reduce_input_bytes(last->index), done));
+  return straggler;
+}
+
+std::vector<NamedTask> FindStragglers(const facts::JobRecord& state, absl::Time now,
+                                      const dag::WorkflowNow& seen,
+                                      const dag::ApplicationForecast& forecast) {
+  std::vector<std::pair<double, NamedTask>> found;  // seconds until it ends
   for (std::size_t i = 0; i < seen.stages.size(); ++i) {
-    const workflow::StageNow& stage = seen.stages[i];
-    const std::vector<double>& ends = estimate.stages[i].task_ends;
+    const dag::StageNow& stage = seen.stages[i];
+    const std::vector<double>& ends = forecast.stages[i].task_ends;
     if (stage.running.empty() || ends.size() < stage.running.size()) continue;
     const std::optional<double> median = MedianOf(stage.finished);
     const bool have_all_begun = stage.finished.size() + stage.running.size() >= stage.tasks;
@@ -56,15 +125,16 @@ std::vector<NamedTask> FindStragglers(const model::JobRecord& state, absl::Time 
     const auto last =
         static_cast<std::size_t>(std::max_element(ends.begin(), running_end) - ends.begin());
     for (std::size_t n = 0; n < stage.running.size(); ++n) {
-      const workflow::RunningTask& task = stage.running[n];
-      if (model::MayHaveEnded(state, AttemptOf(state, task.id), now)) continue;
+      const dag::RunningTask& task = stage.running[n];
+      const facts::TaskAttempt& attempt = AttemptOf(state, task.id);
+      if (facts::MayHaveEnded(state, state.stages.at(task.id.stage), attempt, now)) continue;
       NamedTask named = {.attempt = task.id};
       if (median && *median > 0 && task.elapsed > kLate * *median) {
         named.reason = fmt::format(
-            "{} of stage {} has run {:.1f} times as long as the median of those that have ended",
+            "{} of stage {} has run {:.1f} times as long as the median of the finished tasks",
             NameOf(task.id), stage.number, task.elapsed / *median);
-      } else if (have_all_begun && n == last && estimate.stages[i].is_critical) {
-        named.reason = fmt::format("{} is expected to be the last of stage {} to end",
+      } else if (have_all_begun && n == last && forecast.stages[i].is_critical) {
+        named.reason = fmt::format("{} is predicted to be the last of stage {} to end",
                                    NameOf(task.id), stage.number);
       } else {
         continue;
@@ -84,7 +154,7 @@ std::vector<NamedTask> FindStragglers(const model::JobRecord& state, absl::Time 
   return named;
 }
 
-void NameStraggler(NamedTask straggler, std::vector<NamedTask>& named) {
+void InsertStraggler(NamedTask straggler, std::vector<NamedTask>& named) {
   std::erase_if(named, [&](const NamedTask& other) { return other.attempt == straggler.attempt; });
   const auto left = [](const NamedTask& task) {
     return task.remaining ? task.remaining->median : absl::ZeroDuration();

@@ -1,29 +1,40 @@
-// Which running tasks of a job of stages hold it up, and why, in words.
+// Decides which tasks are stragglers, and gives the reason in words.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "master/facts/job_record.h"
-#include "master/forecast/dag/application_estimate.h"
+#include "master/forecast/dag/application_forecast.h"
 #include "master/forecast/dag/stages_application.h"
+#include "master/forecast/progress_indicator.h"
 #include "tidemark/job.h"
 
 namespace tidemark::monitor {
 
 inline constexpr std::size_t kStragglersMax = 20;
 
-// Returns tasks that have run for longer than other tasks of their stage. Adds, for each critical
-// stage whose tasks have all begun, the task that is expected to end last. Returns at most
-// kStragglersMax tasks, ordered by descending end. Names no task that may have ended without a
-// report. REQUIRES: `estimate` is of an application of the stages of `seen`, at `now`. O(tasks log
-// tasks).
-std::vector<NamedTask> FindStragglers(const model::JobRecord& state, absl::Time now,
-                                      const workflow::WorkflowNow& seen,
-                                      const estimate::Estimate& estimate);
+// Returns the reduce task that is predicted to end last. Returns nullopt if the forecast has no
+// tasks.
+std::optional<NamedTask> LastReduceTask(const facts::JobRecord& state,
+                                        const forecast::ReducePhaseForecast& forecast,
+                                        absl::Time now);
 
-// Adds one that another source tells of to those, in the place of what they say of the same
-// attempt.
-void NameStraggler(NamedTask straggler, std::vector<NamedTask>& named);
+// Returns the stragglers of a job of stages: tasks that have run for longer than other tasks of
+// their stage and, in each critical stage whose tasks have all begun, the task that is predicted to
+// end last. Returns at most kStragglersMax tasks, by descending end, without tasks that may have
+// ended without a report. REQUIRES: `forecast` is of an application of the stages of `seen`, at
+// `now`. O(tasks log tasks).
+std::vector<NamedTask> FindStragglers(const facts::JobRecord& state, absl::Time now,
+                                      const dag::WorkflowNow& seen,
+                                      const dag::ApplicationForecast& forecast);
+
+// Returns the id of the leading attempt at a reduce task, or of its first attempt if none runs.
+AttemptId LeadingAttemptId(const facts::Task& task);
+
+// Inserts a straggler of another source into `named`, in place of an entry for the same attempt.
+void InsertStraggler(NamedTask straggler, std::vector<NamedTask>& named);
 
 }  // namespace tidemark::monitor

@@ -8,7 +8,8 @@
 #include <tuple>
 #include <utility>
 
-#include "master/forecast/durations/fixed_draws.h"
+#include "master/forecast/durations/draws.h"
+#include "master/monitor/stragglers.h"
 
 namespace tidemark::monitor {
 namespace {
@@ -17,41 +18,41 @@ using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_
 
 Key KeyOf(const AttemptId& id) { return {id.stage, id.index, id.stage_attempt, id.attempt}; }
 
-// Hostile times add up to what no range can hold.
+// Bounds hostile times, whose sum may exceed any range.
 absl::Duration BoundedSeconds(double seconds) {
   constexpr double kSecondsMax = 1e10;
   return absl::Seconds(std::isfinite(seconds) ? std::clamp(seconds, 0.0, kSecondsMax)
                                               : kSecondsMax);
 }
 
-// `aged`: since that was believed.
-Range RangeOf(const TaskLeft& task, const cost::StagesLeft* draws, absl::Duration aged) {
+// Returns the remaining time, `aged` after it was estimated.
+Range RangeOf(const TaskLeft& task, const durations::RemainingStages* draws, absl::Duration aged) {
   const auto from_now = [aged](double seconds) {
     return std::max(BoundedSeconds(seconds) - aged, absl::ZeroDuration());
   };
   Range range = {.median = from_now(task.seconds)};
   if (draws == nullptr || task.stage >= draws->stages.size()) return range;
-  const std::vector<cost::Draws>& of_task = draws->stages[task.stage].times.of_task;
+  const std::vector<durations::Draws>& of_task = draws->stages[task.stage].times.of_task;
   if (task.place >= of_task.size() || of_task[task.place].empty()) return range;
-  cost::Draws seconds = of_task[task.place];
-  const double median = cost::QuantileOf(seconds, 0.5);
+  durations::Draws seconds = of_task[task.place];
+  const double median = durations::QuantileOf(seconds, 0.5);
   if (!(median > 0)) return range;
-  // The draws are what it takes alone; where processors are shared it takes longer, in proportion.
+  // The draws are times alone. Shared processors lengthen them in proportion.
   const double longer = task.seconds / median;
-  range.lower = std::min(from_now(longer * cost::QuantileOf(seconds, 0.05)), range.median);
-  range.upper = std::max(from_now(longer * cost::QuantileOf(seconds, 0.95)), range.median);
+  range.lower = std::min(from_now(longer * durations::QuantileOf(seconds, 0.05)), range.median);
+  range.upper = std::max(from_now(longer * durations::QuantileOf(seconds, 0.95)), range.median);
   return range;
 }
 
-std::vector<TaskProgress> AllTasks(const model::JobRecord& state, const TasksLeft& left,
+std::vector<TaskProgress> AllTasks(const facts::JobRecord& state, const TasksLeft& left,
                                    absl::Time now) {
   std::map<Key, const TaskLeft*> known;
   for (const TaskLeft& task : left.running) known.emplace(KeyOf(task.attempt), &task);
   std::vector<TaskProgress> tasks;
   for (const auto& [number, stage] : state.stages) {
-    for (const model::Task& task : stage.tasks) {
+    for (const facts::Task& task : stage.tasks) {
       for (const auto& [which, attempt] : task.attempts) {
-        const model::AttemptLife& life = attempt.life;
+        const facts::AttemptLife& life = attempt.life;
         if (life.state() == AttemptState::kQueued) continue;
         TaskProgress& listed = tasks.emplace_back();
         listed = {.attempt = {number, task.index, which.second, which.first},
@@ -125,7 +126,7 @@ std::vector<HostTasks> HostsOf(const std::vector<TaskProgress>& tasks,
   return all;
 }
 
-// Those that run most; by name again.
+// Keeps the hosts with most running tasks, by name. Returns the number of removed tasks.
 std::size_t KeepBusiest(std::vector<HostTasks>& hosts) {
   if (hosts.size() <= kHostsMax) return 0;
   const std::size_t left_out = hosts.size() - kHostsMax;
@@ -137,8 +138,9 @@ std::size_t KeepBusiest(std::vector<HostTasks>& hosts) {
   return left_out;
 }
 
-// What is not asked for goes; of the rest the last to begin stay.
-std::size_t KeepAsked(const TaskQuery& query, std::vector<TaskProgress>& tasks) {
+// Keeps the requested tasks; if there are too many, keeps the tasks that started last. Returns the
+// number of removed tasks that were requested.
+std::size_t KeepRequested(const TaskQuery& query, std::vector<TaskProgress>& tasks) {
   if (query.host) {
     std::erase_if(tasks, [&](const TaskProgress& task) { return task.host != *query.host; });
   }
@@ -157,28 +159,18 @@ std::size_t KeepAsked(const TaskQuery& query, std::vector<TaskProgress>& tasks) 
   return left_out;
 }
 
-// The attempt at a reduce task that leads; if none runs, the one to come.
-AttemptId LeadingId(const model::Task& task, std::size_t index) {
-  AttemptId id = {.stage = kReduceStage, .index = static_cast<std::uint32_t>(index)};
-  const model::TaskAttempt* const leading = task.leading_attempt();
-  for (const auto& [which, attempt] : task.attempts) {
-    if (&attempt == leading) id = {id.stage, id.index, which.second, which.first};
-  }
-  return id;
-}
-
-std::vector<HeavyGroup> HeavyGroups(const model::JobRecord& state,
-                                    std::span<const model::ReduceTaskForecast> forecasts) {
+std::vector<HeavyGroup> HeavyGroups(const facts::JobRecord& state,
+                                    std::span<const forecast::ReduceTaskForecast> forecasts) {
   std::vector<HeavyGroup> groups;
-  const std::span<const model::Task> tasks = state.reduce_tasks();
-  for (const model::ReduceTaskForecast& task : forecasts) {
+  const std::span<const facts::Task> tasks = state.reduce_tasks();
+  for (const forecast::ReduceTaskForecast& task : forecasts) {
     const bool is_known = task.heaviest.size_bytes > 0 &&
                           task.heaviest_time > absl::ZeroDuration() && task.index < tasks.size() &&
                           !tasks[task.index].is_over();
     if (!is_known) continue;
-    const model::TaskAttempt* const attempt = tasks[task.index].leading_attempt();
+    const facts::TaskAttempt* const attempt = tasks[task.index].leading_attempt();
     HeavyGroup& group = groups.emplace_back();
-    group = {.attempt = LeadingId(tasks[task.index], task.index),
+    group = {.attempt = LeadingAttemptId(tasks[task.index]),
              .size_bytes = task.heaviest.size_bytes,
              .time = BoundedSeconds(absl::ToDoubleSeconds(task.heaviest_time))};
     if (task.reduce_time_left > absl::ZeroDuration()) {
@@ -195,20 +187,21 @@ std::vector<HeavyGroup> HeavyGroups(const model::JobRecord& state,
 
 }  // namespace
 
-std::vector<TaskLeft> ReduceTasksLeft(const model::JobRecord& state,
-                                      const model::ReducePhaseForecast& forecast, absl::Time now) {
+std::vector<TaskLeft> ReduceTasksLeft(const facts::JobRecord& state,
+                                      const forecast::ReducePhaseForecast& forecast,
+                                      absl::Time now) {
   std::vector<TaskLeft> running;
-  const std::span<const model::Task> tasks = state.reduce_tasks();
-  for (const model::ReduceTaskForecast& task : forecast.tasks) {
+  const std::span<const facts::Task> tasks = state.reduce_tasks();
+  for (const forecast::ReduceTaskForecast& task : forecast.tasks) {
     if (task.index >= tasks.size() || tasks[task.index].leading_attempt() == nullptr) continue;
     if (task.ends_at == absl::InfiniteFuture()) continue;
     const std::size_t place = running.size();
-    running.push_back({.attempt = LeadingId(tasks[task.index], task.index),
+    running.push_back({.attempt = LeadingAttemptId(tasks[task.index]),
                        .seconds = absl::ToDoubleSeconds(task.ends_at - now),
                        .place = place});
   }
-  // The draws are those of the running tasks by index, then of those that wait; where there are
-  // others, whose is which is not known.
+  // The draws are in the order of running tasks by index, then waiting tasks. If their number
+  // differs, they cannot be assigned.
   const bool is_in_order = forecast.left != nullptr && !forecast.left->stages.empty() &&
                            forecast.left->stages[0].work.running.size() == running.size() &&
                            forecast.evidence.has_value();
@@ -218,7 +211,7 @@ std::vector<TaskLeft> ReduceTasksLeft(const model::JobRecord& state,
   return running;
 }
 
-JobTasks ListTasks(const model::JobRecord& state, const TasksLeft& left, const TaskQuery& query,
+JobTasks ListTasks(const facts::JobRecord& state, const TasksLeft& left, const TaskQuery& query,
                    absl::Time now) {
   JobTasks list = {.at = now, .tasks = AllTasks(state, left, now)};
   for (const TaskProgress& task : list.tasks) {
@@ -227,21 +220,21 @@ JobTasks ListTasks(const model::JobRecord& state, const TasksLeft& left, const T
   }
   list.hosts = HostsOf(list.tasks, list.began_at, now);
   list.hosts_left_out = KeepBusiest(list.hosts);
-  list.tasks_left_out = KeepAsked(query, list.tasks);
+  list.tasks_left_out = KeepRequested(query, list.tasks);
   list.heavy_groups = HeavyGroups(state, left.of_groups);
   return list;
 }
 
-std::vector<PastForecast> ThinnedForecasts(std::span<const model::EndPrediction> said,
+std::vector<PastForecast> ThinnedForecasts(std::span<const facts::EndPrediction> predictions,
                                            absl::Time started_at, std::size_t most) {
   std::vector<PastForecast> kept;
-  if (said.empty() || most == 0) return kept;
-  const std::size_t stride = (said.size() + most - 1) / most;
-  // From the last one back, so that it is among them.
-  for (std::size_t i = (said.size() - 1) % stride; i < said.size(); i += stride) {
-    const model::EndPrediction& each = said[i];
+  if (predictions.empty() || most == 0) return kept;
+  const std::size_t stride = (predictions.size() + most - 1) / most;
+  // The offset ensures that the last forecast is one of them.
+  for (std::size_t i = (predictions.size() - 1) % stride; i < predictions.size(); i += stride) {
+    const facts::EndPrediction& each = predictions[i];
     const auto part = [&](std::optional<absl::Time> end) {
-      return model::Progress(started_at, each.at, end);
+      return facts::Progress(started_at, each.at, end);
     };
     PastForecast& forecast = kept.emplace_back();
     forecast = {.at = each.at,

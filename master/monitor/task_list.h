@@ -1,4 +1,4 @@
-// The attempts at tasks of a job, gathered for those who draw them. Pure.
+// Lists the task attempts of a job for displays. Pure.
 #pragma once
 
 #include <cstddef>
@@ -15,38 +15,41 @@
 
 namespace tidemark::monitor {
 
-// What was believed of a task that ran at a tick.
+// The remaining time of a task that ran at a tick.
 struct TaskLeft {
   AttemptId attempt;
   double seconds = 0;  // median
-  // Where its draws are: of_task[place] of stages[stage] of cost::StagesLeft; beyond: nowhere.
+  // Its draws are of_task[place] of stages[stage] of durations::RemainingStages. An index beyond
+  // the end means that the task has no draws.
   std::size_t stage = 0;
   std::size_t place = 0;
 };
 
-// What is believed of the tasks that run, at the last tick.
+// The remaining times of the running tasks at the last tick.
 struct TasksLeft {
   absl::Time at;
   std::vector<TaskLeft> running;
-  std::shared_ptr<const cost::StagesLeft> draws;         // null: none
-  std::span<const model::ReduceTaskForecast> of_groups;  // with key groups, or none
+  std::shared_ptr<const durations::RemainingStages> draws;  // may be null
+  std::span<const forecast::ReduceTaskForecast> of_groups;  // with key groups; may be empty
 };
 
-// Of the reduce tasks that run, by what an indicator says of them.
-std::vector<TaskLeft> ReduceTasksLeft(const model::JobRecord& state,
-                                      const model::ReducePhaseForecast& forecast, absl::Time now);
+// Returns the remaining times of the running reduce tasks by the forecast of an indicator.
+std::vector<TaskLeft> ReduceTasksLeft(const facts::JobRecord& state,
+                                      const forecast::ReducePhaseForecast& forecast,
+                                      absl::Time now);
 
 inline constexpr std::size_t kHostsMax = 200;
 inline constexpr std::size_t kHeavyGroupsMax = 20;
-// So many parts HostTasks::busy has.
+// Number of parts of HostTasks::busy.
 inline constexpr std::size_t kBusyParts = 60;
 
-// At `now`, not before `left.at`. O(attempts log attempts).
-JobTasks ListTasks(const model::JobRecord& state, const TasksLeft& left, const TaskQuery& query,
+// Returns the tasks at `now`. REQUIRES: `now` is not before `left.at`. O(attempts log attempts).
+JobTasks ListTasks(const facts::JobRecord& state, const TasksLeft& left, const TaskQuery& query,
                    absl::Time now);
 
-// At most `most`, evenly spread, the last one among them. `started_at`: of the job.
-std::vector<PastForecast> ThinnedForecasts(std::span<const model::EndPrediction> said,
+// Returns at most `most` forecasts, evenly spread, including the last one. `started_at`: start of
+// the job.
+std::vector<PastForecast> ThinnedForecasts(std::span<const facts::EndPrediction> predictions,
                                            absl::Time started_at, std::size_t most);
 
 }  // namespace tidemark::monitor

@@ -14,7 +14,7 @@
 namespace tidemark::regression {
 namespace {
 
-// One bin an octave from `smallest` up, of `count` key groups each.
+// Returns one bin per octave, from `smallest` up, of `count` key groups each.
 std::vector<CostBin> Bins(const std::function<double(double)>& cost, int octaves,
                           double smallest = 16, double count = 20, double variance = 1e-4) {
   std::vector<CostBin> bins;
@@ -37,7 +37,7 @@ TEST(CostModel, IsEmptyWithoutEvidence) {
   EXPECT_EQ(CostModel().OctavesBeyond(100), 0);
 }
 
-TEST(CostModel, LeavesOutWhatCannotBe) {
+TEST(CostModel, DropsInvalidBins) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
   EXPECT_TRUE(CostModel::Fit({{kNan, 1, 1, 0},
@@ -63,7 +63,7 @@ TEST(CostModel, ContinuesALinearCost) {
   EXPECT_NEAR(model.Predict(16 * std::exp2(14)) / cost(16 * std::exp2(14)), 1, 0.1);
 }
 
-// Three octaves beyond, where a lesser power would be off by an order of magnitude.
+// Three octaves beyond the data, a lower power would be wrong by an order of magnitude.
 TEST(CostModel, ContinuesAFourthPowerThatAFewKeyGroupsShow) {
   const auto cost = [](double x) { return 1.3e-7 + 1.9e-15 * std::pow(x, 4); };
   std::vector<CostBin> bins;
@@ -75,8 +75,8 @@ TEST(CostModel, ContinuesAFourthPowerThatAFewKeyGroupsShow) {
   EXPECT_NEAR(model.PredictMedian(3840, 3840) / cost(3840), 1, 0.4);
 }
 
-// A cost that is quadratic up to 4 kB and linear from there: what is beyond goes on as the largest
-// sizes do, not as the many small ones.
+// The cost is quadratic up to 4 kB, and linear above. The prediction beyond the data follows the
+// largest sizes, not the many small ones.
 TEST(CostModel, FollowsTheLargestSizesWhereTheCurveBends) {
   const auto cost = [](double x) { return x < 4096 ? x * x : 4096 * x; };
   std::vector<CostBin> bins;
@@ -85,21 +85,21 @@ TEST(CostModel, FollowsTheLargestSizesWhereTheCurveBends) {
   }
   const CostModel model = CostModel::Fit(bins);
   const double size = 1'048'576;
-  // A quadratic through all of them would say 4 times as much.
+  // A quadratic through all sizes would predict 4 times as much.
   EXPECT_NEAR(model.Predict(size) / cost(size), 1, 0.9);
 }
 
-TEST(CostModel, SaysWhatWasSeenAmongLikeSizes) {
+TEST(CostModel, PredictsTheObservedMeanAmongSimilarSizes) {
   std::vector<CostBin> bins = Bins([](double x) { return x; }, 10);
-  bins[5].amount *= 1.5;  // no curve goes through this
+  bins[5].amount *= 1.5;  // no curve fits this
   const CostModel model = CostModel::Fit(bins);
   EXPECT_NEAR(model.Predict(bins[5].size) / bins[5].amount, 1, 0.05);
   EXPECT_NEAR(model.Predict(bins[2].size) / bins[2].amount, 1, 0.05);
 }
 
-// Most of a job's time may be in many key groups whose times are ten-thousandths of the largest:
-// each curve, however it was fitted, has to meet what was seen there.
-TEST(CostModel, EveryCurveSaysWhatWasSeenWhereCostsAreSmallBesideTheLargest) {
+// Most of a job's time may be in many key groups whose times are ten-thousandths of the largest.
+// Each curve must also fit them.
+TEST(CostModel, EveryCurveFitsSmallCosts) {
   const auto cost = [](double x) { return 0.04 + 1e-4 * x * (x < 100'000 ? 1 : 1.6); };
   std::vector<CostBin> bins;
   for (double octaves = 0; octaves < 16; octaves += 0.25) {
@@ -112,7 +112,7 @@ TEST(CostModel, EveryCurveSaysWhatWasSeenWhereCostsAreSmallBesideTheLargest) {
   }
 }
 
-// No curve of the family goes through these, and a kernel mean levels them.
+// No curve of the family fits these bins, and a kernel mean smooths them.
 std::vector<CostBin> WavyBins() {
   std::vector<CostBin> bins;
   for (int i = 0; i < 32; ++i) {
@@ -122,7 +122,7 @@ std::vector<CostBin> WavyBins() {
   return bins;
 }
 
-TEST(CostModel, EveryCurveTakesInAllWhatItsKeyGroupsTook) {
+TEST(CostModel, EveryCurvePredictsTheTotalTime) {
   const std::vector<CostBin> bins = WavyBins();
   const CostModel model = CostModel::Fit(bins);
   double took = 0;
@@ -134,7 +134,7 @@ TEST(CostModel, EveryCurveTakesInAllWhatItsKeyGroupsTook) {
   }
 }
 
-TEST(CostModel, FollowsWhatWasSeenMoreCloselyThanAKernelMean) {
+TEST(CostModel, FollowsTheDataMoreCloselyThanAKernelMean) {
   const std::vector<CostBin> bins = WavyBins();
   const CostModel model = CostModel::Fit(bins);
   double off = 0;
@@ -142,10 +142,10 @@ TEST(CostModel, FollowsWhatWasSeenMoreCloselyThanAKernelMean) {
   EXPECT_LT(off / static_cast<double>(bins.size()), 0.05);  // 0.08 without twicing
 }
 
-TEST(CostModel, OneSizeIsEnoughToSayWhatItCosts) {
+TEST(CostModel, OneSizeIsEnoughToPredictItsCost) {
   const CostModel model = CostModel::Fit({{100, 50, 2, 0.01}});
   EXPECT_NEAR(model.Predict(100), 2, 0.05);
-  // ... and leaves open how the cost goes on.
+  // The growth of the cost stays uncertain.
   EXPECT_GT(model.curves().size(), 5u);
   double least = HUGE_VAL;
   double most = 0;
@@ -163,7 +163,7 @@ TEST(CostModel, LearnsTheNoise) {
   EXPECT_NEAR(noisy.RelativeVariance(1000), 0.25, 0.05);
 }
 
-// x y: what a join of two inputs costs, read (y bytes) and written (x pairs).
+// The cost of a join of two inputs, which reads y bytes and writes x pairs.
 TEST(CostModel, SeparatesBytesFromAnotherFeature) {
   std::vector<CostBin> bins;
   for (int i = 0; i < 16; ++i) {
@@ -182,12 +182,12 @@ TEST(CostModel, CountsOctavesBeyondTheLargest) {
   EXPECT_NEAR(model.OctavesBeyond(1024), 3, 1e-12);
 }
 
-TEST(CostModel, MedianIsNotThatOfTheLargestCurves) {
+TEST(CostModel, MedianIsNotDominatedByTheLargestCurves) {
   const CostModel model = CostModel::Fit({{100, 50, 2, 0.01}});
   EXPECT_LT(model.PredictMedian(1e6, 1e6), model.Predict(1e6));
 }
 
-// Whatever the evidence, a prediction is a number and not below zero.
+// A prediction is finite and not negative for any evidence.
 TEST(CostModel, PredictionsAreFiniteForAnyEvidence) {
   std::uint64_t state = 1;
   const auto random = [&state] {
@@ -212,7 +212,7 @@ TEST(CostModel, PredictionsAreFiniteForAnyEvidence) {
   }
 }
 
-// Sizes and times come from outside: whatever they are, there is a model or there is none.
+// Hostile sizes and times give a model or none, but no crash.
 TEST(CostModel, SurvivesAnyNumbers) {
   const std::vector<double> extremes = {0,   5e-324, 1e-300, 1e-30, 1e-3,   1,
                                         1e3, 1e30,   1e150,  1e300, 1.7e308};
@@ -235,7 +235,7 @@ TEST(CostModel, SurvivesAnyNumbers) {
   }
 }
 
-TEST(CostModel, IsEmptyWhereNoCurveIsNear) {
+TEST(CostModel, IsEmptyIfNoCurveFits) {
   EXPECT_TRUE(CostModel::Fit({{1, 1, 1.7e308, 0}, {2, 1, 1.7e308, 0}}).empty());
 }
 

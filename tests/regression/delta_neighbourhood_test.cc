@@ -6,14 +6,12 @@
 
 #include "tests/regression/points.h"
 
-namespace tidemark::papers {
+namespace tidemark::regression {
 namespace {
-
-using regression::PointOf;
 
 const std::vector<GroupPoint> kPoints = {PointOf(100, 1, 3), PointOf(110, 5, 1), PointOf(200, 9)};
 
-TEST(DeltaNeighbourhood, WeighsEachPointByItsKeyGroups) {
+TEST(DeltaNeighbourhood, WeightsEachPointByItsKeyGroups) {
   const auto mean = DeltaNeighbourhood(kPoints, 16).Find(105);
   ASSERT_TRUE(mean);
   EXPECT_DOUBLE_EQ(mean->seconds, 2);  // (3 x 1 s + 1 x 5 s) / 4
@@ -28,7 +26,7 @@ TEST(DeltaNeighbourhood, IncludesBothEndsOfTheInterval) {
   EXPECT_FALSE(neighbours.Find(89));
 }
 
-TEST(DeltaNeighbourhood, DeltaOfZeroWantsTheVerySize) {
+TEST(DeltaNeighbourhood, DeltaOfZeroMatchesEqualSizesOnly) {
   const DeltaNeighbourhood neighbours(kPoints, 0);
   EXPECT_TRUE(neighbours.Find(100));
   EXPECT_FALSE(neighbours.Find(101));
@@ -39,12 +37,12 @@ TEST(DeltaNeighbourhood, SpreadIsTheDeviationOverTheMean) {
   EXPECT_DOUBLE_EQ(DeltaNeighbourhood(points).Find(10)->relative_spread, 0.5);
 }
 
-TEST(DeltaNeighbourhood, OfNothingFindsNothing) {
+TEST(DeltaNeighbourhood, WithoutPointsFindsNothing) {
   EXPECT_FALSE(DeltaNeighbourhood().Find(1));
   EXPECT_FALSE(DeltaNeighbourhood(std::vector<GroupPoint>{}).Find(1));
 }
 
-TEST(DeltaNeighbourhood, StandsTheLargestSizes) {
+TEST(DeltaNeighbourhood, HandlesTheLargestSizes) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
   const std::vector<GroupPoint> points = {PointOf(0, 1), PointOf(kMost, 2)};
   const DeltaNeighbourhood neighbours(points);
@@ -53,4 +51,4 @@ TEST(DeltaNeighbourhood, StandsTheLargestSizes) {
 }
 
 }  // namespace
-}  // namespace tidemark::papers
+}  // namespace tidemark::regression

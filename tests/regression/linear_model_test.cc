@@ -6,7 +6,7 @@
 #include <limits>
 #include <random>
 
-namespace tidemark::gray_box {
+namespace tidemark::regression {
 namespace {
 
 using testing::ElementsAre;
@@ -19,8 +19,8 @@ LinearModel Fit(std::vector<std::string> features, const std::vector<std::vector
   return *std::move(model);
 }
 
-// y = 2 + 3 k, and noise that has nothing to do with it.
-TEST(LinearModel, TakesTheFeatureThatMattersAlone) {
+// y = 2 + 3 k, and an unrelated feature.
+TEST(LinearModel, ChoosesTheFeatureWithInfluence) {
   const LinearModel model =
       Fit({"k", "noise"}, {{1, 5}, {2, 3}, {3, 9}, {4, 1}, {5, 4}}, {5, 8, 11, 14, 17});
   ASSERT_EQ(model.choices().size(), 1);
@@ -29,7 +29,7 @@ TEST(LinearModel, TakesTheFeatureThatMattersAlone) {
   EXPECT_NEAR(model.Predict({4.5, 0}).value, 15.5, 1e-9);
 }
 
-TEST(LinearModel, TakesSeveralThatMatter) {
+TEST(LinearModel, ChoosesSeveralFeaturesWithInfluence) {
   std::vector<std::vector<double>> rows;
   std::vector<double> labels;
   for (int i = 0; i < 16; ++i) {
@@ -41,7 +41,7 @@ TEST(LinearModel, TakesSeveralThatMatter) {
   EXPECT_NEAR(model.Predict({1, 1, 1, 1}).value, 0.65, 1e-9);
 }
 
-TEST(LinearModel, NoiseAloneIsItsMean) {
+TEST(LinearModel, NoiseAloneGivesTheMean) {
   std::mt19937 random(3);
   std::normal_distribution<double> normal(10, 1);
   std::vector<std::vector<double>> rows;
@@ -55,7 +55,7 @@ TEST(LinearModel, NoiseAloneIsItsMean) {
   EXPECT_NEAR(model.Predict({1000}).value, 10, 0.5);
 }
 
-TEST(LinearModel, BeyondTheDataIsNamedAndWidens) {
+TEST(LinearModel, ValuesBeyondTheDataAreNamedAndWidenTheInterval) {
   const LinearModel model = Fit({"k"}, {{10}, {20}, {30}, {40}}, {1.1, 1.9, 3.05, 3.95});
   const Forecast within = model.Predict({25});
   const Forecast beyond = model.Predict({80});
@@ -64,7 +64,7 @@ TEST(LinearModel, BeyondTheDataIsNamedAndWidens) {
   EXPECT_GT(beyond.deviation, 3 * within.deviation);
 }
 
-TEST(LinearModel, AFeatureThatNeverVariedIsNamedAndWidens) {
+TEST(LinearModel, AConstantFeatureIsNamedAndWidensTheInterval) {
   const LinearModel model = Fit({"k", "mode"}, {{1, 7}, {2, 7}, {3, 7}, {4, 7}}, {1, 2, 3, 4});
   EXPECT_THAT(model.Predict({2, 7}).never_varied, IsEmpty());
   const Forecast other = model.Predict({2, 8});
@@ -73,14 +73,14 @@ TEST(LinearModel, AFeatureThatNeverVariedIsNamedAndWidens) {
   EXPECT_GE(other.deviation, 1);
 }
 
-TEST(LinearModel, FeaturesThatGoTogetherAreNamedAsIndistinguishable) {
+TEST(LinearModel, CorrelatedFeaturesAreNamedAsIndistinguishable) {
   const LinearModel model =
       Fit({"k", "twice"}, {{1, 2}, {2, 4}, {3, 6}, {5, 10}}, {10, 20, 30, 50});
   ASSERT_EQ(model.choices().size(), 1);
   EXPECT_THAT(model.choices()[0].indistinguishable, ElementsAre("twice"));
 }
 
-TEST(LinearModel, OneRunIsItsOwnLabelAndVeryWide) {
+TEST(LinearModel, OneRunGivesItsLabelWithAWideInterval) {
   const LinearModel one = Fit({"k"}, {{10}}, {100});
   const LinearModel many = Fit({"k"}, {{10}, {10}, {10}, {10}}, {100, 100, 100, 100});
   EXPECT_DOUBLE_EQ(one.Predict({10}).value, 100);
@@ -88,17 +88,17 @@ TEST(LinearModel, OneRunIsItsOwnLabelAndVeryWide) {
   EXPECT_THAT(one.Predict({50}).never_varied, ElementsAre("k"));
 }
 
-// Through two points goes any line: nothing says that it is one.
-TEST(LinearModel, TwoRunsMakeNoLine) {
+// A line through two points always fits, which is not evidence.
+TEST(LinearModel, TwoRunsGiveNoLine) {
   EXPECT_THAT(Fit({"k"}, {{10}, {50}}, {1, 5}).choices(), IsEmpty());
 }
 
-TEST(LinearModel, ARunThatAloneShowsSomethingDecidesNothing) {
+TEST(LinearModel, ASingleDeviatingRunIsNotEvidence) {
   const LinearModel model = Fit({"k"}, {{1}, {1}, {1}, {9}}, {5, 5, 5, 50});
   EXPECT_THAT(model.choices(), IsEmpty());
 }
 
-TEST(LinearModel, WrongInputIsAnError) {
+TEST(LinearModel, InvalidInputIsAnError) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_FALSE(LinearModel::Fit({"k"}, {}, {}).ok());
   EXPECT_FALSE(LinearModel::Fit({"k"}, {{1}}, {1, 2}).ok());
@@ -108,4 +108,4 @@ TEST(LinearModel, WrongInputIsAnError) {
 }
 
 }  // namespace
-}  // namespace tidemark::gray_box
+}  // namespace tidemark::regression

@@ -14,7 +14,7 @@ inline GroupPoint PointOf(std::uint64_t size_bytes, double mean_seconds, std::ui
   return {size_bytes, count, absl::Seconds(mean_seconds * static_cast<double>(count))};
 }
 
-// One point at each size on a + b x^c.
+// Returns one point per size on a + b x^c.
 inline std::vector<GroupPoint> OnCurve(const std::vector<std::uint64_t>& sizes_bytes, double a,
                                        double b, double c) {
   std::vector<GroupPoint> points;

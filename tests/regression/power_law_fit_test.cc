@@ -11,12 +11,8 @@
 
 #include "tests/regression/points.h"
 
-namespace tidemark::papers {
+namespace tidemark::regression {
 namespace {
-
-using regression::OnCurve;
-using regression::PointOf;
-using regression::Sizes;
 
 struct Law {
   const char* name;
@@ -41,14 +37,14 @@ INSTANTIATE_TEST_SUITE_P(Laws, KnownLaw,
                                          Law{"SquareRoot", 0, 1e-4, 0.5}),
                          [](const auto& row) { return std::string(row.param.name); });
 
-TEST(FitPowerLaw, CeresFindsExponentsBetweenThoseOfTheGrid) {
+TEST(FitPowerLaw, FindsExponentsBetweenGridPoints) {
   const PowerLawFit fit = FitPowerLaw(OnCurve(Sizes(100, 250, 30), 1e-4, 3e-9, 1.83));
   EXPECT_NEAR(fit.c, 1.83, 1e-3);
 }
 
-// Times that would want a curve through (0, -1): t = x - 1 for x = 1, 2, 3, 4 with c held at 1.
+// The unconstrained curve passes through (0, -1): t = x - 1 for x = 1, 2, 3, 4, with c fixed at 1.
 // With a = 0 the best b is sum x t / sum x^2 = (0 + 2 + 6 + 12) / 30 = 2/3.
-TEST(FitPowerLaw, ACurveThatWouldStartBelowZeroGoesThroughTheOrigin) {
+TEST(FitPowerLaw, ANegativeConstantIsReplacedByZero) {
   const auto points = {PointOf(1, 0), PointOf(2, 1), PointOf(3, 2), PointOf(4, 3)};
   const PowerLawFit fit =
       FitPowerLaw(std::vector<GroupPoint>(points), {.exponent_min = 1, .exponent_max = 1});
@@ -57,8 +53,8 @@ TEST(FitPowerLaw, ACurveThatWouldStartBelowZeroGoesThroughTheOrigin) {
   EXPECT_NEAR(fit.b, 2.0 / 3, 1e-12);
 }
 
-// The plainly stupid version: every exponent of a fine grid, with the best a, b >= 0 for it, which
-// is the least of the free line if it is allowed, the line through the origin, and the flat one.
+// A naive version: every exponent of a fine grid, with its best a, b >= 0. The best line is the
+// free line if it is allowed, the line through the origin, or the flat one.
 double LeastSquaredErrorOfAFineGrid(const std::vector<GroupPoint>& points) {
   double least = std::numeric_limits<double>::infinity();
   for (double c = 0.05; c <= 5.3; c += 0.005) {
@@ -81,7 +77,7 @@ double LeastSquaredErrorOfAFineGrid(const std::vector<GroupPoint>& points) {
   return least;
 }
 
-TEST(FitPowerLaw, LeavesNoMoreThanAFineGridOfExponentsDoes) {
+TEST(FitPowerLaw, IsAtLeastAsGoodAsAFineGrid) {
   std::mt19937_64 random(11);
   std::uniform_real_distribution<double> unit(0, 1);
   std::normal_distribution<double> noise(0, 0.2);
@@ -104,7 +100,7 @@ TEST(FitPowerLaw, LeavesNoMoreThanAFineGridOfExponentsDoes) {
   }
 }
 
-TEST(FitPowerLaw, SeesThroughModerateNoise) {
+TEST(FitPowerLaw, ToleratesModerateNoise) {
   std::mt19937_64 random(7);
   std::normal_distribution<double> noise(0, 0.1);
   std::vector<GroupPoint> points;
@@ -115,19 +111,19 @@ TEST(FitPowerLaw, SeesThroughModerateNoise) {
   EXPECT_NEAR(FitPowerLaw(points).c, 2, 0.15);
 }
 
-TEST(FitPowerLaw, FewSizesAreMarkedAndFewerPredictNothing) {
+TEST(FitPowerLaw, MarksFewSizesAndRejectsFewer) {
   EXPECT_EQ(FitPowerLaw({}).quality, FitQuality::kNone);
   EXPECT_EQ(FitPowerLaw(OnCurve({5, 6, 7}, 0, 1, 1)).quality, FitQuality::kNone);
   EXPECT_EQ(FitPowerLaw(OnCurve({5, 6, 7, 8}, 0, 1, 1)).quality, FitQuality::kFew);
   EXPECT_DOUBLE_EQ(PowerLawFit().Predict(100), 0);
 }
 
-TEST(FitPowerLaw, EqualSizesAreNoCurveHoweverMany) {
+TEST(FitPowerLaw, EqualSizesGiveNoCurve) {
   std::vector<GroupPoint> points(50, PointOf(100, 1));
   EXPECT_EQ(FitPowerLaw(points).quality, FitQuality::kNone);
 }
 
-TEST(FitPowerLaw, EqualTimesAreAFlatCurve) {
+TEST(FitPowerLaw, EqualTimesGiveAFlatCurve) {
   const PowerLawFit fit = FitPowerLaw(OnCurve(Sizes(10, 10, 20), 0.25, 0, 1));
   EXPECT_NEAR(fit.Predict(1e6), 0.25, 1e-6);
   EXPECT_NEAR(fit.r_squared, 1, 1e-9);
@@ -138,7 +134,7 @@ TEST(FitPowerLaw, TimesOfZeroPredictZero) {
   EXPECT_DOUBLE_EQ(fit.Predict(1e6), 0);
 }
 
-TEST(FitPowerLaw, NeverPredictsBelowZeroThoughTimesFallWithSize) {
+TEST(FitPowerLaw, NeverPredictsNegativeTimes) {
   std::vector<GroupPoint> points;
   for (int i = 0; i < 20; ++i) {
     points.push_back(PointOf(10 + static_cast<std::uint64_t>(i), 2.0 - 0.1 * i));
@@ -147,7 +143,7 @@ TEST(FitPowerLaw, NeverPredictsBelowZeroThoughTimesFallWithSize) {
   for (const double size : {0.0, 1.0, 1e3, 1e9, 1e18}) EXPECT_GE(fit.Predict(size), 0);
 }
 
-TEST(FitPowerLaw, LeavesOutTimesThatAreNone) {
+TEST(FitPowerLaw, IgnoresInvalidTimes) {
   auto points = OnCurve(Sizes(10, 10, 20), 0, 1e-3, 1);
   points.push_back({500, 1, absl::InfiniteDuration()});
   points.push_back({600, 1, -absl::Seconds(5)});
@@ -162,4 +158,4 @@ TEST(FitPowerLaw, ThousandsOfPointsKeepTheLargestSize) {
 }
 
 }  // namespace
-}  // namespace tidemark::papers
+}  // namespace tidemark::regression

@@ -39,15 +39,17 @@ TEST(Burst, KeyGroupsWithoutBytesCountAsOneByte) {
   EXPECT_EQ(points[1].total_time, absl::Nanoseconds(5));
 }
 
-TEST(Burst, NegativeTimeCountsAsNone) {
+TEST(Burst, NegativeTimeCountsAsZero) {
   Burst burst;
   burst.AddSmall(5);
   EXPECT_EQ(burst.Close(-absl::Seconds(1))[0].total_time, absl::ZeroDuration());
 }
 
-TEST(Burst, OfNothingHasNoPoints) { EXPECT_TRUE(Burst().Close(absl::Seconds(1)).empty()); }
+TEST(Burst, WithoutKeyGroupsReturnsNoPoints) {
+  EXPECT_TRUE(Burst().Close(absl::Seconds(1)).empty());
+}
 
-// Every implementation of bursting, in whatever language, must split like this.
+// All implementations, in every language, must return these values.
 TEST(Burst, AgreesWithTheSharedVectors) {
   std::ifstream file(TIDEMARK_VECTORS "/bursting.json");
   const auto vectors = nlohmann::json::parse(file);

@@ -22,7 +22,7 @@ std::uint64_t CountOf(KeyHash key, const Table& table) {
   return table.Holds(slot, table.PlaceOf(key)) ? table.at(slot).count_bytes : 0;
 }
 
-TEST(CounterTable, AnyKeyCanBeToldFromItsPlace) {
+TEST(CounterTable, KeyAtInvertsPlaceOf) {
   const Table table;
   std::mt19937_64 random(1);
   for (int i = 0; i < 1000; ++i) {
@@ -43,8 +43,8 @@ TEST(CounterTable, HoldsTheKeysOfTheFirstAndTheLastPlace) {
   EXPECT_EQ(CountOf(last, table), 2u);
 }
 
-// All keys of one table belong into its last slot.
-TEST(CounterTable, KeysThatPileUpAtTheEndAreFound) {
+// All keys belong into the last slot of their table.
+TEST(CounterTable, FindsKeysThatCollideInTheLastSlot) {
   Table table;
   const std::uint64_t last = std::numeric_limits<std::uint64_t>::max();
   for (std::uint64_t i = 0; i < 300; ++i) Put(table.KeyAt(last - 7 * i % 300), 1 + i, table);

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/vectors/vectors.h"
+
 namespace tidemark::streaming {
 namespace {
 
@@ -25,7 +27,7 @@ std::uint64_t ParseHex(const std::string& hex) {
   return number;
 }
 
-// The n keys of least rank among 0..9999, by rank.
+// Returns the n keys of lowest rank among 0..9999, by rank.
 std::vector<KeyHash> LeastRanks(std::size_t n) {
   std::vector<KeyHash> keys;
   for (std::uint64_t k = 0; k < 10'000; ++k) keys.push_back(KeyHash{k});
@@ -51,7 +53,7 @@ TEST(SampleRank, AgreesWithTheSharedVectors) {
   }
 }
 
-TEST(KeySampler, KeepsTheKeysOfLeastRankAndSaysBelowWhichNoneIsMissing) {
+TEST(KeySampler, KeepsTheKeysOfLowestRankAndReportsTheBound) {
   KeySampler sampler(2);
   for (std::uint64_t k = 0; k < 10'000; ++k) sampler.Offer(0, KeyHash{k}, k);
   std::vector<PartitionProfile> partitions = OnePartition();
@@ -63,7 +65,7 @@ TEST(KeySampler, KeepsTheKeysOfLeastRankAndSaysBelowWhichNoneIsMissing) {
                           ExplicitKey{least[1], static_cast<std::uint64_t>(least[1])}));
 }
 
-TEST(KeySampler, LeavesNothingOutOfAMapTaskWithFewKeys) {
+TEST(KeySampler, KeepsAllKeysOfAMapTaskWithFewKeys) {
   KeySampler sampler(4);
   sampler.Offer(0, KeyHash{1}, 10);
   std::vector<PartitionProfile> partitions = OnePartition();
@@ -71,7 +73,7 @@ TEST(KeySampler, LeavesNothingOutOfAMapTaskWithFewKeys) {
   EXPECT_THAT(partitions[0].sampled_keys, ElementsAre(ExplicitKey{KeyHash{1}, 10}));
 }
 
-TEST(KeySampler, SaysAnExplicitKeyOnce) {
+TEST(KeySampler, OmitsExplicitKeys) {
   KeySampler sampler(4);
   sampler.Offer(0, KeyHash{1}, 10);
   std::vector<PartitionProfile> partitions = OnePartition({{KeyHash{1}, 10}});
@@ -79,7 +81,7 @@ TEST(KeySampler, SaysAnExplicitKeyOnce) {
   EXPECT_THAT(partitions[0].sampled_keys, IsEmpty());
 }
 
-TEST(KeySampler, WithoutPlacesPromisesNothing) {
+TEST(KeySampler, WithoutCapacityHasNoSample) {
   KeySampler sampler(0);
   sampler.Offer(0, KeyHash{1}, 10);
   std::vector<PartitionProfile> partitions = OnePartition();
@@ -87,13 +89,13 @@ TEST(KeySampler, WithoutPlacesPromisesNothing) {
   EXPECT_THAT(partitions[0].sampled_keys, IsEmpty());
 }
 
-TEST(KeySample, OfNoMapTaskIsNone) {
+TEST(KeySample, WithoutMapTasksIsEmpty) {
   const KeySample sample;
   EXPECT_EQ(sample.below(), 0u);
   EXPECT_THAT(sample.keys(), IsEmpty());
 }
 
-TEST(KeySample, OneMapTaskThatPromisesNothingEndsItForGood) {
+TEST(KeySample, OneMapTaskWithoutASampleEndsIt) {
   KeySample sample;
   MapProfile sampled{.partitions = OnePartition({{KeyHash{1}, 10}}), .sampled_below = kEveryRank};
   sample.Add(sampled, true);
@@ -105,7 +107,7 @@ TEST(KeySample, OneMapTaskThatPromisesNothingEndsItForGood) {
   EXPECT_THAT(sample.keys(), IsEmpty());
 }
 
-TEST(KeySample, TellsTheInputsApart) {
+TEST(KeySample, CountsTheFirstInputSeparately) {
   KeySample sample;
   const MapProfile profile{.partitions = OnePartition({{KeyHash{1}, 10}}),
                            .sampled_below = kEveryRank};
@@ -115,7 +117,7 @@ TEST(KeySample, TellsTheInputsApart) {
   EXPECT_EQ(sample.keys().at(KeyHash{1}).first_input_bytes, 10u);
 }
 
-TEST(KeySample, NeverHoldsMoreThanItsBound) {
+TEST(KeySample, KeepsAtMostKeysMax) {
   KeySample sample;
   for (std::uint64_t task = 0; task < 10; ++task) {
     KeySampler sampler(1000);
@@ -129,8 +131,7 @@ TEST(KeySample, NeverHoldsMoreThanItsBound) {
   for (const KeyHash key : least) EXPECT_TRUE(sample.Contains(key));
 }
 
-// Whatever the map tasks are, a sampled key's size is the sum over all of them, and no key below
-// the bound is missing.
+// The size of a sampled key is its sum over all map tasks, and no key below the bound is missing.
 TEST(KeySample, IsExactForRandomJobs) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     std::mt19937_64 random(seed);
@@ -165,6 +166,18 @@ TEST(KeySample, IsExactForRandomJobs) {
         EXPECT_EQ(found, sample.keys().end()) << "seed " << seed;
       }
     }
+  }
+}
+
+TEST(HashKey, EmptyKeyHasThePublishedHash) { EXPECT_EQ(HashKey(""), KeyHash{0xef46db3751d8e999}); }
+
+// All implementations, in every language, must return these values.
+TEST(HashKey, AgreesWithTheSharedVectors) {
+  const auto golden = vectors::Read("key_hash.json");
+  ASSERT_GE(golden.size(), 40u);
+  for (const auto& vector : golden) {
+    const std::string key = vectors::FromHex(vector["key_hex"]);
+    EXPECT_EQ(HashKey(key), KeyHash{vectors::ParseHash(vector["hash"])}) << vector["key_hex"];
   }
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
 
-TEST(SizeBin, HasSixBinsAnOctave) {
+TEST(SizeBin, HasSixBinsPerOctave) {
   EXPECT_EQ(SizeBin(0), 0u);
   EXPECT_EQ(SizeBin(1), 0u);
   EXPECT_EQ(SizeBin(2), 6u);
@@ -26,7 +26,7 @@ TEST(SizeBin, NeverFallsWithSize) {
   for (std::uint64_t size = 1; size < 100'000; ++size) ASSERT_LE(SizeBin(size - 1), SizeBin(size));
 }
 
-TEST(SizeBin, IsTheWholePartOfSixLogarithms) {
+TEST(SizeBin, IsTheIntegerPartOfSixLogarithms) {
   const auto expect_at = [](std::uint64_t size) {
     const double logarithm = std::log2(static_cast<double>(size));
     ASSERT_EQ(SizeBin(size), std::min(383.0, std::floor(6 * logarithm))) << size;
@@ -42,7 +42,7 @@ TEST(SizeBin, IsTheWholePartOfSixLogarithms) {
   }
 }
 
-TEST(SizeHistogram, GivesBinsInOrderInWhateverOrderTheyCame) {
+TEST(SizeHistogram, ReturnsBinsInOrder) {
   SizeHistogram histogram;
   for (const std::uint64_t size : {500, 20, 70'000, 21, 1, 500}) {
     histogram.Add(size, 1, absl::Seconds(1));

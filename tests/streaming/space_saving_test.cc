@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
 #include <limits>
+#include <random>
+#include <vector>
 
 namespace tidemark::streaming {
 namespace {
@@ -29,9 +33,9 @@ TEST(SpaceSaving, CountsExactlyWhileEveryKeyFits) {
   EXPECT_EQ(summary.floor_bytes(), 0u);
 }
 
-// Capacity 2: four keys fit. The fifth finds A 7 and B 5 the heaviest; C 3, the heaviest of the
-// dropped, becomes the floor.
-TEST(SpaceSaving, NewcomerInheritsTheHeaviestDroppedCountAsItsError) {
+// With capacity 2, four keys fit. At the fifth, A (7) and B (5) are the heaviest. C (3), the
+// heaviest dropped key, becomes the floor.
+TEST(SpaceSaving, ANewKeyInheritsTheHeaviestDroppedCountAsItsError) {
   SpaceSaving<> summary = Make(2);
   summary.Offer(A, 7);
   summary.Offer(B, 5);
@@ -48,7 +52,7 @@ TEST(SpaceSaving, NewcomerInheritsTheHeaviestDroppedCountAsItsError) {
   EXPECT_EQ(summary.Find(E)->guaranteed_bytes(), 4u);
 }
 
-TEST(SpaceSaving, OfEquallyHeavyKeysTheSmallestHashesStay) {
+TEST(SpaceSaving, KeepsTheSmallestHashesOfEquallyHeavyKeys) {
   SpaceSaving<> summary = Make(2);
   for (const KeyHash key : {D, B, A, C}) summary.Offer(key, 1);
   summary.Offer(E, 1);
@@ -59,7 +63,7 @@ TEST(SpaceSaving, OfEquallyHeavyKeysTheSmallestHashesStay) {
   EXPECT_EQ(summary.Find(E), (WatchedKey{E, 2, 1}));
 }
 
-TEST(SpaceSaving, ANoteIsLostWithItsKey) {
+TEST(SpaceSaving, DropsANoteWithItsKey) {
   struct Visits {
     int count = 0;
   };
@@ -69,7 +73,7 @@ TEST(SpaceSaving, ANoteIsLostWithItsKey) {
   EXPECT_EQ(summary.FindNote(A)->count, 4);
   EXPECT_EQ(summary.FindNote(B), nullptr);
   summary.Offer(B, 9);
-  summary.Offer(C, 1);  // of A and B, B stays
+  summary.Offer(C, 1);  // B stays, A is dropped
   EXPECT_EQ(summary.FindNote(A), nullptr);
   EXPECT_EQ(summary.Offer(A, 1)->count, 0);
 }
@@ -92,7 +96,7 @@ TEST(SpaceSaving, CountsSaturate) {
   EXPECT_EQ(summary.total_bytes(), kMost);
 }
 
-TEST(SpaceSaving, TopIsHeaviestFirstAndTiesGoByHash) {
+TEST(SpaceSaving, TopIsHeaviestFirstWithTiesByHash) {
   SpaceSaving<> summary = Make(4);
   summary.Offer(C, 5);
   summary.Offer(A, 5);
@@ -106,16 +110,32 @@ TEST(SpaceSaving, TopIsHeaviestFirstAndTiesGoByHash) {
   EXPECT_EQ(summary.Top(100).size(), 4u);
 }
 
-TEST(SpaceSaving, MergeOfSummariesThatAreNotFullIsExact) {
-  SpaceSaving<> left = Make(4);
-  SpaceSaving<> right = Make(4);
-  left.Offer(A, 1);
-  right.Offer(A, 2);
-  right.Offer(B, 3);
-  left.Merge(right);
-  EXPECT_EQ(left.Find(A), (WatchedKey{A, 3, 0}));
-  EXPECT_EQ(left.Find(B), (WatchedKey{B, 3, 0}));
-  EXPECT_EQ(left.total_bytes(), 6u);
+TEST(NthHeaviest, CountsLargerCountsButNotEqualOnes) {
+  const std::vector<std::uint64_t> counts = {5, 9, 5, 7, 5};
+  EXPECT_EQ(NthHeaviest(counts, 0, 0), (NthCount{9, 0}));
+  EXPECT_EQ(NthHeaviest(counts, 1, 0), (NthCount{7, 1}));
+  for (const std::size_t n : {2, 3, 4}) EXPECT_EQ(NthHeaviest(counts, n, 5), (NthCount{5, 2}));
+}
+
+TEST(NthHeaviest, HandlesTheWholeRangeOfNumbers) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+  const std::vector<std::uint64_t> counts = {0, kMost, kMost - 1, 1};
+  EXPECT_EQ(NthHeaviest(counts, 0, 0), (NthCount{kMost, 0}));
+  EXPECT_EQ(NthHeaviest(counts, 1, 0), (NthCount{kMost - 1, 1}));
+  EXPECT_EQ(NthHeaviest(counts, 3, 0), (NthCount{0, 3}));
+}
+
+TEST(NthHeaviest, AgreesWithSorting) {
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 50; ++round) {
+    std::vector<std::uint64_t> counts(1 + random() % 300);
+    for (auto& count : counts) count = 1000 + (random() >> (random() % 64)) / 2;
+    std::vector<std::uint64_t> sorted = counts;
+    std::sort(sorted.begin(), sorted.end(), std::greater<>());
+    const std::size_t n = random() % counts.size();
+    const auto first = std::find(sorted.begin(), sorted.end(), sorted[n]) - sorted.begin();
+    EXPECT_EQ(NthHeaviest(counts, n, 1000), (NthCount{sorted[n], static_cast<std::size_t>(first)}));
+  }
 }
 
 }  // namespace

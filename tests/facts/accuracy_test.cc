@@ -1,0 +1,141 @@
+#include "master/facts/accuracy.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "tests/facts/events.h"
+
+namespace tidemark::facts {
+namespace {
+
+using test::At;
+
+EndPrediction Said(double at, std::optional<double> end) {
+  EndPrediction prediction{.at = At(at)};
+  if (end) prediction.end = At(*end);
+  return prediction;
+}
+
+EndPrediction SaidBetween(double at, double lower, double upper) {
+  return {At(at), At((lower + upper) / 2), At(lower), At(upper)};
+}
+
+TEST(Progress, IsTheElapsedShareOfTheTime) {
+  EXPECT_DOUBLE_EQ(Progress(At(10), At(20), At(50)), 0.25);
+}
+
+TEST(Progress, IsZeroWithoutAnEnd) { EXPECT_EQ(Progress(At(10), At(20), std::nullopt), 0); }
+
+TEST(Progress, IsZeroBeforeTheStart) {
+  EXPECT_EQ(Progress(At(10), At(5), At(50)), 0);
+  EXPECT_EQ(Progress(At(10), At(10), At(50)), 0);
+}
+
+TEST(Progress, IsOneAfterTheEnd) {
+  EXPECT_EQ(Progress(At(10), At(60), At(50)), 1);
+  EXPECT_EQ(Progress(At(10), At(20), At(5)), 1) << "an end before the start";
+  EXPECT_EQ(Progress(At(10), At(20), absl::InfinitePast()), 1);
+}
+
+TEST(Progress, IsFiniteForAllInstants) {
+  EXPECT_EQ(Progress(At(10), At(20), absl::InfiniteFuture()), 0);
+  EXPECT_EQ(Progress(absl::InfinitePast(), At(20), absl::InfinitePast()), 1);
+  const double all = Progress(absl::InfinitePast(), At(20), absl::InfiniteFuture());
+  EXPECT_GE(all, 0);
+  EXPECT_LE(all, 1);
+}
+
+// The phase lasts from 0 to 100 s. At 20 s the prediction is 40 s: |20/40 - 20/100| = 30 points. At
+// 50 s it is 125 s: |50/125 - 50/100| = 10 points.
+TEST(ErrorOf, IsTheMeanAndTheLargestDifferenceInPoints) {
+  const ProgressError error = ErrorOf(std::vector{Said(20, 40), Said(50, 125)}, At(0), At(100));
+  EXPECT_DOUBLE_EQ(error.average_points, 20);
+  EXPECT_DOUBLE_EQ(error.largest_points, 30);
+  EXPECT_EQ(error.updates, 2u);
+}
+
+TEST(ErrorOf, CountsNoDataAsZeroPercent) {
+  EXPECT_DOUBLE_EQ(ErrorOf(std::vector{Said(30, {})}, At(0), At(100)).average_points, 30);
+}
+
+TEST(ErrorOf, CountsAnEndInThePastAsDone) {
+  EXPECT_DOUBLE_EQ(ErrorOf(std::vector{Said(30, 20)}, At(0), At(100)).average_points, 70);
+}
+
+TEST(ErrorOf, IgnoresUpdatesOutsideThePhase) {
+  const std::vector updates = {Said(10, 11), Said(9, 11), Said(110, 500), Said(100, 100)};
+  const ProgressError error = ErrorOf(updates, At(10), At(100));
+  EXPECT_EQ(error.updates, 1u) << "not at the start or after the end";
+  EXPECT_EQ(error.largest_points, 0);
+}
+
+TEST(ErrorOf, IsZeroWithoutUpdates) {
+  const ProgressError error = ErrorOf({}, At(0), At(100));
+  EXPECT_EQ(error.average_points, 0);
+  EXPECT_EQ(error.largest_points, 0);
+}
+
+TEST(IntervalCoverage, IsTheShareOfIntervalsWithTheEnd) {
+  const std::vector updates = {SaidBetween(10, 90, 110), SaidBetween(20, 100, 120),
+                               SaidBetween(30, 20, 99), SaidBetween(40, 101, 150)};
+  EXPECT_DOUBLE_EQ(IntervalCoverage(updates, At(0), At(100)).value(), 0.5);
+}
+
+TEST(IntervalCoverage, IgnoresUpdatesWithoutAnInterval) {
+  const std::vector updates = {SaidBetween(10, 90, 110), Said(20, 100), Said(30, {})};
+  EXPECT_DOUBLE_EQ(IntervalCoverage(updates, At(0), At(100)).value(), 1);
+}
+
+TEST(IntervalCoverage, IsUnknownWithoutIntervals) {
+  EXPECT_FALSE(IntervalCoverage(std::vector{Said(10, 20)}, At(0), At(100)).has_value());
+  EXPECT_FALSE(IntervalCoverage(std::vector{SaidBetween(200, 1, 2)}, At(0), At(100)).has_value());
+}
+
+// Widths 40 and 20, with 80 and 40 s remaining.
+TEST(IntervalWidth, IsAShareOfTheRemainingTime) {
+  const std::vector updates = {SaidBetween(20, 90, 130), SaidBetween(60, 100, 120), Said(70, 90)};
+  EXPECT_DOUBLE_EQ(IntervalWidth(updates, At(0), At(100)).value(), 0.5);
+}
+
+// 20 x 50, and 10 with 50 s remaining.
+TEST(IntervalWidth, IsAtMostTwentyTimesTheRemainingTime) {
+  const std::vector updates = {SaidBetween(50, 60, 9000), SaidBetween(50, 95, 105)};
+  EXPECT_DOUBLE_EQ(IntervalWidth(updates, At(0), At(100)).value(), 10.1);
+}
+
+TEST(IntervalWidth, IsUnknownWithoutIntervalsOrRemainingTime) {
+  EXPECT_FALSE(IntervalWidth(std::vector{Said(10, 20)}, At(0), At(100)).has_value());
+  EXPECT_FALSE(IntervalWidth(std::vector{SaidBetween(100, 1, 2)}, At(0), At(100)).has_value());
+}
+
+TEST(PredictionHistory, KeepsAtMostItsCapacity) {
+  PredictionHistory history(4);
+  for (int i = 0; i < 100; ++i) {
+    history.Add(Said(i, {}));
+    EXPECT_LE(history.predictions().size(), 4u);
+  }
+  EXPECT_EQ(history.predictions().front().at, At(0));
+}
+
+TEST(PredictionHistory, KeepsAllPredictionsUntilItIsFull) {
+  PredictionHistory history;
+  for (int i = 0; i < 1024; ++i) history.Add(Said(i, {}));
+  ASSERT_EQ(history.predictions().size(), 1024u);
+  EXPECT_EQ(history.predictions().back().at, At(1023));
+}
+
+TEST(PredictionHistory, DropsEverySecondPredictionWhenFull) {
+  PredictionHistory history;
+  for (int i = 0; i < 20'000; ++i) history.Add(Said(i, {}));
+  const auto kept = history.predictions();
+  EXPECT_LE(kept.size(), 1024u);
+  EXPECT_GE(kept.size(), 512u);
+  EXPECT_EQ(kept.front().at, At(0));
+  for (std::size_t i = 1; i < kept.size(); ++i) {
+    ASSERT_EQ(kept[i].at - kept[i - 1].at, kept[1].at - kept[0].at) << i;
+  }
+}
+
+}  // namespace
+}  // namespace tidemark::facts

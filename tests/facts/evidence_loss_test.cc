@@ -1,0 +1,470 @@
+#include "master/facts/evidence_loss.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/facts/events.h"
+#include "tests/monitor/estimates.h"
+#include "tidemark/job_monitor.h"
+
+namespace tidemark::facts {
+namespace {
+
+using test::At;
+using test::Opened;
+using test::R;
+using test::Source;
+using test::Started;
+
+JobRecord Told(const std::vector<Event>& events) {
+  JobRecord state(10);
+  for (const Event& event : events) EXPECT_TRUE(Apply(event, {}, state).ok());
+  return state;
+}
+
+ReduceProfile Reduced(std::uint64_t groups, std::uint64_t dropped) {
+  return {.attempt = R(0), .groups_done = groups, .dropped_points = dropped};
+}
+
+// Five events arrived. The end of the other task did not.
+TEST(EvidenceLoss, AnUnreportedEndIsMissing) {
+  Source source;
+  const auto task = [](std::uint32_t index, AttemptState state) {
+    return AttemptChanged{.attempt = {.stage = 4, .index = index}, .state = state};
+  };
+  EXPECT_DOUBLE_EQ(
+      MissingEvidenceShare(Told({source.At(0, JobOpened{.name = "query"}),
+                                 source.At(0, StageOpened{.stage = 4, .task_count = 2}),
+                                 source.At(1, task(0, AttemptState::kStarted)),
+                                 source.At(2, task(0, AttemptState::kFinished)),
+                                 source.At(3, StageClosed{.stage = 4})})),
+      1.0 / 6);
+}
+
+TEST(EvidenceLoss, NothingIsMissingWithoutEvents) {
+  EXPECT_EQ(MissingEvidenceShare(JobRecord(10)), 0);
+}
+
+TEST(EvidenceLoss, CountsDroppedPoints) {
+  Source source;
+  EXPECT_DOUBLE_EQ(
+      MissingEvidenceShare(Told({source.At(0, Opened(1, 1)), source.At(1, Reduced(400, 300))})),
+      0.75);
+}
+
+// Sequences 1, 2 and 5 of one source, which dropped another event without a number: three events
+// arrived, and three did not.
+TEST(EvidenceLoss, CountsLostAndDroppedEvents) {
+  Source source;
+  std::vector<Event> events = {source.At(0, Opened(1, 1)), source.At(1, Started(R(0))),
+                               source.At(2, Started(R(0)))};
+  events[2].sequence = 5;
+  events[2].dropped_events = 1;
+  EXPECT_DOUBLE_EQ(MissingEvidenceShare(Told(events)), 0.5);
+}
+
+// A damaged record also appears as a gap once its source reports again. It counts once.
+TEST(EvidenceLoss, RecordsOfADamagedLogCountOnce) {
+  Source source;
+  std::vector<Event> events = {source.At(0, Opened(1, 1)), source.At(1, Started(R(0)))};
+  JobRecord state = Told(events);
+  state.log_damage.records = 2;
+  EXPECT_DOUBLE_EQ(MissingEvidenceShare(state), 0.5);
+  state.lost_events = 2;
+  EXPECT_DOUBLE_EQ(MissingEvidenceShare(state), 0.5);
+}
+
+TEST(EvidenceLoss, LossesOfBothKindsMultiply) {
+  Source source;
+  std::vector<Event> events = {source.At(0, Opened(1, 1)), source.At(1, Reduced(400, 200))};
+  events[1].dropped_events = 2;  // two arrived, two did not
+  EXPECT_DOUBLE_EQ(MissingEvidenceShare(Told(events)), 0.75);
+}
+
+TEST(EvidenceLoss, MoreDroppedThanDoneIsEverything) {
+  Source source;
+  EXPECT_DOUBLE_EQ(
+      MissingEvidenceShare(Told({source.At(0, Opened(1, 1)), source.At(1, Reduced(4, 9))})), 1);
+}
+
+// With a quarter of the observations, an interval is twice as wide.
+TEST(EvidenceLoss, AnIntervalGrowsAsWithFewerObservations) {
+  const EndPrediction said{.at = At(0), .end = At(100), .lower = At(90), .upper = At(130)};
+  const EndPrediction widened = WidenForLoss(0.75, said);
+  EXPECT_EQ(widened.end, At(100));
+  EXPECT_EQ(widened.lower, At(80));
+  EXPECT_EQ(widened.upper, At(160));
+}
+
+TEST(EvidenceLoss, AnIntervalGrowsAtMostTenfold) {
+  const EndPrediction said{.at = At(0), .end = At(100), .lower = At(99), .upper = At(101)};
+  EXPECT_EQ(WidenForLoss(1, said).upper, At(110));
+  EXPECT_EQ(WidenForLoss(0.9999, said).lower, At(90));
+}
+
+TEST(EvidenceLoss, WithoutLossOrIntervalThePredictionIsUnchanged) {
+  const EndPrediction said{.at = At(0), .end = At(100), .lower = At(99), .upper = At(101)};
+  EXPECT_EQ(WidenForLoss(0, said).lower, At(99));
+  EXPECT_FALSE(WidenForLoss(0.5, {.at = At(0), .end = At(9)}).upper);
+  EXPECT_FALSE(WidenForLoss(0.5, {.at = At(0)}).end);
+}
+
+using test::At;
+using test::Finished;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+AttemptChanged In(AttemptState state, std::uint32_t index, std::uint32_t executor = 0) {
+  return {.attempt = {.stage = 0, .index = index}, .state = state, .executor = executor};
+}
+
+// An application of one stage of eight tasks on two executors of two slots each.
+struct Application {
+  Application() {
+    Say(0, JobOpened{.name = "query", .engine = "spark"});
+    for (const std::uint32_t executor : {0, 1}) {
+      Say(0,
+          ExecutorOpened{.executor = executor, .host = "h" + std::to_string(executor), .slots = 2});
+    }
+    Say(0, StageOpened{.stage = 0, .name = "scan", .group = "sql/0", .task_count = 8});
+  }
+  void Say(double seconds, EventBody body) {
+    const absl::Status taken = monitor.Apply(driver.At(seconds, std::move(body)));
+    ASSERT_TRUE(taken.ok()) << taken;
+  }
+  void Start(double seconds, std::uint32_t index, std::uint32_t executor = 0) {
+    Say(seconds, In(AttemptState::kStarted, index, executor));
+  }
+  void Finish(double seconds, std::uint32_t index) {
+    Say(seconds, In(AttemptState::kFinished, index));
+  }
+  Coverage CoverageAt(double seconds) { return *monitor.Tick(At(seconds)).coverage; }
+
+  test::Source driver;
+  JobMonitor monitor{"job-1", {}};
+};
+
+TEST(MissingEnds, AnEndedStageShowsTasksWithoutAnEnd) {
+  Application job;
+  for (const std::uint32_t index : {0, 1, 2}) job.Start(1, index, index % 2);
+  for (const std::uint32_t index : {0, 1}) job.Finish(2, index);
+  EXPECT_EQ(job.CoverageAt(3).missing_task_ends, 0u);
+  job.Say(4, StageClosed{.stage = 0, .at = At(4)});
+  EXPECT_EQ(job.CoverageAt(5).missing_task_ends, 6u);
+  job.Finish(6, 2);  // reported late
+  EXPECT_EQ(job.CoverageAt(7).missing_task_ends, 5u);
+}
+
+TEST(MissingEnds, AFailedOrRepeatedStageHasNone) {
+  for (const StageClosed& closed : {StageClosed{.stage = 0, .outcome = JobOutcome::kFailed},
+                                    StageClosed{.stage = 0, .outcome = JobOutcome::kKilled},
+                                    StageClosed{.stage = 0, .attempt = 1}}) {
+    Application job;
+    job.Start(1, 0);
+    job.Say(4, closed);
+    EXPECT_EQ(job.CoverageAt(5).missing_task_ends, 0u);
+  }
+}
+
+TEST(MissingEnds, ALostAttemptCountsUntilItsTaskEnds) {
+  Application job;
+  job.Start(1, 0);
+  job.Say(2, In(AttemptState::kLost, 0));
+  EXPECT_EQ(job.CoverageAt(3).missing_task_ends, 1u);
+  EXPECT_EQ(job.monitor.job().counts.running_tasks, 0u);
+  job.Finish(4, 0);
+  EXPECT_EQ(job.CoverageAt(5).missing_task_ends, 0u);
+}
+
+// Tasks 2 and 3 are newer in both slots of executor 0.
+TEST(BeyondSlots, TasksBeyondTheSlotsHaveEnded) {
+  Application job;
+  for (std::uint32_t index = 0; index < 4; ++index) job.Start(1 + index, index);
+  for (std::uint32_t index = 4; index < 6; ++index) job.Start(1, index, 1);
+  EXPECT_EQ(job.CoverageAt(12).tasks_beyond_slots, 0u) << "their ends may be on their way";
+  EXPECT_EQ(job.monitor.job().counts.running_tasks, 6u);
+  EXPECT_EQ(job.CoverageAt(13).tasks_beyond_slots, 2u);
+  EXPECT_EQ(job.monitor.job().counts.running_tasks, 4u) << "as many as there are slots";
+  job.Finish(15, 0);
+  job.Finish(15, 1);
+  EXPECT_EQ(job.CoverageAt(16).tasks_beyond_slots, 0u);
+}
+
+TEST(BeyondSlots, TasksWithReportedProgressCountAndRun) {
+  Application job;
+  for (std::uint32_t index = 0; index < 4; ++index) job.Start(1, index);
+  for (double at = 2; at < 20; ++at) {
+    for (std::uint32_t index = 0; index < 4; ++index) {
+      job.Say(at, test::Read({.stage = 0, .index = index}, static_cast<std::uint64_t>(at)));
+    }
+  }
+  EXPECT_EQ(job.CoverageAt(20).tasks_beyond_slots, 2u);
+  EXPECT_EQ(job.monitor.job().counts.running_tasks, 4u);
+}
+
+struct MapTasksBeyond {
+  const char* name;
+  std::optional<std::uint32_t> stage_slots;
+  std::optional<std::uint32_t> executor_slots;
+  std::uint32_t beyond;
+};
+
+class MapTasksBeyondSlots : public ::testing::TestWithParam<MapTasksBeyond> {};
+
+TEST_P(MapTasksBeyondSlots, Count) {
+  JobMonitor monitor("job-1", {});
+  test::Source source;
+  JobOpened opened = test::Opened(4, 1);
+  test::MapStage(opened).slots = GetParam().stage_slots;
+  ASSERT_TRUE(monitor.Apply(source.At(0, opened)).ok());
+  if (GetParam().executor_slots) {
+    ASSERT_TRUE(
+        monitor
+            .Apply(source.At(0, ExecutorOpened{.host = "h", .slots = *GetParam().executor_slots}))
+            .ok());
+  }
+  for (std::uint32_t index = 0; index < 4; ++index) {
+    AttemptChanged started = test::Started(test::M(index));
+    if (GetParam().executor_slots) started.executor = 0;
+    ASSERT_TRUE(monitor.Apply(source.At(1, started)).ok());
+  }
+  EXPECT_EQ(monitor.Tick(At(5)).coverage->tasks_beyond_slots, 0u);
+  EXPECT_EQ(monitor.Tick(At(12)).coverage->tasks_beyond_slots, GetParam().beyond);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, MapTasksBeyondSlots,
+                         ::testing::Values(MapTasksBeyond{"OfTheStage", 3, std::nullopt, 1},
+                                           MapTasksBeyond{"OfTheStageFirst", 4, 1, 0},
+                                           MapTasksBeyond{"OfTheExecutor", std::nullopt, 2, 2},
+                                           MapTasksBeyond{"OfNone", std::nullopt, std::nullopt, 0}),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+// Two tasks of ten seconds run at once. The end of each arrives after the start of the next.
+TEST(BeyondSlots, LateEndsAreTolerated) {
+  Application job;
+  for (std::uint32_t index = 0; index < 8; ++index) {
+    job.Start(5 * index, index);
+    if (index >= 2) job.Finish(5 * index + 0.1, index - 2);
+    EXPECT_EQ(job.CoverageAt(5 * index + 0.2).tasks_beyond_slots, 0u);
+  }
+}
+
+TEST(BeyondSlots, ExecutorsOfUnknownSlotsHaveNone) {
+  Application job;
+  job.Say(0, ExecutorOpened{.executor = 2, .host = "h2"});
+  for (std::uint32_t index = 0; index < 8; ++index) job.Start(1, index, 2);
+  EXPECT_EQ(job.CoverageAt(60).tasks_beyond_slots, 0u);
+}
+
+// Two tasks of executor 0 are reported as running for a minute. Others took five seconds.
+std::vector<NamedTask> NamedWhen(const std::function<void(Application&)>& more) {
+  Application job;
+  for (std::uint32_t index = 0; index < 2; ++index) job.Start(0, index, 0);
+  for (std::uint32_t index = 2; index < 5; ++index) {
+    job.Start(5 * index, index, 1);
+    job.Finish(5 * index + 5, index);
+  }
+  more(job);
+  return job.monitor.Tick(At(60)).named_tasks;
+}
+
+TEST(MayHaveEnded, SuchATaskIsNoStraggler) {
+  EXPECT_THAT(NamedWhen([](Application&) {}), SizeIs(2));
+  const auto two_more_start = [](Application& job) {
+    for (std::uint32_t index = 5; index < 7; ++index) job.Start(45, index, 0);
+  };
+  EXPECT_THAT(NamedWhen(two_more_start), IsEmpty());
+  EXPECT_THAT(NamedWhen([&](Application& job) {
+                two_more_start(job);
+                for (std::uint32_t index = 5; index < 7; ++index) job.Finish(50, index);
+              }),
+              IsEmpty())
+      << "the slots are free again, and it is not known by whose end";
+}
+
+TEST(MayHaveEnded, ATaskThatRanWhenEventsWereLostIsNoStraggler) {
+  const auto lose_one = [](Application& job) {
+    Event event = job.driver.At(40, JobOpened{});
+    ++event.sequence;
+    ASSERT_TRUE(job.monitor.Apply(event).ok());
+  };
+  EXPECT_THAT(NamedWhen(lose_one), IsEmpty());
+  EXPECT_THAT(NamedWhen([](Application& job) { job.monitor.NoteGap(At(40)); }), IsEmpty());
+  EXPECT_THAT(NamedWhen([&](Application& job) {
+                lose_one(job);
+                Event event =
+                    job.driver.At(50, TaskHeartbeat{.attempt = {.stage = 0}, .bytes_done = 1});
+                ++event.sequence;
+                ASSERT_TRUE(job.monitor.Apply(event).ok());
+              }),
+              SizeIs(1))
+      << "a task that reads runs";
+}
+
+}  // namespace
+}  // namespace tidemark::facts
+
+namespace tidemark {
+namespace {
+
+using test::At;
+using test::Closed;
+using test::Finished;
+using test::Job;
+using test::M;
+using test::Opened;
+using test::Read;
+using test::SilentFor;
+using test::Source;
+using test::Started;
+using ::testing::HasSubstr;
+
+double SilentSeconds(const Job& job, double at) {
+  return absl::ToDoubleSeconds(facts::SilentFor(job.state, At(at)));
+}
+
+// Returns a job with one map task that starts at 0 s and reports every `interval` seconds,
+// `reports` times.
+Job Reporting(double interval, int reports = 10) {
+  Job job;
+  EXPECT_TRUE(job.Say(0, Opened(2, 1)).ok());
+  EXPECT_TRUE(job.Say(0, Started(M(0))).ok());
+  for (int i = 1; i <= reports; ++i) EXPECT_TRUE(job.Say(i * interval, Read(M(0), 7)).ok());
+  return job;
+}
+
+TEST(Silence, BeginsAfterThreeMissingReportsOfARunningTask) {
+  const Job job = Reporting(4);
+  EXPECT_EQ(SilentSeconds(job, 40 + 12), 0);
+  EXPECT_EQ(SilentSeconds(job, 40 + 12.5), 12.5);
+}
+
+TEST(Silence, EndsWithAnyReport) {
+  Job job = Reporting(4);
+  EXPECT_GT(SilentSeconds(job, 60), 0);
+  ASSERT_TRUE(job.Say(60, Read(M(0), 7)).ok());
+  EXPECT_EQ(SilentSeconds(job, 61), 0);
+}
+
+TEST(Silence, APauseOfThreeSecondsIsNoSilence) {
+  const Job job = Reporting(0.1);
+  EXPECT_EQ(SilentSeconds(job, 1 + 3), 0);
+  EXPECT_EQ(SilentSeconds(job, 1 + 3.5), 3.5);
+}
+
+TEST(Silence, IsPublishedFromTheStartOfTheMaster) {
+  EXPECT_EQ(facts::SilentSince(At(10), absl::InfinitePast(), At(50)), At(10));
+  EXPECT_EQ(facts::SilentSince(At(10), At(40), At(50)), At(40));
+  EXPECT_EQ(facts::SilentSince(At(10), At(60), At(50)), At(50)) << "never in the future";
+}
+
+TEST(Silence, WidensTheRemainingTimeAndKeepsTheMedian) {
+  const Range left = {absl::Seconds(100), absl::Seconds(80), absl::Seconds(150)};
+  EXPECT_EQ(facts::WidenForSilence(left, absl::Seconds(30), absl::Seconds(40)),
+            (Range{absl::Seconds(100), absl::Seconds(50), absl::Seconds(150 + 19 * 40)}));
+  EXPECT_EQ(facts::WidenForSilence({absl::Seconds(100)}, absl::Seconds(200), absl::Seconds(210)),
+            (Range{absl::Seconds(100), absl::ZeroDuration(), absl::Seconds(100 + 19 * 210)}));
+}
+
+TEST(Silence, BeginsAfterTenSecondsWithoutAKnownInterval) {
+  const Job job = Reporting(1, 2);
+  EXPECT_EQ(SilentSeconds(job, 2 + 10), 0);
+  EXPECT_EQ(SilentSeconds(job, 2 + 11), 11);
+}
+
+TEST(Silence, BeginsAfterTenSecondsWithoutARunningTask) {
+  Job job = Reporting(1);
+  ASSERT_TRUE(job.Say(10, Finished(M(0))).ok());
+  EXPECT_EQ(SilentSeconds(job, 10 + 10), 0);
+  EXPECT_EQ(SilentSeconds(job, 10 + 11), 11);
+}
+
+TEST(Silence, AnOutageIsNotAReportInterval) {
+  Job job = Reporting(1, 4);
+  // After 90 s the source sends all waiting events.
+  for (int i = 0; i < 90; ++i) ASSERT_TRUE(job.Say(94 + 0.001 * i, Read(M(0), 7)).ok());
+  for (int i = 1; i < 5; ++i) ASSERT_TRUE(job.Say(95 + i, Read(M(0), 7)).ok());
+  EXPECT_EQ(SilentSeconds(job, 99 + 4), 4);
+}
+
+TEST(Silence, AJobBeforeItsOpeningOrAfterItsEndIsNotSilent) {
+  EXPECT_EQ(SilentSeconds(Job(), 100), 0);
+  Job job = Reporting(1);
+  ASSERT_TRUE(job.Say(11, Closed()).ok());
+  EXPECT_EQ(SilentSeconds(job, 100), 0);
+}
+
+// Returns a monitor of a job with one task that reported every second until 10 s.
+JobMonitor Monitor() {
+  JobMonitor monitor("job-1", {});
+  Source source;
+  EXPECT_TRUE(monitor.Apply(source.At(0, Opened(2, 1))).ok());
+  EXPECT_TRUE(monitor.Apply(source.At(0, Started(M(0)))).ok());
+  for (int i = 1; i <= 10; ++i) EXPECT_TRUE(monitor.Apply(source.At(i, Read(M(0), 7))).ok());
+  return monitor;
+}
+
+TEST(Silence, IsPublishedUntilTheJobIsAbandoned) {
+  JobMonitor monitor = Monitor();
+  EXPECT_EQ(SilentFor(monitor.Tick(At(12))), absl::ZeroDuration());
+  EXPECT_EQ(SilentFor(monitor.Tick(At(22))), absl::Seconds(12));
+  const Snapshot final = monitor.Tick(At(10 + 15 * 60 + 1));
+  EXPECT_EQ(final.state, JobState::kAbandoned);
+  EXPECT_EQ(SilentFor(final), absl::ZeroDuration());
+}
+
+TEST(Silence, CountsFromARestartOfTheMaster) {
+  JobMonitor monitor = Monitor();
+  monitor.NoteRestart(At(100));
+  EXPECT_EQ(monitor.Tick(At(102)).silent_since, At(100));
+  EXPECT_EQ(SilentFor(monitor.Tick(At(400))), absl::Seconds(300));
+}
+
+TEST(Silence, AfterARestartOfTheMasterCountsFromTheLastReport) {
+  JobMonitor monitor = Monitor();
+  monitor.NoteRestart(At(5));
+  EXPECT_EQ(monitor.Tick(At(22)).silent_since, At(10));
+}
+
+TEST(Silence, EndsWithTheFirstReportAfterARestart) {
+  JobMonitor monitor("job-1", {});
+  Source source;
+  ASSERT_TRUE(monitor.Apply(source.At(0, Opened(2, 1))).ok());
+  ASSERT_TRUE(monitor.Apply(source.At(0, Started(M(0)))).ok());
+  monitor.NoteRestart(At(1000));
+  EXPECT_EQ(monitor.Tick(At(1001)).silent_since, At(1000));
+  ASSERT_TRUE(monitor.Apply(source.At(1002, Read(M(0), 7))).ok());
+  EXPECT_EQ(monitor.Tick(At(1003)).silent_since, std::nullopt);
+}
+
+TEST(Silence, WithoutAMasterAbandonsNoJob) {
+  JobMonitor monitor = Monitor();
+  monitor.NoteRestart(At(10'000));
+  EXPECT_EQ(monitor.Tick(At(10'000 + 15 * 60)).state, JobState::kRunning);
+  EXPECT_EQ(monitor.Tick(At(10'000 + 15 * 60 + 1)).state, JobState::kAbandoned);
+}
+
+TEST(Silence, OfTheOpenRunIsNamedToAnotherRun) {
+  JobMonitor monitor = Monitor();
+  Event other = Source("other").At(11, Opened(2, 1));
+  other.run_uid = "b";
+  EXPECT_THAT(std::string(monitor.CheckRun(other).message()), HasSubstr("is still running"));
+  other.arrived_at = At(60.5);
+  EXPECT_THAT(std::string(monitor.CheckRun(other).message()),
+              HasSubstr("has not ended and has not reported for 50 s; it counts as abandoned in "
+                        "14 min 10 s unless it reports; wait until then, or use another id"));
+  monitor.NoteRestart(At(1000));
+  other.arrived_at = At(1001);
+  EXPECT_THAT(std::string(monitor.CheckRun(other).message()),
+              HasSubstr("has not reported since the master started, 1 s ago; it counts as "
+                        "abandoned in 14 min 59 s unless it reports"));
+}
+
+}  // namespace
+}  // namespace tidemark

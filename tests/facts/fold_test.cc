@@ -1,0 +1,1064 @@
+#include "master/facts/fold.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "tests/facts/events.h"
+#include "tidemark/limit.h"
+
+namespace tidemark::facts {
+namespace {
+
+using test::At;
+using test::Closed;
+using test::Emitted;
+using test::Failed;
+using test::Finished;
+using test::Job;
+using test::Key;
+using test::Killed;
+using test::M;
+using test::Obsolete;
+using test::Opened;
+using test::Partition;
+using test::R;
+using test::Read;
+using test::Reduced;
+using test::Shuffled;
+using test::Source;
+using test::Started;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// Three map tasks, two reduce tasks.
+Job OpenJob() {
+  Job job;
+  EXPECT_TRUE(job.Say(0, Opened(3, 2)).ok());
+  return job;
+}
+
+// --- rejected events
+
+struct Refusal {
+  const char* name;
+  EventBody body;
+  absl::StatusCode code;
+  const char* reason;
+};
+
+class FoldRefuses : public ::testing::TestWithParam<Refusal> {};
+
+TEST_P(FoldRefuses, RejectsAndCountsTheEventOnly) {
+  Job job = OpenJob();
+  const absl::Status status = job.Say(1, GetParam().body);
+  EXPECT_EQ(status.code(), GetParam().code) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr(GetParam().reason));
+  EXPECT_EQ(job.state.rejected_events, 1u);
+  EXPECT_EQ(job.state.anomalies, 0u);
+  EXPECT_EQ(job.state.sources.at("app-master").accepted_sequence, 2u);
+  EXPECT_EQ(job.state.map_tasks().size(), 3u);
+  EXPECT_EQ(job.state.reduce_tasks().size(), 2u);
+  EXPECT_EQ(job.state.keys.profile_count(), 0u);
+}
+
+JobOpened WithPartitions(std::uint32_t partitions) {
+  JobOpened opened = Opened();
+  test::MapStage(opened).partition_count = partitions;
+  return opened;
+}
+
+constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+constexpr auto kExhausted = absl::StatusCode::kResourceExhausted;
+constexpr std::uint32_t kHuge = std::numeric_limits<std::uint32_t>::max();
+
+INSTANTIATE_TEST_SUITE_P(
+    All, FoldRefuses,
+    ::testing::Values(
+        Refusal{"AnUnknownMapTask", Started(M(3)), kInvalid,
+                "task 3 of stage 0 does not exist: the stage has 3 tasks"},
+        Refusal{"AnUnknownReduceTask", Started(R(2)), kInvalid,
+                "task 2 of stage 1 does not exist: the stage has 2 tasks"},
+        Refusal{"AHeartbeatOfAnUnknownTask", Read(M(9), 1), kInvalid, "task 9 of stage 0"},
+        Refusal{"AReduceProfileOfAnUnknownTask", Reduced(R(7), At(1), {}), kInvalid,
+                "task 7 of stage 1"},
+        Refusal{"AMapProfileOfAnUnknownTask", Emitted(M(5), {}), kInvalid, "task 5 of stage 0"},
+        Refusal{"AMapProfileOfAReduceTask", Emitted(R(0), {}), kInvalid,
+                "send map profiles of map tasks"},
+        Refusal{"AReduceProfileOfAMapTask", Reduced(M(0), At(1), {}), kInvalid,
+                "send reduce profiles of reduce tasks"},
+        Refusal{"AnUnknownPartition", Emitted(M(0), {Partition(2, 10)}), kInvalid, "partition 2"},
+        Refusal{"TooManyMapTasks", Opened(200'001, 1), kExhausted, "200001 map tasks"},
+        Refusal{"TooManyReduceTasks", Opened(1, 20'001), kExhausted, "20001 reduce tasks"},
+        Refusal{"TooManyPartitions", WithPartitions(kHuge), kExhausted, "partitions"}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+TEST(Fold, RejectsEventsOfAJobThatIsNotOpen) {
+  Job job;
+  const absl::Status status = job.Say(0, Started(M(0)));
+  EXPECT_TRUE(absl::IsFailedPrecondition(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("job-1 is not open; send JobOpened first"));
+  EXPECT_EQ(job.state.rejected_events, 1u);
+  EXPECT_EQ(job.state.sources.at("app-master").accepted_sequence, 1u);
+}
+
+TEST(Fold, AnEventOfAnotherRunChangesNothing) {
+  Job job;
+  job.source = Source("app-master", "job-1", "a");
+  EXPECT_TRUE(job.Say(0, Opened(2, 1)).ok());
+  EXPECT_EQ(job.state.run_uid, "a");
+  Source other("app-master", "job-1", "b");
+  EXPECT_TRUE(absl::IsAlreadyExists(job.Take(other.At(5, Opened(9, 9)))));
+  EXPECT_TRUE(absl::IsFailedPrecondition(job.Take(other.At(6, Started(M(0))))));
+  EXPECT_EQ(job.state.map_tasks().size(), 2u);
+  EXPECT_EQ(job.state.last_arrival_at, At(0));
+  EXPECT_EQ(job.state.rejected_events, 0u);
+  EXPECT_EQ(job.state.sources.at("app-master").accepted_sequence, 1u);
+  Source unsaid("task of 0.1");
+  EXPECT_TRUE(job.Take(unsaid.At(7, Started(M(0)))).ok());
+}
+
+TEST(Fold, ARejectedJobStaysUnopened) {
+  Job job;
+  EXPECT_TRUE(absl::IsResourceExhausted(job.Say(0, Opened(200'001, 1))));
+  EXPECT_FALSE(job.state.opened.has_value());
+  EXPECT_TRUE(job.state.map_tasks().empty());
+}
+
+TEST(Fold, RejectsTasksOverTheLimitWhileTheirNumberIsUnknown) {
+  Job job;
+  job.limits.map_tasks_max = 10;
+  ASSERT_TRUE(job.Say(0, Opened()).ok());
+  EXPECT_TRUE(job.Say(1, Started(M(9))).ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(job.Say(2, Started(M(10)))));
+  EXPECT_EQ(job.state.map_tasks().size(), 10u);
+}
+
+TEST(Fold, RejectsPartitionsOverTheLimitWhileTheirNumberIsUnknown) {
+  Job job;
+  job.limits.reduce_tasks_max = 10;
+  ASSERT_TRUE(job.Say(0, Opened()).ok());
+  EXPECT_TRUE(job.Say(1, Emitted(M(0), {Partition(9, 1)})).ok());
+  EXPECT_FALSE(job.Say(2, Emitted(M(1), {Partition(10, 1)})).ok());
+}
+
+TEST(Fold, RejectsAttemptsOverTheLimit) {
+  Job job = OpenJob();
+  job.limits.attempts_per_task_max = 2;
+  EXPECT_TRUE(job.Say(1, Started(M(0, 0))).ok());
+  EXPECT_TRUE(job.Say(2, Started(M(0, 7))).ok());
+  const absl::Status status = job.Say(3, Started(M(0, 1)));
+  EXPECT_TRUE(absl::IsResourceExhausted(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("at most 2 attempts per task"));
+  EXPECT_TRUE(job.Say(4, Finished(M(0, 7))).ok()) << "known attempts go on";
+}
+
+TEST(Fold, RejectsSourcesOverTheLimit) {
+  Job job = OpenJob();
+  job.limits.sources_max = 2;
+  EXPECT_TRUE(job.Take(Source("m-0").At(1, Started(M(0)))).ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(job.Take(Source("m-1").At(1, Started(M(1))))));
+  EXPECT_TRUE(job.Say(2, Started(M(2))).ok()) << "known sources go on";
+  EXPECT_EQ(job.state.rejected_events, 1u);
+  EXPECT_EQ(job.state.sources.size(), 2u);
+}
+
+TEST(Fold, RejectsAnInfiniteArrival) {
+  Job job = OpenJob();
+  Event event = job.source.At(1, Started(M(0)));
+  event.arrived_at = absl::InfiniteFuture();
+  EXPECT_TRUE(absl::IsInvalidArgument(job.Take(event)));
+  EXPECT_EQ(job.state.last_arrival_at, At(0));
+}
+
+// --- events
+
+TEST(Fold, IgnoresADuplicateEvent) {
+  Job job = OpenJob();
+  const Event event = job.source.At(1, Started(M(0)));
+  Event again = event;
+  again.body = Started(M(1));
+  again.dropped_events = 9;
+  EXPECT_TRUE(job.Take(event).ok());
+  EXPECT_TRUE(job.Take(again).ok());
+  EXPECT_FALSE(job.state.map_tasks()[1].is_running());
+  EXPECT_EQ(job.state.sources.at("app-master").dropped_events, 0u);
+  EXPECT_EQ(job.state.anomalies, 0u);
+}
+
+TEST(Fold, CountsAGapInTheSequenceAsLost) {
+  Job job = OpenJob();
+  for (int i = 0; i < 3; ++i) job.source.At(1, Started(M(0)));  // never arrive
+  EXPECT_TRUE(job.Say(2, Started(M(1))).ok());
+  EXPECT_EQ(job.state.lost_events, 3u);
+}
+
+TEST(Fold, ALateEventAfterAGapIsADuplicate) {
+  Job job = OpenJob();
+  const Event late = job.source.At(1, Started(M(0)));
+  EXPECT_TRUE(job.Say(2, Started(M(1))).ok());
+  EXPECT_TRUE(job.Take(late).ok());
+  EXPECT_FALSE(job.state.map_tasks()[0].is_running());
+  EXPECT_EQ(job.state.lost_events, 1u);
+}
+
+TEST(Fold, CountsSequencesPerSource) {
+  Job job = OpenJob();
+  Source other("other");
+  EXPECT_TRUE(job.Take(other.At(1, Started(M(0)))).ok());
+  EXPECT_TRUE(job.Say(1, Started(M(1))).ok());
+  EXPECT_EQ(job.state.lost_events, 0u);
+  EXPECT_EQ(job.state.sources.at("other").accepted_sequence, 1u);
+}
+
+TEST(Fold, TheCountOfLostEventsSaturates) {
+  Job job = OpenJob();
+  for (const char* source : {"a", "b"}) {
+    Event event = Source(source).At(1, Started(M(0)));
+    event.sequence = std::numeric_limits<std::uint64_t>::max();
+    EXPECT_TRUE(job.Take(event).ok());
+  }
+  EXPECT_EQ(job.state.lost_events, std::numeric_limits<std::uint64_t>::max());
+}
+
+TEST(Fold, KeepsTheLargestCountOfDroppedEvents) {
+  Job job = OpenJob();
+  for (const std::uint64_t dropped : {4u, 2u}) {
+    Event event = job.source.At(1, Started(M(0)));
+    event.dropped_events = dropped;
+    EXPECT_TRUE(job.Take(event).ok());
+  }
+  EXPECT_EQ(job.state.sources.at("app-master").dropped_events, 4u);
+}
+
+// --- the shape of the job
+
+TEST(Fold, AJobStartsAtItsSubmission) {
+  Job job;
+  JobOpened opened = Opened(1, 1);
+  opened.submitted_at = At(3);
+  EXPECT_TRUE(job.Say(10, opened).ok());
+  EXPECT_EQ(job.state.started_at, At(3));
+}
+
+// The opening event is sent at 0 and arrives 0.7 s later. The closing event is sent at `closed`.
+Job WithSlowOpening(const std::string& run_uid, double closed) {
+  Job job;
+  job.source = Source("app-master", "job-1", run_uid);
+  JobOpened opened = Opened(1, 1);
+  opened.submitted_at = At(0);
+  Event first = job.source.At(0, opened);
+  first.arrived_at = At(0.7);
+  EXPECT_TRUE(job.Take(first).ok());
+  EXPECT_EQ(job.state.started_at, At(0.7));
+  Event last = job.source.At(closed, Closed());
+  last.arrived_at = At(10);
+  EXPECT_TRUE(job.Take(last).ok());
+  EXPECT_EQ(job.state.closed_at, At(10));
+  return job;
+}
+
+TEST(Fold, ASlowFirstMessageDoesNotShortenAJob) {
+  EXPECT_EQ(WithSlowOpening("run-1", 10).state.started_at, At(0));
+}
+
+TEST(Fold, AStepOfTheClockDoesNotMoveTheStart) {
+  EXPECT_EQ(WithSlowOpening("run-1", 3610).state.started_at, At(0.7));
+}
+
+TEST(Fold, ARunWithoutAnIdKeepsItsStart) {
+  EXPECT_EQ(WithSlowOpening("", 10).state.started_at, At(0.7));
+}
+
+TEST(Fold, ASubmissionIn1970IsIgnored) {
+  Job job;
+  JobOpened opened = Opened(1, 1);
+  opened.submitted_at = absl::UnixEpoch();
+  EXPECT_TRUE(job.Say(10, opened).ok());
+  EXPECT_EQ(job.state.started_at, At(10));
+}
+
+TEST(Fold, WithoutASubmissionAJobStartsAtItsFirstEvent) {
+  Job job;
+  EXPECT_TRUE(job.Say(10, Opened(1, 1)).ok());
+  EXPECT_EQ(job.state.started_at, At(10));
+}
+
+TEST(Fold, ALaterJobOpenedAddsUnknownFields) {
+  Job job;
+  EXPECT_TRUE(job.Say(0, JobOpened{.stages = MapReduceStages({}, {})}).ok());
+  JobOpened more = Opened(4, 2);
+  more.engine = "hadoop";
+  test::ReduceStage(more).slots = 2;
+  test::MapStage(more).has_combiner = true;
+  test::ReduceStage(more).is_grouping_opaque = true;
+  more.user = "ann";
+  EXPECT_TRUE(job.Say(1, more).ok());
+  EXPECT_EQ(job.state.opened->name, "word count");
+  EXPECT_EQ(job.state.opened->engine, "hadoop");
+  EXPECT_EQ(job.state.opened->user, "ann");
+  EXPECT_EQ(job.state.reduce_slots(), 2u);
+  EXPECT_EQ(job.state.map_stage()->opened.has_combiner, true);
+  EXPECT_EQ(job.state.reduce_stage()->opened.is_grouping_opaque, true);
+  EXPECT_EQ(job.state.map_tasks().size(), 4u);
+  EXPECT_EQ(job.state.reduce_tasks().size(), 2u);
+  EXPECT_EQ(job.state.anomalies, 0u);
+}
+
+TEST(Fold, AContradictingJobOpenedIsCountedAndIgnored) {
+  Job job = OpenJob();
+  JobOpened other = Opened(5, 2);
+  other.name = "sort";
+  EXPECT_TRUE(job.Say(1, other).ok());
+  EXPECT_EQ(job.state.map_stage()->opened.task_count, 3u);
+  EXPECT_EQ(job.state.opened->name, "word count");
+  EXPECT_EQ(job.state.anomalies, 1u);
+}
+
+TEST(Fold, ATaskMayBeReportedBeforeTheNumberOfTasks) {
+  Job job;
+  EXPECT_TRUE(job.Say(0, Opened()).ok());
+  EXPECT_TRUE(job.Say(1, Started(M(2))).ok());
+  EXPECT_EQ(job.state.map_tasks().size(), 3u);
+  EXPECT_TRUE(job.state.map_tasks()[2].is_running());
+}
+
+TEST(Fold, IgnoresEventsAfterTheJobClosed) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(1, Closed(JobOutcome::kKilled, "by its user")).ok());
+  EXPECT_TRUE(job.Say(2, Started(M(0))).ok());
+  EXPECT_TRUE(job.Say(3, Started(M(99))).ok());
+  EXPECT_TRUE(job.Say(4, Closed(JobOutcome::kSucceeded)).ok());
+  EXPECT_EQ(job.state.closed->outcome, JobOutcome::kKilled);
+  EXPECT_EQ(job.state.closed_at, At(1));
+  EXPECT_FALSE(job.state.map_tasks()[0].is_running());
+  EXPECT_EQ(job.state.rejected_events, 0u);
+  EXPECT_EQ(job.state.sources.at("app-master").accepted_sequence, 5u) << "still acknowledged";
+}
+
+// --- attempts
+
+TEST(Fold, CorrectsTheClockOfASource) {
+  Job job = OpenJob();
+  Event event = job.source.At(10, Started(M(0)));
+  event.source_id = "m-0";
+  event.sequence = 1;
+  event.sent_at = At(10 - 3600);
+  std::get<AttemptChanged>(event.body).at = At(8 - 3600);
+  EXPECT_TRUE(job.Take(event).ok());
+  EXPECT_EQ(job.state.map_tasks()[0].attempts.at({0, 0}).life.started_at(), At(8));
+}
+
+TEST(Fold, CountsAContradictingAttemptState) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(1, Finished(M(0))).ok());
+  EXPECT_TRUE(job.Say(2, Failed(M(0))).ok());
+  EXPECT_EQ(job.state.anomalies, 1u);
+  EXPECT_TRUE(job.state.map_tasks()[0].is_finished());
+}
+
+TEST(Fold, KeepsTheFirstHostAndInputSizeOfAnAttempt) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(0, ExecutorOpened{.executor = 1, .host = "node-1"}).ok());
+  EXPECT_TRUE(job.Say(0, ExecutorOpened{.executor = 2, .host = "node-2"}).ok());
+  AttemptChanged started = Started(M(0), 100);
+  started.executor = 1;
+  AttemptChanged finished = Finished(M(0));
+  finished.executor = 2;
+  finished.input_bytes = 200;
+  EXPECT_TRUE(job.Say(1, started).ok());
+  EXPECT_TRUE(job.Say(2, finished).ok());
+  EXPECT_EQ(job.state.map_tasks()[0].attempts.at({0, 0}).life.host, "node-1");
+  EXPECT_EQ(job.state.map_tasks()[0].input_bytes, 100u);
+}
+
+TEST(Fold, TheReducePhaseOfAnAttemptStartsWhenItHasShuffled) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(1, Started(R(0))).ok());
+  EXPECT_TRUE(job.Say(4, Shuffled(R(0))).ok());
+  EXPECT_EQ(job.state.reduce_tasks()[0].attempts.at({0, 0}).reduce->reduce_started_at, At(4));
+}
+
+TEST(Fold, RecordsTheMostTasksAtOnce) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(1, Started(M(0))).ok());
+  EXPECT_TRUE(job.Say(1, Started(M(1))).ok());
+  EXPECT_TRUE(job.Say(2, Finished(M(0))).ok());
+  EXPECT_TRUE(job.Say(2, Started(M(2))).ok());
+  EXPECT_EQ(job.state.map_slots(), 2u);
+  EXPECT_EQ(job.state.reduce_slots(), 1u) << "at least one";
+}
+
+TEST(Fold, ShrinkingHeartbeatsAreCountedAndIgnored) {
+  Job job = OpenJob();
+  for (const AttemptId id : {M(0), R(0)}) {
+    EXPECT_TRUE(job.Say(1, Read(id, 100)).ok());
+    EXPECT_TRUE(job.Say(2, Read(id, 60)).ok());
+  }
+  EXPECT_EQ(job.state.map_tasks()[0].attempts.at({0, 0}).bytes_done, 100u);
+  EXPECT_EQ(job.state.reduce_tasks()[0].attempts.at({0, 0}).reduce->fetched_bytes, 100u);
+  EXPECT_EQ(job.state.anomalies, 2u);
+}
+
+// --- map profiles
+
+const std::vector<PartitionProfile> kPairs = {Partition(0, 100, {Key(1, 60)}), Partition(1, 10)};
+
+TEST(Fold, AMapProfileCountsOnceItsAttemptHasFinished) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(1, Emitted(M(0), kPairs)).ok());
+  EXPECT_EQ(job.state.keys.profile_count(), 0u);
+  EXPECT_TRUE(job.Say(2, Finished(M(0))).ok());
+  EXPECT_EQ(job.state.keys.profile_count(), 1u);
+  EXPECT_EQ(job.state.keys.partition(0).total_bytes, 100u);
+  EXPECT_EQ(job.state.map_profiles_missing, 0u);
+}
+
+TEST(Fold, AMapProfileMayComeAfterItsAttemptHasFinished) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(1, Finished(M(0))).ok());
+  EXPECT_EQ(job.state.map_profiles_missing, 1u);
+  EXPECT_TRUE(job.Say(2, Emitted(M(0), kPairs)).ok());
+  EXPECT_EQ(job.state.keys.profile_count(), 1u);
+  EXPECT_EQ(job.state.map_profiles_missing, 0u);
+  EXPECT_EQ(job.state.anomalies, 0u);
+}
+
+TEST(Fold, ASecondMapProfileIsIgnoredAndCounted) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(1, Emitted(M(0), kPairs)).ok());
+  EXPECT_TRUE(job.Say(2, Emitted(M(0), {Partition(0, 7)})).ok());
+  EXPECT_TRUE(job.Say(3, Finished(M(0))).ok());
+  EXPECT_TRUE(job.Say(4, Emitted(M(0), kPairs)).ok());
+  EXPECT_EQ(job.state.keys.partition(0).total_bytes, 100u);
+  EXPECT_EQ(job.state.keys.profile_count(), 1u);
+  EXPECT_EQ(job.state.anomalies, 2u);
+}
+
+TEST(Fold, TheMapProfileOfAFailedAttemptNeverCounts) {
+  for (const bool profile_first : {true, false}) {
+    Job job = OpenJob();
+    const std::vector<EventBody> events =
+        profile_first ? std::vector<EventBody>{Emitted(M(0, 0), kPairs), Failed(M(0, 0))}
+                      : std::vector<EventBody>{Failed(M(0, 0)), Emitted(M(0, 0), kPairs)};
+    for (const EventBody& event : events) EXPECT_TRUE(job.Say(1, event).ok());
+    EXPECT_TRUE(job.Say(4, Finished(M(0, 1))).ok());
+    EXPECT_EQ(job.state.keys.profile_count(), 0u);
+    EXPECT_TRUE(job.Say(5, Emitted(M(0, 1), kPairs)).ok());
+    EXPECT_EQ(job.state.keys.profile_count(), 1u);
+  }
+}
+
+TEST(Fold, ARunningReduceFunctionEndsTheMapPhase) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(1, Started(M(0))).ok());
+  EXPECT_TRUE(job.Say(1, Started(M(1))).ok());
+  EXPECT_TRUE(job.Say(2, Emitted(M(0), kPairs)).ok());  // its end was lost
+  EXPECT_EQ(job.state.keys.profile_count(), 0u);
+  EXPECT_TRUE(job.Say(3, Shuffled(R(0))).ok());
+  EXPECT_EQ(job.state.keys.profile_count(), 1u);
+  EXPECT_EQ(job.state.map_profiles_missing, job.state.map_tasks().size() - 1);
+  EXPECT_TRUE(job.Say(4, Finished(M(0))).ok());  // late, without effect
+  EXPECT_EQ(job.state.keys.profile_count(), 1u);
+  EXPECT_EQ(job.state.map_profiles_missing, job.state.map_tasks().size() - 1);
+}
+
+TEST(Fold, ASpeculativeTwinCountsOnce) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(1, Emitted(M(0, 0), kPairs)).ok());
+  EXPECT_TRUE(job.Say(1, Emitted(M(0, 1), kPairs)).ok());
+  EXPECT_TRUE(job.Say(2, Finished(M(0, 1))).ok());
+  EXPECT_TRUE(job.Say(3, Killed(M(0, 0))).ok());
+  EXPECT_EQ(job.state.keys.profile_count(), 1u);
+  EXPECT_EQ(job.state.keys.partition(0).total_bytes, 100u);
+}
+
+TEST(Fold, ARerunOfALostMapTaskCountsOnce) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(1, Emitted(M(0, 0), kPairs)).ok());
+  EXPECT_TRUE(job.Say(2, Finished(M(0, 0))).ok());
+  EXPECT_TRUE(job.Say(3, Obsolete(M(0, 0))).ok());
+  EXPECT_FALSE(job.state.map_tasks()[0].is_finished());
+  EXPECT_TRUE(job.Say(4, Emitted(M(0, 1), kPairs)).ok());
+  EXPECT_TRUE(job.Say(5, Finished(M(0, 1))).ok());
+  EXPECT_EQ(job.state.keys.partition(0).total_bytes, 100u);
+  EXPECT_EQ(job.state.keys.profile_count(), 1u);
+  EXPECT_EQ(job.state.map_profiles_missing, 0u);
+}
+
+TEST(Fold, TheRerunOfALostMapTaskMaySendItsProfile) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(1, Finished(M(0, 0))).ok());
+  EXPECT_TRUE(job.Say(2, Obsolete(M(0, 0))).ok());
+  EXPECT_EQ(job.state.map_profiles_missing, 0u) << "not finished any more";
+  EXPECT_TRUE(job.Say(3, Finished(M(0, 1))).ok());
+  EXPECT_EQ(job.state.map_profiles_missing, 1u);
+  EXPECT_TRUE(job.Say(4, Emitted(M(0, 1), kPairs)).ok());
+  EXPECT_EQ(job.state.keys.profile_count(), 1u);
+  EXPECT_EQ(job.state.map_profiles_missing, 0u);
+}
+
+TEST(Fold, AMapTaskFirstReportedAfterTheMapPhaseHasAMissingProfile) {
+  Job job;
+  EXPECT_TRUE(job.Say(0, Opened(std::nullopt, 2)).ok());
+  EXPECT_TRUE(job.Say(1, Emitted(M(0), kPairs)).ok());
+  EXPECT_TRUE(job.Say(1, Finished(M(0))).ok());
+  EXPECT_TRUE(job.Say(2, Shuffled(R(0))).ok());
+  EXPECT_EQ(job.state.map_profiles_missing, 0u);
+  EXPECT_TRUE(job.Say(3, Started(M(2))).ok());  // implies M(1)
+  EXPECT_EQ(job.state.map_profiles_missing, 2u);
+}
+
+TEST(Fold, ALateProfileOfAnUnknownMapTaskIsNotMissing) {
+  Job job;
+  EXPECT_TRUE(job.Say(0, Opened(std::nullopt, 2)).ok());
+  EXPECT_TRUE(job.Say(1, Emitted(M(0), kPairs)).ok());
+  EXPECT_TRUE(job.Say(2, Shuffled(R(0))).ok());
+  EXPECT_TRUE(job.Say(3, Emitted(M(1), kPairs)).ok());
+  EXPECT_EQ(job.state.keys.profile_count(), 2u);
+  EXPECT_EQ(job.state.map_profiles_missing, 0u);
+  EXPECT_EQ(job.state.reduce_input_bytes(0), 200u);
+}
+
+TEST(Fold, AMapCountAfterTheMapPhaseShowsMissingProfiles) {
+  Job job;
+  EXPECT_TRUE(job.Say(0, Opened(std::nullopt, 2)).ok());
+  EXPECT_TRUE(job.Say(1, Emitted(M(0), kPairs)).ok());
+  EXPECT_TRUE(job.Say(2, Shuffled(R(0))).ok());
+  EXPECT_TRUE(job.Say(3, Opened(4, 2)).ok());
+  EXPECT_EQ(job.state.map_profiles_missing, 3u);
+  EXPECT_TRUE(job.Say(4, Emitted(M(3), kPairs)).ok());
+  EXPECT_EQ(job.state.map_profiles_missing, 2u);
+}
+
+// --- events that could not be parsed
+
+TEST(Fold, ARejectedEventIsNotLost) {
+  Job job = OpenJob();
+  Refuse({"app-master", 2}, job.limits, job.state);
+  Event event = job.source.At(1, Started(M(0)));
+  event.sequence = 3;
+  EXPECT_TRUE(job.Take(event).ok());
+  EXPECT_EQ(job.state.rejected_events, 1u);
+  EXPECT_EQ(job.state.lost_events, 0u);
+}
+
+TEST(Fold, ARejectedEventShowsTheGapBeforeItAndCountsOnce) {
+  Job job = OpenJob();
+  for (int i = 0; i < 2; ++i) Refuse({"app-master", 4}, job.limits, job.state);
+  EXPECT_EQ(job.state.rejected_events, 1u);
+  EXPECT_EQ(job.state.lost_events, 2u);
+}
+
+TEST(Fold, AnEventWithoutASequenceIsCounted) {
+  Job job = OpenJob();
+  for (int i = 0; i < 2; ++i) Refuse({}, job.limits, job.state);
+  EXPECT_EQ(job.state.rejected_events, 2u);
+  EXPECT_EQ(job.state.lost_events, 0u);
+  EXPECT_EQ(job.state.sources.size(), 1u);
+}
+
+TEST(Fold, ARejectedEventAddsNoSourceBeyondTheLimit) {
+  Job job = OpenJob();
+  job.limits.sources_max = 1;
+  Refuse({"other", 1}, job.limits, job.state);
+  EXPECT_EQ(job.state.rejected_events, 1u);
+  EXPECT_EQ(job.state.sources.size(), 1u);
+}
+
+// --- the input of a reduce task
+
+TEST(Fold, ScalesPartitionsUpForMissingProfiles) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(1, Finished(M(0))).ok());
+  EXPECT_TRUE(job.Say(1, Emitted(M(0), kPairs)).ok());
+  EXPECT_TRUE(job.Say(2, Finished(M(1))).ok());
+  EXPECT_EQ(job.state.reduce_input_bytes(0), 200u);
+}
+
+TEST(Fold, UsesTheReportedInputOfAReduceAttempt) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(1, Finished(M(0))).ok());
+  EXPECT_TRUE(job.Say(1, Emitted(M(0), kPairs)).ok());
+  EXPECT_TRUE(job.Say(2, Started(R(0), 777)).ok());
+  EXPECT_EQ(job.state.reduce_input_bytes(0), 777u);
+}
+
+TEST(Fold, TheInputOfAReduceTaskIsAtLeastTheBytesRead) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(1, Reduced(R(1), At(1), {test::Point(5000, 1)})).ok());
+  EXPECT_EQ(job.state.reduce_input_bytes(1), 5000u);
+}
+
+// --- the phases of a job
+
+struct Shape {
+  const char* name;
+  std::vector<StageOpened> stages;
+  bool has_map;
+  bool has_reduce;
+};
+
+class FoldShape : public ::testing::TestWithParam<Shape> {};
+
+TEST_P(FoldShape, HasTheStages) {
+  Job job;
+  EXPECT_TRUE(job.Say(0, JobOpened{.stages = GetParam().stages}).ok());
+  EXPECT_EQ(job.state.has_map_stage(), GetParam().has_map);
+  EXPECT_EQ(job.state.has_reduce_stage(), GetParam().has_reduce);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, FoldShape,
+    ::testing::Values(Shape{"AllWhenNothingIsSaid", {}, true, true},
+                      Shape{"MapAloneWithoutReduceTasks", MapReduceStages(1, 0), true, false},
+                      Shape{"AllWithReduceTasks", MapReduceStages(1, 3), true, true},
+                      Shape{"AllWhenTheirNumberIsUnknown", MapReduceStages({}, {}), true, true},
+                      Shape{"NoneOfAnotherEngine", {{.stage = 0}}, false, false}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+// --- stages
+
+AttemptId Task(std::uint32_t stage, std::uint32_t index, std::uint32_t stage_attempt = 0) {
+  return {.stage = stage, .index = index, .stage_attempt = stage_attempt};
+}
+
+StageOpened Generic(std::uint32_t stage, std::optional<std::uint32_t> tasks = {}) {
+  return {.stage = stage, .kind = StageKind::kGeneric, .task_count = tasks};
+}
+
+Job OpenGeneric(std::vector<StageOpened> stages) {
+  Job job;
+  EXPECT_TRUE(job.Say(0, JobOpened{.name = "query", .stages = std::move(stages)}).ok());
+  return job;
+}
+
+TEST(FoldStages, CountsTheTasksOfAStageOfAnyKind) {
+  Job job = OpenGeneric({Generic(4, 3)});
+  EXPECT_TRUE(job.Say(1, Started(Task(4, 0), 700)).ok());
+  EXPECT_TRUE(job.Say(1, Started(Task(4, 2))).ok());
+  EXPECT_TRUE(job.Say(2, Read(Task(4, 0), 500)).ok());
+  EXPECT_TRUE(job.Say(3, Finished(Task(4, 2))).ok());
+  const Stage& stage = job.state.stages.at(4);
+  EXPECT_EQ(stage.opened.task_count, 3u);
+  EXPECT_EQ(stage.running_task_count(), 1u);
+  EXPECT_EQ(stage.finished_task_count(), 1u);
+  const TaskAttempt& attempt = stage.tasks.at(0).attempts.at({0, 0});
+  EXPECT_EQ(attempt.life.input_bytes, 700u);
+  EXPECT_EQ(attempt.bytes_done, 500u);
+  EXPECT_TRUE(job.state.map_tasks().empty());
+}
+
+TEST(FoldStages, TasksOfTheSameIndexInTwoStagesAreDistinct) {
+  Job job = OpenGeneric({Generic(0, 1), Generic(1, 1)});
+  EXPECT_TRUE(job.Say(1, Finished(Task(0, 0))).ok());
+  EXPECT_EQ(job.state.stages.at(0).finished_task_count(), 1u);
+  EXPECT_EQ(job.state.stages.at(1).finished_task_count(), 0u);
+}
+
+// Events of different sources are not ordered: a task may report before the driver.
+TEST(FoldStages, AnAttemptOfAStageThatIsNotOpenYetIsKept) {
+  Job job = OpenGeneric({Generic(0, 1)});
+  Source task("task");
+  EXPECT_TRUE(job.Take(task.At(1, Started(Task(7, 2)))).ok());
+  EXPECT_TRUE(job.Take(task.At(2, Finished(Task(7, 2)))).ok());
+  EXPECT_TRUE(job.Say(3, Generic(7, 5)).ok());
+  const Stage& stage = job.state.stages.at(7);
+  EXPECT_EQ(stage.opened, Generic(7, 5));
+  ASSERT_EQ(stage.tasks.size(), 1u);
+  EXPECT_EQ(stage.tasks[0].index, 2u);
+  EXPECT_TRUE(stage.tasks[0].is_finished());
+  EXPECT_EQ(job.state.anomalies, 0u);
+}
+
+TEST(FoldStages, TasksReportedBeforeTheirMapAndReduceStagesAreKept) {
+  Job job = OpenGeneric({});
+  EXPECT_TRUE(job.Say(1, Started(M(0), 700)).ok());
+  EXPECT_TRUE(job.Say(2, Read(M(0), 300)).ok());
+  EXPECT_TRUE(job.Say(2, Finished(M(1))).ok());
+  EXPECT_TRUE(job.Say(3, Started(R(0))).ok());
+  EXPECT_TRUE(job.Say(3, Read(R(0), 50)).ok());
+  EXPECT_TRUE(job.Say(4, Shuffled(R(0))).ok());
+  for (const StageOpened& stage : MapReduceStages(3, 2)) EXPECT_TRUE(job.Say(5, stage).ok());
+  ASSERT_EQ(job.state.map_tasks().size(), 3u);
+  EXPECT_EQ(job.state.map_tasks()[0].attempts.at({0, 0}).bytes_done, 300u);
+  EXPECT_EQ(job.state.map_tasks()[0].input_bytes, 700u);
+  EXPECT_TRUE(job.state.map_tasks()[1].is_finished());
+  ASSERT_EQ(job.state.reduce_tasks().size(), 2u);
+  EXPECT_EQ(job.state.reduce_tasks()[0].attempts.at({0, 0}).reduce->fetched_bytes, 50u);
+  EXPECT_EQ(job.state.reduce_tasks()[0].attempts.at({0, 0}).reduce->reduce_started_at, At(4));
+  EXPECT_TRUE(job.state.map_phase_is_over);
+  EXPECT_EQ(job.state.anomalies, 0u);
+}
+
+TEST(FoldStages, AProfileImpliesTheKindOfItsStage) {
+  Job job = OpenGeneric({});
+  EXPECT_TRUE(job.Say(1, Emitted(M(0), {Partition(0, 10)})).ok());
+  EXPECT_TRUE(job.Say(2, Finished(M(0))).ok());
+  EXPECT_TRUE(job.Say(3, Reduced(R(0), At(3), {})).ok());
+  EXPECT_NE(job.state.map_stage(), nullptr);
+  EXPECT_NE(job.state.reduce_stage(), nullptr);
+  EXPECT_EQ(job.state.keys.profile_count(), 1u);
+}
+
+TEST(FoldStages, UnopenedStagesAreBounded) {
+  Job job = OpenGeneric({});
+  job.limits.stages_max = 2;
+  EXPECT_TRUE(job.Say(1, Started(Task(7, 0))).ok());
+  EXPECT_TRUE(job.Say(1, Started(Task(8, 0))).ok());
+  EXPECT_EQ(ExceededLimit(job.Say(1, Started(Task(9, 0)))), "stages_per_job");
+}
+
+TEST(FoldStages, ARejectedTaskChangesNothing) {
+  Job job = OpenGeneric({Generic(5, 100)});
+  job.limits.state_bytes_max = 0;
+  EXPECT_EQ(ExceededLimit(job.Say(1, Started(Task(5, 3)))), "state_bytes_per_job");
+  EXPECT_TRUE(job.state.stages.at(5).tasks.empty());
+}
+
+TEST(FoldStages, EveryAttemptAtAStageHasTheSameLimitOfAttempts) {
+  Job job = OpenGeneric({Generic(2, 1)});
+  for (std::uint32_t again = 0; again < 5; ++again) {
+    for (std::uint32_t attempt = 0; attempt < job.limits.attempts_per_task_max; ++attempt) {
+      AttemptChanged failed = Failed(Task(2, 0, again));
+      failed.attempt.attempt = attempt;
+      ASSERT_TRUE(job.Say(1, failed).ok()) << again << " " << attempt;
+    }
+  }
+  AttemptChanged failed = Failed(Task(2, 0, 3));
+  failed.attempt.attempt = job.limits.attempts_per_task_max;
+  EXPECT_EQ(ExceededLimit(job.Say(2, failed)), "attempts_per_task");
+}
+
+TEST(FoldStages, AStageMayAppearAfterItsChildren) {
+  Job job = OpenGeneric({});
+  StageOpened child = Generic(9, 2);
+  child.parents = {3};
+  EXPECT_TRUE(job.Say(1, child).ok());
+  EXPECT_TRUE(job.Say(2, Started(Task(9, 1))).ok());
+  EXPECT_TRUE(job.Say(3, Generic(3, 5)).ok());
+  EXPECT_EQ(job.state.stages.size(), 2u);
+  EXPECT_EQ(job.state.stages.at(9).opened.parents, std::vector<std::uint32_t>{3});
+  EXPECT_EQ(job.state.anomalies, 0u);
+}
+
+// placement::TopologicalOrder reports the cycle.
+TEST(FoldStages, StagesInACycleAreKept) {
+  StageOpened first = Generic(0, 1);
+  first.parents = {1, 1, kHuge};
+  StageOpened second = Generic(1, 1);
+  second.parents = {0};
+  Job job = OpenGeneric({first, second});
+  EXPECT_TRUE(job.Say(1, first).ok());
+  EXPECT_TRUE(job.Say(2, Finished(Task(0, 0))).ok());
+  EXPECT_TRUE(job.Say(2, Finished(Task(1, 0))).ok());
+  EXPECT_EQ(job.state.stages.at(0).opened.parents, (std::vector<std::uint32_t>{1, kHuge}));
+  EXPECT_EQ(job.state.stages.at(1).finished_task_count(), 1u);
+  EXPECT_EQ(job.state.anomalies, 0u);
+}
+
+TEST(FoldStages, AResubmittedStageMayHaveFewerTasks) {
+  Job job = OpenGeneric({Generic(2, 10)});
+  EXPECT_TRUE(job.Say(1, Finished(Task(2, 9))).ok());
+  StageOpened again = Generic(2, 3);
+  again.attempt = 1;
+  EXPECT_TRUE(job.Say(2, again).ok());
+  EXPECT_EQ(job.state.stages.at(2).opened.task_count, 3u);
+  EXPECT_TRUE(job.Say(3, Finished(Task(2, 2, 1))).ok());
+  EXPECT_FALSE(job.Say(3, Finished(Task(2, 3, 1))).ok());
+  EXPECT_TRUE(job.Say(4, Finished(Task(2, 8, 0))).ok()) << "late news of the first attempt";
+  EXPECT_EQ(job.state.stages.at(2).finished_task_count(), 3u);
+  EXPECT_EQ(job.state.anomalies, 0u);
+}
+
+// take() runs the first partition, then some of the next.
+TEST(FoldStages, AStageOfSomePartitionsHasTasksBeyondTheirNumber) {
+  Job job = OpenGeneric({});
+  StageOpened some = Generic(2, 4);
+  some.index_count = 34;
+  EXPECT_TRUE(job.Say(1, some).ok());
+  EXPECT_TRUE(job.Say(2, Started(Task(2, 4))).ok());
+  EXPECT_TRUE(job.Say(2, Started(Task(2, 33))).ok());
+  const absl::Status refused = job.Say(2, Started(Task(2, 34)));
+  EXPECT_EQ(refused.message(), "task 34 of stage 2 does not exist: the stage has 34 indexes");
+}
+
+TEST(FoldStages, TheEndOfAStageIsThatOfItsNewestAttempt) {
+  Job job = OpenGeneric({Generic(2, 10)});
+  const auto& closed = job.state.stages.at(2).closed;
+  StageOpened again = Generic(2, 3);
+  again.attempt = 1;
+  EXPECT_TRUE(job.Say(1, StageClosed{.stage = 2, .outcome = JobOutcome::kFailed}).ok());
+  EXPECT_TRUE(job.Say(1, StageClosed{.stage = 2}).ok());
+  EXPECT_EQ(closed->outcome, JobOutcome::kFailed) << "the first end";
+  EXPECT_TRUE(job.Say(2, again).ok());
+  EXPECT_FALSE(closed.has_value());
+  EXPECT_TRUE(job.Say(3, StageClosed{.stage = 2}).ok());
+  EXPECT_FALSE(closed.has_value()) << "late news of the first attempt";
+  EXPECT_TRUE(job.Say(4, StageClosed{.stage = 2, .attempt = 1, .at = At(3.5)}).ok());
+  EXPECT_EQ(closed->at, At(3.5));
+  EXPECT_TRUE(job.Say(5, StageClosed{.stage = 7}).ok());
+  EXPECT_TRUE(job.state.stages.at(7).closed.has_value()) << "of a stage that is opened later";
+  EXPECT_EQ(job.state.anomalies, 0u);
+}
+
+TEST(FoldStages, GroupsHaveTheLimitOfStages) {
+  Job job = OpenGeneric({});
+  job.limits.stages_max = 1;
+  EXPECT_TRUE(job.Say(1, GroupOpened{"sql/1"}).ok());
+  EXPECT_EQ(ExceededLimit(job.Say(1, GroupOpened{"sql/2"})), "stages_per_job");
+  EXPECT_TRUE(job.Say(1, GroupClosed{"sql/1"}).ok());
+}
+
+TEST(FoldStages, ANewPlanReplacesTheOldOne) {
+  Job job = OpenGeneric({});
+  const std::size_t empty = job.state.memory_bytes;
+  const auto plan = [&](std::vector<std::uint32_t> counts) {
+    EXPECT_TRUE(job.Say(1, GroupOpened{.group = "sql/1", .planned_task_counts = counts}).ok());
+    return job.state.groups.at("sql/1").opened.planned_task_counts;
+  };
+  EXPECT_THAT(plan({8, 0, 1}), ElementsAre(8, 0, 1));
+  const std::size_t planned = job.state.memory_bytes;
+  EXPECT_THAT(plan({}), ElementsAre(8, 0, 1)) << "nothing new is said of it";
+  EXPECT_THAT(plan({8}), ElementsAre(8));
+  EXPECT_LT(job.state.memory_bytes, planned);
+  EXPECT_GT(job.state.memory_bytes, empty);
+}
+
+TEST(FoldStages, GroupsCountAsMemory) {
+  Job job = OpenGeneric({});
+  job.limits.state_bytes_max = job.state.memory_bytes + 900;
+  EXPECT_TRUE(job.Say(1, GroupOpened{"sql/1", std::string(600, 'x')}).ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(job.Say(1, GroupOpened{"sql/2"})));
+  EXPECT_TRUE(absl::IsResourceExhausted(job.Say(1, GroupClosed{"sql/2"})));
+  EXPECT_TRUE(job.Say(1, GroupClosed{"sql/1"}).ok());
+}
+
+TEST(FoldStages, AMapOrReduceStageHasOneAttempt) {
+  Job job = OpenJob();
+  StageOpened again = MapReduceStages(2, 1)[kMapStage];
+  again.attempt = 1;
+  EXPECT_TRUE(absl::IsInvalidArgument(job.Say(1, again)));
+  EXPECT_TRUE(absl::IsInvalidArgument(job.Say(1, Started(Task(kMapStage, 0, 1)))));
+  EXPECT_EQ(job.state.map_tasks().size(), 3u);
+}
+
+TEST(FoldStages, AStageThatChangesItsKindIsCountedAndCompleted) {
+  Job job;
+  const StageOpened map{.stage = kMapStage, .kind = StageKind::kMap};
+  const StageOpened generic{.stage = kMapStage, .parents = {9}, .kind = StageKind::kGeneric};
+  EXPECT_TRUE(job.Say(0, JobOpened{.stages = {map, generic}}).ok());
+  EXPECT_EQ(job.state.anomalies, 1u);
+  ASSERT_NE(job.state.map_stage(), nullptr);
+  EXPECT_EQ(job.state.map_stage()->opened.parents, std::vector<std::uint32_t>{9});
+}
+
+TEST(FoldStages, AKindMayBeReportedLater) {
+  Job job;
+  StageOpened stage{.stage = kMapStage, .kind = StageKind::kUnknown, .task_count = 2};
+  EXPECT_TRUE(job.Say(0, JobOpened{.stages = {stage}}).ok());
+  EXPECT_EQ(job.state.map_stage(), nullptr);
+  stage.kind = StageKind::kMap;
+  EXPECT_TRUE(job.Say(1, stage).ok());
+  EXPECT_TRUE(job.Say(2, StageOpened{.stage = kMapStage, .kind = StageKind::kUnknown}).ok());
+  ASSERT_NE(job.state.map_stage(), nullptr);
+  EXPECT_EQ(job.state.map_tasks().size(), 2u);
+  EXPECT_EQ(job.state.anomalies, 0u);
+}
+
+TEST(FoldStages, ACountReportedBeforeTheKindRespectsTheLimits) {
+  Job job;
+  const StageOpened map{.stage = kMapStage, .kind = StageKind::kMap};
+  StageOpened huge{.stage = kMapStage, .task_count = kHuge, .partition_count = kHuge};
+  EXPECT_TRUE(job.Say(0, JobOpened{.stages = {huge, map}}).ok());
+  EXPECT_LE(job.state.map_tasks().size(), job.limits.map_tasks_max);
+  EXPECT_FALSE(job.Say(1, Emitted(M(0), {Partition(kHuge - 1, 10)})).ok());
+  EXPECT_FALSE(job.Say(1, Started(M(kHuge - 1))).ok());
+}
+
+TEST(FoldStages, ATaskBeyondALaterCountIsCountedAndDropped) {
+  Job job = OpenGeneric({});
+  EXPECT_TRUE(job.Say(1, Started(M(7))).ok());
+  for (const StageOpened& stage : MapReduceStages(3, 2)) EXPECT_TRUE(job.Say(5, stage).ok());
+  EXPECT_EQ(job.state.map_tasks().size(), 3u);
+  EXPECT_EQ(job.state.anomalies, 1u);
+}
+
+// A map or reduce stage has one attempt.
+TEST(FoldStages, AnotherAttemptAtALaterMapStageIsCountedAndDropped) {
+  Job job = OpenGeneric({{.stage = kMapStage, .kind = StageKind::kUnknown}});
+  EXPECT_TRUE(job.Say(1, Started(Task(kMapStage, 0, 1))).ok());
+  EXPECT_TRUE(job.Say(2, Started(M(0))).ok());
+  for (const StageOpened& stage : MapReduceStages(3, 2)) EXPECT_TRUE(job.Say(5, stage).ok());
+  EXPECT_EQ(job.state.map_tasks()[0].attempts.size(), 1u);
+  EXPECT_EQ(job.state.anomalies, 1u);
+}
+
+TEST(FoldStages, TheInputOfAMapTaskIsThatOfItsFirstAttempt) {
+  Job job = OpenGeneric({});
+  EXPECT_TRUE(job.Say(1, Started(M(1, 1), 200)).ok());
+  EXPECT_TRUE(job.Say(2, Started(M(1, 0), 100)).ok());
+  EXPECT_TRUE(job.Say(3, Started(Task(kMapStage, 0, 1), 300)).ok());
+  for (const StageOpened& stage : MapReduceStages(3, 2)) EXPECT_TRUE(job.Say(5, stage).ok());
+  EXPECT_EQ(job.state.map_tasks()[1].input_bytes, 100u);
+  EXPECT_EQ(job.state.map_tasks()[0].input_bytes, std::nullopt) << "no attempt of it is left";
+}
+
+TEST(FoldStages, TasksAreFoundInAnyOrderOfReports) {
+  Job job = OpenGeneric({Generic(4)});
+  for (const std::uint32_t index : {5u, 1u, 0u, 2u, 900u}) {
+    EXPECT_TRUE(job.Say(1, Started(Task(4, index))).ok());
+  }
+  for (const std::uint32_t index : {900u, 5u, 0u}) {
+    EXPECT_TRUE(job.Say(2, Finished(Task(4, index))).ok());
+  }
+  const Stage& stage = job.state.stages.at(4);
+  EXPECT_EQ(stage.tasks.size(), 5u);
+  EXPECT_EQ(stage.finished_task_count(), 3u);
+  EXPECT_EQ(stage.running_task_count(), 2u);
+}
+
+TEST(FoldStages, TheHostOfAMapTaskIsKept) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(1, ExecutorOpened{.executor = 4, .host = "a", .slots = 2}).ok());
+  AttemptChanged started = Started(M(0));
+  started.executor = 4;
+  EXPECT_TRUE(job.Say(2, started).ok());
+  EXPECT_EQ(job.state.map_tasks()[0].attempts.at({0, 0}).executor, 0u);
+}
+
+TEST(FoldStages, SizesOfAnotherCountAreIgnored) {
+  Job job = OpenGeneric({Generic(4, 3)});
+  StageOpened other = Generic(4, 5);
+  other.task_bytes.assign(5, 1);
+  EXPECT_TRUE(job.Say(1, other).ok());
+  EXPECT_TRUE(job.state.stages.at(4).opened.task_bytes.empty());
+  EXPECT_EQ(job.state.anomalies, 1u);
+}
+
+// Map and reduce stages of Tez may have any number.
+TEST(FoldStages, MapAndReduceTasksOfOtherStagesAreKeptWithoutTheirKeyGroups) {
+  Job job = OpenGeneric({{.stage = 4, .kind = StageKind::kMap, .task_count = 1},
+                         {.stage = 6, .kind = StageKind::kReduce, .task_count = 1}});
+  EXPECT_TRUE(job.Say(1, Started(Task(4, 0))).ok());
+  EXPECT_TRUE(job.Say(1, Emitted(Task(4, 0), {Partition(0, 10)})).ok());
+  EXPECT_TRUE(job.Say(2, Shuffled(Task(6, 0))).ok());
+  EXPECT_TRUE(job.Say(2, Reduced(Task(6, 0), At(2), {})).ok());
+  EXPECT_TRUE(job.Say(3, Finished(Task(6, 0))).ok());
+  EXPECT_TRUE(job.state.stages.at(6).tasks.at(0).is_finished());
+  EXPECT_EQ(job.state.unused_profiles, 2u);
+  EXPECT_EQ(job.state.keys.profile_count(), 0u);
+  EXPECT_EQ(job.state.rejected_events, 0u);
+}
+
+TEST(FoldStages, TasksOfAnotherKindHaveNoKeyGroups) {
+  Job job = OpenGeneric({Generic(4, 1)});
+  EXPECT_EQ(job.Say(1, Emitted(Task(4, 0), {})).message(),
+            "map profile of task 0 of stage 4: its stage is of another kind; send map profiles of "
+            "map tasks");
+  EXPECT_EQ(job.Say(1, Reduced(Task(4, 0), At(1), {})).message(),
+            "reduce profile of task 0 of stage 4: its stage is of another kind; send reduce "
+            "profiles of reduce tasks");
+}
+
+TEST(FoldStages, OnlyReduceTasksShuffle) {
+  Job job = OpenJob();
+  EXPECT_TRUE(absl::IsInvalidArgument(job.Say(1, Shuffled(M(0)))));
+  EXPECT_TRUE(job.Say(1, Shuffled(R(0))).ok());
+}
+
+TEST(FoldStages, StagesUpToTheLimitAreKept) {
+  Job job = OpenGeneric({});
+  const auto most = static_cast<std::uint32_t>(job.limits.stages_max);
+  for (std::uint32_t i = 0; i < most; ++i) ASSERT_TRUE(job.Say(1, Generic(i, 1)).ok());
+  const absl::Status status = job.Say(2, Generic(most, 1));
+  EXPECT_TRUE(absl::IsResourceExhausted(status));
+  EXPECT_EQ(ExceededLimit(status), "stages_per_job");
+  EXPECT_TRUE(job.Say(3, Generic(7, 1)).ok()) << "known stages are updated";
+  EXPECT_EQ(job.state.stages.size(), job.limits.stages_max);
+}
+
+TEST(FoldStages, SizesOfTasksCountAsMemory) {
+  Job job = OpenGeneric({});
+  job.limits.state_bytes_max = 1'000'000;
+  absl::Status status;
+  for (std::uint32_t i = 0; i < 100 && status.ok(); ++i) {
+    StageOpened stage = Generic(i, 10'000);
+    stage.task_bytes.assign(10'000, 5);
+    status = job.Say(1, stage);
+  }
+  EXPECT_EQ(ExceededLimit(status), "state_bytes_per_job");
+}
+
+TEST(FoldStages, ImplausibleSizesAreKept) {
+  StageOpened stage = Generic(0, 2);
+  stage.task_bytes = {1'000, 1'000};
+  stage.size_precision = SizePrecision::kEstimated;
+  Job job = OpenGeneric({stage});
+  EXPECT_TRUE(job.Say(1, Started(Task(0, 0), 1'000'000)).ok());
+  EXPECT_TRUE(job.Say(2, Read(Task(0, 0), 1'000'000)).ok());
+  EXPECT_EQ(job.state.stages.at(0).opened.task_bytes[0], 1'000u);
+  EXPECT_EQ(job.state.stages.at(0).tasks.at(0).attempts.at({0, 0}).bytes_done, 1'000'000u);
+}
+
+TEST(FoldStages, SizesOfMapTasksAreTheirInput) {
+  JobOpened opened = Opened(2, 1);
+  test::MapStage(opened).task_bytes = {100, 200};
+  Job job;
+  EXPECT_TRUE(job.Say(0, opened).ok());
+  EXPECT_EQ(job.state.map_tasks()[1].input_bytes, 200u);
+}
+
+TEST(Fold, EventsOfANewerSenderAreCountedAndIgnored) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(1, UnknownEvent{}).ok());
+  EXPECT_EQ(job.state.unknown_events, 1u);
+  EXPECT_EQ(job.state.rejected_events, 0u);
+  EXPECT_EQ(job.state.lost_events, 0u);
+  EXPECT_TRUE(job.Say(2, Started(M(0))).ok());
+}
+
+TEST(Fold, KeepsTheReasonOfAFailure) {
+  Job job = OpenJob();
+  AttemptChanged failed = Failed(M(0));
+  failed.failure = "disk full";
+  EXPECT_TRUE(job.Say(1, failed).ok());
+  EXPECT_EQ(job.state.map_tasks()[0].attempts.at({0, 0}).life.failure, "disk full");
+}
+
+TEST(Fold, AChangedExecutorIsCountedAndAnUnknownOneIsNot) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(1, ExecutorOpened{.executor = 3, .host = "a"}).ok());
+  EXPECT_TRUE(job.Say(1, ExecutorOpened{.executor = 3, .host = "b"}).ok());
+  EXPECT_EQ(job.state.anomalies, 1u);
+  AttemptChanged started = Started(M(0));
+  started.executor = 99;
+  EXPECT_TRUE(job.Say(2, started).ok());
+  EXPECT_EQ(job.state.map_tasks()[0].attempts.at({0, 0}).life.host, "");
+}
+
+TEST(Fold, AClosedExecutorIsMarkedAndAnUnknownOneIsCounted) {
+  Job job = OpenJob();
+  EXPECT_TRUE(job.Say(1, ExecutorOpened{.executor = 3, .host = "a"}).ok());
+  EXPECT_TRUE(job.Say(2, ExecutorClosed{3}).ok());
+  EXPECT_TRUE(job.state.executors.at(0).is_closed());
+  EXPECT_TRUE(job.Say(2, ExecutorClosed{4}).ok());
+  EXPECT_EQ(job.state.anomalies, 1u);
+}
+
+TEST(Fold, NumbersOfExecutorsArePerSource) {
+  Job job = OpenJob();
+  Source other("other");
+  EXPECT_TRUE(job.Say(1, ExecutorOpened{.executor = 3, .host = "a"}).ok());
+  EXPECT_TRUE(job.Take(other.At(1, ExecutorOpened{.executor = 3, .host = "b"})).ok());
+  AttemptChanged started = Started(M(0));
+  started.executor = 3;
+  EXPECT_TRUE(job.Take(other.At(2, started)).ok());
+  EXPECT_EQ(job.state.map_tasks()[0].attempts.at({0, 0}).life.host, "b");
+}
+
+}  // namespace
+}  // namespace tidemark::facts

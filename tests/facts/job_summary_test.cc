@@ -1,0 +1,65 @@
+#include "master/facts/job_summary.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "master/facts/fold.h"
+#include "tests/facts/events.h"
+
+namespace tidemark::facts {
+namespace {
+
+using test::Finished;
+using test::M;
+using test::Opened;
+using test::R;
+using test::Source;
+using test::Started;
+
+class JobProfileTest : public ::testing::Test {
+ protected:
+  void Tell(double seconds, EventBody body) {
+    if (auto* change = std::get_if<AttemptChanged>(&body)) change->at = test::At(seconds);
+    ASSERT_TRUE(Apply(source_.At(seconds, std::move(body)), limits_, state_).ok());
+  }
+  std::optional<JobProfile> Learn() { return LearnProfile(state_, Summarize(state_)); }
+
+  JobRecord state_{2000};
+  JobLimits limits_;
+  Source source_;
+};
+
+// By hand: maps of 2 and 6 s have mean 4 and deviation 2. The last map ends at 6, so the reduce
+// tasks that began at 1 and 8 and ended at 16 and 28 took 10 and 20 s: mean 15, deviation 5.
+TEST_F(JobProfileTest, HasMeanAndSpreadOfFinishedTasks) {
+  Tell(0, Opened(2, 2));
+  Tell(0, Started(M(0), 100));
+  Tell(0, Started(M(1), 300));
+  Tell(1, Started(R(0)));
+  Tell(2, Finished(M(0)));
+  Tell(6, Finished(M(1)));
+  Tell(8, Started(R(1)));
+  Tell(16, Finished(R(0)));
+  Tell(28, Finished(R(1)));
+  const auto profile = Learn();
+  ASSERT_TRUE(profile.has_value());
+  EXPECT_EQ(profile->map_tasks, 2u);
+  EXPECT_EQ(profile->reduce_tasks, 2u);
+  EXPECT_EQ(profile->split_bytes, 200);
+  EXPECT_EQ(profile->map_task_time, absl::Seconds(4));
+  EXPECT_DOUBLE_EQ(profile->map_task_variation, 0.5);
+  EXPECT_EQ(profile->reduce_task_time, absl::Seconds(15));
+  EXPECT_NEAR(profile->reduce_task_variation, 1.0 / 3, 1e-12);
+}
+
+TEST_F(JobProfileTest, NeedsAFinishedMapTask) {
+  Tell(0, Opened(1, 1));
+  Tell(0, Started(M(0)));
+  EXPECT_FALSE(Learn().has_value());
+}
+
+}  // namespace
+}  // namespace tidemark::facts

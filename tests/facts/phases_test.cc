@@ -1,0 +1,303 @@
+#include "master/facts/phases.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "master/forecast/durations/early_forecast.h"
+#include "tests/facts/events.h"
+
+namespace tidemark::facts {
+namespace {
+
+using test::At;
+using test::Emitted;
+using test::Failed;
+using test::Finished;
+using test::Job;
+using test::M;
+using test::Opened;
+using test::Partition;
+using test::Point;
+using test::Queued;
+using test::R;
+using test::Read;
+using test::Reduced;
+using test::Shuffled;
+using test::Started;
+
+Job OpenJob(std::uint32_t maps, std::uint32_t reduces) {
+  Job job;
+  EXPECT_TRUE(job.Say(0, Opened(maps, reduces)).ok());
+  return job;
+}
+
+// --- map
+
+TEST(MapPhase, IsPendingBeforeATaskStarts) {
+  Job job = OpenJob(2, 1);
+  EXPECT_TRUE(job.Say(1, Queued(M(0))).ok());
+  const StageProgress map = MapProgress(job.state);
+  EXPECT_EQ(map.state, StageState::kPending);
+  EXPECT_EQ(map.tasks, 2u);
+  EXPECT_EQ(map.fraction_done, 0);
+  EXPECT_FALSE(map.started_at.has_value());
+}
+
+TEST(MapPhase, CountsItsTasks) {
+  Job job = OpenJob(3, 1);
+  EXPECT_TRUE(job.Say(2, Started(M(0))).ok());
+  EXPECT_TRUE(job.Say(1, Started(M(1))).ok());
+  EXPECT_TRUE(job.Say(5, Finished(M(1))).ok());
+  const StageProgress map = MapProgress(job.state);
+  EXPECT_EQ(map.state, StageState::kRunning);
+  EXPECT_EQ(map.running_tasks, 1u);
+  EXPECT_EQ(map.finished_tasks, 1u);
+  EXPECT_EQ(map.started_at, At(1));
+  EXPECT_FALSE(map.ended_at.has_value());
+}
+
+TEST(MapPhase, IsDoneWhenTheLastTaskHasFinished) {
+  Job job = OpenJob(2, 1);
+  for (const std::uint32_t i : {0u, 1u}) {
+    EXPECT_TRUE(job.Say(1, Started(M(i))).ok());
+    EXPECT_TRUE(job.Say(7 - i, Finished(M(i))).ok());
+  }
+  const StageProgress map = MapProgress(job.state);
+  EXPECT_EQ(map.state, StageState::kDone);
+  EXPECT_EQ(map.fraction_done, 1);
+  EXPECT_EQ(map.ended_at, At(7));
+  EXPECT_EQ(durations::MapPhaseEnd(job.state, At(100)), At(7));
+}
+
+AttemptChanged LastFailure(const AttemptId& id) {
+  AttemptChanged failed = Failed(id);
+  failed.task_failed = true;
+  return failed;
+}
+
+TEST(MapPhase, EndsDespiteATaskThatFailedForGood) {
+  Job job = OpenJob(2, 1);
+  EXPECT_TRUE(job.Say(1, Started(M(0))).ok());
+  EXPECT_TRUE(job.Say(1, Started(M(1))).ok());
+  EXPECT_TRUE(job.Say(5, Failed(M(1))).ok());
+  EXPECT_TRUE(job.Say(6, Finished(M(0))).ok());
+  EXPECT_EQ(MapProgress(job.state).state, StageState::kRunning);
+  EXPECT_TRUE(job.Say(7, LastFailure(M(1))).ok());
+  const StageProgress map = MapProgress(job.state);
+  EXPECT_EQ(map.state, StageState::kDone);
+  EXPECT_EQ(map.fraction_done, 1);
+  EXPECT_EQ(map.running_tasks, 0u);
+  EXPECT_EQ(map.finished_tasks, 1u);
+  EXPECT_EQ(map.ended_at, At(6));
+  EXPECT_EQ(durations::MapPhaseEnd(job.state, At(100)), At(6));
+  EXPECT_EQ(job.state.anomalies, 0u);
+}
+
+TEST(MapPhase, ATaskThatFailedForGoodHasNoRemainingTime) {
+  Job job = OpenJob(3, 1);
+  for (const std::uint32_t i : {0u, 1u}) EXPECT_TRUE(job.Say(0, Started(M(i), 100)).ok());
+  AttemptChanged waits = Queued(M(2));
+  waits.input_bytes = 100;
+  EXPECT_TRUE(job.Say(0, waits).ok());
+  EXPECT_TRUE(job.Say(10, Read(M(0), 50)).ok());
+  EXPECT_TRUE(job.Say(10, LastFailure(M(1))).ok());
+  EXPECT_TRUE(job.Say(10, LastFailure(M(2))).ok());
+  EXPECT_EQ(durations::MapPhaseEnd(job.state, At(10)), At(20));
+}
+
+TEST(MapPhase, CountsATaskThatRunsAgainAfterItFailedForGood) {
+  Job job = OpenJob(1, 1);
+  EXPECT_TRUE(job.Say(1, Started(M(0))).ok());
+  EXPECT_TRUE(job.Say(5, LastFailure(M(0))).ok());
+  EXPECT_EQ(MapProgress(job.state).state, StageState::kDone);
+  AttemptId again = M(0);
+  again.attempt = 1;
+  EXPECT_TRUE(job.Say(6, Started(again)).ok());
+  EXPECT_EQ(MapProgress(job.state).state, StageState::kRunning);
+  EXPECT_EQ(MapProgress(job.state).running_tasks, 1u);
+}
+
+TEST(MapPhase, ProgressIsByBytesIfEverySizeIsKnown) {
+  Job job = OpenJob(2, 1);
+  EXPECT_TRUE(job.Say(0, Started(M(0), 300)).ok());
+  EXPECT_TRUE(job.Say(0, Started(M(1), 100)).ok());
+  EXPECT_TRUE(job.Say(5, Read(M(0), 150)).ok());
+  EXPECT_TRUE(job.Say(5, Finished(M(1))).ok());
+  EXPECT_DOUBLE_EQ(MapProgress(job.state).fraction_done, 250.0 / 400);
+}
+
+TEST(MapPhase, ProgressIsByTasksIfASizeIsUnknown) {
+  Job job = OpenJob(2, 1);
+  EXPECT_TRUE(job.Say(0, Started(M(0), 300)).ok());
+  EXPECT_TRUE(job.Say(5, Read(M(0), 150)).ok());
+  EXPECT_DOUBLE_EQ(MapProgress(job.state).fraction_done, 0.25);
+}
+
+TEST(MapPhase, ATaskIsAtMostDone) {
+  Job job = OpenJob(1, 1);
+  EXPECT_TRUE(job.Say(0, Started(M(0), 100)).ok());
+  EXPECT_TRUE(job.Say(5, Read(M(0), 250)).ok());
+  EXPECT_EQ(MapProgress(job.state).fraction_done, 1);
+}
+
+TEST(MapPhase, TheProgressOfAFailedAttemptIsLost) {
+  Job job = OpenJob(1, 1);
+  EXPECT_TRUE(job.Say(0, Started(M(0), 100)).ok());
+  EXPECT_TRUE(job.Say(5, Read(M(0), 80)).ok());
+  EXPECT_TRUE(job.Say(6, Failed(M(0))).ok());
+  EXPECT_EQ(MapProgress(job.state).fraction_done, 0);
+}
+
+TEST(MapPhase, HasNoEndBeforeTheFirstByte) {
+  Job job = OpenJob(2, 1);
+  EXPECT_TRUE(job.Say(0, Started(M(0), 100)).ok());
+  EXPECT_FALSE(durations::MapPhaseEnd(job.state, At(5)).has_value());
+}
+
+// The task has read 100 bytes in 10 s, and 300 bytes remain.
+TEST(MapPhase, ARunningTaskKeepsItsPace) {
+  Job job = OpenJob(1, 1);
+  EXPECT_TRUE(job.Say(0, Started(M(0), 400)).ok());
+  EXPECT_TRUE(job.Say(10, Read(M(0), 100)).ok());
+  EXPECT_EQ(durations::MapPhaseEnd(job.state, At(10)), At(40));
+}
+
+// Tasks of 100 bytes take 10 s. At 15 s, one has finished and one is half done. Three wait for the
+// two slots: 15-25, 20-30 and 25-35.
+TEST(MapPhase, WaitingTasksRunInWaves) {
+  Job job = OpenJob(5, 1);
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    AttemptChanged queued = Queued(M(i));
+    queued.input_bytes = 100;
+    EXPECT_TRUE(job.Say(0, queued).ok());
+  }
+  EXPECT_TRUE(job.Say(0, Started(M(0))).ok());
+  EXPECT_TRUE(job.Say(10, Started(M(1))).ok());
+  EXPECT_TRUE(job.Say(10, Finished(M(0))).ok());
+  EXPECT_TRUE(job.Say(15, Read(M(1), 50)).ok());
+  EXPECT_TRUE(job.Say(15, test::SlotsOf(kMapStage, 2)).ok());
+  EXPECT_EQ(durations::MapPhaseEnd(job.state, At(15)), At(35));
+}
+
+TEST(MapPhase, AHugeNumberOfSlotsCostsNothing) {
+  Job job = OpenJob(2, 1);
+  EXPECT_TRUE(job.Say(0, test::SlotsOf(kMapStage, std::numeric_limits<std::uint32_t>::max())).ok());
+  EXPECT_TRUE(job.Say(0, Started(M(0))).ok());
+  EXPECT_TRUE(job.Say(10, Finished(M(0))).ok());
+  EXPECT_EQ(durations::MapPhaseEnd(job.state, At(10)), At(20));
+}
+
+// --- shuffle
+
+// Two reduce tasks with 1000 and 3000 bytes; the map phase ends at 10 s.
+Job ShufflingJob() {
+  Job job = OpenJob(1, 2);
+  EXPECT_TRUE(job.Say(0, Started(M(0))).ok());
+  EXPECT_TRUE(job.Say(10, Emitted(M(0), {Partition(0, 1000), Partition(1, 3000)})).ok());
+  EXPECT_TRUE(job.Say(10, Finished(M(0))).ok());
+  return job;
+}
+
+TEST(ShufflePhase, ProgressIsByFetchedBytes) {
+  Job job = ShufflingJob();
+  EXPECT_TRUE(job.Say(11, Started(R(0))).ok());
+  EXPECT_TRUE(job.Say(11, Started(R(1))).ok());
+  EXPECT_TRUE(job.Say(12, Read(R(1), 600)).ok());
+  EXPECT_TRUE(job.Say(13, Shuffled(R(0))).ok());
+  const ShuffleProgress shuffle = FetchProgress(job.state);
+  EXPECT_DOUBLE_EQ(shuffle.fraction_done, 1600.0 / 4000);
+  EXPECT_EQ(shuffle.finished_tasks, 1u);
+  EXPECT_EQ(shuffle.running_tasks, 1u);
+}
+
+TEST(ShufflePhase, IsDoneWhenEveryTaskHasBegunToReduce) {
+  Job job = ShufflingJob();
+  for (const std::uint32_t i : {0u, 1u}) {
+    EXPECT_TRUE(job.Say(11, Started(R(i))).ok());
+    EXPECT_TRUE(job.Say(13 + i, Shuffled(R(i))).ok());
+  }
+  const ShuffleProgress shuffle = FetchProgress(job.state);
+  EXPECT_EQ(shuffle.finished_tasks, 2u);
+  EXPECT_EQ(shuffle.fraction_done, 1);
+}
+
+TEST(ShufflePhase, ATaskWithTwoAttemptsIsOneTask) {
+  Job job = ShufflingJob();
+  EXPECT_TRUE(job.Say(11, Started(R(0, 0))).ok());
+  EXPECT_TRUE(job.Say(12, Started(R(0, 1))).ok());
+  EXPECT_EQ(FetchProgress(job.state).running_tasks, 1u);
+}
+
+TEST(ShufflePhase, ATaskThatReducesDoesNotShuffle) {
+  Job job = ShufflingJob();
+  EXPECT_TRUE(job.Say(11, Started(R(0))).ok());
+  EXPECT_TRUE(job.Say(14, Reduced(R(0), At(13), {Point(10, 1)})).ok());
+  const ShuffleProgress shuffle = FetchProgress(job.state);
+  EXPECT_EQ(shuffle.finished_tasks, 1u);
+  EXPECT_EQ(shuffle.running_tasks, 0u);
+}
+
+TEST(ShufflePhase, ItsSpeedIsThatOfShuffledTasks) {
+  Job job = ShufflingJob();
+  EXPECT_FALSE(ShuffleSecondsPerByte(job.state).has_value());
+  EXPECT_TRUE(job.Say(11, Started(R(0))).ok());
+  EXPECT_TRUE(job.Say(13, Shuffled(R(0))).ok());
+  EXPECT_DOUBLE_EQ(ShuffleSecondsPerByte(job.state).value(), 0.002);
+}
+
+TEST(ShufflePhase, WaitingForMapTasksIsNotShuffling) {
+  Job job = OpenJob(1, 2);
+  EXPECT_TRUE(job.Say(0, Started(M(0))).ok());
+  EXPECT_TRUE(job.Say(2, Started(R(0))).ok());  // slow start, during the map phase
+  EXPECT_TRUE(job.Say(10, Emitted(M(0), {Partition(0, 1000)})).ok());
+  EXPECT_TRUE(job.Say(10, Finished(M(0))).ok());
+  EXPECT_TRUE(job.Say(13, Shuffled(R(0))).ok());
+  EXPECT_DOUBLE_EQ(ShuffleSecondsPerByte(job.state).value(), 0.003);
+}
+
+TEST(ShufflePhase, TakesNoTimeIfItWasNotReported) {
+  Job job = ShufflingJob();
+  EXPECT_TRUE(job.Say(14, Reduced(R(0), At(13), {Point(10, 1)})).ok());
+  EXPECT_EQ(ShuffleSecondsPerByte(job.state), 0);
+}
+
+// --- reduce
+
+TEST(ReducePhase, StartsWithTheFirstReduceFunction) {
+  Job job = ShufflingJob();
+  EXPECT_TRUE(job.Say(11, Started(R(0))).ok());
+  EXPECT_TRUE(job.Say(11, Started(R(1))).ok());
+  EXPECT_EQ(ReduceProgress(job.state).state, StageState::kPending);
+  EXPECT_FALSE(ReducePhaseStart(job.state).has_value());
+  EXPECT_TRUE(job.Say(15, Shuffled(R(1))).ok());
+  EXPECT_TRUE(job.Say(14, Shuffled(R(0))).ok());
+  EXPECT_EQ(ReducePhaseStart(job.state), At(14));
+  EXPECT_EQ(ReduceProgress(job.state).state, StageState::kRunning);
+  EXPECT_EQ(ReduceProgress(job.state).started_at, At(14));
+}
+
+TEST(ReducePhase, EndsWithTheLastReduceTask) {
+  Job job = ShufflingJob();
+  EXPECT_TRUE(job.Say(20, Finished(R(0))).ok());
+  EXPECT_FALSE(ReducePhaseEnd(job.state).has_value());
+  EXPECT_TRUE(job.Say(23, Finished(R(1))).ok());
+  EXPECT_EQ(ReducePhaseEnd(job.state), At(23));
+  EXPECT_EQ(ReduceProgress(job.state).state, StageState::kDone);
+  EXPECT_EQ(ReduceProgress(job.state).fraction_done, 1);
+}
+
+TEST(ReducePhase, ItsSizesAreKnownFromAMapProfileOrAReduceTask) {
+  Job by_profile = OpenJob(1, 1);
+  EXPECT_FALSE(ReduceSizesKnown(by_profile.state));
+  EXPECT_TRUE(by_profile.Say(1, Finished(M(0))).ok());
+  EXPECT_TRUE(by_profile.Say(1, Emitted(M(0), {Partition(0, 5)})).ok());
+  EXPECT_TRUE(ReduceSizesKnown(by_profile.state));
+
+  Job by_task = OpenJob(1, 1);
+  EXPECT_TRUE(by_task.Say(1, Started(R(0), 5)).ok());
+  EXPECT_TRUE(ReduceSizesKnown(by_task.state));
+}
+
+}  // namespace
+}  // namespace tidemark::facts

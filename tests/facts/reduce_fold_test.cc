@@ -1,0 +1,429 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "master/facts/fold.h"
+#include "streaming/size_histogram.h"
+#include "tests/facts/events.h"
+
+namespace tidemark::facts {
+namespace {
+
+using test::At;
+using test::Emitted;
+using test::Finished;
+using test::Job;
+using test::Key;
+using test::M;
+using test::Opened;
+using test::Partition;
+using test::Point;
+using test::R;
+using test::Reduced;
+using test::ReducedNamed;
+using test::Started;
+using ::testing::ElementsAre;
+using ::testing::UnorderedElementsAre;
+
+// Returns a job with one map task that emitted `keys` into the partition of the only reduce task.
+Job JobWithKeys(std::vector<ExplicitKey> keys) {
+  Job job;
+  EXPECT_TRUE(job.Say(0, Opened(1, 1)).ok());
+  EXPECT_TRUE(job.Say(1, Emitted(M(0), {Partition(0, 1'000'000, std::move(keys))})).ok());
+  EXPECT_TRUE(job.Say(1, Finished(M(0))).ok());
+  EXPECT_TRUE(job.Say(2, Started(R(0))).ok());
+  return job;
+}
+
+const TaskAttempt& Attempt(const Job& job, std::uint32_t number = 0) {
+  return job.state.reduce_tasks()[0].attempts.at({0, number});
+}
+
+const FinishedGroups& Groups(const Job& job) {
+  return job.state.reduce_tasks()[0].finished_groups();
+}
+
+// --- totals and instants
+
+TEST(ReduceFold, KeepsTheTotalsOfAnAttempt) {
+  Job job = JobWithKeys({});
+  EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(100, 1, 2), Point(300, 0.5)})).ok());
+  EXPECT_EQ(Attempt(job).reduce->groups_done, 3u);
+  EXPECT_EQ(Attempt(job).bytes_done, 500u);
+  EXPECT_EQ(Attempt(job).reduce->reduce_time, absl::Seconds(2.5));
+  EXPECT_EQ(Attempt(job).reduce->last_group_finished_at, At(4));
+}
+
+TEST(ReduceFold, ShrinkingTotalsAreCountedAndIgnored) {
+  Job job = JobWithKeys({});
+  EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(100, 1, 2)})).ok());
+  EXPECT_TRUE(job.Say(6, Reduced(R(0), At(3), {Point(50, 1)})).ok());
+  EXPECT_EQ(Attempt(job).reduce->groups_done, 2u);
+  EXPECT_EQ(Attempt(job).bytes_done, 200u);
+  EXPECT_EQ(Attempt(job).reduce->last_group_finished_at, At(4));
+  EXPECT_EQ(job.state.anomalies, 1u);
+}
+
+TEST(ReduceFold, WithoutAShuffleTheFirstGroupShowsTheStartOfReducing) {
+  Job job = JobWithKeys({});
+  EXPECT_TRUE(job.Say(9, Reduced(R(0), At(8), {Point(100, 2, 2)})).ok());
+  EXPECT_EQ(Attempt(job).reduce->reduce_started_at, At(4));
+}
+
+TEST(ReduceFold, ReducingDoesNotBeginBeforeTheAttempt) {
+  Job job = JobWithKeys({});
+  EXPECT_TRUE(job.Say(9, Reduced(R(0), At(8), {Point(100, 100)})).ok());
+  EXPECT_EQ(Attempt(job).reduce->reduce_started_at, At(2));
+}
+
+TEST(ReduceFold, ReducingDoesNotBeginBeforeTheJob) {
+  Job job;
+  EXPECT_TRUE(job.Say(1, Opened(1, 1)).ok());
+  EXPECT_TRUE(job.Say(9, Reduced(R(0), At(8), {Point(100, 1e12)})).ok());
+  EXPECT_EQ(Attempt(job).reduce->reduce_started_at, At(1));
+}
+
+// --- times alone
+
+// Totals: observed for `watched` seconds, `waited` of them without a processor.
+ReduceProfile Shared(ReduceProfile profile, double watched, double waited) {
+  profile.processor_use = ProcessorUse{absl::Seconds(watched), absl::Seconds(waited), 2};
+  return profile;
+}
+
+double SecondsInBins(const Job& job) {
+  double seconds = 0;
+  for (const GroupBin& bin : Groups(job).bins.bins()) seconds += bin.seconds;
+  return seconds;
+}
+
+// By hand: 3 of 4 s were waits, so that a group of 2 s takes 0.5 s alone. Then there is no
+// contention.
+TEST(ReduceFold, ExcludesTheWaitForAProcessor) {
+  Job job = JobWithKeys({});
+  EXPECT_TRUE(job.Say(5, Shared(Reduced(R(0), At(4), {Point(100, 2)}), 4, 3)).ok());
+  EXPECT_DOUBLE_EQ(Attempt(job).reduce->processor_share, 0.25);
+  EXPECT_DOUBLE_EQ(SecondsInBins(job), 0.5);
+  ReduceProfile second = Shared(Reduced(R(0), At(8), {Point(100, 1)}), 8, 3);
+  second.reduce_time = absl::Seconds(3);
+  EXPECT_TRUE(job.Say(9, second).ok());
+  EXPECT_NEAR(Attempt(job).reduce->processor_share, 1 - 0.75 * std::exp(-4.0 / 3), 1e-12);
+  EXPECT_DOUBLE_EQ(SecondsInBins(job), 1.5);
+  EXPECT_EQ(Attempt(job).reduce->reduce_time, absl::Seconds(3));
+  EXPECT_EQ(Attempt(job).reduce->reduce_time_alone, absl::Seconds(1.5));
+}
+
+// By hand: 4 s at a quarter, then 2 s at full speed, are 3 s alone.
+TEST(ReduceFold, TheRunningGroupHasTheTimeAloneOfEachReport) {
+  Job job = JobWithKeys({});
+  ReduceProfile profile = Shared(Reduced(R(0), At(0), {}), 4, 3);
+  profile.running_group = RunningGroup{.key = KeyHash{7}, .elapsed = absl::Seconds(4)};
+  EXPECT_TRUE(job.Say(5, profile).ok());
+  EXPECT_EQ(Attempt(job).reduce->running_group->elapsed, absl::Seconds(1));
+  profile = Shared(profile, 6, 3);
+  profile.running_group->elapsed = absl::Seconds(6);
+  EXPECT_TRUE(job.Say(7, profile).ok());
+  EXPECT_EQ(Attempt(job).reduce->running_group->elapsed, absl::Seconds(3));
+}
+
+TEST(ReduceFold, ColdTimesAreNoEvidenceOfWarmTimes) {
+  Job job = JobWithKeys({});
+  EXPECT_TRUE(job.Say(5, Shared(Reduced(R(0), At(4), {Point(100, 0.2)}), 1, 0)).ok());
+  EXPECT_EQ(SecondsInBins(job), 0);
+  ReduceProfile second = Shared(Reduced(R(0), At(5), {Point(100, 0.1, 10)}), 2, 0);
+  second.reduce_time = absl::Seconds(1.2);
+  EXPECT_TRUE(job.Say(6, second).ok());
+  EXPECT_TRUE(job.Say(7, Finished(R(0))).ok());
+  EXPECT_DOUBLE_EQ(SecondsInBins(job), 1);
+  EXPECT_EQ(Groups(job).cold_bins.bins().size(), 1u);
+}
+
+TEST(ReduceFold, ColdTimesCountIfTasksNeverBecomeWarm) {
+  Job job = JobWithKeys({});
+  EXPECT_TRUE(job.Say(5, Shared(Reduced(R(0), At(4), {Point(100, 0.2)}), 1, 0)).ok());
+  EXPECT_TRUE(job.Say(7, Finished(R(0))).ok());
+  EXPECT_DOUBLE_EQ(SecondsInBins(job), 0.2);
+}
+
+TEST(ReduceFold, AllPartsOfAProfileHaveOneShare) {
+  Job job = JobWithKeys({});
+  EXPECT_TRUE(job.Say(5, Shared(Reduced(R(0), At(4), {}), 4, 0)).ok());
+  ReduceProfile part = Shared(Reduced(R(0), At(8), {Point(100, 2)}), 8, 3);
+  EXPECT_TRUE(job.Say(9, part).ok());
+  EXPECT_DOUBLE_EQ(SecondsInBins(job), 0.5);
+  EXPECT_TRUE(job.Say(9, part).ok());
+  EXPECT_DOUBLE_EQ(SecondsInBins(job), 1);
+}
+
+TEST(ReduceFold, ARunningGroupOfLessElapsedTimeIsANewGroup) {
+  Job job = JobWithKeys({});
+  ReduceProfile profile = Reduced(R(0), At(0), {});
+  profile.running_group = RunningGroup{.key = KeyHash{7}, .elapsed = absl::Seconds(4)};
+  EXPECT_TRUE(job.Say(5, profile).ok());
+  profile.running_group->elapsed = absl::Seconds(1);
+  EXPECT_TRUE(job.Say(6, profile).ok());
+  EXPECT_EQ(Attempt(job).reduce->running_group->elapsed, absl::Seconds(1));
+}
+
+// By hand: a group that took 4 s at a quarter, then 2 s at full speed, took 3 s alone.
+TEST(ReduceFold, AFinishedGroupIncludesItsEarlierTimeAlone) {
+  Job job = JobWithKeys({});
+  ReduceProfile profile = Shared(Reduced(R(0), At(0), {}), 4, 3);
+  profile.running_group = RunningGroup{.key = KeyHash{7}, .elapsed = absl::Seconds(4)};
+  EXPECT_TRUE(job.Say(5, profile).ok());
+  EXPECT_TRUE(job.Say(7, Shared(Reduced(R(0), At(6), {Point(100, 6)}), 6, 3)).ok());
+  EXPECT_DOUBLE_EQ(SecondsInBins(job), 3);
+  EXPECT_EQ(Attempt(job).reduce->reduce_time_alone, absl::Seconds(3));
+}
+
+TEST(ReduceFold, InvalidProcessorUseIsIgnored) {
+  Job job = JobWithKeys({});
+  EXPECT_TRUE(job.Say(5, Shared(Reduced(R(0), At(4), {}), 4, 2)).ok());
+  EXPECT_TRUE(job.Say(6, Shared(Reduced(R(0), At(4), {}), 3, 3)).ok());
+  EXPECT_DOUBLE_EQ(Attempt(job).reduce->processor_share, 0.5);
+  EXPECT_TRUE(job.Say(7, Shared(Reduced(R(0), At(4), {}), 1000, 1e9)).ok());
+  EXPECT_GT(Attempt(job).reduce->processor_share, 0);
+}
+
+TEST(ReduceFold, WithoutProcessorUseTimesAreUnchanged) {
+  Job job = JobWithKeys({});
+  EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(100, 2)})).ok());
+  EXPECT_EQ(Attempt(job).reduce->processor_share, 1);
+  EXPECT_DOUBLE_EQ(SecondsInBins(job), 2);
+}
+
+// --- the running group
+
+TEST(ReduceFold, KeepsTheRunningGroupOfTheNewestProfile) {
+  Job job = JobWithKeys({});
+  ReduceProfile profile = Reduced(R(0), At(4), {});
+  profile.running_group = RunningGroup{.key = KeyHash{7}, .elapsed = absl::Seconds(3)};
+  EXPECT_TRUE(job.Say(5, profile).ok());
+  EXPECT_EQ(Attempt(job).reduce->running_group->key, KeyHash{7});
+  EXPECT_EQ(Attempt(job).reduce->running_group_seen_at, At(5));
+  EXPECT_TRUE(job.Say(6, Reduced(R(0), At(4), {})).ok());
+  EXPECT_FALSE(Attempt(job).reduce->running_group.has_value());
+}
+
+TEST(ReduceFold, PointsOfAllAttemptsAreEvidence) {
+  Job job = JobWithKeys({});
+  EXPECT_TRUE(job.Say(5, Reduced(R(0, 0), At(4), {Point(100, 1)})).ok());
+  EXPECT_TRUE(job.Say(6, Reduced(R(0, 1), At(5), {Point(300, 2)})).ok());
+  EXPECT_EQ(Groups(job).points.points().size(), 2u);
+}
+
+TEST(ReduceFold, OnlyAProfileWithPointsIsNewEvidence) {
+  Job job = JobWithKeys({});
+  EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(100, 1)})).ok());
+  const std::uint64_t version = Groups(job).points_version;
+  EXPECT_TRUE(job.Say(6, Reduced(R(0), At(4), {})).ok());
+  EXPECT_EQ(Groups(job).points_version, version);
+  EXPECT_TRUE(job.Say(7, Reduced(R(0), At(5), {Point(100, 1)})).ok());
+  EXPECT_NE(Groups(job).points_version, version);
+}
+
+// --- named explicit keys
+
+TEST(ReduceFold, RetiresANamedKeyOfAnySize) {
+  Job job = JobWithKeys({Key(1, 5000), Key(2, 5000)});
+  EXPECT_TRUE(job.Say(5, ReducedNamed(R(0), At(4), {Key(2, 9000)}, 1)).ok());
+  EXPECT_THAT(Attempt(job).reduce->finished_explicit, UnorderedElementsAre(KeyHash{2}));
+}
+
+TEST(ReduceFold, ANamedKeyThatIsNotExplicitIsImplicit) {
+  Job job = JobWithKeys({Key(1, 5000)});
+  EXPECT_TRUE(job.Say(5, ReducedNamed(R(0), At(4), {Key(9, 5000)}, 1)).ok());
+  EXPECT_TRUE(Attempt(job).reduce->finished_explicit.empty());
+  EXPECT_EQ(job.state.implicit_sizes.count(), 1u);
+}
+
+TEST(ReduceFold, ImplicitSizesExcludeNamedExplicitKeys) {
+  Job job = JobWithKeys({Key(1, 5000)});
+  EXPECT_TRUE(job.Say(5, ReducedNamed(R(0), At(4), {Key(1, 5000), Key(9, 70)}, 1)).ok());
+  EXPECT_EQ(job.state.implicit_sizes.count(), 1u);
+  EXPECT_EQ(job.state.implicit_sizes.size_bytes(), 70u);
+}
+
+TEST(ReduceFold, AKeyNamedTwiceIsRetiredOnce) {
+  Job job = JobWithKeys({Key(1, 5000)});
+  EXPECT_TRUE(job.Say(5, ReducedNamed(R(0), At(4), {Key(1, 5000)}, 1)).ok());
+  EXPECT_TRUE(job.Say(6, ReducedNamed(R(0), At(5), {Key(1, 5000)}, 1)).ok());
+  EXPECT_THAT(Attempt(job).reduce->finished_explicit, UnorderedElementsAre(KeyHash{1}));
+  EXPECT_EQ(job.state.implicit_sizes.count(), 1u) << "the second one is somebody else's";
+}
+
+TEST(ReduceFold, ARetryStartsWithAllKeys) {
+  Job job = JobWithKeys({Key(1, 5000)});
+  EXPECT_TRUE(job.Say(5, ReducedNamed(R(0, 0), At(4), {Key(1, 5000)}, 1)).ok());
+  EXPECT_TRUE(job.Say(6, Started(R(0, 1))).ok());
+  EXPECT_TRUE(Attempt(job, 1).reduce->finished_explicit.empty());
+}
+
+// --- explicit keys, some of which are named
+
+// Explicit keys of 1000 to 4000 bytes. The profile names keys from a minimum size.
+ReduceProfile ReducedAndNamedFrom(std::uint64_t bytes_min, std::vector<GroupPoint> points,
+                                  std::vector<FinishedKey> named) {
+  ReduceProfile profile = Reduced(R(0), At(4), std::move(points));
+  profile.keys_named = true;
+  profile.named_group_bytes_min = bytes_min;
+  profile.finished_keys = std::move(named);
+  return profile;
+}
+
+TEST(ReduceFold, KeysThatASourceDoesNotNameRetireBySize) {
+  Job job = JobWithKeys({Key(1, 1000), Key(2, 4000)});
+  EXPECT_TRUE(job.Say(5, ReducedAndNamedFrom(4000, {Point(1000, 1), Point(4000, 1)},
+                                             {{KeyHash{2}, 4000, absl::ZeroDuration(), 0}}))
+                  .ok());
+  EXPECT_THAT(Attempt(job).reduce->finished_explicit, UnorderedElementsAre(KeyHash{1}, KeyHash{2}));
+  EXPECT_EQ(job.state.implicit_sizes.count(), 0u);
+}
+
+TEST(ReduceFold, IfASourceNamesAllKeysNoneRetiresBySize) {
+  Job job = JobWithKeys({Key(1, 1000), Key(2, 4000)});
+  EXPECT_TRUE(job.Say(5, ReducedAndNamedFrom(1000, {Point(990, 1)}, {})).ok());
+  EXPECT_TRUE(Attempt(job).reduce->finished_explicit.empty());
+  EXPECT_EQ(job.state.implicit_sizes.count(), 1u);
+}
+
+TEST(ReduceFold, KeysLargeEnoughForANameDoNotRetireBySize) {
+  Job job = JobWithKeys({Key(1, 1000), Key(2, 4000)});
+  EXPECT_TRUE(job.Say(5, ReducedAndNamedFrom(3900, {Point(3890, 1), Point(4000, 1)}, {})).ok());
+  EXPECT_TRUE(Attempt(job).reduce->finished_explicit.empty());
+}
+
+TEST(ReduceFold, ANamedKeyDoesNotRetireAgainBySize) {
+  Job job = JobWithKeys({Key(1, 1000), Key(2, 4000)});
+  EXPECT_TRUE(job.Say(5, ReducedNamed(R(0), At(4), {Key(1, 1000)}, 1)).ok());
+  EXPECT_TRUE(job.Say(6, ReducedAndNamedFrom(4000, {Point(1000, 1)}, {})).ok());
+  EXPECT_THAT(Attempt(job).reduce->finished_explicit, UnorderedElementsAre(KeyHash{1}));
+  EXPECT_EQ(Attempt(job).reduce->finished_explicit_groups.size(), 1u);
+}
+
+// --- explicit keys recognised by size ([NF] 5.2)
+
+struct Closeness {
+  const char* name;
+  std::uint64_t group_bytes;
+  bool retires;
+};
+
+class ReduceFoldCloseness : public ::testing::TestWithParam<Closeness> {};
+
+TEST_P(ReduceFoldCloseness, IsFivePercentOfTheFinishedGroup) {
+  Job job = JobWithKeys({Key(1, 1000)});
+  EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(GetParam().group_bytes, 1)})).ok());
+  EXPECT_EQ(Attempt(job).reduce->finished_explicit.size(), GetParam().retires ? 1u : 0u);
+  EXPECT_EQ(job.state.implicit_sizes.count(), GetParam().retires ? 0u : 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, ReduceFoldCloseness,
+    ::testing::Values(Closeness{"Equal", 1000, true}, Closeness{"JustBelow", 953, true},
+                      Closeness{"TooSmall", 952, false}, Closeness{"JustAbove", 1052, true},
+                      Closeness{"TooLarge", 1053, false}, Closeness{"Nothing", 0, false}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+TEST(ReduceFold, RetiresTheExplicitKeyOfTheNearestSize) {
+  Job job = JobWithKeys({Key(1, 960), Key(2, 1010), Key(3, 1040)});
+  EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(1000, 1)})).ok());
+  EXPECT_THAT(Attempt(job).reduce->finished_explicit, UnorderedElementsAre(KeyHash{2}));
+}
+
+TEST(ReduceFold, EachGroupRetiresOneExplicitKey) {
+  Job job = JobWithKeys({Key(1, 1000), Key(2, 1000), Key(3, 1000)});
+  EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(1000, 1, 2)})).ok());
+  EXPECT_EQ(Attempt(job).reduce->finished_explicit.size(), 2u);
+}
+
+TEST(ReduceFold, GroupsBeyondTheExplicitKeysAreImplicit) {
+  Job job = JobWithKeys({Key(1, 1000)});
+  EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(1000, 1, 3)})).ok());
+  EXPECT_EQ(Attempt(job).reduce->finished_explicit.size(), 1u);
+  EXPECT_EQ(job.state.implicit_sizes.count(), 2u);
+}
+
+TEST(ReduceFold, AnExplicitKeyOfALateProfileCanRetire) {
+  Job job;
+  EXPECT_TRUE(job.Say(0, Opened(1, 1)).ok());
+  EXPECT_TRUE(job.Say(1, Finished(M(0))).ok());
+  EXPECT_TRUE(job.Say(2, Reduced(R(0), At(2), {Point(10, 1)})).ok());
+  EXPECT_TRUE(job.Say(3, Emitted(M(0), {Partition(0, 9000, {Key(1, 1000)})})).ok());
+  EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(1000, 1)})).ok());
+  EXPECT_EQ(Attempt(job).reduce->finished_explicit.size(), 1u);
+}
+
+TEST(ReduceFold, ALateProfileRetiresNoKeyTwice) {
+  Job job;
+  EXPECT_TRUE(job.Say(0, Opened(2, 1)).ok());
+  EXPECT_TRUE(job.Say(1, Finished(M(0))).ok());
+  EXPECT_TRUE(job.Say(1, Finished(M(1))).ok());
+  EXPECT_TRUE(job.Say(1, Emitted(M(0), {Partition(0, 9000, {Key(1, 1000)})})).ok());
+  EXPECT_TRUE(job.Say(2, Reduced(R(0), At(2), {Point(1000, 1)})).ok());
+  EXPECT_TRUE(job.Say(3, Emitted(M(1), {Partition(0, 9000, {Key(2, 5000)})})).ok());
+  EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(1000, 1)})).ok());
+  EXPECT_THAT(Attempt(job).reduce->finished_explicit, UnorderedElementsAre(KeyHash{1}));
+  EXPECT_EQ(job.state.implicit_sizes.count(), 1u);
+}
+
+// --- sizes by bins, without points
+
+// Key groups of one size each.
+ReduceProfile ReducedInBins(std::vector<GroupPoint> points) {
+  ReduceProfile profile = Reduced(R(0), At(4), std::move(points));
+  for (const GroupPoint& point : std::exchange(profile.points, {})) {
+    profile.bins.push_back({.bin = streaming::SizeBin(point.size_bytes),
+                            .count = point.count,
+                            .size_bytes = point.count * point.size_bytes,
+                            .seconds = absl::ToDoubleSeconds(point.total_time)});
+  }
+  return profile;
+}
+
+TEST(ReduceFold, BinsRetireUnnamedExplicitKeysOfTheirSize) {
+  Job job = JobWithKeys({Key(1, 1000), Key(2, 4000)});
+  EXPECT_TRUE(job.Say(5, ReducedInBins({Point(1000, 2)})).ok());
+  EXPECT_THAT(Attempt(job).reduce->finished_explicit, ElementsAre(KeyHash{1}));
+  ASSERT_EQ(Attempt(job).reduce->finished_explicit_groups.size(), 1u);
+  EXPECT_EQ(Attempt(job).reduce->finished_explicit_groups[0].size_bytes, 1000u);
+  EXPECT_EQ(Attempt(job).reduce->finished_explicit_groups[0].time, absl::Seconds(2));
+  EXPECT_EQ(job.state.implicit_sizes.count(), 0u);
+}
+
+TEST(ReduceFold, ABinRetiresKeysWithinItsWidth) {
+  Job job = JobWithKeys({Key(1, 1000), Key(2, 1100), Key(3, 1200)});
+  EXPECT_TRUE(job.Say(5, ReducedInBins({Point(1050, 1, 2)})).ok());
+  EXPECT_THAT(Attempt(job).reduce->finished_explicit, UnorderedElementsAre(KeyHash{1}, KeyHash{2}));
+}
+
+TEST(ReduceFold, ABinOfNamedKeysRetiresNoOtherKey) {
+  Job job = JobWithKeys({Key(1, 1000), Key(2, 4000), Key(3, 4000)});
+  ReduceProfile profile = ReducedInBins({Point(4000, 1)});
+  profile.keys_named = true;
+  profile.named_group_bytes_min = 3900;
+  profile.finished_keys = {{KeyHash{2}, 4000, absl::ZeroDuration(), 0}};
+  EXPECT_TRUE(job.Say(5, profile).ok());
+  EXPECT_THAT(Attempt(job).reduce->finished_explicit, ElementsAre(KeyHash{2}));
+}
+
+TEST(ReduceFold, UnnamedGroupsOfABinRetireKeysBySize) {
+  Job job = JobWithKeys({Key(1, 960), Key(2, 1000), Key(3, 1005)});
+  ASSERT_EQ(streaming::SizeBin(960), streaming::SizeBin(1005));
+  ReduceProfile profile = ReducedInBins({Point(960, 1)});
+  profile.bins[0].count = 2;
+  profile.bins[0].size_bytes = 1960;
+  profile.groups_done = 2;
+  profile.bytes_done = 1960;
+  profile.keys_named = true;
+  profile.named_group_bytes_min = 995;
+  profile.finished_keys = {{KeyHash{2}, 1000, absl::ZeroDuration(), 0}};
+  EXPECT_TRUE(job.Say(5, profile).ok());
+  EXPECT_THAT(Attempt(job).reduce->finished_explicit, UnorderedElementsAre(KeyHash{1}, KeyHash{2}));
+}
+
+}  // namespace
+}  // namespace tidemark::facts

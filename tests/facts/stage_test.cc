@@ -1,0 +1,197 @@
+#include "master/facts/stage.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/facts/events.h"
+
+namespace tidemark::facts {
+namespace {
+
+using test::At;
+using enum AttemptState;
+
+AttemptLife LifeOf(const std::vector<AttemptState>& states) {
+  AttemptLife life;
+  double at = 0;
+  for (const AttemptState state : states) life.Enter(state, At(++at));
+  return life;
+}
+
+TEST(AttemptLife, IsQueuedAtFirst) {
+  const AttemptLife life;
+  EXPECT_EQ(life.state(), kQueued);
+  EXPECT_FALSE(life.is_running());
+  EXPECT_FALSE(life.has_ended());
+}
+
+TEST(AttemptLife, RecordsWhenItEnteredEachState) {
+  const AttemptLife life = LifeOf({kQueued, kStarted, kShuffled, kFinished});
+  EXPECT_EQ(life.started_at(), At(2));
+  EXPECT_EQ(life.shuffled_at(), At(3));
+  EXPECT_EQ(life.ended_at(), At(4));
+}
+
+struct Step {
+  const char* name;
+  std::vector<AttemptState> before;
+  AttemptState entered;
+  bool fits;
+  AttemptState after;
+};
+
+class AttemptLifeStep : public ::testing::TestWithParam<Step> {};
+
+TEST_P(AttemptLifeStep, OnlyAdvances) {
+  AttemptLife life = LifeOf(GetParam().before);
+  EXPECT_EQ(life.Enter(GetParam().entered, At(100)), GetParam().fits);
+  EXPECT_EQ(life.state(), GetParam().after);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, AttemptLifeStep,
+    ::testing::Values(
+        Step{"StatesMayBeSkipped", {}, kFinished, true, kFinished},
+        Step{"ReportedTwice", {kStarted}, kStarted, true, kStarted},
+        Step{"QueuedReportedLate", {kStarted}, kQueued, true, kStarted},
+        Step{"StartedReportedLate", {kFinished}, kStarted, true, kFinished},
+        Step{"ShuffledReportedLate", {kFailed}, kShuffled, true, kFailed},
+        Step{"StartedAgainAfterTheEnd", {kStarted, kFinished}, kStarted, false, kFinished},
+        Step{"FailedAfterFinished", {kFinished}, kFailed, false, kFinished},
+        Step{"FinishedAfterKilled", {kKilled}, kFinished, false, kKilled},
+        Step{"FinishedTwice", {kFinished}, kFinished, true, kFinished},
+        Step{"ObsoleteAfterFinished", {kFinished}, kObsolete, true, kObsolete},
+        Step{"ObsoleteWhileRunning", {kStarted}, kObsolete, false, kStarted},
+        Step{"ObsoleteAfterFailed", {kFailed}, kObsolete, false, kFailed},
+        Step{"FinishedAfterObsolete", {kFinished, kObsolete}, kFinished, false, kObsolete},
+        Step{"LostWhileRunning", {kStarted}, kLost, true, kLost},
+        Step{"FinishedAfterLost", {kStarted, kLost}, kFinished, true, kFinished},
+        Step{"KilledAfterLost", {kStarted, kLost}, kKilled, true, kKilled},
+        Step{"LostAfterFinished", {kFinished}, kLost, false, kFinished},
+        Step{"ObsoleteAfterLost", {kStarted, kLost}, kObsolete, false, kLost}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+TEST(AttemptLife, AcceptsALateInstant) {
+  AttemptLife life = LifeOf({kFinished});
+  life.Enter(kStarted, At(0.5));
+  EXPECT_EQ(life.started_at(), At(0.5));
+}
+
+TEST(AttemptLife, KeepsTheFirstInstantOfAState) {
+  AttemptLife life = LifeOf({kStarted});
+  life.Enter(kStarted, At(50));
+  EXPECT_EQ(life.started_at(), At(1));
+}
+
+TEST(AttemptLife, NeverEndsBeforeItsStart) {
+  AttemptLife set_back = LifeOf({kStarted});
+  set_back.Enter(kFinished, At(0.5));
+  EXPECT_EQ(set_back.ended_at(), set_back.started_at());
+  AttemptLife told_late = LifeOf({kFinished});
+  told_late.Enter(kStarted, At(50));
+  EXPECT_EQ(told_late.started_at(), told_late.ended_at());
+}
+
+TEST(AttemptLife, AnObsoleteAttemptHasEndedButIsNotFinished) {
+  const AttemptLife life = LifeOf({kStarted, kFinished, kObsolete});
+  EXPECT_TRUE(life.has_ended());
+  EXPECT_FALSE(life.is_finished());
+  EXPECT_FALSE(life.is_running());
+}
+
+TEST(AttemptLife, ALostAttemptEndsWithItsLateReport) {
+  AttemptLife life = LifeOf({kStarted, kLost});
+  EXPECT_FALSE(life.is_running());
+  EXPECT_FALSE(life.is_finished());
+  life.Enter(kFinished, At(50));
+  EXPECT_EQ(life.ended_at(), At(50));
+}
+
+TEST(AttemptLife, RunsFromStartedUntilItEnds) {
+  EXPECT_TRUE(LifeOf({kStarted}).is_running());
+  EXPECT_TRUE(LifeOf({kStarted, kShuffled}).is_running());
+  EXPECT_FALSE(LifeOf({kStarted, kShuffled, kKilled}).is_running());
+}
+
+using test::At;
+using test::Finished;
+using test::Job;
+using test::Killed;
+using test::Opened;
+using test::Point;
+using test::R;
+using test::Reduced;
+using test::Started;
+
+TEST(Task, ItsLeadingAttemptIsTheRunningOneThatHasReadMost) {
+  Job job;
+  EXPECT_TRUE(job.Say(0, Opened(1, 1)).ok());
+  EXPECT_EQ(job.state.reduce_tasks()[0].leading_attempt(), nullptr);
+  for (const std::uint32_t attempt : {0u, 1u, 2u}) {
+    EXPECT_TRUE(job.Say(10, Started(R(0, attempt))).ok());
+  }
+  EXPECT_TRUE(job.Say(12, Reduced(R(0, 1), At(12), {Point(50, 1)})).ok());
+  EXPECT_TRUE(job.Say(12, Reduced(R(0, 2), At(12), {Point(90, 1)})).ok());
+  EXPECT_EQ(job.state.reduce_tasks()[0].leading_attempt(),
+            &job.state.reduce_tasks()[0].attempts.at({0, 2}));
+  EXPECT_TRUE(job.Say(13, Killed(R(0, 2))).ok());
+  EXPECT_EQ(job.state.reduce_tasks()[0].leading_attempt(),
+            &job.state.reduce_tasks()[0].attempts.at({0, 1}));
+  EXPECT_TRUE(job.Say(14, Finished(R(0, 0))).ok());
+  EXPECT_EQ(job.state.reduce_tasks()[0].leading_attempt(), nullptr);
+}
+
+// A stage of four tasks. One has read 1,000 bytes in 100 records.
+Stage Scan() {
+  Stage stage;
+  stage.opened.task_count = 4;
+  stage.opened.task_bytes = {1000, 3000, 1000, 1000};
+  for (std::uint32_t index = 0; index < 2; ++index) {
+    Task& task = stage.tasks.emplace_back();
+    task.index = index;
+    task.input_bytes = stage.opened.task_bytes[index];
+    task.attempts[{0, 0}].life.Enter(AttemptState::kStarted, At(0));
+  }
+  return stage;
+}
+
+TEST(Stage, ProgressIsByBytesUntilRecordsPerByteAreKnown) {
+  Stage stage = Scan();
+  TaskAttempt& running = stage.tasks[1].attempts.at({0, 0});
+  running.bytes_done = 3000;  // fetched at once
+  running.records_done = 60;
+  EXPECT_DOUBLE_EQ(stage.RecordsPerByte(), 0);
+  EXPECT_DOUBLE_EQ(stage.FractionDone(stage.tasks[1], running, 0).value_or(-1), 1);
+  TaskAttempt& finished = stage.tasks[0].attempts.at({0, 0});
+  finished.life.input_records = 100;
+  finished.life.Enter(AttemptState::kFinished, At(5));
+  EXPECT_DOUBLE_EQ(stage.RecordsPerByte(), 0.1);
+  EXPECT_DOUBLE_EQ(stage.FractionDone(stage.tasks[1], running, 0.1).value_or(-1), 60.0 / 300);
+}
+
+TEST(Stage, ReportedRecordsPrecedeThoseOfOtherTasks) {
+  Stage stage = Scan();
+  stage.opened.task_records = {10, 240, 10, 10};
+  TaskAttempt& running = stage.tasks[1].attempts.at({0, 0});
+  running.records_done = 60;
+  EXPECT_DOUBLE_EQ(stage.FractionDone(stage.tasks[1], running, 0.1).value_or(-1), 0.25);
+  running.records_done = 1000;
+  EXPECT_DOUBLE_EQ(stage.FractionDone(stage.tasks[1], running, 0.1).value_or(-1), 1);
+}
+
+TEST(Stage, InputReadBeforeTheFirstResultIsNotProgress) {
+  Stage stage = Scan();
+  TaskAttempt& running = stage.tasks[1].attempts.at({0, 0});
+  running.records_done = 60;
+  running.input_is_read_first = true;
+  EXPECT_EQ(stage.FractionDone(stage.tasks[1], running, 0.1), std::nullopt);
+  running.input_is_read_first = false;
+  stage.tasks[1].input_bytes.reset();
+  stage.opened.task_bytes.clear();
+  EXPECT_EQ(stage.FractionDone(stage.tasks[1], running, 0), std::nullopt);
+}
+
+}  // namespace
+}  // namespace tidemark::facts

@@ -1,0 +1,69 @@
+#include "master/monitor/held_forecasts.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/facts/events.h"
+
+namespace tidemark::monitor {
+namespace {
+
+using test::At;
+
+Range Seconds(double lower, double median, double upper) {
+  return {.median = absl::Seconds(median),
+          .lower = absl::Seconds(lower),
+          .upper = absl::Seconds(upper)};
+}
+
+Snapshot Says(double at, const Range& ends_in) {
+  Snapshot snapshot;
+  snapshot.at = At(at);
+  snapshot.stages.emplace_back().ends_in = ends_in;
+  snapshot.stages.back().started_at = At(0);
+  return snapshot;
+}
+
+// The forecasts differ by 0.25 s, which is less than a 32nd of 40 s.
+TEST(HeldForecasts, AForecastThatHoldsIsRepeatedAndAged) {
+  HeldForecasts held;
+  Snapshot first = Says(0, Seconds(30, 40, 50));
+  held.Hold(first);
+  Snapshot second = Says(1, Seconds(29, 39.25, 49));
+  held.Hold(second);
+  EXPECT_EQ(second.stages[0].ends_in->median, absl::Seconds(39));
+}
+
+TEST(HeldForecasts, AForecastThatNoLongerHoldsIsReplaced) {
+  HeldForecasts held;
+  Snapshot first = Says(0, Seconds(30, 40, 50));
+  held.Hold(first);
+  Snapshot second = Says(1, Seconds(29, 45, 49));
+  held.Hold(second);
+  EXPECT_EQ(second.stages[0].ends_in->median, absl::Seconds(45));
+}
+
+TEST(HeldForecasts, ARunningStageDoesNotEndNow) {
+  HeldForecasts held;
+  Snapshot first = Says(0, Seconds(0.8, 0.9, 1));
+  held.Hold(first);
+  Snapshot second = Says(1, Seconds(0, 0.05, 0.1));
+  held.Hold(second);
+  EXPECT_EQ(second.stages[0].ends_in->upper, absl::Milliseconds(100));
+}
+
+TEST(HeldForecasts, NewForecastsAgreeWithEachOtherAndWithTheEndOfTheJob) {
+  Snapshot snapshot;
+  snapshot.at = At(0);
+  snapshot.estimate.remaining = Seconds(40, 50, 60);
+  snapshot.stage_infos = {{.id = {0, 0}}, {.id = {0, 1}, .parents = {0}}};
+  snapshot.stages = {
+      {.id = {0, 0}, .started_at = At(0), .ends_in = Seconds(20, 31, 40)},
+      {.id = {0, 1}, .starts_in = Seconds(19, 30, 41), .ends_in = Seconds(30, 45, 62)}};
+  HeldForecasts held;
+  held.Hold(snapshot);
+  EXPECT_EQ(snapshot.stages[1].starts_in, Seconds(20, 31, 41));
+  EXPECT_EQ(snapshot.stages[1].ends_in, Seconds(40, 50, 60));
+}
+
+}  // namespace
+}  // namespace tidemark::monitor

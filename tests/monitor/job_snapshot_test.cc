@@ -1,0 +1,470 @@
+#include "master/monitor/job_snapshot.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/facts/events.h"
+#include "tidemark/job_monitor.h"
+
+namespace tidemark {
+namespace {
+
+using test::At;
+using test::Closed;
+using test::Emitted;
+using test::Finished;
+using test::M;
+using test::Opened;
+using test::Partition;
+using test::R;
+using test::Source;
+using test::Started;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class JobSnapshotTest : public ::testing::Test {
+ protected:
+  void Say(double seconds, EventBody body) {
+    const absl::Status taken = monitor_.Apply(source_.At(seconds, std::move(body)));
+    ASSERT_TRUE(taken.ok()) << taken;
+  }
+  const Snapshot& Tick(double seconds) {
+    monitor_.Tick(At(seconds));
+    return monitor_.job();
+  }
+
+  Source source_;
+  JobMonitor monitor_{"job-1", {}};
+};
+
+AttemptChanged FailedBecause(AttemptId id, std::string why) {
+  return {.attempt = id, .state = AttemptState::kFailed, .failure = std::move(why)};
+}
+
+StageOpened Generic(std::uint32_t stage, std::uint32_t tasks, std::vector<std::uint32_t> parents) {
+  return {.stage = stage,
+          .name = "stage " + std::to_string(stage),
+          .parents = std::move(parents),
+          .group = "query 7",
+          .task_count = tasks,
+          .pool = "fast"};
+}
+
+TEST_F(JobSnapshotTest, AMapReduceJobHasTwoStagesWithTheirFailures) {
+  JobOpened opened = Opened(2, 1);
+  opened.engine = "hadoop";
+  opened.application_id = "application_1";
+  opened.user = "ada";
+  opened.queue = "nightly";
+  Say(0, opened);
+  Say(1, Started(M(0)));
+  Say(2, FailedBecause(M(0), "disk full"));
+  Say(3, Started(M(0, 1)));
+  Say(4, FailedBecause(M(0, 1), "disk still full"));
+  Say(5, Started(M(1)));
+  const Snapshot& job = Tick(6);
+  EXPECT_EQ(job.info->kind, JobKind::kMapReduce);
+  EXPECT_EQ(job.info->engine, "hadoop");
+  EXPECT_EQ(job.info->application_id, "application_1");
+  EXPECT_EQ(job.info->user, "ada");
+  EXPECT_EQ(job.info->queue, "nightly");
+  ASSERT_THAT(job.stages, SizeIs(2));
+  EXPECT_EQ(job.stage_infos[0].name, "map");
+  EXPECT_EQ(job.stages[0].failed_attempts, 2u);
+  EXPECT_EQ(job.stages[0].failure, "disk still full");
+  EXPECT_EQ(job.stages[0].running_tasks, 1u);
+  EXPECT_THAT(job.stage_infos[1].parents, ElementsAre(0));
+  EXPECT_EQ(job.stages[1].state, StageState::kPending);
+  EXPECT_TRUE(job.stages[1].shuffle.has_value());
+  EXPECT_EQ(job.counts, CountParts(job));
+}
+
+TEST_F(JobSnapshotTest, AReduceStageThatHasFetchedStaysRunningWhenItsAttemptFails) {
+  Say(0, Opened(1, 1));
+  Say(1, Started(M(0)));
+  Say(2, Emitted(M(0), {Partition(0, 1000)}));
+  Say(2, Finished(M(0)));
+  Say(3, Started(R(0)));
+  Say(4, TaskHeartbeat{.attempt = R(0), .bytes_done = 500});
+  EXPECT_EQ(Tick(5).stages[1].state, StageState::kRunning);
+  EXPECT_EQ(Tick(5).stages[1].shuffle->fraction_done, 0.5);
+  Say(6, FailedBecause(R(0), "disk full"));
+  const Snapshot& job = Tick(7);
+  EXPECT_EQ(job.stages[1].shuffle->running_tasks, 0u);
+  EXPECT_EQ(job.stages[1].shuffle->fraction_done, 0.5);
+  EXPECT_EQ(job.stages[1].state, StageState::kRunning);
+}
+
+// Earlier attempts continue during the repeated stage.
+TEST_F(JobSnapshotTest, AtMostTheRemainingTasksRun) {
+  Say(0, JobOpened{.name = "query"});
+  Say(0, Generic(4, 4, {}));
+  for (std::uint32_t i = 0; i < 4; ++i) Say(1, Started({.stage = 4, .index = i}));
+  EXPECT_EQ(Tick(2).stages[0].running_tasks, 4u);
+  StageOpened again = Generic(4, 2, {});
+  again.attempt = 1;
+  again.index_count = 4;
+  Say(3, again);
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    Say(4, Started({.stage = 4, .index = i, .stage_attempt = 1}));
+  }
+  EXPECT_EQ(Tick(4).stages[0].tasks, 2u);
+  EXPECT_EQ(Tick(4).stages[0].running_tasks, 2u);
+}
+
+TEST_F(JobSnapshotTest, AStageThatRunsAgainHasTheTasksOfThatAttempt) {
+  Say(0, JobOpened{.name = "query"});
+  Say(0, Generic(4, 4, {}));
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    Say(1, Started({.stage = 4, .index = i}));
+    Say(2, Finished({.stage = 4, .index = i}));
+  }
+  EXPECT_EQ(Tick(2).stages[0].state, StageState::kDone);
+  StageOpened again = Generic(4, 2, {});
+  again.attempt = 1;
+  again.index_count = 4;
+  Say(3, again);
+  Say(4, Finished({.stage = 4, .index = 3, .stage_attempt = 1}));
+  const Snapshot& job = Tick(5);
+  EXPECT_EQ(job.stages[0].state, StageState::kRunning);
+  EXPECT_EQ(job.stages[0].finished_tasks, 1u);
+  EXPECT_EQ(job.stages[0].fraction_done, 0.5);
+}
+
+TEST_F(JobSnapshotTest, AnEndedStageIsOverDespiteItsTasks) {
+  Say(0, JobOpened{.name = "query"});
+  Say(0, StageOpened{.stage = 4});  // unknown number of tasks
+  Say(0, Generic(5, 3, {}));
+  Say(0, Generic(6, 3, {}));
+  for (const std::uint32_t stage : {4U, 5U, 6U}) Say(1, Started({.stage = stage, .index = 1}));
+  Say(2, Finished({.stage = 4, .index = 1}));
+  Say(3, StageClosed{.stage = 4});
+  Say(4, StageClosed{.stage = 5});
+  Say(5, StageClosed{.stage = 6, .outcome = JobOutcome::kFailed, .message = "fetch failed"});
+  const Snapshot& job = Tick(6);
+  EXPECT_EQ(job.stages[0].state, StageState::kDone);
+  EXPECT_EQ(job.stages[0].tasks, 1u);
+  EXPECT_EQ(job.stages[0].ended_at, At(3));
+  EXPECT_EQ(job.stages[1].state, StageState::kDone);
+  EXPECT_EQ(job.stages[1].finished_tasks, 3u);
+  EXPECT_EQ(job.stages[1].running_tasks, 0u);
+  EXPECT_EQ(job.stages[1].fraction_done, 1);
+  EXPECT_EQ(job.stages[2].state, StageState::kFailed);
+  EXPECT_EQ(job.stages[2].failure, "fetch failed");
+  EXPECT_EQ(job.stages[2].fraction_done, 0);
+  StageOpened again = Generic(6, 2, {});
+  again.attempt = 1;
+  Say(7, again);
+  EXPECT_EQ(Tick(8).stages[2].state, StageState::kRunning);
+}
+
+TEST_F(JobSnapshotTest, InputReadIsProgressUnlessItIsReadFirst) {
+  Say(0, JobOpened{.name = "query"});
+  StageOpened stage = Generic(4, 2, {});
+  stage.task_bytes = {1000, 1000};
+  Say(0, stage);
+  Say(1, Started({.stage = 4, .index = 0}));
+  Say(1, Started({.stage = 4, .index = 1}));
+  Say(2, TaskHeartbeat{.attempt = {.stage = 4, .index = 0}, .bytes_done = 500});
+  Say(2, TaskHeartbeat{
+             .attempt = {.stage = 4, .index = 1}, .bytes_done = 1000, .input_is_read_first = true});
+  EXPECT_EQ(Tick(3).stages[0].fraction_done, 0.25);
+}
+
+TEST_F(JobSnapshotTest, AJobWithoutKnownStagesHasNone) {
+  Say(0, JobOpened{.name = "query", .engine = "spark"});
+  const Snapshot& job = Tick(1);
+  EXPECT_THAT(job.stages, IsEmpty());
+  EXPECT_EQ(job.info->kind, JobKind::kUnknown);
+  EXPECT_EQ(job.estimate.state, EstimateState::kWarmingUp);
+}
+
+TEST_F(JobSnapshotTest, GroupsHaveTheirEnd) {
+  Say(0, JobOpened{.name = "query"});
+  Say(1, GroupOpened{"query 7", "the sales of May", At(1)});
+  Say(1, GroupOpened{"query 8", "", At(1)});
+  Say(2, Generic(4, 4, {}));
+  Say(2, Started({.stage = 4, .index = 0}));
+  for (std::uint32_t i = 1; i < 4; ++i) {
+    Say(2, Started({.stage = 4, .index = i}));
+    Say(4, Finished({.stage = 4, .index = i}));
+  }
+  Snapshot job = Tick(5);
+  ASSERT_THAT(job.groups, SizeIs(2));
+  const Group& running = job.groups[0];
+  EXPECT_EQ(running.group, "query 7");
+  EXPECT_EQ(running.name, "the sales of May");
+  EXPECT_EQ(running.state, JobState::kRunning);
+  EXPECT_EQ(running.started_at, At(1));
+  ASSERT_TRUE(running.ends_in);
+  EXPECT_GT(running.fraction_done, 0.5);
+  EXPECT_LT(running.fraction_done, 1);
+  EXPECT_EQ(job.groups[1].fraction_done, 0);
+  Say(6, GroupClosed{"query 7", JobOutcome::kFailed, "no such table", At(6)});
+  Say(7, GroupClosed{"query 7", JobOutcome::kSucceeded, "", At(7)});  // the first end counts
+  Say(7, GroupClosed{.group = "query 8"});
+  job = Tick(8);
+  EXPECT_EQ(job.groups[0].state, JobState::kFailed);
+  EXPECT_EQ(job.groups[0].message, "no such table");
+  EXPECT_EQ(job.groups[0].ended_at, At(6));
+  EXPECT_GE(job.groups[0].fraction_done, running.fraction_done);
+  EXPECT_LT(job.groups[0].fraction_done, 1);
+  EXPECT_EQ(job.groups[1].state, JobState::kSucceeded);
+  EXPECT_EQ(job.groups[1].fraction_done, 1);
+}
+
+// The end of a group in an application that may grow has no bounds.
+TEST_F(JobSnapshotTest, AGroupHasAnIntervalIfNoMoreStagesMayFollow) {
+  const auto ends_in = [](JobOpened opened, std::vector<StageOpened> late) {
+    JobMonitor monitor("job-1", {});
+    Source driver("driver", "job-1");
+    const auto say = [&](double seconds, EventBody body) {
+      EXPECT_TRUE(monitor.Apply(driver.At(seconds, std::move(body))).ok());
+    };
+    say(0, std::move(opened));
+    for (StageOpened& stage : late) say(0, std::move(stage));
+    say(0, GroupOpened{"query 7", "", At(0)});
+    for (std::uint32_t i = 0; i < 4; ++i) say(0, Started({.stage = 4, .index = i}));
+    say(2, Finished({.stage = 4, .index = 0}));
+    monitor.Tick(At(3));
+    return monitor.job().groups.at(0).ends_in;
+  };
+  const std::optional<Range> known = ends_in({.name = "query", .stages = {Generic(4, 4, {})}}, {});
+  ASSERT_TRUE(known && known->lower && known->upper);
+  EXPECT_LE(*known->lower, known->median);
+  EXPECT_LT(known->median, *known->upper);
+  const std::optional<Range> open = ends_in({.name = "query"}, {Generic(4, 4, {})});
+  ASSERT_TRUE(open);
+  EXPECT_FALSE(open->lower || open->upper);
+}
+
+TEST_F(JobSnapshotTest, BetweenItsJobsAGroupIsNotAboutToEnd) {
+  Say(0, JobOpened{.name = "query"});
+  Say(0, GroupOpened{"query 7", "", At(0)});
+  Say(0, Generic(4, 2, {}));
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    Say(0, Started({.stage = 4, .index = i}));
+  }
+  Say(4, Finished({.stage = 4, .index = 0}));
+  const double while_one_ran = Tick(4).groups[0].fraction_done;
+  Say(5, Finished({.stage = 4, .index = 1}));
+  EXPECT_EQ(Tick(60).groups[0].fraction_done, while_one_ran);
+}
+
+TEST_F(JobSnapshotTest, AGroupCanBePublishedAsAJob) {
+  Say(0, JobOpened{.name = "nightly", .engine = "spark"});
+  Say(1, GroupOpened{"query 7", "the sales of May", At(1)});
+  Say(2, Generic(4, 2, {}));
+  Say(2, StageOpened{.stage = 5, .group = "query 8", .task_count = 2});
+  Say(2, Started({.stage = 4, .index = 0}));
+  Say(4, Finished({.stage = 4, .index = 0}));
+  Snapshot job = Tick(5);
+  EXPECT_FALSE(SnapshotOfGroup(job, "query 8").has_value());  // unknown group
+  Snapshot group = SnapshotOfGroup(job, "query 7").value();
+  EXPECT_EQ(group.job_id, "job-1/query 7");
+  EXPECT_EQ(group.info->name, "the sales of May");
+  EXPECT_EQ(group.info->kind, JobKind::kApplication);
+  EXPECT_EQ(group.started_at, At(1));
+  EXPECT_FALSE(group.is_final);
+  EXPECT_EQ(group.estimate.state, EstimateState::kValid);
+  EXPECT_EQ(group.estimate.remaining, job.groups[0].ends_in);
+  EXPECT_EQ(group.counts.stages, 1u);
+  EXPECT_EQ(group.counts.tasks, 2u);
+  EXPECT_EQ(group.stages.at(0).id, (StageId{0, 4}));
+  Say(6, GroupClosed{.group = "query 7", .at = At(6)});
+  group = SnapshotOfGroup(Tick(7), "query 7").value();
+  EXPECT_TRUE(group.is_final);
+  EXPECT_EQ(group.state, JobState::kSucceeded);
+  EXPECT_EQ(group.estimate.fraction_done, 1);
+  EXPECT_EQ(group.ended_at, At(6));
+}
+
+TEST_F(JobSnapshotTest, StagesOfEveryEngineAppearWithCountsAndStates) {
+  Say(0, JobOpened{.name = "query", .engine = "spark"});
+  Say(0, Generic(4, 2, {}));
+  Say(0, Generic(9, 3, {4}));
+  StageOpened skipped = Generic(2, 5, {});
+  skipped.skipped = true;
+  Say(0, skipped);
+  Say(1, Started({.stage = 4, .index = 0}));
+  Say(1, Started({.stage = 4, .index = 1}));
+  Say(5, Finished({.stage = 4, .index = 0}));
+  Say(6, FailedBecause({.stage = 4, .index = 1}, "fetch failed"));
+  const Snapshot& job = Tick(7);
+  EXPECT_EQ(job.info->kind, JobKind::kApplication);
+  ASSERT_THAT(job.stages, SizeIs(3));
+  EXPECT_EQ(job.stages[0].id, (StageId{0, 2}));
+  EXPECT_EQ(job.stages[0].state, StageState::kSkipped);
+  const StageProgress& first = job.stages[1];
+  EXPECT_EQ(first.state, StageState::kRunning);
+  EXPECT_EQ(first.tasks, 2u);
+  EXPECT_EQ(first.finished_tasks, 1u);
+  EXPECT_EQ(first.running_tasks, 0u);
+  EXPECT_EQ(first.fraction_done, 0.5);
+  EXPECT_EQ(first.started_at, At(1));
+  EXPECT_EQ(first.failure, "fetch failed");
+  EXPECT_EQ(job.stages[2].state, StageState::kPending);
+  EXPECT_EQ(job.stage_infos[2].name, "stage 9");
+  EXPECT_EQ(job.stage_infos[2].group, "query 7");
+  EXPECT_EQ(job.stage_infos[2].pool, "fast");
+  EXPECT_THAT(job.stage_infos[2].parents, ElementsAre(4));
+  EXPECT_EQ(job.counts.stages, 3u);
+  EXPECT_EQ(job.counts.finished_stages, 1u);
+}
+
+TEST_F(JobSnapshotTest, ASkippedStageWithRunningTasksRuns) {
+  Say(0, JobOpened{.name = "query"});
+  StageOpened skipped = Generic(4, 2, {});
+  skipped.skipped = true;
+  Say(0, skipped);
+  EXPECT_EQ(Tick(1).stages[0].state, StageState::kSkipped);
+  Say(2, Generic(4, 2, {}));
+  Say(2, Started({.stage = 4, .index = 0}));
+  const StageProgress& stage = Tick(3).stages[0];
+  EXPECT_EQ(stage.state, StageState::kRunning);
+  EXPECT_EQ(stage.running_tasks, 1u);
+  EXPECT_EQ(stage.fraction_done, 0);
+}
+
+TEST_F(JobSnapshotTest, AStageFallsBackOnlyWhenItRunsAgain) {
+  Say(0, JobOpened{.name = "query"});
+  Say(0, Generic(4, 2, {}));
+  Say(1, Started({.stage = 4, .index = 0}));
+  Say(2, Finished({.stage = 4, .index = 0}));
+  EXPECT_EQ(Tick(3).stages[0].fraction_done, 0.5);
+  Say(4, AttemptChanged{.attempt = {.stage = 4, .index = 0}, .state = AttemptState::kObsolete});
+  EXPECT_EQ(Tick(5).stages[0].finished_tasks, 0u);
+  EXPECT_EQ(Tick(6).stages[0].fraction_done, 0.5);
+  StageOpened again = Generic(4, 4, {});
+  again.attempt = 1;
+  Say(7, again);
+  EXPECT_EQ(Tick(8).stages[0].fraction_done, 0);
+}
+
+TEST_F(JobSnapshotTest, AStageWithoutACountHasTheReportedTasks) {
+  Say(0, JobOpened{.name = "query"});
+  Say(1, Started({.stage = 4, .index = 5}));
+  EXPECT_EQ(Tick(2).stages.at(0).tasks, 1u);
+}
+
+TEST_F(JobSnapshotTest, OfFailuresAtOneInstantTheLastTaskCounts) {
+  Say(0, JobOpened{.name = "query"});
+  for (const std::uint32_t index : {2U, 7U, 1U}) {
+    Say(1, Started({.stage = 4, .index = index}));
+  }
+  for (const std::uint32_t index : {2U, 7U, 1U}) {
+    Say(3, FailedBecause({.stage = 4, .index = index}, "task " + std::to_string(index)));
+  }
+  EXPECT_EQ(Tick(4).stages.at(0).failure, "task 7");
+}
+
+TEST_F(JobSnapshotTest, TheEndHasOneMessage) {
+  Say(0, Opened(1, 1));
+  for (const AttemptId id : {M(0), R(0)}) {
+    Say(1, Started(id));
+    Say(2, Finished(id));
+  }
+  EXPECT_FALSE(Tick(3).is_final);
+  Say(4, Closed());
+  const Snapshot end = Tick(5);
+  EXPECT_TRUE(end.is_final);
+  EXPECT_EQ(end.state, JobState::kSucceeded);
+  EXPECT_EQ(end.estimate.fraction_done, 1);
+  EXPECT_EQ(end.estimate.basis, Basis::kDone);
+  EXPECT_EQ(end.ended_at, At(4));
+  EXPECT_EQ(Tick(9), end);
+}
+
+// Adaptive execution may have left a stage behind, or its end was lost.
+TEST_F(JobSnapshotTest, AStageWithoutAnEndHasAnUnknownOutcome) {
+  Say(0, JobOpened{.name = "query", .engine = "spark"});
+  Say(0, GroupOpened{"query 7", "", At(0)});
+  Say(0, Generic(4, 3, {}));
+  Say(0, Generic(9, 3, {4}));
+  Say(1, Started({.stage = 4, .index = 0}));
+  Say(1, Started({.stage = 4, .index = 1}));
+  Say(2, Finished({.stage = 4, .index = 0}));
+  Say(4, Closed());
+  const Snapshot end = Tick(5);
+  EXPECT_EQ(end.state, JobState::kSucceeded);
+  ASSERT_THAT(end.stages, SizeIs(2));
+  EXPECT_EQ(end.stages[0].state, StageState::kUnknownEnd);
+  EXPECT_EQ(end.stages[0].running_tasks, 0u);
+  EXPECT_EQ(end.stages[0].finished_tasks, 1u);
+  EXPECT_LT(end.stages[0].fraction_done, 1);
+  EXPECT_EQ(end.counts.running_tasks, 0u);
+  ASSERT_THAT(end.groups, SizeIs(1));
+  EXPECT_EQ(end.groups[0].state, JobState::kUnknownEnd);
+  EXPECT_LT(end.groups[0].fraction_done, 1);
+}
+
+// A MapReduce job consists of its two stages.
+TEST_F(JobSnapshotTest, BothStagesOfAMapReduceJobEndAsItDoes) {
+  Say(0, Opened(2, 0));
+  Say(1, Started(M(0)));
+  Say(4, Closed());
+  const Snapshot end = Tick(5);
+  EXPECT_EQ(end.stages[0].state, StageState::kDone);
+  EXPECT_EQ(end.stages[0].finished_tasks, 2u);
+}
+
+TEST_F(JobSnapshotTest, AStageMayEndWithAnUnknownOutcome) {
+  Say(0, JobOpened{.name = "query", .engine = "spark"});
+  Say(0, Generic(4, 3, {}));
+  Say(1, Started({.stage = 4, .index = 0}));
+  Say(2, StageClosed{.stage = 4, .outcome = JobOutcome::kUnknown, .at = At(2)});
+  const Snapshot job = Tick(3);
+  EXPECT_EQ(job.stages[0].state, StageState::kUnknownEnd);
+  EXPECT_EQ(job.stages[0].running_tasks, 0u);
+  EXPECT_FALSE(job.stages[0].ended_at) << "nobody reported when";
+}
+
+TEST_F(JobSnapshotTest, AStageThatRanWhenItsJobWasKilledHasFailed) {
+  Say(0, Opened(2, 1));
+  Say(1, Started(M(0)));
+  Say(2, Finished(M(0)));
+  Say(2, Started(M(1)));
+  Say(2, Started(R(0)));
+  Say(4, JobClosed{.outcome = JobOutcome::kKilled});
+  const Snapshot end = Tick(5);
+  ASSERT_THAT(end.stages, SizeIs(2));
+  EXPECT_EQ(end.stages[0].state, StageState::kFailed);
+  EXPECT_EQ(end.stages[0].finished_tasks, 1u);
+  EXPECT_EQ(end.counts.running_tasks, 0u);
+  EXPECT_EQ(end.stages[1].shuffle->running_tasks, 0u);
+}
+
+// Returns the published range of the only stage of a job, whose forecast is `stage`, if the range
+// of the job was `drawn` and is published as `shown`.
+Range Forecast(const dag::SecondsRange& drawn, const Range& shown, const Range& stage) {
+  monitor::StagesEstimate estimate;
+  estimate.end = drawn;
+  estimate.predictions.push_back({.id = {0, 1}, .ends_in = stage});
+  Snapshot job;
+  job.stages.push_back({.id = {0, 1}, .state = StageState::kRunning, .started_at = At(0)});
+  job.stage_infos.push_back({.id = {0, 1}});
+  job.estimate.remaining = shown;
+  monitor::AddForecasts(estimate, job);
+  return *job.stages[0].ends_in;
+}
+
+Range Seconds(double median, double lower, double upper) {
+  return {absl::Seconds(median), absl::Seconds(lower), absl::Seconds(upper)};
+}
+
+TEST(AddForecasts, StagesAreWidenedLikeTheirJob) {
+  EXPECT_EQ(Forecast({100, 90, 120}, Seconds(100, 80, 140), Seconds(20, 15, 26)),
+            Seconds(20, 10, 32));
+}
+
+// By its draws, the end of the job is almost certain.
+TEST(AddForecasts, NoStageIsWidenedBeyondItsJob) {
+  EXPECT_EQ(Forecast({100, 100 - 1e-12, 100 + 1e-12}, Seconds(100, 90, 110), Seconds(20, 15, 25)),
+            Seconds(20, 0, 110));
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,448 @@
+// The second run of a job, as JobMonitor estimates it from the first run.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/facts/events.h"
+#include "tests/monitor/estimates.h"
+#include "tests/monitor/virtual_job.h"
+#include "tidemark/job_monitor.h"
+
+namespace tidemark {
+namespace {
+
+using test::At;
+using test::Finished;
+using test::Killed;
+using test::M;
+using test::Opened;
+using test::R;
+using test::Shuffled;
+using test::Started;
+using test::Story;
+using test::StoryTeller;
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
+
+// One run of a job: its snapshots, and the record for the next run.
+struct JobRun {
+  std::vector<Snapshot> snapshots;
+  std::optional<PastRun> taught;
+};
+
+JobRun Watched(const Story& story, const std::vector<PastRun>& past = {}) {
+  JobMonitor monitor("job-1", {});
+  monitor.SetPastRuns(past);
+  JobRun run = {.snapshots = test::Watch(story, 1, monitor)};
+  run.taught = PastRunOf(run.snapshots.back(), monitor.Summary());
+  return run;
+}
+
+// Mean distance between the shown and the true progress, in points.
+double ErrorOf(const JobRun& run, const Story& story) {
+  double sum = 0;
+  double looks = 0;
+  for (const Snapshot& snapshot : run.snapshots) {
+    const double truth = absl::ToDoubleSeconds(snapshot.at - At(0)) / story.ends;
+    if (snapshot.is_final || truth > 1) continue;
+    sum += std::abs(snapshot.estimate.fraction_done - truth);
+    looks += 1;
+  }
+  return 100 * sum / looks;
+}
+
+// Runs the job twice. Returns the errors of both runs.
+std::pair<double, double> ErrorsOfTwoRuns(const Story& story) {
+  const JobRun first = Watched(story);
+  EXPECT_TRUE(first.taught.has_value());
+  const JobRun second = Watched(story, {first.taught.value_or(PastRun{})});
+  return {ErrorOf(first, story), ErrorOf(second, story)};
+}
+
+// The application master sends a heartbeat every second, as in Hadoop.
+Story StoryOf(StoryTeller teller, double ends, bool has_signs_of_life = true) {
+  for (double now = 1; has_signs_of_life && now < ends; ++now) {
+    teller.Say(now, "app-master", test::Queued(M(0)));
+  }
+  teller.Say(ends, "app-master", test::Closed());
+  Story story{.ends = ends};
+  story.events = std::move(teller).InOrder();
+  return story;
+}
+
+// Hadoop's application master reports starts and ends of a job without reduce tasks. All tasks run
+// at once.
+Story MapOnlyJob(std::optional<std::uint64_t> input_bytes = 0) {
+  StoryTeller teller;
+  teller.Say(0, "app-master", Opened(8, 0));
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    teller.Say(3, "app-master", Started(M(i), input_bytes));
+    teller.Say(50 + i, "app-master", Finished(M(i)));
+  }
+  return StoryOf(std::move(teller), 59);
+}
+
+TEST(SecondRun, OfAJobOfMapTasksAloneGainsFromTheFirst) {
+  for (const std::optional<std::uint64_t> bytes :
+       {std::optional<std::uint64_t>(), std::optional<std::uint64_t>(0),
+        std::optional<std::uint64_t>(1), std::optional<std::uint64_t>(64'000'000)}) {
+    const auto [first, second] = ErrorsOfTwoRuns(MapOnlyJob(bytes));
+    EXPECT_LT(second, 3);
+    EXPECT_LT(second, first / 3);
+  }
+}
+
+TEST(SecondRun, OfMapTasksInWavesGainsFromTheFirst) {
+  StoryTeller teller;
+  teller.Say(0, "app-master", Opened(12, 0));
+  for (std::uint32_t i = 0; i < 12; ++i) {
+    const double starts = 2 + 20 * (i / 4);
+    teller.Say(starts, "app-master", Started(M(i), 1'000'000));
+    teller.Say(starts + 19 - i % 4, "app-master", Finished(M(i)));
+  }
+  const auto [first, second] = ErrorsOfTwoRuns(StoryOf(std::move(teller), 64));
+  EXPECT_LT(second, 5);
+  EXPECT_LT(second, first / 2);
+}
+
+TEST(SecondRun, OfAJobOfMapTasksAloneIsForecastByTheFirst) {
+  const Story story = MapOnlyJob();
+  const JobRun first = Watched(story);
+  ASSERT_TRUE(first.taught.has_value());
+  const JobRun second = Watched(story, {*first.taught});
+  EXPECT_EQ(second.snapshots[10].estimate.basis, Basis::kEarlierRuns);
+  EXPECT_NEAR(absl::ToDoubleSeconds(test::Left(second.snapshots[10].estimate).value()), 49, 3);
+  EXPECT_EQ(second.snapshots[52].estimate.basis, Basis::kThisRun);
+}
+
+// Four map tasks of 10 s, of which the first attempt at the last one hangs until a speculative
+// attempt has taken its place, then two reduce tasks of 8 s.
+Story JobWithASpeculativeMapAttempt(bool tells_progress) {
+  StoryTeller teller;
+  teller.Say(0, "app-master", Opened(4, 2));
+  for (std::uint32_t i = 0; i < 4; ++i) teller.Say(2, "app-master", Started(M(i), 1000));
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    if (tells_progress) {
+      for (int s = 1; s < 10; ++s) {
+        teller.Say(2 + s, "m-" + std::to_string(i),
+                   test::Read(M(i), static_cast<std::uint64_t>(100 * s)));
+      }
+    }
+    teller.Say(12, "app-master", Finished(M(i)));
+  }
+  for (int s = 1; tells_progress && s < 55; ++s) {
+    teller.Say(2 + s, "m-3", test::Read(M(3), static_cast<std::uint64_t>(10 * s)));
+  }
+  AttemptChanged other = Started(M(3, 1), 1000);
+  other.speculative = true;
+  teller.Say(46, "app-master", other);
+  teller.Say(57, "app-master", Finished(M(3, 1)));
+  teller.Say(58, "app-master", Killed(M(3)));
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    teller.Say(14, "app-master", Started(R(i)));
+    teller.Say(59, "app-master", Shuffled(R(i)));
+    teller.Say(67, "app-master", Finished(R(i)));
+  }
+  return StoryOf(std::move(teller), 68);
+}
+
+TEST(SecondRun, OfAJobWithASpeculativeMapAttemptGainsFromTheFirst) {
+  for (const bool tells_progress : {false, true}) {
+    const auto [first, second] = ErrorsOfTwoRuns(JobWithASpeculativeMapAttempt(tells_progress));
+    EXPECT_LT(second, 5) << tells_progress;
+    EXPECT_LT(second, first / 2) << tells_progress;
+  }
+}
+
+// Four reduce tasks of ten key groups each, of which the first attempt at the last one hangs in its
+// fourth group until a speculative attempt has done all of them.
+Story JobWithASpeculativeReduceAttempt() {
+  StoryTeller teller;
+  teller.Say(0, "app-master", Opened(2, 4));
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    teller.Say(1, "app-master", Started(M(i), 1000));
+    MapProfile profile{.attempt = M(i)};
+    for (std::uint32_t r = 0; r < 4; ++r) {
+      PartitionProfile partition{.partition = r, .total_bytes = 5000};
+      for (std::uint64_t key = 0; key < 10; ++key) {
+        partition.explicit_keys.push_back(test::Key(100 * r + key, 500));
+      }
+      profile.partitions.push_back(std::move(partition));
+    }
+    teller.Say(9, "m-" + std::to_string(i), profile);
+    teller.Say(9, "app-master", Finished(M(i)));
+  }
+  const auto reduce = [&](std::uint32_t index, std::uint32_t attempt, double starts, int groups) {
+    const std::string source = "r-" + std::to_string(index) + "-" + std::to_string(attempt);
+    teller.Say(starts, "app-master", Started(R(index, attempt)));
+    teller.Say(starts + 1, "app-master", Shuffled(R(index, attempt)));
+    ReduceProfile profile{.attempt = R(index, attempt), .keys_named = true};
+    for (int g = 0; g < groups; ++g) {
+      const double now = starts + 2 + g;
+      const ExplicitKey key = test::Key(100 * index + static_cast<std::uint64_t>(g), 1000);
+      profile.last_group_finished_at = At(now);
+      ++profile.groups_done;
+      profile.bytes_done += key.size_bytes;
+      profile.reduce_time += absl::Seconds(1);
+      profile.points = {{key.size_bytes, 1, absl::Seconds(1)}};
+      profile.finished_keys = {test::Ended(key, 1)};
+      teller.Say(now, source, profile);
+    }
+  };
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    reduce(i, 0, 10, 10);
+    teller.Say(21, "app-master", Finished(R(i)));
+  }
+  reduce(3, 0, 10, 3);
+  for (int s = 1; s < 48; ++s) {
+    ReduceProfile hangs = {.attempt = R(3, 0), .keys_named = true};
+    hangs.groups_done = 3;
+    hangs.bytes_done = 3000;
+    hangs.reduce_time = absl::Seconds(3);
+    hangs.last_group_finished_at = At(14);
+    hangs.running_group = RunningGroup{.elapsed = absl::Seconds(s)};
+    hangs.running_group->key = KeyHash{303};
+    teller.Say(14 + s, "r-3-0", hangs);
+  }
+  reduce(3, 1, 50, 10);
+  teller.Say(61, "app-master", Finished(R(3, 1)));
+  teller.Say(62, "app-master", Killed(R(3)));
+  return StoryOf(std::move(teller), 63);
+}
+
+TEST(SecondRun, OfAJobWithASpeculativeReduceAttemptGainsFromTheFirst) {
+  const auto [first, second] = ErrorsOfTwoRuns(JobWithASpeculativeReduceAttempt());
+  EXPECT_LT(second, 8);
+  EXPECT_LT(second, first / 2);
+}
+
+// An engine that reports only starts and ends of tasks.
+Story JobThatReportsNoShuffle() {
+  StoryTeller teller;
+  teller.Say(0, "app-master", Opened(2, 2));
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    teller.Say(1, "app-master", Started(M(i)));
+    teller.Say(21, "app-master", Finished(M(i)));
+    teller.Say(21, "app-master", Started(R(i)));
+    teller.Say(51, "app-master", Finished(R(i)));
+  }
+  return StoryOf(std::move(teller), 52);
+}
+
+TEST(SecondRun, OfAJobThatReportsNoShuffleGainsFromTheFirst) {
+  const auto [first, second] = ErrorsOfTwoRuns(JobThatReportsNoShuffle());
+  EXPECT_LT(second, 0.6 * first);
+}
+
+// Some engines let a job succeed although a part of its tasks failed permanently.
+TEST(SecondRun, GainsFromARunInWhichATaskFailedForGood) {
+  for (const std::uint32_t stage : {kMapStage, kReduceStage}) {
+    StoryTeller teller;
+    teller.Say(0, "app-master", Opened(3, 3));
+    for (std::uint32_t i = 0; i < 3; ++i) {
+      const bool is_map_lost = stage == kMapStage && i == 1;
+      const bool is_reduce_lost = stage == kReduceStage && i == 1;
+      teller.Say(1, "app-master", Started(M(i)));
+      teller.Say(21, "app-master", is_map_lost ? test::Failed(M(i)) : Finished(M(i)));
+      teller.Say(21, "app-master", Started(R(i)));
+      teller.Say(22, "app-master", Shuffled(R(i)));
+      teller.Say(51, "app-master", is_reduce_lost ? test::Failed(R(i)) : Finished(R(i)));
+    }
+    const auto [first, second] = ErrorsOfTwoRuns(StoryOf(std::move(teller), 52));
+    EXPECT_LT(second, 5) << stage;
+  }
+}
+
+// The connection broke before the end of the last task was reported.
+TEST(SecondRun, GainsFromARunWhoseLastTaskHasNoReportedEnd) {
+  StoryTeller teller;
+  teller.Say(0, "app-master", Opened(4, 0));
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    teller.Say(1, "app-master", Started(M(i)));
+    if (i < 3) teller.Say(41, "app-master", Finished(M(i)));
+  }
+  const JobRun run = Watched(StoryOf(std::move(teller), 45));
+  ASSERT_TRUE(run.taught.has_value());
+  EXPECT_EQ(run.taught->map_time, absl::Seconds(45));
+}
+
+TEST(SecondRun, IncludesTheTimeAfterTheLastTask) {
+  StoryTeller teller;
+  teller.Say(0, "app-master", Opened(1, 1));
+  teller.Say(1, "app-master", Started(M(0)));
+  teller.Say(10, "app-master", Finished(M(0)));
+  teller.Say(10, "app-master", Started(R(0)));
+  teller.Say(12, "app-master", Shuffled(R(0)));
+  teller.Say(20, "app-master", Finished(R(0)));
+  const JobRun run = Watched(StoryOf(std::move(teller), 30));
+  ASSERT_TRUE(run.taught.has_value());
+  EXPECT_EQ(run.taught->map_time, absl::Seconds(10));
+  EXPECT_EQ(run.taught->shuffle_time, absl::Seconds(2));
+  EXPECT_EQ(run.taught->reduce_time, absl::Seconds(18)) << "it commits its output for 10 s";
+  EXPECT_EQ(run.taught->map_tasks, 1u);
+  EXPECT_EQ(run.taught->reduce_tasks, 1u);
+}
+
+// Consecutive stages of `tasks` tasks of `seconds` each, on two slots.
+struct Program {
+  std::string name = "s";
+  std::size_t stages = 7;
+  std::uint32_t tasks = 2;
+  double seconds = 10;
+  std::uint64_t bytes = 10'000'000;  // read by each task
+  std::size_t fetched = 1;           // number of parents of a stage
+};
+
+Story StoryOf(const Program& program) {
+  StoryTeller teller;
+  teller.Say(0, "driver", JobOpened{.name = "nightly", .submitted_at = At(0)});
+  teller.Say(0, "driver", ExecutorOpened{.executor = 0, .host = "h", .slots = 2});
+  double now = 1;
+  for (std::uint32_t i = 0; i < program.stages; ++i) {
+    StageOpened stage = {
+        .stage = i, .signature = program.name + std::to_string(i), .task_count = program.tasks};
+    for (std::uint32_t back = 1; back <= std::min<std::size_t>(program.fetched, i); ++back) {
+      stage.parents.push_back(i - back);
+    }
+    teller.Say(now, "driver", stage);
+    for (std::uint32_t t = 0; t < program.tasks; ++t) {
+      AttemptChanged started = Started({.stage = i, .index = t}, program.bytes);
+      started.executor = 0;
+      teller.Say(now, "driver", started);
+      if (t % 2 == 0 && t + 1 < program.tasks) continue;
+      now += program.seconds;
+      for (const std::uint32_t ended : {t - t % 2, t}) {
+        teller.Say(now, "driver", test::Read({.stage = i, .index = ended}, program.bytes));
+        teller.Say(now, "driver", Finished({.stage = i, .index = ended}));
+        if (t % 2 == 0) break;
+      }
+    }
+  }
+  return StoryOf(std::move(teller), now + 1, /*has_signs_of_life=*/false);
+}
+
+double LeftAt(const JobRun& run, std::size_t second) {
+  const auto left = test::Left(run.snapshots.at(second).estimate);
+  return left ? absl::ToDoubleSeconds(*left) : 0;
+}
+
+TEST(SecondRun, OfTheSameProgramOfStagesGainsFromTheFirst) {
+  const auto [first, second] = ErrorsOfTwoRuns(StoryOf(Program{}));
+  EXPECT_LT(second, 5);
+  EXPECT_LT(second, first / 2);
+}
+
+// Seven stages of 170 s under the name of four of 10 s.
+TEST(SecondRun, DropsThePastRunsOfAnotherProgramAtItsFirstStage) {
+  const Program small = {.stages = 4};
+  const Story story = StoryOf(small);
+  const std::vector<Program> others = {
+      {.name = "other", .seconds = 170},
+      {.tasks = 40, .seconds = 170},
+  };
+  const double unknown = ErrorOf(Watched(story), story);
+  for (const Program& other : others) {
+    const JobRun past = Watched(StoryOf(other));
+    ASSERT_TRUE(past.taught.has_value());
+    const JobRun run = Watched(story, {*past.taught});
+    EXPECT_GT(LeftAt(run, 0), 500) << "nothing refutes it yet";
+    for (std::size_t second = 2; second < run.snapshots.size(); ++second) {
+      EXPECT_LT(LeftAt(run, second), 100) << other.name << other.tasks << " at " << second;
+    }
+    EXPECT_LT(ErrorOf(run, story), unknown + 1) << other.name << other.tasks;
+    EXPECT_THAT(run.snapshots[5].notes,
+                ElementsAre("the past runs under this name had other stages and are ignored"));
+    EXPECT_THAT(run.snapshots[5].stages, SizeIs(1)) << "none of its stages is expected";
+  }
+}
+
+// Its tasks read a thousand times as much, or its stages read others. Either shows one stage later.
+TEST(SecondRun, DropsThePastRunsOfAnotherProgramWithTheSameStageNames) {
+  const Program small = {.stages = 6, .bytes = 1'000'000};
+  const Story story = StoryOf(small);
+  const std::vector<Program> others = {
+      {.stages = 8, .seconds = 170, .bytes = 1'000'000'000},
+      {.stages = 8, .seconds = 170, .bytes = 1'000'000, .fetched = 2},
+  };
+  for (const Program& other : others) {
+    const JobRun past = Watched(StoryOf(other));
+    ASSERT_TRUE(past.taught.has_value());
+    const JobRun run = Watched(story, {*past.taught});
+    for (std::size_t second = 32; second < run.snapshots.size(); ++second) {
+      EXPECT_LT(LeftAt(run, second), 100) << other.fetched << " at " << second;
+    }
+  }
+}
+
+TEST(SecondRun, KeepsThePastRunsOfItsProgramAmongOthers) {
+  const Program own;
+  const Story story = StoryOf(own);
+  const std::optional<PastRun> of_own = Watched(story).taught;
+  const std::optional<PastRun> of_other =
+      Watched(StoryOf(Program{.name = "other", .seconds = 170})).taught;
+  ASSERT_TRUE(of_own && of_other);
+  const JobRun run = Watched(story, {*of_other, *of_own});
+  for (std::size_t second = 2; second < 71; ++second) {
+    EXPECT_NEAR(LeftAt(run, second), 71 - static_cast<double>(second), 15) << second;
+  }
+}
+
+// In the past run, a stage had a parent that does not exist in this run.
+TEST(SecondRun, ExpectsNoStageWhoseReaderHasBegun) {
+  const Story story = StoryOf(Program{});
+  std::optional<PastRun> past = Watched(story).taught;
+  ASSERT_TRUE(past.has_value());
+  PastStage extra = past->stages[0];
+  extra.name = "extra";
+  for (auto& seconds : extra.seconds) {
+    for (double& time : seconds) time = 1000;
+  }
+  past->stages.push_back(extra);
+  past->stages[6].parents.push_back(7);
+  const JobRun run = Watched(story, {*past});
+  EXPECT_GT(LeftAt(run, 50), 500) << "stage 6 is still to come";
+  EXPECT_LT(LeftAt(run, 64), 30) << "stage 6 runs";
+}
+
+// Jobs of map and reduce tasks under one name, of which the larger one ran before.
+TEST(SecondRun, DropsAPastRunOfOtherMapOrReduceTasks) {
+  const Story story = JobThatReportsNoShuffle();
+  const double unknown = ErrorOf(Watched(story), story);
+  for (const auto& [maps, reduces] :
+       std::vector<std::pair<std::uint32_t, std::uint32_t>>{{40, 2}, {2, 20}, {2, 0}, {0, 2}}) {
+    const PastRun past = {.map_time = absl::Seconds(600),
+                          .reduce_time = absl::Seconds(600),
+                          .map_tasks = maps,
+                          .reduce_tasks = reduces};
+    const JobRun run = Watched(story, {past});
+    EXPECT_DOUBLE_EQ(ErrorOf(run, story), unknown) << maps << " " << reduces;
+  }
+  const Story maps_alone = MapOnlyJob();
+  const JobRun run = Watched(maps_alone, {{.map_time = absl::Seconds(600),
+                                           .reduce_time = absl::Seconds(600),
+                                           .map_tasks = 8,
+                                           .reduce_tasks = 4}});
+  EXPECT_DOUBLE_EQ(ErrorOf(run, maps_alone), ErrorOf(Watched(maps_alone), maps_alone));
+}
+
+TEST(SecondRun, KeepsAPastRunOfMoreTasksForMoreInput) {
+  StoryTeller teller;
+  teller.Say(0, "app-master", Opened(20, 1));
+  for (std::uint32_t i = 0; i < 20; ++i) teller.Say(1, "app-master", Started(M(i), 1000));
+  const JobRun run = Watched(StoryOf(std::move(teller), 5), {{.map_time = absl::Seconds(10),
+                                                              .reduce_time = absl::Seconds(30),
+                                                              .map_input_bytes = 2000,
+                                                              .map_tasks = 2,
+                                                              .reduce_tasks = 1}});
+  EXPECT_NEAR(LeftAt(run, 2), 398, 40);
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,711 @@
+// Jobs of stages of any kind, as JobMonitor estimates them.
+#include "master/monitor/stages_estimate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/facts/events.h"
+#include "tests/monitor/estimates.h"
+#include "tidemark/job_monitor.h"
+
+namespace tidemark {
+namespace {
+
+using test::At;
+using test::Finished;
+using test::Left;
+using test::Lower;
+using test::Source;
+using test::Started;
+using test::Upper;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+StageOpened Stage(std::uint32_t number, std::uint32_t tasks,
+                  std::vector<std::uint32_t> parents = {}) {
+  return {.stage = number,
+          .signature = "s" + std::to_string(number),
+          .parents = std::move(parents),
+          .task_count = tasks};
+}
+
+AttemptId Task(std::uint32_t stage, std::uint32_t index, std::uint32_t stage_attempt = 0) {
+  return {.stage = stage, .index = index, .stage_attempt = stage_attempt};
+}
+
+// Stage 0 scans (4 tasks of 10 s), stage 1 joins (2 tasks of 5 s), on two slots: 25 s.
+struct Query {
+  explicit Query(std::vector<StageOpened> stages = {Stage(0, 4), Stage(1, 2, {0})}) {
+    Say(0, JobOpened{.name = "query", .submitted_at = At(0), .stages = std::move(stages)});
+    Say(0, ExecutorOpened{.executor = 0, .host = "h", .slots = 2});
+  }
+  void Say(double seconds, EventBody body) {
+    const absl::Status applied = monitor.Apply(driver.At(seconds, std::move(body)));
+    EXPECT_TRUE(applied.ok()) << applied;
+  }
+  void Start(double seconds, AttemptId task) {
+    AttemptChanged started = Started(task);
+    started.executor = 0;
+    Say(seconds, started);
+  }
+  void RunUntil(double seconds) {
+    const auto both = [&](std::uint32_t stage, std::uint32_t first, double from, double to) {
+      for (const std::uint32_t index : {first, first + 1}) {
+        if (from <= seconds) Start(from, Task(stage, index));
+      }
+      for (const std::uint32_t index : {first, first + 1}) {
+        if (to <= seconds) Say(to, Finished(Task(stage, index)));
+      }
+    };
+    both(0, 0, 0, 10);
+    both(0, 2, 10, 20);
+    both(1, 0, 20, 25);
+  }
+  Snapshot Tick(double seconds) { return monitor.Tick(At(seconds)); }
+
+  Source driver;
+  JobMonitor monitor{"job-1", {}};
+};
+
+PastRun OnePastRun() {
+  Query query;
+  query.RunUntil(25);
+  query.Say(25, test::Closed());
+  const auto run = PastRunOf(query.Tick(25), query.monitor.Summary());
+  EXPECT_TRUE(run.has_value());
+  return run.value_or(PastRun{});
+}
+
+// Finite, ordered, not negative.
+void ExpectSane(const Snapshot& snapshot) {
+  const Estimate& said = snapshot.estimate;
+  ASSERT_TRUE(Left(said).has_value());
+  EXPECT_GE(*Left(said), absl::ZeroDuration());
+  EXPECT_LE(*Lower(said), *Left(said));
+  EXPECT_GE(*Upper(said), *Left(said));
+  EXPECT_LT(*Upper(said), absl::InfiniteDuration());
+}
+
+TEST(JobOfStages, IsEstimatedLive) {
+  Query query;
+  query.RunUntil(15);
+  const Snapshot snapshot = query.Tick(15);
+  ExpectSane(snapshot);
+  // The rest of the running tasks, whose predecessors took 10 s on fresh slots; then two parallel
+  // tasks of unknown length, which took 5 s.
+  EXPECT_GT(*Left(snapshot.estimate), absl::Seconds(2));
+  EXPECT_LT(*Left(snapshot.estimate), absl::Seconds(30));
+}
+
+TEST(JobOfStages, IsAGuessUntilATaskHasEnded) {
+  Query query;
+  query.RunUntil(5);
+  EXPECT_EQ(query.Tick(5).estimate.basis, Basis::kGuess);
+  query.RunUntil(15);
+  EXPECT_EQ(query.Tick(15).estimate.basis, Basis::kThisRun);
+}
+
+TEST(JobOfStages, IsForecastByPastRunsUntilATaskHasEnded) {
+  Query query;
+  query.monitor.SetPastRuns({OnePastRun()});
+  query.RunUntil(5);
+  EXPECT_EQ(query.Tick(5).estimate.basis, Basis::kEarlierRuns);
+  query.RunUntil(15);
+  EXPECT_EQ(query.Tick(15).estimate.basis, Basis::kThisRun);
+}
+
+TEST(JobOfStages, PredictsTheStartsAndEndsOfStages) {
+  Query query;
+  query.monitor.SetPastRuns({OnePastRun()});
+  query.RunUntil(15);
+  query.Tick(15);
+  ASSERT_THAT(query.monitor.stage_forecasts(), SizeIs(2));
+  const StageForecast& scan = query.monitor.stage_forecasts()[0];
+  const StageForecast& join = query.monitor.stage_forecasts()[1];
+  EXPECT_EQ(scan.stage, 0u);
+  EXPECT_EQ(scan.starts_in, absl::ZeroDuration());
+  EXPECT_NEAR(absl::ToDoubleSeconds(scan.ends_in), 5, 2);
+  EXPECT_NEAR(absl::ToDoubleSeconds(join.ends_in), 10, 3);
+  EXPECT_GT(join.starts_in, absl::ZeroDuration());
+  EXPECT_TRUE(join.is_critical);
+}
+
+TEST(JobOfStages, TheSecondRunIsForecastByTheFirst) {
+  Query query{std::vector<StageOpened>{}};
+  query.monitor.SetPastRuns({OnePastRun()});
+  const Snapshot snapshot = query.Tick(0);
+  ExpectSane(snapshot);
+  EXPECT_NEAR(absl::ToDoubleSeconds(*Left(snapshot.estimate)), 25, 3);
+  ASSERT_THAT(query.monitor.stage_forecasts(), SizeIs(2));
+  EXPECT_EQ(query.monitor.stage_forecasts()[0].stage, std::nullopt) << "it is only expected";
+  EXPECT_EQ(query.monitor.stage_forecasts()[0].name, "s0");
+  EXPECT_EQ(query.monitor.stage_forecasts()[1].name, "s1");
+}
+
+// With key groups the first job of a Spark application has the stages of MapReduce.
+TEST(JobOfStages, MoreStagesMayFollowAGroup) {
+  Query query{std::vector<StageOpened>{}};
+  for (StageOpened& stage : MapReduceStages(2, 1)) {
+    stage.group = "job/0";
+    query.Say(0, stage);
+  }
+  for (const std::uint32_t index : {0u, 1u}) query.Start(0, Task(kMapStage, index));
+  for (const std::uint32_t index : {0u, 1u}) query.Say(10, Finished(Task(kMapStage, index)));
+  query.Start(10, Task(kReduceStage, 0));
+  query.Say(20, Finished(Task(kReduceStage, 0)));
+  const Snapshot snapshot = query.Tick(21);
+  ExpectSane(snapshot);
+  EXPECT_GT(*Upper(snapshot.estimate), absl::Seconds(60)) << "another job may come";
+  query.Say(22, test::Closed());
+  const auto run = PastRunOf(query.Tick(22), query.monitor.Summary());
+  ASSERT_TRUE(run.has_value());
+  EXPECT_THAT(run->stages, SizeIs(2)) << "the next run knows them";
+}
+
+// The reduce task has two key groups of 10 and 30 s. The first has ended. An unknown stage follows.
+TEST(JobOfStages, ItsReduceStageIsForecastByKeyGroups) {
+  Query query{std::vector<StageOpened>{}};
+  for (StageOpened& stage : MapReduceStages(1, 1)) {
+    stage.group = "job/0";
+    query.Say(0, stage);
+  }
+  StageOpened next = Stage(2, 2, {kReduceStage});
+  next.group = "job/0";
+  query.Say(0, next);
+  query.Start(0, Task(kMapStage, 0));
+  const ExplicitKey small = test::Key(1, 1'000'000);
+  const ExplicitKey large = test::Key(2, 3'000'000);
+  query.Say(9, test::Emitted(Task(kMapStage, 0), {test::Partition(0, 4'000'000, {small, large})}));
+  query.Say(10, Finished(Task(kMapStage, 0)));
+  query.Start(10, Task(kReduceStage, 0));
+  query.Say(10, test::Shuffled(Task(kReduceStage, 0)));
+  query.Say(20, test::ReducedNamed(Task(kReduceStage, 0), At(20), {small}, 10));
+  const Snapshot snapshot = query.Tick(20);
+  ExpectSane(snapshot);
+  const auto reduce = std::ranges::find(snapshot.stages, StageId{0, kReduceStage},
+                                        [](const StageProgress& stage) { return stage.id; });
+  ASSERT_NE(reduce, snapshot.stages.end());
+  EXPECT_GT(reduce->fraction_done, 0.1) << "its own end, not that of what follows";
+  ASSERT_FALSE(snapshot.named_tasks.empty());
+  EXPECT_EQ(snapshot.named_tasks[0].attempt.stage, kReduceStage);
+}
+
+TEST(JobOfStages, APlannedStageBelongsToItsGroup) {
+  Query query{std::vector<StageOpened>{}};
+  query.Say(0, GroupOpened{.group = "sql/0", .opened_at = At(0), .planned_task_counts = {0, 1}});
+  StageOpened scan = Stage(0, 4);
+  scan.group = "sql/0";
+  query.Say(0, scan);
+  query.RunUntil(15);
+  const Snapshot snapshot = query.Tick(15);
+  ASSERT_THAT(snapshot.stage_infos, SizeIs(2));
+  EXPECT_EQ(snapshot.stage_infos[1].group, "sql/0");
+  EXPECT_EQ(snapshot.stages[1].state, StageState::kExpected);
+  ASSERT_THAT(snapshot.groups, SizeIs(1));
+  ASSERT_TRUE(snapshot.groups[0].ends_in.has_value());
+  EXPECT_EQ(snapshot.groups[0].ends_in->median, *Left(snapshot.estimate)) << "all of it is left";
+}
+
+TEST(JobOfStages, WhileTheFirstTasksRunTheSlotsOfThePastRunCount) {
+  Query query;
+  query.monitor.SetPastRuns({OnePastRun()});
+  query.Say(1, ExecutorClosed{.executor = 0});
+  query.Say(1, ExecutorOpened{.executor = 1, .host = "h", .slots = 1});
+  EXPECT_GT(*Left(query.Tick(1).estimate), absl::Seconds(40)) << "one slot is all there is";
+  AttemptChanged started = Started(Task(0, 0));
+  started.executor = 1;
+  query.Say(2, started);
+  EXPECT_NEAR(absl::ToDoubleSeconds(*Left(query.Tick(2).estimate)), 25, 4)
+      << "the other executor is about to register";
+}
+
+TEST(JobOfStages, ItsSummaryHasTheTimesOfItsTasks) {
+  const PastRun run = OnePastRun();
+  EXPECT_DOUBLE_EQ(run.slots, 2);
+  ASSERT_THAT(run.stages, SizeIs(2));
+  EXPECT_EQ(run.stages[0].name, "s0");
+  EXPECT_THAT(run.stages[0].seconds[0], ElementsAre(10, 10)) << "the first on their slots";
+  EXPECT_THAT(run.stages[1].parents, ElementsAre(0));
+}
+
+TEST(JobOfStages, ACycleOfStagesIsNotedAndEstimated) {
+  Query query({Stage(0, 1, {1}), Stage(1, 1, {0})});
+  const Snapshot snapshot = query.Tick(1);
+  ExpectSane(snapshot);
+  EXPECT_THAT(snapshot.notes, ElementsAre(HasSubstr("stages 0, 1, 0 wait for each other")));
+}
+
+TEST(JobOfStages, AStageThatAppearsAfterItsChildrenIsEstimated) {
+  Query query({Stage(9, 2, {3})});
+  ExpectSane(query.Tick(1));
+  query.Say(2, Stage(3, 5));
+  query.Start(2, Task(3, 0));
+  query.Say(8, Finished(Task(3, 0)));
+  ExpectSane(query.Tick(9));
+  EXPECT_GT(query.monitor.stage_forecasts()[1].starts_in, absl::ZeroDuration());
+}
+
+TEST(JobOfStages, AResubmittedStageWithFewerTasksIsEstimated) {
+  Query query({Stage(2, 10)});
+  query.Start(0, Task(2, 8));
+  query.Say(4, Finished(Task(2, 8)));
+  StageOpened again = Stage(2, 3);
+  again.attempt = 1;
+  query.Say(6, again);
+  ExpectSane(query.Tick(6));
+  // Three tasks of about 4 s on two slots.
+  EXPECT_LT(*Left(query.Tick(6).estimate), absl::Seconds(15));
+}
+
+// Returns a stage of 40 tasks on 4 slots. 8 small tasks have ended in 10 s, and 4 have begun. The
+// remaining tasks have ten times the data: 700 s if times grow with it.
+Snapshot WithLargeOnesLeft(bool by_bytes, std::uint32_t tasks = 40) {
+  StageOpened sized = Stage(0, tasks);
+  sized.slots = 4;
+  std::vector<std::uint64_t>& sizes = by_bytes ? sized.task_bytes : sized.task_records;
+  for (std::uint32_t i = 0; i < tasks; ++i) {
+    sizes.push_back(i < 12 ? 10'000'000 + 100'000 * (i % 4) : 100'000'000);
+  }
+  JobMonitor monitor("job-1", {});
+  Source driver;
+  const auto say = [&](double seconds, EventBody body) {
+    EXPECT_TRUE(monitor.Apply(driver.At(seconds, std::move(body))).ok());
+  };
+  say(0, JobOpened{.name = "query", .submitted_at = At(0), .stages = {sized}});
+  for (std::uint32_t i = 0; i < 12; ++i) say(10 * (i / 4), Started(Task(0, i)));
+  for (std::uint32_t i = 0; i < 8; ++i) say(10 + 10 * (i / 4), Finished(Task(0, i)));
+  return monitor.Tick(At(20));
+}
+
+TEST(JobOfStages, TasksOfNewSizesAreForecastByTheirSizes) {
+  for (const bool by_bytes : {true, false}) {
+    const Snapshot snapshot = WithLargeOnesLeft(by_bytes);
+    ExpectSane(snapshot);
+    EXPECT_GT(*Left(snapshot.estimate), absl::Seconds(400)) << by_bytes;
+    EXPECT_LT(*Left(snapshot.estimate), absl::Seconds(1100)) << by_bytes;
+    EXPECT_LT(*Lower(snapshot.estimate), absl::Seconds(700)) << by_bytes;
+    EXPECT_GT(*Upper(snapshot.estimate), absl::Seconds(700)) << by_bytes;
+  }
+}
+
+// Too many for individual forecasts: 12,000 more tasks of 100 s on 4 slots.
+TEST(JobOfStages, ManyTasksOfNewSizesAreForecastByTheirSizes) {
+  const Snapshot snapshot = WithLargeOnesLeft(true, 12'012);
+  ExpectSane(snapshot);
+  EXPECT_GT(*Left(snapshot.estimate), absl::Seconds(120'000));
+  EXPECT_GT(*Upper(snapshot.estimate), absl::Seconds(300'000));
+}
+
+// Sizes that are a thousand times too small, and too large.
+TEST(JobOfStages, ImplausibleSizesGiveAFiniteEstimate) {
+  for (const std::uint64_t said : {std::uint64_t{1'000}, std::uint64_t{1'000'000'000}}) {
+    StageOpened sized = Stage(0, 6);
+    sized.task_bytes.assign(6, 1'000'000);
+    sized.task_bytes[5] = said;
+    Query query({sized});
+    query.RunUntil(12);
+    query.Say(12, test::Read(Task(0, 2), 1'000'000'000));
+    ExpectSane(query.Tick(12));
+  }
+}
+
+TEST(JobOfStages, AJobWithoutStagesAndPastRunsIsNotOne) {
+  Query query{std::vector<StageOpened>{}};
+  query.Tick(1);
+  EXPECT_THAT(query.monitor.stage_forecasts(), IsEmpty());
+}
+
+TEST(JobOfStages, ASilentTaskOfAnyStageIsCounted) {
+  Query query;
+  query.Start(0, Task(0, 0));
+  EXPECT_EQ(query.Tick(11).coverage->silent_tasks, 1u);
+}
+
+TEST(JobOfStages, TooManyStagesAreNoted) {
+  Query query{std::vector<StageOpened>{}};
+  for (std::uint32_t i = 0; i < 60'000; ++i) {
+    query.Say(1, i < 100 ? Stage(i, 1) : Stage(i, 1, {i - 100, i - 50}));
+  }
+  const Snapshot snapshot = query.Tick(2);
+  EXPECT_EQ(Left(snapshot.estimate), std::nullopt);
+  EXPECT_THAT(snapshot.notes, ElementsAre(HasSubstr("the job has 60000 stages; the end of a job")));
+}
+
+TEST(JobOfStages, EndedStagesDoNotCountTowardsTheLimit) {
+  Query query{std::vector<StageOpened>{}};
+  for (std::uint32_t i = 0; i < 20'000; ++i) {
+    query.Say(1, Stage(i, 1));
+    if (i < 100) continue;
+    query.Start(1, Task(i, 0));
+    query.Say(2, Finished(Task(i, 0)));
+  }
+  ExpectSane(query.Tick(3));
+}
+
+TEST(JobOfStages, TooManyOpenStagesAreNoted) {
+  Query query{std::vector<StageOpened>{}};
+  for (std::uint32_t i = 0; i < 10'001; ++i) query.Say(1, Stage(i, 1));
+  EXPECT_THAT(query.Tick(2).notes, ElementsAre(HasSubstr("10001 stages with remaining tasks")));
+}
+
+// 300 stages, each with 4,000 parents that are never opened.
+TEST(JobOfStages, TooManyDependenciesAreNoted) {
+  Query query{std::vector<StageOpened>{}};
+  std::vector<std::uint32_t> parents(4'000);
+  for (std::uint32_t i = 0; i < 4'000; ++i) parents[i] = 1'000 + i;
+  for (std::uint32_t i = 0; i < 300; ++i) query.Say(1, Stage(i, 1, parents));
+  const Snapshot snapshot = query.Tick(2);
+  EXPECT_EQ(Left(snapshot.estimate), std::nullopt);
+  EXPECT_THAT(snapshot.notes, ElementsAre(HasSubstr("1200000 dependencies")));
+  std::size_t edges = 0;
+  for (const StageInfo& info : snapshot.stage_infos) edges += info.parents.size();
+  EXPECT_EQ(edges, 1'000'000u) << "of the first 250 stages";
+}
+
+TEST(JobOfStages, ATickVisitsTheTasksOfEndedStagesOnce) {
+  std::vector<std::size_t> steps;
+  for (const std::uint32_t tasks : {1u, 100u}) {
+    Query query{std::vector<StageOpened>{}};
+    for (std::uint32_t number = 0; number < 50; ++number) {
+      query.Say(1 + number, Stage(number, tasks));
+      for (std::uint32_t index = 0; index < tasks; ++index) {
+        query.Start(1 + number, Task(number, index));
+        query.Say(2 + number, Finished(Task(number, index)));
+      }
+      query.Say(2 + number, StageClosed{.stage = number});
+    }
+    query.Say(60, Stage(50, 1));
+    query.Tick(60);
+    query.Tick(61);
+    steps.push_back(query.monitor.tick_steps());
+  }
+  EXPECT_EQ(steps[0], steps[1]);
+}
+
+// One of the tasks is reported.
+TEST(JobOfStages, OnlyReportedTasksCountTowardsTheirLimit) {
+  Query query({Stage(7, 600'000)});
+  query.Start(1, Task(7, 599'999));
+  EXPECT_THAT(query.Tick(2).notes, IsEmpty());
+}
+
+TEST(JobOfStages, ExpectedStagesCountTowardsTheirLimit) {
+  PastRun large;
+  for (int i = 0; i < 10'001; ++i) {
+    large.stages.push_back({.name = "s", .tasks = 1, .seconds = {{{1}, {}, {}, {}}}});
+  }
+  Query query{std::vector<StageOpened>{}};
+  query.monitor.SetPastRuns({large});
+  const Snapshot snapshot = query.Tick(1);
+  EXPECT_EQ(Left(snapshot.estimate), std::nullopt);
+  EXPECT_THAT(snapshot.notes, ElementsAre(HasSubstr("10001 stages with remaining tasks")));
+}
+
+TEST(JobOfStages, PastRunsCountAsMemory) {
+  Query query;
+  const std::size_t before = query.monitor.state_bytes();
+  query.monitor.SetPastRuns({OnePastRun()});
+  EXPECT_GT(query.monitor.state_bytes(), before);
+  query.monitor.SetPastRuns({});
+  EXPECT_EQ(query.monitor.state_bytes(), before);
+}
+
+TEST(JobOfStages, WithoutATaskCountNoEndIsPredictedAndANoteGivesTheReason) {
+  StageOpened unknown = Stage(3, 0);
+  unknown.task_count.reset();
+  Query query({Stage(0, 4), unknown});
+  query.RunUntil(15);
+  const Snapshot snapshot = query.Tick(15);
+  EXPECT_EQ(Left(snapshot.estimate), std::nullopt);
+  EXPECT_THAT(snapshot.notes, ElementsAre(HasSubstr("the number of tasks of stage 3")));
+}
+
+TEST(JobOfStages, APastRunHasTheTaskCountOfAStage) {
+  StageOpened unknown = Stage(1, 0, {0});
+  unknown.task_count.reset();
+  Query query({Stage(0, 4), unknown});
+  query.monitor.SetPastRuns({OnePastRun()});
+  query.RunUntil(15);
+  const Snapshot snapshot = query.Tick(15);
+  ASSERT_TRUE(Left(snapshot.estimate).has_value());
+  EXPECT_NEAR(absl::ToDoubleSeconds(*Left(snapshot.estimate)), 10, 3);
+}
+
+// Slots are not reported. The past run had 40.
+TEST(JobOfStages, SlotsOfAPastRunAreKeptWhenTheFirstTaskStarts) {
+  const PastRun before = {
+      .slots = 40, .stages = {{.name = "s0", .tasks = 400, .seconds = {{{}, {}, {10}, {}}}}}};
+  JobMonitor monitor("job-1", {});
+  Source driver;
+  monitor.SetPastRuns({before});
+  EXPECT_TRUE(monitor.Apply(driver.At(0, JobOpened{.stages = {Stage(0, 400)}})).ok());
+  const auto left = [&](double at) {
+    return absl::ToDoubleSeconds(
+        Left(monitor.Tick(At(at)).estimate).value_or(absl::InfiniteDuration()));
+  };
+  EXPECT_NEAR(left(0), 100, 20);
+  EXPECT_TRUE(monitor.Apply(driver.At(1, Started(Task(0, 0)))).ok());
+  EXPECT_NEAR(left(1), 100, 20);
+}
+
+// --- waiting for executors, and work after the last byte
+
+struct Application {
+  explicit Application(std::vector<StageOpened> stages) {
+    Say(0, JobOpened{.name = "query", .submitted_at = At(0), .stages = std::move(stages)});
+  }
+  void Say(double seconds, EventBody body) {
+    const absl::Status applied = monitor.Apply(driver.At(seconds, std::move(body)));
+    EXPECT_TRUE(applied.ok()) << applied;
+  }
+  void Start(double seconds, AttemptId task, std::uint64_t bytes = 100) {
+    AttemptChanged started = Started(task, bytes);
+    started.executor = 0;
+    Say(seconds, started);
+  }
+  Snapshot Tick(double seconds) { return monitor.Tick(At(seconds)); }
+
+  Source driver;
+  JobMonitor monitor{"job-1", {}};
+};
+
+TEST(JobOfStages, WithoutAnExecutorNoEndIsPredictedAndANoteGivesTheReason) {
+  Application job({Stage(0, 4)});
+  for (const double seconds : {1.0, 9.0, 35.0}) {
+    const Snapshot snapshot = job.Tick(seconds);
+    EXPECT_FALSE(Left(snapshot.estimate)) << seconds;
+    EXPECT_THAT(snapshot.notes, ElementsAre("no end can be predicted: 4 tasks wait for executors, "
+                                            "and none has registered"));
+  }
+  job.Say(40, ExecutorOpened{.executor = 0, .host = "h", .slots = 4});
+  for (std::uint32_t i = 0; i < 4; ++i) job.Start(40, Task(0, i));
+  EXPECT_THAT(job.Tick(41).notes, IsEmpty());
+}
+
+TEST(JobOfStages, WithoutItsExecutorsNoEndIsPredictedAndANoteGivesTheReason) {
+  Application job({Stage(0, 4)});
+  job.Say(0, ExecutorOpened{.executor = 0, .host = "h", .slots = 2});
+  for (std::uint32_t i = 0; i < 2; ++i) job.Start(1, Task(0, i));
+  for (std::uint32_t i = 0; i < 2; ++i) job.Say(11, Finished(Task(0, i)));
+  for (std::uint32_t i = 2; i < 4; ++i) job.Start(11, Task(0, i));
+  EXPECT_TRUE(Left(job.Tick(12).estimate));
+  job.Say(15, ExecutorClosed{0});
+  const Snapshot snapshot = job.Tick(16);
+  EXPECT_FALSE(Left(snapshot.estimate));
+  EXPECT_THAT(snapshot.notes, ElementsAre("no end can be predicted: 2 tasks wait for executors, "
+                                          "and the only one is gone"));
+}
+
+TEST(JobOfStages, TheForecastGrowsWhileNoTaskRuns) {
+  Application job({Stage(0, 4)});
+  job.Say(0, ExecutorOpened{.executor = 0, .host = "h", .slots = 2});
+  job.Start(0, Task(0, 0));
+  job.Say(10, Finished(Task(0, 0)));
+  const absl::Duration soon = *Upper(job.Tick(11).estimate);
+  EXPECT_GT(*Upper(job.Tick(60).estimate), soon + absl::Minutes(5));
+}
+
+// Four tasks read all of their input in 10 s and continue for 80 s.
+TEST(JobOfStages, TasksThatContinueAfterTheirLastByteOpenTheInterval) {
+  Application job({Stage(0, 4)});
+  job.Say(0, ExecutorOpened{.executor = 0, .host = "h", .slots = 4});
+  for (std::uint32_t i = 0; i < 4; ++i) job.Start(0, Task(0, i));
+  int looks = 0;
+  int held = 0;
+  for (double at = 1; at < 90; ++at) {
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      job.Say(at, test::Read(Task(0, i), static_cast<std::uint64_t>(10 * std::min(at, 10.0))));
+    }
+    const Estimate estimate = job.Tick(at).estimate;
+    if (at >= 14) {
+      EXPECT_EQ(estimate.state, EstimateState::kOverdue) << at;
+      EXPECT_GT(*Upper(estimate), absl::Seconds(10)) << at;
+    }
+    ++looks;
+    held +=
+        *Lower(estimate) <= absl::Seconds(90 - at) && absl::Seconds(90 - at) <= *Upper(estimate);
+  }
+  EXPECT_GE(held, 0.87 * looks);
+}
+
+// The first wave shows the work after reading.
+TEST(JobOfStages, TheSecondWaveIsForecastByTheWorkAfterReadingOfTheFirst) {
+  Application job({Stage(0, 8)});
+  job.Say(0, ExecutorOpened{.executor = 0, .host = "h", .slots = 4});
+  for (const double start : {0.0, 90.0}) {
+    const std::uint32_t first = start > 0 ? 4 : 0;
+    for (std::uint32_t i = first; i < first + 4; ++i) job.Start(start, Task(0, i));
+    for (double read = 1; read <= (start > 0 ? 40 : 89); ++read) {
+      for (std::uint32_t i = first; i < first + 4; ++i) {
+        job.Say(start + read,
+                test::Read(Task(0, i), static_cast<std::uint64_t>(10 * std::min(read, 10.0))));
+      }
+      job.Tick(start + read);
+    }
+    if (start > 0) break;
+    for (std::uint32_t i = first; i < first + 4; ++i) job.Say(90, Finished(Task(0, i)));
+  }
+  const Estimate estimate = job.Tick(130).estimate;
+  EXPECT_EQ(estimate.state, EstimateState::kValid);
+  EXPECT_NEAR(absl::ToDoubleSeconds(*Left(estimate)), 50, 15);
+}
+
+TEST(JobOfStages, PublishesTheStartsAndEndsOfStages) {
+  Query query;
+  query.monitor.SetPastRuns({OnePastRun()});
+  query.RunUntil(15);
+  query.Tick(15);
+  const Snapshot job = query.monitor.job();
+  ASSERT_THAT(job.stages, SizeIs(2));
+  EXPECT_EQ(job.stages[0].starts_in, std::nullopt) << "it has begun";
+  ASSERT_TRUE(job.stages[0].ends_in && job.stages[1].starts_in && job.stages[1].ends_in);
+  EXPECT_EQ(job.stages[1].starts_in->median, query.monitor.stage_forecasts()[1].starts_in);
+  EXPECT_EQ(job.stages[1].ends_in->median, query.monitor.stage_forecasts()[1].ends_in);
+  EXPECT_TRUE(job.stages[1].is_critical);
+  for (const auto& range :
+       {job.stages[0].ends_in, job.stages[1].starts_in, job.stages[1].ends_in}) {
+    ASSERT_TRUE(range->lower && range->upper);
+    EXPECT_LE(*range->lower, range->median);
+    EXPECT_LT(range->median, *range->upper);
+  }
+  ASSERT_TRUE(job.stages[0].task_time && job.stages[1].task_time);
+  EXPECT_NEAR(absl::ToDoubleSeconds(*job.stages[0].task_time), 10, 2) << "with what it has run";
+  EXPECT_NEAR(absl::ToDoubleSeconds(*job.stages[1].task_time), 5, 2);
+  EXPECT_EQ(job.estimate.known_share, 1);
+  query.RunUntil(25);
+  query.Say(25, test::Closed());
+  query.Tick(25);
+  EXPECT_EQ(query.monitor.job().stages[1].ends_in, std::nullopt);
+}
+
+// The last stage is as uncertain as the job.
+TEST(JobOfStages, TheLastStageHasTheBoundsOfTheJob) {
+  Query query;
+  query.RunUntil(15);
+  const Snapshot job = query.Tick(15);
+  ASSERT_TRUE(job.stages[1].ends_in && Upper(job.estimate));
+  EXPECT_NEAR(absl::FDivDuration(*job.stages[1].ends_in->upper, *Upper(job.estimate)), 1, 0.1);
+}
+
+TEST(JobOfStages, StagesOfAPastRunAreExpectedUntilTheyExist) {
+  Query query{{Stage(0, 4)}};
+  PastRun run = OnePastRun();
+  run.stages[1].title = "join at a.py:7";
+  query.monitor.SetPastRuns({run});
+  query.RunUntil(15);
+  Snapshot job = query.Tick(15);
+  ASSERT_THAT(job.stages, SizeIs(2));
+  ASSERT_THAT(job.stage_infos, SizeIs(2));
+  const StageProgress& join = job.stages[1];
+  EXPECT_EQ(join.id.stage, kExpectedStages + 1) << "its place in that run";
+  EXPECT_EQ(job.stage_infos[1].id, join.id);
+  EXPECT_EQ(job.stage_infos[1].name, "join at a.py:7");
+  EXPECT_THAT(job.stage_infos[1].parents, ElementsAre(0));
+  EXPECT_EQ(join.state, StageState::kExpected);
+  EXPECT_EQ(join.tasks, 2u);
+  EXPECT_TRUE(join.starts_in && join.ends_in && join.task_time);
+  EXPECT_EQ(job.counts.stages, 1u);
+  query.Say(15, Stage(1, 2, {0}));
+  job = query.Tick(16);
+  ASSERT_THAT(job.stages, SizeIs(2));
+  EXPECT_EQ(job.stages[1].id.stage, 1u);
+  EXPECT_EQ(job.stages[1].state, StageState::kPending);
+}
+
+TEST(JobOfStages, NamesALateTask) {
+  Query query{{Stage(0, 100), Stage(1, 2, {0})}};
+  query.Start(0, Task(0, 0));
+  for (std::uint32_t i = 1; i <= 4; ++i) {
+    query.Start(10 * (i - 1), Task(0, i));
+    query.Say(10 * i, Finished(Task(0, i)));
+  }
+  const Snapshot job = query.Tick(42);
+  ASSERT_THAT(job.named_tasks, SizeIs(1));
+  EXPECT_EQ(job.named_tasks[0].attempt, Task(0, 0));
+  EXPECT_EQ(job.named_tasks[0].host, "h");
+  EXPECT_EQ(job.named_tasks[0].reason,
+            "Task 0 of stage 0 has run 4.2 times as long as the median of the finished tasks");
+}
+
+TEST(JobOfStages, NamesTheLastTaskOnceAllTasksOfItsStageHaveBegun) {
+  Query query;
+  query.RunUntil(15);
+  const Snapshot job = query.Tick(15);
+  ASSERT_THAT(job.named_tasks, SizeIs(1));
+  EXPECT_EQ(job.named_tasks[0].attempt.stage, 0u);
+  EXPECT_THAT(job.named_tasks[0].reason,
+              HasSubstr("is predicted to be the last of stage 0 to end"));
+  EXPECT_TRUE(job.named_tasks[0].remaining.has_value());
+}
+
+TEST(JobOfStages, NamesAtMostTwentyTasksTheLastToEndFirst) {
+  Query query{{Stage(0, 40)}};
+  // Their executors are not reported: an executor of two slots cannot run 40 tasks.
+  for (std::uint32_t i = 0; i < 40; ++i) query.Say(0.1 * i, Started(Task(0, i)));
+  for (std::uint32_t i = 0; i < 5; ++i) query.Say(5, Finished(Task(0, i)));
+  const Snapshot job = query.Tick(40);
+  ASSERT_THAT(job.named_tasks, SizeIs(20));
+  for (std::size_t i = 1; i < job.named_tasks.size(); ++i) {
+    EXPECT_GE(job.named_tasks[i - 1].remaining->median, job.named_tasks[i].remaining->median);
+  }
+}
+
+// A forecast that changes little is repeated.
+TEST(JobOfStages, AForecastThatHoldsIsRepeated) {
+  Query query{{Stage(0, 100), Stage(1, 50, {0})}};
+  PastRun run = OnePastRun();
+  run.stages[0].tasks = 100;
+  run.stages[1].tasks = 50;
+  query.monitor.SetPastRuns({run});
+  query.RunUntil(15);
+  const Snapshot before = query.Tick(15);
+  const Snapshot after = query.Tick(16);
+  ASSERT_TRUE(before.stages[1].ends_in && after.stages[1].ends_in);
+  EXPECT_EQ(after.stages[1].ends_in->median, before.stages[1].ends_in->median - absl::Seconds(1));
+  EXPECT_EQ(after.stages[1].task_time, before.stages[1].task_time);
+}
+
+TEST(JobOfStages, AWrongForecastIsReplacedAtOnce) {
+  Query query{{Stage(0, 100), Stage(1, 50, {0})}};
+  query.monitor.SetPastRuns({OnePastRun()});
+  query.RunUntil(15);
+  const Snapshot before = query.Tick(15);
+  query.Say(15, ExecutorOpened{.executor = 1, .host = "h2", .slots = 2});
+  const Snapshot after = query.Tick(16);
+  EXPECT_LT(after.stages[1].ends_in->median, 0.7 * before.stages[1].ends_in->median);
+}
+
+TEST(JobOfStages, ForecastsResumeFromACheckpointToTheLastBit) {
+  Query query{{Stage(0, 100), Stage(1, 50, {0})}};
+  query.RunUntil(15);
+  query.Tick(15);
+  Query again{{Stage(0, 100), Stage(1, 50, {0})}};
+  again.RunUntil(15);
+  ASSERT_TRUE(again.monitor.Resume(query.monitor.Checkpoint()).ok());
+  EXPECT_EQ(again.Tick(17), query.Tick(17));
+}
+
+TEST(JobOfStages, PublishesTheKnownShareOfTheWork) {
+  Query query;
+  query.RunUntil(15);
+  query.Tick(15);
+  EXPECT_GT(query.monitor.job().estimate.known_share, 0);
+  EXPECT_LT(query.monitor.job().estimate.known_share, 1);
+}
+
+TEST(JobOfStages, ALongCycleIsAbbreviated) {
+  std::vector<StageOpened> stages;
+  for (std::uint32_t i = 0; i < 100; ++i) stages.push_back(Stage(i, 1, {(i + 1) % 100}));
+  Query query(stages);
+  EXPECT_THAT(query.Tick(1).notes, ElementsAre(HasSubstr(" and 93 others wait")));
+}
+
+}  // namespace
+}  // namespace tidemark
