@@ -13,21 +13,22 @@
 #include "tests/placement/some_stages.h"
 #include "tidemark/event.h"
 
-namespace tidemark::workflow {
+namespace tidemark::dag {
 namespace {
 
-using schedule::Slots;
+using placement::Slots;
 using ::testing::ElementsAre;
 
-// Nothing but what is said: no spread, so that every draw is the same.
+// Without deviations, so that every draw is the same.
 constexpr JobsOptions kNoSpread = {.common_deviation = 0};
 
 LiveJob Waiting(std::uint64_t maps, double map_seconds, std::uint64_t reduces,
                 double reduce_seconds) {
   LiveJob job;
   job.expected = {
-      .map = {.tasks = maps, .times = cost::TimeDistribution::Empirical({map_seconds})},
-      .reduce = {.tasks = reduces, .times = cost::TimeDistribution::Empirical({reduce_seconds})},
+      .map = {.tasks = maps, .times = durations::TimeDistribution::Empirical({map_seconds})},
+      .reduce = {.tasks = reduces,
+                 .times = durations::TimeDistribution::Empirical({reduce_seconds})},
       .is_known = true};
   return job;
 }
@@ -47,71 +48,73 @@ LiveJob Over() {
   return job;
 }
 
-estimate::Estimate Estimate(const std::vector<LiveJob>& jobs, const schedule::Parents& parents,
-                            const schedule::Resourcing& on,
-                            const JobsOptions& options = kNoSpread) {
-  const auto estimate =
-      estimate::EstimateApplication(ApplicationOfJobs(jobs, parents, on, options));
+dag::ApplicationForecast Estimate(const std::vector<LiveJob>& jobs,
+                                  const placement::Parents& parents,
+                                  const placement::Resourcing& on,
+                                  const JobsOptions& options = kNoSpread) {
+  const auto estimate = dag::ForecastApplication(ApplicationOfJobs(jobs, parents, on, options));
   EXPECT_TRUE(estimate.ok()) << estimate.status();
-  return estimate.value_or(estimate::Estimate{});
+  return estimate.value_or(dag::ApplicationForecast{});
 }
 
-TEST(ApplicationOfJobs, AJobThatWaitsTakesItsWaves) {
-  const estimate::Estimate estimate = Estimate({Waiting(4, 3, 2, 10)}, {{}}, Slots(2));
+TEST(ApplicationOfJobs, AWaitingJobRunsInWaves) {
+  const dag::ApplicationForecast estimate = Estimate({Waiting(4, 3, 2, 10)}, {{}}, Slots(2));
   EXPECT_NEAR(estimate.end.median, 2 * 3 + 10, 1e-6);
   EXPECT_NEAR(estimate.stages[MapStageOf(0)].end, 6, 1e-6);
   EXPECT_NEAR(estimate.stages[ReduceStageOf(0)].start, 6, 1e-6);
   EXPECT_EQ(estimate.known_share, 1);
 }
 
-// Else a few kilobytes of a stranger's would keep a processor busy for hours.
-TEST(ApplicationOfJobs, JobsOfWhichNothingIsKnownAreBunchedLikeOthers) {
+// Otherwise a few kilobytes of an untrusted plan would occupy a processor for hours.
+TEST(ApplicationOfJobs, UnknownJobsRunInBunchesLikeOthers) {
   const std::vector<LiveJob> jobs(1000);
-  const estimate::Estimate estimate = Estimate(jobs, schedule::Parents(1000), Slots(1'000'000));
-  // A wave of map tasks and one of reduce tasks for each, of a minute each, whose logarithm has a
-  // deviation of one.
+  const dag::ApplicationForecast estimate =
+      Estimate(jobs, placement::Parents(1000), Slots(1'000'000));
+  // A wave of map tasks and one of reduce tasks for each job, of a minute each, with a deviation of
+  // one for the logarithm.
   EXPECT_NEAR(estimate.end.median, 1000 * 120 * std::exp(0.5), 40'000);
   EXPECT_EQ(estimate.known_share, 0);
 }
 
-TEST(ApplicationOfJobs, ARunningJobKeepsToItsForecast) {
+TEST(ApplicationOfJobs, ARunningJobKeepsItsForecast) {
   EXPECT_NEAR(Estimate({RunningFor(40, {.running = 2})}, {{}}, Slots(2)).end.median, 40, 1e-6);
   EXPECT_NEAR(Estimate({RunningFor(40, {.pending = 6, .running = 2})}, {{}}, Slots(2)).end.median,
               40, 1e-6);
   EXPECT_NEAR(Estimate({RunningFor(40, {})}, {{}}, Slots(2)).end.median, 40, 1e-6);
 }
 
-// A map task of 20 s waits for one of the two slots that reduce tasks hold, which wait for it: they
-// go on, 10 and 20 s, and the map task follows the first.
-TEST(ApplicationOfJobs, AJobWhoseReduceTasksHoldAllSlotsDoesNotEndNow) {
+// A map task of 20 s waits for one of the two slots that reduce tasks hold, and these wait for it.
+// They start for 10 and 20 s, and the map task follows the first.
+TEST(ApplicationOfJobs, AJobWithReduceTasksOnAllSlotsDoesNotEndNow) {
   LiveJob job = RunningFor(40, {.running = 2});
   job.map = {.pending = 1};
   job.forecast->map_share = 0.5;
   EXPECT_NEAR(Estimate({job}, {{}}, Slots(2)).end.median, 30, 1e-6);
 }
 
-TEST(ApplicationOfJobs, ARunningJobWaitsForNoOther) {
+TEST(ApplicationOfJobs, ARunningJobWaitsForNoOtherJob) {
   const std::vector<LiveJob> jobs = {Waiting(2, 5, 0, 0), RunningFor(40, {.running = 2})};
   for (const double slots : {2.0, 4.0}) {
-    const estimate::Estimate estimate = Estimate(jobs, {{}, {0}}, Slots(slots));
+    const dag::ApplicationForecast estimate = Estimate(jobs, {{}, {0}}, Slots(slots));
     EXPECT_NEAR(estimate.owner_ends[1].median, 40, 1e-6) << slots;
   }
 }
 
-// Both have as much left, whichever draws they have.
-TEST(ApplicationOfJobs, OfEqualJobsHalfIsKnownWhenOneIs) {
+// Both have the same remaining time in every draw.
+TEST(ApplicationOfJobs, KnownShareIsAHalfIfOneOfTwoEqualJobsIsKnown) {
   for (std::size_t place = 1; place < 6; ++place) {
     std::vector<LiveJob> jobs(place + 1, Over());
     jobs[0] = Waiting(2, 60, 2, 60);
     LiveJob& unknown = jobs[place] = Waiting(2, 60, 2, 60);
     unknown.expected.is_known = false;
-    const estimate::Estimate estimate = Estimate(jobs, schedule::Parents(jobs.size()), Slots(2));
+    const dag::ApplicationForecast estimate =
+        Estimate(jobs, placement::Parents(jobs.size()), Slots(2));
     EXPECT_NEAR(estimate.known_share, 0.5, 0.02) << place;
   }
 }
 
-TEST(ApplicationOfJobs, AChildBeginsWhenItsParentsHaveEnded) {
-  const estimate::Estimate estimate = Estimate(
+TEST(ApplicationOfJobs, AChildStartsAfterItsParents) {
+  const dag::ApplicationForecast estimate = Estimate(
       {RunningFor(40, {.running = 2}), Over(), Waiting(2, 5, 0, 0)}, {{}, {}, {0, 1}}, Slots(2));
   EXPECT_NEAR(estimate.stages[MapStageOf(2)].start, 40, 1e-6);
   EXPECT_NEAR(estimate.end.median, 45, 1e-6);
@@ -120,104 +123,107 @@ TEST(ApplicationOfJobs, AChildBeginsWhenItsParentsHaveEnded) {
   EXPECT_FALSE(estimate.stages[MapStageOf(1)].is_critical);
 }
 
-// The running job's four tasks end after 10, 20, 30 and 40 s; the other job's take the slots as
-// they come free.
-TEST(ApplicationOfJobs, JobsSideBySideShareTheSlots) {
-  const estimate::Estimate estimate =
+// The running job's four tasks end after 10, 20, 30 and 40 s; the other job's tasks take the slots
+// as they become free.
+TEST(ApplicationOfJobs, ConcurrentJobsShareTheSlots) {
+  const dag::ApplicationForecast estimate =
       Estimate({RunningFor(40, {.running = 4}), Waiting(4, 5, 0, 0)}, {{}, {}}, Slots(4));
   EXPECT_NEAR(estimate.stages[MapStageOf(1)].start, 10, 1e-6);
   EXPECT_NEAR(estimate.owner_ends[1].median, 25, 1e-6);
   EXPECT_NEAR(estimate.end.median, 40, 1e-6);
 }
 
-// Three tasks of the running job end after 4 s, its straggler after 40: the slots of the three are
-// free for the other job's four tasks of 5 s long before the straggler's is.
+// Three tasks of the running job end after 4 s, its straggler after 40 s. The three slots are free
+// for the other job's four tasks of 5 s long before the straggler's slot.
 LiveJob WithAStraggler() {
   LiveJob job = RunningFor(40, {.running = 4});
-  cost::StagesLeft left = {.stages = {{.work = {}, .times = {}, .number = kReduceStage}},
-                           .ends = {40}};
+  durations::RemainingStages left = {.stages = {{.work = {}, .times = {}, .number = kReduceStage}},
+                                     .ends = {40}};
   left.stages[0].work.running = {0, 0, 0, 0};
   left.stages[0].times.of_task = {{4}, {4}, {40}, {4}};
-  job.left = std::make_shared<const cost::StagesLeft>(std::move(left));
+  job.left = std::make_shared<const durations::RemainingStages>(std::move(left));
   return job;
 }
 
-TEST(ApplicationOfJobs, TheTasksOfARunningJobFreeTheirSlotsWhenTheyEnd) {
-  const estimate::Estimate estimate =
+TEST(ApplicationOfJobs, TasksOfARunningJobFreeTheirSlotsAtTheirEnds) {
+  const dag::ApplicationForecast estimate =
       Estimate({WithAStraggler(), Waiting(4, 5, 0, 0)}, {{}, {}}, Slots(4));
   EXPECT_NEAR(estimate.owner_ends[0].median, 40, 1e-6);
   EXPECT_NEAR(estimate.stages[MapStageOf(1)].start, 4, 1e-6);
   EXPECT_NEAR(estimate.owner_ends[1].median, 14, 1e-6);
 }
 
-TEST(ApplicationOfJobs, WhatHasPassedSinceTheTasksWereSeenIsTakenOffEachOfThem) {
+TEST(ApplicationOfJobs, SubtractsTheAgeOfTheTasksFromEach) {
   LiveJob job = WithAStraggler();
   job.left_age = 3;
   job.forecast = RunningForecast{.remaining = 37, .lower = 37, .upper = 37};
-  const estimate::Estimate estimate = Estimate({job, Waiting(4, 5, 0, 0)}, {{}, {}}, Slots(4));
+  const dag::ApplicationForecast estimate =
+      Estimate({job, Waiting(4, 5, 0, 0)}, {{}, {}}, Slots(4));
   EXPECT_NEAR(estimate.owner_ends[0].median, 37, 1e-6);
   EXPECT_NEAR(estimate.stages[MapStageOf(1)].start, 1, 1e-6);
 }
 
-TEST(ApplicationOfJobs, TheTasksOfARunningJobKeepToItsForecast) {
+TEST(ApplicationOfJobs, TasksOfARunningJobEndWithItsForecast) {
   LiveJob job = WithAStraggler();
   job.forecast = RunningForecast{.remaining = 80, .lower = 60, .upper = 160};
-  const estimate::Estimate estimate = Estimate({job}, {{}}, Slots(4));
+  const dag::ApplicationForecast estimate = Estimate({job}, {{}}, Slots(4));
   EXPECT_NEAR(estimate.end.median, 80, 4);
   EXPECT_NEAR(estimate.end.lower, 60, 4);
   EXPECT_NEAR(estimate.end.upper, 160, 16);
 }
 
-// As a Spark driver between two of its jobs: that more is to come only the forecast knows.
-TEST(ApplicationOfJobs, AnApplicationWhoseStagesHaveAllEndedKeepsToItsForecast) {
+// As a Spark driver between two of its jobs: only the forecast includes the future jobs.
+TEST(ApplicationOfJobs, AnApplicationWithoutOpenStagesKeepsItsForecast) {
   LiveJob job = RunningFor(40, {});
   job.is_of_stages = true;
-  job.left = std::make_shared<const cost::StagesLeft>(
-      cost::StagesLeft{.stages = {{.work = {}, .times = {}, .number = 3}}, .ends = {0}});
-  const estimate::Estimate estimate = Estimate({job, Waiting(4, 5, 0, 0)}, {{}, {0}}, Slots(4));
+  job.left = std::make_shared<const durations::RemainingStages>(
+      durations::RemainingStages{.stages = {{.work = {}, .times = {}, .number = 3}}, .ends = {0}});
+  const dag::ApplicationForecast estimate =
+      Estimate({job, Waiting(4, 5, 0, 0)}, {{}, {0}}, Slots(4));
   EXPECT_NEAR(estimate.owner_ends[0].median, 40, 1e-6);
   EXPECT_NEAR(estimate.owner_ends[1].median, 45, 1e-6);
 }
 
-// Else the tasks of a few hundred jobs of a stranger would cost what they like.
-TEST(ApplicationOfJobs, OfMoreTasksThanAreToldApartOnlyTheNumberCounts) {
+// Otherwise the tasks of a few hundred untrusted jobs would have an unlimited cost.
+TEST(ApplicationOfJobs, CountsOnlyTheNumberOfTooManyTasks) {
   LiveJob job = RunningFor(40, {.running = 2'000});
-  cost::StagesLeft left = {.stages = {{.work = {}, .times = {}, .number = kReduceStage}},
-                           .ends = {40}};
+  durations::RemainingStages left = {.stages = {{.work = {}, .times = {}, .number = kReduceStage}},
+                                     .ends = {40}};
   left.stages[0].work.running.resize(2'000);
   left.stages[0].times.of_task.assign(2'000, {40});
-  job.left = std::make_shared<const cost::StagesLeft>(std::move(left));
-  const estimate::Application application =
+  job.left = std::make_shared<const durations::RemainingStages>(std::move(left));
+  const dag::Application application =
       ApplicationOfJobs(std::vector<LiveJob>{job}, {{}}, Slots(2'000), kNoSpread);
   EXPECT_LE(application.stages[ReduceStageOf(0)].times.of_task.size(), 1'000u);
 }
 
-TEST(ApplicationOfJobs, TheForecastsIntervalIsTheWorkflows) {
+TEST(ApplicationOfJobs, TheIntervalOfTheForecastIsThatOfTheWorkflow) {
   LiveJob job = RunningFor(40, {.running = 4});
   job.forecast->lower = 30;
   job.forecast->upper = 80;
-  const estimate::Estimate estimate = Estimate({job}, {{}}, Slots(4));
+  const dag::ApplicationForecast estimate = Estimate({job}, {{}}, Slots(4));
   EXPECT_NEAR(estimate.end.median, 40, 2);
   EXPECT_NEAR(estimate.end.lower, 30, 2);
   EXPECT_NEAR(estimate.end.upper, 80, 8);
 }
 
-TEST(ApplicationOfJobs, WhatNobodyKnowsIsWideAndSaidToBeUnknown) {
+TEST(ApplicationOfJobs, UnknownJobsAreWideAndMarkedAsUnknown) {
   LiveJob job;
   job.expected.map.tasks = 4;
-  const estimate::Estimate estimate = Estimate({job}, {{}}, Slots(2));
+  const dag::ApplicationForecast estimate = Estimate({job}, {{}}, Slots(2));
   EXPECT_EQ(estimate.known_share, 0);
   EXPECT_GT(estimate.end.lower, 0);
   EXPECT_GT(estimate.end.upper, 10 * estimate.end.lower);
 }
 
-// Of one job e^(1.645 x 1.8), a factor of 19 either way, and no less of sixteen, one after the
-// other.
-TEST(ApplicationOfJobs, WhatIsGuessedOfAllJobsDoesNotAverageOut) {
+// One job has e^(1.645 x 1.8), a factor of 19 in each direction; sixteen jobs in sequence have no
+// less.
+TEST(ApplicationOfJobs, ACommonGuessDoesNotAverageOut) {
   for (const std::size_t count : {std::size_t{1}, std::size_t{16}}) {
-    schedule::Parents chain(count);
+    placement::Parents chain(count);
     for (std::size_t i = 1; i < count; ++i) chain[i] = {i - 1};
-    const estimate::Estimate estimate = Estimate(std::vector<LiveJob>(count), chain, Slots(2));
+    const dag::ApplicationForecast estimate =
+        Estimate(std::vector<LiveJob>(count), chain, Slots(2));
     EXPECT_GT(estimate.end.upper, 10 * estimate.end.median) << count;
     EXPECT_LT(estimate.end.lower, estimate.end.median / 10) << count;
     EXPECT_GT(estimate.owner_ends[0].upper, 10 * estimate.owner_ends[0].median) << count;
@@ -225,8 +231,8 @@ TEST(ApplicationOfJobs, WhatIsGuessedOfAllJobsDoesNotAverageOut) {
   }
 }
 
-// Tasks of 20 s by the forecast of the other, which says 40 s in all, or up to 610.
-TEST(ApplicationOfJobs, WhatAForecastLetsGuessOfOthersIsAsUnsureAsTheForecast) {
+// Tasks of 20 s by the forecast of the other job, which forecasts 40 s in total, or up to 610.
+TEST(ApplicationOfJobs, AGuessFromAForecastIsAsWideAsTheForecast) {
   const auto latest_end = [](double upper) {
     LiveJob running = RunningFor(30, {.running = 2});  // after 10 s
     running.forecast->upper = upper;
@@ -235,7 +241,7 @@ TEST(ApplicationOfJobs, WhatAForecastLetsGuessOfOthersIsAsUnsureAsTheForecast) {
   EXPECT_GT(latest_end(600), 2 * latest_end(30));
 }
 
-TEST(ApplicationOfJobs, AJobThatHasJustBegunIsNotTakenToBeAboutToEnd) {
+TEST(ApplicationOfJobs, AJustStartedJobDoesNotEndAtOnce) {
   LiveJob job;
   job.is_running = true;
   job.elapsed = 0.1;
@@ -243,14 +249,15 @@ TEST(ApplicationOfJobs, AJobThatHasJustBegunIsNotTakenToBeAboutToEnd) {
   EXPECT_NEAR(Estimate({job}, {{}}, Slots(2)).end.median, 5, 1);
 }
 
-TEST(ApplicationOfJobs, AJobNobodyKnowsIsTakenToBeLikeTheOthers) {
+TEST(ApplicationOfJobs, AnUnknownJobIsLikeTheOthers) {
   LiveJob job;
   job.expected.map.tasks = 2;
-  const estimate::Estimate estimate = Estimate({job, Waiting(2, 7, 0, 0)}, {{}, {0}}, Slots(2));
+  const dag::ApplicationForecast estimate =
+      Estimate({job, Waiting(2, 7, 0, 0)}, {{}, {0}}, Slots(2));
   EXPECT_NEAR(estimate.owner_ends[0].median, 7, 2);
 }
 
-TEST(ApplicationOfJobs, AJobNobodyKnowsIsTakenToBeLikeThoseThatRan) {
+TEST(ApplicationOfJobs, AnUnknownJobIsLikeTheFinishedOnes) {
   LiveJob unknown;
   unknown.expected.map.tasks = 2;
   LiveJob over = Over();
@@ -260,16 +267,16 @@ TEST(ApplicationOfJobs, AJobNobodyKnowsIsTakenToBeLikeThoseThatRan) {
   EXPECT_NEAR(Estimate({running, unknown}, {{}, {0}}, Slots(2)).end.median, 30 + 20, 5);
 }
 
-TEST(ApplicationOfJobs, AJobThatHasNotReportedMayBeSilentForAsLongAgain) {
+TEST(ApplicationOfJobs, AnOverdueJobMayBeSilentForAsLongAgain) {
   LiveJob job = Waiting(1, 5, 0, 0);
   job.awaited = 100;
-  const estimate::Estimate estimate = Estimate({job}, {{}}, Slots(1));
+  const dag::ApplicationForecast estimate = Estimate({job}, {{}}, Slots(1));
   EXPECT_NEAR(estimate.end.median, 105, 15);
   EXPECT_GT(estimate.end.upper, 1000);
   EXPECT_TRUE(std::isfinite(estimate.end.upper));
 }
 
-TEST(ApplicationOfJobs, ARunningJobWithoutAForecastTakesWhatItsOutlookSaysOrAsLongAgain) {
+TEST(ApplicationOfJobs, ARunningJobWithoutAForecastUsesItsEstimateOrTakesAsLongAgain) {
   LiveJob known = Waiting(2, 20, 0, 0);
   known.is_running = true;
   known.elapsed = 5;
@@ -281,37 +288,39 @@ TEST(ApplicationOfJobs, ARunningJobWithoutAForecastTakesWhatItsOutlookSaysOrAsLo
   EXPECT_NEAR(Estimate({unknown}, {{}}, Slots(2)).end.median, 50, 8);
 }
 
-TEST(ApplicationOfJobs, WhatThisRunHasShownStretchesWhatWaits) {
+TEST(ApplicationOfJobs, FinishedJobsStretchTheWaitingOnes) {
   const JobsOptions twice = {.common_deviation = 0, .shift = 2};
   const std::vector<LiveJob> jobs = {RunningFor(40, {.running = 2}), Waiting(2, 5, 0, 0)};
   EXPECT_NEAR(Estimate(jobs, {{}, {0}}, Slots(2), twice).end.median, 50, 1e-6);
 }
 
 TEST(ApplicationOfJobs, MillionsOfTasksAreSimulatedInBunches) {
-  const estimate::Estimate estimate = Estimate({Waiting(4'000'000, 3, 0, 0)}, {{}}, Slots(1000));
+  const dag::ApplicationForecast estimate =
+      Estimate({Waiting(4'000'000, 3, 0, 0)}, {{}}, Slots(1000));
   EXPECT_NEAR(estimate.end.median, 12'000, 120);
-  const estimate::Estimate narrow = Estimate({Waiting(400'000, 3, 0, 0)}, {{}}, Slots(2));
+  const dag::ApplicationForecast narrow = Estimate({Waiting(400'000, 3, 0, 0)}, {{}}, Slots(2));
   EXPECT_NEAR(narrow.end.median, 600'000, 6000);
 }
 
-TEST(ApplicationOfJobs, RunningTasksOfManyJobsAreToldApartUpToABound) {
+TEST(ApplicationOfJobs, LimitsTheRunningTasksWithTimesOfTheirOwn) {
   const std::vector<LiveJob> jobs(1000, RunningFor(40, {.running = 1000}));
-  const estimate::Application application =
-      ApplicationOfJobs(jobs, schedule::Parents(1000), Slots(1'000'000), kNoSpread);
+  const dag::Application application =
+      ApplicationOfJobs(jobs, placement::Parents(1000), Slots(1'000'000), kNoSpread);
   std::size_t running = 0;
-  for (const cost::StageLeft& stage : application.stages) running += stage.work.running.size();
+  for (const durations::RemainingStage& stage : application.stages)
+    running += stage.work.running.size();
   EXPECT_LE(running, 20'000u);
-  EXPECT_NEAR(Estimate(jobs, schedule::Parents(1000), Slots(1'000'000)).end.median, 40, 1e-6);
+  EXPECT_NEAR(Estimate(jobs, placement::Parents(1000), Slots(1'000'000)).end.median, 40, 1e-6);
 }
 
-TEST(ApplicationOfJobs, EveryMixtureOfJobsGivesFiniteTimesInOrder) {
+TEST(ApplicationOfJobs, EveryMixtureOfJobsGivesOrderedFiniteTimes) {
   std::mt19937 random(7);
   const auto pick = [&](std::uint32_t below) {
     return static_cast<std::uint32_t>(random() % below);
   };
   for (int round = 0; round < 300; ++round) {
     std::vector<LiveJob> jobs;
-    schedule::Parents parents;
+    placement::Parents parents;
     for (std::size_t i = 0; i < 1 + pick(8); ++i) {
       LiveJob job;
       switch (pick(5)) {
@@ -337,13 +346,14 @@ TEST(ApplicationOfJobs, EveryMixtureOfJobsGivesFiniteTimesInOrder) {
       parents.emplace_back();
       if (i > 0 && pick(2) == 0) parents.back().push_back(pick(static_cast<std::uint32_t>(i)));
     }
-    const auto policy = pick(2) == 0 ? schedule::Policy::kFair : schedule::Policy::kFifo;
-    const estimate::Estimate estimate = Estimate(jobs, parents, Slots(1 + pick(6), policy), {});
+    const auto policy = pick(2) == 0 ? placement::Policy::kFair : placement::Policy::kFifo;
+    const dag::ApplicationForecast estimate =
+        Estimate(jobs, parents, Slots(1 + pick(6), policy), {});
     EXPECT_TRUE(std::isfinite(estimate.end.upper)) << round;
     EXPECT_LE(0, estimate.end.lower) << round;
     EXPECT_LE(estimate.end.lower, estimate.end.median + 1e-9) << round;
     EXPECT_LE(estimate.end.median, estimate.end.upper + 1e-9) << round;
-    for (const estimate::StageEstimate& stage : estimate.stages) {
+    for (const dag::StageEnds& stage : estimate.stages) {
       EXPECT_LE(0, stage.start) << round;
       EXPECT_LE(stage.end, estimate.end.upper + 1e-6) << round;
     }
@@ -351,4 +361,4 @@ TEST(ApplicationOfJobs, EveryMixtureOfJobsGivesFiniteTimesInOrder) {
 }
 
 }  // namespace
-}  // namespace tidemark::workflow
+}  // namespace tidemark::dag

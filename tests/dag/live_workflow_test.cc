@@ -10,19 +10,19 @@
 #include <utility>
 #include <vector>
 
-#include "master/forecast/dag/check_workflow.h"
 #include "tests/dag/some_workflows.h"
-#include "tests/master/events.h"
-#include "tests/master/virtual_job.h"
+#include "tests/facts/events.h"
+#include "tests/monitor/virtual_job.h"
 #include "tidemark/field_error.h"
 #include "tidemark/job_monitor.h"
 #include "tidemark/limit.h"
 
-namespace tidemark::workflow {
+namespace tidemark::dag {
 namespace {
 
 using test::Diamond;
 using test::Ended;
+using test::JobNamed;
 using test::Profile;
 using test::Running;
 using test::Second;
@@ -33,13 +33,55 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
+TEST(CheckWorkflow, AcceptsADiamond) {
+  EXPECT_TRUE(CheckWorkflow(Diamond(), 4).ok());
+  EXPECT_THAT(ParentsOf(Diamond()),
+              ElementsAre(IsEmpty(), ElementsAre(0), ElementsAre(0), ElementsAre(1, 2)));
+}
+
+TEST(CheckWorkflow, RejectsAnInvalidPlan) {
+  Plan plan = Diamond();
+  plan.jobs[0].after = {"d"};
+  EXPECT_EQ(CheckWorkflow(plan, 4).message(),
+            "jobs[0].after: is part of a cycle: a waits for d waits for c waits for a");
+  plan = Diamond();
+  plan.cluster.policy = SchedulingPolicy::kCapacity;
+  EXPECT_EQ(WrongFieldOf(CheckWorkflow(plan, 4)).path, "cluster.queues");
+}
+
+TEST(CheckWorkflow, RejectsAPlanWithoutAnId) {
+  Plan plan = Diamond();
+  plan.id.clear();
+  EXPECT_EQ(CheckWorkflow(plan, 4).message(), "id: is missing");
+}
+
+TEST(CheckWorkflow, RejectsJobsDescribedByStages) {
+  Plan plan = Diamond();
+  plan.jobs[1].stages = {{.name = "scan", .task_count = 1, .task_times = {absl::Seconds(1)}}};
+  EXPECT_TRUE(CheckPlan(plan).ok());
+  EXPECT_EQ(WrongFieldOf(CheckWorkflow(plan, 4)).path, "jobs[1].stages");
+}
+
+TEST(CheckWorkflow, RejectsMoreJobsThanTheLimit) {
+  EXPECT_EQ(ExceededLimit(CheckWorkflow(Diamond(), 3)), "jobs_per_workflow");
+}
+
+TEST(CheckWorkflow, ALongChainIsCheckedInLinearTime) {
+  Plan plan = {.id = "w", .cluster = {.slots = 1}};
+  plan.jobs.push_back(JobNamed("0"));
+  for (int i = 1; i < 50'000; ++i) {
+    plan.jobs.push_back(JobNamed(std::to_string(i), {std::to_string(i - 1)}));
+  }
+  EXPECT_TRUE(CheckWorkflow(plan, 50'000).ok());
+}
+
 LiveWorkflow Live(Plan plan, const LiveWorkflowOptions& options = {}) {
   EXPECT_TRUE(CheckWorkflow(plan, 1000).ok());
   return LiveWorkflow(std::move(plan), Second(0), options);
 }
 
 void Observe(LiveWorkflow& live, Snapshot job,
-             std::shared_ptr<const cost::StagesLeft> left = nullptr) {
+             std::shared_ptr<const durations::RemainingStages> left = nullptr) {
   live.Observe(std::make_shared<const Snapshot>(std::move(job)), std::move(left));
 }
 
@@ -51,7 +93,7 @@ std::vector<std::string> CriticalJobs(const Snapshot& snapshot) {
   return names;
 }
 
-// Of the stages of child `number`, the first.
+// Returns the first stage of child `number`.
 const StageProgress& FirstStageOf(const Snapshot& snapshot, std::uint32_t number) {
   return *std::find_if(snapshot.stages.begin(), snapshot.stages.end(),
                        [&](const StageProgress& stage) { return stage.id.child == number; });
@@ -72,7 +114,7 @@ std::vector<ChildState> StatesOf(const Snapshot& snapshot) {
   return states;
 }
 
-TEST(LiveWorkflow, SaysHowLikelyItIsLate) {
+TEST(LiveWorkflow, ReportsTheProbabilityToBeLate) {
   Plan plan = Diamond();
   plan.deadline = Second(600);
   LiveWorkflow live = WithRuns(plan);
@@ -83,7 +125,7 @@ TEST(LiveWorkflow, SaysHowLikelyItIsLate) {
   EXPECT_EQ(live.Tick(Second(600)).late_probability, 1);
 }
 
-TEST(LiveWorkflow, IsTheSameWithoutTheDeadlineThatItGotFromTheSettings) {
+TEST(LiveWorkflow, EqualsThePlanWithoutTheDeadlineOfTheSettings) {
   Plan plan = Diamond();
   plan.deadline = Second(3600);
   const LiveWorkflow live = Live(plan);
@@ -92,13 +134,13 @@ TEST(LiveWorkflow, IsTheSameWithoutTheDeadlineThatItGotFromTheSettings) {
   EXPECT_FALSE(live.WasSubmittedAs(plan));
 }
 
-TEST(LiveWorkflow, BeforeAnythingRanItSaysWhatEarlierRunsSay) {
+TEST(LiveWorkflow, ForecastsFromPastRunsBeforeItsStart) {
   LiveWorkflow live = WithRuns(Diamond());
   const Snapshot snapshot = live.Tick(Second(0));
   EXPECT_EQ(snapshot.sequence, 1u);
   EXPECT_EQ(snapshot.state, JobState::kRunning);
   EXPECT_EQ(snapshot.estimate.fraction_done, 0);
-  // a, then b and c side by side, then d: 20 s each.
+  // a, then b and c in parallel, then d: 20 s each.
   EXPECT_NEAR(SecondsOf(snapshot.estimate.remaining), 60, 6);
   EXPECT_LT(*snapshot.estimate.remaining->lower, snapshot.estimate.remaining->median);
   EXPECT_GT(*snapshot.estimate.remaining->upper, snapshot.estimate.remaining->median);
@@ -110,7 +152,7 @@ TEST(LiveWorkflow, BeforeAnythingRanItSaysWhatEarlierRunsSay) {
   EXPECT_EQ(snapshot.estimate.known_share, 1);
 }
 
-// Checks that the forecasts of all parts agree with each other and with the end of the whole.
+// Checks that the forecasts of all parts agree with each other and with the end of the workflow.
 void ExpectCoherent(const Snapshot& snapshot) {
   ASSERT_TRUE(snapshot.estimate.remaining.has_value());
   const Range& whole = *snapshot.estimate.remaining;
@@ -143,7 +185,7 @@ void ExpectCoherent(const Snapshot& snapshot) {
   }
 }
 
-// On a fresh master a job ended before it started, and the last one before the workflow.
+// With a new master, a job ended before its start, and the last job before the workflow.
 TEST(LiveWorkflow, ForecastsOfJobsAgreeWithEachOtherAndWithTheWhole) {
   Plan chain = {.id = "chain", .cluster = {.slots = 4}};
   for (const char* name : {"a", "b", "c", "d", "e"}) {
@@ -168,7 +210,7 @@ TEST(LiveWorkflow, ForecastsOfJobsAgreeWithEachOtherAndWithTheWhole) {
 }
 
 // A chain of unknown jobs took 13 min 42 s on 20 slots and 16 min 27 s on 1,000.
-TEST(LiveWorkflow, MoreSlotsNeverMakeItSlower) {
+TEST(LiveWorkflow, IsNeverSlowerWithMoreSlots) {
   Plan chain = Diamond();
   chain.jobs[2].after = {"b"};
   chain.jobs[3].after = {"c"};
@@ -187,7 +229,7 @@ TEST(LiveWorkflow, MoreSlotsNeverMakeItSlower) {
   }
 }
 
-TEST(LiveWorkflow, ARunningJobsForecastLeadsToTheEndOfTheWhole) {
+TEST(LiveWorkflow, EndsByTheForecastOfItsRunningJob) {
   LiveWorkflow live = WithRuns(Diamond());
   Observe(live, Running("a-1", 0, 5, 100));
   const Snapshot snapshot = live.Tick(Second(5));
@@ -199,7 +241,7 @@ TEST(LiveWorkflow, ARunningJobsForecastLeadsToTheEndOfTheWhole) {
   EXPECT_THAT(CriticalJobs(snapshot).back(), "d");
 }
 
-TEST(LiveWorkflow, AGuessOfARunningJobIsNoEvidence) {
+TEST(LiveWorkflow, AGuessOfARunningJobIsNotEvidence) {
   LiveWorkflow live = Live(Diamond());
   Snapshot a = Running("a-1", 0, 5, 100);
   Observe(live, a);
@@ -214,8 +256,8 @@ TEST(LiveWorkflow, AGuessOfARunningJobIsNoEvidence) {
   EXPECT_EQ(guess.estimate.known_share, 0);
 }
 
-// It took 20 s before, of which 5 have passed. Its own guess is 100.
-TEST(LiveWorkflow, ARunningJobThatGuessesIsExpectedToTakeWhatItsEarlierRunsTook) {
+// A past run took 20 s, and 5 of them have passed. The job's guess is 100.
+TEST(LiveWorkflow, PrefersPastRunsToAGuessOfARunningJob) {
   LiveWorkflow live = WithRuns(Diamond());
   Snapshot a = Running("a-1", 0, 5, 100);
   a.estimate.basis = Basis::kGuess;
@@ -227,12 +269,12 @@ TEST(LiveWorkflow, ARunningJobThatGuessesIsExpectedToTakeWhatItsEarlierRunsTook)
   EXPECT_EQ(snapshot.estimate.known_share, 1);
 }
 
-// One of the two reduce tasks has a giant among its key groups: it takes 475 s, the other 75. The
-// next job gets the slot of the other when that ends, not when half of the job's time is over.
-TEST(LiveWorkflow, TheNextJobStartsWhenATaskOfTheRunningOneEndsBesideItsStraggler) {
+// One of the two reduce tasks has a giant key group: it takes 475 s, the other 75. The next job
+// gets the slot of the other task at its end, not after half of the job's time.
+TEST(LiveWorkflow, StartsTheNextJobBesideAStraggler) {
   JobMonitor monitor("job-1", {});
   const test::Story story = test::Tell(test::QuadraticJob());
-  constexpr double kNow = 50;  // the reduce functions began at 12
+  constexpr double kNow = 50;  // the reduce functions started at 12
   for (const Event& event : story.events) {
     if (event.arrived_at > test::At(kNow)) break;
     ASSERT_TRUE(monitor.Apply(event).ok());
@@ -242,7 +284,7 @@ TEST(LiveWorkflow, TheNextJobStartsWhenATaskOfTheRunningOneEndsBesideItsStraggle
   Plan plan = {
       .id = "wf", .jobs = {test::JobNamed("a"), test::JobNamed("b")}, .cluster = {.slots = 2}};
   plan.jobs[0].job_id = "job-1";
-  const auto starts_in = [&](std::shared_ptr<const cost::StagesLeft> left) {
+  const auto starts_in = [&](std::shared_ptr<const durations::RemainingStages> left) {
     LiveWorkflow live(plan, test::At(0), {});
     live.SetRuns(1, {Profile(2, 10, 0, 0)});
     Observe(live, snapshot, std::move(left));
@@ -255,8 +297,8 @@ TEST(LiveWorkflow, TheNextJobStartsWhenATaskOfTheRunningOneEndsBesideItsStraggle
   EXPECT_GT(starts_in(nullptr), 100);
 }
 
-// An application of stages: 40 tasks of 10 s on 4 slots, of which 8 have ended and 4 run; then
-// `behind` tasks of another stage.
+// An application of stages: 40 tasks of 10 s on 4 slots, 8 ended and 4 running; then `behind` tasks
+// of another stage.
 JobMonitor RunningApplication(std::uint32_t behind) {
   JobMonitor monitor("app-1", {});
   test::Source driver("driver", "app-1");
@@ -294,8 +336,8 @@ Plan ApplicationAndJob() {
   return plan;
 }
 
-// 32 tasks of 10 s left and 40 of the other job: 180 s of 4 slots.
-TEST(LiveWorkflow, AnApplicationOfStagesTakesSlotsLikeAnyJob) {
+// 32 tasks of 10 s and 40 of the other job remain: 180 s of 4 slots.
+TEST(LiveWorkflow, AnApplicationOfStagesUsesSlotsLikeAnyJob) {
   const JobMonitor monitor = RunningApplication(0);
   LiveWorkflow live(ApplicationAndJob(), test::At(0), {});
   live.SetRuns(1, {Profile(40, 10, 0, 0)});
@@ -307,8 +349,8 @@ TEST(LiveWorkflow, AnApplicationOfStagesTakesSlotsLikeAnyJob) {
               SecondsOf(snapshot.children[0].estimate.remaining), 10);
 }
 
-// The same while only the numbers of its tasks are known.
-TEST(LiveWorkflow, AnApplicationOfStagesThatIsSilentTakesSlotsLikeAnyJob) {
+// The same if only the numbers of its tasks are known.
+TEST(LiveWorkflow, ASilentApplicationOfStagesUsesSlotsLikeAnyJob) {
   Snapshot silent = RunningApplication(0).job();
   silent.silent_since = silent.at - absl::Seconds(1);
   LiveWorkflow live(ApplicationAndJob(), test::At(0), {});
@@ -317,7 +359,7 @@ TEST(LiveWorkflow, AnApplicationOfStagesThatIsSilentTakesSlotsLikeAnyJob) {
   EXPECT_NEAR(SecondsOf(live.Tick(test::At(20)).estimate.remaining), 180, 30);
 }
 
-TEST(LiveWorkflow, TheStagesOfAnApplicationWaitForEachOther) {
+TEST(LiveWorkflow, StagesOfAnApplicationWaitForEachOther) {
   const JobMonitor monitor = RunningApplication(4);
   LiveWorkflow live({.id = "wf", .jobs = {test::JobNamed("app")}, .cluster = {.slots = 4}},
                     test::At(0), {});
@@ -331,15 +373,15 @@ TEST(LiveWorkflow, TheStagesOfAnApplicationWaitForEachOther) {
   EXPECT_TRUE(snapshot.stages[1].is_critical);
 }
 
-RunProfile RunOfStages() {
-  RunProfile run = {.slots = 4};
+PastRun RunOfStages() {
+  PastRun run = {.slots = 4};
   run.stages.push_back({.name = "scan", .tasks = 8, .seconds = {{{10}, {10}, {10}, {10}}}});
   run.stages.push_back(
       {.name = "join", .parents = {0}, .tasks = 4, .seconds = {{{5}, {5}, {5}, {5}}}});
   return run;
 }
 
-TEST(LiveWorkflow, AnApplicationThatHasNotBegunTakesTheStagesOfItsEarlierRuns) {
+TEST(LiveWorkflow, AnUnstartedApplicationHasTheStagesOfItsPastRuns) {
   Plan plan = {.id = "wf",
                .jobs = {test::JobNamed("app"), test::JobNamed("after", {"app"})},
                .cluster = {.slots = 4}};
@@ -365,10 +407,10 @@ TEST(LiveWorkflow, AnApplicationThatHasNotBegunTakesTheStagesOfItsEarlierRuns) {
   EXPECT_NEAR(SecondsOf(twice->snapshot.children[0].estimate.remaining), 50, 10);
 }
 
-// Eight runs of thousands of stages each, in a thousand jobs, would be gigabytes.
-TEST(LiveWorkflow, OfRunsThatAreTooBigForAnEstimateTheTasksCount) {
-  RunProfile big = {.slots = 4};
-  for (std::size_t i = 0; i < RunProfile::kStagesMax; ++i) {
+// Eight runs of thousands of stages each, in a thousand jobs, would take gigabytes.
+TEST(LiveWorkflow, CountsOnlyTheTasksOfTooLargeRuns) {
+  PastRun big = {.slots = 4};
+  for (std::size_t i = 0; i < PastRun::kStagesMax; ++i) {
     big.stages.push_back({.name = "s", .tasks = 4, .seconds = {{{1, 1, 1, 1}, {}, {}, {}}}});
   }
   Plan plan = {.id = "wf", .cluster = {.slots = 4}};
@@ -380,14 +422,14 @@ TEST(LiveWorkflow, OfRunsThatAreTooBigForAnEstimateTheTasksCount) {
   EXPECT_LE(snapshot.stages.size(), 20'000u);
 }
 
-TEST(LiveWorkflow, OfAJobThatHasFallenSilentTheTasksAreNotKnown) {
+TEST(LiveWorkflow, TasksOfASilentJobAreUnknown) {
   LiveWorkflow live = WithRuns(
       {.id = "wf", .jobs = {test::JobNamed("a"), test::JobNamed("b")}, .cluster = {.slots = 4}});
-  cost::StagesLeft left = {.stages = {{.work = {}, .times = {}, .number = kReduceStage}},
-                           .ends = {100}};
+  durations::RemainingStages left = {.stages = {{.work = {}, .times = {}, .number = kReduceStage}},
+                                     .ends = {100}};
   left.stages[0].work.running.resize(4);
   left.stages[0].times.of_task = {{1}, {1}, {1}, {100}};
-  const auto tasks = std::make_shared<const cost::StagesLeft>(std::move(left));
+  const auto tasks = std::make_shared<const durations::RemainingStages>(std::move(left));
   Snapshot a = Running("a-1", 0, 50, 100);
   Observe(live, a, tasks);
   EXPECT_LT(SecondsOf(live.Tick(Second(50)).children[1].starts_in), 2);
@@ -396,13 +438,13 @@ TEST(LiveWorkflow, OfAJobThatHasFallenSilentTheTasksAreNotKnown) {
   EXPECT_GT(SecondsOf(live.Tick(Second(50)).children[1].starts_in), 15);
 }
 
-TEST(LiveWorkflow, AForecastThatIsOlderThanTheTickHasRunOn) {
+TEST(LiveWorkflow, SubtractsTheAgeOfAForecast) {
   LiveWorkflow live = WithRuns(Diamond());
   Observe(live, Running("a-1", 0, 5, 100));
   EXPECT_NEAR(SecondsOf(live.Tick(Second(25)).children[0].estimate.remaining), 80, 8);
 }
 
-TEST(LiveWorkflow, ProgressNeverGoesBackAlthoughTheEstimateDoes) {
+TEST(LiveWorkflow, ProgressNeverFallsEvenIfTheEstimateDoes) {
   LiveWorkflow live = WithRuns(Diamond());
   Observe(live, Running("a-1", 0, 50, 5));
   const double before = live.Tick(Second(50)).estimate.fraction_done;
@@ -414,7 +456,7 @@ TEST(LiveWorkflow, ProgressNeverGoesBackAlthoughTheEstimateDoes) {
   EXPECT_GT(SecondsOf(after.estimate.remaining), 4000);
 }
 
-TEST(LiveWorkflow, WaitingForTheFirstJobIsNoProgress) {
+TEST(LiveWorkflow, WaitingForTheFirstJobIsNotProgress) {
   LiveWorkflow live = WithRuns(Diamond());
   for (const double at : {0.0, 30.0, 300.0}) {
     const Snapshot snapshot = live.Tick(Second(at));
@@ -434,32 +476,33 @@ TEST(LiveWorkflow, ShowsItsMedianWithinItsBounds) {
   EXPECT_GT(snapshot.estimate.fraction_done, snapshot.estimate.fraction_done_lower);
 }
 
-TEST(LiveWorkflow, StandsStillWhileItsRunningJobsAreSilent) {
+TEST(LiveWorkflow, KeepsItsProgressWhileItsRunningJobsAreSilent) {
   LiveWorkflow live = WithRuns(Diamond());
   Snapshot a = Running("a-1", 0, 50, 100);
   Observe(live, a);
-  const Snapshot heard = live.Tick(Second(50));
+  const Snapshot before = live.Tick(Second(50));
   for (const double at : {60.0, 300.0, 600.0}) {
     a.at = Second(at);
     a.silent_since = Second(50);
     Observe(live, a);
     const Snapshot silent = live.Tick(a.at);
     EXPECT_EQ(silent.silent_since, Second(50));
-    EXPECT_EQ(silent.estimate.remaining, heard.estimate.remaining) << "as its job says it, " << at;
-    EXPECT_EQ(silent.estimate.fraction_done, heard.estimate.fraction_done) << at;
+    EXPECT_EQ(silent.estimate.remaining, before.estimate.remaining)
+        << "forecast of its job, " << at;
+    EXPECT_EQ(silent.estimate.fraction_done, before.estimate.fraction_done) << at;
     EXPECT_LE(silent.estimate.fraction_done_lower, silent.estimate.fraction_done) << at;
-    EXPECT_EQ(silent.children[0].estimate.fraction_done, heard.children[0].estimate.fraction_done)
+    EXPECT_EQ(silent.children[0].estimate.fraction_done, before.children[0].estimate.fraction_done)
         << at;
   }
   EXPECT_EQ(live.newest()->state, JobState::kRunning);
   Observe(live, Running("a-1", 0, 601, 10));
   const Snapshot again = live.Tick(Second(601));
   EXPECT_FALSE(again.silent_since.has_value());
-  EXPECT_GT(again.estimate.fraction_done, heard.estimate.fraction_done);
-  EXPECT_GT(again.children[0].estimate.fraction_done, heard.children[0].estimate.fraction_done);
+  EXPECT_GT(again.estimate.fraction_done, before.estimate.fraction_done);
+  EXPECT_GT(again.children[0].estimate.fraction_done, before.children[0].estimate.fraction_done);
 }
 
-TEST(LiveWorkflow, IsNotSilentWhileOneOfItsRunningJobsIsHeardOf) {
+TEST(LiveWorkflow, IsNotSilentWhileARunningJobReports) {
   LiveWorkflow live = WithRuns(Diamond());
   Snapshot b = Running("b-1", 0, 60, 100);
   b.silent_since = Second(20);
@@ -467,11 +510,11 @@ TEST(LiveWorkflow, IsNotSilentWhileOneOfItsRunningJobsIsHeardOf) {
   Observe(live, Running("c-1", 0, 60, 100));
   EXPECT_FALSE(live.Tick(Second(60)).silent_since.has_value());
   Observe(live, Ended("c-1", 0, 62));
-  EXPECT_FALSE(live.Tick(Second(65)).silent_since.has_value()) << "an end is news";
+  EXPECT_FALSE(live.Tick(Second(65)).silent_since.has_value()) << "an end is a report";
   EXPECT_EQ(live.Tick(Second(66)).silent_since, Second(62));
 }
 
-TEST(LiveWorkflow, ThatASilentJobIsGivenUpIsNoNews) {
+TEST(LiveWorkflow, AnAbandonedJobDoesNotEndTheSilence) {
   Plan plan = Diamond();
   plan.retry_within = absl::Minutes(10);
   LiveWorkflow live = WithRuns(plan);
@@ -488,7 +531,7 @@ TEST(LiveWorkflow, ThatASilentJobIsGivenUpIsNoNews) {
   EXPECT_EQ(waiting.silent_since, Second(50));
 }
 
-TEST(LiveWorkflow, IsSilentWhenNoneRunsAndTheNextDoesNotBegin) {
+TEST(LiveWorkflow, IsSilentIfNoJobRunsAndTheNextDoesNotStart) {
   LiveWorkflow live = WithRuns(Diamond());
   Observe(live, Ended("a-1", 0, 10));
   EXPECT_FALSE(live.Tick(Second(20)).silent_since.has_value());
@@ -497,13 +540,13 @@ TEST(LiveWorkflow, IsSilentWhenNoneRunsAndTheNextDoesNotBegin) {
   EXPECT_FALSE(live.Tick(Second(31)).silent_since.has_value());
 }
 
-TEST(LiveWorkflow, IsSilentWhenItsFirstJobDoesNotBegin) {
+TEST(LiveWorkflow, IsSilentIfItsFirstJobDoesNotStart) {
   LiveWorkflow live = WithRuns(Diamond());
   EXPECT_FALSE(live.Tick(Second(10)).silent_since.has_value());
   EXPECT_EQ(live.Tick(Second(11)).silent_since, Second(0));
 }
 
-TEST(LiveWorkflow, ARetryThatIsAttachedIsNews) {
+TEST(LiveWorkflow, AnAttachedRetryEndsTheSilence) {
   Plan plan = Diamond();
   plan.retry_within = absl::Minutes(10);
   LiveWorkflow live = WithRuns(plan);
@@ -514,26 +557,26 @@ TEST(LiveWorkflow, ARetryThatIsAttachedIsNews) {
   EXPECT_EQ(live.Tick(Second(41)).silent_since, Second(30));
 }
 
-TEST(LiveWorkflow, ASilentOneIsEstimatedAsBeforeWithAnIntervalThatOpens) {
+TEST(LiveWorkflow, KeepsTheForecastWithAnOpenIntervalWhileSilent) {
   LiveWorkflow live = WithRuns(Diamond());
   Observe(live, Ended("a-1", 0, 10));
-  const Snapshot heard = live.Tick(Second(20));
+  const Snapshot before = live.Tick(Second(20));
   const Snapshot silent = live.Tick(Second(100));
-  EXPECT_EQ(silent.estimate.fraction_done, heard.estimate.fraction_done);
+  EXPECT_EQ(silent.estimate.fraction_done, before.estimate.fraction_done);
   ASSERT_TRUE(silent.estimate.remaining.has_value());
-  EXPECT_EQ(silent.estimate.remaining->median, heard.estimate.remaining->median);
+  EXPECT_EQ(silent.estimate.remaining->median, before.estimate.remaining->median);
   EXPECT_EQ(silent.estimate.remaining->lower, absl::ZeroDuration());
-  EXPECT_EQ(*silent.estimate.remaining->upper - *heard.estimate.remaining->upper,
+  EXPECT_EQ(*silent.estimate.remaining->upper - *before.estimate.remaining->upper,
             19 * absl::Seconds(90));
   EXPECT_GT(*silent.children[1].estimate.remaining->upper, absl::Minutes(25));
   const auto outcome = live.Estimate(Second(100), {});
   ASSERT_TRUE(outcome.ok()) << outcome.status();
   EXPECT_EQ(outcome->snapshot.silent_since, Second(10));
   EXPECT_GT(*outcome->snapshot.estimate.remaining->upper, absl::Minutes(25));
-  EXPECT_EQ(live.Tick(Second(300)).estimate.remaining->median, heard.estimate.remaining->median);
+  EXPECT_EQ(live.Tick(Second(300)).estimate.remaining->median, before.estimate.remaining->median);
 }
 
-TEST(LiveWorkflow, ASilenceIsToldFromARestartOnAndOpensByAllOfIt) {
+TEST(LiveWorkflow, ShowsTheSilenceSinceARestartAndOpensByAllOfIt) {
   LiveWorkflow live = WithRuns(Diamond());
   live.RestoreFacts(
       "a", {.state = ChildState::kSucceeded, .started_at = Second(0), .ended_at = Second(10)});
@@ -542,11 +585,11 @@ TEST(LiveWorkflow, ASilenceIsToldFromARestartOnAndOpensByAllOfIt) {
   const Snapshot silent = live.Tick(Second(1005));
   EXPECT_EQ(silent.silent_since, Second(1000));
   EXPECT_EQ(silent.estimate.fraction_done, 0.3);
-  EXPECT_LT(SecondsOf(silent.estimate.remaining), 100) << "not for as long again";
+  EXPECT_LT(SecondsOf(silent.estimate.remaining), 100) << "less than twice the time";
   EXPECT_GT(*silent.estimate.remaining->upper, 19 * absl::Seconds(995));
 }
 
-TEST(LiveWorkflow, AJobThatFellSilentBeforeIsShownWithItsOwnBar) {
+TEST(LiveWorkflow, ShowsTheOwnProgressOfAJobThatWasSilentBefore) {
   LiveWorkflow live = WithRuns(Diamond());
   Snapshot a = Running("a-1", 0, 50, 100);
   a.silent_since = a.at - absl::Seconds(30);
@@ -555,7 +598,7 @@ TEST(LiveWorkflow, AJobThatFellSilentBeforeIsShownWithItsOwnBar) {
   EXPECT_EQ(live.Tick(Second(50)).children[0].estimate.fraction_done, 0.25);
 }
 
-TEST(LiveWorkflow, SaysSinceWhenARunningJobHasBeenSilent) {
+TEST(LiveWorkflow, ReportsTheSilenceOfARunningJob) {
   LiveWorkflow live = WithRuns(Diamond());
   Snapshot a = Running("a-1", 0, 50, 100);
   Observe(live, a);
@@ -563,18 +606,18 @@ TEST(LiveWorkflow, SaysSinceWhenARunningJobHasBeenSilent) {
   a.at = Second(181.6);
   a.silent_since = Second(50);
   Observe(live, a);
-  EXPECT_THAT(live.Tick(a.at).notes, ElementsAre("job a: no news for 2 min 11 s"));
+  EXPECT_THAT(live.Tick(a.at).notes, ElementsAre("job a: no report for 2 min 11 s"));
   Observe(live, Running("a-1", 0, 182, 10));
   EXPECT_THAT(live.Tick(Second(182)).notes, IsEmpty());
 }
 
-TEST(LiveWorkflow, EndsWhenItsLastJobDidNotWhenThatWasSeen) {
+TEST(LiveWorkflow, EndsAtTheEndOfItsLastJob) {
   LiveWorkflow live = WithRuns(Diamond());
   for (const char* id : {"a-1", "b-1", "c-1"}) Observe(live, Ended(id, 0, 10));
   Snapshot last = Running("d-1", 11, 12, 5);
   Observe(live, last);
   EXPECT_FALSE(live.Tick(Second(12)).is_final);
-  last = Ended("d-1", 10, 20);  // its start has become better known
+  last = Ended("d-1", 10, 20);  // its start was corrected
   last.sequence = 3;
   last.at = Second(20.2);
   Observe(live, last);
@@ -584,9 +627,9 @@ TEST(LiveWorkflow, EndsWhenItsLastJobDidNotWhenThatWasSeen) {
   EXPECT_EQ(final.children[3].ended_at, Second(20));
 }
 
-TEST(LiveWorkflow, IsTheSameRunWhenTheStartOfAJobBecomesBetterKnown) {
+TEST(LiveWorkflow, KeepsItsStartWhenThatOfAJobIsCorrected) {
   LiveWorkflow live = WithRuns(Diamond());
-  Observe(live, Running("a-1", -1, 5, 10));  // began before the workflow was submitted
+  Observe(live, Running("a-1", -1, 5, 10));  // started before the submission of the workflow
   EXPECT_EQ(live.Tick(Second(5)).started_at, Second(-1));
   Observe(live, Ended("a-1", -2, 20));
   const Snapshot after = live.Tick(Second(21));
@@ -599,7 +642,7 @@ TEST(LiveWorkflow, IsTheSameRunWhenTheStartOfAJobBecomesBetterKnown) {
   EXPECT_EQ(restarted.Tick(Second(22)).started_at, Second(-1));
 }
 
-TEST(LiveWorkflow, EndsNoSoonerThanWhatItWaitedForWasCancelled) {
+TEST(LiveWorkflow, EndsNoSoonerThanTheCancellationOfItsLastJob) {
   LiveWorkflow live = Live(
       {.id = "wf", .jobs = {test::JobNamed("a"), test::JobNamed("b")}, .cluster = {.slots = 4}});
   Observe(live, Ended("a-1", 0, 10));
@@ -610,7 +653,7 @@ TEST(LiveWorkflow, EndsNoSoonerThanWhatItWaitedForWasCancelled) {
   EXPECT_EQ(final.ended_at, Second(50));
 }
 
-TEST(LiveWorkflow, EndsOnceWhenAllJobsHaveSucceeded) {
+TEST(LiveWorkflow, EndsOnceAfterAllJobsSucceeded) {
   LiveWorkflow live = WithRuns(Diamond());
   for (const char* id : {"a-1", "b-1", "c-1"}) Observe(live, Ended(id, 0, 10));
   EXPECT_FALSE(live.Tick(Second(10)).is_final);
@@ -625,7 +668,7 @@ TEST(LiveWorkflow, EndsOnceWhenAllJobsHaveSucceeded) {
   EXPECT_EQ(live.Tick(Second(100)), final);
 }
 
-TEST(LiveWorkflow, ARunThatEndedBeforeTheSubmissionIsNotItsJob) {
+TEST(LiveWorkflow, IgnoresARunThatEndedBeforeTheSubmission) {
   LiveWorkflow live = WithRuns(Diamond());
   Observe(live, Ended("a-1", -100, -1));
   EXPECT_EQ(live.Tick(Second(1)).children[0].state, ChildState::kAwaited);
@@ -634,7 +677,7 @@ TEST(LiveWorkflow, ARunThatEndedBeforeTheSubmissionIsNotItsJob) {
   EXPECT_EQ(live.Tick(Second(5)).children[0].state, ChildState::kRunning);
 }
 
-TEST(LiveWorkflow, ARunThatEndedBeforeTheSubmissionCountsOnceItIsAttached) {
+TEST(LiveWorkflow, CountsAnAttachedRunThatEndedBeforeTheSubmission) {
   LiveWorkflow live = WithRuns(Diamond());
   Observe(live, Ended("a-1", -100, -1));
   EXPECT_EQ(live.Attach("a", "a-1").value_or(false), true);
@@ -642,7 +685,7 @@ TEST(LiveWorkflow, ARunThatEndedBeforeTheSubmissionCountsOnceItIsAttached) {
   EXPECT_EQ(live.Tick(Second(1)).children[0].state, ChildState::kSucceeded);
 }
 
-TEST(LiveWorkflow, AFailedJobEndsAWorkflowWithoutRetries) {
+TEST(LiveWorkflow, FailsWithAJobWithoutRetries) {
   LiveWorkflow live = WithRuns(Diamond());
   Observe(live, Ended("a-1", 0, 10, JobState::kFailed, "out of disk"));
   const Snapshot final = live.Tick(Second(10));
@@ -652,7 +695,7 @@ TEST(LiveWorkflow, AFailedJobEndsAWorkflowWithoutRetries) {
   EXPECT_LT(final.estimate.fraction_done, 1);
 }
 
-TEST(LiveWorkflow, AFailedJobKeepsWhatItHadReached) {
+TEST(LiveWorkflow, AFailedJobKeepsItsProgress) {
   LiveWorkflow live = WithRuns(Diamond());
   Snapshot failed = Ended("a-1", 0, 10, JobState::kFailed, "out of disk");
   failed.estimate.fraction_done = 0.4;
@@ -662,13 +705,13 @@ TEST(LiveWorkflow, AFailedJobKeepsWhatItHadReached) {
   EXPECT_EQ(job.estimate.fraction_done, 0.4);
 }
 
-TEST(LiveWorkflow, AKilledJobKillsIt) {
+TEST(LiveWorkflow, IsKilledWithAJob) {
   LiveWorkflow live = WithRuns(Diamond());
   Observe(live, Ended("a-1", 0, 10, JobState::kKilled));
   EXPECT_EQ(live.Tick(Second(10)).state, JobState::kKilled);
 }
 
-TEST(LiveWorkflow, AFailedJobMayBeRetriedUnderAnotherId) {
+TEST(LiveWorkflow, RetriesAFailedJobUnderAnotherId) {
   Plan plan = Diamond();
   plan.retry_within = absl::Seconds(60);
   LiveWorkflow live = WithRuns(plan);
@@ -681,14 +724,14 @@ TEST(LiveWorkflow, AFailedJobMayBeRetriedUnderAnotherId) {
   ASSERT_TRUE(live.Attach("a", "a-2").value_or(false));
   EXPECT_THAT(live.wanted_jobs(), ElementsAre("a-2", "b-1", "c-1", "d-1"));
   Observe(live, Running("a-2", 50, 55, 30));
-  Observe(live, Ended("a-1", 0, 56));  // of the one before: no news
+  Observe(live, Ended("a-1", 0, 56));  // of the past run: ignored
   snapshot = live.Tick(Second(56));
   EXPECT_EQ(snapshot.children[0].state, ChildState::kRunning);
   EXPECT_EQ(snapshot.children[0].failed_attempts, 1u);
   EXPECT_THAT(snapshot.notes, IsEmpty());
 }
 
-TEST(LiveWorkflow, ARetryThatDoesNotComeInTimeFailsIt) {
+TEST(LiveWorkflow, FailsWithoutARetryInTime) {
   Plan plan = Diamond();
   plan.retry_within = absl::Seconds(60);
   LiveWorkflow live = WithRuns(plan);
@@ -697,7 +740,7 @@ TEST(LiveWorkflow, ARetryThatDoesNotComeInTimeFailsIt) {
   EXPECT_EQ(live.Tick(Second(71)).state, JobState::kFailed);
 }
 
-TEST(LiveWorkflow, RefusesAnAttachmentThatContradicts) {
+TEST(LiveWorkflow, RejectsAContradictingAttachment) {
   LiveWorkflow live = WithRuns(Diamond());
   EXPECT_TRUE(absl::IsNotFound(live.Attach("x", "j").status()));
   EXPECT_FALSE(*live.Attach("a", "a-1"));  // the same again
@@ -706,12 +749,12 @@ TEST(LiveWorkflow, RefusesAnAttachmentThatContradicts) {
   EXPECT_TRUE(absl::IsFailedPrecondition(live.Attach("a", "a-2").status()));
 }
 
-TEST(LiveWorkflow, IsNoJobOfItsOwn) {
+TEST(LiveWorkflow, RejectsItselfAsAJob) {
   LiveWorkflow live = WithRuns(Diamond());
   EXPECT_TRUE(absl::IsInvalidArgument(live.Attach("a", "wf").status()));
 }
 
-TEST(LiveWorkflow, AnIdThatWasReplacedUnheardIsFreeAgain) {
+TEST(LiveWorkflow, FreesAReplacedIdThatNeverReported) {
   LiveWorkflow live = WithRuns(Diamond());
   ASSERT_TRUE(*live.Attach("a", "typo"));
   ASSERT_TRUE(*live.Attach("a", "a-1"));
@@ -719,7 +762,7 @@ TEST(LiveWorkflow, AnIdThatWasReplacedUnheardIsFreeAgain) {
   EXPECT_TRUE(absl::IsAlreadyExists(live.Attach("c", "a-1").status()));
 }
 
-TEST(LiveWorkflow, TakesSoManyRetriesOfAJob) {
+TEST(LiveWorkflow, LimitsTheRetriesOfAJob) {
   Plan plan = Diamond();
   plan.retry_within = absl::Seconds(60);
   LiveWorkflow live = Live(plan, {.retries_max = 1});
@@ -729,7 +772,7 @@ TEST(LiveWorkflow, TakesSoManyRetriesOfAJob) {
   EXPECT_EQ(ExceededLimit(live.Attach("a", "a-3").status()), "retries_per_job");
 }
 
-TEST(LiveWorkflow, AJobThatNeverReportsIsStatedAndThenGivenUp) {
+TEST(LiveWorkflow, NotesAJobThatNeverReportsAndThenAbandonsIt) {
   LiveWorkflow live = Live(Diamond(), {.abandon_after = absl::Minutes(15)});
   Snapshot snapshot = live.Tick(Second(120));
   EXPECT_EQ(snapshot.state, JobState::kRunning);
@@ -739,18 +782,18 @@ TEST(LiveWorkflow, AJobThatNeverReportsIsStatedAndThenGivenUp) {
   EXPECT_GT(*snapshot.estimate.remaining->upper, absl::Minutes(10));
   snapshot = live.Tick(Second(901));
   EXPECT_EQ(snapshot.state, JobState::kAbandoned);
-  EXPECT_EQ(snapshot.message, "no news of any job for 15 min 01 s");
+  EXPECT_EQ(snapshot.message, "no report of any job for 15 min 01 s");
   EXPECT_FALSE(snapshot.silent_since.has_value());
 }
 
-TEST(LiveWorkflow, ARunningJobThatIsForgottenDoesNotHoldItForEver) {
+TEST(LiveWorkflow, IsAbandonedIfARunningJobIsForgotten) {
   LiveWorkflow live = WithRuns(Diamond());
   Observe(live, Running("a-1", 0, 5, 100));
   EXPECT_FALSE(live.Tick(Second(900)).is_final);
   EXPECT_EQ(live.Tick(Second(906)).state, JobState::kAbandoned);
 }
 
-TEST(LiveWorkflow, NothingKnownIsWideAndFinite) {
+TEST(LiveWorkflow, IsWideAndFiniteWithoutEvidence) {
   LiveWorkflow live = Live(Diamond());
   const Snapshot snapshot = live.Tick(Second(0));
   EXPECT_EQ(snapshot.estimate.known_share, 0);
@@ -760,16 +803,18 @@ TEST(LiveWorkflow, NothingKnownIsWideAndFinite) {
   EXPECT_LT(*snapshot.estimate.remaining->upper, absl::Hours(24));
 }
 
-TEST(LiveWorkflow, SaysThatItsEndIsBeyondTheLongestTimeThatIsShown) {
+TEST(LiveWorkflow, NotesAnEndAfterTheLongestShownTime) {
   LiveWorkflow live = Live({.id = "wf", .jobs = {test::JobNamed("a")}, .cluster = {.slots = 4}});
   live.SetRuns(0, {Profile(100, 1e10, 1, 1)});
   const auto outcome = live.Estimate(Second(0), {});
   ASSERT_TRUE(outcome.ok()) << outcome.status();
-  EXPECT_THAT(outcome->snapshot.notes, ElementsAre(HasSubstr("the longest time that is shown")));
-  EXPECT_THAT(live.Tick(Second(0)).notes, Contains(HasSubstr("the longest time that is shown")));
+  EXPECT_THAT(outcome->snapshot.notes,
+              ElementsAre(HasSubstr("the longest time that a snapshot shows")));
+  EXPECT_THAT(live.Tick(Second(0)).notes,
+              Contains(HasSubstr("the longest time that a snapshot shows")));
 }
 
-TEST(LiveWorkflow, JobsThatTookLongerThanTheyWereToMakeTheRestLonger) {
+TEST(LiveWorkflow, LateJobsLengthenTheOthers) {
   const auto remaining_when_a_took = [](double seconds) {
     LiveWorkflow live = WithRuns(Diamond());
     live.Tick(Second(0));
@@ -781,7 +826,7 @@ TEST(LiveWorkflow, JobsThatTookLongerThanTheyWereToMakeTheRestLonger) {
   EXPECT_GT(remaining_when_a_took(60), 1.1 * remaining_when_a_took(20));
 }
 
-TEST(LiveWorkflow, WhatIsWrongWithAChangeIsNamedAsItWasSent) {
+TEST(LiveWorkflow, NamesTheFieldOfAnInvalidChange) {
   LiveWorkflow live = WithRuns(Diamond());
   const auto path = [&](const PlanChange& change) {
     return WrongFieldOf(live.Update(change, 100).status()).path;
@@ -797,14 +842,14 @@ TEST(LiveWorkflow, WhatIsWrongWithAChangeIsNamedAsItWasSent) {
   EXPECT_EQ(live.plan(), Diamond());
 }
 
-TEST(LiveWorkflow, ASingleJobWithoutANameHasThatOfTheWorkflow) {
+TEST(LiveWorkflow, ASingleUnnamedJobHasTheNameOfTheWorkflow) {
   const Plan plan = {.id = "nightly", .jobs = {{.job_id = "job-1"}}, .cluster = {.slots = 4}};
   LiveWorkflow live = Live(plan);
   EXPECT_EQ(live.Tick(Second(0)).children[0].name, "nightly");
   EXPECT_TRUE(live.WasSubmittedAs(plan));
 }
 
-TEST(LiveWorkflow, AWhatIfChangesNothing) {
+TEST(LiveWorkflow, AScenarioChangesNothing) {
   LiveWorkflow live = WithRuns(Diamond());
   live.SetRuns(0, {Profile(40, 10, 4, 10)});
   const Snapshot before = live.Tick(Second(0));
@@ -820,7 +865,7 @@ TEST(LiveWorkflow, AWhatIfChangesNothing) {
       live.Estimate(Second(0), {.policy = SchedulingPolicy::kCapacity}).status()));
 }
 
-TEST(LiveWorkflow, CapacityQueuesShareTheClusterAsTheyShould) {
+TEST(LiveWorkflow, CapacityQueuesShareTheCluster) {
   Plan plan = {.id = "w", .jobs = {test::JobNamed("a"), test::JobNamed("b")}};
   plan.jobs[0].queue = "small";
   plan.jobs[1].queue = "large";
@@ -829,12 +874,12 @@ TEST(LiveWorkflow, CapacityQueuesShareTheClusterAsTheyShould) {
   LiveWorkflow live = Live(plan);
   for (std::size_t i = 0; i < 2; ++i) live.SetRuns(i, {Profile(30, 10, 0, 0)});
   const Snapshot snapshot = live.Tick(Second(0));
-  // b has three of the four slots until its 30 tasks are done.
+  // b has three of the four slots until its 30 tasks have ended.
   EXPECT_NEAR(SecondsOf(snapshot.children[1].estimate.remaining), 100, 15);
   EXPECT_NEAR(SecondsOf(snapshot.children[0].estimate.remaining), 150, 25);
 }
 
-TEST(LiveWorkflow, AMeasuredNodeNamesBottlenecksUnlessTheWorkflowSaysItself) {
+TEST(LiveWorkflow, UsesTheMeasuredNodeUnlessThePlanHasOne) {
   JobProfile run = Profile(2, 10, 2, 10);
   run.split_bytes = 1e8;
   const ResourceProfile slow_disk = {.disk_read = 1e9,
@@ -857,7 +902,7 @@ TEST(LiveWorkflow, AMeasuredNodeNamesBottlenecksUnlessTheWorkflowSaysItself) {
   EXPECT_EQ(FirstStageOf(own.Tick(Second(0)), 1).bottleneck, "cpu");
 }
 
-TEST(LiveWorkflow, WhatMustOutliveAJobIsHandedOutOnceAndTakenBack) {
+TEST(LiveWorkflow, ReturnsChangedFactsOnceAndRestoresThem) {
   LiveWorkflow live = WithRuns(Diamond());
   Observe(live, Ended("a-1", 0, 10));
   const Snapshot last = live.Tick(Second(12));
@@ -874,7 +919,7 @@ TEST(LiveWorkflow, WhatMustOutliveAJobIsHandedOutOnceAndTakenBack) {
   EXPECT_THAT(again.wanted_jobs(), ElementsAre("b-1", "c-1", "d-1"));
 }
 
-TEST(LiveWorkflow, ALogOfManyTicksIsReadWithoutACopyForEach) {
+TEST(LiveWorkflow, RestoresManyTicksWithoutCopies) {
   LiveWorkflow live = WithRuns(Diamond());
   const std::weak_ptr<const Snapshot> before = live.newest();
   live.RestoreTick(7, Second(12), 0.5);
@@ -885,16 +930,16 @@ TEST(LiveWorkflow, ALogOfManyTicksIsReadWithoutACopyForEach) {
   EXPECT_EQ(live.newest()->estimate.fraction_done, 0.5);
 }
 
-TEST(LiveWorkflow, AnEndedWorkflowHoldsNoSnapshotsOfItsJobs) {
+TEST(LiveWorkflow, ReleasesSnapshotsOfJobsAtItsEnd) {
   LiveWorkflow live = WithRuns(Diamond());
   const auto failed =
       std::make_shared<const Snapshot>(Ended("a-1", 0, 10, JobState::kFailed, "out of disk"));
   const auto running = std::make_shared<const Snapshot>(Running("b-1", 0, 9, 100));
-  cost::StagesLeft left = {.stages = {{.work = {}, .times = {}, .number = kReduceStage}},
-                           .ends = {100}};
+  durations::RemainingStages left = {.stages = {{.work = {}, .times = {}, .number = kReduceStage}},
+                                     .ends = {100}};
   left.stages[0].work.running.resize(4);
   left.stages[0].times.of_task = {{1}, {1}, {1}, {100}};
-  const auto tasks = std::make_shared<const cost::StagesLeft>(std::move(left));
+  const auto tasks = std::make_shared<const durations::RemainingStages>(std::move(left));
   live.Observe(failed);
   live.Observe(running, tasks);
   const Snapshot final = live.Tick(Second(10));
@@ -907,7 +952,7 @@ TEST(LiveWorkflow, AnEndedWorkflowHoldsNoSnapshotsOfItsJobs) {
   EXPECT_EQ(live.Tick(Second(99)), final);
 }
 
-TEST(LiveWorkflow, OfAJobThatWasSeenToEndOnlyTheEndOfThatRunIsTaken) {
+TEST(LiveWorkflow, TakesOnlyTheSameRunOfAnEndedJobAfterARestart) {
   LiveWorkflow live = WithRuns(Diamond());
   live.RestoreFacts(
       "a", {.state = ChildState::kSucceeded, .started_at = Second(0), .ended_at = Second(10)});
@@ -918,7 +963,7 @@ TEST(LiveWorkflow, OfAJobThatWasSeenToEndOnlyTheEndOfThatRunIsTaken) {
     }
     return states;
   };
-  Observe(live, Running("a-1", 0, 9, 100));  // the log of the job has lost its end
+  Observe(live, Running("a-1", 0, 9, 100));  // the log of the job lacks its end
   EXPECT_THAT(own_stages(), IsEmpty());
   Snapshot ended = Running("a-1", 0, 10, 0);
   ended.is_final = true;
@@ -928,19 +973,19 @@ TEST(LiveWorkflow, OfAJobThatWasSeenToEndOnlyTheEndOfThatRunIsTaken) {
   EXPECT_THAT(own_stages(), ElementsAre(StageState::kDone));
 }
 
-TEST(LiveWorkflow, AFailedJobNeverLetsItSucceedWhateverIsSeenOfTheJobAfterARestart) {
+TEST(LiveWorkflow, NeverSucceedsWithAFailedJobAfterARestart) {
   LiveWorkflow live = WithRuns(Diamond());
   live.RestoreFacts("a", {.state = ChildState::kFailed,
                           .started_at = Second(0),
                           .ended_at = Second(10),
                           .message = "out of disk"});
-  Observe(live, Ended("a-1", 0, 10));  // what a damaged log of the job has left
+  Observe(live, Ended("a-1", 0, 10));  // the end by a damaged log of the job
   const Snapshot final = live.Tick(Second(11));
   EXPECT_EQ(final.state, JobState::kFailed);
   EXPECT_EQ(final.message, "job a failed: out of disk");
 }
 
-TEST(LiveWorkflow, ACancelledJobIsNoEvidenceForTheEstimateOfTheWhole) {
+TEST(LiveWorkflow, ACancelledJobIsNotEvidence) {
   Plan plan = {
       .id = "wf", .jobs = {test::JobNamed("a"), test::JobNamed("b")}, .cluster = {.slots = 4}};
   LiveWorkflow live = Live(plan);
@@ -950,20 +995,20 @@ TEST(LiveWorkflow, ACancelledJobIsNoEvidenceForTheEstimateOfTheWhole) {
   EXPECT_EQ(live.Tick(Second(1)).estimate.basis, Basis::kGuess);
 }
 
-TEST(LiveWorkflow, AJobThatWasCancelledCannotBeAddedAgain) {
+TEST(LiveWorkflow, RejectsAddingACancelledJobAgain) {
   LiveWorkflow live = WithRuns(Diamond());
   const PlanChange add = {.add_jobs = {test::JobNamed("e")}};
   ASSERT_TRUE(live.Update(add, 100).value_or(false));
-  EXPECT_TRUE(live.Update(add, 100).ok()) << "it may be said again";
+  EXPECT_TRUE(live.Update(add, 100).ok()) << "the request may be repeated";
   ASSERT_TRUE(live.Update({.cancel_jobs = {"e"}}, 100).value_or(false));
   const absl::Status refused = live.Update(add, 100).status();
   EXPECT_TRUE(absl::IsFailedPrecondition(refused));
   EXPECT_EQ(refused.message(), "job e of workflow wf was cancelled; add it under another name");
   const PlanChange both = {.add_jobs = {test::JobNamed("e")}, .cancel_jobs = {"e"}};
-  EXPECT_TRUE(live.Update(both, 100).ok()) << "all of it is done";
+  EXPECT_TRUE(live.Update(both, 100).ok()) << "nothing remains to do";
 }
 
-TEST(LiveWorkflow, NothingChangesOnceItIsCancelled) {
+TEST(LiveWorkflow, RejectsChangesAfterItsCancellation) {
   LiveWorkflow live = WithRuns(Diamond());
   ASSERT_TRUE(live.Update({.add_jobs = {test::JobNamed("e")}}, 100).value_or(false));
   ASSERT_TRUE(live.Update({.cancel = true}, 100).value_or(false));
@@ -972,12 +1017,13 @@ TEST(LiveWorkflow, NothingChangesOnceItIsCancelled) {
   EXPECT_TRUE(absl::IsFailedPrecondition(update({.cancel_jobs = {"a"}})));
   EXPECT_TRUE(absl::IsFailedPrecondition(live.Attach("a", "a-2").status()));
   EXPECT_EQ(live.Estimate(Second(1), {}).status().message(),
-            "workflow wf was cancelled; nothing of it is left to estimate");
-  EXPECT_TRUE(update({.cancel = true}).ok()) << "it may be said again";
-  EXPECT_TRUE(update({.add_jobs = {test::JobNamed("e")}}).ok()) << "so may what came before";
+            "workflow wf was cancelled; no work remains to estimate");
+  EXPECT_TRUE(update({.cancel = true}).ok()) << "the request may be repeated";
+  EXPECT_TRUE(update({.add_jobs = {test::JobNamed("e")}}).ok())
+      << "the earlier request may be repeated, too";
 }
 
-TEST(LiveWorkflow, ARequestThatCancelsItAddsNoJobs) {
+TEST(LiveWorkflow, RejectsACancellationThatAddsJobs) {
   LiveWorkflow live = WithRuns(Diamond());
   const absl::Status refused =
       live.Update({.add_jobs = {test::JobNamed("e")}, .cancel = true}, 100).status();
@@ -985,7 +1031,7 @@ TEST(LiveWorkflow, ARequestThatCancelsItAddsNoJobs) {
   EXPECT_EQ(live.Tick(Second(1)).state, JobState::kRunning);
 }
 
-TEST(LiveWorkflow, JobsThatHadNotBegunWhenItWasCancelledAreCancelled) {
+TEST(LiveWorkflow, CancelsUnstartedJobsWithTheWorkflow) {
   LiveWorkflow live = WithRuns(Diamond());
   Observe(live, Running("a-1", 0, 5, 10));
   live.Tick(Second(5));
@@ -996,7 +1042,7 @@ TEST(LiveWorkflow, JobsThatHadNotBegunWhenItWasCancelledAreCancelled) {
                                            ChildState::kCancelled, ChildState::kCancelled));
 }
 
-TEST(LiveWorkflow, AClockThatGoesBackDoesNot) {
+TEST(LiveWorkflow, NeverTicksBackwards) {
   LiveWorkflow live = WithRuns(Diamond());
   live.Tick(Second(50));
   const Snapshot snapshot = live.Tick(Second(-1000));
@@ -1005,4 +1051,4 @@ TEST(LiveWorkflow, AClockThatGoesBackDoesNot) {
 }
 
 }  // namespace
-}  // namespace tidemark::workflow
+}  // namespace tidemark::dag

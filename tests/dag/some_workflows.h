@@ -1,4 +1,4 @@
-// Plans of jobs for tests, and what their jobs say.
+// Plans of jobs and snapshots of their jobs for tests.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ inline absl::Time Second(double seconds) {
   return absl::FromUnixSeconds(1'700'000'000) + absl::Seconds(seconds);
 }
 
-// Map and reduce tasks that take so long each, without any spread.
+// Map and reduce tasks with the given times, without any spread.
 inline JobProfile Profile(std::uint32_t maps, double map_seconds, std::uint32_t reduces,
                           double reduce_seconds) {
   return {.map_tasks = maps,
@@ -41,7 +41,8 @@ inline Plan Diamond() {
           .cluster = {.slots = 4}};
 }
 
-// A snapshot of a job that began at `start`, at `at`, with so much left by its own forecast.
+// A snapshot at `at` of a job that started at `start`, with the given remaining time by its own
+// forecast.
 inline Snapshot Running(const std::string& job_id, double start, double at, double remaining) {
   Snapshot snapshot = {.job_id = job_id, .sequence = 1, .at = Second(at)};
   snapshot.state = JobState::kRunning;
@@ -72,7 +73,7 @@ inline Snapshot Ended(const std::string& job_id, double start, double at,
   return snapshot;
 }
 
-// The median in seconds; -1 where nothing is predicted.
+// The median in seconds; -1 without a forecast.
 inline double SecondsOf(const std::optional<Range>& range) {
   return range ? absl::ToDoubleSeconds(range->median) : -1;
 }

@@ -3,49 +3,92 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
 #include "tests/placement/some_stages.h"
 
-namespace tidemark::workflow {
+namespace tidemark::dag {
 namespace {
 
-using schedule::Slots;
+using placement::Slots;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr StagesOptions kOptions;
-
-estimate::Estimate Estimate(WorkflowNow now, const std::vector<const RunProfile*>& history,
-                            double slots) {
-  ExpectStages(history, now);
-  const auto estimate =
-      estimate::EstimateApplication(ApplicationOfStages(now, history, Slots(slots), kOptions));
-  EXPECT_TRUE(estimate.ok()) << estimate.status();
-  return estimate.value_or(estimate::Estimate{});
+double Median(durations::Draws draws) {
+  std::sort(draws.begin(), draws.end());
+  return draws[draws.size() / 2];
 }
 
-StageProfile Profile(std::string name, std::uint64_t tasks, double seconds,
-                     std::vector<std::size_t> parents = {}) {
-  StageProfile profile = {.name = std::move(name), .parents = std::move(parents), .tasks = tasks};
+durations::Draws Growth(const Submissions& submissions, double elapsed) {
+  return GrowthOf(submissions, elapsed, durations::FixedDraws::For(100));
+}
+
+TEST(Growth, ASingleJobMayBeTheOnlyOne) {
+  EXPECT_DOUBLE_EQ(ChanceOfMore({}), 0.5);
+  const durations::Draws growth = Growth({}, 100);
+  EXPECT_DOUBLE_EQ(*std::min_element(growth.begin(), growth.end()), 0);
+  EXPECT_GT(*std::max_element(growth.begin(), growth.end()), 1000);
+}
+
+// With a probability of 2/3 for more work, it exceeds t with probability 2/3 x 100 / (100 + t): a
+// half at 33.
+TEST(Growth, ARepeatingApplicationContinues) {
+  const Submissions loop = {.count = 9, .kinds = 2, .is_newest_repeated = true};
+  EXPECT_DOUBLE_EQ(ChanceOfMore(loop), 2.0 / 3);
+  EXPECT_NEAR(Median(Growth(loop, 100)), 33, 5);
+}
+
+TEST(Growth, SomethingNewAfterManyRepetitionsIsLikelyTheLast) {
+  const Submissions query = {.count = 25, .kinds = 2, .is_newest_repeated = false};
+  EXPECT_DOUBLE_EQ(ChanceOfMore(query), 0.25);
+  EXPECT_DOUBLE_EQ(Median(Growth(query, 100)), 0);
+  const Submissions all_new = {.count = 4, .kinds = 4, .is_newest_repeated = false};
+  EXPECT_DOUBLE_EQ(ChanceOfMore(all_new), 2.0 / 3) << "all submissions were new";
+}
+
+TEST(Growth, IsFiniteAndNeverNegative) {
+  for (const double elapsed : {0.0, 1e-9, 1.0, 1e12}) {
+    for (const double growth :
+         Growth({.count = 3, .kinds = 1, .is_newest_repeated = true}, elapsed)) {
+      EXPECT_TRUE(std::isfinite(growth));
+      EXPECT_GE(growth, 0);
+    }
+  }
+}
+
+constexpr StagesOptions kOptions;
+
+dag::ApplicationForecast Estimate(WorkflowNow now, const std::vector<const PastRun*>& history,
+                                  double slots) {
+  AddExpectedStages(history, now);
+  const auto estimate =
+      dag::ForecastApplication(ApplicationOfStages(now, history, Slots(slots), kOptions));
+  EXPECT_TRUE(estimate.ok()) << estimate.status();
+  return estimate.value_or(dag::ApplicationForecast{});
+}
+
+PastStage Profile(std::string name, std::uint64_t tasks, double seconds,
+                  std::vector<std::size_t> parents = {}) {
+  PastStage profile = {.name = std::move(name), .parents = std::move(parents), .tasks = tasks};
   for (auto& kind : profile.seconds) kind = {seconds};
   return profile;
 }
 
-StageNow Shape(const StageProfile& profile) {
+StageNow Shape(const PastStage& profile) {
   return {.name = profile.name, .parents = profile.parents, .tasks = profile.tasks};
 }
 
 // Scan 8 x 10 s, join 4 x 5 s on 4 slots: 20 + 5 s.
-RunProfile ScanAndJoin() {
+PastRun ScanAndJoin() {
   return {.slots = 4, .stages = {Profile("scan", 8, 10), Profile("join", 4, 5, {0})}};
 }
 
-TEST(ApplicationOfStages, FollowsTheEarlierRun) {
-  const RunProfile run = ScanAndJoin();
+TEST(ApplicationOfStages, FollowsThePastRun) {
+  const PastRun run = ScanAndJoin();
   const WorkflowNow now = {.stages = {Shape(run.stages[0]), Shape(run.stages[1])}};
-  const estimate::Estimate estimate = Estimate(now, {&run}, 4);
+  const dag::ApplicationForecast estimate = Estimate(now, {&run}, 4);
   EXPECT_NEAR(estimate.end.median, 25, 2.5);
   EXPECT_LT(estimate.end.lower, estimate.end.median);
   EXPECT_LT(estimate.end.median, estimate.end.upper);
@@ -53,16 +96,16 @@ TEST(ApplicationOfStages, FollowsTheEarlierRun) {
   EXPECT_DOUBLE_EQ(estimate.known_share, 1);
 }
 
-TEST(ApplicationOfStages, ExpectsStagesThatAreNotThereYet) {
-  const RunProfile run = ScanAndJoin();
+TEST(ApplicationOfStages, ExpectsUnopenedStages) {
+  const PastRun run = ScanAndJoin();
   const WorkflowNow now = {.stages = {Shape(run.stages[0])}};
-  const estimate::Estimate estimate = Estimate(now, {&run}, 4);
+  const dag::ApplicationForecast estimate = Estimate(now, {&run}, 4);
   ASSERT_EQ(estimate.stages.size(), 2u);
   EXPECT_NEAR(estimate.end.median, 25, 2.5);
 }
 
 TEST(ApplicationOfStages, CountsDownAsTasksEnd) {
-  const RunProfile run = ScanAndJoin();
+  const PastRun run = ScanAndJoin();
   WorkflowNow now = {.stages = {Shape(run.stages[0]), Shape(run.stages[1])}, .elapsed = 10};
   now.stages[0].finished.assign(4, {.seconds = 10, .warmth = Warmth::kRest});
   now.stages[0].running.assign(4, {.elapsed = 0, .warmth = Warmth::kRest});
@@ -73,65 +116,65 @@ TEST(ApplicationOfStages, CountsDownAsTasksEnd) {
   EXPECT_EQ(Estimate(now, {&run}, 4).end.median, 0);
 }
 
-TEST(ApplicationOfStages, TheSameArgumentsGiveTheSameBits) {
-  const RunProfile run = ScanAndJoin();
+TEST(ApplicationOfStages, IsDeterministic) {
+  const PastRun run = ScanAndJoin();
   const WorkflowNow now = {.stages = {Shape(run.stages[0])}};
   EXPECT_EQ(Estimate(now, {&run}, 4).end.median, Estimate(now, {&run}, 4).end.median);
 }
 
-// A factor of e in the draws, of e^2 in the bounds, whether its tasks wait or run.
-TEST(ApplicationOfStages, OfAnUnknownStageWhoseTasksAllRunTheBoundsAreWide) {
+// A factor of e in the draws and of e^2 in the bounds, for waiting and for running tasks.
+TEST(ApplicationOfStages, AnUnknownStageWithOnlyRunningTasksIsWide) {
   WorkflowNow now = {.stages = {{.name = "scan", .tasks = 4}}, .elapsed = 10};
   now.stages[0].running.assign(4, {.elapsed = 0, .warmth = Warmth::kRest});
-  const estimate::Estimate running = Estimate(now, {}, 4);
+  const dag::ApplicationForecast running = Estimate(now, {}, 4);
   now.stages[0].running.clear();
-  const estimate::Estimate waiting = Estimate(now, {}, 4);
+  const dag::ApplicationForecast waiting = Estimate(now, {}, 4);
   EXPECT_NEAR(std::log(running.end.upper / running.end.lower),
               std::log(waiting.end.upper / waiting.end.lower), 0.2);
 }
 
-TEST(ApplicationOfStages, IsWideWithoutAnyHistoryAndNarrowsWithTasks) {
+TEST(ApplicationOfStages, IsWideWithoutHistoryAndNarrowsWithTasks) {
   WorkflowNow now = {.stages = {{.name = "scan", .tasks = 100}}, .elapsed = 10};
   now.stages[0].running.assign(4, {.elapsed = 10, .warmth = Warmth::kFresh});
-  const estimate::Estimate blind = Estimate(now, {}, 4);
+  const dag::ApplicationForecast blind = Estimate(now, {}, 4);
   EXPECT_DOUBLE_EQ(blind.known_share, 0);
   now.stages[0].finished.assign(50, {.seconds = 10, .warmth = Warmth::kRest});
   now.stages[0].running.clear();
-  const estimate::Estimate half = Estimate(now, {}, 4);
+  const dag::ApplicationForecast half = Estimate(now, {}, 4);
   EXPECT_GT(blind.end.upper / blind.end.lower, 4);
   EXPECT_LT(half.end.upper / half.end.lower, 2);
   EXPECT_NEAR(half.end.median, 50 * 10 / 4, 20);
 }
 
-TEST(ApplicationOfStages, AdmitsStagesThatNobodyKnowsOf) {
+TEST(ApplicationOfStages, AllowsForUnknownFutureStages) {
   WorkflowNow now = {.stages = {{.name = "scan", .tasks = 4}}, .elapsed = 100};
   now.stages[0].finished.assign(4, {.seconds = 10, .warmth = Warmth::kRest});
   now.may_grow = true;
   EXPECT_GT(Estimate(now, {}, 4).end.upper, 100);
 }
 
-// Two tasks of 10 s are left of the stage; a planned one has four tasks like them.
-TEST(ApplicationOfStages, ExpectsStagesThatArePlanned) {
+// Two tasks of 10 s of the stage remain; a planned stage has four similar tasks.
+TEST(ApplicationOfStages, ExpectsPlannedStages) {
   WorkflowNow now = {.stages = {{.name = "scan", .tasks = 4}}, .elapsed = 10};
   now.stages[0].finished.assign(2, {.seconds = 10, .warmth = Warmth::kRest});
   now.stages[0].running.assign(2, {.elapsed = 0, .warmth = Warmth::kRest});
   const double without = Estimate(now, {}, 2).end.median;
   now.planned = {{.tasks = 4, .parents = {0}}};
-  const estimate::Estimate with = Estimate(now, {}, 2);
+  const dag::ApplicationForecast with = Estimate(now, {}, 2);
   ASSERT_EQ(with.stages.size(), 2u);
   EXPECT_NEAR(with.end.median, without + 20 / std::exp(1), 3) << "tasks that fetch take less";
-  EXPECT_LT(with.known_share, 0.7) << "nothing tells what its tasks take";
+  EXPECT_LT(with.known_share, 0.7) << "unknown task times";
 }
 
-TEST(ApplicationOfStages, AnEarlierRunKnowsMoreThanThePlan) {
-  const RunProfile run = ScanAndJoin();
+TEST(ApplicationOfStages, PrefersAPastRunToThePlan) {
+  const PastRun run = ScanAndJoin();
   WorkflowNow now = {.stages = {Shape(run.stages[0]), Shape(run.stages[1])}};
   now.planned = {{.tasks = 100, .parents = {1}}};
   EXPECT_NEAR(Estimate(now, {&run}, 4).end.median, 25, 2.5);
 }
 
-// Those of a loop: the first round took 40 s on two slots.
-TEST(ApplicationOfStages, AStageThatDoesWhatAnotherHasDoneTakesAsLong) {
+// Stages of a loop: the first round took 40 s on two slots.
+TEST(ApplicationOfStages, AStageOfRepeatedWorkTakesAsLong) {
   WorkflowNow now = {.stages = {{.name = "load", .tasks = 8},
                                 {.name = "round 1", .parents = {0}, .tasks = 8},
                                 {.name = "round 2", .parents = {1}, .tasks = 8}},
@@ -139,56 +182,57 @@ TEST(ApplicationOfStages, AStageThatDoesWhatAnotherHasDoneTakesAsLong) {
                      .warm_slots = 2};
   now.stages[0].finished.assign(8, {.seconds = 100, .warmth = Warmth::kRest});
   now.stages[1].finished.assign(8, {.seconds = 10, .warmth = Warmth::kRest});
-  const estimate::Estimate blind = Estimate(now, {}, 2);
-  EXPECT_GT(blind.end.median, 50) << "by both of the others";
+  const dag::ApplicationForecast blind = Estimate(now, {}, 2);
+  EXPECT_GT(blind.end.median, 50) << "by the mean of the other stages";
   now.stages[1].work = now.stages[2].work = 7;
-  const estimate::Estimate repeated = Estimate(now, {}, 2);
+  const dag::ApplicationForecast repeated = Estimate(now, {}, 2);
   EXPECT_NEAR(repeated.end.median, 43, 5) << "the first tasks of a stage take longer";
   EXPECT_LT(repeated.end.upper - repeated.end.lower, blind.end.upper - blind.end.lower);
   EXPECT_DOUBLE_EQ(repeated.known_share, 1);
 }
 
-// All others took 1 s. One that is late by 20 s is late by 20 s more, as likely as not.
-TEST(ApplicationOfStages, ATaskThatIsLateIsLateByAsMuchAgain) {
+// All others took 1 s. A task that is late by 20 s is late by 20 s more with probability one half.
+TEST(ApplicationOfStages, ALateTaskIsLateByAsMuchAgain) {
   WorkflowNow now = {.stages = {{.name = "join", .tasks = 8}}, .elapsed = 30};
   now.stages[0].finished.assign(7, {.seconds = 1, .warmth = Warmth::kRest});
   now.stages[0].running = {{.elapsed = 21, .warmth = Warmth::kRest}};
-  const estimate::Estimate late = Estimate(now, {}, 4);
+  const dag::ApplicationForecast late = Estimate(now, {}, 4);
   EXPECT_GT(late.end.median, 12);
   EXPECT_LT(late.end.median, 21);
   EXPECT_GT(late.end.upper, 100);
 }
 
-// Eight tasks on two slots, of which two run for 20 s where those of the stage before took one.
-TEST(ApplicationOfStages, TasksThatOutrunAGuessSayThatThoseBehindThemTakeLonger) {
+// Eight tasks on two slots. Two of them have run for 20 s, while the tasks of the stage before took
+// 1 s.
+TEST(ApplicationOfStages, TasksThatExceedAGuessLengthenLaterTasks) {
   WorkflowNow now = {.stages = {{.name = "map", .tasks = 8}, {.name = "group", .parents = {0}}},
                      .elapsed = 30,
                      .warm_slots = 2};
   now.stages[0].finished.assign(8, {.seconds = 1, .warmth = Warmth::kRest});
   now.stages[1].tasks = 8;
   now.stages[1].running.assign(2, {.elapsed = 20, .warmth = Warmth::kFirst});
-  const estimate::Estimate estimate = Estimate(now, {}, 2);
+  const dag::ApplicationForecast estimate = Estimate(now, {}, 2);
   EXPECT_GT(estimate.end.median, 40);
-  EXPECT_LT(estimate.known_share, 0.1) << "none has ended";
+  EXPECT_LT(estimate.known_share, 0.1) << "no task has ended";
 }
 
-TEST(ApplicationOfStages, ManyLateTasksAreLateForOneReason) {
+TEST(ApplicationOfStages, ManyLateTasksHaveACommonReason) {
   WorkflowNow now = {.stages = {{.name = "join", .tasks = 48}}, .elapsed = 30};
   now.stages[0].finished.assign(8, {.seconds = 1, .warmth = Warmth::kRest});
   now.stages[0].running.assign(40, {.elapsed = 21, .warmth = Warmth::kRest});
-  EXPECT_LT(Estimate(now, {}, 40).end.median, 21) << "not the latest of 40 that know nothing";
+  EXPECT_LT(Estimate(now, {}, 40).end.median, 21) << "not the latest of 40 independent tasks";
 }
 
-TEST(ApplicationOfStages, KeyGroupsTellMoreThanTasks) {
+TEST(ApplicationOfStages, PrefersKeyGroupsToTasks) {
   WorkflowNow now = {.stages = {{.name = "group", .tasks = 2, .number = kReduceStage}}};
   now.stages[0].running.assign(2, {.elapsed = 5, .warmth = Warmth::kRest});
-  cost::StageLeft by_key_groups = {.work = {.running = {5, 5}}, .number = kReduceStage};
+  durations::RemainingStage by_key_groups = {.work = {.running = {5, 5}}, .number = kReduceStage};
   by_key_groups.times.of_task = {{3, 4, 5}, {30, 40, 50}};
   by_key_groups.times.is_known = true;
   const auto end = [&] {
-    const auto estimate = estimate::EstimateApplication(ApplicationOfStages(
+    const auto estimate = dag::ForecastApplication(ApplicationOfStages(
         now, {}, Slots(2), {.common_deviation = 0, .by_key_groups = &by_key_groups}));
-    return estimate.ok() ? estimate->end : estimate::Range{};
+    return estimate.ok() ? estimate->end : dag::SecondsRange{};
   };
   EXPECT_NEAR(end().median, 40, 1e-9);
   EXPECT_NEAR(end().upper, 50, 1e-9);
@@ -196,19 +240,18 @@ TEST(ApplicationOfStages, KeyGroupsTellMoreThanTasks) {
   EXPECT_LT(end().median, 30);
 }
 
-TEST(ApplicationOfStages, SaysWhatIsWrong) {
+TEST(ApplicationOfStages, RejectsInvalidInput) {
   WorkflowNow now = {.stages = {{.name = "a", .parents = {0}, .tasks = 1}}};
-  const auto estimate =
-      estimate::EstimateApplication(ApplicationOfStages(now, {}, Slots(1), kOptions));
+  const auto estimate = dag::ForecastApplication(ApplicationOfStages(now, {}, Slots(1), kOptions));
   EXPECT_THAT(estimate.status().message(), HasSubstr("cycle"));
 }
 
 TEST(ApplicationOfStages, IsZeroWithoutStages) { EXPECT_EQ(Estimate({}, {}, 1).end.median, 0); }
 
-// Whatever state a workflow is in: finite, ordered, not negative.
+// For any state of a workflow, the forecast is finite, ordered and not negative.
 TEST(ApplicationOfStages, IsFiniteAndOrderedInAnyState) {
   std::mt19937_64 random(21);
-  const RunProfile run = ScanAndJoin();
+  const PastRun run = ScanAndJoin();
   for (int round = 0; round < 300; ++round) {
     WorkflowNow now = {.elapsed = static_cast<double>(random() % 100)};
     for (std::size_t i = 0; i < 1 + random() % 6; ++i) {
@@ -225,7 +268,7 @@ TEST(ApplicationOfStages, IsFiniteAndOrderedInAnyState) {
       now.stages.push_back(std::move(stage));
     }
     now.may_grow = random() % 2 == 0;
-    const estimate::Estimate estimate =
+    const dag::ApplicationForecast estimate =
         random() % 2 == 0 ? Estimate(now, {&run}, 3) : Estimate(now, {}, 3);
     EXPECT_TRUE(std::isfinite(estimate.end.upper)) << round;
     EXPECT_GE(estimate.end.lower, 0) << round;
@@ -234,42 +277,41 @@ TEST(ApplicationOfStages, IsFiniteAndOrderedInAnyState) {
   }
 }
 
-// Its engine numbers children first.
-TEST(ExpectStages, KeepsParentsWithHigherNumbers) {
-  const RunProfile run = {.slots = 4,
-                          .stages = {Profile("join", 4, 5, {1}), Profile("scan", 8, 10)}};
+// The engine numbers children first.
+TEST(AddExpectedStages, KeepsParentsWithHigherNumbers) {
+  const PastRun run = {.slots = 4, .stages = {Profile("join", 4, 5, {1}), Profile("scan", 8, 10)}};
   WorkflowNow now;
-  ExpectStages(std::vector<const RunProfile*>{&run}, now);
+  AddExpectedStages(std::vector<const PastRun*>{&run}, now);
   ASSERT_EQ(now.stages.size(), 2u);
   EXPECT_THAT(now.stages[0].parents, ElementsAre(1));
   EXPECT_NEAR(Estimate({}, {&run}, 4).end.median, 25, 2.5);
 }
 
 // 20 of the 30 s between the scan and the join have passed.
-TEST(ExpectStages, WhatHasPassedOfAWaitDoesNotComeAgain) {
-  RunProfile run = {.slots = 4, .stages = {Profile("scan", 8, 10), Profile("join", 4, 5, {0})}};
+TEST(AddExpectedStages, SubtractsTheElapsedPartOfALag) {
+  PastRun run = {.slots = 4, .stages = {Profile("scan", 8, 10), Profile("join", 4, 5, {0})}};
   run.stages[1].lag = 30;
   WorkflowNow now = {.stages = {{.name = "scan", .tasks = 8, .done_since = 20}}, .elapsed = 40};
   now.stages[0].finished.assign(8, {.seconds = 10, .warmth = Warmth::kRest});
-  ExpectStages(std::vector<const RunProfile*>{&run}, now);
+  AddExpectedStages(std::vector<const PastRun*>{&run}, now);
   ASSERT_EQ(now.stages.size(), 2u);
   EXPECT_DOUBLE_EQ(now.stages[1].waited, 20);
   EXPECT_NEAR(Estimate(now, {&run}, 4).end.median, 10 + 5, 1);
   now.stages.resize(1);
   now.stages[0].finished.pop_back();
-  ExpectStages(std::vector<const RunProfile*>{&run}, now);
+  AddExpectedStages(std::vector<const PastRun*>{&run}, now);
   EXPECT_DOUBLE_EQ(now.stages[1].waited, 0) << "the scan has not ended";
 }
 
-TEST(ExpectStages, ATaskCountThatIsNotKnownIsThatOfTheNewestRunWithTheStage) {
-  const RunProfile newest = {.stages = {Profile("other", 3, 1)}};
-  const RunProfile before = {.stages = {Profile("scan", 8, 10)}};
+TEST(AddExpectedStages, UsesTheTaskCountOfTheNewestRunIfUnknown) {
+  const PastRun newest = {.stages = {Profile("other", 3, 1)}};
+  const PastRun before = {.stages = {Profile("scan", 8, 10)}};
   WorkflowNow now = {.stages = {{.name = "scan", .is_task_count_known = false}}};
-  ExpectStages(std::vector<const RunProfile*>{&newest, &before}, now);
+  AddExpectedStages(std::vector<const PastRun*>{&newest, &before}, now);
   ASSERT_EQ(now.stages.size(), 2u);
   EXPECT_TRUE(now.stages[0].is_task_count_known);
   EXPECT_EQ(now.stages[0].tasks, 8u);
 }
 
 }  // namespace
-}  // namespace tidemark::workflow
+}  // namespace tidemark::dag

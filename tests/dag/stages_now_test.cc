@@ -3,13 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "tests/master/events.h"
+#include "tests/facts/events.h"
 
-namespace tidemark::workflow {
+namespace tidemark::dag {
 namespace {
 
 using test::At;
@@ -38,7 +42,7 @@ struct Job {
     Say(0, JobOpened{.name = "query", .submitted_at = At(0), .stages = std::move(stages)});
   }
   void Say(double seconds, EventBody body) {
-    const absl::Status applied = model::Apply(driver.At(seconds, std::move(body)), {}, state);
+    const absl::Status applied = facts::Apply(driver.At(seconds, std::move(body)), {}, state);
     EXPECT_TRUE(applied.ok()) << applied;
   }
   void Executor(double seconds, std::uint32_t number, std::uint32_t slots) {
@@ -56,10 +60,10 @@ struct Job {
   WorkflowNow Now(double seconds) const { return StagesNow(state, At(seconds)); }
 
   test::Source driver;
-  model::JobRecord state{1};
+  facts::JobRecord state{1};
 };
 
-TEST(StagesNow, TasksOfAnEndedStageWithoutAReportCountForTheNextRun) {
+TEST(StagesNow, CountsUnreportedTasksOfAnEndedStageForTheNextRun) {
   Job job({Stage(0, 8), Stage(1, 1, {0})});
   job.Executor(0, 0, 2);
   for (std::uint32_t i = 0; i < 2; ++i) job.Run(0, 4, Task(0, i));
@@ -67,13 +71,13 @@ TEST(StagesNow, TasksOfAnEndedStageWithoutAReportCountForTheNextRun) {
   job.Say(21, StageOpened{.stage = 1, .opened_at = At(21)});
   job.Run(21, 22, Task(1, 0));
   const WorkflowNow now = job.Now(23);
-  EXPECT_EQ(now.stages[0].tasks, 2u) << "none is left";
+  EXPECT_EQ(now.stages[0].tasks, 2u) << "no task remains";
   EXPECT_EQ(now.stages[0].unreported, 6u);
   EXPECT_EQ(now.stages[1].lag, 1) << "since the stage ended, not since its last reported task did";
   EXPECT_EQ(ProfileOf(now).stages.at(0).tasks, 8u);
 }
 
-TEST(StagesNow, AStageThatEndedInAnUnknownWayMakesNoPauseBehindIt) {
+TEST(StagesNow, AStageWithAnUnknownOutcomeCausesNoLag) {
   Job job({Stage(0, 8), Stage(1, 1, {0})});
   job.Executor(0, 0, 2);
   for (std::uint32_t i = 0; i < 2; ++i) job.Run(0, 4, Task(0, i));
@@ -86,7 +90,7 @@ TEST(StagesNow, AStageThatEndedInAnUnknownWayMakesNoPauseBehindIt) {
   EXPECT_EQ(ProfileOf(now).stages.at(0).tasks, 8u);
 }
 
-TEST(StagesNow, TasksBeyondTheSlotsOfTheirExecutorDoNotRun) {
+TEST(StagesNow, TasksAboveTheSlotsOfTheirExecutorDoNotRun) {
   Job job({Stage(0, 8)});
   job.Executor(0, 0, 2);
   for (std::uint32_t i = 0; i < 4; ++i) job.Start(i, Task(0, i), 0);
@@ -103,7 +107,7 @@ std::vector<Warmth> WarmthsOf(const StageNow& stage) {
   return warmths;
 }
 
-TEST(StagesNow, TellsWhatHasEndedWhatRunsAndWhatWaits) {
+TEST(StagesNow, SeparatesEndedRunningAndWaitingTasks) {
   Job job({Stage(0, 3), Stage(1, 1, {0})});
   job.Run(0, 3, Task(0, 0));
   job.Say(1, Started(Task(0, 1)));
@@ -121,7 +125,7 @@ TEST(StagesNow, TellsWhatHasEndedWhatRunsAndWhatWaits) {
 }
 
 // Two slots: 0-3 and 0-1, then 1-6 of stage 0; stage 1 at 6.
-TEST(StagesNow, KnowsWhatASlotHasRunBefore) {
+TEST(StagesNow, KnowsTheEarlierTasksOfASlot) {
   Job job({Stage(0, 3), Stage(1, 1, {0})});
   job.Executor(0, 0, 1);
   job.Executor(0, 1, 1);
@@ -139,7 +143,7 @@ TEST(StagesNow, KnowsWhatASlotHasRunBefore) {
   EXPECT_THAT(WarmthsOf(now.stages[1]), ElementsAre(Warmth::kFirst));
 }
 
-TEST(StagesNow, ASlotThatComesBackToAStageIsColdForIt) {
+TEST(StagesNow, AReturningSlotIsColdForItsStage) {
   Job job({Stage(0, 9), Stage(1, 1)});
   job.Executor(0, 0, 1);
   job.Run(0, 1, Task(0, 0));
@@ -150,32 +154,32 @@ TEST(StagesNow, ASlotThatComesBackToAStageIsColdForIt) {
               ElementsAre(Warmth::kFresh, Warmth::kFirst, Warmth::kRest));
 }
 
-TEST(StagesNow, KnowsHowLargeExecutorsAre) {
+TEST(StagesNow, KnowsTheSizeOfExecutors) {
   Job job({Stage(0, 3)});
   EXPECT_EQ(job.Now(0).slots_per_executor, 0);
   job.Executor(0, 0, 2);
   job.Executor(0, 1, 4);
-  job.Executor(0, 2, 0);  // one whose slots are not told
+  job.Executor(0, 2, 0);  // an executor without reported slots
   EXPECT_DOUBLE_EQ(job.Now(1).slots_per_executor, 3);
   job.Say(1, ExecutorClosed{.executor = 0});
   EXPECT_DOUBLE_EQ(job.Now(2).slots_per_executor, 4);
 }
 
-TEST(StagesNow, WithoutExecutorsAllSlotsAreAlikeAndCountedAsSeen) {
+TEST(StagesNow, CountsObservedSlotsWithoutExecutors) {
   Job job({Stage(0, 9)});
   job.Say(0, Started(Task(0, 0)));
   job.Say(0, Started(Task(0, 1)));
   job.Say(2, Finished(Task(0, 0)));
   EXPECT_DOUBLE_EQ(job.Now(3).slots, 2);
   EXPECT_THAT(WarmthsOf(job.Now(3).stages[0]), ElementsAre(Warmth::kRest, Warmth::kRest));
-  StageOpened said = Stage(0, 9);
-  said.slots = 5;
-  job.Say(3, said);
+  StageOpened opened = Stage(0, 9);
+  opened.slots = 5;
+  job.Say(3, opened);
   EXPECT_DOUBLE_EQ(job.Now(3).slots, 5);
   EXPECT_EQ(job.Now(3).stages[0].at_once_max, 5u);
 }
 
-TEST(StagesNow, TheFirstStagesOfAGroupWaitForTheGroupsThatHadEnded) {
+TEST(StagesNow, TheFirstStagesOfAGroupWaitForEndedGroups) {
   Job job({});
   job.Say(1, Stage(0, 1, {}, "job 0"));
   job.Run(1, 4, Task(0, 0));
@@ -187,7 +191,7 @@ TEST(StagesNow, TheFirstStagesOfAGroupWaitForTheGroupsThatHadEnded) {
   EXPECT_THAT(now.stages[1].parents, ElementsAre(0));
   EXPECT_THAT(now.stages[2].parents, ElementsAre(1));
   EXPECT_DOUBLE_EQ(now.stages[1].waited, 2);
-  EXPECT_EQ(now.stages[1].lag, std::nullopt) << "as in earlier runs";
+  EXPECT_EQ(now.stages[1].lag, std::nullopt) << "decided by past runs";
   StageOpened submitted = Stage(3, 1, {}, "job 1");
   submitted.opened_at = At(7);
   job.Say(7, submitted);
@@ -205,7 +209,7 @@ TEST(StagesNow, TheLagOfAStageEndsWhenItsFirstTaskStartsOnAFreeSlot) {
   EXPECT_DOUBLE_EQ(job.Now(9).stages[1].lag.value_or(-1), 3) << "its tasks were serialized for 2 s";
 }
 
-TEST(StagesNow, TheTimeForWhichAStageWaitsForASlotIsNotLag) {
+TEST(StagesNow, WaitingForASlotIsNotLag) {
   Job job({});
   job.Say(1, Stage(0, 1, {}, "job 0"));
   job.Say(1, Stage(1, 1, {}, "job 1"));
@@ -218,8 +222,8 @@ TEST(StagesNow, TheTimeForWhichAStageWaitsForASlotIsNotLag) {
   EXPECT_DOUBLE_EQ(job.Now(9).stages[2].lag.value_or(-1), 1);
 }
 
-// An adaptive query: its second job lists the first one's stage anew, as skipped.
-TEST(StagesNow, ALaterJobOfAGroupWaitsForItsStagesThatHadEnded) {
+// An adaptive query: its second job lists the first one's stage again, as skipped.
+TEST(StagesNow, ALaterJobOfAGroupWaitsForItsEndedStages) {
   Job job({});
   job.Say(1, Stage(0, 1, {}, "sql/0"));
   job.Run(1, 4, Task(0, 0));
@@ -237,7 +241,7 @@ TEST(StagesNow, ALaterJobOfAGroupWaitsForItsStagesThatHadEnded) {
   EXPECT_DOUBLE_EQ(now.stages[0].done_since, 3);
 }
 
-TEST(StagesNow, StagesOfAGroupThatAreToldTogetherDoNotWait) {
+TEST(StagesNow, StagesOfAGroupReportedTogetherDoNotWait) {
   Job job({});
   job.Say(1, Stage(0, 1, {}, "sql/0"));
   job.Say(1, Stage(1, 1, {}, "sql/0"));
@@ -250,19 +254,19 @@ TEST(StagesNow, PoolsTakeTurns) {
   StageOpened second = Stage(1, 1);
   first.pool = "etl";
   second.pool = "adhoc";
-  EXPECT_EQ(ResourcingOf(Job({first, second}).Now(0)).cluster.policy, schedule::Policy::kFair);
+  EXPECT_EQ(ResourcingOf(Job({first, second}).Now(0)).cluster.policy, placement::Policy::kFair);
   EXPECT_EQ(Job({first, second}).Now(0).stages[1].owner, 1u);
-  EXPECT_EQ(ResourcingOf(Job({first, first}).Now(0)).cluster.policy, schedule::Policy::kFifo);
+  EXPECT_EQ(ResourcingOf(Job({first, first}).Now(0)).cluster.policy, placement::Policy::kFifo);
 }
 
-TEST(StagesNow, ASkippedStageHasNothingLeft) {
+TEST(StagesNow, ASkippedStageHasNoRemainingTasks) {
   StageOpened skipped = Stage(0, 50);
   skipped.skipped = true;
   EXPECT_EQ(Job({skipped}).Now(1).stages[0].tasks, 0u);
 }
 
-// As a map stage of Spark whose output was there and was lost with its executor.
-TEST(StagesNow, ASkippedStageWhoseTasksRunIsNotSkipped) {
+// A map stage of Spark whose output existed and was lost with its executor.
+TEST(StagesNow, ASkippedStageWithRunningTasksIsNotSkipped) {
   StageOpened skipped = Stage(0, 2);
   skipped.skipped = true;
   Job job({skipped});
@@ -272,8 +276,8 @@ TEST(StagesNow, ASkippedStageWhoseTasksRunIsNotSkipped) {
   EXPECT_EQ(job.Now(5).stages[0].running.size(), 1u);
 }
 
-// As a job of Spark lists the stages of an earlier one that it descends from.
-TEST(StagesNow, BehindASkippedStageTheLagIsFromWhatThatWouldHaveWaitedFor) {
+// A job of Spark lists the stages of an earlier job from which it descends.
+TEST(StagesNow, TheLagAfterASkippedStageStartsAtItsParents) {
   Job job({Stage(0, 1, {}, "job 0")});
   job.Run(0, 10, Task(0, 0));
   StageOpened skipped = Stage(1, 1, {}, "job 1");
@@ -286,15 +290,15 @@ TEST(StagesNow, BehindASkippedStageTheLagIsFromWhatThatWouldHaveWaitedFor) {
   EXPECT_DOUBLE_EQ(job.Now(13).stages[2].lag.value_or(-1), 2);
 }
 
-TEST(StagesNow, AStageThatAppearsAfterItsChildrenIsTheirParentFromThenOn) {
+TEST(StagesNow, AStageThatAppearsAfterItsChildrenBecomesTheirParent) {
   Job job({Stage(9, 2, {3})});
   EXPECT_THAT(job.Now(1).stages[0].parents, IsEmpty());
   job.Say(2, Stage(3, 5));
   EXPECT_THAT(job.Now(2).stages[1].parents, ElementsAre(0));
 }
 
-// Its first attempt had ten tasks, of which two had ended and one still runs; the second has three.
-TEST(StagesNow, AStageThatIsResubmittedWithFewerTasksHasThoseLeft) {
+// Its first attempt had ten tasks: two have ended and one is still running; the second has three.
+TEST(StagesNow, AResubmittedStageWithFewerTasksHasThose) {
   Job job({Stage(2, 10)});
   job.Run(0, 4, Task(2, 8));
   job.Run(0, 5, Task(2, 9));
@@ -306,10 +310,10 @@ TEST(StagesNow, AStageThatIsResubmittedWithFewerTasksHasThoseLeft) {
   const StageNow stage = job.Now(8).stages[0];
   EXPECT_EQ(stage.finished.size(), 2u);
   EXPECT_EQ(stage.running.size(), 2u);
-  EXPECT_EQ(stage.tasks, 6u) << "two that ended, one of old, three of new";
+  EXPECT_EQ(stage.tasks, 6u) << "two ended, one of the old attempt, three of the new one";
 }
 
-TEST(StagesNow, ATaskWhoseResultWasLostWaitsAgain) {
+TEST(StagesNow, ATaskWithALostResultWaitsAgain) {
   Job job({Stage(0, 2)});
   job.Run(0, 4, Task(0, 0));
   job.Say(5, test::Obsolete(Task(0, 0)));
@@ -318,7 +322,7 @@ TEST(StagesNow, ATaskWhoseResultWasLostWaitsAgain) {
   EXPECT_EQ(stage.tasks, 2u);
 }
 
-TEST(StagesNow, OfTwoAttemptsAtATaskTheFirstToFinishCounts) {
+TEST(StagesNow, CountsTheFirstFinishedAttempt) {
   Job job({Stage(0, 1)});
   job.Say(0, Started(Task(0, 0)));
   AttemptId second = Task(0, 0);
@@ -329,7 +333,7 @@ TEST(StagesNow, OfTwoAttemptsAtATaskTheFirstToFinishCounts) {
   EXPECT_DOUBLE_EQ(job.Now(8).stages[0].finished.at(0).seconds, 2);
 }
 
-TEST(StagesNow, StagesOfMapReduceAreStagesLikeOthers) {
+TEST(StagesNow, StagesOfMapReduceAreLikeOthers) {
   JobOpened opened = test::Opened(2, 1);
   opened.stages.push_back(Stage(7, 1, {kReduceStage}));
   Job job({});
@@ -351,30 +355,30 @@ TEST(StagesNow, AnEngineThatGroupsStagesMayBringMore) {
   EXPECT_TRUE(HasOtherStages(Job(stages).state));
 }
 
-TEST(StagesNow, WhatAPlanNamesBeyondItsStagesIsToCome) {
+TEST(StagesNow, AddsPlannedStages) {
   Job job({});
   job.Executor(0, 0, 2);
   job.Say(1, GroupOpened{.group = "sql/0", .planned_task_counts = {0, 0, 1}});
-  EXPECT_THAT(job.Now(1).planned, SizeIs(3)) << "nothing runs yet";
+  EXPECT_THAT(job.Now(1).planned, SizeIs(3)) << "no task is running";
   job.Say(2, Stage(0, 8, {}, "sql/0"));
-  const std::vector<PlannedStage> planned = job.Now(2).planned;
+  const std::vector<UnopenedStage> planned = job.Now(2).planned;
   ASSERT_THAT(planned, SizeIs(2));
   EXPECT_EQ(planned[0].tasks, 8u) << "as many as the largest of the group has";
   EXPECT_THAT(planned[0].parents, ElementsAre(0));
   EXPECT_EQ(planned[1].tasks, 1u);
-  EXPECT_THAT(planned[1].parents, ElementsAre(1)) << "the one before it";
+  EXPECT_THAT(planned[1].parents, ElementsAre(1)) << "the previous stage";
   StageOpened skipped = Stage(1, 8, {}, "sql/0");
   skipped.skipped = true;
   job.Say(3, skipped);
-  EXPECT_THAT(job.Now(3).planned, SizeIs(2)) << "the plan does not count what ran for another";
+  EXPECT_THAT(job.Now(3).planned, SizeIs(2)) << "stages of other groups do not count";
   job.Say(4, GroupOpened{.group = "sql/0", .planned_task_counts = {0, 1}});
-  EXPECT_THAT(job.Now(4).planned, SizeIs(1)) << "it was planned anew";
+  EXPECT_THAT(job.Now(4).planned, SizeIs(1)) << "the group was planned again";
   job.Say(5, GroupClosed{.group = "sql/0"});
   EXPECT_THAT(job.Now(5).planned, IsEmpty());
 }
 
-// What their executors say of slots is for stages of other engines.
-TEST(StagesNow, TasksOfMapReduceTellNothingOfWarmSlots) {
+// The slots of executors apply only to stages of other engines.
+TEST(StagesNow, TasksOfMapReduceDoNotShowWarmSlots) {
   JobOpened opened = test::Opened(4, 1);
   opened.stages.push_back(Stage(7, 1, {kReduceStage}));
   Job job({});
@@ -386,7 +390,7 @@ TEST(StagesNow, TasksOfMapReduceTellNothingOfWarmSlots) {
   EXPECT_EQ(now.warm_slots, 0u);
 }
 
-TEST(StagesNow, TheOrderInWhichTasksAreHeardOfDoesNotMatter) {
+TEST(StagesNow, IsIndependentOfTheOrderOfReports) {
   Job job({Stage(3, 9)});
   job.Run(2, 3, Task(3, 8));
   job.Run(2, 5, Task(3, 1));
@@ -396,12 +400,12 @@ TEST(StagesNow, TheOrderInWhichTasksAreHeardOfDoesNotMatter) {
   EXPECT_DOUBLE_EQ(stage.finished[0].seconds, 3) << "by start, then by index";
 }
 
-TEST(ProfileOf, StagesThatDidNotRunAreLeftOutAndThoseBehindThemWaitForTheirs) {
+TEST(ProfileOf, OmitsStagesThatDidNotRunAndConnectsTheirNeighbours) {
   Job job({Stage(0, 1), Stage(1, 5, {0}), Stage(2, 1, {1})});
   job.Executor(0, 0, 1);
   job.Run(0, 3, Task(0, 0));
   job.Run(4, 6, Task(2, 0));
-  const RunProfile run = ProfileOf(job.Now(6));
+  const PastRun run = ProfileOf(job.Now(6));
   EXPECT_DOUBLE_EQ(run.slots, 1);
   ASSERT_EQ(run.stages.size(), 2u);
   EXPECT_EQ(run.stages[1].name, "s2");
@@ -411,13 +415,13 @@ TEST(ProfileOf, StagesThatDidNotRunAreLeftOutAndThoseBehindThemWaitForTheirs) {
   EXPECT_THAT(run.stages[1].seconds[static_cast<std::size_t>(Warmth::kFirst)], ElementsAre(2));
 }
 
-// Half of its tasks are no pattern for the next run.
-TEST(ProfileOf, AStageThatFailedIsLeftOut) {
+// Half of its tasks are not representative for the next run.
+TEST(ProfileOf, OmitsAFailedStage) {
   Job job({Stage(0, 2), Stage(1, 1)});
   job.Run(1, 2, Task(0, 0));
   job.Say(2, StageClosed{.stage = 0, .outcome = JobOutcome::kFailed, .at = At(2)});
   job.Run(2, 3, Task(1, 0));
-  const RunProfile run = ProfileOf(job.Now(4));
+  const PastRun run = ProfileOf(job.Now(4));
   ASSERT_EQ(run.stages.size(), 1u);
   EXPECT_EQ(run.stages[0].name, "s1");
 }
@@ -430,7 +434,7 @@ TEST(ProfileOf, KeepsAnEvenChoiceOfManyTaskTimes) {
     for (double n = 0; n < 1000; ++n) stage.finished.push_back({.seconds = n});
   }
   std::size_t kept = 0;
-  for (const StageProfile& stage : ProfileOf(now).stages) {
+  for (const PastStage& stage : ProfileOf(now).stages) {
     double sum = 0;
     for (const auto& seconds : stage.seconds) {
       kept += seconds.size();
@@ -438,11 +442,11 @@ TEST(ProfileOf, KeepsAnEvenChoiceOfManyTaskTimes) {
     }
     EXPECT_NEAR(sum, 500, 25);
   }
-  EXPECT_LE(kept, RunProfile::kTaskTimesMax);
+  EXPECT_LE(kept, PastRun::kTaskTimesMax);
 }
 
-// Of three tasks two are done, which read 30 bytes.
-TEST(ProfileOf, KeepsWhatAStageDoesAndWhatItsTasksRead) {
+// Two of three tasks have finished, and read 30 bytes.
+TEST(ProfileOf, KeepsTheWorkAndBytesOfAStage) {
   StageOpened scan = Stage(0, 3);
   scan.work = 7;
   Job job({scan});
@@ -451,26 +455,26 @@ TEST(ProfileOf, KeepsWhatAStageDoesAndWhatItsTasksRead) {
     job.Say(2, test::Read(Task(0, index), 10 + 10 * index));
     job.Say(3, test::Finished(Task(0, index)));
   }
-  const RunProfile run = ProfileOf(job.Now(4));
+  const PastRun run = ProfileOf(job.Now(4));
   ASSERT_EQ(run.stages.size(), 1u);
   EXPECT_EQ(run.stages[0].work, 7u);
   EXPECT_DOUBLE_EQ(run.stages[0].read_bytes, 45);
 }
 
-// Of one whose last report was lost, what it was told to read.
-TEST(ProfileOf, ATaskThatHasFinishedHasReadWhatThereWas) {
+// A task with a lost last report counts with its reported input.
+TEST(ProfileOf, AFinishedTaskHasReadItsInput) {
   Job job({Stage(0, 1)});
   job.Say(0, test::Started(Task(0, 0)));
   job.Say(2, test::Read(Task(0, 0), 10));
   AttemptChanged finished = test::Finished(Task(0, 0));
   finished.input_bytes = 45;
   job.Say(3, finished);
-  const RunProfile run = ProfileOf(job.Now(4));
+  const PastRun run = ProfileOf(job.Now(4));
   ASSERT_EQ(run.stages.size(), 1u);
   EXPECT_DOUBLE_EQ(run.stages[0].read_bytes, 45);
 }
 
-TEST(ProfileOf, KeepsWhichTasksWereLong) {
+TEST(ProfileOf, KeepsLongTasks) {
   WorkflowNow now;
   StageNow& stage = now.stages.emplace_back(StageNow{.tasks = 4});
   for (const double seconds : {1, 1, 5, 1}) {
@@ -480,7 +484,7 @@ TEST(ProfileOf, KeepsWhichTasksWereLong) {
   EXPECT_THAT(ProfileOf(now).stages[0].long_tasks, ElementsAre(LongTask{2, 4}));
 }
 
-TEST(StagesNow, StagesThatWaitForEachOtherWaitForLowerNumbersAlone) {
+TEST(StagesNow, StagesInACycleWaitForLowerNumbersOnly) {
   Job job({Stage(4, 1, {5}), Stage(5, 1, {4}), Stage(6, 1, {5})});
   const WorkflowNow now = job.Now(1);
   EXPECT_THAT(now.cycle, ElementsAre(4, 5, 4));
@@ -496,16 +500,16 @@ TEST(StagesNow, AStageOfUnknownSizeIsNotOver) {
   job.Run(0, 2, Task(0, 0));
   const WorkflowNow now = job.Now(3);
   EXPECT_FALSE(now.stages[0].is_task_count_known);
-  EXPECT_EQ(now.stages[1].waited, 0) << "its parent may go on";
+  EXPECT_EQ(now.stages[1].waited, 0) << "its parent may continue";
 }
 
 // The driver's clock is an hour ahead.
-TEST(StagesNow, ALagIsOfOneClock) {
+TEST(StagesNow, MeasuresALagByOneClock) {
   Job job({Stage(0, 1), Stage(1, 1, {0})});
   const auto say = [&](double seconds, EventBody body) {
     Event event = job.driver.At(seconds, std::move(body));
     event.sent_at += absl::Hours(1);
-    EXPECT_TRUE(model::Apply(event, {}, job.state).ok());
+    EXPECT_TRUE(facts::Apply(event, {}, job.state).ok());
   };
   job.driver = test::Source("driver");
   StageOpened submitted = Stage(1, 1, {0});
@@ -516,24 +520,24 @@ TEST(StagesNow, ALagIsOfOneClock) {
   EXPECT_DOUBLE_EQ(job.Now(8).stages[1].lag.value_or(-1), 2);
 }
 
-TEST(StagesNow, AParentThatIsNamedAgainAndAgainCountsOnce) {
+TEST(StagesNow, CountsADuplicateParentOnce) {
   Job job({Stage(0, 1), Stage(1, 1, std::vector<std::uint32_t>(1000, 0))});
   EXPECT_THAT(job.state.stages.at(1).opened.parents, ElementsAre(0));
   EXPECT_THAT(job.Now(1).stages[1].parents, ElementsAre(0));
 }
 
-TEST(StagesNow, ExecutorsThatDoNotTellTheirSlotsAreCountedByWhatTheyRun) {
+TEST(StagesNow, CountsTheTasksOfExecutorsWithoutReportedSlots) {
   Job job({Stage(0, 9)});
   job.Executor(0, 0, 0);
   for (const std::uint32_t index : {0, 1, 2}) job.Start(0, Task(0, index), 0);
   const WorkflowNow now = job.Now(1);
   EXPECT_DOUBLE_EQ(now.slots, 3);
-  EXPECT_FALSE(now.are_slots_told);
+  EXPECT_FALSE(now.are_slots_reported);
   EXPECT_THAT(WarmthsOf(now.stages[0]), ElementsAre(Warmth::kRest, Warmth::kRest, Warmth::kRest));
 }
 
-// As drivers of Spark do.
-TEST(StagesNow, EndsThatAreToldLateAddNoSlotsToThoseThatAreTold) {
+// A driver of Spark does this.
+TEST(StagesNow, LateReportedEndsAddNoSlotsToExecutors) {
   Job job({Stage(0, 9)});
   job.Executor(0, 0, 2);
   for (const std::uint32_t index : {0, 1}) job.Run(0, 3, Task(0, index), 0);
@@ -544,16 +548,16 @@ TEST(StagesNow, EndsThatAreToldLateAddNoSlotsToThoseThatAreTold) {
   EXPECT_DOUBLE_EQ(ProfileOf(now).slots, 2);
 }
 
-TEST(StagesNow, EndsThatAreToldLateAddNoSlotsToThoseOfAStage) {
-  StageOpened said = Stage(0, 9);
-  said.slots = 2;
-  Job job({said});
+TEST(StagesNow, LateReportedEndsAddNoSlotsToAStage) {
+  StageOpened opened = Stage(0, 9);
+  opened.slots = 2;
+  Job job({opened});
   for (const std::uint32_t index : {0, 1}) job.Run(0, 3, Task(0, index));
   for (const std::uint32_t index : {2, 3}) job.Run(2.5, 5, Task(0, index));
   EXPECT_DOUBLE_EQ(job.Now(5).slots, 2);
 }
 
-TEST(StagesNow, ExecutorsThatAreGoneHaveNoSlotsUnlessAllAreGone) {
+TEST(StagesNow, ClosedExecutorsHaveNoSlotsUnlessAllAreClosed) {
   Job job({Stage(0, 9)});
   job.Executor(0, 0, 4);
   job.Executor(0, 1, 2);
@@ -562,10 +566,10 @@ TEST(StagesNow, ExecutorsThatAreGoneHaveNoSlotsUnlessAllAreGone) {
   job.Say(3, ExecutorClosed{0});
   EXPECT_EQ(job.Now(3).slots, 2);
   job.Say(4, ExecutorClosed{1});
-  EXPECT_EQ(job.Now(4).slots, 4);  // that ran at once
+  EXPECT_EQ(job.Now(4).slots, 4);  // at once
 }
 
-// Sixteen cores and one GPU in each of two executors: one task of 10 s at a time in each.
+// Two executors with sixteen cores and one GPU each: each runs one task of 10 s at a time.
 Job OnTwoGpus(double seconds) {
   Job job({Stage(0, 64), Stage(1, 32, {0})});
   job.Executor(0, 0, 16);
@@ -581,7 +585,7 @@ Job OnTwoGpus(double seconds) {
   return job;
 }
 
-TEST(StagesNow, LearnsHowManySlotsAreInUseWhereTasksWaitBesideIdleOnes) {
+TEST(StagesNow, LearnsTheUsableSlotsFromTasksThatWaitBesideIdleOnes) {
   EXPECT_DOUBLE_EQ(OnTwoGpus(3).Now(3).slots, 32);
   for (const double seconds : {5.0, 25.0, 300.0}) {
     const WorkflowNow now = OnTwoGpus(seconds).Now(seconds);
@@ -590,12 +594,12 @@ TEST(StagesNow, LearnsHowManySlotsAreInUseWhereTasksWaitBesideIdleOnes) {
   }
 }
 
-TEST(StagesNow, OnlyTheFirstTaskOfASlotInUseIsFresh) {
+TEST(StagesNow, OnlyTheFirstTaskOfAUsableSlotIsFresh) {
   const std::vector<Warmth> warmths = WarmthsOf(OnTwoGpus(35).Now(35).stages[0]);
   EXPECT_EQ(std::count(warmths.begin(), warmths.end(), Warmth::kFresh), 2);
 }
 
-TEST(StagesNow, ATaskWhoseExecutorIsGoneDoesNotRun) {
+TEST(StagesNow, ATaskOfAClosedExecutorDoesNotRun) {
   Job job({Stage(0, 3)});
   job.Executor(0, 0, 2);
   job.Start(1, Task(0, 0), 0);
@@ -609,7 +613,7 @@ TEST(StagesNow, ATaskWhoseExecutorIsGoneDoesNotRun) {
   EXPECT_EQ(now.gone_executors, 1u);
 }
 
-TEST(StagesNow, TasksThatCouldRunAreIdleWhileNoneDoes) {
+TEST(StagesNow, ReadyTasksAreIdleWhileNoTaskRuns) {
   Job job({Stage(0, 3), Stage(1, 2, {0})});
   EXPECT_EQ(job.Now(7).idle_tasks, 3u);
   EXPECT_DOUBLE_EQ(job.Now(7).stages[0].idle_for, 7);
@@ -618,7 +622,7 @@ TEST(StagesNow, TasksThatCouldRunAreIdleWhileNoneDoes) {
   EXPECT_DOUBLE_EQ(job.Now(11).stages[0].idle_for, 2);
 }
 
-TEST(StagesNow, AStageThatHasEndedHasTheTasksThatHaveFinished) {
+TEST(StagesNow, AnEndedStageHasItsFinishedTasks) {
   StageOpened unknown = Stage(0, 0);
   unknown.task_count.reset();
   Job job({unknown, Stage(1, 5), Stage(2, 1, {0, 1})});
@@ -633,10 +637,10 @@ TEST(StagesNow, AStageThatHasEndedHasTheTasksThatHaveFinished) {
   EXPECT_EQ(now.stages[0].tasks, 1u);
   EXPECT_EQ(now.stages[1].tasks, 1u);
   EXPECT_THAT(now.stages[1].running, IsEmpty());
-  EXPECT_EQ(now.stages[2].waited, 3);  // since its parents' last task
+  EXPECT_EQ(now.stages[2].waited, 3);  // since the last task of its parents
 }
 
-TEST(StagesNow, ExecutorsOfADriverThatWasRestartedDoNotCountTwice) {
+TEST(StagesNow, ExecutorsOfARestartedDriverDoNotCountTwice) {
   Job job({Stage(0, 9)});
   job.Say(0, JobOpened{.application_master_attempt = 1});
   for (const std::uint32_t number : {0, 1}) job.Executor(0, number, 4);
@@ -654,10 +658,10 @@ StageNow Ended(std::string name, std::vector<std::size_t> parents = {}) {
           .finished = {{.seconds = 1}}};
 }
 
-TEST(ProfileOf, KeepsNothingOfARunOfTooManyStagesNamesOrEdges) {
+TEST(ProfileOf, DropsARunWithTooManyStagesNamesOrEdges) {
   WorkflowNow stages;
-  stages.stages.assign(RunProfile::kStagesMax, Ended("s"));
-  EXPECT_EQ(ProfileOf(stages).stages.size(), RunProfile::kStagesMax);
+  stages.stages.assign(PastRun::kStagesMax, Ended("s"));
+  EXPECT_EQ(ProfileOf(stages).stages.size(), PastRun::kStagesMax);
   stages.stages.push_back(Ended("s"));
   EXPECT_THAT(ProfileOf(stages).stages, IsEmpty());
 
@@ -682,17 +686,226 @@ TEST(ProfileOf, KeepsNothingOfARunOfTooManyStagesNamesOrEdges) {
   EXPECT_THAT(ProfileOf(dense).stages, IsEmpty()) << "rather than with fewer parents";
 }
 
-TEST(ProfileOf, KeepsNoMoreTimesThanAllowedOfManyStages) {
+TEST(ProfileOf, LimitsTheTimesOfManyStages) {
   WorkflowNow now;
   now.stages.assign(5000, Ended("s"));
   for (StageNow& stage : now.stages) stage.finished.assign(20, {.seconds = 1});
   std::size_t kept = 0;
-  for (const StageProfile& stage : ProfileOf(now).stages) {
+  for (const PastStage& stage : ProfileOf(now).stages) {
     for (const auto& seconds : stage.seconds) kept += seconds.size();
   }
   EXPECT_GT(kept, 0u);
-  EXPECT_LE(kept, RunProfile::kTaskTimesMax);
+  EXPECT_LE(kept, PastRun::kTaskTimesMax);
+}
+
+struct TrackedJob {
+  TrackedJob() { Say(0, JobOpened{.name = "query", .submitted_at = At(0)}); }
+  void Say(double seconds, EventBody body) {
+    facts::Apply(driver.At(seconds, std::move(body)), {}, state).IgnoreError();
+  }
+  void Start(double seconds, const AttemptId& task, std::uint32_t executor) {
+    AttemptChanged started = Started(task);
+    started.executor = executor;
+    Say(seconds, started);
+  }
+  // A stage of `tasks` tasks of a second each, in sequence.
+  double RunStage(double from, std::uint32_t number, std::uint32_t tasks) {
+    Say(from, StageOpened{.stage = number, .task_count = tasks, .opened_at = At(from)});
+    for (std::uint32_t index = 0; index < tasks; ++index) {
+      Start(from + index, {.stage = number, .index = index}, 0);
+      Say(from + index + 1, Finished({.stage = number, .index = index}));
+    }
+    Say(from + tasks, StageClosed{.stage = number});
+    return from + tasks;
+  }
+
+  test::Source driver;
+  facts::JobRecord state{1};
+};
+
+void ExpectSame(const StageNow& a, const StageNow& b) {
+  SCOPED_TRACE(a.number);
+  EXPECT_EQ(a.number, b.number);
+  EXPECT_EQ(a.name, b.name);
+  EXPECT_EQ(a.title, b.title);
+  EXPECT_EQ(a.parents, b.parents);
+  EXPECT_EQ(a.owner, b.owner);
+  EXPECT_EQ(a.tasks, b.tasks);
+  EXPECT_EQ(a.is_task_count_known, b.is_task_count_known);
+  EXPECT_EQ(a.has_failed, b.has_failed);
+  EXPECT_EQ(a.lag, b.lag);
+  EXPECT_EQ(a.waited, b.waited);
+  EXPECT_EQ(a.done_since, b.done_since);
+  EXPECT_EQ(a.read_bytes, b.read_bytes);
+  EXPECT_EQ(a.idle_for, b.idle_for);
+  if (a.finished.size() < a.tasks) {
+    EXPECT_EQ(a.at_once_max, b.at_once_max);
+  }
+  ASSERT_EQ(a.finished.size(), b.finished.size());
+  for (std::size_t n = 0; n < a.finished.size(); ++n) {
+    EXPECT_EQ(a.finished[n].seconds, b.finished[n].seconds);
+    EXPECT_EQ(a.finished[n].warmth, b.finished[n].warmth) << n;
+    EXPECT_EQ(a.finished[n].index, b.finished[n].index);
+  }
+  ASSERT_EQ(a.running.size(), b.running.size());
+  for (std::size_t n = 0; n < a.running.size(); ++n) {
+    EXPECT_EQ(a.running[n].elapsed, b.running[n].elapsed);
+    EXPECT_EQ(a.running[n].warmth, b.running[n].warmth) << n;
+    EXPECT_EQ(a.running[n].id, b.running[n].id);
+  }
+}
+
+void ExpectSame(const WorkflowNow& a, const WorkflowNow& b) {
+  EXPECT_EQ(a.elapsed, b.elapsed);
+  EXPECT_EQ(a.warm_slots, b.warm_slots);
+  EXPECT_EQ(a.slots, b.slots);
+  EXPECT_EQ(a.are_slots_reported, b.are_slots_reported);
+  EXPECT_EQ(a.slots_per_executor, b.slots_per_executor);
+  EXPECT_EQ(a.used_share, b.used_share);
+  EXPECT_EQ(a.executors, b.executors);
+  EXPECT_EQ(a.gone_executors, b.gone_executors);
+  EXPECT_EQ(a.idle_tasks, b.idle_tasks);
+  EXPECT_EQ(a.submissions.count, b.submissions.count);
+  EXPECT_EQ(a.submissions.kinds, b.submissions.kinds);
+  EXPECT_EQ(a.submissions.is_newest_repeated, b.submissions.is_newest_repeated);
+  EXPECT_EQ(a.cycle, b.cycle);
+  EXPECT_EQ(a.planned.size(), b.planned.size());
+  ASSERT_EQ(a.stages.size(), b.stages.size());
+  for (std::size_t i = 0; i < a.stages.size(); ++i) ExpectSame(a.stages[i], b.stages[i]);
+}
+
+// A driver that makes all permitted reports: parallel stages, tasks with and without executors,
+// lost ends, late starts, attempts at stages that have ended.
+class Hectic {
+ public:
+  explicit Hectic(std::uint32_t seed) : random_(seed) {
+    for (std::uint32_t number = 0; number < Below(4); ++number) {
+      job_.Say(0, ExecutorOpened{.executor = number, .host = "h", .slots = Below(3)});
+    }
+  }
+
+  const facts::JobRecord& state() const { return job_.state; }
+  double now() const { return now_; }
+
+  void Go() {
+    now_ += 0.125 * Below(8);  // sums are exact in any order
+    switch (Below(12)) {
+      case 0:
+        return Open(Below(20) == 0 ? Below(40) : stages_);
+      case 1:
+        return job_.Say(now_, GroupClosed{.group = Group(Below(5))});
+      case 2:
+      case 3:
+        return Close();
+      case 4:
+        if (Below(10) > 0) return;
+        if (Below(2) == 0) return job_.Say(now_, ExecutorClosed{Below(6)});
+        return job_.Say(now_, ExecutorOpened{.executor = 3 + Below(3), .host = "h", .slots = 1});
+      default:
+        return running_.size() < 6 ? StartTask() : EndTask();
+    }
+  }
+
+ private:
+  std::uint32_t Below(std::uint32_t most) {
+    return std::uniform_int_distribution<std::uint32_t>(0, most - 1)(random_);
+  }
+  static std::string Group(std::uint32_t number) { return "job/" + std::to_string(number); }
+
+  void Open(std::uint32_t number) {
+    StageOpened stage = {.stage = number,
+                         .attempt = Below(15) == 0 ? 1u : 0u,
+                         .name = "stage " + std::to_string(Below(4)),
+                         .group = Below(3) == 0 ? "" : Group(Below(5)),
+                         .pool = Below(4) == 0 ? "slow" : "",
+                         .opened_at = At(now_)};
+    stage.task_count = 5;
+    if (number > 0 && Below(2) == 0) stage.parents = {Below(number), Below(number + 3)};
+    stage.skipped = Below(8) == 0;
+    job_.Say(now_, std::move(stage));
+    stages_ = std::max(stages_, number + 1);
+  }
+  void Close() {
+    if (stages_ == 0) return;
+    const std::uint32_t number = stages_ - 1 - std::min(Below(3), stages_ - 1);
+    // Most tasks end with their stage.
+    for (std::size_t n = running_.size(); n-- > 0;) {
+      if (running_[n].stage == number && Below(20) > 0) End(n);
+    }
+    job_.Say(now_,
+             StageClosed{.stage = number,
+                         .attempt = 1,
+                         .outcome = Below(6) == 0 ? JobOutcome::kFailed : JobOutcome::kSucceeded});
+  }
+  void StartTask() {
+    if (stages_ == 0) return;
+    const AttemptId task = {.stage = stages_ - 1 - std::min(Below(3), stages_ - 1),
+                            .index = Below(5),
+                            .attempt = Below(10) == 0 ? 1u : 0u,
+                            .stage_attempt = Below(15) == 0 ? 1u : 0u};
+    AttemptChanged started = Started(task);
+    if (Below(5) > 0) started.executor = Below(5);
+    started.at = At(Below(15) == 0 ? std::max(now_ - 3, 0.0) : now_);
+    job_.Say(now_, started);
+    running_.push_back(task);
+  }
+  void EndTask() { End(Below(static_cast<std::uint32_t>(running_.size()))); }
+  void End(std::size_t n) {
+    AttemptChanged ended = Below(8) == 0 ? test::Failed(running_[n]) : Finished(running_[n]);
+    ended.at = At(now_);
+    job_.Say(now_, ended);
+    running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(n));
+  }
+
+  std::mt19937 random_;
+  TrackedJob job_;
+  double now_ = 0;
+  std::uint32_t stages_ = 0;
+  std::vector<AttemptId> running_;
+};
+
+TEST(StagesTracker, EqualsANewTracker) {
+  for (std::uint32_t seed = 0; seed < 150; ++seed) {
+    SCOPED_TRACE(seed);
+    Hectic job(seed);
+    StagesTracker tracker;
+    for (int n = 0; n < 120; ++n) {
+      for (int events = 0; events < 3; ++events) job.Go();
+      const WorkflowNow& seen = tracker.At(job.state(), At(job.now()));
+      StagesTracker fresh;
+      ExpectSame(seen, fresh.At(job.state(), At(job.now())));
+      if (::testing::Test::HasFailure()) return;
+    }
+  }
+}
+
+TEST(StagesTracker, VisitsTheTasksOfAnEndedStageOnce) {
+  const auto steps_with = [](std::uint32_t tasks) {
+    TrackedJob job;
+    job.Say(0, ExecutorOpened{.executor = 0, .host = "h", .slots = 1});
+    StagesTracker tracker;
+    double now = 0;
+    std::size_t steps = 0;
+    for (std::uint32_t number = 0; number < 50; ++number) {
+      now = job.RunStage(now, number, tasks);
+      tracker.At(job.state, At(now));
+      for (int n = 0; n < 4; ++n) {
+        tracker.At(job.state, At(now));
+        steps += tracker.steps();
+      }
+    }
+    return steps;
+  };
+  EXPECT_EQ(steps_with(2), steps_with(40));
+}
+
+TEST(StagesTracker, RemovesExpectedStagesOfThePreviousCall) {
+  TrackedJob job;
+  job.RunStage(0, 0, 2);
+  StagesTracker tracker;
+  tracker.At(job.state, At(2)).stages.emplace_back();
+  EXPECT_EQ(tracker.At(job.state, At(3)).stages.size(), 1u);
 }
 
 }  // namespace
-}  // namespace tidemark::workflow
+}  // namespace tidemark::dag

@@ -5,9 +5,7 @@
 
 #include <random>
 
-#include "master/forecast/dag/mapreduce_model.h"
-
-namespace tidemark::workflow {
+namespace tidemark::dag {
 namespace {
 
 using ::testing::HasSubstr;
@@ -34,7 +32,8 @@ std::vector<SubStageTime> Shared(const std::vector<Sharer>& sharers) {
   return times.value_or(std::vector<SubStageTime>{});
 }
 
-// Two tasks read 160 MB each at 160 MB/s together: one alone would take 1 s, one of two takes 2 s.
+// Two tasks read 160 MB each at a total of 160 MB/s: one alone would take 1 s, one of two takes 2
+// s.
 TEST(ShareNode, SplitsADiskEvenly) {
   const SubStage reads = Reads(160);
   const auto times = Shared({{&reads, 1}, {&reads, 1}});
@@ -42,8 +41,8 @@ TEST(ShareNode, SplitsADiskEvenly) {
   EXPECT_DOUBLE_EQ(Seconds(times[1]), 2);
 }
 
-// Resources that differ do not meet: 4 tasks compute on 6 cores beside one that reads.
-TEST(ShareNode, LetsTasksWithDifferentBottlenecksAlone) {
+// Different resources do not interfere: 4 tasks compute on 6 cores while another task reads.
+TEST(ShareNode, DoesNotSlowTasksWithDifferentBottlenecks) {
   const SubStage reads = Reads(160);
   const SubStage computes = Computes(3);
   const auto times = Shared({{&reads, 1}, {&computes, 4}});
@@ -53,9 +52,9 @@ TEST(ShareNode, LetsTasksWithDifferentBottlenecksAlone) {
   EXPECT_EQ(times[1].bottleneck, Resource::kCpu);
 }
 
-// One task reads 160 MB and computes 4 s on them: it needs a quarter of the disk. The other, which
-// only reads, gets the other three quarters: 1 / 0.75 s.
-TEST(ShareNode, GivesToOthersWhatATaskCannotUse) {
+// One task reads 160 MB and computes on them for 4 s: it needs a quarter of the disk. The other
+// task only reads and gets the other three quarters: 1 / 0.75 s.
+TEST(ShareNode, GivesUnusedSharesToOthers) {
   const SubStage both = {"both", {{Resource::kDfsRead, 160 * kMb}, {Resource::kCpu, 4, 1}}};
   const SubStage reads = Reads(160);
   const auto times = Shared({{&both, 1}, {&reads, 1}});
@@ -63,8 +62,8 @@ TEST(ShareNode, GivesToOthersWhatATaskCannotUse) {
   EXPECT_NEAR(Seconds(times[1]), 4.0 / 3, 1e-9);
 }
 
-// 12 tasks on 6 cores: each gets half a core; 8 and 4 of two stages alike.
-TEST(ShareNode, SharesCoresOnceThereAreMoreTasksThanCores) {
+// 12 tasks of two stages (8 and 4) on 6 cores: each gets half a core.
+TEST(ShareNode, SharesCoresIfThereAreMoreTasksThanCores) {
   const SubStage computes = Computes(3);
   const auto times = Shared({{&computes, 8}, {&computes, 4}});
   EXPECT_NEAR(Seconds(times[0]), 6, 1e-9);
@@ -76,8 +75,8 @@ TEST(ShareNode, TakesNoTimeWithoutData) {
   EXPECT_EQ(Shared({{&nothing, 3}})[0].time, absl::ZeroDuration());
 }
 
-// [BOE] 4.2.2: no resource is used more than fully, and somebody holds every task back.
-TEST(ShareNode, NeverUsesMoreThanThereIsAndNeverLess) {
+// [BOE] 4.2.2: no resource is used more than fully, and some resource limits every task.
+TEST(ShareNode, UsesTheBottleneckExactly) {
   std::mt19937_64 random(9);
   for (int round = 0; round < 300; ++round) {
     std::vector<SubStage> stages(1 + random() % 4);
@@ -117,7 +116,7 @@ TEST(ShareNode, NeverUsesMoreThanThereIsAndNeverLess) {
   }
 }
 
-TEST(EstimateTask, SaysWhatIsWrong) {
+TEST(EstimateTask, RejectsInvalidInput) {
   const TaskModel reads = {.sub_stages = {Reads(1)}};
   const auto message = [](const absl::StatusOr<TaskTime>& time) {
     return std::string(time.status().message());
@@ -135,7 +134,7 @@ TEST(EstimateTask, SaysWhatIsWrong) {
   EXPECT_THAT(message(EstimateTask({.load = -absl::Seconds(1)}, Node(), 1)), HasSubstr("load"));
 }
 
-TEST(SparkTask, NamesWhatBindsIt) {
+TEST(SparkTask, NamesItsBottleneck) {
   const TaskData shuffle = {.shuffle_read_bytes = 60'000'000,
                             .shuffle_write_bytes = 10'000'000,
                             .core_bytes_per_second = 30 * kMb};
@@ -151,4 +150,4 @@ TEST(SparkTask, NamesWhatBindsIt) {
 }
 
 }  // namespace
-}  // namespace tidemark::workflow
+}  // namespace tidemark::dag

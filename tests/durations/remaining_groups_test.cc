@@ -8,9 +8,9 @@
 #include "master/facts/fold.h"
 #include "master/forecast/durations/sampled_groups.h"
 #include "streaming/key_sample.h"
-#include "tests/master/events.h"
+#include "tests/facts/events.h"
 
-namespace tidemark::cost {
+namespace tidemark::durations {
 namespace {
 
 using test::Key;
@@ -24,7 +24,7 @@ class RemainingGroupsTest : public testing::Test {
     for (std::uint32_t i = 0; i < 4; ++i) Fold(test::Started(M(i)));
   }
   void Fold(EventBody body) {
-    EXPECT_TRUE(model::Apply(source_.At(1, std::move(body)), {}, state_).ok());
+    EXPECT_TRUE(facts::Apply(source_.At(1, std::move(body)), {}, state_).ok());
   }
   void End(std::uint32_t map_task, const std::vector<ExplicitKey>& keys) {
     std::uint64_t bytes = 0;
@@ -39,20 +39,20 @@ class RemainingGroupsTest : public testing::Test {
     return groups_.task(0);
   }
 
-  model::JobRecord state_{10};
+  facts::JobRecord state_{10};
   test::Source source_{"app-master"};
   RemainingGroups groups_;
 };
 
-TEST_F(RemainingGroupsTest, CountsEachKeyOnceWhereEveryProfileIsThere) {
+TEST_F(RemainingGroupsTest, CountsEachKeyOnceWithAllProfiles) {
   for (std::uint32_t i = 0; i < 4; ++i) End(i, {Key(1, 100), Key(10 + i, 100)});
   EXPECT_DOUBLE_EQ(Load().explicit_count, 5);
   EXPECT_DOUBLE_EQ(Load().explicit_bytes, 800);
 }
 
-// Twice the profiles, twice the bytes: the key that both map tasks named is twice as large, and of
-// keys that one of them named there are twice as many.
-TEST_F(RemainingGroupsTest, AKeyOfOneMapTaskIsNotLargerForLostProfiles) {
+// Twice the profiles mean twice the bytes: the key that both map tasks reported is twice as large,
+// and there are twice as many keys that one of them reported.
+TEST_F(RemainingGroupsTest, KeepsTheSizeOfAKeyOfOneMapTaskDespiteLostProfiles) {
   End(0, {Key(1, 100), Key(2, 50)});
   End(1, {Key(1, 100)});
   Fold(test::Finished(M(2)));
@@ -61,7 +61,7 @@ TEST_F(RemainingGroupsTest, AKeyOfOneMapTaskIsNotLargerForLostProfiles) {
   EXPECT_DOUBLE_EQ(Load().explicit_bytes, 400 + 2 * 50);
 }
 
-TEST_F(RemainingGroupsTest, ProfilesAreLostAfterTheLastOneThatCame) {
+TEST_F(RemainingGroupsTest, NoticesProfilesLostAfterTheLastOne) {
   End(0, {Key(1, 100), Key(2, 50)});
   End(1, {Key(1, 100)});
   EXPECT_DOUBLE_EQ(Load().explicit_bytes, 250);
@@ -71,13 +71,13 @@ TEST_F(RemainingGroupsTest, ProfilesAreLostAfterTheLastOneThatCame) {
   EXPECT_DOUBLE_EQ(Load().explicit_bytes, 400 + 2 * 50);
 }
 
-// Of a job whose number of reduce tasks nobody tells, one that starts after the last profile has
-// its keys like any other.
-TEST(RemainingGroups, KnowsTheKeysOfATaskThatIsHeardOfLast) {
-  model::JobRecord state{10};
+// If the number of reduce tasks is unknown, a task that starts after the last profile has its keys
+// like any other task.
+TEST(RemainingGroups, HasTheKeysOfATaskThatReportsLast) {
+  facts::JobRecord state{10};
   test::Source source{"app-master"};
   const auto fold = [&](EventBody body) {
-    ASSERT_TRUE(model::Apply(source.At(1, std::move(body)), {}, state).ok());
+    ASSERT_TRUE(facts::Apply(source.At(1, std::move(body)), {}, state).ok());
   };
   fold(test::Opened(1));
   fold(test::Started(M(0)));
@@ -100,8 +100,9 @@ TEST(RemainingGroups, KnowsTheKeysOfATaskThatIsHeardOfLast) {
   EXPECT_DOUBLE_EQ(groups.task(1).implicit_bytes, 0);
 }
 
-// Each of two map tasks names one key and has lighter ones: of the key of 100 bytes the other may
-// have 400 more, of that of 400 bytes 100. The first is sampled, and the other had 30 of it.
+// Each of two map tasks reports one key and has lighter ones. The other task may have 400 more
+// bytes of the key of 100 bytes, and 100 more of the key of 400 bytes. The first key is sampled,
+// and the other task had 30 bytes of it.
 class PartlyNamedKeysTest : public RemainingGroupsTest {
  protected:
   PartlyNamedKeysTest() {
@@ -120,21 +121,21 @@ class PartlyNamedKeysTest : public RemainingGroupsTest {
       Fold(test::Finished(profile.attempt));
     }
   }
-  // The mean slack is 50, as of the sampled key all is known.
+  // The mean slack is 50, since the sampled key is fully known.
   static constexpr double kPartOfAll = (30 + 150 * 0.5) / (400 + 150);
   static constexpr double kPartOfFirst = (30 + 150 * kPartOfAll) / (400 + 150);
   static constexpr double kExpected =
-      100 + 400 * kPartOfFirst;  // of the sampled key, had it not been
+      100 + 400 * kPartOfFirst;  // of the sampled key without the sample
 };
 
-TEST_F(PartlyNamedKeysTest, AreExpectedToHaveWhatSampledOnesHadOfTheirSlack) {
+TEST_F(PartlyNamedKeysTest, EstimatesTheSlackBySampledKeys) {
   const TaskLoad& load = Load();
   EXPECT_DOUBLE_EQ(load.explicit_count, 2);
   EXPECT_DOUBLE_EQ(load.explicit_bytes, 130 + (400 + 100 * kPartOfAll));
 }
 
-// One ratio beside three of 1: the prior.
-TEST_F(PartlyNamedKeysTest, AreCorrectedAndSpreadByHowFarSampledOnesWereOff) {
+// One ratio counts with a prior of three ratios of 1.
+TEST_F(PartlyNamedKeysTest, CorrectsAndSpreadsByTheErrorsOfSampledKeys) {
   Load();
   const double ratio = 130 / kExpected;
   const BinLoad bin = {.bin = FeatureBin(kExpected), .count = 2, .bytes = 2 * kExpected};
@@ -147,7 +148,7 @@ TEST_F(PartlyNamedKeysTest, AreCorrectedAndSpreadByHowFarSampledOnesWereOff) {
   EXPECT_EQ(spread.count, bin.count);
 }
 
-TEST_F(RemainingGroupsTest, SizesThatAreKnownAreNotSpread) {
+TEST_F(RemainingGroupsTest, DoesNotSpreadKnownSizes) {
   End(0, {Key(1, 100)});
   Load();
   const BinLoad bin = {.bin = FeatureBin(100), .count = 1, .bytes = 100};
@@ -156,4 +157,4 @@ TEST_F(RemainingGroupsTest, SizesThatAreKnownAreNotSpread) {
 }
 
 }  // namespace
-}  // namespace tidemark::cost
+}  // namespace tidemark::durations

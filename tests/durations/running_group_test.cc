@@ -5,26 +5,26 @@
 #include <cmath>
 #include <vector>
 
-#include "tests/master/events.h"
+#include "tests/facts/events.h"
 
-namespace tidemark::cost {
+namespace tidemark::durations {
 namespace {
 
 using test::At;
 using test::Ended;
 using test::Key;
 
-// A reduce task inside a key group of 1000 bytes that is expected to emit 500.
+// A reduce task inside a key group of 1000 bytes, with estimated emissions of 500 bytes.
 class RunningGroupTest : public ::testing::Test {
  protected:
   RunningGroupTest() : state_(10) {
-    model::Stage& reduces = state_.stages[kReduceStage];
+    facts::Stage& reduces = state_.stages[kReduceStage];
     reduces.opened = {.stage = kReduceStage, .kind = StageKind::kReduce};
     reduces.tasks.resize(1);
     work_.reduce_started_at = At(0);
     costs_ = regression::CostModel::Fit({{100, 50, 1, 0.01}, {200, 50, 2, 0.01}});
   }
-  // At `seconds`, the group has run that long and read and emitted so much.
+  // Reports the state at `seconds`: the elapsed time of the group and its bytes read and emitted.
   void See(double seconds, std::uint64_t read, std::uint64_t emitted, double now) {
     work_.running_group = RunningGroup{KeyHash{1}, absl::Seconds(seconds), read, 1, emitted};
     work_.running_group_seen_at = At(seconds);
@@ -33,30 +33,30 @@ class RunningGroupTest : public ::testing::Test {
   void Ask(double now) {
     groups_.Observe(state_, 0, work_, At(now), {.size_bytes = 1000, .emitted_bytes = 500});
   }
-  // The median of what is left, when the model says 100 s, give or take a factor of 2.
+  // Returns the median of the remaining time if the model predicts 100 s within a factor of 2.
   double MedianLeft() const {
     const std::vector<double> model(costs_.curves().size(), 100);
     return groups_.TimeOf(0, costs_, model, 0.7, 0).Left(0, 0.5);
   }
 
-  model::JobRecord state_;
-  model::ReduceWork work_;
+  facts::JobRecord state_;
+  facts::ReduceWork work_;
   regression::CostModel costs_;
   RunningGroups groups_{/*use_signals=*/true};
 };
 
-TEST_F(RunningGroupTest, ExpectsTheModelsTimeAtFirst) {
+TEST_F(RunningGroupTest, StartsWithTheTimeOfTheModel) {
   See(0.001, 0, 0, 0.001);
   EXPECT_NEAR(MedianLeft(), 80, 25);
 }
 
-TEST_F(RunningGroupTest, LastsAtLeastAsLongAsItHas) {
+TEST_F(RunningGroupTest, LastsAtLeastItsElapsedTime) {
   See(150, 0, 0, 150);
   EXPECT_GT(MedianLeft(), 5);
   EXPECT_LT(MedianLeft(), 150);
 }
 
-TEST_F(RunningGroupTest, BelievesSteadyReading) {
+TEST_F(RunningGroupTest, FollowsSteadyReading) {
   for (int i = 1; i <= 10; ++i) See(2 * i, 50 * i, 0, 2 * i);
   EXPECT_NEAR(MedianLeft(), 20, 6);  // half is read after 20 s
 }
@@ -67,19 +67,19 @@ TEST_F(RunningGroupTest, LearnsThatReadingSlowsDown) {
   EXPECT_GT(MedianLeft(), 50);
 }
 
-TEST_F(RunningGroupTest, BelievesWhatIsEmittedOnceAllIsRead) {
+TEST_F(RunningGroupTest, FollowsEmissionsAfterTheLastByte) {
   for (int i = 1; i <= 8; ++i) See(5 * i, 1000, 50 * i, 5 * i);
   EXPECT_NEAR(MedianLeft(), 10, 3);  // 400 of 500 bytes after 40 s
 }
 
-TEST_F(RunningGroupTest, CountersBelongToTheInstantTheyWereReadAt) {
+TEST_F(RunningGroupTest, CountersBelongToTheInstantOfTheirReport) {
   for (int i = 1; i <= 8; ++i) See(5 * i, 1000, 50 * i, 5 * i);
-  Ask(45);  // nothing new was heard since
+  Ask(45);  // no report since
   EXPECT_NEAR(MedianLeft(), 5, 3);
 }
 
-// 900 of the 1000 bytes that were expected are all there is.
-TEST_F(RunningGroupTest, KnowsThatAllIsReadWhenItOnlyEmits) {
+// The group has 900 bytes instead of the estimated 1000.
+TEST_F(RunningGroupTest, DetectsTheLastByteFromEmissionsAlone) {
   for (int i = 1; i <= 4; ++i) See(5 * i, 225 * i, 0, 5 * i);
   EXPECT_FALSE(groups_.HasReadAll(0, *work_.running_group));
   for (int i = 1; i <= 3; ++i) See(20 + 5 * i, 900, 50 * i, 20 + 5 * i);
@@ -88,9 +88,9 @@ TEST_F(RunningGroupTest, KnowsThatAllIsReadWhenItOnlyEmits) {
   EXPECT_FALSE(groups_.HasReadAll(0, *work_.running_group));
 }
 
-// The model says 100 s, what is emitted 1000 s: as nobody is sure, the truth is sought between
-// them.
-TEST_F(RunningGroupTest, AVagueExpectationThatContradictsTheModelIsHeardByHalf) {
+// The model predicts 100 s, the emissions 1000 s: since both are uncertain, the estimate lies
+// between them.
+TEST_F(RunningGroupTest, HalvesAContradictionByVagueTotals) {
   for (int i = 1; i <= 10; ++i) {
     work_.running_group =
         RunningGroup{KeyHash{1}, absl::Seconds(5 * i), 1000, 1, static_cast<std::uint64_t>(10 * i)};
@@ -104,26 +104,26 @@ TEST_F(RunningGroupTest, AVagueExpectationThatContradictsTheModelIsHeardByHalf) 
   EXPECT_LT(left, 600);
 }
 
-TEST_F(RunningGroupTest, WithoutSignalsCountersMeanNothing) {
+TEST_F(RunningGroupTest, IgnoresCountersWithoutSignals) {
   groups_ = RunningGroups(false);
   for (int i = 1; i <= 8; ++i) See(5 * i, 1000, 50 * i, 5 * i);
   EXPECT_GT(MedianLeft(), 30);
 }
 
-TEST(SignalRecord, ShortGroupsCountForLittle) {
+TEST(SignalRecord, ShortGroupsCountLess) {
   SignalRecord record;
   for (int i = 0; i < 5; ++i) record.Learn(std::log(100.0), 100);
   const double before = record.squared_error;
-  record.Learn(std::log(1.0), 0.01);  // a hundredfold error on a blink
+  record.Learn(std::log(1.0), 0.01);  // a hundredfold error in a very short group
   EXPECT_LT(record.squared_error - before, 0.01);
   EXPECT_TRUE(record.is_trusted());
 }
 
-TEST(SignalRecord, ACounterThatMisleadsIsUseless) {
+TEST(SignalRecord, DetectsAMisleadingCounter) {
   SignalRecord record;
   for (int i = 0; i < 3; ++i) record.Learn(std::log(10.0), 100);
   EXPECT_TRUE(record.is_useless());
 }
 
 }  // namespace
-}  // namespace tidemark::cost
+}  // namespace tidemark::durations

@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "streaming/key_sample.h"
-#include "tests/master/events.h"
+#include <vector>
 
-namespace tidemark::cost {
+#include "streaming/key_sample.h"
+#include "tests/facts/events.h"
+
+namespace tidemark::durations {
 namespace {
 
 using test::At;
@@ -16,14 +18,37 @@ using test::M;
 using test::Opened;
 using test::Partition;
 using test::R;
+using ::testing::DoubleEq;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
-// One map task that names key 1 (600 bytes) and samples keys 2 and 3 (100 and 40 bytes); another
-// that only samples: 50 bytes of key 1 and 60 of key 2.
-model::JobRecord TwoMapTasks(std::uint64_t sampled_below = streaming::kEveryRank) {
-  model::JobRecord state(10);
+TEST(RecentSizes, TheLastGroupsCountMost) {
+  RecentSizes sizes;
+  std::vector<GroupBin> finished = {{.bin = 40, .count = 100, .size_bytes = 10'000}};
+  sizes.Update(finished, 90'000);
+  finished.push_back({.bin = 20, .count = 1000, .size_bytes = 10'000});
+  sizes.Update(finished, 80'000);
+  ASSERT_EQ(sizes.bins().size(), 2u);
+  EXPECT_EQ(sizes.bins()[0].bin, 20u);
+  EXPECT_NEAR(sizes.bins()[0].bytes, 10'000, 1e-9);
+  // a tenth of all bytes has passed since: half
+  EXPECT_NEAR(sizes.bins()[1].bytes, 5'000, 1e-9);
+}
+
+TEST(RecentSizes, RemovedGroupsLeaveNoNegativeCounts) {
+  RecentSizes sizes;
+  sizes.Update(std::vector<GroupBin>{{.bin = 3, .count = 5, .size_bytes = 50}}, 100);
+  sizes.Update(std::vector<GroupBin>{{.bin = 3, .count = 2, .size_bytes = 20}}, 100);
+  for (const RecentSizes::Bin& bin : sizes.bins()) EXPECT_GE(bin.count, 0);
+}
+
+// One map task reports key 1 (600 bytes) and samples keys 2 and 3 (100 and 40 bytes). Another task
+// only samples: 50 bytes of key 1 and 60 of key 2.
+facts::JobRecord TwoMapTasks(std::uint64_t sampled_below = streaming::kEveryRank) {
+  facts::JobRecord state(10);
   test::Source app;
   const auto say = [&](double seconds, EventBody body) {
-    EXPECT_TRUE(model::Apply(app.At(seconds, std::move(body)), JobLimits(), state).ok());
+    EXPECT_TRUE(facts::Apply(app.At(seconds, std::move(body)), JobLimits(), state).ok());
   };
   say(0, Opened(2, 1));
   PartitionProfile first = Partition(0, 740, {Key(1, 600)});
@@ -47,7 +72,7 @@ double ImplicitBytes(const SampledGroups& groups) {
   return bytes;
 }
 
-TEST(SampledGroups, KnowsTheWholeSizeOfWhatMapTasksNamedInPart) {
+TEST(SampledGroups, HasTheFullSizeOfPartlyReportedKeys) {
   SampledGroups groups;
   groups.Update(TwoMapTasks());
   ASSERT_TRUE(groups.has_sample());
@@ -59,8 +84,8 @@ TEST(SampledGroups, KnowsTheWholeSizeOfWhatMapTasksNamedInPart) {
   EXPECT_EQ(ImplicitBytes(groups), 200);
 }
 
-TEST(SampledGroups, IsWithoutWhatHasFinished) {
-  model::JobRecord state = TwoMapTasks();
+TEST(SampledGroups, ExcludesFinishedKeys) {
+  facts::JobRecord state = TwoMapTasks();
   test::Source reducer("reducer");
   ReduceProfile profile{.attempt = R(0),
                         .groups_done = 2,
@@ -68,7 +93,7 @@ TEST(SampledGroups, IsWithoutWhatHasFinished) {
                         .reduce_time = absl::Seconds(1),
                         .keys_named = true};
   profile.finished_keys = {{KeyHash{1}, 650, absl::Seconds(1)}, {KeyHash{3}, 40}};
-  ASSERT_TRUE(model::Apply(reducer.At(4, profile), JobLimits(), state).ok());
+  ASSERT_TRUE(facts::Apply(reducer.At(4, profile), JobLimits(), state).ok());
   SampledGroups groups;
   groups.Update(state);
   EXPECT_TRUE(groups.explicit_groups().empty());
@@ -76,12 +101,85 @@ TEST(SampledGroups, IsWithoutWhatHasFinished) {
   EXPECT_EQ(ImplicitBytes(groups), 160);
 }
 
-TEST(SampledGroups, NeedsEveryMapTaskToSample) {
+TEST(SampledGroups, NeedsSamplesOfEveryMapTask) {
   SampledGroups groups;
   groups.Update(TwoMapTasks(0));
   EXPECT_FALSE(groups.has_sample());
   EXPECT_EQ(groups.implicit_count(), 0u);
 }
 
+constexpr double kMeanSlack = 100;  // so the prior counts as 3 x 100 bytes
+constexpr std::size_t kMapTasks = 2;
+
+// A key with `explicit_bytes` known bytes and some of 100 bytes of slack.
+SampledGroup Sampled(std::size_t map_task, double explicit_bytes, double size_bytes) {
+  return {.size_bytes = size_bytes,
+          .explicit_bytes = explicit_bytes,
+          .slack_bytes = 100,
+          .map_task = map_task};
+}
+
+TEST(SlackParts, StartsAtHalfOfTheSlack) {
+  EXPECT_THAT(SlackParts().Estimate({}, kMapTasks, kMeanSlack, 1), ElementsAre(0.5, 0.5));
+  EXPECT_THAT(SlackParts().Estimate({}, 0, 0, 1), IsEmpty());
+}
+
+TEST(SlackParts, AFinishedKeyCountsMostForItsMapTask) {
+  SlackParts parts;
+  parts.Learn(0, 90, 100, 1);
+  const double of_all = (90 + 300 * 0.5) / (100 + 300);  // 0.6
+  EXPECT_THAT(parts.Estimate({}, kMapTasks, kMeanSlack, 1),
+              ElementsAre(DoubleEq((90 + 300 * of_all) / 400), DoubleEq(of_all)));
+}
+
+TEST(SlackParts, RemainingSampledKeysCountInAdditionToFinishedOnes) {
+  SlackParts parts;
+  parts.Learn(0, 90, 100, 1);
+  const std::vector<SampledGroup> left = {Sampled(0, 500, 510), Sampled(1, 200, 230)};
+  const double of_all = (10 + 30 + 300 * 0.6) / (200 + 300);  // 0.44
+  const double finished_of_0 = (90 + 300 * of_all) / 400;     // 0.555
+  EXPECT_THAT(
+      parts.Estimate(left, kMapTasks, kMeanSlack, 1),
+      ElementsAre(DoubleEq((10 + 300 * finished_of_0) / 400), DoubleEq((30 + 300 * of_all) / 400)));
+}
+
+// Two keys of 100 bytes, the later one with twice the weight: 10 / 2 + 90 of 100 / 2 + 100 bytes.
+TEST(SlackParts, EarlierKeysCountByTheirWeight) {
+  SlackParts parts;
+  parts.Learn(0, 10, 100, 1);
+  parts.Learn(0, 90, 100, 2);
+  const double of_all = (95 + 300 * 0.5) / (150 + 300);
+  const std::vector<double> expected = parts.Estimate({}, 1, kMeanSlack, 2);
+  EXPECT_THAT(expected, ElementsAre(DoubleEq((95 + 300 * of_all) / 450)));
+  parts.ScaleDown(2);
+  EXPECT_EQ(parts.Estimate({}, 1, kMeanSlack, 1), expected);
+}
+
+TEST(SlackParts, ManyKeysOfAMapTaskOutweighTheOthers) {
+  SlackParts parts;
+  for (int i = 0; i < 1000; ++i) {
+    parts.Learn(0, 0, 100, 1);
+    parts.Learn(1, 100, 100, 1);
+  }
+  const std::vector<double> expected = parts.Estimate({}, kMapTasks, kMeanSlack, 1);
+  EXPECT_NEAR(expected[0], 0, 0.002);
+  EXPECT_NEAR(expected[1], 1, 0.002);
+}
+
+// The key exceeds its slack (a key that map tasks reported in part only), or has less than its
+// known bytes.
+TEST(SlackParts, StaysBetweenZeroAndOne) {
+  const std::vector<SampledGroup> left = {Sampled(0, 100, 1e18), Sampled(1, 100, 1)};
+  const double of_all = (100 + 300 * 0.5) / (200 + 300);
+  EXPECT_THAT(SlackParts().Estimate(left, kMapTasks, kMeanSlack, 1),
+              ElementsAre(DoubleEq((100 + 300 * of_all) / 400), DoubleEq((300 * of_all) / 400)));
+}
+
+TEST(SlackParts, IsThePriorWithoutSlack) {
+  SlackParts parts;
+  parts.Learn(0, 0, 0, 1);
+  EXPECT_THAT(parts.Estimate({}, 1, 0, 1), ElementsAre(0.5));
+}
+
 }  // namespace
-}  // namespace tidemark::cost
+}  // namespace tidemark::durations

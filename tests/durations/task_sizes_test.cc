@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace tidemark::cost {
+namespace tidemark::durations {
 namespace {
 
 using Tasks = std::vector<SizedTask>;
@@ -22,26 +22,26 @@ TaskTimes Times(const Tasks& finished, const Tasks& running, const Tasks& pendin
 
 double Median(Draws draws) { return QuantileOf(draws, 0.5); }
 
-// How much longer it may take than it does at best.
+// The relative length of the interval.
 double Width(Draws draws) { return QuantileOf(draws, 0.95) / QuantileOf(draws, 0.05); }
 
-TEST(TaskSizes, WithoutATaskThatEndedOrProgressedThereIsNothingToSay) {
+TEST(TaskSizes, GivesNoEstimateWithoutFinishedTasksOrProgress) {
   TaskTimes times;
   EXPECT_FALSE(TimesBySize({}, Tasks{{.bytes = 5, .seconds = 3}}, {}, Numbers(), times));
   EXPECT_TRUE(times.of_task.empty());
 }
 
-TEST(TaskSizes, TasksOfOneSizeTakeWhatTheOthersTook) {
+TEST(TaskSizes, TasksOfOneSizeHaveOneTime) {
   const Tasks ended(20, {.bytes = 1e6, .seconds = 10});
   EXPECT_NEAR(Median(Times(ended, {}, {{.bytes = 1e6}}).of_task[0]), 10, 1);
 }
 
-TEST(TaskSizes, WithoutSizesAllAreAlike) {
+TEST(TaskSizes, TreatsTasksAsEqualWithoutSizes) {
   EXPECT_NEAR(Median(Times(Tasks(20, {.seconds = 10}), {}, {{}}).of_task[0]), 10, 1);
 }
 
-// A task of no known size is no task of no size.
-TEST(TaskSizes, WhereASizeIsMissingAllAreAlike) {
+// An unknown size is not a size of zero.
+TEST(TaskSizes, TreatsTasksAsEqualIfASizeIsMissing) {
   Tasks ended;
   for (int i = 0; i < 10; ++i) ended.push_back({.bytes = 64e6 + 7e6 * i, .seconds = 30.0 + 3 * i});
   const TaskTimes times = Times(ended, {{.seconds = 20}}, Tasks(9));
@@ -49,14 +49,14 @@ TEST(TaskSizes, WhereASizeIsMissingAllAreAlike) {
   EXPECT_NEAR(Median(times.of_task[1]), 43, 6);
 }
 
-TEST(TaskSizes, ATaskDrawsTheSameWhoeverElseIsLeft) {
+TEST(TaskSizes, KeepsTheDrawsOfATaskWhenOthersEnd) {
   const Tasks ended(20, {.bytes = 1e6, .seconds = 10});
   const SizedTask third = {.index = 2, .bytes = 2e6};
   EXPECT_EQ(Times(ended, {}, {{.index = 1, .bytes = 1e6}, third}).of_task[1],
             Times(ended, {}, {third}).of_task[0]);
 }
 
-TEST(TaskSizes, ALargerTaskTakesLongerByTheCurve) {
+TEST(TaskSizes, LargerTasksTakeLongerByTheCurve) {
   Tasks ended;
   for (int i = 1; i <= 40; ++i) ended.push_back({.bytes = 1e6 * i, .seconds = 0.01 * i * i});
   const TaskTimes times = Times(ended, {}, {{.bytes = 5e6}, {.bytes = 80e6}});
@@ -64,13 +64,13 @@ TEST(TaskSizes, ALargerTaskTakesLongerByTheCurve) {
   EXPECT_NEAR(Median(times.of_task[1]), 64, 12);
 }
 
-TEST(TaskSizes, MoreTasksThatAgreeMakeItSurer) {
+TEST(TaskSizes, NarrowsWithMoreSimilarTasks) {
   const Tasks next = {{.bytes = 1e6}};
   EXPECT_LT(Width(Times(Tasks(100, {.bytes = 1e6, .seconds = 10}), {}, next).of_task[0]),
             Width(Times(Tasks(2, {.bytes = 1e6, .seconds = 10}), {}, next).of_task[0]));
 }
 
-TEST(TaskSizes, ARunningTaskIsJudgedByItsPaceAsWell) {
+TEST(TaskSizes, UsesThePaceOfARunningTask) {
   const Tasks ended(20, {.bytes = 1e6, .seconds = 10});
   const TaskTimes times = Times(ended,
                                 {{.bytes = 1e6, .seconds = 5, .fraction = 0.5},
@@ -81,7 +81,7 @@ TEST(TaskSizes, ARunningTaskIsJudgedByItsPaceAsWell) {
 }
 
 // They read for 10 s and then worked for 80 s.
-TEST(TaskSizes, ExpectsOfATaskWhatOthersDidAfterTheirLastByte) {
+TEST(TaskSizes, AddsTheTimeOfOthersAfterTheirLastByte) {
   const Tasks ended(4, {.bytes = 1e6, .seconds = 90, .read_for = 10});
   const TaskTimes times = Times(ended,
                                 {{.bytes = 1e6, .seconds = 5, .fraction = 0.5, .read_for = 5},
@@ -91,17 +91,17 @@ TEST(TaskSizes, ExpectsOfATaskWhatOthersDidAfterTheirLastByte) {
   EXPECT_NEAR(Median(times.of_task[1]), 50, 15);
 }
 
-TEST(TaskSizes, NobodyKnowsHowLongTheFirstTasksWorkOnAfterTheirLastByte) {
+TEST(TaskSizes, OpensTheEndOfTheFirstTasksAfterTheirLastByte) {
   const TaskTimes times =
       Times({}, {{.bytes = 1e6, .seconds = 30, .fraction = 1, .read_for = 10}}, {{.bytes = 1e6}});
   EXPECT_NEAR(Median(times.of_task[0]), 20, 2);
   Draws left = times.of_task[0];
   EXPECT_GT(QuantileOf(left, 0.95), 200);
   EXPECT_LT(QuantileOf(left, 0.05), 2);
-  EXPECT_NEAR(Median(times.of_task[1]), 50, 15) << "those that wait take as long";
+  EXPECT_NEAR(Median(times.of_task[1]), 50, 15) << "pending tasks take as long";
 }
 
-TEST(TaskSizes, ATaskThatOutlastsAllOthersGoesOn) {
+TEST(TaskSizes, ATaskThatOutlastsAllOthersHasRemainingTime) {
   const Tasks ended(50, {.bytes = 1e6, .seconds = 10});
   const Draws left = Times(ended, {{.bytes = 1e6, .seconds = 1e5}}, {}).of_task[0];
   for (const double seconds : left) {
@@ -111,27 +111,27 @@ TEST(TaskSizes, ATaskThatOutlastsAllOthersGoesOn) {
   EXPECT_GT(Median(left), 100);
 }
 
-TEST(TaskSizes, ManyThatWaitAreDrawnFromTheirDistribution) {
+TEST(TaskSizes, ManyPendingTasksShareADistribution) {
   const Tasks ended(50, {.bytes = 1e6, .seconds = 10});
   const TaskTimes times = Times(ended, {}, Tasks(10'000, {.bytes = 1e6}));
   EXPECT_TRUE(times.of_task.empty());
-  EXPECT_NEAR(times.Of(schedule::Warmth::kRest).mean() * Median(times.factor), 10, 1);
+  EXPECT_NEAR(times.Of(placement::Warmth::kRest).mean() * Median(times.factor), 10, 1);
 }
 
-// However many wait: those that fetch first end so much later.
-TEST(TaskSizes, WhatATaskFetchesBeforeItWorksComesOnTop) {
+// Tasks that fetch first end later by that time, however many are pending.
+TEST(TaskSizes, AddsTheFetchBeforeTheWork) {
   const Tasks ended(50, {.bytes = 1e6, .seconds = 10});
   const SizedTask fetching = {.bytes = 1e6, .fetches = 30};
   const TaskTimes few = Times(ended, {fetching}, {fetching});
   EXPECT_EQ(few.delay, (std::vector<double>{30, 30}));
   for (const Draws& seconds : few.of_task) EXPECT_NEAR(Median(seconds), 40, 1);
   const TaskTimes many = Times(ended, {}, Tasks(10'000, fetching));
-  EXPECT_NEAR(many.Of(schedule::Warmth::kRest).mean() * Median(many.factor), 40, 1);
+  EXPECT_NEAR(many.Of(placement::Warmth::kRest).mean() * Median(many.factor), 40, 1);
 }
 
-// Told sizes may be wrong by a factor of 1,000 either way, of tasks that ended or are to come: that
-// is wide, and no end of the world.
-TEST(TaskSizes, SizesWrongByAThousandTimesGiveAWideAndFiniteEstimate) {
+// Reported sizes of finished or pending tasks may be wrong by a factor of 1,000 in either
+// direction. The estimate is then wide, but finite.
+TEST(TaskSizes, WrongSizesGiveAWideFiniteEstimate) {
   std::mt19937_64 random(19);
   std::uniform_int_distribution<int> one_in(0, 9);
   std::uniform_real_distribution<double> uniform(1, 4);
@@ -158,7 +158,7 @@ TEST(TaskSizes, SizesWrongByAThousandTimesGiveAWideAndFiniteEstimate) {
   }
 }
 
-TEST(TaskSizes, OfNumbersThatAreNoTimesOrSizesNoneComesOut) {
+TEST(TaskSizes, IgnoresInvalidTimesAndSizes) {
   const double nan = std::nan("");
   const double infinite = std::numeric_limits<double>::infinity();
   for (const double bad : {nan, infinite, -1.0, 0.0, 1e300, 5e-324}) {
@@ -174,4 +174,4 @@ TEST(TaskSizes, OfNumbersThatAreNoTimesOrSizesNoneComesOut) {
 }
 
 }  // namespace
-}  // namespace tidemark::cost
+}  // namespace tidemark::durations

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <vector>
+
 #include "master/forecast/papers/papers.h"
-#include "tests/master/events.h"
+#include "tests/facts/events.h"
 
 namespace tidemark::papers {
 namespace {
@@ -20,9 +23,43 @@ using test::R;
 using test::Reduced;
 using test::Shuffled;
 using test::Started;
+
+TEST(HadoopProgress, CountsTasksWithoutDataAsDoneAndLimitsEachToOne) {
+  const std::vector<TaskWork> tasks = {{0, 0, 0}, {10, 50, 1}, {10, 0, 0}};
+  EXPECT_DOUBLE_EQ(HadoopProgress(tasks), 2.0 / 3);
+  EXPECT_DOUBLE_EQ(HadoopProgress({}), 1);
+}
+
+TEST(JobSecondsPerByte, IsUnknownBeforeTheFirstByte) {
+  EXPECT_FALSE(JobSecondsPerByte({}));
+  EXPECT_FALSE(JobSecondsPerByte(std::vector<TaskWork>{{100, 0, 0}}));
+}
+
+TEST(TaskSecondsPerByte, IsTheRateOfTheJobUntilTheTaskHasProgressed) {
+  EXPECT_DOUBLE_EQ(TaskSecondsPerByte({1000, 49, 49}, 0.5), 0.5);
+  EXPECT_DOUBLE_EQ(TaskSecondsPerByte({1000, 50, 50}, 0.5), 1);
+  EXPECT_DOUBLE_EQ(TaskSecondsPerByte({0, 0, 0}, 0.5), 0.5);
+}
+
+TEST(RatioRemainingSeconds, IsNeverBelowZero) {
+  EXPECT_DOUBLE_EQ(RatioRemainingSeconds({100, 150, 1}, 2), 0);
+  EXPECT_DOUBLE_EQ(RatioRemainingSeconds({100, 40, 1}, 2), 120);
+}
+
+TEST(Ewma, StartsAtTheFirstValueAndMovesSlowly) {
+  Ewma average(0.9);
+  EXPECT_FALSE(average.value());
+  EXPECT_DOUBLE_EQ(average.Update(10), 10);
+  EXPECT_DOUBLE_EQ(average.Update(20), 11);
+  Ewma plain(0);
+  plain.Update(10);
+  EXPECT_DOUBLE_EQ(plain.Update(20), 20);
+  EXPECT_DOUBLE_EQ(Ewma(std::numeric_limits<double>::quiet_NaN()).Update(3), 3);
+}
+
 using Scope = RatioIndicator::Scope;
 
-// Two reduce tasks of 1000 bytes begin to reduce at 10 s. The first has reduced 500 bytes in 5 s of
+// Two reduce tasks of 1000 bytes start to reduce at 10 s. The first has reduced 500 bytes in 5 s of
 // reduce functions, until 20 s; the second 250 bytes in 10 s, until 22 s.
 Job HalfDone() {
   Job job;
@@ -39,11 +76,11 @@ Job HalfDone() {
 }
 
 // Mean part read: (0.5 + 0.25) / 2. After 30 s of reducing the end is 10 + 30 / 0.375.
-TEST(HadoopIndicator, ScalesTheTimePassedByTheMeanPartRead) {
+TEST(HadoopIndicator, ScalesTheElapsedTimeByTheMeanPartRead) {
   EXPECT_EQ(HadoopIndicator().Estimate(HalfDone().state, At(40)).ends_at, At(90));
 }
 
-TEST(HadoopIndicator, CountsWhatTheRunningReduceFunctionHasRead) {
+TEST(HadoopIndicator, CountsTheBytesOfTheRunningReduceFunction) {
   Job job = HalfDone();
   ReduceProfile profile = Reduced(R(1), At(22), {});
   profile.running_group = RunningGroup{.bytes_read = 250};
@@ -58,18 +95,18 @@ TEST(HadoopIndicator, CountsAFinishedTaskAsRead) {
 }
 
 // alpha = 15 s / 750 bytes. The first task: 20 + 500 alpha = 30; the second: 22 + 750 alpha = 37.
-TEST(JobRatioIndicator, TakesTheTimePerByteOfTheWholeJob) {
+TEST(JobRatioIndicator, UsesTheTimePerByteOfTheWholeJob) {
   RatioIndicator indicator("jobratio", Scope::kJob, 0);
   EXPECT_EQ(indicator.Estimate(HalfDone().state, At(23)).ends_at, At(37));
 }
 
 // The second task: 22 + 750 x 10 s / 250 bytes.
-TEST(TaskRatioIndicator, TakesTheTimePerByteOfEachTask) {
+TEST(TaskRatioIndicator, UsesTheTimePerByteOfEachTask) {
   RatioIndicator indicator("taskratio", Scope::kTask, 0);
   EXPECT_EQ(indicator.Estimate(HalfDone().state, At(23)).ends_at, At(52));
 }
 
-TEST(TaskRatioIndicator, TakesThatOfTheJobForATaskThatHasDoneLittle) {
+TEST(TaskRatioIndicator, UsesTheRateOfTheJobForATaskWithLittleProgress) {
   Job job;
   EXPECT_TRUE(job.Say(0, Opened(1, 2)).ok());
   EXPECT_TRUE(job.Say(8, Emitted(M(0), {Partition(0, 1000), Partition(1, 1000)})).ok());
@@ -85,7 +122,7 @@ TEST(TaskRatioIndicator, TakesThatOfTheJobForATaskThatHasDoneLittle) {
 
 // alpha goes from 0.02 to 25 s / 1000 bytes = 0.025; keeping 0.8 of the past it is 0.021. The
 // second task ends at 22 + 750 x 0.021.
-TEST(JobRatioIndicator, KeepsAPartOfThePastWhenSmoothed) {
+TEST(JobRatioIndicator, KeepsAPartOfThePastIfSmoothed) {
   RatioIndicator indicator("jobratio-ewma", Scope::kJob, 0.8);
   Job job = HalfDone();
   indicator.Estimate(job.state, At(23));
@@ -95,16 +132,16 @@ TEST(JobRatioIndicator, KeepsAPartOfThePastWhenSmoothed) {
   EXPECT_NEAR(absl::ToDoubleSeconds(*end - At(0)), 22 + 750 * 0.021, 1e-6);
 }
 
-TEST(RatioIndicator, RestsOnARatioAlone) {
+TEST(RatioIndicator, HasARatioAsItsEvidence) {
   RatioIndicator indicator("jobratio", Scope::kJob, 0);
-  const model::ReducePhaseForecast forecast = indicator.Estimate(HalfDone().state, At(23));
+  const forecast::ReducePhaseForecast forecast = indicator.Estimate(HalfDone().state, At(23));
   EXPECT_EQ(forecast.evidence, Evidence{.ratio = 1});
   EXPECT_TRUE(forecast.tasks.empty());
 }
 
 class EveryLinearIndicator : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(EveryLinearIndicator, SaysNothingBeforeTheFirstGroupEnds) {
+TEST_P(EveryLinearIndicator, GivesNoForecastBeforeTheFirstGroupEnds) {
   Job job;
   EXPECT_TRUE(job.Say(0, Opened(1, 1)).ok());
   EXPECT_TRUE(job.Say(8, Emitted(M(0), {Partition(0, 1000)})).ok());
@@ -114,7 +151,7 @@ TEST_P(EveryLinearIndicator, SaysNothingBeforeTheFirstGroupEnds) {
   EXPECT_FALSE(MakeJobMethod(GetParam())->Estimate(job.state, At(20)).ends_at.has_value());
 }
 
-TEST_P(EveryLinearIndicator, SaysNothingWhileSizesAreUnknown) {
+TEST_P(EveryLinearIndicator, GivesNoForecastWhileSizesAreUnknown) {
   Job job;
   EXPECT_TRUE(job.Say(0, Opened(1, 1)).ok());
   EXPECT_TRUE(job.Say(20, Reduced(R(0), At(20), {Point(500, 10)})).ok());

@@ -11,12 +11,12 @@
 namespace tidemark::papers {
 namespace {
 
-using schedule::Slots;
+using dag::StageNow;
+using placement::Slots;
 using ::testing::DoubleNear;
 using ::testing::Optional;
-using workflow::StageNow;
 
-TEST(JobMethods, AreMadeByTheNamesThatAreListed) {
+TEST(JobMethods, AreCreatedByTheirListedNames) {
   for (const std::string& name : JobMethods()) {
     const auto method = MakeJobMethod(name);
     ASSERT_NE(method, nullptr) << name;
@@ -25,8 +25,8 @@ TEST(JobMethods, AreMadeByTheNamesThatAreListed) {
   EXPECT_EQ(MakeJobMethod("tidemark"), nullptr);
 }
 
-// Two stages in a row on two slots, 10 s after the begin. The first has run two of its four tasks,
-// of 5 s each; the second, of four tasks, waits.
+// Two stages in sequence on two slots, 10 s after the start. The first has finished two of its four
+// tasks, of 5 s each; the second, of four tasks, waits.
 DagForecast After10s(const std::string& method) {
   StageNow first = {.name = "a", .tasks = 4};
   first.finished = {{.seconds = 5}, {.seconds = 5}};
@@ -34,7 +34,7 @@ DagForecast After10s(const std::string& method) {
   return EstimateDag(method, {.stages = stages, .elapsed = 10, .history = {}, .on = Slots(2)});
 }
 
-TEST(DagMethods, AllPredictAnEndOnceTasksHaveEnded) {
+TEST(DagMethods, AllForecastAnEndAfterTheFirstTasks) {
   for (const std::string& name : DagMethods()) {
     const DagForecast forecast = After10s(name);
     ASSERT_TRUE(forecast.remaining.has_value()) << name;
@@ -49,8 +49,8 @@ TEST(DagMethods, CountTasksOrStages) {
   EXPECT_THAT(After10s("stage-weighted").remaining, Optional(DoubleNear(30, 1e-9)));
 }
 
-// 2 tasks of 5 s on 2 slots, then 4: 5 s and 10 s, by work as by waves.
-TEST(DagMethods, TakeTheTasksThatHaveEndedForTheOthers) {
+// 2 tasks of 5 s on 2 slots, then 4: 5 s and 10 s, by work and by waves.
+TEST(DagMethods, UseFinishedTasksForTheOthers) {
   EXPECT_THAT(After10s("critical-path").remaining, Optional(DoubleNear(15, 1e-9)));
   EXPECT_THAT(After10s("mean-times-waves").remaining, Optional(DoubleNear(15, 1e-9)));
   EXPECT_THAT(After10s("alg1-mean").remaining, Optional(DoubleNear(15, 1e-9)));

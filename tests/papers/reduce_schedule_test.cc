@@ -6,12 +6,12 @@
 #include <limits>
 #include <vector>
 
-#include "tests/master/events.h"
+#include "tests/facts/events.h"
 
 namespace tidemark::papers {
 namespace {
 
-using model::JobRecord;
+using facts::JobRecord;
 using test::At;
 using test::Emitted;
 using test::Finished;
@@ -28,7 +28,7 @@ using test::Started;
 using ::testing::ElementsAre;
 using ::testing::Optional;
 
-// The map phase has ended at 10 s and gave every reduce task 1000 bytes.
+// The map phase ended at 10 s, with 1000 bytes for every reduce task.
 Job JobAfterMap(std::uint32_t reduces) {
   Job job;
   EXPECT_TRUE(job.Say(0, Opened(1, reduces)).ok());
@@ -51,20 +51,20 @@ void StartToReduce(Job& job, std::uint32_t index) {
   EXPECT_TRUE(job.Say(12, Shuffled(R(index))).ok());
 }
 
-TEST(ReduceSchedule, ARunningTaskEndsAfterItsLastFinishedGroupAndWhatIsLeft) {
+TEST(ReduceSchedule, ARunningTaskEndsItsRemainingTimeAfterItsLastGroup) {
   Job job = JobAfterMap(1);
   StartToReduce(job, 0);
   EXPECT_TRUE(job.Say(17, Reduced(R(0), At(16), {Point(50, 1)})).ok());
   EXPECT_THAT(ReduceTaskEnds(job.state, At(20), Left({30})), ElementsAre(Optional(At(46))));
 }
 
-TEST(ReduceSchedule, BeforeTheFirstGroupTheStartOfReducingCounts) {
+TEST(ReduceSchedule, CountsFromTheStartOfReducingBeforeTheFirstGroup) {
   Job job = JobAfterMap(1);
   StartToReduce(job, 0);
   EXPECT_THAT(ReduceTaskEnds(job.state, At(20), Left({30})), ElementsAre(Optional(At(42))));
 }
 
-TEST(ReduceSchedule, ATaskThatShufflesReducesAfterwards) {
+TEST(ReduceSchedule, AShufflingTaskReducesAfterwards) {
   Job job = JobAfterMap(2);
   StartToReduce(job, 0);  // 2 s for 1000 bytes
   EXPECT_TRUE(job.Say(11, Started(R(1))).ok());
@@ -72,7 +72,7 @@ TEST(ReduceSchedule, ATaskThatShufflesReducesAfterwards) {
   EXPECT_THAT(ends[1], Optional(At(43)));
 }
 
-TEST(ReduceSchedule, AShuffleThatTakesLongerThanExpectedMayEndNow) {
+TEST(ReduceSchedule, ALateShuffleMayEndNow) {
   Job job = JobAfterMap(2);
   StartToReduce(job, 0);
   EXPECT_TRUE(job.Say(11, Started(R(1))).ok());
@@ -80,18 +80,18 @@ TEST(ReduceSchedule, AShuffleThatTakesLongerThanExpectedMayEndNow) {
   EXPECT_THAT(ends[1], Optional(At(130)));
 }
 
-TEST(ReduceSchedule, AShuffleBesideTheMapPhaseWaitsForIt) {
+TEST(ReduceSchedule, AShuffleDuringTheMapPhaseWaitsForIt) {
   Job job;
   EXPECT_TRUE(job.Say(0, Opened(2, 2)).ok());
   EXPECT_TRUE(job.Say(0, Started(M(0))).ok());
   EXPECT_TRUE(job.Say(0, Started(M(1))).ok());
   EXPECT_TRUE(job.Say(20, Finished(M(0))).ok());
   EXPECT_TRUE(job.Say(15, Started(R(0))).ok());
-  // The other map task has read nothing yet, so all of its 20 s are left.
+  // The other map task has read nothing yet, so its full 20 s remain.
   EXPECT_THAT(ReduceTaskEnds(job.state, At(20), Left({30, 0}))[0], Optional(At(70)));
 }
 
-TEST(ReduceSchedule, AFinishedTaskHasNoEndToCome) {
+TEST(ReduceSchedule, AFinishedTaskHasNoEnd) {
   Job job = JobAfterMap(2);
   StartToReduce(job, 0);
   StartToReduce(job, 1);
@@ -109,10 +109,10 @@ TEST(ReduceSchedule, NoTaskEndsEarlierThanItsBound) {
               ElementsAre(Optional(At(42))));
 }
 
-// Two slots. Tasks 0 and 1 run from 12 s and have 10 s and 20 s left: they end at 22 and 32. Tasks
-// 2, 3 and 4 need 2 s of shuffle and 8, 3 and 5 s of reduce. Task 2: 22-32. Then both slots are
-// free at 32; task 3: 32-37, task 4: 32-39.
-TEST(ReduceSchedule, UnscheduledTasksRunInWavesShuffleAndAll) {
+// Two slots. Tasks 0 and 1 run from 12 s and have 10 s and 20 s left, so they end at 22 and 32.
+// Tasks 2, 3 and 4 need 2 s of shuffle and 8, 3 and 5 s of reduce. Task 2: 22-32. Then both slots
+// are free at 32; task 3: 32-37, task 4: 32-39.
+TEST(ReduceSchedule, UnscheduledTasksShuffleAndReduceInWaves) {
   Job job = JobAfterMap(5);
   StartToReduce(job, 0);
   StartToReduce(job, 1);
@@ -121,7 +121,7 @@ TEST(ReduceSchedule, UnscheduledTasksRunInWavesShuffleAndAll) {
                           Optional(At(39))));
 }
 
-TEST(ReduceSchedule, AnUnscheduledTaskStartsNowWhereASlotIsFree) {
+TEST(ReduceSchedule, AnUnscheduledTaskStartsNowOnAFreeSlot) {
   Job job = JobAfterMap(2);
   EXPECT_TRUE(job.Say(10, test::SlotsOf(kReduceStage, 2)).ok());
   StartToReduce(job, 0);
@@ -129,14 +129,14 @@ TEST(ReduceSchedule, AnUnscheduledTaskStartsNowWhereASlotIsFree) {
               ElementsAre(Optional(At(17)), Optional(At(30))));
 }
 
-TEST(ReduceSchedule, TheSlotOfATaskThatIsLateIsFreeNow) {
+TEST(ReduceSchedule, TheSlotOfALateTaskIsFreeNow) {
   Job job = JobAfterMap(2);
   StartToReduce(job, 0);
   EXPECT_THAT(ReduceTaskEnds(job.state, At(100), Left({5, 8})),
               ElementsAre(Optional(At(17)), Optional(At(110))));
 }
 
-TEST(ReduceSchedule, ANumberOfSlotsThatNobodyHasCostsNothing) {
+TEST(ReduceSchedule, AnAbsurdNumberOfSlotsAllocatesNothing) {
   Job job = JobAfterMap(2);
   EXPECT_TRUE(
       job.Say(10, test::SlotsOf(kReduceStage, std::numeric_limits<std::uint32_t>::max())).ok());
@@ -144,7 +144,7 @@ TEST(ReduceSchedule, ANumberOfSlotsThatNobodyHasCostsNothing) {
               ElementsAre(Optional(At(25)), Optional(At(28))));
 }
 
-TEST(LatestEnd, IsTheLargestOfThoseKnown) {
+TEST(LatestEnd, IsTheLargestKnownEnd) {
   EXPECT_EQ(LatestEnd({At(3), std::nullopt, At(9), At(4)}), At(9));
   EXPECT_EQ(LatestEnd({std::nullopt}), std::nullopt);
   EXPECT_EQ(LatestEnd({}), std::nullopt);

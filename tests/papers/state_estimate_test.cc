@@ -10,11 +10,11 @@
 namespace tidemark::papers {
 namespace {
 
-using schedule::OwnedBy;
-using schedule::Resourcing;
-using schedule::Slots;
-using schedule::Stage;
-using schedule::StageWork;
+using placement::OwnedBy;
+using placement::Resourcing;
+using placement::Slots;
+using placement::Stage;
+using placement::StageWork;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -26,14 +26,14 @@ StateEstimate Estimate(const std::vector<StageWork>& stages, const std::vector<d
 }
 
 // 10 tasks of 6 s on 4 slots: printed, 3 waves, 18 s; fluid, 10 x 6 / 4 = 15 s.
-TEST(StateEstimate, PrintedFormCountsWholeWavesAndTheFluidOneWork) {
+TEST(StateEstimate, CountsWholeWavesInThePrintedFormAndWorkInTheFluidForm) {
   const std::vector stages = {Stage(10)};
   EXPECT_DOUBLE_EQ(Estimate(stages, {6}, Slots(4), StageTimeForm::kPrinted).seconds, 18);
   EXPECT_DOUBLE_EQ(Estimate(stages, {6}, Slots(4), StageTimeForm::kFluid).seconds, 15);
 }
 
-// 2 tasks on 8 slots take as long as one.
-TEST(StateEstimate, FluidStageTakesAtLeastOneTask) {
+// 2 tasks on 8 slots take the time of one.
+TEST(StateEstimate, TakesAtLeastOneTaskInTheFluidForm) {
   EXPECT_DOUBLE_EQ(Estimate({Stage(2)}, {6}, Slots(8), StageTimeForm::kFluid).seconds, 6);
 }
 
@@ -46,7 +46,7 @@ TEST(StateEstimate, CarriesTheProgressOfRunningTasks) {
 }
 
 // Stage 0 has 4 tasks of 3 s, stage 1 after it 2 tasks of 5 s, 4 slots: 3 + 5 s.
-TEST(StateEstimate, StartsAStageWhenItsParentsHaveEnded) {
+TEST(StateEstimate, StartsAStageAfterItsParents) {
   const StateEstimate estimate =
       Estimate({Stage(4), Stage(2, {0})}, {3, 5}, Slots(4), StageTimeForm::kPrinted);
   EXPECT_DOUBLE_EQ(estimate.seconds, 8);
@@ -57,10 +57,10 @@ TEST(StateEstimate, StartsAStageWhenItsParentsHaveEnded) {
 
 // Two owners share 4 slots: 2 tasks of 4 s and 6 tasks of 4 s. State 1: 2 slots each, until the
 // first ends at 4 s. Then the second has 4 tasks left and all 4 slots: 4 s more.
-TEST(StateEstimate, GivesTheSlotsOfAStageThatEndedToTheOthers) {
+TEST(StateEstimate, GivesTheSlotsOfAnEndedStageToTheOthers) {
   const StateEstimate estimate =
       Estimate({OwnedBy(0, Stage(2)), OwnedBy(1, Stage(6))}, {4, 4},
-               Slots(4, schedule::Policy::kFair), StageTimeForm::kPrinted);
+               Slots(4, placement::Policy::kFair), StageTimeForm::kPrinted);
   EXPECT_THAT(estimate.ends, ElementsAre(4, 8));
   ASSERT_EQ(estimate.states.size(), 2u);
   EXPECT_THAT(estimate.states[0].degrees, ElementsAre(2, 2));
@@ -82,7 +82,7 @@ TEST(StateEstimate, PassesThroughStagesWithoutTasks) {
   EXPECT_EQ(Estimate({}, {}, Slots(1), StageTimeForm::kFluid).seconds, 0);
 }
 
-TEST(StateEstimate, SaysWhatIsWrong) {
+TEST(StateEstimate, RejectsInvalidInput) {
   const auto message = [](const std::vector<StageWork>& stages,
                           const std::vector<double>& seconds) {
     return std::string(
@@ -107,9 +107,8 @@ std::vector<StageWork> AnyDag(std::mt19937_64& random, std::size_t stages) {
   return dag;
 }
 
-// The work over the slots is below the end; all stages one after another, in whole waves, are
-// above.
-TEST(StateEstimate, LiesBetweenTheWorkAndAllStagesInARow) {
+// The end is at least the work over the slots, and at most all stages in sequence, in whole waves.
+TEST(StateEstimate, LiesBetweenTheWorkAndTheSumOfAllStages) {
   constexpr double kLongest = 9;
   std::mt19937_64 random(11);
   for (int round = 0; round < 200; ++round) {
@@ -128,7 +127,7 @@ TEST(StateEstimate, LiesBetweenTheWorkAndAllStagesInARow) {
     for (const StageTimeForm form : {StageTimeForm::kPrinted, StageTimeForm::kFluid}) {
       const double end = Estimate(dag, seconds, Slots(slots), form).seconds;
       EXPECT_GE(end, work / slots - 1e-6) << round;
-      // Eq. 7 as printed charges whole waves that overlap, and can exceed even this; the fluid form
+      // Eq. 7 as printed charges overlapping whole waves and can exceed even this. The fluid form
       // may charge a whole task for the rest of one.
       if (form == StageTimeForm::kFluid) {
         EXPECT_LE(end, serial + kLongest) << round;

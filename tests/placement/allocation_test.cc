@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace tidemark::schedule {
+namespace tidemark::placement {
 namespace {
 
 using ::testing::ElementsAre;
@@ -25,18 +25,18 @@ Cluster Slots(double slots, Policy policy) {
 }
 Claim Tasks(std::uint64_t wanted) { return {.container = {.cores = 1}, .wanted = wanted}; }
 
-TEST(Allocation, FifoServesTheFirstAsMuchAsItWants) {
+TEST(Allocation, FifoServesTheFirstClaimInFull) {
   EXPECT_THAT(Degrees(Slots(10, Policy::kFifo), {Tasks(7), Tasks(7), Tasks(7)}),
               ElementsAre(7, 3, 0));
 }
 
-// 10 slots: the small claim takes its 2, the others share 8.
-TEST(Allocation, FairGivesTheLeastFirstAndSharesWhatIsLeft) {
+// 10 slots: the small claim gets its 2, the others share 8.
+TEST(Allocation, FairServesSmallClaimsInFullAndSharesTheRest) {
   EXPECT_THAT(Degrees(Slots(10, Policy::kFair), {Tasks(9), Tasks(2), Tasks(9)}),
               ElementsAre(4, 2, 4));
 }
 
-TEST(Allocation, FairGivesTheOddContainerToTheEarliest) {
+TEST(Allocation, FairGivesTheOddContainerToTheEarliestClaim) {
   EXPECT_THAT(Degrees(Slots(5, Policy::kFair), {Tasks(9), Tasks(9)}), ElementsAre(3, 2));
 }
 
@@ -50,8 +50,8 @@ TEST(Allocation, DrfEvensOutDominantShares) {
               ElementsAre(3, 2));
 }
 
-// [BOE] Figure 7: 12 GB, map containers of 2 GB: three jobs hold two each; a job whose reduce tasks
-// need 4 GB gets one beside them.
+// [BOE] Figure 7: 12 GB, map containers of 2 GB. Three jobs hold two each. A job with reduce tasks
+// of 4 GB gets one in addition.
 TEST(Allocation, DrfGivesFewerContainersToTheClaimWithLargerOnes) {
   const Cluster cluster = {.capacity = {.memory_bytes = 12 * kGiB}, .policy = Policy::kDrf};
   const Claim map = {.container = {.memory_bytes = 2 * kGiB}, .wanted = 50};
@@ -60,8 +60,8 @@ TEST(Allocation, DrfGivesFewerContainersToTheClaimWithLargerOnes) {
   EXPECT_THAT(Degrees(cluster, {map, reduce, map}), ElementsAre(2, 1, 2));
 }
 
-// Shares of 3 : 1 of 8 slots; within a queue the earlier claim first.
-TEST(Allocation, CapacityQueuesKeepTheirSharesAndServeTheirOwnInOrder) {
+// Shares of 3 : 1 of 8 slots; within a queue the earlier claim is first.
+TEST(Allocation, CapacityQueuesKeepTheirSharesAndServeTheirClaimsInOrder) {
   Cluster cluster = Slots(8, Policy::kCapacity);
   cluster.queue_shares = {3, 1};
   std::vector<Claim> claims = {Tasks(4), Tasks(9), Tasks(9)};
@@ -77,7 +77,7 @@ TEST(Allocation, AnIdleQueueLendsItsShare) {
   EXPECT_THAT(Degrees(cluster, claims), ElementsAre(2, 6));
 }
 
-// Two stages of owner 0 count as one against owner 1; the earlier of them goes first.
+// Two stages of owner 0 count as one against owner 1; the earlier one is first.
 TEST(Allocation, ClaimsOfOneOwnerTakeTurnsAsOne) {
   std::vector<Claim> claims = {Tasks(3), Tasks(9), Tasks(9)};
   claims[0].owner = claims[1].owner = 0;
@@ -86,18 +86,18 @@ TEST(Allocation, ClaimsOfOneOwnerTakeTurnsAsOne) {
   EXPECT_THAT(Degrees(Slots(8, Policy::kDrf), claims), ElementsAre(3, 1, 4));
 }
 
-TEST(Allocation, NeverTakesBackWhatRuns) {
+TEST(Allocation, NeverTakesBackRunningContainers) {
   std::vector<Claim> claims = {Tasks(9), Tasks(9)};
   claims[0].running = 6;
   EXPECT_THAT(Degrees(Slots(8, Policy::kFair), claims), ElementsAre(6, 2));
 }
 
-TEST(Allocation, ForgivesTheRoundingOfManyAdditions) {
+TEST(Allocation, ToleratesTheRoundingOfManyAdditions) {
   const Cluster cluster = {.capacity = {.cores = 1}, .policy = Policy::kFair};
   EXPECT_THAT(Degrees(cluster, {{.container = {.cores = 0.1}, .wanted = 100}}), ElementsAre(10));
 }
 
-TEST(Allocation, SaysWhatIsWrong) {
+TEST(Allocation, RejectsInvalidInput) {
   const auto error = [](const Cluster& cluster, const Claim& claim) {
     return std::string(DegreesOfParallelism(cluster, std::vector{claim}).status().message());
   };
@@ -110,7 +110,7 @@ TEST(Allocation, SaysWhatIsWrong) {
   EXPECT_THAT(error(Slots(NAN, Policy::kFair), Tasks(1)), HasSubstr("capacity"));
 }
 
-TEST(Allocation, IsEmptyWithoutClaimsAndZeroWithoutWishes) {
+TEST(Allocation, IsEmptyWithoutClaimsAndZeroWithoutDemand) {
   EXPECT_TRUE(Degrees(Slots(2, Policy::kDrf), {}).empty());
   EXPECT_THAT(Degrees(Slots(2, Policy::kDrf), {Tasks(0)}), ElementsAre(0));
 }
@@ -145,7 +145,7 @@ Resources Used(const Drawn& drawn, const std::vector<std::uint64_t>& degrees) {
 
 class EveryPolicy : public ::testing::TestWithParam<Policy> {};
 
-TEST_P(EveryPolicy, KeepsTheCapacityAndWastesNothing) {
+TEST_P(EveryPolicy, NeverExceedsOrWastesTheCapacity) {
   std::mt19937_64 random(6);
   for (int round = 0; round < 500; ++round) {
     const Drawn drawn = Draw(random, GetParam());
@@ -166,9 +166,9 @@ INSTANTIATE_TEST_SUITE_P(Allocation, EveryPolicy,
                          ::testing::Values(Policy::kFifo, Policy::kFair, Policy::kDrf,
                                            Policy::kCapacity));
 
-// Nobody who wants more would rather have what another got: with one shape of container nobody
-// has more than one container above a claim that is not served fully.
-TEST(Allocation, FairAndDrfLeaveNoEnvy) {
+// No unserved claim envies another. With one shape of container, a claim has at most one container
+// more than any claim that is not fully served.
+TEST(Allocation, FairAndDrfAreEnvyFree) {
   std::mt19937_64 random(7);
   for (int round = 0; round < 500; ++round) {
     Drawn drawn = Draw(random, round % 2 == 0 ? Policy::kFair : Policy::kDrf);
@@ -181,9 +181,9 @@ TEST(Allocation, FairAndDrfLeaveNoEnvy) {
   }
 }
 
-// Eq. 6 up to one container: a claim that could still grow when another got its last container had
-// no larger share than that other one before.
-TEST(Allocation, DrfNeverServesTheLargerShareWhileTheSmallerFits) {
+// Eq. 6 up to one container: if a claim could still grow when another got its last container, its
+// share was at least as large as the other's before.
+TEST(Allocation, DrfNeverServesTheLargerShareIfTheSmallerFits) {
   std::mt19937_64 random(8);
   for (int round = 0; round < 500; ++round) {
     const Drawn drawn = Draw(random, Policy::kDrf);
@@ -195,7 +195,7 @@ TEST(Allocation, DrfNeverServesTheLargerShareWhileTheSmallerFits) {
           DominantShare(drawn.claims[i].container * static_cast<double>(degrees[i]), capacity);
       for (std::size_t j = 0; j < degrees.size(); ++j) {
         if (i == j || degrees[j] == 0) continue;
-        // Had j one container less, i would fit in its place: then j's turn came first rightly.
+        // With one container of j less, i would fit: then j's turn came first correctly.
         const Resources free = capacity - Used(drawn, degrees) + drawn.claims[j].container;
         if (!Fits(drawn.claims[i].container, free)) continue;
         const double theirs = DominantShare(
@@ -207,4 +207,4 @@ TEST(Allocation, DrfNeverServesTheLargerShareWhileTheSmallerFits) {
 }
 
 }  // namespace
-}  // namespace tidemark::schedule
+}  // namespace tidemark::placement

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tidemark::schedule {
+namespace tidemark::placement {
 namespace {
 
 using ::testing::ElementsAre;
@@ -13,7 +13,7 @@ TEST(Dag, OrdersStagesAfterTheirParentsLowestIndexFirst) {
   EXPECT_THAT(TopologicalOrder({{2}, {}, {}, {0, 1}}).value(), ElementsAre(1, 2, 0, 3));
 }
 
-TEST(Dag, CountsAParentThatIsNamedTwiceOnce) {
+TEST(Dag, CountsADuplicateParentOnce) {
   EXPECT_THAT(TopologicalOrder({{}, {0, 0}}).value(), ElementsAre(0, 1));
   EXPECT_THAT(ChildrenOf({{}, {0, 0}}), ElementsAre(ElementsAre(1), ElementsAre()));
 }
@@ -23,20 +23,20 @@ TEST(Dag, NamesACycle) {
   EXPECT_THAT(message, HasSubstr("1 waits for 3 waits for 2 waits for 1"));
 }
 
-TEST(Dag, ACycleBeginsAndEndsWithTheSameStage) {
+TEST(Dag, ACycleStartsAndEndsWithTheSameStage) {
   EXPECT_THAT(CycleOf({{1}, {2}, {1}}), ElementsAre(1, 2, 1));
   EXPECT_THAT(CycleOf({{0}}), ElementsAre(0, 0));
   EXPECT_TRUE(CycleOf({{}, {0}}).empty());
 }
 
-TEST(Dag, ObjectsToAParentThatDoesNotExist) {
+TEST(Dag, RejectsAnUnknownParent) {
   EXPECT_THAT(TopologicalOrder({{7}}).status().message(), HasSubstr("stage 7"));
 }
 
 TEST(Dag, IsEmptyWithoutStages) { EXPECT_TRUE(TopologicalOrder({}).value().empty()); }
 
 // 0 (3 s) -> 1 (5 s), 0 -> 2 (1 s) -> 3 (9 s): 13 s by 0, 2, 3 against 8 s by 0, 1.
-TEST(Dag, TheLongestPathDecides) {
+TEST(Dag, FindsTheLongestPath) {
   const Parents parents = {{}, {0}, {0}, {2}};
   const auto order = TopologicalOrder(parents).value();
   const CriticalPath path = LongestPath(parents, order, std::vector<double>{3, 5, 1, 9});
@@ -51,4 +51,4 @@ TEST(Dag, OrdersALongChainWithoutRecursion) {
 }
 
 }  // namespace
-}  // namespace tidemark::schedule
+}  // namespace tidemark::placement

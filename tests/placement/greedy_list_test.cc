@@ -9,27 +9,27 @@
 #include <random>
 #include <vector>
 
-namespace tidemark::schedule {
+namespace tidemark::placement {
 namespace {
 
 using ::testing::ElementsAre;
 
 absl::Time At(double seconds) { return absl::UnixEpoch() + absl::Seconds(seconds); }
 
-TEST(GreedyList, GivesEachTaskInOrderToTheSlotThatIsFreeFirst) {
+TEST(GreedyList, AssignsEachTaskInOrderToTheFirstFreeSlot) {
   EXPECT_THAT(ScheduleGreedily(std::vector{At(5), At(2)},
                                std::vector{absl::Seconds(10), absl::Seconds(4), absl::Seconds(1)}),
               ElementsAre(ScheduledTask{1, At(2), At(12)}, ScheduledTask{0, At(5), At(9)},
                           ScheduledTask{0, At(9), At(10)}));
 }
 
-TEST(GreedyList, BreaksTiesByTheLeastSlot) {
+TEST(GreedyList, BreaksTiesByTheLowestSlot) {
   EXPECT_THAT(ScheduleGreedily(std::vector{At(1), At(1), At(1)},
                                std::vector{absl::Seconds(2), absl::Seconds(2)}),
               ElementsAre(ScheduledTask{0, At(1), At(3)}, ScheduledTask{1, At(1), At(3)}));
 }
 
-TEST(GreedyList, TakesANegativeDurationAsZero) {
+TEST(GreedyList, TreatsANegativeDurationAsZero) {
   EXPECT_THAT(ScheduleGreedily(std::vector{At(3)}, std::vector{absl::Seconds(-7)}),
               ElementsAre(ScheduledTask{0, At(3), At(3)}));
 }
@@ -43,7 +43,7 @@ TEST(GreedyList, IsEmptyWithoutTasks) {
   EXPECT_TRUE(ScheduleGreedily(std::vector{At(3)}, {}).empty());
 }
 
-TEST(GreedyList, PutsNothingBehindATaskThatNeverEndsWhileAnotherSlotIsFree) {
+TEST(GreedyList, AvoidsASlotWhoseTaskNeverEndsIfAnotherIsFree) {
   EXPECT_THAT(
       ScheduleGreedily(std::vector{At(0), At(1)},
                        std::vector{absl::InfiniteDuration(), absl::Seconds(1), absl::Seconds(1)}),
@@ -57,19 +57,19 @@ TEST(GreedyList, AddsFreeSlotsUpToTheirNumber) {
   EXPECT_THAT(slots, ElementsAre(At(5), At(1), At(1)));
 }
 
-TEST(GreedyList, AddsNoSlotWhenMoreAreInUseThanWereSaid) {
+TEST(GreedyList, AddsNoSlotIfMoreThanReportedAreInUse) {
   std::vector<absl::Time> slots = {At(5), At(6)};
   AddFreeSlots(1, 100, At(1), slots);
   EXPECT_THAT(slots, ElementsAre(At(5), At(6)));
 }
 
-TEST(GreedyList, AddsNoSlotThatNoTaskCouldUse) {
+TEST(GreedyList, AddsNoSlotWithoutATask) {
   std::vector<absl::Time> slots = {At(5)};
   AddFreeSlots(std::numeric_limits<std::uint32_t>::max(), 2, At(1), slots);
   EXPECT_THAT(slots, ElementsAre(At(5), At(1), At(1)));
 }
 
-// A search through all slots for each task.
+// A linear search over all slots for each task.
 std::vector<ScheduledTask> Plainly(std::vector<absl::Time> free_at,
                                    const std::vector<absl::Duration>& durations) {
   std::vector<ScheduledTask> schedule;
@@ -82,7 +82,7 @@ std::vector<ScheduledTask> Plainly(std::vector<absl::Time> free_at,
   return schedule;
 }
 
-TEST(GreedyList, DoesWhatAPlainSearchDoes) {
+TEST(GreedyList, EqualsALinearSearch) {
   std::mt19937_64 random(20240501);
   for (int round = 0; round < 200; ++round) {
     std::vector<absl::Time> free_at(1 + random() % 5);
@@ -94,4 +94,4 @@ TEST(GreedyList, DoesWhatAPlainSearchDoes) {
 }
 
 }  // namespace
-}  // namespace tidemark::schedule
+}  // namespace tidemark::placement

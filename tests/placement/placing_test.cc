@@ -10,7 +10,7 @@
 #include "master/forecast/placement/greedy_list.h"
 #include "tests/placement/some_stages.h"
 
-namespace tidemark::schedule {
+namespace tidemark::placement {
 namespace {
 
 using ::testing::ElementsAre;
@@ -31,7 +31,7 @@ std::vector<double> Ends(const Placed& future) {
 
 // Two slots; stage 0 has tasks of 3, 1 and 2 s (its last pending task first): 0-3, 0-1, 1-3. Stage
 // 1 follows at 3.
-TEST(Placing, GivesTheNextTaskToTheSlotThatIsFreeFirst) {
+TEST(Placing, AssignsTheNextTaskToTheFirstFreeSlot) {
   Placing simulation = Simulation({Stage(3), Stage(1, {0})}, Slots(2));
   const double seconds[] = {2, 1, 3};
   const Placed& future = simulation.Run(
@@ -41,7 +41,7 @@ TEST(Placing, GivesTheNextTaskToTheSlotThatIsFreeFirst) {
   EXPECT_DOUBLE_EQ(future.seconds, 7);
 }
 
-TEST(Placing, StartsFromTheTasksThatRun) {
+TEST(Placing, StartsFromTheRunningTasks) {
   Placing simulation = Simulation({Stage(1, {}, {5, 6})}, Slots(2));
   const Placed& future = simulation.Run([](const TaskStart& start) {
     return std::array{4.0, 1.0, 10.0}[start.task];
@@ -49,9 +49,8 @@ TEST(Placing, StartsFromTheTasksThatRun) {
   EXPECT_DOUBLE_EQ(future.seconds, 11);
 }
 
-// One slot, two stages: fresh; rest; first of stage 1; rest. With nobody else on a slot there is no
-// last wave.
-TEST(Placing, KnowsHowWarmASlotIs) {
+// One slot, two stages: fresh, rest, first of stage 1, rest. A single slot has no last wave.
+TEST(Placing, TracksTheWarmthOfSlots) {
   const std::vector stages = {Stage(2), Stage(2, {0})};
   const auto seconds = [](const TaskStart& start) {
     return start.warmth == Warmth::kFresh ? 100.0 : start.warmth == Warmth::kFirst ? 10.0 : 1.0;
@@ -68,8 +67,9 @@ TEST(Placing, ServesOwnersByPolicy) {
   EXPECT_THAT(Ends(Simulation(stages, Slots(2, Policy::kFair)).Run(one)), ElementsAre(3, 2));
 }
 
-// Reduce tasks that began before the last map task ended go on, and so do their followers.
-TEST(Placing, LetsAStageThatRunsAlreadyGoOnBesideItsParent) {
+// Reduce tasks that started before the end of the last map task continue, and so do their
+// followers.
+TEST(Placing, ContinuesARunningStageDuringItsParent) {
   Placing simulation = Simulation({Stage(0, {}, {1}), Stage(1, {0}, {1})}, Slots(2));
   const Placed& future = simulation.Run([](const TaskStart& start) {
     return std::array{10.0, start.task == 0 ? 2.0 : 1.0}[start.stage];
@@ -77,9 +77,9 @@ TEST(Placing, LetsAStageThatRunsAlreadyGoOnBesideItsParent) {
   EXPECT_THAT(Ends(future), ElementsAre(10, 3));
 }
 
-// The same where they wait in their slots for the end of the map task at 10 s: one of 2 s that runs
-// already, and one of 1 s that takes the slot of the map task.
-TEST(Placing, LetsTasksWaitInTheirSlotsForTheirParents) {
+// The same if they wait in their slots for the end of the map task at 10 s: a running one of 2 s,
+// and one of 1 s in the slot of the map task.
+TEST(Placing, HoldsTasksInTheirSlotsUntilTheirParentsEnd) {
   StageWork reduces = Stage(1, {0}, {1});
   reduces.waits_in_slots = true;
   Placing simulation = Simulation({Stage(0, {}, {1}), reduces}, Slots(2));
@@ -89,8 +89,8 @@ TEST(Placing, LetsTasksWaitInTheirSlotsForTheirParents) {
   EXPECT_THAT(Ends(future), ElementsAre(10, 12));
 }
 
-// The only slot is held by a reduce task that waits for a map task without one.
-TEST(Placing, TasksThatHoldWhatTheirParentsNeedGoOn) {
+// A reduce task holds the only slot and waits for a map task without a slot.
+TEST(Placing, StartsHeldTasksThatBlockTheirParents) {
   StageWork reduces = Stage(0, {0}, {1});
   reduces.waits_in_slots = true;
   Placing simulation = Simulation({Stage(1), reduces}, Slots(1));
@@ -101,9 +101,9 @@ TEST(Placing, TasksThatHoldWhatTheirParentsNeedGoOn) {
   EXPECT_EQ(future.seconds, 8);
 }
 
-// Two owners' stages of one application, on a cluster that has room for all: two map slots, one
+// Two owners' stages of one application, on a cluster with enough capacity: two map slots, one
 // reduce slot.
-TEST(Placing, RunsNoMoreTasksOfAStageAtOnceThanItMay) {
+TEST(Placing, LimitsTheTasksOfAStageAtOnce) {
   StageWork maps = Stage(4);
   maps.at_once_max = 2;
   StageWork reduces = Stage(3, {0});
@@ -112,16 +112,16 @@ TEST(Placing, RunsNoMoreTasksOfAStageAtOnceThanItMay) {
   EXPECT_THAT(Ends(simulation.Run([](const TaskStart&) { return 5.0; })), ElementsAre(10, 25));
 }
 
-TEST(Placing, AStageThatIsFullLetsTheNextOneStart) {
+TEST(Placing, AFullStageLetsTheNextOneStart) {
   StageWork narrow = Stage(3);
   narrow.at_once_max = 1;
   Placing simulation = Simulation({narrow, Stage(2)}, Slots(3));
   EXPECT_THAT(Ends(simulation.Run([](const TaskStart&) { return 5.0; })), ElementsAre(15, 5));
 }
 
-// By hand: two tasks of 1 and 2 s share one processor; at 2 s the third takes the first's slot,
-// fetches for 1 s and has the processor alone: the second ended at 3 s.
-TEST(Placing, ASlotThatComesBackKeepsItsHost) {
+// By hand: two tasks of 1 and 2 s share one processor. At 2 s the third takes the slot of the
+// first, fetches for 1 s and has the processor to itself: the second ended at 3 s.
+TEST(Placing, AFreedSlotKeepsItsHost) {
   auto simulation = Placing::Create({Stage(1, {}, {0, 0})}, Slots(2),
                                     {.hosts = {{.processors = 1}}, .host_of_running = {{0, 0}}});
   ASSERT_TRUE(simulation.ok());
@@ -144,7 +144,7 @@ TEST(Placing, NewSlotsAreOnTheEmptiestHost) {
   EXPECT_DOUBLE_EQ(simulation->Run([](const TaskStart&) { return 2.0; }).seconds, 4);
 }
 
-TEST(Placing, TakesTimesThatAreNoTimesForLongOrNone) {
+TEST(Placing, ClampsInvalidTimes) {
   Placing simulation = Simulation({Stage(2)}, Slots(2));
   const double seconds =
       simulation.Run([](const TaskStart& start) { return start.task == 0 ? std::nan("") : -1.0; })
@@ -152,7 +152,8 @@ TEST(Placing, TakesTimesThatAreNoTimesForLongOrNone) {
   EXPECT_DOUBLE_EQ(seconds, kForever);
 }
 
-// A million tasks of 3 s on 1,000 slots, some of them one by one and some a hundred as one.
+// A million tasks of 3 s on 1,000 slots, some of them individually and some in bunches of a
+// hundred.
 TEST(Placing, BunchesTakeAboutAsLongAsTheirTasks) {
   for (const double slots : {2, 1000, 100'000}) {
     auto simulation = Placing::Create({Stage(1'000'000)}, Slots(slots), {.bunch = 100});
@@ -169,22 +170,22 @@ TEST(Placing, BunchesTakeAboutAsLongAsTheirTasks) {
   }
 }
 
-TEST(Placing, RunsAgainFromTheStart) {
+TEST(Placing, RestartsForEachRun) {
   Placing simulation = Simulation({Stage(3), Stage(2, {0})}, Slots(2));
   const auto two = [](const TaskStart&) { return 2.0; };
   const double first = simulation.Run(two).seconds;
   EXPECT_EQ(simulation.Run(two).seconds, first);
 }
 
-TEST(Placing, ObjectsToContainersThatNeverFit) {
+TEST(Placing, RejectsContainersThatNeverFit) {
   StageWork large = Stage(1);
   large.container = {.cores = 3};
   EXPECT_THAT(Placing::Create({large}, Slots(2)).status().message(),
               HasSubstr("larger than the cluster"));
 }
 
-// A container that stands for ten tasks is ten to a fair policy: the other owner starts ten of its
-// own before that owner has a second one.
+// A container that represents ten tasks counts ten times under the fair policy: the other owner
+// starts ten tasks before that owner gets a second container.
 TEST(Placing, AFairPolicyCountsTheTasksOfAWideContainer) {
   StageWork wide = OwnedBy(0, Stage(1, {}, {5}));
   wide.container = {.cores = 10};
@@ -195,9 +196,9 @@ TEST(Placing, AFairPolicyCountsTheTasksOfAWideContainer) {
   EXPECT_THAT(Ends(future), ElementsAre(10, 5));
 }
 
-// A bunch takes steps of its own width through the tasks that are left; numbers of a row that are
-// so far apart do not cover it evenly.
-TEST(Placing, NumbersTheBunchesOfAStageOneAfterTheOther) {
+// A bunch decreases the remaining tasks by its width; such distant numbers of a row would not cover
+// it evenly.
+TEST(Placing, NumbersTheBunchesOfAStageConsecutively) {
   auto simulation = Placing::Create({Stage(1'000)}, Slots(10), {.bunch = 5});
   ASSERT_TRUE(simulation.ok());
   std::vector<std::uint64_t> places;
@@ -208,7 +209,7 @@ TEST(Placing, NumbersTheBunchesOfAStageOneAfterTheOther) {
   for (std::uint64_t n = 0; n < places.size(); ++n) ASSERT_EQ(places[n], n);
 }
 
-TEST(Placing, DoesWhatGreedyListSchedulingDoesForOneStage) {
+TEST(Placing, EqualsGreedyListSchedulingForOneStage) {
   std::mt19937_64 random(12);
   for (int round = 0; round < 100; ++round) {
     const std::size_t tasks = random() % 30;
@@ -241,4 +242,4 @@ TEST(Placing, PassesThroughALongChainWithoutTasks) {
 }
 
 }  // namespace
-}  // namespace tidemark::schedule
+}  // namespace tidemark::placement

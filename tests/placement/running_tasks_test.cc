@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace tidemark::schedule {
+namespace tidemark::placement {
 namespace {
 
 using Hosts = std::vector<SharedHost>;
@@ -20,7 +20,7 @@ Ends Play(RunningTasks& tasks) {
   return ends;
 }
 
-TEST(SharedHost, IsAsFastAsAloneWhileProcessorsSuffice) {
+TEST(SharedHost, RunsAtFullSpeedWhileProcessorsSuffice) {
   const SharedHost host = {.processors = 2, .others = 0.5};
   EXPECT_DOUBLE_EQ(host.Speed(0), 1);
   EXPECT_DOUBLE_EQ(host.Speed(1), 1);
@@ -28,9 +28,9 @@ TEST(SharedHost, IsAsFastAsAloneWhileProcessorsSuffice) {
   EXPECT_DOUBLE_EQ(host.Speed(4), 2 / 4.5);
 }
 
-// By hand: four tasks of 1, 1, 1 and 4 s on two processors run at half speed for 2 s; then the
-// last has 3 s left and a processor of its own.
-TEST(RunningTasks, TheLastTaskGetsFasterWhenTheOthersEnd) {
+// By hand: four tasks of 1, 1, 1 and 4 s on two processors run at half speed for 2 s; then the last
+// one has 3 s left and a processor to itself.
+TEST(RunningTasks, SpeedsUpTheLastTaskWhenTheOthersEnd) {
   RunningTasks sharing(Hosts{{.processors = 2}});
   for (std::uint32_t task = 0; task < 3; ++task) sharing.Begin(task, 0, 0, 0, 1);
   sharing.Begin(3, 0, 0, 0, 4);
@@ -41,7 +41,7 @@ TEST(RunningTasks, TheLastTaskGetsFasterWhenTheOthersEnd) {
 
 // By hand: alone until 1 s, then two share one processor; of 3 s the first has 2 left at 1 s. The
 // second takes 1 s alone, so it ends at 3 s, and the first, with 1 s left, at 4 s.
-TEST(RunningTasks, ATaskThatBeginsSlowsTheOthers) {
+TEST(RunningTasks, AStartedTaskSlowsTheOthers) {
   RunningTasks sharing(Hosts{{.processors = 1}});
   sharing.Begin(0, 0, 0, 0, 3);
   sharing.Begin(1, 0, 1, 0, 1);
@@ -57,9 +57,9 @@ TEST(RunningTasks, HostsDoNotShareWithEachOther) {
   EXPECT_EQ(Play(sharing), (Ends{{0, 1}, {1, 1}}));
 }
 
-// By hand: one processor, nine others: ours at a tenth; with one of two gone at 11/10 instead of
-// 11 times.
-TEST(RunningTasks, AmongManyOthersOneTaskLessIsLittleGain) {
+// By hand: one processor and nine competitors: each task runs at a tenth. When one of two ends, the
+// other runs at 11/10 instead of twice the speed.
+TEST(RunningTasks, OneTaskLessAmongManyCompetitorsIsLittleGain) {
   RunningTasks sharing(Hosts{{.processors = 1, .others = 9}});
   sharing.Begin(0, 0, 0, 0, 1);
   sharing.Begin(1, 0, 0, 0, 2);
@@ -68,7 +68,7 @@ TEST(RunningTasks, AmongManyOthersOneTaskLessIsLittleGain) {
   EXPECT_DOUBLE_EQ(ends.at(1), 21);
 }
 
-TEST(RunningTasks, ATaskThatEndsMayLetAnotherBegin) {
+TEST(RunningTasks, AnEndedTaskMayLetAnotherStart) {
   RunningTasks sharing(Hosts{{.processors = 1}});
   sharing.Begin(0, 0, 0, 0, 2);
   EXPECT_EQ(sharing.Next(INFINITY)->at, 2);
@@ -76,13 +76,13 @@ TEST(RunningTasks, ATaskThatEndsMayLetAnotherBegin) {
   EXPECT_EQ(Play(sharing), (Ends{{1, 6}}));
 }
 
-TEST(RunningTasks, WithoutHostsNobodyWaitsForAProcessor) {
+TEST(RunningTasks, WithoutHostsNoTaskWaitsForAProcessor) {
   RunningTasks tasks({});
   for (std::uint32_t task = 0; task < 3; ++task) tasks.Begin(task, 0, 0, 1, task);
   EXPECT_EQ(Play(tasks), (Ends{{0, 1}, {1, 2}, {2, 3}}));
 }
 
-TEST(RunningTasks, WakesUpAmongThem) {
+TEST(RunningTasks, ReturnsWakeUpsBetweenTasks) {
   RunningTasks tasks({});
   tasks.Begin(0, 0, 0, 0, 2);
   tasks.WakeUp(7, 1);
@@ -93,7 +93,7 @@ TEST(RunningTasks, WakesUpAmongThem) {
   EXPECT_TRUE(tasks.Next(2)->is_end);
 }
 
-TEST(RunningTasks, EachFutureBeginsAnew) {
+TEST(RunningTasks, ClearRestarts) {
   RunningTasks sharing(Hosts{{.processors = 1}});
   for (int future = 0; future < 2; ++future) {
     sharing.Begin(0, 0, 0, 0, 1);
@@ -102,13 +102,13 @@ TEST(RunningTasks, EachFutureBeginsAnew) {
   }
 }
 
-// Tasks that begin when others end, several at once, many at the same instants: as whoever looks at
-// all of them every time has it.
-TEST(RunningTasks, TellsEventsInTheOrderOfTheirInstantsAndNumbers) {
+// Tasks that start when others end, several at once, many at the same instants: the events equal
+// those of a full scan at every step.
+TEST(RunningTasks, ReturnsEventsByInstantAndNumber) {
   std::mt19937 random(11);
   for (int round = 0; round < 50; ++round) {
     RunningTasks tasks({});
-    std::map<std::pair<double, std::uint32_t>, bool> left;  // is it a wake-up?
+    std::map<std::pair<double, std::uint32_t>, bool> left;  // true for a wake-up
     std::uint32_t number = 0;
     const auto begin = [&](double at) {
       const double end = at + static_cast<double>(random() % 4);
@@ -141,7 +141,7 @@ TEST(RunningTasks, TellsEventsInTheOrderOfTheirInstantsAndNumbers) {
   }
 }
 
-TEST(RunningTasks, ServesExactlyTheWorkThereIs) {
+TEST(RunningTasks, ServesExactlyTheWork) {
   std::mt19937 random(7);
   std::exponential_distribution<double> seconds(0.1);
   RunningTasks sharing(Hosts{{.processors = 3}});
@@ -164,4 +164,4 @@ TEST(RunningTasks, ServesExactlyTheWorkThereIs) {
 }
 
 }  // namespace
-}  // namespace tidemark::schedule
+}  // namespace tidemark::placement

@@ -6,12 +6,12 @@
 #include <limits>
 #include <random>
 
-namespace tidemark::schedule {
+namespace tidemark::placement {
 namespace {
 
 constexpr double kRuns = std::numeric_limits<double>::infinity();
 
-// Adds `side_by_side` parallel tasks of 10 s of one stage, from `from` to `to`; others wait.
+// Adds `side_by_side` parallel tasks of 10 s of one stage, from `from` to `to`; other tasks wait.
 void PlaceTasks(std::uint32_t stage, int side_by_side, double from, double to, SlotUse& use) {
   for (double start = from; start < to; start += 10) {
     for (int i = 0; i < side_by_side; ++i) use.AddTask(stage, start, start + 10);
@@ -27,13 +27,13 @@ SlotUse TwoOfThirtyTwo(double until) {
   return use;
 }
 
-TEST(SlotUse, TasksThatWaitBesideIdleSlotsShowHowManyAreInUse) {
+TEST(SlotUse, LearnsTheUsableSlotsFromTasksThatWaitBesideIdleOnes) {
   EXPECT_EQ(TwoOfThirtyTwo(5).Find(5, 32).slots, 32);
   EXPECT_EQ(TwoOfThirtyTwo(7).Find(7, 32).slots, 2);
   EXPECT_EQ(TwoOfThirtyTwo(300).Find(300, 32).slots, 2);
 }
 
-TEST(SlotUse, WhatWasLearntHoldsWhileNothingWaits) {
+TEST(SlotUse, KeepsTheLimitWhileNoTaskWaits) {
   EXPECT_EQ(TwoOfThirtyTwo(100).Find(500, 32).slots, 2);
 }
 
@@ -43,13 +43,13 @@ TEST(SlotUse, NewExecutorsAreUsedLikeTheOthers) {
   EXPECT_EQ(use.Find(100, 64).slots, 4);
 }
 
-TEST(SlotUse, SlotsThatAreAllUsedCountAll) {
+TEST(SlotUse, CountsAllSlotsIfAllAreUsed) {
   SlotUse use = TwoOfThirtyTwo(50);
   PlaceTasks(0, 32, 60, 80, use);
   EXPECT_EQ(use.Find(80, 32).slots, 32);
 }
 
-TEST(SlotUse, IdleSlotsShowNothingWhileNoTaskWaits) {
+TEST(SlotUse, IgnoresIdleSlotsWhileNoTaskWaits) {
   SlotUse use(1);
   use.AddSlots(0, 32);
   for (int i = 0; i < 3; ++i) use.AddTask(0, 0, kRuns);
@@ -58,7 +58,7 @@ TEST(SlotUse, IdleSlotsShowNothingWhileNoTaskWaits) {
   EXPECT_EQ(found.at_once_max[0], kNoLimit);
 }
 
-TEST(SlotUse, MomentsBetweenTheStartsOfManySmallStagesDoNotAddUp) {
+TEST(SlotUse, IgnoresShortWaitsOfManySmallStages) {
   SlotUse use(100);
   use.AddSlots(0, 32);
   for (std::uint32_t stage = 0; stage < 100; ++stage) {
@@ -69,7 +69,7 @@ TEST(SlotUse, MomentsBetweenTheStartsOfManySmallStagesDoNotAddUp) {
   EXPECT_EQ(use.Find(100, 32).slots, 32);
 }
 
-TEST(SlotUse, FindsTheSameOnceThePastIsFolded) {
+TEST(SlotUse, FindsTheSameAfterFold) {
   for (std::uint32_t seed = 0; seed < 200; ++seed) {
     std::mt19937 random(seed);
     const auto below = [&](int most) { return static_cast<double>(random() % most); };
@@ -96,7 +96,7 @@ TEST(SlotUse, FindsTheSameOnceThePastIsFolded) {
   }
 }
 
-TEST(SlotUse, EndsThatAreReportedLateAddNoSlots) {
+TEST(SlotUse, LateReportedEndsAddNoSlots) {
   SlotUse use(1);
   use.AddSlots(0, 32);
   for (double start = 0; start < 100; start += 10) {
@@ -107,8 +107,8 @@ TEST(SlotUse, EndsThatAreReportedLateAddNoSlots) {
   EXPECT_EQ(use.Find(100, 32).slots, 2);
 }
 
-// Stage 1 needs what few executors have; stage 0 fills the others.
-TEST(SlotUse, AStageMayHaveALimitOfItsOwn) {
+// Stage 1 needs a resource that few executors have; stage 0 fills the others.
+TEST(SlotUse, AStageMayHaveAnIndividualLimit) {
   SlotUse use(2);
   use.AddSlots(0, 34);
   PlaceTasks(0, 32, 0, 50, use);
@@ -119,7 +119,7 @@ TEST(SlotUse, AStageMayHaveALimitOfItsOwn) {
   EXPECT_EQ(found.at_once_max[1], 2u);
 }
 
-TEST(SlotUse, AStageThatUsedAllSlotsIsNotBoundWhenMoreAreAdded) {
+TEST(SlotUse, AddedSlotsAreNoLimitForAStageThatUsedAll) {
   SlotUse use(1);
   use.AddSlots(0, 2);
   PlaceTasks(0, 2, 0, 30, use);
@@ -129,7 +129,7 @@ TEST(SlotUse, AStageThatUsedAllSlotsIsNotBoundWhenMoreAreAdded) {
   EXPECT_EQ(found.at_once_max[0], kNoLimit);
 }
 
-TEST(SlotUse, WhereSlotsAreNotToldAStageIsBoundByWhatItUses) {
+TEST(SlotUse, LimitsAStageByItsUseIfSlotsAreUnknown) {
   SlotUse use(2);
   PlaceTasks(0, 32, 0, 50, use);
   PlaceTasks(1, 2, 50, 100, use);
@@ -138,7 +138,7 @@ TEST(SlotUse, WhereSlotsAreNotToldAStageIsBoundByWhatItUses) {
   EXPECT_EQ(found.at_once_max[1], 2u);
 }
 
-TEST(SlotUse, OneSlotIsLeftWhateverRuns) {
+TEST(SlotUse, KeepsAtLeastOneSlot) {
   SlotUse use(1);
   use.AddSlots(0, 8);
   use.AddTask(0, 0, 1);
@@ -147,4 +147,4 @@ TEST(SlotUse, OneSlotIsLeftWhateverRuns) {
 }
 
 }  // namespace
-}  // namespace tidemark::schedule
+}  // namespace tidemark::placement

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "master/forecast/placement/stage_work.h"
+#include "master/forecast/placement/allocation.h"
 
-namespace tidemark::schedule {
+namespace tidemark::placement {
 
 inline StageWork Stage(std::uint64_t pending, std::vector<std::size_t> parents = {},
                        std::vector<double> running = {}) {
@@ -23,4 +23,4 @@ inline Resourcing Slots(double slots, Policy policy = Policy::kFifo) {
   return {.cluster = {.capacity = {.cores = slots}, .policy = policy}};
 }
 
-}  // namespace tidemark::schedule
+}  // namespace tidemark::placement

@@ -1,21 +1,21 @@
-// How a workflow is changed from outside while it runs.
+// Changes of a running workflow by its clients.
 #include <algorithm>
 #include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "master/forecast/dag/check_workflow.h"
 #include "master/forecast/dag/live_workflow.h"
 #include "text/did_you_mean.h"
 #include "tidemark/field_error.h"
 #include "tidemark/limit.h"
 
-namespace tidemark::workflow {
+namespace tidemark::dag {
 namespace {
 
-// Rewrites the path of an error in the changed plan to that of the request: job `known + i` is
+// Changes the path of an error from the changed plan to the request: job `known + i` is
 // add_jobs[added[i]].
 absl::Status InRequest(const absl::Status& status, std::size_t known,
                        const std::vector<std::size_t>& added) {
@@ -64,7 +64,7 @@ absl::StatusOr<bool> LiveWorkflow::Attach(const std::string& name, const std::st
   if (job_id == plan_.id) {
     return FieldError("child_job_id", job_id + " is the id of the workflow");
   }
-  // An id that was never heard of is not kept.
+  // The id of a job that never reported becomes free.
   if (job.facts.state != ChildState::kRetryable) place_of_id_.erase(job.job_id);
   job.job_id = job_id;
   place_of_id_[job_id] = place->second;
@@ -83,7 +83,8 @@ absl::StatusOr<bool> LiveWorkflow::Attach(const std::string& name, const std::st
   return true;
 }
 
-// So that it cannot be added; a request that cancels what it adds may be repeated.
+// Returns true if the job was cancelled and cannot be added again. A request that cancels the jobs
+// it adds may be repeated.
 bool LiveWorkflow::IsGivenUp(std::size_t job, const PlanChange& change) const {
   return jobs_[job].facts.state == ChildState::kCancelled && !is_final() &&
          std::ranges::find(change.cancel_jobs, plan_.jobs[job].name) == change.cancel_jobs.end();
@@ -91,15 +92,15 @@ bool LiveWorkflow::IsGivenUp(std::size_t job, const PlanChange& change) const {
 
 absl::StatusOr<bool> LiveWorkflow::Update(const PlanChange& change, std::size_t jobs_max) {
   if (change.cancel && !change.add_jobs.empty()) {
-    return FieldError("add_jobs", "none can be added by a request that cancels the workflow");
+    return FieldError("add_jobs", "a request that cancels the workflow cannot add jobs");
   }
   Plan changed = plan_;
-  std::vector<std::size_t> added;  // places in the request
+  std::vector<std::size_t> added;  // indexes in the request
   for (std::size_t i = 0; i < change.add_jobs.size(); ++i) {
     const PlannedJob& job = change.add_jobs[i];
     const std::string path = absl::StrCat("add_jobs[", i, "]");
     if (const auto known = place_of_name_.find(job.name); known != place_of_name_.end()) {
-      if (plan_.jobs[known->second] == job) {  // it was added before
+      if (plan_.jobs[known->second] == job) {  // added by an earlier request
         if (!IsGivenUp(known->second, change)) continue;
         return absl::FailedPreconditionError(
             absl::StrCat("job ", job.name, " of workflow ", plan_.id,
@@ -126,20 +127,20 @@ absl::StatusOr<bool> LiveWorkflow::Update(const PlanChange& change, std::size_t 
     if (state == ChildState::kCancelled) continue;
     if (state != ChildState::kPending && state != ChildState::kAwaited) {
       return absl::FailedPreconditionError(absl::StrCat("job ", name, " of workflow ", plan_.id,
-                                                        " has begun and cannot be cancelled"));
+                                                        " has started and cannot be cancelled"));
     }
     cancelled.push_back(place->second);
   }
   const bool is_news = !added.empty() || !cancelled.empty() || (change.cancel && !is_cancelled_);
   if (!is_news) return false;
-  // It ends with its next snapshot.
+  // A cancelled workflow ends with its next snapshot.
   if (is_cancelled_) {
     return absl::FailedPreconditionError(absl::StrCat("workflow ", plan_.id, " was cancelled"));
   }
   if (is_final()) {
     return absl::FailedPreconditionError(absl::StrCat("workflow ", plan_.id, " has ended"));
   }
-  // Without new jobs the plan is valid, even if the limit is lower by now.
+  // Without new jobs the plan is valid, even if the limit has been lowered.
   if (!added.empty()) {
     const absl::Status checked = CheckWorkflow(changed, jobs_max);
     if (!checked.ok()) return InRequest(checked, plan_.jobs.size(), added);
@@ -157,7 +158,7 @@ absl::StatusOr<bool> LiveWorkflow::Update(const PlanChange& change, std::size_t 
   return true;
 }
 
-// A job that was cancelled waits for none and holds back none.
+// Removes cancelled jobs from the graph: they wait for no job, and no job waits for them.
 void LiveWorkflow::FindParents() {
   const auto is_cancelled = [&](std::size_t job) {
     return jobs_[job].facts.state == ChildState::kCancelled;
@@ -169,4 +170,32 @@ void LiveWorkflow::FindParents() {
   }
 }
 
-}  // namespace tidemark::workflow
+absl::Status CheckWorkflow(const Plan& plan, std::size_t jobs_max) {
+  if (plan.id.empty()) return FieldError("id", "is missing");
+  if (plan.jobs.size() > jobs_max) {
+    return LimitExceeded("jobs_per_workflow",
+                         absl::StrCat("workflow ", plan.id, " has ", plan.jobs.size(),
+                                      " jobs; this master allows at most ", jobs_max));
+  }
+  for (std::size_t i = 0; i < plan.jobs.size(); ++i) {
+    if (plan.jobs[i].stages.empty()) continue;
+    return FieldError(absl::StrCat("jobs[", i, "].stages"),
+                      "must be empty: a master accepts only jobs described by their task "
+                      "counts; `tidemark what-if` estimates stages without a master");
+  }
+  return CheckPlan(plan);
+}
+
+placement::Parents ParentsOf(const Plan& plan) {
+  absl::flat_hash_map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < plan.jobs.size(); ++i) places[plan.jobs[i].name] = i;
+  placement::Parents parents(plan.jobs.size());
+  for (std::size_t i = 0; i < plan.jobs.size(); ++i) {
+    for (const std::string& parent : plan.jobs[i].after) {
+      parents[i].push_back(places.at(parent));
+    }
+  }
+  return parents;
+}
+
+}  // namespace tidemark::dag

@@ -5,7 +5,7 @@
 
 #include "tidemark/event.h"
 
-namespace tidemark::workflow {
+namespace tidemark::dag {
 namespace {
 
 TasksLeft LeftOf(const StageProgress* stage) {
@@ -34,7 +34,7 @@ TasksLeft LeftOfAll(const Snapshot& snapshot) {
   return all;
 }
 
-// Of what remains, the part before the reduce phase: the map phase at the speed it has had.
+// Returns the share of the remaining time before the reduce phase, by the pace of the map phase.
 double MapShareOf(const Snapshot& snapshot, double remaining) {
   const StageProgress* const map = PhaseOf(snapshot, StageKind::kMap);
   if (map == nullptr || map->state == StageState::kDone || remaining <= 0) return 0;
@@ -76,19 +76,19 @@ bool FollowedJob::is_waiting() const {
          facts.state == ChildState::kRetryable;
 }
 
-absl::Time FollowedJob::heard_at() const {
-  // That a job is given up is no news of it.
+absl::Time FollowedJob::last_report_at() const {
+  // An abandoned job has not reported.
   const bool is_given_up = newest != nullptr && newest->state == JobState::kAbandoned;
   if (is_given_up || is_silent()) {
-    const auto heard = newest->coverage ? newest->coverage->newest_event_at : std::nullopt;
-    return heard.value_or(newest->silent_since.value_or(absl::InfinitePast()));
+    const auto last_event = newest->coverage ? newest->coverage->newest_event_at : std::nullopt;
+    return last_event.value_or(newest->silent_since.value_or(absl::InfinitePast()));
   }
   if (!is_running()) return facts.ended_at.value_or(absl::InfinitePast());
   return newest == nullptr ? facts.started_at.value_or(absl::InfinitePast()) : newest->at;
 }
 
 void FollowedJob::Observe(std::shared_ptr<const Snapshot> snapshot,
-                          std::shared_ptr<const cost::StagesLeft> stages_left,
+                          std::shared_ptr<const durations::RemainingStages> stages_left,
                           bool may_be_retried) {
   if (is_waiting()) {
     facts.expected = would_take;
@@ -99,11 +99,11 @@ void FollowedJob::Observe(std::shared_ptr<const Snapshot> snapshot,
   newest = std::move(snapshot);
   left = std::move(stages_left);
   if (is_first && is_silent()) {
-    // It was silent already before the workflow followed it: only its own fraction can be shown.
+    // The job was silent before the workflow followed it: only its own fraction can be shown.
     own_bar = newest->estimate.fraction_done;
   }
   if (!newest->is_final) return;
-  // As the job itself has them: it was seen later, and its start may have become better known.
+  // The job's own instants are more precise than the workflow's observations.
   if (newest->started_at) facts.started_at = newest->started_at;
   facts.ended_at = newest->ended_at.value_or(newest->at);
   if (newest->state == JobState::kSucceeded) {
@@ -115,7 +115,7 @@ void FollowedJob::Observe(std::shared_ptr<const Snapshot> snapshot,
   facts.state = may_be_retried ? ChildState::kRetryable : ChildState::kFailed;
 }
 
-void FollowedJob::ForgetRun() {
+void FollowedJob::ReleaseRun() {
   newest.reset();
   left.reset();
   runs.clear();
@@ -138,7 +138,7 @@ LiveJob FollowedJob::At(absl::Time now, const PlannedJob& planned, const Cluster
     }
     return live;
   }
-  live.expected = ExpectJob(planned, runs, cluster, data_factor);
+  live.expected = EstimateJobTasks(planned, runs, cluster, data_factor);
   if (!planned.profile) live.expected.stages = WithData(stage_runs, data_factor);
   live.is_of_stages = ran_stages && !planned.profile;
   if (live.is_running) {
@@ -152,9 +152,9 @@ LiveJob FollowedJob::At(absl::Time now, const PlannedJob& planned, const Cluster
         live.reduce = LeftOf(PhaseOf(*newest, StageKind::kReduce));
       }
       live.forecast = ForecastOf(*newest, now);
-      // Earlier runs, which the workflow may know by another name, tell more than a guess.
+      // Past runs, which the workflow may have under another name, are better than a guess.
       if (live.forecast && live.forecast->is_guess && live.expected.is_known) live.forecast.reset();
-      // Which tasks of a silent job have ended since is not known.
+      // The tasks of a silent job may have ended since its last report.
       if (!is_silent()) live.left = left;
       live.left_age = std::max(absl::ToDoubleSeconds(now - newest->at), 0.0);
     }
@@ -164,4 +164,4 @@ LiveJob FollowedJob::At(absl::Time now, const PlannedJob& planned, const Cluster
   return live;
 }
 
-}  // namespace tidemark::workflow
+}  // namespace tidemark::dag

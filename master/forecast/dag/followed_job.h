@@ -1,4 +1,4 @@
-// One job of a workflow: what is known of it, and the part that an estimate needs.
+// One job of a workflow: its state, and its part in a forecast.
 #pragma once
 
 #include <cstdint>
@@ -15,60 +15,60 @@
 #include "tidemark/job_profile.h"
 #include "tidemark/plan.h"
 
-namespace tidemark::workflow {
+namespace tidemark::dag {
 
-// What a workflow keeps of a job, also once the job is forgotten.
+// The facts that a workflow keeps about a job, even after the master has removed the job.
 struct JobFacts {
   ChildState state = ChildState::kPending;
   std::optional<absl::Time> started_at;
   std::optional<absl::Time> ended_at;
   std::uint32_t failed_attempts = 0;
-  std::string message;                     // why the last of them failed
-  std::optional<absl::Duration> expected;  // what it was to take, the moment before it began
+  std::string message;                     // reason of the last failure
+  std::optional<absl::Duration> expected;  // its estimated time just before its start
   friend bool operator==(const JobFacts&, const JobFacts&) = default;
 };
 
 struct FollowedJob {
-  std::string job_id;  // empty: none is attached
+  std::string job_id;  // empty if no job is attached
   JobFacts facts;
-  JobFacts kept;                                 // of `facts`, what was handed out
-  std::shared_ptr<const Snapshot> newest;        // null: it has not reported yet
-  std::shared_ptr<const cost::StagesLeft> left;  // as of `newest`
-  bool is_attached = false;                      // after the submission
-  bool ended_before = false;  // a run of its id had ended when the plan was submitted
+  JobFacts kept;                                           // the facts as they were last stored
+  std::shared_ptr<const Snapshot> newest;                  // null before its first report
+  std::shared_ptr<const durations::RemainingStages> left;  // as of `newest`
+  bool is_attached = false;                                // attached after the submission
+  bool ended_before = false;  // a run with this id had ended before the submission
   std::optional<absl::Time> awaited_since;
-  std::optional<absl::Duration> would_take;  // by the last estimate before it began
-  double own_bar = 0;  // what it showed itself, if it was silent when it was first followed
+  std::optional<absl::Duration> would_take;  // its time by the last estimate before its start
+  double own_bar = 0;  // the job's own fraction, if it was silent when it was first followed
   bool has_runs = false;
-  std::vector<JobProfile> runs;  // earlier ones, the most recent first
-  bool ran_stages = false;       // they are of an application of stages, each as one phase
-  // Of such an application, the stages; null: not kept.
+  std::vector<JobProfile> runs;  // past runs, the newest first
+  bool ran_stages = false;       // the runs are of an application of stages, each as one phase
+  // The stages of such runs; null if they are not kept.
   std::shared_ptr<const StageRuns> stage_runs;
 
-  // It has succeeded or will never do so.
+  // Returns true if it has succeeded, or has failed or been cancelled without a possible retry.
   bool is_over() const;
-  // It has ended, for good or until it is replaced.
+  // Returns true if its run has ended, even if it may be retried.
   bool has_ended() const { return is_over() || facts.state == ChildState::kRetryable; }
-  // It has not begun, or it failed and may be replaced.
+  // Returns true if it has not started, or failed and may be retried.
   bool is_waiting() const;
   bool is_running() const { return facts.state == ChildState::kRunning; }
-  // Its reports are overdue.
+  // Returns true if its reports are overdue.
   bool is_silent() const { return newest != nullptr && newest->silent_since.has_value(); }
-  // When it was last heard of, whoever was away since; InfinitePast: not yet.
-  absl::Time heard_at() const;
+  // Returns the time of its last report; InfinitePast before the first one.
+  absl::Time last_report_at() const;
 
-  // Takes note of a newer snapshot of its run: whether and how it has begun and ended.
-  // `may_be_retried`: another may be attached in its place if it fails.
+  // Updates the facts from a newer snapshot of its run. `may_be_retried`: another job may be
+  // attached if it fails.
   void Observe(std::shared_ptr<const Snapshot> snapshot,
-               std::shared_ptr<const cost::StagesLeft> stages_left, bool may_be_retried);
-  // Frees what only later snapshots of the workflow would need.
-  void ForgetRun();
-  // What an estimate of it rests on.
+               std::shared_ptr<const durations::RemainingStages> stages_left, bool may_be_retried);
+  // Frees the data that only a later snapshot of the workflow would need.
+  void ReleaseRun();
+  // Returns the basis of its estimate.
   Basis BasisOf(const PlannedJob& planned) const;
   LiveJob At(absl::Time now, const PlannedJob& planned, const Cluster& cluster,
              double data_factor) const;
 };
 
-using model::PhaseOf;
+using facts::PhaseOf;
 
-}  // namespace tidemark::workflow
+}  // namespace tidemark::dag

@@ -7,49 +7,51 @@
 #include <utility>
 #include <vector>
 
-#include "master/forecast/dag/expected_tasks.h"
 #include "master/forecast/dag/stages_application.h"
-#include "master/forecast/durations/map_side.h"
-#include "master/forecast/durations/normal.h"
-#include "master/forecast/durations/opinions.h"
+#include "master/forecast/dag/task_estimate.h"
+#include "master/forecast/durations/combined_estimates.h"
+#include "master/forecast/durations/draws.h"
+#include "master/forecast/durations/early_forecast.h"
 #include "tidemark/event.h"
 #include "tidemark/job.h"
 
-namespace tidemark::workflow {
+namespace tidemark::dag {
 namespace {
 
-using cost::Drawn;
-using cost::Draws;
-using cost::FixedDraws;
-using cost::StageLeft;
-using cost::TimeDistribution;
+using durations::Drawn;
+using durations::Draws;
+using durations::FixedDraws;
+using durations::RemainingStage;
+using durations::TimeDistribution;
 
-// Assumed task times when no job is known. Chosen by hand: a minute of map and one of reduce tasks
-// on all slots.
+// Assumed task time if no job is known: a minute of map and a minute of reduce tasks on all slots.
+// Chosen by hand.
 constexpr double kUnknownTaskSeconds = 60;
-// An unknown job runs fewer than twice as many tasks at once: on more slots each takes several.
+// An unknown job runs fewer than twice as many concurrent tasks; on more slots each task takes
+// several.
 constexpr std::uint64_t kUnknownTasks = 20;
-// Of a job with more tasks that are known one by one than this, or more stages, only the number of
-// tasks counts, and more running ones are taken for so many wide ones. What the running tasks and
-// the stages of a stranger's many jobs cost is bounded, too.
+// Limit the cost of untrusted jobs. If a job has more stages or more tasks with individual times,
+// only its number of tasks counts, and its running tasks are merged into this many wide ones.
 constexpr std::ptrdiff_t kRunningMax = 1'000;
 constexpr std::ptrdiff_t kRunningMaxOfAllJobs = 20'000;
-constexpr std::size_t kStagesMax = 10'000;
-constexpr std::size_t kStagesMaxOfAllJobs = 20'000;
-// Streams of draws of the stages of one job.
+constexpr std::size_t kPlacedStagesMax = 10'000;
+constexpr std::size_t kPlacedStagesMaxOfAllJobs = 20'000;
+// Random streams of the stages of one job.
 constexpr std::uint64_t kStreamsOfJob = std::uint64_t{1} << 32;
 
-// A normal variable on each side of the median.
+// Returns the quantile at `u` of the forecast, with a normal distribution on each side of the
+// median.
 double ForecastAt(const RunningForecast& forecast, double u) {
-  const double z = cost::NormalQuantile(u);
+  const double z = durations::NormalQuantile(u);
   const double side =
       z < 0 ? forecast.remaining - forecast.lower : forecast.upper - forecast.remaining;
-  return std::max(forecast.remaining + z * std::max(side, 0.0) / cost::kDeviationsOf90Percent, 0.0);
+  return std::max(forecast.remaining + z * std::max(side, 0.0) / durations::kDeviationsOf90Percent,
+                  0.0);
 }
 
 bool IsUnknown(const LiveJob& job) { return !job.expected.is_known && job.expected.map.tasks == 0; }
 
-// Returns the wave of tasks of an unknown job, which fills all slots.
+// A wave of tasks of an unknown job that fills all slots.
 struct UnknownWave {
   std::uint64_t tasks = 1;
   std::uint64_t slots_of_task = 1;
@@ -63,8 +65,8 @@ UnknownWave WaveOn(double slots) {
 
 double Count(const TasksLeft& left) { return static_cast<double>(left.pending + left.running); }
 
-// Returns the number of tasks that decides how many draws there are. It does not depend on the
-// slots, so that answers for different slots come from the same draws.
+// Returns the number of tasks that determines the number of draws. It does not depend on the slots,
+// so that forecasts for different slots come from the same draws.
 std::uint64_t CountLeft(const LiveJob& job) {
   if (job.is_over) return 0;
   if (job.is_running) {
@@ -74,33 +76,34 @@ std::uint64_t CountLeft(const LiveJob& job) {
   return job.expected.map.tasks + job.expected.reduce.tasks;
 }
 
-// What a task of this job takes, as far as it can serve for another; 0: not known. A job that was
-// not known before it ran is taken for a wave of map and one of reduce tasks.
+// Returns a task time of this job that can serve for another job; 0 if unknown. A job that was
+// unknown before its run counts as one wave of map tasks and one of reduce tasks.
 double TaskSecondsOf(const LiveJob& job) {
   if (job.expected.is_known) return job.expected.map.times.mean();
   if (job.is_over) return job.took / 2;
   return job.forecast ? (job.elapsed + job.forecast->remaining) / 2 : 0;
 }
 
-// How unsure that is, as the deviation of its logarithm: of a job that runs as its forecast is.
+// Returns the deviation of the logarithm of TaskSecondsOf(); for a running job, that of its
+// forecast.
 double TaskDeviationOf(const LiveJob& job) {
   if (job.expected.is_known || job.is_over || !job.forecast) return 0;
   const double whole = job.elapsed + job.forecast->remaining;
   const double longest = std::max(job.elapsed + job.forecast->upper, whole);
-  const double deviation = std::log(longest / whole) / cost::kDeviationsOf90Percent;
-  return std::isfinite(deviation) ? std::min(deviation, cost::kMapSideDeviation)
-                                  : cost::kMapSideDeviation;
+  const double deviation = std::log(longest / whole) / durations::kDeviationsOf90Percent;
+  return std::isfinite(deviation) ? std::min(deviation, durations::kMapSideDeviation)
+                                  : durations::kMapSideDeviation;
 }
 
-// What tasks of unknown jobs take.
+// The task time of unknown jobs.
 struct Guess {
   double seconds = kUnknownTaskSeconds;
-  // Of its logarithm, for all of these jobs together, beside that of each. If there is nothing to
-  // go by, as unsure as a single job's end before its reduce phase.
-  double deviation = cost::kMapSideDeviation;
+  // Deviation of its logarithm for all of these jobs together, in addition to that of each. Without
+  // evidence, it is that of a single job before its reduce phase.
+  double deviation = durations::kMapSideDeviation;
 };
 
-// As those of the others, in the geometric mean.
+// Returns the geometric mean over the other jobs.
 Guess GuessTasks(std::span<const LiveJob> jobs) {
   double log_sum = 0;
   double variance = 0;
@@ -116,8 +119,8 @@ Guess GuessTasks(std::span<const LiveJob> jobs) {
   return {.seconds = std::exp(log_sum / known), .deviation = std::sqrt(variance) / known};
 }
 
-// What one task of a phase takes that takes `seconds` in all: with k of them running evenly apart
-// and p pending, the last ends after t (1 + p / k).
+// Returns the time of one task of a phase that takes `seconds`. With k running tasks, evenly apart,
+// and p pending ones, the last task of time t ends after t (1 + p / k).
 double OneTask(const TasksLeft& left, double seconds, double slots) {
   const double running = static_cast<double>(left.running);
   const double pending = static_cast<double>(left.pending);
@@ -125,7 +128,7 @@ double OneTask(const TasksLeft& left, double seconds, double slots) {
   return pending > 0 ? seconds / std::max(pending / slots, 1.0) : 0;
 }
 
-// The stages of one job, whatever is known of it.
+// Builds the stages of one job from its best evidence.
 class JobStages {
  public:
   JobStages(const LiveJob& job, std::size_t index, double slots, const JobsOptions& options,
@@ -137,8 +140,8 @@ class JobStages {
         stages_max_(stages_max),
         draws_(draws) {
     const double deviation =
-        job.expected.is_known ? job.expected.deviation : cost::kUnknownDeviation;
-    common_normals_ = draws.Normals(Drawn::kCommon, cost::kOfJobs);
+        job.expected.is_known ? job.expected.deviation : durations::kUnknownDeviation;
+    common_normals_ = draws.Normals(Drawn::kCommon, durations::kOfJobs);
     const Draws own = draws.Normals(Drawn::kStage, index);
     uniforms_ = draws.Uniforms(Drawn::kStage, index);
     waits_ = draws.Uniforms(Drawn::kWait, index);
@@ -148,13 +151,13 @@ class JobStages {
     }
   }
 
-  // Those that it has of its own, which name each other as parents; empty: not known. O(stages).
-  std::vector<StageLeft> Own(double shift) const {
-    if (job_.is_running) return AreTasksKnown() ? Running() : std::vector<StageLeft>();
-    return job_.expected.stages ? Expected(shift) : std::vector<StageLeft>();
+  // Returns the job's own stages, with parents among themselves; empty if unknown. Cost: O(stages).
+  std::vector<RemainingStage> Own(double shift) const {
+    if (job_.is_running) return AreTasksKnown() ? Running() : std::vector<RemainingStage>();
+    return job_.expected.stages ? FromPastRuns(shift) : std::vector<RemainingStage>();
   }
 
-  void FillRunning(StageLeft& map, StageLeft& reduce) const {
+  void FillRunning(RemainingStage& map, RemainingStage& reduce) const {
     const bool has_maps = Count(job_.map) > 0;
     const bool has_reduces = Count(job_.reduce) > 0;
     Draws of_maps;
@@ -169,15 +172,16 @@ class JobStages {
     }
     Spread(job_.map, std::move(of_maps), map);
     Spread(job_.reduce, std::move(of_reduces), reduce);
-    // Reduce tasks that run beside map tasks fetch what those leave behind.
+    // Reduce tasks that run beside map tasks fetch their output.
     reduce.work.waits_in_slots = true;
     map.times.is_known = reduce.times.is_known =
         job_.expected.is_known || (job_.forecast && !job_.forecast->is_guess);
   }
 
-  void FillWaiting(const Guess& guess, double shift, StageLeft& map, StageLeft& reduce) const {
+  void FillWaiting(const Guess& guess, double shift, RemainingStage& map,
+                   RemainingStage& reduce) const {
     const bool is_guess = !job_.expected.is_known;
-    const auto fill = [&](const ExpectedPhase& phase, StageLeft& stage) {
+    const auto fill = [&](const PhaseEstimate& phase, RemainingStage& stage) {
       stage.work.pending = phase.tasks;
       if (IsUnknown(job_)) {
         const UnknownWave wave = WaveOn(slots_);
@@ -190,7 +194,8 @@ class JobStages {
       for (double& factor : stage.times.factor) factor *= shift;
       stage.times.is_known = !is_guess;
       if (!is_guess || !(guess.deviation > 0)) return;
-      // What is guessed of all is wrong of all, so it does not average out along the workflow.
+      // The error of a common guess affects all jobs, so it does not average out along the
+      // workflow.
       for (std::size_t d = 0; d < factor_.size(); ++d) {
         stage.times.factor_of_bounds.push_back(stage.times.factor[d] *
                                                std::exp(guess.deviation * common_normals_[d]));
@@ -200,10 +205,10 @@ class JobStages {
     fill(job_.expected.reduce, reduce);
   }
 
-  // The lag of an awaited job's first stage: how long it has yet to wait.
-  void FillAwaited(StageLeft& map) const {
+  // Sets the lag of an awaited job's first stage to the rest of its delay.
+  void FillAwaited(RemainingStage& map) const {
     if (job_.is_running || !(job_.awaited > 0)) return;
-    for (const double u : waits_) map.times.lag.push_back(cost::LateLeft(job_.awaited, u));
+    for (const double u : waits_) map.times.lag.push_back(durations::LateLeft(job_.awaited, u));
   }
 
  private:
@@ -212,8 +217,8 @@ class JobStages {
     if (job_.forecast) return ForecastAt(*job_.forecast, u);
     const double whole = SecondsAlone(job_.expected, slots_) * factor_[draw];
     if (whole > job_.elapsed) return whole - job_.elapsed;
-    if (job_.expected.is_known) return cost::ParetoLeft(std::max(job_.elapsed, 1.0), u);
-    return cost::LateLeft(std::max(job_.elapsed, cost::kSecondsWorthWatching), u);
+    if (job_.expected.is_known) return durations::ParetoLeft(std::max(job_.elapsed, 1.0), u);
+    return durations::LateLeft(std::max(job_.elapsed, durations::kMapSideSecondsMin), u);
   }
 
   bool AreTasksKnown() const {
@@ -222,19 +227,19 @@ class JobStages {
     }
     std::size_t known = 0;
     bool is_anything_left = false;
-    for (const StageLeft& stage : job_.left->stages) {
+    for (const RemainingStage& stage : job_.left->stages) {
       known += stage.times.of_task.size() + stage.times.more_of_first.size();
       is_anything_left |= stage.work.pending > 0 || !stage.work.running.empty();
     }
-    // Between the jobs of an application, only the forecast knows that more is to come.
+    // Between the jobs of an application, only the forecast includes future work.
     return is_anything_left && known <= running_max_;
   }
 
-  // As the job's own estimate has them, of which its forecast knows more: earlier runs, how far the
-  // end has moved, what was lost. So an early end of the forecast is an early one of the tasks, and
-  // all tasks of a draw are stretched to end when the forecast does.
-  std::vector<StageLeft> Running() const {
-    const cost::StagesLeft& theirs = *job_.left;
+  // Returns the stages by the job's own estimate. The job's forecast has more evidence (past runs,
+  // errors of earlier forecasts, losses). An early end of the forecast is therefore paired with an
+  // early end of the tasks, and all tasks of a draw are stretched to end with the forecast.
+  std::vector<RemainingStage> Running() const {
+    const durations::RemainingStages& theirs = *job_.left;
     std::vector<std::size_t> by_end(theirs.ends.size());
     std::iota(by_end.begin(), by_end.end(), std::size_t{0});
     std::stable_sort(by_end.begin(), by_end.end(),
@@ -249,9 +254,9 @@ class JobStages {
       age[d] = end > job_.left_age ? job_.left_age : 0;
       stretch[d] = end - age[d] > 0 ? Remaining(d) / (end - age[d]) : 1;
     }
-    std::vector<StageLeft> stages;
-    for (const StageLeft& their : theirs.stages) {
-      StageLeft& stage = stages.emplace_back();
+    std::vector<RemainingStage> stages;
+    for (const RemainingStage& their : theirs.stages) {
+      RemainingStage& stage = stages.emplace_back();
       stage.work = their.work;
       stage.number = their.number;
       if (their.work.pending == 0 && their.work.running.empty()) continue;
@@ -276,15 +281,15 @@ class JobStages {
     return stages;
   }
 
-  std::vector<StageLeft> Expected(double shift) const {
+  std::vector<RemainingStage> FromPastRuns(double shift) const {
     const StageRuns& runs = *job_.expected.stages;
     if (runs.front().stages.size() > stages_max_) return {};
-    std::vector<const RunProfile*> history;
-    for (const RunProfile& run : runs) history.push_back(&run);
+    std::vector<const PastRun*> history;
+    for (const PastRun& run : runs) history.push_back(&run);
     WorkflowNow now;
-    ExpectStages(history, now);
-    std::vector<StageLeft> stages = LeftOfStages(now, history, slots_, ExpectationConstants(),
-                                                 draws_, kStreamsOfJob * (index_ + 1));
+    AddExpectedStages(history, now);
+    std::vector<RemainingStage> stages = LeftOfStages(now, history, slots_, EstimateConstants(),
+                                                      draws_, kStreamsOfJob * (index_ + 1));
     for (std::size_t i = 0; i < stages.size(); ++i) {
       stages[i].number = kExpectedStages + static_cast<std::uint32_t>(i);
       Draws& factor = stages[i].times.factor;
@@ -293,10 +298,10 @@ class JobStages {
     return stages;
   }
 
-  // Running tasks end evenly apart, the last of them after a whole task: all there is to know from
-  // outside the job.
-  // `of_task`: by draw, until the last of them ends if the job keeps its slots.
-  void Spread(TasksLeft left, Draws of_task, StageLeft& stage) const {
+  // Fills a stage whose tasks are known only by number: running tasks end evenly apart, the last
+  // one after a whole task. `of_task`: by draw, the seconds until the last task ends on the job's
+  // own slots.
+  void Spread(TasksLeft left, Draws of_task, RemainingStage& stage) const {
     for (double& seconds : of_task) seconds = OneTask(left, seconds, slots_);
     const auto widest = static_cast<std::uint64_t>(slots_);
     const std::uint64_t wide =
@@ -318,21 +323,21 @@ class JobStages {
   const LiveJob& job_;
   const std::size_t index_;
   const double slots_;
-  const std::uint64_t running_max_;  // tasks of it that are told apart
+  const std::uint64_t running_max_;  // running tasks with individual times
   const std::size_t stages_max_;
   const FixedDraws& draws_;
   Draws uniforms_;
   Draws waits_;
   Draws common_normals_;
-  Draws common_;  // a factor of all jobs
-  Draws factor_;  // of this one
+  Draws common_;  // the factor on all jobs
+  Draws factor_;  // the factor on this job
 };
 
-// Puts a job's own stages between where it begins and where it ends.
-void Insert(std::size_t job, std::vector<StageLeft> own, estimate::Application& application) {
+// Inserts a job's own stages between its start and its end.
+void Insert(std::size_t job, std::vector<RemainingStage> own, Application& application) {
   const std::size_t first = application.stages.size();
   std::vector<bool> is_parent(own.size());
-  for (StageLeft& stage : own) {
+  for (RemainingStage& stage : own) {
     for (std::size_t& parent : stage.work.parents) {
       is_parent[parent] = true;
       parent += first;
@@ -349,10 +354,8 @@ void Insert(std::size_t job, std::vector<StageLeft> own, estimate::Application& 
 
 }  // namespace
 
-estimate::Application ApplicationOfJobs(std::span<const LiveJob> jobs,
-                                        const schedule::Parents& parents,
-                                        const schedule::Resourcing& on,
-                                        const JobsOptions& options) {
+Application ApplicationOfJobs(std::span<const LiveJob> jobs, const placement::Parents& parents,
+                              const placement::Resourcing& on, const JobsOptions& options) {
   const double slots = std::max(std::floor(on.cluster.capacity.cores), 1.0);
   std::size_t tasks = 0;
   for (const LiveJob& job : jobs) tasks += CountLeft(job);
@@ -364,23 +367,23 @@ estimate::Application ApplicationOfJobs(std::span<const LiveJob> jobs,
   const auto of_stages = static_cast<std::size_t>(
       std::count_if(jobs.begin(), jobs.end(), [](const LiveJob& job) { return !job.is_over; }));
   const std::size_t stages_max =
-      std::min(kStagesMaxOfAllJobs / std::max<std::size_t>(of_stages, 1), kStagesMax);
-  estimate::Application application = {.on = on, .draws = &FixedDraws::For(tasks)};
+      std::min(kPlacedStagesMaxOfAllJobs / std::max<std::size_t>(of_stages, 1), kPlacedStagesMax);
+  Application application = {.on = on, .draws = &FixedDraws::For(tasks)};
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     application.stages.push_back({.work = {.owner = i}, .times = {}});
     application.stages.push_back({.work = {.parents = {MapStageOf(i)}, .owner = i}, .times = {}});
   }
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    StageLeft& map = application.stages[MapStageOf(i)];
-    StageLeft& reduce = application.stages[ReduceStageOf(i)];
-    // A running job waits for no other job, whatever the plan says.
+    RemainingStage& map = application.stages[MapStageOf(i)];
+    RemainingStage& reduce = application.stages[ReduceStageOf(i)];
+    // A running job waits for no other job, despite the plan.
     if (!jobs[i].is_running) {
       for (const std::size_t parent : parents[i]) map.work.parents.push_back(ReduceStageOf(parent));
     }
     if (jobs[i].is_over) continue;
     const JobStages stages(jobs[i], i, slots, options, running_max, stages_max, *application.draws);
     stages.FillAwaited(map);
-    std::vector<StageLeft> own = stages.Own(options.shift);
+    std::vector<RemainingStage> own = stages.Own(options.shift);
     if (!own.empty()) {
       Insert(i, std::move(own), application);
     } else if (jobs[i].is_running) {
@@ -392,9 +395,9 @@ estimate::Application ApplicationOfJobs(std::span<const LiveJob> jobs,
   return application;
 }
 
-absl::StatusOr<estimate::Estimate> EstimateJobs(const JobsNow& question) {
-  return estimate::EstimateApplication(
+absl::StatusOr<ApplicationForecast> ForecastJobs(const JobsNow& question) {
+  return ForecastApplication(
       ApplicationOfJobs(question.jobs, question.parents, question.on, question.options));
 }
 
-}  // namespace tidemark::workflow
+}  // namespace tidemark::dag

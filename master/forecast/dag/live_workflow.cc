@@ -1,35 +1,40 @@
 #include "master/forecast/dag/live_workflow.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "master/facts/silence.h"
-#include "master/forecast/dag/check_workflow.h"
-#include "master/forecast/dag/describe_job.h"
+#include "master/facts/evidence_loss.h"
+#include "master/forecast/dag/workflow_forecast.h"
+#include "master/forecast/dag/workflow_state.h"
+#include "master/forecast/durations/combined_estimates.h"
 #include "text/duration_text.h"
+#include "tidemark/field_error.h"
 #include "tidemark/reconcile_forecasts.h"
 
-namespace tidemark::workflow {
+namespace tidemark::dag {
 namespace {
 
-// Stages, edges and task times of earlier runs that an estimate looks at: about 20 ms of processor
+// Limit of the stages, edges and task times of past runs in a forecast: about 20 ms of processor
 // time, and 20 MB.
 constexpr std::size_t kHistoryMax = 500'000;
 
-std::size_t SizeOf(const RunProfile& run) {
+std::size_t SizeOf(const PastRun& run) {
   std::size_t size = 0;
-  for (const StageProfile& stage : run.stages) {
+  for (const PastStage& stage : run.stages) {
     size += 1 + stage.parents.size();
     for (const auto& seconds : stage.seconds) size += seconds.size();
   }
   return size;
 }
 
-// The bounds of what is shown hold it; of jobs, those that did not succeed keep theirs.
-void NeverBack(model::ShownProgress& before, Snapshot& snapshot) {
-  before.NeverBack(snapshot);
+// Keeps the shown fractions from falling, and widens their bounds to include them. Jobs that failed
+// keep their bounds.
+void KeepMonotonic(ShownProgress& before, Snapshot& snapshot) {
+  before.KeepMonotonic(snapshot);
   tidemark::Estimate& shown = snapshot.estimate;
   shown.fraction_done_lower = std::min(shown.fraction_done_lower, shown.fraction_done);
   shown.fraction_done_upper = std::max(shown.fraction_done_upper, shown.fraction_done);
@@ -43,7 +48,7 @@ void NeverBack(model::ShownProgress& before, Snapshot& snapshot) {
   }
 }
 
-// Rounds the forecasts of parts, so that a delta leaves out the forecasts that still hold.
+// Rounds the forecasts of parts, so that a delta omits unchanged forecasts.
 void RoundParts(Snapshot& snapshot) {
   const auto round = [&](std::optional<Range>& range) {
     if (range) range = RoundedPrediction(snapshot.at, *range);
@@ -90,7 +95,7 @@ void LiveWorkflow::AddJob(const PlannedJob& planned) {
 
 bool LiveWorkflow::WasSubmittedAs(Plan plan) const {
   if (plan.jobs.size() != submitted_jobs_) return false;
-  // It may have got one from the settings of the master.
+  // The deadline may come from the settings of the master.
   if (!plan.deadline) plan.deadline = plan_.deadline;
   Plan submitted = plan_;
   submitted.jobs.resize(submitted_jobs_);
@@ -120,13 +125,13 @@ std::vector<std::string> LiveWorkflow::wanted_jobs() const {
 }
 
 void LiveWorkflow::Observe(std::shared_ptr<const Snapshot> snapshot,
-                           std::shared_ptr<const cost::StagesLeft> left) {
+                           std::shared_ptr<const durations::RemainingStages> left) {
   const auto place = place_of_id_.find(snapshot->job_id);
   if (place == place_of_id_.end() || is_final()) return;
   FollowedJob& job = jobs_[place->second];
   if (job.job_id != snapshot->job_id) return;
   if (job.has_ended()) {
-    // Seen before a restart: what the same run said last has its stages.
+    // The end was observed before a restart; the final snapshot of the run has its stages.
     const bool is_its_end = snapshot->is_final && snapshot->started_at == job.facts.started_at;
     if (job.newest == nullptr && is_its_end) job.newest = std::move(snapshot);
     return;
@@ -150,7 +155,7 @@ void LiveWorkflow::SetRuns(std::size_t index, std::vector<JobProfile> runs, Stag
   job.runs = std::move(runs);
   if (!job.runs.empty() || stage_runs.empty()) return;
   job.ran_stages = true;
-  for (const RunProfile& run : stage_runs) job.runs.push_back(AsOnePhase(run));
+  for (const PastRun& run : stage_runs) job.runs.push_back(AsOnePhase(run));
   std::size_t kept = 0;
   while (kept < stage_runs.size()) {
     const std::size_t size = SizeOf(stage_runs[kept]);
@@ -204,7 +209,7 @@ LiveWorkflow::End LiveWorkflow::EndAt(absl::Time now) {
   End end;
   bool all_succeeded = true;
   bool any_succeeded = false;
-  absl::Time last_end = changed_at_;  // what was cancelled then was waited for until then
+  absl::Time last_end = changed_at_;  // a cancelled job delayed the end until it was cancelled
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     FollowedJob& job = jobs_[i];
     const bool succeeded = job.facts.state == ChildState::kSucceeded;
@@ -217,16 +222,17 @@ LiveWorkflow::End LiveWorkflow::EndAt(absl::Time now) {
     }
     if (job.facts.state != ChildState::kFailed || end.state != JobState::kRunning) continue;
     end.state = JobState::kFailed;
-    // A job whose log was damaged may be restored with another end than the one that was seen.
+    // A job with a damaged log may be restored with another end than the observed one.
     const bool is_end_known =
         job.newest != nullptr && job.newest->is_final && job.newest->state != JobState::kSucceeded;
     if (is_end_known) end.state = job.newest->state;
-    end.message = absl::StrCat("job ", plan_.jobs[i].name,
-                               end.state == JobState::kKilled       ? " was killed"
-                               : end.state == JobState::kAbandoned  ? " was abandoned"
-                               : end.state == JobState::kUnknownEnd ? " ended without a report how"
-                                                                    : " failed",
-                               job.facts.message.empty() ? "" : ": ", job.facts.message);
+    end.message =
+        absl::StrCat("job ", plan_.jobs[i].name,
+                     end.state == JobState::kKilled       ? " was killed"
+                     : end.state == JobState::kAbandoned  ? " was abandoned"
+                     : end.state == JobState::kUnknownEnd ? " ended without a reported outcome"
+                                                          : " failed",
+                     job.facts.message.empty() ? "" : ": ", job.facts.message);
   }
   if (end.state != JobState::kRunning) return end;
   if (all_succeeded && any_succeeded) return {JobState::kSucceeded, "", std::min(last_end, now)};
@@ -234,19 +240,20 @@ LiveWorkflow::End LiveWorkflow::EndAt(absl::Time now) {
   const absl::Duration silence = now - std::max(active_at_, listening_since_);
   if (silence <= options_.abandon_after) return end;
   return {JobState::kAbandoned,
-          absl::StrCat("no news of any job for ", text::DurationText(silence))};
+          absl::StrCat("no report of any job for ", text::DurationText(silence))};
 }
 
 absl::Duration LiveWorkflow::SilenceAt(absl::Time now) const {
-  absl::Time heard_at = changed_at_;
+  absl::Time last_report_at = changed_at_;
   bool any_runs = false;
   for (const FollowedJob& job : jobs_) {
     if (job.is_running() && !job.is_silent()) return absl::ZeroDuration();
     any_runs = any_runs || job.is_running();
-    heard_at = std::max(heard_at, job.heard_at());
+    last_report_at = std::max(last_report_at, job.last_report_at());
   }
-  const absl::Duration pause = now - heard_at;
-  const bool is_silent = pause > (any_runs ? model::kShortestSilence : model::kWithoutInterval);
+  const absl::Duration pause = now - last_report_at;
+  const bool is_silent =
+      pause > (any_runs ? facts::kShortestSilence : facts::kSilenceWithoutInterval);
   return is_silent ? pause : absl::ZeroDuration();
 }
 
@@ -255,20 +262,20 @@ absl::Time LiveWorkflow::InformedAt(absl::Time now) const {
   return silence > absl::ZeroDuration() ? std::max(informed_at_, now - silence) : now;
 }
 
-absl::Time LiveWorkflow::BeganBy(absl::Time now) const {
+absl::Time LiveWorkflow::StartOfFirstJob(absl::Time now) const {
   absl::Time began = now;
   for (const FollowedJob& job : jobs_) began = std::min(began, job.facts.started_at.value_or(now));
   return began;
 }
 
-Snapshot LiveWorkflow::Describe(absl::Time now, const WorkflowPrediction* prediction) const {
+Snapshot LiveWorkflow::Describe(absl::Time now, const WorkflowForecast* prediction) const {
   Snapshot snapshot = {.job_id = plan_.id, .at = now, .state = JobState::kRunning};
   snapshot.info =
       JobInfo{.name = plan_.name.empty() ? plan_.id : plan_.name, .kind = JobKind::kWorkflow};
   snapshot.started_at = started_at_;
   snapshot.deadline = plan_.deadline;
   if (const absl::Duration silence = SilenceAt(now); silence > absl::ZeroDuration()) {
-    snapshot.silent_since = model::SilentSince(now - silence, listening_since_, now);
+    snapshot.silent_since = facts::SilentSince(now - silence, listening_since_, now);
   }
   tidemark::Estimate& estimate = snapshot.estimate;
   estimate.state = EstimateState::kWarmingUp;
@@ -276,26 +283,27 @@ Snapshot LiveWorkflow::Describe(absl::Time now, const WorkflowPrediction* predic
     const Range& remaining = prediction->remaining;
     estimate.state = EstimateState::kValid;
     estimate.remaining = remaining;
-    // Waiting for the first job is no progress.
+    // Waiting for the first job is not progress.
     const absl::Time informed_at = InformedAt(now);
-    const absl::Duration worked = informed_at - BeganBy(informed_at);
+    const absl::Duration worked = informed_at - StartOfFirstJob(informed_at);
     estimate.fraction_done =
-        model::FractionDone(worked, model::FlooredRemaining(remaining.median, remaining.upper));
-    estimate.fraction_done_lower = model::FractionDone(worked, *remaining.upper);
-    estimate.fraction_done_upper = model::FractionDone(worked, *remaining.lower);
+        FractionDone(worked, FlooredRemaining(remaining.median, remaining.upper));
+    estimate.fraction_done_lower = FractionDone(worked, *remaining.upper);
+    estimate.fraction_done_upper = FractionDone(worked, *remaining.lower);
     estimate.known_share = prediction->known_share;
     if (*remaining.upper >= kLongestShown) {
       snapshot.notes.emplace_back(
-          "the estimate reaches 1e10 s (317 years), the longest time that is shown; what is shown "
-          "as "
-          "that may take longer");
+          "the forecast reaches 1e10 s (317 years), the longest time that a snapshot shows; the "
+          "workflow "
+          "may "
+          "take longer");
     }
   }
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     const bool is_predicted = prediction != nullptr && i < prediction->jobs.size();
     DescribeJob(jobs_[i], plan_.jobs[i], parents_[i],
-                is_predicted ? prediction->jobs[i] : JobPrediction(), snapshot);
-    // The strongest evidence of any part.
+                is_predicted ? prediction->jobs[i] : ChildForecast(), snapshot);
+    // The basis is the strongest one of all parts.
     if (jobs_[i].facts.state == ChildState::kCancelled) continue;
     estimate.basis = std::max(estimate.basis,
                               std::min(snapshot.children.back().estimate.basis, Basis::kThisRun));
@@ -317,8 +325,8 @@ void LiveWorkflow::AddNotes(absl::Time now, std::vector<std::string>& notes) con
   }
 }
 
-void LiveWorkflow::Widen(absl::Time at, estimate::Range& end) {
-  const model::EndPrediction given = record_.Widen({.at = at,
+void LiveWorkflow::Widen(absl::Time at, SecondsRange& end) {
+  const facts::EndPrediction given = record_.Widen({.at = at,
                                                     .end = at + absl::Seconds(end.median),
                                                     .lower = at + absl::Seconds(end.lower),
                                                     .upper = at + absl::Seconds(end.upper)});
@@ -327,14 +335,14 @@ void LiveWorkflow::Widen(absl::Time at, estimate::Range& end) {
   end.upper = absl::ToDoubleSeconds(*given.upper - at);
 }
 
-const Snapshot& LiveWorkflow::Tick(absl::Time now, absl::StatusOr<estimate::Estimate> estimate) {
+const Snapshot& LiveWorkflow::Tick(absl::Time now, absl::StatusOr<ApplicationForecast> estimate) {
   if (is_final()) return *newest_;
   now = std::max(now, newest_->at);
   FindAwaited(now);
   const End end = EndAt(now);
   const bool is_final = end.state != JobState::kRunning;
   informed_at_ = InformedAt(now);
-  std::optional<WorkflowPrediction> prediction;
+  std::optional<WorkflowForecast> prediction;
   if (!is_final && estimate.ok()) {
     Widen(informed_at_, estimate->end);
     prediction = PredictionAt(now, *estimate, cluster_, 1);
@@ -354,17 +362,18 @@ const Snapshot& LiveWorkflow::Tick(absl::Time now, absl::StatusOr<estimate::Esti
     shown.basis = Basis::kDone;
     shown.fraction_done = end.state == JobState::kSucceeded ? 1 : 0;
     shown.known_share = 1;
+    snapshot.counts = CountParts(snapshot);  // depends on the state
   } else {
     if (!estimate.ok()) snapshot.notes.emplace_back(estimate.status().message());
-    if (snapshot.silent_since) shown.fraction_done = 0;  // as far as before
+    if (snapshot.silent_since) shown.fraction_done = 0;  // keeps the earlier fraction
     AddNotes(now, snapshot.notes);
   }
   if (plan_.deadline) snapshot.late_probability = LateProbability(snapshot, *plan_.deadline);
-  NeverBack(shown_, snapshot);
+  KeepMonotonic(shown_, snapshot);
   if (is_final) {
     const tidemark::Estimate& last = newest_->estimate;
     const double done = shown.fraction_done;
-    // No surer than while it ran.
+    // The bounds of a failed workflow are no narrower than before its end.
     const bool was_told = end.state != JobState::kSucceeded && last.remaining.has_value();
     shown.fraction_done_lower = was_told ? std::min(last.fraction_done_lower, done) : done;
     shown.fraction_done_upper = was_told ? std::max(last.fraction_done_upper, done) : done;
@@ -372,16 +381,16 @@ const Snapshot& LiveWorkflow::Tick(absl::Time now, absl::StatusOr<estimate::Esti
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     const tidemark::Estimate& of_job = snapshot.children[i].estimate;
     if (!prediction || i >= prediction->jobs.size()) continue;
-    const JobPrediction& predicted = prediction->jobs[i];
+    const ChildForecast& predicted = prediction->jobs[i];
     if (predicted.starts_in && predicted.ends_in && of_job.basis != Basis::kGuess) {
       jobs_[i].would_take =
           std::max(predicted.ends_in->median - *predicted.starts_in, absl::ZeroDuration());
     }
   }
   newest_ = std::make_shared<Snapshot>(std::move(snapshot));
-  // A workflow is kept long after its end, so what only later snapshots would need is freed.
+  // A workflow is kept long after its end, so free the data for later snapshots.
   for (FollowedJob& job : jobs_) {
-    if (is_final) job.ForgetRun();
+    if (is_final) job.ReleaseRun();
   }
   return *newest_;
 }
@@ -421,4 +430,107 @@ void LiveWorkflow::NoteDamage(const LogDamage& damage) {
   RestoreTick(newest_->sequence + damage.ticks_max, newest_->at, 0);
 }
 
-}  // namespace tidemark::workflow
+namespace {
+
+// Larger factors are assumed to be typing errors; ParseScenario() has the same limit.
+constexpr double kDataFactorMax = 1e6;
+
+placement::Resourcing ResourcingOf(const Plan& plan, const Cluster& cluster) {
+  placement::Resourcing on;
+  on.cluster.capacity = {.cores = static_cast<double>(cluster.slots)};
+  on.cluster.policy = PolicyOf(cluster.policy);
+  for (const Queue& queue : cluster.queues) on.cluster.queue_shares.push_back(queue.share);
+  if (cluster.policy != SchedulingPolicy::kCapacity) return on;
+  for (const PlannedJob& job : plan.jobs) {
+    std::size_t place = 0;
+    while (place < cluster.queues.size() && cluster.queues[place].name != job.queue) ++place;
+    on.queue_of_owner.push_back(place);
+  }
+  return on;
+}
+
+}  // namespace
+
+double LiveWorkflow::Shift() const {
+  double sum = 0;
+  double count = 0;
+  for (const FollowedJob& job : jobs_) {
+    const JobFacts& facts = job.facts;
+    if (facts.state != ChildState::kSucceeded || !facts.expected || !facts.started_at ||
+        !facts.ended_at || *facts.expected < absl::Seconds(1)) {
+      continue;
+    }
+    const double took = absl::ToDoubleSeconds(*facts.ended_at - *facts.started_at);
+    sum += std::log(std::max(took, 0.1) / absl::ToDoubleSeconds(*facts.expected));
+    count += 1;
+  }
+  if (count == 0) return 1;
+  // A job may differ from its past run for individual reasons.
+  const double common = options_.estimate.common_deviation * options_.estimate.common_deviation;
+  const double noise = durations::kRepeatDeviation * durations::kRepeatDeviation / count;
+  return std::exp(common / (common + noise) * sum / count);
+}
+
+JobsNow LiveWorkflow::QuestionOn(absl::Time now, const Cluster& cluster, double data_factor) const {
+  JobsNow question = {
+      .parents = parents_, .on = ResourcingOf(plan_, cluster), .options = options_.estimate};
+  question.options.shift = Shift();
+  question.jobs.reserve(jobs_.size());
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    question.jobs.push_back(jobs_[i].At(now, plan_.jobs[i], cluster, data_factor));
+  }
+  return question;
+}
+
+JobsNow LiveWorkflow::QuestionAt(absl::Time now) {
+  now = std::max(now, newest_->at);
+  if (!is_final()) FindAwaited(now);
+  informed_at_ = InformedAt(now);
+  return QuestionOn(informed_at_, cluster_, 1);
+}
+
+WorkflowForecast LiveWorkflow::PredictionAt(absl::Time now, const ApplicationForecast& estimate,
+                                            const Cluster& cluster, double data_factor) const {
+  const absl::Time informed_at = InformedAt(now);
+  WorkflowForecast prediction = PredictionOf(estimate);
+  const std::vector<std::vector<std::size_t>> own = OwnStages(estimate);
+  bool has_forecast = false;
+  for (std::size_t i = 0; i < std::min(jobs_.size(), own.size()); ++i) {
+    const LiveJob live = jobs_[i].At(informed_at, plan_.jobs[i], cluster, data_factor);
+    has_forecast = has_forecast || live.forecast.has_value();
+    prediction.jobs.push_back(ForecastOfChild(jobs_[i], live, estimate, i, own[i]));
+  }
+  // The forecast of a silent job is already open, so the end of the workflow is open as well.
+  const absl::Duration silence = SilenceAt(now);
+  if (silence > absl::ZeroDuration() && !has_forecast) {
+    OpenBySilence(now - informed_at, silence, prediction);
+  }
+  return prediction;
+}
+
+absl::StatusOr<Outcome> LiveWorkflow::Estimate(absl::Time now, const Scenario& scenario) const {
+  if (is_final()) return Outcome{.snapshot = *newest_};
+  if (is_cancelled_) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("workflow ", plan_.id, " was cancelled; no work remains to estimate"));
+  }
+  const double data_factor = scenario.data_factor.value_or(1);
+  if (!(data_factor > 0 && data_factor <= kDataFactorMax)) {
+    return FieldError("data_factor", "must be above 0 and at most 1e6");
+  }
+  Plan changed = plan_;
+  changed.cluster = cluster_;
+  if (scenario.slots) changed.cluster.slots = *scenario.slots;
+  if (scenario.policy) changed.cluster.policy = *scenario.policy;
+  if (absl::Status ok = CheckWorkflow(changed, jobs_.size()); !ok.ok()) return ok;
+  now = std::max(now, newest_->at);
+  const auto estimate = ForecastJobs(QuestionOn(InformedAt(now), changed.cluster, data_factor));
+  if (!estimate.ok()) return estimate.status();
+  const WorkflowForecast prediction = PredictionAt(now, *estimate, changed.cluster, data_factor);
+  Outcome outcome = {.snapshot = Describe(now, &prediction),
+                     .busy_share = BusyShare(prediction, changed.cluster.slots)};
+  ReconcileForecasts(outcome.snapshot, /*ends_with_parts=*/true);
+  return outcome;
+}
+
+}  // namespace tidemark::dag

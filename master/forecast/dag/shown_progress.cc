@@ -3,23 +3,24 @@
 #include <algorithm>
 #include <cmath>
 
-#include "master/forecast/durations/interval_record.h"
+#include "master/forecast/durations/intervals.h"
 
-namespace tidemark::model {
+namespace tidemark::dag {
 namespace {
 
-// With 20 in its place bars of applications that may grow end at 69 % and not at 82, and first runs
-// of ten of Spark have a mean error of 15.9 points and not of 15.4 (bench/RESULTS.md).
-constexpr double kUpperShare = 1 / (2 * kRemainingUpperMax);
+// With 20 instead of 40, bars of applications that may grow end at 69 % instead of 82 %, and the
+// first runs of ten Spark applications have a mean error of 15.9 instead of 15.4 points
+// (bench/RESULTS.md).
+constexpr double kUpperShare = 1 / (2 * durations::kRemainingUpperMax);
 
-// Simulated without history on 16 logs of TPC-DS and on 22 logs of other applications of Spark: the
+// Simulated without history on 16 logs of TPC-DS and on 22 logs of other applications of Spark, the
 // bar has a mean error of 8.3 and 24.8 points. With 0.2 the error is 8.9 and 24.9 points, with 0.05
 // 9.3 and 24.9.
 constexpr double kHeldShare = 0.1;
 // Measured as above: with 1 the error is 13.8 and 24.5 points, with 3 it is 6.5 and 25.2.
 constexpr double kGuessedShare = 2;
-// Limits memory; each stands for a later end than the next.
-constexpr std::size_t kSaidMax = 64;
+// Limits memory; each entry has a later end than the next.
+constexpr std::size_t kEndsMax = 64;
 
 void Raise(double& shown, double& fraction) {
   shown = std::max(shown, fraction);
@@ -48,28 +49,28 @@ double FractionDone(absl::Duration elapsed, absl::Duration left) {
 absl::Time LatestEnd::Hold(absl::Time now, absl::Time end, absl::Duration held_for) {
   if (is_unknown_) unknown_until_ = now;
   is_unknown_ = end == absl::InfiniteFuture();
-  if (!said_.empty()) said_.back().first = std::min(said_.back().first, now);
-  std::erase_if(said_, [&](const auto& one) {
-    // What is said now is at least as late, and will be believed for longer.
+  if (!ends_.empty()) ends_.back().first = std::min(ends_.back().first, now);
+  std::erase_if(ends_, [&](const auto& one) {
+    // The new end is at least as late and counts for longer.
     const bool is_covered = !is_unknown_ && one.second <= end;
     return is_covered || one.first <= now - held_for;
   });
   if (!is_unknown_) {
-    if (said_.size() == kSaidMax) ForgetOne();
-    said_.emplace_back(absl::InfiniteFuture(), end);
+    if (ends_.size() == kEndsMax) RemoveOne();
+    ends_.emplace_back(absl::InfiniteFuture(), end);
   }
   const bool is_news = unknown_until_ > now - kHeldFor;
-  return is_unknown_ || is_news ? absl::InfiniteFuture() : said_.front().second;
+  return is_unknown_ || is_news ? absl::InfiniteFuture() : ends_.front().second;
 }
 
-// The one whose neighbours are nearest to each other, so that those that stay are evenly apart.
-void LatestEnd::ForgetOne() {
-  const auto apart = [&](std::size_t i) { return said_[i - 1].second - said_[i + 1].second; };
+// Removes the entry with the nearest neighbours, so that the others stay evenly apart.
+void LatestEnd::RemoveOne() {
+  const auto apart = [&](std::size_t i) { return ends_[i - 1].second - ends_[i + 1].second; };
   std::size_t nearest = 1;
-  for (std::size_t i = 2; i + 1 < said_.size(); ++i) {
+  for (std::size_t i = 2; i + 1 < ends_.size(); ++i) {
     if (apart(i) < apart(nearest)) nearest = i;
   }
-  said_.erase(said_.begin() + static_cast<std::ptrdiff_t>(nearest));
+  ends_.erase(ends_.begin() + static_cast<std::ptrdiff_t>(nearest));
 }
 
 absl::Duration HeldFor(absl::Duration elapsed, bool may_grow) {
@@ -78,7 +79,7 @@ absl::Duration HeldFor(absl::Duration elapsed, bool may_grow) {
 
 void ShownProgress::Restore(double fraction_done) { Raise(of_job_[""], fraction_done); }
 
-void ShownProgress::NeverBack(Snapshot& snapshot) {
+void ShownProgress::KeepMonotonic(Snapshot& snapshot) {
   Raise(of_job_[snapshot.estimate.indicator], snapshot.estimate.fraction_done);
   for (Indicator& other : snapshot.indicators) {
     Raise(of_job_[other.estimate.indicator], other.estimate.fraction_done);
@@ -92,11 +93,11 @@ void ShownProgress::NeverBack(Snapshot& snapshot) {
     Stage& shown = parts_[stage.id.child].stages[stage.id.stage];
     const std::uint32_t attempt = snapshot.stage_infos[i].attempt;
     if (std::exchange(shown.attempt, attempt) != attempt) shown = {.attempt = attempt};
-    if (stage.state == StageState::kSkipped) continue;  // it may run after all
+    if (stage.state == StageState::kSkipped) continue;  // it may still run
     Raise(shown.fraction_done, stage.fraction_done);
     if (stage.shuffle) Raise(shown.fetched, stage.shuffle->fraction_done);
   }
   for (Group& group : snapshot.groups) Raise(of_groups_[group.group], group.fraction_done);
 }
 
-}  // namespace tidemark::model
+}  // namespace tidemark::dag

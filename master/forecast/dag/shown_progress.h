@@ -1,16 +1,17 @@
-// How far a job may be shown to be.
+// The shown progress of a job.
 //
-// A forecast says what is left as a median m and a 90 % interval up to u; after an elapsed time e a
-// job is shown at
+// A forecast has a remaining time with the median m and the 90 % upper bound u. After an elapsed
+// time e, the job shows
 //
 //   e / (e + max(m, u / 40)),
 //
-// where 40 is twice the widest interval of a job whose work is all known: a job whose median has
-// run out is not at its end while its interval is open. A job of stages has at least (1 - k) e
-// left, where finished tasks back the times of a part k of the remaining work: the unbacked work is
-// expected to take as long as the job has run, and twice as long while nothing is backed. A first
-// guess that is too short would lift the bar for the rest of the run. The remaining time counts to
-// the latest end that was predicted within HeldFor(); before that time has passed the bar is empty.
+// where 40 is twice the widest interval of a job with known work. A job with a median remaining
+// time of zero is not at its end while its interval is open. A job of stages has a remaining time
+// of at least (1 - k) e, where k is the part of the remaining work with times by finished tasks:
+// the other work is expected to take as long as the job has run, and twice as long if k is 0. A
+// first guess that is too short would otherwise lift the bar for the rest of the run. The remaining
+// time is that of the latest end forecast within HeldFor(). The bar is empty before that time has
+// passed.
 #pragma once
 
 #include <cstdint>
@@ -24,66 +25,64 @@
 #include "master/facts/checkpoint.h"
 #include "tidemark/job.h"
 
-namespace tidemark::model {
+namespace tidemark::dag {
 
 // A running job never shows 100 %.
 inline constexpr double kRunningFractionMax = 0.999;
 
-// An end counts once nothing later was given for so long.
+// An end counts if no later end was forecast for this long.
 inline constexpr absl::Duration kHeldFor = absl::Seconds(1);
 
-// Returns for how long a later end counts: a second, and a tenth of the elapsed time of an
-// application that may grow. Between two jobs of such an application its known work is done, and a
-// bar that never falls would stay for the rest of the run where such a moment has put it.
+// Returns for how long a later end counts: a second, or a tenth of the elapsed time of an
+// application that may grow. Between two jobs of such an application its known work is done, and
+// the bar must not jump to its end.
 absl::Duration HeldFor(absl::Duration elapsed, bool may_grow);
 
-// max(m, u / 40). Never below `remaining` where that is not negative.
+// Returns max(m, u / 40), at least `remaining` if that is not negative.
 absl::Duration FlooredRemaining(absl::Duration remaining,
                                 std::optional<absl::Duration> remaining_upper);
 
 // Returns (1 - k) e, or 2 e if k is 0. `known_share`: k, 0..1.
 absl::Duration UnknownRemaining(absl::Duration elapsed, double known_share);
 
-// e / (e + left), 0..kRunningFractionMax.
+// Returns e / (e + left), within 0..kRunningFractionMax.
 double FractionDone(absl::Duration elapsed, absl::Duration left);
 
-// The latest end that a forecast has given recently, and by the update before: one
-// update that knows too much, as when the first key group of all has ended, moves no bar. Not
-// thread-safe. Memory: O(1), 64 ends at most.
+// The latest end forecast recently and at the previous update. A single update with an early end,
+// such as the first finished key group, therefore does not move the bar. Not thread-safe. Memory:
+// O(1), at most 64 ends.
 class LatestEnd {
  public:
-  // What is believed at `now`, which never decreases; an infinite `end`: nothing.
+  // Adds the end forecast at `now`, and returns the latest one; an infinite end is unknown.
+  // REQUIRES: `now` never decreases.
   absl::Time Hold(absl::Time now, absl::Time end, absl::Duration held_for = kHeldFor);
 
-  // For checkpoints (master/facts/checkpoint.h).
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(said_, is_unknown_, unknown_until_);
+    archive(ends_, is_unknown_, unknown_until_);
   }
 
  private:
-  void ForgetOne();
+  void RemoveOne();
 
-  // Until when it was believed, and which end; each earlier than the one before.
-  std::vector<std::pair<absl::Time, absl::Time>> said_;
-  bool is_unknown_ = false;  // by the last update
+  // The time until which each end was the forecast, and the end; in descending order of the ends.
+  std::vector<std::pair<absl::Time, absl::Time>> ends_;
+  bool is_unknown_ = false;  // at the last update
   absl::Time unknown_until_ = absl::InfinitePast();
 };
 
-// Keeps what one job, or a workflow and its jobs, has shown, so that none of it goes back. Not
-// thread-safe.
+// Keeps the shown progress of a job, or of a workflow and its jobs, from falling. Not thread-safe.
 class ShownProgress {
  public:
-  // Raises each fraction_done of `snapshot` to what was shown before: of the job, by indicator; of
-  // a child; of a stage, by the same attempt of it; of a group. REQUIRES: its stages and their
-  // infos are in one order. O((children + stages + groups) log of them).
-  void NeverBack(Snapshot& snapshot);
-  // The job was shown so far before a restart.
+  // Raises each fraction_done of `snapshot` to the largest one shown before: of the job, by
+  // indicator; of a child; of a stage, by the same attempt; of a group. REQUIRES: the stages and
+  // their infos have the same order. Cost: O((children + stages + groups) log of them).
+  void KeepMonotonic(Snapshot& snapshot);
+  // Restores the shown fraction after a restart.
   void Restore(double fraction_done);
-  // Another job takes the place of a child.
+  // Discards the progress of a child that another job replaces.
   void Forget(std::uint32_t child) { parts_.erase(child); }
 
-  // For checkpoints (master/facts/checkpoint.h).
   template <class Archive>
   void serialize(Archive& archive) {
     archive(of_job_, of_last_stage_, parts_[0].stages, of_groups_);
@@ -107,9 +106,9 @@ class ShownProgress {
   };
 
   std::map<std::string, double> of_job_;         // by indicator
-  std::map<std::string, double> of_last_stage_;  // likewise
-  std::map<std::uint32_t, Part> parts_;          // by child; 0: the job itself
+  std::map<std::string, double> of_last_stage_;  // by indicator
+  std::map<std::uint32_t, Part> parts_;          // by child; 0 is the job itself
   std::map<std::string, double> of_groups_;      // by group
 };
 
-}  // namespace tidemark::model
+}  // namespace tidemark::dag

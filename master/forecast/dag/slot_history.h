@@ -1,6 +1,7 @@
-// The history of the slots of a cluster: which tasks they ran, in the order of their starts.
+// The history of the slots of a cluster: the tasks that they ran, in the order of their starts.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -12,12 +13,11 @@
 #include "absl/time/time.h"
 #include "master/forecast/placement/placing.h"
 
-namespace tidemark::workflow {
+namespace tidemark::dag {
 
-// Tracks how warm the slots of executors are. The first tasks of an executor, as many as it has
-// slots, are the first on their slots. The same applies to the first tasks of each stage. For an
-// executor with a single slot, the last stage that ran on it is known. Not thread-safe. Memory:
-// O(executors x stages that are not forgotten).
+// Tracks how warm the slots of executors are. The first n tasks of an executor with n slots are the
+// first on their slots. The same applies to the first tasks of each stage. An executor with a
+// single slot has a known last stage. Not thread-safe. Memory: O(executors x stages with counts).
 class SlotHistory {
  public:
   // Continues `before`, which stays unchanged and outlives this object. A null `before` means slots
@@ -26,10 +26,10 @@ class SlotHistory {
     if (before_ != nullptr) fresh_tasks_ = before_->fresh_tasks_;
   }
 
-  // Adds a task of `stage` that starts on `executor`, which has `slots` slots, at least one.
-  // Returns kFresh, kFirst or kRest. O(1).
-  schedule::Warmth Start(std::size_t executor, std::uint64_t slots, std::uint32_t stage);
-  // Discards the counts of a stage that starts no more tasks. O(1).
+  // Adds a task of `stage` that starts on `executor`, which has at least one slot. Returns kFresh,
+  // kFirst or kRest. Cost: O(1).
+  placement::Warmth Start(std::size_t executor, std::uint64_t slots, std::uint32_t stage);
+  // Discards the counts of a stage that starts no more tasks. Cost: O(1).
   void Forget(std::uint32_t stage) { of_stages_.erase(stage); }
   // Returns the number of tasks that were the first on their slots.
   std::uint64_t fresh_tasks() const { return fresh_tasks_; }
@@ -50,11 +50,11 @@ class SlotHistory {
   std::uint64_t fresh_tasks_ = 0;
 };
 
-// Counts the most tasks that ran at once. Tasks are added in the order of their starts. A task of
-// no duration does not count. Not thread-safe. Memory: O(tasks that run at once).
+// Finds the largest number of tasks that ran at the same time. Tasks are added in the order of
+// their starts. A task of no duration does not count. Not thread-safe. Memory: O(concurrent tasks).
 class RunningTaskCount {
  public:
-  // `end`: empty while the task runs. O(log tasks that run at once).
+  // Adds a task. `end`: empty while it runs. Cost: O(log concurrent tasks).
   void Add(absl::Time start, std::optional<absl::Time> end);
   std::uint64_t most() const { return most_; }
 
@@ -63,4 +63,44 @@ class RunningTaskCount {
   std::uint64_t most_ = 0;
 };
 
-}  // namespace tidemark::workflow
+inline SlotHistory::OfExecutor& SlotHistory::Executor(std::size_t executor, std::uint32_t stage) {
+  const auto [known, is_new] = executors_.try_emplace(executor, OfExecutor{.last_stage = stage});
+  if (is_new && before_ != nullptr) {
+    const auto then = before_->executors_.find(executor);
+    if (then != before_->executors_.end()) known->second = then->second;
+  }
+  return known->second;
+}
+
+inline std::uint64_t& SlotHistory::TasksOf(std::uint32_t stage, std::size_t executor) {
+  const auto [known, is_new] = of_stages_[stage].try_emplace(executor);
+  if (is_new && before_ != nullptr) {
+    const auto then = before_->of_stages_.find(stage);
+    if (then != before_->of_stages_.end()) {
+      const auto tasks = then->second.find(executor);
+      if (tasks != then->second.end()) known->second = tasks->second;
+    }
+  }
+  return known->second;
+}
+
+inline placement::Warmth SlotHistory::Start(std::size_t executor, std::uint64_t slots,
+                                            std::uint32_t stage) {
+  OfExecutor& on = Executor(executor, stage);
+  const bool has_changed = slots == 1 && on.last_stage != stage;
+  on.last_stage = stage;
+  const bool is_first = TasksOf(stage, executor)++ < slots || has_changed;
+  const bool is_fresh = on.tasks++ < slots;
+  if (!is_first) return placement::Warmth::kRest;
+  fresh_tasks_ += is_fresh ? 1 : 0;
+  return is_fresh ? placement::Warmth::kFresh : placement::Warmth::kFirst;
+}
+
+inline void RunningTaskCount::Add(absl::Time start, std::optional<absl::Time> end) {
+  if (end && *end <= start) return;
+  while (!ends_.empty() && ends_.top() <= start) ends_.pop();
+  ends_.push(end.value_or(absl::InfiniteFuture()));
+  most_ = std::max<std::uint64_t>(most_, ends_.size());
+}
+
+}  // namespace tidemark::dag

@@ -1,21 +1,72 @@
-// How much longer single tasks of a stage take than is expected of their kind.
+// Factors on the times of single tasks of a stage, relative to their kind.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <vector>
 
+#include "master/forecast/dag/task_estimate.h"
+#include "master/forecast/dag/workflow_state.h"
+#include "master/forecast/durations/draws.h"
 #include "master/forecast/durations/task_times.h"
 
-namespace tidemark::workflow {
+namespace tidemark::dag {
 
-// Of more tasks than this that wait not each is told apart: limits the cost of placing them.
-inline constexpr std::size_t kToldApartMax = 256;
+// Above this number of waiting tasks, they have a common factor: limits the cost of placing them.
+inline constexpr std::size_t kDistinctTasksMax = 256;
 
-// By draw. Empty: 1.
+// Factors by draw. Empty means 1.
 struct TaskFactors {
-  std::vector<cost::Draws> of_running;
-  std::vector<cost::Draws> of_waiting;  // in the order in which they will start, over kRest
-  cost::Draws of_others;                // of all that wait, if they are too many to tell apart
+  std::vector<durations::Draws> of_running;
+  std::vector<durations::Draws> of_waiting;  // in the order of their starts, relative to kRest
+  durations::Draws of_others;                // of all waiting tasks, if there are too many
 };
 
-}  // namespace tidemark::workflow
+// Long tasks: a hot partition of past runs is recognised by the index of its task, before that task
+// starts and despite the short tasks, which end first.
+
+// Returns the long tasks among the finished ones, by index; none if there are more than
+// PastStage::kLongTasksMax. Cost: O(tasks log tasks).
+std::vector<LongTask> LongTasksOf(const StageNow& stage);
+
+// Returns the times of one kind of task without the long ones. Empty only if `seconds` is empty.
+// Cost: O(times log times).
+std::vector<double> UsualTimes(std::span<const double> seconds);
+
+// Returns true if the indexes of all long tasks are known. Cost: O(times log times).
+bool AreLongTasksKnown(const PastStage& stage);
+
+// The long tasks of one run. `scale`: estimated time of its tasks now over their time then.
+struct LongTasksOfRun {
+  std::span<const LongTask> long_tasks;
+  double scale = 1;
+};
+
+// Returns the mean over runs with the same number of tasks, by index.
+std::vector<LongTask> EstimateLongTasks(std::span<const LongTasksOfRun> runs);
+
+// Returns the additional seconds of one task; 0 if it is not long. `long_tasks`: by index. Cost:
+// O(log long tasks).
+double MoreSeconds(std::span<const LongTask> long_tasks, std::uint32_t index);
+
+// Returns the factors of the remaining tasks: running ones relative to their kind, waiting ones
+// relative to kRest. Empty if no remaining task is long. REQUIRES: `expected` has times. Cost:
+// O(tasks log tasks + draws x tasks with individual factors).
+TaskFactors FactorsOfLongTasks(const StageNow& stage, const TaskEstimate& expected,
+                               const durations::FixedDraws& draws);
+
+// Sizes: if the remaining tasks have other sizes than the finished ones, their times differ.
+//
+// The mean of the finished tasks and the curve of their times by size
+// (master/forecast/durations/task_sizes.h) are two estimates for the remaining tasks. They agree
+// for a task of a usual size. For another size, the error of the mean is the possible growth of
+// times with sizes, and the error of the curve is the scatter of its draws; the two count by their
+// precision.
+
+// Returns factors on the mean. Empty if the sizes are unknown or usual, or if past runs give the
+// times. Cost: O(tasks), plus that of durations::LogRatiosBySize() for unusual sizes.
+TaskFactors FactorsBySize(const StageNow& stage, const TaskEstimate& expected,
+                          const durations::FixedDraws& draws);
+
+}  // namespace tidemark::dag

@@ -8,10 +8,10 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 
-namespace tidemark::workflow {
+namespace tidemark::dag {
 namespace {
 
-// Rounds of redistribution: each settles at least one resource in all cases seen.
+// Rounds of redistribution. Each round fixed at least one resource in every tested case.
 constexpr int kRoundsMax = 100;
 constexpr double kRateTolerance = 1e-12;  // relative
 
@@ -37,17 +37,17 @@ double Throughput(const ResourceProfile& node, const Operation& operation) {
 
 bool IsAmount(double value) { return std::isfinite(value) && value >= 0; }
 
-// Seconds of each resource (of one core for kCpu) that one task's sub-stage needs.
+// Seconds of each resource (of one core for kCpu) for one task's sub-stage.
 using Needs = std::array<double, kResources>;
 
-// The field of a plan that says it: of `node`, or of the task itself.
+// Returns the field of a plan with the throughput: of `node`, or of the task itself.
 std::string FieldOf(Resource resource) {
   if (resource == Resource::kCpu) return "core_bytes_per_second";
   const std::string field = absl::StrReplaceAll(NameOf(resource), {{" ", "_"}});
   return absl::StrCat("node.", field, "_bytes_per_second");
 }
 
-// InvalidArgument names every throughput that the task needs and that is not known.
+// Returns InvalidArgument with the names of all unknown throughputs that the task needs.
 absl::Status CheckThroughputs(const TaskModel& task, const ResourceProfile& node) {
   std::vector<std::string> missing;
   for (const SubStage& sub_stage : task.sub_stages) {
@@ -91,14 +91,14 @@ class Sharing {
     limits_.resize(needs_.size());
     for (std::size_t i = 0; i < needs_.size(); ++i) {
       limits_[i].fill(INFINITY);
-      // A task has one thread: it cannot use more than one core.
+      // A task has one thread: it uses at most one core.
       alone_.push_back(needs_[i][IndexOf(Resource::kCpu)] > 0
                            ? 1 / needs_[i][IndexOf(Resource::kCpu)]
                            : INFINITY);
     }
   }
 
-  // Sub-stages per second of each sharer.
+  // Computes the sub-stages per second of each sharer.
   void Settle() {
     for (int round = 0; round < kRoundsMax; ++round) {
       double change = 0;
@@ -109,7 +109,7 @@ class Sharing {
 
   double Rate(std::size_t i) const { return RateElsewhere(i, kResources); }
 
-  // The resource that limits this sharer; on a tie, its core.
+  // Returns the resource that limits this sharer; on a tie, its core.
   Resource Bottleneck(std::size_t i) const {
     const auto tightest = std::min_element(limits_[i].begin(), limits_[i].end());
     if (*tightest >= alone_[i]) return Resource::kCpu;
@@ -125,10 +125,10 @@ class Sharing {
     return rate;
   }
 
-  // Sets every sharer's limit on this resource; returns the largest relative change.
+  // Sets every sharer's limit on this resource. Returns the largest relative change.
   double SplitResource(std::size_t resource) {
     struct Wish {
-      double use;  // of the resource, by one task, if only the others held it back
+      double use;  // of the resource, by one task, if only other resources limited it
       double tasks;
     };
     std::vector<Wish> wishes;
@@ -169,7 +169,7 @@ class Sharing {
   std::vector<Needs> limits_;
 };
 
-// Tasks on the node that need each resource.
+// Returns the number of tasks on the node that need each resource.
 Needs Users(const std::vector<Needs>& needs, const std::vector<double>& tasks) {
   Needs users = {};
   for (std::size_t i = 0; i < needs.size(); ++i) {
@@ -265,4 +265,50 @@ absl::StatusOr<TaskTime> EstimateTask(const TaskModel& task, const ResourceProfi
   return estimate;
 }
 
-}  // namespace tidemark::workflow
+TaskModel MapTask(const MapReduceProfile& job) {
+  return {.load = job.load,
+          .sub_stages = {
+              {.name = "map",
+               .operations = {{Resource::kDfsRead, job.split_bytes},
+                              {Resource::kCpu, job.split_bytes, job.map_throughput}}},
+              {.name = "map output",
+               .operations = {{Resource::kDiskWrite, job.map_selectivity * job.split_bytes}}}}};
+}
+
+TaskModel ReduceTask(const MapReduceProfile& job, double executors) {
+  const double tasks = job.reduce_tasks > 0 ? job.reduce_tasks : 1;
+  const double share_bytes =
+      job.split_bytes * job.map_tasks / tasks;  // of the whole input of the job
+  const double input_bytes = job.map_selectivity * share_bytes;
+  const double remote = executors > 0 ? 1 - 1 / executors : 1;
+  const double sort_bytes = job.second_sort_fraction * input_bytes;
+  return {
+      .load = job.load,
+      .sub_stages = {{.name = "shuffle",
+                      .operations = {{Resource::kDiskWrite, input_bytes},
+                                     {Resource::kNetwork, remote * input_bytes}}},
+                     {.name = "sort",
+                      .operations = {{Resource::kDiskWrite, sort_bytes},
+                                     {Resource::kCpu, sort_bytes, job.sort_throughput}}},
+                     {.name = "reduce",
+                      .operations = {{Resource::kDfsWrite, job.reduce_selectivity * share_bytes},
+                                     {Resource::kCpu, input_bytes, job.reduce_throughput}}}}};
+}
+
+TaskModel SparkTask(const TaskData& task) {
+  const auto input = static_cast<double>(task.input_bytes);
+  const auto fetched = static_cast<double>(task.shuffle_read_bytes);
+  const auto written = static_cast<double>(task.shuffle_write_bytes);
+  const auto output = static_cast<double>(task.output_bytes);
+  return {
+      .load = task.load,
+      .sub_stages = {{.name = "compute",
+                      .operations = {{Resource::kDfsRead, input},
+                                     {Resource::kDiskRead, fetched},
+                                     {Resource::kNetwork, fetched},
+                                     {Resource::kCpu, input + fetched, task.core_bytes_per_second},
+                                     {Resource::kDfsWrite, output}}},
+                     {.name = "shuffle write", .operations = {{Resource::kDiskWrite, written}}}}};
+}
+
+}  // namespace tidemark::dag

@@ -1,11 +1,11 @@
-// What one task takes, from its data and the resources it shares: bottleneck oriented estimation
+// The time of one task by its data and the resources it shares: bottleneck oriented estimation
 // ([BOE] section 4).
 //
-// A task is a row of sub-stages with a barrier between them. Within a sub-stage, tuples stream
-// through operations (read, transfer, compute, write), so that the sub-stage takes as long as its
-// slowest operation, t = max over operations of data / share of the resource (eq. 2), and that
-// operation's resource is its bottleneck. Disks and the network of a node are shared evenly by the
-// tasks on it; a processor only where there are more tasks than cores.
+// A task is a sequence of sub-stages with barriers. Within a sub-stage, tuples stream through
+// operations (read, transfer, compute, write). The sub-stage takes as long as its slowest
+// operation, t = max over operations of data / share of the resource ([BOE] eq. 2), and that
+// operation's resource is its bottleneck. The tasks of a node share its disks and network evenly.
+// They share its processors if there are more tasks than cores.
 #pragma once
 
 #include <array>
@@ -18,8 +18,9 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "tidemark/job_profile.h"
+#include "tidemark/plan.h"
 
-namespace tidemark::workflow {
+namespace tidemark::dag {
 
 enum class Resource { kCpu, kDiskRead, kDiskWrite, kDfsRead, kDfsWrite, kNetwork };
 inline constexpr std::size_t kResources = 6;
@@ -28,12 +29,12 @@ absl::string_view NameOf(Resource resource);
 struct Operation {
   Resource resource = Resource::kCpu;
   double bytes = 0;                  // D
-  double core_bytes_per_second = 0;  // kCpu: throughput of one core that does nothing else
+  double core_bytes_per_second = 0;  // kCpu: throughput of one otherwise idle core
 };
 
 struct SubStage {
   std::string name;
-  std::vector<Operation> operations;  // pipelined; none: takes no time
+  std::vector<Operation> operations;  // pipelined; empty takes no time
 };
 
 struct TaskModel {
@@ -45,34 +46,67 @@ struct SubStageTime {
   std::string name;
   absl::Duration time;
   Resource bottleneck = Resource::kCpu;
-  // Share of its time for which the sub-stage uses each resource (p_X), 1 for the bottleneck.
+  // The share of its time for which the sub-stage uses each resource (p_X); 1 for the bottleneck.
   std::array<double, kResources> use = {};
 };
 
 struct TaskTime {
-  absl::Duration total;  // load included
+  absl::Duration total;  // including the load time
   std::vector<SubStageTime> sub_stages;
   Resource bottleneck = Resource::kCpu;  // of the longest sub-stage
 };
 
-// Of a task that shares its node with its like: `tasks_per_node` (Delta) of them, itself included,
-// 0 < tasks_per_node. InvalidArgument: a size, throughput or number that is negative or not finite,
-// a throughput of zero where there are data. Cost: O(operations).
+// Returns the time of a task that shares its node with tasks of the same stage. `tasks_per_node`
+// (Delta): including the task, above 0. InvalidArgument: a size, throughput or number that is
+// negative or not finite, or data with a throughput of zero. Cost: O(operations).
 absl::StatusOr<TaskTime> EstimateTask(const TaskModel& task, const ResourceProfile& node,
                                       double tasks_per_node);
 
-// Tasks of one stage on a node that tasks of other stages use as well.
+// Tasks of one stage on a node that several stages share.
 struct Sharer {
   const SubStage* sub_stage = nullptr;
   double tasks_per_node = 0;
 };
 
-// Several stages on one node ([BOE] 4.2.2: the shares of the bottleneck add up to one). The paper
-// leaves open who gets which share; here each resource is split max-min fairly in time among all
-// tasks on the node, and what a task cannot use, because another resource or its core holds it
-// back, goes to the others. With a single sharer this is eq. 2. Errors as above.
-// Cost: O(rounds x sharers log sharers), at most 100 rounds.
+// Returns the times of several stages on one node ([BOE] 4.2.2: the shares of the bottleneck add up
+// to one). The paper does not define the individual shares. Here each resource is split max-min
+// fairly in time among the tasks on the node. If another resource or its core limits a task, the
+// others get the rest. With a single sharer, the result is [BOE] eq. 2. Errors as above. Cost:
+// O(rounds x sharers log sharers), at most 100 rounds.
 absl::StatusOr<std::vector<SubStageTime>> ShareNode(const ResourceProfile& node,
                                                     std::span<const Sharer> sharers);
 
-}  // namespace tidemark::workflow
+// The sub-stages and operations of the tasks of a MapReduce job and of a Spark stage ([BOE] 4.2.1,
+// propositions 1 to 3).
+
+// Job and data profile ([BOE] Table 1). Throughputs are in bytes per second of a core.
+struct MapReduceProfile {
+  absl::Duration load;              // t_load
+  double map_throughput = 0;        // theta_map
+  double reduce_throughput = 0;     // theta_reduce
+  double sort_throughput = 0;       // theta_sort
+  double map_selectivity = 1;       // alpha_m: bytes written over bytes read by map tasks
+  double reduce_selectivity = 1;    // alpha_r: bytes written over split bytes
+  double second_sort_fraction = 0;  // alpha_s: share of the reduce input that is sorted twice
+  double split_bytes = 0;           // B
+  double map_tasks = 0;             // N_m
+  double reduce_tasks = 0;          // N_r
+};
+
+// Returns the model of a map task ([BOE] eq. 3): it reads its split while it computes, then writes
+// its output to disk.
+TaskModel MapTask(const MapReduceProfile& job);
+
+// Returns the model of a reduce task ([BOE] eq. 4 and 5): it copies its share of the map output,
+// sorts part of it again, and reduces while it writes to the file system. `executors`: if above 0,
+// the shuffle excludes the part that is already on the node and takes 1 - 1/executors; 0 follows
+// the paper's eq. 4. The disk that eq. 4 reads at the source is charged at theta_dw of the target,
+// as in the paper.
+TaskModel ReduceTask(const MapReduceProfile& job, double executors = 0);
+
+// Returns the model of a Spark task. The first sub-stage reads from the file system, from disk and
+// over the network, computes, and writes to the file system, all pipelined. The second writes the
+// shuffle output to disk.
+TaskModel SparkTask(const TaskData& task);
+
+}  // namespace tidemark::dag

@@ -1,75 +1,167 @@
-// A workflow at one instant, and what earlier runs of it left behind. Seconds.
+// A workflow at one instant, its past runs, and the matching of their stages. Times are seconds.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "master/forecast/placement/allocation.h"
 #include "master/forecast/placement/placing.h"
 #include "tidemark/event.h"
-#include "tidemark/stage_profile.h"
+#include "tidemark/past_run.h"
+#include "tidemark/plan.h"
 
-namespace tidemark::workflow {
+namespace tidemark::dag {
 
-using schedule::kWarmths;
-using schedule::Warmth;
+using placement::kWarmths;
+using placement::Warmth;
 
 struct FinishedTask {
   double seconds = 0;
   Warmth warmth = Warmth::kRest;
   std::uint32_t index = 0;  // in its stage
-  double size = 0;          // as in StageNow::pending_sizes
-  double read_for = 0;      // seconds until it had read its input, as far as that was reported
+  double size = 0;          // input size, as in StageNow::pending_sizes
+  double read_for = 0;      // seconds until it had read its input, if reported
 };
 
 struct RunningTask {
   double elapsed = 0;
   Warmth warmth = Warmth::kRest;
   double size = 0;
-  std::optional<double> fraction;  // the part of its input that is done, if reported; 0..1
-  AttemptId id;  // of a stage of a job: the attempt that decides when the task ends
-  std::optional<double> read_for;  // of `elapsed`, until it last reported progress
+  std::optional<double> fraction;  // processed part of its input, if reported; 0..1
+  AttemptId id;  // the attempt that decides when the task ends; for a stage of a job
+  std::optional<double> read_for;  // the part of `elapsed` until the last report of progress
 };
 
 struct StageNow {
-  std::string name;                  // as engines name it: the same in every run
-  std::string title;                 // for people; empty: its name
+  std::string name;                  // by the engine; the same in every run
+  std::string title;                 // for people; empty if equal to the name
   std::vector<std::size_t> parents;  // indexes
-  std::uint64_t work = 0;            // equal for stages that do the same; 0 if unknown
-  bool fetches = true;               // its tasks read the output of parents (stage_profile.h)
-  bool are_parents_open = true;      // `parents` has every stage that it reads from
+  std::uint64_t work = 0;            // equal for stages of the same work; 0 if unknown
+  bool fetches = true;               // its tasks read the output of parents (past_run.h)
+  bool are_parents_open = true;      // `parents` has all stages that it reads from
   std::size_t owner = 0;
-  schedule::Resources container = {.cores = 1};
-  std::uint64_t tasks = 0;  // all tasks; the started ones while is_task_count_known is not set
+  placement::Resources container = {.cores = 1};
+  std::uint64_t tasks = 0;  // the started ones if is_task_count_known is false
   bool is_task_count_known = true;
-  bool has_failed = false;  // it ended without its result
-  // Tasks of a stage that has ended, beside `tasks`, whose ends were not reported.
+  bool has_failed = false;  // it ended without a result
+  // Tasks of an ended stage whose ends were not reported, in addition to `tasks`.
   std::uint64_t unreported = 0;
   std::vector<FinishedTask> finished;
   std::vector<RunningTask> running;
-  // Of the log of what its tasks take, common to all stages of its work, since its earlier runs
-  // were told other parameters (foretold_runs.h).
-  double foretold_deviation = 0;
-  double read_bytes = 0;  // by the tasks that have finished; 0: not known
-  // Of the tasks that have not begun, in the order in which they will, what they are to read:
-  // bytes, or records where those are not told. Empty: the sizes of the stage's tasks are not
-  // known.
+  // Deviation of ln(task time), common to all stages of its work, since its past runs had other
+  // parameters (adjusted_runs.h).
+  double adjusted_deviation = 0;
+  double read_bytes = 0;  // by its finished tasks; 0 if unknown
+  // The input of the pending tasks in the order of their starts: bytes, or records if bytes are
+  // unknown. Empty if unknown.
   std::vector<double> pending_sizes;
-  // From the end of the last parent to the first task; empty: as in earlier runs.
+  // Seconds from the end of the last parent to the first task; empty if past runs decide.
   std::optional<double> lag;
-  double waited = 0;      // since the last parent ended, if nothing has begun
+  double waited = 0;      // since the end of the last parent, if no task has started
   double idle_for = 0;    // since its tasks could run, while no task of the job runs
-  double done_since = 0;  // how long ago the last task ended, if none is left
-  // Mean time of its tasks on warm slots, by this run alone (expected_tasks.h), of a stage that has
-  // ended; empty: not computed.
+  double done_since = 0;  // time since the end of the last task, if no task remains
+  // Mean time of its tasks on warm slots by this run alone (task_estimate.h), for an ended stage;
+  // empty if not computed.
   std::optional<double> mean_seconds;
-  std::uint64_t at_once_max = schedule::kNoLimit;  // tasks of the stage
-  // Of a stage of a job; of one that is only expected, from kExpectedStages on.
+  std::uint64_t at_once_max = placement::kNoLimit;  // limit of its running tasks
+  // In its job; from kExpectedStages on for an expected stage.
   std::uint32_t number = 0;
-  std::string group;  // of a stage that is only planned: the group that plans it
+  std::string group;  // for a planned stage: the group that plans it
 };
 
-}  // namespace tidemark::workflow
+// The jobs of an application so far.
+struct Submissions {
+  std::size_t count = 1;
+  std::size_t kinds = 1;            // number of different jobs
+  bool is_newest_repeated = false;  // the newest job repeats an earlier one
+};
+
+// A stage that its engine has planned but not opened.
+struct UnopenedStage {
+  std::uint32_t number = 0;  // from kExpectedStages on; constant until it is opened
+  std::string group;
+  std::uint64_t tasks = 0;
+  std::vector<std::size_t> parents;  // indexes of `stages`, which precede the planned stages
+  std::size_t owner = 0;
+};
+
+// A DAG of stages at one instant.
+struct WorkflowNow {
+  std::vector<StageNow> stages;
+  std::vector<UnopenedStage> planned;
+  double elapsed = 0;          // since the start
+  std::size_t warm_slots = 0;  // idle containers that have run a task
+  Submissions submissions;
+  // Stages have appeared since the start. Without past runs, more may appear.
+  bool may_grow = false;
+  double slots = 0;                 // tasks that can run at once; 0 if unknown
+  bool are_slots_reported = false;  // by executors or stages; else `slots` is the observed maximum
+  double slots_per_executor = 0;    // 0 if no executor reported slots
+  double used_share = 1;            // the part of the reported slots that can be in use
+  std::uint64_t executors = 0;      // without closed ones
+  std::uint64_t gone_executors = 0;
+  std::uint64_t idle_tasks = 0;  // tasks that wait only for a slot while no task runs
+  // The numbers of stages that wait for each other in a cycle; the first one is repeated at the
+  // end.
+  std::vector<std::uint32_t> cycle;
+};
+
+// Matching of stages between runs: their ids differ from run to run.
+
+// Returns the key of a stage's work: its work number, or its name if that is unknown.
+std::string WorkKey(std::uint64_t work, const std::string& name);
+
+// Returns the counterpart of each stage of `now` in `profile`: the same name, then the same number
+// of tasks, then the nearest index. Each counterpart is used once. A stage of the profile without a
+// name (adjusted_runs.h) matches a stage of the same work without another counterpart. Cost:
+// O(stages log stages).
+std::vector<std::optional<std::size_t>> MatchStages(std::span<const StageNow> now,
+                                                    const PastRun& profile);
+
+// Detects past runs of another program under the same name, by the shape of their stages.
+//
+// Every opened stage of this run is compared with its counterpart (MatchStages()) in the past run.
+// The first contradiction refutes the past run. Once two or more stages have confirmed it, two
+// contradictions in a row are needed, since an optimiser may plan one stage differently in each
+// run. A stage contradicts the past run if
+//   - the past run has no stage of its name or its work,
+//   - it reads the output of other stages, or of none,
+//   - it has other numbers of tasks (MayBeOfOneProgram()), or
+//   - its tasks read several times as much or as little.
+// A stage that repeats the work of another one does not count. Sizes do not count if the programs
+// had other parameters.
+
+// Returns false if the stages of `now` refute `run`. `now`: without expected stages. `has_sizes`:
+// compare numbers of tasks and bytes. Cost: O(stages log stages + edges).
+bool HasShapeOf(const PastRun& run, std::span<const StageNow> now, bool has_sizes);
+
+// Returns the profile of the finished tasks for the next run. Stages without finished tasks are
+// omitted; their children wait for their parents. Keeps at most PastRun::kTaskTimesMax times,
+// evenly chosen. A run that is still too large (CanBeKept()) has no stages. Cost: O(tasks log tasks
+// + edges).
+PastRun ProfileOf(const WorkflowNow& now);
+
+// Returns the cluster of the job: its slots, with the pools of the engine taking turns.
+placement::Resourcing ResourcingOf(const WorkflowNow& now);
+
+// Returns the placement policy of a plan's policy. kUnknown means kFifo (tidemark/plan.h).
+inline placement::Policy PolicyOf(SchedulingPolicy policy) {
+  switch (policy) {
+    case SchedulingPolicy::kFair:
+      return placement::Policy::kFair;
+    case SchedulingPolicy::kDrf:
+      return placement::Policy::kDrf;
+    case SchedulingPolicy::kCapacity:
+      return placement::Policy::kCapacity;
+    case SchedulingPolicy::kUnknown:
+    case SchedulingPolicy::kFifo:
+      break;
+  }
+  return placement::Policy::kFifo;
+}
+
+}  // namespace tidemark::dag

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tidemark::cost {
+namespace tidemark::durations {
 void GroupTimes::Add(const GroupTimes& other, double factor) {
   for (std::size_t k = 0; k < seconds.size(); ++k) seconds[k] += factor * other.seconds[k];
   mean += factor * other.mean;
@@ -93,4 +93,4 @@ void GroupTimeTable::AddTerms(const Row& row, const BinLoad& load, GroupTimes& t
   times.beyond += row.beyond * mean;
 }
 
-}  // namespace tidemark::cost
+}  // namespace tidemark::durations

@@ -1,48 +1,53 @@
-// Times of many key groups at once, from a cost model.
-//
-// For each curve and bin the three terms of the curve with their correction are tabulated once an
-// update; the time of all key groups of a bin is then a second-order expansion around its centre:
-// exact to a part in a thousand within the bin, and for one whose sizes are Spread() farther to the
-// first order of their variance.
+// Times of many key groups at once, and a cost model that is fitted only when its data have
+// changed.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "master/forecast/durations/remaining_groups.h"
 #include "regression/cost_model.h"
 
-namespace tidemark::cost {
+namespace tidemark::durations {
 
-// Predicted time of a set of key groups.
+// The predicted time of a set of key groups.
 struct GroupTimes {
   std::vector<double> seconds;  // by curve
-  double mean = 0;              // over the curves
-  double noise_variance = 0;    // seconds squared: key groups differ from their mean
-  double beyond = 0;            // seconds of uncertainty, all in one direction, from sizes beyond
-                                // the largest that has finished
+  double mean = 0;              // mean over the curves
+  double noise_variance = 0;    // seconds squared: scatter of the key groups around their mean
+  double beyond =
+      0;  // seconds, an error common to all groups, from sizes above the largest finished one
 
   explicit GroupTimes(std::size_t curves = 0) : seconds(curves) {}
   void Add(const GroupTimes& other, double factor);
-  // The same when `other` is by the curves of another model: adds its mean to every curve's.
+  // Adds an estimate by the curves of another model: its mean is added to every curve.
   void AddApart(const GroupTimes& other, double factor);
 };
 
+// Times of many key groups at once, from a cost model.
+//
+// Each update tabulates the three corrected terms of every curve for each bin. The time of the key
+// groups of a bin is a second-order expansion around the centre of the bin. It is exact to a part
+// in a thousand within the bin. For a bin after Spread(), it is exact to the first order of the
+// variance.
 class GroupTimeTable {
  public:
-  // `model` must outlive this; it is not empty.
+  // REQUIRES: `model` outlives this object and is not empty.
   explicit GroupTimeTable(const regression::CostModel& model);
 
   const regression::CostModel& model() const { return *model_; }
   std::size_t curve_count() const { return model_->curves().size(); }
-  // Adds the time of the key groups of `load`, each `size_factor` times as large as it says.
+  // Adds the time of the key groups of `load`, with their sizes multiplied by `size_factor`.
   void Add(const BinLoad& load, double size_factor, GroupTimes& times);
-  // The same for `count` key groups of one size.
+  // Adds the time of `count` key groups of one size.
   void AddEqual(double size, double bytes, double count, GroupTimes& times);
 
-  // What is tabulated, from which an equal table of an equal model can be made.
+  // The filled rows, from which an equal table of an equal model can be made.
   struct Filled {
     std::map<std::uint32_t, double> size_factors;  // by bin
     std::vector<std::uint32_t> equal_bins;
@@ -53,14 +58,14 @@ class GroupTimeTable {
     }
   };
   Filled filled() const;
-  // REQUIRES: nothing is tabulated yet. Bins that do not exist are left out.
+  // Fills the rows. Ignores bins that do not exist. REQUIRES: no row is filled.
   void Fill(const Filled& filled);
 
  private:
   struct Terms {
     double constant = 0;
     double linear = 0;  // per byte
-    double power = 0;   // at the centre
+    double power = 0;   // at the centre of the bin
   };
   struct Row {
     bool is_filled = false;
@@ -74,7 +79,80 @@ class GroupTimeTable {
 
   const regression::CostModel* model_;
   std::vector<Row> rows_;        // by bin
-  std::vector<Row> equal_rows_;  // likewise, without a size factor
+  std::vector<Row> equal_rows_;  // by bin, without a size factor
 };
 
-}  // namespace tidemark::cost
+// A cost model that is fitted again only if the number or the amounts of its key groups have
+// changed by more than a given part. Not thread-safe.
+class LazyFit {
+ public:
+  explicit LazyFit(double growth = kChangeTolerance) : growth_(growth) {}
+  LazyFit(const LazyFit&) = delete;  // table_ points to model_
+  LazyFit& operator=(const LazyFit&) = delete;
+
+  // Replaces the data. Cost: O(bins), and that of a fit if it is due.
+  void Update(std::vector<regression::CostBin> bins) {
+    const Known known = KnownOf(bins);
+    if (known_.count > 0 && bins.size() == bin_count_ && IsNear(known.count, known_.count) &&
+        IsNear(known.amount, known_.amount)) {
+      return;
+    }
+    known_ = known;
+    bin_count_ = bins.size();
+    table_.reset();
+    model_ = regression::CostModel::Fit(std::move(bins));
+    if (!model_.empty()) table_.emplace(model_);
+  }
+  // Makes the next Update() fit.
+  void Invalidate() { known_ = {}; }
+
+  const regression::CostModel& model() const { return model_; }
+  bool empty() const { return model_.empty(); }
+  // REQUIRES: !empty()
+  GroupTimeTable& table() { return *table_; }
+
+  // For checkpoints (master/facts/checkpoint.h): the fitted data, from which the same model
+  // follows.
+  template <class Archive>
+  void save(Archive& archive) const {
+    archive(known_.count, known_.amount, bin_count_,
+            std::vector<regression::CostBin>(model_.bins().begin(), model_.bins().end()));
+    if (table_) archive(table_->filled());
+  }
+  template <class Archive>
+  void load(Archive& archive) {
+    std::vector<regression::CostBin> bins;
+    archive(known_.count, known_.amount, bin_count_, bins);
+    table_.reset();
+    model_ = regression::CostModel::Fit(std::move(bins));
+    if (model_.empty()) return;
+    GroupTimeTable::Filled filled;
+    archive(filled);
+    table_.emplace(model_).Fill(filled);
+  }
+
+ private:
+  struct Known {
+    double count = 0;
+    double amount = 0;
+  };
+  static Known KnownOf(const std::vector<regression::CostBin>& bins) {
+    Known known;
+    for (const regression::CostBin& bin : bins) {
+      known.count += bin.count;
+      known.amount += bin.count * bin.amount;
+    }
+    return known;
+  }
+  bool IsNear(double now, double before) const {
+    return std::abs(now - before) <= growth_ * std::abs(before);
+  }
+
+  const double growth_;
+  Known known_;
+  std::size_t bin_count_ = 0;
+  regression::CostModel model_;
+  std::optional<GroupTimeTable> table_;  // of model_
+};
+
+}  // namespace tidemark::durations

@@ -1,52 +1,155 @@
-// What a program was told to do, as numbers.
-//
-// A parameter whose values are all numbers is one feature, by its name. Any other is a list of
-// words with commas between them: how many there are, and for each word whether it is there. So
-// "letters=a,f,h" gives `letters.count` and `letters.a`, `letters.f`, `letters.h`. What was the
-// same in all runs is a feature, too: a run in which it differs has to know that.
-//
-// Whether a parameter is one of a condition, of a selection of fields, or of the workflow
-// ([GB] 4.1) is not told but found: by what it changes, the number of records, their width, or how
-// often a stage runs. Pure values.
+// The parameters of a program as features, and the white box of the gray-box model ([GB]): how the
+// parameters change the output and the number of its stages.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <span>
 #include <string>
 #include <vector>
 
-namespace tidemark::gray_box {
+#include "absl/status/statusor.h"
+#include "regression/linear_model.h"
+
+namespace tidemark::durations {
+
+// The parameters of a program as numbers.
+//
+// A parameter with numeric values only is one feature of the same name. Any other value is a list
+// of words with commas between them. Its features are the number of words, and for each word
+// whether it is present. For example, "letters=a,f,h" gives `letters.count`, `letters.a`,
+// `letters.f` and `letters.h`. A constant parameter is also a feature, so that a different value
+// can be recognised.
+//
+// [GB] 4.1 distinguishes parameters of conditions, of field selections and of the workflow. Here
+// the distinction follows from the effect of a parameter: on the number of records, on their width,
+// or on how often a stage runs. Pure values.
 
 using Parameters = std::map<std::string, std::string>;
 
-// Words of one parameter that become features; the most frequent ones of more.
+// Limits the words of one parameter that become features; the most frequent ones count.
 inline constexpr std::size_t kWordsMax = 64;
 
 class Features {
  public:
-  // By the parameters of earlier runs.
+  // Creates the features of the parameters of past runs.
   explicit Features(std::span<const Parameters> runs);
 
   const std::vector<std::string>& names() const { return names_; }
-  // What earlier runs were told, by name; a list of words once.
-  std::vector<std::string> Told() const;
-  // In the order of the names. Parameters that are not said count as in the last of the runs, and
-  // a word for a number, too.
+  // Returns the names of the parameters of past runs. A list of words counts once.
+  std::vector<std::string> parameter_names() const;
+  // Returns the values in the order of the names. A missing parameter has its value in the last of
+  // the runs, and so has a numeric parameter with a value that is not a number.
   std::vector<double> ValuesOf(const Parameters& parameters) const;
-  // Parameters that no earlier run had, and words that none of them had: what they do is not known.
+  // Returns the parameters and words that no past run had. Their influence is unknown.
   std::vector<std::string> Unknown(const Parameters& parameters) const;
-  // Parameters that all earlier runs had as numbers, and whose values here are no finite numbers.
-  std::vector<std::string> NoNumbers(const Parameters& parameters) const;
+  // Returns the parameters that are numeric in every past run and have no finite number here.
+  std::vector<std::string> NonNumeric(const Parameters& parameters) const;
 
  private:
   struct Parameter {
     bool is_number = false;
-    std::string last;                // of the runs
-    std::vector<std::string> words;  // that are features
+    std::string last;                // value in the last run
+    std::vector<std::string> words;  // words that are features
   };
   std::map<std::string, Parameter> parameters_;
   std::vector<std::string> names_;
 };
 
-}  // namespace tidemark::gray_box
+// The white box ([GB] 4.1, 5.1): the output of every stage, and how often it runs, as functions of
+// the parameters.
+//
+// Pure, deterministic, thread-safe when const.
+
+// The input and output of all tasks of a stage or an operator.
+struct Cardinality {
+  double records_in = 0;
+  double bytes_in = 0;
+  double records_out = 0;
+  double bytes_out = 0;
+};
+
+struct CardinalityForecast {
+  regression::Forecast records;  // number of output records
+  regression::Forecast width;    // bytes per output record
+};
+
+// Models the output records per input record of one stage, and the relative width of a record.
+// Ignores runs without input. Runs without output have no width.
+class CardinalityModel {
+ public:
+  // Fits the model to one entry per run. InvalidArgument: different lengths, or amounts that are
+  // negative or not finite. FailedPrecondition: no run had any input.
+  static absl::StatusOr<CardinalityModel> Learn(std::span<const Parameters> parameters,
+                                                std::span<const Cardinality> runs);
+
+  // Predicts the output for the given input. Never negative.
+  CardinalityForecast Predict(const Parameters& parameters, double records_in,
+                              double width_in) const;
+  // Return the features that change the number of records (conditions) and their width (field
+  // selections).
+  const std::vector<regression::Choice>& conditions() const { return records_.choices(); }
+  const std::vector<regression::Choice>& field_selections() const { return width_.choices(); }
+
+ private:
+  CardinalityModel(Features features, regression::LinearModel records,
+                   regression::LinearModel width)
+      : features_(std::move(features)), records_(std::move(records)), width_(std::move(width)) {}
+  Features features_;
+  regression::LinearModel records_;
+  regression::LinearModel width_;
+};
+
+// The number of stages of each kind of work (StageOpened.work) in one run. An iteration repeats
+// stages in PageRank and jobs in K-Means; both show as counts of stages of the same work.
+using StageCounts = std::map<std::uint64_t, std::uint32_t>;
+
+// Models the number of stages as a function of the parameters (number of iterations): the workflow.
+class RepetitionModel {
+ public:
+  // Fits the model. A kind of work that is missing in a run ran 0 times. Errors: see
+  // CardinalityModel::Learn().
+  static absl::StatusOr<RepetitionModel> Learn(std::span<const Parameters> parameters,
+                                               std::span<const StageCounts> runs);
+
+  // Predicts the number of stages of each kind of work: whole numbers, not negative.
+  std::map<std::uint64_t, regression::Forecast> Predict(const Parameters& parameters) const;
+  // Returns the features that change the number of stages, for each kind of work whose number
+  // varies.
+  std::map<std::uint64_t, std::vector<regression::Choice>> workflow_controls() const;
+
+ private:
+  explicit RepetitionModel(Features features) : features_(std::move(features)) {}
+  Features features_;
+  std::map<std::uint64_t, regression::LinearModel> counts_;
+};
+
+// Repeats the stages of a known run more or less often ([GB] 4.1: iterations are stages of PageRank
+// and jobs of K-Means). Pure.
+
+// Repeated() returns the stages unchanged if they or the added edges would exceed these limits.
+inline constexpr std::size_t kRepeatedStagesMax = 10'000;
+inline constexpr std::size_t kAddedEdgesMax = 100'000;
+
+// A stage of the known run.
+struct RepeatableStage {
+  std::uint64_t work = 0;          // equal for stages of the same work; 0 if unknown
+  std::vector<std::size_t> after;  // indexes of its parents
+};
+
+struct RepeatedStage {
+  std::size_t like = 0;         // index of the same stage in the known run, or of the repeated one
+  std::size_t turns_later = 0;  // 0 for a stage of the known run
+  std::vector<std::size_t> after;  // indexes of the parents in the result
+};
+
+// Returns the stages, with each work repeated `counts` times. `ran`: in the order of their runs.
+// Stages of work 0 and of works that are not in `counts` stay; at least one stage of each work
+// stays. An added stage does the same as the last of its work and waits for the successors of that
+// stage's parents. The children of the last stage of a work wait for the new last one. The result
+// has the known stages in their order, then the added ones. Cost: O(stages + edges).
+std::vector<RepeatedStage> Repeated(const std::vector<RepeatableStage>& ran,
+                                    const std::map<std::uint64_t, std::uint32_t>& counts);
+
+}  // namespace tidemark::durations

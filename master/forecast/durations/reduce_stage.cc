@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
-namespace tidemark::cost {
+#include "absl/container/flat_hash_map.h"
+#include "regression/cost_model.h"
+
+namespace tidemark::durations {
 namespace {
 
-// The curve whose share of the probability holds `p`.
+// Returns the curve at the cumulative probability `p`.
 std::size_t Pick(std::span<const double> weights, double p) {
   double sum = 0;
   for (std::size_t k = 0; k < weights.size(); ++k) {
@@ -16,20 +20,20 @@ std::size_t Pick(std::span<const double> weights, double p) {
   return weights.size() - 1;
 }
 
-// Of the task's own noise and of its speed, relative to its mean.
+// Returns the deviation of the task's time by its noise and its speed, relative to its mean.
 double LogDeviation(const ReduceTaskLeft& task) {
   const double mean = task.waiting.mean;
   const double relative = mean > 0 ? task.waiting.noise_variance / (mean * mean) : 0;
   return std::sqrt(std::log1p(relative) + task.speed.deviation * task.speed.deviation);
 }
 
-// What all tasks share in each draw.
+// The part of a draw that all tasks share.
 struct Shared {
   std::vector<std::size_t> curves;
   Draws beyond;
 };
 
-// Seconds from when it has, or had, a slot.
+// Returns the seconds from the instant at which the task has a slot.
 Draws SecondsOf(const ReduceTaskLeft& task, const Shared& shared, const FixedDraws& draws) {
   const double deviation = LogDeviation(task);
   const Draws normals = draws.Normals(Drawn::kTask, task.index);
@@ -42,7 +46,7 @@ Draws SecondsOf(const ReduceTaskLeft& task, const Shared& shared, const FixedDra
         task.waiting.seconds[k] * std::exp(deviation * normals[d] - deviation * deviation / 2);
     seconds = std::max(0.0, seconds + shared.beyond[d] * task.waiting.beyond) * task.speed.factor;
     if (task.running) seconds += task.running->Left(k, uniforms[d]);
-    times[d] = task.delay + std::max(0.0, seconds - task.unheard) + task.after;
+    times[d] = task.delay + std::max(0.0, seconds - task.since_report) + task.after;
   }
   if (!task.other) return times;
   const Draws of_other = draws.Normals(Drawn::kOtherAttempt, task.index);
@@ -55,12 +59,12 @@ Draws SecondsOf(const ReduceTaskLeft& task, const Shared& shared, const FixedDra
 
 }  // namespace
 
-StageLeft ReduceStage(std::span<const ReduceTaskLeft> tasks, std::span<const double> weights,
-                      std::size_t slots, const FixedDraws& draws) {
+RemainingStage ReduceStage(std::span<const ReduceTaskLeft> tasks, std::span<const double> weights,
+                           std::size_t slots, const FixedDraws& draws) {
   Shared shared = {.beyond = draws.Normals(Drawn::kBeyond, kOfKeyGroups)};
   for (const double p : draws.Uniforms(Drawn::kCurve, kOfKeyGroups))
     shared.curves.push_back(Pick(weights, p));
-  StageLeft stage;
+  RemainingStage stage;
   stage.times.is_known = true;
   for (const ReduceTaskLeft& task : tasks) {
     if (task.is_running) {
@@ -75,4 +79,62 @@ StageLeft ReduceStage(std::span<const ReduceTaskLeft> tasks, std::span<const dou
   return stage;
 }
 
-}  // namespace tidemark::cost
+namespace {
+
+// Limits the number of competitors; one task more or less makes no difference beyond it.
+constexpr double kCrowdMax = 1e6;
+
+struct Seen {
+  std::size_t tasks = 0;
+  std::size_t reported = 0;
+  double processor_shares = 0;
+  std::uint32_t processors = 0;
+};
+
+placement::SharedHost HostOf(const Seen& seen, bool is_named) {
+  const double share =
+      seen.reported == 0 ? 1 : seen.processor_shares / static_cast<double>(seen.reported);
+  // A smaller slowdown is below the precision of the times.
+  if (share > 1 - regression::kBinErrorMin) return {.processors = kCrowdMax};
+  if (seen.processors == 0 || !is_named) {
+    return {.processors = share * kCrowdMax, .others = kCrowdMax};
+  }
+  const auto tasks = static_cast<double>(seen.tasks);
+  const double compete = seen.processors / share;
+  // The tasks use fewer processors than the host has, since they also wait for other resources.
+  if (compete < tasks) return {.processors = share * tasks};
+  return {.processors = static_cast<double>(seen.processors), .others = compete - tasks};
+}
+
+}  // namespace
+
+HostSharing ObserveHosts(const facts::JobRecord& state) {
+  HostSharing sharing;
+  sharing.host_of_task.resize(state.reduce_tasks().size());
+  absl::flat_hash_map<std::string, std::uint32_t> index;
+  std::vector<Seen> seen;
+  for (std::size_t i = 0; i < state.reduce_tasks().size(); ++i) {
+    const facts::TaskAttempt* attempt = state.reduce_tasks()[i].leading_attempt();
+    if (attempt == nullptr) continue;
+    const auto [host, is_new] =
+        index.try_emplace(attempt->life.host, static_cast<std::uint32_t>(seen.size()));
+    if (is_new) seen.emplace_back();
+    sharing.host_of_task[i] = host->second;
+    if (!attempt->reduce->reduce_started_at) continue;
+    Seen& on_host = seen[host->second];
+    ++on_host.tasks;
+    if (!attempt->reduce->processor_use) continue;
+    ++on_host.reported;
+    on_host.processor_shares += attempt->reduce->processor_share;
+    on_host.processors = std::max(on_host.processors, attempt->reduce->processor_use->processors);
+  }
+  sharing.hosts.resize(seen.size());
+  for (const auto& [name, host] : index) {
+    sharing.hosts[host] = HostOf(seen[host], !name.empty());
+    sharing.is_contended |=
+        sharing.hosts[host].Speed(std::max<std::size_t>(seen[host].tasks, 1)) < 1;
+  }
+  return sharing;
+}
+
+}  // namespace tidemark::durations

@@ -1,43 +1,66 @@
-// What the reduce tasks that are left take, by draw, from the key groups they have left.
-//
-// A draw picks one curve of the cost model, a time for the key group that each task is inside of,
-// and how far the rest of its groups are off. Source: docs/references.md [TM].
+// The reduce stage in draws, from the key groups of its tasks, and the hosts of its running tasks.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
-#include "master/forecast/durations/fixed_draws.h"
+#include "master/facts/job_record.h"
+#include "master/forecast/durations/draws.h"
+#include "master/forecast/durations/finished_groups.h"
 #include "master/forecast/durations/group_times.h"
 #include "master/forecast/durations/running_group.h"
-#include "master/forecast/durations/task_speed.h"
 #include "master/forecast/durations/task_times.h"
+#include "master/forecast/placement/running_tasks.h"
 
-namespace tidemark::cost {
+namespace tidemark::durations {
 
-// Another attempt at a task that runs at the same time, a speculative one.
+// The remaining times of the reduce tasks, by draw, from their remaining key groups.
+//
+// A draw selects one curve of the cost model, a time for the running key group of each task, and
+// the error of the other groups. Source: docs/internals/references.md [TM].
+
+// A second attempt that runs at the same time as the leading one (speculative execution).
 struct OtherAttempt {
-  double seconds = 0;    // left, the shuffle included
+  double seconds = 0;    // remaining, including the shuffle
   double deviation = 0;  // of its logarithm
 };
 
-// What one unfinished reduce task still has to do; times of reduce functions: alone.
+// The remaining work of one unfinished reduce task. Times of reduce functions assume that the task
+// runs alone.
 struct ReduceTaskLeft {
   std::size_t index = 0;
-  GroupTimes waiting;                       // groups not begun
-  std::optional<RunningGroupTime> running;  // the group it is inside of
+  GroupTimes waiting;                       // groups that have not started
+  std::optional<RunningGroupTime> running;  // the running group
   SpeedFactor speed;
-  double unheard = 0;                 // seconds since all this was known, in which it has gone on
-  double delay = 0;                   // seconds until its first reduce function can begin (shuffle)
-  double after = 0;                   // seconds from the end of its last key group to its end
-  bool is_running = false;            // holds a slot
-  std::optional<OtherAttempt> other;  // the task ends with the first of the two
+  double since_report = 0;  // seconds since the task's last report
+  double delay = 0;         // seconds until the first reduce function can start (shuffle)
+  double after = 0;         // seconds from the end of the last key group to the end of the task
+  bool is_running = false;  // holds a slot
+  std::optional<OtherAttempt> other;  // the task ends with the first of the two attempts
 };
 
-// `tasks`: those that run first. `weights` of the curves. `slots` in all; more tasks may run.
-// Cost: O(draws x tasks).
-StageLeft ReduceStage(std::span<const ReduceTaskLeft> tasks, std::span<const double> weights,
-                      std::size_t slots, const FixedDraws& draws);
+// Returns the stage. `tasks`: the running ones first. `weights`: of the curves. `slots`: of the
+// stage; more tasks may run. Cost: O(draws x tasks).
+RemainingStage ReduceStage(std::span<const ReduceTaskLeft> tasks, std::span<const double> weights,
+                           std::size_t slots, const FixedDraws& draws);
 
-}  // namespace tidemark::cost
+// The processors that the running reduce tasks of a host share, derived from the reports of their
+// attempts.
+//
+// A task that waits for a processor for a part 1 - x of its time competes with processors / x
+// tasks. Competitors outside the job are assumed to stay, so they share the processors that ended
+// tasks release.
+struct HostSharing {
+  std::vector<placement::SharedHost> hosts;
+  std::vector<std::uint32_t>
+      host_of_task;           // index into `hosts`, by reduce task; valid for running ones only
+  bool is_contended = false;  // any task waits for a processor
+};
+
+// Returns the hosts of the running reduce tasks. Cost: O(reduce tasks).
+HostSharing ObserveHosts(const facts::JobRecord& state);
+
+}  // namespace tidemark::durations

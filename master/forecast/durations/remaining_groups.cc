@@ -6,28 +6,28 @@
 #include <utility>
 
 #include "master/facts/evidence_loss.h"
-#include "master/forecast/durations/explicit_evidence.h"
-#include "master/forecast/durations/opinions.h"
+#include "master/forecast/durations/combined_estimates.h"
+#include "master/forecast/durations/finished_groups.h"
 
-namespace tidemark::cost {
+namespace tidemark::durations {
 namespace {
 
-// What finished keys of neighbouring bins tell of one. Without them two-path on cit-hepph had an
-// avgErr of 1.13 instead of 0.89.
+// Finished keys of neighbouring bins also count for a bin. Without them two-path on cit-hepph had
+// an avgErr of 1.13 instead of 0.89.
 constexpr std::uint32_t kCorrectionReach = 3;
 constexpr double kCorrectionNeighbour = 0.3;
-// Neighbouring keys are often alike, so what finished recently tells most: learning goes back about
-// so many keys, and this part of all.
+// Neighbouring keys are often alike, so recently finished ones count most. The memory is this many
+// keys plus a part of all keys.
 // Ablation: -0.04, +0.20 (two-path lost-50).
 constexpr double kMemoryMin = 30;
 // Ablation: -0.19, +0.27 (two-path lost-50).
 constexpr double kMemoryPart = 0.05;
-// Limits weights, long before they are no numbers any more: all are scaled down then.
+// Limits the weights: all are scaled down before they overflow.
 constexpr double kWeightMax = 1e100;
-// One key group cannot say more than this.
+// Limits the ratio of one key group.
 // Ablation: -0.68, +0.26 (two-path lost-50).
 constexpr double kRatioMax = 10;
-// If less than this part of the bytes is missing, it is rounding or still on its way.
+// A smaller part of missing bytes is rounding, or is in a report that has not arrived.
 constexpr double kMissingTolerance = 0.01;
 
 }  // namespace
@@ -44,7 +44,7 @@ void BinLoad::Add(double feature, double size_bytes, double sign) {
   log_square_sum = std::max(0.0, log_square_sum + sign * x * x);
 }
 
-void RemainingGroups::Change(const KnownKey& key, double sign, TaskLoad& load) {
+void RemainingGroups::Change(const KeyEstimate& key, double sign, TaskLoad& load) {
   const std::uint32_t bin = FeatureBin(key.feature);
   auto at = std::lower_bound(load.explicit_bins.begin(), load.explicit_bins.end(), bin,
                              [](const BinLoad& b, std::uint32_t index) { return b.bin < index; });
@@ -54,12 +54,12 @@ void RemainingGroups::Change(const KnownKey& key, double sign, TaskLoad& load) {
   }
   const double count = sign * key.count;
   at->Add(key.feature, key.size_bytes, count);
-  if (sign < 0 && at->count < 0.5) *at = {.bin = bin};  // no rounding left behind
+  if (sign < 0 && at->count < 0.5) *at = {.bin = bin};  // removes rounding errors
   load.explicit_bytes = std::max(0.0, load.explicit_bytes + count * key.size_bytes);
   load.explicit_count = std::max(0.0, load.explicit_count + count);
 }
 
-void RemainingGroups::Rebuild(const model::JobRecord& state, std::size_t index) {
+void RemainingGroups::Rebuild(const facts::JobRecord& state, std::size_t index) {
   Task& task = tasks_[index];
   task.load = {};
   task.retired = 0;
@@ -69,7 +69,7 @@ void RemainingGroups::Rebuild(const model::JobRecord& state, std::size_t index) 
   }
 }
 
-void RemainingGroups::Retire(const model::JobRecord& state, const model::TaskAttempt& attempt,
+void RemainingGroups::Retire(const facts::JobRecord& state, const facts::TaskAttempt& attempt,
                              std::size_t index) {
   Task& task = tasks_[index];
   if (task.load.running) Change(known_[task.load.running->key], 1, task.load);
@@ -98,7 +98,7 @@ void RemainingGroups::Ratio::Add(double ratio, double weight) {
   count += weight;
 }
 
-void RemainingGroups::Learn(const KnownKey& known, double true_bytes) {
+void RemainingGroups::Learn(const KeyEstimate& known, double true_bytes) {
   const double memory = kMemoryMin + kMemoryPart * static_cast<double>(known_.size());
   const double keep = 1 - 1 / memory;
   slack_parts_.Learn(known.map_task,
@@ -117,7 +117,7 @@ void RemainingGroups::Learn(const KnownKey& known, double true_bytes) {
   newest_weight_ = 1;
 }
 
-void RemainingGroups::SetRunning(const model::TaskAttempt& attempt, Task& task) {
+void RemainingGroups::SetRunning(const facts::TaskAttempt& attempt, Task& task) {
   if (!attempt.reduce->running_group || !attempt.reduce->running_group->key) return;
   const auto known = known_.find(*attempt.reduce->running_group->key);
   if (known == known_.end() || attempt.reduce->finished_explicit.contains(known->first)) return;
@@ -127,25 +127,25 @@ void RemainingGroups::SetRunning(const model::TaskAttempt& attempt, Task& task) 
                       known->second.slack_bytes < kMissingTolerance * known->second.size_bytes};
 }
 
-// Profiles of this task were lost. An explicit key that was not reported may have finished among
-// the bytes that were not told, or it is among those that are left: as likely as there are bytes,
-// unless it is too large for one of the two.
-void RemainingGroups::GuessLoad(const model::JobRecord& state, const model::TaskAttempt& attempt,
-                                double untold_bytes, std::size_t index) {
+// Estimates the load of a task with lost profiles. An unreported explicit key is among the
+// unreported finished bytes or among the remaining bytes. The probabilities are proportional to the
+// bytes, unless the key is too large for one of the two.
+void RemainingGroups::GuessLoad(const facts::JobRecord& state, const facts::TaskAttempt& attempt,
+                                double unreported_bytes, std::size_t index) {
   Task& task = tasks_[index];
   const std::optional<RunningExplicit> running = task.load.running;
   const double left_bytes = std::max(0.0, static_cast<double>(state.reduce_input_bytes(index)) -
                                               static_cast<double>(attempt.bytes_done) -
                                               (running ? running->size_bytes : 0));
-  const double likely = left_bytes > 0 ? left_bytes / (left_bytes + untold_bytes) : 0;
+  const double likely = left_bytes > 0 ? left_bytes / (left_bytes + unreported_bytes) : 0;
   task.load = {.running = running};
   for (const ExplicitKey& key : state.keys.partition(index).explicit_keys) {
     if (attempt.reduce->finished_explicit.contains(key.key)) continue;
     if (running && running->key == key.key) continue;
-    const KnownKey& known = known_[key.key];
-    const bool may_be_over = known.size_bytes < untold_bytes;
+    const KeyEstimate& known = known_[key.key];
+    const bool may_be_over = known.size_bytes < unreported_bytes;
     const bool may_be_left = known.size_bytes < left_bytes;
-    const bool is_left = may_be_left || left_bytes > untold_bytes;
+    const bool is_left = may_be_left || left_bytes > unreported_bytes;
     const double weight = may_be_over && may_be_left ? likely : is_left ? 1 : 0;
     if (weight <= 0) continue;
     Change(known, weight, task.load);
@@ -154,17 +154,18 @@ void RemainingGroups::GuessLoad(const model::JobRecord& state, const model::Task
   task.is_guessed = true;
 }
 
-// Of a key that n of m map tasks named, with profiles of M - m more missing. Those who named it
-// first apart, n - 1 of m - 1 did, so (M - m) (n - 1) / (m - 1) of the missing ones will have; what
-// is then missing of all explicit bytes is keys like it that were not named.
-double RemainingGroups::SizeFactor(const model::JobRecord& state, KeyHash key, double factor) {
+// Returns the factor on the size of a key that n of m map tasks reported, while M - m profiles are
+// missing. Apart from the first report, n - 1 of m - 1 tasks reported it. Therefore (M - m) (n - 1)
+// / (m - 1) of the missing tasks have it. The other missing explicit bytes belong to similar keys
+// that were not reported.
+double RemainingGroups::SizeFactor(const facts::JobRecord& state, KeyHash key, double factor) {
   const auto profiles = static_cast<double>(state.keys.profile_count());
   const auto named = static_cast<double>(state.keys.MapTasksNaming(key));
   if (factor <= 1 || profiles < 2 || named < 1) return factor;
   return 1 + (factor - 1) * profiles / named * (named - 1) / (profiles - 1);
 }
 
-void RemainingGroups::Know(const model::JobRecord& state) {
+void RemainingGroups::RebuildKnown(const facts::JobRecord& state) {
   known_.clear();
   slack_bytes_.assign(profile_count_, 0);
   const auto& sample = state.keys.sample().keys();
@@ -188,7 +189,7 @@ void RemainingGroups::Know(const model::JobRecord& state) {
   }
 }
 
-void RemainingGroups::Expect(const model::JobRecord& state) {
+void RemainingGroups::UpdateSizes(const facts::JobRecord& state) {
   for (auto& [key, known] : known_) {
     known.size_bytes = known.explicit_bytes + expected_parts_[known.map_task] * known.slack_bytes;
     known.feature = FeatureOf(feature_, known.size_bytes, TraitsOf(state.keys, key));
@@ -198,11 +199,12 @@ void RemainingGroups::Expect(const model::JobRecord& state) {
 std::vector<double> RemainingGroups::PartsOf(const SampledGroups& sampled) const {
   const double slack = std::accumulate(slack_bytes_.begin(), slack_bytes_.end(), 0.0);
   const double mean_slack = known_.empty() ? 0 : slack / static_cast<double>(known_.size());
-  return slack_parts_.Expect(sampled.explicit_groups(), profile_count_, mean_slack, newest_weight_);
+  return slack_parts_.Estimate(sampled.explicit_groups(), profile_count_, mean_slack,
+                               newest_weight_);
 }
 
-// Whether that changes what keys are expected to have of their slack, in the mean of its bytes.
-bool RemainingGroups::HaveMoved(const std::vector<double>& parts) const {
+// Returns true if `parts` changes the size estimates, as a mean over the slack bytes.
+bool RemainingGroups::HaveChanged(const std::vector<double>& parts) const {
   double moved = 0;
   double slack = 0;
   for (std::size_t j = 0; j < slack_bytes_.size(); ++j) {
@@ -221,36 +223,36 @@ void RemainingGroups::LearnFrom(const SampledGroups& sampled) {
   }
 }
 
-void RemainingGroups::Update(const model::JobRecord& state, CostFeature feature,
+void RemainingGroups::Update(const facts::JobRecord& state, CostFeature feature,
                              const SampledGroups& sampled) {
-  // Map tasks may lose their profiles, and reduce tasks be heard of, after the last profile.
-  const bool is_more_known = profile_count_ != state.keys.profile_count() ||
-                             profiles_missing_ != state.map_profiles_missing ||
-                             tasks_.size() != state.reduce_tasks().size();
+  // Profiles may be lost, and reduce tasks may appear, after the last profile.
+  const bool is_rebuilt = profile_count_ != state.keys.profile_count() ||
+                          profiles_missing_ != state.map_profiles_missing ||
+                          tasks_.size() != state.reduce_tasks().size();
   profile_count_ = state.keys.profile_count();
   profiles_missing_ = state.map_profiles_missing;
   tasks_.resize(state.reduce_tasks().size());
-  if (is_more_known) Know(state);
-  // Expected sizes move with what is learnt about slacks; they are made anew when it is worth it.
+  if (is_rebuilt) RebuildKnown(state);
+  // The size estimates depend on the learnt slack; they are computed again after a large change.
   std::vector<double> parts = PartsOf(sampled);
-  const bool is_anew = is_more_known || feature_ != feature || HaveMoved(parts);
+  const bool is_stale = is_rebuilt || feature_ != feature || HaveChanged(parts);
   feature_ = feature;
-  if (is_anew) {
+  if (is_stale) {
     expected_parts_ = std::move(parts);
-    Expect(state);
+    UpdateSizes(state);
   }
   LearnFrom(sampled);
-  const bool has_losses = LostShare(state) > 0;
+  const bool has_losses = MissingEvidenceShare(state) > 0;
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
     if (state.reduce_tasks()[i].is_over()) continue;
     Task& task = tasks_[i];
-    const model::TaskAttempt* attempt = state.reduce_tasks()[i].leading_attempt();
+    const facts::TaskAttempt* attempt = state.reduce_tasks()[i].leading_attempt();
     std::uint32_t number = 0;
     for (const auto& [n, a] : state.reduce_tasks()[i].attempts) {
       if (&a == attempt) number = n.second;
     }
     const bool is_other = task.has_attempt != (attempt != nullptr) || task.attempt != number;
-    if (is_anew || task.is_guessed || is_other) {
+    if (is_stale || task.is_guessed || is_other) {
       if (is_other) task.learnt = 0;
       task.is_guessed = false;
       Rebuild(state, i);
@@ -262,8 +264,9 @@ void RemainingGroups::Update(const model::JobRecord& state, CostFeature feature,
       Retire(state, *attempt, i);
       SetRunning(*attempt, task);
       done = static_cast<double>(attempt->bytes_done);
-      const double untold = done - attempt->reduce->told_bytes;
-      if (has_losses && untold > kMissingTolerance * done) GuessLoad(state, *attempt, untold, i);
+      const double unreported = done - attempt->reduce->reported_bytes;
+      if (has_losses && unreported > kMissingTolerance * done)
+        GuessLoad(state, *attempt, unreported, i);
     } else {
       const auto& keys = state.keys.partition(i).explicit_keys;
       task.load.heaviest = keys.empty() ? ExplicitKey{} : keys.front();
@@ -276,7 +279,7 @@ void RemainingGroups::Update(const model::JobRecord& state, CostFeature feature,
 }
 
 double RemainingGroups::BinCorrection(const BinLoad& bin) const {
-  // Of a product nothing is known but its factors, which may be short each.
+  // The factors of a product may each be too small, so there is no correction.
   if (feature_ != CostFeature::kBytes || bin.count <= 0) return 1;
   return SizeCorrection(bin.bytes / bin.count);
 }
@@ -297,8 +300,8 @@ double RemainingGroups::SizeCorrection(double size_bytes) const {
   return ratio.sum / ratio.count;
 }
 
-// True over expected size, and its square, around that size: of sampled keys that are left, of
-// finished ones, and as it would be without errors.
+// Returns the ratio of true to estimated sizes around `size_bytes`, and its square. It combines the
+// remaining sampled keys, the finished keys, and a prior of 1.
 RemainingGroups::Ratio RemainingGroups::RatioAt(double size_bytes) const {
   const std::uint32_t bin = FeatureBin(size_bytes);
   const auto around = [bin](const Ratios& ratios) {
@@ -315,7 +318,7 @@ RemainingGroups::Ratio RemainingGroups::RatioAt(double size_bytes) const {
   };
   const Ratio finished = around(ratios_);
   Ratio ratio = around(sampled_ratios_);
-  // These count as kPriorCount of the sampled ones.
+  // The finished keys and the prior count as kPriorCount sampled keys.
   const double prior = kPriorCount * newest_weight_;
   const double weight = kPriorCount / (prior + finished.count);
   ratio.sum += weight * (prior + finished.sum);
@@ -324,4 +327,4 @@ RemainingGroups::Ratio RemainingGroups::RatioAt(double size_bytes) const {
   return ratio;
 }
 
-}  // namespace tidemark::cost
+}  // namespace tidemark::durations

@@ -1,15 +1,7 @@
-// The key groups that each reduce task has yet to finish, as far as they are known, by size.
-//
-// Explicit ones stand one by one in the key distribution; here they are sums over bins of like
-// sizes, from which the time of thousands of them follows in a few operations (group_times.h). All
-// others are a number of bytes.
-//
-// Kept up to date from the evidence that is new since the last update: cost O(new finished keys),
-// plus O(map tasks), and O(explicit keys) when map profiles came in or were lost, more reduce tasks
-// were heard of, another attempt leads or expected sizes have moved. Memory: O(explicit keys + map
-// tasks). Source: docs/references.md [TM]. Not thread-safe.
+// The remaining key groups of each reduce task, by size or by another cost feature.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -18,25 +10,58 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "master/facts/job_record.h"
-#include "master/forecast/durations/cost_feature.h"
 #include "master/forecast/durations/sampled_groups.h"
-#include "master/forecast/durations/slack_parts.h"
 #include "streaming/size_histogram.h"
 
-namespace tidemark::cost {
+namespace tidemark::durations {
 
-// Limits processor time: what rests on a figure is worked out anew when that has changed by more
-// than this part.
+// The features that the cost of a key group may depend on.
+enum class CostFeature : std::uint8_t {
+  kBytes,    // size
+  kProduct,  // bytes of one input times the bytes of the others, as in a join
+  kValues,   // number of records
+};
+inline constexpr std::size_t kCostFeatures = 3;
+
+// A value counts as this many bytes, since the bins of sizes resolve all integers from 9 on.
+inline constexpr double kResolutionOfValues = 16;
+
+// The known properties of a key in addition to its size.
+struct KeyTraits {
+  double first_input_share = 0;  // facts::KeyDistribution::FirstInputShare
+  double values_per_byte = 0;    // facts::KeyDistribution::ValuesPerByte
+};
+
+// Returns the feature's value of a key group of `bytes` bytes; at least 1.
+inline double FeatureOf(CostFeature feature, double bytes, const KeyTraits& key) {
+  switch (feature) {
+    case CostFeature::kBytes:
+      break;
+    case CostFeature::kProduct:
+      return 1 + bytes * bytes * key.first_input_share * (1 - key.first_input_share);
+    case CostFeature::kValues:
+      return std::max(1.0, kResolutionOfValues * bytes * key.values_per_byte);
+  }
+  return std::max(1.0, bytes);
+}
+
+// Returns the bin of a value; features use the bins of sizes.
+inline std::uint32_t FeatureBin(double value) {
+  return streaming::SizeBin(static_cast<std::uint64_t>(std::clamp(value, 0.0, 9e18)));
+}
+
+// Limits processor time: results that depend on a value are computed again if the value has changed
+// by more than this part.
 inline constexpr double kChangeTolerance = 0.02;
 
-// Key groups within one bin of streaming/size_histogram.h, by what the cost depends on: their
-// moments around its centre.
+// The key groups within one bin of streaming/size_histogram.h: the moments of their cost feature
+// around the centre of the bin.
 struct BinLoad {
   std::uint32_t bin = 0;
   double count = 0;
   double bytes = 0;
-  double log_sum = 0;         // of ln(feature / BinCentre(bin))
-  double log_square_sum = 0;  // of its square
+  double log_sum = 0;         // sum of ln(feature / BinCentre(bin))
+  double log_square_sum = 0;  // sum of its square
 
   void Add(double feature, double size_bytes, double sign);
 
@@ -46,14 +71,14 @@ struct BinLoad {
   }
 };
 
-// Geometric middle of a bin, bytes.
+// Returns the geometric centre of a bin, in bytes.
 double BinCentre(std::uint32_t bin);
 
 struct RunningExplicit {
   KeyHash key{};
   double size_bytes = 0;
   double feature = 0;
-  bool is_exact = false;  // every map task named it
+  bool is_exact = false;  // every map task reported it
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -62,12 +87,12 @@ struct RunningExplicit {
 };
 
 struct TaskLoad {
-  std::vector<BinLoad> explicit_bins;  // by bin; without the running group
-  double explicit_bytes = 0;           // of them
+  std::vector<BinLoad> explicit_bins;  // by bin, without the running group
+  double explicit_bytes = 0;           // sum of these bins
   double explicit_count = 0;
-  double implicit_bytes = 0;               // neither finished nor explicit; >= 0
-  std::optional<RunningExplicit> running;  // the running group, when its key is explicit
-  ExplicitKey heaviest;                    // left, the running one included; size 0: none
+  double implicit_bytes = 0;               // neither finished nor explicit; at least 0
+  std::optional<RunningExplicit> running;  // the running group if its key is explicit
+  ExplicitKey heaviest;                    // among the remaining and running keys; size 0 if none
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -75,23 +100,31 @@ struct TaskLoad {
   }
 };
 
+// The remaining key groups of each reduce task, by size.
+//
+// The key distribution has every explicit key. This class keeps sums over bins of similar sizes,
+// from which the time of thousands of groups follows in a few operations (group_times.h). The
+// implicit groups are a number of bytes.
+//
+// Cost of an update: O(newly finished keys + map tasks). It is O(explicit keys) after new or lost
+// map profiles, new reduce tasks, another leading attempt, or a change of the size estimates.
+// Memory: O(explicit keys + map tasks). Source: docs/internals/references.md [TM]. Not thread-safe.
 class RemainingGroups {
  public:
-  // Follows `state`, with bins by `feature`; a change of it costs O(explicit keys). `sampled` is of
-  // the same state.
-  void Update(const model::JobRecord& state, CostFeature feature, const SampledGroups& sampled);
+  // Updates the groups to `state`, with bins by `feature`. A change of the feature costs O(explicit
+  // keys). REQUIRES: `sampled` is of the same state.
+  void Update(const facts::JobRecord& state, CostFeature feature, const SampledGroups& sampled);
   std::size_t task_count() const { return tasks_.size(); }
-  // Of an unfinished task.
+  // Returns the load of an unfinished task.
   const TaskLoad& task(std::size_t index) const { return tasks_[index].load; }
-  // True over known size of finished explicit keys around that size: the summaries count a key only
-  // where it was among the heaviest, so what they know is a lower bound.
+  // Returns the true size over the known size of finished explicit keys around that size. The
+  // summaries count a key only where it was among the heaviest, so the known size is a lower bound.
   double SizeCorrection(double size_bytes) const;
-  // What the bins of TaskLoad are to be corrected by.
+  // Returns the correction of the sizes of a bin of TaskLoad.
   double BinCorrection(const BinLoad& bin) const;
-  // The bin with sizes as far apart as they may turn out to be, of the same mean: what grows faster
-  // than its size costs more than at its expected size.
+  // Returns the bin with the scatter of the true sizes, and the same mean. A cost that grows faster
+  // than the size exceeds the cost at the mean.
   BinLoad Spread(const BinLoad& bin) const;
-  // For checkpoints (master/facts/checkpoint.h).
   template <class Archive>
   void serialize(Archive& archive) {
     archive(profile_count_, profiles_missing_, tasks_, feature_, known_, ratios_, newest_weight_,
@@ -103,10 +136,10 @@ class RemainingGroups {
     TaskLoad load;
     std::uint32_t attempt = 0;
     bool has_attempt = false;
-    std::size_t learnt = 0;    // of these, those that Learn() has seen
-    std::size_t retired = 0;   // finished explicit groups of the attempt taken out so far
+    std::size_t learnt = 0;    // of these, the groups that Learn() has processed
+    std::size_t retired = 0;   // finished explicit groups of the attempt that were removed
     std::size_t heaviest = 0;  // index into the explicit keys of the partition
-    bool is_guessed = false;   // as profiles were lost: made anew at every update
+    bool is_guessed = false;   // since profiles were lost; computed again at every update
 
     template <class Archive>
     void serialize(Archive& archive) {
@@ -127,46 +160,46 @@ class RemainingGroups {
   };
   using Ratios = std::array<Ratio, streaming::kSizeBins>;  // by bin
 
-  void Rebuild(const model::JobRecord& state, std::size_t index);
-  void Retire(const model::JobRecord& state, const model::TaskAttempt& attempt, std::size_t index);
-  void GuessLoad(const model::JobRecord& state, const model::TaskAttempt& attempt,
-                 double untold_bytes, std::size_t index);
-  void SetRunning(const model::TaskAttempt& attempt, Task& task);
-  struct KnownKey {
-    double explicit_bytes = 0;  // what the map tasks named
-    double slack_bytes = 0;     // what others may have had
-    std::size_t map_task = 0;   // model::KeyDistribution::MainMapTask
-    double size_bytes = 0;      // expected
+  void Rebuild(const facts::JobRecord& state, std::size_t index);
+  void Retire(const facts::JobRecord& state, const facts::TaskAttempt& attempt, std::size_t index);
+  void GuessLoad(const facts::JobRecord& state, const facts::TaskAttempt& attempt,
+                 double unreported_bytes, std::size_t index);
+  void SetRunning(const facts::TaskAttempt& attempt, Task& task);
+  struct KeyEstimate {
+    double explicit_bytes = 0;  // bytes that map tasks reported
+    double slack_bytes = 0;     // upper bound of the unreported bytes
+    std::size_t map_task = 0;   // facts::KeyDistribution::MainMapTask
+    double size_bytes = 0;      // estimate
     double feature = 0;
-    double count = 1;  // it stands for so many like it, where profiles were lost
+    double count = 1;  // number of similar keys that it represents, if profiles were lost
 
     template <class Archive>
     void serialize(Archive& archive) {
       archive(explicit_bytes, slack_bytes, map_task, size_bytes, feature, count);
     }
   };
-  static double SizeFactor(const model::JobRecord& state, KeyHash key, double factor);
-  void Know(const model::JobRecord& state);
-  void Expect(const model::JobRecord& state);
+  static double SizeFactor(const facts::JobRecord& state, KeyHash key, double factor);
+  void RebuildKnown(const facts::JobRecord& state);
+  void UpdateSizes(const facts::JobRecord& state);
   std::vector<double> PartsOf(const SampledGroups& sampled) const;
-  bool HaveMoved(const std::vector<double>& parts) const;
+  bool HaveChanged(const std::vector<double>& parts) const;
   void LearnFrom(const SampledGroups& sampled);
-  void Learn(const KnownKey& known, double true_bytes);
-  static void Change(const KnownKey& key, double sign, TaskLoad& load);
+  void Learn(const KeyEstimate& known, double true_bytes);
+  static void Change(const KeyEstimate& key, double sign, TaskLoad& load);
   Ratio RatioAt(double size_bytes) const;
 
   std::size_t profile_count_ = 0;
   std::size_t profiles_missing_ = 0;
   std::vector<Task> tasks_;
   CostFeature feature_ = CostFeature::kBytes;
-  absl::flat_hash_map<KeyHash, KnownKey> known_;  // explicit keys
-  Ratios ratios_{};           // of finished keys, each with the weight that was new when it came
-  double newest_weight_ = 1;  // of any unit: it grows, so that what came before counts ever less
-  Ratios sampled_ratios_{};   // of sampled ones that are left
+  absl::flat_hash_map<KeyHash, KeyEstimate> known_;  // explicit keys
+  Ratios ratios_{};                                  // of finished keys, weighted by recency
+  double newest_weight_ = 1;  // in any unit; it grows, so older keys count less
+  Ratios sampled_ratios_{};   // of the remaining sampled keys
   SlackParts slack_parts_;
-  // By map task: the parts that sizes are expected with, and the slack of its keys.
+  // By map task: the parts of the slack in the size estimates, and the slack of its keys.
   std::vector<double> expected_parts_;
   std::vector<double> slack_bytes_;
 };
 
-}  // namespace tidemark::cost
+}  // namespace tidemark::durations

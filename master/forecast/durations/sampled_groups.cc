@@ -2,14 +2,52 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <span>
 
+#include "master/forecast/durations/combined_estimates.h"
 #include "streaming/size_histogram.h"
 
-namespace tidemark::cost {
+namespace tidemark::durations {
 namespace {
 
-bool IsFinished(const model::Task& task, const model::TaskAttempt* leading, KeyHash key) {
+// After the task has read this part of all bytes, a finished group counts half. Ablation: -0.04,
+// +0.05 (two-path cit-hepph).
+constexpr double kSizeHalfLife = 0.1;
+
+}  // namespace
+
+void RecentSizes::Update(std::span<const GroupBin> finished, double bytes_left) {
+  std::array<Bin, streaming::kSizeBins> fresh{};
+  double new_bytes = 0;
+  double all_bytes = bytes_left;
+  for (const GroupBin& bin : finished) {
+    fresh[bin.bin].count = static_cast<double>(bin.count);
+    fresh[bin.bin].bytes = static_cast<double>(bin.size_bytes);
+    all_bytes += fresh[bin.bin].bytes;
+  }
+  // Key groups that become explicit are removed, down to zero.
+  for (const GroupBin& bin : seen_) {
+    Bin& at = fresh[bin.bin];
+    at.count = std::max(0.0, at.count - static_cast<double>(bin.count));
+    at.bytes = std::max(0.0, at.bytes - static_cast<double>(bin.size_bytes));
+  }
+  for (const Bin& bin : fresh) new_bytes += bin.bytes;
+  const double keep = all_bytes > 0 ? std::exp2(-new_bytes / all_bytes / kSizeHalfLife) : 1;
+  for (const Bin& bin : recent_) {
+    fresh[bin.bin].count += keep * bin.count;
+    fresh[bin.bin].bytes += keep * bin.bytes;
+  }
+  recent_.clear();
+  for (std::uint32_t b = 0; b < streaming::kSizeBins; ++b) {
+    if (fresh[b].count > 0) recent_.push_back({b, fresh[b].count, fresh[b].bytes});
+  }
+  seen_.assign(finished.begin(), finished.end());
+}
+
+namespace {
+
+bool IsFinished(const facts::Task& task, const facts::TaskAttempt* leading, KeyHash key) {
   if (task.is_over()) return true;
   return leading != nullptr && (leading->reduce->finished_explicit.contains(key) ||
                                 leading->reduce->finished_sampled.contains(key));
@@ -17,17 +55,17 @@ bool IsFinished(const model::Task& task, const model::TaskAttempt* leading, KeyH
 
 }  // namespace
 
-void SampledGroups::Update(const model::JobRecord& state) {
+void SampledGroups::Update(const facts::JobRecord& state) {
   explicit_.clear();
   bins_.clear();
   implicit_count_ = 0;
   const streaming::KeySample& sample = state.keys.sample();
-  // A sum over some of the map tasks is not exact.
+  // A sum over some of the map tasks only is not exact.
   has_sample_ = sample.below() > 0 && state.map_profiles_missing == 0;
   if (!has_sample_) return;
-  const std::span<const model::Task> tasks = state.reduce_tasks();
-  std::vector<const model::TaskAttempt*> leading;
-  for (const model::Task& task : tasks) leading.push_back(task.leading_attempt());
+  const std::span<const facts::Task> tasks = state.reduce_tasks();
+  std::vector<const facts::TaskAttempt*> leading;
+  for (const facts::Task& task : tasks) leading.push_back(task.leading_attempt());
   std::array<RecentSizes::Bin, streaming::kSizeBins> bins{};
   for (const auto& [key, sampled] : sample.keys()) {
     if (sampled.partition >= tasks.size() ||
@@ -46,7 +84,7 @@ void SampledGroups::Update(const model::JobRecord& state) {
       ++implicit_count_;
     }
   }
-  // The order in a hash table is not the same everywhere; sums of doubles should be.
+  // Makes the sums of doubles independent of the order in the hash table.
   std::sort(explicit_.begin(), explicit_.end(),
             [](const SampledGroup& a, const SampledGroup& b) { return a.key < b.key; });
   for (std::uint32_t b = 0; b < streaming::kSizeBins; ++b) {
@@ -55,4 +93,60 @@ void SampledGroups::Update(const model::JobRecord& state) {
   }
 }
 
-}  // namespace tidemark::cost
+namespace {
+
+// Prior of the part of its slack that a key has.
+// Ablation: +0.15, +0.08 (two-path one-giant).
+constexpr double kPartExpected = 0.5;
+
+}  // namespace
+
+void SlackParts::Use::Add(const Use& other, double weight) {
+  used_bytes += weight * other.used_bytes;
+  slack_bytes += weight * other.slack_bytes;
+}
+
+double SlackParts::Use::Part(double expected, double prior_bytes) const {
+  const double bytes = slack_bytes + prior_bytes;
+  return bytes > 0 ? (used_bytes + prior_bytes * expected) / bytes : expected;
+}
+
+void SlackParts::Learn(std::size_t map_task, double used_bytes, double slack_bytes, double weight) {
+  if (map_task >= finished_.size()) finished_.resize(map_task + 1);
+  finished_[map_task].Add({used_bytes, slack_bytes}, weight);
+}
+
+void SlackParts::ScaleDown(double by) {
+  for (Use& use : finished_) use = {use.used_bytes / by, use.slack_bytes / by};
+}
+
+std::vector<double> SlackParts::Estimate(std::span<const SampledGroup> sampled,
+                                         std::size_t map_tasks, double mean_slack_bytes,
+                                         double newest_weight) const {
+  std::vector<Use> left(map_tasks);
+  Use all_left;
+  for (const SampledGroup& group : sampled) {
+    if (group.map_task >= map_tasks) continue;
+    const Use use = {std::clamp(group.size_bytes - group.explicit_bytes, 0.0, group.slack_bytes),
+                     group.slack_bytes};
+    left[group.map_task].Add(use, 1);
+    all_left.Add(use, 1);
+  }
+  std::vector<Use> finished = finished_;
+  finished.resize(map_tasks);
+  Use all_finished;
+  for (Use& use : finished) {
+    use = {use.used_bytes / newest_weight, use.slack_bytes / newest_weight};
+    all_finished.Add(use, 1);
+  }
+  const double prior = kPriorCount * mean_slack_bytes;
+  const double of_all = all_left.Part(all_finished.Part(kPartExpected, prior), prior);
+  std::vector<double> parts;
+  parts.reserve(map_tasks);
+  for (std::size_t j = 0; j < map_tasks; ++j) {
+    parts.push_back(left[j].Part(finished[j].Part(of_all, prior), prior));
+  }
+  return parts;
+}
+
+}  // namespace tidemark::durations

@@ -1,36 +1,71 @@
-// What the sample of keys (streaming/key_sample.h) tells of the key groups that are still to come.
-//
-// Sizes are known of it before the first reduce task runs, and what it has of the key groups that
-// finished is known by identity. So the rest of it tells what is left, also where neighbouring keys
-// are alike and the last ones are unlike the first. Cost of Update: O(sample), 4096 keys at most.
-// Not thread-safe.
+// The sizes of the remaining key groups: by the recently finished ones (RecentSizes), by the sample
+// of keys (SampledGroups), and the slack of partly reported keys (SlackParts).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "master/facts/job_record.h"
-#include "master/forecast/durations/recent_sizes.h"
+#include "tidemark/event.h"
 
-namespace tidemark::cost {
+namespace tidemark::durations {
 
-// A sampled key group that its task has yet to finish.
+// Sizes of the recently finished key groups.
+//
+// Key groups finish in key order, and neighbouring keys are often alike: node numbers grow with
+// age, words depend on their language. The next groups resemble the last ones more than the
+// average. Therefore older groups fade exponentially. Not thread-safe.
+class RecentSizes {
+ public:
+  struct Bin {
+    std::uint32_t bin = 0;
+    double count = 0;
+    double bytes = 0;
+
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(bin, count, bytes);
+    }
+  };
+
+  // Updates the sizes. `finished`: all groups so far, by bin. `bytes_left`: remaining bytes. Cost:
+  // O(bins).
+  void Update(std::span<const GroupBin> finished, double bytes_left);
+  std::span<const Bin> bins() const { return recent_; }
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(seen_, recent_);
+  }
+
+ private:
+  std::vector<GroupBin> seen_;
+  std::vector<Bin> recent_;
+};
+
+// A sampled key group that its task has not finished.
 struct SampledGroup {
   KeyHash key{};
   double size_bytes = 0;      // exact
-  double explicit_bytes = 0;  // what the summaries know of it; 0: it is implicit
-  double slack_bytes = 0;     // model::KeyDistribution::SlackBytes
-  std::size_t map_task = 0;   // model::KeyDistribution::MainMapTask
+  double explicit_bytes = 0;  // size by the summaries; 0 if the key is implicit
+  double slack_bytes = 0;     // facts::KeyDistribution::SlackBytes
+  std::size_t map_task = 0;   // facts::KeyDistribution::MainMapTask
 };
 
+// The remaining key groups in the sample of keys (streaming/key_sample.h).
+//
+// The sizes of sampled keys are known before the first reduce task runs, and finished keys are
+// reported. The other sampled keys represent the remaining key groups, even where neighbouring keys
+// are alike and the last ones differ from the first. Cost of Update: O(sample), at most 4096 keys.
+// Not thread-safe.
 class SampledGroups {
  public:
-  void Update(const model::JobRecord& state);
+  void Update(const facts::JobRecord& state);
 
   bool has_sample() const { return has_sample_; }
   std::span<const SampledGroup> explicit_groups() const { return explicit_; }
-  // Sizes of the implicit ones.
+  // Returns the sizes of the implicit groups, by bin.
   std::span<const RecentSizes::Bin> implicit_bins() const { return bins_; }
   std::size_t implicit_count() const { return implicit_count_; }
 
@@ -41,4 +76,55 @@ class SampledGroups {
   std::size_t implicit_count_ = 0;
 };
 
-}  // namespace tidemark::cost
+// Estimates the part of its slack that a key has. The slack is the largest number of bytes that map
+// tasks may have emitted of the key without reporting it (facts::KeyDistribution::SlackBytes). Keys
+// are grouped by the map task that reported most of their bytes.
+//
+// The keys of one map task are similar. If a graph is sorted by one end of its edges, the keys of
+// its first part lack no bytes, and the keys of its last part lack most of them. Keys also finish
+// in that order. Therefore the finished keys count by map task, and the remaining sampled keys
+// count in addition. The prior of a map task is the part over all map tasks:
+//
+//   of all        L(remaining sampled, L(finished, 0.5))
+//   of map task j L(remaining sampled of j, L(finished of j, of all))
+//   L(keys, p)  = (used bytes + kPriorCount m p) / (slack bytes + kPriorCount m)
+//
+// with m the mean slack of a key. Source: docs/internals/adr/0035. Memory: O(map tasks). Not
+// thread-safe.
+class SlackParts {
+ public:
+  // Adds a finished key of `map_task` that had `used_bytes` of its slack, with a weight. REQUIRES:
+  // 0 <= used_bytes <= slack_bytes. Cost: O(1) amortised.
+  void Learn(std::size_t map_task, double used_bytes, double slack_bytes, double weight);
+  // Divides all weights so far. Cost: O(map tasks).
+  void ScaleDown(double by);
+  // Returns the estimated part, 0..1, by map task. `mean_slack_bytes`: of an explicit key.
+  // `newest_weight`: the weight of a key that finishes now. Cost: O(map tasks + sampled keys).
+  std::vector<double> Estimate(std::span<const SampledGroup> sampled, std::size_t map_tasks,
+                               double mean_slack_bytes, double newest_weight) const;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(finished_);
+  }
+
+ private:
+  struct Use {
+    double used_bytes = 0;
+    double slack_bytes = 0;
+
+    void Add(const Use& other, double weight);
+    // Returns the used part, with a prior of `expected` that counts as keys with `prior_bytes` of
+    // slack.
+    double Part(double expected, double prior_bytes) const;
+
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(used_bytes, slack_bytes);
+    }
+  };
+
+  std::vector<Use> finished_;  // by map task
+};
+
+}  // namespace tidemark::durations

@@ -8,25 +8,22 @@
 #include <vector>
 
 #include "master/facts/phases.h"
-#include "master/forecast/durations/input_pace.h"
-#include "master/forecast/durations/normal.h"
-#include "master/forecast/durations/opinions.h"
+#include "master/forecast/durations/combined_estimates.h"
+#include "master/forecast/durations/draws.h"
 #include "regression/cost_model.h"
-#include "regression/cost_noise.h"
 #include "streaming/size_histogram.h"
 
-namespace tidemark::cost {
+namespace tidemark::durations {
 namespace {
 
-// Standard deviation of the logarithm of a task's time around its curve, before any task shows it.
-// Taste: a factor of 1.65.
+// Prior deviation of ln(task time) around its curve: a factor of 1.65. Chosen by hand.
 constexpr double kDeviation = 0.5;
-// Limits processor time: pending tasks beyond so many are drawn from as many of them.
+// Limits processor time: more pending tasks are represented by this many.
 constexpr std::size_t kPendingMax = 256;
 
 bool IsAmount(double value) { return std::isfinite(value) && value > 0; }
 
-// The size of tasks: their bytes, if those of all are known; else the same for each.
+// The size of a task: its bytes if every task has known bytes, else 1.
 class SizeOf {
  public:
   SizeOf(std::initializer_list<std::span<const SizedTask>> tasks) {
@@ -42,12 +39,13 @@ class SizeOf {
   bool is_known_ = true;
 };
 
-// Returns whether the running task has read enough for a pace.
+// Returns true if the running task has read enough for a pace.
 bool ShowsItsPace(const SizedTask& task) {
-  return task.fraction >= model::kPaceFrom && IsAmount(task.seconds);
+  return task.fraction >= facts::kPaceFrom && IsAmount(task.seconds);
 }
 
-// The paces of running tasks, corrected for what finished tasks did after their last byte.
+// The paces of running tasks, corrected by the time that finished tasks spent after their last
+// byte.
 class Paces {
  public:
   explicit Paces(std::span<const SizedTask> finished) {
@@ -55,7 +53,7 @@ class Paces {
       share_.Add(task.read_for.value_or(task.seconds), task.seconds);
     }
   }
-  // REQUIRES: it shows its pace.
+  // REQUIRES: ShowsItsPace(task).
   PacedTotal TotalOf(const SizedTask& task) const {
     const double read_for = task.read_for.value_or(task.seconds);
     return share_.TotalOf(IsAmount(read_for) ? std::min(read_for, task.seconds) : task.seconds,
@@ -66,10 +64,37 @@ class Paces {
   ReadShare share_;
 };
 
-// The times of finished tasks, and of parts of running ones.
+// A task has read all of its input from this part on, despite rounding in reports.
+constexpr double kAllRead = 0.999;
+// A wait after the last byte is unusual if it exceeds the longest wait of a finished task by that
+// wait, or by this time. The tolerance is needed since progress is reported at intervals. Seconds.
+// Chosen by hand.
+constexpr double kUsualWaitMin = 1;
+
+// The waits of finished tasks between their last byte and their end.
+class Waits {
+ public:
+  explicit Waits(std::span<const SizedTask> finished) {
+    for (const SizedTask& task : finished) {
+      if (!task.read_for || !IsAmount(task.seconds)) continue;
+      longest_ = std::max(longest_, task.seconds - *task.read_for);
+    }
+  }
+  // Returns the time by which a running task's wait exceeds the usual wait, or 0.
+  double Unusual(const SizedTask& task) const {
+    if (task.fraction < kAllRead || !task.read_for || !IsAmount(task.seconds)) return 0;
+    const double usual = longest_ + std::max(longest_, kUsualWaitMin);
+    return std::max(task.seconds - *task.read_for - usual, 0.0);
+  }
+
+ private:
+  double longest_ = 0;
+};
+
+// The times of finished tasks, and of the finished parts of running ones.
 class Evidence {
  public:
-  // Adds a part `weight` of a task of `seconds`.
+  // Adds the part `weight` of a task of `seconds`.
   void Add(double seconds, double size, double weight) {
     if (!IsAmount(seconds)) return;
     Bin& bin = bins_[std::lround(streaming::kBinsPerOctave * std::log2(size))];
@@ -97,7 +122,7 @@ class Evidence {
     return regression::CostModel::Fit(std::move(bins));
   }
 
-  // Of the log of a task's time around the model.
+  // Returns the deviation of ln(task time) around the model.
   double Deviation(const regression::CostModel& model) const {
     double squares = kPriorCount * kDeviation * kDeviation;
     for (const auto& [place, bin] : bins_) {
@@ -122,7 +147,7 @@ class Evidence {
   double count_ = 0;
 };
 
-// What the draws share, and what a task of some size takes in each.
+// The random factors that all tasks share, and the times of tasks by size.
 class Sizes {
  public:
   Sizes(regression::CostModel model, const Evidence& evidence, const SizeOf& size_of,
@@ -149,7 +174,7 @@ class Sizes {
 
   double deviation() const { return deviation_; }
   double Of(const SizedTask& task) const { return size_of_(task); }
-  // Of tasks of one size: the log of the time without noise of its own, by draw.
+  // Returns ln(time) of tasks of one size by draw, without individual noise.
   Draws Logs(double size) const {
     std::vector<double> by_curve;
     const std::vector<regression::CostCorrection> corrections = model_.Corrections(size);
@@ -182,7 +207,7 @@ class Sizes {
     if (ShowsItsPace(task)) {
       const PacedTotal paced = paces.TotalOf(task);
       const double of_size = deviation_ * deviation_;
-      // A task that outlives the end predicted from its pace has refuted the pace.
+      // A task that outlives the estimate of its pace has refuted the pace.
       if (passed <= paced.seconds) weight = of_size / (of_size + paced.deviation * paced.deviation);
       deviation = std::max(std::sqrt((1 - weight) * of_size), 1e-3);
       by_pace = std::log(paced.seconds);
@@ -194,15 +219,15 @@ class Sizes {
     }
     return times;
   }
-  // Returns the remaining time of a task that has outlived the end predicted from its pace, where
-  // no finished task shows what follows the reading.
-  Draws Late(const SizedTask& task, double predicted) const {
+  // Returns the remaining time of a task that is late by `late` for an unknown reason: it has
+  // outlived the estimate of its pace, or it waits longer than the finished tasks did.
+  Draws Late(double late) const {
     Draws left = draws_.Uniforms(Drawn::kWait, kOfSizes);
-    for (double& time : left) time = LateLeft(task.seconds - predicted, time);
+    for (double& time : left) time = LateLeft(late, time);
     return left;
   }
-  // Lengthens pending tasks in the proportion in which a running task is lengthened that has run
-  // for `passed` and has `left` to go.
+  // Lengthens the pending tasks by the factor of a running task that has run for `passed` and has
+  // `left` to go.
   void Lengthen(double passed, const Draws& left) {
     for (std::size_t d = 0; d < common_.size(); ++d) common_[d] += std::log1p(left[d] / passed);
   }
@@ -217,11 +242,11 @@ class Sizes {
   std::vector<std::size_t> curve_;
 };
 
-// So many that they are drawn from: the distribution of their times, of some of all sizes, and by
-// draw how all of them differ from it.
+// Fills the distribution of many pending tasks from tasks of all sizes, and their common factor by
+// draw.
 void FillAlike(std::span<const SizedTask> pending, const Sizes& sizes, const FixedDraws& draws,
                TaskTimes& times) {
-  std::vector<std::pair<double, double>> by_size;  // and what it fetches before
+  std::vector<std::pair<double, double>> by_size;  // and seconds of fetching
   for (const SizedTask& task : pending) by_size.emplace_back(sizes.Of(task), task.fetches);
   std::sort(by_size.begin(), by_size.end());
   std::vector<double> mean;
@@ -255,6 +280,7 @@ bool TimesBySize(std::span<const SizedTask> finished, std::span<const SizedTask>
                  std::span<const SizedTask> pending, const FixedDraws& draws, TaskTimes& times) {
   const SizeOf size_of = {finished, running, pending};
   const Paces paces(finished);
+  const Waits waits(finished);
   Evidence evidence;
   for (const SizedTask& task : finished) evidence.Add(task.seconds, size_of(task), 1);
   for (const SizedTask& task : running) {
@@ -276,16 +302,24 @@ bool TimesBySize(std::span<const SizedTask> finished, std::span<const SizedTask>
   for (const SizedTask& task : running) {
     const double predicted = ShowsItsPace(task) ? paces.TotalOf(task).seconds : task.seconds;
     if (!finished.empty() || !(task.seconds > predicted)) {
-      add(task, sizes.Running(task, paces));
+      Draws left = sizes.Running(task, paces);
+      // The finished tasks do not show the cause of this wait, nor its length.
+      if (const double late = waits.Unusual(task); late > 0) {
+        const Draws waiting = sizes.Late(late);
+        for (std::size_t d = 0; d < left.size(); ++d) left[d] = std::max(left[d], waiting[d]);
+      }
+      add(task, std::move(left));
       continue;
     }
-    add(task, sizes.Late(task, predicted));
+    add(task, sizes.Late(task.seconds - predicted));
     if (latest == nullptr || task.seconds - predicted > latest->seconds - latest_predicted) {
       latest = &task;
       latest_predicted = predicted;
     }
   }
-  if (latest != nullptr) sizes.Lengthen(latest->seconds, sizes.Late(*latest, latest_predicted));
+  if (latest != nullptr) {
+    sizes.Lengthen(latest->seconds, sizes.Late(latest->seconds - latest_predicted));
+  }
   if (pending.size() > kPendingMax) {
     FillAlike(pending, sizes, draws, times);
   } else {
@@ -311,4 +345,108 @@ std::vector<Draws> LogRatiosBySize(std::span<const SizedTask> finished, double u
   return ratios;
 }
 
-}  // namespace tidemark::cost
+namespace {
+
+using facts::Task;
+using facts::TaskAttempt;
+
+// The tasks of a stage by their state.
+class SortedTasks {
+ public:
+  // `begun_at` returns when an attempt began to read its input; empty if it has not.
+  template <typename BegunAt>
+  void Add(const Task& task, SizedTask sized, absl::Time now, BegunAt begun_at) {
+    const auto seconds_until = [](std::optional<absl::Time> start, absl::Time end) {
+      return start ? std::max(absl::ToDoubleSeconds(end - *start), 0.0) : 0;
+    };
+    const auto read_for = [&](const TaskAttempt& attempt) -> std::optional<double> {
+      if (attempt.progressed_at == absl::InfinitePast()) return std::nullopt;
+      return seconds_until(begun_at(attempt), attempt.progressed_at);
+    };
+    if (const TaskAttempt* const done = task.finished_attempt()) {
+      sized.seconds = seconds_until(begun_at(*done), done->life.ended_at().value_or(now));
+      const bool was_seen_to_read_all =
+          sized.bytes && static_cast<double>(done->bytes_done) >= *sized.bytes;
+      if (was_seen_to_read_all) sized.read_for = read_for(*done);
+      finished_.push_back(sized);
+    } else if (const TaskAttempt* const attempt = task.leading_attempt()) {
+      const std::optional<absl::Time> start = begun_at(*attempt);
+      const double bytes = sized.bytes.value_or(0);
+      sized.seconds = seconds_until(start, now);
+      if (start) sized.fetches = 0;
+      if (start && bytes > 0 && !attempt->input_is_read_first) {
+        sized.fraction = static_cast<double>(attempt->bytes_done) / bytes;
+        sized.read_for = read_for(*attempt);
+      }
+      running_.push_back(sized);
+    } else {
+      pending_.push_back(sized);
+    }
+  }
+
+  std::size_t size() const { return finished_.size() + running_.size() + pending_.size(); }
+  bool any_has_ended() const { return !finished_.empty(); }
+  bool any_is_left() const { return size() > finished_.size(); }
+
+  std::optional<SizedStage> Left(std::size_t slots, const FixedDraws& draws) const {
+    SizedStage sized;
+    RemainingStage& stage = sized.stage;
+    if (!TimesBySize(finished_, running_, pending_, draws, stage.times)) return std::nullopt;
+    stage.work.pending = pending_.size();
+    stage.work.running.resize(running_.size());
+    stage.work.at_once_max = std::max(slots, running_.size());
+    for (const SizedTask& task : running_) sized.tasks.push_back(task.index);
+    for (const SizedTask& task : pending_) sized.tasks.push_back(task.index);
+    return sized;
+  }
+
+ private:
+  std::vector<SizedTask> finished_;
+  std::vector<SizedTask> running_;
+  std::vector<SizedTask> pending_;
+};
+
+}  // namespace
+
+std::optional<SizedStage> MapStageBySize(const facts::JobRecord& state, absl::Time now,
+                                         const FixedDraws& draws) {
+  SortedTasks tasks;
+  for (std::size_t index = 0; index < state.map_tasks().size(); ++index) {
+    const Task& task = state.map_tasks()[index];
+    if (task.is_given_up()) continue;
+    SizedTask sized = {.index = index};
+    if (task.input_bytes) sized.bytes = static_cast<double>(*task.input_bytes);
+    tasks.Add(task, sized, now, [](const TaskAttempt& a) { return a.life.started_at(); });
+  }
+  return tasks.Left(state.map_slots(), draws);
+}
+
+std::optional<SizedStage> ReduceStageBySize(const facts::JobRecord& state, absl::Time now,
+                                            double shuffle_seconds_per_byte,
+                                            const FixedDraws& draws) {
+  // True if the engine reports when an attempt starts to reduce. Otherwise times include the
+  // shuffle.
+  const bool tells_shuffles = std::ranges::any_of(state.reduce_tasks(), [](const Task& task) {
+    const TaskAttempt* const done = task.finished_attempt();
+    return done != nullptr && done->reduce->reduce_started_at;
+  });
+  const bool has_profiles = state.keys.profile_count() > 0;
+  const auto begun_at = [&](const TaskAttempt& attempt) -> std::optional<absl::Time> {
+    if (attempt.reduce->reduce_started_at) return attempt.reduce->reduce_started_at;
+    return attempt.life.is_finished() || !tells_shuffles ? attempt.life.started_at() : std::nullopt;
+  };
+  SortedTasks tasks;
+  for (std::size_t index = 0; index < state.reduce_tasks().size(); ++index) {
+    const Task& task = state.reduce_tasks()[index];
+    if (task.is_given_up()) continue;
+    const auto bytes = static_cast<double>(state.reduce_input_bytes(index));
+    SizedTask sized = {.index = index};
+    if (bytes > 0 || has_profiles) sized.bytes = bytes;
+    if (tells_shuffles) sized.fetches = shuffle_seconds_per_byte * bytes;
+    tasks.Add(task, sized, now, begun_at);
+  }
+  if (!tasks.any_has_ended() || !tasks.any_is_left()) return std::nullopt;
+  return tasks.Left(state.reduce_slots(), draws);
+}
+
+}  // namespace tidemark::durations

@@ -1,45 +1,65 @@
-// What tasks take by their sizes: NearestFit read with "task" for "key group".
+// Task times by size: the method of NearestFit applied to tasks instead of key groups.
 //
-// Curves are fitted to (bytes of a task, its seconds) of those that have ended, with the same
-// family, probabilities and honesty beyond the data as those of key groups
-// (regression/cost_model.h). A task that runs has an opinion of its own, by the part of its bytes
-// it has read and the time that took; the two count by their precision. It serves map tasks, and
-// reduce tasks of engines that show no key groups. Where the bytes of any task are not known all
-// are taken to be alike.
+// Curves are fitted to (bytes, seconds) of the finished tasks, with the curve family, probabilities
+// and extrapolation error of key groups (regression/cost_model.h). The pace of a running task is a
+// second estimate; the two count by their precision. The method serves map tasks, and reduce tasks
+// of engines that do not report key groups. If the bytes of any task are unknown, all tasks count
+// as equal.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "master/forecast/durations/fixed_draws.h"
+#include "absl/time/time.h"
+#include "master/facts/job_record.h"
+#include "master/forecast/durations/draws.h"
 #include "master/forecast/durations/task_times.h"
 
-namespace tidemark::cost {
+namespace tidemark::durations {
 
 struct SizedTask {
-  std::uint64_t index = 0;      // in its stage: it draws the same numbers at every update
-  std::optional<double> bytes;  // to read, known before it starts; empty: not known
-  double seconds = 0;           // it took, or has taken so far
-  double fraction = 0;          // of its bytes that a running one has read, 0..1
-  double fetches = 0;           // seconds before `seconds` begin, of one that has not ended
-  // The part of `seconds` until it last reported progress, or had read its input if it has ended;
-  // empty if that is unknown.
+  std::uint64_t index = 0;      // in its stage; it selects the task's random numbers
+  std::optional<double> bytes;  // input; empty if unknown
+  double seconds = 0;           // duration, or elapsed time of a running task
+  double fraction = 0;          // part of its bytes that a running task has read, 0..1
+  double fetches = 0;           // seconds of fetching before `seconds` start; of an unfinished task
+  // The part of `seconds` until the last report of progress or, for a finished task, until it had
+  // read its input. Empty if unknown.
   std::optional<double> read_for;
 };
 
-// Fills `stage`'s task times: `running` in the order of its running tasks, `pending` in that of its
-// start. Numbers that are no times or sizes are left out. False, and nothing is filled in: no task
-// has ended or told of progress. Cost: that of a fit of the finished tasks' sizes, in bins of
+// Fills `times`: the running tasks in their order, then the pending ones in the order of their
+// starts. Ignores invalid times and sizes. Returns false, and changes nothing, if no task has
+// finished or reported progress. Cost: that of a fit of the finished tasks' sizes, in bins of
 // streaming/size_histogram.h, and O(draws x curves x (running + min(pending, 256)) + tasks log
 // tasks).
 bool TimesBySize(std::span<const SizedTask> finished, std::span<const SizedTask> running,
                  std::span<const SizedTask> pending, const FixedDraws& draws, TaskTimes& times);
 
-// How sizes scale times: by draw, the logarithm of what a task of `size` takes over what one of
-// `usual` does, for each of `sizes`. Empty: no task has ended whose size is known. Cost: as above.
+// Returns, for each of `sizes` and by draw, the logarithm of a task's time over that of a task of
+// size `usual`. Empty if no task with a known size has finished. Cost: as above.
 std::vector<Draws> LogRatiosBySize(std::span<const SizedTask> finished, double usual,
                                    std::span<const double> sizes, const FixedDraws& draws);
 
-}  // namespace tidemark::cost
+// The remaining map tasks of a job, and the remaining reduce tasks of a job without key groups,
+// with times by their sizes.
+struct SizedStage {
+  RemainingStage stage;
+  std::vector<std::size_t> tasks;  // indexes in the job, in the order of the stage's tasks
+};
+
+// Returns the remaining map tasks. Empty if no map task has finished or reported progress. Cost:
+// O(map tasks log map tasks).
+std::optional<SizedStage> MapStageBySize(const facts::JobRecord& state, absl::Time now,
+                                         const FixedDraws& draws);
+
+// Returns the remaining reduce tasks. Empty if no reduce task has finished, or all have. Cost:
+// O(reduce tasks log reduce tasks).
+std::optional<SizedStage> ReduceStageBySize(const facts::JobRecord& state, absl::Time now,
+                                            double shuffle_seconds_per_byte,
+                                            const FixedDraws& draws);
+
+}  // namespace tidemark::durations

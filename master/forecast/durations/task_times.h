@@ -1,66 +1,127 @@
-// What the tasks of one stage take, in draws: all that lies between those who have an opinion on it
-// (key groups, task sizes, earlier runs, the rest of the run) and the one simulation that places
-// tasks (master/forecast/placement/placing.h).
-//
-// A draw is one possible truth; all numbers of one draw belong together, and all stages of an
-// estimate have as many.
+// Distributions of task times, and the task times of a stage in draws.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "master/forecast/durations/time_distribution.h"
+#include "master/forecast/durations/draws.h"
 #include "master/forecast/placement/placing.h"
 
-namespace tidemark::cost {
+namespace tidemark::durations {
 
-// Seconds of one task by draw.
+// The moments of a time, in seconds and seconds squared.
+struct Moments {
+  double mean = 0;
+  double variance = 0;
+};
+
+// The times of the tasks of a stage. Times are seconds; probabilities p and u are in (0, 1). A
+// default-constructed distribution is empty, and all its times are zero.
+class TimeDistribution {
+ public:
+  TimeDistribution() = default;
+  // Returns the distribution of measured times, in any order. Ignores negative and non-finite
+  // times.
+  static TimeDistribution Empirical(std::vector<double> seconds);
+  // Returns the normal distribution of [BOE] section 6. Negative times count as zero. An invalid
+  // mean or variance (negative or not finite) counts as zero.
+  static TimeDistribution Normal(const Moments& moments);
+
+  bool empty() const { return sorted_.empty() && !is_normal_; }
+  std::size_t size() const { return sorted_.size(); }
+  double mean() const { return moments_.mean; }
+  double variance() const { return moments_.variance; }
+  double median() const { return Quantile(0.5); }
+
+  // Cost: O(1). Inline, since each placed task calls it.
+  double Quantile(double p) const {
+    if (is_normal_) {
+      return std::max(moments_.mean + std::sqrt(moments_.variance) * NormalQuantile(p), 0.0);
+    }
+    if (sorted_.empty()) return 0;
+    const double at = p * static_cast<double>(sorted_.size());
+    return sorted_[std::min(static_cast<std::size_t>(at), sorted_.size() - 1)];
+  }
+  // Returns true if every known task took less than `elapsed`. Cost: O(log tasks).
+  bool IsOutlastedBy(double elapsed) const;
+  // Returns the quantile at `u` of the remaining time of a task that has run for `elapsed`. The
+  // remaining time has a Pareto tail if the task has run for longer than all known tasks. Cost:
+  // O(log tasks).
+  double Remaining(double elapsed, double u) const;
+  // Returns the distribution with all times multiplied by `factor`, which is above zero.
+  TimeDistribution Scaled(double factor) const;
+
+ private:
+  double Below(double seconds) const;
+
+  std::vector<double> sorted_;
+  Moments moments_;
+  bool is_normal_ = false;
+};
+
+// Returns at most `most` of the values, evenly spaced by rank. Returns all of them, in their order,
+// if there are no more. Cost: O(values log values).
+std::vector<double> EvenlyChosen(std::vector<double> values, std::size_t most);
+
+// The task times of one stage in draws. They connect the sources of estimates (key groups, task
+// sizes, past runs, finished tasks) to the simulation that places tasks
+// (master/forecast/placement/placing.h).
+//
+// A draw is one possible outcome. The numbers of one draw belong together, and all stages of an
+// estimate have the same number of draws.
+
+// The seconds of one task, by draw.
 using Draws = std::vector<double>;
 
 struct TaskTimes {
-  // Tasks known one by one: what those that run still take, in the stage's order, then what those
-  // take that start first. Others are alike.
+  // The tasks with individual times: the remaining time of each running task, in the stage's order,
+  // then the time of each pending task, in the order of their starts. The other tasks are alike.
   std::vector<Draws> of_task;
-  // Of them, for how long they do not use a processor before they work (they fetch); shorter: 0.
+  // For each of these tasks, the seconds before it uses a processor (it fetches). Missing entries
+  // are zero.
   std::vector<double> delay;
-  // The others, by schedule::Warmth, and by draw a factor on all of them; empty: 1.
-  std::array<TimeDistribution, schedule::kWarmths> alike;
+  // The times of the other tasks by placement::Warmth, and a factor on them by draw. An empty
+  // factor is 1.
+  std::array<TimeDistribution, placement::kWarmths> alike;
   Draws factor;
-  // Of those of them that start first: seconds that they take more than their kind, by draw, before
-  // `factor`. Negative: less.
+  // For the first of the other tasks to start: seconds in addition to `alike`, by draw, before
+  // `factor` applies. Negative values shorten the task.
   std::vector<Draws> more_of_first;
-  // `factor` for the bounds of the estimate alone, where a factor as wide in the draws themselves
-  // would move the median, too; empty: as `factor`.
+  // The factor for the bounds of the forecast. It is wider than `factor`, which would otherwise
+  // also move the median. Empty if it equals `factor`.
   Draws factor_of_bounds;
-  std::vector<Draws> running_in_bounds;  // of running tasks, in the place of `of_task`
-  // By draw, from the end of the last parent to the first task; empty: as the stage's work says.
+  std::vector<Draws> running_in_bounds;  // replaces `of_task` of running tasks
+  // Seconds from the end of the last parent to the first task, by draw. Empty if `lag` of the
+  // stage's work applies.
   Draws lag;
-  bool is_known = false;  // something backs it: a run, or a finished task
+  bool is_known = false;  // backed by a past run or a finished task
 
-  const TimeDistribution& Of(schedule::Warmth warmth) const {
+  const TimeDistribution& Of(placement::Warmth warmth) const {
     return alike[static_cast<std::size_t>(warmth)];
   }
 };
 
-// A stage from now on.
-struct StageLeft {
-  schedule::StageWork work;
+// The remaining work of a stage.
+struct RemainingStage {
+  placement::StageWork work;
   TaskTimes times;
   std::uint32_t number = 0;  // in its job (event.h)
 };
 
-// The stages of a job that runs, as its own estimate has them: what the job brings to an estimate
-// of several that share a cluster.
-struct StagesLeft {
-  std::vector<StageLeft> stages;  // by number; those that are done are left out or have no work
-  Draws ends;                     // by draw, of all of them on the slots the job has; seconds
-  std::size_t warm_slots = 0;     // idle containers that have run a task
-  // Its slots as its executors, or else its stages, tell them, or at its beginning as many as the
-  // run before had; 0: they do not.
+// The remaining stages of a running job by its own estimate: the job's part in a forecast of
+// several jobs that share a cluster.
+struct RemainingStages {
+  std::vector<RemainingStage> stages;  // by number; completed stages are missing or have no work
+  Draws ends;                  // the end of all of them on the job's slots, by draw; seconds
+  std::size_t warm_slots = 0;  // idle containers that have run a task
+  // The slots of the job as its executors or else its stages report them; at its beginning, the
+  // slots of the past run. 0 if unknown.
   std::uint64_t slots = 0;
-  double slots_per_executor = 0;  // 0: executors are not told
+  double slots_per_executor = 0;  // 0 if executors do not report slots
 };
 
-}  // namespace tidemark::cost
+}  // namespace tidemark::durations

@@ -1,33 +1,82 @@
-// Hadoop, JobRatio and TaskRatio ([NF] 7.1) as progress indicators. They give no interval.
+// The three baseline indicators of [NF] 7.1, which assume time in proportion to size.
+//
+// They follow the paper. Each uses the progress of the reduce tasks so far.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "master/forecast/papers/linear_baselines.h"
 #include "master/forecast/progress_indicator.h"
 
 namespace tidemark::papers {
 
-// e~ = t_start + (t - t_start) / mean over tasks of the part of their bytes read. As in Hadoop,
-// bytes that the running reduce function has read count as read.
-class HadoopIndicator final : public model::ProgressIndicator {
- public:
-  HadoopIndicator() : model::ProgressIndicator("hadoop") {}
-  model::ReducePhaseForecast Estimate(const model::JobRecord& state, absl::Time now) override;
-  void Save(model::CheckpointWriter&) const override {}
-  void Resume(model::CheckpointReader&) override {}
+struct TaskWork {
+  std::uint64_t total_bytes = 0;  // of all key groups
+  std::uint64_t done_bytes = 0;   // of the finished ones; may exceed total_bytes if sizes are wrong
+  double reduce_seconds = 0;      // in reduce functions, for done_bytes
 };
 
-// r~_i = alpha x remaining bytes, with alpha of the job (eq. 13, 14) or of the task (eq. 15, 16),
-// smoothed by an EWMA that keeps `ewma_keep` of the past (0: not smoothed).
-class RatioIndicator final : public model::ProgressIndicator {
+// Returns Hadoop's progress: the mean over tasks of done / total, 0..1. A task without data counts
+// as done. Returns 1 without tasks.
+double HadoopProgress(std::span<const TaskWork> tasks);
+
+// Returns the rate of JobRatio: alpha(t) = sum of times / sum of sizes over all tasks, in seconds
+// per byte ([NF] eq. 13). Empty before any byte is done.
+std::optional<double> JobSecondsPerByte(std::span<const TaskWork> tasks);
+
+// Returns the rate of TaskRatio: the same for one task ([NF] eq. 15). Returns
+// `job_seconds_per_byte` until the task has done `small_fraction` of its bytes.
+inline constexpr double kSmallFraction = 0.05;
+double TaskSecondsPerByte(const TaskWork& task, double job_seconds_per_byte,
+                          double small_fraction = kSmallFraction);
+
+// Returns alpha times the remaining bytes ([NF] eq. 14, 16); at least 0.
+double RatioRemainingSeconds(const TaskWork& task, double seconds_per_byte);
+
+// Exponentially weighted moving average: v <- keep * v + (1 - keep) * x. The first value is not
+// smoothed.
+class Ewma {
+ public:
+  // `keep`: weight of the past, clamped to 0..1.
+  explicit Ewma(double keep = 0);
+  double Update(double value);
+  std::optional<double> value() const { return value_; }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(keep_, value_);
+  }
+
+ private:
+  double keep_;
+  std::optional<double> value_;
+};
+
+// Progress indicators by Hadoop, JobRatio and TaskRatio ([NF] 7.1). They have no interval.
+
+// Forecasts e~ = t_start + (t - t_start) / mean over tasks of the part of their bytes read. Bytes
+// that the running reduce function has read count, as in Hadoop.
+class HadoopIndicator final : public forecast::ProgressIndicator {
+ public:
+  HadoopIndicator() : forecast::ProgressIndicator("hadoop") {}
+  forecast::ReducePhaseForecast Estimate(const facts::JobRecord& state, absl::Time now) override;
+  void Save(facts::CheckpointWriter&) const override {}
+  void Resume(facts::CheckpointReader&) override {}
+};
+
+// Forecasts r~_i = alpha x remaining bytes, with alpha of the job ([NF] eq. 13, 14) or of the task
+// ([NF] eq. 15, 16). An EWMA with the weight `ewma_keep` of the past smooths alpha (0: no
+// smoothing).
+class RatioIndicator final : public forecast::ProgressIndicator {
  public:
   enum class Scope : std::uint8_t { kJob, kTask };
   RatioIndicator(std::string name, Scope scope, double ewma_keep);
-  model::ReducePhaseForecast Estimate(const model::JobRecord& state, absl::Time now) override;
-  void Save(model::CheckpointWriter& checkpoint) const override;
-  void Resume(model::CheckpointReader& checkpoint) override;
+  forecast::ReducePhaseForecast Estimate(const facts::JobRecord& state, absl::Time now) override;
+  void Save(facts::CheckpointWriter& checkpoint) const override;
+  void Resume(facts::CheckpointReader& checkpoint) override;
 
  private:
   double TaskRate(std::size_t index, const TaskWork& work, double job_rate);

@@ -1,20 +1,21 @@
-// NearestFit's prediction of one key group: neighbours where there are some, a curve elsewhere.
+// NearestFit's estimate for one key group: its neighbours if there are any, else a curve.
 //
-// For a key group of reduce task i, the first that applies ([NF] 3.5):
+// The first of these steps that applies gives the estimate for a key group of reduce task i ([NF]
+// 3.5):
 //   1. neighbours among the task's own finished key groups (eq. 6)
 //   2. the curve through the task's own points, if R^2 >= 0.9 (eq. 8)
 //   3. neighbours among the finished key groups of all tasks
 //   4. among the curves of all tasks, the one that fits the task's own points best (least sum of
-//      squared errors on D_i; the own curve is a candidate). A task without points takes the curve
-//      of best R^2 ([NF] 3.6).
-// Resolutions where the paper is silent (docs/adr/0003): at least ten distinct sizes before a curve
-// counts in step 2, and in step 4 as long as any task has that many; step 4 compares the 16 curves
-// of best R^2; if nothing applies, plain seconds per byte of all finished key groups; if no
-// key group has finished, nothing.
+//      squared errors on D_i; the own curve is a candidate). A task without points uses the curve
+//      with the best R^2 ([NF] 3.6).
+// The paper leaves some points open (docs/internals/adr/0003). A curve needs ten distinct sizes for
+// step 2, and for step 4 if any task has that many. Step 4 compares the 16 curves with the best
+// R^2. If no step applies, the estimate is the seconds per byte of all finished key groups. Without
+// finished key groups there is no estimate.
 //
-// Pure values: build a NearestFitModel from the points of every task, then ask. Building is O(total
-// points) plus one fit for each task whose points changed; asking is O(log n + neighbours).
-// Immutable after building, safe to share.
+// Usage: build a NearestFitModel from the points of every task, then call Predict(). Building costs
+// O(total points) plus one fit for each task with changed points; Predict() costs O(log n +
+// neighbours). Immutable after construction, thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -24,6 +25,8 @@
 #include <span>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "master/forecast/progress_indicator.h"
 #include "regression/delta_neighbourhood.h"
 #include "regression/power_law_fit.h"
 #include "tidemark/event.h"
@@ -45,39 +48,88 @@ struct GroupPrediction {
 };
 
 struct NearestFitOptions {
-  std::uint64_t delta_bytes = kDefaultDeltaBytes;
+  std::uint64_t delta_bytes = regression::kDefaultDeltaBytes;
   double r_squared_min = 0.9;  // [NF] 3.5
-  PowerLawOptions fit;
-  // Relative spread added for each octave beyond the largest finished key group; taste, from the
-  // study's 8 %.
+  regression::PowerLawOptions fit;
+  // Relative spread added for each octave above the largest finished key group. Chosen by hand,
+  // after the paper's 8 %.
   double spread_per_octave = 0.08;
 };
 
-// What one reduce task has shown. Made once for each change of its points, then shared by models.
-struct TaskModel {
+// The finished key groups of one reduce task. It is built once per change of the points and shared
+// by models.
+struct TaskEvidence {
   std::vector<GroupPoint> points;  // by increasing size
-  DeltaNeighbourhood neighbours;
-  PowerLawFit fit;
+  regression::DeltaNeighbourhood neighbours;
+  regression::PowerLawFit fit;
 };
-std::shared_ptr<const TaskModel> MakeTaskModel(std::span<const GroupPoint> points,
-                                               const NearestFitOptions& options = {});
+std::shared_ptr<const TaskEvidence> MakeTaskEvidence(std::span<const GroupPoint> points,
+                                                     const NearestFitOptions& options = {});
 
 class NearestFitModel {
  public:
-  // tasks[i] may be null: a task that has shown nothing.
-  NearestFitModel(std::vector<std::shared_ptr<const TaskModel>> tasks,
+  // `tasks[i]` is null for a task without finished key groups.
+  NearestFitModel(std::vector<std::shared_ptr<const TaskEvidence>> tasks,
                   NearestFitOptions options = {});
 
-  // Empty if no key group has finished in any task. `task` is an index into `tasks`.
+  // Returns the estimate for a key group; empty if no key group has finished in any task. `task`:
+  // index into `tasks`.
   std::optional<GroupPrediction> Predict(std::size_t task, std::uint64_t size_bytes) const;
 
  private:
-  std::vector<std::shared_ptr<const TaskModel>> tasks_;
+  std::vector<std::shared_ptr<const TaskEvidence>> tasks_;
   NearestFitOptions options_;
-  DeltaNeighbourhood all_neighbours_;
+  regression::DeltaNeighbourhood all_neighbours_;
   double seconds_per_byte_ = 0;
   bool has_points_ = false;
-  std::vector<const PowerLawFit*> best_fit_;  // step 4, by task; null: none
+  std::vector<const regression::PowerLawFit*> best_fit_;  // step 4, by task; null if none
+};
+
+// NearestFit ([NF] 3, 4, 5) as a progress indicator.
+//
+//   r~_i(t) = sum of f~(|V~_k|) over unfinished explicit keys      eq. 12
+//           + s_i(t) x (expected time of an implicit byte)         5.3
+//
+// f~ is NearestFitModel. s_i(t) are the task's bytes that are neither finished nor of an unfinished
+// explicit key. They have the size distribution of the implicit key groups that have finished so
+// far. A running task ends no earlier than its work without the running explicit key group allows
+// (docs/internals/adr/0003).
+//
+// The paper gives no interval. This one is e~ +- 1.645 standard deviations of the model: errors of
+// curves add up, errors of neighbours average out. The errors of the run widen it
+// (master/forecast/durations/intervals.h). It is not calibrated; bench/RESULTS.md has its coverage.
+//
+// Cost of an update: a fit for each task with new points. Each unfinished explicit key and each
+// implicit size bin of a task costs O(log n + neighbours), but O(1) for repeated sizes in tasks
+// without points.
+class NearestFitIndicator final : public forecast::ProgressIndicator {
+ public:
+  NearestFitIndicator() : forecast::ProgressIndicator("nearestfit") {}
+  forecast::ReducePhaseForecast Estimate(const facts::JobRecord& state, absl::Time now) override;
+  // Saves no state: the models follow from the job record.
+  void Save(facts::CheckpointWriter&) const override {}
+  void Resume(facts::CheckpointReader&) override {}
+
+ private:
+  // r~_i with its spread, its sources and its heaviest explicit key group.
+  struct TaskLeft;
+
+  void RefreshModel(const facts::JobRecord& state);
+  std::optional<GroupPrediction> Predict(std::size_t index, std::uint64_t size_bytes);
+  TaskLeft LeftOf(const facts::JobRecord& state, const std::vector<GroupBin>& composition,
+                  std::size_t index);
+  void AddExplicit(const facts::JobRecord& state, std::size_t index, TaskLeft& left);
+  void AddImplicit(const facts::JobRecord& state, const std::vector<GroupBin>& composition,
+                   std::size_t index, TaskLeft& left);
+  void AddInterval(const facts::JobRecord& state, absl::Time now,
+                   const std::vector<TaskLeft>& lefts,
+                   forecast::ReducePhaseForecast& forecast) const;
+
+  std::vector<std::uint64_t> versions_;  // of the points in tasks_
+  std::vector<std::shared_ptr<const TaskEvidence>> tasks_;
+  std::optional<NearestFitModel> model_;
+  // Estimates of model_ for a task without points, by size in bytes.
+  absl::flat_hash_map<std::uint64_t, std::optional<GroupPrediction>> of_new_task_;
 };
 
 }  // namespace tidemark::papers

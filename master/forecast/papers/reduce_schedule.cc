@@ -3,17 +3,17 @@
 #include <algorithm>
 
 #include "master/facts/phases.h"
-#include "master/forecast/durations/map_phase_end.h"
+#include "master/forecast/durations/early_forecast.h"
 #include "master/forecast/placement/greedy_list.h"
 
 namespace tidemark::papers {
 namespace {
 
-using model::JobRecord;
-using model::Task;
-using model::TaskAttempt;
+using facts::JobRecord;
+using facts::Task;
+using facts::TaskAttempt;
 
-// What reduce tasks wait for before their first reduce function.
+// The delay of reduce tasks before their first reduce function.
 struct BeforeReduce {
   absl::Time maps_end;
   double shuffle_seconds_per_byte = 0;
@@ -37,8 +37,8 @@ absl::Time LastUpdate(const JobRecord& state, std::size_t index, const TaskAttem
 
 std::vector<std::optional<absl::Time>> ReduceTaskEnds(const JobRecord& state, absl::Time now,
                                                       const std::vector<ReduceTimeLeft>& left) {
-  const BeforeReduce before{model::MapPhaseEnd(state, now).value_or(now),
-                            model::ShuffleSecondsPerByte(state).value_or(0)};
+  const BeforeReduce before{durations::MapPhaseEnd(state, now).value_or(now),
+                            facts::ShuffleSecondsPerByte(state).value_or(0)};
   std::vector<std::optional<absl::Time>> ends(left.size());
   std::vector<absl::Time> slots_free_at;
   std::vector<absl::Duration> waiting;
@@ -55,8 +55,8 @@ std::vector<std::optional<absl::Time>> ReduceTaskEnds(const JobRecord& state, ab
       waiting_index.push_back(i);
     }
   }
-  schedule::AddFreeSlots(state.reduce_slots(), waiting.size(), now, slots_free_at);
-  const auto schedule = schedule::ScheduleGreedily(slots_free_at, waiting);
+  placement::AddFreeSlots(state.reduce_slots(), waiting.size(), now, slots_free_at);
+  const auto schedule = placement::ScheduleGreedily(slots_free_at, waiting);
   for (std::size_t k = 0; k < schedule.size(); ++k) ends[waiting_index[k]] = schedule[k].ends_at;
   return ends;
 }

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "master/forecast/durations/normal.h"
+#include "master/forecast/durations/draws.h"
 
 namespace tidemark::papers {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 double Density(double z) {
   return std::exp(-z * z / 2) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
 }
-double Probability(double z) { return cost::NormalCdf(z); }
+double Probability(double z) { return durations::NormalCdf(z); }
 
 double SquareMean(const Moments& x) { return x.mean * x.mean + x.variance; }
 
@@ -49,6 +49,36 @@ GainBounds SkewGainBounds(double tasks, double degree, double deviation_seconds)
   if (!(tasks >= 1) || !(degree > 1) || !(deviation_seconds > 0)) return {};
   const double scale = std::sqrt(tasks / degree) * deviation_seconds * std::sqrt(std::log(degree));
   return {0.23 * scale, std::numbers::sqrt2 * scale};
+}
+
+absl::StatusOr<SkewEstimate> EstimateWithSkew(const std::vector<placement::StageWork>& stages,
+                                              std::span<const durations::TimeDistribution> times,
+                                              const placement::Resourcing& on, std::size_t draws) {
+  if (times.size() != stages.size() || draws == 0) {
+    return absl::InvalidArgumentError("every stage needs its task times, and at least one draw");
+  }
+  auto placing = placement::Placing::Create(stages, on);
+  if (!placing.ok()) return placing.status();
+  SkewEstimate estimate = {.ends = std::vector<double>(stages.size())};
+  std::vector<double> rows(stages.size());
+  for (std::size_t draw = 0; draw < draws; ++draw) {
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = durations::RowStart(draw, i);
+    const placement::Placed& future =
+        placing->Run([&](const placement::TaskStart& start) -> placement::TaskSeconds {
+          const placement::StageWork& stage = stages[start.stage];
+          const durations::TimeDistribution& of_stage = times[start.stage];
+          const double row = rows[start.stage];
+          if (start.task >= stage.running.size()) {
+            return of_stage.Quantile(durations::RowNumber(row, start.left));
+          }
+          const double u = durations::RowNumber(row, stage.pending + start.task);
+          return of_stage.Remaining(stage.running[start.task], u);
+        });
+    const double share = 1 / static_cast<double>(draws);
+    estimate.seconds += future.seconds * share;
+    for (std::size_t i = 0; i < rows.size(); ++i) estimate.ends[i] += future.stages[i].end * share;
+  }
+  return estimate;
 }
 
 }  // namespace tidemark::papers

@@ -1,34 +1,62 @@
-// How far apart the times of a stage's tasks lie ([BOE] section 6), and what that costs.
+// The skew of task times ([BOE] section 6): its propagation, its cost, and the end of a workflow
+// with skew (Algorithm 2).
 #pragma once
 
-#include "master/forecast/durations/time_distribution.h"
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "master/forecast/durations/task_times.h"
+#include "master/forecast/placement/allocation.h"
+#include "master/forecast/placement/placing.h"
 
 namespace tidemark::papers {
 
-using cost::Moments;  // of a task's time
+using durations::Moments;  // of a task time
 
-// Eq. 9 to 13: a time that is a + b x selectivity.
+// Returns the moments of a + b x selectivity ([BOE] eq. 9 to 13).
 Moments LinearInSelectivity(double a, double b, const Moments& selectivity);
 
-// The larger of two independent normal variables (Clark 1961): with d^2 = s1^2 + s2^2 and
-// z = (m1 - m2) / d, the mean is m1 F(z) + m2 F(-z) + d f(z), and the mean square is
-// (m1^2 + s1^2) F(z) + (m2^2 + s2^2) F(-z) + (m1 + m2) d f(z). Without variance: the larger mean.
+// Returns the moments of the larger of two independent normal variables (Clark 1961). With d^2 =
+// s1^2 + s2^2 and z = (m1 - m2) / d:
+//   mean        = m1 F(z) + m2 F(-z) + d f(z)
+//   mean square = (m1^2 + s1^2) F(z) + (m2^2 + s2^2) F(-z) + (m1 + m2) d f(z)
+// Without variance, returns the larger mean.
 Moments MaxOfNormals(const Moments& x, const Moments& y);
 
-// Eq. 14: a x map selectivity + max(b x map selectivity, c x reduce selectivity). Eq. 15 and 16
-// leave two constants open and add two means where the larger is meant; MaxOfNormals() is exact,
-// and so is what both terms owe to the same map selectivity: Cov(X, max(X, Y)) = Var(X) P(X > Y).
+// Returns the moments of [BOE] eq. 14: a x map selectivity + max(b x map selectivity, c x reduce
+// selectivity). Eq. 15 and 16 of the paper leave two constants open and add two means instead of
+// taking the larger one. This function is exact, including the covariance of both terms by the
+// common map selectivity: Cov(X, max(X, Y)) = Var(X) P(X > Y).
 Moments ReduceTaskMoments(double a, double b, double c, const Moments& map_selectivity,
                           const Moments& reduce_selectivity);
 
-// Theorem 1 (eq. 17): what the slowest of `degree` task tracks, each of `tasks` / `degree` tasks,
-// takes beyond the mean of a track, if task times are normal with this deviation (the theorem calls
-// it a variance; its proof uses a deviation). Zero for a single track or fewer tasks than tracks
-// make sense of (tasks or degree below 1, a deviation below zero).
+// Returns the bounds of [BOE] Theorem 1 (eq. 17). They bound the time by which the slowest of
+// `degree` task tracks, each of `tasks` / `degree` tasks, exceeds the mean track. Task times are
+// normal with this deviation; the theorem calls it a variance, but its proof uses a deviation. Both
+// bounds are zero for a single track and for invalid arguments (tasks or degree below 1, a
+// deviation below zero).
 struct GainBounds {
   double lower_seconds = 0;  // 0.23 sqrt(N/D) s sqrt(log D)
   double upper_seconds = 0;  // sqrt(2 N/D) s sqrt(log D)
 };
 GainBounds SkewGainBounds(double tasks, double degree, double deviation_seconds);
+
+// The end of a workflow with skewed tasks ([BOE] section 6, Algorithm 2).
+//
+// The paper does not define t_state for tasks of different times. Read as "which container is free
+// next", the algorithm is list scheduling of drawn task times, repeated for several draws.
+struct SkewEstimate {
+  double seconds = 0;        // mean over the draws
+  std::vector<double> ends;  // mean end of each stage
+};
+
+// Returns the estimate. `times`: of each stage, normal or empirical. Deterministic. Errors: see
+// Check(); no draws; another number of distributions than of stages. Cost: O(draws x tasks x log
+// containers).
+absl::StatusOr<SkewEstimate> EstimateWithSkew(const std::vector<placement::StageWork>& stages,
+                                              std::span<const durations::TimeDistribution> times,
+                                              const placement::Resourcing& on, std::size_t draws);
 
 }  // namespace tidemark::papers

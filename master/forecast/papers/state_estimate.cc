@@ -9,13 +9,13 @@
 namespace tidemark::papers {
 namespace {
 
-using schedule::Resourcing;
-using schedule::StageWork;
+using placement::Resourcing;
+using placement::StageWork;
 
-// Sums of fractions of tasks: less than this is nothing.
+// Smaller sums of fractions of tasks are rounding errors.
 constexpr double kRounding = 1e-9;
 
-// What is left of one stage, in tasks. One bookkeeping for eq. 7 and eq. 8.
+// The remaining work of one stage, in tasks, for eq. 7 and eq. 8.
 class Left {
  public:
   Left(const StageWork& stage, double task_seconds)
@@ -34,7 +34,7 @@ class Left {
     return static_cast<std::uint64_t>(std::ceil(pending_ + running_ - kRounding));
   }
 
-  // t_stage at this degree of parallelism.
+  // Returns t_stage at this degree of parallelism.
   double Seconds(std::uint64_t degree, StageTimeForm form) const {
     const double slots = static_cast<double>(degree);
     if (form == StageTimeForm::kPrinted) {
@@ -55,8 +55,8 @@ class Left {
  private:
   void AdvanceWaves(double waves, double slots) {
     double at = running_ > 0 ? youngest_ - waves : -waves;
-    // A new wave starts whenever the running one has ended; one that would start now starts in the
-    // next state, on the slots of that.
+    // A new wave starts whenever the running one has ended. A wave that would start exactly now
+    // starts in the next state, with its slots.
     while (at < -kRounding && pending_ > kRounding) {
       running_ = std::min(slots, pending_);
       pending_ -= running_;
@@ -84,9 +84,9 @@ class Left {
 
   double task_seconds_;
   double pending_;           // N_rm
-  double running_;           // tasks that have begun
-  double running_work_ = 0;  // of them, in tasks
-  double youngest_ = 0;      // 1 - min p: of the running task with the most left
+  double running_;           // started tasks
+  double running_work_ = 0;  // remaining work of the running tasks, in tasks
+  double youngest_ = 0;      // 1 - min p: of the running task with the most remaining work
 };
 
 class Estimation {
@@ -96,7 +96,7 @@ class Estimation {
       : stages_(stages),
         on_(on),
         form_(form),
-        children_(schedule::ChildrenOf(schedule::ParentsOf(stages))) {
+        children_(placement::ChildrenOf(placement::ParentsOf(stages))) {
     estimate_.ends.resize(stages.size());
     for (std::size_t i = 0; i < stages.size(); ++i) left_.emplace_back(stages[i], task_seconds[i]);
   }
@@ -124,7 +124,7 @@ class Estimation {
     Settle();
   }
 
-  // All parents of the stage have ended.
+  // Handles the end of the last parent of the stage.
   void Reach(std::size_t stage) {
     if (left_[stage].tasks() == 0) {
       ended_.push_back(stage);
@@ -142,7 +142,7 @@ class Estimation {
     ready_.insert(std::lower_bound(ready_.begin(), ready_.end(), stage, order), stage);
   }
 
-  // Passes on that stages have ended, through those without work.
+  // Propagates the ends of stages, also through stages without work.
   void Settle() {
     while (!ended_.empty()) {
       const std::size_t stage = ended_.back();
@@ -154,7 +154,7 @@ class Estimation {
   }
 
   absl::StatusOr<std::vector<std::uint64_t>> Degrees() const {
-    std::vector<schedule::Claim> claims;
+    std::vector<placement::Claim> claims;
     for (const std::size_t i : ready_) {
       const StageWork& stage = stages_[i];
       const std::size_t queue =
@@ -164,7 +164,7 @@ class Estimation {
                         .owner = stage.owner,
                         .queue = queue});
     }
-    return schedule::DegreesOfParallelism(on_.cluster, claims);
+    return placement::DegreesOfParallelism(on_.cluster, claims);
   }
 
   absl::Status NextState() {
@@ -176,8 +176,7 @@ class Estimation {
       next = std::min(next, left_[ready_[k]].Seconds((*degrees)[k], form_));
     }
     for (const auto& [at, stage] : lagging_) next = std::min(next, at - now_);
-    if (std::isinf(next))
-      return absl::InternalError("no stage that is ready was given a container");
+    if (std::isinf(next)) return absl::InternalError("no ready stage got a container");
     next = std::max(next, 0.0);
     Record(next, *degrees);
     now_ += next;
@@ -223,10 +222,11 @@ class Estimation {
   StageTimeForm form_;
   std::vector<std::vector<std::size_t>> children_;
   std::vector<Left> left_;
-  std::vector<std::size_t> waits_for_;                   // parents that have not ended
-  std::vector<std::size_t> ready_;                       // by owner, then index
-  std::vector<std::pair<double, std::size_t>> lagging_;  // instant at which it is ready
-  std::vector<std::size_t> ended_;                       // not yet told to their children
+  std::vector<std::size_t> waits_for_;  // unfinished parents
+  std::vector<std::size_t> ready_;      // by owner, then index
+  std::vector<std::pair<double, std::size_t>>
+      lagging_;                     // instant at which it is ready, and the stage
+  std::vector<std::size_t> ended_;  // their children are not notified yet
   double now_ = 0;
   StateEstimate estimate_;
 };
@@ -236,7 +236,7 @@ class Estimation {
 absl::StatusOr<StateEstimate> EstimateByStates(const std::vector<StageWork>& stages,
                                                std::span<const double> task_seconds,
                                                const Resourcing& on, StageTimeForm form) {
-  if (absl::Status ok = schedule::Check(stages, on); !ok.ok()) return ok;
+  if (absl::Status ok = placement::Check(stages, on); !ok.ok()) return ok;
   if (task_seconds.size() != stages.size()) {
     return absl::InvalidArgumentError("every stage needs a task time");
   }

@@ -9,10 +9,10 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 
-namespace tidemark::schedule {
+namespace tidemark::placement {
 namespace {
 
-// Relative: a sum of a million containers may be off by this much.
+// Relative rounding error of a sum of a million containers.
 constexpr double kRoundingTolerance = 1e-9;
 
 bool IsAmount(double value) { return std::isfinite(value) && value >= 0; }
@@ -57,7 +57,7 @@ absl::Status Check(const Cluster& cluster, std::span<const Claim> claims) {
   return absl::OkStatus();
 }
 
-// How many more of these containers fit.
+// Returns the number of further containers of this shape that fit.
 std::uint64_t Room(const Resources& container, const Resources& free) {
   double room = INFINITY;
   if (container.cores > 0) room = std::min(room, free.cores / container.cores);
@@ -73,13 +73,13 @@ class Filling {
   Filling(const Cluster& cluster, std::span<const Claim> claims)
       : cluster_(cluster), claims_(claims), free_(cluster.capacity) {
     GroupClaims();
-    given_.resize(claims.size());
-    for (std::size_t i = 0; i < claims.size(); ++i) Take(i, claims[i].running);
+    granted_.resize(claims.size());
+    for (std::size_t i = 0; i < claims.size(); ++i) Assign(i, claims[i].running);
   }
 
   std::vector<std::uint64_t> InOrder() {
-    for (std::size_t i = 0; i < claims_.size(); ++i) Give(i, Left(i));
-    return std::move(given_);
+    for (std::size_t i = 0; i < claims_.size(); ++i) Grant(i, Left(i));
+    return std::move(granted_);
   }
 
   std::vector<std::uint64_t> ByTurns() {
@@ -91,20 +91,20 @@ class Filling {
     while (!turns.empty()) {
       const auto [rank, i] = turns.top();
       turns.pop();
-      // Another claim of the group has moved the rank: come again.
+      // Retries, since another claim of the group has changed the rank.
       if (const double now = Rank(i); now > rank) {
         turns.emplace(now, i);
         continue;
       }
-      if (Give(i, 1) && Left(i) > 0) turns.emplace(Rank(i), i);
+      if (Grant(i, 1) && Left(i) > 0) turns.emplace(Rank(i), i);
     }
-    return std::move(given_);
+    return std::move(granted_);
   }
 
  private:
-  std::uint64_t Left(std::size_t i) const { return claims_[i].wanted - given_[i]; }
+  std::uint64_t Left(std::size_t i) const { return claims_[i].wanted - granted_[i]; }
 
-  // Groups are what takes turns: owners, or queues.
+  // Groups of claims take turns: owners, or queues.
   void GroupClaims() {
     absl::flat_hash_map<std::size_t, std::size_t> known;
     std::size_t groups = 0;
@@ -128,18 +128,18 @@ class Filling {
     return share / cluster_.queue_shares[claims_[i].queue];
   }
 
-  void Take(std::size_t i, std::uint64_t containers) {
+  void Assign(std::size_t i, std::uint64_t containers) {
     const Resources taken = claims_[i].container * static_cast<double>(containers);
     free_ = free_ - taken;
     used_[group_of_[i]] = used_[group_of_[i]] + taken;
     containers_[group_of_[i]] += containers;
-    given_[i] += containers;
+    granted_[i] += containers;
   }
 
-  bool Give(std::size_t i, std::uint64_t containers) {
-    const std::uint64_t given = std::min(containers, Room(claims_[i].container, free_));
-    Take(i, given);
-    return given > 0;
+  bool Grant(std::size_t i, std::uint64_t containers) {
+    const std::uint64_t granted = std::min(containers, Room(claims_[i].container, free_));
+    Assign(i, granted);
+    return granted > 0;
   }
 
   const Cluster& cluster_;
@@ -148,7 +148,7 @@ class Filling {
   std::vector<std::size_t> group_of_;
   std::vector<Resources> used_;            // by group
   std::vector<std::uint64_t> containers_;  // by group
-  std::vector<std::uint64_t> given_;
+  std::vector<std::uint64_t> granted_;
 };
 
 }  // namespace
@@ -169,4 +169,42 @@ absl::StatusOr<std::vector<std::uint64_t>> DegreesOfParallelism(const Cluster& c
   return cluster.policy == Policy::kFifo ? filling.InOrder() : filling.ByTurns();
 }
 
-}  // namespace tidemark::schedule
+namespace {
+
+bool IsTime(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
+
+absl::Status CheckStage(const StageWork& stage, std::size_t index) {
+  if (!IsTime(stage.lag) || !std::all_of(stage.running.begin(), stage.running.end(), IsTime)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("stage ", index, ": a time must be finite and not negative"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+Parents ParentsOf(const std::vector<StageWork>& stages) {
+  Parents parents;
+  parents.reserve(stages.size());
+  for (const StageWork& stage : stages) parents.push_back(stage.parents);
+  return parents;
+}
+
+absl::Status Check(const std::vector<StageWork>& stages, const Resourcing& on) {
+  std::vector<Claim> claims;
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const StageWork& stage = stages[i];
+    if (absl::Status ok = CheckStage(stage, i); !ok.ok()) return ok;
+    const std::uint64_t tasks = stage.pending > 0 || !stage.running.empty() ? 1 : 0;
+    const std::size_t queue = stage.owner < on.queue_of_owner.size()
+                                  ? on.queue_of_owner[stage.owner]
+                                  : on.cluster.queue_shares.size();
+    claims.push_back({.container = stage.container, .wanted = tasks, .queue = queue});
+  }
+  if (auto degrees = DegreesOfParallelism(on.cluster, claims); !degrees.ok()) {
+    return degrees.status();
+  }
+  return TopologicalOrder(ParentsOf(stages)).status();
+}
+
+}  // namespace tidemark::placement

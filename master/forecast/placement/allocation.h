@@ -1,8 +1,8 @@
-// How many tasks of each stage run at once: the degree of parallelism ([BOE] 5.2.1).
+// The degree of parallelism ([BOE] 5.2.1): how many tasks of each stage run at once.
 //
-// A claim wants containers of one shape; a policy says whose turn it is until nothing fits any
-// more. Containers are whole: eq. 6 of [BOE] (equal dominant shares) then holds up to one container
-// of each claim. Containers that run already are never taken back.
+// A claim requests containers of one shape. The policy serves the claims until no container fits.
+// Since containers are whole, eq. 6 of [BOE] (equal dominant shares) holds up to one container of
+// each claim. Running containers are never taken back.
 #pragma once
 
 #include <cstddef>
@@ -11,23 +11,25 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "master/forecast/placement/dag.h"
 
-namespace tidemark::schedule {
+namespace tidemark::placement {
 
-// Of a container, a node or a cluster. A resource that is not counted is zero in every claim.
+// The resources of a container, a node or a cluster. A resource that does not count is zero in
+// every claim.
 struct Resources {
   double cores = 0;
   double memory_bytes = 0;
   friend bool operator==(const Resources&, const Resources&) = default;
 };
 
-// Whether `container` fits into what is free, forgiving the rounding of many additions.
+// Returns true if `container` fits into the free resources, with a tolerance for rounding.
 bool Fits(const Resources& container, const Resources& free);
 
-// The largest of a claim's shares of the cluster; 0 for a container without any demand.
+// Returns the largest of a claim's shares of the cluster; 0 for a container without any demand.
 double DominantShare(const Resources& used, const Resources& capacity);
 
-// What is left of the cluster can be negative for a moment when containers run that should not.
+// The free resources may be negative for a moment if too many containers run.
 inline Resources operator-(const Resources& a, const Resources& b) {
   return {a.cores - b.cores, a.memory_bytes - b.memory_bytes};
 }
@@ -39,7 +41,7 @@ inline Resources operator*(const Resources& a, double times) {
 }
 
 enum class Policy {
-  kFifo,      // in order of arrival, each as much as it wants
+  kFifo,      // in order of arrival, each in full
   kFair,      // the owner with the fewest containers first (max-min fair)
   kDrf,       // the owner with the least dominant share first
   kCapacity,  // the queue furthest below its share first
@@ -48,25 +50,59 @@ enum class Policy {
 struct Cluster {
   Resources capacity;
   Policy policy = Policy::kDrf;
-  std::vector<double> queue_shares;  // kCapacity: of each queue, above 0; idle queues lend theirs
+  std::vector<double> queue_shares;  // kCapacity: by queue, above 0; idle queues lend their shares
 };
 
 inline constexpr std::size_t kOwnOwner = static_cast<std::size_t>(-1);
 
-// In order of arrival, which is also the order among claims of one owner or queue.
+// The claims are in order of arrival, which is also the order among claims of one owner or queue.
 struct Claim {
   Resources container;
-  std::uint64_t wanted = 0;       // tasks that run or could run
-  std::uint64_t running = 0;      // containers it has already, at most `wanted`
-  std::size_t owner = kOwnOwner;  // kFair, kDrf: claims that count as one; without: on its own
+  std::uint64_t wanted = 0;       // tasks that are running or ready
+  std::uint64_t running = 0;      // containers of the claim, at most `wanted`
+  std::size_t owner = kOwnOwner;  // kFair, kDrf: claims of one owner count as one; default: alone
   std::size_t queue = 0;          // kCapacity only
 };
 
-// Containers of each claim, `running` included. InvalidArgument: a capacity, demand or queue share
-// that is negative or not finite, a container without any demand that is wanted, a container larger
-// than the cluster, a queue without a share.
+// Returns the containers of each claim, including `running`. InvalidArgument: a capacity, demand or
+// queue share that is negative or not finite, a requested container without any demand, a container
+// larger than the cluster, a queue without a share.
 // Cost: O(containers log claims) for kFair, kDrf and kCapacity; O(claims) for kFifo.
 absl::StatusOr<std::vector<std::uint64_t>> DegreesOfParallelism(const Cluster& cluster,
                                                                 std::span<const Claim> claims);
 
-}  // namespace tidemark::schedule
+// The remaining work of an application, and its cluster.
+
+inline constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
+
+// The remaining work of one stage. Times are seconds.
+struct StageWork {
+  std::vector<std::size_t> parents;  // indexes; a completed parent has no work
+  std::size_t owner = 0;             // a workflow, or the stage alone; owners take turns
+  Resources container = {.cores = 1};
+  std::uint64_t pending = 0;  // tasks that have not started
+  // The elapsed time of each running task, if the draw of its time depends on it.
+  std::vector<double> running;
+  std::uint64_t tasks_per_container = 1;  // kFair counts a container as this many
+  double lag = 0;                         // from the end of the last parent to the first task
+  std::uint64_t at_once_max =
+      kNoLimit;  // limit of running tasks, even if slots are free (map slots)
+  // Tasks that start before the end of the last parent hold their slots until then and start to
+  // work afterwards: reduce tasks, which fetch the output of map tasks.
+  bool waits_in_slots = false;
+};
+
+// The cluster of an application. The policy of the cluster serves the owners; the stages of one
+// owner take the order of their indexes. kCapacity: queue of each owner.
+struct Resourcing {
+  Cluster cluster;
+  std::vector<std::size_t> queue_of_owner;
+};
+
+Parents ParentsOf(const std::vector<StageWork>& stages);
+
+// Returns InvalidArgument for a cycle, an unknown parent, a container that does not fit the
+// cluster, a time that is negative or not finite, or a policy without its queues.
+absl::Status Check(const std::vector<StageWork>& stages, const Resourcing& on);
+
+}  // namespace tidemark::placement

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
-namespace tidemark::schedule {
+namespace tidemark::placement {
 namespace {
 
 absl::Status CheckParents(const Parents& parents) {
@@ -24,8 +24,8 @@ absl::Status CheckParents(const Parents& parents) {
 }
 
 struct Sorted {
-  std::vector<std::size_t> order;      // without stages that are in a cycle or wait for one
-  std::vector<std::size_t> waits_for;  // of each stage how many of its parents are not in `order`
+  std::vector<std::size_t> order;      // without stages in a cycle and their descendants
+  std::vector<std::size_t> waits_for;  // by stage: the number of parents that are not in `order`
 };
 
 Sorted Sort(const Parents& parents) {
@@ -56,7 +56,7 @@ std::vector<std::vector<std::size_t>> ChildrenOf(const Parents& parents) {
   for (std::size_t stage = 0; stage < parents.size(); ++stage) {
     for (const std::size_t parent : parents[stage]) {
       std::vector<std::size_t>& of_parent = children[parent];
-      // Stages come in order: a repeated edge is the one before.
+      // Stages are added in order, so a repeated edge is the previous one.
       if (of_parent.empty() || of_parent.back() != stage) of_parent.push_back(stage);
     }
   }
@@ -74,7 +74,7 @@ absl::StatusOr<std::vector<std::size_t>> TopologicalOrder(const Parents& parents
 std::vector<std::size_t> CycleOf(const Parents& parents) {
   const Sorted sorted = Sort(parents);
   if (sorted.order.size() == parents.size()) return {};
-  // Every stage left waits for one that is left: follow them until one comes again.
+  // Every remaining stage waits for a remaining one: follow them until one repeats.
   const auto is_left = [&](std::size_t stage) { return sorted.waits_for[stage] > 0; };
   std::size_t at = 0;
   while (!is_left(at)) ++at;
@@ -113,4 +113,4 @@ CriticalPath LongestPath(const Parents& parents, std::span<const std::size_t> or
   return path;
 }
 
-}  // namespace tidemark::schedule
+}  // namespace tidemark::placement

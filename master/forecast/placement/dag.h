@@ -7,25 +7,25 @@
 
 #include "absl/status/statusor.h"
 
-namespace tidemark::schedule {
+namespace tidemark::placement {
 
-// By stage: the stages it waits for, as indexes. A parent named twice counts once.
+// The parents of each stage, as indexes. Duplicates count once.
 using Parents = std::vector<std::vector<std::size_t>>;
 
-// Every stage after its parents, the lower index first where both could be. InvalidArgument: a
-// parent that does not exist; a cycle (names the stages of one). Cost: O((stages + edges) log
-// stages).
+// Returns the stages in topological order; of two ready stages, the lower index is first.
+// InvalidArgument: an unknown parent, or a cycle (the message names its stages). Cost: O((stages +
+// edges) log stages).
 absl::StatusOr<std::vector<std::size_t>> TopologicalOrder(const Parents& parents);
 
-// The stages of one cycle, each waiting for the next, with the first one again at the end; empty:
-// there is none. REQUIRES: parents exist. Cost: as above.
+// Returns the stages of one cycle, each after a stage that waits for it; the first one is repeated
+// at the end. Empty without a cycle. REQUIRES: the parents exist. Cost: as above.
 std::vector<std::size_t> CycleOf(const Parents& parents);
 
-// For each stage those that wait for it. REQUIRES: parents exist. Cost: O(stages + edges).
+// Returns the children of each stage. REQUIRES: the parents exist. Cost: O(stages + edges).
 std::vector<std::vector<std::size_t>> ChildrenOf(const Parents& parents);
 
-// The chain of stages, first to last, that no other chain outlasts; ties go to the lower index.
-// REQUIRES: `order` is topological. Negative durations count as zero. Cost: O(stages + edges).
+// Returns the longest chain of stages, first to last; on a tie, the one with the lower index.
+// Negative durations count as zero. REQUIRES: `order` is topological. Cost: O(stages + edges).
 struct CriticalPath {
   std::vector<std::size_t> stages;
   double seconds = 0;
@@ -33,4 +33,4 @@ struct CriticalPath {
 CriticalPath LongestPath(const Parents& parents, std::span<const std::size_t> order,
                          std::span<const double> seconds);
 
-}  // namespace tidemark::schedule
+}  // namespace tidemark::placement

@@ -5,7 +5,7 @@
 #include <queue>
 #include <utility>
 
-namespace tidemark::schedule {
+namespace tidemark::placement {
 namespace {
 
 using FreeSlot = std::pair<absl::Time, std::size_t>;
@@ -46,4 +46,4 @@ void AddFreeSlots(std::size_t slots, std::size_t tasks, absl::Time now,
   if (slots > taken) slots_free_at.resize(taken + std::min(slots - taken, tasks), now);
 }
 
-}  // namespace tidemark::schedule
+}  // namespace tidemark::placement

@@ -7,20 +7,20 @@
 #include <limits>
 #include <utility>
 
-namespace tidemark::schedule {
+namespace tidemark::placement {
 namespace {
 
 constexpr std::uint32_t kNever = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint32_t kWarm = kNever - 1;  // has run something, but no stage of these
+constexpr std::uint32_t kWarm = kNever - 1;  // has run a task, but of none of these stages
 
-// Seconds, and cores: instants and amounts that differ by less differ by rounding. Tasks that end
-// together are followed together.
+// Seconds, and cores: smaller differences of instants and amounts are rounding errors. Tasks that
+// end together are handled together.
 constexpr double kSumTolerance = 1e-9;
-// Limits processor time, where a stage has more tasks than are played one by one (`bunch`): the
-// last waves are played so all the same, since how they end is how the stage does.
+// Limits processor time if a stage runs in bunches. The last waves run task by task, since they
+// decide the end of the stage.
 constexpr std::uint64_t kWavesPlayedMin = 4;
 
-// Those stages of one owner that have pending tasks and may start them, lowest index first.
+// The stages of one owner with pending tasks that may start, lowest index first.
 class ReadyStages {
  public:
   void Add(std::uint32_t stage) {
@@ -40,11 +40,11 @@ class ReadyStages {
 };
 
 struct Slot {
-  std::uint32_t ran = kNever;  // the stage of its last task, or one of the above
+  std::uint32_t ran = kNever;  // the stage of its last task, kNever or kWarm
   std::uint32_t host = 0;
 };
 
-// Free slots by what they ran last; a stage takes its own first, then others that are warm.
+// Free slots by their last stage. A stage takes its own slots first, then other warm ones.
 class FreeSlots {
  public:
   void Reset(std::size_t stages, std::size_t warm) {
@@ -62,8 +62,8 @@ class FreeSlots {
       slots.push_back({host, count});
     }
   }
-  // The first of `count`. One that ran kNever is new, its host not chosen; as is that of a warm
-  // one.
+  // Takes `count` slots and returns the first. A slot that ran kNever is new; it and warm slots
+  // have no host yet.
   Slot Take(std::uint32_t stage, std::uint32_t count) {
     const Slot first = TakeSome(stage, count);
     while (count > 0 && first.ran != kNever && TakeSome(stage, count).ran != kNever) {
@@ -76,7 +76,7 @@ class FreeSlots {
     std::uint32_t host = 0;
     std::uint64_t count = 0;
   };
-  // Up to `count` that are alike, of which as many are left to take afterwards.
+  // Takes up to `count` slots that are alike, and subtracts their number from `count`.
   Slot TakeSome(std::uint32_t stage, std::uint32_t& count) {
     if (!free_[stage].empty()) return TakeFrom(stage, count);
     while (!used_.empty() && free_[used_.back()].empty()) used_.pop_back();
@@ -97,13 +97,13 @@ class FreeSlots {
     return slot;
   }
 
-  std::vector<std::vector<Alike>> free_;  // by the stage they ran
-  std::vector<std::uint32_t> used_;       // stages with free slots, some perhaps without by now
+  std::vector<std::vector<Alike>> free_;  // by their last stage
+  std::vector<std::uint32_t> used_;       // stages that had free slots when they were added
   std::size_t warm_ = 0;
 };
 
 double Clean(double seconds) {
-  return seconds < kForever ? std::max(seconds, 0.0) : kForever;  // NaN is not less
+  return seconds < kForever ? std::max(seconds, 0.0) : kForever;  // NaN becomes kForever
 }
 
 }  // namespace
@@ -125,7 +125,7 @@ class Placing::Impl {
       owners = std::max(owners, stage.owner + 1);
       if (stage.pending > 0) least_cores_ = std::min(least_cores_, stage.container.cores);
     }
-    options_.is_told_apart.resize(stages_.size());
+    options_.has_own_times.resize(stages_.size());
     options_.host_of_running.resize(stages_.size());
     options_.bunch = std::max<std::uint64_t>(options_.bunch, 1);
     ready_.resize(owners);
@@ -153,7 +153,7 @@ class Placing::Impl {
     }
     std::make_heap(slots_on_.begin(), slots_on_.end(), std::greater<>());
     for (std::uint32_t i = 0; i < stages_.size(); ++i) {
-      // What runs already does not wait for more to start.
+      // A running stage may start more tasks.
       if (now_of_[i].running > 0) Admit(i);
     }
     for (std::uint32_t i = 0; i < stages_.size(); ++i) {
@@ -176,15 +176,15 @@ class Placing::Impl {
   const std::vector<StageWork>& stages() const { return stages_; }
 
  private:
-  // Of a stage in this future.
+  // The state of a stage in this simulation.
   struct StageNow {
     std::uint64_t pending = 0;
-    std::uint64_t bunches = 0;  // that have started
+    std::uint64_t bunches = 0;  // started bunches
     std::uint64_t running = 0;
-    std::uint32_t waits_for = 0;      // parents
+    std::uint32_t waits_for = 0;      // unfinished parents
     bool is_admitted = false;         // may start its tasks
-    bool is_full = false;             // as many run as may; the others are not ready
-    std::vector<std::uint32_t> held;  // tasks with a slot that wait for parents
+    bool is_full = false;             // at_once_max is reached, so pending tasks are not ready
+    std::vector<std::uint32_t> held;  // tasks that hold a slot and wait for parents
   };
   struct HostSlots {
     std::size_t slots = 0;
@@ -194,9 +194,9 @@ class Placing::Impl {
   struct Task {
     std::uint32_t stage = 0;
     std::uint32_t host = 0;
-    std::uint32_t wide = 1;    // so many of them side by side
+    std::uint32_t wide = 1;    // number of concurrent tasks
     std::uint64_t number = 0;  // in its stage
-    TaskSeconds seconds;       // of one that is held
+    TaskSeconds seconds;       // of a held task
   };
 
   void Reset() {
@@ -225,7 +225,8 @@ class Placing::Impl {
     result_.stages.assign(stages_.size(), {.start = -1});
   }
 
-  // One stage whose tasks all run: no end depends on another, so their order does not matter.
+  // Simulates one stage without pending tasks. No end depends on another, so the order is
+  // irrelevant.
   const Placed& RunOfTasksThatRun() {
     result_.stages.assign(1, {});
     PlacedStage& stage = result_.stages[0];
@@ -240,7 +241,7 @@ class Placing::Impl {
     return result_;
   }
 
-  // All parents of the stage are over.
+  // Handles the end of the last parent.
   void Reach(std::uint32_t index) {
     StageNow& stage = now_of_[index];
     for (const std::uint32_t id : std::exchange(stage.held, {}))
@@ -292,7 +293,7 @@ class Placing::Impl {
   void Count(std::size_t stage, double containers) {
     const Resources change = stages_[stage].container * containers;
     free_ = free_ - change;
-    if (on_.cluster.policy == Policy::kFifo) return;  // nobody asks who has how much
+    if (on_.cluster.policy == Policy::kFifo) return;  // FIFO needs no usage per owner
     const std::size_t owner = stages_[stage].owner;
     used_[owner] = used_[owner] + change;
     containers_[owner] += containers * static_cast<double>(stages_[stage].tasks_per_container);
@@ -302,8 +303,7 @@ class Placing::Impl {
     }
   }
 
-  // `wide` tasks side by side, of which each is followed by others of its kind until it was
-  // `in_row`.
+  // Starts `wide` concurrent tasks, each followed by others until it represents `in_row` tasks.
   void Start(const TaskStart& start, std::uint32_t host, std::uint32_t wide, double in_row) {
     const auto index = static_cast<std::uint32_t>(start.stage);
     Count(start.stage, wide);
@@ -324,8 +324,8 @@ class Placing::Impl {
     }
   }
 
-  // Tasks that hold the slots which those they wait for need would wait for ever: an engine makes
-  // room then. Whether there were any.
+  // Starts the held tasks, which would otherwise wait without limit for tasks that need their
+  // slots. An engine would preempt them. Returns true if there were any.
   bool BeginHeld() {
     bool has_begun = false;
     for (StageNow& stage : now_of_) {
@@ -358,7 +358,7 @@ class Placing::Impl {
     return 0;
   }
 
-  // Whose first stage is next; the number of owners when none fits.
+  // Returns the owner of the next task, or the number of owners if no task fits.
   std::size_t NextOwner() const {
     std::size_t best = ready_.size();
     double least = INFINITY;
@@ -388,7 +388,7 @@ class Placing::Impl {
       StageNow& stage = now_of_[index];
       std::uint32_t wide = 1;
       std::uint64_t in_row = 1;
-      const bool is_bunched = options_.bunch > 1 && !options_.is_told_apart[index];
+      const bool is_bunched = options_.bunch > 1 && !options_.has_own_times[index];
       if (is_bunched) {
         wide = WidthOf(index);
         const std::uint64_t waves = stage.pending / (kWavesPlayedMin * (stage.running + wide));
@@ -413,7 +413,7 @@ class Placing::Impl {
     }
   }
 
-  // How many tasks of the stage start as one, side by side.
+  // Returns the number of tasks of the stage that start as one, concurrently.
   std::uint32_t WidthOf(std::uint32_t index) const {
     const StageWork& work = stages_[index];
     const StageNow& stage = now_of_[index];
@@ -439,7 +439,7 @@ class Placing::Impl {
     return host;
   }
 
-  // A task is among the last of its stage when those that run will not all find a follower.
+  // Returns the warmth. A task is in the last wave if fewer tasks are pending than are running.
   Warmth WarmthOf(std::uint32_t index, std::uint32_t ran) const {
     if (ran == kNever) return Warmth::kFresh;
     if (ran != index) return Warmth::kFirst;
@@ -482,10 +482,10 @@ class Placing::Impl {
   const Resourcing on_;
   PlacingOptions options_;
   const std::vector<std::vector<std::size_t>> children_;
-  std::vector<std::uint32_t> parents_;  // number of
-  double least_cores_ = INFINITY;       // of a container that may have to wait
+  std::vector<std::uint32_t> parents_;  // number of parents
+  double least_cores_ = INFINITY;       // smallest container that may have to wait
 
-  SecondsOf* seconds_of_ = nullptr;  // of this run
+  SecondsOf* seconds_of_ = nullptr;  // of the current run
   LagOf* lag_of_ = nullptr;
   OnEnd* on_end_ = nullptr;
   double now_ = 0;
@@ -493,14 +493,14 @@ class Placing::Impl {
   std::vector<Task> started_;
   std::vector<std::uint32_t> settled_;
   std::vector<StageNow> now_of_;
-  std::uint64_t pending_ready_ = 0;  // tasks that could start
+  std::uint64_t pending_ready_ = 0;  // tasks that can start
   std::vector<ReadyStages> ready_;   // by owner
   std::vector<Resources> used_;
   std::vector<double> containers_;
   std::vector<Resources> queue_used_;
   Resources free_;
   FreeSlots slots_;
-  std::vector<HostSlots> slots_on_;  // by host until those that run have started, then a heap
+  std::vector<HostSlots> slots_on_;  // by host until the running tasks have started, then a heap
   Placed result_;
 };
 
@@ -528,4 +528,4 @@ const Placed& Placing::Run(SecondsOf seconds_of) {
       [](std::size_t, std::uint64_t, double) {});
 }
 
-}  // namespace tidemark::schedule
+}  // namespace tidemark::placement

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-namespace tidemark::schedule {
+namespace tidemark::placement {
 namespace {
 
-// Guards divisions: however many tasks compete, each still gets on.
+// Guards divisions: tasks always make progress, even if many compete.
 constexpr double kSpeedMin = 1e-6;
 
 }  // namespace
@@ -26,19 +26,19 @@ void RunningTasks::Clear() {
   for (Host& host : hosts_) host = {.shape = host.shape, .tasks = {}};
 }
 
-// Of those that have not happened: the second of a heap is one of two.
+// Considers the events that have not happened; the second event of a heap is one of two.
 bool RunningTasks::IsNextBy(double until) const {
   const auto is_due = [&](std::size_t i) { return i < events_.size() && events_[i].at <= until; };
   return has_first_happened_ ? is_due(1) || is_due(2) : is_due(0);
 }
 
-void RunningTasks::Push(const Foreseen& event) {
+void RunningTasks::Push(const Scheduled& event) {
   if (has_first_happened_) return ReplaceFirst(event);
   events_.push_back(event);
   std::push_heap(events_.begin(), events_.end(), std::greater<>());
 }
 
-void RunningTasks::ReplaceFirst(const Foreseen& event) {
+void RunningTasks::ReplaceFirst(const Scheduled& event) {
   has_first_happened_ = false;
   std::size_t at = 0;
   for (std::size_t child = 1; child < events_.size(); child = 2 * at + 1) {
@@ -70,13 +70,13 @@ void RunningTasks::Advance(Host& host, double at) {
   host.now = at;
 }
 
-void RunningTasks::ForeseeEnd(std::uint32_t index) {
+void RunningTasks::PredictEnd(std::uint32_t index) {
   Host& host = hosts_[index];
-  host.foreseen_end = kNone;
+  host.predicted_end = kNone;
   if (host.tasks.empty()) return;
   const double left = std::max(0.0, host.tasks.front().served - host.served);
-  host.foreseen_end = host.now + left / host.shape.Speed(host.tasks.size());
-  Push({.at = host.foreseen_end, .number = index, .kind = Kind::kForeseenEnd});
+  host.predicted_end = host.now + left / host.shape.Speed(host.tasks.size());
+  Push({.at = host.predicted_end, .number = index, .kind = Kind::kPredictedEnd});
 }
 
 std::optional<RunningTasks::Event> RunningTasks::Next(double until) {
@@ -85,7 +85,7 @@ std::optional<RunningTasks::Event> RunningTasks::Next(double until) {
       std::pop_heap(events_.begin(), events_.end(), std::greater<>());
       events_.pop_back();
     }
-    const Foreseen event = events_.front();
+    const Scheduled event = events_.front();
     has_first_happened_ = true;
     if (event.kind == Kind::kEnd || event.kind == Kind::kWakeUp) {
       return Event{event.at, event.number, event.kind == Kind::kEnd};
@@ -93,21 +93,21 @@ std::optional<RunningTasks::Event> RunningTasks::Next(double until) {
     const bool arrives = event.kind == Kind::kArrival;
     const std::uint32_t index = arrives ? arrivals_[event.number].host : event.number;
     Host& host = hosts_[index];
-    if (!arrives && event.at != host.foreseen_end) continue;
+    if (!arrives && event.at != host.predicted_end) continue;
     Advance(host, event.at);
     if (arrives) {
       host.tasks.push_back({host.served + arrivals_[event.number].seconds, event.number});
       std::push_heap(host.tasks.begin(), host.tasks.end(), std::greater<>());
-      ForeseeEnd(index);
+      PredictEnd(index);
       continue;
     }
     std::pop_heap(host.tasks.begin(), host.tasks.end(), std::greater<>());
     const std::uint32_t task = host.tasks.back().task;
     host.tasks.pop_back();
-    ForeseeEnd(index);
+    PredictEnd(index);
     return Event{event.at, task, true};
   }
   return std::nullopt;
 }
 
-}  // namespace tidemark::schedule
+}  // namespace tidemark::placement

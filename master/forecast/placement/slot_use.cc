@@ -6,11 +6,11 @@
 #include <map>
 #include <tuple>
 
-namespace tidemark::schedule {
+namespace tidemark::placement {
 namespace {
 
-// A number of tasks at once counts if it was reached for this part of the time: moments between two
-// tasks of a slot leave it, and ends that are reported late exceed it.
+// A number of running tasks counts if it lasted for this part of the time. Gaps between two tasks
+// of a slot fall below it, and ends that are reported late exceed it.
 constexpr double kHeldShare = 0.25;
 
 }  // namespace
@@ -46,10 +46,11 @@ SlotUse::Found SlotUse::Find(double now, double slots) {
   Found found = {.slots = slots};
   found.at_once_max.assign(waits_until_.size(), kNoLimit);
   SortChanges();
-  const bool are_told = past_.are_told || std::ranges::any_of(changes_, [](const Change& change) {
-                          return change.kind == Kind::kSlots;
-                        });
-  if (are_told) found.slots = FindSlots(now, slots);
+  const bool is_reported =
+      past_.is_reported || std::ranges::any_of(changes_, [](const Change& change) {
+        return change.kind == Kind::kSlots;
+      });
+  if (is_reported) found.slots = FindSlots(now, slots);
   FindStages(now, found.slots, found.at_once_max);
   return found;
 }
@@ -58,42 +59,42 @@ void SlotUse::Fold(double before) {
   SortChanges();
   auto change = changes_.begin();
   for (; change != changes_.end() && change->at < before; ++change) {
-    Pass(change->at, past_);
-    Happen(*change, past_);
+    Advance(change->at, past_);
+    Apply(*change, past_);
   }
   changes_.erase(changes_.begin(), change);
 }
 
 void SlotUse::DropSlots() {
-  past_.are_told = false;
+  past_.is_reported = false;
   grown_at_ = -std::numeric_limits<double>::infinity();
   std::erase_if(changes_, [](const Change& change) { return change.kind == Kind::kSlots; });
 }
 
 void SlotUse::Learn(Use& use) {
-  if (use.idle.IsLong()) use.used_share = std::max(use.used_share, use.idle.Level() / use.told);
+  if (use.idle.IsLong()) use.used_share = std::max(use.used_share, use.idle.Level() / use.reported);
 }
 
-// Adds the time until `until`, in which nothing changes.
-void SlotUse::Pass(double until, Use& use) {
+// Adds the time until `until`, in which the state is constant.
+void SlotUse::Advance(double until, Use& use) {
   const double seconds = until - use.at;
   if (!(seconds > 0)) return;
   use.at = until;
-  if (use.told > 0 && use.running >= use.told) {
+  if (use.reported > 0 && use.running >= use.reported) {
     use.used_share = 1;
     use.idle.Clear();
-  } else if (use.waiting > 0 && use.told > 0) {
+  } else if (use.waiting > 0 && use.reported > 0) {
     use.idle.Add(seconds, use.running);
   }
 }
 
-void SlotUse::Happen(const Change& change, Use& use) {
+void SlotUse::Apply(const Change& change, Use& use) {
   switch (change.kind) {
     case Kind::kSlots:
       Learn(use);
       use.idle.Clear();
-      use.told += change.slots;
-      use.are_told = true;
+      use.reported += change.slots;
+      use.is_reported = true;
       break;
     case Kind::kTaskStarts:
       use.running += 1;
@@ -107,40 +108,39 @@ void SlotUse::Happen(const Change& change, Use& use) {
     case Kind::kWaitEnds:
       use.waiting -= 1;
       if (use.waiting > 0) break;
-      // Moments in which the tasks of a small stage start one after the other do not add up.
+      // The short waits in which a small stage starts its tasks do not add up.
       Learn(use);
       use.idle.Clear();
       break;
   }
 }
 
-// Returns how many slots can be in use: the largest share that was in use at once while tasks
-// waited.
+// Returns the number of usable slots: the largest share in use at one time while tasks waited.
 double SlotUse::FindSlots(double now, double slots) const {
   Use use = past_;
   for (const Change& change : changes_) {
-    Pass(std::min(change.at, now), use);
-    Happen(change, use);
+    Advance(std::min(change.at, now), use);
+    Apply(change, use);
   }
-  Pass(now, use);
+  Advance(now, use);
   Learn(use);
   const double share = use.used_share;
   return share > 0 ? std::clamp(std::round(share * slots), 1.0, slots) : slots;
 }
 
-// Finds stages that wait although slots are idle: another limit applies to each of them.
+// Finds stages that wait beside idle slots: an individual limit applies to them.
 void SlotUse::FindStages(double now, double slots, std::vector<std::uint64_t>& at_once_max) const {
   struct Stage {
     double running = 0;
     bool is_waiting = false;
-    double seen_idle = 0;     // the idle time that is accounted for
-    std::uint64_t epoch = 0;  // in which it was accounted for
+    double seen_idle = 0;     // accounted idle time
+    std::uint64_t epoch = 0;  // epoch of the accounted time
     IdleTime idle;
   };
   std::vector<Stage> stages(waits_until_.size());
   double running = past_.running;
-  double idle_seconds = 0;  // since all slots were in use last, or slots were added
-  std::uint64_t epoch = 0;  // counts the times in which all slots were in use
+  double idle_seconds = 0;  // since all slots were in use, or slots were added
+  std::uint64_t epoch = 0;  // number of times at which all slots were in use
   const auto account = [&](Stage& stage) {
     if (stage.epoch != epoch) {
       stage.idle.Clear();
@@ -182,4 +182,4 @@ void SlotUse::FindStages(double now, double slots, std::vector<std::uint64_t>& a
   }
 }
 
-}  // namespace tidemark::schedule
+}  // namespace tidemark::placement

@@ -1,10 +1,10 @@
-// Learns how many slots of a cluster can be in use, where tasks wait although slots are idle.
+// Estimates how many slots of a cluster can be in use, if tasks wait while slots are idle.
 //
-// A task may need more than a core: a GPU, a licence, memory, room in a pool, an executor of its
-// resource profile. Whatever the reason, tasks that wait beside idle slots for some seconds show
-// that no more of them can run at once.
+// A task may need more than a core: a GPU, a licence, memory, a place in a pool, an executor of its
+// resource profile. If tasks wait beside idle slots for some seconds, the number of running tasks
+// is assumed to be at its limit.
 //
-// For one thread. Times are seconds on any one clock.
+// Not thread-safe. Times are seconds on any one clock.
 #pragma once
 
 #include <algorithm>
@@ -14,19 +14,19 @@
 #include <map>
 #include <vector>
 
-#include "master/forecast/placement/stage_work.h"
+#include "master/forecast/placement/allocation.h"
 
-namespace tidemark::schedule {
+namespace tidemark::placement {
 
 class SlotUse {
  public:
-  // After this many seconds beside idle slots, waiting tasks are assumed not to get them. Spark
-  // holds a task back for 3 s to wait for a slot near its data (spark.locality.wait).
+  // After this many seconds beside idle slots, waiting tasks are assumed to be unable to use them.
+  // Spark delays a task by 3 s to get a slot near its data (spark.locality.wait).
   static constexpr double kIdleFor = 4;
 
   explicit SlotUse(std::size_t stages = 0) : waits_until_(stages, 0) {}
 
-  // There are more stages now.
+  // Changes the number of stages.
   void SetStages(std::size_t stages) { waits_until_.resize(stages, 0); }
 
   // Adds `change` slots from `at` on; a negative number removes slots.
@@ -49,9 +49,9 @@ class SlotUse {
   // slots at `now`. Only added slots can turn out to be unusable. Cost: O(n log n) for n additions.
   Found Find(double now, double slots);
 
-  // Adds up the use before `before`, which is not later than now, so that Find() does not visit it
-  // again. Later additions must be at `before` or after it. Find() stays the same except for stages
-  // that have begun before. Cost: O(n log n) for the remaining additions.
+  // Aggregates the use before `before`, so that Find() does not visit it again. Find() then returns
+  // the same result except for stages that started earlier. REQUIRES: `before` is not later than
+  // now, and later additions are not before it. Cost: O(n log n) for n aggregated additions.
   void Fold(double before);
   // Discards the slots that were added.
   void DropSlots();
@@ -69,7 +69,7 @@ class SlotUse {
       seconds_at_.clear();
     }
     bool IsLong() const { return seconds_ >= kIdleFor; }
-    // Returns the number of running tasks that was reached for long enough; at least 1.
+    // Returns the number of running tasks that lasted long enough; at least 1.
     double Level() const;
 
    private:
@@ -83,28 +83,28 @@ class SlotUse {
     std::uint32_t stage = 0;
     double slots = 0;
   };
-  // The use of slots up to an instant.
+  // The use of slots until an instant.
   struct Use {
     double at = -std::numeric_limits<double>::infinity();
-    double told = 0;
+    double reported = 0;
     double running = 0;
     double waiting = 0;
-    double used_share = 0;  // 0 while it is unknown
+    double used_share = 0;  // 0 if unknown
     IdleTime idle;
-    bool are_told = false;
+    bool is_reported = false;
   };
 
   void SortChanges();
   static void Learn(Use& use);
-  static void Pass(double until, Use& use);
-  static void Happen(const Change& change, Use& use);
+  static void Advance(double until, Use& use);
+  static void Apply(const Change& change, Use& use);
   double FindSlots(double now, double slots) const;
   void FindStages(double now, double slots, std::vector<std::uint64_t>& at_once_max) const;
 
-  Use past_;  // before all of `changes_`
+  Use past_;  // before every entry of `changes_`
   std::vector<Change> changes_;
-  double grown_at_ = -std::numeric_limits<double>::infinity();  // when slots were added last
+  double grown_at_ = -std::numeric_limits<double>::infinity();  // time of the last added slots
   std::vector<double> waits_until_;  // the end of the last wait, by stage
 };
 
-}  // namespace tidemark::schedule
+}  // namespace tidemark::placement

@@ -1,0 +1,159 @@
+// Past runs of an application of stages, adjusted to other parameters ([GB]): models of quantities
+// (PositiveLine), of the stages of a work (WorkModel), and the adjusted runs (AdjustRuns()).
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "master/forecast/dag/workflow_state.h"
+#include "master/forecast/durations/parameters.h"
+#include "regression/linear_model.h"
+#include "tidemark/past_run.h"
+
+namespace tidemark::dag {
+
+// Runs of the same work differ by less than this factor (kCommonDeviation).
+inline constexpr double kAlike = 1.1;
+
+// A linear model of a positive quantity over the runs: a number of tasks, bytes, or seconds.
+//
+// The estimate of the linear model (regression/linear_model.h) is clamped between half of the
+// smallest label and a hundred times the largest one. Labels that differ less than runs of the same
+// work are noise, which no feature explains. Pure.
+class PositiveLine {
+ public:
+  PositiveLine() = default;
+  // Fits the model. `rows`: the values of `features` in each run. `labels`: the quantity in each
+  // run. The model is unknown without runs, or with a label that is not positive and finite. Cost:
+  // that of LinearModel::Fit().
+  PositiveLine(const std::vector<std::string>& features,
+               const std::vector<std::vector<double>>& rows, std::vector<double> labels);
+
+  bool is_known() const { return model_.has_value(); }
+  // Returns true if the model fits all labels exactly as whole numbers: the features determine
+  // them.
+  bool counts() const { return counts_; }
+  // Replaces the lower bound of the estimates.
+  void FallTo(double floor) { floor_ = floor; }
+  // Returns true if any feature changes the quantity.
+  bool moves() const { return model_ && !model_->choices().empty(); }
+  // Returns the estimate. REQUIRES: is_known(); one finite value per feature.
+  regression::Forecast At(const std::vector<double>& row) const;
+  // Returns the estimate for `now` over that for `then`; 1 if unknown or constant.
+  double Factor(const std::vector<double>& then, const std::vector<double>& now) const {
+    return moves() ? At(now).value / At(then).value : 1;
+  }
+
+ private:
+  std::optional<regression::LinearModel> model_;
+  bool counts_ = true;
+  double floor_ = 0;
+  double ceiling_ = 0;
+};
+
+// Means over all stages of one work in one run.
+struct WorkSummary {
+  double stages = 0;
+  double tasks = 0;
+  double read_bytes = 0;
+  double task_seconds = 0;
+  double bytes_of_task() const { return tasks > 0 ? read_bytes / tasks : 0; }
+};
+
+// A past run that can be adjusted. The profile outlives it.
+struct AdjustableRun {
+  const PastRun* profile = nullptr;
+  std::vector<double> values;                // values of the parameters
+  double input_bytes = 0;                    // read by all stages without parents
+  std::map<std::string, WorkSummary> works;  // by WorkKey() (workflow_state.h)
+};
+
+// Returns the summary of a run. Cost: O(stages log stages + task times).
+AdjustableRun SummaryOf(const PastRun& run, std::vector<double> values);
+
+// Factors on the values of a run.
+struct WorkFactors {
+  double tasks = 1;
+  double read_bytes = 1;
+  double task_seconds = 1;
+};
+
+// Models the stages of one work as functions of the parameters, from past runs: the number of
+// tasks, the bytes that they read per byte of input, and the time of a task.
+//
+// Three models (PositiveLine) give factors on the values of a run. The time of a task also depends
+// on the bytes that it reads and on the slots. Pure.
+class WorkModel {
+ public:
+  // Fits the models. `names`: of the parameters. Ignores runs without the work. Cost: O(features^2
+  // x runs).
+  WorkModel(const std::string& work, const std::vector<std::string>& names,
+            const std::vector<AdjustableRun>& runs);
+
+  // Returns the factors. `asked`: the new values of the parameters. `input`: the factor on the
+  // input of the run.
+  WorkFactors Now(const AdjustableRun& run, const std::vector<double>& asked, double input) const;
+  // Returns the number of tasks of a stage; empty if no parameter changes it.
+  std::optional<regression::Forecast> Tasks(const std::vector<double>& asked) const;
+  // Returns the time of a task; empty if unknown.
+  std::optional<regression::Forecast> Times(const AdjustableRun& run,
+                                            const std::vector<double>& asked, double input) const;
+
+ private:
+  std::vector<double> ForTimes(std::vector<double> values, double bytes,
+                               const AdjustableRun& run) const;
+  std::vector<double> TimesAsked(const AdjustableRun& run, const WorkSummary& seen,
+                                 const WorkFactors& by, const std::vector<double>& asked) const;
+
+  std::string work_;
+  bool has_bytes_ = false;  // known in every run, and not constant
+  PositiveLine tasks_;
+  PositiveLine shares_;  // bytes read per byte of input
+  PositiveLine seconds_;
+};
+
+// Adjusts the past runs of an application of stages to other parameters ([GB]).
+//
+// Linear functions of the parameters, chosen by cross-validation over the past runs
+// (regression/linear_model.h), predict for the stages of each work:
+// - the number of tasks, and the bytes that they read per byte of input (the white box)
+// - the time of a task, from the parameters, its bytes and the slots (the black box)
+// - the number of repetitions of the work
+// Every past run is multiplied by the estimate for the new parameters over the estimate for its own
+// ones. Its slots and data stay as they were. The scatter between the adjusted runs counts like
+// that between any past runs.
+//
+// Pure, deterministic.
+
+// Fewer runs do not determine a line.
+inline constexpr std::size_t kAdjustRunsMin = 3;
+
+struct AdjustedRuns {
+  // The run with the nearest parameters first, with its stages repeated as predicted, then the
+  // other runs, the newest first. Empty if past runs need no adjustment.
+  std::vector<PastRun> runs;
+  // Deviation of ln(task time), common to all stages of a work; by WorkKey() (workflow_state.h).
+  // Works that no parameter changes are missing.
+  std::map<std::string, double> deviations;
+  // Deviation of ln(total time), from the uncertain number of repetitions.
+  double repeats_deviation = 0;
+  // A message for people, without a period; empty if the parameters are within the range of past
+  // runs.
+  std::string remark;
+};
+
+// Returns the adjusted runs. `history`: past runs, the newest first; runs without parameters are
+// ignored. The result is empty without `asked` parameters, with fewer than kAdjustRunsMin usable
+// runs, if all of them had the same parameters as `asked`, or if there are too many works and
+// features. Cost: O(runs x (works x features^2 + task times)).
+AdjustedRuns AdjustRuns(std::span<const PastRun* const> history,
+                        const durations::Parameters& asked);
+
+// Sets StageNow::adjusted_deviation of the stages, which AddExpectedStages() has completed.
+void SetDeviations(const AdjustedRuns& adjusted, std::vector<StageNow>& stages);
+
+}  // namespace tidemark::dag

@@ -1,0 +1,86 @@
+// Forecasts the end of an application from its remaining stages: the reduce phase of a job, a plan
+// of stages, or jobs that share a cluster.
+//
+// In every draw, the task times of the stages give each task a time, and the scheduler's policy
+// places the tasks (master/forecast/placement/placing.h). The ends give the median and the
+// interval. The result is deterministic, to the last bit.
+//
+//   Application application;                       // master/forecast/durations/ fills it in
+//   application.stages.push_back({.work = {.pending = 8}, .times = times});
+//   const absl::StatusOr<ApplicationForecast> forecast = ForecastApplication(application);
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "master/forecast/durations/draws.h"
+#include "master/forecast/durations/task_times.h"
+#include "master/forecast/placement/placing.h"
+
+namespace tidemark::dag {
+
+struct Application {
+  std::vector<durations::RemainingStage> stages;
+  placement::Resourcing on;
+  const durations::FixedDraws* draws = nullptr;  // the draws of the task times
+  std::size_t warm_slots = 0;                    // idle containers that have run a task
+  // The hosts on which tasks wait for processors, and the host of each running task by stage. May
+  // be empty.
+  std::vector<placement::SharedHost> hosts;
+  std::vector<std::vector<std::uint32_t>> host_of_running;
+  // The number of each stage's group (job.h); empty if the ends of groups are not needed.
+  std::vector<std::size_t> group_of_stage;
+  // Deviation of the logarithm of a factor on all remaining work, which widens the bounds. A factor
+  // on each task would also move the median, since there are few draws.
+  double common_deviation = 0;
+  // Seconds of future work, by draw; may be empty. Its median is added to the median of the end, so
+  // work with a probability below one half moves only the bounds.
+  durations::Draws growth;
+};
+
+// Seconds from now. Values of kForever (placing.h) or more mean that the end is unknown.
+struct SecondsRange {
+  double median = 0;
+  double lower = 0;  // 5 % quantile; `upper`: 95 % quantile
+  double upper = 0;
+};
+
+struct StageEnds {
+  std::size_t owner = 0;     // owner of the stage's work
+  std::uint32_t number = 0;  // in its job (event.h)
+  double start = 0;          // median; 0 if the stage is running or over
+  double end = 0;            // median; 0 if nothing of the stage remains
+  SecondsRange starts;       // with bounds; all 0 if the stage is running or over
+  SecondsRange ends;
+  // Mean time of the remaining tasks, including the known elapsed time of running ones; 0 if no
+  // task remains.
+  double task_time = 0;
+  bool is_critical = false;
+  std::vector<double> task_ends;  // medians, of the tasks with individual times
+};
+
+struct ApplicationForecast {
+  SecondsRange end;
+  durations::Draws ends;  // by draw, without `common_deviation` and `growth`
+  std::vector<StageEnds> stages;
+  std::vector<SecondsRange> owner_ends;    // the end of the last stage of each owner
+  std::vector<SecondsRange> group_ends;    // the end of the last stage of each group, by number
+  std::vector<std::size_t> critical_path;  // stages with remaining work, first to last
+  double known_share = 1;                  // the share of the remaining work with known task times
+  std::size_t stages_placed = 0;           // in each draw; the other stages are over
+};
+
+// Returns the median and the 90 % interval. REQUIRES: at least one draw.
+SecondsRange RangeOf(durations::Draws seconds);
+
+// Returns a cluster that is never the limit, for a job with slots per stage.
+placement::Resourcing RoomForAll();
+
+// Returns the forecast. Errors: see placement::Check(); InvalidArgument without draws. Cost:
+// O(draws x n (log containers + owners)) for n remaining tasks; n is at most about min(20,000,
+// 1,000,000 / owners) for tasks that are alike. Twice that with factor_of_bounds.
+absl::StatusOr<ApplicationForecast> ForecastApplication(const Application& application);
+
+}  // namespace tidemark::dag

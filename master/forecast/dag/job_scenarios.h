@@ -1,0 +1,81 @@
+// Forecasts of a running job under other conditions.
+//
+// ForecastJobOnSlots() forecasts the job with another number of slots. On its own slots it ends as
+// `newest` forecasts. On other slots, its remaining time is multiplied by the ratio of two
+// placements of its remaining tasks (jobs_application.h). The medians give the ratio of the median,
+// and each bound gives the ratio of the same bound. The ratios may differ because a running task
+// may determine the end on any number of slots.
+//
+// Pure, deterministic. Cost: twice that of ForecastJobs() for one job.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "master/facts/lost_time.h"
+#include "master/forecast/dag/application_forecast.h"
+#include "master/forecast/durations/task_times.h"
+#include "tidemark/job.h"
+#include "tidemark/job_query.h"
+
+namespace tidemark::dag {
+
+// The resources that a job has now; 0 if unknown.
+struct HeldSlots {
+  std::uint32_t slots = 0;
+  std::uint32_t executors = 0;
+};
+
+// Returns the slots of a job. `left`: JobMonitor::stages_left() as of `newest`; null if only the
+// numbers of its tasks are known. Cost: O(stages).
+HeldSlots SlotsHeld(std::shared_ptr<const Snapshot> newest,
+                    std::shared_ptr<const durations::RemainingStages> left, absl::Time now);
+
+// Returns the remaining tasks of the job on its own slots, so that its end agrees with its
+// forecast. The first two stages are its start and end (MapStageOf(), ReduceStageOf()) and have no
+// tasks.
+//
+// FailedPrecondition: the job has no forecast, or its slots or task times are unknown now.
+// REQUIRES: it has started and has not ended. Cost: that of ApplicationOfJobs().
+absl::StatusOr<Application> CurrentApplication(
+    std::shared_ptr<const Snapshot> newest, std::shared_ptr<const durations::RemainingStages> left,
+    absl::Time now);
+
+// Returns the forecast of the job under `scenario`, as a snapshot of sequence 0: its remaining time
+// and its probability to be late. Stages and tasks are left out, since their forecasts are for the
+// present slots. Running tasks continue, even if the scenario has fewer slots. Additional slots are
+// available immediately and have run no task.
+//
+// FailedPrecondition: the job has no forecast, or its slots or executors are unknown now.
+// InvalidArgument (FieldError): the executors would have more than 1,000,000 slots. REQUIRES: the
+// job has started and has not ended; `scenario` has at least 1 slot or executor.
+absl::StatusOr<Outcome> ForecastJobOnSlots(std::shared_ptr<const Snapshot> newest,
+                                           std::shared_ptr<const durations::RemainingStages> left,
+                                           const Scenario& scenario, absl::Time now);
+
+// TimeSavedWithout() forecasts how much sooner a running job would end without the contention by
+// one query.
+//
+// The remaining tasks of the job are placed twice on its slots: with the times of its forecast, and
+// with these times minus the share that tasks of the same stage have lost so far. The forecast
+// assumes that the contention continues.
+//
+// Pure, deterministic. Cost: that of ForecastJobs() for one job, and three times that for each
+// query.
+
+// Returns for each query the seconds that its absence would save. `lost`: the time lost to each
+// query. 0 <= lower <= median <= upper: by the lower and upper shares, and within the 90 % interval
+// of the forecast. Stages without started tasks have no known loss: the lower bound and the median
+// count zero for them, and the upper bound counts the share of all others together.
+//
+// FailedPrecondition: the job has no forecast, or its slots or task times are unknown. REQUIRES: it
+// has started and has not ended. `left`: JobMonitor::stages_left() as of `newest`.
+absl::StatusOr<std::vector<SecondsRange>> TimeSavedWithout(
+    std::shared_ptr<const Snapshot> newest, std::shared_ptr<const durations::RemainingStages> left,
+    std::span<const facts::LostTime> lost, absl::Time now);
+
+}  // namespace tidemark::dag

@@ -1,0 +1,116 @@
+// Estimates of one time from several sources: the pace of a running task (ReadShare), the
+// combination of two estimates (Combine()), and a line over sizes (LogLine).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "master/forecast/durations/draws.h"
+#include "master/forecast/durations/task_times.h"
+
+namespace tidemark::durations {
+
+// The time of a running task, by the pace at which it reads its input.
+//
+// A task that has read a part f of its input after r seconds takes about
+//
+//   r / (f s)
+//
+// seconds in total. The read share s is the part of their time in which finished tasks of the same
+// stage read their input. A task that commits, cleans up, or computes after its last byte has a
+// share below one.
+
+// The total time of a running task, predicted from its pace.
+struct PacedTotal {
+  double seconds = 0;
+  double deviation = 0;  // of its logarithm
+};
+
+// The read share of a stage, computed from its finished tasks.
+class ReadShare {
+ public:
+  // Adds a finished task that took `seconds`; `read_for` of them passed until it had read its
+  // input. Ignores invalid times.
+  void Add(double read_for, double seconds);
+  // Returns the total time of a task that has read `fraction` of its input after `read_for`
+  // seconds. REQUIRES: both are above zero.
+  PacedTotal TotalOf(double read_for, double fraction) const;
+
+ private:
+  double count_ = 0;
+  double logs_ = 0;     // sum of ln s
+  double squares_ = 0;  // sum of (ln s)^2
+};
+
+// Combination of estimates of the same seconds, by draw, from several sources: key groups, task
+// sizes, past runs, the map phase.
+
+// Standard deviation of ln(duration) between two executions of the same work: by another attempt,
+// in another run, or in the two halves of a task.
+// Ablation: -0.65, +3.44 (join smooth-bend).
+inline constexpr double kRepeatDeviation = 0.3;
+// Standard deviation of ln(duration) if almost nothing is known: a factor of e in either direction.
+// Ablation: -0.12, +2.40 (tpcds-live-no-history).
+inline constexpr double kUnknownDeviation = 1;
+// A prior counts as much as this many observed keys, tasks or runs.
+// Ablation: +0.23, -0.32 (tpcds-five-runs).
+inline constexpr double kPriorCount = 3;
+
+// The source of an estimate. Each source has its own stream of random numbers.
+enum class EstimateSource : std::uint64_t { kPastRuns = 0, kMapSide, kBytesRead, kOtherJobs };
+
+// Returns log-normal draws from the stream of `source`.
+Draws LogNormal(double log_median, double deviation, EstimateSource source,
+                const FixedDraws& draws);
+
+// Combines two independent estimates. In each draw their logarithms count by their precision, so
+// that the result scatters like the product of two normal densities. If the two contradict each
+// other (kContradiction), `other` counts by `weight_in_doubt`, 0..1. Returns `own` if either is
+// zero or has no spread. REQUIRES: both have the same number of draws.
+Draws Combine(const Draws& own, const Draws& other, double weight_in_doubt = 0);
+
+// Returns by draw the remaining time of a task that has run for `elapsed` seconds. `totals`: the
+// total time of the task by all other evidence, by draw, above zero. `paced`: the total time by the
+// task's own pace, which counts by its precision. `u`: by draw, in (0, 1). REQUIRES: elapsed and
+// paced.seconds are above zero, and `u` has as many draws as `totals`.
+Draws LeftByPace(const Draws& totals, double elapsed, const PacedTotal& paced, const Draws& u);
+
+// Estimates the logarithm of a time as a line over the logarithm of a size, from a few
+// observations. The fit is least squares with a normal prior on the slope and a prior on the
+// scatter. The result is the predictive distribution of one more time.
+//
+// Not thread-safe. Cost: O(observations) for each estimate.
+class LogLine {
+ public:
+  // `scatter`: prior deviation of ln(time) around the line, which counts as kPriorCount
+  // observations. `slope`, `slope_deviation`: prior of the slope.
+  LogLine(double scatter, double slope, double slope_deviation)
+      : scatter_(scatter), slope_(slope), slope_deviation_(slope_deviation) {}
+
+  // Adds an observation. `size`: above zero; empty if unknown. `seconds`: above zero.
+  void Add(std::optional<double> size, double seconds);
+  bool empty() const { return pairs_.empty(); }
+
+  // An estimate of ln(seconds).
+  struct Estimate {
+    double log = 0;
+    double deviation = 0;
+    double slope = 0;  // slope of the line
+  };
+  // Returns the estimate for `size`. Observations without a size change the level only. Returns the
+  // mean if `size` or all sizes of the observations are unknown. REQUIRES: !empty().
+  Estimate At(std::optional<double> size) const;
+
+ private:
+  struct Pair {
+    std::optional<double> log_size;
+    double log_seconds = 0;
+  };
+  const double scatter_;
+  const double slope_;
+  const double slope_deviation_;
+  std::vector<Pair> pairs_;
+};
+
+}  // namespace tidemark::durations

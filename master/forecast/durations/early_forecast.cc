@@ -1,0 +1,363 @@
+#include "master/forecast/durations/early_forecast.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "master/facts/phases.h"
+#include "master/forecast/durations/combined_estimates.h"
+#include "master/forecast/durations/draws.h"
+#include "master/forecast/durations/intervals.h"
+#include "master/forecast/placement/greedy_list.h"
+
+namespace tidemark::durations {
+namespace {
+
+// Prior deviation of the power, about one, by which the times of a job grow with its input. A past
+// run with a hundred times the input counts less than one with the same input. Chosen by hand.
+constexpr double kInputPowerDeviation = 0.5;
+// Prior of the power by which the times of different jobs grow with their inputs: between 0 and 1.
+// Chosen by hand.
+constexpr double kInputSlope = 0.5;
+constexpr double kInputSlopeDeviation = 0.25;
+
+// A forecast missed the end of a run that was this many half-widths away. Chosen by hand.
+constexpr double kMissFrom = 2;
+
+double Seconds(absl::Duration duration) { return absl::ToDoubleSeconds(duration); }
+
+// The state of the job, computed once for all runs.
+struct JobPosition {
+  double map_input_bytes = 0;  // 0 if the size of any map task is unknown
+  std::optional<absl::Time> reduce_start;
+  StageProgress maps;
+  std::optional<absl::Time> maps_end;  // by the pace of the map tasks
+};
+
+JobPosition PositionOf(const facts::JobRecord& state, absl::Time now) {
+  JobPosition position;
+  position.reduce_start = facts::ReducePhaseStart(state);
+  for (const facts::Task& task : state.map_tasks()) {
+    if (!task.input_bytes) {
+      position.map_input_bytes = 0;
+      break;
+    }
+    position.map_input_bytes += static_cast<double>(*task.input_bytes);
+  }
+  if (position.reduce_start) return position;
+  position.maps = facts::MapProgress(state);
+  if (position.maps.fraction_done >= facts::kPaceFrom) position.maps_end = MapPhaseEnd(state, now);
+  return position;
+}
+
+// Returns the input of this job over that of the run.
+double ScaleOf(const JobPosition& position, const PastRun& run) {
+  if (!(position.map_input_bytes > 0) || run.map_input_bytes == 0) return 1;
+  return position.map_input_bytes / static_cast<double>(run.map_input_bytes);
+}
+
+// Returns the rest of a phase. A phase that outlasts its estimate has a Pareto tail.
+double Left(double expected, double passed) {
+  return std::max(expected - passed, ParetoLeft(passed, 0.5));
+}
+
+// Remaining seconds of the map phase, and of the following phases.
+struct PhasesLeft {
+  double maps = 0;
+  double rest = 0;
+  double sum() const { return maps + rest; }
+};
+
+// Returns the estimate by one past run. `scale`: the size of the job over that of the run.
+PhasesLeft LeftBy(const facts::JobRecord& state, const JobPosition& position, absl::Time now,
+                  const PastRun& run, double scale) {
+  const double reduce = scale * Seconds(run.reduce_time);
+  if (position.reduce_start) return {.rest = Left(reduce, Seconds(now - *position.reduce_start))};
+  const double shuffle = scale * Seconds(run.shuffle_time);
+  const StageProgress& maps = position.maps;
+  if (maps.state == StageState::kDone && maps.ended_at) {
+    return {.rest = Left(shuffle, std::max(0.0, Seconds(now - *maps.ended_at))) + reduce};
+  }
+  return {
+      .maps = Left(scale * Seconds(run.map_time), std::max(0.0, Seconds(now - state.started_at))),
+      .rest = shuffle + reduce};
+}
+
+// Estimates of one time by several runs: log-normal, with their spread and a prior
+// (early_forecast.h).
+class RunEstimates {
+ public:
+  // Ignores times that are not positive.
+  void Add(double seconds, double weight) {
+    if (!(seconds > 0) || !std::isfinite(seconds)) return;
+    estimates_.push_back({std::log(seconds), weight});
+    weights_ += weight;
+  }
+
+  // Returns the combined draws; empty without estimates.
+  std::optional<Draws> Combined(const FixedDraws& draws) const {
+    if (estimates_.empty()) return std::nullopt;
+    double mean = 0;
+    for (const Estimate& run : estimates_) mean += run.weight * run.log / weights_;
+    double squares = 0;
+    for (const Estimate& run : estimates_) {
+      squares += run.weight * (run.log - mean) * (run.log - mean);
+    }
+    const double deviation = std::sqrt(
+        (1 + 1 / weights_) * (kPriorCount * kRepeatDeviation * kRepeatDeviation + squares) /
+        (kPriorCount + std::max(weights_ - 1, 0.0)));
+    return LogNormal(mean, deviation, EstimateSource::kPastRuns, draws);
+  }
+
+ private:
+  struct Estimate {
+    double log = 0;
+    double weight = 1;
+  };
+  std::vector<Estimate> estimates_;
+  double weights_ = 0;
+};
+
+absl::Duration WholeTime(const PastRun& run) {
+  return run.map_time + run.shuffle_time + run.reduce_time;
+}
+
+bool IsSane(const PastRun& run) {
+  const absl::Duration zero = absl::ZeroDuration();
+  return run.map_time >= zero && run.shuffle_time >= zero && run.reduce_time >= zero &&
+         WholeTime(run) > zero && WholeTime(run) < absl::InfiniteDuration();
+}
+
+// Returns true if the job and the run may be of one program: both or neither reduce, and their
+// numbers of tasks differ no more than their inputs. A run without numbers of tasks
+// matches any job.
+bool HasTaskCountsOf(const PastRun& run, const facts::JobRecord& state,
+                     const JobPosition& position) {
+  if (run.map_tasks == 0 && run.reduce_tasks == 0) return true;
+  const double input_ratio = ScaleOf(position, run);
+  const auto is_alike = [&](const facts::Stage* stage, std::uint32_t then) {
+    if (stage != nullptr && !stage->opened.task_count) return true;
+    const std::uint32_t now = stage == nullptr ? 0 : *stage->opened.task_count;
+    if ((now == 0) != (then == 0)) return false;
+    return MayBeOfOneProgram(now, then, input_ratio);
+  };
+  return state.stages.empty() || (is_alike(state.map_stage(), run.map_tasks) &&
+                                  is_alike(state.reduce_stage(), run.reduce_tasks));
+}
+
+// Returns true if a run of another job has plausible times: from a second to 30 days. Any client
+// may have invented them.
+bool IsPlausibleOtherJob(const PastRun& run) {
+  return run.is_of_other_job && IsSane(run) && WholeTime(run) >= absl::Seconds(1) &&
+         WholeTime(run) <= absl::Hours(24 * 30);
+}
+
+// Returns the probability that the forecast by this run's own tasks misses the end, by the rule of
+// succession over past runs. Misses repeat if a task stalls in every run. Returns 0 if no forecast
+// missed.
+double ChanceOfMiss(std::span<const PastRun> runs) {
+  double known = 0;
+  double missed = 0;
+  for (const PastRun& run : runs) {
+    if (run.is_of_other_job || !run.interval_score) continue;
+    known += 1;
+    missed += *run.interval_score > kMissFrom ? 1 : 0;
+  }
+  return missed > 0 ? (missed + 1) / (known + 2) : 0;
+}
+
+}  // namespace
+
+Draws WithPastRuns(Draws own, const Draws& past, std::span<const PastRun> runs) {
+  Draws ordered = own;
+  const double median = QuantileOf(ordered, 0.5);
+  for (double& time : own) time = std::max(0.0, median + kWiden * (time - median));
+  return Combine(own, past, ChanceOfMiss(runs));
+}
+
+std::optional<Draws> SecondsByPastRuns(const facts::JobRecord& state, absl::Time now,
+                                       std::span<const PastRun> runs, const FixedDraws& draws,
+                                       const std::optional<Draws>& own_maps) {
+  if (runs.empty()) return std::nullopt;
+  const JobPosition position = PositionOf(state, now);
+  RunEstimates whole;
+  RunEstimates maps;
+  RunEstimates rest;
+  for (const PastRun& run : runs) {
+    if (run.is_of_other_job || !IsSane(run) || !HasTaskCountsOf(run, state, position)) continue;
+    const double scale = ScaleOf(position, run);
+    const PhasesLeft left = LeftBy(state, position, now, run, scale);
+    const double off = kInputPowerDeviation * std::log(scale) / kRepeatDeviation;
+    const double weight = 1 / (1 + off * off);
+    whole.Add(left.sum(), weight);
+    maps.Add(left.maps, weight);
+    rest.Add(left.rest, weight);
+  }
+  const std::optional<Draws> by_runs = maps.Combined(draws);
+  if (!own_maps || !by_runs) return whole.Combined(draws);
+  Draws seconds = WithPastRuns(*own_maps, *by_runs, runs);
+  if (const std::optional<Draws> after = rest.Combined(draws)) {
+    for (std::size_t d = 0; d < seconds.size(); ++d) seconds[d] += (*after)[d];
+  }
+  return seconds;
+}
+
+std::optional<Draws> SecondsByOtherJobs(const facts::JobRecord& state, absl::Time now,
+                                        std::span<const PastRun> runs, const FixedDraws& draws) {
+  if (runs.empty()) return std::nullopt;
+  const JobPosition position = PositionOf(state, now);
+  const auto known = [](double bytes) { return bytes > 0 ? std::optional(bytes) : std::nullopt; };
+  LogLine line(kUnknownDeviation, kInputSlope, kInputSlopeDeviation);
+  for (const PastRun& run : runs) {
+    if (!IsPlausibleOtherJob(run)) continue;
+    line.Add(known(static_cast<double>(run.map_input_bytes)), Seconds(WholeTime(run)));
+  }
+  if (line.empty()) return std::nullopt;
+  const LogLine::Estimate whole = line.At(known(position.map_input_bytes));
+  double sum = 0;
+  double count = 0;
+  for (const PastRun& run : runs) {
+    if (!IsPlausibleOtherJob(run)) continue;
+    const double scale = std::pow(ScaleOf(position, run), whole.slope);
+    PhasesLeft left = LeftBy(state, position, now, run, scale);
+    if (position.maps_end && left.maps > 0) {
+      left.maps = std::max(0.0, Seconds(*position.maps_end - now));
+    }
+    if (!(left.sum() > 0) || !std::isfinite(left.sum())) continue;
+    sum += std::log(left.sum());
+    count += 1;
+  }
+  if (count == 0) return std::nullopt;
+  return LogNormal(sum / count, whole.deviation, EstimateSource::kOtherJobs, draws);
+}
+
+std::optional<Draws> SecondsByMapSide(const facts::JobRecord& state, absl::Time now,
+                                      const FixedDraws& draws) {
+  const StageProgress maps = facts::MapProgress(state);
+  if (state.map_tasks().empty() || maps.fraction_done < facts::kPaceFrom) return std::nullopt;
+  const std::optional<absl::Time> maps_end = MapPhaseEnd(state, now);
+  if (!maps_end) return std::nullopt;
+  const double map_side = absl::ToDoubleSeconds(*maps_end - state.started_at);
+  const double maps_left = std::max(0.0, absl::ToDoubleSeconds(*maps_end - now));
+  const double passed = std::max(0.0, absl::ToDoubleSeconds(now - *maps_end));
+  if (!(map_side > 0) || !std::isfinite(map_side + passed)) return std::nullopt;
+  const double log_median = std::log(std::max(map_side, kMapSideSecondsMin));
+  Draws seconds =
+      draws.Uniforms(Drawn::kSource, static_cast<std::uint64_t>(EstimateSource::kMapSide));
+  for (double& time : seconds)
+    time = maps_left + LogNormalLeft(log_median, kMapSideDeviation, passed, time);
+  return seconds;
+}
+
+namespace {
+
+double BytesRead(const facts::Task& task, double all) {
+  if (task.is_over()) return all;
+  const facts::TaskAttempt* attempt = task.leading_attempt();
+  if (attempt == nullptr) return 0;
+  auto read = static_cast<double>(attempt->bytes_done);
+  if (attempt->reduce->running_group) {
+    read += static_cast<double>(attempt->reduce->running_group->bytes_read);
+  }
+  return std::min(read, all);
+}
+
+// Returns true if some tasks have started and all of them are cold: their pace will change.
+bool AllAreCold(const facts::JobRecord& state) {
+  bool has_cold = false;
+  for (const facts::Task& task : state.reduce_tasks()) {
+    if (task.is_finished()) return false;
+    const facts::TaskAttempt* attempt = task.leading_attempt();
+    if (attempt == nullptr || attempt->bytes_done == 0) continue;
+    if (!attempt->reduce->is_cold()) return false;
+    has_cold = true;
+  }
+  return has_cold;
+}
+
+}  // namespace
+
+std::optional<Draws> SecondsByBytesRead(const facts::JobRecord& state, absl::Time now,
+                                        const FixedDraws& draws) {
+  const std::optional<absl::Time> start = facts::ReducePhaseStart(state);
+  if (!start || AllAreCold(state)) return std::nullopt;
+  double read = 0;
+  double all = 0;
+  for (std::size_t i = 0; i < state.reduce_tasks().size(); ++i) {
+    const auto bytes = static_cast<double>(state.reduce_input_bytes(i));
+    read += BytesRead(state.reduce_tasks()[i], bytes);
+    all += bytes;
+  }
+  const double left = absl::ToDoubleSeconds(now - *start) * (all - read) / read;
+  if (!(left > 0) || !std::isfinite(left)) return std::nullopt;
+  return LogNormal(std::log(left), kUnknownDeviation, EstimateSource::kBytesRead, draws);
+}
+
+}  // namespace tidemark::durations
+
+namespace tidemark::durations {
+namespace {
+
+const facts::TaskAttempt* RunningAttempt(const facts::Task& task) {
+  for (const auto& [number, attempt] : task.attempts) {
+    if (attempt.life.is_running()) return &attempt;
+  }
+  return nullptr;
+}
+
+// Returns the seconds per unit of weight, from finished and running map tasks; empty before any
+// progress.
+std::optional<double> MapSecondsPerWeight(const facts::JobRecord& state,
+                                          const std::vector<double>& weights, absl::Time now) {
+  double seconds = 0;
+  double weight = 0;
+  const std::span<const facts::Task> tasks = state.map_tasks();
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const facts::Task& task = tasks[i];
+    const double fraction = facts::MapTaskFraction(task);
+    const facts::TaskAttempt* attempt =
+        task.is_finished() ? task.finished_attempt() : RunningAttempt(task);
+    if (fraction <= 0 || attempt == nullptr || !attempt->life.started_at()) continue;
+    const absl::Time until = attempt->life.ended_at().value_or(now);
+    seconds +=
+        absl::ToDoubleSeconds(std::max(until - *attempt->life.started_at(), absl::ZeroDuration()));
+    weight += weights[i] * fraction;
+  }
+  if (weight <= 0) return std::nullopt;
+  return seconds / weight;
+}
+
+}  // namespace
+
+std::optional<absl::Time> MapPhaseEnd(const facts::JobRecord& state, absl::Time now) {
+  const StageProgress progress = facts::MapProgress(state);
+  if (progress.state == StageState::kDone) return progress.ended_at;
+  if (const auto reduce_start = facts::ReducePhaseStart(state)) return reduce_start;
+  const std::vector<double> weights = facts::MapTaskWeights(state);
+  const std::optional<double> seconds_per_weight = MapSecondsPerWeight(state, weights, now);
+  if (!seconds_per_weight) return std::nullopt;
+  std::vector<absl::Time> slots_free_at;
+  std::vector<absl::Duration> waiting;
+  const std::span<const facts::Task> tasks = state.map_tasks();
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const facts::Task& task = tasks[i];
+    if (task.is_over()) continue;
+    const absl::Duration left =
+        absl::Seconds(*seconds_per_weight * weights[i] * (1 - facts::MapTaskFraction(task)));
+    if (task.is_running()) {
+      slots_free_at.push_back(now + left);
+    } else {
+      waiting.push_back(left);
+    }
+  }
+  placement::AddFreeSlots(state.map_slots(), waiting.size(), now, slots_free_at);
+  absl::Time end = *std::max_element(slots_free_at.begin(), slots_free_at.end());
+  for (const auto& task : placement::ScheduleGreedily(slots_free_at, waiting)) {
+    end = std::max(end, task.ends_at);
+  }
+  return end;
+}
+
+}  // namespace tidemark::durations

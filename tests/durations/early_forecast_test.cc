@@ -1,0 +1,310 @@
+#include "master/forecast/durations/early_forecast.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "master/facts/fold.h"
+#include "master/forecast/durations/draws.h"
+#include "tests/facts/events.h"
+#include "tests/monitor/virtual_job.h"
+#include "tidemark/job_monitor.h"
+
+namespace tidemark::durations {
+namespace {
+
+using test::At;
+using test::Left;
+using test::Lower;
+using test::M;
+using test::R;
+using test::Upper;
+
+PastRun Took(double map, double shuffle, double reduce, std::uint64_t bytes = 0) {
+  return {absl::Seconds(map), absl::Seconds(shuffle), absl::Seconds(reduce), bytes};
+}
+
+// A job of two map tasks of 500 bytes each that started at second 0.
+facts::JobRecord Opened() {
+  facts::JobRecord state(10);
+  test::Source source("app-master");
+  EXPECT_TRUE(facts::Apply(source.At(0, test::Opened(2, 1)), {}, state).ok());
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    AttemptChanged started = test::Started(test::M(i));
+    started.input_bytes = 500;
+    EXPECT_TRUE(facts::Apply(source.At(0, started), {}, state).ok());
+  }
+  return state;
+}
+
+std::optional<Draws> SecondsLeft(absl::Time now, const std::vector<PastRun>& runs) {
+  return SecondsByPastRuns(Opened(), now, runs, FixedDraws::For(2));
+}
+
+double MedianLeft(absl::Time now, const std::vector<PastRun>& runs) {
+  std::optional<Draws> seconds = SecondsLeft(now, runs);
+  return seconds ? QuantileOf(*seconds, 0.5) : -1;
+}
+
+// The deviation of the logarithm.
+double DeviationLeft(absl::Time now, const std::vector<PastRun>& runs) {
+  std::optional<Draws> seconds = SecondsLeft(now, runs);
+  if (!seconds) return -1;
+  return std::log(QuantileOf(*seconds, 0.95) / QuantileOf(*seconds, 0.05)) /
+         (2 * kDeviationsOf90Percent);
+}
+
+TEST(PastRuns, GiveNoEstimateWithoutRuns) { EXPECT_FALSE(SecondsLeft(At(1), {}).has_value()); }
+
+// 10 - 4 s of map, 2 s of shuffle, 30 s of reduce; sqrt((1 + 1) (3 x 0.09) / 3).
+TEST(PastRuns, OneRunGivesItsRemainingTimes) {
+  const std::vector<PastRun> runs = {Took(10, 2, 30)};
+  EXPECT_NEAR(MedianLeft(At(4), runs), 38, 1e-9);
+  EXPECT_NEAR(DeviationLeft(At(4), runs), std::sqrt(0.18), 0.01);
+}
+
+// Twice the input: 2 (10 + 2 + 30).
+TEST(PastRuns, ScaleWithTheInput) {
+  const std::vector<PastRun> runs = {Took(10, 2, 30, 500)};
+  EXPECT_NEAR(MedianLeft(At(0), runs), 84, 1e-9);
+}
+
+// 40 s by the same input with weight 1, 90 s by a third of it with 1 / (1 + (0.5 ln 3 / 0.3)^2) =
+// 0.2298: exp((ln 40 + 0.2298 ln 270) / 1.2298).
+TEST(PastRuns, CountLessWithAnotherInput) {
+  const std::vector<PastRun> runs = {Took(10, 2, 28, 1000), Took(20, 0, 70, 1000 / 3)};
+  EXPECT_NEAR(MedianLeft(At(0), runs), 57.2, 0.3);
+}
+
+TEST(PastRuns, ScaleToAThousandTimesTheInput) {
+  const std::vector<PastRun> runs = {Took(10, 2, 30, 1)};
+  EXPECT_NEAR(MedianLeft(At(0), runs), 42'000, 1e-6);
+}
+
+// 40 and 90: sqrt(3600); ln(1.5) off the mean each: (1 + 1/2) (0.27 + 2 ln(1.5)^2) / 4.
+TEST(PastRuns, SeveralRunsGiveTheirMeanAndSpread) {
+  const std::vector<PastRun> runs = {Took(10, 0, 30), Took(10, 0, 80)};
+  EXPECT_NEAR(MedianLeft(At(0), runs), 60, 1e-9);
+  const double log = std::log(1.5);
+  EXPECT_NEAR(DeviationLeft(At(0), runs), std::sqrt(1.5 * (0.27 + 2 * log * log) / 4), 0.01);
+}
+
+// Half of the jobs that have outlasted all estimates end within 2^(1/4) times their elapsed time.
+TEST(PastRuns, ALateJobHasRemainingTime) {
+  const std::vector<PastRun> runs = {Took(10, 0, 0)};
+  EXPECT_NEAR(MedianLeft(At(50), runs), 50 * (std::pow(2, 0.25) - 1), 1e-9);
+}
+
+TEST(PastRuns, IgnoreInvalidRuns) {
+  const std::vector<PastRun> runs = {Took(0, 0, 0), Took(-5, 0, 30)};
+  EXPECT_FALSE(SecondsLeft(At(1), runs).has_value());
+}
+
+TEST(PastRuns, AreBuiltFromTheFinalSnapshot) {
+  Snapshot final{.state = JobState::kSucceeded, .started_at = At(0)};
+  final.stage_infos = {{.id = {0, kMapStage}, .kind = StageKind::kMap},
+                       {.id = {0, kReduceStage}, .kind = StageKind::kReduce}};
+  final.stages = {{.id = {0, kMapStage}, .ended_at = At(10)},
+                  {.id = {0, kReduceStage}, .started_at = At(12), .ended_at = At(42)}};
+  EXPECT_EQ(PastRunOf(final, {.map_input_bytes = 7}), Took(10, 2, 30, 7));
+  final.state = JobState::kFailed;
+  EXPECT_FALSE(PastRunOf(final, {}).has_value());
+}
+
+// Other engines may also name their stages map and reduce.
+TEST(PastRuns, OtherStageNumbersAreNotMapReduce) {
+  Snapshot final{.state = JobState::kSucceeded, .started_at = At(0)};
+  final.stage_infos = {{.id = {0, 6}, .kind = StageKind::kMap},
+                       {.id = {0, 7}, .kind = StageKind::kReduce}};
+  final.stages = {{.id = {0, 6}, .ended_at = At(10)},
+                  {.id = {0, 7}, .started_at = At(12), .ended_at = At(42)}};
+  EXPECT_FALSE(PastRunOf(final, {}).has_value());
+}
+
+TEST(PastRuns, GiveAForecastInTheFirstSecond) {
+  test::VirtualJob job;
+  job.seconds = [](std::uint64_t bytes) { return 0.01 * static_cast<double>(bytes); };
+  job.groups.resize(2);
+  for (std::uint64_t i = 0; i < 40; ++i) job.groups[i % 2].push_back(test::Key(i + 1, 100));
+  const test::Story story = test::Tell(job);
+  JobMonitor monitor("job-1", {});
+  monitor.SetPastRuns({Took(job.map_seconds, job.shuffle_seconds, 20)});
+  const std::vector<Snapshot> snapshots = test::Watch(story, 1, monitor);
+  for (std::size_t second = 1; second + 3 < snapshots.size(); ++second) {
+    const Estimate& forecast = snapshots[second].estimate;
+    ASSERT_EQ(forecast.state, EstimateState::kValid) << second;
+    EXPECT_NEAR(absl::ToDoubleSeconds(*Left(forecast)), story.ends - static_cast<double>(second),
+                0.2 * story.ends)
+        << second;
+    EXPECT_LE(*Lower(forecast), *Left(forecast));
+    EXPECT_GE(*Upper(forecast), *Left(forecast));
+  }
+}
+
+PastRun OfOther(PastRun run) {
+  run.is_of_other_job = true;
+  return run;
+}
+
+std::optional<Draws> ByOthers(absl::Time now, const std::vector<PastRun>& runs) {
+  return SecondsByOtherJobs(Opened(), now, runs, FixedDraws::For(2));
+}
+
+TEST(PastRuns, IgnoreRunsOfOtherJobs) {
+  EXPECT_FALSE(SecondsLeft(At(1), {OfOther(Took(10, 2, 30))}).has_value());
+  EXPECT_FALSE(ByOthers(At(1), {Took(10, 2, 30)}).has_value());
+  EXPECT_FALSE(ByOthers(At(1), {}).has_value());
+}
+
+// 8 + 2 + 30 s and 18 + 2 + 70 s: sqrt(40 x 90).
+TEST(PastRuns, OtherJobsGiveTheirMean) {
+  std::optional<Draws> seconds =
+      ByOthers(At(2), {OfOther(Took(10, 2, 30)), OfOther(Took(20, 2, 70))});
+  ASSERT_TRUE(seconds.has_value());
+  EXPECT_NEAR(QuantileOf(*seconds, 0.5), 60, 1e-9);
+}
+
+// A hundred times the input of 10 bytes takes ten times 42 s, by a slope of one half.
+TEST(PastRuns, OtherJobsScaleWithTheirInput) {
+  std::optional<Draws> seconds = ByOthers(At(0), {OfOther(Took(10, 2, 30, 10))});
+  ASSERT_TRUE(seconds.has_value());
+  EXPECT_NEAR(QuantileOf(*seconds, 0.5), 420, 1e-6);
+}
+
+// After 30 s: 100 s of map instead of 10, minus the 30 elapsed seconds, then 10 x 32 s.
+TEST(PastRuns, OtherJobsCountTheElapsedTimeOfThisJob) {
+  const std::optional<Draws> seconds = ByOthers(At(30), {OfOther(Took(10, 2, 30, 10))});
+  ASSERT_TRUE(seconds.has_value());
+  Draws draws = *seconds;
+  EXPECT_NEAR(QuantileOf(draws, 0.5), 390, 1e-6);
+}
+
+TEST(PastRuns, IgnoreInvalidTimesOfOtherJobs) {
+  EXPECT_FALSE(ByOthers(At(1), {OfOther(Took(1e-9, 0, 0)), OfOther(Took(0, 0, 1e9))}).has_value());
+}
+
+// A job of one map task of 1000 bytes that started at second 0.
+class MapSide : public testing::Test {
+ protected:
+  MapSide() {
+    Fold(source_.At(0, test::Opened(1, 1)));
+    Fold(source_.At(0, test::Started(M(0), 1000)));
+  }
+  void Fold(const Event& event) { EXPECT_TRUE(facts::Apply(event, {}, state_).ok()); }
+  std::optional<Draws> SecondsAt(absl::Time now) const {
+    return SecondsByMapSide(state_, now, FixedDraws::For(1));
+  }
+
+  facts::JobRecord state_{10};
+  test::Source source_{"app-master"};
+};
+
+TEST_F(MapSide, GivesNoEstimateBeforeItHasAPace) { EXPECT_FALSE(SecondsAt(At(4)).has_value()); }
+
+TEST_F(MapSide, GivesNoEstimateWithoutMapTasks) {
+  EXPECT_FALSE(SecondsByMapSide(facts::JobRecord(10), At(4), FixedDraws::For(1)).has_value());
+}
+
+// Half is read after 4 s, so M = 8. The rest is 4 s of M, and X. The median of X is 8 s, and its 90
+// % interval is a factor of exp(1.8 x 1.64485) = 19.31 on each side.
+TEST_F(MapSide, EstimatesTheRestAtTheTimeOfTheMapPhase) {
+  Fold(source_.At(4, test::Read(M(0), 500)));
+  auto seconds = SecondsAt(At(4));
+  ASSERT_TRUE(seconds.has_value());
+  EXPECT_NEAR(QuantileOf(*seconds, 0.5), 12, 1e-6);
+  EXPECT_NEAR(QuantileOf(*seconds, 0.05), 4 + 8 / 19.3143, 0.02);
+  EXPECT_NEAR(QuantileOf(*seconds, 0.95), 4 + 8 * 19.3143, 6);
+}
+
+// M = 8, and 8 s have passed since: half of all jobs would be over. Half of the others take longer
+// than 8 exp(1.8 x 0.67449) = 26.938 s.
+TEST_F(MapSide, LateJobsHaveALongerRest) {
+  Fold(source_.At(8, test::Finished(M(0))));
+  auto seconds = SecondsAt(At(16));
+  ASSERT_TRUE(seconds.has_value());
+  EXPECT_NEAR(QuantileOf(*seconds, 0.5), 26.938 - 8, 0.01);
+}
+
+TEST_F(MapSide, StaysFiniteForLongTimes) {
+  Fold(source_.At(8, test::Finished(M(0))));
+  double before = 0;
+  for (const double passed : {1e3, 1e6, 1e9}) {
+    auto seconds = SecondsAt(At(passed));
+    ASSERT_TRUE(seconds.has_value());
+    const double median = QuantileOf(*seconds, 0.5);
+    EXPECT_GT(median, before);
+    EXPECT_TRUE(std::isfinite(median));
+    EXPECT_GT(QuantileOf(*seconds, 0.95), 2 * median);
+    before = median;
+  }
+  state_.stages.at(kMapStage).tasks[0].input_bytes = std::numeric_limits<std::uint64_t>::max();
+  auto seconds = SecondsAt(absl::InfiniteFuture());
+  EXPECT_FALSE(seconds && !std::isfinite(QuantileOf(*seconds, 0.5)));
+}
+
+// Two reduce tasks of 400 and 600 bytes; the first starts at second 10.
+class ReadPace : public testing::Test {
+ protected:
+  ReadPace() {
+    Fold(source_.At(0, test::Opened(1, 2)));
+    Fold(source_.At(1, test::Emitted(M(0), {test::Partition(0, 400), test::Partition(1, 600)})));
+    Fold(source_.At(10, test::Started(R(0))));
+    Fold(source_.At(10, test::Shuffled(R(0))));
+  }
+  void Fold(const Event& event) { EXPECT_TRUE(facts::Apply(event, {}, state_).ok()); }
+  void Read(double seconds, std::uint64_t bytes) {
+    ReduceProfile profile{.attempt = R(0)};
+    profile.running_group =
+        RunningGroup{.elapsed = absl::Seconds(seconds - 10), .bytes_read = bytes};
+    Fold(source_.At(seconds, profile));
+  }
+
+  std::optional<Draws> SecondsAt(absl::Time now) const {
+    return SecondsByBytesRead(state_, now, FixedDraws::For(2));
+  }
+
+  facts::JobRecord state_{10};
+  test::Source source_{"app-master"};
+};
+
+TEST_F(ReadPace, GivesNoEstimateBeforeTheFirstByte) {
+  EXPECT_FALSE(SecondsByBytesRead(facts::JobRecord(10), At(12), FixedDraws::For(2)).has_value());
+  EXPECT_FALSE(SecondsAt(At(12)).has_value());
+}
+
+// 100 of 1000 bytes took 5 s: 45 s for the other 900.
+TEST_F(ReadPace, CountsTheBytesOfTheRunningGroup) {
+  Read(15, 100);
+  auto seconds = SecondsAt(At(15));
+  ASSERT_TRUE(seconds.has_value());
+  EXPECT_NEAR(QuantileOf(*seconds, 0.5), 45, 1e-9);
+  EXPECT_NEAR(QuantileOf(*seconds, 0.95), 45 * std::exp(1.645), 5);
+}
+
+// The first moments of a process are not representative of its pace.
+TEST_F(ReadPace, GivesNoEstimateWhileAllTasksAreCold) {
+  ReduceProfile profile{.attempt = R(0), .bytes_done = 1};
+  profile.reduce_time = absl::Milliseconds(400);
+  profile.processor_use = ProcessorUse{absl::Milliseconds(400), absl::Milliseconds(300), 2};
+  Fold(source_.At(11, profile));
+  EXPECT_FALSE(SecondsAt(At(11)).has_value());
+  profile.bytes_done = 100;
+  profile.reduce_time = absl::Milliseconds(1400);
+  profile.processor_use = ProcessorUse{absl::Milliseconds(1400), absl::Milliseconds(300), 2};
+  Fold(source_.At(12, profile));
+  EXPECT_TRUE(SecondsAt(At(12)).has_value());
+}
+
+// Read bytes count up to the size of the input: 400 of 1000 bytes in 4 s.
+TEST_F(ReadPace, LimitsReadBytesToTheInput) {
+  Read(14, 5000);
+  auto seconds = SecondsAt(At(14));
+  ASSERT_TRUE(seconds.has_value());
+  EXPECT_NEAR(QuantileOf(*seconds, 0.5), 6, 1e-9);
+}
+
+}  // namespace
+}  // namespace tidemark::durations

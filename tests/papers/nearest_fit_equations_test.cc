@@ -1,0 +1,230 @@
+// [NF]: the equations of one key group or one task, then the equations of the whole phase, with
+// numbers worked by hand. Each test has the number of its equation or section.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "master/facts/accuracy.h"
+#include "master/facts/key_distribution.h"
+#include "master/forecast/papers/linear_indicators.h"
+#include "master/forecast/papers/nearest_fit.h"
+#include "master/forecast/papers/reduce_schedule.h"
+#include "regression/delta_neighbourhood.h"
+#include "regression/power_law_fit.h"
+#include "tests/facts/events.h"
+
+namespace tidemark::papers {
+namespace {
+
+using facts::EndPrediction;
+using facts::KeyDistribution;
+using facts::ProgressError;
+using forecast::ReducePhaseForecast;
+using test::At;
+using test::Emitted;
+using test::Ended;
+using test::Finished;
+using test::Job;
+using test::Key;
+using test::M;
+using test::Opened;
+using test::Partition;
+using test::Point;
+using test::R;
+using test::Reduced;
+using test::ReducedNamed;
+using test::Shuffled;
+using test::Started;
+
+// Section 3.5, eq. 6: sizes 95, 100, 104 lie within 5 of 100; their times 2, 4, 6 s average 4 s.
+TEST(NearestFitPaper, Equation6AveragesTheDeltaNeighbourhood) {
+  const std::vector<GroupPoint> points = {{94, 1, absl::Seconds(50)},
+                                          {95, 1, absl::Seconds(2)},
+                                          {100, 1, absl::Seconds(4)},
+                                          {104, 1, absl::Seconds(6)},
+                                          {106, 1, absl::Seconds(50)}};
+  EXPECT_DOUBLE_EQ(regression::DeltaNeighbourhood(points, 5).Find(100)->seconds, 4);
+}
+
+// Section 3.5, eq. 8: 3 + 2 x^2 through x = 1, 2, 3, 4, 5 gives 5, 11, 21, 35, 53 and 203 at x
+// = 10.
+TEST(NearestFitPaper, Equation8IsAPlusBTimesXToTheC) {
+  std::vector<GroupPoint> points;
+  for (const auto& [x, t] :
+       std::vector<std::pair<std::uint64_t, int>>{{1, 5}, {2, 11}, {3, 21}, {4, 35}, {5, 53}}) {
+    points.push_back({x, 1, absl::Seconds(t)});
+  }
+  const regression::PowerLawFit fit = regression::FitPowerLaw(points);
+  EXPECT_NEAR(fit.a_seconds, 3, 1e-3);
+  EXPECT_NEAR(fit.b, 2, 1e-3);
+  EXPECT_NEAR(fit.c, 2, 1e-3);
+  EXPECT_NEAR(fit.Predict(10), 203, 0.1);
+}
+
+// Section 7.1: tasks have read 50 %, 100 % and 0 % of their data: 50 % on average.
+TEST(NearestFitPaper, HadoopIsTheMeanOfTheReadParts) {
+  EXPECT_DOUBLE_EQ(HadoopProgress(std::vector<TaskWork>{{200, 100, 9}, {50, 50, 1}, {900, 0, 0}}),
+                   0.5);
+}
+
+// Section 7.1, eq. 13: (6 s + 2 s) / (30 B + 10 B) = 0.2 s a byte.
+TEST(NearestFitPaper, Equation13IsTimeOverSizeOfTheWholeJob) {
+  EXPECT_DOUBLE_EQ(*JobSecondsPerByte(std::vector<TaskWork>{{100, 30, 6}, {100, 10, 2}}), 0.2);
+}
+
+// Section 7.1, eq. 14: 0.2 s a byte x 70 B = 14 s.
+TEST(NearestFitPaper, Equation14MultipliesByTheRemainingBytes) {
+  EXPECT_DOUBLE_EQ(RatioRemainingSeconds({100, 30, 6}, 0.2), 14);
+}
+
+// Section 7.1, eq. 15 and 16: 6 s / 30 B = 0.2 s a byte of this task, regardless of the rate of the
+// job;
+// 14 s remain.
+TEST(NearestFitPaper, Equations15And16DoTheSameForOneTask) {
+  const TaskWork task{100, 30, 6};
+  const double rate = TaskSecondsPerByte(task, 77);
+  EXPECT_DOUBLE_EQ(rate, 0.2);
+  EXPECT_DOUBLE_EQ(RatioRemainingSeconds(task, rate), 14);
+}
+
+// Two reduce tasks in a single wave; t_start is 100 s. Task 0 has two key groups of 1000 bytes,
+// task 1 has three. Each took 10 s so far: p_0 = 110 and p_1 = 120 after one and two of them.
+Job SingleWave() {
+  Job job;
+  EXPECT_TRUE(job.Say(0, Opened(1, 2)).ok());
+  EXPECT_TRUE(
+      job.Say(90, Emitted(M(0), {Partition(0, 2000, {Key(1, 1000), Key(2, 1000)}),
+                                 Partition(1, 3000, {Key(3, 1000), Key(4, 1000), Key(5, 1000)})}))
+          .ok());
+  EXPECT_TRUE(job.Say(90, Finished(M(0))).ok());
+  for (const std::uint32_t i : {0u, 1u}) {
+    EXPECT_TRUE(job.Say(90, Started(R(i))).ok());
+    EXPECT_TRUE(job.Say(100, Shuffled(R(i))).ok());
+  }
+  EXPECT_TRUE(job.Say(120, ReducedNamed(R(0), At(110), {Key(1, 1000)}, 10)).ok());
+  EXPECT_TRUE(job.Say(120, ReducedNamed(R(1), At(120), {Key(3, 1000), Key(4, 1000)}, 10)).ok());
+  return job;
+}
+
+// Section 3.2: progress(t) = (t - t_start) / (e~(t) - t_start) x 100.
+TEST(NearestFitModel, Equation1ProgressIsElapsedOverPredictedTime) {
+  EXPECT_DOUBLE_EQ(100 * facts::Progress(At(100), At(120), At(140)), 50);
+}
+
+// Section 3.2: e~(t) = max of e~_i(t). Task 0: 110 + 10, task 1: 120 + 10.
+TEST(NearestFitModel, Equation2TheTaskThatEndsLastEndsThePhase) {
+  const auto forecast = NearestFitIndicator().Estimate(SingleWave().state, At(120));
+  ASSERT_EQ(forecast.tasks.size(), 2u);
+  EXPECT_EQ(forecast.tasks[0].ends_at, At(120));
+  EXPECT_EQ(forecast.tasks[1].ends_at, At(130));
+  EXPECT_EQ(forecast.ends_at, At(130));
+}
+
+// Section 3.3: e~_i(t) = p_i(t) + r~_i(t), for any t.
+TEST(NearestFitModel, Equation3ATaskEndsItsRemainingTimeAfterItsLastProfile) {
+  const Job job = SingleWave();
+  const std::vector<ReduceTimeLeft> left = {{absl::Seconds(7)}, {absl::Seconds(9)}};
+  for (const double t : {120.0, 125.0, 190.0}) {
+    const auto ends = ReduceTaskEnds(job.state, At(t), left);
+    EXPECT_EQ(ends[0], At(117)) << t;
+    EXPECT_EQ(ends[1], At(129)) << t;
+  }
+}
+
+// Section 3.6: before the first profile of a task, p_i(t) is the start of its reduce function.
+TEST(NearestFitModel, Section36BeforeItsFirstProfileATaskCountsFromItsStart) {
+  Job job;
+  EXPECT_TRUE(job.Say(0, Opened(1, 1)).ok());
+  EXPECT_TRUE(job.Say(90, Finished(M(0))).ok());
+  EXPECT_TRUE(job.Say(90, Started(R(0))).ok());
+  EXPECT_TRUE(job.Say(105, Shuffled(R(0))).ok());
+  EXPECT_EQ(ReduceTaskEnds(job.state, At(120), {{absl::Seconds(30)}})[0], At(135));
+}
+
+// Section 5.1: a map task reports the number and total size of its implicit keys. Sizes add up over
+// map tasks to s(t) at the start. Task 0: 1000 + 500 bytes, 400 + 200 of them explicit.
+TEST(NearestFitModel, Equation10ImplicitSizesAddUpOverMapTasks) {
+  KeyDistribution keys(10);
+  MapProfile first = Emitted(M(0), {Partition(0, 1000, {Key(1, 400)})});
+  first.partitions[0].implicit_key_count = 6;
+  first.partitions[0].implicit_bytes = 600;
+  MapProfile second = Emitted(M(1), {Partition(0, 500, {Key(2, 200)})});
+  second.partitions[0].implicit_key_count = 3;
+  second.partitions[0].implicit_bytes = 300;
+  keys.Add(first);
+  keys.Add(second);
+  EXPECT_EQ(keys.partition(0).total_bytes - keys.partition(0).explicit_bytes, 900u);
+}
+
+// Section 5.1: |V~_k| = sum over the map tasks for which k is explicit. The third task emits 50
+// bytes of the same key as implicit ones, which are not in the sum.
+TEST(NearestFitModel, Equation11AnExplicitKeyIsTheSumOverReportingMapTasks) {
+  KeyDistribution keys(10);
+  keys.Add(Emitted(M(0), {Partition(0, 400, {Key(1, 400)})}));
+  keys.Add(Emitted(M(1), {Partition(0, 200, {Key(1, 150), Key(2, 50)})}));
+  keys.Add(Emitted(M(2), {Partition(0, 50)}));
+  const facts::PartitionKeys& partition = keys.partition(0);
+  ASSERT_EQ(partition.explicit_keys.size(), 2u);
+  EXPECT_EQ(partition.explicit_keys[0], Key(1, 550));
+  EXPECT_EQ(partition.explicit_keys[1], Key(2, 50));
+}
+
+// Section 5.3: r~_i(t) = sum of f~(|V~_k|) over the explicit keys in S_i(t). f~ is 10 s for all.
+TEST(NearestFitModel, Equation12RemainingTimeSumsTheUnfinishedExplicitKeys) {
+  Job job = SingleWave();
+  const auto before = NearestFitIndicator().Estimate(job.state, At(120));
+  EXPECT_EQ(before.tasks[0].reduce_time_left, absl::Seconds(10));
+  EXPECT_EQ(before.tasks[0].explicit_groups_left, 1u);
+  ReduceProfile second = ReducedNamed(R(0), At(121), {Key(2, 1000)}, 10);
+  second.groups_done = 2;  // totals of the attempt; the first profile reported one
+  second.bytes_done = 2000;
+  second.reduce_time = absl::Seconds(20);
+  EXPECT_TRUE(job.Say(121, second).ok());
+  const auto after = NearestFitIndicator().Estimate(job.state, At(121));
+  EXPECT_EQ(after.tasks[0].reduce_time_left, absl::ZeroDuration());
+  EXPECT_EQ(after.tasks[0].explicit_groups_left, 0u);
+}
+
+// Section 5.2: a finished key group close to an explicit size is removed from S_i(t), any other
+// from s(t). The explicit groups had 1000 of 5000 bytes and were close to the first group.
+TEST(NearestFitModel, Section52AFinishedGroupOfACloseSizeIsExplicit) {
+  Job job;
+  EXPECT_TRUE(job.Say(0, Opened(1, 1)).ok());
+  EXPECT_TRUE(job.Say(90, Emitted(M(0), {Partition(0, 5000, {Key(1, 1000)})})).ok());
+  EXPECT_TRUE(job.Say(90, Finished(M(0))).ok());
+  EXPECT_TRUE(job.Say(100, Started(R(0))).ok());
+  EXPECT_TRUE(job.Say(120, Reduced(R(0), At(120), {Point(1010, 8), Point(200, 2)})).ok());
+  const facts::Task& task = job.state.reduce_tasks()[0];
+  EXPECT_TRUE(task.attempts.at({0, 0}).reduce->finished_explicit.contains(KeyHash{1}));
+  EXPECT_EQ(job.state.implicit_sizes.size_bytes(), 200u);
+}
+
+// Section 5.3: the rest of s(t), 5000 - 1000 - 1000 = 3000 bytes, is split like the finished
+// implicit key groups. These had 200 bytes with 2 s and 800 bytes with 5 s: three more pairs.
+TEST(NearestFitModel, Section53ImplicitBytesAreSplitLikeFinishedSizes) {
+  Job job;
+  EXPECT_TRUE(job.Say(0, Opened(1, 1)).ok());
+  EXPECT_TRUE(job.Say(90, Emitted(M(0), {Partition(0, 5000, {Key(1, 1000)})})).ok());
+  EXPECT_TRUE(job.Say(90, Finished(M(0))).ok());
+  EXPECT_TRUE(job.Say(100, Started(R(0))).ok());
+  ReduceProfile profile = Reduced(R(0), At(120), {Point(1000, 9), Point(200, 2), Point(800, 5)});
+  profile.keys_named = true;
+  profile.finished_keys = {Ended(Key(1, 1000))};
+  EXPECT_TRUE(job.Say(120, profile).ok());
+  const auto forecast = NearestFitIndicator().Estimate(job.state, At(120));
+  EXPECT_EQ(forecast.tasks[0].reduce_time_left, absl::Seconds(3 * (2 + 5)));
+}
+
+// Section 7.4, t_start = 100, e = 200. At 120: |20/50 - 20/100| = 20 points; at 150:
+// |50/125 - 50/100| = 10; at 180 the end is right: 0.
+TEST(NearestFitModel, Section74ErrorsAreMeanAndLargestDifferenceInPoints) {
+  const std::vector<EndPrediction> updates = {
+      {At(120), At(150)}, {At(150), At(225)}, {At(180), At(200)}};
+  const ProgressError error = ErrorOf(updates, At(100), At(200));
+  EXPECT_DOUBLE_EQ(error.average_points, 10);
+  EXPECT_DOUBLE_EQ(error.largest_points, 20);
+  EXPECT_EQ(error.updates, 3u);
+}
+
+}  // namespace
+}  // namespace tidemark::papers
