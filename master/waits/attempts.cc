@@ -2,53 +2,57 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 #include <limits>
 
-namespace tidemark::blame {
+namespace tidemark::waits {
 namespace {
 
-// Connectors time collections, fetches and writes by the clock: what the task waited meanwhile for
-// a processor, or a fetch for a collection, is in them, too. What does not fit beside that into the
-// seconds in which it can have been was counted twice.
-void CutWhatIsCountedTwice(double seconds, Piece& piece) {
-  PerResource<Use>& of = piece.use.of;
-  const auto waited = [&](Resource resource) { return of[resource].wait_seconds.value_or(0); };
-  double left = std::max(0.0, seconds - waited(Resource::kProcessor));
-  std::optional<double>& collected = of[Resource::kMemory].wait_seconds;
-  if (collected) collected = std::min(*collected, left);
-  left -= waited(Resource::kMemory);
-  const double moved = waited(Resource::kNetwork) + waited(Resource::kIo);
-  if (moved <= left) return;
-  for (const Resource resource : {Resource::kNetwork, Resource::kIo}) {
-    std::optional<double>& wait = of[resource].wait_seconds;
-    if (wait) *wait *= left / moved;
-  }
-}
-
-double WaitedFor(const Piece& piece, std::initializer_list<Resource> resources) {
+// Returns the seconds of all waits that do, or do not, include service.
+double WaitedFor(const Piece& piece, bool with_service) {
   double seconds = 0;
-  for (const Resource resource : resources) {
-    seconds += piece.use.of[resource].wait_seconds.value_or(0);
+  for (const WaitReason reason : kWaitReasons) {
+    if (InfoOf(reason).includes_service != with_service) continue;
+    seconds += piece.use.of[reason].wait_seconds.value_or(0);
   }
   return seconds;
 }
 
+// Connectors measure collections, fetches and writes by the clock, so these include the waits for a
+// processor, and a fetch includes collections. The part of them that does not fit into the seconds
+// in which they can have happened was counted twice.
+void CutDoubleCounts(double seconds, Piece& piece) {
+  PerWaitReason<Use>& of = piece.use.of;
+  const auto waited = [&](WaitReason resource) { return of[resource].wait_seconds.value_or(0); };
+  double left = seconds;
+  for (const WaitReason reason : kWaitReasons) {
+    if (InfoOf(reason).includes_service) continue;
+    std::optional<double>& wait = of[reason].wait_seconds;
+    if (wait && reason != WaitReason::kProcessor) wait = std::min(*wait, left);
+    left = std::max(0.0, left - waited(reason));
+  }
+  const double moved = WaitedFor(piece, /*with_service=*/true);
+  if (moved <= left) return;
+  for (const WaitReason reason : kWaitReasons) {
+    std::optional<double>& wait = of[reason].wait_seconds;
+    if (wait && InfoOf(reason).includes_service) *wait *= left / moved;
+  }
+}
+
 }  // namespace
 
-// What is new of a total in the time since the attempt was heard of last.
-std::optional<double> Attempts::Grown(const Running& running, double at,
-                                      const std::optional<double>& told, double total_max,
-                                      Total& last) {
-  if (!told.has_value()) return std::nullopt;
-  const double now = std::min(*told, total_max);
-  if (!(now >= last.amount) || !std::isfinite(now) || *told > total_max) ++contradictions_;
+// Returns the growth of a total since the previous report of the attempt.
+std::optional<double> Attempts::Growth(const Running& running, double at,
+                                       const std::optional<double>& reported, double total_max,
+                                       Total& last) {
+  if (!reported.has_value()) return std::nullopt;
+  const double now = std::min(*reported, total_max);
+  if (!(now >= last.amount) || !std::isfinite(now) || *reported > total_max) ++contradictions_;
   if (!(now >= last.amount) || !std::isfinite(now)) return std::nullopt;
-  const double grown = now - last.amount;
-  const double since = at - last.told_at;
-  const double heard_since = at - running.heard_at;
+  const double growth = now - last.amount;
+  const double since = at - last.known_at;
+  const double since_report = at - running.reported_at;
   last = {now, at};
-  return since > heard_since ? grown * heard_since / since : grown;
+  return since > since_report ? growth * since_report / since : growth;
 }
 
 std::optional<Piece> Attempts::Start(Attempt attempt, Stage stage, Host host, double at,
@@ -58,7 +62,7 @@ std::optional<Piece> Attempts::Start(Attempt attempt, Stage stage, Host host, do
     return std::nullopt;
   }
   if (running_.size() >= attempts_max_ && !running_.contains(attempt)) {
-    ++not_followed_;
+    ++untracked_;
     return std::nullopt;
   }
   const auto [started, is_new] = running_.try_emplace(attempt);
@@ -68,12 +72,12 @@ std::optional<Piece> Attempts::Start(Attempt attempt, Stage stage, Host host, do
              .host = host,
              .pool = pool,
              .started_at = at,
-             .heard_at = at,
+             .reported_at = at,
              .moving_from = at};
-  running.processor_seconds.told_at = at;
-  for (const Resource resource : kResources) {
-    running.wait_seconds[resource].told_at = at;
-    running.units[resource].told_at = at;
+  running.processor_seconds.known_at = at;
+  for (const WaitReason resource : kWaitReasons) {
+    running.wait_seconds[resource].known_at = at;
+    running.units[resource].known_at = at;
   }
   if (!queued_at.has_value()) return std::nullopt;
   if (!std::isfinite(*queued_at) || *queued_at > at) {
@@ -82,7 +86,7 @@ std::optional<Piece> Attempts::Start(Attempt attempt, Stage stage, Host host, do
   }
   Piece queued{
       .stage = stage, .host = QueueOf(pool), .pool = pool, .from = *queued_at, .to = at, .use = {}};
-  queued.use.of[Resource::kScheduler] = {.wait_seconds = at - *queued_at, .units = 1};
+  queued.use.of[WaitReason::kSlots] = {.wait_seconds = at - *queued_at, .units = 1};
   return queued;
 }
 
@@ -90,7 +94,7 @@ std::optional<Piece> Attempts::Report(Attempt attempt, double at, const TaskUse&
   const auto found = running_.find(attempt);
   if (found == running_.end()) return std::nullopt;
   Running& running = found->second;
-  if (!(at >= running.heard_at) || !std::isfinite(at)) {
+  if (!(at >= running.reported_at) || !std::isfinite(at)) {
     ++contradictions_;
     return std::nullopt;
   }
@@ -99,28 +103,29 @@ std::optional<Piece> Attempts::Report(Attempt attempt, double at, const TaskUse&
   Piece piece{.stage = running.stage,
               .host = running.host,
               .pool = running.pool,
-              .from = running.heard_at,
+              .from = running.reported_at,
               .to = at,
               .use = {}};
   piece.use.processor_seconds =
-      Grown(running, at, totals.processor_seconds, kUnbounded, running.processor_seconds);
-  for (const Resource resource : kResources) {
-    if (resource == Resource::kScheduler) continue;  // that of a task that has a slot is over
+      Growth(running, at, totals.processor_seconds, kUnbounded, running.processor_seconds);
+  for (const WaitReason resource : kWaitReasons) {
+    if (resource == WaitReason::kSlots) continue;  // a task with a slot no longer waits
     const Use& total = totals.of[resource];
     piece.use.of[resource] = {
-        .wait_seconds = Grown(running, at, total.wait_seconds, age, running.wait_seconds[resource]),
-        .units = Grown(running, at, total.units, kUnbounded, running.units[resource])};
+        .wait_seconds =
+            Growth(running, at, total.wait_seconds, age, running.wait_seconds[resource]),
+        .units = Growth(running, at, total.units, kUnbounded, running.units[resource])};
   }
-  CutWhatIsCountedTwice(at - running.moving_from - running.waited_since, piece);
-  const double moved = WaitedFor(piece, {Resource::kNetwork, Resource::kIo});
+  CutDoubleCounts(at - running.moving_from - running.waited_since, piece);
+  const double moved = WaitedFor(piece, /*with_service=*/true);
   if (moved > 0) {
     running.moving_from = piece.from;
     running.waited_since = 0;
   }
-  // Of a wait that began before the piece no more than all of the piece was in it.
-  const double waited = WaitedFor(piece, {Resource::kProcessor, Resource::kMemory}) + moved;
+  // A wait that began before the piece covers at most the whole piece.
+  const double waited = WaitedFor(piece, /*with_service=*/false) + moved;
   running.waited_since += std::min(waited, piece.seconds());
-  running.heard_at = at;
+  running.reported_at = at;
   return piece;
 }
 
@@ -131,4 +136,4 @@ std::optional<Piece> Attempts::End(Attempt attempt, double at,
   return last;
 }
 
-}  // namespace tidemark::blame
+}  // namespace tidemark::waits

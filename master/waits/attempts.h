@@ -1,5 +1,5 @@
-// What attempts report are totals since their start, so that a lost report loses nothing; blame
-// wants what happened when. The difference of two reports lies between them.
+// Turns the totals that attempts report into pieces. Totals count from the start of an attempt, so
+// that a lost report loses nothing. The difference of two reports lies between them.
 #pragma once
 
 #include <cstddef>
@@ -9,71 +9,74 @@
 #include "absl/container/flat_hash_map.h"
 #include "master/waits/piece.h"
 
-namespace tidemark::blame {
+namespace tidemark::waits {
 
-enum class Attempt : std::uint64_t {};  // a number of the caller's choice
+enum class Attempt : std::uint64_t {};  // the caller chooses the number
 
-// Attempts that run. An attempt counts until its last report or its end: one that never ends and is
-// silent is nobody's neighbour any more.
+// The running attempts. An attempt counts until its last report or its end, so a silent attempt
+// that never ends stops being a neighbour.
 //
-// Cost: O(1) a call. Memory: O(attempts that run), at most `attempts_max`; those beyond are not
-// followed and are counted. Not thread-safe.
+// Cost: O(1) a call. Memory: O(running attempts), at most `attempts_max`; further attempts are
+// counted but not tracked. Not thread-safe.
 class Attempts {
  public:
   explicit Attempts(std::size_t attempts_max = 1'000'000) : attempts_max_(attempts_max) {}
 
-  // The attempt has a slot. With `queued_at`, returns its time in the queue: a wait of as
-  // long, for one slot. Nothing if it runs already, or `queued_at` lies behind `at`.
+  // Records that the attempt has a slot. With `queued_at`, returns the piece of its time in the
+  // queue: a wait of that length for one slot. Returns nullopt without `queued_at`, if the attempt
+  // runs already, or if `queued_at` is after `at`.
   std::optional<Piece> Start(Attempt attempt, Stage stage, Host host, double at,
                              std::optional<double> queued_at = std::nullopt, Pool pool = {});
 
-  // Totals since the start, as of `at`; what is empty has not been measured. Returns what is new
-  // since the report before. Nothing from an attempt that does not run, or for an instant before
-  // the last report. What a total has grown by is spread evenly over the time since it was told
-  // last, or since the start: a piece that covers the end of that time has its part alone. A total
-  // that falls is not known until it has grown again; a wait that exceeds the attempt's age is cut
-  // to it. Waits are told of once they are over, so that a piece may hold one that is longer than
-  // itself; but that for memory is cut to what that for a processor leaves of the time in which it
-  // can have been, and those for the network and IO to what both leave: they were counted twice.
+  // Takes totals since the start, as of `at`, and returns the growth since the previous report.
+  // Empty totals are unmeasured. Returns nullopt if the attempt does not run, or if `at` is before
+  // the previous report.
+  //
+  // The growth of a total is spread evenly over the time since that total was last known, and the
+  // piece receives its part. A total
+  // that falls is unknown until it grows again. A wait is cut to the attempt's age.
+  //
+  // Waits are reported when they are over, so a piece may hold a wait longer than itself. Waits
+  // that were counted twice are cut: memory to the time beside the processor wait, and waits that
+  // include service to the time beside both.
   std::optional<Piece> Report(Attempt attempt, double at, const TaskUse& totals);
 
-  // The last report. Without totals: it was lost, or killed; it ran until `at` all the same.
+  // Ends the attempt with its last report. Without totals the attempt was lost or killed, but ran
+  // until `at`.
   std::optional<Piece> End(Attempt attempt, double at,
                            const std::optional<TaskUse>& totals = std::nullopt);
 
-  // It is not known to have ended, but will not be heard of any more.
-  void Forget(Attempt attempt) { running_.erase(attempt); }
-
   std::size_t running() const { return running_.size(); }
-  std::uint64_t not_followed() const { return not_followed_; }
+  std::uint64_t untracked() const { return untracked_; }
   std::uint64_t contradictions() const { return contradictions_; }
 
  private:
   struct Total {
     double amount = 0;
-    double told_at = 0;
+    double known_at = 0;
   };
   struct Running {
     Stage stage{};
     Host host{};
     Pool pool{};
     double started_at = 0;
-    double heard_at = 0;
-    // The network and IO are told of once a wait is over: it began no earlier than the report
-    // before the last that told of one. What else was waited since then.
+    double reported_at = 0;
+    // A wait that includes service is reported when it is over. It began no earlier than the report
+    // before the last one that reported such a wait.
     double moving_from = 0;
-    double waited_since = 0;
+    double waited_since = 0;  // other waits since `moving_from`
     Total processor_seconds;
-    PerResource<Total> wait_seconds;
-    PerResource<Total> units;
+    PerWaitReason<Total> wait_seconds;
+    PerWaitReason<Total> units;
   };
-  std::optional<double> Grown(const Running& running, double at, const std::optional<double>& told,
-                              double total_max, Total& last);
+  std::optional<double> Growth(const Running& running, double at,
+                               const std::optional<double>& reported, double total_max,
+                               Total& last);
 
   std::size_t attempts_max_;
   absl::flat_hash_map<Attempt, Running> running_;
-  std::uint64_t not_followed_ = 0;
+  std::uint64_t untracked_ = 0;
   std::uint64_t contradictions_ = 0;
 };
 
-}  // namespace tidemark::blame
+}  // namespace tidemark::waits

@@ -4,10 +4,10 @@
 #include <functional>
 #include <utility>
 
-namespace tidemark::blame {
+namespace tidemark::waits {
 namespace {
 
-// A number that is free, or a new one.
+// Returns a free number, or a new one.
 template <typename Number, typename Record>
 Number NextOf(std::vector<Number>& free, std::vector<Record>& records) {
   if (free.empty()) {
@@ -33,7 +33,7 @@ std::optional<JobNumber> ClusterRecords::FindJob(const std::string& id) const {
 
 JobNumber ClusterRecords::AddJob(const std::string& id) {
   const JobNumber number{jobs_seen_++};
-  JobRecord& job =
+  TrackedJob& job =
       jobs_.try_emplace(number, Pool{static_cast<std::uint32_t>(number)}).first->second;
   job.id = id;
   job_by_id_[id] = number;
@@ -46,17 +46,17 @@ std::vector<std::string> ClusterRecords::JobIds() const {
   return ids;
 }
 
-bool ClusterRecords::JobHasRoomForQuery(const JobRecord& job) const {
+bool ClusterRecords::JobHasRoomForQuery(const TrackedJob& job) const {
   return job.queries.size() < stages_max_ / 2;
 }
 
-bool ClusterRecords::JobHasRoomForStage(const JobRecord& job) const {
+bool ClusterRecords::JobHasRoomForStage(const TrackedJob& job) const {
   return job.stages.size() < stages_max_ / 2;
 }
 
 Query ClusterRecords::AddQuery(JobNumber number, const std::string& name) {
   const Query added = NextOf(free_queries_, queries_);
-  QueryRecord& record = query(added);
+  TrackedQuery& record = query(added);
   record.job = number;
   record.name = name;
   record.order = queries_seen_++;
@@ -74,8 +74,8 @@ Stage ClusterRecords::AddStage(JobNumber number, Query of, std::uint32_t stage_n
 }
 
 void ClusterRecords::MoveStage(Stage moved, Query to) {
-  StageRecord& record = stage(moved);
-  QueryRecord& before = query(record.query);
+  TrackedStage& record = stage(moved);
+  TrackedQuery& before = query(record.query);
   std::erase(before.stages, moved);
   query(to).stages.push_back(moved);
   if (record.is_open) {
@@ -86,12 +86,12 @@ void ClusterRecords::MoveStage(Stage moved, Query to) {
 }
 
 Host ClusterRecords::HostOf(const std::string& name, Query query) {
-  const Host untold{kFirstUntold + static_cast<std::uint32_t>(query)};
-  if (name.empty()) return untold;
+  const Host unnamed{kFirstUnnamed + static_cast<std::uint32_t>(query)};
+  if (name.empty()) return unnamed;
   if (const auto known = host_by_name_.find(name); known != host_by_name_.end()) {
     return known->second;
   }
-  if (!HasRoomForHost(name)) return untold;
+  if (!HasRoomForHost(name)) return unnamed;
   const Host host = NextOf(free_hosts_, hosts_);
   hosts_[static_cast<std::size_t>(host)] = name;
   host_by_name_[name] = host;
@@ -111,18 +111,18 @@ void ClusterRecords::KeepHosts(const absl::flat_hash_set<Host>& used) {
   });
 }
 
-bool ClusterRecords::ForgetEnded(const JobRecord* of) {
+bool ClusterRecords::ForgetEnded(const TrackedJob* of) {
   std::vector<Query> ended;
   for (std::uint32_t q = 1; q < queries_.size(); ++q) {
-    const QueryRecord& record = queries_[q];
+    const TrackedQuery& record = queries_[q];
     if (record.is_free || !record.to || record.open_stages > 0) continue;
     if (of == nullptr || &job(record.job) == of) ended.push_back(Query{q});
   }
   std::sort(ended.begin(), ended.end(),
             [&](Query a, Query b) { return query(a).order < query(b).order; });
   for (const Query oldest : ended) {
-    const QueryRecord& record = query(oldest);
-    JobRecord& of_query = job(record.job);
+    const TrackedQuery& record = query(oldest);
+    TrackedJob& of_query = job(record.job);
     ++of_query.queries_left_out;
     of_query.queries.erase(record.name);
     for (const Stage s : record.stages) of_query.stages.erase(stage(s).number);
@@ -132,9 +132,9 @@ bool ClusterRecords::ForgetEnded(const JobRecord* of) {
   return !ended.empty();
 }
 
-// REQUIRES: its job knows neither it nor its stages any more, or is forgotten itself.
+// REQUIRES: the job has no entry of the query and its stages, or is itself removed.
 void ClusterRecords::Forget(Query gone) {
-  QueryRecord& record = query(gone);
+  TrackedQuery& record = query(gone);
   for (const Stage s : record.stages) {
     stage(s).query = kForgottenQuery;
     forgotten_.insert(s);
@@ -145,7 +145,7 @@ void ClusterRecords::Forget(Query gone) {
 }
 
 void ClusterRecords::ForgetJob(JobNumber number) {
-  const JobRecord gone = std::move(job(number));
+  const TrackedJob gone = std::move(job(number));
   for (const auto& [name, of_job] : gone.queries) Forget(of_job);
   job_by_id_.erase(gone.id);
   jobs_.erase(number);
@@ -157,4 +157,4 @@ void ClusterRecords::FreeForgotten() {
   forgotten_.clear();
 }
 
-}  // namespace tidemark::blame
+}  // namespace tidemark::waits

@@ -1,5 +1,5 @@
 // The jobs, queries, stages and hosts of a cluster, by name and by the numbers that the rest of
-// blame knows them by. Numbers of what is forgotten are given away again.
+// this room uses for them. Numbers of removed entries are reused.
 #pragma once
 
 #include <cstddef>
@@ -11,49 +11,49 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
-#include "master/facts/clock_offset.h"
-#include "master/waits/data_growth.h"
+#include "master/facts/report_times.h"
 #include "master/waits/job_slots.h"
-#include "master/waits/resource.h"
+#include "master/waits/own_causes.h"
+#include "master/waits/piece.h"
 #include "tidemark/event.h"
 
-namespace tidemark::blame {
+namespace tidemark::waits {
 
 enum class JobNumber : std::uint32_t {};
 
-// Stand for all that are forgotten.
+// Represent all removed stages and queries.
 inline constexpr Stage kForgottenStage{0};
 inline constexpr Query kForgottenQuery{0};
 
-struct Executor {
+struct KnownExecutor {
   std::string host;
   std::uint32_t slots = 0;
 };
 
-// Of a job: its driver, say.
-struct Source {
-  model::ClockOffset clock;
-  std::map<std::uint32_t, Executor> executors;
+// A sender of a job's events, such as its driver.
+struct EventSource {
+  facts::ClockOffset clock;
+  std::map<std::uint32_t, KnownExecutor> executors;
 };
 
-struct JobRecord {
-  explicit JobRecord(Pool pool) : slots(pool) {}
+struct TrackedJob {
+  explicit TrackedJob(Pool pool) : slots(pool) {}
   std::string id;
   std::string run_uid;
   absl::Time since;
-  double began_at = 0;        // when it was submitted, or first heard of, whichever was earlier
+  double began_at = 0;        // its submission or its first event, whichever was earlier
   bool is_seen_whole = true;  // from its first event on
   bool is_closed = false;
-  bool is_partial = false;  // something of it is not followed
-  std::map<std::string, Source> sources;
+  bool is_partial = false;  // a part of it is not tracked
+  std::map<std::string, EventSource> sources;
   std::map<std::string, Query> queries;
   std::map<std::uint32_t, Stage> stages;
   std::uint32_t queries_left_out = 0;
   JobSlots slots;
-  EarlierData earlier;
+  PastInput past_input;
 };
 
-struct QueryRecord {
+struct TrackedQuery {
   JobNumber job{};
   std::string name;
   std::uint64_t order = 0;
@@ -64,101 +64,102 @@ struct QueryRecord {
   std::vector<Stage> stages;
 };
 
-// That took longest of those that ended well.
+// The longest successful attempt of a stage.
 struct LongestAttempt {
   AttemptId attempt;
-  std::string host;          // empty: not told
+  std::string host;          // empty if unknown
   double seconds = 0;        // from its start to its end
-  double own_seconds = 0;    // less what it waited
-  double group_seconds = 0;  // its longest key group; 0: none is known
+  double own_seconds = 0;    // without its waits
+  double group_seconds = 0;  // of its longest key group; 0 if unknown
   std::uint64_t group_bytes = 0;
 };
 
-struct StageRecord {
+struct TrackedStage {
   std::uint32_t number = 0;
   Query query{};
-  bool has_query = false;  // that was told
+  bool has_query = false;  // an event named the query
   std::uint32_t attempt = 0;
   bool is_open = false;
-  std::optional<double> opened_at;  // this attempt
+  std::optional<double> opened_at;  // of this attempt
   bool has_started = false;
-  double full_seconds = 0;  // that it waited while no slot was free, before its first task
+  double full_seconds = 0;  // its wait before its first task while no slot was free
   double full_until = 0;
   StageKind kind = StageKind::kUnknown;
-  std::string data_name;    // in EarlierData::stages; empty: in none
-  std::uint64_t tasks = 0;  // of this attempt; 0: not told
-  // Of tasks that ended well; own seconds are less what they waited for processors and memory.
+  std::string data_name;    // its key in PastInput::stages; empty if it has none
+  std::uint64_t tasks = 0;  // of this attempt; 0 if unknown
+  // Successful tasks. Own seconds exclude the waits without service.
   std::uint64_t ended = 0;
   double ended_seconds = 0;
   double ended_own_seconds = 0;
   double longest_own_seconds = 0;
   LongestAttempt longest;
   double read_bytes = 0;
-  bool has_lost_output = false;  // of a task that had ended well, which runs again
+  bool has_lost_output = false;  // a successful task runs again because its output was lost
 };
 
-// Not thread-safe. References to queries and stages hold until one is added.
+// Not thread-safe. References to queries and stages are valid until one is added.
 class ClusterRecords {
  public:
   ClusterRecords(std::size_t stages_max, std::size_t hosts_max);
 
-  // The newest run of the job; empty: none.
+  // Returns the newest run of the job, or nullopt if the job is unknown.
   std::optional<JobNumber> FindJob(const std::string& id) const;
   JobNumber AddJob(const std::string& id);
-  JobRecord& job(JobNumber number) { return jobs_.at(number); }
-  const JobRecord& job(JobNumber number) const { return jobs_.at(number); }
-  const std::map<JobNumber, JobRecord>& jobs() const { return jobs_; }
-  std::map<JobNumber, JobRecord>& jobs() { return jobs_; }
-  // In the order of their ids.
+  TrackedJob& job(JobNumber number) { return jobs_.at(number); }
+  const TrackedJob& job(JobNumber number) const { return jobs_.at(number); }
+  const std::map<JobNumber, TrackedJob>& jobs() const { return jobs_; }
+  std::map<JobNumber, TrackedJob>& jobs() { return jobs_; }
+  // Returns the ids of all jobs, sorted.
   std::vector<std::string> JobIds() const;
 
-  // No job has more than half of all.
-  bool JobHasRoomForQuery(const JobRecord& job) const;
-  bool JobHasRoomForStage(const JobRecord& job) const;
+  // A job has room for at most half of all queries and stages.
+  bool JobHasRoomForQuery(const TrackedJob& job) const;
+  bool JobHasRoomForStage(const TrackedJob& job) const;
   bool HasRoomForQuery() const { return queries_.size() - free_queries_.size() <= stages_max_; }
   bool HasRoomForStage() const { return stages_.size() - free_stages_.size() <= stages_max_; }
   Query AddQuery(JobNumber number, const std::string& name);
   Stage AddStage(JobNumber number, Query query, std::uint32_t stage_number);
   void MoveStage(Stage stage, Query query);
-  QueryRecord& query(Query query) { return queries_[static_cast<std::size_t>(query)]; }
-  const QueryRecord& query(Query query) const { return queries_[static_cast<std::size_t>(query)]; }
-  StageRecord& stage(Stage stage) { return stages_[static_cast<std::size_t>(stage)]; }
-  const StageRecord& stage(Stage stage) const { return stages_[static_cast<std::size_t>(stage)]; }
+  TrackedQuery& query(Query query) { return queries_[static_cast<std::size_t>(query)]; }
+  const TrackedQuery& query(Query query) const { return queries_[static_cast<std::size_t>(query)]; }
+  TrackedStage& stage(Stage stage) { return stages_[static_cast<std::size_t>(stage)]; }
+  const TrackedStage& stage(Stage stage) const { return stages_[static_cast<std::size_t>(stage)]; }
 
-  // A host whose name is not told, or for which there is no room, is one of the query's own: its
-  // tasks meet nobody else's there.
+  // Returns the host of that name. A host without a name, or without room, belongs to the query
+  // alone, so that its tasks meet no other query there.
   Host HostOf(const std::string& name, Query query);
   bool HasRoomForHost(const std::string& name) const;
-  // The numbers of all other hosts are given away again.
+  // Frees the numbers of all hosts but `used`.
   void KeepHosts(const absl::flat_hash_set<Host>& used);
-  static bool IsTold(Host host) { return static_cast<std::uint32_t>(host) < kFirstUntold; }
-  // REQUIRES: IsTold(host).
+  static bool IsNamed(Host host) { return static_cast<std::uint32_t>(host) < kFirstUnnamed; }
+  // REQUIRES: IsNamed(host).
   const std::string& HostName(Host host) const { return hosts_[static_cast<std::size_t>(host)]; }
 
-  // Forgets the oldest queries that have ended, of all or of one job; some at a time. False: all
-  // run.
-  bool ForgetEnded(const JobRecord* of = nullptr);
+  // Removes some of the oldest ended queries, of all jobs or of one. Returns false if no query has
+  // ended.
+  bool ForgetEnded(const TrackedJob* of = nullptr);
   void ForgetJob(JobNumber number);
-  // Stages whose numbers sums still hold; they are given away again once these are dropped.
+  // Removed stages whose numbers are still in use by sums.
   const absl::flat_hash_set<Stage>& forgotten() const { return forgotten_; }
   std::size_t stages() const { return stages_.size(); }
+  // Frees the numbers of removed stages. REQUIRES: no sum uses them.
   void FreeForgotten();
 
  private:
-  // Numbers of hosts that are not told, by query.
-  static constexpr std::uint32_t kFirstUntold = 1U << 30;
+  // The first of the numbers of unnamed hosts, by query.
+  static constexpr std::uint32_t kFirstUnnamed = 1U << 30;
 
   void Forget(Query query);
 
   std::size_t stages_max_;
   std::size_t hosts_max_;
-  std::map<JobNumber, JobRecord> jobs_;
+  std::map<JobNumber, TrackedJob> jobs_;
   std::map<std::string, JobNumber> job_by_id_;
   std::uint32_t jobs_seen_ = 0;
-  std::vector<QueryRecord> queries_;
+  std::vector<TrackedQuery> queries_;
   std::vector<Query> free_queries_;
   std::uint64_t queries_seen_ = 0;
-  std::vector<StageRecord> stages_;
+  std::vector<TrackedStage> stages_;
   std::vector<Stage> free_stages_;
   absl::flat_hash_set<Stage> forgotten_;
   std::vector<std::string> hosts_;
@@ -166,4 +167,4 @@ class ClusterRecords {
   std::map<std::string, Host> host_by_name_;
 };
 
-}  // namespace tidemark::blame
+}  // namespace tidemark::waits

@@ -8,13 +8,14 @@
 #include <utility>
 #include <variant>
 
-#include "master/facts/submission.h"
+#include "master/facts/report_times.h"
 #include "master/waits/explain_query.h"
 
-namespace tidemark::blame {
+namespace tidemark::waits {
 namespace {
 
-// What is told of an instant has arrived so much later; taste: agents send once a second.
+// All reports about an instant have arrived this long after it. Chosen by hand; agents send once a
+// second.
 constexpr double kUnderwaySeconds = 3;
 
 std::optional<double> Seconds(const std::optional<absl::Duration>& time) {
@@ -30,36 +31,36 @@ std::optional<double> Bytes(const std::optional<std::uint64_t>& bytes) {
 TaskUse UseIn(const TimeUse& time) {
   TaskUse use;
   use.processor_seconds = Seconds(time.cpu);
-  use.of[Resource::kProcessor].wait_seconds = Seconds(time.processor_wait);
-  use.of[Resource::kMemory].wait_seconds = Seconds(time.memory_wait);
-  use.of[Resource::kNetwork].wait_seconds = Seconds(time.network_wait);
-  use.of[Resource::kIo].wait_seconds = Seconds(time.io_wait);
-  use.of[Resource::kNetwork].units = Bytes(time.network_bytes);
-  use.of[Resource::kIo].units = Bytes(time.io_bytes);
+  for (const WaitReason reason : kWaitReasons) {
+    // The waits for slots come from JobSlots.
+    if (!InfoOf(reason).is_on_host) continue;
+    use.of[reason] = {.wait_seconds = Seconds(time.waits[reason]),
+                      .units = Bytes(time.moved_bytes[reason])};
+  }
   return use;
 }
 
-model::LostShare ShareOf(const Cost& cost, double ran) {
+facts::LostShare ShareOf(const LostSeconds& cost, double ran) {
   const auto part = [&](double seconds) { return std::min(seconds / ran, 1.0); };
   return {.share = part(cost.seconds),
           .lower = part(cost.limits.lower),
           .upper = part(cost.limits.upper)};
 }
 
-// What else was told before stays.
+// Replaces the totals that are known in `by`, and keeps the others.
 void Replace(const TaskUse& by, TaskUse& totals) {
-  const auto replace = [](const std::optional<double>& told, std::optional<double>& total) {
-    if (told) total = told;
+  const auto replace = [](const std::optional<double>& known, std::optional<double>& total) {
+    if (known) total = known;
   };
   replace(by.processor_seconds, totals.processor_seconds);
-  for (const Resource resource : kResources) {
+  for (const WaitReason resource : kWaitReasons) {
     replace(by.of[resource].wait_seconds, totals.of[resource].wait_seconds);
     replace(by.of[resource].units, totals.of[resource].units);
   }
 }
 
-// How the stage is called in what earlier runs tell of it.
-void Describe(const StageOpened& opened, StageRecord& record) {
+// Stores the tasks and the kind of the stage, and its key in the input of past runs.
+void Describe(const StageOpened& opened, TrackedStage& record) {
   if (opened.task_count) record.tasks = *opened.task_count;
   if (opened.kind != StageKind::kUnknown) record.kind = opened.kind;
   if (opened.kind == StageKind::kMap || opened.kind == StageKind::kReduce) return;
@@ -80,18 +81,18 @@ double ClusterWaits::SecondsOf(absl::Time at) {
   return absl::ToDoubleSeconds(at - *first_);
 }
 
-// By the master's clock; not after the event that told it, and not before the job began.
-double ClusterWaits::InstantOf(JobRecord& job, const Event& event,
+// Returns the instant by the master's clock, between the start of the job and the event.
+double ClusterWaits::InstantOf(TrackedJob& job, const Event& event,
                                const std::optional<absl::Time>& at) {
-  const double told = SecondsOf(job.sources[event.source_id].clock.ToMasterClock(
+  const double seconds = SecondsOf(job.sources[event.source_id].clock.ToMasterClock(
       at.value_or(event.sent_at), event.arrived_at));
-  return std::max(told, job.began_at);
+  return std::max(seconds, job.began_at);
 }
 
 JobNumber ClusterWaits::JobOf(const Event& event) {
   const bool opens = std::holds_alternative<JobOpened>(event.body);
   if (const auto known = records_.FindJob(event.job_id)) {
-    JobRecord& job = records_.job(*known);
+    TrackedJob& job = records_.job(*known);
     const bool is_other =
         !event.run_uid.empty() && !job.run_uid.empty() && event.run_uid != job.run_uid;
     if (!opens || !(is_other || job.is_closed)) {
@@ -100,14 +101,14 @@ JobNumber ClusterWaits::JobOf(const Event& event) {
     }
     ForgetJob(*known);
   }
-  JobRecord& job = AddJob(event.job_id, event.run_uid, event.arrived_at);
+  TrackedJob& job = AddJob(event.job_id, event.run_uid, event.arrived_at);
   job.is_seen_whole = opens || event.sequence <= 1;
   return *records_.FindJob(event.job_id);
 }
 
-JobRecord& ClusterWaits::AddJob(const std::string& id, const std::string& run_uid,
-                                absl::Time since) {
-  JobRecord& job = records_.job(records_.AddJob(id));
+TrackedJob& ClusterWaits::AddJob(const std::string& id, const std::string& run_uid,
+                                 absl::Time since) {
+  TrackedJob& job = records_.job(records_.AddJob(id));
   job.run_uid = run_uid;
   job.since = since;
   job.began_at = SecondsOf(since);
@@ -120,7 +121,7 @@ void ClusterWaits::Resume(const std::string& job_id, const std::string& run_uid,
 }
 
 std::optional<Query> ClusterWaits::QueryOf(JobNumber number, const std::string& name) {
-  JobRecord& job = records_.job(number);
+  TrackedJob& job = records_.job(number);
   if (const auto known = job.queries.find(name); known != job.queries.end()) return known->second;
   if ((records_.JobHasRoomForQuery(job) || MakeRoom(&job)) &&
       (records_.HasRoomForQuery() || MakeRoom())) {
@@ -131,7 +132,7 @@ std::optional<Query> ClusterWaits::QueryOf(JobNumber number, const std::string& 
 }
 
 std::optional<Stage> ClusterWaits::StageOf(JobNumber number, std::uint32_t stage_number) {
-  JobRecord& job = records_.job(number);
+  TrackedJob& job = records_.job(number);
   if (const auto known = job.stages.find(stage_number); known != job.stages.end()) {
     return known->second;
   }
@@ -145,8 +146,8 @@ std::optional<Stage> ClusterWaits::StageOf(JobNumber number, std::uint32_t stage
   return std::nullopt;
 }
 
-Host ClusterWaits::HostOf(JobRecord& job, const std::string& name, Query query) {
-  if (!records_.HasRoomForHost(name) && !std::exchange(has_sought_hosts_, true)) {
+Host ClusterWaits::HostOf(TrackedJob& job, const std::string& name, Query query) {
+  if (!records_.HasRoomForHost(name) && !std::exchange(has_searched_hosts_, true)) {
     absl::flat_hash_set<Host> used = contention_.Hosts();
     for (const auto& [key, running] : running_) used.insert(running.host);
     records_.KeepHosts(used);
@@ -158,12 +159,12 @@ Host ClusterWaits::HostOf(JobRecord& job, const std::string& name, Query query) 
 void ClusterWaits::Apply(const Event& event) {
   now_ = std::max(now_, SecondsOf(event.arrived_at));
   const JobNumber number = JobOf(event);
-  JobRecord& job = records_.job(number);
+  TrackedJob& job = records_.job(number);
   if (job.is_closed) return;
-  Source& source = job.sources[event.source_id];
+  EventSource& source = job.sources[event.source_id];
   source.clock.Observe(event.sent_at, event.arrived_at);
   if (const auto* opened = std::get_if<JobOpened>(&event.body)) {
-    if (const auto submitted = model::SubmittedAt(*opened, event.sent_at)) {
+    if (const auto submitted = facts::SubmittedAt(*opened, event.sent_at)) {
       const absl::Time at = source.clock.ToMasterClock(*submitted, event.arrived_at);
       job.began_at = std::min(job.began_at, SecondsOf(at));
     }
@@ -191,48 +192,54 @@ void ClusterWaits::Apply(const Event& event) {
   } else if (const auto* changed = std::get_if<AttemptChanged>(&event.body)) {
     Change(number, *changed, event);
   } else if (const auto* heartbeat = std::get_if<TaskHeartbeat>(&event.body)) {
-    Read(number, heartbeat->attempt, 0, static_cast<double>(heartbeat->bytes_done));
-    Hear(number, heartbeat->attempt, UseIn(heartbeat->time), std::nullopt, event);
+    AddInput(number, heartbeat->attempt, 0, static_cast<double>(heartbeat->bytes_done));
+    AddTotals(number, heartbeat->attempt, UseIn(heartbeat->time), std::nullopt, event);
   } else if (const auto* profile = std::get_if<ReduceProfile>(&event.body)) {
-    SeeGroups(number, *profile);
-    const bool tells_time = profile->processor_use || profile->time != TimeUse{};
-    if (!tells_time) return;
-    Hear(number, profile->attempt, UseIn(profile->time), profile->processor_use, event);
+    AddGroups(number, *profile);
+    const bool has_time = profile->processor_use || profile->time != TimeUse{};
+    if (!has_time) return;
+    AddTotals(number, profile->attempt, UseIn(profile->time), profile->processor_use, event);
   } else if (const auto* job_end = std::get_if<JobClosed>(&event.body)) {
     CloseJob(number, InstantOf(job, event, job_end->at));
   }
 }
 
-void ClusterWaits::Read(JobNumber number, const AttemptId& id, double input_bytes,
-                        double read_bytes) {
-  const auto found = running_.find(Key{number, id.stage, id.index, id.attempt, id.stage_attempt});
-  if (found == running_.end()) return;
-  Running& running = found->second;
-  running.input_bytes = std::max(running.input_bytes, input_bytes);
-  running.read_bytes = std::max(running.read_bytes, read_bytes);
+ClusterWaits::Key ClusterWaits::KeyOf(JobNumber number, const AttemptId& id) {
+  return {number, id.stage, id.index, id.attempt, id.stage_attempt};
 }
 
-void ClusterWaits::SeeGroups(JobNumber number, const ReduceProfile& profile) {
-  const AttemptId& id = profile.attempt;
-  const auto found = running_.find(Key{number, id.stage, id.index, id.attempt, id.stage_attempt});
-  if (found == running_.end()) return;
+// Returns null if the attempt does not run.
+ClusterWaits::Running* ClusterWaits::FindRunning(JobNumber number, const AttemptId& id) {
+  const auto found = running_.find(KeyOf(number, id));
+  return found == running_.end() ? nullptr : &found->second;
+}
+
+void ClusterWaits::AddInput(JobNumber number, const AttemptId& id, double input_bytes,
+                            double read_bytes) {
+  Running* const running = FindRunning(number, id);
+  if (running == nullptr) return;
+  running->input_bytes = std::max(running->input_bytes, input_bytes);
+  running->read_bytes = std::max(running->read_bytes, read_bytes);
+}
+
+void ClusterWaits::AddGroups(JobNumber number, const ReduceProfile& profile) {
+  Running* const running = FindRunning(number, profile.attempt);
+  if (running == nullptr) return;
   const LongestGroup longest = LongestGroupOf(profile);
-  LongestGroup& known = found->second.longest_group;
-  if (longest.time > known.time) known = longest;
+  if (longest.time > running->longest_group.time) running->longest_group = longest;
 }
 
-void ClusterWaits::Hear(JobNumber number, const AttemptId& id, TaskUse use,
-                        const std::optional<ProcessorUse>& reducing, const Event& event) {
-  const auto found = running_.find(Key{number, id.stage, id.index, id.attempt, id.stage_attempt});
-  if (found == running_.end()) return;
-  Running& running = found->second;
-  std::optional<double>& wait_seconds = use.of[Resource::kProcessor].wait_seconds;
-  running.tells_waits = running.tells_waits || wait_seconds;
-  // Who tells no totals of the attempt tells those of the thread that reduces, since it began to.
-  if (reducing && !running.tells_waits) wait_seconds = Seconds(reducing->waited);
-  Replace(use, running.news);
-  running.told_at =
-      std::max(running.heard_at, InstantOf(records_.job(number), event, std::nullopt));
+void ClusterWaits::AddTotals(JobNumber number, const AttemptId& id, TaskUse use,
+                             const std::optional<ProcessorUse>& reducing, const Event& event) {
+  Running* const running = FindRunning(number, id);
+  if (running == nullptr) return;
+  std::optional<double>& wait_seconds = use.of[WaitReason::kProcessor].wait_seconds;
+  running->reports_processor_wait = running->reports_processor_wait || wait_seconds;
+  // Without a total of the attempt, use that of the reducing thread since its start.
+  if (reducing && !running->reports_processor_wait) wait_seconds = Seconds(reducing->waited);
+  Replace(use, running->totals);
+  running->reported_at =
+      std::max(running->flushed_at, InstantOf(records_.job(number), event, std::nullopt));
 }
 
 void ClusterWaits::Open(JobNumber number, const StageOpened& opened, const Event& event) {
@@ -245,10 +252,10 @@ void ClusterWaits::Open(JobNumber number, const StageOpened& opened, const Event
       records_.stage(stage).has_query = true;
     }
   }
-  StageRecord& record = records_.stage(stage);
+  TrackedStage& record = records_.stage(stage);
   if (opened.attempt >= record.attempt) Describe(opened, record);
   if (!opened.opened_at || opened.attempt < record.attempt) return;
-  JobRecord& job = records_.job(number);
+  TrackedJob& job = records_.job(number);
   const bool is_again = record.is_open && opened.attempt == record.attempt;
   if (is_again) return;
   Close(job, stage);
@@ -262,48 +269,50 @@ void ClusterWaits::Open(JobNumber number, const StageOpened& opened, const Event
   if (tasks > 0) AddSlotWaits(job.slots.Queue(stage, tasks, at));
 }
 
-void ClusterWaits::Close(JobRecord& job, Stage stage) {
-  StageRecord& record = records_.stage(stage);
+void ClusterWaits::Close(TrackedJob& job, Stage stage) {
+  TrackedStage& record = records_.stage(stage);
   if (!std::exchange(record.is_open, false)) return;
   --records_.query(record.query).open_stages;
   job.slots.Withdraw(stage);
 }
 
-void ClusterWaits::OpenExecutor(JobRecord& job, Source& source, const ExecutorOpened& opened) {
-  const Executor described = {opened.host, opened.slots};
+void ClusterWaits::OpenExecutor(TrackedJob& job, EventSource& source,
+                                const ExecutorOpened& opened) {
+  const KnownExecutor described = {opened.host, opened.slots};
   if (!source.executors.try_emplace(opened.executor, described).second) return;
   job.slots.Add(opened.slots);
-  if (job.is_seen_whole && opened.slots > 0) job.slots.SetTold();
-  job.slots.SeeWhetherFull(now_);
+  if (job.is_seen_whole && opened.slots > 0) job.slots.SetKnown();
+  job.slots.UpdateFullness(now_);
 }
 
-void ClusterWaits::CloseExecutor(JobRecord& job, Source& source, const ExecutorClosed& closed) {
+void ClusterWaits::CloseExecutor(TrackedJob& job, EventSource& source,
+                                 const ExecutorClosed& closed) {
   const auto executor = source.executors.find(closed.executor);
   if (executor == source.executors.end()) return;
   job.slots.Remove(std::exchange(executor->second.slots, 0));
-  job.slots.SeeWhetherFull(now_);
+  job.slots.UpdateFullness(now_);
 }
 
 void ClusterWaits::Change(JobNumber number, const AttemptChanged& changed, const Event& event) {
   const AttemptId& id = changed.attempt;
-  const Key key{number, id.stage, id.index, id.attempt, id.stage_attempt};
+  const Key key = KeyOf(number, id);
   if (changed.state == AttemptState::kStarted) Start(number, changed, event);
-  if (changed.input_bytes) Read(number, id, static_cast<double>(*changed.input_bytes), 0);
+  if (changed.input_bytes) AddInput(number, id, static_cast<double>(*changed.input_bytes), 0);
   switch (changed.state) {
     case AttemptState::kFinished:
     case AttemptState::kFailed:
     case AttemptState::kKilled:
-    case AttemptState::kLost:  // until then it is known to have run
+    case AttemptState::kLost:  // the attempt ran until then
       return End(key, InstantOf(records_.job(number), event, changed.at),
                  changed.state == AttemptState::kFinished);
     case AttemptState::kObsolete:
-      return LoseOutput(records_.job(number), id.stage);
+      return MarkOutputLost(records_.job(number), id.stage);
     default:
       return;
   }
 }
 
-void ClusterWaits::LoseOutput(const JobRecord& job, std::uint32_t stage_number) {
+void ClusterWaits::MarkOutputLost(const TrackedJob& job, std::uint32_t stage_number) {
   const auto known = job.stages.find(stage_number);
   if (known != job.stages.end()) records_.stage(known->second).has_lost_output = true;
 }
@@ -313,23 +322,23 @@ void ClusterWaits::Start(JobNumber number, const AttemptChanged& changed, const 
   const auto known = StageOf(number, id.stage);
   if (!known) return;
   const Stage stage = *known;
-  JobRecord& job = records_.job(number);
+  TrackedJob& job = records_.job(number);
   if (is_over_ || running_.size() >= limits_.attempts_max) {
     job.is_partial = true;
-    job.slots.GiveUp();
+    job.slots.Abandon();
     return;
   }
   const double at = InstantOf(job, event, changed.at);
   const Running running = {.attempt = Attempt{attempts_seen_++},
                            .stage = stage,
                            .from = at,
-                           .heard_at = at,
-                           .told_at = at,
-                           .news = {},
+                           .flushed_at = at,
+                           .reported_at = at,
+                           .totals = {},
                            .longest_group = {}};
-  const Key key{number, id.stage, id.index, id.attempt, id.stage_attempt};
+  const Key key = KeyOf(number, id);
   if (!running_.try_emplace(key, running).second) return;
-  StageRecord& record = records_.stage(stage);
+  TrackedStage& record = records_.stage(stage);
   const auto& executors = job.sources[event.source_id].executors;
   const auto executor = changed.executor ? executors.find(*changed.executor) : executors.end();
   const Host host =
@@ -337,7 +346,7 @@ void ClusterWaits::Start(JobNumber number, const AttemptChanged& changed, const 
   running_[key].host = host;
   attempts_.Start(running.attempt, stage, host, at, std::nullopt,
                   Pool{static_cast<std::uint32_t>(number)});
-  // Since when a retry or a copy waits is not told.
+  // The queueing time of a retry or a speculative attempt is unknown.
   const bool from_queue = id.attempt == 0 && !changed.speculative && record.is_open &&
                           id.stage_attempt == record.attempt;
   AddSlotWaits(job.slots.Start(stage, at, from_queue));
@@ -350,7 +359,7 @@ AttemptId ClusterWaits::IdIn(const Key& key) {
 }
 
 std::string ClusterWaits::NameOf(Host host) const {
-  return ClusterRecords::IsTold(host) ? records_.HostName(host) : "";
+  return ClusterRecords::IsNamed(host) ? records_.HostName(host) : "";
 }
 
 void ClusterWaits::End(const Key& key, double at, bool is_good) {
@@ -358,17 +367,19 @@ void ClusterWaits::End(const Key& key, double at, bool is_good) {
   if (found == running_.end()) return;
   Running running = found->second;
   running_.erase(found);
-  JobRecord& job = records_.job(std::get<0>(key));
-  at = std::max(at, running.heard_at);
-  // What it did after it told of it last is not known.
-  if (running.told_at > running.heard_at && running.told_at < at) Tell(running, at);
-  KeepWaited(running);
-  Add(attempts_.End(running.attempt, at, running.news));
+  TrackedJob& job = records_.job(std::get<0>(key));
+  at = std::max(at, running.flushed_at);
+  // The use after the last report is unknown.
+  if (running.reported_at > running.flushed_at && running.reported_at < at) Flush(running, at);
+  StoreWaits(running);
+  Add(attempts_.End(running.attempt, at, running.totals));
   if (is_good) {
-    StageRecord& record = records_.stage(running.stage);
+    TrackedStage& record = records_.stage(running.stage);
     const double seconds = std::max(0.0, at - running.from);
-    const double own = std::max(0.0, seconds - running.processor_waited - running.memory_waited);
-    // An attempt without a duration, as after a step of its clock, would only lower the mean.
+    double own = seconds;
+    for (const WaitReason reason : kWaitReasons) own -= running.waited[reason];
+    own = std::max(0.0, own);
+    // An attempt without a duration, as after a clock step, must not lower the mean.
     if (seconds > 0) ++record.ended;
     record.ended_seconds += seconds;
     record.ended_own_seconds += own;
@@ -399,45 +410,46 @@ void ClusterWaits::EndAll(JobNumber number) {
 
 void ClusterWaits::CloseJob(JobNumber number, double at) {
   EndAll(number);
-  JobRecord& job = records_.job(number);
+  TrackedJob& job = records_.job(number);
   job.is_closed = true;
   for (const auto& [stage_number, stage] : job.stages) Close(job, stage);
   for (const auto& [name, query] : job.queries) {
-    QueryRecord& record = records_.query(query);
+    TrackedQuery& record = records_.query(query);
     if (!record.to) record.to = at;
   }
   job.sources.clear();
 }
 
 void ClusterWaits::Add(const std::optional<Piece>& piece) {
-  if (piece) contention_.Add(*piece).IgnoreError();  // Attempts tells none that is refused
+  if (piece) contention_.Add(*piece).IgnoreError();  // pieces of Attempts are valid
 }
 
 void ClusterWaits::AddSlotWaits(const std::vector<Piece>& pieces) {
   for (const Piece& piece : pieces) {
     Add(piece);
-    StageRecord& record = records_.stage(piece.stage);
+    TrackedStage& record = records_.stage(piece.stage);
     if (record.has_started) continue;
     record.full_seconds += piece.seconds();
     record.full_until = piece.to;
   }
 }
 
-void ClusterWaits::KeepWaited(Running& running) {
-  const auto& processor = running.news.of[Resource::kProcessor].wait_seconds;
-  const auto& memory = running.news.of[Resource::kMemory].wait_seconds;
-  running.processor_waited = processor.value_or(running.processor_waited);
-  running.memory_waited = memory.value_or(running.memory_waited);
+void ClusterWaits::StoreWaits(Running& running) {
+  for (const WaitReason reason : kWaitReasons) {
+    if (InfoOf(reason).includes_service) continue;
+    double& waited = running.waited[reason];
+    waited = running.totals.of[reason].wait_seconds.value_or(waited);
+  }
 }
 
-// What it did since it was heard of last.
-void ClusterWaits::Tell(Running& running, double until) {
-  if (running.told_at > running.heard_at) {
-    running.heard_at = running.told_at;
-    KeepWaited(running);
-    Add(attempts_.Report(running.attempt, running.told_at, std::exchange(running.news, {})));
-  } else if (running.heard_at < until) {
-    running.heard_at = until;
+// Adds the piece since the previous flush, up to the last report or else up to `until`.
+void ClusterWaits::Flush(Running& running, double until) {
+  if (running.reported_at > running.flushed_at) {
+    running.flushed_at = running.reported_at;
+    StoreWaits(running);
+    Add(attempts_.Report(running.attempt, running.reported_at, std::exchange(running.totals, {})));
+  } else if (running.flushed_at < until) {
+    running.flushed_at = until;
     Add(attempts_.Report(running.attempt, until, {}));
   }
 }
@@ -445,12 +457,12 @@ void ClusterWaits::Tell(Running& running, double until) {
 void ClusterWaits::Advance(absl::Time now) {
   now_ = std::max(now_, SecondsOf(now));
   for (auto& [number, job] : records_.jobs()) {
-    if (!job.is_closed) AddSlotWaits(job.slots.TellWaits(now_, now_ - kUnderwaySeconds));
+    if (!job.is_closed) AddSlotWaits(job.slots.ReportWaits(now_, now_ - kUnderwaySeconds));
   }
   double until = now_ - kUnderwaySeconds;
   for (auto& [key, running] : running_) {
-    Tell(running, now_ - absl::ToDoubleSeconds(kSilenceMax));
-    until = std::min(until, running.heard_at);
+    Flush(running, now_ - absl::ToDoubleSeconds(kSilenceMax));
+    until = std::min(until, running.flushed_at);
   }
   Fold(until);
 }
@@ -468,17 +480,17 @@ void ClusterWaits::Finish() {
   for (const auto& [number, job] : records_.jobs()) {
     if (!job.is_closed) EndAll(number);
   }
-  // An instant more: what ends now ends before it.
+  // One second later, so that pieces that end now are folded.
   contention_.Advance(now_ + 1);
 }
 
-// Forgets the oldest queries that have ended, of all or of one job; some at a time, since it goes
-// through all sums. False: all run.
-bool ClusterWaits::MakeRoom(const JobRecord* of) {
+// Removes some of the oldest ended queries, of all jobs or of one. Removes several at a time, since
+// it visits all sums. Returns false if all queries run.
+bool ClusterWaits::MakeRoom(const TrackedJob* of) {
   const bool only_drop = !records_.forgotten().empty() && of == nullptr;
   if (!only_drop) {
     if (!records_.ForgetEnded(of)) return false;
-    std::vector<Key> keys;  // copies that nobody waits for any more
+    std::vector<Key> keys;  // speculative attempts of removed stages
     for (const auto& [key, running] : running_) {
       if (records_.forgotten().contains(running.stage)) keys.push_back(key);
     }
@@ -491,19 +503,19 @@ bool ClusterWaits::MakeRoom(const JobRecord* of) {
 void ClusterWaits::ForgetJob(JobNumber number) {
   EndAll(number);
   records_.ForgetJob(number);
-  // Going through all sums takes time.
+  // Visiting all sums is slow, so many stages are removed at once.
   if (records_.forgotten().size() > records_.stages() / 4) DropForgotten();
 }
 
-void ClusterWaits::SetEarlierData(const std::string& job_id, EarlierData earlier) {
+void ClusterWaits::SetPastInput(const std::string& job_id, PastInput past) {
   const auto known = records_.FindJob(job_id);
   if (!known) return;
-  EarlierData& kept = records_.job(*known).earlier;
+  PastInput& kept = records_.job(*known).past_input;
   kept = {};
-  std::size_t stages = earlier.stages.size();
-  for (const auto& [number, job] : records_.jobs()) stages += job.earlier.stages.size();
-  if (stages > limits_.stages_max) earlier.stages.clear();
-  kept = std::move(earlier);
+  std::size_t stages = past.stages.size();
+  for (const auto& [number, job] : records_.jobs()) stages += job.past_input.stages.size();
+  if (stages > limits_.stages_max) past.stages.clear();
+  kept = std::move(past);
 }
 
 void ClusterWaits::Forget(const std::string& job_id) {
@@ -511,12 +523,12 @@ void ClusterWaits::Forget(const std::string& job_id) {
 }
 
 void ClusterWaits::DropForgotten() {
-  has_sought_hosts_ = false;
+  has_searched_hosts_ = false;
   contention_.Forget(records_.forgotten(), kForgottenStage);
   records_.FreeForgotten();
 }
 
-// Of tasks that run now, too, of which nothing may be in the sums yet.
+// Includes the hosts of running tasks, which may not be in the sums yet.
 std::vector<std::string> ClusterWaits::HostsOf(std::span<const Query> queries,
                                                const std::optional<absl::Duration>& last) const {
   std::vector<Stage> stages;
@@ -527,7 +539,7 @@ std::vector<std::string> ClusterWaits::HostsOf(std::span<const Query> queries,
   const std::set<Query> asked(queries.begin(), queries.end());
   std::set<std::string> names;
   const auto add = [&](Host host) {
-    if (ClusterRecords::IsTold(host)) names.insert(records_.HostName(host));
+    if (ClusterRecords::IsNamed(host)) names.insert(records_.HostName(host));
   };
   const Ledger ledger = contention_.Of(stages, Seconds(last));
   for (const auto& [key, sums] : ledger.stages) add(key.host);
@@ -541,7 +553,7 @@ std::optional<Explanation> ClusterWaits::Ask(const std::string& job_id,
                                              const ExplainQuestion& question) const {
   const auto known = records_.FindJob(job_id);
   if (!known) return std::nullopt;
-  const JobRecord& job = records_.job(*known);
+  const TrackedJob& job = records_.job(*known);
   std::vector<Query> queries;
   for (const auto& [name, query] : job.queries) {
     const bool is_asked = question.query.empty() || name == question.query;
@@ -582,7 +594,7 @@ std::vector<LossesTo> ClusterWaits::Losses(const std::string& job_id, const std:
   const auto number = records_.FindJob(job_id);
   if (!number) return {};
   const auto name_of = [&](Query query) {
-    const QueryRecord& record = records_.query(query);
+    const TrackedQuery& record = records_.query(query);
     return QueryName{records_.job(record.job).id, record.name};
   };
   std::set<Query> running;
@@ -600,7 +612,7 @@ std::vector<LossesTo> ClusterWaits::Losses(const std::string& job_id, const std:
     for (const auto& [query, cost] : losses.others) all.others[query] += cost;
     by_stage.emplace(stage_number, std::move(losses));
   }
-  std::vector<std::pair<Query, Cost>> worst;
+  std::vector<std::pair<Query, LostSeconds>> worst;
   for (const auto& [query, cost] : all.others) {
     if (running.contains(query)) worst.emplace_back(query, cost);
   }
@@ -625,7 +637,7 @@ std::vector<CostOf> ClusterWaits::Costs(const std::string& job_id, const std::se
                                         const std::optional<absl::Duration>& last) const {
   const auto number = records_.FindJob(job_id);
   if (!number) return {};
-  const std::map<Query, Cost> by_query = CostsToJob(records_, contention_, *number, last);
+  const std::map<Query, LostSeconds> by_query = CostsToJob(records_, contention_, *number, last);
   std::vector<CostOf> costs;
   for (const QueryName& name : to) {
     const auto job = records_.FindJob(name.job_id);
@@ -643,4 +655,4 @@ std::vector<CostOf> ClusterWaits::Costs(const std::string& job_id, const std::se
   return costs;
 }
 
-}  // namespace tidemark::blame
+}  // namespace tidemark::waits

@@ -1,6 +1,8 @@
-// What the queries of all jobs waited for, and because of which others: what blame (docs/blame.md)
-// makes of events, of a log or while they come. A query is a group of stages: a SQL execution, or a
-// job of Spark outside of any; stages of no group are those of a query without a name. Pure.
+// Folds events, of a log or live, into the waits of the queries of all jobs and their causes
+// (docs/internals/waits.md).
+//
+// A query is a group of stages: a SQL execution, or a job of Spark outside of any. Stages without a
+// group form a query without a name. Pure.
 #pragma once
 
 #include <compare>
@@ -19,32 +21,32 @@
 #include "master/waits/attempts.h"
 #include "master/waits/cluster_records.h"
 #include "master/waits/contention.h"
-#include "master/waits/data_growth.h"
-#include "master/waits/longest_group.h"
-#include "master/waits/resource.h"
+#include "master/waits/own_causes.h"
+#include "master/waits/piece.h"
 #include "tidemark/event.h"
 #include "tidemark/explanation.h"
 
-namespace tidemark::blame {
+namespace tidemark::waits {
 
 struct QueryName {
   std::string job_id;
-  std::string query;  // empty: the job names none
+  std::string query;  // empty if the job names none
   friend auto operator<=>(const QueryName&, const QueryName&) = default;
 };
 
-// A task that was not heard of for so long is there all the same, and answers wait for it no
-// longer. Taste: Spark's executors tell of their tasks every 10 s.
+// After this long without a report, assume that the task still runs and stop delaying answers for
+// it. Chosen by hand; Spark's executors report their tasks every 10 s.
 inline constexpr absl::Duration kSilenceMax = absl::Seconds(45);
 
-// What the tasks of a job lost to one query of another job, for want of anything but slots.
+// The part of a job's task time that it lost to one query of another job, for all resources but
+// slots.
 struct LossesTo {
   QueryName query;
-  model::LostTime lost;
+  facts::LostTime lost;
 };
 
-// By so much later a job ended because of one query of another job, for want of anything but slots.
-// Seconds, lower <= seconds <= upper.
+// The time by which a job ended later because of one query of another job, for all resources but
+// slots. Seconds, lower <= seconds <= upper.
 struct CostOf {
   QueryName query;
   double seconds = 0;
@@ -52,54 +54,57 @@ struct CostOf {
   double upper = 0;
 };
 
-// Of all jobs together. What is over a limit takes the place of the oldest query that has ended;
-// where all run, it is not followed, and answers say so.
+// Limits for all jobs together. At a limit, the oldest ended query is removed. If all queries run,
+// the new one is not tracked, and answers are partial.
 struct ClusterLimits {
-  std::size_t stages_max = 20'000;     // and as many queries; half of them of one job. Of earlier
-                                       // runs as many names of stages.
-  std::size_t hosts_max = 10'000;      // of which any sum or task is left
+  // Also the limit of queries, and of stage names in past runs. A job may use half of it.
+  std::size_t stages_max = 20'000;
+  std::size_t hosts_max = 10'000;      // that have a sum or a running task
   std::size_t meetings_max = 200'000;  // about 30 MB
-  std::size_t attempts_max = 200'000;  // that run
+  std::size_t attempts_max = 200'000;  // running
 };
 
-// Slots are those of each job: which jobs share them is not told. Hosts are shared by name.
+// Slots belong to each job, since it is unknown which jobs share a pool. Jobs share hosts of the
+// same name.
 //
 // Cost: Apply() O(1), but O(open stages of the job) when its slots fill up; Advance() that of
-// Contention and O(attempts that run); Ask() O(what the job's stages met).
-// Memory: that of Contention, and O(queries + stages + hosts + attempts that run), within
+// Contention and O(running attempts); Ask() O(meetings of the job's stages).
+// Memory: that of Contention, and O(queries + stages + hosts + running attempts), within
 // ClusterLimits. Not thread-safe. Deterministic in the order of calls, up to rounding.
 class ClusterWaits {
  public:
   explicit ClusterWaits(const ClusterLimits& limits = {});
 
-  // The job ran before anything of it is applied: what was until `now` was not seen.
+  // Adds a job that ran before its first event: its time until `now` was not observed.
   void Resume(const std::string& job_id, const std::string& run_uid, absl::Time now);
-  // In order within a source, and none twice. What contradicts what was told before is left out.
+  // Folds an event. Events must be in order within a source, without duplicates. An event that
+  // contradicts earlier ones is ignored.
   void Apply(const Event& event);
-  // It is `now`, by the clock of Event::arrived_at: what is over is folded into sums.
+  // Advances the clock of Event::arrived_at to `now` and folds past pieces into sums.
   void Advance(absl::Time now);
-  // Nothing is applied afterwards: what still runs, ran until the last event.
+  // Ends all running tasks at the last event. No event may follow.
   void Finish();
-  // What earlier runs of the job read, in place of what was known of that. For its newest run; of a
-  // job that is not known, and of more stages than there is room for, nothing is kept.
-  void SetEarlierData(const std::string& job_id, EarlierData earlier);
-  // Nobody will ask about the job any more. One that is not known: does nothing.
+  // Replaces the input of past runs of the job's newest run. Ignores an unknown job. Stores nothing
+  // if there are too many stages.
+  void SetPastInput(const std::string& job_id, PastInput past);
+  // Forgets the job. Does nothing if the job is unknown.
   void Forget(const std::string& job_id);
 
-  // The newest run of the job. Empty: nothing is known of it.
+  // Answers the question about the newest run of the job. Returns nullopt if the job is unknown.
   std::optional<Explanation> Ask(const std::string& job_id, const ExplainQuestion& question) const;
-  // Of the newest run of the job, in `last`, in minutes, or in all: to the `most` queries that took
-  // most, of those of `to` that are of other jobs and run tasks now; the worst first.
-  // Cost: O(attempts that run), and if one of `to` does O(what the job's stages met, and `most` x
-  // its stages).
+  // Returns the losses of the newest run of the job to at most `most` queries of `to`, the worst
+  // first. Only queries of other jobs that run tasks now count. Covers the time `last`, in minutes,
+  // or all time.
+  // Cost: O(running attempts); if a query of `to` runs, also O(meetings of the job's stages, and
+  // `most` x its stages).
   std::vector<LossesTo> Losses(const std::string& job_id, const std::set<QueryName>& to,
                                std::size_t most, const std::optional<absl::Duration>& last) const;
-  // Likewise, whether they run tasks or not: by how much later the job ended, or has come so far.
-  // Stages that followed one another are added up, whatever their queries. Cost: O(what the job's
-  // stages met).
+  // Returns by how much later the job ended, or has progressed so far, because of queries of `to`,
+  // whether or not they run tasks. Stages that followed one another are added up, across all
+  // queries. Cost: O(meetings of the job's stages).
   std::vector<CostOf> Costs(const std::string& job_id, const std::set<QueryName>& to,
                             std::size_t most, const std::optional<absl::Duration>& last) const;
-  // In the order of their ids.
+  // Returns the ids of all jobs, sorted.
   std::vector<std::string> jobs() const { return records_.JobIds(); }
 
  private:
@@ -109,48 +114,50 @@ class ClusterWaits {
     Stage stage{};
     Host host{};
     double from = 0;
-    double heard_at = 0;
-    double told_at = 0;           // when `news` were
-    bool tells_waits = false;     // for a processor, as a total of the attempt
-    TaskUse news;                 // totals that were told since it was heard of last
-    double processor_waited = 0;  // as told last
-    double memory_waited = 0;
-    double input_bytes = 0;  // that it was told to read; 0: not told
-    double read_bytes = 0;   // as told last
+    double flushed_at = 0;                // the last report to Attempts
+    double reported_at = 0;               // the time of `totals`
+    bool reports_processor_wait = false;  // as a total of the attempt
+    TaskUse totals;                       // that arrived after flushed_at
+    // The last known totals; 0 for reasons whose wait includes service.
+    PerWaitReason<double> waited;
+    double input_bytes = 0;  // the size of its input; 0 if unknown
+    double read_bytes = 0;   // read so far
     LongestGroup longest_group;
   };
 
+  static Key KeyOf(JobNumber number, const AttemptId& id);
   static AttemptId IdIn(const Key& key);
   std::string NameOf(Host host) const;
   double SecondsOf(absl::Time at);
-  double InstantOf(JobRecord& job, const Event& event, const std::optional<absl::Time>& at);
+  double InstantOf(TrackedJob& job, const Event& event, const std::optional<absl::Time>& at);
   JobNumber JobOf(const Event& event);
-  JobRecord& AddJob(const std::string& id, const std::string& run_uid, absl::Time since);
+  TrackedJob& AddJob(const std::string& id, const std::string& run_uid, absl::Time since);
   std::optional<Query> QueryOf(JobNumber number, const std::string& name);
   std::optional<Stage> StageOf(JobNumber number, std::uint32_t stage_number);
-  Host HostOf(JobRecord& job, const std::string& name, Query query);
+  Host HostOf(TrackedJob& job, const std::string& name, Query query);
   std::vector<std::string> HostsOf(std::span<const Query> queries,
                                    const std::optional<absl::Duration>& last) const;
-  void Read(JobNumber number, const AttemptId& id, double input_bytes, double read_bytes);
-  void SeeGroups(JobNumber number, const ReduceProfile& profile);
-  void Hear(JobNumber number, const AttemptId& id, TaskUse use,
-            const std::optional<ProcessorUse>& reducing, const Event& event);
+  Running* FindRunning(JobNumber number, const AttemptId& id);
+  void AddInput(JobNumber number, const AttemptId& id, double input_bytes, double read_bytes);
+  void AddGroups(JobNumber number, const ReduceProfile& profile);
+  void AddTotals(JobNumber number, const AttemptId& id, TaskUse use,
+                 const std::optional<ProcessorUse>& reducing, const Event& event);
   void Open(JobNumber number, const StageOpened& opened, const Event& event);
-  void Close(JobRecord& job, Stage stage);
-  void OpenExecutor(JobRecord& job, Source& source, const ExecutorOpened& opened);
-  void CloseExecutor(JobRecord& job, Source& source, const ExecutorClosed& closed);
+  void Close(TrackedJob& job, Stage stage);
+  void OpenExecutor(TrackedJob& job, EventSource& source, const ExecutorOpened& opened);
+  void CloseExecutor(TrackedJob& job, EventSource& source, const ExecutorClosed& closed);
   void Change(JobNumber number, const AttemptChanged& changed, const Event& event);
-  void LoseOutput(const JobRecord& job, std::uint32_t stage_number);
+  void MarkOutputLost(const TrackedJob& job, std::uint32_t stage_number);
   void Start(JobNumber number, const AttemptChanged& changed, const Event& event);
   void End(const Key& key, double at, bool is_good);
   void EndAll(JobNumber number);
   void CloseJob(JobNumber number, double at);
   void Add(const std::optional<Piece>& piece);
   void AddSlotWaits(const std::vector<Piece>& pieces);
-  static void KeepWaited(Running& running);
-  void Tell(Running& running, double until);
+  static void StoreWaits(Running& running);
+  void Flush(Running& running, double until);
   void Fold(double until);
-  bool MakeRoom(const JobRecord* of = nullptr);
+  bool MakeRoom(const TrackedJob* of = nullptr);
   void ForgetJob(JobNumber number);
   void DropForgotten();
 
@@ -160,10 +167,10 @@ class ClusterWaits {
   ClusterRecords records_;
   Attempts attempts_;
   Contention contention_;
-  bool is_over_ = false;  // the sums are as large as they may be, and nothing can be forgotten
-  bool has_sought_hosts_ = false;  // whose numbers are free, since anything was forgotten
+  bool is_over_ = false;             // the sums are at their limit, and no query can be removed
+  bool has_searched_hosts_ = false;  // for unused hosts, since the last query was removed
   absl::flat_hash_map<Key, Running> running_;
   std::uint64_t attempts_seen_ = 0;
 };
 
-}  // namespace tidemark::blame
+}  // namespace tidemark::waits

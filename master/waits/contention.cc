@@ -6,15 +6,14 @@
 #include <set>
 #include <utility>
 
-#include "master/waits/stage_shares.h"
 #include "master/waits/sweep.h"
 
-namespace tidemark::blame {
+namespace tidemark::waits {
 namespace {
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
-// A piece of no length belongs to the time that begins with it.
+// A piece without length belongs to the interval that starts with it.
 bool BeginsBefore(const Piece& piece, double until) { return piece.from < until; }
 
 }  // namespace
@@ -44,7 +43,7 @@ void Contention::Advance(double until) {
   for (const auto& [host, pieces] : pending_) {
     for (const Piece& piece : pieces) from = std::min(from, piece.from);
   }
-  // What would not be kept apart anyway is folded in one go, however long it is.
+  // Time before the kept slices is folded immediately, regardless of its length.
   const double kept_from =
       slices_.seconds * (std::floor(until / slices_.seconds) - static_cast<double>(slices_.kept));
   while (from < until) {
@@ -59,7 +58,7 @@ void Contention::Advance(double until) {
   DropSlices(kept_from);
 }
 
-// REQUIRES: nothing that is pending begins before `from`.
+// REQUIRES: no pending piece starts before `from`.
 void Contention::Fold(double from, double to) {
   Ledger& ledger = LedgerAt(from);
   StageShares shares;
@@ -81,7 +80,7 @@ void Contention::Fold(double from, double to) {
   }
 }
 
-// What of `pieces` lies before `to`; the rest is left.
+// Removes the parts of `pieces` before `to` and returns them.
 std::vector<Piece> Contention::Take(double from, double to, std::vector<Piece>& pieces) {
   std::vector<Piece> taken;
   std::size_t kept = 0;
@@ -192,4 +191,4 @@ std::size_t Contention::meetings() const {
   return sum;
 }
 
-}  // namespace tidemark::blame
+}  // namespace tidemark::waits

@@ -1,5 +1,5 @@
-// The whole cluster: takes pieces in as they become known, folds what is over into sums, for the
-// whole time and for the last minutes.
+// The contention of a whole cluster. Pieces are added as they become known; past pieces are folded
+// into sums, for the whole time and for the last minutes.
 #pragma once
 
 #include <cstddef>
@@ -15,56 +15,59 @@
 #include "master/waits/ledger.h"
 #include "master/waits/piece.h"
 
-namespace tidemark::blame {
+namespace tidemark::waits {
 
-// How much is kept apart for questions about the last minutes.
+// The slices of time that are kept apart for questions about the last minutes.
 struct Slices {
   double seconds = 60;
   std::size_t kept = 10;
 };
 
-// Add() what is known and Advance() to an instant before which no more is expected; then ask.
+// Add() known pieces, Advance() to an instant before which no further piece is expected, then query
+// the sums.
 //
-// Memory: O(pieces not folded yet + hosts x stages that met there, for the whole time and for each
-// slice that is kept). Not thread-safe. Deterministic in the order of calls; the order of pieces
-// between two calls of Advance(), and into how many calls the time is cut, do not matter beyond
-// rounding.
+// Memory: O(unfolded pieces + hosts x stages that met there, for the whole time and for each kept
+// slice). Not thread-safe. Deterministic in the order of calls. The order of pieces between two
+// calls of Advance(), and the number of these calls, matter only for rounding.
 class Contention {
  public:
   explicit Contention(const Slices& slices = {}) : slices_(slices) {}
 
-  // InvalidArgument: as CheckPiece(); nothing is changed then. What lies before the instant of the
-  // last Advance() comes too late to meet anybody: its own sums count all the same. Cost: O(1), or
-  // O(log stages) for what is late.
+  // Returns an error of CheckPiece() without a change. A piece before the instant of the last
+  // Advance() is too late to meet others, but counts in its own sums. Cost: O(1), or O(log stages)
+  // for a late piece.
   absl::Status Add(const Piece& piece);
 
-  // Folds all that lies before `until`, which must be finite; earlier than before: does nothing.
-  // Cost: that of Sweep() over what has not been folded, once for each slice.
+  // Folds all pieces before `until`. Does nothing if `until` is not finite or not after the
+  // previous one. Cost: that of Sweep() over the unfolded pieces, once for each slice.
   void Advance(double until);
 
-  // Everything until the last Advance(). Cost: O(hosts x stages that met there), a copy.
+  // Returns the sums until the last Advance(). Cost: O(hosts x stages that met there), a copy.
   Ledger Whole() const;
 
-  // The last so many seconds until then, rounded up to whole slices and as far as they are kept.
+  // Returns the sums of the last `seconds` before the last Advance(), rounded up to whole slices
+  // and limited to kept slices.
   Ledger Last(double seconds) const;
 
-  // The same of these targets alone, for Delays(). Cost: O(what they met), and a logarithm.
+  // Returns the sums of these targets only, as Delays() needs them. Cost: O(their meetings), and a
+  // logarithm.
   Ledger Of(std::span<const Stage> targets,
             const std::optional<double>& last_seconds = std::nullopt) const;
 
-  // Nobody will ask about these stages any more, and none of them runs: their numbers may be given
-  // to others. What others waited for because of them goes to `instead`. Cost: O(all that is kept).
+  // Removes these stages, so that their numbers can be reused. Waits that they caused are
+  // attributed to `instead`. REQUIRES: none of them runs. Cost: O(all sums).
   void Forget(const absl::flat_hash_set<Stage>& gone, Stage instead);
 
-  // On which anything is kept. O(all that is kept).
+  // Returns the hosts that have a sum or an unfolded piece. Cost: O(all sums).
   absl::flat_hash_set<Host> Hosts() const;
-  // When what Last() tells begins.
+  // Returns the instant at which the period of Last() starts.
   double LastBegins(double seconds) const;
 
-  std::size_t meetings() const;  // that are kept, each as often as there are slices of it
-  double folded_until() const { return folded_until_; }  // of the last Advance(); 0: none
+  // Returns the number of kept meetings; a meeting counts once for each slice that has it.
+  std::size_t meetings() const;
+  double folded_until() const { return folded_until_; }  // 0 before the first Advance()
   std::size_t pending() const;                           // pieces
-  double late_seconds() const { return late_seconds_; }  // of tasks, that came too late to meet
+  double late_seconds() const { return late_seconds_; }  // of tasks in late pieces
 
  private:
   struct Slice {
@@ -80,10 +83,11 @@ class Contention {
   Slices slices_;
   bool has_folded_ = false;
   double folded_until_ = 0;
-  absl::btree_map<Host, std::vector<Piece>> pending_;  // and once more in the queue: slots held
+  // A piece on a host is also in the queue of its pool, as a held slot.
+  absl::btree_map<Host, std::vector<Piece>> pending_;
   double late_seconds_ = 0;
-  Ledger before_;  // what is older than all slices
+  Ledger before_;  // the time before all slices
   std::deque<Slice> recent_;
 };
 
-}  // namespace tidemark::blame
+}  // namespace tidemark::waits

@@ -5,15 +5,13 @@
 #include <optional>
 #include <set>
 
-#include "master/waits/crowding.h"
-
-namespace tidemark::blame {
+namespace tidemark::waits {
 namespace {
 
-// What a unit takes where nobody is in the way: no more than it was seen to take, and what the
-// crowds say. Empty: it is not known.
-std::optional<double> AloneSecondsPerUnit(const Ledger& ledger, Stage stage, Resource resource) {
-  if (!WaitHoldsService(resource)) return 0;
+// Returns the seconds that a unit takes without neighbours: the least observed time, or less if
+// ServiceSeconds() is less; 0 if waits do not include service. Returns nullopt if it is unknown.
+std::optional<double> AloneSecondsPerUnit(const Ledger& ledger, Stage stage, WaitReason resource) {
+  if (!InfoOf(resource).includes_service) return 0;
   std::optional<double> least;
   Crowding crowding;
   for (auto at = ledger.stages.lower_bound({stage, Host{}});
@@ -27,7 +25,7 @@ std::optional<double> AloneSecondsPerUnit(const Ledger& ledger, Stage stage, Res
   return least;
 }
 
-// Of a stage on all hosts.
+// The time of a stage on all hosts.
 struct Time {
   double task_seconds = 0;
   double stage_seconds = 0;
@@ -48,13 +46,13 @@ double LackedSlotSeconds(const Ledger& ledger, Stage stage) {
   double lacked = 0;
   for (auto at = ledger.meetings.lower_bound({stage, Host{}, Stage{}});
        at != ledger.meetings.end() && at->first.target == stage; ++at) {
-    lacked += at->second.wait_seconds[Resource::kScheduler];
+    lacked += at->second.wait_seconds[WaitReason::kSlots];
   }
   return lacked;
 }
 
-// Seconds of the stage for each that its tasks waited.
-double StageSecondsPerWait(const Ledger& ledger, Stage stage, Host host, Resource resource) {
+// Returns the seconds by which the stage is delayed for each second that its tasks waited.
+double StageSecondsPerWait(const Ledger& ledger, Stage stage, Host host, WaitReason resource) {
   if (IsQueue(host)) {
     const Time time = TimeOf(ledger, stage);
     const double all = time.task_seconds + LackedSlotSeconds(ledger, stage);
@@ -67,7 +65,7 @@ double StageSecondsPerWait(const Ledger& ledger, Stage stage, Host host, Resourc
 }
 
 template <typename Of, typename Key>
-std::vector<Ranked<Of>> Top(std::span<const Delay> delays, std::span<const StageInfo> stages,
+std::vector<Ranked<Of>> Top(std::span<const Delay> delays, std::span<const QueryStage> stages,
                             std::size_t k, Key key) {
   std::map<Of, double> sums;
   for (const Delay& delay : delays) {
@@ -90,14 +88,14 @@ std::vector<Ranked<Of>> Top(std::span<const Delay> delays, std::span<const Stage
 std::vector<Delay> Delays(const Ledger& ledger, std::span<const Stage> targets) {
   std::vector<Delay> delays;
   for (const Stage target : std::set<Stage>(targets.begin(), targets.end())) {
-    PerResource<std::optional<double>> alone;
-    for (const Resource resource : kResources) {
+    PerWaitReason<std::optional<double>> alone;
+    for (const WaitReason resource : kWaitReasons) {
       alone[resource] = AloneSecondsPerUnit(ledger, target, resource);
     }
     for (auto at = ledger.meetings.lower_bound({target, Host{}, Stage{}});
          at != ledger.meetings.end() && at->first.target == target; ++at) {
       const Meeting& met = at->second;
-      for (const Resource resource : kResources) {
+      for (const WaitReason resource : kWaitReasons) {
         if (!alone[resource].has_value()) continue;
         const double seconds = met.wait_seconds[resource] - *alone[resource] * met.units[resource];
         if (seconds <= 0) continue;
@@ -116,20 +114,35 @@ std::vector<Delay> Delays(const Ledger& ledger, std::span<const Stage> targets) 
 }
 
 std::vector<Ranked<Query>> DelayingQueries(std::span<const Delay> delays,
-                                           std::span<const StageInfo> stages, std::size_t k) {
+                                           std::span<const QueryStage> stages, std::size_t k) {
   return Top<Query>(delays, stages, k, [&](const Delay& delay) {
     return stages[static_cast<std::size_t>(delay.source)].query;
   });
 }
 
-std::vector<Ranked<Resource>> DelayingResources(std::span<const Delay> delays,
-                                                std::span<const StageInfo> stages, std::size_t k) {
-  return Top<Resource>(delays, stages, k, [](const Delay& delay) { return delay.resource; });
+std::vector<Ranked<WaitReason>> DelayingResources(std::span<const Delay> delays,
+                                                  std::span<const QueryStage> stages,
+                                                  std::size_t k) {
+  return Top<WaitReason>(delays, stages, k, [](const Delay& delay) { return delay.resource; });
 }
 
 std::vector<Ranked<Host>> DelayingHosts(std::span<const Delay> delays,
-                                        std::span<const StageInfo> stages, std::size_t k) {
+                                        std::span<const QueryStage> stages, std::size_t k) {
   return Top<Host>(delays, stages, k, [](const Delay& delay) { return delay.host; });
 }
 
-}  // namespace tidemark::blame
+std::vector<Limits> LimitsOf(std::span<const Neighbour> neighbours) {
+  std::vector<Limits> limits;
+  double all = 0;
+  for (const Neighbour& neighbour : neighbours) {
+    limits.push_back({.lower = 0, .upper = std::max(neighbour.seconds, neighbour.beside_seconds)});
+    all += limits.back().upper;
+  }
+  for (std::size_t n = 0; n < neighbours.size(); ++n) {
+    const double beside_others = std::max(0.0, all - limits[n].upper);
+    limits[n].lower = std::max(0.0, neighbours[n].seconds - beside_others);
+  }
+  return limits;
+}
+
+}  // namespace tidemark::waits

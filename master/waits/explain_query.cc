@@ -7,30 +7,31 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "master/waits/data_growth.h"
 #include "master/waits/delay.h"
 #include "master/waits/ledger.h"
+#include "master/waits/own_causes.h"
 
-namespace tidemark::blame {
+namespace tidemark::waits {
 namespace {
 
-// Of stages that follow one another: instants are rounded to milliseconds.
+// The permitted overlap of stages that follow one another: instants are rounded to milliseconds.
 constexpr double kRoundingSeconds = 0.002;
-// Of tasks' time: what is told of so much of it is told; taste. An attempt's end is often told of a
-// moment after its last totals.
+// A wait that is known for this part of the task time counts as fully known. The end of an attempt
+// often arrives a moment after its last totals. Chosen by hand.
 constexpr double kMostOf = 0.99;
-// Of the part by which a task took longer than a mean one: its own doing; taste.
+// The length of a task has no external cause if its own work explains this part of its excess.
+// Chosen by hand.
 constexpr double kOwnShare = 0.5;
 constexpr double kRoundingShare = 1e-9;
 constexpr Query kUnreportedQuery{UINT32_MAX};
 
-// Of the stages of a query that followed one another.
+// Sums over the stages of a query that followed one another.
 struct Sums {
   double lasted = 0;
-  PerResource<QueryWait> waits;
+  PerWaitReason<QueryWait> waits;
   std::optional<double> skew_seconds;
   std::optional<LongestTask> longest_task;
-  std::map<std::tuple<Query, Resource, Host>, Cost> culprits;
+  std::map<std::tuple<Query, WaitReason, Host>, LostSeconds> causes;
 };
 
 struct Ran {
@@ -45,20 +46,20 @@ struct Span {
   double seconds() const { return std::max(to - from, 0.0); }
 };
 
-Cost Cut(const Cost& cost, double part, double most) {
+LostSeconds Cut(const LostSeconds& cost, double part, double most) {
   const auto cut = [&](double seconds) { return std::min(seconds * part, most); };
   return {.seconds = cut(cost.seconds),
           .limits = {.lower = cut(cost.limits.lower), .upper = cut(cost.limits.upper)}};
 }
 
-// Tasks may be told to have run for longer than what they are of.
+// Cuts the sums to the length of the query or job, which reports may contradict.
 void CutTo(double seconds, Sums& sums) {
   const double part = sums.lasted > seconds ? seconds / sums.lasted : 1;
-  for (const Resource resource : kResources) {
+  for (const WaitReason resource : kWaitReasons) {
     std::optional<double>& waited = sums.waits[resource].seconds;
     if (waited) waited = std::min(*waited * part, seconds);
   }
-  for (auto& [who, cost] : sums.culprits) cost = Cut(cost, part, seconds);
+  for (auto& [who, cost] : sums.causes) cost = Cut(cost, part, seconds);
 }
 
 class Explainer {
@@ -72,7 +73,7 @@ class Explainer {
   }
 
   std::optional<QueryWaits> Explain(Query query) const {
-    const QueryRecord& record = records_.query(query);
+    const TrackedQuery& record = records_.query(query);
     const Ledger ledger = contention_.Of(record.stages, last_seconds_);
     const std::vector<Ran> ran = StagesThatRan(record.job, record.stages, ledger);
     if (ran.empty()) return std::nullopt;
@@ -87,22 +88,23 @@ class Explainer {
                         .longest_task = sums.longest_task,
                         .data_growth = GrowthOfData(record),
                         .culprits = {}};
-    for (const auto& [who, cost] : sums.culprits) {
+    for (const auto& [who, cost] : sums.causes) {
       const auto& [other, resource, host] = who;
-      Culprit culprit = CulpritOf(other);
+      ContendingQuery culprit = CauseOf(other);
       culprit.resource = resource;
-      if (ClusterRecords::IsTold(host)) culprit.host = records_.HostName(host);
+      if (ClusterRecords::IsNamed(host)) culprit.host = records_.HostName(host);
       culprit.seconds = cost.seconds;
       culprit.seconds_lower = cost.limits.lower;
       culprit.seconds_upper = cost.limits.upper;
       waits.culprits.push_back(std::move(culprit));
     }
-    std::stable_sort(waits.culprits.begin(), waits.culprits.end(),
-                     [](const Culprit& a, const Culprit& b) { return a.seconds > b.seconds; });
+    std::stable_sort(
+        waits.culprits.begin(), waits.culprits.end(),
+        [](const ContendingQuery& a, const ContendingQuery& b) { return a.seconds > b.seconds; });
     return waits;
   }
 
-  std::map<Query, Cost> CostsTo(JobNumber job) const {
+  std::map<Query, LostSeconds> CostsTo(JobNumber job) const {
     std::vector<Stage> stages;
     for (const auto& [number, stage] : records_.job(job).stages) stages.push_back(stage);
     const Ledger ledger = contention_.Of(stages, last_seconds_);
@@ -111,9 +113,9 @@ class Explainer {
     for (const Stage stage : ThatFollowed(ran)) AddStage(ledger, stage, sums);
     const double seconds = SecondsOfJob(ran);
     CutTo(seconds, sums);
-    std::map<Query, Cost> costs;
-    for (const auto& [who, cost] : sums.culprits) {
-      if (std::get<Resource>(who) != Resource::kScheduler) costs[std::get<Query>(who)] += cost;
+    std::map<Query, LostSeconds> costs;
+    for (const auto& [who, cost] : sums.causes) {
+      if (std::get<WaitReason>(who) != WaitReason::kSlots) costs[std::get<Query>(who)] += cost;
     }
     for (auto& [query, cost] : costs) cost = Cut(cost, /*part=*/1, seconds);
     return costs;
@@ -132,21 +134,21 @@ class Explainer {
       const auto& [resource, host] = where;
       if (IsQueue(host)) continue;
       Waiting waiting = WaitingOf(ledger, {stage, host}, resource, /*part=*/1);
-      waiting.stage_seconds_each = 1;  // those of tasks count whole
+      waiting.stage_seconds_each = 1;  // task seconds count in full
       AddCosts(resource, host, waiting, neighbours, sums);
     }
-    for (const auto& [who, cost] : sums.culprits) losses.others[std::get<Query>(who)] += cost;
+    for (const auto& [who, cost] : sums.causes) losses.others[std::get<Query>(who)] += cost;
     return losses;
   }
 
  private:
-  // The last to end first.
+  // Returns the stages that ran or wait, latest end first.
   std::vector<Ran> StagesThatRan(JobNumber job, const std::vector<Stage>& stages,
                                  const Ledger& ledger) const {
     std::vector<Ran> ran;
     const JobSlots& slots = records_.job(job).slots;
     for (const Stage stage : stages) {
-      const StageRecord& record = records_.stage(stage);
+      const TrackedStage& record = records_.stage(stage);
       const auto span = ledger.spans.find(stage);
       if (span != ledger.spans.end()) {
         ran.push_back({stage, span->second.from - FullSeconds(record), span->second.to});
@@ -159,8 +161,8 @@ class Explainer {
     return ran;
   }
 
-  // Backwards from its end, each time the last that had ended: parents of stages do not tell in
-  // what order the jobs of a query ran.
+  // Returns stages that followed one another, backwards from the end: each time the last stage that
+  // had ended before. The parents of stages do not show the order of a query's jobs.
   static std::vector<Stage> ThatFollowed(const std::vector<Ran>& ran) {
     std::vector<Stage> chain;
     std::optional<double> from;
@@ -172,22 +174,22 @@ class Explainer {
     return chain;
   }
 
-  bool IsAsked(Resource resource, Host host) const {
+  bool IsAsked(WaitReason resource, Host host) const {
     if (question_.resource && *question_.resource != resource) return false;
     if (question_.host.empty()) return true;
-    return ClusterRecords::IsTold(host) && records_.HostName(host) == question_.host;
+    return ClusterRecords::IsNamed(host) && records_.HostName(host) == question_.host;
   }
 
-  static void AddWait(Resource resource, double seconds, Sums& sums) {
+  static void AddWait(WaitReason resource, double seconds, Sums& sums) {
     sums.waits[resource].seconds = sums.waits[resource].seconds.value_or(0) + seconds;
   }
 
   void AddStage(const Ledger& ledger, Stage stage, Sums& sums) const {
-    const StageRecord& record = records_.stage(stage);
+    const TrackedStage& record = records_.stage(stage);
     const Stage targets[] = {stage};
     const std::vector<Delay> delays = Delays(ledger, targets);
     double ran = 0;        // task seconds
-    double stage_ran = 0;  // seconds in which any task did
+    double stage_ran = 0;  // seconds in which any task ran
     double lacked = 0;     // slot seconds
     const auto first = ledger.stages.lower_bound({stage, Host{}});
     for (auto at = first; at != ledger.stages.end() && at->first.stage == stage; ++at) {
@@ -196,22 +198,21 @@ class Explainer {
       stage_ran += at->second.stage_seconds;
     }
     for (const Delay& delay : delays) {
-      if (delay.resource == Resource::kScheduler) lacked += delay.task_seconds;
+      if (delay.resource == WaitReason::kSlots) lacked += delay.task_seconds;
     }
-    // With the slots that it lacked, too, it would have needed this much less of its time ...
+    // With the lacking slots, the stage would have been shorter by lacked * per_slot_second.
     const double lasted = stage_ran + FullSeconds(record);
     sums.lasted += lasted;
     const double per_slot_second = ran + lacked > 0 ? lasted / (ran + lacked) : 0;
-    // ... and would have waited for the rest in what is left, so that all is not more than it
-    // lasted.
-    const double left = lasted - lacked * per_slot_second;
-    const double part = stage_ran > 0 ? std::min(1.0, left / stage_ran) : 0;
+    // The other waits are scaled to the remaining time, so that the sum does not exceed the length.
+    const double remaining = lasted - lacked * per_slot_second;
+    const double part = stage_ran > 0 ? std::min(1.0, remaining / stage_ran) : 0;
     for (auto at = first; at != ledger.stages.end() && at->first.stage == stage; ++at) {
       if (!IsQueue(at->first.host)) AddWaits(at->first.host, at->second, part, sums);
     }
-    if (records_.job(records_.query(record.query).job).slots.is_told() && record.opened_at &&
-        IsAsked(Resource::kScheduler, QueueOf({}))) {
-      AddWait(Resource::kScheduler, 0, sums);
+    if (records_.job(records_.query(record.query).job).slots.is_known() && record.opened_at &&
+        IsAsked(WaitReason::kSlots, QueueOf({}))) {
+      AddWait(WaitReason::kSlots, 0, sums);
     }
     for (const auto& [where, neighbours] : NeighboursOf(ledger, stage, delays)) {
       const auto& [resource, host] = where;
@@ -222,7 +223,7 @@ class Explainer {
     AddLongest(record, sums);
   }
 
-  // Whether it took longer than a mean task not for what it waited, but for what it did.
+  // Returns true if work, not waits, made the attempt longer than a mean task.
   static bool IsLongByItself(const LongestAttempt& longest, double mean, double mean_own) {
     if (!(mean > 0 && mean_own > 0)) return false;
     const double longer = longest.seconds / mean - 1;
@@ -230,7 +231,7 @@ class Explainer {
     return longer_own >= kOwnShare * longer - kRoundingShare;
   }
 
-  static void AddLongest(const StageRecord& stage, Sums& sums) {
+  static void AddLongest(const TrackedStage& stage, Sums& sums) {
     if (stage.ended == 0) return;
     const double mean = stage.ended_seconds / static_cast<double>(stage.ended);
     const double mean_own = stage.ended_own_seconds / static_cast<double>(stage.ended);
@@ -250,17 +251,17 @@ class Explainer {
                                     .group_seconds = longest.group_seconds};
   }
 
-  // How much of it was read in the last minutes is not kept. What tasks that ran again read is
-  // counted twice: where output was lost, or where more tasks ended than there are.
-  std::optional<DataGrowth> GrowthOfData(const QueryRecord& query) const {
+  // Returns nullopt for the last minutes, whose input is not kept. Skips stages whose tasks ran
+  // again, since their input counts twice: output was lost, or more tasks ended than exist.
+  std::optional<DataGrowth> GrowthOfData(const TrackedQuery& query) const {
     if (question_.last) return std::nullopt;
-    const EarlierData& earlier = records_.job(query.job).earlier;
+    const PastInput& past = records_.job(query.job).past_input;
     std::optional<DataGrowth> sum;
     double all_task_seconds = 0;
     for (const Stage each : query.stages) {
-      const StageRecord& stage = records_.stage(each);
+      const TrackedStage& stage = records_.stage(each);
       all_task_seconds += stage.ended_own_seconds;
-      const EarlierBytes* const before = EarlierBytesOfStage(earlier, stage);
+      const PastBytes* const before = PastBytesOfStage(past, stage);
       if (before == nullptr || stage.ended > stage.tasks || stage.has_lost_output) continue;
       const auto growth = GrowthOf(stage.ended_own_seconds, stage.read_bytes, *before);
       if (!growth) continue;
@@ -274,15 +275,14 @@ class Explainer {
     return sum;
   }
 
-  static const EarlierBytes* EarlierBytesOfStage(const EarlierData& earlier,
-                                                 const StageRecord& stage) {
-    if (stage.kind == StageKind::kMap) return earlier.map_stage ? &*earlier.map_stage : nullptr;
-    const auto known = earlier.stages.find(stage.data_name);
-    return known == earlier.stages.end() ? nullptr : &known->second;
+  static const PastBytes* PastBytesOfStage(const PastInput& past, const TrackedStage& stage) {
+    if (stage.kind == StageKind::kMap) return past.map_stage ? &*past.map_stage : nullptr;
+    const auto known = past.stages.find(stage.data_name);
+    return known == past.stages.end() ? nullptr : &known->second;
   }
 
-  // Before its first task, while no slot was free, as far as that is in the sums.
-  double FullSeconds(const StageRecord& record) const {
+  // Returns the part of the wait for a first slot that the sums cover.
+  double FullSeconds(const TrackedStage& record) const {
     double seconds = record.full_seconds;
     if (record.opened_at) {
       seconds = std::clamp(contention_.folded_until() - *record.opened_at, 0.0, seconds);
@@ -292,8 +292,8 @@ class Explainer {
   }
 
   void AddWaits(Host host, const StageOnHost& on_host, double part, Sums& sums) const {
-    for (const Resource resource : kResources) {
-      if (resource == Resource::kScheduler || !IsAsked(resource, host)) continue;
+    for (const WaitReason resource : kWaitReasons) {
+      if (resource == WaitReason::kSlots || !IsAsked(resource, host)) continue;
       const Waited& waited = on_host.waited[resource];
       if (waited.measured_seconds < kMostOf * on_host.seconds) sums.waits[resource].is_least = true;
       if (waited.measured_seconds > 0) AddWait(resource, waited.stage_seconds * part, sums);
@@ -304,17 +304,17 @@ class Explainer {
     return source == kUnreported ? kUnreportedQuery : records_.stage(source).query;
   }
 
-  // Other queries that took what the stage waited for; task seconds.
+  // Returns the other queries that used the resources for which the stage waited; task seconds.
   using ByQuery = std::map<Query, Neighbour>;
-  std::map<std::pair<Resource, Host>, ByQuery> NeighboursOf(
+  std::map<std::pair<WaitReason, Host>, ByQuery> NeighboursOf(
       const Ledger& ledger, Stage stage, const std::vector<Delay>& delays) const {
-    std::map<std::pair<Resource, Host>, ByQuery> neighbours;
+    std::map<std::pair<WaitReason, Host>, ByQuery> neighbours;
     const Query own = records_.stage(stage).query;
-    const auto add = [&](Resource resource, Host host, Stage source, const Neighbour& more) {
+    const auto add = [&](WaitReason resource, Host host, Stage source, const Neighbour& more) {
       const Query other = QueryOf(source);
       if (other == own || !IsAsked(resource, host)) return;
-      // Of hosts that are not told nobody knows who meets whom.
-      if (!ClusterRecords::IsTold(host) && !IsQueue(host)) return;
+      // On unnamed hosts, meetings are unknown.
+      if (!ClusterRecords::IsNamed(host) && !IsQueue(host)) return;
       Neighbour& sum = neighbours[{resource, host}][other];
       sum.query = other;
       sum.seconds += more.seconds;
@@ -323,7 +323,7 @@ class Explainer {
     for (auto at = ledger.meetings.lower_bound({stage, Host{}, Stage{}});
          at != ledger.meetings.end() && at->first.target == stage; ++at) {
       const Meeting& met = at->second;
-      for (const Resource resource : kResources) {
+      for (const WaitReason resource : kWaitReasons) {
         if (met.wait_seconds[resource] <= 0) continue;
         add(resource, at->first.host, at->first.source, {.beside_seconds = met.overlap_seconds});
       }
@@ -334,27 +334,29 @@ class Explainer {
     return neighbours;
   }
 
-  // What tasks of a stage waited at most, and by how much of each second it ended later.
+  // The most that tasks of a stage can have waited, and the delay of the stage for each such
+  // second.
   struct Waiting {
     double seconds = 0;
     double stage_seconds_each = 0;
   };
-  static Waiting WaitingOf(const Ledger& ledger, StageHost where, Resource resource, double part) {
+  static Waiting WaitingOf(const Ledger& ledger, StageHost where, WaitReason resource,
+                           double part) {
     const auto found = ledger.stages.find(where);
     if (found == ledger.stages.end()) return {};
     const Waited& waited = found->second.waited[resource];
-    const double not_told = std::max(0.0, found->second.seconds - waited.measured_seconds);
+    const double unknown = std::max(0.0, found->second.seconds - waited.measured_seconds);
     const double each = waited.wait_seconds > 0 ? waited.stage_seconds / waited.wait_seconds : 0;
-    return {.seconds = waited.wait_seconds + not_told, .stage_seconds_each = each * part};
+    return {.seconds = waited.wait_seconds + unknown, .stage_seconds_each = each * part};
   }
 
-  void AddCosts(Resource resource, Host host, const Waiting& waiting, const ByQuery& by_query,
+  void AddCosts(WaitReason resource, Host host, const Waiting& waiting, const ByQuery& by_query,
                 Sums& sums) const {
     std::vector<Neighbour> neighbours;
     for (const auto& [query, neighbour] : by_query) {
       neighbours.push_back(neighbour);
-      // Who holds slots beside those that wait is not known, nor what nobody reports: maybe there
-      // all the time.
+      // The presence of slot holders and of unreported processes is unknown, so they are assumed to
+      // be present all the time.
       const bool is_unknown = IsQueue(host) || query == kUnreportedQuery;
       double& beside = neighbours.back().beside_seconds;
       beside = is_unknown ? waiting.seconds : std::min(beside, waiting.seconds);
@@ -363,46 +365,46 @@ class Explainer {
     for (std::size_t n = 0; n < neighbours.size(); ++n) {
       if (neighbours[n].seconds <= 0) continue;
       const double each = waiting.stage_seconds_each;
-      Cost& cost = sums.culprits[{neighbours[n].query, resource, host}];
+      LostSeconds& cost = sums.causes[{neighbours[n].query, resource, host}];
       cost.seconds += neighbours[n].seconds * each;
       cost.limits.lower += limits[n].lower * each;
       cost.limits.upper += limits[n].upper * each;
-      if (resource == Resource::kScheduler) {
+      if (resource == WaitReason::kSlots) {
         AddWait(resource, neighbours[n].seconds * each, sums);
       }
     }
   }
 
-  Culprit CulpritOf(Query query) const {
-    Culprit culprit;
+  ContendingQuery CauseOf(Query query) const {
+    ContendingQuery culprit;
     if (query == kForgottenQuery) return culprit;
     if (query == kUnreportedQuery) {
       culprit.jobs = 0;
       return culprit;
     }
-    const QueryRecord& record = records_.query(query);
+    const TrackedQuery& record = records_.query(query);
     culprit.job_id = records_.job(record.job).id;
     culprit.query = record.name;
     return culprit;
   }
 
-  // Of a job that names no queries.
-  static bool IsAllOf(const QueryRecord& query, const JobRecord& job) {
+  // Returns true if the job names no queries.
+  static bool IsAllOf(const TrackedQuery& query, const TrackedJob& job) {
     return query.name.empty() && job.queries.size() == 1 && job.is_seen_whole;
   }
 
-  // Where nobody told when the query began, it was with its job, or else with its first stage.
-  Span SpanOf(const QueryRecord& query, const std::vector<Ran>& ran) const {
+  // If the start of the query is unknown, it started with its job, or else with its first stage.
+  Span SpanOf(const TrackedQuery& query, const std::vector<Ran>& ran) const {
     double from = ran.front().from;
     for (const Ran& stage : ran) from = std::min(from, stage.from);
-    const JobRecord& job = records_.job(query.job);
+    const TrackedJob& job = records_.job(query.job);
     if (IsAllOf(query, job)) from = std::min(from, job.began_at);
     from = query.from.value_or(from);
     if (last_begins_) from = std::max(from, *last_begins_);
     return {from, query.to.value_or(now_)};
   }
 
-  // From the start of the first of its queries to the end of the last.
+  // Returns the seconds from the start of the first query to the end of the last one.
   double SecondsOfJob(const std::vector<Ran>& ran) const {
     std::map<Query, std::vector<Ran>> by_query;
     for (const Ran& stage : ran) by_query[records_.stage(stage.stage).query].push_back(stage);
@@ -419,7 +421,7 @@ class Explainer {
   const ExplainQuestion& question_;
   const double now_;
   std::optional<double> last_seconds_;
-  std::optional<double> last_begins_;  // what is kept of that, in whole slices
+  std::optional<double> last_begins_;  // the start of the kept slices within it
 };
 
 }  // namespace
@@ -429,8 +431,8 @@ std::optional<QueryWaits> ExplainQuery(const ClusterRecords& records, const Cont
   return Explainer(records, contention, question, now).Explain(query);
 }
 
-std::map<Query, Cost> CostsToJob(const ClusterRecords& records, const Contention& contention,
-                                 JobNumber job, const std::optional<absl::Duration>& last) {
+std::map<Query, LostSeconds> CostsToJob(const ClusterRecords& records, const Contention& contention,
+                                        JobNumber job, const std::optional<absl::Duration>& last) {
   const ExplainQuestion question = {.last = last};
   return Explainer(records, contention, question, contention.folded_until()).CostsTo(job);
 }
@@ -441,4 +443,4 @@ StageLosses LossesOf(const ClusterRecords& records, const Contention& contention
   return Explainer(records, contention, question, /*now=*/0).LossesOf(stage);
 }
 
-}  // namespace tidemark::blame
+}  // namespace tidemark::waits

@@ -1,4 +1,5 @@
-// What a query waited for, and because of which others: from the sums of blame to an answer.
+// Turns the sums of Contention into the answer to an ExplainQuestion: the waits of a query, and the
+// queries that caused them.
 #pragma once
 
 #include <map>
@@ -7,20 +8,22 @@
 #include "absl/time/time.h"
 #include "master/waits/cluster_records.h"
 #include "master/waits/contention.h"
-#include "master/waits/without.h"
+#include "master/waits/delay.h"
 #include "tidemark/explanation.h"
 
-namespace tidemark::blame {
+namespace tidemark::waits {
 
-// All that caused a wait is in it, whoever may see it. Empty: no task of it is in the sums, and
-// none waits. `now`: until then a query lasts that has not ended. Cost: O(what its stages met).
+// Returns all causes of waits, regardless of read permissions. Returns nullopt if none of the
+// query's tasks is in the sums and none waits. A query that has not ended lasts until `now`. Cost:
+// O(meetings of its stages).
 std::optional<QueryWaits> ExplainQuery(const ClusterRecords& records, const Contention& contention,
                                        Query query, const ExplainQuestion& question, double now);
 
-struct Cost {
+// Seconds that were lost to a query.
+struct LostSeconds {
   double seconds = 0;
   Limits limits;
-  Cost& operator+=(const Cost& more) {
+  LostSeconds& operator+=(const LostSeconds& more) {
     seconds += more.seconds;
     limits.lower += more.limits.lower;
     limits.upper += more.limits.upper;
@@ -28,20 +31,19 @@ struct Cost {
   }
 };
 
-// By how much later a job ended because of each other query, for all that it took but slots: as
-// those of a query, of all stages of the job that followed one another. Cost: O(what its stages
-// met).
-std::map<Query, Cost> CostsToJob(const ClusterRecords& records, const Contention& contention,
-                                 JobNumber job, const std::optional<absl::Duration>& last);
+// Returns the delay of a job by each other query, for all resources except slots. Stages of the job
+// that followed one another are added up. Cost: O(meetings of its stages).
+std::map<Query, LostSeconds> CostsToJob(const ClusterRecords& records, const Contention& contention,
+                                        JobNumber job, const std::optional<absl::Duration>& last);
 
-// Seconds of tasks.
+// Task seconds.
 struct StageLosses {
-  double ran = 0;                // of the stage, on hosts
-  std::map<Query, Cost> others;  // what other queries took of that, but for slots
+  double ran = 0;                       // of the stage, on hosts
+  std::map<Query, LostSeconds> others;  // the part lost to each other query, without slots
 };
 
-// `last`: only what was in so much time, in minutes; empty: all. Cost: O(what the stage met).
+// Covers the time `last`, in minutes; all time if empty. Cost: O(meetings of the stage).
 StageLosses LossesOf(const ClusterRecords& records, const Contention& contention, Stage stage,
                      const std::optional<absl::Duration>& last);
 
-}  // namespace tidemark::blame
+}  // namespace tidemark::waits

@@ -3,25 +3,25 @@
 #include <algorithm>
 #include <utility>
 
-namespace tidemark::blame {
+namespace tidemark::waits {
 namespace {
 
-// Taste: a driver takes so long to fill a slot that became free.
+// The time in which a driver fills a slot that became free. Chosen by hand.
 constexpr double kRefillSeconds = 0.1;
 
 }  // namespace
 
-void JobSlots::GiveUp() {
-  is_given_up_ = true;
-  is_told_ = false;
+void JobSlots::Abandon() {
+  is_abandoned_ = true;
+  is_known_ = false;
   is_full_ = false;
   free_since_.reset();
   waiting_.clear();
 }
 
-void JobSlots::SeeWhetherFull(double at) {
+void JobSlots::UpdateFullness(double at) {
   now_ = std::max(now_, at);
-  const bool no_slot_is_free = is_told_ && slots_ > 0 && running_ >= slots_;
+  const bool no_slot_is_free = is_known_ && slots_ > 0 && running_ >= slots_;
   if (!no_slot_is_free) {
     if (is_full_ && !free_since_) free_since_ = now_;
     return;
@@ -33,7 +33,7 @@ void JobSlots::SeeWhetherFull(double at) {
 
 std::vector<Piece> JobSlots::Queue(Stage stage, std::uint32_t tasks, double at) {
   std::vector<Piece> pieces;
-  if (is_given_up_) return pieces;
+  if (is_abandoned_) return pieces;
   Settle(at, pieces);
   waiting_[stage] = {.tasks = tasks, .until = std::max(at, now_)};
   return pieces;
@@ -44,11 +44,11 @@ std::vector<Piece> JobSlots::Start(Stage stage, double at, bool from_queue) {
   Settle(at, pieces);
   const auto found = waiting_.find(stage);
   if (from_queue && found != waiting_.end()) {
-    TellWait(stage, at, /*got_slot=*/true, pieces);
+    ReportWait(stage, at, /*got_slot=*/true, pieces);
     if (--found->second.tasks == 0) waiting_.erase(found);
   }
   ++running_;
-  SeeWhetherFull(at);
+  UpdateFullness(at);
   return pieces;
 }
 
@@ -56,30 +56,30 @@ std::vector<Piece> JobSlots::End(double at) {
   std::vector<Piece> pieces;
   Settle(at, pieces);
   --running_;
-  SeeWhetherFull(at);
+  UpdateFullness(at);
   return pieces;
 }
 
-std::vector<Piece> JobSlots::TellWaits(double now, double until) {
+std::vector<Piece> JobSlots::ReportWaits(double now, double until) {
   std::vector<Piece> pieces;
   Settle(now, pieces);
   for (const auto& [stage, waiting] : waiting_) {
-    TellWait(stage, free_since_.value_or(until), /*got_slot=*/false, pieces);
+    ReportWait(stage, free_since_.value_or(until), /*got_slot=*/false, pieces);
   }
   return pieces;
 }
 
-// A slot that was not filled again at once was free.
+// Counts a slot as free if it was not filled within kRefillSeconds.
 void JobSlots::Settle(double at, std::vector<Piece>& pieces) {
   if (!is_full_ || !free_since_ || at - *free_since_ <= kRefillSeconds) return;
   for (const auto& [stage, waiting] : waiting_) {
-    TellWait(stage, *free_since_, /*got_slot=*/false, pieces);
+    ReportWait(stage, *free_since_, /*got_slot=*/false, pieces);
   }
   is_full_ = false;
   free_since_.reset();
 }
 
-void JobSlots::TellWait(Stage stage, double until, bool got_slot, std::vector<Piece>& pieces) {
+void JobSlots::ReportWait(Stage stage, double until, bool got_slot, std::vector<Piece>& pieces) {
   Waiting& waiting = waiting_.at(stage);
   const double from = waiting.until;
   if (!is_full_ || !(from < until)) return;
@@ -92,9 +92,9 @@ void JobSlots::TellWait(Stage stage, double until, bool got_slot, std::vector<Pi
                  .to = until,
                  .use = {},
                  .tasks = tasks};
-  piece.use.of[Resource::kScheduler] = {.wait_seconds = tasks * (until - from),
-                                        .units = got_slot ? 1 : 0};
+  piece.use.of[WaitReason::kSlots] = {.wait_seconds = tasks * (until - from),
+                                      .units = got_slot ? 1 : 0};
   pieces.push_back(piece);
 }
 
-}  // namespace tidemark::blame
+}  // namespace tidemark::waits

@@ -1,13 +1,22 @@
 #include "master/waits/ledger.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <utility>
 
-namespace tidemark::blame {
+namespace tidemark::waits {
 namespace {
 
-// Of a piece that tells the rate of a resource: the part of it in which its task waited for that.
-constexpr double kMostly = 0.5;  // taste
+// Spark's executors report their tasks at this interval, so one interval is one observation.
+constexpr double kObservationSeconds = 10;
+// The required ratio of likelihoods. Chosen by hand.
+constexpr double kTimesAsLikely = 20;
+// A smaller part of the sum of squares is rounding.
+constexpr double kSquaresRounding = 1e-9;
+// A piece measures the time of a unit if its task waited for the resource in at least this part of
+// it. Chosen by hand.
+constexpr double kMostly = 0.5;
 
 void KeepLeast(double seconds_per_unit, double& least) {
   if (seconds_per_unit <= 0) return;
@@ -38,9 +47,8 @@ void AddTo(const StageOnHost& from, StageOnHost& to) {
   to.stage_seconds += from.stage_seconds;
   to.processor_seconds += from.processor_seconds;
   to.processor_measured_seconds += from.processor_measured_seconds;
-  to.network += from.network;
-  to.io += from.io;
-  for (const Resource resource : kResources) {
+  for (std::size_t i = 0; i < kServiceReasons; ++i) to.crowdings[i] += from.crowdings[i];
+  for (const WaitReason resource : kWaitReasons) {
     const Waited& more = from.waited[resource];
     Waited& waited = to.waited[resource];
     waited.wait_seconds += more.wait_seconds;
@@ -54,13 +62,48 @@ void AddTo(const StageOnHost& from, StageOnHost& to) {
 
 void AddTo(const Meeting& from, Meeting& to) {
   to.overlap_seconds += from.overlap_seconds;
-  for (const Resource resource : kResources) {
+  for (const WaitReason resource : kWaitReasons) {
     to.wait_seconds[resource] += from.wait_seconds[resource];
     to.units[resource] += from.units[resource];
   }
 }
 
 }  // namespace
+
+void Crowding::Pass(double for_seconds, double wait_rate, double unit_rate, double crowd) {
+  seconds += for_seconds;
+  units += unit_rate * for_seconds;
+  wait_seconds += wait_rate * for_seconds;
+  waits_squared += wait_rate * wait_rate / unit_rate * for_seconds;
+  crowds_squared += unit_rate * crowd * crowd * for_seconds;
+  waits_by_crowds += wait_rate * crowd * for_seconds;
+}
+
+Crowding& Crowding::operator+=(const Crowding& other) {
+  seconds += other.seconds;
+  units += other.units;
+  wait_seconds += other.wait_seconds;
+  waits_squared += other.waits_squared;
+  crowds_squared += other.crowds_squared;
+  waits_by_crowds += other.waits_by_crowds;
+  return *this;
+}
+
+std::optional<double> ServiceSeconds(const Crowding& crowding) {
+  if (!(crowding.units > 0) || !(crowding.crowds_squared > 0)) return std::nullopt;
+  const double all = crowding.waits_squared;
+  const double service = crowding.waits_by_crowds / crowding.crowds_squared;
+  const double by_constant = all - crowding.wait_seconds * crowding.wait_seconds / crowding.units;
+  const double by_line = std::max(all - service * crowding.waits_by_crowds, kSquaresRounding * all);
+  if (!(by_constant > by_line) || !std::isfinite(by_constant) || !(service > 0)) {
+    return std::nullopt;
+  }
+  const double observations = crowding.seconds / kObservationSeconds - 1;
+  if (observations * std::log(by_constant / by_line) < 2 * std::log(kTimesAsLikely)) {
+    return std::nullopt;
+  }
+  return service;
+}
 
 void Ledger::Add(const Piece& piece, std::optional<double> share) {
   StageOnHost& sums = stages[{piece.stage, piece.host}];
@@ -72,7 +115,7 @@ void Ledger::Add(const Piece& piece, std::optional<double> share) {
     sums.processor_seconds += *piece.use.processor_seconds;
     sums.processor_measured_seconds += seconds;
   }
-  for (const Resource resource : kResources) {
+  for (const WaitReason resource : kWaitReasons) {
     AddUse(piece.use.of[resource], seconds, *share, sums.waited[resource]);
   }
   if (IsQueue(piece.host)) return;
@@ -116,4 +159,4 @@ void Ledger::Forget(const absl::flat_hash_set<Stage>& gone, Stage instead) {
   meetings = std::move(kept);
 }
 
-}  // namespace tidemark::blame
+}  // namespace tidemark::waits

@@ -1,64 +1,101 @@
-// What is left of pieces that are over: sums by stage and host, and by pairs of stages that met
-// there. The number of tasks does not matter.
+// The sums that remain of past pieces: by stage and host, and by pairs of stages that met on a
+// host. Their size does not depend on the number of tasks.
 #pragma once
 
+#include <array>
 #include <compare>
+#include <cstddef>
 #include <optional>
 
 #include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "master/waits/crowding.h"
 #include "master/waits/piece.h"
-#include "master/waits/resource.h"
 
-namespace tidemark::blame {
+namespace tidemark::waits {
 
-// Of the tasks of a stage on a host, one resource.
+// Sums over the time in which tasks of a stage waited on a host for a resource whose waits include
+// service. At an instant they receive w units per second, each after y seconds of waiting, in a
+// crowd of c. The crowd is one task plus the seconds that all other tasks there wait per second. A
+// missing wait beside known units counts as zero.
+struct Crowding {
+  double seconds = 0;
+  double units = 0;            // sum of w
+  double wait_seconds = 0;     // w y
+  double waits_squared = 0;    // w y^2
+  double crowds_squared = 0;   // w c^2
+  double waits_by_crowds = 0;  // w y c
+
+  // Adds `for_seconds` in which the tasks wait `wait_rate` seconds and receive `unit_rate` units
+  // per second. REQUIRES: all are positive; crowd >= 1.
+  void Pass(double for_seconds, double wait_rate, double unit_rate, double crowd);
+  Crowding& operator+=(const Crowding& other);
+};
+
+// Returns the seconds that a unit takes without neighbours, for a stage that always had some.
+//
+// If a resource serves its tasks evenly, y = s c, and least squares give s = sum of w y c / sum of
+// w c^2. Returns nullopt unless, with normal errors, the waits are at least 20 times as likely
+// under this line as under a constant time:
+//   (seconds / 10 - 1) ln(squared errors of the constant / of the line) >= 2 ln 20
+// Hence the result is nullopt if the crowd never changed, or if the wait did not follow it.
+std::optional<double> ServiceSeconds(const Crowding& crowding);
+
+// The waits of a stage's tasks on a host for one resource.
 struct Waited {
   double wait_seconds = 0;
-  double stage_seconds = 0;     // likewise, of which each task has its part of the stage
-  double measured_seconds = 0;  // of their time, where the wait is known
+  double stage_seconds = 0;     // the waits, each weighted by the task's share of its stage
+  double measured_seconds = 0;  // the time of the tasks for which the wait is known
   // Where both the wait and the units are known.
   double rated_wait_seconds = 0;
   double rated_units = 0;
-  // The least wait for a unit in a piece whose task did little but wait for this resource: what a
-  // unit takes where nobody is in the way, or less than that is not known. 0: none.
+  // The least wait for a unit in a piece that mostly waited for this resource. It is at least the
+  // time that a unit takes without neighbours. 0 if there is no such piece.
   double least_seconds_per_unit = 0;
 };
 
-// Of the tasks of a stage on a host, or in a queue.
+// Returns the number of reasons before `reason` whose wait includes service.
+constexpr std::size_t ServiceIndex(WaitReason reason) {
+  std::size_t index = 0;
+  for (const WaitReasonInfo& info : kWaitReasonTable) {
+    if (info.reason == reason) break;
+    if (info.includes_service) ++index;
+  }
+  return index;
+}
+inline constexpr std::size_t kServiceReasons =
+    ServiceIndex(kWaitReasons.back()) + (kWaitReasonTable.back().includes_service ? 1 : 0);
+
+// The tasks of a stage on a host, or in a queue.
 struct StageOnHost {
-  double seconds = 0;        // of the tasks, summed
-  double stage_seconds = 0;  // summed over all hosts: in which any task of the stage ran
+  double seconds = 0;  // summed over tasks
+  double stage_seconds =
+      0;  // summed over all hosts, the seconds in which any task of the stage ran
   double processor_seconds = 0;
   double processor_measured_seconds = 0;
-  PerResource<Waited> waited;
-  // Of the network and of IO; from a sweep.
-  Crowding network;
-  Crowding io;
-  // REQUIRES: WaitHoldsService(resource).
-  const Crowding& crowding(Resource resource) const {
-    return resource == Resource::kNetwork ? network : io;
-  }
-  Crowding& crowding(Resource resource) { return resource == Resource::kNetwork ? network : io; }
+  PerWaitReason<Waited> waited;
+  // From a sweep, in the order of reasons whose wait includes service.
+  std::array<Crowding, kServiceReasons> crowdings;
+  // REQUIRES: InfoOf(reason).includes_service.
+  const Crowding& crowding(WaitReason reason) const { return crowdings[ServiceIndex(reason)]; }
+  Crowding& crowding(WaitReason reason) { return crowdings[ServiceIndex(reason)]; }
 };
 
-// A stage that waits and one that was there meanwhile, maybe itself, on one host.
+// A waiting stage, and a stage that was on the same host at the time, possibly the same stage.
 struct Meeting {
-  // Summed over pairs of different tasks; in a queue, of tasks that wait both.
+  // Summed over pairs of different tasks; in a queue, over the waiting tasks.
   double overlap_seconds = 0;
-  // The part of the target's wait that goes to the source: at every instant its waits are divided
-  // by what others took of the resource then, the target's own other tasks among them. Taken of a
-  // processor: processor seconds; of the scheduler: slots held; otherwise units.
+  // The part of the target's wait that is attributed to the source. At every instant, the waits are
+  // divided by the amounts of the resource that other tasks use, including other tasks of the
+  // target. The amounts are processor seconds for a processor, held slots for slots, else units.
   //
-  // No task waits for a processor longer than others use them: what exceeds that goes to
-  // kUnreported, of which nothing else is known.
+  // The wait for a processor is attributed only up to the processor time of others. The excess goes
+  // to kUnreported, which has no other sums.
   //
-  // A stage that waits for slots has lost no more of them than other stages hold: the wait of the
-  // scheduler is counted in slots that it lacked, not in tasks that queued.
-  PerResource<double> wait_seconds;
+  // The wait for slots is counted in slots that the stage lacked, not in queued tasks, since the
+  // stage lost no more slots than other stages held.
+  PerWaitReason<double> wait_seconds;
   // The target's own units, divided in the same way.
-  PerResource<double> units;
+  PerWaitReason<double> units;
 };
 
 struct StageSpan {
@@ -86,19 +123,20 @@ struct Ledger {
   absl::btree_map<MeetingKey, Meeting> meetings;
   absl::btree_map<Stage, StageSpan> spans;  // of tasks that have a slot
 
-  // What concerns the piece alone; meetings are those of a sweep. `share`: which part of its stage
-  // the task was meanwhile (StageShares); empty: as those that were added before, 1 for the first.
+  // Adds the sums of the piece alone; a sweep adds meetings. `share` is the task's share of its
+  // stage during that time (StageShares). If empty, the share of earlier pieces applies, or 1 for
+  // the first piece.
   void Add(const Piece& piece, std::optional<double> share = std::nullopt);
 
-  // As if what is in `other` had been added here. Cost: O(size of other), and a logarithm.
+  // Adds all sums of `other`. Cost: O(size of other), and a logarithm.
   void Merge(const Ledger& other);
 
-  // The same of what is in `other` of this target. Cost: O(that), and a logarithm.
+  // Adds the sums of `other` whose target is `target`. Cost: O(their number), and a logarithm.
   void MergeTarget(const Ledger& other, Stage target);
 
-  // What is of these stages is gone, but for what others waited because of them: that is of
-  // `instead` from now on. Cost: O(size), and a logarithm.
+  // Removes these stages as targets. Waits that they caused are attributed to `instead` from now
+  // on. Cost: O(size), and a logarithm.
   void Forget(const absl::flat_hash_set<Stage>& gone, Stage instead);
 };
 
-}  // namespace tidemark::blame
+}  // namespace tidemark::waits

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace tidemark::blame {
+namespace tidemark::waits {
 namespace {
 
 bool IsAmount(const std::optional<double>& amount) {
@@ -31,11 +31,12 @@ absl::Status CheckPiece(const Piece& piece) {
   }
   if (piece.to < piece.from) return fault("it ends before it starts; check the sender's clock");
   bool amounts = IsAmount(piece.use.processor_seconds);
-  for (const Resource resource : kResources) {
+  for (const WaitReason resource : kWaitReasons) {
     const Use& use = piece.use.of[resource];
     amounts = amounts && IsAmount(use.wait_seconds) && IsAmount(use.units);
   }
-  if (!(piece.tasks > 0) || !std::isfinite(piece.tasks)) return fault("it is of no task");
+  if (!(piece.tasks > 0) || !std::isfinite(piece.tasks))
+    return fault("its number of tasks is not above 0");
   if (!amounts) return fault("an amount is negative or not finite; leave it empty if unknown");
   return absl::OkStatus();
 }
@@ -47,11 +48,11 @@ Piece Clip(const Piece& piece, double from, double to) {
   part.to = std::min(piece.to, to);
   const double share = part.seconds() / piece.seconds();
   Scale(part.use.processor_seconds, share);
-  for (const Resource resource : kResources) {
+  for (const WaitReason resource : kWaitReasons) {
     Scale(part.use.of[resource].wait_seconds, share);
     Scale(part.use.of[resource].units, share);
   }
   return part;
 }
 
-}  // namespace tidemark::blame
+}  // namespace tidemark::waits

@@ -3,24 +3,37 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "master/waits/rate.h"
+#include "master/forecast/placement/dag.h"
 
-namespace tidemark::blame {
+namespace tidemark::waits {
 namespace {
 
 std::size_t Index(Stage stage) { return static_cast<std::size_t>(stage); }
 
-absl::Status CheckTargets(std::span<const StageInfo> stages, std::span<const Target> targets) {
+absl::StatusOr<placement::Parents> ParentsOf(std::span<const QueryStage> stages) {
+  placement::Parents parents(stages.size());
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    for (const Stage parent : stages[s].parents) {
+      if (Index(parent) >= stages.size() || stages[Index(parent)].query != stages[s].query) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("stage ", s, ": parent ", Index(parent), " is no stage of its query"));
+      }
+      parents[s].push_back(Index(parent));
+    }
+  }
+  return parents;
+}
+
+absl::Status CheckTargets(std::span<const QueryStage> stages, std::span<const Target> targets) {
   for (std::size_t t = 0; t < targets.size(); ++t) {
     if (targets[t].stages.empty()) {
       return absl::InvalidArgumentError(
-          absl::StrCat("target ", t, " has no stages; name those to be explained"));
+          absl::StrCat("target ", t, " has no stages; name the stages to explain"));
     }
     for (const Stage stage : targets[t].stages) {
       if (Index(stage) >= stages.size() || stages[Index(stage)].query != targets[t].query) {
@@ -32,14 +45,14 @@ absl::Status CheckTargets(std::span<const StageInfo> stages, std::span<const Tar
   return absl::OkStatus();
 }
 
-// Of a stage, on all hosts.
+// The sums of a stage over all hosts.
 struct StageTotals {
   double queued_seconds = 0;
   double run_seconds = 0;
   double processor_seconds = 0;
   double processor_measured_seconds = 0;
-  PerResource<double> wait_seconds;
-  PerResource<double> measured_seconds;
+  PerWaitReason<double> wait_seconds;
+  PerWaitReason<double> measured_seconds;
 };
 
 StageTotals TotalsOf(const Ledger& ledger, Stage stage) {
@@ -50,7 +63,7 @@ StageTotals TotalsOf(const Ledger& ledger, Stage stage) {
     (IsQueue(at->first.host) ? totals.queued_seconds : totals.run_seconds) += sums.seconds;
     totals.processor_seconds += sums.processor_seconds;
     totals.processor_measured_seconds += sums.processor_measured_seconds;
-    for (const Resource resource : kResources) {
+    for (const WaitReason resource : kWaitReasons) {
       totals.wait_seconds[resource] += sums.waited[resource].wait_seconds;
       totals.measured_seconds[resource] += sums.waited[resource].measured_seconds;
     }
@@ -58,8 +71,8 @@ StageTotals TotalsOf(const Ledger& ledger, Stage stage) {
   return totals;
 }
 
-// Processor time; where a stage does not tell it, the time of tasks; where none has run, in the
-// queue.
+// Returns the processor time of each stage. If a stage does not report it, returns the task time
+// instead, and if no task has run, the time in the queue.
 std::vector<double> WorkOf(std::span<const StageTotals> stages) {
   std::vector<double> work(stages.size());
   const auto is_any = [&](auto seconds) {
@@ -77,18 +90,18 @@ std::vector<double> WorkOf(std::span<const StageTotals> stages) {
   return work;
 }
 
-// WT / RT; where the wait was measured in a part of the time only, as if it was the same elsewhere.
-double ImmediateContribution(const StageTotals& totals, Resource resource) {
+// Returns WT / RT. A wait that was measured for a part of the time is extrapolated to all of it.
+double ImmediateContribution(const StageTotals& totals, WaitReason resource) {
   const double seconds = totals.queued_seconds + totals.run_seconds;
   const double measured = totals.measured_seconds[resource];
   if (seconds <= 0 || measured <= 0) return 0;
-  const double of = resource == Resource::kScheduler ? totals.queued_seconds : totals.run_seconds;
+  const double of = resource == WaitReason::kSlots ? totals.queued_seconds : totals.run_seconds;
   return totals.wait_seconds[resource] * std::max(1.0, of / measured) / seconds;
 }
 
 class Builder {
  public:
-  Builder(const Ledger& ledger, std::span<const StageInfo> stages,
+  Builder(const Ledger& ledger, std::span<const QueryStage> stages,
           std::span<const std::size_t> depths)
       : ledger_(ledger), stages_(stages), depths_(depths) {}
 
@@ -123,7 +136,7 @@ class Builder {
     const std::size_t end = graph_.vertices.size();
     for (std::size_t v = first; v < end; ++v) {
       const StageTotals& totals = totals_[v - first];
-      for (const Resource resource : kResources) {
+      for (const WaitReason resource : kWaitReasons) {
         if (totals.measured_seconds[resource] <= 0) continue;
         Vertex vertex = graph_.vertices[v];
         vertex.level = Level::kImmediate;
@@ -210,7 +223,8 @@ class Builder {
     Connect(Add(vertex, contribution), of);
   }
 
-  // Vertices that are there when it begins; the last ones are of this level.
+  // Visits the vertices of `level`, which must be the last ones, without the vertices that
+  // `function` adds.
   template <typename Function>
   void ForEach(Level level, Function function) {
     const auto end = static_cast<VertexIndex>(graph_.vertices.size());
@@ -235,27 +249,146 @@ class Builder {
   }
 
   const Ledger& ledger_;
-  const std::span<const StageInfo> stages_;
+  const std::span<const QueryStage> stages_;
   const std::span<const std::size_t> depths_;
   ProtoGraph graph_;
   std::vector<StageTotals> totals_;  // by target stage
 };
 
-// Levels 1 to 4 are a tree whose leaves are at most all meetings of target stages, for each
-// resource.
+// Levels 1 to 4 are a tree with at most one leaf for each resource and meeting of a target stage.
 bool IsTooLarge(const Ledger& ledger, std::span<const Target> targets) {
-  const std::size_t bound = kResourceCount * (ledger.meetings.size() + 3 * ledger.stages.size());
+  const std::size_t bound = kWaitReasonCount * (ledger.meetings.size() + 3 * ledger.stages.size());
   return bound > std::numeric_limits<VertexIndex>::max() / 4 / (targets.size() + 1);
 }
 
+template <typename Of>
+std::vector<Ranked<Of>> Largest(const std::map<Of, double>& weights, std::size_t k) {
+  std::vector<Ranked<Of>> ranked;
+  for (const auto& [of, weight] : weights) {
+    if (weight > 0) ranked.push_back({of, weight});
+  }
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.weight > b.weight; });
+  ranked.resize(std::min(k, ranked.size()));
+  return ranked;
+}
+
+// Sums the outgoing impacts of the vertices of a level by `key` of the vertex.
+template <typename Of, typename Key>
+std::map<Of, double> OutgoingImpact(const ProtoGraph& graph, Level level, Key key) {
+  std::map<Of, double> sums;
+  for (const Edge& edge : graph.edges) {
+    const Vertex& vertex = graph.vertices[edge.parent];
+    if (vertex.level == level) sums[key(vertex)] += edge.impact;
+  }
+  return sums;
+}
+
+template <typename Weight>
+std::map<Query, double> SourceQueries(const ProtoGraph& graph, Weight weight) {
+  std::map<Query, double> sums;
+  for (VertexIndex v = graph.first_source; v < graph.vertices.size(); ++v) {
+    const Vertex& vertex = graph.vertices[v];
+    if (vertex.level == Level::kSourceQuery) sums[vertex.query] = weight(v, vertex.query);
+  }
+  return sums;
+}
+
 }  // namespace
+
+absl::StatusOr<std::vector<std::size_t>> Depths(std::span<const QueryStage> stages) {
+  absl::StatusOr<placement::Parents> parents = ParentsOf(stages);
+  if (!parents.ok()) return parents.status();
+  const auto order = placement::TopologicalOrder(*parents);
+  if (!order.ok()) return order.status();
+  std::vector<std::size_t> depths(stages.size(), 1);
+  for (auto s = order->rbegin(); s != order->rend(); ++s) {
+    for (const std::size_t parent : (*parents)[*s]) {
+      depths[parent] = std::max(depths[parent], depths[*s] + 1);
+    }
+  }
+  return depths;
+}
+
+absl::StatusOr<std::vector<Stage>> CriticalPath(std::span<const QueryStage> stages,
+                                                const Ledger& ledger, Query query) {
+  absl::StatusOr<placement::Parents> parents = ParentsOf(stages);
+  if (!parents.ok()) return parents.status();
+  const auto order = placement::TopologicalOrder(*parents);
+  if (!order.ok()) return order.status();
+  std::vector<double> seconds(stages.size(), 0);
+  for (const Stage stage : StagesOf(stages, query)) {
+    const auto span = ledger.spans.find(stage);
+    if (span != ledger.spans.end()) seconds[Index(stage)] = span->second.seconds();
+  }
+  std::vector<Stage> path;
+  for (const std::size_t s : placement::LongestPath(*parents, *order, seconds).stages) {
+    if (stages[s].query == query) path.push_back(Stage{static_cast<std::uint32_t>(s)});
+  }
+  return path;
+}
+
+std::vector<Stage> StagesOf(std::span<const QueryStage> stages, Query query) {
+  std::vector<Stage> of_query;
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    if (stages[s].query == query) of_query.push_back(Stage{static_cast<std::uint32_t>(s)});
+  }
+  return of_query;
+}
+
+std::optional<double> SecondsPerUnit(const Waited& waited) {
+  if (waited.measured_seconds <= 0 && waited.wait_seconds <= 0) return std::nullopt;
+  if (waited.rated_units > 0) return waited.rated_wait_seconds / waited.rated_units;
+  if (waited.wait_seconds <= 0) return 0;
+  return std::nullopt;
+}
+
+double FractionalConcurrency(double overlap_seconds, double target_seconds) {
+  if (target_seconds <= 0) return 0;
+  return overlap_seconds / target_seconds;
+}
+
+std::optional<double> Blame(double fractional_concurrency, const Waited& target,
+                            const Waited& source) {
+  const std::optional<double> target_rate = SecondsPerUnit(target);
+  const std::optional<double> source_rate = SecondsPerUnit(source);
+  if (!target_rate.has_value() || !source_rate.has_value()) return std::nullopt;
+  // A source without requests used nothing.
+  if (source.rated_units <= 0 || *target_rate <= 0) return 0;
+  const double ratio =
+      *target_rate >= kRateRatioMax * *source_rate ? kRateRatioMax : *target_rate / *source_rate;
+  return fractional_concurrency * ratio;
+}
+
+void SetImpacts(std::span<const double> contributions, std::span<Edge> edges) {
+  std::vector<double> of_all_parents(contributions.size(), 0);
+  for (const Edge& edge : edges) of_all_parents[edge.child] += contributions[edge.parent];
+  for (Edge& edge : edges) {
+    const double all = of_all_parents[edge.child];
+    edge.impact = all > 0 ? contributions[edge.parent] / all : 0;
+  }
+}
+
+std::vector<double> Responsibilities(std::span<const double> contributions,
+                                     std::span<const Edge> edges) {
+  std::vector<double> responsibilities(contributions.begin(), contributions.end());
+  for (std::size_t e = 0; e < edges.size();) {
+    const VertexIndex parent = edges[e].parent;
+    double sum = 0;
+    for (; e < edges.size() && edges[e].parent == parent; ++e) {
+      sum += edges[e].impact * responsibilities[edges[e].child];
+    }
+    responsibilities[parent] = sum;
+  }
+  return responsibilities;
+}
 
 double ProtoGraph::Responsibility(VertexIndex vertex, std::size_t target) const {
   if (vertex >= first_source) return toward[(vertex - first_source) * targets.size() + target];
   return vertices[vertex].target == target ? responsibilities[vertex] : 0;
 }
 
-absl::StatusOr<ProtoGraph> Explain(const Ledger& ledger, std::span<const StageInfo> stages,
+absl::StatusOr<ProtoGraph> Explain(const Ledger& ledger, std::span<const QueryStage> stages,
                                    std::span<const Target> targets) {
   if (absl::Status checked = CheckTargets(stages, targets); !checked.ok()) return checked;
   const absl::StatusOr<std::vector<std::size_t>> depths = Depths(stages);
@@ -275,4 +408,53 @@ absl::StatusOr<ProtoGraph> Explain(const Ledger& ledger, std::span<const StageIn
   return std::move(builder).Finish();
 }
 
-}  // namespace tidemark::blame
+std::vector<VertexIndex> TopExplanations(const ProtoGraph& graph, Level level, std::size_t target,
+                                         std::size_t k) {
+  std::vector<VertexIndex> top;
+  for (VertexIndex v = 0; v < graph.vertices.size(); ++v) {
+    if (graph.vertices[v].level == level && graph.Responsibility(v, target) > 0) top.push_back(v);
+  }
+  std::stable_sort(top.begin(), top.end(), [&](VertexIndex a, VertexIndex b) {
+    return graph.Responsibility(a, target) > graph.Responsibility(b, target);
+  });
+  top.resize(std::min(k, top.size()));
+  return top;
+}
+
+std::vector<Ranked<Query>> NoisyQueries(const ProtoGraph& graph, std::size_t target,
+                                        std::size_t k) {
+  const Query own = graph.targets[target].query;
+  return Largest(SourceQueries(graph,
+                               [&](VertexIndex v, Query query) {
+                                 return query == own ? 0 : graph.Responsibility(v, target);
+                               }),
+                 k);
+}
+
+std::vector<Ranked<Query>> AggressiveQueries(const ProtoGraph& graph, std::size_t k) {
+  return Largest(SourceQueries(graph,
+                               [&](VertexIndex v, Query query) {
+                                 double sum = 0;
+                                 for (std::size_t t = 0; t < graph.targets.size(); ++t) {
+                                   if (graph.targets[t].query == query) continue;
+                                   sum += graph.Responsibility(v, t);
+                                 }
+                                 return sum;
+                               }),
+                 k);
+}
+
+std::vector<Ranked<Host>> SlowNodes(const ProtoGraph& graph, std::size_t k) {
+  std::map<Host, double> sums =
+      OutgoingImpact<Host>(graph, Level::kDeep, [](const Vertex& vertex) { return vertex.host; });
+  std::erase_if(sums, [](const auto& sum) { return IsQueue(sum.first); });
+  return Largest(sums, k);
+}
+
+std::vector<Ranked<WaitReason>> HotResources(const ProtoGraph& graph, std::size_t k) {
+  return Largest(OutgoingImpact<WaitReason>(graph, Level::kImmediate,
+                                            [](const Vertex& vertex) { return vertex.resource; }),
+                 k);
+}
+
+}  // namespace tidemark::waits

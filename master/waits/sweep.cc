@@ -10,42 +10,41 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "master/waits/crowding.h"
 
-namespace tidemark::blame {
+namespace tidemark::waits {
 namespace {
 
-// What others take is what all take less what the task itself does; a difference that is no more
-// than this part of the whole is rounding.
+// The use of others is the total use less the task's own. A difference of at most this part of the
+// total is rounding.
 constexpr double kRounding = 1e-9;
 
-// Of the tasks of a stage that are there now.
+// The tasks of a stage that are on the host now.
 struct Presence {
   double tasks = 0;
-  PerResource<double> waiting;  // seconds a second
-  PerResource<double> taking;   // a second
-  PerResource<double> known;    // tasks of which it is known what they take
+  PerWaitReason<double> waiting;  // seconds per second
+  PerWaitReason<double> taking;   // units per second
+  PerWaitReason<double> known;    // tasks whose use is known
 };
 
 Presence Waiter(const Piece& piece) {
   Presence presence{.tasks = piece.tasks};
-  presence.waiting[Resource::kScheduler] = piece.tasks;
+  presence.waiting[WaitReason::kSlots] = piece.tasks;
   return presence;
 }
 
 Presence SlotHolder() {
   Presence presence;
-  presence.taking[Resource::kScheduler] = 1;
+  presence.taking[WaitReason::kSlots] = 1;
   return presence;
 }
 
 Presence Runner(const Piece& piece) {
   Presence presence{.tasks = 1};
-  for (const Resource resource : kResources) {
-    if (resource == Resource::kScheduler) continue;
+  for (const WaitReason resource : kWaitReasons) {
+    if (resource == WaitReason::kSlots) continue;
     const Use& use = piece.use.of[resource];
     const std::optional<double>& taken =
-        resource == Resource::kProcessor ? piece.use.processor_seconds : use.units;
+        resource == WaitReason::kProcessor ? piece.use.processor_seconds : use.units;
     presence.waiting[resource] = use.wait_seconds.value_or(0) / piece.seconds();
     presence.taking[resource] = taken.value_or(0) / piece.seconds();
     presence.known[resource] = taken.has_value() ? 1 : 0;
@@ -53,7 +52,7 @@ Presence Runner(const Piece& piece) {
   return presence;
 }
 
-// A piece comes (+1) or goes (-1).
+// The start (+1) or end (-1) of a piece.
 struct Instant {
   double at = 0;
   Stage stage{};
@@ -79,8 +78,8 @@ std::vector<Instant> InstantsOf(std::span<const Piece> pieces) {
   return instants;
 }
 
-// Whoever holds a slot on after a report holds it as before. Keeps the order.
-void DropWhatChangesNothing(std::span<const Piece> pieces, std::vector<Instant>& instants) {
+// Removes pairs of instants at which a task reports and keeps its slot. Preserves the order.
+void DropUnchanged(std::span<const Piece> pieces, std::vector<Instant>& instants) {
   std::size_t kept = 0;
   for (const Instant& instant : instants) {
     if (kept > 0) {
@@ -96,7 +95,7 @@ void DropWhatChangesNothing(std::span<const Piece> pieces, std::vector<Instant>&
   instants.resize(kept);
 }
 
-// Stages that are there have a place each, from 0 on; tables are by pairs of places.
+// Each present stage has an index from 0 on; tables are indexed by pairs of stages.
 class HostSweep {
  public:
   HostSweep(Host host, Ledger& ledger) : host_(host), ledger_(ledger) {}
@@ -110,14 +109,14 @@ class HostSweep {
       return;
     }
     tasks_[place] += sign * by.tasks;
-    for (const Resource resource : kResources) {
+    for (const WaitReason resource : kWaitReasons) {
       Add(sign * by.waiting[resource], waiting_[resource][place]);
       Add(sign * by.taking[resource], taking_[resource][place]);
       known_[resource][place] += sign * by.known[resource];
     }
   }
 
-  // Nothing changes for so many seconds.
+  // Advances by `seconds` without a change.
   void Pass(double seconds) {
     LeaveAll();
     const std::size_t places = stages_.size();
@@ -133,16 +132,16 @@ class HostSweep {
       PassQueue(seconds);
       return;
     }
-    for (const Resource resource : kResources) {
-      if (resource != Resource::kScheduler) PassResource(resource, seconds, all_tasks);
+    for (const WaitReason resource : kWaitReasons) {
+      if (resource != WaitReason::kSlots) PassResource(resource, seconds, all_tasks);
     }
   }
 
-  // What stages that have gone have to do with any that is there goes to the ledger.
+  // Moves the sums between departed and present stages to the ledger.
   void LeaveAll() {
     std::erase_if(leaving_, [&](std::size_t place) { return pieces_[place] > 0; });
     if (leaving_.empty()) return;
-    SortByStage(leaving_);  // a stage may have gone twice at an instant
+    SortByStage(leaving_);  // a stage may leave twice at an instant
     leaving_.erase(std::unique(leaving_.begin(), leaving_.end()), leaving_.end());
     if (has_met_) FlushLeaving();
     for (const std::size_t place : leaving_) Leave(place);
@@ -153,7 +152,7 @@ class HostSweep {
   using Column = std::vector<double>;
   using Meetings = decltype(Ledger::meetings);
 
-  // Rates are added and taken away again; what remains of that is no rate.
+  // Rates are added and subtracted again; the rounding error that remains counts as zero.
   static void Add(double by, double& rate) {
     rate += by;
     if (rate < kRounding * std::abs(by)) rate = 0;
@@ -164,62 +163,62 @@ class HostSweep {
     for (std::size_t b = 0; b < places; ++b) row[b] += amount * by[b];
   }
 
-  // Tasks that wait lack the slots that other stages hold.
+  // Waiting tasks lack the slots that other stages hold.
   void PassQueue(double seconds) {
-    const Column& held = taking_[Resource::kScheduler];
+    const Column& held = taking_[WaitReason::kSlots];
     double all = 0;
     for (const double slots : held) all += slots;
     for (std::size_t a = 0; a < stages_.size(); ++a) {
       const double others = all - held[a];
       if (tasks_[a] <= 0 || others < 0.5) continue;
-      double* row = Row(wait_[Resource::kScheduler], a);
+      double* row = Row(wait_[WaitReason::kSlots], a);
       const double each = std::min(tasks_[a], others) * seconds / others;
       Spread(each, held, row);
       row[a] -= each * held[a];
     }
   }
 
-  void PassResource(Resource resource, double seconds, double all_tasks) {
+  void PassResource(WaitReason resource, double seconds, double all_tasks) {
     const Column& taking = taking_[resource];
     double all = 0;
     double all_waiting = 0;
     double all_known = 0;
     for (std::size_t b = 0; b < stages_.size(); ++b) {
       all += taking[b];
-      // A wait that is told once it is over may be longer than its piece.
+      // A wait is reported when it is over, so it may be longer than its piece.
       all_waiting += std::min(waiting_[resource][b], tasks_[b]);
       all_known += known_[resource][b];
     }
     for (std::size_t a = 0; a < stages_.size(); ++a) {
       if (waiting_[resource][a] <= 0 && taking[a] <= 0) continue;
       if (tasks_[a] <= 0) continue;
-      const double own = taking[a] / tasks_[a];  // of the task that waits
+      const double own = taking[a] / tasks_[a];  // of the waiting task
       const double others = all_tasks <= 1 ? 0 : all - own;
       const double known =
           all_tasks <= 1
               ? 1
               : std::clamp((all_known - known_[resource][a] / tasks_[a]) / (all_tasks - 1), 0.0,
                            1.0);
-      if (WaitHoldsService(resource) && known > 1 - kRounding) {
+      if (InfoOf(resource).includes_service && known > 1 - kRounding) {
         PassCrowd(resource, a, all_waiting, seconds);
       }
       double by_others = waiting_[resource][a] * known;
-      if (resource == Resource::kProcessor) {
+      if (resource == WaitReason::kProcessor) {
         const double explained = std::min(by_others, tasks_[a] * std::max(0.0, others));
-        // What is not told may have taken the rest.
+        // If all use is known, processes outside of tasks used the remaining time.
         if (known > 1 - kRounding) unreported_[a] += (by_others - explained) * seconds;
         by_others = explained;
       }
       if (others <= kRounding * all || all_tasks <= 1) continue;
       Divide(by_others * seconds / others, taking, own, a, wait_[resource]);
-      if (WaitHoldsService(resource)) {
+      if (InfoOf(resource).includes_service) {
         Divide(taking[a] * seconds * known / others, taking, own, a, units_[resource]);
       }
     }
   }
 
-  // Where all that are there tell what they take.
-  void PassCrowd(Resource resource, std::size_t a, double all_waiting, double seconds) {
+  // REQUIRES: the use of all present tasks is known.
+  void PassCrowd(WaitReason resource, std::size_t a, double all_waiting, double seconds) {
     const double waiting = waiting_[resource][a];
     const double taking = taking_[resource][a];
     if (waiting <= 0 || taking <= 0 || known_[resource][a] < tasks_[a]) return;
@@ -253,11 +252,11 @@ class HostSweep {
       pieces_.push_back(0);
       tasks_.push_back(0);
       unreported_.push_back(0);
-      for (const Resource resource : kResources) {
+      for (const WaitReason resource : kWaitReasons) {
         waiting_[resource].push_back(0);
         taking_[resource].push_back(0);
         known_[resource].push_back(0);
-        if (WaitHoldsService(resource)) crowding_[resource].emplace_back();
+        if (InfoOf(resource).includes_service) crowding_[resource].emplace_back();
       }
       if (stages_.size() > stride_) Grow();
     }
@@ -277,7 +276,7 @@ class HostSweep {
       table = std::move(larger);
     };
     grow(overlap_);
-    for (const Resource resource : kResources) {
+    for (const WaitReason resource : kWaitReasons) {
       grow(wait_[resource]);
       grow(units_[resource]);
     }
@@ -288,18 +287,18 @@ class HostSweep {
               [&](std::size_t a, std::size_t b) { return stages_[a] < stages_[b]; });
   }
 
-  // Nothing of it is there; it may come again at the same instant.
+  // The stage has no piece left, but may return at the same instant.
   void Rest(std::size_t place) {
     tasks_[place] = 0;
-    for (const Resource resource : kResources) {
+    for (const WaitReason resource : kWaitReasons) {
       waiting_[resource][place] = 0;
       taking_[resource][place] = 0;
       known_[resource][place] = 0;
     }
   }
 
-  // In the order of the ledger's keys, so that where one is found the next one is behind it: often
-  // all stages leave at one instant, each of which has met all others.
+  // Follows the order of the ledger's keys, so that each lookup starts at the previous position.
+  // Often all stages leave at one instant, and each has met all others.
   void FlushLeaving() {
     std::vector<std::size_t> there;
     for (const auto& [stage, place] : place_of_) there.push_back(place);
@@ -312,14 +311,15 @@ class HostSweep {
     }
   }
 
-  // REQUIRES: its meetings are in the ledger.
+  // REQUIRES: the ledger has the meetings of the stage.
   void Leave(std::size_t place) {
     const double unreported = std::exchange(unreported_[place], 0);
     if (unreported > kRounding) {
-      ledger_.meetings[{stages_[place], host_, kUnreported}].wait_seconds[Resource::kProcessor] +=
+      ledger_.meetings[{stages_[place], host_, kUnreported}].wait_seconds[WaitReason::kProcessor] +=
           unreported;
     }
-    for (const Resource resource : {Resource::kNetwork, Resource::kIo}) {
+    for (const WaitReason resource : kWaitReasons) {
+      if (!InfoOf(resource).includes_service) continue;
       const Crowding crowding = std::exchange(crowding_[resource][place], {});
       if (crowding.seconds <= 0) continue;
       ledger_.stages[{stages_[place], host_}].crowding(resource) += crowding;
@@ -333,11 +333,11 @@ class HostSweep {
     return std::max(0.0, std::exchange(table[target * stride_ + source], 0));
   }
 
-  // `next`: where the ledger would have the meeting, or anywhere; then what is behind it.
+  // `next` is a hint for the position of the meeting in the ledger, and then points behind it.
   void Flush(std::size_t target, std::size_t source, Meetings::iterator& next) {
     Meeting met{.overlap_seconds = Take(overlap_, target, source)};
     bool is_any = met.overlap_seconds > 0;
-    for (const Resource resource : kResources) {
+    for (const WaitReason resource : kWaitReasons) {
       met.wait_seconds[resource] = Take(wait_[resource], target, source);
       met.units[resource] = Take(units_[resource], target, source);
       is_any = is_any || met.wait_seconds[resource] > 0;
@@ -347,7 +347,7 @@ class HostSweep {
     next = ledger_.meetings.try_emplace(next, key);
     Meeting& sum = next->second;
     sum.overlap_seconds += met.overlap_seconds;
-    for (const Resource resource : kResources) {
+    for (const WaitReason resource : kWaitReasons) {
       sum.wait_seconds[resource] += met.wait_seconds[resource];
       sum.units[resource] += met.units[resource];
     }
@@ -358,22 +358,22 @@ class HostSweep {
   Ledger& ledger_;
   absl::flat_hash_map<Stage, std::size_t> place_of_;
   std::vector<std::size_t> free_;
-  std::vector<std::size_t> leaving_;  // since the last instant; some may have come again
-  // By place. A place without pieces is free, and all of it is zero.
+  std::vector<std::size_t> leaving_;  // since the last instant; some may have returned
+  // By index. An index without pieces is free, and its values are zero.
   std::vector<Stage> stages_;
   std::vector<std::int64_t> pieces_;
   Column tasks_;
   Column unreported_;  // processor waits that no task explains
-  PerResource<Column> waiting_;
-  PerResource<Column> taking_;
-  PerResource<Column> known_;
-  PerResource<std::vector<Crowding>> crowding_;  // of the network and of IO
-  // By pairs of places: target x stride + source; empty while all of it is zero.
-  bool has_met_ = false;  // whether any is not
+  PerWaitReason<Column> waiting_;
+  PerWaitReason<Column> taking_;
+  PerWaitReason<Column> known_;
+  PerWaitReason<std::vector<Crowding>> crowding_;  // only reasons whose wait includes service
+  // By pairs of indexes, target x stride + source; empty while all values are zero.
+  bool has_met_ = false;  // true if any value is not zero
   std::size_t stride_ = 0;
   Column overlap_;
-  PerResource<Column> wait_;
-  PerResource<Column> units_;
+  PerWaitReason<Column> wait_;
+  PerWaitReason<Column> units_;
 };
 
 Presence PresenceOf(const Piece& piece, Host host) {
@@ -388,7 +388,7 @@ void Sweep(std::span<const Piece> pieces, Host host, Ledger& ledger) {
                                           [](const Piece& piece) { return IsQueue(piece.host); });
   if (IsQueue(host) && !is_any_waiting) return;
   std::vector<Instant> instants = InstantsOf(pieces);
-  if (IsQueue(host)) DropWhatChangesNothing(pieces, instants);
+  if (IsQueue(host)) DropUnchanged(pieces, instants);
   if (instants.empty()) return;
   HostSweep sweep(host, ledger);
   double passed = instants.front().at;
@@ -400,4 +400,46 @@ void Sweep(std::span<const Piece> pieces, Host host, Ledger& ledger) {
   sweep.LeaveAll();
 }
 
-}  // namespace tidemark::blame
+void StageShares::Add(Stage stage, double from, double to) {
+  if (!(from < to)) return;
+  std::vector<Instant>& instants = instants_[stage];
+  instants.push_back({.at = from, .tasks = 1});
+  instants.push_back({.at = to, .tasks = -1});
+}
+
+void StageShares::Sum() {
+  for (auto& [stage, instants] : instants_) {
+    std::sort(instants.begin(), instants.end(),
+              [](const Instant& a, const Instant& b) { return a.at < b.at; });
+    std::size_t last = 0;
+    for (std::size_t i = 1; i < instants.size(); ++i) {
+      if (instants[i].at == instants[last].at) {
+        instants[last].tasks += instants[i].tasks;
+        continue;
+      }
+      const double tasks = instants[last].tasks;
+      Instant& next = instants[++last];
+      next = instants[i];
+      next.tasks += tasks;
+      next.shared = instants[last - 1].shared;
+      if (tasks > 0) next.shared += (next.at - instants[last - 1].at) / tasks;
+    }
+    instants.resize(last + 1);
+  }
+}
+
+double StageShares::Of(const Piece& piece) const {
+  const auto found = instants_.find(piece.stage);
+  if (found == instants_.end() || piece.seconds() <= 0) return 0;
+  return (SharedUntil(found->second, piece.to) - SharedUntil(found->second, piece.from)) /
+         piece.seconds();
+}
+
+// REQUIRES: a piece starts or ends at `at`.
+double StageShares::SharedUntil(const std::vector<Instant>& instants, double at) {
+  return std::lower_bound(instants.begin(), instants.end(), at,
+                          [](const Instant& instant, double to) { return instant.at < to; })
+      ->shared;
+}
+
+}  // namespace tidemark::waits

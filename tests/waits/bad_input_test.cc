@@ -1,4 +1,4 @@
-// Input that is odd, wrong or too much: finite answers, and no blame without evidence.
+// Odd, wrong or excessive input: results are finite, and nothing is blamed without evidence.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,15 +7,15 @@
 
 #include "master/waits/attempts.h"
 #include "master/waits/delay.h"
-#include "master/waits/questions.h"
+#include "master/waits/proto_graph.h"
 #include "tests/waits/some_pieces.h"
 
-namespace tidemark::blame {
+namespace tidemark::waits {
 namespace {
 
-constexpr Resource kIo = Resource::kIo;
+constexpr WaitReason kIo = WaitReason::kIo;
 
-const std::vector<StageInfo> kTwo = {{.query = Q(0)}, {.query = Q(1)}};
+const std::vector<QueryStage> kTwo = {{.query = Q(0)}, {.query = Q(1)}};
 
 ProtoGraph GraphOf(const Ledger& ledger) {
   const std::vector<Target> targets = {{.query = Q(0), .stages = {S(0)}},
@@ -34,7 +34,7 @@ ProtoGraph GraphOf(const Ledger& ledger) {
   return *std::move(graph);
 }
 
-bool BlamesNobody(const std::vector<Piece>& pieces) {
+bool BlamesNothing(const std::vector<Piece>& pieces) {
   const Ledger ledger = Folded(pieces);
   const ProtoGraph graph = GraphOf(ledger);
   const std::vector<Stage> both = {S(0), S(1)};
@@ -42,29 +42,28 @@ bool BlamesNobody(const std::vector<Piece>& pieces) {
          DelayingQueries(Delays(ledger, both), kTwo, 9).empty();
 }
 
-TEST(BadInput, NothingAtAll) { EXPECT_TRUE(BlamesNobody({})); }
+TEST(BadInput, NoPiecesBlameNothing) { EXPECT_TRUE(BlamesNothing({})); }
 
-TEST(BadInput, OverlapOfNoLength) {
-  EXPECT_TRUE(BlamesNobody(
+TEST(BadInput, OverlapWithoutLengthBlamesNothing) {
+  EXPECT_TRUE(BlamesNothing(
       {Task(S(0), H(0), 0, 10).Waited(kIo, 8, 5), Task(S(1), H(0), 10, 20).Waited(kIo, 1, 50)}));
-  EXPECT_TRUE(BlamesNobody(
+  EXPECT_TRUE(BlamesNothing(
       {Task(S(0), H(0), 0, 10).Waited(kIo, 8, 5), Task(S(1), H(0), 5, 5).Waited(kIo, 0, 1e12)}));
 }
 
-TEST(BadInput, WaitForNoUnitsIsNoRate) {
-  EXPECT_TRUE(BlamesNobody(
+TEST(BadInput, WaitWithoutUnitsHasNoRate) {
+  EXPECT_TRUE(BlamesNothing(
       {Task(S(0), H(0), 0, 10).Waited(kIo, 8, 0), Task(S(1), H(0), 0, 10).Waited(kIo, 0, 0)}));
 }
 
-// The clock of one query's driver is 20 minutes behind, and nobody has corrected it: the tasks do
-// not meet any more. That is why offsets are to be taken off before.
-TEST(BadInput, ClocksThatAreApartMeetNobody) {
-  EXPECT_TRUE(BlamesNobody({Task(S(0), H(0), 1'200, 1'210).Waited(kIo, 8, 5),
-                            Task(S(1), H(0), 0, 10).Waited(kIo, 1, 50)}));
+// The clock of one query's driver is 20 minutes behind. Without a correction the tasks do not meet.
+TEST(BadInput, TasksWithUncorrectedClocksDoNotMeet) {
+  EXPECT_TRUE(BlamesNothing({Task(S(0), H(0), 1'200, 1'210).Waited(kIo, 8, 5),
+                             Task(S(1), H(0), 0, 10).Waited(kIo, 1, 50)}));
 }
 
-// It was heard of last at 5 s, and never again.
-TEST(BadInput, AttemptThatNeverEndsIsThereUntilItsLastReport) {
+// The last report of the attempt is at 5 s.
+TEST(BadInput, AttemptWithoutAnEndCountsUntilItsLastReport) {
   Attempts attempts;
   Contention contention;
   attempts.Start(Attempt{1}, S(1), H(0), 0);
@@ -76,27 +75,25 @@ TEST(BadInput, AttemptThatNeverEndsIsThereUntilItsLastReport) {
   EXPECT_EQ(contention.Whole().meetings.at({S(0), H(0), S(1)}).overlap_seconds, 5);
 }
 
-TEST(BadInput, StageAloneOnItsHost) {
-  EXPECT_TRUE(BlamesNobody(
+TEST(BadInput, StageAloneOnItsHostBlamesNothing) {
+  EXPECT_TRUE(BlamesNothing(
       {Task(S(0), H(0), 0, 10).Waited(kIo, 8, 5), Task(S(1), H(1), 0, 10).Waited(kIo, 1, 50)}));
 }
 
-TEST(BadInput, QueryWithItselfAsOnlyNeighbour) {
+TEST(BadInput, QueryWithoutOtherNeighboursBlamesOnlyItself) {
   const std::vector<Piece> pieces = {Task(S(0), H(0), 0, 10).Waited(kIo, 8, 5),
                                      Task(S(0), H(0), 0, 10).Waited(kIo, 8, 5)};
-  EXPECT_TRUE(BlamesNobody(pieces));
-  // It is itself that it is held up by.
+  EXPECT_TRUE(BlamesNothing(pieces));
   EXPECT_NEAR(SumOf(GraphOf(Folded(pieces)), Level::kSourceQuery, 0), 1, 1e-12);
 }
 
-TEST(BadInput, NumbersBeyondMeasure) {
+TEST(BadInput, ExtremeNumbersGiveFiniteResults) {
   GraphOf(Folded({Task(S(0), H(0), 0, 1e-9).Waited(kIo, 1e-9, 1e300),
                   Task(S(0), H(0), -1e12, 1e5).Waited(kIo, 1e12, 1e-300),
                   Task(S(1), H(0), 0, 1e5).Waited(kIo, 1e-300, 1e300)}));
 }
 
-// However long it has been, only so many slices are folded apart.
-TEST(BadInput, PieceOfManyYears) {
+TEST(BadInput, PieceOfManyYearsIsFoldedInFewSlices) {
   Contention contention;
   ASSERT_TRUE(contention.Add(Task(S(0), H(0), -1e15, 1e15)).ok());
   ASSERT_TRUE(contention.Add(Task(S(1), H(0), 0, 10)).ok());
@@ -104,7 +101,7 @@ TEST(BadInput, PieceOfManyYears) {
   EXPECT_NEAR(contention.Whole().meetings.at({S(0), H(0), S(1)}).overlap_seconds, 10, 1e-6);
 }
 
-TEST(BadInput, AdvanceToNowhereDoesNothing) {
+TEST(BadInput, AdvanceToANonFiniteInstantDoesNothing) {
   Contention contention;
   ASSERT_TRUE(contention.Add(Task(S(0), H(0), 0, 10)).ok());
   contention.Advance(std::numeric_limits<double>::quiet_NaN());
@@ -112,14 +109,14 @@ TEST(BadInput, AdvanceToNowhereDoesNothing) {
   EXPECT_EQ(contention.pending(), 1);
 }
 
-TEST(BadInput, PieceThatIsWrongIsRefused) {
+TEST(BadInput, InvalidPieceIsRejected) {
   Contention contention;
   EXPECT_EQ(contention.Add(Task(S(0), H(0), 10, 0)).code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(contention.pending(), 0);
 }
 
-// What comes too late counts in the sums, but meets nobody any more.
-TEST(BadInput, LatePieceMeetsNobodyAndIsCounted) {
+// A late piece counts in its own sums only.
+TEST(BadInput, LatePieceCountsButMeetsNothing) {
   Contention contention;
   ASSERT_TRUE(contention.Add(Task(S(0), H(0), 0, 30).Waited(kIo, 24, 15)).ok());
   contention.Advance(20);
@@ -131,7 +128,7 @@ TEST(BadInput, LatePieceMeetsNobodyAndIsCounted) {
   EXPECT_NEAR(whole.meetings.at({S(0), H(0), S(1)}).overlap_seconds, 10, 1e-9);
 }
 
-// Sums do not grow with tasks: 100,000 of 20 stages on 5 hosts.
+// The sums do not grow with the number of tasks: 100,000 tasks of 20 stages on 5 hosts.
 TEST(BadInput, ManyTasksLeaveFewSums) {
   Contention contention;
   for (std::uint32_t t = 0; t < 100'000; ++t) {
@@ -150,4 +147,4 @@ TEST(BadInput, ManyTasksLeaveFewSums) {
 }
 
 }  // namespace
-}  // namespace tidemark::blame
+}  // namespace tidemark::waits

@@ -1,5 +1,5 @@
-// Against a plainly stupid version that looks at all pairs of tasks in all intervals, on random
-// pieces; and what must not matter does not.
+// Compares sums with a simple implementation that visits all pairs of tasks at all instants, on
+// random pieces, and checks invariants.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,10 +9,10 @@
 #include <set>
 
 #include "master/waits/contention.h"
-#include "master/waits/questions.h"
+#include "master/waits/proto_graph.h"
 #include "tests/waits/some_pieces.h"
 
-namespace tidemark::blame {
+namespace tidemark::waits {
 namespace {
 
 constexpr std::uint32_t kStages = 6;
@@ -31,22 +31,22 @@ std::vector<Piece> RandomPieces(std::uint32_t seed, bool all_is_known) {
       continue;
     }
     Task task(S(below(kStages)), H(below(kHosts)), from, from + seconds);
-    for (const Resource resource : {Resource::kMemory, Resource::kNetwork, Resource::kIo}) {
+    for (const WaitReason resource : {WaitReason::kMemory, WaitReason::kNetwork, WaitReason::kIo}) {
       if (all_is_known || below(4) > 0) {
         task.Waited(resource, seconds * (1 + below(9)) / 10.0, 1 + below(100));
       }
     }
-    task.Waited(Resource::kProcessor, seconds * (1 + below(9)) / 20.0, 1 + below(100));
+    task.Waited(WaitReason::kProcessor, seconds * (1 + below(9)) / 20.0, 1 + below(100));
     if (all_is_known || below(4) > 0) task.Computed(seconds * (1 + below(9)) / 10.0);
     pieces.push_back(task);
   }
   return pieces;
 }
 
-// What a task takes of a resource, a second.
-std::optional<double> Taking(const Piece& piece, Resource resource) {
-  const auto& taken =
-      resource == Resource::kProcessor ? piece.use.processor_seconds : piece.use.of[resource].units;
+// Returns the use of a resource by a task, per second.
+std::optional<double> Taking(const Piece& piece, WaitReason resource) {
+  const auto& taken = resource == WaitReason::kProcessor ? piece.use.processor_seconds
+                                                         : piece.use.of[resource].units;
   if (!taken.has_value()) return std::nullopt;
   return *taken / piece.seconds();
 }
@@ -58,8 +58,8 @@ void MeetOnHost(const std::vector<const Piece*>& there, double seconds, Meetings
     for (const Piece* b : there) {
       if (a != b) meetings[{a->stage, a->host, b->stage}].overlap_seconds += seconds;
     }
-    for (const Resource resource :
-         {Resource::kProcessor, Resource::kMemory, Resource::kNetwork, Resource::kIo}) {
+    for (const WaitReason resource :
+         {WaitReason::kProcessor, WaitReason::kMemory, WaitReason::kNetwork, WaitReason::kIo}) {
       double others = 0;
       double known = 0;
       for (const Piece* b : there) {
@@ -71,7 +71,7 @@ void MeetOnHost(const std::vector<const Piece*>& there, double seconds, Meetings
       if (is_alone) others = 0;
       const double part = is_alone ? 1 : known / (static_cast<double>(there.size()) - 1);
       double waiting = a->use.of[resource].wait_seconds.value_or(0) / a->seconds() * part;
-      if (resource == Resource::kProcessor) {
+      if (resource == WaitReason::kProcessor) {
         const double explained = std::min(waiting, others);
         if (part == 1) {
           meetings[{a->stage, a->host, kUnreported}].wait_seconds[resource] +=
@@ -105,7 +105,7 @@ void MeetInQueue(const std::vector<const Piece*>& waiting, const std::vector<con
     for (const auto& [b, slots] : held) others += a == b ? 0 : slots;
     for (const auto& [b, slots] : held) {
       if (a == b) continue;
-      meetings[{a, kTheQueue, b}].wait_seconds[Resource::kScheduler] +=
+      meetings[{a, kTheQueue, b}].wait_seconds[WaitReason::kSlots] +=
           std::min(tasks, others) * seconds * slots / others;
     }
   }
@@ -132,7 +132,8 @@ Meetings Stupid(const std::vector<Piece>& pieces) {
   return meetings;
 }
 
-// At most one task of a stage on a host at a time: of several a sweep knows the mean only.
+// Returns pieces with at most one task of a stage on a host at a time: a sweep has only the mean of
+// several tasks.
 std::vector<Piece> OneAtATime(const std::vector<Piece>& pieces) {
   std::vector<Piece> kept;
   for (const Piece& piece : pieces) {
@@ -150,9 +151,9 @@ void ExpectSame(const Meetings& expected, const Ledger& ledger) {
     const auto found = ledger.meetings.find(key);
     const Meeting actual = found == ledger.meetings.end() ? Meeting{} : found->second;
     EXPECT_NEAR(actual.overlap_seconds, met.overlap_seconds, 1e-9);
-    for (const Resource resource : kResources) {
+    for (const WaitReason resource : kWaitReasons) {
       EXPECT_NEAR(actual.wait_seconds[resource], met.wait_seconds[resource], 1e-9)
-          << Name(resource);
+          << InfoOf(resource).name;
     }
   }
   for (const auto& [key, met] : ledger.meetings) EXPECT_TRUE(expected.contains(key));
@@ -177,24 +178,25 @@ void ExpectSame(const Ledger& expected, const Ledger& ledger) {
     const StageOnHost& actual = ledger.stages.at(key);
     EXPECT_NEAR(actual.seconds, sums.seconds, 1e-9);
     EXPECT_NEAR(actual.processor_seconds, sums.processor_seconds, 1e-9);
-    for (const Resource resource : kResources) {
+    for (const WaitReason resource : kWaitReasons) {
       EXPECT_NEAR(actual.waited[resource].wait_seconds, sums.waited[resource].wait_seconds, 1e-9);
       EXPECT_NEAR(actual.waited[resource].rated_units, sums.waited[resource].rated_units, 1e-9);
     }
-    ExpectSame(sums.network, actual.network);
-    ExpectSame(sums.io, actual.io);
+    for (std::size_t i = 0; i < sums.crowdings.size(); ++i) {
+      ExpectSame(sums.crowdings[i], actual.crowdings[i]);
+    }
   }
 }
 
 class Random : public ::testing::TestWithParam<std::uint32_t> {};
 INSTANTIATE_TEST_SUITE_P(Seeds, Random, ::testing::Range(0U, 40U));
 
-TEST_P(Random, SweepIsThatOfAllPairs) {
+TEST_P(Random, SweepEqualsTheSumOverAllPairs) {
   const std::vector<Piece> pieces = OneAtATime(RandomPieces(GetParam(), false));
   ExpectSame(Stupid(pieces), Folded(pieces));
 }
 
-TEST_P(Random, OverlapsOfFellowTasksAreThoseOfAllPairs) {
+TEST_P(Random, OverlapsOfOneStageEqualTheSumOverAllPairs) {
   const std::vector<Piece> pieces = RandomPieces(GetParam(), false);
   const Ledger ledger = Folded(pieces);
   for (const auto& [key, met] : Stupid(pieces)) {
@@ -211,7 +213,7 @@ TEST_P(Random, OrderDoesNotMatter) {
   ExpectSame(expected, Folded(pieces));
 }
 
-TEST_P(Random, IncrementalIsWhole) {
+TEST_P(Random, IncrementalFoldingEqualsFoldingAtOnce) {
   const std::vector<Piece> pieces = RandomPieces(GetParam(), false);
   std::mt19937 random(GetParam());
   Contention contention({.seconds = 10, .kept = 3});
@@ -223,8 +225,8 @@ TEST_P(Random, IncrementalIsWhole) {
   ExpectSame(Folded(pieces), contention.Whole());
 }
 
-// The last 20 s are those of the same pieces cut at that instant.
-TEST_P(Random, LastSecondsAreThoseOfTheCutPieces) {
+// The last 20 s equal the sums of the same pieces cut at that instant.
+TEST_P(Random, LastSecondsEqualTheSumsOfTheCutPieces) {
   const std::vector<Piece> pieces = RandomPieces(GetParam(), false);
   Contention contention({.seconds = 10, .kept = 3});
   for (const Piece& piece : pieces) ASSERT_TRUE(contention.Add(piece).ok());
@@ -237,12 +239,12 @@ TEST_P(Random, LastSecondsAreThoseOfTheCutPieces) {
   ExpectSame(Folded(cut), contention.Last(20));
 }
 
-TEST_P(Random, NoMoreIsTakenThanWasWaited) {
+TEST_P(Random, AttributedWaitsAreAtMostTheWaits) {
   const Ledger ledger = Folded(RandomPieces(GetParam(), false));
-  std::map<std::pair<StageHost, Resource>, double> taken;
+  std::map<std::pair<StageHost, WaitReason>, double> taken;
   for (const auto& [key, met] : ledger.meetings) {
     if (key.host == kTheQueue) continue;
-    for (const Resource resource : kResources) {
+    for (const WaitReason resource : kWaitReasons) {
       taken[{{key.target, key.host}, resource}] += met.wait_seconds[resource];
     }
   }
@@ -251,14 +253,14 @@ TEST_P(Random, NoMoreIsTakenThanWasWaited) {
   }
 }
 
-std::vector<StageInfo> Infos() {
-  std::vector<StageInfo> stages;
+std::vector<QueryStage> Infos() {
+  std::vector<QueryStage> stages;
   for (std::uint32_t s = 0; s < kStages; ++s) stages.push_back({.query = Q(s / 2)});
   return stages;
 }
 
-// Impacts on a vertex sum to one, or nobody has any; so no level bears more than the one below.
-TEST_P(Random, SharesSumToOneOrToNothing) {
+// Impacts on a vertex sum to one or zero, so no level has more responsibility than the one below.
+TEST_P(Random, SharesSumToOneOrZero) {
   const std::vector<Target> targets = {{.query = Q(0), .stages = {S(0), S(1)}},
                                        {.query = Q(2), .stages = {S(4), S(5)}}};
   const auto graph = Explain(Folded(RandomPieces(GetParam(), false)), Infos(), targets);
@@ -279,14 +281,14 @@ TEST_P(Random, SharesSumToOneOrToNothing) {
   }
 }
 
-// Everybody is there all the time and tells everything: nothing remains unexplained.
+// All stages are present all the time and report everything, so nothing remains unexplained.
 TEST_P(Random, WithAllEvidenceSharesOfEachLevelSumToOne) {
   std::vector<Piece> pieces = RandomPieces(GetParam(), true);
   for (std::uint32_t s = 0; s < kStages; ++s) {
     for (std::uint32_t h = 0; h < kHosts; ++h) {
       Task task(S(s), H(h), 0, 120);
-      for (const Resource resource : kResources) {
-        if (resource != Resource::kScheduler) task.Waited(resource, 10 + s, 5 + h);
+      for (const WaitReason resource : kWaitReasons) {
+        if (resource != WaitReason::kSlots) task.Waited(resource, 10 + s, 5 + h);
       }
       pieces.push_back(task.Computed(60));
     }
@@ -303,4 +305,4 @@ TEST_P(Random, WithAllEvidenceSharesOfEachLevelSumToOne) {
 }
 
 }  // namespace
-}  // namespace tidemark::blame
+}  // namespace tidemark::waits

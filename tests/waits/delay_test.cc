@@ -5,24 +5,23 @@
 
 #include "tests/waits/some_pieces.h"
 
-namespace tidemark::blame {
+namespace tidemark::waits {
 namespace {
 
 using ::testing::ElementsAre;
 
-const std::vector<StageInfo> kStages = {{.query = Q(0)}, {.query = Q(1)}, {.query = Q(0)}};
+const std::vector<QueryStage> kStages = {{.query = Q(0)}, {.query = Q(1)}, {.query = Q(0)}};
 
 std::vector<Delay> DelaysOf(const std::vector<Piece>& pieces) {
   const std::vector<Stage> targets = {S(0)};
   return Delays(Folded(pieces), targets);
 }
 
-// Two tasks side by side for 10 s, each kept from the processor for 4 s: 8 task seconds, 4 s of the
-// stage.
+// Two parallel tasks of 10 s each wait 4 s for a processor: 8 task seconds, 4 s of the stage.
 TEST(Delay, StageSecondsAreTaskSecondsOverTasksAtATime) {
   const auto delays =
-      DelaysOf({Task(S(0), H(0), 0, 10).Waited(Resource::kProcessor, 4).Computed(6),
-                Task(S(0), H(1), 0, 10).Waited(Resource::kProcessor, 4).Computed(6),
+      DelaysOf({Task(S(0), H(0), 0, 10).Waited(WaitReason::kProcessor, 4).Computed(6),
+                Task(S(0), H(1), 0, 10).Waited(WaitReason::kProcessor, 4).Computed(6),
                 Task(S(1), H(0), 0, 10).Computed(9), Task(S(1), H(1), 0, 10).Computed(9)});
   ASSERT_EQ(delays.size(), 2);
   for (const Delay& delay : delays) {
@@ -31,14 +30,14 @@ TEST(Delay, StageSecondsAreTaskSecondsOverTasksAtATime) {
   }
 }
 
-// Ten tasks wait half of their second beside one that takes 100 s and waits for nothing: they are
-// ten of eleven for one second, and not ten tasks of 1.1 at a time.
-TEST(Delay, WhatShortTasksWaitHardlyDelaysAStageWithALongOne) {
+// Ten tasks wait half of their second beside a task of 100 s without waits: they are ten of eleven
+// tasks for one second.
+TEST(Delay, WaitsOfShortTasksHardlyDelayAStageWithALongTask) {
   std::vector<Piece> pieces = {
-      Task(S(0), H(1), 0, 100).Waited(Resource::kProcessor, 0).Computed(100),
+      Task(S(0), H(1), 0, 100).Waited(WaitReason::kProcessor, 0).Computed(100),
       Task(S(1), H(0), 0, 1).Computed(5)};
   for (int task = 0; task < 10; ++task) {
-    pieces.push_back(Task(S(0), H(0), 0, 1).Waited(Resource::kProcessor, 0.5).Computed(0));
+    pieces.push_back(Task(S(0), H(0), 0, 1).Waited(WaitReason::kProcessor, 0.5).Computed(0));
   }
   const auto delays = DelaysOf(pieces);
   ASSERT_EQ(delays.size(), 1);
@@ -46,80 +45,80 @@ TEST(Delay, WhatShortTasksWaitHardlyDelaysAStageWithALongOne) {
   EXPECT_NEAR(delays[0].stage_seconds, 5.0 / 11, 1e-9);
 }
 
-// It runs again after 1000 s: what it waited is of the 20 s in which it ran.
-TEST(Delay, AStageThatRunsAgainHasNotWaitedInBetween) {
+// The stage runs again after 1000 s; its waits belong to the 20 s in which it ran.
+TEST(Delay, StageThatRunsAgainDidNotWaitInBetween) {
   const auto delays =
-      DelaysOf({Task(S(0), H(0), 0, 10).Waited(Resource::kProcessor, 5).Computed(5),
+      DelaysOf({Task(S(0), H(0), 0, 10).Waited(WaitReason::kProcessor, 5).Computed(5),
                 Task(S(1), H(0), 0, 10).Computed(9),
-                Task(S(0), H(0), 1000, 1010).Waited(Resource::kProcessor, 5).Computed(5),
+                Task(S(0), H(0), 1000, 1010).Waited(WaitReason::kProcessor, 5).Computed(5),
                 Task(S(1), H(0), 1000, 1010).Computed(9)});
   ASSERT_EQ(delays.size(), 1);
   EXPECT_NEAR(delays[0].stage_seconds, 10, 1e-9);
 }
 
-// A fetch of 10 units takes 1 s each wherever it was seen: that is what it takes.
-TEST(Delay, ServiceIsNoDelay) {
-  EXPECT_THAT(DelaysOf({Task(S(0), H(0), 0, 12).Waited(Resource::kNetwork, 10, 10),
-                        Task(S(1), H(0), 0, 12).Waited(Resource::kNetwork, 2, 90)}),
+// A unit takes 1 s wherever the stage fetched, so 1 s is its service time.
+TEST(Delay, ServiceTimeIsNotADelay) {
+  EXPECT_THAT(DelaysOf({Task(S(0), H(0), 0, 12).Waited(WaitReason::kNetwork, 10, 10),
+                        Task(S(1), H(0), 0, 12).Waited(WaitReason::kNetwork, 2, 90)}),
               ElementsAre());
 }
 
-// On the other host a unit takes 0.25 s: of 10 s for 10 units 7.5 s are a delay.
-TEST(Delay, ExcessOverTheLeastIsOne) {
-  const auto delays = DelaysOf({Task(S(0), H(0), 0, 12).Waited(Resource::kNetwork, 10, 10),
-                                Task(S(0), H(1), 0, 12).Waited(Resource::kNetwork, 10, 40),
-                                Task(S(1), H(0), 0, 12).Waited(Resource::kNetwork, 2, 90)});
+// On the other host a unit takes 0.25 s, so 7.5 s of the 10 s for 10 units are a delay.
+TEST(Delay, ExcessOverTheLeastTimeIsADelay) {
+  const auto delays = DelaysOf({Task(S(0), H(0), 0, 12).Waited(WaitReason::kNetwork, 10, 10),
+                                Task(S(0), H(1), 0, 12).Waited(WaitReason::kNetwork, 10, 40),
+                                Task(S(1), H(0), 0, 12).Waited(WaitReason::kNetwork, 2, 90)});
   ASSERT_EQ(delays.size(), 1);
   EXPECT_NEAR(delays[0].task_seconds, 7.5, 1e-9);
   EXPECT_EQ(delays[0].source, S(1));
-  EXPECT_EQ(delays[0].resource, Resource::kNetwork);
+  EXPECT_EQ(delays[0].resource, WaitReason::kNetwork);
 }
 
-// What is least is not known of a stage that never mostly waited for it.
-TEST(Delay, WithoutAMeasureOfServiceNothingIsSaid) {
-  EXPECT_THAT(DelaysOf({Task(S(0), H(0), 0, 100).Waited(Resource::kIo, 10, 10),
-                        Task(S(1), H(0), 0, 100).Waited(Resource::kIo, 2, 90)}),
+// The least time of a unit is unknown for a stage that never mostly waited for it.
+TEST(Delay, UnknownServiceTimeGivesNoDelay) {
+  EXPECT_THAT(DelaysOf({Task(S(0), H(0), 0, 100).Waited(WaitReason::kIo, 10, 10),
+                        Task(S(1), H(0), 0, 100).Waited(WaitReason::kIo, 2, 90)}),
               ElementsAre());
 }
 
-// The query's other stage is the only neighbour: that is a cause, but no other query.
-TEST(Delay, QueryThatIsInItsOwnWayBlamesNobodyElse) {
-  const auto delays = DelaysOf({Task(S(0), H(0), 0, 10).Waited(Resource::kProcessor, 4).Computed(6),
-                                Task(S(2), H(0), 0, 10).Computed(10)});
+// The query's other stage is the only neighbour: a cause, but not another query.
+TEST(Delay, QueryInItsOwnWayBlamesNoOtherQuery) {
+  const auto delays =
+      DelaysOf({Task(S(0), H(0), 0, 10).Waited(WaitReason::kProcessor, 4).Computed(6),
+                Task(S(2), H(0), 0, 10).Computed(10)});
   ASSERT_EQ(delays.size(), 1);
   EXPECT_EQ(delays[0].source, S(2));
   EXPECT_TRUE(DelayingQueries(delays, kStages, 9).empty());
   EXPECT_TRUE(DelayingHosts(delays, kStages, 9).empty());
 }
 
-// Skew: a task that runs ten times as long as its fellows and waits for nothing.
-TEST(Delay, QueryThatIsSlowByItselfBlamesNobody) {
+// Skew: a task runs ten times as long as the others of its stage, without waits.
+TEST(Delay, QueryThatIsSlowByItselfBlamesNoOtherQuery) {
   std::vector<Piece> pieces = {
-      Task(S(0), H(0), 0, 100).Waited(Resource::kProcessor, 0).Computed(100),
-      Task(S(0), H(0), 0, 10).Waited(Resource::kProcessor, 0).Computed(10),
+      Task(S(0), H(0), 0, 100).Waited(WaitReason::kProcessor, 0).Computed(100),
+      Task(S(0), H(0), 0, 10).Waited(WaitReason::kProcessor, 0).Computed(10),
       Task(S(1), H(0), 0, 100).Computed(100)};
   EXPECT_THAT(DelaysOf(pieces), ElementsAre());
 }
 
-// The machine was busy for 8 processor seconds beyond the tasks: of 6 s 6 x 8/(8 + 4) are theirs.
-TEST(Delay, ProcessesThatNobodyReportedAreACause) {
-  const Others others{.query = Q(9), .stage = S(3)};
-  std::vector<StageInfo> stages = kStages;
-  stages.push_back({.query = others.query});
+// Unreported processes used 8 processor seconds: 6 x 8/(8 + 4) of the 6 s are theirs.
+TEST(Delay, UnreportedProcessesAreACause) {
+  std::vector<QueryStage> stages = kStages;
+  stages.push_back({.query = Q(9)});
   const auto delays =
-      DelaysOf({Task(S(0), H(0), 0, 10).Waited(Resource::kProcessor, 6).Computed(4),
-                Task(S(1), H(0), 0, 10).Computed(4), Task(others.stage, H(0), 0, 10).Computed(8)});
+      DelaysOf({Task(S(0), H(0), 0, 10).Waited(WaitReason::kProcessor, 6).Computed(4),
+                Task(S(1), H(0), 0, 10).Computed(4), Task(S(3), H(0), 0, 10).Computed(8)});
   const auto queries = DelayingQueries(delays, stages, 9);
   ASSERT_EQ(queries.size(), 2);
-  EXPECT_EQ(queries[0].of, others.query);
+  EXPECT_EQ(queries[0].of, Q(9));
   EXPECT_NEAR(queries[0].weight, 4, 1e-9);
   EXPECT_NEAR(queries[1].weight, 2, 1e-9);
 }
 
 TEST(Delay, ResourcesAndHostsAreRanked) {
   const auto delays =
-      DelaysOf({Task(S(0), H(0), 0, 10).Waited(Resource::kProcessor, 3).Computed(6),
-                Task(S(0), H(1), 0, 10).Waited(Resource::kProcessor, 5).Computed(6),
+      DelaysOf({Task(S(0), H(0), 0, 10).Waited(WaitReason::kProcessor, 3).Computed(6),
+                Task(S(0), H(1), 0, 10).Waited(WaitReason::kProcessor, 5).Computed(6),
                 Task(S(1), H(0), 0, 10).Computed(9), Task(S(1), H(1), 0, 10).Computed(9)});
   const auto hosts = DelayingHosts(delays, kStages, 1);
   ASSERT_EQ(hosts.size(), 1);
@@ -127,9 +126,39 @@ TEST(Delay, ResourcesAndHostsAreRanked) {
   EXPECT_NEAR(hosts[0].weight, 5, 1e-9);
   const auto resources = DelayingResources(delays, kStages, 9);
   ASSERT_EQ(resources.size(), 1);
-  EXPECT_EQ(resources[0].of, Resource::kProcessor);
+  EXPECT_EQ(resources[0].of, WaitReason::kProcessor);
   EXPECT_NEAR(resources[0].weight, 8, 1e-9);
 }
 
+TEST(LimitsOf, SingleNeighbourIsCertainUpToOtherWaitsBesideIt) {
+  const std::vector<Neighbour> one = {{.query = Q(1), .seconds = 5, .beside_seconds = 8}};
+  const auto limits = LimitsOf(one);
+  ASSERT_EQ(limits.size(), 1U);
+  EXPECT_EQ(limits[0].lower, 5);
+  EXPECT_EQ(limits[0].upper, 8);
+}
+
+// Neighbours with 6 of 10 s, 3 of 4 s and 0 of 1 s: others may have used 5 s of the 6 s, and all of
+// the 3 s.
+TEST(LimitsOf, OthersMayUseTheFreedTime) {
+  const std::vector<Neighbour> three = {{.query = Q(1), .seconds = 6, .beside_seconds = 10},
+                                        {.query = Q(2), .seconds = 3, .beside_seconds = 4},
+                                        {.query = Q(3), .seconds = 0, .beside_seconds = 1}};
+  const auto limits = LimitsOf(three);
+  ASSERT_EQ(limits.size(), 3U);
+  EXPECT_EQ(limits[0].lower, 1);
+  EXPECT_EQ(limits[0].upper, 10);
+  EXPECT_EQ(limits[1].lower, 0);
+  EXPECT_EQ(limits[1].upper, 4);
+  EXPECT_EQ(limits[2].lower, 0);
+}
+
+// The neighbour caused more waits than its presence allows, because of rounding or late reports.
+TEST(LimitsOf, SecondsAreWithinTheirLimits) {
+  const std::vector<Neighbour> one = {{.query = Q(1), .seconds = 5, .beside_seconds = 0}};
+  EXPECT_EQ(LimitsOf(one)[0].upper, 5);
+  EXPECT_TRUE(LimitsOf({}).empty());
+}
+
 }  // namespace
-}  // namespace tidemark::blame
+}  // namespace tidemark::waits

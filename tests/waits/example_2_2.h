@@ -1,12 +1,12 @@
-// Example 2.2 of [PX] on the DAG of its Figure 1. The example has no numbers; these are ours, and
-// those of docs/blame.md.
+// Example 2.2 of [PX] on the DAG of its Figure 1. The example has no numbers; these are ours, as in
+// docs/internals/waits.md.
 #pragma once
 
 #include <vector>
 
 #include "tests/waits/some_pieces.h"
 
-namespace tidemark::blame {
+namespace tidemark::waits {
 
 inline constexpr Query kQ0{0}, kQ1{1}, kQ2{2};
 inline constexpr Stage kS0{0}, kS1{1}, kS2{2}, kS3{3}, kS4{4}, kS5{5};  // of Q0
@@ -14,8 +14,8 @@ inline constexpr Stage kR3{6};                                          // of Q1
 inline constexpr Stage kU5{7}, kU7{8}, kU9{9};                          // of Q2
 inline constexpr Host kX{0}, kY{1}, kZ{2};
 
-// s3 starts when s0, s1 and s2 are done; then s4, then s5.
-inline std::vector<StageInfo> ExampleStages() {
+// s3 starts after s0, s1 and s2, s4 after s3, s5 after s4.
+inline std::vector<QueryStage> ExampleStages() {
   return {{.query = kQ0},
           {.query = kQ0},
           {.query = kQ0},
@@ -28,11 +28,11 @@ inline std::vector<StageInfo> ExampleStages() {
           {.query = kQ2}};
 }
 
-// s1 waits for memory on X, next to r3 at first and to u5 then. s5 waits for its disk on Y, next to
-// u5, u7 and u9; its other task reads on X, where nobody else does. s3 and s4 are alone.
+// s1 waits for memory on X, first beside r3, then beside u5. s5 waits for its disk on Y, beside u5,
+// u7 and u9; its other task reads alone on X. s3 and s4 run alone.
 inline std::vector<Piece> ExamplePieces() {
-  constexpr Resource kMemory = Resource::kMemory;
-  constexpr Resource kIo = Resource::kIo;
+  constexpr WaitReason kMemory = WaitReason::kMemory;
+  constexpr WaitReason kIo = WaitReason::kIo;
   return {Task(kS0, kZ, 0, 60).Computed(60),
           Task(kS2, kZ, 60, 90).Computed(30),
           Task(kS1, kX, 0, 100).Computed(40).Waited(kMemory, 60, 30),
@@ -49,4 +49,4 @@ inline std::vector<Piece> ExamplePieces() {
 
 inline Target CriticalTarget() { return {.query = kQ0, .stages = {kS1, kS3, kS4, kS5}}; }
 
-}  // namespace tidemark::blame
+}  // namespace tidemark::waits

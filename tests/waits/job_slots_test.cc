@@ -5,7 +5,7 @@
 
 #include "tests/waits/some_pieces.h"
 
-namespace tidemark::blame {
+namespace tidemark::waits {
 namespace {
 
 using ::testing::IsEmpty;
@@ -13,43 +13,43 @@ using ::testing::SizeIs;
 
 constexpr Pool kPool{3};
 
-// Of two slots, both taken at 1 s.
+// Returns two slots, both taken at 1 s.
 JobSlots Full() {
   JobSlots slots(kPool);
   slots.Add(2);
-  slots.SetTold();
+  slots.SetKnown();
   slots.Start(S(0), 0, /*from_queue=*/false);
   slots.Start(S(0), 1, /*from_queue=*/false);
   return slots;
 }
 
-TEST(JobSlots, AWaitBesideAFreeSlotIsNone) {
+TEST(JobSlots, WaitBesideAFreeSlotDoesNotCount) {
   JobSlots slots(kPool);
   slots.Add(2);
-  slots.SetTold();
+  slots.SetKnown();
   slots.Start(S(0), 0, /*from_queue=*/false);
   slots.Queue(S(1), 5, 1);
-  EXPECT_THAT(slots.TellWaits(10, 10), IsEmpty());
+  EXPECT_THAT(slots.ReportWaits(10, 10), IsEmpty());
 }
 
-TEST(JobSlots, TasksOfAStageWaitTogetherUntilOneGetsASlot) {
+TEST(JobSlots, WaitingTasksOfAStageShareAPiece) {
   JobSlots slots = Full();
   EXPECT_THAT(slots.Queue(S(1), 3, 2), IsEmpty());
-  const auto waited = slots.TellWaits(7, 4);
+  const auto waited = slots.ReportWaits(7, 4);
   ASSERT_THAT(waited, SizeIs(1));
   EXPECT_EQ(waited[0].host, QueueOf(kPool));
   EXPECT_EQ(waited[0].from, 2);
   EXPECT_EQ(waited[0].to, 4);
-  EXPECT_EQ(waited[0].use.of[Resource::kScheduler].wait_seconds, 3 * 2);
+  EXPECT_EQ(waited[0].use.of[WaitReason::kSlots].wait_seconds, 3 * 2);
   EXPECT_EQ(slots.WaitedUntil(S(1)), 4);
   slots.End(8);
   const auto got = slots.Start(S(1), 8.05, /*from_queue=*/true);
   ASSERT_THAT(got, SizeIs(1));
-  EXPECT_EQ(got[0].use.of[Resource::kScheduler].units, 1);
+  EXPECT_EQ(got[0].use.of[WaitReason::kSlots].units, 1);
   EXPECT_TRUE(slots.IsWaiting(S(1)));
 }
 
-TEST(JobSlots, ASlotThatIsNotFilledAgainAtOnceWasFree) {
+TEST(JobSlots, SlotThatStaysEmptyWasFree) {
   JobSlots slots = Full();
   slots.Queue(S(1), 1, 2);
   slots.End(5);
@@ -59,33 +59,33 @@ TEST(JobSlots, ASlotThatIsNotFilledAgainAtOnceWasFree) {
   EXPECT_FALSE(slots.IsWaiting(S(1)));
 }
 
-TEST(JobSlots, WithoutSlotsThatAreToldNobodyWaitsForOne) {
+TEST(JobSlots, UnknownSlotsCauseNoWaits) {
   JobSlots slots(kPool);
   slots.Add(1);
   slots.Start(S(0), 0, /*from_queue=*/false);
   slots.Queue(S(1), 1, 2);
-  EXPECT_THAT(slots.TellWaits(10, 10), IsEmpty());
+  EXPECT_THAT(slots.ReportWaits(10, 10), IsEmpty());
 }
 
-TEST(JobSlots, WhereNotAllTasksAreFollowedNobodyWaitsForASlot) {
+TEST(JobSlots, AbandonedSlotsCauseNoWaits) {
   JobSlots slots = Full();
   slots.Queue(S(1), 1, 2);
-  slots.GiveUp();
+  slots.Abandon();
   slots.Queue(S(2), 1, 3);
-  slots.SetTold();
-  slots.SeeWhetherFull(4);
-  EXPECT_FALSE(slots.is_told());
-  EXPECT_THAT(slots.TellWaits(10, 10), IsEmpty());
+  slots.SetKnown();
+  slots.UpdateFullness(4);
+  EXPECT_FALSE(slots.is_known());
+  EXPECT_THAT(slots.ReportWaits(10, 10), IsEmpty());
 }
 
-TEST(JobSlots, AStageThatIsWithdrawnWaitsNoMore) {
+TEST(JobSlots, WithdrawnStageStopsWaiting) {
   JobSlots slots = Full();
   slots.Queue(S(1), 1, 2);
   slots.Withdraw(S(1));
   EXPECT_FALSE(slots.IsWaiting(S(1)));
-  EXPECT_THAT(slots.TellWaits(10, 10), IsEmpty());
+  EXPECT_THAT(slots.ReportWaits(10, 10), IsEmpty());
   slots.Withdraw(S(9));
 }
 
 }  // namespace
-}  // namespace tidemark::blame
+}  // namespace tidemark::waits

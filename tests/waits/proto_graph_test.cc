@@ -6,23 +6,25 @@
 #include <map>
 #include <set>
 
-#include "master/waits/questions.h"
+#include "master/waits/delay.h"
 #include "tests/waits/example_2_2.h"
 
-namespace tidemark::blame {
+namespace tidemark::waits {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-ProtoGraph GraphOf(const std::vector<Piece>& pieces, const std::vector<StageInfo>& stages,
+constexpr WaitReason kIo = WaitReason::kIo;
+
+ProtoGraph GraphOf(const std::vector<Piece>& pieces, const std::vector<QueryStage>& stages,
                    const std::vector<Target>& targets) {
   absl::StatusOr<ProtoGraph> graph = Explain(Folded(pieces), stages, targets);
   EXPECT_TRUE(graph.ok()) << graph.status();
   return graph.value_or(ProtoGraph{});
 }
 
-// Contribution of the only vertex of a level that `is` picks.
+// Returns the contribution of the only vertex of a level that matches `is`.
 template <typename Is>
 double Contribution(const ProtoGraph& graph, Level level, Is is) {
   std::vector<double> found;
@@ -53,7 +55,7 @@ TEST(Table4, Level1IsDepthTimesTheShareOfProcessorTime) {
 }
 
 TEST(Table4, Level1TakesTheWeightThatIsGiven) {
-  std::vector<StageInfo> stages = ExampleStages();
+  std::vector<QueryStage> stages = ExampleStages();
   stages[1].target_weight = 10;
   const ProtoGraph graph = GraphOf(ExamplePieces(), stages, {CriticalTarget()});
   EXPECT_NEAR(Contribution(graph, Level::kTargetStage,
@@ -61,16 +63,17 @@ TEST(Table4, Level1TakesTheWeightThatIsGiven) {
               4, 1e-12);
 }
 
-// s1 waited 60 of its 100 seconds for memory; s5's tasks 35 of their 70 for reads.
+// s1 waited 60 of its 100 seconds for memory; the tasks of s5 waited 35 of their 70 seconds for
+// reads.
 TEST(Table4, Level2IsThePartOfTheRuntimeThatWasWaited) {
   const ProtoGraph graph = Example();
-  const auto of = [&](Stage stage, Resource resource) {
+  const auto of = [&](Stage stage, WaitReason resource) {
     return Contribution(graph, Level::kImmediate, [&](const Vertex& vertex) {
       return vertex.stage == stage && vertex.resource == resource;
     });
   };
-  EXPECT_NEAR(of(kS1, Resource::kMemory), 0.6, 1e-12);
-  EXPECT_NEAR(of(kS5, Resource::kIo), 0.5, 1e-12);
+  EXPECT_NEAR(of(kS1, WaitReason::kMemory), 0.6, 1e-12);
+  EXPECT_NEAR(of(kS5, WaitReason::kIo), 0.5, 1e-12);
 }
 
 // s5 on X: 5 s for 50 units; on Y 30 s for 60.
@@ -85,7 +88,7 @@ TEST(Table4, Level3IsTheWaitForAUnitOnAHost) {
   EXPECT_NEAR(of(kY), 0.5, 1e-12);
 }
 
-// u5 runs next to s5 on Y for 60 of 60 seconds and waits 0.1 s a unit; u9 for 30 of them, 1 s a
+// u5 is beside s5 on Y for 60 of 60 seconds and waits 0.1 s per unit; u9 for 30 of them, 1 s per
 // unit.
 TEST(Table4, Level4IsConcurrencyTimesTheRatioOfRates) {
   const ProtoGraph graph = Example();
@@ -108,8 +111,8 @@ TEST(Table4, Levels5And6AreOne) {
             1);
 }
 
-// [PX] Example 3.5: on X one blame vertex for r3 (and, with our numbers, one for u5); on Y three.
-TEST(ProtoGraph, EveryStageThatWasThereHasAVertexForEachRateItBears) {
+// [PX] Example 3.5: X has a blame vertex for r3 (with our numbers also one for u5), Y has three.
+TEST(ProtoGraph, EveryPresentStageHasAVertexForEachKnownRate) {
   const ProtoGraph graph = Example();
   std::map<Host, std::set<Stage>> sources;
   for (const Vertex& vertex : graph.vertices) {
@@ -119,8 +122,8 @@ TEST(ProtoGraph, EveryStageThatWasThereHasAVertexForEachRateItBears) {
   EXPECT_THAT(sources[kY], ElementsAre(kU5, kU7, kU9));
 }
 
-// Algorithm 1 as printed would connect u5 on X only: it is new there, and found on Y.
-TEST(ProtoGraph, SourceStageIsConnectedWhereverItWas) {
+// Algorithm 1 as printed connects u5 on X only: it is new there, and already present on Y.
+TEST(ProtoGraph, SourceStageIsConnectedOnEveryHost) {
   const ProtoGraph graph = Example();
   std::size_t children = 0;
   for (const Edge& edge : graph.edges) {
@@ -130,11 +133,11 @@ TEST(ProtoGraph, SourceStageIsConnectedWhereverItWas) {
   EXPECT_EQ(children, 2);
 }
 
-// [PX] Table 5, scheduler. The target queues for 20 s for one slot, at 20 s a slot; beside it for
-// its last 10 s one that gets a slot after 10 s, and all the time one that queues for 40 s:
-// 0.5 x 20/10 = 1 and 1 x 20/40 = 0.5.
+// [PX] Table 5, scheduler. The target queues for 20 s for one slot. One stage queues for the last
+// 10 of these seconds and gets a slot; another queues for 40 s: 0.5 x 20/10 = 1 and 1 x 20/40 =
+// 0.5.
 TEST(ProtoGraph, QueuesMeetLikeHosts) {
-  const std::vector<StageInfo> stages = {{.query = Q(0)}, {.query = Q(1)}, {.query = Q(2)}};
+  const std::vector<QueryStage> stages = {{.query = Q(0)}, {.query = Q(1)}, {.query = Q(2)}};
   const ProtoGraph graph = GraphOf({Queued(S(0), 0, 20), Queued(S(1), 10, 20), Queued(S(2), 0, 40)},
                                    stages, {{.query = Q(0), .stages = {S(0)}}});
   const auto noisy = NoisyQueries(graph, 0, 3);
@@ -142,31 +145,30 @@ TEST(ProtoGraph, QueuesMeetLikeHosts) {
   EXPECT_EQ(noisy[0].of, Q(1));
   EXPECT_NEAR(noisy[0].weight, 2.0 / 3, 1e-12);
   EXPECT_NEAR(noisy[1].weight, 1.0 / 3, 1e-12);
-  EXPECT_TRUE(SlowNodes(graph, 3).empty()) << "the queue is no host";
+  EXPECT_TRUE(SlowNodes(graph, 3).empty()) << "the queue is not a host";
 }
 
 // [PX] Appendix D (a): the trailing task on Y waits four times as long as the one on X because it
-// reads eight times as much; who was next to it is blamed less, not more.
-TEST(AppendixD, WhoeverWasNextToATaskWithMoreDataIsNotToBlameForIt) {
-  constexpr Resource kIo = Resource::kIo;
-  const std::vector<StageInfo> stages = {{.query = Q(0)}, {.query = Q(1)}, {.query = Q(2)}};
+// reads eight times as much. Its neighbour is blamed less, not more.
+TEST(AppendixD, NeighbourOfATaskWithMoreDataIsBlamedLess) {
+  const std::vector<QueryStage> stages = {{.query = Q(0)}, {.query = Q(1)}, {.query = Q(2)}};
   const ProtoGraph graph = GraphOf(
       {Task(S(0), kX, 0, 20).Waited(kIo, 10, 10), Task(S(0), kY, 0, 80).Waited(kIo, 40, 80),
        Task(S(1), kX, 0, 20).Waited(kIo, 10, 20), Task(S(2), kY, 0, 80).Waited(kIo, 10, 20)},
       stages, {{.query = Q(0), .stages = {S(0)}}});
   const auto noisy = NoisyQueries(graph, 0, 3);
   ASSERT_EQ(noisy.size(), 2);
-  // Rates 1 and 0.5 s a unit: 2/3 and 1/3.
+  // The rates are 1 and 0.5 s per unit: 2/3 and 1/3.
   EXPECT_EQ(noisy[0].of, Q(1));
   EXPECT_NEAR(noisy[0].weight, 2.0 / 3, 1e-12);
   EXPECT_NEAR(noisy[1].weight, 1.0 / 3, 1e-12);
 }
 
-// [PX] Appendix D (b): both are there all the time. u7 waits 4 s for a unit, the target 1 s, the
+// [PX] Appendix D (b): all are present all the time. u7 waits 4 s per unit, the target 1 s, the
 // other half a second: 1 x 1/4 and 1 x 1/0.5.
-TEST(AppendixD, VictimIsToBlameForItsPresenceOnly) {
-  constexpr Resource kNetwork = Resource::kNetwork;
-  const std::vector<StageInfo> stages = {{.query = Q(0)}, {.query = Q(1)}, {.query = Q(2)}};
+TEST(AppendixD, VictimIsBlamedForItsPresenceOnly) {
+  constexpr WaitReason kNetwork = WaitReason::kNetwork;
+  const std::vector<QueryStage> stages = {{.query = Q(0)}, {.query = Q(1)}, {.query = Q(2)}};
   const ProtoGraph graph = GraphOf({Task(S(0), kX, 0, 100).Waited(kNetwork, 40, 40),
                                     Task(S(1), kX, 0, 100).Waited(kNetwork, 80, 20),
                                     Task(S(2), kX, 0, 100).Waited(kNetwork, 40, 80)},
@@ -178,33 +180,33 @@ TEST(AppendixD, VictimIsToBlameForItsPresenceOnly) {
   EXPECT_NEAR(noisy[1].weight, 1.0 / 9, 1e-12);
 }
 
-TEST(ProtoGraph, WaitThatWasNotMeasuredIsNoVertexAndThatOfZeroIsOneWithoutImpact) {
-  const std::vector<StageInfo> stages = {{.query = Q(0)}, {.query = Q(1)}};
+TEST(ProtoGraph, UnmeasuredWaitHasNoVertexAndZeroWaitHasNoImpact) {
+  const std::vector<QueryStage> stages = {{.query = Q(0)}, {.query = Q(1)}};
   const ProtoGraph graph =
-      GraphOf({Task(S(0), kX, 0, 10).Waited(Resource::kIo, 0, 10), Task(S(1), kX, 0, 10)}, stages,
+      GraphOf({Task(S(0), kX, 0, 10).Waited(WaitReason::kIo, 0, 10), Task(S(1), kX, 0, 10)}, stages,
               {{.query = Q(0), .stages = {S(0)}}});
-  std::vector<Resource> resources;
+  std::vector<WaitReason> resources;
   for (VertexIndex v = 0; v < graph.vertices.size(); ++v) {
     if (graph.vertices[v].level != Level::kImmediate) continue;
     resources.push_back(graph.vertices[v].resource);
     EXPECT_EQ(graph.responsibilities[v], 0);
   }
-  EXPECT_THAT(resources, ElementsAre(Resource::kIo));
+  EXPECT_THAT(resources, ElementsAre(WaitReason::kIo));
   EXPECT_TRUE(NoisyQueries(graph, 0, 3).empty());
 }
 
-// One of two tasks of 10 s tells that it waited 5 s: half the time, as far as is known.
-TEST(ProtoGraph, WaitMeasuredInPartIsTakenToBeTheSameElsewhere) {
-  const std::vector<StageInfo> stages = {{.query = Q(0)}};
+// One of two tasks of 10 s reports a wait of 5 s: half of the time, as far as is known.
+TEST(ProtoGraph, PartlyMeasuredWaitIsExtrapolated) {
+  const std::vector<QueryStage> stages = {{.query = Q(0)}};
   const ProtoGraph graph =
-      GraphOf({Task(S(0), kX, 0, 10).Waited(Resource::kIo, 5, 10), Task(S(0), kX, 20, 30)}, stages,
-              {{.query = Q(0), .stages = {S(0)}}});
+      GraphOf({Task(S(0), kX, 0, 10).Waited(WaitReason::kIo, 5, 10), Task(S(0), kX, 20, 30)},
+              stages, {{.query = Q(0), .stages = {S(0)}}});
   EXPECT_NEAR(Contribution(graph, Level::kImmediate, [](const Vertex&) { return true; }), 0.5,
               1e-12);
 }
 
 TEST(ProtoGraph, SeveralTargetsHaveResponsibilitiesOfTheirOwn) {
-  const std::vector<StageInfo> stages = ExampleStages();
+  const std::vector<QueryStage> stages = ExampleStages();
   const Target other = {.query = kQ1, .stages = {kR3}};
   const ProtoGraph both = GraphOf(ExamplePieces(), stages, {CriticalTarget(), other});
   const ProtoGraph first = GraphOf(ExamplePieces(), stages, {CriticalTarget()});
@@ -215,7 +217,7 @@ TEST(ProtoGraph, SeveralTargetsHaveResponsibilitiesOfTheirOwn) {
   EXPECT_EQ(NoisyQueries(both, 1, 9)[0].of, kQ0);
 }
 
-TEST(ProtoGraph, WrongTargetsAreSaid) {
+TEST(ProtoGraph, NamesWrongTargets) {
   const auto error = [](const Target& target) {
     return Explain(Ledger{}, ExampleStages(), std::vector<Target>{target}).status();
   };
@@ -225,5 +227,156 @@ TEST(ProtoGraph, WrongTargetsAreSaid) {
   EXPECT_THAT(error({.query = kQ0, .stages = {S(99)}}).message(), HasSubstr("stage 99"));
 }
 
+// Three queries run on one host, of which the third waits least per unit; a fourth runs alone on
+// another.
+ProtoGraph ThreeAndOne() {
+  const std::vector<QueryStage> stages = {
+      {.query = Q(0)}, {.query = Q(1)}, {.query = Q(2)}, {.query = Q(3)}};
+  std::vector<Target> targets;
+  for (std::uint32_t q = 0; q < 4; ++q) targets.push_back({.query = Q(q), .stages = {S(q)}});
+  const auto graph = Explain(
+      Folded({Task(S(0), kX, 0, 10).Waited(kIo, 4, 4), Task(S(1), kX, 0, 10).Waited(kIo, 4, 8),
+              Task(S(2), kX, 0, 10).Waited(kIo, 4, 16), Task(S(3), kY, 0, 10).Waited(kIo, 4, 4)}),
+      stages, targets);
+  EXPECT_TRUE(graph.ok()) << graph.status();
+  return graph.value_or(ProtoGraph{});
+}
+
+// The rates are 1, 1/2, 1/4. The blames are 2 and 4 on query 0, 1/2 and 2 on query 1, 1/4 and 1/2
+// on query 2:
+//     query 2: 4/6 + 2/2.5,  query 1: 2/6 + 0.5/0.75,  query 0: 0.5/2.5 + 0.25/0.75
+TEST(Questions, AggressiveQueryIsTheMostResponsibleTowardsAllOthers) {
+  const auto aggressive = AggressiveQueries(ThreeAndOne(), 9);
+  ASSERT_EQ(aggressive.size(), 3);
+  EXPECT_EQ(aggressive[0].of, Q(2));
+  EXPECT_NEAR(aggressive[0].weight, 4.0 / 6 + 2 / 2.5, 1e-12);
+  EXPECT_EQ(aggressive[1].of, Q(1));
+  EXPECT_NEAR(aggressive[1].weight, 2.0 / 6 + 0.5 / 0.75, 1e-12);
+  EXPECT_NEAR(aggressive[2].weight, 0.5 / 2.5 + 0.25 / 0.75, 1e-12);
+}
+
+TEST(Questions, QueryAloneOnItsHostBlamesNothing) {
+  EXPECT_TRUE(NoisyQueries(ThreeAndOne(), 3, 9).empty());
+}
+
+TEST(Questions, AtMostKAreNamed) {
+  EXPECT_EQ(NoisyQueries(ThreeAndOne(), 0, 1).size(), 1);
+  EXPECT_TRUE(NoisyQueries(ThreeAndOne(), 0, 0).empty());
+}
+
+// All reads of each target are on one host: the impacts of level 3 are 3 on X, 1 on Y.
+TEST(Questions, SlowNodesAreThoseWithTheMostImpact) {
+  EXPECT_THAT(SlowNodes(ThreeAndOne(), 9), ElementsAre(Ranked<Host>{kX, 3}, Ranked<Host>{kY, 1}));
+}
+
+TEST(Questions, HotResourcesAreThoseWithTheMostImpact) {
+  EXPECT_THAT(HotResources(ThreeAndOne(), 9), ElementsAre(Ranked<WaitReason>{kIo, 4}));
+}
+
+TEST(Questions, TiesGoToTheLowerNumber) {
+  const std::vector<QueryStage> stages = {{.query = Q(0)}, {.query = Q(1)}, {.query = Q(2)}};
+  const auto graph = Explain(
+      Folded({Task(S(0), kX, 0, 10).Waited(kIo, 4, 4), Task(S(2), kX, 0, 10).Waited(kIo, 4, 8),
+              Task(S(1), kX, 0, 10).Waited(kIo, 4, 8)}),
+      stages, std::vector<Target>{{.query = Q(0), .stages = {S(0)}}});
+  ASSERT_TRUE(graph.ok());
+  EXPECT_THAT(NoisyQueries(*graph, 0, 9),
+              ElementsAre(Ranked<Query>{Q(1), 0.5}, Ranked<Query>{Q(2), 0.5}));
+}
+
+TEST(Questions, OneStageHasItsOwnAnswer) {
+  const auto graph = Explain(Folded(ExamplePieces()), ExampleStages(),
+                             std::vector<Target>{{.query = kQ0, .stages = {kS5}}});
+  ASSERT_TRUE(graph.ok());
+  const auto noisy = NoisyQueries(*graph, 0, 9);
+  ASSERT_EQ(noisy.size(), 1);
+  EXPECT_EQ(noisy[0].of, kQ2);
+  EXPECT_NEAR(noisy[0].weight, 5.0 / 6, 1e-12);
+}
+
+// s0, s1 and s2 take 60, 100 and 30 s; s3, s4 and s5 take 20, 20 and 60 s.
+TEST(Example22, CriticalPathIsThatOfTheFigure) {
+  const auto path = CriticalPath(ExampleStages(), Folded(ExamplePieces()), kQ0);
+  ASSERT_TRUE(path.ok()) << path.status();
+  EXPECT_THAT(*path, ElementsAre(kS1, kS3, kS4, kS5));
+}
+
+// Level 1 has weights 4, 3, 2, 1 and 40, 20, 20, 20 of 100 processor seconds: 1.6, 0.6, 0.4, 0.2 of
+// 2.8. s1 passes 4/7 to its memory on X, where r3 has a blame of 0.5 x 2 / 0.5 = 2 and u5 of 0.5 x
+// 2 / 1 = 1. s5 passes 1/14 to its reads: 0.5 s per unit on Y, 0.1 on X, so 5/6 to Y.
+//     Q1: 4/7 x 2/3                   = 8/21
+//     Q2: 4/7 x 1/3 + 1/14 x 5/6      = 1/4
+TEST(Example22, QueryNextToTheEarlyStageIsTheNoisyOne) {
+  const std::vector<Ranked<Query>> noisy = NoisyQueries(Example(), 0, 3);
+  ASSERT_EQ(noisy.size(), 2);
+  EXPECT_EQ(noisy[0].of, kQ1);
+  EXPECT_NEAR(noisy[0].weight, 8.0 / 21, 1e-12);
+  EXPECT_EQ(noisy[1].of, kQ2);
+  EXPECT_NEAR(noisy[1].weight, 1.0 / 4, 1e-12);
+}
+
+// On Y the blames are 1 x 0.5 / 0.1 = 5, 0.5 x 0.5 / 0.5 = 0.5 and 0.5 x 0.5 / 1 = 0.25. Their
+// parts of 5.75 are 20/23, 2/23 and 1/23, each times 1/14 x 5/6 = 5/84. u5 also has 4/21 from X.
+TEST(Example22, SourceStagesShareTheBlame) {
+  const ProtoGraph graph = Example();
+  const std::vector<VertexIndex> top = TopExplanations(graph, Level::kSourceStage, 0, 9);
+  std::vector<Stage> order;
+  std::vector<double> weights;
+  for (const VertexIndex v : top) {
+    order.push_back(graph.vertices[v].source);
+    weights.push_back(graph.responsibilities[v]);
+  }
+  EXPECT_THAT(order, ElementsAre(kR3, kU5, kU7, kU9));
+  using ::testing::DoubleNear;
+  EXPECT_THAT(
+      weights,
+      ElementsAre(DoubleNear(8.0 / 21, 1e-12), DoubleNear(4.0 / 21 + 5.0 / 84 * 20 / 23, 1e-12),
+                  DoubleNear(5.0 / 84 * 2 / 23, 1e-12), DoubleNear(5.0 / 84 * 1 / 23, 1e-12)));
+}
+
+TEST(Example22, TopExplanationsNameMemoryOnX) {
+  const ProtoGraph graph = Example();
+  const auto first = [&](Level level) {
+    return graph.vertices[TopExplanations(graph, level, 0, 1).front()];
+  };
+  EXPECT_EQ(first(Level::kImmediate).resource, WaitReason::kMemory);
+  EXPECT_EQ(first(Level::kImmediate).stage, kS1);
+  EXPECT_EQ(first(Level::kDeep).host, kX);
+  EXPECT_EQ(first(Level::kBlame).source, kR3);
+}
+
+// s3 and s4 have no measured wait, and no other query reads on X: 3/14 + 2/14 of the impact, and
+// 1/14 x 1/6, have no cause.
+TEST(Example22, UnexplainedWaitsAreAttributedToNoQuery) {
+  const ProtoGraph graph = Example();
+  EXPECT_NEAR(SumOf(graph, Level::kTargetStage, 0), 1, 1e-12);
+  EXPECT_NEAR(SumOf(graph, Level::kImmediate, 0), 9.0 / 14, 1e-12);
+  EXPECT_NEAR(SumOf(graph, Level::kSourceQuery, 0), 9.0 / 14 - 1.0 / 84, 1e-12);
+}
+
+// s1 waits 0.6 s per second: 30 s beside r3, 30 s beside u5. s5 waits 0.5 s per second on Y for 1
+// unit per second, of which 0.1 s is the time of a unit on X: 0.4 s per second for 60 s. Others use
+// 3 units per second there: u5 uses 2, u7 and u9 use 1, each for its half.
+TEST(Example22, SecondsAreDividedByTheUseOfOthers) {
+  const std::vector<Delay> delays = Delays(Folded(ExamplePieces()), CriticalTarget().stages);
+  const auto seconds = [&](Stage target, Stage source) {
+    double sum = 0;
+    for (const Delay& delay : delays) {
+      if (delay.target == target && delay.source == source) sum += delay.task_seconds;
+    }
+    return sum;
+  };
+  EXPECT_NEAR(seconds(kS1, kR3), 30, 1e-9);
+  EXPECT_NEAR(seconds(kS1, kU5), 30, 1e-9);
+  EXPECT_NEAR(seconds(kS5, kU5), 16, 1e-9);
+  EXPECT_NEAR(seconds(kS5, kU7), 4, 1e-9);
+  EXPECT_NEAR(seconds(kS5, kU9), 4, 1e-9);
+  const auto queries = DelayingQueries(delays, ExampleStages(), 3);
+  ASSERT_EQ(queries.size(), 2);
+  EXPECT_EQ(queries[0].of, kQ2);
+  EXPECT_NEAR(queries[0].weight, 54, 1e-9);
+  EXPECT_NEAR(queries[1].weight, 30, 1e-9);
+}
+
 }  // namespace
-}  // namespace tidemark::blame
+}  // namespace tidemark::waits

@@ -1,4 +1,4 @@
-// Pieces of tasks, in few words.
+// Short notations for pieces of tasks.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,24 +11,24 @@
 #include "master/waits/piece.h"
 #include "master/waits/proto_graph.h"
 
-namespace tidemark::blame {
+namespace tidemark::waits {
 
 inline Stage S(std::uint32_t number) { return Stage{number}; }
 inline Query Q(std::uint32_t number) { return Query{number}; }
 inline constexpr Host kTheQueue = QueueOf(Pool{0});
 inline Host H(std::uint32_t number) { return Host{number}; }
 
-// A whole task: when it was where, and its amounts, one by one.
+// A whole task with its interval, its host and its amounts.
 class Task {
  public:
   Task(Stage stage, Host host, double from, double to) {
     piece_ = {.stage = stage, .host = host, .from = from, .to = to};
   }
-  Task& Waited(Resource resource, double seconds, std::optional<double> units = std::nullopt) {
+  Task& Waited(WaitReason resource, double seconds, std::optional<double> units = std::nullopt) {
     piece_.use.of[resource] = {.wait_seconds = seconds, .units = units};
     return *this;
   }
-  Task& Took(Resource resource, double units) {
+  Task& Took(WaitReason resource, double units) {
     piece_.use.of[resource].units = units;
     return *this;
   }
@@ -36,15 +36,15 @@ class Task {
     piece_.use.processor_seconds = seconds;
     return *this;
   }
-  operator Piece() const { return piece_; }  // NOLINT: so that lists of tasks are lists of pieces
+  operator Piece() const { return piece_; }  // NOLINT: lists of tasks are lists of pieces
 
  private:
   Piece piece_;
 };
 
-// From when to when, for one slot.
+// Returns a wait for one slot.
 inline Piece Queued(Stage stage, double from, double to) {
-  return Task(stage, kTheQueue, from, to).Waited(Resource::kScheduler, to - from, 1);
+  return Task(stage, kTheQueue, from, to).Waited(WaitReason::kSlots, to - from, 1);
 }
 
 inline Ledger Folded(const std::vector<Piece>& pieces, double until = 1e6) {
@@ -65,4 +65,4 @@ inline double SumOf(const ProtoGraph& graph, Level level, std::size_t target) {
   return sum;
 }
 
-}  // namespace tidemark::blame
+}  // namespace tidemark::waits

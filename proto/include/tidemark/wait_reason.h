@@ -1,0 +1,101 @@
+// The reasons for which tasks wait, and one table of their names and properties.
+//
+// Agents report waits as totals since the start of an attempt (TimeUse of event.h). The answers of
+// ExplainService and `tidemark why` attribute them to other queries (explanation.h).
+//
+// Every map, table, option and report of wait reasons iterates over this table.
+// docs/internals/adding-a-wait-reason.md lists the steps of adding a reason. Plain values; all
+// functions are constexpr, pure and thread-safe.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+
+namespace tidemark {
+
+// The resource for which a task waits. The order is that in which a task meets the waits, and that
+// of columns in tables. A value is that of v1::WaitedResource less one, so reasons are only
+// appended.
+enum class WaitReason : std::uint8_t { kSlots, kProcessor, kMemory, kNetwork, kIo };
+
+// The names and properties of one reason. All texts are ASCII and never empty.
+struct WaitReasonInfo {
+  WaitReason reason = WaitReason::kSlots;
+  // One word in lower case. Options and JSON use it as it is, headings of tables in upper case; it
+  // must not change once released.
+  std::string_view name;
+  // Follows the verb "waited" in a sentence, such as "for a slot".
+  std::string_view phrase;
+  // A change of the cluster that shortens the wait, as a noun phrase, such as "more slots".
+  std::string_view remedy;
+  // True if tasks wait on one host. A slot is not of one host.
+  bool is_on_host = true;
+  // True if the wait includes the time in which the resource serves the task, as the time of a
+  // fetch or a read does. Then only the excess over the undisturbed time of a unit is a delay.
+  bool includes_service = false;
+};
+
+// The table, indexed by WaitReason: one row per reason, in the order of the enum. proto/wire checks
+// the order at compile time.
+inline constexpr std::array<WaitReasonInfo, 5> kWaitReasonTable = {{
+    // A slot from the scheduler, before the attempt starts.
+    {WaitReason::kSlots, "slots", "for a slot", "more slots", false, false},
+    // The kernel's run queue.
+    {WaitReason::kProcessor, "processor", "for CPU", "more CPUs", true, false},
+    // Garbage collection, spilling and paging.
+    {WaitReason::kMemory, "memory", "for garbage collection", "more memory", true, false},
+    // Fetches from other hosts, such as the fetches of a shuffle.
+    {WaitReason::kNetwork, "network", "for shuffle data", "a faster network", true, true},
+    // A disk or a file system.
+    {WaitReason::kIo, "io", "for shuffle writes", "faster disks", true, true},
+}};
+
+inline constexpr std::size_t kWaitReasonCount = kWaitReasonTable.size();
+
+// Returns the row of a reason.
+constexpr const WaitReasonInfo& InfoOf(WaitReason reason) {
+  return kWaitReasonTable[static_cast<std::size_t>(reason)];
+}
+
+// All reasons, in the order of the table, for loops.
+inline constexpr std::array<WaitReason, kWaitReasonCount> kWaitReasons = [] {
+  std::array<WaitReason, kWaitReasonCount> reasons{};
+  for (std::size_t i = 0; i < kWaitReasonCount; ++i) reasons[i] = kWaitReasonTable[i].reason;
+  return reasons;
+}();
+
+// One value for each reason.
+//
+//   PerWaitReason<double> seconds = {{WaitReason::kIo, 2.5}};
+//   seconds[WaitReason::kSlots] = 1;
+//
+// A value that the initializer does not name is value-initialized. Not thread-safe when written.
+template <typename T>
+class PerWaitReason {
+ public:
+  // A value of the initializer; the last one for a reason counts.
+  struct Entry {
+    WaitReason reason;
+    T value;
+  };
+
+  constexpr PerWaitReason() = default;
+  constexpr PerWaitReason(std::initializer_list<Entry> entries) {
+    for (const Entry& entry : entries) (*this)[entry.reason] = entry.value;
+  }
+
+  // O(1). `reason` must be a value of the enum.
+  constexpr T& operator[](WaitReason reason) { return values_[static_cast<std::size_t>(reason)]; }
+  constexpr const T& operator[](WaitReason reason) const {
+    return values_[static_cast<std::size_t>(reason)];
+  }
+  friend bool operator==(const PerWaitReason&, const PerWaitReason&) = default;
+
+ private:
+  std::array<T, kWaitReasonCount> values_{};  // by WaitReason
+};
+
+}  // namespace tidemark

@@ -1,0 +1,139 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "master/waits/proto_graph.h"
+#include "tests/waits/example_2_2.h"
+
+namespace tidemark::waits {
+namespace {
+
+using ::testing::DoubleNear;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// The shape of [PX] Figure 6 with our numbers: the vertices u1 and u2 (1, 2) below a target t (0),
+// and v1, v2, v3 (3, 4, 5) above them. v1, v2 and v3 have impact on u1, v3 also on u2.
+struct Figure6 {
+  std::vector<double> contributions = {1, 3, 1, 2, 1, 1};
+  std::vector<Edge> edges = {{1, 0}, {2, 0}, {3, 1}, {4, 1}, {5, 1}, {5, 2}};
+};
+
+// The impact of u1 is 3 / (3 + 1), that of u2 1 / 4. The contributions to u1 are 2, 1 and 1 of 4;
+// only v3 contributes to u2.
+TEST(Figure6, ImpactIsTheContributionOverThatOfAllParents) {
+  Figure6 graph;
+  SetImpacts(graph.contributions, graph.edges);
+  std::vector<double> impacts;
+  for (const Edge& edge : graph.edges) impacts.push_back(edge.impact);
+  EXPECT_THAT(impacts, ElementsAre(0.75, 0.25, 0.5, 0.25, 0.25, 1));
+}
+
+// v3 has 0.25 x 0.75 through u1, and 1 x 0.25 through u2.
+TEST(Figure6, ResponsibilityIsTheSumOverAllPaths) {
+  Figure6 graph;
+  SetImpacts(graph.contributions, graph.edges);
+  EXPECT_THAT(Responsibilities(graph.contributions, graph.edges),
+              ElementsAre(1, 0.75, 0.25, 0.375, 0.1875, DoubleNear(0.4375, 1e-15)));
+}
+
+TEST(Impact, ParentsWithoutContributionHaveNoImpact) {
+  const std::vector<double> contributions = {1, 0, 0};
+  std::vector<Edge> edges = {{1, 0}, {2, 0}};
+  SetImpacts(contributions, edges);
+  EXPECT_EQ(edges[0].impact, 0);
+  EXPECT_THAT(Responsibilities(contributions, edges), ElementsAre(1, 0, 0));
+}
+
+TEST(Impact, EmptyGraphHasNoResponsibilities) {
+  SetImpacts({}, {});
+  EXPECT_TRUE(Responsibilities({}, {}).empty());
+}
+
+Waited Of(double wait_seconds, double units) {
+  return {.wait_seconds = wait_seconds,
+          .measured_seconds = 10,
+          .rated_wait_seconds = wait_seconds,
+          .rated_units = units};
+}
+
+// Eq. 1: 6 s for 3 units.
+TEST(SecondsPerUnit, IsTheWaitOverTheUnits) { EXPECT_EQ(SecondsPerUnit(Of(6, 3)), 2); }
+
+TEST(SecondsPerUnit, WaitWithoutARequestHasNoRate) {
+  EXPECT_EQ(SecondsPerUnit(Of(6, 0)), std::nullopt);
+}
+
+TEST(SecondsPerUnit, NoWaitAndNoRequestIsZero) { EXPECT_EQ(SecondsPerUnit(Of(0, 0)), 0); }
+
+TEST(SecondsPerUnit, UnmeasuredWaitIsNotZero) { EXPECT_EQ(SecondsPerUnit(Waited{}), std::nullopt); }
+
+TEST(SecondsPerUnit, WaitsWithoutUnitsDoNotChangeTheRate) {
+  Waited waited = Of(6, 3);
+  waited.wait_seconds += 100;
+  EXPECT_EQ(SecondsPerUnit(waited), 2);
+}
+
+// FC: 40 s of 50.
+TEST(FractionalConcurrency, IsThePartOfTheTargetsTime) {
+  EXPECT_EQ(FractionalConcurrency(40, 50), 0.8);
+  EXPECT_EQ(FractionalConcurrency(0, 0), 0);
+}
+
+// Eq. 2: 0.5 x (4/2) / (1/2) = 2.
+TEST(Blame, IsConcurrencyTimesTheRatioOfRates) { EXPECT_EQ(Blame(0.5, Of(4, 2), Of(1, 2)), 2); }
+
+TEST(Blame, SourceWithoutWaitsBearsAFiniteBlame) {
+  EXPECT_EQ(Blame(0.5, Of(4, 2), Of(0, 2)), 0.5 * kRateRatioMax);
+}
+
+TEST(Blame, SourceWithoutRequestsBearsNoBlame) {
+  EXPECT_EQ(Blame(1, Of(4, 2), Of(0, 0)), 0);
+  EXPECT_EQ(Blame(1, Of(4, 2), Of(5, 0)), std::nullopt);
+}
+
+TEST(Blame, TargetWithoutWaitsBlamesNothing) {
+  EXPECT_EQ(Blame(1, Of(0, 2), Of(1, 2)), 0);
+  EXPECT_EQ(Blame(1, Of(0, 2), Of(0, 2)), 0);
+}
+
+TEST(Blame, UnknownRateIsNotZero) {
+  EXPECT_EQ(Blame(1, Of(1, 2), Waited{}), std::nullopt);
+  EXPECT_EQ(Blame(1, Waited{}, Of(1, 2)), std::nullopt);
+}
+
+// [PX] Example 2.1: s5 has depth 1, s1 depth 4.
+TEST(Figure1, DepthIsTheNumberOfStagesToTheLast) {
+  const auto depths = Depths(ExampleStages());
+  ASSERT_TRUE(depths.ok()) << depths.status();
+  EXPECT_THAT(*depths, ElementsAre(4, 4, 4, 3, 2, 1, 1, 1, 1, 1));
+}
+
+TEST(Depths, LongestPathCounts) {
+  const std::vector<QueryStage> stages = {{.query = Q(0)},
+                                          {.query = Q(0), .parents = {S(0)}},
+                                          {.query = Q(0), .parents = {S(0), S(1)}}};
+  const auto depths = Depths(stages);
+  ASSERT_TRUE(depths.ok());
+  EXPECT_THAT(*depths, ElementsAre(3, 2, 1));
+}
+
+TEST(Depths, NamesWrongParents) {
+  const auto error = [](std::vector<QueryStage> stages) {
+    return std::string(Depths(stages).status().message());
+  };
+  EXPECT_THAT(error({{.query = Q(0), .parents = {S(7)}}}),
+              HasSubstr("stage 0: parent 7 is no stage of its query"));
+  EXPECT_THAT(error({{.query = Q(0)}, {.query = Q(1), .parents = {S(0)}}}),
+              HasSubstr("stage 1: parent 0"));
+  EXPECT_THAT(error({{.query = Q(0), .parents = {S(1)}}, {.query = Q(0), .parents = {S(0)}}}),
+              HasSubstr("cycle"));
+}
+
+TEST(CriticalPath, IsSomePathIfTheQueryHasNotRun) {
+  const auto path = CriticalPath(ExampleStages(), Ledger{}, kQ1);
+  ASSERT_TRUE(path.ok());
+  for (const Stage stage : *path) EXPECT_EQ(stage, kR3);
+}
+
+}  // namespace
+}  // namespace tidemark::waits
