@@ -16,20 +16,20 @@
 namespace tidemark {
 namespace {
 
-// Of the wire: ids and names everywhere have at most so many bytes.
+// The limit of ids and names on the wire.
 constexpr std::size_t kTextBytesMax = 256;
-// Standard deviation over mean of task times. Taste: measured ones are below 10.
+// Standard deviation over mean of task times. Chosen by hand: measured ones are below 10.
 constexpr double kVariationMax = 1000;
-// Taste: more than any plan has; a larger number is a typing error that would cost memory.
+// Chosen by hand: no plan has more. A larger number is a typing error that would cost memory.
 constexpr std::uint32_t kSlotsMax = 1'000'000;
 constexpr std::uint64_t kTasksMax = 10'000'000;
 constexpr std::size_t kPartsMax = 1'000'000;
-// A stranger may send a million names and one that is not among them.
+// Limits the cost of a request with a million names and an unknown one.
 constexpr std::size_t kNamesComparedMax = 10'000;
-// Of a cycle that are named: a message has to fit into the trailer of a call (8 kB).
+// Names of a cycle in a message, which must fit into the trailer of a call (8 kB).
 constexpr std::size_t kNamesShownMax = 8;
 
-// Keeps the first thing that is wrong.
+// Stores the first fault.
 class Checker {
  public:
   explicit Checker(const Plan& plan) : plan_(plan) {}
@@ -193,10 +193,10 @@ class Checker {
     }
   }
 
-  // What its own profile leaves open is not taken from earlier runs.
+  // Past runs do not complete a profile of the plan.
   void CheckMapTasks(const std::string& path, const PlannedJob& job, const JobProfile& profile) {
     if (job.input_bytes && profile.split_bytes == 0) {
-      Fail(path + ".input_bytes", "needs profile.split_bytes, what one map task reads");
+      Fail(path + ".input_bytes", "needs profile.split_bytes, the input of one map task");
     }
     if (job.map_task_count) return;
     if (!job.input_bytes) {
@@ -206,8 +206,8 @@ class Checker {
     const double map_tasks = static_cast<double>(*job.input_bytes) / profile.split_bytes;
     if (map_tasks <= static_cast<double>(kTasksMax)) return;
     Fail(path + ".input_bytes",
-         fmt::format("makes {:.3g} map tasks of profile.split_bytes; {} is the most", map_tasks,
-                     kTasksMax));
+         fmt::format("makes {:.3g} map tasks of profile.split_bytes; at most {} are allowed",
+                     map_tasks, kTasksMax));
   }
 
   void CheckJobIds() {
@@ -227,7 +227,7 @@ class Checker {
     }
   }
 
-  // Names are unique, all that is waited for is there, and nothing waits for itself.
+  // Names must be unique, dependencies must exist, and no part may depend on itself.
   template <typename Part>
   void CheckGraph(const std::string& path, const char* what, const std::vector<Part>& parts) {
     absl::flat_hash_map<std::string, std::size_t> places;
@@ -266,10 +266,10 @@ class Checker {
     Fail(fmt::format("{}[{}].after", path, cycle.front()), "is part of a cycle: " + names);
   }
 
-  // The parts of one cycle, the first again at the end; empty: there is none.
+  // Returns the parts of one cycle, with the first again at the end; or an empty list.
   static std::vector<std::size_t> CycleOf(const std::vector<std::vector<std::size_t>>& after) {
-    // Those that nothing waits for are taken away until none is left but cycles and what they wait
-    // for; each of the rest then has one that waits for it.
+    // Removes parts that no other part waits for until only cycles and their dependencies remain.
+    // Each of these has a part that waits for it.
     std::vector<std::size_t> waiting(after.size(), 0);
     for (const auto& parents : after) {
       for (const std::size_t parent : parents) ++waiting[parent];
@@ -293,7 +293,7 @@ class Checker {
       for (const std::size_t parent : after[i]) child[parent] = i;
     }
     if (at == after.size()) return {};
-    // Against the edges, as many steps as there are parts: surely inside a cycle then.
+    // After as many steps against the edges as there are parts, the position is within a cycle.
     for (std::size_t step = 0; step < after.size(); ++step) at = child[at];
     std::vector<std::size_t> cycle = {at};
     while (child[cycle.back()] != at) cycle.push_back(child[cycle.back()]);

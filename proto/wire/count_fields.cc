@@ -8,6 +8,7 @@
 #include "absl/types/span.h"
 
 namespace tidemark::wire {
+
 namespace {
 
 using google::protobuf::internal::WireFormatLite;

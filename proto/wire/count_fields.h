@@ -1,5 +1,5 @@
-// How many messages a message holds, before it is parsed: each takes far more in memory than its
-// two bytes on the wire.
+// Counts the messages in a serialized message before it is parsed, since each takes far more memory
+// than its two bytes on the wire.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,48 @@
 
 namespace tidemark::wire {
 
-// How many fields lie at the end of `path` in the serialized message: {7} counts its fields 7, {1,
-// 8} the fields 8 of its field 1. All of them are messages, texts or bytes. What comes behind the
-// first thing that cannot be read does not count. O(bytes).
+// Returns the number of fields at the end of `path` in the serialized message: {7} counts its
+// fields 7, {1, 8} the fields 8 of its field 1. All fields on the path are messages, texts or
+// bytes. Counting stops at the first unreadable byte. O(bytes).
 std::size_t CountFields(absl::string_view message, std::initializer_list<int> path);
+
+// A message that each thread reuses for parsing.
+//
+// Streams and events are many and mostly small, so that the next one reuses the memory of the last.
+// The memory of a large or hostile message is released: a few bytes on the wire can take hundreds
+// in memory.
+
+// Must not be nested with another of the same type on one thread.
+template <typename Message>
+class ReusedMessage {
+ public:
+  ReusedMessage() = default;
+  ~ReusedMessage() {
+    if (bytes_ > kSmallBytes && message_.SpaceUsedLong() > kKeptBytes) message_ = {};
+  }
+  ReusedMessage(const ReusedMessage&) = delete;
+  ReusedMessage& operator=(const ReusedMessage&) = delete;
+
+  // Returns false if the bytes are not such a message.
+  bool Parse(absl::string_view bytes) {
+    bytes_ = bytes.size();
+    return message_.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+  }
+  Message& operator*() const { return message_; }
+  Message* operator->() const { return &message_; }
+
+ private:
+  // The memory of messages from this size on the wire is measured after use.
+  static constexpr std::size_t kSmallBytes = 1024;
+  static constexpr std::size_t kKeptBytes = std::size_t{256} << 10;
+
+  Message& message_ = OfThread();
+  std::size_t bytes_ = 0;
+
+  static Message& OfThread() {
+    thread_local Message message;
+    return message;
+  }
+};
 
 }  // namespace tidemark::wire

@@ -14,7 +14,7 @@ namespace tidemark {
 namespace {
 
 constexpr absl::Duration kLongest = absl::Hours(24 * 365);
-// Of dates. The wire counts nanoseconds, until 2262.
+// Range of dates. The wire counts nanoseconds, until 2262.
 constexpr absl::civil_year_t kFirstYear = 1970;
 constexpr absl::civil_year_t kLastYear = 2199;
 
@@ -22,17 +22,17 @@ bool IsWithinYears(absl::CivilSecond time) {
   return kFirstYear <= time.year() && time.year() <= kLastYear;
 }
 
-// The packaged Abseil has a string_view of its own.
+// The packaged Abseil defines another string_view.
 absl::string_view AbslView(std::string_view text) { return {text.data(), text.size()}; }
 
-// What reads times leaves out spaces around them.
+// The time parser ignores spaces, which this one rejects.
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 std::optional<Deadline> ReadTimeOfDay(std::string_view text) {
   absl::CivilMinute minute;
   if (text.size() != 5 || text[2] != ':' || !IsDigit(text.back())) return std::nullopt;
   if (!absl::ParseCivilTime(fmt::format("1970-01-01T{}", text), &minute)) return std::nullopt;
-  if (minute.day() != 1) return std::nullopt;  // 24:00 would be tomorrow
+  if (minute.day() != 1) return std::nullopt;  // 24:00 is on the next day
   return Deadline{Deadline::TimeOfDay{absl::Hours(minute.hour()) + absl::Minutes(minute.minute())}};
 }
 
@@ -48,7 +48,7 @@ std::optional<Deadline> ReadLocal(std::string_view text) {
   return Deadline{absl::CivilSecond(minute)};
 }
 
-// Whole days, which Abseil does not read, stand before the rest: "1d12h".
+// Abseil does not parse days, which come first: "1d12h".
 std::optional<absl::Duration> ReadDuration(std::string_view text) {
   absl::Duration days;
   if (const std::size_t d = text.find('d'); d != std::string_view::npos) {
@@ -67,8 +67,8 @@ std::optional<absl::Duration> ReadDuration(std::string_view text) {
   return days + rest;
 }
 
-// When the clocks show `time`: twice where they are set back. Where they are set forward over it,
-// as if they had not been.
+// Returns the next instant at which the clocks show `time`. A time that they skip counts as if they
+// had not been set forward.
 absl::Time NextAfter(absl::Time start, absl::CivilSecond time, const absl::TimeZone& zone) {
   const absl::TimeZone::TimeInfo info = zone.At(time);
   const bool is_twice = info.kind == absl::TimeZone::TimeInfo::REPEATED;
@@ -109,7 +109,7 @@ absl::Time InstantOf(const Deadline& deadline, absl::Time start, const absl::Tim
           const absl::CivilDay today = absl::ToCivilDay(start, zone);
           return on(today) > start ? on(today) : on(today + 1);
         } else if constexpr (std::is_same_v<When, absl::CivilSecond>) {
-          return zone.At(when).pre;  // as NextAfter() has it
+          return zone.At(when).pre;  // as in NextAfter()
         } else {
           return when;
         }
@@ -121,7 +121,7 @@ absl::StatusOr<DeadlineRule> ParseDeadlineRule(std::string_view text) {
   const std::size_t equals = text.rfind('=');
   if (equals == std::string_view::npos || equals == 0) {
     return absl::InvalidArgumentError(
-        fmt::format("must be the name of a job, =, and when it has to have ended, such as "
+        fmt::format("must be the name of a job, =, and its deadline, such as "
                     "nightly-*=07:30, not {}",
                     text.substr(0, 100)));
   }

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <variant>
 
-#include "proto/wire/attempt_message.h"
+#include "proto/wire/task_codec.h"
+#include "proto/wire/time_use_codec.h"
 #include "proto/wire/valid_text.h"
 #include "tidemark/v1/event.pb.h"
 #include "tidemark/v1/ingest_service.pb.h"
@@ -30,21 +31,6 @@ v1::JobOutcome Encode(JobOutcome outcome) {
 std::uint64_t Nanos(absl::Duration duration) {
   return static_cast<std::uint64_t>(
       absl::ToInt64Nanoseconds(std::max(duration, absl::ZeroDuration())));
-}
-
-std::uint64_t Micros(absl::Duration duration) { return Nanos(duration) / 1000; }
-
-// `message`: of TaskHeartbeat or TimeUse.
-template <typename Message>
-void EncodeTimes(const TimeUse& time, Message& message) {
-  if (time.cpu) message.set_cpu_micros(Micros(*time.cpu));
-  if (time.scheduler_wait) message.set_scheduler_wait_micros(Micros(*time.scheduler_wait));
-  if (time.processor_wait) message.set_processor_wait_micros(Micros(*time.processor_wait));
-  if (time.memory_wait) message.set_memory_wait_micros(Micros(*time.memory_wait));
-  if (time.network_wait) message.set_network_wait_micros(Micros(*time.network_wait));
-  if (time.io_wait) message.set_io_wait_micros(Micros(*time.io_wait));
-  if (time.network_bytes) message.set_network_bytes(*time.network_bytes);
-  if (time.io_bytes) message.set_io_bytes(*time.io_bytes);
 }
 
 void EncodeRunningGroup(const RunningGroup& group, v1::RunningGroup& message) {
@@ -89,7 +75,7 @@ void EncodePartition(const PartitionProfile& partition, v1::PartitionProfile& me
   }
 }
 
-// Reserving halves what a message takes in memory: senders keep it until it is acknowledged.
+// Reserving halves the memory of a message, which senders hold until it is acknowledged.
 
 void EncodePoints(const ReduceProfile& profile, v1::ReduceProfile& message) {
   const int points = static_cast<int>(profile.points.size());
@@ -181,7 +167,7 @@ void EncodeStage(const StageOpened& stage, v1::StageOpened& message) {
   message.set_work(stage.work);
 }
 
-// What the ends of jobs, stages and groups have in common.
+// Encodes the common fields of ends of jobs, stages and groups.
 template <typename Closed, typename Message>
 void EncodeEnd(const Closed& closed, Message& message) {
   message.set_outcome(Encode(closed.outcome));
@@ -189,11 +175,11 @@ void EncodeEnd(const Closed& closed, Message& message) {
   if (closed.at) message.set_closed_at(absl::ToUnixNanos(*closed.at));
 }
 
-// One overload for each event: sets the matching member of the oneof.
+// Has one overload for each event, which sets the matching member of the oneof.
 struct BodyEncoder {
   v1::Event& event;
 
-  // As a field that no version will have, so that it is not taken for an event of nothing.
+  // Writes a field that no version will define, so that the event does not look empty.
   void operator()(const UnknownEvent&) const {
     constexpr int kFieldNumberMax = (1 << 29) - 1;
     event.clear_event();

@@ -1,4 +1,4 @@
-// From an event to its messages: the inverse of parse_event.h, but for arrived_at.
+// Encodes events to messages: the inverse of parse_event.h, but for arrived_at.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace tidemark::wire {
 
 void EncodeBody(const EventBody& body, v1::Event& message);
 ReceivedEvent EncodeEvent(const Event& event);
-// A batch of this event alone, which opens its source under `handle`.
+// Encodes a batch of this event alone, which opens its source under `handle`.
 void EncodeRequest(const Event& event, v1::StreamEventsRequest& request, std::uint32_t handle = 0);
 
 }  // namespace tidemark::wire

@@ -1,4 +1,4 @@
-// What a failed call says to programs, beside its code and message.
+// The details of a failed call for programs, in addition to its code and message.
 #pragma once
 
 #include <string>
@@ -8,16 +8,16 @@
 
 namespace tidemark::wire {
 
-// A serialized google.rpc.Status for the trailer grpc-status-details-bin. It holds, of domain
-// "tidemark", a google.rpc.ErrorInfo: reason LIMIT_EXCEEDED with the name of the `limit` if there
-// is one, INVALID_FIELD together with the BadRequest of a FieldError(), otherwise the name of the
-// code. Where `retry_after` is more than zero, a google.rpc.RetryInfo. REQUIRES: !status.ok().
+// Returns a serialized google.rpc.Status for the trailer grpc-status-details-bin. It holds a
+// google.rpc.ErrorInfo of domain "tidemark": reason LIMIT_EXCEEDED with the name of the `limit`,
+// INVALID_FIELD with the BadRequest of a FieldError(), or else the name of the code. If
+// `retry_after` is positive, it also holds a google.rpc.RetryInfo. REQUIRES: !status.ok().
 std::string EncodeErrorDetails(const absl::Status& status, const std::string& limit,
                                absl::Duration retry_after);
 
-// The payload of a Status under which a client keeps such a trailer as it came.
+// The payload under which a client stores such a trailer in a Status.
 inline constexpr char kErrorDetailsPayload[] = "grpc-status-details-bin";
-// Its `retry_after`; zero where there is none, or none that can be read.
+// Returns its `retry_after`, or zero without a readable one.
 absl::Duration RetryAfterOf(const absl::Status& status);
 
 }  // namespace tidemark::wire

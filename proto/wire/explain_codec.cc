@@ -6,9 +6,9 @@
 #include <cmath>
 #include <cstdint>
 
-#include "proto/wire/attempt_message.h"
 #include "proto/wire/job_request.h"
 #include "proto/wire/message_time.h"
+#include "proto/wire/task_codec.h"
 #include "proto/wire/valid_text.h"
 #include "tidemark/field_error.h"
 #include "tidemark/v1/explain_service.pb.h"
@@ -18,22 +18,22 @@ namespace {
 
 constexpr std::uint32_t kCulprits = 3;
 constexpr std::uint32_t kCulpritsMax = 100;
-// So long are minutes kept apart (master/waits/contention.h).
+// The waits of single minutes are stored for this long (master/waits/contention.h).
 constexpr absl::Duration kLastMax = absl::Minutes(10);
 
-v1::WaitedResource ToMessage(WaitedResource resource) {
+v1::WaitedResource ToMessage(WaitReason resource) {
   return static_cast<v1::WaitedResource>(static_cast<int>(resource) + 1);
 }
 
-// Empty: not said, or not of this version.
-std::optional<WaitedResource> FromMessage(int message) {
-  if (message < 1 || message > static_cast<int>(kWaitedResourceCount)) return std::nullopt;
-  return static_cast<WaitedResource>(message - 1);
+// Returns nullopt if the reason is unspecified or unknown.
+std::optional<WaitReason> FromMessage(int message) {
+  if (message < 1 || message > static_cast<int>(kWaitReasonCount)) return std::nullopt;
+  return static_cast<WaitReason>(message - 1);
 }
 
 bool IsAmount(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
 
-// Whole, or not at all.
+// Returns false unless all of it is valid.
 bool IsGrowth(const DataGrowth& growth) {
   return IsAmount(growth.task_seconds) && IsAmount(growth.task_seconds_lower.value_or(0)) &&
          IsAmount(growth.task_seconds_upper.value_or(0)) && IsAmount(growth.read_bytes) &&
@@ -49,7 +49,7 @@ void EncodeGrowth(const DataGrowth& growth, v1::DataGrowth& message) {
   message.set_all_task_seconds(growth.all_task_seconds);
 }
 
-void EncodeSooner(const Culprit& culprit, v1::Culprit& message) {
+void EncodeSooner(const ContendingQuery& culprit, v1::Culprit& message) {
   const auto is_told = [](const std::optional<double>& seconds) {
     return seconds && IsAmount(*seconds);
   };
@@ -72,7 +72,7 @@ StageKind StageKindOf(int message) {
   return is_known ? static_cast<StageKind>(message) : StageKind::kUnknown;
 }
 
-// Whole, or not at all.
+// Returns false unless all of it is valid.
 bool IsLongestTask(const LongestTask& task) {
   return IsAmount(task.seconds) && IsAmount(task.mean_seconds) && IsAmount(task.group_seconds);
 }
@@ -99,7 +99,7 @@ void EncodeQuery(const QueryWaits& query, v1::QueryWaits& message) {
   if (query.longest_task && IsLongestTask(*query.longest_task)) {
     EncodeLongestTask(*query.longest_task, *message.mutable_longest_task());
   }
-  for (const WaitedResource resource : kWaitedResources) {
+  for (const WaitReason resource : kWaitReasons) {
     const QueryWait& wait = query.waits[resource];
     if (!wait.seconds || !IsAmount(*wait.seconds)) continue;
     v1::ResourceWait& told = *message.add_waits();
@@ -107,7 +107,7 @@ void EncodeQuery(const QueryWaits& query, v1::QueryWaits& message) {
     told.set_seconds(*wait.seconds);
     told.set_is_least(wait.is_least);
   }
-  for (const Culprit& culprit : query.culprits) {
+  for (const ContendingQuery& culprit : query.culprits) {
     if (!IsAmount(culprit.seconds)) continue;
     v1::Culprit& told = *message.add_culprits();
     told.set_job_id(ValidText(culprit.job_id));
@@ -207,7 +207,7 @@ absl::StatusOr<QueryWaits> ParseQuery(const v1::QueryWaits& message) {
                               .resource = *resource,
                               .host = ValidText(told.host()),
                               .seconds = told.seconds()});
-    Culprit& culprit = query.culprits.back();
+    ContendingQuery& culprit = query.culprits.back();
     if (told.has_seconds_lower()) culprit.seconds_lower = told.seconds_lower();
     if (told.has_seconds_upper()) culprit.seconds_upper = told.seconds_upper();
     if (told.has_sooner_seconds()) culprit.sooner_seconds = told.sooner_seconds();
@@ -281,8 +281,9 @@ absl::StatusOr<std::pair<std::string, ExplainQuestion>> ParseQuestion(
                                                 static_cast<int>(untrusted.resource())));
     }
   }
-  if (question.resource == WaitedResource::kScheduler && !question.host.empty()) {
-    return FieldError("host", "slots are of no host: ask about another resource, or about no host");
+  if (question.resource == WaitReason::kSlots && !question.host.empty()) {
+    return FieldError("host",
+                      "slots belong to no host; ask about another resource, or without host");
   }
   if (untrusted.culprits_max() > kCulpritsMax) {
     return FieldError("culprits_max", fmt::format("must be at most {}, not {}", kCulpritsMax,

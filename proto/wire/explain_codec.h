@@ -1,4 +1,4 @@
-// Explanations and the questions that they answer, to and from their messages
+// Converts explanations and their questions to and from messages
 // (tidemark/v1/explain_service.proto).
 #pragma once
 
@@ -15,19 +15,18 @@ class ExplainQuestion;
 
 namespace tidemark::wire {
 
-// Text is made UTF-8; what is not a number of seconds is left out, as not known.
+// Makes text valid UTF-8. Leaves out numbers of seconds that are not valid.
 void EncodeExplanation(const Explanation& explanation, v1::Explanation& message);
 
-// InvalidArgument (FieldError) names the first field that breaks a promise: an amount that is not
-// finite or negative. Resources that this version does not know are left out.
+// InvalidArgument (FieldError) names the first amount that is negative or not finite. Unknown
+// resources are left out.
 absl::StatusOr<Explanation> ParseExplanation(const v1::Explanation& message);
 
 void EncodeQuestion(const std::string& job_id, const ExplainQuestion& question,
                     v1::ExplainQuestion& message);
 
-// Of which job, and what. InvalidArgument (FieldError): no id, text of more than kTextBytesMax, a
-// resource that this version does not know, slots of a host, `last` that is not above 0 and at most
-// ten minutes.
+// Returns the job and the question. InvalidArgument (FieldError): no id, text of more than
+// kTextBytesMax, an unknown resource, slots of a host, `last` outside of (0, 10 min].
 absl::StatusOr<std::pair<std::string, ExplainQuestion>> ParseQuestion(
     const v1::ExplainQuestion& untrusted);
 

@@ -34,7 +34,7 @@ void FieldReader::ParseFrom(const google::protobuf::Message& message, absl::Time
     value = *parsed;
   } else {
     state_.Fail(
-        fmt::format("must be of the years 1 to 9999 with 0 to 999999999 ns, not {} s and {} ns",
+        fmt::format("must be from year 1 to year 9999 with 0 to 999999999 ns, not {} s and {} ns",
                     read.seconds(), read.nanos()));
   }
 }

@@ -1,6 +1,6 @@
-// One list of fields for both ways between a struct and its message.
+// One list of fields for both directions between a struct and its message.
 //
-// A struct that has a message says once which member is which field:
+// A struct that has a message maps its members to fields once:
 //
 //   template <class Io, ConstOrNot<Range> V>
 //   void Fields(Io& io, V& range) {
@@ -10,17 +10,19 @@
 //   }
 //
 // Encode() and Parse() below run this list with an `Io` that writes or reads the message through
-// protobuf's reflection; CoversAllFields() is for tests: it finds what a list has forgotten.
+// protobuf's reflection. CoversAllFields() finds missing fields, for tests.
 //
 //   member                                   field
-//   bool, std::uint32_t, std::uint64_t       the same; an optional one keeps the member if it is
-//   unset double                                   finite; io.Fraction() 0..1, io.Amount() 0 or
-//   more std::string                              string, made UTF-8 when it is written enum class
-//   enum of the same numbers; unknown ones become 0 absl::Duration, absl::Time
-//   google.protobuf.Duration (not negative), Timestamp a struct with Fields()                   its
-//   message std::optional of these                   unset: empty std::vector of these repeated
+//   bool, std::uint32_t, std::uint64_t       the same; an unset optional field keeps the member
+//   double                                   finite; io.Fraction() 0..1, io.Amount() 0 or more
+//   std::string                              string, made UTF-8 when it is written
+//   enum class                               enum of the same numbers; unknown ones become 0
+//   absl::Duration, absl::Time               google.protobuf.Duration (not negative), Timestamp
+//   a struct with Fields()                   its message
+//   std::optional of these                   unset if empty
+//   std::vector of these                     repeated
 //
-// A list must call `io` in the same order whatever the values are. O(size of the message).
+// A list must call `io` in the same order for all values. O(size of the message).
 #pragma once
 
 #include <google/protobuf/descriptor.h>
@@ -47,8 +49,7 @@ namespace tidemark::wire {
 template <typename V, typename T>
 concept ConstOrNot = std::same_as<std::remove_const_t<V>, T>;
 
-// What is wrong with a struct as a whole, nullptr if nothing; overloads are found where there are
-// any.
+// Returns the fault of a struct as a whole, or nullptr. Overload it where needed.
 template <typename V>
 concept HasInvalid = requires(const V& value) {
   { Invalid(value) } -> std::convertible_to<const char*>;
@@ -56,7 +57,7 @@ concept HasInvalid = requires(const V& value) {
 
 using FieldList = std::vector<const google::protobuf::FieldDescriptor*>;
 
-// Looks up the fields of a list by their names.
+// Finds the fields of a list by their names.
 class FieldCollector {
  public:
   explicit FieldCollector(const google::protobuf::Descriptor& message) : message_(message) {}
@@ -74,7 +75,7 @@ class FieldCollector {
   FieldList fields_;
 };
 
-// Once for each struct: names are looked up no more than that.
+// Finds the fields of each struct once.
 template <typename V>
 const FieldList& FieldsOf(const google::protobuf::Descriptor& message) {
   static const FieldList* const kFields = [&] {
@@ -86,7 +87,7 @@ const FieldList& FieldsOf(const google::protobuf::Descriptor& message) {
   return *kFields;
 }
 
-// Whether the list of V names every field of its message once, and none that it does not have.
+// Returns true if the list of V names every field of its message once, and no others.
 template <typename V>
 bool CoversAllFields(const google::protobuf::Descriptor& message) {
   std::vector<bool> is_named(static_cast<std::size_t>(message.field_count()), false);
@@ -115,7 +116,7 @@ class FieldWriter {
   }
   void Fraction(const char* name, const auto& value) { (*this)(name, value); }
   void Amount(const char* name, const auto& value) { (*this)(name, value); }
-  // Unset means the same as zero.
+  // Writes the value unless it is zero.
   void NonZero(const char*, const auto& value) {
     const auto& field = *fields_[next_++];
     if (value != 0) Put(field, value);
@@ -132,7 +133,7 @@ class FieldWriter {
   template <typename T>
   requires std::is_arithmetic_v<T> || std::is_enum_v<T>
   void Put(const Field& field, T value) {
-    if (value == T{} && !field.has_presence()) return;  // as it is already
+    if (value == T{} && !field.has_presence()) return;  // the default of the field
     if constexpr (std::is_enum_v<T>) {
       reflection_.SetEnumValue(&message_, &field, static_cast<int>(value));
     } else if constexpr (std::same_as<T, bool>) {
@@ -146,8 +147,8 @@ class FieldWriter {
       reflection_.SetDouble(&message_, &field, value);
     }
   }
-  // Members that are not optional are always present in the message: readers see the difference
-  // between zero and unknown.
+  // Members that are not optional are always present in the message, so that readers can
+  // distinguish zero from unknown.
   void Put(const Field& field, absl::Duration value) {
     EncodeTo(value, *reflection_.MutableMessage(&message_, &field));
   }
@@ -157,7 +158,7 @@ class FieldWriter {
   template <typename T>
   void Put(const Field& field, const std::optional<T>& value) {
     if (!value) return;
-    if constexpr (std::is_class_v<T>) {  // present, although all of it may be zero
+    if constexpr (std::is_class_v<T>) {  // present, even if all of it is zero
       EncodeTo(*value, *reflection_.MutableMessage(&message_, &field));
     } else {
       Put(field, *value);
@@ -206,11 +207,11 @@ void EncodeFields(const V& value, google::protobuf::Message& message) {
   Fields(writer, value);
 }
 
-// Where a reader is, and the first thing that was wrong.
+// The position of a reader, and the first fault.
 struct ReaderState {
-  // Of a stranger: enum numbers that this version does not know are wrong.
+  // True for untrusted messages: unknown enum numbers are errors.
   bool is_strict = false;
-  std::vector<std::pair<const google::protobuf::FieldDescriptor*, int>> path;  // -1: not repeated
+  std::vector<std::pair<const google::protobuf::FieldDescriptor*, int>> path;  // -1 if not repeated
   absl::Status status;
 
   std::string Path() const;
@@ -219,7 +220,7 @@ struct ReaderState {
   }
 };
 
-// Reads the members of one struct; what is wrong keeps its default.
+// Reads the members of one struct. Invalid values keep their defaults.
 class FieldReader {
  public:
   FieldReader(const google::protobuf::Message& message, const FieldList& fields, ReaderState& state)
@@ -235,7 +236,7 @@ class FieldReader {
   void Amount(const char*, auto& value) {
     Read(value, [](double read) { return read >= 0 ? "" : "0 or more"; });
   }
-  // Unset is "not known": a zero that was sent would be taken for that.
+  // Treats an unset field as unknown, and a zero that was sent as well.
   void NonZero(const char*, auto& value) {
     Read(value, [](double read) { return read > 0 ? "" : "above 0 (or unset if not known)"; });
   }
@@ -335,7 +336,7 @@ void Encode(const V& value, google::protobuf::Message& message) {
   EncodeFields(value, message);
 }
 
-// InvalidArgument (FieldError) names the first field that is wrong.
+// InvalidArgument (FieldError) names the first wrong field.
 template <typename V>
 absl::StatusOr<V> Parse(const google::protobuf::Message& message, bool is_strict) {
   ReaderState state{.is_strict = is_strict};

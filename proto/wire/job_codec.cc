@@ -1,16 +1,80 @@
 #include "proto/wire/job_codec.h"
 
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/wire_format_lite.h>
+
 #include <algorithm>
 
 #include "proto/wire/job_fields.h"
-#include "proto/wire/job_view.h"
 #include "proto/wire/message_json.h"
 #include "tidemark/v1/job.pb.h"
+#include "tidemark/v1/job_service.pb.h"
 
 namespace tidemark::wire {
+
 namespace {
 
-// Each once, and in the order of what `key` gives.
+template <typename T>
+bool IsEmptyOrHas(const std::vector<T>& wanted, T value) {
+  return wanted.empty() || std::find(wanted.begin(), wanted.end(), value) != wanted.end();
+}
+
+bool IsEmptyOrIs(const std::string& wanted, const std::string& value) {
+  return wanted.empty() || wanted == value;
+}
+
+}  // namespace
+
+Snapshot WithoutParts(const Snapshot& snapshot) {
+  return {.job_id = snapshot.job_id,
+          .run_uid = snapshot.run_uid,
+          .sequence = snapshot.sequence,
+          .base_sequence = snapshot.base_sequence,
+          .at = snapshot.at,
+          .state = snapshot.state,
+          .is_final = snapshot.is_final,
+          .message = snapshot.message,
+          .info = snapshot.info,
+          .started_at = snapshot.started_at,
+          .ended_at = snapshot.ended_at,
+          .estimate = snapshot.estimate,
+          .counts = snapshot.counts,
+          .silent_since = snapshot.silent_since,
+          .notes = snapshot.notes,
+          .deadline = snapshot.deadline,
+          .late_probability = snapshot.late_probability,
+          .named_tasks = snapshot.named_tasks,
+          .indicators = snapshot.indicators,
+          .coverage = snapshot.coverage,
+          .errors = snapshot.errors};
+}
+
+Snapshot WithView(const Snapshot& snapshot, View view) {
+  if (view == View::kUnknown || view == View::kFull) return snapshot;
+  Snapshot viewed = view == View::kStages ? snapshot : WithoutParts(snapshot);
+  viewed.named_tasks.clear();
+  viewed.indicators.clear();
+  viewed.coverage.reset();
+  // Readers of lists also need the error of the indicator that they were shown.
+  const std::string& shown = viewed.estimate.indicator;
+  std::erase_if(viewed.errors, [&](const IndicatorError& error) {
+    return error.indicator != (shown.empty() ? "tidemark" : shown);
+  });
+  return viewed;
+}
+
+bool Matches(const JobFilter& filter, const Snapshot& snapshot) {
+  static const auto* const kUnknown = new JobInfo();
+  const JobInfo& info = snapshot.info ? *snapshot.info : *kUnknown;
+  const std::string& name = info.name.empty() ? snapshot.job_id : info.name;
+  return IsEmptyOrHas(filter.states, snapshot.state) && IsEmptyOrHas(filter.kinds, info.kind) &&
+         IsEmptyOrIs(filter.user, info.user) && IsEmptyOrIs(filter.queue, info.queue) &&
+         IsEmptyOrIs(filter.workflow_id, info.workflow_id) && name.starts_with(filter.name_prefix);
+}
+
+namespace {
+
+// Returns true if the keys are unique and in order.
 template <typename T, typename Key>
 bool IsSorted(const std::vector<T>& values, Key key) {
   return std::adjacent_find(values.begin(), values.end(), [&](const T& a, const T& b) {
@@ -26,7 +90,7 @@ absl::Status CheckOrder(const Snapshot& snapshot) {
   if (!IsSorted(snapshot.children, [](const Child& child) { return child.number; })) {
     return FieldError("children", "must be sorted by number, each number once");
   }
-  // Of a delta, each list holds what has changed in it.
+  // In a delta, each list holds its changes.
   const bool is_whole = snapshot.base_sequence == 0;
   if (is_whole && !std::ranges::equal(snapshot.stages, snapshot.stage_infos, {}, id, id)) {
     return FieldError("stage_infos", "must be of the same stages as stages");
@@ -58,6 +122,65 @@ std::string SnapshotJson(const Snapshot& snapshot) {
   v1::Snapshot message;
   Encode(snapshot, message);
   return MessageJson(message);
+}
+
+namespace {
+
+using google::protobuf::internal::WireFormatLite;
+using Input = google::protobuf::io::CodedInputStream;
+
+constexpr std::uint32_t TagOf(int field, WireFormatLite::WireType type) {
+  return WireFormatLite::MakeTag(field, type);
+}
+
+// Reads only the base_sequence of the snapshot, whose size comes next.
+bool ReadBaseSequence(Input& input, std::uint64_t& base_sequence) {
+  int bytes = 0;
+  if (!input.ReadVarintSizeAsInt(&bytes) || bytes > input.BytesUntilLimit()) return false;
+  const Input::Limit limit = input.PushLimit(bytes);
+  while (const std::uint32_t tag = input.ReadTag()) {
+    const bool is_base =
+        tag == TagOf(v1::Snapshot::kBaseSequenceFieldNumber, WireFormatLite::WIRETYPE_VARINT);
+    const bool is_read =
+        is_base ? input.ReadVarint64(&base_sequence) : WireFormatLite::SkipField(&input, tag);
+    if (!is_read) return false;
+  }
+  const bool is_whole = input.ConsumedEntireMessage() && input.BytesUntilLimit() == 0;
+  input.PopLimit(limit);
+  return is_whole;
+}
+
+bool ReadField(std::uint32_t tag, Input& input, WatchResponseHead& head) {
+  using Response = v1::WatchJobResponse;
+  switch (tag) {
+    case TagOf(Response::kSnapshotFieldNumber, WireFormatLite::WIRETYPE_LENGTH_DELIMITED):
+      return ReadBaseSequence(input, head.base_sequence);
+    case TagOf(Response::kSkippedSnapshotsFieldNumber, WireFormatLite::WIRETYPE_VARINT):
+      return input.ReadVarint64(&head.skipped_snapshots);
+    case TagOf(Response::kResumeTokenFieldNumber, WireFormatLite::WIRETYPE_LENGTH_DELIMITED):
+      return WireFormatLite::ReadString(&input, &head.resume_token);
+    case TagOf(Response::kRestartedFieldNumber, WireFormatLite::WIRETYPE_VARINT): {
+      std::uint64_t restarted = 0;
+      if (!input.ReadVarint64(&restarted)) return false;
+      head.restarted = restarted != 0;
+      return true;
+    }
+    default:
+      return WireFormatLite::SkipField(&input, tag);
+  }
+}
+
+}  // namespace
+
+std::optional<WatchResponseHead> ReadWatchResponseHead(absl::string_view response) {
+  Input input(reinterpret_cast<const std::uint8_t*>(response.data()),
+              static_cast<int>(response.size()));
+  WatchResponseHead head;
+  while (const std::uint32_t tag = input.ReadTag()) {
+    if (!ReadField(tag, input, head)) return std::nullopt;
+  }
+  if (!input.ConsumedEntireMessage()) return std::nullopt;
+  return head;
 }
 
 }  // namespace tidemark::wire

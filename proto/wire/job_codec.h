@@ -1,9 +1,12 @@
-// Snapshots to and from their messages (tidemark/v1/job.proto), and as JSON.
+// Converts snapshots to and from messages (tidemark/v1/job.proto), and to JSON.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "tidemark/job.h"
 #include "tidemark/job_query.h"
 
@@ -13,20 +16,41 @@ class Snapshot;
 
 namespace tidemark::wire {
 
-// Whatever the snapshot holds becomes a message that every reader takes; text is made UTF-8, and
-// times that a message cannot hold become the nearest that it can. A snapshot may be whole or a
-// delta.
+// Returns the snapshot without the fields that `view` omits. kUnknown counts as kFull. A view of a
+// view is the smaller of both. O(size of the result). For deltas, see proto/wire/snapshot_delta.h.
+Snapshot WithView(const Snapshot& snapshot, View view);
+
+// Returns the snapshot without stages, children and groups. O(1) but for names and notes.
+Snapshot WithoutParts(const Snapshot& snapshot);
+
+// Returns true if the snapshot meets all conditions. REQUIRES: the snapshot is whole.
+bool Matches(const JobFilter& filter, const Snapshot& snapshot);
+
+// Encodes any snapshot, whole or a delta, to a message that every reader accepts. Text is made
+// UTF-8, and times outside of the range of the message become its limits.
 void EncodeSnapshot(const Snapshot& snapshot, v1::Snapshot& message);
-// Encodes the snapshot in a view. O(size of that).
+// Encodes a view of the snapshot. O(size of the view).
 void EncodeSnapshot(const Snapshot& snapshot, View view, v1::Snapshot& message);
 
-// InvalidArgument (FieldError) names the first field that breaks a promise of tidemark/job.h: a
-// fraction outside 0..1, a negative duration, stages out of order; of a whole snapshot also stages
-// without their info. Values of enums that this version does not know become kUnknown, and unknown
-// fields are ignored: a newer master may send them.
+// InvalidArgument (FieldError) names the first field that contradicts tidemark/job.h: a fraction
+// outside 0..1, a negative duration, stages out of order; in a whole snapshot also stages without
+// their info. Unknown enum values become kUnknown, and unknown fields are ignored, since a newer
+// master may send them.
 absl::StatusOr<Snapshot> ParseSnapshot(const v1::Snapshot& message);
 
 // Returns tidemark.v1.Snapshot as MessageJson() writes it. Equal snapshots give equal bytes.
 std::string SnapshotJson(const Snapshot& snapshot);
+
+// Reads a response of WatchJob without its snapshot, which a server that forwards it to many
+// readers need not parse for each of them. Pure.
+struct WatchResponseHead {
+  std::string resume_token;
+  std::uint64_t skipped_snapshots = 0;
+  bool restarted = false;
+  std::uint64_t base_sequence = 0;  // of the snapshot; 0 if it is whole
+};
+
+// Returns nullopt if the bytes are not a v1::WatchJobResponse. O(fields of the snapshot).
+std::optional<WatchResponseHead> ReadWatchResponseHead(absl::string_view response);
 
 }  // namespace tidemark::wire

@@ -1,4 +1,4 @@
-// Which field of job.proto is which member of tidemark/job.h, for Encode() and Parse().
+// Maps fields of job.proto to members of tidemark/job.h, for Encode() and Parse().
 #pragma once
 
 #include "proto/wire/fields.h"

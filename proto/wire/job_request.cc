@@ -25,7 +25,7 @@ namespace {
 
 // The same limit as that of CheckPlan().
 constexpr std::uint32_t kSlotsMax = 1'000'000;
-// Taste: more is a typing error.
+// Chosen by hand: a larger factor is a typing error.
 constexpr double kDataFactorMax = 1e6;
 
 absl::Status CheckCount(const char* field, std::uint32_t count) {
@@ -90,7 +90,7 @@ absl::StatusOr<Scenario> ParseScenario(const v1::Scenario& untrusted) {
   if (untrusted.has_executors()) {
     scenario.executors = untrusted.executors();
     if (absl::Status ok = CheckCount("executors", *scenario.executors); !ok.ok()) return ok;
-    if (scenario.slots) return FieldError("executors", "must be left out where slots are said");
+    if (scenario.slots) return FieldError("executors", "must be left out if slots are set");
   }
   if (untrusted.has_data_factor()) {
     scenario.data_factor = untrusted.data_factor();

@@ -1,4 +1,4 @@
-// What readers ask for (tidemark/v1/job_service.proto), as values.
+// Parses the requests of readers (tidemark/v1/job_service.proto) into values.
 #pragma once
 
 #include <cstddef>
@@ -20,23 +20,22 @@ namespace wire {
 void EncodeJobFilter(const JobFilter& filter, v1::JobFilter& message);
 void EncodeScenario(const Scenario& scenario, v1::Scenario& message);
 
-// The longest id, name or other text of a request that is compared with those of jobs, in bytes.
-// Ids of engines have some tens.
+// The longest text of a request, in bytes, such as an id or a name. Ids of engines have some tens
+// of bytes.
 inline constexpr std::size_t kTextBytesMax = 256;
-// InvalidArgument (FieldError): longer; an id also: empty.
+// InvalidArgument (FieldError) for a longer text, and for an empty id.
 absl::Status CheckText(std::string_view field, std::string_view untrusted);
 absl::Status CheckId(std::string_view field, std::string_view untrusted);
 
-// InvalidArgument (FieldError) names the first field that is wrong: a state or kind that this
-// version does not know could only be ignored, and the answer would be another than the one asked
-// for. No list may be longer than there are values, and no text than kTextBytesMax: a filter is
-// held against every job.
+// InvalidArgument (FieldError) names the first wrong field. Unknown states and kinds are errors,
+// since ignoring them would change the answer. Lists are limited to the number of values and texts
+// to kTextBytesMax, since each job is compared with the filter.
 absl::StatusOr<JobFilter> ParseJobFilter(const v1::JobFilter& untrusted);
 
-// The same: slots of 0, a factor that is not above 0 and at most 1e6, an unknown policy.
+// InvalidArgument (FieldError): slots of 0, a factor outside of (0, 1e6], an unknown policy.
 absl::StatusOr<Scenario> ParseScenario(const v1::Scenario& untrusted);
 
-// `otherwise` for VIEW_UNSPECIFIED. InvalidArgument (FieldError): not a view of this version.
+// Returns `otherwise` for VIEW_UNSPECIFIED. InvalidArgument (FieldError) for an unknown view.
 absl::StatusOr<View> ParseView(int untrusted, View otherwise);
 
 }  // namespace wire

@@ -67,7 +67,7 @@ class JsonWriter {
     json_ += field.is_map() ? '}' : ']';
   }
 
-  // Writes an entry of a map, whose keys are quoted whatever their type is.
+  // Writes an entry of a map, whose keys are quoted for all types.
   void WriteEntry(const Message& entry) {
     const FieldDescriptor& key = *entry.GetDescriptor()->map_key();
     const bool is_quoted = key.cpp_type() == FieldDescriptor::CPPTYPE_STRING ||

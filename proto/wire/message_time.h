@@ -1,4 +1,4 @@
-// Times and durations to and from their messages, and the words for what is wrong with one.
+// Converts times and durations to and from messages.
 #pragma once
 
 #include <google/protobuf/duration.pb.h>
@@ -11,16 +11,17 @@
 
 namespace tidemark::wire {
 
-// `subject` says whose time it is and leads the message of the error: "attempt r-3: at".
+// `subject` names the owner of the time and begins the error message: "attempt r-3: at".
 absl::StatusOr<absl::Time> ParseTime(const google::protobuf::Timestamp& message,
                                      const std::string& subject);
-// Refuses what the message type forbids; a negative duration is only refused by the second one.
+// InvalidArgument for values that the message type forbids. The second function also rejects
+// negative durations.
 absl::StatusOr<absl::Duration> ParseDuration(const google::protobuf::Duration& message,
                                              const std::string& subject);
 absl::StatusOr<absl::Duration> ParseElapsed(const google::protobuf::Duration& message,
                                             const std::string& subject);
 
-// What the message types cannot hold (infinities, far years) becomes their nearest limit.
+// Values outside of the range of the message types become their nearest limit.
 void EncodeTime(absl::Time time, google::protobuf::Timestamp& message);
 void EncodeDuration(absl::Duration duration, google::protobuf::Duration& message);
 

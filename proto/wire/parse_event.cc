@@ -3,20 +3,28 @@
 #include <fmt/format.h>
 #include <google/protobuf/unknown_field_set.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
 #include <utility>
+#include <variant>
+#include <vector>
 
-#include "proto/wire/attempt_message.h"
-#include "proto/wire/checks.h"
 #include "proto/wire/count_fields.h"
 #include "proto/wire/parse_profile.h"
-#include "proto/wire/parse_times.h"
-#include "proto/wire/reused_message.h"
+#include "proto/wire/task_codec.h"
+#include "proto/wire/time_use_codec.h"
+#include "proto/wire/valid_text.h"
 #include "tidemark/v1/event.pb.h"
 
 namespace tidemark::wire {
 namespace {
 
-// Cuts between characters: half a character would make the text unfit for a proto3 string.
+// Cuts between characters, since an incomplete character is not valid in a proto3 string.
 std::string Cut(const std::string& text, std::size_t bytes_max) {
   if (text.size() <= bytes_max) return text;
   std::size_t end = bytes_max;
@@ -161,14 +169,14 @@ absl::StatusOr<EventBody> ParseStageOpened(const v1::StageOpened& untrusted,
   return stage;
 }
 
-// What the ends of jobs, stages and groups have in common.
+// Parses the common fields of ends of jobs, stages and groups.
 template <typename Message, typename Closed>
 absl::StatusOr<EventBody> ParseEnd(const char* what, const Message& untrusted,
                                    const EventLimits& limits, Closed closed) {
   switch (untrusted.outcome()) {
     case v1::JOB_OUTCOME_UNSPECIFIED:
       return absl::InvalidArgumentError(
-          fmt::format("{} closed: outcome is missing; say how the {} ended", what, what));
+          fmt::format("{} closed: outcome is missing; send how the {} ended", what, what));
     case v1::JOB_OUTCOME_SUCCEEDED:
       closed.outcome = JobOutcome::kSucceeded;
       break;
@@ -206,7 +214,7 @@ absl::StatusOr<EventBody> ParseStageClosed(const v1::StageClosed& untrusted,
 
 absl::Status CheckGroup(const char* what, const std::string& group) {
   Checks check(what);
-  if (group.empty()) check.Refuse("group is missing; say which, as its stages do");
+  if (group.empty()) check.Refuse("group is missing; send the group of its stages");
   return check.status();
 }
 
@@ -248,15 +256,13 @@ EventBody ParseExecutor(const v1::ExecutorOpened& untrusted, const EventLimits& 
   return executor;
 }
 
-// Empty: one of a newer version.
-
 absl::StatusOr<EventBody> ParseAttemptChanged(const v1::AttemptChanged& untrusted,
                                               const EventLimits& limits) {
   AttemptChanged changed;
   Checks check("attempt changed", &changed.attempt);
   changed.attempt = ParseAttempt(untrusted, limits, check);
   if (untrusted.state() == v1::ATTEMPT_STATE_UNSPECIFIED) {
-    check.Refuse("state is missing; say which state it entered");
+    check.Refuse("state is missing; send the state that it entered");
   }
   if (!check.ok()) return check.status();
   const std::optional<AttemptState> state = DecodeAttemptState(untrusted.state());
@@ -319,7 +325,7 @@ absl::StatusOr<EventBody> ParseBody(const v1::Event& untrusted, const EventLimit
       break;
   }
   if (untrusted.GetReflection()->GetUnknownFields(untrusted).empty()) {
-    return absl::InvalidArgumentError("it says nothing; set one of its fields");
+    return absl::InvalidArgumentError("it is empty; set one of its fields");
   }
   return UnknownEvent{};
 }
@@ -344,6 +350,207 @@ absl::Status CheckPlace(const ReceivedEvent& received, const EventLimits& limits
       fmt::format("an event of {}: its sequence is 0; count from 1", received.source_id));
 }
 
+namespace {
+
+// Checks the body of an event that was made in this process, and makes its texts valid.
+struct BodyChecker {
+  const EventLimits& limits;
+  Checks& check;
+
+  void Text(std::string& text) const { text = Cut(ValidText(text), limits.text_bytes_max); }
+  // Limits an instant to those of a message.
+  static void Instant(std::optional<absl::Time>& at) {
+    constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
+    constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+    if (at) at = std::clamp(*at, absl::FromUnixNanos(kMin), absl::FromUnixNanos(kMax));
+  }
+  // Limits a duration to those of a message.
+  static void Span(absl::Duration& span) {
+    constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+    span = std::clamp(span, absl::ZeroDuration(), absl::Nanoseconds(kMax));
+  }
+  // Rounds to whole microseconds, as messages do: a restored job must have the same times.
+  static void Spans(TimeUse& time) {
+    const auto cut = [](std::optional<absl::Duration>& span) {
+      if (!span) return;
+      Span(*span);
+      span = absl::Trunc(*span, absl::Microseconds(1));
+    };
+    cut(time.cpu);
+    for (const WaitReason reason : kWaitReasons) cut(time.waits[reason]);
+  }
+  void Attempt(const AttemptId& id) const {
+    check.StageIsOfSender("attempt.stage", id.stage);
+    check.AtMost("attempt.index", id.index, limits.task_index_max);
+  }
+  // Checks that each bin or point holds key groups, and all together at most `groups_done`.
+  void Counts(const char* field, const auto& items, std::uint64_t groups_done) const {
+    for (const auto& item : items) {
+      if (item.count == 0 || item.count > groups_done) {
+        return check.Refuse("{} must be above 0 and must add up to at most groups_done", field);
+      }
+      groups_done -= item.count;
+    }
+  }
+  void operator()(JobOpened& job) const {
+    for (std::string* text : {&job.name, &job.engine, &job.application_id, &job.user, &job.queue}) {
+      Text(*text);
+    }
+    Instant(job.submitted_at);
+    Instant(job.deadline);
+    std::map<std::string, std::string> parameters;
+    for (const auto& [name, value] : job.parameters) {
+      if (parameters.size() == limits.parameters_max) break;
+      if (name.empty()) continue;
+      parameters.try_emplace(Cut(ValidText(name), limits.parameter_bytes_max),
+                             Cut(ValidText(value), limits.parameter_bytes_max));
+    }
+    job.parameters = std::move(parameters);
+    check.ItemsAtMost("stages", job.stages.size(), limits.stages_max);
+    for (StageOpened& stage : job.stages) (*this)(stage);
+  }
+  void operator()(StageOpened& stage) const {
+    check.StageIsOfSender("stage", stage.stage);
+    for (const std::uint32_t parent : stage.parents) check.StageIsOfSender("parent", parent);
+    check.AtMost("task_count", stage.task_count.value_or(0), limits.task_index_max);
+    check.AtMost("index_count", stage.index_count.value_or(0), limits.task_index_max);
+    check.AtMost("partition_count", stage.partition_count.value_or(0), limits.partitions_max);
+    check.AtMost("bytes of signature", stage.signature.size(), limits.id_bytes_max);
+    check.ItemsAtMost("parents", stage.parents.size(), limits.array_items_max);
+    const std::uint32_t tasks = stage.task_count.value_or(0);
+    const std::uint32_t indexes = stage.index_count.value_or(tasks);
+    const auto is_listed = [&](const std::vector<std::uint64_t>& sizes) {
+      return sizes.empty() || (stage.task_count && sizes.size() == indexes);
+    };
+    if (indexes < tasks || !is_listed(stage.task_bytes) || !is_listed(stage.task_records)) {
+      check.Refuse("stage {}: send task_count, at least as many indexes, and one size for each",
+                   stage.stage);
+    }
+    if (std::count(stage.parents.begin(), stage.parents.end(), stage.stage) > 0) {
+      check.Refuse("stage {} is among its own parents", stage.stage);
+    }
+    for (std::string* text : {&stage.name, &stage.signature, &stage.group, &stage.pool}) {
+      Text(*text);
+    }
+    Instant(stage.opened_at);
+  }
+  void operator()(ExecutorOpened& executor) const {
+    for (std::string* text : {&executor.host, &executor.rack, &executor.container}) Text(*text);
+  }
+  void operator()(AttemptChanged& changed) const {
+    Attempt(changed.attempt);
+    Instant(changed.at);
+    Text(changed.input_name);
+    Text(changed.failure);
+  }
+  void operator()(TaskHeartbeat& heartbeat) const {
+    Attempt(heartbeat.attempt);
+    Spans(heartbeat.time);
+  }
+  void operator()(MapProfile& profile) const {
+    Attempt(profile.attempt);
+    check.ItemsAtMost("partitions", profile.partitions.size(), limits.partitions_max);
+    std::set<std::uint32_t> partitions;
+    std::size_t explicit_keys = 0;
+    std::size_t sampled_keys = 0;
+    for (const PartitionProfile& partition : profile.partitions) {
+      check.AtMost("partition", partition.partition, limits.partitions_max - std::size_t{1});
+      explicit_keys += partition.explicit_keys.size();
+      sampled_keys += partition.sampled_keys.size();
+      std::uint64_t rest = partition.total_bytes;
+      bool is_within = partition.implicit_bytes <= rest;
+      if (is_within) rest -= partition.implicit_bytes;
+      for (const ExplicitKey& key : partition.explicit_keys) {
+        is_within = is_within && key.size_bytes <= rest;
+        if (is_within) rest -= key.size_bytes;
+      }
+      if (!is_within || partition.scanned_bytes.value_or(0) > partition.total_bytes) {
+        check.Refuse("partition {}: total_bytes must include all other bytes", partition.partition);
+      }
+      if (!partitions.insert(partition.partition).second) {
+        check.Refuse("partition {} appears twice", partition.partition);
+      }
+    }
+    check.ItemsAtMost("explicit_key_hashes", explicit_keys, limits.array_items_max);
+    check.ItemsAtMost("sampled_key_hashes", sampled_keys, limits.array_items_max);
+  }
+  void operator()(ReduceProfile& profile) const {
+    Attempt(profile.attempt);
+    check.ItemsAtMost("point_bytes", profile.points.size(), limits.array_items_max);
+    check.ItemsAtMost("bin_indexes", profile.bins.size(), limits.array_items_max);
+    check.ItemsAtMost("finished_key_hashes", profile.finished_keys.size(), limits.array_items_max);
+    Instant(profile.last_group_finished_at);
+    Span(profile.reduce_time);
+    for (GroupPoint& point : profile.points) Span(point.total_time);
+    for (FinishedKey& key : profile.finished_keys) Span(key.time);
+    if (profile.running_group) Span(profile.running_group->elapsed);
+    if (profile.processor_use) {
+      Span(profile.processor_use->watched);
+      Span(profile.processor_use->waited);
+    }
+    Spans(profile.time);
+    check.AtMost("dropped_points", profile.dropped_points, profile.groups_done);
+    Counts("point_counts", profile.points, profile.groups_done);
+    Counts("bin_counts", profile.bins, profile.groups_done);
+    std::set<std::uint32_t> bins;
+    for (const GroupBin& bin : profile.bins) {
+      if (!bins.insert(bin.bin).second) check.Refuse("bin {} appears twice", bin.bin);
+      check.AtMost("bin_indexes", bin.bin, kSizeBins - 1);
+      const bool is_sum = std::isfinite(bin.seconds) && std::isfinite(bin.seconds_squared) &&
+                          bin.seconds >= 0 && bin.seconds_squared >= 0;
+      if (!is_sum) check.Refuse("bin {}: send finite sums of zero or more", bin.bin);
+    }
+  }
+  void operator()(JobClosed& closed) const {
+    Text(closed.message);
+    Instant(closed.at);
+  }
+  void operator()(StageClosed& closed) const {
+    check.StageIsOfSender("stage", closed.stage);
+    Text(closed.message);
+    Instant(closed.at);
+  }
+  void operator()(GroupOpened& group) const {
+    if (group.group.empty()) check.Refuse("group is missing; send the group of its stages");
+    check.ItemsAtMost("planned_task_counts", group.planned_task_counts.size(), limits.stages_max);
+    for (const std::uint32_t tasks : group.planned_task_counts) {
+      check.AtMost("planned_task_counts", tasks, limits.task_index_max);
+    }
+    Text(group.group);
+    Text(group.name);
+    Instant(group.opened_at);
+  }
+  void operator()(GroupClosed& closed) const {
+    if (closed.group.empty()) check.Refuse("group is missing; send the group of its stages");
+    Text(closed.group);
+    Text(closed.message);
+    Instant(closed.at);
+  }
+  void operator()(ExecutorClosed&) const {}
+  void operator()(UnknownEvent&) const {}
+};
+
+}  // namespace
+
+absl::StatusOr<Event> CheckEvent(const Event& event, absl::Time arrived_at,
+                                 const EventLimits& limits) {
+  const ReceivedEvent named = {.job_id = ValidText(event.job_id),
+                               .run_uid = ValidText(event.run_uid),
+                               .source_id = ValidText(event.source_id),
+                               .sequence = event.sequence};
+  if (absl::Status place = CheckPlace(named, limits); !place.ok()) return place;
+  Event checked = event;
+  checked.job_id = named.job_id;
+  checked.run_uid = named.run_uid;
+  checked.source_id = named.source_id;
+  checked.arrived_at = arrived_at;
+  const std::string what = fmt::format("event {} of {}", event.sequence, named.source_id);
+  Checks check(what.c_str());
+  std::visit(BodyChecker{limits, check}, checked.body);
+  if (!check.ok()) return check.status();
+  return checked;
+}
+
 absl::StatusOr<Event> ParseEvent(const ReceivedEvent& received, absl::Time arrived_at,
                                  const EventLimits& limits) {
   if (absl::Status place = CheckPlace(received, limits); !place.ok()) return place;
@@ -351,8 +558,8 @@ absl::StatusOr<Event> ParseEvent(const ReceivedEvent& received, absl::Time arriv
     return absl::InvalidArgumentError(
         fmt::format("event {} of {}: {}", received.sequence, received.source_id, why));
   };
-  if (!received.sent_at) return refused("sent_at is missing; say when it was sent");
-  // A stage takes two bytes at least.
+  if (!received.sent_at) return refused("sent_at is missing; send the time of sending");
+  // A stage takes at least two bytes.
   if (received.body.size() > 2 * limits.stages_max) {
     const std::size_t stages = CountFields(
         received.body, {v1::Event::kJobOpenedFieldNumber, v1::JobOpened::kStagesFieldNumber});

@@ -1,4 +1,4 @@
-// From an event off the network to one that may be folded.
+// Parses and checks events from the network.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,9 @@ class Event;
 
 namespace tidemark::wire {
 
-// Bounds on what one event may hold.
+// Limits of one event.
 struct EventLimits {
-  std::size_t id_bytes_max = 256;     // job ids and signatures; half of it for sources and runs
+  std::size_t id_bytes_max = 256;     // job ids and signatures; sources and runs have half of it
   std::size_t text_bytes_max = 4096;  // names and messages; longer ones are cut
   std::uint32_t task_index_max = 1'000'000;
   std::uint32_t partitions_max = 1'000'000;
@@ -28,7 +28,7 @@ struct EventLimits {
   std::size_t parameter_bytes_max = 1024;  // of a name or a value; longer ones are cut
 };
 
-// An event as it came, with what its stream or log says of it. Nothing is checked.
+// An event as received, with the values that its stream or log states about it. Unchecked.
 struct ReceivedEvent {
   std::string job_id;
   std::string run_uid;
@@ -40,18 +40,23 @@ struct ReceivedEvent {
 };
 
 // InvalidArgument names the field that is missing, out of range or of the wrong length, its value
-// and what to send instead. What a newer sender says and this version does not know is no error but
-// an UnknownEvent. Durations too large for our types saturate; NaN, infinite and negative sums are
-// refused. What an event says is only held against itself, never against other events: that is the
-// fold's part.
+// and the correction. An event of a newer version becomes an UnknownEvent. Durations outside of the
+// range saturate; NaN, infinite and negative sums are rejected. The fold, not this function,
+// compares events with each other.
 absl::StatusOr<Event> ParseEvent(const ReceivedEvent& received, absl::Time arrived_at,
                                  const EventLimits& limits = {});
-// The same of what happened alone.
+// Parses the body alone.
 absl::StatusOr<EventBody> ParseBody(const v1::Event& untrusted, const EventLimits& limits = {});
 
-// OK if it says whose it is: InvalidArgument names the id that is missing or too long.
+// Checks an event that was made in this process, without a message. Returns the event that
+// ParseEvent() would return for its encoding, but does not round durations to nanoseconds.
+// InvalidArgument if ParseEvent() would reject it. O(n log n) for n items of the event.
+absl::StatusOr<Event> CheckEvent(const Event& event, absl::Time arrived_at,
+                                 const EventLimits& limits = {});
+
+// Checks the ids of the event. InvalidArgument names the id that is missing or too long.
 absl::Status CheckSource(const ReceivedEvent& received, const EventLimits& limits = {});
-// And where it belongs in what its source sends.
+// Also checks its sequence number.
 absl::Status CheckPlace(const ReceivedEvent& received, const EventLimits& limits = {});
 
 }  // namespace tidemark::wire

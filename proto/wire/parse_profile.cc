@@ -7,15 +7,12 @@
 #include <limits>
 #include <vector>
 
-#include "proto/wire/parse_times.h"
+#include "proto/wire/time_use_codec.h"
 #include "tidemark/v1/event.pb.h"
 
 namespace tidemark::wire {
-namespace {
 
-// ReduceProfile.bin_indexes: six bins an octave of 64-bit sizes. A part of the wire contract, so
-// it stands here too and not only in streaming/size_histogram.h.
-constexpr std::size_t kSizeBins = 384;
+namespace {
 
 using Numbers = google::protobuf::RepeatedField<std::uint64_t>;
 
@@ -36,7 +33,7 @@ absl::Duration SaturatingNanoseconds(std::uint64_t nanos) {
   return absl::Nanoseconds(static_cast<std::int64_t>(std::min(nanos, kMax)));
 }
 
-// Of an array that may be left out.
+// Returns an element of an optional array, or 0.
 std::uint64_t At(const Numbers& numbers, int i) { return numbers.empty() ? 0 : numbers[i]; }
 
 std::vector<ExplicitKey> ZipKeys(const Numbers& hashes, const Numbers& bytes,
@@ -102,7 +99,7 @@ void CheckNoPartitionTwice(const v1::MapProfile& untrusted, Checks& check) {
   check.Refuse("partition {} appears twice; send one entry for each", *twice);
 }
 
-// Of bins or points: each must hold key groups, and together no more than were finished.
+// Checks bins or points: each must hold key groups, and together at most the finished ones.
 void CheckCounts(const char* field, const char* item, const Numbers& counts,
                  std::uint64_t groups_done, Checks& check) {
   const auto zero = std::find(counts.begin(), counts.end(), 0);

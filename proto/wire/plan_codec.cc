@@ -78,7 +78,7 @@ void Fields(Io& io, V& plan) {
 
 namespace wire {
 
-// In this namespace, so that argument-dependent lookup finds them.
+// Argument-dependent lookup finds these functions in this namespace.
 template <class Io, ConstOrNot<JobProfile> V>
 void Fields(Io& io, V& profile) {
   io.NonZero("slots", profile.slots);

@@ -1,4 +1,4 @@
-// Plans to and from their messages (tidemark/v1/plan.proto).
+// Converts plans to and from messages (tidemark/v1/plan.proto).
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -10,15 +10,13 @@ class Plan;
 
 namespace tidemark::wire {
 
-// What proto3 text cannot hold becomes '?'. ParsePlan() gives the same plan back if it passes
-// CheckPlan().
+// Makes text valid UTF-8. ParsePlan() returns the same plan if it passes CheckPlan().
 void EncodePlan(const Plan& plan, v1::Plan& message);
 
-// InvalidArgument (FieldError) names the first field that is wrong: a number or time that is none,
-// a value of an enum that this version does not know, a stage without a task count, and everything
-// that CheckPlan() finds. `id` may be empty.
+// InvalidArgument (FieldError) names the first wrong field: an invalid number or time, an unknown
+// enum value, a stage without a task count, and every error of CheckPlan(). `id` may be empty.
 absl::StatusOr<Plan> ParsePlan(const v1::Plan& untrusted);
-// The same without CheckPlan(): of a part of a plan.
+// Parses a part of a plan, without CheckPlan().
 absl::StatusOr<Plan> ParsePartOfPlan(const v1::Plan& untrusted);
 
 }  // namespace tidemark::wire

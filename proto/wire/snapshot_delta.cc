@@ -10,9 +10,12 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "proto/wire/job_view.h"
+#include "proto/wire/job_codec.h"
+#include "tidemark/field_error.h"
+#include "tidemark/v1/job_service.pb.h"
 
 namespace tidemark::wire {
+
 namespace {
 
 StageId KeyOf(const StageInfo& stage) { return stage.id; }
@@ -20,7 +23,7 @@ StageId KeyOf(const StageProgress& stage) { return stage.id; }
 std::uint32_t KeyOf(const Child& child) { return child.number; }
 const std::string& KeyOf(const Group& group) { return group.group; }
 
-// --- What becomes of a prediction that still holds when `passed` has passed ---
+// --- Forecasts after `passed`, if they are unchanged ---
 
 void Age(absl::Duration passed, absl::Duration& left) {
   left = std::max(left - passed, absl::ZeroDuration());
@@ -42,7 +45,8 @@ void Age(absl::Duration passed, Child& child) {
   Age(passed, child.estimate.remaining);
 }
 
-// Elements of `newer` that are not what those of `base` have become; keys of those that are gone.
+// Returns the elements of `newer` that differ from the aged elements of `base`, and the keys of
+// removed ones.
 template <typename T>
 std::vector<T> Changed(const std::vector<T>& base, const std::vector<T>& newer,
                        absl::Duration passed,
@@ -63,7 +67,8 @@ std::vector<T> Changed(const std::vector<T>& base, const std::vector<T>& newer,
   return changed;
 }
 
-// `base` as it has become, without what is in `gone`, with `changed` in place of what it replaces.
+// Returns the aged elements of `base` without `gone`, with the elements of `changed` in place of
+// their earlier versions.
 template <typename T>
 std::vector<T> Merged(const std::vector<T>& base, std::vector<T> changed, absl::Duration passed,
                       const std::vector<StageId>& gone) {
@@ -100,7 +105,8 @@ Snapshot Delta(const Snapshot& base, const Snapshot& newer) {
   std::vector<Child> children = Changed(base.children, newer.children, passed, gone_children);
   std::vector<std::string> gone_groups;
   std::vector<Group> groups = Changed(base.groups, newer.groups, passed, gone_groups);
-  // A list of what is gone is one for both: what only one of them has lost is said whole.
+  // One list of removed stages serves both lists. If only one list lost a stage, the result is
+  // whole.
   const bool is_whole = base.sequence == 0 || passed < absl::ZeroDuration() ||
                         !gone_children.empty() || !gone_groups.empty() ||
                         gone_infos != gone_stages || (base.info && !newer.info) ||
@@ -119,7 +125,7 @@ Snapshot Delta(const Snapshot& base, const Snapshot& newer) {
 }
 
 Snapshot DeltaInView(const Snapshot& base, const Snapshot& newer, View view) {
-  // Without the stages there is little to compare. With them, the view of the delta is the delta of
+  // Without stages there is little to compare. With them, the view of the delta equals the delta of
   // the views, and copies less.
   if (view == View::kBasic) return Delta(WithView(base, view), WithView(newer, view));
   return WithView(Delta(base, newer), view);
@@ -147,6 +153,37 @@ absl::StatusOr<Snapshot> Apply(const Snapshot& base, const Snapshot& delta) {
   if (!newer.info) newer.info = base.info;
   if (!newer.coverage) newer.coverage = base.coverage;
   return newer;
+}
+
+absl::StatusOr<Snapshot> JobReader::Take(const v1::WatchJobResponse& response) {
+  const absl::StatusOr<Snapshot> received = ParseSnapshot(response.snapshot());
+  if (!received.ok()) return received.status();
+  absl::StatusOr<Snapshot> newer = Apply(newest_, *received);
+  if (!newer.ok()) return newer;
+  newest_ = *newer;
+  resume_token_ = response.resume_token();
+  return newer;
+}
+
+absl::Status JobListReader::Take(const v1::WatchJobsResponse& response) {
+  std::vector<Snapshot> received;
+  for (const v1::Snapshot& message : response.snapshots()) {
+    absl::StatusOr<Snapshot> snapshot = ParseSnapshot(message);
+    if (!snapshot.ok()) return snapshot.status();
+    if (snapshot->base_sequence != 0) {
+      return FieldError("snapshots.base_sequence", "must be 0: lists hold whole snapshots");
+    }
+    received.push_back(*std::move(snapshot));
+  }
+  if (response.restarted()) jobs_.clear();
+  for (Snapshot& snapshot : received) {
+    std::string job_id = snapshot.job_id;
+    jobs_.insert_or_assign(std::move(job_id), std::move(snapshot));
+  }
+  for (const std::string& job_id : response.removed_job_ids()) jobs_.erase(job_id);
+  synced_ = response.synced();
+  resume_token_ = response.resume_token();
+  return absl::OkStatus();
 }
 
 }  // namespace tidemark::wire

@@ -1,32 +1,85 @@
-// What has changed between two snapshots of a run, and the newer one from it again. Pure.
+// The changes between two snapshots of a run. Pure.
 //
 //   Apply(base, Delta(base, newer)) == newer
 //
-// A delta is a Snapshot with base_sequence: stages and children that have not changed are left out,
-// and info and coverage where they are as they were. Predictions count from the instant of a
-// snapshot, so that one that still holds has become shorter by the time since then; it counts as
-// unchanged, too. On the wire, an update of 1,000 stages of which 40 have changed takes at most 4
-// kB.
+// A delta is a Snapshot with base_sequence. It omits unchanged stages and children, and unchanged
+// info and coverage. Forecasts count from the instant of a snapshot, so an unchanged forecast is
+// shorter by the time since the base. On the wire, an update of 1,000 stages of which 40 have
+// changed takes at most 4 kB.
 #pragma once
 
+#include <map>
+#include <string>
+
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "tidemark/job.h"
 #include "tidemark/job_query.h"
 
+namespace tidemark::v1 {
+class WatchJobResponse;
+class WatchJobsResponse;
+}  // namespace tidemark::v1
+
 namespace tidemark::wire {
 
-// REQUIRES: both are whole snapshots of one run in one view, with stages, children and groups in
-// order; `newer` has the larger sequence. O(stages + children + groups). Children and groups never
-// go away: one of `base` that is not in `newer` makes the result whole.
+// Returns the delta. If `base` has children or groups that `newer` lacks, which never happens
+// within a run, the result is whole. REQUIRES: both are whole snapshots of one run in one view,
+// with stages, children and groups in order; `newer` has the larger sequence. O(stages + children +
+// groups).
 Snapshot Delta(const Snapshot& base, const Snapshot& newer);
 
 // Returns the delta for a reader of `view`, who has `base` in that view. REQUIRES: both are whole
 // snapshots in the full view; otherwise as above.
 Snapshot DeltaInView(const Snapshot& base, const Snapshot& newer, View view);
 
-// The newer snapshot. A whole `delta` is its own result. FailedPrecondition: the delta is of
-// another run or builds on another sequence than that of `base`; watch the job anew. O(stages +
-// children).
+// Returns the newer snapshot; a whole `delta` is its own result. FailedPrecondition: the delta is
+// of another run or has another base sequence than `base`, so the caller must watch the job again.
+// O(stages + children).
 absl::StatusOr<Snapshot> Apply(const Snapshot& base, const Snapshot& delta);
+
+// The client side of WatchJob and WatchJobs (docs/api.md) as values: responses in, jobs out.
+//
+//   JobReader reader;
+//   while (stream->Read(&response)) {
+//     const absl::StatusOr<Snapshot> job = reader.Take(response);
+//     ...
+//   }
+//   request.set_resume_token(reader.resume_token());  // after a break
+//
+// A rejected response changes nothing: the earlier state and its token remain valid. Not
+// thread-safe.
+
+// The reader of one job, with or without deltas.
+class JobReader {
+ public:
+  // Returns the whole snapshot of the response. InvalidArgument: it contradicts ParseSnapshot().
+  // FailedPrecondition: its base is another snapshot; resume with the token.
+  absl::StatusOr<Snapshot> Take(const v1::WatchJobResponse& response);
+
+  // Token of the last accepted response; empty before the first.
+  const std::string& resume_token() const { return resume_token_; }
+
+ private:
+  Snapshot newest_;
+  std::string resume_token_;
+};
+
+// The reader of all jobs that match a filter.
+class JobListReader {
+ public:
+  // InvalidArgument: a snapshot is invalid or not whole.
+  absl::Status Take(const v1::WatchJobsResponse& response);
+
+  // By id. Complete while the list is synced; incomplete between a restart and the next sync.
+  const std::map<std::string, Snapshot>& jobs() const { return jobs_; }
+  bool is_synced() const { return synced_; }
+  const std::string& resume_token() const { return resume_token_; }
+
+ private:
+  std::map<std::string, Snapshot> jobs_;
+  bool synced_ = false;
+  std::string resume_token_;
+};
 
 }  // namespace tidemark::wire

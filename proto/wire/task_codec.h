@@ -1,13 +1,15 @@
-// Tasks and past forecasts of a job to their messages, and tasks from them
-// (tidemark/v1/job_service.proto).
+// Converts tasks and past forecasts of a job to and from messages (tidemark/v1/job_service.proto).
 #pragma once
 
 #include <google/protobuf/repeated_field.h>
 
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "tidemark/event.h"
 #include "tidemark/job_tasks.h"
+#include "tidemark/v1/event.pb.h"
 
 namespace tidemark::v1 {
 class ListTasksResponse;
@@ -16,10 +18,16 @@ class PastForecast;
 
 namespace tidemark::wire {
 
-// Text is made UTF-8, and times that a message cannot hold become the nearest that it can.
+v1::AttemptState EncodeAttemptState(AttemptState state);
+// Returns nullopt if the state is unspecified or unknown.
+std::optional<AttemptState> DecodeAttemptState(v1::AttemptState state);
+void EncodeAttemptId(const AttemptId& id, v1::TaskAttemptId& message);
+AttemptId DecodeAttemptId(const v1::TaskAttemptId& message);
+
+// Makes text valid UTF-8. Times outside of the range of the message become its limits.
 void EncodeTasks(const JobTasks& tasks, v1::ListTasksResponse& message);
-// InvalidArgument (FieldError) names the first field that breaks a promise. Tasks in states that
-// this version does not know are treated as running.
+// InvalidArgument (FieldError) names the first wrong field. Tasks in unknown states are treated as
+// running.
 absl::StatusOr<JobTasks> ParseTasks(const v1::ListTasksResponse& message);
 void EncodeForecasts(const std::vector<PastForecast>& forecasts,
                      google::protobuf::RepeatedPtrField<v1::PastForecast>& messages);

@@ -1,4 +1,4 @@
-// Text that a proto3 string may hold.
+// Text for proto3 strings, which must be valid UTF-8.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace tidemark::wire {
 
-// The same text if it is UTF-8; otherwise every byte that is no part of a character becomes '?'.
-// A single such byte would make the receiver refuse the whole message, and with it the stream.
+// Returns the text with '?' for each byte that is not part of a UTF-8 character. With such a byte,
+// the receiver would reject the whole message and end the stream.
 std::string ValidText(std::string_view text);
 
 }  // namespace tidemark::wire

@@ -1,5 +1,5 @@
-// Settings, tokens of masters and tokens of clients, in files with anything in them. No message of
-// a fault may quote a token.
+// Settings, and tokens of masters and clients, in files with any content. No error message may
+// quote a token.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -12,9 +12,9 @@
 
 namespace {
 
-// A setting that was taken is shown, and taken again, as the same.
-void CheckShown(tidemark::cli::ServeConfig& config) {
-  for (const tidemark::cli::Setting& setting : tidemark::cli::AllSettings()) {
+// Checks that an accepted setting is shown, and accepted again, as the same.
+void CheckShown(tidemark::serve::ServeConfig& config) {
+  for (const tidemark::serve::Setting& setting : tidemark::serve::AllSettings()) {
     if (setting.show(config).size() > std::size_t{1} << 21) std::abort();
   }
 }
@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
   switch (data[0] % 3) {
     case 0: {
-      auto config = tidemark::cli::ParseServeConfig(text, "fuzz.yaml", {});
+      auto config = tidemark::serve::ParseServeConfig(text, "fuzz.yaml", {});
       if (config.ok()) CheckShown(*config);
       break;
     }

@@ -1,5 +1,4 @@
-// Events as a stranger may send them, from their bytes to the snapshot: whatever they are, every
-// snapshot keeps its promises.
+// Events from untrusted bytes to the snapshot: every snapshot must be valid.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -8,7 +7,7 @@
 
 #include "proto/wire/parse_event.h"
 #include "tests/fuzz/fuzz_input.h"
-#include "tests/master/check_snapshot.h"
+#include "tests/monitor/check_snapshot.h"
 #include "tidemark/job_monitor.h"
 
 namespace {
@@ -37,7 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (tidemark::fuzz::Pieces pieces(data, size); !pieces.empty();) {
     const std::string_view bytes = pieces.Next();
     now += absl::Milliseconds(300);
-    // Few sources, so that what one opens is used.
+    // Few sources, so that events refer to opened ones.
     const std::string source = bytes.size() % 8 == 0 ? "b" : "a";
     const auto event = tidemark::wire::ParseEvent({.job_id = "fuzz",
                                                    .source_id = source,

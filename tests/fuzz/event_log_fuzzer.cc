@@ -18,15 +18,15 @@
 #include "master/store/event_log.h"
 #include "master/store/log_record.h"
 #include "master/store/record_reader.h"
-#include "master/store/restore.h"
+#include "master/store/recovery.h"
 #include "tests/fuzz/fuzz_input.h"
 
 namespace store = tidemark::store;
 
 namespace {
 
-// No sender learns the key of a log, so no input may: one that could be kept would soon hold frames
-// that it has seen compared.
+// Senders never get the key of a log, so inputs must not either: a stored input would soon contain
+// frames that the fuzzer has seen compared.
 store::LogKey KeyOf(const std::uint8_t* data, std::size_t size) {
   const absl::string_view input(reinterpret_cast<const char*>(data), size);
   const std::uint64_t high = store::LogChecksum(input, store::LogKey{1});
@@ -44,7 +44,7 @@ std::string LogOf(tidemark::fuzz::Pieces pieces, store::LogKey key) {
   return log;
 }
 
-// A file that is in memory only.
+// A file in memory.
 class MemoryFile {
  public:
   explicit MemoryFile(const std::string& contents) : descriptor_(memfd_create("log", 0)) {
@@ -77,8 +77,8 @@ void ReadAll(const std::string& log) {
   store::DecodeEnd({log.data(), log.size()}, store::LogKey{1});
 }
 
-// Changes bytes behind the start of a log, of which `changes` names each by two and says by a third
-// how; aborts unless the other records come back.
+// Changes bytes after the start of a log: `changes` has two bytes of position and one byte of
+// operation for each. Aborts unless the other records are read.
 void DamageAndRead(tidemark::fuzz::Pieces pieces, store::LogKey key) {
   if (pieces.empty()) return;
   const std::string_view changes = pieces.Next();
@@ -106,7 +106,7 @@ void DamageAndRead(tidemark::fuzz::Pieces pieces, store::LogKey key) {
     expected.push_back(payloads[i]);
     whole_until = ends[i + 1];
   }
-  // Zeros at the end are an append that a crash has cut short; nothing else here is torn.
+  // Zeros at the end are an interrupted append. No other change is a torn end.
   const bool may_be_torn = log.find_first_not_of('\0', whole_until) == std::string::npos;
   const MemoryFile file(log);
   const auto reader = store::RecordReader::Open(file.path(), store::kEventLog);

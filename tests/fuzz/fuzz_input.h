@@ -1,5 +1,5 @@
-// How a fuzz target cuts its bytes into pieces: a length of two bytes, little-endian, then as many
-// bytes, or what is left of them.
+// Splits the bytes of a fuzz target into pieces: a length of two bytes, little-endian, then that
+// many bytes, or the remaining ones.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ class Pieces {
   std::string_view left_;
 };
 
-// The pieces as lines of text.
+// Returns the pieces as lines of text.
 inline std::string LinesOf(const std::uint8_t* data, std::size_t size) {
   std::string text;
   for (Pieces pieces(data, size); !pieces.empty();) {

@@ -1,5 +1,5 @@
-// Keys of any bytes: the hash depends on them only, wherever they are in memory, and a sample of
-// them holds what its bound promises.
+// Keys of any bytes: the hash depends on their bytes only, not on their address, and a sample of
+// them meets its bound.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "streaming/key_hash.h"
 #include "streaming/key_sample.h"
 #include "tests/fuzz/fuzz_input.h"
 
@@ -15,7 +14,7 @@ namespace {
 
 using tidemark::streaming::HashKey;
 
-// At another alignment, with other bytes around it.
+// Hashes the key at another alignment, with other bytes around it.
 void CheckHash(std::string_view key) {
   const std::string moved = "x" + std::string(key) + "y";
   if (HashKey(std::string_view(moved).substr(1, key.size())) != HashKey(key)) std::abort();

@@ -1,5 +1,5 @@
-// Plans as a stranger may send them: whatever they are, they are refused with the path of a field,
-// or become a plan that is the same after another trip.
+// Untrusted plans: each is rejected with the path of a field, or becomes a plan that survives a
+// round trip.
 #include <google/protobuf/stubs/logging.h>
 
 #include <cstddef>

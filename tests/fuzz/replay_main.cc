@@ -1,6 +1,5 @@
-// Runs a fuzz target on every file of a corpus and on some changes of each, without a fuzzer: what
-// the fuzzer has found once stays found on every compiler. Deterministic.
-// usage: NAME CORPUS [CHANGES-OF-EACH]
+// Runs a fuzz target on every file of a corpus and on some changes of each, without a fuzzer, so
+// that every compiler repeats earlier findings. Deterministic. usage: NAME CORPUS [CHANGES-OF-EACH]
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Event logs of Spark with anything in them. The first byte, by its lowest bit: the rest is the
 // file as it is, or each piece of it a line of text. Aborts if time goes back, if a sequence is not
-// that of a source, or if the same text byte by byte tells something else.
+// that of a source, or if the same text, fed byte by byte, gives another result.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "spark/log_parser.h"
+#include "spark/log_reader.h"
 #include "spark/unpacker.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tidemark/job_monitor.h"
@@ -21,7 +21,7 @@ using tidemark::Event;
 
 constexpr std::size_t kTextMax = std::size_t{1} << 22;
 
-// As far as it can be unpacked.
+// Returns the text as far as it can be unpacked.
 std::string TextOf(std::string_view file) {
   tidemark::spark::Unpacker unpacker;
   std::string text;

@@ -9,22 +9,24 @@
 #include <vector>
 
 #include "spark/executed_plans.h"
+#include "spark/log_reader.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "whatif/advise/advice.h"
 
 namespace {
 
-using tidemark::advise::RanPlan;
+using tidemark::advise::PastPlan;
 
-std::vector<RanPlan> Read(std::string_view text, std::size_t piece) {
+std::vector<PastPlan> Read(std::string_view text, std::size_t piece) {
   tidemark::spark::ExecutedPlans plans;
+  tidemark::spark::LogParser parser({.plans = &plans});
   for (; !text.empty(); text.remove_prefix(std::min(piece, text.size()))) {
-    plans.Feed(text.substr(0, piece));
+    parser.Feed(text.substr(0, piece), [](const tidemark::Event&) {});
   }
   return plans.Finish();
 }
 
-bool IsSame(const std::vector<RanPlan>& some, const std::vector<RanPlan>& others) {
+bool IsSame(const std::vector<PastPlan>& some, const std::vector<PastPlan>& others) {
   if (some.size() != others.size()) return false;
   for (std::size_t i = 0; i < some.size(); ++i) {
     if (some[i].execution != others[i].execution ||
@@ -46,10 +48,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } else {
     text.assign(reinterpret_cast<const char*>(data) + 1, size - 1);
   }
-  std::vector<RanPlan> plans = Read(text, text.size());
+  std::vector<PastPlan> plans = Read(text, text.size());
   if (!IsSame(plans, Read(text, 1))) std::abort();
-  // Twice the same: much of it is shared.
-  const std::vector<RanPlan> again = plans;
+  // The same plans twice, so that much of them is shared.
+  const std::vector<PastPlan> again = plans;
   plans.insert(plans.end(), again.begin(), again.end());
   const auto advice = tidemark::advise::Advise(plans, {});
   if (!advice.ok()) return 0;

@@ -1,5 +1,5 @@
-// Requests as a stranger may send them: "PATH\nNAME=VALUE\n...\n\nBODY". Whatever they are, they
-// name a route or none, and fields or what is wrong with them.
+// Untrusted requests: "PATH\nNAME=VALUE\n...\n\nBODY". Each names a route or none, and fields or
+// their faults.
 #include <google/protobuf/message.h>
 
 #include <cstddef>
@@ -12,9 +12,7 @@
 #include <vector>
 
 #include "web/json.h"
-#include "web/origin.h"
-#include "web/percent_decoding.h"
-#include "web/request_fields.h"
+#include "web/request.h"
 #include "web/routes.h"
 
 namespace {
@@ -55,7 +53,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       const absl::Status set = web::SetFields(query, *asked);
       if (!set.ok() && set.message().empty()) std::abort();
     } else if (web::ParseJson(std::string(text), *asked).ok()) {
-      // What is read is written, and read again as the same.
+      // A parsed request is written, and parsed again as the same.
       const std::unique_ptr<google::protobuf::Message> again(kind->New());
       if (!web::ParseJson(web::Json(*asked), *again).ok()) std::abort();
     }

@@ -35,7 +35,7 @@ TEST(Deadline, TimeOfDayIsTheNextOneAfterTheStart) {
   EXPECT_EQ(At("00:00", "2026-12-31T23:59:59Z"), "2027-01-01T00:00:00+00:00");
 }
 
-TEST(Deadline, TimeOfDayIsThatOfTheClockOnTheWall) {
+TEST(Deadline, TimeOfDayFollowsTheWallClock) {
   // New York is five hours behind in winter.
   EXPECT_EQ(At("07:30", "2026-11-25T23:00:00Z", absl::FixedTimeZone(-5 * 3600)),
             "2026-11-26T12:30:00+00:00");
@@ -52,14 +52,14 @@ TEST(Deadline, KeepsToTheClockWhenItIsSetBack) {
 TEST(Deadline, TimeThatTheClocksShowTwiceIsTheNextOfBoth) {
   absl::TimeZone zone;
   if (!absl::LoadTimeZone("Europe/Berlin", &zone)) GTEST_SKIP() << "no time zones on this host";
-  // 02:30 is at 00:30 and, once more, at 01:30.
+  // 02:30 occurs at 00:30 and again at 01:30.
   EXPECT_EQ(At("02:30", "2026-10-24T20:00:00Z", zone), "2026-10-25T00:30:00+00:00");
   EXPECT_EQ(At("02:30", "2026-10-25T00:45:00Z", zone), "2026-10-25T01:30:00+00:00");
   EXPECT_EQ(At("02:30", "2026-10-25T01:45:00Z", zone), "2026-10-26T01:30:00+00:00");
   EXPECT_EQ(At("2026-10-25 02:30", "2026-10-24T20:00:00Z", zone), "2026-10-25T00:30:00+00:00");
 }
 
-TEST(Deadline, TimeThatTheClocksLeaveOutIsAsIfTheyHadNot) {
+TEST(Deadline, ATimeThatTheClocksSkipCountsAsIfTheyHadNot) {
   absl::TimeZone zone;
   if (!absl::LoadTimeZone("Europe/Berlin", &zone)) GTEST_SKIP() << "no time zones on this host";
   EXPECT_EQ(At("02:30", "2026-03-28T20:00:00Z", zone), "2026-03-29T01:30:00+00:00");
@@ -90,7 +90,7 @@ TEST(Deadline, DurationMayBeginWithDays) {
   }
 }
 
-TEST(Deadline, RefusesWhatIsNoTime) {
+TEST(Deadline, RejectsInvalidTimes) {
   for (const char* bad : {"",
                           "7:30",
                           "25:00",
@@ -120,7 +120,7 @@ TEST(Deadline, RefusesWhatIsNoTime) {
   EXPECT_LT(ParseDeadline(std::string(100'000, '7')).status().message().size(), 400u);
 }
 
-TEST(DeadlineRule, GoesByTheFirstNameThatFits) {
+TEST(DeadlineRule, UsesTheFirstMatchingRule) {
   const auto rule = [](const char* text) { return ParseDeadlineRule(text).value(); };
   const std::vector<DeadlineRule> rules = {rule("nightly-*=07:30"), rule("nightly-x=2h"),
                                            rule("a=b=3h"), rule("load [eu]=4h")};

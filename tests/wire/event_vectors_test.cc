@@ -1,4 +1,4 @@
-// The bytes that an agent without generated code writes, read by ours.
+// The C++ parser reads the bytes of an agent without generated code.
 #include <google/protobuf/text_format.h>
 #include <google/protobuf/util/message_differencer.h>
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ TEST(EventVectors, AgreesWithTheSharedVectors) {
   }
 }
 
-// The master reads a batch with its events as bytes.
+// The master reads the events of a batch as bytes.
 TEST(ReceivedRequest, HasTheBytesOfAStreamEventsRequest) {
   v1::StreamEventsRequest sent;
   Event event = WithBody(SomeHeartbeat());

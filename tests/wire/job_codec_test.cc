@@ -10,6 +10,7 @@
 #include "proto/wire/job_fields.h"
 #include "tests/wire/random_snapshots.h"
 #include "tidemark/v1/job.pb.h"
+#include "tidemark/v1/job_service.pb.h"
 
 namespace tidemark::wire {
 namespace {
@@ -22,7 +23,7 @@ v1::Snapshot Encoded(const Snapshot& snapshot) {
   return message;
 }
 
-// With every field set, to another value each.
+// Returns a snapshot with every field set to another value.
 Snapshot Full() {
   const absl::Time at = absl::FromUnixMillis(1'700'000'009'001);
   const Range range = {absl::Seconds(90), absl::Seconds(80), absl::Milliseconds(123'456)};
@@ -90,7 +91,7 @@ Snapshot Full() {
   return snapshot;
 }
 
-TEST(JobCodec, NoFieldOfAMessageIsForgotten) {
+TEST(JobCodec, CoversAllFieldsOfAMessage) {
   EXPECT_TRUE(CoversAllFields<Snapshot>(*v1::Snapshot::descriptor()));
   EXPECT_TRUE(CoversAllFields<Range>(*v1::Range::descriptor()));
   EXPECT_TRUE(CoversAllFields<Estimate>(*v1::Estimate::descriptor()));
@@ -109,7 +110,7 @@ TEST(JobCodec, NoFieldOfAMessageIsForgotten) {
   EXPECT_TRUE(CoversAllFields<IndicatorError>(*v1::IndicatorError::descriptor()));
 }
 
-// Values and messages number their enums alike: the codec casts.
+// Values and messages number their enums alike, since the codec casts.
 TEST(JobCodec, EnumsHaveTheNumbersOfTheirMessages) {
   EXPECT_EQ(static_cast<int>(JobKind::kWorkflow), v1::JobKind_MAX);
   EXPECT_EQ(static_cast<int>(JobState::kUnknownEnd), v1::JobState_MAX);
@@ -120,7 +121,7 @@ TEST(JobCodec, EnumsHaveTheNumbersOfTheirMessages) {
   EXPECT_EQ(static_cast<int>(ChildState::kCancelled), v1::ChildState_MAX);
 }
 
-TEST(JobCodec, EverythingSurvivesTheTrip) {
+TEST(JobCodec, RoundTripKeepsEverything) {
   for (const Snapshot& snapshot : {Full(), Snapshot{}}) {
     v1::Snapshot received;
     ASSERT_TRUE(received.ParseFromString(Encoded(snapshot).SerializeAsString()));
@@ -130,7 +131,7 @@ TEST(JobCodec, EverythingSurvivesTheTrip) {
   }
 }
 
-TEST(JobCodec, RandomSnapshotsSurviveTheTrip) {
+TEST(JobCodec, RoundTripKeepsRandomSnapshots) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     const Snapshot snapshot = test::RandomSnapshots(seed).First();
     const absl::StatusOr<Snapshot> parsed = ParseSnapshot(Encoded(snapshot));
@@ -139,7 +140,7 @@ TEST(JobCodec, RandomSnapshotsSurviveTheTrip) {
   }
 }
 
-TEST(JobCodec, PresenceIsToldFromZero) {
+TEST(JobCodec, DistinguishesPresenceFromZero) {
   Snapshot snapshot;
   snapshot.coverage = Coverage{};
   snapshot.info = JobInfo{};
@@ -148,7 +149,7 @@ TEST(JobCodec, PresenceIsToldFromZero) {
   EXPECT_EQ(ParseSnapshot(Encoded(snapshot)).value(), snapshot);
 }
 
-TEST(JobCodec, WhatANewerMasterSendsIsTakenForUnknown) {
+TEST(JobCodec, TreatsValuesOfANewerMasterAsUnknown) {
   v1::Snapshot message = Encoded(Full());
   message.set_state(static_cast<v1::JobState>(70));
   message.mutable_stages(0)->set_state(static_cast<v1::StageState>(71));
@@ -162,7 +163,7 @@ TEST(JobCodec, WhatANewerMasterSendsIsTakenForUnknown) {
   EXPECT_EQ(snapshot.estimate.basis, Basis::kUnknown);
 }
 
-TEST(JobCodec, TextThatIsNoUtf8DoesNotSpoilTheMessage) {
+TEST(JobCodec, InvalidUtf8DoesNotSpoilTheMessage) {
   Snapshot snapshot = Full();
   snapshot.notes = {"caf\xe9"};
   snapshot.stages[0].failure = "\xff";
@@ -214,7 +215,7 @@ const Malformed kMalformed[] = {
     {"ErrorNegative", [](auto& s) { s.mutable_errors(0)->set_last_stage_max_points(-2); },
      "errors[0].last_stage_max_points: must be 0 or more, not -2"},
     {"At", [](auto& s) { s.mutable_at()->set_nanos(-1); },
-     "at: must be of the years 1 to 9999 with 0 to 999999999 ns, not 1700000009 s and -1 ns"},
+     "at: must be from year 1 to year 9999 with 0 to 999999999 ns, not 1700000009 s and -1 ns"},
     {"Negative",
      [](auto& s) { s.mutable_estimate()->mutable_remaining()->mutable_median()->set_seconds(-1); },
      "estimate.remaining.median: must be from 0 to 315576000000 s, not -1 s and 0 ns"},
@@ -242,7 +243,7 @@ const Malformed kMalformed[] = {
 INSTANTIATE_TEST_SUITE_P(Fields, ParseJobSnapshotRefuses, ::testing::ValuesIn(kMalformed),
                          [](const auto& row) { return row.param.name; });
 
-TEST(SnapshotJson, HoldsNoCharacterThatTurnsALine) {
+TEST(SnapshotJson, ContainsNoLineBreak) {
   Snapshot snapshot = {.job_id = "job-1", .message = "x\xe2\x81\xa6y\xe2\x80\xaez"};
   EXPECT_THAT(SnapshotJson(snapshot), HasSubstr(R"("message":"x\u2066y\u202ez")"));
 }
@@ -263,7 +264,7 @@ TEST(SnapshotJson, HasTheNamesOfTheProtoAndWritesZeros) {
   EXPECT_EQ(json, SnapshotJson(snapshot));
 }
 
-// A median of zero beside a lower bound was left out.
+// A zero median beside a lower bound must be present.
 TEST(SnapshotJson, HasEachFieldThatIsNotOptionalWhateverItsValue) {
   Snapshot snapshot;
   snapshot.estimate.remaining = Range{absl::ZeroDuration(), absl::ZeroDuration(), absl::Seconds(2)};
@@ -284,6 +285,46 @@ TEST(SnapshotJson, HasEachFieldThatIsNotOptionalWhateverItsValue) {
   }
   EXPECT_THAT(json, ::testing::Not(HasSubstr("late_probability"))) << "it is optional";
   EXPECT_THAT(json, ::testing::Not(HasSubstr("ends_in"))) << "it is not known";
+}
+
+TEST(WatchResponse, ItsHeadIsThatOfTheMessage) {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    test::RandomSnapshots random(seed);
+    v1::WatchJobResponse response;
+    EncodeSnapshot(random.First(), *response.mutable_snapshot());
+    response.mutable_snapshot()->set_base_sequence(random.Upto(300));
+    response.set_skipped_snapshots(random.Upto(300));
+    response.set_restarted(random.Chance(2));
+    response.set_resume_token(random.Text());
+    const auto head = ReadWatchResponseHead(response.SerializeAsString());
+    ASSERT_TRUE(head);
+    EXPECT_EQ(head->base_sequence, response.snapshot().base_sequence());
+    EXPECT_EQ(head->skipped_snapshots, response.skipped_snapshots());
+    EXPECT_EQ(head->restarted, response.restarted());
+    EXPECT_EQ(head->resume_token, response.resume_token());
+  }
+}
+
+TEST(WatchResponse, OmittedFieldsAreZero) {
+  const auto head = ReadWatchResponseHead("");
+  ASSERT_TRUE(head);
+  EXPECT_EQ(head->base_sequence, 0u);
+  EXPECT_EQ(head->resume_token, "");
+}
+
+TEST(WatchResponse, RejectsTruncatedBytes) {
+  v1::WatchJobResponse response;
+  response.mutable_snapshot()->set_job_id("job-1");
+  response.set_resume_token("1-2");
+  const std::string bytes = response.SerializeAsString();
+  int whole = 0;
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    v1::WatchJobResponse parsed;
+    const bool is_response = parsed.ParseFromString(bytes.substr(0, size));
+    EXPECT_EQ(ReadWatchResponseHead(bytes.substr(0, size)).has_value(), is_response) << size;
+    whole += is_response ? 1 : 0;
+  }
+  EXPECT_EQ(whole, 2) << "nothing, and the snapshot alone";
 }
 
 }  // namespace

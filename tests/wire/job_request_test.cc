@@ -31,7 +31,7 @@ TEST(JobRequest, AFilterIsReadWhole) {
   EXPECT_EQ(ParseJobFilter(message).value(), wanted);
 }
 
-TEST(JobRequest, AStateThatNobodyCanMeetIsRefused) {
+TEST(JobRequest, RejectsAnUnknownState) {
   v1::JobFilter message;
   message.add_states(v1::JOB_STATE_QUEUED);
   message.add_states(static_cast<v1::JobState>(70));
@@ -39,7 +39,7 @@ TEST(JobRequest, AStateThatNobodyCanMeetIsRefused) {
             "states[1]: must be a value that this version knows, not 70");
 }
 
-TEST(JobRequest, AFilterThatIsLongIsRefused) {
+TEST(JobRequest, RejectsALongFilter) {
   const std::string longest(kTextBytesMax, 'x');
   v1::JobFilter message;
   for (int i = 0; i < v1::JobState_ARRAYSIZE; ++i) message.add_states(v1::JOB_STATE_RUNNING);
@@ -52,7 +52,7 @@ TEST(JobRequest, AFilterThatIsLongIsRefused) {
   EXPECT_EQ(WrongFieldOf(ParseJobFilter(message).status()).path, "states");
 }
 
-TEST(JobRequest, AScenarioChangesWhatItSays) {
+TEST(JobRequest, AScenarioChangesItsFields) {
   v1::Scenario message;
   EXPECT_EQ(ParseScenario(message).value(), Scenario{});
   message.set_slots(8);
@@ -64,7 +64,7 @@ TEST(JobRequest, AScenarioChangesWhatItSays) {
   EXPECT_EQ(ParseScenario(message).value(), (Scenario{.executors = 4}));
 }
 
-TEST(JobRequest, AScenarioOutOfRangeIsRefused) {
+TEST(JobRequest, RejectsAScenarioOutOfRange) {
   v1::Scenario message;
   message.set_slots(0);
   EXPECT_EQ(WrongFieldOf(ParseScenario(message).status()).path, "slots");
@@ -129,7 +129,7 @@ TEST(ErrorDetails, AWrongFieldIsNamedByItsPath) {
   EXPECT_EQ(request.field_violations(0).description(), "is missing");
 }
 
-TEST(ErrorDetails, ALimitIsNamedAndSaysWhenToTryAgain) {
+TEST(ErrorDetails, NamesALimitAndTheRetryDelay) {
   const auto details =
       Details(absl::ResourceExhaustedError("too many"), "watchers", absl::Milliseconds(1500));
   ASSERT_EQ(details.details_size(), 2);
@@ -140,7 +140,7 @@ TEST(ErrorDetails, ALimitIsNamedAndSaysWhenToTryAgain) {
             500'000'000);
 }
 
-TEST(FieldError, SaysWherePathAndDescriptionAreUtf8) {
+TEST(FieldError, MakesPathAndDescriptionValidUtf8) {
   const absl::Status status = FieldError("", "unknown job \xff");
   EXPECT_EQ(status.message(), "unknown job ?");
   EXPECT_EQ(WrongFieldOf(status).description, "unknown job ?");

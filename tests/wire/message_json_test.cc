@@ -54,7 +54,7 @@ TEST(MessageJson, AgreesWithTheParserOfProtobuf) {
       << MessageJson(message) << read.DebugString();
 }
 
-TEST(MessageJson, WritesNumbersThatJsonHasNot) {
+TEST(MessageJson, WritesNumbersThatJsonLacks) {
   v1::HostTasks host;
   host.add_busy(std::numeric_limits<float>::infinity());
   host.add_busy(std::nanf(""));

@@ -40,7 +40,7 @@ TEST(MessageTime, DurationsSurviveTheTripToTheNanosecond) {
   }
 }
 
-TEST(MessageTime, WhatAMessageCannotHoldBecomesItsLimitAndIsStillValid) {
+TEST(MessageTime, ClampsValuesToTheRangeOfTheMessage) {
   for (const absl::Time time : {absl::InfinitePast(), absl::InfiniteFuture()}) {
     google::protobuf::Timestamp message;
     EncodeTime(time, message);
@@ -53,7 +53,7 @@ TEST(MessageTime, WhatAMessageCannotHoldBecomesItsLimitAndIsStillValid) {
   }
 }
 
-TEST(MessageTime, RefusesTimesOutsideTheMessagesRange) {
+TEST(MessageTime, RejectsTimesOutsideTheMessagesRange) {
   for (const auto& message :
        {Instant(253'402'300'800, 0), Instant(-62'135'596'801, 0), Instant(0, -1),
         Instant(0, 1'000'000'000), Instant(std::numeric_limits<std::int64_t>::min(), 0)}) {
@@ -61,7 +61,7 @@ TEST(MessageTime, RefusesTimesOutsideTheMessagesRange) {
   }
 }
 
-TEST(MessageTime, RefusesDurationsOutsideTheMessagesRange) {
+TEST(MessageTime, RejectsDurationsOutsideTheMessagesRange) {
   for (const auto& message :
        {Span(315'576'000'001, 0), Span(-315'576'000'001, 0), Span(1, -1), Span(-1, 1),
         Span(0, 1'000'000'000), Span(0, std::numeric_limits<std::int32_t>::min())}) {

@@ -1,4 +1,4 @@
-// Whatever bytes arrive: a Status or an event that survives the trip back, never a crash.
+// Any bytes give a Status or an event that survives a round trip, and never a crash.
 #include <google/protobuf/stubs/logging.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ std::uint64_t Seed() {
   return given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
 }
 
-// Whether the bytes made it through protobuf.
+// Returns whether protobuf parses the bytes.
 bool Check(const std::string& bytes) {
   v1::Event message;
   if (!message.ParseFromString(bytes)) return false;
@@ -39,7 +39,7 @@ bool Check(const std::string& bytes) {
 
 class ParseEventProperty : public ::testing::Test {
  protected:
-  // Bytes that are no UTF-8 are expected here and not worth a line each.
+  // Invalid UTF-8 is expected here and should not be logged.
   google::protobuf::LogSilencer silencer_;
   std::uint64_t seed_ = Seed();
   std::mt19937_64 random_{seed_};
@@ -76,7 +76,7 @@ TEST_F(ParseEventProperty, GoodEventsWithBytesChanged) {
       if (Check(bytes)) ++understood;
     }
   }
-  EXPECT_GT(understood, 1'000);  // or the test would only test protobuf
+  EXPECT_GT(understood, 1'000);  // otherwise the test would only test protobuf
 }
 
 }  // namespace

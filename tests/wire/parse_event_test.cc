@@ -12,6 +12,7 @@
 #include "proto/wire/count_fields.h"
 #include "proto/wire/encode_event.h"
 #include "tests/wire/some_events.h"
+#include "tidemark/job.h"
 #include "tidemark/v1/event.pb.h"
 #include "tidemark/v1/ingest_service.pb.h"
 
@@ -28,7 +29,7 @@ v1::Event Encoded(const EventBody& body) {
   return message;
 }
 
-// The message there and back.
+// Returns the body after a round trip through its message.
 EventBody Parsed(const EventBody& body) { return ParseBody(Encoded(body)).value(); }
 
 TEST(ParseEvent, IsTheInverseOfEncodeEvent) {
@@ -39,7 +40,7 @@ TEST(ParseEvent, IsTheInverseOfEncodeEvent) {
   }
 }
 
-TEST(ParseEvent, KnowsEveryStateAndOutcomeAndKind) {
+TEST(ParseEvent, ParsesEveryStateOutcomeAndKind) {
   for (int state = 0; state <= static_cast<int>(AttemptState::kLost); ++state) {
     AttemptChanged changed = SomeAttemptChanged();
     changed.state = static_cast<AttemptState>(state);
@@ -59,13 +60,13 @@ TEST(ParseEvent, KnowsEveryStateAndOutcomeAndKind) {
   }
 }
 
-TEST(ParseEvent, AMapOnlyJobCanBeSaid) {
+TEST(ParseEvent, ParsesAMapOnlyJob) {
   const auto job = std::get<JobOpened>(Parsed(JobOpened{.stages = MapReduceStages(3, 0)}));
   ASSERT_EQ(job.stages.size(), 1u);
   EXPECT_EQ(job.stages[0].kind, StageKind::kMap);
 }
 
-TEST(ParseEvent, TakesSixtyFourParametersAndCutsLongOnes) {
+TEST(ParseEvent, KeepsSixtyFourParametersAndCutsLongOnes) {
   JobOpened job;
   for (int i = 100; i < 170; ++i) job.parameters[std::to_string(i)] = std::string(5000, 'x');
   job.parameters[""] = "nameless";
@@ -82,17 +83,94 @@ TEST(ParseEvent, ACombinerCanBeDenied) {
   EXPECT_EQ(std::get<StageOpened>(Parsed(stage)).has_combiner, false);
 }
 
-// --- newer senders: what this version does not know is no error, since a refusal would be a loss
+TEST(CheckEvent, GivesTheEventThatParsingItsMessageGives) {
+  for (const Event& event : SomeEvents()) {
+    const absl::StatusOr<Event> checked = CheckEvent(event, event.arrived_at);
+    const absl::StatusOr<Event> parsed = ParseEvent(EncodeEvent(event), event.arrived_at);
+    ASSERT_TRUE(checked.ok() && parsed.ok()) << checked.status() << parsed.status();
+    EXPECT_EQ(*checked, *parsed);
+  }
+}
+
+TEST(CheckEvent, MakesTextsValidAndCutsThem) {
+  JobOpened job{
+      .name = std::string(5000, 'x') + "\xff", .user = "a\xff", .parameters = {{"", "v"}}};
+  job.stages = {{.stage = 3, .name = "\xc0"}};
+  const Event event = WithBody(job);
+  const absl::StatusOr<Event> checked = CheckEvent(event, event.arrived_at);
+  ASSERT_TRUE(checked.ok()) << checked.status();
+  EXPECT_EQ(*checked, *ParseEvent(EncodeEvent(event), event.arrived_at));
+  EXPECT_EQ(std::get<JobOpened>(checked->body).user, "a?");
+}
+
+TEST(CheckEvent, LimitsAndRoundsAsParsingDoes) {
+  const EventBody bodies[] = {
+      JobOpened{.deadline = absl::InfiniteFuture()}, AttemptChanged{.at = absl::InfinitePast()},
+      TaskHeartbeat{.time = {.cpu = absl::Seconds(-1)}},
+      TaskHeartbeat{.time = {.cpu = absl::Nanoseconds(1500)}},
+      ReduceProfile{.groups_done = 1,
+                    .reduce_time = absl::InfiniteDuration(),
+                    .points = {{.count = 1, .total_time = absl::Seconds(-1)}}}};
+  for (const EventBody& body : bodies) {
+    const Event event = WithBody(body);
+    const absl::StatusOr<Event> checked = CheckEvent(event, event.arrived_at);
+    const absl::StatusOr<Event> parsed = ParseEvent(EncodeEvent(event), event.arrived_at);
+    ASSERT_TRUE(checked.ok() && parsed.ok()) << checked.status() << parsed.status();
+    EXPECT_EQ(*checked, *parsed) << body.index();
+  }
+}
+
+TEST(CheckEvent, RejectsWhatParsingRejects) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const EventBody invalid[] = {
+      AttemptChanged{.attempt = {.stage = kExpectedStages}},
+      TaskHeartbeat{.attempt = {.index = 2'000'000}},
+      StageOpened{.stage = 1, .parents = {kExpectedStages}},
+      StageOpened{.stage = 1, .task_count = 2'000'000},
+      StageOpened{.stage = 1, .parents = {1}},
+      StageOpened{.stage = 1, .task_count = 2, .index_count = 1},
+      StageOpened{.stage = 1, .task_count = 2, .task_bytes = {1}},
+      StageOpened{.stage = 1, .task_records = {1}},
+      GroupOpened{},
+      GroupOpened{.group = "g", .planned_task_counts = {2'000'000}},
+      GroupOpened{.group = "g", .planned_task_counts = std::vector<std::uint32_t>(20'000, 1)},
+      GroupClosed{},
+      MapProfile{.partitions = {{.partition = 1'000'000}}},
+      MapProfile{.partitions = {{.partition = 1}, {.partition = 1}}},
+      MapProfile{.partitions = {{.total_bytes = 1, .implicit_bytes = 2}}},
+      MapProfile{.partitions = {{.total_bytes = 3, .explicit_keys = {{.size_bytes = 4}}}}},
+      MapProfile{.partitions = {{.total_bytes = 3, .scanned_bytes = 4}}},
+      ReduceProfile{.groups_done = 1, .points = {{.count = 2}}},
+      ReduceProfile{.groups_done = 1, .bins = {{.bin = 1}}},
+      ReduceProfile{.groups_done = 2, .bins = {{.bin = 1, .count = 1}, {.bin = 1, .count = 1}}},
+      ReduceProfile{.groups_done = 1, .dropped_points = 2},
+      ReduceProfile{.groups_done = 1, .bins = {{.bin = 0, .count = 1, .seconds = nan}}},
+      ReduceProfile{.groups_done = 1, .bins = {{.bin = 9999, .count = 1}}}};
+  for (const EventBody& body : invalid) {
+    const Event event = WithBody(body);
+    EXPECT_TRUE(absl::IsInvalidArgument(CheckEvent(event, event.arrived_at).status()))
+        << body.index();
+    EXPECT_FALSE(ParseEvent(EncodeEvent(event), event.arrived_at).ok()) << body.index();
+  }
+  Event unnamed = WithBody(JobOpened{});
+  unnamed.source_id.clear();
+  EXPECT_FALSE(CheckEvent(unnamed, unnamed.arrived_at).ok());
+  unnamed = WithBody(JobOpened{});
+  unnamed.sequence = 0;
+  EXPECT_FALSE(CheckEvent(unnamed, unnamed.arrived_at).ok());
+}
+
+// --- events of newer versions, which are accepted to avoid losing them
 
 TEST(ParseNewer, AnUnknownEvent) {
-  // Field 99, which no version has.
+  // Field 99, which no version defines.
   v1::Event message;
   ASSERT_TRUE(message.ParseFromString(std::string("\x9a\x06\x01x", 4)));
   EXPECT_EQ(ParseBody(message).value(), EventBody(UnknownEvent{}));
 }
 
-TEST(ParseNewer, ButAnEventOfNothingIsNoneOfANewerSender) {
-  EXPECT_EQ(ParseBody(v1::Event()).status().message(), "it says nothing; set one of its fields");
+TEST(ParseNewer, RejectsAnEmptyEvent) {
+  EXPECT_EQ(ParseBody(v1::Event()).status().message(), "it is empty; set one of its fields");
 }
 
 TEST(ParseNewer, AnUnknownState) {
@@ -101,7 +179,7 @@ TEST(ParseNewer, AnUnknownState) {
   EXPECT_EQ(ParseBody(message).value(), EventBody(UnknownEvent{}));
 }
 
-TEST(ParseNewer, AnUnknownOutcomeIsAnEndAllTheSame) {
+TEST(ParseNewer, AnUnknownOutcomeIsAnEnd) {
   v1::Event message = Encoded(JobClosed{});
   message.mutable_job_closed()->set_outcome(static_cast<v1::JobOutcome>(77));
   const EventBody body = ParseBody(message).value();
@@ -145,7 +223,7 @@ TEST(CheckPlace, NeedsASourceAJobAndASequence) {
   EXPECT_THAT(refused([](auto& e) { e.sequence = 0; }),
               "an event of host-7: its sequence is 0; count from 1");
   EXPECT_THAT(refused([](auto& e) { e.body = ""; }),
-              "event 42 of host-7: it says nothing; set one of its fields");
+              "event 42 of host-7: it is empty; set one of its fields");
   EXPECT_THAT(refused([](auto& e) { e.sent_at.reset(); }),
               HasSubstr("event 42 of host-7: sent_at is missing"));
   EXPECT_THAT(refused([](auto& e) { e.body = "nonsense"; }),
@@ -172,7 +250,7 @@ TEST(ParseEvent, TimesTooLongForADurationSaturate) {
   EXPECT_GT(profile.reduce_time, absl::Hours(24 * 365));
   message = Encoded(SomeHeartbeat());
   message.mutable_task_heartbeat()->set_io_wait_micros(std::numeric_limits<std::uint64_t>::max());
-  EXPECT_GT(std::get<TaskHeartbeat>(ParseBody(message).value()).time.io_wait,
+  EXPECT_GT(std::get<TaskHeartbeat>(ParseBody(message).value()).time.waits[WaitReason::kIo],
             absl::Hours(24 * 365));
 }
 
@@ -182,7 +260,7 @@ TEST(ParseEvent, IgnoresTheOrderOfPartitionsAndKeepsIt) {
   EXPECT_EQ(Parsed(profile), EventBody(profile));
 }
 
-// One event that must be refused: a good one, with one thing spoilt.
+// A valid event with one fault, which must be rejected.
 struct Malformed {
   const char* name;
   EventBody body;
@@ -242,9 +320,9 @@ const Malformed kJobs[] = {
      "index_count is 1000001; send at most 1000000"},
     {"EndOfAStageWithoutOutcome", StageClosed{},
      [](auto& e) { e.mutable_stage_closed()->clear_outcome(); },
-     "stage closed: outcome is missing; say how the stage ended"},
+     "stage closed: outcome is missing; send how the stage ended"},
     {"GroupWithoutName", GroupOpened{}, [](auto&) {},
-     "group opened: group is missing; say which, as its stages do"},
+     "group opened: group is missing; send the group of its stages"},
     {"PlanOfTooManyStages", GroupOpened{.group = "sql/1"},
      [](auto& e) {
        for (int i = 0; i <= 10'000; ++i) e.mutable_group_opened()->add_planned_task_counts(1);
@@ -384,13 +462,13 @@ TEST(CountFields, CountsThemWhereverTheyStand) {
   EXPECT_EQ(CountFields("", {1}), 0u);
 }
 
-TEST(CountFields, EndsAtWhatCannotBeRead) {
+TEST(CountFields, StopsAtUnreadableBytes) {
   EXPECT_EQ(CountFields(std::string("\x3a\x00\x3a\x7f", 4), {7}), 1u) << "cut short";
   EXPECT_EQ(CountFields(std::string("\x3a\x00\xff\xff\xff\xff\xff", 7), {7}), 1u) << "no tag";
 }
 
-// What a thread keeps for the next message is not what a hostile one takes.
-TEST(ParseEvent, KeepsNoMemoryOfWhatItRefuses) {
+// A thread does not keep the memory of a hostile message.
+TEST(ParseEvent, KeepsNoMemoryOfRejectedEvents) {
   ReceivedEvent event = EncodeEvent(WithBody(JobOpened{}));
   std::string stages;
   for (int i = 0; i < 100'000; ++i) stages += std::string("\x42\x00", 2);
@@ -401,7 +479,7 @@ TEST(ParseEvent, KeepsNoMemoryOfWhatItRefuses) {
   EXPECT_LT(mallinfo2().uordblks, before + (std::size_t{1} << 20));
 }
 
-TEST(ParseEvent, KeepsNoMemoryOfWhatIsNoEvent) {
+TEST(ParseEvent, KeepsNoMemoryOfOtherBytes) {
   ReceivedEvent event = EncodeEvent(WithBody(MapProfile{}));
   std::string partitions;
   for (int i = 0; i < 100'000; ++i) partitions += std::string("\x12\x00", 2);
@@ -425,28 +503,27 @@ TEST(WireSize, AHeartbeatTakesAtMost40Bytes) {
   batch.set_first_sequence(10'000);
   batch.set_dropped_events(0);
   EXPECT_LE(batch.ByteSizeLong(), 40u);
-  // Of those that report at the same time, each but the first.
+  // For sources that report at the same time: each but the first.
   const std::size_t alone = batch.ByteSizeLong();
   EncodeBody(heartbeat, *batch.add_events());
   EXPECT_LE(batch.ByteSizeLong() - alone, 25u);
 }
 
-// What the Spark connector sends of a task that has run for an hour in a stage of many tasks: six
-// times, and bytes of two of them, beside what was read and written. 40 bytes are for one who tells
-// no times.
+// A heartbeat of the Spark connector after an hour in a stage of many tasks: six times, and bytes
+// of two of them, in addition to its reads and writes. Heartbeats without times take 40 bytes.
 TEST(WireSize, AHeartbeatOfSparkTakesAtMost87BytesAloneAnd72InABatch) {
   TaskHeartbeat heartbeat;
   heartbeat.attempt = {.stage = 300, .index = 50'000};
   heartbeat.bytes_done = 4ull << 30;
   heartbeat.records_done = 100'000'000;
   heartbeat.bytes_emitted = 1ull << 30;
-  heartbeat.time = {.cpu = absl::Minutes(50),
-                    .processor_wait = absl::Minutes(2),
-                    .memory_wait = absl::Minutes(2),
-                    .network_wait = absl::Minutes(4),
-                    .io_wait = absl::Minutes(2),
-                    .network_bytes = 3ull << 30,
-                    .io_bytes = 1ull << 30};
+  heartbeat.time = {
+      .cpu = absl::Minutes(50),
+      .waits = {{WaitReason::kProcessor, absl::Minutes(2)},
+                {WaitReason::kMemory, absl::Minutes(2)},
+                {WaitReason::kNetwork, absl::Minutes(4)},
+                {WaitReason::kIo, absl::Minutes(2)}},
+      .moved_bytes = {{WaitReason::kNetwork, 3ull << 30}, {WaitReason::kIo, 1ull << 30}}};
   v1::StreamEventsRequest batch;
   EncodeRequest(WithBody(heartbeat), batch);
   batch.clear_sources();
@@ -460,8 +537,8 @@ TEST(WireSize, AHeartbeatOfSparkTakesAtMost87BytesAloneAnd72InABatch) {
   EXPECT_LE(in_a_batch, 72u);
 }
 
-// What the Hadoop connector sends of a map task that has run for ten minutes: processor time, and
-// two waits.
+// A heartbeat of the Hadoop connector for a map task after ten minutes: processor time, and two
+// waits.
 TEST(WireSize, AHeartbeatOfHadoopTakesAtMost60BytesAloneAnd46InABatch) {
   TaskHeartbeat heartbeat;
   heartbeat.attempt = {.stage = 1, .index = 5'000};
@@ -469,8 +546,8 @@ TEST(WireSize, AHeartbeatOfHadoopTakesAtMost60BytesAloneAnd46InABatch) {
   heartbeat.records_done = 10'000'000;
   heartbeat.bytes_emitted = 256 << 20;
   heartbeat.time = {.cpu = absl::Minutes(12),
-                    .processor_wait = absl::Minutes(3),
-                    .memory_wait = absl::Seconds(20)};
+                    .waits = {{WaitReason::kProcessor, absl::Minutes(3)},
+                              {WaitReason::kMemory, absl::Seconds(20)}}};
   v1::StreamEventsRequest batch;
   EncodeRequest(WithBody(heartbeat), batch);
   batch.clear_sources();
@@ -481,12 +558,12 @@ TEST(WireSize, AHeartbeatOfHadoopTakesAtMost60BytesAloneAnd46InABatch) {
   EXPECT_LE(batch.ByteSizeLong() - alone, 46u);
 }
 
-TEST(WireSize, WhatAReduceTaskTookTakesAtMost20BytesOfItsProfile) {
+TEST(WireSize, TheTimesOfAReduceTaskTakeAtMost20BytesOfItsProfile) {
   ReduceProfile profile;
   const std::size_t before = Encoded(profile).ByteSizeLong();
   profile.time = {.cpu = absl::Minutes(50),
-                  .processor_wait = absl::Minutes(4),
-                  .memory_wait = absl::Minutes(1)};
+                  .waits = {{WaitReason::kProcessor, absl::Minutes(4)},
+                            {WaitReason::kMemory, absl::Minutes(1)}}};
   EXPECT_LE(Encoded(profile).ByteSizeLong() - before, 20u);
 }
 
@@ -494,11 +571,11 @@ TEST(WireSize, AWaitTakesAtMostSixBytes) {
   TaskHeartbeat heartbeat;
   const std::size_t before = Encoded(heartbeat).ByteSizeLong();
   const absl::Duration wait = absl::Minutes(4);
-  heartbeat.time = {.scheduler_wait = wait,
-                    .processor_wait = wait,
-                    .memory_wait = wait,
-                    .network_wait = wait,
-                    .io_wait = wait};
+  heartbeat.time = {.waits = {{WaitReason::kSlots, wait},
+                              {WaitReason::kProcessor, wait},
+                              {WaitReason::kMemory, wait},
+                              {WaitReason::kNetwork, wait},
+                              {WaitReason::kIo, wait}}};
   EXPECT_LE(Encoded(heartbeat).ByteSizeLong() - before, 5 * 6u);
 }
 

@@ -15,7 +15,7 @@
 namespace tidemark::wire {
 namespace {
 
-// With every field set: one job by numbers, one stage by stage.
+// Returns a plan with every field set: one job by numbers, one stage by stage.
 Plan Full() {
   Plan plan = {.id = "visits-1", .name = "page visits"};
   PlannedJob parse = {.name = "parse", .job_id = "parse-17", .history_name = "parse visits"};
@@ -58,7 +58,7 @@ v1::Plan Encoded(const Plan& plan) {
   return message;
 }
 
-TEST(PlanCodec, EverythingSurvivesTheTrip) {
+TEST(PlanCodec, RoundTripKeepsEverything) {
   v1::Plan received;
   ASSERT_TRUE(received.ParseFromString(Encoded(Full()).SerializeAsString()));
   const auto parsed = ParsePlan(received);
@@ -66,8 +66,8 @@ TEST(PlanCodec, EverythingSurvivesTheTrip) {
   EXPECT_EQ(*parsed, Full()) << received.DebugString();
 }
 
-// A field that the codec forgot would be unset in the message of a plan that has all of them.
-// `but`: names of fields that it may leave unset, with spaces between them.
+// Checks that all fields are set in the message of a plan that has all of them. `but`: names of
+// fields that may be unset, with spaces between them.
 void ExpectAllSet(const google::protobuf::Message& message, const std::string& but) {
   const auto& descriptor = *message.GetDescriptor();
   for (int i = 0; i < descriptor.field_count(); ++i) {
@@ -80,7 +80,7 @@ void ExpectAllSet(const google::protobuf::Message& message, const std::string& b
   }
 }
 
-TEST(PlanCodec, NoFieldIsForgotten) {
+TEST(PlanCodec, CoversAllFields) {
   const v1::Plan plan = Encoded(Full());
   ExpectAllSet(plan, "");
   ExpectAllSet(plan.cluster(), "");
@@ -97,7 +97,7 @@ TEST(PlanCodec, NoFieldIsForgotten) {
   ExpectAllSet(plan.jobs(1).stages(1).task(), "");
 }
 
-TEST(PlanCodec, WhatIsNotSaidIsAsInTheLastRun) {
+TEST(PlanCodec, UnsetFieldsMeanAsInTheLastRun) {
   v1::Plan message;
   message.add_jobs();
   const Plan plan = ParsePlan(message).value();
@@ -193,14 +193,14 @@ const Malformed kMalformed[] = {
      "jobs[0].profile.map_task_count", "is missing, and so is the job's own"},
     {"InputOfUnknownTasks",
      [](auto& p) { p.mutable_jobs(0)->mutable_profile()->clear_split_bytes(); },
-     "jobs[0].input_bytes", "needs profile.split_bytes, what one map task reads"},
+     "jobs[0].input_bytes", "needs profile.split_bytes, the input of one map task"},
     {"InputOfTooManyTasks",
      [](auto& p) {
        p.mutable_jobs(0)->clear_map_task_count();
        p.mutable_jobs(0)->set_input_bytes(~std::uint64_t{0});
      },
      "jobs[0].input_bytes",
-     "makes 1.84e+11 map tasks of profile.split_bytes; 10000000 is the most"},
+     "makes 1.84e+11 map tasks of profile.split_bytes; at most 10000000 are allowed"},
     {"NoProfileSlots", [](auto& p) { p.mutable_jobs(0)->mutable_profile()->set_slots(0); },
      "jobs[0].profile.slots", "must be above 0 (or unset if not known), not 0"},
     {"NoSplit", [](auto& p) { p.mutable_jobs(0)->mutable_profile()->set_split_bytes(0); },
@@ -245,7 +245,7 @@ const Malformed kMalformed[] = {
 INSTANTIATE_TEST_SUITE_P(Fields, ParsePlanRefuses, ::testing::ValuesIn(kMalformed),
                          [](const auto& row) { return row.param.name; });
 
-TEST(CheckPlan, SaysLittleOfALongCycle) {
+TEST(CheckPlan, ShortensALongCycle) {
   Plan plan;
   for (int i = 0; i < 1000; ++i) {
     plan.jobs.push_back({.name = std::to_string(i), .after = {std::to_string((i + 1) % 1000)}});
@@ -262,7 +262,7 @@ TEST(CheckPlan, DoesNotRepeatALongName) {
   EXPECT_EQ(CheckPlan(plan).message(), "jobs[0].after[0]: must have at most 256 bytes, not 100000");
 }
 
-TEST(CheckPlan, RefusesNumbersThatMeanNothing) {
+TEST(CheckPlan, RejectsInvalidNumbers) {
   const auto wrong = [](const std::function<void(Plan&)>& spoil) {
     Plan plan = Full();
     spoil(plan);
@@ -278,8 +278,8 @@ TEST(CheckPlan, RefusesNumbersThatMeanNothing) {
             "jobs[0].profile.map_task_count");
 }
 
-// Random graphs: a plan is refused just where following the edges comes back.
-TEST(CheckPlan, FindsACycleWhereThereIsOne) {
+// Random graphs: a plan is rejected exactly if its edges contain a cycle.
+TEST(CheckPlan, FindsCycles) {
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     std::mt19937_64 random(seed);
     const std::size_t count = 1 + random() % 7;

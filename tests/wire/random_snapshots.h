@@ -1,4 +1,4 @@
-// Snapshots as a master may publish them, by chance, and how they go on.
+// Random snapshots that a master might publish, and their successors.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 #include <random>
 #include <string>
 
-#include "proto/wire/job_view.h"
+#include "proto/wire/job_codec.h"
 #include "tidemark/job.h"
 
 namespace tidemark::test {
@@ -19,7 +19,7 @@ class RandomSnapshots {
   std::uint64_t Upto(std::uint64_t most) { return random_() % (most + 1); }
   bool Chance(std::uint64_t in) { return Upto(in - 1) == 0; }
 
-  // A whole one: stages in order, counts as they are.
+  // Returns a whole snapshot with stages in order and consistent counts.
   Snapshot First() {
     Snapshot snapshot = {.job_id = "job-" + Text(), .run_uid = Text(), .sequence = 1 + Upto(9)};
     snapshot.at = At();
@@ -32,7 +32,7 @@ class RandomSnapshots {
     return snapshot;
   }
 
-  // What it may be some time later.
+  // Returns a possible later snapshot.
   Snapshot Next(const Snapshot& before) {
     Snapshot snapshot = before;
     const absl::Duration passed = absl::Nanoseconds(static_cast<std::int64_t>(Upto(5'000'000'000)));

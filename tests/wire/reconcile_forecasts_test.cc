@@ -24,7 +24,7 @@ Child Waits(std::uint32_t number, std::vector<std::uint32_t> after, const Range&
           .after = std::move(after)};
 }
 
-// Rounding put the end of the second job before its start.
+// Rounding moved the end of the second job before its start.
 TEST(ReconcileForecasts, StartsNoJobBeforeThoseThatItWaitsForEnd) {
   Snapshot snapshot;
   snapshot.estimate.remaining = Seconds(5, 60, 300);

@@ -6,15 +6,16 @@
 #include <string>
 
 #include "proto/wire/job_codec.h"
-#include "proto/wire/job_view.h"
 #include "tests/wire/random_snapshots.h"
 #include "tidemark/v1/job.pb.h"
+#include "tidemark/v1/job_service.pb.h"
 
 namespace tidemark::wire {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Key;
 using ::testing::SizeIs;
 
 Snapshot OverTheWire(const Snapshot& snapshot) {
@@ -33,7 +34,7 @@ std::size_t WireBytes(const Snapshot& snapshot) {
   return message.ByteSizeLong();
 }
 
-TEST(SnapshotDelta, AppliedToItsBaseItIsTheNewer) {
+TEST(SnapshotDelta, AppliedToItsBaseGivesTheNewerSnapshot) {
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     test::RandomSnapshots snapshots(seed);
     const auto view = static_cast<View>(snapshots.Upto(3));
@@ -51,7 +52,7 @@ TEST(SnapshotDelta, AppliedToItsBaseItIsTheNewer) {
   }
 }
 
-TEST(SnapshotDelta, HoldsWhatHasChangedAndNoMore) {
+TEST(SnapshotDelta, ContainsOnlyChanges) {
   Snapshot base = {.job_id = "a", .sequence = 4};
   base.info = JobInfo{.name = "a"};
   base.coverage = Coverage{};
@@ -71,8 +72,8 @@ TEST(SnapshotDelta, HoldsWhatHasChangedAndNoMore) {
   EXPECT_FALSE(delta.coverage.has_value());
 }
 
-// "Ends in 60 s", and a second later "in 59 s", is the same prediction.
-TEST(SnapshotDelta, APredictionThatHoldsIsNotSaidAgain) {
+// "Ends in 60 s" and, a second later, "in 59 s" are the same forecast.
+TEST(SnapshotDelta, OmitsAnUnchangedForecast) {
   Snapshot base = {.job_id = "a", .sequence = 1};
   base.stages = {{.id = {0, 0}, .ends_in = Range{absl::Seconds(60), absl::ZeroDuration()}}};
   base.children = {{.number = 1, .starts_in = Range{absl::Seconds(5)}}};
@@ -92,7 +93,7 @@ TEST(SnapshotDelta, APredictionThatHoldsIsNotSaidAgain) {
   EXPECT_EQ(Apply(base, delta).value(), newer);
 }
 
-TEST(SnapshotDelta, IsWholeWhereNoDeltaCouldSayIt) {
+TEST(SnapshotDelta, IsWholeIfNoDeltaIsPossible) {
   Snapshot base = {.job_id = "a", .sequence = 1};
   base.children = {{.number = 1}, {.number = 2}};
   Snapshot newer = {.job_id = "a", .sequence = 2};
@@ -115,7 +116,7 @@ TEST(SnapshotDelta, DoesNotApplyToAnotherSnapshot) {
   EXPECT_TRUE(Apply(base, delta).ok());
 }
 
-// An application in the middle of its run: 300 stages done, 40 running, the others to come.
+// Returns an application in progress: 300 stages done, 40 running, the others pending.
 Snapshot LargeApplication() {
   const absl::Time start = absl::FromUnixMillis(1'700'000'000'123);
   Snapshot snapshot = {.job_id = "application_1700000000000_0042",
@@ -195,7 +196,7 @@ TEST(SnapshotDelta, FortyOfAThousandStagesTakeAtMostFourKilobytes) {
   RecordProperty("delta_bytes", static_cast<int>(WireBytes(delta)));
 }
 
-TEST(JobView, LeavesOutWhatItSays) {
+TEST(JobView, OmitsThePartsOutsideOfTheView) {
   const Snapshot full = LargeApplication();
   const Snapshot stages = WithView(full, View::kStages);
   EXPECT_THAT(stages.stages, SizeIs(1000));
@@ -210,7 +211,7 @@ TEST(JobView, LeavesOutWhatItSays) {
   EXPECT_EQ(WithView(full, View::kUnknown), full);
 }
 
-TEST(JobView, AListSaysHowRightWhatItShowedWas) {
+TEST(JobView, AListContainsTheErrorOfItsIndicator) {
   Snapshot ended = LargeApplication();
   ended.errors = {{.indicator = "hadoop", .job_avg_points = 30},
                   {.indicator = "tidemark", .job_avg_points = 2}};
@@ -233,7 +234,7 @@ TEST(JobView, AViewOfAViewIsTheSmaller) {
   }
 }
 
-TEST(JobFilter, MeetsAllThatIsSet) {
+TEST(JobFilter, MatchesAllConditions) {
   Snapshot job = {.job_id = "etl/parse-17", .state = JobState::kRunning};
   job.info =
       JobInfo{.name = "parse visits", .kind = JobKind::kMapReduce, .user = "ann", .queue = "q"};
@@ -248,6 +249,82 @@ TEST(JobFilter, MeetsAllThatIsSet) {
   EXPECT_FALSE(Matches({.name_prefix = "etl"}, job)) << "it has a name";
   job.info->name.clear();
   EXPECT_TRUE(Matches({.name_prefix = "etl/"}, job));
+}
+
+v1::WatchJobResponse Response(const Snapshot& snapshot, const std::string& token) {
+  v1::WatchJobResponse response;
+  EncodeSnapshot(snapshot, *response.mutable_snapshot());
+  response.set_resume_token(token);
+  return response;
+}
+
+TEST(JobReader, MakesWholeSnapshotsOfDeltas) {
+  test::RandomSnapshots random(1);
+  Snapshot published = random.First();
+  JobReader reader;
+  EXPECT_EQ(reader.Take(Response(published, "1")).value(), published);
+  for (int i = 0; i < 20; ++i) {
+    const Snapshot newer = random.Next(published);
+    EXPECT_EQ(reader.Take(Response(Delta(published, newer), "2")).value(), newer);
+    published = newer;
+  }
+  EXPECT_EQ(reader.resume_token(), "2");
+}
+
+TEST(JobReader, ARejectedResponseChangesNothing) {
+  test::RandomSnapshots random(2);
+  const Snapshot first = random.First();
+  const Snapshot second = random.Next(first);
+  const Snapshot third = random.Next(second);
+  JobReader reader;
+  ASSERT_TRUE(reader.Take(Response(first, "1")).ok());
+  EXPECT_TRUE(
+      absl::IsFailedPrecondition(reader.Take(Response(Delta(second, third), "3")).status()));
+  v1::WatchJobResponse broken = Response(Delta(first, second), "2");
+  broken.mutable_snapshot()->mutable_estimate()->set_fraction_done(7);
+  EXPECT_TRUE(absl::IsInvalidArgument(reader.Take(broken).status()));
+  EXPECT_EQ(reader.resume_token(), "1");
+  EXPECT_EQ(reader.Take(Response(Delta(first, second), "2")).value(), second);
+}
+
+v1::WatchJobsResponse ListResponse(const std::vector<Snapshot>& jobs, const std::string& token) {
+  v1::WatchJobsResponse response;
+  for (const Snapshot& job : jobs) EncodeSnapshot(job, *response.add_snapshots());
+  response.set_resume_token(token);
+  return response;
+}
+
+TEST(JobListReader, KeepsTheListedJobs) {
+  JobListReader reader;
+  ASSERT_TRUE(reader.Take(ListResponse({{.job_id = "a"}, {.job_id = "b"}}, "1")).ok());
+  EXPECT_FALSE(reader.is_synced());
+  v1::WatchJobsResponse response = ListResponse({{.job_id = "b", .sequence = 2}}, "2");
+  response.add_removed_job_ids("a");
+  response.add_removed_job_ids("never seen");
+  response.set_synced(true);
+  ASSERT_TRUE(reader.Take(response).ok());
+  EXPECT_TRUE(reader.is_synced());
+  EXPECT_THAT(reader.jobs(), ElementsAre(Key("b")));
+  EXPECT_EQ(reader.jobs().at("b").sequence, 2u);
+  EXPECT_EQ(reader.resume_token(), "2");
+}
+
+TEST(JobListReader, RestartsOnRequest) {
+  JobListReader reader;
+  ASSERT_TRUE(reader.Take(ListResponse({{.job_id = "a"}}, "1")).ok());
+  v1::WatchJobsResponse response = ListResponse({{.job_id = "c"}}, "2");
+  response.set_restarted(true);
+  ASSERT_TRUE(reader.Take(response).ok());
+  EXPECT_THAT(reader.jobs(), ElementsAre(Key("c")));
+}
+
+TEST(JobListReader, RejectsADeltaInAList) {
+  JobListReader reader;
+  const auto status =
+      reader.Take(ListResponse({{.job_id = "a", .sequence = 2, .base_sequence = 1}}, "1"));
+  EXPECT_TRUE(absl::IsInvalidArgument(status));
+  EXPECT_THAT(reader.jobs(), IsEmpty());
+  EXPECT_EQ(reader.resume_token(), "");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// One event of every kind with every field set, for tests that send them there and back.
+// One event of every kind with every field set, for round-trip tests.
 #pragma once
 
 #include <vector>
@@ -79,13 +79,12 @@ inline AttemptChanged SomeAttemptChanged() {
 inline TaskHeartbeat SomeHeartbeat() {
   TaskHeartbeat heartbeat{{.stage = 7, .index = 1, .attempt = 2, .stage_attempt = 1}, 5, 6, 7};
   heartbeat.time = {.cpu = absl::Microseconds(8),
-                    .scheduler_wait = absl::ZeroDuration(),
-                    .processor_wait = absl::Microseconds(9),
-                    .memory_wait = absl::Seconds(1),
-                    .network_wait = absl::Seconds(2),
-                    .io_wait = absl::Seconds(3),
-                    .network_bytes = 0,
-                    .io_bytes = 10};
+                    .waits = {{WaitReason::kSlots, absl::ZeroDuration()},
+                              {WaitReason::kProcessor, absl::Microseconds(9)},
+                              {WaitReason::kMemory, absl::Seconds(1)},
+                              {WaitReason::kNetwork, absl::Seconds(2)},
+                              {WaitReason::kIo, absl::Seconds(3)}},
+                    .moved_bytes = {{WaitReason::kNetwork, 0}, {WaitReason::kIo, 10}}};
   heartbeat.input_is_read_first = true;
   return heartbeat;
 }
@@ -127,13 +126,12 @@ inline ReduceProfile SomeReduceProfile() {
   profile.dropped_points = 1;
   profile.processor_use = ProcessorUse{absl::Seconds(8), absl::Seconds(2), 4};
   profile.time = {.cpu = absl::Microseconds(8),
-                  .scheduler_wait = absl::Microseconds(1),
-                  .processor_wait = absl::Microseconds(2),
-                  .memory_wait = absl::Microseconds(3),
-                  .network_wait = absl::Microseconds(4),
-                  .io_wait = absl::Microseconds(5),
-                  .network_bytes = 6,
-                  .io_bytes = 7};
+                  .waits = {{WaitReason::kSlots, absl::Microseconds(1)},
+                            {WaitReason::kProcessor, absl::Microseconds(2)},
+                            {WaitReason::kMemory, absl::Microseconds(3)},
+                            {WaitReason::kNetwork, absl::Microseconds(4)},
+                            {WaitReason::kIo, absl::Microseconds(5)}},
+                  .moved_bytes = {{WaitReason::kNetwork, 6}, {WaitReason::kIo, 7}}};
   return profile;
 }
 

@@ -38,7 +38,7 @@ v1::ListTasksResponse Encoded() {
   return message;
 }
 
-TEST(TaskCodec, TasksComeBackAsTheyWere) {
+TEST(TaskCodec, RoundTripKeepsTasks) {
   const auto parsed = ParseTasks(Encoded());
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   const JobTasks tasks = SomeTasks();
@@ -51,13 +51,13 @@ TEST(TaskCodec, TasksComeBackAsTheyWere) {
   EXPECT_EQ(parsed->heavy_groups, tasks.heavy_groups);
 }
 
-TEST(TaskCodec, AStateOfALaterVersionIsThatOfATaskThatRuns) {
+TEST(TaskCodec, TreatsAnUnknownStateAsRunning) {
   v1::ListTasksResponse message = Encoded();
   message.mutable_tasks(0)->set_state(static_cast<v1::AttemptState>(99));
   EXPECT_EQ(ParseTasks(message)->tasks[0].state, AttemptState::kStarted);
 }
 
-TEST(TaskCodec, RefusesWhatIsNoTimeOrShare) {
+TEST(TaskCodec, RejectsInvalidTimesAndShares) {
   v1::ListTasksResponse message = Encoded();
   message.mutable_tasks(0)->mutable_remaining()->mutable_median()->set_seconds(-1);
   EXPECT_EQ(ParseTasks(message).status().code(), absl::StatusCode::kInvalidArgument);

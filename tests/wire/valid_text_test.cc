@@ -13,14 +13,14 @@
 namespace tidemark::wire {
 namespace {
 
-TEST(ValidText, LeavesCharactersOfEveryLengthAlone) {
+TEST(ValidText, KeepsCharactersOfEveryLength) {
   for (const char* text : {"", "plain", "h\u00E9", "\u20AC 5", "\U0001F30A tide", "\u07FF\uFFFD"}) {
     EXPECT_EQ(ValidText(text), text);
   }
   EXPECT_EQ(ValidText(std::string_view("a\0b", 3)), std::string("a\0b", 3));
 }
 
-TEST(ValidText, ReplacesWhatIsNoCharacter) {
+TEST(ValidText, ReplacesInvalidBytes) {
   EXPECT_EQ(ValidText("a\xFF"
                       "b"),
             "a?b");
@@ -30,7 +30,7 @@ TEST(ValidText, ReplacesWhatIsNoCharacter) {
   EXPECT_EQ(ValidText("end \xE2\x82"), "end ??");    // cut short
 }
 
-TEST(ValidText, MakesAnyEventFitForTheWire) {
+TEST(ValidText, MakesAnyEventEncodable) {
   std::mt19937 random(1);
   for (int i = 0; i < 2'000; ++i) {
     JobClosed closed;

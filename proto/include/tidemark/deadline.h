@@ -1,14 +1,14 @@
-// When a job has to have ended, as people say it.
+// The deadline of a job, as people write it.
 //
-//   07:30                  by the clock on the wall: the first time after the job began
-//   2026-11-26 07:30       likewise, on that day
+//   07:30                  wall clock: the first such time after the job began
+//   2026-11-26 07:30       wall clock on that day
 //   2026-11-26T07:30:00Z   an instant, with its offset from UTC
-//   2h30m, 1d12h           so long after the job began; days are whole and of 24 h
+//   2h30m, 1d12h           a duration after the job began; a day has 24 h
 //
-// The first two are of the clocks where the master runs, daylight saving time included; the others
-// mean the same everywhere. A job takes the deadline that its application master names, else that
-// of the first rule of the master's settings that fits its name (docs/alerts.md). How likely it is
-// missed is LateProbability() (tidemark/job.h).
+// The first two forms use the time zone of the master's host, including daylight saving time. A job
+// has the deadline that its application master names, or else the deadline of the first rule in the
+// master's settings that matches its name (docs/alerts.md). LateProbability() (tidemark/job.h)
+// gives the probability of missing it.
 //
 // Values and pure functions; thread-safe.
 #pragma once
@@ -25,41 +25,40 @@
 
 namespace tidemark {
 
-// As somebody wrote it, before it is known when the job begins.
+// A deadline before the start of its job is known.
 struct Deadline {
-  // By the clock on the wall. Since midnight, below 24 h.
+  // Wall-clock time since midnight, below 24 h.
   struct TimeOfDay {
     absl::Duration since_midnight;
     friend bool operator==(const TimeOfDay&, const TimeOfDay&) = default;
   };
-  // A duration counts from the beginning of the job.
+  // A duration counts from the start of the job.
   std::variant<absl::Duration, TimeOfDay, absl::CivilSecond, absl::Time> when;
   friend bool operator==(const Deadline&, const Deadline&) = default;
 };
 
-// Of one of the forms above. O(length). InvalidArgument: what may be said
-// instead.
+// Parses one of the forms above. O(length). InvalidArgument lists the forms.
 absl::StatusOr<Deadline> ParseDeadline(std::string_view text);
 
-// When that is for a job that began at `start`, where the clocks show the time of `zone`. A time
-// that they leave out when they are set forward is as if they had not been. Of one that they show
-// twice when they are set back the next after the start counts, with a date the first.
+// Returns the deadline of a job that began at `start`, for a wall clock in `zone`. A time that the
+// clock skips counts as if the clock had not been set. If a time occurs twice, the next after the
+// start counts; with a date, the first.
 absl::Time InstantOf(const Deadline& deadline, absl::Time start, const absl::TimeZone& zone);
 
-// The deadline of jobs that have none of their own.
+// A deadline for jobs that state none.
 struct DeadlineRule {
-  // Names of jobs; * stands for any text.
+  // Pattern of job names; * matches any text.
   std::string jobs;
   Deadline deadline;
   friend bool operator==(const DeadlineRule&, const DeadlineRule&) = default;
 };
 
-// "nightly-*=07:30". InvalidArgument: what was wrong.
+// Parses "nightly-*=07:30". InvalidArgument names the fault.
 absl::StatusOr<DeadlineRule> ParseDeadlineRule(std::string_view text);
-// The same rule as text.
+// Returns the rule as text.
 std::string ToString(const DeadlineRule& rule);
 
-// That of the first rule for jobs called `name`; empty: there is none. O(rules).
+// Returns the deadline of the first rule that matches `name`, or nullopt. O(rules).
 std::optional<absl::Time> DeadlineOf(const std::vector<DeadlineRule>& rules,
                                      const std::string& name, absl::Time start,
                                      const absl::TimeZone& zone);

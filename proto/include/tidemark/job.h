@@ -1,26 +1,27 @@
-// What Tidemark knows about a job at one instant, as a value.
+// The state of a job at one instant, as a value.
 //
-// A job is whatever somebody waits for: a MapReduce job, an application of many stages, or a
-// workflow of jobs. All three are one kind of snapshot: the whole with its estimate, stages, and,
-// of a workflow, children. How to show one:
+// A job is anything that people wait for: a MapReduce job, an application of many stages, or a
+// workflow of jobs. All three have the same kind of snapshot: an estimate of the whole, stages,
+// and, for a workflow, children. How to show one:
 //
 //   tidemark::Snapshot now = monitor.Tick(time);
 //   std::cout << now.info->name << ": " << 100 * now.estimate.fraction_done << " %";
 //   if (now.estimate.remaining) std::cout << ", " << now.estimate.remaining->median << " left";
 //   if (now.is_final) std::cout << ", over";
 //
-// Promises, of every snapshot that a JobMonitor, a master or a parsed message gives:
+// Every snapshot of a JobMonitor, a master or a parsed message satisfies:
+//
 //   - every fraction is finite and within 0..1; no duration is negative or infinite;
-//   - estimate.fraction_done is never less than in an earlier snapshot of the run, and 1 only of a
-//     job that has succeeded;
-//   - what is not known is empty, never a guess: an empty `remaining` is no zero;
+//   - estimate.fraction_done is never less than in an earlier snapshot of the run, and 1 only after
+//     the job has succeeded;
+//   - an unknown value is empty, never a guess: an empty `remaining` is not zero;
 //   - stages are sorted by id, children by number, groups by group, each once;
 //   - exactly one snapshot of a run is final, the last;
 //   - the same events and ticks give the same snapshot, to the last bit.
 //
-// The plain counterpart of proto/tidemark/v1/job.proto, whose field comments hold here too.
-// Values: copyable, comparable, safe to share between threads when const. Enums may grow: treat a
-// value that you do not know as kUnknown, and ask `is_final`, not the state, whether a job is over.
+// The plain counterpart of proto/tidemark/v1/job.proto, whose field comments also apply here.
+// Values: copyable, comparable, safe to share between threads when const. Enums may grow: treat an
+// unknown value as kUnknown, and use `is_final`, not the state, to check whether a job is over.
 #pragma once
 
 #include <compare>
@@ -47,7 +48,7 @@ enum class JobKind : std::uint8_t {
 
 enum class JobState : std::uint8_t {
   kUnknown,
-  // Known, but nothing of it has begun.
+  // Tracked, but no part of it has begun.
   kQueued,
   kRunning,
   kSucceeded,
@@ -55,12 +56,12 @@ enum class JobState : std::uint8_t {
   kKilled,
   // The master received no event for too long (JobMonitorOptions::abandon_after).
   kAbandoned,
-  // It ended, and the engine did not report how.
+  // It ended, and the engine did not report the outcome.
   kUnknownEnd,
 };
 
-// A duration that is estimated: as likely longer than the median as shorter, and within the bounds
-// in nine of ten cases. lower <= median <= upper where they are known.
+// An estimated duration: the median and a 90 % interval. lower <= median <= upper where they are
+// known.
 struct Range {
   absl::Duration median;
   std::optional<absl::Duration> lower;
@@ -68,23 +69,22 @@ struct Range {
   friend bool operator==(const Range&, const Range&) = default;
 };
 
-// Returns the same prediction, made at `at`, as precisely as it is worth publishing: the instants
-// that it points to lie on grids whose steps are powers of two of nanoseconds. The step of each
-// number is at most a 32nd of it. A prediction that moves by much less than that from one snapshot
-// to the next is then mostly the same instant, and no delta mentions it. Negative durations become
-// zero; a prediction of more than 100 years stays as it is. O(1).
+// Returns the same range, made at `at`, rounded for publication: the instants that it refers to lie
+// on grids whose steps are powers of two of nanoseconds. The step of each number is at most a 32nd
+// of it. A smaller change from one snapshot to the next therefore rarely appears in a delta.
+// Negative durations become zero. A range of more than 100 years stays unchanged. O(1).
 Range RoundedPrediction(absl::Time at, const Range& range);
 
-// The part of its time that has passed, if so much is left; 0 where both are zero. Durations are
-// not negative, and not both infinite. 0..1. O(1).
+// Returns passed / (passed + left), 0..1, and 0 if both are zero. Durations must not be negative,
+// and not both infinite. O(1).
 double PartPassed(absl::Duration passed, absl::Duration left);
 
 enum class EstimateState : std::uint8_t {
   kUnknown,
-  // There is too little evidence yet: `remaining` is empty.
+  // The evidence is not sufficient yet: `remaining` is empty.
   kWarmingUp,
   kValid,
-  // Past the predicted end and still running: `remaining` is empty, or its upper bound is open.
+  // Still running after the predicted end: `remaining` is empty, or its upper bound is open.
   kOverdue,
   // It has ended.
   kFinal,
@@ -93,52 +93,51 @@ enum class EstimateState : std::uint8_t {
 // The strongest evidence that an estimate rests on.
 enum class Basis : std::uint8_t {
   kUnknown,
-  // Other jobs, how far it is with its input, or nothing: no result of it or its earlier runs.
+  // No result of this job or its past runs: other jobs, the input read so far, or none.
   kGuess,
-  // A profile, or earlier runs of the job.
+  // A profile, or past runs of the job.
   kEarlierRuns,
   kThisRun,
-  // Nothing is left to estimate.
+  // The job has ended.
   kDone,
 };
 
-// How far something is and when it ends.
+// Progress and remaining time of a job, a stage or a child.
 struct Estimate {
   EstimateState state = EstimateState::kUnknown;
-  // The part of its time that has passed, to be shown: it never falls. The bounds are those of this
+  // Fraction of its time that has passed, for display: it never falls. The bounds are of this
   // instant alone, so fraction_done may lie above them.
   double fraction_done = 0;
   double fraction_done_lower = 0;
   double fraction_done_upper = 0;
-  // From Snapshot::at on. Empty: not known; see `state`.
+  // From Snapshot::at on. Empty if unknown. `state` gives the reason.
   std::optional<Range> remaining;
   Basis basis = Basis::kUnknown;
-  // The share of the work left that this run or earlier ones tell about. 0..1.
+  // Fraction of the remaining work that this run or past runs inform about, 0..1.
   double known_share = 0;
-  // The indicator that made the estimate. Empty: "tidemark".
+  // The indicator that made the estimate. Empty means "tidemark".
   std::string indicator;
   friend bool operator==(const Estimate&, const Estimate&) = default;
 };
 
-// The probability that what remains takes longer than `left`, no surer than the estimate is:
+// Returns the probability that the remaining time exceeds `left`:
 //
-//   k * measured + (1 - k) * said,    k = known_share if this run tells the end, else 0
+//   k * measured + (1 - k) * stated,    k = known_share if this run informs the end, else 0
 //
-// measured: as often as jobs were late so many half-widths of the interval from the median
-// (bench/RESULTS.md). said: what the interval itself says of a guess or of earlier runs, log-normal
-// to either side of the median, with 5 % beyond each bound. 0.001..0.999, since no forecast is
-// certain; 1 when nothing is left. Empty: there is no interval, or its bounds contradict each
-// other. O(1).
+// `measured` is how often jobs were late by as many half-widths of the interval (bench/RESULTS.md).
+// `stated` is the interval's own probability for a guess or for past runs: log-normal to either
+// side of the median, with 5 % beyond each bound. The result is within 0.001..0.999, and 1 if no
+// time is left. Returns nullopt without an interval or if its bounds contradict each other. O(1).
 std::optional<double> LateProbability(const Estimate& estimate, absl::Duration left);
 
-// What rarely changes while a job runs. Empty text: not reported.
+// Properties that rarely change while a job runs. An empty text was not reported.
 struct JobInfo {
-  // Empty: the job is called by its id.
+  // Empty if the job is named by its id.
   std::string name;
   JobKind kind = JobKind::kUnknown;
   // "hadoop", "spark", "local_mapreduce", ...
   std::string engine;
-  // The engine's own id of it, such as "application_1700000000000_0001".
+  // The engine's own id of the job, such as "application_1700000000000_0001".
   std::string application_id;
   std::string user;
   std::string queue;
@@ -147,9 +146,9 @@ struct JobInfo {
   friend bool operator==(const JobInfo&, const JobInfo&) = default;
 };
 
-// How many parts a job has. The smallest view has these counts in place of stages and children.
+// Numbers of parts of a job. The smallest view has them in place of stages and children.
 struct Counts {
-  // Without those that are only expected.
+  // Without expected stages.
   std::uint32_t stages = 0;
   // Done or skipped.
   std::uint32_t finished_stages = 0;
@@ -158,38 +157,38 @@ struct Counts {
   std::uint64_t running_tasks = 0;
   std::uint64_t finished_tasks = 0;
   std::uint64_t failed_attempts = 0;
-  // Without those that were cancelled.
+  // Cancelled jobs count only if the workflow itself was cancelled.
   std::uint32_t children = 0;
-  // Those that have succeeded.
+  // Successful children.
   std::uint32_t finished_children = 0;
   friend bool operator==(const Counts&, const Counts&) = default;
 };
 
-// Stages that do not exist yet, but did in earlier runs, have numbers from here on.
+// Stages of past runs that do not exist yet have numbers from here on.
 inline constexpr std::uint32_t kExpectedStages = std::uint32_t{1} << 31;
 
 // Names a stage within a snapshot. Ids sort by child, then by number.
 struct StageId {
-  // Child::number of the job that the stage belongs to; 0: the job itself.
+  // Child::number of the job that the stage belongs to, or 0 for the job itself.
   std::uint32_t child = 0;
   // Its number within that job.
   std::uint32_t stage = 0;
   friend auto operator<=>(const StageId&, const StageId&) = default;
 };
 
-// What does not change while a stage is worked on.
+// Properties of a stage that do not change while it runs.
 struct StageInfo {
   StageId id;
-  // Counts from 0; a stage that is run again has the next one.
+  // Counts from 0. A stage that runs again has the next number.
   std::uint32_t attempt = 0;
-  // For people; never interpreted.
+  // For display; never interpreted.
   std::string name;
   StageKind kind = StageKind::kUnknown;
   // Numbers of stages of the same job that must end before this one can work.
   std::vector<std::uint32_t> parents;
-  // The Group that it belongs to, such as "sql/3"; empty: none.
+  // Its Group, such as "sql/3". Empty if it has none.
   std::string group;
-  // Of the engine's scheduler; empty: the job's queue.
+  // Pool of the engine's scheduler. Empty means the queue of the job.
   std::string pool;
   friend bool operator==(const StageInfo&, const StageInfo&) = default;
 };
@@ -200,146 +199,146 @@ enum class StageState : std::uint8_t {
   kPending,
   // One has begun, and not all have ended.
   kRunning,
-  // All of its tasks have ended well.
+  // All of its tasks have succeeded.
   kDone,
-  // It does not run: its output was there already.
+  // It does not run because its output already existed.
   kSkipped,
-  // Earlier runs had it; it does not exist yet.
+  // It does not exist yet, but did in past runs.
   kExpected,
-  // It has ended without all of its output; a later attempt may run.
+  // It has ended without all of its output. A later attempt may run.
   kFailed,
-  // Its application ended, or it did, and the engine did not report how the stage ended.
+  // It or its application ended, and the engine did not report the outcome of the stage.
   kUnknownEnd,
 };
 
-// How far the tasks of a stage are with fetching what other stages wrote.
+// Progress of the tasks of a stage with fetching the output of other stages.
 struct ShuffleProgress {
-  // By bytes; it never falls. 0..1.
+  // By bytes, 0..1. It never falls.
   double fraction_done = 0;
-  // Those that fetch.
+  // Tasks that fetch.
   std::uint64_t running_tasks = 0;
-  // Those that have fetched all of their input.
+  // Tasks that have fetched all of their input.
   std::uint64_t finished_tasks = 0;
   friend bool operator==(const ShuffleProgress&, const ShuffleProgress&) = default;
 };
 
-// How far a stage is. Its fraction_done never falls within one attempt of the stage, unless that
-// was skipped and runs after all.
+// Progress of a stage. Its fraction_done never falls within one attempt of the stage, unless the
+// attempt was skipped and runs later.
 struct StageProgress {
   StageId id;
   StageState state = StageState::kUnknown;
-  // By time where an estimate tells it, else by bytes, else by tasks. 0..1.
+  // 0..1, by time if an estimate exists, else by bytes, else by tasks.
   double fraction_done = 0;
   std::uint64_t tasks = 0;
   std::uint64_t running_tasks = 0;
-  // Those that have ended well.
+  // Successful tasks.
   std::uint64_t finished_tasks = 0;
-  // Attempts at its tasks.
+  // Failed attempts at its tasks.
   std::uint64_t failed_attempts = 0;
-  // When its first task began and when its last one ended, by the master's clock.
+  // Start of its first task and end of its last task, by the master's clock.
   std::optional<absl::Time> started_at;
   std::optional<absl::Time> ended_at;
-  // From Snapshot::at on. Empty: it has begun, or it is not known.
+  // From Snapshot::at on. Empty if it has begun or if its start is unknown.
   std::optional<Range> starts_in;
-  // Of its last task. Empty: it has ended, or it is not known.
+  // End of its last task. Empty if it has ended or if its end is unknown.
   std::optional<Range> ends_in;
-  // Mean of the unfinished tasks, as expected now.
+  // Current estimate of the mean time of its unfinished tasks.
   std::optional<absl::Duration> task_time;
-  // The resource that limits its tasks: "cpu", "disk read", ...; empty: not known.
+  // The resource that limits its tasks: "cpu", "disk read", ... Empty if unknown.
   std::string bottleneck;
-  // Whether a delay of this stage delays the whole job.
+  // True if a delay of this stage delays the whole job.
   bool is_critical = false;
-  // Of tasks that first fetch what other stages wrote.
+  // For tasks that first fetch the output of other stages.
   std::optional<ShuffleProgress> shuffle;
-  // Why the last failed attempt at one of its tasks failed.
+  // The cause of the last failed attempt at one of its tasks.
   std::string failure;
   friend bool operator==(const StageProgress&, const StageProgress&) = default;
 };
 
-// Stages that people wait for together, such as those of a SQL execution. More may come while it
-// runs. SnapshotOfGroup() shows one like a job.
+// Stages that people wait for together, such as the stages of a SQL execution. More may come while
+// it runs. SnapshotOfGroup() returns one in the form of a job.
 struct Group {
-  // As StageInfo names it, such as "sql/3".
+  // The name in StageInfo, such as "sql/3".
   std::string group;
-  // For people; empty: not reported.
+  // For display. Empty if not reported.
   std::string name;
   JobState state = JobState::kUnknown;
-  // Why it failed.
+  // The cause of a failure.
   std::string message;
-  // By time where an end is predicted, else by tasks. It never falls. 0..1.
+  // 0..1, by time if an end is predicted, else by tasks. It never falls.
   double fraction_done = 0;
   std::optional<absl::Time> started_at;
   std::optional<absl::Time> ended_at;
-  // Of the stages that it has now and those that are planned; without bounds where more may come.
+  // End of its present and planned stages. Without bounds if more stages may come.
   std::optional<Range> ends_in;
   friend bool operator==(const Group&, const Group&) = default;
 };
 
 enum class ChildState : std::uint8_t {
   kUnknown,
-  // Waits for others.
+  // Waits for other children.
   kPending,
-  // Nothing holds it back, and it has not reported yet.
+  // It may run, and has not reported yet.
   kAwaited,
   kRunning,
   kSucceeded,
-  // Ended badly, and another job may be attached in its place.
+  // It failed, and another job may be attached to replace it.
   kRetryable,
-  // Failed, killed or abandoned, for good.
+  // Failed, killed or abandoned, without another attempt.
   kFailed,
-  // Taken out of the workflow.
+  // Removed from the workflow.
   kCancelled,
 };
 
-// A job of a workflow. Its stages are among Snapshot::stages, with its number in their ids.
+// A job of a workflow. Its stages are in Snapshot::stages, with its number in their ids.
 struct Child {
-  // Its place in the workflow, from 1 on; never given to another.
+  // Its position in the workflow, from 1 on. A number is never reused.
   std::uint32_t number = 0;
-  // What the workflow calls it.
+  // Its name within the workflow.
   std::string name;
-  // The job that reports for it; empty: none is attached.
+  // The job that reports for it. Empty if none is attached.
   std::string job_id;
   ChildState state = ChildState::kUnknown;
   Estimate estimate;
   std::optional<absl::Time> started_at;
   std::optional<absl::Time> ended_at;
-  // From Snapshot::at on. Empty: it has begun, or it is not known.
+  // From Snapshot::at on. Empty if it has begun or if its start is unknown.
   std::optional<Range> starts_in;
-  // Whether a delay of this job delays the workflow.
+  // True if a delay of this job delays the workflow.
   bool is_critical = false;
-  // Jobs that were attached to it and ended badly.
+  // Attached jobs that failed.
   std::uint32_t failed_attempts = 0;
-  // Why the last of them failed.
+  // The cause of the last failure.
   std::string message;
   // Numbers of the children that it waits for.
   std::vector<std::uint32_t> after;
   friend bool operator==(const Child&, const Child&) = default;
 };
 
-// A task that is expected to be among the last to end, and why.
+// A task that is predicted to be among the last to end, and the reason.
 struct NamedTask {
   AttemptId attempt;
-  // Child::number of the job that the task belongs to; 0: the job itself.
+  // Child::number of the job that the task belongs to, or 0 for the job itself.
   std::uint32_t child = 0;
-  // Empty: not known, or it waits for a slot.
+  // Empty if unknown, or while the task waits for a slot.
   std::string host;
   std::optional<Range> remaining;
-  // Key groups of known size that it has not finished.
+  // Unfinished key groups of known size.
   std::uint64_t explicit_groups_left = 0;
-  // The heaviest of these, 0 if there is none; its share of the task's remaining time; and whether
-  // the task is working on it now.
+  // Size of the heaviest of these, or 0; its fraction of the task's remaining time; and whether the
+  // task is processing it now.
   std::uint64_t heaviest_group_bytes = 0;
   double heaviest_group_share = 0;
   bool in_heaviest_group = false;
-  // One sentence for people.
+  // One sentence for display.
   std::string reason;
-  // No attempt at it has begun: it waits for a slot.
+  // True if no attempt has begun because the task waits for a slot.
   bool waits_for_slot = false;
   friend bool operator==(const NamedTask&, const NamedTask&) = default;
 };
 
-// What predicted reduce time was taken from: shares that add up to 1, or all 0. Key groups of
-// similar size, or a fitted curve, of the task itself or of others; or a plain ratio to bytes.
+// Sources of the predicted reduce time, as shares that add up to 1, or all 0. The sources are key
+// groups of similar size or a fitted curve, of this task or of others, or a plain ratio to bytes.
 struct Evidence {
   double own_neighbours = 0;
   double own_fit = 0;
@@ -349,65 +348,65 @@ struct Evidence {
   friend bool operator==(const Evidence&, const Evidence&) = default;
 };
 
-// What another progress indicator says of the job. Only for those that were asked for
-// (JobMonitorOptions::indicators).
+// The estimate of another progress indicator, if it was requested (JobMonitorOptions::indicators).
 struct Indicator {
-  // With the indicator's name.
+  // Includes the name of the indicator.
   Estimate estimate;
-  // The part of the last stage's time that has passed. 0..1.
+  // Fraction of the last stage's time that has passed, 0..1.
   double last_stage_fraction_done = 0;
   std::optional<Evidence> evidence;
   friend bool operator==(const Indicator&, const Indicator&) = default;
 };
 
-// How much of what happened reached the master. Counts are totals of the run.
+// Which part of a job's events reached the master. Counts are totals of the run.
 struct Coverage {
   // When the newest event arrived, by the master's clock.
   std::optional<absl::Time> newest_event_at;
-  // Gaps in the numbers of sources.
+  // Gaps in the sequence numbers of sources.
   std::uint64_t lost_events = 0;
-  // What sources say they dropped for want of room.
+  // Events that sources reported as dropped because their buffers were full.
   std::uint64_t dropped_events = 0;
   std::uint64_t dropped_points = 0;
   // Events that contradict earlier ones.
   std::uint64_t anomalies = 0;
-  // Events that the master refused.
+  // Events that the master rejected.
   std::uint64_t rejected_events = 0;
-  // The share of the finished map tasks whose profile arrived. 0..1.
+  // Fraction of the finished map tasks whose profile arrived, 0..1.
   std::optional<double> map_profiles;
   // Running tasks without a report for more than 10 s.
   std::uint32_t silent_tasks = 0;
-  // Tasks whose end was not reported: tasks of stages that ended with all of their output, and
-  // attempts whose end was lost (AttemptState::kLost).
+  // Tasks without a reported end: tasks of stages that ended with all of their output, and attempts
+  // whose end was lost (AttemptState::kLost).
   std::uint64_t missing_task_ends = 0;
-  // Tasks that are reported as running beyond the slots of their executors: as many of these have
-  // ended without a report.
+  // Tasks reported as running beyond the slots of their executors or stages for 10 s. Their ends
+  // were not reported, or the slots are wrong.
   std::uint32_t tasks_beyond_slots = 0;
   friend bool operator==(const Coverage&, const Coverage&) = default;
 };
 
-// How wrong an indicator was over the whole run ([NF] 7.4), in points of progress, 0..100: the
-// average and the largest difference to the truth, which is known once the job has ended.
+// Error of an indicator over the whole run ([NF] 7.4), in points of progress, 0..100: the mean and
+// the largest difference from the actual progress. The actual progress is known after the job has
+// ended.
 struct IndicatorError {
   std::string indicator;
-  // Within the last stage. Empty: there was no update while it ran.
+  // Within the last stage. Empty without an update while it ran.
   std::optional<double> last_stage_avg_points;
   std::optional<double> last_stage_max_points;
   double job_avg_points = 0;
   double job_max_points = 0;
-  // The share of the updates within the last stage whose interval held the true end. 0..1.
-  // Empty: it gave no interval.
+  // Fraction of the updates within the last stage whose interval contained the actual end, 0..1.
+  // Empty without an interval.
   std::optional<double> interval_coverage;
-  // Mean width of these intervals, each at most 20 times the time that was left, over the mean of
-  // that time. 0..20. Empty: there was none.
+  // Mean width of these intervals, each at most 20 times the remaining time, divided by the mean
+  // remaining time. 0..20. Empty without an interval.
   std::optional<double> interval_width;
   friend bool operator==(const IndicatorError&, const IndicatorError&) = default;
 };
 
-// A job at one instant: whole, or, if base_sequence is not 0, what has changed since an earlier
-// snapshot. Delta() and Apply() (proto/wire/snapshot_delta.h) go from one form to the other.
+// A job at one instant: whole, or, if base_sequence is not 0, the changes since an earlier
+// snapshot. Delta() and Apply() (proto/wire/snapshot_delta.h) convert between the two forms.
 //
-// To walk through a workflow:
+// How to walk through a workflow:
 //
 //   for (const tidemark::Child& child : snapshot.children) {
 //     for (const tidemark::StageProgress& stage : snapshot.stages) {
@@ -416,35 +415,35 @@ struct IndicatorError {
 //   }
 struct Snapshot {
   std::string job_id;
-  // Which run of the job; empty: not reported.
+  // The run of the job. Empty if not reported.
   std::string run_uid;
-  // Grows with every snapshot of the run; 0: of a plan that was not submitted.
+  // Grows with every snapshot of the run. 0 for a plan that was not submitted.
   std::uint64_t sequence = 0;
-  // Of a delta: the snapshot that it must be applied to.
+  // In a delta: the snapshot to which it applies.
   std::uint64_t base_sequence = 0;
-  // When it was made, by the master's clock.
+  // Time of the snapshot, by the master's clock.
   absl::Time at;
   JobState state = JobState::kUnknown;
-  // Whether the job has ended and no later snapshot of the run will come.
+  // True if the job has ended and no later snapshot of the run will follow.
   bool is_final = false;
   // Why it failed, was killed or abandoned.
   std::string message;
-  // Empty only in a delta: as it was.
+  // Empty only in a delta, if it has not changed.
   std::optional<JobInfo> info;
-  // When it was submitted or, if that is not known, first heard of; by the master's clock.
+  // Time of submission or, if unknown, of the first event, by the master's clock.
   std::optional<absl::Time> started_at;
   std::optional<absl::Time> ended_at;
   Estimate estimate;
   Counts counts;
-  // Reports, of a workflow those of any job, are due since then; not before the master that makes
-  // the snapshot could hear them. Empty: they come as they should.
+  // Since when reports are overdue; for a workflow, reports of any of its jobs. Not before the
+  // start of the master. Empty if reports arrive in time.
   std::optional<absl::Time> silent_since;
-  // What a person should know, such as a job that has not reported; one sentence each.
+  // Facts that a person should read, such as a job without reports; one sentence each.
   std::vector<std::string> notes;
-  // When it has to have succeeded. Empty: nobody said.
+  // The job must have succeeded by then. Empty if no deadline was stated.
   std::optional<absl::Time> deadline;
-  // That it ends later, provided that it ends well. Empty: without a deadline, without an interval,
-  // and once it has ended otherwise than well. 0..1.
+  // Probability that it succeeds after the deadline, 0..1. Empty without a deadline or an interval,
+  // and after an end without success.
   std::optional<double> late_probability;
 
   // Not in the smallest view.
@@ -452,17 +451,17 @@ struct Snapshot {
   std::vector<StageProgress> stages;
   std::vector<Child> children;
   std::vector<Group> groups;
-  // Of a delta: stages that are gone.
+  // In a delta: stages that no longer exist.
   std::vector<StageId> removed_stages;
 
-  // In the largest view only. Named tasks: the last to end first.
+  // Only in the largest view. Named tasks are sorted by predicted end, the last first.
   std::vector<NamedTask> named_tasks;
   std::vector<Indicator> indicators;
   std::optional<Coverage> coverage;
-  // Once the job has succeeded.
+  // Set after the job has succeeded.
   std::vector<IndicatorError> errors;
 
-  // How long it has been running, or ran; zero before it started. O(1).
+  // Returns the time since the start, up to the end; zero before the start. O(1).
   absl::Duration elapsed() const {
     if (!started_at) return absl::ZeroDuration();
     const absl::Duration since = ended_at.value_or(at) - *started_at;
@@ -471,16 +470,16 @@ struct Snapshot {
   friend bool operator==(const Snapshot&, const Snapshot&) = default;
 };
 
-// Snapshot::counts as its stages and children have it. O(stages + children).
+// Computes Snapshot::counts from stages and children. O(stages + children).
 Counts CountParts(const Snapshot& snapshot);
 
-// The probability that the job ends well after `deadline`, as far as the snapshot tells: 0 or 1
-// once it has ended well, 1 from the deadline on. Empty: see Snapshot::late_probability. O(1).
+// Returns the probability that the job succeeds after `deadline`: 0 or 1 after it has succeeded, 1
+// from the deadline on. Snapshot::late_probability lists the cases without a value. O(1).
 std::optional<double> LateProbability(const Snapshot& snapshot, absl::Time deadline);
 
-// One group of a job as if it were a job, with the id JOB/GROUP: to show it as jobs are shown.
-// Final once the group has ended. Empty: the job has no such group. REQUIRES: `job` is whole and
-// has its stages. O(stages).
+// Returns one group of a job in the form of a job with the id JOB/GROUP. It is final after the
+// group has ended. Returns nullopt if the job has no such group. REQUIRES: `job` is whole and has
+// its stages. O(stages).
 std::optional<Snapshot> SnapshotOfGroup(const Snapshot& job, std::string_view group);
 
 }  // namespace tidemark

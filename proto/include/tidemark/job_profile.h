@@ -1,11 +1,11 @@
-// What a job and a node are like, as measured: the profiles of [BOE] Table 1, whose symbols the
-// comments name.
+// Measured properties of a job and a node: the profiles of [BOE] Table 1, with its symbols in the
+// comments.
 //
 //   tidemark::Plan plan = {.cluster = {.slots = 16, .node = tidemark::ResourceProfile{.cores =
 //   8}}}; plan.jobs.push_back({.name = "parse", .profile = summary.profile});   // a JobSummary's
 //
-// Units are bytes and bytes per second. 0: not known. Values: copyable, comparable, no invariants,
-// safe to share between threads when const.
+// Units are bytes and bytes per second. 0 means unknown. Values: copyable, comparable, no
+// invariants, safe to share between threads when const.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@
 
 namespace tidemark {
 
-// What one run of a MapReduce job was like.
+// Measured properties of one run of a MapReduce job.
 struct JobProfile {
-  // Containers that the run had at once.
+  // Containers that ran at the same time.
   std::uint32_t slots = 0;
   // N_m and N_r.
   std::uint32_t map_tasks = 0;
@@ -25,9 +25,9 @@ struct JobProfile {
   double split_bytes = 0;
   // alpha_m: bytes written over bytes read by map tasks.
   double map_selectivity = 0;
-  // alpha_r: the same of reduce tasks.
+  // alpha_r: bytes written over bytes read by reduce tasks.
   double reduce_selectivity = 0;
-  // Means. Reduce tasks count from the end of the last map task on.
+  // Means. The time of a reduce task starts at the end of the last map task.
   absl::Duration map_task_time;
   absl::Duration reduce_task_time;
   // Standard deviation over mean.
@@ -36,7 +36,7 @@ struct JobProfile {
   friend bool operator==(const JobProfile&, const JobProfile&) = default;
 };
 
-// What one node can do. `tidemark profile node` measures it.
+// The measured capacity of one node. `tidemark profile node` measures it.
 struct ResourceProfile {
   // theta_dr and theta_dw.
   double disk_read = 0;

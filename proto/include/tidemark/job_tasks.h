@@ -1,8 +1,8 @@
-// The attempts at tasks of a job, by host, and what was said of its end: for those who draw them.
+// The task attempts of a job by host, and its past forecasts, for displays.
 //
-// Plain values, safe to share between threads as long as none of them changes one. Instants are of
-// the master's clock, sizes are bytes as agents report them. Lists have limits, so that a job of
-// any number of tasks fits into one message; what is left out is counted beside them.
+// Plain values, safe to share between threads while none of them changes one. Instants are of the
+// master's clock. Sizes are bytes as agents report them. Lists have limits, so that a job of any
+// number of tasks fits into one message; a field after each list has the number of omitted items.
 #pragma once
 
 #include <cstddef>
@@ -17,92 +17,95 @@
 
 namespace tidemark {
 
-// An attempt at a task that has begun.
+// An attempt that has begun.
 struct TaskProgress {
-  // Which task, and which attempt at it.
+  // Task and attempt number.
   AttemptId attempt;
   AttemptState state = AttemptState::kStarted;
-  // Empty: not told.
+  // Empty if unknown.
   std::string host;
-  // Empty: not known.
+  // Empty if unknown.
   std::optional<absl::Time> started_at;
-  // Empty: it runs, or not known.
+  // Empty while the attempt runs or if its end is unknown.
   std::optional<absl::Time> ended_at;
-  // Of one that runs; empty: not known. The bounds hold where the forecast's own assumptions do.
+  // Remaining time of a running attempt. Empty if unknown. The bounds assume that the assumptions
+  // of the forecast hold.
   std::optional<Range> remaining;
-  // It repeats one that runs, in case that is a straggler.
+  // True for a speculative copy of a running attempt.
   bool is_speculative = false;
-  // Why it failed or was killed; empty: it did not, or it was not said.
+  // Why it failed or was killed. Empty without a reported reason.
   std::string failure;
   friend bool operator==(const TaskProgress&, const TaskProgress&) = default;
 };
 
-// What a host does for a job.
+// The work of one host for a job.
 struct HostTasks {
-  // Empty: not told.
+  // Empty if unknown.
   std::string host;
-  // Attempts that run now.
+  // Running attempts.
   std::size_t running = 0;
-  // Attempts that have succeeded.
+  // Successful attempts.
   std::size_t finished = 0;
-  // Or killed, or what they wrote was lost.
+  // Failed and killed attempts, and successful ones whose output was lost.
   std::size_t failed = 0;
-  // Attempts that ran at once, on average, in equal parts of the time from the first start on.
+  // Mean number of running attempts in each of equal parts of the time since the first start.
   std::vector<double> busy;
   friend bool operator==(const HostTasks&, const HostTasks&) = default;
 };
 
 // A key group that makes a task long.
 struct HeavyGroup {
-  // The leading one at its task.
+  // The leading attempt at its task.
   AttemptId attempt;
-  // Of its records, as far as map tasks or the reduce task have told.
+  // Size of its records, as far as map tasks or the reduce task reported it.
   std::uint64_t size_bytes = 0;
-  // That its reduce function is expected to take.
+  // Estimated time of its reduce call.
   absl::Duration time;
-  // Of what is left of the task. 0..1.
+  // Its fraction of the task's remaining time, 0..1.
   double share = 0;
-  // The task is inside of it; else it waits.
+  // True while its reduce call runs, false before it.
   bool is_running = false;
   friend bool operator==(const HeavyGroup&, const HeavyGroup&) = default;
 };
 
 // The tasks of a job at one instant.
 struct JobTasks {
-  // When it was so.
+  // Time of this listing, by the master's clock.
   absl::Time at;
-  // The first start; empty: none is known.
+  // Time of the first start. Empty if unknown.
   std::optional<absl::Time> began_at;
   // By name.
   std::vector<HostTasks> hosts;
-  // Hosts beyond the limit, the least busy ones.
+  // Number of omitted hosts. The least busy ones are omitted.
   std::size_t hosts_left_out = 0;
   // By host and start.
   std::vector<TaskProgress> tasks;
-  // Attempts beyond TaskQuery::tasks_max.
+  // Number of attempts beyond TaskQuery::tasks_max.
   std::size_t tasks_left_out = 0;
   // The longest first.
   std::vector<HeavyGroup> heavy_groups;
 };
 
-// Which of them.
+// Selects tasks.
 struct TaskQuery {
-  // On this one only.
+  // Only tasks on this host.
   std::optional<std::string> host;
-  // At most so many, those that began last; of more without `host`, none.
+  // Limit of attempts. The attempts that began last are kept. A job with more attempts lists none
+  // unless `host` is set.
   std::size_t tasks_max = 500;
 };
 
-// What was said of the end of a job at one instant.
+// A forecast of a job's end, as published at one instant.
 struct PastForecast {
-  // When it was said.
+  // Time of publication.
   absl::Time at;
-  // Empty: too early to tell.
+  // Empty if there was not enough evidence.
   std::optional<absl::Time> ends_at;
-  // The 90 % interval around it; empty without one.
+  // Bounds of its 90 % interval. Empty without a forecast.
   std::optional<absl::Time> ends_at_lower;
   std::optional<absl::Time> ends_at_upper;
-  // The part of its time that had passed by then, if it ended so, or at a bound. 0..1
+  // Fraction of the job's time that had passed if it ended at the predicted end or at a bound,
+  // 0..1.
   double fraction_done = 0;
   double fraction_done_lower = 0;
   double fraction_done_upper = 0;

@@ -1,20 +1,20 @@
-// What has not started yet, as a value: jobs, stages, or both, and where they will run.
+// A plan as a value: jobs, stages or both that have not started, and the cluster that will run
+// them.
 //
-// A plan is what is submitted to a master, what the command line reads from a file, and what a
-// what-if asks about. It needs no more than names and edges; whatever else is known makes the
-// estimate better:
+// A plan is submitted to a master, read from a file by the command line, or used in a what-if
+// question. It needs only names and edges. Further fields improve the estimate:
 //
 //   tidemark::Plan plan = {.id = "visits-17", .cluster = {.slots = 16}};
 //   plan.jobs.push_back({.name = "parse", .job_id = "parse-17"});
 //   plan.jobs.push_back({.name = "count", .after = {"parse"}, .reduce_task_count = 8});
 //
-// Everywhere an empty optional means "as in its last run" and 0 means 0: a job of
-// `reduce_task_count = 0` has map tasks alone.
+// An empty optional means "as in its last run" and 0 means 0: a job of `reduce_task_count = 0` has
+// map tasks alone.
 //
-// Nothing here is checked: CheckPlan() says whether a plan makes sense, and a plan that ParsePlan()
-// or the reader of plan files has returned has passed it.
+// These types check nothing. CheckPlan() checks a plan. Plans from ParsePlan() and from the reader
+// of plan files have passed it.
 //
-// The plain counterpart of proto/tidemark/v1/plan.proto, whose field comments hold here too.
+// The plain counterpart of proto/tidemark/v1/plan.proto, whose field comments also apply here.
 // Values: copyable, comparable, safe to share between threads when const.
 #pragma once
 
@@ -29,21 +29,22 @@
 
 namespace tidemark {
 
-// What one task works through; what is 0 is not done. Together with the cluster's `node` it tells
-// the task's time and its bottleneck.
+// The work of one task. A zero field is work that the task does not do. With the cluster's `node`
+// it gives the task's time and bottleneck.
 struct TaskData {
-  // Before it works, such as to load its code.
+  // Time before the work, such as for loading code.
   absl::Duration load;
   std::uint64_t input_bytes = 0;
   std::uint64_t shuffle_read_bytes = 0;
   std::uint64_t shuffle_write_bytes = 0;
   std::uint64_t output_bytes = 0;
-  // What one core works through.
+  // Throughput of one core.
   double core_bytes_per_second = 0;
   friend bool operator==(const TaskData&, const TaskData&) = default;
 };
 
-// Tasks that do the same to different data. Either `task_times` or `task` says what one takes:
+// Tasks that do the same to different data. Either `task_times` or `task` gives the time of one
+// task:
 //
 //   PlannedStage scan = {.name = "scan", .task_count = 40, .task_times = {absl::Seconds(11)}};
 //   PlannedStage join = {.name = "join", .after = {"scan"}, .task_count = 8};
@@ -53,56 +54,57 @@ struct PlannedStage {
   std::string name;
   // Names of stages of the same job.
   std::vector<std::string> after;
-  // 0: it takes no time.
+  // A stage of 0 tasks takes no time.
   std::uint64_t task_count = 0;
   // From the end of the last stage that it waits for to its first task.
   absl::Duration lag;
-  // Measured; one is enough. The others are of its first task on a slot, of the very first task on
-  // a slot, and of tasks around which slots go idle; empty: as task_times.
+  // Measured times; one is enough. The other lists are for its first task on a slot, the first task
+  // of the job on a slot, and tasks around which slots become idle. An empty list means task_times.
   std::vector<absl::Duration> task_times;
   std::vector<absl::Duration> first_task_times;
   std::vector<absl::Duration> fresh_task_times;
   std::vector<absl::Duration> last_task_times;
-  // In place of task_times.
+  // Replaces task_times.
   std::optional<TaskData> task;
   double slots_per_task = 1;
   std::uint64_t memory_bytes_per_task = 0;
-  // Owners take turns by the policy; empty: the queue.
+  // Owners take turns by the policy. Empty means the queue.
   std::string owner;
-  // Empty: its job's.
+  // Empty means the queue of its job.
   std::string queue;
   friend bool operator==(const PlannedStage&, const PlannedStage&) = default;
 };
 
-// A MapReduce job by its numbers, or any job stage by stage.
+// A job: a MapReduce job by its numbers, or any job stage by stage.
 struct PlannedJob {
   // Unique within the plan; may be empty if it is the only one.
   std::string name;
-  // The job that reports for it; empty: attached later (AttachJob).
+  // The job that reports for it. Empty if it is attached later (AttachJob).
   std::string job_id;
-  // The name under which its earlier runs are known; empty: name.
+  // The name of its past runs. Empty means `name`.
   std::string history_name;
   // Names of jobs of the same plan that must succeed before it begins.
   std::vector<std::string> after;
-  // Empty: none; an error with SchedulingPolicy::kCapacity.
+  // Empty means no queue, which is an error with SchedulingPolicy::kCapacity.
   std::string queue;
   std::optional<std::uint32_t> map_task_count;
   std::optional<std::uint32_t> reduce_task_count;
   std::optional<std::uint64_t> input_bytes;
-  // Empty: what its last runs taught.
+  // Empty means the profile of its past runs.
   std::optional<JobProfile> profile;
-  // If there are any, the four fields above are empty.
+  // If not empty, the four fields above must be empty.
   std::vector<PlannedStage> stages;
-  // Slots of the run in which the task times of its stages were measured; empty: the cluster's.
+  // Slots of the run in which the task times of its stages were measured. Empty means the slots of
+  // the cluster.
   std::optional<std::uint32_t> profiled_slots;
   friend bool operator==(const PlannedJob&, const PlannedJob&) = default;
 };
 
-// Who gets a free slot; an owner is a job, or what PlannedStage::owner says.
+// Which owner gets a free slot. An owner is a job or a PlannedStage::owner.
 enum class SchedulingPolicy : std::uint8_t {
-  // Taken for kFifo.
+  // Treated as kFifo.
   kUnknown,
-  // Owners in the order of the plan, each as much as it wants.
+  // Owners in the order of the plan. Each takes as many slots as it can use.
   kFifo,
   // The owner with the fewest containers first.
   kFair,
@@ -112,52 +114,49 @@ enum class SchedulingPolicy : std::uint8_t {
   kCapacity,
 };
 
-// What SchedulingPolicy::kCapacity shares the cluster among.
+// A queue of SchedulingPolicy::kCapacity.
 struct Queue {
   // Unique within the cluster.
   std::string name;
-  // Relative to the shares of the other queues. More than 0.
+  // Relative to the shares of the other queues. Greater than 0.
   double share = 0;
   friend bool operator==(const Queue&, const Queue&) = default;
 };
 
-// Where the jobs run.
+// The cluster of the jobs.
 struct Cluster {
   // Tasks that can run at once, on all nodes together.
   std::uint32_t slots = 1;
   std::uint32_t nodes = 1;
   SchedulingPolicy policy = SchedulingPolicy::kFifo;
-  // Needed with kCapacity only.
+  // Required with kCapacity only.
   std::vector<Queue> queues;
-  // What one node can do; needed for bottlenecks and for TaskData only.
+  // The capacity of one node. Required for bottlenecks and TaskData only.
   std::optional<ResourceProfile> node;
-  // Of all nodes; 0: memory does not limit.
+  // Memory of all nodes. 0 means no limit.
   std::uint64_t memory_bytes = 0;
   friend bool operator==(const Cluster&, const Cluster&) = default;
 };
 
 struct Plan {
-  // May be empty where the plan is only estimated.
+  // May be empty if the plan is only estimated.
   std::string id;
-  // For people; empty: id.
+  // For display. Empty means `id`.
   std::string name;
   // At least one, in the order in which they take slots under SchedulingPolicy::kFifo.
   std::vector<PlannedJob> jobs;
   Cluster cluster;
-  // How long a failed job may be replaced; zero: not at all.
+  // The time for which a failed job may be replaced. Zero allows no replacement.
   absl::Duration retry_within;
-  // When it has to have succeeded.
+  // The workflow must have succeeded by then.
   std::optional<absl::Time> deadline;
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
-// Whether a plan makes sense: everything that a stranger may have got wrong.
-//
-// InvalidArgument (FieldError) names the first field that is wrong and what to do: no job, a name
-// that is missing, too long or taken, a job or stage to wait for that does not exist, a cycle, a
-// number out of range, a stage without task times, a queue that is missing or unknown, a job that
-// is described both by its numbers and by its stages. O(jobs + stages + edges), and for an unknown
-// name O(names). Thread-safe.
+// Checks a plan. InvalidArgument (FieldError) names the first wrong field and the correction: no
+// job, a name that is missing, too long or taken, an unknown job or stage to wait for, a cycle, a
+// number out of range, a stage without task times, a missing or unknown queue, a job with both
+// numbers and stages. O(jobs + stages + edges), and O(names) for an unknown name. Thread-safe.
 absl::Status CheckPlan(const Plan& plan);
 
 }  // namespace tidemark

@@ -1,8 +1,8 @@
 // Forecasts within one snapshot that agree with each other.
 //
-// The parts of a snapshot are estimated together, in the same simulated futures. Their forecasts
-// are then rounded, repeated while they hold, and widened, each on its own, so that a job could
-// seem to end before it starts, or the last job before the workflow.
+// The parts of a snapshot are estimated together, in the same simulated futures. Afterwards each
+// forecast is rounded, repeated while it holds, and widened on its own. Without a correction, a job
+// could seem to end before it starts, or the last job before the workflow.
 #pragma once
 
 #include "tidemark/job.h"

@@ -1,15 +1,46 @@
+#include "tidemark/job.h"
+
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <random>
 
-#include "tidemark/job.h"
+#include "proto/wire/snapshot_delta.h"
 
 namespace tidemark {
 namespace {
 
 using absl::Seconds;
+
+// Cancelled jobs do not count: "1 of 2 jobs done", not "1 of 3".
+TEST(CountParts, LeavesOutCancelledJobs) {
+  Snapshot snapshot;
+  snapshot.children = {{.number = 1, .state = ChildState::kSucceeded},
+                       {.number = 2, .state = ChildState::kCancelled},
+                       {.number = 3, .state = ChildState::kRunning}};
+  const Counts counts = CountParts(snapshot);
+  EXPECT_EQ(counts.children, 2u);
+  EXPECT_EQ(counts.finished_children, 1u);
+}
+
+// "1 of 3 jobs done" of a cancelled workflow, not "1 of 1".
+TEST(CountParts, CountsAllJobsOfACancelledWorkflow) {
+  Snapshot snapshot = {.state = JobState::kKilled, .is_final = true};
+  snapshot.children = {{.number = 1, .state = ChildState::kSucceeded},
+                       {.number = 2, .state = ChildState::kCancelled},
+                       {.number = 3, .state = ChildState::kCancelled}};
+  EXPECT_EQ(CountParts(snapshot).children, 3u);
+  EXPECT_EQ(CountParts(snapshot).finished_children, 1u);
+}
+
+TEST(PartPassed, IsOneOfAllAndZeroOfNothing) {
+  EXPECT_EQ(PartPassed(absl::Seconds(10), absl::Seconds(30)), 0.25);
+  EXPECT_EQ(PartPassed(absl::Seconds(10), absl::ZeroDuration()), 1);
+  EXPECT_EQ(PartPassed(absl::ZeroDuration(), absl::ZeroDuration()), 0);
+  EXPECT_EQ(PartPassed(absl::Seconds(10), absl::InfiniteDuration()), 0);
+}
 
 const absl::Time kNow = absl::FromUnixSeconds(1'700'000'000);
 
@@ -52,9 +83,9 @@ TEST(LateProbability, IsNeverCertainWhileThereIsTime) {
   EXPECT_NEAR(Late(Between(0, 0, 10), 10), 0.0744, 0.0001);
 }
 
-// The median and what reaches down to now are those of a guess by the map side, and 60 s are left:
-// 0.4 half-widths below the median, 0.4^0.7 = 0.52655, 1 - 0.45 exp(-3.8 * 0.52655) = 0.9392 would
-// be said of what the run tells. By logarithms, with 5 s for now, they are ln(100 / 60) / ln(20) =
+// The median and a lower bound of zero come from a guess, and 60 s remain. 60 s are 0.4 half-widths
+// below the median, and 0.4^0.7 = 0.52655. For this run, the result would be 1 - 0.45 exp(-3.8 *
+// 0.52655) = 0.9392. By logarithms, with 5 s in place of zero, they are ln(100 / 60) / ln(20) =
 // 0.17052 half-widths below it, and a normal distribution has 0.6104 below 1.6449 * 0.17052.
 TEST(LateProbability, OfAGuessIsAsUncertainAsItsInterval) {
   const Range range = Between(0, 100, 2000);
@@ -75,14 +106,14 @@ TEST(LateProbability, OfAGuessHasFivePercentBeyondEachBound) {
   EXPECT_NEAR(Late(guess, 400), 0.05, 0.0001);
 }
 
-TEST(LateProbability, OfEarlierRunsIsWhatTheirIntervalSays) {
+TEST(LateProbability, FollowsTheIntervalOfPastRuns) {
   EXPECT_NEAR(Late(Told(Basis::kEarlierRuns, Between(25, 100, 400)), 50), 0.7946, 0.0001);
   EXPECT_NEAR(Late(Told(Basis::kUnknown, Between(25, 100, 400)), 50), 0.7946, 0.0001);
 }
 
 // 50 is 2/3 of a half-width below the median: 0.66667^0.7 = 0.75290, exp(-3.8 * 0.75290) = 0.05721,
 // 1 - 0.45 * 0.05721 = 0.97426, and (0.97426 + 0.7946) / 2 = 0.88443.
-TEST(LateProbability, BelievesARunAsFarAsItTellsOfWhatIsLeft) {
+TEST(LateProbability, WeighsTheRunByItsKnownShare) {
   const Range range = Between(25, 100, 400);
   EXPECT_NEAR(Late(Told(Basis::kThisRun, range, 1), 50), 0.97426, 0.0001);
   EXPECT_NEAR(Late(Told(Basis::kThisRun, range, 0.5), 50), 0.88443, 0.0001);
@@ -101,13 +132,13 @@ TEST(LateProbability, OfAGuessIsNeverCertainWhileThereIsTime) {
   EXPECT_NEAR(Late(guess(0, 0, 10), 10), 0.05, 0.0001);
 }
 
-TEST(LateProbability, IsOneWhenNothingIsLeft) {
+TEST(LateProbability, IsOneWithoutRemainingTime) {
   EXPECT_EQ(LateProbability(Told(Basis::kThisRun, Between(0, 0, 0)), absl::ZeroDuration()), 1);
   EXPECT_EQ(LateProbability(Estimate(), -Seconds(5)), 1);
   EXPECT_EQ(LateProbability(Estimate(), -absl::InfiniteDuration()), 1);
 }
 
-TEST(LateProbability, IsNotKnownWithoutAnIntervalThatMakesSense) {
+TEST(LateProbability, IsUnknownWithoutAValidInterval) {
   Range endless = Between(1, 5, 9);
   endless.upper = absl::InfiniteDuration();
   for (const Range& range :
@@ -157,7 +188,7 @@ TEST(LateProbability, OfASnapshotIsOneFromTheDeadlineOn) {
   EXPECT_EQ(LateProbability(snapshot, kNow + Seconds(1)), std::nullopt);
 }
 
-TEST(LateProbability, OfAnEndedJobIsKnownIfItEndedWell) {
+TEST(LateProbability, IsKnownForASuccessfulJob) {
   Snapshot snapshot = Running();
   snapshot.is_final = true;
   snapshot.state = JobState::kSucceeded;
@@ -168,6 +199,66 @@ TEST(LateProbability, OfAnEndedJobIsKnownIfItEndedWell) {
     snapshot.state = bad;
     EXPECT_EQ(LateProbability(snapshot, kNow + Seconds(9)), std::nullopt);
   }
+}
+
+const absl::Time kAt = absl::FromUnixNanos(1'700'000'000'123'456'789);
+
+TEST(RoundedPrediction, IsAtMostTwoInAHundredOff) {
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 2000; ++i) {
+    const auto some = [&] {
+      return absl::Nanoseconds(static_cast<std::int64_t>(random() >> (5 + random() % 58)));
+    };
+    Range range = {.median = some()};
+    if (random() % 2 == 0) range.lower = std::max(range.median - some(), absl::ZeroDuration());
+    if (random() % 2 == 0) range.upper = range.median + some();
+    const Range rounded = RoundedPrediction(kAt, range);
+    const absl::Duration scale = std::max(
+        range.median, range.upper.value_or(range.median) - range.lower.value_or(range.median));
+    EXPECT_LE(absl::AbsDuration(rounded.median - range.median), scale / 50);
+    EXPECT_EQ(rounded.lower.has_value(), range.lower.has_value());
+    EXPECT_EQ(rounded.upper.has_value(), range.upper.has_value());
+    EXPECT_LE(rounded.lower.value_or(rounded.median), rounded.median);
+    EXPECT_LE(rounded.median, rounded.upper.value_or(rounded.median));
+    EXPECT_GE(rounded.lower.value_or(rounded.median), absl::ZeroDuration());
+  }
+}
+
+TEST(RoundedPrediction, LeavesInvalidRangesUnchanged) {
+  for (const absl::Duration odd : {absl::InfiniteDuration(), absl::Hours(24 * 366 * 200)}) {
+    EXPECT_EQ(RoundedPrediction(kAt, {.median = odd}).median, odd);
+    EXPECT_EQ(RoundedPrediction(kAt, {.median = absl::Seconds(1), .upper = odd}).upper, odd);
+  }
+  EXPECT_EQ(RoundedPrediction(kAt, {.median = -absl::Seconds(3)}).median, absl::ZeroDuration());
+  EXPECT_EQ(RoundedPrediction(kAt, {}), Range{});
+}
+
+// A thousand waiting stages, whose predicted ends move by a thousandth at each tick.
+TEST(RoundedPrediction, LeavesMostPredictionsOutOfADelta) {
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> moves(0, 0.001);
+  const auto at_tick = [&](int tick) {
+    Snapshot snapshot = {.job_id = "a", .sequence = static_cast<std::uint64_t>(tick)};
+    snapshot.at = kAt + tick * absl::Milliseconds(1037);
+    for (std::uint32_t i = 0; i < 1000; ++i) {
+      const absl::Time end = kAt + absl::Seconds(100 + i);
+      const absl::Duration left = (end - snapshot.at) * (1 + moves(random));
+      const Range range = {left, left * 0.9, left * 1.2};
+      snapshot.stages.push_back({.id = {0, i}, .ends_in = RoundedPrediction(snapshot.at, range)});
+    }
+    return snapshot;
+  };
+  std::size_t changed = 0;
+  Snapshot before = at_tick(1);
+  for (int tick = 2; tick <= 11; ++tick) {
+    const Snapshot now = at_tick(tick);
+    const Snapshot delta = wire::Delta(before, now);
+    ASSERT_EQ(wire::Apply(before, delta).value(), now);
+    changed += delta.stages.size();
+    before = now;
+  }
+  EXPECT_LT(changed, 10u * 1000 / 4) << "without rounding all of them change";
+  RecordProperty("changed_of_10000", static_cast<int>(changed));
 }
 
 }  // namespace
