@@ -20,11 +20,11 @@ using Names = std::unique_ptr<GENERAL_NAMES, decltype(&GENERAL_NAMES_free)>;
 using Key = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;
 
 absl::Status Fault(const std::string& file, const char* what) {
-  ERR_clear_error();  // its words may quote the file
+  ERR_clear_error();  // its message may quote the file
   return absl::InvalidArgumentError(fmt::format("{}: {}", file, what));
 }
 
-// Asked for the password of a key: there is none.
+// Refuses the password of a key.
 int NoPassword(char*, int, int, void*) { return 0; }
 
 absl::StatusOr<Bio> OpenPem(const std::string& file) {
@@ -83,7 +83,7 @@ absl::StatusOr<std::string> CertificateName(const std::string& file) {
   if (name.empty() && common >= 0) {
     name = Text(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, common)));
   }
-  // Of a wildcard's hosts, any.
+  // Any host matches a wildcard.
   if (name.starts_with("*.")) name[0] = 'a';
   return name;
 }

@@ -9,16 +9,16 @@
 
 namespace tidemark::transport {
 
-// When the first certificate of the file ends. An error begins with the file's name: it cannot be
-// read, is no PEM, is past its time or not valid yet at `now`.
+// Returns when the first certificate of the file expires. An error begins with the file's name: it
+// cannot be read, is not PEM, has expired or is not valid yet at `now`.
 absl::StatusOr<absl::Time> CertificateEnd(const std::string& file, absl::Time now);
 
-// A name that the first certificate of the file is for, as a client would ask for it: the first DNS
-// name or else the common name. Empty: it has none. Errors as above.
+// Returns the name for which clients would request the first certificate of the file: the first DNS
+// name or else the common name, or an empty text. Errors as above.
 absl::StatusOr<std::string> CertificateName(const std::string& file);
 
-// OK if `key_file` has a private key in PEM, without a password, that is the key of the
-// certificate. The message never quotes a file.
+// Checks that `key_file` has a private key in PEM, without a password, and that it belongs to the
+// certificate. Messages never quote a file.
 absl::Status CheckKey(const std::string& certificate_file, const std::string& key_file);
 
 }  // namespace tidemark::transport

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "transport/host_port.h"
-#include "transport/local_address.h"
+#include "transport/listen_address.h"
 #include "transport/small_file.h"
 
 namespace tidemark {
@@ -29,7 +29,8 @@ ClientSecurity ClientSecurity::FromEnvironment() {
 namespace transport {
 namespace {
 
-// A file of the client that cannot be used is no answer of the master's, such as NotFound.
+// Reads a file. Errors are InvalidArgument, since callers could confuse a code such as NotFound
+// with an answer of the master.
 absl::StatusOr<std::string> ReadOwnFile(const std::string& name) {
   absl::StatusOr<std::string> read = ReadSmallFile(name);
   if (read.ok()) return read;
@@ -128,4 +129,5 @@ absl::StatusOr<std::string> ParseToken(const std::string& text, const std::strin
 }
 
 }  // namespace transport
+
 }  // namespace tidemark

@@ -1,10 +1,12 @@
-// What a client needs to call a master: channel credentials and the token of each call.
+// Channels of clients to a master: credentials, and the token of each call.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
 
+#include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -12,24 +14,78 @@
 
 namespace tidemark::transport {
 
-// A channel to `address` (host:port or unix:PATH), whose files are read now, without waiting. An
-// error names the file, the field that lacks another, or what is wrong with the address.
+// Replacements for phrases of gRPC, its TLS library and its resolver.
+inline constexpr char kAnswersOtherwise[] =
+    "what listens there answers, but not as a Tidemark master";
+inline constexpr char kDoesNotAnswer[] =
+    "something listens there but does not answer as a Tidemark master";
+inline constexpr char kUnknownHost[] = "its host name cannot be resolved";
+inline constexpr char kUsesNoTls[] = "it does not use TLS";
+inline constexpr char kUntrusted[] = "its certificate cannot be verified";
+inline constexpr char kOtherName[] = "its certificate is for another name";
+inline constexpr char kNoHandshake[] = "it did not complete the TLS handshake";
+inline constexpr char kClosed[] = "it closed the connection";
+inline constexpr char kNoAnswer[] = "it did not answer in time";
+
+// Returns the cause of a failed call from gRPC's message. It replaces phrases of the libraries, and
+// keeps the system's own message, which gRPC puts last. A message of a master stays.
+inline std::string PlainReason(const std::string& grpc_message) {
+  const struct {
+    std::string_view words;
+    const char* plain;
+  } phrases[] = {{"Trying to connect an http1.x server", kAnswersOtherwise},
+                 {"Failed parsing HTTP/2", kAnswersOtherwise},
+                 {"missing selected ALPN", kAnswersOtherwise},
+                 {"SETTINGS frame", kDoesNotAnswer},
+                 {"wrong version number", kUsesNoTls},
+                 {"WRONG_VERSION_NUMBER", kUsesNoTls},
+                 {"certificate verify failed", kUntrusted},
+                 {"CERTIFICATE_VERIFY_FAILED", kUntrusted},
+                 {"Hostname Verification Check failed", kOtherName},
+                 {"is not in peer certificate", kOtherName},
+                 {"Handshake read failed", kNoHandshake},
+                 {"Socket closed", kClosed},
+                 {"recvmsg:Connection reset by peer", kClosed},
+                 {"Connection reset by peer", kClosed},
+                 {"Broken pipe", kClosed},
+                 {"Stream removed", kClosed},
+                 {"GOAWAY received", kClosed},
+                 {"keepalive watchdog timeout", kNoAnswer},
+                 {"Deadline Exceeded", kNoAnswer}};
+  const bool is_wrapped = grpc_message.find("last error") != std::string::npos;
+  const auto says = [&](std::string_view words) {
+    return is_wrapped ? grpc_message.find(words) != std::string::npos
+                      : grpc_message.starts_with(words);
+  };
+  const std::size_t last = grpc_message.rfind(": ");
+  const std::string end = last == std::string::npos ? grpc_message : grpc_message.substr(last + 2);
+  if (says("DNS resolution failed") || says("errors resolving") || says("C-ares")) {
+    return std::string(kUnknownHost) + " (" + end.substr(0, end.find(']')) + ")";
+  }
+  for (const auto& [words, plain] : phrases) {
+    if (says(words)) return plain;
+  }
+  return is_wrapped ? end : grpc_message;
+}
+
+// Returns a channel to `address` (host:port or unix:PATH). Reads its files now and does not block.
+// An error names the file, the field that requires another, or the fault of the address.
 absl::StatusOr<std::shared_ptr<grpc::Channel>> MakeChannel(const std::string& address,
                                                            const ClientSecurity& security,
                                                            grpc::ChannelArguments arguments);
 
-// Adds the token, read now, to the call's metadata; without a token file nothing.
-// FailedPrecondition: it would go to another host in the clear. No message holds the token.
+// Reads the token and adds it to the call's metadata, if there is a token file. FailedPrecondition:
+// it would be sent to another host in plain text. Messages never contain the token.
 absl::Status AddToken(const std::string& address, const ClientSecurity& security,
                       grpc::ClientContext& context);
 
-// Names the job that a call is about, for proxies that route by it (docs/scale.md), as the metadata
-// "tidemark-job". An empty id is none.
+// Adds the job of a call as metadata "tidemark-job", for proxies that route by it (docs/scale.md),
+// unless the id is empty.
 void AddJob(const std::string& job_id, grpc::ClientContext& context);
-// What is sent: each byte that is no visible ASCII character, and "%", is %XX.
+// Returns the id with %XX for "%" and for each byte that is not a visible ASCII character.
 std::string JobMetadata(const std::string& job_id);
 
-// The token in `text`: its only line that is neither empty nor a comment (#). `file` is for
+// Returns the token in `text`: its only line that is neither empty nor a comment (#). `file` is for
 // messages.
 absl::StatusOr<std::string> ParseToken(const std::string& text, const std::string& file);
 

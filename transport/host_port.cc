@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kUnix = "unix:";
 
 bool IsHost(std::string_view text) {
-  // Spaces and what steers a terminal, which a resolver may take for the end of the name.
+  // Spaces and control characters, which a resolver might treat as the end of the name.
   const auto is_alien = [](unsigned char c) { return c <= ' ' || c == 0x7F || c == '/'; };
   if (text.empty() || std::ranges::any_of(text, is_alien)) return false;
   const bool is_bracketed = text.size() > 2 && text.starts_with('[') && text.ends_with(']');
@@ -138,7 +138,8 @@ std::optional<std::string> UnixPathOf(std::string_view address) {
 std::string UnixPathFault(std::string_view path) {
   if (path.size() > kUnixPathBytesMax) {
     return fmt::format(
-        "its path has {} bytes, that of a socket may have {}; use a shorter one, such as "
+        "its path has {} bytes, but the path of a socket may have at most {}; use a shorter one, "
+        "such as "
         "/run/tidemark.sock, or host:port",
         path.size(), kUnixPathBytesMax);
   }

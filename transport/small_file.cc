@@ -13,7 +13,7 @@
 namespace tidemark::transport {
 namespace {
 
-// Of UTF-8. Editors on Windows begin a file with it, and nobody sees it.
+// The byte order mark of UTF-8. Editors on Windows write it at the start of files.
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 absl::Status Trouble(const std::string& path, int error) {
@@ -39,7 +39,7 @@ class OpenFile {
   const int descriptor_;
 };
 
-// The first bytes of the file, at most so many.
+// Returns the first bytes of the file, at most this many.
 absl::StatusOr<std::string> ReadBeginning(const std::string& path, std::size_t bytes_max) {
   const OpenFile file(path);
   if (file.descriptor() < 0) return Trouble(path, errno);

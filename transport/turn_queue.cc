@@ -7,7 +7,7 @@
 
 namespace tidemark::transport {
 
-TurnQueue::TurnQueue(std::size_t threads, int niceness) {
+TurnQueue::TurnQueue(std::size_t threads, int niceness, const Limits& limits) : limits_(limits) {
   for (std::size_t i = 0; i < threads; ++i) {
     threads_.emplace_back([this, niceness] {
       // On Linux this sets the niceness of this thread alone. A failure changes only the speed.
@@ -28,16 +28,23 @@ void TurnQueue::Stop() {
   for (std::thread& thread : threads) thread.join();
 }
 
-bool TurnQueue::Add(const std::string& key, Work work) {
+TurnQueue::Result TurnQueue::TryAdd(const std::string& key, Work work) {
   {
     const std::lock_guard lock(mutex_);
-    if (stopping_) return false;
+    if (stopping_) return Result::kStopped;
+    const auto known = lines_.find(key);
+    const std::size_t of_key =
+        known == lines_.end() ? 0
+                              : known->second.waiting.size() + (known->second.is_running ? 1 : 0);
+    if (of_key >= limits_.of_key_max) return Result::kKeyIsFull;
+    if (waiting_ >= limits_.waiting_max) return Result::kIsFull;
     Line& line = lines_[key];
-    if (line.waiting.empty() && !line.is_running) turns_.push_back(key);
+    if (of_key == 0) turns_.push_back(key);
     line.waiting.push_back(std::move(work));
+    ++waiting_;
   }
   changed_.notify_one();
-  return true;
+  return Result::kAdded;
 }
 
 bool TurnQueue::IsBusy(const std::string& key) const {
@@ -49,7 +56,7 @@ void TurnQueue::WorkUntilStopped() {
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [this] { return stopping_ || !turns_.empty(); });
-    if (turns_.empty()) return;  // a key that is at work puts itself back
+    if (turns_.empty()) return;  // a running key adds itself again
     const std::string key = std::move(turns_.front());
     turns_.pop_front();
     Work work;
@@ -58,10 +65,11 @@ void TurnQueue::WorkUntilStopped() {
       work = std::move(line.waiting.front());
       line.waiting.pop_front();
       line.is_running = true;
+      --waiting_;
     }
     lock.unlock();
     work();
-    work = nullptr;  // what it holds may take time to destroy
+    work = nullptr;  // its captures may take time to destroy
     lock.lock();
     const auto line = lines_.find(key);
     line->second.is_running = false;

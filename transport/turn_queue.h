@@ -1,45 +1,59 @@
-// Does work for many jobs on a few threads, in turns. A job with much work delays the others by one
+// Runs work for many jobs on a few threads, in turns. A job with much work delays the others by one
 // piece of work for each waiting job, not by all its pieces.
 //
-// Pieces should be short: one that has more to do adds the rest as another piece.
+// Pieces should be short: a longer one should add its rest as another piece.
 //
 // Thread-safe. O(1) for each piece.
 #pragma once
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 
 namespace tidemark::transport {
 
-// The niceness of work that acknowledgements and ticks must not wait for. Chosen by hand: where
-// both want the same processor, such work gets a quarter of it.
+// The niceness of work that must not delay acknowledgements and ticks. Chosen by hand: on a shared
+// processor, such work gets a quarter of it.
 inline constexpr int kNice = 5;
 
 class TurnQueue {
  public:
   using Work = std::function<void()>;
+  // Limits of the pieces in the queue. Default: unlimited.
+  struct Limits {
+    std::size_t of_key_max = std::numeric_limits<std::size_t>::max();   // waiting or running
+    std::size_t waiting_max = std::numeric_limits<std::size_t>::max();  // of all keys
+  };
+  enum class Result : std::uint8_t { kAdded, kStopped, kKeyIsFull, kIsFull };
 
-  // With a niceness the threads yield processors to other threads, as far as the system allows: 0
+  // With a niceness, the threads yield processors to other threads, as far as the system allows: 0
   // is the default priority, 19 the lowest.
-  explicit TurnQueue(std::size_t threads, int niceness = 0);
+  explicit TurnQueue(std::size_t threads, int niceness = 0) : TurnQueue(threads, niceness, {}) {}
+  TurnQueue(std::size_t threads, int niceness, const Limits& limits);
   ~TurnQueue() { Stop(); }
   TurnQueue(const TurnQueue&) = delete;
   TurnQueue& operator=(const TurnQueue&) = delete;
 
-  // Has `work` done behind all that was added for `key`. Pieces of one key are done one at a time.
-  // False: it will not be done, since the queue has been stopped.
-  bool Add(const std::string& key, Work work);
-  // Returns true while work of the key waits or is being done.
+  // Runs `work` after all pieces that were added for `key`. Pieces of one key run one at a time.
+  // Returns false, and does not run it, if the queue was stopped or is full.
+  bool Add(const std::string& key, Work work) {
+    return TryAdd(key, std::move(work)) == Result::kAdded;
+  }
+  // Does the same and returns the reason.
+  Result TryAdd(const std::string& key, Work work);
+  // Returns true while work of the key waits or runs.
   bool IsBusy(const std::string& key) const;
-  // Takes no more, and returns when all that was added is done. Idempotent.
+  // Rejects further work and blocks until all added work is done. Idempotent.
   void Stop();
 
  private:
@@ -49,11 +63,13 @@ class TurnQueue {
   };
   void WorkUntilStopped();
 
+  const Limits limits_;
   mutable std::mutex mutex_;  // guards all below
   std::condition_variable changed_;
   bool stopping_ = false;
   absl::flat_hash_map<std::string, Line> lines_;  // of keys with work
   std::deque<std::string> turns_;                 // keys whose next piece may begin
+  std::size_t waiting_ = 0;                       // pieces
   std::vector<std::thread> threads_;
 };
 

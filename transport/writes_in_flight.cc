@@ -82,6 +82,11 @@ void WritesInFlight::EndLocked(const Writer* writer) {
   writes_.erase(write);
 }
 
+bool WritesInFlight::IsCounted(const Writer* writer) const {
+  const std::lock_guard lock(mutex_);
+  return writes_.contains(writer);
+}
+
 std::size_t WritesInFlight::bytes() const {
   const std::lock_guard lock(mutex_);
   return bytes_;

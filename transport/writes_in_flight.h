@@ -1,10 +1,10 @@
-// Responses that are on their way to readers, and how much memory they take together.
+// Responses in flight to readers, and the memory that they take together.
 //
 // A reader that does not read holds its response for as long as its stream lasts. Readers of the
-// same bytes share them. Beyond a number of bytes the job whose responses take most releases its
-// oldest: the streams that hold it end. Their readers can resume from their last response.
+// same bytes share them. If the bytes exceed a limit, the job with the most bytes releases its
+// oldest response: the streams that hold it end. Their readers can resume from their last response.
 //
-// Thread-safe. O(1), but O(writes) beyond the limit.
+// Thread-safe. O(1), but O(writes) over the limit.
 #pragma once
 
 #include <cstddef>
@@ -23,10 +23,10 @@ class WritesInFlight {
   class Writer {
    public:
     virtual ~Writer() = default;
-    // Ends the stream, if its write has not ended meanwhile. Called without a lock of this class.
+    // Ends the stream if its write is still pending. Called without a lock of this class.
     virtual void CutWrite() = 0;
   };
-  // Equal `data` is the same memory.
+  // Equal `data` means the same memory.
   struct Bytes {
     const void* data = nullptr;
     std::size_t size = 0;
@@ -34,11 +34,14 @@ class WritesInFlight {
 
   explicit WritesInFlight(std::size_t bytes_max = std::size_t{64} << 20) : bytes_max_(bytes_max) {}
 
-  // A response about the job is written from now on, in place of one that the writer had before.
-  // May cut writers, but not this one. REQUIRES: the caller holds no lock that CutWrite() takes.
+  // Counts a response about the job that will be written, in place of an earlier one of the writer.
+  // May cut other writers. REQUIRES: the caller holds no lock that CutWrite() takes.
   void Begin(const std::shared_ptr<Writer>& writer, const std::string& job_id, const Bytes& bytes);
-  // Does nothing if none is in flight.
+  // Stops counting the writer's response, if any.
   void End(const Writer* writer);
+  // Returns false after the writer's response was cut or has ended. A writer checks this between
+  // Begin() and its write, under the lock that CutWrite() takes: a cut response is not counted.
+  bool IsCounted(const Writer* writer) const;
 
   std::size_t bytes() const;
 
@@ -47,7 +50,7 @@ class WritesInFlight {
     std::weak_ptr<Writer> writer;
     std::string job_id;
     const void* data;
-    std::uint64_t number;  // in the order in which they began
+    std::uint64_t number;  // in the order of Begin()
   };
   struct Held {
     std::size_t size = 0;
@@ -56,8 +59,8 @@ class WritesInFlight {
   // REQUIRES: mutex_ is held, here and below.
   void EndLocked(const Writer* writer);
   void Release(const void* data);
-  // Returns the memory that the oldest write holds of the job whose writes hold most; null: only
-  // `newest` is left.
+  // Returns the memory of the oldest write of the job with the most bytes, or null if only `newest`
+  // remains.
   const void* ToCut(const void* newest) const;
 
   const std::size_t bytes_max_;

@@ -8,6 +8,8 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 
 #include <array>
 #include <cerrno>
@@ -17,27 +19,160 @@
 #include <utility>
 
 #include "absl/time/clock.h"
-#include "master/service/peer_limit.h"
+#include "master/service/gate.h"
+#include "transport/host_port.h"
+#include "transport/listen_address.h"
 
 namespace tidemark::service {
+
 namespace {
 
-// How often connections without a token are checked for using too much. At 30,000 calls a second,
+// Returns a socket that listens at `address`. On failure, the descriptor is closed and errno has
+// the cause. Port 0 is replaced by the assigned port.
+Descriptor ListenAt(sockaddr* address, socklen_t size) {
+  Descriptor listener(transport::OpenBound(address, size));
+  if (!listener.is_open() || listen(listener.get(), SOMAXCONN) != 0) return {};
+  getsockname(listener.get(), address, &size);
+  return listener;
+}
+
+in_port_t& PortOf(sockaddr_storage& address) {
+  return address.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(address).sin6_port
+                                       : reinterpret_cast<sockaddr_in&>(address).sin_port;
+}
+
+// Returns at least one socket. Port 0 becomes the port that was assigned to the first.
+absl::StatusOr<std::vector<Descriptor>> ListenAtHost(transport::HostPort& at) {
+  const std::string address = fmt::format("{}:{}", at.host, at.port);
+  absl::StatusOr<std::vector<sockaddr_storage>> names = transport::BindAddresses(address);
+  if (!names.ok()) return names.status();
+  std::vector<Descriptor> sockets;
+  int error = EADDRNOTAVAIL;
+  for (sockaddr_storage& name : *names) {
+    PortOf(name) = htons(at.port);
+    Descriptor socket = ListenAt(reinterpret_cast<sockaddr*>(&name), sizeof name);
+    if (!socket.is_open()) {
+      error = errno;
+      continue;
+    }
+    at.port = ntohs(PortOf(name));
+    sockets.push_back(std::move(socket));
+  }
+  if (sockets.empty()) return transport::CannotListen(address, error);
+  return sockets;
+}
+
+}  // namespace
+
+absl::StatusOr<ListenSockets> Listen(const std::string& address) {
+  ListenSockets listen = {.address = address};
+  if (const std::optional<std::string> path = transport::UnixPathOf(address)) {
+    // Replaces no socket at which another process listens.
+    if (absl::Status status = transport::CanListen(address); !status.ok()) return status;
+    sockaddr_un name = {.sun_family = AF_UNIX};
+    RemoveUnixSocket(address);
+    path->copy(name.sun_path, sizeof name.sun_path - 1);
+    listen.sockets.push_back(ListenAt(reinterpret_cast<sockaddr*>(&name), sizeof name));
+    if (!listen.sockets.back().is_open()) return transport::CannotListen(address, errno);
+    return listen;
+  }
+  std::optional<transport::HostPort> at = transport::ParseHostPort(address);
+  if (!at) return transport::CannotListen(address, EINVAL);
+  absl::StatusOr<std::vector<Descriptor>> sockets;
+  const bool is_any = at->host == "0.0.0.0";
+  if (is_any) {
+    // An IPv6 socket accepts both protocols.
+    transport::HostPort both = {.host = "[::]", .port = at->port};
+    sockets = ListenAtHost(both);
+    if (sockets.ok()) at->port = both.port;
+  }
+  if (!is_any || !sockets.ok()) sockets = ListenAtHost(*at);
+  if (!sockets.ok()) return sockets.status();
+  listen.sockets = *std::move(sockets);
+  listen.address = fmt::format("{}:{}", at->host, at->port);
+  return listen;
+}
+
+void RemoveUnixSocket(const std::string& address) {
+  const std::optional<std::string> path = transport::UnixPathOf(address);
+  struct stat facts {};
+  if (path && lstat(path->c_str(), &facts) == 0 && S_ISSOCK(facts.st_mode)) unlink(path->c_str());
+}
+
+namespace {
+
+constexpr int kAcceptors = 4;
+
+}  // namespace
+
+void ConnectionFeed::Attach(grpc::ServerBuilder& builder,
+                            const std::shared_ptr<grpc::ServerCredentials>& credentials) {
+  using Type = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
+  for (int i = 0; i < kAcceptors; ++i) {
+    acceptors_.push_back(
+        builder.experimental().AddExternalConnectionAcceptor(Type::FROM_FD, credentials));
+  }
+}
+
+void ConnectionFeed::Start() {
+  for (const auto& acceptor : acceptors_) {
+    threads_.emplace_back([this, &acceptor] { FeedTo(*acceptor); });
+  }
+}
+
+void ConnectionFeed::Add(Descriptor connection) {
+  {
+    const std::lock_guard lock(mutex_);
+    connections_.push_back(std::move(connection));
+  }
+  changed_.notify_one();
+}
+
+void ConnectionFeed::Stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+  connections_.clear();
+}
+
+void ConnectionFeed::FeedTo(grpc::experimental::ExternalConnectionAcceptor& acceptor) {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [this] { return stopping_ || !connections_.empty(); });
+    if (stopping_) return;
+    grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
+    connection.fd = connections_.front().Release();
+    connections_.pop_front();
+    lock.unlock();
+    acceptor.HandleNewConnection(&connection);
+    lock.lock();
+  }
+}
+
+namespace {
+
+// The interval of checks of unauthenticated connections against their limits. At 30,000 calls a
+// second,
 // 150 calls pass in between.
 constexpr int kReviewEveryMillis = 5;
-// Keys of events above those of connections.
+// Keys of events above the keys of connections.
 constexpr std::uint64_t kWakeKey = ~std::uint64_t{0};
 constexpr std::uint64_t kListenerKey = std::uint64_t{1} << 63;
-// The kernel gives up a connection whose data is not acknowledged for so long, as gRPC would ask.
+// The kernel closes a connection whose data is not acknowledged for this long, as gRPC does by
+// default.
 constexpr unsigned kUnacknowledgedMillis = 30'000;
 
-// Of a clock that is never set back.
+// Returns the time of a clock that is never set back.
 absl::Time Now() {
   return absl::UnixEpoch() + absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
 }
 
 struct Peer {
-  std::string name;  // a plain one
+  std::string name;  // plain
   std::string host;
   bool is_tcp = false;
 };
@@ -67,7 +202,7 @@ std::optional<Peer> PeerOf(int connection) {
     return Peer{fmt::format("ipv4:{}:{}", host, port), host, true};
   }
   const std::string name = fmt::format("ipv6:[{}]:{}", Text(AF_INET6, &ip6.sin6_addr), port);
-  // A single customer of a provider has 2^64 addresses, so they count as one.
+  // A single customer of a provider may have 2^64 addresses, which therefore count as one host.
   std::memset(&ip6.sin6_addr.s6_addr[8], 0, 8);
   return Peer{name, Text(AF_INET6, &ip6.sin6_addr), true};
 }
@@ -82,15 +217,16 @@ std::uint64_t BytesSent(int connection) {
 const char* Words(CutReason reason) {
   switch (reason) {
     case CutReason::kTime:
-      return "closed a connection of a stranger: out of time";
+      return "closed an unauthenticated connection: out of time";
     case CutReason::kCalls:
-      return "closed a connection of a stranger: too many calls";
+      return "closed an unauthenticated connection: too many calls";
     case CutReason::kBytes:
-      return "closed a connection of a stranger: too many bytes";
+      return "closed an unauthenticated connection: too many bytes";
     case CutReason::kRoom:
-      return "closed a connection of a stranger: its host has the longest line, and all are full";
+      return "closed an unauthenticated connection: its host has the longest line, and all are "
+             "full";
     case CutReason::kPace:
-      return "closed a connection that went on calling far beyond limits.calls_per_second";
+      return "closed a connection with calls far over limits.calls_per_second";
   }
   return "closed a connection";
 }
@@ -98,7 +234,7 @@ const char* Words(CutReason reason) {
 }  // namespace
 
 Acceptor::Acceptor(const ConnectionLimits& limits, bool calls_prove, Metrics& metrics, Log& log)
-    : has_strangers_(limits.has_strangers),
+    : has_unauthenticated_(limits.has_unauthenticated),
       calls_prove_(calls_prove),
       metrics_(metrics),
       log_(log),
@@ -120,12 +256,12 @@ absl::Status Acceptor::Listen(const std::string& address) {
 
 void Acceptor::Attach(grpc::ServerBuilder& builder,
                       const std::shared_ptr<grpc::ServerCredentials>& credentials) {
-  hand_over_.Attach(builder, credentials);
+  feed_.Attach(builder, credentials);
 }
 
 void Acceptor::Serve() {
-  begun_calls_.LookAtServers();
-  hand_over_.Start();
+  started_calls_.RefreshServers();
+  feed_.Start();
   Watch(wake_.get(), kWakeKey, EPOLLIN, EPOLL_CTL_ADD);
   for (const Descriptor& listener : listen_.sockets) {
     Watch(listener.get(), kListenerKey | static_cast<unsigned>(listener.get()), EPOLLIN,
@@ -140,18 +276,18 @@ void Acceptor::Stop() {
     Wake();
     thread_.join();
   }
-  hand_over_.Stop();
+  feed_.Stop();
   if (!listen_.sockets.empty()) RemoveUnixSocket(listen_.address);
   listen_.sockets.clear();
   const std::lock_guard lock(mutex_);
-  sockets_.clear();  // what the server has is its own
+  sockets_.clear();  // the server owns the duplicates
 }
 
-void Acceptor::BecameKnown(const std::string& peer) {
-  if (!has_strangers_) return;
+void Acceptor::OnAuthenticated(const std::string& peer) {
+  if (!has_unauthenticated_) return;
   const std::lock_guard lock(mutex_);
   const auto id = ids_.find(PlainPeer(peer));
-  if (id != ids_.end() && table_.BecameKnown(id->second)) Wake();
+  if (id != ids_.end() && table_.OnAuthenticated(id->second)) Wake();
 }
 
 void Acceptor::CutOff(const std::string& peer) {
@@ -165,7 +301,7 @@ void Acceptor::Loop() {
   while (!stopping_) {
     const int timeout = [this] {
       const std::lock_guard lock(mutex_);
-      return table_.strangers().empty() && table_.waiting() == 0 ? -1 : kReviewEveryMillis;
+      return table_.unauthenticated().empty() && table_.waiting() == 0 ? -1 : kReviewEveryMillis;
     }();
     const int count = epoll_wait(events_.get(), events.data(), events.size(), timeout);
     const absl::Time now = Now();
@@ -185,7 +321,7 @@ void Acceptor::Loop() {
   }
 }
 
-// The rest is handled in the next round.
+// The next round handles the rest.
 void Acceptor::AcceptAll(int listener, absl::Time now) {
   constexpr int kAtATime = 16;
   for (int i = 0; i < kAtATime; ++i) {
@@ -196,20 +332,20 @@ void Acceptor::AcceptAll(int listener, absl::Time now) {
     }
     if (errno == EAGAIN || errno == EWOULDBLOCK) return;
     if (errno != EMFILE && errno != ENFILE) {
-      // It was closed before it was accepted; or the kernel is short of memory, which passes.
+      // The connection was closed before it was accepted, or the kernel is short of memory for now.
       if (errno == ENOBUFS || errno == ENOMEM) absl::SleepFor(absl::Milliseconds(10));
       continue;
     }
-    TellOutOfDescriptors();
+    ReportOutOfDescriptors();
     reserve_.Close();
     Descriptor(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC)).Close();
     reserve_ = Descriptor(open("/dev/null", O_RDONLY | O_CLOEXEC));
-    // Another thread was faster; until it gives one back, to try again at once would be in vain.
+    // Another thread took the descriptor. An immediate retry would fail as well.
     if (!reserve_.is_open()) return absl::SleepFor(absl::Milliseconds(10));
   }
 }
 
-void Acceptor::TellOutOfDescriptors() {
+void Acceptor::ReportOutOfDescriptors() {
   log_.WarnRarely("out of descriptors: closed a new connection", absl::Now());
   metrics_.connections_refused.fetch_add(1, std::memory_order_relaxed);
 }
@@ -236,26 +372,26 @@ void Acceptor::Arrive(Descriptor connection, absl::Time now) {
   sockets_[id] = {std::move(connection), peer->name};
 }
 
-void Acceptor::LookAtStrangers() {
+void Acceptor::MeasureUnauthenticated() {
   std::vector<ConnectionId> ids;
   std::vector<std::string> peers;
   {
     const std::lock_guard lock(mutex_);
-    ids.assign(table_.strangers().begin(), table_.strangers().end());
+    ids.assign(table_.unauthenticated().begin(), table_.unauthenticated().end());
     for (const ConnectionId id : ids) peers.push_back(sockets_[id].peer);
   }
   if (ids.empty()) return;
-  const std::vector<std::uint64_t> calls = begun_calls_.Of(peers);
+  const std::vector<std::uint64_t> calls = started_calls_.Of(peers);
   const std::lock_guard lock(mutex_);
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (calls_prove_ && calls[i] > 0) table_.BecameKnown(ids[i]);
-    // Of those, none has been closed meanwhile: that is done by this thread.
+    if (calls_prove_ && calls[i] > 0) table_.OnAuthenticated(ids[i]);
+    // No other thread closes connections, so the ids are valid.
     table_.Sent(ids[i], BytesSent(sockets_[ids[i]].descriptor.get()), calls[i]);
   }
 }
 
 void Acceptor::Review(absl::Time now) {
-  if (has_strangers_) LookAtStrangers();
+  if (has_unauthenticated_) MeasureUnauthenticated();
   const std::lock_guard lock(mutex_);
   const ConnectionTable::Orders orders = table_.Review(now);
   for (const ConnectionTable::Cut& cut : orders.cut) Cut(cut);
@@ -268,23 +404,23 @@ void Acceptor::Admit(ConnectionId id) {
   const int ours = sockets_[id].descriptor.get();
   Descriptor theirs(fcntl(ours, F_DUPFD_CLOEXEC, 0));
   if (!theirs.is_open()) {
-    TellOutOfDescriptors();
+    ReportOutOfDescriptors();
     return Close(id);
   }
-  // From now on the server notices that the peer has closed it, and then shuts it down.
+  // From now on the server detects that the peer has closed the connection, and shuts it down.
   Watch(ours, static_cast<std::uint64_t>(id), 0, EPOLL_CTL_MOD);
-  hand_over_.Give(std::move(theirs));
+  feed_.Add(std::move(theirs));
 }
 
 void Acceptor::Cut(ConnectionTable::Cut cut) {
   const auto found = sockets_.find(cut.id);
-  if (found == sockets_.end()) return;  // its client was faster
+  if (found == sockets_.end()) return;  // the peer closed it before
   const Socket& socket = found->second;
   metrics_.connections_cut.fetch_add(1, std::memory_order_relaxed);
   log_.WarnRarely(Words(cut.reason), absl::Now(), "", {{"peer", HostOfPeer(socket.peer)}});
   const int descriptor = socket.descriptor.get();
   shutdown(descriptor, SHUT_RDWR);
-  // What has arrived and was not read yet is thrown away, or the server would go through it.
+  // Discards data that was not read yet. Otherwise the server would process it.
   constexpr std::size_t kAtATime = std::size_t{1} << 20;
   while (recv(descriptor, nullptr, kAtATime, MSG_TRUNC | MSG_DONTWAIT) > 0) {
   }
@@ -294,9 +430,9 @@ void Acceptor::Cut(ConnectionTable::Cut cut) {
 void Acceptor::Close(ConnectionId id) {
   const auto socket = sockets_.find(id);
   if (socket == sockets_.end()) return;
-  // Closing does not do that while the server has a duplicate.
+  // Closing does not remove it while the server has a duplicate.
   Watch(socket->second.descriptor.get(), 0, 0, EPOLL_CTL_DEL);
-  // It may have sent much since the last check.
+  // The connection may have sent many bytes since the last check.
   table_.Sent(id, BytesSent(socket->second.descriptor.get()), 0);
   table_.Closed(id, Now());
   const auto of_peer = ids_.find(socket->second.peer);

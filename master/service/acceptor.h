@@ -1,73 +1,149 @@
-// Accepts connections and hands them to a gRPC server, as a ConnectionTable says.
+// Accepts connections and passes them to a gRPC server in the order of a ConnectionTable.
 //
-// The accept loop is ours because that of gRPC 1.51 ends for good when descriptors run out
-// (CVE-2023-4785), and because gRPC has no means against strangers that works before their calls
-// cost memory (ADR 25). This one keeps a descriptor in reserve, keeps a second descriptor of each
-// connection to cut it by, and asks the kernel and the HTTP/2 layer what a stranger has sent, since
-// services are shown little of it.
+// The accept loop of gRPC 1.51 stops permanently when descriptors run out (CVE-2023-4785). gRPC
+// also cannot limit unauthenticated clients before their calls cost memory (ADR 22). This loop
+// keeps a spare descriptor and a duplicate of each connection with which it can close the
+// connection. It reads from the kernel and from the HTTP/2 layer how much an unauthenticated client
+// has sent, since services see little of it.
 //
-// Thread-safe. Threads of its own between Serve() and Stop(): one, and those of HandOver.
+// Thread-safe. Between Serve() and Stop() it has one thread in addition to the threads of
+// ConnectionFeed.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
-#include "master/service/begun_calls.h"
+#include "absl/status/statusor.h"
 #include "master/service/connection_table.h"
-#include "master/service/descriptor.h"
-#include "master/service/hand_over.h"
-#include "master/service/listen_socket.h"
 #include "master/service/log.h"
 #include "master/service/metrics.h"
 
 namespace tidemark::service {
 
+// Owns a file descriptor and closes it.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(other.Release()) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Descriptor() { Close(); }
+
+  bool is_open() const { return fd_ >= 0; }
+  int get() const { return fd_; }
+  int Release() { return std::exchange(fd_, -1); }
+  void Close() {
+    if (fd_ >= 0) close(std::exchange(fd_, -1));
+  }
+
+ private:
+  int fd_ = -1;
+};
+
+// The sockets at which a master listens.
+struct ListenSockets {
+  std::vector<Descriptor> sockets;  // non-blocking
+  std::string address;              // as requested, with the assigned port
+};
+
+// Listens at host:port or unix:PATH, which CheckListenAddress() has checked. A name may have
+// several addresses; 0.0.0.0 and [::] accept IPv4 and IPv6. The socket of a dead process at PATH is
+// replaced. Unavailable: no address can be bound; the message has the cause.
+absl::StatusOr<ListenSockets> Listen(const std::string& address);
+
+// Removes the socket of unix:PATH. Does nothing for other addresses.
+void RemoveUnixSocket(const std::string& address);
+
+// Passes connections to a gRPC server on its own threads.
+//
+// gRPC 1.51 starts the work of a connection on the thread that passes it, and continues while the
+// client sends more. A flood of calls blocked that thread for 0.4 s. The same acceptor admits no
+// other connection during the call. This class therefore has several acceptors with one thread
+// each.
+//
+// Thread-safe.
+class ConnectionFeed {
+ public:
+  ConnectionFeed() = default;
+  ~ConnectionFeed() { Stop(); }
+  ConnectionFeed(const ConnectionFeed&) = delete;
+  ConnectionFeed& operator=(const ConnectionFeed&) = delete;
+
+  // Adds the acceptors to the server. Call once, before the server is built.
+  void Attach(grpc::ServerBuilder& builder,
+              const std::shared_ptr<grpc::ServerCredentials>& credentials);
+  // Starts the threads. Call after the server has started.
+  void Start();
+  void Add(Descriptor connection);
+  // Closes the connections that were not passed yet. Call before the server shuts down. Idempotent.
+  void Stop();
+
+ private:
+  void FeedTo(grpc::experimental::ExternalConnectionAcceptor& acceptor);
+
+  std::vector<std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor>> acceptors_;
+  std::vector<std::thread> threads_;
+
+  std::mutex mutex_;  // guards all below
+  std::condition_variable changed_;
+  std::deque<Descriptor> connections_;
+  bool stopping_ = false;
+};
+
 class Acceptor {
  public:
-  // `calls_prove`: the caller is known, since TLS has asked for a certificate. `metrics`
-  // and `log` must outlive it.
+  // `calls_prove`: TLS has requested a certificate, so any call authenticates its connection.
+  // `metrics` and `log` must outlive the acceptor.
   Acceptor(const ConnectionLimits& limits, bool calls_prove, Metrics& metrics, Log& log);
-  ~Acceptor();  // Stop()
+  ~Acceptor();  // calls Stop()
   Acceptor(const Acceptor&) = delete;
   Acceptor& operator=(const Acceptor&) = delete;
 
-  // Binds; clients may connect from now on, and wait. Unavailable: as of Listen().
+  // Binds the address. Clients may connect from now on, and wait. Errors: see Listen().
   absl::Status Listen(const std::string& address);
-  // Where it listens.
+  // The bound address.
   const std::string& address() const { return listen_.address; }
-  // To be called before the server is built, which then gets its connections from here.
+  // Adds the acceptors to the server. Call before the server is built.
   void Attach(grpc::ServerBuilder& builder,
               const std::shared_ptr<grpc::ServerCredentials>& credentials);
-  // The server that was built has started.
+  // Admits connections. Call after the server has started.
   void Serve();
-  // Accepts no more connections and closes those that wait. To be called before the server shuts
-  // down. Idempotent.
+  // Stops accepting and closes waiting connections. Call before the server shuts down. Idempotent.
   void Stop();
 
-  // A call of the peer, as gRPC names it, has shown a valid token.
-  void BecameKnown(const std::string& peer);
-  // Its connection is closed: even to be refused, its calls cost too much.
+  // Marks the connection of a peer, as gRPC names it, as authenticated: a call has shown a valid
+  // token.
+  void OnAuthenticated(const std::string& peer);
+  // Closes the connection of a peer. Even rejecting its calls would cost too much.
   void CutOff(const std::string& peer);
 
  private:
   struct Socket {
-    Descriptor descriptor;  // ours; the server has a duplicate once it is admitted
-    std::string peer;       // a plain one
+    Descriptor descriptor;  // the server has a duplicate after admission
+    std::string peer;       // plain
   };
 
   void Loop();
   void AcceptAll(int listener, absl::Time now);
   void Arrive(Descriptor connection, absl::Time now);
-  void TellOutOfDescriptors();
-  void LookAtStrangers();
+  void ReportOutOfDescriptors();
+  void MeasureUnauthenticated();
   void Review(absl::Time now);
   void Admit(ConnectionId id);
   void Cut(ConnectionTable::Cut cut);
@@ -75,18 +151,18 @@ class Acceptor {
   void Watch(int descriptor, std::uint64_t key, std::uint32_t events, int operation) const;
   void Wake() const;
 
-  const bool has_strangers_;
+  const bool has_unauthenticated_;
   const bool calls_prove_;
   Metrics& metrics_;
   Log& log_;
   ListenSockets listen_;
-  HandOver hand_over_;
+  ConnectionFeed feed_;
   Descriptor reserve_;
   Descriptor events_;  // epoll
   Descriptor wake_;    // eventfd
   std::atomic<bool> stopping_ = false;
   std::thread thread_;
-  BegunCalls begun_calls_;  // of the thread
+  StartedCalls started_calls_;  // used by the thread only
 
   std::mutex mutex_;  // guards all below
   ConnectionTable table_;

@@ -1,9 +1,8 @@
-// The master's clock: the wall clock as it was once, and monotonic time since.
+// The master's clock: the wall clock at the start, plus monotonic time.
 //
-// Estimates live on differences of instants. A wall clock that is set back would freeze them all
-// until it has caught up, one that is set forward would end running jobs as abandoned; neither
-// moves this one. The price: the dates it tells are off by what the wall clock was set since the
-// master started.
+// Estimates depend on differences of instants. A wall clock that is set back would stop them until
+// it catches up; one that is set forward would end running jobs as abandoned. Neither changes this
+// clock. In exchange, its dates differ from the wall clock by the changes since the start.
 #pragma once
 
 #include <chrono>
@@ -18,13 +17,13 @@ class Clock {
   // Reads `wall` once.
   explicit Clock(absl::Time (*wall)() = absl::Now) : began_at_(wall()) {}
 
-  // Never goes back, never stands still. Thread-safe.
+  // Never decreases and never stops. Thread-safe.
   absl::Time Now() const {
     return began_at_ + absl::FromChrono(std::chrono::steady_clock::now() - began_);
   }
 
-  // Goes on from `at`, if that is later than now: what was logged at a later instant is taken up.
-  // REQUIRES: no other thread uses the clock yet.
+  // Continues from `at` if that is later than now, since logs may contain later instants. REQUIRES:
+  // no other thread uses the clock yet.
   void NotBefore(absl::Time at) {
     if (const absl::Time now = Now(); now < at) began_at_ += at - now;
   }

@@ -1,21 +1,119 @@
 #include "master/service/connection_table.h"
 
+#include <google/protobuf/struct.pb.h>
+#include <google/protobuf/util/json_util.h>
+#include <grpc/grpc.h>
+#include <grpc/support/alloc.h>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
 
+#include "absl/strings/numbers.h"
+
 namespace tidemark::service {
 
+namespace {
+
+using google::protobuf::Struct;
+using google::protobuf::Value;
+
+// Numbers are assigned to sockets shortly before they are listed, so a socket may be listed after
+// its successors.
+constexpr std::int64_t kLateBy = 100;
+
+// Parses gRPC's answer in JSON. Returns an empty value if there is no answer.
+Struct Parse(char* json) {
+  Struct message;
+  if (json != nullptr) {
+    const auto status = google::protobuf::util::JsonStringToMessage(json, &message);
+    if (!status.ok()) message.Clear();
+    gpr_free(json);
+  }
+  return message;
+}
+
+const Value& In(const Struct& message, const char* field) {
+  const auto found = message.fields().find(field);
+  return found == message.fields().end() ? Value::default_instance() : found->second;
+}
+
+// JSON writes these numbers as text.
+std::int64_t NumberIn(const Struct& message, const char* field) {
+  std::int64_t number = 0;
+  return absl::SimpleAtoi(In(message, field).string_value(), &number) ? number : 0;
+}
+
+}  // namespace
+
+std::string PlainPeer(std::string peer) {
+  const std::size_t open = peer.find("%5B");
+  if (open == std::string::npos) return peer;
+  peer.replace(open, 3, "[");
+  const std::size_t close = peer.rfind("%5D");
+  if (close == std::string::npos) return peer;
+  peer.replace(close, 3, "]");
+  const std::size_t zone = peer.find('%');
+  if (zone < close) peer.erase(zone, close - zone);
+  return peer;
+}
+
+void StartedCalls::RefreshServers() {
+  server_ids_.clear();
+  const Struct servers = Parse(grpc_channelz_get_servers(0));
+  for (const Value& server : In(servers, "server").list_value().values()) {
+    const Struct& ref = In(server.struct_value(), "ref").struct_value();
+    server_ids_.push_back(NumberIn(ref, "serverId"));
+  }
+}
+
+std::vector<std::uint64_t> StartedCalls::Of(const std::vector<std::string>& peers) {
+  if (!std::ranges::all_of(peers, [&](const auto& peer) { return socket_ids_.contains(peer); })) {
+    for (const std::int64_t id : server_ids_) FindNewSockets(id);
+  }
+  absl::flat_hash_map<std::string, std::int64_t> asked_for;
+  std::vector<std::uint64_t> calls;
+  for (const std::string& peer : peers) {
+    calls.push_back(0);
+    const auto id = socket_ids_.find(peer);
+    if (id == socket_ids_.end()) continue;
+    const Struct answer = Parse(grpc_channelz_get_socket(id->second));
+    const Struct& data = In(In(answer, "socket").struct_value(), "data").struct_value();
+    calls.back() = static_cast<std::uint64_t>(NumberIn(data, "streamsStarted"));
+    asked_for.insert(*id);
+  }
+  socket_ids_ = std::move(asked_for);
+  return calls;
+}
+
+void StartedCalls::FindNewSockets(std::int64_t server_id) {
+  std::int64_t next = std::max<std::int64_t>(newest_socket_id_ - kLateBy, 0);
+  for (bool end = false; !end;) {
+    const Struct page = Parse(grpc_channelz_get_server_sockets(server_id, next, 0));
+    const auto& sockets = In(page, "socketRef").list_value().values();
+    for (const Value& socket : sockets) {
+      const std::int64_t id = NumberIn(socket.struct_value(), "socketId");
+      const std::string name = In(socket.struct_value(), "name").string_value();
+      // The name contains the transport and the peer.
+      socket_ids_[PlainPeer(name.substr(name.rfind(' ') + 1))] = id;
+      newest_socket_id_ = std::max(newest_socket_id_, id);
+      next = id + 1;
+    }
+    end = sockets.empty() || In(page, "end").bool_value();
+  }
+}
+
 ConnectionLimits LimitsFor(std::size_t descriptors_max, std::size_t descriptors_reserved,
-                           std::uint64_t message_bytes_max, bool has_strangers) {
+                           std::uint64_t message_bytes_max, bool has_unauthenticated) {
   const std::size_t reserved = std::min(descriptors_reserved, descriptors_max / 4);
   const std::size_t room = (descriptors_max - reserved) / 2;
-  ConnectionLimits limits = {.has_strangers = has_strangers, .connections_max = room};
-  // Where every caller is known, none waits for longer than it takes to be accepted.
-  const std::size_t waiting_max = has_strangers ? std::min<std::size_t>(room / 4, 1024) : room;
-  limits.connections_per_host_max = has_strangers ? room / 2 : room;
+  ConnectionLimits limits = {.has_unauthenticated = has_unauthenticated, .connections_max = room};
+  // If all callers are authenticated, a connection waits only until it is accepted.
+  const std::size_t waiting_max =
+      has_unauthenticated ? std::min<std::size_t>(room / 4, 1024) : room;
+  limits.connections_per_host_max = has_unauthenticated ? room / 2 : room;
   limits.waiting_max = waiting_max;
-  // Beside the message: handshakes and headers.
+  // Allowance for handshakes and headers, in addition to the message.
   limits.bytes_per_host_max = message_bytes_max + (std::uint64_t{1} << 20);
   return limits;
 }
@@ -34,7 +132,7 @@ bool ConnectionTable::Arrive(ConnectionId id, const std::string& host, absl::Tim
   return true;
 }
 
-// Sends away the newest of the longest line, if that leaves it no shorter than the other becomes.
+// Cuts the newest connection of the longest line if that line stays at least as long as the other.
 bool ConnectionTable::MakeRoomInLines(std::size_t line_length, absl::Time now) {
   const auto longest = std::ranges::max_element(
       hosts_, {}, [](const auto& host) { return host.second.line.size(); });
@@ -46,22 +144,23 @@ bool ConnectionTable::MakeRoomInLines(std::size_t line_length, absl::Time now) {
 
 void ConnectionTable::Sent(ConnectionId id, std::uint64_t bytes, std::uint64_t calls) {
   const auto found = connections_.find(id);
-  if (found == connections_.end() || found->second.state != State::kStranger) return;
+  if (found == connections_.end() || found->second.state != State::kUnauthenticated) return;
   Connection& connection = found->second;
   Host& host = hosts_[connection.host];
   bytes = std::max(bytes, connection.bytes);
-  host.stranger_bytes += bytes - connection.bytes;
+  host.unauthenticated_bytes += bytes - connection.bytes;
   connection.bytes = bytes;
   connection.calls = std::max(calls, connection.calls);
 }
 
-bool ConnectionTable::BecameKnown(ConnectionId id) {
+bool ConnectionTable::OnAuthenticated(ConnectionId id) {
   const auto found = connections_.find(id);
-  if (found == connections_.end() || found->second.state != State::kStranger) return false;
-  EndBeingStranger(id, found->second);
-  found->second.state = State::kKnown;
+  if (found == connections_.end() || found->second.state != State::kUnauthenticated) return false;
+  LeaveUnauthenticated(id, found->second);
+  found->second.state = State::kAuthenticated;
   Host& host = hosts_[found->second.host];
-  const std::size_t earned_max = limits_.strangers_per_host_max - limits_.strangers_per_host_min;
+  const std::size_t earned_max =
+      limits_.unauthenticated_per_host_max - limits_.unauthenticated_per_host_min;
   if (!host.line.empty()) host.earned = std::min(host.earned + 1, earned_max);
   return waiting_ > 0;
 }
@@ -70,7 +169,7 @@ void ConnectionTable::Closed(ConnectionId id, absl::Time now) { Forget(id, now);
 
 ConnectionTable::Orders ConnectionTable::Review(absl::Time now) {
   Orders orders;
-  CutStrangers(now, orders);
+  CutUnauthenticated(now, orders);
   CutWaiting(now, orders);
   AdmitWaiting(now, orders);
   for (const ConnectionId id : std::exchange(displaced_, {})) {
@@ -85,22 +184,22 @@ ConnectionTable::Orders ConnectionTable::Review(absl::Time now) {
   return orders;
 }
 
-void ConnectionTable::CutStrangers(absl::Time now, Orders& orders) {
+void ConnectionTable::CutUnauthenticated(absl::Time now, Orders& orders) {
   const auto reason_to_cut = [&](const Connection& connection) -> std::optional<CutReason> {
     const Host& host = hosts_[connection.host];
     if (connection.calls > limits_.calls_max) return CutReason::kCalls;
-    // Of those that together sent too much, the ones that sent more than their share.
-    if (host.stranger_bytes > limits_.bytes_per_host_max &&
-        connection.bytes > limits_.bytes_per_host_max / host.strangers) {
+    // If a host exceeds its limit, cut the connections that sent more than their share.
+    if (host.unauthenticated_bytes > limits_.bytes_per_host_max &&
+        connection.bytes > limits_.bytes_per_host_max / host.unauthenticated) {
       return CutReason::kBytes;
     }
-    const bool awaited =
-        !host.line.empty() || (strangers_.size() >= limits_.strangers_max && waiting_ > 0);
+    const bool awaited = !host.line.empty() ||
+                         (unauthenticated_.size() >= limits_.unauthenticated_max && waiting_ > 0);
     const absl::Duration time = now - connection.since;
     if (time > (awaited ? limits_.time_max_if_awaited : limits_.time_max)) return CutReason::kTime;
     return std::nullopt;
   };
-  for (const ConnectionId id : strangers_) {
+  for (const ConnectionId id : unauthenticated_) {
     if (const auto reason = reason_to_cut(connections_[id])) orders.cut.push_back({id, *reason});
   }
   for (const Cut& cut : orders.cut) {
@@ -113,7 +212,7 @@ void ConnectionTable::CutWaiting(absl::Time now, Orders& orders) {
   std::vector<ConnectionId> late;
   for (const auto& [name, host] : hosts_) {
     for (const ConnectionId id : host.line) {
-      if (now - connections_[id].since <= limits_.time_max) break;  // those behind came later
+      if (now - connections_[id].since <= limits_.time_max) break;  // later ones are newer
       late.push_back(id);
     }
   }
@@ -125,13 +224,13 @@ void ConnectionTable::CutWaiting(absl::Time now, Orders& orders) {
 
 bool ConnectionTable::MayAdmit(const Host& host, absl::Time now) const {
   if (host.line.empty()) return false;
-  if (!limits_.has_strangers) return true;
-  return strangers_.size() < limits_.strangers_max &&
-         host.strangers < limits_.strangers_per_host_min + host.earned &&
+  if (!limits_.has_unauthenticated) return true;
+  return unauthenticated_.size() < limits_.unauthenticated_max &&
+         host.unauthenticated < limits_.unauthenticated_per_host_min + host.earned &&
          host.stands_still_until <= now;
 }
 
-// One of each host in turn.
+// Admits connections by taking one host after another.
 void ConnectionTable::AdmitWaiting(absl::Time now, Orders& orders) {
   std::size_t passed_over = 0;
   auto next = hosts_.upper_bound(served_last_);
@@ -148,11 +247,12 @@ void ConnectionTable::AdmitWaiting(absl::Time now, Orders& orders) {
     host.line.pop_front();
     --waiting_;
     Connection& connection = connections_[id];
-    connection.state = limits_.has_strangers ? State::kStranger : State::kKnown;
+    connection.state =
+        limits_.has_unauthenticated ? State::kUnauthenticated : State::kAuthenticated;
     connection.since = now;
-    if (limits_.has_strangers) {
-      ++host.strangers;
-      strangers_.insert(id);
+    if (limits_.has_unauthenticated) {
+      ++host.unauthenticated;
+      unauthenticated_.insert(id);
     }
     orders.admit.push_back(id);
     served_last_ = name;
@@ -160,14 +260,14 @@ void ConnectionTable::AdmitWaiting(absl::Time now, Orders& orders) {
   }
 }
 
-void ConnectionTable::EndBeingStranger(ConnectionId id, const Connection& connection) {
+void ConnectionTable::LeaveUnauthenticated(ConnectionId id, const Connection& connection) {
   Host& host = hosts_[connection.host];
-  --host.strangers;
-  host.stranger_bytes -= connection.bytes;
-  strangers_.erase(id);
+  --host.unauthenticated;
+  host.unauthenticated_bytes -= connection.bytes;
+  unauthenticated_.erase(id);
 }
 
-void ConnectionTable::HoldUpLine(const Connection& connection, absl::Time now) {
+void ConnectionTable::PauseLine(const Connection& connection, absl::Time now) {
   const std::uint64_t calls =
       std::max(connection.calls, connection.bytes / limits_.bytes_per_unseen_call);
   const double part = static_cast<double>(calls) / static_cast<double>(limits_.calls_max);
@@ -180,9 +280,9 @@ void ConnectionTable::Forget(ConnectionId id, absl::Time now) {
   const auto found = connections_.find(id);
   if (found == connections_.end()) return;
   const Connection& connection = found->second;
-  if (connection.state == State::kStranger) {
-    EndBeingStranger(id, connection);
-    HoldUpLine(connection, now);
+  if (connection.state == State::kUnauthenticated) {
+    LeaveUnauthenticated(id, connection);
+    PauseLine(connection, now);
   }
   Host& host = hosts_[connection.host];
   if (connection.state == State::kWaiting) {

@@ -1,25 +1,26 @@
-// Who may connect: a place for everybody who has shown who he is, and little for strangers.
+// Decides which connections a server admits: all authenticated ones, and few unauthenticated ones.
 //
-// A connection is a stranger until a call in it has shown a valid token or, where certificates are
-// all that is asked for, until a call has come. Strangers are admitted to the server a few of each
-// host at a time; the others of that host wait in a line, as descriptors that are not read. An
-// admitted stranger has little time, few calls and few bytes to become known; one that takes more
-// is cut, and the line of his host then stands still for a while. It also does, for a part of that
-// while, by what he took, when a stranger leaves: connecting again gains nothing. A host is an
-// address, or the first 64 bits of one in IPv6.
+// A connection is unauthenticated until a call in it has shown a valid token or, if certificates
+// suffice, until its first call. The server admits a few unauthenticated connections of each host
+// at a time. Further connections of the host wait in a line, as descriptors that are not read. An
+// admitted connection has limited time, calls and bytes to authenticate. If it exceeds a limit, it
+// is cut and the line of its host pauses. The line also pauses, for a part of that time, after an
+// unauthenticated connection closes, so that reconnecting has no advantage. A host is an IPv4
+// address or the first 64 bits of an IPv6 address.
 //
-// Hundreds of tasks that start on one node come as strangers, too. So while a line lasts, each of
-// its host that becomes known makes room for one more at a time; each that is cut halves that room.
-// When all lines together are full, the newest of the longest makes way for who comes to a shorter.
+// Hundreds of tasks that start on one node are also unauthenticated at first. While a line exists,
+// each connection of its host that authenticates therefore allows one more at a time; each cut
+// halves that allowance. When all lines together are full, the newest connection of the longest
+// line is cut in favour of a shorter one.
 //
-// So what strangers of one host cost is bounded by what `strangers_per_host_min` connections can
-// cost, up to `strangers_per_host_max` while others of that host become known; hosts do not wait
-// for each other as long as there is room for strangers in all, and no connection that is known is
-// ever touched.
+// The cost of one host's unauthenticated connections is bounded by that of
+// `unauthenticated_per_host_min` connections, and of up to `unauthenticated_per_host_max` while
+// others of the host authenticate. Hosts do not wait for each other until the total limit is
+// reached, and authenticated connections are never cut.
 //
-// Pure: the caller has the sockets and the clock. Not thread-safe. Cost: Review() O(hosts +
-// strangers), Closed() O(line) for one that waits, all else O(log hosts). Memory: one entry for
-// each connection, and for each host that has one or whose line stands still.
+// Pure: the caller owns the sockets and the clock. Not thread-safe. Cost: Review() O(hosts +
+// unauthenticated connections), Closed() O(line) for a waiting connection, all else O(log hosts).
+// Memory: one entry for each connection, and for each host that has one or whose line is paused.
 #pragma once
 
 #include <cstddef>
@@ -35,40 +36,65 @@
 
 namespace tidemark::service {
 
-// Of one connection; never used again.
+// Counts the calls that each connection of a gRPC server has started, from gRPC's channelz. The
+// HTTP/2 layer also counts calls that were reset immediately and calls without a message yet, which
+// services and interceptors never see.
+//
+// Not thread-safe.
+
+// Returns the key of a peer: gRPC's name for it, such as "ipv4:10.0.0.7:4711" or
+// "ipv6:%5Bfe80::1%252%5D:4711", without escapes and zones.
+std::string PlainPeer(std::string peer);
+
+class StartedCalls {
+ public:
+  // Reads the list of servers of this process.
+  void RefreshServers();
+  // Returns the number of started calls of each peer, in order; 0 during its handshake. O(peers).
+  std::vector<std::uint64_t> Of(const std::vector<std::string>& peers);
+
+ private:
+  void FindNewSockets(std::int64_t server_id);
+
+  std::vector<std::int64_t> server_ids_;
+  std::int64_t newest_socket_id_ = 0;
+  absl::flat_hash_map<std::string, std::int64_t> socket_ids_;  // of requested peers and new ones
+};
+
+// Identifies one connection. Values are never reused.
 enum class ConnectionId : std::uint64_t {};
 
 struct ConnectionLimits {
-  // Otherwise everybody is known.
-  bool has_strangers = true;
+  // If false, all connections count as authenticated.
+  bool has_unauthenticated = true;
   std::size_t connections_max = 0;           // in all
-  std::size_t connections_per_host_max = 0;  // known ones too
-  std::size_t waiting_max = 0;               // in all lines
-  std::size_t strangers_max = 32;
-  std::size_t strangers_per_host_min = 2;
-  std::size_t strangers_per_host_max = 16;  // the more, the more of them become known
-  // What the strangers of a host may have sent, together.
+  std::size_t connections_per_host_max = 0;  // includes authenticated ones
+  std::size_t waiting_max = 0;               // of all lines together
+  std::size_t unauthenticated_max = 32;
+  std::size_t unauthenticated_per_host_min = 2;
+  std::size_t unauthenticated_per_host_max = 16;  // while connections of the host authenticate
+  // Bytes that the unauthenticated connections of a host may have sent together.
   std::uint64_t bytes_per_host_max = 0;
-  // Calls that one of them may have begun: for who asks for the health of the master once a second,
-  // or for its reflection. gRPC 1.51 takes some 20 kB for each.
+  // Calls that one connection may start before it authenticates. Enough for health checks once a
+  // second and for reflection. gRPC 1.51 takes about 20 kB for each.
   std::uint64_t calls_max = 20;
-  // What a stranger who has left is taken to have sent for each call: one that comes and goes at
-  // once is not seen calling.
+  // Assumed bytes of each call of a closed connection: calls of a connection that closes
+  // immediately are not counted.
   std::uint64_t bytes_per_unseen_call = 1024;
-  // The time to become known; half a dozen round trips to the far side of the world take two
-  // seconds.
+  // Time to authenticate. Six round trips across the world take two seconds.
   absl::Duration time_max = absl::Seconds(10);
-  // The same while somebody waits for the place.
+  // The same limit while another connection of the host waits.
   absl::Duration time_max_if_awaited = absl::Seconds(1);
-  // How long a line stands still after a stranger who took all the calls or bytes he may.
+  // The time for which a line pauses after a connection used all its calls or bytes.
   absl::Duration penalty = absl::Seconds(2);
 };
 
-// What fits a process of `descriptors_max`, of which `descriptors_reserved` are for other things if
-// that leaves three quarters to connections; each takes two. `message_bytes_max`: of the first
-// call of a client, whose token is looked at when all of it has arrived.
+// Returns the limits for a process of `descriptors_max`. It reserves `descriptors_reserved` for
+// other purposes if that leaves three quarters to connections, which take two each.
+// `message_bytes_max`: limit of a client's first message, whose token is checked only after all of
+// it has arrived.
 ConnectionLimits LimitsFor(std::size_t descriptors_max, std::size_t descriptors_reserved,
-                           std::uint64_t message_bytes_max, bool has_strangers);
+                           std::uint64_t message_bytes_max, bool has_unauthenticated);
 
 enum class CutReason : std::uint8_t { kTime, kCalls, kBytes, kRoom, kPace };
 
@@ -79,62 +105,65 @@ class ConnectionTable {
     CutReason reason;
   };
   struct Orders {
-    std::vector<ConnectionId> admit;  // to the server
+    std::vector<ConnectionId> admit;  // pass to the server
     std::vector<Cut> cut;             // no longer in the table
   };
 
   explicit ConnectionTable(const ConnectionLimits& limits) : limits_(limits) {}
 
-  // A new connection, which waits in its host's line. False: refused, there is no room for it.
+  // Adds a new connection to the line of its host. Returns false if there is no space for it.
   bool Arrive(ConnectionId id, const std::string& host, absl::Time now);
-  // What a stranger has done until now, at least; nothing happens if it is none any more.
+  // Records a lower bound of the bytes that a connection has sent. Has no effect on authenticated
+  // ones.
   void Sent(ConnectionId id, std::uint64_t bytes, std::uint64_t calls);
-  // Whether that makes room for somebody who waits.
-  bool BecameKnown(ConnectionId id);
+  // Returns true if a waiting connection may now be admitted.
+  bool OnAuthenticated(ConnectionId id);
   void Closed(ConnectionId id, absl::Time now);
 
-  // Admits and cuts, by everything above and the time.
+  // Returns the connections to admit and to cut at this time.
   Orders Review(absl::Time now);
 
-  const absl::flat_hash_set<ConnectionId>& strangers() const { return strangers_; }  // admitted
+  const absl::flat_hash_set<ConnectionId>& unauthenticated() const {
+    return unauthenticated_;
+  }  // admitted
   std::size_t waiting() const { return waiting_; }
   std::size_t size() const { return connections_.size(); }
 
  private:
-  enum class State : std::uint8_t { kWaiting, kStranger, kKnown };
+  enum class State : std::uint8_t { kWaiting, kUnauthenticated, kAuthenticated };
   struct Connection {
     std::string host;
     State state = State::kWaiting;
-    absl::Time since;  // when it got into the state
+    absl::Time since;  // time of the last state change
     std::uint64_t calls = 0;
     std::uint64_t bytes = 0;
   };
   struct Host {
     std::size_t connections = 0;
-    std::size_t strangers = 0;
-    std::size_t earned = 0;  // strangers that may be admitted beyond strangers_per_host_min
-    std::uint64_t stranger_bytes = 0;
+    std::size_t unauthenticated = 0;
+    std::size_t earned = 0;  // connections that may be admitted beyond unauthenticated_per_host_min
+    std::uint64_t unauthenticated_bytes = 0;
     std::deque<ConnectionId> line;
     absl::Time stands_still_until = absl::InfinitePast();
   };
 
   bool MakeRoomInLines(std::size_t line_length, absl::Time now);
-  void CutStrangers(absl::Time now, Orders& orders);
+  void CutUnauthenticated(absl::Time now, Orders& orders);
   void CutWaiting(absl::Time now, Orders& orders);
   void AdmitWaiting(absl::Time now, Orders& orders);
   bool MayAdmit(const Host& host, absl::Time now) const;
-  void EndBeingStranger(ConnectionId id, const Connection& connection);
-  // Of a stranger who has not become known.
-  void HoldUpLine(const Connection& connection, absl::Time now);
+  void LeaveUnauthenticated(ConnectionId id, const Connection& connection);
+  // Pauses the line after a connection that did not authenticate.
+  void PauseLine(const Connection& connection, absl::Time now);
   void Forget(ConnectionId id, absl::Time now);
 
   const ConnectionLimits limits_;
   absl::flat_hash_map<ConnectionId, Connection> connections_;
-  absl::flat_hash_set<ConnectionId> strangers_;
+  absl::flat_hash_set<ConnectionId> unauthenticated_;
   std::map<std::string, Host> hosts_;
   std::size_t waiting_ = 0;
   std::vector<ConnectionId> displaced_;  // from their lines, since the last review
-  std::string served_last_;              // the host from whose line somebody was admitted last
+  std::string served_last_;              // the host whose line was served last
 };
 
 }  // namespace tidemark::service

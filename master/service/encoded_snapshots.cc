@@ -1,5 +1,6 @@
 #include "master/service/encoded_snapshots.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -8,11 +9,12 @@
 #include "tidemark/v1/job.pb.h"
 
 namespace tidemark::service {
+
 namespace {
 
-// Chosen by hand: fewer are not worth the effort.
+// Chosen by hand: a sweep of fewer entries saves little.
 constexpr std::size_t kSweepMin = 64;
-// Small ones take memory in addition to their bytes.
+// Small entries take memory in addition to their bytes.
 constexpr std::size_t kKeptMax = 10'000;
 
 std::string Serialized(const Snapshot& snapshot, View view) {
@@ -58,12 +60,12 @@ std::shared_ptr<EncodedSnapshots::Encoded> EncodedSnapshots::Make(
   std::call_once(encoded->once, [&] {
     made_.fetch_add(1, std::memory_order_relaxed);
     encoded->is_none = !encode(encoded->bytes);
-    Keep(encoded);
+    Retain(encoded);
   });
   return encoded;
 }
 
-void EncodedSnapshots::Keep(const std::shared_ptr<const Encoded>& encoded) {
+void EncodedSnapshots::Retain(const std::shared_ptr<const Encoded>& encoded) {
   std::vector<std::shared_ptr<const Encoded>> dropped;  // destroyed without the lock
   const std::lock_guard lock(mutex_);
   kept_.push_back(encoded);
@@ -88,11 +90,77 @@ std::optional<grpc::Slice> EncodedSnapshots::DeltaOf(const Shared& base, const S
       Make({.base = base, .snapshot = newer, .view = view}, [&](std::string& bytes) {
         const Snapshot delta = wire::DeltaInView(*base, *newer, view);
         if (delta.base_sequence == 0) return false;
-        bytes = Serialized(delta, View::kFull);  // it is in the view
+        bytes = Serialized(delta, View::kFull);  // the delta is already in the view
         return true;
       });
   if (encoded->is_none) return std::nullopt;
   return SliceOf(encoded);
+}
+
+std::size_t BytesOf(const Snapshot& snapshot) {
+  std::size_t bytes = sizeof(Snapshot) + snapshot.stages.size() * sizeof(StageProgress) +
+                      snapshot.named_tasks.size() * sizeof(NamedTask);
+  for (const StageInfo& info : snapshot.stage_infos) {
+    bytes += sizeof(StageInfo) + info.name.size() + info.parents.size() * sizeof(info.parents[0]);
+  }
+  for (const Child& child : snapshot.children) bytes += sizeof(Child) + child.name.size();
+  for (const Group& group : snapshot.groups) {
+    bytes += sizeof(Group) + group.group.size() + group.name.size();
+  }
+  return bytes;
+}
+
+void SentSnapshots::Drop(Order::iterator kept) {
+  const auto of_job = of_jobs_.find(kept->snapshot->job_id);
+  std::erase(of_job->second, kept);
+  if (of_job->second.empty()) of_jobs_.erase(of_job);
+  bytes_ -= kept->bytes;
+  order_.erase(kept);
+}
+
+void SentSnapshots::Add(const std::shared_ptr<const Snapshot>& snapshot) {
+  const auto is_kept = [&] {
+    const auto of_job = of_jobs_.find(snapshot->job_id);
+    return of_job != of_jobs_.end() && std::ranges::any_of(of_job->second, [&](const auto& kept) {
+             return kept->snapshot == snapshot;
+           });
+  };
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_kept()) return;
+  }
+  const std::size_t bytes = BytesOf(*snapshot);
+  Order dropped;  // destroyed without the lock
+  const std::lock_guard lock(mutex_);
+  if (readers_ == 0 || is_kept()) return;
+  bytes_ += bytes;
+  auto& of_job = of_jobs_[snapshot->job_id];
+  of_job.push_back(order_.insert(order_.end(), {snapshot, bytes}));
+  const auto drop = [&](Order::iterator kept) {
+    dropped.push_back(*kept);
+    Drop(kept);
+  };
+  if (of_job.size() > kOfJobMax) drop(of_job.front());
+  while (bytes_ > bytes_max_ && order_.size() > 1) drop(order_.begin());
+}
+
+void SentSnapshots::AddReader() {
+  const std::lock_guard lock(mutex_);
+  ++readers_;
+}
+
+void SentSnapshots::RemoveReader() {
+  Order dropped;  // destroyed without the lock
+  const std::lock_guard lock(mutex_);
+  if (--readers_ > 0) return;
+  dropped.swap(order_);
+  of_jobs_.clear();
+  bytes_ = 0;
+}
+
+std::size_t SentSnapshots::bytes() const {
+  const std::lock_guard lock(mutex_);
+  return bytes_;
 }
 
 }  // namespace tidemark::service

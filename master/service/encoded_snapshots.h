@@ -1,6 +1,6 @@
 // Snapshots, and deltas between two of them, as bytes on the wire. Each is encoded once for all
-// readers that receive the same: a reader that does not read holds a reference, not a copy. The
-// last ones are kept for future readers.
+// readers that receive the same. A reader that does not read holds a reference, not a copy. The
+// most recent bytes are kept for future readers.
 //
 // Thread-safe.
 #pragma once
@@ -12,12 +12,14 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 
+#include "absl/container/flat_hash_map.h"
 #include "tidemark/job.h"
 #include "tidemark/job_query.h"
 
@@ -27,18 +29,19 @@ class EncodedSnapshots {
  public:
   using Shared = std::shared_ptr<const Snapshot>;
 
-  // Keeps about `bytes_max` that no reader holds, and always the last one.
+  // Keeps about `bytes_max` bytes that no reader holds, and always the last entry.
   explicit EncodedSnapshots(std::size_t bytes_max = std::size_t{32} << 20)
       : bytes_max_(bytes_max) {}
 
   // Returns the v1::Snapshot of `snapshot` in `view`. While any slice of the two is alive, further
   // slices share its memory. O(size of the snapshot) for the first slice, else O(log snapshots).
   grpc::Slice Of(const Shared& snapshot, View view);
-  // Returns the delta from `base` to `newer`, both in `view`, sharing memory in the same way. Empty
-  // if there is no delta and the whole snapshot must be sent. REQUIRES: as for wire::DeltaInView().
+  // Returns the delta from `base` to `newer`, both in `view`, sharing memory in the same way.
+  // Returns nullopt if there is no delta and the whole snapshot must be sent. REQUIRES: as for
+  // wire::DeltaInView().
   std::optional<grpc::Slice> DeltaOf(const Shared& base, const Shared& newer, View view);
 
-  // Returns how many were encoded, of both kinds.
+  // Returns the number of encoded snapshots and deltas.
   std::uint64_t made() const { return made_.load(std::memory_order_relaxed); }
 
  private:
@@ -47,9 +50,9 @@ class EncodedSnapshots {
     std::string bytes;
     bool is_none = false;
   };
-  // By the identity of the snapshots, which a weak pointer keeps from being given to another one.
+  // By the identity of the snapshots. The weak pointer prevents reuse of the address.
   struct Key {
-    std::weak_ptr<const Snapshot> base;  // null: none
+    std::weak_ptr<const Snapshot> base;  // null for a whole snapshot
     std::weak_ptr<const Snapshot> snapshot;
     View view;
   };
@@ -62,7 +65,7 @@ class EncodedSnapshots {
   std::shared_ptr<Encoded> Make(const Key& key,
                                 const std::function<bool(std::string& bytes)>& encode);
 
-  void Keep(const std::shared_ptr<const Encoded>& encoded);
+  void Retain(const std::shared_ptr<const Encoded>& encoded);
 
   const std::size_t bytes_max_;
   std::atomic<std::uint64_t> made_ = 0;
@@ -70,7 +73,51 @@ class EncodedSnapshots {
   std::deque<std::shared_ptr<const Encoded>> kept_;  // the oldest first
   std::size_t kept_bytes_ = 0;
   std::map<Key, std::weak_ptr<Encoded>, Less> encoded_;
-  std::size_t sweep_at_ = 0;  // so many entries are looked through for those that nobody holds
+  std::size_t sweep_at_ = 0;  // number of entries at which unused ones are removed
+};
+
+// The snapshots that readers of deltas have, kept so that the next ones can be sent as deltas.
+//
+// Keeps the last few snapshots of each job. Readers that keep pace share one of them; a slower
+// reader gets a whole snapshot. If all together exceed a number of bytes, the oldest are dropped. A
+// slow reader therefore costs a larger response, but no memory.
+//
+// Thread-safe. O(1) amortised, but O(size of the snapshot) for a new one.
+
+// Returns the approximate memory of a snapshot. O(stages + children + groups).
+std::size_t BytesOf(const Snapshot& snapshot);
+
+class SentSnapshots {
+ public:
+  // Snapshots of one job. Chosen by hand: readers on one network are within three updates of each
+  // other.
+  static constexpr std::size_t kOfJobMax = 3;
+
+  explicit SentSnapshots(std::size_t bytes_max = std::size_t{64} << 20) : bytes_max_(bytes_max) {}
+
+  // Keeps a snapshot that is about to be sent to a reader of deltas.
+  void Add(const std::shared_ptr<const Snapshot>& snapshot);
+  // Adds or removes one reader of deltas. The kept snapshots are dropped with the last reader.
+  void AddReader();
+  void RemoveReader();
+
+  std::size_t bytes() const;
+
+ private:
+  struct Kept {
+    std::shared_ptr<const Snapshot> snapshot;
+    std::size_t bytes = 0;
+  };
+  using Order = std::list<Kept>;
+  void Drop(Order::iterator kept);
+
+  const std::size_t bytes_max_;
+  mutable std::mutex mutex_;  // guards all below
+  Order order_;               // the oldest first
+  // by job id, the oldest first.
+  absl::flat_hash_map<std::string, std::list<Order::iterator>> of_jobs_;
+  std::size_t bytes_ = 0;
+  std::size_t readers_ = 0;
 };
 
 }  // namespace tidemark::service

@@ -5,7 +5,7 @@
 namespace tidemark::service {
 namespace {
 
-constexpr int kLooks = 200;  // some 10 microseconds
+constexpr int kSpins = 200;  // about 10 microseconds
 
 void Pause() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -17,7 +17,7 @@ void Pause() {
 
 }  // namespace
 
-bool EntryMutex::TryTake(Holder holder) {
+bool EntryMutex::TryAcquire(Holder holder) {
   if (holder_.load(std::memory_order_relaxed) != Holder::kNone) return false;
   const std::lock_guard lock(mutex_);
   if (holder_ != Holder::kNone) return false;
@@ -25,9 +25,9 @@ bool EntryMutex::TryTake(Holder holder) {
   return true;
 }
 
-void EntryMutex::Take(Holder holder) {
-  for (int look = 0; look < kLooks; ++look) {
-    if (TryTake(holder)) return;
+void EntryMutex::Acquire(Holder holder) {
+  for (int spin = 0; spin < kSpins; ++spin) {
+    if (TryAcquire(holder)) return;
     Pause();
   }
   std::unique_lock lock(mutex_);
@@ -35,28 +35,36 @@ void EntryMutex::Take(Holder holder) {
   holder_ = holder;
 }
 
-void EntryMutex::lock() { Take(Holder::kShort); }
+void EntryMutex::lock() { Acquire(Holder::kShort); }
 
 void EntryMutex::LockLong() {
-  Take(Holder::kLong);
+  Acquire(Holder::kLong);
   // Callers of LockUnlessLong() that still sleep must not wait for this holder.
   changed_.notify_all();
 }
 
-bool EntryMutex::LockUnlessLong(std::function<void()> when_free) {
-  for (int look = 0; look < kLooks && holder_.load(std::memory_order_relaxed) != Holder::kLong;
-       ++look) {
-    if (TryTake(Holder::kShort)) return true;
-    Pause();
+bool EntryMutex::AcquireUnlessLong(Holder holder, std::function<void()> when_free) {
+  const auto has_taken = [this, holder] {
+    for (int spin = 0; spin < kSpins && holder_.load(std::memory_order_relaxed) != Holder::kLong;
+         ++spin) {
+      if (TryAcquire(holder)) return true;
+      Pause();
+    }
+    return false;
+  };
+  bool is_held = has_taken();
+  if (!is_held) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return holder_ != Holder::kShort; });
+    if (holder_ == Holder::kNone) {
+      holder_ = holder;
+      is_held = true;
+    } else if (when_free) {
+      when_free_.push_back(std::move(when_free));
+    }
   }
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return holder_ != Holder::kShort; });
-  if (holder_ == Holder::kNone) {
-    holder_ = Holder::kShort;
-    return true;
-  }
-  if (when_free) when_free_.push_back(std::move(when_free));
-  return false;
+  if (is_held && holder == Holder::kLong) changed_.notify_all();
+  return is_held;
 }
 
 void EntryMutex::unlock() {

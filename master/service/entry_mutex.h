@@ -14,6 +14,7 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace tidemark::service {
@@ -24,21 +25,28 @@ class EntryMutex {
   EntryMutex(const EntryMutex&) = delete;
   EntryMutex& operator=(const EntryMutex&) = delete;
 
-  // Both block until the lock is free. LockLong() announces that it will be held for long.
+  // Both block until the lock is free. LockLong() announces that the caller will hold it for long.
   void lock();
   void LockLong();
   // Calls all waiting callbacks, on this thread and without the lock.
   void unlock();
 
   // Returns true with the lock held. Returns false while a long holder has it; that holder's
-  // unlock() then calls `when_free` once, if it is not empty.
-  bool LockUnlessLong(std::function<void()> when_free = nullptr);
+  // unlock() then calls `when_free` once, if it is not empty. LockLongUnlessLong() makes the caller
+  // a long holder.
+  bool LockUnlessLong(std::function<void()> when_free = nullptr) {
+    return AcquireUnlessLong(Holder::kShort, std::move(when_free));
+  }
+  bool LockLongUnlessLong(std::function<void()> when_free) {
+    return AcquireUnlessLong(Holder::kLong, std::move(when_free));
+  }
 
  private:
   enum class Holder { kNone, kShort, kLong };
 
-  bool TryTake(Holder holder);
-  void Take(Holder holder);
+  bool TryAcquire(Holder holder);
+  void Acquire(Holder holder);
+  bool AcquireUnlessLong(Holder holder, std::function<void()> when_free);
 
   std::atomic<Holder> holder_ = Holder::kNone;  // changes only under mutex_
   std::mutex mutex_;                            // guards all below; never held for long

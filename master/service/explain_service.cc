@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -10,31 +11,129 @@
 #include <utility>
 #include <vector>
 
-#include "master/forecast/dag/job_without.h"
-#include "master/service/grpc_status.h"
-#include "master/service/hide_culprits.h"
-#include "master/service/named_culprits.h"
+#include "absl/time/time.h"
+#include "master/forecast/dag/job_scenarios.h"
+#include "master/service/gate.h"
 #include "proto/wire/explain_codec.h"
 #include "proto/wire/message_time.h"
 #include "tidemark/field_error.h"
 
 namespace tidemark::service {
+
+namespace {
+
+struct Hidden {
+  std::set<std::string> job_ids;
+  std::uint32_t forgotten = 0;
+  double seconds = 0;
+  // Empty if one of the queries has no lower bound.
+  std::optional<double> lower = 0;
+  std::optional<double> upper = 0;
+};
+
+void Add(const std::optional<double>& more, std::optional<double>& sum) {
+  if (sum && more) {
+    *sum += *more;
+  } else {
+    sum.reset();
+  }
+}
+
+}  // namespace
+
+void HideContendingQueries(const std::function<bool(const std::string& job_id)>& may_read,
+                           std::size_t culprits_max, Explanation& explanation) {
+  for (QueryWaits& query : explanation.queries) {
+    std::vector<ContendingQuery> seen;
+    std::map<std::pair<WaitReason, std::string>, Hidden> hidden;
+    for (ContendingQuery& culprit : query.culprits) {
+      const bool is_own = culprit.job_id == explanation.job_id;
+      const bool is_nobody = culprit.job_id.empty() && culprit.jobs == 0;
+      if (is_own || is_nobody || (!culprit.job_id.empty() && may_read(culprit.job_id))) {
+        seen.push_back(std::move(culprit));
+        continue;
+      }
+      Hidden& sum = hidden[{culprit.resource, culprit.host}];
+      if (culprit.job_id.empty()) sum.forgotten = std::max(sum.forgotten, culprit.jobs);
+      if (!culprit.job_id.empty()) sum.job_ids.insert(culprit.job_id);
+      sum.seconds += culprit.seconds;
+      Add(culprit.seconds_lower, sum.lower);
+      Add(culprit.seconds_upper, sum.upper);
+    }
+    for (const auto& [where, sum] : hidden) {
+      seen.push_back({.job_id = "",
+                      .query = "",
+                      .jobs = static_cast<std::uint32_t>(sum.job_ids.size()) + sum.forgotten,
+                      .resource = where.first,
+                      .host = where.second,
+                      .seconds = sum.seconds,
+                      .seconds_lower = sum.lower,
+                      .seconds_upper = sum.upper});
+    }
+    std::stable_sort(
+        seen.begin(), seen.end(),
+        [](const ContendingQuery& a, const ContendingQuery& b) { return a.seconds > b.seconds; });
+    if (seen.size() > culprits_max) seen.resize(culprits_max);
+    query.culprits = std::move(seen);
+  }
+}
+
+namespace {
+
+double SecondsThatRemain(const Snapshot& job) {
+  const std::optional<Range>& remaining = job.estimate.remaining;
+  if (!remaining || !remaining->upper) return std::numeric_limits<double>::infinity();
+  return std::max(absl::ToDoubleSeconds(*remaining->upper), 0.0);
+}
+
+}  // namespace
+
+std::set<waits::QueryName> NamedContendingQueries(const Explanation& explanation) {
+  std::set<waits::QueryName> named;
+  for (const QueryWaits& query : explanation.queries) {
+    for (const ContendingQuery& culprit : query.culprits) {
+      if (culprit.job_id.empty() || culprit.job_id == explanation.job_id) continue;
+      named.insert(waits::QueryName{culprit.job_id, culprit.query});
+    }
+  }
+  return named;
+}
+
+dag::SecondsRange WithinTimeLeft(const dag::SecondsRange& sooner, const Snapshot& culprit) {
+  const double most = SecondsThatRemain(culprit);
+  return {.median = std::min(sooner.median, most),
+          .lower = std::min(sooner.lower, most),
+          .upper = std::min(sooner.upper, most)};
+}
+
+void SetSooner(const waits::QueryName& query, const dag::SecondsRange& sooner,
+               Explanation& explanation) {
+  for (QueryWaits& waits : explanation.queries) {
+    for (ContendingQuery& named : waits.culprits) {
+      if (named.job_id != query.job_id || named.query != query.query) continue;
+      named.sooner_seconds = sooner.median;
+      named.sooner_seconds_lower = sooner.lower;
+      named.sooner_seconds_upper = sooner.upper;
+    }
+  }
+}
+
 namespace {
 
 using Response = v1::WatchExplanationResponse;
 using Writer = grpc::ServerWriteReactor<Response>;
 using Refused = RefusedStream<Writer>;
 
-// More often nothing new is known.
+// Shorter intervals would show no new waits.
 constexpr absl::Duration kIntervalMin = absl::Seconds(1);
-// After the end of a job, until all that was told of it is in the sums (blame::ClusterWaits).
+// Time after the end of a job until all reports about it are in the sums (waits::ClusterWaits).
 constexpr absl::Duration kSettled = absl::Seconds(5);
-// Of so many culprits it is said how much sooner a job would end without them: each takes three
-// estimates of its end.
+// Number of contending queries with an estimate of the end without them. Each takes three
+// estimates.
 constexpr std::size_t kSoonerMax = 3;
 
 struct RunningCulprit {
-  blame::QueryName query;
+  waits::QueryName query;
   std::shared_ptr<const Snapshot> job;
 };
 
@@ -59,11 +158,11 @@ std::optional<Explanation> ExplainService::AnswerFromLogs(const std::string& job
 
 Explanation ExplainService::Answer(const std::string& job_id, const ExplainQuestion& question,
                                    const Caller& caller, PastOfJob& past) const {
-  ExplainQuestion all = question;  // what is hidden is put together before the worst are chosen
+  ExplainQuestion all = question;  // hidden queries are merged before the worst are selected
   all.culprits_max = std::numeric_limits<std::size_t>::max();
   std::optional<Explanation> explanation = waits_.Ask(job_id, all);
   if (!explanation) explanation = AnswerFromLogs(job_id, all, past);
-  if (!explanation) {  // it reported before the master started, or it is a workflow
+  if (!explanation) {  // the job reported before the master started, or it is a workflow
     const absl::Time now = publishing_.clock.Now();
     explanation =
         Explanation{.job_id = job_id, .at = now, .since = started_at_, .is_partial = true};
@@ -71,34 +170,34 @@ Explanation ExplainService::Answer(const std::string& job_id, const ExplainQuest
   if (const auto job = publishing_.hub.Find(job_id); job.ok() && job->newest->is_final) {
     explanation->more_to_come = explanation->at < job->newest->ended_at.value_or(job->newest->at);
   }
-  HideCulprits([&](const std::string& id) { return caller.MayRead(id); }, question.culprits_max,
-               *explanation);
+  HideContendingQueries([&](const std::string& id) { return caller.MayRead(id); },
+                        question.culprits_max, *explanation);
   return *std::move(explanation);
 }
 
 void ExplainService::AddSooner(const ExplainQuestion& question, const PastOfJob& past,
                                Explanation& explanation) const {
-  const std::set<blame::QueryName> named = NamedCulprits(explanation);
+  const std::set<waits::QueryName> named = NamedContendingQueries(explanation);
   if (named.empty()) return;
   if (!explanation.has_ended) return AddSoonerFromNowOn(named, question, explanation);
-  const std::vector<blame::CostOf> costs =
+  const std::vector<waits::CostOf> costs =
       past == nullptr ? waits_.Costs(explanation.job_id, named, kSoonerMax, question.last)
                       : past->waits.Costs(explanation.job_id, named, kSoonerMax, question.last);
-  for (const blame::CostOf& cost : costs) {
-    const estimate::Range sooner = {
+  for (const waits::CostOf& cost : costs) {
+    const dag::SecondsRange sooner = {
         .median = cost.seconds, .lower = cost.lower, .upper = cost.upper};
     SetSooner(cost.query, sooner, explanation);
   }
 }
 
-void ExplainService::AddSoonerFromNowOn(const std::set<blame::QueryName>& named,
+void ExplainService::AddSoonerFromNowOn(const std::set<waits::QueryName>& named,
                                         const ExplainQuestion& question,
                                         Explanation& explanation) const {
   const LiveEntry::Running job = jobs_.GetRunning(explanation.job_id);
   if (job.snapshot == nullptr || job.snapshot->is_final || job.left == nullptr) return;
   std::vector<RunningCulprit> culprits;
-  std::vector<model::LostTime> lost;
-  for (blame::LossesTo& losses :
+  std::vector<facts::LostTime> lost;
+  for (waits::LossesTo& losses :
        waits_.Losses(explanation.job_id, named, kSoonerMax, question.last)) {
     const auto culprit = publishing_.hub.Find(losses.query.job_id);
     if (!culprit.ok() || culprit->newest->is_final) continue;
@@ -106,9 +205,8 @@ void ExplainService::AddSoonerFromNowOn(const std::set<blame::QueryName>& named,
     lost.push_back(std::move(losses.lost));
   }
   if (lost.empty()) return;
-  const auto sooner =
-      workflow::SoonerWithout(job.snapshot, job.left, lost, publishing_.clock.Now());
-  if (!sooner.ok()) return;  // nothing is predicted of the job
+  const auto sooner = dag::TimeSavedWithout(job.snapshot, job.left, lost, publishing_.clock.Now());
+  if (!sooner.ok()) return;  // the job has no forecast
   for (std::size_t c = 0; c < culprits.size(); ++c) {
     SetSooner(culprits[c].query, WithinTimeLeft((*sooner)[c], *culprits[c].job), explanation);
   }
@@ -138,27 +236,29 @@ grpc::ServerUnaryReactor* ExplainService::ExplainJob(grpc::CallbackServerContext
     return reactor;
   }
   const std::string& key = call->meter.key();
-  const absl::Status added = queue_.Add(key, [=, this, question = *asked, reader = call->caller] {
-    const absl::Duration began = ThreadCpuTime();
-    PastOfJob past;
-    Explanation explanation = Answer(question.first, question.second, reader, past);
-    AddSooner(question.second, past, explanation);
-    wire::EncodeExplanation(explanation, *response->mutable_explanation());
-    publishing_.gate.Charge(key, ThreadCpuTime() - began);
-    reactor->Finish(grpc::Status::OK);
-  });
+  const absl::Status added =
+      AddEstimate(queue_, key, [=, this, question = *asked, reader = call->caller] {
+        const absl::Duration began = ThreadCpuTime();
+        PastOfJob past;
+        Explanation explanation = Answer(question.first, question.second, reader, past);
+        AddSooner(question.second, past, explanation);
+        wire::EncodeExplanation(explanation, *response->mutable_explanation());
+        publishing_.gate.Charge(key, ThreadCpuTime() - began);
+        reactor->Finish(grpc::Status::OK);
+      });
   if (!added.ok()) reactor->Finish(ToGrpc(publishing_.gate.Refuse(added, context->peer())));
   return reactor;
 }
 
-// Woken after every round of ticks; has an answer made if it is time, and writes it if it is new.
+// Runs after every round of ticks. Requests an answer when it is due, and writes it if it has
+// changed.
 class ExplainService::Stream final : public Writer, public JobWatcher {
  public:
   static Stream* Start(ExplainService& service, AdmittedStream admitted, std::string key,
                        std::pair<std::string, ExplainQuestion> asked, absl::Duration interval) {
     auto stream = std::shared_ptr<Stream>(
         new Stream(service, std::move(admitted), std::move(key), std::move(asked), interval));
-    stream->self_ = stream;  // lives until OnDone, and while an answer is made
+    stream->self_ = stream;  // lives until OnDone, and while an answer is computed
     Stream* const begun = stream.get();
     const absl::Status taken = service.publishing_.hub.Subscribe(begun->asked_.first, stream,
                                                                  /*wants_round_end=*/true);
@@ -175,7 +275,7 @@ class ExplainService::Stream final : public Writer, public JobWatcher {
     if (busy_ || ended_) return;
     const absl::Time now = service_.publishing_.clock.Now();
     if (now < next_at_) return;
-    // The token may have been withdrawn meanwhile.
+    // The token may have been revoked in the meantime.
     if (absl::Status allowed = admitted_.caller.Check(Right::kRead, asked_.first); !allowed.ok()) {
       return EndLocked(allowed);
     }
@@ -183,11 +283,9 @@ class ExplainService::Stream final : public Writer, public JobWatcher {
     if (!job.ok()) return EndLocked(job.status());
     if (job->newest->is_final) ended_at_ = std::min(ended_at_, now);
     const bool is_last = now >= ended_at_ + kSettled;
-    // Where too much waits already, the next round will do.
-    busy_ = service_.queue_
-                .Add(key_, [self = self_, caller = admitted_.caller,
-                            is_last] { self->Make(caller, is_last); })
-                .ok();
+    // If the queue is full, the next round retries.
+    busy_ = service_.queue_.Add(
+        key_, [self = self_, caller = admitted_.caller, is_last] { self->Make(caller, is_last); });
     if (busy_) next_at_ = now + interval_;
   }
   void Close() override {
@@ -247,13 +345,13 @@ class ExplainService::Stream final : public Writer, public JobWatcher {
   std::mutex mutex_;  // guards all below
   AdmittedStream admitted_;
   std::shared_ptr<Stream> self_;
-  bool busy_ = false;  // an answer is made or written
+  bool busy_ = false;  // an answer is computed or written
   bool is_last_ = false;
   bool ended_ = false;
   absl::Time next_at_ = absl::InfinitePast();
-  absl::Time ended_at_ = absl::InfiniteFuture();  // when the job was first seen to have ended
+  absl::Time ended_at_ = absl::InfiniteFuture();  // when the end of the job was observed
   std::optional<Explanation> sent_;
-  PastOfJob past_;  // of the thread that makes answers
+  PastOfJob past_;  // used by the thread that computes answers
   Response response_;
 };
 

@@ -1,27 +1,47 @@
-// ExplainService over what the jobs of a master wait for. Answers are made on a thread of their
-// own, a few of each caller at a time, so that neither ticks nor other calls wait for them.
+// ExplainService over the waits of a master's jobs. A separate thread computes answers, a few of
+// each caller at a time, so that neither ticks nor other calls wait for them.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
 
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
 
 #include "absl/time/time.h"
-#include "master/service/estimate_queue.h"
+#include "master/forecast/dag/application_forecast.h"
 #include "master/service/job_stream.h"
 #include "master/service/job_table.h"
 #include "master/service/live_waits.h"
-#include "master/service/past_waits.h"
+#include "master/waits/cluster_waits.h"
+#include "tidemark/explanation.h"
+#include "tidemark/job.h"
 #include "tidemark/v1/explain_service.grpc.pb.h"
 
 namespace tidemark::service {
 
+// Merges the contending queries of jobs that `may_read` rejects, and of jobs that are no longer
+// tracked, into one for each resource and host, with their number. Then keeps the `culprits_max`
+// worst of each query. The job itself is always visible. Pure.
+void HideContendingQueries(const std::function<bool(const std::string& job_id)>& may_read,
+                           std::size_t culprits_max, Explanation& explanation);
+
+// Returns the visible contending queries of other jobs. Pure.
+std::set<waits::QueryName> NamedContendingQueries(const Explanation& explanation);
+
+// Limits a time saved to the upper bound of the contending job's remaining time. Pure.
+dag::SecondsRange WithinTimeLeft(const dag::SecondsRange& sooner, const Snapshot& culprit);
+
+// Sets the time saved in each entry of `query`. Pure.
+void SetSooner(const waits::QueryName& query, const dag::SecondsRange& sooner,
+               Explanation& explanation);
+
 class ExplainService final : public v1::ExplainService::CallbackService {
  public:
-  // All outlive the service.
+  // All must outlive the service.
   ExplainService(const Publishing& publishing, LiveWaits& waits, const JobTable& jobs)
       : publishing_(publishing), waits_(waits), jobs_(jobs), started_at_(publishing.clock.Now()) {}
 
@@ -37,24 +57,24 @@ class ExplainService final : public v1::ExplainService::CallbackService {
   // needed or not read yet.
   using PastOfJob = std::shared_ptr<const PastWaits>;
 
-  // Returns what `caller` may see of the answer. Sets `past` if the answer needs it.
+  // Returns the part of the answer that `caller` may read. Sets `past` if the answer needs it.
   Explanation Answer(const std::string& job_id, const ExplainQuestion& question,
                      const Caller& caller, PastOfJob& past) const;
   std::optional<Explanation> AnswerFromLogs(const std::string& job_id,
                                             const ExplainQuestion& question, PastOfJob& past) const;
-  // Adds to the worst contending queries of other jobs, if their names are visible, how much sooner
-  // the job would end, or would have ended, without them.
+  // Adds how much sooner the job would end, or would have ended, without each of the worst visible
+  // contending queries of other jobs.
   void AddSooner(const ExplainQuestion& question, const PastOfJob& past,
                  Explanation& explanation) const;
-  // While the job runs.
-  void AddSoonerFromNowOn(const std::set<blame::QueryName>& named, const ExplainQuestion& question,
+  // Does the same for a running job.
+  void AddSoonerFromNowOn(const std::set<waits::QueryName>& named, const ExplainQuestion& question,
                           Explanation& explanation) const;
 
   const Publishing publishing_;
   LiveWaits& waits_;
   const JobTable& jobs_;
   const absl::Time started_at_;
-  EstimateQueue queue_;
+  transport::TurnQueue queue_{1, 0, kEstimateLimits};
 };
 
 }  // namespace tidemark::service

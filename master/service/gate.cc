@@ -1,11 +1,196 @@
 #include "master/service/gate.h"
 
+#include <fmt/format.h>
+#include <grpcpp/security/tls_certificate_provider.h>
+
+#include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 
+#include "absl/strings/cord.h"
 #include "absl/time/clock.h"
+#include "proto/wire/error_details.h"
+#include "text/duration_text.h"
+#include "tidemark/limit.h"
+#include "transport/certificate.h"
+#include "transport/small_file.h"
 
 namespace tidemark::service {
+
+namespace {
+
+// A burst of this many seconds' worth of calls is allowed. Chosen by hand: a page that opens with a
+// thousand requests is not an attack.
+constexpr double kBurstSeconds = 5;
+constexpr double kCallsPerSecondOfWork = 1000;
+// Precision of a reported wait.
+constexpr absl::Duration kTenth = absl::Milliseconds(100);
+
+absl::Status TooManyCalls(double calls_per_second, absl::Duration wait) {
+  absl::Status status = LimitExceeded(
+      kCallsLimit, fmt::format("too many calls: this master answers {} a second of "
+                               "one token or host; try again in {}",
+                               calls_per_second, text::ElapsedText(absl::Ceil(wait, kTenth))));
+  status.SetPayload(kRetryPayload, absl::Cord(absl::FormatDuration(wait)));
+  return status;
+}
+
+}  // namespace
+
+absl::Status AddEstimate(transport::TurnQueue& estimates, const std::string& caller,
+                         transport::TurnQueue::Work work) {
+  constexpr char kLimit[] = "estimates";
+  switch (estimates.TryAdd(caller, std::move(work))) {
+    case transport::TurnQueue::Result::kAdded:
+      return absl::OkStatus();
+    case transport::TurnQueue::Result::kStopped:
+      return absl::UnavailableError("the master is shutting down; try again later");
+    case transport::TurnQueue::Result::kKeyIsFull:
+      return LimitExceeded(kLimit, fmt::format("{} estimates for this token or host are pending; "
+                                               "send the next request after an answer",
+                                               kEstimateLimits.of_key_max));
+    case transport::TurnQueue::Result::kIsFull:
+      break;
+  }
+  return LimitExceeded(kLimit, fmt::format("{} estimates are pending; try again later",
+                                           kEstimateLimits.waiting_max));
+}
+
+absl::Duration RetryDelayOf(const absl::Status& status) {
+  const auto payload = status.GetPayload(kRetryPayload);
+  absl::Duration wait;
+  if (!payload || !absl::ParseDuration(std::string(*payload), &wait)) return absl::ZeroDuration();
+  return wait;
+}
+
+void CallPace::Empty(Bucket& bucket, absl::Time now) const {
+  const double seconds = absl::ToDoubleSeconds(std::max(now - bucket.at, absl::ZeroDuration()));
+  bucket.calls = std::max(bucket.calls - seconds * rate_, 0.0);
+  bucket.at = std::max(bucket.at, now);
+}
+
+void CallPace::Prune(absl::Time now) {
+  if (buckets_.size() < pruned_at_) return;
+  absl::erase_if(buckets_, [&](auto& bucket) {
+    Empty(bucket.second, now);
+    return bucket.second.calls == 0;
+  });
+  pruned_at_ = 2 * buckets_.size() + 1024;
+}
+
+CallPace::Bucket& CallPace::BucketOf(const std::string& caller, absl::Time now) {
+  Prune(now);
+  Bucket& bucket = buckets_[caller];
+  Empty(bucket, now);
+  return bucket;
+}
+
+absl::Status CallPace::Enter(const std::string& caller, absl::Time now) {
+  if (rate_ <= 0) return absl::OkStatus();
+  const std::lock_guard lock(mutex_);
+  Bucket& bucket = BucketOf(caller, now);
+  const double over = bucket.calls + 1 - rate_ * kBurstSeconds;
+  if (over > 0) {
+    return TooManyCalls(rate_, absl::Ceil(absl::Seconds(over / rate_), absl::Milliseconds(1)));
+  }
+  bucket.calls += 1;
+  return absl::OkStatus();
+}
+
+void CallPace::Charge(const std::string& caller, absl::Duration took, absl::Time now) {
+  if (rate_ <= 0 || took <= absl::ZeroDuration()) return;
+  const std::lock_guard lock(mutex_);
+  Bucket& bucket = BucketOf(caller, now);
+  bucket.calls = std::min(bucket.calls + absl::ToDoubleSeconds(took) * kCallsPerSecondOfWork,
+                          2 * rate_ * kBurstSeconds);
+}
+
+std::size_t CallPace::callers() const {
+  const std::lock_guard lock(mutex_);
+  return buckets_.size();
+}
+
+grpc::Status ToGrpc(const absl::Status& status) {
+  if (status.ok()) return grpc::Status::OK;
+  return {static_cast<grpc::StatusCode>(status.code()), std::string(status.message()),
+          wire::EncodeErrorDetails(status, ExceededLimit(status), RetryDelayOf(status))};
+}
+
+std::string HostOfPeer(const std::string& peer) {
+  if (peer.starts_with("unix")) return "unix";
+  const std::size_t colon = peer.rfind(':');
+  return colon == std::string::npos ? peer : peer.substr(0, colon);
+}
+
+absl::StatusOr<PeerLimit::Place> PeerLimit::Enter(const std::string& peer) {
+  std::string host = HostOfPeer(peer);
+  const std::lock_guard lock(mutex_);
+  std::size_t& calls = calls_of_[host];
+  if (calls >= calls_max_) {
+    return LimitExceeded(
+        "streams_per_peer",
+        fmt::format("{}: this master allows at most {} streams per host", host, calls_max_));
+  }
+  ++calls;
+  ++calls_;
+  return Place(this, std::move(host));
+}
+
+void PeerLimit::Leave(const std::string& host) {
+  const std::lock_guard lock(mutex_);
+  --calls_;
+  const auto entry = calls_of_.find(host);
+  if (--entry->second == 0) calls_of_.erase(entry);
+}
+
+std::size_t PeerLimit::calls() const {
+  const std::lock_guard lock(mutex_);
+  return calls_;
+}
+
+namespace {
+
+// Interval at which TLS files are checked for changes.
+constexpr unsigned kRefreshSeconds = 2;
+
+}  // namespace
+
+absl::Status CheckTls(const ServerTls& tls) {
+  if (tls.certificate_file.empty() != tls.key_file.empty()) {
+    return absl::InvalidArgumentError(
+        "tls.certificate and tls.key go together: set both or neither");
+  }
+  if (tls.certificate_file.empty()) {
+    if (tls.client_ca_file.empty()) return absl::OkStatus();
+    return absl::InvalidArgumentError("tls.client_ca needs tls.certificate and tls.key too");
+  }
+  const absl::Time now = absl::Now();
+  absl::Status status = transport::CertificateEnd(tls.certificate_file, now).status();
+  if (status.ok()) status = transport::CheckKey(tls.certificate_file, tls.key_file);
+  if (status.ok()) status = transport::CheckSecretFile(tls.key_file);
+  if (status.ok() && !tls.client_ca_file.empty()) {
+    status = transport::CertificateEnd(tls.client_ca_file, now).status();
+  }
+  return status;
+}
+
+std::shared_ptr<grpc::ServerCredentials> MakeServerCredentials(const ServerTls& tls) {
+  if (tls.certificate_file.empty()) return grpc::InsecureServerCredentials();
+  namespace tls_api = grpc::experimental;
+  tls_api::TlsServerCredentialsOptions options(
+      std::make_shared<tls_api::FileWatcherCertificateProvider>(
+          tls.key_file, tls.certificate_file, tls.client_ca_file, kRefreshSeconds));
+  options.watch_identity_key_cert_pairs();
+  if (tls.client_ca_file.empty()) {
+    options.set_cert_request_type(GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE);
+  } else {
+    options.watch_root_certs();
+    options.set_cert_request_type(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  }
+  return tls_api::TlsServerCredentials(options);
+}
+
 namespace {
 
 std::string AuthorizationOf(const grpc::CallbackServerContext& context) {
@@ -19,10 +204,10 @@ std::string AuthorizationOf(const grpc::CallbackServerContext& context) {
 
 absl::StatusOr<Caller> Gate::Identify(const grpc::CallbackServerContext& context) {
   Caller caller(tokens_, AuthorizationOf(context));
-  if (absl::Status known = caller.CheckKnown(); !known.ok()) {
+  if (absl::Status known = caller.CheckToken(); !known.ok()) {
     return Refuse(std::move(known), context.peer());
   }
-  acceptor_.BecameKnown(context.peer());
+  acceptor_.OnAuthenticated(context.peer());
   return caller;
 }
 
@@ -40,7 +225,7 @@ absl::StatusOr<std::pair<Caller, std::string>> Gate::Count(
   if (!caller.ok()) return caller.status();
   std::string key = caller->KeyAt(HostOfPeer(context.peer()));
   if (absl::Status paced = pace_.Enter(key, clock_.Now()); !paced.ok()) {
-    // A refusal takes memory until it is read.
+    // A rejected call takes memory until its client reads the answer.
     if (!refused_.Enter(context.peer(), clock_.Now()).ok()) acceptor_.CutOff(context.peer());
     return Refuse(std::move(paced), context.peer());
   }

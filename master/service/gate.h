@@ -1,27 +1,151 @@
-// Lets calls in: who is it, has it asked too much already, and has its host room for another
-// stream?
+// Admits calls: authenticates the caller and limits its calls and the streams of its host.
 //
 // Thread-safe.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
+#include <grpcpp/support/status.h>
 
+#include <cstddef>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "master/service/acceptor.h"
-#include "master/service/call_pace.h"
 #include "master/service/clock.h"
 #include "master/service/log.h"
 #include "master/service/metrics.h"
-#include "master/service/peer_limit.h"
 #include "master/service/tokens.h"
+#include "tidemark/master.h"
+#include "transport/turn_queue.h"
 
 namespace tidemark::service {
 
-// A stream that was admitted; holds its place while it lasts.
+// Limits of a queue of estimates and explanations that clients request, by caller. Chosen by hand:
+// a caller may have a few windows open, and none waits for more than that of another.
+inline constexpr transport::TurnQueue::Limits kEstimateLimits = {.of_key_max = 4,
+                                                                 .waiting_max = 64};
+// Adds `work` of `caller` to such a queue. ResourceExhausted, without running it: too many
+// estimates of the caller or of all callers are pending.
+absl::Status AddEstimate(transport::TurnQueue& estimates, const std::string& caller,
+                         transport::TurnQueue::Work work);
+
+// Limits the calls per second of one caller, so that calls of others are answered in time.
+//
+// Each caller has a bucket that drains at `calls_per_second`. A call adds one, and one more for
+// every millisecond of processor time that its answer takes. A caller with a full bucket waits for
+// about five seconds at most: one long estimate must not block all users of its token. Streams of
+// agents do not count.
+//
+// Thread-safe. Reads no clock. O(1) amortised. Memory: the callers of the last seconds.
+
+// The name of the limit in a rejection (tidemark/limit.h).
+inline constexpr char kCallsLimit[] = "calls_per_second";
+// Payload of such a rejection: the time to wait, as written by absl::FormatDuration().
+inline constexpr char kRetryPayload[] = "tidemark/retry_delay";
+// Returns that time, or zero for any other Status.
+absl::Duration RetryDelayOf(const absl::Status& status);
+
+class CallPace {
+ public:
+  // 0 means no limit.
+  explicit CallPace(double calls_per_second) : rate_(calls_per_second) {}
+
+  // Counts a call. ResourceExhausted: the caller must wait for RetryDelayOf().
+  absl::Status Enter(const std::string& caller, absl::Time now);
+  // Adds the processor time of an answer.
+  void Charge(const std::string& caller, absl::Duration took, absl::Time now);
+  std::size_t callers() const;
+
+ private:
+  struct Bucket {
+    double calls = 0;
+    absl::Time at = absl::InfinitePast();
+  };
+  // Returns the bucket, drained until now. REQUIRES: mutex_ is held.
+  Bucket& BucketOf(const std::string& caller, absl::Time now);
+  void Prune(absl::Time now);
+  void Empty(Bucket& bucket, absl::Time now) const;
+
+  const double rate_;
+  mutable std::mutex mutex_;  // guards all below
+  absl::flat_hash_map<std::string, Bucket> buckets_;
+  std::size_t pruned_at_ = 1024;  // buckets
+};
+
+// Converts a Status to the same code, with its details (proto/wire/error_details.h).
+grpc::Status ToGrpc(const absl::Status& status);
+
+// A rejected stream, which ends immediately. `Reactor`: grpc::ServerWriteReactor<...> or similar.
+template <typename Reactor>
+class RefusedStream final : public Reactor {
+ public:
+  explicit RefusedStream(const absl::Status& status) { this->Finish(ToGrpc(status)); }
+  void OnDone() override { delete this; }
+};
+
+// Limits the open calls of one host.
+//
+// Thread-safe. O(1). Memory: one entry for each host with an open call.
+
+// Returns the host of a peer as gRPC writes it: "ipv4:10.0.0.7" for "ipv4:10.0.0.7:4711". All
+// clients of a unix socket are one host.
+std::string HostOfPeer(const std::string& peer);
+
+class PeerLimit {
+ public:
+  // Holds one admitted call's slot.
+  class Place {
+   public:
+    Place() = default;
+    Place(Place&& other) noexcept
+        : limit_(std::exchange(other.limit_, nullptr)), host_(std::move(other.host_)) {}
+    Place& operator=(Place&& other) noexcept {
+      std::swap(limit_, other.limit_);
+      std::swap(host_, other.host_);
+      return *this;
+    }
+    ~Place() {
+      if (limit_ != nullptr) limit_->Leave(host_);
+    }
+
+   private:
+    friend class PeerLimit;
+    Place(PeerLimit* limit, std::string host) : limit_(limit), host_(std::move(host)) {}
+    PeerLimit* limit_ = nullptr;
+    std::string host_;
+  };
+
+  // Must outlive all admitted calls.
+  explicit PeerLimit(std::size_t calls_max) : calls_max_(calls_max) {}
+
+  // ResourceExhausted: streams_per_peer.
+  absl::StatusOr<Place> Enter(const std::string& peer);
+  std::size_t calls() const;
+
+ private:
+  void Leave(const std::string& host);
+
+  const std::size_t calls_max_;
+  mutable std::mutex mutex_;  // guards all below
+  std::size_t calls_ = 0;
+  absl::flat_hash_map<std::string, std::size_t> calls_of_;
+};
+
+// Checks the files of the server's TLS. The message names the file and its fault: missing, not PEM,
+// expired, a key of another certificate, a key with a password. OK without TLS.
+absl::Status CheckTls(const ServerTls& tls);
+
+// Returns credentials that read the files again when they change. Invalid new files leave the old
+// credentials in place. REQUIRES: CheckTls() is OK.
+std::shared_ptr<grpc::ServerCredentials> MakeServerCredentials(const ServerTls& tls);
+
+// An admitted stream. The watcher occupies a slot until it is destroyed.
 struct AdmittedStream {
   Caller caller;
   PeerLimit::Place place;
@@ -29,7 +153,7 @@ struct AdmittedStream {
 
 class Gate {
  public:
-  // Counts the time that answering takes, on the thread that answers.
+  // Charges the processor time between construction and destruction to a caller, on one thread.
   class Meter {
    public:
     Meter(Gate& gate, std::string key)
@@ -42,7 +166,7 @@ class Gate {
     ~Meter() {
       if (gate_ != nullptr) gate_->Charge(key_, ThreadCpuTime() - began_);
     }
-    // The caller that these calls are counted for.
+    // The caller that the calls are charged to.
     const std::string& key() const { return key_; }
 
    private:
@@ -50,14 +174,14 @@ class Gate {
     std::string key_;
     absl::Duration began_;
   };
-  // A query that was admitted.
+  // An admitted query.
   struct AdmittedCall {
     Caller caller;
     Meter meter;
   };
 
-  // All must outlive the gate and its streams. `calls_per_second` of each caller (call_pace.h); 0:
-  // no limit.
+  // All arguments must outlive the gate and its streams. `calls_per_second`: limit of each caller
+  // (CallPace); 0 means no limit.
   Gate(const Tokens& tokens, Acceptor& acceptor, std::size_t streams_per_peer_max, Metrics& metrics,
        Log& log, double calls_per_second = 0)
       : tokens_(tokens),
@@ -68,38 +192,37 @@ class Gate {
         pace_(calls_per_second),
         refused_(calls_per_second) {}
 
-  // For the stream of an agent. Unauthenticated; ResourceExhausted: streams_per_peer.
+  // Admits the stream of an agent. Unauthenticated; ResourceExhausted: streams_per_peer.
   absl::StatusOr<AdmittedStream> Admit(const grpc::CallbackServerContext& context);
-  // The same for a watcher; opening its stream is metered like a query. Also ResourceExhausted:
-  // calls_per_second.
+  // Admits a watcher, whose start is metered like a query. Errors: see Admit() and Ask().
   struct AdmittedWatcher {
     AdmittedStream stream;
     Meter meter;
   };
   absl::StatusOr<AdmittedWatcher> AdmitWatcher(const grpc::CallbackServerContext& context);
-  // For one query. Unauthenticated; ResourceExhausted: calls_per_second.
+  // Admits one query. Unauthenticated; ResourceExhausted: calls_per_second.
   absl::StatusOr<AdmittedCall> Ask(const grpc::CallbackServerContext& context);
-  // Adds the time that a call of `key` took elsewhere.
+  // Charges time that a call of `key` took on another thread.
   void Charge(const std::string& key, absl::Duration took) {
     pace_.Charge(key, took, clock_.Now());
   }
 
-  // Counts and logs a refusal, and returns it.
+  // Counts and logs a rejection, and returns it.
   absl::Status Refuse(absl::Status status, const std::string& peer);
 
  private:
   absl::StatusOr<Caller> Identify(const grpc::CallbackServerContext& context);
-  // Identified, and counted as one call; under which key.
+  // Authenticates a call and counts it. Returns the caller and the key of its bucket.
   absl::StatusOr<std::pair<Caller, std::string>> Count(const grpc::CallbackServerContext& context);
 
   const Tokens& tokens_;
-  Acceptor& acceptor_;  // learns who has shown no credentials yet
+  Acceptor& acceptor_;  // is notified of authenticated connections
   PeerLimit peers_;
   Metrics& metrics_;
   Log& log_;
   const Clock clock_;
   CallPace pace_;
-  CallPace refused_;  // by connection, those beyond pace_
+  CallPace refused_;  // by connection: calls that pace_ rejected
 };
 
 }  // namespace tidemark::service

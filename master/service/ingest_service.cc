@@ -13,28 +13,27 @@
 #include <utility>
 #include <vector>
 
-#include "master/service/grpc_status.h"
+#include "master/service/gate.h"
 #include "proto/wire/count_fields.h"
-#include "proto/wire/reused_message.h"
 #include "tidemark/limit.h"
 #include "tidemark/storage/v1/received.pb.h"
 
 namespace tidemark::service {
 namespace {
 
-// More refused events than this wait for one response only as a count.
+// Rejections in one response. Further ones are only counted.
 constexpr int kRejectionsMax = 100;
-// Refused events that wait on one stream whose client does not read.
+// Rejections that wait on one stream whose client does not read.
 constexpr int kRejectionsPerStreamMax = 1000;
-// One stream may relay for so many sources; each costs a little memory while it lasts.
+// Sources of one stream. Each takes a little memory while the stream lasts.
 constexpr std::size_t kSourcesPerStreamMax = 10'000;
 
-// The journal is asked for room between batches, so that one must not fill it
+// The journal checks its space between batches, so that one batch must not fill it
 // (ingest_service.proto).
 constexpr std::size_t kBatchEventsMax = 10'000;
 
-// One turn of a stream takes events of this much work. The work of an event counts as its bytes and
-// kEventWork, which makes a turn about 2 ms long.
+// The work of one turn of a stream. The work of an event is its bytes plus kEventWork, which makes
+// a turn about 2 ms long.
 constexpr std::size_t kTurnWork = std::size_t{32} << 10;
 constexpr std::size_t kEventWork = 64;
 
@@ -54,8 +53,8 @@ struct Dependencies {
 // event passes three stages: it is gathered, waits for the journal, and is ready to be written.
 //
 // On a small host gRPC has two threads, which also read and write for all other streams. They
-// process small batches at once. The rest of a large batch, and a batch of a busy job, waits for
-// its turn (turn_queue.h); the stream is not read meanwhile.
+// process small batches immediately. The rest of a large batch, or a batch of a busy job, waits for
+// its turn (turn_queue.h). The stream is not read until then.
 class IngestStream final : public Reactor,
                            public Journal::Waiter,
                            public std::enable_shared_from_this<IngestStream> {
@@ -78,7 +77,7 @@ class IngestStream final : public Reactor,
     bool is_done = false;
     {
       const std::lock_guard lock(batch_mutex_);
-      if (grpc::Status status = TakeMessage(); !status.ok()) return End(std::move(status));
+      if (grpc::Status status = ProcessMessage(); !status.ok()) return End(std::move(status));
       is_done = rest_ == nullptr;
     }
     Await();
@@ -93,11 +92,11 @@ class IngestStream final : public Reactor,
     EndIfAnswered(ok);
   }
 
-  // On the journal's thread, or on the one that asked.
+  // Runs on the journal's thread or on the thread that called NotifyWhenDurable().
   void OnDurable(Journal::Position) override {
     {
       const std::lock_guard lock(mutex_);
-      if (!awaited_.empty() && PassDurable()) {
+      if (!awaited_.empty() && DropDurable()) {
         CountAnswered(std::exchange(awaited_count_, 0));
         metrics_.journal.Observe(clock_.Now() - awaited_since_);
         for (Source* source : std::exchange(awaiting_, {})) {
@@ -113,7 +112,7 @@ class IngestStream final : public Reactor,
     if (held_.exchange(false)) ReadNext();
   }
 
-  // Tells the agent why it must wait.
+  // Reports to the agent why it must wait.
   void OnStalled(const absl::Status& status) override {
     const std::lock_guard lock(mutex_);
     for (Source* source : awaiting_) {
@@ -129,15 +128,15 @@ class IngestStream final : public Reactor,
 
  private:
   struct Source {
-    wire::ReceivedEvent event;          // whose, and the one that is being taken
-    v1::StreamEventsResponse gathered;  // not all of it durable
+    wire::ReceivedEvent event;          // of this source: the event in progress
+    v1::StreamEventsResponse gathered;  // may not be durable yet
     v1::StreamEventsResponse awaiting;  // durable when awaited_ is
     v1::StreamEventsResponse ready;
     std::uint32_t handle = 0;
     bool is_gathered = false;
     bool is_ready = false;
     bool greeted = false;
-    NamedGroups wanted;  // as told last ...
+    NamedGroups wanted;  // the request sent last
     bool wants_points = false;
   };
 
@@ -153,18 +152,18 @@ class IngestStream final : public Reactor,
     metrics_.ingest_streams.fetch_add(1, std::memory_order_relaxed);
   }
 
-  // Returns OK, or why the stream ends. REQUIRES: batch_mutex_ is held.
-  grpc::Status TakeMessage() {
+  // Returns OK, or the status with which the stream ends. REQUIRES: batch_mutex_ is held.
+  grpc::Status ProcessMessage() {
     using Request = storage::v1::ReceivedRequest;
     grpc::Slice bytes;
     if (!request_.TrySingleSlice(&bytes).ok() && !request_.DumpToSingleSlice(&bytes).ok()) {
       return {grpc::StatusCode::INVALID_ARGUMENT, "not a StreamEventsRequest"};
     }
-    request_.Clear();  // an idle stream must not hold on to what it read last
+    request_.Clear();  // an idle stream must not keep its last message
     metrics_.event_bytes.fetch_add(bytes.size(), std::memory_order_relaxed);
     const absl::string_view message(reinterpret_cast<const char*>(bytes.begin()), bytes.size());
     const auto check = [&](const char* what, int field, std::size_t max) -> grpc::Status {
-      // Each takes two bytes at least.
+      // Each takes at least two bytes.
       const std::size_t count = message.size() > 2 * max ? wire::CountFields(message, {field}) : 0;
       if (count <= max) return grpc::Status::OK;
       return {grpc::StatusCode::INVALID_ARGUMENT,
@@ -177,7 +176,7 @@ class IngestStream final : public Reactor,
     if (!request.Parse(message)) {
       return {grpc::StatusCode::INVALID_ARGUMENT, "not a StreamEventsRequest"};
     }
-    return TakeBatch(*request);
+    return ProcessBatch(*request);
   }
 
   static void MoveNews(v1::StreamEventsResponse& from, v1::StreamEventsResponse& to) {
@@ -189,8 +188,8 @@ class IngestStream final : public Reactor,
     from.Clear();
   }
 
-  // Reads on, unless the journal has no room for more of the log that was written last: then the
-  // sender is made to wait by not being read.
+  // Starts the next read. If the journal has no space for the log that was written last, it first
+  // waits for the journal, which slows the sender down.
   void ReadNext() {
     Journal::Mark until = jobs_.journal().durable() + 1;
     {
@@ -204,8 +203,8 @@ class IngestStream final : public Reactor,
     jobs_.journal().NotifyWhenDurable(std::move(until), shared_from_this());
   }
 
-  // Returns OK, or why the stream ends. REQUIRES: batch_mutex_ is held.
-  grpc::Status TakeBatch(storage::v1::ReceivedRequest& request) {
+  // Returns OK, or the status with which the stream ends. REQUIRES: batch_mutex_ is held.
+  grpc::Status ProcessBatch(storage::v1::ReceivedRequest& request) {
     if (!request.sent_by_0_1().empty()) {
       return {grpc::StatusCode::FAILED_PRECONDITION,
               "the sender speaks the protocol of Tidemark 0.1, which this master does not; update "
@@ -230,35 +229,35 @@ class IngestStream final : public Reactor,
     const bool waits = turns_.IsBusy(source.event.job_id);
     if (waits) {
       AddTurn(source);
-      return KeepRest(request, 0);
+      return DeferRest(request, 0);
     }
-    const absl::StatusOr<std::size_t> next = TakeEvents(request, 0, source);
+    const absl::StatusOr<std::size_t> next = ProcessEvents(request, 0, source);
     if (!next.ok()) return ToGrpc(next.status());
-    return *next == EventsOf(request) ? grpc::Status::OK : KeepRest(request, *next);
+    return *next == EventsOf(request) ? grpc::Status::OK : DeferRest(request, *next);
   }
   static std::size_t EventsOf(const storage::v1::ReceivedRequest& request) {
     return static_cast<std::size_t>(request.events_size());
   }
-  // The rest waits for a turn that was asked for.
-  grpc::Status KeepRest(storage::v1::ReceivedRequest& request, std::size_t next) {
+  // Stores the rest of a batch for a turn that was requested.
+  grpc::Status DeferRest(storage::v1::ReceivedRequest& request, std::size_t next) {
     rest_ = std::make_unique<storage::v1::ReceivedRequest>();
     rest_->Swap(&request);
     next_ = next;
     return grpc::Status::OK;
   }
   void AddTurn(const Source& source) {
-    turns_.Add(source.event.job_id, [self = shared_from_this()] { self->TakeTurn(); });
+    turns_.Add(source.event.job_id, [self = shared_from_this()] { self->RunTurn(); });
   }
 
   // Continues the batch, on a thread of turns_.
-  void TakeTurn() {
+  void RunTurn() {
     bool is_done = false;
     {
       const std::lock_guard lock(batch_mutex_);
       if (rest_ == nullptr) return;
       if (has_ended()) return rest_.reset();
       const absl::StatusOr<std::size_t> next =
-          TakeEvents(*rest_, next_, sources_.find(rest_->handle())->second);
+          ProcessEvents(*rest_, next_, sources_.find(rest_->handle())->second);
       if (!next.ok()) {
         rest_.reset();
         return End(ToGrpc(next.status()));
@@ -275,13 +274,13 @@ class IngestStream final : public Reactor,
     return ended_;
   }
 
-  // Takes events from the one at `begin` on, until all are done, its turn is over, or the job is
-  // busy; then asks for another turn. Returns the position of the first that is not done, or why
-  // the stream ends. REQUIRES: batch_mutex_ is held.
-  absl::StatusOr<std::size_t> TakeEvents(storage::v1::ReceivedRequest& request, std::size_t begin,
-                                         Source& source) {
+  // Processes events from `begin` on until all are done, the turn is over, or the job is busy, and
+  // then requests another turn. Returns the position of the first event that is not done, or the
+  // status with which the stream ends. REQUIRES: batch_mutex_ is held.
+  absl::StatusOr<std::size_t> ProcessEvents(storage::v1::ReceivedRequest& request,
+                                            std::size_t begin, Source& source) {
     const absl::Status may = stream_.caller.Check(Right::kReport, source.event.job_id);
-    // The token may have been withdrawn meanwhile.
+    // The token may have been revoked in the meantime.
     if (absl::IsUnauthenticated(may)) return gate_.Refuse(may, peer_);
     const Sender sender = {.name_space = stream_.caller.NameSpaceOf(Right::kReport),
                            .reporter = stream_.caller.ReporterAt(HostOfPeer(peer_))};
@@ -293,11 +292,11 @@ class IngestStream final : public Reactor,
       std::string& body = *request.mutable_events(static_cast<int>(next));
       work += kEventWork + body.size();
       source.event.body.swap(body);
-      const auto taken = may.ok() ? Take(source, sender, when_free) : Refused(may);
-      source.event.body.swap(body);  // a source that is idle holds no memory of events
+      const auto taken = may.ok() ? IngestOne(source, sender, when_free) : Refused(may);
+      source.event.body.swap(body);  // an idle source holds no memory of events
       if (!taken) return next;
       Gather(*taken, source);
-      // A missing number is no number for the others either.
+      // Without a first number, later events have none either.
       if (source.event.sequence > 0) ++source.event.sequence;
     }
     if (next < EventsOf(request)) AddTurn(source);
@@ -326,7 +325,7 @@ class IngestStream final : public Reactor,
                          event.run_uid == named.run_uid;
     if (is_same) return grpc::Status::OK;
     return {grpc::StatusCode::INVALID_ARGUMENT,
-            fmt::format("handle {} is source {} of job {} already; open the other one under "
+            fmt::format("handle {} is already source {} of job {}; open the other source under "
                         "another handle",
                         opened.handle(), event.source_id, event.job_id)};
   }
@@ -338,8 +337,8 @@ class IngestStream final : public Reactor,
   }
 
   // Returns nullopt if the job is busy; `when_free` is then called later.
-  std::optional<IngestResult> Take(const Source& source, const Sender& sender,
-                                   const std::function<void()>& when_free) {
+  std::optional<IngestResult> IngestOne(const Source& source, const Sender& sender,
+                                        const std::function<void()>& when_free) {
     std::optional<IngestResult> taken =
         jobs_.IngestUnlessBusy(source.event, clock_.Now(), sender, when_free);
     if (!taken) return taken;
@@ -362,7 +361,7 @@ class IngestStream final : public Reactor,
     source.gathered.set_accepted_sequence(
         std::max(source.gathered.accepted_sequence(), source.event.sequence));
     if (!taken.status.ok()) AddRejection(taken.status, source);
-    TellWishes(taken, source);
+    AddControl(taken, source);
   }
 
   // REQUIRES: mutex_ is held.
@@ -380,7 +379,7 @@ class IngestStream final : public Reactor,
     rejection.set_limit(ExceededLimit(why));
   }
 
-  // One mark for each log, the last one. REQUIRES: mutex_ is held.
+  // Keeps the last mark of each log. REQUIRES: mutex_ is held.
   void GatherMark(Journal::Mark mark) {
     last_log_ = mark.log;
     for (auto known = gathered_marks_.rbegin(); known != gathered_marks_.rend(); ++known) {
@@ -391,8 +390,8 @@ class IngestStream final : public Reactor,
     gathered_marks_.push_back(std::move(mark));
   }
 
-  // Drops the marks that are durable; whether all are. REQUIRES: mutex_ is held.
-  bool PassDurable() {
+  // Removes durable marks. Returns true if none remain. REQUIRES: mutex_ is held.
+  bool DropDurable() {
     while (!awaited_.empty() && jobs_.journal().IsDurable(awaited_.back())) awaited_.pop_back();
     return awaited_.empty();
   }
@@ -401,8 +400,8 @@ class IngestStream final : public Reactor,
     metrics_.unanswered_events.fetch_sub(events, std::memory_order_relaxed);
   }
 
-  // What the master asks of the sender, as far as that is new. REQUIRES: mutex_ is held.
-  void TellWishes(const IngestResult& taken, Source& source) {
+  // Adds the master's requests to the sender that have changed. REQUIRES: mutex_ is held.
+  void AddControl(const IngestResult& taken, Source& source) {
     if (!std::exchange(source.greeted, true)) {
       v1::Control& control = *source.gathered.mutable_control();
       const std::int64_t nanos = absl::ToInt64Nanoseconds(control_.flush_interval);
@@ -424,7 +423,7 @@ class IngestStream final : public Reactor,
     }
   }
 
-  // Lets what was gathered wait for the journal, unless something waits already.
+  // Makes the gathered answers wait for the journal, unless earlier answers are already waiting.
   void Await() {
     Journal::Mark next;
     {
@@ -441,7 +440,7 @@ class IngestStream final : public Reactor,
         awaited_count_ = std::exchange(gathered_count_, 0);
         awaited_since_ = gathered_since_;
       }
-      // One after the other: which of them is the last to become durable does not matter.
+      // Marks are awaited one after the other, in any order.
       if (std::exchange(asked_for_, awaited_.size()) == awaited_.size()) return;
       next = awaited_.back();
     }
@@ -493,32 +492,34 @@ class IngestStream final : public Reactor,
   Metrics& metrics_;
   const AgentControl& control_;
   transport::TurnQueue& turns_;
-  AdmittedStream stream_;  // of the one who takes events
+  AdmittedStream stream_;  // of the thread that processes events
   const std::string peer_;
   std::shared_ptr<IngestStream> self_;
   grpc::ByteBuffer request_;        // of the read in flight
   std::atomic<bool> held_ = false;  // the next read waits for the journal
-  std::mutex batch_mutex_;  // held by the one who takes events, before mutex_; guards the next two
-  std::unique_ptr<storage::v1::ReceivedRequest> rest_;  // of a batch that waits for a turn, or null
-  std::size_t next_ = 0;                                // position in it
-  std::mutex mutex_;                                    // guards all below
+  // held by the thread that processes events, before mutex_; guards the next two.
+  std::mutex batch_mutex_;
+  // of a batch that waits for its turn, or null.
+  std::unique_ptr<storage::v1::ReceivedRequest> rest_;
+  std::size_t next_ = 0;  // position in it
+  std::mutex mutex_;      // guards all below
   bool writing_ = false;
   bool reads_over_ = false;
   bool ended_ = false;
   int rejections_waiting_ = 0;  // in sources_
   grpc::ByteBuffer response_;   // of the write in flight
-  // By handle. The one who takes events may look without this lock.
+  // By handle. The thread that processes events may read it without this lock.
   std::map<std::uint32_t, Source> sources_;
   std::vector<Source*> gathered_;
   std::vector<Source*> awaiting_;
   std::vector<Source*> ready_;
   std::vector<Journal::Mark> gathered_marks_;
-  std::vector<Journal::Mark> awaited_;  // of awaiting_, if there is something: not durable yet
+  std::vector<Journal::Mark> awaited_;  // marks of awaiting_ that are not durable yet
   std::weak_ptr<Journal::Log> last_log_;
-  std::size_t asked_for_ = 0;        // size of awaited_ when the journal was asked last
+  std::size_t asked_for_ = 0;        // size of awaited_ at the last request to the journal
   std::int64_t gathered_count_ = 0;  // events
   std::int64_t awaited_count_ = 0;
-  absl::Time gathered_since_;  // the oldest of them
+  absl::Time gathered_since_;  // of the oldest of them
   absl::Time awaited_since_;
 };
 

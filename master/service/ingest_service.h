@@ -1,4 +1,5 @@
-// IngestService over a JobTable: reads events, acknowledges them and tells agents what to send.
+// IngestService over a JobTable: reads events, acknowledges them and sends control messages to
+// agents.
 #pragma once
 
 #include "absl/time/time.h"
@@ -11,18 +12,19 @@
 
 namespace tidemark::service {
 
-// Settings that agents are told when they connect.
+// Settings that agents receive when they connect.
 struct AgentControl {
   absl::Duration flush_interval = absl::Seconds(1);
   std::uint32_t lambda = 2000;
 };
 
-// Takes messages as bytes, so that the journal keeps what was sent without making it again.
+// Reads messages as bytes, so that the journal stores the received bytes without encoding them
+// again.
 class IngestService final
     : public v1::IngestService::WithRawCallbackMethod_StreamEvents<v1::IngestService::Service> {
  public:
-  // All but `control` outlive the service. Events that wait for their turn are taken by as many
-  // threads as gRPC has on a small host.
+  // All but `control` must outlive the service. Events that wait for their turn are processed by
+  // two threads, as many as gRPC has on a small host.
   IngestService(JobTable& jobs, const Clock& clock, Gate& gate, Metrics& metrics,
                 AgentControl control)
       : jobs_(jobs), clock_(clock), gate_(gate), metrics_(metrics), control_(control) {}
@@ -30,7 +32,7 @@ class IngestService final
   grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* StreamEvents(
       grpc::CallbackServerContext* context) override;
 
-  // Stops taking events that wait for their turn. To be called when all streams have ended.
+  // Stops processing events that wait for their turn. Call after all streams have ended.
   void Stop() { turns_.Stop(); }
 
  private:

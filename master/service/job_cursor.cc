@@ -42,10 +42,10 @@ void JobCursor::Begin(std::shared_ptr<const Snapshot> newest, std::uint64_t run)
   const bool is_same_run = from_.run.value_or(run) == run && newest->sequence >= from_.sequence;
   const bool has_any = from_.sequence != 0;
   restarted_ = has_any && !is_same_run;
-  tells_gaps_ = has_any && is_same_run;
+  counts_gaps_ = has_any && is_same_run;
   if (!is_same_run) from_.sequence = 0;
   from_.run = run;
-  over_ = tells_gaps_ && newest->is_final && newest->sequence == from_.sequence;
+  over_ = counts_gaps_ && newest->is_final && newest->sequence == from_.sequence;
   Offer(std::move(newest), run);
 }
 
@@ -60,12 +60,12 @@ absl::Time JobCursor::next_at() const {
   return next_->is_final ? absl::InfinitePast() : taken_at_ + options_.interval_min;
 }
 
-JobCursor::Update JobCursor::Take(absl::Time now) {
+JobCursor::Update JobCursor::Next(absl::Time now) {
   const std::shared_ptr<const Snapshot> taken = std::exchange(next_, nullptr);
   Update update{.published = taken};
-  if (tells_gaps_) update.skipped = taken->sequence - from_.sequence - 1;
+  if (counts_gaps_) update.skipped = taken->sequence - from_.sequence - 1;
   update.restarted = std::exchange(restarted_, false);
-  tells_gaps_ = true;
+  counts_gaps_ = true;
   from_.sequence = taken->sequence;
   over_ = taken->is_final;
   taken_at_ = now;

@@ -1,97 +1,195 @@
-// What is published of all jobs, and who watches them.
+// The published snapshots of all jobs, and their watchers.
 //
-// Everything that may be watched, whatever its kind, is entered under its id, published as often as
-// there is a snapshot, and removed. The tables of a master do that; its services ask and watch.
+// The tables of a master enter each job or workflow under its id, publish its snapshots and remove
+// it. The services read and watch.
 //
-// Thread-safe. Watchers are called one at a time, without the lock, and must not block: a slow
-// reader keeps only the newest (job_cursor.h, job_list.h).
+// Thread-safe. Watchers are called one at a time, without the lock, and must not block. A slow
+// reader keeps only the newest snapshot (JobCursor, JobList).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "master/service/job_list.h"
+#include "proto/wire/job_codec.h"
 #include "tidemark/job.h"
 
 namespace tidemark::service {
 
+// All jobs for watchers of the list: the contract of WatchJobs (docs/api.md) as values.
+//
+// JobList numbers every change among the jobs (1, 2, 3, ...) and keeps only the newest of each job.
+// A JobListCursor is one watcher at one of these numbers. It reads the changes since then, so that
+// a slow watcher costs nothing and gets each job at most once, in its newest state.
+//
+//   JobList list("a1b2");
+//   list.Publish(snapshot);
+//   auto cursor = JobListCursor::Open(list, filter, View::kBasic, resume_token);
+//   while (cursor->has_next(list)) Send(cursor->Next(list, 100));
+//
+// A watcher starts with no jobs. It drops its jobs if an update has `restarted`, replaces jobs by
+// the snapshots of each update, and deletes removed jobs. Whenever its cursor has no next update,
+// it then has exactly the jobs of the list that match its filter, in its view. It may lose updates
+// if it resumes with the token of the last update that it has.
+//
+// Not thread-safe.
+
+// Memory: O(jobs + removed_max).
+class JobList {
+ public:
+  // `instance` distinguishes this list from that of an earlier master: letters and digits. The list
+  // keeps the ids of the last `removed_max` removed jobs. A watcher that resumes from before them
+  // restarts.
+  explicit JobList(std::string instance, std::size_t removed_max = 10'000);
+
+  // Adds a whole snapshot, the newest of its job. O(log jobs).
+  void Publish(std::shared_ptr<const Snapshot> snapshot);
+  // Removes a job. Ignores an unknown one. O(log jobs).
+  void Remove(const std::string& job_id);
+
+ private:
+  friend class JobListCursor;
+  struct Entry {
+    std::uint64_t change = 0;
+    std::shared_ptr<const Snapshot> snapshot;  // null if removed
+  };
+
+  void Note(const std::string& job_id, std::shared_ptr<const Snapshot> snapshot);
+
+  const std::string instance_;
+  const std::size_t removed_max_;
+  std::uint64_t newest_ = 0;     // number of the last change
+  std::uint64_t forgotten_ = 0;  // removals up to this number are no longer kept
+  absl::flat_hash_map<std::string, Entry> jobs_;
+  std::map<std::uint64_t, std::string> changes_;  // the last change of each job
+  std::map<std::uint64_t, std::string> removed_;  // removals among changes_
+};
+
+class JobListCursor {
+ public:
+  struct Update {
+    std::vector<std::shared_ptr<const Snapshot>> snapshots;  // whole; see view()
+    std::vector<std::string> removed_job_ids;
+    std::string resume_token;
+    std::uint64_t newest = 0;  // the newest change of the list at that time
+    bool synced = false;       // the watcher has all jobs as of its start or later
+    bool restarted = false;    // the watcher must drop its jobs
+  };
+
+  using MayRead = std::function<bool(const std::string& job_id)>;
+
+  // Opens a cursor for a watcher that has processed the update of `resume_token`, or for a new
+  // watcher if that is empty. InvalidArgument for a token of another service. Updates never mention
+  // jobs that `may_read` rejects, not even their removal; an empty `may_read` accepts all. O(jobs).
+  static absl::StatusOr<JobListCursor> Open(const JobList& list, JobFilter filter, View view,
+                                            const std::string& resume_token, MayRead may_read = {});
+
+  // Returns true if there is an update. It may hold only a token and `synced`. A new cursor always
+  // has one.
+  bool has_next(const JobList& list,
+                std::uint64_t up_to = std::numeric_limits<std::uint64_t>::max()) const {
+    return is_new_ || position_ < std::min(list.newest_, up_to);
+  }
+  // Returns about `most` jobs at most, from the changes up to the given number, so that several
+  // updates in one response name a job once. O(most log jobs).
+  Update Next(const JobList& list, std::size_t most,
+              std::uint64_t up_to = std::numeric_limits<std::uint64_t>::max());
+  View view() const { return view_; }
+
+ private:
+  JobListCursor(JobFilter filter, View view, MayRead may_read)
+      : filter_(std::move(filter)), view_(view), may_read_(std::move(may_read)) {}
+  bool Shows(const Snapshot* snapshot) const;
+
+  JobFilter filter_;
+  View view_;
+  MayRead may_read_;
+  std::uint64_t position_ = 0;  // number of the last change that was read
+  std::uint64_t begun_at_ = 0;  // the newest change of the list when the watcher began
+  bool is_new_ = true;          // no update was read yet
+  bool restarted_ = false;
+  absl::flat_hash_set<std::string> has_;  // jobs that the watcher has or may have
+};
+
 struct PublishedJob {
-  std::shared_ptr<const Snapshot> newest;  // of sequence 0 if there is none yet
-  // Tells this run of the job from every other of the same id, also where it was not named
-  // (Snapshot::run_uid); the same after a recovery. Later ones are larger.
+  std::shared_ptr<const Snapshot> newest;  // of sequence 0 before the first tick
+  // Distinguishes this run from all others of the same id, even without a Snapshot::run_uid. It
+  // stays the same after a recovery and is larger for later runs.
   std::uint64_t run = 0;
 };
 
 class JobWatcher {
  public:
   virtual ~JobWatcher() = default;
-  // A job that it watches has a new snapshot: of the run that the hub knows, or of one that was
-  // forgotten or followed by another meanwhile.
+  // Reports a new snapshot of a watched job. It may be of an older run, or of a run that has been
+  // removed in the meantime.
   virtual void Offer(const PublishedJob& /*job*/) {}
-  // Everything published in this round was offered.
+  // Called after all snapshots of a round were offered.
   virtual void OnRoundEnd() {}
-  // The master shuts down.
+  // Called when the master shuts down.
   virtual void Close() = 0;
 };
 
 class JobHub {
  public:
-  // `instance` as for JobList. Of watchers of one job, `watchers_max` are taken, and as many of all
-  // jobs.
+  // `instance` as for JobList. `watchers_max` limits the watchers of single jobs, and separately
+  // the watchers of all jobs.
   JobHub(const std::string& instance, std::size_t watchers_max)
       : instance_(instance), watchers_max_(watchers_max), list_(instance) {}
   const std::string& instance() const { return instance_; }
 
-  // A job, or another run of it, is known from now on. AlreadyExists: the id is that of something
-  // else.
+  // Adds a job or another run of it. AlreadyExists if another kind of entry has the id.
   absl::Status Enter(const PublishedJob& job);
-  // A job that is not known, or another run of it, is told to its watchers only. REQUIRES: one
-  // caller at a time.
+  // Publishes a snapshot. A job or run that was not entered is offered to its watchers only.
+  // REQUIRES: one caller at a time.
   void Publish(const PublishedJob& job);
   void Remove(const std::string& job_id);
-  // REQUIRES: the caller of Publish().
+  // Ends a round of snapshots. REQUIRES: the caller of Publish().
   void EndRound();
 
   // Errors: NotFound.
   absl::StatusOr<PublishedJob> Find(const std::string& job_id) const;
-  // Whether its run is the newest of its id, and not forgotten.
-  bool Knows(const PublishedJob& job) const;
-  // A place in the list of all jobs, the newest run first, which stays the same as jobs come and
-  // go.
+  // Returns true if its run is the newest of its id and was not removed.
+  bool IsCurrent(const PublishedJob& job) const;
+  // A position in the list of all jobs, newest run first. It stays valid when jobs are added or
+  // removed.
   struct Place {
     std::uint64_t run = std::numeric_limits<std::uint64_t>::max();
     std::string job_id;
     friend auto operator<=>(const Place&, const Place&) = default;
   };
-  // The first `count` jobs behind `before` that `shows` lets through. O(jobs).
+  // Returns the first `count` jobs after `before` that `shows` accepts. O(jobs).
   using Shows = std::function<bool(const Snapshot& newest)>;
   std::vector<PublishedJob> List(const Place& before, const Shows& shows, std::size_t count) const;
 
-  // Of one job, known or not; of all with an empty id. ResourceExhausted over the limit;
-  // Unavailable after CloseAll(). OnRoundEnd() is called of those that watch all jobs, or that want
-  // it.
+  // Subscribes to one job, which may be unknown, or to all jobs with an empty id. ResourceExhausted
+  // over the limit; Unavailable after CloseAll(). OnRoundEnd() is called for watchers of all jobs,
+  // and on request for others.
   absl::Status Subscribe(const std::string& job_id, std::shared_ptr<JobWatcher> watcher,
                          bool wants_round_end);
   void Unsubscribe(const std::string& job_id, const JobWatcher* watcher);
   void CloseAll();
   std::size_t watchers() const;
 
-  // JobListCursor::Open() and Take() over all jobs; empty: there is nothing new.
+  // JobListCursor::Open() and Next() over all jobs. NextUpdate() returns nullopt if nothing has
+  // changed.
   absl::StatusOr<JobListCursor> Open(JobFilter filter, View view, const std::string& resume_token,
                                      JobListCursor::MayRead may_read) const;
-  std::optional<JobListCursor::Update> Take(
+  std::optional<JobListCursor::Update> NextUpdate(
       JobListCursor& cursor, std::size_t most,
       std::uint64_t up_to = std::numeric_limits<std::uint64_t>::max()) const;
 
@@ -106,8 +204,8 @@ class JobHub {
   absl::flat_hash_map<std::string, PublishedJob> jobs_;
   std::set<Place> places_;
   bool closed_ = false;
-  std::size_t count_ = 0;                                // of those of one job
-  absl::flat_hash_map<std::string, Watchers> watchers_;  // by job; those of all under ""
+  std::size_t count_ = 0;                                // watchers of single jobs
+  absl::flat_hash_map<std::string, Watchers> watchers_;  // by job; watchers of all jobs under ""
   absl::flat_hash_set<std::shared_ptr<JobWatcher>> at_round_end_;
 };
 

@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <initializer_list>
 #include <limits>
+#include <tuple>
 #include <utility>
 
-#include "master/forecast/dag/job_on_slots.h"
-#include "master/service/grpc_status.h"
-#include "master/service/running_tasks.h"
+#include "master/forecast/dag/job_scenarios.h"
+#include "master/service/gate.h"
 #include "master/store/name_space.h"
 #include "proto/wire/job_codec.h"
 #include "proto/wire/job_request.h"
@@ -21,6 +22,20 @@
 
 namespace tidemark::service {
 
+void SelectRunning(std::size_t most, JobTasks& list) {
+  std::vector<TaskProgress>& tasks = list.tasks;
+  std::erase_if(tasks, [](const TaskProgress& task) {
+    return task.state != AttemptState::kStarted && task.state != AttemptState::kShuffled;
+  });
+  const auto place = [](const TaskProgress& task) {
+    return std::tuple(task.remaining ? -task.remaining->median : absl::InfiniteDuration(),
+                      task.started_at.value_or(absl::InfiniteFuture()));
+  };
+  std::ranges::stable_sort(tasks, std::less<>(), place);
+  list.tasks_left_out = tasks.size() - std::min(tasks.size(), most);
+  tasks.resize(tasks.size() - list.tasks_left_out);
+}
+
 namespace {
 
 constexpr std::size_t kPageSize = 100;
@@ -28,8 +43,8 @@ constexpr std::size_t kPageSizeMax = 1000;
 constexpr int kScenariosMax = 100;
 constexpr std::size_t kTasksMax = 2000;
 
-// A page ends with a job and the next begins behind it, wherever that is by then: a token names the
-// job, not a position.
+// Returns the token of the page after `last`. It names a job, not a position, so that it stays
+// valid when jobs are added or removed.
 std::string PageToken(const PublishedJob& last) {
   return fmt::format("{}/{}", last.run, last.newest->job_id);
 }
@@ -47,7 +62,8 @@ absl::StatusOr<JobHub::Place> ParsePageToken(const std::string& token) {
   return place;
 }
 
-// A watcher of a plan sees its jobs, so a caller that changes it must be allowed to report them.
+// A watcher of a plan sees its jobs. A caller that changes the plan must therefore be allowed to
+// report them.
 template <typename Jobs>
 std::vector<std::string> IdsOf(const std::string& plan, const Jobs& jobs) {
   std::vector<std::string> ids = {plan};
@@ -108,7 +124,7 @@ absl::Status JobService::List(const Caller& caller, const v1::ListJobsRequest& u
   const auto shows = [&](const Snapshot& newest) {
     return caller.MayRead(newest.job_id) && wire::Matches(*filter, newest);
   };
-  // One more, to know whether another page follows.
+  // One more than the page shows whether another page follows.
   const std::vector<PublishedJob> jobs = publishing_.hub.List(*before, shows, page_size + 1);
   std::size_t end = 0;
   for (std::size_t bytes = 0; end < std::min(page_size, jobs.size()) && bytes < kResponseBytes;) {
@@ -159,7 +175,7 @@ absl::StatusOr<JobService::Mark> JobService::Update(const grpc::CallbackServerCo
   v1::Plan part;
   *part.mutable_jobs() = untrusted.add_jobs();
   absl::StatusOr<Plan> plan = wire::ParsePartOfPlan(part);
-  if (!plan.ok()) {  // jobs[0] is add_jobs[0] in the request
+  if (!plan.ok()) {  // jobs[0] of the part is add_jobs[0] of the request
     const auto [path, description] = WrongFieldOf(plan.status());
     return path.empty() ? plan.status() : FieldError("add_" + path, description);
   }
@@ -179,12 +195,13 @@ absl::StatusOr<JobService::Mark> JobService::Forget(const grpc::CallbackServerCo
     const absl::Status forgotten = table->Forget(untrusted.job_id(), untrusted.run_uid());
     if (!forgotten.ok()) return forgotten;
   }
-  // Files are removed before what is appended now is durable.
+  // Files are removed before records that are appended now become durable.
   return Mark(jobs_.journal().Append(nullptr, ""));
 }
 
-absl::StatusOr<JobService::Mark> JobService::Tasks(const v1::ListTasksRequest& untrusted,
-                                                   v1::ListTasksResponse& response) const {
+std::optional<absl::StatusOr<JobService::Mark>> JobService::Tasks(
+    const v1::ListTasksRequest& untrusted, const std::function<void()>& when_free,
+    v1::ListTasksResponse& response) const {
   if (absl::Status host = wire::CheckText("host", untrusted.host()); !host.ok()) return host;
   if (workflows_.Newest(untrusted.job_id()) != nullptr) {
     return absl::FailedPreconditionError(
@@ -197,9 +214,11 @@ absl::StatusOr<JobService::Mark> JobService::Tasks(const v1::ListTasksRequest& u
   }
   const std::size_t most = query.tasks_max;
   if (untrusted.running_only()) query.tasks_max = std::numeric_limits<std::size_t>::max();
-  auto listed = jobs_.ListTasks(untrusted.job_id(), query, publishing_.clock.Now());
+  auto found = jobs_.ListTasks(untrusted.job_id(), query, publishing_.clock.Now(), when_free);
+  if (!found) return std::nullopt;
+  auto& listed = *found;
   if (!listed.ok()) return listed.status();
-  if (untrusted.running_only()) KeepRunning(most, listed->tasks);
+  if (untrusted.running_only()) SelectRunning(most, listed->tasks);
   wire::EncodeTasks(listed->tasks, response);
   return listed->mark;
 }
@@ -210,31 +229,35 @@ grpc::ServerUnaryReactor* JobService::ListTasks(grpc::CallbackServerContext* con
   const absl::StatusOr<AdmittedCall> call = Ask(*context, Right::kRead, {request->job_id()});
   if (!call.ok()) return Answer(*context, call.status());
   if (!jobs_.MustLoadTasks(request->job_id())) {
-    return AnswerWhenDurable::StartInTurn(answers_, context->peer(), jobs_.journal(),
-                                          [=, this, key = call->meter.key()] {
-                                            const absl::Duration began = ThreadCpuTime();
-                                            absl::StatusOr<Mark> mark = Tasks(*request, *response);
-                                            publishing_.gate.Charge(key, ThreadCpuTime() - began);
-                                            return mark;
-                                          });
+    return AnswerWhenDurable::StartInTurn(
+        answers_, context->peer(), jobs_.journal(),
+        [=, this, key = call->meter.key()](const std::function<void()>& again) {
+          const absl::Duration began = ThreadCpuTime();
+          auto mark = Tasks(*request, again, *response);
+          publishing_.gate.Charge(key, ThreadCpuTime() - began);
+          return mark;
+        });
   }
-  // The end of the job is durable. Reading its log would keep the threads of gRPC from other calls.
+  // The end of the job is durable. Reading its log here would block a thread of gRPC.
   return Later(*context, call->meter.key(), [=, this] {
     jobs_.LoadTasks(request->job_id());
-    return Tasks(*request, *response).status();
+    return Tasks(*request, nullptr, *response)->status();
   });
 }
 
-absl::StatusOr<JobService::Mark> JobService::Forecasts(const v1::ListForecastsRequest& untrusted,
-                                                       v1::ListForecastsResponse& response) {
-  if (workflows_.Newest(untrusted.job_id()) != nullptr) return Mark();  // none are kept
+std::optional<absl::StatusOr<JobService::Mark>> JobService::Forecasts(
+    const v1::ListForecastsRequest& untrusted, const std::function<void()>& when_free,
+    v1::ListForecastsResponse& response) {
+  if (workflows_.Newest(untrusted.job_id()) != nullptr) return Mark();  // workflows store none
   absl::Time after = absl::InfinitePast();
   if (untrusted.has_after()) {
     const absl::StatusOr<absl::Time> parsed = wire::ParseTime(untrusted.after(), "after");
     if (!parsed.ok()) return FieldError("after", std::string(parsed.status().message()));
     after = *parsed;
   }
-  auto listed = jobs_.ListForecasts(untrusted.job_id());
+  auto found = jobs_.ListForecasts(untrusted.job_id(), when_free);
+  if (!found) return std::nullopt;
+  auto& listed = *found;
   if (!listed.ok()) return listed.status();
   std::erase_if(listed->forecasts, [&](const PastForecast& said) { return said.at <= after; });
   wire::EncodeForecasts(listed->forecasts, *response.mutable_forecasts());
@@ -245,16 +268,16 @@ absl::StatusOr<JobService::Mark> JobService::Forecasts(const v1::ListForecastsRe
   return listed->mark;
 }
 
-absl::StatusOr<workflow::LiveWorkflow> JobService::Imagine(const v1::Plan& untrusted,
-                                                           const std::string& name_space,
-                                                           absl::Time now) const {
+absl::StatusOr<dag::LiveWorkflow> JobService::MakeHypothetical(const v1::Plan& untrusted,
+                                                               const std::string& name_space,
+                                                               absl::Time now) const {
   absl::StatusOr<Plan> plan = wire::ParsePlan(untrusted);
   if (!plan.ok()) return FieldErrorWithin("plan", plan.status());
-  if (plan->id.empty()) plan->id = store::AnIdWithin(name_space);
+  if (plan->id.empty()) plan->id = store::IdWithin(name_space);
   if (plan->id.empty()) plan->id = "plan";
-  auto imagined = workflows_.Imagine(*plan, name_space, now);
-  if (!imagined.ok()) return FieldErrorWithin("plan", imagined.status());
-  return imagined;
+  auto hypothetical = workflows_.MakeHypothetical(*plan, name_space, now);
+  if (!hypothetical.ok()) return FieldErrorWithin("plan", hypothetical.status());
+  return hypothetical;
 }
 
 absl::Status JobService::EstimateAlone(const Snapshot& newest,
@@ -266,27 +289,26 @@ absl::Status JobService::EstimateAlone(const Snapshot& newest,
     const Scenario& scenario = scenarios[i];
     if (scenario != Scenario() && newest.is_final) {
       return absl::FailedPreconditionError(fmt::format(
-          "{} has ended; ask what it was without slots, executors, data_factor and policy",
-          newest.job_id));
+          "{} has ended; ask without slots, executors, data_factor and policy", newest.job_id));
     }
     if (scenario.data_factor || scenario.policy) {
       return FieldError(
           fmt::format("scenarios[{}].{}", i, scenario.data_factor ? "data_factor" : "policy"),
-          "must be left out: the data of a job that runs are what they are, and its slots are its "
-          "own; ask about the workflow that it is part of");
+          "must be left out: the data and the slots of a running job are fixed; ask about its "
+          "workflow");
     }
     Outcome would_be = {.snapshot = runs ? *running.snapshot : newest};
     if (scenario.slots || scenario.executors) {
       if (!runs) {
         return absl::FailedPreconditionError(fmt::format("{} has just ended", newest.job_id));
       }
-      auto on_slots = workflow::JobOnSlots(running.snapshot, running.left, scenario, now);
+      auto on_slots = dag::ForecastJobOnSlots(running.snapshot, running.left, scenario, now);
       if (!on_slots.ok()) {
         return FieldErrorWithin(fmt::format("scenarios[{}]", i), on_slots.status());
       }
       would_be = *std::move(on_slots);
     } else if (runs) {
-      const auto held = workflow::SlotsHeld(running.snapshot, running.left, now);
+      const auto held = dag::SlotsHeld(running.snapshot, running.left, now);
       would_be.slots = held.slots;
       would_be.executors = held.executors;
     }
@@ -307,11 +329,11 @@ absl::Status JobService::Estimate(const v1::EstimateJobRequest& untrusted,
     }
     scenarios.push_back(*scenario);
   }
-  // One baseline for all scenarios.
+  // All scenarios have the same baseline.
   const absl::Time now = publishing_.clock.Now();
-  absl::StatusOr<workflow::LiveWorkflow> workflow = absl::UnknownError("not asked for");
+  absl::StatusOr<dag::LiveWorkflow> workflow = absl::UnknownError("not asked for");
   if (untrusted.has_plan()) {
-    workflow = Imagine(untrusted.plan(), name_space, now);
+    workflow = MakeHypothetical(untrusted.plan(), name_space, now);
   } else {
     const absl::StatusOr<PublishedJob> job = publishing_.hub.Find(untrusted.job_id());
     if (!job.ok()) return job.status();
@@ -331,7 +353,7 @@ absl::Status JobService::Estimate(const v1::EstimateJobRequest& untrusted,
     }
     auto would_be = workflow->Estimate(now, scenarios[i]);
     if (absl::IsInvalidArgument(would_be.status())) {
-      // The message names the job that the scenario does not go with.
+      // The message names the job that contradicts the scenario.
       return FieldError(fmt::format("scenarios[{}]{}", i, scenarios[i].policy ? ".policy" : ""),
                         std::string(would_be.status().message()));
     }
@@ -348,7 +370,7 @@ absl::Status JobService::Estimate(const v1::EstimateJobRequest& untrusted,
 grpc::ServerUnaryReactor* JobService::EstimateJob(grpc::CallbackServerContext* context,
                                                   const v1::EstimateJobRequest* request,
                                                   v1::EstimateJobResponse* response) {
-  std::vector<std::string> ids;  // a plan need not have one
+  std::vector<std::string> ids;  // a plan may have no id
   if (request->has_plan() && !request->plan().id().empty()) ids = {request->plan().id()};
   if (request->has_job_id()) ids = {request->job_id()};
   absl::StatusOr<AdmittedCall> call = Ask(*context, Right::kRead, ids);
@@ -372,7 +394,7 @@ grpc::ServerUnaryReactor* JobService::Later(grpc::CallbackServerContext& context
                                             const std::string& key,
                                             std::function<absl::Status()> work) {
   grpc::ServerUnaryReactor* const reactor = context.DefaultReactor();
-  const absl::Status added = estimates_.Add(key, [=, this, work = std::move(work)] {
+  const absl::Status added = AddEstimate(estimates_, key, [=, this, work = std::move(work)] {
     const absl::Duration began = ThreadCpuTime();
     const absl::Status done = work();
     publishing_.gate.Charge(key, ThreadCpuTime() - began);

@@ -1,28 +1,110 @@
-// JobService over what is published, the tables of jobs and plans, and the estimates that are asked
-// for. Knows no formula.
+// JobService over the published snapshots, the tables of jobs and workflows, and requested
+// estimates. It computes no estimate itself.
 #pragma once
 
+#include <grpcpp/grpcpp.h>
+
+#include <atomic>
+#include <cstddef>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "master/service/answer_when_durable.h"
-#include "master/service/estimate_queue.h"
 #include "master/service/gate.h"
-#include "master/service/grpc_status.h"
 #include "master/service/job_stream.h"
 #include "master/service/job_table.h"
+#include "master/service/journal.h"
 #include "master/service/workflow_table.h"
 #include "proto/wire/job_request.h"
+#include "tidemark/job_tasks.h"
 #include "tidemark/v1/job_service.grpc.pb.h"
 #include "transport/turn_queue.h"
 
 namespace tidemark::service {
 
-// What GetServerInfo says.
+// Answers a call after its changes are durable, without a thread that waits.
+class AnswerWhenDurable final : public grpc::ServerUnaryReactor,
+                                public Journal::Waiter,
+                                public std::enable_shared_from_this<AnswerWhenDurable> {
+ public:
+  static AnswerWhenDurable* Start(Journal& journal, const absl::StatusOr<Journal::Mark>& done) {
+    const auto answer = Create();
+    answer->Done(journal, done);
+    return answer.get();
+  }
+  // Computes the answer. Returns nullopt if it would have to wait, and then calls `again` once, on
+  // any thread, when it should run again.
+  using Work = std::function<std::optional<absl::StatusOr<Journal::Mark>>(
+      const std::function<void()>& again)>;
+  // Answers with the result of `work`, which runs in turn for `key`. The call is not finished
+  // before `work` has returned a result, since gRPC then frees the request and the response.
+  static AnswerWhenDurable* StartInTurn(transport::TurnQueue& turns, const std::string& key,
+                                        Journal& journal, const Work& work) {
+    const auto answer = Create();
+    answer->state_ = State::kPending;
+    answer->AddTurn(turns, key, journal, work);
+    return answer.get();
+  }
+
+  void OnDurable(Journal::Position) override { Answer(grpc::Status::OK); }
+  void OnStalled(const absl::Status& why) override { Answer(ToGrpc(JournalFails(why))); }
+  void OnCancel() override {
+    State pending = State::kPending;
+    if (state_.compare_exchange_strong(pending, State::kCancelled)) return;
+    Answer(grpc::Status::CANCELLED);
+  }
+  void OnDone() override { self_.reset(); }
+
+ private:
+  // The state of work that runs in turn.
+  enum class State { kDone, kPending, kCancelled };
+
+  AnswerWhenDurable() = default;
+  // The object lives until OnDone, and while the journal may call it.
+  static std::shared_ptr<AnswerWhenDurable> Create() {
+    auto answer = std::shared_ptr<AnswerWhenDurable>(new AnswerWhenDurable());
+    answer->self_ = answer;
+    return answer;
+  }
+  void AddTurn(transport::TurnQueue& turns, const std::string& key, Journal& journal,
+               const Work& work) {
+    turns.Add(key, [self = shared_from_this(), &turns, key, &journal, work] {
+      if (self->state_ == State::kCancelled) return self->Answer(grpc::Status::CANCELLED);
+      const auto done =
+          work([self, &turns, key, &journal, work] { self->AddTurn(turns, key, journal, work); });
+      if (!done) return;
+      const bool is_cancelled = self->state_.exchange(State::kDone) == State::kCancelled;
+      if (is_cancelled) return self->Answer(grpc::Status::CANCELLED);
+      self->Done(journal, *done);
+    });
+  }
+  void Done(Journal& journal, const absl::StatusOr<Journal::Mark>& done) {
+    if (done.ok()) {
+      journal.NotifyWhenDurable(*done, shared_from_this());
+    } else {
+      Answer(ToGrpc(done.status()));
+    }
+  }
+  void Answer(grpc::Status status) {
+    if (!answered_.exchange(true)) Finish(std::move(status));
+  }
+
+  std::atomic<State> state_ = State::kDone;
+  std::atomic<bool> answered_ = false;
+  std::shared_ptr<AnswerWhenDurable> self_;
+};
+
+// Removes all attempts from the list except at most `most` running ones. Sorts attempts by
+// predicted end, latest first, then attempts with an unknown end by start. O(attempts log
+// attempts).
+void SelectRunning(std::size_t most, JobTasks& list);
+
+// The answer of GetServerInfo.
 struct ServerInfo {
   std::string version;
   std::string instance;
@@ -33,7 +115,7 @@ class JobService final
     : public v1::JobService::WithRawCallbackMethod_WatchJob<
           v1::JobService::WithRawCallbackMethod_WatchJobs<v1::JobService::CallbackService>> {
  public:
-  // All outlive the service.
+  // All arguments must outlive the service.
   JobService(const Publishing& publishing, JobTable& jobs, WorkflowTable& workflows,
              ServerInfo info)
       : publishing_(publishing), jobs_(jobs), workflows_(workflows), info_(std::move(info)) {}
@@ -96,9 +178,9 @@ class JobService final
     if (!call.ok()) return Answer(*context, call.status());
     return AnswerWhenDurable::StartInTurn(
         answers_, context->peer(), jobs_.journal(),
-        [=, this, key = call->meter.key()]() -> absl::StatusOr<Mark> {
+        [=, this, key = call->meter.key()](const std::function<void()>& again) {
           const absl::Duration began = ThreadCpuTime();
-          absl::StatusOr<Mark> mark = Forecasts(*request, *response);
+          auto mark = Forecasts(*request, again, *response);
           publishing_.gate.Charge(key, ThreadCpuTime() - began);
           return mark;
         });
@@ -107,7 +189,7 @@ class JobService final
                                           const v1::GetServerInfoRequest* request,
                                           v1::GetServerInfoResponse* response) override;
 
-  // For GetServerInfo. Thread-safe.
+  // Adds a feature to GetServerInfo. Thread-safe.
   void AddFeature(std::string feature) {
     const std::lock_guard lock(features_mutex_);
     features_.push_back(std::move(feature));
@@ -123,8 +205,8 @@ class JobService final
     reactor->Finish(ToGrpc(status));
     return reactor;
   }
-  // Answers a call that was admitted with the status of `work`, on a thread of answers_: encoding a
-  // large snapshot, or waiting for a running estimate, must not block one of gRPC's few threads.
+  // Answers an admitted call with the status of `work`, on a thread of answers_: encoding a large
+  // snapshot must not block one of gRPC's few threads.
   template <typename Work>
   grpc::ServerUnaryReactor* AnswerInTurn(grpc::CallbackServerContext& context, AdmittedCall call,
                                          Work work) {
@@ -139,11 +221,11 @@ class JobService final
     return reactor;
   }
 
-  // Answers a call with the status of `work`, which the thread of the estimates does soon, and
-  // charges its processor time to the caller with `key`.
+  // Answers a call with the status of `work`, which runs on the thread of estimates, and charges
+  // its processor time to the caller with `key`.
   grpc::ServerUnaryReactor* Later(grpc::CallbackServerContext& context, const std::string& key,
                                   std::function<absl::Status()> work);
-  // Each does what the call of that name asks for.
+  // Each implements the call of that name.
   absl::Status Get(const v1::GetJobRequest& untrusted, v1::GetJobResponse& response);
   absl::Status List(const Caller& caller, const v1::ListJobsRequest& untrusted,
                     v1::ListJobsResponse& response);
@@ -155,21 +237,24 @@ class JobService final
                               const v1::UpdateJobRequest& untrusted);
   absl::StatusOr<Mark> Forget(const grpc::CallbackServerContext& context,
                               const v1::ForgetJobRequest& untrusted);
-  absl::StatusOr<Mark> Tasks(const v1::ListTasksRequest& untrusted,
-                             v1::ListTasksResponse& response) const;
-  absl::StatusOr<Mark> Forecasts(const v1::ListForecastsRequest& untrusted,
-                                 v1::ListForecastsResponse& response);
-  // `name_space`: which ids the call might ask for.
+  // Both return nullopt if the job is busy, and then call `when_free` (JobTable::ListTasks()).
+  std::optional<absl::StatusOr<Mark>> Tasks(const v1::ListTasksRequest& untrusted,
+                                            const std::function<void()>& when_free,
+                                            v1::ListTasksResponse& response) const;
+  std::optional<absl::StatusOr<Mark>> Forecasts(const v1::ListForecastsRequest& untrusted,
+                                                const std::function<void()>& when_free,
+                                                v1::ListForecastsResponse& response);
+  // `name_space`: ids that the caller may read.
   absl::Status Estimate(const v1::EstimateJobRequest& untrusted, const std::string& name_space,
                         const std::function<bool()>& is_cancelled,
                         v1::EstimateJobResponse& response) const;
-  // Of one that is no workflow that runs.
+  // For a job that is not a running workflow.
   absl::Status EstimateAlone(const Snapshot& newest, const std::vector<Scenario>& scenarios,
                              absl::Time now, v1::EstimateJobResponse& response) const;
-  absl::StatusOr<workflow::LiveWorkflow> Imagine(const v1::Plan& untrusted,
-                                                 const std::string& name_space,
-                                                 absl::Time now) const;
-  // Who calls, if they have the right to each of `ids`.
+  absl::StatusOr<dag::LiveWorkflow> MakeHypothetical(const v1::Plan& untrusted,
+                                                     const std::string& name_space,
+                                                     absl::Time now) const;
+  // Authenticates the caller and checks its right to each of `ids`.
   absl::StatusOr<AdmittedCall> Ask(const grpc::CallbackServerContext& context, Right right,
                                    const std::vector<std::string>& ids);
 
@@ -179,8 +264,8 @@ class JobService final
   std::mutex features_mutex_;
   std::vector<std::string> features_;
   const ServerInfo info_;
-  EstimateQueue estimates_;
-  transport::TurnQueue answers_{2, transport::kNice};  // by connection
+  transport::TurnQueue estimates_{1, 0, kEstimateLimits};  // by caller
+  transport::TurnQueue answers_{2, transport::kNice};      // by connection
 };
 
 }  // namespace tidemark::service

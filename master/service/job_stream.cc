@@ -25,10 +25,10 @@
 namespace tidemark::service {
 namespace {
 
-// Of the jobs in one response. Taste: some tens of kilobytes.
+// Jobs in one response. Chosen by hand: some tens of kilobytes.
 constexpr int kJobsAtOnce = 100;
-// How often a watcher of all jobs is sent a token alone, also where nothing has changed: clients
-// take a master for mute that says nothing for 10 s.
+// Interval of tokens to a watcher of all jobs while nothing changes. Clients assume that a master
+// is unreachable after 10 s without a response.
 constexpr absl::Duration kTokenEvery = absl::Seconds(2);
 
 using Refused = RefusedStream<ByteStream>;
@@ -37,7 +37,7 @@ grpc::Slice Serialized(const google::protobuf::MessageLite& message) {
   return grpc::Slice(message.SerializeAsString());
 }
 
-// A call of a request that cannot be read is one of a broken client.
+// Parses a request. Only a broken client sends a request that does not parse.
 template <typename Request>
 absl::StatusOr<Request> RequestOf(const grpc::ByteBuffer& untrusted) {
   Request request;
@@ -47,7 +47,7 @@ absl::StatusOr<Request> RequestOf(const grpc::ByteBuffer& untrusted) {
     return request;
   }
   return absl::InvalidArgumentError(
-      fmt::format("the request is no {}", Request::descriptor()->full_name()));
+      fmt::format("the request is not a {}", Request::descriptor()->full_name()));
 }
 
 class JobStream : public ByteStream,
@@ -81,7 +81,7 @@ class JobStream : public ByteStream,
   }
 
  protected:
-  // A response, and the part of it that may be shared with others.
+  // A response, and the part of it that is shared with others.
   struct Made {
     grpc::ByteBuffer response;
     transport::WritesInFlight::Bytes bytes;
@@ -94,7 +94,7 @@ class JobStream : public ByteStream,
         stream_(std::move(admitted)),
         context_(context) {}
 
-  // Lives until OnDone. Then subscribes.
+  // Keeps the stream alive until OnDone, and subscribes it.
   void Start(std::shared_ptr<JobStream> self, bool wants_round_end) {
     self_ = std::move(self);
     const absl::Status taken = publishing_.hub.Subscribe(job_id_, self_, wants_round_end);
@@ -110,8 +110,8 @@ class JobStream : public ByteStream,
   // Returns OK if the caller may still read.
   virtual absl::Status Check() = 0;
 
-  // Requests the next response, or the one after the response that is being made or written. Ends
-  // the stream if no more responses will follow.
+  // Requests the next response, or the one after the current response. Ends the stream if no more
+  // responses will follow.
   void Continue() {
     if (ended_) return;
     if (is_making_ || is_writing_) {
@@ -119,7 +119,7 @@ class JobStream : public ByteStream,
       return;
     }
     is_asked_again_ = false;
-    // The token may have been withdrawn meanwhile.
+    // The token may have been revoked in the meantime.
     if (const absl::Status allowed = Check(); !allowed.ok()) return EndLocked(allowed);
     if (HasNext(publishing_.clock.Now())) {
       is_making_ = true;
@@ -137,7 +137,7 @@ class JobStream : public ByteStream,
   }
 
   const Publishing publishing_;
-  const std::string job_id_;  // empty: of all jobs
+  const std::string job_id_;  // empty for all jobs
   std::mutex mutex_;          // guards all below
   AdmittedStream stream_;
 
@@ -152,7 +152,10 @@ class JobStream : public ByteStream,
     {
       const std::lock_guard lock(mutex_);
       is_making_ = false;
-      if (made && !ended_) {
+      if (made && !ended_ && !in_flight.IsCounted(this)) {
+        context_.TryCancel();
+        EndLocked(absl::CancelledError());
+      } else if (made && !ended_) {
         response_.Swap(&made->response);
         is_writing_ = is_written = true;
         StartWrite(&response_);
@@ -199,7 +202,7 @@ class OneJobStream final : public JobStream {
 
   void Offer(const PublishedJob& job) override {
     const std::lock_guard lock(mutex_);
-    if (!begun_ && !publishing_.hub.Knows(job)) return;
+    if (!begun_ && !publishing_.hub.IsCurrent(job)) return;
     Note(job);
     Continue();
   }
@@ -217,8 +220,8 @@ class OneJobStream final : public JobStream {
     if (asked.options.deltas) publishing.deliveries.sent.AddReader();
   }
 
-  // Looks after it has subscribed, and lets nothing be offered while it does, so that no snapshot
-  // falls between the newest one and the next.
+  // Reads the newest snapshot after the subscription and under the lock, so that no snapshot is
+  // missed between this one and the next.
   void Begin() {
     const std::lock_guard lock(mutex_);
     const absl::StatusOr<PublishedJob> job = publishing_.hub.Find(job_id_);
@@ -240,14 +243,14 @@ class OneJobStream final : public JobStream {
       const std::lock_guard lock(mutex_);
       const absl::Time now = publishing_.clock.Now();
       if (!HasNext(now)) return std::nullopt;
-      update = cursor_.Take(now);
+      update = cursor_.Next(now);
     }
     publishing_.metrics.snapshots_skipped.fetch_add(update.skipped, std::memory_order_relaxed);
     v1::WatchJobResponse message;
     message.set_skipped_snapshots(update.skipped);
     message.set_restarted(update.restarted);
     message.set_resume_token(update.resume_token);
-    // A message may be put together from its fields.
+    // A serialized message may be a concatenation of its fields.
     const grpc::Slice snapshot = Encoded(update);
     const grpc::Slice parts[] = {HeadOfSnapshot(snapshot.size()), snapshot, Serialized(message)};
     return Made{.response = grpc::ByteBuffer(parts, std::size(parts)),
@@ -256,7 +259,7 @@ class OneJobStream final : public JobStream {
   grpc::Slice Encoded(const JobCursor::Update& update) {
     Deliveries& deliveries = publishing_.deliveries;
     const JobCursor::Options& options = cursor_.options();
-    if (options.deltas) deliveries.sent.Keep(update.published);
+    if (options.deltas) deliveries.sent.Add(update.published);
     if (update.base != nullptr) {
       if (auto delta = deliveries.encoded.DeltaOf(update.base, update.published, options.view)) {
         return *std::move(delta);
@@ -264,7 +267,7 @@ class OneJobStream final : public JobStream {
     }
     return deliveries.encoded.Of(update.published, options.view);
   }
-  // What stands before the bytes of WatchJobResponse.snapshot.
+  // Returns the bytes before WatchJobResponse.snapshot.
   static grpc::Slice HeadOfSnapshot(std::size_t bytes) {
     using google::protobuf::internal::WireFormatLite;
     std::string head;
@@ -295,7 +298,7 @@ class AllJobsStream final : public JobStream {
     auto stream = std::shared_ptr<AllJobsStream>(new AllJobsStream(
         publishing, context, std::move(admitted), std::move(cursor), interval_min));
     stream->JobStream::Start(stream, /*wants_round_end=*/true);
-    stream->OnRoundEnd();  // begins at once
+    stream->OnRoundEnd();  // starts immediately
     return stream.get();
   }
 
@@ -308,19 +311,19 @@ class AllJobsStream final : public JobStream {
 
   std::optional<Made> Make() override {
     v1::WatchJobsResponse response;
-    if (!Take(publishing_.clock.Now(), response)) return std::nullopt;
+    if (!Fill(publishing_.clock.Now(), response)) return std::nullopt;
     const grpc::Slice whole = Serialized(response);
     return Made{.response = grpc::ByteBuffer(&whole, 1),
                 .bytes = {.data = this, .size = whole.size()}};
   }
   bool HasNext(absl::Time now) const override { return now >= next_at_; }
-  bool Take(absl::Time now, v1::WatchJobsResponse& response) {
+  bool Fill(absl::Time now, v1::WatchJobsResponse& response) {
     bool synced = synced_;
     std::size_t bytes = 0;
     std::uint64_t up_to = std::numeric_limits<std::uint64_t>::max();
     bool is_cut = false;
     while (!is_cut) {
-      const auto update = publishing_.hub.Take(cursor_, 1, up_to);
+      const auto update = publishing_.hub.NextUpdate(cursor_, 1, up_to);
       if (!update) break;
       up_to = std::min(up_to, update->newest);
       for (const auto& snapshot : update->snapshots) {
@@ -342,16 +345,16 @@ class AllJobsStream final : public JobStream {
     written_at_ = now;
     response.set_resume_token(resume_token_);
     response.set_synced(synced_);
-    // The rest of a full response waits for no interval, nor does what was there at the beginning.
+    // The rest of a full response does not wait for the interval, nor do the initial jobs.
     const std::lock_guard lock(mutex_);
     next_at_ = synced && !is_cut ? now + interval_min_ : absl::InfinitePast();
     return true;
   }
-  absl::Status Check() override { return stream_.caller.CheckKnown(); }
+  absl::Status Check() override { return stream_.caller.CheckToken(); }
 
   const absl::Duration interval_min_;
   absl::Time next_at_ = absl::InfinitePast();  // guarded by mutex_
-  // Used only by the thread that makes a response.
+  // Used only by the thread that computes a response.
   JobListCursor cursor_;
   bool synced_ = false;
   std::string resume_token_;

@@ -8,10 +8,8 @@
 #include <utility>
 #include <variant>
 
-#include "master/store/checkpoint.h"
 #include "master/store/log_record.h"
 #include "master/store/recovery.h"
-#include "master/store/restore.h"
 #include "proto/wire/encode_event.h"
 #include "proto/wire/parse_event.h"
 #include "tidemark/limit.h"
@@ -20,40 +18,90 @@ namespace tidemark::service {
 
 namespace {
 
-// The ends of attempts and jobs may take so much of the limit of a job's bytes beyond it: 1/16.
+std::size_t BytesOf(const JobTasks& tasks) {
+  std::size_t bytes = sizeof(JobTasks);
+  for (const TaskProgress& task : tasks.tasks) {
+    bytes += sizeof(task) + task.host.capacity() + task.failure.capacity();
+  }
+  for (const HostTasks& host : tasks.hosts) {
+    bytes += sizeof(host) + host.host.capacity() + sizeof(double) * host.busy.capacity();
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::weak_ptr<const JobTasks> EndedTasks::Add(JobTasks tasks) {
+  // An ended job has no predicted key groups.
+  tasks.heavy_groups.clear();
+  for (TaskProgress& task : tasks.tasks) task.remaining.reset();
+  const std::size_t bytes = BytesOf(tasks);
+  const auto kept = std::make_shared<const JobTasks>(std::move(tasks));
+  const std::lock_guard lock(mutex_);
+  bytes_ += bytes;
+  kept_.emplace_back(bytes, kept);
+  while (bytes_ > bytes_max_) {
+    bytes_ -= kept_.front().first;
+    kept_.pop_front();
+  }
+  return kept;
+}
+
+JobTasks SelectTasks(const JobTasks& kept, const TaskQuery& query) {
+  JobTasks asked = kept;
+  if (!query.host) {
+    if (asked.tasks.size() <= query.tasks_max) return asked;
+    asked.tasks_left_out += asked.tasks.size();
+    asked.tasks.clear();
+    return asked;
+  }
+  std::erase_if(asked.tasks, [&](const TaskProgress& task) { return task.host != *query.host; });
+  asked.tasks_left_out = asked.tasks.size() - std::min(asked.tasks.size(), query.tasks_max);
+  // Keeps the attempts of the host that started last.
+  asked.tasks.erase(asked.tasks.begin(),
+                    asked.tasks.begin() + static_cast<std::ptrdiff_t>(asked.tasks_left_out));
+  return asked;
+}
+
+namespace {
+
+// Ends of attempts and jobs may exceed the byte limit of a job by this part: 1/16.
 constexpr std::size_t kDecisiveShare = 16;
 
-// What may be taken beyond the share of a reporter, in sixteenths of it: ends of attempts as above,
-// ends of jobs whatever is left, since they free more than they take.
+// The allowed excess of events over the share of a reporter, in sixteenths of the share. Ends of
+// attempts may exceed it by one sixteenth, ends of jobs by any amount, since they free more than
+// they take.
 constexpr unsigned kDecisiveSlack = 1;
 constexpr unsigned kCloseSlack = 16;
 
-// As many as a screen has room for. About 70 bytes each, of every job that is remembered.
+// Number of tasks that fit on a screen. About 70 bytes each, for every tracked job.
 constexpr std::size_t kForecastsMax = 200;
-// A job with more tasks is not worth the time that listing them would take of its last tick; of one
-// with more attempts only what its hosts did is kept. Taste.
+// A job with more tasks is not listed, since its last tick would take too long. A list of more
+// attempts keeps only the work of hosts. Chosen by hand.
 constexpr std::uint64_t kListedOnceEndedMax = 20'000;
 constexpr std::size_t kKeptTasksMax = 2'000;
-// A longer log of a job that has ended is not read again for its tasks. Chosen by hand: reading
-// this much takes about a second.
+// A longer log of an ended job is not read again for its tasks. Chosen by hand: reading this much
+// takes about a second.
 constexpr std::uintmax_t kReadAgainBytesMax = std::uintmax_t{256} << 20;
 
-// Small enough that snapshots need not wait for the checkpoints.
+// Few enough that snapshots need not wait for checkpoints.
 constexpr std::size_t kCheckpointsAtOnce = 32;
 
-// How long the first tick of a job takes: 10,000 tasks in 1,000 stages, 26 ms, take about 1.5 MB.
+// Time of the first tick of a job, per megabyte of state: 10,000 tasks in 1,000 stages take 1.5 MB
+// and 26 ms.
 constexpr absl::Duration kTickOfMegabyte = absl::Milliseconds(20);
-// A smaller job counts as one of that size, since its ticks take no longer for a few bytes more.
+// A smaller job counts as one of this size, since fewer bytes do not shorten its ticks.
 constexpr std::size_t kTickedBytesMin = std::size_t{64} << 10;
 
-// What an event takes on the disk beside its own bytes and names, with its frame.
+// Bytes of an event on the disk in addition to its body and names, with its frame.
 constexpr std::size_t kLoggedBytes = 64;
 
 std::size_t BytesOf(const wire::ReceivedEvent& received) {
   return kLoggedBytes + received.body.size() + received.source_id.size() + received.run_uid.size();
 }
 
-// Of one folder the journal's files are the traces as well; a second hand in them would spoil them.
+// If both directories are the same, the files of the journal serve as traces. A second writer would
+// corrupt them.
 JobTableOptions WithOneWriter(JobTableOptions options) {
   std::error_code error;
   if (!options.data_dir.empty() &&
@@ -67,7 +115,7 @@ std::shared_ptr<TableContext> ContextOf(const JobTableOptions& options) {
   ShareOptions shares = options.shares;
   shares.jobs_max = options.jobs_max;
   const auto disk = options.disk ? options.disk : store::MakeFileDisk(/*sync=*/true);
-  // Not make_shared: neither shares nor a journal can be moved.
+  // make_shared would need movable shares and a movable journal.
   return std::shared_ptr<TableContext>(
       new TableContext{.data_dir = options.data_dir,
                        .hub = options.hub,
@@ -83,11 +131,10 @@ std::shared_ptr<TableContext> ContextOf(const JobTableOptions& options) {
 absl::Status NotKept(const std::string& id, const TaskQuery& query) {
   if (query.host) {
     return absl::FailedPreconditionError(fmt::format(
-        "job {} has ended, and of its tasks only what each host did is kept; ask without host",
-        id));
+        "job {} has ended, and only the totals of each host are stored; ask without host", id));
   }
   return absl::FailedPreconditionError(fmt::format(
-      "job {} has ended, and its tasks are not kept: it had more than {}, its log is large or "
+      "job {} has ended, and its tasks are not stored: it had more than {}, its log is large or "
       "damaged, or there is no data directory and the memory was needed",
       id, kListedOnceEndedMax));
 }
@@ -100,8 +147,8 @@ JobTable::JobTable(JobTableOptions options, Metrics* metrics)
       options_(WithOneWriter(std::move(options))),
       metrics_(metrics) {}
 
-// Grows with the memory of the job, from the cost of its last tick or, before the first, from that
-// of other jobs.
+// Scales the cost of the last tick with the memory of the job. Before the first tick, it uses the
+// cost of other jobs.
 absl::Duration JobTable::Job::ExpectedCost() const {
   const auto state_bytes = static_cast<double>(monitor.state_bytes());
   if (tick_cost == absl::ZeroDuration()) return kTickOfMegabyte * (state_bytes / (1 << 20));
@@ -114,59 +161,66 @@ std::vector<std::string> JobTable::FilesOf(const std::string& id) const {
   return {log, store::CheckpointPath(log)};
 }
 
-// Room for the event logs is made among the reporter's own. REQUIRES: job.mutex is held, or no
-// other thread else knows the job.
-absl::Status JobTable::TakeDisk(std::size_t bytes, unsigned slack, Job& job) {
-  absl::Status taken = job.holding.Take(Resource::kDiskBytes, bytes, slack);
+// Evicts jobs of the same reporter if the disk share is used up. REQUIRES: job.mutex is held, or no
+// other thread has access to the job.
+absl::Status JobTable::ChargeDisk(std::size_t bytes, unsigned slack, Job& job) {
+  absl::Status taken = job.holding.Reserve(Resource::kDiskBytes, bytes, slack);
   while (!taken.ok() && MakeRoomOf(job.reporter)) {
-    taken = job.holding.Take(Resource::kDiskBytes, bytes, slack);
+    taken = job.holding.Reserve(Resource::kDiskBytes, bytes, slack);
   }
   return taken;
+}
+
+// Returns the size of the event on the disk, or an approximation if it is not logged.
+std::size_t JobTable::SizeOf(const Incoming& incoming) const {
+  const bool is_logged = !data_dir().empty() || !options_.event_log_dir.empty();
+  if (is_logged || incoming.is_encoded()) return BytesOf(incoming.received());
+  return kLoggedBytes + incoming.event.source_id.size() + incoming.event.run_uid.size();
 }
 
 void JobTable::CheckDisk() {
   for (const std::string& directory : {data_dir(), options_.event_log_dir}) {
     if (directory.empty()) continue;
-    // Where there are two, what is written into both is counted on the first.
+    // If there are two, data in both is counted on the first.
     if (const auto free = context()->disk->FreeBytes(directory); free.ok()) {
       return shares().SetFree(Resource::kDiskBytes, *free);
     }
   }
 }
 
-// Remembers a job whose monitor takes `event`, which opens it, in place of `before`, a run of that
-// id that has ended, or null; one that is refused leaves no trace. Null when that is all; the job
-// if somebody else has opened it meanwhile.
-absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Open(const wire::ReceivedEvent& received,
-                                                              const Event& event,
+// Adds a job whose monitor accepts its opening `event`. Replaces `before`, an ended run of that id,
+// unless it is null. A rejected job leaves no trace. Returns null on success, or the job that
+// another thread opened first.
+absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Open(const Incoming& incoming,
                                                               const Sender& sender,
                                                               const std::shared_ptr<Job>& before,
                                                               IngestResult& taken) {
+  const Event& event = incoming.event;
   auto job = std::make_shared<Job>(JobMonitor(event.job_id, options_.job),
                                    store::Unticked(event.job_id, event.run_uid, event.arrived_at),
                                    event.arrived_at, sender, shares());
   if (absl::Status refused = job->monitor.Apply(event); !refused.ok()) return refused;
-  // It will be there twice.
-  if (absl::Status full = TakeDisk(2 * BytesOf(received), 0, *job); !full.ok()) return full;
-  if (absl::Status full = job->holding.Take(Resource::kStateBytes, job->monitor.state_bytes());
+  // The log holds the opening event twice.
+  if (absl::Status full = ChargeDisk(2 * SizeOf(incoming), 0, *job); !full.ok()) return full;
+  if (absl::Status full = job->holding.Reserve(Resource::kStateBytes, job->monitor.state_bytes());
       !full.ok()) {
     return full;
   }
-  // Who finds the job in the table waits here until its first record is kept.
+  // Other threads that find the job in the table wait here until its first record is appended.
   const std::lock_guard lock(job->mutex);
   const auto known = Enter(job, before);
   if (!known.ok()) return known.status();
   if (*known != nullptr) return std::static_pointer_cast<Job>(*known);
   OpenLogs(*job);
-  // Twice, since without it the rest of the log is worth nothing.
+  // The rest of the log is useless without this event, so it is written twice.
   for (int copies = 0; copies < 2; ++copies) {
     AppendRecord(*job, [&](std::string& out) {
-      store::EncodeReceived(received, event.arrived_at, job->key, out);
+      store::EncodeReceived(incoming.received(), event.arrived_at, job->key, out);
     });
   }
   if (options_.on_event) options_.on_event(event);
   taken = job->Answer(absl::OkStatus());
-  SayDeadline(event, event.arrived_at, *job);
+  ApplyDeadline(event, event.arrived_at, *job);
   return nullptr;
 }
 
@@ -213,7 +267,7 @@ bool JobTable::IsOfRun(const wire::ReceivedEvent& received, const Job& job) {
   return received.run_uid.empty() || received.run_uid == job.monitor.run_uid();
 }
 
-// Rejects an invalid event. A duplicate gets its reason again and counts once.
+// Rejects an invalid event. A duplicate gets its reason again and is counted once.
 IngestResult JobTable::Reject(const wire::ReceivedEvent& received, const absl::Status& reason,
                               Job& job) {
   AcceptedSequence event;
@@ -235,10 +289,9 @@ void JobTable::AppendRefusal(const absl::Status& reason, const AcceptedSequence&
   });
 }
 
-// Takes `bytes` of an event from what its job and its reporter may have; a null `event` is one that
-// was refused. Only the first one beyond it is counted and logged, so that what is
-// refused costs no memory and no disk. What decides how the job ends is taken a little longer than
-// the rest.
+// Charges `bytes` of an event to its job and its reporter. A null `event` was rejected. Only the
+// first event over a limit is counted and logged, so that rejected events cost no memory and no
+// disk. Events that decide how the job ends have higher limits.
 absl::Status JobTable::Charge(std::size_t bytes, const Event* event, Job& job) {
   const bool closes = event != nullptr && std::holds_alternative<JobClosed>(event->body);
   const bool decides =
@@ -252,10 +305,11 @@ absl::Status JobTable::Charge(std::size_t bytes, const Event* event, Job& job) {
                             fmt::format("this master allows at most {} bytes of events per job",
                                         options_.job_bytes_max));
   }
-  // Of memory there must be some left; how much the event takes is known when it is folded in.
-  if (refused.ok()) refused = job.holding.Take(Resource::kStateBytes, 0, slack);
-  // Of a job that has ended, nothing is written any more.
-  if (refused.ok() && !job.ticked.snapshot->is_final) refused = TakeDisk(bytes, slack, job);
+  // Checks that the reporter's share of memory is not exhausted. Folding the event shows the memory
+  // that it takes.
+  if (refused.ok()) refused = job.holding.Reserve(Resource::kStateBytes, 0, slack);
+  // Events of an ended job are not written.
+  if (refused.ok() && !job.ticked.snapshot->is_final) refused = ChargeDisk(bytes, slack, job);
   if (refused.ok()) {
     job.bytes += bytes;
     return refused;
@@ -281,6 +335,22 @@ std::optional<IngestResult> JobTable::IngestUnlessBusy(const wire::ReceivedEvent
   return Ingest(received, now, sender, &when_free);
 }
 
+IngestResult JobTable::IngestLocal(const Event& event, absl::Time now, const Sender& sender) {
+  absl::StatusOr<Event> checked = wire::CheckEvent(event, now);
+  auto job = std::static_pointer_cast<Job>(Find(event.job_id));
+  JobLock lock;
+  if (job != nullptr) lock = Lock(*job, nullptr);
+  if (!checked.ok()) {
+    if (job == nullptr) return {.status = checked.status()};
+    return Reject({.job_id = event.job_id,
+                   .run_uid = event.run_uid,
+                   .source_id = event.source_id,
+                   .sequence = event.sequence},
+                  checked.status(), *job);
+  }
+  return *Ingest(Incoming(*checked), std::move(job), std::move(lock), now, sender, nullptr);
+}
+
 std::optional<IngestResult> JobTable::Ingest(const wire::ReceivedEvent& received, absl::Time now,
                                              const Sender& sender, const WhenFree* when_free) {
   if (when_free != nullptr && options_.has_room &&
@@ -291,53 +361,60 @@ std::optional<IngestResult> JobTable::Ingest(const wire::ReceivedEvent& received
   absl::StatusOr<Event> event = wire::ParseEvent(received, now);
   JobLock lock;
   if (job != nullptr && !(lock = Lock(*job, when_free)).owns_lock()) return std::nullopt;
+  if (event.ok()) {
+    return Ingest(Incoming(received, *event), std::move(job), std::move(lock), now, sender,
+                  when_free);
+  }
+  if (job != nullptr) return Reject(received, event.status(), *job);
+  return IngestResult{.status = event.status()};
+}
+
+std::optional<IngestResult> JobTable::Ingest(const Incoming& incoming, std::shared_ptr<Job> job,
+                                             JobLock lock, absl::Time now, const Sender& sender,
+                                             const WhenFree* when_free) {
+  const Event& event = incoming.event;
   IngestResult taken;
-  if (!event.ok()) {
-    if (job != nullptr) return Reject(received, event.status(), *job);
-    taken.status = event.status();
-    return taken;
-  }
-  if (job == nullptr && !std::holds_alternative<JobOpened>(event->body)) {
+  if (job == nullptr && !std::holds_alternative<JobOpened>(event.body)) {
     taken.status = absl::FailedPreconditionError(
-        fmt::format("job {} is not open; send JobOpened first", event->job_id));
+        fmt::format("job {} is not open; send JobOpened first", event.job_id));
     return taken;
   }
-  while (job == nullptr || IsFollowedBy(*event, *job)) {
+  while (job == nullptr || IsFollowedBy(event, *job)) {
     if (lock.owns_lock()) lock.unlock();
-    auto known = Open(received, *event, sender, job, taken);
+    auto known = Open(incoming, sender, job, taken);
     taken.status = known.status();
     if (!known.ok() || *known == nullptr) return taken;
     job = *std::move(known);
     if (!(lock = Lock(*job, when_free)).owns_lock()) return std::nullopt;
   }
-  taken = Take(received, *event, now, *job);
-  if (taken.status.ok()) SayDeadline(*event, now, *job);
+  taken = Fold(incoming, now, *job);
+  if (taken.status.ok()) ApplyDeadline(event, now, *job);
   return taken;
 }
 
 // Applies the deadline of the settings to a job that states none. It becomes an event of an
 // additional source, so that the job's log contains it.
-void JobTable::SayDeadline(const Event& opening, absl::Time now, Job& job) {
+void JobTable::ApplyDeadline(const Event& opening, absl::Time now, Job& job) {
   const auto* const opened = std::get_if<JobOpened>(&opening.body);
   if (opened == nullptr || !options_.deadline_of || opened->deadline || opened->name.empty())
     return;
   const std::optional<absl::Time> deadline = options_.deadline_of(opened->name, now);
   if (!deadline) return;
-  Event said = {.job_id = opening.job_id,
-                .run_uid = opening.run_uid,
-                .source_id = "settings of the master",
-                .sequence = 1};
-  said.sent_at = said.arrived_at = now;
-  said.body = JobOpened{.deadline = deadline};
-  Take(wire::EncodeEvent(said), said, now, job);
+  Event stated = {.job_id = opening.job_id,
+                  .run_uid = opening.run_uid,
+                  .source_id = "settings of the master",
+                  .sequence = 1};
+  stated.sent_at = stated.arrived_at = now;
+  stated.body = JobOpened{.deadline = deadline};
+  Fold(Incoming(stated), now, job);
 }
 
-IngestResult JobTable::Take(const wire::ReceivedEvent& received, Event& event, absl::Time now,
-                            Job& job) {
+IngestResult JobTable::Fold(const Incoming& incoming, absl::Time now, Job& job) {
+  Event& event = incoming.event;
   if (absl::Status other_run = job.monitor.CheckRun(event); !other_run.ok()) {
     return {.status = std::move(other_run)};
   }
-  // A duplicate changes nothing; it is answered when the first one is safe.
+  // A duplicate changes nothing. It is answered when the first one is durable.
   if (event.sequence <= job.monitor.accepted_sequence(event.source_id)) {
     return job.Answer(absl::OkStatus());
   }
@@ -347,14 +424,14 @@ IngestResult JobTable::Take(const wire::ReceivedEvent& received, Event& event, a
                     "own",
                     event.job_id)));
   }
-  if (absl::Status charged = Charge(BytesOf(received), &event, job); !charged.ok()) {
+  if (absl::Status charged = Charge(SizeOf(incoming), &event, job); !charged.ok()) {
     return job.Answer(std::move(charged));
   }
   event.arrived_at = job.NotBefore(now);
-  // After the final snapshot there is nothing left to recover.
+  // After the final snapshot there is nothing to recover.
   if (!job.ticked.snapshot->is_final) {
     AppendRecord(job, [&](std::string& out) {
-      store::EncodeReceived(received, event.arrived_at, job.key, out);
+      store::EncodeReceived(incoming.received(), event.arrived_at, job.key, out);
     });
   }
   absl::Status applied = job.monitor.Apply(event);
@@ -363,15 +440,15 @@ IngestResult JobTable::Take(const wire::ReceivedEvent& received, Event& event, a
   return job.Answer(std::move(applied));
 }
 
-absl::StatusOr<JobTable::ListedTasks> JobTable::ListTasks(const std::string& id,
-                                                          const TaskQuery& query,
-                                                          absl::Time now) const {
+std::optional<absl::StatusOr<JobTable::ListedTasks>> JobTable::ListTasks(
+    const std::string& id, const TaskQuery& query, absl::Time now,
+    const std::function<void()>& when_free) const {
   const auto job = std::static_pointer_cast<Job>(Find(id));
   if (job == nullptr) return absl::NotFoundError(fmt::format("no job {}", id));
   const auto ended = [&](const std::shared_ptr<const JobTasks>& kept,
                          const Journal::Mark& mark) -> absl::StatusOr<ListedTasks> {
     if (kept == nullptr || (query.host && kept->tasks.empty())) return NotKept(id, query);
-    return ListedTasks{Asked(*kept, query), mark};
+    return ListedTasks{SelectTasks(*kept, query), mark};
   };
   if (job->is_over()) {
     const auto kept = [&] {
@@ -380,7 +457,12 @@ absl::StatusOr<JobTable::ListedTasks> JobTable::ListTasks(const std::string& id,
     }();
     return ended(kept.first, kept.second);
   }
-  const LongLock lock(job->mutex);
+  if (!when_free) {
+    job->mutex.LockLong();
+  } else if (!job->mutex.LockLongUnlessLong(when_free)) {
+    return std::nullopt;
+  }
+  const std::lock_guard lock(job->mutex, std::adopt_lock);
   if (job->ticked.snapshot->is_final) return ended(job->tasks.lock(), job->mark);
   return ListedTasks{job->monitor.ListTasks(query, std::max(job->latest, now)), job->mark};
 }
@@ -410,7 +492,7 @@ void JobTable::LoadTasks(const std::string& id) {
   // The next run of the id enters the table before it replaces the log.
   if (!monitor.ok() || Find(id) != job) return;
   const TaskQuery all = {.tasks_max = kKeptTasksMax};
-  auto tasks = ended_tasks_.Keep(monitor->ListTasks(all, final->ended_at.value_or(final->at)));
+  auto tasks = ended_tasks_.Add(monitor->ListTasks(all, final->ended_at.value_or(final->at)));
   const std::lock_guard lock(job->mutex);
   job->tasks = std::move(tasks);
 }
@@ -431,10 +513,12 @@ std::optional<LogsOfRun> JobTable::LogsOfEnded(const std::string& id) const {
   return logs;
 }
 
-absl::StatusOr<JobTable::ListedForecasts> JobTable::ListForecasts(const std::string& id) const {
+std::optional<absl::StatusOr<JobTable::ListedForecasts>> JobTable::ListForecasts(
+    const std::string& id, const std::function<void()>& when_free) const {
   const auto job = std::static_pointer_cast<Job>(Find(id));
   if (job == nullptr) return absl::NotFoundError(fmt::format("no job {}", id));
-  const std::lock_guard lock(job->mutex);
+  const JobLock lock = Lock(*job, when_free ? &when_free : nullptr);
+  if (!lock.owns_lock()) return std::nullopt;
   if (job->ticked.snapshot->is_final) return ListedForecasts{job->forecasts, job->mark};
   return ListedForecasts{job->monitor.PastForecasts(kForecastsMax), job->mark};
 }
@@ -463,7 +547,7 @@ LiveTable::Ticked JobTable::Tick(const std::shared_ptr<LiveEntry>& entry, absl::
   return TickedOf(entry);
 }
 
-// Gives a job its earlier runs. REQUIRES: job.mutex is held.
+// Loads the past runs of a job. REQUIRES: job.mutex is held.
 void JobTable::LoadPastRuns(Job& job) {
   const std::string name = job.monitor.name();
   job.has_past_runs = !name.empty();
@@ -475,8 +559,8 @@ void JobTable::LoadPastRuns(Job& job) {
   AppendRecord(job, [&](std::string& out) { store::EncodePastRuns(runs, job.key, out); });
 }
 
-// Reports the ended job to on_end and keeps no more of it than its end. REQUIRES: job.mutex is
-// held; the final snapshot is in job.ticked.
+// Reports the ended job to on_end and reduces it to its end. REQUIRES: job.mutex is held; the final
+// snapshot is in job.ticked.
 void JobTable::End(Job& job) {
   const Snapshot& final = *job.ticked.snapshot;
   if (options_.on_end) options_.on_end({final, job.monitor.Summary(), job.name_space});
@@ -490,7 +574,7 @@ void JobTable::End(Job& job) {
   }
   if (final.counts.tasks <= kListedOnceEndedMax) {
     const TaskQuery all = {.tasks_max = kKeptTasksMax};
-    job.tasks = ended_tasks_.Keep(job.monitor.ListTasks(all, final.ended_at.value_or(final.at)));
+    job.tasks = ended_tasks_.Add(job.monitor.ListTasks(all, final.ended_at.value_or(final.at)));
   }
   job.monitor = JobMonitor::OfEnded(final, sources);
   job.holding.Hold(Resource::kStateBytes, 0);
@@ -512,8 +596,8 @@ bool JobTable::WantsCheckpoint(const Job& job) const {
                                      options_.checkpoints.ticks_over * job.checkpoint_cost);
 }
 
-// What cannot be written is not missed: a restart then takes longer. REQUIRES: the last tick is
-// durable.
+// Writes a checkpoint. Ignores errors: without it a restart takes longer. REQUIRES: the last tick
+// is durable.
 void JobTable::SaveCheckpoint(Job& job) const {
   const absl::Duration began = ThreadCpuTime();
   const std::string log = store::EventLogPath(data_dir(), job.id);
@@ -541,7 +625,7 @@ void JobTable::OnPublished(const std::shared_ptr<LiveEntry>& entry) {
   const auto save = [this, entry] {
     Job& kept = AsJob(entry);
     const LongLock lock(kept.mutex);
-    // Another tick may have come meanwhile, which is not durable yet.
+    // Another tick, which is not durable yet, may have occurred in the meantime.
     if (WantsCheckpoint(kept) && kept.ticked.snapshot == kept.newest().snapshot) {
       SaveCheckpoint(kept);
     }
@@ -550,7 +634,7 @@ void JobTable::OnPublished(const std::shared_ptr<LiveEntry>& entry) {
   AddHeavy(save);
 }
 
-// The trace for people goes on as a copy of the journal.
+// Continues the trace as a copy of the journal.
 void JobTable::ContinueTrace(const store::RestoredJob& restored, Job& job) const {
   if (options_.event_log_dir.empty()) return;
   auto log = store::EventLogWriter::Continue(
@@ -563,7 +647,7 @@ void JobTable::ContinueTrace(const store::RestoredJob& restored, Job& job) const
   }
 }
 
-// REQUIRES: called in the order in which the jobs were opened, before anything else is done.
+// REQUIRES: called in the order in which the jobs were opened, before any other call.
 void JobTable::Restore(store::RestoredJob restored, absl::Time now) {
   restored.newest.run_uid = restored.monitor.run_uid();
   const Sender sender = {.name_space =
@@ -577,8 +661,7 @@ void JobTable::Restore(store::RestoredJob restored, absl::Time now) {
   job->ticked_at = restored.newest.at;
   job->bytes = restored.log_bytes;
   job->key = restored.key;
-  // Its log has them from the first tick under its name on.
-  job->has_past_runs = restored.newest.sequence > 0 && !job->monitor.name().empty();
+  job->has_past_runs = restored.has_ticked_named;
   if (!restored.has_end) {
     ContinueTrace(restored, *job);
     job->log =
@@ -592,10 +675,10 @@ void JobTable::Restore(store::RestoredJob restored, absl::Time now) {
       store::EncodeRestart(job->latest, options_.job.limits, job->key, out);
     });
     if (restored.damages.empty()) return;
-    // A number that a lost tick gave to a snapshot must not be gone back behind.
+    // The next snapshot must not reuse a sequence number of a lost tick.
     PublishLater(Tick(job, job->latest));
   } else if (!restored.has_end) {
-    End(*job);  // it was killed in the middle of this
+    End(*job);  // the master was killed during this call
     // The entry must not be evicted before its last record is durable.
     PublishLater(TickedOf(job));
   }

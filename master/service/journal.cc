@@ -8,8 +8,8 @@
 namespace tidemark::service {
 namespace {
 
-// One log may take this part of the free memory. Chosen by hand: a disk of 100 MB/s writes
-// an eighth of 64 MiB in less than 0.1 s, and others wait for no more.
+// The part of the free memory that one log may take. Chosen by hand: a disk of 100 MB/s writes an
+// eighth of 64 MiB in less than 0.1 s, so other logs wait no longer.
 constexpr std::size_t kLogShare = 8;
 // Longer waits would overflow the clocks of the standard library.
 constexpr absl::Duration kRetryMax = absl::Hours(24);
@@ -26,20 +26,20 @@ class Journal::Log {
   Log(std::string path, std::string start, std::uint64_t durable_bytes)
       : next(std::move(start)), path_(std::move(path)), durable_bytes_(durable_bytes) {}
 
-  // Guarded by the journal's mutex.
-  std::string next;              // appended since the batch was taken
-  std::size_t next_waiting = 0;  // of it, what counts as waiting
+  // The journal's mutex guards the members up to stuck_after.
+  std::string next;              // appended since the last batch
+  std::size_t next_waiting = 0;  // bytes of it that count as waiting
   std::size_t batch_waiting = 0;
   bool dirty = false;        // in Journal::dirty_
-  bool has_last = false;     // nothing will be appended
-  absl::Status stuck;        // why nothing of it has become durable ...
-  Position stuck_after = 0;  // ... since this
+  bool has_last = false;     // no record will follow
+  absl::Status stuck;        // the reason why no record becomes durable
+  Position stuck_after = 0;  // the last durable position before `stuck`
 
-  // The rest belongs to the journal's thread.
+  // Only the journal's thread uses the members below.
 
-  // Adds `next` to the batch, which is empty unless it failed. REQUIRES: the journal's mutex is
+  // Moves `next` to the batch, which is empty unless it failed. REQUIRES: the journal's mutex is
   // held.
-  void Take() {
+  void MoveToBatch() {
     if (batch_.empty()) {
       std::swap(batch_, next);
     } else {
@@ -50,7 +50,8 @@ class Journal::Log {
     batch_has_last_ = has_last;
     dirty = false;
   }
-  // Repeats from the last durable byte: after a failure it is unknown what reached the disk.
+  // Writes from the last durable byte, since after a failure it is unknown which bytes reached the
+  // disk.
   absl::Status Write(store::Disk& disk) {
     if (file_ == nullptr) {
       auto file = durable_bytes_ == 0 ? disk.Create(path_) : disk.Open(path_);
@@ -62,7 +63,7 @@ class Journal::Log {
   void Committed() {
     durable_bytes_ += batch_.size();
     batch_.clear();
-    // One burst must not cost its memory for the rest of a job's life.
+    // A burst must not hold its memory for the rest of a job's life.
     if (batch_.capacity() > kKeptBytes) batch_.shrink_to_fit();
     if (batch_has_last_) file_.reset();
   }
@@ -111,7 +112,7 @@ Journal::Position Journal::Append(const std::shared_ptr<Log>& log, absl::string_
     waiting_bytes_.fetch_add(records.size(), std::memory_order_relaxed);
   }
   ++appended_;
-  if (appended_ == batch_end_ + 1) work_.notify_one();  // the first of its batch
+  if (appended_ == batch_end_ + 1) work_.notify_one();  // the first record of its batch
   return appended_;
 }
 
@@ -148,7 +149,7 @@ bool Journal::HasRoomFor(const std::shared_ptr<Log>& log) const {
   const std::size_t of_log = log == nullptr ? 0 : log->next_waiting + log->batch_waiting;
   const std::size_t max = options_.waiting_bytes_max;
   if (waiting < max) return of_log <= (max - waiting) / kLogShare;
-  // All memory is taken: one batch is accepted from each log that has no waiting records.
+  // If all memory is used, one batch is accepted from each log that has no waiting records.
   return log != nullptr && of_log == 0 && waiting < 2 * max;
 }
 
@@ -206,7 +207,7 @@ void Journal::CommitUntilStopped() {
 void Journal::TakeNext() {
   batch_.clear();
   for (const std::shared_ptr<Log>& log : std::exchange(dirty_, {})) {
-    log->Take();
+    log->MoveToBatch();
     if (log->stuck.ok()) batch_.push_back(log);
   }
   if (std::chrono::steady_clock::now() >= retry_at_) {
@@ -222,7 +223,7 @@ void Journal::RemoveFiles() {
     const absl::Status removed = disk_->Remove(path);
     if (!removed.ok() && options_.on_notice) {
       options_.on_notice(std::string(removed.message()) +
-                         "; what it is about was forgotten, and is known again after a restart");
+                         "; its job was removed, and reappears after a restart");
     }
   }
 }
@@ -233,7 +234,7 @@ void Journal::Fail(const std::shared_ptr<Log>& log, const absl::Status& why, Att
   attempt.failed.push_back(log);
 }
 
-// One log that fails keeps none from being written that comes behind it.
+// A log that fails does not prevent writes to other logs.
 Journal::Attempt Journal::WriteBatch() {
   Attempt attempt;
   Logs written;
@@ -249,8 +250,9 @@ Journal::Attempt Journal::WriteBatch() {
   return attempt;
 }
 
-// Together; if that fails, each alone, to find those that can be. Each is written once more before:
-// the kernel tells of a page that it could not write once, and then takes it for clean.
+// Syncs all logs together. If that fails, it writes each log again and syncs it alone, to find the
+// working ones. The second write is necessary since the kernel reports a failed page once and then
+// treats it as clean.
 void Journal::Sync(Logs& written, Attempt& attempt) {
   std::vector<store::AppendFile*> files;
   files.reserve(written.size());
@@ -272,7 +274,7 @@ void Journal::Sync(Logs& written, Attempt& attempt) {
 }
 
 void Journal::Conclude(const Attempt& attempt) {
-  // Logs that failed before say nothing new of the disk when they fail again.
+  // Repeated failures of the same logs do not show whether the disk works.
   const bool disk_fails = attempt.durable.empty() && !attempt.why.ok();
   std::vector<Waiting> told;
   std::vector<std::pair<std::shared_ptr<Waiter>, absl::Status>> stalled;
@@ -304,7 +306,7 @@ void Journal::Conclude(const Attempt& attempt) {
     const bool disk_works = !disk_fails && (status_.ok() || !attempt.durable.empty());
     if (disk_works && !stuck_.empty() && !std::exchange(is_stuck_told_, true)) {
       to_say = std::string(stuck_.front()->stuck.message()) +
-               "; what is reported to it waits until it can be written, and others go on";
+               "; its events wait until it can be written, and other logs continue";
     }
     if (stuck_.empty()) is_stuck_told_ = false;
     stuck_bytes_.store(disk_works ? stuck_bytes : 0, std::memory_order_relaxed);

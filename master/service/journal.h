@@ -2,7 +2,7 @@
 //
 // Callers append records to logs and get a position. The journal's thread writes everything
 // appended since the last time in one batch, makes it durable by one sync, and then notifies the
-// waiters. Meanwhile the next batch gathers.
+// waiters. The next batch gathers during this time.
 //
 // A disk that is full or broken stops the positions, not the process: status() gives the reason,
 // and the journal keeps the batch and retries it until it succeeds. If a single log fails while
@@ -35,66 +35,68 @@
 namespace tidemark::service {
 
 struct JournalOptions {
-  // How long a record waits for company in one sync: the latency of an acknowledgement is at most
+  // The time for which a record waits for others to share a sync. An acknowledgement takes at most
   // about this and two syncs.
   absl::Duration commit_interval = absl::Milliseconds(5);
-  // Between two attempts at a disk, or at a log, that fails.
+  // Time between two attempts to write to a failing disk or log.
   absl::Duration retry_interval = absl::Milliseconds(500);
-  // Records that may wait in memory.
+  // Bytes of records that may wait in memory.
   std::size_t waiting_bytes_max = std::size_t{64} << 20;
-  // Told, on the journal's thread, of a log that cannot be removed, or is stuck; may be empty.
+  // Called on the journal's thread if a log cannot be removed or is stuck. May be empty.
   std::function<void(const std::string&)> on_notice;
 };
 
-// Unavailable: the answer to those whose record cannot be kept because of `why`.
+// Returns the Unavailable error for a caller whose record cannot become durable because of `why`.
 absl::Status JournalFails(const absl::Status& why);
 
 class Journal {
  public:
-  // Counts the records appended to any log. Everything up to durable() is safe, but for what is in
+  // Counts the records appended to any log. All records up to durable() are durable, except in
   // stuck logs.
   using Position = std::uint64_t;
 
-  // Told once; must not block. Runs on the journal's thread.
+  // Notified once. Must not block. Runs on the journal's thread.
   class Waiter {
    public:
     virtual ~Waiter() = default;
     virtual void OnDurable(Position durable) = 0;
-    // Before that, perhaps several times: why it takes long. Also on the thread that waits.
+    // Reports the reason of a delay, possibly several times, before OnDurable(). Also runs on the
+    // thread that calls NotifyWhenDurable().
     virtual void OnStalled(const absl::Status& /*status*/) {}
   };
 
-  // One file. Kept alive by the journal while anything of it is not durable.
+  // One file. The journal keeps it alive while records of it are not durable.
   class Log;
 
-  // A record: where it is and in which log; null: one that is not kept.
+  // The position of a record and its log. The log is null for a record that is not stored.
   struct Mark {
-    // NOLINTNEXTLINE(google-explicit-constructor): a position of no log in particular.
+    // NOLINTNEXTLINE(google-explicit-constructor): a position without a log.
     Mark(Position at = 0, std::shared_ptr<Log> in = nullptr) : position(at), log(std::move(in)) {}
     Position position;
     std::shared_ptr<Log> log;
   };
 
   Journal(std::shared_ptr<store::Disk> disk, const JournalOptions& options);
-  // Writes what it can without waiting for a broken disk.
+  // Writes the waiting records, but does not wait for a broken disk.
   ~Journal();
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  // A new log, which begins with `start`. Its file is created with the first record, in place of
-  // one of that name.
+  // Returns a new log that begins with `start`. The first record creates its file and replaces a
+  // file of that name.
   static std::shared_ptr<Log> MakeLog(std::string path, std::string start);
   // Returns the log at `path`, which continues after its first `durable_bytes`.
   static std::shared_ptr<Log> MakeLog(std::string path, std::uint64_t durable_bytes);
 
-  // Appends whole records. Records without a log are not kept and only get a position. The file of
-  // a log is closed, and its lock released, as soon as its last record is durable, even if the log
-  // is still referenced. O(size of the records). REQUIRES: nothing is appended to the log after its
-  // last record.
+  // Appends whole records. Records without a log are not stored and only get a position. The file
+  // of a log is closed, and its lock released, as soon as its last record is durable, even if the
+  // log is still referenced. O(size of the records). REQUIRES: the last record of a log is appended
+  // last.
   Position Append(const std::shared_ptr<Log>& log, absl::string_view records, bool is_last = false);
 
   // Removes a file that no log appends to any more, before any later appended record. If the file
-  // cannot be removed, this is reported and the file stays: a new log at the path replaces it.
+  // cannot be removed, the journal reports it and the file stays: a new log at the path replaces
+  // it.
   void Remove(std::string path);
 
   Position durable() const { return durable_.load(std::memory_order_acquire); }
@@ -103,15 +105,15 @@ class Journal {
   // Blocks until the record is durable. Returns false if the journal or its log fails or ends
   // first.
   bool WaitUntilDurable(const Mark& mark);
-  // Notifies `waiter` once the record is durable; at once, on this thread, if it already is.
+  // Notifies `waiter` once the record is durable: immediately, on this thread, if it already is.
   void NotifyWhenDurable(Mark mark, std::shared_ptr<Waiter> waiter);
   // Returns whether the log cannot be written while others may be. Callers should not produce
   // records for a stuck log.
   bool IsStuck(const std::shared_ptr<Log>& log) const;
 
-  // Returns OK, or the reason why nothing becomes durable at the moment.
+  // Returns OK, or the reason why no record becomes durable at the moment.
   absl::Status status() const;
-  // Returns whether more records of the log should be accepted; a null `log` stands for a log
+  // Returns whether more records of the log should be accepted; a null `log` represents a log
   // without waiting records. If false, wait until the log's waiting records, or any later position,
   // are durable. Records that wait in stuck logs count only while no other log can be written.
   bool HasRoomFor(const std::shared_ptr<Log>& log) const;
@@ -124,11 +126,11 @@ class Journal {
   };
   using Logs = std::vector<std::shared_ptr<Log>>;
 
-  // What became of a batch.
+  // The result of writing a batch.
   struct Attempt {
     Logs durable;
     Logs failed;
-    absl::Status why;  // a log failed that had not failed before; the first of them
+    absl::Status why;  // the first failure of a log that had not failed before
   };
 
   void CommitUntilStopped();
@@ -145,23 +147,23 @@ class Journal {
   const std::shared_ptr<store::Disk> disk_;
   const JournalOptions options_;
 
-  // Of the journal's thread: the batch that is not durable yet.
+  // Used by the journal's thread: the batch that is not durable yet.
   Logs batch_;
-  Logs stuck_;  // whose batch failed
+  Logs stuck_;  // logs whose batch failed
   bool is_stuck_told_ = false;
-  std::chrono::steady_clock::time_point retry_at_;  // of them
+  std::chrono::steady_clock::time_point retry_at_;  // when they are written again
   std::vector<std::string> batch_removals_;
   Position batch_end_ = 0;
 
   std::atomic<Position> durable_ = 0;
   std::atomic<std::size_t> waiting_bytes_ = 0;
-  std::atomic<std::size_t> stuck_bytes_ = 0;  // of them, which hold up no other log
+  std::atomic<std::size_t> stuck_bytes_ = 0;  // bytes of stuck logs, which delay no other log
   mutable std::mutex mutex_;                  // guards all below, and the first part of Log
   std::condition_variable work_;
-  std::condition_variable changed_;  // durable_, status_ or stopping_
+  std::condition_variable changed_;  // of durable_, status_ or stopping_
   bool stopping_ = false;
   Position appended_ = 0;
-  Logs dirty_;  // with something in Log::next
+  Logs dirty_;  // logs with records in Log::next
   std::vector<std::string> removals_;
   std::vector<Waiting> waiting_;
   absl::Status status_;

@@ -7,10 +7,68 @@
 #include <utility>
 
 #include "master/service/metrics.h"
-#include "master/service/tick_round.h"
 #include "tidemark/limit.h"
 
 namespace tidemark::service {
+
+void EvictionOrder::Enter(const std::string& reporter) { ++reporters_[reporter].kept; }
+
+void EvictionOrder::Leave(const std::string& reporter) {
+  const auto known = reporters_.find(reporter);
+  if (--known->second.kept == 0) reporters_.erase(known);
+}
+
+void EvictionOrder::Add(const One& one) {
+  reporters_[one.reporter].ended.emplace(one.number, one.id);
+}
+
+void EvictionOrder::Remove(const std::string& reporter, std::uint64_t number) {
+  const auto known = reporters_.find(reporter);
+  if (known != reporters_.end()) known->second.ended.erase(number);
+}
+
+std::optional<EvictionOrder::One> EvictionOrder::OldestOf(const std::string& reporter) const {
+  const auto known = reporters_.find(reporter);
+  if (known == reporters_.end() || known->second.ended.empty()) return std::nullopt;
+  return Oldest(reporter, known->second);
+}
+
+std::optional<EvictionOrder::One> EvictionOrder::NextToEvict(const std::string& reporter) const {
+  const auto own = reporters_.find(reporter);
+  const std::size_t own_kept = own == reporters_.end() ? 0 : own->second.kept;
+  // Evicts from another reporter only if that one keeps more entries and would not keep fewer
+  // afterwards.
+  auto most = reporters_.end();
+  for (auto other = reporters_.begin(); other != reporters_.end(); ++other) {
+    if (other->second.ended.empty() || other->second.kept <= own_kept) continue;
+    if (most == reporters_.end() || other->second.kept > most->second.kept) most = other;
+  }
+  if (most != reporters_.end()) return Oldest(most->first, most->second);
+  return OldestOf(reporter);
+}
+
+bool TickPace::IsDue(absl::Duration since, bool has_news) const {
+  return since >= (has_news ? interval_min : interval) - interval_min / 10;
+}
+
+absl::Duration TickPace::PauseAfter(absl::Duration took, absl::Duration cpu_time) const {
+  return std::max({interval_min - took, cpu_time, absl::ZeroDuration()});
+}
+
+std::vector<std::size_t> TickRound(const std::vector<DueJob>& due) {
+  std::vector<std::size_t> round;
+  std::vector<std::size_t> heavy;
+  for (std::size_t i = 0; i < due.size(); ++i) {
+    (due[i].cost > kHeavyEstimate ? heavy : round).push_back(i);
+  }
+  std::stable_sort(round.begin(), round.end(),
+                   [&](std::size_t a, std::size_t b) { return due[a].cost < due[b].cost; });
+  const auto longest = std::min_element(
+      heavy.begin(), heavy.end(),
+      [&](std::size_t a, std::size_t b) { return due[a].ticked_at < due[b].ticked_at; });
+  if (longest != heavy.end()) round.push_back(*longest);
+  return round;
+}
 
 LiveEntry::LiveEntry(std::shared_ptr<const Snapshot> first, absl::Time began, const Sender& sender,
                      Shares& shares)
@@ -56,18 +114,18 @@ absl::StatusOr<std::shared_ptr<LiveEntry>> LiveTable::Enter(
   const std::lock_guard lock(mutex_);
   const auto known = entries_.find(entry->id);
   if (known != entries_.end() && known->second != before) return known->second;
-  std::optional<KeptEnded::One> to_forget;
+  std::optional<EvictionOrder::One> to_evict;
   if (known == entries_.end() && entries_.size() >= kind_.max) {
-    to_forget = kept_.ToForget(entry->reporter);
-    if (!to_forget) {
+    to_evict = kept_.NextToEvict(entry->reporter);
+    if (!to_evict) {
       return LimitExceeded(fmt::format("{}s", kind_.noun),
                            fmt::format("{} {}: this master tracks at most {} {}s at once",
                                        kind_.noun, entry->id, kind_.max, kind_.noun));
     }
   }
-  if (absl::Status taken = entry->holding.Take(kind_.place, 1); !taken.ok()) return taken;
+  if (absl::Status taken = entry->holding.Reserve(kind_.place, 1); !taken.ok()) return taken;
   if (absl::Status refused = EnterHub(*entry); !refused.ok()) return refused;
-  if (to_forget) forgotten = Forget(*to_forget);
+  if (to_evict) forgotten = Forget(*to_evict);
   if (known != entries_.end()) {
     kept_.Remove(before->reporter, before->number);
     kept_.Leave(before->reporter);
@@ -85,16 +143,16 @@ void LiveTable::Adopt(const std::shared_ptr<LiveEntry>& entry, std::uint64_t log
   const std::lock_guard lock(mutex_);
   entry->number = ++entered_;
   kept_.Enter(entry->reporter);
-  if (may_forget) MayForget(*entry);
-  // The log of an id that is in use by now is left alone.
+  if (may_forget) AllowEviction(*entry);
+  // If the id is in use by now, the log stays as it is.
   EnterHub(*entry).IgnoreError();
   entries_.emplace(entry->id, entry);
 }
 
-// Returns it, so that it is destroyed outside the lock.
-std::shared_ptr<LiveEntry> LiveTable::Forget(const KeptEnded::One& ended) {
-  // Handed to the journal here, so that it comes before the log of a next run of that id. A log
-  // that cannot be removed is restored after a restart, and forgotten again.
+// Returns the entry, so that it is destroyed outside the lock.
+std::shared_ptr<LiveEntry> LiveTable::Forget(const EvictionOrder::One& ended) {
+  // In the journal, the removal precedes the log of the next run of that id. A log that cannot be
+  // removed is restored after a restart and evicted again.
   if (!data_dir().empty()) {
     for (std::string& path : FilesOf(ended.id)) journal().Remove(std::move(path));
   }
@@ -126,13 +184,13 @@ absl::Status LiveTable::Forget(const std::string& id, const std::string& run_uid
 bool LiveTable::MakeRoomOf(const std::string& reporter) {
   std::shared_ptr<LiveEntry> forgotten;  // destroyed last
   const std::lock_guard lock(mutex_);
-  const std::optional<KeptEnded::One> oldest = kept_.OldestOf(reporter);
+  const std::optional<EvictionOrder::One> oldest = kept_.OldestOf(reporter);
   if (oldest) forgotten = Forget(*oldest);
   return oldest.has_value();
 }
 
-// Returns whether the entry should be ticked at `now`. An entry with a stuck log should not: a full
-// disk must not fill the memory, too. REQUIRES: entry.mutex is held.
+// Returns whether the entry should be ticked at `now`. An entry with a stuck log is not due: on a
+// full disk, its pending records would also fill the memory. REQUIRES: entry.mutex is held.
 bool LiveTable::IsDue(const LiveEntry& entry, absl::Time now) const {
   const std::shared_ptr<const Snapshot> newest = entry.newest().snapshot;
   const bool is_published = entry.ticked.snapshot == newest;
@@ -220,7 +278,7 @@ std::vector<PublishedJob> LiveTable::TickDue(absl::Time now) {
   for (const std::shared_ptr<LiveEntry>& entry : round.light) PublishLater(Tick(entry, now));
   std::vector<PublishedJob> published = Publish();
   if (round.heavy != nullptr && context_->heavy == nullptr) {
-    // The others were published before.
+    // The other snapshots were published before.
     PublishLater(Tick(round.heavy, now));
     for (PublishedJob& last : Publish()) published.push_back(std::move(last));
   }
@@ -252,12 +310,12 @@ std::vector<PublishedJob> LiveTable::Publish() {
     const std::lock_guard lock(mutex_);
     for (std::size_t i = 0; i < shown.size(); ++i) {
       if (!published[i].newest->is_final) continue;
-      // Unless it was forgotten, or another run has taken its place already.
+      // The entry may have been removed, or replaced by another run.
       const auto known = entries_.find(shown[i]->id);
-      if (known != entries_.end() && known->second == shown[i]) MayForget(*shown[i]);
+      if (known != entries_.end() && known->second == shown[i]) AllowEviction(*shown[i]);
     }
   }
-  // Last: checkpoints take time, and a client that sees the end may want the room at once.
+  // Last: checkpoints take time, and a client that observes the end may need the space immediately.
   for (const std::shared_ptr<LiveEntry>& entry : shown) OnPublished(entry);
   return published;
 }

@@ -1,31 +1,33 @@
 // The table of the jobs (job_table.h) or workflows (workflow_table.h) that a master tracks. An
-// entry has a log, a newest snapshot and, while it runs, a place of its reporter. Rules of both:
+// entry has a log, a newest snapshot and, while it runs, one of its reporter's slots. Rules of
+// both:
 //
-//   Room         A table tracks a limited number of entries. A new entry replaces one that has
-//                ended, as kept_ended.h defines; while none has ended, it is refused.
+//   Size         A table tracks a limited number of entries. A new entry replaces an ended one,
+//               as EvictionOrder defines. While all entries run, new ones are rejected.
 //   Shares       A running entry, its log and its memory count for its reporter (shares.h). An
-//                entry that would exceed the share is refused; a place is free once the end is
-//                published.
+//               entry that would exceed the share is rejected. The slot is free after the end is
+//               published.
 //   Durability   With a data directory, only durable data is acknowledged or published: an event
-//                when its record is durable (LiveEntry::mark), a snapshot when its tick is. While
-//                records cannot be kept, none are made. A table that is restored from the directory
-//                continues where the previous one was killed.
-//   Order        The snapshots of an entry are published one by one, as they were made, and none
-//                after the final one. An ended entry is evicted only after that was published.
+//               when its record is durable (LiveEntry::mark), a snapshot when its tick is. While
+//               records cannot be written, no snapshots are made. A table that is restored from
+//               the directory continues where the killed one stopped.
+//   Order        The snapshots of an entry are published one by one, in order, and none after the
+//               final one. An ended entry is evicted only after that was published.
 //   Turns        Heavy estimates take turns on a separate thread, and leave it idle for as long as
-//                they took (TableContext::heavy). Other entries do not wait for them.
+//               each took (TableContext::heavy). Other entries do not wait for them.
 //
-// Thread-safe: one lock for the table and one for each entry, which is taken first where both are
-// held. Code under the table's lock is fast: it neither waits for an entry's lock nor touches a
+// Thread-safe: one lock for the table and one for each entry, which is taken first if both are
+// held. Code under the table's lock is fast: it neither waits for an entry's lock nor accesses a
 // file, so entries do not wait for one another. An entry's lock is held for as long as its estimate
 // takes (entry_mutex.h). The last published snapshot has its own lock, so its readers wait for no
-// estimate. The table reads no clock: callers pass instants of a clock that never goes back
+// estimate. The table reads no clock: callers pass instants of a clock that never decreases
 // (clock.h).
 #pragma once
 
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -41,9 +43,7 @@
 #include "master/service/entry_mutex.h"
 #include "master/service/job_hub.h"
 #include "master/service/journal.h"
-#include "master/service/kept_ended.h"
 #include "master/service/shares.h"
-#include "master/service/tick_pace.h"
 #include "master/store/log_record.h"
 #include "master/store/name_space.h"
 #include "tidemark/job.h"
@@ -52,52 +52,117 @@
 
 namespace tidemark::service {
 
-// Who opened a job, or submitted a plan.
+// Selects the ended entry that a new one replaces: the oldest of the reporter that keeps the most.
+// A reporter that keeps more than others thus replaces its own entries, and none loses entries to
+// one that keeps more.
+//
+// Not thread-safe. NextToEvict() is O(reporters), the rest O(log n).
+class EvictionOrder {
+ public:
+  struct One {
+    std::string reporter;
+    std::uint64_t number = 0;  // in the order of their starts
+    std::string id;
+  };
+
+  // Both count the entries of a reporter, running or ended.
+  void Enter(const std::string& reporter);
+  void Leave(const std::string& reporter);
+
+  // Adds an ended entry that may be evicted, or removes it.
+  void Add(const One& one);
+  void Remove(const std::string& reporter, std::uint64_t number);
+
+  // Returns the entry that makes space for one more of `reporter`, or nullopt.
+  std::optional<One> NextToEvict(const std::string& reporter) const;
+  // Returns the oldest ended entry of `reporter`, or nullopt.
+  std::optional<One> OldestOf(const std::string& reporter) const;
+
+ private:
+  struct Reporter {
+    std::size_t kept = 0;
+    std::map<std::uint64_t, std::string> ended;  // ids by number
+  };
+  static One Oldest(const std::string& name, const Reporter& reporter) {
+    return {name, reporter.ended.begin()->first, reporter.ended.begin()->second};
+  }
+
+  std::map<std::string, Reporter> reporters_;
+};
+
+// When a job or workflow is ticked. Pure.
+struct TickPace {
+  absl::Duration interval = absl::Seconds(1);             // without news
+  absl::Duration interval_min = absl::Milliseconds(200);  // with news
+
+  // Returns true if a tick is due, `since` after the last one. A tenth of a round early counts as
+  // due: a pause that ends slightly early must not cost a whole round.
+  bool IsDue(absl::Duration since, bool has_news) const;
+
+  // Returns the pause after a round of ticks that took this time and processor time. Rounds begin
+  // interval_min apart, but use half of a processor at most.
+  absl::Duration PauseAfter(absl::Duration took, absl::Duration cpu_time) const;
+};
+
+// Selects which of the due jobs are estimated in one round, so that no job waits for many others.
+struct DueJob {
+  absl::Duration cost;  // processor time of its last estimate
+  absl::Time ticked_at;
+};
+
+// Processor time above which an estimate is heavy. Chosen by hand: a quarter of the shortest tick.
+inline constexpr absl::Duration kHeavyEstimate = absl::Milliseconds(50);
+
+// Returns positions in `due`: all light estimates, cheap ones first, then the heavy one that has
+// waited longest. A light estimate therefore waits for one heavy estimate at most. O(n log n).
+std::vector<std::size_t> TickRound(const std::vector<DueJob>& due);
+
+// The client that opened a job or submitted a plan.
 struct Sender {
-  std::string name_space = store::kAllIds;  // which ids it might report
-  std::string reporter;                     // for whom it is counted; empty: the name space
+  std::string name_space = store::kAllIds;  // ids that it may report
+  std::string reporter;                     // account of its resources; if empty, the name space
 };
 
 // State that the tables of a master share.
 struct TableContext {
-  std::string data_dir;  // of the logs; empty: what is tracked is gone with its master
-  // Receives all entries; may refuse an id. Null if there is no hub. Outlives the tables.
+  std::string data_dir;  // directory of the logs; if empty, the state is lost with the master
+  // Receives all entries; may reject an id. May be null. Outlives the tables.
   JobHub* hub = nullptr;
   TickPace pace;
   std::shared_ptr<store::Disk> disk;
   Shares shares;
-  Journal journal;  // outlived by all above, which its thread uses
+  Journal journal;  // its thread uses all above
   // One thread for heavy estimates and for checkpoints, by table. If null, the caller of TickDue()
-  // makes them, as in tests.
+  // computes them, as in tests.
   std::unique_ptr<transport::TurnQueue> heavy;
 };
 
-// What was restored from a data directory.
+// The result of restoring a data directory.
 struct Recovery {
   std::size_t restored = 0;  // jobs, or workflows
-  std::size_t resumed = 0;   // of them, those whose estimates a checkpoint spared
+  std::size_t resumed = 0;   // restored from a checkpoint
   std::uint64_t records = 0;
-  // The latest instant given to a restored entry; no later call may be earlier.
+  // The latest instant passed to a restored entry. Later calls must not pass an earlier one.
   absl::Time latest = absl::InfinitePast();
-  std::vector<std::string> damages;  // for an operator: what could not be read, and where it is now
+  std::vector<std::string> damages;  // for the operator: unreadable data and its new location
 };
 
 // A tracked job or workflow.
 struct LiveEntry {
-  // Its snapshot at one tick, and what belongs to it.
+  // A snapshot of one tick, with the remaining stages of that tick.
   struct Running {
     std::shared_ptr<const Snapshot> snapshot;
-    // JobMonitor::stages_left(); null of a workflow, and with a final snapshot.
-    std::shared_ptr<const cost::StagesLeft> left;
+    // JobMonitor::stages_left(). Null for a workflow and with a final snapshot.
+    std::shared_ptr<const durations::RemainingStages> left;
   };
 
-  // `first`: of sequence 0, or the last that was published before a restart.
+  // `first` has sequence 0, or is the last snapshot that was published before a restart.
   LiveEntry(std::shared_ptr<const Snapshot> first, absl::Time began_at, const Sender& sender,
             Shares& shares);
   virtual ~LiveEntry() = default;
   // Returns whether there is anything to publish since the last tick. REQUIRES: mutex is held.
   virtual bool has_news() const = 0;
-  // CPU time that the next tick will take, as far as that is known. REQUIRES: mutex is held.
+  // Returns the estimated processor time of the next tick. REQUIRES: mutex is held.
   virtual absl::Duration ExpectedCost() const { return tick_cost; }
   // Returns the snapshot that was published last. Does not wait for an estimate.
   Running newest() const {
@@ -109,23 +174,23 @@ struct LiveEntry {
     const std::lock_guard lock(newest_mutex_);
     newest_ = std::move(newest);
   }
-  // As in PublishedJob: which run of its id, also where it was not named.
+  // The run of its id, as in PublishedJob.
   std::uint64_t run() const { return static_cast<std::uint64_t>(absl::ToUnixNanos(began_at)); }
 
   const std::string id;
   const absl::Time began_at;  // opened or submitted
   const std::string name_space;
   const std::string reporter;
-  std::uint64_t number = 0;  // in the order of entering; set when the table takes it
+  std::uint64_t number = 0;  // order of entering; set by the table
 
   EntryMutex mutex;  // guards all below
-  Running ticked;    // that will be the newest, when its record is durable
+  Running ticked;    // becomes the newest when its record is durable
   Shares::Holding holding;
   store::LogKey key = store::NewLogKey();  // of the log
-  std::shared_ptr<Journal::Log> log;       // null: not kept, or it has ended
+  std::shared_ptr<Journal::Log> log;       // null without a data directory and after the end
   Journal::Mark mark;                      // of the last record
   absl::Time ticked_at = absl::InfinitePast();
-  absl::Duration tick_cost;  // CPU time of the last tick
+  absl::Duration tick_cost;  // processor time of the last tick
 
  private:
   mutable std::mutex newest_mutex_;  // guards the rest; taken last
@@ -139,13 +204,13 @@ class LiveTable {
   LiveTable& operator=(const LiveTable&) = delete;
 
   // Ticks the running entries that have news since pace.interval_min, or were not ticked for
-  // pace.interval, and returns the new snapshots. Waits until they are durable. Snapshots that a
-  // failing disk delays come with a later call, as do heavy ones once they are made. Leaves out
-  // entries whose lock is held for long. REQUIRES: one caller at a time.
+  // pace.interval, and returns the new snapshots. Blocks until they are durable. A later call
+  // returns snapshots that a failing disk delayed, and heavy snapshots after they are computed.
+  // Skips entries with a long holder of their lock. REQUIRES: one caller at a time.
   virtual std::vector<PublishedJob> TickDue(absl::Time now);
 
-  // One that has ended; one that is not known is OK, and so is one that is not of `run_uid`, if
-  // that is not empty. FailedPrecondition: it runs.
+  // Removes an ended entry. OK without effect if the entry is unknown, or if `run_uid` is not empty
+  // and differs. FailedPrecondition while it runs.
   absl::Status Forget(const std::string& id, const std::string& run_uid);
 
   // Returns the last published snapshots, both null if the id is unknown. Does not wait for an
@@ -163,46 +228,46 @@ class LiveTable {
  protected:
   struct Kind {
     const char* noun;         // its plural names the limit
-    std::size_t max;          // that are tracked
-    Resource place;           // of one that runs
-    const char* advice = "";  // to a caller that wants to forget one that runs
+    std::size_t max;          // tracked entries
+    Resource place;           // resource of a running entry
+    const char* advice = "";  // for a caller that tries to remove a running entry
   };
   LiveTable(const Kind& kind, std::shared_ptr<TableContext> context)
       : kind_(kind), context_(std::move(context)) {}
 
-  // A snapshot that is shown once its record is durable.
+  // A snapshot that is published after its record is durable.
   struct Ticked {
     std::shared_ptr<LiveEntry> entry;
     LiveEntry::Running shown;
     Journal::Mark mark;
   };
-  // Makes the next snapshot of an entry that runs, and its record. REQUIRES: the lock of the entry
-  // is not held, here and in the next one; one caller at a time for an entry.
+  // Makes the next snapshot of a running entry, and its record. REQUIRES: the lock of the entry is
+  // not held, here and in the next one; one caller at a time for an entry.
   virtual Ticked Tick(const std::shared_ptr<LiveEntry>& entry, absl::Time now) = 0;
-  // Its snapshot was published.
+  // Called after its snapshot was published.
   virtual void OnPublished(const std::shared_ptr<LiveEntry>& /*entry*/) {}
-  // Has `work` done by the thread for heavy work. REQUIRES: there is one.
+  // Runs `work` on the thread for heavy work. REQUIRES: there is one.
   void AddHeavy(transport::TurnQueue::Work work);
-  // Waits for all such work. To be called by destructors.
+  // Blocks until all heavy work is done. Destructors must call it.
   void AwaitHeavy();
-  // The files of `id` in the data directory.
+  // Returns the files of `id` in the data directory.
   virtual std::vector<std::string> FilesOf(const std::string& id) const = 0;
 
   std::shared_ptr<LiveEntry> Find(const std::string& id) const;
   // Returns all entries, the newest first.
   std::vector<std::shared_ptr<LiveEntry>> All() const;
-  // Gives its id to `entry`: null. Or the entry that somebody else has given it to, if that is not
-  // `before`, a run that has ended, or null. ResourceExhausted: no room, share_percent.
-  // AlreadyExists: the hub knows the id as that of something else. REQUIRES: entry.mutex is held.
+  // Enters `entry` under its id. Returns null, or the entry that another thread inserted first.
+  // Replaces `before`, an ended run of that id, if it is not null. ResourceExhausted: table size,
+  // share_percent. AlreadyExists: another kind of entry has the id. REQUIRES: entry.mutex is held.
   absl::StatusOr<std::shared_ptr<LiveEntry>> Enter(
       const std::shared_ptr<LiveEntry>& entry, const std::shared_ptr<LiveEntry>& before = nullptr);
-  // Enters one of the data directory. `may_forget`: its end is durable. REQUIRES: called in the
-  // order in which they began, before anything else is done.
+  // Enters a restored entry. `may_forget` is true if its end is durable. REQUIRES: called in the
+  // order of their starts, before any other call.
   void Adopt(const std::shared_ptr<LiveEntry>& entry, std::uint64_t log_bytes, bool may_forget);
-  // Forgets the oldest of the reporter that has ended; false if all run.
+  // Evicts the oldest ended entry of the reporter. Returns false if all run.
   bool MakeRoomOf(const std::string& reporter);
 
-  // Appends a record. Nothing may be published of the entry before it is durable. REQUIRES:
+  // Appends a record. Later snapshots of the entry are published after it is durable. REQUIRES:
   // entry.mutex is held.
   void Append(LiveEntry& entry, absl::string_view record) const {
     entry.mark = {journal().Append(entry.log, record), entry.log};
@@ -216,9 +281,9 @@ class LiveTable {
   static Ticked TickedOf(const std::shared_ptr<LiveEntry>& entry) {
     return {entry, entry->ticked, entry->mark};
   }
-  // Publish() shows this one, too. REQUIRES: the caller of TickDue(), here and below.
+  // Adds a snapshot to the next Publish(). REQUIRES: the caller of TickDue(), here and below.
   void PublishLater(Ticked ticked) { unpublished_.push_back(std::move(ticked)); }
-  // Shows the snapshots whose ticks are durable.
+  // Publishes the snapshots whose ticks are durable.
   std::vector<PublishedJob> Publish();
 
  private:
@@ -229,14 +294,16 @@ class LiveTable {
     std::shared_ptr<LiveEntry> heavy;  // may be null
   };
   Round RoundAt(absl::Time now);
-  // Returns whether a heavy estimate is being made, or the thread has to stay idle. Collects the
-  // estimate if it is done.
+  // Returns true while a heavy estimate runs or the thread has to stay idle. Collects a finished
+  // estimate.
   bool IsHeavyBusy(absl::Time now);
   void StartHeavy(const std::shared_ptr<LiveEntry>& entry, absl::Time now);
   absl::Status EnterHub(const LiveEntry& entry) const;
   // REQUIRES: mutex_ is held, here and below.
-  std::shared_ptr<LiveEntry> Forget(const KeptEnded::One& ended);
-  void MayForget(const LiveEntry& entry) { kept_.Add({entry.reporter, entry.number, entry.id}); }
+  std::shared_ptr<LiveEntry> Forget(const EvictionOrder::One& ended);
+  void AllowEviction(const LiveEntry& entry) {
+    kept_.Add({entry.reporter, entry.number, entry.id});
+  }
 
   const Kind kind_;
   const std::shared_ptr<TableContext> context_;  // outlives the entries
@@ -245,15 +312,15 @@ class LiveTable {
   absl::Time heavy_again_at_ = absl::InfinitePast();
 
   std::mutex heavy_mutex_;                 // guards the next five
-  std::condition_variable heavy_changed_;  // work was done
-  std::size_t heavy_works_ = 0;            // that are not done
-  std::shared_ptr<LiveEntry> heavy_;       // whose estimate is being made, or is not taken up yet
-  std::optional<Ticked> heavy_done_;       // of it
-  absl::Duration heavy_cost_;              // CPU time of that
+  std::condition_variable heavy_changed_;  // signals finished work
+  std::size_t heavy_works_ = 0;            // unfinished works
+  std::shared_ptr<LiveEntry> heavy_;       // whose estimate runs or was not collected yet
+  std::optional<Ticked> heavy_done_;       // the finished estimate of heavy_
+  absl::Duration heavy_cost_;              // its processor time
 
   mutable std::mutex mutex_;                                              // guards all below
   absl::flat_hash_map<std::string, std::shared_ptr<LiveEntry>> entries_;  // by id
-  KeptEnded kept_;  // by reporter, and those whose end was published
+  EvictionOrder kept_;  // ended entries whose end was published, by reporter
   std::uint64_t entered_ = 0;
 };
 

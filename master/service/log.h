@@ -1,4 +1,4 @@
-// Entries for the LogSink, and how often they may come.
+// Writes entries to a LogSink and limits their rate.
 //
 // Thread-safe.
 #pragma once
@@ -24,8 +24,9 @@ class Log {
 
   void Info(const std::string& message, const std::string& job_id = "", Fields fields = {}) const;
   void Warn(const std::string& message, const std::string& job_id = "", Fields fields = {}) const;
-  // What strangers can cause at will: of one message at most one entry a second, which says how
-  // many were left out before it. The number of different messages must be bounded.
+  // For messages that unauthenticated clients can trigger: writes at most one entry a second of one
+  // message, with the number of entries omitted before it. The number of different messages must be
+  // bounded.
   void WarnRarely(const std::string& message, absl::Time now, const std::string& job_id = "",
                   Fields fields = {});
 

@@ -22,7 +22,6 @@
 #include "master/service/acceptor.h"
 #include "master/service/clock.h"
 #include "master/service/connection_table.h"
-#include "master/service/directory_lock.h"
 #include "master/service/explain_service.h"
 #include "master/service/gate.h"
 #include "master/service/ingest_service.h"
@@ -31,14 +30,12 @@
 #include "master/service/job_table.h"
 #include "master/service/live_waits.h"
 #include "master/service/log.h"
-#include "master/service/memory_limit.h"
 #include "master/service/metrics.h"
-#include "master/service/tls.h"
+#include "master/service/shares.h"
 #include "master/service/tokens.h"
-#include "master/service/unknown_calls.h"
 #include "master/service/workflow_table.h"
+#include "master/store/disk.h"
 #include "master/store/job_history.h"
-#include "proto/wire/encode_event.h"
 #include "text/duration_text.h"
 #include "transport/listen_address.h"
 
@@ -78,66 +75,64 @@ const char* NameOf(JobState state) {
   return "unknown";
 }
 
-// A host that lost its power never closes its streams, which would keep their places for ever.
-// Taste: two questions a minute cost nothing, and a minute of silence is no pause of a healthy
-// network.
-constexpr int kAliveAskedEveryMillis = 30'000;
-constexpr int kAliveAnswerWithinMillis = 30'000;
-// Clients ask the same of us (cli/master_client.cc: every 30 s); only a shower of questions is
-// rude.
-constexpr int kAskedAtMostEveryMillis = 5'000;
+// Keepalive pings close the streams of hosts that lost power, which would otherwise never end.
+// Chosen by hand: two pings a minute cost little, and no healthy network is silent for a minute.
+constexpr int kKeepaliveIntervalMillis = 30'000;
+constexpr int kKeepaliveTimeoutMillis = 30'000;
+// Shortest accepted interval of clients' pings. Clients ping every 30 s (cli/master_client.cc).
+constexpr int kPingIntervalMinMillis = 5'000;
 
-void AskWhetherClientsLive(grpc::ServerBuilder& builder) {
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kAliveAskedEveryMillis);
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kAliveAnswerWithinMillis);
+void EnableKeepalive(grpc::ServerBuilder& builder) {
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveIntervalMillis);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMillis);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
-                             kAskedAtMostEveryMillis);
+                             kPingIntervalMinMillis);
 }
 
-// Strangers are those who have to show a token or a certificate and have not yet. Who may open a
-// unix socket, its file says.
-bool HasStrangers(const MasterOptions& options) {
+// Returns true if clients must show a token or a certificate. The permissions of a unix socket's
+// file protect it instead.
+bool HasUnauthenticated(const MasterOptions& options) {
   return !options.listen_address.starts_with("unix:") &&
          !(options.tokens_file.empty() && options.tls.client_ca_file.empty());
 }
 
 service::ConnectionLimits ConnectionsOf(const MasterOptions& options) {
-  // Libraries, listeners, the journal's syncs: a few dozen beside the logs of jobs.
+  // For libraries, listeners and the journal's syncs, in addition to the logs of jobs.
   constexpr std::size_t kOther = 64;
   constexpr std::size_t kMany = std::size_t{1} << 20;
   rlimit limit{};
   const bool is_known = getrlimit(RLIMIT_NOFILE, &limit) == 0;
   return service::LimitsFor(is_known ? std::min<std::size_t>(limit.rlim_cur, kMany) : kMany,
                             options.jobs_max + options.workflows_max + kOther,
-                            options.message_bytes_max, HasStrangers(options));
+                            options.message_bytes_max, HasUnauthenticated(options));
 }
 
-// What gRPC reads at once it goes through, even if the connection is cut meanwhile. In so many
-// bytes, a hundred calls can begin; the default is 4 MiB.
+// gRPC processes all data of one read, even if the connection is closed during it. This many bytes
+// can start a hundred calls; the default is 4 MiB.
 constexpr int kReadAtOnceBytes = 2 << 10;
 
-void LimitStrangers(const MasterOptions& options, grpc::ServerBuilder& builder) {
+void LimitUnauthenticated(const MasterOptions& options, grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(
       GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
       static_cast<int>(absl::ToInt64Milliseconds(service::ConnectionLimits().time_max)));
-  if (!HasStrangers(options)) return;
+  if (!HasUnauthenticated(options)) return;
   builder.AddChannelArgument(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, kReadAtOnceBytes);
 }
 
-// Different after every start.
+// Returns a name that differs after every start.
 std::string InstanceName() {
   std::random_device random;
   return fmt::format("{:08x}{:08x}", random(), random());
 }
 
-// By the names that refusals use.
+// By the names in rejections.
 std::map<std::string, std::uint64_t> LimitsOf(const MasterOptions& options) {
   return {{"jobs", options.jobs_max},
           {"workflows", options.workflows_max},
           {"jobs_per_workflow", options.workflow_jobs_max},
           {"watchers", options.watchers_max},
-          {"estimates", service::EstimateQueue::kOfOneCallerMax},
-          {"retries_per_job", workflow::LiveWorkflowOptions().retries_max},
+          {"estimates", service::kEstimateLimits.of_key_max},
+          {"retries_per_job", dag::LiveWorkflowOptions().retries_max},
           {"stages_per_job", options.job.limits.stages_max},
           {"streams_per_peer", options.streams_per_peer_max},
           {"bytes_per_job", options.job_bytes_max},
@@ -161,7 +156,7 @@ service::ShareOptions SharesOf(const MasterOptions& options) {
                                                           : options.state_bytes_max};
 }
 
-// Empty: there are none.
+// Returns an empty function without rules.
 std::function<std::optional<absl::Time>(const std::string& name, absl::Time now)> DeadlinesOf(
     const MasterOptions& options) {
   if (options.deadlines.empty()) return nullptr;
@@ -200,7 +195,7 @@ service::JobTableOptions TableOptions(
 service::WorkflowTableOptions WorkflowOptions(
     const MasterOptions& options,
     std::function<std::vector<JobProfile>(const std::string&, const store::Reported&)> runs,
-    std::function<std::vector<RunProfile>(const std::string&, const store::Reported&)> stage_runs,
+    std::function<std::vector<PastRun>(const std::string&, const store::Reported&)> stage_runs,
     std::function<std::optional<ResourceProfile>()> node) {
   return {.live = {.abandon_after = options.job.abandon_after},
           .jobs_per_workflow_max = options.workflow_jobs_max,
@@ -211,8 +206,8 @@ service::WorkflowTableOptions WorkflowOptions(
           .node = std::move(node)};
 }
 
-// A callback as a watcher; after the final snapshot, and after Stop(), it is not called any more.
-// It is called outside the lock, so that it may end its own subscription.
+// Adapts a callback to a watcher. It is not called after the final snapshot or after Stop(). It
+// runs outside the lock, so that it may end its own subscription.
 class CallbackWatcher final : public service::JobWatcher {
  public:
   CallbackWatcher(const JobHub& hub, std::function<void(const Snapshot&)> on_snapshot)
@@ -220,18 +215,18 @@ class CallbackWatcher final : public service::JobWatcher {
   void Offer(const PublishedJob& job) override {
     {
       const std::lock_guard lock(mutex_);
-      if (stopped_ || (run_ && *run_ != job.run) || (!run_ && !hub_.Knows(job))) return;
+      if (stopped_ || (run_ && *run_ != job.run) || (!run_ && !hub_.IsCurrent(job))) return;
       run_ = job.run;
       caller_ = std::this_thread::get_id();
     }
     on_snapshot_(*job.newest);
     const std::lock_guard lock(mutex_);
     caller_ = {};
-    if (job.newest->is_final) stopped_ = true;  // what follows is another run
+    if (job.newest->is_final) stopped_ = true;  // later snapshots are of another run
     returned_.notify_all();
   }
   void Close() override {}
-  // Waits for a call that is running, unless it is that call which wants to be the last.
+  // Blocks until a running call has returned, unless the call itself stops the watcher.
   void Stop() {
     std::unique_lock lock(mutex_);
     stopped_ = true;
@@ -243,10 +238,10 @@ class CallbackWatcher final : public service::JobWatcher {
   const JobHub& hub_;
   const std::function<void(const Snapshot&)> on_snapshot_;
   std::mutex mutex_;                  // guards the rest
-  std::optional<std::uint64_t> run_;  // the run it was first called for
+  std::optional<std::uint64_t> run_;  // the run of its first call
   std::condition_variable returned_;
   bool stopped_ = false;
-  std::thread::id caller_;  // of the call that is running
+  std::thread::id caller_;  // thread of the running call
 };
 
 class CallbackSubscription final : public Master::Subscription {
@@ -263,6 +258,31 @@ class CallbackSubscription final : public Master::Subscription {
   std::shared_ptr<JobHub> hub_;
   std::string job_id_;
   std::shared_ptr<CallbackWatcher> watcher_;
+};
+
+// Answers calls of unknown methods, which clients of another version may use. The message names the
+// method; gRPC's own answer has no message. Thread-safe.
+class UnknownCalls final : public grpc::CallbackGenericService {
+ public:
+  explicit UnknownCalls(std::string version) : version_(std::move(version)) {}
+
+  grpc::ServerGenericBidiReactor* CreateReactor(
+      grpc::GenericCallbackServerContext* context) override {
+    return new Refusal(fmt::format(
+        "this master, of Tidemark {}, has no method {}; use a client of the same version", version_,
+        context->method()));
+  }
+
+ private:
+  class Refusal final : public grpc::ServerGenericBidiReactor {
+   public:
+    explicit Refusal(const std::string& why) {
+      Finish(grpc::Status(grpc::StatusCode::UNIMPLEMENTED, why));
+    }
+    void OnDone() override { delete this; }
+  };
+
+  const std::string version_;
 };
 
 }  // namespace
@@ -321,8 +341,7 @@ class Master::Impl {
   void Shutdown(absl::Duration grace);
 
   absl::Status Report(const Event& event) {
-    return jobs_.Ingest(wire::EncodeEvent(event), clock_.Now(), {.reporter = "this process"})
-        .status;
+    return jobs_.IngestLocal(event, clock_.Now(), {.reporter = "this process"}).status;
   }
 
   absl::StatusOr<std::unique_ptr<Subscription>> Watch(
@@ -357,8 +376,8 @@ class Master::Impl {
   void SetServing(bool serving);
 
   const MasterOptions options_;
-  service::DirectoryLock data_dir_lock_;  // outlives the journal
-  store::JobHistory history_;             // of the data directory
+  store::DirectoryLock data_dir_lock_;  // outlives the journal
+  store::JobHistory history_;           // in the data directory
   service::Metrics metrics_;
   service::Clock clock_;
   service::Log log_;
@@ -366,15 +385,16 @@ class Master::Impl {
   service::Acceptor acceptor_;
   service::Gate gate_;
   service::Deliveries deliveries_;
-  std::shared_ptr<JobHub> hub_;                      // subscriptions may outlive the master
-  transport::TurnQueue aside_{1, transport::kNice};  // for what neither ticks nor calls wait for
+  std::shared_ptr<JobHub> hub_;  // subscriptions may outlive the master
+  // for work that neither ticks nor calls wait for.
+  transport::TurnQueue aside_{1, transport::kNice};
   service::LiveWaits waits_{{}, &aside_};
   JobTable jobs_;
   IngestService ingest_;
   service::WorkflowTable workflows_;
   service::ExplainService explain_service_;
   service::JobService job_service_;
-  service::UnknownCalls unknown_calls_{TIDEMARK_VERSION};
+  UnknownCalls unknown_calls_{TIDEMARK_VERSION};
   std::unique_ptr<grpc::Server> server_;
   std::atomic<bool> draining_ = false;
 
@@ -382,13 +402,13 @@ class Master::Impl {
   std::condition_variable changed_;
   bool stopping_ = false;
   std::uint64_t ticks_ = 0;
-  bool journal_ok_ = true;  // as last reported; of the thread that ticks
-  absl::Time tokens_checked_at_ = absl::InfinitePast();  // likewise
+  bool journal_ok_ = true;  // as last reported; used by the thread that ticks
+  absl::Time tokens_checked_at_ = absl::InfinitePast();  // used by the thread that ticks
   std::thread ticker_;
 };
 
 absl::Status Master::Impl::Recover() {
-  absl::StatusOr<service::DirectoryLock> lock = service::DirectoryLock::Take(options_.data_dir);
+  absl::StatusOr<store::DirectoryLock> lock = store::DirectoryLock::Acquire(options_.data_dir);
   if (!lock.ok()) return lock.status();
   data_dir_lock_ = *std::move(lock);
   const store::HistoryOptions history = {.age_max = options_.history_age_max,
@@ -445,8 +465,8 @@ absl::Status Master::Impl::Start() {
   if (absl::Status status = acceptor_.Listen(options_.listen_address); !status.ok()) return status;
   grpc::ServerBuilder builder;
   acceptor_.Attach(builder, service::MakeServerCredentials(options_.tls));
-  LimitStrangers(options_, builder);
-  AskWhetherClientsLive(builder);
+  LimitUnauthenticated(options_, builder);
+  EnableKeepalive(builder);
   builder.SetMaxReceiveMessageSize(static_cast<int>(
       std::min<std::size_t>(options_.message_bytes_max, std::numeric_limits<int>::max())));
   builder.RegisterService(&ingest_);

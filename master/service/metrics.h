@@ -1,7 +1,6 @@
 // The counters behind MasterStats.
 //
-// Thread-safe: each is an atomic number of its own, so a reading may be a few events apart between
-// two of them.
+// Thread-safe: each counter is atomic, so a reading may differ by a few events between two of them.
 #pragma once
 
 #include <array>
@@ -48,14 +47,14 @@ struct Metrics {
   LatencyHistogram workflow_estimate;
   LatencyHistogram journal;
 
-  // All but the watchers.
+  // Reads all values but the number of watchers.
   MasterStats Read() const;
 };
 
-// CPU time of the calling thread so far.
+// Returns the processor time of the calling thread.
 absl::Duration ThreadCpuTime();
 
-// Observes the time from its construction to its end; null: nothing.
+// Observes the time from its construction to its destruction. `histogram` may be null.
 class Stopwatch {
  public:
   explicit Stopwatch(LatencyHistogram* histogram);

@@ -1,22 +1,24 @@
-// How much of what all have in common each may take: places of running jobs and workflows, the disk
-// under the logs, the memory of the jobs.
+// Limits how much of the common resources one reporter may use: slots for running jobs and
+// workflows, the disk under the logs, the memory of the jobs.
 //
-// A reporter is for whom a job or workflow is counted: the name space of the token that opened
-// it (name_space.h), or a host where there are no tokens. With a share of 80 %, no reporter is
-// given more once what it has exceeds four times what is left: one who takes all it can get leaves
-// a fifth, two leave a ninth, so that there always is something for the next. Somebody who is alone
-// and takes less never notices (docs/adr/0026-quotas-by-token.md).
+// A reporter is the account of a job or workflow: the name space of the token that opened it
+// (name_space.h), or a host without tokens. With a share of 80 %, a reporter gets no more after its
+// use exceeds four times the free amount. One greedy reporter leaves a fifth free and two leave a
+// ninth, so there is always space for the next. A single reporter that uses less is never limited
+// (docs/internals/adr/0023).
 //
-// Thread-safe. Two who ask at the same moment may both be given the last of it. O(1).
+// Thread-safe. Two concurrent calls may both get the last free amount. O(1).
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
@@ -27,16 +29,16 @@ namespace tidemark::service {
 enum class Resource : std::uint8_t { kJobs, kWorkflows, kDiskBytes, kStateBytes };
 inline constexpr std::size_t kResources = 4;
 
-// The limit that a refusal names (tidemark/limit.h).
+// The name of the limit in a rejection (tidemark/limit.h).
 inline constexpr char kShareLimit[] = "share_percent";
 
 struct ShareOptions {
-  // Of what is there, at most so much for one reporter. 100: no limit.
+  // Largest share of one reporter. 100 means no limit.
   unsigned percent = 80;
-  std::size_t jobs_max = std::numeric_limits<std::size_t>::max();  // that run
+  std::size_t jobs_max = std::numeric_limits<std::size_t>::max();  // running jobs
   std::size_t workflows_max = std::numeric_limits<std::size_t>::max();
   std::size_t state_bytes_max = std::numeric_limits<std::size_t>::max();
-  // Of the disk and of the memory, everybody gets so much, whatever is left.
+  // Bytes of disk and of memory that every reporter may use, regardless of free space.
   std::size_t bytes_min = std::size_t{64} << 20;
 };
 
@@ -49,8 +51,7 @@ class Shares {
  public:
   explicit Shares(const ShareOptions& options);
 
-  // What one job or workflow has taken for its reporter, and gives back when it is destroyed. Not
-  // thread-safe itself.
+  // The resources of one job or workflow. They are released when it is destroyed. Not thread-safe.
   class Holding {
    public:
     Holding() = default;
@@ -58,10 +59,10 @@ class Shares {
     Holding& operator=(Holding&& other) noexcept;
     ~Holding();
 
-    // ResourceExhausted, which says what there is too little of; then nothing was taken. `slack`:
-    // what may be taken beyond the share, in sixteenths of it; 16: anything.
-    absl::Status Take(Resource resource, std::uint64_t amount, unsigned slack = 0);
-    // Sets what it holds, whether or not there is room.
+    // Takes an amount, or nothing: ResourceExhausted names the resource. `slack`: how far it may
+    // exceed the share, in sixteenths; 16 means without limit.
+    absl::Status Reserve(Resource resource, std::uint64_t amount, unsigned slack = 0);
+    // Sets the held amount, even beyond the share.
     void Hold(Resource resource, std::uint64_t amount);
     std::uint64_t held(Resource resource) const {
       return held_[static_cast<std::size_t>(resource)];
@@ -76,24 +77,36 @@ class Shares {
     std::array<std::uint64_t, kResources> held_{};
   };
 
-  // Nothing yet, for `reporter`. The shares must outlive it.
+  // Returns an empty holding of `reporter`. The shares must outlive it.
   Holding Of(const std::string& reporter);
 
-  // So much of the disk is free, as somebody has looked; before that, there is no end of it.
+  // Sets the free amount as measured. Before the first call it is unlimited.
   void SetFree(Resource resource, std::uint64_t amount);
 
  private:
-  // taken + amount <= percent / (100 - percent) * what is left
+  // Returns whether taken + amount <= percent / (100 - percent) * free.
   bool Allows(const Account& account, Resource resource, std::uint64_t amount,
               unsigned slack) const;
   std::uint64_t Left(Resource resource) const;
 
   const ShareOptions options_;
   Account all_;
-  std::array<std::atomic<std::uint64_t>, kResources> limits_;  // of all together
+  std::array<std::atomic<std::uint64_t>, kResources> limits_;  // of all reporters together
   std::mutex mutex_;                                           // guards all below
   absl::flat_hash_map<std::string, std::weak_ptr<Account>> accounts_;
   std::size_t pruned_at_ = 64;  // accounts
 };
+
+// Returns the contents of a file, or nullopt if it cannot be read.
+using ReadFile = std::function<std::optional<std::string>(const std::string& path)>;
+
+// Returns the smallest memory limit of the cgroups of this process and their parents, of version 1
+// or 2 below /sys/fs/cgroup, or nullopt if none is known. Pure, except for `read`. Source:
+// cgroups(7), /proc/[pid]/cgroup.
+std::optional<std::uint64_t> CgroupMemoryLimitBytes(const ReadFile& read);
+
+// Returns half of the host's memory, or of the cgroup limit if it is smaller; the largest number if
+// neither is known. Reads files. Thread-safe.
+std::size_t HalfOfTheMemoryBytes();
 
 }  // namespace tidemark::service

@@ -118,7 +118,7 @@ absl::StatusOr<std::unique_ptr<Tokens>> Tokens::Load(const std::string& file) {
 }
 
 absl::Status Tokens::Read() {
-  // Before the contents: a change in between is then seen the next time.
+  // Read before the contents, so that a change in between is detected the next time.
   const std::size_t file_version = transport::FileVersion(file_);
   absl::StatusOr<std::string> text = transport::ReadSmallFile(file_);
   if (absl::Status secret = transport::CheckSecretFile(file_); text.ok() && !secret.ok()) {
@@ -156,14 +156,14 @@ Caller::Caller(const Tokens& tokens, const std::string& authorization) : tokens_
   token_ = DigestOf(authorization.substr(scheme.size()));
 }
 
-absl::Status Caller::CheckKnown() const {
+absl::Status Caller::CheckToken() const {
   if (!tokens_.enabled()) return absl::OkStatus();
   if (!token_) {
     return absl::UnauthenticatedError(
         "this master requires a token: pass --token-file; other clients send the metadata "
         "`authorization: Bearer TOKEN`");
   }
-  if (!tokens_.table()->Knows(*token_)) {
+  if (!tokens_.table()->Contains(*token_)) {
     return absl::UnauthenticatedError("this master does not know the token");
   }
   return absl::OkStatus();
@@ -175,7 +175,7 @@ absl::Status Caller::Check(Right right, const std::string& job_id) {
   if (version == checked_version_ && right == checked_right_ && job_id == checked_job_id_) {
     return absl::OkStatus();
   }
-  if (absl::Status status = CheckKnown(); !status.ok()) return status;
+  if (absl::Status status = CheckToken(); !status.ok()) return status;
   if (!tokens_.table()->Allows(*token_, right, job_id)) {
     return absl::PermissionDeniedError(fmt::format(
         "the token may not {} job {}", right == Right::kReport ? "report" : "read", job_id));

@@ -1,13 +1,13 @@
-// Who may do what: a file with a token on each line, and the checks of calls against it.
+// Access rights: a file with a token on each line, and the checks of calls against it.
 //
 //   # role   jobs       token
 //   agent    nightly-*  9XyUq3...              may report these jobs
-//   reader   *          sha256:5e88...         may ask for them and watch them
+//   reader   *          sha256:5e88...         may read and watch them
 //   admin    *          0hT2bb...              both
 //
 // `jobs` is a job id, or the beginning of one and a *. A token has 16..1024 printable characters;
-// instead of it the file may have the SHA-256 of its bytes. The same token may have several lines,
-// whose rights add up. Messages never quote the file, since any word of it may be a token.
+// the file may have the SHA-256 of its bytes instead. A token may have several lines, whose rights
+// add up. Messages never quote the file, since any word of it may be a token.
 #pragma once
 
 #include <array>
@@ -35,12 +35,12 @@ enum class Right : std::uint8_t { kReport, kRead };
 // One version of the file. Immutable.
 class TokenTable {
  public:
-  // InvalidArgument: "FILE:LINE: what to write".
+  // InvalidArgument: "FILE:LINE:" and the correction.
   static absl::StatusOr<TokenTable> Parse(const std::string& text, const std::string& file);
 
-  bool Knows(const TokenDigest& token) const { return grants_.contains(token); }
+  bool Contains(const TokenDigest& token) const { return grants_.contains(token); }
   bool Allows(const TokenDigest& token, Right right, const std::string& job_id) const;
-  // All ids that it allows (name_space.h); empty: none.
+  // Returns all ids that the token allows (name_space.h); empty if none.
   std::string NameSpaceOf(const TokenDigest& token, Right right) const;
   std::size_t size() const { return grants_.size(); }
 
@@ -58,15 +58,15 @@ class TokenTable {
 // The newest version of the file. Thread-safe.
 class Tokens {
  public:
-  // An empty path: all clients may do everything.
+  // With an empty path, all clients have all rights.
   static absl::StatusOr<std::unique_ptr<Tokens>> Load(const std::string& file);
 
-  // Reads the file again if it has changed; whether it has. An error leaves the rights as they
-  // were; it comes once for each change.
+  // Reads the file again if it has changed. Returns true if it has. An error keeps the previous
+  // rights and is returned once for each change.
   absl::StatusOr<bool> Refresh();
 
   bool enabled() const { return !file_.empty(); }
-  // Counts the versions of the file.
+  // Number of the present version of the file.
   std::uint64_t version() const { return version_.load(std::memory_order_acquire); }
   std::shared_ptr<const TokenTable> table() const;
 
@@ -81,27 +81,24 @@ class Tokens {
   std::shared_ptr<const TokenTable> table_;
 };
 
-// One client, as the metadata of its call names it. Remembers the last answer: one thread at a
-// time.
+// One client, identified by the metadata of its call. Caches the last result: one thread at a time.
 class Caller {
  public:
-  // `authorization` is the value of that metadata, empty if there is none. `tokens` must outlive
-  // the caller.
+  // `authorization` is the value of that metadata, or empty. `tokens` must outlive the caller.
   Caller(const Tokens& tokens, const std::string& authorization);
 
-  // Unauthenticated: no token, or one that is not known any more. PermissionDenied: a right that it
-  // does not have.
+  // Unauthenticated: no token, or a revoked one. PermissionDenied: the token lacks the right.
   absl::Status Check(Right right, const std::string& job_id);
-  // Unauthenticated as above, whatever the job.
-  absl::Status CheckKnown() const;
-  // Whether Check() would pass, for lists.
+  // Checks the token alone. Unauthenticated as above.
+  absl::Status CheckToken() const;
+  // Returns whether Check() would pass, for lists.
   bool MayRead(const std::string& job_id) const;
-  // All ids for which Check() would pass (name_space.h).
+  // Returns all ids for which Check() would pass (name_space.h).
   std::string NameSpaceOf(Right right) const;
-  // For whom a client at `host` is counted (shares.h): the name space of what its token may report,
-  // which outlives the token, or the host where there are no tokens.
+  // Returns the reporter of a client at `host` (shares.h): the name space that its token may
+  // report, which outlives the token, or the host without tokens.
   std::string ReporterAt(const std::string& host) const;
-  // Whose calls its calls are (call_pace.h): its token's, or its host's where there are none.
+  // Returns the key of the caller's calls (CallPace): its token, or its host without tokens.
   std::string KeyAt(const std::string& host) const;
 
  private:

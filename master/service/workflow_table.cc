@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "master/forecast/dag/check_workflow.h"
+#include "master/forecast/dag/live_workflow.h"
 #include "master/store/recovery.h"
 #include "master/store/workflow_log.h"
 
@@ -13,10 +13,11 @@ namespace tidemark::service {
 
 namespace {
 
-// One with more jobs counts as heavy until it has been ticked. Taste: so many take a few
-// milliseconds.
+// A workflow with more jobs counts as heavy until its first tick. Chosen by hand; a tick of 50 jobs
+// takes a few milliseconds.
 constexpr std::size_t kLightJobs = 50;
-// A restart estimates workflows for so long before the master listens; the rest follow one by one.
+// Processor time for estimates of workflows before a restarted master listens. The remaining
+// estimates follow one by one.
 constexpr absl::Duration kRecoveryCpu = absl::Seconds(1);
 
 absl::Status NoWorkflow(const std::string& id) {
@@ -25,7 +26,7 @@ absl::Status NoWorkflow(const std::string& id) {
 
 }  // namespace
 
-WorkflowTable::Entry::Entry(workflow::LiveWorkflow workflow, absl::Time submitted_at,
+WorkflowTable::Entry::Entry(dag::LiveWorkflow workflow, absl::Time submitted_at,
                             const Sender& sender, Shares& shares)
     : LiveEntry(workflow.newest(), submitted_at, sender, shares), live(std::move(workflow)) {
   if (live.plan().jobs.size() > kLightJobs) tick_cost = absl::InfiniteDuration();
@@ -35,7 +36,7 @@ WorkflowTable::WorkflowTable(WorkflowTableOptions options, JobTable& jobs, Metri
     : LiveTable({.noun = "workflow",
                  .max = options.workflows_max,
                  .place = Resource::kWorkflows,
-                 .advice = "; cancel it before it is forgotten"},
+                 .advice = "; cancel it first"},
                 jobs.context()),
       options_(std::move(options)),
       jobs_(jobs),
@@ -52,7 +53,7 @@ std::vector<std::string> WorkflowTable::FilesOf(const std::string& id) const {
   return {store::WorkflowLogPath(data_dir(), id)};
 }
 
-// Of several, the first to follow the job.
+// If several workflows follow the job, returns the first.
 std::string WorkflowTable::WorkflowOf(const std::string& job_id) const {
   const std::lock_guard lock(followers_mutex_);
   const auto of_job = followers_.find(job_id);
@@ -79,7 +80,7 @@ void WorkflowTable::AppendNewFacts(Entry& entry) const {
   AppendRecord(entry, record);
 }
 
-// Nothing is accepted that cannot be made durable.
+// Returns an error while the journal cannot write: later records would not become durable.
 absl::Status WorkflowTable::CheckJournal() const {
   const absl::Status status = journal().status();
   return status.ok() || data_dir().empty() ? absl::OkStatus() : JournalFails(status);
@@ -91,16 +92,17 @@ absl::StatusOr<std::shared_ptr<WorkflowTable::Entry>> WorkflowTable::Open(Plan p
   if (!plan.deadline && options_.deadline_of) {
     plan.deadline = options_.deadline_of(plan.name.empty() ? plan.id : plan.name, now);
   }
-  auto entry = std::make_shared<Entry>(workflow::LiveWorkflow(plan, now, options_.live), now,
-                                       sender, shares());
-  if (absl::Status taken = entry->holding.Take(Resource::kDiskBytes, 0); !taken.ok()) {
-    // Unless it has been submitted meanwhile: the same again is OK.
+  auto entry =
+      std::make_shared<Entry>(dag::LiveWorkflow(plan, now, options_.live), now, sender, shares());
+  if (absl::Status taken = entry->holding.Reserve(Resource::kDiskBytes, 0); !taken.ok()) {
+    // Another thread may have submitted the same plan in the meantime; this is not an error.
     if (auto known = FindWorkflow(plan.id)) return known;
     return taken;
   }
   std::string start;
   store::EncodeSubmission(plan, sender.name_space, now, entry->key, start);
-  // No other thread has this one yet, so its lock is free; others wait for it until the log begins.
+  // No other thread has this entry yet, so its lock is free. Other threads wait for it until the
+  // log begins.
   const std::lock_guard entry_lock(entry->mutex);
   const auto known = Enter(entry);
   if (!known.ok()) return known.status();
@@ -114,7 +116,7 @@ absl::StatusOr<std::shared_ptr<WorkflowTable::Entry>> WorkflowTable::Open(Plan p
 
 absl::StatusOr<Journal::Mark> WorkflowTable::Submit(const Plan& plan, const Sender& sender,
                                                     absl::Time now) {
-  if (absl::Status ok = workflow::CheckWorkflow(plan, options_.jobs_per_workflow_max); !ok.ok())
+  if (absl::Status ok = dag::CheckWorkflow(plan, options_.jobs_per_workflow_max); !ok.ok())
     return ok;
   std::shared_ptr<Entry> entry = FindWorkflow(plan.id);
   if (entry == nullptr) {
@@ -179,7 +181,7 @@ void WorkflowTable::Follow(const std::shared_ptr<Entry>& entry) {
 
 void WorkflowTable::ObserveNewest(Entry& entry, const std::string& job_id) const {
   LiveEntry::Running job = jobs_.GetRunning(job_id);
-  // When it began is known at its first tick.
+  // The start of a job is known at its first tick.
   if (job.snapshot == nullptr || job.snapshot->sequence == 0) return;
   const std::lock_guard lock(entry.mutex);
   entry.live.Observe(std::move(job.snapshot), std::move(job.left));
@@ -188,7 +190,7 @@ void WorkflowTable::ObserveNewest(Entry& entry, const std::string& job_id) const
 
 absl::StatusOr<Journal::Mark> WorkflowTable::Change(
     const std::string& workflow_id, const std::string& observed_job,
-    absl::FunctionRef<absl::StatusOr<bool>(workflow::LiveWorkflow&)> change,
+    absl::FunctionRef<absl::StatusOr<bool>(dag::LiveWorkflow&)> change,
     absl::FunctionRef<void(store::LogKey, std::string&)> encode) {
   if (absl::Status ok = CheckJournal(); !ok.ok()) return ok;
   const std::shared_ptr<Entry> entry = FindWorkflow(workflow_id);
@@ -216,8 +218,7 @@ absl::StatusOr<Journal::Mark> WorkflowTable::Attach(const std::string& workflow_
                                                     const std::string& job_name,
                                                     const std::string& job_id, absl::Time now) {
   return Change(
-      workflow_id, job_id,
-      [&](workflow::LiveWorkflow& live) { return live.Attach(job_name, job_id); },
+      workflow_id, job_id, [&](dag::LiveWorkflow& live) { return live.Attach(job_name, job_id); },
       [&](store::LogKey key, std::string& out) {
         store::EncodeAttachment(job_name, job_id, now, key, out);
       });
@@ -227,9 +228,7 @@ absl::StatusOr<Journal::Mark> WorkflowTable::Update(const std::string& workflow_
                                                     const PlanChange& change, absl::Time now) {
   return Change(
       workflow_id, /*observed_job=*/"",
-      [&](workflow::LiveWorkflow& live) {
-        return live.Update(change, options_.jobs_per_workflow_max);
-      },
+      [&](dag::LiveWorkflow& live) { return live.Update(change, options_.jobs_per_workflow_max); },
       [&](store::LogKey key, std::string& out) { store::EncodeChange(change, now, key, out); });
 }
 
@@ -253,7 +252,7 @@ void WorkflowTable::Observe(const std::shared_ptr<const Snapshot>& job) {
   }
 }
 
-// Loads the earlier runs of its jobs, once for each, and with them the measured node.
+// Loads the past runs of its jobs, once for each, and the measured node.
 void WorkflowTable::LoadHistory(Entry& entry) const {
   if (!options_.runs) return;
   std::vector<std::size_t> unknown;
@@ -274,7 +273,7 @@ void WorkflowTable::LoadHistory(Entry& entry) const {
     const store::Reported reported = {.id = job.job_id.empty() ? entry.id : job.job_id,
                                       .name_space = entry.name_space};
     std::vector<JobProfile> runs = options_.runs(name, reported);
-    workflow::StageRuns stage_runs;
+    dag::StageRuns stage_runs;
     if (runs.empty() && options_.stage_runs) stage_runs = options_.stage_runs(name, reported);
     const std::lock_guard lock(entry.mutex);
     entry.live.SetRuns(unknown[i], std::move(runs), std::move(stage_runs));
@@ -287,7 +286,7 @@ LiveTable::Ticked WorkflowTable::MakeSnapshot(const std::shared_ptr<Entry>& made
                                               bool estimates) {
   Entry& entry = *made;
   const absl::Duration began = ThreadCpuTime();
-  absl::StatusOr<estimate::Estimate> estimate =
+  absl::StatusOr<dag::ApplicationForecast> estimate =
       absl::UnavailableError("no estimate yet: the master has just been restarted");
   const auto is_cancelled = [&] {
     const std::lock_guard lock(entry.mutex);
@@ -324,7 +323,7 @@ LiveTable::Ticked WorkflowTable::Tick(const std::shared_ptr<LiveEntry>& entry, a
   return MakeSnapshot(std::static_pointer_cast<Entry>(entry), now, /*estimates=*/true);
 }
 
-// A workflow that has ended follows no jobs.
+// An ended workflow follows no jobs.
 void WorkflowTable::OnPublished(const std::shared_ptr<LiveEntry>& entry) {
   if (entry->is_over()) Follow(std::static_pointer_cast<Entry>(entry));
 }
@@ -347,12 +346,12 @@ absl::StatusOr<Recovery> WorkflowTable::Recover(absl::Time now) {
     entry->live.NoteRestart(now);
     entry->log = Journal::MakeLog(path, workflow.log_bytes);
     Follow(entry);
-    // Jobs that have ended by now show their stages.
+    // Ended jobs show their stages.
     for (const std::string& job_id : entry->live.attached_jobs()) ObserveNewest(*entry, job_id);
     const bool estimates = ThreadCpuTime() - began < kRecoveryCpu;
     if (estimates) LoadHistory(*entry);
-    // As it was: what has become of its jobs since is not known before they are ticked, and then it
-    // is due.
+    // The snapshot of the last tick. Later changes of its jobs are known after their ticks, when it
+    // is due again.
     PublishLater(MakeSnapshot(entry, newest->at, estimates));
   }
   Publish();
@@ -364,7 +363,7 @@ std::size_t WorkflowTable::followed_jobs() const {
   return followers_.size();
 }
 
-absl::StatusOr<workflow::LiveWorkflow> WorkflowTable::Copy(const std::string& workflow_id) const {
+absl::StatusOr<dag::LiveWorkflow> WorkflowTable::Copy(const std::string& workflow_id) const {
   const std::shared_ptr<Entry> entry = FindWorkflow(workflow_id);
   if (entry == nullptr) return NoWorkflow(workflow_id);
   const auto copy = [&] {
@@ -376,13 +375,13 @@ absl::StatusOr<workflow::LiveWorkflow> WorkflowTable::Copy(const std::string& wo
   return std::move(asked.live);
 }
 
-absl::StatusOr<workflow::LiveWorkflow> WorkflowTable::Imagine(const Plan& plan,
-                                                              const std::string& name_space,
-                                                              absl::Time now) const {
-  if (absl::Status ok = workflow::CheckWorkflow(plan, options_.jobs_per_workflow_max); !ok.ok())
+absl::StatusOr<dag::LiveWorkflow> WorkflowTable::MakeHypothetical(const Plan& plan,
+                                                                  const std::string& name_space,
+                                                                  absl::Time now) const {
+  if (absl::Status ok = dag::CheckWorkflow(plan, options_.jobs_per_workflow_max); !ok.ok())
     return ok;
-  // Nothing has begun, whatever its jobs are doing elsewhere.
-  Entry asked(workflow::LiveWorkflow(plan, now, options_.live), now, {.name_space = name_space},
+  // No job of a hypothetical workflow has begun, even if a job of that id runs.
+  Entry asked(dag::LiveWorkflow(plan, now, options_.live), now, {.name_space = name_space},
               shares());
   LoadHistory(asked);
   return std::move(asked.live);

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include <utility>
 
 namespace tidemark::store {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -23,7 +25,7 @@ namespace fs = std::filesystem;
 // each.
 constexpr std::size_t kSyncAllFrom = 8;
 
-// Other users of the host must not read what agents report.
+// Other users of the host must not read the reports of agents.
 constexpr mode_t kMode = S_IRUSR | S_IWUSR;
 
 absl::Status SystemError(const std::string& path, const char* doing) {
@@ -45,8 +47,8 @@ class FileDescriptor {
 };
 
 // Returns a lock on a whole file, for F_OFD_SETLK and F_OFD_GETLK. These locks belong to the open
-// file description. A POSIX lock would be gone as soon as this process closed any descriptor of the
-// file.
+// file description. A POSIX lock would be released as soon as this process closed any descriptor of
+// the file.
 struct flock WholeFile(int type) {
   struct flock whole = {};
   whole.l_type = static_cast<decltype(whole.l_type)>(type);
@@ -74,7 +76,7 @@ bool HasLock(const fs::path& process, const struct stat& file) {
 absl::Status Written(const std::string& path, std::optional<pid_t> writer) {
   if (!writer) return absl::OkStatus();
   const std::string who =
-      *writer > 0 ? fmt::format("process {}", *writer) : "a process that is not visible here";
+      *writer > 0 ? fmt::format("process {}", *writer) : "another process with an unknown id";
   return absl::UnavailableError(fmt::format("{}: {} writes it", path, who));
 }
 
@@ -124,7 +126,7 @@ class FileDisk final : public Disk {
     if (!opened.ok()) return opened.status();
     FileDescriptor fd(*opened);
     fchmod(fd.get(), kMode);  // An existing file of another owner keeps its mode.
-    // Bytes of an earlier, longer log would read like records of this one.
+    // Bytes of an earlier, longer log would look like records of this one.
     if (ftruncate(fd.get(), 0) != 0) return SystemError(path, "cannot truncate");
     NoteChange(path);
     return std::make_unique<File>(path, std::move(fd));
@@ -148,7 +150,7 @@ class FileDisk final : public Disk {
   absl::StatusOr<std::uint64_t> FreeBytes(const std::string& directory) override {
     struct statvfs room {};
     if (statvfs(directory.c_str(), &room) != 0)
-      return SystemError(directory, "cannot ask for room");
+      return SystemError(directory, "cannot read its free space");
     return std::uint64_t{room.f_bavail} * room.f_frsize;
   }
 
@@ -177,7 +179,7 @@ class FileDisk final : public Disk {
   }
 
   const bool sync_;
-  std::set<std::string> changed_directories_;  // may hold a change of names that is not synced
+  std::set<std::string> changed_directories_;  // may hold renames or new files that are not synced
 };
 
 }  // namespace
@@ -201,7 +203,7 @@ std::optional<pid_t> WriterOf(const std::string& path) {
   if (fd.get() < 0 || fcntl(fd.get(), F_OFD_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) {
     return std::nullopt;
   }
-  // Only a POSIX lock, which earlier versions of Tidemark use, comes with its process.
+  // The kernel reports the process of POSIX locks only. Earlier versions of Tidemark use them.
   return lock.l_pid >= 0 ? lock.l_pid : LockHolderOf(path);
 }
 
@@ -224,5 +226,30 @@ void MakePrivateFile(const std::string& path) {
 }
 
 std::unique_ptr<Disk> MakeFileDisk(bool sync) { return std::make_unique<FileDisk>(sync); }
+
+absl::StatusOr<DirectoryLock> DirectoryLock::Acquire(const std::string& directory) {
+  const std::string path = directory + "/LOCK";
+  DirectoryLock lock(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (lock.fd_ < 0) return absl::ErrnoToStatus(errno, fmt::format("{}: cannot open", path));
+  if (flock(lock.fd_, LOCK_EX | LOCK_NB) == 0) return lock;
+  if (errno == EWOULDBLOCK) {
+    const pid_t holder = store::LockHolderOf(path);
+    return absl::UnavailableError(
+        fmt::format("data directory {} is in use by another master{}", directory,
+                    holder > 0 ? fmt::format(" (process {})", holder) : ""));
+  }
+  return absl::ErrnoToStatus(errno, fmt::format("{}: cannot lock", path));
+}
+
+DirectoryLock::DirectoryLock(DirectoryLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+
+DirectoryLock& DirectoryLock::operator=(DirectoryLock&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+DirectoryLock::~DirectoryLock() {
+  if (fd_ >= 0) close(fd_);
+}
 
 }  // namespace tidemark::store

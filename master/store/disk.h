@@ -1,5 +1,5 @@
-// The disk under a journal: files that grow, and a promise that what was written stays. An
-// interface so that tests can fill it, break it and pull its plug.
+// The disk under a journal: files that grow and become durable. It is an interface so that tests
+// can simulate a full disk, faults and a loss of power.
 //
 // Not thread-safe unless stated otherwise: one thread writes.
 #pragma once
@@ -21,8 +21,8 @@ namespace tidemark::store {
 class AppendFile {
  public:
   virtual ~AppendFile() = default;
-  // Writes all of `bytes` at `offset`: the end, or earlier to repeat what failed.
-  // ResourceExhausted: the disk is full. After an error any part of them may be there.
+  // Writes all of `bytes` at `offset`: at the end, or earlier to repeat a failed write.
+  // ResourceExhausted: the disk is full. After an error, any part of them may be written.
   virtual absl::Status WriteAt(std::uint64_t offset, absl::string_view bytes) = 0;
 };
 
@@ -35,18 +35,17 @@ class Disk {
   virtual absl::StatusOr<std::unique_ptr<AppendFile>> Open(const std::string& path) = 0;
   // Returns OK if there is no such file. Unavailable: it is being written.
   virtual absl::Status Remove(const std::string& path) = 0;
-  // Free space for the directory, in bytes. Thread-safe.
+  // Returns the free space for the directory, in bytes. Thread-safe.
   virtual absl::StatusOr<std::uint64_t> FreeBytes(const std::string& directory) = 0;
-  // Returns OK once everything written to `files`, all opened by this disk, survives a loss of
+  // Returns OK after all data written to `files`, which this disk has opened, survives a loss of
   // power.
   virtual absl::Status Sync(const std::vector<AppendFile*>& files) = 0;
 };
 
-// Returns the file system as a disk. It makes files that only their owner may read, and locks each
-// file that it opens until the file is closed, which leaves each file one writer among all
-// processes. One fdatasync for each file, or one syncfs for many. With `sync` false the operating
-// system decides when to write: a crash of the host, unlike one of the process, may then lose the
-// newest bytes.
+// Returns the file system as a disk. Only their owner may read its files. It locks each open file,
+// so that one process writes it at a time. It calls fdatasync for each file, or syncfs for many. If
+// `sync` is false, the operating system decides when to write: a crash of the host, unlike one of
+// the process, may then lose the newest bytes.
 std::unique_ptr<Disk> MakeFileDisk(bool sync);
 
 // Opens a file for writing with the flags and the mode of open() and locks it as such a disk does.
@@ -66,8 +65,25 @@ std::optional<pid_t> WriterOf(const std::string& path);
 // Returns a process that holds a lock on the file, or 0 if none is visible here. Reads /proc.
 pid_t LockHolderOf(const std::string& path);
 
-// Creates an empty file that only its owner may read, unless there is one of that name, for
-// a writer that uses it by other means. Errors are left for that writer to report.
+// Creates an empty file that only its owner may read, unless it exists, for a writer that opens it
+// by other means. Ignores errors: the writer will report them.
 void MakePrivateFile(const std::string& path);
+
+// Keeps a second master out of a data directory. The lock is held while the object exists and the
+// process runs.
+class DirectoryLock {
+ public:
+  // Unavailable: another process holds the lock. Other errors: the directory cannot be used.
+  static absl::StatusOr<DirectoryLock> Acquire(const std::string& directory);
+
+  DirectoryLock() = default;  // holds no lock
+  DirectoryLock(DirectoryLock&& other) noexcept;
+  DirectoryLock& operator=(DirectoryLock&& other) noexcept;
+  ~DirectoryLock();
+
+ private:
+  explicit DirectoryLock(int fd) : fd_(fd) {}
+  int fd_ = -1;
+};
 
 }  // namespace tidemark::store

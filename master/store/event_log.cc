@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "master/store/disk.h"
-#include "master/store/run_profile.h"
+#include "master/store/log_record.h"
 #include "proto/wire/parse_event.h"
 #include "tidemark/storage/v1/event_log.pb.h"
 
@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t kCopyBytes = 256 << 10;
 // Longer job ids are shortened in file names, of which common file systems allow 255 bytes.
 constexpr std::size_t kNameBytesMax = 200;
-// People read these logs: the process's umask decides who may.
+// People read these logs, so the process's umask determines the permissions.
 constexpr mode_t kTraceMode = S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
 
 absl::Status SystemError(int error, const std::string& what) {
@@ -39,7 +39,7 @@ absl::Duration ToDuration(const google::protobuf::Duration& duration) {
   return absl::Seconds(duration.seconds()) + absl::Nanoseconds(duration.nanos());
 }
 
-// Another version may have accepted what this one refuses.
+// An earlier version may have accepted an event that this one rejects.
 LogRecord EventOf(const std::string& job_id, pb::LoggedEvent& logged) {
   wire::ReceivedEvent received = {.job_id = job_id,
                                   .run_uid = logged.run_uid(),
@@ -71,15 +71,15 @@ Restart RestartOf(const pb::LoggedRestart& logged) {
 PastRuns PastRunsOf(const pb::LoggedPastRuns& logged) {
   PastRuns past;
   for (const pb::LoggedPastRun& run : logged.runs()) {
-    past.runs.push_back({.map_time = ToDuration(run.map_time()),
-                         .shuffle_time = ToDuration(run.shuffle_time()),
-                         .reduce_time = ToDuration(run.reduce_time()),
-                         .map_input_bytes = run.map_input_bytes(),
-                         .stages = DecodeRunProfile(run.stages()),
-                         .is_of_other_job = run.of_other_job(),
-                         .map_tasks = run.map_tasks(),
-                         .reduce_tasks = run.reduce_tasks()});
-    if (run.has_interval_score()) past.runs.back().interval_score = run.interval_score();
+    PastRun& each = past.runs.emplace_back(DecodeRunProfile(run.stages()));
+    each.map_time = ToDuration(run.map_time());
+    each.shuffle_time = ToDuration(run.shuffle_time());
+    each.reduce_time = ToDuration(run.reduce_time());
+    each.map_input_bytes = run.map_input_bytes();
+    each.is_of_other_job = run.of_other_job();
+    each.map_tasks = run.map_tasks();
+    each.reduce_tasks = run.reduce_tasks();
+    if (run.has_interval_score()) each.interval_score = run.interval_score();
   }
   return past;
 }
@@ -91,10 +91,10 @@ bool IsPlain(char c) {
 
 }  // namespace
 
-std::optional<Snapshot> Replay(const LogRecord& record, JobMonitor& monitor) {
-  if (const Tick* tick = std::get_if<Tick>(&record)) return monitor.Tick(tick->at);
+const Snapshot* Replay(const LogRecord& record, JobMonitor& monitor) {
+  if (const Tick* tick = std::get_if<Tick>(&record)) return &monitor.Tick(tick->at);
   if (const Event* event = std::get_if<Event>(&record)) {
-    monitor.Apply(*event).IgnoreError();  // refused then, refused now: both are counted
+    monitor.Apply(*event).IgnoreError();  // rejected events are counted again
   } else if (const Restart* restart = std::get_if<Restart>(&record)) {
     monitor.NoteRestart(restart->at, restart->limits);
   } else if (const PastRuns* past = std::get_if<PastRuns>(&record)) {
@@ -104,7 +104,7 @@ std::optional<Snapshot> Replay(const LogRecord& record, JobMonitor& monitor) {
   } else if (const Damage* damage = std::get_if<Damage>(&record)) {
     monitor.NoteDamage(*damage);
   }
-  return std::nullopt;
+  return nullptr;
 }
 
 std::string EventLogPath(const std::string& directory, const std::string& job_id) {
@@ -113,7 +113,7 @@ std::string EventLogPath(const std::string& directory, const std::string& job_id
     name += IsPlain(c) ? std::string(1, c) : fmt::format("%{:02x}", static_cast<unsigned char>(c));
   }
   if (name.size() > kNameBytesMax) {
-    // An escaped id holds no dot, so a shortened one cannot meet a whole one.
+    // An escaped id contains no dot, so a shortened name never equals a whole one.
     const std::uint64_t hash = XXH64(job_id.data(), job_id.size(), 0);
     name = fmt::format("{}.{:016x}", name.substr(0, kNameBytesMax), hash);
   }
@@ -154,7 +154,7 @@ absl::StatusOr<std::unique_ptr<EventLogWriter>> EventLogWriter::Continue(const s
   return writer;
 }
 
-// Removes what an earlier log left, unless the path is that of a device or a pipe.
+// Removes the contents of an earlier log, but not of a device or a pipe.
 absl::Status EventLogWriter::Clear() {
   struct stat file {};
   if (fstat(fileno(file_), &file) != 0 || !S_ISREG(file.st_mode)) return absl::OkStatus();
@@ -180,13 +180,13 @@ absl::Status EventLogWriter::CopyFrom(const std::string& source, std::uint64_t b
       ftruncate(fileno(file_), static_cast<off_t>(at)) != 0 ||
       std::fseek(file_, 0, SEEK_END) != 0 ||
       fseeko(from.get(), static_cast<off_t>(at), SEEK_SET) != 0) {
-    return Fail("cannot go on");
+    return Fail("cannot continue its copy");
   }
   while (at < bytes) {
     const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(kCopyBytes, bytes - at));
     const std::size_t got = std::fread(buffer.data(), 1, wanted, from.get());
     if (got == 0) return absl::DataLossError(fmt::format("event log {}: cannot be read", source));
-    if (std::fwrite(buffer.data(), 1, got, file_) < got) return Fail("cannot go on");
+    if (std::fwrite(buffer.data(), 1, got, file_) < got) return Fail("cannot continue its copy");
     at += got;
   }
   return absl::OkStatus();
@@ -226,7 +226,7 @@ absl::Status EventLogReader::ReadHeader() {
   absl::StatusOr<RecordReader::Found> found = records_->Next();
   for (; found.ok() && *found == RecordReader::Found::kDamage; found = records_->Next()) {
     before_header_.push_back(records_->damage());
-    before_header_.back().records = 0;  // there is a second copy of all that comes before
+    before_header_.back().records = 0;  // a second copy of all earlier records exists
   }
   if (!found.ok()) return found.status();
   pb::EventLogRecord record;
@@ -247,7 +247,8 @@ absl::Status EventLogReader::ReadHeader() {
   return Validate(options_);
 }
 
-// What was damaged is no loss if there is a copy of it: before it, or, of what opens a job, behind.
+// Damage costs no record if a copy of the record exists: before it or, for the records that open a
+// job, after it.
 Damage EventLogReader::FoundDamage() {
   Damage damage = records_->damage();
   const bool is_copy = !twice_.empty() && damage.bytes == kFrameBytes + twice_.size();
@@ -262,7 +263,7 @@ absl::StatusOr<std::optional<LogRecord>> EventLogReader::Next() {
     before_header_.erase(before_header_.begin());
     return std::optional<LogRecord>(damage);
   }
-  thread_local pb::EventLogRecord record;  // keeps its memory for the next one
+  thread_local pb::EventLogRecord record;  // reuses its memory
   while (true) {
     const absl::StatusOr<RecordReader::Found> found = records_->Next();
     if (!found.ok()) return found.status();
@@ -291,9 +292,9 @@ absl::StatusOr<std::optional<LogRecord>> EventLogReader::Next() {
       case pb::EventLogRecord::kPastRuns:
         return std::optional<LogRecord>(PastRunsOf(record.past_runs()));
       case pb::EventLogRecord::kHeader:
-      case pb::EventLogRecord::kEnd:  // says again what came before
+      case pb::EventLogRecord::kEnd:  // repeats earlier records
       case pb::EventLogRecord::RECORD_NOT_SET:
-        continue;  // of a newer writer: nothing this reader could use
+        continue;  // of a newer version
     }
   }
 }

@@ -1,11 +1,11 @@
-// The event log of one job: everything its JobMonitor was told, in order, so that a replay makes
-// the same snapshots to the last bit. Byte format: docs/event-log.md.
+// The event log of one job: all input of its JobMonitor in order, so that a replay gives the same
+// snapshots to the last bit. Byte format: docs/internals/event-log.md.
 //
-// Logs begin with everything that a job cannot do without twice, the header and the event that
-// opened it, so that no single damage takes either; a reader returns it once.
+// A log begins with two copies of the indispensable records, the header and the event that opened
+// the job, so that a single damage cannot destroy them. A reader returns them once.
 //
-// Not thread-safe. A reader needs the file to stay as it is; a log that is still being written can
-// be read up to what was flushed.
+// Not thread-safe. A reader needs the file to stay unchanged. A log that is still being written can
+// be read up to its last flush.
 #pragma once
 
 #include <cstdint>
@@ -28,33 +28,34 @@
 
 namespace tidemark::store {
 
-// An event that was refused before it could be understood.
+// An event that was rejected before it was parsed.
 struct Refused {
-  AcceptedSequence event;  // of sequence 0: it does not say which
+  AcceptedSequence event;  // of sequence 0 if unknown
   friend bool operator==(const Refused&, const Refused&) = default;
 };
-// A snapshot was made at this instant.
+// The instant of a snapshot.
 struct Tick {
   absl::Time at;
   friend bool operator==(const Tick&, const Tick&) = default;
 };
-// The job was taken up from its log at this instant.
+// The instant at which a restarted master restored the job from its log.
 struct Restart {
   absl::Time at;
-  std::optional<JobLimits> limits = {};  // from here on; empty: as before
+  std::optional<JobLimits> limits = {};  // valid from here on; empty if unchanged
   friend bool operator==(const Restart&, const Restart&) = default;
 };
-// What was known of earlier runs of the job.
+// The past runs that the job used.
 struct PastRuns {
   std::vector<PastRun> runs;
   friend bool operator==(const PastRuns&, const PastRuns&) = default;
 };
-// Records that could not be read.
+// Unreadable records.
 using Damage = LogDamage;
 using LogRecord = std::variant<Event, Refused, Tick, Restart, PastRuns, Damage>;
 
-// Tells `monitor` what the record says; the snapshot if the record is a tick.
-std::optional<Snapshot> Replay(const LogRecord& record, JobMonitor& monitor);
+// Passes a record to `monitor`. Returns the snapshot of a tick, which is valid until the next tick,
+// or null for any other record.
+const Snapshot* Replay(const LogRecord& record, JobMonitor& monitor);
 
 class EventLogWriter {
  public:
@@ -64,9 +65,9 @@ class EventLogWriter {
   static absl::StatusOr<std::unique_ptr<EventLogWriter>> Begin(const std::string& path,
                                                                const std::string& start,
                                                                LogKey key);
-  // Goes on with the file so that it holds the first `bytes` of `source`, a log of the same job
-  // with `key`: what it lacks of them is copied, what is beyond them cut off. A file that is
-  // another log, or missing, becomes a copy. Errors: those of Begin().
+  // Changes the file so that it holds the first `bytes` of `source`, a log of the same job with
+  // `key`: missing bytes are copied, further ones are cut off. A missing file, or a different log,
+  // is replaced by a copy. Errors: see Begin().
   static absl::StatusOr<std::unique_ptr<EventLogWriter>> Continue(const std::string& path,
                                                                   const std::string& source,
                                                                   std::uint64_t bytes, LogKey key);
@@ -74,11 +75,11 @@ class EventLogWriter {
   EventLogWriter(const EventLogWriter&) = delete;
   EventLogWriter& operator=(const EventLogWriter&) = delete;
 
-  // Appends a record that log_record.h has encoded with the key. ResourceExhausted when the disk is
-  // full; after any error the log is closed at its last whole record that reached the disk, and
-  // every later call fails alike.
+  // Appends a record that log_record.h has encoded with the key. ResourceExhausted if the disk is
+  // full. After any error the log ends at its last complete record on the disk, and every later
+  // call fails with the same error.
   absl::Status AppendEncoded(const std::string& record);
-  // Hands everything so far to the operating system.
+  // Passes all appended records to the operating system.
   absl::Status Flush();
 
  private:
@@ -106,14 +107,14 @@ class EventLogReader {
 
   const std::string& job_id() const { return job_id_; }
   const JobMonitorOptions& options() const { return options_; }
-  // As EncodeLogStart() was given it.
+  // The argument of EncodeLogStart().
   const std::string& name_space() const { return name_space_; }
 
-  // The next record; empty at the end. What is damaged comes as a Damage in its place, and the
-  // records behind it follow; an event that this version refuses comes as Refused. DataLoss:
-  // the last record, at the byte that the message names, is torn as by a crash.
+  // Returns the next record, or nullopt at the end. Unreadable records are returned as Damage, and
+  // an event that this version rejects as Refused. DataLoss: the last record, at the byte in the
+  // message, is torn as after a crash.
   absl::StatusOr<std::optional<LogRecord>> Next();
-  // Where the log may go on: behind all that was read but a torn record. bytes
+  // Position at which the log may continue, in bytes: after all records but a torn one.
   std::uint64_t offset() const { return records_->offset(); }
   LogKey key() const { return records_->key(); }
 
@@ -123,8 +124,8 @@ class EventLogReader {
   Damage FoundDamage();
 
   std::unique_ptr<RecordReader> records_;
-  std::vector<Damage> before_header_;  // still to be returned
-  std::string twice_;                  // the record before, if a copy of it may follow
+  std::vector<Damage> before_header_;  // not returned yet
+  std::string twice_;                  // the previous record, if a copy of it may follow
   bool has_events_ = false;
   std::string job_id_;
   JobMonitorOptions options_;
@@ -132,8 +133,8 @@ class EventLogReader {
 };
 
 inline constexpr const char* kEventLogExtension = ".tidemark-log";
-// The file for a job in `directory`: job ids are escaped so that they cannot leave it, and long
-// ones are shortened.
+// Returns the file for a job in `directory`. Job ids are escaped, so that they cannot name another
+// directory, and long ones are shortened.
 std::string EventLogPath(const std::string& directory, const std::string& job_id);
 
 }  // namespace tidemark::store

@@ -9,14 +9,15 @@
 
 #include "master/forecast/dag/followed_job.h"
 #include "master/store/disk.h"
-#include "master/store/run_profile.h"
+#include "master/store/log_record.h"
+#include "tidemark/storage/v1/event_log.pb.h"
 
 namespace tidemark::store {
 namespace {
 
 constexpr int kVersion = 8;
-// Limits processor time: of runs of any name no more are looked at.
-constexpr std::int64_t kLookedAtMax = 1024;
+// Limits processor time: no more runs of any name are read.
+constexpr std::int64_t kRunsReadMax = 1024;
 
 // The schema of version 1. A new file gets it and then every change below.
 constexpr const char* kSchema = R"(
@@ -66,7 +67,7 @@ CREATE TABLE indicator_error (        -- points of progress, 0..100
   PRIMARY KEY (job, position)) WITHOUT ROWID;
 )";
 
-// What version 2 added.
+// Added in version 2.
 constexpr const char* kProfiles = R"(
 CREATE TABLE job_profile (            -- [BOE] Table 1, as measured; 0: not known
   job INTEGER PRIMARY KEY REFERENCES job ON DELETE CASCADE,
@@ -80,7 +81,7 @@ CREATE TABLE job_profile (            -- [BOE] Table 1, as measured; 0: not know
   reduce_task_variation REAL NOT NULL);
 )";
 
-// What version 3 added.
+// Added in version 3.
 constexpr const char* kNodes = R"(
 CREATE TABLE node (                   -- [BOE] Table 1, by `tidemark profile node`; bytes a second
   host TEXT PRIMARY KEY,
@@ -93,14 +94,14 @@ CREATE TABLE node (                   -- [BOE] Table 1, by `tidemark profile nod
   network REAL NOT NULL) WITHOUT ROWID;
 )";
 
-// What version 4 added. For runs before it, it is unknown who might report what.
+// Added in version 4. The name spaces of older runs are unknown.
 constexpr const char* kNameSpaces = R"(
 ALTER TABLE job ADD COLUMN name_space TEXT NOT NULL DEFAULT '*';
 DROP INDEX job_by_name;
 CREATE INDEX job_by_name ON job (name, ended_at, job_id, name_space);
 )";
 
-// What version 5 added.
+// Added in version 5.
 constexpr const char* kRunProfiles = R"(
 CREATE TABLE run_profile (            -- of a job with other stages than those of MapReduce
   job INTEGER PRIMARY KEY REFERENCES job ON DELETE CASCADE,
@@ -108,8 +109,8 @@ CREATE TABLE run_profile (            -- of a job with other stages than those o
   profile BLOB NOT NULL);             -- tidemark.storage.v1.LoggedRunProfile
 )";
 
-// What version 6 changed: the numbers of states and stages are those of snapshots, and errors of a
-// reduce stage without an update are NULL.
+// Changed in version 6: states and stages have the numbers of snapshots, and errors of a reduce
+// stage without an update are NULL.
 constexpr const char* kStages = R"(
 UPDATE job SET state = state + 2;     -- tidemark.v1.JobState
 CREATE TABLE stage (                  -- of MapReduce
@@ -139,12 +140,12 @@ UPDATE indicator_error SET reduce_avg = NULL, reduce_max = NULL
 DROP TABLE errors_before;
 )";
 
-// What version 7 added.
+// Added in version 7.
 constexpr const char* kWidths = R"(
 ALTER TABLE indicator_error ADD COLUMN interval_width REAL;  -- over what was left
 )";
 
-// What version 8 added.
+// Added in version 8.
 constexpr const char* kScores = R"(
 ALTER TABLE job ADD COLUMN interval_score REAL;  -- half-widths, of what the job's bar said
 PRAGMA user_version = 8;
@@ -158,8 +159,8 @@ absl::Status Failed(sqlite3* database, const std::string& path) {
   return absl::UnavailableError(message);
 }
 
-// One statement: bound in order, then stepped. SQLite's integers are signed: sizes beyond 2^63 come
-// back as they went in.
+// One statement, whose parameters are bound in order before it is stepped. SQLite's integers are
+// signed; sizes beyond 2^63 convert there and back without loss.
 class Statement {
  public:
   Statement(sqlite3* database, const std::string& path, const char* sql)
@@ -205,7 +206,7 @@ class Statement {
     const absl::StatusOr<bool> row = Next();
     return row.status();
   }
-  // Whether there is another row.
+  // Returns true if there is another row.
   absl::StatusOr<bool> Next() {
     if (statement_ == nullptr) return Failed(database_, path_);
     switch (sqlite3_step(statement_)) {
@@ -219,7 +220,7 @@ class Statement {
     }
   }
 
-  // The columns of the row, one after the other.
+  // Reads the columns of the row in order.
   std::int64_t Integer() { return sqlite3_column_int64(statement_, column_++); }
   std::uint64_t Unsigned() { return static_cast<std::uint64_t>(Integer()); }
   double Real() { return sqlite3_column_double(statement_, column_++); }
@@ -266,7 +267,7 @@ History::~History() { sqlite3_close(database_); }
 
 absl::StatusOr<std::unique_ptr<History>> History::Open(const std::string& path,
                                                        const HistoryOptions& options) {
-  MakePrivateFile(path);  // the files beside it get its mode
+  MakePrivateFile(path);  // SQLite creates further files with the same mode
   sqlite3* database = nullptr;
   const int opened = sqlite3_open_v2(
       path.c_str(), &database,
@@ -292,7 +293,7 @@ absl::StatusOr<std::int64_t> History::Number(const char* query) const {
 
 absl::Status History::Prepare() const {
   sqlite3_busy_timeout(database_, 1000);
-  // Pages of jobs that were forgotten go back to the file system.
+  // Returns the pages of removed jobs to the file system.
   if (absl::Status status = Execute("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;"
                                     "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;");
       !status.ok()) {
@@ -341,7 +342,7 @@ absl::Status History::AddWithin(const FinishedJob& job) const {
   const std::int64_t row = sqlite3_last_insert_rowid(database_);
   for (const StageKind kind : {StageKind::kMap, StageKind::kReduce}) {
     if (!status.ok()) return status;
-    const StageProgress* const stage = workflow::PhaseOf(final, kind);
+    const StageProgress* const stage = dag::PhaseOf(final, kind);
     if (stage == nullptr) continue;
     status = run("INSERT INTO stage VALUES (?,?,?,?,?)", row, stage->id.stage,
                  static_cast<std::int64_t>(kind), Nanos(stage->started_at), Nanos(stage->ended_at));
@@ -359,11 +360,11 @@ absl::Status History::AddWithin(const FinishedJob& job) const {
                  absl::ToDoubleSeconds(profile.reduce_task_time), profile.map_task_variation,
                  profile.reduce_task_variation);
   }
-  if (!summary.stages.stages.empty() && status.ok()) {
+  if (!summary.run.stages.empty() && status.ok()) {
     storage::v1::LoggedRunProfile profile;
-    EncodeRunProfile(summary.stages, profile);
+    EncodeRunProfile(summary.run, profile);
     status = run("INSERT INTO run_profile VALUES (?,?,?)", row,
-                 static_cast<std::int64_t>(summary.stages.stages.size()),
+                 static_cast<std::int64_t>(summary.run.stages.size()),
                  Statement::Bytes{profile.SerializeAsString()});
   }
   std::int64_t position = 0;
@@ -379,7 +380,7 @@ absl::Status History::AddWithin(const FinishedJob& job) const {
 
 absl::StatusOr<std::vector<FinishedJob>> History::OfName(const std::string& name, std::size_t count,
                                                          const Filter& may_use) const {
-  // Reads the index alone, so that runs which are not let through cost little.
+  // Reads only the index, so that rejected runs cost little.
   return Select(
       "SELECT id, job_id, name_space FROM job WHERE name = ? ORDER BY ended_at DESC, id DESC", name,
       count, may_use);
@@ -404,7 +405,7 @@ absl::StatusOr<std::vector<FinishedJob>> History::OfOtherNames(const std::string
                   "WHERE name <> ? AND state = {} AND reduce_tasks > 0 "
                   "AND NOT EXISTS (SELECT 1 FROM run_profile WHERE run_profile.job = newest.id) "
                   "ORDER BY ended_at DESC, id DESC",
-                  kLookedAtMax, static_cast<int>(JobState::kSucceeded)));
+                  kRunsReadMax, static_cast<int>(JobState::kSucceeded)));
   return Select(query->c_str(), name, count, may_use);
 }
 
@@ -511,7 +512,7 @@ absl::Status History::ReadDetails(std::int64_t row, FinishedJob& job) const {
   if (!status.ok()) return status;
   status = each("SELECT profile FROM run_profile WHERE job = ?", [&](Statement& columns) {
     storage::v1::LoggedRunProfile profile;
-    if (profile.ParseFromString(columns.Text())) job.summary.stages = DecodeRunProfile(profile);
+    if (profile.ParseFromString(columns.Text())) job.summary.run = DecodeRunProfile(profile);
   });
   if (!status.ok()) return status;
   return each(
@@ -574,7 +575,7 @@ absl::Status History::Expire(absl::Time now) {
     const absl::StatusOr<std::size_t> jobs = count();
     if (!used.ok() || !jobs.ok()) return used.ok() ? jobs.status() : used.status();
     if (*jobs == 0 || *used <= options_.bytes_max) break;
-    // A tenth at a time: how much a job takes is not known exactly.
+    // Removes a tenth at a time, since the size of a job is known only roughly.
     Statement oldest(database_, path_,
                      "DELETE FROM job WHERE id IN (SELECT id FROM job ORDER BY ended_at LIMIT ?)");
     if (absl::Status status = oldest.Bind(std::max<std::uint64_t>(*jobs / 10, 1)).Run();

@@ -1,5 +1,5 @@
-// The jobs that have ended, by name: what the next run of the same job can learn from, and how well
-// each indicator did. A SQLite file, so that people can ask it things we did not think of.
+// The ended jobs by name, from which later runs of the same job start, and the errors of each
+// indicator. A SQLite file, so that people can query it.
 //
 // Not thread-safe.
 #pragma once
@@ -24,7 +24,7 @@ struct sqlite3;
 namespace tidemark::store {
 
 struct FinishedJob {
-  // As far as the history keeps it: ids, state, instants, its map and reduce stages, errors.
+  // The parts that the history stores: ids, state, instants, map and reduce stages, errors.
   Snapshot final;
   JobSummary summary;
   // Ids that its reporter may report: patterns, with blanks between them.
@@ -32,44 +32,44 @@ struct FinishedJob {
 };
 
 struct HistoryOptions {
-  // Older runs are removed, and the oldest ones while the file is larger.
+  // Older runs are removed, and the oldest ones while the file is larger than bytes_max.
   absl::Duration age_max = absl::Hours(24 * 90);
   std::size_t bytes_max = std::size_t{256} << 20;
 };
 
 class History {
  public:
-  // Creates the file if there is none. Errors name the path: it cannot be opened, is no database,
-  // or is of a newer version (FailedPrecondition).
+  // Opens or creates the file. Errors name the path: it cannot be opened, is not a database, or is
+  // of a newer version (FailedPrecondition).
   static absl::StatusOr<std::unique_ptr<History>> Open(const std::string& path,
                                                        const HistoryOptions& options);
   ~History();
   History(const History&) = delete;
   History& operator=(const History&) = delete;
 
-  // Survives the end of the process when it returns; a loss of power may take the last ones. The
-  // same run added again replaces itself.
+  // Adds a run, or replaces the same run. The run survives the end of the process; a loss of power
+  // may remove the newest runs.
   absl::Status Add(const FinishedJob& job);
   using Filter = std::function<bool(const std::string& job_id, const std::string& name_space)>;
-  // The last `count` runs of jobs of that name which `may_use` lets through, newest first; an empty
-  // one lets all. O(log jobs + runs of that name).
+  // Returns the last `count` runs of jobs of that name that `may_use` accepts, newest first. An
+  // empty function accepts all. O(log jobs + runs of that name).
   absl::StatusOr<std::vector<FinishedJob>> OfName(const std::string& name, std::size_t count,
                                                   const Filter& may_use = {}) const;
-  // Returns the same for the jobs that succeeded, however many failed since.
+  // Returns the same for successful runs only.
   absl::StatusOr<std::vector<FinishedJob>> SucceededOfName(const std::string& name,
                                                            std::size_t count,
                                                            const Filter& may_use = {}) const;
-  // The same of MapReduce jobs of other names that succeeded, among the last 1,024 jobs. O(1).
+  // Returns the same for successful MapReduce jobs of other names among the last 1,024 jobs. O(1).
   absl::StatusOr<std::vector<FinishedJob>> OfOtherNames(const std::string& name, std::size_t count,
                                                         const Filter& may_use = {}) const;
-  // Keeps the measured throughputs of a node, in place of earlier ones of the same host.
+  // Stores the measured throughputs of a node in place of earlier ones of the same host.
   absl::Status AddNode(const std::string& host, absl::Time measured_at,
                        const ResourceProfile& node);
-  // The node that was measured last; empty: none was.
+  // Returns the node that was measured last, or nullopt.
   absl::StatusOr<std::optional<ResourceProfile>> NewestNode() const;
-  // Forgets jobs by age and size.
+  // Removes runs by age and size.
   absl::Status Expire(absl::Time now);
-  // How many jobs it knows, and how many bytes they take.
+  // Number of runs, and their size in bytes.
   absl::StatusOr<std::size_t> count() const;
   absl::StatusOr<std::size_t> bytes() const;
 

@@ -10,7 +10,7 @@
 namespace tidemark::store {
 namespace {
 
-// Removing old runs costs syncs of the disk, so it is done once for this many jobs that end.
+// Removing old runs costs syncs of the disk, so it happens once for this many ended jobs.
 constexpr std::uint64_t kExpireEvery = 64;
 
 }  // namespace
@@ -40,7 +40,7 @@ void JobHistory::Add(const FinishedJob& job) {
   if (!status.ok()) notice_(std::string(status.message()));
 }
 
-// Some runs are not usable, so more runs are read than are used.
+// Reads more runs than are used, since some are not usable.
 std::vector<FinishedJob> JobHistory::RunsOf(const std::string& name, const Reported& job) const {
   const std::lock_guard lock(mutex_);
   if (history_ == nullptr || name.empty()) return {};
@@ -92,12 +92,12 @@ std::vector<JobProfile> JobHistory::Profiles(const std::string& name, const Repo
   return profiles;
 }
 
-std::vector<RunProfile> JobHistory::StageRuns(const std::string& name, const Reported& job) const {
-  std::vector<RunProfile> stages;
+std::vector<PastRun> JobHistory::StageRuns(const std::string& name, const Reported& job) const {
+  std::vector<PastRun> stages;
   for (FinishedJob& past : RunsOf(name, job)) {
     if (stages.size() == JobMonitor::kPastRunsMax) break;
-    if (past.summary.stages.stages.empty()) continue;
-    stages.push_back(std::move(past.summary.stages));
+    if (past.summary.run.stages.empty()) continue;
+    stages.push_back(std::move(past.summary.run));
   }
   return stages;
 }

@@ -1,12 +1,12 @@
-// What a master learns from the jobs that have ended, and what it leaves to its successors.
+// The past runs of a master's jobs, for its present jobs and for later masters.
 //
 //   JobHistory history(print);
 //   history.Open(data_dir, {}, now);
 //   history.Add(finished);                               // a job has ended
 //   history.PastRuns("word count", {.id = "wc-2"});      // another of that name begins
 //
-// Only runs whose ids the one who asks might have reported, and the other way round, teach a job
-// (name_space.h). A history that fails is no reason to stop: it is reported and nothing is known.
+// A job uses a past run only if the reporter of each may report the id of the other (name_space.h).
+// A failing history does not stop the master: it reports the failure and returns no runs.
 //
 // Thread-safe.
 #pragma once
@@ -30,24 +30,23 @@ namespace tidemark::store {
 
 class JobHistory {
  public:
-  // `notice` gets lines for an operator, from the threads that call.
+  // `notice` receives lines for an operator, on the calling threads.
   explicit JobHistory(std::function<void(const std::string& line)> notice)
       : notice_(std::move(notice)) {}
 
-  // Opens the history of a data directory; before that nothing is known or kept. One that cannot be
-  // read is renamed and a new one begun. Errors: those of History::Open(), the new name.
+  // Opens the history of a data directory. Before that it returns and stores no runs. An unreadable
+  // file is renamed and replaced. Errors: see History::Open(), for the new file.
   absl::Status Open(const std::string& data_dir, const HistoryOptions& options, absl::Time now);
 
   void Add(const FinishedJob& job);
-  // Of the last runs of that name, the newest first, at most JobMonitor::kPastRunsMax of them, what
-  // they say of times; where there are none, what runs of MapReduce jobs of other names say.
-  // O(runs of that name).
+  // Returns the last runs of that name, newest first, at most JobMonitor::kPastRunsMax. Without
+  // any, returns runs of MapReduce jobs of other names. O(runs of that name).
   std::vector<PastRun> PastRuns(const std::string& name, const Reported& job) const;
-  // The profiles of those of that name that succeeded. O(runs of that name).
+  // Returns the profiles of successful runs of that name. O(runs of that name).
   std::vector<JobProfile> Profiles(const std::string& name, const Reported& job) const;
-  // The same of applications of stages.
-  std::vector<RunProfile> StageRuns(const std::string& name, const Reported& job) const;
-  // The node that was measured last.
+  // Returns the same for applications of stages.
+  std::vector<PastRun> StageRuns(const std::string& name, const Reported& job) const;
+  // Returns the node that was measured last.
   std::optional<ResourceProfile> Node() const;
 
  private:

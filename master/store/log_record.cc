@@ -4,20 +4,99 @@
 #include <sys/random.h>
 #include <xxhash.h>
 
-#include "master/store/run_profile.h"
+#include <algorithm>
+#include <cmath>
+
 #include "proto/wire/job_codec.h"
 #include "proto/wire/task_codec.h"
 #include "tidemark/storage/v1/event_log.pb.h"
 
 namespace tidemark::store {
 
+namespace {
+
+namespace pb = ::tidemark::storage::v1;
+namespace v1 = ::tidemark::v1;
+
+bool IsAmount(double amount) { return std::isfinite(amount) && amount >= 0; }
+
+}  // namespace
+
+void EncodeRunProfile(const PastRun& run, pb::LoggedRunProfile& message) {
+  message.set_slots(run.slots);
+  if (!CanBeKept(run)) return;
+  for (const auto& [name, value] : run.parameters) {
+    v1::Parameter& parameter = *message.add_parameters();
+    parameter.set_name(name);
+    parameter.set_value(value);
+  }
+  for (const PastStage& stage : run.stages) {
+    pb::LoggedStageProfile& logged = *message.add_stages();
+    logged.set_name(stage.name);
+    logged.set_title(stage.title);
+    logged.set_work(stage.work);
+    logged.set_read_bytes(stage.read_bytes);
+    logged.mutable_parents()->Add(stage.parents.begin(), stage.parents.end());
+    if (!stage.fetches) logged.set_fetches(false);
+    logged.set_tasks(stage.tasks);
+    logged.set_lag_seconds(stage.lag);
+    for (const auto& times : stage.seconds) {
+      logged.add_kinds()->mutable_seconds()->Add(times.begin(), times.end());
+    }
+    for (const LongTask& task : stage.long_tasks) {
+      pb::LoggedLongTask& long_task = *logged.add_long_tasks();
+      long_task.set_index(task.index);
+      long_task.set_more_seconds(static_cast<float>(task.more_seconds));
+    }
+  }
+}
+
+PastRun DecodeRunProfile(const pb::LoggedRunProfile& message) {
+  PastRun run;
+  if (IsAmount(message.slots())) run.slots = std::max(message.slots(), 1.0);
+  for (const v1::Parameter& parameter : message.parameters()) {
+    run.parameters.try_emplace(parameter.name(), parameter.value());
+  }
+  if (static_cast<std::size_t>(message.stages_size()) > PastRun::kStagesMax) return run;
+  for (const pb::LoggedStageProfile& logged : message.stages()) {
+    PastStage& stage = run.stages.emplace_back();
+    stage.name = logged.name();
+    stage.title = logged.title();
+    stage.work = logged.work();
+    stage.read_bytes = IsAmount(logged.read_bytes()) ? logged.read_bytes() : 0;
+    for (const std::uint32_t parent : logged.parents()) {
+      if (parent < static_cast<std::uint32_t>(message.stages_size())) {
+        stage.parents.push_back(parent);
+      }
+    }
+    stage.fetches = !logged.has_fetches() || logged.fetches();
+    stage.tasks = logged.tasks();
+    stage.lag = IsAmount(logged.lag_seconds()) ? logged.lag_seconds() : 0;
+    const std::size_t kinds =
+        std::min<std::size_t>(stage.seconds.size(), static_cast<std::size_t>(logged.kinds_size()));
+    for (std::size_t kind = 0; kind < kinds; ++kind) {
+      for (const float seconds : logged.kinds(static_cast<int>(kind)).seconds()) {
+        if (IsAmount(seconds)) stage.seconds[kind].push_back(seconds);
+      }
+    }
+    for (const pb::LoggedLongTask& task : logged.long_tasks()) {
+      const bool is_next = stage.long_tasks.empty() || stage.long_tasks.back().index < task.index();
+      if (!is_next || task.index() >= stage.tasks || !IsAmount(task.more_seconds())) continue;
+      if (stage.long_tasks.size() == PastStage::kLongTasksMax) break;
+      stage.long_tasks.push_back({.index = task.index(), .more_seconds = task.more_seconds()});
+    }
+  }
+  if (!CanBeKept(run)) run = {.slots = run.slots};
+  return run;
+}
+
 namespace pb = storage::v1;
 
 namespace {
 
-// Buffers up to this size are kept by their thread and used again. Bytes.
+// Each thread keeps buffers up to this size, in bytes.
 constexpr std::size_t kKeptBytes = 256 << 10;
-// What the guard of a frame is of: the length and the checksum before it.
+// The guard of a frame covers the length and the checksum before it.
 constexpr std::size_t kGuardedBytes = 8;
 
 template <typename Number>
@@ -79,7 +158,7 @@ void EncodeLimits(const JobLimits& limits, pb::LoggedLimits& logged) {
 
 LogKey NewLogKey() {
   std::uint64_t key = 0;
-  // This fails on no system we know; a log with a key that can be guessed can still be read.
+  // Random numbers never fail on known systems. A log with a predictable key is still readable.
   while (key == 0) {
     if (getrandom(&key, sizeof(key), 0) != static_cast<ssize_t>(sizeof(key))) key = 1;
   }
@@ -128,7 +207,7 @@ void EncodeLogStart(const std::string& job_id, const JobMonitorOptions& options,
 
 void EncodeReceived(const wire::ReceivedEvent& received, absl::Time arrived_at, LogKey key,
                     std::string& out) {
-  thread_local pb::EventLogRecord record;  // keeps its memory for the next one
+  thread_local pb::EventLogRecord record;  // reuses its memory
   pb::LoggedEvent& event = *record.mutable_event();
   *event.mutable_arrived_at() = ToTimestamp(arrived_at);
   event.set_source_id(received.source_id);
@@ -178,7 +257,7 @@ void EncodePastRuns(const std::vector<PastRun>& runs, LogKey key, std::string& o
     logged.set_map_tasks(run.map_tasks);
     logged.set_reduce_tasks(run.reduce_tasks);
     if (run.interval_score) logged.set_interval_score(*run.interval_score);
-    if (!run.stages.stages.empty()) EncodeRunProfile(run.stages, *logged.mutable_stages());
+    if (!run.stages.empty()) EncodeRunProfile(run, *logged.mutable_stages());
   }
   EncodeRecord(record, key, out);
 }
@@ -195,7 +274,7 @@ void EncodeEnd(const EndedJob& job, LogKey key, std::string& out) {
   *end.mutable_opened_at() = ToTimestamp(job.opened_at);
   end.set_name_space(job.name_space);
   wire::EncodeForecasts(job.forecasts, *end.mutable_forecasts());
-  end.set_frame_bytes(0);  // a number of fixed size: the one that follows is as long
+  end.set_frame_bytes(0);  // a number of fixed size, so that its real value has the same length
   end.set_frame_bytes(static_cast<std::uint32_t>(kFrameBytes + record.ByteSizeLong()));
   EncodeRecord(record, key, out);
 }
@@ -221,7 +300,7 @@ std::optional<EndedJob> DecodeEnd(absl::string_view framed, LogKey key) {
     job.sources.push_back({source.source_id(), source.accepted_sequence()});
   }
   job.name_space = record.end().name_space();
-  // The rest is valid without them.
+  // The record is valid without forecasts.
   if (auto forecasts = wire::ParseForecasts(record.end().forecasts()); forecasts.ok()) {
     job.forecasts = *std::move(forecasts);
   }

@@ -10,7 +10,7 @@ bool Matches(absl::string_view pattern, absl::string_view id) {
   return absl::ConsumeSuffix(&pattern, "*") ? absl::StartsWith(id, pattern) : id == pattern;
 }
 
-std::string AnIdWithin(absl::string_view name_space) {
+std::string IdWithin(absl::string_view name_space) {
   absl::string_view pattern = name_space.substr(0, name_space.find(' '));
   const bool is_open = absl::ConsumeSuffix(&pattern, "*");
   return std::string(pattern) + (is_open ? "plan" : "");

@@ -14,21 +14,21 @@ namespace {
 constexpr std::size_t kReadBufferBytes = 256 << 10;
 constexpr std::size_t kSearchBytes = 1 << 20;
 
-// The first byte that is not zero; the size if there is none.
+// Returns the position of the first byte that is not zero, or the size.
 std::size_t EndOfZeros(absl::string_view bytes) {
   const std::size_t end = bytes.find_first_not_of('\0');
   return end == absl::string_view::npos ? bytes.size() : end;
 }
 
-// Whether a frame may begin here, by its length alone, which comes first: few bytes pass, so that
-// few checks are made. No record is empty, so zeros do not.
+// Returns whether a frame may begin here, by its length, which comes first. Few positions pass, so
+// few checksums are computed. Zeros never pass, since no record is empty.
 bool MayBeginFrame(const char* bytes) {
   const auto byte = [&](int i) { return std::uint32_t{static_cast<unsigned char>(bytes[i])}; };
   const std::uint32_t length = byte(0) | byte(1) << 8 | byte(2) << 16 | byte(3) << 24;
   return length > 0 && length <= kRecordBytesMax;
 }
 
-// The same letters with version 1 or 2, or with 4 where that is no longer written.
+// Returns whether the magic is of version 1 or 2, or of version 4 if that is no longer written.
 bool IsOfEarlierLayout(absl::string_view magic, const LogKind& kind) {
   const std::size_t letters = kMagicBytes - 1;
   return magic.size() == kMagicBytes && magic.substr(0, letters) == kind.magic.substr(0, letters) &&
@@ -36,7 +36,7 @@ bool IsOfEarlierLayout(absl::string_view magic, const LogKind& kind) {
          (magic[letters] == '1' || magic[letters] == '2' || magic[letters] == '4');
 }
 
-// No record of a tick is shorter.
+// Size of a tick, the shortest record.
 constexpr std::uint64_t kTickBytesMin = 12;
 
 }  // namespace
@@ -55,7 +55,7 @@ LogDamage RecordReader::DamageOf(std::uint64_t at, std::uint64_t bytes, std::uin
 std::string RecordReader::Describe(const LogKind& kind, const std::string& path,
                                    const LogDamage& damage) {
   std::string lost = fmt::format("about {} records were lost", damage.records);
-  if (damage.records == 0) lost = "nothing was lost, the log holds a copy";
+  if (damage.records == 0) lost = "no record was lost, since the log has a copy";
   if (damage.records == 1) lost = "about 1 record was lost";
   return fmt::format("{} {}: damaged at byte {} ({} bytes): {}", std::string(kind.name), path,
                      damage.at, damage.bytes, lost);
@@ -76,7 +76,7 @@ absl::StatusOr<std::unique_ptr<RecordReader>> RecordReader::Open(const std::stri
 
 RecordReader::~RecordReader() { std::fclose(file_); }
 
-// Fewer than `bytes` only at the end of the file.
+// Returns fewer than `bytes` only at the end of the file.
 absl::StatusOr<std::size_t> RecordReader::ReadAt(std::uint64_t at, char* out, std::size_t bytes) {
   const auto failed = [&] {
     return absl::ErrnoToStatus(
@@ -90,8 +90,8 @@ absl::StatusOr<std::size_t> RecordReader::ReadAt(std::uint64_t at, char* out, st
   return got;
 }
 
-// Reads the record at `at` into frame_ and payload_, as far as it is whole.
-absl::StatusOr<RecordReader::State> RecordReader::Look(std::uint64_t at) {
+// Reads the record at `at` into frame_ and payload_, as far as it is complete.
+absl::StatusOr<RecordReader::State> RecordReader::ReadRecordAt(std::uint64_t at) {
   std::array<char, 16> bytes;
   absl::StatusOr<std::size_t> got = ReadAt(at, bytes.data(), kFrameBytes);
   if (!got.ok()) return got.status();
@@ -106,8 +106,8 @@ absl::StatusOr<RecordReader::State> RecordReader::Look(std::uint64_t at) {
   return LogChecksum(payload_, key_) == frame_.checksum ? State::kWhole : State::kBadPayload;
 }
 
-// Looks for the first whole record behind `from`, where there is none. Bytes may be missing there,
-// so that even a whole frame does not say where the next record begins.
+// Searches for the first complete record after `from`, which is not the start of a record. Bytes
+// may be missing there, so even a complete frame does not determine the next record.
 absl::StatusOr<RecordReader::Search> RecordReader::SearchBehind(std::uint64_t from) {
   std::string bytes;
   Search search;
@@ -120,7 +120,7 @@ absl::StatusOr<RecordReader::Search> RecordReader::SearchBehind(std::uint64_t fr
     for (std::size_t i = 0; i + kFrameBytes <= *got; ++i) {
       if (!MayBeginFrame(bytes.data() + i)) continue;
       if (!ReadFrame(bytes.data() + i, key_).is_guarded) continue;
-      const absl::StatusOr<State> state = Look(at + i);
+      const absl::StatusOr<State> state = ReadRecordAt(at + i);
       if (!state.ok()) return state.status();
       if (!search.first_frame_at) search.first_frame_at = at + i;
       search.ends_at = at + i;
@@ -161,14 +161,14 @@ absl::Status RecordReader::ReadStart() {
         fmt::format("{} {}: torn within its start", std::string(kind_.name), path_));
   }
   next_ = offset_ = kStartBytes;
-  // With a key that is damaged no record holds, and with a magic that is, the records still say
-  // that this is a log.
+  // With a damaged key no record is valid. With a damaged magic, valid records still identify a
+  // log.
   const std::array<LogKey, 2> keys = ReadKeys(start.data());
   is_start_damaged_ = !KeyOf(start, kind_).has_value();
   for (const LogKey key : keys) {
     if (key == LogKey::kNone) continue;
     key_ = key;
-    const absl::StatusOr<State> state = Look(next_);
+    const absl::StatusOr<State> state = ReadRecordAt(next_);
     if (!state.ok()) return state.status();
     if (*state == State::kWhole) return absl::OkStatus();
   }
@@ -177,7 +177,7 @@ absl::Status RecordReader::ReadStart() {
   return absl::OkStatus();
 }
 
-// About how many records were in `bytes`, by the size of the others; at least one.
+// Returns the approximate number of records in `bytes`, from the size of the others; at least one.
 std::uint64_t RecordReader::RecordsIn(std::uint64_t bytes) const {
   if (records_ == 0) return 1;
   const double mean = static_cast<double>(record_bytes_) / static_cast<double>(records_);
@@ -185,15 +185,15 @@ std::uint64_t RecordReader::RecordsIn(std::uint64_t bytes) const {
       1, static_cast<std::uint64_t>(std::llround(static_cast<double>(bytes) / mean)));
 }
 
-// Leaves in damage_ what cannot be read from next_ on, where there is no whole record, and goes
-// behind it; false if that is nothing but a torn end.
-absl::StatusOr<bool> RecordReader::PassDamage() {
+// Stores the unreadable part from next_ on in damage_ and skips it, if next_ is not the start of a
+// complete record. Returns false if it is only a torn end.
+absl::StatusOr<bool> RecordReader::SkipDamage() {
   const std::uint64_t begin = next_;
   const absl::StatusOr<Search> search = SearchBehind(begin);
   if (!search.ok()) return search.status();
   if (search->ends_at == begin || search->is_zeros) return false;
   next_ = offset_ = search->ends_at;
-  // Records whose frames are whole are counted; what is before the first of them is guessed.
+  // Counts records with complete frames, and estimates the number before the first of them.
   const std::uint64_t nameless = search->first_frame_at.value_or(next_) - begin;
   damage_ =
       DamageOf(begin, next_ - begin, search->frames + (nameless > 0 ? RecordsIn(nameless) : 0));
@@ -205,7 +205,7 @@ absl::StatusOr<RecordReader::Found> RecordReader::Next() {
     damage_ = {.at = 0, .bytes = kStartBytes};
     return Found::kDamage;
   }
-  const absl::StatusOr<State> state = Look(next_);
+  const absl::StatusOr<State> state = ReadRecordAt(next_);
   if (!state.ok()) return state.status();
   if (*state == State::kEnd) return Found::kEnd;
   if (*state == State::kWhole) {
@@ -215,7 +215,7 @@ absl::StatusOr<RecordReader::Found> RecordReader::Next() {
     return Found::kRecord;
   }
   const absl::StatusOr<bool> is_damage =
-      *state == State::kCutShort ? absl::StatusOr<bool>(false) : PassDamage();
+      *state == State::kCutShort ? absl::StatusOr<bool>(false) : SkipDamage();
   if (!is_damage.ok()) return is_damage.status();
   if (*is_damage) return Found::kDamage;
   return absl::DataLossError(

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "absl/strings/string_view.h"
-#include "master/forecast/dag/check_workflow.h"
+#include "master/forecast/dag/live_workflow.h"
 #include "master/store/event_log.h"
 #include "master/store/record_reader.h"
 #include "proto/wire/job_codec.h"
@@ -24,12 +24,11 @@ void EncodeRecord(const pb::WorkflowLogRecord& record, LogKey key, std::string& 
   EncodeFramed(record.SerializeAsString(), key, out);
 }
 
-// The enum of the messages is that of the values.
+// The enums of messages and values have equal numbers.
 static_assert(static_cast<int>(ChildState::kPending) == v1::CHILD_STATE_PENDING);
 static_assert(static_cast<int>(ChildState::kCancelled) == v1::CHILD_STATE_CANCELLED);
 
-void EncodeFacts(const std::string& name, const workflow::JobFacts& facts,
-                 pb::LoggedWorkflowJob& job) {
+void EncodeFacts(const std::string& name, const dag::JobFacts& facts, pb::LoggedWorkflowJob& job) {
   job.set_job_name(name);
   job.set_state(static_cast<v1::ChildState>(facts.state));
   if (facts.started_at) wire::EncodeTime(*facts.started_at, *job.mutable_started_at());
@@ -39,13 +38,13 @@ void EncodeFacts(const std::string& name, const workflow::JobFacts& facts,
   if (facts.expected) wire::EncodeDuration(*facts.expected, *job.mutable_expected_time());
 }
 
-// A log of our own is not a stranger's: what cannot be is left out.
+// The master wrote this log itself, so invalid values are only left out.
 absl::Time InstantOf(const google::protobuf::Timestamp& message) {
   return wire::ParseTime(message, "workflow log").value_or(absl::UnixEpoch());
 }
 
-workflow::JobFacts FactsOf(const pb::LoggedWorkflowJob& job) {
-  workflow::JobFacts facts = {.failed_attempts = job.failed_attempts(), .message = job.message()};
+dag::JobFacts FactsOf(const pb::LoggedWorkflowJob& job) {
+  dag::JobFacts facts = {.failed_attempts = job.failed_attempts(), .message = job.message()};
   if (v1::ChildState_IsValid(job.state()) && job.state() != v1::CHILD_STATE_UNSPECIFIED) {
     facts.state = static_cast<ChildState>(job.state());
   }
@@ -58,7 +57,7 @@ workflow::JobFacts FactsOf(const pb::LoggedWorkflowJob& job) {
   return facts;
 }
 
-// It was accepted under the limits of that time.
+// The plan was accepted under the limits of its time.
 constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 
 absl::StatusOr<PlanChange> ChangeOf(const pb::LoggedChange& record) {
@@ -71,8 +70,8 @@ absl::StatusOr<PlanChange> ChangeOf(const pb::LoggedChange& record) {
                     .cancel = record.cancel()};
 }
 
-// Of a record that cannot be taken as it once was, the reason.
-absl::Status Replay(const pb::WorkflowLogRecord& record, workflow::LiveWorkflow& live) {
+// Replays a record. Returns the reason if it can no longer be applied.
+absl::Status Replay(const pb::WorkflowLogRecord& record, dag::LiveWorkflow& live) {
   if (record.has_attached()) {
     return live.Attach(record.attached().job_name(), record.attached().job_id()).status();
   }
@@ -135,8 +134,8 @@ void EncodeChange(const PlanChange& change, absl::Time at, LogKey key, std::stri
 }
 
 void EncodeWorkflowTick(const Snapshot& snapshot,
-                        const std::vector<std::pair<std::string, workflow::JobFacts>>& facts,
-                        LogKey key, std::string& out) {
+                        const std::vector<std::pair<std::string, dag::JobFacts>>& facts, LogKey key,
+                        std::string& out) {
   pb::WorkflowLogRecord record;
   pb::LoggedWorkflowTick& tick = *record.mutable_tick();
   tick.set_sequence(snapshot.sequence);
@@ -153,7 +152,7 @@ void EncodeWorkflowEnd(const Snapshot& final, LogKey key, std::string& out) {
 }
 
 absl::StatusOr<RestoredWorkflow> RestoreWorkflow(const std::string& path,
-                                                 const workflow::LiveWorkflowOptions& options) {
+                                                 const dag::LiveWorkflowOptions& options) {
   auto opened = RecordReader::Open(path, kWorkflowLog);
   if (!opened.ok()) return opened.status();
   RecordReader& records = **opened;
@@ -163,7 +162,7 @@ absl::StatusOr<RestoredWorkflow> RestoreWorkflow(const std::string& path,
   std::optional<RestoredWorkflow> restored;
   std::vector<LogDamage> damages;
   absl::Status torn;
-  LogDamage copy;  // what damage to the second submission looks like
+  LogDamage copy;  // damage of the second copy of the submission
   pb::WorkflowLogRecord record;
   while (true) {
     const absl::StatusOr<RecordReader::Found> found = records.Next();
@@ -178,7 +177,7 @@ absl::StatusOr<RestoredWorkflow> RestoreWorkflow(const std::string& path,
       damages.push_back(is_record
                             ? RecordReader::DamageOf(records.offset() - bytes, bytes, /*records=*/1)
                             : records.damage());
-      // Before the submission nothing but a copy of it can be lost.
+      // Before the submission, only its first copy can be damaged.
       const LogDamage& damage = damages.back();
       const bool is_copy = damage.at == copy.at && damage.bytes == copy.bytes;
       if (!restored || is_copy) damages.back() = {.at = damage.at, .bytes = damage.bytes};
@@ -189,11 +188,11 @@ absl::StatusOr<RestoredWorkflow> RestoreWorkflow(const std::string& path,
     if (!record.has_submitted()) break;
     absl::StatusOr<Plan> plan = wire::ParsePartOfPlan(record.submitted().plan());
     if (!plan.ok()) return unusable("its plan cannot be read");
-    if (!workflow::CheckWorkflow(*plan, kNoLimit).ok()) return unusable("its plan makes no sense");
+    if (!dag::CheckWorkflow(*plan, kNoLimit).ok()) return unusable("its plan is invalid");
     copy = {.at = records.offset(), .bytes = kFrameBytes + payload.size()};
     const absl::Time submitted_at = InstantOf(record.submitted().at());
     restored.emplace(
-        RestoredWorkflow{.live = workflow::LiveWorkflow(*std::move(plan), submitted_at, options),
+        RestoredWorkflow{.live = dag::LiveWorkflow(*std::move(plan), submitted_at, options),
                          .submitted_at = submitted_at,
                          .name_space = record.submitted().name_space(),
                          .key = records.key(),

@@ -1,5 +1,8 @@
-"""Attacks from one host, most of them by clients without a token. Each attack is a function of the
-master and of its end; it returns figures that are printed beside the measurements."""
+"""Attacks from one host, most of them without a token.
+
+Each attack is a function of the master and of the attack's end time. It returns figures that are printed next
+to the measurements.
+"""
 
 import socket
 import struct
@@ -14,7 +17,7 @@ EVIL = "127.0.0.2"
 
 
 def again_and_again(master, until, attack):
-    """Attacks over one connection after the other, whenever the last one is cut."""
+    """Repeats an attack on a new connection after each disconnection."""
     connections = 0
     while time.monotonic() < until:
         try:
@@ -38,7 +41,7 @@ def in_parallel(count, work):
 
 
 def idle(count):
-    """Connections that say nothing, closed again."""
+    """Opens and closes connections without sending anything."""
     def attack(master, until):
         connections = []
         refused = 0
@@ -59,7 +62,7 @@ def idle(count):
 
 
 def reset_flood(master, until):
-    """Calls that are reset as soon as they are made (CVE-2023-44487)."""
+    """Starts calls and resets them at once (CVE-2023-44487)."""
     block = 500
 
     def flood(connection, end):
@@ -82,7 +85,7 @@ def reset_flood(master, until):
 
 
 def continuation_flood(master, until):
-    """Headers without an end (CVE-2024-27316)."""
+    """Sends headers without an end (CVE-2024-27316)."""
     filler = b"".join(b"\x00\x01x" + integer(1000, 7) + b"y" * 1000 for _ in range(16))
 
     def flood(connection, end):
@@ -98,7 +101,7 @@ def continuation_flood(master, until):
 
 
 def split_literals(master, until):
-    """One long header in many small frames."""
+    """Sends one long header in many small frames."""
     piece = frame(CONTINUATION, 0, 1, b"y" * 100)
 
     def flood(connection, end):
@@ -114,7 +117,7 @@ def split_literals(master, until):
 
 
 def open_calls(master, until):
-    """Calls whose one message never comes."""
+    """Starts calls without sending their message."""
     opened = []
 
     def open_many(connection, end):
@@ -136,7 +139,7 @@ def open_calls(master, until):
 
 
 def slow_bodies(master, until):
-    """Messages of 4 MB but for their last byte, in 300 calls."""
+    """Sends messages of 4 MB without their last byte, in 300 calls."""
     size = (4 << 20) - 100
     begun = []
 
@@ -170,7 +173,7 @@ def slow_bodies(master, until):
 
 
 def token_guesses(master, until):
-    """Calls with one wrong token after the other."""
+    """Calls with a different wrong token each time."""
     guesses = []
 
     def guess(connection, end):
@@ -195,7 +198,7 @@ def token_guesses(master, until):
 
 
 def scrape(master):
-    """How long /metrics takes; no more than half a minute is waited for it."""
+    """Returns the duration of a request of /metrics, with a timeout of half a minute."""
     began = time.monotonic()
     try:
         with socket.create_connection(master.metrics, 30) as one:
@@ -210,7 +213,7 @@ def scrape(master):
 
 
 def idle_metrics(master, until):
-    """Connections to /metrics that say nothing, or half of a request."""
+    """Opens connections to /metrics that send nothing or half a request."""
     idle_ones = [socket.create_connection(master.metrics) for _ in range(40)]
     for one in idle_ones[::2]:
         one.sendall(b"GET /metrics HTTP/1.1\r\nHost: ")
@@ -223,9 +226,9 @@ def idle_metrics(master, until):
 
 
 class LargeJob:
-    """Reports a job of many stages, whose tasks start and end, until it is closed. Has a token."""
+    """Reports a job of many stages with changing tasks until it is closed. Has a token."""
 
-    AT_ONCE = 250  # stages in one message, which fits into the window of a new stream
+    AT_ONCE = 250  # stages per message, which fits into the window of a new stream
 
     def __init__(self, master, job_id, stages):
         self.stages = stages
@@ -248,7 +251,7 @@ class LargeJob:
         self.connection.close()
 
     def _send(self, events, source=b""):
-        """Returns when they are acknowledged."""
+        """Sends events and returns after their acknowledgement."""
         batch = source + field(4, self.sequence + 1) + fixed64(5, time.time_ns())
         self.sequence += len(events)
         self.connection.send(frame(
@@ -282,7 +285,7 @@ class LargeJob:
 
 
 def page_readers(master, until):
-    """Fifteen pages that read a job of 10,000 stages, and fifteen that do not. They have a token."""
+    """Opens fifteen pages that read a job of 10,000 stages, and fifteen that never read. Has a token."""
     job = LargeJob(master, "large", 10_000)
     time.sleep(1)
     read = []

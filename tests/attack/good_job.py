@@ -1,4 +1,4 @@
-"""A job in good standing, beside an attack: how long its events wait for their acknowledgements."""
+"""Measures the acknowledgement latency of a legitimate job during an attack."""
 
 import multiprocessing
 import time
@@ -10,7 +10,7 @@ EVENT_EVERY_S = 0.01
 
 
 def ask(master, host="127.0.0.1"):
-    """One question over a new connection; how long it took."""
+    """Makes one call over a new connection and returns its duration."""
     began = time.monotonic()
     connection = master.connect(host).greet()
     connection.call(GET_JOB, master.token, field(1, "good"))
@@ -19,7 +19,7 @@ def ask(master, host="127.0.0.1"):
 
 
 def time_until_served(master, patience_s=20):
-    """Until a new connection is answered."""
+    """Waits until the master answers a new connection."""
     began = time.monotonic()
     while time.monotonic() < began + patience_s:
         try:
@@ -34,7 +34,7 @@ def time_until_served(master, patience_s=20):
 
 
 class GoodJob:
-    """Runs in a process of its own from its construction until latencies_s() is asked."""
+    """Runs in its own process from its construction until latencies_s() is called."""
 
     def __init__(self, master):
         self.ours, theirs = multiprocessing.Pipe()
@@ -43,7 +43,7 @@ class GoodJob:
         assert self.ours.recv() == "open", "the good job could not be opened"
 
     def latencies_s(self):
-        """Ends the job. Infinity where the master gave it up."""
+        """Ends the job and returns its latencies. Lost acknowledgements count as infinity."""
         self.ours.send("end")
         latencies = self.ours.recv() if self.ours.poll(30) else [float("inf")]
         self.process.terminate()

@@ -1,4 +1,4 @@
-"""HTTP/2 by hand, as no client library would send it. Frames are RFC 9113, headers RFC 7541."""
+"""A minimal HTTP/2 client that can send invalid frames (RFC 9113) and headers (RFC 7541)."""
 
 import socket
 import ssl
@@ -18,7 +18,7 @@ def frame(kind, flags, stream, payload=b""):
 
 
 def integer(value, bits, first=0):
-    """An integer behind the first bits of a byte."""
+    """Returns an encoded integer after the first bits of a byte."""
     most = (1 << bits) - 1
     if value < most:
         return bytes((first | value,))
@@ -31,7 +31,7 @@ def integer(value, bits, first=0):
 
 
 def literal(name, value, remember=False):
-    """A header with its name and value, to be remembered by the other side or not."""
+    """Returns an encoded header. The server may store it in its table or not."""
     return (b"\x40" if remember else b"\x00") + b"".join(
         integer(len(word), 7) + word for word in (name.encode(), value.encode()))
 
@@ -45,12 +45,12 @@ def request(path, token=None, remember=False):
 
 
 def remembered(count=6):
-    """The same headers again, after a request that was to be remembered."""
+    """Returns references to the stored headers of an earlier request."""
     return bytes(128 | (62 + i) for i in reversed(range(count)))
 
 
 class Connection:
-    """TLS to the master, from any address of this host."""
+    """A TLS connection to the master, from any address of this host."""
 
     def __init__(self, address, ca, host="127.0.0.1", certificate=None, key=None, timeout=20):
         self.raw = socket.create_connection(address, timeout, (host, 0))
@@ -71,7 +71,7 @@ class Connection:
         self.socket.sendall(data)
 
     def read_frame(self):
-        """(kind, flags, stream, payload); answers what has to be answered."""
+        """Returns (kind, flags, stream, payload) of the next frame. Answers settings and pings."""
         header = self._read(9)
         length = int.from_bytes(header[:3], "big")
         kind, flags = header[3], header[4]
@@ -97,7 +97,7 @@ class Connection:
         return data
 
     def call(self, path, token, message=b"", stream=1):
-        """Makes a call of one message and waits until it is over."""
+        """Makes a call with one message and waits for its end."""
         self.send(frame(HEADERS, END_HEADERS, stream, request(path, token)) +
                   frame(DATA, END_STREAM, stream, grpc_message(message)))
         while True:
@@ -127,7 +127,7 @@ def varint(value):
 
 
 def field(number, value):
-    """A field of a protobuf message: an integer, or bytes with their length."""
+    """Returns an encoded protobuf field: an integer, or bytes with their length."""
     if isinstance(value, int):
         return varint(number << 3) + varint(value)
     if isinstance(value, str):
@@ -136,12 +136,12 @@ def field(number, value):
 
 
 def fixed64(number, value):
-    """A field of eight bytes."""
+    """Returns an encoded field of eight bytes."""
     return varint(number << 3 | 1) + struct.pack("<q", value)
 
 
 def fields(message):
-    """(number, value) of each field; of the kinds that field() makes."""
+    """Yields (number, value) of each field of the kinds that field() encodes."""
     at = 0
 
     def number():

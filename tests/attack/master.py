@@ -1,4 +1,4 @@
-"""A `tidemark serve` to attack: over TLS, with tokens, on loopback, as the documents advise."""
+"""Runs the attacked `tidemark serve` on loopback, with TLS and tokens as the documentation recommends."""
 
 import os
 import pathlib
@@ -34,7 +34,7 @@ def free_address():
 
 
 class Master:
-    """Runs while it is a context."""
+    """A master that runs within a `with` block."""
 
     token = "token-of-the-good-job"
     timeout_s = 20
@@ -85,11 +85,11 @@ class Master:
                           timeout=self.timeout_s)
 
     def page_context(self):
-        """For connections to the page."""
+        """Returns the TLS context for connections to the page."""
         return ssl.create_default_context(cafile=self.ca)
 
     def memory_mb(self, what="VmRSS"):
-        """What it has in memory now; VmHWM: what it had at most."""
+        """Returns the current memory of the process, or its peak for VmHWM."""
         for line in open(f"/proc/{self.process.pid}/status"):
             if line.startswith(what + ":"):
                 return int(line.split()[1]) / 1024

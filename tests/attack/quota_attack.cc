@@ -1,10 +1,11 @@
-// Attacks a real `tidemark serve` with tokens that are good for something else, and measures what
-// somebody else notices of it.
+// Attacks a real `tidemark serve` with tokens for other jobs, and measures the effect on another
+// client.
 //
-//   quota_attack TIDEMARK [--seconds N] [--latency-ms N] [--no-goals] [ATTACK...]
+// quota_attack TIDEMARK [--seconds N] [--latency-ms N] [--no-goals] [ATTACK...]
 //
-// Prints a line of JSON for each attack (default: all). The exit code is 1 if a goal is missed: the
-// others may do what they may, 99 of 100 of their acknowledgements and answers within 100 ms, or N.
+// Prints a line of JSON for each attack (default: all). The exit code is 1 if a goal is missed. The
+// goals: other clients keep their rights, and 99 of 100 of their acknowledgements and responses
+// arrive within 100 ms, or N.
 #include <fmt/format.h>
 #include <grpcpp/grpcpp.h>
 #include <sys/mount.h>
@@ -28,8 +29,8 @@
 #include "bench/service/master_process.h"
 #include "proto/wire/encode_event.h"
 #include "proto/wire/plan_codec.h"
-#include "tests/master/events.h"
-#include "tests/master/secret_file.h"
+#include "tests/facts/events.h"
+#include "tests/service/secret_file.h"
 #include "tidemark/v1/ingest_service.grpc.pb.h"
 #include "tidemark/v1/job_service.grpc.pb.h"
 
@@ -63,7 +64,7 @@ std::unique_ptr<grpc::ClientContext> ContextOf(const std::string& token) {
   return context;
 }
 
-// A stream whose every event is answered before the next is sent.
+// A stream that waits for the response to each event.
 class Agent {
  public:
   Agent(const std::string& address, const std::string& token)
@@ -72,7 +73,7 @@ class Agent {
         stream_(stub_->StreamEvents(context_.get())) {}
   ~Agent() { context_->TryCancel(); }
 
-  // Whether it was taken.
+  // Returns true if the event was accepted.
   bool Tell(const Event& event) {
     v1::StreamEventsRequest request;
     const std::uint32_t handle =
@@ -106,7 +107,7 @@ double P99(std::vector<double>& values) {
   return values[values.size() * 99 / 100 - (values.size() >= 100 ? 1 : 0)];
 }
 
-// Reports on a job and asks for it, until it is destroyed.
+// Reports on a job and reads it until it is destroyed.
 class GoodJob {
  public:
   explicit GoodJob(const std::string& address)
@@ -114,7 +115,7 @@ class GoodJob {
         asks_([this, address](const std::stop_token& stop) { Ask(address, stop); }) {
     while (!begun_) absl::SleepFor(absl::Milliseconds(1));
   }
-  // Milliseconds; ends it. A thousand seconds where it was not served.
+  // Ends the job and returns latencies in milliseconds, or a thousand seconds if it was not served.
   std::pair<double, double> AckAndAnswerP99() {
     reports_ = {};
     asks_ = {};
@@ -163,7 +164,7 @@ struct Arena {
   std::string address;
 };
 
-// What the attacker got, and whether others got what is theirs.
+// The result of the attacker, and whether other clients were served.
 struct Outcome {
   std::string told;
   bool others_unharmed = true;
@@ -202,7 +203,7 @@ Outcome OpenAndClose(const Arena& arena) {
   };
   Agent good(arena.address, kGood);
   for (int i = 0; i < 50; ++i) open_and_close(good, fmt::format("good-{}", i));
-  absl::SleepFor(absl::Seconds(1));  // until their ends have been shown
+  absl::SleepFor(absl::Seconds(1));  // until the final snapshots were published
   Agent evil(arena.address, kEvil);
   int ended = 0;
   for (int i = 0; i < 1200; ++i) {
@@ -214,7 +215,7 @@ Outcome OpenAndClose(const Arena& arena) {
           kept == 51};
 }
 
-// On eight streams, each event of about half a megabyte.
+// Sends events of about half a megabyte on eight streams.
 Outcome ManyBytes(const Arena& arena) {
   std::atomic<std::size_t> taken = 0;
   std::atomic<std::size_t> refused = 0;
@@ -310,7 +311,8 @@ Outcome HugeEstimates(const Arena& arena) {
 struct Attack {
   const char* name;
   Outcome (*run)(const Arena& arena);
-  std::size_t disk_mb;  // of the disk under the data, where it may be mounted; 0: the host's
+  std::size_t
+      disk_mb;  // size of the disk for the data, if it can be mounted; 0 for the host's disk
 };
 constexpr Attack kAttacks[] = {{"many_jobs", ManyJobs, 0},
                                {"open_and_close", OpenAndClose, 0},
@@ -318,7 +320,7 @@ constexpr Attack kAttacks[] = {{"many_jobs", ManyJobs, 0},
                                {"many_lists", ManyLists, 0},
                                {"huge_estimates", HugeEstimates, 0}};
 
-// Whether the goals were met.
+// Returns true if the goals were met.
 bool Run(const Attack& attack, Arena arena) {
   std::string pattern = std::filesystem::temp_directory_path() / "tidemark-attack-XXXXXX";
   if (mkdtemp(pattern.data()) == nullptr) return false;

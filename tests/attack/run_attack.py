@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Attacks a real `tidemark serve` and measures what that costs it and a job in good standing.
+"""Attacks a real `tidemark serve` and measures its effect on the master and on a legitimate job.
 
 usage: run_attack.py TIDEMARK [--seconds N] [--json FILE] [--no-goals] [--air X] [ATTACK...]
 
-Prints one line for each attack (default: all). The exit code is 1 if a goal is missed: at most
-150 MB more memory, acknowledgements of the good job within 100 ms (99 of 100), served 2 s after the
-attack at the latest. --no-goals only measures; --air allows X times as much, for busy machines. In the JSON null stands for never.
+Prints one line for each attack (default: all). The exit code is 1 if a goal is missed: at most 150 MB more
+memory, 99 of 100 acknowledgements of the legitimate job within 100 ms, and an answer within 2 s after the
+attack. --no-goals only measures. --air multiplies the limits by X, for busy machines. In the JSON, null means
+never.
 """
 
 import argparse
@@ -24,7 +25,7 @@ MEMORY_MB_MAX = 150
 ACK_P99_MS_MAX = 100
 RECOVERED_S_MAX = 2
 
-# Each with its master's options, and more goals: of what the attack tells.
+# Each attack with the options of its master, and its additional goals.
 ATTACKS = {
     "idle_1200_of_1024": (attacks.idle(1200), {"descriptors": 1024}, {}),
     "idle_4300_of_4096_mutual_tls": (attacks.idle(4300), {"mutual_tls": True}, {}),
@@ -35,7 +36,7 @@ ATTACKS = {
     "slow_bodies": (attacks.slow_bodies, {}, {}),
     "token_guesses": (attacks.token_guesses, {}, {"guesses_per_s": 200}),
     "idle_metrics": (attacks.idle_metrics, {"metrics": True}, {"scrape_s": 1}),
-    # The job takes about 120 MB, responses and updates on their way up to 64 MiB each.
+    # The job takes about 120 MB. Responses and updates in flight take up to 64 MiB each.
     "page_readers": (attacks.page_readers, {"page": True},
                      {"memory_mb": 450, "good_ack_max_ms": 1000}),
 }
@@ -46,7 +47,7 @@ def p99(values):
 
 
 def attack_in_a_process(attack, master, seconds):
-    """So that the attacker does not share an interpreter with anybody."""
+    """Runs the attack in its own interpreter."""
     ours, theirs = multiprocessing.Pipe()
     attacker = multiprocessing.Process(
         target=lambda: theirs.send(attack(master, time.monotonic() + seconds)))
@@ -68,7 +69,7 @@ def run(program, name, seconds):
         recovered = time_until_served(master) if master.lives() else float("inf")
         result = {
             "rss_mb_before": before,
-            "rss_mb_after": master.memory_mb("VmHWM"),  # at most, on the way
+            "rss_mb_after": master.memory_mb("VmHWM"),  # the peak
             "good_ack_p99_ms": 1000 * p99(latencies),
             "good_ack_max_ms": 1000 * max(latencies),
             "recovered_s": recovered,

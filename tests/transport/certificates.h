@@ -23,7 +23,7 @@ class Authority {
   }
   std::string certificate_file() const { return Path(".crt"); }
 
-  // Names are as in subjectAltName, such as "IP:127.0.0.1".
+  // Issues a certificate for names in the form of subjectAltName, such as "IP:127.0.0.1".
   KeyPair Issue(const std::string& file, const std::string& names, int days = 2) const {
     const std::string base = directory_ / file;
     const std::string extensions = directory_.Write(file + ".ext", "subjectAltName=" + names);

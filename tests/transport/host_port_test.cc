@@ -18,7 +18,7 @@ TEST(HostPort, MayHaveANameThatBeginsLikeASocket) {
   EXPECT_EQ(UnixPathOf("unixbox:9100"), std::nullopt);
 }
 
-TEST(HostPort, IsNothingElse) {
+TEST(HostPort, RejectsOtherText) {
   for (const char* none : {"",
                            ":",
                            ":7411",
@@ -50,7 +50,7 @@ TEST(HostPort, IsNothingElse) {
 }
 
 // The package for Python has the same check (tests/python/test_access.py).
-TEST(MasterAddress, IsRefusedWithWhatWasProbablyMeant) {
+TEST(MasterAddress, IsRejectedWithASuggestion) {
   const auto golden = vectors::Read("master_addresses.json");
   ASSERT_GE(golden.size(), 30u);
   for (const auto& vector : golden) {
@@ -63,12 +63,12 @@ TEST(MasterAddress, IsRefusedWithWhatWasProbablyMeant) {
             "turns on TLS");
 }
 
-TEST(MasterAddress, StandsBehindTheNameOfItsOption) {
+TEST(MasterAddress, FollowsTheNameOfItsOption) {
   EXPECT_EQ(NamedFault("--master", "must be host:port"), "--master must be host:port");
   EXPECT_EQ(NamedFault("--master", "port missing"), "--master: port missing");
 }
 
-TEST(UnixPath, StandsBehindItsScheme) {
+TEST(UnixPath, FollowsItsScheme) {
   EXPECT_EQ(UnixPathOf("unix:/run/tidemark.sock"), "/run/tidemark.sock");
   EXPECT_EQ(UnixPathOf("unix:run/tidemark.sock"), "run/tidemark.sock");
   for (const char* none : {"", "unix", "unix:", "UNIX:/run/x", "127.0.0.1:1", "/run/x"}) {
@@ -81,7 +81,8 @@ TEST(UnixPath, IsAtMostAsLongAsASocketsNameMayBe) {
   EXPECT_EQ(UnixPathFault("tidemark.sock"), "");
   EXPECT_EQ(UnixPathFault(std::string(107, 'x')), "");
   EXPECT_EQ(UnixPathFault(std::string(108, 'x')),
-            "its path has 108 bytes, that of a socket may have 107; use a shorter one, such as "
+            "its path has 108 bytes, but the path of a socket may have at most 107; use a shorter "
+            "one, such as "
             "/run/tidemark.sock, or host:port");
   EXPECT_NE(UnixPathFault("/run/"), "");
   EXPECT_NE(UnixPathFault(std::string_view("/run\0/x", 7)), "");

@@ -1,14 +1,13 @@
-#include "transport/reason.h"
-
 #include <gtest/gtest.h>
 
 #include "tests/vectors/vectors.h"
+#include "transport/channel.h"
 
 namespace tidemark::transport {
 namespace {
 
 // The package for Python has the same phrases (tests/python/test_breaks.py).
-TEST(PlainReason, HasNoWordsOfTheLibraries) {
+TEST(PlainReason, ContainsNoPhraseOfTheLibraries) {
   const auto golden = vectors::Read("plain_reasons.json");
   ASSERT_GE(golden.size(), 20u);
   for (const auto& vector : golden) {

@@ -26,7 +26,7 @@ using test::ScratchDirectory;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Only a failure waits so long.
+// Only a failure waits this long.
 constexpr absl::Duration kPatience = absl::Seconds(60);
 
 constexpr char kAgentToken[] = "agent-token-of-the-nightly-jobs";
@@ -70,7 +70,7 @@ class SecurityTest : public ::testing::Test {
     return security;
   }
 
-  // Whether the master takes what an agent says; if not, why.
+  // Returns OK if the master accepts an event of an agent, or the reason.
   std::string Report(const ClientSecurity& security, const std::string& job_id = "nightly-1") {
     const auto agent = Agent::Create({.master_address = master_->address(),
                                       .job_id = job_id,
@@ -151,7 +151,7 @@ TEST_F(SecurityTest, PlaintextClientsOfATlsMasterAreRefused) {
   EXPECT_FALSE(Ask({}).ok());
 }
 
-TEST_F(SecurityTest, MutualTlsWantsACertificateOfItsAuthority) {
+TEST_F(SecurityTest, MutualTlsRequiresACertificateOfItsAuthority) {
   MasterOptions options = TlsOptions();
   options.tls.client_ca_file = authority_.certificate_file();
   Start(options);
@@ -187,7 +187,7 @@ struct BadTls {
 
 class TlsFault : public SecurityTest, public ::testing::WithParamInterface<BadTls> {};
 
-TEST_P(TlsFault, IsSaidAtTheStart) {
+TEST_P(TlsFault, IsReportedAtTheStart) {
   MasterOptions options = TlsOptions();
   GetParam().spoil(options.tls, directory_, authority_);
   const auto master = Master::Start(options);
@@ -225,7 +225,7 @@ INSTANTIATE_TEST_SUITE_P(
                }}),
     [](const auto& test) { return test.param.name; });
 
-// --- where a master may listen
+// --- listening addresses
 
 TEST_F(SecurityTest, OtherHostsAreServedWithTlsAndTokensOnly) {
   MasterOptions options = TlsOptions();
@@ -242,7 +242,7 @@ TEST_F(SecurityTest, OtherHostsAreServedWithTlsAndTokensOnly) {
 
 // --- tokens
 
-TEST_F(SecurityTest, EachTokenMayDoWhatItsLineSays) {
+TEST_F(SecurityTest, EachTokenHasTheRightsOfItsLine) {
   Start(TokenOptions());
   EXPECT_EQ(Report(Trusting(kAgentToken)), "taken");
   EXPECT_EQ(Ask(Trusting(kAgentToken)).error_code(), grpc::StatusCode::PERMISSION_DENIED);
@@ -270,7 +270,7 @@ TEST_F(SecurityTest, TokensThatChangeCountWithoutARestart) {
   EXPECT_THAT(Report(Trusting(kAgentToken)), HasSubstr("does not know the token"));
 }
 
-TEST_F(SecurityTest, AWithdrawnTokenEndsTheStreamsItOpened) {
+TEST_F(SecurityTest, ARevokedTokenEndsItsStreams) {
   Start(TokenOptions());
   const auto agent = Agent::Create({.master_address = master_->address(),
                                     .job_id = "nightly-1",
@@ -286,7 +286,7 @@ TEST_F(SecurityTest, AWithdrawnTokenEndsTheStreamsItOpened) {
   }));
 }
 
-TEST_F(SecurityTest, AFaultyTokenFileLeavesTheOldRightsAndIsLogged) {
+TEST_F(SecurityTest, AnInvalidTokenFileKeepsTheOldRightsAndIsLogged) {
   Start(TokenOptions());
   directory_.Write("tokens", "agent nightly-*\n");
   EXPECT_TRUE(
@@ -300,7 +300,7 @@ TEST_F(SecurityTest, NoTokenIsEverLoggedOrQuotedInAnError) {
   for (const char* token : {kAgentToken, kReaderToken, kStrangeToken}) {
     said += Report(Trusting(token), "hourly-1") + Ask(Trusting(token), "hourly-1").error_message();
   }
-  // Words in the wrong order: the first could be a token.
+  // The words are in the wrong order, so the first could be a token.
   directory_.Write("tokens", std::string(kAgentToken) + " agent *\n");
   EXPECT_TRUE(
       Eventually([&] { return logged().find("cannot reload the tokens") != std::string::npos; }));
@@ -309,7 +309,7 @@ TEST_F(SecurityTest, NoTokenIsEverLoggedOrQuotedInAnError) {
   }
 }
 
-// Proxies route by it. The same in Http2Test.java and tests/python/test_access.py.
+// Proxies route by it. Http2Test.java and tests/python/test_access.py have the same test.
 TEST(Metadata, NamesTheJobInVisibleCharacters) {
   EXPECT_EQ(transport::JobMetadata("nightly-7"), "nightly-7");
   EXPECT_EQ(transport::JobMetadata("t\xc3\xa4glich 7%"), "t%C3%A4glich%207%25");
@@ -324,7 +324,7 @@ TEST_F(SecurityTest, ATokenIsNotSentToAnotherHostInTheClear) {
   EXPECT_TRUE(transport::AddToken("127.0.0.1:7411", security, context).ok());
 }
 
-TEST_F(SecurityTest, AMissingTokenFileIsTroubleOfTheAgentOnly) {
+TEST_F(SecurityTest, AMissingTokenFileAffectsTheAgentOnly) {
   Start(TokenOptions());
   ClientSecurity security = Trusting();
   security.token_file = directory_ / "absent";

@@ -8,7 +8,7 @@
 
 #include "tests/scratch_directory.h"
 #include "transport/channel.h"
-#include "transport/local_address.h"
+#include "transport/listen_address.h"
 
 namespace tidemark::transport {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 using test::ScratchDirectory;
 using ::testing::HasSubstr;
 
-TEST(SmallFile, GivesTheContents) {
+TEST(SmallFile, ReturnsTheContents) {
   const ScratchDirectory directory;
   EXPECT_EQ(*ReadSmallFile(directory.Write("a", "contents\n")), "contents\n");
 }
@@ -29,7 +29,7 @@ TEST(SmallFile, LeavesOutAByteOrderMark) {
               HasSubstr("The file is empty"));
 }
 
-TEST(SmallFile, NeverWaits) {
+TEST(SmallFile, NeverBlocks) {
   const ScratchDirectory directory;
   const std::string pipe = directory / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
@@ -37,7 +37,7 @@ TEST(SmallFile, NeverWaits) {
   EXPECT_FALSE(ReadSmallFile(directory / "").ok());
 }
 
-TEST(SmallFile, TellsWhatIsWrong) {
+TEST(SmallFile, NamesTheFault) {
   const ScratchDirectory directory;
   EXPECT_TRUE(absl::IsNotFound(ReadSmallFile(directory / "absent").status()));
   EXPECT_FALSE(ReadSmallFile(directory.Write("empty", "")).ok());
@@ -55,11 +55,11 @@ TEST(SmallFile, VersionChangesWithTheFile) {
   EXPECT_EQ(FileVersion(directory / "absent"), 0U);
 }
 
-TEST(ParseToken, TakesTheOneLineThatIsNoComment) {
+TEST(ParseToken, ReadsTheOneLineThatIsNotAComment) {
   EXPECT_EQ(*ParseToken("# of the cluster\n\nsecret-word \r\n", "t"), "secret-word");
 }
 
-TEST(ParseToken, RefusesWhatCouldSlipIntoAHeaderAndQuotesNothing) {
+TEST(ParseToken, RejectsCharactersOfHeadersWithoutQuotingThem) {
   for (const char* text : {"", "# only a comment\n", "one\ntwo\n", "two words\n", "bell\a\n"}) {
     const auto token = ParseToken(text, "token-file");
     EXPECT_TRUE(absl::IsInvalidArgument(token.status())) << text;

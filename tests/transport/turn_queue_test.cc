@@ -55,6 +55,31 @@ TEST_F(TurnQueueTest, WorkThatAddsItsRestWaitsForTheOthers) {
   EXPECT_THAT(done_, ElementsAre("flood", "calm", "flood", "flood"));
 }
 
+TEST(TurnQueueLimits, RejectsMoreThanItsLimitsAndRunsTheRest) {
+  std::vector<std::string> done;
+  std::promise<void> gate;
+  std::promise<void> begun;
+  {
+    TurnQueue queue(1, 0, {.of_key_max = 2, .waiting_max = 2});
+    using Result = TurnQueue::Result;
+    EXPECT_EQ(queue.TryAdd("a",
+                           [&] {
+                             begun.set_value();
+                             gate.get_future().wait();
+                             done.push_back("a1");
+                           }),
+              Result::kAdded);
+    begun.get_future().wait();
+    EXPECT_EQ(queue.TryAdd("a", [&] { done.push_back("a2"); }), Result::kAdded);
+    EXPECT_EQ(queue.TryAdd("a", [] { FAIL(); }), Result::kKeyIsFull) << "one runs and one waits";
+    EXPECT_EQ(queue.TryAdd("b", [&] { done.push_back("b1"); }), Result::kAdded);
+    EXPECT_EQ(queue.TryAdd("c", [] { FAIL(); }), Result::kIsFull);
+    EXPECT_FALSE(queue.IsBusy("c"));
+    gate.set_value();
+  }
+  EXPECT_THAT(done, ElementsAre("a1", "b1", "a2"));
+}
+
 TEST_F(TurnQueueTest, IsBusyUntilTheLastPieceIsDone) {
   EXPECT_TRUE(queue_.IsBusy("gate"));
   queue_.Add("a", [] {});
@@ -64,14 +89,14 @@ TEST_F(TurnQueueTest, IsBusyUntilTheLastPieceIsDone) {
   while (queue_.IsBusy("gate") || queue_.IsBusy("a")) std::this_thread::yield();
 }
 
-TEST_F(TurnQueueTest, DoesAllThatWaitsBeforeItStopsAndTakesNoMore) {
+TEST_F(TurnQueueTest, FinishesPendingWorkBeforeItStopsAndRejectsMore) {
   EXPECT_TRUE(queue_.Add("a", [this] {
     Note("a1");
     EXPECT_FALSE(queue_.Add("a", [this] { Note("more"); })) << "it is stopping";
   }));
   EXPECT_TRUE(queue_.Add("a", [this] { Note("a2"); }));
   std::thread stop([this] { queue_.Stop(); });
-  // Work that is refused shows that it has begun to stop.
+  // Rejected work shows that the queue is stopping.
   while (queue_.Add("b", [] {})) std::this_thread::yield();
   Go();
   stop.join();

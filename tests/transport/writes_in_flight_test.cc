@@ -17,7 +17,7 @@ class Reader final : public WritesInFlight::Writer {
 
 class WritesInFlightTest : public ::testing::Test {
  protected:
-  // A response of the job to a reader who does not read.
+  // Starts a response of the job to a reader that does not read.
   std::shared_ptr<Reader> Stuck(const std::string& job_id, const void* data, std::size_t size) {
     auto reader = std::make_shared<Reader>();
     writes_.Begin(reader, job_id, {data, size});
@@ -40,7 +40,7 @@ TEST_F(WritesInFlightTest, ReadersOfTheSameBytesTakeThemOnce) {
   EXPECT_EQ(writes_.bytes(), 0u);
 }
 
-TEST_F(WritesInFlightTest, BeyondTheLimitTheReadersOfTheOldestBytesAreCut) {
+TEST_F(WritesInFlightTest, CutsTheReadersOfTheOldestBytesOverTheLimit) {
   const auto first = Stuck("a", &memory_[0], 400);
   const auto second = Stuck("a", &memory_[0], 400);
   const auto third = Stuck("a", &memory_[1], 400);
@@ -52,7 +52,7 @@ TEST_F(WritesInFlightTest, BeyondTheLimitTheReadersOfTheOldestBytesAreCut) {
   EXPECT_EQ(writes_.bytes(), 800u);
 }
 
-TEST_F(WritesInFlightTest, OnlyReadersOfTheJobThatTakesMostAreCut) {
+TEST_F(WritesInFlightTest, CutsOnlyReadersOfTheJobWithTheMostBytes) {
   const auto calm = Stuck("calm", &memory_[0], 100);
   const auto huge = Stuck("huge", &memory_[1], 400);
   const auto next = Stuck("huge", &memory_[2], 400);
@@ -63,7 +63,18 @@ TEST_F(WritesInFlightTest, OnlyReadersOfTheJobThatTakesMostAreCut) {
   EXPECT_EQ(last->cuts, 0);
 }
 
-TEST_F(WritesInFlightTest, OneResponseIsWrittenHoweverLargeItIs) {
+// The writer must drop its response if it was cut before its write began.
+TEST_F(WritesInFlightTest, ACutResponseIsNoLongerCounted) {
+  const auto cut = Stuck("a", &memory_[0], 800);
+  EXPECT_TRUE(writes_.IsCounted(cut.get()));
+  const auto next = Stuck("a", &memory_[1], 800);
+  EXPECT_FALSE(writes_.IsCounted(cut.get()));
+  EXPECT_TRUE(writes_.IsCounted(next.get()));
+  writes_.End(next.get());
+  EXPECT_FALSE(writes_.IsCounted(next.get()));
+}
+
+TEST_F(WritesInFlightTest, WritesOneResponseOfAnySize) {
   const auto reader = Stuck("a", &memory_[0], 5000);
   EXPECT_EQ(reader->cuts, 0);
   EXPECT_EQ(writes_.bytes(), 5000u);
@@ -75,14 +86,14 @@ TEST_F(WritesInFlightTest, AWriterHasOneWriteAtMost) {
   EXPECT_EQ(writes_.bytes(), 300u);
 }
 
-TEST_F(WritesInFlightTest, AReaderThatHasGoneIsForgotten) {
+TEST_F(WritesInFlightTest, DropsADestroyedReader) {
   Stuck("a", &memory_[0], 800);
   const auto next = Stuck("a", &memory_[1], 800);
   EXPECT_EQ(writes_.bytes(), 800u);
   EXPECT_EQ(next->cuts, 0);
 }
 
-// Any number of readers come and do not read, while the job continues.
+// Readers connect and do not read, while the job continues.
 TEST_F(WritesInFlightTest, HundredsOfReadersThatDoNotReadHoldNoMoreThanTheLimit) {
   std::vector<char> memory(300);
   std::vector<std::shared_ptr<Reader>> readers;

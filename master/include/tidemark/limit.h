@@ -1,11 +1,11 @@
-// Which limit a refusal is about, so that a program can tell them apart.
+// Names the limit of a rejection, for programs.
 //
 //   const absl::Status status = monitor.Apply(event);
 //   if (tidemark::ExceededLimit(status) == "reduce_tasks") {
 //     // This job is larger than the monitor allows: raise JobLimits::reduce_tasks_max.
 //   }
 //
-// Over gRPC the same name travels as a google.rpc.ErrorInfo; docs/serve.md lists the limits.
+// Over gRPC the name is part of a google.rpc.ErrorInfo; docs/serve.md lists the limits.
 // Thread-safe: functions of their arguments.
 #pragma once
 
@@ -20,14 +20,14 @@ namespace tidemark {
 // ("reduce_tasks" for limits.reduce_tasks).
 inline constexpr char kLimitPayload[] = "tidemark/limit";
 
-// ResourceExhausted with that payload. `message` is for people and says what to do.
+// Returns ResourceExhausted with that payload. `message` is for people and contains the correction.
 inline absl::Status LimitExceeded(const std::string& limit, const std::string& message) {
   absl::Status status = absl::ResourceExhaustedError(message);
   status.SetPayload(kLimitPayload, absl::Cord(limit));
   return status;
 }
 
-// The name of the limit; empty for a Status without one, OK included.
+// Returns the name of the limit; empty for a Status without one, including OK.
 inline std::string ExceededLimit(const absl::Status& status) {
   const auto limit = status.GetPayload(kLimitPayload);
   return limit ? std::string(*limit) : std::string();

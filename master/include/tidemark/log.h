@@ -5,9 +5,9 @@
 //     std::clog << entry.job_id << " " << entry.message << "\n";
 //   };
 //
-// Messages are fixed texts, so that entries can be counted by message; what varies is in `fields`.
-// What clients can cause at will is logged at most once a second for each message, with a count of
-// the entries that were left out.
+// Messages are fixed texts, so that entries can be counted by message; `fields` has the variable
+// parts. Messages that clients can trigger are logged at most once a second each, with the number
+// of omitted entries.
 #pragma once
 
 #include <cstdint>
@@ -20,17 +20,17 @@ namespace tidemark {
 
 enum class LogSeverity : std::uint8_t { kInfo, kWarning, kError };
 
-// Never holds a token, a key or what a client sent, except ids.
+// Contains no tokens, keys or client data, except ids.
 struct LogEntry {
   LogSeverity severity = LogSeverity::kInfo;
   std::string message;  // one line
-  std::string job_id;   // empty: about no job
+  std::string job_id;   // empty if no job is concerned
   // Names and values, such as {"peer", "ipv4:10.0.0.7:4711"}, in a fixed order for each message.
   std::vector<std::pair<std::string, std::string>> fields;
 };
 
-// Called from any thread, by several at once; must be quick, must not throw and must not call the
-// master. An empty one drops all entries.
+// Called on any thread, by several threads concurrently. It must be quick, must not throw and must
+// not call the master. An empty sink drops all entries.
 using LogSink = std::function<void(const LogEntry&)>;
 
 }  // namespace tidemark

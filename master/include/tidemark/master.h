@@ -1,6 +1,6 @@
 // A progress service inside your process.
 //
-// Master takes the events of agents over gRPC, keeps a JobMonitor for each job, ticks them, and
+// Master receives the events of agents over gRPC, keeps a JobMonitor for each job, ticks them, and
 // serves snapshots over gRPC and by callback. `tidemark serve` is this class and a signal handler.
 //
 //   auto master = tidemark::Master::Start({.listen_address = "127.0.0.1:0"});
@@ -9,8 +9,9 @@
 //   (*master)->WaitUntilFinal("job-1", absl::InfiniteDuration());
 //   (*master)->Shutdown(absl::Seconds(5));
 //
-// Thread-safe. Threads: one for ticks, one for the journal, one for estimates that are asked for,
-// five for new connections, gRPC's own for the rest.
+// Thread-safe. docs/ARCHITECTURE.md lists its threads: one each for ticks, heavy estimates, the
+// journal and requested estimates, two for explanations, five for new connections, six for work in
+// turns, and gRPC's own.
 #pragma once
 
 #include <cstddef>
@@ -34,126 +35,129 @@ class Channel;
 
 namespace tidemark {
 
-// Files in PEM, read again when they change.
+// PEM files, read again when they change.
 struct ServerTls {
-  std::string certificate_file;  // the server's chain, its own certificate first; empty: no TLS
+  std::string
+      certificate_file;  // the server's chain, its own certificate first; empty means no TLS
   std::string key_file;
-  // Clients must show a certificate that one of these has signed. Empty: they need none.
+  // Clients must show a certificate that one of these has signed. Empty means that they need none.
   std::string client_ca_file;
 };
 
 struct MasterOptions {
-  // host:port (port 0 takes a free one) or unix:PATH. Other than loopback and unix addresses need
+  // host:port (port 0 selects a free one) or unix:PATH. Other addresses than loopback and unix need
   // TLS and either client certificates or tokens, unless allow_insecure_remote is set.
   std::string listen_address = "127.0.0.1:0";
   bool allow_insecure_remote = false;
   ServerTls tls;
-  // Who may report and read which jobs (docs/serve.md), read again when it changes. Empty: whoever
-  // can connect may do everything.
+  // The file of access rights (docs/serve.md), read again when it changes. Empty means that every
+  // client has all rights.
   std::string tokens_file;
-  // A snapshot at least this often while a job runs ...
+  // Interval of snapshots of a running job without new evidence.
   absl::Duration tick_interval = absl::Seconds(1);
-  // ... and, when there is new evidence, as often as this.
+  // The shortest interval of snapshots with new evidence.
   absl::Duration tick_interval_min = absl::Milliseconds(200);
-  // Where each job's event log goes, as JOB.tidemark-log; empty: nowhere.
+  // Directory of each job's event log, as JOB.tidemark-log. Empty means none.
   std::string event_log_dir;
-  // Where everything is kept that a master needs to go on after it was killed: each job's event
-  // log, durable before anything in it is acknowledged or shown. One master at a time. Empty: its
-  // jobs are gone with the master.
+  // Directory of the state from which a restarted master continues: each job's event log, durable
+  // before any of it is acknowledged or published. One master at a time. Empty means that jobs are
+  // lost with the master.
   std::string data_dir;
-  // How long an acknowledgement may wait for others to share one sync of the disk.
+  // The time for which an acknowledgement may wait for others to share one sync of the disk.
   absl::Duration journal_commit_interval = absl::Milliseconds(5);
-  // Whether data_dir survives a loss of power, too, and not only the end of the process.
+  // True if data_dir must survive a loss of power in addition to the end of the process.
   bool journal_sync = true;
-  // Jobs that ended longer ago, or the oldest when they take more room, leave the history in
-  // data_dir.
+  // The history in data_dir drops jobs that ended longer ago, and the oldest ones over the size
+  // limit.
   absl::Duration history_age_max = absl::Hours(24 * 90);
   std::size_t history_bytes_max = std::size_t{256} << 20;
-  // Called with what an operator should know, a line at a time, from any thread; may be empty.
+  // Called with lines for an operator, on any thread. May be empty.
   std::function<void(const std::string&)> on_notice;
   // Larger messages end the stream with RESOURCE_EXHAUSTED.
   std::size_t message_bytes_max = std::size_t{4} << 20;
-  // Jobs remembered at once; the oldest ended ones make room. More running ones are refused.
+  // Limit of tracked jobs. New jobs replace the oldest ended ones; if all run, they are rejected.
   std::size_t jobs_max = 1000;
-  // The same of workflows, and how many jobs one of them may have.
+  // The same limit for workflows, and the number of jobs in one workflow.
   std::size_t workflows_max = 1000;
   std::size_t workflow_jobs_max = 1000;
-  std::size_t watchers_max = 10'000;  // of jobs, and as many of workflows
-  // Streams, of agents and of watchers, that one host may have open.
+  std::size_t watchers_max = 10'000;  // of single jobs, and separately of all jobs
+  // Streams of agents and watchers that one host may have open.
   std::size_t streams_per_peer_max = 4096;
-  // Events taken of one job, all together; beyond it only the ends of attempts and of the job
-  // are taken, and those up to a sixteenth more.
+  // Total bytes of a job's events. Over it, the master accepts only the ends of attempts and of the
+  // job, up to a sixteenth more.
   std::size_t job_bytes_max = std::size_t{16} << 30;
-  // Estimated memory of all jobs together. 0: half of the host's, or of the limit of the
-  // process's cgroups if that is less.
+  // Estimated memory of all jobs together. 0 means half of the host's memory, or of the limit of
+  // the process's cgroups if that is smaller.
   std::size_t state_bytes_max = 0;
-  // What one may take of what all share, so that something is left for others: running jobs and
-  // workflows, the disk under data_dir, state_bytes_max (docs/serve.md). One: who has the same
-  // rights to report, by their tokens, or a host where there are no tokens. 100: all of it.
+  // Largest share, in percent, of a reporter in running jobs and workflows, the disk under
+  // data_dir, and state_bytes_max (docs/serve.md). A reporter is all clients with the same right to
+  // report by their tokens, or a host without tokens. 100 means no limit.
   unsigned share_percent = 80;
-  // Calls that one token, or one host where there are none, may make; five seconds' worth at once.
-  // A call counts once more for every millisecond that its answer takes. 0: any number. Streams of
+  // Calls per second of one token, or of one host without tokens, with bursts of five seconds'
+  // worth. A call counts again for every millisecond of its answer. 0 means no limit. Streams of
   // agents do not count.
   std::size_t calls_per_second = 200;
-  // What agents are told to do.
+  // Settings for agents.
   absl::Duration agent_flush_interval = absl::Seconds(1);
   JobMonitorOptions job;
-  // Of jobs and workflows without a deadline of their own; the first rule for a name counts. Times
-  // of day are those of the process's time zone.
+  // For jobs and workflows without a deadline. The first rule for a name counts. Times of day are
+  // of the process's time zone.
   std::vector<DeadlineRule> deadlines;
-  // Told what happens; may be empty.
+  // Receives log entries. May be empty.
   LogSink log;
 };
 
-// OK, or what Master::Start() would refuse before it binds: InvalidArgument names the option or the
-// file.
+// Returns OK, or the error of Master::Start() before it binds: InvalidArgument names the option or
+// the file.
 absl::Status Validate(const MasterOptions& options);
 
 class Master {
  public:
-  // Recovers, binds and serves. InvalidArgument: an option that cannot be used; Unavailable: the
-  // address cannot be bound, or another master has the data directory; the message says which and
-  // why.
+  // Recovers, binds and serves. InvalidArgument: an invalid option. Unavailable: the address cannot
+  // be bound, or another master uses the data directory; the message has the cause.
   static absl::StatusOr<std::unique_ptr<Master>> Start(const MasterOptions& options);
-  ~Master();  // Shutdown(0)
+  ~Master();  // calls Shutdown(0)
   Master(const Master&) = delete;
   Master& operator=(const Master&) = delete;
 
-  // Where it listens, with the port it got.
+  // The bound address, with the assigned port.
   const std::string& address() const;
 
-  // To its services without a network, for a front of another kind in this process: its calls count
-  // as those of one host, and need a token where all do. The channel must go before the master.
+  // Returns a channel to the services without a network, for another front end in this process. Its
+  // calls count for one host, and need a token if others do. The channel must be destroyed before
+  // the master.
   std::shared_ptr<grpc::Channel> InProcessChannel() const;
 
-  // Says from now on, to clients that ask who answers, that people can look at jobs there.
+  // Reports the URL of the page to clients that call GetServerInfo.
   void AnnouncePage(const std::string& url);
 
-  // The newest snapshot of a job or plan, of sequence 0 before the first. NotFound: no such job.
+  // Returns the newest snapshot of a job or plan, of sequence 0 before the first. NotFound: unknown
+  // job.
   absl::StatusOr<Snapshot> GetJob(const std::string& job_id) const;
-  // The newest snapshots of all jobs and plans, the newest first.
+  // Returns the newest snapshots of all jobs and plans, the newest first.
   std::vector<Snapshot> ListJobs() const;
 
-  // Takes an event as if its source had sent it, for sources in this process. `arrived_at` is not
-  // looked at. OK, or why it was refused.
+  // Receives an event from a source in this process. Ignores `arrived_at`. Returns OK or the reason
+  // of a rejection.
   absl::Status Report(const Event& event);
 
-  // Calls `on_snapshot` with every new snapshot of the job, which need not be open yet, in order,
-  // from the tick thread: it must return quickly and must not shut the master down. Ends with the
-  // final snapshot or when the returned handle is destroyed. No call is running after that, unless
-  // it is destroyed within a call: then that call is the last. ResourceExhausted: watchers_max;
+  // Calls `on_snapshot` with every new snapshot of the job, in order, on the tick thread. The job
+  // need not be open yet. The callback must return quickly and must not shut the master down. The
+  // calls end with the final snapshot or when the returned handle is destroyed. No call runs after
+  // that; if a call destroys the handle, it is the last. ResourceExhausted: watchers_max.
   // Unavailable: the master is shutting down.
   class Subscription;
   absl::StatusOr<std::unique_ptr<Subscription>> Watch(
       const std::string& job_id, std::function<void(const Snapshot&)> on_snapshot);
 
-  // Waits for the final snapshot of the newest run. DeadlineExceeded: not within `timeout`.
+  // Blocks until the newest run has a final snapshot, and returns it. DeadlineExceeded: not within
+  // `timeout`.
   absl::StatusOr<Snapshot> WaitUntilFinal(const std::string& job_id, absl::Duration timeout) const;
 
   MasterStats stats() const;
 
-  // Says NOT_SERVING to health checks from now on, so that balancers turn away; serves all the
-  // same.
+  // Reports NOT_SERVING to health checks so that load balancers drain this master. Requests are
+  // still served.
   void Drain();
   // Stops listening, lets calls finish for at most `grace`, then ends them. Idempotent.
   void Shutdown(absl::Duration grace);

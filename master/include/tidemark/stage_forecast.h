@@ -1,4 +1,4 @@
-// When a stage of a job will start and end, as it was believed at one tick.
+// The predicted start and end of a stage at one tick.
 //
 //   monitor.Tick(now);
 //   for (const tidemark::StageForecast& stage : monitor.stage_forecasts()) {
@@ -17,18 +17,17 @@
 namespace tidemark {
 
 struct StageForecast {
-  // Its number within the job; empty: earlier runs had it, or a plan has, and it does not exist
-  // yet.
+  // Its number within the job. Empty if it does not exist yet: a past run had it, or a plan has it.
   std::optional<std::uint32_t> stage;
-  // Of one that is only planned: the group of stages that plans it.
+  // The group that plans it. Empty for other stages.
   std::string group;
-  // Its signature, else what people call it.
+  // Its signature, or its display name without one.
   std::string name;
-  // From the tick on. Zero: it runs, or is over.
+  // From the tick on. Zero if it has begun.
   absl::Duration starts_in;
-  // The end of its last task. Zero: nothing of it is left.
+  // The end of its last task. Zero if it has ended.
   absl::Duration ends_in;
-  // Whether a delay of this stage delays the job.
+  // True if a delay of this stage delays the job.
   bool is_critical = false;
   friend bool operator==(const StageForecast&, const StageForecast&) = default;
 };

@@ -1,0 +1,999 @@
+// A real master and real clients on this host. Waits are for conditions, with a deadline that only
+// a failure reaches.
+#include "master/service/job_service.h"
+
+#include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <future>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "proto/wire/encode_event.h"
+#include "proto/wire/job_codec.h"
+#include "proto/wire/plan_codec.h"
+#include "proto/wire/snapshot_delta.h"
+#include "tests/facts/events.h"
+#include "tests/service/secret_file.h"
+#include "tests/service/service_on_a_disk.h"
+#include "tests/store/faulty_disk.h"
+#include "tidemark/master.h"
+#include "tidemark/rpc/v1/error_details.pb.h"
+#include "tidemark/v1/ingest_service.grpc.pb.h"
+#include "tidemark/v1/job_service.grpc.pb.h"
+
+namespace tidemark {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
+using tidemark::test::Closed;
+using tidemark::test::M;
+using tidemark::test::Opened;
+using tidemark::test::Source;
+using tidemark::test::Started;
+
+constexpr std::chrono::seconds kDeadline(60);
+
+PlannedJob JobNamed(const std::string& name, std::vector<std::string> after = {}) {
+  return {.name = name, .job_id = name + "-1", .after = std::move(after)};
+}
+
+Plan Chain() {
+  return {.id = "wf", .jobs = {JobNamed("a"), JobNamed("b", {"a"})}, .cluster = {.slots = 2}};
+}
+
+// Returns the field in a BadRequest, or the reason of the ErrorInfo without one.
+std::string DetailOf(const grpc::Status& status) {
+  rpc::v1::Status details;
+  EXPECT_TRUE(details.ParseFromString(status.error_details()));
+  std::string detail;
+  for (const google::protobuf::Any& any : details.details()) {
+    rpc::v1::ErrorInfo info;
+    rpc::v1::BadRequest request;
+    if (any.type_url().ends_with("ErrorInfo") && info.ParseFromString(any.value())) {
+      EXPECT_EQ(info.domain(), "tidemark");
+      if (detail.empty()) detail = info.reason();
+    } else if (any.type_url().ends_with("BadRequest") && request.ParseFromString(any.value())) {
+      detail = request.field_violations(0).field();
+    }
+  }
+  return detail;
+}
+
+class JobServiceTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = ::testing::TempDir() + "tidemark-job-service-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    directory_ = pattern;
+    options_.tick_interval = absl::Milliseconds(20);
+    options_.tick_interval_min = absl::Milliseconds(10);
+  }
+  void TearDown() override {
+    master_.reset();
+    std::filesystem::remove_all(directory_);
+  }
+  void Start() {
+    master_.reset();
+    auto master = Master::Start(options_);
+    ASSERT_TRUE(master.ok()) << master.status();
+    master_ = *std::move(master);
+    channel_ = grpc::CreateChannel(master_->address(), grpc::InsecureChannelCredentials());
+    jobs_ = v1::JobService::NewStub(channel_);
+  }
+
+  static std::unique_ptr<grpc::ClientContext> Context(const std::string& token = "") {
+    auto context = std::make_unique<grpc::ClientContext>();
+    context->set_deadline(std::chrono::system_clock::now() + kDeadline);
+    if (!token.empty()) context->AddMetadata("authorization", "Bearer " + token);
+    return context;
+  }
+  grpc::Status Submit(const Plan& plan, const std::string& token = "") {
+    v1::SubmitJobRequest request;
+    wire::EncodePlan(plan, *request.mutable_plan());
+    v1::SubmitJobResponse response;
+    return jobs_->SubmitJob(Context(token).get(), request, &response);
+  }
+  grpc::Status Attach(const std::string& name, const std::string& job_id) {
+    v1::AttachJobRequest request;
+    request.set_job_id("wf");
+    request.set_child_name(name);
+    request.set_child_job_id(job_id);
+    v1::AttachJobResponse response;
+    return jobs_->AttachJob(Context().get(), request, &response);
+  }
+  grpc::Status Update(const v1::UpdateJobRequest& request) {
+    v1::UpdateJobResponse response;
+    return jobs_->UpdateJob(Context().get(), request, &response);
+  }
+  static v1::UpdateJobRequest Adding(const std::vector<PlannedJob>& jobs) {
+    v1::Plan plan;
+    wire::EncodePlan({.jobs = jobs}, plan);
+    v1::UpdateJobRequest request;
+    request.set_job_id("wf");
+    *request.mutable_add_jobs() = plan.jobs();
+    return request;
+  }
+  static v1::UpdateJobRequest Cancelling(const std::vector<std::string>& names) {
+    v1::UpdateJobRequest request;
+    request.set_job_id("wf");
+    for (const std::string& name : names) request.add_cancel_jobs(name);
+    return request;
+  }
+  grpc::Status Forget(const std::string& job_id) {
+    v1::ForgetJobRequest request;
+    request.set_job_id(job_id);
+    v1::ForgetJobResponse response;
+    return jobs_->ForgetJob(Context().get(), request, &response);
+  }
+  grpc::Status Get(const std::string& job_id, Snapshot& snapshot) {
+    v1::GetJobRequest request;
+    request.set_job_id(job_id);
+    v1::GetJobResponse response;
+    grpc::Status status = jobs_->GetJob(Context().get(), request, &response);
+    if (status.ok()) snapshot = wire::ParseSnapshot(response.snapshot()).value();
+    return status;
+  }
+  Snapshot Final(const std::string& job_id) {
+    v1::WatchJobRequest request;
+    request.set_job_id(job_id);
+    request.set_wait_for_job(true);
+    const Watched watched = Watch(request);
+    EXPECT_TRUE(watched.status.ok()) << watched.status.error_message();
+    return watched.snapshots.empty() ? Snapshot() : watched.snapshots.back();
+  }
+
+  grpc::Status Send(const std::string& job_id, const std::vector<EventBody>& bodies) {
+    const auto context = Context();
+    const auto stub = tidemark::v1::IngestService::NewStub(channel_);
+    const auto stream = stub->StreamEvents(context.get());
+    Source source("master", job_id);
+    tidemark::v1::StreamEventsRequest request;
+    for (const EventBody& body : bodies) {
+      tidemark::wire::EncodeRequest(source.At(0, body), request);
+      EXPECT_TRUE(stream->Write(request));
+    }
+    stream->WritesDone();
+    tidemark::v1::StreamEventsResponse response;
+    while (stream->Read(&response)) {
+      for (const auto& refused : response.rejections()) refusals_.push_back(refused.reason());
+    }
+    return stream->Finish();
+  }
+  // Runs a whole job that succeeds.
+  void RunJob(const std::string& job_id) {
+    EXPECT_TRUE(Send(job_id, {Opened(1, 1), Closed()}).ok());
+  }
+
+  // The result of reading until there are `count_max` responses or the stream ends.
+  struct Watched {
+    std::vector<v1::WatchJobResponse> responses;
+    std::vector<Snapshot> snapshots;  // whole
+    grpc::Status status;
+  };
+  Watched Watch(const v1::WatchJobRequest& request, std::size_t count_max = SIZE_MAX,
+                const std::string& token = "") {
+    const auto context = Context(token);
+    const auto stream = jobs_->WatchJob(context.get(), request);
+    Watched watched;
+    wire::JobReader reader;
+    v1::WatchJobResponse response;
+    while (watched.responses.size() < count_max && stream->Read(&response)) {
+      const auto snapshot = reader.Take(response);
+      EXPECT_TRUE(snapshot.ok()) << snapshot.status();
+      if (snapshot.ok()) watched.snapshots.push_back(*snapshot);
+      watched.responses.push_back(response);
+    }
+    if (watched.responses.size() == count_max) context->TryCancel();
+    watched.status = stream->Finish();
+    return watched;
+  }
+  static v1::WatchJobRequest WatchWf() {
+    v1::WatchJobRequest request;
+    request.set_job_id("wf");
+    return request;
+  }
+  // Reads the list until `enough` returns true.
+  void WatchAll(wire::JobListReader& reader, const std::function<bool()>& enough,
+                v1::WatchJobsRequest request = {}, const std::string& token = "") {
+    const auto context = Context(token);
+    request.set_resume_token(reader.resume_token());
+    const auto stream = jobs_->WatchJobs(context.get(), request);
+    v1::WatchJobsResponse response;
+    while (!enough() && stream->Read(&response)) {
+      ASSERT_TRUE(reader.Take(response).ok());
+    }
+    EXPECT_TRUE(enough());
+    context->TryCancel();
+    stream->Finish();
+  }
+  std::vector<std::string> IdsOf(v1::ListJobsRequest request, const std::string& token = "") {
+    std::vector<std::string> ids;
+    do {
+      v1::ListJobsResponse response;
+      EXPECT_TRUE(jobs_->ListJobs(Context(token).get(), request, &response).ok());
+      for (const v1::Snapshot& snapshot : response.snapshots()) ids.push_back(snapshot.job_id());
+      request.set_page_token(response.next_page_token());
+    } while (!request.page_token().empty());
+    return ids;
+  }
+
+  std::string directory_;
+  MasterOptions options_;
+  std::unique_ptr<Master> master_;
+  std::shared_ptr<grpc::Channel> channel_;
+  std::unique_ptr<v1::JobService::Stub> jobs_;
+  std::vector<std::string> refusals_;
+};
+
+TEST_F(JobServiceTest, AWatcherOfAPlanSeesGrowingSequencesAndOneFinalSnapshot) {
+  Start();
+  ASSERT_TRUE(Submit(Chain()).ok());
+  const Watched first = Watch(WatchWf(), 2);
+  ASSERT_THAT(first.responses, SizeIs(2));
+  RunJob("a-1");
+  RunJob("b-1");
+  v1::WatchJobRequest resumed = WatchWf();
+  resumed.set_resume_token(first.responses.back().resume_token());
+  const Watched rest = Watch(resumed);
+  EXPECT_TRUE(rest.status.ok()) << rest.status.error_message();
+  std::uint64_t last = first.snapshots.back().sequence;
+  for (std::size_t i = 0; i < rest.responses.size(); ++i) {
+    EXPECT_EQ(rest.snapshots[i].sequence, last + 1 + rest.responses[i].skipped_snapshots());
+    EXPECT_FALSE(rest.responses[i].restarted());
+    EXPECT_EQ(rest.snapshots[i].is_final, i + 1 == rest.responses.size());
+    last = rest.snapshots[i].sequence;
+  }
+  const Snapshot& end = rest.snapshots.back();
+  EXPECT_EQ(end.state, JobState::kSucceeded);
+  EXPECT_EQ(end.estimate.fraction_done, 1);
+  ASSERT_THAT(end.children, SizeIs(2));
+  EXPECT_THAT(end.children[1].after, ::testing::ElementsAre(1));
+  resumed.set_resume_token(rest.responses.back().resume_token());
+  const Watched after = Watch(resumed);
+  EXPECT_TRUE(after.status.ok());
+  EXPECT_THAT(after.responses, IsEmpty());
+}
+
+TEST_F(JobServiceTest, DeltasAndWholeSnapshotsAgree) {
+  Start();
+  ASSERT_TRUE(Submit(Chain()).ok());
+  ASSERT_TRUE(Send("a-1", {Opened(2, 1), Started(M(0))}).ok());
+  v1::WatchJobRequest request = WatchWf();
+  request.set_deltas(true);
+  const Watched watched = Watch(request, 5);
+  ASSERT_THAT(watched.snapshots, SizeIs(5));
+  EXPECT_EQ(watched.responses[0].snapshot().base_sequence(), 0u);
+  for (std::size_t i = 1; i < 5; ++i) {
+    EXPECT_EQ(watched.responses[i].snapshot().base_sequence(), watched.snapshots[i - 1].sequence);
+    EXPECT_EQ(watched.snapshots[i].base_sequence, 0u);
+    EXPECT_THAT(watched.snapshots[i].children, SizeIs(2));
+  }
+  EXPECT_EQ(watched.snapshots[4].info->kind, JobKind::kWorkflow);
+}
+
+TEST_F(JobServiceTest, AWatcherMayWaitForAJobAndForARunOfIt) {
+  Start();
+  v1::WatchJobRequest request;
+  request.set_job_id("later");
+  EXPECT_EQ(Watch(request).status.error_code(), grpc::StatusCode::NOT_FOUND);
+  request.set_wait_for_job(true);
+  const auto context = Context();
+  const auto stream = jobs_->WatchJob(context.get(), request);
+  RunJob("later");
+  v1::WatchJobResponse response;
+  bool is_final = false;
+  while (stream->Read(&response)) is_final = response.snapshot().final();
+  EXPECT_TRUE(is_final);
+  EXPECT_TRUE(stream->Finish().ok());
+  request.set_wait_for_job(false);
+  request.set_run_uid("another");
+  EXPECT_EQ(Watch(request).status.error_code(), grpc::StatusCode::NOT_FOUND);
+}
+
+TEST_F(JobServiceTest, AWatcherContinuesAtTheNextMasterOfTheDirectory) {
+  options_.data_dir = directory_;
+  Start();
+  ASSERT_TRUE(Submit(Chain()).ok());
+  const Watched first = Watch(WatchWf(), 2);
+  ASSERT_THAT(first.responses, SizeIs(2));
+  Start();
+  v1::WatchJobRequest resumed = WatchWf();
+  resumed.set_resume_token(first.responses.back().resume_token());
+  const Watched rest = Watch(resumed, 1);
+  ASSERT_THAT(rest.responses, SizeIs(1));
+  EXPECT_FALSE(rest.responses.front().restarted());
+  EXPECT_GT(rest.snapshots.front().sequence, first.snapshots.back().sequence);
+}
+
+TEST_F(JobServiceTest, ARestartWithoutDamageReportsNoNotice) {
+  struct Said {
+    std::mutex mutex;
+    std::vector<std::string> notices;
+    std::map<std::string, LogSeverity> logged;
+  };
+  const auto said = std::make_shared<Said>();  // the master outlives this function
+  options_.data_dir = directory_;
+  options_.on_notice = [said](const std::string& line) {
+    const std::lock_guard lock(said->mutex);
+    said->notices.push_back(line);
+  };
+  options_.log = [said](const LogEntry& entry) {
+    const std::lock_guard lock(said->mutex);
+    said->logged[entry.message] = entry.severity;
+  };
+  Start();
+  ASSERT_TRUE(Submit(Chain()).ok());
+  RunJob("other");
+  EXPECT_TRUE(Final("other").is_final);
+  Start();
+  const std::lock_guard lock(said->mutex);
+  EXPECT_THAT(said->notices, IsEmpty());
+  for (const char* message : {"jobs recovered", "workflows recovered"}) {
+    ASSERT_TRUE(said->logged.contains(message)) << message;
+    EXPECT_EQ(said->logged[message], LogSeverity::kInfo) << message;
+  }
+}
+
+TEST_F(JobServiceTest, AMasterWithoutADataDirectoryRestartsItsWatchers) {
+  Start();
+  ASSERT_TRUE(Submit(Chain()).ok());
+  v1::WatchJobRequest resumed = WatchWf();
+  resumed.set_resume_token(Watch(WatchWf(), 2).responses.back().resume_token());
+  wire::JobListReader reader;
+  WatchAll(reader, [&] { return reader.is_synced(); });
+  Start();
+  EXPECT_EQ(Watch(resumed).status.error_code(), grpc::StatusCode::NOT_FOUND);
+  RunJob("other");
+  WatchAll(reader, [&] { return reader.jobs().contains("other"); });
+  EXPECT_FALSE(reader.jobs().contains("wf"));
+  ASSERT_TRUE(Submit(Chain()).ok());
+  const Watched rest = Watch(resumed, 1);
+  ASSERT_THAT(rest.responses, SizeIs(1));
+  EXPECT_TRUE(rest.responses.front().restarted());
+}
+
+TEST_F(JobServiceTest, AWatcherOfTheListReceivesChangesAndRemovals) {
+  Start();
+  RunJob("a-1");
+  EXPECT_TRUE(Final("a-1").is_final);
+  wire::JobListReader reader;
+  WatchAll(reader, [&] { return reader.is_synced(); });
+  EXPECT_TRUE(reader.jobs().contains("a-1"));
+  ASSERT_TRUE(Submit(Chain()).ok());
+  ASSERT_TRUE(Attach("a", "a-1").ok());
+  WatchAll(reader, [&] {
+    const auto plan = reader.jobs().find("wf");
+    return plan != reader.jobs().end() && plan->second.counts.finished_children == 1;
+  });
+  EXPECT_TRUE(Forget("a-1").ok());
+  WatchAll(reader, [&] { return !reader.jobs().contains("a-1"); });
+  // With a filter, no information about other jobs is sent, not even tokens.
+  wire::JobListReader plans;
+  v1::WatchJobsRequest request;
+  request.mutable_filter()->add_kinds(v1::JOB_KIND_WORKFLOW);
+  RunJob("c");
+  WatchAll(
+      plans, [&] { return plans.is_synced(); }, request);
+  EXPECT_THAT(plans.jobs(), SizeIs(1));
+}
+
+TEST_F(JobServiceTest, ListsMatchingJobsInPages) {
+  Start();
+  for (const char* id : {"x-1", "x-2", "y-1"}) {
+    RunJob(id);
+    EXPECT_TRUE(Final(id).is_final);  // its first snapshot shows its kind
+  }
+  ASSERT_TRUE(Submit(Chain()).ok());
+  v1::ListJobsRequest request;
+  request.set_page_size(1);
+  EXPECT_THAT(IdsOf(request), ::testing::ElementsAre("wf", "y-1", "x-2", "x-1"));
+  request.mutable_filter()->add_kinds(v1::JOB_KIND_MAPREDUCE);
+  EXPECT_THAT(IdsOf(request), ::testing::ElementsAre("y-1", "x-2", "x-1"));
+  request.set_page_token("nonsense");
+  v1::ListJobsResponse response;
+  const grpc::Status status = jobs_->ListJobs(Context().get(), request, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(DetailOf(status), "page_token");
+}
+
+TEST_F(JobServiceTest, ListsTheJobsOfAPlan) {
+  Start();
+  ASSERT_TRUE(Submit(Chain()).ok());
+  RunJob("a-1");
+  RunJob("other");
+  EXPECT_TRUE(Final("a-1").is_final);
+  v1::ListJobsRequest request;
+  request.mutable_filter()->set_workflow_id("wf");
+  EXPECT_THAT(IdsOf(request), ::testing::ElementsAre("a-1"));
+}
+
+TEST_F(JobServiceTest, NamesTheWrongField) {
+  options_.workflow_jobs_max = 2;
+  options_.workflows_max = 1;
+  Start();
+  Plan cycle = Chain();
+  cycle.jobs[0].after = {"b"};
+  grpc::Status status = Submit(cycle);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(DetailOf(status), "plan.jobs[0].after");
+  Plan staged = Chain();
+  staged.jobs[0].stages = {{.name = "scan", .task_count = 1, .task_times = {absl::Seconds(1)}}};
+  EXPECT_EQ(DetailOf(Submit(staged)), "plan.jobs[0].stages");
+  Plan nameless = Chain();
+  nameless.id = "";
+  EXPECT_EQ(DetailOf(Submit(nameless)), "plan.id");
+  Plan large = Chain();
+  large.jobs.push_back(JobNamed("c"));
+  status = Submit(large);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(DetailOf(status), "LIMIT_EXCEEDED");
+  EXPECT_THAT(status.error_details(), HasSubstr("jobs_per_workflow"));
+  ASSERT_TRUE(Submit(Chain()).ok());
+  Plan other = Chain();
+  other.id = "other";
+  EXPECT_THAT(Submit(other).error_details(), HasSubstr("workflows"));
+  other.id = "wf";
+  other.cluster.slots = 9;
+  status = Submit(other);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::ALREADY_EXISTS);
+  EXPECT_EQ(DetailOf(status), "ALREADY_EXISTS");
+  EXPECT_EQ(Attach("x", "j").error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_EQ(DetailOf(Attach("a", "")), "child_job_id");
+  EXPECT_TRUE(Attach("a", "a-2").ok());
+  v1::WatchJobRequest request = WatchWf();
+  request.set_resume_token("nonsense");
+  EXPECT_EQ(DetailOf(Watch(request).status), "resume_token");
+  request.set_job_id("no");
+  request.clear_resume_token();
+  EXPECT_EQ(DetailOf(Watch(request).status), "NOT_FOUND");
+}
+
+TEST_F(JobServiceTest, AnIdBelongsToOneJobOrWorkflow) {
+  Start();
+  RunJob("wf");
+  EXPECT_EQ(Submit(Chain()).error_code(), grpc::StatusCode::ALREADY_EXISTS);
+  EXPECT_TRUE(Final("wf").is_final);
+  EXPECT_TRUE(Forget("wf").ok());
+  EXPECT_TRUE(Submit(Chain()).ok());
+  Send("wf", {Opened(1, 1)});
+  EXPECT_THAT(refusals_, SizeIs(1));
+}
+
+TEST_F(JobServiceTest, APlanGrowsAndShrinksAlsoAcrossARestart) {
+  options_.data_dir = directory_;
+  Start();
+  ASSERT_TRUE(Submit(Chain()).ok());
+  const v1::UpdateJobRequest more = Adding({JobNamed("c", {"b"}), JobNamed("d", {"c"})});
+  EXPECT_TRUE(Update(more).ok());
+  EXPECT_TRUE(Update(more).ok());
+  EXPECT_TRUE(Update(Cancelling({"b"})).ok());
+  EXPECT_TRUE(Update(Cancelling({"b"})).ok());
+  EXPECT_TRUE(Submit(Chain()).ok());  // the submitted plan is unchanged
+  EXPECT_EQ(DetailOf(Update(Adding({JobNamed("e", {"x"})}))), "add_jobs[0].after[0]");
+  EXPECT_EQ(DetailOf(Update(Adding({JobNamed("a", {"b"})}))), "add_jobs[0].name");
+  EXPECT_EQ(DetailOf(Update(Cancelling({"bb"}))), "cancel_jobs[0]");
+  EXPECT_EQ(DetailOf(Update({})), "job_id");
+  Start();
+  RunJob("a-1");
+  RunJob("c-1");  // no longer waits for b
+  Snapshot plan;
+  do {
+    ASSERT_TRUE(Get("wf", plan).ok());
+  } while (plan.children[2].state != ChildState::kSucceeded);
+  EXPECT_EQ(Update(Cancelling({"c"})).error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  RunJob("d-1");
+  const Snapshot end = Final("wf");
+  EXPECT_EQ(end.state, JobState::kSucceeded);
+  ASSERT_THAT(end.children, SizeIs(4));
+  EXPECT_EQ(end.children[1].state, ChildState::kCancelled);
+  EXPECT_THAT(end.children[2].after, IsEmpty());
+  EXPECT_EQ(end.counts.finished_children, 3u);
+  EXPECT_EQ(Update(Adding({JobNamed("e")})).error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_TRUE(Update(more).ok());
+}
+
+TEST_F(JobServiceTest, APlanShowsTheStagesOfItsJobsEvenAfterTheirRemoval) {
+  Start();
+  ASSERT_TRUE(Submit(Chain()).ok());
+  RunJob("a-1");
+  ASSERT_TRUE(Send("b-1", {Opened(2, 1), Started(M(0))}).ok());
+  Snapshot plan;
+  const auto is_running = [&] {
+    EXPECT_TRUE(Get("wf", plan).ok());
+    return plan.children[1].state == ChildState::kRunning;
+  };
+  while (!is_running()) {
+  }
+  ASSERT_TRUE(Forget("a-1").ok());
+  const std::uint64_t sequence = plan.sequence;
+  while (is_running() && plan.sequence < sequence + 2) {
+  }
+  ASSERT_THAT(plan.stages, SizeIs(4));
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(plan.stages[i].id, (StageId{1 + i / 2, i % 2}));
+    EXPECT_EQ(plan.stages[i].id, plan.stage_infos[i].id);
+  }
+  EXPECT_EQ(plan.stage_infos[2].name, "map");
+  EXPECT_EQ(plan.stages[2].tasks, 2u);
+  EXPECT_EQ(plan.stages[2].running_tasks, 1u);
+  EXPECT_EQ(plan.stages[2].state, StageState::kRunning);
+  EXPECT_EQ(plan.counts, CountParts(plan));
+}
+
+TEST_F(JobServiceTest, APlanKeepsThatAJobHasNoReduceTasks) {
+  Start();
+  Plan plan = Chain();
+  plan.jobs.resize(1);
+  plan.jobs[0].reduce_task_count = 0;
+  plan.jobs[0].profile = JobProfile{.map_tasks = 8,
+                                    .reduce_tasks = 2,
+                                    .map_task_time = absl::Seconds(10),
+                                    .reduce_task_time = absl::Seconds(10)};
+  ASSERT_TRUE(Submit(plan).ok());
+  const Watched watched = Watch(WatchWf(), 2);
+  ASSERT_THAT(watched.snapshots, SizeIs(2));
+  ASSERT_THAT(watched.snapshots[1].stages, SizeIs(1));
+  EXPECT_EQ(watched.snapshots[1].stages[0].state, StageState::kExpected);
+  EXPECT_EQ(watched.snapshots[1].stages[0].tasks, 8u);
+}
+
+TEST_F(JobServiceTest, AWholePlanCanBeCancelledAndForgotten) {
+  options_.data_dir = directory_;
+  Start();
+  ASSERT_TRUE(Submit(Chain()).ok());
+  EXPECT_EQ(Forget("wf").error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  v1::UpdateJobRequest cancel = Cancelling({});
+  cancel.set_cancel(true);
+  EXPECT_TRUE(Update(cancel).ok());
+  EXPECT_EQ(Final("wf").state, JobState::kKilled);
+  EXPECT_TRUE(Update(cancel).ok());
+  EXPECT_TRUE(Forget("wf").ok());
+  EXPECT_TRUE(Forget("wf").ok());
+  Snapshot snapshot;
+  EXPECT_EQ(Get("wf", snapshot).error_code(), grpc::StatusCode::NOT_FOUND);
+  Start();
+  EXPECT_EQ(Get("wf", snapshot).error_code(), grpc::StatusCode::NOT_FOUND);
+}
+
+TEST_F(JobServiceTest, EstimatesEachScenario) {
+  Start();
+  Plan plan = Chain();
+  for (PlannedJob& job : plan.jobs) {
+    job.profile = JobProfile{.map_tasks = 8,
+                             .reduce_tasks = 2,
+                             .map_task_time = absl::Seconds(10),
+                             .reduce_task_time = absl::Seconds(10)};
+  }
+  v1::EstimateJobRequest request;
+  wire::EncodePlan(plan, *request.mutable_plan());
+  request.mutable_plan()->clear_id();
+  request.add_scenarios();
+  request.add_scenarios()->set_slots(8);
+  v1::Scenario& more = *request.add_scenarios();
+  more.set_slots(8);
+  more.set_data_factor(2);
+  const auto check = [&] {
+    v1::EstimateJobResponse response;
+    const grpc::Status status = jobs_->EstimateJob(Context().get(), request, &response);
+    ASSERT_TRUE(status.ok()) << status.error_message();
+    ASSERT_EQ(response.outcomes_size(), 3);
+    const auto remaining = [&](int i) {
+      const v1::Snapshot& snapshot = response.outcomes(i).snapshot();
+      EXPECT_EQ(snapshot.sequence(), 0u);
+      EXPECT_EQ(snapshot.state(),
+                request.has_plan() ? v1::JOB_STATE_QUEUED : v1::JOB_STATE_RUNNING);
+      return static_cast<double>(snapshot.estimate().remaining().median().seconds());
+    };
+    EXPECT_NEAR(remaining(0), 2 * (40 + 10), 10);
+    EXPECT_NEAR(remaining(1), 2 * (10 + 10), 5);
+    EXPECT_NEAR(remaining(2), 2 * (20 + 20), 8);
+    EXPECT_GT(response.outcomes(0).busy_share(), 0.8);
+    EXPECT_LT(response.outcomes(1).busy_share(), 0.8);
+  };
+  check();
+  ASSERT_TRUE(Submit(plan).ok());
+  request.set_job_id("wf");
+  check();
+  more.set_data_factor(-1);
+  v1::EstimateJobResponse response;
+  EXPECT_EQ(DetailOf(jobs_->EstimateJob(Context().get(), request, &response)),
+            "scenarios[2].data_factor");
+  request.clear_subject();
+  EXPECT_EQ(DetailOf(jobs_->EstimateJob(Context().get(), request, &response)), "subject");
+}
+
+TEST_F(JobServiceTest, EstimatesAPredictedJobOnOtherSlots) {
+  Start();
+  ASSERT_TRUE(Send("job-1", {Opened(2, 1), Started(M(0))}).ok());
+  Snapshot newest;
+  do {
+    ASSERT_TRUE(Get("job-1", newest).ok());
+  } while (newest.stages.empty());
+  v1::EstimateJobRequest request;
+  request.set_job_id("job-1");
+  v1::EstimateJobResponse response;
+  ASSERT_TRUE(jobs_->EstimateJob(Context().get(), request, &response).ok());
+  EXPECT_EQ(response.outcomes(0).snapshot().job_id(), "job-1");
+  v1::Scenario& scenario = *request.add_scenarios();
+  scenario.set_slots(8);
+  const grpc::Status early = jobs_->EstimateJob(Context().get(), request, &response);
+  EXPECT_EQ(early.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_THAT(early.error_message(), HasSubstr("it has no forecast now"));
+  scenario.set_data_factor(2);
+  EXPECT_EQ(DetailOf(jobs_->EstimateJob(Context().get(), request, &response)),
+            "scenarios[0].data_factor");
+  scenario.clear_data_factor();
+  RunJob("job-2");
+  EXPECT_TRUE(Final("job-2").is_final);
+  request.set_job_id("job-2");
+  EXPECT_EQ(jobs_->EstimateJob(Context().get(), request, &response).error_code(),
+            grpc::StatusCode::FAILED_PRECONDITION);
+}
+
+TEST_F(JobServiceTest, EstimatesAnApplicationOnOtherExecutors) {
+  Start();
+  const auto started = [](std::uint32_t index) {
+    AttemptChanged task = Started({.stage = 7, .index = index});
+    task.executor = index / 2;
+    return task;
+  };
+  ASSERT_TRUE(Send("app-1", {JobOpened{.name = "app", .stages = {{.stage = 7, .task_count = 40}}},
+                             ExecutorOpened{.executor = 0, .host = "h", .slots = 2},
+                             ExecutorOpened{.executor = 1, .host = "h", .slots = 2}, started(0),
+                             started(1), started(2), started(3)})
+                  .ok());
+  v1::EstimateJobRequest request;
+  request.set_job_id("app-1");
+  request.add_scenarios();
+  for (const std::uint32_t executors : {1, 2, 20})
+    request.add_scenarios()->set_executors(executors);
+  v1::EstimateJobResponse response;
+  const auto seconds = [&](int i) {
+    const auto& median = response.outcomes(i).snapshot().estimate().remaining().median();
+    return static_cast<double>(median.seconds()) + 1e-9 * median.nanos();
+  };
+  // The snapshot is of the last tick and the estimate of now. Both are nearly equal after the tasks
+  // have run for long compared with a tick.
+  const auto is_steady = [&] {
+    return response.outcomes_size() == 4 && seconds(2) < 1.3 * seconds(0) + 0.1;
+  };
+  const auto deadline = std::chrono::steady_clock::now() + kDeadline;
+  grpc::Status status;
+  do {
+    status = jobs_->EstimateJob(Context().get(), request, &response);
+  } while (!(status.ok() && is_steady()) && std::chrono::steady_clock::now() < deadline);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  ASSERT_EQ(response.outcomes_size(), 4);
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> counts;
+  for (const v1::Outcome& outcome : response.outcomes()) {
+    counts.emplace_back(outcome.executors(), outcome.slots());
+  }
+  EXPECT_THAT(counts, ::testing::ElementsAre(::testing::Pair(2, 4), ::testing::Pair(1, 2),
+                                             ::testing::Pair(2, 4), ::testing::Pair(20, 40)));
+  EXPECT_GT(seconds(1), 1.5 * seconds(2));
+  EXPECT_NEAR(seconds(2), seconds(0), 0.3 * seconds(0) + 0.1);
+  EXPECT_LT(seconds(3), 0.5 * seconds(2));
+  request.mutable_scenarios(1)->set_executors(500'001);
+  const grpc::Status too_many = jobs_->EstimateJob(Context().get(), request, &response);
+  EXPECT_EQ(DetailOf(too_many), "scenarios[1].executors");
+  EXPECT_THAT(too_many.error_message(), HasSubstr("must be at most 500000"));
+  request.mutable_scenarios(1)->set_slots(4);
+  EXPECT_EQ(DetailOf(jobs_->EstimateJob(Context().get(), request, &response)),
+            "scenarios[1].executors");
+  request.mutable_scenarios(1)->clear_slots();
+  ASSERT_TRUE(Submit(Chain()).ok());
+  request.set_job_id("wf");
+  const grpc::Status of_workflow = jobs_->EstimateJob(Context().get(), request, &response);
+  EXPECT_EQ(DetailOf(of_workflow), "scenarios[1].executors");
+  EXPECT_THAT(of_workflow.error_message(), HasSubstr("ask about one of its jobs"));
+}
+
+TEST_F(JobServiceTest, RejectsAnUnsuitablePolicyWithTheNameOfTheJob) {
+  Start();
+  Plan plan = Chain();
+  plan.cluster.queues = {{"etl", 1}};
+  plan.jobs[0].queue = "etl";
+  ASSERT_TRUE(Submit(plan).ok());
+  v1::EstimateJobRequest request;
+  request.set_job_id("wf");
+  request.add_scenarios()->set_policy(v1::SCHEDULING_POLICY_CAPACITY);
+  v1::EstimateJobResponse response;
+  const grpc::Status status = jobs_->EstimateJob(Context().get(), request, &response);
+  EXPECT_EQ(DetailOf(status), "scenarios[0].policy");
+  EXPECT_THAT(status.error_message(), HasSubstr("jobs[1].queue: is missing"));
+}
+
+TEST_F(JobServiceTest, EstimatesAPlanWithStartedStages) {
+  Start();
+  ASSERT_TRUE(Submit(Chain()).ok());
+  ASSERT_TRUE(Send("a-1", {Opened(2, 1), Started(M(0))}).ok());
+  Snapshot plan;
+  do {
+    ASSERT_TRUE(Get("wf", plan).ok());
+  } while (plan.stages.empty());
+  v1::EstimateJobRequest request;
+  request.set_job_id("wf");
+  v1::EstimateJobResponse response;
+  ASSERT_TRUE(jobs_->EstimateJob(Context().get(), request, &response).ok());
+  EXPECT_EQ(response.outcomes(0).snapshot().sequence(), 0u);
+  EXPECT_EQ(response.outcomes(0).snapshot().stages_size(), 2);
+  request.add_scenarios()->set_policy(v1::SCHEDULING_POLICY_CAPACITY);
+  EXPECT_EQ(DetailOf(jobs_->EstimateJob(Context().get(), request, &response)),
+            "scenarios[0].policy");
+  v1::UpdateJobRequest cancel = Cancelling({});
+  cancel.set_cancel(true);
+  ASSERT_TRUE(Update(cancel).ok());
+  EXPECT_TRUE(Final("wf").is_final);
+  EXPECT_EQ(jobs_->EstimateJob(Context().get(), request, &response).error_code(),
+            grpc::StatusCode::FAILED_PRECONDITION);
+  request.clear_scenarios();
+  response.Clear();
+  ASSERT_TRUE(jobs_->EstimateJob(Context().get(), request, &response).ok());
+  EXPECT_TRUE(response.outcomes(0).snapshot().final());
+  EXPECT_EQ(response.outcomes(0).snapshot().sequence(), 0u);
+}
+
+TEST_F(JobServiceTest, SplitsLargeResponses) {
+  options_.tick_interval = options_.tick_interval_min = absl::Hours(1);
+  options_.calls_per_second = 0;  // large answers take time
+  Start();
+  constexpr std::size_t kPlans = 16;
+  for (std::size_t i = 0; i < kPlans; ++i) {
+    Plan plan = {.id = "wf-" + std::to_string(i), .cluster = {.slots = 2}};
+    for (int job = 0; job < 500; ++job) {
+      const std::string name = std::string(250, 'x') + std::to_string(job);
+      plan.jobs.push_back({.name = name, .job_id = name});
+    }
+    const grpc::Status status = Submit(plan);
+    ASSERT_TRUE(status.ok()) << status.error_message();
+  }
+  v1::ListJobsRequest list;
+  list.set_view(v1::VIEW_FULL);
+  EXPECT_THAT(IdsOf(list), SizeIs(kPlans));
+  wire::JobListReader reader;
+  v1::WatchJobsRequest watch;
+  watch.set_view(v1::VIEW_FULL);
+  WatchAll(
+      reader, [&] { return reader.is_synced(); }, watch);
+  EXPECT_THAT(reader.jobs(), SizeIs(kPlans));
+}
+
+TEST_F(JobServiceTest, RejectsLongTexts) {
+  Start();
+  v1::WatchJobRequest one = WatchWf();
+  one.set_wait_for_job(true);
+  one.set_run_uid(std::string(257, 'x'));
+  EXPECT_EQ(DetailOf(Watch(one).status), "run_uid");
+  one.set_job_id(std::string(257, 'x'));
+  EXPECT_EQ(DetailOf(Watch(one).status), "job_id");
+}
+
+TEST_F(JobServiceTest, EnforcesTheRightsOfTokens) {
+  options_.tokens_file = directory_ + "/tokens";
+  tidemark::test::WriteSecret(options_.tokens_file,
+                              "agent wf agent-token-for-wf-0\n"
+                              "agent * agent-token-for-all-0\n"
+                              "reader wf reader-token-for-wf-0\n"
+                              "admin * admin-token-for-all-0\n");
+  Start();
+  EXPECT_EQ(Submit(Chain()).error_code(), grpc::StatusCode::UNAUTHENTICATED);
+  EXPECT_EQ(Submit(Chain(), "reader-token-for-wf-0").error_code(),
+            grpc::StatusCode::PERMISSION_DENIED);
+  // This agent may not report its jobs.
+  EXPECT_EQ(Submit(Chain(), "agent-token-for-wf-0").error_code(),
+            grpc::StatusCode::PERMISSION_DENIED);
+  EXPECT_TRUE(Submit(Chain(), "agent-token-for-all-0").ok());
+  Plan other = Chain();
+  other.id = "other";
+  EXPECT_TRUE(Submit(other, "admin-token-for-all-0").ok());
+  EXPECT_EQ(Watch(WatchWf()).status.error_code(), grpc::StatusCode::UNAUTHENTICATED);
+  EXPECT_EQ(Watch(WatchWf(), 1, "agent-token-for-all-0").status.error_code(),
+            grpc::StatusCode::PERMISSION_DENIED);
+  EXPECT_THAT(Watch(WatchWf(), 1, "reader-token-for-wf-0").responses, SizeIs(1));
+  EXPECT_THAT(IdsOf({}, "reader-token-for-wf-0"), UnorderedElementsAre("wf"));
+  EXPECT_THAT(IdsOf({}, "admin-token-for-all-0"), UnorderedElementsAre("wf", "other"));
+  wire::JobListReader reader;
+  WatchAll(
+      reader, [&] { return reader.is_synced(); }, {}, "reader-token-for-wf-0");
+  EXPECT_THAT(reader.jobs(), SizeIs(1));
+  v1::EstimateJobRequest estimate;
+  v1::EstimateJobResponse response;
+  const auto token = [] { return Context("reader-token-for-wf-0"); };
+  EXPECT_EQ(DetailOf(jobs_->EstimateJob(token().get(), estimate, &response)), "subject");
+  wire::EncodePlan(Chain(), *estimate.mutable_plan());
+  estimate.mutable_plan()->clear_id();
+  EXPECT_TRUE(jobs_->EstimateJob(token().get(), estimate, &response).ok());
+  v1::ListTasksRequest tasks;
+  v1::ListTasksResponse listed;
+  tasks.set_job_id("a-1");
+  EXPECT_EQ(jobs_->ListTasks(token().get(), tasks, &listed).error_code(),
+            grpc::StatusCode::PERMISSION_DENIED);
+  v1::ListForecastsRequest forecasts;
+  v1::ListForecastsResponse said;
+  forecasts.set_job_id("a-1");
+  EXPECT_EQ(jobs_->ListForecasts(token().get(), forecasts, &said).error_code(),
+            grpc::StatusCode::PERMISSION_DENIED);
+}
+
+TEST_F(JobServiceTest, ListsTheTasksAndForecastsOfRunningAndEndedJobs) {
+  Start();
+  const auto tasks = [&](const std::string& job_id, v1::ListTasksResponse& response) {
+    v1::ListTasksRequest request;
+    request.set_job_id(job_id);
+    return jobs_->ListTasks(Context().get(), request, &response);
+  };
+  const auto forecasts = [&](const std::string& job_id) {
+    v1::ListForecastsRequest request;
+    request.set_job_id(job_id);
+    v1::ListForecastsResponse response;
+    EXPECT_TRUE(jobs_->ListForecasts(Context().get(), request, &response).ok());
+    return response;
+  };
+  v1::ListTasksResponse listed;
+  EXPECT_EQ(tasks("nobody", listed).error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_TRUE(Send("job-1", {Opened(2, 1), ExecutorOpened{.executor = 0, .host = "h"},
+                             AttemptChanged{
+                                 .attempt = M(0), .state = AttemptState::kStarted, .executor = 0}})
+                  .ok());
+  ASSERT_TRUE(tasks("job-1", listed).ok());
+  ASSERT_EQ(listed.tasks_size(), 1);
+  EXPECT_EQ(listed.tasks(0).host(), "h");
+  EXPECT_EQ(listed.tasks(0).state(), v1::ATTEMPT_STATE_STARTED);
+  ASSERT_EQ(listed.hosts_size(), 1);
+  EXPECT_EQ(listed.hosts(0).running_count(), 1);
+
+  RunJob("job-2");
+  EXPECT_TRUE(Final("job-2").is_final);
+  EXPECT_TRUE(Send("job-3",
+                   {Opened(2, 1), ExecutorOpened{.executor = 0, .host = "h"},
+                    AttemptChanged{.attempt = M(0), .state = AttemptState::kStarted, .executor = 0},
+                    Closed()})
+                  .ok());
+  EXPECT_TRUE(Final("job-3").is_final);
+  ASSERT_TRUE(tasks("job-3", listed).ok());
+  ASSERT_EQ(listed.tasks_size(), 1);
+  EXPECT_EQ(listed.tasks(0).host(), "h");
+  EXPECT_FALSE(listed.tasks(0).has_remaining());
+  std::vector<EventBody> many = {Opened(2001, 1), ExecutorOpened{.executor = 0, .host = "h"}};
+  for (std::uint32_t i = 0; i < 2001; ++i) {
+    many.push_back(AttemptChanged{.attempt = M(i), .state = AttemptState::kStarted, .executor = 0});
+  }
+  many.push_back(Closed());
+  EXPECT_TRUE(Send("job-4", many).ok());
+  EXPECT_TRUE(Final("job-4").is_final);
+  ASSERT_TRUE(tasks("job-4", listed).ok());
+  EXPECT_EQ(listed.tasks_size(), 0);
+  EXPECT_EQ(listed.tasks_left_out(), 2001u);
+  EXPECT_EQ(listed.hosts_size(), 1);
+  v1::ListTasksRequest of_host;
+  of_host.set_job_id("job-4");
+  of_host.set_host("h");
+  EXPECT_THAT(jobs_->ListTasks(Context().get(), of_host, &listed).error_message(),
+              HasSubstr("only the totals of each host are stored"));
+
+  const v1::ListForecastsResponse said = forecasts("job-2");
+  EXPECT_GE(said.forecasts_size(), 1);
+  EXPECT_TRUE(said.has_ended_at());
+  v1::ListForecastsRequest later;
+  later.set_job_id("job-2");
+  *later.mutable_after() = said.forecasts(said.forecasts_size() - 1).at();
+  v1::ListForecastsResponse nothing_new;
+  EXPECT_TRUE(jobs_->ListForecasts(Context().get(), later, &nothing_new).ok());
+  EXPECT_EQ(nothing_new.forecasts_size(), 0);
+  later.mutable_after()->set_nanos(-1);
+  EXPECT_EQ(DetailOf(jobs_->ListForecasts(Context().get(), later, &nothing_new)), "after");
+
+  EXPECT_TRUE(Submit(Chain()).ok());
+  EXPECT_EQ(tasks("wf", listed).error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_EQ(forecasts("wf").forecasts_size(), 0);
+}
+
+TEST_F(JobServiceTest, ReportsServerInfo) {
+  Start();
+  v1::GetServerInfoResponse first;
+  v1::GetServerInfoResponse second;
+  ASSERT_TRUE(jobs_->GetServerInfo(Context().get(), {}, &first).ok());
+  EXPECT_FALSE(first.version().empty());
+  EXPECT_EQ(first.limits().at("jobs"), options_.jobs_max);
+  Start();
+  ASSERT_TRUE(jobs_->GetServerInfo(Context().get(), {}, &second).ok());
+  EXPECT_NE(first.instance(), second.instance());
+}
+
+// The service on a simulated disk.
+class JobServiceOnADisk : public test::ServiceOnADisk {
+ protected:
+  void Start(absl::Duration commit_interval) {
+    ServiceOnADisk::Start(
+        {.journal = {.commit_interval = commit_interval, .retry_interval = absl::Milliseconds(1)}});
+    stub_ =
+        v1::JobService::NewStub(grpc::CreateChannel(address_, grpc::InsecureChannelCredentials()));
+  }
+  static v1::SubmitJobRequest Submission(const std::string& id) {
+    v1::SubmitJobRequest request;
+    Plan plan = Chain();
+    plan.id = id;
+    wire::EncodePlan(plan, *request.mutable_plan());
+    return request;
+  }
+  static void SetDeadline(grpc::ClientContext& context) {
+    context.set_deadline(std::chrono::system_clock::now() + kDeadline);
+  }
+  grpc::StatusCode Submit(const std::string& id) {
+    grpc::ClientContext context;
+    SetDeadline(context);
+    v1::SubmitJobResponse response;
+    return stub_->SubmitJob(&context, Submission(id), &response).error_code();
+  }
+  bool IsAnswered() {
+    grpc::ClientContext context;
+    SetDeadline(context);
+    v1::EstimateJobRequest request;
+    wire::EncodePlan(Chain(), *request.mutable_plan());
+    v1::EstimateJobResponse response;
+    return stub_->EstimateJob(&context, request, &response).ok();
+  }
+  std::size_t Count() const {
+    return hub_
+        .List(
+            {}, [](const Snapshot&) { return true; }, 1000)
+        .size();
+  }
+
+  std::unique_ptr<v1::JobService::Stub> stub_;
+};
+
+TEST_F(JobServiceOnADisk, CallsThatWaitForTheDiskDelayNoOthers) {
+  Start(absl::Hours(1));  // no record is durable before
+  struct Call {
+    grpc::ClientContext context;
+    v1::SubmitJobRequest request;
+    v1::SubmitJobResponse response;
+    std::promise<grpc::Status> done;
+  };
+  std::vector<std::unique_ptr<Call>> calls;
+  for (int i = 0; i < 100; ++i) {
+    Call& call = *calls.emplace_back(std::make_unique<Call>());
+    call.request = Submission("wf-" + std::to_string(i));
+    stub_->async()->SubmitJob(&call.context, &call.request, &call.response,
+                              [&call](grpc::Status status) { call.done.set_value(status); });
+  }
+  while (Count() < calls.size() && IsAnswered()) {
+  }
+  EXPECT_EQ(Count(), calls.size());
+  EXPECT_TRUE(IsAnswered());
+  for (const auto& call : calls) call->context.TryCancel();
+  for (const auto& call : calls) {
+    EXPECT_EQ(call->done.get_future().get().error_code(), grpc::StatusCode::CANCELLED);
+  }
+}
+
+TEST_F(JobServiceOnADisk, ReportsAFailingDisk) {
+  Start(absl::ZeroDuration());
+  EXPECT_EQ(Submit("before"), grpc::StatusCode::OK);
+  disk_->Break(absl::ResourceExhaustedError("no space left"));
+  EXPECT_EQ(Submit("meanwhile"), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(Submit("after"), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_FALSE(hub_.Find("after").ok());
+  EXPECT_EQ(Submit("before"), grpc::StatusCode::OK);
+  disk_->Break(absl::OkStatus());
+  while (!jobs_->journal().status().ok()) std::this_thread::yield();
+  EXPECT_EQ(Submit("meanwhile"), grpc::StatusCode::OK);
+  EXPECT_EQ(Submit("after"), grpc::StatusCode::OK);
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,690 @@
+#include "master/service/job_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <future>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "proto/wire/encode_event.h"
+#include "tests/facts/events.h"
+#include "tests/monitor/estimates.h"
+#include "tests/service/published.h"
+
+namespace tidemark::service {
+namespace {
+
+using test::AllOf;
+using test::At;
+using test::Closed;
+using test::Emitted;
+using test::Finished;
+using test::IdsOf;
+using test::Key;
+using test::Left;
+using test::M;
+using test::Opened;
+using test::Partition;
+using test::Source;
+using test::Started;
+using test::Values;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+// An attempt_changed without content.
+const std::string kMalformed("\x2a\x00", 2);
+
+absl::Status Ingest(JobTable& jobs, const Event& event) {
+  return jobs.Ingest(wire::EncodeEvent(event), event.arrived_at).status;
+}
+
+JobTableOptions WithTicks(absl::Duration at_least, absl::Duration at_most) {
+  return {.pace = {.interval = at_least, .interval_min = at_most}};
+}
+
+// Returns a source for each job, by its id.
+Source SourceOf(const std::string& job_id) { return Source("app-master", job_id); }
+
+void Open(JobTable& jobs, const std::string& job_id, double seconds = 0) {
+  EXPECT_TRUE(Ingest(jobs, SourceOf(job_id).At(seconds, Opened(1, 1))).ok());
+}
+
+// Opens a job and ends it.
+void OpenAndEnd(JobTable& jobs, const std::string& job_id, double seconds = 0) {
+  Source source = SourceOf(job_id);
+  EXPECT_TRUE(Ingest(jobs, source.At(seconds, Opened(1, 1))).ok());
+  EXPECT_TRUE(Ingest(jobs, source.At(seconds, Closed())).ok());
+  jobs.TickDue(At(seconds));
+  EXPECT_EQ(jobs.Newest(job_id)->state, JobState::kSucceeded);
+}
+
+// --- jobs
+
+TEST(JobTable, HasNoJobAtFirst) {
+  service::JobHub hub("i", 1);
+  const JobTable jobs({.hub = &hub});
+  EXPECT_EQ(jobs.Newest("job-1"), nullptr);
+  EXPECT_TRUE(IdsOf(hub).empty());
+}
+
+TEST(JobTable, AJobExistsAfterItIsOpened) {
+  JobTable jobs({});
+  EXPECT_TRUE(absl::IsFailedPrecondition(Ingest(jobs, Source().At(0, Started(M(0))))));
+  EXPECT_EQ(jobs.Newest("job-1"), nullptr);
+  Open(jobs, "job-1", 3);
+  const auto snapshot = jobs.Newest("job-1");
+  ASSERT_NE(snapshot, nullptr);
+  EXPECT_EQ(snapshot->state, JobState::kRunning);
+  EXPECT_EQ(snapshot->at, At(3));
+}
+
+JobTableOptions WithDeadlines() {
+  return {.deadline_of = [](const std::string& name, absl::Time now) {
+    return name == "nightly" ? std::optional(now + absl::Hours(2)) : std::nullopt;
+  }};
+}
+
+TEST(JobTable, AJobWithoutADeadlineGetsTheDeadlineOfItsName) {
+  JobTable jobs(WithDeadlines());
+  const auto open = [&](const std::string& id, JobOpened opened) {
+    EXPECT_TRUE(Ingest(jobs, SourceOf(id).At(3, std::move(opened))).ok());
+    jobs.TickDue(At(4));
+    return jobs.Newest(id)->deadline;
+  };
+  EXPECT_EQ(open("a", {.name = "nightly"}), At(3) + absl::Hours(2));
+  EXPECT_EQ(open("b", {.name = "nightly", .deadline = At(50)}), At(50));
+  EXPECT_EQ(open("c", {.name = "daily"}), std::nullopt);
+  EXPECT_EQ(open("d", {}), std::nullopt);
+}
+
+TEST(JobTable, AJobThatIsOpenedAgainKeepsItsDeadline) {
+  JobTable jobs(WithDeadlines());
+  Source source = SourceOf("a");
+  for (const int at : {3, 300}) {
+    EXPECT_TRUE(Ingest(jobs, source.At(at, JobOpened{.name = "nightly"})).ok());
+    jobs.TickDue(At(at + 1));
+    EXPECT_EQ(jobs.Newest("a")->deadline, At(3) + absl::Hours(2));
+  }
+  EXPECT_EQ(jobs.Newest("a")->coverage->anomalies, 0U);
+}
+
+TEST(JobTable, RemainingStagesBelongToTheTickOfTheirSnapshot) {
+  JobTable jobs({});
+  Source source = SourceOf("job-1");
+  EXPECT_EQ(jobs.GetRunning("job-1").snapshot, nullptr);
+  EXPECT_TRUE(Ingest(jobs, source.At(0, Opened(4, 0))).ok());
+  for (const std::uint32_t i : {0U, 1U})
+    EXPECT_TRUE(Ingest(jobs, source.At(0, Started(M(i)))).ok());
+  EXPECT_TRUE(Ingest(jobs, source.At(5, Finished(M(0)))).ok());
+  jobs.TickDue(At(5));
+  ASSERT_NE(jobs.GetRunning("job-1").left, nullptr);
+  EXPECT_EQ(jobs.GetRunning("job-1").snapshot, jobs.Newest("job-1"));
+  EXPECT_TRUE(Ingest(jobs, source.At(6, Closed())).ok());
+  EXPECT_NE(jobs.GetRunning("job-1").left, nullptr) << "no newer tick is published";
+  jobs.TickDue(At(6));
+  EXPECT_TRUE(jobs.GetRunning("job-1").snapshot->is_final);
+  EXPECT_EQ(jobs.GetRunning("job-1").left, nullptr);
+}
+
+TEST(JobTable, ListsTheNewestJobFirst) {
+  service::JobHub hub("i", 1);
+  JobTable jobs({.hub = &hub});
+  Open(jobs, "b", 1);
+  Open(jobs, "a", 2);
+  Open(jobs, "c", 3);
+  EXPECT_THAT(IdsOf(hub), ElementsAre("c", "a", "b"));
+}
+
+TEST(JobTable, JobsAreIndependent) {
+  JobTable jobs({});
+  Open(jobs, "a");
+  OpenAndEnd(jobs, "b", 5);
+  EXPECT_EQ(jobs.Newest("a")->state, JobState::kRunning);
+  EXPECT_EQ(jobs.Newest("a")->coverage->lost_events, 0u) << "sequences count within a job";
+  EXPECT_EQ(jobs.Newest("b")->state, JobState::kSucceeded);
+}
+
+TEST(JobTable, EvictsTheOldestEndedJob) {
+  service::JobHub hub("i", 1);
+  JobTableOptions options;
+  options.hub = &hub;
+  options.jobs_max = 3;
+  JobTable jobs(options);
+  Open(jobs, "running");
+  OpenAndEnd(jobs, "old");
+  OpenAndEnd(jobs, "new", 10);
+  Open(jobs, "newest", 20);
+  EXPECT_THAT(IdsOf(hub), ElementsAre("newest", "new", "running"));
+}
+
+TEST(JobTable, RejectsAJobWhenAllRun) {
+  service::JobHub hub("i", 1);
+  JobTableOptions options;
+  options.hub = &hub;
+  options.jobs_max = 2;
+  JobTable jobs(options);
+  Open(jobs, "a");
+  Open(jobs, "b");
+  const absl::Status status = Ingest(jobs, SourceOf("c").At(0, Opened(1, 1)));
+  EXPECT_TRUE(absl::IsResourceExhausted(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("at most 2 jobs at once"));
+  EXPECT_THAT(IdsOf(hub), ElementsAre("b", "a"));
+}
+
+TEST(JobTable, ARejectedJobTakesNoPlace) {
+  service::JobHub hub("i", 1);
+  JobTableOptions options;
+  options.hub = &hub;
+  options.jobs_max = 1;
+  JobTable jobs(options);
+  OpenAndEnd(jobs, "ended");
+  EXPECT_TRUE(absl::IsResourceExhausted(Ingest(jobs, SourceOf("giant").At(0, Opened(900'000, 1)))));
+  EXPECT_THAT(IdsOf(hub), ElementsAre("ended"));
+}
+
+TEST(JobTable, TheIdOfAnEndedJobCannotBeReused) {
+  JobTable jobs({});
+  OpenAndEnd(jobs, "job-1");
+  const absl::Status status = Ingest(jobs, Source("other").At(9, Opened(1, 1)));
+  EXPECT_EQ(status.code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("open the new one under another id"));
+}
+
+TEST(JobTable, ResendingTheEventsOfAnEndedJobIsHarmless) {
+  JobTable jobs({});
+  OpenAndEnd(jobs, "job-1");
+  const Snapshot before = *jobs.Newest("job-1");
+  EXPECT_TRUE(Ingest(jobs, Source().At(9, Opened(1, 1))).ok());  // sequence 1 again
+  EXPECT_TRUE(jobs.TickDue(At(100)).empty());
+  EXPECT_EQ(*jobs.Newest("job-1"), before);
+}
+
+// --- runs of a job id
+
+// A source of a run of job-1. Both runs have sources of the same names, which is the worst case.
+Source OfRun(const std::string& run_uid, const std::string& source_id = "app-master") {
+  return Source(source_id, "job-1", run_uid);
+}
+
+TEST(JobTable, AnotherRunOfAnEndedJobIsWatchedFromItsBeginning) {
+  service::JobHub hub("i", 1);
+  JobTable jobs({.hub = &hub});
+  Source first = OfRun("a");
+  EXPECT_TRUE(Ingest(jobs, first.At(0, Opened(1, 1))).ok());
+  EXPECT_TRUE(Ingest(jobs, first.At(1, Closed())).ok());
+  const service::PublishedJob ended = jobs.TickDue(At(1)).at(0);
+  EXPECT_EQ(ended.newest->state, JobState::kSucceeded);
+  EXPECT_EQ(ended.newest->run_uid, "a");
+
+  EXPECT_TRUE(Ingest(jobs, OfRun("b").At(9, Opened(7, 1))).ok());
+  EXPECT_EQ(jobs.Newest("job-1")->state, JobState::kRunning);
+  const auto ticked = jobs.TickDue(At(10));
+  ASSERT_EQ(ticked.size(), 1u);
+  EXPECT_NE(ticked[0].run, ended.run) << "a resume token of the first run is told so";
+  const Snapshot& newest = *ticked[0].newest;
+  EXPECT_EQ(newest.run_uid, "b");
+  EXPECT_EQ(newest.sequence, 1u);
+  EXPECT_EQ(newest.started_at, At(9));
+  EXPECT_EQ(newest.stages.at(0).tasks, 7u);
+  EXPECT_EQ(Values(AllOf(hub)), Values(ticked)) << "one id, one job";
+}
+
+TEST(JobTable, RejectsAnotherRunWhileTheFirstRuns) {
+  JobTable jobs(WithTicks(absl::Seconds(1), absl::Seconds(1)));
+  Source first = OfRun("a");
+  EXPECT_TRUE(Ingest(jobs, first.At(0, Opened(1, 1))).ok());
+  jobs.TickDue(At(0));
+  Source second = OfRun("b", "other");
+  const absl::Status refused = Ingest(jobs, second.At(2, Opened(7, 7)));
+  EXPECT_TRUE(absl::IsAlreadyExists(refused)) << refused;
+  EXPECT_THAT(std::string(refused.message()),
+              AllOf(HasSubstr("another run of job job-1, started at 2023-11-14 22:13:20 UTC"),
+                    HasSubstr("use another id")));
+  EXPECT_TRUE(absl::IsFailedPrecondition(Ingest(jobs, second.At(3, Started(M(0))))));
+  EXPECT_TRUE(absl::IsFailedPrecondition(Ingest(jobs, second.At(4, Closed()))));
+  wire::ReceivedEvent malformed = wire::EncodeEvent(second.At(4, Started(M(0))));
+  malformed.body = kMalformed;
+  EXPECT_FALSE(jobs.Ingest(malformed, At(4)).status.ok());
+
+  const Snapshot shown = *jobs.TickDue(At(5)).at(0).newest;
+  EXPECT_EQ(shown.state, JobState::kRunning);
+  EXPECT_EQ(shown.run_uid, "a");
+  EXPECT_EQ(shown.stages.at(0).tasks, 1u);
+  EXPECT_EQ(shown.stages.at(0).running_tasks, 0u);
+  EXPECT_EQ(shown.coverage->newest_event_at, At(0)) << "the reports of a stranger are no news";
+  EXPECT_EQ(shown.coverage->rejected_events, 0u);
+}
+
+TEST(JobTable, ARestartedApplicationMasterContinuesItsRun) {
+  JobTable jobs({});
+  EXPECT_TRUE(Ingest(jobs, OfRun("a", "attempt 1").At(0, Opened(3))).ok());
+  Source second = OfRun("a", "attempt 2");
+  EXPECT_TRUE(Ingest(jobs, second.At(60, Opened(3, 2))).ok());
+  EXPECT_TRUE(Ingest(jobs, second.At(61, Started(M(1)))).ok());
+  const Snapshot shown = *jobs.TickDue(At(61)).at(0).newest;
+  EXPECT_EQ(shown.started_at, At(0));
+  EXPECT_EQ(shown.stages.at(0).running_tasks, 1u);
+  EXPECT_TRUE(Ingest(jobs, second.At(62, Closed())).ok());
+  jobs.TickDue(At(62));
+  const absl::Status late = Ingest(jobs, OfRun("a", "attempt 3").At(63, Opened(3, 2)));
+  EXPECT_TRUE(absl::IsAlreadyExists(late)) << "a run that has ended is not opened again: " << late;
+  EXPECT_EQ(jobs.Newest("job-1")->state, JobState::kSucceeded);
+}
+
+TEST(JobTable, IgnoresLateReportsOfAnEarlierRun) {
+  JobTable jobs({});
+  Source first = OfRun("a");
+  EXPECT_TRUE(Ingest(jobs, first.At(0, Opened(1, 1))).ok());
+  EXPECT_TRUE(Ingest(jobs, first.At(1, Closed())).ok());
+  jobs.TickDue(At(1));
+  EXPECT_TRUE(Ingest(jobs, OfRun("b").At(9, Opened(1, 1))).ok());
+  EXPECT_TRUE(absl::IsFailedPrecondition(Ingest(jobs, OfRun("a", "task").At(10, Started(M(0))))));
+  EXPECT_TRUE(absl::IsAlreadyExists(Ingest(jobs, first.At(10, Opened(1, 1)))));
+  EXPECT_EQ(jobs.TickDue(At(10)).at(0).newest->stages.at(0).running_tasks, 0u);
+}
+
+TEST(JobTable, ASenderWithoutARunReportsOnTheRunningOne) {
+  JobTable jobs({});
+  EXPECT_TRUE(Ingest(jobs, OfRun("a").At(0, Opened(1, 1))).ok());
+  Source old = Source("task of 0.1");
+  EXPECT_TRUE(Ingest(jobs, old.At(1, Opened(1, 1))).ok());
+  EXPECT_TRUE(Ingest(jobs, old.At(1, Started(M(0)))).ok());
+  EXPECT_EQ(jobs.TickDue(At(1)).at(0).newest->stages.at(0).running_tasks, 1u);
+}
+
+TEST(JobTable, ANamedRunMayFollowAnUnnamedOne) {
+  JobTable jobs({});
+  Open(jobs, "job-1");
+  EXPECT_TRUE(absl::IsAlreadyExists(Ingest(jobs, OfRun("b", "other").At(1, Opened(1, 1)))));
+  EXPECT_TRUE(absl::IsAlreadyExists(Ingest(jobs, OfRun("b").At(1, Opened(1, 1))))) << "same source";
+  Source old;
+  old.At(0, Opened());
+  EXPECT_TRUE(Ingest(jobs, old.At(2, Closed())).ok());
+  jobs.TickDue(At(2));
+  EXPECT_TRUE(Ingest(jobs, OfRun("b").At(3, Opened(1, 1))).ok());
+  EXPECT_EQ(jobs.Newest("job-1")->state, JobState::kRunning);
+}
+
+// --- locks
+
+TEST(JobTable, OpeningAJobAtTheLimitWaitsForNoOther) {
+  std::promise<void> busy;
+  std::promise<void> release;
+  service::JobHub hub("i", 1);
+  JobTableOptions options;
+  options.hub = &hub;
+  options.jobs_max = 2;
+  options.past_runs = [&](const std::string& name, const store::Reported&) {
+    if (name == "busy") {
+      busy.set_value();
+      release.get_future().wait();
+    }
+    return std::vector<PastRun>();
+  };
+  JobTable jobs(options);
+  OpenAndEnd(jobs, "ended");
+  EXPECT_TRUE(Ingest(jobs, SourceOf("busy").At(
+                               1, JobOpened{.name = "busy", .stages = MapReduceStages({}, {})}))
+                  .ok());
+  std::thread ticking([&] { jobs.TickDue(At(2)); });  // holds the lock of the job
+  busy.get_future().wait();
+  auto opened = std::async(std::launch::async,
+                           [&] { return Ingest(jobs, SourceOf("new").At(3, Opened(1, 1))); });
+  // Only a failure takes this long.
+  EXPECT_EQ(opened.wait_for(std::chrono::seconds(60)), std::future_status::ready);
+  release.set_value();
+  EXPECT_TRUE(opened.get().ok());
+  ticking.join();
+  EXPECT_THAT(IdsOf(hub), ElementsAre("new", "busy"));
+}
+
+// --- events
+
+TEST(JobTable, CountsMalformedEventsOfAJob) {
+  JobTable jobs({});
+  Open(jobs, "job-1");
+  wire::ReceivedEvent malformed = wire::EncodeEvent(Source("other").At(1, Started(M(0))));
+  malformed.body = kMalformed;
+  EXPECT_TRUE(absl::IsInvalidArgument(jobs.Ingest(malformed, At(1)).status));
+  EXPECT_EQ(jobs.TickDue(At(1)).back().newest->coverage->rejected_events, 1u);
+}
+
+TEST(JobTable, AcceptsAnEventOfANewerVersionAndNotesIt) {
+  JobTable jobs({});
+  Open(jobs, "job-1");
+  EXPECT_TRUE(Ingest(jobs, Source("agent").At(1, UnknownEvent{})).ok());
+  const Snapshot shown = *jobs.TickDue(At(1)).back().newest;
+  EXPECT_EQ(shown.coverage->rejected_events, 0u);
+  EXPECT_EQ(shown.coverage->lost_events, 0u);
+  EXPECT_THAT(shown.notes, ElementsAre("1 report of a newer version of Tidemark was not "
+                                       "understood and ignored; update the master"));
+}
+
+TEST(JobTable, AnEventRefusedAtParsingIsNotLost) {
+  JobTable jobs({});
+  Open(jobs, "job-1");
+  Source source("agent");
+  for (int i = 0; i < 3; ++i) {
+    wire::ReceivedEvent event = wire::EncodeEvent(source.At(1, Started(M(0))));
+    if (i == 1) event.body = kMalformed;
+    for (int send = 0; send < 2; ++send) {
+      EXPECT_EQ(jobs.Ingest(event, At(1)).status.ok(), i != 1);
+    }
+  }
+  const Coverage coverage = *jobs.TickDue(At(1)).back().newest->coverage;
+  EXPECT_EQ(coverage.rejected_events, 1u);
+  EXPECT_EQ(coverage.lost_events, 0u);
+}
+
+TEST(JobTable, RefusesAMalformedEventOfNoJob) {
+  service::JobHub hub("i", 1);
+  JobTable jobs({.hub = &hub});
+  EXPECT_TRUE(absl::IsInvalidArgument(jobs.Ingest({}, At(0)).status));
+  EXPECT_TRUE(IdsOf(hub).empty());
+}
+
+TEST(JobTable, ReturnsTheSizeOfTheSmallestExplicitKey) {
+  JobTable jobs({});
+  Source source;
+  EXPECT_TRUE(Ingest(jobs, source.At(0, Opened(1, 1))).ok());
+  EXPECT_TRUE(Ingest(jobs, source.At(1, Emitted(M(0), {Partition(0, 90, {Key(1, 50)})}))).ok());
+  EXPECT_EQ(jobs.Ingest(wire::EncodeEvent(source.At(1, Finished(M(0)))), At(1)).wanted.bytes_min,
+            50u);
+}
+
+// --- ticks
+
+TEST(JobTable, TicksARunningJobAtLeastOncePerInterval) {
+  JobTable jobs(WithTicks(absl::Seconds(10), absl::Seconds(1)));
+  Open(jobs, "job-1");
+  EXPECT_EQ(jobs.TickDue(At(0)).size(), 1u);
+  EXPECT_EQ(jobs.TickDue(At(9)).size(), 0u);
+  EXPECT_EQ(jobs.TickDue(At(10)).size(), 1u);
+}
+
+TEST(JobTable, TicksAJobWithNewsAtMostOncePerShortInterval) {
+  JobTable jobs(WithTicks(absl::Seconds(10), absl::Seconds(1)));
+  Source source;
+  EXPECT_TRUE(Ingest(jobs, source.At(0, Opened(1, 1))).ok());
+  EXPECT_EQ(jobs.TickDue(At(0)).size(), 1u);
+  EXPECT_TRUE(Ingest(jobs, source.At(0.5, Started(M(0)))).ok());
+  EXPECT_EQ(jobs.TickDue(At(0.5)).size(), 0u);
+  EXPECT_EQ(jobs.TickDue(At(1)).size(), 1u);
+  EXPECT_EQ(jobs.TickDue(At(2)).size(), 0u) << "no more news";
+}
+
+TEST(JobTable, GivesTheNewestSnapshotOfTheTick) {
+  service::JobHub hub("i", 1);
+  JobTable jobs({.hub = &hub});
+  Open(jobs, "job-1");
+  const std::vector<Snapshot> published = Values(jobs.TickDue(At(1)));
+  ASSERT_EQ(published.size(), 1u);
+  EXPECT_EQ(*jobs.Newest("job-1"), published[0]);
+  EXPECT_EQ(Values(AllOf(hub)), published);
+}
+
+TEST(JobTable, AJobWithPastRunsIsForecastFromItsFirstSnapshotOn) {
+  JobTableOptions options = WithTicks(absl::Seconds(1), absl::Seconds(1));
+  std::vector<std::string> asked;
+  options.past_runs = [&](const std::string& name, const store::Reported&) {
+    asked.push_back(name);
+    return std::vector<PastRun>{{.map_time = absl::Seconds(10), .reduce_time = absl::Seconds(30)}};
+  };
+  JobTable jobs(options);
+  Open(jobs, "job-1");
+  jobs.TickDue(At(1));
+  const Estimate forecast = jobs.Newest("job-1")->estimate;
+  EXPECT_EQ(forecast.state, EstimateState::kValid);
+  EXPECT_NEAR(absl::ToDoubleSeconds(Left(forecast).value_or(absl::ZeroDuration())), 39, 1e-6);
+  jobs.TickDue(At(3));
+  EXPECT_THAT(asked, ElementsAre(Opened(1, 1).name));
+}
+
+TEST(JobTable, AJobWhoseNameIsReportedLateIsForecastFromItsPastRuns) {
+  JobTableOptions options = WithTicks(absl::Seconds(1), absl::Seconds(1));
+  std::vector<std::string> asked;
+  options.past_runs = [&](const std::string& name, const store::Reported&) {
+    asked.push_back(name);
+    std::vector<PastRun> runs;
+    if (!name.empty()) {
+      runs.push_back({.map_time = absl::Seconds(10), .reduce_time = absl::Seconds(30)});
+    }
+    return runs;
+  };
+  JobTable jobs(options);
+  Source task("task");
+  ASSERT_TRUE(Ingest(jobs, task.At(0, JobOpened{.stages = MapReduceStages(1, 1)})).ok());
+  jobs.TickDue(At(1));
+  EXPECT_NE(jobs.Newest("job-1")->estimate.state, EstimateState::kValid);
+  Source app;
+  ASSERT_TRUE(Ingest(jobs, app.At(2, Opened(1, 1))).ok());
+  for (const double seconds : {3, 5}) jobs.TickDue(At(seconds));
+  EXPECT_THAT(asked, ElementsAre("", Opened(1, 1).name));
+  EXPECT_NEAR(
+      absl::ToDoubleSeconds(Left(jobs.Newest("job-1")->estimate).value_or(absl::ZeroDuration())),
+      35, 1);
+}
+
+TEST(JobTable, PublishesTheFinalSnapshotOnce) {
+  JobTable jobs({});
+  OpenAndEnd(jobs, "job-1");
+  EXPECT_TRUE(jobs.TickDue(At(1000)).empty());
+}
+
+TEST(JobTable, EndsAJobWithoutReports) {
+  JobTable jobs({});
+  Open(jobs, "job-1");
+  jobs.TickDue(At(0));
+  EXPECT_EQ(jobs.TickDue(At(3600)).back().newest->state, JobState::kAbandoned);
+}
+
+// The ticking thread read the clock before the thread that received the event.
+TEST(JobTable, InstantsThatCrossBetweenThreadsDoNotGoBack) {
+  JobTable jobs({});
+  Open(jobs, "job-1", 5);
+  EXPECT_EQ(jobs.TickDue(At(4.9)).back().newest->at, At(5));
+}
+
+// --- event logs
+
+class JobTableLog : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = ::testing::TempDir() + "tidemark-job-table-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    options_.event_log_dir = pattern;
+  }
+  void TearDown() override { std::filesystem::remove_all(options_.event_log_dir); }
+
+  // Returns the snapshots of a replay of the job's log.
+  std::vector<Snapshot> Replayed(const std::string& job_id) const {
+    std::vector<Snapshot> snapshots;
+    auto reader = store::EventLogReader::Open(store::EventLogPath(options_.event_log_dir, job_id));
+    EXPECT_TRUE(reader.ok()) << reader.status();
+    if (!reader.ok()) return snapshots;
+    JobMonitor monitor((*reader)->job_id(), (*reader)->options());
+    for (auto record = (*reader)->Next(); record.ok() && record->has_value();
+         record = (*reader)->Next()) {
+      if (auto snapshot = store::Replay(**record, monitor)) snapshots.push_back(*snapshot);
+    }
+    return snapshots;
+  }
+
+  JobTableOptions options_;
+};
+
+TEST_F(JobTableLog, ReplaysToTheSameSnapshots) {
+  JobTable jobs(options_);
+  std::vector<Snapshot> live;
+  const auto tick = [&](double seconds) {
+    for (const Snapshot& snapshot : Values(jobs.TickDue(At(seconds)))) live.push_back(snapshot);
+  };
+  Source source;
+  EXPECT_TRUE(Ingest(jobs, source.At(0, Opened(1, 1))).ok());
+  tick(0);
+  EXPECT_TRUE(Ingest(jobs, source.At(5, Started(M(0), 100))).ok());
+  EXPECT_FALSE(jobs.Ingest({.job_id = "job-1"}, At(5)).status.ok());
+  wire::ReceivedEvent malformed = wire::EncodeEvent(source.At(5, Started(M(0))));
+  malformed.body = kMalformed;
+  EXPECT_FALSE(jobs.Ingest(malformed, At(5)).status.ok());
+  EXPECT_TRUE(Ingest(jobs, source.At(3, test::Read(M(0), 40))).ok());  // the threads crossed
+  EXPECT_FALSE(Ingest(jobs, source.At(7, Started(M(9)))).ok());
+  tick(8);
+  EXPECT_TRUE(Ingest(jobs, source.At(9, Closed())).ok());
+  tick(10);
+  ASSERT_EQ(live.size(), 3u);
+  EXPECT_EQ(live.back().coverage->rejected_events, 3u);
+  EXPECT_EQ(live.back().coverage->lost_events, 0u);
+  EXPECT_EQ(Replayed("job-1"), live);
+}
+
+// Without a log, the same events give the same snapshots.
+TEST_F(JobTableLog, EventsOfThisProcessAreLoggedLikeReceivedOnes) {
+  JobTable logged(options_);
+  JobTable unlogged({});
+  std::vector<Snapshot> live;
+  Source source;
+  const Event events[] = {source.At(0, Opened(1, 1)),         source.At(5, Started(M(0), 100)),
+                          source.At(6, test::Read(M(0), 40)), source.At(7, Started(M(9))),
+                          source.At(8, GroupOpened{}),        source.At(9, Closed())};
+  for (const Event& event : events) {
+    const absl::Status status = logged.IngestLocal(event, event.arrived_at).status;
+    EXPECT_EQ(unlogged.IngestLocal(event, event.arrived_at).status, status);
+    logged.TickDue(event.arrived_at);
+    unlogged.TickDue(event.arrived_at);
+    live.push_back(*logged.Newest("job-1"));
+    EXPECT_EQ(*unlogged.Newest("job-1"), live.back());
+  }
+  EXPECT_TRUE(live.back().is_final);
+  EXPECT_EQ(live.back().coverage->rejected_events, 2u);
+  EXPECT_EQ(live.back().coverage->lost_events, 0u);
+  EXPECT_EQ(Replayed("job-1").back(), live.back());
+}
+
+TEST_F(JobTableLog, AJobWithAnUnwritableLogContinuesWithANote) {
+  options_.event_log_dir += "/gone";
+  JobTable jobs(options_);
+  Open(jobs, "job-1");
+  const std::vector<Snapshot> ticked = Values(jobs.TickDue(At(1)));
+  ASSERT_EQ(ticked.size(), 1u);
+  EXPECT_THAT(ticked[0].notes,
+              ElementsAre(AllOf(HasSubstr("no event log from here on"), HasSubstr("gone"))));
+}
+
+TEST_F(JobTableLog, ARejectedJobLeavesNoLog) {
+  JobTable jobs(options_);
+  EXPECT_FALSE(Ingest(jobs, Source().At(0, Opened(900'000, 1))).ok());
+  EXPECT_TRUE(std::filesystem::is_empty(options_.event_log_dir));
+}
+
+// --- heavy jobs
+
+// Opens a job that takes some megabytes, so that its first estimate counts as heavy.
+void OpenLarge(JobTable& jobs, const std::string& job_id, const std::string& name) {
+  JobOpened opened{.name = name};
+  for (std::uint32_t stage = 0; stage < 6; ++stage) {
+    opened.stages.push_back({.stage = stage,
+                             .kind = StageKind::kGeneric,
+                             .task_count = 100'000,
+                             .task_bytes = std::vector<std::uint64_t>(100'000, 1)});
+  }
+  EXPECT_TRUE(Ingest(jobs, SourceOf(job_id).At(0, std::move(opened))).ok());
+}
+
+TEST(JobTable, AHeavyEstimateDelaysNeitherSnapshotsOfOthersNorThreadsThatServeThem) {
+  std::promise<void> reached;
+  std::promise<void> go_on;
+  JobTableOptions options = WithTicks(absl::ZeroDuration(), absl::ZeroDuration());
+  options.past_runs = [&](const std::string& name, const store::Reported&) {
+    if (name == "huge") {
+      reached.set_value();
+      go_on.get_future().wait();
+    }
+    return std::vector<PastRun>();
+  };
+  options.has_heavy_thread = true;
+  JobTable jobs(std::move(options));
+  OpenLarge(jobs, "huge-1", "huge");
+  Open(jobs, "calm", 0);
+  EXPECT_THAT(Values(jobs.TickDue(At(1))),
+              ElementsAre(::testing::Field(&Snapshot::job_id, "calm")));
+  reached.get_future().wait();
+
+  // Its estimate runs and blocks.
+  int calls = 0;
+  Source task("task", "huge-1");
+  const auto event = wire::EncodeEvent(task.At(2, test::Read(M(0), 1)));
+  EXPECT_FALSE(jobs.IngestUnlessBusy(event, At(2), {}, [&] { ++calls; }));
+  EXPECT_FALSE(jobs.ListTasks("huge-1", {}, At(2), [&] { ++calls; }));
+  EXPECT_FALSE(jobs.ListForecasts("huge-1", [&] { ++calls; }));
+  EXPECT_EQ(jobs.Newest("huge-1")->sequence, 0u) << "what is published is known all the same";
+  Source source = SourceOf("calm");
+  source.At(0, Opened(1, 1));
+  for (int i = 2; i < 5; ++i) {
+    EXPECT_TRUE(Ingest(jobs, source.At(i, Started(M(0)))).ok());
+    const auto published = Values(jobs.TickDue(At(i)));
+    EXPECT_THAT(published, ElementsAre(::testing::Field(&Snapshot::job_id, "calm"))) << i;
+  }
+  EXPECT_EQ(calls, 0);
+
+  go_on.set_value();
+  for (int i = 5; jobs.Newest("huge-1")->sequence == 0; ++i) jobs.TickDue(At(i));
+  EXPECT_EQ(calls, 3) << "the job is free again, and each callback ran";
+  EXPECT_TRUE(jobs.IngestUnlessBusy(event, At(2), {}, [&] { ++calls; }));
+  EXPECT_TRUE(jobs.ListTasks("huge-1", {}, At(9), [&] { ++calls; }));
+  EXPECT_TRUE(jobs.ListForecasts("huge-1", [&] { ++calls; }));
+}
+
+// Returns tasks on two hosts, by start.
+JobTasks Four() {
+  JobTasks tasks;
+  tasks.hosts = {{.host = "a"}, {.host = "b"}};
+  for (const std::uint32_t index : {0, 1, 2, 3}) {
+    tasks.tasks.push_back({.attempt = {.index = index},
+                           .host = index < 3 ? "a" : "b",
+                           .started_at = absl::FromUnixSeconds(index),
+                           .remaining = Range{.median = absl::Seconds(1)}});
+  }
+  return tasks;
+}
+
+TEST(EndedTasks, HaveNoPredictedKeyGroups) {
+  EndedTasks ended;
+  const auto kept = ended.Add(Four()).lock();
+  ASSERT_NE(kept, nullptr);
+  EXPECT_FALSE(kept->tasks[0].remaining);
+}
+
+TEST(EndedTasks, TheOldestListsAreDroppedWhenTheMemoryIsFull) {
+  EndedTasks ended(10 * sizeof(TaskProgress));
+  const auto first = ended.Add(Four());
+  const auto second = ended.Add(Four());
+  EXPECT_EQ(first.lock(), nullptr);
+  EXPECT_NE(second.lock(), nullptr);
+  JobTasks large = Four();
+  large.tasks.resize(100);
+  EXPECT_EQ(ended.Add(large).lock(), nullptr);
+}
+
+TEST(EndedTasks, AreSelectedLikeTasksOfARunningJob) {
+  const JobTasks kept = Four();
+  EXPECT_THAT(SelectTasks(kept, {}).tasks, SizeIs(4));
+  const JobTasks too_many = SelectTasks(kept, {.tasks_max = 3});
+  EXPECT_THAT(too_many.tasks, IsEmpty());
+  EXPECT_EQ(too_many.tasks_left_out, 4u);
+  EXPECT_THAT(too_many.hosts, SizeIs(2));
+  const JobTasks of_host = SelectTasks(kept, {.host = "a", .tasks_max = 2});
+  ASSERT_THAT(of_host.tasks, SizeIs(2));
+  EXPECT_EQ(of_host.tasks[0].attempt.index, 1u);
+  EXPECT_EQ(of_host.tasks_left_out, 1u);
+}
+
+}  // namespace
+}  // namespace tidemark::service

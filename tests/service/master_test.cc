@@ -1,0 +1,1052 @@
+// A real master and real clients on this host. Waits are for conditions, with a deadline that only
+// a failure reaches.
+#include "tidemark/master.h"
+
+#include <gmock/gmock.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <future>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "master/service/job_cursor.h"
+#include "master/store/event_log.h"
+#include "proto/wire/encode_event.h"
+#include "tests/facts/events.h"
+#include "tests/service/eventually.h"
+#include "tidemark/v1/ingest_service.grpc.pb.h"
+#include "tidemark/v1/job_service.grpc.pb.h"
+
+namespace tidemark {
+namespace {
+
+using test::Closed;
+using test::Emitted;
+using test::Eventually;
+using test::Finished;
+using test::Key;
+using test::M;
+using test::Opened;
+using test::Partition;
+using test::Source;
+using test::Started;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr std::chrono::seconds kDeadline(60);
+
+MasterOptions QuickOptions() {
+  MasterOptions options;
+  options.tick_interval = absl::Milliseconds(20);
+  options.tick_interval_min = absl::Milliseconds(10);
+  options.agent_flush_interval = absl::Milliseconds(250);
+  return options;
+}
+
+std::unique_ptr<grpc::ClientContext> NewContext() {
+  auto context = std::make_unique<grpc::ClientContext>();
+  context->set_deadline(std::chrono::system_clock::now() + kDeadline);
+  return context;
+}
+
+// One ingest stream.
+class Ingest {
+ public:
+  explicit Ingest(const std::shared_ptr<grpc::Channel>& channel)
+      : stub_(v1::IngestService::NewStub(channel)), stream_(stub_->StreamEvents(context_.get())) {}
+
+  bool Send(const Event& event) {
+    v1::StreamEventsRequest request;
+    wire::EncodeRequest(event, request, HandleOf(event.source_id));
+    return stream_->Write(request);
+  }
+  bool Send(const v1::StreamEventsRequest& request) { return stream_->Write(request); }
+
+  // Reads until all events of the source up to `sequence` are answered. Returns the rejections.
+  std::vector<v1::Rejection> Answered(std::uint64_t sequence,
+                                      const std::string& source = "app-master") {
+    std::vector<v1::Rejection> rejections;
+    v1::StreamEventsResponse response;
+    do {
+      if (!stream_->Read(&response)) {
+        ADD_FAILURE() << "the stream ended early: " << stream_->Finish().error_message();
+        return rejections;
+      }
+      if (response.has_control()) control_.MergeFrom(response.control());
+      for (const v1::Rejection& rejection : response.rejections()) rejections.push_back(rejection);
+    } while (response.handle() != HandleOf(source) || response.accepted_sequence() < sequence);
+    return rejections;
+  }
+  bool Read(v1::StreamEventsResponse& response) { return stream_->Read(&response); }
+  // All control messages so far, merged.
+  const v1::Control& control() const { return control_; }
+
+  void WritesDone() { stream_->WritesDone(); }
+  grpc::Status Finish() { return stream_->Finish(); }
+
+ private:
+  // Returns a new handle for each source of the stream.
+  std::uint32_t HandleOf(const std::string& source) {
+    return handles_.try_emplace(source, static_cast<std::uint32_t>(handles_.size())).first->second;
+  }
+
+  std::map<std::string, std::uint32_t> handles_;
+  std::unique_ptr<grpc::ClientContext> context_ = NewContext();
+  std::unique_ptr<v1::IngestService::Stub> stub_;
+  std::unique_ptr<grpc::ClientReaderWriter<v1::StreamEventsRequest, v1::StreamEventsResponse>>
+      stream_;
+  v1::Control control_;
+};
+
+// One watch of a job.
+class Watching {
+ public:
+  Watching(const std::shared_ptr<grpc::Channel>& channel, const std::string& job_id,
+           const std::string& token = "", const std::string& run_uid = "")
+      : stub_(v1::JobService::NewStub(channel)) {
+    v1::WatchJobRequest request;
+    request.set_job_id(job_id);
+    request.set_resume_token(token);
+    request.set_run_uid(run_uid);
+    reader_ = stub_->WatchJob(context_.get(), request);
+  }
+  bool Read(v1::WatchJobResponse& response) { return reader_->Read(&response); }
+  std::vector<v1::WatchJobResponse> ReadAll() {
+    std::vector<v1::WatchJobResponse> responses;
+    v1::WatchJobResponse response;
+    while (Read(response)) responses.push_back(response);
+    return responses;
+  }
+  grpc::Status Finish() { return reader_->Finish(); }
+  void Kill() { context_->TryCancel(); }
+
+ private:
+  std::unique_ptr<grpc::ClientContext> context_ = NewContext();
+  std::unique_ptr<v1::JobService::Stub> stub_;
+  std::unique_ptr<grpc::ClientReader<v1::WatchJobResponse>> reader_;
+};
+
+bool IsFinal(const v1::WatchJobResponse& response) { return response.snapshot().final(); }
+
+class MasterTest : public ::testing::Test {
+ protected:
+  void Start(const MasterOptions& options = QuickOptions()) {
+    auto master = Master::Start(options);
+    ASSERT_TRUE(master.ok()) << master.status();
+    master_ = *std::move(master);
+    channel_ = NewChannel();
+  }
+  // Returns a channel with a separate connection.
+  std::shared_ptr<grpc::Channel> NewChannel() const {
+    grpc::ChannelArguments arguments;
+    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+    arguments.SetMaxReceiveMessageSize(-1);
+    return grpc::CreateCustomChannel(master_->address(), grpc::InsecureChannelCredentials(),
+                                     arguments);
+  }
+  // Opens a job through a stream that stays open.
+  std::unique_ptr<Ingest> OpenJob(Source& source) {
+    auto ingest = std::make_unique<Ingest>(channel_);
+    EXPECT_TRUE(ingest->Send(source.At(0, Opened(1, 1))));
+    EXPECT_THAT(ingest->Answered(1), IsEmpty());
+    return ingest;
+  }
+  void OpenAndClose(const std::string& job_id) {
+    Source source("app-master", job_id);
+    const auto ingest = OpenJob(source);
+    EXPECT_TRUE(ingest->Send(source.At(1, Closed())));
+    EXPECT_TRUE(master_->WaitUntilFinal(job_id, absl::FromChrono(kDeadline)).ok());
+  }
+  std::uint64_t NewestSequence(const std::string& job_id = "job-1") const {
+    const auto snapshot = master_->GetJob(job_id);
+    return snapshot.ok() ? snapshot->sequence : 0;
+  }
+
+  // Returns the token of a watcher of job-1 after the snapshot of that sequence.
+  std::string TokenAt(std::uint64_t sequence) const {
+    Watching watching(channel_, "job-1");
+    v1::WatchJobResponse response;
+    EXPECT_TRUE(watching.Read(response));
+    watching.Kill();
+    auto point = service::ParseResumeToken(response.resume_token());
+    EXPECT_TRUE(point.ok()) << point.status();
+    point->sequence = sequence;
+    return service::EncodeResumeToken(*point);
+  }
+
+  std::unique_ptr<Master> master_;
+  std::shared_ptr<grpc::Channel> channel_;
+};
+
+// --- runs of a job id
+
+TEST_F(MasterTest, AWatcherReceivesOneRunOnly) {
+  Start();
+  Source first("app-master", "job-1", "a");
+  const auto ingest = OpenJob(first);
+  EXPECT_TRUE(ingest->Send(first.At(1, Closed())));
+  EXPECT_TRUE(master_->WaitUntilFinal("job-1", absl::FromChrono(kDeadline)).ok());
+  Watching too_early(channel_, "job-1", "", "b");
+  EXPECT_THAT(too_early.ReadAll(), IsEmpty());
+  EXPECT_EQ(too_early.Finish().error_code(), grpc::StatusCode::NOT_FOUND);
+  const std::string token = Watching(channel_, "job-1", "", "a").ReadAll().at(0).resume_token();
+
+  Source second("app-master", "job-1", "b");
+  const auto next = OpenJob(second);
+  Watching in_time(channel_, "job-1", "", "b");
+  v1::WatchJobResponse response;
+  ASSERT_TRUE(in_time.Read(response));
+  EXPECT_EQ(response.snapshot().run_uid(), "b");
+  EXPECT_EQ(response.snapshot().state(), v1::JOB_STATE_RUNNING);
+  v1::WatchJobRequest resume;
+  resume.set_job_id("job-1");
+  resume.set_resume_token(token);
+  grpc::ClientContext context;
+  const auto resumed = v1::JobService::NewStub(channel_)->WatchJob(&context, resume);
+  ASSERT_TRUE(resumed->Read(&response));
+  EXPECT_TRUE(response.restarted());
+  EXPECT_EQ(Watching(channel_, "job-1", "", "a").ReadAll().size(), 0u);
+  context.TryCancel();
+}
+
+TEST_F(MasterTest, ACallbackReceivesOneRunOnly) {
+  Start();
+  std::mutex mutex;
+  std::vector<std::string> runs;
+  const auto watch = master_->Watch("job-1", [&](const Snapshot& snapshot) {
+    const std::lock_guard lock(mutex);
+    if (runs.empty() || runs.back() != snapshot.run_uid) runs.push_back(snapshot.run_uid);
+  });
+  for (const char* run : {"a", "b"}) {
+    Source source("app-master", "job-1", run);
+    const auto ingest = OpenJob(source);
+    EXPECT_TRUE(ingest->Send(source.At(1, Closed())));
+    EXPECT_TRUE(Eventually([&] {
+      const auto now = master_->GetJob("job-1");
+      return now.ok() && now->run_uid == run && now->is_final;
+    }));
+  }
+  OpenAndClose("another");  // all responses about job-1 were sent
+  const std::lock_guard lock(mutex);
+  EXPECT_THAT(runs, ElementsAre("a"));
+}
+
+// --- ingest
+
+TEST_F(MasterTest, AcknowledgesAcceptedEvents) {
+  Start();
+  Source source;
+  const auto ingest = OpenJob(source);
+  EXPECT_TRUE(ingest->Send(source.At(1, Started(M(0)))));
+  EXPECT_TRUE(ingest->Send(source.At(2, Finished(M(0)))));
+  EXPECT_THAT(ingest->Answered(3), IsEmpty());
+}
+
+TEST_F(MasterTest, AcceptsEventsOfItsProcess) {
+  Start();
+  Source source;
+  EXPECT_TRUE(master_->Report(source.At(0, Opened(1, 1))).ok());
+  EXPECT_TRUE(master_->Report(source.At(1, Started(M(0)))).ok());
+  EXPECT_EQ(master_->Report(source.At(2, Started(M(1)))).code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(master_->Report(source.At(3, Closed())).ok());
+  const auto final = master_->WaitUntilFinal("job-1", absl::FromChrono(kDeadline));
+  ASSERT_TRUE(final.ok()) << final.status();
+  EXPECT_EQ(final->state, JobState::kSucceeded);
+}
+
+TEST_F(MasterTest, SendsControlMessagesInTheFirstResponseOnly) {
+  Start();
+  Source source;
+  const auto ingest = OpenJob(source);
+  EXPECT_EQ(ingest->control().flush_interval().seconds(), 0);
+  EXPECT_EQ(ingest->control().flush_interval().nanos(), 250'000'000);
+  EXPECT_EQ(ingest->control().lambda(), 2000u);
+  EXPECT_TRUE(ingest->Send(source.At(1, Started(M(0)))));
+  v1::StreamEventsResponse response;
+  ASSERT_TRUE(ingest->Read(response));
+  EXPECT_FALSE(response.has_control());
+}
+
+TEST_F(MasterTest, RequestsKeyGroupsByName) {
+  Start();
+  Source source;
+  const auto ingest = OpenJob(source);
+  EXPECT_FALSE(ingest->control().has_named_group_bytes_min());
+  EXPECT_TRUE(ingest->Send(source.At(1, Emitted(M(0), {Partition(0, 900, {Key(1, 321)})}))));
+  EXPECT_TRUE(ingest->Send(source.At(1, Finished(M(0)))));
+  ingest->Answered(3);
+  EXPECT_EQ(ingest->control().named_group_bytes_min(), 321u);
+}
+
+TEST_F(MasterTest, NamesEveryRejectedEventAndContinues) {
+  Start();
+  Source source;
+  const auto ingest = std::make_unique<Ingest>(channel_);
+  EXPECT_TRUE(ingest->Send(source.At(0, Started(M(0)))));  // not open
+  EXPECT_TRUE(ingest->Send(source.At(0, Opened(1, 1))));   // valid
+  EXPECT_TRUE(ingest->Send(source.At(0, Started(M(5)))));  // no such task
+  v1::StreamEventsRequest malformed;
+  wire::EncodeRequest(source.At(0, Started(M(0))), malformed);
+  malformed.mutable_events(0)->mutable_attempt_changed()->clear_attempt();
+  EXPECT_TRUE(ingest->Send(malformed));
+  EXPECT_TRUE(ingest->Send(source.At(0, Started(M(0)))));  // valid
+  const std::vector<v1::Rejection> rejections = ingest->Answered(5);
+  ASSERT_EQ(rejections.size(), 3u);
+  EXPECT_EQ(rejections[0].sequence(), 1u);
+  EXPECT_EQ(rejections[0].code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_EQ(rejections[0].reason(), "job job-1 is not open; send JobOpened first");
+  EXPECT_EQ(rejections[1].sequence(), 3u);
+  EXPECT_EQ(rejections[1].code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(rejections[1].reason(), "task 5 of stage 0 does not exist: the stage has 1 tasks");
+  EXPECT_EQ(rejections[2].sequence(), 4u);
+  EXPECT_EQ(rejections[2].code(), grpc::StatusCode::INVALID_ARGUMENT);
+}
+
+TEST_F(MasterTest, ABatchWithoutASourceEndsItsStream) {
+  Start();
+  Ingest ingest(channel_);
+  v1::StreamEventsRequest batch;
+  wire::EncodeRequest(Source().At(0, Opened(1, 1)), batch);
+  batch.clear_sources();
+  EXPECT_TRUE(ingest.Send(batch));
+  v1::StreamEventsResponse response;
+  EXPECT_FALSE(ingest.Read(response));
+  const grpc::Status status = ingest.Finish();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(status.error_message(), HasSubstr("handle 0, under which no source was opened"));
+}
+
+TEST_F(MasterTest, AHandleIsOneSourceAsLongAsTheStreamLasts) {
+  Start();
+  Ingest ingest(channel_);
+  v1::StreamEventsRequest batch;
+  wire::EncodeRequest(Source("first").At(0, Opened(1, 1)), batch, 7);
+  EXPECT_TRUE(ingest.Send(batch));
+  EXPECT_TRUE(ingest.Send(batch)) << "the same again";
+  wire::EncodeRequest(Source("second").At(0, Opened(1, 1)), batch, 7);
+  EXPECT_TRUE(ingest.Send(batch));
+  v1::StreamEventsResponse response;
+  while (ingest.Read(response)) EXPECT_EQ(response.rejections_size(), 0);
+  EXPECT_THAT(ingest.Finish().error_message(), HasSubstr("handle 7 is already source first of job job-1"));
+}
+
+TEST_F(MasterTest, ASourceWhoseIdsAreTooLongEndsItsStream) {
+  Start();
+  const std::string id(100'000, 'x');
+  const std::pair<Event, const char*> events[] = {
+      {Source(id).At(0, Opened(1, 1)), "source_id has 100000 bytes; send 1 to 128"},
+      {Source("s", id).At(0, Opened(1, 1)), "job_id has 100000 bytes; send 1 to 256"},
+      {Source("s", "j", id).At(0, Opened(1, 1)), "run_uid has 100000 bytes; send 0 to 128"}};
+  for (const auto& [event, reason] : events) {
+    Ingest ingest(channel_);
+    EXPECT_TRUE(ingest.Send(event));
+    v1::StreamEventsResponse response;
+    EXPECT_FALSE(ingest.Read(response));
+    const grpc::Status status = ingest.Finish();
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+    EXPECT_THAT(status.error_message(), HasSubstr(reason));
+  }
+}
+
+// The journal checks its space between batches.
+TEST_F(MasterTest, ABatchOfTooManyEventsEndsItsStreamWithoutEffect) {
+  Start();
+  Source source;
+  const auto ingest = OpenJob(source);
+  v1::StreamEventsRequest batch;
+  wire::EncodeRequest(source.At(1, Started(M(0))), batch);
+  while (batch.events_size() < 10'000) batch.add_events()->CopyFrom(batch.events(0));
+  EXPECT_TRUE(ingest->Send(batch));
+  EXPECT_THAT(ingest->Answered(10'001), IsEmpty());
+  batch.set_first_sequence(10'002);
+  batch.add_events()->CopyFrom(batch.events(0));
+  EXPECT_TRUE(ingest->Send(batch));
+  v1::StreamEventsResponse response;
+  EXPECT_FALSE(ingest->Read(response));
+  const grpc::Status status = ingest->Finish();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(status.error_message(), "10001 events in one message; send at most 10000");
+}
+
+TEST_F(MasterTest, CountsTheRejectedEventsThatItDoesNotName) {
+  Start();
+  Source source;
+  const auto ingest = OpenJob(source);
+  v1::StreamEventsRequest batch;
+  wire::EncodeRequest(source.At(1, Started(M(99))), batch);  // no such task
+  while (batch.events_size() < 300) batch.add_events()->CopyFrom(batch.events(0));
+  EXPECT_TRUE(ingest->Send(batch));
+  std::uint64_t refused = 0;
+  v1::StreamEventsResponse response;
+  while (response.accepted_sequence() < 301 && ingest->Read(response)) {
+    refused +=
+        static_cast<std::uint64_t>(response.rejections_size()) + response.unnamed_rejections();
+  }
+  EXPECT_EQ(refused, 300u);
+}
+
+TEST_F(MasterTest, ASourceOfAnEndedRunReceivesNoRequests) {
+  Start();
+  Source source("app-master", "job-1", "run-1");
+  Ingest ingest(channel_);
+  EXPECT_TRUE(ingest.Send(source.At(0, Opened(1, 1))));
+  EXPECT_TRUE(ingest.Send(source.At(1, Emitted(M(0), {Partition(0, 900, {Key(1, 321)})}))));
+  EXPECT_TRUE(ingest.Send(source.At(1, Finished(M(0)))));
+  EXPECT_TRUE(ingest.Send(source.At(2, Closed())));
+  ingest.Answered(4);
+  ASSERT_EQ(ingest.control().named_group_bytes_min(), 321u);
+  ASSERT_TRUE(Eventually([&] { return master_->GetJob("job-1")->is_final; }));
+  Ingest next(NewChannel());
+  EXPECT_TRUE(next.Send(Source("app-master", "job-1", "run-2").At(3, Opened(1, 1))));
+  EXPECT_THAT(next.Answered(1), IsEmpty());
+  EXPECT_TRUE(ingest.Send(source.At(4, Started(M(0)))));
+  EXPECT_EQ(ingest.Answered(5).size(), 1u);
+  EXPECT_EQ(ingest.control().named_group_bytes_min(), 321u);
+}
+
+TEST_F(MasterTest, AcceptsABatchAndNamesItsRejectedEvents) {
+  Start();
+  Source source;
+  Ingest ingest(channel_);
+  v1::StreamEventsRequest batch;
+  wire::EncodeRequest(source.At(0, Opened(1, 1)), batch);
+  wire::EncodeBody(Started(M(5)), *batch.add_events());  // no such task
+  wire::EncodeBody(Started(M(0)), *batch.add_events());
+  EXPECT_TRUE(ingest.Send(batch));
+  const std::vector<v1::Rejection> rejections = ingest.Answered(3);
+  ASSERT_EQ(rejections.size(), 1u);
+  EXPECT_EQ(rejections[0].sequence(), 2u);
+  EXPECT_TRUE(Eventually([&] { return NewestSequence() > 0; }));
+}
+
+TEST_F(MasterTest, AsksASenderOfVersion01ToUpdate) {
+  Start();
+  Ingest ingest(channel_);
+  v1::StreamEventsRequest old;
+  // StreamEventsRequest.envelope of 0.1, with a source_id.
+  ASSERT_TRUE(old.ParseFromString(std::string("\x0a\x03\x0a\x01s", 5)));
+  EXPECT_TRUE(ingest.Send(old));
+  v1::StreamEventsResponse response;
+  EXPECT_FALSE(ingest.Read(response));
+  const grpc::Status status = ingest.Finish();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_THAT(status.error_message(), HasSubstr("protocol of Tidemark 0.1"));
+}
+
+TEST_F(MasterTest, AsksForPointsOnlyIfAnIndicatorIsMadeOfThem) {
+  for (const char* indicator : {"tidemark", "nearestfit"}) {
+    MasterOptions options = QuickOptions();
+    options.job.indicators = {indicator};
+    Start(options);
+    Source source;
+    EXPECT_EQ(OpenJob(source)->control().send_points(), indicator == std::string("nearestfit"));
+  }
+}
+
+TEST_F(MasterTest, AnswersEverySourceOfOneStreamAlone) {
+  Start();
+  Source source;
+  const auto ingest = OpenJob(source);
+  Source relayed("m-0");
+  EXPECT_TRUE(ingest->Send(relayed.At(1, Started(M(0)))));
+  EXPECT_TRUE(ingest->Send(relayed.At(2, Finished(M(0)))));
+  EXPECT_THAT(ingest->Answered(2, "m-0"), IsEmpty());
+  EXPECT_TRUE(ingest->Send(source.At(3, Closed())));
+  EXPECT_THAT(ingest->Answered(2), IsEmpty());
+}
+
+TEST_F(MasterTest, ResendingOnANewStreamIsHarmless) {
+  Start();
+  Source source;
+  const std::vector<Event> events = {source.At(0, Opened(1, 1)), source.At(1, Started(M(0))),
+                                     source.At(2, Finished(M(0)))};
+  for (int stream = 0; stream < 2; ++stream) {
+    Ingest ingest(channel_);
+    for (const Event& event : events) EXPECT_TRUE(ingest.Send(event));
+    EXPECT_THAT(ingest.Answered(3), IsEmpty());
+    ingest.WritesDone();
+    EXPECT_TRUE(ingest.Finish().ok());
+  }
+  ASSERT_TRUE(Eventually([&] { return NewestSequence() > 0; }));
+  const Coverage coverage = *master_->GetJob("job-1")->coverage;
+  EXPECT_EQ(coverage.lost_events, 0u);
+  EXPECT_EQ(coverage.anomalies, 0u);
+}
+
+TEST_F(MasterTest, ASourceThatClosesItsSideStillReceivesAcknowledgements) {
+  Start();
+  Source source;
+  Ingest ingest(channel_);
+  EXPECT_TRUE(ingest.Send(source.At(0, Opened(50, 1))));
+  for (std::uint32_t i = 0; i < 50; ++i) EXPECT_TRUE(ingest.Send(source.At(1, Started(M(i)))));
+  ingest.WritesDone();
+  std::uint64_t accepted = 0;
+  v1::StreamEventsResponse response;
+  while (ingest.Read(response)) accepted = response.accepted_sequence();
+  EXPECT_EQ(accepted, 51u);
+  EXPECT_TRUE(ingest.Finish().ok());
+}
+
+TEST_F(MasterTest, AMessageOverTheLimitEndsItsStreamAndNoOther) {
+  MasterOptions options = QuickOptions();
+  options.message_bytes_max = 10'000;
+  Start(options);
+  Source source;
+  const auto ingest = OpenJob(source);
+  Ingest large(NewChannel());
+  Source other("other");
+  JobOpened opened = Opened(1, 1);
+  opened.name = std::string(20'000, 'x');
+  large.Send(other.At(0, opened));
+  v1::StreamEventsResponse response;
+  EXPECT_FALSE(large.Read(response));
+  EXPECT_EQ(large.Finish().error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_TRUE(ingest->Send(source.At(1, Started(M(0)))));
+  EXPECT_THAT(ingest->Answered(2), IsEmpty());
+}
+
+// --- progress, by call
+
+grpc::StatusCode CodeOf(const grpc::Status& status) { return status.error_code(); }
+
+TEST_F(MasterTest, GetJobReturnsTheNewestSnapshot) {
+  Start();
+  OpenAndClose("job-1");
+  const auto stub = v1::JobService::NewStub(channel_);
+  v1::GetJobRequest request;
+  v1::GetJobResponse response;
+  request.set_job_id("job-1");
+  const grpc::Status status = stub->GetJob(NewContext().get(), request, &response);
+  EXPECT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(response.snapshot().job_id(), "job-1");
+  EXPECT_EQ(response.snapshot().state(), v1::JOB_STATE_SUCCEEDED);
+}
+
+// Clients of version 0.1 call this method.
+TEST_F(MasterTest, AnswersAnUnknownMethodWithAMessage) {
+  Start();
+  grpc::GenericStub stub(channel_);
+  const auto context = NewContext();
+  const grpc::Slice empty;
+  const grpc::ByteBuffer nothing(&empty, 1);
+  grpc::ByteBuffer answer;
+  std::promise<grpc::Status> done;
+  stub.UnaryCall(context.get(), "/tidemark.v1.WatchService/Watch", {}, &nothing, &answer,
+                 [&](grpc::Status status) { done.set_value(std::move(status)); });
+  const grpc::Status status = done.get_future().get();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
+  EXPECT_THAT(status.error_message(), HasSubstr("has no method /tidemark.v1.WatchService/Watch"));
+}
+
+TEST_F(MasterTest, AnUnknownJobIsNotFound) {
+  Start();
+  const auto stub = v1::JobService::NewStub(channel_);
+  v1::GetJobRequest request;
+  v1::GetJobResponse response;
+  request.set_job_id("nobody");
+  EXPECT_EQ(CodeOf(stub->GetJob(NewContext().get(), request, &response)),
+            grpc::StatusCode::NOT_FOUND);
+  Watching watching(channel_, "nobody");
+  EXPECT_THAT(watching.ReadAll(), IsEmpty());
+  EXPECT_EQ(CodeOf(watching.Finish()), grpc::StatusCode::NOT_FOUND);
+  EXPECT_TRUE(absl::IsNotFound(master_->GetJob("nobody").status()));
+}
+
+TEST_F(MasterTest, ListJobsReturnsPagesNewestFirst) {
+  Start();
+  for (const char* id : {"a", "b", "c"}) OpenAndClose(id);
+  const auto stub = v1::JobService::NewStub(channel_);
+  v1::ListJobsRequest request;
+  request.set_page_size(2);
+  std::vector<std::string> ids;
+  int pages = 0;
+  do {
+    v1::ListJobsResponse response;
+    ASSERT_TRUE(stub->ListJobs(NewContext().get(), request, &response).ok());
+    for (const v1::Snapshot& snapshot : response.snapshots()) ids.push_back(snapshot.job_id());
+    request.set_page_token(response.next_page_token());
+    ++pages;
+  } while (!request.page_token().empty() && pages < 10);
+  EXPECT_THAT(ids, ElementsAre("c", "b", "a"));
+  EXPECT_EQ(pages, 2);
+}
+
+TEST_F(MasterTest, JobsOpenedBetweenPagesNeitherRepeatNorHideOthers) {
+  MasterOptions options = QuickOptions();
+  options.jobs_max = 4;
+  Start(options);
+  for (const char* id : {"a", "b", "c", "d"}) OpenAndClose(id);
+  const auto stub = v1::JobService::NewStub(channel_);
+  v1::ListJobsRequest request;
+  request.set_page_size(2);
+  v1::ListJobsResponse response;
+  ASSERT_TRUE(stub->ListJobs(NewContext().get(), request, &response).ok());
+  EXPECT_EQ(response.snapshots(1).job_id(), "c");
+  request.set_page_token(response.next_page_token());
+  OpenAndClose("e");  // evicts a
+  ASSERT_TRUE(stub->ListJobs(NewContext().get(), request, &response).ok());
+  ASSERT_EQ(response.snapshots_size(), 1);
+  EXPECT_EQ(response.snapshots(0).job_id(), "b");
+  EXPECT_EQ(response.next_page_token(), "");
+}
+
+TEST_F(MasterTest, ListJobsNeedsNoPageSize) {
+  Start();
+  const auto stub = v1::JobService::NewStub(channel_);
+  v1::ListJobsResponse response;
+  EXPECT_TRUE(stub->ListJobs(NewContext().get(), {}, &response).ok());
+  EXPECT_EQ(response.snapshots_size(), 0);
+  EXPECT_EQ(response.next_page_token(), "");
+}
+
+TEST_F(MasterTest, ListJobsRejectsAForeignToken) {
+  Start();
+  const auto stub = v1::JobService::NewStub(channel_);
+  for (const char* token : {"first", "-1", "1x", "99999999999999999999999"}) {
+    v1::ListJobsRequest request;
+    v1::ListJobsResponse response;
+    request.set_page_token(token);
+    EXPECT_EQ(CodeOf(stub->ListJobs(NewContext().get(), request, &response)),
+              grpc::StatusCode::INVALID_ARGUMENT)
+        << token;
+  }
+}
+
+// --- progress, by watching
+
+TEST_F(MasterTest, AWatchBeginsWithTheNewestSnapshotAndEndsAfterTheFinalOne) {
+  Start();
+  Source source;
+  const auto ingest = OpenJob(source);
+  ASSERT_TRUE(Eventually([&] { return NewestSequence() >= 3; }));
+  Watching watching(channel_, "job-1");
+  v1::WatchJobResponse response;
+  ASSERT_TRUE(watching.Read(response));
+  EXPECT_GE(response.snapshot().sequence(), 3u);
+  EXPECT_EQ(response.skipped_snapshots(), 0u) << "nothing was missed by one who came new";
+  std::uint64_t last = response.snapshot().sequence();
+  EXPECT_TRUE(ingest->Send(source.At(1, Closed())));
+  int finals = 0;
+  while (watching.Read(response)) {
+    EXPECT_EQ(finals, 0) << "nothing comes after the final snapshot";
+    EXPECT_EQ(response.snapshot().sequence(), last + response.skipped_snapshots() + 1);
+    last = response.snapshot().sequence();
+    finals += IsFinal(response) ? 1 : 0;
+  }
+  EXPECT_EQ(finals, 1);
+  EXPECT_TRUE(watching.Finish().ok());
+}
+
+TEST_F(MasterTest, AResumedWatchReportsMissedSnapshots) {
+  Start();
+  Source source;
+  const auto ingest = OpenJob(source);
+  ASSERT_TRUE(Eventually([&] { return NewestSequence() >= 5; }));
+  Watching watching(channel_, "job-1", TokenAt(2));
+  v1::WatchJobResponse response;
+  ASSERT_TRUE(watching.Read(response));
+  EXPECT_GE(response.snapshot().sequence(), 5u);
+  EXPECT_EQ(response.skipped_snapshots(), response.snapshot().sequence() - 3);
+}
+
+TEST_F(MasterTest, AWatchResumedAfterTheFinalSnapshotEndsAtOnce) {
+  Start();
+  OpenAndClose("job-1");
+  Watching watching(channel_, "job-1", TokenAt(NewestSequence()));
+  EXPECT_THAT(watching.ReadAll(), IsEmpty());
+  EXPECT_TRUE(watching.Finish().ok());
+}
+
+TEST_F(MasterTest, AWatchResumedBeforeTheFinalSnapshotGetsItAlone) {
+  Start();
+  Source source;
+  const auto ingest = OpenJob(source);
+  ASSERT_TRUE(Eventually([&] { return NewestSequence() >= 3; }));
+  EXPECT_TRUE(ingest->Send(source.At(1, Closed())));
+  ASSERT_TRUE(master_->WaitUntilFinal("job-1", absl::FromChrono(kDeadline)).ok());
+  Watching watching(channel_, "job-1", TokenAt(1));
+  const std::vector<v1::WatchJobResponse> responses = watching.ReadAll();
+  ASSERT_EQ(responses.size(), 1u);
+  EXPECT_TRUE(IsFinal(responses[0]));
+  EXPECT_EQ(responses[0].skipped_snapshots(), NewestSequence() - 2);
+}
+
+TEST_F(MasterTest, AWatchResumedFromAnEarlierMasterRestarts) {
+  Start();
+  OpenAndClose("job-1");
+  Watching watching(channel_, "job-1", TokenAt(1'000'000));
+  const std::vector<v1::WatchJobResponse> responses = watching.ReadAll();
+  ASSERT_EQ(responses.size(), 1u);
+  EXPECT_TRUE(IsFinal(responses[0]));
+  EXPECT_EQ(responses[0].skipped_snapshots(), 0u);
+}
+
+TEST_F(MasterTest, ASlowReaderMissesSnapshotsButNotTheFinalOne) {
+  Start();
+  Source source;
+  const auto ingest = OpenJob(source);
+  Watching watching(channel_, "job-1");
+  ASSERT_TRUE(Eventually([&] { return NewestSequence() >= 20; }));
+  EXPECT_TRUE(ingest->Send(source.At(1, Closed())));
+  ASSERT_TRUE(master_->WaitUntilFinal("job-1", absl::FromChrono(kDeadline)).ok());
+  const std::vector<v1::WatchJobResponse> responses = watching.ReadAll();
+  ASSERT_FALSE(responses.empty());
+  EXPECT_TRUE(IsFinal(responses.back()));
+  EXPECT_TRUE(watching.Finish().ok());
+}
+
+TEST_F(MasterTest, AKilledWatcherAffectsNoOther) {
+  Start();
+  Source source;
+  const auto ingest = OpenJob(source);
+  Watching stays(channel_, "job-1");
+  for (int i = 0; i < 20; ++i) {
+    Watching killed(NewChannel(), "job-1");
+    v1::WatchJobResponse response;
+    EXPECT_TRUE(killed.Read(response));
+    killed.Kill();
+    killed.ReadAll();
+    EXPECT_EQ(CodeOf(killed.Finish()), grpc::StatusCode::CANCELLED);
+  }
+  EXPECT_TRUE(ingest->Send(source.At(1, Closed())));
+  EXPECT_TRUE(IsFinal(stays.ReadAll().back()));
+  EXPECT_TRUE(stays.Finish().ok());
+}
+
+TEST_F(MasterTest, LimitsItsWatchers) {
+  MasterOptions options = QuickOptions();
+  options.watchers_max = 1;
+  Start(options);
+  Source source;
+  const auto ingest = OpenJob(source);
+  Watching one(channel_, "job-1");
+  v1::WatchJobResponse response;
+  ASSERT_TRUE(one.Read(response));
+  Watching two(channel_, "job-1");
+  EXPECT_FALSE(two.Read(response));
+  EXPECT_EQ(CodeOf(two.Finish()), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  one.Kill();
+  EXPECT_TRUE(Eventually([&] {
+    Watching three(channel_, "job-1");
+    return three.Read(response);
+  })) << "the place of one who left is free";
+}
+
+// Watches that begin while their job ends all receive its final snapshot.
+TEST_F(MasterTest, NoWatchMissesTheFinalSnapshotHoweverLateItBegins) {
+  Start();
+  for (int round = 0; round < 10; ++round) {
+    const std::string job_id = "job-" + std::to_string(round);
+    Source source("app-master", job_id);
+    const auto ingest = OpenJob(source);
+    std::vector<std::thread> watchers;
+    std::atomic<int> finals = 0;
+    for (int i = 0; i < 4; ++i) {
+      watchers.emplace_back([&] {
+        for (int j = 0; j < 10; ++j) {
+          Watching watching(channel_, job_id);
+          const auto responses = watching.ReadAll();
+          finals += !responses.empty() && IsFinal(responses.back()) ? 1 : 0;
+        }
+      });
+    }
+    EXPECT_TRUE(ingest->Send(source.At(1, Closed())));
+    for (std::thread& watcher : watchers) watcher.join();
+    ASSERT_EQ(finals, 40);
+  }
+}
+
+// --- watching and waiting within the process
+
+TEST_F(MasterTest, CallsBackWithEverySnapshotInOrderAndTheFinalOneLast) {
+  Start();
+  std::mutex mutex;
+  std::vector<Snapshot> seen;
+  const auto subscription = master_->Watch("job-1", [&](const Snapshot& snapshot) {
+    const std::lock_guard lock(mutex);
+    seen.push_back(snapshot);
+  });
+  OpenAndClose("job-1");
+  const auto is_over = [&] {
+    const std::lock_guard lock(mutex);
+    return !seen.empty() && seen.back().is_final;
+  };
+  ASSERT_TRUE(Eventually(is_over));
+  for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i].sequence, i + 1);
+  EXPECT_EQ(seen.back(), *master_->GetJob("job-1"));
+}
+
+TEST_F(MasterTest, CallsNoEndedSubscription) {
+  Start();
+  std::atomic<int> calls = 0;
+  auto subscription = master_->Watch("job-1", [&](const Snapshot&) { ++calls; });
+  Source source;
+  const auto ingest = OpenJob(source);
+  ASSERT_TRUE(Eventually([&] { return calls > 0; }));
+  subscription->reset();
+  const int calls_then = calls;
+  const std::uint64_t then = NewestSequence();
+  ASSERT_TRUE(Eventually([&] { return NewestSequence() > then + 2; }));
+  EXPECT_EQ(calls, calls_then);
+}
+
+TEST_F(MasterTest, ASubscriptionMayEndWithinItsOwnCall) {
+  Start();
+  std::mutex mutex;
+  std::unique_ptr<Master::Subscription> subscription;
+  std::atomic<int> calls = 0;
+  {
+    const std::lock_guard lock(mutex);
+    subscription = *master_->Watch("job-1", [&](const Snapshot&) {
+      const std::lock_guard until_it_is_there(mutex);
+      ++calls;
+      subscription.reset();
+    });
+  }
+  Source source;
+  const auto ingest = OpenJob(source);
+  ASSERT_TRUE(Eventually([&] { return calls > 0; }));
+  // The master continues to tick this job and others.
+  const std::uint64_t then = NewestSequence();
+  ASSERT_TRUE(Eventually([&] { return NewestSequence() > then + 2; }));
+  OpenAndClose("job-2");
+  EXPECT_EQ(calls, 1);
+}
+
+TEST_F(MasterTest, RejectsAWatcherOverTheLimitWithItsName) {
+  MasterOptions options = QuickOptions();
+  options.watchers_max = 1;
+  Start(options);
+  const auto first = master_->Watch("job-1", [](const Snapshot&) {});
+  ASSERT_TRUE(first.ok()) << first.status();
+  const auto refused = master_->Watch("job-1", [](const Snapshot&) {});
+  EXPECT_TRUE(absl::IsResourceExhausted(refused.status())) << refused.status();
+  EXPECT_THAT(std::string(refused.status().message()), HasSubstr("at most 1 watchers"));
+}
+
+TEST_F(MasterTest, ASubscriptionMayOutliveItsMaster) {
+  Start();
+  const auto subscription = master_->Watch("job-1", [](const Snapshot&) {});
+  master_.reset();
+}
+
+TEST_F(MasterTest, WaitsForTheFinalSnapshotNoLongerThanItsTimeout) {
+  Start();
+  Source source;
+  const auto ingest = OpenJob(source);
+  EXPECT_TRUE(
+      absl::IsDeadlineExceeded(master_->WaitUntilFinal("job-1", absl::Milliseconds(30)).status()));
+  EXPECT_TRUE(
+      absl::IsDeadlineExceeded(master_->WaitUntilFinal("nobody", absl::ZeroDuration()).status()));
+  EXPECT_TRUE(ingest->Send(source.At(1, Closed())));
+  const auto snapshot = master_->WaitUntilFinal("job-1", absl::InfiniteDuration());
+  ASSERT_TRUE(snapshot.ok()) << snapshot.status();
+  EXPECT_EQ(snapshot->state, JobState::kSucceeded);
+}
+
+TEST_F(MasterTest, ListsItsJobs) {
+  Start();
+  for (const char* id : {"a", "b"}) OpenAndClose(id);
+  ASSERT_EQ(master_->ListJobs().size(), 2u);
+  EXPECT_EQ(master_->ListJobs()[0].job_id, "b");
+}
+
+// --- starting
+
+TEST_F(MasterTest, ReportsItsPort) {
+  Start();
+  EXPECT_THAT(master_->address(), ::testing::MatchesRegex("127\\.0\\.0\\.1:[1-9][0-9]*"));
+}
+
+TEST_F(MasterTest, ServesOnAUnixSocket) {
+  std::string directory = ::testing::TempDir() + "tidemark-XXXXXX";
+  ASSERT_NE(mkdtemp(directory.data()), nullptr);
+  MasterOptions options = QuickOptions();
+  options.listen_address = "unix:" + directory + "/socket";
+  Start(options);
+  EXPECT_EQ(master_->address(), options.listen_address);
+  OpenAndClose("job-1");
+  const auto second = Master::Start(options);
+  EXPECT_TRUE(absl::IsUnavailable(second.status())) << "the socket stays the first master's";
+  OpenAndClose("job-2");
+  master_.reset();
+  std::filesystem::remove_all(directory);
+}
+
+TEST_F(MasterTest, APortInUseIsUnavailable) {
+  Start();
+  MasterOptions options = QuickOptions();
+  options.listen_address = master_->address();
+  const auto second = Master::Start(options);
+  EXPECT_TRUE(absl::IsUnavailable(second.status())) << second.status();
+  EXPECT_THAT(std::string(second.status().message()), HasSubstr(master_->address()));
+}
+
+struct BadOptions {
+  const char* name;
+  std::function<void(MasterOptions&)> spoil;
+  const char* reason;
+};
+class MasterBadOptions : public ::testing::TestWithParam<BadOptions> {};
+
+TEST_P(MasterBadOptions, RejectsInvalidOptionsWithTheReason) {
+  MasterOptions options = QuickOptions();
+  GetParam().spoil(options);
+  const auto master = Master::Start(options);
+  EXPECT_TRUE(absl::IsInvalidArgument(master.status())) << master.status();
+  EXPECT_THAT(std::string(master.status().message()), HasSubstr(GetParam().reason));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, MasterBadOptions,
+    ::testing::Values(
+        BadOptions{"RemoteAddress", [](auto& o) { o.listen_address = "0.0.0.0:0"; }, "TLS"},
+        BadOptions{"NoAddress", [](auto& o) { o.listen_address = ""; }, "listen address"},
+        BadOptions{"TickTooShort", [](auto& o) { o.tick_interval_min = absl::Milliseconds(9); },
+                   "tick_interval_min"},
+        BadOptions{"TickIntervalsReversed",
+                   [](auto& o) {
+                     o.tick_interval = absl::Milliseconds(10),
+                     o.tick_interval_min = absl::Milliseconds(20);
+                   },
+                   "tick_interval_min"},
+        BadOptions{"NoJobs", [](auto& o) { o.jobs_max = 0; }, "jobs_max"},
+        BadOptions{"UnknownIndicator", [](auto& o) { o.job.indicators = {"oracle"}; }, "oracle"}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+TEST_F(MasterTest, ServesARemoteAddressIfAllowed) {
+  MasterOptions options = QuickOptions();
+  options.listen_address = "0.0.0.0:0";
+  options.allow_insecure_remote = true;
+  EXPECT_TRUE(Master::Start(options).ok());
+}
+
+// Calls grpc.health.v1.Health/Check by hand: field 1 of the request is the service, field 1 of the
+// response its state, of which 1 is SERVING.
+std::string HealthOf(const std::string& service, const std::shared_ptr<grpc::Channel>& channel) {
+  const std::string request =
+      service.empty() ? "" : "\x0a" + std::string(1, static_cast<char>(service.size())) + service;
+  const grpc::Slice slice(request);
+  const grpc::ByteBuffer buffer(&slice, 1);
+  grpc::GenericStub stub(channel);
+  grpc::CompletionQueue queue;
+  const auto context = NewContext();
+  const auto call =
+      stub.PrepareUnaryCall(context.get(), "/grpc.health.v1.Health/Check", buffer, &queue);
+  call->StartCall();
+  grpc::ByteBuffer response;
+  grpc::Status status;
+  call->Finish(&response, &status, nullptr);
+  void* tag;
+  bool ok;
+  queue.Next(&tag, &ok);
+  if (!status.ok()) return status.error_message();
+  grpc::Slice answer;
+  if (!response.DumpToSingleSlice(&answer).ok()) return "unreadable";
+  return {reinterpret_cast<const char*>(answer.begin()), answer.size()};
+}
+
+TEST_F(MasterTest, ReportsThatItIsHealthy) {
+  Start();
+  for (const char* service : {"", "tidemark.v1.IngestService", "tidemark.v1.JobService"}) {
+    EXPECT_EQ(HealthOf(service, channel_), "\x08\x01") << service;
+  }
+}
+
+// --- ending
+
+TEST_F(MasterTest, ShutdownEndsWatchesWithUnavailable) {
+  Start();
+  Source source;
+  const auto ingest = OpenJob(source);
+  std::vector<std::unique_ptr<Watching>> watchers;
+  for (int i = 0; i < 5; ++i) {
+    watchers.push_back(std::make_unique<Watching>(channel_, "job-1"));
+    v1::WatchJobResponse response;
+    ASSERT_TRUE(watchers.back()->Read(response));
+  }
+  const absl::Time before = absl::Now();
+  master_->Shutdown(absl::Milliseconds(100));
+  EXPECT_LT(absl::Now() - before, absl::FromChrono(kDeadline));
+  for (const auto& watcher : watchers) {
+    watcher->ReadAll();
+    const grpc::Status status = watcher->Finish();
+    EXPECT_EQ(CodeOf(status), grpc::StatusCode::UNAVAILABLE) << status.error_message();
+    EXPECT_THAT(status.error_message(), HasSubstr("shutting down"));
+  }
+}
+
+TEST_F(MasterTest, ShutdownEndsStreamsOfSourcesWithUnavailable) {
+  Start();
+  Source source;
+  const auto ingest = OpenJob(source);
+  master_->Shutdown(absl::Milliseconds(10));
+  v1::StreamEventsResponse response;
+  EXPECT_FALSE(ingest->Read(response));
+  EXPECT_EQ(CodeOf(ingest->Finish()), grpc::StatusCode::UNAVAILABLE);
+}
+
+TEST_F(MasterTest, ShutdownDoesNotWaitForASleepingReader) {
+  Start();
+  Source source;
+  const auto ingest = OpenJob(source);
+  Watching sleeps(channel_, "job-1");
+  ASSERT_TRUE(Eventually([&] { return NewestSequence() >= 5; }));
+  const absl::Time before = absl::Now();
+  master_->Shutdown(absl::ZeroDuration());
+  EXPECT_LT(absl::Now() - before, absl::FromChrono(kDeadline));
+}
+
+TEST_F(MasterTest, ShutdownMayBeCalledTwiceAndWithoutALimit) {
+  Start();
+  master_->Shutdown(absl::InfiniteDuration());
+  master_->Shutdown(absl::ZeroDuration());
+}
+
+TEST_F(MasterTest, ShutdownWakesWaiters) {
+  Start();
+  absl::Status status;
+  std::thread waits(
+      [&] { status = master_->WaitUntilFinal("job-1", absl::InfiniteDuration()).status(); });
+  master_->Shutdown(absl::ZeroDuration());
+  waits.join();
+  EXPECT_TRUE(absl::IsUnavailable(status));
+}
+
+// --- event logs
+
+TEST_F(MasterTest, WritesALogThatReplaysToTheFinalSnapshot) {
+  std::string directory = ::testing::TempDir() + "tidemark-XXXXXX";
+  ASSERT_NE(mkdtemp(directory.data()), nullptr);
+  MasterOptions options = QuickOptions();
+  options.event_log_dir = directory;
+  Start(options);
+  OpenAndClose("job-1");
+  auto reader = store::EventLogReader::Open(store::EventLogPath(directory, "job-1"));
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  JobMonitor monitor((*reader)->job_id(), (*reader)->options());
+  Snapshot last;
+  for (auto record = (*reader)->Next(); record.ok() && record->has_value();
+       record = (*reader)->Next()) {
+    if (store::Replay(**record, monitor)) last = monitor.job();
+  }
+  EXPECT_EQ(last, *master_->GetJob("job-1"));
+  std::filesystem::remove_all(directory);
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,340 @@
+// Tests which parts of a master wait for which others: the services over tables whose estimates and
+// deliveries are blocked on demand, with real clients on this host. Waits are for conditions, with
+// a deadline that only a failure reaches.
+#include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <future>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "proto/wire/encode_event.h"
+#include "tests/facts/events.h"
+#include "tests/service/eventually.h"
+#include "tests/service/service_on_a_disk.h"
+#include "tidemark/v1/ingest_service.grpc.pb.h"
+#include "tidemark/v1/job_service.grpc.pb.h"
+
+namespace tidemark::service {
+namespace {
+
+using test::Eventually;
+using test::M;
+using test::Source;
+using test::Started;
+
+constexpr std::chrono::seconds kDeadline(30);
+
+// Work that blocks until it is released.
+class Barrier {
+ public:
+  void Pass() {
+    reached_.set_value();
+    open_.get_future().wait();
+  }
+  void AwaitReached() { reached_.get_future().wait(); }
+  void Open() { open_.set_value(); }
+
+ private:
+  std::promise<void> reached_;
+  std::promise<void> open_;
+};
+
+// A stream of one source.
+class Agent {
+ public:
+  Agent(const std::shared_ptr<grpc::Channel>& channel, const std::string& source_id,
+        const std::string& job_id)
+      : source_(source_id, job_id), stub_(v1::IngestService::NewStub(channel)) {
+    context_.set_deadline(std::chrono::system_clock::now() + kDeadline);
+    stream_ = stub_->StreamEvents(&context_);
+  }
+  ~Agent() { context_.TryCancel(); }
+
+  void Send(EventBody body) {
+    v1::StreamEventsRequest request;
+    wire::EncodeRequest(source_.At(0, std::move(body)), request, 0);
+    ++sent_;
+    EXPECT_TRUE(stream_->Write(request));
+  }
+  // Many events in one message.
+  void SendBatch(const std::vector<EventBody>& bodies) {
+    v1::StreamEventsRequest batch;
+    for (const EventBody& body : bodies) {
+      v1::StreamEventsRequest request;
+      wire::EncodeRequest(source_.At(0, body), request, 0);
+      if (batch.events().empty()) {
+        batch = request;
+      } else {
+        batch.add_events()->Swap(request.mutable_events(0));
+      }
+      ++sent_;
+    }
+    EXPECT_TRUE(stream_->Write(batch));
+  }
+  // Returns whether all sent events are acknowledged before the deadline.
+  bool IsAcknowledged() {
+    v1::StreamEventsResponse response;
+    while (acknowledged_ < sent_) {
+      if (!stream_->Read(&response)) return false;
+      acknowledged_ = std::max(acknowledged_, response.accepted_sequence());
+    }
+    return true;
+  }
+
+ private:
+  Source source_;
+  grpc::ClientContext context_;
+  std::unique_ptr<v1::IngestService::Stub> stub_;
+  std::unique_ptr<grpc::ClientReaderWriter<v1::StreamEventsRequest, v1::StreamEventsResponse>>
+      stream_;
+  std::uint64_t sent_ = 0;
+  std::uint64_t acknowledged_ = 0;
+};
+
+// A reader of a job that reads only on request.
+class Reader {
+ public:
+  Reader(const std::shared_ptr<grpc::Channel>& channel, const std::string& job_id,
+         bool deltas = false, const std::string& token = "")
+      : stub_(v1::JobService::NewStub(channel)) {
+    context_.set_deadline(std::chrono::system_clock::now() + kDeadline);
+    v1::WatchJobRequest request;
+    request.set_job_id(job_id);
+    request.set_deltas(deltas);
+    request.set_resume_token(token);
+    stream_ = stub_->WatchJob(&context_, request);
+  }
+  ~Reader() { context_.TryCancel(); }
+
+  // Reads up to that snapshot. Returns false if the stream ended before.
+  bool ReadUpTo(std::uint64_t sequence) {
+    v1::WatchJobResponse response;
+    while (sequence_ < sequence) {
+      if (!stream_->Read(&response)) return false;
+      sequence_ = response.snapshot().sequence();
+      token_ = response.resume_token();
+    }
+    return true;
+  }
+  grpc::StatusCode Finish() { return stream_->Finish().error_code(); }
+  const std::string& token() const { return token_; }
+
+ private:
+  grpc::ClientContext context_;
+  std::unique_ptr<v1::JobService::Stub> stub_;
+  std::unique_ptr<grpc::ClientReader<v1::WatchJobResponse>> stream_;
+  std::uint64_t sequence_ = 0;
+  std::string token_;
+};
+
+class Waiting : public test::ServiceOnADisk {
+ protected:
+  Waiting() : ServiceOnADisk(*Tokens::Load(""), std::size_t{1} << 20) {}
+  void SetUp() override {
+    Start({.journal = {.commit_interval = absl::ZeroDuration()},
+           .past_runs =
+               [this](const std::string& name, const store::Reported&) {
+                 if (name == "slow") slow_.Pass();
+                 return std::vector<PastRun>();
+               },
+           .pace = {.interval = absl::ZeroDuration(), .interval_min = absl::ZeroDuration()}});
+  }
+  // Returns a separate connection, which buffers little.
+  std::shared_ptr<grpc::Channel> NewChannel() const {
+    grpc::ChannelArguments arguments;
+    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+    arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+    arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, 64 << 10);
+    arguments.SetMaxReceiveMessageSize(-1);
+    return grpc::CreateCustomChannel(address_, grpc::InsecureChannelCredentials(), arguments);
+  }
+  // Publishes a snapshot with this many stages, each with a unique name.
+  void Publish(const std::string& job_id, std::uint64_t sequence, std::uint32_t stages) {
+    auto snapshot = std::make_shared<Snapshot>(
+        Snapshot{.job_id = job_id, .sequence = sequence, .state = JobState::kRunning});
+    snapshot->info = JobInfo{.name = job_id};
+    for (std::uint32_t stage = 0; stage < stages; ++stage) {
+      snapshot->stage_infos.push_back(
+          {.id = {0, stage}, .name = std::string(90, 'x') + std::to_string(stage)});
+      snapshot->stages.push_back({.id = {0, stage}});
+    }
+    const PublishedJob job{snapshot, 1};
+    if (!hub_.IsCurrent(job)) {
+      EXPECT_TRUE(hub_.Enter(job).ok());
+    }
+    hub_.Publish(job);
+    hub_.EndRound();
+  }
+
+  Barrier slow_;  // in the first estimate of a job of that name
+};
+
+TEST_F(Waiting, EventsOfAJobAreAcknowledgedWhileAnotherIsEstimated) {
+  Agent calm(NewChannel(), "app-master", "calm-1");
+  calm.Send(JobOpened{.name = "calm"});
+  ASSERT_TRUE(calm.IsAcknowledged());
+  Agent slow(NewChannel(), "app-master", "slow-1");
+  slow.Send(JobOpened{.name = "slow", .stages = MapReduceStages(100, 1)});
+  ASSERT_TRUE(slow.IsAcknowledged());
+  std::thread ticker([this] { jobs_->TickDue(clock_.Now()); });
+  slow_.AwaitReached();
+
+  // More streams than gRPC has threads report on the job during its estimate.
+  std::vector<std::unique_ptr<Agent>> agents;
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    agents.push_back(std::make_unique<Agent>(NewChannel(), "task-" + std::to_string(i), "slow-1"));
+    agents.back()->Send(Started(M(i)));
+  }
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    calm.Send(TaskHeartbeat{.attempt = M(0), .bytes_done = i});
+    ASSERT_TRUE(calm.IsAcknowledged());
+  }
+  slow_.Open();
+  ticker.join();
+  for (const auto& agent : agents) EXPECT_TRUE(agent->IsAcknowledged());
+  jobs_->TickDue(clock_.Now());
+  EXPECT_EQ(jobs_->Newest("slow-1")->counts.running_tasks, 40u) << "all were taken, each once";
+}
+
+TEST_F(Waiting, CallsAboutAJobThatIsEstimatedDelayNoOtherCalls) {
+  Agent calm(NewChannel(), "app-master", "calm-1");
+  calm.Send(JobOpened{.name = "calm"});
+  ASSERT_TRUE(calm.IsAcknowledged());
+  Agent slow(NewChannel(), "app-master", "slow-1");
+  slow.Send(JobOpened{.name = "slow", .stages = MapReduceStages(100, 1)});
+  ASSERT_TRUE(slow.IsAcknowledged());
+  std::thread ticker([this] { jobs_->TickDue(clock_.Now()); });
+  slow_.AwaitReached();
+
+  // Lists of its tasks and forecasts wait for the estimate.
+  std::vector<std::future<grpc::Status>> lists;
+  for (int i = 0; i < 8; ++i) {
+    lists.push_back(std::async(std::launch::async, [this, i] {
+      grpc::ClientContext context;
+      context.set_deadline(std::chrono::system_clock::now() + kDeadline);
+      const auto stub = v1::JobService::NewStub(NewChannel());
+      if (i % 2 == 0) {
+        v1::ListTasksRequest request;
+        request.set_job_id("slow-1");
+        v1::ListTasksResponse response;
+        return stub->ListTasks(&context, request, &response);
+      }
+      v1::ListForecastsRequest request;
+      request.set_job_id("slow-1");
+      v1::ListForecastsResponse response;
+      return stub->ListForecasts(&context, request, &response);
+    }));
+  }
+  // Meanwhile the threads that compute answers serve other calls.
+  Publish("read-1", 1, 1);
+  for (int i = 0; i < 20; ++i) {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + kDeadline);
+    v1::GetJobRequest request;
+    request.set_job_id("read-1");
+    v1::GetJobResponse response;
+    const auto got = v1::JobService::NewStub(NewChannel())->GetJob(&context, request, &response);
+    ASSERT_TRUE(got.ok()) << got.error_message();
+    absl::SleepFor(absl::Milliseconds(10));  // so that lists arrive in the meantime
+  }
+  calm.Send(TaskHeartbeat{.attempt = M(0), .bytes_done = 1});
+  EXPECT_TRUE(calm.IsAcknowledged());
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + kDeadline);
+  v1::GetServerInfoResponse info;
+  EXPECT_TRUE(v1::JobService::NewStub(NewChannel())->GetServerInfo(&context, {}, &info).ok());
+  slow_.Open();
+  ticker.join();
+  for (auto& list : lists) EXPECT_TRUE(list.get().ok());
+}
+
+TEST_F(Waiting, ALargeBatchIsTakenWholeAndInOrder) {
+  Agent agent(NewChannel(), "app-master", "job-1");
+  agent.Send(JobOpened{.name = "large", .stages = MapReduceStages(5000, 1)});
+  std::vector<EventBody> bodies;
+  for (std::uint32_t i = 0; i < 5000; ++i) bodies.push_back(Started(M(i)));
+  for (std::uint32_t i = 0; i < 2500; ++i) bodies.push_back(test::Finished(M(i)));
+  agent.SendBatch(bodies);
+  ASSERT_TRUE(agent.IsAcknowledged());
+  jobs_->TickDue(clock_.Now());
+  const auto snapshot = jobs_->Newest("job-1");
+  EXPECT_EQ(snapshot->counts.running_tasks, 2500u);
+  EXPECT_EQ(snapshot->counts.finished_tasks, 2500u);
+  EXPECT_EQ(snapshot->coverage->anomalies, 0u);
+  EXPECT_EQ(snapshot->coverage->lost_events, 0u);
+}
+
+TEST_F(Waiting, ThePublisherMakesNoResponses) {
+  std::vector<std::unique_ptr<Reader>> readers;
+  Publish("job-1", 1, 1000);
+  for (int i = 0; i < 10; ++i) {
+    readers.push_back(std::make_unique<Reader>(NewChannel(), "job-1"));
+    ASSERT_TRUE(readers.back()->ReadUpTo(1));
+  }
+  const std::uint64_t made = deliveries_.encoded.made();
+  // Both threads that compute responses are blocked.
+  Barrier one;
+  Barrier other;
+  deliveries_.turns.Add("one", [&] { one.Pass(); });
+  deliveries_.turns.Add("other", [&] { other.Pass(); });
+  one.AwaitReached();
+  other.AwaitReached();
+  for (const std::uint64_t sequence : {2, 3, 4}) Publish("job-1", sequence, 1000);
+  EXPECT_EQ(deliveries_.encoded.made(), made);
+  one.Open();
+  other.Open();
+  for (const auto& reader : readers) EXPECT_TRUE(reader->ReadUpTo(4));
+  EXPECT_EQ(deliveries_.encoded.made(), made + 1) << "nobody is sent what is not the newest";
+}
+
+TEST_F(Waiting, ThirtyReadersOfAJobCostOneSerializationForEachSnapshot) {
+  for (const bool deltas : {false, true}) {
+    const std::string job_id = deltas ? "deltas" : "whole";
+    Publish(job_id, 1, 1000);
+    std::vector<std::unique_ptr<Reader>> readers;
+    for (int i = 0; i < 30; ++i) {
+      readers.push_back(std::make_unique<Reader>(NewChannel(), job_id, deltas));
+      ASSERT_TRUE(readers.back()->ReadUpTo(1));
+    }
+    const std::uint64_t made = deliveries_.encoded.made();
+    for (std::uint64_t sequence = 2; sequence <= 5; ++sequence) {
+      Publish(job_id, sequence, 1000);
+      for (const auto& reader : readers) ASSERT_TRUE(reader->ReadUpTo(sequence));
+      EXPECT_EQ(deliveries_.encoded.made(), made + sequence - 1) << job_id;
+    }
+  }
+}
+
+TEST_F(Waiting, ReadersThatDoNotReadHoldABoundedBuffer) {
+  Publish("calm", 1, 1);
+  Reader calm(NewChannel(), "calm");
+  ASSERT_TRUE(calm.ReadUpTo(1));
+  // Each reader blocks on a different snapshot, larger than its connection buffers.
+  constexpr std::uint32_t kStages = 4000;
+  std::vector<std::unique_ptr<Reader>> stuck;
+  for (std::uint64_t sequence = 1; sequence <= 20; ++sequence) {
+    Publish("huge", sequence, kStages);
+    const std::uint64_t made = deliveries_.encoded.made();
+    stuck.push_back(std::make_unique<Reader>(NewChannel(), "huge"));
+    ASSERT_TRUE(Eventually([&] { return deliveries_.encoded.made() > made; }));
+    Publish("calm", 1 + sequence, 1);
+    ASSERT_TRUE(calm.ReadUpTo(1 + sequence));
+    EXPECT_LE(deliveries_.in_flight.bytes(), std::size_t{1} << 20);
+  }
+  // The streams of the first readers have ended; they can resume.
+  Reader& first = *stuck.front();
+  EXPECT_FALSE(first.ReadUpTo(20));
+  EXPECT_EQ(first.Finish(), grpc::StatusCode::CANCELLED);
+  Reader again(NewChannel(), "huge", /*deltas=*/false, first.token());
+  EXPECT_TRUE(again.ReadUpTo(20));
+}
+
+}  // namespace
+}  // namespace tidemark::service

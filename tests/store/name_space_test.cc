@@ -1,0 +1,212 @@
+// Which past runs a job may use. The attacks run against a real master, with real clients on this
+// host.
+#include "master/store/name_space.h"
+
+#include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "proto/wire/encode_event.h"
+#include "proto/wire/plan_codec.h"
+#include "tests/facts/events.h"
+#include "tests/service/secret_file.h"
+#include "tidemark/master.h"
+#include "tidemark/v1/ingest_service.grpc.pb.h"
+#include "tidemark/v1/job_service.grpc.pb.h"
+
+namespace tidemark {
+namespace {
+
+using store::IsWithin;
+using store::Matches;
+using store::ShareNames;
+using test::Closed;
+using test::Finished;
+using test::M;
+using test::R;
+using test::Shuffled;
+using test::Source;
+using test::Started;
+using ::testing::IsEmpty;
+
+TEST(NameSpace, APatternIsAnIdOrTheBeginningOfOne) {
+  EXPECT_TRUE(Matches("job", "job"));
+  EXPECT_FALSE(Matches("job", "job-1"));
+  EXPECT_TRUE(Matches("job-*", "job-1"));
+  EXPECT_FALSE(Matches("job-*", "job"));
+  EXPECT_TRUE(Matches("*", ""));
+}
+
+TEST(NameSpace, ContainsIdsThatOneOfItsPatternsMatches) {
+  EXPECT_TRUE(IsWithin("b-1", "a b-* c"));
+  EXPECT_FALSE(IsWithin("a-1", "a b-* c"));
+  EXPECT_FALSE(IsWithin("a", ""));
+}
+
+TEST(NameSpace, ReportersOfEachOthersIdsShareNames) {
+  EXPECT_TRUE(ShareNames({"job-1", "job-*"}, {"job-2", "job-*"}));
+  EXPECT_TRUE(ShareNames({"job-1", "job-*"}, {"job-2", "*"}));
+  EXPECT_TRUE(ShareNames({"job-1", "job-* wf"}, {"wf", "wf job-*"}));
+  EXPECT_FALSE(ShareNames({"evil-1", "evil-*"}, {"job-2", "*"}));
+  EXPECT_FALSE(ShareNames({"job-2", "*"}, {"evil-1", "evil-*"}));
+}
+
+constexpr std::chrono::seconds kDeadline(60);
+constexpr const char* kTokens =
+    "agent evil_* token-of-the-evil-agent\n"
+    "agent job_* token-of-agent-for-jobs\n"
+    "agent * token-of-agent-for-all\n"
+    "reader team-a-* token-of-reader-of-a\n"
+    "reader team-b-* token-of-reader-of-b\n"
+    "agent team-b-* token-of-agent-of-b\n";
+
+class NameSpaceTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = ::testing::TempDir() + "tidemark-name-space-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    directory_ = pattern;
+    test::WriteSecret(directory_ + "/tokens", kTokens);
+    std::filesystem::create_directory(directory_ + "/data");
+    Start();
+  }
+  void TearDown() override {
+    master_.reset();
+    std::filesystem::remove_all(directory_);
+  }
+  void Start() {
+    master_.reset();
+    auto master = Master::Start({.tokens_file = directory_ + "/tokens",
+                                 .tick_interval = absl::Milliseconds(20),
+                                 .tick_interval_min = absl::Milliseconds(10),
+                                 .data_dir = directory_ + "/data",
+                                 .journal_sync = false});
+    ASSERT_TRUE(master.ok()) << master.status();
+    master_ = *std::move(master);
+    channel_ = grpc::CreateChannel(master_->address(), grpc::InsecureChannelCredentials());
+  }
+  static std::unique_ptr<grpc::ClientContext> Context(const std::string& token) {
+    auto context = std::make_unique<grpc::ClientContext>();
+    context->set_deadline(std::chrono::system_clock::now() + kDeadline);
+    context->AddMetadata("authorization", "Bearer " + token);
+    return context;
+  }
+
+  void Tell(const std::string& job_id, const std::string& token, std::vector<EventBody> bodies) {
+    const auto context = Context(token);
+    const auto stub = v1::IngestService::NewStub(channel_);
+    const auto stream = stub->StreamEvents(context.get());
+    Source source("master", job_id);
+    v1::StreamEventsRequest request;
+    double seconds = 0;
+    for (EventBody& body : bodies) {
+      wire::EncodeRequest(source.At(seconds, std::move(body)), request);
+      ASSERT_TRUE(stream->Write(request));
+      seconds += 10;
+    }
+    stream->WritesDone();
+    v1::StreamEventsResponse response;
+    while (stream->Read(&response)) {
+      for (const v1::Rejection& rejection : response.rejections()) {
+        ADD_FAILURE() << job_id << ": " << rejection.reason();
+      }
+    }
+    EXPECT_TRUE(stream->Finish().ok());
+  }
+  static JobOpened Nightly() { return {.name = "nightly", .stages = MapReduceStages(1, 1)}; }
+  // Reports a successful run of "nightly".
+  void Run(const std::string& job_id, const std::string& token) {
+    Tell(job_id, token,
+         {Nightly(), Started(M(0)), Finished(M(0)), Started(R(0)), Shuffled(R(0)),
+          test::Reduced(R(0), test::At(60), {test::Point(100, 5)}), Finished(R(0)), Closed()});
+    EXPECT_TRUE(master_->WaitUntilFinal(job_id, absl::FromChrono(kDeadline)).ok());
+  }
+  // Returns whether a job of that name, without any reports yet, has a forecast in its first
+  // snapshot.
+  bool KnowsItsPast(const std::string& job_id, const std::string& token) {
+    Tell(job_id, token, {Nightly()});
+    const absl::Time deadline = absl::Now() + absl::FromChrono(kDeadline);
+    while (absl::Now() < deadline) {
+      const auto snapshot = master_->GetJob(job_id);
+      if (snapshot.ok() && snapshot->sequence > 0) {
+        return snapshot->estimate.state == EstimateState::kValid;
+      }
+      absl::SleepFor(absl::Milliseconds(1));
+    }
+    ADD_FAILURE() << "no snapshot of " << job_id;
+    return false;
+  }
+  // Returns the basis of the estimate for a workflow of one job whose history is "nightly".
+  v1::Basis BasisFor(const std::string& workflow_id, const std::string& token) {
+    v1::EstimateJobRequest request;
+    wire::EncodePlan({.id = workflow_id,
+                      .jobs = {{.name = "job", .history_name = "nightly"}},
+                      .cluster = {.slots = 2}},
+                     *request.mutable_plan());
+    v1::EstimateJobResponse response;
+    const auto stub = v1::JobService::NewStub(channel_);
+    const grpc::Status status = stub->EstimateJob(Context(token).get(), request, &response);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return status.ok() ? response.outcomes(0).snapshot().children(0).estimate().basis()
+                       : v1::BASIS_UNSPECIFIED;
+  }
+
+  std::string directory_;
+  std::unique_ptr<Master> master_;
+  std::shared_ptr<grpc::Channel> channel_;
+};
+
+TEST_F(NameSpaceTest, UsesNoRunOfAReporterWithoutTheRight) {
+  Run("evil_1", "token-of-the-evil-agent");
+  EXPECT_FALSE(KnowsItsPast("job_n2", "token-of-agent-for-jobs"));
+  EXPECT_FALSE(KnowsItsPast("job_n3", "token-of-agent-for-all"));
+  EXPECT_TRUE(KnowsItsPast("evil_2", "token-of-the-evil-agent"));
+}
+
+TEST_F(NameSpaceTest, UsesPastRunsThatItsReporterMayReport) {
+  Run("job_n1", "token-of-agent-for-jobs");
+  EXPECT_TRUE(KnowsItsPast("job_n2", "token-of-agent-for-jobs"));
+  EXPECT_TRUE(KnowsItsPast("job_n3", "token-of-agent-for-all"));
+  EXPECT_FALSE(KnowsItsPast("evil_1", "token-of-the-evil-agent"));
+}
+
+TEST_F(NameSpaceTest, KeepsTheReporterOfAJobAcrossARestart) {
+  Tell("evil_1", "token-of-the-evil-agent",
+       {Nightly(), Started(M(0)), Finished(M(0)), Started(R(0)), Shuffled(R(0)),
+        test::Reduced(R(0), test::At(60), {test::Point(100, 5)}), Finished(R(0))});
+  Start();
+  const auto context = Context("token-of-the-evil-agent");
+  const auto stream = v1::IngestService::NewStub(channel_)->StreamEvents(context.get());
+  Source other("other", "evil_1");
+  v1::StreamEventsRequest request;
+  wire::EncodeRequest(other.At(70, Closed()), request);
+  ASSERT_TRUE(stream->Write(request));
+  EXPECT_TRUE(master_->WaitUntilFinal("evil_1", absl::FromChrono(kDeadline)).ok());
+  EXPECT_FALSE(KnowsItsPast("job_n2", "token-of-agent-for-jobs"));
+}
+
+TEST(NameSpace, AssignsAnIdWithinTheNameSpace) {
+  for (const char* name_space : {"*", "team-*", "nightly", "etl-* team-*"}) {
+    EXPECT_TRUE(store::IsWithin(store::IdWithin(name_space), name_space)) << name_space;
+  }
+  EXPECT_EQ(store::IdWithin(""), "");
+}
+
+TEST_F(NameSpaceTest, AReaderGetsTimesOfReadableJobsOnly) {
+  Run("team-b-1", "token-of-agent-of-b");
+  EXPECT_EQ(BasisFor("team-a-wf", "token-of-reader-of-a"), v1::BASIS_GUESS);
+  EXPECT_EQ(BasisFor("team-b-wf", "token-of-reader-of-b"), v1::BASIS_EARLIER_RUNS);
+  EXPECT_EQ(BasisFor("", "token-of-reader-of-a"), v1::BASIS_GUESS);
+  EXPECT_EQ(BasisFor("", "token-of-reader-of-b"), v1::BASIS_EARLIER_RUNS);
+}
+
+}  // namespace
+}  // namespace tidemark
