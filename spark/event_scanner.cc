@@ -4,19 +4,20 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "spark/parameters.h"
+#include "spark/event_json.h"
 
 namespace tidemark::spark {
 namespace {
 
-// Says what an operator of a plan does to which columns, and may be long: the first words count.
+// Describes an operator of a plan and its columns. Only the first words matter for progress. bytes
 constexpr std::string_view kOperator = "simpleString";
 constexpr std::size_t kOperatorMax = 64;
+constexpr std::string_view kProperties = "Spark Properties";
 
-// Members that say something; see translator.cc.
+// Members that Translator and MeasuredStages read.
 const absl::flat_hash_set<std::string_view>& KeptKeys() {
   static const auto* const keys = new absl::flat_hash_set<std::string_view>{
-      // Of several events.
+      // Several events.
       "Event", "Timestamp", "Job ID", "Stage ID", "Stage Attempt ID", "Executor ID",
       "Submission Time", "Completion Time", "executionId", "time",
       // The application.
@@ -38,7 +39,7 @@ const absl::flat_hash_set<std::string_view>& KeptKeys() {
       "Input Metrics", "Bytes Read", "Records Read", "Output Metrics", "Bytes Written",
       "Shuffle Read Metrics", "Remote Bytes Read", "Local Bytes Read", "Total Records Read",
       "Fetch Wait Time", "Shuffle Write Metrics", "Shuffle Bytes Written", "Shuffle Write Time",
-      // Of use for other settings alone; see measured_stages.h.
+      // Counters and settings that only MeasuredStages reads.
       "Executor Run Time", "Executor Deserialize Time", "Result Size", "Memory Bytes Spilled",
       "Disk Bytes Spilled", "Peak Execution Memory", "Shuffle Records Written", "Records Written",
       "spark.executor.instances", "spark.executor.cores", "spark.executor.memory",
@@ -51,45 +52,36 @@ const absl::flat_hash_set<std::string_view>& KeptKeys() {
   return *keys;
 }
 
-// Fields that describe plans, executions, jobs and stages, and fields that distinguish operators.
-const absl::flat_hash_set<std::string_view>& KeptKeysOfPlans() {
-  static const auto* const keys = new absl::flat_hash_set<std::string_view>{
-      // Fields of several events.
-      "Event", "Timestamp", "Job ID", "Stage ID", "Stage Attempt ID", "Submission Time",
-      "Completion Time", "executionId", "time",
-      // The application.
-      "App Name", "App ID", "App Attempt ID",
-      // SQL executions, their plans, and what the driver counted.
-      "sparkPlanInfo", "nodeName", kOperator, "children", "metadata", "Location", "ReadSchema",
-      "PartitionFilters", "PushedFilters", "DataFilters", "Format", "metrics", "name",
-      "accumulatorId", "description", "details", "errorMessage", "accumUpdates",
-      // Jobs and stages.
-      "Stage Infos", "Properties", "spark.sql.execution.id", "spark.job.description", "Stage Info",
-      "Stage Name", "RDD Info", "RDD ID", "Name", "Scope", "Callsite", "Parent IDs",
-      "Failure Reason", "Accumulables", "ID", "Value", "Metadata",
-      // Tasks.
-      "Task Info", "Launch Time", "Finish Time", "Executor ID", "Task End Reason", "Reason",
-      "Task Metrics", "Executor Run Time", "Job Result", "Result", "Exception", "Message",
-      "Executor Deserialize Time", "Input Metrics", "Bytes Read", "Records Read",
-      "Shuffle Write Metrics", "Shuffle Bytes Written", "Shuffle Records Written",
-      "Shuffle Write Time"};
+// Members that ExecutedPlans reads in addition.
+const absl::flat_hash_set<std::string_view>& KeptKeysWithPlans() {
+  static const auto* const keys = [] {
+    auto* const all = new absl::flat_hash_set<std::string_view>(KeptKeys());
+    all->insert({// Plans, and the counters of the driver.
+                 "metadata", "Location", "ReadSchema", "PartitionFilters", "PushedFilters",
+                 "DataFilters", "Format", "metrics", "name", "accumulatorId", "details",
+                 "accumUpdates",
+                 // Jobs and stages.
+                 "RDD ID", "Callsite", "Accumulables", "ID", "Value", "Metadata"});
+    return all;
+  }();
   return *keys;
 }
 
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-// What one large event took is given back after it: a master follows many logs. bytes
+// Largest buffer that is kept for the next event: a master follows many logs. bytes
 constexpr std::size_t kKeptMax = std::size_t{1} << 20;
-// Longer than every name that is kept.
+// Longest member name that is compared with the kept names. Names of properties may be longer.
 constexpr std::size_t kKeyMax = 64;
-// The longest escape, \u and four digits.
+constexpr std::size_t kPropertyKeyMax = 512;
+// Length of the longest escape: \u and four digits.
 constexpr std::uint8_t kEscapeMax = 6;
-// Of a number: longer than every one of Spark's.
+// Longest number that is kept.
 constexpr std::size_t kScalarMax = 64;
 
 constexpr std::string_view kMarks = "\"{}[],:";
 
-// Whether it is a number or a word of JSON. Java writes NaN and Infinity, too.
+// Returns true if `text` is a number or a word of JSON. Java also writes NaN and Infinity.
 bool IsScalar(std::string_view text) {
   const bool is_count =
       std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -102,9 +94,15 @@ EventScanner::Kept EventScanner::ForProgress() {
   return {.names = &KeptKeys(), .operator_max = kOperatorMax, .depth_max = kDepthMax};
 }
 
+EventScanner::Kept EventScanner::ForSettings() {
+  Kept kept = ForProgress();
+  kept.keeps_properties = true;
+  return kept;
+}
+
 EventScanner::Kept EventScanner::ForPlans() {
   constexpr std::size_t kPlanDepthMax = 12'000;
-  return {.names = &KeptKeysOfPlans(), .operator_max = kStringMax, .depth_max = kPlanDepthMax};
+  return {.names = &KeptKeysWithPlans(), .operator_max = kStringMax, .depth_max = kPlanDepthMax};
 }
 
 void EventScanner::Feed(std::string_view text, Take take) {
@@ -131,7 +129,7 @@ void EventScanner::EndFile() {
   Cut();
 }
 
-// Counts the event that breaks off here, if there is one, and starts over.
+// Counts the event that breaks off here, if any, and starts again.
 void EventScanner::Cut() {
   if (is_inside()) {
     ++broken_;
@@ -140,10 +138,10 @@ void EventScanner::Cut() {
   Reset();
 }
 
-// Up to the end of the string, of the line, or of what there is.
+// Reads up to the end of the string, the line or the text, and returns this position.
 const char* EventScanner::InString(const char* at, const char* end) {
   const bool is_key = string_ == StringUse::kKey;
-  const std::size_t most = is_key              ? kKeyMax
+  const std::size_t most = is_key              ? (properties_at_ > 0 ? kPropertyKeyMax : kKeyMax)
                            : key_ == kOperator ? kept_of_.operator_max
                                                : kStringMax;
   std::string* to = nullptr;
@@ -156,7 +154,7 @@ const char* EventScanner::InString(const char* at, const char* end) {
         to->push_back(c);
         ++kept_;
       }
-      // The first character behind the backslash says how many there are.
+      // The character after the backslash determines the length.
       const std::uint8_t digits = c == 'u' ? 4 : 0;
       escape_ = escape_ == kEscapeMax ? digits : static_cast<std::uint8_t>(escape_ - 1);
       continue;
@@ -194,7 +192,7 @@ void EventScanner::Outside(char c, Take take) {
   if (stack_.empty()) {
     if (c == '{') {
       Open(c);
-    } else if (c != ',' && c != '[' && c != ']') {  // a log may be made an array
+    } else if (c != ',' && c != '[' && c != ']') {  // some tools convert a log to an array
       ++broken_;
       is_lost_ = true;
     }
@@ -221,7 +219,7 @@ void EventScanner::Outside(char c, Take take) {
   }
 }
 
-// One bad number of an event does not make the others unknown.
+// Keeps a bad number as null, so that the rest of the event stays valid.
 void EventScanner::EndScalar() {
   BeginValue();
   Keep(IsScalar(scalar_) ? scalar_ : "null");
@@ -246,7 +244,9 @@ void EventScanner::EndString() {
   const StringUse use = std::exchange(string_, StringUse::kNone);
   if (use == StringUse::kValue) Keep("\"");
   if (use != StringUse::kKey) return;
-  drops_value_ = !kept_of_.names->contains(key_) && !key_.starts_with(kParameterPrefix);
+  const bool is_property = properties_at_ > 0 && stack_.size() == properties_at_;
+  drops_value_ =
+      !is_property && !kept_of_.names->contains(key_) && !key_.starts_with(kParameterPrefix);
   if (drops_value_) return;
   BeginItem();
   Keep("\"");
@@ -269,6 +269,8 @@ void EventScanner::Open(char c) {
   Keep({&c, 1});
   is_key_next_ = c == '{';
   stack_.push_back(c == '{' ? '}' : ']');
+  const bool is_properties = stack_.size() == 2 && c == '{' && key_ == kProperties;
+  if (kept_of_.keeps_properties && is_properties) properties_at_ = stack_.size();
 }
 
 void EventScanner::Close(char c, Take take) {
@@ -283,6 +285,7 @@ void EventScanner::Close(char c, Take take) {
     return;
   }
   Keep({&c, 1});
+  if (stack_.size() == properties_at_) properties_at_ = 0;
   stack_.pop_back();
   drops_value_ = false;
   is_key_next_ = false;
@@ -295,7 +298,7 @@ void EventScanner::Close(char c, Take take) {
   Reset();
 }
 
-// A comma where one is due: members and elements before it may have been left out.
+// Adds a comma unless this is the first kept member or element.
 void EventScanner::BeginItem() {
   if (text_.empty()) return;
   const char last = text_.back();
@@ -325,6 +328,7 @@ void EventScanner::Reset() {
   string_ = StringUse::kNone;
   escape_ = 0;
   scalar_.clear();
+  properties_at_ = 0;
   is_key_next_ = drops_value_ = is_lost_ = is_oversized_ = false;
 }
 

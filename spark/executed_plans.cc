@@ -11,25 +11,24 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "spark/failure_cause.h"
-#include "spark/json_fields.h"
-#include "spark/tolerant_json.h"
+#include "spark/connector_parity.h"
+#include "spark/event_scanner.h"
+#include "spark/log_reader.h"
 
 namespace tidemark::spark {
 namespace {
 
-using advise::RanOperator;
-using advise::RanPlan;
+using advise::PastOperator;
+using advise::PastPlan;
 using nlohmann::json;
 
 constexpr double kMilli = 1e-3;
 constexpr double kNano = 1e-9;
-// No stage takes longer. seconds
+// Longest plausible stage. seconds
 constexpr double kStageSecondsMax = 365 * 24 * 3600.0;
-// Of a shuffle, LZ4 makes half; the same is assumed elsewhere (docs/what-if.md).
+// Assumed compression of shuffles by LZ4, as elsewhere (docs/internals/phases.md).
 constexpr double kShuffleCompression = 2;
-// Loading and compiling code, where nothing tells what it took. Taste: no run has measured it.
-// seconds
+// Largest assumed start-up time of an executor if no other task shows it. Chosen by hand. seconds
 constexpr double kStartUpMost = 5;
 
 std::optional<std::uint64_t> WholeNumber(const json& value) {
@@ -55,13 +54,13 @@ bool IsOfEngine(std::string_view frame) {
                      [&](std::string_view engine) { return frame.starts_with(engine); });
 }
 
-// The first frame of a call stack that is not of Spark or of what it runs on: where the program
-// asked.
+// Returns the first complete frame of a call stack outside of Spark, Java, Scala and Python: the
+// line of the program. Returns the first line of the description if no frame matches.
 std::string LineOf(const std::string& description, std::string_view stack) {
   while (!stack.empty()) {
     const std::size_t end = std::min(stack.find('\n'), stack.size());
     const std::string_view frame = stack.substr(0, end);
-    // The last one may be cut.
+    // The last frame may be cut.
     if (end < stack.size() && !frame.empty() && !IsOfEngine(frame)) return std::string(frame);
     stack.remove_prefix(std::min(end + 1, stack.size()));
   }
@@ -73,7 +72,8 @@ bool IsRead(const std::string& metric) {
          absl::StrContains(metric, "merged") || metric == "remote reqs duration";
 }
 
-// What a source reads: its name in the catalog, or where its files are. Empty: not told.
+// Returns the table that a source reads: its name in the catalog or the location of its files.
+// Returns "" if the plan has neither.
 std::string TableOf(const std::string& node, const json& metadata) {
   std::vector<std::string> words = absl::StrSplit(node, ' ', absl::SkipWhitespace());
   const bool is_scan = !words.empty() && absl::EndsWith(words[0], "Scan");
@@ -91,7 +91,7 @@ std::string TableOf(const std::string& node, const json& metadata) {
                                                                                      : "";
 }
 
-// Of a source: its columns and what it leaves out; not how it does that.
+// Returns the columns and filters of a source, without its format and batching.
 std::string SourceText(const std::string& text, const json& metadata) {
   std::string kept = text;
   for (const char* end : {" Batched:", " DataFilters:", " Format:", ", Format:"}) {
@@ -104,9 +104,9 @@ std::string SourceText(const std::string& text, const json& metadata) {
   return kept;
 }
 
-RanOperator OperatorOf(const json& node) {
+PastOperator OperatorOf(const json& node) {
   const json& metadata = Member(node, "metadata");
-  RanOperator op = {.name = Text(node, "nodeName"), .text = Text(node, "simpleString")};
+  PastOperator op = {.name = Text(node, "nodeName"), .text = Text(node, "simpleString")};
   op.is_cut =
       absl::StrContains(op.text, " more fields") || op.text.size() >= EventScanner::kStringMax;
   const json& children = Member(node, "children");
@@ -126,44 +126,37 @@ bool MakesShuffle(const std::string& rdd) { return absl::StartsWith(rdd, "Shuffl
 
 }  // namespace
 
-void ExecutedPlans::Feed(std::string_view text) {
-  scanner_.Feed(text, [this](std::string_view event) { Parse(event); });
-}
-
-void ExecutedPlans::Parse(std::string_view text) {
-  const json event = TolerantJson(text);
-  if (event.is_discarded() || !event.contains("Event")) return;
-  ++events_;
-  Take(event);
-}
-
-void ExecutedPlans::Take(const json& event) {
-  const std::string whole = Text(event, "Event");
-  const std::string kind = whole.substr(whole.rfind('.') + 1);
-  if (kind == "SparkListenerTaskEnd") {
-    TaskEnd(event);
-  } else if (kind == "SparkListenerStageCompleted") {
-    StageCompleted(event);
-  } else if (kind == "SparkListenerSQLExecutionStart") {
-    ExecutionStart(event);
-  } else if (kind == "SparkListenerSQLAdaptiveExecutionUpdate") {
-    const auto id = ExecutionOf(event);
-    const auto found = id ? executions_.find(*id) : executions_.end();
-    if (found != executions_.end()) SetPlan(found->second, Member(event, "sparkPlanInfo"));
-  } else if (kind == "SparkListenerSQLExecutionEnd") {
-    ExecutionEnd(event);
-  } else if (kind == "SparkListenerDriverAccumUpdates") {
-    DriverCounts(event);
-  } else if (kind == "SparkListenerJobStart") {
-    JobStart(event);
-  } else if (kind == "SparkListenerJobEnd") {
-    JobEnd(event);
-  } else if (kind == "SparkListenerApplicationStart") {
-    has_started_ = true;
-    application_ = Text(event, "App ID");
-    program_ = Text(event, "App Name");
-    run_ = absl::StrCat(application_, "\n", Text(event, "App Attempt ID"), "\n", program_, "\n",
-                        Count(event, "Timestamp").value_or(0));
+void ExecutedPlans::Observe(const SparkEvent& event) {
+  const json& fields = event.fields();
+  switch (event.kind()) {
+    case EventKind::kTaskEnd:
+      return OnTaskEnd(event.task_end());
+    case EventKind::kStageCompleted:
+      return StageCompleted(fields);
+    case EventKind::kExecutionStart:
+      return ExecutionStart(fields);
+    case EventKind::kExecutionUpdate: {
+      const auto id = ExecutionOf(fields);
+      const auto found = id ? executions_.find(*id) : executions_.end();
+      if (found != executions_.end()) SetPlan(found->second, Member(fields, "sparkPlanInfo"));
+      return;
+    }
+    case EventKind::kExecutionEnd:
+      return ExecutionEnd(fields);
+    case EventKind::kDriverCounts:
+      return DriverCounts(fields);
+    case EventKind::kJobStart:
+      return JobStart(fields);
+    case EventKind::kJobEnd:
+      return JobEnd(fields);
+    case EventKind::kApplicationStart:
+      application_ = Text(fields, "App ID");
+      program_ = Text(fields, "App Name");
+      run_ = absl::StrCat(application_, "\n", Text(fields, "App Attempt ID"), "\n", program_, "\n",
+                          Count(fields, "Timestamp").value_or(0));
+      return;
+    default:
+      return;
   }
 }
 
@@ -188,7 +181,7 @@ void ExecutedPlans::ExecutionEnd(const json& event) {
   if (execution.is_reported) execution.has_failed = !Text(event, "errorMessage").empty();
 }
 
-// Each operator in front of its inputs.
+// Sets the operators of the execution, each before its inputs.
 void ExecutedPlans::SetPlan(Execution& execution, const json& root) {
   if (!root.is_object()) return;
   operators_ -= execution.plan.operators.size();
@@ -196,11 +189,11 @@ void ExecutedPlans::SetPlan(Execution& execution, const json& root) {
   execution.metrics.clear();
   constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   std::vector<std::pair<const json*, std::size_t>> left = {{&root, kNone}};
-  std::vector<RanOperator>& operators = execution.plan.operators;
+  std::vector<PastOperator>& operators = execution.plan.operators;
   while (!left.empty()) {
     const auto [node, reader] = left.back();
     left.pop_back();
-    // One more than is compared: so that the plan is refused as too large and not as another.
+    // Keeps one operator more than the limit, so that the plan is rejected as too large.
     if (operators.size() > advise::kOperatorsMax || operators_ >= kOperatorsMax) break;
     const std::size_t at = operators.size();
     operators.push_back(OperatorOf(*node));
@@ -227,12 +220,12 @@ void ExecutedPlans::SetPlan(Execution& execution, const json& root) {
     }
     const json& children = Member(*node, "children");
     if (children.is_array()) {
-      // The first input is met first.
+      // Pushes the first input last, so that it is visited first.
       for (auto child = children.rbegin(); child != children.rend(); ++child) {
         left.emplace_back(&*child, at);
       }
     } else if (node->is_object() && node->contains("children")) {
-      // Cut by EventScanner: deeper than any plan that is compared.
+      // EventScanner cut the plan here, which makes it too deep to compare.
       operators.resize(advise::kOperatorsMax + 1);
       operators_ += operators.size() - at - 1;
       break;
@@ -240,7 +233,7 @@ void ExecutedPlans::SetPlan(Execution& execution, const json& root) {
   }
 }
 
-// Old versions have executions whose plans they do not log.
+// Returns true if the plan of the job's execution is known: old versions of Spark do not log it.
 bool ExecutedPlans::IsOfKnownExecution(const Job& job) const {
   return job.execution && executions_.contains(*job.execution);
 }
@@ -275,7 +268,8 @@ void ExecutedPlans::JobStart(const json& event) {
       known.callsite = Text(rdd, "Callsite");
       const json scope = json::parse(Text(rdd, "Scope"), nullptr, /*allow_exceptions=*/false);
       known.scope = Text(scope, "name");
-      // One RDD is the same whenever it is computed; one that the same line makes anew may not be.
+      // An RDD has the same contents whenever it is computed. Another RDD of the same line may
+      // differ.
       std::vector<std::uint64_t>& of_line =
           rdds_of_line_[absl::StrCat(known.scope, " ", known.name, " ", known.callsite)];
       const auto at = std::find(of_line.begin(), of_line.end(), *rdd_id);
@@ -353,41 +347,40 @@ void ExecutedPlans::DriverCounts(const json& event) {
   }
 }
 
-void ExecutedPlans::TaskEnd(const json& event) {
-  const auto number = Number(event, "Stage ID");
-  const json& metrics = Member(event, "Task Metrics");
-  if (!number || !metrics.is_object()) return;
-  if (Text(Member(event, "Task End Reason"), "Reason") != "Success") return;
-  if (stages_.size() >= kStagesMax && !stages_.contains(*number)) return;
-  Stage& stage = stages_[*number];
-  const json& input = Member(metrics, "Input Metrics");
-  const json& written = Member(metrics, "Shuffle Write Metrics");
-  stage.run.task_seconds += Amount(metrics, "Executor Run Time") * kMilli;
+void ExecutedPlans::OnTaskEnd(const TaskEnd& task) {
+  if (!task.has_counters()) return;
+  if (stages_.size() >= kStagesMax && !stages_.contains(*task.stage)) return;
+  Stage& stage = stages_[*task.stage];
+  const json& input = Member(task.metrics, "Input Metrics");
+  const json& written = Member(task.metrics, "Shuffle Write Metrics");
+  stage.run.task_seconds += Amount(task.metrics, "Executor Run Time") * kMilli;
   stage.run.shuffle_write_seconds += Amount(written, "Shuffle Write Time") * kNano;
   stage.run.read_bytes += Amount(input, "Bytes Read");
   stage.read_records += Amount(input, "Records Read");
   stage.written_bytes += Amount(written, "Shuffle Bytes Written");
-  const json& info = Member(event, "Task Info");
-  const auto launched = Count(info, "Launch Time");
-  const auto ended = Count(info, "Finish Time");
-  if (!launched || !ended || *ended < *launched || stage.tasks.size() >= kTasksOfStageMax) return;
-  const double seconds = static_cast<double>(*ended - *launched) * kMilli;
-  const std::string executor = Text(info, "Executor ID");
-  // Those that were launched while the first was still in its first half start the executor up
-  // together: the next one is launched a moment before the driver knows that the first has ended.
-  const bool is_new = start_ups_.size() < kExecutorsMax && !start_ups_.contains(executor);
-  if (is_new) start_ups_[executor] = *launched + (*ended - *launched) / 2;
-  const auto start_up = start_ups_.find(executor);
-  if (start_up != start_ups_.end() && *launched <= start_up->second) {
+  const std::optional<double> ran = task.seconds();
+  if (!ran || stage.tasks.size() >= kTasksOfStageMax) return;
+  const double seconds = *ran;
+  const std::uint64_t launched = *task.launched_ms;
+  // Tasks that start in the first half of an executor's first task also count as start-up. The
+  // limit is not the first task's end, since the next task starts a moment before the driver
+  // records that end.
+  const bool is_new = start_ups_.size() < kExecutorsMax && !start_ups_.contains(task.executor);
+  if (is_new) start_ups_[task.executor] = launched + (*task.finished_ms - launched) / 2;
+  const auto start_up = start_ups_.find(task.executor);
+  if (start_up != start_ups_.end() && launched <= start_up->second) {
     stage.longest_first = std::max(stage.longest_first, seconds);
-    stage.loading = std::max(stage.loading, Amount(metrics, "Executor Deserialize Time") * kMilli);
+    stage.loading =
+        std::max(stage.loading, Amount(task.metrics, "Executor Deserialize Time") * kMilli);
   } else {
     stage.tasks.push_back(seconds);
   }
 }
 
-// Any other stage would load code, too, which Spark times; but not run the same code for the first
-// time, slowly, which is part of why first tasks take longer than the others of their stage.
+// Estimates the start-up time in each stage: the time by which its first tasks took longer than the
+// others. Any other stage would also load code, which Spark measures and which is the lower bound.
+// Another stage would not, however, run this stage's code for the first time, which also slows down
+// first tasks.
 void ExecutedPlans::FindStartUps() {
   for (auto& [number, stage] : stages_) {
     if (stage.longest_first == 0) continue;
@@ -404,15 +397,15 @@ void ExecutedPlans::FindStartUps() {
   }
 }
 
-// What its operators counted, and which stages they were in.
+// Sets the counters and stages of the operators.
 void ExecutedPlans::Fill(Execution& execution) const {
-  RanPlan& plan = execution.plan;
+  PastPlan& plan = execution.plan;
   std::vector<std::optional<double>> written(plan.operators.size());
   std::map<std::uint32_t, std::size_t> sources;  // in each stage
   for (const Metric& metric : execution.metrics) {
     const auto counter = counters_.find(metric.accumulator);
     if (counter == counters_.end()) continue;
-    RanOperator& op = plan.operators[metric.op];
+    PastOperator& op = plan.operators[metric.op];
     if (metric.kind == Metric::Kind::kRecords) op.records = counter->second.value;
     if (metric.kind == Metric::Kind::kBytes) op.bytes = counter->second.value;
     if (metric.kind == Metric::Kind::kWrittenRecords) op.records = counter->second.value;
@@ -423,7 +416,7 @@ void ExecutedPlans::Fill(Execution& execution) const {
       }
     }
   }
-  for (const RanOperator& op : plan.operators) {
+  for (const PastOperator& op : plan.operators) {
     for (const std::uint32_t number : op.stages) {
       const auto stage = stages_.find(number);
       if (stage == stages_.end() || !stage->second.has_run) continue;
@@ -431,7 +424,7 @@ void ExecutedPlans::Fill(Execution& execution) const {
       if (op.inputs.empty()) ++sources[number];
     }
   }
-  for (RanOperator& op : plan.operators) {
+  for (PastOperator& op : plan.operators) {
     if (!op.inputs.empty() || op.stages.size() != 1 || sources[op.stages[0]] != 1) continue;
     const auto stage = stages_.find(op.stages[0]);
     if (stage == stages_.end()) continue;
@@ -439,11 +432,11 @@ void ExecutedPlans::Fill(Execution& execution) const {
   }
 }
 
-std::optional<RanPlan> ExecutedPlans::LineageOf(std::uint32_t number, const Job& job) const {
-  RanPlan plan = {.execution = absl::StrCat("job/", number),
-                  .line = job_lines_.at(number),
-                  .begin = job_begins_.at(number),
-                  .is_lineage = true};
+std::optional<PastPlan> ExecutedPlans::LineageOf(std::uint32_t number, const Job& job) const {
+  PastPlan plan = {.execution = absl::StrCat("job/", number),
+                   .line = job_lines_.at(number),
+                   .begin = job_begins_.at(number),
+                   .is_lineage = true};
   std::map<std::uint64_t, std::size_t> operator_of;
   std::vector<const Rdd*> rdds;
   for (const std::uint32_t stage_number : job.stages) {
@@ -458,15 +451,15 @@ std::optional<RanPlan> ExecutedPlans::LineageOf(std::uint32_t number, const Job&
         plan.operators.push_back(
             {.name = rdd.scope.empty() ? rdd.name : rdd.scope,
              .text = absl::StrCat(
-                 rdd.name, " ", rdd.callsite, rdd.occurrence > 1 ? " once more, " : "",
-                 rdd.occurrence > 1 ? absl::StrCat("the ", rdd.occurrence, ". time") : "")});
+                 rdd.name, " ", rdd.callsite,
+                 rdd.occurrence > 1 ? absl::StrCat(" (occurrence ", rdd.occurrence, ")") : "")});
         rdds.push_back(&rdd);
       }
       if (stage->second.has_run) plan.operators[at->second].stages.push_back(stage_number);
     }
   }
   for (std::size_t at = 0; at < rdds.size(); ++at) {
-    RanOperator& op = plan.operators[at];
+    PastOperator& op = plan.operators[at];
     double shuffled = 0;
     for (const std::uint64_t parent : rdds[at]->parents) {
       const auto input = operator_of.find(parent);
@@ -478,7 +471,7 @@ std::optional<RanPlan> ExecutedPlans::LineageOf(std::uint32_t number, const Job&
     }
     if (MakesShuffle(rdds[at]->name) && shuffled > 0) op.bytes = shuffled * kShuffleCompression;
     if (!op.inputs.empty()) continue;
-    // Spark names those that read files by their paths.
+    // Spark names an RDD that reads files by its path.
     if (!absl::EndsWith(rdds[at]->name, "RDD")) op.table = rdds[at]->name;
     if (op.stages.size() != 1) continue;
     const Stage& stage = stages_.at(op.stages[0]);
@@ -489,9 +482,9 @@ std::optional<RanPlan> ExecutedPlans::LineageOf(std::uint32_t number, const Job&
   return plan;
 }
 
-std::vector<RanPlan> ExecutedPlans::Finish() {
+std::vector<PastPlan> ExecutedPlans::Finish() {
   FindStartUps();
-  std::vector<RanPlan> plans;
+  std::vector<PastPlan> plans;
   for (auto& [id, execution] : executions_) {
     if (!execution.has_ended || execution.has_failed || execution.plan.operators.empty()) {
       ++left_out_;
@@ -508,13 +501,40 @@ std::vector<RanPlan> ExecutedPlans::Finish() {
     }
     if (auto plan = LineageOf(number, job)) plans.push_back(*std::move(plan));
   }
-  for (RanPlan& plan : plans) {
+  for (PastPlan& plan : plans) {
     plan.application = application_;
     plan.program = program_;
   }
   std::stable_sort(plans.begin(), plans.end(),
-                   [](const RanPlan& a, const RanPlan& b) { return a.begin < b.begin; });
+                   [](const PastPlan& a, const PastPlan& b) { return a.begin < b.begin; });
   return plans;
+}
+
+absl::StatusOr<PlansOfLog> ReadPlans(const std::string& path) {
+  absl::StatusOr<std::vector<std::string>> files = FilesOfLog(path);
+  if (!files.ok()) return files.status();
+  return ReadPlans(LogFiles{.path = path, .files = *std::move(files)});
+}
+
+absl::StatusOr<PlansOfLog> ReadPlans(const LogFiles& log) {
+  ExecutedPlans plans;
+  const auto reader = LogReader::Open(log, {.plans = &plans});
+  if (!reader.ok()) return reader.status();
+  PlansOfLog read;
+  for (auto event = (*reader)->Next();; event = (*reader)->Next()) {
+    if (absl::IsDataLoss(event.status()) && (*reader)->counts().events > 0) {
+      read.damage = event.status();
+      break;
+    }
+    if (!event.ok()) return event.status();
+    if (!*event) break;
+  }
+  read.plans = plans.Finish();
+  read.run = plans.run();
+  read.events = (*reader)->counts().events;
+  read.left_out = plans.left_out();
+  read.remarks = RemarksOn(**reader, /*rejected=*/0);
+  return read;
 }
 
 }  // namespace tidemark::spark

@@ -1,30 +1,40 @@
-// What an event log says of plans that ran: operators of SQL executions with what they counted, and
-// the lineage of RDDs of other jobs, with the times of their stages.
-//
-//   ExecutedPlans plans;
-//   plans.Feed(text);                    // pieces of any size
-//   for (advise::RanPlan& plan : plans.Finish()) ...
-//
-// An execution that failed, or whose end is not in the log, is counted and left out: it took less,
-// or more, than its results do. Never fails. Pure; not thread-safe. Memory: bounded by the
-// constants below.
+// The plans that an application ran, as its event log states them: operators of SQL executions with
+// their counters, and the lineage of RDDs of other jobs, with the times of their stages.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "spark/event_scanner.h"
-#include "whatif/advise/ran_plan.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "spark/event_json.h"
+#include "spark/log_files.h"
+#include "whatif/advise/past_plan.h"
 
 namespace tidemark::spark {
 
+struct PlansOfLog {
+  std::vector<advise::PastPlan> plans;  // by their beginning
+  std::uint64_t left_out = 0;           // executions and jobs that failed or have no end in the log
+  absl::Status damage;                  // DataLoss if the log is damaged; earlier plans are present
+  std::vector<std::string> remarks;     // RemarksOn() the log
+  std::string run;                      // ExecutedPlans::run()
+  std::uint64_t events = 0;             // events of Spark
+};
+
+// Reads the plans of the only log at `path`. Fails as LogReader does, except for damage.
+absl::StatusOr<PlansOfLog> ReadPlans(const std::string& path);
+// Reads the plans of one of several logs.
+absl::StatusOr<PlansOfLog> ReadPlans(const LogFiles& log);
+
+// Collects plans from events. An execution that failed, or has no end in the log, is counted and
+// left out, since its times do not show the cost of its results. Pure; not thread-safe. Memory:
+// bounded by the constants below.
 class ExecutedPlans {
  public:
   static constexpr std::size_t kExecutionsMax = 10'000;
@@ -34,28 +44,19 @@ class ExecutedPlans {
   static constexpr std::size_t kTasksOfStageMax = 500;
   static constexpr std::size_t kExecutorsMax = 10'000;
 
-  ExecutedPlans() : scanner_(EventScanner::ForPlans()) {}
+  // Adds the facts of an event, as EventScanner::ForPlans() keeps it. Ignores other kinds.
+  void Observe(const SparkEvent& event);
+  // Returns the plans by their beginning. Call it once, after all events.
+  std::vector<advise::PastPlan> Finish();
 
-  void Feed(std::string_view text);
-  // Ends a file of a log that continues in another file: see EventScanner.
-  void EndFile() { scanner_.EndFile(); }
-  // Takes one event in, as EventScanner leaves it; others change nothing.
-  void Take(const nlohmann::json& event);
-  // By when they began. To be called once.
-  std::vector<advise::RanPlan> Finish();
-
-  // Returns a text that is equal for logs of the same run of an application: its id, its attempt,
-  // its name and when it started. Empty if its start was not read.
+  // Returns a text that is equal for logs of the same run of an application: its id, attempt, name
+  // and start. Empty if its start was not read.
   const std::string& run() const { return run_; }
-  // Events of Spark that were read.
-  std::uint64_t events() const { return events_; }
-  std::uint64_t left_out() const { return left_out_; }  // executions and jobs, by Finish()
-  bool is_cut() const { return scanner_.is_inside(); }
-  // Returns whether the start of the application was among the events.
-  bool has_started() const { return has_started_; }
+  // Returns the number of executions and jobs that Finish() left out.
+  std::uint64_t left_out() const { return left_out_; }
 
  private:
-  // A metric of an operator, by the number of its accumulator.
+  // A metric of an operator.
   struct Metric {
     enum class Kind : std::uint8_t { kRecords, kBytes, kWrittenRecords, kRead, kOther };
     std::size_t op = 0;
@@ -63,11 +64,11 @@ class ExecutedPlans {
     Kind kind = Kind::kOther;
   };
   struct Execution {
-    advise::RanPlan plan;
+    advise::PastPlan plan;
     std::vector<Metric> metrics;
     bool has_ended = false;
     bool has_failed = false;
-    bool is_reported = false;  // its end reports whether it failed, from Spark 3.4 on
+    bool is_reported = false;  // its end states whether it failed, as Spark 3.4 and later do
   };
   struct Job {
     std::optional<std::uint64_t> execution;
@@ -78,26 +79,24 @@ class ExecutedPlans {
     std::string name;
     std::string scope;
     std::string callsite;
-    std::size_t occurrence = 1;  // of RDDs that this line of the program made
+    std::size_t occurrence = 1;  // among the RDDs of this line of the program
     std::vector<std::uint64_t> parents;
-    std::vector<std::uint32_t> stages;
   };
   struct Stage {
-    advise::StageRun run;
+    advise::PastPlanStage run;
     bool has_run = false;
-    std::vector<double> tasks;  // seconds of the first that ended
-    double longest_first = 0;   // of those on executors that had run nothing; seconds
-    double loading = 0;         // of these, the most for loading code; seconds
+    std::vector<double> tasks;  // seconds of the tasks that started no executor up
+    double longest_first = 0;   // longest task that started an executor up; seconds
+    double loading = 0;         // longest time for loading code among those tasks; seconds
     double read_records = 0;
     double written_bytes = 0;
-    std::map<std::uint64_t, Rdd> rdds;  // of a job outside of SQL
+    std::map<std::uint64_t, Rdd> rdds;  // by id; outside of SQL
   };
   struct Counter {
     double value = 0;
     std::vector<std::uint32_t> stages;
   };
 
-  void Parse(std::string_view text);
   void ExecutionStart(const nlohmann::json& event);
   void ExecutionEnd(const nlohmann::json& event);
   void SetPlan(Execution& execution, const nlohmann::json& root);
@@ -105,15 +104,13 @@ class ExecutedPlans {
   void JobStart(const nlohmann::json& event);
   void JobEnd(const nlohmann::json& event);
   void StageCompleted(const nlohmann::json& event);
-  void TaskEnd(const nlohmann::json& event);
+  void OnTaskEnd(const TaskEnd& task);
   void DriverCounts(const nlohmann::json& event);
   void FindStartUps();
   Counter* CounterOf(std::uint64_t accumulator);
   void Fill(Execution& execution) const;
-  std::optional<advise::RanPlan> LineageOf(std::uint32_t number, const Job& job) const;
+  std::optional<advise::PastPlan> LineageOf(std::uint32_t number, const Job& job) const;
 
-  EventScanner scanner_;
-  bool has_started_ = false;
   std::string application_;
   std::string program_;
   std::string run_;
@@ -123,10 +120,9 @@ class ExecutedPlans {
   std::map<std::uint32_t, std::string> job_lines_;
   std::map<std::uint32_t, Stage> stages_;
   std::map<std::string, std::vector<std::uint64_t>> rdds_of_line_;
-  std::map<std::string, std::uint64_t> start_ups_;  // by executor: until when, milliseconds
+  std::map<std::string, std::uint64_t> start_ups_;  // end of the start-up by executor; ms
   absl::flat_hash_map<std::uint64_t, Counter> counters_;
   std::size_t operators_ = 0;
-  std::uint64_t events_ = 0;
   std::uint64_t left_out_ = 0;
 };
 

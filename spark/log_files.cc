@@ -1,12 +1,16 @@
 #include "spark/log_files.h"
 
 #include <fmt/format.h>
+#include <zip.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <map>
+#include <set>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <tuple>
@@ -14,7 +18,6 @@
 
 #include "absl/status/status.h"
 #include "spark/event_scanner.h"
-#include "spark/log_archive.h"
 #include "spark/log_text.h"
 
 namespace tidemark::spark {
@@ -26,6 +29,30 @@ constexpr std::string_view kFolder = "eventlog_v2_";
 constexpr std::string_view kFile = "events_";
 constexpr std::string_view kCompacted = ".compact";
 constexpr std::string_view kStatusFile = "appstatus_";
+constexpr std::string_view kInArchive = "!/";
+
+struct ArchiveDiscard {
+  void operator()(zip_t* archive) const { zip_discard(archive); }
+};
+using Archive = std::unique_ptr<zip_t, ArchiveDiscard>;
+
+struct EntryClose {
+  void operator()(zip_file_t* entry) const { zip_fclose(entry); }
+};
+
+absl::StatusOr<Archive> OpenArchive(const std::string& path) {
+  int code = 0;
+  Archive archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
+  if (archive != nullptr) return archive;
+  zip_error_t error;
+  zip_error_init_with_code(&error, code);
+  std::string message =
+      fmt::format("{}: damaged zip archive: {}", path, zip_error_strerror(&error));
+  zip_error_fini(&error);
+  if (code == ZIP_ER_NOENT) return absl::NotFoundError(message);
+  if (code == ZIP_ER_OPEN || code == ZIP_ER_READ) return absl::UnavailableError(message);
+  return absl::DataLossError(message);
+}
 
 struct Part {
   std::uint64_t number = 0;
@@ -43,17 +70,17 @@ std::optional<Part> PartAt(const fs::path& path) {
   return part;
 }
 
-// Names of files that Databricks keeps: the newest, and the earlier ones by their end.
+// Names of the files that Databricks writes: the newest, and earlier ones by the time of their end.
 constexpr std::string_view kNewest = "eventlog";
 constexpr std::string_view kDated = "eventlog-";
-// Limits the cost of an unrelated folder.
+// Limits of the folders and entries that are visited, for folders that hold something else.
 constexpr int kFolderDepthMax = 4;
 constexpr std::size_t kEntriesMax = 200'000;
-// At most this many files are read to find the only log among them.
+// Largest number of files that are read to find the only log among them.
 constexpr std::size_t kCandidatesMax = 1000;
-// Most logs that an error names.
+// Largest number of logs that an error names.
 constexpr std::size_t kNamedMax = 5;
-// Read to see whether a file is a log. bytes
+// Size of the beginning that shows whether a file is a log. bytes
 constexpr std::uint64_t kBeginBytes = std::uint64_t{256} << 10;
 
 bool IsDated(std::string_view name) {
@@ -63,20 +90,23 @@ bool IsDated(std::string_view name) {
 
 std::string NameOfFile(const std::string& file) { return fs::path(file).filename().string(); }
 
-// Returns the application of a file of a rolled log: the part of the name that follows its number,
-// without the suffix of its compression.
-std::string ApplicationOf(const std::string& name) {
-  std::string application = name.substr(name.find('_', kFile.size()) + 1);
+// Returns the name without the suffixes of compressions and states.
+std::string WithoutPacking(std::string name) {
   for (bool is_shorter = true; is_shorter;) {
     is_shorter = false;
     for (const std::string_view ending :
          {".compact", ".inprogress", ".zstd", ".zst", ".lz4", ".lzf", ".snappy", ".gz"}) {
-      if (!application.ends_with(ending)) continue;
-      application.resize(application.size() - ending.size());
+      if (!name.ends_with(ending)) continue;
+      name.resize(name.size() - ending.size());
       is_shorter = true;
     }
   }
-  return application;
+  return name;
+}
+
+// Returns the application of a file of a rolled log: the part of its name after the number.
+std::string ApplicationOf(const std::string& name) {
+  return WithoutPacking(name.substr(name.find('_', kFile.size()) + 1));
 }
 
 // Lists the files in a folder and in those below it.
@@ -93,7 +123,7 @@ class FolderList {
   }
 
  private:
-  // Folders below that cannot be read are skipped.
+  // Adds the files of a folder. Skips inner folders that cannot be read.
   std::error_code Add(const fs::path& folder, int depth) {
     std::error_code error;
     std::vector<fs::path> folders;
@@ -130,8 +160,8 @@ std::vector<std::string> Opened(std::string archive, std::size_t most) {
   return {std::move(archive)};
 }
 
-// Replaces archives by the files in them, except beside the files of a log that Spark rolls: other
-// files there are not Spark's.
+// Replaces archives by the files in them, except beside the files of a rolled log: other files
+// there are not Spark's.
 std::vector<std::string> WithArchivesOpened(std::vector<std::string> files) {
   std::vector<std::string> opened;
   for (std::string& file : files) {
@@ -153,7 +183,7 @@ std::vector<std::string> InOrder(std::vector<Part> parts) {
     return std::tuple(a.number, !a.is_compacted, a.path) <
            std::tuple(b.number, !b.is_compacted, b.path);
   });
-  // A file beside its compressed copy has the same events.
+  // A file and its compressed copy have the same events.
   const auto is_copy = [](const Part& a, const Part& b) {
     return a.number == b.number && a.is_compacted == b.is_compacted && b.path.starts_with(a.path);
   };
@@ -169,6 +199,16 @@ std::vector<std::string> InOrder(std::vector<Part> parts) {
   std::vector<std::string> files;
   for (Part& part : parts) files.push_back(std::move(part.path));
   return files;
+}
+
+// Sorts the files, and removes each that is the compressed copy of another: `a.gz` beside `a`, or a
+// second compression of the same file.
+void RemoveCopies(std::vector<std::string>& files) {
+  std::sort(files.begin(), files.end());
+  const auto is_copy = [](const std::string& a, const std::string& b) {
+    return b.starts_with(a + ".") || WithoutPacking(a) == WithoutPacking(b);
+  };
+  files.erase(std::unique(files.begin(), files.end(), is_copy), files.end());
 }
 
 // Appends the logs that the files of one folder form.
@@ -189,21 +229,20 @@ void AddLogs(const fs::path& folder, std::vector<std::string> files, std::vector
   const bool is_alone = rolled.size() == 1;
   for (auto& [application, parts] : rolled) {
     std::vector<std::string> in_order = InOrder(std::move(parts));
-    // A folder that Spark created is named by its own name.
+    // The path of a single rolled log is its folder, as Spark created it.
     std::string path = is_alone ? folder.string() : in_order.front();
     logs.push_back({.path = std::move(path), .files = std::move(in_order)});
   }
   if (!dated.empty()) {
-    std::sort(dated.begin(), dated.end());
-    const auto is_copy = [](const std::string& a, const std::string& b) {
-      return b.starts_with(a + ".");
-    };
-    dated.erase(std::unique(dated.begin(), dated.end(), is_copy), dated.end());
+    std::vector<std::string> newest;
     std::erase_if(others, [&](const std::string& file) {
-      const bool is_newest = ApplicationOf("events_1_" + NameOfFile(file)) == kNewest;
-      if (is_newest) dated.push_back(file);
+      const bool is_newest = WithoutPacking(NameOfFile(file)) == kNewest;
+      if (is_newest) newest.push_back(file);
       return is_newest;
     });
+    RemoveCopies(dated);
+    RemoveCopies(newest);
+    dated.insert(dated.end(), newest.begin(), newest.end());
     logs.push_back({.path = folder.string(), .files = std::move(dated)});
   }
   // Other files in the folder of a rolled log are not Spark's.
@@ -212,6 +251,73 @@ void AddLogs(const fs::path& folder, std::vector<std::string> files, std::vector
 }
 
 }  // namespace
+
+bool IsArchive(const std::string& path) {
+  char begin[4] = {};
+  std::ifstream(path, std::ios::binary).read(begin, sizeof(begin));
+  const std::string_view magic(begin, sizeof(begin));
+  return magic == "PK\x03\x04" || magic == "PK\x05\x06";
+}
+
+bool IsInArchive(const std::string& file) {
+  const std::size_t at = file.find(kInArchive);
+  return at != std::string::npos && IsArchive(file.substr(0, at));
+}
+
+absl::StatusOr<std::vector<std::string>> FilesInArchive(const std::string& path) {
+  absl::StatusOr<Archive> archive = OpenArchive(path);
+  if (!archive.ok()) return archive.status();
+  std::vector<std::string> files;
+  const zip_int64_t count = zip_get_num_entries(archive->get(), 0);
+  for (zip_int64_t i = 0; i < count && files.size() < kArchivedFilesMax; ++i) {
+    const char* const name =
+        zip_get_name(archive->get(), static_cast<zip_uint64_t>(i), ZIP_FL_ENC_RAW);
+    if (name == nullptr) continue;
+    const std::string_view text = name;
+    if (!text.empty() && !text.ends_with('/'))
+      files.push_back(fmt::format("{}{}{}", path, kInArchive, text));
+  }
+  return files;
+}
+
+struct ArchivedFile::Impl {
+  std::string file;
+  Archive archive;
+  std::unique_ptr<zip_file_t, EntryClose> entry;  // closed before its archive
+};
+
+ArchivedFile::ArchivedFile(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+ArchivedFile::~ArchivedFile() = default;
+
+absl::StatusOr<std::unique_ptr<ArchivedFile>> ArchivedFile::Open(const std::string& file) {
+  const std::size_t at = file.find(kInArchive);
+  absl::StatusOr<Archive> archive = OpenArchive(file.substr(0, at));
+  if (!archive.ok()) return archive.status();
+  auto impl =
+      std::make_unique<Impl>(Impl{.file = file, .archive = *std::move(archive), .entry = {}});
+  const std::string name = file.substr(at + kInArchive.size());
+  impl->entry.reset(zip_fopen(impl->archive.get(), name.c_str(), ZIP_FL_ENC_RAW));
+  if (impl->entry == nullptr) {
+    zip_error_t* const error = zip_get_error(impl->archive.get());
+    const std::string message = fmt::format("{}: {}", file, zip_error_strerror(error));
+    const int code = zip_error_code_zip(error);
+    if (code == ZIP_ER_NOENT) return absl::NotFoundError(message);
+    const bool is_other = code == ZIP_ER_COMPNOTSUPP || code == ZIP_ER_ENCRNOTSUPP ||
+                          code == ZIP_ER_NOPASSWD || code == ZIP_ER_WRONGPASSWD;
+    return is_other ? absl::UnimplementedError(message) : absl::DataLossError(message);
+  }
+  return std::unique_ptr<ArchivedFile>(new ArchivedFile(std::move(impl)));
+}
+
+absl::Status ArchivedFile::Read(std::size_t size, std::string& out) {
+  const std::size_t before = out.size();
+  out.resize(before + size);
+  const zip_int64_t read = zip_fread(impl_->entry.get(), out.data() + before, size);
+  out.resize(before + static_cast<std::size_t>(std::max<zip_int64_t>(read, 0)));
+  if (read >= 0) return absl::OkStatus();
+  return absl::DataLossError(
+      fmt::format("{}: {}", impl_->file, zip_file_strerror(impl_->entry.get())));
+}
 
 bool IsRollingLog(const std::string& path) {
   std::error_code error;
@@ -250,17 +356,16 @@ std::string MissingRemark(const std::string& file, const std::string& next) {
   const std::uint64_t first = before->number + 1;
   const std::uint64_t last = after->number - 1;
   return first == last
-             ? fmt::format("{} is missing, and so is all that it reported", name_of(first))
-             : fmt::format(
-                   "the {} files from {} to {} are missing, and so is all that they reported",
-                   last - first + 1, name_of(first), name_of(last));
+             ? fmt::format("{} is missing, with all its events", name_of(first))
+             : fmt::format("the {} files from {} to {} are missing, with all their events",
+                           last - first + 1, name_of(first), name_of(last));
 }
 
 std::string CutRemark(const std::string& file, bool is_within_event, bool is_within_frame) {
   const std::string name = fs::path(file).filename().string();
   if (is_within_event) {
-    return fmt::format("{} ends within an event, which is lost; the next file is read all the same",
-                       name);
+    return fmt::format(
+        "{} ends within an event, which is lost; reading continues with the next file", name);
   }
   if (!is_within_frame) return "";
   return fmt::format("{} ends within a compressed frame; events at its end may be lost", name);
@@ -303,10 +408,15 @@ absl::StatusOr<std::vector<std::string>> FilesOfLog(const std::string& path) {
   if (!logs.ok()) return logs.status();
   if (logs->size() > 1 && logs->size() <= kCandidatesMax) {
     std::erase_if(*logs, [](const LogFiles& log) { return !IsEventLog(log.files.front()); });
+    // A file and its packed copies are one log. The plain file comes first.
+    std::set<std::string> names;
+    std::erase_if(*logs, [&](const LogFiles& log) {
+      return log.files.size() == 1 && !names.insert(WithoutPacking(log.path)).second;
+    });
   }
   if (logs->size() == 1) return std::move(logs->front().files);
   if (logs->empty()) {
-    return absl::InvalidArgumentError(fmt::format("{} holds no event log of Spark", path));
+    return absl::InvalidArgumentError(fmt::format("{} contains no event log of Spark", path));
   }
   std::string names;
   for (std::size_t i = 0; i < logs->size() && i < kNamedMax; ++i) {
@@ -329,7 +439,7 @@ bool IsEventLog(const std::string& file) {
       has_event |= event.find("\"Event\"") != std::string_view::npos;
     });
   }
-  // An event may be longer than that.
+  // An event may be longer than the beginning.
   return has_event || scanner.is_inside();
 }
 

@@ -1,6 +1,11 @@
-// Which files an event log is in.
+// Finds the files of event logs: single files, rolled logs, folders and zip archives.
+//
+// The history server of Spark exports zip archives. A file in an archive is named ARCHIVE!/NAME
+// wherever a file of a log is named.
 #pragma once
 
+#include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,7 +16,7 @@ namespace tidemark::spark {
 
 // One log: the files of one application, in their order.
 struct LogFiles {
-  std::string path;  // for people: the only file, or the folder or archive that holds them
+  std::string path;  // for people: the only file, or the folder or archive of the files
   std::vector<std::string> files;
 };
 
@@ -19,11 +24,11 @@ struct LogFiles {
 // path. Zip archives in a folder are read like folders. In one folder,
 //   - files events_N_APP of one application are one log, by N: Spark rolls the file over.
 //     A compacted file replaces all files before it, and a plain file replaces its packed copy;
-//   - files eventlog-DATE next to `eventlog`, which is the newest, are one log, as Databricks
-//     keeps them;
+//   - files eventlog-DATE and `eventlog`, the newest, are one log, as Databricks writes them. A
+//     plain file replaces its packed copy;
 //   - each other file is a separate log, unless its name begins with a dot.
-// Of the files only the lists of archives are read. NotFound: the path does not exist.
-// InvalidArgument: it is neither a file nor a folder. DataLoss: the archive is damaged.
+// Reads no files except the lists of archives. Returns NotFound if the path does not exist,
+// InvalidArgument if it is neither a file nor a folder, DataLoss if the archive is damaged.
 absl::StatusOr<std::vector<LogFiles>> LogsAt(const std::string& path);
 
 // Returns the files of the only log at `path`. Among several files only event logs count. Fails as
@@ -34,7 +39,7 @@ absl::StatusOr<std::vector<std::string>> FilesOfLog(const std::string& path);
 bool IsEventLog(const std::string& file);
 
 // Returns the file with the next number in the folder of `file`, which has been read. Returns
-// nullopt while there is none.
+// nullopt while no such file exists.
 std::optional<std::string> FileAfter(const std::string& file);
 
 // Returns a sentence about the files of a rolled log that are missing between `file` and the next
@@ -44,11 +49,41 @@ std::string MissingRemark(const std::string& file, const std::string& next);
 // Returns true if Spark has compacted the file: jobs that had ended before are left out.
 bool IsCompacted(const std::string& file);
 
-// Returns what a file of a rolled log that has a next one has lost at its end, as a sentence; empty
-// if it ends with an event.
+// Returns a sentence about the loss at the end of a file. Empty if it ends with an event.
 std::string CutRemark(const std::string& file, bool is_within_event, bool is_within_frame);
 
-// Whether `path` is such a folder, by its name.
+// Returns true if `path` is the folder of a rolled log, by its name.
 bool IsRollingLog(const std::string& path);
+
+// Returns true if the file begins as a zip archive does. Returns false if it cannot be read.
+bool IsArchive(const std::string& path);
+
+// Returns true if `file` is the name of a file in an archive.
+bool IsInArchive(const std::string& file);
+
+// Returns the names of the files in an archive, without folders, at most kArchivedFilesMax. Returns
+// DataLoss if the archive is damaged.
+inline constexpr std::size_t kArchivedFilesMax = 100'000;
+absl::StatusOr<std::vector<std::string>> FilesInArchive(const std::string& path);
+
+// The bytes of one file in an archive. Not thread-safe.
+class ArchivedFile {
+ public:
+  // REQUIRES: IsInArchive(file). Errors name the file: NotFound, DataLoss, Unimplemented if it is
+  // encrypted or has an unsupported compression.
+  static absl::StatusOr<std::unique_ptr<ArchivedFile>> Open(const std::string& file);
+  ~ArchivedFile();
+  ArchivedFile(const ArchivedFile&) = delete;
+  ArchivedFile& operator=(const ArchivedFile&) = delete;
+
+  // Appends the next bytes, at most `size`, and none at the end. Returns DataLoss if the rest is
+  // damaged.
+  absl::Status Read(std::size_t size, std::string& out);
+
+ private:
+  struct Impl;
+  explicit ArchivedFile(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
 
 }  // namespace tidemark::spark

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <variant>
 
 #include "spark/log_files.h"
 #include "text/duration_text.h"
@@ -18,15 +19,19 @@ namespace {
 namespace fs = std::filesystem;
 
 // Interval between searches for new logs: a folder may hold the logs of years.
-constexpr absl::Duration kLookInterval = absl::Seconds(5);
-// How long the ends of queries and jobs may follow the end of their application. A driver that
-// stops writes them within moments.
+constexpr absl::Duration kSearchInterval = absl::Seconds(5);
+// The time for which the ends of queries and jobs may follow the end of their application. A driver
+// that stops writes them within moments.
 constexpr absl::Duration kLastEventsWithin = absl::Seconds(5);
-// As often as executors of Spark report to their driver.
-constexpr absl::Duration kSignInterval = absl::Seconds(10);
+// Interval of reports on running tasks, as between an executor of Spark and its driver.
+constexpr absl::Duration kReportInterval = absl::Seconds(10);
 constexpr std::string_view kInProgress = ".inprogress";
+// Largest number of running tasks of a log that are reported. Bounds the cost for a master while
+// the log does not grow; these reports suffice to show that the job runs.
+constexpr std::size_t kReportedTasksMax = 1000;
 
-// When the log was last written, if its name says that its application runs.
+// Returns when the log was last written. Returns nullopt if its name shows that its application has
+// ended.
 std::optional<fs::file_time_type> WrittenAt(const fs::directory_entry& entry) {
   std::error_code error;
   if (!IsRollingLog(entry.path().string())) {
@@ -48,6 +53,39 @@ std::optional<fs::file_time_type> WrittenAt(const fs::directory_entry& entry) {
 
 }  // namespace
 
+void RunningTasks::Observe(const Event& event) {
+  job_id_ = event.job_id;
+  run_uid_ = event.run_uid;
+  const auto* changed = std::get_if<AttemptChanged>(&event.body);
+  if (changed == nullptr) return;
+  const AttemptId& id = changed->attempt;
+  const std::tuple key(id.stage, id.stage_attempt, id.index, id.attempt);
+  if (changed->state == AttemptState::kStarted) {
+    if (running_.size() < kReportedTasksMax) running_.insert(key);
+  } else {
+    running_.erase(key);
+  }
+}
+
+void RunningTasks::Report(absl::Time at, Take take) {
+  if (job_id_.empty()) return;
+  const auto report = [&](EventBody body) {
+    take({.job_id = job_id_,
+          .run_uid = run_uid_,
+          .source_id = source_id_,
+          .sequence = ++sequence_,
+          .sent_at = at,
+          .arrived_at = at,
+          .body = std::move(body)});
+  };
+  for (const auto& [stage, stage_attempt, index, attempt] : running_) {
+    report(TaskHeartbeat{
+        .attempt = {
+            .stage = stage, .index = index, .attempt = attempt, .stage_attempt = stage_attempt}});
+  }
+  if (running_.empty()) report(JobOpened{});
+}
+
 LogFollower::LogFollower(std::string folder, LogFollowerOptions options)
     : folder_(std::move(folder)), options_(std::move(options)) {}
 
@@ -56,7 +94,7 @@ void LogFollower::Note(const std::string& line) const {
 }
 
 void LogFollower::Poll(absl::Time now, Take take) {
-  if (now - looked_at_ >= kLookInterval) FindLogs(now);
+  if (now - searched_at_ >= kSearchInterval) FindLogs(now);
   for (auto at = logs_.begin(); at != logs_.end() && !is_stopped_;) {
     const auto& [path, log] = *at;
     if (!Follow(path, at->second, now, take)) {
@@ -64,8 +102,8 @@ void LogFollower::Poll(absl::Time now, Take take) {
       at = logs_.erase(at);
     } else if (IsQuiet(log, now)) {
       Note(
-          fmt::format("{} did not grow for {}: its driver may have been killed; the log is "
-                      "followed again once it grows",
+          fmt::format("{} did not grow for {}: its driver may have been killed; following resumes "
+                      "once the log grows",
                       path, text::DurationText(options_.quiet_max)));
       at = logs_.erase(at);
     } else {
@@ -75,7 +113,7 @@ void LogFollower::Poll(absl::Time now, Take take) {
 }
 
 void LogFollower::FindLogs(absl::Time now) {
-  looked_at_ = now;
+  searched_at_ = now;
   std::set<std::string> named_running;
   std::error_code error;
   for (fs::directory_iterator at(folder_, error), end; !error && at != end && !is_stopped_;
@@ -88,17 +126,17 @@ void LogFollower::FindLogs(absl::Time now) {
     if (logs_.contains(path) || absl::FromChrono(age) > options_.quiet_max) continue;
     if (finished_.contains(path) || logs_.size() >= options_.logs_max) continue;
     auto reader = LogReader::Open(path, {.follows = true});
-    if (!reader.ok()) continue;  // its first file may be about to be made
-    logs_.emplace(path, Log{*std::move(reader), SignsOfLife(options_.source_id), now});
+    if (!reader.ok()) continue;  // the driver may be about to create its first file
+    logs_.emplace(path, Log{*std::move(reader), RunningTasks(options_.source_id), now});
   }
   std::erase_if(finished_, [&](const std::string& path) { return !named_running.contains(path); });
-  const std::string trouble =
+  const std::string folder_error =
       error ? fmt::format("cannot read {}: {}", folder_, error.message()) : std::string();
-  if (trouble != trouble_ && !trouble.empty()) Note(trouble);
-  trouble_ = trouble;
+  if (folder_error != folder_error_ && !folder_error.empty()) Note(folder_error);
+  folder_error_ = folder_error;
 }
 
-// False: there is no more to come of it.
+// Reads the new events of the log. Returns false if the log needs no more reading.
 bool LogFollower::Follow(const std::string& path, Log& log, absl::Time now, Take take) {
   for (std::size_t events = 0; events < options_.events_max && !is_stopped_; ++events) {
     absl::StatusOr<std::optional<Event>> event = log.reader->Next();
@@ -118,17 +156,17 @@ bool LogFollower::Follow(const std::string& path, Log& log, absl::Time now, Take
     log.grew_at = now;
     (*event)->run_uid = (*event)->job_id;
     (*event)->sent_at = (*event)->arrived_at = now;
-    log.signs.Observe(**event);
+    log.running.Observe(**event);
     take(**std::move(event));
   }
   for (const auto& remarks = log.reader->remarks(); log.remarks < remarks.size();) {
     Note(fmt::format("{}: {}", path, remarks[log.remarks++]));
   }
   if (log.reader->application().is_closed()) return false;
-  const bool may_live = !log.reader->application().has_ended() && !IsQuiet(log, now);
-  if (!is_stopped_ && may_live && now - log.sign_at >= kSignInterval) {
-    log.sign_at = now;
-    log.signs.Tell(now, take);
+  const bool may_run = !log.reader->application().has_ended() && !IsQuiet(log, now);
+  if (!is_stopped_ && may_run && now - log.reported_at >= kReportInterval) {
+    log.reported_at = now;
+    log.running.Report(now, take);
   }
   return true;
 }

@@ -1,56 +1,80 @@
-// The applications that run now, from the event logs that they write into one folder.
+// Follows the event logs that running applications write into one folder.
 //
 //   LogFollower follower("/spark-logs", {.source_id = "log-1", .note = print});
 //   for (;; Sleep(1 s)) follower.Poll(now, [&](Event event) { ... });
 //
-// An application runs while its log is named so (.inprogress) and grows. Not thread-safe, but for
-// Stop().
+// An application runs while its log has the suffix .inprogress and grows.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
 #include "spark/log_reader.h"
-#include "spark/signs_of_life.h"
 #include "tidemark/event.h"
 
 namespace tidemark::spark {
 
+// Reports that tasks run. A log has no entry for a task before its end. A monitor would treat this
+// as silence: its estimate would stop, and the job would eventually count as abandoned. Not
+// thread-safe. Memory: O(1), since it reports at most 1,000 tasks.
+class RunningTasks {
+ public:
+  // `source_id`: source of the reports. Must differ from the source of the log's events.
+  explicit RunningTasks(std::string source_id) : source_id_(std::move(source_id)) {}
+
+  // Adds an event of the log, in their order.
+  void Observe(const Event& event);
+  // Passes a heartbeat of each running task to `take`. Without running tasks, reports that the
+  // application exists; reports nothing before the application opens.
+  using Take = absl::FunctionRef<void(Event event)>;
+  void Report(absl::Time at, Take take);
+
+ private:
+  const std::string source_id_;
+  std::string job_id_;
+  std::string run_uid_;
+  std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>> running_;
+  std::uint64_t sequence_ = 0;
+};
+
 struct LogFollowerOptions {
-  // Of signs of life: unique among processes that follow the same logs.
+  // Source of the reports on running tasks; unique among processes that follow the same logs.
   std::string source_id = "log";
-  // A log that did not grow for so long is taken for that of a driver that was killed, until it
-  // grows. Drivers flush theirs when stages end and not for tasks, so it is longer than most
-  // stages.
+  // Time without growth after which the driver counts as killed, until its log grows. Drivers write
+  // when stages end and not when tasks do, so it must exceed the length of most stages.
   absl::Duration quiet_max = absl::Hours(6);
-  // Logs at once; others wait.
+  // Largest number of logs followed at the same time; further logs wait.
   std::size_t logs_max = 1000;
-  // Events of one call of Poll(), about.
+  // Approximate number of events per call of Poll().
   std::size_t events_max = 100'000;
-  // Told what an operator should know, a line at a time; may be empty.
+  // Receives messages for the operator, one line each. May be empty.
   std::function<void(const std::string& line)> note;
 };
 
+// Not thread-safe, except for Stop().
 class LogFollower {
  public:
   LogFollower(std::string folder, LogFollowerOptions options);
 
-  // What was added to the logs since the last call, and signs of life. Each event has the id of its
-  // application as job and run, and is sent `now`, a wall clock's; its instants are the driver's.
-  // The events of a log are the same ones, with the same sequences, whoever reads it how often.
+  // Passes the events that were added to the logs since the last call, and reports on running
+  // tasks, to `take`. Each event has the id of its application as job and run. Its sending time is
+  // `now`, by a wall clock; its instants are the driver's. Every reader of a log gets the same
+  // events with the same sequences.
   using Take = absl::FunctionRef<void(Event event)>;
   void Poll(absl::Time now, Take take);
 
-  // Poll() tells nothing from now on, and one that runs returns: a log that unpacks to next to
-  // nothing may hold that up for a fifth of a second, others for an event. Any thread.
+  // Makes a running Poll() return and later calls do nothing. A log that unpacks to little but
+  // space delays this by at most a fifth of a second, others by one event. Thread-safe.
   void Stop() { is_stopped_ = true; }
 
   std::size_t followed_logs() const { return logs_.size(); }
@@ -58,12 +82,12 @@ class LogFollower {
  private:
   struct Log {
     std::unique_ptr<LogReader> reader;
-    SignsOfLife signs;
+    RunningTasks running;
     absl::Time grew_at;
-    std::optional<absl::Time> ended_at;         // when its ApplicationEnd was read
-    std::size_t remarks = 0;                    // of LogReader::remarks() that were noted
-    absl::Time sign_at = absl::InfinitePast();  // the last one
-    bool is_replaced = false;                   // to be read from its start
+    std::optional<absl::Time> ended_at;             // when its ApplicationEnd was read
+    std::size_t remarks = 0;                        // reported ones of LogReader::remarks()
+    absl::Time reported_at = absl::InfinitePast();  // last report on running tasks
+    bool is_replaced = false;                       // whether to read it from its start
   };
 
   void FindLogs(absl::Time now);
@@ -76,10 +100,10 @@ class LogFollower {
   const std::string folder_;
   const LogFollowerOptions options_;
   std::map<std::string, Log> logs_;  // by path
-  std::set<std::string> finished_;   // that are still named as if they ran
-  absl::Time looked_at_ = absl::InfinitePast();
+  std::set<std::string> finished_;   // ended logs whose names still have the suffix
+  absl::Time searched_at_ = absl::InfinitePast();
   std::atomic<bool> is_stopped_ = false;
-  std::string trouble_;  // with the folder, as it was noted last
+  std::string folder_error_;  // last reported error of the folder
 };
 
 }  // namespace tidemark::spark

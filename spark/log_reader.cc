@@ -2,38 +2,112 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <fstream>
-#include <string>
-#include <string_view>
-#include <utility>
+#include <nlohmann/json.hpp>
 
-#include "spark/log_files.h"
+#include "spark/executed_plans.h"
+#include "text/counted.h"
 #include "text/duration_text.h"
+#include "tidemark/job_monitor.h"
 
 namespace tidemark::spark {
 namespace {
 
-// Text without a single event of Spark, after which no more is read. bytes
+// Bytes of text without an event of Spark, after which the file is not a log.
 constexpr std::uint64_t kTextWithoutEventsMax = std::uint64_t{1} << 20;
-// Limits how long others wait for a followed log that unpacks to next to nothing but space: about a
-// fifth of a second. bytes
+// Bytes of text that one call reads from a followed log. Limits how long other logs wait for one
+// that unpacks to little but space: about a fifth of a second.
 constexpr std::uint64_t kTextAtOnceMax = std::uint64_t{64} << 20;
 
-// What a master keeps of a job, which is another format.
-bool IsOfAMaster(const std::string& file) {
+// Returns true if the file is the log of a master, which has another format.
+bool IsOfMaster(const std::string& file) {
   constexpr std::string_view kMagic = "TIDELOG";
   std::string begin(kMagic.size(), '\0');
   std::ifstream(file, std::ios::binary).read(begin.data(), kMagic.size());
   return begin == kMagic;
 }
 
+EventScanner::Kept KeptFor(const LogParserOptions& options) {
+  if (options.plans != nullptr) return EventScanner::ForPlans();
+  return options.measured != nullptr ? EventScanner::ForSettings() : EventScanner::ForProgress();
+}
+
 }  // namespace
+
+// --- LogParser --------------------------------------------------------------------------------
+
+LogParser::LogParser(LogParserOptions options)
+    : options_(std::move(options)), scanner_(KeptFor(options_)) {}
+
+void LogParser::Feed(std::string_view text, Take take) {
+  scanner_.Feed(text, [&](std::string_view event) { Parse(event, take); });
+}
+
+void LogParser::Parse(std::string_view text, Take take) {
+  nlohmann::json fields = ParseEventJson(text);
+  if (fields.is_discarded() || !fields.contains("Event")) {
+    ++broken_;
+    return;
+  }
+  ++events_;
+  const SparkEvent event(std::move(fields));
+  if (options_.measured != nullptr) options_.measured->Observe(event);
+  if (options_.plans != nullptr) options_.plans->Observe(event);
+  translator_.Translate(event,
+                        [&](absl::Time at, EventBody body) { Report(at, std::move(body), take); });
+}
+
+void LogParser::Gap(Take take) {
+  translator_.Gap([&](absl::Time at, EventBody body) { Report(at, std::move(body), take); });
+}
+
+void LogParser::Finish(Take take) {
+  translator_.Finish([&](absl::Time at, EventBody body) { Report(at, std::move(body), take); });
+}
+
+void LogParser::Report(absl::Time at, EventBody body, Take take) {
+  if (job_id_.empty()) {
+    job_id_ = options_.job_id.empty() ? translator_.application_id() : options_.job_id;
+    if (job_id_.empty()) job_id_ = "spark";
+  }
+  const std::uint64_t lost = translator_.missing_events() + scanner_.lost_events();
+  sequence_ += 1 + (lost - std::exchange(lost_, lost));
+  take({.job_id = job_id_,
+        .source_id = "driver",
+        .sequence = sequence_,
+        .sent_at = at,
+        .arrived_at = at,
+        .body = std::move(body)});
+}
+
+LogCounts LogParser::counts() const {
+  return {.events = events_,
+          .unused_events = translator_.unused_events(),
+          .contradictions = translator_.contradictions(),
+          .broken_events = broken_ + scanner_.broken_events(),
+          .oversized_events = scanner_.oversized_events(),
+          .missing_events = translator_.missing_events()};
+}
+
+// --- LogReader --------------------------------------------------------------------------------
 
 absl::StatusOr<std::unique_ptr<LogReader>> LogReader::Open(const std::string& path,
                                                            const LogReaderOptions& options) {
-  auto text = LogText::Open(path, options.follows);
-  if (!text.ok()) return text.status();
-  return std::unique_ptr<LogReader>(new LogReader(path, *std::move(text), options));
+  absl::StatusOr<std::vector<std::string>> files = FilesOfLog(path);
+  if (!files.ok()) return files.status();
+  return Open(LogFiles{.path = path, .files = *std::move(files)}, options);
+}
+
+absl::StatusOr<std::unique_ptr<LogReader>> LogReader::Open(const LogFiles& log,
+                                                           const LogReaderOptions& options) {
+  if (log.files.size() == 1 && IsArchive(log.files.front())) {
+    // LogsAt() lists a damaged archive of a folder like a file.
+    const auto archived = FilesInArchive(log.files.front());
+    if (!archived.ok()) return archived.status();
+  }
+  return std::unique_ptr<LogReader>(
+      new LogReader(log.path, std::make_unique<LogText>(log.files, options.follows), options));
 }
 
 LogReader::LogReader(std::string path, std::unique_ptr<LogText> text,
@@ -41,7 +115,7 @@ LogReader::LogReader(std::string path, std::unique_ptr<LogText> text,
     : path_(std::move(path)),
       options_(options),
       text_(std::move(text)),
-      parser_({.job_id = options.job_id, .measured = options.measured}) {}
+      parser_({.job_id = options.job_id, .measured = options.measured, .plans = options.plans}) {}
 
 bool LogReader::is_cut() const { return parser_.is_cut() || text_->is_cut(); }
 
@@ -54,8 +128,11 @@ absl::StatusOr<std::optional<Event>> LogReader::Next() {
     if (more.ok() && *more) continue;
     if (more.ok() && options_.follows) return std::nullopt;
     error_ = more.ok() ? Verdict() : more.status();
-    if (!options_.follows) Finish();
-    if (error_.ok() && events_.empty()) return std::nullopt;
+    if (!options_.follows) EndLog();
+    if (error_.ok() && events_.empty()) {
+      is_at_end_ = true;
+      return std::nullopt;
+    }
   }
   std::optional<Event> event = std::move(events_.front());
   events_.pop_front();
@@ -64,6 +141,16 @@ absl::StatusOr<std::optional<Event>> LogReader::Next() {
 
 void LogReader::Finish() {
   parser_.Finish([&](Event event) { events_.push_back(std::move(event)); });
+}
+
+// Ends a log that was read. A driver may be writing the last frame of a file .inprogress; any other
+// file that breaks off within a frame is truncated.
+void LogReader::EndLog() {
+  if (error_.ok() && text_->is_cut() && !is_truncated_ && !text_->file().ends_with(".inprogress")) {
+    is_truncated_ = true;
+    Remark(CutRemark(text_->file(), /*is_within_event=*/false, /*is_within_frame=*/true));
+  }
+  Finish();
 }
 
 // Parses the next piece. Returns false if there are no more bytes for now.
@@ -105,12 +192,18 @@ void LogReader::BeginFile() {
   const bool is_compacted = IsCompacted(file);
   parser_.SetCompacted(is_compacted);
   if (is_compacted) {
-    Remark("Spark has compacted the log: jobs and queries that had ended by then are left out");
+    Remark("Spark has compacted the log: jobs and queries that had ended by then are missing");
   }
 }
 
-// Returns the reason why the events that were read do not describe an application.
+// Returns why the events so far do not describe an application that can be read.
 absl::Status LogReader::Fault() const {
+  if (!options_.follows && parser_.application().stages() > JobLimits::kStagesMax) {
+    return absl::ResourceExhaustedError(
+        fmt::format("{}: the application has more than {} stages, the most that are read from a "
+                    "log; follow it with a master instead (tidemark serve --spark-logs)",
+                    path_, JobLimits::kStagesMax));
+  }
   const std::string& fault = parser_.application().fault();
   if (fault.empty()) return absl::OkStatus();
   const std::string missing = MissingRemark("", first_file_);
@@ -118,38 +211,87 @@ absl::Status LogReader::Fault() const {
       fmt::format("{}: {}{}{}", path_, fault, missing.empty() ? "" : "; ", missing));
 }
 
-// REQUIRES: `text` is empty if there is nothing to remark.
+// Returns why the whole log cannot be shown.
+absl::Status LogReader::Verdict() const {
+  if (parser_.counts().events == 0 && IsOfMaster(path_)) {
+    return absl::InvalidArgumentError(fmt::format(
+        "{} is the log of a Tidemark master, not of Spark; show it with tidemark replay", path_));
+  }
+  if (parser_.counts().events == 0) {
+    return absl::InvalidArgumentError(
+        fmt::format("{} is not an event log of Spark: it {}", path_,
+                    text_->bytes() == 0 ? "is empty" : "contains no Spark event"));
+  }
+  if (!parser_.application().is_open()) {
+    return absl::InvalidArgumentError(
+        fmt::format("{}: the application never started, or none of its events has a time", path_));
+  }
+  return absl::OkStatus();
+}
+
+// Adds a remark unless `text` is empty.
 void LogReader::Remark(std::string text) {
   if (text.empty() || remarks_.size() == kRemarksMax) return;
   remarks_.push_back(std::move(text));
 }
 
 void LogReader::RemarkOnClock() {
-  const Translator::SetBack& set_back = parser_.application().clock_set_back();
-  if (set_back.times == std::exchange(noted_set_backs_, set_back.times)) return;
-  Remark(fmt::format(
-      "the driver's clock was set back by {} at {} UTC; later times are moved forward by as much",
-      text::DurationText(set_back.by),
-      absl::FormatTime("%Y-%m-%d %H:%M:%S", set_back.at, absl::UTCTimeZone())));
+  const auto remark = [this](const Translator::ClockSteps& steps, std::uint64_t& noted,
+                             const char* direction, const char* correction) {
+    if (steps.times == std::exchange(noted, steps.times)) return;
+    Remark(fmt::format(
+        "the driver's clock was set {} by {} at {} UTC; later times are moved {} by as much",
+        direction, text::DurationText(steps.by),
+        absl::FormatTime("%Y-%m-%d %H:%M:%S", steps.at, absl::UTCTimeZone()), correction));
+  };
+  remark(parser_.application().clock_set_back(), noted_set_backs_, "back", "forward");
+  remark(parser_.application().clock_set_forward(), noted_steps_forward_, "forward", "back");
 }
 
-// Of the whole of it.
-absl::Status LogReader::Verdict() const {
-  if (parser_.counts().events == 0 && IsOfAMaster(path_)) {
-    return absl::InvalidArgumentError(fmt::format(
-        "{} is a log of a Tidemark master, not of Spark; tidemark replay shows it", path_));
+// --- remarks ----------------------------------------------------------------------------------
+
+std::vector<std::string> RemarksOn(const LogReader& log, std::uint64_t rejected) {
+  std::vector<std::string> remarks = log.remarks();
+  const LogCounts counts = log.counts();
+  if (counts.missing_events > 0) {
+    remarks.push_back(fmt::format(
+        "at least {} {} missing from the log, judging by task numbers and references in other "
+        "events; the missing work is unknown",
+        text::Counted(counts.missing_events, "event"), counts.missing_events == 1 ? "is" : "are"));
   }
-  if (parser_.counts().events == 0) {
-    return absl::InvalidArgumentError(
-        fmt::format("{} is no event log: it holds no event of Tidemark or of Spark", path_));
+  if (const std::uint64_t dropped = counts.contradictions + rejected; dropped > 0) {
+    remarks.push_back(fmt::format(
+        "skipped {}: in conflict with others, such as a task of a stage that was never opened",
+        text::Counted(dropped, "event")));
   }
-  if (!parser_.application().is_open()) {
-    return absl::InvalidArgumentError(
-        fmt::format("{}: the application never started, or no event says when anything happened; "
-                    "there is nothing to show",
-                    path_));
+  if (counts.broken_events > 0) {
+    remarks.push_back(fmt::format("skipped {}: incomplete or not JSON",
+                                  text::Counted(counts.broken_events, "event")));
   }
-  return absl::OkStatus();
+  if (counts.oversized_events > 0) {
+    remarks.push_back(
+        fmt::format("skipped {}: too large", text::Counted(counts.oversized_events, "event")));
+  }
+  if (log.is_at_end() && !log.application().is_closed()) {
+    remarks.emplace_back(
+        "the log ends before the application: it was running when the log was copied, or was "
+        "killed");
+  }
+  return remarks;
+}
+
+std::vector<std::string> RemarksOn(const ImpossibleValues& impossible) {
+  std::vector<std::string> remarks;
+  if (impossible.counters > 0) {
+    remarks.push_back(
+        fmt::format("skipped {} of tasks, the first {}: negative, not whole, or impossibly large",
+                    text::Counted(impossible.counters, "counter"), impossible.first_counter));
+  }
+  if (impossible.tasks > 0) {
+    remarks.push_back(fmt::format("skipped the counters of {}: longer than three years",
+                                  text::Counted(impossible.tasks, "task")));
+  }
+  return remarks;
 }
 
 }  // namespace tidemark::spark

@@ -1,74 +1,155 @@
-// The event log of an application on the disk, as events of Tidemark.
+// The event log of an application, as events of Tidemark.
 //
 //   const auto reader = LogReader::Open("/logs/eventlog_v2_app-1", {});
 //   for (auto event = (*reader)->Next(); event.ok() && *event; event = (*reader)->Next()) ...
 //
-// Reads the logs of Spark 1.4 to 4.0, as files, folders or archives (log_files.h), plain or packed
-// (unpacker.h), of an application that has ended, runs or was killed. Not thread-safe. Memory: some
-// megabytes, however large the log is; see LogParser.
+// LogReader reads logs of Spark 1.4 to 4.0 from disk: files, folders or archives (log_files.h),
+// plain or compressed (unpacker.h), of applications that ended, run or were killed. LogParser
+// parses their text. Every command that reads a log of Spark does so here, in one pass.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "spark/log_parser.h"
+#include "spark/event_scanner.h"
+#include "spark/log_files.h"
 #include "spark/log_text.h"
+#include "spark/measured_stages.h"
+#include "spark/translator.h"
 #include "tidemark/event.h"
 
 namespace tidemark::spark {
 
-struct LogReaderOptions {
-  std::string job_id;                  // of LogParserOptions
-  MeasuredStages* measured = nullptr;  // likewise; the reader must not outlive it
-  bool follows = false;                // the application may still write it
+class ExecutedPlans;
+
+struct LogParserOptions {
+  // Job id of the events. If empty, Spark's id of the application, or "spark" if the log has none.
+  std::string job_id = {};
+  // Receive the facts that events of Tidemark do not carry. May be null; not owned.
+  MeasuredStages* measured = nullptr;
+  ExecutedPlans* plans = nullptr;
 };
 
+// Numbers of events that were read.
+struct LogCounts {
+  std::uint64_t events = 0;            // events of Spark
+  std::uint64_t unused_events = 0;     // of kinds that show no progress
+  std::uint64_t contradictions = 0;    // impossible, such as tasks of stages that were never opened
+  std::uint64_t broken_events = 0;     // not JSON, or cut short
+  std::uint64_t oversized_events = 0;  // larger than EventScanner keeps
+  std::uint64_t missing_events = 0;    // lower bound; see Translator::missing_events()
+  friend bool operator==(const LogCounts&, const LogCounts&) = default;
+};
+
+// Parses the text of one application's log, in pieces of any size.
+//
+//   LogParser parser({.job_id = "app-1"});
+//   parser.Feed(text, [&](Event event) { monitor.Apply(event).IgnoreError(); });
+//
+// All events come from one source with a correct clock: sent_at and arrived_at are the instants of
+// the log, and never decrease. Lost events are gaps in the sequence. Pure and deterministic: the
+// same text in other pieces gives the same events. Not thread-safe. Memory: bounded, see
+// EventScanner and Translator.
+class LogParser {
+ public:
+  explicit LogParser(LogParserOptions options);
+
+  using Take = absl::FunctionRef<void(Event event)>;
+  void Feed(std::string_view text, Take take);
+  // Ends a file of a log that continues in another file; see EventScanner.
+  void EndFile() { scanner_.EndFile(); }
+  // Records that files of the log are missing here; see Translator::Gap().
+  void Gap(Take take);
+  void SetCompacted(bool is_compacted) { translator_.SetCompacted(is_compacted); }
+  // Treats the text as complete; see Translator::Finish().
+  void Finish(Take take);
+
+  LogCounts counts() const;
+  // Returns true if the text so far ends inside an event of Spark.
+  bool is_cut() const { return scanner_.is_inside(); }
+  // Returns the state of the application after the events so far.
+  const Translator& application() const { return translator_; }
+
+ private:
+  void Parse(std::string_view text, Take take);
+  void Report(absl::Time at, EventBody body, Take take);
+
+  const LogParserOptions options_;
+  std::string job_id_;
+  EventScanner scanner_;
+  Translator translator_;
+  std::uint64_t sequence_ = 0;
+  std::uint64_t events_ = 0;
+  std::uint64_t broken_ = 0;
+  std::uint64_t lost_ = 0;  // lost events that are gaps in the sequence already
+};
+
+struct LogReaderOptions {
+  std::string job_id = {};             // as in LogParserOptions
+  MeasuredStages* measured = nullptr;  // as in LogParserOptions; outlives the reader
+  ExecutedPlans* plans = nullptr;      // as in LogParserOptions; outlives the reader
+  bool follows = false;                // whether the application may still write the log
+};
+
+// Not thread-safe. Memory: some megabytes, however large the log is.
 class LogReader {
  public:
-  // NotFound, InvalidArgument: `path` is no event log as far as its name and kind go.
+  // Opens the only log at `path`, or one of several logs. Returns NotFound or InvalidArgument if it
+  // is not an event log by its name and kind, DataLoss if its archive is damaged.
   static absl::StatusOr<std::unique_ptr<LogReader>> Open(const std::string& path,
+                                                         const LogReaderOptions& options);
+  static absl::StatusOr<std::unique_ptr<LogReader>> Open(const LogFiles& log,
                                                          const LogReaderOptions& options);
   LogReader(const LogReader&) = delete;
   LogReader& operator=(const LogReader&) = delete;
 
-  // The next event. Empty: that is all, or all so far where the log is followed, or all that such a
-  // call has time for. A log that ends in the middle of an event or of a frame has told what is
-  // before. Errors name the file, and are given again by every later call:
-  //   InvalidArgument  it is no event log of Spark, or of an application that never started, or
-  //                    its clock cannot be believed
-  //   Unimplemented    it is compressed in a way that is not read
-  //   DataLoss         it is damaged; everything before the damage has been told
-  //   Unavailable      it could not be read
-  //   Aborted          one that is followed was truncated or replaced: to be opened anew
+  // Returns the next event. Returns nullopt at the end of the log; for a followed log, also if
+  // there are no more events yet, or after a fifth of a second without one. A log that ends within
+  // an event or a compressed frame counts up to there. Errors name the file, and each later call
+  // returns the same one:
+  //   InvalidArgument    not an event log of Spark, an application without its start, or a clock
+  //                      that jumps
+  //   ResourceExhausted  more than JobLimits::kStagesMax stages, unless the log is followed
+  //   Unimplemented      an unsupported compression
+  //   DataLoss           damaged; earlier events were returned
+  //   Unavailable        an error of the file system
+  //   Aborted            a followed log was truncated or replaced: open it again
   absl::StatusOr<std::optional<Event>> Next();
 
   // Treats a followed log as complete: Next() returns the end of its application, even if ends of
-  // queries and jobs are missing. Any other log is complete once Next() has read all of it.
+  // queries and jobs are missing. Other logs are complete once Next() has read them.
   void Finish();
 
-  // Returns whether the log so far ends in the middle of an event or of a frame.
+  // Returns true if the log so far ends within an event or a compressed frame.
   bool is_cut() const;
-  // Returns remarks for a person, a sentence each and at most kRemarksMax: the losses of the files
-  // of a rolled log, and when the driver's clock was set back.
+  // Returns remarks for a person, a sentence each and at most kRemarksMax: losses of its files, and
+  // when the driver's clock was set back.
   static constexpr std::size_t kRemarksMax = 20;
   const std::vector<std::string>& remarks() const { return remarks_; }
   LogCounts counts() const { return parser_.counts(); }
   const Translator& application() const { return parser_.application(); }
+  // Returns true if Next() has returned the end of the log.
+  bool is_at_end() const { return is_at_end_; }
 
  private:
   LogReader(std::string path, std::unique_ptr<LogText> text, const LogReaderOptions& options);
   absl::StatusOr<bool> ReadPiece();
   void BeginFile();
+  void EndLog();
   absl::Status Fault() const;
+  absl::Status Verdict() const;
   void Remark(std::string text);
   void RemarkOnClock();
-  absl::Status Verdict() const;
 
   const std::string path_;
   const LogReaderOptions options_;
@@ -76,9 +157,18 @@ class LogReader {
   std::string first_file_;
   std::vector<std::string> remarks_;
   std::uint64_t noted_set_backs_ = 0;
+  std::uint64_t noted_steps_forward_ = 0;
+  bool is_at_end_ = false;
+  bool is_truncated_ = false;  // whether a remark on the truncated last file was added
   LogParser parser_;
   std::deque<Event> events_;
   absl::Status error_;
 };
+
+// Returns remarks for a person on facts that the log lacks, and on a truncated log. Empty if there
+// is nothing to remark. `rejected` counts the events that a JobMonitor did not accept.
+std::vector<std::string> RemarksOn(const LogReader& log, std::uint64_t rejected);
+// Returns remarks on impossible metrics of tasks.
+std::vector<std::string> RemarksOn(const ImpossibleValues& impossible);
 
 }  // namespace tidemark::spark

@@ -10,14 +10,12 @@
 #include <cstring>
 #include <utility>
 
-#include "spark/log_files.h"
-
 namespace tidemark::spark {
 namespace {
 
 constexpr std::size_t kReadBytes = std::size_t{64} << 10;
-// The last bytes that were read of a followed file identify it: no other log of an application has
-// the same bytes at the same place.
+// Number of bytes that identify a followed file: no other log has the same bytes at the same
+// position.
 constexpr std::size_t kSeenBytes = 1024;
 
 absl::Status CannotReadFile(const std::string& file) {
@@ -30,12 +28,6 @@ absl::Status Replaced(const std::string& file) {
 }
 
 }  // namespace
-
-absl::StatusOr<std::unique_ptr<LogText>> LogText::Open(const std::string& path, bool follows) {
-  absl::StatusOr<std::vector<std::string>> files = FilesOfLog(path);
-  if (!files.ok()) return files.status();
-  return std::make_unique<LogText>(*std::move(files), follows);
-}
 
 LogText::~LogText() {
   if (descriptor_ >= 0) close(descriptor_);
@@ -77,7 +69,7 @@ absl::Status LogText::OpenFile() {
     if (fstat(descriptor_, &what) != 0) return CannotReadFile(file);
     if (!S_ISREG(what.st_mode)) {
       return absl::InvalidArgumentError(
-          fmt::format("{} is no regular file; logs are read from those alone", file));
+          fmt::format("{} is not a regular file, as the file of a log must be", file));
     }
   }
   unpacker_ = std::make_unique<Unpacker>();
@@ -85,8 +77,8 @@ absl::Status LogText::OpenFile() {
   return absl::OkStatus();
 }
 
-// Reads the next piece of the file into packed_: the bytes after seen_. Reads both at once, so that
-// the piece belongs to the file with these bytes.
+// Reads the next piece of the file into packed_: the bytes after seen_. Reads both in one call, so
+// that the piece belongs to the file with these bytes.
 absl::Status LogText::ReadFile() {
   packed_at_ = 0;
   if (archived_ != nullptr) {
@@ -115,7 +107,7 @@ absl::Status LogText::ReadFile() {
   return absl::OkStatus();
 }
 
-// Spark continues in the next file once this one is complete.
+// Opens the next file, which Spark starts once this one is complete.
 absl::StatusOr<LogText::Step> LogText::NextFile() {
   if (file_ + 1 == files_.size() && follows_) {
     if (auto next = FileAfter(files_[file_])) files_.push_back(*std::move(next));
@@ -133,7 +125,7 @@ absl::StatusOr<LogText::Step> LogText::NextFile() {
   return Read();
 }
 
-// Returns whether its path names another file by now.
+// Returns true if the path of the current file now names another file.
 bool LogText::IsRenamed() const {
   struct stat opened;
   struct stat named;

@@ -1,14 +1,13 @@
-// The text of an event log on disk: of one file or of several, plain or packed. All readers of
-// event logs open them here.
+// The text of an event log on disk, in one file or several, plain or compressed.
 //
-//   auto log = LogText::Open("/logs/eventlog_v2_app-1", {});
+//   LogText log(files, /*follows=*/false);
 //   while (...) {
-//     switch (*(*log)->Read()) {
+//     switch (*log.Read()) {
 //       case LogText::Step::kFile: ...   // file() begins
 //       case LogText::Step::kText: ...   // text() is next
 //       case LogText::Step::kEnd: ...
 //
-// Not thread-safe. Memory: some megabytes.
+// Not thread-safe. Memory: less than 64 MB.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +19,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "spark/log_archive.h"
+#include "spark/log_files.h"
 #include "spark/unpacker.h"
 
 namespace tidemark::spark {
@@ -29,13 +28,12 @@ class LogText {
  public:
   enum class Step {
     kFile,  // the next file begins, or the first one
-    kText,  // a piece of its text
-    kEnd,   // no more text, or, of a followed log, none yet
+    kText,  // a piece of text of the file
+    kEnd,   // no more text; for a followed log, no more text yet
   };
 
-  // If `follows` is set, the application may still write the log. Fails as FilesOfLog() does.
-  static absl::StatusOr<std::unique_ptr<LogText>> Open(const std::string& path, bool follows);
-  // `files`: of one log, in their order; at least one.
+  // `files`: the files of one log in their order, at least one. `follows`: whether the application
+  // may still write the log.
   LogText(std::vector<std::string> files, bool follows)
       : follows_(follows), files_(std::move(files)) {}
   ~LogText();
@@ -69,14 +67,14 @@ class LogText {
 
   const bool follows_;
   std::vector<std::string> files_;
-  std::size_t file_ = 0;  // the one being read
+  std::size_t file_ = 0;  // the current file
   bool is_open_ = false;
   int descriptor_ = -1;
   std::unique_ptr<ArchivedFile> archived_;  // replaces the descriptor
-  std::uint64_t file_bytes_ = 0;            // read of it
-  std::string seen_;                        // the last bytes read of a followed file
+  std::uint64_t file_bytes_ = 0;            // read from the current file
+  std::string seen_;                        // last bytes that were read of a followed file
   std::unique_ptr<Unpacker> unpacker_;
-  std::string packed_;  // read and not yet unpacked, from packed_at_
+  std::string packed_;  // packed bytes; those from packed_at_ on remain
   std::size_t packed_at_ = 0;
   std::string text_;
   std::uint64_t bytes_ = 0;

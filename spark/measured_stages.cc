@@ -3,30 +3,29 @@
 #include <algorithm>
 #include <optional>
 
-#include "spark/json_fields.h"
-#include "spark/parameters.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/string_view.h"
 
 namespace tidemark::spark {
 namespace {
 
 using nlohmann::json;
-using phases::Flow;
 using phases::TaskCounters;
 
-// Of one task: a petabyte, as many records, three years. More cannot be, and one such would be all
-// that is learnt of its stage.
+// Largest plausible values of one task: a petabyte, as many records, three years. One larger value
+// would outweigh all other tasks of its stage.
 constexpr double kAmountMax = 1e15;
 constexpr double kSecondsMax = 1e8;
 
 constexpr double kOne = 1;
-// Spark writes some times in milliseconds, others in nanoseconds.
+// Spark logs some times in milliseconds, others in nanoseconds.
 constexpr double kMillisecond = 1e-3;
 constexpr double kNanosecond = 1e-9;
 
-// Reads counters, and notes those that cannot be.
+// Reads counters, and counts the impossible ones.
 class CounterReader {
  public:
-  explicit CounterReader(Unbelievable& unbelievable) : unbelievable_(unbelievable) {}
+  explicit CounterReader(ImpossibleValues& impossible) : impossible_(impossible) {}
 
   double Amount(const json& object, const char* name) {
     return Read(object, name, kOne, kAmountMax).value_or(0);
@@ -42,15 +41,15 @@ class CounterReader {
     if (count && static_cast<double>(*count) * unit <= most) {
       return static_cast<double>(*count) * unit;
     }
-    if (unbelievable_.counters++ == 0) unbelievable_.first_counter = name;
+    if (impossible_.counters++ == 0) impossible_.first_counter = name;
     return std::nullopt;
   }
 
-  Unbelievable& unbelievable_;
+  ImpossibleValues& impossible_;
 };
 
-TaskCounters CountersIn(const json& metrics, double seconds, Unbelievable& unbelievable) {
-  CounterReader reader(unbelievable);
+TaskCounters CountersIn(const json& metrics, double seconds, ImpossibleValues& impossible) {
+  CounterReader reader(impossible);
   const json& input = Member(metrics, "Input Metrics");
   const json& read = Member(metrics, "Shuffle Read Metrics");
   const json& written = Member(metrics, "Shuffle Write Metrics");
@@ -75,60 +74,76 @@ TaskCounters CountersIn(const json& metrics, double seconds, Unbelievable& unbel
       .peak_memory_bytes = reader.Amount(metrics, "Peak Execution Memory")};
 }
 
+std::string LowerCase(const std::string& text) {
+  return absl::AsciiStrToLower(absl::StripAsciiWhitespace(text));
+}
+
 }  // namespace
 
-void MeasuredStages::Take(const json& event) {
-  const std::string kind = Text(event, "Event");
-  if (kind == "SparkListenerTaskEnd") {
-    TaskEnd(event);
-  } else if (kind == "SparkListenerJobStart") {
-    JobStart(event);
-  } else if (kind == "SparkListenerExecutorAdded") {
-    ExecutorAdded(event);
-  } else if (kind == "SparkListenerExecutorRemoved") {
-    executors_.erase(Text(event, "Executor ID"));
-  } else if (kind == "SparkListenerLogStart") {
-    version_ = Text(event, "Spark Version");
-  } else if (kind == "SparkListenerEnvironmentUpdate") {
-    const json& properties = Member(event, "Spark Properties");
-    for (const char* name : phases::PropertiesOfUse()) {
-      const std::string value = Text(properties, name);
-      if (!value.empty()) properties_[name] = value;
-    }
-    for (auto& [name, value] : ParametersIn(properties)) parameters_[name] = value;
-    if (const auto cores = NumberIn(Text(properties, "spark.task.cpus")); cores && *cores > 0) {
-      cores_of_task_ = *cores;
-    }
+void MeasuredStages::Observe(const SparkEvent& event) {
+  const json& fields = event.fields();
+  switch (event.kind()) {
+    case EventKind::kTaskEnd:
+      return OnTaskEnd(event.task_end());
+    case EventKind::kJobStart:
+      return OnJobStart(fields);
+    case EventKind::kExecutorAdded:
+      return OnExecutorAdded(fields);
+    case EventKind::kExecutorRemoved:
+      executors_.erase(Text(fields, "Executor ID"));
+      return;
+    case EventKind::kLogStart:
+      version_ = Text(fields, "Spark Version");
+      return;
+    case EventKind::kEnvironmentUpdate:
+      return OnEnvironment(Member(fields, "Spark Properties"));
+    default:
+      return;
   }
 }
 
-void MeasuredStages::TaskEnd(const json& event) {
-  const json& task = Member(event, "Task Info");
-  const json& metrics = Member(event, "Task Metrics");
-  const auto number = Number(event, "Stage ID");
-  const auto launched = Count(task, "Launch Time");
-  const auto ended = Count(task, "Finish Time");
-  if (!number || !launched || !ended || *ended < *launched || !metrics.is_object()) return;
-  if (Text(Member(event, "Task End Reason"), "Reason") != "Success") return;
-  const double seconds = static_cast<double>(*ended - *launched) * kMillisecond;
-  if (seconds > kSecondsMax) {
-    ++unbelievable_.tasks;
+bool MeasuredStages::WasSetTo(const std::string& name, const std::string& value) const {
+  const auto known = all_properties_.find(name);
+  return known != all_properties_.end() && known->second == LowerCase(value);
+}
+
+void MeasuredStages::OnEnvironment(const json& properties) {
+  for (const char* name : phases::ModelledProperties()) {
+    const std::string value = Text(properties, name);
+    if (!value.empty()) properties_[name] = value;
+  }
+  for (auto& [name, value] : ParametersIn(properties)) parameters_[name] = value;
+  if (const auto cores = NumberIn(Text(properties, "spark.task.cpus")); cores && *cores > 0) {
+    cores_of_task_ = *cores;
+  }
+  if (!properties.is_object()) return;
+  for (const auto& [name, value] : properties.items()) {
+    if (!value.is_string() || all_properties_.size() >= kPropertiesMax) continue;
+    all_properties_[name] = LowerCase(value.get<std::string>());
+  }
+}
+
+void MeasuredStages::OnTaskEnd(const TaskEnd& task) {
+  const std::optional<double> seconds = task.seconds();
+  if (!task.has_counters() || !seconds) return;
+  if (*seconds > kSecondsMax) {
+    ++impossible_.tasks;
     return;
   }
   if (tasks_ >= kTasksMax) return;
-  MeasuredStage& stage = stages_[*number];
-  stage.is_of_sql = sql_stages_.contains(*number);
+  MeasuredStage& stage = stages_[*task.stage];
+  stage.is_of_sql = sql_stages_.contains(*task.stage);
   if (stage.tasks.size() >= kTasksOfStageMax) return;
   ++tasks_;
-  TaskCounters& counters = stage.tasks.emplace_back(CountersIn(metrics, seconds, unbelievable_));
-  const std::string executor = Text(task, "Executor ID");
-  const auto known = executors_.find(executor);
-  const std::uint64_t cores = known == executors_.end() ? 1 : known->second;
+  TaskCounters& counters =
+      stage.tasks.emplace_back(CountersIn(task.metrics, *seconds, impossible_));
+  const auto executor = executors_.find(task.executor);
+  const std::uint64_t cores = executor == executors_.end() ? 1 : executor->second;
   const std::uint64_t slots = std::max<std::uint64_t>(cores / cores_of_task_, 1);
-  counters.is_fresh = ended_[{*number, executor}]++ < slots;
+  counters.is_fresh = ended_[{*task.stage, task.executor}]++ < slots;
 }
 
-void MeasuredStages::JobStart(const json& event) {
+void MeasuredStages::OnJobStart(const json& event) {
   if (Text(Member(event, "Properties"), "spark.sql.execution.id").empty()) return;
   const json& infos = Member(event, "Stage Infos");
   if (!infos.is_array()) return;
@@ -138,7 +153,7 @@ void MeasuredStages::JobStart(const json& event) {
   }
 }
 
-void MeasuredStages::ExecutorAdded(const json& event) {
+void MeasuredStages::OnExecutorAdded(const json& event) {
   if (executors_.size() >= kExecutorsMax) return;
   const auto cores = Number(Member(event, "Executor Info"), "Total Cores");
   executors_[Text(event, "Executor ID")] = cores.value_or(1);

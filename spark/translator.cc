@@ -6,34 +6,29 @@
 #include <string_view>
 #include <utility>
 
-#include "spark/failure_cause.h"
-#include "spark/json_fields.h"
-#include "spark/parameters.h"
-#include "spark/planned_stages.h"
-#include "spark/signature.h"
+#include "spark/connector_parity.h"
 
 namespace tidemark::spark {
 namespace {
 
 using nlohmann::json;
 
-// Bounds the cost of finding skipped stages, for jobs of thousands of stages, by the size of the
-// log. The events of a single stage of one task pay for a job of up to 50 stages.
+// Bounds the cost of finding skipped stages by the size of the log. The events of one stage with
+// one task pay for a job of up to 50 stages.
 constexpr std::int64_t kStepsPerEvent = 20;
-// A group with more names than this gives its stages no signature.
+// Largest number of distinct works of a group. Further stages get no signature.
 constexpr std::size_t kNamesOfGroupMax = 1000;
 constexpr std::size_t kMissingExecutorsMax = 1000;
-// How far an event may be ahead of the one before it: applications sleep over holidays, and an
-// instant beyond that is a mistake until a second event agrees.
+// Longest pause between two events: applications sleep over holidays. A later instant counts as an
+// error until a second event confirms it.
 constexpr absl::Duration kLongestPause = absl::Hours(24 * 30);
 // Largest step back between two instants of one thread of the driver that does not mean that the
-// clock was set back. Chosen by hand: a thread writes what it has read within moments.
+// clock was set back. Chosen by hand: a thread logs an instant within moments.
 constexpr absl::Duration kDisorderMax = absl::Seconds(10);
 // Chosen by hand: no application runs that long.
 constexpr absl::Duration kLongestLife = absl::Hours(24 * 999);
 
-// What a reader sees of a description, which may be a whole query or stack: its first line with
-// words.
+// Returns the first line with words of a description, which may be a whole query or stack.
 std::string FirstLine(std::string_view text) {
   constexpr char kBlank[] = " \t\v\f\r\n";
   const std::size_t begin = text.find_first_not_of(kBlank);
@@ -67,8 +62,8 @@ struct Part {
   const char* name;
 };
 
-// What a task has of these, added up: only those that it has are in the log. Empty: none, or one is
-// no count.
+// Returns the sum of the counters that the log has, or nullopt if it has none of them or one of
+// them is not a count.
 std::optional<std::uint64_t> Sum(std::initializer_list<Part> parts) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 62;
   std::optional<std::uint64_t> sum;
@@ -81,7 +76,7 @@ std::optional<std::uint64_t> Sum(std::initializer_list<Part> parts) {
   return sum;
 }
 
-// Spark writes 0 and -1 for what has not happened.
+// Returns true if the member is a plausible time. Spark writes 0 and -1 for unknown times.
 bool IsInstant(const json& object, const char* name) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 45;
   const auto millis = Count(object, name);
@@ -89,15 +84,6 @@ bool IsInstant(const json& object, const char* name) {
 }
 
 std::string DayOf(absl::Time at) { return absl::FormatTime("%Y-%m-%d", at, absl::UTCTimeZone()); }
-
-AttemptState StateAfter(const std::string& reason, const json& task) {
-  if (reason == "Success") return AttemptState::kFinished;
-  if (reason == "Resubmitted") return AttemptState::kObsolete;
-  const bool is_killed = reason == "TaskKilled" || reason == "TaskCommitDenied" ||
-                         reason == "ExecutorLostFailure" || IsTrue(task, "Killed");
-  if (reason.empty() && !is_killed && !IsTrue(task, "Failed")) return AttemptState::kFinished;
-  return is_killed ? AttemptState::kKilled : AttemptState::kFailed;
-}
 
 std::string FailureIn(const json& reason) {
   std::string failure = Text(reason, "Reason");
@@ -110,33 +96,34 @@ std::string FailureIn(const json& reason) {
 
 }  // namespace
 
-void Translator::Translate(const json& event, Tell tell) {
+void Translator::Translate(const SparkEvent& event, Sink sink) {
+  using Handler = void (Translator::*)(const json&, Sink);
+  static const auto* const kHandlers = new absl::flat_hash_map<EventKind, Handler>{
+      {EventKind::kApplicationStart, &Translator::ApplicationStart},
+      {EventKind::kApplicationEnd, &Translator::ApplicationEnd},
+      {EventKind::kExecutorAdded, &Translator::ExecutorAdded},
+      {EventKind::kExecutorRemoved, &Translator::ExecutorRemoved},
+      {EventKind::kEnvironmentUpdate, &Translator::EnvironmentUpdate},
+      {EventKind::kExecutionStart, &Translator::ExecutionStart},
+      {EventKind::kExecutionUpdate, &Translator::ExecutionUpdate},
+      {EventKind::kExecutionEnd, &Translator::ExecutionEnd},
+      {EventKind::kJobStart, &Translator::JobStart},
+      {EventKind::kJobEnd, &Translator::JobEnd},
+      {EventKind::kStageSubmitted, &Translator::StageSubmitted},
+      {EventKind::kStageCompleted, &Translator::StageCompleted},
+      {EventKind::kTaskStart, &Translator::TaskStart}};
   if (!fault_.empty()) return;
-  using Handler = void (Translator::*)(const json&, Tell);
-  static const auto* const kHandlers = new absl::flat_hash_map<std::string_view, Handler>{
-      {"SparkListenerApplicationStart", &Translator::ApplicationStart},
-      {"SparkListenerApplicationEnd", &Translator::ApplicationEnd},
-      {"SparkListenerExecutorAdded", &Translator::ExecutorAdded},
-      {"SparkListenerExecutorRemoved", &Translator::ExecutorRemoved},
-      {"SparkListenerEnvironmentUpdate", &Translator::EnvironmentUpdate},
-      {"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart",
-       &Translator::ExecutionStart},
-      {"org.apache.spark.sql.execution.ui.SparkListenerSQLAdaptiveExecutionUpdate",
-       &Translator::ExecutionUpdate},
-      {"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd", &Translator::ExecutionEnd},
-      {"SparkListenerJobStart", &Translator::JobStart},
-      {"SparkListenerJobEnd", &Translator::JobEnd},
-      {"SparkListenerStageSubmitted", &Translator::StageSubmitted},
-      {"SparkListenerStageCompleted", &Translator::StageCompleted},
-      {"SparkListenerTaskStart", &Translator::TaskStart},
-      {"SparkListenerTaskEnd", &Translator::TaskEnd}};
-  const auto handler = kHandlers->find(Text(event, "Event"));
+  if (event.kind() == EventKind::kTaskEnd) {
+    steps_left_ += kStepsPerEvent;
+    return TaskEnded(event.task_end(), event.fields(), sink);
+  }
+  const auto handler = kHandlers->find(event.kind());
   if (handler == kHandlers->end()) {
     ++unused_;
-  } else {
-    steps_left_ += kStepsPerEvent;
-    (this->*handler->second)(event, tell);
+    return;
   }
+  steps_left_ += kStepsPerEvent;
+  (this->*handler->second)(event.fields(), sink);
 }
 
 // --- time and the application -----------------------------------------------------------------
@@ -145,7 +132,7 @@ void Translator::Translate(const json& event, Tell tell) {
 // has no instant. `reader`: the thread of the driver that read its clock for the event.
 absl::Time Translator::Instant(Reader reader, const json& object, const char* name) {
   if (!IsInstant(object, name)) return Now();
-  if (end_) return end_->at;  // no part of an application ends after it
+  if (end_) return end_->at;  // every part of an application ends with it
   absl::Time at = absl::FromUnixMillis(static_cast<std::int64_t>(*Count(object, name))) + set_back_;
   if (now_ == absl::InfinitePast()) first_ = now_ = at;
   Clock& clock = clocks_[static_cast<std::size_t>(reader)];
@@ -153,14 +140,14 @@ absl::Time Translator::Instant(Reader reader, const json& object, const char* na
   if (at - now_ <= kLongestPause && first_ - at <= kLongestPause) {
     now_ = std::max(now_, at);
     clock.latest = std::max(clock.latest, at);
-    disbelieved_.reset();
+    implausible_.reset();
     return at;
   }
-  const bool agrees = disbelieved_ && absl::AbsDuration(at - *disbelieved_) <= kLongestPause;
-  disbelieved_ = at;
+  const bool agrees = implausible_ && absl::AbsDuration(at - *implausible_) <= kLongestPause;
+  implausible_ = at;
   if (!agrees) return now_;
   if (at < first_ || at - first_ > kLongestLife) {
-    fault_ = fmt::format("its clock goes from {} to {}, so nobody knows when its events happened",
+    fault_ = fmt::format("its clock jumps from {} to {}, so the times of its events are unknown",
                          DayOf(first_), DayOf(at));
   } else {
     now_ = at;
@@ -168,9 +155,10 @@ absl::Time Translator::Instant(Reader reader, const json& object, const char* na
   return now_;
 }
 
-// Returns true if `at` is far behind what the same thread read before, and nothing else shows that
-// the clock was set back: one such instant may be a mistake. If a second one agrees, the clock was,
-// and `at` is moved forward so that the first of both happened when the latest before it did.
+// Returns true if `at` is far behind the previous instant of the same thread and no other instant
+// confirms that the clock was set back. A single such instant may be an error. If a second such
+// instant confirms it, moves `at` forward, so that the first of both has the time of the latest
+// event before it.
 bool Translator::IsSetBack(Clock& clock, absl::Time& at) {
   if (clock.latest - at <= kDisorderMax) {
     clock.behind.reset();
@@ -188,27 +176,52 @@ bool Translator::IsSetBack(Clock& clock, absl::Time& at) {
   return false;
 }
 
-// Returns the time of an earlier occurrence that an event repeats. Times before the clock was set
-// back must not be moved forward: they would be in the future.
+// The clock was set forward if it shows this much time in which no event occurred and the executor
+// of an ended task did not work for it. Chosen by hand: a driver may hang for some minutes.
+constexpr absl::Duration kStepForwardMin = absl::Minutes(10);
+
+// Detects, at the end of a task, that the clock was set forward while the task ran. Later times are
+// then moved back.
+void Translator::FindStepForward(const TaskEnd& end) {
+  const auto running = end.id ? running_.find(*end.id) : running_.end();
+  const auto ran = Milliseconds(Count(end.metrics, "Executor Run Time"));
+  if (running == running_.end() || !ran || end_ || !IsInstant(end.info, "Finish Time")) return;
+  const absl::Duration worked =
+      *ran +
+      Milliseconds(Count(end.metrics, "Executor Deserialize Time")).value_or(absl::Duration());
+  const absl::Time finish =
+      absl::FromUnixMillis(static_cast<std::int64_t>(*end.finished_ms)) + set_back_;
+  const absl::Duration by = std::min(finish - running->second.start - worked, finish - now_);
+  if (by < kStepForwardMin || by > kLongestPause) return;
+  clock_set_forward_ = {.times = clock_set_forward_.times + 1, .by = by, .at = now_};
+  set_back_ -= by;
+}
+
+// Returns the time of an earlier occurrence that an event repeats. A time from before a step of the
+// clock is not moved: after a step back it would be in the future.
 absl::Time Translator::PastInstant(const json& object, const char* name) const {
   if (!IsInstant(object, name)) return Now();
   const absl::Time read = absl::FromUnixMillis(static_cast<std::int64_t>(*Count(object, name)));
+  const absl::Time before_step = read + set_back_ + clock_set_forward_.by;
+  if (clock_set_forward_.times > 0 && before_step <= clock_set_forward_.at) {
+    return first_ - before_step <= kLongestPause ? before_step : Now();
+  }
   const absl::Duration ahead_max =
-      set_back_ == absl::ZeroDuration() ? kLongestPause : set_back_ / 2;
+      set_back_ <= absl::ZeroDuration() ? kLongestPause : set_back_ / 2;
   for (const absl::Time at : {read + set_back_, read}) {
     if (at - Now() <= ahead_max && first_ - at <= kLongestPause) return at;
   }
   return Now();
 }
 
-// Whether anything can be told: the application has started, and what time it is, is known.
-bool Translator::OpenApplication(Tell tell) {
+// Reports the application unless it is already reported. Returns true if events can be reported:
+// the application has started, and the current time is known.
+bool Translator::OpenApplication(Sink sink) {
   if (is_open_) return true;
   if (!has_started_) {
     fault_ =
-        "the start of the application (SparkListenerApplicationStart) is not there before its "
-        "jobs, "
-        "so nobody knows how long it has run; pass the whole log, of a rolled one its folder";
+        "the start of the application (SparkListenerApplicationStart) is missing before its jobs, "
+        "so its elapsed time is unknown; pass the whole log, or the folder of a rolled log";
     return false;
   }
   if (now_ == absl::InfinitePast()) {
@@ -217,13 +230,13 @@ bool Translator::OpenApplication(Tell tell) {
   }
   is_open_ = true;
   application_.engine = "spark";
-  tell(Now(), application_);
-  for (ExecutorOpened& executor : waiting_executors_) tell(Now(), std::move(executor));
+  sink(Now(), application_);
+  for (ExecutorOpened& executor : waiting_executors_) sink(Now(), std::move(executor));
   waiting_executors_.clear();
   return true;
 }
 
-void Translator::EnvironmentUpdate(const json& event, Tell) {
+void Translator::EnvironmentUpdate(const json& event, Sink) {
   const json& properties = Member(event, "Spark Properties");
   application_.queue = Text(properties, "spark.yarn.queue");
   application_.parameters = ParametersIn(properties);
@@ -232,7 +245,7 @@ void Translator::EnvironmentUpdate(const json& event, Tell) {
   }
 }
 
-void Translator::ApplicationStart(const json& event, Tell tell) {
+void Translator::ApplicationStart(const json& event, Sink sink) {
   if (std::exchange(has_started_, true)) {
     ++contradictions_;
     return;
@@ -247,12 +260,12 @@ void Translator::ApplicationStart(const json& event, Tell tell) {
   if (attempt && *attempt < 1'000'000) {
     application_.application_master_attempt = static_cast<std::uint32_t>(*attempt);
   }
-  if (now_ != absl::InfinitePast()) OpenApplication(tell);
+  if (now_ != absl::InfinitePast()) OpenApplication(sink);
 }
 
-void Translator::ApplicationEnd(const json& event, Tell tell) {
+void Translator::ApplicationEnd(const json& event, Sink sink) {
   Instant(Reader::kOther, event, "Timestamp");
-  if (!OpenApplication(tell)) return;
+  if (!OpenApplication(sink)) return;
   if (end_) {
     ++contradictions_;
     return;
@@ -263,11 +276,11 @@ void Translator::ApplicationEnd(const json& event, Tell tell) {
     end_->exit_code = exit_code.get<std::int64_t>();
     end_->has_exit_code = true;
   }
-  CloseIfAllEnded(tell);
+  CloseIfAllEnded(sink);
 }
 
 // Returns the queries, and the jobs outside of queries, whose start Spark has reported without an
-// end. Jobs that adaptive execution has left behind belong to queries that have ended.
+// end. Jobs that adaptive execution has abandoned belong to queries that have ended.
 std::vector<std::string> Translator::OpenGroups() const {
   std::set<std::string> open;
   for (const auto& [id, execution] : executions_) {
@@ -283,9 +296,9 @@ std::vector<std::string> Translator::OpenGroups() const {
   return {open.begin(), open.end()};
 }
 
-// Spark 4 reports the exit code of the driver: it is 0 even if a signal stopped the driver. Earlier
-// versions report none, and an application ends as its last query or job did.
-JobClosed Translator::HowItEnded() const {
+// Returns the outcome of the application. Spark 4 reports the exit code of the driver, which is 0
+// even if a signal stopped the driver. Before Spark 4, the last query or job decides.
+JobClosed Translator::FinalState() const {
   JobClosed closed = {.at = end_->at};
   if (end_->exit_code != 0) {
     closed.outcome = JobOutcome::kFailed;
@@ -309,18 +322,20 @@ JobClosed Translator::HowItEnded() const {
   return closed;
 }
 
-void Translator::Finish(Tell tell) {
+void Translator::Finish(Sink sink) {
   if (!end_ || is_closed_) return;
   is_closed_ = true;
-  tell(Now(), HowItEnded());
+  sink(Now(), FinalState());
 }
 
-// A driver that stops cancels its jobs after it has written its own end.
-void Translator::CloseIfAllEnded(Tell tell) {
-  if (end_ && jobs_.empty() && OpenGroups().empty()) Finish(tell);
+// Reports the end of the application if all queries and jobs have ended. A driver that stops
+// cancels its jobs after it has logged its own end.
+void Translator::CloseIfAllEnded(Sink sink) {
+  if (end_ && jobs_.empty() && OpenGroups().empty()) Finish(sink);
 }
 
-// Records what the end of a query, or of a job outside of queries, shows about the application.
+// Records the state of the application that follows from the end of a query, or of a job outside of
+// queries.
 void Translator::GroupEnded(const GroupClosed& closed, const std::string& failure) {
   const bool has_failed = closed.outcome == JobOutcome::kFailed;
   if (end_ && has_failed && stopped_.empty()) stopped_ = closed.group;
@@ -329,7 +344,7 @@ void Translator::GroupEnded(const GroupClosed& closed, const std::string& failur
 
 // --- executors --------------------------------------------------------------------------------
 
-void Translator::ExecutorAdded(const json& event, Tell tell) {
+void Translator::ExecutorAdded(const json& event, Sink sink) {
   Instant(Reader::kOther, event, "Timestamp");
   const std::string id = Text(event, "Executor ID");
   const json& info = Member(event, "Executor Info");
@@ -347,13 +362,13 @@ void Translator::ExecutorAdded(const json& event, Tell tell) {
   ExecutorOpened opened = {
       .executor = number, .host = Text(info, "Host"), .container = id, .slots = slots};
   if (is_open_) {
-    tell(Now(), std::move(opened));
+    sink(Now(), std::move(opened));
   } else {
     waiting_executors_.push_back(std::move(opened));
   }
 }
 
-void Translator::ExecutorRemoved(const json& event, Tell tell) {
+void Translator::ExecutorRemoved(const json& event, Sink sink) {
   Instant(Reader::kOther, event, "Timestamp");
   const auto executor = executors_.find(Text(event, "Executor ID"));
   if (executor == executors_.end() || std::exchange(executor->second.is_gone, true)) {
@@ -362,22 +377,22 @@ void Translator::ExecutorRemoved(const json& event, Tell tell) {
   }
   slots_ -= executor->second.slots;
   const std::uint32_t number = executor->second.number;
-  if (is_open_) return tell(Now(), ExecutorClosed{number});
+  if (is_open_) return sink(Now(), ExecutorClosed{number});
   std::erase_if(waiting_executors_,
                 [&](const ExecutorOpened& waiting) { return waiting.executor == number; });
 }
 
 // --- SQL executions and jobs ------------------------------------------------------------------
 
-// How many of that name there have been, with this one.
+// Counts a query or job of this name, and returns the number so far.
 std::uint32_t Translator::OccurrenceOf(const std::string& name) {
   if (occurrences_.size() >= kNamesMax && !occurrences_.contains(name)) return 1;
   return ++occurrences_[name];
 }
 
-void Translator::ExecutionStart(const json& event, Tell tell) {
+void Translator::ExecutionStart(const json& event, Sink sink) {
   const absl::Time at = Instant(Reader::kOther, event, "time");
-  if (!OpenApplication(tell)) return;
+  if (!OpenApplication(sink)) return;
   const std::optional<std::uint64_t> id = Count(event, "executionId");
   if (!id) {
     ++contradictions_;
@@ -390,25 +405,25 @@ void Translator::ExecutionStart(const json& event, Tell tell) {
   group.name = fmt::format("sql/{}", *id);
   const std::string plan = NameOfPlan(Member(event, "sparkPlanInfo"));
   group.plan = plan;
-  group.recognised_by = fmt::format("sql {} {}", plan, OccurrenceOf(plan));
+  group.identity = fmt::format("sql {} {}", plan, OccurrenceOf(plan));
   group.planned_task_counts = PlannedTaskCounts(Member(event, "sparkPlanInfo"));
-  tell(Now(), GroupOpened{group.name, FirstLine(Text(event, "description")), at,
+  sink(Now(), GroupOpened{group.name, FirstLine(Text(event, "description")), at,
                           group.planned_task_counts});
   Bound(kExecutionsMax, executions_);
 }
 
-void Translator::ExecutionUpdate(const json& event, Tell tell) {
+void Translator::ExecutionUpdate(const json& event, Sink sink) {
   const auto id = Count(event, "executionId");
   const auto execution = id ? executions_.find(*id) : executions_.end();
   if (execution == executions_.end() || execution->second.name.empty()) return;
   std::vector<std::uint32_t> planned = PlannedTaskCounts(Member(event, "sparkPlanInfo"));
   if (planned == execution->second.planned_task_counts) return;
   execution->second.planned_task_counts = std::move(planned);
-  tell(Now(), GroupOpened{.group = execution->second.name,
+  sink(Now(), GroupOpened{.group = execution->second.name,
                           .planned_task_counts = execution->second.planned_task_counts});
 }
 
-void Translator::ExecutionEnd(const json& event, Tell tell) {
+void Translator::ExecutionEnd(const json& event, Sink sink) {
   const absl::Time at = Instant(Reader::kOther, event, "time");
   const auto id = Count(event, "executionId");
   const auto execution = id ? executions_.find(*id) : executions_.end();
@@ -417,8 +432,8 @@ void Translator::ExecutionEnd(const json& event, Tell tell) {
   executions_.erase(execution);
   ended_executions_.insert(*id);
   Bound(kExecutionsMax, ended_executions_);
-  // From Spark 3.4 on the event reports an error, empty if there is none. Before, an execution has
-  // failed if one of its jobs did.
+  // Since Spark 3.4 the event has an error text, which is empty after success. Before, an execution
+  // has failed if one of its jobs did.
   GroupClosed closed = {.group = ended.name, .at = at};
   std::string failure = ended.failure;
   if (const json& error = Member(event, "errorMessage"); error.is_string()) {
@@ -431,13 +446,13 @@ void Translator::ExecutionEnd(const json& event, Tell tell) {
     closed.message = failure;
   }
   GroupEnded(closed, failure);
-  tell(Now(), std::move(closed));
-  CloseIfAllEnded(tell);
+  sink(Now(), std::move(closed));
+  CloseIfAllEnded(sink);
 }
 
-void Translator::JobStart(const json& event, Tell tell) {
+void Translator::JobStart(const json& event, Sink sink) {
   const absl::Time at = Instant(Reader::kScheduler, event, "Submission Time");
-  if (!OpenApplication(tell)) return;
+  if (!OpenApplication(sink)) return;
   const std::optional<std::uint32_t> id = Number(event, "Job ID");
   const json& infos = Member(event, "Stage Infos");
   if (!id || !infos.is_array() || jobs_.contains(*id)) {
@@ -453,15 +468,15 @@ void Translator::JobStart(const json& event, Tell tell) {
   Group own;
   Group* group = &own;
   const auto execution = NumberIn(Text(properties, "spark.sql.execution.id"));
-  if (execution && ended_executions_.contains(*execution)) {  // it left this job behind
+  if (execution && ended_executions_.contains(*execution)) {  // adaptive execution left the job
     own.name = fmt::format("sql/{}", *execution);
-    own.recognised_by = "sql ";
+    own.identity = "sql ";
   } else if (execution) {
     group = &executions_[*execution];
     if (group->name.empty()) {  // its start is not in the log
       group->name = fmt::format("sql/{}", *execution);
-      group->recognised_by = "sql ";
-      tell(Now(), GroupOpened{.group = group->name, .opened_at = at});
+      group->identity = "sql ";
+      sink(Now(), GroupOpened{.group = group->name, .opened_at = at});
     }
   } else {
     own.name = fmt::format("job/{}", *id);
@@ -469,11 +484,11 @@ void Translator::JobStart(const json& event, Tell tell) {
     if (shown.empty() && !by_number.empty()) {
       shown = FirstLine(Text(*by_number.rbegin()->second, "Stage Name"));
     }
-    tell(Now(), GroupOpened{own.name, std::move(shown), at});
+    sink(Now(), GroupOpened{own.name, std::move(shown), at});
     // The stage that gives the result has the highest number.
     const std::string job =
         "job " + (by_number.empty() ? "" : Text(*by_number.rbegin()->second, "Stage Name"));
-    own.recognised_by = fmt::format("{} {}", job, OccurrenceOf(job));
+    own.identity = fmt::format("{} {}", job, OccurrenceOf(job));
   }
   JobRecord& job = jobs_[*id];
   job.execution = execution;
@@ -484,8 +499,8 @@ void Translator::JobStart(const json& event, Tell tell) {
     const auto known = stages_.find(number);
     StageRecord& stage =
         known != stages_.end()
-            ? known->second  // an earlier job has brought it
-            : OpenStage(number, *info, *id, *group, Text(properties, "spark.scheduler.pool"), tell);
+            ? known->second  // an earlier job has listed it
+            : OpenStage(number, *info, *id, *group, Text(properties, "spark.scheduler.pool"), sink);
     ++stage.jobs;
     job.steps += 1 + static_cast<std::int64_t>(stage.opened.parents.size());
   }
@@ -495,7 +510,7 @@ void Translator::JobStart(const json& event, Tell tell) {
   Bound(kStagesMax, stages_);
 }
 
-void Translator::JobEnd(const json& event, Tell tell) {
+void Translator::JobEnd(const json& event, Sink sink) {
   const absl::Time at = Instant(Reader::kScheduler, event, "Completion Time");
   const json& result = Member(event, "Job Result");
   const std::optional<std::uint32_t> id = Number(event, "Job ID");
@@ -513,29 +528,29 @@ void Translator::JobEnd(const json& event, Tell tell) {
   }
   const JobRecord ended = std::move(job->second);
   jobs_.erase(job);
-  EndStages(ended, failure.empty(), tell);
+  EndStages(ended, failure.empty(), sink);
   if (!ended.execution) {
     GroupClosed closed = {.group = fmt::format("job/{}", *id), .message = failure, .at = at};
     if (!failure.empty()) closed.outcome = JobOutcome::kFailed;
     GroupEnded(closed, failure);
-    tell(Now(), std::move(closed));
+    sink(Now(), std::move(closed));
   } else if (const auto execution = executions_.find(*ended.execution);
              execution != executions_.end() && !IsCancelledByItsQuery(why)) {
     Group& group = execution->second;
     if (!failure.empty()) group.failure = failure;
-    // If the start of an execution is not in the log, its end may be missing, too. Jobs that fail
+    // If the start of an execution is not in the log, its end may also be missing. Jobs that fail
     // after the application's end were cancelled by it.
     if (!group.has_start || (end_ && !failure.empty())) {
       const JobOutcome outcome = failure.empty() ? JobOutcome::kSucceeded : JobOutcome::kFailed;
       GroupEnded({.group = group.name, .outcome = outcome}, failure);
     }
   }
-  CloseIfAllEnded(tell);
+  CloseIfAllEnded(sink);
 }
 
-// Ends the stages of a job that has ended, unless another job lists them, too. All stages of a job
+// Ends the stages of a job that has ended, unless another job also lists them. All stages of a job
 // that succeeded have ended by then or do not run.
-void Translator::EndStages(const JobRecord& ended, bool has_succeeded, Tell tell) {
+void Translator::EndStages(const JobRecord& ended, bool has_succeeded, Sink sink) {
   std::vector<StageRecord*> planned;
   for (const std::uint32_t number : ended.stages) {
     const auto stage = stages_.find(number);
@@ -544,17 +559,17 @@ void Translator::EndStages(const JobRecord& ended, bool has_succeeded, Tell tell
     if (stage->second.state != StageState::kRunning) continue;
     if (has_succeeded) {
       ++missing_events_;
-      Close(stage->second, JobOutcome::kUnknown, "the log does not have its end", tell);
+      Close(stage->second, JobOutcome::kUnknown, "its end is missing from the log", sink);
     } else {
-      Close(stage->second, JobOutcome::kKilled, "its job has ended", tell);
+      Close(stage->second, JobOutcome::kKilled, "its job has ended", sink);
     }
   }
   const bool is_whole = ended.missing_before == missing_events_;
   for (StageRecord* stage : planned) {
     if (is_whole) {
-      Skip(*stage, tell);
+      Skip(*stage, sink);
     } else {
-      Close(*stage, JobOutcome::kUnknown, "events of its job are missing", tell);
+      Close(*stage, JobOutcome::kUnknown, "events of its job are missing", sink);
     }
   }
 }
@@ -564,13 +579,13 @@ void Translator::EndStages(const JobRecord& ended, bool has_succeeded, Tell tell
 // Starts an attempt at a stage. A stage that was reported as skipped runs as a later attempt. The
 // driver submits a stage once all stages before it have ended, so ends of these are missing if any
 // of them still runs.
-void Translator::Run(std::uint32_t attempt, StageRecord& stage, Tell tell) {
+void Translator::Run(std::uint32_t attempt, StageRecord& stage, Sink sink) {
   StageOpened& opened = stage.opened;
   for (const std::uint32_t number : opened.parents) {
     const auto parent = stages_.find(number);
     if (parent == stages_.end() || parent->second.state != StageState::kRunning) continue;
     ++missing_events_;
-    Close(parent->second, JobOutcome::kUnknown, "the log does not have its end", tell);
+    Close(parent->second, JobOutcome::kUnknown, "its end is missing from the log", sink);
   }
   const bool is_new_attempt =
       stage.state == StageState::kSkipped && attempt + stage.attempts_ahead <= opened.attempt;
@@ -580,11 +595,12 @@ void Translator::Run(std::uint32_t attempt, StageRecord& stage, Tell tell) {
   opened.skipped = false;
 }
 
-// A stage that is new.
+// Adds a stage and reports it.
 Translator::StageRecord& Translator::OpenStage(std::uint32_t number, const json& info,
                                                std::uint32_t job, Group& group,
-                                               const std::string& pool, Tell tell) {
+                                               const std::string& pool, Sink sink) {
   StageRecord& record = stages_[number];
+  ++opened_stages_;
   record.job = job;
   StageOpened& opened = record.opened;
   opened.stage = number;
@@ -592,7 +608,7 @@ Translator::StageRecord& Translator::OpenStage(std::uint32_t number, const json&
   if (const std::uint64_t work = WorkOfStage(info, group.name.starts_with("sql/"));
       !group.name.empty() &&
       (group.stages.size() < kNamesOfGroupMax || group.stages.contains(work))) {
-    opened.signature = SignatureOf(group.recognised_by, work, ++group.stages[work]);
+    opened.signature = SignatureOf(group.identity, work, ++group.stages[work]);
     opened.work = RepeatedWork(group.plan, work);
   }
   opened.group = group.name;
@@ -606,14 +622,14 @@ Translator::StageRecord& Translator::OpenStage(std::uint32_t number, const json&
       if (id < number) opened.parents.push_back(static_cast<std::uint32_t>(id));
     }
   }
-  tell(Now(), opened);
+  sink(Now(), opened);
   return record;
 }
 
-void Translator::StageSubmitted(const json& event, Tell tell) {
+void Translator::StageSubmitted(const json& event, Sink sink) {
   const json& info = Member(event, "Stage Info");
   const absl::Time at = Instant(Reader::kScheduler, info, "Submission Time");
-  if (!OpenApplication(tell)) return;
+  if (!OpenApplication(sink)) return;
   const std::optional<std::uint32_t> number = Number(info, "Stage ID");
   if (!number) {
     ++contradictions_;
@@ -625,9 +641,9 @@ void Translator::StageSubmitted(const json& event, Tell tell) {
   }
   Group none;  // the start of its job is not in the log
   StageRecord& stage =
-      known != stages_.end() ? known->second : OpenStage(*number, info, kNoJob, none, "", tell);
+      known != stages_.end() ? known->second : OpenStage(*number, info, kNoJob, none, "", sink);
   const std::uint32_t attempt = std::min(Number(info, "Stage Attempt ID").value_or(0), kAttemptMax);
-  Run(attempt, stage, tell);
+  Run(attempt, stage, sink);
   StageOpened& opened = stage.opened;
   opened.opened_at.reset();
   if (Count(info, "Submission Time")) opened.opened_at = at;
@@ -641,13 +657,13 @@ void Translator::StageSubmitted(const json& event, Tell tell) {
   if (partitions > opened.task_count) opened.index_count = partitions;
   stage.is_by_partition = partitions && partitions >= opened.task_count;
   if (const auto job = jobs_.find(stage.job); job != jobs_.end()) {
-    job->second.is_told_of_skips = false;
+    job->second.has_reported_skips = false;
   }
-  tell(Now(), opened);
+  sink(Now(), opened);
   Bound(kStagesMax, stages_);
 }
 
-void Translator::StageCompleted(const json& event, Tell tell) {
+void Translator::StageCompleted(const json& event, Sink sink) {
   const json& info = Member(event, "Stage Info");
   const std::optional<std::uint32_t> number = Number(info, "Stage ID");
   const auto found = number ? stages_.find(*number) : stages_.end();
@@ -659,29 +675,30 @@ void Translator::StageCompleted(const json& event, Tell tell) {
   Instant(Reader::kScheduler, info, "Completion Time");
   const absl::Time submitted_at = PastInstant(info, "Submission Time");
   if (!stage.opened.opened_at && Count(info, "Submission Time")) {
-    stage.opened.opened_at = submitted_at;  // Spark 1 says it only now
-    tell(Now(), stage.opened);
+    stage.opened.opened_at = submitted_at;  // Spark 1 logs it only here
+    sink(Now(), stage.opened);
   }
   const std::uint32_t attempt = std::min(Number(info, "Stage Attempt ID").value_or(0), kAttemptMax);
-  if (attempt + stage.attempts_ahead < stage.opened.attempt) return;  // it runs again already
+  if (attempt + stage.attempts_ahead < stage.opened.attempt) return;  // a later attempt runs
   std::string why = FailureCause(Text(info, "Failure Reason"));
   const JobOutcome outcome = why.empty() ? JobOutcome::kSucceeded : JobOutcome::kFailed;
-  Close(stage, outcome, std::move(why), tell);
+  Close(stage, outcome, std::move(why), sink);
 }
 
-// The attempt that was told last has ended.
-void Translator::Close(StageRecord& stage, JobOutcome outcome, std::string why, Tell tell) {
+// Ends the latest reported attempt at the stage.
+void Translator::Close(StageRecord& stage, JobOutcome outcome, std::string why, Sink sink) {
   stage.state = outcome == JobOutcome::kSucceeded ? StageState::kDone : StageState::kBroken;
-  tell(Now(), StageClosed{.stage = stage.opened.stage,
+  sink(Now(), StageClosed{.stage = stage.opened.stage,
                           .attempt = stage.opened.attempt,
                           .outcome = outcome,
                           .message = std::move(why),
                           .at = Now()});
 }
 
-// The driver submits all stages that can run before it starts a task. So one that neither runs nor
-// waits for one that does has its output already, from an earlier job or a cache.
-void Translator::SkipAvailable(JobRecord& job, Tell tell) {
+// Reports the planned stages of the job that will not run. The driver submits all stages that can
+// run before it starts a task. Any other stage that waits for no running stage has its output
+// already, from an earlier job or a cache.
+void Translator::SkipAvailable(JobRecord& job, Sink sink) {
   steps_left_ -= job.steps;
   steps_ += static_cast<std::uint64_t>(job.steps);
   absl::flat_hash_set<std::uint32_t> unfinished;  // parents have lower numbers
@@ -696,17 +713,17 @@ void Translator::SkipAvailable(JobRecord& job, Tell tell) {
     if (runs || (waits && stage.state == StageState::kPlanned)) {
       unfinished.insert(number);
     } else if (stage.state == StageState::kPlanned) {
-      Skip(stage, tell);
+      Skip(stage, sink);
     }
   }
-  job.is_told_of_skips = true;
+  job.has_reported_skips = true;
 }
 
-// None of its tasks runs. REQUIRES: it is planned.
-void Translator::Skip(StageRecord& stage, Tell tell) {
+// Reports that no task of the stage runs. REQUIRES: the stage is planned.
+void Translator::Skip(StageRecord& stage, Sink sink) {
   stage.state = StageState::kSkipped;
   stage.opened.skipped = true;
-  tell(Now(), stage.opened);
+  sink(Now(), stage.opened);
 }
 
 // --- tasks ------------------------------------------------------------------------------------
@@ -719,7 +736,7 @@ Translator::StageRecord* Translator::FindStage(const json& event) {
 
 // Counts the starts that are missing between the latest one in the log and that of `task`.
 void Translator::NoteStart(std::uint64_t task) {
-  constexpr std::uint64_t kGapMax = 100'000'000;  // a larger number is a mistake
+  constexpr std::uint64_t kGapMax = 100'000'000;  // a larger number is an error of the log
   if (is_compacted_) return;
   if (!first_task_) {
     first_task_ = task;
@@ -738,36 +755,36 @@ void Translator::NoteEndWithoutStart(std::uint64_t task) {
   ++missing_events_;
 }
 
-// Ends the numbering before the compacted part: it leaves tasks out.
+// Ends the numbering before a compacted part, which lacks tasks.
 void Translator::SetCompacted(bool is_compacted) {
   is_compacted_ = is_compacted;
   if (is_compacted) first_task_.reset();
 }
 
-// Notes that tasks of a stage run whose submission is not in the log.
-void Translator::NoteRunning(StageRecord& stage, std::uint32_t attempt, Tell tell) {
+// Records that tasks of a stage run, although its submission is not in the log.
+void Translator::NoteRunning(StageRecord& stage, std::uint32_t attempt, Sink sink) {
   const bool was_skipped = stage.state == StageState::kSkipped;
   if (!was_skipped && stage.state != StageState::kPlanned) return;
   if (!is_compacted_) ++missing_events_;
-  Run(attempt, stage, tell);
-  if (was_skipped) tell(Now(), stage.opened);
+  Run(attempt, stage, sink);
+  if (was_skipped) sink(Now(), stage.opened);
 }
 
-void Translator::Gap(Tell tell) {
+void Translator::Gap(Sink sink) {
   ++missing_events_;
   if (!is_open_ || is_closed_) return;
   std::map<std::uint64_t, AttemptId> in_order;
   for (const auto& [id, running] : running_) in_order.emplace(id, running.attempt);
   for (const auto& [id, attempt] : in_order) {
-    tell(Now(), AttemptChanged{.attempt = attempt, .state = AttemptState::kLost, .at = Now()});
+    sink(Now(), AttemptChanged{.attempt = attempt, .state = AttemptState::kLost, .at = Now()});
   }
 }
 
-std::optional<AttemptChanged> Translator::AttemptIn(const json& event, Tell tell) {
+std::optional<AttemptChanged> Translator::AttemptIn(const json& event, Sink sink) {
   const json& task = Member(event, "Task Info");
   StageRecord* const stage = FindStage(event);
   std::optional<std::uint32_t> index = Number(task, "Index");
-  // Executors know no other number than the partition. Spark writes -1 where it does not know it.
+  // Executors report the partition as the index. Spark writes -1 if it is unknown.
   if (stage != nullptr && stage->is_by_partition) {
     const StageOpened& opened = stage->opened;
     const auto most = opened.index_count ? opened.index_count : opened.task_count;
@@ -780,7 +797,7 @@ std::optional<AttemptChanged> Translator::AttemptIn(const json& event, Tell tell
   }
   const std::uint32_t attempt =
       std::min(Number(event, "Stage Attempt ID").value_or(0), kAttemptMax);
-  NoteRunning(*stage, attempt, tell);
+  NoteRunning(*stage, attempt, sink);
   AttemptChanged changed = {.attempt = {.stage = stage->opened.stage,
                                         .index = *index,
                                         .attempt = Number(task, "Attempt").value_or(0),
@@ -796,16 +813,16 @@ std::optional<AttemptChanged> Translator::AttemptIn(const json& event, Tell tell
   return changed;
 }
 
-void Translator::TellStart(AttemptChanged changed, absl::Time at, Tell tell) {
+void Translator::ReportStart(AttemptChanged changed, absl::Time at, Sink sink) {
   changed.state = AttemptState::kStarted;
   changed.at = at;
-  tell(Now(), std::move(changed));
+  sink(Now(), std::move(changed));
 }
 
-void Translator::TaskStart(const json& event, Tell tell) {
+void Translator::TaskStart(const json& event, Sink sink) {
   const auto id = Count(Member(event, "Task Info"), "Task ID");
   if (id) NoteStart(*id);
-  std::optional<AttemptChanged> changed = AttemptIn(event, tell);
+  std::optional<AttemptChanged> changed = AttemptIn(event, sink);
   if (!changed) return;
   const absl::Time start = Instant(Reader::kTasks, Member(event, "Task Info"), "Launch Time");
   if (id && running_.size() < kRunningTasksMax) {
@@ -814,24 +831,24 @@ void Translator::TaskStart(const json& event, Tell tell) {
   const StageRecord& stage = stages_[changed->attempt.stage];
   if (const auto job = jobs_.find(stage.job); job != jobs_.end()) {
     const bool is_whole = job->second.missing_before == missing_events_;
-    const bool is_due = !job->second.is_told_of_skips && steps_left_ >= 0;
-    if (is_due && is_whole) SkipAvailable(job->second, tell);
+    const bool is_due = !job->second.has_reported_skips && steps_left_ >= 0;
+    if (is_due && is_whole) SkipAvailable(job->second, sink);
   }
-  TellStart(*std::move(changed), start, tell);
+  ReportStart(*std::move(changed), start, sink);
 }
 
-void Translator::TaskEnd(const json& event, Tell tell) {
-  const json& task = Member(event, "Task Info");
-  const json& reason = Member(event, "Task End Reason");
-  const auto id = Count(task, "Task ID");
+void Translator::TaskEnded(const TaskEnd& end, const json& event, Sink sink) {
+  const json& task = end.info;
+  const auto id = end.id;
   if (id && !running_.contains(*id)) NoteEndWithoutStart(*id);
-  std::optional<AttemptChanged> changed = AttemptIn(event, tell);
+  std::optional<AttemptChanged> changed = AttemptIn(event, sink);
   if (!changed) return;
-  changed->state = StateAfter(Text(reason, "Reason"), task);
+  changed->state = end.state;
   if (changed->state == AttemptState::kObsolete) {
-    changed->at = Now();  // the event repeats when it finished
-    return tell(Now(), *std::move(changed));
+    changed->at = Now();  // the event repeats the earlier finish time
+    return sink(Now(), *std::move(changed));
   }
+  FindStepForward(end);
   absl::Time finish = Instant(Reader::kTasks, task, "Finish Time");
   const auto running = id ? running_.find(*id) : running_.end();
   const bool has_started = running != running_.end();
@@ -839,19 +856,19 @@ void Translator::TaskEnd(const json& event, Tell tell) {
   if (has_started) {
     running_.erase(running);
   } else {
-    TellStart(*changed, start, tell);
+    ReportStart(*changed, start, sink);
   }
-  // If the clock was set back while the task ran, only its executor has its duration. Without it,
-  // the task ended no earlier than the latest instant that is known.
+  // If the clock was set back while the task ran, only its executor measured the duration. Without
+  // that, the task ended no earlier than the latest known instant.
   if (IsInstant(task, "Finish Time") && IsInstant(task, "Launch Time") &&
-      *Count(task, "Finish Time") < *Count(task, "Launch Time")) {
-    const auto ran = Milliseconds(Count(Member(event, "Task Metrics"), "Executor Run Time"));
+      *end.finished_ms < *end.launched_ms) {
+    const auto ran = Milliseconds(Count(end.metrics, "Executor Run Time"));
     finish = std::max(finish, ran ? start + *ran : now_);
     if (finish - now_ <= kLongestPause) now_ = std::max(now_, finish);
   }
   changed->at = std::max(finish, start);
-  if (changed->state != AttemptState::kFinished) changed->failure = FailureIn(reason);
-  if (const json& metrics = Member(event, "Task Metrics"); metrics.is_object()) {
+  if (changed->state != AttemptState::kFinished) changed->failure = FailureIn(end.reason);
+  if (const json& metrics = end.metrics; metrics.is_object()) {
     const json& input = Member(metrics, "Input Metrics");
     const json& shuffle = Member(metrics, "Shuffle Read Metrics");
     const json& output = Member(metrics, "Output Metrics");
@@ -865,18 +882,22 @@ void Translator::TaskEnd(const json& event, Tell tell) {
     totals.bytes_emitted =
         Sum({{output, "Bytes Written"}, {written, "Shuffle Bytes Written"}}).value_or(0);
     totals.time.cpu = Nanoseconds(Count(metrics, "Executor CPU Time"));
-    totals.time.memory_wait = Milliseconds(Count(metrics, "JVM GC Time"));
-    totals.time.network_wait = Milliseconds(Count(shuffle, "Fetch Wait Time"));
-    totals.time.io_wait = Nanoseconds(Count(written, "Shuffle Write Time"));
-    totals.time.network_bytes = Count(shuffle, "Remote Bytes Read");
-    totals.time.io_bytes = Count(written, "Shuffle Bytes Written");
+    totals.time.waits = {
+        {WaitReason::kMemory, Milliseconds(Count(metrics, "JVM GC Time"))},
+        {WaitReason::kNetwork, Milliseconds(Count(shuffle, "Fetch Wait Time"))},
+        {WaitReason::kIo, Nanoseconds(Count(written, "Shuffle Write Time"))},
+    };
+    totals.time.moved_bytes = {
+        {WaitReason::kNetwork, Count(shuffle, "Remote Bytes Read")},
+        {WaitReason::kIo, Count(written, "Shuffle Bytes Written")},
+    };
     const auto& submitted_at = stages_[changed->attempt.stage].opened.opened_at;
     if (submitted_at && IsInstant(task, "Launch Time")) {
-      totals.time.scheduler_wait = std::max(start - *submitted_at, absl::ZeroDuration());
+      totals.time.waits[WaitReason::kSlots] = std::max(start - *submitted_at, absl::ZeroDuration());
     }
-    tell(Now(), std::move(totals));
+    sink(Now(), std::move(totals));
   }
-  tell(Now(), *std::move(changed));
+  sink(Now(), *std::move(changed));
 }
 
 }  // namespace tidemark::spark

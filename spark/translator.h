@@ -1,30 +1,29 @@
-// Translates the events of Spark to the events that the application's driver would have sent.
+// Translates events of Spark into the events that the driver of the application would have sent.
 //
-// What happens to a job, in the order of the log:
+// Spark's event            events of Tidemark, in the order of the log
 //
 //   ApplicationStart        JobOpened
-//   ExecutorAdded           ExecutorOpened; those from before the start follow it
+//   ExecutorAdded           ExecutorOpened; executors from before the start follow it
 //   ExecutorRemoved         ExecutorClosed
 //   SQLExecutionStart       GroupOpened
 //   SQLAdaptiveExecutionUpdate  GroupOpened with the stages that are planned now
-//   JobStart                GroupOpened outside of SQL; StageOpened of each stage that is new
+//   JobStart                GroupOpened outside of SQL; StageOpened of each new stage
 //   StageSubmitted          StageOpened with its attempt and instant
 //   TaskStart, TaskEnd      TaskHeartbeat with the totals of the task, AttemptChanged
 //   StageCompleted          StageClosed
-//   JobEnd                  StageOpened: its stages that never ran are skipped; StageClosed of
-//   those
-//                           that ran; GroupClosed outside of SQL
+//   JobEnd                  StageOpened as skipped for stages that never ran, StageClosed for the
+//                           others; GroupClosed outside of SQL
 //   SQLExecutionEnd         GroupClosed
-//   ApplicationEnd          JobClosed, after the ends of queries and jobs that Spark writes behind
-//   it
+//   ApplicationEnd          JobClosed, after the ends of queries and jobs that Spark logs later
 //
-// Instants are the driver's, and never go back: if its clock is set back, later instants are moved
-// forward by as much. docs/spark-logs.md documents the other events. A task's index is its
-// partition if the log has it, else Spark's own index, which is dense in each attempt at its stage.
+// Instants are the driver's and never decrease: if its clock is set back, later instants are moved
+// forward by as much. docs/internals/spark-logs.md documents the other events. The index of a task
+// is its partition if the log has it, otherwise Spark's index, which is dense in each attempt at a
+// stage.
 //
-// Never fails: missing fields stay unknown. An event that contradicts earlier ones, such as a task
-// of a stage that was never opened, is counted and left out. Memory: bounded by kStagesMax and
-// similar limits, whatever the log contains. Not thread-safe.
+// Translation never fails: missing fields stay unknown. An event that contradicts earlier ones,
+// such as a task of a stage that was never opened, is counted and dropped. Not thread-safe. Memory:
+// bounded by kStagesMax and similar limits for any log.
 #pragma once
 
 #include <array>
@@ -32,7 +31,6 @@
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <set>
 #include <string>
@@ -43,35 +41,36 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
+#include "spark/event_json.h"
 #include "tidemark/event.h"
 
 namespace tidemark::spark {
 
 class Translator {
  public:
-  // Of each that it remembers, beyond which the oldest is forgotten.
+  // Limits of the state. The oldest entry makes room for a new one.
   static constexpr std::size_t kStagesMax = 100'000;
   static constexpr std::size_t kJobsMax = 1'000;
   static constexpr std::size_t kExecutionsMax = 10'000;
   static constexpr std::size_t kRunningTasksMax = 1'000'000;
-  // And these are not remembered.
+  // Limits beyond which a new entry is dropped.
   static constexpr std::size_t kExecutorsMax = 100'000;
   static constexpr std::size_t kNamesMax = 100'000;
   static constexpr std::size_t kStagesOfJobMax = 20'000;
 
-  // An event, and when it happened: never before the one before it.
-  using Tell = absl::FunctionRef<void(absl::Time at, EventBody body)>;
-  void Translate(const nlohmann::json& event, Tell tell);
+  // Receives each event with its instant, which is never before the previous one.
+  using Sink = absl::FunctionRef<void(absl::Time at, EventBody body)>;
+  void Translate(const SparkEvent& event, Sink sink);
   // Reports the end of an application whose ApplicationEnd was read, although some of its queries
-  // or jobs have not ended. Call it when the log has no more events. Changes nothing otherwise.
-  void Finish(Tell tell);
-  // Notes that events are missing here, such as the events of a lost file. Attempts that run may
-  // have ended in the gap.
-  void Gap(Tell tell);
-  // Notes whether Spark has compacted the events that follow: it leaves out jobs that had ended.
+  // or jobs have not ended. Call it when the log has no more events. Otherwise does nothing.
+  void Finish(Sink sink);
+  // Records that events are missing here, such as the events of a lost file. Reports running
+  // attempts as lost, since they may have ended in the gap.
+  void Gap(Sink sink);
+  // Sets whether Spark has compacted the following events, which leaves out ended jobs.
   void SetCompacted(bool is_compacted);
 
-  // Returns whether any event was reported, and whether the application has ended.
+  // Returns true once an event was reported, and once the application's end was reported.
   bool is_open() const { return is_open_; }
   bool is_closed() const { return is_closed_; }
   // Returns true once ApplicationEnd was read, even if the end has not been reported yet.
@@ -83,50 +82,53 @@ class Translator {
   // Returns the number of impossible records: tasks of stages that were never opened, events
   // without essential fields.
   std::uint64_t contradictions() const { return contradictions_; }
-  // Counts how often the driver's clock was set back; `by` and `at` describe the last time.
-  struct SetBack {
+  // Counts how often the driver's clock was set; `by` and `at` describe the last change.
+  struct ClockSteps {
     std::uint64_t times = 0;
     absl::Duration by;
     absl::Time at;
   };
-  const SetBack& clock_set_back() const { return clock_set_back_; }
-  // Returns at least how many events are missing: Spark has numbered tasks whose starts are not in
-  // the log, or reports of stages and executors refer to events that are not.
+  const ClockSteps& clock_set_back() const { return clock_set_back_; }
+  const ClockSteps& clock_set_forward() const { return clock_set_forward_; }
+  // Returns a lower bound of the number of missing events: Spark has numbered tasks whose starts
+  // are not in the log, or events refer to stages and executors that no other event introduces.
   std::uint64_t missing_events() const { return missing_events_; }
-  // Returns the number of events of kinds that do not show progress or are newer than this.
+  // Returns the number of events of kinds that show no progress or that are unknown.
   std::uint64_t unused_events() const { return unused_; }
   // Returns the number of stages and parents that were visited to find skipped stages.
   std::uint64_t steps() const { return steps_; }
-  // The most tasks that executors had room for at once.
+  // Returns the largest number of tasks that the executors had room for at once.
   std::uint64_t slots_max() const { return slots_max_; }
+  // Returns the number of stages that were opened so far.
+  std::uint64_t stages() const { return opened_stages_; }
 
  private:
   static constexpr std::uint32_t kNoJob = std::numeric_limits<std::uint32_t>::max();
-  static constexpr std::uint32_t kAttemptMax = 1'000'000;  // at a stage
+  static constexpr std::uint32_t kAttemptMax = 1'000'000;  // largest attempt at a stage
   enum class StageState : std::uint8_t { kPlanned, kRunning, kBroken, kDone, kSkipped };
   struct StageRecord {
-    StageOpened opened;  // as it was told last
+    StageOpened opened;  // as last reported
     StageState state = StageState::kPlanned;
-    bool is_by_partition = false;      // so tasks are numbered
-    std::uint32_t job = 0;             // that brought it
-    std::uint32_t jobs = 0;            // so many that run list it
-    std::uint32_t attempts_ahead = 0;  // what was told is so much higher than Spark's
+    bool is_by_partition = false;      // whether the index of a task is its partition
+    std::uint32_t job = 0;             // the first job that lists the stage
+    std::uint32_t jobs = 0;            // number of running jobs that list the stage
+    std::uint32_t attempts_ahead = 0;  // reported attempt minus Spark's attempt
   };
-  struct Group {  // a SQL execution, or a job outside of any
+  struct Group {  // a SQL execution, or a job outside of SQL
     std::string name;
-    std::string plan;                                          // of SQL, by its operators
-    std::string recognised_by;                                 // the same in every run
-    std::string failure;                                       // of a job of it
+    std::string plan;                                          // NameOfPlan(), in SQL
+    std::string identity;                                      // the same in every run
+    std::string failure;                                       // of its last failed job
     bool has_start = false;                                    // its SQLExecutionStart was read
-    std::vector<std::uint32_t> planned_task_counts;            // as reported last
-    absl::flat_hash_map<std::uint64_t, std::uint32_t> stages;  // how many do the same work
+    std::vector<std::uint32_t> planned_task_counts;            // as last reported
+    absl::flat_hash_map<std::uint64_t, std::uint32_t> stages;  // number of stages by work
   };
   struct JobRecord {
     std::vector<std::uint32_t> stages;
-    std::optional<std::uint64_t> execution;  // its execution; empty: the job is its own group
-    bool is_told_of_skips = true;            // since a stage of it was submitted last
+    std::optional<std::uint64_t> execution;  // nullopt if the job is its own group
+    bool has_reported_skips = true;          // since its last submission of a stage
     std::int64_t steps = 0;                  // of SkipAvailable(): its stages and their parents
-    std::uint64_t missing_before = 0;        // events, at its start
+    std::uint64_t missing_before = 0;        // missing events at its start
   };
   struct End {  // of the application
     absl::Time at;
@@ -139,12 +141,12 @@ class Translator {
     bool is_gone = false;
   };
 
-  // Threads of the driver that read its clock. The readings of one thread never go back by
-  // themselves; an event of a busy thread may be written late, behind later ones of others.
+  // Threads of the driver that read its clock. The readings of one thread do not decrease unless
+  // the clock is set back. A busy thread may log an event after later events of other threads.
   enum class Reader : std::uint8_t { kScheduler, kTasks, kOther };
-  struct Clock {  // as one thread reads it, moved forward by set_back_
+  struct Clock {  // readings of one thread, moved forward by set_back_
     absl::Time latest = absl::InfinitePast();
-    std::optional<absl::Time> behind;  // the instant before, which was far behind the latest
+    std::optional<absl::Time> behind;  // the previous instant if it was far behind the latest
   };
   struct Running {
     AttemptId attempt;
@@ -155,41 +157,42 @@ class Translator {
   absl::Time Instant(Reader reader, const nlohmann::json& object, const char* name);
   absl::Time PastInstant(const nlohmann::json& object, const char* name) const;
   bool IsSetBack(Clock& clock, absl::Time& at);
-  bool OpenApplication(Tell tell);
+  void FindStepForward(const TaskEnd& end);
+  bool OpenApplication(Sink sink);
 
-  void ApplicationStart(const nlohmann::json& event, Tell tell);
-  void ApplicationEnd(const nlohmann::json& event, Tell tell);
-  void ExecutorAdded(const nlohmann::json& event, Tell tell);
-  void ExecutorRemoved(const nlohmann::json& event, Tell tell);
-  void EnvironmentUpdate(const nlohmann::json& event, Tell tell);
-  void ExecutionStart(const nlohmann::json& event, Tell tell);
-  void ExecutionUpdate(const nlohmann::json& event, Tell tell);
-  void ExecutionEnd(const nlohmann::json& event, Tell tell);
-  void JobStart(const nlohmann::json& event, Tell tell);
-  void JobEnd(const nlohmann::json& event, Tell tell);
-  void StageSubmitted(const nlohmann::json& event, Tell tell);
-  void StageCompleted(const nlohmann::json& event, Tell tell);
-  void TaskStart(const nlohmann::json& event, Tell tell);
-  void TaskEnd(const nlohmann::json& event, Tell tell);
+  void ApplicationStart(const nlohmann::json& event, Sink sink);
+  void ApplicationEnd(const nlohmann::json& event, Sink sink);
+  void ExecutorAdded(const nlohmann::json& event, Sink sink);
+  void ExecutorRemoved(const nlohmann::json& event, Sink sink);
+  void EnvironmentUpdate(const nlohmann::json& event, Sink sink);
+  void ExecutionStart(const nlohmann::json& event, Sink sink);
+  void ExecutionUpdate(const nlohmann::json& event, Sink sink);
+  void ExecutionEnd(const nlohmann::json& event, Sink sink);
+  void JobStart(const nlohmann::json& event, Sink sink);
+  void JobEnd(const nlohmann::json& event, Sink sink);
+  void StageSubmitted(const nlohmann::json& event, Sink sink);
+  void StageCompleted(const nlohmann::json& event, Sink sink);
+  void TaskStart(const nlohmann::json& event, Sink sink);
+  void TaskEnded(const TaskEnd& end, const nlohmann::json& event, Sink sink);
 
   std::vector<std::string> OpenGroups() const;
-  JobClosed HowItEnded() const;
-  void CloseIfAllEnded(Tell tell);
+  JobClosed FinalState() const;
+  void CloseIfAllEnded(Sink sink);
   void GroupEnded(const GroupClosed& closed, const std::string& failure);
   std::uint32_t OccurrenceOf(const std::string& name);
   StageRecord* FindStage(const nlohmann::json& event);
   StageRecord& OpenStage(std::uint32_t number, const nlohmann::json& info, std::uint32_t job,
-                         Group& group, const std::string& pool, Tell tell);
-  void SkipAvailable(JobRecord& job, Tell tell);
-  void Run(std::uint32_t attempt, StageRecord& stage, Tell tell);
-  void Skip(StageRecord& stage, Tell tell);
-  void Close(StageRecord& stage, JobOutcome outcome, std::string why, Tell tell);
-  void EndStages(const JobRecord& ended, bool has_succeeded, Tell tell);
+                         Group& group, const std::string& pool, Sink sink);
+  void SkipAvailable(JobRecord& job, Sink sink);
+  void Run(std::uint32_t attempt, StageRecord& stage, Sink sink);
+  void Skip(StageRecord& stage, Sink sink);
+  void Close(StageRecord& stage, JobOutcome outcome, std::string why, Sink sink);
+  void EndStages(const JobRecord& ended, bool has_succeeded, Sink sink);
   void NoteStart(std::uint64_t task);
   void NoteEndWithoutStart(std::uint64_t task);
-  void NoteRunning(StageRecord& stage, std::uint32_t attempt, Tell tell);
-  std::optional<AttemptChanged> AttemptIn(const nlohmann::json& event, Tell tell);
-  void TellStart(AttemptChanged changed, absl::Time at, Tell tell);
+  void NoteRunning(StageRecord& stage, std::uint32_t attempt, Sink sink);
+  std::optional<AttemptChanged> AttemptIn(const nlohmann::json& event, Sink sink);
+  void ReportStart(AttemptChanged changed, absl::Time at, Sink sink);
 
   JobOpened application_;
   bool has_started_ = false;
@@ -198,10 +201,11 @@ class Translator {
   std::string fault_;
   absl::Time first_ = absl::InfinitePast();  // instant
   absl::Time now_ = absl::InfinitePast();
-  std::optional<absl::Time> disbelieved_;
-  std::array<Clock, 3> clocks_;  // by Reader
-  absl::Duration set_back_;      // in all
-  SetBack clock_set_back_;
+  std::optional<absl::Time> implausible_;  // the previous instant if it was too late
+  std::array<Clock, 3> clocks_;            // by Reader
+  absl::Duration set_back_;                // total
+  ClockSteps clock_set_back_;
+  ClockSteps clock_set_forward_;
   std::vector<ExecutorOpened> waiting_executors_;
   absl::flat_hash_map<std::string, ExecutorRecord> executors_;
   std::uint64_t slots_ = 0;
@@ -213,16 +217,17 @@ class Translator {
   std::map<std::uint32_t, JobRecord> jobs_;
   std::map<std::uint32_t, StageRecord> stages_;
   absl::flat_hash_map<std::uint64_t, Running> running_;  // by Spark's id of the task attempt
-  // Spark numbers attempts one after the other: the first start that was read, and the next one.
+  // Spark numbers task attempts consecutively: the first start that was read, and the next one.
   std::optional<std::uint64_t> first_task_;
   std::uint64_t next_task_ = 0;
   bool is_compacted_ = false;
-  bool is_job_missing_ = false;  // since the last start of a job
+  bool is_job_missing_ = false;  // since the last JobStart
   absl::flat_hash_set<std::string> missing_executors_;
   std::uint64_t missing_events_ = 0;
-  std::string failure_;  // of the query or job outside of queries that ended last
+  std::string failure_;  // of the last query, or job outside of queries, to end
   std::optional<End> end_;
-  std::string stopped_;  // a group that failed after the application's end, since it was stopped
+  std::string stopped_;  // a group that failed after ApplicationEnd because Spark stopped it
+  std::uint64_t opened_stages_ = 0;
   // Each event pays for some steps of SkipAvailable(). Below 0, skipped stages are reported later.
   std::int64_t steps_left_ = 10'000;
   std::uint64_t steps_ = 0;

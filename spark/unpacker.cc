@@ -24,6 +24,22 @@ absl::Status Damaged(std::string_view what, std::string_view why) {
   return absl::DataLossError(fmt::format("damaged {}: {}", what, why));
 }
 
+// Unpacks into `out` piece by piece: `step` writes a piece and returns its size. Continues while
+// pieces are full and `has_more` returns true, since decoders may consume their whole input before
+// their output is complete.
+template <typename Step, typename More>
+absl::Status UnpackPieces(std::string& out, const Step& step, const More& has_more) {
+  for (bool is_full = true; is_full;) {
+    const std::size_t before = out.size();
+    out.resize(before + kUnpackedPieceBytes);
+    const absl::StatusOr<std::size_t> written = step(out.data() + before);
+    out.resize(before + (written.ok() ? *written : 0));
+    if (!written.ok()) return written.status();
+    is_full = *written == kUnpackedPieceBytes && has_more();
+  }
+  return absl::OkStatus();
+}
+
 class Plain : public Unpacker::Format {
  public:
   absl::StatusOr<std::size_t> Unpack(std::string_view packed, std::string& out) override {
@@ -38,16 +54,15 @@ class Zstd : public Unpacker::Format {
  public:
   absl::StatusOr<std::size_t> Unpack(std::string_view packed, std::string& out) override {
     ZSTD_inBuffer from = {packed.data(), packed.size(), 0};
-    // What is taken is told, though nothing may follow it: a full piece may not be all.
-    for (bool is_full = true; is_full;) {
-      const std::size_t before = out.size();
-      out.resize(before + kUnpackedPieceBytes);
-      ZSTD_outBuffer to = {out.data() + before, kUnpackedPieceBytes, 0};
+    const auto step = [&](char* piece) -> absl::StatusOr<std::size_t> {
+      ZSTD_outBuffer to = {piece, kUnpackedPieceBytes, 0};
       left_ = ZSTD_decompressStream(stream_.get(), &to, &from);
-      out.resize(before + to.pos);
       if (ZSTD_isError(left_) != 0) return Damaged("zstd frame", ZSTD_getErrorName(left_));
-      is_full = to.pos == kUnpackedPieceBytes && from.pos == packed.size() && left_ != 0;
-    }
+      return to.pos;
+    };
+    const absl::Status unpacked =
+        UnpackPieces(out, step, [&] { return from.pos == packed.size() && left_ != 0; });
+    if (!unpacked.ok()) return unpacked;
     return from.pos;
   }
   bool is_cut() const override { return left_ != 0; }
@@ -55,7 +70,7 @@ class Zstd : public Unpacker::Format {
  private:
   std::unique_ptr<ZSTD_DStream, decltype(&ZSTD_freeDStream)> stream_{ZSTD_createDStream(),
                                                                      &ZSTD_freeDStream};
-  std::size_t left_ = 0;  // 0: between frames
+  std::size_t left_ = 0;  // 0 between frames
 };
 
 class Lz4Frames : public Unpacker::Format {
@@ -64,19 +79,18 @@ class Lz4Frames : public Unpacker::Format {
   ~Lz4Frames() override { LZ4F_freeDecompressionContext(context_); }
   absl::StatusOr<std::size_t> Unpack(std::string_view packed, std::string& out) override {
     std::size_t all_taken = 0;
-    for (bool is_full = true; is_full;) {  // as of zstd
-      const std::size_t before = out.size();
-      out.resize(before + kUnpackedPieceBytes);
+    const auto step = [&](char* piece) -> absl::StatusOr<std::size_t> {
       std::size_t taken = packed.size() - all_taken;
-      std::size_t given = kUnpackedPieceBytes;
-      left_ = LZ4F_decompress(context_, out.data() + before, &given, packed.data() + all_taken,
-                              &taken, nullptr);
-      const bool is_damaged = LZ4F_isError(left_) != 0;
-      out.resize(before + (is_damaged ? 0 : given));
-      if (is_damaged) return Damaged("LZ4 frame", LZ4F_getErrorName(left_));
+      std::size_t written = kUnpackedPieceBytes;
+      left_ =
+          LZ4F_decompress(context_, piece, &written, packed.data() + all_taken, &taken, nullptr);
+      if (LZ4F_isError(left_) != 0) return Damaged("LZ4 frame", LZ4F_getErrorName(left_));
       all_taken += taken;
-      is_full = given == kUnpackedPieceBytes && all_taken == packed.size() && left_ != 0;
-    }
+      return written;
+    };
+    const absl::Status unpacked =
+        UnpackPieces(out, step, [&] { return all_taken == packed.size() && left_ != 0; });
+    if (!unpacked.ok()) return unpacked;
     return all_taken;
   }
   bool is_cut() const override { return left_ != 0; }
@@ -94,34 +108,34 @@ class Gzip : public Unpacker::Format {
   }
   ~Gzip() override { inflateEnd(&stream_); }
   absl::StatusOr<std::size_t> Unpack(std::string_view packed, std::string& out) override {
-    if (is_between_ && packed[0] == '\0') return 1;  // tapes and disks are padded so
+    if (is_between_ && packed[0] == '\0') return 1;  // padding of tapes and disks
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
     stream_.avail_in = static_cast<uInt>(std::min(packed.size(), kUnpackedPieceBytes));
     const std::size_t given = stream_.avail_in;
-    for (bool is_full = true; is_full;) {  // as of zstd
-      const std::size_t before = out.size();
-      out.resize(before + kUnpackedPieceBytes);
-      stream_.next_out = reinterpret_cast<Bytef*>(out.data() + before);
+    const auto step = [&](char* piece) -> absl::StatusOr<std::size_t> {
+      stream_.next_out = reinterpret_cast<Bytef*>(piece);
       stream_.avail_out = kUnpackedPieceBytes;
       const int status = inflate(&stream_, Z_NO_FLUSH);
-      out.resize(before + kUnpackedPieceBytes - stream_.avail_out);
       if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR) {
         return Damaged("gzip member", stream_.msg != nullptr ? stream_.msg : zError(status));
       }
       is_between_ = status == Z_STREAM_END;
       if (is_between_) inflateReset(&stream_);
-      is_full = stream_.avail_out == 0 && stream_.avail_in == 0 && !is_between_;
-    }
+      return kUnpackedPieceBytes - stream_.avail_out;
+    };
+    const absl::Status unpacked =
+        UnpackPieces(out, step, [&] { return stream_.avail_in == 0 && !is_between_; });
+    if (!unpacked.ok()) return unpacked;
     return given - stream_.avail_in;
   }
   bool is_cut() const override { return !is_between_; }
 
  private:
   z_stream stream_ = {};
-  bool is_between_ = false;  // members, of which one follows the other
+  bool is_between_ = false;  // whether the input is between two members
 };
 
-// A format of blocks, each behind a header that holds its size.
+// A format of blocks, each with a header that states its size. Collects whole blocks from pieces.
 class Blocks : public Unpacker::Format {
  public:
   absl::StatusOr<std::size_t> Unpack(std::string_view packed, std::string& out) override {
@@ -153,13 +167,16 @@ class Blocks : public Unpacker::Format {
   // Appends the contents of a whole block.
   virtual absl::Status Decode(std::string_view block, std::string& out) const = 0;
 
-  std::string block_;  // as far as it was read
+  std::string block_;  // the bytes so far
   std::size_t wanted_ = 0;
 };
 
-std::uint32_t Little(std::string_view bytes, std::size_t at) {
+// Returns `count` bytes, at most four, as a little-endian number.
+std::uint32_t Little(std::string_view bytes, std::size_t at, std::size_t count = 4) {
   std::uint32_t number = 0;
-  for (int i = 3; i >= 0; --i) number = number << 8 | static_cast<std::uint8_t>(bytes[at + i]);
+  for (std::size_t i = count; i-- > 0;) {
+    number = number << 8 | static_cast<std::uint8_t>(bytes[at + i]);
+  }
   return number;
 }
 
@@ -191,7 +208,7 @@ class Lz4Blocks : public Blocks {
 
   absl::StatusOr<std::size_t> SizeOf(std::string_view begin) const override {
     if (!begin.starts_with(kBlockMagic)) {
-      return Damaged("LZ4 block", "it does not begin like one");
+      return Damaged("LZ4 block", "its header is wrong");
     }
     const std::uint32_t packed = Little(begin, 9);
     const std::uint32_t unpacked = Little(begin, 13);
@@ -205,7 +222,7 @@ class Lz4Blocks : public Blocks {
 
   absl::Status Decode(std::string_view block, std::string& out) const override {
     const std::string_view data = block.substr(kHeaderBytes);
-    if (data.empty()) return absl::OkStatus();  // the end of one stream; another may follow
+    if (data.empty()) return absl::OkStatus();  // end of a stream; another stream may follow
     const std::size_t before = out.size();
     if (MethodOf(block) == kStored) {
       out += data;
@@ -216,7 +233,7 @@ class Lz4Blocks : public Blocks {
           LZ4_decompress_safe(data.data(), out.data() + before, static_cast<int>(data.size()),
                               static_cast<int>(unpacked));
       if (size != static_cast<int>(unpacked)) {
-        return Damaged("LZ4 block", "it does not hold what its header says");
+        return Damaged("LZ4 block", "its contents do not match its header");
       }
     }
     const XXH32_hash_t checksum = XXH32(out.data() + before, out.size() - before, kChecksumSeed);
@@ -232,26 +249,22 @@ class Copier {
 
   bool at_end() const { return at_ == data_.size(); }
   std::size_t size() const { return out_.size() - from_; }
-  // Returns the next `count` bytes as a little-endian number, at most four. Empty if the block ends
-  // before.
+  // Returns the next `count` bytes, at most four, as a little-endian number. Returns nullopt if the
+  // block has fewer bytes.
   std::optional<std::uint32_t> Number(std::size_t count) {
     if (data_.size() - at_ < count) return std::nullopt;
-    std::uint32_t number = 0;
-    for (std::size_t i = count; i-- > 0;) {
-      number = number << 8 | static_cast<std::uint8_t>(data_[at_ + i]);
-    }
     at_ += count;
-    return number;
+    return Little(data_, at_ - count, count);
   }
-  // Appends the next `count` bytes. Returns false if the block ends before, or has more than
-  // `most`.
+  // Appends the next `count` bytes. Returns false if the block has fewer bytes, or the result would
+  // exceed `most` bytes.
   bool Literal(std::size_t count, std::size_t most) {
     if (data_.size() - at_ < count || count > most - size()) return false;
     out_ += data_.substr(at_, count);
     at_ += count;
     return true;
   }
-  // Appends `count` bytes from `back` bytes ago, which may be among them.
+  // Appends `count` bytes from `back` bytes before the end. Both ranges may overlap.
   bool Copy(std::size_t back, std::size_t count, std::size_t most) {
     if (back == 0 || back > size() || count > most - size()) return false;
     for (std::size_t i = 0; i < count; ++i) out_ += out_[out_.size() - back];
@@ -264,6 +277,16 @@ class Copier {
   const std::size_t from_;
   std::size_t at_ = 0;
 };
+
+// Decodes all elements of a block of `size` unpacked bytes by `element`, which returns false for an
+// invalid one.
+absl::Status DecodeElements(std::string_view what, std::size_t size, Copier& data,
+                            bool (*element)(Copier& data, std::size_t most)) {
+  bool is_valid = true;
+  while (is_valid && !data.at_end()) is_valid = element(data, size);
+  if (is_valid && data.size() == size) return absl::OkStatus();
+  return Damaged(what, "its contents do not match its header");
+}
 
 // SnappyOutputStream of snappy-java writes a header of 16 bytes, then blocks behind their sizes.
 // Another header may follow.
@@ -287,7 +310,7 @@ class Snappy : public Blocks {
   absl::Status Decode(std::string_view block, std::string& out) const override {
     if (kSnappyMagic.starts_with(block.substr(0, kSizeBytes))) {
       if (block.starts_with(kSnappyMagic)) return absl::OkStatus();
-      return Damaged("snappy header", "it does not begin like one");
+      return Damaged("snappy block", "its header is wrong");
     }
     if (block.size() == kSizeBytes) return absl::OkStatus();
     Copier data(block.substr(kSizeBytes), out);
@@ -299,11 +322,7 @@ class Snappy : public Blocks {
       if (*byte < 0x80) break;
     }
     if (size > kBlockMax) return Damaged("snappy block", "its size is wrong");
-    while (!data.at_end()) {
-      if (!Element(data, size)) return Damaged("snappy block", "it does not hold what it says");
-    }
-    if (data.size() == size) return absl::OkStatus();
-    return Damaged("snappy block", "it does not hold what it says");
+    return DecodeElements("snappy block", size, data, Element);
   }
 
   static bool Element(Copier& data, std::size_t most) {
@@ -313,9 +332,9 @@ class Snappy : public Blocks {
       case 0: {
         constexpr std::size_t kLongest = 60;
         if (length > kLongest) {
-          const auto told = data.Number(length - kLongest);
-          if (!told) return false;
-          length = std::size_t{*told} + 1;
+          const auto longer = data.Number(length - kLongest);
+          if (!longer) return false;
+          length = std::size_t{*longer} + 1;
         }
         return data.Literal(length, most);
       }
@@ -344,7 +363,7 @@ class Lzf : public Blocks {
   absl::StatusOr<std::size_t> SizeOf(std::string_view begin) const override {
     const bool is_stored = begin.starts_with(kLzfMagics[0]);
     if (!is_stored && !begin.starts_with(kLzfMagics[1])) {
-      return Damaged("LZF chunk", "it does not begin like one");
+      return Damaged("LZF chunk", "its header is wrong");
     }
     return (is_stored ? kStoredHeaderBytes : kPackedHeaderBytes) + Big(begin.substr(3, 2));
   }
@@ -356,11 +375,7 @@ class Lzf : public Blocks {
     }
     const std::size_t size = Big(block.substr(5, 2));
     Copier data(block.substr(kPackedHeaderBytes), out);
-    while (!data.at_end()) {
-      if (!Element(data, size)) return Damaged("LZF chunk", "it does not hold what it says");
-    }
-    if (data.size() == size) return absl::OkStatus();
-    return Damaged("LZF chunk", "it does not hold what it says");
+    return DecodeElements("LZF chunk", size, data, Element);
   }
 
   static bool Element(Copier& data, std::size_t most) {
@@ -421,8 +436,8 @@ absl::StatusOr<std::size_t> Unpacker::Unpack(std::string_view packed, std::strin
   }
   if (known != nullptr && known->make == nullptr) {
     return absl::UnimplementedError(
-        fmt::format("it is compressed with {}, which is not read; unpack it, or pack it with zstd, "
-                    "lz4 or gzip",
+        fmt::format("compressed with {}, which is not supported; unpack it, or compress it with "
+                    "zstd, lz4 or gzip",
                     known->name));
   }
   format_ = known != nullptr ? known->make() : Make<Plain>();

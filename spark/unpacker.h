@@ -1,14 +1,14 @@
-// What a compressed event log holds, in pieces of bounded size.
+// Unpacks compressed event logs, in pieces of bounded size.
 //
 //   Unpacker unpacker;
 //   while (!bytes.empty()) {
-//     const auto taken = unpacker.Unpack(bytes, &out);   // appends to out
+//     const auto taken = unpacker.Unpack(bytes, out);   // appends to out
 //     ...
 //     bytes.remove_prefix(*taken);
 //   }
 //
-// The first bytes decide: zstd and LZ4 frames and gzip members, one after the other, the blocks
-// that Spark's codecs "lz4", "snappy" and "lzf" write, and plain text. Not thread-safe.
+// The first bytes determine the format: sequences of zstd frames, LZ4 frames or gzip members, the
+// blocks of Spark's codecs "lz4", "snappy" and "lzf", or plain text. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -27,15 +27,15 @@ class Unpacker {
   Unpacker(const Unpacker&) = delete;
   Unpacker& operator=(const Unpacker&) = delete;
 
-  // Takes some bytes from the front of `packed`, which is not empty, appends what they hold, at
-  // most 32 MiB and usually less than 128 KiB, and returns how many it took: at least one.
-  // Unimplemented: a compression that it does not know; DataLoss: it is damaged from here on.
+  // Consumes bytes from the front of `packed`, which is not empty, and appends their contents: at
+  // most 32 MiB and usually less than 128 KiB. Returns the number of consumed bytes, at least one.
+  // Returns Unimplemented for an unsupported compression, DataLoss if the rest is damaged.
   absl::StatusOr<std::size_t> Unpack(std::string_view packed, std::string& out);
 
-  // Whether more has to come: it stopped in the middle of a frame or block.
+  // Returns true if the bytes so far end within a frame or block.
   bool is_cut() const;
 
-  // One of the compressions, behind the choice.
+  // One compression.
   class Format {
    public:
     virtual ~Format() = default;
@@ -44,7 +44,7 @@ class Unpacker {
   };
 
  private:
-  std::string head_;  // until the format is known
+  std::string head_;  // the first bytes, until the format is known
   std::unique_ptr<Format> format_;
 };
 

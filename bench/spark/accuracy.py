@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""How wrong Tidemark is about Spark applications, beside Spark's own count of tasks.
+"""Measures the forecast error of Tidemark for Spark applications, compared with Spark's own count of tasks.
 
-Each application runs on two executors in processes of their own: without the connector, whose output is the
-one to expect, then twice at one master with a history, first as unknown, then as one that has run before.
-From the start of the application to its end, at 200 instants, the errors are those of what the master
-published last, as the bar shows it, and of the tasks that had ended among those that Spark knew of.
-docs/spark.md says what each figure is.
+Each application runs on two executors in separate processes: first without the connector, which gives the
+expected output, then twice at one master with a history, without and with a past run. The errors are taken
+at 200 instants from the start of the application to its end. They compare the last snapshot of the master,
+as the bar shows it, and Spark's share of ended tasks with the true progress.
+docs/internals/spark-connector.md defines each figure.
 
---keep DIR has the master's event log and Spark's of each run: with --replay another build of Tidemark says again
-what it would have said, in seconds and without Spark. A master's log holds what its history said; --replay spark
-reads Spark's logs instead, run by run with one history, so that the second run knows what this build learns from
-the first, but not what only the connector tells.
+--keep DIR holds the event logs of the master and of Spark for each run. With --replay, another build of Tidemark
+computes its forecasts from the master's logs, in seconds and without Spark. These logs contain the past runs of
+their master. --replay spark reads Spark's logs instead, run by run with one history, so that the second run uses the
+past run of this build, without the facts that only the connector measures.
 usage: ./dev bench spark_accuracy [--json FILE] [--versions V...] [--jobs NAME...] [--scale X] [--runs N]
                                   [--keep DIR] [--replay [spark]] [--add]
                                   [--job 'FILE.py|FILE.jar ARGUMENT...'...]
@@ -27,20 +27,20 @@ import cluster
 import judge
 
 VERSIONS = ("3.5.7", "4.0.1", "4.3.0")
-# A version that is tested in short runs only.
+# This version is tested in short runs only.
 SHORT = {"4.3.0": 0.3}
 TASK_FRACTIONS = cluster.ROOT / "build" / "release" / "bench" / "tidemark_task_fractions_bench"
 KEYS = ("job", "version", "run", "indicator")
 
 
 def replayed(tidemark, log, options=()):
-    """The snapshots that a log leads to."""
+    """Returns the snapshots of a replay of the log."""
     return [json.loads(line)
             for line in cluster.must([tidemark, "replay", str(log), "-o", "jsonl", *options]).splitlines()]
 
 
 class Kept:
-    """The folder of logs: JOB@VERSION@RUN.tidemark-log and .spark-log of each run."""
+    """The logs of a folder: JOB@VERSION@RUN.tidemark-log and .spark-log of each run."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder).resolve()
@@ -61,14 +61,14 @@ class Kept:
 
 
 def rows_of(snapshots, kept, name):
-    """Of both indicators."""
+    """Returns the errors of both indicators."""
     job, version, run = name.split("@")
     return [{"job": job, "version": version, "run": int(run), **row}
             for row in judge.rows_of(snapshots, kept.spark_log(name))]
 
 
 def with_task_fractions(rows, kept, name):
-    """How well ours knew how far running tasks were."""
+    """Returns the error of the progress of running tasks."""
     tasks = json.loads(cluster.must([TASK_FRACTIONS, str(kept.tidemark_log(name))]))["all"]
     if tasks["mean_error"] is not None:
         rows[0]["task_fraction_err"] = round(tasks["mean_error"], 4)
@@ -78,7 +78,7 @@ def with_task_fractions(rows, kept, name):
 def tell(rows):
     print(f"{rows[0]['job']}, Spark {rows[0]['version']}, run {rows[0]['run']}, {rows[0]['seconds']:.0f} s: " +
           ", ".join(f"{row['indicator']} {row['avg_err']:.1f}" for row in rows) +
-          f"; its end {100 * rows[0]['eta_err']:.0f} % off" +
+          f"; error of the end {100 * rows[0]['eta_err']:.0f} %" +
           (f", held {100 * rows[0]['coverage90']:.0f} %" if rows[0]["coverage90"] is not None else "") +
           (f"; reduce phase {rows[0]['reduce_avg_err']:.1f}" if "reduce_avg_err" in rows[0] else ""),
           flush=True)
@@ -91,13 +91,13 @@ def run_application(spark, job, words, settings, runs, kept):
         for run in range(1, runs + 1):
             ended = spark.run(words, settings, watched=["--master", address, "-o", "jsonl"])
             if ended.digest() != plain.digest():
-                problem = f"{job}, run {run}: the output is not that of a run without the connector"
+                problem = f"{job}, run {run}: the output differs from a run without the connector"
                 if job in applications.OURS:
                     raise SystemExit(f"{problem}:\n{plain.out}\n{ended.out}")
                 print(problem, flush=True)
             snapshots = ended.snapshots()
             if not snapshots or not snapshots[-1].get("final"):
-                raise SystemExit(f"{job}: the master did not tell the end:\n{ended.err[-3000:]}")
+                raise SystemExit(f"{job}: the master did not report the end:\n{ended.err[-3000:]}")
             name = f"{job}@{spark.version}@{run}"
             kept.put(name, pathlib.Path(logs) / f"{snapshots[-1]['job_id']}.tidemark-log", ended.events)
             yield with_task_fractions(rows_of(snapshots, kept, name), kept, name)
@@ -155,16 +155,16 @@ def print_means(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tidemark", default=cluster.measure.TIDEMARK)
-    parser.add_argument("--json", default=cluster.BUILD / "accuracy.json", help="where the figures go")
+    parser.add_argument("--json", default=cluster.BUILD / "accuracy.json", help="output file")
     parser.add_argument("--versions", nargs="+", default=list(VERSIONS))
     parser.add_argument("--jobs", nargs="+", default=list(applications.OURS), choices=list(applications.OURS))
     parser.add_argument("--job", nargs="+", help="other applications, each as one word")
-    parser.add_argument("--scale", type=float, default=1, help="so much of the usual work")
-    parser.add_argument("--runs", type=int, default=2, help="of each application at one master")
-    parser.add_argument("--keep", default=cluster.BUILD / "logs", help="where the logs of each run go")
+    parser.add_argument("--scale", type=float, default=1, help="share of the usual work")
+    parser.add_argument("--runs", type=int, default=2, help="runs of each application at one master")
+    parser.add_argument("--keep", default=cluster.BUILD / "logs", help="folder for the logs of each run")
     parser.add_argument("--replay", nargs="?", choices=["tidemark", "spark"], const="tidemark",
-                        help="judge the logs that are kept: a master's, or Spark's with a history of their own")
-    parser.add_argument("--add", action="store_true", help="to the figures that are in the file")
+                        help="replay the kept logs: the master's, or Spark's with their own history")
+    parser.add_argument("--add", action="store_true", help="add to the figures in the file")
     arguments = parser.parse_args()
     path = pathlib.Path(arguments.json)
     rows = json.loads(path.read_text())["rows"] if arguments.add and path.exists() else []

@@ -9,7 +9,7 @@ ADAPTIVE = {"spark.sql.adaptive.enabled": "true",
             "spark.sql.adaptive.advisoryPartitionSizeInBytes": "2m",
             "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes": "2m",
             "spark.sql.adaptive.skewJoin.skewedPartitionFactor": "2"}
-# As large partitions as adaptive execution finds on a cluster would leave this machine's cores idle.
+# Partitions as large as on a cluster would leave the cores of this machine idle.
 PARTITIONED = {"spark.sql.adaptive.enabled": "true",
                "spark.sql.adaptive.advisoryPartitionSizeInBytes": "4m"}
 
@@ -29,7 +29,7 @@ OURS = {  # name: a class or a script, settings
 
 
 def words_of(spark, name, scale):
-    """What spark-submit gets of one of ours, and its settings. Histories go by the name."""
+    """Returns the arguments of spark-submit for an application, and its settings. Histories use its name."""
     program, settings = OURS[name]
     if program.endswith(".py"):
         words = [str(JOBS / program)]

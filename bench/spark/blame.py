@@ -1,8 +1,8 @@
-"""Whether a master names the application that takes the processors from another, on a real Spark.
+"""Tests on a real Spark whether a master names the application that takes processors from another.
 
-Two executors of the victim compute on this machine; in every other run a noisy application computes on more threads
-than there are processors. Right: `tidemark why` names processors, and the noisy application, first. In the runs without
-it nobody may be named.
+Two executors of the slowed application compute on this machine. In every other run, a noisy application computes on
+more threads than there are processors. A run counts as right if `tidemark why` names processors and the noisy
+application first, or no application in runs without it.
 """
 
 import argparse
@@ -20,7 +20,7 @@ VICTIM = ("8", "3")  # tasks, seconds of a processor each
 
 
 def start(spark, name, address, words, more=()):
-    """An application that reports, as a process."""
+    """A reporting application, as a process."""
     events = spark.folder / f"events-{name}-{time.monotonic_ns()}"
     events.mkdir()
     settings = {"spark.jars": str(cluster.CONNECTOR), "spark.plugins": "org.tidemark.spark.TidemarkPlugin",
@@ -74,10 +74,10 @@ def run(spark, asked, is_noisy):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--version", default="3.5.7", help="of Spark")
-    parser.add_argument("--runs", type=int, default=10, help="with the noisy application, and as many without")
+    parser.add_argument("--version", default="3.5.7", help="version of Spark")
+    parser.add_argument("--runs", type=int, default=10, help="runs with the noisy application; as many run without it")
     parser.add_argument("--tidemark", default=cluster.measure.TIDEMARK)
-    parser.add_argument("--json", default=cluster.BUILD / "blame.json", help="where the figures go")
+    parser.add_argument("--json", default=cluster.BUILD / "blame.json", help="output file")
     arguments = parser.parse_args()
     cluster.measure.end_when_cut()
     cluster.build_connector()

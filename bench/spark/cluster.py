@@ -1,4 +1,4 @@
-"""A real Spark for the benchmarks: applications on two executors in processes of their own."""
+"""A real Spark for the benchmarks, with two executors in separate processes."""
 
 import hashlib
 import json
@@ -23,7 +23,7 @@ PATIENCE_SECONDS = 1800
 
 
 def must(command, **options):
-    """What a command prints that must succeed."""
+    """Runs a command that must succeed, and returns its output."""
     done = subprocess.run(command, capture_output=True, text=True, **options)
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(map(str, command))}\nfailed:\n{(done.stderr or done.stdout)[-3000:]}")
@@ -36,7 +36,7 @@ def build_connector():
 
 
 def finished(command, out, err, **options):
-    """Its exit code. All its processes are gone when this is interrupted."""
+    """Runs a command and returns its exit code. Ends all its processes on an interrupt."""
     with open(out, "w") as to_out, open(err, "w") as to_err:
         process = subprocess.Popen(command, stdout=to_out, stderr=to_err, stdin=subprocess.DEVNULL,
                                    start_new_session=True, **options)
@@ -49,7 +49,7 @@ def finished(command, out, err, **options):
 
 
 class Ended:
-    """What an application left behind."""
+    """The output and logs of an application."""
 
     def __init__(self, out, err, events, processor_seconds):
         self.out, self.err, self.events = out, err, events
@@ -63,7 +63,7 @@ class Ended:
 
 
 class Spark:
-    """One version. Makes its files in a temporary folder, which is gone on exit."""
+    """One version of Spark. Its files are in a temporary folder, which is removed on exit."""
 
     def __init__(self, version, tidemark=measure.TIDEMARK):
         self.version = version
@@ -74,7 +74,7 @@ class Spark:
     def __enter__(self):
         self.temporary = tempfile.TemporaryDirectory(prefix="tidemark-spark-")
         self.folder = pathlib.Path(self.temporary.name)
-        # What a cluster leaves behind is put where Spark is: links to it keep that clean.
+        # A cluster writes files into the folder of Spark. Links keep the original clean.
         self.home = self.folder / "spark"
         self.home.mkdir()
         for part in self.installed.iterdir():
@@ -86,7 +86,7 @@ class Spark:
         self.temporary.cleanup()
 
     def jobs_jar(self):
-        """The jobs in Java, compiled against this version."""
+        """Returns the jar of the Java jobs, compiled for this version."""
         jar = BUILD / f"jobs-{self.version}.jar"
         sources = sorted(JOBS.glob("*.java"))
         if not jar.exists() or any(s.stat().st_mtime > jar.stat().st_mtime for s in sources):
@@ -121,13 +121,13 @@ class Spark:
                 "PYSPARK_PYTHON": sys.executable, "PYTHONDONTWRITEBYTECODE": "1"}
 
     def run(self, words, settings=None, watched=None):
-        """Runs an application, which must succeed. `watched`: options of `tidemark spark run`."""
+        """Runs an application, which must succeed. `watched`: options of `tidemark run spark`."""
         self.runs += 1
         events = self.folder / f"events{self.runs}"
         events.mkdir()
         command = self.submit(words, settings or {}, events)
         if watched is not None:
-            command = [self.tidemark, "spark", "run", "--jar", str(CONNECTOR), *watched, "--", *command]
+            command = [self.tidemark, "run", "spark", "--jar", str(CONNECTOR), *watched, "--", *command]
         out, err, used = (self.folder / f"{name}{self.runs}" for name in ("out", "err", "used"))
         code = finished([sys.executable, PROCESSOR_TIME, used, *command], out, err,
                         env=self.environment(), cwd=self.folder)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A skewed groupByKey and a skewed join on a real Spark: the bar, and above it Spark's own count of tasks.
+"""Shows the bar and Spark's own count of tasks for a skewed groupByKey and a skewed join on a real Spark.
 
 usage: ./dev demo spark [RUN_OPTION...]
 """
@@ -16,13 +16,13 @@ SETTINGS = {"spark.sql.adaptive.enabled": "false", "spark.tidemark.keys": "true"
 
 
 def show(spark, application, options):
-    """Its exit code."""
+    """Runs an application and returns its exit code."""
     events = spark.folder / application
     events.mkdir()
     command = spark.submit(["--name", application, "--jars", str(spark.jobs_jar()), str(cluster.JOBS / "demo.py"),
                             application, f"{SCALE:g}"], SETTINGS, events)
     return subprocess.run(
-        [spark.tidemark, "spark", "run", "--jar", str(cluster.CONNECTOR), *options, "--", *command],
+        [spark.tidemark, "run", "spark", "--jar", str(cluster.CONNECTOR), *options, "--", *command],
         env=spark.environment(), cwd=spark.folder).returncode
 
 

@@ -1,6 +1,6 @@
-"""Two hosts on this machine, for the benchmarks of blame: network namespaces on a bridge, a processor each.
+"""Two hosts on this machine for the benchmarks of waits: network namespaces on a bridge, one processor each.
 
-A third one, the hub, is for the masters and drivers. Nothing of the machine's own network changes. Needs root.
+A third host, the hub, runs masters and drivers. The network of the machine itself does not change. Needs root.
 """
 
 import os
@@ -14,7 +14,7 @@ import cluster
 NETWORK = "10.77.0"
 HUB = f"{NETWORK}.1"
 STARTED_SECONDS = 60
-# So much that only who shuffles a lot waits for it.
+# Only applications with large shuffles wait for this bandwidth.
 USUAL_RATE = "400mbit"
 
 
@@ -23,7 +23,7 @@ def must(*words):
 
 
 def signal_to(kill, process, number):
-    """Sends a signal with os.kill or os.killpg, unless the process has ended meanwhile."""
+    """Sends a signal with os.kill or os.killpg, unless the process has ended."""
     try:
         kill(process, number)
     except ProcessLookupError:
@@ -39,12 +39,12 @@ class Host:
         self.port = f"to{number}"  # at the hub
 
     def within(self, *words):
-        """A command that runs on this host's processor."""
+        """Returns the command prefixed to run on the processor of this host."""
         return ["ip", "netns", "exec", self.namespace, "taskset", "-c", str(self.processor), *map(str, words)]
 
 
 class Hosts:
-    """Made on entry; on exit they are gone, with what was started in them."""
+    """Creates the hosts on entry; on exit, removes them and ends their processes."""
 
     def __init__(self):
         if os.geteuid() != 0:
@@ -87,12 +87,12 @@ class Hosts:
             self.limit(host, USUAL_RATE)
 
     def limit(self, host, rate):
-        """How fast data come in at a host."""
+        """Limits the incoming bandwidth of a host."""
         must("tc", "-n", self.hub, "qdisc", "replace", "dev", host.port, "root", "tbf", "rate", rate, "burst", "64kb",
              "latency", "400ms")
 
     def start(self, command, log, **options):
-        """A process that is ended on exit, with those that it starts."""
+        """A process that is ended on exit, with its children."""
         with open(log, "w") as said:
             process = subprocess.Popen(command, stderr=said, stdin=options.pop("stdin", subprocess.DEVNULL),
                                        stdout=options.pop("stdout", said), start_new_session=True, **options)
@@ -112,7 +112,7 @@ class Hosts:
         for process in reversed(self.processes):
             self.end(process)
         for namespace in (self.hub, *(host.namespace for host in self.hosts)):
-            # What is left of them, such as executors whose worker did not end them.
+            # Ends remaining processes, such as executors that outlived their worker.
             left = subprocess.run(["ip", "netns", "pids", namespace], capture_output=True, text=True).stdout
             for process in left.split():
                 signal_to(os.kill, int(process), signal.SIGKILL)
@@ -120,7 +120,7 @@ class Hosts:
 
 
 class Standalone:
-    """Spark's own cluster manager at the hub, and a worker on each host, with so many slots.
+    """Spark's standalone cluster manager at the hub, and a worker with `slots` on each host.
 
     `disks`: a folder for each host's shuffle files.
     """
@@ -162,4 +162,4 @@ def wait_until(log, text):
         if text in pathlib.Path(log).read_text():
             return
         time.sleep(0.2)
-    raise SystemExit(f"{log} does not say that {text}:\n{pathlib.Path(log).read_text()[-3000:]}")
+    raise SystemExit(f"{log} does not contain {text}:\n{pathlib.Path(log).read_text()[-3000:]}")

@@ -1,18 +1,18 @@
-"""Whether what a master names is what slows a query down, on a real Spark of two hosts.
+"""Tests by intervention, on a real Spark with two hosts, whether a master names the cause of a slow query.
 
-Four queries of different kinds run at once in two FAIR pools: one computes, one shuffles, one reads, one goes over what
-is cached. `tidemark why` says for how many seconds each of the others held up one of them, the target; then each of
-the others is taken away in turn, and in the end all four run once more. Right: without the one that was named for the
-most seconds the target is fastest. A workload tells nothing, and does not count, in which the target gains less than
-10 % from any of that, or in which the best of it is better than the next by less than the two rounds of all four differ.
+Four queries run at once in two FAIR pools: one computes, one shuffles, one reads, and one scans cached data.
+`tidemark why` reports for how many seconds each of the others delayed one of them, the target. Then each of the others
+is removed in turn, and at the end all four run again. The answer is right if the target is fastest without the query
+that was named for the most seconds. A workload does not count if no removal gains 10 %, or if the best gain exceeds the
+next by less than the two rounds of all four queries differ.
 
-With --induced one query runs alone while processes beside it spin on a host's processor, write to its disk, or its
-network is slow; or nothing of that. Right: the resource and the host are those that the query waited for most. Without
-contention, and a wait that takes more than a fifth of the query's time, or a job that is named, is false blame.
+With --induced, one query runs alone while other processes use the processor of a host, write to its disk, or its
+network is slow, or without contention. The answer is right if the query waited most for that resource and host. Without
+contention, a wait of more than a fifth of the query's time, or a named job, counts as a false finding.
 
-Hosts are network namespaces with a processor each, made here, which needs root (hosts.py); they have one disk together,
-so the host whose disk is not written to has its shuffle files in memory. What was run is kept in the file of --json: a
-second call goes on from there, and none is begun that might not end within --minutes. `--only 3` tries one.
+The hosts are network namespaces with one processor each (hosts.py), which needs root. They share one disk, so the host
+without disk contention keeps its shuffle files in memory. The file of --json keeps the results: a second call continues
+from there. No workload starts that might not end within --minutes. `--only 3` runs one workload.
 usage: ./dev bench spark_intervention [--induced] [--runs N] [--only N] [--minutes N] [--json FILE] [--save]
 """
 
@@ -32,7 +32,7 @@ import hosts as machines
 import why
 
 KINDS = ("compute", "shuffle", "read", "cache")
-# What one of weight 1 does, before it is measured: seconds of a processor, megabytes, files, times.
+# Initial amount of work of a query of weight 1: processor seconds, megabytes, files, scans.
 AMOUNTS = {"compute": 8, "shuffle": 160, "read": 24, "cache": 120}
 ALONE_SECONDS = 4  # that it takes by itself, by its measured amount
 TRIED = 0.5  # of these amounts, to measure them
@@ -45,7 +45,7 @@ CONTENTIONS = ("processor", "disk", "network", "none")
 CONTENTION_FOR = {"io": "disk"}  # what is waited for then; of the others the name is the same
 SPINNERS = 3
 WRITERS = 8
-# Each task of the target fetches some 0.4 MB from the other host.
+# Each task of the target fetches about 0.4 MB from the other host.
 SLOW_RATE = "1mbit"
 TARGET = "target:mixed:a:12:0.8"
 WARM = "warm:mixed:a:12:0.2"
@@ -99,7 +99,7 @@ class Application:
         return pathlib.Path(self.log).read_text()[-3000:]
 
     def round(self, *queries):
-        """Of each query by its name: what a master calls it, and its seconds."""
+        """Returns the group and the seconds of each query by its name."""
         self.process.stdin.write(" ".join(queries) + "\n")
         self.process.stdin.flush()
         ended = [line.split() for line in self.until("ROUND") if line.startswith("QUERY ")]
@@ -124,7 +124,7 @@ def application(spark, hosts, slots, disks, asked, more=None):
 
 
 def workload(number):
-    """The target, and of the four queries their pools, tasks and weights; in which order they are taken away."""
+    """Returns the target, the pools, tasks and weights of the four queries, and the order of their removal."""
     chance = random.Random(number)
     queries = {kind: (chance.choice(POOLS), chance.choice((4, 8, 12)), chance.choice((1, 1.5, 2))) for kind in KINDS}
     target = KINDS[number % len(KINDS)]
@@ -134,7 +134,7 @@ def workload(number):
 
 
 def words_of(queries, amounts, share=1.0):
-    """For Rounds.java, in the order of KINDS: within a pool the first comes first."""
+    """Returns a line for Rounds.java, with the queries in the order in which a pool starts them (KINDS)."""
     words = []
     for kind, (pool, tasks, weight) in queries.items():
         work = amounts[kind] * weight * share
@@ -147,7 +147,7 @@ def words_of(queries, amounts, share=1.0):
 
 
 def measured(begun):
-    """Amounts of which each takes ALONE_SECONDS by itself on these hosts; warms them up, too."""
+    """Returns the amounts of work that take ALONE_SECONDS on these hosts, and warms the hosts up."""
     usual = {kind: ("a", 8, 1) for kind in KINDS}
     begun.round(*words_of(usual, AMOUNTS, 0.2))
     amounts = {}
@@ -158,7 +158,7 @@ def measured(begun):
 
 
 def said_of(found, names):
-    """Of each source by its kind: the seconds that it is said to have taken, and their limits."""
+    """Returns the reported seconds of each source, by its kind, with their bounds."""
     said = {}
     for culprit in found:
         if culprit.get("query") not in names:
@@ -221,8 +221,8 @@ def intervene_all(arguments, kept, spark, hosts, asked):
 
 @contextlib.contextmanager
 def contention(kind, hosts, host, disk):
-    """While it lasts, the host lacks a resource."""
-    # A session is scheduled as a group, whatever the nice of its processes.
+    """Induces contention for a resource of the host."""
+    # The scheduler groups the processes of a session, regardless of their nice values.
     write = (f"echo 19 >/proc/self/autogroup; exec 2>/dev/null; "
              f"while :; do dd if=/dev/zero of={disk}/noise$0 bs=1M count=128 conv=fsync; done")
     commands = {"none": [], "network": [],
@@ -276,12 +276,12 @@ def line_of_induced(run):
 
 
 def place_of(number):
-    """Of a run: its contention, and the host by its place."""
+    """Returns the contention of a run, and the place of its host."""
     return CONTENTIONS[number % len(CONTENTIONS)], number // len(CONTENTIONS) % 2
 
 
 def induce_all(arguments, kept, spark, hosts, asked):
-    """One application for each host that has a disk in it."""
+    """Starts one application for each host with a disk."""
     for place, host in enumerate(hosts.hosts):
         begun = None
         disk = spark.folder / f"disk-of-{host.number}"
@@ -319,15 +319,15 @@ def summary_of_interventions(runs):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--induced", action="store_true", help="contention on one host, instead of other queries")
-    parser.add_argument("--version", default="3.5.7", help="of Spark")
+    parser.add_argument("--induced", action="store_true", help="induce contention on one host, instead of other queries")
+    parser.add_argument("--version", default="3.5.7", help="version of Spark")
     parser.add_argument("--runs", type=int,
-                        help="workloads [10]; with --induced, runs, of which each fourth has no contention [13]")
-    parser.add_argument("--only", type=int, help="this one of them, from 0 on, again if it was run")
-    parser.add_argument("--minutes", type=float, help="begin none that may not end by then [25; with --induced 15]")
+                        help="workloads [10]; with --induced runs, every fourth without contention [13]")
+    parser.add_argument("--only", type=int, help="run only this workload, from 0, even if it has results")
+    parser.add_argument("--minutes", type=float, help="start no workload that may not end by then [25; with --induced 15]")
     parser.add_argument("--tidemark", default=cluster.measure.TIDEMARK)
-    parser.add_argument("--json", help="where figures and runs are kept")
-    parser.add_argument("--save", action="store_true", help="the figures in bench/results/blame.json, too")
+    parser.add_argument("--json", help="output file")
+    parser.add_argument("--save", action="store_true", help="also write the figures to bench/results/blame.json")
     arguments = parser.parse_args()
     arguments.runs = max(arguments.runs or (13 if arguments.induced else 10), (arguments.only or 0) + 1)
     minutes = arguments.minutes or (15 if arguments.induced else 25)

@@ -1,4 +1,4 @@
-"""What was said of a run, against what came."""
+"""Compares forecasts of a run with its outcome."""
 
 import calendar
 import json
@@ -6,37 +6,37 @@ import time
 
 SAMPLES = 200
 TRUTH = [(k + 0.5) / SAMPLES for k in range(SAMPLES)]
-# An error of the end, as a share of the duration, counts at most so much; no prediction, as 1.
+# Largest counted error of the end, as a share of the duration, and the error of a missing forecast.
 END_ERROR_MAX = 5
 NO_END_ERROR = 1
-# The width of an interval counts at most so many times what is left.
+# Largest counted width of an interval, as a multiple of the remaining time.
 WIDTH_MAX = 20
 
 
 def instant(text):
-    """Of a timestamp in JSON, seconds."""
+    """Returns the seconds of a timestamp in JSON."""
     whole, _, part = text.rstrip("Z").partition(".")
     return calendar.timegm(time.strptime(whole, "%Y-%m-%dT%H:%M:%S")) + float("0." + (part or "0"))
 
 
 def seconds(text):
-    """Of a duration in JSON."""
+    """Returns the seconds of a duration in JSON."""
     return float(text.rstrip("s"))
 
 
 class Said:
-    """At one instant: progress, and the predicted end with its interval where there is one."""
+    """Progress at one instant, and the predicted end with its interval if there is a forecast."""
 
     def __init__(self, at, fraction, end=None, lower=None, upper=None):
         self.at, self.fraction, self.end, self.lower, self.upper = at, fraction, end, lower, upper
 
 
 def said_by_snapshots(snapshots):
-    """What the master published, as it is shown."""
+    """Returns the published snapshots, as the bar shows them."""
     result = []
     for snapshot in snapshots:
         at, estimate = instant(snapshot["at"]), snapshot["estimate"]
-        # What is zero is left out of it.
+        # JSON omits zeros.
         left = estimate.get("remaining")
         end, lower, upper = None, None, None
         if left is not None:
@@ -48,7 +48,7 @@ def said_by_snapshots(snapshots):
 
 
 class TasksDone:
-    """Spark's own progress, from its event log: see docs/spark.md#how-wrong-it-is."""
+    """Returns Spark's own progress from its event log; see docs/internals/spark-connector.md."""
 
     def __init__(self, log):
         self.begin = self.end = None
@@ -96,7 +96,7 @@ class TasksDone:
 
 
 def at_instants(said, begin, end):
-    """What was said last at each of SAMPLES instants, evenly spread; None before the first word."""
+    """Returns the last forecast at each of SAMPLES evenly spaced instants; None before the first one."""
     result, last, rest = [], None, sorted(said, key=lambda one: one.at)
     i = 0
     for share in TRUTH:
@@ -112,7 +112,7 @@ def mean(values):
 
 
 def errors(said, begin, end):
-    """A row without its names. Progress in points, the rest in shares."""
+    """Returns a row without its names: progress in points, the others as shares."""
     duration = end - begin
     sampled = at_instants(said, begin, end)
     points = [100 * abs((one.fraction if one else 0) - share) for one, share in zip(sampled, TRUTH)]
@@ -130,7 +130,7 @@ def errors(said, begin, end):
 
 
 def rows_of(snapshots, spark_log):
-    """Of both indicators."""
+    """Returns the rows of both indicators."""
     tasks_done = TasksDone(spark_log)
     if tasks_done.begin is None or tasks_done.end is None:
         raise SystemExit(f"{spark_log}: the application did not end")

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""What results that `tidemark advise` names save on a real Spark, beside what it said they would.
+"""Compares the savings that `tidemark advise` predicts with savings on a real Spark.
 
-Two programs after section 7.2 of the gray-box paper run on made text files, with a threshold of their own each
-time; the logs of these runs are what the advice is of. Then each result of them is written as Parquet and the
-programs run again from it. Saved is what a run that reads took less than the run as it is before it, from the first
-look at the data to the last row, in the median of the pairs; JVMs start before. The first program runs on a
-hundredth of the data, too, where there is nothing to gain.
+Two programs after section 7.2 of the gray-box paper run on generated text files, each time with another threshold. The
+advice is based on the logs of these runs. Then each intermediate result is written as Parquet, and the programs run
+again from it. The saving is the median difference between a run that reads the result and the unchanged run before it,
+from the first access to the data to the last row, without the start of the JVM. The first program also runs on a
+hundredth of the data, where nothing can be saved.
 
-Runs are kept in --keep: what is there is not run again.
+--keep holds the runs, which are not repeated.
 
 usage: materialization.py [--json FILE] [--keep DIR] [--tidemark FILE] [--version V] [--scale X] [--runs N]
-prints {"predicted_s", "saved_s", "harmful", "points": [...]}: sums over what is advised, how many pieces of advice
-cost time, and each result that could be kept, advised or not.
+Prints {"predicted_s", "saved_s", "harmful", "points": [...]}: sums over the advised results, the number of advised
+results that cost time, and each result, advised or not.
 """
 
 import argparse
@@ -27,16 +27,16 @@ PROGRAM = cluster.JOBS / "materialization.py"
 VERSION = "3.5.7"
 KEPT = cluster.BUILD / "materialization"
 RUNS = 3
-# A result by the last operator of its plan.
+# The last operator of the plan of each result.
 RESULTS = {"gdelt": {"filtered": "Project", "condensed": "Aggregate"},
            "weather": {"joined": "Project", "condensed": "Aggregate"}}
-# Of each run another one: of hundredths of a tone, and of observations at scale 1.
+# Thresholds of the runs: hundredths of a tone, and observations at scale 1.
 THRESHOLDS = {"gdelt": (50, 80, 60, 90, 70), "weather": (130, 140, 120, 135, 125)}
 
 
 class Kept:
-    """What each run took and printed, in a folder with its data, its results and the logs of runs as they are: what is
-    there is not run again."""
+    """The times and outputs of the runs, in a folder with the data, the results and the logs of unchanged runs. Existing
+    runs are not repeated."""
 
     def __init__(self, folder, scale):
         self.folder = pathlib.Path(folder).resolve() / f"scale-{scale:g}"
@@ -58,7 +58,7 @@ class Kept:
         return self.folder / f"kept-{program}-{result}"
 
     def record(self, spark, name, program, words):
-        """Its log goes to the history where it ran as it is."""
+        """Runs a program. The log of an unchanged run becomes part of the history."""
         ended = spark.run(["--name", program, str(PROGRAM), *map(str, words)])
         lines = dict(line.split(" ", 1) for line in ended.out.splitlines() if line.startswith(("RESULT", "SECONDS")))
         if name.startswith(f"{program}-plain-"):
@@ -69,13 +69,13 @@ class Kept:
 
 
 def parts(kept_in, scale):
-    """Of the bench: where the runs of each are kept, how much data they read, and which programs."""
+    """Returns the folder, the scale of the data and the programs of each benchmark."""
     return ((Kept(kept_in, scale), scale, tuple(RESULTS)), (Kept(kept_in, scale / 100), scale / 100, ("gdelt",)))
 
 
 def runs_of(kept, programs, scale, count):
-    """Name, program and words of each run, in order. Runs as it is and from each result take turns: what else the
-    machine does hits all."""
+    """Yields the name, program and arguments of each run. Unchanged runs and runs from each result alternate, so that
+    other load of the machine affects all."""
     yield "make", "make", ["make", kept.folder, scale]
     for program in programs:
         thresholds = thresholds_of(program, scale, count)
@@ -99,7 +99,7 @@ def record_missing(version, kept_in, scale, count):
 
 
 def point_of(advice, program, table, kind):
-    """The result of that kind that is of the table and took longest: the one nearest to the end."""
+    """Returns the most expensive result of this kind and table, which is the nearest to the end."""
     found = [point for point in advice["points"]
              if point["kind"] == kind and any(table in path for path in point["tables"])]
     if not found:
@@ -113,7 +113,7 @@ def thresholds_of(program, scale, count):
 
 
 def judge_program(tidemark, kept, program, count):
-    """A row for each result."""
+    """Returns a row for each result."""
     plain = [kept.of(f"{program}-plain-{number}") for number in range(count)]
     advice = json.loads(cluster.must([tidemark, "advise", str(kept.history(program)), "-o", "json"]))
     table = "events" if program == "gdelt" else "observations"
@@ -141,7 +141,7 @@ def judge_program(tidemark, kept, program, count):
 
 
 def judged(tidemark, kept_in, scale, count):
-    """What `what_if` has under "materialization", with rows beside it; none unless all has run."""
+    """Returns the entry "materialization" of `what_if` and its rows; None unless all runs exist."""
     rows = []
     for kept, share, programs in parts(kept_in, scale):
         if not all(kept.has(name) for name, _, _ in runs_of(kept, programs, share, count)):
@@ -160,11 +160,11 @@ def judged(tidemark, kept_in, scale, count):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tidemark", default=cluster.measure.TIDEMARK)
-    parser.add_argument("--json", help="where the figures go")
-    parser.add_argument("--keep", default=KEPT, help="where runs are kept")
-    parser.add_argument("--version", default=VERSION, help="of Spark")
-    parser.add_argument("--scale", type=float, default=1, help="so much of the usual data")
-    parser.add_argument("--runs", type=int, default=RUNS, help="of each program as it is, and from each result")
+    parser.add_argument("--json", help="output file")
+    parser.add_argument("--keep", default=KEPT, help="folder for the runs")
+    parser.add_argument("--version", default=VERSION, help="version of Spark")
+    parser.add_argument("--scale", type=float, default=1, help="share of the usual data")
+    parser.add_argument("--runs", type=int, default=RUNS, help="runs of each unchanged program, and from each result")
     arguments = parser.parse_args()
     record_missing(arguments.version, arguments.keep, arguments.scale, arguments.runs)
     result = judged(arguments.tidemark, arguments.keep, arguments.scale, arguments.runs)

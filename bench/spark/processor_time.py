@@ -1,6 +1,6 @@
 """Runs a command and writes the processor time of all its processes to a file, in seconds.
 
-Those that outlive their parents are waited for, and counted.
+Processes that outlive their parents are awaited and counted.
 usage: processor_time.py FILE COMMAND...
 """
 

@@ -1,9 +1,9 @@
-"""An event log of Spark in which an application does the same again, until it has had as many stages as are wanted."""
+"""Repeats the jobs of an event log of Spark until it has a given number of stages."""
 
 import json
 import subprocess
 
-# What belongs to a job or a SQL execution. The rest, such as executors, is told once.
+# Events of jobs and SQL executions, which repeat. Other events, such as executors, occur once.
 OF_WORK = ("SQLExecutionStart", "SQLAdaptiveExecutionUpdate", "DriverAccumUpdates", "JobStart", "StageSubmitted",
            "TaskStart", "TaskEnd", "StageCompleted", "JobEnd", "SQLExecutionEnd")
 BEGINS = ("SQLExecutionStart", "JobStart")
@@ -27,7 +27,7 @@ def text_of(path):
 
 
 def numbers_in(value, found):
-    """Those of jobs, stages, tasks and SQL executions, by what they are of; instants under `TIMES`."""
+    """Returns the numbers of jobs, stages, tasks and SQL executions by kind, and the instants as `TIMES`."""
     if isinstance(value, list):
         for part in value:
             numbers_in(part, found)
@@ -64,12 +64,12 @@ def moved(value, by):
 
 
 def stages_in(events):
-    """That ran."""
+    """Returns the stages that ran."""
     return len({event["Stage ID"] for event in events if kind_of(event) == "TaskEnd"})
 
 
 def with_stages(path, stages):
-    """The text of such a log, and how many stages it has: as many, or those of the round that reaches them."""
+    """Returns the text of the repeated log and its number of stages, rounded up to whole rounds."""
     events = [json.loads(line) for line in text_of(path).splitlines() if line.startswith('{"Event":"')]
     places = [i for i, event in enumerate(events) if kind_of(event) in BEGINS + ENDS]
     before, work, after = events[:places[0]], events[places[0]:places[-1] + 1], events[places[-1] + 1:]

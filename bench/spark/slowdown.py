@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""What the connector costs Spark applications: the same application with and without it, in pairs.
+"""Measures the overhead of the connector for Spark, in pairs of runs with and without it.
 
-Each pair runs both in alternating order, on two executors in processes of their own, with a master on the same
-machine and nobody who watches. The slowdown is with / without - 1: of the time from the application's start to its
-end as Spark's event log tells it, and of the processor time of all its processes, which other work on the machine
-disturbs less. What a shuffled record costs is the same of an application that does little else, with the connector
-and with its key groups, too. What a task costs at the driver, its start and its end, is the processor time of the
-thread that tells the connector all events, less that of one that tells them a listener that does nothing.
+Each pair runs in alternating order on two executors in separate processes, with a master on the same machine and no
+watcher. The slowdown is with / without - 1, for the duration in Spark's event log and for the processor time of all
+processes, which other load of the machine disturbs less. The cost of a shuffled record comes from an application that
+does little else, with the connector and with its key groups. The cost of a task at the driver is the processor time of
+the thread that passes events to the connector, minus that of a thread that passes them to an empty listener.
 usage: ./dev bench spark_slowdown [--json FILE] [--pairs N] [--record-pairs N] [--tasks N] [--version V]
                                   [--jobs NAME...] [--scale X]
 """
@@ -22,14 +21,14 @@ import applications
 import cluster
 import judge
 
-# Between half a minute and two; pairs take them in turn.
+# Applications of half a minute to two minutes, which the pairs use in turn.
 JOBS = ("aggregate", "groups", "query", "pagerank", "skew-join-aqe")
-# Kinds of runs: settings beside those that report.
+# Settings of each kind of run, in addition to the reporting ones.
 PLAIN, CONNECTED, KEYS = None, {}, {"spark.tidemark.keys": "true"}
 
 
 def run(spark, words, settings, address, kind):
-    """Seconds of the application and of its processors."""
+    """Returns the duration and the processor time of the application, in seconds."""
     if kind is not PLAIN:
         settings = {**settings, "spark.jars": str(cluster.CONNECTOR),
                     "spark.plugins": "org.tidemark.spark.TidemarkPlugin",
@@ -40,7 +39,7 @@ def run(spark, words, settings, address, kind):
 
 
 def runs_of(spark, words, settings, address, kinds):
-    """One after the other, in this order."""
+    """Runs the applications one after the other."""
     runs = {name: run(spark, words, settings, address, kind) for name, kind in kinds}
     outs = {one.pop("out") for one in runs.values()}
     if len(outs) != 1:
@@ -61,7 +60,7 @@ def pairs(spark, address, arguments):
     kinds = [("plain", PLAIN), ("connected", CONNECTED)]
     for pair in range(arguments.pairs):
         name = arguments.jobs[pair % len(arguments.jobs)]
-        # Each application goes first as often as second.
+        # Each kind of run comes first equally often.
         order = kinds if (pair + pair // len(arguments.jobs)) % 2 == 0 else kinds[::-1]
         runs = runs_of(spark, *applications.words_of(spark, name, arguments.scale), address, order)
         print(f"{name}, pair {pair + 1} of {arguments.pairs}, {runs['plain']['job']:.0f} s: " +
@@ -95,13 +94,13 @@ def micros_of_a_task_end(spark, address, tasks):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tidemark", default=cluster.measure.TIDEMARK)
-    parser.add_argument("--json", default=cluster.BUILD / "slowdown.json", help="where the figures go")
-    parser.add_argument("--version", default="3.5.7", help="of Spark")
+    parser.add_argument("--json", default=cluster.BUILD / "slowdown.json", help="output file")
+    parser.add_argument("--version", default="3.5.7", help="version of Spark")
     parser.add_argument("--pairs", type=int, default=10)
-    parser.add_argument("--record-pairs", type=int, default=6, help="of the application that shuffles records")
-    parser.add_argument("--tasks", type=int, default=12_000, help="of the application of tasks that do nothing")
+    parser.add_argument("--record-pairs", type=int, default=6, help="pairs of the application that shuffles records")
+    parser.add_argument("--tasks", type=int, default=12_000, help="tasks of the application of empty tasks")
     parser.add_argument("--jobs", nargs="+", default=list(JOBS), choices=list(applications.OURS))
-    parser.add_argument("--scale", type=float, default=1, help="so much of the usual work")
+    parser.add_argument("--scale", type=float, default=1, help="share of the usual work")
     arguments = parser.parse_args()
     cluster.build_connector()
     with cluster.Spark(arguments.version, arguments.tidemark) as spark, \

@@ -1,5 +1,5 @@
-// How well the part of its input that a running task is done with tells the part of its time that
-// has passed: of each report of a task in an event log, against when the task ended.
+// Measures how well the processed share of a task's input predicts its elapsed share of time, for
+// each report of a task in an event log.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -28,7 +28,7 @@ class Fractions {
   explicit Fractions(double seconds_min) : seconds_min_(seconds_min) {}
 
   void Take(const Event& event) {
-    model::Apply(event, {}, record_).IgnoreError();  // the master said what is wrong
+    facts::Apply(event, {}, record_).IgnoreError();  // the master has logged errors
     if (const auto* heartbeat = std::get_if<TaskHeartbeat>(&event.body)) {
       Report(heartbeat->attempt, event.arrived_at);
     } else if (const auto* changed = std::get_if<AttemptChanged>(&event.body)) {
@@ -48,12 +48,12 @@ class Fractions {
   }
 
  private:
-  // Of an attempt: its stage, the attempt at that, its index, its number.
+  // Stage, attempt at the stage, index and number of an attempt.
   using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
   static Key KeyOf(const AttemptId& id) {
     return {id.stage, id.stage_attempt, id.index, id.attempt};
   }
-  struct Said {
+  struct Progress {
     absl::Time at;
     std::optional<double> fraction;
   };
@@ -70,9 +70,9 @@ class Fractions {
     }
   };
 
-  const model::TaskAttempt* Find(const AttemptId& id) {
+  const facts::TaskAttempt* Find(const AttemptId& id) {
     const auto stage = record_.stages.find(id.stage);
-    const model::Task* task =
+    const facts::Task* task =
         stage == record_.stages.end() ? nullptr : stage->second.task(id.index);
     if (task == nullptr) return nullptr;
     const auto attempt = task->attempts.find({id.stage_attempt, id.attempt});
@@ -80,23 +80,23 @@ class Fractions {
   }
 
   void Report(const AttemptId& id, absl::Time at) {
-    const model::TaskAttempt* const attempt = Find(id);
+    const facts::TaskAttempt* const attempt = Find(id);
     if (attempt == nullptr || !attempt->life.is_running()) return;
-    model::Stage& stage = record_.stages.at(id.stage);
+    facts::Stage& stage = record_.stages.at(id.stage);
     reports_[KeyOf(id)].push_back(
         {at, stage.FractionDone(*stage.task(id.index), *attempt, stage.RecordsPerByte())});
   }
 
   void Judge(const AttemptId& id) {
-    const std::vector<Said> reports = std::exchange(reports_[KeyOf(id)], {});
-    const model::TaskAttempt* const attempt = Find(id);
+    const std::vector<Progress> reports = std::exchange(reports_[KeyOf(id)], {});
+    const facts::TaskAttempt* const attempt = Find(id);
     if (attempt == nullptr || !attempt->life.started_at() || !attempt->life.ended_at()) return;
     const absl::Time start = *attempt->life.started_at();
     const double seconds = absl::ToDoubleSeconds(*attempt->life.ended_at() - start);
     if (seconds < seconds_min_) return;
     for (Errors* errors : {&all_, &stages_[id.stage]}) {
       ++errors->tasks;
-      for (const Said& report : reports) {
+      for (const Progress& report : reports) {
         ++errors->reports;
         if (!report.fraction) continue;
         ++errors->told;
@@ -107,8 +107,8 @@ class Fractions {
   }
 
   const double seconds_min_;
-  model::JobRecord record_{1};
-  std::map<Key, std::vector<Said>> reports_;
+  facts::JobRecord record_{1};
+  std::map<Key, std::vector<Progress>> reports_;
   std::map<std::uint32_t, Errors> stages_;
   Errors all_;
 };
@@ -137,11 +137,12 @@ int Run(const std::string& path, double seconds_min) {
 }  // namespace tidemark::bench
 
 int main(int argc, char** argv) {
-  CLI::App app("How well the fraction of running tasks is known: from the event log of a master.");
+  CLI::App app(
+      "Measures the error of the progress of running tasks, from the event log of a master.");
   std::string path;
   double seconds_min = 2;
   app.add_option("log", path, "APPLICATION.tidemark-log")->required()->check(CLI::ExistingFile);
-  app.add_option("--seconds-min", seconds_min, "Only tasks that took so long");
+  app.add_option("--seconds-min", seconds_min, "Minimum duration of the evaluated tasks");
   CLI11_PARSE(app, argc, argv);
   return tidemark::bench::Run(path, seconds_min);
 }

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""How wrong `tidemark what-if` is about real runs of Spark at other settings, parameters and executors.
+"""Measures the error of `tidemark what-if` for real runs of Spark at other settings, parameters and executors.
 
-Suite settings: four programs run at 16 settings each (executors, cores, memory, compression, partitions, data),
---rounds times; from all runs of each half of the settings the other half is foretold. The time is that from the start of an application to the end of its last
-job. Event logs are kept in --keep: what is there is not run again. Suite gray_box: three
-programs run at other parameters, data and resources; from each half of the runs the other is foretold. Suite
-materialization: what results save that `tidemark advise` names. Suite logs: from one run of a query at one number of
-executors all others (folders of event logs named QUERY-eNN-*), and from one run of an application on some hosts to
-those on others (tables of stages), beside three other methods. Row: what one row of an answer
-takes, of a log whose jobs are repeated until it has 50 stages.
+Durations are from the start of an application to the end of its last job. --keep holds the event logs; existing runs
+are not repeated. The suites are
+
+settings         four programs run at 16 settings each (executors, cores, memory, compression, partitions, data),
+                 --rounds times. The runs of each half of the settings predict the other half.
+gray_box         three programs run at other parameters, data and resources. Each half of the runs predicts the other.
+materialization  savings from results that `tidemark advise` names.
+logs             one run of a query predicts all runs on other numbers of executors (folders of event logs named
+                 QUERY-eNN-*), and one run of an application those on other hosts (tables of stages). Three other
+                 methods are compared.
+row              time for one row of an answer from a log whose jobs are repeated until it has 50 stages.
 
 usage: ./dev bench what_if [--json FILE] [--keep DIR] [--suites NAME...] [--rounds N] [--logs DIR...]
                            [--tables FILE] [--no-runs | --only-runs]
@@ -31,11 +34,11 @@ from what_if_answers import foretold
 
 SUITES = ("settings", "gray_box", "materialization", "logs", "row")
 ROW_STAGES = 50
-ORDER_COUNTS_FROM = 0.10  # two settings that differ by less are not to be told apart
+ORDER_COUNTS_FROM = 0.10  # two settings that differ by less are indistinguishable
 
 
 def seconds_of(log):
-    """From the start of an application to the end of its last job."""
+    """Returns the seconds from the start of an application to the end of its last job."""
     start, last = None, None
     for line in open(log, encoding="utf-8", errors="replace"):
         if line.startswith('{"Event":"SparkListenerApplicationStart"'):
@@ -54,7 +57,7 @@ def options_of(run, subject):
 
 
 def judged(row, truths):
-    """By the median of the times that it really took; what share of them the bounds held."""
+    """Returns the error against the median of the true times, and the share of them within the bounds."""
     truth = statistics.median(truths)
     held = statistics.fmean(row["lower"] <= one <= row["upper"] for one in truths)
     return {"truth_s": round(truth, 3), "truths_s": truths, "foretold_s": round(row["median"], 3),
@@ -64,7 +67,7 @@ def judged(row, truths):
 
 
 def order(rows):
-    """Of pairs whose truths differ enough, how often the faster one was called that."""
+    """Returns how often the faster of two settings was predicted, for pairs with a clear difference."""
     right = wrong = 0
     for one, other in itertools.combinations(rows, 2):
         if max(one["truth_s"], other["truth_s"]) <= (1 + ORDER_COUNTS_FROM) * min(one["truth_s"], other["truth_s"]):
@@ -81,7 +84,7 @@ def summary(rows, pairs):
 
 
 def settings(arguments, kept):
-    """Rows and their summary."""
+    """Returns rows and their summary."""
     runs = [run for run in what_if_runs.settings_runs(arguments.rounds) if kept.has(run)]
     rows, pairs = [], [0, 0]
     for program, half in itertools.product(what_if_runs.PROGRAMS, (0, 1)):
@@ -109,7 +112,7 @@ def told(figures):
 
 
 def gray_box(arguments, kept):
-    """Rows, and 1 - mean error of each program."""
+    """Returns rows, and 1 - mean error of each program."""
     runs = [run for run in what_if_runs.parameter_runs() if kept.has(run)]
     rows, accuracies = [], {}
     for program in what_if_runs.PARAMETERS:
@@ -130,8 +133,8 @@ def gray_box(arguments, kept):
 
 
 def row_ms(arguments, path):
-    """What a row more takes in one answer, of `path` with its jobs repeated: twenty rows less one, over nineteen; the
-    best of five. And how many stages that log has."""
+    """Returns the time of an additional row of an answer, for `path` with repeated jobs, and the number of stages of
+    that log. The time is that of twenty rows minus that of one, divided by nineteen, the best of five."""
     def seconds(rows):
         started = time.monotonic()
         foretold(arguments.tidemark, log, [], ["--executors", ",".join(str(i + 2) for i in range(rows))])
@@ -146,15 +149,15 @@ def row_ms(arguments, path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tidemark", default=cluster.measure.TIDEMARK)
-    parser.add_argument("--json", default=cluster.BUILD / "what_if.json", help="where the figures go")
-    parser.add_argument("--keep", default=cluster.BUILD / "what_if", help="where the logs of each run go")
-    parser.add_argument("--rounds", type=int, default=2, help="of suite settings")
+    parser.add_argument("--json", default=cluster.BUILD / "what_if.json", help="output file")
+    parser.add_argument("--keep", default=cluster.BUILD / "what_if", help="folder for the logs of each run")
+    parser.add_argument("--rounds", type=int, default=2, help="rounds of suite settings")
     parser.add_argument("--suites", nargs="+", default=list(SUITES), choices=SUITES)
     parser.add_argument("--logs", nargs="+", default=[], help="folders of event logs, QUERY-eNN-*")
     parser.add_argument("--tables", help="stage-tables.tar.zst: tables of stages, APPLICATION/N-hosts/ID/*.csv")
     how = parser.add_mutually_exclusive_group()
-    how.add_argument("--no-runs", action="store_true", help="only what is kept")
-    how.add_argument("--only-runs", action="store_true", help="record what is missing and tell nothing")
+    how.add_argument("--no-runs", action="store_true", help="use only existing runs")
+    how.add_argument("--only-runs", action="store_true", help="only record missing runs")
     arguments = parser.parse_args()
     kept = what_if_runs.Kept(arguments.keep)
     if not arguments.no_runs:
@@ -164,7 +167,7 @@ def main():
 
 
 def record(arguments, kept):
-    """Runs of Spark that have no log yet: the one part that needs a quiet machine."""
+    """Records the missing runs of Spark. Only this part needs an idle machine."""
     if "settings" in arguments.suites:
         what_if_runs.record_missing(kept, list(what_if_runs.settings_runs(arguments.rounds)))
     if "gray_box" in arguments.suites:

@@ -1,4 +1,4 @@
-"""What `tidemark what-if` answers, for programs."""
+"""Answers of `tidemark what-if` as values."""
 
 import json
 import pathlib
@@ -10,7 +10,7 @@ def in_seconds(text):
 
 
 def foretold(tidemark, subject, others, options):
-    """Rows of what-if: median, lower and upper bound in seconds, and what else it says, with logs by their names."""
+    """Returns the rows of what-if: median, lower and upper bound in seconds, and remarks with the names of logs."""
     command = [str(tidemark), "what-if", str(subject), *options, "-o", "jsonl"]
     if others:
         command += ["--learn", *map(str, others)]

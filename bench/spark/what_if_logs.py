@@ -1,4 +1,4 @@
-"""From runs on one number of executors or hosts to those on others, beside other methods."""
+"""Predicts runs on other numbers of executors or hosts, compared with other methods."""
 
 import csv
 import json
@@ -12,13 +12,13 @@ from what_if_answers import foretold
 from what_if_methods import OTHERS
 
 METHODS = ("tidemark", *OTHERS)
-# Of the machines behind the tables nothing is said; what counts is that there are many tasks for each slot.
+# Assumed, since the tables do not describe their machines. Each slot runs many tasks.
 SLOTS_OF_HOST = 8
 SAME_DATA_WITHIN = 0.02
 
 
 def of_log(path):
-    """Seconds, executors, cores of one, and stages with parents and task times."""
+    """Returns the seconds, executors, cores per executor, and stages with parents and task times."""
     text = (subprocess.run(["zstd", "-dcq", str(path)], capture_output=True, check=True).stdout.decode("utf-8", "replace")
             if path.suffix == ".zst" else path.read_text(errors="replace"))
     start, last, executors, cores, now = None, None, 0, 1, set()
@@ -50,7 +50,7 @@ def of_log(path):
 
 
 def logs(arguments):
-    """Of each query: every method's mean error, from two runs of each number of executors to all others."""
+    """Returns the mean error of each method by query, from two runs of each number of executors to all others."""
     suites = {}
     for folder in map(pathlib.Path, arguments.logs):
         found = {}
@@ -77,7 +77,7 @@ def logs(arguments):
 
 
 def concurrent_work(stages, slots):
-    """Seconds of slots that each stage had: those that are at work at once share alike, and none has more slots than
+    """Returns the slot seconds of each stage. Concurrent stages share slots equally; no stage has more slots than
     tasks."""
     instants = sorted({instant for stage in stages for instant in (stage["start"], stage["end"])})
     work = [0.0] * len(stages)
@@ -89,7 +89,7 @@ def concurrent_work(stages, slots):
 
 
 def of_table(folder, hosts):
-    """As `of_log`, from tables of stages: their tasks are taken to be alike."""
+    """Does the same as `of_log` from tables of stages, with equal task times in each stage."""
     def rows(name):
         with open(folder / name, newline="", encoding="utf-8") as file:
             return list(csv.DictReader(file))
@@ -106,8 +106,8 @@ def of_table(folder, hosts):
 
 
 def plan_of(run):
-    """Its stages as a plan. Each was submitted when the last of those it waits for ended: its parents, and what the
-    driver had it follow, which is whatever ended last before it."""
+    """Returns the stages as a plan. Each stage waits for its parents, and for the last stage to end before its
+    submission, after which the driver started it."""
     ran = {stage["id"] for stage in run["stages"]}
     stages = []
     for stage in run["stages"]:
@@ -121,8 +121,8 @@ def plan_of(run):
 
 
 def tables(arguments):
-    """Of each application in tables of stages: every method's mean error, from each run to those of as much data on
-    other numbers of hosts."""
+    """Returns the mean error of each method by application in tables of stages, from each run to the runs with as much
+    data on other numbers of hosts."""
     suites = {}
     with tempfile.TemporaryDirectory() as temporary:
         subprocess.run(["tar", "--zstd", "-xf", arguments.tables, "-C", temporary], check=True)

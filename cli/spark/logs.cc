@@ -11,8 +11,8 @@ namespace tidemark::cli {
 namespace {
 
 constexpr std::chrono::seconds kPollInterval{1};
-// Limits memory: of more applications no refusals are noted.
-constexpr std::size_t kRefusalsMax = 10'000;
+// Largest number of applications with logged rejections. Bounds memory.
+constexpr std::size_t kRejectionsMax = 10'000;
 
 }  // namespace
 
@@ -47,12 +47,14 @@ void SparkLogs::Run() {
 }
 
 void SparkLogs::Report(const Event& event) {
-  const absl::Status taken = master_.Report(event);
-  if (taken.ok() || (refusals_.size() >= kRefusalsMax && !refusals_.contains(event.job_id))) return;
-  // Texts name what was refused: one of each kind is enough.
-  if (!refusals_[event.job_id].insert(taken.code()).second) return;
+  const absl::Status reported = master_.Report(event);
+  if (reported.ok() ||
+      (rejections_.size() >= kRejectionsMax && !rejections_.contains(event.job_id)))
+    return;
+  // Logs one rejection of each kind.
+  if (!rejections_[event.job_id].insert(reported.code()).second) return;
   log_({.severity = LogSeverity::kWarning,
-        .message = fmt::format("log of {}: {}", event.job_id, std::string(taken.message()))});
+        .message = fmt::format("log of {}: {}", event.job_id, std::string(reported.message()))});
 }
 
 }  // namespace tidemark::cli

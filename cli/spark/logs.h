@@ -1,4 +1,4 @@
-// The applications of Spark whose event logs a master follows.
+// Follows the event logs of Spark for a master.
 #pragma once
 
 #include <condition_variable>
@@ -15,10 +15,10 @@
 
 namespace tidemark::cli {
 
-// One thread, which looks once a second.
+// Polls the logs once a second on its own thread.
 class SparkLogs {
  public:
-  // REQUIRES: `master` lives as long.
+  // `master` outlives this object.
   SparkLogs(const std::string& folder, Master& master, LogSink log);
   ~SparkLogs();
   SparkLogs(const SparkLogs&) = delete;
@@ -31,8 +31,8 @@ class SparkLogs {
   Master& master_;
   const LogSink log_;
   spark::LogFollower follower_;
-  // By job: which refusals were noted, by the codes of their statuses.
-  absl::flat_hash_map<std::string, absl::flat_hash_set<absl::StatusCode>> refusals_;
+  // Status codes of logged rejections by job.
+  absl::flat_hash_map<std::string, absl::flat_hash_set<absl::StatusCode>> rejections_;
   std::mutex mutex_;
   std::condition_variable stop_;
   bool is_stopped_ = false;  // guarded by mutex_

@@ -6,16 +6,16 @@
 #include <utility>
 #include <variant>
 
-#include "spark/remarks.h"
 #include "tidemark/limit.h"
 
 namespace tidemark::cli {
 namespace {
 
-// As a master ticks. Over a pause there are fewer: each goes a tenth of what is left of it.
+// Interval of ticks, as of a master. In a pause, each tick advances by a tenth of the remaining
+// pause.
 constexpr absl::Duration kTick = absl::Seconds(1);
 constexpr double kShareOfPause = 0.1;
-// A log does not give up: an application may wait for days.
+// A replay never abandons a silent application, which may wait for days.
 constexpr absl::Duration kAbandonAfter = absl::Hours(24 * 3650);
 
 }  // namespace
@@ -50,7 +50,7 @@ absl::StatusOr<bool> SparkReplay::Next() {
       if (next_ && next_->sequence > sequence_ + 1) monitor_->NoteGap(now_);
     }
     const bool is_over = !next_ || monitor_->is_closed();
-    // All events of an instant belong together, such as the totals of a task and its end.
+    // Events of one instant belong together, such as the totals of a task and its end.
     const bool is_amid = next_ && next_->arrived_at == now_;
     if (!is_over && (tick_ > next_->arrived_at || steps_left_ < 0 || is_amid)) {
       Apply(*next_);
@@ -58,12 +58,12 @@ absl::StatusOr<bool> SparkReplay::Next() {
       steps_left_ += static_cast<std::int64_t>(options_.budget.steps_per_event);
       continue;
     }
-    // A tick that was due earlier is made now, since time does not go back.
+    // An overdue tick happens now, since time never decreases.
     tick_ = std::max(tick_, now_);
     const absl::Time at = is_over ? now_ : tick_;
     if (!is_over) {
-      signs_.Tell(at, [&](const Event& sign) {
-        monitor_->Apply(sign).IgnoreError();
+      running_.Report(at, [&](const Event& report) {
+        monitor_->Apply(report).IgnoreError();
         --steps_left_;
       });
       tick_ += std::max(kTick, (next_->arrived_at - tick_) * kShareOfPause);
@@ -72,7 +72,7 @@ absl::StatusOr<bool> SparkReplay::Next() {
     if (!monitor_) return false;
     monitor_->Tick(at);
     steps_left_ -= static_cast<std::int64_t>(monitor_->tick_steps());
-    if (has_ended_) Teach();
+    if (has_ended_) SaveRun();
     return true;
   }
   return false;
@@ -83,24 +83,24 @@ void SparkReplay::Apply(const Event& event) {
   sequence_ = event.sequence;
   if (options_.on_event) options_.on_event(event);
   const absl::Status applied = monitor_->Apply(event);
-  if (!applied.ok()) ++refused_;
+  if (!applied.ok()) ++rejected_;
   const std::string limit = ExceededLimit(applied);
   if (limit == "stages_per_job" || limit == "state_bytes_per_job") {
     limit_ = absl::ResourceExhaustedError(
         fmt::format("{}: the replay ends here: {}", path_, std::string(applied.message())));
   }
-  signs_.Observe(event);
-  if (const auto* opened = std::get_if<JobOpened>(&event.body)) Learn(*opened);
+  running_.Observe(event);
+  if (const auto* opened = std::get_if<JobOpened>(&event.body)) LoadPastRuns(*opened);
 }
 
-// From other runs: the same may have been replayed before.
-void SparkReplay::Learn(const JobOpened& opened) {
+// Sets the past runs of the application, without an earlier replay of this run.
+void SparkReplay::LoadPastRuns(const JobOpened& opened) {
   if (options_.history == nullptr || opened.name.empty()) return;
   const auto jobs = options_.history->SucceededOfName(
       opened.name, 2 * JobMonitor::kPastRunsMax,
       [&](const std::string& id, const std::string&) { return id != next_->job_id; });
   if (!jobs.ok()) {
-    history_trouble_ = jobs.status();
+    history_error_ = jobs.status();
     return;
   }
   std::vector<PastRun> runs;
@@ -111,15 +111,15 @@ void SparkReplay::Learn(const JobOpened& opened) {
   monitor_->SetPastRuns(std::move(runs));
 }
 
-void SparkReplay::Teach() {
+void SparkReplay::SaveRun() {
   if (options_.history == nullptr || !monitor_->job().is_final) return;
-  history_trouble_.Update(
+  history_error_.Update(
       options_.history->Add({.final = monitor_->job(), .summary = monitor_->Summary()}));
 }
 
 std::vector<std::string> SparkReplay::Remarks() const {
-  std::vector<std::string> remarks = RemarksOn(*log_, refused_);
-  if (!history_trouble_.ok()) remarks.emplace_back(history_trouble_.message());
+  std::vector<std::string> remarks = spark::RemarksOn(*log_, rejected_);
+  if (!history_error_.ok()) remarks.emplace_back(history_error_.message());
   return remarks;
 }
 

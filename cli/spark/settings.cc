@@ -11,19 +11,19 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
-#include "cli/client_process.h"
-#include "spark/parameters.h"
+#include "cli/process.h"
+#include "spark/event_json.h"
 
 namespace tidemark::cli {
 namespace {
 
 constexpr const char* kJars = "spark.jars";
 constexpr const char* kPlugins = "spark.plugins";
-// As the connector writes it; see ApplicationListener.java.
+// Announcement of the connector; see ApplicationListener.java.
 constexpr std::string_view kAnnounced = "Tidemark: reporting on application ";
 constexpr std::string_view kOfYarn = "application_";
 
-// Longer ones are not read from event logs.
+// Longest name that is read from event logs.
 constexpr std::size_t kNameOfParameterMax = 40;
 
 bool IsNameOfParameter(std::string_view name) {
@@ -33,7 +33,7 @@ bool IsNameOfParameter(std::string_view name) {
   if (name.empty() || name.size() > kNameOfParameterMax) return false;
   if (std::isalpha(static_cast<unsigned char>(name[0])) == 0) return false;
   if (!std::all_of(name.begin(), name.end(), is_part)) return false;
-  // As spark.redaction.regex has it: what its values show is nobody's business.
+  // Spark redacts the values of these names (spark.redaction.regex).
   const std::string lower = absl::AsciiStrToLower(absl::string_view(name.data(), name.size()));
   constexpr const char* kHidden[] = {"secret", "password", "token", "access.key", "accesskey"};
   return std::none_of(std::begin(kHidden), std::end(kHidden),
@@ -45,18 +45,19 @@ bool IsNumber(const std::string& text) {
   return absl::SimpleAtod(text, &number) && std::isfinite(number);
 }
 
-// Of spark-submit and the shells; all other options that begin with -- take a value.
+// Returns true for options of spark-submit and the shells without a value. All other options that
+// begin with -- have a value.
 bool IsFlag(std::string_view word) {
   constexpr std::string_view kFlags[] = {"--verbose", "-v",        "--supervise",  "--help",
                                          "-h",        "--version", "--usage-error"};
   return std::find(std::begin(kFlags), std::end(kFlags), word) != std::end(kFlags);
 }
 
-// The options of a command of Spark: what stands between the program and the application's file.
+// The options of a command of Spark, between the program and the application's file.
 struct Options {
-  std::map<std::string, std::string> values;  // "--jars" and the like; the last one counts
+  std::map<std::string, std::string> values;  // by option, such as --jars; the last one counts
   std::map<std::string, std::string> settings;
-  std::size_t end = 1;  // the first word behind them
+  std::size_t end = 1;  // the first word after the options
 };
 
 Options OptionsIn(const std::vector<std::string>& command) {
@@ -82,7 +83,7 @@ Options OptionsIn(const std::vector<std::string>& command) {
   return options;
 }
 
-// `list`, `item` behind it unless it is there.
+// Appends `item` to a comma-separated list unless it is in the list.
 std::string With(const std::string& list, const std::string& item) {
   for (const absl::string_view known : absl::StrSplit(absl::string_view(list), ',')) {
     if (absl::StripAsciiWhitespace(known) == item) return list;
@@ -133,7 +134,7 @@ std::map<std::string, std::string> SparkDefaults(std::string_view text) {
   for (absl::string_view line : absl::StrSplit(absl::string_view(text.data(), text.size()), '\n')) {
     line = absl::StripAsciiWhitespace(line);
     if (line.empty() || line[0] == '#' || line[0] == '!') continue;
-    // As java.util.Properties: a key ends at the first space, = or :.
+    // A key ends at the first space, = or :, as in java.util.Properties.
     const std::size_t end = std::min(line.find_first_of(" \t=:"), line.size());
     absl::string_view value = absl::StripLeadingAsciiWhitespace(line.substr(end));
     if (!value.empty() && (value[0] == '=' || value[0] == ':')) value.remove_prefix(1);
@@ -156,7 +157,7 @@ std::vector<std::string> WithSparkSettings(const std::vector<std::string>& comma
     std::string set = Found(options.settings, key);
     if (set.empty()) set = Found(defaults, key);
     if (key == kJars) {
-      // --jars counts more than the setting.
+      // --jars overrides the setting.
       const std::string jars = Found(options.values, "--jars");
       words.insert(words.end(), {"--jars", With(jars.empty() ? set : jars, value)});
     } else {

@@ -21,19 +21,34 @@ class EventScannerTest : public ::testing::Test {
   std::vector<std::string> events_;
 };
 
-TEST_F(EventScannerTest, KeepsOfAnEventWhatIsOfUse) {
+TEST_F(EventScannerTest, KeepsTheUsedMembersOfAnEvent) {
   Feed(R"({"Event":"E", "Stage Infos" : [ {"Stage ID": 7,"Details":[{"Stage ID":[1,{}]}]},{"x":1}],
        "Classpath Entries":{"/a":"}"},"Job ID":-3.5e1,"Properties":null,"Accumulables":[]})");
   EXPECT_THAT(events_, ElementsAre(R"({"Event":"E","Stage Infos":[{"Stage ID":7},{}],)"
                                    R"("Job ID":-3.5e1,"Properties":null})"));
 }
 
-TEST_F(EventScannerTest, ANumberThatIsNoneInJsonIsNullAndTheOthersStand) {
+TEST_F(EventScannerTest, ANumberThatJsonDoesNotAllowBecomesNull) {
   Feed(R"({"JVM GC Time":NaN,"Index":[-Infinity, 1e999,007,Infinity ],"Bytes Read":"NaN",)"
        R"("x":NaN,"Job ID":0,"Failed":true,"Attempt":-1.5E-3,"User":null})");
   EXPECT_THAT(events_,
               ElementsAre(R"({"JVM GC Time":null,"Index":[null,null,null,null],"Bytes Read":"NaN",)"
                           R"("Job ID":0,"Failed":true,"Attempt":-1.5E-3,"User":null})"));
+}
+
+TEST(EventScanner, KeepsAllPropertiesOfSparkForSettings) {
+  const std::string text =
+      R"({"Spark Properties":{"spark.some.long.setting":"1","x":"2"},"x":3,"Job ID":4})";
+  for (const bool keeps : {false, true}) {
+    EventScanner scanner(keeps ? EventScanner::ForSettings() : EventScanner::ForProgress());
+    std::vector<std::string> events;
+    scanner.Feed(text, [&](std::string_view event) { events.emplace_back(event); });
+    EXPECT_THAT(
+        events,
+        ElementsAre(keeps ? R"({"Spark Properties":{"spark.some.long.setting":"1","x":"2"},)"
+                            R"("Job ID":4})"
+                          : R"({"Spark Properties":{},"Job ID":4})"));
+  }
 }
 
 TEST_F(EventScannerTest, NeedsNoLines) {
@@ -42,7 +57,7 @@ TEST_F(EventScannerTest, NeedsNoLines) {
   EXPECT_EQ(scanner_.broken_events(), 0u);
 }
 
-TEST_F(EventScannerTest, PiecesMakeNoDifference) {
+TEST_F(EventScannerTest, GivesTheSameEventsForPiecesOfAnySize) {
   const std::string text =
       "{\"Event\":\"a\\\"}\\u00e9\\\\\",\"no\":\"\\\"\",\"Job ID\":12}\r\n{\"User\":\"x\"}\n";
   Feed(text);
@@ -53,7 +68,7 @@ TEST_F(EventScannerTest, PiecesMakeNoDifference) {
   EXPECT_EQ(events_, whole);
 }
 
-TEST_F(EventScannerTest, AnEventThatBrokeOffEndsWithItsFile) {
+TEST_F(EventScannerTest, ABrokenEventEndsWithItsFile) {
   for (const char* cut : {R"({"Job ID":1,"User":"ab)", R"({"Job ID":1,"Us)", R"({"Job ID":)",
                           R"({"Job ID":1)", R"({"Properties":{"User":"\)", R"({"no":[{)", "{"}) {
     Feed(cut);
@@ -68,7 +83,7 @@ TEST_F(EventScannerTest, AnEventThatBrokeOffEndsWithItsFile) {
   EXPECT_EQ(scanner_.broken_events(), 7u) << "it ended with an event";
 }
 
-TEST_F(EventScannerTest, AnEventThatBrokeOffEndsWithItsLine) {
+TEST_F(EventScannerTest, ABrokenEventEndsWithItsLine) {
   Feed("{\"Job ID\":1,\"User\":\"ab\n{\"Job ID\":2}\n{\"Job ID\":3}}\n{\"Job ID\":4}\n");
   EXPECT_THAT(events_, ElementsAre(R"({"Job ID":2})", R"({"Job ID":3})", R"({"Job ID":4})"));
   EXPECT_EQ(scanner_.broken_events(), 2u);
@@ -79,7 +94,7 @@ TEST_F(EventScannerTest, AnEventThatBrokeOffEndsWithItsLine) {
   EXPECT_TRUE(scanner_.is_inside());
 }
 
-TEST_F(EventScannerTest, CutsLongStringsButNoEscape) {
+TEST_F(EventScannerTest, CutsLongStringsOutsideOfEscapes) {
   for (std::size_t more = 0; more < 12; ++more) {
     events_.clear();
     const std::string head(EventScanner::kStringMax - 6 + more, 'x');
@@ -92,7 +107,7 @@ TEST_F(EventScannerTest, CutsLongStringsButNoEscape) {
   }
 }
 
-TEST_F(EventScannerTest, OfAnOperatorOfAPlanTheFirstWordsAreKept) {
+TEST_F(EventScannerTest, KeepsTheFirstWordsOfAnOperator) {
   const std::string columns(10'000, 'c');
   Feed(R"({"nodeName":"Exchange","simpleString":"Exchange SinglePartition, )" + columns +
        R"(","children":[]})");
@@ -101,7 +116,7 @@ TEST_F(EventScannerTest, OfAnOperatorOfAPlanTheFirstWordsAreKept) {
   EXPECT_LT(events_[0].size(), 200u);
 }
 
-TEST_F(EventScannerTest, AnEventOfAnySizeTakesLittleMemory) {
+TEST_F(EventScannerTest, AnEventOfAnySizeNeedsLittleMemory) {
   Feed("{\"Job ID\":1,\"physicalPlanDescription\":\"");
   const std::string piece(1 << 20, 'p');
   for (int i = 0; i < 100; ++i) Feed(piece);
@@ -112,7 +127,7 @@ TEST_F(EventScannerTest, AnEventOfAnySizeTakesLittleMemory) {
   EXPECT_THAT(events_, ElementsAre(R"({"Job ID":1})"));
 }
 
-TEST_F(EventScannerTest, LeavesOutWhatIsTooLargeAndGoesOn) {
+TEST_F(EventScannerTest, DropsAnOversizedEventAndContinues) {
   Feed("{\"Stage Infos\":[");
   for (std::size_t i = 0; i < EventScanner::kEventMax / 10; ++i) Feed("{\"Stage ID\":1},");
   Feed("]}{\"Job ID\":2}");
@@ -120,7 +135,7 @@ TEST_F(EventScannerTest, LeavesOutWhatIsTooLargeAndGoesOn) {
   EXPECT_EQ(scanner_.oversized_events(), 1u);
 }
 
-TEST_F(EventScannerTest, LeavesOutWhatHasTooManyValuesAndGoesOn) {
+TEST_F(EventScannerTest, DropsAnEventWithTooManyValuesAndContinues) {
   const auto feed = [&](std::size_t values) {
     Feed("{\"Parent IDs\":[");  // the event and this list are two
     for (std::size_t i = 2; i < values; ++i) Feed("7,");
@@ -135,7 +150,7 @@ TEST_F(EventScannerTest, LeavesOutWhatHasTooManyValuesAndGoesOn) {
   EXPECT_EQ(events_[1], R"({"Parent IDs":[1,"2",{}],"Job ID":2})");
 }
 
-TEST_F(EventScannerTest, WhatIsNestedTooDeepIsNull) {
+TEST_F(EventScannerTest, AValueThatIsNestedTooDeepBecomesNull) {
   std::string text = "{\"children\":";
   for (int i = 0; i < 2000; ++i) text += "[";
   for (int i = 0; i < 2000; ++i) text += "]";

@@ -8,14 +8,14 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "spark/plan_reader.h"
+#include "spark/log_reader.h"
 #include "tests/scratch_directory.h"
 #include "whatif/advise/normal_plan.h"
 
 namespace tidemark::spark {
 namespace {
 
-using advise::RanPlan;
+using advise::PastPlan;
 using nlohmann::json;
 using testing::HasSubstr;
 using testing::SizeIs;
@@ -34,7 +34,7 @@ json Metric(const char* name, std::uint64_t accumulator) {
   return {{"name", name}, {"accumulatorId", accumulator}, {"metricType", "sum"}};
 }
 
-// Adds, reads in stage 0, hands on to stage 1.
+// Returns a plan that scans in stage 0 and aggregates in stage 1.
 json Plan() {
   json scan = Node("Scan csv ", "FileScan csv [a#1] Batched: false, DataFilters: []", {},
                    {Metric("number of output rows", 10), Metric("size of files read", 11)});
@@ -105,9 +105,12 @@ class ALog {
     return *this;
   }
   const std::string& text() const { return text_; }
-  std::vector<RanPlan> Read() const {
+  void Parse(ExecutedPlans& plans) const {
+    LogParser({.plans = &plans}).Feed(text_, [](const Event&) {});
+  }
+  std::vector<PastPlan> Read() const {
     ExecutedPlans plans;
-    plans.Feed(text_);
+    Parse(plans);
     return plans.Finish();
   }
 
@@ -138,10 +141,10 @@ ALog Whole() {
       .End();
 }
 
-TEST(ExecutedPlans, HaveOperatorsWithWhatTheyCountedAndStages) {
-  const std::vector<RanPlan> plans = Whole().Read();
+TEST(ExecutedPlans, HaveOperatorsWithTheirCountersAndStages) {
+  const std::vector<PastPlan> plans = Whole().Read();
   ASSERT_THAT(plans, SizeIs(1));
-  const RanPlan& plan = plans[0];
+  const PastPlan& plan = plans[0];
   EXPECT_EQ(plan.application, "app-1");
   EXPECT_EQ(plan.program, "main");
   EXPECT_EQ(plan.execution, "sql/3");
@@ -155,24 +158,24 @@ TEST(ExecutedPlans, HaveOperatorsWithWhatTheyCountedAndStages) {
   EXPECT_EQ(plan.operators[1].records, 40);
   EXPECT_EQ(plan.operators[1].bytes, 640);
   EXPECT_THAT(plan.operators[1].stages,
-              testing::ElementsAre(0));  // that wrote it, not that read it
+              testing::ElementsAre(0));  // the writing stage, not the reading one
   EXPECT_EQ(plan.operators[2].table, "file:/data/a");
   EXPECT_EQ(plan.operators[2].records, 100);
-  EXPECT_EQ(plan.operators[2].bytes, 1000);  // of its files, as the driver said
-  const advise::StageRun& stage = plan.stages.at(0);
+  EXPECT_EQ(plan.operators[2].bytes, 1000);  // of its files, from the driver
+  const advise::PastPlanStage& stage = plan.stages.at(0);
   EXPECT_DOUBLE_EQ(stage.end - stage.begin, 6);
   EXPECT_DOUBLE_EQ(stage.task_seconds, 6);
   EXPECT_DOUBLE_EQ(stage.shuffle_write_seconds, 4);
   EXPECT_DOUBLE_EQ(stage.read_bytes, 1000);
-  // The first task took 4 s, the other 2 s: up to 2 s to start up, of which nothing is loading.
+  // The first task took 4 s, the other 2 s: a start-up of up to 2 s without loading code.
   EXPECT_DOUBLE_EQ(stage.start_up.lower, 0);
   EXPECT_DOUBLE_EQ(stage.start_up.expected, 1);
   EXPECT_DOUBLE_EQ(stage.start_up.upper, 2);
   EXPECT_DOUBLE_EQ(plan.stages.at(1).start_up.expected, 0);
 }
 
-// 10 s and then 2, 3 and 5 s: 7 s longer than the median, 8 s than the shortest. Of these 1 s is
-// for loading code, which any other stage would do, too; what of the rest is, is not told.
+// The first task takes 10 s, the others 2, 3 and 5 s: it is 7 s longer than the median and 8 s
+// longer than the shortest. It loads code for 1 s, the lower bound.
 TEST(ExecutedPlans, BoundTheStartUpByTheOtherTasks) {
   const auto plans = ALog()
                          .Start()
@@ -185,14 +188,14 @@ TEST(ExecutedPlans, BoundTheStartUpByTheOtherTasks) {
                          .End()
                          .Read();
   ASSERT_THAT(plans, SizeIs(1));
-  const advise::Range& start_up = plans[0].stages.at(0).start_up;
+  const advise::Bounds& start_up = plans[0].stages.at(0).start_up;
   EXPECT_DOUBLE_EQ(start_up.lower, 1);
   EXPECT_DOUBLE_EQ(start_up.expected, 4);
   EXPECT_DOUBLE_EQ(start_up.upper, 8);
 }
 
-// With nothing to compare them with, first tasks may have been starting up all the time.
-TEST(ExecutedPlans, DoNotKnowTheStartUpOfSingleTasks) {
+// Without another task to compare with, the first task may have started up all the time.
+TEST(ExecutedPlans, BoundTheStartUpOfSingleTasksByTheirTimes) {
   const auto plans = ALog()
                          .Start()
                          .Job()
@@ -214,7 +217,7 @@ TEST(ExecutedPlans, TakeTheLastPlanOfAnAdaptiveOne) {
   EXPECT_THAT(plans[0].operators, SizeIs(1));
 }
 
-TEST(ExecutedPlans, LeaveOutWhatFailedOrHasNoEnd) {
+TEST(ExecutedPlans, LeaveOutFailuresAndMissingEnds) {
   for (const ALog& log : {ALog().Start().End("no"), ALog().Start(),
                           ALog()
                               .Start()
@@ -224,7 +227,7 @@ TEST(ExecutedPlans, LeaveOutWhatFailedOrHasNoEnd) {
                                      {"Job Result", {{"Result", "JobFailed"}}}})
                               .End()}) {
     ExecutedPlans plans;
-    plans.Feed(log.text());
+    log.Parse(plans);
     EXPECT_THAT(plans.Finish(), testing::IsEmpty());
     EXPECT_EQ(plans.left_out(), 1);
   }
@@ -236,7 +239,7 @@ json JobFailed(const char* why) {
           {"Job Result", {{"Result", "JobFailed"}, {"Exception", {{"Message", why}}}}}};
 }
 
-// Adaptive execution leaves jobs behind, and cancels them.
+// Adaptive execution leaves and cancels jobs.
 TEST(ExecutedPlans, KeepAQueryThatSucceededWithoutAllOfItsJobs) {
   const json reported = {{"Event", std::string(kSql) + "SQLExecutionEnd"},
                          {"executionId", 3u},
@@ -293,8 +296,8 @@ TEST(ExecutedPlans, HaveTheLineageOfJobsOutsideOfSql) {
   EXPECT_THAT(plans[0].operators[2].inputs, testing::ElementsAre(1));
 }
 
-// In a loop the same line makes another RDD each time, of other data.
-TEST(ExecutedPlans, TellRddsOfOneLineApart) {
+// In a loop, one line creates several RDDs with different data.
+TEST(ExecutedPlans, DistinguishRddsOfOneLine) {
   const auto plans = ALog()
                          .With(RddJob(0, {Rdd(0, "RDD", "map", "map at M.scala:6", {})}))
                          .Stage(0, 1, 2, json::array())
@@ -311,7 +314,7 @@ TEST(ExecutedPlans, TellRddsOfOneLineApart) {
   EXPECT_EQ(plans[0].operators[0].text, plans[2].operators[0].text);
 }
 
-TEST(ExecutedPlans, LeaveCyclesToWhoComparesPlans) {
+TEST(ExecutedPlans, LeaveCyclesToTheComparison) {
   const auto plans =
       ALog()
           .With(RddJob(0, {Rdd(0, "RDD", "map", "a", {1}), Rdd(1, "RDD", "map", "b", {0})}))
@@ -322,7 +325,7 @@ TEST(ExecutedPlans, LeaveCyclesToWhoComparesPlans) {
   EXPECT_THAT(advise::NormalPlan(plans[0]).status().message(), HasSubstr("cycle"));
 }
 
-// As text: to write a document that deep would take a stack as deep.
+// Returns the plan as text, since serializing such a deep document would need a deep stack.
 std::string Chain(std::size_t operators) {
   std::string text = Node("Scan csv ", "FileScan csv [a#1]", {}).dump();
   std::string before;
@@ -334,7 +337,7 @@ std::string Chain(std::size_t operators) {
   return before + text;
 }
 
-TEST(ExecutedPlans, TakePlansOf5000OperatorsAndRefuseDeeperOnes) {
+TEST(ExecutedPlans, AcceptPlansOf5000OperatorsAndRejectDeeperOnes) {
   const auto whole = ALog().StartText(Chain(5000)).End().Read();
   ASSERT_THAT(whole, SizeIs(1));
   EXPECT_THAT(whole[0].operators, SizeIs(5000));
@@ -344,7 +347,7 @@ TEST(ExecutedPlans, TakePlansOf5000OperatorsAndRefuseDeeperOnes) {
   EXPECT_THAT(advise::NormalPlan(deeper[0]).status().message(), HasSubstr("at most 5000"));
 }
 
-TEST(ExecutedPlans, BearWhatCannotBe) {
+TEST(ExecutedPlans, TolerateImpossibleEvents) {
   ExecutedPlans plans;
   for (const json& event :
        {json(), json(7), json{{"Event", 7}}, json{{"Event", "SparkListenerTaskEnd"}},
@@ -356,19 +359,19 @@ TEST(ExecutedPlans, BearWhatCannotBe) {
              {"sparkPlanInfo", {{"children", {7, nullptr}}}}},
         json{{"Event", std::string(kSql) + "DriverAccumUpdates"},
              {"accumUpdates", {7, {1}, {1, "x"}}}}}) {
-    plans.Take(event);
+    plans.Observe(SparkEvent(event));
   }
   plans.Finish();
 }
 
-TEST(ReadPlans, SaysWhatIsNoLog) {
+TEST(ReadPlans, RejectsFilesThatAreNotLogs) {
   EXPECT_EQ(ReadPlans("/nowhere").status().code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(ReadPlans("/").status().code(), absl::StatusCode::kInvalidArgument);
   const std::string vectors = TIDEMARK_VECTORS;
   EXPECT_FALSE(ReadPlans(vectors).ok());
 }
 
-TEST(ReadPlans, ReadsOnBehindAFileThatEndsWithinAnEvent) {
+TEST(ReadPlans, ContinuesAfterAFileThatEndsWithinAnEvent) {
   const test::ScratchDirectory directory;
   const std::filesystem::path folder =
       std::filesystem::path(directory.path()) / "eventlog_v2_app-1";
@@ -380,14 +383,14 @@ TEST(ReadPlans, ReadsOnBehindAFileThatEndsWithinAnEvent) {
   const auto read = ReadPlans(folder.string());
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_THAT(read->plans, SizeIs(1));
-  EXPECT_THAT(read->remarks, testing::ElementsAre(HasSubstr("ends within an event")));
+  EXPECT_THAT(read->remarks, testing::Contains(HasSubstr("ends within an event")));
 }
 
 TEST(ReadPlans, ReadsPackedLogsOfApplications) {
   const auto read = ReadPlans(std::string(TIDEMARK_SPARK_LOGS) + "/local-1795466322781.zst");
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_FALSE(read->plans.empty());
-  for (const RanPlan& plan : read->plans) EXPECT_FALSE(plan.operators.empty());
+  for (const PastPlan& plan : read->plans) EXPECT_FALSE(plan.operators.empty());
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ class LogFollowerTest : public ::testing::Test {
   absl::Time now_ = absl::FromUnixSeconds(2000);
 };
 
-TEST_F(LogFollowerTest, FollowsWhatRunsUntilItEnds) {
+TEST_F(LogFollowerTest, FollowsARunningApplicationUntilItEnds) {
   Append("finished", kStart);
   EXPECT_THAT(Poll(), IsEmpty());
   Append("app-1.inprogress", kStart);
@@ -67,14 +67,14 @@ TEST_F(LogFollowerTest, FollowsWhatRunsUntilItEnds) {
   EXPECT_EQ(events[0].job_id, "app-1");
   EXPECT_EQ(events[0].run_uid, "app-1");
   EXPECT_EQ(events[0].sent_at, now_);
-  EXPECT_EQ(events[3].source_id, "log-1");  // the driver lives
+  EXPECT_EQ(events[3].source_id, "log-1");  // the driver runs
   Append("app-1.inprogress", kTask);
   events = Poll();
   ASSERT_EQ(events.size(), 2u);
   EXPECT_EQ(std::get<AttemptChanged>(events[0].body).at, absl::FromUnixMillis(1'002'000));
   EXPECT_EQ(events[1].body, EventBody(TaskHeartbeat{.attempt = {.stage = 0}}));
   EXPECT_EQ(Poll().size(), 1u);
-  // Spark renames it, and what it wrote last is read all the same.
+  // Spark renames the log; its last events still count.
   Append("app-1.inprogress", kEnd);
   fs::rename(folder_ / "app-1.inprogress", folder_ / "app-1");
   EXPECT_THAT(Poll(), IsEmpty());  // the end of its job may follow
@@ -97,7 +97,7 @@ TEST_F(LogFollowerTest, ARollingFolderRunsWhileItsStatusSaysSo) {
   EXPECT_THAT(Poll(), IsEmpty());  // though the status has not been renamed
 }
 
-TEST_F(LogFollowerTest, EndsOfJobsThatFollowTheEndOfTheirApplicationCount) {
+TEST_F(LogFollowerTest, EndsOfJobsAfterTheEndOfTheirApplicationCount) {
   Append("app-1.inprogress", std::string(kStart) + kEnd);
   EXPECT_EQ(Poll().size(), 3u);
   EXPECT_EQ(follower_.followed_logs(), 1u);
@@ -108,7 +108,7 @@ TEST_F(LogFollowerTest, EndsOfJobsThatFollowTheEndOfTheirApplicationCount) {
   EXPECT_EQ(follower_.followed_logs(), 0u);
 }
 
-TEST_F(LogFollowerTest, ALogThatDoesNotGrowIsOfADriverThatWasKilled) {
+TEST_F(LogFollowerTest, ALogThatDoesNotGrowBelongsToAKilledDriver) {
   Append("app-1.inprogress", kStart);
   EXPECT_EQ(Poll().size(), 4u);
   now_ += absl::Minutes(6);
@@ -117,14 +117,14 @@ TEST_F(LogFollowerTest, ALogThatDoesNotGrowIsOfADriverThatWasKilled) {
   EXPECT_EQ(follower_.followed_logs(), 0u);
 }
 
-TEST_F(LogFollowerTest, WhenItIsStoppedNoOtherLogIsWaitedFor) {
+TEST_F(LogFollowerTest, StopEndsAPollBeforeTheNextLog) {
   for (const char* name : {"app-1.inprogress", "app-2.inprogress"}) Append(name, kStart);
-  std::size_t told = 0;
+  std::size_t reported = 0;
   follower_.Poll(now_, [&](const Event&) {
-    ++told;
+    ++reported;
     follower_.Stop();
   });
-  EXPECT_EQ(told, 1u);
+  EXPECT_EQ(reported, 1u);
   Append("app-2.inprogress", kTask);
   EXPECT_THAT(Poll(), IsEmpty());
   EXPECT_THAT(notes_, IsEmpty());
@@ -143,7 +143,7 @@ TEST_F(LogFollowerTest, ALogThatIsTruncatedOrReplacedIsReadFromItsStart) {
   EXPECT_EQ(Poll().size(), 5u);
 }
 
-TEST_F(LogFollowerTest, ALogThatIsTruncatedAndHasGrownSinceIsReadFromItsStart) {
+TEST_F(LogFollowerTest, ATruncatedLogThatHasGrownSinceIsReadFromItsStart) {
   Append("app-1.inprogress", std::string(kStart) + kTask);
   EXPECT_EQ(Poll().size(), 5u);
   std::string other = kStart;
@@ -156,16 +156,16 @@ TEST_F(LogFollowerTest, ALogThatIsTruncatedAndHasGrownSinceIsReadFromItsStart) {
   EXPECT_EQ(events[0].job_id, "app-9");
 }
 
-TEST_F(LogFollowerTest, APartOfALogThatIsNoFileIsNotRead) {
+TEST_F(LogFollowerTest, RejectsAPartOfALogThatIsNotAFile) {
   Append("eventlog_v2_app-1/appstatus_app-1.inprogress", "");
   Append("eventlog_v2_app-1/events_1_app-1", kStart);
   fs::create_symlink("/dev/zero", folder_ / "eventlog_v2_app-1/events_2_app-1");
   EXPECT_EQ(Poll().size(), 3u);
   EXPECT_EQ(follower_.followed_logs(), 0u);
-  EXPECT_THAT(notes_, ElementsAre(HasSubstr("is no regular file")));
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("is not a regular file")));
 }
 
-TEST_F(LogFollowerTest, OfManyTasksThatRunSomeAreSignsOfLife) {
+TEST_F(LogFollowerTest, ReportsAtMost1000RunningTasks) {
   std::string text = kStart;
   for (int task = 0; task < 1500; ++task) {
     std::string started = kTask;
@@ -178,7 +178,7 @@ TEST_F(LogFollowerTest, OfManyTasksThatRunSomeAreSignsOfLife) {
   EXPECT_EQ(Poll().size(), 1000u);
 }
 
-TEST_F(LogFollowerTest, ALogThatWasGivenUpIsFollowedAgainOnceItGrows) {
+TEST_F(LogFollowerTest, AQuietLogIsFollowedAgainOnceItGrows) {
   Append("app-1.inprogress", kStart);
   EXPECT_EQ(Poll().size(), 4u);
   fs::last_write_time(folder_ / "app-1.inprogress",
@@ -192,7 +192,7 @@ TEST_F(LogFollowerTest, ALogThatWasGivenUpIsFollowedAgainOnceItGrows) {
   EXPECT_EQ(follower_.followed_logs(), 1u);
 }
 
-TEST_F(LogFollowerTest, WhoFollowsAnewTellsTheSameEvents) {
+TEST_F(LogFollowerTest, AnotherFollowerReportsTheSameEvents) {
   Append("app-1.inprogress", std::string(kStart) + kTask);
   JobMonitor monitor("app-1", {});
   for (const Event& event : Poll()) EXPECT_TRUE(monitor.Apply(event).ok());
@@ -202,7 +202,7 @@ TEST_F(LogFollowerTest, WhoFollowsAnewTellsTheSameEvents) {
   EXPECT_EQ(monitor.accepted_sequence("driver"), known);
 }
 
-TEST_F(LogFollowerTest, SaysWhatItCannotRead) {
+TEST_F(LogFollowerTest, ReportsUnreadableLogsAndFolders) {
   Append("app-1.inprogress", "BZh91AY");
   EXPECT_THAT(Poll(), IsEmpty());
   EXPECT_THAT(notes_, ElementsAre(HasSubstr("compressed with bzip2")));

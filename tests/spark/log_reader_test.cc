@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <zstd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -12,12 +11,16 @@
 
 #include "spark/log_files.h"
 #include "tests/scratch_directory.h"
+#include "tests/spark/packing.h"
+#include "tests/spark/some_log.h"
 #include "tidemark/job_monitor.h"
 
 namespace tidemark::spark {
 namespace {
 
 namespace fs = std::filesystem;
+using test::Gzip;
+using test::Zstd;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -29,12 +32,6 @@ constexpr char kJob[] =
     "\n";
 constexpr char kEnd[] = R"({"Event":"SparkListenerApplicationEnd","Timestamp":1002000})"
                         "\n";
-
-std::string Zstd(const std::string& text) {
-  std::string packed(ZSTD_compressBound(text.size()), '\0');
-  packed.resize(ZSTD_compress(packed.data(), packed.size(), text.data(), text.size(), 1));
-  return packed;
-}
 
 class LogReaderTest : public ::testing::Test {
  protected:
@@ -72,14 +69,14 @@ Outcome Read(const std::string& path) {
 
 std::string Message(const Outcome& outcome) { return std::string(outcome.status.message()); }
 
-TEST_F(LogReaderTest, LogsOfSparkAreJobsThatEnd) {
+TEST_F(LogReaderTest, LogsOfSparkBecomeJobsThatEnd) {
   struct Log {
     const char* name;
     std::uint32_t stages;
     std::uint32_t finished_tasks;
     std::uint32_t failed_attempts;
   };
-  // As the index of the data they are from counts them.
+  // Counts from the index of the data set.
   for (const Log& log :
        {Log{"app-20161116163331-0000", 1, 16, 8}, Log{"app-20180109111548-0000", 2, 20, 2},
         Log{"local-1430917381534", 2, 110, 0}, Log{"local-1642039451826", 6, 35, 0}}) {
@@ -153,7 +150,7 @@ TEST_F(LogReaderTest, ARollingFolderIsReadByNumbers) {
   EXPECT_EQ(Read((folder_ / log).string()).events.size(), 2u);
 }
 
-TEST_F(LogReaderTest, AFileThatEndsWithinAnEventDoesNotSwallowTheFirstOfTheNext) {
+TEST_F(LogReaderTest, AFileThatEndsWithinAnEventLosesNoEventOfTheNextFile) {
   for (const bool is_packed : {false, true}) {
     const std::string log = is_packed ? "eventlog_v2_app-2/" : "eventlog_v2_app-1/";
     const auto packed = [&](const std::string& text) { return is_packed ? Zstd(text) : text; };
@@ -171,7 +168,7 @@ TEST_F(LogReaderTest, AFileThatEndsWithinAnEventDoesNotSwallowTheFirstOfTheNext)
   }
 }
 
-TEST_F(LogReaderTest, AMissingFileIsNamedAndItsEventsAreLost) {
+TEST_F(LogReaderTest, AMissingFileIsNamedAndItsEventsCountAsLost) {
   const std::string log = (folder_ / "eventlog_v2_app-1").string();
   Write("eventlog_v2_app-1/events_1_app-1", std::string(kStart) + kJob);
   Write("eventlog_v2_app-1/events_3_app-1", kEnd);
@@ -234,6 +231,43 @@ TEST_F(LogReaderTest, AFrameThatANextFileFollowsMayHaveLostEvents) {
   EXPECT_THAT((*reader)->remarks(), ElementsAre(HasSubstr("within a compressed frame")));
 }
 
+TEST_F(LogReaderTest, ATruncatedCompressedLogIsNamedUnlessItIsBeingWritten) {
+  const std::string rest = std::string(kJob) + kEnd;
+  for (const std::string& packed : {Gzip(kStart) + Gzip(rest), Zstd(kStart) + Zstd(rest)}) {
+    const std::string cut = packed.substr(0, packed.size() - 5);
+    for (const char* name : {"app.gz", "app.inprogress"}) {
+      const auto reader = LogReader::Open(Write(name, cut), {});
+      ASSERT_TRUE(reader.ok()) << reader.status();
+      ReadOn(**reader);
+      const auto is_named = ::testing::Contains(HasSubstr("app.gz ends within a compressed frame"));
+      if (std::string(name) == "app.gz") {
+        EXPECT_THAT((*reader)->remarks(), is_named);
+      } else {
+        EXPECT_THAT((*reader)->remarks(), ::testing::IsEmpty());
+      }
+    }
+    const auto complete = LogReader::Open(Write("app.gz", packed), {});
+    ReadOn(**complete);
+    EXPECT_THAT((*complete)->remarks(), ::testing::IsEmpty());
+  }
+}
+
+TEST_F(LogReaderTest, RejectsAnApplicationWithTooManyStagesEarly) {
+  std::vector<nlohmann::json> stages;
+  test::SomeLog log;
+  constexpr std::uint32_t kStagesOfJob = 10'000;
+  for (std::uint32_t job = 0; job <= JobLimits::kStagesMax / kStagesOfJob; ++job) {
+    stages.clear();
+    for (std::uint32_t i = 0; i < kStagesOfJob; ++i) {
+      stages.push_back(test::SomeLog::StageInfo(job * kStagesOfJob + i, 1));
+    }
+    log.StartJob(1000, job, stages);
+  }
+  const Outcome outcome = Read(Write("large", log.text()));
+  EXPECT_EQ(outcome.status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(Message(outcome), HasSubstr("large: the application has more than 70000 stages"));
+}
+
 TEST_F(LogReaderTest, ALogThatIsBeingWrittenIsFollowed) {
   const std::string log = (folder_ / "eventlog_v2_app-1").string();
   const std::string frame = Zstd(kJob);
@@ -253,7 +287,7 @@ TEST_F(LogReaderTest, ALogThatIsBeingWrittenIsFollowed) {
   EXPECT_TRUE((*reader)->application().is_closed());
 }
 
-TEST_F(LogReaderTest, OfACutLogThePrefixCounts) {
+TEST_F(LogReaderTest, ATruncatedLogCountsUpToItsEnd) {
   const std::string whole = std::string(kStart) + kJob + kEnd;
   const std::vector<Event> events = Read(Write("whole", whole)).events;
   ASSERT_EQ(events.size(), 4u);
@@ -265,20 +299,21 @@ TEST_F(LogReaderTest, OfACutLogThePrefixCounts) {
   }
 }
 
-TEST_F(LogReaderTest, SaysWhyALogIsRefused) {
+TEST_F(LogReaderTest, ReportsWhyALogIsRejected) {
   EXPECT_EQ(Read((folder_ / "none").string()).status.code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(Message(Read("/dev/null")), HasSubstr("Not a regular file"));
   fs::create_directories(folder_ / "folder");
   EXPECT_THAT(Message(Read((folder_ / "folder").string())),
-              HasSubstr("holds no event log of Spark"));
-  EXPECT_THAT(Message(Read(Write("empty", ""))), HasSubstr("is no event log"));
+              HasSubstr("contains no event log of Spark"));
+  EXPECT_THAT(Message(Read(Write("empty", ""))), HasSubstr("is not an event log"));
   EXPECT_THAT(Message(Read(Write("large", std::string(3 << 20, 'x')))),
-              HasSubstr("is no event log"));
+              HasSubstr("is not an event log"));
   EXPECT_THAT(Message(Read(Write("idle", R"({"Event":"SparkListenerLogStart"})"))),
               HasSubstr("never started"));
   EXPECT_THAT(Message(Read(Write("late", std::string(kJob) + kStart + kEnd))),
               HasSubstr("late: the start of the application"));
-  EXPECT_THAT(Message(Read(Write("log.bz2", "BZh91AY"))), HasSubstr("log.bz2: it is"));
+  EXPECT_THAT(Message(Read(Write("log.bz2", "BZh91AY"))),
+              HasSubstr("log.bz2: compressed with bzip2"));
   std::string damaged = Zstd(kStart) + Zstd(kJob);
   damaged[Zstd(kStart).size()] ^= 1;
   const Outcome outcome = Read(Write("damaged", damaged));

@@ -1,7 +1,7 @@
 // usage: spark_read_logs [--cuts N] LOG...
-// Reads each log into a JobMonitor and prints a line: what was in it, or why it was refused. With
-// --cuts, also the first part of each, cut at N places, and ends with 1 if one was refused that has
-// told events, or told others than the whole.
+// Reads each log into a JobMonitor and prints its counts, or why it was rejected. With --cuts, also
+// reads prefixes of each log, cut at N random places. Exits with 1 if a prefix gives other events
+// than the whole log.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -14,7 +14,6 @@
 #include <string>
 #include <vector>
 
-#include "spark/log_parser.h"
 #include "spark/log_reader.h"
 #include "spark/unpacker.h"
 #include "tidemark/job_monitor.h"
@@ -26,14 +25,14 @@ namespace spark = tidemark::spark;
 
 struct Outcome {
   std::uint64_t events = 0;
-  std::uint64_t refused = 0;
+  std::uint64_t rejected = 0;
 };
 
 Outcome Read(const std::string& path) {
   Outcome outcome;
   const auto reader = spark::LogReader::Open(path, {});
   if (!reader.ok()) {
-    fmt::print("{}: refused: {}\n", path, std::string(reader.status().message()));
+    fmt::print("{}: rejected: {}\n", path, std::string(reader.status().message()));
     return outcome;
   }
   tidemark::JobMonitor monitor("log", {});
@@ -42,13 +41,13 @@ Outcome Read(const std::string& path) {
   for (;;) {
     auto event = (*reader)->Next();
     if (!event.ok()) {
-      fmt::print("{}: refused: {}\n", path, std::string(event.status().message()));
+      fmt::print("{}: rejected: {}\n", path, std::string(event.status().message()));
       return outcome;
     }
     if (!*event) break;
     ++outcome.events;
     if (absl::Status applied = monitor.Apply(**event); !applied.ok()) {
-      ++outcome.refused;
+      ++outcome.rejected;
       why = std::string(applied.message());
     }
   }
@@ -57,14 +56,14 @@ Outcome Read(const std::string& path) {
   const spark::LogCounts counts = (*reader)->counts();
   fmt::print(
       "{}: {} events of Spark ({} unused, {} contradictions, {} broken, {} oversized) gave {} "
-      "events, {} refused; {} slots; {}{:.2f} s {}\n",
+      "events, {} rejected; {} slots; {}{:.2f} s {}\n",
       path, counts.events, counts.unused_events, counts.contradictions, counts.broken_events,
-      counts.oversized_events, outcome.events, outcome.refused,
+      counts.oversized_events, outcome.events, outcome.rejected,
       (*reader)->application().slots_max(), (*reader)->is_cut() ? "cut short; " : "", seconds, why);
   return outcome;
 }
 
-// The events of the first `size` bytes.
+// Returns the events of the first `size` bytes.
 std::vector<Event> EventsOf(const std::string& packed, std::size_t size) {
   std::vector<Event> events;
   spark::Unpacker unpacker;
@@ -87,7 +86,7 @@ bool CutsAgree(const std::string& path, int cuts) {
   for (int i = 0; i < cuts; ++i) {
     const std::vector<Event> part = EventsOf(packed, random() % (packed.size() + 1));
     if (part.size() > whole.size() || !std::equal(part.begin(), part.end(), whole.begin())) {
-      fmt::print("{}: a part told other events than the whole\n", path);
+      fmt::print("{}: a prefix gives other events than the whole log\n", path);
       return false;
     }
   }
@@ -103,10 +102,10 @@ int main(int argc, char** argv) {
     cuts = std::atoi(argv[2]);
     first = 3;
   }
-  bool is_well = true;
+  bool is_ok = true;
   for (int i = first; i < argc; ++i) {
     Read(argv[i]);
-    if (cuts > 0 && std::filesystem::is_regular_file(argv[i])) is_well &= CutsAgree(argv[i], cuts);
+    if (cuts > 0 && std::filesystem::is_regular_file(argv[i])) is_ok &= CutsAgree(argv[i], cuts);
   }
-  return is_well ? 0 : 1;
+  return is_ok ? 0 : 1;
 }

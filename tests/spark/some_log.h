@@ -3,27 +3,49 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace tidemark::test {
 
-// The text of a log, event by event, of an application that has one executor. Instants are
-// milliseconds since the application began.
+struct LoggedApplication {
+  std::string version = "3.5.1";        // of Spark; empty if the log does not state it
+  nlohmann::json properties = nullptr;  // of Spark; null without an event
+  std::uint32_t executors = 1;          // named 1, 2 and so on
+  std::uint32_t cores = 4;              // of each executor
+};
+
+struct LoggedTask {
+  std::optional<std::uint64_t> id = {};  // by stage and index if unset
+  std::uint32_t executor = 1;
+  std::optional<nlohmann::json> metrics = {};  // its run time if unset; null without metrics
+};
+
+// Builds the text of a log, event by event. Instants are milliseconds since the start of the
+// application.
 class SomeLog {
  public:
   static constexpr std::uint64_t kBeginMs = 1'700'000'000'000;
 
-  explicit SomeLog(const std::string& application_id = "app-1") {
-    Add({{"Event", "SparkListenerLogStart"}, {"Spark Version", "3.5.1"}});
+  explicit SomeLog(const LoggedApplication& application = {}) {
+    if (!application.version.empty()) {
+      Add({{"Event", "SparkListenerLogStart"}, {"Spark Version", application.version}});
+    }
     Add({{"Event", "SparkListenerApplicationStart"},
          {"App Name", "nightly report"},
-         {"App ID", application_id},
+         {"App ID", "app-1"},
          {"Timestamp", kBeginMs}});
-    Add({{"Event", "SparkListenerExecutorAdded"},
-         {"Timestamp", kBeginMs},
-         {"Executor ID", "1"},
-         {"Executor Info", {{"Host", "h"}, {"Total Cores", 4u}}}});
+    if (!application.properties.is_null()) {
+      Add({{"Event", "SparkListenerEnvironmentUpdate"},
+           {"Spark Properties", application.properties}});
+    }
+    for (std::uint32_t executor = 1; executor <= application.executors; ++executor) {
+      Add({{"Event", "SparkListenerExecutorAdded"},
+           {"Timestamp", kBeginMs},
+           {"Executor ID", std::to_string(executor)},
+           {"Executor Info", {{"Host", "h"}, {"Total Cores", application.cores}}}});
+    }
   }
 
   static nlohmann::json StageInfo(std::uint32_t number, std::uint32_t tasks,
@@ -35,12 +57,13 @@ class SomeLog {
             {"Parent IDs", parents}};
   }
 
-  SomeLog& StartJob(std::uint64_t at, std::uint32_t job,
-                    const std::vector<nlohmann::json>& stages) {
+  SomeLog& StartJob(std::uint64_t at, std::uint32_t job, const std::vector<nlohmann::json>& stages,
+                    const nlohmann::json& properties = nlohmann::json::object()) {
     return Add({{"Event", "SparkListenerJobStart"},
                 {"Job ID", job},
                 {"Submission Time", kBeginMs + at},
-                {"Stage Infos", stages}});
+                {"Stage Infos", stages},
+                {"Properties", properties}});
   }
   SomeLog& EndJob(std::uint64_t at, std::uint32_t job) {
     return Add({{"Event", "SparkListenerJobEnd"},
@@ -60,19 +83,22 @@ class SomeLog {
     return Add({{"Event", "SparkListenerTaskStart"},
                 {"Stage ID", stage},
                 {"Stage Attempt ID", 0u},
-                {"Task Info", TaskInfo(stage, index, at, 0)}});
+                {"Task Info", TaskInfo(stage, index, at, 0, {})}});
   }
   SomeLog& EndTask(std::uint64_t started, std::uint64_t at, std::uint32_t stage,
-                   std::uint32_t index) {
-    return Add({{"Event", "SparkListenerTaskEnd"},
-                {"Stage ID", stage},
-                {"Stage Attempt ID", 0u},
-                {"Task End Reason", {{"Reason", "Success"}}},
-                {"Task Info", TaskInfo(stage, index, started, kBeginMs + at)},
-                {"Task Metrics", {{"Executor Run Time", at - started}}}});
+                   std::uint32_t index, const LoggedTask& task = {}) {
+    nlohmann::json event = {{"Event", "SparkListenerTaskEnd"},
+                            {"Stage ID", stage},
+                            {"Stage Attempt ID", 0u},
+                            {"Task End Reason", {{"Reason", "Success"}}},
+                            {"Task Info", TaskInfo(stage, index, started, kBeginMs + at, task)}};
+    const nlohmann::json run_time = {{"Executor Run Time", at - started}};
+    const nlohmann::json& metrics = task.metrics ? *task.metrics : run_time;
+    if (!metrics.is_null()) event["Task Metrics"] = metrics;
+    return Add(event);
   }
-  // Submits the stage, runs its tasks one after the other, `seconds` each, and completes it.
-  // Returns when it ends.
+  // Submits the stage, runs its tasks one after the other for `seconds` each, and completes it.
+  // Returns its end.
   std::uint64_t RunStage(std::uint64_t at, const nlohmann::json& stage, std::uint64_t seconds = 1) {
     const auto number = stage["Stage ID"].get<std::uint32_t>();
     Submit(at, stage);
@@ -96,11 +122,11 @@ class SomeLog {
 
  private:
   static nlohmann::json TaskInfo(std::uint32_t stage, std::uint32_t index, std::uint64_t launched,
-                                 std::uint64_t finished) {
-    return {{"Task ID", std::uint64_t{stage} * 1'000'000 + index},
+                                 std::uint64_t finished, const LoggedTask& task) {
+    return {{"Task ID", task.id.value_or(std::uint64_t{stage} * 1'000'000 + index)},
             {"Index", index},
             {"Attempt", 0u},
-            {"Executor ID", "1"},
+            {"Executor ID", std::to_string(task.executor)},
             {"Host", "h"},
             {"Launch Time", kBeginMs + launched},
             {"Finish Time", finished}};

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "spark/log_parser.h"
-#include "spark/signature.h"
+#include "spark/connector_parity.h"
+#include "spark/log_reader.h"
 #include "tests/vectors/vectors.h"
 
 namespace tidemark::spark {
@@ -91,7 +91,7 @@ std::vector<std::uint32_t> Skipped(const std::vector<Event>& events) {
 
 absl::Time At(std::int64_t millis) { return absl::FromUnixMillis(millis); }
 
-TEST(Translator, TellsWhatTheProgramWasTold) {
+TEST(Translator, ReportsTheParametersOfTheProgram) {
   const std::vector<Event> events =
       Read({R"({"Event":"SparkListenerEnvironmentUpdate","Spark Properties":{"spark.app.name":"x",)"
             R"("spark.tidemark.param.k":"80","spark.tidemark.param.letters":"a,f",)"
@@ -102,7 +102,7 @@ TEST(Translator, TellsWhatTheProgramWasTold) {
               ElementsAre(testing::Pair("k", "80"), testing::Pair("letters", "a,f")));
 }
 
-TEST(Translator, ExecutorsOfBeforeTheStartFollowIt) {
+TEST(Translator, ExecutorsFromBeforeTheStartFollowIt) {
   const auto events = Read(
       {R"({"Event":"SparkListenerEnvironmentUpdate","Spark Properties":{"spark.task.cpus":"2","spark.yarn.queue":"etl"}})",
        R"({"Event":"SparkListenerExecutorAdded","Timestamp":999000,"Executor ID":"e1","Executor Info":{"Host":"h","Total Cores":4}})",
@@ -119,7 +119,7 @@ TEST(Translator, ExecutorsOfBeforeTheStartFollowIt) {
             EventBody(ExecutorOpened{.executor = 0, .host = "h", .container = "e1", .slots = 2}));
 }
 
-TEST(Translator, OfAMetricThatIsNoCountOnlyThatIsUnknown) {
+TEST(Translator, AnInvalidMetricLeavesTheOthersKnown) {
   LogCounts counts;
   const auto events = Read(
       {kStart, Job(0, Stage(0, 2)), Submitted(Stage(0, 2)), Task("Start", 0, 0, 1),
@@ -131,16 +131,16 @@ TEST(Translator, OfAMetricThatIsNoCountOnlyThatIsUnknown) {
   EXPECT_EQ(counts, (LogCounts{.events = 5}));
   const auto totals = Of<TaskHeartbeat>(events);
   ASSERT_EQ(totals.size(), 1u);
-  EXPECT_EQ(totals[0].time.network_wait, absl::Milliseconds(4));
-  EXPECT_FALSE(totals[0].time.cpu || totals[0].time.memory_wait);
+  EXPECT_EQ(totals[0].time.waits[WaitReason::kNetwork], absl::Milliseconds(4));
+  EXPECT_FALSE(totals[0].time.cpu || totals[0].time.waits[WaitReason::kMemory]);
   const auto changes = Of<AttemptChanged>(events);
   ASSERT_EQ(changes.size(), 2u);
   EXPECT_EQ(changes[1].state, AttemptState::kFinished);
-  EXPECT_FALSE(changes[1].input_bytes);  // 20 and an unknown number
+  EXPECT_FALSE(changes[1].input_bytes);  // the sum of 20 and an unknown number
   EXPECT_EQ(changes[1].input_records, 5u);
 }
 
-TEST(Translator, ATaskTellsItsTotalsBeforeItsEnd) {
+TEST(Translator, ATaskReportsItsTotalsBeforeItsEnd) {
   const auto events = Read(
       {kStart, Job(0, Stage(0, 2)), Submitted(Stage(0, 2, "", 0, R"(,"Submission Time":1001500)")),
        Task("Start", 0, 7, 1),
@@ -157,13 +157,13 @@ TEST(Translator, ATaskTellsItsTotalsBeforeItsEnd) {
   EXPECT_EQ(totals[0].bytes_done, 123u);
   EXPECT_EQ(totals[0].records_done, 7u);
   EXPECT_EQ(totals[0].bytes_emitted, 50u);
-  EXPECT_EQ(totals[0].time, (TimeUse{.cpu = absl::Milliseconds(1200),
-                                     .scheduler_wait = absl::Milliseconds(500),
-                                     .memory_wait = absl::Milliseconds(30),
-                                     .network_wait = absl::Milliseconds(4),
-                                     .io_wait = absl::Milliseconds(6),
-                                     .network_bytes = 20,
-                                     .io_bytes = 50}));
+  EXPECT_EQ(totals[0].time,
+            (TimeUse{.cpu = absl::Milliseconds(1200),
+                     .waits = {{WaitReason::kSlots, absl::Milliseconds(500)},
+                               {WaitReason::kMemory, absl::Milliseconds(30)},
+                               {WaitReason::kNetwork, absl::Milliseconds(4)},
+                               {WaitReason::kIo, absl::Milliseconds(6)}},
+                     .moved_bytes = {{WaitReason::kNetwork, 20}, {WaitReason::kIo, 50}}}));
   const auto changes = Of<AttemptChanged>(events);
   ASSERT_EQ(changes.size(), 2u);
   EXPECT_EQ(changes[0].state, AttemptState::kStarted);
@@ -174,7 +174,7 @@ TEST(Translator, ATaskTellsItsTotalsBeforeItsEnd) {
   EXPECT_EQ(changes[1].attempt, (AttemptId{.stage = 0, .index = 1}));
 }
 
-TEST(Translator, WhenAStageWasSubmittedMayBeToldAtItsEnd) {
+TEST(Translator, TheEndOfAStageMayStateItsSubmission) {
   const auto stages =
       Of<StageOpened>(Read({kStart, Job(0, Stage(0, 2)), Submitted(Stage(0, 2)),
                             Completed(Stage(0, 2, "", 0, R"(,"Submission Time":1001500)"))}));
@@ -183,7 +183,7 @@ TEST(Translator, WhenAStageWasSubmittedMayBeToldAtItsEnd) {
   EXPECT_EQ(stages[2].opened_at, At(1'001'500));
 }
 
-TEST(Translator, ATaskWhoseStartIsNotInTheLogHasStarted) {
+TEST(Translator, ATaskWithoutALoggedStartStarts) {
   const auto changes =
       Of<AttemptChanged>(Read({kStart, Job(0, Stage(0, 2)), Task("End", 0, 7, 1, kWell)}));
   ASSERT_EQ(changes.size(), 2u);
@@ -191,7 +191,7 @@ TEST(Translator, ATaskWhoseStartIsNotInTheLogHasStarted) {
   EXPECT_EQ(changes[0].at, At(1'002'000));
 }
 
-TEST(Translator, SaysHowATaskEnded) {
+TEST(Translator, ReportsTheOutcomeOfATask) {
   const auto state_of = [](const std::string& reason) {
     return Of<AttemptChanged>(Read({kStart, Job(0, Stage(0, 2)), Task("Start", 0, 7, 1),
                                     Task("End", 0, 7, 1, ",\"Task End Reason\":" + reason)}))
@@ -214,7 +214,7 @@ TEST(Translator, SaysHowATaskEnded) {
       "ValueError: bad");
 }
 
-TEST(Translator, GroupsAreExecutionsOfSqlElseJobs) {
+TEST(Translator, ExecutionsOfSqlAndOtherJobsAreGroups) {
   const auto stages = Of<StageOpened>(Read(
       {kStart,
        R"({"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart","executionId":3,"sparkPlanInfo":{"nodeName":"Sort","simpleString":"Sort [x]","children":[{"nodeName":"Scan","children":[]}]},"time":1000500})",
@@ -229,7 +229,7 @@ TEST(Translator, GroupsAreExecutionsOfSqlElseJobs) {
   EXPECT_EQ(stages[3].group, "job/6");
 }
 
-TEST(Translator, PlannedStagesAreToldWhenAPlanChanges) {
+TEST(Translator, ReportsPlannedStagesWhenAPlanChanges) {
   const auto event = [](const char* kind, const std::string& plan) {
     return std::string(R"({"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQL)") + kind +
            R"(","executionId":3,"time":1000500,"sparkPlanInfo":)" + plan + "}";
@@ -248,14 +248,14 @@ TEST(Translator, PlannedStagesAreToldWhenAPlanChanges) {
             event("AdaptiveExecutionUpdate", adaptive(exchange(exchange(scan)))),
             event("AdaptiveExecutionUpdate", scan), event("ExecutionEnd", "0"),
             event("AdaptiveExecutionUpdate", plan)}));
-  ASSERT_EQ(groups.size(), 3u) << "the same once, and none of an execution that has ended";
+  ASSERT_EQ(groups.size(), 3u) << "reports no repetition, and no update of an ended execution";
   EXPECT_THAT(groups[0].planned_task_counts, ElementsAre(0, 1));
   EXPECT_EQ(groups[1].group, "sql/3");
   EXPECT_THAT(groups[1].planned_task_counts, ElementsAre(0, 1, 1));
   EXPECT_THAT(groups[2].planned_task_counts, IsEmpty());
 }
 
-TEST(Translator, StagesThatDoTheSameHaveTheSameWork) {
+TEST(Translator, StagesWithTheSameStepsHaveTheSameWork) {
   const auto stages = Of<StageOpened>(
       Read({kStart, Job(0, Stage(0, 2)), Job(1, Stage(1, 9)),
             Job(2, R"({"Stage ID":2,"Stage Name":"save at a.py:7","Number of Tasks":2})")}));
@@ -265,12 +265,12 @@ TEST(Translator, StagesThatDoTheSameHaveTheSameWork) {
   EXPECT_NE(stages[0].work, stages[2].work);
 }
 
-// docs/spark-logs.md: what the connector for Spark has to compute, too.
-TEST(Translator, SignaturesAreOfThePlanOrOfTheFinalStageAndOfWhatAStageDoes) {
+// The connector for Spark computes the same; see docs/internals/spark-logs.md.
+TEST(Translator, SignaturesDependOnThePlanOrFinalStageAndOnTheWork) {
   const std::string plan =
       R"("sparkPlanInfo":{"nodeName":"Sort","children":[{"nodeName":"Scan t\u00e4\ud83d\ude00","children":[]},{"nodeName":"Range","children":[]}]})";
   EXPECT_EQ(NameOfPlan(nlohmann::json::parse("{" + plan + "}")["sparkPlanInfo"]),
-            "e7b4e718.24");  // of its names in UTF-16, which are so many
+            "e7b4e718.24");  // hash and length of the names in UTF-16
   const auto execution = [&](int id) {
     return R"({"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart","executionId":)" +
            std::to_string(id) + R"(,"sparkPlanInfo":{"nodeName":"Scan"}})";
@@ -294,8 +294,8 @@ TEST(Translator, SignaturesAreOfThePlanOrOfTheFinalStageAndOfWhatAStageDoes) {
   EXPECT_EQ(SignatureOf("job count 1", 0xabc, 2), "fdc1a19d972658e9-0000000000000abc-2");
 }
 
-// Of real applications, and of text beyond ASCII: the connector is held to the same.
-TEST(Translator, SignaturesAreThoseOfTheVectors) {
+// The vectors are of real applications and of text beyond ASCII. The connector passes the same.
+TEST(Translator, SignaturesMatchTheVectors) {
   for (const nlohmann::json& vector : vectors::Read("spark_signatures.json")) {
     SCOPED_TRACE(vector["what"]);
     std::map<int, std::string> expected;
@@ -327,7 +327,7 @@ TEST(Translator, SignaturesAreThoseOfTheVectors) {
   }
 }
 
-TEST(Translator, TheOrderOfRddsMeansNothing) {
+TEST(Translator, SignaturesIgnoreTheOrderOfRdds) {
   const auto work_of = [](const std::string& rdds) {
     return WorkOfStage(nlohmann::json::parse(R"({"Stage Name":"count","RDD Info":[)" + rdds + "]}"),
                        false);
@@ -339,8 +339,8 @@ TEST(Translator, TheOrderOfRddsMeansNothing) {
   EXPECT_NE(work_of(map), 0xcf321bafbd948d2cu);
 }
 
-TEST(Translator, AStageThatNeitherRunsNorWaitsIsSkippedAtTheFirstTask) {
-  // 0 and 1 have their output already; 2 runs, 3 waits for it and for 1.
+TEST(Translator, SkipsAtTheFirstTaskStagesThatNeitherRunNorWait) {
+  // Stages 0 and 1 have their output already. Stage 2 runs, and stage 3 waits for 1 and 2.
   const std::vector<std::string> log = {
       kStart,
       Job(0, Stage(0, 2) + "," + Stage(1, 2, "0") + "," + Stage(2, 2) + "," + Stage(3, 1, "1,2")),
@@ -379,7 +379,7 @@ TEST(Translator, FindsSkippedStagesInStepsInProportionToTheLog) {
   }
 }
 
-TEST(Translator, ASkippedStageThatRunsAfterAllHasAnotherAttempt) {
+TEST(Translator, ASkippedStageThatRunsLaterHasAnotherAttempt) {
   const auto events = Read({kStart, Job(0, Stage(0, 2) + "," + Stage(1, 2, "0")),
                             Submitted(Stage(1, 2)), Task("Start", 1, 1, 0),
                             Completed(Stage(1, 2, "", 0, R"(,"Failure Reason":"FetchFailed")")),
@@ -392,7 +392,7 @@ TEST(Translator, ASkippedStageThatRunsAfterAllHasAnotherAttempt) {
   EXPECT_EQ(Of<AttemptChanged>(events).back().attempt.stage_attempt, 1u);
 }
 
-TEST(Translator, AResubmittedStageHasTheTasksThatItMisses) {
+TEST(Translator, AResubmittedStageHasItsMissingTasks) {
   const auto events =
       Read({kStart, Job(0, Stage(0, 4)), Submitted(Stage(0, 4)), Task("Start", 0, 1, 3),
             Submitted(Stage(0, 1, "", 1)), Task("Start", 0, 2, 0, "", 1)});
@@ -402,19 +402,19 @@ TEST(Translator, AResubmittedStageHasTheTasksThatItMisses) {
             (AttemptId{.stage = 0, .index = 0, .stage_attempt = 1}));
 }
 
-TEST(Translator, WhatAJobLeavesAtItsEndDoesNotRun) {
+TEST(Translator, SkipsThePlannedStagesOfAnEndedJob) {
   const auto events =
       Read({kStart, Job(0, Stage(0, 4) + "," + Stage(1, 2, "0")), Job(1, Stage(1, 2, "0")),
             Submitted(Stage(0, 4)),
             JobEnd(0, R"({"Result":"JobFailed","Exception":{"Message":"cancelled"}})")});
-  EXPECT_THAT(Skipped(events), IsEmpty());  // 1 may run yet
+  EXPECT_THAT(Skipped(events), IsEmpty());  // stage 1 may still run
   EXPECT_THAT(Of<StageClosed>(events), ElementsAre(StageClosed{.stage = 0,
                                                                .outcome = JobOutcome::kKilled,
                                                                .message = "its job has ended",
                                                                .at = At(1'009'000)}));
 }
 
-TEST(Translator, AStageEndsWhateverItsTasksHaveTold) {
+TEST(Translator, AStageEndsRegardlessOfItsTasks) {
   const auto events =
       Read({kStart, Job(0, Stage(0, 4) + "," + Stage(1, 2, "0")), Submitted(Stage(0, 4)),
             Completed(Stage(0, 4, "", 0, R"(,"Completion Time":1004000)")), Submitted(Stage(1, 2)),
@@ -428,8 +428,8 @@ TEST(Translator, AStageEndsWhateverItsTasksHaveTold) {
                                                                .at = At(1'005'000)}));
 }
 
-// As take() runs them: the first partition, then the next four.
-TEST(Translator, ATaskOfSomePartitionsIsThatOfItsPartition) {
+// take() runs the first partition, then the next four.
+TEST(Translator, ATaskOfSomePartitionsHasTheIndexOfItsPartition) {
   const std::string rdds =
       R"(,"RDD Info":[{"Name":"a","Number of Partitions":34},{"Name":"b","Number of Partitions":9}])";
   const auto start = [](int id, int index, int partition) {
@@ -445,11 +445,11 @@ TEST(Translator, ATaskOfSomePartitionsIsThatOfItsPartition) {
   for (const AttemptChanged& changed : Of<AttemptChanged>(events)) {
     indexes.push_back(changed.attempt.index);
   }
-  EXPECT_THAT(indexes, ElementsAre(1, 4, 2));  // of one that is not known: Spark's own
+  EXPECT_THAT(indexes, ElementsAre(1, 4, 2));  // Spark's own index for an unknown partition
 }
 
-// Partition 4 of four tasks would be beyond them, and its index 3 that of partition 3.
-TEST(Translator, TasksAreNumberedByIndexWhereThePartitionsAreNotCounted) {
+// Partition 4 would be beyond the four tasks, and its index 3 would collide with partition 3.
+TEST(Translator, TasksKeepTheirIndexIfPartitionsAreNotCounted) {
   const auto start = [](int index) {
     return fmt::format(
         R"({{"Event":"SparkListenerTaskStart","Stage ID":0,"Stage Attempt ID":0,"Task Info":{{"Task ID":{0},"Index":{0},"Partition ID":{1},"Attempt":0,"Launch Time":1002000}}}})",
@@ -506,18 +506,18 @@ TEST(Translator, AGroupIsNamedByTheFirstLineOfItsDescription) {
                           GroupOpened{"job/1", "count at a.py:1", At(1'001'000)}));
 }
 
-TEST(Translator, AnExecutorThatIsGoneIsSaid) {
+TEST(Translator, ReportsARemovedExecutor) {
   const std::string added =
       R"({"Event":"SparkListenerExecutorAdded","Timestamp":1000000,"Executor ID":"e1","Executor Info":{"Host":"h","Total Cores":4}})";
   const std::string removed =
       R"({"Event":"SparkListenerExecutorRemoved","Timestamp":1000500,"Executor ID":"e1"})";
   EXPECT_THAT(Of<ExecutorClosed>(Read({kStart, added, removed})), ElementsAre(ExecutorClosed{0}));
-  const auto before = Read({added, removed, kStart});  // nobody has to hear of it
+  const auto before = Read({added, removed, kStart});  // it needs no report
   EXPECT_THAT(Of<ExecutorOpened>(before), IsEmpty());
   EXPECT_THAT(Of<ExecutorClosed>(before), IsEmpty());
 }
 
-TEST(Translator, AnApplicationEndsAsItsDriverOrItsLastJob) {
+TEST(Translator, AnApplicationEndsLikeItsDriverOrLastJob) {
   const auto outcome = [](const std::string& result, const std::string& end) {
     return Of<JobClosed>(
         Read({kStart, Job(0, Stage(0, 1)), JobEnd(0, result),
@@ -535,7 +535,7 @@ TEST(Translator, AnApplicationEndsAsItsDriverOrItsLastJob) {
             "job 0 failed: boom; the driver exited with 3");
 }
 
-TEST(Translator, AJobFailedForTheExceptionThatPythonRaised) {
+TEST(Translator, AJobFailsForTheExceptionOfPython) {
   const std::string python =
       R"(most recent failure: Lost task 0.0 in stage 0.0 (TID 0) (host executor driver): )"
       R"(a.PythonException: Traceback (most recent call last):\n  File 1\nValueError: bad\n)";
@@ -551,7 +551,7 @@ std::string SqlStart(int id) {
       id);
 }
 
-// `error`: with its quotation marks; empty before Spark 3.4, which does not report one.
+// `error` is quoted JSON; empty for versions before Spark 3.4, which report no error.
 std::string SqlEnd(int id, const std::string& error = R"("")", int at = 1'009'100) {
   return fmt::format(
       R"({{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd","time":{},"executionId":{}{}}})",
@@ -572,7 +572,7 @@ std::string AppEnd(const std::string& rest = "") {
 
 constexpr char kShutDown[] = "Job 1 cancelled because SparkContext was shut down";
 
-TEST(Translator, AQueryEndsAsSparkReportsWhateverBecameOfItsJobs) {
+TEST(Translator, AQueryEndsAsReportedRegardlessOfItsJobs) {
   struct Case {
     const char* what;
     std::vector<std::string> log;
@@ -599,7 +599,7 @@ TEST(Translator, AQueryEndsAsSparkReportsWhateverBecameOfItsJobs) {
   }
 }
 
-TEST(Translator, AQueryThatFailedIsReportedWhateverBecameOfItsJobs) {
+TEST(Translator, AFailedQueryIsReportedRegardlessOfItsJobs) {
   const auto events = Read(
       {kStart, SqlStart(0), OfSql(0, 0), JobEnd(0), SqlEnd(0, R"("no such table")"), AppEnd()});
   EXPECT_THAT(Of<GroupClosed>(events), ElementsAre(GroupClosed{"sql/0", JobOutcome::kFailed,
@@ -614,7 +614,7 @@ TEST(Translator, AQueryThatFailedIsReportedWhateverBecameOfItsJobs) {
   EXPECT_EQ(Of<GroupClosed>(cancelled)[0].outcome, JobOutcome::kFailed);
 }
 
-TEST(Translator, AnApplicationWhoseQueryHasNoEndEndsInAnUnknownWay) {
+TEST(Translator, AnApplicationWithAnOpenQueryHasAnUnknownOutcome) {
   const std::string query = "the application ended, and Spark reported no end of sql/0";
   for (const char* code : {"", R"(,"ExitCode":0)"}) {
     for (const std::vector<std::string>& running : std::vector<std::vector<std::string>>{
@@ -635,8 +635,8 @@ TEST(Translator, AnApplicationWhoseQueryHasNoEndEndsInAnUnknownWay) {
             JobOutcome::kFailed);
 }
 
-// The application's shutdown hook cancels running jobs, and Spark writes that after its end.
-TEST(Translator, AnApplicationThatASignalStopsIsKilled) {
+// The shutdown hook of the application cancels running jobs, which Spark logs after its end.
+TEST(Translator, AnApplicationStoppedByASignalIsKilled) {
   const auto of_query = Read({kStart, SqlStart(0), OfSql(1, 0), AppEnd(), Failed(1, kShutDown),
                               SqlEnd(0, fmt::format("\"{}\"", kShutDown), 1'010'400)});
   EXPECT_THAT(Of<GroupClosed>(of_query),
@@ -653,9 +653,8 @@ TEST(Translator, AnApplicationThatASignalStopsIsKilled) {
   }
 }
 
-// Two tasks run when the clock is set back by an hour; the first ran for ten seconds by its
-// executor.
-TEST(Translator, TimesNeverGoBackIfTheClockIsSetBack) {
+// Two tasks run while the clock is set back by an hour. The executor of the first measured 10 s.
+TEST(Translator, TimesNeverDecreaseIfTheClockIsSetBack) {
   const auto task = [](const char* kind, int id, std::int64_t launch, std::int64_t finish,
                        const std::string& rest = "") {
     return fmt::format(
@@ -701,8 +700,8 @@ TEST(Translator, TimesNeverGoBackIfTheClockIsSetBack) {
   EXPECT_EQ(Of<JobClosed>(events).back().at, At(at(20)));
 }
 
-// The driver computed its run time with the same clock, too.
-TEST(Translator, ATaskWhoseClockWasSetBackEndsAtTheLatestInstantThatIsKnown) {
+// The driver computed the run time with the same clock.
+TEST(Translator, ATaskAcrossASetBackEndsAtTheLatestKnownInstant) {
   const std::string added =
       R"({"Event":"SparkListenerExecutorAdded","Timestamp":1030000,"Executor ID":"e1","Executor Info":{"Host":"h","Total Cores":4}})";
   const std::string end =
@@ -711,12 +710,12 @@ TEST(Translator, ATaskWhoseClockWasSetBackEndsAtTheLatestInstantThatIsKnown) {
     const auto changes =
         Of<AttemptChanged>(Read({kStart, Job(0, Stage(0, 1)), Submitted(Stage(0, 1)),
                                  Task("Start", 0, 0, 0), added, end + metrics}));
-    EXPECT_EQ(changes.back().state, AttemptState::kFinished) << "its end is reported";
+    EXPECT_EQ(changes.back().state, AttemptState::kFinished) << "the end is reported";
     EXPECT_EQ(changes.back().at, At(1'030'000));
   }
 }
 
-TEST(Translator, OneInstantFarBehindIsAMistake) {
+TEST(Translator, IgnoresOneInstantFarBehind) {
   const auto added = [](int id, const std::string& at) {
     return R"({"Event":"SparkListenerExecutorAdded","Timestamp":)" + at + R"(,"Executor ID":"e)" +
            std::to_string(id) + R"(","Executor Info":{"Host":"h","Total Cores":4}})";
@@ -736,7 +735,7 @@ std::uint64_t Missing(const std::vector<std::string>& log) {
   return counts.missing_events;
 }
 
-TEST(Translator, CountsTheEventsThatOthersShowToBeMissing) {
+TEST(Translator, CountsEventsThatOthersShowToBeMissing) {
   const std::string added =
       R"({"Event":"SparkListenerExecutorAdded","Timestamp":1000000,"Executor ID":"e2","Executor Info":{"Host":"h","Total Cores":4}})";
   const std::vector<std::string> begin = {kStart, Job(0, Stage(0, 9)), Submitted(Stage(0, 9))};
@@ -748,7 +747,7 @@ TEST(Translator, CountsTheEventsThatOthersShowToBeMissing) {
   EXPECT_EQ(Missing(with({Task("Start", 0, 0, 0), Task("Start", 0, 1, 1),
                           Task("End", 0, 0, 0, kWell), Task("Start", 0, 2, 2)})),
             0u);
-  // Starts of tasks: Spark numbers attempts one after the other.
+  // Spark numbers task attempts consecutively.
   EXPECT_EQ(Missing(with({Task("Start", 0, 2, 2), Task("Start", 0, 5, 5)})), 2u);
   EXPECT_EQ(Missing(with({Task("End", 0, 0, 0, kWell), Task("Start", 0, 1, 1),
                           Task("End", 0, 4, 4, kWell), Task("End", 0, 3, 3, kWell)})),
@@ -756,13 +755,13 @@ TEST(Translator, CountsTheEventsThatOthersShowToBeMissing) {
   EXPECT_EQ(Missing(with({Task("Start", 0, 0, 0), Task("Start", 0, 1'999'999'999, 0),
                           Task("Start", 0, 1, 1)})),
             0u)
-      << "it cannot be";
-  // The start of a job, the submission of a stage, and its end.
+      << "the number is impossible";
+  // The start of a job, the submission of a stage and its end are missing.
   EXPECT_EQ(Missing({kStart, Submitted(Stage(0, 1)), Submitted(Stage(1, 1))}), 1u);
   EXPECT_EQ(Missing({kStart, Job(0, Stage(0, 9)), Task("Start", 0, 0, 0)}), 1u);
   EXPECT_EQ(Missing(with({JobEnd(0)})), 1u);
   EXPECT_EQ(Missing(with({Completed(Stage(0, 9)), JobEnd(0)})), 0u);
-  // An executor, in a log that has any.
+  // An executor is missing, in a log with executors.
   EXPECT_EQ(Missing({kStart, added, Job(0, Stage(0, 9)), Submitted(Stage(0, 9)),
                      Task("Start", 0, 0, 0), Task("Start", 0, 1, 1)}),
             1u);
@@ -774,16 +773,16 @@ TEST(Translator, AMissingEventIsAGapInTheSequence) {
   EXPECT_EQ(events.back().sequence, events.size() + 2);
 }
 
-TEST(Translator, AStageWithoutAnEndInAJobThatSucceededEndedInAnUnknownWay) {
+TEST(Translator, AStageWithoutAnEndInASucceededJobHasAnUnknownOutcome) {
   const auto events = Read({kStart, Job(0, Stage(0, 4) + "," + Stage(1, 2, "0")),
                             Submitted(Stage(0, 4)), Task("Start", 0, 0, 0), JobEnd(0)});
-  EXPECT_THAT(Skipped(events), IsEmpty()) << "its events may be missing, too";
+  EXPECT_THAT(Skipped(events), IsEmpty()) << "its events may also be missing";
   std::vector<JobOutcome> outcomes;
   for (const StageClosed& closed : Of<StageClosed>(events)) outcomes.push_back(closed.outcome);
   EXPECT_THAT(outcomes, ElementsAre(JobOutcome::kUnknown, JobOutcome::kUnknown));
 }
 
-TEST(Translator, AStageWithoutAnEndHasEndedOnceTheNextOneIsSubmitted) {
+TEST(Translator, AStageWithoutAnEndEndsWhenTheNextIsSubmitted) {
   const auto events = Read({kStart, Job(0, Stage(0, 4) + "," + Stage(1, 2, "0")),
                             Submitted(Stage(0, 4)), Submitted(Stage(1, 2, "0"))});
   const auto closed = Of<StageClosed>(events);
@@ -792,14 +791,14 @@ TEST(Translator, AStageWithoutAnEndHasEndedOnceTheNextOneIsSubmitted) {
   EXPECT_EQ(closed[0].outcome, JobOutcome::kUnknown);
 }
 
-TEST(Translator, NoStageIsSkippedForWantOfEventsThatAreMissing) {
+TEST(Translator, SkipsNoStageIfEventsAreMissing) {
   const auto events = Read({kStart, Job(7, Stage(7, 1)), Submitted(Stage(7, 1)),
                             Task("Start", 7, 0, 0), Job(0, Stage(0, 4) + "," + Stage(1, 2, "0")),
                             Submitted(Stage(1, 2, "0")), Task("Start", 1, 5, 0)});
-  EXPECT_THAT(Skipped(events), IsEmpty()) << "tasks 1 to 4 may have been of stage 0";
+  EXPECT_THAT(Skipped(events), IsEmpty()) << "stage 0 may have had tasks 1 to 4";
 }
 
-TEST(Translator, AStageWhoseTasksStartRuns) {
+TEST(Translator, AStageRunsOnceItsTasksStart) {
   const std::vector<std::string> log = {kStart, Job(0, Stage(0, 4) + "," + Stage(1, 2, "0")),
                                         Submitted(Stage(1, 2, "0")),
                                         Task("Start", 1, 0, 0),  // stage 0 is skipped
@@ -812,7 +811,7 @@ TEST(Translator, AStageWhoseTasksStartRuns) {
   EXPECT_EQ(Of<AttemptChanged>(events).back().attempt.stage_attempt, again.attempt);
 }
 
-TEST(Translator, AttemptsThatRunAreLostInAGap) {
+TEST(Translator, RunningAttemptsAreLostInAGap) {
   LogParser parser({});
   std::vector<Event> events;
   const auto take = [&](Event event) { events.push_back(std::move(event)); };
@@ -827,14 +826,14 @@ TEST(Translator, AttemptsThatRunAreLostInAGap) {
   const AttemptChanged lost = Of<AttemptChanged>(events).back();
   EXPECT_EQ(lost.state, AttemptState::kLost);
   EXPECT_EQ(lost.attempt.index, 1u);
-  EXPECT_EQ(lost.at, At(1'003'500)) << "when it was last known to run";
+  EXPECT_EQ(lost.at, At(1'003'500)) << "the time when it last ran for certain";
   feed(Task("End", 0, 1, 1, kWell));
   EXPECT_EQ(Of<AttemptChanged>(events).back().state, AttemptState::kFinished);
   EXPECT_EQ(Of<AttemptChanged>(events).size(), 5u) << "it starts once";
   EXPECT_EQ(parser.counts().missing_events, 1u);
 }
 
-TEST(Translator, TasksThatSparkHasCompactedAreNotMissing) {
+TEST(Translator, CompactedTasksAreNotMissing) {
   LogParser parser({});
   const auto feed = [&](const std::string& line) { parser.Feed(line + "\n", [](const Event&) {}); };
   parser.SetCompacted(true);
@@ -850,7 +849,7 @@ TEST(Translator, TasksThatSparkHasCompactedAreNotMissing) {
   EXPECT_EQ(parser.counts().missing_events, 1u);
 }
 
-TEST(Translator, TheClockNeverGoesBack) {
+TEST(Translator, InstantsNeverDecrease) {
   const auto events = Read(
       {kStart, Job(0, Stage(0, 2)),
        R"({"Event":"SparkListenerExecutorAdded","Timestamp":5000000,"Executor ID":"e1","Executor Info":{"Host":"h","Total Cores":4}})",
@@ -864,7 +863,7 @@ TEST(Translator, TheClockNeverGoesBack) {
   EXPECT_EQ(Of<AttemptChanged>(events).back().at, At(1'003'500));
 }
 
-TEST(Translator, AnInstantFarAheadIsBelievedWhenTheNextAgrees) {
+TEST(Translator, AcceptsAnInstantFarAheadIfTheNextAgrees) {
   const auto added = [](int id, const std::string& at) {
     return R"({"Event":"SparkListenerExecutorAdded","Timestamp":)" + at + R"(,"Executor ID":"e)" +
            std::to_string(id) + R"(","Executor Info":{"Host":"h","Total Cores":4}})";
@@ -878,7 +877,7 @@ TEST(Translator, AnInstantFarAheadIsBelievedWhenTheNextAgrees) {
   EXPECT_EQ(events[4].arrived_at, At(8'640'001'000));
 }
 
-TEST(Translator, NothingIsToldFromWhereTheClockIsAbsurd) {
+TEST(Translator, ReportsNothingAfterAnAbsurdClock) {
   const auto started = [](const std::string& at) {
     return R"({"Event":"SparkListenerApplicationStart","App ID":"a","Timestamp":)" + at + "}";
   };
@@ -895,14 +894,14 @@ TEST(Translator, NothingIsToldFromWhereTheClockIsAbsurd) {
   const std::string late =
       R"({"Event":"SparkListenerExecutorAdded","Executor ID":"e","Timestamp":1600000000000})";
   parser.Feed(std::string(kStart) + late + Job(0, stage) + late, [](const Event&) {});
-  EXPECT_EQ(parser.application().fault(), "");  // two that agree have to follow one another
+  EXPECT_EQ(parser.application().fault(), "");  // only consecutive instants confirm each other
   parser.Feed(late, [](const Event&) {});
   EXPECT_EQ(
       parser.application().fault(),
-      "its clock goes from 1970-01-01 to 2020-09-13, so nobody knows when its events happened");
+      "its clock jumps from 1970-01-01 to 2020-09-13, so the times of its events are unknown");
 }
 
-TEST(Translator, OneInstantOfLongBeforeIsNotBelieved) {
+TEST(Translator, IgnoresOneInstantLongBefore) {
   const std::string start =
       R"({"Event":"SparkListenerApplicationStart","App ID":"a","Timestamp":1600000000000})";
   const auto stages = Of<StageOpened>(
@@ -911,18 +910,18 @@ TEST(Translator, OneInstantOfLongBeforeIsNotBelieved) {
   EXPECT_EQ(stages[1].opened_at, At(1'600'000'000'000));
 }
 
-TEST(Translator, ALogWithoutTheStartOfItsApplicationTellsNothing) {
+TEST(Translator, RejectsALogWithoutTheStartOfItsApplication) {
   const std::string end = R"({"Event":"SparkListenerApplicationEnd","Timestamp":1010000})";
   for (const std::string& first : {Job(0, Stage(0, 2)), Submitted(Stage(0, 2)), end}) {
     LogParser parser({});
     const auto fail = [](const Event&) { ADD_FAILURE(); };
     parser.Feed(Task("End", 0, 7, 1, kWell) + first + kStart + end, fail);
     EXPECT_THAT(parser.application().fault(),
-                ::testing::HasSubstr("(SparkListenerApplicationStart) is not there"));
+                ::testing::HasSubstr("(SparkListenerApplicationStart) is missing"));
   }
 }
 
-TEST(Translator, NothingHappensBeforeAnEventSaysWhen) {
+TEST(Translator, ReportsNothingBeforeAnEventHasATime) {
   const auto events = Read({R"({"Event":"SparkListenerApplicationStart","App Name":"sales"})",
                             R"({"Event":"SparkListenerJobStart","Job ID":7,"Stage Infos":[]})",
                             Job(0, Stage(0, 2))});
@@ -931,17 +930,17 @@ TEST(Translator, NothingHappensBeforeAnEventSaysWhen) {
   for (const Event& event : events) EXPECT_EQ(event.arrived_at, At(1'001'000));
 }
 
-TEST(Translator, ATaskWaitsForTheSchedulerFromItsStageOn) {
+TEST(Translator, ATaskWaitsForTheSchedulerSinceItsStageWasSubmitted) {
   const std::string start =
       R"({"Event":"SparkListenerApplicationStart","App ID":"a","Timestamp":1600000000000})";
   const auto totals = Of<TaskHeartbeat>(Read(
       {start, Submitted(Stage(0, 2, "", 0, R"(,"Submission Time":1600000001000)")),
        R"({"Event":"SparkListenerTaskEnd","Stage ID":0,"Task Info":{"Task ID":1,"Index":0,"Launch Time":1600000001250,"Finish Time":1600000009000},"Task Metrics":{}})"}));
   ASSERT_EQ(totals.size(), 1u);
-  EXPECT_EQ(totals[0].time.scheduler_wait, absl::Milliseconds(250));
+  EXPECT_EQ(totals[0].time.waits[WaitReason::kSlots], absl::Milliseconds(250));
 }
 
-TEST(Translator, LeavesOutWhatCannotBe) {
+TEST(Translator, DropsImpossibleEvents) {
   LogCounts counts;
   const auto events =
       Read({kStart, kStart, Task("Start", 9, 1, 0), Task("End", 9, 1, 0, kWell), JobEnd(5),
@@ -965,13 +964,45 @@ TEST(Translator, TextIsAlwaysUtf8) {
   EXPECT_EQ(opened[0].user, "half ? \\ud83d");
 }
 
-TEST(Translator, MemoryIsBoundedInALogOfNoEnd) {
+TEST(Translator, MemoryIsBoundedInAnEndlessLog) {
   LogParser parser({});
-  std::uint64_t told = 0;
-  const auto feed = [&](const std::string& line) { parser.Feed(line, [&](Event) { ++told; }); };
+  std::uint64_t reported = 0;
+  const auto feed = [&](const std::string& line) { parser.Feed(line, [&](Event) { ++reported; }); };
   feed(kStart);
   for (int i = 0; i < 20'000; ++i) feed(Job(i, Stage(i, 1)) + Task("Start", i, i, 0));
-  EXPECT_EQ(told, 60'001u);  // jobs beyond kJobsMax are forgotten, not refused
+  EXPECT_EQ(reported, 60'001u);  // jobs beyond kJobsMax replace older ones
+}
+
+// Two tasks of ten and eleven seconds run when the clock is set forward by an hour.
+TEST(Translator, TimesExcludeAStepForwardOfTheClock) {
+  const auto task = [](const char* kind, int id, std::int64_t launch, std::int64_t finish,
+                       const std::string& rest = "") {
+    return fmt::format(
+        R"({{"Event":"SparkListenerTask{}","Stage ID":0,"Stage Attempt ID":0,"Task Info":{{"Task ID":{},"Index":{},"Attempt":0,"Launch Time":{},"Finish Time":{}}}{}}})",
+        kind, id, id, launch, finish, rest);
+  };
+  const auto at = [](int seconds) { return std::int64_t{9'000'000} + 1000 * seconds; };
+  const auto forward = [&](int seconds) { return at(seconds) + 3'600'000; };
+  const auto ended = [&](int seconds) {
+    return kWell + fmt::format(R"(,"Task Metrics":{{"Executor Run Time":{}}})", 1000 * seconds);
+  };
+  const auto stage = [&](const std::string& rest) {
+    return Stage(0, 2, "", 0, fmt::format(R"(,"Submission Time":{}{})", at(1), rest));
+  };
+  const auto events = Read(
+      {fmt::format(R"({{"Event":"SparkListenerApplicationStart","App ID":"a","Timestamp":{}}})",
+                   at(0)),
+       Job(0, Stage(0, 2)), Submitted(stage("")), task("Start", 0, at(2), 0),
+       task("Start", 1, at(2), 0), task("End", 0, at(2), forward(12), ended(10)),
+       task("End", 1, at(2), forward(13), ended(11)),
+       Completed(stage(fmt::format(R"(,"Completion Time":{})", forward(14)))),
+       fmt::format(R"({{"Event":"SparkListenerApplicationEnd","Timestamp":{}}})", forward(20))});
+  std::vector<absl::Time> ends;
+  for (const AttemptChanged& changed : Of<AttemptChanged>(events)) {
+    if (changed.state == AttemptState::kFinished) ends.push_back(*changed.at);
+  }
+  EXPECT_THAT(ends, ElementsAre(At(at(2) + 10'000), At(at(2) + 11'000)));
+  EXPECT_EQ(Of<JobClosed>(events).back().at, At(at(20)));
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <lz4.h>
 #include <lz4frame.h>
 #include <xxhash.h>
-#include <zlib.h>
 #include <zstd.h>
 
 #include <initializer_list>
@@ -13,22 +12,19 @@
 #include <string_view>
 
 #include "absl/strings/escaping.h"
+#include "tests/spark/packing.h"
 
 namespace tidemark::spark {
 namespace {
 
+using test::Gzip;
+using test::Zstd;
 using ::testing::HasSubstr;
 
 std::string Text() {
   std::string text;
   for (int i = 0; i < 40'000; ++i) text += "{\"Event\":" + std::to_string(i) + "}\n";
   return text;
-}
-
-std::string Zstd(std::string_view text) {
-  std::string packed(ZSTD_compressBound(text.size()), '\0');
-  packed.resize(ZSTD_compress(packed.data(), packed.size(), text.data(), text.size(), 1));
-  return packed;
 }
 
 std::string Lz4Frame(std::string_view text) {
@@ -44,7 +40,8 @@ std::string Little(std::size_t number) {
   return bytes;
 }
 
-// As lz4-java's LZ4BlockOutputStream, which Spark uses, with blocks of 32 KiB, some of them stored.
+// Returns the text as LZ4BlockOutputStream of lz4-java writes it, with blocks of 32 KiB, every
+// second one stored.
 std::string Lz4Blocks(std::string_view text) {
   std::string packed;
   bool stores = false;
@@ -63,27 +60,13 @@ std::string Lz4Blocks(std::string_view text) {
   return packed + "LZ4Block\x15" + Little(0) + Little(0) + Little(0);
 }
 
-std::string Gzip(std::string_view text) {
-  z_stream stream = {};
-  EXPECT_EQ(deflateInit2(&stream, 6, Z_DEFLATED, MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
-  std::string packed(deflateBound(&stream, text.size()), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-  stream.avail_out = static_cast<uInt>(packed.size());
-  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
-  packed.resize(packed.size() - stream.avail_out);
-  deflateEnd(&stream);
-  return packed;
-}
-
 std::string Big(std::size_t number, int bytes) {
   std::string text;
   for (int i = bytes; i-- > 0;) text += static_cast<char>(number >> 8 * i);
   return text;
 }
 
-// The 770 bytes of FewEvents(), as libsnappy and liblzf pack them.
+// The 770 bytes of FewEvents(), compressed by libsnappy and liblzf.
 constexpr char kSnappyBlock[] =
     "ggYseyJFdmVudCI6MH0KFQwAMR0MADIdDAAzHQwANB0MADUdDAA2HQwANx0MADgdDAA5HQwAMTJ5AC56AAAxLnsAADEu"
     "fAAAMS59AAAxLn4AADEufwAAMS6AAAAxLoEAADEuggAAMi6CAAAyLoIAADIuggAAMi6CAAAyLoIAADIuggAAMi6CAAAy"
@@ -109,8 +92,8 @@ std::string Decoded(absl::string_view base64) {
   return bytes;
 }
 
-// Text packed by snappy-java's SnappyOutputStream, which Spark uses: FewEvents(), then a block that
-// only copies its text.
+// Returns text as SnappyOutputStream of snappy-java writes it: FewEvents(), then a block with one
+// literal.
 std::string SnappyStream() {
   const std::string text = "{}\n";
   const std::string block = std::string(1, '\x03') + std::string(1, '\x08') + text;
@@ -119,8 +102,7 @@ std::string SnappyStream() {
   return header + Big(packed.size(), 4) + packed + header + Big(block.size(), 4) + block;
 }
 
-// Text packed by compress-lzf's LZFOutputStream, which Spark uses: FewEvents(), then a stored
-// chunk.
+// Returns text as LZFOutputStream of compress-lzf writes it: FewEvents(), then a stored chunk.
 std::string LzfStream() {
   const std::string packed = Decoded(kLzfChunk);
   return std::string("ZV\x01", 3) + Big(packed.size(), 2) + Big(770, 2) + packed +
@@ -151,7 +133,7 @@ Result Unpack(std::string_view packed, std::size_t piece) {
   return result;
 }
 
-TEST(Unpacker, KnowsWhatItIsGivenByItsFirstBytesInPiecesOfAnySize) {
+TEST(Unpacker, RecognisesTheFormatByItsFirstBytesInPiecesOfAnySize) {
   for (const std::string& text : {Text().substr(0, 2000), Text()}) {
     for (const std::string& packed :
          {text, Zstd(text), Zstd(text.substr(0, 1000)) + Zstd(text.substr(1000)), Lz4Frame(text),
@@ -169,7 +151,7 @@ TEST(Unpacker, KnowsWhatItIsGivenByItsFirstBytesInPiecesOfAnySize) {
   }
 }
 
-TEST(Unpacker, ReadsWhatOtherCodecsOfSparkWrite) {
+TEST(Unpacker, UnpacksTheOtherCodecsOfSpark) {
   for (const std::string& packed : {SnappyStream(), LzfStream()}) {
     for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, packed.size()}) {
       const Result result = Unpack(packed, piece);
@@ -181,8 +163,8 @@ TEST(Unpacker, ReadsWhatOtherCodecsOfSparkWrite) {
   }
 }
 
-// Replaces each byte by every other value: no more than the stated size is unpacked, and no byte
-// beyond the input is read.
+// Damages each byte in several ways. The unpacker neither exceeds the stated size nor reads beyond
+// the input.
 TEST(Unpacker, RejectsDamagedBlocksOfOtherCodecs) {
   for (const std::string& packed : {SnappyStream(), LzfStream()}) {
     int damaged = 0;
@@ -199,7 +181,7 @@ TEST(Unpacker, RejectsDamagedBlocksOfOtherCodecs) {
   }
 }
 
-TEST(Unpacker, GivesThePrefixOfWhatWasCut) {
+TEST(Unpacker, ReturnsThePrefixOfATruncatedInput) {
   const std::string text = Text();
   for (const std::string& packed : {Zstd(text), Lz4Frame(text), Lz4Blocks(text), Gzip(text)}) {
     const Result result = Unpack(packed.substr(0, packed.size() / 2), 4096);
@@ -209,7 +191,7 @@ TEST(Unpacker, GivesThePrefixOfWhatWasCut) {
   }
 }
 
-// What a driver has flushed, in blocks of these sizes, before it was killed.
+// Returns a frame without its end: a driver flushed blocks of these sizes and was killed.
 std::string FlushedZstd(std::string_view text, std::initializer_list<std::size_t> blocks) {
   std::string packed(ZSTD_compressBound(text.size()) + 1000, '\0');
   ZSTD_CCtx* context = ZSTD_createCCtx();
@@ -240,7 +222,7 @@ std::string FlushedLz4Frame(std::string_view text) {
   return packed;
 }
 
-TEST(Unpacker, OfWhatWasCutGivesEachWholeBlock) {
+TEST(Unpacker, ReturnsEachWholeBlockOfATruncatedFrame) {
   const std::string text = Text().substr(0, 178'000);
   for (const std::string& packed : {FlushedZstd(text, {50'000, 128'000}), FlushedLz4Frame(text)}) {
     const Result result = Unpack(packed, packed.size());
@@ -251,7 +233,7 @@ TEST(Unpacker, OfWhatWasCutGivesEachWholeBlock) {
   }
 }
 
-TEST(Unpacker, SaysWhatIsDamagedAndGivesWhatIsBeforeIt) {
+TEST(Unpacker, NamesTheDamageAndReturnsTheTextBeforeIt) {
   const std::string text = Text();
   std::string blocks = Lz4Blocks(text);
   blocks[blocks.size() / 2] ^= 0x40;
@@ -263,7 +245,7 @@ TEST(Unpacker, SaysWhatIsDamagedAndGivesWhatIsBeforeIt) {
   EXPECT_EQ(Unpack("\x28\xb5\x2f\xfd no frame", 4096).status.code(), absl::StatusCode::kDataLoss);
 }
 
-TEST(Unpacker, NamesACompressionThatItDoesNotRead) {
+TEST(Unpacker, NamesAnUnsupportedCompression) {
   const Result bzip2 = Unpack("BZh91AY rest", 4096);
   EXPECT_EQ(bzip2.status.code(), absl::StatusCode::kUnimplemented);
   EXPECT_THAT(std::string(bzip2.status.message()), HasSubstr("compressed with bzip2"));

@@ -10,7 +10,7 @@ import scala.Tuple2;
 
 /**
  * A skewed groupByKey whose function compares all values of a key with one another. The key of rank r
- * has MOST / (r + 1)^0.7 values. Argument: how much of the usual work.
+ * has MOST / (r + 1)^0.7 values. Argument: the share of the usual work.
  */
 public final class Groups {
   private static final int KEYS = 2_000;
@@ -44,7 +44,7 @@ public final class Groups {
         .reduce((a, b) -> new Tuple2<>(a._1() + b._1(), a._2() + b._2()));
   }
 
-  /** Those that one of the map tasks emits. */
+  /** Pairs that one map task emits. */
   private static Stream<Tuple2<String, Long>> valuesOf(int rank, long values, int map) {
     return LongStream.iterate(map, i -> i < values, i -> i + MAPS)
         .mapToObj(i -> new Tuple2<>("key " + rank, (i + rank) * 0x9e3779b97f4a7c15L));

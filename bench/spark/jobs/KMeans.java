@@ -14,7 +14,7 @@ import scala.Tuple2;
 
 /**
  * K-Means over cached points, one job for each iteration. Coordinates are whole numbers, so that the
- * result does not depend on the order of additions. Argument: how much of the usual work.
+ * result does not depend on the order of additions. Argument: the share of the usual work.
  */
 public final class KMeans {
   private static final int POINTS = 3_000_000;

@@ -11,8 +11,8 @@ import org.apache.spark.api.java.JavaSparkContext;
 import scala.Tuple2;
 
 /**
- * PageRank over a made web whose popular pages have most links. Ranks are whole numbers, so that the
- * result does not depend on the order of additions. Argument: how much of the usual work.
+ * PageRank over a generated web in which popular pages have most links. Ranks are whole numbers, so that the
+ * result does not depend on the order of additions. Argument: the share of the usual work.
  */
 public final class PageRank {
   private static final int PAGES = 240_000;

@@ -6,7 +6,7 @@ import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
 import scala.Tuple2;
 
-/** A groupByKey that does next to nothing with its records. Argument: how much of the usual work. */
+/** A groupByKey that hardly processes its records. Argument: the amount of work, as a factor. */
 public final class Records {
   private static final int RECORDS = 24_000_000;
   private static final int TASKS = 8;

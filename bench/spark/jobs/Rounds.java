@@ -27,14 +27,14 @@ import org.apache.spark.storage.StorageLevel;
 import scala.Tuple2;
 
 /**
- * Queries that run at once, in rounds. Argument: a folder for what is read. Each line of the standard
- * input is a round: queries by spaces, each NAME:KIND:POOL:TASKS:WORK. Of each that has ended it
- * prints QUERY, its name, its job's number and its seconds; after the round, ROUND. Queries of a
- * round begin in the order in which they are given, since within a pool the first come first.
+ * Runs rounds of concurrent queries. Argument: a folder for input files. Each line of the standard
+ * input is a round of queries NAME:KIND:POOL:TASKS:WORK, separated by spaces. The program prints
+ * QUERY, name, job number and seconds for each ended query, and ROUND after the round. The queries of
+ * a round start in the given order, which is their order within a pool.
  *
- * <p>Work of each task: compute, seconds of a processor; shuffle, megabytes that it emits; read, files
- * of the same size, one a task; cache, how often it goes over its cached part; mixed, seconds of a
- * processor before its megabyte is shuffled, and as many after that.
+ * <p>Units of the work of a task: compute, processor seconds; shuffle, emitted megabytes; read, files
+ * of equal size, one per task; cache, scans of its cached partition; mixed, processor seconds before
+ * and again after the shuffle of a megabyte.
  */
 public final class Rounds {
   private static final int RECORD_BYTES = 1024;

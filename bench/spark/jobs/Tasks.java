@@ -7,9 +7,9 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.scheduler.SparkListener;
 
 /**
- * Many tasks that do nothing. Prints how much processor time the connector's queue of events took at
- * the driver, and a queue whose listener does nothing, in microseconds: what Spark itself needs to
- * hand events over. Argument: how many tasks.
+ * Runs many empty tasks. Prints the processor time of the connector's event queue at the driver and
+ * of a queue with an empty listener, in microseconds. The latter is Spark's own cost of passing events.
+ * Argument: the number of tasks.
  */
 public final class Tasks {
   private static final String QUEUES = "spark-listener-group-";

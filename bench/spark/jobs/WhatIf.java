@@ -17,8 +17,8 @@ import org.apache.spark.sql.SparkSession;
 import scala.Tuple2;
 
 /**
- * The programs of which `./dev bench what_if` asks what they would take with other settings or
- * parameters. Arguments: program, folder of the data that "make" has made, size of them, NAME=VALUE...
+ * The programs of `./dev bench what_if`. Arguments: program, folder of the data from "make", size of
+ * the data, NAME=VALUE...
  */
 public final class WhatIf {
   private static final long ROWS = 2_000_000;

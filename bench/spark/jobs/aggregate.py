@@ -1,4 +1,4 @@
-"""A hash aggregate of many groups. Argument: how much of the usual work."""
+"""A hash aggregate of many groups. Argument: the share of the usual work."""
 
 import sys
 

@@ -1,6 +1,6 @@
-"""A skewed groupByKey or join, and meanwhile how many tasks Spark counts.
+"""Runs a skewed groupByKey or join, and reports Spark's count of tasks during the run.
 
-Arguments: groups or join; how much of the usual work.
+Arguments: groups or join; the share of the usual work.
 """
 
 import sys
@@ -14,7 +14,7 @@ SECONDS_BETWEEN_LOOKS = 1
 
 
 def tasks(tracker):
-    """Those that have ended well, and those of all jobs so far."""
+    """Returns the numbers of succeeded tasks and of all tasks of the jobs so far."""
     done, known, seen = 0, 0, set()
     for job in tracker.getJobIdsForGroup(None):
         info = tracker.getJobInfo(job)

@@ -1,4 +1,4 @@
-"""Two queries at once, each in a FAIR pool of its own. Argument: how much of the usual work."""
+"""Runs two queries at once, each in its own FAIR pool. Argument: the share of the usual work."""
 
 import sys
 

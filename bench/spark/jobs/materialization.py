@@ -1,13 +1,13 @@
 """Two programs that load, filter and condense text files, after section 7.2 of the gray-box paper.
 
-gdelt: events of web sites; those with a tone are kept, and the mean tone of each site, above a threshold.
-weather: observations and sensors, both filtered, joined by sensor, and counted for each, above a threshold.
+gdelt: events of web sites. Keeps events with a tone, and the mean tone of each site above a threshold.
+weather: observations and sensors, filtered and joined by sensor. Counts the observations of each sensor above a threshold.
 
 usage: materialization.py make DIR SCALE
        materialization.py PROGRAM DIR plain THRESHOLD
-       materialization.py PROGRAM DIR write POINT THRESHOLD    computes a result, writes it, goes on from it
-       materialization.py PROGRAM DIR read POINT THRESHOLD     goes on from the result that was written
-Prints the rows that are left and their sum, and the seconds from the first look at the data to these.
+       materialization.py PROGRAM DIR write POINT THRESHOLD    computes a result, writes it and continues
+       materialization.py PROGRAM DIR read POINT THRESHOLD     continues from the written result
+Prints the number and sum of the final rows, and the seconds since the first access to the data.
 """
 
 import sys
@@ -21,7 +21,7 @@ SENSORS = 20_000
 
 
 def make(spark, folder, scale):
-    """Text files, the same ones each time: everything is made of hashes of row numbers."""
+    """Writes text files from hashes of row numbers, the same ones each time."""
     def part(name, most):
         return (f.abs(f.xxhash64(f.lit(name), "id")) % most)
     events = spark.range(int(EVENTS * scale), numPartitions=8).select(
@@ -47,7 +47,7 @@ def make(spark, folder, scale):
 
 
 def gdelt(spark, folder):
-    """The results one after the other, and how it goes on from each."""
+    """Returns the intermediate results, each with its continuation."""
     yield "filtered", lambda _: (
         spark.read.schema("day INT, site STRING, tone INT, actor STRING, country STRING, articles INT, note STRING")
         .csv(f"{folder}/events")

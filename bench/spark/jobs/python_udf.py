@@ -1,4 +1,4 @@
-"""A function in Python on each row, then an aggregate. Argument: how much of the usual work."""
+"""A function in Python on each row, then an aggregate. Argument: the share of the usual work."""
 
 import sys
 
@@ -10,7 +10,7 @@ ROWS = 5_000_000
 
 
 def steps_to_one(n):
-    """Of Collatz's sequence."""
+    """Returns the length of the Collatz sequence of `n`."""
     steps = 0
     while n > 1:
         n = n // 2 if n % 2 == 0 else 3 * n + 1

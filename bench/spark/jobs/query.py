@@ -1,6 +1,6 @@
-"""A query that adaptive execution runs as several jobs: two joins, an aggregate, the best of it.
+"""A query that adaptive execution runs as several jobs: two joins, an aggregate and a top list.
 
-Argument: how much of the usual work.
+Argument: the share of the usual work.
 """
 
 import sys

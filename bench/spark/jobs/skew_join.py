@@ -1,4 +1,4 @@
-"""A sort-merge join of which one key makes three tenths of one side. Argument: how much of the usual work."""
+"""A sort-merge join with one key in three tenths of one side. Argument: the share of the usual work."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Sorts rows by a hash and writes them. Argument: how much of the usual work."""
+"""Sorts rows by a hash and writes them. Argument: the share of the usual work."""
 
 import hashlib
 import pathlib

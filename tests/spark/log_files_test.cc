@@ -1,46 +1,32 @@
 // The text of a log is the same for any number of files and any compression.
-#include "spark/log_text.h"
+#include "spark/log_files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zip.h>
-#include <zlib.h>
 
 #include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "spark/log_files.h"
+#include "spark/executed_plans.h"
 #include "spark/log_reader.h"
-#include "spark/plan_reader.h"
 #include "tests/scratch_directory.h"
+#include "tests/spark/packing.h"
 #include "tests/spark/some_log.h"
 
 namespace tidemark::spark {
 namespace {
 
+using test::Gzip;
 using test::SomeLog;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-std::string Zipped(const std::string& text) {
-  z_stream stream = {};
-  EXPECT_EQ(deflateInit2(&stream, 6, Z_DEFLATED, MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
-  std::string packed(deflateBound(&stream, text.size()), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-  stream.avail_out = static_cast<uInt>(packed.size());
-  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
-  packed.resize(packed.size() - stream.avail_out);
-  deflateEnd(&stream);
-  return packed;
-}
-
 using Entries = std::vector<std::pair<std::string, std::string>>;
 
-// An archive of these files, by name.
+// Writes an archive of these files, by name, and returns its path.
 std::string WriteArchive(const std::string& path, const Entries& entries) {
   int error = 0;
   zip_t* const archive = zip_open(path.c_str(), ZIP_CREATE, &error);
@@ -53,7 +39,7 @@ std::string WriteArchive(const std::string& path, const Entries& entries) {
   return path;
 }
 
-// A log in three parts, each of whole events: it begins, a job runs, it ends.
+// A log in three parts of whole events: the start, a job, the end.
 struct Parts {
   Parts() {
     SomeLog log;
@@ -91,7 +77,7 @@ Outcome Read(const std::string& path) {
 
 std::string Message(const absl::Status& status) { return std::string(status.message()); }
 
-TEST(Logs, AreTheSameUnderAnyNameAndPacking) {
+TEST(Logs, HaveTheSameEventsUnderAnyNameAndPacking) {
   const test::ScratchDirectory directory;
   const Parts parts;
   const std::string whole = parts.first + parts.second + parts.third;
@@ -99,10 +85,10 @@ TEST(Logs, AreTheSameUnderAnyNameAndPacking) {
   EXPECT_GT(events, 5u);
   for (const std::string& path :
        {directory.Write("log.json", whole), directory.Write("log.yaml", whole),
-        directory.Write("log.gz", Zipped(whole)), directory.Write("log.txt", Zipped(whole)),
+        directory.Write("log.gz", Gzip(whole)), directory.Write("log.txt", Gzip(whole)),
         WriteArchive(directory / "log.zip", {{"app-1", whole}}),
         WriteArchive(directory / "any",
-                     {{"folder/app-1.gz", Zipped(whole)}, {"appstatus_app-1", ""}}),
+                     {{"folder/app-1.gz", Gzip(whole)}, {"appstatus_app-1", ""}}),
         WriteArchive(directory / "rolled.zip", {{"eventlog_v2_app-1/events_10_app-1", parts.third},
                                                 {"eventlog_v2_app-1/events_2_app-1", parts.second},
                                                 {"eventlog_v2_app-1/events_1_app-1", parts.first},
@@ -116,14 +102,14 @@ TEST(Logs, AreTheSameUnderAnyNameAndPacking) {
   }
 }
 
-TEST(Logs, OfDatabricksAreInFilesByDateAndTheNewestOne) {
+TEST(Logs, OfDatabricksAreOrderedByDateWithTheNewestLast) {
   const test::ScratchDirectory directory;
   const Parts parts;
   const std::string folder = directory / "driver";
   std::filesystem::create_directories(folder + "/1234");
   directory.Write("driver/1234/eventlog", parts.third);
-  directory.Write("driver/1234/eventlog-2026-01-02--00-00.gz", Zipped(parts.second));
-  directory.Write("driver/1234/eventlog-2026-01-01--23-00.gz", Zipped(parts.first));
+  directory.Write("driver/1234/eventlog-2026-01-02--00-00.gz", Gzip(parts.second));
+  directory.Write("driver/1234/eventlog-2026-01-01--23-00.gz", Gzip(parts.first));
   for (const std::string& path : {folder, folder + "/1234"}) {
     const Outcome outcome = Read(path);
     EXPECT_TRUE(outcome.status.ok()) << outcome.status;
@@ -135,6 +121,38 @@ TEST(Logs, OfDatabricksAreInFilesByDateAndTheNewestOne) {
                                                  folder + "/1234/eventlog-2026-01-02--00-00.gz",
                                                  folder + "/1234/eventlog"));
   }
+}
+
+TEST(Logs, OfDatabricksCountOnceBesideTheirCompressedCopies) {
+  const test::ScratchDirectory directory;
+  const Parts parts;
+  const std::string folder = directory / "1234";
+  std::filesystem::create_directories(folder);
+  directory.Write("1234/eventlog", parts.second + parts.third);
+  directory.Write("1234/eventlog.gz", Gzip(parts.second + parts.third));
+  directory.Write("1234/eventlog-2026-01-01--23-00", parts.first);
+  directory.Write("1234/eventlog-2026-01-01--23-00.gz", Gzip(parts.first));
+  const auto files = FilesOfLog(folder);
+  ASSERT_TRUE(files.ok()) << files.status();
+  EXPECT_THAT(*files, ElementsAre(folder + "/eventlog-2026-01-01--23-00", folder + "/eventlog"));
+  const auto reader = LogReader::Open(folder, {});
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  while (true) {
+    const auto event = (*reader)->Next();
+    if (!event.ok() || !*event) break;
+  }
+  EXPECT_EQ((*reader)->counts().contradictions, 0u);
+}
+
+TEST(Logs, CountOnceBesideTheirCompressedCopies) {
+  const test::ScratchDirectory directory;
+  const Parts parts;
+  const std::string whole = parts.first + parts.second + parts.third;
+  directory.Write("app-1", whole);
+  directory.Write("app-1.gz", Gzip(whole));
+  const auto files = FilesOfLog(directory.path());
+  ASSERT_TRUE(files.ok()) << files.status();
+  EXPECT_THAT(*files, ElementsAre(directory / "app-1"));
 }
 
 TEST(Logs, OfOneApplicationBelongTogetherInAFolderOfSeveral) {
@@ -154,7 +172,7 @@ TEST(Logs, OfOneApplicationBelongTogetherInAFolderOfSeveral) {
               ElementsAre(directory / "events_1_app-1.zstd", directory / "events_2_app-1"));
 }
 
-TEST(Logs, AreFoundBesideFilesThatAreNone) {
+TEST(Logs, AreFoundBesideOtherFiles) {
   const test::ScratchDirectory directory;
   const Parts parts;
   directory.Write("README.md", "# Logs\n");
@@ -194,7 +212,7 @@ TEST(Logs, WithoutTheirBeginningAreRejectedByEveryReader) {
   EXPECT_THAT(Message(Read(path).status), HasSubstr("start of the application"));
   const absl::Status plans = ReadPlans(path).status();
   EXPECT_EQ(plans.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(Message(plans), HasSubstr("is a part of an event log"));
+  EXPECT_THAT(Message(plans), HasSubstr("the start of the application"));
 }
 
 TEST(Logs, InADamagedArchiveAreRejected) {

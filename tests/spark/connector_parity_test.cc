@@ -1,9 +1,21 @@
-#include "spark/failure_cause.h"
+#include "spark/connector_parity.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/vectors/vectors.h"
 
 namespace tidemark::spark {
 namespace {
+
+using nlohmann::json;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 const std::string kLost =
     "Job aborted due to stage failure: Task 0 in stage 0.0 failed 4 times, most recent failure: "
@@ -32,14 +44,14 @@ TEST(FailureCause, IsTheExceptionOfTheTaskThatFailedLast) {
             "java.lang.ArithmeticException: / by zero");
 }
 
-TEST(FailureCause, IsAllThereIsWhereNoneIsNamed) {
+TEST(FailureCause, IsTheWholeTextWithoutANamedError) {
   for (const std::string& whole : {std::string(), std::string("boom"), "a.B: bad" + kStack, kLost,
                                    std::string("Traceback (most recent call last):\n  File \"a")}) {
     EXPECT_EQ(FailureCause(whole), whole);
   }
 }
 
-TEST(FailureCause, IsNoneWhereAQueryCancelsItsJob) {
+TEST(FailureCause, IsAbsentIfAQueryCancelsItsJob) {
   for (const char* reason :
        {"", " ", " The corresponding broadcast query stage is cancelled", " .\nat a.B"}) {
     EXPECT_TRUE(IsCancelledByItsQuery(std::string("Job 7 cancelled") + reason)) << reason;
@@ -51,6 +63,37 @@ TEST(FailureCause, IsNoneWhereAQueryCancelsItsJob) {
         "Job 7 cancelled because Stage 3 was cancelled", "Job cancelled", "Job 7"}) {
     EXPECT_FALSE(IsCancelledByItsQuery(other)) << other;
   }
+}
+
+// The connector passes the same vectors.
+TEST(PlannedStages, MatchTheVectors) {
+  for (const json& vector : vectors::Read("spark_plans.json")) {
+    SCOPED_TRACE(vector["what"]);
+    EXPECT_EQ(PlannedTaskCounts(vector["plan"]),
+              vector["task_counts"].get<std::vector<std::uint32_t>>());
+  }
+}
+
+json Exchanges(std::size_t count) {
+  json plan = {{"nodeName", "Scan"}};
+  for (std::size_t i = 0; i < count; ++i) {
+    plan = {{"nodeName", "Exchange"}, {"children", json::array({std::move(plan)})}};
+  }
+  return {{"nodeName", "AdaptiveSparkPlan"}, {"children", json::array({std::move(plan)})}};
+}
+
+TEST(PlannedStages, AreAbsentForATooLargePlan) {
+  EXPECT_THAT(PlannedTaskCounts(Exchanges(kPlannedStagesMax - 1)), SizeIs(kPlannedStagesMax));
+  EXPECT_THAT(PlannedTaskCounts(Exchanges(kPlannedStagesMax)), IsEmpty());
+  EXPECT_THAT(PlannedTaskCounts(Exchanges(20'000)), IsEmpty());
+}
+
+TEST(PlannedStages, AreAbsentForOtherJson) {
+  for (const char* text : {"null", "7", "[]", R"({"nodeName":3})", R"({"nodeName":"Exchange"})"}) {
+    EXPECT_THAT(PlannedTaskCounts(json::parse(text)), IsEmpty()) << text;
+  }
+  const json odd = json::parse(R"({"nodeName":"AdaptiveSparkPlan","children":7})");
+  EXPECT_THAT(PlannedTaskCounts(odd), ElementsAre(0)) << "the stage of the result";
 }
 
 }  // namespace
