@@ -12,22 +12,21 @@
 #include <utility>
 #include <vector>
 
-#include "master/forecast/dag/mapreduce_model.h"
-#include "master/forecast/dag/scheduling_policy.h"
 #include "master/forecast/dag/stages_application.h"
 #include "master/forecast/dag/task_model.h"
+#include "master/forecast/dag/workflow_state.h"
 #include "text/counted.h"
 #include "tidemark/field_error.h"
 #include "tidemark/plan.h"
 #include "tidemark/reconcile_forecasts.h"
 
-namespace tidemark::cli {
+namespace tidemark::whatif {
 namespace {
 
-using workflow::StageNow;
-using workflow::Warmth;
+using dag::StageNow;
+using dag::Warmth;
 
-std::optional<Range> RangeOf(const estimate::Range& range) {
+std::optional<Range> RangeOf(const dag::SecondsRange& range) {
   return Range{absl::Seconds(range.median), absl::Seconds(range.lower), absl::Seconds(range.upper)};
 }
 
@@ -45,8 +44,8 @@ std::vector<double> SecondsOf(const std::vector<absl::Duration>& times) {
   return seconds;
 }
 
-// Kinds without times of their own take those of the others.
-void SetTimes(const PlannedStage& stage, StageProfile& profile) {
+// Sets the task times by warmth. A warmth without times gets the times of the remaining tasks.
+void SetTimes(const PlannedStage& stage, PastStage& profile) {
   const auto of = [&profile](Warmth warmth) -> std::vector<double>& {
     return profile.seconds[static_cast<std::size_t>(warmth)];
   };
@@ -59,7 +58,7 @@ void SetTimes(const PlannedStage& stage, StageProfile& profile) {
   }
 }
 
-// What CheckPlan() says, in the words of the plan file.
+// Returns the error of CheckPlan() with the names of the plan file.
 std::string InWords(const absl::Status& status, const Plan& plan) {
   const WrongField wrong = WrongFieldOf(status);
   unsigned job = 0;
@@ -74,7 +73,7 @@ std::string InWords(const absl::Status& status, const Plan& plan) {
 
 using Places = std::map<std::string_view, std::size_t>;  // by name
 
-// Of jobs or stages.
+// Returns the indexes of jobs or stages by name.
 template <typename Part>
 Places PlacesOf(const std::vector<Part>& parts) {
   Places places;
@@ -82,11 +81,11 @@ Places PlacesOf(const std::vector<Part>& parts) {
   return places;
 }
 
-// In ascending order, each once.
+// Returns the indexes of the names in ascending order, without repetitions.
 std::vector<std::size_t> Found(const std::vector<std::string>& names, const Places& places) {
   std::vector<std::size_t> found;
   for (const std::string& name : names) {
-    const auto place = places.find(name);  // CheckPlan(): it is there
+    const auto place = places.find(name);  // present, by CheckPlan()
     if (place != places.end()) found.push_back(place->second);
   }
   std::sort(found.begin(), found.end());
@@ -94,7 +93,7 @@ std::vector<std::size_t> Found(const std::vector<std::string>& names, const Plac
   return found;
 }
 
-// The plan as it would be. InvalidArgument names what does not go with the plan.
+// Returns the plan in the scenario. Returns InvalidArgument if both contradict each other.
 absl::StatusOr<Plan> Applied(Plan plan, const Scenario& scenario) {
   absl::Status wrong;
   const auto check = [&](const std::string& what) {
@@ -123,14 +122,14 @@ absl::StatusOr<Plan> Applied(Plan plan, const Scenario& scenario) {
   return plan;
 }
 
-// The stages of all jobs side by side.
+// The stages of all jobs of a plan.
 class StagesOfPlan {
  public:
-  // `plan` is `measured` in a scenario.
+  // `plan` is the plan `measured` in a scenario.
   StagesOfPlan(const Plan& plan, const Plan& measured) : plan_(plan) {
     on_.cluster = {.capacity = {.cores = static_cast<double>(plan.cluster.slots),
                                 .memory_bytes = static_cast<double>(plan.cluster.memory_bytes)},
-                   .policy = workflow::PolicyOf(plan.cluster.policy)};
+                   .policy = dag::PolicyOf(plan.cluster.policy)};
     for (const Queue& queue : plan.cluster.queues) on_.cluster.queue_shares.push_back(queue.share);
     profile_.slots = measured.cluster.slots;
     for (std::size_t i = 0; i < plan.jobs.size(); ++i) {
@@ -146,12 +145,12 @@ class StagesOfPlan {
 
   absl::StatusOr<Outcome> Estimate(absl::Time at, double deviation) {
     if (absl::Status modelled = ApplyModels(); !modelled.ok()) return modelled;
-    const std::vector<const RunProfile*> history = {&profile_};
-    workflow::StagesOptions options;
+    const std::vector<const PastRun*> history = {&profile_};
+    dag::StagesOptions options;
     options.common_deviation = std::hypot(options.common_deviation, deviation);
     options.expected.idle_slots_crowd = false;
     const auto answer =
-        estimate::EstimateApplication(workflow::ApplicationOfStages(now_, history, on_, options));
+        dag::ForecastApplication(dag::ApplicationOfStages(now_, history, on_, options));
     if (!answer.ok()) return answer.status();
     Outcome outcome = {.snapshot = Whole(*answer, at)};
     const double capacity = answer->end.median * on_.cluster.capacity.cores;
@@ -164,7 +163,7 @@ class StagesOfPlan {
  private:
   void Add(const PlannedJob& job, const PlannedStage& stage, std::uint64_t measured_tasks) {
     const std::string& queue = stage.queue.empty() ? job.queue : stage.queue;
-    // By the policy, the jobs of a plan are owners, too.
+    // Without queues, each job of a plan is an owner of resources.
     std::string owner = stage.owner.empty() ? queue : stage.owner;
     if (owner.empty() && plan_.jobs.size() > 1) owner = "job " + job.name;
     StageNow now = {.name = plan_.jobs.size() > 1 ? job.name + "/" + stage.name : stage.name,
@@ -175,11 +174,11 @@ class StagesOfPlan {
     if (plan_.cluster.memory_bytes > 0) {
       now.container.memory_bytes = static_cast<double>(stage.memory_bytes_per_task);
     }
-    if (on_.cluster.policy == schedule::Policy::kCapacity &&
+    if (on_.cluster.policy == placement::Policy::kCapacity &&
         now.owner == on_.queue_of_owner.size()) {
       on_.queue_of_owner.push_back(PlaceOf(queue));
     }
-    StageProfile profile = {.name = now.name, .tasks = measured_tasks, .lag = now.lag.value_or(0)};
+    PastStage profile = {.name = now.name, .tasks = measured_tasks, .lag = now.lag.value_or(0)};
     SetTimes(stage, profile);
     now_.stages.push_back(std::move(now));
     profile_.stages.push_back(std::move(profile));
@@ -189,10 +188,10 @@ class StagesOfPlan {
     const std::vector<Queue>& queues = plan_.cluster.queues;
     const auto place = std::find_if(queues.begin(), queues.end(),
                                     [&](const Queue& known) { return known.name == queue; });
-    return static_cast<std::size_t>(place - queues.begin());  // CheckPlan(): it is there
+    return static_cast<std::size_t>(place - queues.begin());  // present, by CheckPlan()
   }
 
-  // O(edges log names).
+  // Sets the parents of all stages. O(edges log names).
   void Connect() {
     const Places jobs = PlacesOf(plan_.jobs);
     for (std::size_t j = 0; j < plan_.jobs.size(); ++j) {
@@ -219,8 +218,8 @@ class StagesOfPlan {
     }
   }
 
-  // Times of modelled stages become a profile at this very cluster: a time measured at other slots
-  // would not know of them.
+  // Sets the times of modelled stages for this cluster. Times for other slots would not reflect the
+  // contention on its nodes.
   absl::Status ApplyModels() {
     bottlenecks_.resize(now_.stages.size());
     std::size_t place = 0;
@@ -232,20 +231,20 @@ class StagesOfPlan {
         const double at_once = std::min(on_.cluster.capacity.cores / stage.slots_per_task,
                                         static_cast<double>(now_.stages[i].tasks));
         const double per_node = std::max(at_once / plan_.cluster.nodes, 1.0);
-        const auto time = workflow::EstimateTask(workflow::SparkTask(*stage.task),
-                                                 NodeOf(plan_.cluster), per_node);
+        const auto time =
+            dag::EstimateTask(dag::SparkTask(*stage.task), NodeOf(plan_.cluster), per_node);
         if (!time.ok()) {
           return FieldError(fmt::format("jobs[{}].stages[{}].task", j, &stage - &job.stages[0]),
                             std::string(time.status().message()));
         }
-        bottlenecks_[i] = std::string(workflow::NameOf(time->bottleneck));
+        bottlenecks_[i] = std::string(dag::NameOf(time->bottleneck));
         for (auto& kind : profile_.stages[i].seconds) kind = {absl::ToDoubleSeconds(time->total)};
       }
     }
     return absl::OkStatus();
   }
 
-  // Slot seconds of all tasks.
+  // Returns the slot seconds of all tasks.
   double Work() const {
     double work = 0;
     for (std::size_t i = 0; i < now_.stages.size(); ++i) {
@@ -257,7 +256,7 @@ class StagesOfPlan {
     return work;
   }
 
-  Snapshot Whole(const estimate::Estimate& answer, absl::Time at) const {
+  Snapshot Whole(const dag::ApplicationForecast& answer, absl::Time at) const {
     const bool has_children = plan_.jobs.size() > 1;
     Snapshot snapshot = {.job_id = plan_.id, .at = at, .state = JobState::kQueued};
     snapshot.info = JobInfo{.name = plan_.name,
@@ -271,7 +270,7 @@ class StagesOfPlan {
     for (std::uint32_t job = 0; job < plan_.jobs.size(); ++job) {
       const std::size_t first = place;
       for (const PlannedStage& planned : plan_.jobs[job].stages) {
-        const estimate::StageEstimate& stage = answer.stages[place];
+        const dag::StageEnds& stage = answer.stages[place];
         const StageId id = {has_children ? job + 1 : 0, static_cast<std::uint32_t>(place - first)};
         StageInfo info = {.id = id, .name = planned.name, .kind = StageKind::kGeneric};
         for (const std::size_t parent : now_.stages[place].parents) {
@@ -292,7 +291,7 @@ class StagesOfPlan {
     return snapshot;
   }
 
-  void AddChildren(const estimate::Estimate& answer, Snapshot& snapshot) const {
+  void AddChildren(const dag::ApplicationForecast& answer, Snapshot& snapshot) const {
     std::map<std::string, std::uint32_t> numbers;
     for (const PlannedJob& job : plan_.jobs) {
       numbers[job.name] = static_cast<std::uint32_t>(numbers.size()) + 1;
@@ -306,7 +305,7 @@ class StagesOfPlan {
       double start = answer.end.median;
       double end = 0;
       for (std::size_t i = 0; i < job.stages.size(); ++i) {
-        const estimate::StageEstimate& stage = answer.stages[place++];
+        const dag::StageEnds& stage = answer.stages[place++];
         start = std::min(start, stage.start);
         end = std::max(end, stage.end);
         child.is_critical = child.is_critical || stage.is_critical;
@@ -321,12 +320,12 @@ class StagesOfPlan {
   }
 
   const Plan& plan_;
-  schedule::Resourcing on_;
-  workflow::WorkflowNow now_;
-  RunProfile profile_;
-  std::vector<std::size_t> first_of_job_;  // the place of its first stage
+  placement::Resourcing on_;
+  dag::WorkflowNow now_;
+  PastRun profile_;
+  std::vector<std::size_t> first_of_job_;  // index of the first stage by job
   std::map<std::string, std::size_t> owners_;
-  std::vector<std::string> bottlenecks_;  // by stage; empty: not modelled
+  std::vector<std::string> bottlenecks_;  // by stage; empty if not modelled
 };
 
 }  // namespace
@@ -358,4 +357,4 @@ absl::StatusOr<Outcome> EstimateStages(const Plan& plan, const Scenario& scenari
   return StagesOfPlan(*applied, plan).Estimate(at, deviation);
 }
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::whatif

@@ -1,26 +1,26 @@
-// When a plan of stages would end, without a master: its task times are measured, or follow from
-// the data of a task. Pure.
+// Estimates the end of a plan of stages without a master. Its task times are measured, or follow
+// from the data of a task. Pure.
 #pragma once
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "tidemark/job_query.h"
 
-namespace tidemark::cli {
+namespace tidemark::whatif {
 
-// Whether all its jobs are described stage by stage. What a MapReduce job takes its earlier runs
-// tell, which only a master has.
+// Returns true if the plan describes all of its jobs stage by stage. The times of a MapReduce job
+// come from its past runs, which only a master has.
 bool IsOfStages(const Plan& plan);
 
-// As --policy takes it.
+// Returns the name of the policy, as in --policy.
 const char* NameOf(SchedulingPolicy policy);
 
-// `deviation`: of the log of a factor on the whole of it that is not known, beside what runs of the
-// same work differ by. REQUIRES: IsOfStages(plan), and the plan has passed CheckPlan(). A job's
-// first stages wait for all stages of the jobs that it waits for. `at` is the instant of the
-// snapshot. InvalidArgument names a stage of which a data rate is not known, or what of the
-// scenario does not go with the plan.
+// Returns the end of the plan in the scenario. The first stages of a job wait for all stages of the
+// jobs before it. `at` is the instant of the snapshot. `deviation` is the standard deviation of
+// ln(duration) in addition to the differences between runs of the same work. Returns
+// InvalidArgument if the data rate of a stage is unknown or the scenario contradicts the plan.
+// REQUIRES: IsOfStages(plan), and CheckPlan(plan) succeeds.
 absl::StatusOr<Outcome> EstimateStages(const Plan& plan, const Scenario& scenario, absl::Time at,
                                        double deviation = 0);
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::whatif

@@ -10,40 +10,40 @@
 
 #include "text/did_you_mean.h"
 
-namespace tidemark::cli {
+namespace tidemark::whatif {
 namespace {
 
-using gray_box::Cardinality;
-using gray_box::Parameters;
+using durations::Cardinality;
+using durations::Parameters;
 
-// Keeps its sign; 0 stays 0.
+// Returns the exponent of two of 1 + |value|, with the sign of the value.
 double AsPowerOfTwo(double value) { return std::copysign(std::log2(1 + std::abs(value)), value); }
 
-// Levels of two parameters that correlate so much in all runs are one.
+// From this correlation on, two parameters count as one. Chosen by hand.
 constexpr double kTogether = 0.99;
-// And these are two again that are so far from each other, as a part of what they varied by. Taste.
+// From this distance on, as a share of their range, they count as two again. Chosen by hand.
 constexpr double kApart = 0.1;
 
 struct Spread {
   double mean = 0;
-  phases::SeenRange range;
+  phases::ObservedRange range;
 };
 
 Spread SpreadOf(const std::vector<std::vector<double>>& seen, std::size_t feature) {
   Spread spread;
   for (const std::vector<double>& levels : seen) {
     spread.mean += levels[feature] / static_cast<double>(seen.size());
-    spread.range.See(levels[feature]);
+    spread.range.Add(levels[feature]);
   }
   return spread;
 }
 
-std::string RangeText(const phases::SeenRange& range) {
+std::string RangeText(const phases::ObservedRange& range) {
   if (range.width() == 0) return fmt::format("{}", range.least());
   return fmt::format("{} to {}", range.least(), range.most());
 }
 
-// Whether the two varied together in all runs, and do not in `levels`.
+// Returns true if both varied together in all runs and do not in `levels`.
 bool Part(const std::vector<std::vector<double>>& seen, std::size_t a, std::size_t b,
           const std::vector<double>& levels) {
   const Spread of_a = SpreadOf(seen, a);
@@ -61,11 +61,10 @@ bool Part(const std::vector<std::vector<double>>& seen, std::size_t a, std::size
   return std::abs(off) > kApart * of_b.range.width();
 }
 
-// Instead of a parameter that no run was told.
-std::string WhatToTell(const std::string& name, const std::vector<std::string>& told) {
-  if (!told.empty()) return text::DidYouMeanOrKnown(name, told);
-  return fmt::format("; set spark.tidemark.param.{} where it runs, and pass those logs to --learn",
-                     name);
+// Returns advice on a parameter that no run had.
+std::string AdviceFor(const std::string& name, const std::vector<std::string>& known) {
+  if (!known.empty()) return text::DidYouMeanOrKnown(name, known);
+  return fmt::format("; set spark.tidemark.param.{} in runs, and pass their logs to --learn", name);
 }
 
 double FetchedBy(const std::vector<phases::TaskCounters>& tasks) {
@@ -74,8 +73,8 @@ double FetchedBy(const std::vector<phases::TaskCounters>& tasks) {
   return bytes;
 }
 
-gray_box::StageCounts CountsOf(const SparkRun& run) {
-  gray_box::StageCounts counts;
+durations::StageCounts CountsOf(const SparkRun& run) {
+  durations::StageCounts counts;
   for (const std::uint64_t work : run.works) ++counts[work];
   return counts;
 }
@@ -86,9 +85,9 @@ absl::StatusOr<SparkParameters> SparkParameters::Learn(const std::vector<SparkRu
                                                        const std::vector<double>& data_bytes) {
   std::vector<Parameters> all;
   for (const SparkRun& run : runs) all.push_back(run.measured.parameters());
-  SparkParameters learnt{gray_box::Features(all)};
+  SparkParameters learnt{durations::Features(all)};
   std::map<std::string, std::pair<std::vector<Parameters>, std::vector<Cardinality>>> fetched;
-  std::vector<gray_box::StageCounts> counts;
+  std::vector<durations::StageCounts> counts;
   for (std::size_t r = 0; r < runs.size(); ++r) {
     learnt.seen_.push_back(learnt.Levels(all[r]));
     learnt.See(all[r]);
@@ -96,19 +95,19 @@ absl::StatusOr<SparkParameters> SparkParameters::Learn(const std::vector<SparkRu
     for (std::size_t i = 0; i < runs[r].numbers.size(); ++i) {
       const auto stage = runs[r].measured.stages().find(runs[r].numbers[i]);
       if (stage == runs[r].measured.stages().end() || !(data_bytes[r] > 0)) continue;
-      const double bytes = TasksForEachCounted(runs[r], i) * FetchedBy(stage->second.tasks);
+      const double bytes = TasksPerCounted(runs[r], i) * FetchedBy(stage->second.tasks);
       if (!(bytes > 0)) continue;
       auto& [parameters, amounts] = fetched[runs[r].signatures[i]];
       parameters.push_back(all[r]);
-      // Bytes, counted as records of one: how many are out over how many are in.
+      // Counts bytes as records of one byte: the model predicts output over input.
       amounts.push_back({data_bytes[r], data_bytes[r], bytes, bytes});
     }
   }
   for (const auto& [signature, of] : fetched) {
-    auto model = gray_box::CardinalityModel::Learn(of.first, of.second);
+    auto model = durations::CardinalityModel::Learn(of.first, of.second);
     if (model.ok()) learnt.fetched_.emplace(signature, *std::move(model));
   }
-  auto repetition = gray_box::RepetitionModel::Learn(all, counts);
+  auto repetition = durations::RepetitionModel::Learn(all, counts);
   if (!repetition.ok()) return repetition.status();
   learnt.counts_.push_back(*std::move(repetition));
   return learnt;
@@ -117,7 +116,7 @@ absl::StatusOr<SparkParameters> SparkParameters::Learn(const std::vector<SparkRu
 void SparkParameters::See(const Parameters& parameters) {
   const std::vector<double> values = features_.ValuesOf(parameters);
   ranges_.resize(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) ranges_[i].See(values[i]);
+  for (std::size_t i = 0; i < values.size(); ++i) ranges_[i].Add(values[i]);
 }
 
 std::vector<double> SparkParameters::Levels(const Parameters& parameters) const {
@@ -142,7 +141,7 @@ std::map<std::uint64_t, std::uint32_t> SparkParameters::Counts(const Parameters&
   const auto forecasts = counts_[0].Predict(asked);
   for (const auto& [work, choices] : counts_[0].workflow_controls()) {
     const double count = forecasts.at(work).value;
-    if (std::isnan(count)) continue;  // parameters so large that their terms are infinite
+    if (std::isnan(count)) continue;  // the terms of very large parameters are infinite
     counts[work] = static_cast<std::uint32_t>(std::clamp(count, 0.0, 1e6));
   }
   return counts;
@@ -154,7 +153,7 @@ std::vector<std::string> SparkParameters::Parted(const Parameters& asked) const 
   std::set<std::string> parted;
   for (std::size_t a = 0; a < names.size(); ++a) {
     for (std::size_t b = a + 1; b < names.size(); ++b) {
-      // Words of a list are features by other names; few runs have each of them apart.
+      // Words of a list are separate features; few runs vary each of them alone.
       if (!asked.contains(names[a]) || !asked.contains(names[b])) continue;
       if (Part(seen_, a, b, levels)) parted.insert({names[a], names[b]});
     }
@@ -163,25 +162,25 @@ std::vector<std::string> SparkParameters::Parted(const Parameters& asked) const 
 }
 
 absl::Status SparkParameters::Check(const Parameters& asked) const {
-  const std::vector<std::string> told = features_.Told();
+  const std::vector<std::string> known = features_.parameter_names();
   for (const auto& [name, value] : asked) {
-    if (std::ranges::binary_search(told, name)) continue;
-    return absl::InvalidArgumentError(fmt::format(
-        "--param {}={}: no run that is learnt from was told {}, so what it does is not known{}",
-        name, value, name, WhatToTell(name, told)));
+    if (std::ranges::binary_search(known, name)) continue;
+    return absl::InvalidArgumentError(
+        fmt::format("--param {}={}: no learnt run has {}, so its effect is unknown{}", name, value,
+                    name, AdviceFor(name, known)));
   }
-  const std::vector<std::string> wrong = features_.NoNumbers(asked);
+  const std::vector<std::string> wrong = features_.NonNumeric(asked);
   if (wrong.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(fmt::format(
-      "--param {}={}: must be a finite number, as it is in the runs that are learnt from", wrong[0],
-      asked.at(wrong[0])));
+  return absl::InvalidArgumentError(
+      fmt::format("--param {}={}: must be a finite number, as in the learnt runs", wrong[0],
+                  asked.at(wrong[0])));
 }
 
 std::vector<std::string> SparkParameters::Remarks(const Parameters& asked) const {
   std::vector<std::string> remarks;
   const std::vector<std::string> unknown = features_.Unknown(asked);
   if (!unknown.empty()) {
-    remarks.push_back(fmt::format("no run was told these words, so what they do is not known: {}",
+    remarks.push_back(fmt::format("no run has these words, so their effect is unknown: {}",
                                   fmt::join(unknown, ", ")));
   }
   std::vector<std::string> beyond;
@@ -198,10 +197,10 @@ std::vector<std::string> SparkParameters::Remarks(const Parameters& asked) const
   const std::vector<std::string> parted = Parted(asked);
   if (!parted.empty()) {
     remarks.push_back(fmt::format(
-        "parameters that went together in all runs: {}; what each of them does is not known",
+        "parameters that varied together in all runs: {}; their separate effects are unknown",
         fmt::join(parted, ", ")));
   }
   return remarks;
 }
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::whatif

@@ -1,5 +1,5 @@
-// What several runs of an application of Spark show of its parameters ([GB]): how much stages
-// fetch, and how often they run.
+// The effect of the parameters of a Spark program, learnt from several runs ([GB]): how much its
+// stages fetch, and how often they run.
 #pragma once
 
 #include <cstdint>
@@ -10,43 +10,43 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "master/forecast/durations/parameters.h"
-#include "master/forecast/durations/white_box.h"
-#include "whatif/phases/seen_range.h"
-#include "whatif/spark_plan.h"
+#include "whatif/phases/whole_runs.h"
+#include "whatif/spark_run.h"
 
-namespace tidemark::cli {
+namespace tidemark::whatif {
 
 class SparkParameters {
  public:
-  // `data_bytes`: that each of `runs` read. REQUIRES: at least one run.
+  // `data_bytes` are the sizes of the inputs of `runs`. REQUIRES: at least one run.
   static absl::StatusOr<SparkParameters> Learn(const std::vector<SparkRun>& runs,
                                                const std::vector<double>& data_bytes);
 
-  // For the correction of the phase models: numbers as powers of two.
-  std::vector<double> Levels(const gray_box::Parameters& parameters) const;
-  // By signature of a stage, how many times it fetches what it did in a run with other ones.
-  std::map<std::string, double> Fetched(const gray_box::Parameters& ran,
-                                        const gray_box::Parameters& asked) const;
-  // How often stages of each work run. Only those that parameters are seen to change.
-  std::map<std::uint64_t, std::uint32_t> Counts(const gray_box::Parameters& asked) const;
-  // InvalidArgument names one that no run was told, or that all runs had as a number and that is
-  // told to be none.
-  absl::Status Check(const gray_box::Parameters& asked) const;
-  // For people; what no run tells of these.
-  std::vector<std::string> Remarks(const gray_box::Parameters& asked) const;
+  // Returns the parameters as exponents of two, for the correction of the phase models.
+  std::vector<double> Levels(const durations::Parameters& parameters) const;
+  // Returns, by signature of a stage, the factor by which its fetched data grows from a run with
+  // the parameters `ran` to a run with `asked`.
+  std::map<std::string, double> Fetched(const durations::Parameters& ran,
+                                        const durations::Parameters& asked) const;
+  // Returns how often stages run, by work, for stages whose number depends on parameters.
+  std::map<std::uint64_t, std::uint32_t> Counts(const durations::Parameters& asked) const;
+  // Returns InvalidArgument for a parameter that no run had, or for a value that is not a number if
+  // all runs had numbers.
+  absl::Status Check(const durations::Parameters& asked) const;
+  // Returns remarks for a person on effects of these parameters that no run shows.
+  std::vector<std::string> Remarks(const durations::Parameters& asked) const;
 
  private:
-  // Notes what a run was told.
-  void See(const gray_box::Parameters& parameters);
-  // Numbers that varied together in all runs, and do not in `asked`.
-  std::vector<std::string> Parted(const gray_box::Parameters& asked) const;
-  explicit SparkParameters(gray_box::Features features) : features_(std::move(features)) {}
+  // Adds the parameters of a run to the ranges.
+  void See(const durations::Parameters& parameters);
+  // Returns the parameters that varied together in all runs and do not in `asked`.
+  std::vector<std::string> Parted(const durations::Parameters& asked) const;
+  explicit SparkParameters(durations::Features features) : features_(std::move(features)) {}
 
-  gray_box::Features features_;
-  std::vector<std::vector<double>> seen_;  // levels of each run
-  std::vector<phases::SeenRange> ranges_;  // of the value of each feature
-  std::map<std::string, gray_box::CardinalityModel> fetched_;
-  std::vector<gray_box::RepetitionModel> counts_;  // at most one
+  durations::Features features_;
+  std::vector<std::vector<double>> seen_;      // levels of each run
+  std::vector<phases::ObservedRange> ranges_;  // values of each feature
+  std::map<std::string, durations::CardinalityModel> fetched_;
+  std::vector<durations::RepetitionModel> counts_;  // one model
 };
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::whatif

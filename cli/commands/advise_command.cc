@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -10,107 +11,22 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "cli/exit_code.h"
+#include "cli/master_call.h"
+#include "cli/options.h"
+#include "cli/output.h"
 #include "cli/progress.h"
-#include "cli/table_output.h"
 #include "console/text.h"
-#include "spark/log_files.h"
-#include "spark/plan_reader.h"
 #include "text/counted.h"
 #include "text/size_text.h"
 #include "whatif/advise/advice.h"
+#include "whatif/keep_results.h"
 
 namespace tidemark::cli {
 namespace {
 
-// Number of plans in the table that are not advised, the best ones; -o json shows all.
+// Largest number of results that are shown without being advised; -o json shows all.
 constexpr std::size_t kNotAdvisedShown = 5;
 constexpr std::size_t kUsersShown = 5;
-// Most plans read from a history.
-constexpr std::size_t kPlansMax = 100'000;
-// Most files that are named because they are not logs.
-constexpr std::size_t kOthersNamed = 20;
-
-struct History {
-  std::vector<advise::RanPlan> plans;
-  std::size_t logs = 0;
-  std::vector<std::string> troubles;
-  bool is_damaged = false;
-};
-
-struct ReadLog {
-  std::string path;
-  spark::PlansOfLog plans;
-};
-
-// Adds a log, unless an earlier one is of the same run of its application, such as a compressed
-// copy: the one with more events stays.
-void AddLog(ReadLog log, std::vector<ReadLog>& logs, std::vector<std::string>& troubles) {
-  const auto same = std::ranges::find_if(logs, [&](const ReadLog& other) {
-    return !log.plans.run.empty() && other.plans.run == log.plans.run;
-  });
-  if (same == logs.end()) {
-    logs.push_back(std::move(log));
-    return;
-  }
-  if (log.plans.events > same->plans.events) std::swap(log, *same);
-  troubles.push_back(
-      fmt::format("{}: left out, since {} is of the same run", log.path, same->path));
-}
-
-// Reads the logs. A log that is named must be one; a file of a folder that is not is reported and
-// left out.
-absl::StatusOr<History> ReadHistory(const std::vector<std::string>& paths) {
-  History history;
-  std::vector<ReadLog> logs;
-  std::size_t plans = 0;
-  std::size_t others = 0;  // files that are no logs
-  for (const std::string& path : paths) {
-    const auto found = spark::LogsAt(path);
-    if (!found.ok()) return found.status();
-    if (found->empty()) {
-      return absl::InvalidArgumentError(fmt::format("{} holds no event log of Spark", path));
-    }
-    for (const spark::LogFiles& log : *found) {
-      if (plans >= kPlansMax) {
-        history.troubles.push_back(
-            fmt::format("{}: not read: there are {} plans before it", log.path, plans));
-        continue;
-      }
-      auto read = spark::ReadPlans(log);
-      if (!read.ok()) {
-        if (found->size() == 1) return read.status();
-        if (++others > kOthersNamed) continue;
-        history.troubles.push_back(
-            fmt::format("not read: {}", std::string(read.status().message())));
-        continue;
-      }
-      plans += read->plans.size();
-      AddLog({log.path, *std::move(read)}, logs, history.troubles);
-    }
-  }
-  if (others > kOthersNamed) {
-    history.troubles.push_back(fmt::format("not read: {} other files", others - kOthersNamed));
-  }
-  for (ReadLog& log : logs) {
-    spark::PlansOfLog& read = log.plans;
-    ++history.logs;
-    if (!read.damage.ok()) {
-      history.is_damaged = true;
-      history.troubles.emplace_back(read.damage.message());
-    }
-    for (const std::string& remark : read.remarks) {
-      history.troubles.push_back(fmt::format("{}: {}", log.path, remark));
-    }
-    if (read.left_out > 0) {
-      history.troubles.push_back(fmt::format(
-          "{}: {} that failed or whose end is not there {} left out", log.path,
-          text::Counted(read.left_out, "execution"), read.left_out == 1 ? "is" : "are"));
-    }
-    std::move(read.plans.begin(), read.plans.end(), std::back_inserter(history.plans));
-  }
-  return history;
-}
 
 std::string SecondsText(double seconds) {
   if (seconds < 0) return "-" + SecondsText(-seconds);
@@ -120,18 +36,27 @@ std::string SecondsText(double seconds) {
   return fmt::format("{:.1f} h", seconds / 3600);
 }
 
-std::string SizeOf(const advise::ResultPoint& point) {
-  return point.bytes ? "<= " + text::SizeText(static_cast<std::uint64_t>(*point.bytes))
-                     : "not told";
+// Returns "10.1–38.0 s", or with a hyphen in ASCII.
+std::string RangeText(const advise::Bounds& bounds, bool unicode) {
+  std::string lower = SecondsText(bounds.lower);
+  const std::string upper = SecondsText(bounds.upper);
+  const std::size_t unit = lower.rfind(' ');
+  if (std::isdigit(lower[0]) != 0 && upper.ends_with(lower.substr(unit))) lower.resize(unit);
+  return fmt::format("{}{}{}", lower, unicode ? "–" : "-", upper);
 }
 
-// "Aggregate of file:/data/gdelt.csv".
+std::string SizeOf(const advise::ResultPoint& point) {
+  return point.bytes ? "<= " + text::SizeText(static_cast<std::uint64_t>(*point.bytes))
+                     : "size unknown";
+}
+
+// Returns "Aggregate of file:/data/gdelt.csv".
 std::string NameOf(const advise::ResultPoint& point) {
   if (point.tables.empty()) return point.kind;
   return fmt::format("{} of {}", point.kind, fmt::join(point.tables, ", "));
 }
 
-// "2 uses by gdelt in sql/1 (count at Main.scala:7)", by program and line.
+// Returns "gdelt, count at Main.scala:7: sql/1 of app-1" for each program and line.
 std::vector<std::string> UsersOf(const advise::ResultPoint& point) {
   std::map<std::pair<std::string, std::string>, std::vector<const advise::ResultUse*>> users;
   for (const advise::ResultUse& use : point.uses) users[{use.program, use.line}].push_back(&use);
@@ -142,7 +67,7 @@ std::vector<std::string> UsersOf(const advise::ResultPoint& point) {
       break;
     }
     std::string text = user.first.empty() ? uses.back()->application : user.first;
-    text += fmt::format(", {}", user.second.empty() ? "a line that is not told" : user.second);
+    text += fmt::format(", {}", user.second.empty() ? "unknown line" : user.second);
     text += uses.size() == 1 ? fmt::format(": {} of {}", uses[0]->execution, uses[0]->application)
                              : fmt::format(": {} times", uses.size());
     texts.push_back(std::move(text));
@@ -150,7 +75,7 @@ std::vector<std::string> UsersOf(const advise::ResultPoint& point) {
   return texts;
 }
 
-// Of one application alone it need not be written.
+// Returns true if one application has all uses. It can cache the result without files.
 bool IsOfOneApplication(const advise::ResultPoint& point) {
   return std::all_of(point.uses.begin(), point.uses.end(), [&](const advise::ResultUse& use) {
     return use.application == point.uses.front().application;
@@ -163,26 +88,26 @@ std::string MarksOf(const advise::ResultPoint& point) {
     marks.push_back(
         fmt::format("the largest benefit of {}", text::Counted(point.max_benefit_of, "plan")));
   }
-  if (point.is_on_skyline) marks.emplace_back("no other has more of both, benefit and uses");
+  if (point.is_on_skyline)
+    marks.emplace_back("no other result has both more benefit and more uses");
   return fmt::format("{}", fmt::join(marks, "; "));
 }
 
-void AddDetails(const advise::ResultPoint& point, std::vector<std::string>& lines) {
-  lines.push_back(
-      fmt::format("   computing takes {}, reading {}, writing {}; each use saves {} to {}",
-                  SecondsText(point.total_seconds.expected), SecondsText(point.read_seconds),
-                  SecondsText(point.write_seconds), SecondsText(point.benefit.lower),
-                  SecondsText(point.benefit.upper)));
+void AddDetails(const advise::ResultPoint& point, bool unicode, std::vector<std::string>& lines) {
+  lines.push_back(fmt::format("   computing takes {}, reading {}, writing {}; each use saves {}",
+                              SecondsText(point.total_seconds.expected),
+                              SecondsText(point.read_seconds), SecondsText(point.write_seconds),
+                              RangeText(point.benefit, unicode)));
   for (const std::string& step : point.steps) lines.push_back("   | " + step);
   for (const std::string& user : UsersOf(point)) lines.push_back("   used by " + user);
   if (const std::string marks = MarksOf(point); !marks.empty()) lines.push_back("   " + marks);
   if (point.is_advised && IsOfOneApplication(point)) {
-    lines.emplace_back("   one application alone uses it: there, cache() does without files");
+    lines.emplace_back("   only one application uses it, where cache() needs no files");
   }
   for (const std::string& doubt : point.doubts) lines.push_back("   " + doubt);
 }
 
-std::vector<std::string> Lines(const advise::Advice& advice, bool has_space) {
+std::vector<std::string> Lines(const advise::Advice& advice, bool has_space, bool unicode) {
   std::vector<std::string> lines;
   std::size_t advised = 0;
   std::size_t others = 0;
@@ -190,15 +115,14 @@ std::vector<std::string> Lines(const advise::Advice& advice, bool has_space) {
   for (const advise::ResultPoint& point : advice.points) {
     if (point.is_advised) {
       if (advised > 0) lines.emplace_back();
-      lines.push_back(fmt::format("{}. keep {}: saves {} a week ({} to {}), {}", ++advised,
-                                  NameOf(point), SecondsText(point.saved_per_week.expected),
-                                  SecondsText(point.saved_per_week.lower),
-                                  SecondsText(point.saved_per_week.upper), SizeOf(point)));
+      lines.push_back(fmt::format("{}. keep {}: saves {} a week ({}), {}", ++advised, NameOf(point),
+                                  SecondsText(point.saved_per_week.expected),
+                                  RangeText(point.saved_per_week, unicode), SizeOf(point)));
       if (advice.weeks > 1) {
-        lines.push_back(fmt::format("   in all of the history {}",
+        lines.push_back(fmt::format("   over the whole history {}",
                                     SecondsText(point.saved_per_week.expected * advice.weeks)));
       }
-      AddDetails(point, lines);
+      AddDetails(point, unicode, lines);
     } else if (others++ < kNotAdvisedShown) {
       not_advised.push_back(fmt::format("   {}, {}, {}, each saves {}: {}", NameOf(point),
                                         text::Counted(point.uses.size(), "use"), SizeOf(point),
@@ -233,7 +157,7 @@ std::vector<std::string> Lines(const advise::Advice& advice, bool has_space) {
   return lines;
 }
 
-nlohmann::json JsonOf(const advise::Range& range) {
+nlohmann::json JsonOf(const advise::Bounds& range) {
   return {{"lower_s", range.lower}, {"expected_s", range.expected}, {"upper_s", range.upper}};
 }
 
@@ -301,36 +225,57 @@ int ShowJson(const advise::Advice& advice, TableFormat format) {
 }
 
 int ReportAdviceError(const absl::Status& status) {
-  Complain(std::string(status.message()));
+  PrintError(status);
   return absl::IsDataLoss(status) ? kLogTorn : kUsage;
 }
 
 }  // namespace
 
-int Do(const AdviseArguments& arguments) {
-  const auto history = ReadHistory(arguments.logs);
-  if (!history.ok()) return ReportAdviceError(history.status());
-  for (const std::string& trouble : history->troubles) Complain(trouble);
-  const auto advice = advise::Advise(
-      history->plans,
+int Run(const AdviseArguments& arguments) {
+  const whatif::KeepAnswer answer = whatif::AdviseFromLogs(
+      arguments.logs,
       {.space_bytes = arguments.space_bytes, .read_rate = arguments.read_bytes_per_second});
-  if (!advice.ok()) {
-    return ReportAdviceError(absl::Status(
-        advice.status().code(),
-        fmt::format("{} read: {}",
-                    history->logs == 1 ? "1 log was" : fmt::format("{} logs were", history->logs),
-                    std::string(advice.status().message()))));
-  }
+  for (const std::string& warning : answer.warnings) PrintError(warning);
+  if (!answer.advice.ok()) return ReportAdviceError(answer.advice.status());
   int shown = kSuccess;
   if (IsJson(arguments.format)) {
-    shown = ShowJson(*advice, arguments.format);
+    shown = ShowJson(*answer.advice, arguments.format);
   } else {
     const auto options = TableOptionsFor(arguments.format);
-    std::vector<std::string> lines = Lines(*advice, arguments.space_bytes.has_value());
+    std::vector<std::string> lines =
+        Lines(*answer.advice, arguments.space_bytes.has_value(), options.text.unicode);
     for (std::string& line : lines) line = console::Printable(line, options.text.unicode);
     shown = PrintLines(lines);
   }
-  return shown == kSuccess && history->is_damaged ? kLogTorn : shown;
+  return shown == kSuccess && answer.is_damaged ? kLogTorn : shown;
+}
+
+namespace {
+
+// Adds an option that takes a size in bytes.
+void AddSize(CLI::App& app, const char* name, std::optional<double>& target, const char* help) {
+  const auto take = [&target](std::uint64_t bytes) { target = static_cast<double>(bytes); };
+  Size(app.add_option_function<std::uint64_t>(name, take, help));
+}
+
+}  // namespace
+
+void AddAdvise(CLI::App& root, Invocation& invocation) {
+  CLI::App& app = *root.add_subcommand(
+      "advise", "Recommend intermediate results of Spark that are worth storing");
+  auto& arguments = ArgumentsOf<AdviseArguments>(app, invocation, Run);
+  app.add_option("LOG", arguments.logs, "Event logs of Spark, or folders of them")
+      ->required()
+      ->expected(1, -1);
+  AddSize(app, "--space", arguments.space_bytes,
+          "Space for stored results, such as 10GiB [unlimited]");
+  AddSize(app, "--read-rate", arguments.read_bytes_per_second,
+          "Bytes per second at which results are read, such as 200MB [from the logs]");
+  AddFormat(app, arguments.format, "-o,--output,--format");
+  AddFooter(
+      app,
+      "This command stores no results. Exit code: 0 success, 2 a log cannot be read or has no\n"
+      "plan, 4 a log is damaged.");
 }
 
 }  // namespace tidemark::cli

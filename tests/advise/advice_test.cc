@@ -16,7 +16,7 @@ using testing::HasSubstr;
 constexpr double kHour = 3600;
 constexpr double kWeek = 7 * 24 * kHour;
 
-Advice Of(const std::vector<RanPlan>& history, const AdviceOptions& options = {}) {
+Advice Of(const std::vector<PastPlan>& history, const AdviceOptions& options = {}) {
   const auto advice = Advise(history, options);
   EXPECT_TRUE(advice.ok()) << advice.status();
   return advice.ok() ? *advice : Advice();
@@ -39,16 +39,16 @@ const ResultPoint& PointOf(const Advice& advice, const std::string& kind) {
   return none;
 }
 
-// Three thresholds of one program, an hour apart. The aggregation takes 110 s less what the filter
-// above it may take, is 1000 records of an exchange's 32 bytes, read at 20 MB/s (less than the 1e8
-// bytes in 100 s that the log shows counts as that): 0.4 + 0.0016 s. It is written once and read
+// Three thresholds of one program, an hour apart. The aggregation takes 110 s less the time of the
+// filter above it. Its output is 1000 records of an exchange's 32 bytes, read at 20 MB/s: 0.4 +
+// 0.0016 s. The log shows 1e8 bytes in 100 s, which is below that rate. It is written once and read
 // twice.
-TEST(Advise, KeepsWhatSavesMostOfWhatIsUsedAgain) {
+TEST(Advise, KeepsTheReusedResultsThatSaveMost) {
   const Advice advice = Of({Condensing("app-1", 0, 1, "5"), Condensing("app-2", kHour, 9, "6"),
                             Condensing("app-3", 2 * kHour, 5, "7")});
   ASSERT_THAT(AdvisedKinds(advice), testing::ElementsAre("Aggregate"));
   const ResultPoint& point = advice.points.front();
-  const double width = 100;  // of two columns, each as wide as those of the source: 50 bytes
+  const double width = 100;  // two columns, each as wide as in the source: 50 bytes
   const double read = 0.4 + 1000 * width / 20e6;
   const double write = 0.4 + 3 * 1000 * width / 20e6;
   EXPECT_DOUBLE_EQ(*point.bytes, 1000 * width);
@@ -64,10 +64,10 @@ TEST(Advise, KeepsWhatSavesMostOfWhatIsUsedAgain) {
   EXPECT_EQ(point.max_benefit_of, 3);
   EXPECT_TRUE(point.is_on_skyline);
   EXPECT_NEAR(advice.saved_per_week, point.saved_per_week.expected, 1e-6);
-  EXPECT_EQ(PointOf(advice, "Project").why_not, "what is advised saves the same");
+  EXPECT_EQ(PointOf(advice, "Project").why_not, "advised results already save this time");
 }
 
-// Over two weeks: half of it in each.
+// The history covers two weeks, with half of the uses in each.
 TEST(Advise, CountsByTheWeek) {
   const Advice advice = Of({Condensing("app-1", 0), Condensing("app-2", 2 * kWeek)});
   EXPECT_DOUBLE_EQ(advice.weeks, 2);
@@ -75,9 +75,9 @@ TEST(Advise, CountsByTheWeek) {
   EXPECT_NEAR(advice.points[0].saved_per_week.expected, (109.99975 - 0.405 - 0.415) / 2, 1e-6);
 }
 
-// A run of 110 s and one on another day of 60 s: each use saves something between.
-TEST(Advise, SaysWhatTheLeastAndTheMostOfTheUsesSave) {
-  RanPlan quick = Condensing("app-2", kHour);
+// Runs of 110 s and 60 s on different days: the savings of each use lie in between.
+TEST(Advise, ReportsTheLeastAndTheMostSavingsOfUses) {
+  PastPlan quick = Condensing("app-2", kHour);
   quick.stages[1].end -= 50;
   const Advice advice = Of({Condensing("app-1", 0), quick});
   const ResultPoint& point = PointOf(advice, "Aggregate");
@@ -86,74 +86,74 @@ TEST(Advise, SaysWhatTheLeastAndTheMostOfTheUsesSave) {
   EXPECT_NEAR(point.benefit.expected, (109.99975 + 59.99975) / 2 - 0.405, 1e-6);
 }
 
-TEST(Advise, SaysOfOneRunThatNothingIsUsedAgain) {
+TEST(Advise, ReportsOneRunAsWithoutReuse) {
   const Advice advice = Of({Condensing("app-1", 0)});
   EXPECT_THAT(AdvisedKinds(advice), testing::IsEmpty());
   EXPECT_THAT(PointOf(advice, "Aggregate").why_not, HasSubstr("used once"));
   EXPECT_EQ(PointOf(advice, "Aggregate").max_benefit_of, 1);
-  EXPECT_THAT(advice.remarks, Contains(HasSubstr("one plan alone")));
+  EXPECT_THAT(advice.remarks, Contains(HasSubstr("one plan, so")));
 }
 
-TEST(Advise, DoesNotKeepWhoseDataChange) {
-  RanPlan next_day = Condensing("app-2", kHour);
+TEST(Advise, DoesNotKeepResultsOfChangingData) {
+  PastPlan next_day = Condensing("app-2", kHour);
   next_day.operators.back().records = 1.1e6;
   const Advice advice = Of({Condensing("app-1", 0), next_day});
   EXPECT_THAT(AdvisedKinds(advice), testing::IsEmpty());
-  EXPECT_THAT(PointOf(advice, "Aggregate").why_not, HasSubstr("others each time"));
+  EXPECT_THAT(PointOf(advice, "Aggregate").why_not, HasSubstr("differ in every use"));
 }
 
-TEST(Advise, NeverAdvisesWhatMayCostTime) {
-  // All of it takes a tenth of a second: to read takes longer.
-  std::vector<RanPlan> history = {Condensing("app-1", 0), Condensing("app-2", kHour),
-                                  Condensing("app-3", 2 * kHour)};
-  for (RanPlan& plan : history) {
+TEST(Advise, NeverAdvisesResultsThatMayCostTime) {
+  // Computing takes a tenth of a second, less than reading.
+  std::vector<PastPlan> history = {Condensing("app-1", 0), Condensing("app-2", kHour),
+                                   Condensing("app-3", 2 * kHour)};
+  for (PastPlan& plan : history) {
     for (auto& [number, stage] : plan.stages) stage.end = stage.begin + 0.05;
   }
   const Advice quick = Of(history);
   EXPECT_THAT(AdvisedKinds(quick), testing::IsEmpty());
-  EXPECT_THAT(PointOf(quick, "Aggregate").why_not, HasSubstr("longer than to compute"));
-  // Functions of the program run above it in its stage: what they take is not known.
+  EXPECT_THAT(PointOf(quick, "Aggregate").why_not, HasSubstr("longer than computing"));
+  // Functions of the program with an unknown cost run above it in its stage.
   history = {Condensing("app-1", 0), Condensing("app-2", kHour)};
-  for (RanPlan& plan : history) {
+  for (PastPlan& plan : history) {
     plan.operators[5].text = "HashAggregate(keys=[site#1], functions=[partial_myUDF(tone#2)])";
     plan.operators[2].text = "HashAggregate(keys=[site#1], functions=[myUDF(tone#2)])";
     plan.operators[1].text = "Filter (rand() > 0.5)";
-    plan.operators[2].records = std::nullopt;  // no size, so it is out of the question
+    plan.operators[2].records = std::nullopt;  // an unknown size excludes it
   }
   const Advice unknown = Of(history);
   EXPECT_THAT(AdvisedKinds(unknown), testing::IsEmpty());
-  EXPECT_THAT(PointOf(unknown, "Project").why_not, HasSubstr("not told apart"));
+  EXPECT_THAT(PointOf(unknown, "Project").why_not, HasSubstr("cannot be separated"));
   EXPECT_THAT(PointOf(unknown, "Aggregate").why_not, HasSubstr("size"));
 }
 
-// The aggregation is 100,000 bytes, the projection 1e7.
+// The aggregation has 100,000 bytes, the projection 1e7.
 TEST(Advise, KeepsWithinTheSpace) {
-  const std::vector<RanPlan> history = {Condensing("app-1", 0), Condensing("app-2", kHour)};
+  const std::vector<PastPlan> history = {Condensing("app-1", 0), Condensing("app-2", kHour)};
   EXPECT_THAT(AdvisedKinds(Of(history, {.space_bytes = 1e6})), testing::ElementsAre("Aggregate"));
   const Advice nothing = Of(history, {.space_bytes = 1000});
   EXPECT_THAT(AdvisedKinds(nothing), testing::IsEmpty());
   EXPECT_THAT(PointOf(nothing, "Aggregate").why_not, HasSubstr("does not fit"));
 }
 
-// Two programs share the projection and nothing above it: there is one result for both, although
-// each has a larger one of its own that is never used again.
-TEST(Advise, PrefersWhatIsSharedToWhatIsLarge) {
-  RanPlan other = Condensing("app-2", kHour);
+// Two programs share only the projection: one result serves both, although each has a larger result
+// that is never used again.
+TEST(Advise, PrefersSharedResultsToLargeOnes) {
+  PastPlan other = Condensing("app-2", kHour);
   other.operators[2].text = "HashAggregate(keys=[site#1], functions=[max(tone#2)])";
   const Advice advice = Of({Condensing("app-1", 0), other});
   EXPECT_THAT(AdvisedKinds(advice), testing::ElementsAre("Project"));
 }
 
-// Five runs share the projection, 98 s less at most 0.051 of above it, 1e7 bytes: 97.0745 s each,
-// 1.9 s to write. Beside it, an aggregation saves what is left, 109.59475 - 97.0745 s, in two of
-// three runs of one program and in one of two of the other, and 0.415 s to write each.
-TEST(Advise, WeighsResultsWithinOthersBesideThese) {
-  std::vector<RanPlan> history;
+// Five runs share the projection, 98 s less at most 0.051 of operators above, 1e7 bytes: 97.0745 s
+// each, 1.9 s to write. An aggregation above it saves the remaining 109.59475 - 97.0745 s in two of
+// three runs of one program and in one of two of the other, with 0.415 s to write each.
+TEST(Advise, WeighsNestedResultsTogether) {
+  std::vector<PastPlan> history;
   for (int run = 0; run < 5; ++run) {
     history.push_back(
         Condensing("app-" + std::to_string(run), run * kHour, 1 + 10 * run, std::to_string(run)));
     if (run < 3) continue;
-    RanOperator& condensing = history.back().operators[2];
+    PastOperator& condensing = history.back().operators[2];
     condensing.text.replace(condensing.text.find("avg("), 4, "max(");
   }
   const Advice advice = Of(history);
@@ -161,7 +161,7 @@ TEST(Advise, WeighsResultsWithinOthersBesideThese) {
   const double rest = 109.59475 - 97.0745;
   EXPECT_NEAR(advice.saved_per_week, (4 * 97.0745 - 1.9) + (2 * rest - 0.415) + (rest - 0.415),
               1e-6);
-  // In space for one projection and no more, that saves most; in less, both aggregations do.
+  // In the space of one projection, the projection saves most; in less, both aggregations do.
   EXPECT_THAT(AdvisedKinds(Of(history, {.space_bytes = 1e7})), testing::ElementsAre("Project"));
   EXPECT_THAT(AdvisedKinds(Of(history, {.space_bytes = 1e6})),
               testing::ElementsAre("Aggregate", "Aggregate"));
@@ -178,17 +178,17 @@ TEST(Advise, ReplaysCachesOverTheHistory) {
   }
 }
 
-TEST(Advise, RefusesAHistoryWithoutPlans) {
+TEST(Advise, RejectsAHistoryWithoutPlans) {
   EXPECT_THAT(Advise({}, {}).status().message(), HasSubstr("no plan"));
-  RanPlan cycle = Condensing("app-1", 0);
+  PastPlan cycle = Condensing("app-1", 0);
   cycle.operators.back().inputs = {0};
   EXPECT_THAT(Advise({cycle}, {}).status().message(), HasSubstr("cycle"));
   const Advice advice = Of({cycle, Condensing("app-1", 0)});
   EXPECT_THAT(advice.remarks, Contains(HasSubstr("1 plan is left out: operators read each other")));
 }
 
-TEST(Advise, RefusesSpacesAndRatesThatCannotBe) {
-  const std::vector<RanPlan> history = {Condensing("app-1", 0)};
+TEST(Advise, RejectsImpossibleSpacesAndRates) {
+  const std::vector<PastPlan> history = {Condensing("app-1", 0)};
   for (const double wrong :
        {-1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
     EXPECT_FALSE(Advise(history, {.space_bytes = wrong}).ok());
@@ -197,12 +197,12 @@ TEST(Advise, RefusesSpacesAndRatesThatCannotBe) {
   EXPECT_FALSE(Advise(history, {.read_rate = 0}).ok());
 }
 
-TEST(Advise, BearsAbsurdCounters) {
+TEST(Advise, AcceptsAbsurdCounters) {
   for (const double absurd : {-1.0, 1e300, std::numeric_limits<double>::infinity(),
                               std::numeric_limits<double>::quiet_NaN()}) {
-    std::vector<RanPlan> history = {Condensing("app-1", 0), Condensing("app-2", kHour)};
-    for (RanPlan& plan : history) {
-      for (RanOperator& op : plan.operators) {
+    std::vector<PastPlan> history = {Condensing("app-1", 0), Condensing("app-2", kHour)};
+    for (PastPlan& plan : history) {
+      for (PastOperator& op : plan.operators) {
         op.records = absurd;
         op.bytes = absurd;
       }
@@ -214,13 +214,13 @@ TEST(Advise, BearsAbsurdCounters) {
   }
 }
 
-TEST(Advise, SaysHowLikelyAPlanHasIt) {
-  RanPlan other;
+TEST(Advise, ReportsTheProbabilityThatAPlanHasAResult) {
+  PastPlan other;
   other.operators = {
       {.name = "Sort", .text = "Sort", .inputs = {1}},
       {.name = "Scan csv ", .text = "FileScan csv [a#1]", .table = "file:/data/events"}};
   const Advice advice = Of({Condensing("app-1", 0), other});
-  // Both begin with the table; from there half goes on to a filter, from which half goes on to the
+  // Both start with the table. From there half continue to a filter, and half of these to the
   // projection (the other one ends the plan), and so on.
   EXPECT_DOUBLE_EQ(PointOf(advice, "Filter").reuse_probability, 0.5);
   EXPECT_GT(PointOf(advice, "Filter").reuse_probability, 0);

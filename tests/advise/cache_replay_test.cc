@@ -7,7 +7,7 @@
 namespace tidemark::advise {
 namespace {
 
-// Queries of one result each, of 1 byte, that saves 10 s and takes 1 s to write.
+// Queries with one result of 1 byte, which saves 10 s and takes 1 s to write.
 std::vector<KeepableResults> Asking(const std::vector<std::uint64_t>& keys) {
   std::vector<KeepableResults> queries;
   for (const std::uint64_t key : keys) {
@@ -16,8 +16,8 @@ std::vector<KeepableResults> Asking(const std::vector<std::uint64_t>& keys) {
   return queries;
 }
 
-// 1 and 2 are kept; 1 is read; 3 drives 2 out, then 2 drives 1 out: of five one is read.
-TEST(CacheReplay, LruGivesUpWhatWasUsedLongestAgo) {
+// The cache keeps 1 and 2 and reads 1. Then 3 evicts 2, and 2 evicts 1: one of five is read.
+TEST(CacheReplay, LruEvictsTheLeastRecentlyUsedResult) {
   const Replayed replayed = Replay(CachePolicy::kLru, Asking({1, 2, 1, 3, 2}), 2);
   EXPECT_EQ(replayed.hits, 1);
   EXPECT_EQ(replayed.writes, 4);
@@ -25,33 +25,33 @@ TEST(CacheReplay, LruGivesUpWhatWasUsedLongestAgo) {
   EXPECT_DOUBLE_EQ(replayed.saved_seconds, 10 - 4);
 }
 
-// 1 was used twice and stays: 2 and 3 drive out one another, and the last 1 is read. LRU gives 1 up
-// and reads 2 and 3.
-TEST(CacheReplay, LfuKeepsWhatWasUsedOften) {
+// The cache keeps 1, which was used twice; 2 and 3 evict each other, and the last 1 is read. LRU
+// evicts 1 and reads 2 and 3.
+TEST(CacheReplay, LfuKeepsFrequentlyUsedResults) {
   const std::vector<std::uint64_t> keys = {1, 1, 2, 3, 2, 3, 1};
   EXPECT_EQ(Replay(CachePolicy::kLfu, Asking(keys), 2).hits, 2);
   EXPECT_EQ(Replay(CachePolicy::kLru, Asking(keys), 2).hits, 3);
 }
 
-// 1 and 2 are used twice, then 3, 4, 5 pass by once each: ARC lets these drive out one another, LRU
-// lets them drive out 1 and 2.
-TEST(CacheReplay, ArcLetsAScanPass) {
+// Results 1 and 2 are used twice, then 3, 4, 5 once each. With ARC these evict each other, with LRU
+// they evict 1 and 2.
+TEST(CacheReplay, ArcKeepsFrequentResultsDuringAScan) {
   const std::vector<std::uint64_t> keys = {1, 2, 1, 2, 3, 4, 5, 1, 2};
   EXPECT_EQ(Replay(CachePolicy::kArc, Asking(keys), 3).hits, 4);
   EXPECT_EQ(Replay(CachePolicy::kLru, Asking(keys), 3).hits, 2);
 }
 
-// 1 is gone and missed: what is used once gets more room, up to all of it.
-TEST(CacheReplay, ArcLearnsFromWhatItMisses) {
+// Result 1 was evicted and is missed, so single-use results get more space, up to all of it.
+TEST(CacheReplay, ArcAdaptsToItsMisses) {
   const Replayed replayed = Replay(CachePolicy::kArc, Asking({1, 1, 2, 3, 2, 4, 3, 4}), 2);
   EXPECT_EQ(replayed.hits + replayed.writes, 8);
   EXPECT_GE(replayed.hits, 2);
 }
 
-TEST(CacheReplay, ReadsTheBestOfWhatItHas) {
+TEST(CacheReplay, ReadsTheBestResultThatItHas) {
   const KeepableResult small = {.key = 1, .bytes = 1, .benefit_seconds = 5};
   const KeepableResult large = {.key = 2, .bytes = 10, .benefit_seconds = 50};
-  // The large one does not fit: the small one is kept instead, and read.
+  // The large result does not fit, so the small one is kept and read.
   const Replayed tight = Replay(CachePolicy::kLru, {{large, small}, {large, small}}, 5);
   EXPECT_EQ(tight.hits, 1);
   EXPECT_DOUBLE_EQ(tight.saved_seconds, 5);
@@ -69,7 +69,7 @@ TEST(CacheReplay, KeepsNothingWithoutSpaceOrBenefit) {
   }
 }
 
-// Random requests: no policy may read more than a cache without a limit, or lose count.
+// Random requests: no policy may read more than a cache without a limit, or miscount.
 TEST(CacheReplay, NeverReadsMoreThanWithoutALimit) {
   std::uint64_t random = 42;
   std::vector<KeepableResults> queries;

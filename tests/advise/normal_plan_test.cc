@@ -14,26 +14,26 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::vector<NormalOperator> Normal(const RanPlan& plan) {
+std::vector<NormalOperator> Normal(const PastPlan& plan) {
   const auto normal = NormalPlan(plan);
   EXPECT_TRUE(normal.ok()) << normal.status();
   return normal.ok() ? *normal : std::vector<NormalOperator>();
 }
 
-std::vector<std::string> KindsOf(const RanPlan& plan) {
+std::vector<std::string> KindsOf(const PastPlan& plan) {
   std::vector<std::string> kinds;
   for (const NormalOperator& op : Normal(plan)) kinds.push_back(op.kind);
   return kinds;
 }
 
-std::uint64_t SignatureOf(const RanPlan& plan) { return Normal(plan).back().signature; }
+std::uint64_t SignatureOf(const PastPlan& plan) { return Normal(plan).back().signature; }
 
-TEST(NormalPlan, LeavesOutWhatOnlyMovesRecordsAndLowerHalves) {
+TEST(NormalPlan, OmitsMovesOfRecordsAndLowerHalves) {
   EXPECT_THAT(KindsOf(Condensing("app-1", 0)),
               ElementsAre("Scan file:/data/events", "Filter", "Project", "Aggregate", "Filter"));
 }
 
-TEST(NormalPlan, IsTheSameWhateverTheNumbersOfColumns) {
+TEST(NormalPlan, IgnoresTheNumbersOfColumns) {
   const auto one = Normal(Condensing("app-1", 0, 1));
   const auto other = Normal(Condensing("app-2", 50, 4711));
   ASSERT_EQ(one.size(), other.size());
@@ -44,7 +44,7 @@ TEST(NormalPlan, IsTheSameWhateverTheNumbersOfColumns) {
   EXPECT_EQ(one[3].text, "Aggregate (keys=[site], functions=[avg(tone)])");
 }
 
-TEST(NormalPlan, DiffersFromWhereAConstantDoes) {
+TEST(NormalPlan, DiffersAboveADifferentConstant) {
   const auto one = Normal(Condensing("app-1", 0, 1, "5"));
   const auto other = Normal(Condensing("app-1", 0, 1, "6"));
   EXPECT_EQ(one[3].signature, other[3].signature);
@@ -52,15 +52,15 @@ TEST(NormalPlan, DiffersFromWhereAConstantDoes) {
 }
 
 TEST(NormalPlan, DiffersByTable) {
-  RanPlan other = Condensing("app-1", 0);
+  PastPlan other = Condensing("app-1", 0);
   other.operators.back().table = "file:/data/others";
   EXPECT_NE(SignatureOf(Condensing("app-1", 0)), SignatureOf(other));
 }
 
-// Columns of one name, from the left and from the right.
-TEST(NormalPlan, TellsColumnsOfTheSameNameApart) {
+// Columns with the same name, from the left and from the right.
+TEST(NormalPlan, DistinguishesColumnsOfTheSameName) {
   const auto join = [](const std::string& condition) {
-    RanPlan plan;
+    PastPlan plan;
     plan.operators = {
         {.name = "Filter", .text = "Filter (" + condition + " > 1)", .inputs = {1}},
         {.name = "SortMergeJoin", .text = "SortMergeJoin [id#1], [id#3], Inner", .inputs = {2, 3}},
@@ -71,9 +71,9 @@ TEST(NormalPlan, TellsColumnsOfTheSameNameApart) {
   EXPECT_NE(join("value#2"), join("value#4"));
 }
 
-TEST(NormalPlan, TakesAJoinForOneHoweverItIsDone) {
+TEST(NormalPlan, TreatsAllKindsOfJoinsAlike) {
   const auto join = [](const char* name, const char* text) {
-    RanPlan plan;
+    PastPlan plan;
     plan.operators = {
         {.name = name, .text = text, .inputs = {1, 3}},
         {.name = "Sort", .text = "Sort [id#1 ASC NULLS FIRST], false, 0", .inputs = {2}},
@@ -87,65 +87,67 @@ TEST(NormalPlan, TakesAJoinForOneHoweverItIsDone) {
       join("BroadcastHashJoin", "BroadcastHashJoin [id#1], [key#3], Inner, BuildRight, false"));
 }
 
-TEST(NormalPlan, BarsChanceAndAllAboveIt) {
-  RanPlan plan = Condensing("app-1", 0);
+TEST(NormalPlan, BarsRandomResultsAndAllAboveThem) {
+  PastPlan plan = Condensing("app-1", 0);
   plan.operators[7].text = "Filter (rand(42) < 0.1)";
   const auto normal = Normal(plan);
   EXPECT_THAT(normal[0].bar, IsEmpty());
-  for (std::size_t i = 1; i < normal.size(); ++i) EXPECT_THAT(normal[i].bar, HasSubstr("chance"));
+  for (std::size_t i = 1; i < normal.size(); ++i) EXPECT_THAT(normal[i].bar, HasSubstr("random"));
 }
 
-// show() stops early: up to the aggregation, which reads all, little is what it seems.
-TEST(NormalPlan, BarsWhatALimitCutsShort) {
-  RanPlan plan = Condensing("app-1", 0);
+// show() stops early, so operators up to the aggregation, which reads all of its input, are
+// incomplete.
+TEST(NormalPlan, BarsResultsBelowALimit) {
+  PastPlan plan = Condensing("app-1", 0);
   plan.operators[0] = {.name = "CollectLimit", .text = "CollectLimit 21", .inputs = {1}};
   const auto normal = Normal(plan);
   EXPECT_THAT(normal[3].bar, HasSubstr("limit"));  // the aggregation
   EXPECT_THAT(normal[2].bar, IsEmpty());           // below it
 }
 
-TEST(NormalPlan, KnowsDataWithoutANameInOneApplicationAlone) {
-  const auto of = [](const char* application) {
-    RanPlan plan;
+TEST(NormalPlan, RecognizesUnnamedDataWithinOneApplicationOnly) {
+  const auto of = [](const char* application, const char* source) {
+    PastPlan plan;
     plan.application = application;
     plan.operators = {{.name = "Project", .text = "Project [a#1]", .inputs = {1}},
-                      {.name = "LocalTableScan", .text = "LocalTableScan [a#1]"}};
+                      {.name = source, .text = "[a#1]"}};
     return SignatureOf(plan);
   };
-  EXPECT_EQ(of("app-1"), of("app-1"));
-  EXPECT_NE(of("app-1"), of("app-2"));
+  EXPECT_EQ(of("app-1", "LocalTableScan"), of("app-1", "LocalTableScan"));
+  EXPECT_NE(of("app-1", "LocalTableScan"), of("app-2", "LocalTableScan"));
+  EXPECT_EQ(of("app-1", "Range"), of("app-2", "Range")) << "its text defines its data";
 }
 
-TEST(NormalPlan, SaysWhatIsToBeLookedAt) {
-  RanPlan plan = Condensing("app-1", 0);
+TEST(NormalPlan, ReportsPointsToCheck) {
+  PastPlan plan = Condensing("app-1", 0);
   plan.operators[6].is_cut = true;
   plan.operators[7].text = "Filter UDF(tone#2)";
   const auto normal = Normal(plan);
   EXPECT_THAT(normal.back().doubts, testing::SizeIs(2));
   EXPECT_THAT(normal.front().doubts, IsEmpty());
-  RanPlan other = plan;
+  PastPlan other = plan;
   other.program = "another";
   EXPECT_NE(SignatureOf(plan), SignatureOf(other));
 }
 
-TEST(NormalPlan, RefusesCyclesUnknownInputsAndTooManyOperators) {
-  RanPlan cycle;
+TEST(NormalPlan, RejectsCyclesUnknownInputsAndTooManyOperators) {
+  PastPlan cycle;
   cycle.operators = {{.name = "map", .inputs = {1}}, {.name = "filter", .inputs = {0}}};
   EXPECT_THAT(NormalPlan(cycle).status().message(), HasSubstr("cycle"));
-  RanPlan itself;
+  PastPlan itself;
   itself.operators = {{.name = "map", .inputs = {0}}};
   EXPECT_FALSE(NormalPlan(itself).ok());
-  RanPlan unknown;
+  PastPlan unknown;
   unknown.operators = {{.name = "map", .inputs = {7}}};
   EXPECT_FALSE(NormalPlan(unknown).ok());
-  RanPlan large;
+  PastPlan large;
   large.operators.resize(kOperatorsMax + 1);
   EXPECT_THAT(NormalPlan(large).status().message(), HasSubstr("5001 operators"));
-  EXPECT_TRUE(NormalPlan(RanPlan())->empty());
+  EXPECT_TRUE(NormalPlan(PastPlan())->empty());
 }
 
-TEST(NormalPlan, TakesAChainOf5000Operators) {
-  RanPlan plan;
+TEST(NormalPlan, AcceptsAChainOf5000Operators) {
+  PastPlan plan;
   for (std::size_t i = 0; i < kOperatorsMax; ++i) {
     plan.operators.push_back(
         {.name = "Filter", .text = "Filter (a#1 > " + std::to_string(i) + ")"});

@@ -1,17 +1,17 @@
-// Plans for tests: a program that reads a file, filters, condenses and filters again.
+// Plans for tests: a program reads a file, filters, aggregates and filters again.
 #pragma once
 
 #include <string>
 
-#include "whatif/advise/ran_plan.h"
+#include "whatif/advise/past_plan.h"
 
 namespace tidemark::advise {
 
-// As Spark 3.5 runs it, with `first` as the number of its first column. Stage 1 reads and condenses
-// in part, 100 s from `begin`; stage 2 ends, 10 s. 1e6 records of 100 bytes, 1e5 of them after the
-// filter, 1000 at last.
-inline RanPlan Condensing(const std::string& application, double begin, int first = 1,
-                          const std::string& threshold = "5") {
+// Returns the plan as Spark 3.5 runs it; `first` is the number of its first column. Stage 1 reads
+// and partially aggregates, 100 s from `begin`; stage 2 ends after 10 s. It has 1e6 records of 100
+// bytes, 1e5 after the filter, 1000 at the end.
+inline PastPlan Condensing(const std::string& application, double begin, int first = 1,
+                           const std::string& threshold = "5") {
   const std::string site = "site#" + std::to_string(first);
   const std::string tone = "tone#" + std::to_string(first + 1);
   const std::string mean = "avg(tone)#" + std::to_string(first + 2);

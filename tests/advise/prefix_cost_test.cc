@@ -9,49 +9,49 @@
 namespace tidemark::advise {
 namespace {
 
-// Indexes in Condensing().
+// Indexes of Condensing().
 constexpr std::size_t kAggregate = 2;
 constexpr std::size_t kProject = 6;
 constexpr std::size_t kFilter = 7;
 
-// Stage 1 is all below: 100 s. Of stage 2, 10 s with 20 s of tasks, a filter of 1000 records is
-// above, at most 1 ms: 1 - 0.001 / 20 of it.
-TEST(PrefixCost, AddsStagesBelowAndAShareOfItsOwn) {
-  const RanPlan plan = Condensing("app-1", 1000);
+// All of stage 1 is below: 100 s. Stage 2 takes 10 s with 20 s of tasks; a filter of 1000 records
+// above takes at most 1 ms: 1 - 0.001 / 20 of it.
+TEST(PrefixCost, AddsStagesBelowAndAShareOfTheOwnStage) {
+  const PastPlan plan = Condensing("app-1", 1000);
   const auto cost = PrefixCosts(plan).Of(kAggregate);
   ASSERT_TRUE(cost.ok()) << cost.status();
   EXPECT_DOUBLE_EQ(cost->seconds.upper, 110);
   EXPECT_DOUBLE_EQ(cost->seconds.expected, 100 + 10 * (1 - 0.0005 / 20));
-  EXPECT_TRUE(cost->is_told_apart);
+  EXPECT_TRUE(cost->is_separable);
   EXPECT_DOUBLE_EQ(cost->path_seconds, cost->seconds.expected);  // a chain: eq. 9
 }
 
-// In stage 1 there are above the projection: the shuffle write, 4 of 200 s of tasks; and at most 1
-// us a record the partial aggregation of 1e5 records and the exchange of 2000. So at most 0.98 of
-// it, and at least 0.98 - 0.102 / 200.
-TEST(PrefixCost, TakesOffWhatRunsAboveInTheSameStage) {
-  const RanPlan plan = Condensing("app-1", 1000);
+// Above the projection, stage 1 has the shuffle write, 4 of 200 s of tasks, and at most 1 us per
+// record for the partial aggregation of 1e5 records and the exchange of 2000. Hence the share is at
+// most 0.98, and at least 0.98 - 0.102 / 200.
+TEST(PrefixCost, SubtractsOperatorsAboveInTheSameStage) {
+  const PastPlan plan = Condensing("app-1", 1000);
   const PrefixCosts costs(plan);
   const auto cost = costs.Of(kProject);
   ASSERT_TRUE(cost.ok());
   EXPECT_DOUBLE_EQ(cost->seconds.upper, 98);
   EXPECT_DOUBLE_EQ(cost->seconds.expected, 98 - 50 * 0.102 / 200);
   EXPECT_NEAR(cost->seconds.lower, 98 - 100 * 0.102 / 200, 0.03);
-  EXPECT_EQ(costs.RecordsOf(kProject), 1e5);  // as many as the filter lets through
+  EXPECT_EQ(costs.RecordsOf(kProject), 1e5);  // as many as the filter passes
 }
 
-TEST(PrefixCost, SaysWhereFunctionsOfTheProgramRunAbove) {
-  RanPlan plan = Condensing("app-1", 1000);
+TEST(PrefixCost, ReportsFunctionsOfTheProgramAbove) {
+  PastPlan plan = Condensing("app-1", 1000);
   plan.operators[5].text = "HashAggregate(keys=[site#1], functions=[partial_myUDF(tone#2)])";
   const auto cost = PrefixCosts(plan).Of(kFilter);
   ASSERT_TRUE(cost.ok());
-  EXPECT_FALSE(cost->is_told_apart);
+  EXPECT_FALSE(cost->is_separable);
   EXPECT_DOUBLE_EQ(cost->seconds.lower, 0);
   EXPECT_DOUBLE_EQ(cost->seconds.upper, 98);
 }
 
-// Two tables, joined in stage 3, 5 s, and counted in stage 4.
-RanPlan Joining(double second_begins) {
+// Two tables are joined in stage 3, 5 s, and counted in stage 4.
+PastPlan Joining(double second_begins) {
   return {.operators =
               {{.name = "Filter", .text = "Filter (count#9 > 1)", .inputs = {1}, .stages = {4}},
                {.name = "HashAggregate", .inputs = {2}, .stages = {4}, .records = 10},
@@ -67,24 +67,24 @@ RanPlan Joining(double second_begins) {
                      {4, {.begin = 55, .end = 56, .task_seconds = 1}}}};
 }
 
-// Side by side the longer counts, 30 + 5 s (eq. 10); one after the other both do, 50 + 5 s.
-TEST(PrefixCost, CountsBranchesByWhenTheyRan) {
-  const RanPlan side_by_side = Joining(0);
+// In parallel the longer branch counts, 30 + 5 s (eq. 10); in sequence both do, 50 + 5 s.
+TEST(PrefixCost, CountsBranchesByTheTimesOfTheirRuns) {
+  const PastPlan side_by_side = Joining(0);
   const auto longest = PrefixCosts(side_by_side).Of(3);
   ASSERT_TRUE(longest.ok());
   EXPECT_DOUBLE_EQ(longest->seconds.expected, 35);
   EXPECT_DOUBLE_EQ(longest->path_seconds, 35);
-  const RanPlan in_turn = Joining(30);
+  const PastPlan in_turn = Joining(30);
   const auto both = PrefixCosts(in_turn).Of(3);
   ASSERT_TRUE(both.ok());
   EXPECT_DOUBLE_EQ(both->seconds.expected, 55);
   EXPECT_DOUBLE_EQ(both->path_seconds, 35);
-  EXPECT_DOUBLE_EQ(both->seconds.lower, 35);  // with more slots they would run side by side
+  EXPECT_DOUBLE_EQ(both->seconds.lower, 35);  // more slots would run them in parallel
 }
 
-// What another branch computes as well is not saved.
-TEST(PrefixCost, LeavesOutStagesThatOthersNeedToo) {
-  RanPlan plan = Joining(0);
+// A result that another branch also computes is not saved.
+TEST(PrefixCost, ExcludesStagesThatOtherBranchesNeed) {
+  PastPlan plan = Joining(0);
   plan.operators[7].stages = {1};
   plan.operators[6].stages = {1};
   plan.operators[5].inputs = {8};  // a filter in stage 1, above a source in stage 1
@@ -92,12 +92,12 @@ TEST(PrefixCost, LeavesOutStagesThatOthersNeedToo) {
   const auto cost = PrefixCosts(plan).Of(5);
   ASSERT_TRUE(cost.ok());
   EXPECT_DOUBLE_EQ(cost->seconds.lower, 0);
-  EXPECT_FALSE(cost->is_told_apart);
+  EXPECT_FALSE(cost->is_separable);
 }
 
-// What was cached earlier is not computed again, and what reads it does not take its time.
-TEST(PrefixCost, KnowsNothingOfWhatWasCachedBefore) {
-  RanPlan plan = Condensing("app-1", 1000);
+// Cached data are not computed again, and do not count the time of their reader.
+TEST(PrefixCost, ExcludesDataThatWereCachedBefore) {
+  PastPlan plan = Condensing("app-1", 1000);
   plan.operators[3] = {
       .name = "InMemoryTableScan", .text = "InMemoryTableScan [site#1]", .inputs = {6}};
   for (const std::size_t cached : {6, 7, 8}) plan.operators[cached].stages.clear();
@@ -107,9 +107,9 @@ TEST(PrefixCost, KnowsNothingOfWhatWasCachedBefore) {
   EXPECT_TRUE(costs.Of(kAggregate).ok());
 }
 
-// Code is loaded by whatever runs first: that is not saved.
-TEST(PrefixCost, TakesOffTheStartOfExecutors) {
-  RanPlan plan = Condensing("app-1", 1000);
+// The first stage loads the code, whichever it is, so that time is not saved.
+TEST(PrefixCost, SubtractsTheStartOfExecutors) {
+  PastPlan plan = Condensing("app-1", 1000);
   const double before = PrefixCosts(plan).Of(kAggregate)->seconds.expected;
   plan.stages[1].start_up = {1, 3, 5};
   const auto cost = PrefixCosts(plan).Of(kAggregate);
@@ -118,8 +118,8 @@ TEST(PrefixCost, TakesOffTheStartOfExecutors) {
   EXPECT_DOUBLE_EQ(cost->seconds.upper, 110 - 1);
 }
 
-TEST(PrefixCost, KnowsNothingWithoutTimes) {
-  RanPlan plan = Condensing("app-1", 1000);
+TEST(PrefixCost, IsUnknownWithoutTimes) {
+  PastPlan plan = Condensing("app-1", 1000);
   plan.stages.clear();
   EXPECT_EQ(PrefixCosts(plan).Of(kAggregate).status().code(),
             absl::StatusCode::kFailedPrecondition);
@@ -129,31 +129,31 @@ TEST(PrefixCost, KnowsNothingWithoutTimes) {
   EXPECT_FALSE(PrefixCosts(plan).Of(kAggregate).ok());
 }
 
-// Without metrics of tasks a stage is of one piece: anything between nothing and all of it.
-TEST(PrefixCost, IsWideWithoutMetricsOfTasks) {
-  RanPlan plan = Condensing("app-1", 1000);
+// Without task metrics a stage cannot be divided: its part is between zero and all of it.
+TEST(PrefixCost, IsWideWithoutTaskMetrics) {
+  PastPlan plan = Condensing("app-1", 1000);
   plan.stages[1].task_seconds = 0;
   const auto cost = PrefixCosts(plan).Of(kFilter);
   ASSERT_TRUE(cost.ok());
   EXPECT_DOUBLE_EQ(cost->seconds.lower, 0);
   EXPECT_DOUBLE_EQ(cost->seconds.upper, 100);
-  EXPECT_FALSE(cost->is_told_apart);
+  EXPECT_FALSE(cost->is_separable);
 }
 
-TEST(PrefixCost, BearsAbsurdCounters) {
-  RanPlan plan = Condensing("app-1", 1000);
-  for (RanOperator& op : plan.operators) op.records = 1e300;
+TEST(PrefixCost, AcceptsAbsurdCounters) {
+  PastPlan plan = Condensing("app-1", 1000);
+  for (PastOperator& op : plan.operators) op.records = 1e300;
   plan.stages[1].shuffle_write_seconds = 1e300;
   const auto cost = PrefixCosts(plan).Of(kFilter);
   ASSERT_TRUE(cost.ok());
   EXPECT_DOUBLE_EQ(cost->seconds.lower, 0);
   EXPECT_DOUBLE_EQ(cost->seconds.upper, 0);
-  for (RanOperator& op : plan.operators) op.records = std::numeric_limits<double>::quiet_NaN();
+  for (PastOperator& op : plan.operators) op.records = std::numeric_limits<double>::quiet_NaN();
   EXPECT_FALSE(PrefixCosts(plan).RecordsOf(kFilter).has_value());
 }
 
-TEST(PrefixCost, TakesAChainOf5000Operators) {
-  RanPlan plan;
+TEST(PrefixCost, AcceptsAChainOf5000Operators) {
+  PastPlan plan;
   for (std::size_t i = 0; i < kOperatorsMax; ++i) {
     plan.operators.push_back({.name = "Filter", .stages = {1}, .records = 1});
     if (i > 0) plan.operators[i - 1].inputs = {i};

@@ -11,7 +11,8 @@ namespace {
 constexpr double kMb = 1 << 20;
 constexpr double kGb = 1 << 30;
 
-// 1 s and 50 ms a MB, and a tenth of that for each core more: the 27 settings of [GB] 5.3.1.
+// A task takes 1 s plus 50 ms per MB, plus a tenth of that for each further core: the 27 settings
+// of [GB] 5.3.1.
 double Truth(const TaskResources& task) {
   const double megabytes = task.partition_bytes / kMb;
   return 1 + 0.05 * megabytes + 0.005 * megabytes * task.executor_cores;
@@ -29,7 +30,7 @@ std::vector<TaskResources> Settings() {
   return settings;
 }
 
-TEST(BlackBox, ForetellsOtherPartitionsAndCores) {
+TEST(BlackBox, PredictsOtherPartitionsAndCores) {
   std::vector<double> seconds;
   for (const TaskResources& setting : Settings()) seconds.push_back(Truth(setting));
   const auto box = BlackBox::Learn(Settings(), seconds);

@@ -1,9 +1,10 @@
-// [GB]: the equations, with numbers worked by hand. Where the print slips, docs/adr/0037 says so.
+// [GB]: the equations, with numbers worked by hand. docs/internals/adr/0033 lists errors of the
+// print.
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "master/forecast/durations/white_box.h"
+#include "master/forecast/durations/parameters.h"
 #include "whatif/gray_box/black_box.h"
 #include "whatif/gray_box/materialization.h"
 
@@ -27,14 +28,14 @@ TEST(GrayBoxPaper, Equation4OfRecordsInAPartition) {
   EXPECT_DOUBLE_EQ(PartitionRecords(1e6, 40), 25'000);
 }
 
-// Section 5.3.1 without words that begin with a, f, h, n: 11.68, 4.03, 4.20 and 2.28 % of them.
+// Section 5.3.1 without words that start with a, f, h, n: 11.68, 4.03, 4.20 and 2.28 % of them.
 TEST(GrayBoxPaper, Equations6And7OfFilters) {
   const double letters = 1 - (0.1168 + 0.0403 + 0.0420 + 0.0228);
   EXPECT_NEAR(letters, 0.7781, 1e-12);
   EXPECT_NEAR(RecordsAfter(1e6, std::vector<double>{letters, 0.5}), 389'050, 1e-6);
 }
 
-// 1,000,000 records of 100 bytes at 50 MB/s take 2 s.
+// Reading 1,000,000 records of 100 bytes at 50 MB/s takes 2 s.
 TEST(GrayBoxPaper, Equation11OfReading) { EXPECT_DOUBLE_EQ(ReadSeconds(1e6, 100, 5e7), 2); }
 
 // A source of 5 s, a filter of 3 s, a map of 2 s, the end of the plan.
@@ -49,7 +50,7 @@ TEST(GrayBoxPaper, Equation9OfAChain) {
   EXPECT_EQ(*TotalSeconds(Chain()), (std::vector<double>{5, 8, 10, 11}));
 }
 
-// Of branches of 5 + 3 and of 9 s the longer counts, then the join's own 4 and 2 behind it.
+// The longer of the branches of 5 + 3 s and 9 s counts, plus the join's 4 s and 2 s after it.
 TEST(GrayBoxPaper, Equation10OfAJoin) {
   const std::vector<Operator> plan = {{.kind = "source", .seconds = 5},
                                       {.kind = "filter", .inputs = {0}, .seconds = 3},
@@ -59,7 +60,7 @@ TEST(GrayBoxPaper, Equation10OfAJoin) {
   EXPECT_EQ(*TotalSeconds(plan), (std::vector<double>{5, 8, 9, 13, 15}));
 }
 
-// 10 s to compute, 2 s to read.
+// Computing takes 10 s, reading 2 s.
 TEST(GrayBoxPaper, Equation8OfTheBenefit) {
   const auto points = PointsOf(Chain(), 5e7);
   ASSERT_TRUE(points.ok()) << points.status();
@@ -68,13 +69,13 @@ TEST(GrayBoxPaper, Equation8OfTheBenefit) {
   EXPECT_DOUBLE_EQ(points->back().benefit_seconds(), 8);
 }
 
-// 5.3.2: two stages at the beginning, one at the end, one for each iteration.
+// 5.3.2: two stages at the start, one at the end, one per iteration.
 TEST(GrayBoxPaper, PageRankHasAStageForEachIteration) {
-  const std::vector<Parameters> parameters = {
+  const std::vector<durations::Parameters> parameters = {
       {{"iterations", "3"}}, {{"iterations", "5"}}, {{"iterations", "6"}}};
-  const std::vector<StageCounts> runs = {
+  const std::vector<durations::StageCounts> runs = {
       {{1, 2}, {2, 3}, {3, 1}}, {{1, 2}, {2, 5}, {3, 1}}, {{1, 2}, {2, 6}, {3, 1}}};
-  const auto model = RepetitionModel::Learn(parameters, runs);
+  const auto model = durations::RepetitionModel::Learn(parameters, runs);
   ASSERT_TRUE(model.ok()) << model.status();
   const auto counts = model->Predict({{"iterations", "20"}});
   EXPECT_DOUBLE_EQ(counts.at(1).value, 2);

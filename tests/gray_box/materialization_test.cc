@@ -13,7 +13,7 @@ Candidate Of(double total, double read, double bytes, double uses) {
   return {.point = {.total_seconds = total, .read_seconds = read, .bytes = bytes}, .uses = uses};
 }
 
-TEST(TotalSeconds, RefusesCyclesAndUnknownInputs) {
+TEST(TotalSeconds, RejectsCyclesAndUnknownInputs) {
   EXPECT_FALSE(TotalSeconds({{.inputs = {1}}, {.inputs = {0}}}).ok());
   EXPECT_FALSE(TotalSeconds({{.inputs = {0}}}).ok());
   EXPECT_FALSE(TotalSeconds({{.inputs = {7}}}).ok());
@@ -21,7 +21,7 @@ TEST(TotalSeconds, RefusesCyclesAndUnknownInputs) {
   EXPECT_TRUE(TotalSeconds({})->empty());
 }
 
-TEST(TotalSeconds, TakesALongPlanInAnyOrder) {
+TEST(TotalSeconds, AcceptsALongPlanInAnyOrder) {
   constexpr std::size_t kOperators = 5000;
   std::vector<Operator> plan(kOperators);
   for (std::size_t i = 0; i < kOperators; ++i) {
@@ -40,7 +40,7 @@ TEST(PointsOf, LeavesOutSourcesAndTheEnd) {
   EXPECT_FALSE(PointsOf(plan, 0).ok());
 }
 
-// Both plans begin with "read"; one of two goes on with "filter", which always leads to "map".
+// Both plans start with "read"; one of two continues with "filter", which always leads to "map".
 TEST(ReuseChain, IsTheProductAlongTheInputs) {
   const std::vector<Operator> one = {
       {.kind = "read"}, {.kind = "filter", .inputs = {0}}, {.kind = "map", .inputs = {1}}};
@@ -55,14 +55,14 @@ TEST(ReuseChain, IsTheProductAlongTheInputs) {
   EXPECT_DOUBLE_EQ(ReuseChain().OfPrefix(one, 2), 0);
 }
 
-TEST(MaxBenefit, IsThePointThatSavesMostAndNoneThatCosts) {
+TEST(MaxBenefit, IsThePointWithTheLargestPositiveBenefit) {
   EXPECT_EQ(MaxBenefit({Of(10, 8, 1, 1), Of(20, 12, 1, 1), Of(9, 1, 1, 1)}), 1);
   EXPECT_EQ(MaxBenefit({Of(1, 2, 1, 1)}), 1);  // none
   EXPECT_EQ(MaxBenefit({}), 0);
 }
 
-TEST(Skyline, KeepsWhatNoOtherBeatsInBoth) {
-  // Benefits 8, 5, 5, 3, -1; uses 1, 4, 2, 9, 20.
+TEST(Skyline, KeepsPointsThatNoOtherExceedsInBoth) {
+  // The benefits are 8, 5, 5, 3, -1; the uses are 1, 4, 2, 9, 20.
   const std::vector<Candidate> candidates = {Of(10, 2, 1, 1), Of(6, 1, 1, 4), Of(7, 2, 1, 2),
                                              Of(4, 1, 1, 9), Of(1, 2, 1, 20)};
   EXPECT_THAT(Skyline(candidates), ElementsAre(0, 1, 3));

@@ -13,7 +13,7 @@ namespace {
 using testing::DoubleNear;
 using testing::ElementsAre;
 
-Correction Learnt(const std::vector<SeenError>& seen) {
+Correction Learnt(const std::vector<ObservedError>& seen) {
   auto learnt = Correction::Learn(seen);
   EXPECT_TRUE(learnt.ok()) << learnt.status();
   return *std::move(learnt);
@@ -29,7 +29,6 @@ double VarianceAt(const Correction& correction, std::size_t stage,
   return correction.Variance(std::vector<TimeAt>{{{.stage = stage}, settings}}, {&once, 1});
 }
 
-// Of the errors of two times.
 double Covariance(const Correction& correction, const TimeAt& one, const TimeAt& other) {
   const auto of_sum = [&](double of_one, double of_other) {
     return correction.Variance(std::vector<TimeAt>{one, other},
@@ -38,9 +37,10 @@ double Covariance(const Correction& correction, const TimeAt& one, const TimeAt&
   return (of_sum(1, 1) - of_sum(1, 0) - of_sum(0, 1)) / 2;
 }
 
-// Two settings; each doubling of the first takes a fifth longer than modelled, the second nothing.
-std::vector<SeenError> SeenAt(const std::vector<std::vector<double>>& settings) {
-  std::vector<SeenError> seen;
+// Two settings; each doubling of the first adds a fifth to the modelled time, the second has no
+// effect.
+std::vector<ObservedError> SeenAt(const std::vector<std::vector<double>>& settings) {
+  std::vector<ObservedError> seen;
   for (std::size_t run = 0; run < settings.size(); ++run) {
     for (std::size_t stage = 0; stage < 3; ++stage) {
       seen.push_back({.time = {.stage = stage},
@@ -52,54 +52,54 @@ std::vector<SeenError> SeenAt(const std::vector<std::vector<double>>& settings) 
   return seen;
 }
 
-TEST(Correction, FollowsWhatRunsShowOfASetting) {
+TEST(Correction, FollowsTheObservedEffectOfASetting) {
   const Correction learnt = Learnt(SeenAt({{0, 0}, {0, 1}, {1, 0}, {1, 1}, {2, 0}, {2, 1}}));
   EXPECT_THAT(At(learnt, 0, {2, 0.5}), DoubleNear(0.4, 0.03));
   EXPECT_THAT(At(learnt, 2, {1, 0.5}), DoubleNear(0.4, 0.03));
   EXPECT_THAT(At(learnt, 1, {3, 0.5}), DoubleNear(0.7, 0.06));
 }
 
-TEST(Correction, IsLessSureFartherAway) {
+TEST(Correction, DeviationGrowsWithTheDistance) {
   const Correction learnt = Learnt(SeenAt({{0, 0}, {0, 1}, {1, 0}, {1, 1}}));
   const double near = VarianceAt(learnt, 0, {0.5, 0.5});
   EXPECT_GT(VarianceAt(learnt, 0, {4, 0.5}), near);
   EXPECT_GT(VarianceAt(learnt, 0, {0.5, 4}), near);
-  EXPECT_GT(VarianceAt(learnt, 77, {0.5, 0.5}), near);  // a stage that nobody has seen
+  EXPECT_GT(VarianceAt(learnt, 77, {0.5, 0.5}), near);  // an unknown stage
 }
 
-// What a setting does that never varied is not known: the models have the word, with less trust.
-TEST(Correction, DoesNotGuessWhatASettingDoesThatNeverVaried) {
+// The effect of a setting that never varied is unknown: the models decide, with a wider deviation.
+TEST(Correction, AssumesNoEffectOfASettingThatNeverVaried) {
   const Correction learnt = Learnt(SeenAt({{0, 3}, {1, 3}, {2, 3}}));
   EXPECT_NEAR(At(learnt, 0, {1, 5}), At(learnt, 0, {1, 3}), 1e-9);
   EXPECT_GT(VarianceAt(learnt, 0, {1, 5}), VarianceAt(learnt, 0, {1, 3}));
 }
 
-// The first setting does nothing. Of the second, two doublings of 0.3 each.
-TEST(Correction, IsNotSureOfASettingThatNeverVariedBecauseOthersDoNothing) {
-  std::vector<SeenError> seen = SeenAt({{0, 3}, {1, 3}, {2, 3}, {3, 3}});
-  for (SeenError& one : seen) one.log_error = 0.1 * static_cast<double>(one.time.stage);
+// The first setting has no effect; the second has two doublings of 0.3 each.
+TEST(Correction, ConstantSettingStaysUncertainBesideSettingsWithoutEffect) {
+  std::vector<ObservedError> seen = SeenAt({{0, 3}, {1, 3}, {2, 3}, {3, 3}});
+  for (ObservedError& one : seen) one.log_error = 0.1 * static_cast<double>(one.time.stage);
   const Correction learnt = Learnt(seen);
   const double known = VarianceAt(learnt, 0, {1, 3});
   EXPECT_LT(known, 0.1);
   EXPECT_GE(VarianceAt(learnt, 0, {1, 5}), known + 0.35);
 }
 
-TEST(Correction, OfOneRunIsThatRun) {
+TEST(Correction, OneRunReproducesItself) {
   const Correction learnt = Learnt({{.settings = {1}, .log_error = 0.5}});
   EXPECT_THAT(At(learnt, 0, {1}), DoubleNear(0.5, 0.05));
   EXPECT_GT(VarianceAt(learnt, 0, {1}), 0);
 }
 
-TEST(Correction, OfStagesOfOneRunGoesTogether) {
+TEST(Correction, ErrorsOfStagesInOneRunAreCorrelated) {
   const Correction learnt = Learnt(SeenAt({{0, 0}, {1, 1}}));
   const double both = Covariance(learnt, {{.stage = 0}, {1, 0}}, {{.stage = 1}, {1, 0}});
   EXPECT_GT(both, 0);
   EXPECT_LT(both, VarianceAt(learnt, 0, {1, 0}));
 }
 
-// Of times that have nothing in common with what was seen, at its settings: 0.3^2 that all times of
-// a kind share, 0.5^2 that each stage has, and the noise of their run and of each.
-TEST(Correction, OfASumCountsOnceWhatItsPartsShare) {
+// The variance of an unrelated time at the same settings: 0.3^2 common to all times of a kind,
+// 0.5^2 of each stage, and the noise of the run and of each time.
+TEST(Correction, VarianceOfASumCountsSharedErrorsOnce) {
   const Correction learnt = Learnt({{.settings = {1}, .log_error = 0.5}});
   const double run = learnt.run_deviation() * learnt.run_deviation();
   const double stage = learnt.stage_deviation() * learnt.stage_deviation();
@@ -112,9 +112,9 @@ TEST(Correction, OfASumCountsOnceWhatItsPartsShare) {
   EXPECT_EQ(learnt.Variance({}, {}), 0);
 }
 
-// A setting that doubles what tasks take says nothing of what a driver takes, but a slow run does.
-TEST(Correction, TimesOfAnotherKindHaveOnlyTheirRunInCommon) {
-  std::vector<SeenError> seen = SeenAt({{0, 0}, {1, 0}, {2, 0}, {3, 0}});
+// A setting that doubles task times is not evidence about the driver's times, but a slow run is.
+TEST(Correction, TimesOfDifferentKindsShareOnlyTheRun) {
+  std::vector<ObservedError> seen = SeenAt({{0, 0}, {1, 0}, {2, 0}, {3, 0}});
   for (std::size_t run = 0; run < 4; ++run) {
     seen.push_back(
         {.time = {.stage = 9, .kind = 1}, .run = run, .settings = {static_cast<double>(run), 0}});
@@ -125,9 +125,9 @@ TEST(Correction, TimesOfAnotherKindHaveOnlyTheirRunInCommon) {
   EXPECT_GT(Covariance(learnt, both[0], both[1]), 0);
 }
 
-// A setting that matters does not make others matter that go with another group.
-TEST(Correction, LearnsOfEachGroupOfSettingsHowMuchItMatters) {
-  const std::vector<SeenError> seen = SeenAt({{0, 0}, {1, 1}, {2, 0}, {3, 1}, {4, 0}, {5, 1}});
+// An important setting does not make the settings of another group important.
+TEST(Correction, LearnsTheImportanceOfEachGroupOfSettings) {
+  const std::vector<ObservedError> seen = SeenAt({{0, 0}, {1, 1}, {2, 0}, {3, 1}, {4, 0}, {5, 1}});
   const auto apart = Correction::Learn(seen, std::vector<std::size_t>{0, 1});
   ASSERT_TRUE(apart.ok()) << apart.status();
   const auto far = [](const Correction& learnt) { return VarianceAt(learnt, 0, {2.5, 4}); };
@@ -135,32 +135,33 @@ TEST(Correction, LearnsOfEachGroupOfSettingsHowMuchItMatters) {
   EXPECT_THAT(At(*apart, 0, {2, 0.5}), DoubleNear(0.4, 0.03));
 }
 
-TEST(Correction, RefusesWhatIsNoNumber) {
+TEST(Correction, RejectsNumbersThatAreNotFinite) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_FALSE(Correction::Learn({}).ok());
-  EXPECT_FALSE(Correction::Learn(std::vector<SeenError>{{.log_error = nan}}).ok());
-  EXPECT_FALSE(Correction::Learn(std::vector<SeenError>{{.settings = {nan}}}).ok());
-  EXPECT_FALSE(Correction::Learn(std::vector<SeenError>{{.deviation = -1}}).ok());
-  EXPECT_FALSE(Correction::Learn(std::vector<SeenError>{{.settings = {1}}, {.settings = {}}}).ok());
+  EXPECT_FALSE(Correction::Learn(std::vector<ObservedError>{{.log_error = nan}}).ok());
+  EXPECT_FALSE(Correction::Learn(std::vector<ObservedError>{{.settings = {nan}}}).ok());
+  EXPECT_FALSE(Correction::Learn(std::vector<ObservedError>{{.deviation = -1}}).ok());
+  EXPECT_FALSE(
+      Correction::Learn(std::vector<ObservedError>{{.settings = {1}}, {.settings = {}}}).ok());
 }
 
-TEST(Correction, RefusesMoreGroupsThanSettings) {
-  const std::vector<SeenError> seen = SeenAt({{0, 0}, {1, 1}});
+TEST(Correction, RejectsMoreGroupsThanSettings) {
+  const std::vector<ObservedError> seen = SeenAt({{0, 0}, {1, 1}});
   for (const std::size_t group : {std::size_t{2}, std::numeric_limits<std::size_t>::max()}) {
     EXPECT_FALSE(Correction::Learn(seen, std::vector<std::size_t>{0, group}).ok()) << group;
   }
 }
 
-TEST(Correction, LooksAtSoManyOnly) {
-  std::vector<SeenError> seen(5000, {.settings = {1}, .log_error = 0.2});
+TEST(Correction, UsesALimitedNumberOfErrors) {
+  std::vector<ObservedError> seen(5000, {.settings = {1}, .log_error = 0.2});
   for (std::size_t i = 0; i < seen.size(); ++i) seen[i].time.stage = i;
   EXPECT_THAT(At(Learnt(seen), 0, {1}), DoubleNear(0.2, 0.05));
 }
 
-// Every second is of the other stage, which takes e^1 times as long as modelled.
-TEST(Correction, LooksAtSomeOfEachStage) {
-  std::vector<SeenError> seen;
-  for (std::size_t run = 0; run < Correction::kSeenMax; ++run) {
+// Every second error is of the other stage, which takes e^1 times the modelled time.
+TEST(Correction, SamplesErrorsOfEachStage) {
+  std::vector<ObservedError> seen;
+  for (std::size_t run = 0; run < Correction::kErrorsMax; ++run) {
     seen.push_back({.time = {.stage = 0}, .run = run, .settings = {1}, .log_error = 0});
     seen.push_back({.time = {.stage = 1}, .run = run, .settings = {1}, .log_error = 1});
   }

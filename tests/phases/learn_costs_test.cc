@@ -9,7 +9,7 @@
 namespace tidemark::phases {
 namespace {
 
-// Ten times as slow a disk and a third of the network that is usual; stage s computes (s + 1) us.
+// A tenth of the usual disk and a third of the usual network; stage s computes (s + 1) us.
 CostStatistics Truth() {
   CostStatistics truth = UsualCosts();
   truth[Cost::kLocalWrite] *= 10;
@@ -73,39 +73,39 @@ LearntCosts Learn(const std::vector<MeasuredTask>& tasks) {
   return *std::move(learnt);
 }
 
-TEST(LearntCosts, AreThoseThatTheTasksWereMadeWith) {
+TEST(LearntCosts, ReproduceTheCostsOfGeneratedTasks) {
   const LearntCosts learnt = Learn(Tasks(10));
   for (const std::size_t stage : {0, 9}) {
     const CostStatistics truth = TruthOf(stage);
     for (const Cost cost : {Cost::kCompute, Cost::kNetwork, Cost::kLocalWrite, Cost::kSerialize,
                             Cost::kSetup, Cost::kCleanup}) {
       EXPECT_NEAR(learnt.Of(stage)[cost], truth[cost], 0.05 * truth[cost]) << NameOf(cost);
-      EXPECT_TRUE(learnt.IsToldApart(cost)) << NameOf(cost);
+      EXPECT_TRUE(learnt.IsDetermined(cost)) << NameOf(cost);
     }
   }
 }
 
-TEST(LearntCosts, PredictTasksOfAnotherMixture) {
+TEST(LearntCosts, EstimateTasksOfAnotherMixture) {
   const LearntCosts learnt = Learn(Tasks(10, 0.1));
   Work work;
   work[Cost::kCompute] = 4e6;
   work[Cost::kSerialize] = 1e7;
   work[Cost::kNetwork] = 1e6;
   const double truth = Seconds(work, TruthOf(3));
-  const Prediction prediction = learnt.Predict(3, work);
+  const TaskEstimate prediction = learnt.Predict(3, work);
   EXPECT_NEAR(prediction.seconds, truth, 0.1 * truth);
   EXPECT_GT(prediction.deviation, 0);
   EXPECT_LT(std::abs(prediction.seconds - truth), 2 * prediction.deviation);
 }
 
-TEST(LearntCosts, WhatNoTaskDidKeepsItsPriorAndSaysSo) {
+TEST(LearntCosts, UnusedCostKeepsItsPriorAndIsUndetermined) {
   const LearntCosts learnt = Learn(Tasks(10));
-  EXPECT_FALSE(learnt.IsToldApart(Cost::kUncompress));
+  EXPECT_FALSE(learnt.IsDetermined(Cost::kUncompress));
   EXPECT_DOUBLE_EQ(learnt.Of(0)[Cost::kUncompress], UsualCosts()[Cost::kUncompress]);
-  EXPECT_TRUE(learnt.IsToldApart(Cost::kNetwork));
+  EXPECT_TRUE(learnt.IsDetermined(Cost::kNetwork));
 }
 
-TEST(LearntCosts, WhatNoTaskDidWidensAPredictionThatNeedsIt) {
+TEST(LearntCosts, UnusedCostWidensAnEstimateThatNeedsIt) {
   const LearntCosts learnt = Learn(Tasks(10));
   Work known;
   known[Cost::kCompute] = 1e6;
@@ -114,8 +114,8 @@ TEST(LearntCosts, WhatNoTaskDidWidensAPredictionThatNeedsIt) {
   EXPECT_GT(learnt.Predict(0, unknown).deviation, learnt.Predict(0, known).deviation + 1);
 }
 
-// Sorting and combining in proportion: their sum is known, and neither of them.
-TEST(LearntCosts, CostsThatAlwaysGoTogetherAreNotToldApartButTheirSumIs) {
+// Sorting and combining are proportional: their sum is determined, but neither cost is.
+TEST(LearntCosts, ProportionalCostsAreUndeterminedButTheirSumIsNot) {
   std::vector<MeasuredTask> tasks;
   std::mt19937 random(2);
   for (std::size_t stage = 0; stage < 10; ++stage) {
@@ -127,21 +127,21 @@ TEST(LearntCosts, CostsThatAlwaysGoTogetherAreNotToldApartButTheirSumIs) {
     }
   }
   const LearntCosts learnt = Learn(tasks);
-  EXPECT_FALSE(learnt.IsToldApart(Cost::kSort) && learnt.IsToldApart(Cost::kCombine));
+  EXPECT_FALSE(learnt.IsDetermined(Cost::kSort) && learnt.IsDetermined(Cost::kCombine));
   Work both;
   both[Cost::kSort] = 4e8;
   both[Cost::kCombine] = 1e8;
   Work one;
   one[Cost::kSort] = 4e8;
-  const Prediction sum = learnt.Predict(0, both);
+  const TaskEstimate sum = learnt.Predict(0, both);
   const double truth = Seconds(both, Truth());
   EXPECT_NEAR(sum.seconds, truth, 0.05 * truth);
-  // What the sum is known to, one of them is not, as a share.
+  // The sum has a smaller relative deviation than one of its parts.
   EXPECT_GT(learnt.Predict(0, one).deviation / learnt.Predict(0, one).seconds,
             1.5 * sum.deviation / sum.seconds);
 }
 
-TEST(LearntCosts, AreNeverNegative) {
+TEST(LearntCosts, CostsAreNeverNegative) {
   std::vector<MeasuredTask> tasks = Tasks(3);
   for (MeasuredTask& task : tasks)
     task.running = 1 / (1 + *task.running);  // less work takes longer
@@ -151,7 +151,7 @@ TEST(LearntCosts, AreNeverNegative) {
   }
 }
 
-TEST(LearntCosts, AStragglerHardlyMovesThem) {
+TEST(LearntCosts, StragglerHardlyChangesTheCosts) {
   std::vector<MeasuredTask> tasks = Tasks(10);
   tasks[7].seconds *= 50;
   *tasks[7].running *= 50;
@@ -159,7 +159,7 @@ TEST(LearntCosts, AStragglerHardlyMovesThem) {
   EXPECT_NEAR(learnt.Of(0)[Cost::kNetwork], Truth()[Cost::kNetwork], 0.1 * Truth()[Cost::kNetwork]);
 }
 
-TEST(LearntCosts, AStageThatWasNeverSeenIsTakenForAMiddleOneAndWidens) {
+TEST(LearntCosts, UnknownStageHasTheMedianCostAndAWideDeviation) {
   const LearntCosts learnt = Learn(Tasks(9));
   Work work;
   work[Cost::kCompute] = 1e6;
@@ -167,32 +167,32 @@ TEST(LearntCosts, AStageThatWasNeverSeenIsTakenForAMiddleOneAndWidens) {
   EXPECT_GT(learnt.Predict(77, work).deviation, 2 * learnt.Predict(4, work).deviation);
 }
 
-// A process beside the executor does the work: the task's own processor time says nothing.
-TEST(LearntCosts, ProcessorTimeOfTasksThatWaitForAnotherProcessIsLeftOut) {
+// A process outside of the executor does the work, so the task's processor time is not evidence.
+TEST(LearntCosts, ProcessorTimeOfTasksThatWaitForAnotherProcessIsIgnored) {
   std::vector<MeasuredTask> tasks = Tasks(10);
   for (MeasuredTask& task : tasks) *task.processor *= 0.05;
   const LearntCosts learnt = Learn(tasks);
   EXPECT_NEAR(learnt.Of(9)[Cost::kCompute], TruthOf(9)[Cost::kCompute], 1e-6);
 }
 
-TEST(LearntCosts, AreLearntFromWholeTimesAloneWhereThereIsNoMore) {
+TEST(LearntCosts, CostsAreLearntFromWholeTimesOnlyIfNeeded) {
   std::vector<MeasuredTask> tasks = Tasks(10);
   for (MeasuredTask& task : tasks) {
     task.running = task.processor = task.fetch_wait = task.shuffle_write = task.deserialize = {};
   }
   const LearntCosts learnt = Learn(tasks);
-  const Prediction prediction = learnt.Predict(5, tasks[100].work);
+  const TaskEstimate prediction = learnt.Predict(5, tasks[100].work);
   EXPECT_NEAR(prediction.seconds, tasks[100].seconds, 0.1 * tasks[100].seconds);
 }
 
-TEST(LearntCosts, TheSameTasksGiveTheSameBits) {
+TEST(LearntCosts, EqualTasksGiveEqualResults) {
   const LearntCosts once = Learn(Tasks(5, 0.2));
   const LearntCosts again = Learn(Tasks(5, 0.2));
   EXPECT_EQ(once.Of(2), again.Of(2));
   EXPECT_EQ(once.model_deviation(), again.model_deviation());
 }
 
-TEST(LearntCosts, NothingOrNonsenseIsAnError) {
+TEST(LearntCosts, MissingOrInvalidTasksAreAnError) {
   EXPECT_FALSE(LearntCosts::Learn({}, UsualCosts()).ok());
   std::vector<MeasuredTask> tasks = Tasks(1);
   EXPECT_FALSE(LearntCosts::Learn(tasks, CostStatistics{}).ok());
@@ -202,7 +202,7 @@ TEST(LearntCosts, NothingOrNonsenseIsAnError) {
   EXPECT_FALSE(LearntCosts::Learn(tasks, UsualCosts()).ok());
 }
 
-TEST(LearntCosts, TimesThatCannotBeAreLeftOut) {
+TEST(LearntCosts, ImpossibleTimesAreIgnored) {
   std::vector<MeasuredTask> tasks = Tasks(10);
   tasks[0].seconds = -1;
   tasks[1].running = std::numeric_limits<double>::quiet_NaN();
@@ -212,8 +212,8 @@ TEST(LearntCosts, TimesThatCannotBeAreLeftOut) {
   EXPECT_NEAR(learnt.Of(0)[Cost::kNetwork], Truth()[Cost::kNetwork], 0.1 * Truth()[Cost::kNetwork]);
 }
 
-// One task of one stage: nearly everything is prior, and the interval says so.
-TEST(LearntCosts, OneTaskLeavesAWideInterval) {
+// The result is mostly the prior, with a wide interval.
+TEST(LearntCosts, OneTaskGivesAWideInterval) {
   std::vector<MeasuredTask> tasks = Tasks(1);
   tasks.resize(1);
   const LearntCosts few = Learn(tasks);

@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "whatif/phases/memory.h"
-
 namespace tidemark::phases {
 namespace {
 
@@ -25,13 +23,12 @@ Settings With(std::uint32_t executors, std::uint32_t partitions) {
           .sql_partitions = partitions};
 }
 
-// A program that reads `data` x 10 tasks of 10 MB, shuffles them into as many partitions as are
-// set, and works for 1 us on each record; where there are two executors, they are in each other's
-// way, and all takes a half longer.
-RanApplication RunWith(const Settings& settings, double data = 1) {
+// A program that reads `data` x 10 tasks of 10 MB, shuffles them into the set number of partitions,
+// and works for 1 us on each record. Two executors slow each other down by a half.
+PastApplication RunWith(const Settings& settings, double data = 1) {
   const double slow = settings.executors > 1 ? 1.5 : 1;
-  RanApplication run = {
-      .settings = settings, .stages = std::vector<RanStage>(2), .names = {"scan", "sum"}};
+  PastApplication run = {
+      .settings = settings, .stages = std::vector<PastStage>(2), .names = {"scan", "sum"}};
   const auto maps = static_cast<std::size_t>(10 * data);
   for (std::size_t i = 0; i < maps; ++i) {
     const double seconds = slow * (0.01 + 1e5 * 1e-5);
@@ -51,7 +48,7 @@ RanApplication RunWith(const Settings& settings, double data = 1) {
   return run;
 }
 
-ManyRuns Learnt(std::vector<RanApplication> runs) {
+ManyRuns Learnt(std::vector<PastApplication> runs) {
   auto learnt = ManyRuns::Learn(std::move(runs), UsualCosts());
   EXPECT_TRUE(learnt.ok()) << learnt.status();
   return *std::move(learnt);
@@ -62,47 +59,47 @@ ManyRuns Usual() {
                  RunWith(With(2, 32)), RunWith(With(1, 16), 2), RunWith(With(2, 16), 2)});
 }
 
-TEST(ManyRuns, TheRunThatIsMostLikeIsTheOneItself) {
+TEST(ManyRuns, MostSimilarRunIsTheRunItself) {
   const ManyRuns learnt = Usual();
   EXPECT_EQ(learnt.MostLike({.settings = With(1, 8)}), 0);
   EXPECT_EQ(learnt.MostLike({.settings = With(2, 32)}), 3);
   EXPECT_EQ(learnt.MostLike({.settings = With(2, 16), .data_factor = 2}), 5);
 }
 
-// 32 tasks that gather, of which the counters of eight are kept.
-TEST(ManyRuns, TasksWhoseCountersAreNotKeptAreThereAllTheSame) {
-  RanApplication run = RunWith(With(1, 8));
+// 32 gathering tasks, with the counters of eight.
+TEST(ManyRuns, TasksWithoutKeptCountersStillCount) {
+  PastApplication run = RunWith(With(1, 8));
   run.settings.sql_partitions = 32;
   run.stages[0].tasks_for_each = run.stages[1].tasks_for_each = 4;
   const ManyRuns learnt = Learnt({run});
-  const ExpectedRun same = learnt.On(0, {.settings = run.settings});
+  const RunEstimate same = learnt.On(0, {.settings = run.settings});
   EXPECT_EQ(same.stages[0].tasks, 40);
   EXPECT_EQ(same.stages[1].tasks, 32);
-  const Asked asked = {.settings = With(1, 64), .data_factor = 2};
-  const ExpectedRun other = learnt.On(0, asked);
+  const RunScenario asked = {.settings = With(1, 64), .data_factor = 2};
+  const RunEstimate other = learnt.On(0, asked);
   EXPECT_EQ(other.stages[0].tasks, 80);
   EXPECT_EQ(other.stages[1].tasks, 64);
-  // Twice the data in twice the tasks: each is as long as it was.
+  // Twice the data in twice the tasks: each takes as long.
   EXPECT_NEAR(other.stages[1].task_seconds, same.stages[1].task_seconds,
               0.3 * same.stages[1].task_seconds);
 }
 
-TEST(ManyRuns, PartitionsAreFollowedWhereAStageThatGathersHadAsManyTasks) {
+TEST(ManyRuns, PartitionsAreFollowedIfAGatheringStageHadAsManyTasks) {
   EXPECT_TRUE(Usual().FollowsPartitions());
-  RanApplication run = RunWith(With(1, 8));
-  run.settings.sql_partitions = 200;  // merged by adaptive execution, say
+  PastApplication run = RunWith(With(1, 8));
+  run.settings.sql_partitions = 200;  // adaptive execution merged them
   EXPECT_FALSE(Learnt({run}).FollowsPartitions());
   EXPECT_TRUE(Learnt({run, RunWith(With(1, 8))}).FollowsPartitions());
-  run.settings.sql_partitions = 10;  // as many as tasks that read input
+  run.settings.sql_partitions = 10;  // as many as tasks with an input
   EXPECT_FALSE(Learnt({run}).FollowsPartitions());
   run.settings.default_partitions = 8;
   EXPECT_TRUE(Learnt({run}).FollowsPartitions());
 }
 
-TEST(ManyRuns, OtherPartitionsAreOtherTasksWithPartsOfTheData) {
+TEST(ManyRuns, OtherPartitionsDivideTheDataAmongOtherTasks) {
   const ManyRuns learnt = Usual();
-  const Asked asked = {.settings = With(1, 16)};
-  const ExpectedRun expected = learnt.On(learnt.MostLike(asked), asked);
+  const RunScenario asked = {.settings = With(1, 16)};
+  const RunEstimate expected = learnt.On(learnt.MostLike(asked), asked);
   EXPECT_EQ(expected.stages[0].tasks, 10);
   EXPECT_EQ(expected.stages[1].tasks, 16);
   // 0.01 + 10 / 16 x 0.5 s.
@@ -110,30 +107,30 @@ TEST(ManyRuns, OtherPartitionsAreOtherTasksWithPartsOfTheData) {
   EXPECT_THAT(expected.beyond, IsEmpty());
 }
 
-TEST(ManyRuns, MoreDataAreMoreTasksThatReadAndLongerOnesThatGather) {
+TEST(ManyRuns, MoreDataGiveMoreReadingTasksAndLongerGatheringTasks) {
   const ManyRuns learnt = Usual();
-  const Asked asked = {.settings = With(1, 8), .data_factor = 2};
-  const ExpectedRun expected = learnt.On(0, asked);
+  const RunScenario asked = {.settings = With(1, 8), .data_factor = 2};
+  const RunEstimate expected = learnt.On(0, asked);
   EXPECT_EQ(expected.stages[0].tasks, 20);
   EXPECT_EQ(expected.stages[1].tasks, 8);
   EXPECT_NEAR(expected.stages[1].task_seconds, 1.26, 0.15);
 }
 
-// No phase model knows that executors are in each other's way; the runs do.
-TEST(ManyRuns, LearnsWhatNoModelKnows) {
+// No phase model covers contention of executors, but the runs show it.
+TEST(ManyRuns, LearnsEffectsThatNoModelCovers) {
   const ManyRuns learnt = Usual();
-  const ExpectedRun alone = learnt.On(0, {.settings = With(1, 16)});
-  const ExpectedRun two = learnt.On(0, {.settings = With(2, 16)});
+  const RunEstimate alone = learnt.On(0, {.settings = With(1, 16)});
+  const RunEstimate two = learnt.On(0, {.settings = With(2, 16)});
   EXPECT_NEAR(two.stages[1].task_seconds / alone.stages[1].task_seconds, 1.5, 0.15);
 }
 
-// A parameter that doubles what records cost with each power of two.
-TEST(ManyRuns, LearnsWhatAParameterOfTheProgramDoes) {
-  std::vector<RanApplication> runs;
+// A parameter that doubles the cost of records with each power of two.
+TEST(ManyRuns, LearnsTheEffectOfAParameter) {
+  std::vector<PastApplication> runs;
   for (const double k : {1, 2, 3, 5}) {
-    RanApplication run = RunWith(With(1, 8));
+    PastApplication run = RunWith(With(1, 8));
     run.others = {k};
-    for (RanStage& stage : run.stages) {
+    for (PastStage& stage : run.stages) {
       for (TaskCounters& task : stage.tasks) {
         task.seconds *= std::exp2(k);
         task.running = *task.running * std::exp2(k);
@@ -143,17 +140,17 @@ TEST(ManyRuns, LearnsWhatAParameterOfTheProgramDoes) {
   }
   const double base = runs[0].stages[1].tasks[0].seconds / 2;
   const ManyRuns learnt = Learnt(std::move(runs));
-  const Asked asked = {.settings = With(1, 8), .others = {4}};
+  const RunScenario asked = {.settings = With(1, 8), .others = {4}};
   EXPECT_EQ(learnt.MostLike({.settings = With(1, 8), .others = {2.2}}), 1);
   EXPECT_NEAR(std::log2(learnt.On(2, asked).stages[1].task_seconds / base), 4, 0.4);
 }
 
-// The first task on a slot compiles the code: two seconds, which only some of the tasks take.
-TEST(ManyRuns, TellsFirstTasksOnTheirSlotsFromOthers) {
-  std::vector<RanApplication> runs;
+// The first task on a slot compiles the code for two seconds.
+TEST(ManyRuns, SeparatesFirstTasksOnTheirSlotsFromOthers) {
+  std::vector<PastApplication> runs;
   for (const std::uint32_t partitions : {4, 8, 64}) {
-    RanApplication run = RunWith(With(1, partitions));
-    for (RanStage& stage : run.stages) {
+    PastApplication run = RunWith(With(1, partitions));
+    for (PastStage& stage : run.stages) {
       TaskCounters& first = stage.tasks.front();
       first.is_fresh = true;
       first.seconds += 2;
@@ -162,60 +159,61 @@ TEST(ManyRuns, TellsFirstTasksOnTheirSlotsFromOthers) {
     runs.push_back(std::move(run));
   }
   const ManyRuns learnt = Learnt(std::move(runs));
-  const Asked asked = {.settings = With(1, 32)};
-  const ExpectedStage sum = learnt.On(learnt.MostLike(asked), asked).stages[1];
+  const RunScenario asked = {.settings = With(1, 32)};
+  const StageEstimate sum = learnt.On(learnt.MostLike(asked), asked).stages[1];
   // 0.01 + 10 / 32 x 0.5 s.
   EXPECT_NEAR(sum.task_seconds, 0.166, 0.03);
   EXPECT_NEAR(sum.fresh_task_seconds, 2.166, 0.3);
 }
 
-// Executors that start together are in each other's way: what a stage waits for depends on them.
-TEST(ManyRuns, LearnsWhatAStageWaitsForAtOtherSettings) {
-  std::vector<RanApplication> runs;
+// Executors that start together slow each other down, so the lag of a stage depends on their
+// number.
+TEST(ManyRuns, LearnsTheLagOfAStageAtOtherSettings) {
+  std::vector<PastApplication> runs;
   for (const std::uint32_t executors : {1, 2}) {
     for (const std::uint32_t partitions : {8, 32}) {
-      RanApplication run = RunWith(With(executors, partitions));
+      PastApplication run = RunWith(With(executors, partitions));
       run.stages[0].lag_seconds = executors == 1 ? 8 : 12;
-      run.stages[1].lag_seconds = 0.01;  // the driver's clock, not a wait
+      run.stages[1].lag_seconds = 0.01;  // resolution of the driver's clock
       runs.push_back(std::move(run));
     }
   }
   const ManyRuns learnt = Learnt(std::move(runs));
-  const ExpectedRun alone = learnt.On(3, {.settings = With(1, 16)});
-  const ExpectedRun two = learnt.On(0, {.settings = With(2, 16)});
+  const RunEstimate alone = learnt.On(3, {.settings = With(1, 16)});
+  const RunEstimate two = learnt.On(0, {.settings = With(2, 16)});
   EXPECT_NEAR(alone.stages[0].lag_seconds, 8, 0.5);
   EXPECT_NEAR(two.stages[0].lag_seconds, 12, 0.7);
-  EXPECT_EQ(two.stages[1].lag_seconds, 0) << "as it was";
+  EXPECT_EQ(two.stages[1].lag_seconds, 0) << "unchanged";
 }
 
-// One run was held up for 5 s, which no other was.
-TEST(ManyRuns, LeavesWaitsAsTheyWereThatNotAllRunsHad) {
-  RanApplication held_up = RunWith(With(1, 8));
-  for (RanStage& stage : held_up.stages) stage.lag_seconds = 5;
-  RanApplication other = RunWith(With(1, 32));
+// Only one run was delayed by 5 s.
+TEST(ManyRuns, LagsOfOnlySomeRunsAreUnchanged) {
+  PastApplication held_up = RunWith(With(1, 8));
+  for (PastStage& stage : held_up.stages) stage.lag_seconds = 5;
+  PastApplication other = RunWith(With(1, 32));
   other.stages[0].lag_seconds = 5;
   other.stages[1].lag_seconds = 0.1;
-  const ExpectedRun expected = Learnt({held_up, other}).On(1, {.settings = With(1, 32)});
+  const RunEstimate expected = Learnt({held_up, other}).On(1, {.settings = With(1, 32)});
   EXPECT_NEAR(expected.stages[0].lag_seconds, 5, 0.1);
-  EXPECT_EQ(expected.stages[1].lag_seconds, 0) << "as it was";
+  EXPECT_EQ(expected.stages[1].lag_seconds, 0) << "unchanged";
 }
 
-TEST(ManyRuns, KnowsTasksOfAWarmthThatNoRunHadByTheOthers) {
-  RanApplication run = RunWith(With(1, 8));
+TEST(ManyRuns, UnobservedFirstTasksUseTheErrorOfOtherTasks) {
+  PastApplication run = RunWith(With(1, 8));
   for (TaskCounters& task : run.stages[1].tasks) task.is_fresh = true;
   const ManyRuns learnt = Learnt({run});
-  const ExpectedRun expected = learnt.On(0, {.settings = With(1, 8)});
-  for (const ExpectedStage& stage : expected.stages) {
+  const RunEstimate expected = learnt.On(0, {.settings = With(1, 8)});
+  for (const StageEstimate& stage : expected.stages) {
     EXPECT_EQ(stage.task_seconds, stage.fresh_task_seconds);
   }
 }
 
-// A whole run takes twice as long with each doubling of executors, whatever its stages say.
-TEST(ManyRuns, SettingsAloneSayWhatAWholeRunTakes) {
-  std::vector<RanApplication> runs;
+// A whole run takes twice as long with each doubling of executors, regardless of its stages.
+TEST(ManyRuns, SettingsAloneEstimateAWholeRun) {
+  std::vector<PastApplication> runs;
   for (const std::uint32_t executors : {1, 2, 4, 8}) {
     for (const std::uint32_t partitions : {8, 32}) {
-      RanApplication& run = runs.emplace_back(RunWith(With(executors, partitions)));
+      PastApplication& run = runs.emplace_back(RunWith(With(executors, partitions)));
       run.seconds = 10.0 * executors;
     }
   }
@@ -232,9 +230,9 @@ TEST(ManyRuns, SettingsAloneSayWhatAWholeRunTakes) {
   EXPECT_GT(deviation(32), deviation(4)) << "no run was near";
 }
 
-// Else runs at one setting would say that no other makes a difference.
-TEST(ManyRuns, SettingsThatHardlyVariedSayNothingOfWholeRunsFarFromThem) {
-  std::vector<RanApplication> runs;
+// Runs at one setting are not evidence about other settings.
+TEST(ManyRuns, SettingsThatHardlyVariedGiveNoEstimateOfDistantRuns) {
+  std::vector<PastApplication> runs;
   for (const std::uint32_t partitions : {8, 8, 9, 9}) {
     runs.emplace_back(RunWith(With(2, partitions))).seconds = 10;
   }
@@ -245,36 +243,36 @@ TEST(ManyRuns, SettingsThatHardlyVariedSayNothingOfWholeRunsFarFromThem) {
   EXPECT_FALSE(learnt.On(0, {.settings = With(4, 8)}).whole);
 }
 
-TEST(ManyRuns, OtherProgramsSayNothingOfWholeRuns) {
-  std::vector<RanApplication> runs = {RunWith(With(1, 8)), RunWith(With(2, 8)), RunWith(With(4, 8)),
-                                      RunWith(With(8, 8))};
-  for (RanApplication& run : runs) run.seconds = 10;
+TEST(ManyRuns, OtherProgramsGiveNoEstimateOfWholeRuns) {
+  std::vector<PastApplication> runs = {RunWith(With(1, 8)), RunWith(With(2, 8)),
+                                       RunWith(With(4, 8)), RunWith(With(8, 8))};
+  for (PastApplication& run : runs) run.seconds = 10;
   runs[3].names = {"others", "of another"};
   EXPECT_FALSE(Learnt(runs).On(0, {.settings = With(1, 8)}).whole);
 }
 
-TEST(ManyRuns, FewRunsSayNothingOfWholeOnes) {
-  std::vector<RanApplication> runs = {RunWith(With(1, 8)), RunWith(With(2, 8)), RunWith(With(4, 8)),
-                                      RunWith(With(8, 8))};
-  for (RanApplication& run : runs) run.seconds = 10;
+TEST(ManyRuns, FewRunsGiveNoEstimateOfWholeRuns) {
+  std::vector<PastApplication> runs = {RunWith(With(1, 8)), RunWith(With(2, 8)),
+                                       RunWith(With(4, 8)), RunWith(With(8, 8))};
+  for (PastApplication& run : runs) run.seconds = 10;
   EXPECT_TRUE(Learnt(runs).On(0, {.settings = With(1, 8)}).whole);
   runs[3].seconds = 0;
-  EXPECT_FALSE(Learnt(runs).On(0, {.settings = With(1, 8)}).whole) << "of one it is not known";
+  EXPECT_FALSE(Learnt(runs).On(0, {.settings = With(1, 8)}).whole) << "one duration is unknown";
 }
 
-TEST(ManyRuns, FetchesSoManyTimesWhatItDidWhereThatIsTold) {
+TEST(ManyRuns, FetchedDataAreScaledByTheGivenFactor) {
   const ManyRuns learnt = Usual();
-  const Asked asked = {.settings = With(1, 8), .fetched = {{"sum", 2}}};
-  const ExpectedRun expected = learnt.On(0, asked);
+  const RunScenario asked = {.settings = With(1, 8), .fetched = {{"sum", 2}}};
+  const RunEstimate expected = learnt.On(0, asked);
   EXPECT_EQ(expected.stages[0].tasks, 10);
   EXPECT_GT(expected.stages[1].task_seconds,
             1.5 * learnt.On(0, {.settings = With(1, 8)}).stages[1].task_seconds);
 }
 
-TEST(ManyRuns, NamesWhatNoRunCameNear) {
+TEST(ManyRuns, NamesSettingsFarFromAllRuns) {
   const ManyRuns learnt = Usual();
-  const ExpectedRun near = learnt.On(0, {.settings = With(2, 8)});
-  const ExpectedRun far = learnt.On(0, {.settings = With(16, 8), .data_factor = 10});
+  const RunEstimate near = learnt.On(0, {.settings = With(2, 8)});
+  const RunEstimate far = learnt.On(0, {.settings = With(16, 8), .data_factor = 10});
   EXPECT_THAT(near.beyond, IsEmpty());
   EXPECT_THAT(far.beyond, Contains("executors"));
   EXPECT_THAT(far.beyond, Contains("data"));
@@ -282,41 +280,41 @@ TEST(ManyRuns, NamesWhatNoRunCameNear) {
   EXPECT_GT(far.deviation, near.deviation);
 }
 
-// Some sources of data do not count what is read of them.
-TEST(ManyRuns, NamesMoreDataWhereNoRunTellsWhatItRead) {
-  RanApplication run = RunWith(With(1, 8));
+// Some sources do not count the bytes that are read from them.
+TEST(ManyRuns, NamesMoreDataIfNoRunReportsItsInput) {
+  PastApplication run = RunWith(With(1, 8));
   for (TaskCounters& task : run.stages[0].tasks) task.input = {};
   const ManyRuns learnt = Learnt({run});
-  const ExpectedRun same = learnt.On(0, {.settings = With(1, 8)});
-  const ExpectedRun twice = learnt.On(0, {.settings = With(1, 8), .data_factor = 2});
+  const RunEstimate same = learnt.On(0, {.settings = With(1, 8)});
+  const RunEstimate twice = learnt.On(0, {.settings = With(1, 8), .data_factor = 2});
   EXPECT_THAT(same.beyond, IsEmpty());
   EXPECT_THAT(twice.beyond, Contains("data"));
   EXPECT_EQ(twice.stages[0].tasks, 20);
   EXPECT_GT(twice.deviation, same.deviation);
 }
 
-TEST(ManyRuns, TakesDataForThoseOfAFirstRunThatDoesNotTellIts) {
-  RanApplication first = RunWith(With(1, 8));
+TEST(ManyRuns, UnknownDataOfTheFirstRunCountAsEqual) {
+  PastApplication first = RunWith(With(1, 8));
   for (TaskCounters& task : first.stages[0].tasks) task.input = {};
   const ManyRuns learnt = Learnt({first, RunWith(With(2, 8))});
-  const Asked asked = {.settings = With(2, 8)};
+  const RunScenario asked = {.settings = With(2, 8)};
   EXPECT_EQ(learnt.MostLike(asked), 1);
   EXPECT_EQ(learnt.On(1, asked).stages[0].tasks, 10);
   EXPECT_THAT(learnt.On(1, asked).beyond, IsEmpty());
 }
 
-TEST(ManyRuns, OfAStageWithoutTasksNothingIsKnown) {
-  RanApplication run = RunWith(With(1, 8));
+TEST(ManyRuns, StageWithoutTasksIsUnknown) {
+  PastApplication run = RunWith(With(1, 8));
   run.stages[1].tasks.clear();
   const ManyRuns learnt = Learnt({run});
-  const ExpectedRun expected = learnt.On(0, {.settings = With(2, 8)});
+  const RunEstimate expected = learnt.On(0, {.settings = With(2, 8)});
   EXPECT_TRUE(expected.stages[0].is_known);
   EXPECT_FALSE(expected.stages[1].is_known);
 }
 
-// 2 MB of a task with compression, 5 without: what is compressed is two fifths.
-TEST(ManyRuns, RunsWithAndWithoutCompressionShowHowWellDataAreCompressed) {
-  RanApplication plain = RunWith(With(1, 8));
+// A task has 2 MB with compression and 5 MB without: the ratio is two fifths.
+TEST(ManyRuns, RunsWithAndWithoutCompressionShowItsRatio) {
+  PastApplication plain = RunWith(With(1, 8));
   plain.settings.compresses_shuffle = false;
   for (TaskCounters& task : plain.stages[0].tasks) task.written.bytes = 5e6;
   for (TaskCounters& task : plain.stages[1].tasks) task.local_bytes *= 2.5;
@@ -324,41 +322,41 @@ TEST(ManyRuns, RunsWithAndWithoutCompressionShowHowWellDataAreCompressed) {
   Settings off = With(1, 8);
   off.compresses_shuffle = false;
   EXPECT_EQ(learnt.MostLike({.settings = off}), 1);
-  const ExpectedRun expected = learnt.On(0, {.settings = off});
+  const RunEstimate expected = learnt.On(0, {.settings = off});
   EXPECT_NEAR(expected.stages[1].task_seconds, 0.635, 0.1);
 }
 
-TEST(ManyRuns, RefusesWhatHasNoTask) {
+TEST(ManyRuns, RejectsRunsWithoutTasks) {
   EXPECT_FALSE(ManyRuns::Learn({}, UsualCosts()).ok());
-  RanApplication empty = {.settings = With(1, 8), .stages = {RanStage()}, .names = {"scan"}};
+  PastApplication empty = {.settings = With(1, 8), .stages = {PastStage()}, .names = {"scan"}};
   EXPECT_FALSE(ManyRuns::Learn({empty}, UsualCosts()).ok());
 }
 
-// Thirty years each.
-TEST(ManyRuns, IsNotSureOfARunWhoseTimesAllCannotBe) {
-  RanApplication run = RunWith(With(1, 8));
-  for (RanStage& stage : run.stages) {
+// Each task takes thirty years.
+TEST(ManyRuns, RunWithOnlyImpossibleTimesHasAWideDeviation) {
+  PastApplication run = RunWith(With(1, 8));
+  for (PastStage& stage : run.stages) {
     for (TaskCounters& task : stage.tasks) task.seconds = 1e9;
     for (TaskCounters& task : stage.tasks) task.running = 1e9;
   }
-  const ExpectedRun expected = Learnt({run}).On(0, {.settings = With(1, 8)});
+  const RunEstimate expected = Learnt({run}).On(0, {.settings = With(1, 8)});
   EXPECT_FALSE(expected.stages[0].is_known);
   EXPECT_FALSE(expected.stages[1].is_known);
   EXPECT_GE(expected.deviation, 0.5);
 }
 
-TEST(ManyRuns, AbsurdCountersLeadToNoAbsurdAnswer) {
-  RanApplication absurd = RunWith(With(1, 8));
+TEST(ManyRuns, AbsurdCountersGiveNoAbsurdEstimate) {
+  PastApplication absurd = RunWith(With(1, 8));
   absurd.stages[0].tasks[0].written.records = 0;
   absurd.stages[0].tasks[1].input = {1e19, 1e19};
   absurd.stages[1].tasks[0].spilled_disk_bytes = 1e12;
   const auto learnt = ManyRuns::Learn({absurd, RunWith(With(2, 32))}, UsualCosts());
   if (!learnt.ok()) return;
-  const Asked asked = {.settings = With(2, 8), .data_factor = 3};
+  const RunScenario asked = {.settings = With(2, 8), .data_factor = 3};
   for (const std::size_t like : {0, 1}) {
-    const ExpectedRun expected = learnt->On(like, asked);
+    const RunEstimate expected = learnt->On(like, asked);
     EXPECT_TRUE(std::isfinite(expected.deviation));
-    for (const ExpectedStage& stage : expected.stages) {
+    for (const StageEstimate& stage : expected.stages) {
       EXPECT_TRUE(std::isfinite(stage.task_seconds));
       EXPECT_GE(stage.task_seconds, 0);
     }

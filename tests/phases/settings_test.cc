@@ -3,22 +3,21 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "whatif/phases/quantity.h"
-
 namespace tidemark::phases {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-constexpr SeenExecutors kSeen = {.count = 4, .cores = 8};
+constexpr ObservedExecutors kSeen = {.count = 4, .cores = 8};
 
-Settings Of(const char* version, const Properties& properties = {}, SeenExecutors seen = kSeen) {
+Settings Of(const char* version, const Properties& properties = {},
+            ObservedExecutors seen = kSeen) {
   const auto settings = ParseSettings(version, properties, seen);
   EXPECT_TRUE(settings.ok()) << settings.status();
   return settings.value_or(Settings{});
 }
 
-TEST(ParseVersion, TakesTheFirstTwoNumbers) {
+TEST(ParseVersion, ReadsTheFirstTwoNumbers) {
   EXPECT_EQ(*ParseVersion("3.5.1"), (Version{3, 5}));
   EXPECT_EQ(*ParseVersion("4.0.0-preview2"), (Version{4, 0}));
   EXPECT_EQ(*ParseVersion("2.4"), (Version{2, 4}));
@@ -41,7 +40,7 @@ TEST(ParseSettings, HasTheDefaultsOfTheVersion) {
   EXPECT_EQ(old.codec, Codec::kSnappy);
 }
 
-TEST(ParseSettings, TakesWhatIsSet) {
+TEST(ParseSettings, ReadsSetValues) {
   const Settings settings = Of("3.5.1",
                                {{"spark.executor.instances", "16"},
                                 {"spark.executor.cores", "4"},
@@ -62,16 +61,16 @@ TEST(ParseSettings, TakesWhatIsSet) {
   EXPECT_EQ(settings.serializer, Serializer::kKryo);
 }
 
-// An application that asked for six executors and got four had four.
-TEST(ParseSettings, WhatWasSeenCountsMoreThanWhatWasAskedFor) {
+// An application that requested six executors and received four ran with four.
+TEST(ParseSettings, ObservedExecutorsOverrideRequestedOnes) {
   EXPECT_EQ(Of("3.5.1", {{"spark.executor.instances", "6"}}).executors, 4);
 }
 
-TEST(ParseSettings, OffHeapMemoryCountsWhereItIsEnabled) {
+TEST(ParseSettings, OffHeapMemoryCountsIfEnabled) {
   EXPECT_EQ(Of("3.5.1", {{"spark.memory.offHeap.size", "1g"}}).off_heap_bytes, 0);
 }
 
-TEST(ParseSettings, LegacyModeHasTheOldMemoryUntilItIsGone) {
+TEST(ParseSettings, LegacyModeHasTheOldMemoryUntilItsRemoval) {
   const Properties legacy = {{"spark.memory.useLegacyMode", "true"},
                              {"spark.shuffle.memoryFraction", "0.4"}};
   EXPECT_EQ(Of("2.4.0", legacy).memory_model, MemoryModel::kFractions);
@@ -84,7 +83,7 @@ TEST(ParseSettings, SpillingCannotBeTurnedOffSinceOneSix) {
   EXPECT_TRUE(Of("1.6.0", {{"spark.shuffle.spill", "false"}}).spills);
 }
 
-TEST(ParseSettings, KnowsCodecsByTheirClasses) {
+TEST(ParseSettings, ParsesCodecsByTheirClasses) {
   EXPECT_EQ(
       Of("3.5.1", {{"spark.io.compression.codec", "org.apache.spark.io.SnappyCompressionCodec"}})
           .codec,
@@ -100,7 +99,7 @@ struct WrongSetting {
 };
 class WrongSettings : public testing::TestWithParam<WrongSetting> {};
 
-TEST_P(WrongSettings, AreNamedWithWhatIsWanted) {
+TEST_P(WrongSettings, AreNamedWithTheExpectedForm) {
   const auto settings = ParseSettings("3.5.1", GetParam().properties, kSeen);
   EXPECT_EQ(settings.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(settings.status().message(), HasSubstr(GetParam().says));
@@ -112,22 +111,23 @@ INSTANTIATE_TEST_SUITE_P(
         WrongSetting{
             "Size", {{"spark.executor.memory", "4x"}}, "spark.executor.memory: \"4x\" is not"},
         WrongSetting{"Bool", {{"spark.shuffle.compress", "on"}}, "spark.shuffle.compress: \"on\""},
-        WrongSetting{"Share", {{"spark.memory.fraction", "60"}}, "a number of 0 to 1"},
-        WrongSetting{"Hash", {{"spark.shuffle.manager", "hash"}}, "gone since Spark 2.0"},
-        WrongSetting{"Manager", {{"spark.shuffle.manager", "x.Celeborn"}}, "is not known"},
+        WrongSetting{"Share", {{"spark.memory.fraction", "60"}}, "a number from 0 to 1"},
+        WrongSetting{
+            "Hash", {{"spark.shuffle.manager", "hash"}}, "removed the hash manager in 2.0"},
+        WrongSetting{"Manager", {{"spark.shuffle.manager", "x.Celeborn"}}, "is not modelled"},
         WrongSetting{"Codec", {{"spark.io.compression.codec", "gzip"}}, "\"gzip\" is not lz4"},
-        WrongSetting{"Cores", {{"spark.executor.cores", "0"}}, "a whole number of 1 to"},
+        WrongSetting{"Cores", {{"spark.executor.cores", "0"}}, "a whole number from 1 to"},
         WrongSetting{"TaskCores", {{"spark.task.cpus", "9"}}, "no task could run"},
         WrongSetting{"TooSmall", {{"spark.executor.memory", "400m"}}, "needs to start"}),
     [](const auto& row) { return std::string(row.param.name); });
 
-TEST(ParseSettings, TakesZeroWhereSparkAllowsIt) {
+TEST(ParseSettings, AcceptsZeroIfSparkDoes) {
   EXPECT_EQ(Of("3.5.1", {{"spark.executor.instances", "0"}}).executors, 4);
   EXPECT_EQ(Of("3.5.1", {{"spark.shuffle.sort.bypassMergeThreshold", "0"}}).bypass_threshold, 0);
   EXPECT_EQ(Of("3.5.1", {{"spark.shuffle.sort.bypassMergeThreshold", "-1"}}).bypass_threshold, 0);
 }
 
-TEST(ParseRunSettings, RepliesToWhatItDoesNotKnowWithARemarkAndTheDefault) {
+TEST(ParseRunSettings, ReplacesUnknownValuesByTheDefaultWithARemark) {
   const Properties properties = {{"spark.shuffle.manager", "x.Celeborn"},
                                  {"spark.sql.shuffle.partitions", "auto"},
                                  {"spark.io.compression.codec", "gzip"},
@@ -147,22 +147,106 @@ TEST(ParseRunSettings, RepliesToWhatItDoesNotKnowWithARemarkAndTheDefault) {
   EXPECT_FALSE(ParseRunSettings("3.5.1", {}, {}).ok());
 }
 
-TEST(WhyNotModelled, IsSaidOfValuesThatSparkAllowsAlone) {
-  EXPECT_NE(WhyNotModelled("spark.executor.instances", "0"), "");
-  EXPECT_NE(WhyNotModelled("spark.sql.shuffle.partitions", "auto"), "");
-  EXPECT_NE(WhyNotModelled("spark.shuffle.manager", "org.apache.x.RssShuffleManager"), "");
-  EXPECT_EQ(WhyNotModelled("spark.executor.instances", "4"), "");
-  EXPECT_EQ(WhyNotModelled("spark.sql.shuffle.partitions", "many"), "");
-  EXPECT_EQ(WhyNotModelled("spark.shuffle.manager", "sorted"), "");
-  EXPECT_EQ(
-      WhyNotModelled("spark.shuffle.manager", "org.apache.spark.shuffle.sort.SortShuffleManager"),
-      "");
+TEST(ReasonNotModelled, IsGivenOnlyForValuesThatSparkAllows) {
+  EXPECT_NE(ReasonNotModelled("spark.executor.instances", "0"), "");
+  EXPECT_NE(ReasonNotModelled("spark.sql.shuffle.partitions", "auto"), "");
+  EXPECT_NE(ReasonNotModelled("spark.shuffle.manager", "org.apache.x.RssShuffleManager"), "");
+  EXPECT_EQ(ReasonNotModelled("spark.executor.instances", "4"), "");
+  EXPECT_EQ(ReasonNotModelled("spark.sql.shuffle.partitions", "many"), "");
+  EXPECT_EQ(ReasonNotModelled("spark.shuffle.manager", "sorted"), "");
+  EXPECT_EQ(ReasonNotModelled("spark.shuffle.manager",
+                              "org.apache.spark.shuffle.sort.SortShuffleManager"),
+            "");
 }
 
-TEST(ParseSettings, ExecutorsThatNobodySaidOrSawAreAskedFor) {
+TEST(ParseSettings, UnknownExecutorsAreAnError) {
   const auto settings = ParseSettings("3.5.1", {{"spark.executor.cores", "2"}}, {});
   EXPECT_EQ(settings.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(settings.status().message(), HasSubstr("spark.executor.instances"));
+}
+
+// (300 MiB + 4096 - 300 MiB) x 0.5 = 2048 bytes among 4 / 2 tasks.
+Settings Unified() {
+  return {.version = {3, 5},
+          .executor_cores = 4,
+          .task_cores = 2,
+          .executor_memory_bytes = kReservedBytes + 4096,
+          .memory_fraction = 0.5};
+}
+
+TEST(SpillBufferBytes, IsSharedByTheRunningTasks) {
+  EXPECT_DOUBLE_EQ(SpillBufferBytes(Unified()), 1024);
+}
+
+TEST(SpillBufferBytes, OffHeapMemoryAddsToIt) {
+  Settings settings = Unified();
+  settings.off_heap_bytes = 1000;
+  EXPECT_DOUBLE_EQ(SpillBufferBytes(settings), 1524);
+}
+
+TEST(SpillBufferBytes, CachedDataReduceItUpToTheStorageFraction) {
+  EXPECT_DOUBLE_EQ(SpillBufferBytes(Unified(), 500), 774);
+  EXPECT_DOUBLE_EQ(SpillBufferBytes(Unified(), 1e9), 512);
+}
+
+TEST(SpillBufferBytes, IsNeverNegative) {
+  Settings settings = Unified();
+  settings.executor_memory_bytes = 1000;
+  EXPECT_DOUBLE_EQ(SpillBufferBytes(settings), 0);
+}
+
+TEST(ParseBytes, AcceptsTheUnitsOfSpark) {
+  EXPECT_EQ(*ParseBytes("48m", 1), 48 * kMib);
+  EXPECT_EQ(*ParseBytes(" 4G ", 1), 4096 * kMib);
+  EXPECT_EQ(*ParseBytes("64kb", 1), 64 * kKib);
+  EXPECT_EQ(*ParseBytes("7b", kMib), 7);
+  EXPECT_EQ(*ParseBytes("512", kMib), 512 * kMib);
+  EXPECT_EQ(*ParseBytes("0", 1), 0);
+}
+
+TEST(ParseBytes, RejectsValuesThatSparkRejects) {
+  for (const char* text :
+       {"", "m", "0.5g", "-1m", "12q", "12 m b", "nan", "99999999999999999999", "9000000000g"}) {
+    const auto size = ParseBytes(text, 1);
+    EXPECT_EQ(size.status().code(), absl::StatusCode::kInvalidArgument) << text;
+  }
+  EXPECT_EQ(ParseBytes("0.5g", 1).status().message(),
+            "\"0.5g\" is not a size such as 512m or 4g, a whole number");
+}
+
+TEST(ParseDuration, AcceptsTheUnitsOfSpark) {
+  EXPECT_EQ(*ParseDuration("3s", absl::Milliseconds(1)), absl::Seconds(3));
+  EXPECT_EQ(*ParseDuration("500ms", absl::Seconds(1)), absl::Milliseconds(500));
+  EXPECT_EQ(*ParseDuration("10", absl::Seconds(1)), absl::Seconds(10));
+  EXPECT_EQ(*ParseDuration("2min", absl::Seconds(1)), absl::Minutes(2));
+  EXPECT_EQ(*ParseDuration("1d", absl::Seconds(1)), absl::Hours(24));
+}
+
+TEST(ParseDuration, RejectsOtherUnits) {
+  for (const char* text : {"", "s", "1.5s", "-1s", "1w", "9999999d"}) {
+    EXPECT_FALSE(ParseDuration(text, absl::Seconds(1)).ok()) << text;
+  }
+}
+
+TEST(ParseBool, IsTrueOrFalseInAnyCase) {
+  EXPECT_TRUE(*ParseBool("TRUE"));
+  EXPECT_FALSE(*ParseBool(" false"));
+  EXPECT_FALSE(ParseBool("yes").ok());
+  EXPECT_FALSE(ParseBool("").ok());
+}
+
+TEST(ParseShare, IsWithinZeroAndOne) {
+  EXPECT_DOUBLE_EQ(*ParseShare("0.6"), 0.6);
+  for (const char* text : {"1.1", "-0.1", "nan", "inf", "", "60%"}) {
+    EXPECT_FALSE(ParseShare(text).ok()) << text;
+  }
+}
+
+TEST(ParseCount, IsAWholeNumberFromOneOn) {
+  EXPECT_EQ(*ParseCount("16", 100), 16);
+  for (const char* text : {"0", "-1", "1.5", "101", "", "many"}) {
+    EXPECT_FALSE(ParseCount(text, 100).ok()) << text;
+  }
 }
 
 }  // namespace

@@ -1,13 +1,11 @@
-#include "whatif/phases/shuffle_write.h"
-
 #include <gtest/gtest.h>
 
-#include "whatif/phases/memory.h"
+#include "whatif/phases/task.h"
 
 namespace tidemark::phases {
 namespace {
 
-// 2048 bytes for the only task.
+// Returns settings with 2048 bytes for the only task.
 Settings Today() {
   return {
       .version = {3, 5}, .executor_memory_bytes = kReservedBytes + 4096, .memory_fraction = 0.5};
@@ -15,7 +13,7 @@ Settings Today() {
 
 constexpr StageShape kRows = {.output = Destination::kShuffle, .is_relocatable = true};
 
-TEST(WriterOf, RowsTakeTheSerializedShuffleUnlessTheyAreCombinedOrFew) {
+TEST(WriterOf, RowsUseTheSerializedShuffleUnlessCombinedOrFew) {
   EXPECT_EQ(WriterOf(kRows, 1000, Today()), ShuffleWriter::kSerialized);
   EXPECT_EQ(WriterOf(kRows, 200, Today()), ShuffleWriter::kBypass);
   EXPECT_EQ(WriterOf(kRows, 1 << 25, Today()), ShuffleWriter::kSorted);
@@ -24,7 +22,7 @@ TEST(WriterOf, RowsTakeTheSerializedShuffleUnlessTheyAreCombinedOrFew) {
   EXPECT_EQ(WriterOf(combined, 1000, Today()), ShuffleWriter::kSorted);
 }
 
-TEST(WriterOf, TheSerializedShuffleWasAnotherManagerBeforeOneSix) {
+TEST(WriterOf, SerializedShuffleWasAnotherManagerBeforeOneSix) {
   Settings settings = Today();
   settings.version = {1, 5};
   EXPECT_EQ(WriterOf(kRows, 1000, settings), ShuffleWriter::kSorted);
@@ -32,10 +30,10 @@ TEST(WriterOf, TheSerializedShuffleWasAnotherManagerBeforeOneSix) {
   EXPECT_EQ(WriterOf(kRows, 1000, settings), ShuffleWriter::kSerialized);
 }
 
-// 1024 records of 32 bytes, serialized 16, with an address of 16: 64 fit into the buffer, so there
-// are 16 spills. All bytes are serialized, compressed and written once, nothing is sorted by key;
-// 32768 x 0.5 x 0.25 = 4096 bytes are copied when spills are joined.
-TEST(WriteShuffle, SerializedRecordsAreNeverReadBack) {
+// 1024 records of 32 bytes, 16 serialized, with an address of 16: 64 fit into the buffer, so there
+// are 16 spills. All bytes are serialized, compressed and written once, and not sorted by key.
+// 32768 x 0.5 x 0.25 = 4096 bytes are copied to join the spills.
+TEST(WriteShuffle, SerializedRecordsAreNeverDeserialized) {
   const DataStatistics data = {.serialize_ratio = 0.5, .compress_ratio = 0.25};
   const ShuffleWrite write = WriteShuffle({1024, 32768}, kRows, 1000, 0, data, Today());
   EXPECT_DOUBLE_EQ(write.spills.count, 16);
@@ -49,14 +47,14 @@ TEST(WriteShuffle, SerializedRecordsAreNeverReadBack) {
   EXPECT_DOUBLE_EQ(work[Cost::kUncompress], 0);
 }
 
-TEST(WriteShuffle, NothingInMakesNoWork) {
+TEST(WriteShuffle, EmptyInputMakesNoWork) {
   const ShuffleWrite write = WriteShuffle({}, kRows, 1000, 0, {}, Today());
   EXPECT_EQ(write.work(), Work{});
   EXPECT_EQ(write.written, Flow{});
 }
 
-// However little memory there is, a record at a time gets through.
-TEST(WriteShuffle, ARecordLargerThanTheBufferIsASpillOfItsOwn) {
+// The smallest memory still holds one record.
+TEST(WriteShuffle, RecordLargerThanTheBufferIsASpill) {
   const DataStatistics data = {.write_width_in_memory = 1e6};
   const ShuffleWrite write =
       WriteShuffle({8, 8e6}, {.output = Destination::kShuffle}, 1000, 0, data, Today());

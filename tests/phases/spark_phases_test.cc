@@ -1,11 +1,9 @@
-// [SPM]: the equations of the phases of a task, with numbers worked by hand. Where the print slips,
-// docs/adr/0037 says what is meant.
+// [SPM]: the equations of a task's phases, with numbers worked by hand. docs/internals/adr/0033
+// corrects errors of the print.
 //
-// Every cost is a prime, so that a sum tells what went into it.
+// Every cost is a prime, so that a sum identifies its parts.
 #include <gtest/gtest.h>
 
-#include "whatif/phases/byte_work.h"
-#include "whatif/phases/memory.h"
 #include "whatif/phases/task.h"
 
 namespace tidemark::phases {
@@ -44,7 +42,7 @@ Settings OldSettings() {
           .safety_fraction = 0.5};
 }
 
-// Serialized a byte is half, compressed a quarter of that; a record in memory has 4 bytes.
+// Serialization halves a byte, compression quarters the result; a record in memory has 4 bytes.
 DataStatistics Data() {
   return {.input_width = 16,
           .compute = {.records = 0.5, .bytes = 2},
@@ -88,7 +86,7 @@ TEST(SparkPhasesPaper, Equation3OfReadingAByteOfAShuffle) {
   EXPECT_DOUBLE_EQ(Time(ReadAndDeserialize(OfShuffle(settings, Data()))), 40);
 }
 
-// As eq. 2 and 3, by the other setting.
+// The same as eq. 2 and 3, with the other setting.
 TEST(SparkPhasesPaper, Equations4And5OfSpillsFollowTheSettingOfSpills) {
   Settings settings = OldSettings();
   settings.compresses_shuffle = false;
@@ -107,7 +105,7 @@ TEST(SparkPhasesPaper, Equations6To10OfTheReadPhase) {
 }
 
 // 64000 / 8 bytes and 8192 / 8 records, a quarter of them from this executor.
-TEST(SparkPhasesPaper, Equations11To14OfWhatATaskFetches) {
+TEST(SparkPhasesPaper, Equations11To14OfTheFetchedData) {
   const ShuffleRead read = Read(Gathering::kCombine);
   EXPECT_EQ(read.fetched, (Flow{1024, 8000}));
   EXPECT_DOUBLE_EQ(read.local_bytes, 2000);
@@ -119,8 +117,8 @@ TEST(SparkPhasesPaper, Equation15OfFetching) {
   EXPECT_DOUBLE_EQ(Time(Read(Gathering::kCombine).fetch), 1'480'000);
 }
 
-// Combining follows the setting of spills, sorting that of shuffles: 1024 bytes of the buffer are
-// 1024 x 0.5 x 0.25 in a file that is compressed, 1024 x 0.5 in one that is not.
+// Combining uses the compression of spills, sorting that of shuffles: 1024 bytes of the buffer are
+// 1024 x 0.5 x 0.25 in a compressed file, 1024 x 0.5 in an uncompressed one.
 TEST(SparkPhasesPaper, Equations16To18And20OfTheSizeOfASpill) {
   Settings settings = OldSettings();
   settings.compresses_spills = false;
@@ -128,7 +126,7 @@ TEST(SparkPhasesPaper, Equations16To18And20OfTheSizeOfASpill) {
   EXPECT_DOUBLE_EQ(Read(Gathering::kSort, settings).spills.file_bytes, 128);
 }
 
-// 8192 x 0.5 x 0.5 x 1 / 2; a task with both cores has twice as much.
+// 8192 x 0.5 x 0.5 x 1 / 2; a task with both cores has twice this memory.
 TEST(SparkPhasesPaper, Equation19OfTheBuffer) {
   Settings settings = OldSettings();
   EXPECT_DOUBLE_EQ(SpillBufferBytes(settings), 1024);
@@ -145,7 +143,7 @@ TEST(SparkPhasesPaper, Equations21To24OfTheNumberOfSpills) {
   EXPECT_DOUBLE_EQ(spills.records_in_memory, 64);
 }
 
-TEST(SparkPhasesPaper, Equation23SpillsNothingWhereSpillingIsOff) {
+TEST(SparkPhasesPaper, Equation23SpillsNothingWithoutSpilling) {
   Settings settings = OldSettings();
   settings.spills = false;
   const Spills spills = Read(Gathering::kCombine, settings).spills;
@@ -166,11 +164,11 @@ TEST(SparkPhasesPaper, Equation25OfSorting) {
 }
 
 // 832 x 0.5 records; 832 x 4 x 0.25 bytes.
-TEST(SparkPhasesPaper, Equations26And27OfWhatIsMerged) {
+TEST(SparkPhasesPaper, Equations26And27OfTheMergedData) {
   EXPECT_EQ(Read(Gathering::kCombine).out, (Flow{416, 832}));
 }
 
-// 3 x 128 x 182 to read back; 832 x log2(4) x 23 to sort; 832 x 17 to combine.
+// 3 x 128 x 182 to read the spills; 832 x log2(4) x 23 to sort; 832 x 17 to combine.
 TEST(SparkPhasesPaper, Equation28OfMerging) {
   EXPECT_DOUBLE_EQ(Time(Read(Gathering::kCombine).merge), 69'888 + 38'272 + 14'144);
 }
@@ -226,8 +224,7 @@ Settings Hash() {
   return settings;
 }
 
-// The hash manager spills by the setting of spills, here without compression: 1024 x 13 +
-// 150144 + 3 x 1024 x 39.5.
+// The hash manager uses the compression of spills, here none: 1024 x 13 + 150144 + 3 x 1024 x 39.5.
 TEST(SparkPhasesPaper, Equation40OfSpillingByHash) {
   Settings settings = Hash();
   settings.compresses_spills = false;
@@ -235,8 +232,8 @@ TEST(SparkPhasesPaper, Equation40OfSpillingByHash) {
                    13'312 + 150'144 + 121'344);
 }
 
-// 3 x 512 x 40 to read back, 38272 and 14144 as in eq. 28, 832 x 0.5 x 19 to partition, 43368 to
-// write.
+// 3 x 512 x 40 to read the spills, 38272 and 14144 as in eq. 28, 832 x 0.5 x 19 to partition, 43368
+// to write.
 TEST(SparkPhasesPaper, Equation41OfMergingByHash) {
   Settings settings = Hash();
   settings.compresses_spills = false;
@@ -250,7 +247,7 @@ TEST(SparkPhasesPaper, Equation42OfHashWithoutCombining) {
 }
 
 // 8192 x 0.75 x 0.25 x 0.5 x 0.25 bytes and 1024 x 0.8125 x 0.5 records of each task.
-TEST(SparkPhasesPaper, Equations43And44OfWhatIsWritten) {
+TEST(SparkPhasesPaper, Equations43And44OfTheWrittenData) {
   EXPECT_EQ(Write({.combines_map_side = true}, OldSettings()).written, (Flow{416, 192}));
 }
 
@@ -263,7 +260,7 @@ TEST(SparkPhasesPaper, Equation45OfTheFuncPhase) {
 TEST(SparkPhasesPaper, Equation46IsTheSumOfThePhases) {
   const Stage reduce = {{.reads_shuffle = Gathering::kCombine}, Data(), Size()};
   EXPECT_DOUBLE_EQ(Time(TaskOf(reduce, OldSettings()).work()), 41 + 1'925'888 + 4576 + 11'648 + 43);
-  // 128 records of 64 bytes come out, 8192 bytes; 128 x 19 + 8192 x 52.125 = 429440.
+  // The output is 128 records of 64 bytes, 8192 bytes; 128 x 19 + 8192 x 52.125 = 429440.
   const Stage map = {{.reads_input = true, .output = Destination::kShuffle}, Data(), Size()};
   EXPECT_DOUBLE_EQ(Time(TaskOf(map, Hash()).work()), 41 + 8192 + 256 * 11 + 429'440 + 43);
 }

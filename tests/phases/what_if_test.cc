@@ -5,14 +5,12 @@
 
 #include <vector>
 
-#include "whatif/phases/memory.h"
-
 namespace tidemark::phases {
 namespace {
 
 using testing::Contains;
 
-// Four executors of two cores; 500 MB for each of two tasks.
+// Returns settings of four executors with two cores; each of two tasks has 500 MB.
 Settings Today() {
   return {.version = {3, 5},
           .executors = 4,
@@ -21,9 +19,9 @@ Settings Today() {
           .memory_fraction = 0.5};
 }
 
-// A slow network, 50 ns a byte.
-std::vector<RanStage> Stages() {
-  std::vector<RanStage> stages(2);
+// A slow network needs 50 ns per byte.
+std::vector<PastStage> Stages() {
+  std::vector<PastStage> stages(2);
   for (int i = 0; i < 20; ++i) {
     const double size = 0.5 + 0.05 * i;
     const double records = 1e6 * size;
@@ -53,47 +51,47 @@ WhatIf Learn() {
   return *std::move(models);
 }
 
-TEST(WhatIf, NothingChangesWhereNothingIsChanged) {
-  const Changed same = Learn().On(1, Today());
+TEST(WhatIf, EqualSettingsChangeNothing) {
+  const StageChange same = Learn().On(1, Today());
   EXPECT_EQ(same.times, 1);
   EXPECT_EQ(same.deviation, 0);
 }
 
-// Alone, all that was fetched over the network is here: of 3 x 0.99 x 0.5 s a task most is saved.
-TEST(WhatIf, ASingleExecutorFetchesNothingOverTheNetwork) {
+// With one executor, all fetched data are local: most of 3 x 0.99 x 0.5 s per task is saved.
+TEST(WhatIf, SingleExecutorFetchesNothingOverTheNetwork) {
   Settings alone = Today();
   alone.executors = 1;
-  const Changed changed = Learn().On(1, alone);
+  const StageChange changed = Learn().On(1, alone);
   EXPECT_LT(changed.times, 0.6);
   EXPECT_GT(changed.times, 0.3);
   EXPECT_EQ(Learn().On(0, alone).times, 1);  // it reads no shuffle
 }
 
-TEST(WhatIf, LittleMemorySpillsAndTakesLonger) {
+TEST(WhatIf, LittleMemorySpillsAndIsSlower) {
   Settings small = Today();
   small.executor_memory_bytes = kReservedBytes + 4e7;  // 10 MB for a task that gathers 80
-  const Changed changed = Learn().On(1, small);
+  const StageChange changed = Learn().On(1, small);
   EXPECT_GT(changed.times, 1.02);
   EXPECT_GT(changed.deviation, 0);
-  // Nothing was ever spilled: what it takes to read a spill back is not known here.
-  EXPECT_THAT(changed.untold, Contains(Cost::kLocalRead));
+  // No task ever spilled, so the cost of reading a spill is undetermined.
+  EXPECT_THAT(changed.unknown_costs, Contains(Cost::kLocalRead));
 }
 
-TEST(WhatIf, AStageThatNothingIsKnownOfIsWide) {
-  std::vector<RanStage> stages = Stages();
+TEST(WhatIf, UnknownStageHasAWideDeviation) {
+  std::vector<PastStage> stages = Stages();
   stages.emplace_back();
   const auto models = WhatIf::Learn(stages, Today(), UsualCosts());
   ASSERT_TRUE(models.ok());
   Settings other = Today();
   other.executors = 8;
-  const Changed changed = models->On(2, other);
+  const StageChange changed = models->On(2, other);
   EXPECT_EQ(changed.times, 1);
   EXPECT_GT(changed.deviation, 0.3);
 }
 
-TEST(WhatIf, WithoutAnyTaskThereIsNothingToLearn) {
+TEST(WhatIf, LearningWithoutTasksIsAnError) {
   EXPECT_FALSE(WhatIf::Learn({}, Today(), UsualCosts()).ok());
-  EXPECT_FALSE(WhatIf::Learn({RanStage{}}, Today(), UsualCosts()).ok());
+  EXPECT_FALSE(WhatIf::Learn({PastStage{}}, Today(), UsualCosts()).ok());
 }
 
 }  // namespace

@@ -10,60 +10,91 @@
 namespace tidemark::phases {
 namespace {
 
-WholeRuns Learnt(const std::vector<WholeRun>& runs) {
-  auto learnt = WholeRuns::Learn(runs, std::vector<std::size_t>{0});
+WholeRunModel Learnt(const std::vector<PastWhole>& runs) {
+  auto learnt = WholeRunModel::Learn(runs, std::vector<std::size_t>{0});
   EXPECT_TRUE(learnt.ok()) << learnt.status();
   return *std::move(learnt);
 }
 
-// Twice as long with each level more.
-std::vector<WholeRun> Doubling() { return {{{0}, 10}, {{1}, 20}, {{2}, 40}, {{3}, 80}}; }
+// Each level doubles the duration.
+std::vector<PastWhole> Doubling() { return {{{0}, 10}, {{1}, 20}, {{2}, 40}, {{3}, 80}}; }
 
-TEST(WholeRuns, SettingsSayWhatARunTakes) {
-  const WholeRuns learnt = Learnt(Doubling());
+TEST(WholeRunModel, SettingsEstimateTheDuration) {
+  const WholeRunModel learnt = Learnt(Doubling());
   ASSERT_TRUE(learnt.At({1}));
   EXPECT_NEAR(learnt.At({1})->seconds, 20, 4);
   EXPECT_GT(learnt.At({4})->seconds, 1.5 * learnt.At({3})->seconds);
 }
 
-// Three levels were seen: three beyond them are near, more are not.
-TEST(WholeRuns, SaysNothingFarFromWhatItSaw) {
-  const WholeRuns learnt = Learnt(Doubling());
+// The observed range has three levels: up to three levels beyond it are near.
+TEST(WholeRunModel, GivesNoEstimateFarFromPastRuns) {
+  const WholeRunModel learnt = Learnt(Doubling());
   EXPECT_TRUE(learnt.At({6}));
   EXPECT_FALSE(learnt.At({6.1}));
   EXPECT_FALSE(learnt.At({-3.1}));
   EXPECT_FALSE(learnt.At({std::numeric_limits<double>::quiet_NaN()}));
 }
 
-TEST(WholeRuns, FewRunsSayNothing) {
-  std::vector<WholeRun> runs = Doubling();
+TEST(WholeRunModel, FewRunsGiveNoEstimate) {
+  std::vector<PastWhole> runs = Doubling();
   runs.pop_back();
   EXPECT_FALSE(Learnt(runs).At({1}));
   EXPECT_FALSE(Learnt({}).At({1}));
 }
 
-TEST(WholeRuns, ProgramsAreOneWhichHaveHalfOfTheirStagesInCommon) {
-  EXPECT_TRUE(IsOfOneProgram({"a", "b"}, {"b", "c"}));
-  EXPECT_FALSE(IsOfOneProgram({"a", "b", "c"}, {"c", "d", "e"}));
-  EXPECT_TRUE(IsOfOneProgram({"a"}, {"a", "b", "c", "d"})) << "it broke off";
-  EXPECT_FALSE(IsOfOneProgram({"a", "a", "b", "c"}, {"a", "d", "e"})) << "each name counts once";
-  EXPECT_EQ(StagesInCommon({"a", "a", "b"}, {"b", "a", "c"}), 2u);
-  EXPECT_EQ(StagesInCommon({"a", "b"}, {"c"}), 0u);
+TEST(WholeRunModel, RunsAreOfOneProgramIfHalfOfTheirStagesAgree) {
+  EXPECT_TRUE(AreRunsOfOneProgram({"a", "b"}, {"b", "c"}));
+  EXPECT_FALSE(AreRunsOfOneProgram({"a", "b", "c"}, {"c", "d", "e"}));
+  EXPECT_TRUE(AreRunsOfOneProgram({"a"}, {"a", "b", "c", "d"})) << "the run ended early";
+  EXPECT_FALSE(AreRunsOfOneProgram({"a", "a", "b", "c"}, {"a", "d", "e"}))
+      << "each name counts once";
+  EXPECT_EQ(CommonStages({"a", "a", "b"}, {"b", "a", "c"}), 2u);
+  EXPECT_EQ(CommonStages({"a", "b"}, {"c"}), 0u);
 }
 
-// Variances 0.04 and 0.01: 0.8 of the weight is that of the whole, and log(2) the two are apart.
+// The variances are 0.04 and 0.01, so the whole has 0.8 of the weight; the two differ by log(2):
 // 0.2 x 0.04 + 0.8 x 0.01 + 0.8 x 0.2 x log(2)^2 = 0.0929.
-TEST(WholeRuns, EachForecastWeighsByHowSureItIs) {
-  const auto averaged = Average(100, 0.2, {.seconds = 200, .deviation = 0.1});
+TEST(WholeRunModel, EstimatesAreWeightedByTheirConfidence) {
+  const auto averaged = AverageOf(100, 0.2, {.seconds = 200, .deviation = 0.1});
   ASSERT_TRUE(averaged);
   EXPECT_NEAR(averaged->factor, std::pow(2, 0.8), 1e-12);
   EXPECT_NEAR(averaged->deviation, 0.30475, 1e-5);
 }
 
-TEST(WholeRuns, NothingIsAveragedWithWhatIsNoTime) {
-  EXPECT_FALSE(Average(0, 0.2, {.seconds = 200, .deviation = 0.1}));
-  EXPECT_FALSE(Average(std::numeric_limits<double>::infinity(), 0.2, {200, 0.1}));
-  EXPECT_FALSE(Average(100, 0, {.seconds = 200, .deviation = 0})) << "neither is unsure";
+TEST(WholeRunModel, InvalidTimesAreNotAveraged) {
+  EXPECT_FALSE(AverageOf(0, 0.2, {.seconds = 200, .deviation = 0.1}));
+  EXPECT_FALSE(AverageOf(std::numeric_limits<double>::infinity(), 0.2, {200, 0.1}));
+  EXPECT_FALSE(AverageOf(100, 0, {.seconds = 200, .deviation = 0})) << "neither has a deviation";
+}
+
+TEST(ObservedRange, ContainsValuesBetweenTheLeastAndTheMost) {
+  ObservedRange range;
+  for (const double value : {3.0, -1.0, 2.0}) range.Add(value);
+  EXPECT_EQ(range.least(), -1);
+  EXPECT_EQ(range.most(), 3);
+  EXPECT_EQ(range.width(), 4);
+  for (const double value : {-1.0, 0.0, 3.0}) EXPECT_FALSE(range.IsBeyond(value)) << value;
+  EXPECT_TRUE(range.IsBeyond(-1.1)) << "below";
+  EXPECT_TRUE(range.IsBeyond(3.1)) << "above";
+}
+
+TEST(ObservedRange, ToleratesADistanceOnEitherSide) {
+  ObservedRange range;
+  range.Add(10);
+  EXPECT_EQ(range.width(), 0);
+  for (const double value : {8.0, 12.0}) {
+    EXPECT_TRUE(range.IsBeyond(value)) << value;
+    EXPECT_FALSE(range.IsBeyond(value, 2)) << value;
+    EXPECT_TRUE(range.IsBeyond(value, 1.5)) << value;
+  }
+}
+
+TEST(ObservedRange, EveryValueIsBeyondAnEmptyRangeAndNanIsBeyondAnyRange) {
+  EXPECT_TRUE(ObservedRange().IsBeyond(0, 1e9));
+  ObservedRange range;
+  range.Add(1);
+  EXPECT_TRUE(range.IsBeyond(std::numeric_limits<double>::quiet_NaN(), 1e9));
+  EXPECT_TRUE(range.IsBeyond(std::numeric_limits<double>::infinity(), 1e9));
 }
 
 }  // namespace

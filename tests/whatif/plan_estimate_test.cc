@@ -11,7 +11,7 @@
 
 #include "cli/plan_file.h"
 
-namespace tidemark::cli {
+namespace tidemark::whatif {
 namespace {
 
 using ::testing::ElementsAre;
@@ -28,7 +28,7 @@ stages:
 )";
 
 Plan PlanOf(const std::string& text) {
-  const auto plan = ParsePlanFile(text, PlanUse::kEstimate);
+  const auto plan = cli::ParsePlanFile(text, cli::PlanUse::kEstimate);
   EXPECT_TRUE(plan.ok()) << plan.status();
   return plan.value_or(Plan());
 }
@@ -45,7 +45,7 @@ double EndOf(const Outcome& outcome) {
 }
 
 // 4 tasks of 10 s on 2 slots, then 5 s: 25 s.
-TEST(PlanEstimate, OfAChainOfStages) {
+TEST(PlanEstimate, AddsUpAChainOfStages) {
   const Outcome outcome = Estimated(kChain);
   EXPECT_NEAR(EndOf(outcome), 25, 2);
   const Snapshot& snapshot = outcome.snapshot;
@@ -70,7 +70,7 @@ TEST(PlanEstimate, MoreSlotsAndMoreDataChangeTheEnd) {
 // Three stages of 20 tasks of 10 s took 29 s on 20 slots and 83 s on 1,000.
 TEST(PlanEstimate, MoreSlotsNeverMakeAPlanSlower) {
   const std::string plans[] = {
-      // Three stages, each of one wave.
+      // Three stages of one wave each.
       R"(
 cluster: {slots: 20}
 stages:
@@ -78,7 +78,7 @@ stages:
   - {name: b, after: [a], tasks: 20, task_seconds: 10}
   - {name: c, after: [b], tasks: 20, task_seconds: 10}
 )",
-      // One stage; on 999 slots as many waves as on 500.
+      // One stage with as many waves on 999 slots as on 500.
       "cluster: {slots: 20}\nstages: [{name: a, tasks: 1000, task_seconds: 0.01}]\n",
       "cluster: {slots: 20}\nstages: [{name: a, tasks: 1000, task_seconds: 1}]\n",
       "cluster: {slots: 1000}\nstages: [{name: a, tasks: 20, task_seconds: 10}]\n",
@@ -122,8 +122,8 @@ stages:
   EXPECT_NEAR(EndOf(outcome), 2, 0.2);
 }
 
-// Two owners want ten tasks of a second each on four slots; the one whose queue has three quarters
-// ends after its ten tasks on three slots, 4 s, as a fair share of two slots would take 5 s.
+// Two owners run ten tasks of a second each on four slots. The owner with three quarters of the
+// capacity ends after 4 s, on three slots; a fair share of two slots would take 5 s.
 TEST(PlanEstimate, QueuesHaveTheirShares) {
   const auto end_of_large = [](const std::string& cluster) {
     const Outcome outcome = Estimated(cluster +
@@ -138,7 +138,7 @@ TEST(PlanEstimate, QueuesHaveTheirShares) {
   EXPECT_NEAR(capacity / fair, 4.0 / 5, 0.05);
 }
 
-// The second job's stage waits for all of the first.
+// The stage of the second job waits for all stages of the first.
 TEST(PlanEstimate, JobsWaitForOneAnother) {
   const Outcome outcome = Estimated(R"(
 cluster: {slots: 2}
@@ -155,9 +155,9 @@ jobs:
   EXPECT_EQ(snapshot.stages[1].id, (StageId{2, 0}));
 }
 
-// In the order of the plan, each once, however it names them; what waits for nothing in its own job
+// Parents are in the order of the plan without repetitions. A stage without parents in its job
 // waits for all stages of the jobs before.
-TEST(PlanEstimate, StagesWaitForThoseThatTheyName) {
+TEST(PlanEstimate, StagesWaitForTheNamedStages) {
   const Plan plan = PlanOf(R"(
 cluster: {slots: 10}
 jobs:
@@ -189,8 +189,8 @@ jobs:
   }
 }
 
-// Each of the second half waits for one of the first, by names that are in no order.
-TEST(PlanEstimate, OfAPlanOf5000Stages) {
+// Each stage of the second half waits for one of the first half, by names without an order.
+TEST(PlanEstimate, HandlesAPlanOf5000Stages) {
   Plan plan = PlanOf("{cluster: {slots: 5000}, stages: [{name: a, tasks: 1, task_seconds: 10}]}");
   std::vector<PlannedStage>& stages = plan.jobs[0].stages;
   const PlannedStage like = stages[0];
@@ -208,7 +208,7 @@ TEST(PlanEstimate, OfAPlanOf5000Stages) {
   EXPECT_GT(EndOf(*outcome), 18);
 }
 
-TEST(PlanEstimate, ObjectsToDataWithoutAThroughput) {
+TEST(PlanEstimate, RejectsDataWithoutAThroughput) {
   const Plan plan =
       PlanOf("stages: [{name: a, tasks: 1, task: {input_bytes: 5, core_bytes_per_second: 1}}]");
   EXPECT_EQ(std::string(EstimateStages(plan, {}, kNow).status().message()),
@@ -217,8 +217,8 @@ TEST(PlanEstimate, ObjectsToDataWithoutAThroughput) {
             "measures a node");
 }
 
-// A scenario is checked like a plan of its own.
-TEST(PlanEstimate, SaysWhatDoesNotGoWithThePlan) {
+// A scenario is checked like a plan.
+TEST(PlanEstimate, NamesTheContradictionOfAScenarioAndItsPlan) {
   const auto message_of = [](const std::string& text, const Scenario& scenario) {
     const absl::Status status = EstimateStages(PlanOf(text), scenario, kNow).status();
     EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
@@ -241,10 +241,10 @@ TEST(PlanEstimate, SaysWhatDoesNotGoWithThePlan) {
       "--data-factor 1e+07: stage scan: task_count: must be from 0 to 10000000, not 20000000");
 }
 
-TEST(PlanEstimate, IsOfPlansOfStagesOnly) {
+TEST(PlanEstimate, AcceptsOnlyPlansOfStages) {
   EXPECT_TRUE(IsOfStages(PlanOf(kChain)));
   EXPECT_FALSE(IsOfStages(PlanOf("jobs: [{name: a}]")));
 }
 
 }  // namespace
-}  // namespace tidemark::cli
+}  // namespace tidemark::whatif

@@ -1,5 +1,5 @@
-// Logs of Spark that tell little or nonsense: a what-if of them is a clear error, or a wide answer
-// that says why it is.
+// Answers from logs of Spark that lack facts or contain impossible ones: a clear error, or a wide
+// interval with its reason.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,12 +13,13 @@
 
 #include "absl/strings/str_replace.h"
 #include "tests/scratch_directory.h"
+#include "tests/spark/some_log.h"
 #include "whatif/plan_estimate.h"
+#include "whatif/spark_models.h"
 #include "whatif/spark_parameters.h"
-#include "whatif/spark_plan.h"
-#include "whatif/spark_runs.h"
+#include "whatif/spark_run.h"
 
-namespace tidemark::cli {
+namespace tidemark::whatif {
 namespace {
 
 using nlohmann::json;
@@ -49,84 +50,54 @@ json Counters(std::uint64_t seconds) {
             {"Shuffle Write Time", 50'000'000u}}}};
 }
 
-// An application of Spark 3.5 on two executors of one core.
+json WithExecutors(json properties) {
+  properties["spark.executor.memory"] = "1g";
+  properties["spark.executor.instances"] = "2";
+  properties["spark.executor.cores"] = "1";
+  return properties;
+}
+
+// The log of an application on two executors of one core.
 class ALog {
  public:
-  explicit ALog(json properties = json::object(), bool has_version = true) {
-    if (has_version) With({{"Event", "SparkListenerLogStart"}, {"Spark Version", "3.5.1"}});
-    With({{"Event", "SparkListenerApplicationStart"},
-          {"App Name", "app"},
-          {"App ID", "app-1"},
-          {"Timestamp", kBeginMs}});
-    properties["spark.executor.memory"] = "1g";
-    properties["spark.executor.instances"] = "2";
-    properties["spark.executor.cores"] = "1";
-    With({{"Event", "SparkListenerEnvironmentUpdate"}, {"Spark Properties", properties}});
-    for (const char* id : {"1", "2"}) {
-      With({{"Event", "SparkListenerExecutorAdded"},
-            {"Timestamp", kBeginMs},
-            {"Executor ID", id},
-            {"Executor Info", {{"Host", "h"}, {"Total Cores", 1u}}}});
-    }
-  }
-  // A job of one stage: four tasks or more, two by two, of so many seconds each.
+  explicit ALog(json properties = json::object(), bool has_version = true)
+      : log_({.version = has_version ? "3.5.1" : "",
+              .properties = WithExecutors(std::move(properties)),
+              .executors = 2,
+              .cores = 1}) {}
+  // Adds a job of one stage, whose tasks run two at a time for `seconds` each.
   ALog& Stage(std::uint32_t number, std::uint64_t seconds, const json& counters,
               const std::vector<std::uint32_t>& parents = {}, std::uint32_t tasks = 4) {
-    json info = {{"Stage ID", number},
-                 {"Stage Attempt ID", 0u},
-                 {"Stage Name", "stage " + std::to_string(number)},
-                 {"Number of Tasks", tasks},
-                 {"Parent IDs", parents},
-                 {"Submission Time", now_}};
-    With({{"Event", "SparkListenerJobStart"},
-          {"Job ID", number},
-          {"Submission Time", now_},
-          {"Stage IDs", json::array({number})},
-          {"Stage Infos", json::array({info})}});
-    With({{"Event", "SparkListenerStageSubmitted"}, {"Stage Info", info}});
+    const json stage = test::SomeLog::StageInfo(number, tasks, parents);
+    log_.StartJob(now_, number, {stage}).Submit(now_, stage);
     for (std::uint32_t task = 0; task < tasks; ++task) {
       if (task > 0 && task % 2 == 0) now_ += 1000 * seconds;
-      json end = {{"Event", "SparkListenerTaskEnd"},
-                  {"Stage ID", number},
-                  {"Stage Attempt ID", 0u},
-                  {"Task End Reason", {{"Reason", "Success"}}},
-                  {"Task Info",
-                   {{"Task ID", task_++},
-                    {"Index", task},
-                    {"Attempt", 0u},
-                    {"Executor ID", task % 2 == 0 ? "1" : "2"},
-                    {"Host", "h"},
-                    {"Launch Time", now_},
-                    {"Finish Time", now_ + 1000 * seconds}}}};
-      if (!counters.is_null()) end["Task Metrics"] = counters;
-      With(end);
+      log_.EndTask(now_, now_ + 1000 * seconds, number, task,
+                   {.id = task_++, .executor = 1 + task % 2, .metrics = counters});
     }
     now_ += 1000 * seconds;
-    info["Completion Time"] = now_;
-    With({{"Event", "SparkListenerStageCompleted"}, {"Stage Info", info}});
-    return With({{"Event", "SparkListenerJobEnd"},
-                 {"Job ID", number},
-                 {"Completion Time", now_},
-                 {"Job Result", {{"Result", "JobSucceeded"}}}});
+    log_.Complete(now_, stage).EndJob(now_, number);
+    return *this;
   }
   ALog& Replace(const std::string& text, const std::string& other) {
-    text_ = absl::StrReplaceAll(text_, {{text, other}});
+    replaced_.emplace_back(text, other);
     return *this;
   }
-  ALog& End() { return With({{"Event", "SparkListenerApplicationEnd"}, {"Timestamp", now_}}); }
-  const std::string& text() const { return text_; }
+  ALog& End() {
+    log_.End(now_);
+    return *this;
+  }
+  std::string text() const {
+    std::string text = log_.text();
+    for (const auto& replacement : replaced_) text = absl::StrReplaceAll(text, {replacement});
+    return text;
+  }
 
  private:
-  static constexpr std::uint64_t kBeginMs = 1'700'000'000'000;
-
-  ALog& With(const json& event) {
-    text_ += event.dump() + "\n";
-    return *this;
-  }
-
-  std::string text_;
-  std::uint64_t now_ = kBeginMs;
-  std::uint32_t task_ = 0;
+  test::SomeLog log_;
+  std::vector<std::pair<std::string, std::string>> replaced_;
+  std::uint64_t now_ = 0;
+  std::uint64_t task_ = 0;
 };
 
 SparkRun Read(const ALog& log) {
@@ -136,7 +107,7 @@ SparkRun Read(const ALog& log) {
   return run.ok() ? *std::move(run) : SparkRun{};
 }
 
-// Of such parameters, each an application of its own. Its only stage takes so many seconds a task.
+// Returns a run of a new application with these parameters and one stage of `seconds` per task.
 SparkRun RunWith(const std::map<std::string, std::string>& parameters, std::uint64_t seconds) {
   json properties = json::object();
   for (const auto& [name, value] : parameters) properties["spark.tidemark.param." + name] = value;
@@ -155,21 +126,21 @@ SparkRuns Learn(std::vector<SparkRun> runs) {
   return *std::move(learnt);
 }
 
-OtherRun Asked(const SparkRuns& runs, const gray_box::Parameters& parameters,
-               const std::map<std::string, std::string>& settings = {}) {
+ModelledRun Asked(const SparkRuns& runs, const durations::Parameters& parameters,
+                  const std::map<std::string, std::string>& settings = {}) {
   const auto other = runs.With(settings, /*data_factor=*/1, parameters);
   EXPECT_TRUE(other.ok()) << other.status();
-  return other.ok() ? *other : OtherRun{};
+  return other.ok() ? *other : ModelledRun{};
 }
 
-absl::StatusOr<OtherRun> With(const SparkRun& run,
-                              const std::map<std::string, std::string>& changes) {
+absl::StatusOr<ModelledRun> With(const SparkRun& run,
+                                 const std::map<std::string, std::string>& changes) {
   const auto models = SparkRunModels::Learn(run);
   if (!models.ok()) return models.status();
   return models->With(changes);
 }
 
-Range EndOf(const OtherRun& other) {
+Range EndOf(const ModelledRun& other) {
   const auto outcome =
       EstimateStages(other.plan, {.slots = other.slots}, absl::UnixEpoch(), other.deviation);
   EXPECT_TRUE(outcome.ok()) << outcome.status();
@@ -177,8 +148,8 @@ Range EndOf(const OtherRun& other) {
   return outcome->snapshot.estimate.remaining.value_or(Range());
 }
 
-// In order, above 0, and no infinity.
-void ExpectSensible(const OtherRun& other) {
+// Expects a finite, ordered and positive interval.
+void ExpectSensible(const ModelledRun& other) {
   const Range end = EndOf(other);
   ASSERT_TRUE(end.lower && end.upper);
   EXPECT_GT(end.median, absl::ZeroDuration());
@@ -190,32 +161,32 @@ void ExpectSensible(const OtherRun& other) {
 
 const std::map<std::string, std::string> kLittleMemory = {{"spark.executor.memory", "512m"}};
 
-TEST(WhatIfBadInput, ALogWithoutMetricsOfTasksIsAnErrorThatSaysSo) {
+TEST(WhatIfBadInput, ALogWithoutMetricsOfTasksIsAnError) {
   const SparkRun run = Read(ALog().Stage(0, 5, nullptr).End());
   EXPECT_THAT(std::string(With(run, kLittleMemory).status().message()),
               HasSubstr("no metrics of tasks"));
   EXPECT_THAT(
       std::string(SparkRuns::Learn({run}, {"the log"}).status().message()),
       AllOf(HasSubstr("the log: "), HasSubstr("no metrics of tasks"), HasSubstr("--slots")));
-  // Slots need none.
+  // A question about slots needs no metrics.
   EXPECT_TRUE(EstimateStages(run.plan, {.slots = 4}, absl::UnixEpoch()).ok());
 }
 
-TEST(WhatIfBadInput, ARunWithoutMetricsOfTasksBesideOthersIsNoErrorAndTellsNothing) {
+TEST(WhatIfBadInput, ARunWithoutMetricsOfTasksIsAcceptedBesideOthers) {
   const SparkRun without = Read(ALog().Stage(0, 5, nullptr).End());
   const std::map<std::string, std::string> more = {{"spark.executor.cores", "4"}};
-  const OtherRun known = Asked(Learn({RunWith({}, 5), without}), {}, more);
+  const ModelledRun known = Asked(Learn({RunWith({}, 5), without}), {}, more);
   ExpectSensible(known);
   EXPECT_THAT(known.remarks, Not(Contains(HasSubstr("has no metrics of tasks"))));
-  const OtherRun unknown = Asked(Learn({without, RunWith({}, 5)}), {}, more);
+  const ModelledRun unknown = Asked(Learn({without, RunWith({}, 5)}), {}, more);
   ExpectSensible(unknown);
   EXPECT_THAT(unknown.remarks, Contains(HasSubstr("has no metrics of tasks")));
   EXPECT_THAT(unknown.binding, IsEmpty()) << "what its time goes to is not known";
   EXPECT_GE(unknown.deviation, 0.5);
 }
 
-// Its tasks have metrics, but nothing tells what their stages do. Two of them have one name.
-TEST(WhatIfBadInput, ALogWithoutStartsOfJobsIsAnErrorThatSaysWhatIsMissing) {
+// The tasks have metrics, but no event describes their stages. Two stages have the same name.
+TEST(WhatIfBadInput, ALogWithoutStartsOfJobsIsAnErrorThatNamesThem) {
   ALog log;
   log.Stage(0, 5, Counters(5)).Stage(1, 5, Counters(5), {0}).End();
   log.Replace("SparkListenerJobStart", "SparkListenerOther").Replace("stage 1", "stage 0");
@@ -229,8 +200,7 @@ TEST(WhatIfBadInput, ALogWithoutStartsOfJobsIsAnErrorThatSaysWhatIsMissing) {
   EXPECT_TRUE(EstimateStages(run.plan, {.slots = 4}, absl::UnixEpoch()).ok());
 }
 
-// Settings of the run outside the question were reported as errors.
-TEST(WhatIfBadInput, WhatSparkAllowsIsARemarkAndAWiderInterval) {
+TEST(WhatIfBadInput, AnUnmodelledValueIsARemarkAndAWiderInterval) {
   const SparkRun usual = RunWith({}, 5);
   const json others = {{"spark.shuffle.manager", "org.apache.spark.shuffle.rss.RssShuffleManager"},
                        {"spark.sql.shuffle.partitions", "auto"},
@@ -240,7 +210,7 @@ TEST(WhatIfBadInput, WhatSparkAllowsIsARemarkAndAWiderInterval) {
                .Stage(0, 5, Counters(5))
                .End()
                .Replace(R"("spark.executor.instances":"2")", R"("spark.executor.instances":"0")"));
-  const auto width = [](const OtherRun& run) {
+  const auto width = [](const ModelledRun& run) {
     const Range end = EndOf(run);
     return absl::FDivDuration(*end.upper - *end.lower, end.median);
   };
@@ -249,10 +219,10 @@ TEST(WhatIfBadInput, WhatSparkAllowsIsARemarkAndAWiderInterval) {
       if (learns) return Asked(Learn({run}), {}, changes);
       const auto answer = With(run, changes);
       EXPECT_TRUE(answer.ok()) << answer.status();
-      return answer.ok() ? *answer : OtherRun{};
+      return answer.ok() ? *answer : ModelledRun{};
     };
-    const OtherRun known = ask(usual, kLittleMemory);
-    const OtherRun unknown = ask(other, kLittleMemory);
+    const ModelledRun known = ask(usual, kLittleMemory);
+    const ModelledRun unknown = ask(other, kLittleMemory);
     ExpectSensible(unknown);
     EXPECT_GT(width(unknown), width(known));
     EXPECT_THAT(unknown.remarks, AllOf(Contains(HasSubstr("spark.shuffle.manager=")),
@@ -263,7 +233,7 @@ TEST(WhatIfBadInput, WhatSparkAllowsIsARemarkAndAWiderInterval) {
              {"spark.executor.instances", "0"},
              {"spark.sql.shuffle.partitions", "auto"},
              {"spark.shuffle.manager", "org.apache.spark.shuffle.rss.RssShuffleManager"}}) {
-      const OtherRun asked = ask(usual, {{name, value}});
+      const ModelledRun asked = ask(usual, {{name, value}});
       ExpectSensible(asked);
       EXPECT_THAT(asked.remarks, Contains(HasSubstr(name + "=" + value)));
       EXPECT_EQ(asked.executors, 2u);
@@ -288,7 +258,7 @@ TEST(WhatIfBadInput, ASettingThatNoModelCoversIsARemarkAndAWiderInterval) {
                                           {"spark.task.resource.gpu.amount", "0.25"}}) {
     const auto alone = With(run, {{name, value}});
     ASSERT_TRUE(alone.ok()) << alone.status();
-    for (const OtherRun& other : {*alone, Asked(Learn({run}), {}, {{name, value}})}) {
+    for (const ModelledRun& other : {*alone, Asked(Learn({run}), {}, {{name, value}})}) {
       ExpectSensible(other);
       const std::string named = name + "=" + value + ": the effect of this setting is not modelled";
       EXPECT_THAT(other.remarks, Contains(HasSubstr(named)));
@@ -298,33 +268,49 @@ TEST(WhatIfBadInput, ASettingThatNoModelCoversIsARemarkAndAWiderInterval) {
   }
 }
 
-// It has the very settings that are asked about, and yet its stages are not those of the answer.
-TEST(WhatIfBadInput, ALogOfAnotherProgramIsNamedAndNotLearntFrom) {
+TEST(WhatIfBadInput, AValueThatTheRunHadIsNoChange) {
+  const json properties = {{"spark.locality.wait", "3s"}, {"spark.shuffle.manager", "x.Rss"}};
+  const SparkRun run = Read(ALog(properties).Stage(0, 5, Counters(5)).End());
+  for (const auto& [name, value] : std::map<std::string, std::string>{
+           {"spark.locality.wait", "3s"}, {"spark.shuffle.manager", "x.Rss"}}) {
+    const auto same = SettingsOf(run.measured, {{name, value}});
+    ASSERT_TRUE(same.ok()) << same.status();
+    EXPECT_THAT(same->of_changes, IsEmpty());
+    EXPECT_EQ(same->other, same->ran);
+    const auto other = SettingsOf(run.measured, {{name, value + "0"}});
+    ASSERT_TRUE(other.ok()) << other.status();
+    EXPECT_THAT(other->of_changes, Contains(HasSubstr(name + "=" + value + "0: ")));
+  }
+}
+
+// The other program ran with the settings of the question, but its stages are different.
+TEST(WhatIfBadInput, ALogOfAnotherProgramIsNamedAndLeftOut) {
   const char kPartitions[] = "spark.sql.shuffle.partitions";
   const SparkRun run = RunWith({}, 5);
   const json properties = {{kPartitions, "32"}};
-  const auto stranger = [&](std::uint64_t seconds) {
+  const auto other_program = [&](std::uint64_t seconds) {
     return Read(ALog(properties).Stage(8, seconds, Counters(seconds)).End());
   };
-  const auto learnt = SparkRuns::Learn({run, stranger(50), stranger(60)}, {"mine", "a", "b"});
+  const auto learnt =
+      SparkRuns::Learn({run, other_program(50), other_program(60)}, {"mine", "a", "b"});
   ASSERT_TRUE(learnt.ok()) << learnt.status();
-  const OtherRun other = Asked(*learnt, {}, {{kPartitions, "32"}});
+  const ModelledRun other = Asked(*learnt, {}, {{kPartitions, "32"}});
   EXPECT_EQ(other.plan, Asked(Learn({run}), {}, {{kPartitions, "32"}}).plan);
-  EXPECT_THAT(
-      other.remarks,
-      Contains("no stage of a, b is one of mine: taken for another program, not learnt from"));
+  EXPECT_THAT(other.remarks,
+              Contains("no stage of a, b is one of mine: treated as another program and left out"));
 }
 
-// Counters of 500 are kept. On two executors 5,000 s, and on four half of it.
-TEST(WhatIfBadInput, AStageOfMoreTasksThanAreKeptHasAllOfThem) {
+// Counters of 500 tasks are kept. The stage takes 5,000 s on two executors, and half of that on
+// four.
+TEST(WhatIfBadInput, AStageWithMoreTasksThanAreCountedKeepsThemAll) {
   const SparkRun run = Read(ALog().Stage(0, 5, Counters(5), {}, 2000).End());
-  EXPECT_EQ(TasksForEachCounted(run, 0), 4);
-  const OtherRun other = Asked(Learn({run}), {}, {{"spark.executor.instances", "4"}});
+  EXPECT_EQ(TasksPerCounted(run, 0), 4);
+  const ModelledRun other = Asked(Learn({run}), {}, {{"spark.executor.instances", "4"}});
   EXPECT_EQ(other.plan.jobs[0].stages[0].task_count, 2000);
   EXPECT_NEAR(absl::ToDoubleSeconds(EndOf(other).median), 2500, 250);
 }
 
-// A stage of four tasks, of which each gathers.
+// The second stage has four tasks, which gather.
 TEST(WhatIfBadInput, PartitionsThatNoStageFollowsAreNamed) {
   const auto run = [](const char* partitions) {
     json gathers = Counters(5);
@@ -336,11 +322,11 @@ TEST(WhatIfBadInput, PartitionsThatNoStageFollowsAreNamed) {
   };
   const std::map<std::string, std::string> eight = {{"spark.sql.shuffle.partitions", "8"}};
   const auto is_named = Contains(HasSubstr("all keep their numbers of tasks"));
-  const OtherRun followed = Asked(Learn({run("4")}), {}, eight);
+  const ModelledRun followed = Asked(Learn({run("4")}), {}, eight);
   const auto has_eight = Contains(Field(&PlannedStage::task_count, 8));
   EXPECT_THAT(followed.plan.jobs[0].stages, has_eight);
   EXPECT_THAT(followed.remarks, Not(is_named));
-  const OtherRun ignored = Asked(Learn({run("200")}), {}, eight);
+  const ModelledRun ignored = Asked(Learn({run("200")}), {}, eight);
   EXPECT_THAT(ignored.plan.jobs[0].stages, Not(has_eight));
   EXPECT_THAT(ignored.remarks, is_named);
   EXPECT_THAT(Asked(Learn({run("200")}), {}, kLittleMemory).remarks, Not(is_named));
@@ -350,7 +336,7 @@ TEST(WhatIfBadInput, PartitionsThatNoStageFollowsAreNamed) {
               Contains(HasSubstr("--partitions, in place of --conf, changes them")));
 }
 
-TEST(WhatIfBadInput, ARunCountsOnceHoweverOftenItsLogIsGiven) {
+TEST(WhatIfBadInput, ARunCountsOnceIfItsLogIsGivenSeveralTimes) {
   const SparkRun run = RunWith({}, 5);
   const SparkRun other = RunWith({}, 9);
   const auto once = SparkRuns::Learn({run, other}, {"mine", "a"});
@@ -358,15 +344,15 @@ TEST(WhatIfBadInput, ARunCountsOnceHoweverOftenItsLogIsGiven) {
       SparkRuns::Learn({run, other, run, other}, {"mine", "a", "./mine", "copy of a"});
   ASSERT_TRUE(once.ok() && often.ok()) << often.status();
   const std::map<std::string, std::string> settings = {{"spark.executor.instances", "4"}};
-  const OtherRun expected = Asked(*once, {}, settings);
-  const OtherRun counted = Asked(*often, {}, settings);
+  const ModelledRun expected = Asked(*once, {}, settings);
+  const ModelledRun counted = Asked(*often, {}, settings);
   EXPECT_EQ(counted.plan, expected.plan);
   EXPECT_EQ(counted.deviation, expected.deviation);
   EXPECT_THAT(counted.remarks, Contains("given twice, counts once: ./mine, copy of a"));
   EXPECT_THAT(expected.remarks, Not(Contains(HasSubstr("counts once"))));
-  const OtherRun same = Asked(*SparkRuns::Learn({run, other, other}, {"mine", "a", "a"}), {});
+  const ModelledRun same = Asked(*SparkRuns::Learn({run, other, other}, {"mine", "a", "a"}), {});
   EXPECT_THAT(same.remarks, Contains("given twice, counts once: a"));
-  const OtherRun thrice =
+  const ModelledRun thrice =
       Asked(*SparkRuns::Learn({run, other, other, other}, {"mine", "a", "a", "a"}), {});
   EXPECT_THAT(thrice.remarks, Contains("given more than once, counts once: a"));
 }
@@ -394,60 +380,60 @@ TEST(WhatIfBadInput, ALogThatHasFewOfTheStagesIsNamed) {
     return Asked(*learnt, {}).remarks;
   };
   EXPECT_THAT(remarks(log({0, 1, 2}), log({0, 8, 9})),
-              Contains(HasSubstr("fewer than half of the stages of other are those of mine")));
+              Contains(HasSubstr("fewer than half of the stages of other match mine")));
   EXPECT_THAT(remarks(log({0, 1, 2}), log({0, 1, 9})), IsEmpty());
   EXPECT_THAT(remarks(log({0}), log({0, 1, 2, 3})), IsEmpty()) << "more iterations";
   EXPECT_THAT(remarks(log({0, 1, 2, 3}), log({0})), IsEmpty()) << "fewer";
 }
 
-TEST(WhatIfBadInput, AVersionThatIsNotSaidIsAnErrorThatNamesTheLog) {
+TEST(WhatIfBadInput, AMissingVersionOfSparkIsAnErrorThatNamesTheLog) {
   const SparkRun run = Read(ALog(json::object(), false).Stage(0, 5, Counters(5)).End());
   EXPECT_THAT(std::string(SparkRuns::Learn({run}, {"the log"}).status().message()),
-              AllOf(HasSubstr("the log: "), HasSubstr("which version of Spark")));
+              AllOf(HasSubstr("the log: "), HasSubstr("version of Spark")));
 }
 
-TEST(WhatIfBadInput, OneRunAloneIsWideAboutWhatItDidNotDo) {
+TEST(WhatIfBadInput, OneRunAloneGivesWideIntervalsForChanges) {
   const SparkRuns runs = Learn({RunWith({}, 10)});
-  const OtherRun same = Asked(runs, {});
+  const ModelledRun same = Asked(runs, {});
   ExpectSensible(same);
   EXPECT_THAT(same.remarks, IsEmpty());
-  const OtherRun other = Asked(runs, {}, {{"spark.executor.cores", "4"}});
+  const ModelledRun other = Asked(runs, {}, {{"spark.executor.cores", "4"}});
   ExpectSensible(other);
   EXPECT_THAT(other.remarks, Contains(HasSubstr("beyond all runs")));
   EXPECT_GT(other.deviation, 2 * same.deviation);
   EXPECT_GT(other.deviation, 0.2);
 }
 
-TEST(WhatIfBadInput, AParameterThatNeverVariedTellsNothingOfOtherValues) {
+TEST(WhatIfBadInput, AParameterThatNeverVariedWidensOtherValues) {
   const SparkRuns runs =
       Learn({RunWith({{"k", "10"}}, 10), RunWith({{"k", "10"}}, 11), RunWith({{"k", "10"}}, 10)});
-  const OtherRun same = Asked(runs, {{"k", "10"}});
+  const ModelledRun same = Asked(runs, {{"k", "10"}});
   EXPECT_THAT(same.remarks, IsEmpty());
-  const OtherRun other = Asked(runs, {{"k", "40"}});
+  const ModelledRun other = Asked(runs, {{"k", "40"}});
   ExpectSensible(other);
   EXPECT_THAT(other.remarks, Contains("parameters beyond those of all runs: k (40; runs had 10)"));
   EXPECT_GT(other.deviation, 2 * same.deviation);
 }
 
-TEST(WhatIfBadInput, ParametersThatWentTogetherAreNamedWhereTheyPart) {
+TEST(WhatIfBadInput, ParametersThatVariedTogetherAreNamedIfTheyPart) {
   const SparkRuns runs =
       Learn({RunWith({{"k", "1"}, {"m", "2"}}, 5), RunWith({{"k", "7"}, {"m", "14"}}, 10),
              RunWith({{"k", "31"}, {"m", "62"}}, 20)});
-  const OtherRun together = Asked(runs, {{"k", "7"}, {"m", "14"}});
+  const ModelledRun together = Asked(runs, {{"k", "7"}, {"m", "14"}});
   EXPECT_THAT(together.remarks, IsEmpty());
-  const OtherRun apart = Asked(runs, {{"k", "7"}, {"m", "62"}});
+  const ModelledRun apart = Asked(runs, {{"k", "7"}, {"m", "62"}});
   ExpectSensible(apart);
-  EXPECT_THAT(apart.remarks, Contains(HasSubstr("went together in all runs: k, m")));
+  EXPECT_THAT(apart.remarks, Contains(HasSubstr("varied together in all runs: k, m")));
   EXPECT_GT(apart.deviation, 2 * together.deviation);
 }
 
 TEST(WhatIfBadInput, AParameterBeyondThoseOfAllRunsIsNamedAndWidensBelowAndAbove) {
   const SparkRuns runs =
       Learn({RunWith({{"k", "10"}}, 10), RunWith({{"k", "20"}}, 20), RunWith({{"k", "40"}}, 40)});
-  const OtherRun within = Asked(runs, {{"k", "30"}});
+  const ModelledRun within = Asked(runs, {{"k", "30"}});
   EXPECT_THAT(within.remarks, IsEmpty());
   for (const char* k : {"80", "2.5"}) {
-    const OtherRun beyond = Asked(runs, {{"k", k}});
+    const ModelledRun beyond = Asked(runs, {{"k", k}});
     ExpectSensible(beyond);
     EXPECT_THAT(beyond.remarks, Contains(std::string("parameters beyond those of all runs: k (") +
                                          k + "; runs had 10 to 40)"));
@@ -469,36 +455,35 @@ TEST(WhatIfBadInput, SettingsBeyondThoseOfAllRunsAreNamedBelowAndAbove) {
   }
 }
 
-TEST(WhatIfBadInput, AParameterThatNoRunWasToldIsAnErrorThatNamesThoseThatWere) {
+TEST(WhatIfBadInput, AnUnknownParameterIsAnErrorThatNamesTheKnownOnes) {
   const auto message = [](const SparkRuns& runs, const char* name) {
     const auto other = runs.With({{"spark.executor.cores", "4"}}, 1, {{name, "3"}});
     EXPECT_TRUE(absl::IsInvalidArgument(other.status())) << other.status();
     return std::string(other.status().message());
   };
-  const SparkRuns told = Learn({RunWith({{"iterations", "10"}}, 10), RunWith({}, 20)});
-  EXPECT_EQ(message(told, "iteration"),
-            "--param iteration=3: no run that is learnt from was told iteration, so what it does "
-            "is not known; did you mean iterations?");
-  EXPECT_THAT(message(told, "colour"),
-              HasSubstr("so what it does is not known; known: iterations"));
-  EXPECT_THAT(
-      message(Learn({RunWith({}, 10)}), "k"),
-      HasSubstr("; set spark.tidemark.param.k where it runs, and pass those logs to --learn"));
+  const SparkRuns known = Learn({RunWith({{"iterations", "10"}}, 10), RunWith({}, 20)});
+  EXPECT_EQ(
+      message(known, "iteration"),
+      "--param iteration=3: no learnt run has iteration, so its effect is unknown; did you mean "
+      "iterations?");
+  EXPECT_THAT(message(known, "colour"), HasSubstr("so its effect is unknown; known: iterations"));
+  EXPECT_THAT(message(Learn({RunWith({}, 10)}), "k"),
+              HasSubstr("; set spark.tidemark.param.k in runs, and pass their logs to --learn"));
 }
 
-TEST(WhatIfBadInput, AWordThatNoRunWasToldIsNamedAndWidens) {
+TEST(WhatIfBadInput, AnUnknownWordIsNamedAndWidens) {
   const SparkRuns runs =
       Learn({RunWith({{"letters", "a,b"}}, 10), RunWith({{"letters", "a,c"}}, 20)});
-  const OtherRun known = Asked(runs, {{"letters", "a,b"}});
+  const ModelledRun known = Asked(runs, {{"letters", "a,b"}});
   EXPECT_THAT(known.remarks, IsEmpty());
-  const OtherRun unknown = Asked(runs, {{"letters", "a,z"}});
+  const ModelledRun unknown = Asked(runs, {{"letters", "a,z"}});
   ExpectSensible(unknown);
   EXPECT_THAT(unknown.remarks,
-              Contains("no run was told these words, so what they do is not known: letters.z"));
+              Contains("no run has these words, so their effect is unknown: letters.z"));
   EXPECT_GT(unknown.deviation, known.deviation);
 }
 
-TEST(WhatIfBadInput, AParameterThatIsNoNumberWhereNumbersWereSeenIsAnErrorThatNamesIt) {
+TEST(WhatIfBadInput, AWordInPlaceOfANumberIsAnErrorThatNamesTheParameter) {
   const SparkRuns runs = Learn(
       {RunWith({{"k", "10"}, {"mode", "fast"}}, 10), RunWith({{"k", "20"}, {"mode", "slow"}}, 20)});
   for (const char* value : {"nan", "inf", "-inf", "1e999", "many", ""}) {
@@ -510,8 +495,8 @@ TEST(WhatIfBadInput, AParameterThatIsNoNumberWhereNumbersWereSeenIsAnErrorThatNa
   ExpectSensible(Asked(runs, {{"mode", "inf"}}));
 }
 
-// Stages of one work: 10 and 8 for each a less 4 for each b, twice of each pair.
-TEST(WhatIfBadInput, StagesStayAsTheyAreWhereParametersAreTooLargeToCountThem) {
+// The number of stages of one work is 10 + 8 a - 4 b; each pair of parameters runs twice.
+TEST(WhatIfBadInput, StagesStayTheSameIfParametersAreTooLargeToCountThem) {
   constexpr std::uint64_t kWork = 7;
   std::vector<SparkRun> runs;
   for (const int a : {1, 2, 1, 2}) {
@@ -526,7 +511,7 @@ TEST(WhatIfBadInput, StagesStayAsTheyAreWhereParametersAreTooLargeToCountThem) {
   EXPECT_THAT(learnt->Counts({{"a", "1e308"}, {"b", "1e308"}}), IsEmpty());
 }
 
-TEST(WhatIfBadInput, TasksThatCountNoRecordsStillTakeTheirTime) {
+TEST(WhatIfBadInput, TasksWithoutRecordsKeepTheirTime) {
   json nothing = Counters(5);
   nothing["Input Metrics"] = {{"Bytes Read", 0u}, {"Records Read", 0u}};
   nothing["Shuffle Write Metrics"] = {{"Shuffle Bytes Written", 0u},
@@ -539,7 +524,7 @@ TEST(WhatIfBadInput, TasksThatCountNoRecordsStillTakeTheirTime) {
   ExpectSensible(Asked(Learn({run}), {}, {{"spark.default.parallelism", "8"}}));
 }
 
-TEST(WhatIfBadInput, CountersThatCannotBeLeadToAnErrorOrASensibleAnswer) {
+TEST(WhatIfBadInput, ImpossibleCountersGiveAnErrorOrASensibleAnswer) {
   for (const json& absurd : {json(-5), json(0u), json("many"), json(1e300),
                              json(std::uint64_t{18'446'744'073'709'551'615u})}) {
     for (const char* counter : {"Executor Run Time", "Executor CPU Time", "Memory Bytes Spilled",
@@ -561,19 +546,19 @@ TEST(WhatIfBadInput, CountersThatCannotBeLeadToAnErrorOrASensibleAnswer) {
   }
 }
 
-// Of two stages with four tasks each, two counters.
-TEST(WhatIfBadInput, CountersThatCannotBeAreNamedOnceWithHowManyThereAre) {
+// Two counters of each of four tasks are impossible, in two stages.
+TEST(WhatIfBadInput, ImpossibleCountersAreCountedAndNamedOnce) {
   json counters = Counters(5);
   counters["Memory Bytes Spilled"] = -5;
   counters["Shuffle Read Metrics"]["Total Records Read"] = 1e300;
   const SparkRun run = Read(ALog().Stage(0, 5, counters).Stage(1, 5, counters, {0}).End());
   EXPECT_THAT(run.remarks,
               ElementsAre("skipped 16 counters of tasks, the first Total Records Read: "
-                          "negative, no whole number, or too large to be true"));
+                          "negative, not whole, or impossibly large"));
   EXPECT_THAT(RunWith({}, 5).remarks, IsEmpty());
 }
 
-TEST(WhatIfBadInput, SpilledBytesOnOneSideAloneAreNoSpill) {
+TEST(WhatIfBadInput, SpilledBytesOnOneSideAloneCountAsNoSpill) {
   for (const char* side : {"Memory Bytes Spilled", "Disk Bytes Spilled"}) {
     json counters = Counters(5);
     counters[side] = 1'000'000'000u;
@@ -588,7 +573,7 @@ TEST(WhatIfBadInput, SpilledBytesOnOneSideAloneAreNoSpill) {
   }
 }
 
-TEST(WhatIfBadInput, MoreSlotsThanCanBeAskedAboutAreAnError) {
+TEST(WhatIfBadInput, TooManySlotsAreAnError) {
   const SparkRun run = Read(ALog().Stage(0, 5, Counters(5)).End());
   const auto asked = [](const char* executors) {
     return std::map<std::string, std::string>{{"spark.executor.instances", executors},
@@ -599,12 +584,12 @@ TEST(WhatIfBadInput, MoreSlotsThanCanBeAskedAboutAreAnError) {
   EXPECT_EQ(most->slots, 1'000'000u);
   const std::string expected =
       "spark.executor.instances: 250001 executors with 4 slots each are too many: at most 1000000 "
-      "slots can be asked about; ask for at most 250000 executors";
+      "slots are supported; use at most 250000 executors";
   EXPECT_EQ(std::string(With(run, asked("250001")).status().message()), expected);
   EXPECT_EQ(std::string(Learn({run}).With(asked("250001"), 1, {}).status().message()), expected);
 }
 
-// One after the other, each of four tasks of 5 s: 10 s on two slots, 5 s on four.
+// The stages run one after the other with four tasks of 5 s: 10 s on two slots, 5 s on four.
 TEST(WhatIfBadInput, APlanOf5000StagesIsEstimated) {
   SparkRun run = Read(ALog().Stage(0, 5, Counters(5)).End());
   std::vector<PlannedStage>& stages = run.plan.jobs[0].stages;
@@ -621,7 +606,7 @@ TEST(WhatIfBadInput, APlanOf5000StagesIsEstimated) {
   EXPECT_NEAR(absl::ToDoubleSeconds(EndOf(*other).median), 25'000, 2'500);
 }
 
-TEST(WhatIfBadInput, StagesThatWaitForEachOtherAreEstimatedAllTheSame) {
+TEST(WhatIfBadInput, StagesThatWaitForEachOtherAreEstimated) {
   const SparkRun run = Read(ALog()
                                 .Stage(0, 5, Counters(5), {2})
                                 .Stage(1, 5, Counters(5), {0})
@@ -634,4 +619,4 @@ TEST(WhatIfBadInput, StagesThatWaitForEachOtherAreEstimatedAllTheSame) {
 }
 
 }  // namespace
-}  // namespace tidemark::cli
+}  // namespace tidemark::whatif

@@ -7,7 +7,6 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "whatif/advise/choice.h"
 #include "whatif/advise/history.h"
 #include "whatif/advise/points.h"
 #include "whatif/gray_box/materialization.h"
@@ -16,19 +15,21 @@ namespace tidemark::advise {
 namespace {
 
 constexpr double kWeekSeconds = 7 * 24 * 3600.0;
-// Taste: what the history read faster counts; any disk of today is no slower. bytes a second
+// The least read rate; faster reads of the history raise it. Chosen by hand below any current disk.
+// bytes per second
 constexpr double kReadRateLeast = 20e6;
-// Of a point, shown to people. Taste.
+// Limits of the description of a point. Chosen by hand.
 constexpr std::size_t kStepsMax = 12;
 constexpr std::size_t kTextMax = 200;
 
-// Of eq. 11: the fastest that a stage has read files, all else that it did included.
-double ReadRateOf(const std::vector<RanPlan>& plans) {
+// Returns the rate of eq. 11: the fastest rate at which a stage read files, including its other
+// work.
+double ReadRateOf(const std::vector<PastPlan>& plans) {
   double rate = kReadRateLeast;
-  for (const RanPlan& plan : plans) {
+  for (const PastPlan& plan : plans) {
     for (const auto& [number, stage] : plan.stages) {
       const double seconds = stage.end - stage.begin;
-      // What is shorter than a second is mostly no reading.
+      // Shorter stages mostly do not read.
       if (!(seconds >= 1) || !IsAmount(stage.read_bytes)) continue;
       rate = std::max(rate, stage.read_bytes / seconds);
     }
@@ -93,7 +94,7 @@ ResultPoint Described(const Point& point, const History& history, double weeks) 
                            .doubts = op.doubts};
   described.benefit = {last.benefit.lower, 0, last.benefit.upper};
   for (const Occurrence& use : point.uses) {
-    const RanPlan& ran = *history.plans[use.plan].ran;
+    const PastPlan& ran = *history.plans[use.plan].ran;
     described.uses.push_back({.application = ran.application,
                               .program = ran.program,
                               .execution = ran.execution,
@@ -108,12 +109,12 @@ ResultPoint Described(const Point& point, const History& history, double weeks) 
     described.path_total_seconds += use.cost.path_seconds / uses;
   }
   if (last.data == 0) {
-    described.doubts.emplace_back("whether its data were the same is not in the log");
+    described.doubts.emplace_back("the log does not show whether its data were the same");
   }
   return described;
 }
 
-// Which points the strategies of [GB] 6.1 would take.
+// Marks the points that the strategies of [GB] 6.1 would keep.
 void Rank(const History& history, const std::vector<Point>& points,
           std::vector<ResultPoint>& described) {
   std::vector<gray_box::Candidate> candidates;
@@ -139,15 +140,15 @@ void Rank(const History& history, const std::vector<Point>& points,
   for (const std::size_t i : gray_box::Skyline(candidates)) described[i].is_on_skyline = true;
 }
 
-// Advised ones first; of others, those that would save something.
+// Orders advised points first, then points with the largest weekly benefit.
 bool IsBefore(const ResultPoint& a, const ResultPoint& b) {
   if (a.is_advised != b.is_advised) return a.is_advised;
-  if (a.is_advised) return false;  // as they are
+  if (a.is_advised) return false;  // keep their order
   if (a.bytes.has_value() != b.bytes.has_value()) return a.bytes.has_value();
   return a.uses_per_week * a.benefit.expected > b.uses_per_week * b.benefit.expected;
 }
 
-// All that was of use at all, used again or not: a cache does not know.
+// Replays all results with a benefit, reused or not, since a cache cannot predict the future.
 std::vector<PolicyReplay> ReplayPolicies(const History& history, const std::vector<Point>& points,
                                          const Choice& choice, std::optional<double> space_bytes) {
   std::vector<KeepableResults> queries(history.plans.size());
@@ -183,12 +184,12 @@ std::vector<PolicyReplay> ReplayPolicies(const History& history, const std::vect
 
 }  // namespace
 
-absl::StatusOr<Advice> Advise(const std::vector<RanPlan>& plans, const AdviceOptions& options) {
+absl::StatusOr<Advice> Advise(const std::vector<PastPlan>& plans, const AdviceOptions& options) {
   if (options.space_bytes && !IsAmount(options.space_bytes)) {
-    return absl::InvalidArgumentError("the space is no number of bytes");
+    return absl::InvalidArgumentError("the space must be a number of bytes, 0 or more");
   }
   if (options.read_rate && (!IsAmount(options.read_rate) || *options.read_rate == 0)) {
-    return absl::InvalidArgumentError("the rate at which results are read is not above 0");
+    return absl::InvalidArgumentError("the read rate must be above 0");
   }
   const auto history = Compared(plans);
   if (!history.ok()) return history.status();
@@ -212,14 +213,13 @@ absl::StatusOr<Advice> Advise(const std::vector<RanPlan>& plans, const AdviceOpt
   advice.policies = ReplayPolicies(*history, points.all, choice, options.space_bytes);
   if (points.untimed > 0) {
     advice.remarks.push_back(
-        absl::StrCat(points.untimed, " results have no stage whose time is told"));
+        absl::StrCat(points.untimed, " results have no stage with a known time"));
   }
   if (advice.history_weeks < 1) {
-    advice.remarks.emplace_back(
-        "the history is shorter than a week: what it holds is taken for a week's");
+    advice.remarks.emplace_back("the history is shorter than a week and is treated as a week");
   }
   if (advice.plans == 1) {
-    advice.remarks.emplace_back("there is one plan alone: nothing tells what is used again");
+    advice.remarks.emplace_back("the history has one plan, so no second use is known");
   }
   return advice;
 }

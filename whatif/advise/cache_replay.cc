@@ -15,7 +15,7 @@ struct Kept {
   std::size_t uses = 1;
 };
 
-// Results by their last use, the newest first.
+// Results by their last use, the most recent first.
 class Recent {
  public:
   bool Has(std::uint64_t key) const { return at_.contains(key); }
@@ -49,7 +49,7 @@ class Cache {
   virtual ~Cache() = default;
   virtual bool Has(std::uint64_t key) const = 0;
   virtual void Use(std::uint64_t key) = 0;
-  // REQUIRES: it is not there, and no larger than the cache.
+  // REQUIRES: the cache does not have it, and it is no larger than the cache.
   virtual void Add(std::uint64_t key, double bytes) = 0;
   std::size_t evictions() const { return evictions_; }
 
@@ -79,7 +79,7 @@ class RecentOrFrequent : public Cache {
  private:
   std::uint64_t Victim() const {
     if (!by_frequency_) return kept_.all().back().key;
-    // Of equal ones the last in the list.
+    // The last one in the list among equal ones.
     const auto least =
         std::min_element(kept_.all().rbegin(), kept_.all().rend(),
                          [](const Kept& a, const Kept& b) { return a.uses < b.uses; });
@@ -139,7 +139,7 @@ class Arc : public Cache {
   }
 
   Recent once_, often_;            // T1, T2
-  Recent gone_once_, gone_often_;  // B1, B2: what they were, without the data
+  Recent gone_once_, gone_often_;  // B1, B2: evicted entries, without their data
   double once_target_ = 0;         // p, bytes
 };
 

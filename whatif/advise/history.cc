@@ -12,10 +12,10 @@
 namespace tidemark::advise {
 namespace {
 
-// Of a column whose width nothing tells; every number of Spark takes as much. bytes
+// The width of a column of unknown width, which is that of all numbers in Spark. bytes
 constexpr double kColumnBytes = 8;
 
-std::vector<std::size_t> ReadersIn(const RanPlan& plan) {
+std::vector<std::size_t> ReadersIn(const PastPlan& plan) {
   std::vector<std::size_t> reader_of(plan.operators.size(), kNone);
   for (std::size_t at = 0; at < plan.operators.size(); ++at) {
     for (const std::size_t input : plan.operators[at].inputs) reader_of[input] = at;
@@ -56,7 +56,7 @@ std::uint64_t DataOf(const ComparedPlan& plan, const std::vector<bool>& prefix,
   std::size_t ordinal = 0;
   for (std::size_t at = 0; at < prefix.size(); ++at) {
     if (!prefix[at] || !plan.operators[at].is_source) continue;
-    const RanOperator& source = plan.ran->operators[plan.operators[at].ran];
+    const PastOperator& source = plan.ran->operators[plan.operators[at].ran];
     mix(++ordinal, source.records);
     mix(++ordinal, source.bytes);
   }
@@ -66,10 +66,10 @@ std::uint64_t DataOf(const ComparedPlan& plan, const std::vector<bool>& prefix,
 
 std::optional<double> WidthOf(const ComparedPlan& plan, std::size_t op,
                               const std::vector<bool>& prefix) {
-  // Up the chain of operators that only move what comes out of `op`.
+  // Follow the readers of `op` that only move its output.
   for (std::size_t at = plan.reader_of[plan.operators[op].ran]; at != kNone;
        at = plan.reader_of[at]) {
-    const RanOperator& above = plan.ran->operators[at];
+    const PastOperator& above = plan.ran->operators[at];
     if (above.inputs.size() != 1 || !OnlyMoves(above)) break;
     if (IsExchange(above) && IsAmount(above.bytes) && IsAmount(above.records) &&
         *above.records > 0) {
@@ -81,7 +81,7 @@ std::optional<double> WidthOf(const ComparedPlan& plan, std::size_t op,
   double column = kColumnBytes;
   for (std::size_t at = 0; at < prefix.size(); ++at) {
     if (!prefix[at] || !plan.operators[at].is_source) continue;
-    const RanOperator& source = plan.ran->operators[plan.operators[at].ran];
+    const PastOperator& source = plan.ran->operators[plan.operators[at].ran];
     if (!IsAmount(source.bytes) || !IsAmount(source.records) || *source.records == 0) continue;
     const double width = *source.bytes / *source.records;
     column = std::max(column, width / std::max(1.0, plan.operators[at].columns));
@@ -89,9 +89,9 @@ std::optional<double> WidthOf(const ComparedPlan& plan, std::size_t op,
   return columns * column;
 }
 
-absl::StatusOr<History> Compared(const std::vector<RanPlan>& plans) {
+absl::StatusOr<History> Compared(const std::vector<PastPlan>& plans) {
   if (plans.empty()) {
-    return absl::InvalidArgumentError("there is no plan and no lineage in the history");
+    return absl::InvalidArgumentError("the history has no plan and no lineage");
   }
   History history;
   std::map<std::string, std::size_t> refusals;
@@ -99,14 +99,14 @@ absl::StatusOr<History> Compared(const std::vector<RanPlan>& plans) {
   double begin = 0;
   double end = 0;
   std::set<std::string> applications;
-  std::vector<const RanPlan*> by_time;
+  std::vector<const PastPlan*> by_time;
   by_time.reserve(plans.size());
-  for (const RanPlan& plan : plans) by_time.push_back(&plan);
+  for (const PastPlan& plan : plans) by_time.push_back(&plan);
   std::stable_sort(by_time.begin(), by_time.end(),
-                   [](const RanPlan* a, const RanPlan* b) { return a->begin < b->begin; });
-  for (const RanPlan* plan : by_time) {
+                   [](const PastPlan* a, const PastPlan* b) { return a->begin < b->begin; });
+  for (const PastPlan* plan : by_time) {
     if (!std::isfinite(plan->begin)) {
-      ++refusals["it is not told when it ran"];
+      ++refusals["its start time is unknown"];
       continue;
     }
     operators += plan->operators.size();
@@ -135,7 +135,7 @@ absl::StatusOr<History> Compared(const std::vector<RanPlan>& plans) {
   }
   if (history.plans.empty()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("no plan of the history can be compared: ", refusals.begin()->first));
+        absl::StrCat("the history has no comparable plan: ", refusals.begin()->first));
   }
   history.applications = applications.size();
   history.seconds = end - begin;

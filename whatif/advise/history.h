@@ -1,4 +1,4 @@
-// Plans of a history that can be compared, by time.
+// The comparable plans of a history, by time.
 //
 // Pure values and functions.
 #pragma once
@@ -11,7 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "whatif/advise/normal_plan.h"
-#include "whatif/advise/ran_plan.h"
+#include "whatif/advise/past_plan.h"
 #include "whatif/gray_box/materialization.h"
 
 namespace tidemark::advise {
@@ -19,35 +19,35 @@ namespace tidemark::advise {
 inline constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
 struct ComparedPlan {
-  const RanPlan* ran = nullptr;
+  const PastPlan* ran = nullptr;
   std::vector<NormalOperator> operators;
-  std::vector<std::size_t> reader_of;  // of what ran: the last that reads it, or kNone
+  std::vector<std::size_t> reader_of;  // by index in `ran`: the last reader, or kNone
 };
 
 struct History {
-  std::vector<ComparedPlan> plans;  // by when they began
+  std::vector<ComparedPlan> plans;  // by start time
   gray_box::ReuseChain chain;
   std::size_t applications = 0;
-  double seconds = 0;                // from the first to the last
-  std::vector<std::string> remarks;  // on what is left out
+  double seconds = 0;                // from the first start to the last
+  std::vector<std::string> remarks;  // on excluded plans
 };
 
-// InvalidArgument: none can be compared. The result refers to `plans`.
-absl::StatusOr<History> Compared(const std::vector<RanPlan>& plans);
+// InvalidArgument if no plan is comparable. The result refers to `plans`.
+absl::StatusOr<History> Compared(const std::vector<PastPlan>& plans);
 
-// Whether it is there and can be: finite and not negative.
+// Returns true if the value is known, finite and not negative.
 bool IsAmount(const std::optional<double>& value);
 
-// Of operators up to `op`: whether it is that, or below it.
+// Returns for each operator up to `op` whether it is `op` or an input of it, directly or not.
 std::vector<bool> PrefixOf(const ComparedPlan& plan, std::size_t op);
 
-// Of a prefix of which `records` come out: which data its sources held, as far as the log tells. 0:
-// nothing is told.
+// Returns a hash of the data that a prefix with `records` output records has in its sources, as far
+// as the log shows. 0 if unknown.
 std::uint64_t DataOf(const ComparedPlan& plan, const std::vector<bool>& prefix,
                      const std::optional<double>& records);
 
-// A record of `op` is at most so wide: as an exchange above it says, or by its columns, each as
-// wide as those of the widest source. Empty: not told.
+// Returns the largest width of a record of `op`: from an exchange above it, or from its columns,
+// each as wide as the columns of the widest source. Returns nullopt if it is unknown.
 std::optional<double> WidthOf(const ComparedPlan& plan, std::size_t op,
                               const std::vector<bool>& prefix);
 

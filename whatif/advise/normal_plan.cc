@@ -29,12 +29,12 @@ bool Has(const std::string& text, std::initializer_list<const char*> words) {
 
 bool IsAggregate(const std::string& name) { return absl::EndsWith(name, "Aggregate"); }
 
-bool IsLowerHalf(const RanOperator& op) {
+bool IsLowerHalf(const PastOperator& op) {
   return IsAggregate(op.name) && Has(op.text, {"partial_", "merge_"});
 }
 
-// Sorted for a join or an aggregation above, within partitions.
-bool IsLocalSort(const RanOperator& op) {
+// Returns true for a sort within partitions, for a join or an aggregation above it.
+bool IsLocalSort(const PastOperator& op) {
   return op.name == "Sort" && absl::StrContains(op.text, ", false");
 }
 
@@ -43,24 +43,24 @@ bool IsLimit(const std::string& name) {
          name == "CollectTail" || name == "Limit";
 }
 
-// Reads all of its input whatever is asked of it.
-bool Blocks(const RanOperator& op) {
+// Returns true if the operator reads all of its input, even if its reader requests less.
+bool Blocks(const PastOperator& op) {
   return IsExchange(op) || IsAggregate(op.name) || op.name == "Sort" ||
          op.name == "TakeOrderedAndProject";
 }
 
-bool HasChance(const RanOperator& op) {
+bool HasChance(const PastOperator& op) {
   return absl::StartsWith(op.name, "sample") || absl::StartsWith(op.name, "randomSplit") ||
          Has(op.text, {"rand(", "randn(", "uuid(", "shuffle(", "monotonically_increasing_id",
                        "spark_partition_id", "nondeterministic"});
 }
 
-// Of a source whose data no text names.
-bool IsUnnamedSource(const RanOperator& op) {
+// Returns true for a source whose text does not name its data.
+bool IsUnnamedSource(const PastOperator& op) {
   return op.inputs.empty() && op.table.empty() && !absl::StartsWith(op.name, "Range");
 }
 
-std::string KindOf(const RanOperator& op, bool is_lineage) {
+std::string KindOf(const PastOperator& op, bool is_lineage) {
   if (op.inputs.empty()) return op.table.empty() ? op.name : absl::StrCat("Scan ", op.table);
   if (is_lineage) return op.name;
   if (IsAggregate(op.name)) return "Aggregate";
@@ -68,8 +68,8 @@ std::string KindOf(const RanOperator& op, bool is_lineage) {
   return op.name;
 }
 
-// Without what says how the engine does it.
-std::string Logical(const RanOperator& op, const std::string& kind) {
+// Returns the text without details of the engine's execution.
+std::string Logical(const PastOperator& op, const std::string& kind) {
   if (op.inputs.empty() && !op.table.empty()) return absl::StrCat(kind, " ", op.text);
   std::string text = op.text;
   if (absl::StartsWith(text, op.name)) text = text.substr(op.name.size());
@@ -84,10 +84,11 @@ std::string Logical(const RanOperator& op, const std::string& kind) {
 
 bool IsWord(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// Columns, with a number each: "tone#12", "count(1)#30L".
+// Columns, each with a number: "tone#12", "count(1)#30L".
 class Columns {
  public:
-  // `text` with the origin of each column for its number. What is new comes from `origin`.
+  // Returns `text` with the number of each column replaced by its origin. New columns have
+  // `origin`.
   std::string Resolve(std::string_view text, std::uint64_t origin) {
     return Rewrite(text, [&](std::string_view number) {
       const auto [known, is_new] = origins_.try_emplace(std::string(number), 0);
@@ -130,7 +131,7 @@ class Columns {
   std::map<std::uint64_t, int> count_of_;
 };
 
-// Of a list in brackets behind `from`, how many there are at its top level; 0: no list.
+// Returns the number of top-level items of the list in brackets after `from`; 0 without a list.
 double ItemsIn(std::string_view text, std::size_t from) {
   const std::size_t begin = text.find('[', from);
   if (begin == std::string_view::npos) return 0;
@@ -146,7 +147,7 @@ double ItemsIn(std::string_view text, std::size_t from) {
   return 0;
 }
 
-double ColumnsOf(const RanOperator& op, const std::string& kind,
+double ColumnsOf(const PastOperator& op, const std::string& kind,
                  const std::vector<double>& of_inputs) {
   if (op.is_cut) return 0;
   if (op.inputs.empty() || kind == "Project") return ItemsIn(op.text, 0);
@@ -164,12 +165,13 @@ double ColumnsOf(const RanOperator& op, const std::string& kind,
   return columns;
 }
 
-// Each operator behind its inputs, by index; inputs before one another in their order.
-absl::StatusOr<std::vector<std::size_t>> InOrder(const RanPlan& plan) {
+// Returns the operators, each after its inputs, by index. The inputs of an operator keep their
+// order.
+absl::StatusOr<std::vector<std::size_t>> InOrder(const PastPlan& plan) {
   const std::size_t size = plan.operators.size();
   if (size > kOperatorsMax) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a plan of ", size, " operators; at most ", kOperatorsMax, " are compared"));
+    return absl::InvalidArgumentError(absl::StrCat("the plan has ", size, " operators; at most ",
+                                                   kOperatorsMax, " are compared"));
   }
   enum class State : std::uint8_t { kNew, kOpen, kDone };
   std::vector<State> states(size, State::kNew);
@@ -200,12 +202,12 @@ absl::StatusOr<std::vector<std::size_t>> InOrder(const RanPlan& plan) {
   return order;
 }
 
-// Below a limit, with nothing between that reads all of its input: what it needs decides how much
-// of it is computed.
-std::vector<bool> BelowLimits(const RanPlan& plan, const std::vector<std::size_t>& order) {
+// Returns the operators below a limit without an operator in between that reads all of its input.
+// The limit determines how much of their output is computed.
+std::vector<bool> BelowLimits(const PastPlan& plan, const std::vector<std::size_t>& order) {
   std::vector<bool> is_below(plan.operators.size(), false);
   for (auto at = order.rbegin(); at != order.rend(); ++at) {
-    const RanOperator& op = plan.operators[*at];
+    const PastOperator& op = plan.operators[*at];
     const bool limits = IsLimit(op.name) || (is_below[*at] && !Blocks(op));
     for (const std::size_t input : op.inputs) {
       if (limits) is_below[input] = true;
@@ -216,11 +218,11 @@ std::vector<bool> BelowLimits(const RanPlan& plan, const std::vector<std::size_t
 
 }  // namespace
 
-bool IsExchange(const RanOperator& op) {
+bool IsExchange(const PastOperator& op) {
   return absl::EndsWith(op.name, "Exchange") && !absl::StartsWith(op.name, "Reused");
 }
 
-bool OnlyMoves(const RanOperator& op) {
+bool OnlyMoves(const PastOperator& op) {
   if (op.inputs.empty()) return false;
   return absl::EndsWith(op.name, "Exchange") || IsLocalSort(op) ||
          HasPrefix(op.name,
@@ -231,7 +233,7 @@ bool OnlyMoves(const RanOperator& op) {
                     "ConvertToSafe", "ConvertToUnsafe", "Coalesce", "Subquery"});
 }
 
-bool HasOwnCode(const RanOperator& op) {
+bool HasOwnCode(const PastOperator& op) {
   return HasPrefix(op.name, {"MapElements", "MapPartitions", "FlatMap", "Python", "BatchEvalPython",
                              "ArrowEvalPython", "AppendColumns", "MapGroups", "CoGroup", "Generate",
                              "Execute ", "WriteFiles", "ScriptTransformation", "Window"}) ||
@@ -240,7 +242,7 @@ bool HasOwnCode(const RanOperator& op) {
                        "split(", "parse_url", "xpath", "collect_", "transform(", "invoke("});
 }
 
-absl::StatusOr<std::vector<NormalOperator>> NormalPlan(const RanPlan& plan) {
+absl::StatusOr<std::vector<NormalOperator>> NormalPlan(const PastPlan& plan) {
   const auto order = InOrder(plan);
   if (!order.ok()) return order.status();
   const std::vector<bool> is_below_limit = BelowLimits(plan, *order);
@@ -249,7 +251,7 @@ absl::StatusOr<std::vector<NormalOperator>> NormalPlan(const RanPlan& plan) {
   std::vector<double> columns(plan.operators.size(), 0);
   Columns known;
   for (const std::size_t at : *order) {
-    const RanOperator& op = plan.operators[at];
+    const PastOperator& op = plan.operators[at];
     std::vector<std::size_t> inputs;
     std::vector<double> of_inputs;
     for (const std::size_t input : op.inputs) {
@@ -280,7 +282,7 @@ absl::StatusOr<std::vector<NormalOperator>> NormalPlan(const RanPlan& plan) {
     std::string whole = absl::StrCat(resolved, "\n");
     for (const std::size_t input : inputs) {
       absl::StrAppend(&whole, absl::Hex(normal[input].signature), "\n");
-      if (here.bar.empty() && absl::StartsWith(normal[input].bar, "chance")) {
+      if (here.bar.empty() && absl::StartsWith(normal[input].bar, "it is random")) {
         here.bar = normal[input].bar;
       }
       for (const std::string& doubt : normal[input].doubts) {
@@ -294,21 +296,21 @@ absl::StatusOr<std::vector<NormalOperator>> NormalPlan(const RanPlan& plan) {
         here.doubts.emplace_back(what);
       }
     };
-    if (op.is_cut) doubt("its description in the log is cut: compare the columns");
+    if (op.is_cut) doubt("the log cuts its description; compare the columns");
     if (plan.is_lineage || (!op.inputs.empty() && HasOwnCode(op))) {
-      doubt("functions of the program are known by name and line alone: compare them");
+      doubt("functions of the program are known by name and line only; compare them");
       absl::StrAppend(&whole, plan.program, "\n");
     }
-    // Columns of one DataFrame keep their numbers, so within one application it is recognised.
+    // Columns of a DataFrame keep their numbers, so it is recognized within one application.
     if (IsUnnamedSource(op) && !plan.is_lineage) {
       absl::StrAppend(&whole, plan.application, "\n", op.text, "\n");
     }
     here.signature = HashOf(whole);
-    if (HasChance(op)) here.bar = "chance is in it: it is another result each time";
+    if (HasChance(op)) here.bar = "it is random, so each run gives another result";
     if (here.bar.empty() && is_below_limit[at]) {
-      here.bar = "a limit is above it: only a part of it was computed";
+      here.bar = "a limit follows, so only a part of it was computed";
     }
-    if (here.bar.empty() && op.name == "Sort") here.bar = "an order is not kept in files";
+    if (here.bar.empty() && op.name == "Sort") here.bar = "files do not keep an order";
     stands_for[at] = {normal.size()};
     normal.push_back(std::move(here));
   }

@@ -1,10 +1,10 @@
-// Plans in a form in which the same work looks the same, whoever asked for it and however the
-// engine chose to do it.
+// Converts plans to a normal form in which equal work is equal, regardless of the program and of
+// the engine's execution.
 //
-// Left out is what only moves records (exchanges, code generation, adaptive stages) and the lower
-// half of an aggregation; joins are joins, whichever way. Of columns, what the engine numbers anew
-// in every plan is replaced by where a column comes from. What stays are operators, expressions
-// with their constants, and tables.
+// The form omits operators that only move records (exchanges, code generation, adaptive stages) and
+// the lower half of an aggregation. All kinds of joins are alike. The engine's new numbers of
+// columns are replaced by the origins of the columns. The form keeps operators, expressions with
+// their constants, and tables.
 //
 // Pure, deterministic. Cost: O(text).
 #pragma once
@@ -16,35 +16,34 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "whatif/advise/ran_plan.h"
+#include "whatif/advise/past_plan.h"
 
 namespace tidemark::advise {
 
 struct NormalOperator {
   std::string kind;                 // such as "Aggregate", or the table of a source
-  std::string text;                 // for people: without the numbers of columns
-  std::vector<std::size_t> inputs;  // indexes, all before its own
-  std::uint64_t signature = 0;      // of it and all below: equal where these are
-  std::size_t ran = 0;              // index in RanPlan.operators
-  std::optional<double> records;    // that came out
-  double columns = 0;               // at most so many; 0: not known
+  std::string text;                 // readable: without the numbers of columns
+  std::vector<std::size_t> inputs;  // indexes below its own
+  std::uint64_t signature = 0;      // of the operator and all its inputs
+  std::size_t ran = 0;              // index in PastPlan.operators
+  std::optional<double> records;    // of its output
+  double columns = 0;               // upper limit; 0 if unknown
   bool is_source = false;
-  // Why its output can not be kept for others, whatever it would save: such as chance in it, or a
-  // limit above it. Empty: it can.
+  // The reason why its output cannot be kept, such as randomness or a limit above it. Empty if its
+  // output can be kept.
   std::string bar;
-  // What is to be looked at before others use it: text that was cut, functions of the program.
+  // Points to check before others use it: cut text, functions of the program.
   std::vector<std::string> doubts;
 };
 
-// InvalidArgument: an unknown input, operators that read each other in a cycle, more than
-// kOperatorsMax.
-absl::StatusOr<std::vector<NormalOperator>> NormalPlan(const RanPlan& plan);
+// InvalidArgument for an unknown input, a cycle, or more than kOperatorsMax operators.
+absl::StatusOr<std::vector<NormalOperator>> NormalPlan(const PastPlan& plan);
 
-// Whether an operator of the engine moves records and makes no others of them.
-bool OnlyMoves(const RanOperator& op);
-// Whether it hands records to another stage.
-bool IsExchange(const RanOperator& op);
-// Whether it runs functions of the program, or of unknown cost.
-bool HasOwnCode(const RanOperator& op);
+// Returns true if the operator moves records without changing them.
+bool OnlyMoves(const PastOperator& op);
+// Returns true if the operator passes records to another stage.
+bool IsExchange(const PastOperator& op);
+// Returns true if the operator runs functions of the program, or has an unknown cost.
+bool HasOwnCode(const PastOperator& op);
 
 }  // namespace tidemark::advise

@@ -10,15 +10,15 @@
 namespace tidemark::advise {
 namespace {
 
-// To read a result begins with a job for its schema, to write one ends with a commit. Taste: no run
-// has measured either. seconds
+// Reading a result starts with a job for its schema; writing one ends with a commit. Chosen by
+// hand; no run has measured either. seconds
 constexpr double kReadStartSeconds = 0.4;
 constexpr double kWriteStartSeconds = 0.4;
-// Writing Parquet encodes and compresses; taste: of no result does it take more than this many
-// times what reading takes.
+// Upper limit of the time of writing Parquet, with encoding and compression, over that of reading.
+// Chosen by hand.
 constexpr double kWriteOverRead = 3;
 
-// Adds what a plan computes.
+// Adds the results of a plan.
 void FindOccurrences(const History& history, std::size_t number,
                      std::map<std::uint64_t, Point>& points, std::size_t& untimed) {
   const ComparedPlan& plan = history.plans[number];
@@ -29,7 +29,7 @@ void FindOccurrences(const History& history, std::size_t number,
   }
   for (std::size_t at = 0; at < plan.operators.size(); ++at) {
     const NormalOperator& op = plan.operators[at];
-    // What is a source, or the end, is there already ([GB] 6.1).
+    // Sources and the end of the plan are always kept ([GB] 6.1).
     if (op.is_source || !is_read[at]) continue;
     const auto cost = costs.Of(op.ran);
     if (!cost.ok()) {
@@ -38,7 +38,7 @@ void FindOccurrences(const History& history, std::size_t number,
     }
     Point& point = points[op.signature];
     point.signature = op.signature;
-    // In one plan it is computed once, if twice at all: the longest.
+    // A plan computes equal results once: the longest counts.
     if (!point.uses.empty() && point.uses.back().plan == number) {
       if (cost->seconds.expected > point.uses.back().cost.seconds.expected) {
         point.uses.back().cost = *cost;
@@ -59,20 +59,20 @@ void FindOccurrences(const History& history, std::size_t number,
   }
 }
 
-// What stands against it, of all that is known now.
+// Returns the reason against keeping the point, as far as it is known before the choice.
 std::string BarOf(const Point& point) {
-  if (!point.bytes) return "its size is not in the log";
-  if (point.uses.size() == 1) return "it was used once: nothing tells that it will be used again";
-  if (point.data == point.uses.size()) return "its data were others each time";
-  if (!(point.saved.expected > 0)) return "to write and read it takes longer than to compute it";
+  if (!point.bytes) return "the log lacks its size";
+  if (point.uses.size() == 1) return "it was used once, so a second use is uncertain";
+  if (point.data == point.uses.size()) return "its data differ in every use";
+  if (!(point.saved.expected > 0)) return "writing and reading it takes longer than computing it";
   if (point.saved.lower > 0) return "";
   const bool is_apart = std::all_of(point.uses.begin(), point.uses.end(),
-                                    [](const auto& use) { return use.cost.is_told_apart; });
-  return is_apart ? "it may save time, or cost it"
-                  : "what it takes is not told apart from what runs in the same stage";
+                                    [](const auto& use) { return use.cost.is_separable; });
+  return is_apart ? "it may save or cost time"
+                  : "its cost cannot be separated from other operators of its stage";
 }
 
-// Uses by data; benefits, sizes, and what they come to.
+// Sets the sums of a point: first uses, benefits, sizes, savings.
 void Weigh(Point& point, double read_rate) {
   bool is_sized = true;
   double bytes = 0;
@@ -99,6 +99,165 @@ void Weigh(Point& point, double read_rate) {
   if (point.bar.empty()) point.bar = BarOf(point);
 }
 
+class Chooser {
+ public:
+  Chooser(const History& history, std::optional<double> space_bytes, std::vector<Point>& points)
+      : space_bytes_(space_bytes), points_(points) {
+    FindNesting(history);
+  }
+
+  Choice Choose() {
+    FindOpen();
+    double left = space_bytes_.value_or(0);
+    while (const auto best = BestOf(left)) {
+      choice_.saved += Gain(*best);
+      choice_.kept.insert(*best);
+      left -= *points_[*best].bytes;
+    }
+    ChooseSingleBestIfBetter();
+    DropPointsWithoutGain();
+    for (const std::size_t i : open_) {
+      if (choice_.kept.contains(i)) continue;
+      points_[i].bar = Gain(i).lower > 0 ? "other results save more time in the same space"
+                                         : "advised results already save this time";
+    }
+    return std::move(choice_);
+  }
+
+ private:
+  void FindOpen() {
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+      if (!points_[i].bar.empty()) continue;
+      if (space_bytes_ && *points_[i].bytes > *space_bytes_) {
+        points_[i].bar = "it does not fit into the space";
+      } else {
+        open_.push_back(i);
+      }
+    }
+  }
+
+  std::optional<std::size_t> BestOf(double left) const {
+    std::optional<std::size_t> best;
+    double best_rank = 0;
+    for (const std::size_t i : open_) {
+      if (choice_.kept.contains(i)) continue;
+      const double bytes = *points_[i].bytes;
+      if (space_bytes_ && bytes > left) continue;
+      const Bounds gain = Gain(i);
+      if (!(gain.lower > 0) || !(gain.expected > 0)) continue;
+      const double rank = space_bytes_ ? gain.expected / std::max(1.0, bytes) : gain.expected;
+      if (best && rank <= best_rank) continue;
+      best = i;
+      best_rank = rank;
+    }
+    return best;
+  }
+
+  void ChooseSingleBestIfBetter() {
+    const auto best =
+        std::max_element(open_.begin(), open_.end(), [&](std::size_t a, std::size_t b) {
+          return points_[a].saved.expected < points_[b].saved.expected;
+        });
+    if (best == open_.end() || points_[*best].saved.expected <= choice_.saved.expected) return;
+    choice_.kept = {*best};
+    choice_.saved = points_[*best].saved;
+  }
+
+  // A point within another one that was chosen later may save nothing.
+  void DropPointsWithoutGain() {
+    for (bool is_changed = true; is_changed;) {
+      is_changed = false;
+      for (const std::size_t i : std::set<std::size_t>(choice_.kept)) {
+        choice_.kept.erase(i);
+        const Bounds gain = Gain(i);
+        if (gain.lower > 0) {
+          choice_.kept.insert(i);
+        } else {
+          choice_.saved -= gain;
+          is_changed = true;
+        }
+      }
+    }
+  }
+
+  // Finds for each use the points within it and around it.
+  void FindNesting(const History& history) {
+    std::map<std::pair<std::size_t, std::size_t>, std::size_t> point_at;  // plan, operator
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+      for (const Occurrence& use : points_[i].uses) point_at[{use.plan, use.op}] = i;
+    }
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+      if (!points_[i].bar.empty()) continue;
+      for (const Occurrence& use : points_[i].uses) {
+        const auto prefix = PrefixOf(history.plans[use.plan], use.op);
+        const auto begin = point_at.lower_bound({use.plan, 0});
+        for (auto at = begin; at != point_at.end() && at->first.first == use.plan; ++at) {
+          const std::size_t op = at->first.second;
+          if (op < use.op && prefix[op] && points_[at->second].bar.empty()) {
+            within_[{i, use.plan}].insert(at->second);
+            around_[{at->second, use.plan}].insert(i);
+          }
+        }
+      }
+    }
+  }
+
+  const Occurrence* UseIn(std::size_t point, std::size_t plan) const {
+    for (const Occurrence& use : points_[point].uses) {
+      if (use.plan == plan) return &use;
+    }
+    return nullptr;
+  }
+
+  // Returns the savings of a plan by chosen points within `point`. Nested points count once.
+  Bounds SavedWithin(std::size_t point, std::size_t plan) const {
+    Bounds saved;
+    const auto found = within_.find({point, plan});
+    if (found == within_.end()) return saved;
+    for (const std::size_t inner : found->second) {
+      if (!choice_.kept.contains(inner)) continue;
+      const auto around = around_.find({inner, plan});
+      const bool is_covered =
+          around != around_.end() &&
+          std::any_of(around->second.begin(), around->second.end(), [&](std::size_t outer) {
+            return choice_.kept.contains(outer) && found->second.contains(outer);
+          });
+      const Occurrence* use = UseIn(inner, plan);
+      if (!is_covered && use != nullptr && !use->is_first) saved += use->benefit;
+    }
+    return saved;
+  }
+
+  // Returns the savings that a point adds to the chosen points.
+  Bounds Gain(std::size_t point) const {
+    Bounds gain;
+    for (const Occurrence& use : points_[point].uses) {
+      const auto around = around_.find({point, use.plan});
+      const bool is_covered =
+          around != around_.end() &&
+          std::any_of(around->second.begin(), around->second.end(), [&](std::size_t outer) {
+            const Occurrence* of_outer =
+                choice_.kept.contains(outer) ? UseIn(outer, use.plan) : nullptr;
+            return of_outer != nullptr && !of_outer->is_first;
+          });
+      if (use.is_first) {
+        gain = gain - points_[point].write_seconds;
+      } else if (!is_covered) {
+        gain += use.benefit;
+        gain -= SavedWithin(point, use.plan);
+      }
+    }
+    return gain;
+  }
+
+  const std::optional<double> space_bytes_;
+  std::vector<Point>& points_;
+  std::vector<std::size_t> open_;  // points that may be chosen
+  Choice choice_;
+  // By point and plan: the points within it, and around it.
+  std::map<std::pair<std::size_t, std::size_t>, std::set<std::size_t>> within_, around_;
+};
+
 }  // namespace
 
 Points PointsOf(const History& history, double read_rate) {
@@ -119,6 +278,11 @@ Points PointsOf(const History& history, double read_rate) {
     points.all.resize(kPointsMax);
   }
   return points;
+}
+
+Choice Choose(const History& history, std::optional<double> space_bytes,
+              std::vector<Point>& points) {
+  return Chooser(history, space_bytes, points).Choose();
 }
 
 }  // namespace tidemark::advise

@@ -13,7 +13,7 @@ namespace {
 
 using Interval = std::pair<double, double>;
 
-// In order, none touching another.
+// Returns disjoint intervals in order.
 std::vector<Interval> Union(std::vector<Interval> intervals) {
   std::sort(intervals.begin(), intervals.end());
   std::vector<Interval> merged;
@@ -33,19 +33,19 @@ double Length(const std::vector<Interval>& merged) {
   return length;
 }
 
-// Of `some`, what is not in `others` as well.
+// Returns the length of `some` outside of `others`.
 double LengthWithout(const std::vector<Interval>& some, const std::vector<Interval>& others) {
   std::vector<Interval> all = some;
   all.insert(all.end(), others.begin(), others.end());
   return Length(Union(std::move(all))) - Length(Union(others));
 }
 
-bool IsTimed(const StageRun& stage) {
+bool IsTimed(const PastPlanStage& stage) {
   return std::isfinite(stage.begin) && std::isfinite(stage.end) && stage.end >= stage.begin;
 }
 
-// Inputs first. `plan` has no cycle.
-std::vector<std::size_t> InputsFirst(const RanPlan& plan) {
+// Returns the operators, each after its inputs. REQUIRES: `plan` has no cycle.
+std::vector<std::size_t> InputsFirst(const PastPlan& plan) {
   std::vector<std::size_t> order;
   std::vector<bool> is_seen(plan.operators.size(), false);
   for (std::size_t root = 0; root < plan.operators.size(); ++root) {
@@ -66,7 +66,7 @@ std::vector<std::size_t> InputsFirst(const RanPlan& plan) {
   return order;
 }
 
-bool KeepsRecords(const RanOperator& op) {
+bool KeepsRecords(const PastOperator& op) {
   return op.inputs.size() == 1 &&
          (OnlyMoves(op) || op.name == "Project" || op.name == "Sort" || op.name == "map" ||
           op.name == "keyBy" || op.name == "mapValues");
@@ -74,14 +74,14 @@ bool KeepsRecords(const RanOperator& op) {
 
 }  // namespace
 
-PrefixCosts::PrefixCosts(const RanPlan& plan)
+PrefixCosts::PrefixCosts(const PastPlan& plan)
     : plan_(plan), stages_(plan.operators.size()), records_(plan.operators.size()) {
-  for (const RanOperator& op : plan.operators) {
+  for (const PastOperator& op : plan.operators) {
     traits_.push_back(
         {.only_moves = OnlyMoves(op) && !IsExchange(op),
          .is_exchange = IsExchange(op),
          .is_of_unknown_cost = op.inputs.empty() || HasOwnCode(op) || plan.is_lineage});
-    // An order in which a join or an aggregation wants its input takes time.
+    // A sort for a join or an aggregation takes time.
     if (op.name == "Sort") traits_.back().only_moves = false;
   }
   const std::vector<std::size_t> order = InputsFirst(plan);
@@ -93,8 +93,8 @@ PrefixCosts::PrefixCosts(const RanPlan& plan)
   FindPaths();
 }
 
-// An operator without metrics of its own runs with what reads it, up to the next exchange, or else
-// with what it reads.
+// Assigns an operator without metrics to the stage of its reader, up to the next exchange, or else
+// to the stage of its input.
 void PrefixCosts::FindStages(const std::vector<std::size_t>& order) {
   for (std::size_t op = 0; op < stages_.size(); ++op) {
     for (const std::uint32_t number : plan_.operators[op].stages) {
@@ -106,7 +106,8 @@ void PrefixCosts::FindStages(const std::vector<std::size_t>& order) {
     }
   }
   for (auto at = order.rbegin(); at != order.rend(); ++at) {
-    // An exchange made its output where its input was; what is cached may have been made earlier.
+    // An exchange writes its output in the stage of its input. Cached data may come from an earlier
+    // stage.
     if (traits_[*at].is_exchange && stages_[*at].empty()) continue;
     if (plan_.operators[*at].name.starts_with("InMemoryTableScan")) continue;
     for (const std::size_t input : plan_.operators[*at].inputs) {
@@ -125,7 +126,7 @@ void PrefixCosts::FindStages(const std::vector<std::size_t>& order) {
 
 void PrefixCosts::FindRecords(const std::vector<std::size_t>& order) {
   for (const std::size_t at : order) {
-    const RanOperator& op = plan_.operators[at];
+    const PastOperator& op = plan_.operators[at];
     const bool is_believed = op.records && std::isfinite(*op.records) && *op.records >= 0;
     if (is_believed) {
       records_[at] = op.records;
@@ -148,16 +149,16 @@ std::vector<bool> PrefixCosts::PrefixOf(std::size_t op) const {
   return is_in;
 }
 
-PrefixCosts::Shares PrefixCosts::SharesUpTo(const StageRun& stage,
+PrefixCosts::Shares PrefixCosts::SharesUpTo(const PastPlanStage& stage,
                                             const std::vector<std::size_t>& operators,
                                             const std::vector<bool>& is_below) const {
-  double above = 0;    // seconds of tasks that it surely took
-  double perhaps = 0;  // and that it may have taken
+  double above = 0;    // certain task seconds of operators above
+  double perhaps = 0;  // possible further task seconds
   bool is_known = true;
   bool has_above = false;
   for (const std::size_t at : operators) {
     if (is_below[at]) continue;
-    const RanOperator& op = plan_.operators[at];
+    const PastOperator& op = plan_.operators[at];
     if (traits_[at].only_moves) continue;
     has_above = true;
     if (traits_[at].is_of_unknown_cost) {
@@ -174,14 +175,14 @@ PrefixCosts::Shares PrefixCosts::SharesUpTo(const StageRun& stage,
   }
   if (!has_above) return {.share = {1, 1, 1}};
   const double total = stage.task_seconds;
-  if (!(total > 0) || !std::isfinite(total)) return {.share = {0, 0.5, 1}, .is_told_apart = false};
+  if (!(total > 0) || !std::isfinite(total)) return {.share = {0, 0.5, 1}, .is_separable = false};
   const double upper = std::clamp(1 - above / total, 0.0, 1.0);
   const double lower = is_known ? std::clamp(upper - perhaps / total, 0.0, 1.0) : 0;
-  return {.share = {lower, (lower + upper) / 2, upper}, .is_told_apart = is_known};
+  return {.share = {lower, (lower + upper) / 2, upper}, .is_separable = is_known};
 }
 
-// Each operator takes what its stage takes up to it, less what it takes up to its inputs: eq. 9 and
-// 10 add that up again.
+// The time of an operator is that of its stage up to it, less that up to its inputs. Eq. 9 and 10
+// add these up again.
 void PrefixCosts::FindPaths() {
   const std::size_t size = plan_.operators.size();
   std::vector<double> up_to(size, 0);  // in its own stages
@@ -189,7 +190,7 @@ void PrefixCosts::FindPaths() {
     if (stages_[op].empty()) continue;
     const std::vector<bool> is_in = PrefixOf(op);
     for (const std::uint32_t number : stages_[op]) {
-      const StageRun& stage = plan_.stages.at(number);
+      const PastPlanStage& stage = plan_.stages.at(number);
       const Shares shares = SharesUpTo(stage, operators_of_.at(number), is_in);
       up_to[op] += (stage.end - stage.begin) * shares.share.expected;
     }
@@ -215,7 +216,7 @@ absl::StatusOr<PrefixCost> PrefixCosts::Of(std::size_t op) const {
   bool is_timed = false;
   std::vector<std::uint32_t> own;
   for (const auto& [number, operators] : operators_of_) {
-    const StageRun& stage = plan_.stages.at(number);
+    const PastPlanStage& stage = plan_.stages.at(number);
     const bool is_own =
         std::find(stages_[op].begin(), stages_[op].end(), number) != stages_[op].end();
     const bool is_whole = !is_own && std::all_of(operators.begin(), operators.end(),
@@ -227,11 +228,11 @@ absl::StatusOr<PrefixCost> PrefixCosts::Of(std::size_t op) const {
       (is_whole ? whole : others).emplace_back(stage.begin, stage.end);
     }
   }
-  if (!is_timed) return absl::FailedPreconditionError("no stage of it is timed");
+  if (!is_timed) return absl::FailedPreconditionError("none of its stages has a known time");
   const std::vector<Interval> merged = Union(whole);
   cost.seconds = {LengthWithout(merged, others), Length(merged), Length(merged)};
   for (const std::uint32_t number : own) {
-    const StageRun& stage = plan_.stages.at(number);
+    const PastPlanStage& stage = plan_.stages.at(number);
     const Shares shares = SharesUpTo(stage, operators_of_.at(number), is_in);
     const double seconds = LengthWithout({{stage.begin, stage.end}}, merged);
     std::vector<Interval> besides = merged;
@@ -239,15 +240,15 @@ absl::StatusOr<PrefixCost> PrefixCosts::Of(std::size_t op) const {
     cost.seconds.lower += LengthWithout({{stage.begin, stage.end}}, besides) * shares.share.lower;
     cost.seconds.expected += seconds * shares.share.expected;
     cost.seconds.upper += seconds * shares.share.upper;
-    cost.is_told_apart = cost.is_told_apart && shares.is_told_apart;
+    cost.is_separable = cost.is_separable && shares.is_separable;
   }
   cost.seconds.lower = std::min(cost.seconds.lower, cost.path_seconds);
-  // New executors start up for whichever stage is their first.
+  // New executors start up for the first stage.
   for (const auto& [number, operators] : operators_of_) {
     const bool is_in_prefix =
         std::any_of(operators.begin(), operators.end(), [&](std::size_t at) { return is_in[at]; });
     if (!is_in_prefix) continue;
-    const Range& start_up = plan_.stages.at(number).start_up;
+    const Bounds& start_up = plan_.stages.at(number).start_up;
     cost.seconds.lower -= start_up.upper;
     cost.seconds.expected -= start_up.expected;
     cost.seconds.upper -= start_up.lower;

@@ -32,18 +32,19 @@ absl::StatusOr<BlackBox> BlackBox::Learn(std::span<const TaskResources> runs,
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (i < seconds.size() && !IsUsable(runs[i], seconds[i])) {
       return absl::InvalidArgumentError(
-          absl::StrCat("run ", i, ": a size, cores or a time that cannot be"));
+          absl::StrCat("run ", i, ": impossible size, cores or time"));
     }
     rows.push_back(FeaturesOf(runs[i]));
   }
-  auto model = LinearModel::Fit({"partition", "cores", "partition x cores", "partition / memory"},
-                                rows, {seconds.begin(), seconds.end()});
+  auto model = regression::LinearModel::Fit(
+      {"partition", "cores", "partition x cores", "partition / memory"}, rows,
+      {seconds.begin(), seconds.end()});
   if (!model.ok()) return model.status();
   return BlackBox(*std::move(model));
 }
 
-Forecast BlackBox::Predict(const TaskResources& task) const {
-  Forecast forecast = model_.Predict(FeaturesOf(task));
+regression::Forecast BlackBox::Predict(const TaskResources& task) const {
+  regression::Forecast forecast = model_.Predict(FeaturesOf(task));
   forecast.value = std::max(forecast.value, 0.0);
   return forecast;
 }

@@ -13,7 +13,7 @@ namespace {
 
 bool IsAmount(double value) { return value >= 0 && std::isfinite(value); }
 
-// Each operator behind its inputs; fewer than there are if some wait for each other.
+// Returns the operators, each after its inputs; operators of a cycle are missing.
 std::vector<std::size_t> InOrder(const std::vector<Operator>& plan) {
   std::vector<std::vector<std::size_t>> outputs(plan.size());
   std::vector<std::size_t> waits(plan.size(), 0);
@@ -41,7 +41,7 @@ absl::Status CheckPlan(const std::vector<Operator>& plan) {
     }
     if (!IsAmount(op.seconds) || !IsAmount(op.records) || !IsAmount(op.width)) {
       return absl::InvalidArgumentError(
-          absl::StrCat("operator ", i, ": a time, records or a width that cannot be"));
+          absl::StrCat("operator ", i, ": impossible time, records or width"));
     }
   }
   if (InOrder(plan).size() < plan.size()) {
@@ -69,7 +69,7 @@ double ReadSeconds(double records, double width, double bytes_per_second) {
 absl::StatusOr<std::vector<MaterializationPoint>> PointsOf(const std::vector<Operator>& plan,
                                                            double bytes_per_second) {
   if (!(bytes_per_second > 0) || !std::isfinite(bytes_per_second)) {
-    return absl::InvalidArgumentError("the rate at which results are read is not above 0");
+    return absl::InvalidArgumentError("the read rate must be above 0");
   }
   const auto total = TotalSeconds(plan);
   if (!total.ok()) return total.status();
@@ -152,7 +152,7 @@ std::vector<std::size_t> Skyline(const std::vector<Candidate>& candidates) {
     return candidates[a].uses > candidates[b].uses;
   });
   std::vector<std::size_t> skyline;
-  double uses = -1;  // the most of those before
+  double uses = -1;  // the largest so far
   double of_benefit = 0;
   for (const std::size_t i : order) {
     if (!(benefit(i) > 0)) break;

@@ -15,39 +15,40 @@ namespace {
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
-// Before anything is seen: by what share all task times together, and those of one stage, are
-// modelled wrongly. Taste; runs overrule them.
+// Prior deviations of the models' errors: common to all task times, and of one stage. Chosen by
+// hand; observed runs override them.
 constexpr double kAllDeviation = 0.3;
 constexpr double kStageDeviation = 0.5;
-// Of what is known of settings, the part that is of each stage's own.
+// The share of the variance of settings' effects that is specific to each stage.
 constexpr double kOwnShare = 0.5;
-// What is tried, and the most likely of it is taken: of what doubling a setting does, of a run, of
-// a stage.
+// The candidates among which the likelihood decides: the effect of doubling a setting, the noise of
+// a run and of a stage.
 constexpr double kSettingDeviations[] = {0.05, 0.1, 0.2, 0.4, 0.8, 1.6};
 constexpr double kRunDeviations[] = {0.03, 0.08, 0.2};
 constexpr double kStageDeviations[] = {0.03, 0.1, 0.3};
-// Of a deviation that is not known: what little was seen must not make it small. Its log is normal
-// around that of this one, with a deviation of 1.
+// Priors of the deviations, so that few observations do not make them small. The log of a deviation
+// is normal around the log of its prior, with a deviation of 1.
 constexpr double kUsualSettingDeviation = 0.3;
 constexpr double kUsualRunDeviation = 0.08;
 constexpr double kUsualStageDeviation = 0.1;
-// Each deviation is tried anew, given the others, so often; then hardly any moves.
+// The number of rounds in which each deviation is chosen given the others; later rounds hardly
+// change them.
 constexpr int kRounds = 3;
 
 double Square(double x) { return x * x; }
 
-bool IsFinite(const SeenError& seen) {
-  return std::isfinite(seen.log_error) && std::isfinite(seen.deviation) && seen.deviation >= 0 &&
-         std::all_of(seen.settings.begin(), seen.settings.end(),
+bool IsFinite(const ObservedError& error) {
+  return std::isfinite(error.log_error) && std::isfinite(error.deviation) && error.deviation >= 0 &&
+         std::all_of(error.settings.begin(), error.settings.end(),
                      [](double value) { return std::isfinite(value); });
 }
 
-// Of more than `most`, so many evenly chosen, by multiples of the golden ratio: every n-th would be
-// of the same stages in all runs, or first tasks alone.
-std::vector<SeenError> Some(std::span<const SeenError> all, std::size_t most) {
+// Returns at most `most` errors, selected evenly by multiples of the golden ratio. Every n-th error
+// would select the same stages of each run, or only first tasks.
+std::vector<ObservedError> Some(std::span<const ObservedError> all, std::size_t most) {
   constexpr double kGoldenRatio = 0.6180339887498949;
   const double share = static_cast<double>(most) / static_cast<double>(all.size());
-  std::vector<SeenError> some;
+  std::vector<ObservedError> some;
   for (std::size_t i = 0; i < all.size() && some.size() < most; ++i) {
     const double turns = kGoldenRatio * static_cast<double>(i);
     if (turns - std::floor(turns) < share) some.push_back(all[i]);
@@ -55,13 +56,13 @@ std::vector<SeenError> Some(std::span<const SeenError> all, std::size_t most) {
   return some;
 }
 
-bool Varies(const std::vector<SeenError>& seen, std::size_t setting) {
-  return std::any_of(seen.begin(), seen.end(), [&](const SeenError& one) {
-    return one.settings[setting] != seen[0].settings[setting];
+bool Varies(const std::vector<ObservedError>& errors, std::size_t setting) {
+  return std::any_of(errors.begin(), errors.end(), [&](const ObservedError& one) {
+    return one.settings[setting] != errors[0].settings[setting];
   });
 }
 
-// Of what the data say of a deviation, given what is usual.
+// Returns the log of the prior of a deviation.
 double LogPrior(double deviation, double usual) {
   return -0.5 * Square(std::log(deviation / usual));
 }
@@ -84,12 +85,12 @@ class CorrectionFit {
  public:
   explicit CorrectionFit(Correction& correction) : of_(correction) {}
 
-  // Takes the most likely deviations, one after the other.
+  // Sets the most likely deviations, one after the other.
   void Fit() {
-    const std::size_t n = of_.seen_.size();
+    const std::size_t n = of_.errors_.size();
     errors_ = Vector(n);
     for (std::size_t i = 0; i < n; ++i)
-      errors_[static_cast<Eigen::Index>(i)] = of_.seen_[i].log_error;
+      errors_[static_cast<Eigen::Index>(i)] = of_.errors_[i].log_error;
     best_ = LogLikelihood();
     for (int round = 0; round < kRounds; ++round) {
       for (double& deviation : of_.setting_deviations_) Try(kSettingDeviations, deviation);
@@ -111,12 +112,12 @@ class CorrectionFit {
  private:
   template <typename Entry>
   Matrix Made(const Entry& entry) const {
-    const auto n = static_cast<Eigen::Index>(of_.seen_.size());
+    const auto n = static_cast<Eigen::Index>(of_.errors_.size());
     Matrix made(n, n);
     for (Eigen::Index i = 0; i < n; ++i) {
       for (Eigen::Index j = 0; j <= i; ++j) {
-        made(i, j) = made(j, i) =
-            entry(of_.seen_[static_cast<std::size_t>(i)], of_.seen_[static_cast<std::size_t>(j)]);
+        made(i, j) = made(j, i) = entry(of_.errors_[static_cast<std::size_t>(i)],
+                                        of_.errors_[static_cast<std::size_t>(j)]);
       }
     }
     return made;
@@ -135,22 +136,22 @@ class CorrectionFit {
   }
 
   Matrix Covariance() const {
-    Matrix whole = Made([this](const SeenError& one, const SeenError& other) {
+    Matrix whole = Made([this](const ObservedError& one, const ObservedError& other) {
       return of_.Alike(one.time, one.settings, other.time, other.settings);
     });
-    const auto n = static_cast<Eigen::Index>(of_.seen_.size());
+    const auto n = static_cast<Eigen::Index>(of_.errors_.size());
     for (Eigen::Index i = 0; i < n; ++i) {
-      const SeenError& one = of_.seen_[static_cast<std::size_t>(i)];
+      const ObservedError& one = of_.errors_[static_cast<std::size_t>(i)];
       whole(i, i) += Square(of_.stage_deviation_) + Square(one.deviation);
       for (Eigen::Index j = 0; j < n; ++j) {
-        const SeenError& other = of_.seen_[static_cast<std::size_t>(j)];
+        const ObservedError& other = of_.errors_[static_cast<std::size_t>(j)];
         if (one.run == other.run) whole(i, j) += Square(of_.run_deviation_);
       }
     }
     return whole;
   }
 
-  // With what is usual of deviations.
+  // Includes the priors of the deviations.
   double LogLikelihood() const {
     const Eigen::LLT<Matrix> factored(Covariance());
     const Matrix factor = factored.matrixL();
@@ -169,17 +170,17 @@ class CorrectionFit {
   double best_ = 0;
 };
 
-absl::StatusOr<Correction> Correction::Learn(std::span<const SeenError> seen,
+absl::StatusOr<Correction> Correction::Learn(std::span<const ObservedError> errors,
                                              std::span<const std::size_t> groups) {
-  if (seen.empty()) return absl::InvalidArgumentError("no stage of any run to learn from");
-  const std::size_t settings = seen[0].settings.size();
-  for (const SeenError& one : seen) {
+  if (errors.empty()) return absl::InvalidArgumentError("no run has a stage to learn from");
+  const std::size_t settings = errors[0].settings.size();
+  for (const ObservedError& one : errors) {
     if (one.settings.size() != settings || !IsFinite(one)) {
-      return absl::InvalidArgumentError("settings or task times that are no numbers");
+      return absl::InvalidArgumentError("settings or task times are not numbers");
     }
   }
   Correction learnt;
-  learnt.seen_ = Some(seen, kSeenMax);
+  learnt.errors_ = Some(errors, kErrorsMax);
   learnt.groups_.assign(groups.begin(), groups.end());
   learnt.groups_.resize(settings);
   std::size_t last = 0;
@@ -191,29 +192,29 @@ absl::StatusOr<Correction> Correction::Learn(std::span<const SeenError> seen,
   learnt.run_deviation_ = kUsualRunDeviation;
   learnt.stage_deviation_ = kUsualStageDeviation;
   learnt.centre_.assign(settings, 0);
-  for (const SeenError& one : learnt.seen_) {
+  for (const ObservedError& one : learnt.errors_) {
     for (std::size_t i = 0; i < settings; ++i) {
-      learnt.centre_[i] += one.settings[i] / static_cast<double>(learnt.seen_.size());
+      learnt.centre_[i] += one.settings[i] / static_cast<double>(learnt.errors_.size());
     }
   }
-  for (SeenError& one : learnt.seen_) {
+  for (ObservedError& one : learnt.errors_) {
     for (std::size_t i = 0; i < settings; ++i) one.settings[i] -= learnt.centre_[i];
   }
   CorrectionFit(learnt).Fit();
-  learnt.DoubtWhatNeverVaried();
+  learnt.WidenConstantSettings();
   return learnt;
 }
 
-void Correction::DoubtWhatNeverVaried() {
+void Correction::WidenConstantSettings() {
   for (std::size_t i = 0; i < groups_.size(); ++i) {
-    if (Varies(seen_, i) || setting_deviations_[groups_[i]] >= kUsualSettingDeviation) continue;
+    if (Varies(errors_, i) || setting_deviations_[groups_[i]] >= kUsualSettingDeviation) continue;
     groups_[i] = setting_deviations_.size();
     setting_deviations_.push_back(kUsualSettingDeviation);
   }
 }
 
 double Correction::SumAlike(std::span<const TimeAt> at, std::span<const double> amounts) const {
-  // Of (1, settings), each times its amount.
+  // Sums of (1, settings), each times its amount.
   std::map<std::size_t, std::vector<double>> of_kinds;
   std::map<std::pair<std::size_t, std::size_t>, std::vector<double>> of_times;
   for (std::size_t s = 0; s < at.size(); ++s) {
@@ -251,8 +252,9 @@ std::vector<double> Correction::Predict(std::span<const TimeAt> times) const {
   std::vector<double> log_errors;
   for (const TimeAt& one : Centred(times)) {
     double log_error = 0;
-    for (std::size_t i = 0; i < seen_.size(); ++i) {
-      log_error += weights_[i] * Alike(one.time, one.settings, seen_[i].time, seen_[i].settings);
+    for (std::size_t i = 0; i < errors_.size(); ++i) {
+      log_error +=
+          weights_[i] * Alike(one.time, one.settings, errors_[i].time, errors_[i].settings);
     }
     log_errors.push_back(log_error);
   }
@@ -262,12 +264,13 @@ std::vector<double> Correction::Predict(std::span<const TimeAt> times) const {
 double Correction::Variance(std::span<const TimeAt> times, std::span<const double> amounts) const {
   const std::vector<TimeAt> at = Centred(times);
   double known = 0;
-  // What the sum has in common with the seen, by the inverse of their factor.
-  std::vector<double> solved(seen_.size());
-  for (std::size_t i = 0; i < seen_.size(); ++i) {
+  // The covariance of the sum with the observed errors, by the inverse of their factor.
+  std::vector<double> solved(errors_.size());
+  for (std::size_t i = 0; i < errors_.size(); ++i) {
     double common = 0;
     for (std::size_t s = 0; s < at.size(); ++s) {
-      common += amounts[s] * Alike(at[s].time, at[s].settings, seen_[i].time, seen_[i].settings);
+      common +=
+          amounts[s] * Alike(at[s].time, at[s].settings, errors_[i].time, errors_[i].settings);
     }
     for (std::size_t j = 0; j < i; ++j) common -= factor_[i][j] * solved[j];
     solved[i] = common / factor_[i][i];

@@ -1,18 +1,18 @@
-// What the phase models get wrong, as runs at several settings show it.
+// Learns the errors of the phase models from runs with several settings.
 //
-// Of each stage of each run: log(measured / modelled) of its mean task. That is taken for a linear
-// function of the settings (by powers of two), one part the same for all stages, one of each
-// stage's own, all around 0: where nothing was seen the models have the last word, and every run
-// moves it. What is left is noise of a run, which all its stages share, and of a stage. How large
-// each of these is, the runs say themselves: what makes them most likely.
+// The log of measured / modelled of the mean task of a stage in a run is assumed to be linear in
+// the settings (by powers of two). It has a part common to all stages and a part per stage, both
+// around 0. Far from observed runs the models dominate; each run shifts the estimate near it. The
+// residual is noise of a run, common to all its stages, and noise of a stage. The deviations of all
+// these parts maximize the likelihood of the runs:
 //
-//   log(measured / modelled) = (c + c_stage) . (1, settings) + e_run + e_stage
+//     log(measured / modelled) = (c + c_stage) . (1, settings) + e_run + e_stage
 //
-// Times of another kind than those of tasks, such as waits for the driver, have a `c` of their own.
+// Times of another kind than task times, such as waits for the driver, have their own `c`.
 //
-// So the answer near runs that were seen is theirs, away from them it is the models', and its
-// deviation says which. A linear Gaussian process; pure, deterministic, thread-safe when const.
-// Cost: O(n^3) for n stages of runs, of which kSeenMax are looked at.
+// Near observed runs, the result therefore follows the runs, and elsewhere the models; its
+// deviation reflects which of them applies. A linear Gaussian process; pure, deterministic,
+// thread-safe when const. Cost: O(n^3) for n stages of runs, of which kErrorsMax are used.
 #pragma once
 
 #include <cstddef>
@@ -23,24 +23,24 @@
 
 namespace tidemark::phases {
 
-// A time of a stage: the same in all runs for the same functions.
+// A time of a stage. A stage with the same functions has the same number in every run.
 struct StageTime {
   std::size_t stage = 0;
-  std::size_t kind = 0;  // those of different kinds have nothing in common but their run
+  std::size_t kind = 0;  // different kinds share only the run
   friend bool operator==(const StageTime&, const StageTime&) = default;
 };
 
-// One of one run.
-struct SeenError {
+// The error of one time in one run.
+struct ObservedError {
   StageTime time;
   std::size_t run = 0;
-  std::vector<double> settings;  // as powers of two; as many of each
+  std::vector<double> settings;  // as powers of two; the same number of them in every error
   double log_error = 0;          // log(measured / modelled)
-  // Of this one beside what all have, such as of the mean of a few tasks of a millisecond.
+  // The additional noise of this error, such as of the mean of a few tasks of a millisecond.
   double deviation = 0;
 };
 
-// A time of a stage at settings that are asked about; as many of these as were learnt from.
+// A time of a stage at the requested settings, which are as many as the learnt ones.
 struct TimeAt {
   StageTime time;
   std::vector<double> settings;
@@ -48,18 +48,19 @@ struct TimeAt {
 
 class Correction {
  public:
-  static constexpr std::size_t kSeenMax = 240;
+  static constexpr std::size_t kErrorsMax = 240;
 
-  // `groups`: by setting, from 0 on; how much those of one group matter is learnt together.
-  // Settings beyond them are of group 0. InvalidArgument: none seen; not as many settings in all; a
-  // number that is not finite; a group that is not below the number of settings.
-  static absl::StatusOr<Correction> Learn(std::span<const SeenError> seen,
+  // `groups` are indexed by setting and numbered from 0. The importance of the settings of a group
+  // is learnt jointly; settings without a group are in group 0. InvalidArgument if there is no
+  // error, the numbers of settings differ, a number is not finite, or a group is not below the
+  // number of settings.
+  static absl::StatusOr<Correction> Learn(std::span<const ObservedError> errors,
                                           std::span<const std::size_t> groups = {});
 
-  // Expected errors, by place in `times`.
+  // Returns the estimated log errors, by index of `times`.
   std::vector<double> Predict(std::span<const TimeAt> times) const;
-  // Of the sum of so many of each of these, if all are of one run; with its noise. As many amounts
-  // as times. O(kSeenMax * (kSeenMax + times)).
+  // Returns the variance of the sum of `amounts` times each of these times within one run,
+  // including noise. REQUIRES: as many amounts as times. O(kErrorsMax * (kErrorsMax + times)).
   double Variance(std::span<const TimeAt> times, std::span<const double> amounts) const;
 
   double run_deviation() const { return run_deviation_; }
@@ -68,18 +69,20 @@ class Correction {
  private:
   friend class CorrectionFit;
   Correction() = default;
-  // That others of its group hardly matter says nothing of a setting that was always the same.
-  void DoubtWhatNeverVaried();
+  // Restores the prior of settings that never varied: the small effect of other settings in the
+  // group is not evidence about them.
+  void WidenConstantSettings();
   double Alike(const StageTime& time, std::span<const double> at, const StageTime& other,
                std::span<const double> other_at) const;
-  // The same of a sum of so many of each with itself.
+  // The covariance of a weighted sum with itself.
   double SumAlike(std::span<const TimeAt> at, std::span<const double> amounts) const;
   std::vector<TimeAt> Centred(std::span<const TimeAt> times) const;
 
-  std::vector<SeenError> seen_;  // settings less their centre
+  std::vector<ObservedError> errors_;  // settings relative to their centre
   std::vector<double> centre_;
-  std::vector<std::size_t> groups_;         // by setting
-  std::vector<double> setting_deviations_;  // by group: of what doubling does beyond the models
+  std::vector<std::size_t> groups_;  // by setting
+  std::vector<double>
+      setting_deviations_;  // by group: of the effect of doubling, beyond the models
   double run_deviation_ = 0.1;
   double stage_deviation_ = 0.1;
   std::vector<double> weights_;              // inverse covariance times errors

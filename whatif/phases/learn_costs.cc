@@ -20,30 +20,31 @@ using CostMatrix = Eigen::Matrix<double, kCosts, kCosts>;
 
 Eigen::Map<CostVector> AsVector(double* values) { return Eigen::Map<CostVector>(values); }
 
-// The tasks of a stage in one run count as so many, if they are more. Taste.
+// The weight of all tasks of a stage in one run, in tasks. Chosen by hand.
 constexpr double kTasksThatCount = 4;
-// More of them add nothing.
+// The largest number of these tasks in use; more do not improve the result.
 constexpr std::size_t kTasksOfGroupMax = 64;
-// By what share of its time the mean of a stage may be off before anything is known. Taste; those
-// that are measured replace it in predictions.
+// The assumed deviation of a stage's mean from its model, as a share. Chosen by hand; measured
+// deviations replace it in estimates.
 constexpr double kAssumedDeviation = 0.2;
-// Beyond this share an error counts as a straggler's.
+// A larger error, as a share, is that of a straggler.
 constexpr double kLargeError = 0.5;
-// Of a cost, over its prior: disks, networks and processors in use differ by so much. Taste.
+// The deviation of a cost over its prior: the spread of disks, networks and processors in use.
+// Chosen by hand.
 constexpr double kPriorDeviation = 2;
-// A cost is told apart if the data bring its deviation below this part of the prior's.
-constexpr double kToldApart = 0.25;
-// A time is to be met up to this part of the whole task: where several costs add up, and where one
-// is measured alone.
+// A cost is determined if the data reduce its deviation below this part of the prior's.
+constexpr double kDeterminedShare = 0.25;
+// The tolerance of a time as a share of the task: for a sum of several costs, and for a separately
+// measured cost.
 constexpr double kShareOfTask = 0.1;
 constexpr double kShareOfTaskAlone = 0.01;
 constexpr double kClockSeconds = 1e-3;  // Spark's metrics are in milliseconds
-// A task whose processor time is less than this part of its work waits for what no counter tells,
-// such as a Python process or a processor: then it says nothing of the costs.
+// A task whose processor time is below this part of its work waits for something that no counter
+// shows, such as a Python process or a processor. The task is not evidence of the costs.
 constexpr double kOfProcessorMin = 0.5;
 
 enum Kind { kRunning, kProcessor, kFetchWait, kShuffleWrite, kDeserialize, kRest };
-constexpr Kind kFirstAlone = kFetchWait;  // of those that are of one cost
+constexpr Kind kFirstAlone = kFetchWait;  // of the kinds with one cost
 
 struct Row {
   Kind kind = kRunning;
@@ -70,7 +71,7 @@ bool IsUsable(const Work& work) {
                      [](double units) { return units >= 0 && std::isfinite(units); });
 }
 
-// One time of a task, less what the costs say; linear, so that its derivatives are its units.
+// The error of one time of a task. It is linear, so its derivatives are its units.
 class LinearError : public ceres::CostFunction {
  public:
   LinearError(const Row& row, const CostVector& unit, double own_unit)
@@ -98,7 +99,7 @@ class LinearError : public ceres::CostFunction {
   double own_slope_ = 0;
 };
 
-// Each parameter around 1, which is the prior.
+// The deviation of a parameter from 1, its prior.
 class PriorError : public ceres::SizedCostFunction<1, kCosts> {
  public:
   explicit PriorError(std::size_t cost) : cost_(cost) {}
@@ -153,8 +154,8 @@ CostStatistics UsualCosts() {
   return costs;
 }
 
-// From tasks to costs. In it a parameter is a cost over its unit: the prior, and of a stage's own
-// functions half of what its tasks ran, over its records.
+// Solves for the costs. A parameter is a cost over its unit: the prior, and for a stage's own
+// functions half of the run time of its tasks over their records.
 class Learning {
  public:
   Learning(std::span<const MeasuredTask> tasks, const CostStatistics& prior) {
@@ -197,14 +198,16 @@ class Learning {
     options.max_num_iterations = 100;
     options.function_tolerance = 1e-9;
     ceres::Solver::Summary summary;
-    ceres::Solve(options, &problem, &summary);  // its last step is the best even where it gives up
+    ceres::Solve(options, &problem,
+                 &summary);  // the last step is the best one, even without convergence
     parameters_ = parameters_.cwiseMax(0);
     for (auto& [stage, own] : own_) own.parameter = std::max(own.parameter, 0.0);
   }
 
   LearntCosts Result() const {
     LearntCosts learnt;
-    // In units of the larger of the prior and what was learnt: the prior's deviation is a share.
+    // Units are the larger of the prior and the learnt cost, so that the prior's deviation is a
+    // share.
     const CostVector unit = unit_.cwiseProduct(parameters_.cwiseMax(1));
     const double prior = 1 / (kPriorDeviation * kPriorDeviation);
     CostMatrix information = prior * CostMatrix::Identity();
@@ -224,7 +227,7 @@ class Learning {
     const CostMatrix covariance = information.ldlt().solve(CostMatrix::Identity());
     for (std::size_t i = 0; i < kCosts; ++i) {
       learnt.costs_.seconds[i] = parameters_[i] * unit_[i];
-      learnt.is_told_apart_[i] = std::sqrt(covariance(i, i)) <= kToldApart * kPriorDeviation;
+      learnt.is_determined_[i] = std::sqrt(covariance(i, i)) <= kDeterminedShare * kPriorDeviation;
       for (std::size_t j = 0; j < kCosts; ++j) {
         learnt.covariance_[i][j] = covariance(i, j) * unit[i] * unit[j];
       }
@@ -254,7 +257,8 @@ class Learning {
     const double weight = std::min(kTasksThatCount / count, 1.0);
     const std::size_t first = rows_.size();
     for (const MeasuredTask* task : chosen) AddRows(*task, weight);
-    // By the stage's mean, not by its own: else tasks that were quick by luck would count more.
+    // Scale by the stage's mean. Scaling each task by itself would favour tasks that were fast by
+    // chance.
     std::map<Kind, std::pair<double, double>> sums;
     for (std::size_t i = first; i < rows_.size(); ++i) {
       sums[rows_[i].kind].first += rows_[i].seconds;
@@ -313,7 +317,7 @@ class Learning {
 
   void SetOwn(const std::map<std::size_t, std::pair<double, CostVector>>& of_own,
               const CostVector& unit, const CostMatrix& covariance, LearntCosts& learnt) const {
-    bool are_told_apart = true;
+    bool are_determined = true;
     std::vector<double> all;
     for (const auto& [stage, own] : own_) {
       const auto& [information, mixed] = of_own.at(stage);
@@ -325,21 +329,21 @@ class Learning {
         result.with_shared[i] = over[i] * own_unit / unit[i];
       }
       const double variance = 1 / information + over.dot(covariance * over);
-      result.is_told_apart = std::sqrt(variance) <= kToldApart * kPriorDeviation;
-      are_told_apart = are_told_apart && result.is_told_apart;
+      result.is_determined = std::sqrt(variance) <= kDeterminedShare * kPriorDeviation;
+      are_determined = are_determined && result.is_determined;
       if (own.records > 0) all.push_back(result.seconds);
       learnt.own_[stage] = result;
     }
-    learnt.is_told_apart_[Index(Cost::kCompute)] = are_told_apart;
+    learnt.is_determined_[Index(Cost::kCompute)] = are_determined;
     const double median = all.empty() ? UsualCosts()[Cost::kCompute] : Median(std::move(all));
     learnt.costs_[Cost::kCompute] = median;
     const double deviation = kPriorDeviation * std::max(median, 1e-12);
-    learnt.unseen_ = {.seconds = median, .information = 1 / (deviation * deviation)};
+    learnt.unknown_ = {.seconds = median, .information = 1 / (deviation * deviation)};
   }
 
-  // Of the means of stages in single runs around their models.
+  // Returns the deviation of the means of stages in single runs from their models.
   double ModelDeviation() const {
-    std::vector<std::pair<double, double>> sums(groups_);  // errors as shares, and how many
+    std::vector<std::pair<double, double>> sums(groups_);  // errors as shares, and their number
     for (const Row& row : rows_) {
       if (row.kind != kRunning) continue;
       const Own& own = own_.at(row.stage);
@@ -350,7 +354,7 @@ class Learning {
       sums[row.group].first += (predicted - row.seconds) / row.scale;
       sums[row.group].second += 1;
     }
-    // What was assumed counts as one more of them.
+    // The assumed deviation counts as one observation.
     double squares = kAssumedDeviation * kAssumedDeviation;
     double count = 1;
     for (const auto& [sum, n] : sums) {
@@ -371,13 +375,13 @@ class Learning {
 absl::StatusOr<LearntCosts> LearntCosts::Learn(std::span<const MeasuredTask> tasks,
                                                const CostStatistics& prior) {
   if (!IsUsable(prior)) {
-    return absl::InvalidArgumentError("a prior cost is not above 0 or no number");
+    return absl::InvalidArgumentError("a prior cost must be a number above 0");
   }
   std::vector<MeasuredTask> usable;
   for (const MeasuredTask& task : tasks) {
     if (!IsUsable(task.work)) {
       return absl::InvalidArgumentError(
-          absl::StrCat("a task of stage ", task.stage, ": its work is negative or no number"));
+          absl::StrCat("a task of stage ", task.stage, ": its work must be a number of 0 or more"));
     }
     if (task.seconds >= 0 && std::isfinite(task.seconds)) usable.push_back(task);
   }
@@ -396,15 +400,15 @@ CostStatistics LearntCosts::Of(std::size_t stage) const {
   return costs;
 }
 
-bool LearntCosts::IsToldApart(Cost cost) const { return is_told_apart_[Index(cost)]; }
+bool LearntCosts::IsDetermined(Cost cost) const { return is_determined_[Index(cost)]; }
 
-// With h the mixed and k the own information: the variance of s'x + o y, where the shared s have
-// covariance C after y was eliminated, is o^2/k + (s - o h/k)'C(s - o h/k).
-Prediction LearntCosts::Predict(std::size_t stage, const Work& work) const {
+// With h the mixed and k the own information, and C the covariance of the shared parameters s after
+// eliminating y, the variance of s'x + o y is o^2/k + (s - o h/k)'C(s - o h/k).
+TaskEstimate LearntCosts::Predict(std::size_t stage, const Work& work) const {
   const auto found = own_.find(stage);
-  const Own& own = found == own_.end() ? unseen_ : found->second;
+  const Own& own = found == own_.end() ? unknown_ : found->second;
   const double records = work[Cost::kCompute];
-  Prediction prediction = {.seconds = Seconds(work, Of(stage))};
+  TaskEstimate prediction = {.seconds = Seconds(work, Of(stage))};
   Shared left{};
   for (std::size_t i = 0; i < kCosts; ++i) {
     if (i != Index(Cost::kCompute)) left[i] = work.units[i] - records * own.with_shared[i];

@@ -1,24 +1,25 @@
-// The costs of a cluster and of an application's stages, from tasks that have ended.
+// Learns the costs of a cluster and of an application's stages from ended tasks.
 //
-// For each task the work is known (task.h, with what its counters say), and so are up to six times:
+// The work of each task is known from task.h and its counters, and so are up to six times:
 //
-//   run            all work but setup and clean-up
-//   processor      the part of it that IsOfProcessor()
-//   fetch wait     network: what of the transfers did not overlap with other work
-//   shuffle write  local write
-//   deserialize    setup
-//   the rest       clean-up: results, and the way to and from the driver
+//     run            all work except setup and clean-up
+//     processor      the part for which IsOfProcessor() is true
+//     fetch wait     network: the part of the transfers that did not overlap with other work
+//     shuffle write  local write
+//     deserialize    setup
+//     the rest       clean-up: results, and the way to and from the driver
 //
-// Each is linear in the costs, so these are the least squares under costs >= 0. Costs are one for
-// all stages and runs, but for kCompute, which is each stage's own functions. An error counts by
-// its share of the stage's time (large ones less, by Huber), and the tasks of a stage in one run
-// count as a few, however many they are: they all err alike.
+// Each is linear in the costs, so the result is the least squares under costs >= 0. Costs are the
+// same for all stages and runs, except kCompute, which is the cost of each stage's own functions.
+// An error counts by its share of the stage's time (large ones less, by Huber). The tasks of a
+// stage in one run count as a few, regardless of their number, since their errors are alike.
 //
-// What the data cannot tell apart (network without a remote byte, two costs whose work always goes
-// together) keeps its prior, says so, and widens what is predicted with it.
+// The data may not determine a cost, such as the network without a remote byte, or two costs with
+// proportional work. Such a cost keeps its prior, is reported as undetermined, and widens the
+// deviation of estimates.
 //
-// Source of the costs: [SPM] Table 4; how to learn them is ours. Pure, deterministic, not
-// thread-safe. Cost: O(tasks) a step, tens of steps.
+// Source of the costs: [SPM] Table 4; the learning method is Tidemark's. Pure, deterministic, not
+// thread-safe. Cost: O(tasks) per step, tens of steps.
 #pragma once
 
 #include <array>
@@ -33,10 +34,9 @@
 
 namespace tidemark::phases {
 
-// Seconds. Times that are not known are left empty, those that are negative or not finite are left
-// out.
+// Seconds. Unknown times are empty; negative or infinite ones are ignored.
 struct MeasuredTask {
-  std::size_t stage = 0;  // the same in all runs for the same functions
+  std::size_t stage = 0;  // equal in every run for the same functions
   std::size_t run = 0;
   Work work;
   double seconds = 0;  // from launch to end
@@ -47,48 +47,50 @@ struct MeasuredTask {
   std::optional<double> deserialize;
 };
 
-struct Prediction {
+struct TaskEstimate {
   double seconds = 0;    // of one average task
   double deviation = 0;  // of that mean, not of single tasks
 };
 
-// The costs of a node nobody has measured: a disk of 200 MB/s, a network of 1 Gbit/s, LZ4 at 400
-// MB/s, a processor that compares 20 million records a second. Taste; the data overrule it.
+// Returns typical costs of a node: a disk of 200 MB/s, a network of 1 Gbit/s, LZ4 at 400 MB/s, a
+// processor that compares 20 million records per second. Chosen by hand; measured data override
+// them.
 CostStatistics UsualCosts();
 
 class LearntCosts {
  public:
-  // InvalidArgument: no task; work that is negative, a prior that is not above 0, or either not
-  // finite. `prior`: UsualCosts(), or what a node was measured to do; kCompute is not looked at.
+  // `prior` is UsualCosts() or the result of a measurement of a node; its kCompute is ignored.
+  // InvalidArgument if there is no task, if work is negative, if a prior is not above 0, or if
+  // either is not finite.
   static absl::StatusOr<LearntCosts> Learn(std::span<const MeasuredTask> tasks,
                                            const CostStatistics& prior);
 
-  // With the stage's own kCompute; of a stage that was never seen, the median of the others.
+  // Returns the costs with the stage's own kCompute; the median of the others for an unknown stage.
   CostStatistics Of(std::size_t stage) const;
-  // Of kCompute: whether of all stages that were seen.
-  bool IsToldApart(Cost cost) const;
-  // Also of a difference, whose units may be negative: what the costs are not known by counts as
-  // far as the difference needs them. Cost: O(1).
-  Prediction Predict(std::size_t stage, const Work& work) const;
-  // Of the mean of a stage in one run around its model, as a share.
+  // Returns true if the data determine the cost; for kCompute, if they do so for all known stages.
+  bool IsDetermined(Cost cost) const;
+  // Also accepts a difference, whose units may be negative: uncertainty of costs counts as far as
+  // the difference depends on them. Cost: O(1).
+  TaskEstimate Predict(std::size_t stage, const Work& work) const;
+  // Returns the deviation of a stage's mean in one run from its model, as a share.
   double model_deviation() const { return model_deviation_; }
 
  private:
   friend class Learning;
-  using Shared = std::array<double, kCosts>;  // by cost; that of kCompute is not used
+  using Shared = std::array<double, kCosts>;  // by cost; kCompute is unused
   struct Own {                                // kCompute of one stage
     double seconds = 0;
-    double information = 0;  // on it, from data and prior
+    double information = 0;  // on the cost, from data and prior
     Shared with_shared{};    // the mixed information, over `information`
-    bool is_told_apart = false;
+    bool is_determined = false;
   };
   LearntCosts() = default;
 
   CostStatistics costs_;
-  std::array<bool, kCosts> is_told_apart_{};
+  std::array<bool, kCosts> is_determined_{};
   std::array<Shared, kCosts> covariance_{};  // of the shared costs, seconds^2
   std::map<std::size_t, Own> own_;
-  Own unseen_;
+  Own unknown_;
   double model_deviation_ = 0;
 };
 

@@ -10,30 +10,25 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "whatif/phases/byte_work.h"
-#include "whatif/phases/levels.h"
-#include "whatif/phases/memory.h"
-#include "whatif/phases/run_data.h"
-#include "whatif/phases/seen_range.h"
 #include "whatif/phases/task.h"
 
 namespace tidemark::phases {
 namespace {
 
-// No modelled time is shorter: a task has to start.
+// Lower limit of a modelled time: a task has to start.
 constexpr double kTaskSecondsMin = 1e-3;
-// Nor a forecast one longer: three years.
+// Upper limit of an estimated time: three years.
 constexpr double kTaskSecondsMax = 1e8;
-// Of the log of the whole: beyond it nothing is known.
+// Upper limit of the deviation of the log of the whole. A larger deviation carries no information.
 constexpr double kDeviationMax = 3;
-// Of a run of which no stage is known. Taste.
-constexpr double kUnknownDeviation = 0.5;
-// Spark's clock, twice: launch and end.
+// The deviation of a run without known stages. Chosen by hand.
+constexpr double kUnknownRunDeviation = 0.5;
+// The resolution of Spark's clock, for launch and end.
 constexpr double kTwoClockReadingsSeconds = 2e-3;
-// What else a driver does moves a lag by so much, whatever the settings. Shorter lags tell nothing.
+// Variation of a lag by other work of the driver, with the same settings. Shorter lags are ignored.
 constexpr double kLagNoiseSeconds = 0.2;
-// Of a cost that is not told apart: what is less of the time is not worth a word.
-constexpr double kWorthAWord = 0.02;
+// The smallest share of the time for which an undetermined cost is reported.
+constexpr double kReportedShareOfRun = 0.02;
 
 bool ReadsOnlyInput(const Stage& stage) {
   return stage.shape.reads_input && !stage.shape.reads_shuffle;
@@ -53,7 +48,7 @@ double Partitions(double tasks, const Settings& from, const Settings& to) {
   return tasks;
 }
 
-// The number of tasks, each of which stays as it is.
+// Multiplies the number of tasks and leaves each task unchanged.
 void Multiply(double factor, StageSize& size) {
   size.tasks = std::round(size.tasks * factor);
   size.intermediate.records *= factor;
@@ -93,7 +88,7 @@ const char* NameOf(Binding binding) {
   return "processor";
 }
 
-ManyRuns::Times ManyRuns::TimesOf(const RanStage& ran) {
+ManyRuns::Times ManyRuns::TimesOf(const PastStage& ran) {
   Times times{};
   std::array<double, kTimes> counts{};
   for (const TaskCounters& task : ran.tasks) {
@@ -106,7 +101,7 @@ ManyRuns::Times ManyRuns::TimesOf(const RanStage& ran) {
   return times;
 }
 
-double& ManyRuns::SecondsOf(ExpectedStage& stage, Time time) {
+double& ManyRuns::SecondsOf(StageEstimate& stage, Time time) {
   switch (time) {
     case kFresh:
       return stage.fresh_task_seconds;
@@ -118,24 +113,24 @@ double& ManyRuns::SecondsOf(ExpectedStage& stage, Time time) {
   return stage.lag_seconds;
 }
 
-void ManyRuns::CompareData() {
+void ManyRuns::FillDataBytes() {
   if (runs_[0].data_bytes > 0) return;
   for (Run& run : runs_) run.data_bytes = 1;
 }
 
 void ManyRuns::LearnLags() {
-  mean_lags_.resize(has_seen_.size());
-  std::vector<double> counts(has_seen_.size());
-  std::vector<bool> waits_always(has_seen_.size(), true);
+  mean_lags_.resize(has_time_.size());
+  std::vector<double> counts(has_time_.size());
+  std::vector<bool> waits_always(has_time_.size(), true);
   for (const Run& run : runs_) {
-    for (const Known& known : run.stages) {
+    for (const KnownStage& known : run.stages) {
       if (!known.is_known()) continue;
       if (!(known.times[kLag] > kLagNoiseSeconds)) waits_always[known.id] = false;
       counts[known.id] += 1;
       mean_lags_[known.id] += (known.times[kLag] - mean_lags_[known.id]) / counts[known.id];
     }
   }
-  // What one run alone waited for, others would be taken to wait for, too.
+  // A lag in only one run would be applied to all runs.
   for (std::size_t id = 0; id < mean_lags_.size(); ++id) {
     if (!waits_always[id]) mean_lags_[id] = 0;
   }
@@ -145,38 +140,38 @@ double ManyRuns::Modelled(std::size_t stage, Time time, double task_seconds) con
   return time == kLag ? mean_lags_[stage] : task_seconds;
 }
 
-StageTime ManyRuns::Named(std::size_t stage, Time time) {
+StageTime ManyRuns::KeyOf(std::size_t stage, Time time) {
   return {.stage = kTimes * stage + time, .kind = time == kLag ? 1u : 0u};
 }
 
-// First tasks that no run had are known by the others of their stage, and the reverse.
-StageTime ManyRuns::SeenAs(std::size_t stage, Time time) const {
-  if (time == kLag || has_seen_[stage][time]) return Named(stage, time);
-  return Named(stage, time == kFresh ? kWarm : kFresh);
+// Never observed first tasks use the error of the other tasks of the stage, and vice versa.
+StageTime ManyRuns::ObservedKeyOf(std::size_t stage, Time time) const {
+  if (time == kLag || has_time_[stage][time]) return KeyOf(stage, time);
+  return KeyOf(stage, time == kFresh ? kWarm : kFresh);
 }
 
 absl::Status ManyRuns::LearnWholes() {
   const auto names_of = [](const Run& run) {
     std::vector<std::string> names;
-    for (const Known& known : run.stages) names.push_back(known.name);
+    for (const KnownStage& known : run.stages) names.push_back(known.name);
     return names;
   };
   const std::vector<std::string> names = names_of(runs_[0]);
-  std::vector<WholeRun> wholes;
+  std::vector<PastWhole> wholes;
   for (const Run& run : runs_) {
-    if (!(run.seconds > 0) || !IsOfOneProgram(names_of(run), names)) continue;
+    if (!(run.seconds > 0) || !AreRunsOfOneProgram(names_of(run), names)) continue;
     wholes.push_back({LevelsOfWhole(run.settings, run.data_bytes, run.others), run.seconds});
   }
-  auto learnt = WholeRuns::Learn(wholes, GroupsOf(runs_[0].others.size()));
+  auto learnt = WholeRunModel::Learn(wholes, GroupsOf(runs_[0].others.size()));
   if (!learnt.ok()) return learnt.status();
   wholes_ = *std::move(learnt);
   return absl::OkStatus();
 }
 
-absl::StatusOr<ManyRuns> ManyRuns::Learn(std::vector<RanApplication> runs,
+absl::StatusOr<ManyRuns> ManyRuns::Learn(std::vector<PastApplication> runs,
                                          const CostStatistics& prior) {
   if (runs.empty()) return absl::InvalidArgumentError("no run to learn from");
-  const std::map<std::string, SeenElsewhere> elsewhere = SeenByStage(runs);
+  const std::map<std::string, OtherRunsData> elsewhere = DataByStage(runs);
   ManyRuns learnt;
   std::map<std::string, std::size_t> ids;
   std::vector<MeasuredTask> measured;
@@ -187,8 +182,8 @@ absl::StatusOr<ManyRuns> ManyRuns::Learn(std::vector<RanApplication> runs,
     run.seconds = runs[r].seconds;
     run.data_bytes = InputBytes(runs[r]);
     for (std::size_t i = 0; i < runs[r].stages.size(); ++i) {
-      const RanStage& ran = runs[r].stages[i];
-      Known& known = run.stages.emplace_back();
+      const PastStage& ran = runs[r].stages[i];
+      KnownStage& known = run.stages.emplace_back();
       known.id = ids.try_emplace(runs[r].names[i], ids.size()).first->second;
       known.name = runs[r].names[i];
       if (ran.tasks.empty()) continue;
@@ -203,11 +198,11 @@ absl::StatusOr<ManyRuns> ManyRuns::Learn(std::vector<RanApplication> runs,
   }
   auto costs = LearntCosts::Learn(measured, prior);
   if (!costs.ok()) return costs.status();
-  learnt.has_seen_.resize(ids.size());
-  learnt.CompareData();
+  learnt.has_time_.resize(ids.size());
+  learnt.FillDataBytes();
   learnt.LearnLags();
   auto correction =
-      Correction::Learn(learnt.SeeErrors(*costs), GroupsOf(learnt.runs_[0].others.size()));
+      Correction::Learn(learnt.ObserveErrors(*costs), GroupsOf(learnt.runs_[0].others.size()));
   if (!correction.ok()) return correction.status();
   learnt.costs_.push_back(*std::move(costs));
   learnt.correction_.push_back(*std::move(correction));
@@ -216,11 +211,11 @@ absl::StatusOr<ManyRuns> ManyRuns::Learn(std::vector<RanApplication> runs,
   return learnt;
 }
 
-std::vector<SeenError> ManyRuns::SeeErrors(const LearntCosts& costs) {
-  std::vector<SeenError> seen;
+std::vector<ObservedError> ManyRuns::ObserveErrors(const LearntCosts& costs) {
+  std::vector<ObservedError> errors;
   for (std::size_t r = 0; r < runs_.size(); ++r) {
     const Run& run = runs_[r];
-    for (const Known& known : run.stages) {
+    for (const KnownStage& known : run.stages) {
       if (!known.is_known()) continue;
       const Work work = TaskOf(known.stage, run.settings).work();
       const double of_task = std::max(costs.Predict(known.id, work).seconds, kTaskSecondsMin);
@@ -229,26 +224,27 @@ std::vector<SeenError> ManyRuns::SeeErrors(const LearntCosts& costs) {
         const double seconds = known.times[time];
         const double modelled = Modelled(known.id, time, of_task);
         if (!(seconds > 0 && modelled > 0)) continue;
-        has_seen_[known.id][time] = true;
-        seen.push_back({.time = Named(known.id, time),
-                        .run = r,
-                        .settings = LevelsOf(run.settings, run.data_bytes, known.stage, run.others),
-                        .log_error = std::log(seconds / modelled),
-                        .deviation = noise / seconds});
+        has_time_[known.id][time] = true;
+        errors.push_back(
+            {.time = KeyOf(known.id, time),
+             .run = r,
+             .settings = LevelsOf(run.settings, run.data_bytes, known.stage, run.others),
+             .log_error = std::log(seconds / modelled),
+             .deviation = noise / seconds});
       }
     }
   }
-  return seen;
+  return errors;
 }
 
-std::size_t ManyRuns::MostLike(const Asked& asked) const {
-  const double bytes = DataBytes(asked);
+std::size_t ManyRuns::MostLike(const RunScenario& scenario) const {
+  const double bytes = DataBytes(scenario);
   const auto apart = [&](const Run& run) {
     const Settings& a = run.settings;
-    const Settings& b = asked.settings;
+    const Settings& b = scenario.settings;
     double others = 0;
-    for (std::size_t i = 0; i < asked.others.size(); ++i) {
-      others += std::abs(run.others[i] - asked.others[i]);
+    for (std::size_t i = 0; i < scenario.others.size(); ++i) {
+      others += std::abs(run.others[i] - scenario.others[i]);
     }
     const auto doublings = [](double one, double other) {
       return std::abs(Log2(one) - Log2(other));
@@ -266,10 +262,10 @@ std::size_t ManyRuns::MostLike(const Asked& asked) const {
   return best;
 }
 
-Stage ManyRuns::Resized(const Known& known, const Run& run, const Asked& asked,
+Stage ManyRuns::Resized(const KnownStage& known, const Run& run, const RunScenario& scenario,
                         double data_factor) {
   Stage stage = known.stage;
-  const Settings& to = asked.settings;
+  const Settings& to = scenario.settings;
   StageSize& size = stage.size;
   size.next_tasks = Partitions(size.next_tasks, run.settings, to);
   if (ReadsOnlyInput(stage)) {
@@ -279,8 +275,8 @@ Stage ManyRuns::Resized(const Known& known, const Run& run, const Asked& asked,
   }
   size.tasks = Partitions(size.tasks, run.settings, to);
   size.split_bytes *= data_factor * known.stage.size.tasks / size.tasks;
-  const auto fetched = asked.fetched.find(known.name);
-  const double more = data_factor * (fetched == asked.fetched.end() ? 1 : fetched->second);
+  const auto fetched = scenario.fetched.find(known.name);
+  const double more = data_factor * (fetched == scenario.fetched.end() ? 1 : fetched->second);
   size.intermediate.records *= more;
   size.intermediate.bytes *=
       more * OfShuffle(to, stage.data).ratio / OfShuffle(run.settings, stage.data).ratio;
@@ -289,7 +285,7 @@ Stage ManyRuns::Resized(const Known& known, const Run& run, const Asked& asked,
 
 bool ManyRuns::FollowsPartitions() const {
   for (const Run& run : runs_) {
-    for (const Known& known : run.stages) {
+    for (const KnownStage& known : run.stages) {
       if (!known.is_known() || ReadsOnlyInput(known.stage)) continue;
       const double tasks = known.stage.size.tasks;
       if (AreThoseOfSql(tasks, run.settings) || AreThoseOfOthers(tasks, run.settings)) return true;
@@ -298,47 +294,48 @@ bool ManyRuns::FollowsPartitions() const {
   return false;
 }
 
-std::vector<std::string> ManyRuns::Beyond(const Asked& asked) const {
+std::vector<std::string> ManyRuns::Beyond(const RunScenario& scenario) const {
   std::vector<std::string> beyond;
-  const auto look = [&](const char* name, const auto& value_of, double value) {
-    SeenRange seen;
-    for (const Run& run : runs_) seen.See(std::log2(value_of(run)));
-    const double almost = std::log2(1.02);  // data are hardly ever twice to the byte
-    if (seen.IsBeyond(std::log2(value), almost)) beyond.emplace_back(name);
+  const auto compare = [&](const char* name, const auto& value_of, double value) {
+    ObservedRange range;
+    for (const Run& run : runs_) range.Add(std::log2(value_of(run)));
+    const double almost = std::log2(1.02);  // data sizes rarely agree to the byte
+    if (range.IsBeyond(std::log2(value), almost)) beyond.emplace_back(name);
   };
-  look(
+  compare(
       "executors", [](const Run& r) { return double{1} * r.settings.executors; },
-      asked.settings.executors);
-  look(
+      scenario.settings.executors);
+  compare(
       "cores", [](const Run& r) { return r.settings.tasks_at_once(); },
-      asked.settings.tasks_at_once());
-  look(
+      scenario.settings.tasks_at_once());
+  compare(
       "memory", [](const Run& r) { return SpillBufferBytes(r.settings, 0); },
-      SpillBufferBytes(asked.settings, 0));
-  look(
+      SpillBufferBytes(scenario.settings, 0));
+  compare(
       "compression", [](const Run& r) { return r.settings.compresses_shuffle ? 2.0 : 1.0; },
-      asked.settings.compresses_shuffle ? 2.0 : 1.0);
-  look(
+      scenario.settings.compresses_shuffle ? 2.0 : 1.0);
+  compare(
       "partitions", [](const Run& r) { return double{1} * r.settings.sql_partitions; },
-      asked.settings.sql_partitions);
-  look(
-      "data", [](const Run& r) { return r.data_bytes; }, DataBytes(asked));
+      scenario.settings.sql_partitions);
+  compare(
+      "data", [](const Run& r) { return r.data_bytes; }, DataBytes(scenario));
   return beyond;
 }
 
-std::vector<ManyRuns::OtherStage> ManyRuns::OtherStages(const Run& run, const Asked& asked) const {
+std::vector<ManyRuns::ScenarioStage> ManyRuns::ScenarioStages(const Run& run,
+                                                              const RunScenario& scenario) const {
   const double data_factor =
-      run.data_bytes > 0 ? DataBytes(asked) / run.data_bytes : asked.data_factor;
-  const double slots = asked.settings.slots();
-  std::vector<OtherStage> stages;
+      run.data_bytes > 0 ? DataBytes(scenario) / run.data_bytes : scenario.data_factor;
+  const double slots = scenario.settings.slots();
+  std::vector<ScenarioStage> stages;
   for (std::size_t i = 0; i < run.stages.size(); ++i) {
-    const Known& known = run.stages[i];
+    const KnownStage& known = run.stages[i];
     if (!known.is_known()) continue;
-    OtherStage& other = stages.emplace_back();
+    ScenarioStage& other = stages.emplace_back();
     other.place = i;
     other.id = known.id;
-    other.stage = Resized(known, run, asked, data_factor);
-    other.work = TaskOf(other.stage, asked.settings).work();
+    other.stage = Resized(known, run, scenario, data_factor);
+    other.work = TaskOf(other.stage, scenario.settings).work();
     other.more_work = other.work + -1 * TaskOf(known.stage, run.settings).work();
     other.task_seconds = std::max(costs_[0].Predict(known.id, other.work).seconds, kTaskSecondsMin);
     const double tasks = other.stage.size.tasks;
@@ -347,9 +344,9 @@ std::vector<ManyRuns::OtherStage> ManyRuns::OtherStages(const Run& run, const As
   return stages;
 }
 
-Binding ManyRuns::BindingIn(const std::vector<OtherStage>& stages) const {
+Binding ManyRuns::BindingIn(const std::vector<ScenarioStage>& stages) const {
   std::array<double, 4> bound{};  // seconds of all tasks
-  for (const OtherStage& other : stages) {
+  for (const ScenarioStage& other : stages) {
     const CostStatistics each = costs_[0].Of(other.id);
     for (std::size_t c = 0; c < kCosts; ++c) {
       const Cost cost = static_cast<Cost>(c);
@@ -360,34 +357,37 @@ Binding ManyRuns::BindingIn(const std::vector<OtherStage>& stages) const {
   return static_cast<Binding>(std::max_element(bound.begin(), bound.end()) - bound.begin());
 }
 
-double ManyRuns::NameUntold(const std::vector<OtherStage>& stages, ExpectedRun& expected) const {
+double ManyRuns::AddUnknownCosts(const std::vector<ScenarioStage>& stages,
+                                 RunEstimate& estimate) const {
   double seconds = 0;
-  std::set<Cost> untold;
-  for (const OtherStage& other : stages) {
+  std::set<Cost> unknown;
+  for (const ScenarioStage& other : stages) {
     const CostStatistics each = costs_[0].Of(other.id);
     for (std::size_t c = 0; c < kCosts; ++c) {
       const Cost cost = static_cast<Cost>(c);
       const double of_task = std::abs(other.more_work[cost]) * each[cost];
-      if (!(of_task > kWorthAWord * other.task_seconds) || costs_[0].IsToldApart(cost)) continue;
-      untold.insert(cost);
+      if (!(of_task > kReportedShareOfRun * other.task_seconds) || costs_[0].IsDetermined(cost))
+        continue;
+      unknown.insert(cost);
       seconds += of_task * (1 + other.warm_waves);
     }
   }
-  expected.untold.assign(untold.begin(), untold.end());
+  estimate.unknown_costs.assign(unknown.begin(), unknown.end());
   return seconds;
 }
 
-std::vector<ManyRuns::Part> ManyRuns::PartsOf(const std::vector<OtherStage>& stages,
-                                              const Asked& asked) const {
+std::vector<ManyRuns::Part> ManyRuns::PartsOf(const std::vector<ScenarioStage>& stages,
+                                              const RunScenario& scenario) const {
   std::vector<Part> parts;
-  for (const OtherStage& other : stages) {
+  for (const ScenarioStage& other : stages) {
     for (const Time time : {kFresh, kWarm, kLag}) {
-      parts.push_back({.place = other.place,
-                       .time = time,
-                       .modelled_seconds = Modelled(other.id, time, other.task_seconds),
-                       .waves = time == kWarm ? other.warm_waves : 1,
-                       .at = {SeenAs(other.id, time), LevelsOf(asked.settings, DataBytes(asked),
-                                                               other.stage, asked.others)}});
+      parts.push_back(
+          {.place = other.place,
+           .time = time,
+           .modelled_seconds = Modelled(other.id, time, other.task_seconds),
+           .waves = time == kWarm ? other.warm_waves : 1,
+           .at = {ObservedKeyOf(other.id, time),
+                  LevelsOf(scenario.settings, DataBytes(scenario), other.stage, scenario.others)}});
     }
   }
   return parts;
@@ -395,12 +395,12 @@ std::vector<ManyRuns::Part> ManyRuns::PartsOf(const std::vector<OtherStage>& sta
 
 std::vector<double> ManyRuns::SetTimes(const std::vector<Part>& parts,
                                        const std::vector<double>& log_errors,
-                                       ExpectedRun& expected) {
+                                       RunEstimate& estimate) {
   std::vector<double> all_waves;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    ExpectedStage& stage = expected.stages[parts[i].place];
+    StageEstimate& stage = estimate.stages[parts[i].place];
     double seconds = parts[i].modelled_seconds * std::exp(log_errors[i]);
-    if (!(seconds <= kTaskSecondsMax)) {  // from counters that cannot be
+    if (!(seconds <= kTaskSecondsMax)) {  // impossible counters
       stage.is_known = false;
       seconds = 0;
     }
@@ -410,30 +410,30 @@ std::vector<double> ManyRuns::SetTimes(const std::vector<Part>& parts,
   return all_waves;
 }
 
-ExpectedRun ManyRuns::On(std::size_t like, const Asked& asked) const {
+RunEstimate ManyRuns::On(std::size_t like, const RunScenario& scenario) const {
   const Run& run = runs_[like];
-  const std::vector<OtherStage> stages = OtherStages(run, asked);
-  const auto levels = LevelsOfWhole(asked.settings, DataBytes(asked), asked.others);
-  ExpectedRun expected = {.stages = std::vector<ExpectedStage>(run.stages.size()),
-                          .deviation = kUnknownDeviation,
+  const std::vector<ScenarioStage> stages = ScenarioStages(run, scenario);
+  const auto levels = LevelsOfWhole(scenario.settings, DataBytes(scenario), scenario.others);
+  RunEstimate estimate = {.stages = std::vector<StageEstimate>(run.stages.size()),
+                          .deviation = kUnknownRunDeviation,
                           .whole = wholes_.At(levels),
                           .binding = BindingIn(stages),
-                          .beyond = Beyond(asked)};
-  if (stages.empty()) return expected;
-  for (const OtherStage& other : stages) {
-    expected.stages[other.place] = {.is_known = true, .tasks = other.stage.size.tasks};
+                          .beyond = Beyond(scenario)};
+  if (stages.empty()) return estimate;
+  for (const ScenarioStage& other : stages) {
+    estimate.stages[other.place] = {.is_known = true, .tasks = other.stage.size.tasks};
   }
-  const double untold_seconds = NameUntold(stages, expected);
-  const std::vector<Part> parts = PartsOf(stages, asked);
+  const double unknown_seconds = AddUnknownCosts(stages, estimate);
+  const std::vector<Part> parts = PartsOf(stages, scenario);
   std::vector<TimeAt> times;
   for (const Part& part : parts) times.push_back(part.at);
-  const std::vector<double> seconds = SetTimes(parts, correction_[0].Predict(times), expected);
+  const std::vector<double> seconds = SetTimes(parts, correction_[0].Predict(times), estimate);
   const double whole = std::accumulate(seconds.begin(), seconds.end(), 0.0);
-  if (!(whole > 0)) return expected;
+  if (!(whole > 0)) return estimate;
   const double share = std::sqrt(correction_[0].Variance(times, seconds)) / whole;
-  const double deviation = std::hypot(share, 0.5 * untold_seconds / whole);
-  expected.deviation = deviation <= kDeviationMax ? deviation : kDeviationMax;
-  return expected;
+  const double deviation = std::hypot(share, 0.5 * unknown_seconds / whole);
+  estimate.deviation = deviation <= kDeviationMax ? deviation : kDeviationMax;
+  return estimate;
 }
 
 }  // namespace tidemark::phases

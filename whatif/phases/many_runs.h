@@ -1,19 +1,19 @@
-// What stages would take with other settings, other numbers of partitions or more data, from
-// several runs of the same program.
+// Estimates the durations of stages with other settings, partitions or data, from several past runs
+// of the same program.
 //
-// The phase models (task.h) say what a task would do; costs are learnt over the tasks of all runs
-// (learn_costs.h); what they get wrong is corrected by how wrong they were at each run's settings
-// (correction.h), apart for the first tasks of a stage on their slots, which load and compile its
-// code, and for all others. How long a stage waits for its first task is corrected likewise, from
-// its mean over the runs. The run that is most like what is asked for lends its stages and the
-// sizes of their data.
+// The phase models (task.h) describe the work of a task. Costs are learnt over the tasks of all
+// runs (learn_costs.h). The models' errors at each run's settings correct the estimates
+// (correction.h). First tasks of a stage on their slots, which load and compile its code, are
+// corrected separately. The lag of a stage before its first task is corrected in the same way, from
+// its mean over the runs. The run most similar to the scenario supplies the stages and their data
+// sizes.
 //
-// Beside that stands what the settings alone say of whole runs, where there are enough of them: it
-// knows nothing of stages, and so does not make their mistakes.
+// With enough runs, an estimate of the whole run from the settings alone is also available
+// (whole_runs.h). It has no model of stages, and so not the errors of one.
 //
-//   const auto models = ManyRuns::Learn(runs, UsualCosts());
-//   const std::size_t like = models->MostLike({.settings = other, .data_factor = 2});
-//   const auto expected = models->On(like, {.settings = other, .data_factor = 2});
+//     const auto models = ManyRuns::Learn(runs, UsualCosts());
+//     const std::size_t like = models->MostLike({.settings = other, .data_factor = 2});
+//     const auto estimate = models->On(like, {.settings = other, .data_factor = 2});
 //
 // Pure, deterministic, thread-safe when const.
 #pragma once
@@ -29,133 +29,137 @@
 #include "absl/status/statusor.h"
 #include "whatif/phases/correction.h"
 #include "whatif/phases/learn_costs.h"
-#include "whatif/phases/ran_application.h"
+#include "whatif/phases/past_stage.h"
 #include "whatif/phases/settings.h"
-#include "whatif/phases/what_if.h"
 #include "whatif/phases/whole_runs.h"
 
 namespace tidemark::phases {
 
-struct Asked {
+struct RunScenario {
   Settings settings;
-  // Over the data of the first run. Where that does not tell them, all runs are taken to have had
-  // as much.
+  // Factor on the data of the first run. If those are unknown, all runs are assumed to have had the
+  // same amount.
   double data_factor = 1;
   std::vector<double> others = {};
-  // By name of a stage: so many times what it fetched in the run that it is like, for reasons that
-  // the settings do not tell.
+  // By name of a stage: a factor on its fetched data in the similar run, for reasons outside of the
+  // settings.
   std::map<std::string, double> fetched = {};
 };
 
-// Of one stage.
-struct ExpectedStage {
-  bool is_known = false;  // otherwise nothing is: the stage is as it was
+// An estimate of one stage.
+struct StageEstimate {
+  bool is_known = false;  // if false, the stage is unchanged
   double tasks = 1;
-  // Of the mean of its first tasks on their slots, and of all others.
+  // Means of the first tasks on their slots, and of all others.
   double fresh_task_seconds = 0;
   double task_seconds = 0;
-  double lag_seconds = 0;  // as RanStage's; 0: as it was
+  double lag_seconds = 0;  // as in PastStage; 0 if unchanged
 };
 
-// What most of the processors' and slots' time goes to.
+// The resource that uses most of the time of processors and slots.
 enum class Binding : std::uint8_t { kProcessor, kDisk, kNetwork, kTaskStarts };
-const char* NameOf(Binding binding);  // for people
+// Returns a name for messages.
+const char* NameOf(Binding binding);
 
-struct ExpectedRun {
-  std::vector<ExpectedStage> stages;   // as those of the run that it is like
-  double deviation = 0;                // of the log of the whole, as these stages make it up
-  std::optional<ExpectedWhole> whole;  // empty: too few runs, or none of them near
+struct RunEstimate {
+  std::vector<StageEstimate> stages;   // in the order of the similar run
+  double deviation = 0;                // of the log of the sum of these stages
+  std::optional<WholeEstimate> whole;  // empty with too few runs or no near one
   Binding binding = Binding::kProcessor;
-  // For people: settings beyond those of all runs, and costs that no run tells.
+  // Settings outside of the range of all runs, and costs that no run determines.
   std::vector<std::string> beyond;
-  std::vector<Cost> untold;
+  std::vector<Cost> unknown_costs;
 };
 
 class ManyRuns {
  public:
-  // InvalidArgument: no run, none with a stage that has a task; counters that cannot be.
-  static absl::StatusOr<ManyRuns> Learn(std::vector<RanApplication> runs,
+  // InvalidArgument if there is no run, no run has a stage with a task, or a counter is impossible.
+  static absl::StatusOr<ManyRuns> Learn(std::vector<PastApplication> runs,
                                         const CostStatistics& prior);
 
-  // Whether any stage of any run had as many tasks as partitions were set, so that it would have
-  // others with other partitions.
+  // Returns true if a stage of a run had as many tasks as a setting of partitions, so its tasks
+  // would follow that setting.
   bool FollowsPartitions() const;
 
-  // The run whose settings and data are nearest; the first of equal ones.
-  std::size_t MostLike(const Asked& asked) const;
-  // REQUIRES: like < runs; as many others as were learnt from.
-  ExpectedRun On(std::size_t like, const Asked& asked) const;
+  // Returns the run with the nearest settings and data; the first of equal ones.
+  std::size_t MostLike(const RunScenario& scenario) const;
+  // REQUIRES: like < runs; `scenario` has as many others as the runs.
+  RunEstimate On(std::size_t like, const RunScenario& scenario) const;
 
  private:
-  // Of a stage: the mean of its first tasks on their slots, of all others, and its lag.
+  // The times of a stage: the mean of its first tasks on their slots, of all others, and its lag.
   enum Time { kFresh, kWarm, kLag };
   static constexpr std::size_t kTimes = 3;
-  using Times = std::array<double, kTimes>;  // seconds; 0: there was none
-  struct Known {
+  using Times = std::array<double, kTimes>;  // seconds; 0 if missing
+  struct KnownStage {
     Stage stage;
     Times times{};
-    std::size_t id = 0;  // the same in all runs
+    std::size_t id = 0;  // equal in every run
     std::string name;
     bool is_known() const { return times[kFresh] + times[kWarm] > 0; }
   };
   struct Run {
     Settings settings;
-    double data_bytes = 0;  // 0: not known
+    double data_bytes = 0;  // 0 if unknown
     std::vector<double> others;
     double seconds = 0;
-    std::vector<Known> stages;
+    std::vector<KnownStage> stages;
   };
-  // A stage at the settings that are asked about, as the models alone have it.
-  struct OtherStage {
-    std::size_t place = 0;  // among those of the run that it is like
+  // A stage in the scenario, by the models alone.
+  struct ScenarioStage {
+    std::size_t place = 0;  // in the similar run
     std::size_t id = 0;
     Stage stage;
-    Work work;                // of a mean task
-    Work more_work;           // than a mean task of that run had
-    double task_seconds = 0;  // of it
-    double warm_waves = 0;    // of tasks that are not the first on their slots
+    Work work;       // of a mean task
+    Work more_work;  // the excess over a mean task of that run
+    double task_seconds = 0;
+    double warm_waves = 0;  // of tasks other than the first ones
   };
-  // A time that is part of that of the run.
+  // A part of the time of the run.
   struct Part {
     std::size_t place = 0;  // of its stage
     Time time = kWarm;
     double modelled_seconds = 0;
-    double waves = 0;  // so many of it after one another
-    TimeAt at;         // by which the correction knows it
+    double waves = 0;  // consecutive repetitions
+    TimeAt at;         // its key in the correction
   };
   ManyRuns() = default;
-  static Times TimesOf(const RanStage& ran);
-  static double& SecondsOf(ExpectedStage& stage, Time time);
+  static Times TimesOf(const PastStage& ran);
+  static double& SecondsOf(StageEstimate& stage, Time time);
   void LearnLags();
-  void CompareData();
-  // Notes which times were seen, too.
-  std::vector<SeenError> SeeErrors(const LearntCosts& costs);
-  // What the models say of a time of a stage whose tasks they say to take `task_seconds`.
+  void FillDataBytes();
+  // Returns the models' errors, and records the observed times in has_time_.
+  std::vector<ObservedError> ObserveErrors(const LearntCosts& costs);
+  // Returns the modelled time, for a stage whose tasks are modelled to take `task_seconds`.
   double Modelled(std::size_t stage, Time time, double task_seconds) const;
-  // By which the correction knows a time of a stage.
-  static StageTime Named(std::size_t stage, Time time);
-  // The same, or else another that tells it.
-  StageTime SeenAs(std::size_t stage, Time time) const;
-  static Stage Resized(const Known& known, const Run& run, const Asked& asked, double data_factor);
+  // Returns the key of a time in the correction.
+  static StageTime KeyOf(std::size_t stage, Time time);
+  // Returns the key of the time, or of a related one if the time was never observed.
+  StageTime ObservedKeyOf(std::size_t stage, Time time) const;
+  static Stage Resized(const KnownStage& known, const Run& run, const RunScenario& scenario,
+                       double data_factor);
   absl::Status LearnWholes();
-  double DataBytes(const Asked& asked) const { return asked.data_factor * runs_[0].data_bytes; }
-  std::vector<std::string> Beyond(const Asked& asked) const;
-  std::vector<OtherStage> OtherStages(const Run& run, const Asked& asked) const;
-  Binding BindingIn(const std::vector<OtherStage>& stages) const;
-  // Returns the seconds that they change the run by.
-  double NameUntold(const std::vector<OtherStage>& stages, ExpectedRun& expected) const;
-  std::vector<Part> PartsOf(const std::vector<OtherStage>& stages, const Asked& asked) const;
-  // Returns the seconds of each part, all its waves.
+  double DataBytes(const RunScenario& scenario) const {
+    return scenario.data_factor * runs_[0].data_bytes;
+  }
+  std::vector<std::string> Beyond(const RunScenario& scenario) const;
+  std::vector<ScenarioStage> ScenarioStages(const Run& run, const RunScenario& scenario) const;
+  Binding BindingIn(const std::vector<ScenarioStage>& stages) const;
+  // Adds costs that no run determines, and returns the seconds by which they change the run.
+  double AddUnknownCosts(const std::vector<ScenarioStage>& stages, RunEstimate& estimate) const;
+  std::vector<Part> PartsOf(const std::vector<ScenarioStage>& stages,
+                            const RunScenario& scenario) const;
+  // Sets the times of `estimate` and returns the seconds of each part over all its waves.
   static std::vector<double> SetTimes(const std::vector<Part>& parts,
-                                      const std::vector<double>& log_errors, ExpectedRun& expected);
+                                      const std::vector<double>& log_errors, RunEstimate& estimate);
 
   std::vector<Run> runs_;
   // By id of the stage.
-  std::vector<std::array<bool, kTimes>> has_seen_;
-  std::vector<double> mean_lags_;       // over runs; 0: it did not wait in all that had it
+  std::vector<std::array<bool, kTimes>> has_time_;
+  std::vector<double> mean_lags_;       // over runs; 0 if a run with the stage had no lag
   std::vector<LearntCosts> costs_;      // one
   std::vector<Correction> correction_;  // one
-  WholeRuns wholes_;
+  WholeRunModel wholes_;
 };
 
 }  // namespace tidemark::phases

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -12,18 +13,30 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "whatif/phases/memory.h"
-#include "whatif/phases/quantity.h"
 
 namespace tidemark::phases {
 namespace {
+
+absl::Status Wrong(absl::string_view text, absl::string_view wanted) {
+  return absl::InvalidArgumentError(absl::StrCat("\"", text, "\" is not ", wanted));
+}
+
+// Returns the number, and the unit after it in lower case.
+absl::StatusOr<std::pair<std::uint64_t, std::string>> SplitUnit(absl::string_view text,
+                                                                absl::string_view wanted) {
+  const std::string trimmed = absl::AsciiStrToLower(absl::StripAsciiWhitespace(text));
+  const std::size_t digits = std::min(trimmed.find_first_not_of("0123456789"), trimmed.size());
+  std::uint64_t number = 0;
+  if (!absl::SimpleAtoi(trimmed.substr(0, digits), &number)) return Wrong(text, wanted);
+  return std::pair(number, trimmed.substr(digits));
+}
 
 constexpr double kMebibyte = 1 << 20;
 constexpr std::uint32_t kExecutorsMax = 1'000'000;
 constexpr std::uint32_t kCoresMax = 10'000;
 constexpr std::uint32_t kPartitionsMax = 100'000'000;
 
-// Reads settings by name until one is wrong.
+// Reads settings by name until the first error.
 class Reader {
  public:
   explicit Reader(const Properties& properties) : properties_(properties) {}
@@ -69,14 +82,14 @@ absl::StatusOr<std::uint32_t> ParseThreshold(const std::string& text) {
   return ParseCount(text, kPartitionsMax);
 }
 
-// Returns true for the class of a shuffle manager that no model knows.
+// Returns true for the class of a shuffle manager that no model covers.
 bool IsOtherManager(const std::string& text) {
   const std::string name = absl::AsciiStrToLower(text);
   return absl::StrContains(name, '.') && !absl::EndsWith(name, ".sortshufflemanager") &&
          !absl::EndsWith(name, ".hashshufflemanager");
 }
 
-// By its short name or that of its class.
+// Parses the short name of a codec, or the name of its class.
 absl::StatusOr<Codec> ParseCodec(const std::string& text) {
   const std::string name = absl::AsciiStrToLower(text);
   constexpr std::pair<const char*, Codec> kCodecs[] = {{"lz4", Codec::kLz4},
@@ -109,13 +122,13 @@ absl::StatusOr<ShuffleManager> ParseManager(const std::string& text, const Versi
   }
   if (name == "hash" || absl::EndsWith(name, ".hashshufflemanager")) {
     if (version < Version{2, 0}) return ShuffleManager::kHash;
-    return absl::InvalidArgumentError("the hash manager is gone since Spark 2.0; take sort");
+    return absl::InvalidArgumentError("Spark removed the hash manager in 2.0; use sort");
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("what the shuffle manager \"", text, "\" does is not known; known is sort"));
+      absl::StrCat("shuffle manager \"", text, "\" is not modelled; use sort"));
 }
 
-absl::Status SetExecutors(Reader& reader, const SeenExecutors& seen, Settings& settings) {
+absl::Status SetExecutors(Reader& reader, const ObservedExecutors& seen, Settings& settings) {
   settings.executors = settings.executor_cores = 0;
   reader.Read("spark.executor.instances", settings.executors, ParseInstances);
   reader.Read("spark.executor.cores", settings.executor_cores, UpTo(kCoresMax));
@@ -128,12 +141,12 @@ absl::Status SetExecutors(Reader& reader, const SeenExecutors& seen, Settings& s
                                     std::pair(settings.executor_cores, "spark.executor.cores")}) {
     if (count == 0) {
       return absl::FailedPreconditionError(absl::StrCat(
-          "the log of the run has no ", name, " and no executor: what it ran on is not known"));
+          "the log of the run has no ", name, " and no executor, so its cluster is unknown"));
     }
   }
   if (settings.task_cores > settings.executor_cores) {
     return absl::InvalidArgumentError(absl::StrCat("spark.task.cpus: ", settings.task_cores,
-                                                   " is more than the ", settings.executor_cores,
+                                                   " exceeds the ", settings.executor_cores,
                                                    " cores of an executor; no task could run"));
   }
   return absl::OkStatus();
@@ -167,14 +180,14 @@ absl::Status SetMemory(Reader& reader, Settings& settings) {
     return absl::InvalidArgumentError(
         absl::StrCat("spark.executor.memory: ", settings.executor_memory_bytes / kMebibyte,
                      " MiB are less than the ", least / kMebibyte,
-                     " MiB that an executor needs to start; a number without a unit is of MiB"));
+                     " MiB that an executor needs to start; a number without a unit is in MiB"));
   }
   return absl::OkStatus();
 }
 
 }  // namespace
 
-const std::vector<const char*>& PropertiesOfUse() {
+const std::vector<const char*>& ModelledProperties() {
   static const auto* const names =
       new std::vector<const char*>{"spark.executor.instances",
                                    "spark.executor.cores",
@@ -226,7 +239,7 @@ absl::StatusOr<Version> ParseVersion(absl::string_view text) {
 }
 
 absl::StatusOr<Settings> ParseSettings(absl::string_view version, const Properties& properties,
-                                       const SeenExecutors& seen) {
+                                       const ObservedExecutors& seen) {
   Settings settings;
   const auto parsed = ParseVersion(version);
   if (!parsed.ok()) return parsed.status();
@@ -253,7 +266,7 @@ absl::StatusOr<Settings> ParseSettings(absl::string_view version, const Properti
 
 absl::StatusOr<RunSettings> ParseRunSettings(absl::string_view version,
                                              const Properties& properties,
-                                             const SeenExecutors& seen) {
+                                             const ObservedExecutors& seen) {
   RunSettings run = {.modelled = properties};
   for (;;) {
     auto settings = ParseSettings(version, run.modelled, seen);
@@ -268,23 +281,106 @@ absl::StatusOr<RunSettings> ParseRunSettings(absl::string_view version,
       return settings.status();
     }
     run.remarks.push_back(absl::StrCat(name, "=", wrong->second,
-                                       " of the run is not modelled: its default is used instead"));
+                                       " of the run is not modelled; its default is used instead"));
     run.modelled.erase(wrong);
   }
 }
 
-std::string WhyNotModelled(const std::string& name, const std::string& value) {
+std::string ReasonNotModelled(const std::string& name, const std::string& value) {
   if (name == "spark.executor.instances" && absl::StripAsciiWhitespace(value) == "0") {
-    return "dynamic allocation decides then; the executors of the run are kept";
+    return "dynamic allocation decides; the executors of the run are kept";
   }
   if (name == "spark.sql.shuffle.partitions" &&
       absl::EqualsIgnoreCase(absl::StripAsciiWhitespace(value), "auto")) {
-    return "the engine decides then; all stages keep their numbers of tasks";
+    return "the engine decides; all stages keep their numbers of tasks";
   }
   if (name == "spark.shuffle.manager" && IsOtherManager(value)) {
     return "this shuffle manager is not modelled; the manager of the run is kept";
   }
   return "";
+}
+
+double SpillBufferBytes(const Settings& settings, double cached_bytes) {
+  if (settings.memory_model == MemoryModel::kFractions) {
+    return settings.executor_memory_bytes * settings.shuffle_fraction * settings.safety_fraction *
+           settings.task_cores / settings.executor_cores;
+  }
+  const double shared =
+      std::max(settings.executor_memory_bytes - kReservedBytes, 0.0) * settings.memory_fraction +
+      settings.off_heap_bytes;
+  const double cached = std::clamp(cached_bytes, 0.0, shared * settings.storage_fraction);
+  return (shared - cached) / settings.tasks_at_once();
+}
+
+absl::StatusOr<std::uint64_t> ParseBytes(absl::string_view text, std::uint64_t unit) {
+  constexpr absl::string_view kWanted = "a size such as 512m or 4g, a whole number";
+  const auto split = SplitUnit(text, kWanted);
+  if (!split.ok()) return split.status();
+  std::string suffix = split->second;
+  if (suffix.size() == 2 && suffix[1] == 'b') suffix.pop_back();
+  if (suffix == "b") {
+    unit = 1;
+  } else if (!suffix.empty()) {
+    constexpr absl::string_view kUnits = "kmgtp";
+    const std::size_t power = kUnits.find(suffix);
+    if (suffix.size() != 1 || power == kUnits.npos) return Wrong(text, kWanted);
+    unit = std::uint64_t{1} << (10 * (power + 1));
+  }
+  if (unit != 0 && split->first > std::numeric_limits<std::int64_t>::max() / unit) {
+    return Wrong(text, "a size below 8 EiB");
+  }
+  return split->first * unit;
+}
+
+absl::StatusOr<absl::Duration> ParseDuration(absl::string_view text, absl::Duration unit) {
+  constexpr absl::string_view kWanted = "a time such as 500ms or 3s, a whole number";
+  const auto split = SplitUnit(text, kWanted);
+  if (!split.ok()) return split.status();
+  const std::string& suffix = split->second;
+  if (suffix == "us") {
+    unit = absl::Microseconds(1);
+  } else if (suffix == "ms") {
+    unit = absl::Milliseconds(1);
+  } else if (suffix == "s") {
+    unit = absl::Seconds(1);
+  } else if (suffix == "m" || suffix == "min") {
+    unit = absl::Minutes(1);
+  } else if (suffix == "h") {
+    unit = absl::Hours(1);
+  } else if (suffix == "d") {
+    unit = absl::Hours(24);
+  } else if (!suffix.empty()) {
+    return Wrong(text, kWanted);
+  }
+  // A longer time is a typing error.
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 52;
+  if (split->first > kMost || split->first * unit > absl::Hours(24 * 36525)) {
+    return Wrong(text, "a time below 100 years");
+  }
+  return static_cast<std::int64_t>(split->first) * unit;
+}
+
+absl::StatusOr<bool> ParseBool(absl::string_view text) {
+  const absl::string_view trimmed = absl::StripAsciiWhitespace(text);
+  if (absl::EqualsIgnoreCase(trimmed, "true")) return true;
+  if (absl::EqualsIgnoreCase(trimmed, "false")) return false;
+  return Wrong(text, "true or false");
+}
+
+absl::StatusOr<std::uint32_t> ParseCount(absl::string_view text, std::uint32_t most) {
+  std::uint32_t count = 0;
+  if (!absl::SimpleAtoi(absl::StripAsciiWhitespace(text), &count) || count == 0 || count > most) {
+    return Wrong(text, absl::StrCat("a whole number from 1 to ", most));
+  }
+  return count;
+}
+
+absl::StatusOr<double> ParseShare(absl::string_view text) {
+  double share = 0;
+  if (!absl::SimpleAtod(absl::StripAsciiWhitespace(text), &share) || !(share >= 0 && share <= 1)) {
+    return Wrong(text, "a number from 0 to 1");
+  }
+  return share;
 }
 
 }  // namespace tidemark::phases

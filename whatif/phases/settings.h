@@ -1,11 +1,11 @@
-// Of the settings of a Spark application, those that decide what its tasks take ([SPM] Table 5, and
-// what has come since).
+// The settings of a Spark application that determine the work and the time of its tasks ([SPM]
+// Table 5, and later settings).
 //
 //   const auto settings = ParseSettings("3.5.1", {{"spark.executor.memory", "4g"}}, {.count = 4,
 //                                       .cores = 8});
 //
-// What is not set has the default of that version of Spark, as the history of its documentation
-// has it. Pure values.
+// A missing setting has its default in that version of Spark, by the history of Spark's
+// documentation. Pure values, thread-safe.
 #pragma once
 
 #include <compare>
@@ -16,6 +16,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 
 namespace tidemark::phases {
 
@@ -25,41 +26,41 @@ struct Version {
   friend auto operator<=>(const Version&, const Version&) = default;
 };
 
-// "3.5.1", "4.0.0-preview2", "2.4.7.dev"; InvalidArgument for anything that does not begin with two
-// numbers.
+// Parses "3.5.1", "4.0.0-preview2" or "2.4.7.dev". InvalidArgument if the text does not start with
+// two numbers.
 absl::StatusOr<Version> ParseVersion(absl::string_view text);
 
-// How an executor shares its memory out.
+// The division of an executor's memory.
 enum class MemoryModel : std::uint8_t {
-  // A fixed share for shuffles, an equal part of it for each task ([SPM] eq. 19): before 1.6, and
-  // until 3.0 with spark.memory.useLegacyMode.
+  // Shuffles have a fixed share, divided equally among tasks ([SPM] eq. 19): before 1.6, and until
+  // 3.0 with spark.memory.useLegacyMode.
   kFractions,
-  // Shuffles take what cached data leave, and share it among the tasks that run: since 1.6.
+  // Shuffles use the memory that cached data do not, divided among the running tasks: since 1.6.
   kUnified,
 };
 
 enum class ShuffleManager : std::uint8_t {
   kSort,
   kHash,      // until 2.0
-  kTungsten,  // the name of the serialized shuffle in 1.4 and 1.5, since when it is part of kSort
+  kTungsten,  // the serialized shuffle of 1.4 and 1.5; part of kSort in later versions
 };
 
 enum class Codec : std::uint8_t { kLz4, kLzf, kSnappy, kZstd, kOther };
 enum class Serializer : std::uint8_t { kJava, kKryo, kOther };
 
-// In brackets the paper's names.
+// Names in brackets are the paper's.
 struct Settings {
   Version version;
   std::uint32_t executors = 1;       // [pNumExec]
   std::uint32_t executor_cores = 1;  // of each [pExecCores]
   std::uint32_t task_cores = 1;      // [pTaskCpus]
   double executor_memory_bytes = 0;  // heap [pExecMem]
-  double off_heap_bytes = 0;         // for execution and storage; 0: none
+  double off_heap_bytes = 0;         // for execution and storage; none if 0
   MemoryModel memory_model = MemoryModel::kUnified;
-  double shuffle_fraction = 0.2;  // kFractions [pShuffleMemFrac]
-  double safety_fraction = 0.8;   // kFractions [pShuffleSafeFrac]
-  double memory_fraction = 0.6;   // kUnified: of the heap that is not reserved
-  double storage_fraction = 0.5;  // kUnified: of that, what cached data keep
+  double shuffle_fraction = 0.2;                           // kFractions [pShuffleMemFrac]
+  double safety_fraction = 0.8;                            // kFractions [pShuffleSafeFrac]
+  double memory_fraction = 0.6;                            // kUnified: of the unreserved heap
+  double storage_fraction = 0.5;                           // kUnified: of that, for cached data
   ShuffleManager shuffle_manager = ShuffleManager::kSort;  // [pShuffleManager]
   std::uint32_t bypass_threshold = 200;                    // [pBypassThreshold]
   bool spills = true;                                      // [pIsSpill]; always, since 1.6
@@ -67,16 +68,16 @@ struct Settings {
   bool compresses_spills = true;                           // [pIsSpillCompress]
   Codec codec = Codec::kLz4;                               // [pCompressor]
   Serializer serializer = Serializer::kJava;               // [pSerializer]
-  std::uint32_t sql_partitions = 200;                      // of shuffles of SQL
-  std::uint32_t default_partitions = 0;                    // of others; 0: the program decides
-  // Tasks that run at once in each executor if a limit other than its cores applies, such as a GPU
-  // or licences; 0 without such a limit.
+  std::uint32_t sql_partitions = 200;                      // of shuffles in SQL
+  std::uint32_t default_partitions = 0;                    // of others; 0 if the program decides
+  // The limit of concurrent tasks per executor by anything but cores, such as a GPU or licences. 0
+  // without such a limit.
   double at_once_max = 0;
   friend bool operator==(const Settings&, const Settings&) = default;
 
-  // Returns how many tasks an executor runs at once; at least 1.
+  // Returns the number of tasks that an executor runs at once; at least 1.
   double tasks_at_once() const;
-  // Returns how many tasks all executors run at once; at least 1.
+  // Returns the number of tasks that all executors run at once; at least 1.
   double slots() const;
   // Returns the cores of all executors.
   double cores() const { return static_cast<double>(executors) * executor_cores; }
@@ -84,39 +85,72 @@ struct Settings {
 
 // Executors as events of the application show them. 0 if unknown, or if the settings decide
 // instead.
-struct SeenExecutors {
+struct ObservedExecutors {
   std::uint32_t count = 0;
   std::uint32_t cores = 0;  // of each
   double at_once_max = 0;   // tasks in each, as in Settings
 };
 
-// The name of the setting and its value; others than those of use are not looked at.
+// Values by the name of the setting. Unknown names are ignored.
 using Properties = std::map<std::string, std::string>;
 
-// Their names.
-const std::vector<const char*>& PropertiesOfUse();
+// Returns the names of the settings that the models use.
+const std::vector<const char*>& ModelledProperties();
 
-// What was seen counts more than what `properties` asked for. InvalidArgument names the setting,
-// its value and what is wanted; FailedPrecondition: neither says how many executors or cores there
-// are.
+// Parses settings; `seen` takes precedence over `properties`. InvalidArgument names the setting,
+// its value and the expected form. FailedPrecondition if the number of executors or cores is
+// unknown.
 absl::StatusOr<Settings> ParseSettings(absl::string_view version, const Properties& properties,
-                                       const SeenExecutors& seen);
+                                       const ObservedExecutors& seen);
 
 struct RunSettings {
   Settings settings;
-  Properties modelled;               // the properties without those that `remarks` name
-  std::vector<std::string> remarks;  // for people
+  Properties modelled;  // the properties except for the ones that `remarks` name
+  std::vector<std::string> remarks;
 };
 
-// Parses the settings that a run had. Spark accepted all of them, so a value that ParseSettings()
+// Parses the settings of a past run. Spark accepted all of them, so a value that ParseSettings()
 // rejects is replaced by its default and named in a remark. Returns the other errors of
 // ParseSettings().
 absl::StatusOr<RunSettings> ParseRunSettings(absl::string_view version,
                                              const Properties& properties,
-                                             const SeenExecutors& seen);
+                                             const ObservedExecutors& seen);
 
-// Returns a remark on the effect of a value that Spark allows and no model knows; "" for other
+// Returns a remark on the effect of a value that Spark allows and no model covers; "" for other
 // values.
-std::string WhyNotModelled(const std::string& name, const std::string& value);
+std::string ReasonNotModelled(const std::string& name, const std::string& value);
+
+// The memory that an executor since 1.6 reserves. It does not start with less than 1.5 times this
+// size. Spark's source, UnifiedMemoryManager. bytes
+inline constexpr double kReservedBytes = 300.0 * 1024 * 1024;
+
+// Returns the memory in which a task gathers the records of a shuffle before it spills, while its
+// executor is full. bytes, at least 0 [dSpillBufferSize]
+//
+//     kFractions  memory x shuffle fraction x safety fraction x task cores / cores    [SPM] eq. 19
+//     kUnified    ((memory - 300 MiB) x memory fraction + off heap - cached) / tasks at once
+//
+// `cached_bytes` counts up to the storage fraction, since execution evicts further cached data. A
+// task of kUnified may have down to half of the result while other tasks run, and more while fewer
+// tasks run.
+double SpillBufferBytes(const Settings& settings, double cached_bytes = 0);
+
+// Values of settings in the notation of Spark: "48m", "10s", "true". Case and surrounding blanks do
+// not matter. InvalidArgument names the value and the expected form; the caller names the setting.
+
+inline constexpr std::uint64_t kKib = 1024;
+inline constexpr std::uint64_t kMib = 1024 * kKib;
+
+// Parses a whole number with a unit of b, k, m, g, t, p (also kb, mb and so on), powers of 1024.
+// `unit` is the number of bytes of a number without a unit. Rejects fractions and negative numbers,
+// as Spark does.
+absl::StatusOr<std::uint64_t> ParseBytes(absl::string_view text, std::uint64_t unit);
+// Parses a whole number with a unit of us, ms, s, m, min, h or d, by default `unit`.
+absl::StatusOr<absl::Duration> ParseDuration(absl::string_view text, absl::Duration unit);
+absl::StatusOr<bool> ParseBool(absl::string_view text);
+// Parses a number from 1 to `most`.
+absl::StatusOr<std::uint32_t> ParseCount(absl::string_view text, std::uint32_t most);
+// Parses a number from 0 to 1.
+absl::StatusOr<double> ParseShare(absl::string_view text);
 
 }  // namespace tidemark::phases

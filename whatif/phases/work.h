@@ -1,7 +1,7 @@
-// What a task does, in units that each have a cost: bytes moved, records handled.
+// The work of a task in units that each have a cost: bytes moved, records handled.
 //
-// All equations of [SPM] are sums of such amounts times a cost each. So a phase is a Work, its time
-// is Seconds(work, costs), and learning the costs from measured times is a linear problem.
+// All equations of [SPM] are sums of such amounts times their costs. Hence a phase is a Work, its
+// time is Seconds(work, costs), and learning the costs from measured times is a linear problem.
 #pragma once
 
 #include <array>
@@ -10,23 +10,23 @@
 
 namespace tidemark::phases {
 
-// [SPM] Table 4; in brackets its names. csSpillCPUCost is not here: no equation uses it.
+// [SPM] Table 4, with its names in brackets. No equation uses csSpillCPUCost.
 enum class Cost : std::uint8_t {
   kInputRead,     // a byte from the file system of the input [csHdfsReadCost]
-  kOutputWrite,   // a byte to that of the output [csHdfsWriteCost]
+  kOutputWrite,   // a byte to the file system of the output [csHdfsWriteCost]
   kLocalRead,     // a byte from a local disk [csLocalIOReadCost]
-  kLocalWrite,    // a byte to it [csLocalIOWriteCost]
+  kLocalWrite,    // a byte to a local disk [csLocalIOWriteCost]
   kNetwork,       // a byte from another executor or to the driver [csNetworkCost]
   kCompute,       // a record through the stage's own functions [csComputeCPUCost]
   kCombine,       // a record into the map of a combiner [csSpillCombCPUCost]
   kMergeCombine,  // a record of merged spills [csMergeCombCPUCost]
   kPartition,     // a record to its partition [csPartitionCPUCost]
-  kSort,          // a comparison: n records take n log2 n [csSortCPUCost]
-  kCompress,      // a byte before it is compressed [csIntermComCPUCost]
+  kSort,          // a comparison: n records need n log2 n [csSortCPUCost]
+  kCompress,      // a byte before its compression [csIntermComCPUCost]
   kUncompress,    // a compressed byte [csIntermUncomCPUCost]
-  kSerialize,     // a byte made serial or read back [csSerdeBytesCPUCost, csSerializeCPUCost]
-  kSetup,         // a task, before it works [csSetupCPUCost]
-  kCleanup,       // a task, after that [csCleanupCPUCost]
+  kSerialize,     // a byte serialized or deserialized [csSerdeBytesCPUCost, csSerializeCPUCost]
+  kSetup,         // the start of a task [csSetupCPUCost]
+  kCleanup,       // the end of a task [csCleanupCPUCost]
 };
 inline constexpr std::size_t kCosts = 15;
 
@@ -44,7 +44,7 @@ struct Work {
   friend bool operator==(const Work&, const Work&) = default;
 };
 
-// Seconds of one unit by cost [the cost statistics].
+// Seconds per unit, by cost [the cost statistics].
 struct CostStatistics {
   std::array<double, kCosts> seconds{};
 
@@ -55,10 +55,10 @@ struct CostStatistics {
 
 double Seconds(const Work& work, const CostStatistics& costs);
 
-// Whether it is paid in time of the task's processor; others are waits.
+// Returns true if the cost is processor time of the task; other costs are waits.
 bool IsOfProcessor(Cost cost);
 
-// For people: "sort", "network".
+// Returns a name for messages, such as "sort" or "network".
 const char* NameOf(Cost cost);
 
 }  // namespace tidemark::phases

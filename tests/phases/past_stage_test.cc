@@ -1,15 +1,13 @@
-#include "whatif/phases/ran_stage.h"
+#include "whatif/phases/past_stage.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "whatif/phases/memory.h"
-
 namespace tidemark::phases {
 namespace {
 
-// Two executors of one core.
+// Returns the settings of two executors with one core.
 Settings Today() {
   return {.version = {3, 5},
           .executors = 2,
@@ -17,10 +15,10 @@ Settings Today() {
           .memory_fraction = 0.5};
 }
 
-// Reads 1,000 records of 100 bytes, writes 100 of them, 5,000 compressed bytes.
+// A task reads 1,000 records of 100 bytes and writes 100 records in 5,000 compressed bytes.
 TaskCounters MapTask() { return {.seconds = 2, .input = {1000, 1e5}, .written = {100, 5000}}; }
 
-// Reads 100 records in 5,000 bytes, four fifths of them from elsewhere.
+// A task reads 100 records in 5,000 bytes, four fifths of them from other executors.
 TaskCounters ReduceTask() {
   return {.seconds = 1,
           .local_bytes = 1000,
@@ -34,8 +32,8 @@ Stage Of(const TaskCounters& task, const Settings& settings = Today()) {
   return StageOf(tasks, 8, /*is_relocatable=*/true, settings);
 }
 
-// The selectivity of its functions is such that as much comes out as came out.
-TEST(StageOf, OfAMapStageWritesWhatWasWritten) {
+// The selectivity of the stage's functions reproduces the measured output.
+TEST(StageOf, MapStageReproducesItsWrittenData) {
   const Stage stage = Of(MapTask());
   EXPECT_TRUE(stage.shape.reads_input);
   EXPECT_FALSE(stage.shape.reads_shuffle);
@@ -48,14 +46,14 @@ TEST(StageOf, OfAMapStageWritesWhatWasWritten) {
   EXPECT_DOUBLE_EQ(written.bytes, 5000);
 }
 
-TEST(StageOf, WithoutCompressionBytesAreWhatTheyAre) {
+TEST(StageOf, BytesAreUnchangedWithoutCompression) {
   Settings settings = Today();
   settings.compresses_shuffle = false;
   EXPECT_DOUBLE_EQ(Of(MapTask(), settings).data.compute.bytes, 0.05);
   EXPECT_DOUBLE_EQ(TaskOf(Of(MapTask(), settings), settings).shuffle_write.written.bytes, 5000);
 }
 
-TEST(StageOf, OfAReduceStageReadsItsPartOfTheShuffle) {
+TEST(StageOf, ReduceStageReadsItsPartOfTheShuffle) {
   const Stage stage = Of(ReduceTask());
   EXPECT_FALSE(stage.shape.reads_input);
   EXPECT_EQ(stage.shape.reads_shuffle, Gathering::kNothing);
@@ -64,8 +62,9 @@ TEST(StageOf, OfAReduceStageReadsItsPartOfTheShuffle) {
   EXPECT_EQ(TaskOf(stage, Today()).shuffle_read.fetched, (Flow{100, 5000}));
 }
 
-// 1,000 bytes on disk of 10,000 in memory: a tenth, of which compression makes a half.
-TEST(StageOf, SpillsTellHowWellRecordsAreSerialized) {
+// Spills have 1,000 bytes on disk for 10,000 in memory: a tenth, of which compression explains a
+// half.
+TEST(StageOf, SpillsShowTheSerializationRatio) {
   TaskCounters task = ReduceTask();
   task.spilled_memory_bytes = 10'000;
   task.spilled_disk_bytes = 1000;
@@ -75,27 +74,27 @@ TEST(StageOf, SpillsTellHowWellRecordsAreSerialized) {
   EXPECT_DOUBLE_EQ(stage.data.read_width_in_memory, 100);
 }
 
-TEST(StageOf, SpilledBytesOnDiskWithoutAnyInMemorySayNothing) {
+TEST(StageOf, SpilledBytesOnDiskAloneAreIgnored) {
   TaskCounters task = ReduceTask();
   task.spilled_disk_bytes = 1000;
   EXPECT_DOUBLE_EQ(Of(task).data.serialize_ratio, 1);
 }
 
-TEST(StageOf, OfNoRecordsAtAllIsARecordForEachTask) {
+TEST(StageOf, StageWithoutRecordsHasARecordPerTask) {
   const Stage stage = Of({.seconds = 3, .written = {7, 70}});
   EXPECT_DOUBLE_EQ(WorkOf({.seconds = 3}, stage, Today())[Cost::kCompute], 1);
   EXPECT_DOUBLE_EQ(TaskOf(stage, Today()).shuffle_write.written.records, 7);
 }
 
-// Where blocks were is counted: 1,000 bytes here, 4,000 elsewhere, not half of each.
-TEST(WorkOf, TakesLocalAndRemoteBytesFromTheCounters) {
+// The counters show the locations of blocks: 1,000 local and 4,000 remote bytes, not half each.
+TEST(WorkOf, UsesLocalAndRemoteBytesOfTheCounters) {
   const Work work = WorkOf(ReduceTask(), Of(ReduceTask()), Today());
   EXPECT_DOUBLE_EQ(work[Cost::kLocalRead], 1000);
   EXPECT_DOUBLE_EQ(work[Cost::kNetwork], 4000 + 50);
   EXPECT_DOUBLE_EQ(work[Cost::kCompute], 100);
 }
 
-TEST(WorkOf, OfALargerTaskIsMore) {
+TEST(WorkOf, LargerTaskHasMoreWork) {
   TaskCounters large = MapTask();
   large.input = {3000, 3e5};
   const Work work = WorkOf(large, Of(MapTask()), Today());

@@ -1,0 +1,189 @@
+#include "whatif/what_if.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/scratch_directory.h"
+#include "whatif/keep_results.h"
+
+namespace tidemark::whatif {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
+
+std::vector<SettingsRow> Rows(const Question& question) {
+  auto rows = SettingsRowsOf(question);
+  EXPECT_TRUE(rows.ok()) << rows.status();
+  return rows.ok() ? *std::move(rows) : std::vector<SettingsRow>();
+}
+
+std::string Message(const Question& question) {
+  const auto rows = SettingsRowsOf(question);
+  EXPECT_TRUE(absl::IsInvalidArgument(rows.status())) << rows.status();
+  return std::string(rows.status().message());
+}
+
+TEST(SettingsRows, HaveOneRowWithoutChanges) {
+  const std::vector<SettingsRow> rows = Rows({});
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_THAT(rows[0].parts, IsEmpty());
+  EXPECT_THAT(rows[0].settings, IsEmpty());
+}
+
+TEST(SettingsRows, HaveOneRowForEachCombination) {
+  const std::vector<SettingsRow> rows = Rows({.executors = {1, 4},
+                                              .cores = {1},
+                                              .data = {2},
+                                              .settings = {{"spark.memory.fraction", "0.5"}}});
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_THAT(rows[0].parts,
+              ElementsAre("1 executor", "1 core", "2x data", "spark.memory.fraction=0.5"));
+  EXPECT_THAT(rows[1].parts,
+              ElementsAre("4 executors", "1 core", "2x data", "spark.memory.fraction=0.5"));
+  EXPECT_THAT(rows[1].settings, UnorderedElementsAre(Pair("spark.executor.instances", "4"),
+                                                     Pair("spark.executor.cores", "1"),
+                                                     Pair("spark.memory.fraction", "0.5")));
+  EXPECT_EQ(rows[1].data_factor, 2);
+}
+
+TEST(SettingsRows, SetPartitionsOfSqlAndOfOtherShuffles) {
+  const std::vector<SettingsRow> rows = Rows({.partitions = {8}, .compress = {"false"}});
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_THAT(rows[0].settings, UnorderedElementsAre(Pair("spark.sql.shuffle.partitions", "8"),
+                                                     Pair("spark.default.parallelism", "8"),
+                                                     Pair("spark.shuffle.compress", "false")));
+}
+
+TEST(SettingsRows, RejectASettingThatIsSetTwice) {
+  EXPECT_EQ(Message({.cores = {2}, .settings = {{"spark.executor.cores", "4"}}}),
+            "--cores and --conf spark.executor.cores=4 both set spark.executor.cores; leave one of "
+            "them out");
+  const std::map<std::string, std::string> conf = {{"spark.executor.instances", "2"},
+                                                   {"spark.executor.memory", "1g"},
+                                                   {"spark.shuffle.compress", "true"},
+                                                   {"spark.default.parallelism", "8"}};
+  EXPECT_THAT(Message({.executors = {2}, .settings = conf}),
+              HasSubstr("--executors and --conf spark.executor.instances=2"));
+  EXPECT_THAT(Message({.memory = {"2g"}, .settings = conf}),
+              HasSubstr("--memory and --conf spark.executor.memory=1g"));
+  EXPECT_THAT(Message({.partitions = {32}, .settings = conf}),
+              HasSubstr("--partitions and --conf spark.default.parallelism=8"));
+  EXPECT_THAT(Message({.compress = {"false"}, .settings = conf}),
+              HasSubstr("--compress and --conf spark.shuffle.compress=true"));
+}
+
+TEST(SettingsRows, RejectSlotsAndDataThatAreSetTwice) {
+  EXPECT_THAT(Message({.slots = {8}, .cores = {2}}),
+              HasSubstr("--slots and --cores both set the number of slots"));
+  EXPECT_THAT(Message({.slots = {8}, .settings = {{"spark.task.cpus", "2"}}}),
+              HasSubstr("--slots and --conf spark.task.cpus=2 both set"));
+  EXPECT_THAT(Message({.data_factor = 3, .data = {2}}),
+              HasSubstr("--data and --data-factor both set the amount of data"));
+  EXPECT_EQ(Rows({.slots = {8}, .settings = {{"spark.executor.memory", "2g"}}}).size(), 1u);
+}
+
+TEST(SettingsRows, ErrorsNameTheOptionOfTheSetting) {
+  const auto message = [](const char* error, const Question& question) {
+    const absl::Status status = InOptions(absl::InvalidArgumentError(error), question);
+    EXPECT_TRUE(absl::IsInvalidArgument(status));
+    return std::string(status.message());
+  };
+  constexpr char kError[] = "spark.executor.memory: \"4x\" is not a size";
+  EXPECT_EQ(message(kError, {.memory = {"4x"}}), "--memory: \"4x\" is not a size");
+  EXPECT_EQ(message(kError, {.settings = {{"spark.executor.memory", "4x"}}}), kError);
+  EXPECT_EQ(message("spark.default.parallelism: too many", {.partitions = {8}}),
+            "--partitions: too many");
+  EXPECT_EQ(message("spark.executor.memoryOverhead: no", {.memory = {"4g"}}),
+            "spark.executor.memoryOverhead: no");
+}
+
+TEST(SettingsRows, RejectASizeOfMemoryThatIsGivenTwice) {
+  EXPECT_EQ(Message({.memory = {"1g", "2g", "2048m"}}),
+            "--memory: 2g and 2048m are the same size; leave one out");
+  EXPECT_EQ(Message({.memory = {"512", "512M"}}),  // of MiB, as Spark takes it
+            "--memory: 512 and 512M are the same size; leave one out");
+  EXPECT_EQ(Rows({.memory = {"2g", "2047m"}}).size(), 2u);
+  EXPECT_EQ(Rows({.memory = {"2g", "4x"}}).size(), 2u) << "no size: refused with its row";
+}
+
+// The number of combinations may exceed any memory.
+TEST(SettingsRows, RejectMoreThan1000Rows) {
+  EXPECT_EQ(Rows({.partitions = std::vector<std::uint32_t>(1000, 8)}).size(), 1000u);
+  EXPECT_EQ(Message({.partitions = std::vector<std::uint32_t>(1001, 8)}),
+            "1001 combinations of settings; ask for at most 1000");
+  const std::vector<std::uint32_t> many(10'000, 8);
+  EXPECT_THAT(Message({.executors = many,
+                       .cores = many,
+                       .memory = std::vector<std::string>(10'000, "1g"),
+                       .partitions = many}),
+              HasSubstr("ask for at most 1000"));
+}
+
+std::string Log(const std::string& name) { return std::string(TIDEMARK_SPARK_LOGS) + "/" + name; }
+
+std::vector<Row> RowsFor(const Question& question) {
+  const auto answer = AnswerFromLog(Log("local-1795466322781.zst"), question, absl::UnixEpoch());
+  EXPECT_TRUE(answer.ok()) << answer.status();
+  return answer.ok() ? answer->rows : std::vector<Row>();
+}
+
+TEST(AnswerFromLog, HasTheUnchangedRunAndARowForEachScenario) {
+  const std::vector<Row> slots = RowsFor({.slots = {1, 8}});
+  ASSERT_EQ(slots.size(), 3u);
+  EXPECT_EQ(slots[0].name, "as it is: 2 slots");
+  EXPECT_EQ(slots[1].name, "1 slot");
+  EXPECT_EQ(slots[2].outcome.slots, 8u);
+  const std::vector<Row> executors = RowsFor({.executors = {4}, .data_factor = 2});
+  ASSERT_EQ(executors.size(), 2u);
+  EXPECT_EQ(executors[0].name, "as it is: 1 executor, 2 slots");
+  EXPECT_EQ(executors[1].name, "4 executors, 2x data");
+  EXPECT_EQ(executors[1].outcome.executors, 4u);
+  EXPECT_TRUE(executors[1].core_hours.has_value());
+}
+
+// The run was in local mode with one executor.
+TEST(AnswerFromLog, ARowWithTheValuesOfTheRunIsTheRun) {
+  const std::vector<Row> rows =
+      RowsFor({.executors = {1}, .learn = {Log("local-1795466322781.zst")}});
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[1].outcome.snapshot.estimate.remaining,
+            rows[0].outcome.snapshot.estimate.remaining);
+  EXPECT_THAT(rows[1].remarks, ElementsAre(HasSubstr("this row is the run itself")));
+}
+
+TEST(AnswerFromLog, RejectsQuestionsWithoutAnEffect) {
+  const std::string log = Log("local-1795466322781.zst");
+  EXPECT_THAT(
+      std::string(AnswerFromLog(log, {.learn = {log}}, absl::UnixEpoch()).status().message()),
+      HasSubstr("--learn has no effect on the unchanged run"));
+  EXPECT_THAT(std::string(AnswerFromLog(log, {.slots = {1, 2}, .memory = {"2g"}}, absl::UnixEpoch())
+                              .status()
+                              .message()),
+              HasSubstr("--slots accepts one number"));
+}
+
+TEST(AdviseFromLogs, WarnsOfOtherFilesAndOfCopies) {
+  const test::ScratchDirectory directory;
+  directory.Write("README", "nothing");
+  for (const char* name : {"a", "b"}) {
+    std::filesystem::copy_file(Log("local-1642039451826.zst"), directory / name);
+  }
+  const KeepAnswer answer = AdviseFromLogs({directory.path()}, {});
+  ASSERT_TRUE(answer.advice.ok()) << answer.advice.status();
+  EXPECT_EQ(answer.advice->applications, 1u);
+  EXPECT_FALSE(answer.is_damaged);
+  EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("README is not an event log"),
+                                           HasSubstr("b: left out, since ")));
+}
+
+}  // namespace
+}  // namespace tidemark::whatif

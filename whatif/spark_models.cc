@@ -1,0 +1,423 @@
+#include "whatif/spark_models.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string_view>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "master/forecast/durations/parameters.h"
+#include "whatif/phases/past_stage.h"
+#include "whatif/phases/whole_runs.h"
+
+namespace tidemark::whatif {
+namespace {
+
+// Largest number of task times of a stage. More would not describe their spread better.
+constexpr std::size_t kTimesMax = 500;
+// Standard deviation of ln(duration) if a parameter has a value that no run had. Chosen by hand.
+constexpr double kUnknownDeviation = 0.3;
+
+// Returns an error if a setting that no model covers is not a setting of Spark, or has a value that
+// Spark rejects.
+absl::Status CheckUnmodelled(const std::string& name, const std::string& value) {
+  constexpr std::string_view kPrefix = "spark.";
+  if (!name.starts_with(kPrefix) || name.size() == kPrefix.size()) {
+    return absl::InvalidArgumentError(
+        fmt::format("{}: not a setting of Spark; their names begin with {}", name, kPrefix));
+  }
+  // Spark's own switches are true or false. Other programs also have settings below spark.
+  const bool is_switch =
+      name == "spark.speculation" ||
+      (name.ends_with(".enabled") &&
+       (name.starts_with("spark.sql.adaptive.") || name.starts_with("spark.dynamicAllocation.") ||
+        name.starts_with("spark.shuffle.service.")));
+  const absl::string_view text = absl::StripAsciiWhitespace(value);
+  if (is_switch && !absl::EqualsIgnoreCase(text, "true") &&
+      !absl::EqualsIgnoreCase(text, "false")) {
+    return absl::InvalidArgumentError(fmt::format("{}: \"{}\" is not true or false", name, value));
+  }
+  return absl::OkStatus();
+}
+
+// Returns the slots of the run, or the slots of other executors if these are set.
+std::uint32_t SlotsWith(const SparkRun& run, const SettingsPair& settings) {
+  const double slots = settings.other.slots();
+  if (slots == settings.ran.slots()) return run.plan.cluster.slots;
+  return static_cast<std::uint32_t>(std::max(slots, 1.0));
+}
+
+// Adds the remarks on values that no model covers, and widens the interval.
+void AddUnmodelled(const SettingsPair& settings, ModelledRun& other) {
+  for (const auto* remarks : {&settings.of_changes, &settings.of_run}) {
+    if (!remarks->empty()) other.deviation = std::hypot(other.deviation, kUnmodelledDeviation);
+    other.remarks.insert(other.remarks.end(), remarks->begin(), remarks->end());
+  }
+}
+
+// Returns true if the number of partitions changes.
+bool ArePartitionsOthers(const SettingsPair& settings) {
+  return settings.ran.sql_partitions != settings.other.sql_partitions ||
+         settings.ran.default_partitions != settings.other.default_partitions;
+}
+
+// Returns a remark on assumed costs. Empty if `assumed` is empty.
+std::string RemarkOnAssumed(const std::vector<phases::Cost>& assumed) {
+  if (assumed.empty()) return "";
+  std::vector<std::string> names;
+  for (const phases::Cost cost : assumed) names.emplace_back(phases::NameOf(cost));
+  return fmt::format("usual costs are assumed for what this run does not show: {}",
+                     fmt::join(names, ", "));
+}
+
+// Returns the slot seconds of all tasks of the stage.
+double WorkOf(const PlannedStage& stage) {
+  double sum = 0;
+  for (const absl::Duration time : stage.task_times) sum += absl::ToDoubleSeconds(time);
+  if (stage.task_times.empty()) return 0;
+  return sum / static_cast<double>(stage.task_times.size()) * static_cast<double>(stage.task_count);
+}
+
+// Returns the facts that the log lacks for models, and the remedy. `why` is the error of the
+// models.
+absl::Status NothingToLearn(const SparkRun& run, const absl::Status& why) {
+  const auto& measured = run.measured.stages();
+  if (measured.empty()) {
+    return absl::FailedPreconditionError(
+        "the log has no metrics of tasks to learn from (Task Metrics in SparkListenerTaskEnd); ask "
+        "about --slots, which works without them");
+  }
+  const auto is_measured = [&](std::uint32_t number) { return measured.contains(number); };
+  if (std::ranges::none_of(run.numbers, is_measured)) {
+    return absl::FailedPreconditionError(
+        "the log has metrics of tasks, but not the starts of their jobs (SparkListenerJobStart), "
+        "which describe their stages: the events are missing, or too large to be read; "
+        "pass the log as Spark wrote it, or use --slots, which works without them");
+  }
+  return absl::FailedPreconditionError(
+      fmt::format("nothing can be learnt from the metrics of tasks in the log: {}",
+                  std::string(why.message())));
+}
+
+// --- several runs -----------------------------------------------------------------------------
+
+// Returns times with the mean `mean`, distributed like the counted tasks of the same freshness.
+std::vector<absl::Duration> Shaped(double mean, const std::vector<phases::TaskCounters>& ran,
+                                   bool is_fresh) {
+  std::vector<double> shape;
+  double sum = 0;
+  for (const phases::TaskCounters& task : ran) {
+    if (task.is_fresh != is_fresh || shape.size() >= kTimesMax) continue;
+    shape.push_back(task.seconds);
+    sum += task.seconds;
+  }
+  std::vector<absl::Duration> times;
+  for (const double seconds : shape) {
+    const double part = sum > 0 ? seconds * static_cast<double>(shape.size()) / sum : 1;
+    times.push_back(absl::Seconds(mean * part));
+  }
+  if (times.empty()) times.push_back(absl::Seconds(mean));
+  return times;
+}
+
+void SetTimes(const phases::StageEstimate& expected, const std::vector<phases::TaskCounters>& ran,
+              PlannedStage& stage) {
+  stage.task_count = static_cast<std::uint64_t>(std::max(std::round(expected.tasks), 1.0));
+  if (expected.lag_seconds > 0) stage.lag = absl::Seconds(expected.lag_seconds);
+  stage.task_times = Shaped(expected.task_seconds, ran, false);
+  stage.first_task_times = Shaped(expected.fresh_task_seconds, ran, true);
+  stage.fresh_task_times = stage.first_task_times;
+  stage.last_task_times.clear();
+}
+
+// Averages the end of the plan with the duration that whole runs suggest.
+void Reconcile(const phases::WholeEstimate& whole, ModelledRun& other) {
+  const auto end = EndOf(other.plan);
+  if (!end) return;
+  const auto averaged = phases::AverageOf(absl::ToDoubleSeconds(*end), other.deviation, whole);
+  if (!averaged) return;
+  Stretch(averaged->factor, other.plan);
+  other.deviation = averaged->deviation;
+}
+
+struct RelatedRuns {
+  std::vector<SparkRun> runs;
+  std::vector<std::string> paths;    // of the logs of these runs
+  std::vector<std::string> remarks;  // on runs that were excluded, or differ much from the first
+};
+
+// Removes repeated runs, and runs without a stage of the first: with the settings of a question,
+// one of these might provide the plan.
+RelatedRuns RelatedToFirst(std::vector<SparkRun> runs, const std::vector<std::string>& paths) {
+  RelatedRuns related;
+  std::vector<std::string> repeats;
+  const char* how_often = "twice";
+  std::vector<std::string> unrelated;
+  std::vector<std::string> distant;
+  const std::vector<std::string> stages = runs[0].signatures;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const auto is_same = [&](const SparkRun& other) { return IsSameRun(runs[i], other); };
+    if (std::ranges::any_of(related.runs, is_same)) {
+      const bool is_new = std::ranges::find(repeats, paths[i]) == repeats.end();
+      if (is_new) repeats.push_back(paths[i]);
+      if (!is_new) how_often = "more than once";
+      continue;
+    }
+    if (i > 0 && phases::CommonStages(runs[i].signatures, stages) == 0) {
+      unrelated.push_back(paths[i]);
+      continue;
+    }
+    if (!phases::AreRunsOfOneProgram(runs[i].signatures, stages)) distant.push_back(paths[i]);
+    related.runs.push_back(std::move(runs[i]));
+    related.paths.push_back(paths[i]);
+  }
+  if (!repeats.empty()) {
+    related.remarks.push_back(
+        fmt::format("given {}, counts once: {}", how_often, fmt::join(repeats, ", ")));
+  }
+  if (!unrelated.empty()) {
+    related.remarks.push_back(
+        fmt::format("no stage of {} is one of {}: treated as another program and left out",
+                    fmt::join(unrelated, ", "), paths[0]));
+  }
+  if (!distant.empty()) {
+    related.remarks.push_back(fmt::format(
+        "fewer than half of the stages of {} match {}: only their task times are used, not their "
+        "durations",
+        fmt::join(distant, ", "), paths[0]));
+  }
+  return related;
+}
+
+}  // namespace
+
+// --- settings ---------------------------------------------------------------------------------
+
+absl::StatusOr<SettingsPair> SettingsOf(const spark::MeasuredStages& measured,
+                                        const Settings& changes) {
+  const std::vector<const char*>& known = phases::ModelledProperties();
+  phases::ObservedExecutors seen = measured.executors();
+  if (measured.version().empty()) {
+    return absl::FailedPreconditionError("the log does not state its version of Spark");
+  }
+  const auto ran = phases::ParseRunSettings(measured.version(), measured.properties(), seen);
+  if (!ran.ok()) return ran.status();
+  SettingsPair pair = {.ran = ran->settings, .of_run = ran->remarks};
+  phases::Properties properties = ran->modelled;
+  for (const auto& [name, value] : changes) {
+    const bool is_unchanged = measured.WasSetTo(name, value);
+    const auto is_it = [&name = name](const char* other) { return name == other; };
+    if (std::none_of(known.begin(), known.end(), is_it)) {
+      if (absl::Status checked = CheckUnmodelled(name, value); !checked.ok()) return checked;
+      if (is_unchanged) continue;
+      pair.of_changes.push_back(fmt::format(
+          "{}={}: the effect of this setting is not modelled; the interval is wider", name, value));
+      continue;
+    }
+    if (const std::string why = phases::ReasonNotModelled(name, value); !why.empty()) {
+      if (!is_unchanged) pair.of_changes.push_back(fmt::format("{}={}: {}", name, value, why));
+      continue;
+    }
+    if (measured.properties().contains(name) && !ran->modelled.contains(name)) {
+      pair.of_changes.push_back(
+          fmt::format("{}={}: the effect of the difference to the run is unknown", name, value));
+    }
+    if (name == "spark.executor.instances") seen.count = 0;
+    if (name == "spark.executor.cores") seen.cores = 0;
+    properties[name] = value;
+  }
+  const auto other = phases::ParseSettings(measured.version(), properties, seen);
+  if (!other.ok()) return other.status();
+  const double slots = other->slots();
+  if (slots > kSlotsMax && slots != pair.ran.slots()) {
+    return absl::InvalidArgumentError(fmt::format(
+        "spark.executor.instances: {} executors with {:.12g} slots each are too many: at most {} "
+        "slots are supported; use at most {:.0f} executors",
+        other->executors, other->tasks_at_once(), kSlotsMax,
+        std::floor(kSlotsMax / other->tasks_at_once())));
+  }
+  pair.other = *other;
+  return pair;
+}
+
+// --- one run ----------------------------------------------------------------------------------
+
+absl::StatusOr<SparkRunModels> SparkRunModels::Learn(const SparkRun& run) {
+  const auto settings = SettingsOf(run.measured, {});
+  if (!settings.ok()) return settings.status();
+  auto models = phases::WhatIf::Learn(CountedStages(run), settings->ran, phases::UsualCosts());
+  if (!models.ok()) return NothingToLearn(run, models.status());
+  return SparkRunModels(run, *std::move(models));
+}
+
+absl::StatusOr<ModelledRun> SparkRunModels::With(const Settings& changes) const {
+  const auto settings = SettingsOf(run_.measured, changes);
+  if (!settings.ok()) return settings.status();
+  ModelledRun other = {.plan = run_.plan,
+                       .slots = SlotsWith(run_, *settings),
+                       .executors = settings->other.executors,
+                       .cores = settings->other.cores()};
+  double work = 0;
+  double spread = 0;  // sum of work times its deviation
+  std::set<phases::Cost> assumed;
+  std::vector<PlannedStage>& stages = other.plan.jobs[0].stages;
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const phases::StageChange changed = models_.On(i, settings->other);
+    const double seconds = WorkOf(stages[i]);
+    StretchTasks(changed.times, stages[i]);
+    // Errors of stages add up, since they share the same costs.
+    work += seconds * changed.times;
+    spread += seconds * changed.times * changed.deviation;
+    assumed.insert(changed.unknown_costs.begin(), changed.unknown_costs.end());
+  }
+  if (work > 0) other.deviation = spread / work;
+  if (ArePartitionsOthers(*settings)) {
+    other.remarks.emplace_back(
+        "all stages keep their numbers of tasks; --partitions, in place of --conf, changes them");
+  }
+  const std::string remark = RemarkOnAssumed({assumed.begin(), assumed.end()});
+  if (!remark.empty()) other.remarks.push_back(remark);
+  AddUnmodelled(*settings, other);
+  return other;
+}
+
+// --- several runs -----------------------------------------------------------------------------
+
+absl::StatusOr<SparkRuns> SparkRuns::Learn(std::vector<SparkRun> all,
+                                           const std::vector<std::string>& all_paths) {
+  RelatedRuns related = RelatedToFirst(std::move(all), all_paths);
+  std::vector<SparkRun>& runs = related.runs;
+  const std::vector<std::string>& paths = related.paths;
+  std::vector<phases::PastApplication> ran;
+  std::vector<double> data_bytes;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const auto settings = SettingsOf(runs[i].measured, {});
+    if (!settings.ok()) {
+      return absl::Status(
+          settings.status().code(),
+          fmt::format("{}: {}", paths[i], std::string(settings.status().message())));
+    }
+    for (const std::string& remark : i > 0 ? settings->of_run : std::vector<std::string>()) {
+      related.remarks.push_back(fmt::format("{}: {}", paths[i], remark));
+    }
+    ran.push_back({.settings = settings->ran,
+                   .stages = CountedStages(runs[i]),
+                   .names = runs[i].signatures,
+                   .seconds = absl::ToDoubleSeconds(runs[i].took.value_or(absl::ZeroDuration()))});
+    data_bytes.push_back(phases::InputBytes(ran.back()));
+  }
+  auto parameters = SparkParameters::Learn(runs, data_bytes);
+  if (!parameters.ok()) return parameters.status();
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    ran[i].others = parameters->Levels(runs[i].measured.parameters());
+  }
+  auto models = phases::ManyRuns::Learn(std::move(ran), phases::UsualCosts());
+  if (!models.ok()) {
+    // A run with metrics gives a clearer error than a run without.
+    const auto with_metrics = std::ranges::find_if(
+        runs, [](const SparkRun& run) { return !run.measured.stages().empty(); });
+    const auto at = with_metrics == runs.end() ? runs.begin() : with_metrics;
+    const absl::Status nothing = NothingToLearn(*at, models.status());
+    return absl::Status(nothing.code(),
+                        fmt::format("{}: {}", paths[static_cast<std::size_t>(at - runs.begin())],
+                                    std::string(nothing.message())));
+  }
+  SparkRuns learnt(std::move(runs), *std::move(models), *std::move(parameters));
+  learnt.remarks_ = std::move(related.remarks);
+  return learnt;
+}
+
+absl::StatusOr<ModelledRun> SparkRuns::With(const Settings& changes, double data_factor,
+                                            const durations::Parameters& parameters) const {
+  const auto settings = SettingsOf(runs_[0].measured, changes);
+  if (!settings.ok()) return settings.status();
+  if (absl::Status numbers = parameters_.Check(parameters); !numbers.ok()) return numbers;
+  durations::Parameters all = runs_[0].measured.parameters();
+  for (const auto& [name, value] : parameters) all[name] = value;
+  phases::RunScenario asked = {
+      .settings = settings->other, .data_factor = data_factor, .others = parameters_.Levels(all)};
+  const std::size_t like = models_.MostLike(asked);
+  asked.fetched = parameters_.Fetched(runs_[like].measured.parameters(), all);
+  const SparkRun& base = runs_[like];
+  const phases::RunEstimate expected = models_.On(like, asked);
+  const double slots = settings->other.slots();
+  ModelledRun other = {.plan = base.plan,
+                       .slots = static_cast<std::uint32_t>(std::clamp(slots, 1.0, 1e6)),
+                       .executors = settings->other.executors,
+                       .cores = settings->other.cores(),
+                       .deviation = expected.deviation,
+                       .binding = phases::NameOf(expected.binding)};
+  // The models predict task times at exactly these slots.
+  other.plan.cluster.slots = other.slots;
+  std::vector<PlannedStage>& stages = other.plan.jobs[0].stages;
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    if (!expected.stages[i].is_known) continue;
+    SetTimes(expected.stages[i], base.measured.stages().at(base.numbers[i]).tasks, stages[i]);
+  }
+  stages = Repeated(std::move(stages), base.works, parameters_.Counts(all));
+  if (expected.whole) Reconcile(*expected.whole, other);
+  other.remarks = parameters_.Remarks(all);
+  if (!other.remarks.empty()) other.deviation = std::max(2 * other.deviation, kUnknownDeviation);
+  const auto is_known = [](const phases::StageEstimate& stage) { return stage.is_known; };
+  if (std::ranges::none_of(expected.stages, is_known)) {
+    other.binding.clear();
+    other.remarks.emplace_back(
+        base.measured.stages().empty()
+            ? "the run nearest to the question has no metrics of tasks: its task times are used "
+              "unchanged"
+            : "nothing could be learnt from the run nearest to the question: its task times are "
+              "used unchanged");
+  }
+  if (!expected.beyond.empty()) {
+    other.remarks.push_back(
+        fmt::format("beyond all runs that were learnt from: {}", fmt::join(expected.beyond, ", ")));
+  }
+  if (ArePartitionsOthers(*settings) && !models_.FollowsPartitions()) {
+    other.remarks.emplace_back(
+        "no stage is known to use spark.sql.shuffle.partitions or spark.default.parallelism: "
+        "all keep their numbers of tasks");
+  }
+  const std::string remark = RemarkOnAssumed(expected.unknown_costs);
+  if (!remark.empty()) other.remarks.push_back(remark);
+  AddUnmodelled(*settings, other);
+  other.remarks.insert(other.remarks.end(), remarks_.begin(), remarks_.end());
+  return other;
+}
+
+std::vector<PlannedStage> Repeated(std::vector<PlannedStage> stages,
+                                   const std::vector<std::uint64_t>& works,
+                                   const std::map<std::uint64_t, std::uint32_t>& counts) {
+  absl::flat_hash_map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < stages.size(); ++i) places[stages[i].name] = i;
+  std::vector<durations::RepeatableStage> ran;
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    durations::RepeatableStage& stage =
+        ran.emplace_back(durations::RepeatableStage{.work = works[i]});
+    for (const std::string& parent : stages[i].after) {
+      const auto place = places.find(parent);
+      if (place != places.end()) stage.after.push_back(place->second);
+    }
+  }
+  std::vector<PlannedStage> repeated;
+  const std::vector<durations::RepeatedStage> all = durations::Repeated(ran, counts);
+  for (const durations::RepeatedStage& stage : all) {
+    PlannedStage& added = repeated.emplace_back(stages[stage.like]);
+    if (stage.turns_later > 0) added.name = fmt::format("{} (+{})", added.name, stage.turns_later);
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    repeated[i].after.clear();
+    for (const std::size_t parent : all[i].after) {
+      repeated[i].after.push_back(repeated[parent].name);
+    }
+  }
+  return repeated;
+}
+
+}  // namespace tidemark::whatif

@@ -1,0 +1,326 @@
+#include "whatif/spark_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <set>
+#include <system_error>
+#include <utility>
+#include <variant>
+
+#include "absl/status/status.h"
+#include "master/store/record_reader.h"
+#include "tidemark/job_monitor.h"
+#include "whatif/plan_estimate.h"
+#include "whatif/spark_models.h"
+
+namespace tidemark::whatif {
+namespace {
+
+// Number of a stage without a signature, such as a stage of an unknown job.
+constexpr std::uint32_t kNoStage = std::numeric_limits<std::uint32_t>::max();
+
+std::vector<absl::Duration> TimesOf(const std::vector<double>& seconds) {
+  std::vector<absl::Duration> times;
+  for (const double time : seconds) times.push_back(absl::Seconds(time));
+  return times;
+}
+
+// Returns the task times of the first warmth that has any.
+const std::vector<double>& AnyOf(const std::array<std::vector<double>, 4>& kinds) {
+  for (const std::size_t kind : {2, 1, 3, 0}) {
+    if (!kinds[kind].empty()) return kinds[kind];
+  }
+  return kinds[0];
+}
+
+PlannedStage StageOf(const PastStage& ran, const std::string& name) {
+  return {.name = name,
+          .task_count = ran.tasks,
+          .lag = absl::Seconds(ran.lag),
+          .task_times = TimesOf(AnyOf(ran.seconds)),
+          .first_task_times = TimesOf(ran.seconds[1]),
+          .fresh_task_times = TimesOf(ran.seconds[0]),
+          .last_task_times = TimesOf(ran.seconds[3])};
+}
+
+// Returns a name for a stage among several of one name.
+std::string NameByPlace(const std::string& name, std::size_t place) {
+  const std::string number = fmt::format("stage {} of the log", place + 1);
+  return name.empty() ? number : fmt::format("{} ({})", name, number);
+}
+
+// Returns the time from the start of the job to the end of its last stage, or nullopt if it did not
+// succeed.
+std::optional<absl::Duration> TimeToLastStage(const Snapshot& job) {
+  if (job.state != JobState::kSucceeded || !job.started_at) return std::nullopt;
+  absl::Duration longest;
+  for (const StageProgress& stage : job.stages) {
+    if (stage.ended_at) longest = std::max(longest, *stage.ended_at - *job.started_at);
+  }
+  return longest > absl::ZeroDuration() ? std::optional(longest) : std::nullopt;
+}
+
+// Stretches all task times so that the plan ends when the run did: the log has the task times, but
+// not the order in which slots ran the tasks. Leaves a plan unchanged if it needs a factor above
+// kStretchMax.
+void FitToDuration(absl::Duration took, Plan& plan) {
+  constexpr double kStretchMax = 1.5;
+  constexpr double kTrial = 1.05;
+  const auto stretched = [&](double factor) {
+    Plan other = plan;
+    for (PlannedStage& stage : other.jobs[0].stages) StretchTasks(factor, stage);
+    return other;
+  };
+  const auto end = EndOf(plan);
+  const auto longer = EndOf(stretched(kTrial));
+  if (!end || !longer || *longer <= *end) return;
+  const double factor = 1 + absl::FDivDuration(took - *end, *longer - *end) * (kTrial - 1);
+  if (factor > 1 / kStretchMax && factor < kStretchMax) plan = stretched(factor);
+}
+
+// Names of the stages that a log announces.
+struct StageName {
+  std::uint32_t number = 0;
+  std::string name;  // for people
+  std::uint64_t work = 0;
+};
+
+// Collects the facts of a run that a monitor does not keep.
+struct RunFacts {
+  std::map<std::string, StageName> stages;  // by signature
+  std::string name;
+  std::string application_id;
+  std::uint64_t rejected = 0;
+  absl::Time last = absl::InfinitePast();
+
+  void Observe(const Event& event) {
+    last = event.arrived_at;
+    if (const auto* opened = std::get_if<JobOpened>(&event.body)) {
+      name = opened->name;
+      application_id = opened->application_id;
+    }
+    const auto* stage = std::get_if<StageOpened>(&event.body);
+    if (stage == nullptr || stage->signature.empty()) return;
+    stages.try_emplace(
+        stage->signature,
+        StageName{stage->stage, fmt::format("{} {}", stage->stage, stage->name), stage->work});
+  }
+};
+
+// Returns why there is no plan of the stages of a run.
+absl::Status WhyNoPlan(const std::string& path, const RunFacts& facts, const Snapshot& job) {
+  if (facts.stages.size() > PastRun::kStagesMax) {
+    return absl::InvalidArgumentError(fmt::format("{}: it has {} stages; what-if takes at most {}",
+                                                  path, facts.stages.size(), PastRun::kStagesMax));
+  }
+  const auto has_finished = [](const StageProgress& stage) { return stage.finished_tasks > 0; };
+  if (std::ranges::any_of(job.stages, has_finished)) {
+    return absl::FailedPreconditionError(
+        fmt::format("{}: its stages form no plan: they have more than {} dependencies or too long "
+                    "names, or all "
+                    "of them failed",
+                    path, PastRun::kEdgesMax));
+  }
+  return absl::FailedPreconditionError(
+      fmt::format("{}: no task has ended; there is nothing to estimate from", path));
+}
+
+// Adds the stages that ran to the plan.
+void AddStages(const PastRun& profile, const RunFacts& facts, SparkRun& run) {
+  PlannedJob job = {.name = facts.name};
+  std::set<std::string> names;
+  for (const PastStage& ran : profile.stages) {
+    const auto known = facts.stages.find(ran.name);
+    StageName named =
+        known == facts.stages.end() ? StageName{kNoStage, ran.name, 0} : known->second;
+    if (named.number == kNoStage || !names.insert(named.name).second) {
+      named.name = NameByPlace(named.name, job.stages.size());
+    }
+    job.stages.push_back(StageOf(ran, named.name));
+    run.numbers.push_back(named.number);
+    run.signatures.push_back(ran.name);
+    run.works.push_back(named.work);
+  }
+  for (std::size_t i = 0; i < profile.stages.size(); ++i) {
+    for (const std::size_t parent : profile.stages[i].parents) {
+      job.stages[i].after.push_back(job.stages[parent].name);
+    }
+  }
+  run.plan.jobs.push_back(std::move(job));
+}
+
+}  // namespace
+
+// --- logs -------------------------------------------------------------------------------------
+
+absl::StatusOr<std::unique_ptr<store::EventLogReader>> OpenLogOfMaster(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return nullptr;
+  auto reader = store::EventLogReader::Open(path);
+  if (absl::IsInvalidArgument(reader.status())) return nullptr;
+  return reader;
+}
+
+absl::StatusOr<std::unique_ptr<JobLog>> JobLog::Open(const std::string& path,
+                                                     spark::MeasuredStages* measured) {
+  auto log = std::make_unique<JobLog>();
+  log->path_ = path;
+  auto of_master = OpenLogOfMaster(path);
+  if (!of_master.ok()) return of_master.status();
+  log->of_master_ = *std::move(of_master);
+  if (log->of_master_ != nullptr) return log;
+  auto spark = spark::LogReader::Open(path, {.measured = measured});
+  if (!spark.ok()) return spark.status();
+  log->spark_ = *std::move(spark);
+  return log;
+}
+
+absl::StatusOr<std::optional<Event>> JobLog::Next() {
+  if (spark_ != nullptr) return spark_->Next();
+  for (;;) {
+    auto record = of_master_->Next();
+    if (!record.ok()) return record.status();
+    if (!record->has_value()) return std::nullopt;
+    if (auto* const event = std::get_if<Event>(&**record)) return std::move(*event);
+    if (const auto* const damage = std::get_if<store::Damage>(&**record)) {
+      damages_.push_back(store::RecordReader::Describe(store::kEventLog, path_, *damage));
+    }
+  }
+}
+
+std::vector<std::string> JobLog::Remarks(std::uint64_t rejected) const {
+  return spark_ != nullptr ? spark::RemarksOn(*spark_, rejected) : damages_;
+}
+
+bool IsEventLog(const std::string& path) {
+  const auto log = JobLog::Open(path);
+  if (!log.ok()) return false;
+  if ((*log)->spark() == nullptr) return true;
+  const absl::Status status = (*log)->Next().status();  // ReadSparkRun() reports it
+  const bool is_packed = absl::IsUnimplemented(status) || absl::IsDataLoss(status);
+  return is_packed || (*log)->spark()->counts().events > 0;
+}
+
+// --- runs -------------------------------------------------------------------------------------
+
+absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path) {
+  SparkRun run;
+  const auto log = JobLog::Open(path, &run.measured);
+  if (!log.ok()) return log.status();
+  JobMonitor monitor("log", {});
+  RunFacts facts;
+  for (;;) {
+    auto event = (*log)->Next();
+    if (!event.ok()) return event.status();
+    if (!*event) break;
+    if (!monitor.Apply(**event).ok()) ++facts.rejected;
+    facts.Observe(**event);
+  }
+  if (facts.last != absl::InfinitePast()) run.took = TimeToLastStage(monitor.Tick(facts.last));
+  if (monitor.job().info && monitor.job().info->kind == JobKind::kMapReduce) {
+    return absl::InvalidArgumentError(fmt::format(
+        "{}: the log of a MapReduce job; what-if reads logs of Spark applications only; "
+        "ask a master about the job",
+        path));
+  }
+  const PastRun profile = monitor.Summary().run;
+  if (profile.stages.empty()) return WhyNoPlan(path, facts, monitor.job());
+  run.plan.name = facts.name;
+  run.application_id = facts.application_id;
+  // Tasks overlap a little in a log, so more of them may appear to run at the same time than there
+  // are slots.
+  const spark::LogReader* const spark = (*log)->spark();
+  const std::uint64_t slots = spark != nullptr ? spark->application().slots_max() : 0;
+  const double used =
+      slots > 0 ? std::min<double>(static_cast<double>(slots), kSlotsMax) * profile.used_share
+                : profile.slots;
+  run.plan.cluster.slots = static_cast<std::uint32_t>(std::max(std::round(used), 1.0));
+  if (profile.used_share < 1) {
+    const auto settings = SettingsOf(run.measured, {});
+    if (settings.ok()) {
+      run.measured.LimitTasksAtOnce(profile.used_share * settings->ran.tasks_at_once());
+    }
+  }
+  AddStages(profile, facts, run);
+  if (absl::Status valid = CheckPlan(run.plan); !valid.ok()) return valid;
+  if (run.took) FitToDuration(*run.took, run.plan);
+  run.remarks = (*log)->Remarks(facts.rejected);
+  for (std::string& remark : spark::RemarksOn(run.measured.impossible())) {
+    run.remarks.push_back(std::move(remark));
+  }
+  return run;
+}
+
+bool IsSameRun(const SparkRun& one, const SparkRun& other) {
+  return one.application_id == other.application_id && one.took == other.took &&
+         one.measured.properties() == other.measured.properties() &&
+         one.measured.parameters() == other.measured.parameters() && one.plan == other.plan;
+}
+
+double TasksPerCounted(const SparkRun& run, std::size_t stage) {
+  const auto measured = run.measured.stages().find(run.numbers[stage]);
+  if (measured == run.measured.stages().end()) return 1;
+  const std::size_t counted = measured->second.tasks.size();
+  if (counted < spark::MeasuredStages::kTasksOfStageMax) return 1;
+  const auto tasks = static_cast<double>(run.plan.jobs[0].stages[stage].task_count);
+  return std::max(tasks / static_cast<double>(counted), 1.0);
+}
+
+std::vector<phases::PastStage> CountedStages(const SparkRun& run) {
+  const std::vector<PlannedStage>& planned = run.plan.jobs[0].stages;
+  std::map<std::string, std::uint64_t> readers;  // tasks that read the output of a stage
+  for (const PlannedStage& stage : planned) {
+    for (const std::string& parent : stage.after) {
+      readers[parent] = std::max(readers[parent], stage.task_count);
+    }
+  }
+  const bool is_kryo = [&] {
+    const auto set = run.measured.properties().find("spark.serializer");
+    return set != run.measured.properties().end() && set->second.ends_with(".KryoSerializer");
+  }();
+  std::vector<phases::PastStage> stages;
+  for (std::size_t i = 0; i < planned.size(); ++i) {
+    phases::PastStage& ran = stages.emplace_back();
+    ran.next_tasks = static_cast<double>(readers[planned[i].name]);
+    ran.lag_seconds = absl::ToDoubleSeconds(planned[i].lag);
+    const auto measured = run.measured.stages().find(run.numbers[i]);
+    if (measured == run.measured.stages().end()) continue;
+    ran.tasks = measured->second.tasks;
+    ran.tasks_for_each = TasksPerCounted(run, i);
+    ran.is_relocatable = measured->second.is_of_sql || is_kryo;
+  }
+  return stages;
+}
+
+// --- plans ------------------------------------------------------------------------------------
+
+std::optional<absl::Duration> EndOf(const Plan& plan) {
+  const auto outcome = EstimateStages(plan, {}, absl::UnixEpoch());
+  if (!outcome.ok() || !outcome->snapshot.estimate.remaining) return std::nullopt;
+  return outcome->snapshot.estimate.remaining->median;
+}
+
+void StretchTasks(double factor, PlannedStage& stage) {
+  if (factor == 1) return;
+  for (auto* times : {&stage.task_times, &stage.first_task_times, &stage.fresh_task_times,
+                      &stage.last_task_times}) {
+    for (absl::Duration& time : *times) time *= factor;
+  }
+}
+
+void Stretch(double factor, Plan& plan) {
+  for (PlannedJob& job : plan.jobs) {
+    for (PlannedStage& stage : job.stages) {
+      StretchTasks(factor, stage);
+      stage.lag *= factor;
+    }
+  }
+}
+
+}  // namespace tidemark::whatif

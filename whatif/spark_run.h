@@ -1,0 +1,101 @@
+// A run of a Spark application, read from a log, as a plan that can run again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "master/store/event_log.h"
+#include "spark/log_reader.h"
+#include "spark/measured_stages.h"
+#include "tidemark/event.h"
+#include "tidemark/plan.h"
+#include "whatif/phases/past_stage.h"
+
+namespace tidemark::whatif {
+
+// Opens the log of a master. Returns null if the path is anything else. Fails as
+// store::EventLogReader::Open() does, except with InvalidArgument.
+absl::StatusOr<std::unique_ptr<store::EventLogReader>> OpenLogOfMaster(const std::string& path);
+
+// The events of a job from an event log of Spark or the log of a master. The format depends on the
+// contents of the file, not on its name. Every command that answers from a log opens it here. Not
+// thread-safe.
+class JobLog {
+ public:
+  // `measured` receives the counters of an event log of Spark, unless it is null. It outlives the
+  // log. Fails as OpenLogOfMaster() and spark::LogReader::Open() do.
+  static absl::StatusOr<std::unique_ptr<JobLog>> Open(const std::string& path,
+                                                      spark::MeasuredStages* measured = nullptr);
+
+  // Returns the next event, or nullopt at the end. Returns DataLoss if the rest is damaged. Fails
+  // otherwise as spark::LogReader::Next() does.
+  absl::StatusOr<std::optional<Event>> Next();
+
+  // Returns remarks on the log for a person, a sentence each. `rejected` counts the events that a
+  // JobMonitor did not accept.
+  std::vector<std::string> Remarks(std::uint64_t rejected) const;
+  // Returns null for the log of a master.
+  const spark::LogReader* spark() const { return spark_.get(); }
+
+ private:
+  std::string path_;
+  std::unique_ptr<spark::LogReader> spark_;
+  std::unique_ptr<store::EventLogReader> of_master_;
+  std::vector<std::string> damages_;
+};
+
+// Returns true if there is an event log at `path`, of Spark or of a master, or a compressed file
+// with an unsupported compression. Reads its beginning.
+bool IsEventLog(const std::string& path);
+
+// Largest supported number of slots.
+inline constexpr std::uint32_t kSlotsMax = 1'000'000;
+
+struct SparkRun {
+  // One job with the stages that ran, their task times by warmth, and the number of slots of the
+  // run. The times of a run that succeeded are stretched, so that the plan ends when its last stage
+  // did.
+  Plan plan;
+  // By stage of the plan: Spark's number (the largest number if the stage has no signature), the
+  // signature, which is equal in other runs, and the work, which is equal in repeated stages.
+  std::vector<std::uint32_t> numbers;
+  std::vector<std::string> signatures;
+  std::vector<std::uint64_t> works;
+  std::string application_id;  // Spark's id; empty if unknown
+  spark::MeasuredStages measured;
+  // Time from the start of the run to the end of its last stage; nullopt if it did not succeed.
+  std::optional<absl::Duration> took;
+  std::vector<std::string> remarks;  // JobLog::Remarks(), and remarks on impossible values
+
+  // Returns true for Spark's local mode, in which the driver runs the tasks.
+  bool is_local() const { return application_id.starts_with("local-"); }
+};
+
+// Reads a run. Fails as JobLog does, with InvalidArgument for a MapReduce job or more than
+// PastRun::kStagesMax stages, and with FailedPrecondition if no task ended or no plan can be
+// made of the stages.
+absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path);
+
+// Returns true if both are the same run: one application with the same settings and task times.
+bool IsSameRun(const SparkRun& one, const SparkRun& other);
+
+// Returns the number of tasks of the stage for each counted task. It exceeds 1 only if the stage
+// has more tasks than are counted.
+double TasksPerCounted(const SparkRun& run, std::size_t stage);
+// Returns the stages with the counters of their tasks.
+std::vector<phases::PastStage> CountedStages(const SparkRun& run);
+
+// Returns when the plan would end, or nullopt if no estimate is possible.
+std::optional<absl::Duration> EndOf(const Plan& plan);
+// Multiplies the task times of a stage.
+void StretchTasks(double factor, PlannedStage& stage);
+// Multiplies all times of a plan.
+void Stretch(double factor, Plan& plan);
+
+}  // namespace tidemark::whatif

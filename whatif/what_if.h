@@ -1,0 +1,98 @@
+// Answers "what if?" about a run or a plan: when it would end under other scenarios.
+//
+//   const auto answer = AnswerFromLog("/logs/app-1", {.executors = {4, 8}}, absl::Now());
+//   for (const Row& row : answer->rows) ...   // as it is, 4 executors, 8 executors
+//
+// `tidemark what-if` only parses options into a Question and prints the rows. Errors and remarks
+// name its options, such as --executors.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "tidemark/job_query.h"
+#include "tidemark/plan.h"
+
+namespace tidemark::whatif {
+
+// The changes of a scenario. Empty fields change nothing.
+struct Question {
+  std::vector<std::uint32_t> slots;      // one scenario each
+  std::vector<std::uint32_t> executors;  // one scenario each; not together with slots
+  std::optional<double> data_factor;     // applies to every scenario
+  std::optional<SchedulingPolicy> policy;
+
+  // The other fields need the log of a run. Each combination of values is a row.
+  std::vector<std::uint32_t> cores;  // of an executor
+  std::vector<std::string> memory;   // of an executor, such as 4g
+  std::vector<std::uint32_t> partitions;
+  std::vector<std::string> compress;              // shuffles: "true", "false"
+  std::vector<double> data;                       // factors of the data of the run
+  std::map<std::string, std::string> settings;    // of Spark
+  std::map<std::string, std::string> parameters;  // of the program
+  std::vector<std::string> learn;                 // logs of other runs
+
+  // Returns the options of the fields that need a log, such as --cores.
+  std::vector<std::string> LogOptions() const;
+  // Returns true if the question is about settings of Spark, which a plan does not have.
+  bool HasSparkSettings() const { return !executors.empty() || !LogOptions().empty(); }
+};
+
+// One scenario of an answer.
+struct Row {
+  std::string name;  // for people, such as "4 executors, 2x data"
+  Outcome outcome;
+  std::vector<std::string> remarks;             // limits of the answer, a sentence each
+  std::map<std::string, std::string> settings;  // changed settings of Spark
+  std::optional<double> data_factor;            // of the row, from Question::data
+  std::optional<double> core_hours;             // of all executors until the end
+  std::string binding;  // the component that takes most of the time; empty if unknown
+  // Duration of the unchanged run by the same models. Unset if the first row is by these models.
+  std::optional<absl::Duration> as_it_is;
+};
+
+struct Answer {
+  std::vector<Row> rows;              // the unchanged run first
+  std::vector<std::string> warnings;  // on the logs, with their paths
+};
+
+// Returns the scenarios that plans and jobs of a master can answer, the unchanged one first.
+std::vector<Scenario> ScenariosOf(const Question& question);
+
+// Returns a row for each outcome of ScenariosOf(). `slots`: slots of the unchanged plan; 0 if
+// unknown.
+std::vector<Row> NamedRows(const Question& question, const std::vector<Outcome>& outcomes,
+                           std::uint32_t slots = 0);
+
+// Answers for a plan of stages, without a master. REQUIRES: IsOfStages(plan). Fails as
+// EstimateStages() does.
+absl::StatusOr<std::vector<Row>> AnswerFromPlan(const Plan& plan, const Question& question,
+                                                absl::Time now);
+
+// Answers from the log of a run: an event log of Spark, or the log of a master. Fails as
+// ReadSparkRun(), SparkRunModels and SparkRuns do, and with InvalidArgument if options contradict
+// each other, have no effect, or make more than 1,000 rows. Errors name the log or the option.
+absl::StatusOr<Answer> AnswerFromLog(const std::string& path, const Question& question,
+                                     absl::Time now);
+
+// The changes of one row.
+struct SettingsRow {
+  std::vector<std::string> parts;               // of its name; empty for the unchanged run
+  std::map<std::string, std::string> settings;  // of Spark
+  std::optional<double> data_factor;
+};
+
+// Returns a row for each combination of values. Returns InvalidArgument if two options set the same
+// value, or if there are more than 1,000 combinations.
+absl::StatusOr<std::vector<SettingsRow>> SettingsRowsOf(const Question& question);
+
+// Returns the error with the name of the option instead of the setting that it sets: "--memory:
+// ..." for "spark.executor.memory: ...".
+absl::Status InOptions(const absl::Status& status, const Question& question);
+
+}  // namespace tidemark::whatif
