@@ -1,18 +1,24 @@
 #include "serve/serve_log.h"
 
+#include <google/protobuf/stubs/logging.h>
+#include <grpc/support/log.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
 
 #include "absl/time/clock.h"
 
-namespace tidemark::cli {
+namespace tidemark::serve {
 namespace {
 
-const char* NameOf(LogSeverity severity) {
+const char* SeverityName(LogSeverity severity) {
   switch (severity) {
     case LogSeverity::kInfo:
       return "info";
@@ -28,7 +34,7 @@ std::string TimeText(absl::Time at) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", at, absl::UTCTimeZone());
 }
 
-// ASCII: some characters of a stranger's text steer a terminal, or turn the rest of its line.
+// Returns a JSON text in ASCII. Other characters of untrusted text may control the terminal.
 std::string Json(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', /*ensure_ascii=*/true,
                                    nlohmann::json::error_handler_t::replace);
@@ -41,7 +47,7 @@ std::string Value(const std::string& text) {
   return is_word ? text : Json(text);
 }
 
-// A line of its own, without what steers a terminal: messages quote ids and paths of strangers.
+// Returns the message on one line without control characters, since messages quote untrusted text.
 std::string Message(const std::string& text) {
   const bool is_plain =
       std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
@@ -50,18 +56,55 @@ std::string Message(const std::string& text) {
   return quoted.substr(1, quoted.size() - 2);
 }
 
+// The destination of library logs. Never freed, since threads of the libraries outlive main().
+struct Libraries {
+  LogSink sink;  // lines are dropped if it is empty
+  RareEntries rare;
+};
+Libraries& LibraryLog() {
+  static Libraries* const libraries = new Libraries;
+  return *libraries;
+}
+
+void LogFrom(const char* library, const std::string& text, bool ends_process) {
+  if (ends_process) {
+    std::fprintf(stderr, "%s: %s\n", library, text.c_str());
+    return;
+  }
+  Libraries& libraries = LibraryLog();
+  if (!libraries.sink) return;
+  if (const auto entry = libraries.rare.Next(library, text, absl::Now())) libraries.sink(*entry);
+}
+
+void LogFromGrpc(gpr_log_func_args* entry) {
+  const bool ends_process =
+      std::string_view(entry->message).find("assertion failed") != std::string_view::npos;
+  LogFrom("gRPC", entry->message, ends_process);
+}
+
+void LogFromProtobuf(google::protobuf::LogLevel level, const char* /*file*/, int /*line*/,
+                     const std::string& message) {
+  LogFrom("protobuf", message, level == google::protobuf::LOGLEVEL_FATAL);
+}
+
+void InstallHandlers() {
+  gpr_set_log_function(LogFromGrpc);
+  google::protobuf::SetLogHandler(LogFromProtobuf);
+}
+
 }  // namespace
 
 std::string LogLine(const LogEntry& entry, absl::Time at) {
-  std::string line = TimeText(at) + " " + NameOf(entry.severity) + " " + Message(entry.message);
+  std::string line =
+      TimeText(at) + " " + SeverityName(entry.severity) + " " + Message(entry.message);
   if (!entry.job_id.empty()) line += " job=" + Value(entry.job_id);
   for (const auto& [name, value] : entry.fields) line += " " + name + "=" + Value(value);
   return line;
 }
 
 std::string LogLineJson(const LogEntry& entry, absl::Time at) {
-  std::string line = "{\"time\":\"" + TimeText(at) + "\",\"severity\":\"" + NameOf(entry.severity) +
-                     "\",\"message\":" + Json(entry.message);
+  std::string line = "{\"time\":\"" + TimeText(at) + "\",\"severity\":\"" +
+                     SeverityName(entry.severity) + "\",\"message\":" + Json(entry.message);
   if (!entry.job_id.empty()) line += ",\"job\":" + Json(entry.job_id);
   for (const auto& [name, value] : entry.fields) line += "," + Json(name) + ":" + Json(value);
   return line + "}";
@@ -79,4 +122,31 @@ LogSink MakeLogSink(bool as_json, LogSeverity least) {
   };
 }
 
-}  // namespace tidemark::cli
+std::optional<LogEntry> RareEntries::Next(const std::string& library, const std::string& text,
+                                          absl::Time now) {
+  const std::lock_guard lock(mutex_);
+  // If the clock was set back, entries are not suppressed.
+  if (now >= logged_at_ && now - logged_at_ < absl::Seconds(1)) {
+    ++left_out_;
+    return std::nullopt;
+  }
+  logged_at_ = now;
+  LogEntry entry{.severity = LogSeverity::kWarning,
+                 .message = "gRPC or protobuf logged",
+                 .fields = {{"library", library}, {"text", text}}};
+  if (const std::uint64_t left_out = std::exchange(left_out_, 0); left_out > 0) {
+    entry.fields.emplace_back("left_out", std::to_string(left_out));
+  }
+  return entry;
+}
+
+void SilenceLibraries() {
+  if (std::getenv("GRPC_VERBOSITY") == nullptr) InstallHandlers();
+}
+
+void LogLibraries(LogSink sink) {
+  LibraryLog().sink = std::move(sink);
+  InstallHandlers();
+}
+
+}  // namespace tidemark::serve

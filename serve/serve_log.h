@@ -1,20 +1,45 @@
-// The log of `tidemark serve`, on standard error: one line for each entry.
+// The log of `tidemark serve` on standard error: one line for each entry, including entries of gRPC
+// and protobuf.
 #pragma once
 
+#include <cstdint>
+#include <mutex>
+#include <optional>
 #include <string>
 
 #include "absl/time/time.h"
 #include "tidemark/log.h"
 
-namespace tidemark::cli {
+namespace tidemark::serve {
 
-// "2026-01-02T03:04:05.678Z info job ended job=etl-7 state=succeeded". Values with blanks, quotes
-// or control characters are quoted.
+// Returns "2026-01-02T03:04:05.678Z info job ended job=etl-7 state=succeeded". Values with blanks,
+// quotes or control characters are quoted.
 std::string LogLine(const LogEntry& entry, absl::Time at);
-// {"time":"...","severity":"info","message":"job ended","job":"etl-7","state":"succeeded"}
+// Returns {"time":"...","severity":"info","message":"job ended","job":"etl-7","state":"succeeded"}.
 std::string LogLineJson(const LogEntry& entry, absl::Time at);
 
-// Writes entries of at least `least`. Thread-safe.
+// Returns a sink that writes entries of severity `least` or higher. The sink is thread-safe.
 LogSink MakeLogSink(bool as_json, LogSeverity least);
 
-}  // namespace tidemark::cli
+// Limits entries of the libraries to one a second, since any client can cause them. An entry counts
+// the entries that were dropped before it. Thread-safe.
+class RareEntries {
+ public:
+  // Returns nullopt if the entry is dropped.
+  std::optional<LogEntry> Next(const std::string& library, const std::string& text, absl::Time now);
+
+ private:
+  std::mutex mutex_;  // guards both
+  absl::Time logged_at_ = absl::InfinitePast();
+  std::uint64_t left_out_ = 0;
+};
+
+// Drops log messages of gRPC and protobuf, except the reason of an abort. If GRPC_VERBOSITY is set
+// in the environment, changes nothing. Call it before the first thread starts.
+void SilenceLibraries();
+
+// Writes log messages of gRPC and protobuf to `sink`, at most one a second. Call it before the
+// first thread starts.
+void LogLibraries(LogSink sink);
+
+}  // namespace tidemark::serve

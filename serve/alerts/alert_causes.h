@@ -1,17 +1,18 @@
-// Which jobs somebody should hear of, from one look at all of them to the next.
+// Decides which jobs need an alert, from one listing of all jobs to the next.
 //
 //   AlertCauses causes({.kinds = {AlertKind::kLate, AlertKind::kFailed}});
-//   for (const Alert& alert : causes.Look(master.ListJobs())) Send(alert);
+//   for (const Alert& alert : causes.Update(master.ListJobs())) Send(alert);
 //
-// Pure: no clock, no network. At most one alert for one cause: a job, a run of it, and what
-// happened, also of a job that is gone for a while. What had ended before the first look is not
-// told. Not thread-safe. Memory: O(jobs looked at), and the ids of RecentIds.
+// Each cause (a job, one run of it, and an event) yields at most one alert, even if the job
+// disappears for a while. Jobs that had ended before the first listing yield none. Pure: no clock,
+// no network. Not thread-safe. Memory: O(listed jobs), and the ids in RecentIds.
 //
-// A workflow that is looked at tells what it shares with its jobs, and names them:
-//   late    of a job that is not due before the workflow, when either is likely late;
-//   silent  of jobs that are silent when all that run are;
-//   failed  of a job that has ended badly: the workflow does too, or the job is tried again.
-// What else happens to a job is told of the job.
+// A workflow that the rules select replaces alerts that it would share with its jobs, and names
+// those jobs:
+//   late    replaces alerts of late jobs whose deadlines are not before the workflow's;
+//   silent  replaces alerts of silent jobs if all running jobs are silent;
+//   failed  replaces alerts of jobs that failed, since the workflow also fails, or retries the job.
+// A job alerts for every other event itself.
 #pragma once
 
 #include <cstddef>
@@ -23,91 +24,92 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "serve/alerts/alert_kind.h"
-#include "serve/alerts/recent_ids.h"
+#include "serve/alerts/alert_settings.h"
+#include "serve/alerts/job_run.h"
 #include "tidemark/job.h"
 
-namespace tidemark::cli {
+namespace tidemark::serve {
 
 struct Alert {
   AlertKind kind = AlertKind::kEnded;
-  // The same for the same cause, also after a restart: 16 hexadecimal digits.
+  // 16 hexadecimal digits. Equal for equal causes, also after a restart of the master.
   std::string id;
-  // The same for all alerts of one run of a job, likewise.
+  // 16 hexadecimal digits. Equal for all alerts of one run of a job, also after a restart.
   std::string run_id;
-  // As it was seen.
+  // The snapshot that caused the alert.
   Snapshot job;
-  // Of a workflow that is late or silent: names of the jobs that it waits for.
+  // The names of the jobs that a late or silent workflow waits for.
   std::vector<std::string> waits_for;
-  // Ids of the same cause as alerts of these jobs would have had; they are not told.
+  // The ids of the alerts of jobs that this alert of a workflow replaces.
   std::vector<std::string> same_cause;
   friend bool operator==(const Alert&, const Alert&) = default;
 };
 
 struct AlertRules {
   std::set<AlertKind> kinds;
-  // Names of jobs that are looked at; * stands for any text.
+  // Patterns for the names of jobs; * matches any text.
   std::vector<std::string> jobs = {"*"};
-  // From which probability on a job is late. Above 0, at most 1.
+  // The probability from which a job counts as late, in (0, 1].
   double late_from = 0.8;
   absl::Duration silent_for = absl::Minutes(5);
 };
 
 class AlertCauses {
  public:
-  // More than this many changes of the straggler of one run are not told: they say nothing any
-  // more.
+  // The number of stragglers of one run that yield an alert. Further changes carry no information.
   static constexpr int kStragglersMax = 3;
 
-  // `told`: ids of alerts that were told before a restart.
-  explicit AlertCauses(AlertRules rules, std::set<std::string> told = {});
+  // `sent`: ids of alerts that were sent before a restart.
+  explicit AlertCauses(AlertRules rules, std::set<std::string> sent = {});
 
-  // `jobs`: the newest snapshots of all there are, whole. O(jobs).
-  std::vector<Alert> Look(const std::vector<Snapshot>& jobs);
+  // Returns the alerts that follow from `jobs`, the newest whole snapshots of all jobs. O(jobs).
+  std::vector<Alert> Update(const std::vector<Snapshot>& jobs);
 
  private:
   using Task = std::pair<std::uint32_t, std::uint32_t>;  // stage and index
-  struct Seen {
+  struct TrackedJob {
     std::string run;
     std::uint64_t sequence = 0;
-    int late_looks = 0;  // in a row
-    bool is_late_told = false;
+    int late_in_a_row = 0;  // updates
+    bool is_late_sent = false;
     std::optional<Task> straggler;
     std::optional<Task> next_straggler;
-    std::set<Task> stragglers;  // that were told
-    bool is_silence_told = false;
+    std::set<Task> sent_stragglers;
+    bool is_silence_sent = false;
     bool is_final = false;
-    std::uint64_t look = 0;  // the last
+    std::uint64_t last_update = 0;
   };
 
   struct Family {
-    const Snapshot* workflow = nullptr;  // of a job: the one that tells of it; null: none does
-    std::vector<const Snapshot*> jobs;   // of a workflow: those that run
+    const Snapshot* workflow = nullptr;  // of a job: the workflow that replaces its alerts, or null
+    std::vector<const Snapshot*> jobs;   // of a workflow: its running jobs
   };
 
-  bool IsLookedAt(const Snapshot& job) const;
-  // It had ended before this look.
-  bool IsOldNews(const Snapshot& job) const;
-  // Of each of `jobs`.
+  bool IsSelected(const Snapshot& job) const;
+  // Returns true if the job had ended before this update.
+  bool HadEnded(const Snapshot& job) const;
+  // Returns the family of each of `jobs`.
   std::vector<Family> FamiliesOf(const std::vector<Snapshot>& jobs) const;
-  void LookAt(const Snapshot& job, const Family& family, Seen& seen, std::vector<Alert>& alerts);
-  void LookAtSilence(const Snapshot& job, const Family& family, Seen& seen,
+  void CheckJob(const Snapshot& job, const Family& family, TrackedJob& state,
+                std::vector<Alert>& alerts);
+  void CheckSilence(const Snapshot& job, const Family& family, TrackedJob& state,
+                    std::vector<Alert>& alerts);
+  void AddSilenceOfJobs(const Snapshot& job, const Family& family, const TrackedJob& state,
+                        std::vector<Alert>& alerts);
+  void CheckDeadline(const Snapshot& job, const Family& family, TrackedJob& state,
                      std::vector<Alert>& alerts);
-  void TellSilenceOfJobs(const Snapshot& job, const Family& family, const Seen& seen,
-                         std::vector<Alert>& alerts);
-  void LookAtDeadline(const Snapshot& job, const Family& family, Seen& seen,
-                      std::vector<Alert>& alerts);
   bool IsLikelyLate(const Snapshot& job) const;
-  void LookAtStraggler(const Snapshot& job, Seen& seen, std::vector<Alert>& alerts);
-  // Unless its cause was told; true if it was not. `detail` tells apart causes of one kind.
-  bool Tell(AlertKind kind, const std::string& detail, const Snapshot& job, const Seen& seen,
-            std::vector<Alert>& alerts);
+  void CheckStraggler(const Snapshot& job, TrackedJob& state, std::vector<Alert>& alerts);
+  // Adds an alert unless one of the same cause was sent. Returns true if it added one. `detail`
+  // distinguishes causes of one kind.
+  bool Add(AlertKind kind, const std::string& detail, const Snapshot& job, const TrackedJob& state,
+           std::vector<Alert>& alerts);
   bool Wants(AlertKind kind) const { return rules_.kinds.contains(kind); }
 
   const AlertRules rules_;
-  RecentIds told_;
-  absl::flat_hash_map<std::string, Seen> seen_;  // by job
-  std::uint64_t look_ = 0;
+  RecentIds sent_;
+  absl::flat_hash_map<std::string, TrackedJob> tracked_;  // by job
+  std::uint64_t updates_ = 0;
 };
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::serve

@@ -14,21 +14,17 @@
 #include "console/deadline_wording.h"
 #include "console/job_wording.h"
 #include "console/text.h"
-#include "serve/alerts/basis_name.h"
-#include "serve/job_page_url.h"
+#include "serve/alerts/job_run.h"
+#include "serve/page.h"
 #include "text/ascii_json.h"
 
-namespace tidemark::cli {
+namespace tidemark::serve {
 namespace {
 
 using nlohmann::ordered_json;
 
-// A name or a message may be long; an alert is read on a telephone.
+// The limit of a name, message or text, since people read alerts on telephones.
 constexpr std::size_t kTextBytesMax = 1000;
-
-std::string Instant(absl::Time at) {
-  return absl::FormatTime("%Y-%m-%d%ET%H:%M:%E3SZ", at, absl::UTCTimeZone());
-}
 
 std::string Dump(const ordered_json& json) {
   return text::AsciiJson(json.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
@@ -38,7 +34,7 @@ void AddSeconds(const char* name, const std::optional<absl::Duration>& span, ord
   if (span && *span < absl::InfiniteDuration()) json[name] = absl::ToDoubleSeconds(*span);
 }
 
-// Cut between characters.
+// Returns at most kTextBytesMax bytes of the text and an ellipsis. Cuts between characters.
 std::string Cut(std::string text) {
   if (text.size() <= kTextBytesMax) return text;
   std::size_t end = kTextBytesMax;
@@ -46,7 +42,7 @@ std::string Cut(std::string text) {
   return text.substr(0, end) + "...";
 }
 
-// How far it is and when it ends, as far as that is known, and what that rests on.
+// Adds the known parts of the progress, the remaining time, its basis, and the deadline.
 void AddEstimate(const Snapshot& job, ordered_json& json) {
   const Estimate& estimate = job.estimate;
   json["fraction_done"] = estimate.fraction_done;
@@ -60,24 +56,25 @@ void AddEstimate(const Snapshot& job, ordered_json& json) {
     AddSeconds("remaining_lower_seconds", left->lower, json);
     AddSeconds("remaining_upper_seconds", left->upper, json);
   }
-  if (job.deadline) json["deadline_at"] = Instant(*job.deadline);
+  if (job.deadline) json["deadline_at"] = UtcText(*job.deadline);
   if (job.late_probability) json["late_probability"] = *job.late_probability;
 }
 
-// The name in messages, for people.
+// Returns the name of a basis for people.
 std::string BasisText(Basis basis) {
   if (basis == Basis::kGuess) return "a guess";
   const std::string name(NameOf(basis));
-  return name.empty() ? "unknown" : absl::StrReplaceAll(name, {{"_", " "}});
+  return name.empty() ? "unknown" : absl::StrReplaceAll(name, {{"earlier", "past"}, {"_", " "}});
 }
 
-// With what it rests on where that is not the run itself; of a guess the words say so already.
+// Returns the remaining time. Names past runs as its basis; the text of a guess already names its
+// basis.
 std::string LeftText(const Snapshot& job, const console::TextOptions& options) {
   const std::string left = console::DescribeRemaining(job, job.estimate, options).text();
-  return job.estimate.basis == Basis::kEarlierRuns ? left + ", by earlier runs" : left;
+  return job.estimate.basis == Basis::kEarlierRuns ? left + ", based on past runs" : left;
 }
 
-// "; it waits for load and join" of a workflow, to be put behind what happened to it.
+// Returns "; waiting for load and join" for a workflow, to be appended to its cause.
 std::string WaitsForText(const Alert& alert, const console::TextOptions& options) {
   constexpr std::size_t kNamesMax = 3;
   const std::vector<std::string>& jobs = alert.waits_for;
@@ -92,10 +89,10 @@ std::string WaitsForText(const Alert& alert, const console::TextOptions& options
              console::Printable(jobs[i], options.unicode);
   }
   if (jobs.size() > shown) names += fmt::format(" and {} more", jobs.size() - shown);
-  return "; it waits for " + names;
+  return "; waiting for " + names;
 }
 
-// What happened, without the name of the job.
+// Returns the event, without the name of the job.
 std::string CauseText(const Alert& alert, const console::TextOptions& options) {
   const Snapshot& job = alert.job;
   const std::string due = console::DeadlineText(job, options);
@@ -116,7 +113,7 @@ std::string CauseText(const Alert& alert, const console::TextOptions& options) {
       break;
     }
     case AlertKind::kSilent:
-      text = "no news " + console::SilenceText(job);
+      text = "no reports " + console::SilenceText(job);
       text += WaitsForText(alert, options);
       if (!due.empty()) text += "; " + due;
       break;
@@ -130,12 +127,12 @@ void AddWaitsFor(const Alert& alert, ordered_json& json) {
   for (const std::string& name : alert.waits_for) names.push_back(Cut(name));
 }
 
-// When it has ended, or is expected to.
+// Returns the end of the job, or its forecast.
 std::optional<absl::Time> EndOf(const Snapshot& job) {
-  return job.is_final ? job.ended_at : console::ExpectedEnd(job);
+  return job.is_final ? job.ended_at : console::ForecastEnd(job);
 }
 
-// What is not known says so: a text reads on.
+// Returns the text of a field, or "unknown".
 std::string ValueOf(AlertField field, const Alert& alert, const console::TextOptions& options) {
   const Snapshot& job = alert.job;
   const auto known = [](std::string text) { return text.empty() ? "unknown" : text; };
@@ -161,8 +158,8 @@ std::string ValueOf(AlertField field, const Alert& alert, const console::TextOpt
     case AlertField::kState:
       return console::StateName(job);
     case AlertField::kDone: {
-      std::string done = console::PercentText(job, job.estimate);
-      return done == "-" ? "unknown" : done;  // a column of a table has that
+      std::string done = console::PercentText(job, job.estimate, options);
+      return done == "-" ? "unknown" : done;  // used in tables
     }
     case AlertField::kLeft:
       return console::DescribeRemaining(job, job.estimate, options).text();
@@ -184,12 +181,12 @@ std::string ValueOf(AlertField field, const Alert& alert, const console::TextOpt
   return "unknown";
 }
 
-// Returns the address of the job on the page, or nothing if no address of the page is known.
+// Returns the URL of the job, or an empty text if the URL of the page is unknown.
 std::string LinkOf(const Alert& alert, const AlertWording& wording) {
   return wording.page_url.empty() ? "" : JobPageUrl(wording.page_url, alert.job.job_id);
 }
 
-bool IsBadEnd(const Snapshot& job) { return job.is_final && job.state != JobState::kSucceeded; }
+bool HasFailed(const Snapshot& job) { return job.is_final && job.state != JobState::kSucceeded; }
 
 }  // namespace
 
@@ -209,14 +206,14 @@ std::string GenericMessage(const Alert& alert, const AlertWording& wording) {
   ordered_json json = {{"id", alert.id},
                        {"kind", NameOf(alert.kind)},
                        {"text", AlertText(alert, wording)},
-                       {"at", Instant(job.at)},
+                       {"at", UtcText(job.at)},
                        {"job_id", job.job_id}};
   if (job.info && !job.info->name.empty()) json["name"] = Cut(job.info->name);
   json["run"] = alert.run_id;
   json["state"] = console::StateName(job);
   if (job.info && !job.info->user.empty()) json["user"] = Cut(job.info->user);
   if (job.info && !job.info->queue.empty()) json["queue"] = Cut(job.info->queue);
-  if (job.ended_at) json["ended_at"] = Instant(*job.ended_at);
+  if (job.ended_at) json["ended_at"] = UtcText(*job.ended_at);
   AddEstimate(job, json);
   AddWaitsFor(alert, json);
   if (!job.message.empty()) json["message"] = Cut(job.message);
@@ -225,16 +222,15 @@ std::string GenericMessage(const Alert& alert, const AlertWording& wording) {
 }
 
 std::string SlackMessage(const Alert& alert, const AlertWording& wording) {
-  // These three have a meaning in texts of Slack: a name may not mention everybody or make a link.
+  // Slack interprets these characters; a name must not mention a channel or become a link.
   const auto escaped = [](const std::string& text) {
     return absl::StrReplaceAll(text, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}});
   };
   std::string text = escaped(AlertText(alert, wording));
   if (const std::string link = LinkOf(alert, wording); !link.empty()) {
-    text +=
-        fmt::format(" <{}|page of the job>", absl::StrReplaceAll(escaped(link), {{"|", "%7C"}}));
+    text += fmt::format(" <{}|job page>", absl::StrReplaceAll(escaped(link), {{"|", "%7C"}}));
   }
-  // Slack does not fetch addresses in the text.
+  // Without these fields, Slack would fetch the URLs in the text.
   return Dump({{"text", std::move(text)}, {"unfurl_links", false}, {"unfurl_media", false}});
 }
 
@@ -242,7 +238,7 @@ std::string PagerDutyMessage(const Alert& alert, const std::string& routing_key,
                              const AlertWording& wording) {
   const Snapshot& job = alert.job;
   ordered_json json = {{"routing_key", routing_key}, {"dedup_key", "tidemark-" + alert.run_id}};
-  if (job.is_final && !IsBadEnd(job)) {
+  if (job.is_final && !HasFailed(job)) {
     json["event_action"] = "resolve";
     return Dump(json);
   }
@@ -252,15 +248,15 @@ std::string PagerDutyMessage(const Alert& alert, const std::string& routing_key,
   AddWaitsFor(alert, details);
   json["payload"] = {{"summary", AlertText(alert, wording)},
                      {"source", "tidemark"},
-                     {"severity", IsBadEnd(job) ? "critical" : "warning"},
-                     {"timestamp", Instant(job.at)},
+                     {"severity", HasFailed(job) ? "critical" : "warning"},
+                     {"timestamp", UtcText(job.at)},
                      {"component", job.job_id},
                      {"class", NameOf(alert.kind)},
                      {"custom_details", std::move(details)}};
   if (const std::string link = LinkOf(alert, wording); !link.empty()) {
-    json["links"] = {{{"href", link}, {"text", "page of the job"}}};
+    json["links"] = {{{"href", link}, {"text", "job page"}}};
   }
   return Dump(json);
 }
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::serve

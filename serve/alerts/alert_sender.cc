@@ -9,7 +9,7 @@
 
 #include "absl/time/clock.h"
 
-namespace tidemark::cli {
+namespace tidemark::serve {
 namespace {
 
 constexpr char kMasterEnds[] = "the master is shutting down";
@@ -32,7 +32,7 @@ AlertSender::~AlertSender() {
   End();
   thread_.join();
   for (const HookMessage& message : waiting_) {
-    GiveUp(message, kMasterEnds, &AlertCounts::dropped);
+    Drop(message, kMasterEnds, &AlertCounts::dropped);
   }
 }
 
@@ -64,7 +64,7 @@ void AlertSender::Send(HookMessage message) {
     waiting_.push_back(std::move(message));
   }
   changed_.notify_all();
-  if (dropped) GiveUp(*dropped, "too many are waiting", &AlertCounts::dropped);
+  if (dropped) Drop(*dropped, "the queue is full", &AlertCounts::dropped);
 }
 
 AlertCounts AlertSender::counts() const {
@@ -102,22 +102,22 @@ void AlertSender::Deliver(const HookMessage& message) {
   for (int attempt = 1;; ++attempt) {
     const Delivery delivery = webhook_.Post(message.body, message.id, absl::Now());
     using Outcome = Delivery::Outcome;
-    if (delivery.outcome == Outcome::kUnusable) return SayUnusable(delivery.reason);
-    is_unusable_told_ = false;
+    if (delivery.outcome == Outcome::kUnusable) return ReportUnusable(delivery.reason);
+    is_unusable_reported_ = false;
     if (delivery.outcome == Outcome::kTaken) {
       const std::lock_guard lock(mutex_);
       ++counts_.taken;
       return;
     }
     if (delivery.outcome == Outcome::kRefused) {
-      return GiveUp(message, delivery.reason, &AlertCounts::failed);
+      return Drop(message, delivery.reason, &AlertCounts::failed);
     }
     const bool is_last = attempt >= options_.attempts_max;
     if (!Sleep(is_last ? absl::ZeroDuration() : std::max(pause, delivery.retry_after))) {
-      return GiveUp(message, fmt::format("{}, and {}", delivery.reason, kMasterEnds),
-                    &AlertCounts::dropped);
+      return Drop(message, fmt::format("{}, and {}", delivery.reason, kMasterEnds),
+                  &AlertCounts::dropped);
     }
-    if (is_last) return GiveUp(message, delivery.reason, &AlertCounts::failed);
+    if (is_last) return Drop(message, delivery.reason, &AlertCounts::failed);
     {
       const std::lock_guard lock(mutex_);
       ++counts_.retried;
@@ -132,24 +132,24 @@ bool AlertSender::Sleep(absl::Duration duration) {
                             [this] { return is_ending_; });
 }
 
-void AlertSender::GiveUp(const HookMessage& message, const std::string& reason,
-                         std::uint64_t AlertCounts::*count) {
+void AlertSender::Drop(const HookMessage& message, const std::string& reason,
+                       std::uint64_t AlertCounts::*count) {
   {
     const std::lock_guard lock(mutex_);
     ++(counts_.*count);
   }
   if (!options_.on_trouble) return;
-  options_.on_trouble(fmt::format("{}: gave up on {} of job {}: {}", options_.name, message.what,
+  options_.on_trouble(fmt::format("{}: dropped {} of job {}: {}", options_.name, message.what,
                                   message.job_id, reason));
 }
 
-void AlertSender::SayUnusable(const std::string& reason) {
+void AlertSender::ReportUnusable(const std::string& reason) {
   {
     const std::lock_guard lock(mutex_);
     ++counts_.failed;
   }
-  if (std::exchange(is_unusable_told_, true) || !options_.on_trouble) return;
-  options_.on_trouble(fmt::format("{}: nothing can be sent: {}", options_.name, reason));
+  if (std::exchange(is_unusable_reported_, true) || !options_.on_trouble) return;
+  options_.on_trouble(fmt::format("{}: cannot send messages: {}", options_.name, reason));
 }
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::serve

@@ -1,4 +1,4 @@
-// Sends alerts and other messages to a webhook on a thread of its own, and again when that fails.
+// Sends alerts and other messages to a webhook on its own thread, with retries.
 #pragma once
 
 #include <condition_variable>
@@ -14,28 +14,30 @@
 #include "serve/alerts/alert_causes.h"
 #include "serve/alerts/webhook.h"
 
-namespace tidemark::cli {
+namespace tidemark::serve {
 
 struct AlertSenderOptions {
-  // For what is said of it, such as "slack webhook 2"; not its address, which may be a secret.
+  // The receiver's name in log lines, such as "slack webhook 2". It is not the URL, which may be
+  // secret.
   std::string name;
   WebhookOptions webhook;
   int attempts_max = 6;
-  // Before the second attempt; twice as long before each further one, up to retry_max.
+  // The pause before the second attempt. It doubles with each further attempt, up to retry_max.
   absl::Duration retry_first = absl::Seconds(1);
   absl::Duration retry_max = absl::Minutes(1);
-  // Messages that wait. The oldest makes room.
+  // The length of the queue. If it is full, the oldest message is dropped.
   std::size_t waiting_max = 1000;
-  // Of an alert; called where Send() is. May be empty where only messages are sent.
+  // Returns the body of an alert; called on the thread that calls Send(). May be empty if only
+  // HookMessages are sent.
   std::function<std::string(const Alert& alert)> message;
-  // How long a message on its way is waited for at the end.
+  // The time that the message in flight has after End().
   absl::Duration ending_max = absl::Seconds(5);
-  // Told of each message that was given up, but once of a receiver that can take none; from any
-  // thread.
+  // Receives a line for each dropped message, from any thread. A receiver that can accept no
+  // message is reported once.
   std::function<void(const std::string& line)> on_trouble;
 };
 
-// What is kept of an alert, since a snapshot may be large, or of another message.
+// A queued message. It holds no snapshot, since a snapshot may be large.
 struct HookMessage {
   std::string what;  // "alert `late`"; for people
   std::string id;
@@ -46,10 +48,10 @@ struct HookMessage {
 // Counts since the start.
 struct AlertCounts {
   std::uint64_t taken = 0;
-  std::uint64_t retried = 0;  // attempts that failed and were followed by another
-  std::uint64_t failed = 0;   // given up: refused, or tried often enough
-  std::uint64_t dropped = 0;  // given up: too many waited, or the sender ended
-  std::uint64_t waiting = 0;  // now, with the one on its way
+  std::uint64_t retried = 0;  // failed attempts that were followed by another
+  std::uint64_t failed = 0;   // messages dropped after a rejection or the last attempt
+  std::uint64_t dropped = 0;  // messages dropped because the queue was full or the sender ended
+  std::uint64_t waiting = 0;  // messages queued or in flight now
   std::uint64_t given_up() const { return failed + dropped; }
   AlertCounts& operator+=(const AlertCounts& other);
 };
@@ -58,34 +60,35 @@ struct AlertCounts {
 class AlertSender {
  public:
   explicit AlertSender(AlertSenderOptions options);
-  // End(), and waits until it has ended: a second longer than options.ending_max at most.
+  // Calls End() and blocks until the thread has ended: at most a second longer than
+  // options.ending_max.
   ~AlertSender();
   AlertSender(const AlertSender&) = delete;
   AlertSender& operator=(const AlertSender&) = delete;
 
   void Send(const Alert& alert);
   void Send(HookMessage message);
-  // Begins to end: what waits is given up, what is on its way has options.ending_max. Returns at
-  // once, so that several can end at the same time.
+  // Drops the queue and limits the message in flight to options.ending_max. Does not block, so that
+  // several senders can end at the same time.
   void End();
   AlertCounts counts() const;
-  // Waits until nothing waits or is on its way. False: not within `timeout`.
+  // Blocks until no message is queued or in flight. Returns false after `timeout`.
   bool WaitUntilIdle(absl::Duration timeout) const;
 
  private:
   void Run();
   void Deliver(const HookMessage& message);
-  // False when the sender ends.
+  // Returns false if the sender ends.
   bool Sleep(absl::Duration duration);
-  void SayUnusable(const std::string& reason);
-  // `count`: which of counts_ it is.
-  void GiveUp(const HookMessage& message, const std::string& reason,
-              std::uint64_t AlertCounts::*count);
+  void ReportUnusable(const std::string& reason);
+  // `count`: the member of counts_ to increment.
+  void Drop(const HookMessage& message, const std::string& reason,
+            std::uint64_t AlertCounts::*count);
 
   const AlertSenderOptions options_;
   Webhook webhook_;
-  bool is_unusable_told_ = false;  // of the thread
-  mutable std::mutex mutex_;       // guards the rest
+  bool is_unusable_reported_ = false;  // used by the thread alone
+  mutable std::mutex mutex_;           // guards the rest
   mutable std::condition_variable changed_;
   std::deque<HookMessage> waiting_;
   bool is_sending_ = false;
@@ -94,4 +97,4 @@ class AlertSender {
   std::thread thread_;
 };
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::serve

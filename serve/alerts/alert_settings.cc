@@ -9,14 +9,14 @@
 #include "absl/strings/ascii.h"
 #include "text/did_you_mean.h"
 
-namespace tidemark::cli {
+namespace tidemark::serve {
 namespace {
 
 constexpr std::array<std::string_view, 3> kShapes = {"json", "slack", "pagerduty"};
-constexpr std::size_t kQuotedBytesMax = 60;
+constexpr std::size_t kShownBytesMax = 60;
 constexpr std::size_t kParentBytesMax = 1000;
 
-// RFC 9562, in lower case.
+// Returns true for a UUID of RFC 9562 in lower case.
 bool IsUuid(std::string_view text) {
   if (text.size() != 36) return false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -26,6 +26,14 @@ bool IsUuid(std::string_view text) {
     }
   }
   return true;
+}
+
+absl::Status UnknownField(std::string_view name) {
+  const std::vector<std::string> known(kAlertFieldNames.begin(), kAlertFieldNames.end());
+  const std::string meant = text::NearestName(name, known);
+  return absl::InvalidArgumentError(
+      fmt::format("`{{{}}}`{}", name.substr(0, kShownBytesMax),
+                  meant.empty() ? "" : fmt::format("; did you mean {{{}}}?", meant)));
 }
 
 }  // namespace
@@ -46,7 +54,7 @@ absl::StatusOr<AlertHook> ParseAlertHook(std::string_view text) {
 std::string ToString(const AlertHook& hook) {
   const std::size_t scheme = hook.url.find("://");
   if (scheme == std::string::npos) return hook.shape + "=" + hook.url;
-  // Of what stands before an @ and behind the host, either may be a password.
+  // The parts before an @ and after the host may contain a password.
   const std::size_t end = hook.url.find_first_of("/?#\\", scheme + 3);
   std::string host = hook.url.substr(scheme + 3, end == std::string::npos ? end : end - scheme - 3);
   host = host.substr(host.rfind('@') == std::string::npos ? 0 : host.rfind('@') + 1);
@@ -55,7 +63,7 @@ std::string ToString(const AlertHook& hook) {
 
 absl::StatusOr<AlertTextRule> ParseAlertTextRule(std::string_view text) {
   const std::size_t equals = text.find('=');
-  const std::string name(text.substr(0, std::min(equals, kQuotedBytesMax)));
+  const std::string name(text.substr(0, std::min(equals, kShownBytesMax)));
   if (equals == std::string_view::npos) {
     return absl::InvalidArgumentError("`" + name + "`, which has no =");
   }
@@ -75,7 +83,7 @@ std::string ToString(const AlertTextRule& rule) {
 }
 
 absl::StatusOr<LineageParent> ParseLineageParent(std::string_view text) {
-  const std::string quoted = "`" + std::string(text.substr(0, kQuotedBytesMax)) + "`";
+  const std::string quoted = "`" + std::string(text.substr(0, kShownBytesMax)) + "`";
   if (text.size() > kParentBytesMax) return absl::InvalidArgumentError(quoted + " and more");
   const std::size_t run = text.rfind('/');
   const std::size_t name =
@@ -86,7 +94,8 @@ absl::StatusOr<LineageParent> ParseLineageParent(std::string_view text) {
   LineageParent parent = {.name_space = std::string(text.substr(0, name)),
                           .name = std::string(text.substr(name + 1, run - name - 1)),
                           .run_id = absl::AsciiStrToLower(std::string(text.substr(run + 1)))};
-  if (!IsUuid(parent.run_id)) return absl::InvalidArgumentError(quoted + ", whose run is no UUID");
+  if (!IsUuid(parent.run_id))
+    return absl::InvalidArgumentError(quoted + ", which does not end with a UUID");
   return parent;
 }
 
@@ -94,7 +103,7 @@ std::string ToString(const LineageParent& parent) {
   return parent.name_space + "/" + parent.name + "/" + parent.run_id;
 }
 
-absl::Status TakeParentOfEnvironment(const char* value, LineageSettings& lineage) {
+absl::Status SetParentFromEnvironment(const char* value, LineageSettings& lineage) {
   if (value == nullptr || *value == '\0' || lineage.parent || lineage.url.empty()) {
     return absl::OkStatus();
   }
@@ -108,4 +117,44 @@ absl::Status TakeParentOfEnvironment(const char* value, LineageSettings& lineage
   return absl::OkStatus();
 }
 
-}  // namespace tidemark::cli
+absl::StatusOr<AlertTemplate> AlertTemplate::Parse(std::string_view text) {
+  if (text.empty()) return absl::InvalidArgumentError("an empty text");
+  if (text.size() > kBytesMax) {
+    return absl::InvalidArgumentError(
+        fmt::format("a text of {} bytes; at most {} are allowed", text.size(), kBytesMax));
+  }
+  AlertTemplate parsed(text);
+  std::string literal;
+  const auto end_literal = [&] {
+    if (!literal.empty()) parsed.pieces_.push_back({.text = literal});
+    literal.clear();
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c != '{' && c != '}') {
+      literal += c;
+      continue;
+    }
+    if (i + 1 < text.size() && text[i + 1] == c) {
+      literal += c;
+      ++i;
+      continue;
+    }
+    const std::size_t close = c == '{' ? text.find('}', i) : std::string_view::npos;
+    if (close == std::string_view::npos) {
+      return absl::InvalidArgumentError(
+          fmt::format("a single `{}` at byte {}; write {}{} for a brace", c, i + 1, c, c));
+    }
+    const std::string_view name = text.substr(i + 1, close - i - 1);
+    const auto* const known = std::ranges::find(kAlertFieldNames, name);
+    if (known == kAlertFieldNames.end()) return UnknownField(name);
+    end_literal();
+    parsed.pieces_.push_back(
+        {.is_field = true, .field = static_cast<AlertField>(known - kAlertFieldNames.begin())});
+    i = close;
+  }
+  end_literal();
+  return parsed;
+}
+
+}  // namespace tidemark::serve

@@ -1,6 +1,10 @@
-// What `alerts:` in the settings of `tidemark serve` says.
+// The `alerts` and `lineage` settings of `tidemark serve`, and their parsers. Pure.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,47 +13,130 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "serve/alerts/alert_kind.h"
-#include "serve/alerts/alert_template.h"
 
-namespace tidemark::cli {
+namespace tidemark::serve {
 
-// A receiver of alerts, and the shape of messages that it understands.
+// The event that an alert reports, in the order of kAlertKindNames.
+enum class AlertKind : std::uint8_t {
+  // The deadline has passed, or two updates in a row found the job likely to miss it. An estimate
+  // that is only a guess does not count.
+  kLate,
+  // The running task with the latest forecast end has changed, in two snapshots in a row.
+  kStraggler,
+  // The job has ended, with any outcome.
+  kEnded,
+  // The job has ended without success.
+  kFailed,
+  // The job has not reported for AlertRules::silent_for.
+  kSilent,
+};
+inline constexpr std::array<std::string_view, 5> kAlertKindNames = {"late", "straggler", "ended",
+                                                                    "failed", "silent"};
+
+constexpr std::string_view NameOf(AlertKind kind) {
+  return kAlertKindNames[static_cast<std::size_t>(kind)];
+}
+
+// Returns nullopt if no kind has that name.
+constexpr std::optional<AlertKind> AlertKindNamed(std::string_view name) {
+  const auto* const known = std::ranges::find(kAlertKindNames, name);
+  if (known == kAlertKindNames.end()) return std::nullopt;
+  return static_cast<AlertKind>(known - kAlertKindNames.begin());
+}
+
+// A field of a template, written in braces, in the order of kAlertFieldNames.
+enum class AlertField : std::uint8_t {
+  kJob,
+  kId,
+  kUser,
+  kQueue,
+  kKind,
+  kCause,
+  kState,
+  kDone,
+  kLeft,
+  kBasis,
+  kEnd,
+  kDeadline,
+  kProbability,
+  kElapsed,
+  kMessage,
+  kPage,
+};
+inline constexpr std::array<std::string_view, 16> kAlertFieldNames = {
+    "job",  "id",    "user", "queue",    "kind",        "cause",   "state",   "done",
+    "left", "basis", "end",  "deadline", "probability", "elapsed", "message", "page"};
+
+// An alert's text with fields in braces, such as "{job} is late: {cause}".
+class AlertTemplate {
+ public:
+  static constexpr std::size_t kBytesMax = 500;
+
+  // Parses a template; {{ and }} produce a brace. Returns InvalidArgument for an unknown field, a
+  // single brace, an empty or a too long text; the message contains the fault and a suggestion.
+  static absl::StatusOr<AlertTemplate> Parse(std::string_view text);
+
+  // Replaces each field by the result of `value_of`. Fields within values are not replaced.
+  template <typename ValueOf>
+  std::string Fill(ValueOf value_of) const {
+    std::string filled;
+    for (const Piece& piece : pieces_) {
+      filled += piece.is_field ? value_of(piece.field) : piece.text;
+    }
+    return filled;
+  }
+  // The text that was parsed.
+  const std::string& text() const { return text_; }
+
+ private:
+  struct Piece {
+    bool is_field = false;
+    AlertField field = AlertField::kJob;
+    std::string text;
+  };
+  explicit AlertTemplate(std::string_view text) : text_(text) {}
+
+  std::string text_;
+  std::vector<Piece> pieces_;
+};
+
+// A receiver of alerts, and the format of its messages.
 struct AlertHook {
   std::string shape;  // json, slack or pagerduty
-  // http:// or https://; or @FILE, a file that holds it, since an address may be a secret.
+  // http:// or https://; or @FILE, a file that contains the URL, since a URL may be secret.
   std::string url;
 };
-// "slack=https://hooks.slack.com/services/..." InvalidArgument: it is none.
+// Parses "slack=https://hooks.slack.com/services/...". Fails with InvalidArgument.
 absl::StatusOr<AlertHook> ParseAlertHook(std::string_view text);
-// The same as text, without what may be secret in an address.
+// Returns the hook as text, without the parts of its URL that may be secret.
 std::string ToString(const AlertHook& hook);
 
-// What alerts of one kind say instead of our words.
+// The text that replaces the built-in text of alerts of one kind.
 struct AlertTextRule {
   AlertKind kind = AlertKind::kLate;
   AlertTemplate text;
 };
-// "late={job} will be late: {cause}". InvalidArgument, with nothing but what is wrong: it is none.
+// Parses "late={job} will be late: {cause}". Fails with InvalidArgument, whose message is only the
+// fault.
 absl::StatusOr<AlertTextRule> ParseAlertTextRule(std::string_view text);
 std::string ToString(const AlertTextRule& rule);
 
 struct AlertSettings {
-  std::vector<AlertHook> hooks;  // none: there are no alerts
-  // Of kAlertKindNames.
+  std::vector<AlertHook> hooks;  // without hooks, no alerts are sent
+  // Names in kAlertKindNames.
   std::vector<std::string> kinds = {"late", "failed", "silent"};
   std::vector<std::string> jobs = {"*"};
-  std::vector<AlertTextRule> texts;  // at most one of a kind
+  std::vector<AlertTextRule> texts;  // at most one of each kind
   unsigned late_percent = 80;
   absl::Duration silent_after = absl::Minutes(5);
-  std::string secret_file;       // by which messages are signed; empty: they are not
+  std::string secret_file;       // the key that signs messages; empty if they are not signed
   std::string routing_key_file;  // for PagerDuty
   absl::Duration timeout = absl::Seconds(10);
   unsigned attempts = 6;
   bool allow_local = false;
 };
 
-// The run of OpenLineage that started those we tell of, such as that of a scheduler's task.
+// The run in OpenLineage that started the reported jobs, such as a task of a scheduler.
 struct LineageParent {
   std::string name_space;
   std::string name;
@@ -57,23 +144,23 @@ struct LineageParent {
   friend bool operator==(const LineageParent&, const LineageParent&) = default;
 };
 inline constexpr char kLineageParentForm[] = "NAMESPACE/NAME/RUNID, where RUNID is a UUID";
-// Of that form, as OpenLineage's clients have it in OPENLINEAGE_PARENT_ID; a namespace may hold
-// more slashes. InvalidArgument, with nothing but what is wrong: it is none.
+// Parses a text of that form, which OpenLineage's clients use in OPENLINEAGE_PARENT_ID; a namespace
+// may contain slashes. Fails with InvalidArgument, whose message is only the fault.
 absl::StatusOr<LineageParent> ParseLineageParent(std::string_view text);
 std::string ToString(const LineageParent& parent);
 
-// What `lineage:` says. Delivery is as AlertSettings has it.
+// The `lineage` settings. AlertSettings contains the settings of delivery.
 struct LineageSettings {
-  std::string url;  // http:// or https://; empty: nobody is told
+  std::string url;  // http:// or https://; empty if no events are sent
   std::string name_space = "tidemark";
   absl::Duration interval = absl::Minutes(1);
-  std::string token_file;  // sent as a bearer token; empty: none
+  std::string token_file;  // the bearer token; empty if none is sent
   std::optional<LineageParent> parent;
 };
 
 inline constexpr char kParentVariable[] = "OPENLINEAGE_PARENT_ID";
-// Sets the parent to what that variable of the environment, `value`, says, unless nobody is told,
-// or it is set already; null and empty say nothing. InvalidArgument: it names no run.
-absl::Status TakeParentOfEnvironment(const char* value, LineageSettings& lineage);
+// Sets lineage.parent to the `value` of that environment variable, unless `value` is null or empty,
+// a parent is set already, or no events are sent. Returns InvalidArgument if `value` names no run.
+absl::Status SetParentFromEnvironment(const char* value, LineageSettings& lineage);
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::serve

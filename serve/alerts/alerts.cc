@@ -3,11 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <mutex>
 #include <set>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -15,17 +20,16 @@
 #include "serve/alerts/alert_causes.h"
 #include "serve/alerts/alert_messages.h"
 #include "serve/alerts/lineage_events.h"
-#include "serve/alerts/told_alerts.h"
 #include "serve/alerts/webhook.h"
 #include "transport/small_file.h"
 
-namespace tidemark::cli {
+namespace tidemark::serve {
 namespace {
 
-using Faults = std::vector<AlertsFault>;
+using FaultList = std::vector<AlertsFault>;
 
-// Empty: the setting names no file, or one that is among the faults.
-std::string ReadSecret(const std::string& key, const std::string& file, Faults& faults) {
+// Returns the contents of a file. Empty if the setting names no file or if a fault was added.
+std::string ReadSecret(const std::string& key, const std::string& file, FaultList& faults) {
   if (file.empty()) return "";
   const absl::StatusOr<std::string> text = transport::ReadSmallFile(file);
   if (!text.ok()) {
@@ -39,7 +43,7 @@ std::string ReadSecret(const std::string& key, const std::string& file, Faults& 
   }
   std::string secret(absl::StripAsciiWhitespace(*text));
   if (secret.empty()) faults.push_back({key, fmt::format("{}: {} is empty", key, file)});
-  // A line break would end a header, and begin another.
+  // A line break would start another header.
   if (std::ranges::any_of(secret, absl::ascii_iscntrl)) {
     faults.push_back({key, fmt::format("{}: {} must hold one line and nothing else", key, file)});
     return "";
@@ -47,13 +51,13 @@ std::string ReadSecret(const std::string& key, const std::string& file, Faults& 
   return secret;
 }
 
-// What warnings call the receiver that is `index` in the list, from 0; not its address, which may
-// be a secret.
-std::string NameOf(const AlertHook& hook, std::size_t index) {
+// Returns the name of a receiver in warnings; `index` starts at 0. It does not contain the URL,
+// which may be secret.
+std::string HookName(const AlertHook& hook, std::size_t index) {
   return fmt::format("alerts.webhooks, {} ({})", index + 1, hook.shape);
 }
 
-std::string ReadUrl(const AlertSettings& settings, std::size_t index, Faults& faults) {
+std::string ReadUrl(const AlertSettings& settings, std::size_t index, FaultList& faults) {
   const AlertHook& hook = settings.hooks[index];
   const std::string key = "alerts.webhooks";
   const bool is_file = hook.url.starts_with('@');
@@ -62,8 +66,8 @@ std::string ReadUrl(const AlertSettings& settings, std::size_t index, Faults& fa
   const absl::Status status = CheckWebhookAddress(url, settings.allow_local);
   if (!status.ok()) {
     const std::string source = is_file ? fmt::format(", from {}", hook.url.substr(1)) : "";
-    faults.push_back(
-        {key, fmt::format("{}{}: {}", NameOf(hook, index), source, std::string(status.message()))});
+    faults.push_back({key, fmt::format("{}{}: {}", HookName(hook, index), source,
+                                       std::string(status.message()))});
   }
   return url;
 }
@@ -75,7 +79,8 @@ struct Secrets {
   std::string lineage_token;
 };
 
-Secrets ReadSecrets(const AlertSettings& settings, const LineageSettings& lineage, Faults& faults) {
+Secrets ReadSecrets(const AlertSettings& settings, const LineageSettings& lineage,
+                    FaultList& faults) {
   Secrets secrets;
   for (std::size_t i = 0; i < settings.hooks.size(); ++i) {
     std::string url = ReadUrl(settings, i, faults);
@@ -84,10 +89,9 @@ Secrets ReadSecrets(const AlertSettings& settings, const LineageSettings& lineag
           settings.hooks[i].shape != settings.hooks[before].shape) {
         continue;
       }
-      faults.push_back({"alerts.webhooks",
-                        fmt::format("{}: the same as webhook {}, so that it would hear everything "
-                                    "twice; leave one out",
-                                    NameOf(settings.hooks[i], i), before + 1)});
+      faults.push_back(
+          {"alerts.webhooks", fmt::format("{}: duplicates webhook {}; remove one of them",
+                                          HookName(settings.hooks[i], i), before + 1)});
       break;
     }
     secrets.urls.push_back(std::move(url));
@@ -142,16 +146,16 @@ std::function<std::string(const Alert&)> MessageOf(const std::string& shape,
   return [wording](const Alert& alert) { return GenericMessage(alert, wording); };
 }
 
-class LookingAlerts final : public Alerts {
+class PollingAlerts final : public Alerts {
  public:
-  LookingAlerts(AlertsOptions options, const Secrets& secrets)
+  PollingAlerts(AlertsOptions options, const Secrets& secrets)
       : options_(std::move(options)),
-        told_(options_.data_dir.empty() ? "" : options_.data_dir + "/alerts.told"),
-        causes_(RulesOf(options_.settings), told_.ids()),
+        sent_(options_.data_dir.empty() ? "" : options_.data_dir + "/alerts.told"),
+        causes_(RulesOf(options_.settings), sent_.ids()),
         lineage_({.name_space = options_.lineage.name_space,
                   .interval = options_.lineage.interval,
                   .parent = options_.lineage.parent},
-                 told_.ids()) {
+                 sent_.ids()) {
     const AlertSettings& settings = options_.settings;
     if (!options_.lineage.url.empty()) {
       lineage_sender_ = std::make_unique<AlertSender>(
@@ -166,7 +170,7 @@ class LookingAlerts final : public Alerts {
     for (std::size_t i = 0; i < settings.hooks.size(); ++i) {
       const std::string& shape = settings.hooks[i].shape;
       senders_.push_back(std::make_unique<AlertSender>(
-          AlertSenderOptions{.name = NameOf(settings.hooks[i], i),
+          AlertSenderOptions{.name = HookName(settings.hooks[i], i),
                              .webhook = {.url = secrets.urls[i],
                                          .secret = secrets.signing,
                                          .timeout = settings.timeout,
@@ -177,7 +181,7 @@ class LookingAlerts final : public Alerts {
     }
   }
 
-  ~LookingAlerts() override {
+  ~PollingAlerts() override {
     {
       const std::lock_guard lock(mutex_);
       is_ending_ = true;
@@ -213,16 +217,16 @@ class LookingAlerts final : public Alerts {
     if (options_.log) options_.log({.severity = LogSeverity::kWarning, .message = line});
   }
 
-  void LookAt(const std::vector<Snapshot>& jobs) {
-    // What nobody was told must not count as told.
-    for (const Alert& alert : senders_.empty() ? std::vector<Alert>() : causes_.Look(jobs)) {
-      told_.Add(alert.id);
-      for (const std::string& id : alert.same_cause) told_.Add(id);
+  void SendNew(const std::vector<Snapshot>& jobs) {
+    // Without receivers, no alert may count as sent.
+    for (const Alert& alert : senders_.empty() ? std::vector<Alert>() : causes_.Update(jobs)) {
+      sent_.Add(alert.id);
+      for (const std::string& id : alert.same_cause) sent_.Add(id);
       for (const auto& sender : senders_) sender->Send(alert);
     }
     if (lineage_sender_ == nullptr) return;
-    for (LineageEvent& event : lineage_.Look(jobs)) {
-      if (event.is_once) told_.Add(event.id);
+    for (LineageEvent& event : lineage_.Update(jobs)) {
+      if (event.is_once) sent_.Add(event.id);
       lineage_sender_->Send({.what = "event " + event.type,
                              .id = std::move(event.id),
                              .job_id = std::move(event.job_id),
@@ -232,10 +236,10 @@ class LookingAlerts final : public Alerts {
 
   void Run() {
     for (;;) {
-      LookAt(options_.jobs());
-      if (!told_.trouble().ok() && !std::exchange(is_trouble_told_, true)) {
-        Warn(fmt::format("alerts of now may be sent again after a restart: {}",
-                         std::string(told_.trouble().message())));
+      SendNew(options_.jobs());
+      if (!sent_.trouble().ok() && !std::exchange(is_trouble_reported_, true)) {
+        Warn(fmt::format("alerts may be sent again after a restart: {}",
+                         std::string(sent_.trouble().message())));
       }
       std::unique_lock lock(mutex_);
       changed_.wait_for(lock, absl::ToChronoMilliseconds(options_.interval),
@@ -245,32 +249,70 @@ class LookingAlerts final : public Alerts {
   }
 
   const AlertsOptions options_;
-  ToldAlerts told_;  // these three: of the thread
+  SentAlerts sent_;  // used by the thread alone, as the next three
   AlertCauses causes_;
   LineageEvents lineage_;
-  bool is_trouble_told_ = false;
+  bool is_trouble_reported_ = false;
   std::vector<std::unique_ptr<AlertSender>> senders_;
-  std::unique_ptr<AlertSender> lineage_sender_;  // null: nobody is told
+  std::unique_ptr<AlertSender> lineage_sender_;  // null if there is no receiver
   std::mutex mutex_;                             // guards is_ending_
   std::condition_variable changed_;
   bool is_ending_ = false;
   std::thread thread_;
 };
 
+bool IsId(const std::string& line) {
+  return line.size() == 16 && line.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
 }  // namespace
 
 std::vector<AlertsFault> CheckAlerts(const AlertSettings& settings,
                                      const LineageSettings& lineage) {
-  Faults faults;
+  FaultList faults;
   ReadSecrets(settings, lineage, faults);
   return faults;
 }
 
 absl::StatusOr<std::unique_ptr<Alerts>> Alerts::Create(AlertsOptions options) {
-  Faults faults;
+  FaultList faults;
   const Secrets secrets = ReadSecrets(options.settings, options.lineage, faults);
   if (!faults.empty()) return absl::InvalidArgumentError(faults[0].message);
-  return std::make_unique<LookingAlerts>(std::move(options), secrets);
+  return std::make_unique<PollingAlerts>(std::move(options), secrets);
 }
 
-}  // namespace tidemark::cli
+SentAlerts::SentAlerts(std::string path) : path_(std::move(path)) {
+  if (path_.empty()) return;
+  std::vector<std::string> lines;
+  {
+    std::ifstream file(path_);
+    for (std::string line; std::getline(file, line);) {
+      if (IsId(line)) lines.push_back(std::move(line));  // skips incomplete lines
+    }
+  }
+  const std::size_t from = lines.size() > 2 * kKept ? lines.size() - kKept : 0;
+  ids_.insert(lines.begin() + static_cast<std::ptrdiff_t>(from), lines.end());
+  if (from > 0) {
+    const std::string fresh = path_ + ".new";
+    std::ofstream file(fresh, std::ios::trunc);
+    for (std::size_t i = from; i < lines.size(); ++i) file << lines[i] << '\n';
+    file.close();
+    std::error_code error;
+    if (file) std::filesystem::rename(fresh, path_, error);
+  }
+  file_.reset(std::fopen(path_.c_str(), "ae"));
+  if (file_ == nullptr) {
+    trouble_ = absl::UnavailableError(fmt::format("{}: {}", path_, std::strerror(errno)));
+    return;
+  }
+  std::fputc('\n', file_.get());  // ends an incomplete line
+}
+
+void SentAlerts::Add(const std::string& id) {
+  if (file_ == nullptr) return;
+  if (std::fprintf(file_.get(), "%s\n", id.c_str()) < 0 || std::fflush(file_.get()) != 0) {
+    trouble_ = absl::UnavailableError(fmt::format("{}: {}", path_, std::strerror(errno)));
+  }
+}
+
+}  // namespace tidemark::serve

@@ -1,12 +1,17 @@
-// Looks at the jobs of a master and sends alerts of them, and events of OpenLineage, to webhooks.
+// Sends alerts and events of OpenLineage to webhooks, from a thread that polls the jobs of a
+// master. alert_causes.h decides which jobs need an alert.
 #pragma once
 
+#include <cstddef>
+#include <cstdio>
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "serve/alerts/alert_sender.h"
@@ -14,49 +19,72 @@
 #include "tidemark/job.h"
 #include "tidemark/log.h"
 
-namespace tidemark::cli {
+namespace tidemark::serve {
 
 struct AlertsOptions {
   AlertSettings settings;
   LineageSettings lineage;
-  // The newest snapshots of all jobs, whole. Called on a thread of the alerts.
+  // Returns the newest whole snapshots of all jobs. Called on a thread of Alerts.
   std::function<std::vector<Snapshot>()> jobs;
-  absl::Duration interval = absl::Seconds(1);  // between two looks
-  // Holds the causes of sent alerts, so that a restarted master does not send them again. Empty if
-  // they are not kept.
+  absl::Duration interval = absl::Seconds(1);  // between two listings
+  // The folder of the file of sent alerts, so that a restarted master does not repeat them. Empty
+  // if they are not stored.
   std::string data_dir;
   absl::TimeZone zone;   // of the readers
-  std::string page_url;  // as AlertWording::page_url
+  std::string page_url;  // see AlertWording::page_url
   LogSink log;
 };
 
 class Alerts {
  public:
-  // InvalidArgument: the first of CheckAlerts().
+  // Fails with InvalidArgument, which contains the first fault of CheckAlerts().
   static absl::StatusOr<std::unique_ptr<Alerts>> Create(AlertsOptions options);
-  // Ends, within some six seconds. What could not be sent until then is told to options.log.
+  // Blocks for at most about six seconds. Logs each message that could not be sent by then.
   virtual ~Alerts() = default;
 
-  // Begins to look. Once.
+  // Starts to list jobs and to send. Call it once.
   virtual void Begin() = 0;
 
-  // Of the webhooks of each shape together, "json", "slack" or "pagerduty", and of "lineage"; only
-  // of those there are.
+  // Returns the counts of all webhooks of each format ("json", "slack", "pagerduty"), and of
+  // "lineage". Formats without a webhook are absent.
   virtual std::map<std::string, AlertCounts> counts() const = 0;
   virtual bool WaitUntilIdle(absl::Duration timeout) const = 0;
 };
 
-// A setting that cannot be used.
+// An unusable setting.
 struct AlertsFault {
   std::string key;
-  // Begins with the key, says why, and nothing that may be secret.
+  // Begins with the key and gives the reason, without anything that may be secret.
   std::string message;
 };
 
-// What is wrong with the files that settings of alerts name, with what they hold, and with
-// addresses, as far as that can be told without asking anybody. A file holds one line; empty ones
-// around it do not count.
+// Returns the faults of the files that the settings name, of their contents, and of URLs. Sends
+// nothing and resolves no name. A file must contain one line; blank lines around it are allowed.
 std::vector<AlertsFault> CheckAlerts(const AlertSettings& settings,
                                      const LineageSettings& lineage = {});
 
-}  // namespace tidemark::cli
+// The ids of sent alerts in a file, one a line, so that a restarted master repeats none. Not
+// thread-safe.
+class SentAlerts {
+ public:
+  // If a file has more than twice as many ids when it is opened, the oldest are removed.
+  static constexpr std::size_t kKept = 10'000;
+
+  // Stores nothing if `path` is empty. A file that cannot be read or written counts as empty;
+  // trouble() gives the reason.
+  explicit SentAlerts(std::string path);
+  // The ids that the file contained when it was opened.
+  const std::set<std::string>& ids() const { return ids_; }
+  // Call it before the alert is sent: a lost alert is better than an alert that repeats without
+  // end.
+  void Add(const std::string& id);
+  const absl::Status& trouble() const { return trouble_; }
+
+ private:
+  const std::string path_;
+  std::set<std::string> ids_;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_{nullptr, &std::fclose};
+  absl::Status trouble_;
+};
+
+}  // namespace tidemark::serve

@@ -8,11 +8,9 @@
 #include <utility>
 
 #include "console/job_wording.h"
-#include "serve/alerts/basis_name.h"
-#include "serve/alerts/run_name.h"
 #include "text/ascii_json.h"
 
-namespace tidemark::cli {
+namespace tidemark::serve {
 namespace {
 
 using nlohmann::ordered_json;
@@ -26,8 +24,8 @@ constexpr char kEventSchema[] =
 constexpr char kFacetSchema[] = "urn:tidemark:openlineage:ProgressRunFacet:1-0-0";
 constexpr char kParentSchema[] =
     "https://openlineage.io/spec/facets/1-0-1/ParentRunFacet.json#/$defs/ParentRunFacet";
-// A text may be long; an event is one of many.
-constexpr std::size_t kTextBytesMax = 1000;
+// The limit of a name or message.
+constexpr std::size_t kEventTextBytesMax = 1000;
 
 const char* EndType(JobState state) {
   switch (state) {
@@ -40,18 +38,14 @@ const char* EndType(JobState state) {
   }
 }
 
-std::string Instant(absl::Time at) {
-  return absl::FormatTime("%Y-%m-%d%ET%H:%M:%E3SZ", at, absl::UTCTimeZone());
-}
-
-// Instants that a date can say.
+// Returns true for times from 1970 to 2200, which every parser of dates accepts.
 bool IsDate(absl::Time at) {
   return at > absl::UnixEpoch() && at < absl::FromUnixSeconds(7'258'118'400);  // 2200
 }
 
 void AddEnd(const char* name, absl::Time at, const std::optional<absl::Duration>& left,
             ordered_json& facet) {
-  if (left && IsDate(at + *left)) facet[name] = Instant(at + *left);
+  if (left && IsDate(at + *left)) facet[name] = UtcText(at + *left);
 }
 
 void AddFractionBounds(const Estimate& estimate, ordered_json& facet) {
@@ -62,15 +56,15 @@ void AddFractionBounds(const Estimate& estimate, ordered_json& facet) {
   facet["fractionDoneUpper"] = upper;
 }
 
-// What is not known is left out.
+// Returns the facet. Unknown values are absent.
 ordered_json ProgressFacet(const Snapshot& job) {
   ordered_json facet = {{"_producer", kProducer}, {"_schemaURL", kFacetSchema}};
   facet["jobId"] = job.job_id;
   const double fraction = job.estimate.fraction_done;
   if (std::isfinite(fraction)) facet["fractionDone"] = fraction;
   if (job.is_final) {
-    if (job.ended_at && IsDate(*job.ended_at)) facet["endsAt"] = Instant(*job.ended_at);
-    if (!job.message.empty()) facet["message"] = job.message.substr(0, kTextBytesMax);
+    if (job.ended_at && IsDate(*job.ended_at)) facet["endsAt"] = UtcText(*job.ended_at);
+    if (!job.message.empty()) facet["message"] = job.message.substr(0, kEventTextBytesMax);
     AddFractionBounds(job.estimate, facet);
   } else if (const auto& left = job.estimate.remaining) {
     AddEnd("endsAt", job.at, left->median, facet);
@@ -81,7 +75,7 @@ ordered_json ProgressFacet(const Snapshot& job) {
       facet["basis"] = basis;
     }
   }
-  if (job.deadline && IsDate(*job.deadline)) facet["deadlineAt"] = Instant(*job.deadline);
+  if (job.deadline && IsDate(*job.deadline)) facet["deadlineAt"] = UtcText(*job.deadline);
   if (job.late_probability && std::isfinite(*job.late_probability)) {
     facet["lateProbability"] = *job.late_probability;
   }
@@ -102,64 +96,64 @@ absl::Time TimeOf(const char* type, const Snapshot& job) {
 
 }  // namespace
 
-LineageEvents::LineageEvents(LineageRules rules, std::set<std::string> told)
-    : rules_(std::move(rules)), told_(std::move(told)) {}
+LineageEvents::LineageEvents(LineageRules rules, std::set<std::string> sent)
+    : rules_(std::move(rules)), sent_(std::move(sent)) {}
 
-std::vector<LineageEvent> LineageEvents::Look(const std::vector<Snapshot>& jobs) {
+std::vector<LineageEvent> LineageEvents::Update(const std::vector<Snapshot>& jobs) {
   std::vector<LineageEvent> events;
-  ++look_;
+  ++updates_;
   for (const Snapshot& job : jobs) {
-    // Before its first snapshot nothing is known of it.
+    // A job without a snapshot has sequence 0.
     if (job.sequence == 0 || !IsNamedBy(rules_.jobs, job)) continue;
     const std::string run = RunOf(job);
-    const auto [known, is_added] = seen_.try_emplace(job.job_id);
-    Seen& seen = known->second;
-    const bool is_new = is_added || seen.run != run;
-    if (is_new) seen = Seen{.run = run};
-    seen.look = look_;
-    if (look_ == 1 && job.is_final) seen.is_final = true;
-    LookAt(job, is_new, seen, events);
+    const auto [known, is_added] = tracked_.try_emplace(job.job_id);
+    TrackedJob& state = known->second;
+    const bool is_new = is_added || state.run != run;
+    if (is_new) state = TrackedJob{.run = run};
+    state.last_update = updates_;
+    if (updates_ == 1 && job.is_final) state.is_final = true;
+    CheckJob(job, is_new, state, events);
   }
-  absl::erase_if(seen_, [&](const auto& entry) { return entry.second.look != look_; });
+  absl::erase_if(tracked_, [&](const auto& entry) { return entry.second.last_update != updates_; });
   return events;
 }
 
-void LineageEvents::LookAt(const Snapshot& job, bool is_new, Seen& seen,
-                           std::vector<LineageEvent>& events) {
-  if (seen.is_final) return;
+void LineageEvents::CheckJob(const Snapshot& job, bool is_new, TrackedJob& state,
+                             std::vector<LineageEvent>& events) {
+  if (state.is_final) return;
   if (is_new) {
-    Tell(kStart, job, seen, events);
-    seen.running_at = job.at;
+    Add(kStart, job, state, events);
+    state.running_at = job.at;
   }
   if (job.is_final) {
-    seen.is_final = true;
-    return Tell(EndType(job.state), job, seen, events);
+    state.is_final = true;
+    return Add(EndType(job.state), job, state, events);
   }
-  const bool is_due = job.at - seen.running_at >= rules_.interval;
-  if (!is_due || job.sequence == seen.sequence) return;
-  seen.sequence = job.sequence;
-  seen.running_at = job.at;
-  Tell(kRunning, job, seen, events);
+  const bool is_due = job.at - state.running_at >= rules_.interval;
+  if (!is_due || job.sequence == state.sequence) return;
+  state.sequence = job.sequence;
+  state.running_at = job.at;
+  Add(kRunning, job, state, events);
 }
 
-void LineageEvents::Tell(const char* type, const Snapshot& job, const Seen& seen,
-                         std::vector<LineageEvent>& events) {
+void LineageEvents::Add(const char* type, const Snapshot& job, const TrackedJob& state,
+                        std::vector<LineageEvent>& events) {
   const bool is_once = std::string_view(type) != kRunning;
   const std::string detail = is_once ? "" : fmt::format(" {}", job.sequence);
-  const std::string id = ShortHash(fmt::format("{} lineage {}{}", seen.run, type, detail));
-  if (is_once && !told_.Insert(id)) return;
+  const std::string id = ShortHash(fmt::format("{} lineage {}{}", state.run, type, detail));
+  if (is_once && !sent_.Insert(id)) return;
   const bool has_name = job.info && !job.info->name.empty();
   ordered_json facets = {{"tidemark_progress", ProgressFacet(job)}};
   if (rules_.parent) facets["parent"] = ParentFacet(*rules_.parent);
   const ordered_json event = {
       {"eventType", type},
-      {"eventTime", Instant(TimeOf(type, job))},
+      {"eventTime", UtcText(TimeOf(type, job))},
       {"producer", kProducer},
       {"schemaURL", kEventSchema},
-      {"run", {{"runId", UuidOf(seen.run)}, {"facets", std::move(facets)}}},
+      {"run", {{"runId", UuidOf(state.run)}, {"facets", std::move(facets)}}},
       {"job",
        {{"namespace", rules_.name_space},
-        {"name", (has_name ? job.info->name : job.job_id).substr(0, kTextBytesMax)}}},
+        {"name", (has_name ? job.info->name : job.job_id).substr(0, kEventTextBytesMax)}}},
       {"inputs", ordered_json::array()},
       {"outputs", ordered_json::array()}};
   events.push_back({.type = type,
@@ -170,4 +164,4 @@ void LineageEvents::Tell(const char* type, const Snapshot& job, const Seen& seen
                         event.dump(-1, ' ', false, ordered_json::error_handler_t::replace))});
 }
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::serve

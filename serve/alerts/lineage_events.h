@@ -1,9 +1,8 @@
-// Which events of OpenLineage tell of the jobs of a master, from one look at all of them to the
-// next, and what they say.
+// Creates events of OpenLineage from one listing of all jobs of a master to the next.
 //
-// For each run START once, RUNNING from time to time, and at its end COMPLETE, FAIL, or ABORT of
-// one that was killed or abandoned. What had ended before the first look is not told. Pure: no
-// clock, no network. Not thread-safe. Memory: O(jobs looked at + RecentIds).
+// Each run yields START once, RUNNING at intervals, and one final event: COMPLETE, FAIL, or ABORT
+// if the job was killed or abandoned. Jobs that had ended before the first listing yield none.
+// Pure: no clock, no network. Not thread-safe. Memory: O(listed jobs + RecentIds).
 #pragma once
 
 #include <cstdint>
@@ -15,16 +14,16 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
 #include "serve/alerts/alert_settings.h"
-#include "serve/alerts/recent_ids.h"
+#include "serve/alerts/job_run.h"
 #include "tidemark/job.h"
 
-namespace tidemark::cli {
+namespace tidemark::serve {
 
 struct LineageEvent {
-  std::string type;  // as OpenLineage calls it
-  // The same for the same event, also after a restart: 16 hexadecimal digits.
+  std::string type;  // OpenLineage's name
+  // 16 hexadecimal digits. Equal for equal events, also after a restart of the master.
   std::string id;
-  // At most one of these is sent; else it may be sent again.
+  // True if the event must be sent at most once; RUNNING may repeat.
   bool is_once = false;
   std::string job_id;
   std::string body;  // JSON in ASCII
@@ -32,36 +31,37 @@ struct LineageEvent {
 
 struct LineageRules {
   std::string name_space = "tidemark";
-  absl::Duration interval = absl::Minutes(1);  // between two RUNNING of one run
-  // Names of jobs that are told of; * stands for any text.
+  absl::Duration interval = absl::Minutes(1);  // between two RUNNING events of one run
+  // Patterns for the names of jobs; * matches any text.
   std::vector<std::string> jobs = {"*"};
   std::optional<LineageParent> parent;  // of every run
 };
 
 class LineageEvents {
  public:
-  // `told`: ids of events that were told before a restart.
-  explicit LineageEvents(LineageRules rules, std::set<std::string> told = {});
+  // `sent`: ids of events that were sent before a restart.
+  explicit LineageEvents(LineageRules rules, std::set<std::string> sent = {});
 
-  // `jobs`: the newest snapshots of all there are. O(jobs).
-  std::vector<LineageEvent> Look(const std::vector<Snapshot>& jobs);
+  // Returns the events that follow from `jobs`, the newest snapshots of all jobs. O(jobs).
+  std::vector<LineageEvent> Update(const std::vector<Snapshot>& jobs);
 
  private:
-  struct Seen {
+  struct TrackedJob {
     std::string run;
     std::uint64_t sequence = 0;
-    absl::Time running_at;  // told
+    absl::Time running_at;  // of the last RUNNING event
     bool is_final = false;
-    std::uint64_t look = 0;  // the last
+    std::uint64_t last_update = 0;
   };
-  void LookAt(const Snapshot& job, bool is_new, Seen& seen, std::vector<LineageEvent>& events);
-  void Tell(const char* type, const Snapshot& job, const Seen& seen,
-            std::vector<LineageEvent>& events);
+  void CheckJob(const Snapshot& job, bool is_new, TrackedJob& state,
+                std::vector<LineageEvent>& events);
+  void Add(const char* type, const Snapshot& job, const TrackedJob& state,
+           std::vector<LineageEvent>& events);
 
   const LineageRules rules_;
-  RecentIds told_;                               // of those that are sent once
-  absl::flat_hash_map<std::string, Seen> seen_;  // by job
-  std::uint64_t look_ = 0;
+  RecentIds sent_;                                        // events that are sent once
+  absl::flat_hash_map<std::string, TrackedJob> tracked_;  // by job
+  std::uint64_t updates_ = 0;
 };
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::serve

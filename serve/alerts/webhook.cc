@@ -1,25 +1,28 @@
 #include "serve/alerts/webhook.h"
 
+#include <arpa/inet.h>
 #include <curl/curl.h>
 #include <fmt/format.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <iterator>
 
 #include "absl/strings/ascii.h"
-#include "serve/alerts/allowed_address.h"
 
-namespace tidemark::cli {
+namespace tidemark::serve {
 namespace {
 
-// A receiver that wants more is taken to be down.
+// The longest pause that a receiver may demand.
 constexpr absl::Duration kRetryAfterMax = absl::Minutes(5);
 
-// Nobody reads the body of an answer: one that is long or slow is not waited for.
+// Aborts the transfer at the body, which is not needed and may be long or slow.
 std::size_t EndAtBody(char*, std::size_t, std::size_t, void*) { return 0; }
 
 constexpr char kNotAllowed[] =
@@ -28,14 +31,14 @@ constexpr char kNotAllowed[] =
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-// Called once a second at least.
+// Aborts the transfer after the time of EndBy(). libcurl calls this at least once a second.
 int EndLate(void* by, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
   const bool is_late =
       std::chrono::steady_clock::now() >= static_cast<const std::atomic<SteadyTime>*>(by)->load();
   return is_late ? 1 : 0;
 }
 
-// A part of a URL; empty: there is none.
+// Returns a part of a URL, or an empty text if it is absent.
 std::string PartOf(CURLU* url, CURLUPart part) {
   char* text = nullptr;
   if (curl_url_get(url, part, &text, 0) != CURLUE_OK) return "";
@@ -43,8 +46,8 @@ std::string PartOf(CURLU* url, CURLUPart part) {
   return text;
 }
 
-// Whether a host, written as an address, is one that is not allowed. An address may be written in
-// many ways, which the resolver knows.
+// Returns true if the host is a numeric address that is not allowed. The resolver parses it, since
+// an address has many notations.
 bool IsForbiddenLiteral(std::string host) {
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   addrinfo hints = {};
@@ -55,7 +58,7 @@ bool IsForbiddenLiteral(std::string host) {
   return !IsAllowedForWebhooks(*found->ai_addr);
 }
 
-// The client takes these names for this host without asking anybody.
+// Returns true for names that libcurl maps to this host without resolving them.
 bool IsLocalName(const std::string& host) {
   std::string name = absl::AsciiStrToLower(host);
   if (name.ends_with('.')) name.pop_back();
@@ -67,8 +70,8 @@ struct Addresses {
   bool has_allowed = false;
 };
 
-// Looked at when the name is resolved and the connection made, so that a name that stands for
-// another address each time does not get around it.
+// Opens a socket if the address is allowed. The check uses the address of the connection itself, so
+// that a name that resolves differently each time cannot evade it.
 curl_socket_t OpenAllowed(void* seen, curlsocktype, curl_sockaddr* address) {
   auto& addresses = *static_cast<Addresses*>(seen);
   if (!IsAllowedForWebhooks(address->addr)) {
@@ -79,11 +82,11 @@ curl_socket_t OpenAllowed(void* seen, curlsocktype, curl_sockaddr* address) {
   return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-// What became of a message without an answer.
+// Returns the outcome of a message without a response.
 Delivery FailureOf(CURL* curl, CURLcode code) {
   long connections = 0;
   curl_easy_getinfo(curl, CURLINFO_NUM_CONNECTS, &connections);
-  // The client says the same of an address and of an answer that are not HTTP.
+  // libcurl returns this code for URLs and for responses that are not HTTP.
   if (code == CURLE_UNSUPPORTED_PROTOCOL && connections > 0) {
     return {.reason = "its answer is not HTTP"};
   }
@@ -99,6 +102,60 @@ Delivery FailureOf(CURL* curl, CURLcode code) {
     default:
       return {.reason = curl_easy_strerror(code)};
   }
+}
+
+struct Net4 {
+  std::uint32_t address;
+  unsigned bits;
+};
+constexpr Net4 kForbidden4[] = {
+    {0x00000000, 8},   // this host
+    {0x7F000000, 8},   // loopback
+    {0xA9FE0000, 16},  // link-local, with the metadata services of most clouds
+    {0x64646400, 24},  // 100.100.100.0, with Alibaba's metadata service
+    {0xA83F8110, 32},  // 168.63.129.16, Azure's host service
+    {0xC0000000, 24},  // 192.0.0.0, with Oracle's metadata service
+    {0xE0000000, 3},   // multicast and reserved
+};
+
+bool IsAllowed4(std::uint32_t address) {
+  return std::none_of(std::begin(kForbidden4), std::end(kForbidden4), [&](const Net4& net) {
+    return (address ^ net.address) >> (32 - net.bits) == 0;
+  });
+}
+
+using Bytes = std::array<std::uint8_t, 16>;
+
+std::uint32_t Last4(const Bytes& bytes, std::size_t from) {
+  return std::uint32_t{bytes[from]} << 24 | std::uint32_t{bytes[from + 1]} << 16 |
+         std::uint32_t{bytes[from + 2]} << 8 | std::uint32_t{bytes[from + 3]};
+}
+
+bool Begins(const Bytes& bytes, std::initializer_list<std::uint8_t> with) {
+  return std::equal(with.begin(), with.end(), bytes.begin());
+}
+
+bool IsAllowed6(const Bytes& bytes) {
+  const bool is_of_ip4 = Begins(bytes, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+  const std::uint16_t marks = static_cast<std::uint16_t>(bytes[10] << 8 | bytes[11]);
+  // ::ffff:a.b.c.d, and ::a.b.c.d, which includes :: and ::1.
+  if (is_of_ip4 && (marks == 0xFFFF || marks == 0)) return IsAllowed4(Last4(bytes, 12));
+  // Translators and tunnels contain an IPv4 address: 64:ff9b::a.b.c.d, 2002:ab:cd::,
+  // ...:0:5efe:a.b.c.d. In other forms, the position of the address depends on the network.
+  if (Begins(bytes, {0, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0})) {
+    return IsAllowed4(Last4(bytes, 12));
+  }
+  if (Begins(bytes, {0x20, 0x02})) return IsAllowed4(Last4(bytes, 2));
+  if ((bytes[8] & 0xFD) == 0 && bytes[9] == 0 && bytes[10] == 0x5E && bytes[11] == 0xFE) {
+    return IsAllowed4(Last4(bytes, 12));
+  }
+  // ::/8 is reserved for translators, such as ::ffff:0:a.b.c.d; 2001::/32 is Teredo.
+  const bool is_hidden = bytes[0] == 0 || Begins(bytes, {0x20, 0x01, 0, 0});
+  const bool is_metadata = Begins(bytes, {0xFD, 0x00, 0x0E, 0xC2}) ||  // Amazon
+                           Begins(bytes, {0xFD, 0x20, 0x00, 0xCE}) ||  // Google
+                           Begins(bytes, {0xFD, 0x00, 0x00, 0xC1});    // Oracle
+  const bool is_of_link = bytes[0] == 0xFE && (bytes[1] & 0xC0) == 0x80;
+  return !is_hidden && !is_metadata && !is_of_link && bytes[0] != 0xFF;
 }
 
 }  // namespace
@@ -121,8 +178,7 @@ absl::Status CheckWebhookAddress(const std::string& url, bool allow_local) {
   }
   if (!std::ranges::all_of(url, absl::ascii_isascii)) {
     return absl::InvalidArgumentError(
-        "its address must be of ASCII characters: a host in another script is written xn--..., "
-        "and what else is not ASCII %...");
+        "its address must be ASCII; write the host as xn--... and other characters as %XX");
   }
   const std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> parsed(curl_url(), &curl_url_cleanup);
   if (parsed == nullptr) return absl::OkStatus();
@@ -167,7 +223,7 @@ Delivery Webhook::Post(const std::string& body, const std::string& id, absl::Tim
   curl_easy_setopt(curl, CURLOPT_URL, options_.url.c_str());
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(curl, CURLOPT_PROXY, "");
-  // On a connection that was kept and is cut, libcurl would send the message once more by itself.
+  // If a reused connection is cut, libcurl would resend the message without being asked.
   curl_easy_setopt(curl, CURLOPT_FORBID_REUSE, 1L);
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
   curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body.c_str());
@@ -178,7 +234,7 @@ Delivery Webhook::Post(const std::string& body, const std::string& id, absl::Tim
   curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
   curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, EndLate);
   curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &end_by_);
-  // What has ended does not wait for its resolver.
+  // Return without waiting for the thread of the resolver.
   curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, EndAtBody);
   if (!options_.allow_local) {
@@ -188,14 +244,14 @@ Delivery Webhook::Post(const std::string& body, const std::string& id, absl::Tim
   const CURLcode code = curl_easy_perform(curl);
   long status = 0;
   curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
-  // A receiver that has answered has the message, whatever becomes of the rest of its answer.
+  // A status proves that the receiver has the message, even if the body fails.
   const bool has_answered = status >= 200;
   if (!has_answered && addresses.has_forbidden && !addresses.has_allowed) {
     return {.outcome = Delivery::Outcome::kUnusable, .reason = kNotAllowed};
   }
   if (!has_answered) return FailureOf(curl, code);
   if (status < 300) return {.outcome = Delivery::Outcome::kTaken};
-  // Too many requests and timeouts pass; so does what is wrong with the receiver.
+  // Timeouts, rate limits and server errors are temporary.
   const bool passes = status == 408 || status == 429 || status >= 500;
   curl_off_t wait = 0;
   curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &wait);
@@ -204,4 +260,20 @@ Delivery Webhook::Post(const std::string& body, const std::string& id, absl::Tim
           .retry_after = std::min(absl::Seconds(wait), kRetryAfterMax)};
 }
 
-}  // namespace tidemark::cli
+bool IsAllowedForWebhooks(const sockaddr& address) {
+  if (address.sa_family == AF_INET) {
+    sockaddr_in ip4;
+    std::memcpy(&ip4, &address, sizeof ip4);
+    return IsAllowed4(ntohl(ip4.sin_addr.s_addr));
+  }
+  if (address.sa_family == AF_INET6) {
+    sockaddr_in6 ip6;
+    std::memcpy(&ip6, &address, sizeof ip6);
+    Bytes bytes;
+    std::memcpy(bytes.data(), &ip6.sin6_addr, bytes.size());
+    return IsAllowed6(bytes);
+  }
+  return false;
+}
+
+}  // namespace tidemark::serve

@@ -1,12 +1,14 @@
-// One message to one webhook, over HTTP or HTTPS.
+// Sends one message to one webhook, over HTTP or HTTPS.
 //
 //   Webhook hook({.url = "https://ops.example/alerts", .secret = "..."});
 //   const Delivery delivery = hook.Post(message, id);
 //
-// Signed where there is a secret: the header `Tidemark-Signature: t=SECONDS,v1=HEX`, the
-// HMAC-SHA256 of "SECONDS.BODY". No redirection is followed, no proxy of the environment is used.
-// The status of an answer is what counts; its body is not read. Not thread-safe, but for EndBy().
+// With a secret, the header `Tidemark-Signature: t=SECONDS,v1=HEX` contains the HMAC-SHA256 of
+// "SECONDS.BODY". Redirections are not followed, and proxies of the environment are not used. Only
+// the status of a response counts; its body is not read. Not thread-safe, except for EndBy().
 #pragma once
+
+#include <sys/socket.h>
 
 #include <atomic>
 #include <chrono>
@@ -17,41 +19,46 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 
-namespace tidemark::cli {
+namespace tidemark::serve {
 
 struct WebhookOptions {
   std::string url;
-  std::string secret;  // empty: messages are not signed
-  std::string token;   // sent as a bearer token; empty: none
+  std::string secret;  // empty if messages are not signed
+  std::string token;   // sent as a bearer token; empty if absent
   absl::Duration timeout = absl::Seconds(10);
-  // Also this host, its link and metadata services (allowed_address.h).
+  // Allows addresses for which IsAllowedForWebhooks() is false.
   bool allow_local = false;
 };
 
-// OK, or InvalidArgument with what is wrong with an address, without the address, which may be a
-// secret: no URL of HTTP or HTTPS, or one that is not allowed. Of a name other than localhost only
-// an attempt can tell where it leads. Asks nobody.
+// Returns false for addresses of loopback, of the host's link, of groups of hosts, and of the
+// metadata services of large clouds. An IPv4 address within an IPv6 address counts as IPv4. Other
+// addresses of this host and of its network are allowed. Pure.
+bool IsAllowedForWebhooks(const sockaddr& address);
+
+// Returns InvalidArgument if the text is not a URL of HTTP or HTTPS, or if it is known to lead to
+// an address that is not allowed. Names other than localhost are not resolved, so they are checked
+// only when a message is sent. The error does not contain the URL, which may be secret.
 absl::Status CheckWebhookAddress(const std::string& url, bool allow_local);
 
-// What became of a message.
+// The outcome of one attempt to send a message.
 struct Delivery {
   enum class Outcome : std::uint8_t {
     kTaken,
-    // It may be taken later.
+    // Another attempt may succeed.
     kFailed,
-    // It never will be.
+    // The receiver rejected this message; a retry cannot succeed.
     kRefused,
-    // No message will be, as long as the address and where it leads are the same.
+    // Every message fails while the URL and the address behind it stay the same.
     kUnusable,
   };
   Outcome outcome = Outcome::kFailed;
-  // Why it was not taken, without the address, which may be a secret.
+  // The reason of the failure, without the URL, which may be secret.
   std::string reason;
-  // How long the receiver wants to be left alone.
+  // The pause that the receiver demands before the next attempt.
   absl::Duration retry_after;
 };
 
-// "t=1700000000,v1=5257a8..."
+// Returns "t=1700000000,v1=5257a8...".
 std::string Signature(const std::string& secret, std::int64_t unix_seconds,
                       const std::string& body);
 
@@ -62,10 +69,10 @@ class Webhook {
   Webhook(const Webhook&) = delete;
   Webhook& operator=(const Webhook&) = delete;
 
-  // Blocks for options.timeout at most. `id` goes along as the header `Tidemark-Alert`, by which a
-  // receiver knows a message that it has taken although the answer was lost.
+  // Blocks for at most options.timeout. The header `Tidemark-Alert` contains `id`, so that a
+  // receiver can discard a message that it accepted although its response was lost.
   Delivery Post(const std::string& body, const std::string& id, absl::Time now);
-  // From any thread: what is on its way then, or begins later, fails within a second.
+  // Makes attempts in flight or started later fail within a second after `at`. Thread-safe.
   void EndBy(std::chrono::steady_clock::time_point at) { end_by_ = at; }
 
  private:
@@ -76,4 +83,4 @@ class Webhook {
   const std::unique_ptr<Handle> handle_;
 };
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::serve

@@ -8,15 +8,15 @@
 #include <sstream>
 #include <utility>
 
-namespace tidemark::cli {
+namespace tidemark::serve {
 namespace {
 
 int LineOf(const YAML::Node& node) { return node.Mark().line + 1; }
 
-// Where in a text is what settings may not have.
+// Finds the parts of a text that settings may not contain.
 class Outline final : public YAML::EventHandler {
  public:
-  // In lines, from 1. 0: there is none.
+  // Line numbers from 1; 0 if the text has no such part.
   int second_document() const { return documents_ > 1 ? document_line_ : 0; }
   int alias() const { return alias_line_; }
 
@@ -44,8 +44,8 @@ class Outline final : public YAML::EventHandler {
   int alias_line_ = 0;
 };
 
-// Of the first two documents. Not by YAML::LoadAll(), which goes round for ever on some texts
-// (`!,`) whose next document is always another empty one.
+// Returns the outline of the first two documents. Does not call YAML::LoadAll(), which never
+// returns for some texts such as `!,`, since each of their documents is followed by an empty one.
 Outline OutlineOf(const std::string& text) {
   std::istringstream stream(text);
   YAML::Parser parser(stream);
@@ -63,9 +63,9 @@ class Reader {
     if (const int line = outline.second_document(); line > 0) {
       return Fault(line, "only one document is allowed");
     }
-    // A section that is set once more by each of many aliases would be as many settings.
+    // Many aliases of one section would multiply its settings.
     if (const int line = outline.alias(); line > 0) {
-      return Fault(line, "aliases are not allowed; write out what is meant");
+      return Fault(line, "aliases are not allowed; write the values out");
     }
     const YAML::Node settings = YAML::Load(text);
     if (settings.IsNull()) return std::move(entries_);
@@ -109,7 +109,7 @@ class Reader {
     if (!value.IsSequence()) {
       return AddFault(key, line,
                       fmt::format("{}: {}", key,
-                                  value.IsMap() ? "sections do not nest any deeper"
+                                  value.IsMap() ? "sections cannot be nested deeper"
                                                 : "has no value; set one or remove the key"));
     }
     YamlEntry entry{.key = key, .is_list = true, .line = line};
@@ -145,4 +145,4 @@ absl::StatusOr<std::vector<YamlEntry>> ReadFlatYaml(const std::string& text,
   }
 }
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::serve

@@ -1,12 +1,12 @@
-// A YAML file of settings as a list: sections one level deep, each setting a word or a list of
-// words.
+// Parses a YAML file of settings to a list. Sections are one level deep; the value of a setting is
+// a word or a list of words.
 //
 //   listen: 127.0.0.1:7411            listen        = 127.0.0.1:7411
 //   limits:                      ->   limits.jobs   = 1000
 //     jobs: 1000
 //
-// The only files that know the YAML library. Bounded by the size of the text:
-// aliases are refused.
+// Only this file depends on the YAML library. Memory is bounded by the size of the text, since
+// aliases are rejected.
 #pragma once
 
 #include <cstddef>
@@ -15,24 +15,24 @@
 
 #include "absl/status/statusor.h"
 
-namespace tidemark::cli {
+namespace tidemark::serve {
 
 struct YamlEntry {
   std::string key;  // "section.name" or "name"
   std::vector<std::string> words;
   bool is_list = false;
   int line = 0;  // 1-based
-  // Why there are no words; empty: there are.
+  // The reason why `words` is empty; empty if the entry is valid.
   std::string fault;
 };
 
-// A longer text is no configuration.
+// Longer texts are rejected.
 inline constexpr std::size_t kYamlBytesMax = std::size_t{1} << 20;
 
-// The entries of `text` in order; those that nest deeper, repeat a key or have no value with their
-// fault. InvalidArgument says where in `file` (a name for the message) the text is no YAML, or no
-// map of settings.
+// Returns the entries of `text` in order. Entries that nest deeper, repeat a key or have no value
+// contain their fault. Fails with InvalidArgument, which names the line in `file`, if the text is
+// not YAML or not a map of settings.
 absl::StatusOr<std::vector<YamlEntry>> ReadFlatYaml(const std::string& text,
                                                     const std::string& file);
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::serve

@@ -3,21 +3,26 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <set>
+#include <utility>
 
 #include "console/text.h"
-#include "serve/config/conflicts.h"
+#include "serve/alerts/alerts.h"
 #include "serve/config/flat_yaml.h"
 #include "serve/config/settings.h"
 #include "text/did_you_mean.h"
+#include "transport/host_port.h"
+#include "transport/listen_address.h"
 #include "transport/small_file.h"
 
-namespace tidemark::cli {
+namespace tidemark::serve {
 namespace {
 
-// `is_shown`: whether people read it. To look for what else may have been meant takes about 40 us,
-// and a megabyte of text has room for 60,000 settings.
+// `is_shown`: whether the message is shown. A suggestion costs about 40 us, and a megabyte of text
+// can contain 60,000 settings.
 absl::Status UnknownSetting(const std::string& where, const std::string& key, bool is_shown) {
   if (!is_shown) {
     return absl::InvalidArgumentError(
@@ -28,18 +33,17 @@ absl::Status UnknownSetting(const std::string& where, const std::string& key, bo
     keys.push_back(known.key);
     if (!known.key.starts_with(key + ".")) continue;
     return absl::InvalidArgumentError(
-        fmt::format("{}: {} is a section, not a setting; set what is in it, such as {}, or remove "
-                    "it",
+        fmt::format("{}: {} is a section, not a setting; set a key in it, such as {}, or remove it",
                     where, key, known.key));
   }
   const std::string meant = text::DidYouMean(key, keys);
   return absl::InvalidArgumentError(
       fmt::format("{}: unknown setting {}{}", where, key.substr(0, 100),
-                  meant.empty() ? "; docs/serve.md lists them all" : meant));
+                  meant.empty() ? "; docs/reference/settings.md lists all" : meant));
 }
 
-// `where` is the beginning of the message: a line of a file, or an option. `is_shown`: whether
-// people read it.
+// Stores one setting. `where` starts a message: a line of a file, or an option. `is_shown`: whether
+// the message is shown.
 absl::Status Set(const std::string& where, const std::string& folder, const YamlEntry& entry,
                  bool is_shown, ServeConfig& config) {
   if (!entry.fault.empty()) {
@@ -66,7 +70,7 @@ std::string FolderOf(const std::string& file) {
   return slash == 0 ? "/" : file.substr(0, slash);
 }
 
-// What is wrong, a line for each setting: nobody wants to hear of one after the other.
+// Collects all faults, one line for each setting, so that users can correct them together.
 class Faults {
  public:
   void Add(const absl::Status& status) {
@@ -79,12 +83,12 @@ class Faults {
   void Add(const std::vector<std::string>& lines) {
     for (const std::string& line : lines) {
       ++count_;
-      // A text of a file may hold anything.
+      // The text of a file may contain control characters.
       if (count_ <= kShownMax) lines_.push_back(console::Printable(line, /*unicode=*/true));
     }
   }
   bool has_room() const { return count_ < kShownMax; }
-  // Settings that have a default in the place of what was meant.
+  // Settings that keep their default because their value was rejected.
   const std::set<std::string>& wrong() const { return wrong_; }
   absl::Status All() const {
     if (count_ == 0) return absl::OkStatus();
@@ -97,14 +101,188 @@ class Faults {
   }
 
  private:
-  // More than there are settings.
+  // More than the number of settings.
   static constexpr std::size_t kShownMax = 100;
   std::size_t count_ = 0;
   std::vector<std::string> lines_;
   std::set<std::string> wrong_;
 };
 
-// What `text` and `overrides` say, as far as it is allowed; the rest is among the faults.
+std::string TickFault(const ServeConfig& config) {
+  const MasterOptions& master = config.master;
+  if (master.tick_interval_min <= master.tick_interval) return "";
+  const bool is_min_set = config.origins.contains("tick.interval_min");
+  return fmt::format("{}tick.interval_min must be at most tick.interval, {}, not {}",
+                     config.Where(is_min_set ? "tick.interval_min" : "tick.interval"),
+                     absl::FormatDuration(master.tick_interval),
+                     absl::FormatDuration(master.tick_interval_min));
+}
+
+std::string ListenFault(const ServeConfig& config) {
+  const MasterOptions& master = config.master;
+  const absl::Status status = transport::CheckListenAddress(
+      master.listen_address, master.allow_insecure_remote,
+      {.encrypted = !master.tls.certificate_file.empty(),
+       .authenticated = !master.tls.client_ca_file.empty() || !master.tokens_file.empty()});
+  if (status.ok()) return "";
+  return config.Where("listen") + std::string(status.message());
+}
+
+std::string KeyFault(const ServeConfig& config) {
+  const ServerTls& tls = config.master.tls;
+  if (tls.certificate_file.empty() == tls.key_file.empty()) return "";
+  const bool has_key = tls.certificate_file.empty();
+  const char* const set = has_key ? "tls.key" : "tls.certificate";
+  const char* const missing = has_key ? "tls.certificate" : "tls.key";
+  return fmt::format("{}{} needs {}; set both or neither", config.Where(set), set, missing);
+}
+
+std::string ClientCaFault(const ServeConfig& config) {
+  const ServerTls& tls = config.master.tls;
+  const bool is_alone =
+      !tls.client_ca_file.empty() && tls.certificate_file.empty() && tls.key_file.empty();
+  if (!is_alone) return "";
+  return fmt::format(
+      "{}tls.client_ca needs tls.certificate and tls.key; set them too, or remove it",
+      config.Where("tls.client_ca"));
+}
+
+// Checks the address of the metrics, which show the ids of jobs to every reader.
+std::string MetricsFault(const ServeConfig& config) {
+  const bool is_safe = config.metrics_address.empty() || config.master.allow_insecure_remote ||
+                       transport::IsLocalAddress(config.metrics_address);
+  if (is_safe) return "";
+  return fmt::format(
+      "{}metrics.listen {}: every host that reaches it can read the metrics; use a loopback "
+      "address or pass --allow-insecure-remote",
+      config.Where("metrics.listen"), config.metrics_address);
+}
+
+// Returns why more users could reach the page than the master, and a remedy. Empty if they cannot.
+std::string ReachOfPage(const ServeConfig& config) {
+  const MasterOptions& master = config.master;
+  if (config.web_address.empty() || master.allow_insecure_remote) return "";
+  if (!master.tls.client_ca_file.empty()) {
+    return "browsers cannot present the certificates that tls.client_ca requires; remove "
+           "web.listen or tls.client_ca";
+  }
+  const bool has_tokens = !master.tokens_file.empty();
+  if (transport::UnixPathOf(master.listen_address) && !has_tokens) {
+    return "every user of this host could read jobs that only users of the unix socket can read "
+           "now; set tokens";
+  }
+  const bool is_protected = has_tokens && !master.tls.certificate_file.empty();
+  if (is_protected || transport::IsLocalAddress(config.web_address)) return "";
+  return "other hosts reach it; set tls.certificate and tokens, use a loopback address, or pass "
+         "--allow-insecure-remote";
+}
+
+std::string PageFault(const ServeConfig& config) {
+  const std::string reason = ReachOfPage(config);
+  if (reason.empty()) return "";
+  return fmt::format("{}web.listen {}: {}", config.Where("web.listen"), config.web_address, reason);
+}
+
+bool IsIpv6(const std::string& host) { return host.starts_with('['); }
+
+// Returns true if servers at both addresses would need the same port of the same host. A host name
+// other than localhost is compared as text.
+bool Collide(const std::string& one, const std::string& other) {
+  const auto a = transport::ParseHostPort(one);
+  const auto b = transport::ParseHostPort(other);
+  if (!a || !b || a->port != b->port || a->port == 0) return false;
+  const auto covers = [](const std::string& host, const std::string& of) {
+    if (host == of || host == "[::]") return true;
+    if (host == "0.0.0.0") return !IsIpv6(of);
+    return host == "localhost" && (of == "127.0.0.1" || of == "[::1]");
+  };
+  return covers(a->host, b->host) || covers(b->host, a->host);
+}
+
+std::string PortFault(const ServeConfig& config) {
+  const std::pair<const char*, const std::string&> servers[] = {
+      {"listen", config.master.listen_address},
+      {"web.listen", config.web_address},
+      {"metrics.listen", config.metrics_address}};
+  for (std::size_t i = 1; i < std::size(servers); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const auto& [key, address] = servers[i];
+      const auto& [first_key, first] = servers[j];
+      if (!Collide(first, address)) continue;
+      return fmt::format("{}{} {} collides with {} {}; use different ports", config.Where(key), key,
+                         address, first_key, first);
+    }
+  }
+  return "";
+}
+
+std::string PageUrlFault(const ServeConfig& config) {
+  if (config.page_url.empty() || !config.web_address.empty()) return "";
+  return fmt::format("{}web.public_url: no page is served; set web.listen as well",
+                     config.Where("web.public_url"));
+}
+
+bool HasAny(const std::set<std::string>& wrong, const std::vector<std::string>& keys) {
+  return std::ranges::any_of(keys, [&](const std::string& key) { return wrong.contains(key); });
+}
+
+struct Check {
+  std::string (*fault_of)(const ServeConfig& config);
+  std::vector<std::string> keys;  // the settings that it compares
+};
+
+// Returns the conflicts between settings that are allowed one by one: a line for each, which begins
+// with the location of a setting. Skips checks of settings in `wrong`. Pure.
+std::vector<std::string> Conflicts(const ServeConfig& config, const std::set<std::string>& wrong) {
+  const Check checks[] = {
+      {TickFault, {"tick.interval", "tick.interval_min"}},
+      {ListenFault,
+       {"listen", "allow_insecure_remote", "tls.certificate", "tls.client_ca", "tokens"}},
+      {KeyFault, {"tls.certificate", "tls.key"}},
+      {ClientCaFault, {"tls.client_ca", "tls.certificate", "tls.key"}},
+      {MetricsFault, {"metrics.listen", "allow_insecure_remote"}},
+      {PortFault, {"listen", "web.listen", "metrics.listen"}},
+      {PageFault,
+       {"web.listen", "allow_insecure_remote", "listen", "tls.certificate", "tls.client_ca",
+        "tokens"}},
+      {PageUrlFault, {"web.listen", "web.public_url"}}};
+  std::vector<std::string> faults;
+  for (const Check& check : checks) {
+    if (!HasAny(wrong, check.keys)) faults.push_back(check.fault_of(config));
+  }
+  std::erase(faults, "");
+  return faults;
+}
+
+// Returns a line for each file that a master needs at its start and cannot read.
+std::vector<std::string> UnreadableFiles(const ServeConfig& config) {
+  std::vector<std::string> faults;
+  for (const Setting& setting : AllSettings()) {
+    const std::string file = setting.file ? setting.file(config) : "";
+    if (file.empty()) continue;
+    const absl::Status status = transport::CheckRegularFile(file);
+    if (status.ok()) continue;
+    faults.push_back(fmt::format("{}{}: cannot read {}", config.Where(setting.key), setting.key,
+                                 std::string(status.message())));
+  }
+  return faults;
+}
+
+// Returns the faults of CheckAlerts(), or none if a setting that it reads is in `wrong`.
+std::vector<std::string> AlertFaults(const ServeConfig& config,
+                                     const std::set<std::string>& wrong) {
+  if (HasAny(wrong, {"alerts.webhooks", "alerts.secret", "alerts.routing_key", "alerts.allow_local",
+                     "lineage.url", "lineage.token"})) {
+    return {};
+  }
+  std::vector<std::string> faults;
+  for (const AlertsFault& fault : CheckAlerts(config.alerts, config.lineage)) {
+    faults.push_back(config.Where(fault.key) + fault.message);
+  }
+  return faults;
+}
+
+// Returns the allowed settings of `text` and `overrides`. Adds a fault for each other setting.
 ServeConfig Parse(const std::string& text, const std::string& file,
                   const std::vector<SettingOverride>& overrides, Faults& faults) {
   ServeConfig config;
@@ -155,4 +333,4 @@ absl::StatusOr<ServeConfig> LoadServeConfig(const std::string& file,
   return config;
 }
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::serve

@@ -1,4 +1,4 @@
-// The settings of `tidemark serve`: a file, then the command line, which overrides it.
+// The configuration of `tidemark serve`: a file, and options that override it.
 //
 // docs/serve.md documents every setting; packaging/tidemark.yaml shows each with its default.
 #pragma once
@@ -12,7 +12,7 @@
 #include "serve/alerts/alert_settings.h"
 #include "tidemark/master.h"
 
-namespace tidemark::cli {
+namespace tidemark::serve {
 
 inline constexpr const char* kDefaultMaster = "127.0.0.1:7411";
 
@@ -20,45 +20,47 @@ struct ServeConfig {
   ServeConfig() { master.listen_address = kDefaultMaster; }
 
   MasterOptions master;
-  // The address of /metrics, host:port. Empty if it is not served.
+  // The address of /metrics, host:port. Empty if metrics are not served.
   std::string metrics_address;
-  // The address at which the page is served, host:port. Empty if it is not.
+  // The address of the page, host:port. Empty if it is not served.
   std::string web_address;
-  // The address of the page for its readers, such as that of a proxy. Empty if it is unknown.
+  // The URL of the page for its readers, such as the URL of a proxy. Empty if it is unknown.
   std::string page_url;
-  // Where applications of Spark write event logs, to be followed; empty: nowhere.
+  // The folder of Spark's event logs, which the master follows. Empty if absent.
   std::string spark_logs;
   bool log_as_json = false;
   LogSeverity log_least = LogSeverity::kInfo;
-  // What running calls may still take after SIGTERM.
+  // The time that calls in flight have to end after SIGTERM.
   absl::Duration shutdown_grace = absl::Seconds(5);
-  // How long a master that is asked to end says NOT_SERVING before it stops to take new calls.
+  // The time between reporting NOT_SERVING and rejecting new calls at shutdown.
   absl::Duration shutdown_drain = absl::ZeroDuration();
   AlertSettings alerts;
   LineageSettings lineage;
-  // Where each setting was set that was: "tidemark.yaml:12" or "--set"; by key.
+  // The location at which each setting was set, by key: "tidemark.yaml:12" or "--set". Settings
+  // with their defaults are absent.
   std::map<std::string, std::string> origins;
-  // Where a setting was set, for the beginning of a message: "tidemark.yaml:12: "; empty: it was
-  // not.
+  // Returns the location of a setting as the beginning of a message, such as "tidemark.yaml:12: ".
+  // Empty if the setting has its default.
   std::string Where(const std::string& key) const;
 };
 
-// One setting given by name, outside of the file.
+// A setting outside of the file.
 struct SettingOverride {
   std::string origin;  // for messages: "--listen"
   std::string key;
   std::vector<std::string> words;
 };
 
-// Every setting that `text`, the contents of `file`, and then `overrides` name; the rest keep their
-// defaults. File names in the text count from the folder of `file`. InvalidArgument: for each fault
-// a line with where, which key and what is allowed; of a text that is no YAML the first alone.
+// Parses `text`, the contents of `file`, and then `overrides`. Other settings keep their defaults.
+// Relative file names start at the folder of `file`. Fails with InvalidArgument, which has a line
+// with the location, the key and the allowed values for each fault. If the text is not YAML, only
+// the first fault is reported.
 absl::StatusOr<ServeConfig> ParseServeConfig(const std::string& text, const std::string& file,
                                              const std::vector<SettingOverride>& overrides);
 
-// The same of a file on disk, that the files it names can be read, and CheckAlerts(); an empty
-// name: overrides alone. NotFound: it cannot be read itself.
+// Parses a file on disk. Also checks that the files it names can be read, and CheckAlerts(). An
+// empty name means an empty file. Fails with NotFound if the file cannot be read.
 absl::StatusOr<ServeConfig> LoadServeConfig(const std::string& file,
                                             const std::vector<SettingOverride>& overrides);
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::serve

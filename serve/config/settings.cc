@@ -4,11 +4,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
 #include <string_view>
+#include <system_error>
 
 #include "absl/strings/ascii.h"
+#include "text/did_you_mean.h"
+#include "text/size_text.h"
+#include "transport/host_port.h"
 
-namespace tidemark::cli {
+namespace tidemark::serve {
 namespace {
 
 constexpr std::uint64_t kBytesMax = std::uint64_t{1} << 50;
@@ -20,7 +26,7 @@ absl::StatusOr<std::string> AnyText(std::string_view text) {
 }
 std::string SameText(const std::string& text) { return text; }
 
-// What is wrong with it is not repeated: it may hold a secret.
+// The message does not quote the value, which may contain a secret.
 template <typename Field>
 Setting HttpAddressSetting(std::string key, Field field) {
   Setting setting =
@@ -29,12 +35,12 @@ Setting HttpAddressSetting(std::string key, Field field) {
                                                ServeConfig& config) {
     const bool is_address = words[0].starts_with("http://") || words[0].starts_with("https://");
     if (is_address) return set(words, folder, config);
-    return absl::InvalidArgumentError("what stands there");
+    return absl::InvalidArgumentError("the given text");
   };
   return setting;
 }
 
-// An address ends up in messages, where a blank, a quote or < would end it.
+// Messages contain the URL, where a blank, a quote or < would end it.
 Setting PageUrlSetting() {
   Setting setting = HttpAddressSetting(
       "web.public_url", [](auto& c) -> auto& { return c.page_url; });
@@ -65,12 +71,12 @@ Setting LineageParentSetting() {
               }};
 }
 
-// What is wrong with an address is not repeated: it may be a secret.
+// The message does not quote the URL, which may be secret.
 Setting HooksSetting() {
   Setting setting = ListSetting<AlertHook>(
       "alerts.webhooks",
       "a list of json=ADDRESS, slack=ADDRESS or pagerduty=ADDRESS, where ADDRESS begins with "
-      "https:// or http:// or is @FILE, a file that holds it",
+      "https:// or http:// or is @FILE, a file that contains it",
       &ParseAlertHook, &ToString, [](auto& c) -> auto& { return c.alerts.hooks; });
   setting.set = [read = std::move(setting.set)](const auto& words, const std::string& folder,
                                                 ServeConfig& config) {
@@ -81,7 +87,7 @@ Setting HooksSetting() {
       const bool is_word =
           shape.size() < wrong->size() && std::ranges::all_of(shape, absl::ascii_isalpha);
       return is_word ? Unallowed(shape + "=...")
-                     : absl::InvalidArgumentError("one without a shape");
+                     : absl::InvalidArgumentError("an item without a format");
     }
     for (AlertHook& hook : config.alerts.hooks) {
       if (hook.url.starts_with('@')) hook.url = "@" + FileIn(folder, hook.url.substr(1));
@@ -91,7 +97,7 @@ Setting HooksSetting() {
   return setting;
 }
 
-// What is wrong within a text is said, not the whole text.
+// The message contains the fault within a text, not the whole text.
 Setting TextsSetting() {
   std::string fields;
   for (const std::string_view name : kAlertFieldNames) {
@@ -99,7 +105,8 @@ Setting TextsSetting() {
   }
   Setting setting = ListSetting<AlertTextRule>(
       "alerts.texts",
-      fmt::format("a list of KIND=TEXT, one for a kind, where KIND is {} and TEXT may have {}",
+      fmt::format("a list of KIND=TEXT, at most one for each kind, where KIND is {} and TEXT may "
+                  "contain {}",
                   fmt::join(kAlertKindNames, ", "), fields),
       &ParseAlertTextRule, &ToString, [](auto& c) -> auto& { return c.alerts.texts; });
   setting.set = [](const auto& words, const std::string&, ServeConfig& config) {
@@ -118,6 +125,9 @@ Setting TextsSetting() {
   };
   return setting;
 }
+
+// Messages quote at most this much of a word.
+constexpr std::size_t kQuotedBytesMax = 60;
 
 }  // namespace
 
@@ -192,17 +202,17 @@ const std::vector<Setting>& AllSettings() {
           [](auto& c) -> auto& { return c.master.job.abandon_after; }),
       ListSetting<DeadlineRule>(
           "deadlines",
-          "a list of NAME=WHEN, where NAME may have * and WHEN is 07:30, 2026-11-26 07:30, an "
+          "a list of NAME=WHEN, where NAME may contain * and WHEN is 07:30, 2026-11-26 07:30, an "
           "instant such as 2026-11-26T07:30:00Z, or a duration such as 2h30m or 1d12h",
           &ParseDeadlineRule, &tidemark::ToString,
           [](auto& c) -> auto& { return c.master.deadlines; }),
-      // Who is told.
+      // Alerts and lineage.
       HooksSetting(),
       ChoicesSetting(
           "alerts.on", {kAlertKindNames.begin(), kAlertKindNames.end()},
           [](auto& c) -> auto& { return c.alerts.kinds; }),
       ListSetting<std::string>(
-          "alerts.jobs", "a list of names of jobs, which may have *", &AnyText, &SameText,
+          "alerts.jobs", "a list of names of jobs, which may contain *", &AnyText, &SameText,
           [](auto& c) -> auto& { return c.alerts.jobs; }),
       TextsSetting(),
       CountSetting(
@@ -232,7 +242,7 @@ const std::vector<Setting>& AllSettings() {
       FileSetting(
           "lineage.token", "a file", [](auto& c) -> auto& { return c.lineage.token_file; }),
       LineageParentSetting(),
-      // Limits on what one reporter may cost the master.
+      // Limits on the cost of one reporter.
       BytesSetting(
           "limits.message_bytes", 1024, std::uint64_t{1} << 30,
           [](auto& c) -> auto& { return c.master.message_bytes_max; }),
@@ -295,4 +305,45 @@ const Setting* FindSetting(const std::string& key) {
   return found == settings.end() ? nullptr : &*found;
 }
 
-}  // namespace tidemark::cli
+bool ReadCount(const std::string& word, std::uint64_t& value) {
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  return error == std::errc() && end == word.data() + word.size();
+}
+
+bool ReadBytes(const std::string& word, std::uint64_t& value) {
+  const std::optional<std::uint64_t> bytes = text::SizeIn(word);
+  value = bytes.value_or(value);
+  return bytes.has_value();
+}
+
+bool ReadSwitch(const std::string& word, bool& value) {
+  value = word == "true";
+  return value || word == "false";
+}
+
+bool ReadDuration(const std::string& word, absl::Duration& value) {
+  return absl::ParseDuration(word, &value);
+}
+
+absl::Status CheckAddress(const std::string& word, bool may_be_unix) {
+  const bool is_socket = may_be_unix && transport::UnixPathOf(word);
+  if (is_socket || transport::ParseHostPort(word)) return absl::OkStatus();
+  std::uint64_t port = 0;
+  if (!ReadCount(word, port)) return Unallowed(word);
+  return absl::InvalidArgumentError(
+      fmt::format("`{}`; did you mean 127.0.0.1:{}?", word.substr(0, kQuotedBytesMax), port));
+}
+
+std::string FileIn(const std::string& folder, const std::string& name) {
+  if (folder.empty() || name.empty() || name[0] == '/') return name;
+  return fmt::format("{}/{}", folder, name);
+}
+
+absl::Status Unallowed(const std::string& word, const std::vector<std::string>& choices) {
+  const bool is_long = word.size() > kQuotedBytesMax;
+  return absl::InvalidArgumentError(
+      is_long ? fmt::format("`{}...`", word.substr(0, kQuotedBytesMax))
+              : fmt::format("`{}`{}", word, text::DidYouMean(word, choices)));
+}
+
+}  // namespace tidemark::serve

@@ -11,7 +11,7 @@
 
 #include "tests/console/some_jobs.h"
 
-namespace tidemark::cli {
+namespace tidemark::serve {
 namespace {
 
 using ::testing::ElementsAre;
@@ -20,7 +20,7 @@ using ::testing::IsEmpty;
 const std::set<AlertKind> kAll = {AlertKind::kLate, AlertKind::kStraggler, AlertKind::kEnded,
                                   AlertKind::kFailed, AlertKind::kSilent};
 
-// Snapshots of one job, each later than the one before.
+// Successive snapshots of one job.
 class Story {
  public:
   Snapshot Next(std::optional<double> late = {}, std::uint32_t straggler = 2) {
@@ -49,241 +49,241 @@ std::vector<AlertKind> Kinds(const std::vector<Alert>& alerts) {
   return kinds;
 }
 
-TEST(AlertCauses, AJobIsLateWhenItIsSoTwiceInARow) {
+TEST(AlertCauses, ReportALateJobAfterTwoUpdatesInARow) {
   AlertCauses causes({.kinds = kAll});
   Story job;
-  EXPECT_THAT(causes.Look({job.Next(0.9)}), IsEmpty());
-  EXPECT_THAT(causes.Look({job.Next(0.7)}), IsEmpty());
-  EXPECT_THAT(causes.Look({job.Next(0.8)}), IsEmpty());
-  EXPECT_THAT(Kinds(causes.Look({job.Next(0.8)})), ElementsAre(AlertKind::kLate));
+  EXPECT_THAT(causes.Update({job.Next(0.9)}), IsEmpty());
+  EXPECT_THAT(causes.Update({job.Next(0.7)}), IsEmpty());
+  EXPECT_THAT(causes.Update({job.Next(0.8)}), IsEmpty());
+  EXPECT_THAT(Kinds(causes.Update({job.Next(0.8)})), ElementsAre(AlertKind::kLate));
 }
 
-TEST(AlertCauses, TheSameSnapshotAgainIsNoSecondSign) {
+TEST(AlertCauses, CountTheSameSnapshotOnce) {
   AlertCauses causes({.kinds = kAll});
   Story job;
   const Snapshot late = job.Next(0.9);
-  EXPECT_THAT(causes.Look({late}), IsEmpty());
-  EXPECT_THAT(causes.Look({late}), IsEmpty());
-  EXPECT_THAT(Kinds(causes.Look({job.Next(0.9)})), ElementsAre(AlertKind::kLate));
+  EXPECT_THAT(causes.Update({late}), IsEmpty());
+  EXPECT_THAT(causes.Update({late}), IsEmpty());
+  EXPECT_THAT(Kinds(causes.Update({job.Next(0.9)})), ElementsAre(AlertKind::kLate));
 }
 
-TEST(AlertCauses, WhatIsNotKnownIsNoSign) {
+TEST(AlertCauses, IgnoreAnUnknownProbability) {
   AlertCauses causes({.kinds = kAll});
   Story job;
-  causes.Look({job.Next(0.9)});
-  EXPECT_THAT(causes.Look({job.Next()}), IsEmpty());
-  EXPECT_THAT(causes.Look({job.Next(0.9)}), IsEmpty());
+  causes.Update({job.Next(0.9)});
+  EXPECT_THAT(causes.Update({job.Next()}), IsEmpty());
+  EXPECT_THAT(causes.Update({job.Next(0.9)}), IsEmpty());
 }
 
-TEST(AlertCauses, AGuessIsNoSign) {
+TEST(AlertCauses, IgnoreAGuess) {
   for (const Basis basis : {Basis::kGuess, Basis::kUnknown}) {
     AlertCauses causes({.kinds = kAll});
     Story job;
     for (int i = 0; i < 5; ++i) {
       Snapshot guess = job.Next(0.99);
       guess.estimate.basis = basis;
-      EXPECT_THAT(causes.Look({guess}), IsEmpty());
+      EXPECT_THAT(causes.Update({guess}), IsEmpty());
     }
-    EXPECT_THAT(causes.Look({job.Next(0.9)}), IsEmpty()) << "evidence, for the first time";
-    EXPECT_THAT(Kinds(causes.Look({job.Next(0.9)})), ElementsAre(AlertKind::kLate));
+    EXPECT_THAT(causes.Update({job.Next(0.9)}), IsEmpty()) << "the first evidence";
+    EXPECT_THAT(Kinds(causes.Update({job.Next(0.9)})), ElementsAre(AlertKind::kLate));
   }
 }
 
-TEST(AlertCauses, EarlierRunsAreASign) {
+TEST(AlertCauses, AcceptPastRunsAsEvidence) {
   AlertCauses causes({.kinds = kAll});
   Story job;
   Snapshot before = job.Next(0.9);
   before.estimate.basis = Basis::kEarlierRuns;
-  EXPECT_THAT(causes.Look({before}), IsEmpty());
+  EXPECT_THAT(causes.Update({before}), IsEmpty());
   before.sequence += 1;
-  EXPECT_THAT(Kinds(causes.Look({before})), ElementsAre(AlertKind::kLate));
+  EXPECT_THAT(Kinds(causes.Update({before})), ElementsAre(AlertKind::kLate));
 }
 
-TEST(AlertCauses, ADeadlineThatHasPassedIsToldAtOnceAndOnce) {
+TEST(AlertCauses, ReportAPassedDeadlineAtOnceAndOnce) {
   AlertCauses causes({.kinds = kAll});
   Story job;
   Snapshot due = job.Next();
   due.estimate.basis = Basis::kGuess;
   due.deadline = due.at + absl::Seconds(1);
-  EXPECT_THAT(causes.Look({due}), IsEmpty());
+  EXPECT_THAT(causes.Update({due}), IsEmpty());
   due.sequence += 1;
   due.at = *due.deadline;
   due.late_probability = 1;
-  EXPECT_THAT(Kinds(causes.Look({due})), ElementsAre(AlertKind::kLate));
+  EXPECT_THAT(Kinds(causes.Update({due})), ElementsAre(AlertKind::kLate));
   due.sequence += 1;
   due.at += absl::Seconds(1);
-  EXPECT_THAT(causes.Look({due}), IsEmpty());
+  EXPECT_THAT(causes.Update({due}), IsEmpty());
 }
 
-TEST(AlertCauses, OneCauseIsToldOnce) {
+TEST(AlertCauses, ReportOneCauseOnce) {
   AlertCauses causes({.kinds = kAll});
   Story job;
   std::mt19937_64 random(5);
-  int told = 0;
+  int sent = 0;
   for (int i = 0; i < 500; ++i) {
-    told += static_cast<int>(causes.Look({job.Next(random() % 4 == 0 ? 0.1 : 0.95)}).size());
+    sent += static_cast<int>(causes.Update({job.Next(random() % 4 == 0 ? 0.1 : 0.95)}).size());
   }
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(sent, 1);
 }
 
-TEST(AlertCauses, IsToldOnceAcrossARestart) {
+TEST(AlertCauses, ReportOneCauseOnceDespiteARestart) {
   Story job;
   AlertCauses before({.kinds = kAll});
-  before.Look({job.Next(0.9)});
-  const std::vector<Alert> told = before.Look({job.Next(0.9)});
-  ASSERT_EQ(told.size(), 1U);
-  AlertCauses after({.kinds = kAll}, {told[0].id});
-  after.Look({job.Next(0.9)});
-  EXPECT_THAT(after.Look({job.Next(0.9)}), IsEmpty());
+  before.Update({job.Next(0.9)});
+  const std::vector<Alert> sent = before.Update({job.Next(0.9)});
+  ASSERT_EQ(sent.size(), 1U);
+  AlertCauses after({.kinds = kAll}, {sent[0].id});
+  after.Update({job.Next(0.9)});
+  EXPECT_THAT(after.Update({job.Next(0.9)}), IsEmpty());
 }
 
-TEST(AlertCauses, AJobThatIsGoneForAWhileIsNotToldTwice) {
+TEST(AlertCauses, DoNotRepeatAlertsOfAJobThatWasAbsent) {
   AlertCauses causes({.kinds = kAll});
   Story job;
-  causes.Look({job.Next(0.9)});
-  EXPECT_EQ(causes.Look({job.Next(0.9)}).size(), 1U);
-  causes.Look({});
-  causes.Look({job.Next(0.9)});
-  EXPECT_THAT(causes.Look({job.Next(0.9)}), IsEmpty());
+  causes.Update({job.Next(0.9)});
+  EXPECT_EQ(causes.Update({job.Next(0.9)}).size(), 1U);
+  causes.Update({});
+  causes.Update({job.Next(0.9)});
+  EXPECT_THAT(causes.Update({job.Next(0.9)}), IsEmpty());
   const Snapshot failed = job.Ended(JobState::kFailed);
-  EXPECT_EQ(causes.Look({failed}).size(), 1U);
-  causes.Look({});
-  EXPECT_THAT(causes.Look({failed}), IsEmpty());
+  EXPECT_EQ(causes.Update({failed}).size(), 1U);
+  causes.Update({});
+  EXPECT_THAT(causes.Update({failed}), IsEmpty());
 }
 
-TEST(AlertCauses, AnotherRunIsAnotherCause) {
+TEST(AlertCauses, TreatAnotherRunAsAnotherCause) {
   AlertCauses causes({.kinds = kAll});
   Story job;
-  causes.Look({job.Next(0.9)});
-  const std::vector<Alert> first = causes.Look({job.Next(0.9)});
+  causes.Update({job.Next(0.9)});
+  const std::vector<Alert> first = causes.Update({job.Next(0.9)});
   Snapshot again = job.Next(0.9);
   again.run_uid = "second";
-  EXPECT_THAT(causes.Look({again}), IsEmpty());
+  EXPECT_THAT(causes.Update({again}), IsEmpty());
   again.sequence += 1;
-  const std::vector<Alert> second = causes.Look({again});
+  const std::vector<Alert> second = causes.Update({again});
   ASSERT_EQ(first.size(), 1U);
   ASSERT_EQ(second.size(), 1U);
   EXPECT_NE(first[0].id, second[0].id);
   EXPECT_NE(first[0].run_id, second[0].run_id);
 }
 
-TEST(AlertCauses, AStragglerIsToldWhenAnotherHasTakenItsPlace) {
+TEST(AlertCauses, ReportAStragglerThatReplacesAnother) {
   AlertCauses causes({.kinds = kAll});
   Story job;
-  causes.Look({job.Next({}, 2)});
-  EXPECT_THAT(causes.Look({job.Next({}, 2)}), IsEmpty()) << "the first is no change";
-  EXPECT_THAT(causes.Look({job.Next({}, 3)}), IsEmpty()) << "it may be back at once";
-  EXPECT_THAT(Kinds(causes.Look({job.Next({}, 3)})), ElementsAre(AlertKind::kStraggler));
+  causes.Update({job.Next({}, 2)});
+  EXPECT_THAT(causes.Update({job.Next({}, 2)}), IsEmpty()) << "the first straggler replaces none";
+  EXPECT_THAT(causes.Update({job.Next({}, 3)}), IsEmpty()) << "the change may be temporary";
+  EXPECT_THAT(Kinds(causes.Update({job.Next({}, 3)})), ElementsAre(AlertKind::kStraggler));
 }
 
-TEST(AlertCauses, ATaskThatWaitsForASlotIsNoStraggler) {
+TEST(AlertCauses, DoNotReportATaskThatWaitsForASlot) {
   AlertCauses causes({.kinds = kAll});
   Story job;
-  for (int i = 0; i < 3; ++i) causes.Look({job.Next({}, 2)});
+  for (int i = 0; i < 3; ++i) causes.Update({job.Next({}, 2)});
   for (int i = 0; i < 4; ++i) {
     Snapshot waiting = job.Next({}, 3);
     waiting.named_tasks[0].waits_for_slot = true;
-    EXPECT_THAT(causes.Look({waiting}), IsEmpty());
+    EXPECT_THAT(causes.Update({waiting}), IsEmpty());
   }
-  EXPECT_THAT(causes.Look({job.Next({}, 3)}), IsEmpty()) << "it has just begun";
-  EXPECT_THAT(Kinds(causes.Look({job.Next({}, 3)})), ElementsAre(AlertKind::kStraggler));
+  EXPECT_THAT(causes.Update({job.Next({}, 3)}), IsEmpty()) << "the task has just started";
+  EXPECT_THAT(Kinds(causes.Update({job.Next({}, 3)})), ElementsAre(AlertKind::kStraggler));
 }
 
-TEST(AlertCauses, StragglersThatTakeTurnsAreNotToldForEver) {
+TEST(AlertCauses, LimitAlertsOfAlternatingStragglers) {
   AlertCauses causes({.kinds = kAll});
   Story job;
-  std::size_t told = 0;
-  for (std::uint32_t i = 0; i < 200; ++i) told += causes.Look({job.Next({}, i / 2 % 50)}).size();
-  EXPECT_EQ(told, static_cast<std::size_t>(AlertCauses::kStragglersMax));
+  std::size_t sent = 0;
+  for (std::uint32_t i = 0; i < 200; ++i) sent += causes.Update({job.Next({}, i / 2 % 50)}).size();
+  EXPECT_EQ(sent, static_cast<std::size_t>(AlertCauses::kStragglersMax));
 }
 
-TEST(AlertCauses, AnEndIsOneAlertHoweverManyKindsItIs) {
+TEST(AlertCauses, ReportAnEndInOneAlert) {
   for (const auto& [state, kind] : {std::pair(JobState::kSucceeded, AlertKind::kEnded),
                                     std::pair(JobState::kFailed, AlertKind::kFailed),
                                     std::pair(JobState::kAbandoned, AlertKind::kFailed)}) {
     AlertCauses causes({.kinds = kAll});
     Story job;
-    causes.Look({job.Next()});
+    causes.Update({job.Next()});
     const Snapshot ended = job.Ended(state);
-    EXPECT_THAT(Kinds(causes.Look({ended})), ElementsAre(kind));
-    EXPECT_THAT(causes.Look({ended}), IsEmpty());
+    EXPECT_THAT(Kinds(causes.Update({ended})), ElementsAre(kind));
+    EXPECT_THAT(causes.Update({ended}), IsEmpty());
   }
 }
 
-TEST(AlertCauses, OnlyWhatIsAskedForIsTold) {
+TEST(AlertCauses, ReportOnlySelectedKinds) {
   AlertCauses causes({.kinds = {AlertKind::kFailed}});
   Story job;
-  causes.Look({job.Next(0.9)});
-  causes.Look({job.Next(0.9)});
-  EXPECT_THAT(causes.Look({job.Ended(JobState::kSucceeded)}), IsEmpty());
+  causes.Update({job.Next(0.9)});
+  causes.Update({job.Next(0.9)});
+  EXPECT_THAT(causes.Update({job.Ended(JobState::kSucceeded)}), IsEmpty());
 }
 
-TEST(AlertCauses, WhatHadEndedBeforeTheFirstLookIsOldNews) {
+TEST(AlertCauses, IgnoreJobsThatEndedBeforeTheFirstUpdate) {
   AlertCauses causes({.kinds = kAll});
   Story old;
   const Snapshot ended = old.Ended(JobState::kFailed);
-  EXPECT_THAT(causes.Look({ended}), IsEmpty());
-  Snapshot quick = ended;  // began and ended between two looks
+  EXPECT_THAT(causes.Update({ended}), IsEmpty());
+  Snapshot quick = ended;  // started and ended between two updates
   quick.job_id = "quick";
-  EXPECT_THAT(Kinds(causes.Look({ended, quick})), ElementsAre(AlertKind::kFailed));
+  EXPECT_THAT(Kinds(causes.Update({ended, quick})), ElementsAre(AlertKind::kFailed));
 }
 
-TEST(AlertCauses, ASilenceIsToldOnceItIsLongAndOncePerSilence) {
+TEST(AlertCauses, ReportEachLongSilenceOnce) {
   AlertCauses causes({.kinds = kAll, .silent_for = absl::Minutes(5)});
   Story job;
   Snapshot silent = job.Next();
   silent.silent_since = silent.at;
-  causes.Look({silent});
+  causes.Update({silent});
   silent.at += absl::Minutes(4);
-  EXPECT_THAT(causes.Look({silent}), IsEmpty());
+  EXPECT_THAT(causes.Update({silent}), IsEmpty());
   silent.at += absl::Minutes(1);
-  EXPECT_THAT(Kinds(causes.Look({silent})), ElementsAre(AlertKind::kSilent));
+  EXPECT_THAT(Kinds(causes.Update({silent})), ElementsAre(AlertKind::kSilent));
   silent.at += absl::Minutes(1);
-  EXPECT_THAT(causes.Look({silent}), IsEmpty());
-  Snapshot heard = silent;
-  heard.silent_since.reset();
-  causes.Look({heard});
+  EXPECT_THAT(causes.Update({silent}), IsEmpty());
+  Snapshot reporting = silent;
+  reporting.silent_since.reset();
+  causes.Update({reporting});
   silent.silent_since = silent.at + absl::Minutes(1);
   silent.at += absl::Minutes(7);
-  EXPECT_THAT(Kinds(causes.Look({silent})), ElementsAre(AlertKind::kSilent));
+  EXPECT_THAT(Kinds(causes.Update({silent})), ElementsAre(AlertKind::kSilent));
 }
 
-TEST(AlertCauses, ASilenceIsToldOnceAlsoOverARestartFromWhichItCounts) {
+TEST(AlertCauses, ReportASilenceOnceDespiteARestart) {
   const AlertRules rules = {.kinds = {AlertKind::kSilent}, .silent_for = absl::Minutes(5)};
   Story job;
   Snapshot silent = job.Next();
   silent.coverage->newest_event_at = silent.at - absl::Minutes(6);
   silent.silent_since = silent.coverage->newest_event_at;
   AlertCauses before(rules);
-  const std::vector<Alert> told = before.Look({silent});
-  EXPECT_THAT(Kinds(told), ElementsAre(AlertKind::kSilent));
+  const std::vector<Alert> sent = before.Update({silent});
+  EXPECT_THAT(Kinds(sent), ElementsAre(AlertKind::kSilent));
   silent.silent_since = silent.at + absl::Hours(1);
   silent.at = *silent.silent_since + absl::Minutes(4);
   AlertCauses fresh(rules);
-  EXPECT_THAT(fresh.Look({silent}), IsEmpty()) << "the master was away, not the job";
-  AlertCauses after(rules, {told.at(0).id});
+  EXPECT_THAT(fresh.Update({silent}), IsEmpty()) << "the master was down, not the job";
+  AlertCauses after(rules, {sent.at(0).id});
   silent.at += absl::Minutes(1);
-  EXPECT_THAT(after.Look({silent}), IsEmpty()) << "the same silence";
-  EXPECT_THAT(Kinds(fresh.Look({silent})), ElementsAre(AlertKind::kSilent));
+  EXPECT_THAT(after.Update({silent}), IsEmpty()) << "the same silence";
+  EXPECT_THAT(Kinds(fresh.Update({silent})), ElementsAre(AlertKind::kSilent));
 }
 
-TEST(AlertCauses, LooksAtJobsByTheirNames) {
+TEST(AlertCauses, SelectJobsByName) {
   AlertCauses causes({.kinds = kAll, .jobs = {"nightly-*", "two-p*h"}});
   Story job;
   Snapshot other = job.Ended(JobState::kFailed);
-  causes.Look({});
-  EXPECT_EQ(causes.Look({other}).size(), 1U);
+  causes.Update({});
+  EXPECT_EQ(causes.Update({other}).size(), 1U);
   other.job_id = "other";
   other.info->name = "daily";
-  EXPECT_THAT(causes.Look({other}), IsEmpty());
+  EXPECT_THAT(causes.Update({other}), IsEmpty());
 }
 
-TEST(AlertCauses, AJobThatIsKnownAndNotTickedSaysNothing) {
+TEST(AlertCauses, IgnoreAJobWithoutASnapshot) {
   AlertCauses causes({.kinds = kAll});
-  EXPECT_THAT(causes.Look({Snapshot{.job_id = "new"}}), IsEmpty());
+  EXPECT_THAT(causes.Update({Snapshot{.job_id = "new"}}), IsEmpty());
 }
 
-// A workflow and its job "load", which runs.
+// A workflow and its running job "load".
 struct WorkflowAndJob {
   Snapshot workflow = console::Visits();
   Snapshot job = console::SomeSnapshot();
@@ -319,12 +319,12 @@ struct LateCase {
   double workflow_late;
   std::optional<int> job_due_minutes;
   double job_late;
-  std::vector<std::string> told;
+  std::vector<std::string> sent;
 };
 
 class LatenessOfAWorkflow : public ::testing::TestWithParam<LateCase> {};
 
-TEST_P(LatenessOfAWorkflow, IsToldOnceForWhatMakesItLate) {
+TEST_P(LatenessOfAWorkflow, IsReportedOncePerCause) {
   const LateCase& row = GetParam();
   WorkflowAndJob pair;
   const auto set_due = [](std::optional<int> minutes, double late, Snapshot& of) {
@@ -336,19 +336,19 @@ TEST_P(LatenessOfAWorkflow, IsToldOnceForWhatMakesItLate) {
   set_due(row.job_due_minutes, row.job_late, pair.job);
   for (const bool is_workflow_first : {true, false}) {
     AlertCauses causes({.kinds = {AlertKind::kLate}});
-    std::vector<std::string> told;
-    for (int look = 0; look < 4; ++look) {
+    std::vector<std::string> sent;
+    for (int update = 0; update < 4; ++update) {
       std::vector<Snapshot> jobs = pair.After(absl::Seconds(1));
       if (!is_workflow_first) std::swap(jobs[0], jobs[1]);
-      for (std::string& job : JobsOf(causes.Look(jobs))) told.push_back(std::move(job));
+      for (std::string& job : JobsOf(causes.Update(jobs))) sent.push_back(std::move(job));
     }
-    EXPECT_THAT(told, ::testing::UnorderedElementsAreArray(row.told)) << is_workflow_first;
+    EXPECT_THAT(sent, ::testing::UnorderedElementsAreArray(row.sent)) << is_workflow_first;
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, LatenessOfAWorkflow,
                          ::testing::ValuesIn(std::vector<LateCase>{
-                             {"NobodyIsLikelyLate", 60, 0.7, 60, 0.7, {}},
+                             {"NoneIsLikelyLate", 60, 0.7, 60, 0.7, {}},
                              {"OnlyTheWorkflowIsDue", 60, 0.9, {}, 0, {"wf"}},
                              {"OnlyTheJobIsDue", {}, 0, 30, 0.9, {"load-1"}},
                              {"BothAreDueAtOnce", 60, 0.9, 60, 0.9, {"wf"}},
@@ -356,38 +356,39 @@ INSTANTIATE_TEST_SUITE_P(Cases, LatenessOfAWorkflow,
                              {"TheJobAloneMakesTheWorkflowLate", 60, 0.7, 60, 0.9, {"wf"}},
                              {"TheJobIsDueEarlierAndLate", 60, 0.1, 30, 0.9, {"load-1"}},
                              {"TheJobIsDueEarlierAndInTime", 60, 0.9, 30, 0.1, {"wf"}},
-                             {"EachMissesADeadlineOfItsOwn", 60, 0.9, 30, 0.9, {"wf", "load-1"}},
+                             {"EachMissesItsOwnDeadline", 60, 0.9, 30, 0.9, {"wf", "load-1"}},
                          }),
                          [](const auto& row) { return std::string(row.param.name); });
 
-TEST(AlertCauses, ALateWorkflowNamesTheJobThatItWaitsFor) {
+TEST(AlertCauses, NameTheJobThatALateWorkflowWaitsFor) {
   AlertCauses causes({.kinds = {AlertKind::kLate}});
   WorkflowAndJob pair;
   pair.workflow.deadline = pair.job.deadline = pair.job.at + absl::Minutes(9);
   pair.workflow.late_probability = pair.job.late_probability = 0.9;
-  causes.Look(pair.After(absl::Seconds(1)));
-  const std::vector<Alert> told = causes.Look(pair.After(absl::Seconds(1)));
-  ASSERT_THAT(JobsOf(told), ElementsAre("wf"));
-  EXPECT_THAT(told[0].waits_for, ElementsAre("load"));
-  pair.workflow.is_final = true;  // was cancelled; its job goes on
-  causes.Look(pair.After(absl::Seconds(1)));
-  causes.Look(pair.After(absl::Seconds(1)));
-  EXPECT_THAT(causes.Look(pair.After(absl::Seconds(1))), IsEmpty()) << "the same cause";
+  causes.Update(pair.After(absl::Seconds(1)));
+  const std::vector<Alert> sent = causes.Update(pair.After(absl::Seconds(1)));
+  ASSERT_THAT(JobsOf(sent), ElementsAre("wf"));
+  EXPECT_THAT(sent[0].waits_for, ElementsAre("load"));
+  pair.workflow.is_final = true;  // was cancelled; its job still runs
+  causes.Update(pair.After(absl::Seconds(1)));
+  causes.Update(pair.After(absl::Seconds(1)));
+  EXPECT_THAT(causes.Update(pair.After(absl::Seconds(1))), IsEmpty()) << "the same cause";
 }
 
-TEST(AlertCauses, AJobTellsOfItselfWhereItsWorkflowIsNotLookedAt) {
+TEST(AlertCauses, ReportAJobWhoseWorkflowIsNotSelected) {
   AlertCauses causes({.kinds = kAll, .jobs = {"two-path"}});
   WorkflowAndJob pair;
   pair.workflow.deadline = pair.job.deadline = pair.job.at + absl::Minutes(9);
   pair.workflow.late_probability = pair.job.late_probability = 0.9;
-  causes.Look(pair.After(absl::Seconds(1)));
-  EXPECT_THAT(JobsOf(causes.Look(pair.After(absl::Seconds(1)))), ElementsAre("load-1"));
+  causes.Update(pair.After(absl::Seconds(1)));
+  EXPECT_THAT(JobsOf(causes.Update(pair.After(absl::Seconds(1)))), ElementsAre("load-1"));
   pair.job.is_final = true;
   pair.job.state = JobState::kFailed;
-  EXPECT_THAT(Kinds(causes.Look(pair.After(absl::Seconds(1)))), ElementsAre(AlertKind::kFailed));
+  EXPECT_THAT(Kinds(causes.Update(pair.After(absl::Seconds(1)))), ElementsAre(AlertKind::kFailed));
 }
 
-// The job for 4 s, the workflow, of which another job has ended since, for 2 s.
+// Returns a job that is silent for 4 s in a workflow that is silent for 2 s, since another job
+// ended.
 WorkflowAndJob Silent() {
   WorkflowAndJob pair;
   pair.job.silent_since = pair.job.at - absl::Seconds(4);
@@ -398,29 +399,30 @@ WorkflowAndJob Silent() {
 
 const AlertRules kSilentRules = {.kinds = {AlertKind::kSilent}, .silent_for = absl::Minutes(5)};
 
-TEST(AlertCauses, ASilentWorkflowTellsTheSilenceOfItsJobs) {
+TEST(AlertCauses, ReportTheSilenceOfJobsForTheirWorkflow) {
   AlertCauses causes(kSilentRules);
   WorkflowAndJob pair = Silent();
-  EXPECT_THAT(causes.Look(pair.After(absl::Seconds(297))), IsEmpty()) << "the workflow is not yet";
-  const std::vector<Alert> told = causes.Look(pair.After(absl::Seconds(1)));
-  ASSERT_THAT(JobsOf(told), ElementsAre("wf"));
-  EXPECT_THAT(told[0].waits_for, ElementsAre("load"));
+  EXPECT_THAT(causes.Update(pair.After(absl::Seconds(297))), IsEmpty())
+      << "the workflow is not silent for long enough";
+  const std::vector<Alert> sent = causes.Update(pair.After(absl::Seconds(1)));
+  ASSERT_THAT(JobsOf(sent), ElementsAre("wf"));
+  EXPECT_THAT(sent[0].waits_for, ElementsAre("load"));
   pair.workflow.silent_since.reset();  // another of its jobs runs
-  EXPECT_THAT(causes.Look(pair.After(absl::Minutes(1))), IsEmpty()) << "the same silence";
-  AlertCauses restarted(kSilentRules, {told[0].id});
-  EXPECT_THAT(restarted.Look(pair.After(absl::Minutes(1))), IsEmpty());
+  EXPECT_THAT(causes.Update(pair.After(absl::Minutes(1))), IsEmpty()) << "the same silence";
+  AlertCauses restarted(kSilentRules, {sent[0].id});
+  EXPECT_THAT(restarted.Update(pair.After(absl::Minutes(1))), IsEmpty());
 }
 
-TEST(AlertCauses, ASilenceThatWasToldOfAJobIsNotToldOfItsWorkflow) {
+TEST(AlertCauses, DoNotRepeatTheSilenceOfAJobForItsWorkflow) {
   AlertCauses causes(kSilentRules);
   WorkflowAndJob pair = Silent();
   pair.workflow.silent_since.reset();
-  EXPECT_THAT(JobsOf(causes.Look(pair.After(absl::Minutes(6)))), ElementsAre("load-1"));
-  pair.workflow.silent_since = pair.workflow.at;  // the others have ended
-  EXPECT_THAT(causes.Look(pair.After(absl::Minutes(6))), IsEmpty());
+  EXPECT_THAT(JobsOf(causes.Update(pair.After(absl::Minutes(6)))), ElementsAre("load-1"));
+  pair.workflow.silent_since = pair.workflow.at;  // all other jobs have ended
+  EXPECT_THAT(causes.Update(pair.After(absl::Minutes(6))), IsEmpty());
 }
 
-TEST(AlertCauses, TheSilenceOfManyJobsIsOneAlert) {
+TEST(AlertCauses, ReportTheSilenceOfManyJobsInOneAlert) {
   AlertCauses causes(kSilentRules);
   WorkflowAndJob pair = Silent();
   Snapshot join = pair.job;
@@ -433,78 +435,79 @@ TEST(AlertCauses, TheSilenceOfManyJobsIsOneAlert) {
   std::vector<Snapshot> jobs = pair.After(absl::Minutes(6));
   join.at = pair.job.at;
   jobs.push_back(join);
-  const std::vector<Alert> told = causes.Look(jobs);
-  ASSERT_THAT(JobsOf(told), ElementsAre("wf"));
-  EXPECT_THAT(told[0].waits_for, ElementsAre("load", "join"));
-  EXPECT_EQ(told[0].same_cause.size(), 1U);
+  const std::vector<Alert> sent = causes.Update(jobs);
+  ASSERT_THAT(JobsOf(sent), ElementsAre("wf"));
+  EXPECT_THAT(sent[0].waits_for, ElementsAre("load", "join"));
+  EXPECT_EQ(sent[0].same_cause.size(), 1U);
 }
 
-TEST(AlertCauses, AWorkflowThatFallsSilentBetweenTwoJobsSaysWhichDoesNotBegin) {
+TEST(AlertCauses, NameTheJobThatASilentWorkflowShouldStart) {
   WorkflowAndJob pair = Silent();
   pair.workflow.children[0].state = ChildState::kSucceeded;
   pair.workflow.children[0].ended_at = pair.workflow.silent_since;
   pair.workflow.children[1].state = ChildState::kAwaited;
   pair.After(absl::Minutes(6));
   AlertCauses causes(kSilentRules);
-  const std::vector<Alert> told = causes.Look({pair.workflow});
-  ASSERT_THAT(JobsOf(told), ElementsAre("wf"));
-  EXPECT_THAT(told[0].waits_for, ElementsAre("report"));
-  AlertCauses restarted(kSilentRules, {told[0].id});
-  pair.workflow.silent_since = pair.workflow.at;  // from which it counts
+  const std::vector<Alert> sent = causes.Update({pair.workflow});
+  ASSERT_THAT(JobsOf(sent), ElementsAre("wf"));
+  EXPECT_THAT(sent[0].waits_for, ElementsAre("report"));
+  AlertCauses restarted(kSilentRules, {sent[0].id});
+  pair.workflow.silent_since = pair.workflow.at;  // counts from the restart
   pair.After(absl::Minutes(6));
-  EXPECT_THAT(restarted.Look({pair.workflow}), IsEmpty()) << "the same silence";
+  EXPECT_THAT(restarted.Update({pair.workflow}), IsEmpty()) << "the same silence";
 }
 
-TEST(AlertCauses, ARetryThatDoesNotBeginIsAnotherSilence) {
+TEST(AlertCauses, ReportARetryThatDoesNotStart) {
   WorkflowAndJob pair = Silent();
   Child& load = pair.workflow.children[0];
   load.state = ChildState::kAwaited;
   AlertCauses causes(kSilentRules);
   pair.After(absl::Minutes(6));
-  EXPECT_THAT(JobsOf(causes.Look({pair.workflow})), ElementsAre("wf"));
-  pair.workflow.silent_since.reset();  // it began, and failed
+  EXPECT_THAT(JobsOf(causes.Update({pair.workflow})), ElementsAre("wf"));
+  pair.workflow.silent_since.reset();  // the job started and failed
   pair.After(absl::Seconds(1));
-  EXPECT_THAT(causes.Look({pair.workflow}), IsEmpty());
+  EXPECT_THAT(causes.Update({pair.workflow}), IsEmpty());
   load.failed_attempts = 1;
   pair.workflow.silent_since = pair.workflow.at;  // a retry was attached
   pair.After(absl::Minutes(6));
-  EXPECT_THAT(JobsOf(causes.Look({pair.workflow})), ElementsAre("wf"));
+  EXPECT_THAT(JobsOf(causes.Update({pair.workflow})), ElementsAre("wf"));
 }
 
-TEST(AlertCauses, AJobThatEndsBadlyIsToldOfItsWorkflow) {
+TEST(AlertCauses, ReportAFailedJobForItsWorkflow) {
   AlertCauses causes({.kinds = kAll});
   WorkflowAndJob pair;
-  causes.Look(pair.After(absl::Seconds(1)));
+  causes.Update(pair.After(absl::Seconds(1)));
   pair.job.is_final = true;
   pair.job.state = JobState::kFailed;
-  EXPECT_THAT(causes.Look(pair.After(absl::Seconds(1))), IsEmpty()) << "it may be tried again";
+  EXPECT_THAT(causes.Update(pair.After(absl::Seconds(1))), IsEmpty())
+      << "the workflow may retry it";
   pair.workflow.is_final = true;
   pair.workflow.state = JobState::kFailed;
-  const std::vector<Alert> told = causes.Look(pair.After(absl::Seconds(1)));
-  EXPECT_THAT(JobsOf(told), ElementsAre("wf"));
-  EXPECT_THAT(Kinds(told), ElementsAre(AlertKind::kFailed));
+  const std::vector<Alert> sent = causes.Update(pair.After(absl::Seconds(1)));
+  EXPECT_THAT(JobsOf(sent), ElementsAre("wf"));
+  EXPECT_THAT(Kinds(sent), ElementsAre(AlertKind::kFailed));
 }
 
-TEST(AlertCauses, AJobThatOutlivesItsWorkflowTellsOfItself) {
+TEST(AlertCauses, ReportAJobThatOutlivesItsWorkflow) {
   AlertCauses causes({.kinds = {AlertKind::kFailed}});
   WorkflowAndJob pair;
-  causes.Look(pair.After(absl::Seconds(1)));
+  causes.Update(pair.After(absl::Seconds(1)));
   pair.workflow.is_final = true;
   pair.workflow.state = JobState::kKilled;
-  EXPECT_THAT(JobsOf(causes.Look(pair.After(absl::Seconds(1)))), ElementsAre("wf"));
+  EXPECT_THAT(JobsOf(causes.Update(pair.After(absl::Seconds(1)))), ElementsAre("wf"));
   pair.job.is_final = true;
   pair.job.state = JobState::kFailed;
-  EXPECT_THAT(JobsOf(causes.Look(pair.After(absl::Seconds(1)))), ElementsAre("load-1"));
+  EXPECT_THAT(JobsOf(causes.Update(pair.After(absl::Seconds(1)))), ElementsAre("load-1"));
 }
 
-TEST(AlertCauses, AJobOfAWorkflowThatEndsWellIsToldLikeAnyOther) {
+TEST(AlertCauses, ReportASucceededJobOfAWorkflow) {
   AlertCauses causes({.kinds = {AlertKind::kEnded}});
   WorkflowAndJob pair;
-  causes.Look(pair.After(absl::Seconds(1)));
+  causes.Update(pair.After(absl::Seconds(1)));
   pair.job.is_final = true;
   pair.job.state = JobState::kSucceeded;
-  EXPECT_THAT(JobsOf(causes.Look(pair.After(absl::Seconds(1)))), ElementsAre("load-1"));
+  EXPECT_THAT(JobsOf(causes.Update(pair.After(absl::Seconds(1)))), ElementsAre("load-1"));
 }
 
 }  // namespace
-}  // namespace tidemark::cli
+}  // namespace tidemark::serve

@@ -8,7 +8,7 @@
 #include "tests/console/some_jobs.h"
 #include "tests/serve/documented_json.h"
 
-namespace tidemark::cli {
+namespace tidemark::serve {
 namespace {
 
 using nlohmann::json;
@@ -39,7 +39,7 @@ Alert Failed() {
   return alert;
 }
 
-TEST(AlertMessages, TextSaysWhatHappenedInOneLine) {
+TEST(AlertMessages, DescribeTheEventInOneLine) {
   EXPECT_EQ(
       AlertText(Late(), kUtc),
       "two-path: due 22:17:32, 83 % likely late; ≈ 3 min 20 s left (2 min 50 s – 4 min 10 s)");
@@ -51,13 +51,14 @@ TEST(AlertMessages, TextSaysWhatHappenedInOneLine) {
   Alert silent = Late();
   silent.kind = AlertKind::kSilent;
   silent.job.silent_since = silent.job.at - absl::Minutes(6);
-  EXPECT_EQ(AlertText(silent, kUtc), "two-path: no news for 6 min; due 22:17:32, 83 % likely late");
+  EXPECT_EQ(AlertText(silent, kUtc),
+            "two-path: no reports for 6 min; due 22:17:32, 83 % likely late");
 }
 
-TEST(AlertMessages, TheTextSaysWhatTheEndRestsOnUnlessItIsTheRunItself) {
+TEST(AlertMessages, NameTheBasisUnlessItIsThisRun) {
   Alert late = Late();
   late.job.estimate.basis = Basis::kEarlierRuns;
-  EXPECT_THAT(AlertText(late, kUtc), EndsWith("4 min 10 s), by earlier runs"));
+  EXPECT_THAT(AlertText(late, kUtc), EndsWith("4 min 10 s), based on past runs"));
   late.job.estimate.basis = Basis::kGuess;
   EXPECT_THAT(AlertText(late, kUtc), EndsWith("left (2 min 50 s – 4 min 10 s, a guess)"));
   EXPECT_EQ(json::parse(SlackMessage(late, kUtc))["text"], AlertText(late, kUtc));
@@ -65,33 +66,33 @@ TEST(AlertMessages, TheTextSaysWhatTheEndRestsOnUnlessItIsTheRunItself) {
             AlertText(late, kUtc));
 }
 
-TEST(AlertMessages, OfAWorkflowNameTheJobsThatItWaitsFor) {
+TEST(AlertMessages, NameTheJobsThatAWorkflowWaitsFor) {
   Alert late = Late();
   late.waits_for = {"load"};
-  EXPECT_THAT(AlertText(late, kUtc), EndsWith("4 min 10 s); it waits for load"));
+  EXPECT_THAT(AlertText(late, kUtc), EndsWith("4 min 10 s); waiting for load"));
   Alert silent = Late();
   silent.kind = AlertKind::kSilent;
   silent.job.silent_since = silent.job.at - absl::Minutes(6);
   silent.waits_for = {"load", "join"};
   EXPECT_EQ(
       AlertText(silent, kUtc),
-      "two-path: no news for 6 min; it waits for load and join; due 22:17:32, 83 % likely late");
+      "two-path: no reports for 6 min; waiting for load and join; due 22:17:32, 83 % likely late");
   silent.waits_for = {"a", "b", "c", "d", "e"};
-  EXPECT_THAT(AlertText(silent, kUtc), HasSubstr("; it waits for a, b, c and 2 more; due"));
+  EXPECT_THAT(AlertText(silent, kUtc), HasSubstr("; waiting for a, b, c and 2 more; due"));
   EXPECT_EQ(json::parse(GenericMessage(silent, kUtc))["waits_for"], json(silent.waits_for));
   const json incident = json::parse(PagerDutyMessage(late, "key", kUtc));
   EXPECT_EQ(incident["payload"]["custom_details"]["waits_for"], json(late.waits_for));
   EXPECT_FALSE(json::parse(GenericMessage(Late(), kUtc)).contains("waits_for"));
 }
 
-AlertWording Saying(AlertKind kind, const std::string& text) {
+AlertWording WordingWith(AlertKind kind, const std::string& text) {
   AlertWording wording = kUtc;
   wording.texts.emplace(kind, *AlertTemplate::Parse(text));
   return wording;
 }
 
-TEST(AlertMessages, SayWhatWasAskedFor) {
-  const AlertWording late = Saying(
+TEST(AlertMessages, UseTheConfiguredText) {
+  const AlertWording late = WordingWith(
       AlertKind::kLate,
       "{job} ({id}) of {user} in {queue}: {probability} late for {deadline}, ends {end}, {state}");
   Alert alert = Late();
@@ -103,7 +104,7 @@ TEST(AlertMessages, SayWhatWasAskedFor) {
   EXPECT_EQ(json::parse(SlackMessage(alert, late))["text"], AlertText(alert, late));
 }
 
-TEST(AlertMessages, LinkToThePageOfTheJobIfItsAddressIsKnown) {
+TEST(AlertMessages, LinkToThePageIfItsUrlIsKnown) {
   AlertWording wording = kUtc;
   wording.page_url = "https://tidemark.example/p";
   Alert alert = Late();
@@ -111,7 +112,7 @@ TEST(AlertMessages, LinkToThePageOfTheJobIfItsAddressIsKnown) {
   const std::string link = "https://tidemark.example/p/#/jobs/a%7Cb%2F%3Cc%3E";
   EXPECT_EQ(json::parse(GenericMessage(alert, wording))["page_url"], link);
   EXPECT_THAT(std::string(json::parse(SlackMessage(alert, wording))["text"]),
-              EndsWith(" <" + link + "|page of the job>"));
+              EndsWith(" <" + link + "|job page>"));
   EXPECT_EQ(json::parse(PagerDutyMessage(alert, "key", wording))["links"][0]["href"], link);
   wording.texts.emplace(AlertKind::kLate, *AlertTemplate::Parse("see {page}"));
   EXPECT_EQ(AlertText(alert, wording), "see " + link);
@@ -123,54 +124,54 @@ TEST(AlertMessages, LinkToThePageOfTheJobIfItsAddressIsKnown) {
   EXPECT_THAT(std::string(json::parse(SlackMessage(alert, kUtc))["text"]), Not(HasSubstr("|page")));
 }
 
-TEST(AlertMessages, SayWhatTheEndRestsOn) {
-  const AlertWording wording = Saying(AlertKind::kLate, "{left}, by {basis}");
+TEST(AlertMessages, ContainTheBasis) {
+  const AlertWording wording = WordingWith(AlertKind::kLate, "{left}, by {basis}");
   EXPECT_THAT(AlertText(Late(), wording), EndsWith("4 min 10 s), by this run"));
   Alert before = Late();
   before.job.estimate.basis = Basis::kEarlierRuns;
-  EXPECT_THAT(AlertText(before, wording), EndsWith("4 min 10 s), by earlier runs"));
+  EXPECT_THAT(AlertText(before, wording), EndsWith("4 min 10 s), by past runs"));
 }
 
-TEST(AlertMessages, TellTheEndByTheClockOnlyWhereTheConsoleWould) {
+TEST(AlertMessages, ContainTheEndWhereTheConsoleShowsIt) {
   const auto end = [](const Range& left) {
     Alert alert = Late();
     alert.job.estimate.remaining = left;
-    return AlertText(alert, Saying(AlertKind::kLate, "{end}"));
+    return AlertText(alert, WordingWith(AlertKind::kLate, "{end}"));
   };
   EXPECT_EQ(end({absl::Minutes(50), absl::Minutes(48), absl::Minutes(54)}), "23:04");
   EXPECT_EQ(end({absl::Minutes(50), absl::Minutes(2), absl::Hours(17)}), "unknown");
   Alert ended = Failed();
   ended.job.ended_at = ended.job.at;
-  EXPECT_EQ(AlertText(ended, Saying(AlertKind::kFailed, "{end}")), "22:14:32");
+  EXPECT_EQ(AlertText(ended, WordingWith(AlertKind::kFailed, "{end}")), "22:14:32");
 }
 
-TEST(AlertMessages, TheCauseIsWhatOurWordsSayBehindTheName) {
+TEST(AlertMessages, ContainTheCauseOfTheBuiltInText) {
   for (const Alert& alert : {Late(), Failed()}) {
-    EXPECT_EQ(AlertText(alert, Saying(alert.kind, "{job}: {cause}")), AlertText(alert, kUtc));
+    EXPECT_EQ(AlertText(alert, WordingWith(alert.kind, "{job}: {cause}")), AlertText(alert, kUtc));
   }
 }
 
-TEST(AlertMessages, AFieldOfWhichNothingIsKnownSaysSo) {
+TEST(AlertMessages, ShowUnknownFieldsAsUnknown) {
   std::string all;
   for (const std::string_view name : kAlertFieldNames) all += "{" + std::string(name) + "}|";
   const Alert nothing = {.kind = AlertKind::kEnded, .job = {.job_id = "a"}};
-  const std::string text = AlertText(nothing, Saying(AlertKind::kEnded, all));
+  const std::string text = AlertText(nothing, WordingWith(AlertKind::kEnded, all));
   EXPECT_THAT(text, HasSubstr("unknown|"));
   EXPECT_THAT(text, Not(HasSubstr("||"))) << text;
   EXPECT_THAT(text, Not(HasSubstr("|-|"))) << text;
   EXPECT_THAT(text, Not(HasSubstr("inf")));
 }
 
-TEST(AlertMessages, ANameCannotAskForFieldsOrGrowTheMessage) {
+TEST(AlertMessages, DoNotReplaceFieldsInNames) {
   Alert alert = Failed();
   alert.job.info->name = "{message}";
   alert.job.message = std::string(100'000, 'x');
-  const AlertWording wording = Saying(AlertKind::kFailed, "{job} {{job}} {message}{message}");
+  const AlertWording wording = WordingWith(AlertKind::kFailed, "{job} {{job}} {message}{message}");
   EXPECT_THAT(AlertText(alert, wording), StartsWith("{message} {job} xxx"));
   EXPECT_LT(AlertText(alert, wording).size(), 1010U);
 }
 
-TEST(AlertMessages, GenericHasTheFacts) {
+TEST(AlertMessages, GenericContainsTheFacts) {
   const json message = json::parse(GenericMessage(Late(), kUtc));
   EXPECT_EQ(message["id"], "0123456789abcdef");
   EXPECT_EQ(message["kind"], "late");
@@ -184,7 +185,7 @@ TEST(AlertMessages, GenericHasTheFacts) {
   EXPECT_EQ(message["late_probability"], 0.83);
 }
 
-TEST(AlertMessages, SayWhenAndAfterWhatAJobEndedAsItsResultDoes) {
+TEST(AlertMessages, ContainTheEndAndDurationOfTheResult) {
   Alert ended = Failed();
   ended.job.ended_at = ended.job.at - absl::Milliseconds(200);
   ended.job.started_at = *ended.job.ended_at - absl::Milliseconds(9740);
@@ -193,7 +194,7 @@ TEST(AlertMessages, SayWhenAndAfterWhatAJobEndedAsItsResultDoes) {
   EXPECT_FALSE(json::parse(GenericMessage(Late(), kUtc)).contains("ended_at"));
 }
 
-TEST(AlertMessages, GenericSaysHowSureAFractionIs) {
+TEST(AlertMessages, GenericContainsTheBoundsOfAFraction) {
   Alert late = Late();
   late.job.estimate.fraction_done_lower = 0.04;
   late.job.estimate.fraction_done_upper = 0.99;
@@ -208,7 +209,7 @@ TEST(AlertMessages, GenericSaysHowSureAFractionIs) {
   EXPECT_FALSE(message.contains("fraction_done_upper"));
 }
 
-TEST(AlertMessages, GenericSaysHowSureTheFractionOfAFailedJobWas) {
+TEST(AlertMessages, GenericContainsTheBoundsOfAFailedJob) {
   Alert failed = Failed();
   failed.job.estimate.state = EstimateState::kFinal;
   failed.job.estimate.remaining.reset();
@@ -219,7 +220,7 @@ TEST(AlertMessages, GenericSaysHowSureTheFractionOfAFailedJobWas) {
   EXPECT_EQ(message["fraction_done_upper"], 0.99);
 }
 
-TEST(AlertMessages, GenericIsAsItIsDocumented) {
+TEST(AlertMessages, GenericMatchesItsDocumentation) {
   const json documented = test::DocumentedJson("## Messages");
   ASSERT_TRUE(documented.is_object());
   const json message = json::parse(GenericMessage(Late(), kUtc));
@@ -231,7 +232,7 @@ TEST(AlertMessages, GenericIsAsItIsDocumented) {
   }
 }
 
-TEST(AlertMessages, WhatIsNotKnownIsLeftOut) {
+TEST(AlertMessages, OmitUnknownValues) {
   const json message = json::parse(GenericMessage({.job = {.job_id = "a"}}, kUtc));
   EXPECT_FALSE(message.contains("name"));
   for (const char* name : {"fraction_done_lower", "fraction_done_upper", "basis",
@@ -240,7 +241,7 @@ TEST(AlertMessages, WhatIsNotKnownIsLeftOut) {
   }
 }
 
-TEST(AlertMessages, OfSlackMentionsNobody) {
+TEST(AlertMessages, SlackMentionsNoUser) {
   Alert alert = Failed();
   alert.job.info->name = "<!everyone> & <https://evil|this>";
   const std::string text = json::parse(SlackMessage(alert, kUtc))["text"];
@@ -248,7 +249,7 @@ TEST(AlertMessages, OfSlackMentionsNobody) {
   EXPECT_THAT(text, Not(HasSubstr("<")));
 }
 
-TEST(AlertMessages, OfPagerDutyIsOneIncidentForARun) {
+TEST(AlertMessages, PagerDutyHasOneIncidentPerRun) {
   const json late = json::parse(PagerDutyMessage(Late(), "key", kUtc));
   const json failed = json::parse(PagerDutyMessage(Failed(), "key", kUtc));
   EXPECT_EQ(late["routing_key"], "key");
@@ -261,7 +262,7 @@ TEST(AlertMessages, OfPagerDutyIsOneIncidentForARun) {
   }
 }
 
-TEST(AlertMessages, OfPagerDutyHasTheEstimateInItsDetails) {
+TEST(AlertMessages, PagerDutyContainsTheEstimate) {
   const json details =
       json::parse(PagerDutyMessage(Late(), "key", kUtc))["payload"]["custom_details"];
   EXPECT_EQ(details["fraction_done"], 0.41);
@@ -271,7 +272,7 @@ TEST(AlertMessages, OfPagerDutyHasTheEstimateInItsDetails) {
   EXPECT_EQ(details["late_probability"], 0.83);
 }
 
-TEST(AlertMessages, AJobThatEndsWellResolvesItsIncident) {
+TEST(AlertMessages, PagerDutyResolvesTheIncidentOfASucceededJob) {
   Alert ended = Late();
   ended.kind = AlertKind::kEnded;
   ended.job.is_final = true;
@@ -281,7 +282,7 @@ TEST(AlertMessages, AJobThatEndsWellResolvesItsIncident) {
   EXPECT_EQ(message["dedup_key"], "tidemark-fedcba9876543210");
 }
 
-TEST(AlertMessages, TakeAnyTextAndStayShort) {
+TEST(AlertMessages, AcceptAnyTextAndStayShort) {
   Alert alert = Failed();
   alert.job.job_id = std::string("a\x1b[2J\xff\"", 7);
   alert.job.info->name.clear();
@@ -295,4 +296,4 @@ TEST(AlertMessages, TakeAnyTextAndStayShort) {
 }
 
 }  // namespace
-}  // namespace tidemark::cli
+}  // namespace tidemark::serve

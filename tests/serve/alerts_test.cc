@@ -1,4 +1,4 @@
-// From snapshots to a real HTTP server, with failures between.
+// Alerts from snapshots to an HTTP server, with failures in between.
 #include "serve/alerts/alerts.h"
 
 #include <gmock/gmock.h>
@@ -13,12 +13,11 @@
 #include <set>
 
 #include "absl/time/clock.h"
-#include "serve/alerts/told_alerts.h"
 #include "tests/console/some_jobs.h"
 #include "tests/serve/hook_server.h"
 #include "tests/serve/raw_server.h"
 
-namespace tidemark::cli {
+namespace tidemark::serve {
 namespace {
 
 using nlohmann::json;
@@ -34,7 +33,7 @@ class Folder {
  public:
   Folder() { path_ = mkdtemp(name_); }
   ~Folder() { std::filesystem::remove_all(path_); }
-  // Only its owner may read the file, as is wanted of secrets.
+  // Creates a file that only its owner may read, as secrets require.
   std::string Write(const std::string& name, const std::string& text) const {
     const std::string path = path_ + "/" + name;
     std::ofstream(path) << text;
@@ -67,7 +66,7 @@ std::vector<std::string> BodiesOf(const HookServer& server) {
   return bodies;
 }
 
-TEST(AlertSender, TriesAgainUntilTheMessageIsTaken) {
+TEST(AlertSender, RetriesUntilTheReceiverAcceptsTheMessage) {
   HookServer server({{.status = 503}, {.status = 0}, {.status = 429}, {.status = 200}});
   AlertSender sender(SenderTo(server));
   sender.Send(SomeAlert("a"));
@@ -75,20 +74,20 @@ TEST(AlertSender, TriesAgainUntilTheMessageIsTaken) {
   EXPECT_THAT(BodiesOf(server), ElementsAre("a", "a", "a", "a"));
   std::set<std::string> ids;
   for (auto& request : server.requests()) ids.insert(request.headers["Tidemark-Alert"]);
-  EXPECT_THAT(ids, SizeIs(1)) << "by which a receiver knows it as the same";
+  EXPECT_THAT(ids, SizeIs(1)) << "receivers discard duplicates by the id";
   EXPECT_EQ(sender.counts().taken, 1U);
   EXPECT_EQ(sender.counts().retried, 3U);
 }
 
-TEST(AlertSender, GivesUpAndSaysSoWithoutTheAddress) {
+TEST(AlertSender, ReportsADroppedMessageWithoutTheUrl) {
   HookServer server(std::deque<HookServer::Plan>(9, {.status = 500}));
   AlertSenderOptions options = SenderTo(server);
   options.attempts_max = 3;
   std::mutex mutex;
-  std::string said;
+  std::string lines;
   options.on_trouble = [&](const std::string& line) {
     const std::lock_guard lock(mutex);
-    said += line;
+    lines += line;
   };
   AlertSender sender(options);
   sender.Send(SomeAlert("a"));
@@ -96,10 +95,10 @@ TEST(AlertSender, GivesUpAndSaysSoWithoutTheAddress) {
   EXPECT_THAT(server.requests(), SizeIs(3));
   EXPECT_EQ(sender.counts().failed, 1U);
   const std::lock_guard lock(mutex);
-  EXPECT_EQ(said, "hook: gave up on alert `failed` of job job-1: HTTP status 500");
+  EXPECT_EQ(lines, "hook: dropped alert `failed` of job job-1: HTTP status 500");
 }
 
-TEST(AlertSender, WhatIsRefusedIsNotSentAgainAndHoldsUpNothing) {
+TEST(AlertSender, DoesNotRetryARejectedMessage) {
   HookServer server(HookServer::Plans{{.status = 400}});
   AlertSender sender(SenderTo(server));
   sender.Send(SomeAlert("a"));
@@ -108,7 +107,7 @@ TEST(AlertSender, WhatIsRefusedIsNotSentAgainAndHoldsUpNothing) {
   EXPECT_THAT(BodiesOf(server), ElementsAre("a", "b"));
 }
 
-TEST(AlertSender, IsBoundedAndKeepsTheNewest) {
+TEST(AlertSender, KeepsTheNewestMessagesOfAFullQueue) {
   HookServer server(HookServer::Plans{{.is_held = true}});
   AlertSenderOptions options = SenderTo(server);
   options.waiting_max = 2;
@@ -116,89 +115,88 @@ TEST(AlertSender, IsBoundedAndKeepsTheNewest) {
   sender.Send(SomeAlert("first"));
   ASSERT_TRUE(server.WaitFor(1));
   for (const char* id : {"a", "b", "c", "d"}) sender.Send(SomeAlert(id));
-  server.LetGo();
+  server.Release();
   ASSERT_TRUE(sender.WaitUntilIdle(absl::Seconds(60)));
   EXPECT_THAT(BodiesOf(server), ElementsAre("first", "c", "d"));
   EXPECT_EQ(sender.counts().dropped, 2U);
 }
 
-TEST(AlertSender, EndsAtOnceWhileItWaitsToTryAgain) {
+TEST(AlertSender, EndsAtOnceDuringARetryPause) {
   HookServer server(HookServer::Plans{{.status = 503, .retry_after = "300"}});
   AlertSenderOptions options = SenderTo(server);
-  std::vector<std::string> said;
-  options.on_trouble = [&](const std::string& line) { said.push_back(line); };
+  std::vector<std::string> lines;
+  options.on_trouble = [&](const std::string& line) { lines.push_back(line); };
   {
     AlertSender sender(options);
     sender.Send(SomeAlert("a"));
     ASSERT_TRUE(server.WaitFor(1));
   }
-  EXPECT_THAT(said,
-              ElementsAre("hook: gave up on alert `failed` of job job-1: HTTP status 503, and "
-                          "the master is shutting down"));
+  EXPECT_THAT(lines, ElementsAre("hook: dropped alert `failed` of job job-1: HTTP status 503, and "
+                                 "the master is shutting down"));
 }
 
-TEST(AlertSender, DoesNotWaitForAnAnswerWhenItEndsAndSaysWhatItGaveUp) {
+TEST(AlertSender, ReportsDroppedMessagesWhenItEnds) {
   test::RawServer server;
-  std::vector<std::string> said;
+  std::vector<std::string> lines;
   {
     AlertSender sender(
         {.name = "hook",
          .webhook = {.url = server.url(), .timeout = absl::Minutes(5), .allow_local = true},
          .message = [](const Alert& alert) { return alert.id; },
          .ending_max = absl::ZeroDuration(),
-         .on_trouble = [&](const std::string& line) { said.push_back(line); }});
+         .on_trouble = [&](const std::string& line) { lines.push_back(line); }});
     sender.Send(SomeAlert("on its way"));
     server.WaitForConnection();
     sender.Send(SomeAlert("behind it"));
   }
-  EXPECT_THAT(said, ElementsAre("hook: gave up on alert `failed` of job job-1: no answer yet, and "
-                                "the master is shutting down",
-                                "hook: gave up on alert `failed` of job job-1: the master is "
-                                "shutting down"));
+  EXPECT_THAT(lines, ElementsAre("hook: dropped alert `failed` of job job-1: no answer yet, and "
+                                 "the master is shutting down",
+                                 "hook: dropped alert `failed` of job job-1: the master is "
+                                 "shutting down"));
 }
 
-TEST(AlertSender, WhatItsEndCutsIsDroppedAlsoAtTheLastAttempt) {
+TEST(AlertSender, CountsAMessageCutByItsEndAsDropped) {
   test::RawServer server;
-  std::vector<std::string> said;
+  std::vector<std::string> lines;
   AlertSender sender(
       {.name = "hook",
        .webhook = {.url = server.url(), .timeout = absl::Minutes(5), .allow_local = true},
        .attempts_max = 1,
        .message = [](const Alert& alert) { return alert.id; },
        .ending_max = absl::ZeroDuration(),
-       .on_trouble = [&](const std::string& line) { said.push_back(line); }});
+       .on_trouble = [&](const std::string& line) { lines.push_back(line); }});
   sender.Send(SomeAlert("on its way"));
   server.WaitForConnection();
   sender.End();
   ASSERT_TRUE(sender.WaitUntilIdle(absl::Seconds(60)));
   EXPECT_EQ(sender.counts().dropped, 1U);
   EXPECT_EQ(sender.counts().failed, 0U);
-  EXPECT_THAT(said, ElementsAre("hook: gave up on alert `failed` of job job-1: no answer yet, and "
-                                "the master is shutting down"));
+  EXPECT_THAT(lines, ElementsAre("hook: dropped alert `failed` of job job-1: no answer yet, and "
+                                 "the master is shutting down"));
 }
 
-TEST(AlertSender, SaysOnceThatNothingCanBeSentToAnAddress) {
+TEST(AlertSender, ReportsAnUnusableUrlOnce) {
   std::mutex mutex;
-  std::vector<std::string> said;
+  std::vector<std::string> lines;
   AlertSender sender({.name = "hook",
                       .webhook = {.url = "http://127.0.0.1:1/"},
                       .message = [](const Alert& alert) { return alert.id; },
                       .on_trouble =
                           [&](const std::string& line) {
                             const std::lock_guard lock(mutex);
-                            said.push_back(line);
+                            lines.push_back(line);
                           }});
   for (const char* id : {"a", "b", "c"}) sender.Send(SomeAlert(id));
   ASSERT_TRUE(sender.WaitUntilIdle(absl::Seconds(60)));
   EXPECT_EQ(sender.counts().failed, 3U);
   EXPECT_EQ(sender.counts().retried, 0U);
   const std::lock_guard lock(mutex);
-  EXPECT_THAT(said, ElementsAre("hook: nothing can be sent: its address leads to this host, its "
-                                "link or a metadata service; set alerts.allow_local to allow "
-                                "that"));
+  EXPECT_THAT(lines, ElementsAre("hook: cannot send messages: its address leads to this host, its "
+                                 "link or a metadata service; set alerts.allow_local to allow "
+                                 "that"));
 }
 
-// What a master would know.
+// The jobs of a master.
 class Jobs {
  public:
   void Set(Snapshot job) {
@@ -207,25 +205,25 @@ class Jobs {
   }
   std::vector<Snapshot> List() const {
     const std::lock_guard lock(mutex_);
-    ++looks_;
+    ++lists_;
     std::vector<Snapshot> list;
     for (const auto& [id, job] : jobs_) list.push_back(job);
     return list;
   }
-  // Waits until all that was set before was looked at.
-  void WaitForLook() const {
-    const int before = looks();
-    while (looks() < before + 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  // Blocks until the jobs that were set before have been processed.
+  void WaitForUpdate() const {
+    const int before = lists();
+    while (lists() < before + 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 
  private:
-  int looks() const {
+  int lists() const {
     const std::lock_guard lock(mutex_);
-    return looks_;
+    return lists_;
   }
   mutable std::mutex mutex_;
   std::map<std::string, Snapshot> jobs_;
-  mutable int looks_ = 0;
+  mutable int lists_ = 0;
 };
 
 Snapshot Ended(const std::string& id) {
@@ -248,7 +246,7 @@ absl::StatusOr<std::unique_ptr<Alerts>> StartAlerts(const Jobs& jobs, AlertSetti
   return alerts;
 }
 
-TEST(Alerts, TellEachReceiverInItsShape) {
+TEST(Alerts, UseTheFormatOfEachReceiver) {
   const Folder folder;
   HookServer generic, slack, pagerduty;
   Jobs jobs;
@@ -259,7 +257,7 @@ TEST(Alerts, TellEachReceiverInItsShape) {
                          .secret_file = folder.Write("secret", "s3cret\n"),
                          .routing_key_file = folder.Write("key", "r0uting\n")});
   ASSERT_TRUE(alerts.ok()) << alerts.status();
-  jobs.WaitForLook();
+  jobs.WaitForUpdate();
   jobs.Set(Ended("etl-7"));
   ASSERT_TRUE(generic.WaitFor(1) && slack.WaitFor(1) && pagerduty.WaitFor(1));
   auto request = generic.requests()[0];
@@ -270,20 +268,20 @@ TEST(Alerts, TellEachReceiverInItsShape) {
   EXPECT_EQ(json::parse(pagerduty.requests()[0].body)["routing_key"], "r0uting");
 }
 
-TEST(Alerts, TellOneCauseOnceAlsoAfterARestart) {
+TEST(Alerts, ReportEachCauseOnceDespiteARestart) {
   const Folder folder;
-  HookServer server(HookServer::Plans{{.status = 0}});  // an answer that is lost
+  HookServer server(HookServer::Plans{{.status = 0}});  // the response is lost
   Jobs jobs;
   Snapshot late = console::SomeSnapshot();
   late.late_probability = 0.9;
   const auto be_late = [&] {
     late.sequence += 1;
-    late.late_probability = 1.2 - *late.late_probability;  // up and down around 80 %
+    late.late_probability = 1.2 - *late.late_probability;  // alternates around 80 %
     jobs.Set(late);
-    jobs.WaitForLook();
+    jobs.WaitForUpdate();
     late.sequence += 1;
     jobs.Set(late);
-    jobs.WaitForLook();
+    jobs.WaitForUpdate();
   };
   for (int run = 0; run < 3; ++run) {
     const auto alerts = StartAlerts(jobs, {.hooks = {{"json", server.url()}}}, folder.path());
@@ -296,10 +294,10 @@ TEST(Alerts, TellOneCauseOnceAlsoAfterARestart) {
     ids.insert(json::parse(body)["id"].get<std::string>());
   }
   EXPECT_THAT(ids, SizeIs(1));
-  EXPECT_THAT(server.requests(), SizeIs(2)) << "once more after the first";
+  EXPECT_THAT(server.requests(), SizeIs(2)) << "the first one was repeated";
 }
 
-TEST(Alerts, TellNothingBeforeTheyBegin) {
+TEST(Alerts, SendNothingBeforeBegin) {
   HookServer server;
   Jobs jobs;
   const auto alerts =
@@ -309,20 +307,20 @@ TEST(Alerts, TellNothingBeforeTheyBegin) {
   EXPECT_EQ((*alerts)->counts().at("json").taken, 0U);
 }
 
-TEST(Alerts, AHookThatHangsHoldsUpNoOther) {
+TEST(Alerts, AHangingReceiverDelaysNoOther) {
   HookServer hangs(HookServer::Plans{{.is_held = true}});
   HookServer works;
   Jobs jobs;
   const auto alerts = StartAlerts(jobs, {.hooks = {{"json", hangs.url()}, {"json", works.url()}}});
   ASSERT_TRUE(alerts.ok());
-  jobs.WaitForLook();
+  jobs.WaitForUpdate();
   for (const char* id : {"a", "b", "c"}) jobs.Set(Ended(id));
   ASSERT_TRUE(works.WaitFor(3));
   EXPECT_LE(hangs.requests().size(), 1U);
-  hangs.LetGo();
+  hangs.Release();
 }
 
-TEST(Alerts, TellOfRunsInOpenLineageThroughTheSameDoor) {
+TEST(Alerts, SendLineageEventsWithRetriesAndOnce) {
   const Folder folder;
   HookServer server(HookServer::Plans{{.status = 503}});
   AlertsOptions options;
@@ -361,15 +359,14 @@ std::vector<std::string> FaultsOf(const AlertSettings& settings,
   return messages;
 }
 
-TEST(Alerts, NeedFilesThatCanBeReadAndAKeyForPagerDuty) {
+TEST(Alerts, RequireReadableFilesAndARoutingKeyForPagerDuty) {
   const Folder folder;
   EXPECT_THAT(FaultsOf({}), IsEmpty());
   EXPECT_THAT(
       FaultsOf({.hooks = {{"json", "https://x"}, {"slack", "https://x"}, {"json", "https://x"}}}),
-      ElementsAre("alerts.webhooks, 3 (json): the same as webhook 1, so that it would hear "
-                  "everything twice; leave one out"));
+      ElementsAre("alerts.webhooks, 3 (json): duplicates webhook 1; remove one of them"));
   EXPECT_THAT(FaultsOf({.hooks = {{"json", "http://\u2460\u2461.example"}}}),
-              ElementsAre(HasSubstr("its address must be of ASCII characters")));
+              ElementsAre(HasSubstr("its address must be ASCII")));
   EXPECT_THAT(FaultsOf({.hooks = {{"pagerduty", "https://x"}}}),
               ElementsAre(HasSubstr("set alerts.routing_key")));
   EXPECT_THAT(FaultsOf({.secret_file = "/none"}),
@@ -382,17 +379,17 @@ TEST(Alerts, NeedFilesThatCanBeReadAndAKeyForPagerDuty) {
                           "lineage.token: " + lines + " must hold one line and nothing else"));
 }
 
-TEST(Alerts, ASecretMayBeOfAnEditorThatBeginsWithAByteOrderMark) {
+TEST(Alerts, AcceptASecretWithAByteOrderMark) {
   const Folder folder;
   const std::string url = folder.Write("url", "\xEF\xBB\xBFhttps://hooks.example/x\r\n");
   EXPECT_THAT(FaultsOf({.hooks = {{"slack", "@" + url}}}), IsEmpty());
-  // UTF-16 is no text of one line.
+  // UTF-16 contains control characters.
   const std::string wide = folder.Write("wide", std::string("\xFF\xFEk\0e\0y\0", 8));
   EXPECT_THAT(FaultsOf({.secret_file = wide}),
               ElementsAre("alerts.secret: " + wide + " must hold one line and nothing else"));
 }
 
-TEST(Alerts, RefuseSecretsThatEveryUserMayReadOrChange) {
+TEST(Alerts, RejectSecretsThatEveryUserMayRead) {
   using std::filesystem::perms;
   const Folder folder;
   const std::string file = folder.Write("s", "https://hooks.example/s3cret\n");
@@ -408,7 +405,7 @@ TEST(Alerts, RefuseSecretsThatEveryUserMayReadOrChange) {
                   "lineage.token" + fault));
 }
 
-TEST(Alerts, SayOfEveryAddressWhatIsWrongWithItButNotTheAddress) {
+TEST(Alerts, ReportTheFaultOfEachUrlWithoutTheUrl) {
   const Folder folder;
   const std::string file = folder.Write("url", "hooks.slack.com/s3cret");
   EXPECT_THAT(
@@ -425,10 +422,10 @@ TEST(Alerts, SayOfEveryAddressWhatIsWrongWithItButNotTheAddress) {
                   HasSubstr("lineage.url: its address leads to this host")));
 }
 
-TEST(AlertHook, IsReadAndShownWithoutWhatMayBeSecret) {
+TEST(AlertHook, IsFormattedWithoutSecrets) {
   const auto shown = [](const char* text) {
     const auto hook = ParseAlertHook(text);
-    return hook.ok() ? ToString(*hook) : "refused";
+    return hook.ok() ? ToString(*hook) : "rejected";
   };
   EXPECT_EQ(shown("slack=https://hooks.slack.com/services/T0/B0/x"),
             "slack=https://hooks.slack.com/...");
@@ -438,42 +435,42 @@ TEST(AlertHook, IsReadAndShownWithoutWhatMayBeSecret) {
   EXPECT_EQ(shown("json=@hook.address"), "json=@hook.address");
   for (const char* bad : {"", "slack", "teams=https://x", "json=ftp://x", "json=", "json=https://",
                           "json=@", "=https://x"}) {
-    EXPECT_EQ(shown(bad), "refused") << bad;
+    EXPECT_EQ(shown(bad), "rejected") << bad;
   }
 }
 
-TEST(ToldAlerts, OutliveATornLine) {
+TEST(SentAlerts, SkipAnIncompleteLine) {
   const Folder folder;
   const std::string path = folder.Write("told", "0123456789abcdef\n01234");
   {
-    ToldAlerts told(path);
-    EXPECT_THAT(told.ids(), ElementsAre("0123456789abcdef"));
-    told.Add("fedcba9876543210");
-    EXPECT_TRUE(told.trouble().ok());
+    SentAlerts sent(path);
+    EXPECT_THAT(sent.ids(), ElementsAre("0123456789abcdef"));
+    sent.Add("fedcba9876543210");
+    EXPECT_TRUE(sent.trouble().ok());
   }
-  EXPECT_THAT(ToldAlerts(path).ids(), ElementsAre("0123456789abcdef", "fedcba9876543210"));
+  EXPECT_THAT(SentAlerts(path).ids(), ElementsAre("0123456789abcdef", "fedcba9876543210"));
 }
 
-TEST(ToldAlerts, ForgetTheOldest) {
+TEST(SentAlerts, DropTheOldest) {
   const Folder folder;
   std::string text;
   char line[32];
-  for (std::size_t i = 0; i <= 2 * ToldAlerts::kKept; ++i) {
+  for (std::size_t i = 0; i <= 2 * SentAlerts::kKept; ++i) {
     std::snprintf(line, sizeof line, "%016zx\n", i);
     text += line;
   }
   const std::string path = folder.Write("told", text);
-  EXPECT_THAT(ToldAlerts(path).ids(), SizeIs(ToldAlerts::kKept));
+  EXPECT_THAT(SentAlerts(path).ids(), SizeIs(SentAlerts::kKept));
   EXPECT_LT(std::filesystem::file_size(path), text.size());
 }
 
-TEST(ToldAlerts, WithoutAFileTheyAreForgotten) {
-  ToldAlerts nowhere("");
+TEST(SentAlerts, AreNotStoredWithoutAFile) {
+  SentAlerts nowhere("");
   nowhere.Add("0123456789abcdef");
   EXPECT_TRUE(nowhere.trouble().ok());
-  EXPECT_FALSE(ToldAlerts("/none/told").trouble().ok());
+  EXPECT_FALSE(SentAlerts("/none/told").trouble().ok());
   EXPECT_THAT(nowhere.ids(), IsEmpty());
 }
 
 }  // namespace
-}  // namespace tidemark::cli
+}  // namespace tidemark::serve

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-namespace tidemark::cli::test {
+namespace tidemark::test {
 
-// The first block of JSON below `heading`; discarded if there is none.
+// Returns the first block of JSON below `heading`, or a discarded value without one.
 inline nlohmann::json DocumentedJson(const std::string& heading) {
   std::ifstream stream(TIDEMARK_SOURCE_DIR "/docs/alerts.md");
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
@@ -20,4 +20,4 @@ inline nlohmann::json DocumentedJson(const std::string& heading) {
                                /*allow_exceptions=*/false);
 }
 
-}  // namespace tidemark::cli::test
+}  // namespace tidemark::test

@@ -1,4 +1,4 @@
-// A receiver of webhooks: a real HTTP server on loopback that fails as it is told.
+// A receiver of webhooks: an HTTP server on loopback that fails as planned.
 #pragma once
 
 #include <microhttpd.h>
@@ -24,21 +24,20 @@ class HookServer {
     std::string body;
     std::map<std::string, std::string> headers;
   };
-  // What becomes of a request: an answer of that status; 0: the connection is cut when the request
-  // was read.
+  // The response to a request. Status 0 closes the connection after the request was read.
   struct Plan {
     unsigned status = 200;
     std::string retry_after;
     std::string location;
-    // There is no answer before LetGo().
+    // The response waits for Release().
     bool is_held = false;
-    // The answer has a body that never ends.
+    // The body never ends.
     bool is_endless = false;
   };
 
   using Plans = std::deque<Plan>;
 
-  // Requests beyond the plans are taken.
+  // Further requests are accepted.
   explicit HookServer(Plans plans = {}) : plans_(std::move(plans)) {
     sockaddr_in address = {};
     address.sin_family = AF_INET;
@@ -49,7 +48,7 @@ class HookServer {
     if (server_ == nullptr) std::abort();
   }
   ~HookServer() {
-    LetGo();
+    Release();
     MHD_stop_daemon(server_);
   }
 
@@ -61,16 +60,16 @@ class HookServer {
     const std::lock_guard lock(mutex_);
     return requests_;
   }
-  // Whether so many come; only a failure waits so long.
+  // Blocks until that many requests have arrived. Returns false after a timeout.
   bool WaitFor(std::size_t count) const {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, std::chrono::seconds(60),
                              [&] { return requests_.size() >= count; });
   }
-  // Answers what was held, now and from now on.
-  void LetGo() {
+  // Responds to held requests, and to all later ones at once.
+  void Release() {
     const std::lock_guard lock(mutex_);
-    is_let_go_ = true;
+    is_released_ = true;
     changed_.notify_all();
   }
 
@@ -113,7 +112,7 @@ class HookServer {
       }
       requests_.push_back(request);
       changed_.notify_all();
-      changed_.wait(lock, [&] { return !plan.is_held || is_let_go_; });
+      changed_.wait(lock, [&] { return !plan.is_held || is_released_; });
     }
     if (plan.status == 0) return MHD_NO;
     MHD_Response* response =
@@ -136,7 +135,7 @@ class HookServer {
   mutable std::condition_variable changed_;
   Plans plans_;
   std::vector<Request> requests_;
-  bool is_let_go_ = false;
+  bool is_released_ = false;
 };
 
 }  // namespace tidemark::test

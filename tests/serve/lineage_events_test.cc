@@ -8,11 +8,11 @@
 #include <regex>
 #include <set>
 
-#include "serve/alerts/run_name.h"
+#include "serve/alerts/job_run.h"
 #include "tests/console/some_jobs.h"
 #include "tests/serve/documented_json.h"
 
-namespace tidemark::cli {
+namespace tidemark::serve {
 namespace {
 
 using nlohmann::json;
@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-// Snapshots of one job, each later than the one before.
+// Successive snapshots of one job.
 class Story {
  public:
   Snapshot Next(absl::Duration later = absl::Seconds(1)) {
@@ -48,46 +48,46 @@ std::vector<std::string> Types(const std::vector<LineageEvent>& events) {
   return types;
 }
 
-TEST(LineageEvents, ARunStartsRunsAndEnds) {
+TEST(LineageEvents, FollowARunFromStartToEnd) {
   LineageEvents events({.interval = absl::Minutes(1)});
   Story job;
-  EXPECT_THAT(Types(events.Look({job.Next()})), ElementsAre("START"));
-  EXPECT_THAT(events.Look({job.Next(absl::Seconds(59))}), IsEmpty());
+  EXPECT_THAT(Types(events.Update({job.Next()})), ElementsAre("START"));
+  EXPECT_THAT(events.Update({job.Next(absl::Seconds(59))}), IsEmpty());
   const Snapshot later = job.Next();
-  EXPECT_THAT(Types(events.Look({later})), ElementsAre("RUNNING"));
-  EXPECT_THAT(events.Look({later}), IsEmpty());
+  EXPECT_THAT(Types(events.Update({later})), ElementsAre("RUNNING"));
+  EXPECT_THAT(events.Update({later}), IsEmpty());
   const Snapshot ended = job.Ended(JobState::kSucceeded);
-  EXPECT_THAT(Types(events.Look({ended})), ElementsAre("COMPLETE"));
-  EXPECT_THAT(events.Look({ended}), IsEmpty());
+  EXPECT_THAT(Types(events.Update({ended})), ElementsAre("COMPLETE"));
+  EXPECT_THAT(events.Update({ended}), IsEmpty());
 }
 
-TEST(LineageEvents, ARunThatEndsBetweenTwoLooksHasBoth) {
+TEST(LineageEvents, IncludeStartAndEndOfAShortRun) {
   for (const auto& [state, type] :
        {std::pair(JobState::kFailed, "FAIL"), std::pair(JobState::kKilled, "ABORT"),
         std::pair(JobState::kAbandoned, "ABORT")}) {
     LineageEvents events({});
-    events.Look({});
+    events.Update({});
     Story job;
-    EXPECT_THAT(Types(events.Look({job.Ended(state)})), ElementsAre("START", type));
+    EXPECT_THAT(Types(events.Update({job.Ended(state)})), ElementsAre("START", type));
   }
 }
 
-TEST(LineageEvents, WhatHadEndedBeforeTheFirstLookIsOldNews) {
+TEST(LineageEvents, IgnoreJobsThatEndedBeforeTheFirstUpdate) {
   LineageEvents events({});
   Story job;
-  EXPECT_THAT(events.Look({job.Ended(JobState::kFailed)}), IsEmpty());
+  EXPECT_THAT(events.Update({job.Ended(JobState::kFailed)}), IsEmpty());
 }
 
-TEST(LineageEvents, StartAndEndAreSentOnceAcrossARestartAndAnAbsence) {
+TEST(LineageEvents, RepeatStartAndEndNeitherAfterARestartNorAnAbsence) {
   Story job;
   LineageEvents before({});
-  const auto start = before.Look({job.Next()});
+  const auto start = before.Update({job.Next()});
   ASSERT_EQ(start.size(), 1U);
   EXPECT_TRUE(start[0].is_once);
-  before.Look({});
-  EXPECT_THAT(before.Look({job.Next()}), IsEmpty());
+  before.Update({});
+  EXPECT_THAT(before.Update({job.Next()}), IsEmpty());
   LineageEvents after({}, {start[0].id});
-  EXPECT_THAT(after.Look({job.Next()}), IsEmpty());
+  EXPECT_THAT(after.Update({job.Next()}), IsEmpty());
 }
 
 const std::set<std::string> kFacetFields = {
@@ -95,7 +95,7 @@ const std::set<std::string> kFacetFields = {
     "fractionDoneUpper", "basis",           "endsAt", "endsAtLower",  "endsAtUpper",
     "deadlineAt",        "lateProbability", "message"};
 
-// Beyond what the schema asks for: RFC 3339, RFC 9562.
+// Checks the event, including rules that the schema does not express: RFC 3339, RFC 9562.
 void ExpectValid(const std::string& body) {
   const json event = json::parse(body);
   const std::regex instant(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)");
@@ -128,14 +128,14 @@ void ExpectValid(const std::string& body) {
   for (const auto& [name, value] : facet.items()) EXPECT_TRUE(kFacetFields.contains(name)) << name;
 }
 
-TEST(LineageEvents, AreAsTheyAreDocumented) {
+TEST(LineageEvents, MatchTheirDocumentation) {
   const json documented = test::DocumentedJson("## Events of OpenLineage");
   ASSERT_TRUE(documented.is_object());
   ExpectValid(documented.dump());
 }
 
-// By its schema, what the schema knows is what is sent.
-TEST(LineageEvents, TheFacetHasASchema) {
+// The schema lists exactly the fields that are sent.
+TEST(LineageEvents, MatchTheSchemaOfTheFacet) {
   std::ifstream stream(TIDEMARK_SOURCE_DIR "/docs/openlineage/ProgressRunFacet.json");
   const json schema = json::parse(stream);
   for (const auto& [name, value] : schema["properties"].items()) {
@@ -144,14 +144,14 @@ TEST(LineageEvents, TheFacetHasASchema) {
   EXPECT_EQ(schema["properties"].size(), kFacetFields.size());
 }
 
-TEST(LineageEvents, SayHowFarItIsAndWhenItEnds) {
+TEST(LineageEvents, ContainProgressAndForecast) {
   LineageEvents events({.name_space = "etl", .interval = absl::ZeroDuration()});
   Story job;
-  events.Look({job.Next()});
+  events.Update({job.Next()});
   Snapshot now = job.Next();
   now.deadline = now.at + absl::Minutes(5);
   now.late_probability = 0.25;
-  const auto running = events.Look({now});
+  const auto running = events.Update({now});
   ASSERT_EQ(running.size(), 1U);
   ExpectValid(running[0].body);
   const json event = json::parse(running[0].body);
@@ -163,7 +163,7 @@ TEST(LineageEvents, SayHowFarItIsAndWhenItEnds) {
   EXPECT_EQ(facet["fractionDoneLower"], 0.41);
   EXPECT_EQ(facet["fractionDoneUpper"], 0.41);
   EXPECT_EQ(facet["basis"], "this_run");
-  // 22:14:34 and 198, 171, 249 s.
+  // The estimate at 22:14:34 is 198 s (171–249 s).
   EXPECT_EQ(event["eventTime"], "2023-11-14T22:14:34.000Z");
   EXPECT_EQ(facet["endsAt"], "2023-11-14T22:17:52.000Z");
   EXPECT_EQ(facet["endsAtLower"], "2023-11-14T22:17:25.000Z");
@@ -172,10 +172,10 @@ TEST(LineageEvents, SayHowFarItIsAndWhenItEnds) {
   EXPECT_EQ(facet["lateProbability"], 0.25);
 }
 
-TEST(LineageEvents, NameTheRunThatStartedThem) {
+TEST(LineageEvents, NameTheParentRun) {
   constexpr char kRun[] = "01977f2e-5b1c-7d3e-9a41-0c5f8e2b6d70";
   LineageEvents live({.parent = *ParseLineageParent(std::string("airflow/dag.task/") + kRun)});
-  const auto start = live.Look({Story().Next()});
+  const auto start = live.Update({Story().Next()});
   ASSERT_EQ(start.size(), 1U);
   ExpectValid(start[0].body);
   const json parent = json::parse(start[0].body)["run"]["facets"]["parent"];
@@ -186,12 +186,12 @@ TEST(LineageEvents, NameTheRunThatStartedThem) {
   EXPECT_TRUE(parent.contains("_producer"));
 }
 
-TEST(LineageEvents, WithoutAParentNameNone) {
-  const auto start = LineageEvents({}).Look({Story().Next()});
+TEST(LineageEvents, OmitAnUnknownParent) {
+  const auto start = LineageEvents({}).Update({Story().Next()});
   EXPECT_FALSE(json::parse(start.at(0).body)["run"]["facets"].contains("parent"));
 }
 
-TEST(LineageParent, IsReadAsClientsOfOpenLineageWriteIt) {
+TEST(LineageParent, ParsesTheFormOfOpenLineageClients) {
   const std::string run = "01977F2E-5b1c-7d3e-9a41-0c5f8e2b6d70";
   const auto parent = ParseLineageParent("s3://bucket/x/dag.task/" + run);
   ASSERT_TRUE(parent.ok()) << parent.status();
@@ -209,28 +209,28 @@ TEST(LineageParent, IsReadAsClientsOfOpenLineageWriteIt) {
   }
 }
 
-TEST(LineageParent, OfTheEnvironmentIsForWhoIsToldAndHasNone) {
-  const char* const said = "airflow/dag.task/01977f2e-5b1c-7d3e-9a41-0c5f8e2b6d70";
-  LineageSettings nobody;
-  EXPECT_TRUE(TakeParentOfEnvironment("nonsense", nobody).ok());
-  EXPECT_FALSE(nobody.parent);
-  LineageSettings told = {.url = "https://x"};
-  EXPECT_TRUE(TakeParentOfEnvironment(nullptr, told).ok());
+TEST(LineageParent, ComesFromTheEnvironmentUnlessItIsSet) {
+  const char* const given = "airflow/dag.task/01977f2e-5b1c-7d3e-9a41-0c5f8e2b6d70";
+  LineageSettings disabled;
+  EXPECT_TRUE(SetParentFromEnvironment("nonsense", disabled).ok());
+  EXPECT_FALSE(disabled.parent);
+  LineageSettings enabled = {.url = "https://x"};
+  EXPECT_TRUE(SetParentFromEnvironment(nullptr, enabled).ok());
   EXPECT_THAT(
-      std::string(TakeParentOfEnvironment("nonsense", told).message()),
+      std::string(SetParentFromEnvironment("nonsense", enabled).message()),
       HasSubstr("OPENLINEAGE_PARENT_ID in the environment must be NAMESPACE/NAME/RUNID, where "
                 "RUNID is a UUID, not `nonsense`"));
-  EXPECT_TRUE(TakeParentOfEnvironment(said, told).ok());
-  ASSERT_TRUE(told.parent);
-  EXPECT_EQ(ToString(*told.parent), said);
-  EXPECT_TRUE(TakeParentOfEnvironment("nonsense", told).ok()) << "the setting wins";
+  EXPECT_TRUE(SetParentFromEnvironment(given, enabled).ok());
+  ASSERT_TRUE(enabled.parent);
+  EXPECT_EQ(ToString(*enabled.parent), given);
+  EXPECT_TRUE(SetParentFromEnvironment("nonsense", enabled).ok()) << "the setting has precedence";
 }
 
-TEST(LineageEvents, EventsOfARunHaveItsId) {
+TEST(LineageEvents, ShareTheIdOfTheirRun) {
   LineageEvents events({});
   Story job;
-  const json start = json::parse(events.Look({job.Next()})[0].body);
-  const auto ended = events.Look({job.Ended(JobState::kFailed)});
+  const json start = json::parse(events.Update({job.Next()})[0].body);
+  const auto ended = events.Update({job.Ended(JobState::kFailed)});
   ExpectValid(ended[0].body);
   const json end = json::parse(ended[0].body);
   EXPECT_EQ(start["run"]["runId"], end["run"]["runId"]);
@@ -240,10 +240,10 @@ TEST(LineageEvents, EventsOfARunHaveItsId) {
   EXPECT_NE(UuidOf(RunOf(other)), start["run"]["runId"]);
 }
 
-TEST(LineageEvents, TakeAnyTextAndNumber) {
+TEST(LineageEvents, AcceptAnyTextAndNumber) {
   LineageEvents events({.interval = absl::ZeroDuration()});
   Story job;
-  events.Look({job.Next()});
+  events.Update({job.Next()});
   Snapshot odd = job.Next();
   odd.info->name = std::string("\xff\x1b", 2) + std::string(100'000, 'x');
   odd.estimate.fraction_done = std::numeric_limits<double>::quiet_NaN();
@@ -252,7 +252,7 @@ TEST(LineageEvents, TakeAnyTextAndNumber) {
       Range{absl::InfiniteDuration(), -absl::InfiniteDuration(), absl::Hours(1e9)};
   odd.deadline = absl::InfiniteFuture();
   odd.late_probability = std::numeric_limits<double>::quiet_NaN();
-  const auto running = events.Look({odd});
+  const auto running = events.Update({odd});
   ASSERT_EQ(running.size(), 1U);
   EXPECT_LT(running[0].body.size(), 4000U);
   EXPECT_THAT(running[0].body, Not(HasSubstr("\x1b")));
@@ -260,10 +260,10 @@ TEST(LineageEvents, TakeAnyTextAndNumber) {
   ExpectValid(running[0].body);
 }
 
-TEST(LineageEvents, TellOfJobsByTheirNames) {
+TEST(LineageEvents, SelectJobsByName) {
   LineageEvents events({.jobs = {"nightly-*"}});
-  EXPECT_THAT(events.Look({Story().Next()}), IsEmpty());
+  EXPECT_THAT(events.Update({Story().Next()}), IsEmpty());
 }
 
 }  // namespace
-}  // namespace tidemark::cli
+}  // namespace tidemark::serve

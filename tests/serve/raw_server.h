@@ -1,4 +1,4 @@
-// A receiver on loopback that takes a connection and says what it is told, HTTP or not.
+// A server on loopback that accepts one connection and sends any text, HTTP or not.
 #pragma once
 
 #include <netinet/in.h>
@@ -33,8 +33,8 @@ class RawServer {
     return "http://127.0.0.1:" + std::to_string(ntohs(address_.sin_port)) + "/";
   }
   void WaitForConnection() { connection_ = accept(socket_, nullptr, nullptr); }
-  // The last that it says. It still listens, since what is not read would reset the connection.
-  void SayLast(const std::string& text) const {
+  // Sends a text and ends the stream. The socket stays open, since unread data would reset it.
+  void SendAndEnd(const std::string& text) const {
     send(connection_, text.data(), text.size(), MSG_NOSIGNAL);
     shutdown(connection_, SHUT_WR);
   }

@@ -17,7 +17,7 @@
 #include "absl/strings/str_split.h"
 #include "serve/config/settings.h"
 
-namespace tidemark::cli {
+namespace tidemark::serve {
 namespace {
 
 using ::testing::ElementsAre;
@@ -33,7 +33,7 @@ std::string MessageOf(const std::string& text) {
   return std::string(ParseServeConfig(text, "tm.yaml", {}).status().message());
 }
 
-TEST(ServeConfig, NothingSaidLeavesTheDefaults) {
+TEST(ServeConfig, KeepsDefaultsOfAnEmptyFile) {
   const auto config = ParseServeConfig("", "tm.yaml", {});
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->master.listen_address, "127.0.0.1:7411");
@@ -48,7 +48,7 @@ TEST(ServeConfig, ReadsAndShowsSizesInTheSameUnits) {
   EXPECT_EQ(binary->master.message_bytes_max, 2U << 20);
 }
 
-TEST(ServeConfig, TakesEachKindOfValue) {
+TEST(ServeConfig, AcceptsEachKindOfValue) {
   const auto config = ParseServeConfig(
       "listen: unix:/run/tidemark.sock\n"
       "log_dir: logs\n"
@@ -71,7 +71,7 @@ TEST(ServeConfig, TakesEachKindOfValue) {
   EXPECT_EQ(config->master.jobs_max, 17U);
 }
 
-TEST(ServeConfig, OptionsWinOverTheFile) {
+TEST(ServeConfig, PrefersOptionsToTheFile) {
   const auto config =
       ParseServeConfig("listen: 127.0.0.1:1\nlimits:\n  jobs: 5\n", "tm.yaml",
                        {{.origin = "--listen", .key = "listen", .words = {"127.0.0.1:2"}}});
@@ -80,7 +80,7 @@ TEST(ServeConfig, OptionsWinOverTheFile) {
   EXPECT_EQ(config->master.jobs_max, 5U);
 }
 
-TEST(ServeConfig, KnowsWhereASettingWasSet) {
+TEST(ServeConfig, RecordsThePlaceOfASetting) {
   const auto config = ParseServeConfig("listen: 127.0.0.1:1\ndata_dir: d\n", "tm.yaml",
                                        {{.origin = "--log-dir", .key = "log_dir", .words = {"l"}}});
   ASSERT_TRUE(config.ok()) << config.status();
@@ -89,21 +89,21 @@ TEST(ServeConfig, KnowsWhereASettingWasSet) {
   EXPECT_EQ(config->Where("tokens"), "");
 }
 
-TEST(ServeConfig, AFaultyOptionIsNamed) {
+TEST(ServeConfig, NamesAFaultyOption) {
   const auto config =
       ParseServeConfig("", "", {{.origin = "--set", .key = "limits.jobs", .words = {"many"}}});
   EXPECT_EQ(config.status().message(),
             "--set: limits.jobs must be a whole number from 1 to 1000000, not `many`");
 }
 
-TEST(ServeConfig, AHostMayBeCalledLikeASocket) {
+TEST(ServeConfig, AcceptsAHostNamedLikeASocket) {
   const auto config = ParseServeConfig(
       "allow_insecure_remote: true\nmetrics: {listen: 'unixbox:9100'}\n", "tm.yaml", {});
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->metrics_address, "unixbox:9100");
 }
 
-TEST(ServeConfig, SaysOfEveryFileThatCannotBeReadWhereItIsNamed) {
+TEST(ServeConfig, ReportsThePlaceOfEachUnreadableFile) {
   char folder[] = "/tmp/tidemark-settings-XXXXXX";
   ASSERT_NE(mkdtemp(folder), nullptr);
   const std::string file = std::string(folder) + "/tm.yaml";
@@ -135,11 +135,11 @@ TEST(ServeConfig, SaysOfEveryFileThatCannotBeReadWhereItIsNamed) {
   std::filesystem::remove_all(folder);
 }
 
-TEST(ServeConfig, SaysOfAnAddressThatIsNotAllowedWhereItIsSet) {
+TEST(ServeConfig, ReportsThePlaceOfAForbiddenUrl) {
   char folder[] = "/tmp/tidemark-settings-XXXXXX";
   ASSERT_NE(mkdtemp(folder), nullptr);
   const std::string file = std::string(folder) + "/tm.yaml";
-  const auto said_of = [&](const std::string& text) {
+  const auto message_of = [&](const std::string& text) {
     std::ofstream(file) << text;
     return std::string(LoadServeConfig(file, {}).status().message());
   };
@@ -151,10 +151,10 @@ TEST(ServeConfig, SaysOfAnAddressThatIsNotAllowedWhereItIsSet) {
       "its address leads to this host, its link or a metadata service; set alerts.allow_local to "
       "allow that";
   EXPECT_EQ(
-      said_of(hooks + lineage),
+      message_of(hooks + lineage),
       fmt::format("{0}:2: alerts.webhooks, 2 (json): {1}\n{0}:3: lineage.url: {1}", file, reason));
-  EXPECT_EQ(said_of(hooks + "  allow_local: true\n" + lineage), "");
-  EXPECT_EQ(said_of(hooks + "  allow_local: perhaps\n" + lineage),
+  EXPECT_EQ(message_of(hooks + "  allow_local: true\n" + lineage), "");
+  EXPECT_EQ(message_of(hooks + "  allow_local: perhaps\n" + lineage),
             file + ":3: alerts.allow_local must be true or false, not `perhaps`");
   std::filesystem::remove_all(folder);
 }
@@ -167,23 +167,24 @@ struct Case {
 
 class ServeConfigFault : public ::testing::TestWithParam<Case> {};
 
-TEST_P(ServeConfigFault, IsNamedWithFileLineKeyAndWhatIsAllowed) {
+TEST_P(ServeConfigFault, IsReportedWithFileLineKeyAndAllowedValues) {
   EXPECT_THAT(MessageOf(GetParam().text), HasSubstr(GetParam().message));
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Faults, ServeConfigFault,
     ::testing::Values(
-        Case{"UnknownKey", "a: 1", "tm.yaml:1: unknown setting a; docs/serve.md lists them all"},
+        Case{"UnknownKey", "a: 1",
+             "tm.yaml:1: unknown setting a; docs/reference/settings.md lists all"},
         Case{"Typo", "\nlimits:\n  jbos: 3\n",
              "tm.yaml:3: unknown setting limits.jbos; did you mean limits.jobs?"},
         Case{"EmptySection", "alerts: ''\n",
-             "tm.yaml:1: alerts is a section, not a setting; set what is in it, such as "
+             "tm.yaml:1: alerts is a section, not a setting; set a key in it, such as "
              "alerts.webhooks, or remove it"},
         Case{"ListAsASection", "log_dir: /x\nlimits: [1]\n",
-             "tm.yaml:2: limits is a section, not a setting; set what is in it, such as "
+             "tm.yaml:2: limits is a section, not a setting; set a key in it, such as "
              "limits.message_bytes, or remove it"},
-        Case{"NothingIsNoSection", "'': x\n", "tm.yaml:1: unknown setting "},
+        Case{"EmptyKey", "'': x\n", "tm.yaml:1: unknown setting "},
         Case{"Range", "limits:\n  jobs: 0\n",
              "tm.yaml:2: limits.jobs must be a whole number from 1 to 1000000, not `0`"},
         Case{"Negative", "limits: {jobs: -1}", "to 1000000, not `-1`"},
@@ -192,21 +193,24 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Duration", "tick:\n  interval: fast\n",
              "tm.yaml:2: tick.interval must be a duration from 10ms to 1h, such as 1.5s, not "
              "`fast`"},
-        Case{"Endless", "tick: {interval: inf}", "such as 1.5s, not `inf`"},
+        Case{"InfiniteDuration", "tick: {interval: inf}", "such as 1.5s, not `inf`"},
         Case{"Indicator", "estimate: {indicators: [oracle]}", "not `oracle`"},
         Case{"IndicatorTwice", "estimate: {indicators: [hadoop, hadoop]}", "not `hadoop` twice"},
         Case{"Deadline", "deadlines:\n- nightly=7 pm\n",
-             "tm.yaml:1: deadlines must be a list of NAME=WHEN, where NAME may have * and WHEN is "
+             "tm.yaml:1: deadlines must be a list of NAME=WHEN, where NAME may contain * and WHEN "
+             "is "
              "07:30, 2026-11-26 07:30, an instant such as 2026-11-26T07:30:00Z, or a duration such "
              "as 2h30m or 1d12h, not `nightly=7 pm`"},
         Case{"Alert", "alerts: {on: [late, falied]}", "not `falied`; did you mean failed?"},
         Case{"TextOfAnAlert", "alerts:\n  texts: ['late={job}: {deadlin}']\n",
-             "tm.yaml:2: alerts.texts must be a list of KIND=TEXT, one for a kind, where KIND is "
-             "late, straggler, ended, failed, silent and TEXT may have {job}, {id}, {user}, "
+             "tm.yaml:2: alerts.texts must be a list of KIND=TEXT, at most one for each kind, "
+             "where KIND is "
+             "late, straggler, ended, failed, silent and TEXT may contain {job}, {id}, {user}, "
              "{queue}, {kind}, {cause}, {state}, {done}, {left}, {basis}, {end}, {deadline}, "
              "{probability}, {elapsed}, {message}, {page}, not `{deadlin}`; did you mean "
              "{deadline}?"},
-        Case{"TextOfNoKind", "alerts: {texts: ['lat={job}']}", "not `lat`; did you mean late?"},
+        Case{"TextOfAnUnknownKind", "alerts: {texts: ['lat={job}']}",
+             "not `lat`; did you mean late?"},
         Case{"TextWithoutAKind", "alerts: {texts: ['{job}']}", "not `{job}`, which has no ="},
         Case{"TextOfAKindTwice", "alerts: {texts: ['late=a', 'late=b']}", "not `late` twice"},
         Case{"TextWithABrace", "alerts: {texts: ['late=a } b']}",
@@ -217,7 +221,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Parent", "lineage:\n  parent: airflow/nightly\n",
              "tm.yaml:2: lineage.parent must be NAMESPACE/NAME/RUNID, where RUNID is a UUID, not "
              "`airflow/nightly`"},
-        Case{"ParentWithoutARun", "lineage: {parent: a/b/c}", "not `a/b/c`, whose run is no UUID"},
+        Case{"ParentWithoutARun", "lineage: {parent: a/b/c}",
+             "not `a/b/c`, which does not end with a UUID"},
         Case{"PortAlone", "listen: 7411",
              "host:port, or unix:PATH, not `7411`; did you mean 127.0.0.1:7411?"},
         Case{"NoPort", "listen: localhost", "not `localhost`"},
@@ -229,19 +234,19 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"SocketWithoutAPath", "listen: 'unix:'", "not `unix:`"},
         Case{"AddressWithoutAHost", "web: {listen: ':7412'}", "must be host:port, not `:7412`"},
         Case{"Level", "log: {level: warnign}", "not `warnign`; did you mean warning?"},
-        Case{"NoPattern", "alerts: {jobs: ['']}",
-             "a list of names of jobs, which may have *, not ``"},
+        Case{"EmptyPattern", "alerts: {jobs: ['']}",
+             "a list of names of jobs, which may contain *, not ``"},
         Case{"SecretOfAWebhook", "alerts: {webhooks: ['slak=https://x/s3cret']}",
-             "is @FILE, a file that holds it, not `slak=...`"},
-        Case{"WebhookWithoutAShape", "alerts: {webhooks: ['https://hooks.slack.com/s3cret']}",
-             "is @FILE, a file that holds it, not one without a shape"},
+             "is @FILE, a file that contains it, not `slak=...`"},
+        Case{"WebhookWithoutAFormat", "alerts: {webhooks: ['https://hooks.slack.com/s3cret']}",
+             "is @FILE, a file that contains it, not an item without a format"},
         Case{"NoIndicator", "estimate: {indicators: []}", "must be a list of one or more of"},
         Case{"ListForWord", "listen: [a, b]", "tm.yaml:1: listen must be host:port"},
         Case{"WordForList", "estimate: {indicators: hadoop}", "must be a list of one or more of"},
         Case{"Switch", "allow_insecure_remote: perhaps", "must be true or false, not `perhaps`"},
         Case{"Twice", "listen: a\nlisten: b\n", "tm.yaml:2: listen is already set in line 1"},
         Case{"NoValue", "listen:\n", "tm.yaml:1: listen: has no value"},
-        Case{"Nested", "limits: {jobs: {a: 1}}", "sections do not nest any deeper"},
+        Case{"Nested", "limits: {jobs: {a: 1}}", "sections cannot be nested deeper"},
         Case{"NotYaml", "a: 1\nb: [", "tm.yaml:"},
         Case{"List", "- a\n", "tm.yaml:1: expected settings as `key: value`"},
         Case{"Documents", "listen: a\n---\nlisten: b\n", "only one document"},
@@ -269,17 +274,16 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"PageBesideASocket", "listen: 'unix:/run/x'\nweb: {listen: 'localhost:1'}",
              "tm.yaml:2: web.listen localhost:1: every user of this host could read"},
         Case{"PageForCertificates", "tls: {client_ca: ca}\nweb: {listen: 'localhost:1'}",
-             "tm.yaml:2: web.listen localhost:1: the page cannot ask browsers"},
-        Case{"AddressOfNoPage", "\nweb: {public_url: 'https://tidemark.example/'}",
-             "tm.yaml:2: web.public_url: there is no page; set web.listen, too"},
-        Case{"AddressOfThePageIsAWord", "web: {listen: 'localhost:1', public_url: tidemark}",
+             "tm.yaml:2: web.listen localhost:1: browsers cannot present"},
+        Case{"UrlWithoutAPage", "\nweb: {public_url: 'https://tidemark.example/'}",
+             "tm.yaml:2: web.public_url: no page is served; set web.listen as well"},
+        Case{"UrlOfThePageIsAWord", "web: {listen: 'localhost:1', public_url: tidemark}",
              "tm.yaml:1: web.public_url must be an address that begins with https:// or http://"},
-        Case{"AddressOfThePageHasABlank",
-             "web: {listen: 'localhost:1', public_url: 'https://a/<b c>'}",
+        Case{"UrlOfThePageHasABlank", "web: {listen: 'localhost:1', public_url: 'https://a/<b c>'}",
              "tm.yaml:1: web.public_url must be an address that begins with https:// or http://"}),
     [](const auto& test) { return test.param.name; });
 
-TEST(ServeConfig, SaysNothingOfWhatWouldFollowFromAWrongSetting) {
+TEST(ServeConfig, ReportsNoConsequencesOfAFault) {
   EXPECT_EQ(
       MessageOf("tick: {interval: soon, interval_min: 2s}\n"),
       "tm.yaml:1: tick.interval must be a duration from 10ms to 1h, such as 1.5s, not `soon`");
@@ -290,7 +294,7 @@ TEST(ServeConfig, SaysNothingOfWhatWouldFollowFromAWrongSetting) {
             "tm.yaml:1: allow_insecure_remote must be true or false, not `yes`");
 }
 
-TEST(ServeConfig, SaysOfEveryWrongSettingWhereAndWhatIsAllowed) {
+TEST(ServeConfig, ReportsPlaceAndAllowedValuesOfEachFaultySetting) {
   std::map<std::string, std::vector<const Setting*>> sections;
   for (const Setting& setting : AllSettings()) {
     const std::size_t dot = setting.key.find('.');
@@ -316,15 +320,14 @@ TEST(ServeConfig, SaysOfEveryWrongSettingWhereAndWhatIsAllowed) {
   EXPECT_EQ(MessageOf(text), expected);
 }
 
-// What takes any text: whether files can be read is looked at when they are loaded, and a name may
-// be any.
+// Settings that accept any text. Files are checked when the settings are loaded.
 const std::set<std::string> kTakeAnyText = {
     "data_dir",      "log_dir",          "spark_logs",    "tls.certificate",    "tls.key",
     "tls.client_ca", "tokens",           "alerts.secret", "alerts.routing_key", "alerts.jobs",
     "lineage.token", "lineage.namespace"};
 
-// Every setting of a file, one below the other, with the value that `value_of` gives it; and in
-// which line each is.
+// Returns a file with every setting, one a line, with the values of `value_of`. Adds the line of
+// each setting to `lines`.
 template <typename ValueOf>
 std::string FileOfAll(ValueOf value_of, std::map<std::string, int>& lines) {
   std::map<std::string, std::string> sections;
@@ -350,11 +353,11 @@ std::string FileOfAll(ValueOf value_of, std::map<std::string, int>& lines) {
   return text;
 }
 
-TEST(ServeConfig, SaysOnceOfEveryWrongValueWhereAndWhatIsAllowed) {
+TEST(ServeConfig, ReportsEachFaultyValueOnce) {
   std::map<std::string, int> lines;
-  const std::string said = MessageOf(
+  const std::string faults = MessageOf(
       FileOfAll([](const Setting& setting) { return setting.is_list ? "['%?']" : "'%?'"; }, lines));
-  const std::vector<std::string> messages = absl::StrSplit(said, '\n');
+  const std::vector<std::string> messages = absl::StrSplit(faults, '\n');
   for (const Setting& setting : AllSettings()) {
     const std::string begin = fmt::format("tm.yaml:{}: {} must be {}, not ", lines[setting.key],
                                           setting.key, setting.allowed);
@@ -362,26 +365,26 @@ TEST(ServeConfig, SaysOnceOfEveryWrongValueWhereAndWhatIsAllowed) {
                   messages, [&](const std::string& message) { return message.starts_with(begin); }),
               kTakeAnyText.contains(setting.key) ? 0 : 1)
         << begin << "\n"
-        << said;
+        << faults;
   }
   EXPECT_EQ(messages.size(), AllSettings().size() - kTakeAnyText.size());
 }
 
-// Where a variable that is not set was put in, `tokens: ''` must not open the master to everybody.
-TEST(ServeConfig, AnEmptyTextIsNoValue) {
+// If a template inserts an unset variable, `tokens: ''` must not remove the protection.
+TEST(ServeConfig, RejectsAnEmptyText) {
   std::map<std::string, int> lines;
-  const std::string said = MessageOf(
+  const std::string faults = MessageOf(
       FileOfAll([](const Setting& setting) { return setting.is_list ? "['']" : "''"; }, lines));
   for (const Setting& setting : AllSettings()) {
-    EXPECT_THAT(said, HasSubstr(fmt::format("tm.yaml:{}: {} must be {}, not ", lines[setting.key],
-                                            setting.key, setting.allowed)));
+    EXPECT_THAT(faults, HasSubstr(fmt::format("tm.yaml:{}: {} must be {}, not ", lines[setting.key],
+                                              setting.key, setting.allowed)));
   }
 }
 
-TEST(ServeConfig, KnowsWhichSettingWasMeant) {
+TEST(ServeConfig, SuggestsTheNearestSetting) {
   for (const Setting& setting : AllSettings()) {
     const std::size_t dot = setting.key.find('.');
-    // Two letters of its name swapped.
+    // Swap the last two letters.
     std::string typo = setting.key;
     std::swap(typo[typo.size() - 1], typo[typo.size() - 2]);
     if (typo == setting.key) continue;
@@ -394,7 +397,7 @@ TEST(ServeConfig, KnowsWhichSettingWasMeant) {
   }
 }
 
-TEST(ServeConfig, SaysAllThatIsWrongInOneGo) {
+TEST(ServeConfig, ReportsAllFaultsTogether) {
   EXPECT_EQ(MessageOf("listn: a\n"
                       "limits:\n"
                       "  jobs: many\n"
@@ -409,10 +412,10 @@ TEST(ServeConfig, SaysAllThatIsWrongInOneGo) {
             "tm.yaml:6: alerts.on must be a list of one or more of late, straggler, ended, failed, "
             "silent, not `falied`; did you mean failed?\n"
             "tm.yaml:7: alerts.timeout: has no value; set one or remove the key\n"
-            "tm.yaml:8: log.level: sections do not nest any deeper");
+            "tm.yaml:8: log.level: sections cannot be nested deeper");
 }
 
-TEST(ServeConfig, SaysOfAnOpenAddressTogetherWithWhatElseIsWrong) {
+TEST(ServeConfig, ReportsAnOpenAddressTogetherWithOtherFaults) {
   EXPECT_EQ(MessageOf("listen: '0.0.0.0:7411'\n"
                       "limits: {jobs: many}\n"),
             "tm.yaml:2: limits.jobs must be a whole number from 1 to 1000000, not `many`\n"
@@ -421,13 +424,13 @@ TEST(ServeConfig, SaysOfAnOpenAddressTogetherWithWhatElseIsWrong) {
             "--allow-insecure-remote");
 }
 
-TEST(ServeConfig, RefusesTwoServersAtOnePort) {
+TEST(ServeConfig, RejectsTwoServersAtOnePort) {
   EXPECT_EQ(MessageOf("web: {listen: '127.0.0.1:7411'}\n"),
-            "tm.yaml:1: web.listen 127.0.0.1:7411 collides with listen 127.0.0.1:7411; give each "
-            "another port");
+            "tm.yaml:1: web.listen 127.0.0.1:7411 collides with listen 127.0.0.1:7411; use "
+            "different ports");
   EXPECT_EQ(MessageOf("web: {listen: '127.0.0.1:9'}\nmetrics: {listen: 'localhost:9'}\n"),
-            "tm.yaml:2: metrics.listen localhost:9 collides with web.listen 127.0.0.1:9; give each "
-            "another port");
+            "tm.yaml:2: metrics.listen localhost:9 collides with web.listen 127.0.0.1:9; use "
+            "different ports");
   EXPECT_THAT(MessageOf("allow_insecure_remote: true\nlisten: '0.0.0.0:9'\n"
                         "web: {listen: '127.0.0.1:9'}\n"),
               HasSubstr("collides with listen 0.0.0.0:9"));
@@ -447,43 +450,43 @@ TEST(ServeConfig, AllowsServersAtDifferentAddresses) {
                       "tokens: /dev/null\n"));
 }
 
-TEST(ServeConfig, ListensForAllWithTlsAndTokens) {
+TEST(ServeConfig, AllowsRemoteAccessWithTlsAndTokens) {
   const std::string text = "listen: '0.0.0.0:7411'\ntls: {certificate: c, key: k}\ntokens: t\n";
   EXPECT_EQ(MessageOf(text), "");
 }
 
-TEST(ServeConfig, SaysAtMostAHundredFaults) {
-  const auto said_of = [](int faults) {
+TEST(ServeConfig, ReportsAtMostAHundredFaults) {
+  const auto message_of = [](int faults) {
     std::string text;
     for (int i = 0; i < faults; ++i) text += fmt::format("key{}: 1\n", i);
     return MessageOf(text);
   };
-  EXPECT_THAT(said_of(1000), EndsWith("\nand 900 more faults"));
-  EXPECT_THAT(said_of(101), EndsWith("\nand 1 more fault"));
+  EXPECT_THAT(message_of(1000), EndsWith("\nand 900 more faults"));
+  EXPECT_THAT(message_of(101), EndsWith("\nand 1 more fault"));
 }
 
-TEST(ServeConfig, AFaultStaysOnItsLineWhateverTheFileHolds) {
+TEST(ServeConfig, KeepsEachFaultOnOneLine) {
   EXPECT_EQ(MessageOf("\"two\\nlines\": 1\n"
                       "limits: {jobs: \"1\\n2\\e[31m\"}\n"),
-            "tm.yaml:1: unknown setting two lines; docs/serve.md lists them all\n"
+            "tm.yaml:1: unknown setting two lines; docs/reference/settings.md lists all\n"
             "tm.yaml:2: limits.jobs must be a whole number from 1 to 1000000, not `1 2 [31m`");
 }
 
-// Aliases that would unfold to 10^9 words.
-TEST(ServeConfig, AliasesDoNotMultiply) {
+// These aliases would expand to 10^9 words.
+TEST(ServeConfig, RejectsAliases) {
   std::string text = "a: &a [x, x, x, x, x, x, x, x, x, x]\n";
   for (char c = 'b'; c < 'k'; ++c) {
     text += std::string(1, c) + ": &" + c + " [";
     for (int i = 0; i < 10; ++i) text += std::string(i == 0 ? "*" : ", *") + char(c - 1);
     text += "]\n";
   }
-  constexpr char kRefused[] = "tm.yaml:2: aliases are not allowed; write out what is meant";
-  EXPECT_EQ(MessageOf(text), kRefused);
-  EXPECT_EQ(MessageOf("limits: &some {jobs: 1}\ntick: *some\n"), kRefused);
+  constexpr char kRejected[] = "tm.yaml:2: aliases are not allowed; write the values out";
+  EXPECT_EQ(MessageOf(text), kRejected);
+  EXPECT_EQ(MessageOf("limits: &some {jobs: 1}\ntick: *some\n"), kRejected);
 }
 
-TEST(ServeConfig, EverySettingIsDocumentedWithItsDefault) {
-  const std::string guide = FileOf("docs/serve.md") + FileOf("docs/alerts.md");
+TEST(ServeConfig, IsDocumentedWithDefaults) {
+  const std::string guide = FileOf("docs/reference/settings.md");
   ServeConfig defaults;
   for (const Setting& setting : AllSettings()) {
     const std::string value = setting.show(defaults);
@@ -492,8 +495,8 @@ TEST(ServeConfig, EverySettingIsDocumentedWithItsDefault) {
   }
 }
 
-// The example has every setting: those with a default as they are, the others behind a #.
-TEST(ServeConfig, TheExampleSaysTheDefaults) {
+// The example lists every setting. Settings without a default are commented out.
+TEST(ServeConfig, MatchesTheDefaultsOfTheExample) {
   const std::string example = FileOf("packaging/tidemark.yaml");
   auto config = ParseServeConfig(example, "", {});
   ASSERT_TRUE(config.ok()) << config.status();
@@ -505,7 +508,7 @@ TEST(ServeConfig, TheExampleSaysTheDefaults) {
   }
 }
 
-TEST(ServeConfig, SettingsOfContainersAreAllowed) {
+TEST(ServeConfig, AcceptsTheFilesOfContainers) {
   for (const char* file :
        {"packaging/container/tidemark.yaml", "packaging/kubernetes/tidemark.yaml"}) {
     const auto config = ParseServeConfig(FileOf(file), file, {});
@@ -523,16 +526,17 @@ TEST(ServeConfig, ReadsDeadlinesAndAlerts) {
   ASSERT_EQ(config->master.deadlines.size(), 2U);
   EXPECT_EQ(config->master.deadlines[0].jobs, "nightly-*");
   ASSERT_EQ(config->alerts.hooks.size(), 2U);
-  EXPECT_EQ(config->alerts.hooks[0].url, "@/etc/tidemark/hook") << "from the folder of the file";
+  EXPECT_EQ(config->alerts.hooks[0].url, "@/etc/tidemark/hook")
+      << "relative to the folder of the file";
   EXPECT_EQ(config->alerts.hooks[1].url, "https://x/y");
   EXPECT_EQ(config->alerts.jobs, (std::vector<std::string>{"a", "b*"}));
   EXPECT_EQ(config->alerts.late_percent, 50U);
 }
 
-TEST(ServeConfig, KeysAreDistinct) {
+TEST(ServeConfig, HasDistinctKeys) {
   std::set<std::string> keys;
   for (const Setting& setting : AllSettings()) EXPECT_TRUE(keys.insert(setting.key).second);
 }
 
 }  // namespace
-}  // namespace tidemark::cli
+}  // namespace tidemark::serve

@@ -8,11 +8,10 @@
 #include <cstring>
 #include <thread>
 
-#include "serve/alerts/allowed_address.h"
 #include "tests/serve/hook_server.h"
 #include "tests/serve/raw_server.h"
 
-namespace tidemark::cli {
+namespace tidemark::serve {
 namespace {
 
 using test::HookServer;
@@ -26,7 +25,8 @@ Delivery PostTo(const std::string& url, absl::Duration timeout = absl::Seconds(6
   return Webhook({.url = url, .timeout = timeout, .allow_local = true}).Post("{}", "id", kNow);
 }
 
-// The value is that of: printf '1700000000.{"a":1}' | openssl dgst -sha256 -hmac secret
+// The expected value is the output of: printf '1700000000.{"a":1}' | openssl dgst -sha256 -hmac
+// secret
 TEST(Webhook, SignsWithHmacSha256) {
   EXPECT_EQ(Signature("secret", 1'700'000'000, "{\"a\":1}"),
             "t=1700000000,v1=49f24e537407743fa4a0242bb63b94b9a47ee99cbbe071ccd8a22550ae411686");
@@ -44,13 +44,13 @@ TEST(Webhook, PostsTheMessageWithItsSignature) {
   EXPECT_EQ(request.headers["Tidemark-Signature"], Signature("secret", 1'700'000'000, "{\"a\":1}"));
 }
 
-TEST(Webhook, WithoutASecretThereIsNoSignature) {
+TEST(Webhook, SendsNoSignatureWithoutASecret) {
   HookServer server;
   PostTo(server.url());
   EXPECT_FALSE(server.requests()[0].headers.contains("Tidemark-Signature"));
 }
 
-TEST(Webhook, TellsWhatMayPassFromWhatWillNot) {
+TEST(Webhook, DistinguishesTemporaryAndPermanentFailures) {
   for (const auto& [status, outcome] :
        {std::pair(200U, Outcome::kTaken), std::pair(202U, Outcome::kTaken),
         std::pair(0U, Outcome::kFailed), std::pair(408U, Outcome::kFailed),
@@ -62,18 +62,18 @@ TEST(Webhook, TellsWhatMayPassFromWhatWillNot) {
   }
 }
 
-TEST(Webhook, WaitsAsLongAsItIsToldWithinReason) {
+TEST(Webhook, LimitsTheRetryPauseOfTheReceiver) {
   HookServer server({{.status = 429, .retry_after = "7"}, {.status = 503, .retry_after = "99999"}});
   EXPECT_EQ(PostTo(server.url()).retry_after, absl::Seconds(7));
   EXPECT_EQ(PostTo(server.url()).retry_after, absl::Minutes(5));
 }
 
-TEST(Webhook, DoesNotWaitForEver) {
+TEST(Webhook, TimesOut) {
   HookServer server(HookServer::Plans{{.is_held = true}});
   EXPECT_EQ(PostTo(server.url(), absl::Milliseconds(100)).outcome, Outcome::kFailed);
 }
 
-TEST(Webhook, ReadsNoBodyAndGoesByTheStatus) {
+TEST(Webhook, ReadsTheStatusOnly) {
   HookServer server({{.is_endless = true}, {.status = 503, .is_endless = true}});
   EXPECT_EQ(PostTo(server.url()).outcome, Outcome::kTaken);
   EXPECT_EQ(PostTo(server.url()).reason, "HTTP status 503");
@@ -86,7 +86,7 @@ TEST(Webhook, FollowsNoRedirection) {
   EXPECT_TRUE(target.requests().empty());
 }
 
-TEST(Webhook, NeverTriesWhatIsNoAddressOfHttp) {
+TEST(Webhook, RejectsUrlsThatAreNotHttp) {
   for (const char* url : {"file:///etc/passwd", "gopher://127.0.0.1/", "ftp://127.0.0.1/x",
                           "http://a b/", "http://127.0.0.1:99999/"}) {
     const Delivery delivery = PostTo(url);
@@ -95,11 +95,11 @@ TEST(Webhook, NeverTriesWhatIsNoAddressOfHttp) {
   }
 }
 
-TEST(Webhook, AnAnswerThatIsNotHttpIsNoFaultOfTheAddress) {
+TEST(Webhook, MayRetryAfterAResponseThatIsNotHttp) {
   test::RawServer server;
   std::thread answering([&server] {
     server.WaitForConnection();
-    server.SayLast("SSH-2.0-x\r\n\r\n");
+    server.SendAndEnd("SSH-2.0-x\r\n\r\n");
   });
   const Delivery delivery = PostTo(server.url());
   answering.join();
@@ -107,7 +107,7 @@ TEST(Webhook, AnAnswerThatIsNotHttpIsNoFaultOfTheAddress) {
   EXPECT_EQ(delivery.reason, "its answer is not HTTP");
 }
 
-TEST(Webhook, NothingListensThere) {
+TEST(Webhook, MayRetryIfNoServerListens) {
   std::string url;
   { url = HookServer().url(); }
   EXPECT_EQ(PostTo(url).outcome, Outcome::kFailed);
@@ -126,7 +126,7 @@ TEST(Webhook, DoesNotReachThisHostUnlessAllowed) {
   EXPECT_TRUE(server.requests().empty());
 }
 
-TEST(Webhook, SaysNothingOfItsAddress) {
+TEST(Webhook, ReportsNoPartOfItsUrl) {
   std::string url;
   { url = HookServer().url("/T00/B00/secret"); }
   EXPECT_THAT(PostTo(url).reason, Not(HasSubstr("secret")));
@@ -136,14 +136,14 @@ std::string FaultOf(const char* url, bool allow_local = false) {
   return std::string(CheckWebhookAddress(url, allow_local).message());
 }
 
-TEST(WebhookAddress, MayBeAnyOfHttp) {
+TEST(WebhookAddress, MayBeAnyHttpUrl) {
   for (const char* url : {"https://ops.example/x?token=1", "http://10.0.0.1:8080/",
                           "https://user:pass@ops.example", "http://[2001:db8::1]/"}) {
     EXPECT_EQ(FaultOf(url), "") << url;
   }
 }
 
-TEST(WebhookAddress, MustBeOne) {
+TEST(WebhookAddress, MustBeAnHttpUrl) {
   EXPECT_EQ(FaultOf("hooks.slack.com/s3cret"), "its address must begin with https:// or http://");
   for (const char* url :
        {"https://", "http://s3 cret/", "https://ops.example:99999/s3cret", "http://[::1/s3cret"}) {
@@ -176,7 +176,7 @@ bool IsAllowed(const char* address) {
   return IsAllowedForWebhooks(reinterpret_cast<const sockaddr&>(storage));
 }
 
-TEST(AllowedAddress, IsNotThisHostItsLinkOrMetadata) {
+TEST(AllowedAddress, ExcludesThisHostItsLinkAndMetadataServices) {
   for (const char* address : {"127.0.0.1",
                               "127.255.255.254",
                               "0.0.0.0",
@@ -210,7 +210,7 @@ TEST(AllowedAddress, IsNotThisHostItsLinkOrMetadata) {
   }
 }
 
-TEST(AllowedAddress, IsAnyOther) {
+TEST(AllowedAddress, IncludesAllOthers) {
   for (const char* address :
        {"10.0.0.1", "192.168.1.1", "172.16.0.1", "8.8.8.8", "128.0.0.1", "126.255.255.255",
         "169.253.1.1", "192.0.1.1", "223.255.255.255", "168.63.129.17", "2001:db8::1",
@@ -222,4 +222,4 @@ TEST(AllowedAddress, IsAnyOther) {
 }
 
 }  // namespace
-}  // namespace tidemark::cli
+}  // namespace tidemark::serve

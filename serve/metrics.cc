@@ -1,16 +1,24 @@
-#include "serve/metrics_families.h"
+#include "serve/metrics.h"
+
+#include <fmt/format.h>
+#include <microhttpd.h>
+#include <prometheus/text_serializer.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstddef>
+#include <cstring>
 #include <limits>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/time/time.h"
+#include "transport/listen_address.h"
 
-namespace tidemark::cli {
+namespace tidemark::serve {
 namespace {
 
 using prometheus::ClientMetric;
@@ -68,25 +76,24 @@ void AddIngest(const MasterStats& stats, Families& families) {
   families.Add("event_bytes_total", "Bytes of the batches of events received.", MetricType::Counter,
                {Counter(stats.event_bytes)});
   families.Add(
-      "events_refused_total", "Events refused, by reason.", MetricType::Counter,
+      "events_refused_total", "Rejected events, by reason.", MetricType::Counter,
       {Labelled(Counter(stats.events_refused_by_limit), "reason", "limit"),
        Labelled(Counter(stats.events_refused - stats.events_refused_by_limit), "reason", "other")});
-  families.Add("calls_refused_total", "Calls and events not let in, by reason.",
-               MetricType::Counter,
+  families.Add("calls_refused_total", "Rejected calls and events, by reason.", MetricType::Counter,
                {Labelled(Counter(stats.calls_unauthenticated), "reason", "unauthenticated"),
                 Labelled(Counter(stats.calls_denied), "reason", "denied"),
                 Labelled(Counter(stats.calls_refused_by_limit), "reason", "limit")});
   families.Add("connections", "Open connections.", MetricType::Gauge,
                {Gauge(static_cast<double>(stats.connections))});
-  families.Add("connections_waiting", "Connections of strangers that are not listened to yet.",
+  families.Add("connections_waiting", "Unauthenticated connections that wait for their turn.",
                MetricType::Gauge, {Gauge(static_cast<double>(stats.connections_waiting))});
-  families.Add("connections_refused_total", "Connections refused for lack of room.",
+  families.Add("connections_refused_total", "Connections rejected because of a limit.",
                MetricType::Counter, {Counter(stats.connections_refused)});
-  families.Add("connections_cut_total", "Connections of strangers that were cut.",
+  families.Add("connections_cut_total", "Unauthenticated connections that were closed.",
                MetricType::Counter, {Counter(stats.connections_cut)});
   families.Add("ingest_streams", "Open streams of agents.", MetricType::Gauge,
                {Gauge(static_cast<double>(stats.ingest_streams))});
-  families.Add("unanswered_events", "Events read but not answered yet.", MetricType::Gauge,
+  families.Add("unanswered_events", "Events received but not acknowledged yet.", MetricType::Gauge,
                {Gauge(static_cast<double>(stats.unanswered_events))});
 }
 
@@ -97,19 +104,19 @@ void AddSnapshots(const MasterStats& stats, Families& families) {
                MetricType::Counter, {Counter(stats.snapshots_skipped)});
   families.Add("watchers", "Open subscriptions.", MetricType::Gauge,
                {Gauge(static_cast<double>(stats.watchers))});
-  families.Add("tick_seconds", "Time of one round over all jobs that are due.",
+  families.Add("tick_seconds", "Duration of one round over all jobs that are due.",
                MetricType::Histogram, {Histogram(stats.tick)});
-  families.Add("estimate_seconds", "Time of one snapshot of one job.", MetricType::Histogram,
-               {Histogram(stats.estimate)});
-  families.Add("workflow_estimate_seconds", "Time of one snapshot of one workflow.",
+  families.Add("estimate_seconds", "Duration of computing one snapshot of a job.",
+               MetricType::Histogram, {Histogram(stats.estimate)});
+  families.Add("workflow_estimate_seconds", "Duration of computing one snapshot of a workflow.",
                MetricType::Histogram, {Histogram(stats.workflow_estimate)});
-  families.Add("journal_seconds", "From an event's arrival until it may be acknowledged.",
+  families.Add("journal_seconds", "Time from the arrival of an event until it may be acknowledged.",
                MetricType::Histogram, {Histogram(stats.journal)});
 }
 
 using Jobs = std::vector<const Snapshot*>;
 
-// Running queries of one application that are told of. Each is a series of its own.
+// The number of running queries of an application that have series.
 constexpr std::size_t kQueriesMax = 50;
 
 bool IsShown(const Snapshot& job) { return !job.is_final && job.sequence > 0; }
@@ -129,7 +136,7 @@ void AddStates(const std::string& kind, const Jobs& jobs, Families& families) {
     for (const Snapshot* job : jobs) count += job->state == state ? 1 : 0;
     metrics.push_back(Labelled(Gauge(count), "state", name));
   }
-  families.Add(kind + "s", "Number of " + kind + "s kept, by state.", MetricType::Gauge,
+  families.Add(kind + "s", "Number of kept " + kind + "s, by state.", MetricType::Gauge,
                std::move(metrics));
 }
 
@@ -164,17 +171,18 @@ void AddProgress(const std::string& kind, const Jobs& jobs, Families& families) 
                        std::vector<ClientMetric>& metrics) {
     families.Add(kind + name, help, MetricType::Gauge, std::move(metrics));
   };
-  add("_progress_ratio", "How far a running " + kind + " is, 0..1.", fraction);
-  add("_remaining_seconds", "Predicted remaining time of a running " + kind + ".", remaining);
-  add("_remaining_lower_seconds", "Lower bound of its 90 % interval.", lower);
-  add("_remaining_upper_seconds", "Upper bound of its 90 % interval.", upper);
+  add("_progress_ratio", "Progress of a running " + kind + ", 0..1.", fraction);
+  add("_remaining_seconds", "Median estimate of the remaining time of a running " + kind + ".",
+      remaining);
+  add("_remaining_lower_seconds", "Lower bound of the 90 % interval of the remaining time.", lower);
+  add("_remaining_upper_seconds", "Upper bound of the 90 % interval of the remaining time.", upper);
   add("_remaining_guessed",
-      "1: nothing that it or its earlier runs have done tells it; 0: it does.", guessed);
-  add("_deadline_timestamp_seconds", "When a running " + kind + " has to have ended.", deadline);
-  add("_late_probability", "That it ends later, 0..1; none: not known.", late);
+      "1 if the estimate is a guess, 0 if it rests on this run or on past runs.", guessed);
+  add("_deadline_timestamp_seconds", "Deadline of a running " + kind + ".", deadline);
+  add("_late_probability", "Probability of missing the deadline, 0..1; absent if unknown.", late);
 }
 
-// Of jobs of any kind what their tasks do; of applications also their stages and their queries.
+// Adds the tasks of all jobs, and the stages and queries of applications.
 void AddParts(const Jobs& jobs, Families& families) {
   std::vector<ClientMetric> info;
   std::vector<ClientMetric> tasks;
@@ -210,17 +218,17 @@ void AddParts(const Jobs& jobs, Families& families) {
       }
     }
   }
-  families.Add("job_info", "1, of each running job; its kind and engine.", MetricType::Gauge,
-               std::move(info));
-  families.Add("job_tasks", "Tasks of a running job, by state, as far as they are known.",
-               MetricType::Gauge, std::move(tasks));
-  families.Add("application_stages", "Stages of a running application, as far as they are known.",
+  families.Add("job_info", "Kind and engine of each running job; the value is 1.",
+               MetricType::Gauge, std::move(info));
+  families.Add("job_tasks", "Known tasks of a running job, by state.", MetricType::Gauge,
+               std::move(tasks));
+  families.Add("application_stages", "Known stages of a running application, by state.",
                MetricType::Gauge, std::move(stages));
-  families.Add("query_progress_ratio", "How far a running query of an application is, 0..1.",
+  families.Add("query_progress_ratio", "Progress of a running query of an application, 0..1.",
                MetricType::Gauge, std::move(progress));
   families.Add("query_remaining_seconds",
-               "Predicted remaining time of a running query; none: not known.", MetricType::Gauge,
-               std::move(remaining));
+               "Median estimate of the remaining time of a running query; absent if unknown.",
+               MetricType::Gauge, std::move(remaining));
 }
 
 void AddDropped(const Jobs& jobs, Families& families) {
@@ -245,7 +253,7 @@ void AddSilence(const std::string& kind, const std::string& help, const Jobs& jo
   families.Add(kind + "_silent_seconds", help, MetricType::Gauge, std::move(silent));
 }
 
-// How often the intervals of jobs that have succeeded held their ends; none: no job had any.
+// Adds the share of intervals that contained the end. Absent if no kept job has that share.
 void AddIntervalCoverage(const Jobs& jobs, Families& families) {
   double sum = 0;
   int count = 0;
@@ -257,11 +265,11 @@ void AddIntervalCoverage(const Jobs& jobs, Families& families) {
   std::vector<ClientMetric> mean;
   if (count > 0) mean.push_back(Gauge(sum / count));
   families.Add("job_interval_coverage_ratio",
-               "Share of the 90 % intervals of kept jobs that held the end, mean over those jobs.",
+               "Share of 90 % intervals that contained the end, mean over kept jobs.",
                MetricType::Gauge, std::move(mean));
 }
 
-// None where nobody is told: a rule about them has nothing to fire on.
+// Adds the counts of alerts. Without receivers the families are empty, so no rule fires.
 void AddAlerts(const std::map<std::string, AlertCounts>& alerts, Families& families) {
   const auto add = [&](const char* name, const char* help, MetricType type,
                        std::uint64_t AlertCounts::*count) {
@@ -274,17 +282,80 @@ void AddAlerts(const std::map<std::string, AlertCounts>& alerts, Families& famil
     }
     families.Add(name, help, type, std::move(metrics));
   };
-  add("alerts_sent_total",
-      "Alerts and events of lineage that were taken, by the shape of who is told.",
+  add("alerts_sent_total", "Alerts and lineage events that receivers accepted, by format.",
       MetricType::Counter, &AlertCounts::taken);
-  add("alerts_retried_total", "Attempts to send one that failed and were followed by another.",
+  add("alerts_retried_total", "Failed attempts that were followed by another attempt.",
       MetricType::Counter, &AlertCounts::retried);
-  add("alerts_failed_total", "Those given up: refused, or tried often enough.", MetricType::Counter,
-      &AlertCounts::failed);
-  add("alerts_dropped_total", "Those given up because too many waited.", MetricType::Counter,
-      &AlertCounts::dropped);
-  add("alerts_waiting", "Those not sent yet.", MetricType::Gauge, &AlertCounts::waiting);
+  add("alerts_failed_total",
+      "Alerts and lineage events dropped after a rejection or the last attempt.",
+      MetricType::Counter, &AlertCounts::failed);
+  add("alerts_dropped_total", "Alerts and lineage events dropped because the queue was full.",
+      MetricType::Counter, &AlertCounts::dropped);
+  add("alerts_waiting", "Alerts and lineage events not sent yet.", MetricType::Gauge,
+      &AlertCounts::waiting);
 }
+
+// A connection costs a descriptor and no thread. A scraper needs one. Silent connections are
+// closed.
+constexpr unsigned kConnectionsMax = 128;
+constexpr unsigned kSilentSecondsMax = 5;
+
+// Replaces prometheus::Exposer, which adds metrics with other units (microseconds) and has a small
+// pool with a thread for each connection, so a few idle connections block it.
+class HttpExporter final : public MetricsExporter {
+ public:
+  HttpExporter(const Master& master, AlertCountsOf alerts)
+      : master_(master), alerts_(std::move(alerts)) {}
+  ~HttpExporter() override {
+    if (server_ != nullptr) MHD_stop_daemon(server_);
+  }
+
+  // Serves clients of a listening socket, which the daemon then owns. If the daemon cannot start,
+  // closes the socket, sets errno and returns false.
+  bool Serve(int listener) {
+    server_ = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD, 0, nullptr, nullptr, &Answer, this,
+                               MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT,
+                               kConnectionsMax, MHD_OPTION_CONNECTION_TIMEOUT, kSilentSecondsMax,
+                               MHD_OPTION_END);
+    if (server_ != nullptr) return true;
+    const int error = errno;
+    close(listener);
+    errno = error;
+    return false;
+  }
+  int port() override { return MHD_get_daemon_info(server_, MHD_DAEMON_INFO_BIND_PORT)->port; }
+
+ private:
+  static MHD_Result Answer(void* self, MHD_Connection* connection, const char* path,
+                           const char* method, const char*, const char*, std::size_t*, void**) {
+    const std::string verb = method;
+    if (verb != "GET" && verb != "HEAD") {
+      return Send(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD are allowed\n");
+    }
+    if (std::string(path) != "/metrics") {
+      return Send(connection, MHD_HTTP_NOT_FOUND, "not found; the metrics are at /metrics\n");
+    }
+    const HttpExporter& exporter = *static_cast<HttpExporter*>(self);
+    const Master& master = exporter.master_;
+    return Send(connection, MHD_HTTP_OK,
+                prometheus::TextSerializer().Serialize(
+                    MetricFamilies(master.stats(), master.ListJobs(), exporter.alerts_())));
+  }
+  static MHD_Result Send(MHD_Connection* connection, unsigned status, std::string text) {
+    MHD_Response* response =
+        MHD_create_response_from_buffer(text.size(), text.data(), MHD_RESPMEM_MUST_COPY);
+    if (response == nullptr) return MHD_NO;
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
+                            "text/plain; version=0.0.4; charset=utf-8");
+    const MHD_Result result = MHD_queue_response(connection, status, response);
+    MHD_destroy_response(response);
+    return result;
+  }
+
+  const Master& master_;
+  const AlertCountsOf alerts_;
+  MHD_Daemon* server_ = nullptr;
+};
 
 }  // namespace
 
@@ -304,16 +375,29 @@ std::vector<MetricFamily> MetricFamilies(const MasterStats& stats,
   AddProgress("job", reporting, families);
   AddParts(reporting, families);
   AddDropped(reporting, families);
-  AddSilence("job", "For how long a running job has not reported as it should; 0: it has.",
-             reporting, families);
+  AddSilence("job", "Time since a running job should have reported; 0 while it reports.", reporting,
+             families);
   AddIntervalCoverage(reporting, families);
   AddStates("workflow", workflows, families);
   AddProgress("workflow", workflows, families);
   AddSilence("workflow",
-             "For how long no job of a running workflow has reported as it should; 0: one has.",
+             "Time since a job of a running workflow should have reported; 0 while one reports.",
              workflows, families);
   AddAlerts(alerts, families);
   return families.Take();
 }
 
-}  // namespace tidemark::cli
+absl::StatusOr<std::unique_ptr<MetricsExporter>> MetricsExporter::Start(const std::string& address,
+                                                                        const Master& master,
+                                                                        AlertCountsOf alerts) {
+  const auto refuse = [](const std::string& reason) {
+    return absl::UnavailableError("metrics.listen: " + reason);
+  };
+  const absl::StatusOr<int> listener = transport::ListenAtOne(address);
+  if (!listener.ok()) return refuse(std::string(listener.status().message()));
+  auto exporter = std::make_unique<HttpExporter>(master, std::move(alerts));
+  if (exporter->Serve(*listener)) return exporter;
+  return refuse(fmt::format("cannot serve metrics at {}: {}", address, std::strerror(errno)));
+}
+
+}  // namespace tidemark::serve

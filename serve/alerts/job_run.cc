@@ -1,4 +1,4 @@
-#include "serve/alerts/run_name.h"
+#include "serve/alerts/job_run.h"
 
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -8,15 +8,19 @@
 
 #include "text/name_pattern.h"
 
-namespace tidemark::cli {
+namespace tidemark::serve {
 
-// The parts cannot run into one another.
+// The length of the id separates the parts unambiguously.
 std::string RunOf(const Snapshot& job) {
   const std::string run =
       job.run_uid.empty()
           ? fmt::format("{}", absl::ToUnixMicros(job.started_at.value_or(absl::UnixEpoch())))
           : job.run_uid;
   return fmt::format("{} {} {}", job.job_id.size(), job.job_id, run);
+}
+
+std::string UtcText(absl::Time at) {
+  return absl::FormatTime("%Y-%m-%d%ET%H:%M:%E3SZ", at, absl::UTCTimeZone());
 }
 
 std::string ShortHash(const std::string& text) {
@@ -38,4 +42,4 @@ bool IsNamedBy(const std::vector<std::string>& patterns, const Snapshot& job) {
                              [&](const std::string& pattern) { return text::Fits(pattern, name); });
 }
 
-}  // namespace tidemark::cli
+}  // namespace tidemark::serve

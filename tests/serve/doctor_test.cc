@@ -1,4 +1,4 @@
-#include "serve/directory_holder.h"
+#include "serve/doctor.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -9,12 +9,12 @@
 
 #include "tests/scratch_directory.h"
 
-namespace tidemark::cli {
+namespace tidemark::serve {
 namespace {
 
 constexpr FileId kFile = {.device_major = 0xfe, .device_minor = 0, .inode = 9987572};
 
-TEST(LockHolder, IsTheProcessOfTheLock) {
+TEST(LockHolder, IsTheProcessThatHasLockedTheFile) {
   const std::string locks =
       "1: POSIX  ADVISORY  WRITE 1 fe:00:9987572 0 EOF\n"
       "2: FLOCK  ADVISORY  WRITE 2 fe:00:99875720 0 EOF\n"
@@ -23,7 +23,7 @@ TEST(LockHolder, IsTheProcessOfTheLock) {
   EXPECT_EQ(LockHolder(locks, kFile), 4711);
 }
 
-TEST(LockHolder, IsNobodyWhoWaitsOrIsNotTold) {
+TEST(LockHolder, IsNotAWaitingOrHiddenProcess) {
   EXPECT_EQ(LockHolder("1: -> FLOCK  ADVISORY  WRITE 4711 fe:00:9987572 0 EOF\n", kFile),
             std::nullopt);
   EXPECT_EQ(LockHolder("1: FLOCK  ADVISORY  WRITE 0 fe:00:9987572 0 EOF\n", kFile), std::nullopt);
@@ -33,7 +33,7 @@ TEST(LockHolder, IsNobodyWhoWaitsOrIsNotTold) {
   }
 }
 
-TEST(HolderOfADirectory, IsStoppedBySomebodyOrNot) {
+TEST(HolderOfADirectory, IsRecognizedAsStopped) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
@@ -49,13 +49,13 @@ TEST(HolderOfADirectory, IsStoppedBySomebodyOrNot) {
   EXPECT_FALSE(IsStopped(getpid()));
 }
 
-TEST(HolderOfADirectory, IsNobodyWithoutALock) {
+TEST(HolderOfADirectory, IsAbsentWithoutALock) {
   const test::ScratchDirectory directory;
-  EXPECT_EQ(HolderOf(directory.path()), std::nullopt);
+  EXPECT_EQ(LockHolderOf(directory.path()), std::nullopt);
   directory.Write("LOCK", "");
-  EXPECT_EQ(HolderOf(directory.path()), std::nullopt) << "one that was left behind";
-  EXPECT_EQ(HolderOf(""), std::nullopt);
+  EXPECT_EQ(LockHolderOf(directory.path()), std::nullopt) << "a file without a lock";
+  EXPECT_EQ(LockHolderOf(""), std::nullopt);
 }
 
 }  // namespace
-}  // namespace tidemark::cli
+}  // namespace tidemark::serve

@@ -1,11 +1,13 @@
-#include "serve/web_words.h"
+#include "serve/page.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "console/deadline_wording.h"
@@ -17,23 +19,23 @@
 #include "proto/wire/message_time.h"
 #include "text/size_text.h"
 
-namespace tidemark::cli {
+namespace tidemark::serve {
 namespace {
 
 constexpr console::TextOptions kText = {.unicode = true};
 
-// Empty: of the indicator that is shown first.
+// Returns the forecast error of an indicator; an empty name selects the first one.
 std::string AccuracyText(const Snapshot& snapshot, const std::string& indicator) {
   const auto error = std::ranges::find_if(snapshot.errors, [&](const IndicatorError& each) {
     return each.indicator == (indicator.empty() ? "tidemark" : indicator);
   });
   if (error == snapshot.errors.end()) return "";
-  return fmt::format("progress was {:.1f} points of 100 off on average, {:.1f} at most",
+  return fmt::format("progress was off by {:.1f} of 100 points on average, {:.1f} at most",
                      std::clamp(error->job_avg_points, 0.0, 100.0),
                      std::clamp(error->job_max_points, 0.0, 100.0));
 }
 
-// As precisely as the time that is left is said.
+// Sets the forecast end, rounded like the remaining time.
 void SetEnd(const Snapshot& snapshot, web::v1::JobWords& words) {
   const Estimate& estimate = snapshot.estimate;
   const bool is_known = !snapshot.is_final && estimate.state == EstimateState::kValid &&
@@ -62,6 +64,17 @@ std::optional<Range> RangeOf(const v1::TaskProgress& task) {
   return range;
 }
 
+std::string Escaped(const std::string& id) {
+  std::string escaped;
+  for (const char letter : id) {
+    const auto byte = static_cast<unsigned char>(letter);
+    const bool is_plain =
+        std::isalnum(byte) != 0 || std::string_view("-_.~").find(letter) != std::string_view::npos;
+    escaped += is_plain ? std::string(1, letter) : fmt::format("%{:02X}", byte);
+  }
+  return escaped;
+}
+
 }  // namespace
 
 web::v1::JobWords WebWordsOf(const Snapshot& snapshot) {
@@ -70,12 +83,12 @@ web::v1::JobWords WebWordsOf(const Snapshot& snapshot) {
   const bool has_succeeded = snapshot.state == JobState::kSucceeded;
   words.set_title(console::JobTitle(snapshot, kText));
   words.set_state(console::StateName(snapshot));
-  words.set_percent(console::PercentText(snapshot, estimate));
+  words.set_percent(console::PercentText(snapshot, estimate, kText));
   words.set_shown_fraction(console::ShownFraction(estimate.fraction_done, has_succeeded));
   const console::RemainingWords remaining = console::DescribeRemaining(snapshot, estimate, kText);
   words.set_remaining(remaining.about);
   words.set_remaining_detail(remaining.joint + remaining.detail);
-  words.set_has_percent(console::IsPercentTold(snapshot, estimate));
+  words.set_has_percent(console::IsPercentMeaningful(snapshot, estimate));
   SetEnd(snapshot, words);
   const console::DeadlineWords due = console::DescribeDeadline(snapshot);
   words.set_due_before(due.before);
@@ -110,7 +123,7 @@ web::v1::JobWords WebWordsOf(const Snapshot& snapshot) {
   for (const Indicator& other : snapshot.indicators) {
     web::v1::IndicatorWords& added = *words.add_indicators();
     added.set_name(console::IndicatorName(other.estimate, kText));
-    added.set_percent(console::PercentText(snapshot, other.estimate));
+    added.set_percent(console::PercentText(snapshot, other.estimate, kText));
     if (snapshot.is_final) {
       added.set_accuracy(AccuracyText(snapshot, other.estimate.indicator));
     } else {
@@ -141,7 +154,7 @@ void AddWebTaskWords(web::v1::TasksAnswer& answer) {
             ? "< 1 s"
             : "≈ " + console::DurationText(
                          console::RoundToKnown(time, std::nullopt, std::nullopt).remaining));
-    if (group.share() == 0) continue;  // not known
+    if (group.share() == 0) continue;  // unknown
     words.set_share(group.share() < 0.01 ? "< 1 %" : fmt::format("{:.0f} %", 100 * group.share()));
   }
 }
@@ -158,7 +171,37 @@ void AddWebExplanationWords(const v1::ExplainQuestion& question,
     added.set_lasted(row[1]);
     for (std::size_t i = 2; i < row.size(); ++i) added.add_waits(row[i]);
   }
+  for (const std::string& heading : console::WaitHeadings()) answer.add_wait_headings(heading);
   for (const std::string& sentence : words.sentences) answer.add_sentences(sentence);
 }
 
-}  // namespace tidemark::cli
+absl::StatusOr<std::unique_ptr<web::WebServer>> StartWeb(const ServeConfig& config,
+                                                         const Master& master) {
+  return web::WebServer::Start({.address = config.web_address,
+                                .certificate_file = config.master.tls.certificate_file,
+                                .key_file = config.master.tls.key_file,
+                                .master = master.InProcessChannel(),
+                                .has_tokens = !config.master.tokens_file.empty(),
+                                .words_of = &WebWordsOf,
+                                .add_task_words = &AddWebTaskWords,
+                                .add_explanation_words = &AddWebExplanationWords,
+                                .version = TIDEMARK_VERSION});
+}
+
+std::string WebUrl(const ServeConfig& config, const web::WebServer& server) {
+  const std::string host = config.web_address.substr(0, config.web_address.rfind(':'));
+  return fmt::format("{}://{}:{}/", config.master.tls.certificate_file.empty() ? "http" : "https",
+                     host, server.port());
+}
+
+std::string PublicWebUrl(const ServeConfig& config, const web::WebServer& server) {
+  if (config.page_url.empty()) return WebUrl(config, server);
+  return config.page_url + (config.page_url.ends_with('/') ? "" : "/");
+}
+
+std::string JobPageUrl(const std::string& page_url, const std::string& job_id) {
+  return fmt::format("{}{}#/jobs/{}", page_url, page_url.ends_with('/') ? "" : "/",
+                     Escaped(job_id));
+}
+
+}  // namespace tidemark::serve

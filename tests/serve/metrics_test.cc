@@ -1,9 +1,11 @@
-#include "serve/metrics_families.h"
+#include "serve/metrics.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -12,10 +14,9 @@
 #include <sstream>
 #include <string>
 
-#include "serve/metrics_exporter.h"
-#include "serve/serve_log.h"
+#include "transport/listen_address.h"
 
-namespace tidemark::cli {
+namespace tidemark::serve {
 namespace {
 
 using Counts = std::map<std::string, AlertCounts>;
@@ -60,7 +61,7 @@ const prometheus::MetricFamily& Find(const std::vector<prometheus::MetricFamily>
   return families.front();
 }
 
-TEST(MetricFamilies, NamesHaveAUnitAndCountersATotal) {
+TEST(MetricFamilies, NamesEndInAUnitOrTotal) {
   std::set<std::string> names;
   for (const auto& family : MetricFamilies({}, {Running("a"), RunningWorkflow("w")})) {
     EXPECT_THAT(family.name, StartsWith("tidemark_"));
@@ -75,7 +76,7 @@ TEST(MetricFamilies, NamesHaveAUnitAndCountersATotal) {
   }
 }
 
-TEST(MetricFamilies, ARunningJobHasItsProgressAndItsInterval) {
+TEST(MetricFamilies, ContainProgressAndIntervalOfARunningJob) {
   const auto families = MetricFamilies({}, {Running("etl-7")});
   const auto& progress = Find(families, "tidemark_job_progress_ratio");
   ASSERT_EQ(progress.metric.size(), 1U);
@@ -90,11 +91,11 @@ TEST(MetricFamilies, ARunningJobHasItsProgressAndItsInterval) {
   EXPECT_EQ(Find(families, "tidemark_job_dropped_events").metric[0].gauge.value, 3);
 }
 
-TEST(MetricFamilies, AWorkflowOfWhichNothingIsHeardIsSilentLikeAJob) {
+TEST(MetricFamilies, ContainTheSilenceOfAWorkflow) {
   Snapshot workflow = RunningWorkflow("w");
   workflow.at = absl::FromUnixSeconds(100);
   workflow.silent_since = absl::FromUnixSeconds(70);
-  const auto families = MetricFamilies({}, {workflow, RunningWorkflow("heard")});
+  const auto families = MetricFamilies({}, {workflow, RunningWorkflow("reporting")});
   const auto& silent = Find(families, "tidemark_workflow_silent_seconds").metric;
   ASSERT_EQ(silent.size(), 2U);
   EXPECT_EQ(silent[0].label[0].name, "workflow");
@@ -103,7 +104,7 @@ TEST(MetricFamilies, AWorkflowOfWhichNothingIsHeardIsSilentLikeAJob) {
   EXPECT_EQ(silent[1].gauge.value, 0);
 }
 
-TEST(MetricFamilies, TasksOfAJobAreCountedByState) {
+TEST(MetricFamilies, CountTasksByState) {
   Snapshot job = Running("etl-7");
   job.counts = {.tasks = 12, .running_tasks = 2, .finished_tasks = 9};
   const auto families = MetricFamilies({}, {job, RunningWorkflow("w")});
@@ -117,7 +118,7 @@ TEST(MetricFamilies, TasksOfAJobAreCountedByState) {
   EXPECT_TRUE(Find(families, "tidemark_application_stages").metric.empty());
 }
 
-TEST(MetricFamilies, AnApplicationHasItsStagesAndItsRunningQueries) {
+TEST(MetricFamilies, ContainStagesAndRunningQueriesOfAnApplication) {
   Snapshot job = Running("app-7");
   job.info = JobInfo{.kind = JobKind::kApplication, .engine = "spark"};
   job.counts = {.stages = 14, .finished_stages = 4, .running_tasks = 5};
@@ -134,16 +135,16 @@ TEST(MetricFamilies, AnApplicationHasItsStagesAndItsRunningQueries) {
   EXPECT_EQ(stages[0].gauge.value, 4);
   EXPECT_EQ(stages[1].gauge.value, 10);
   const auto& progress = Find(families, "tidemark_query_progress_ratio").metric;
-  ASSERT_EQ(progress.size(), 50U) << "each is a series of its own";
+  ASSERT_EQ(progress.size(), 50U) << "the number of series is bounded";
   EXPECT_EQ(progress[0].label[1].value, "sql/2");
   EXPECT_EQ(progress[0].gauge.value, 0.3);
   const auto& remaining = Find(families, "tidemark_query_remaining_seconds").metric;
-  ASSERT_EQ(remaining.size(), 1U) << "what is not known is not 0";
+  ASSERT_EQ(remaining.size(), 1U) << "unknown values are absent";
   EXPECT_EQ(remaining[0].gauge.value, 60);
   EXPECT_EQ(Find(families, "tidemark_job_info").metric[0].label[2].value, "spark");
 }
 
-TEST(MetricFamilies, AJobIsLateOnlyWhereItIsDue) {
+TEST(MetricFamilies, ContainLatenessOnlyWithADeadline) {
   Snapshot due = Running("etl-7");
   due.deadline = absl::FromUnixSeconds(1'800'000'000);
   due.late_probability = 0.83;
@@ -153,27 +154,27 @@ TEST(MetricFamilies, AJobIsLateOnlyWhereItIsDue) {
   EXPECT_EQ(Find(families, "tidemark_job_deadline_timestamp_seconds").metric.size(), 2U);
   EXPECT_EQ(Find(families, "tidemark_job_deadline_timestamp_seconds").metric[0].gauge.value, 1.8e9);
   const auto& late = Find(families, "tidemark_job_late_probability").metric;
-  ASSERT_EQ(late.size(), 1U) << "what is not known is not 0";
+  ASSERT_EQ(late.size(), 1U) << "unknown values are absent";
   EXPECT_EQ(late[0].gauge.value, 0.83);
 }
 
-TEST(MetricFamilies, AGuessIsToldFromEvidence) {
+TEST(MetricFamilies, DistinguishGuesses) {
   Snapshot guess = Running("a");
   guess.estimate.remaining = Range{.median = absl::Seconds(5)};
   guess.estimate.basis = Basis::kGuess;
-  Snapshot told = guess;
-  told.job_id = "b";
-  told.estimate.basis = Basis::kThisRun;
+  Snapshot measured = guess;
+  measured.job_id = "b";
+  measured.estimate.basis = Basis::kThisRun;
   Snapshot unknown = Running("c");
   unknown.estimate = {};
   const auto guessed =
-      Find(MetricFamilies({}, {guess, told, unknown}), "tidemark_job_remaining_guessed").metric;
-  ASSERT_EQ(guessed.size(), 2U) << "of what is not known nothing is said";
+      Find(MetricFamilies({}, {guess, measured, unknown}), "tidemark_job_remaining_guessed").metric;
+  ASSERT_EQ(guessed.size(), 2U) << "an unknown estimate has no basis";
   EXPECT_EQ(guessed[0].gauge.value, 1);
   EXPECT_EQ(guessed[1].gauge.value, 0);
 }
 
-TEST(MetricFamilies, IntervalsAreCountedOfJobsThatHadSome) {
+TEST(MetricFamilies, AverageIntervalCoverageOverJobsWithIntervals) {
   EXPECT_TRUE(Find(MetricFamilies({}, {Running("a")}), "tidemark_job_interval_coverage_ratio")
                   .metric.empty());
   Snapshot good = Ended(Running("a"), JobState::kSucceeded);
@@ -186,7 +187,7 @@ TEST(MetricFamilies, IntervalsAreCountedOfJobsThatHadSome) {
   EXPECT_EQ(Find(families, "tidemark_job_interval_coverage_ratio").metric[0].gauge.value, 0.75);
 }
 
-TEST(MetricFamilies, AnEndedJobCountsInItsStateOnly) {
+TEST(MetricFamilies, CountAnEndedJobInItsStateOnly) {
   const auto families =
       MetricFamilies({}, {Ended(Running("old"), JobState::kSucceeded), Running("new")});
   EXPECT_EQ(Find(families, "tidemark_job_progress_ratio").metric.size(), 1U);
@@ -196,7 +197,7 @@ TEST(MetricFamilies, AnEndedJobCountsInItsStateOnly) {
   }
 }
 
-TEST(MetricFamilies, AWorkflowIsShownAsAJobIs) {
+TEST(MetricFamilies, ContainWorkflowsLikeJobs) {
   const auto families = MetricFamilies(
       {},
       {RunningWorkflow("nightly"), Ended(RunningWorkflow("old"), JobState::kFailed), Running("a")});
@@ -216,7 +217,7 @@ TEST(MetricFamilies, AWorkflowIsShownAsAJobIs) {
   }
 }
 
-// All that a scrape says.
+// Returns the response to a scrape.
 std::string ScrapeOf(int port) {
   const int client = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(static_cast<uint16_t>(port))};
@@ -233,12 +234,12 @@ std::string ScrapeOf(int port) {
   return text;
 }
 
-TEST(MetricsExporter, ServesMetricsOfTheMasterAndNoOthers) {
+TEST(MetricsExporter, ServesMetricsOfTheMasterOnly) {
   const auto master = Master::Start({});
   ASSERT_TRUE(master.ok()) << master.status();
   const auto exporter = MetricsExporter::Start("127.0.0.1:0", **master, [] { return Counts(); });
   ASSERT_TRUE(exporter.ok()) << exporter.status();
-  ScrapeOf((*exporter)->port());  // the first may be counted in the second
+  ScrapeOf((*exporter)->port());  // the second scrape may count the first
   const std::string text = ScrapeOf((*exporter)->port());
   EXPECT_THAT(text, HasSubstr(" 200 OK\r\n"));
   EXPECT_THAT(text, HasSubstr("Content-Type: text/plain"));
@@ -250,7 +251,7 @@ TEST(MetricsExporter, ServesMetricsOfTheMasterAndNoOthers) {
   }
 }
 
-TEST(MetricsExporter, ANameOfThisHostIsItsAddressInIPv4) {
+TEST(MetricsExporter, ResolvesLocalhostToIPv4) {
   const auto master = Master::Start({});
   ASSERT_TRUE(master.ok()) << master.status();
   const auto exporter = MetricsExporter::Start("localhost:0", **master, [] { return Counts(); });
@@ -258,7 +259,39 @@ TEST(MetricsExporter, ANameOfThisHostIsItsAddressInIPv4) {
   EXPECT_THAT(ScrapeOf((*exporter)->port()), HasSubstr(" 200 OK\r\n"));
 }
 
-TEST(MetricFamilies, AlertsAreCountedByWhoIsTold) {
+// Leaves room for one more descriptor in this process.
+class OneMoreDescriptor {
+ public:
+  OneMoreDescriptor() {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    close(next);
+    const rlimit limit = {.rlim_cur = static_cast<rlim_t>(next) + 1, .rlim_max = before_.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &limit);
+  }
+  ~OneMoreDescriptor() { setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_ = {};
+};
+
+TEST(MetricsExporter, FreesItsAddressIfItCannotStart) {
+  const auto master = Master::Start({});
+  ASSERT_TRUE(master.ok()) << master.status();
+  std::string address;
+  {
+    const auto exporter = MetricsExporter::Start("127.0.0.1:0", **master, [] { return Counts(); });
+    ASSERT_TRUE(exporter.ok()) << exporter.status();
+    address = "127.0.0.1:" + std::to_string((*exporter)->port());
+  }
+  {
+    const OneMoreDescriptor for_the_socket;
+    EXPECT_FALSE(MetricsExporter::Start(address, **master, [] { return Counts(); }).ok());
+  }
+  EXPECT_TRUE(transport::CanListen(address).ok()) << transport::CanListen(address);
+}
+
+TEST(MetricFamilies, CountAlertsByFormat) {
   const auto families = MetricFamilies(
       {}, {},
       {{"slack", {.taken = 7, .retried = 3, .failed = 2, .dropped = 1, .waiting = 5}},
@@ -274,11 +307,12 @@ TEST(MetricFamilies, AlertsAreCountedByWhoIsTold) {
   EXPECT_EQ(of("tidemark_alerts_failed_total", 1), 2);
   EXPECT_EQ(of("tidemark_alerts_dropped_total", 1), 1);
   EXPECT_EQ(of("tidemark_alerts_waiting", 1), 5);
-  EXPECT_EQ(of("tidemark_alerts_failed_total", 0), 0) << "so that its first failure is an increase";
+  EXPECT_EQ(of("tidemark_alerts_failed_total", 0), 0)
+      << "a counter must exist before its first increase";
   EXPECT_TRUE(Find(MetricFamilies({}, {}), "tidemark_alerts_sent_total").metric.empty());
 }
 
-TEST(MetricFamilies, BucketsAddUp) {
+TEST(MetricFamilies, AccumulateBuckets) {
   MasterStats stats;
   stats.tick.counts[0] = 2;                              // at most 0.1 ms
   stats.tick.counts[3] = 1;                              // 1 to 3 ms
@@ -295,32 +329,5 @@ TEST(MetricFamilies, BucketsAddUp) {
   EXPECT_EQ(histogram.bucket.back().upper_bound, std::numeric_limits<double>::infinity());
 }
 
-const absl::Time kAt = absl::FromUnixMillis(1'767'323'045'678);
-
-TEST(LogLine, HasTimeSeverityJobAndFields) {
-  EXPECT_EQ(LogLine({LogSeverity::kInfo, "job ended", "etl-7", {{"state", "failed"}}}, kAt),
-            "2026-01-02T03:04:05.678Z info job ended job=etl-7 state=failed");
-}
-
-TEST(LogLine, AStrangersJobIdCannotForgeALine) {
-  const LogEntry entry{LogSeverity::kWarning, "job opened", "a\n2026 error \"b\"", {}};
-  EXPECT_EQ(LogLine(entry, kAt),
-            R"(2026-01-02T03:04:05.678Z warning job opened job="a\n2026 error \"b\"")");
-  EXPECT_EQ(LogLineJson(entry, kAt), R"({"time":"2026-01-02T03:04:05.678Z","severity":"warning",)"
-                                     R"("message":"job opened","job":"a\n2026 error \"b\""})");
-}
-
-TEST(LogLine, AMessageCannotForgeALine) {
-  const LogEntry entry{LogSeverity::kWarning, "log of \x1b[31m\n2026 info \"job\""};
-  EXPECT_EQ(LogLine(entry, kAt),
-            R"(2026-01-02T03:04:05.678Z warning log of \u001b[31m\n2026 info \"job\")");
-}
-
-TEST(LogLine, AStrangersJobIdCannotTurnALine) {
-  const LogEntry entry{LogSeverity::kInfo, "job opened", "\u202Eabc", {}};
-  EXPECT_EQ(LogLine(entry, kAt), R"(2026-01-02T03:04:05.678Z info job opened job="\u202eabc")");
-  EXPECT_THAT(LogLineJson(entry, kAt), ::testing::HasSubstr(R"("job":"\u202eabc")"));
-}
-
 }  // namespace
-}  // namespace tidemark::cli
+}  // namespace tidemark::serve

@@ -1,4 +1,4 @@
-#include "serve/watchdog.h"
+#include "serve/master_health.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,14 +16,14 @@
 #include "tests/scratch_directory.h"
 #include "tests/transport/certificates.h"
 
-namespace tidemark::cli {
+namespace tidemark::serve {
 namespace {
 
 using test::Authority;
 using test::KeyPair;
 using test::ScratchDirectory;
 
-// What systemd gives to a service that it watches, and what the service tells.
+// The environment that systemd gives to a watched service, and the messages of the service.
 class Systemd {
  public:
   explicit Systemd(const char* watchdog_micros) {
@@ -41,10 +41,10 @@ class Systemd {
     unsetenv("WATCHDOG_USEC");
     close(socket_);
   }
-  std::string Heard() const {
-    char words[256];
-    const ssize_t size = recv(socket_, words, sizeof words, 0);
-    return size < 0 ? "nothing" : std::string(words, static_cast<std::size_t>(size));
+  std::string Next() const {
+    char text[256];
+    const ssize_t size = recv(socket_, text, sizeof text, 0);
+    return size < 0 ? "nothing" : std::string(text, static_cast<std::size_t>(size));
   }
 
  private:
@@ -52,27 +52,27 @@ class Systemd {
   const int socket_ = socket(AF_UNIX, SOCK_DGRAM, 0);
 };
 
-TEST(Watchdog, IsFedWhileTheMasterAnswersAndNotAfter) {
+TEST(Watchdog, IsFedOnlyWhileTheMasterAnswers) {
   const Systemd systemd("20000");
-  std::atomic<int> asked = 0;
+  std::atomic<int> calls = 0;
   {
-    const Watchdog watchdog([&] { return ++asked <= 2; });
-    EXPECT_EQ(systemd.Heard(), "READY=1");
-    EXPECT_EQ(systemd.Heard(), "WATCHDOG=1");
-    EXPECT_EQ(systemd.Heard(), "WATCHDOG=1");
-    while (asked < 5) usleep(1000);
+    const Watchdog watchdog([&] { return ++calls <= 2; });
+    EXPECT_EQ(systemd.Next(), "READY=1");
+    EXPECT_EQ(systemd.Next(), "WATCHDOG=1");
+    EXPECT_EQ(systemd.Next(), "WATCHDOG=1");
+    while (calls < 5) usleep(1000);
   }
-  EXPECT_EQ(systemd.Heard(), "STOPPING=1") << "and nothing before";
+  EXPECT_EQ(systemd.Next(), "STOPPING=1") << "no further message before";
 }
 
 TEST(Watchdog, DoesNothingWithoutSystemd) {
   const Watchdog watchdog([] {
-    ADD_FAILURE() << "asked";
+    ADD_FAILURE() << "called";
     return true;
   });
 }
 
-TEST(MasterAnswers, WhateverItAsksOfItsClients) {
+TEST(MasterAnswers, ForEveryKindOfAuthentication) {
   const ScratchDirectory directory;
   const Authority authority(directory, "authority");
   const KeyPair server = authority.Issue("server", "DNS:master.example");
@@ -95,8 +95,8 @@ TEST(MasterAnswers, WhateverItAsksOfItsClients) {
   }
 }
 
-// They are reloaded, the old ones stay valid, and a master that is ended could not start again.
-TEST(MasterAnswers, AlsoWithCertificatesThatNobodyCanRead) {
+// Certificates are reloaded. The old ones stay valid, and a restarted master could not start.
+TEST(MasterAnswers, WithUnreadableCertificates) {
   const ScratchDirectory directory;
   const Authority authority(directory, "authority");
   const KeyPair server = authority.Issue("server", "DNS:master.example");
@@ -108,8 +108,8 @@ TEST(MasterAnswers, AlsoWithCertificatesThatNobodyCanRead) {
   EXPECT_TRUE(MasterAnswers(options, (*master)->address()));
 }
 
-// Connections to it are made, as to every listener that lives, and nobody takes them.
-TEST(MasterAnswers, NotIfItIsDeaf) {
+// The kernel completes connections to the listener, but no thread accepts them.
+TEST(MasterAnswers, NotIfNoThreadAccepts) {
   const int listener = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
   socklen_t size = sizeof address;
@@ -122,8 +122,8 @@ TEST(MasterAnswers, NotIfItIsDeaf) {
   close(listener);
 }
 
-// As above, with so many before it that a connection is not even made.
-TEST(MasterAnswers, NotIfItsLineOfConnectionsIsFull) {
+// With a full backlog the kernel completes no further connection.
+TEST(MasterAnswers, NotIfItsBacklogIsFull) {
   const int listener = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
   socklen_t size = sizeof address;
@@ -143,4 +143,4 @@ TEST(MasterAnswers, NotIfItsLineOfConnectionsIsFull) {
 }
 
 }  // namespace
-}  // namespace tidemark::cli
+}  // namespace tidemark::serve

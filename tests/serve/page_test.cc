@@ -1,15 +1,16 @@
-// The page says what the console says, of the same snapshots.
-#include "serve/web_words.h"
+// The page shows the same words as the console for the same snapshots.
+#include "serve/page.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "console/deadline_wording.h"
 #include "console/job_wording.h"
+#include "proto/wire/explain_codec.h"
 #include "proto/wire/message_time.h"
 #include "tests/console/some_jobs.h"
 
-namespace tidemark::cli {
+namespace tidemark::serve {
 namespace {
 
 const absl::Time kNoon = absl::FromUnixSeconds(1'700'000'000);
@@ -37,7 +38,7 @@ absl::Time TimeOf(const google::protobuf::Timestamp& message) {
   return absl::FromUnixSeconds(message.seconds()) + absl::Nanoseconds(message.nanos());
 }
 
-TEST(WebWords, AreThoseOfTheConsole) {
+TEST(WebWords, EqualTheWordsOfTheConsole) {
   const console::TextOptions text = {.unicode = true};
   const Snapshot snapshot = Running(absl::Seconds(41), absl::Seconds(35), absl::Seconds(52));
   const web::v1::JobWords words = WebWordsOf(snapshot);
@@ -54,7 +55,7 @@ TEST(WebWords, AreThoseOfTheConsole) {
   EXPECT_EQ(words.stages(1).name(), console::StageName(snapshot, {.stage = 1}, text));
 }
 
-TEST(WebWords, OfAJobOfAWorkflowSayHowSureItsEndIs) {
+TEST(WebWords, NameTheBasisForJobsOfAWorkflow) {
   Snapshot workflow = console::Visits();
   workflow.children[1].estimate.basis = Basis::kGuess;
   const web::v1::JobWords words = WebWordsOf(workflow);
@@ -64,22 +65,22 @@ TEST(WebWords, OfAJobOfAWorkflowSayHowSureItsEndIs) {
   EXPECT_EQ(words.children(2).state(), "starts in ≈ 1 min (a guess)");
 }
 
-// 41 s, of which the interval is 17 s wide: steps of at most a fifth of that, 1 s.
-TEST(WebWords, TheClockIsAsPreciseAsTheTimeLeft) {
+// For 41 s with an interval of 17 s, times are rounded to a fifth of that or less: 1 s.
+TEST(WebWords, RoundTheEndLikeTheRemainingTime) {
   web::v1::JobWords words =
       WebWordsOf(Running(absl::Seconds(41), absl::Seconds(35), absl::Seconds(52)));
   EXPECT_EQ(TimeOf(words.ends_at()), kNoon + absl::Seconds(41));
   EXPECT_EQ(TimeOf(words.ends_at_lower()), kNoon + absl::Seconds(35));
   EXPECT_EQ(TimeOf(words.ends_at_upper()), kNoon + absl::Seconds(52));
-  // 7 min, of which the interval is 15 min wide: to the minute. kNoon is 20 s past a minute.
+  // For 7 min with an interval of 15 min, times are rounded to minutes. kNoon is 20 s past one.
   words = WebWordsOf(Running(absl::Seconds(431), absl::Minutes(5), absl::Minutes(20)));
   EXPECT_EQ(TimeOf(words.ends_at()), kNoon + absl::Minutes(7) - absl::Seconds(20));
-  // 1,700,000,000 s is 13 min 20 s past an hour. An hour left, known to 10 min: no seconds.
+  // kNoon is 13 min 20 s past an hour. For an hour, known to 10 min, seconds are not shown.
   words = WebWordsOf(Running(absl::Minutes(60), absl::Minutes(40), absl::Minutes(100)));
   EXPECT_EQ(TimeOf(words.ends_at()), kNoon + absl::Minutes(60) - absl::Seconds(20));
 }
 
-TEST(WebWords, NoClockWithoutAnEstimate) {
+TEST(WebWords, ContainNoEndWithoutAnEstimate) {
   Snapshot snapshot = Running(absl::InfiniteDuration(), absl::ZeroDuration(), absl::Seconds(1));
   EXPECT_FALSE(WebWordsOf(snapshot).has_ends_at());
   snapshot.estimate.remaining.reset();
@@ -92,8 +93,8 @@ TEST(WebWords, NoClockWithoutAnEstimate) {
   EXPECT_FALSE(WebWordsOf(snapshot).has_ends_at());
 }
 
-// The clock in between is that of the reader, so the page writes it.
-TEST(WebWords, SayOfADeadlineWhatTheConsoleDoes) {
+// The page inserts the time of day, which depends on the time zone of the reader.
+TEST(WebWords, DescribeADeadlineLikeTheConsole) {
   Snapshot snapshot = Running(absl::Minutes(40), absl::Minutes(35), absl::Minutes(52));
   EXPECT_EQ(WebWordsOf(snapshot).due_before() + WebWordsOf(snapshot).due_after(), "");
   snapshot.deadline = kNoon + absl::Minutes(30);
@@ -110,7 +111,7 @@ TEST(WebWords, SayOfADeadlineWhatTheConsoleDoes) {
   EXPECT_EQ(WebWordsOf(snapshot).due_after(), "");
 }
 
-TEST(WebWords, AHeavyKeyTakesNeitherZeroSecondsNorZeroPercent) {
+TEST(WebWords, ShowNoZeroTimeOrShareOfAHeavyKey) {
   web::v1::TasksAnswer answer;
   for (const auto& [seconds, share] :
        {std::pair(20, 0.61), std::pair(0, 0.004), std::pair(3, 0.)}) {
@@ -126,15 +127,29 @@ TEST(WebWords, AHeavyKeyTakesNeitherZeroSecondsNorZeroPercent) {
   EXPECT_EQ(answer.heavy_groups(2).share(), "");
 }
 
-TEST(WebWords, SayHowRightTheForecastWasWhenItIsOver) {
+TEST(WebWords, HaveOneHeadingForEachWaitOfAQuery) {
+  const QueryWaits query = {.query = "sql/0", .seconds = 10};
+  const Explanation explanation = {
+      .job_id = "job-1", .at = kNoon, .since = kNoon, .queries = {query}};
+  web::v1::ExplanationAnswer answer;
+  wire::EncodeExplanation(explanation, *answer.mutable_explanation());
+  v1::ExplainQuestion question;
+  question.set_job_id("job-1");
+  AddWebExplanationWords(question, answer);
+  ASSERT_EQ(answer.queries_size(), 1);
+  EXPECT_EQ(answer.wait_headings_size(), answer.queries(0).waits_size());
+  EXPECT_EQ(answer.wait_headings(0), "Slots");
+}
+
+TEST(WebWords, ContainTheForecastErrorOfAnEndedJob) {
   Snapshot snapshot = Running(absl::Seconds(41), absl::Seconds(35), absl::Seconds(52));
   snapshot.errors = {{.indicator = "hadoop", .job_avg_points = 30, .job_max_points = 60},
                      {.indicator = "tidemark", .job_avg_points = 2.14, .job_max_points = 8.9}};
   EXPECT_EQ(WebWordsOf(snapshot).accuracy(), "");
   snapshot.is_final = true;
   EXPECT_EQ(WebWordsOf(snapshot).accuracy(),
-            "progress was 2.1 points of 100 off on average, 8.9 at most");
+            "progress was off by 2.1 of 100 points on average, 8.9 at most");
 }
 
 }  // namespace
-}  // namespace tidemark::cli
+}  // namespace tidemark::serve
