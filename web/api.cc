@@ -1,18 +1,21 @@
 #include "web/api.h"
 
 #include <fmt/format.h>
+#include <openssl/rand.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/time/clock.h"
 #include "proto/wire/job_codec.h"
 #include "web/json.h"
-#include "web/request_fields.h"
+#include "web/request.h"
 
 namespace tidemark::web {
 namespace {
@@ -24,7 +27,7 @@ constexpr std::chrono::seconds kEstimateWithin(60);
 // A token has at most 1,024 characters.
 constexpr std::size_t kAuthorizationMax = 2048;
 
-// gRPC ends the process when metadata holds anything else.
+// Returns true for text that gRPC accepts as metadata. Other text would abort the process.
 bool IsPrintable(const std::string& text) {
   return text.size() <= kAuthorizationMax &&
          std::ranges::all_of(text, [](char letter) { return letter >= 0x20 && letter <= 0x7e; });
@@ -54,8 +57,8 @@ std::optional<Message> Parsed(const grpc::ByteBuffer& bytes) {
 
 }  // namespace
 
-// Answers `exchange` with what `answer_of` makes of the response, or with the problem. That may
-// take long, so it has its turn on a thread of the page.
+// Calls the master and responds with the result of `answer_of`, or with the error. `answer_of` may
+// be slow, so it runs on a thread of the page.
 template <typename Service, typename Request, typename Response, typename AnswerOf>
 void Api::Ask(Service& service, Method<Service, Request, Response> method,
               Question<Request> question, const std::string& turn,
@@ -102,7 +105,7 @@ v1::JobWords Api::Words(const tidemark::v1::Snapshot& snapshot) const {
   return value.ok() ? options_.words_of(*value) : v1::JobWords();
 }
 
-void Api::Take(const FoundRoute& found, const std::shared_ptr<Exchange>& exchange) {
+void Api::Handle(const FoundRoute& found, const std::shared_ptr<Exchange>& exchange) {
   switch (found.route->name) {
     case RouteName::kListJobs:
       return ListJobs(exchange);
@@ -182,7 +185,7 @@ void Api::WatchJob(const std::string& job_id, const std::shared_ptr<Exchange>& e
                          const grpc::ByteBuffer& response) mutable -> std::optional<StreamEvent> {
                        grpc::Slice bytes;
                        if (!response.DumpToSingleSlice(&bytes).ok()) return std::nullopt;
-                       auto update = updates_.Take(
+                       auto update = updates_.Get(
                            {reinterpret_cast<const char*>(bytes.begin()), bytes.size()}, job_id,
                            view, before);
                        if (!update) return std::nullopt;
@@ -285,7 +288,7 @@ void Api::EstimateJob(const std::string& job_id, const std::shared_ptr<Exchange>
       });
 }
 
-// SameSite=Strict keeps it from pages elsewhere, HttpOnly from scripts.
+// SameSite=Strict hides the cookie from other sites, HttpOnly from scripts.
 std::string Api::Cookie(const std::string& value, absl::Duration life) const {
   return fmt::format("{}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age={}{}", options_.cookie,
                      value, absl::ToInt64Seconds(life), options_.has_tls ? "; Secure" : "");
@@ -304,7 +307,8 @@ void Api::GetSession(const std::string& authorization, const std::string& token_
         if (token_to_keep.empty()) return answer;
         const std::optional<std::string> name = sessions_.Open(token_to_keep, absl::Now());
         if (!name) {
-          return ProblemAnswer(absl::InternalError("no random numbers; see the system's log"));
+          return ProblemAnswer(
+              absl::InternalError("no random numbers available; see the log of the system"));
         }
         answer.headers.emplace_back("Set-Cookie", Cookie(*name, kSessionLife));
         return answer;
@@ -321,13 +325,40 @@ void Api::SignIn(const std::shared_ptr<Exchange>& exchange) {
     return exchange->Answer(
         ProblemAnswer(absl::UnauthenticatedError("this master does not know the token")));
   }
-  // Without tokens there is nobody to tell apart.
+  // Without tokens, a session would have no meaning.
   GetSession(authorization, options_.has_tokens ? request.token() : "", exchange);
 }
 
 void Api::SignOut(const std::shared_ptr<Exchange>& exchange) {
   sessions_.Close(exchange->request().session);
   exchange->Answer({.status = 204, .headers = {{"Set-Cookie", Cookie("", absl::ZeroDuration())}}});
+}
+
+std::optional<std::string> Sessions::Open(std::string token, absl::Time now) {
+  std::array<unsigned char, 32> random{};
+  if (RAND_bytes(random.data(), static_cast<int>(random.size())) != 1) return std::nullopt;
+  std::string name(
+      absl::BytesToHexString({reinterpret_cast<const char*>(random.data()), random.size()}));
+  const std::lock_guard lock(mutex_);
+  std::erase_if(sessions_, [now](const auto& each) { return each.second.ends_at <= now; });
+  if (sessions_.size() >= sessions_max_) {
+    sessions_.erase(std::min_element(
+        sessions_.begin(), sessions_.end(),
+        [](const auto& a, const auto& b) { return a.second.ends_at < b.second.ends_at; }));
+  }
+  sessions_[name] = {std::move(token), now + kSessionLife};
+  return name;
+}
+
+std::string Sessions::TokenOf(const std::string& name, absl::Time now) {
+  const std::lock_guard lock(mutex_);
+  const auto found = sessions_.find(name);
+  return found == sessions_.end() || found->second.ends_at <= now ? "" : found->second.token;
+}
+
+void Sessions::Close(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  sessions_.erase(name);
 }
 
 }  // namespace tidemark::web

@@ -1,27 +1,57 @@
-// The API behind the page: each request becomes a call of JobService on a channel within the
-// process, with the token of who asks. So there is one rule of who may read what, one set of limits
-// and one source of numbers.
+// The API of the page. Each request becomes a call of JobService on an in-process channel, with the
+// token of the client. Access rules, limits and numbers are therefore the same as in gRPC.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 
+#include "absl/time/time.h"
 #include "tidemark/v1/explain_service.grpc.pb.h"
 #include "tidemark/v1/job_service.grpc.pb.h"
 #include "web/event_stream.h"
 #include "web/http_exchange.h"
 #include "web/routes.h"
-#include "web/sessions.h"
 #include "web/shared_updates.h"
 #include "web/words.h"
 
 namespace tidemark::web {
 
-// The call of a service that takes a request and calls back with the status.
+// Chosen by hand: a session outlasts a working day.
+inline constexpr absl::Duration kSessionLife = absl::Hours(12);
+
+// The tokens of users who have signed in, by the random name in their cookie. URLs, logs and
+// scripts therefore never contain a token. Sessions are in memory; after a restart users sign in
+// again. Thread-safe.
+class Sessions {
+ public:
+  explicit Sessions(std::size_t sessions_max = 1000) : sessions_max_(sessions_max) {}
+
+  // Returns the name of a new session: 64 hexadecimal digits from the random numbers of the system,
+  // or nullopt if these are unavailable. At the limit the oldest session ends.
+  std::optional<std::string> Open(std::string token, absl::Time now);
+  // Returns the token, or an empty text if no such session exists or if it has expired.
+  std::string TokenOf(const std::string& name, absl::Time now);
+  void Close(const std::string& name);
+
+ private:
+  struct Session {
+    std::string token;
+    absl::Time ends_at;
+  };
+  const std::size_t sessions_max_;
+  std::mutex mutex_;
+  std::map<std::string, Session> sessions_;
+};
+
+// An asynchronous call of a service.
 template <typename Service, typename Request, typename Response>
 using Method = void (Service::*)(grpc::ClientContext*, const Request*, Response*,
                                  std::function<void(grpc::Status)>);
@@ -41,18 +71,18 @@ struct ApiOptions {
   AddExplanationWords add_explanation_words;
   std::string version;
   std::string cookie;       // the name
-  bool has_tokens = false;  // whether the master asks for them
+  bool has_tokens = false;  // true if the master requires them
   bool has_tls = false;
 };
 
-// Thread-safe. Outlives what it is asked.
+// Thread-safe. Must outlive the requests that it handles.
 class Api {
  public:
   explicit Api(ApiOptions options);
-  // Waits for the work of its threads, which uses the members below.
+  // Blocks until its threads, which use the members below, are idle.
   ~Api() { workers_->turns.Stop(); }
-  // Answers a request for a route of the API.
-  void Take(const FoundRoute& found, const std::shared_ptr<Exchange>& exchange);
+  // Responds to a request for a route of the API.
+  void Handle(const FoundRoute& found, const std::shared_ptr<Exchange>& exchange);
 
  private:
   std::string AuthorizationOf(const HttpRequest& request);
@@ -80,7 +110,7 @@ class Api {
   const std::unique_ptr<tidemark::v1::ExplainService::Stub> explain_stub_;
   Sessions sessions_;
   SharedUpdates updates_;
-  // Last: its threads use all above. Calls that end later find it gone.
+  // The last member, since its threads use all others. Calls that end later do nothing.
   const std::shared_ptr<EventWorkers> workers_ = std::make_shared<EventWorkers>();
 };
 

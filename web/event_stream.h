@@ -1,10 +1,10 @@
-// A stream of gRPC as server-sent events.
+// Converts a stream of gRPC to server-sent events.
 //
-// The next response is asked for when the one before it is on its way to the browser, so that a
-// slow reader holds one, and the master makes up the newest for him (docs/api.md). The id of an
-// event is the master's resume token, which browsers send back by themselves.
+// The next response is requested when the previous one has been sent to the browser. A slow reader
+// therefore holds one response and then gets the newest (docs/api.md). The id of an event is the
+// master's resume token, which browsers send when they reconnect.
 //
-// Events are made by threads of the page, in turns, since gRPC's few threads also serve the agents.
+// Threads of the page encode the events, since the few threads of gRPC also serve the agents.
 #pragma once
 
 #include <fmt/format.h>
@@ -28,17 +28,18 @@ namespace tidemark::web {
 
 struct StreamEvent {
   std::string id;
-  std::string head;                         // JSON ...
-  std::shared_ptr<const std::string> rest;  // ... and its end, which readers may share
+  std::string head;                         // the beginning of the JSON
+  std::shared_ptr<const std::string> rest;  // the rest, which readers may share
 };
 
-// Who makes events, and which are on their way to readers.
+// The threads that encode events, and the events in flight to readers.
 struct EventWorkers {
   transport::WritesInFlight in_flight;
-  transport::TurnQueue turns{2, transport::kNice};  // last, so that its threads end first
+  transport::TurnQueue turns{2,
+                             transport::kNice};  // the last member, so that its threads end first
 };
 
-// Keeps itself alive from Start() on until the call has ended.
+// Lives from Start() until the call has ended and the reader has its response or has disconnected.
 class EventStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
                           public transport::WritesInFlight::Writer,
                           public std::enable_shared_from_this<EventStream> {
@@ -50,10 +51,10 @@ class EventStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc:
     std::string request;  // serialized
     std::unique_ptr<grpc::ClientContext> context;
   };
-  // Makes an event of a response, one at a time. Nullopt: the reader must resume.
+  // Encodes a response. Returns nullopt if the reader must resume. One call at a time.
   using EventOf = std::function<std::optional<StreamEvent>(const grpc::ByteBuffer& response)>;
 
-  // Events of one key are made one at a time. After `workers` have gone the stream ends.
+  // Events of one key are encoded one at a time. The stream ends when `workers` is destroyed.
   static void Start(const std::shared_ptr<Exchange>& exchange, Call call,
                     const std::shared_ptr<EventWorkers>& workers, std::string key,
                     EventOf event_of) {
@@ -80,7 +81,7 @@ class EventStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc:
     const std::shared_ptr<EventWorkers> workers = workers_.lock();
     const bool is_added = workers != nullptr && workers->turns.Add(key_, [self = shared_from_this(),
                                                                           workers = workers.get()] {
-      self->MakeEvent(*workers);
+      self->EncodeEvent(*workers);
     });
     if (!is_added) EndCall();
   }
@@ -90,7 +91,7 @@ class EventStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc:
                            ? "event: end\ndata: {}\n\n"
                            : fmt::format("event: problem\ndata: {}\n\n", ProblemJson(status)));
       exchange_->EndStream();
-    } else if (status.ok()) {  // nothing is new, and nothing will be
+    } else if (status.ok()) {  // the reader has the last update
       Begin();
       exchange_->Write("event: end\ndata: {}\n\n");
       exchange_->EndStream();
@@ -99,7 +100,7 @@ class EventStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc:
     }
     const std::shared_ptr<EventStream> last = std::move(self_);
   }
-  // The browser connects again and resumes.
+  // Closes the connection; the browser reconnects and resumes.
   void CutWrite() override { exchange_->Abort(); }
 
  private:
@@ -111,17 +112,17 @@ class EventStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc:
         key_(std::move(key)),
         event_of_(std::move(event_of)) {}
 
-  void MakeEvent(EventWorkers& workers) {
+  void EncodeEvent(EventWorkers& workers) {
     std::optional<StreamEvent> event = event_of_(response_);
     response_.Clear();
     if (!event) {
-      // A stream that ends without a word is resumed.
+      // Browsers resume a stream that ends without an event.
       if (has_begun_) exchange_->EndStream();
       return EndCall();
     }
     std::string head;
     if (!std::exchange(has_begun_, true)) {
-      head = "retry: 1000\n\n";  // of the browser's pauses between attempts, ms
+      head = "retry: 1000\n\n";  // the browser's pause between attempts in ms
       Begin();
     }
     head += fmt::format("id: {}\nevent: update\ndata: {}", event->id, event->head);
@@ -141,34 +142,31 @@ class EventStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc:
     if (!is_busy_) ReadOn();
   }
 
-  // The thread of the server may call when all else is over.
+  // The callbacks keep this object alive until the reader disconnects, so that the response in
+  // flight is counted until then. The exchange drops them after on_gone.
   void Begin() {
-    const std::weak_ptr<EventStream> weak = self_;
-    exchange_->BeginStream({.on_drained =
-                                [weak] {
-                                  if (const auto stream = weak.lock()) stream->Drained();
-                                },
-                            .on_gone =
-                                [weak] {
-                                  if (const auto stream = weak.lock()) stream->Gone();
-                                }});
+    exchange_->BeginStream({.on_drained = [self = shared_from_this()] { self->Drained(); },
+                            .on_gone = [self = shared_from_this()] { self->Gone(); }});
   }
   void Drained() {
     EndWrite();
     const std::lock_guard lock(mutex_);
     if (!is_busy_) ReadOn();
   }
+  // Sets is_gone_ before it ends the write. EncodeEvent() ends a write that it begins later.
   void Gone() {
-    EndWrite();
     context_->TryCancel();
-    const std::lock_guard lock(mutex_);
-    is_gone_ = true;
-    if (!is_busy_) ReadOn();  // which fails, and ends the call
+    {
+      const std::lock_guard lock(mutex_);
+      is_gone_ = true;
+      if (!is_busy_) ReadOn();  // fails and ends the call
+    }
+    EndWrite();
   }
   void EndWrite() {
     if (const std::shared_ptr<EventWorkers> workers = workers_.lock()) workers->in_flight.End(this);
   }
-  // Instead of making an event.
+  // Ends the call instead of encoding an event.
   void EndCall() {
     context_->TryCancel();
     const std::lock_guard lock(mutex_);
@@ -187,8 +185,8 @@ class EventStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc:
   grpc::ByteBuffer request_;
   grpc::ByteBuffer response_;
   bool has_begun_ = false;
-  std::mutex mutex_;      // guards the two
-  bool is_busy_ = false;  // a response is being read, or an event is made of it
+  std::mutex mutex_;      // guards the next two
+  bool is_busy_ = false;  // a response is being read or encoded, or the call has ended
   bool is_gone_ = false;
   std::shared_ptr<EventStream> self_;
 };

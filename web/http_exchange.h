@@ -1,4 +1,4 @@
-// A request over HTTP and its answer, without the library behind them.
+// An HTTP request and its response, independent of the HTTP library.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ struct HttpRequest {
   std::vector<std::string> path;  // between the slashes, each decoded; "/" has none
   std::vector<std::pair<std::string, std::string>> query;  // decoded
   std::string body;
-  // Headers; empty: not sent.
+  // Headers; empty if absent.
   std::string authorization;
   std::string host;
   std::string origin;
@@ -23,7 +23,7 @@ struct HttpRequest {
   std::string content_type;
   std::string accept_encoding;
   std::string if_none_match;
-  std::string session;  // the cookie
+  std::string session;  // value of the cookie
 };
 
 struct HttpAnswer {
@@ -33,29 +33,29 @@ struct HttpAnswer {
   std::vector<std::pair<std::string, std::string>> headers;
 };
 
-// What a long answer needs of the one who sends it. Both are called by the thread of the server.
+// Callbacks of a stream. The thread of the server calls both.
 struct StreamCalls {
-  // All that was written is on its way: time for more.
+  // All written bytes are in flight, and more can be written.
   std::function<void()> on_drained;
-  // The reader is gone; the last call.
+  // The client has disconnected. This is the last call.
   std::function<void()> on_gone;
 };
 
-// One request that waits for its answer. Thread-safe. After the reader has gone nothing happens.
+// One request and its pending response. Thread-safe. After the client has disconnected, calls have
+// no effect.
 class Exchange {
  public:
   virtual ~Exchange() = default;
   virtual const HttpRequest& request() const = 0;
-  // Once, unless a stream is begun.
+  // Call it once, unless BeginStream() is called.
   virtual void Answer(HttpAnswer answer) = 0;
-  // An answer of unknown length: server-sent events.
+  // Starts a response of unknown length: server-sent events.
   virtual void BeginStream(StreamCalls calls) = 0;
-  // All of these together. They may be shared with other readers, and are compressed, if at all, as
-  // they are sent.
+  // Writes all parts. They may be shared with other readers; compression happens as they are sent.
   virtual void Write(std::vector<std::shared_ptr<const std::string>> bytes) = 0;
   void Write(std::string bytes) { Write({std::make_shared<const std::string>(std::move(bytes))}); }
   virtual void EndStream() = 0;
-  // Closes the connection of a stream, whatever was not sent yet.
+  // Closes the connection of a stream and drops unsent bytes.
   virtual void Abort() = 0;
 };
 

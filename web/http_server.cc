@@ -11,6 +11,7 @@
 #include <condition_variable>
 #include <cstring>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -18,27 +19,25 @@
 #include <thread>
 
 #include "absl/time/clock.h"
-#include "transport/bind_addresses.h"
+#include "transport/listen_address.h"
 #include "transport/turn_queue.h"
-#include "web/accept_encoding.h"
-#include "web/awaited_requests.h"
-#include "web/gzip_stream.h"
-#include "web/percent_decoding.h"
+#include "web/gzip.h"
+#include "web/request.h"
 
 namespace tidemark::web {
 namespace {
 
-// Headers of a request, and the bytes of an answer on their way.
+// The headers of a request, and the bytes of a response in flight.
 constexpr std::size_t kConnectionMemory = std::size_t{32} << 10;
 constexpr std::size_t kBlockBytes = std::size_t{16} << 10;
-// Bytes that are compressed at once while they are sent. Chosen by hand: other connections wait for
-// some milliseconds.
+// Bytes compressed in one step, during which other connections wait for some milliseconds. Chosen
+// by hand.
 constexpr std::size_t kCompressedAtOnce = std::size_t{64} << 10;
 constexpr std::size_t kQueryMax = 64;
-// A reader that is gone is noticed when something is sent to it. Taste.
-constexpr std::chrono::seconds kSignOfLifeEvery(15);
+// The interval of keepalive comments, which detect disconnected clients. Chosen by hand.
+constexpr std::chrono::seconds kKeepaliveEvery(15);
 
-// No script, style or connection but our own; no frame around the page.
+// Allows scripts, styles and connections of this server only, and no frame around the page.
 constexpr std::pair<const char*, const char*> kHeaders[] = {
     {"Content-Security-Policy",
      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -53,22 +52,22 @@ MHD_Response* Respond(MHD_Response* response, const HttpAnswer& answer) {
   if (response == nullptr) return nullptr;
   for (const auto& [name, value] : kHeaders) MHD_add_response_header(response, name, value);
   MHD_add_response_header(response, "Content-Type", answer.content_type.c_str());
-  bool says_how_long = false;
+  bool has_cache_control = false;
   for (const auto& [name, value] : answer.headers) {
     MHD_add_response_header(response, name.c_str(), value.c_str());
-    says_how_long = says_how_long || name == "Cache-Control";
+    has_cache_control = has_cache_control || name == "Cache-Control";
   }
-  if (!says_how_long) MHD_add_response_header(response, "Cache-Control", "no-store");
+  if (!has_cache_control) MHD_add_response_header(response, "Cache-Control", "no-store");
   return response;
 }
 
-HttpAnswer Refusal(int status, std::string_view code, std::string_view message) {
+HttpAnswer ErrorAnswer(int status, std::string_view code, std::string_view message) {
   return {.status = status,
           .body = fmt::format(R"({{"code":"{}","message":"{}"}})", code, message)};
 }
 
-// One request, from its first line to the last byte of its answer. The library is suspended while
-// there is no data to send; whoever adds data resumes it.
+// One request, from its first line to the last byte of its response. The connection is suspended
+// while no data waits. The thread that adds data resumes it.
 class Transfer final : public Exchange {
  public:
   Transfer(MHD_Connection* connection, int socket) : connection_(connection), socket_(socket) {}
@@ -118,7 +117,7 @@ class Transfer final : public Exchange {
     if (!is_gone_ && socket_ >= 0) shutdown(socket_, SHUT_RDWR);
   }
 
-  // Whether an answer is there; if not, the connection is suspended until there is one.
+  // Returns true if the response is ready. Otherwise suspends the connection until it is.
   bool AwaitAnswer() {
     const std::lock_guard lock(mutex_);
     if (answer_) return true;
@@ -146,21 +145,21 @@ class Transfer final : public Exchange {
     MHD_destroy_response(response);
     return result;
   }
-  // The connection is closed, or goes on to another request.
+  // Called when the connection is closed or used for another request.
   void Gone() {
-    std::function<void()> tell;
+    std::function<void()> notify;
     {
       const std::lock_guard lock(mutex_);
       is_gone_ = true;
-      tell = std::move(calls_.on_gone);
+      notify = std::move(calls_.on_gone);
       calls_ = {};
       waiting_.clear();
       ready_.clear();
       ready_sent_ = 0;
     }
-    if (tell) tell();
+    if (notify) notify();
   }
-  void ShowLife() {
+  void SendKeepalive() {
     const std::lock_guard lock(mutex_);
     if (is_stream_ && !is_gone_ && !is_ended_ && is_drained()) {
       waiting_.push_back({std::make_shared<const std::string>(":\n\n")});
@@ -170,12 +169,12 @@ class Transfer final : public Exchange {
   void Close() {
     const std::lock_guard lock(mutex_);
     is_ended_ = true;
-    if (!answer_) answer_ = Refusal(503, "UNAVAILABLE", "the master is shutting down");
+    if (!answer_) answer_ = ErrorAnswer(503, "UNAVAILABLE", "the master is shutting down");
     Wake();
   }
 
  private:
-  // Bytes that may be shared with other readers, and how many of them were taken.
+  // Bytes that may be shared with other readers, and the number of sent ones.
   struct Waiting {
     std::shared_ptr<const std::string> bytes;
     std::size_t taken = 0;
@@ -184,7 +183,7 @@ class Transfer final : public Exchange {
   static ssize_t Read(void* held, std::uint64_t, char* bytes, std::size_t bytes_max) {
     Transfer& self = **static_cast<std::shared_ptr<Transfer>*>(held);
     std::size_t count = 0;
-    std::function<void()> tell;
+    std::function<void()> notify;
     {
       const std::lock_guard lock(self.mutex_);
       count = self.Take(bytes, bytes_max);
@@ -193,13 +192,13 @@ class Transfer final : public Exchange {
         self.Sleep();
         return 0;
       }
-      if (self.is_drained()) tell = self.calls_.on_drained;
+      if (self.is_drained()) notify = self.calls_.on_drained;
     }
-    if (tell) tell();
+    if (notify) notify();
     return static_cast<ssize_t>(count);
   }
   bool is_drained() const { return waiting_.empty() && ready_sent_ == ready_.size(); }
-  // Copies the next bytes to send and returns their number; 0 if no bytes wait.
+  // Copies the next bytes to send and returns their number, or 0 if no bytes wait.
   std::size_t Take(char* bytes, std::size_t bytes_max) {
     if (gzip_) {
       while (ready_sent_ == ready_.size() && Compress()) continue;
@@ -232,8 +231,8 @@ class Transfer final : public Exchange {
     ready_ = gzip_->End();
     return true;
   }
-  // Gives `take` the first bytes that wait, at most so many, and whether none wait behind them.
-  // REQUIRES: some wait.
+  // Passes at most `bytes_max` waiting bytes to `take`, and whether they are the last ones.
+  // REQUIRES: bytes wait.
   template <typename Taker>
   std::size_t TakeFirst(std::size_t bytes_max, Taker take) {
     Waiting& first = waiting_.front();
@@ -258,10 +257,10 @@ class Transfer final : public Exchange {
   std::mutex mutex_;  // guards the rest
   std::optional<HttpAnswer> answer_;
   StreamCalls calls_;
-  std::unique_ptr<GzipStream> gzip_;  // null: the stream is sent as it is
+  std::unique_ptr<GzipStream> gzip_;  // null if the stream is not compressed
   std::deque<Waiting> waiting_;
-  std::string ready_;           // compressed
-  std::size_t ready_sent_ = 0;  // of these
+  std::string ready_;           // compressed bytes
+  std::size_t ready_sent_ = 0;  // sent bytes of ready_
   bool has_gzip_end_ = false;
   bool is_stream_ = false;
   bool is_ended_ = false;
@@ -273,6 +272,38 @@ std::string Header(MHD_Connection* connection, const char* name, MHD_ValueKind k
   const char* const value = MHD_lookup_connection_value(connection, kind, name);
   return value == nullptr ? "" : value;
 }
+
+// Connections whose next request is incomplete. Closes requests that take too long, since a client
+// that sends a byte at a time could hold its connection without limit. Thread-safe.
+class AwaitedRequests {
+ public:
+  // Records a new or idle connection; any pointer identifies it.
+  void Await(const void* connection, int socket, absl::Time now) {
+    const std::lock_guard lock(mutex_);
+    awaited_[connection] = {socket, now};
+  }
+  // Removes a connection whose request is complete or which is closed. The socket must be open
+  // until then.
+  void Remove(const void* connection) {
+    const std::lock_guard lock(mutex_);
+    awaited_.erase(connection);
+  }
+  // Shuts down connections recorded at or before `before`.
+  void CloseOlderThan(absl::Time before) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [connection, awaited] : awaited_) {
+      if (awaited.since <= before) shutdown(awaited.socket, SHUT_RDWR);
+    }
+  }
+
+ private:
+  struct Awaited {
+    int socket = -1;
+    absl::Time since;
+  };
+  std::mutex mutex_;  // guards the rest
+  std::map<const void*, Awaited> awaited_;
+};
 
 class MicroHttpServer final : public HttpServer {
  public:
@@ -288,14 +319,14 @@ class MicroHttpServer final : public HttpServer {
       open = open_;
     }
     stopped_.notify_all();
-    if (life_.joinable()) life_.join();
+    if (keepalive_.joinable()) keepalive_.join();
     for (const auto& transfer : open) transfer->Close();
     MHD_stop_daemon(daemon_);
     if (listener != MHD_INVALID_SOCKET) close(listener);
   }
 
-  // Serves whoever connects to a socket that listens, which the daemon then owns. Returns false if
-  // the daemon cannot start.
+  // Serves clients of a listening socket, which the daemon then owns. If the daemon cannot start,
+  // closes the socket, sets errno and returns false.
   bool Serve(int listener) {
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
     if (!options_.key.empty()) flags |= MHD_USE_TLS;
@@ -313,25 +344,32 @@ class MicroHttpServer final : public HttpServer {
         &LeaveEscaped, nullptr, MHD_OPTION_NOTIFY_COMPLETED, &OnCompleted, this,
         MHD_OPTION_NOTIFY_CONNECTION, &OnConnection, this, MHD_OPTION_EXTERNAL_LOGGER, &Ignore,
         nullptr, MHD_OPTION_ARRAY, options_.key.empty() ? none : tls, MHD_OPTION_END);
-    if (daemon_ != nullptr) life_ = std::thread([this] { ShowLife(); });
-    return daemon_ != nullptr;
+    if (daemon_ == nullptr) {
+      const int error = errno;
+      close(listener);
+      errno = error;
+      return false;
+    }
+    keepalive_ = std::thread([this] { SendKeepalive(); });
+    return true;
   }
   int port() const override {
     return MHD_get_daemon_info(daemon_, MHD_DAEMON_INFO_BIND_PORT)->port;
   }
 
  private:
-  // A slash that is part of a name is not one between names, so it is decoded behind the split.
+  // Paths are decoded after they are split, since an encoded slash is part of a name.
   static std::size_t LeaveEscaped(void*, MHD_Connection*, char* text) { return std::strlen(text); }
-  // What the library logs is about strangers, and holds what they send.
+  // Drops messages of the library, which any client can cause and which contain untrusted text.
   static void Ignore(void*, const char*, va_list) {}
 
   static MHD_Result OnRequest(void* self, MHD_Connection* connection, const char* path,
                               const char* method, const char*, const char* bytes, std::size_t* size,
                               void** state) {
-    return static_cast<MicroHttpServer*>(self)->Take(connection, path, method, bytes, size, state);
+    return static_cast<MicroHttpServer*>(self)->Handle(connection, path, method, bytes, size,
+                                                       state);
   }
-  // -1: not known.
+  // Returns -1 if the socket is unknown.
   static int SocketOf(MHD_Connection* connection) {
     const MHD_ConnectionInfo* const known =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -348,7 +386,7 @@ class MicroHttpServer final : public HttpServer {
     if (what == MHD_CONNECTION_NOTIFY_STARTED) {
       server.Await(connection);
     } else {
-      server.awaited_.Forget(connection);
+      server.awaited_.Remove(connection);
     }
   }
   static void OnCompleted(void* self, MHD_Connection* connection, void** state,
@@ -366,10 +404,9 @@ class MicroHttpServer final : public HttpServer {
     (*held)->Gone();
   }
 
-  MHD_Result Take(MHD_Connection* connection, const char* path, const char* method,
-                  const char* bytes, std::size_t* size, void** state) {
-    // The thread of the server is created by the library. It leaves processors to the master's
-    // work.
+  MHD_Result Handle(MHD_Connection* connection, const char* path, const char* method,
+                    const char* bytes, std::size_t* size, void** state) {
+    // The library creates this thread. A lower priority leaves processors to the master.
     static thread_local const int is_nice =
         setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), transport::kNice);
     static_cast<void>(is_nice);
@@ -380,7 +417,7 @@ class MicroHttpServer final : public HttpServer {
       open_.insert(transfer);
       return MHD_YES;
     }
-    // Completion may free what `state` points to.
+    // Completion may free the object behind `state`.
     const std::shared_ptr<Transfer> transfer = *static_cast<std::shared_ptr<Transfer>*>(*state);
     if (*size > 0) {
       std::string& body = transfer->untrusted().body;
@@ -393,16 +430,16 @@ class MicroHttpServer final : public HttpServer {
       return MHD_YES;
     }
     if (!std::exchange(transfer->is_handed_over, true)) {
-      awaited_.Forget(connection);
+      awaited_.Remove(connection);
       if (IsStopping()) {
         transfer->Close();
       } else if (transfer->is_too_large) {
-        transfer->Answer(
-            Refusal(413, "INVALID_ARGUMENT",
-                    fmt::format("the request is larger than {} bytes", options_.body_bytes_max)));
+        transfer->Answer(ErrorAnswer(
+            413, "INVALID_ARGUMENT",
+            fmt::format("the request is larger than {} bytes", options_.body_bytes_max)));
       } else if (!Read(connection, path, method, transfer->untrusted())) {
         transfer->Answer(
-            Refusal(400, "INVALID_ARGUMENT", "the address is not well formed; check its % signs"));
+            ErrorAnswer(400, "INVALID_ARGUMENT", "the address is malformed; check its % signs"));
       } else {
         handler_(transfer);
       }
@@ -453,16 +490,16 @@ class MicroHttpServer final : public HttpServer {
     const std::lock_guard lock(mutex_);
     return is_stopping_;
   }
-  void ShowLife() {
+  void SendKeepalive() {
     std::unique_lock lock(mutex_);
     const auto pause =
-        std::min<absl::Duration>(absl::FromChrono(kSignOfLifeEvery), options_.silence_max);
+        std::min<absl::Duration>(absl::FromChrono(kKeepaliveEvery), options_.silence_max);
     while (!stopped_.wait_for(lock, absl::ToChronoNanoseconds(pause),
                               [this] { return is_stopping_; })) {
       const auto open = open_;
       lock.unlock();
-      awaited_.EndThoseSince(absl::Now() - options_.silence_max);
-      for (const auto& transfer : open) transfer->ShowLife();
+      awaited_.CloseOlderThan(absl::Now() - options_.silence_max);
+      for (const auto& transfer : open) transfer->SendKeepalive();
       lock.lock();
     }
   }
@@ -471,7 +508,7 @@ class MicroHttpServer final : public HttpServer {
   const Handler handler_;
   AwaitedRequests awaited_;
   MHD_Daemon* daemon_ = nullptr;
-  std::thread life_;
+  std::thread keepalive_;
   std::mutex mutex_;  // guards the rest
   std::condition_variable stopped_;
   std::set<std::shared_ptr<Transfer>> open_;
@@ -491,7 +528,7 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpOptions&
   if (server->Serve(*listener)) return server;
   return refuse(fmt::format("cannot serve the page at {}: {}", options.address,
                             options.key.empty() ? std::strerror(errno)
-                                                : "its certificate or key cannot be used; check "
+                                                : "the certificate or key cannot be used; check "
                                                   "tls.certificate and tls.key"));
 }
 

@@ -1,8 +1,8 @@
-// The listener: one thread, however many connections (libmicrohttpd with epoll).
+// An HTTP server with one thread for all connections (libmicrohttpd with epoll).
 //
-// A connection costs a descriptor and, while a request is read or answered, up to 32 KiB; who says
-// nothing for 30 s, or does not read what is sent to him, loses it. What a request may hold is
-// bounded, no header of an answer is ever taken from a request, and every answer forbids what the
+// A connection costs a descriptor and, during a request, up to 32 KiB. The server closes
+// connections that are silent for 30 s or whose clients do not read. Requests are bounded,
+// responses contain no header from a request, and every response forbids browser features that the
 // page does not need (Content-Security-Policy and others).
 #pragma once
 
@@ -17,24 +17,24 @@
 namespace tidemark::web {
 
 struct HttpOptions {
-  std::string address;  // host:port; port 0 takes a free one
-  // PEM, both or neither.
+  std::string address;  // host:port; port 0 selects a free port
+  // PEM; both or neither.
   std::string certificate;
   std::string key;
-  std::string cookie;  // the name of the one cookie that is read
+  std::string cookie;  // the name of the session cookie
   unsigned connections_max = 2048;
   unsigned connections_per_host_max = 1024;
-  absl::Duration silence_max = absl::Seconds(30);  // and for a whole request
+  absl::Duration silence_max = absl::Seconds(30);  // also limits the time of a whole request
   std::size_t body_bytes_max = std::size_t{64} << 10;
 };
 
 class HttpServer {
  public:
-  // `handler` is called on the thread of the server and must return quickly. Unavailable: cannot
-  // listen; the message says why.
+  // `handler` runs on the thread of the server and must return quickly. Fails with Unavailable and
+  // the reason if the server cannot listen or start.
   static absl::StatusOr<std::unique_ptr<HttpServer>> Start(const HttpOptions& options,
                                                            Handler handler);
-  // Ends all streams; open questions are answered with 503.
+  // Ends all streams. Pending requests get status 503.
   virtual ~HttpServer() = default;
   virtual int port() const = 0;
 };

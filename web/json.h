@@ -1,4 +1,4 @@
-// Messages as JSON (proto/wire/message_json.h), from JSON, and as HTTP answers.
+// Converts messages to JSON (proto/wire/message_json.h), from JSON, and to HTTP responses.
 #pragma once
 
 #include <google/protobuf/message.h>
@@ -12,14 +12,14 @@
 namespace tidemark::web {
 
 std::string Json(const google::protobuf::Message& message);
-// InvalidArgument says where it is wrong.
+// Returns InvalidArgument with the position of the fault.
 absl::Status ParseJson(const std::string& untrusted, google::protobuf::Message& message);
 
 HttpAnswer JsonAnswer(const google::protobuf::Message& message);
-// A Problem: "NOT_FOUND" with 404, ...
+// Returns a Problem with the status of HTTP: "NOT_FOUND" with 404, and so on.
 HttpAnswer ProblemAnswer(const grpc::Status& status);
 HttpAnswer ProblemAnswer(const absl::Status& status);
-// Its body.
+// Returns the body of such a response.
 std::string ProblemJson(const grpc::Status& status);
 
 }  // namespace tidemark::web

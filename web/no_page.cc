@@ -8,8 +8,8 @@ const std::vector<PageFile>& PageFiles() {
        .content_type = "text/html; charset=utf-8",
        .bytes = "<!doctype html><html lang=\"en\"><title>Tidemark</title><h1>Tidemark</h1>"
                 "<p>This program was built without its page, because Node.js and npm were not "
-                "there. Run <code>./dev setup page</code> and build again. "
-                "<a href=\"/api/openapi.json\">The API</a> is there.</p></html>",
+                "installed. Run <code>./dev setup page</code> and build again. "
+                "<a href=\"/api/openapi.json\">The API</a> is available.</p></html>",
        .hash = "none"}};
   return *kFiles;
 }

@@ -11,11 +11,11 @@ struct PageFile {
   std::string_view path;  // "/app.js"
   std::string_view content_type;
   std::string_view bytes;  // compressed with gzip if `is_gzip`
-  std::string_view hash;   // of the bytes, for the cache of the browser
+  std::string_view hash;   // of the bytes, for caches
   bool is_gzip = false;
 };
 
-// With one for "/". Without Node at build time that one says why there is no page.
+// Returns the files, including one for "/". If the page was not built, that file gives the reason.
 const std::vector<PageFile>& PageFiles();
 
 }  // namespace tidemark::web

@@ -5,7 +5,7 @@
 #include "tidemark/v1/explain_service.pb.h"
 #include "tidemark/v1/job_service.pb.h"
 #include "tidemark/web/v1/web.pb.h"
-#include "web/percent_decoding.h"
+#include "web/request.h"
 
 namespace tidemark::web {
 namespace {
@@ -16,7 +16,7 @@ using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::string_view kJobIdPart = "{job_id}";
 
-// How the JSON mapping writes a field.
+// Returns the type of a field in the JSON mapping.
 OrderedJson TypeOf(const FieldDescriptor& field) {
   if (field.is_map()) {
     return {{"type", "object"},
@@ -107,28 +107,29 @@ const std::vector<Route>& Routes() {
       {RouteName::kGetJob, "GET", "/api/jobs/{job_id}", "The newest snapshot of one job",
        tidemark::v1::GetJobRequest::descriptor(), v1::JobAnswer::descriptor()},
       {RouteName::kWatchJob, "GET", "/api/jobs/{job_id}/watch",
-       "Every new snapshot of one job, or what has changed in it",
-       tidemark::v1::WatchJobRequest::descriptor(), v1::JobUpdate::descriptor(), true},
-      {RouteName::kWatchJobs, "GET", "/api/watch", "All jobs, then what changes among them",
+       "Each new snapshot of one job, or its changes", tidemark::v1::WatchJobRequest::descriptor(),
+       v1::JobUpdate::descriptor(), true},
+      {RouteName::kWatchJobs, "GET", "/api/watch", "All jobs, then each change",
        tidemark::v1::WatchJobsRequest::descriptor(), v1::JobListUpdate::descriptor(), true},
       {RouteName::kListTasks, "GET", "/api/jobs/{job_id}/tasks",
        "The attempts at the tasks of one job, by host",
        tidemark::v1::ListTasksRequest::descriptor(), v1::TasksAnswer::descriptor()},
       {RouteName::kListForecasts, "GET", "/api/jobs/{job_id}/forecasts",
-       "What was said of the end of one job since it began",
-       tidemark::v1::ListForecastsRequest::descriptor(), v1::ForecastsAnswer::descriptor()},
+       "All forecasts of the end of one job", tidemark::v1::ListForecastsRequest::descriptor(),
+       v1::ForecastsAnswer::descriptor()},
       {RouteName::kExplainJob, "GET", "/api/jobs/{job_id}/explanation",
-       "What one job waited for, and because of which others",
+       "The waits of one job, and the jobs that caused them",
        tidemark::v1::ExplainQuestion::descriptor(), v1::ExplanationAnswer::descriptor()},
       {RouteName::kEstimateJob, "POST", "/api/jobs/{job_id}/estimate",
-       "What would be, for each scenario", tidemark::v1::EstimateJobRequest::descriptor(),
+       "An estimate for each scenario", tidemark::v1::EstimateJobRequest::descriptor(),
        v1::EstimateAnswer::descriptor()},
-      {RouteName::kGetSession, "GET", "/api/session", "Who answers, and whether one is let in",
-       nullptr, v1::Session::descriptor()},
+      {RouteName::kGetSession, "GET", "/api/session",
+       "The version of the master, and whether the session is valid", nullptr,
+       v1::Session::descriptor()},
       {RouteName::kSignIn, "POST", "/api/session", "A cookie for a token",
        v1::SignInRequest::descriptor(), v1::Session::descriptor()},
-      {RouteName::kSignOut, "DELETE", "/api/session", "The cookie is worth nothing any more",
-       nullptr, nullptr},
+      {RouteName::kSignOut, "DELETE", "/api/session", "Ends the session of the cookie", nullptr,
+       nullptr},
       {RouteName::kOpenApi, "GET", "/api/openapi.json", "This description", nullptr, nullptr}};
   return *kRoutes;
 }
@@ -159,7 +160,7 @@ std::string OpenApiDocument(const std::string& version) {
   OrderedJson paths = OrderedJson::object();
   Describe(*v1::Problem::descriptor(), schemas);
   const OrderedJson problem = {
-      {"description", "Refused"},
+      {"description", "Error"},
       {"content", {{"application/json", {{"schema", Reference(*v1::Problem::descriptor())}}}}}};
   for (const Route& route : Routes()) {
     OrderedJson operation = {{"summary", route.summary}};

@@ -1,4 +1,4 @@
-// Every address of the API, for the server and for its description.
+// The routes of the API, for the server and for its OpenAPI description.
 #pragma once
 
 #include <google/protobuf/descriptor.h>
@@ -30,25 +30,25 @@ struct Route {
   const char* method;
   const char* path;  // "/api/jobs/{job_id}"
   const char* summary;
-  // The fields of this message, but those of the path, are words behind the ?, or, of a POST, its
-  // body. Null: none.
+  // The fields of this message, except fields in the path, form the query or the body of a POST.
+  // Null without parameters.
   const google::protobuf::Descriptor* request;
-  // Null: an answer without a body, or one of its own.
+  // The message of the response. Null without a body or with another kind of body.
   const google::protobuf::Descriptor* answer;
   bool is_stream = false;  // server-sent events, each `update` an answer
 };
 
 const std::vector<Route>& Routes();
 
-// The route of a path, and the job_id in it.
+// A route and the job_id in the path.
 struct FoundRoute {
-  const Route* route = nullptr;  // null: no such address
+  const Route* route = nullptr;  // null if no route has the path and method
   std::string job_id;
-  std::string allowed;  // the methods of this address, if the one asked for is not among them
+  std::string allowed;  // the methods of the path if `route` is null
 };
 FoundRoute FindRoute(std::string_view method, const std::vector<std::string>& path);
 
-// OpenAPI 3.0, from the routes and the messages.
+// Returns the OpenAPI 3.0 description of the routes and their messages.
 std::string OpenApiDocument(const std::string& version);
 
 }  // namespace tidemark::web

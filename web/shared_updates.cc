@@ -4,14 +4,14 @@
 
 #include <algorithm>
 
-#include "proto/wire/watch_response.h"
+#include "proto/wire/job_codec.h"
 #include "tidemark/web/v1/web.pb.h"
 #include "web/json.h"
 
 namespace tidemark::web {
 namespace {
 
-// Of a stage or another part of a snapshot, as a value.
+// The approximate memory of a stage or another part of a snapshot.
 constexpr std::size_t kPartBytes = 512;
 
 std::size_t BytesOf(const Snapshot& snapshot) {
@@ -45,7 +45,7 @@ std::optional<SharedUpdates::Made> SharedUpdates::Make(
   if (whole.ok()) {
     v1::JobWords words = words_of_(*whole);
     made.known_bytes = BytesOf(*whole) + words.ByteSizeLong();
-    known->words.KeepNews(words);
+    known->words.RemoveKnown(words);
     made.known = std::move(known);
     json += R"(,"words":)" + Json(words);
   }
@@ -54,10 +54,10 @@ std::optional<SharedUpdates::Made> SharedUpdates::Make(
   return made;
 }
 
-std::optional<SharedUpdates::Update> SharedUpdates::Take(absl::string_view response,
-                                                         const std::string& job_id,
-                                                         tidemark::v1::View view,
-                                                         const std::string& before) {
+std::optional<SharedUpdates::Update> SharedUpdates::Get(absl::string_view response,
+                                                        const std::string& job_id,
+                                                        tidemark::v1::View view,
+                                                        const std::string& before) {
   const auto head = wire::ReadWatchResponseHead(response);
   if (!head) return std::nullopt;
   const std::string line = fmt::format("{}/{}", static_cast<int>(view), job_id);
@@ -83,7 +83,7 @@ std::optional<SharedUpdates::Update> SharedUpdates::Take(absl::string_view respo
   update.rest = made->rest;
   const std::lock_guard lock(mutex_);
   ++made_;
-  Keep(line, head->resume_token, head->base_sequence, *made);
+  Store(line, head->resume_token, head->base_sequence, *made);
   return update;
 }
 
@@ -97,8 +97,8 @@ SharedUpdates::Version* SharedUpdates::Find(const std::string& line,
   return nullptr;
 }
 
-void SharedUpdates::Keep(const std::string& line, const std::string& resume_token,
-                         std::uint64_t base_sequence, const Made& made) {
+void SharedUpdates::Store(const std::string& line, const std::string& resume_token,
+                          std::uint64_t base_sequence, const Made& made) {
   Version* version = Find(line, resume_token);
   if (version == nullptr) {
     Line& versions = lines_[line];

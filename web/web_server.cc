@@ -2,21 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <cstdint>
 #include <fstream>
 #include <iterator>
+#include <numbers>
 #include <optional>
 #include <string_view>
 #include <utility>
 
-#include "transport/local_address.h"
-#include "web/accept_encoding.h"
+#include "transport/listen_address.h"
 #include "web/api.h"
-#include "web/gzip_stream.h"
+#include "web/gzip.h"
 #include "web/http_server.h"
-#include "web/icon.h"
 #include "web/json.h"
-#include "web/origin.h"
 #include "web/page_files.h"
+#include "web/request.h"
 #include "web/routes.h"
 
 namespace tidemark::web {
@@ -50,10 +51,55 @@ HttpAnswer AnswerWith(const PageFile& file, const HttpRequest& request) {
   } else if (std::optional<std::string> text = Gunzip(file.bytes)) {
     answer.body = *std::move(text);
   } else {
-    return ProblemAnswer(absl::ResourceExhaustedError("no memory for the page; try again later"));
+    return ProblemAnswer(absl::ResourceExhaustedError("out of memory; try again later"));
   }
   if (sends_gzip) answer.headers.emplace_back("Content-Encoding", "gzip");
   return answer;
+}
+
+constexpr std::uint32_t kSize = 32;  // width and height in pixels
+constexpr std::uint32_t kMaskBytes = kSize * kSize / 8;
+constexpr std::uint32_t kHeaderBytes = 40;
+constexpr std::uint32_t kOffset = 22;  // of the picture within the file
+// Blue, green, red, opacity.
+constexpr std::string_view kClear("\0\0\0\0", 4);
+constexpr std::string_view kTide("\xb4\x6e\x1f\xff", 4);
+constexpr std::string_view kMark("\x2d\x55\xd9\xff", 4);
+
+void AddNumber(std::uint32_t number, int bytes, std::string& file) {
+  for (; bytes > 0; --bytes, number >>= 8) file += static_cast<char>(number & 0xff);
+}
+
+std::string_view ColorAt(std::uint32_t x, std::uint32_t y) {
+  const double surface = 19 - 2.5 * std::sin(2 * std::numbers::pi * x / 16.0);
+  if (y >= surface && y < kSize - 3) return kTide;
+  return y >= 8 && y < 11 && x >= 5 && x < kSize - 5 ? kMark : kClear;
+}
+
+// Returns an ICO file with one picture: a tide below a mark.
+std::string IconFile() {
+  std::string file;
+  AddNumber(0, 2, file);  // reserved
+  AddNumber(1, 2, file);  // an icon
+  AddNumber(1, 2, file);  // pictures
+  AddNumber(kSize, 1, file);
+  AddNumber(kSize, 1, file);
+  AddNumber(0, 2, file);  // no palette; reserved
+  AddNumber(1, 2, file);  // planes
+  AddNumber(32, 2, file);
+  AddNumber(kHeaderBytes + 4 * kSize * kSize + kMaskBytes, 4, file);
+  AddNumber(kOffset, 4, file);
+  AddNumber(kHeaderBytes, 4, file);
+  AddNumber(kSize, 4, file);
+  AddNumber(2 * kSize, 4, file);  // colors and mask
+  AddNumber(1, 2, file);
+  AddNumber(32, 2, file);
+  file.append(kHeaderBytes - 16, '\0');
+  for (std::uint32_t y = kSize; y-- > 0;) {  // bottom to top
+    for (std::uint32_t x = 0; x < kSize; ++x) file += ColorAt(x, y);
+  }
+  file.append(kMaskBytes, '\0');  // the colors contain the opacity
+  return file;
 }
 
 // Returns the file at a path of one part, or null.
@@ -86,8 +132,8 @@ class Server final : public WebServer {
   ~Server() override { http_.reset(); }
 
   absl::Status Start(const HttpOptions& options) {
-    auto http =
-        HttpServer::Start(options, [this](std::shared_ptr<Exchange> exchange) { Take(exchange); });
+    auto http = HttpServer::Start(options,
+                                  [this](std::shared_ptr<Exchange> exchange) { Handle(exchange); });
     if (!http.ok()) return http.status();
     http_ = *std::move(http);
     return absl::OkStatus();
@@ -95,7 +141,7 @@ class Server final : public WebServer {
   int port() const override { return http_->port(); }
 
  private:
-  void Take(const std::shared_ptr<Exchange>& exchange) {
+  void Handle(const std::shared_ptr<Exchange>& exchange) {
     const HttpRequest& request = exchange->request();
     const bool is_api = !request.path.empty() && request.path.front() == "api";
     if (is_api) {
@@ -104,10 +150,10 @@ class Server final : public WebServer {
       }
     }
     const FoundRoute found = FindRoute(request.method, request.path);
-    if (found.route != nullptr) return api_.Take(found, exchange);
-    if (!found.allowed.empty()) return RefuseMethod(found.allowed, *exchange);
+    if (found.route != nullptr) return api_.Handle(found, exchange);
+    if (!found.allowed.empty()) return RejectMethod(found.allowed, *exchange);
     if (!is_api && request.method != "GET" && request.method != "HEAD") {
-      return RefuseMethod("GET, HEAD", *exchange);
+      return RejectMethod("GET, HEAD", *exchange);
     }
     if (!is_api && request.path.size() <= 1) {
       const std::string path = "/" + (request.path.empty() ? "" : request.path.front());
@@ -115,12 +161,12 @@ class Server final : public WebServer {
         return exchange->Answer(AnswerWith(*file, request));
       }
     }
-    exchange->Answer(ProblemAnswer(absl::NotFoundError(
-        "there is nothing at this address; /api/openapi.json lists what there is")));
+    exchange->Answer(
+        ProblemAnswer(absl::NotFoundError("not found; /api/openapi.json lists the addresses")));
   }
-  static void RefuseMethod(const std::string& allowed, Exchange& exchange) {
+  static void RejectMethod(const std::string& allowed, Exchange& exchange) {
     HttpAnswer answer =
-        ProblemAnswer(absl::InvalidArgumentError("this address takes only " + allowed));
+        ProblemAnswer(absl::InvalidArgumentError("this address accepts only " + allowed));
     answer.status = 405;
     answer.headers.emplace_back("Allow", allowed);
     exchange.Answer(std::move(answer));
@@ -139,7 +185,7 @@ absl::StatusOr<std::unique_ptr<WebServer>> WebServer::Start(WebOptions options) 
   if (!certificate.ok()) return certificate.status();
   absl::StatusOr<std::string> key = ContentsOf(options.key_file);
   if (!key.ok()) return key.status();
-  // Cookies know no ports: two masters of one host would take each other's.
+  // Cookies do not depend on the port, so masters of one host need different names.
   const std::size_t colon = options.address.rfind(':');
   const std::string cookie = "tidemark-" + options.address.substr(colon + 1);
   HttpOptions http = {.address = options.address,

@@ -13,27 +13,27 @@
 namespace tidemark::web {
 
 struct WebOptions {
-  std::string address;  // host:port; port 0 takes a free one
-  // PEM files; empty: no TLS. Read once.
+  std::string address;  // host:port; port 0 selects a free port
+  // PEM files, read once. Empty without TLS.
   std::string certificate_file;
   std::string key_file;
-  // What the master is asked through, and whether it asks for tokens.
+  // The channel to the master, and whether the master requires tokens.
   std::shared_ptr<grpc::Channel> master;
   bool has_tokens = false;
   WordsOf words_of;
   AddTaskWords add_task_words;
   AddExplanationWords add_explanation_words;
   std::string version;
-  // Of a connection that says nothing.
+  // The time after which a silent connection is closed.
   absl::Duration silence_max = absl::Seconds(30);
 };
 
 class WebServer {
  public:
-  // InvalidArgument: a file cannot be read; Unavailable: it cannot listen. Messages say which and
-  // why.
+  // Fails with InvalidArgument if a file cannot be read, and with Unavailable if it cannot listen.
+  // The message names the file or address and the reason.
   static absl::StatusOr<std::unique_ptr<WebServer>> Start(WebOptions options);
-  // Ends all streams. Before the master goes.
+  // Ends all streams. The master must still exist.
   virtual ~WebServer() = default;
   virtual int port() const = 0;
 };

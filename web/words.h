@@ -1,4 +1,4 @@
-// What people read about a snapshot: the console's own words, so that the page has no others.
+// The words of the page. The page uses the texts of the console.
 #pragma once
 
 #include <functional>
@@ -14,20 +14,20 @@ namespace tidemark::web {
 // REQUIRES: the snapshot is whole.
 using WordsOf = std::function<v1::JobWords(const Snapshot&)>;
 
-// Adds what people read to the list that the answer holds.
+// Adds words to the list in the answer.
 using AddTaskWords = std::function<void(v1::TasksAnswer&)>;
 
-// The same of an explanation and of what was asked.
+// Adds words to the explanation in the answer to a question.
 using AddExplanationWords =
     std::function<void(const tidemark::v1::ExplainQuestion&, v1::ExplanationAnswer&)>;
 
-// The words of the stages and of the jobs of a workflow that a reader has.
+// The words that a reader has: of stages and of the jobs of a workflow.
 class WordChanges {
  public:
-  // Removes the words that the reader has from `words`, the words of a whole snapshot, and records
-  // that it has all of them now. Words of parts that are gone are dropped, so that the state
-  // depends on the newest snapshot alone.
-  void KeepNews(v1::JobWords& words);
+  // Removes words that the reader has from `words`, the words of a whole snapshot. Records that the
+  // reader has them all now. Drops words of other parts, so that the state depends only on the
+  // newest snapshot.
+  void RemoveKnown(v1::JobWords& words);
 
  private:
   std::map<std::string, std::string> sent_;  // by id

@@ -1,4 +1,4 @@
-// Prints the OpenAPI document, from which the types of the page are made.
+// Prints the OpenAPI document, from which the types of the page are generated.
 #include <cstdio>
 
 #include "web/routes.h"

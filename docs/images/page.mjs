@@ -1,6 +1,6 @@
-// The screenshots of the page in README and docs: node page.mjs TIDEMARK [FOLDER]
+// Makes the screenshots of the page in README and docs: node page.mjs TIDEMARK [FOLDER]
 //
-// Real jobs of the example engine at a master of their own, as `./dev demo --web` runs them.
+// Runs real jobs of the example engine at a separate master, like `./dev demo --web`.
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -37,14 +37,14 @@ async function shoot(page, name) {
   await page.screenshot({ path: join(folder, `page-${name}.png`) });
   console.log(`page-${name}.png`);
 }
-// As far as that is known.
+// Returns the percentage if it is known.
 const percentOf = async (id) => {
   const response = await fetch(`${master.url}api/jobs/${id}?view=VIEW_BASIC`);
   const { snapshot, words } = response.ok ? await response.json() : {};
   return snapshot?.final ? 100 : words?.has_percent ? 100 * (snapshot.estimate?.fraction_done ?? 0) : 0;
 };
 
-// Not long enough for the demo.
+// Shorter than the demo needs.
 const DUE = "40s";
 const desktop = { width: 1180, height: 1010 };
 const first = twoPath("two-path of last night", "wiki-vote.txt.zst", ["--slots", "2", "--reducers", "4", "--deadline", "10m"]);

@@ -1,8 +1,8 @@
-"""Runs a command in a terminal of its own and draws what stood there into an SVG.
+"""Runs a command in a separate terminal and draws its screens into an SVG.
 
 usage: picture.py OUTPUT.svg TITLE SHARE[:LINES],... COMMAND...
-Each SHARE (0..1) of the command's running time gives one screen, of which the first LINES are
-drawn; 1 is the last.
+Each SHARE (0..1) of the command's running time gives one screen with its first LINES lines; 1 is the last
+screen.
 """
 
 import os
@@ -20,7 +20,7 @@ COLUMNS, LINES = 104, 30
 
 
 def record(command):
-    """What the command wrote, as (seconds since its start, bytes), and how long it ran."""
+    """Returns the output of the command as (seconds since its start, bytes), and its duration."""
     started, written = time.monotonic(), []
     child, terminal = pty.fork()
     if child == 0:
@@ -61,7 +61,7 @@ def style_of(cell):
 
 
 def screen_at(written, seconds):
-    """The lines of the terminal at an instant, without the empty ones at its end."""
+    """Returns the lines of the terminal at an instant, without empty ones at its end."""
     screen = pyte.Screen(COLUMNS, LINES)
     stream = pyte.ByteStream(screen)
     for at, chunk in written:
@@ -92,7 +92,7 @@ def main():
         for line in screen_at(written, seconds if share != "1" else float("inf"))[:lines_max]:
             console.print(line, no_wrap=True, overflow="crop")
     picture = console.export_svg(title=title)
-    # A picture that asks other hosts for fonts would tell them who looks at it.
+    # Removes web fonts, which would disclose readers of the picture to other hosts.
     picture = re.sub(r"@font-face\s*{.*?}", "", picture, flags=re.DOTALL)
     with open(output, "w", encoding="utf-8") as file:
         file.write(picture)

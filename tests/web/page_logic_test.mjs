@@ -1,6 +1,6 @@
-// The parts of the page that need no browser: node page_logic_test.mjs PAGE
+// Tests the parts of the page that need no browser: node page_logic_test.mjs PAGE
 //
-// Ends with 77 (skipped) without what `npm ci` puts into PAGE. Timers, answers and streams are fakes.
+// Exits with 77 (skipped) before `npm ci` in PAGE. Timers, answers and streams are fakes.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -18,7 +18,7 @@ async function load(file) {
   return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString("base64")}`);
 }
 
-// Streams that the page opened, and timers that it set.
+// Streams and timers of the page.
 let sources = [];
 let timers = [];
 globalThis.window = { setTimeout: (call) => timers.push(call), clearTimeout: () => {} };
@@ -54,7 +54,7 @@ function follower() {
 }
 
 const tests = {
-  async "a job that does not exist is missing at once, and is shown as soon as it reports"() {
+  async "an unknown job is missing at once, and appears with its first report"() {
     globalThis.fetch = answer(404, "NOT_FOUND", "no job j");
     const seen = follower();
     assert.ok(!sources[0].url.includes("wait_for_job"), sources[0].url);
@@ -68,7 +68,7 @@ const tests = {
     assert.equal(seen.updates.length, 1);
   },
 
-  async "a master that is away is not a missing job"() {
+  async "an unreachable master does not make a job missing"() {
     globalThis.fetch = async () => {
       throw new TypeError("no connection");
     };
@@ -79,7 +79,7 @@ const tests = {
     assert.equal(timers.length, 1);
   },
 
-  async "a refusal is shown in the words of the master"() {
+  async "a rejection shows the message of the master"() {
     globalThis.fetch = answer(400, "INVALID_ARGUMENT", "job_id: is too long");
     const seen = follower();
     sources[0].refuse();
@@ -88,7 +88,7 @@ const tests = {
     assert.equal(seen.states.at(-1).why, "job_id: is too long");
   },
 
-  async "a reader without a right is refused and asks no more"() {
+  async "a reader without permission is refused and stops polling"() {
     globalThis.fetch = answer(401, "UNAUTHENTICATED", "no token");
     const seen = follower();
     sources[0].refuse();
@@ -97,7 +97,7 @@ const tests = {
     assert.equal(timers.length, 0);
   },
 
-  async "a page that was left reports nothing"() {
+  async "a closed page reports nothing"() {
     globalThis.fetch = answer(404, "NOT_FOUND", "no job j");
     const seen = follower();
     sources[0].refuse();
@@ -106,7 +106,7 @@ const tests = {
     assert.deepEqual(seen.states, []);
   },
 
-  async "the summary of a job that is over counts what is done"() {
+  async "the summary of an ended job counts finished parts"() {
     const { summaryOf } = await load("stage_summary.ts");
     const looks = (...all) => all.map((look) => ({ look, isCritical: false }));
     assert.equal(summaryOf(looks("done", "done"), "stages", true), "2 of 2 stages done");
@@ -114,7 +114,7 @@ const tests = {
     assert.equal(summaryOf(looks("done", "running", "waiting"), "jobs", false), "1 of 3 jobs running");
   },
 
-  async "the critical path is shown only where it is known"() {
+  async "the critical path appears only if it is known"() {
     const { criticalText, hasCriticalPath } = await load("stage_summary.ts");
     const part = (look, isCritical) => ({ look, isCritical });
     assert.equal(hasCriticalPath([part("done", false), part("done", false)], true), false);

@@ -1,13 +1,13 @@
-#include "web/sessions.h"
-
 #include <gtest/gtest.h>
+
+#include "web/api.h"
 
 namespace tidemark::web {
 namespace {
 
 const absl::Time kNoon = absl::FromUnixSeconds(1'700'000'000);
 
-TEST(Sessions, StandForATokenUntilTheyEnd) {
+TEST(Sessions, ReturnTheirTokenUntilTheyExpire) {
   Sessions sessions;
   const std::string name = *sessions.Open("token", kNoon);
   EXPECT_EQ(name.size(), 64);
@@ -19,7 +19,7 @@ TEST(Sessions, StandForATokenUntilTheyEnd) {
   EXPECT_EQ(sessions.TokenOf(name, kNoon), "");
 }
 
-TEST(Sessions, TheOldestMakesRoom) {
+TEST(Sessions, EndTheOldestBeyondTheLimit) {
   Sessions sessions(/*sessions_max=*/2);
   const std::string first = *sessions.Open("1", kNoon);
   const std::string second = *sessions.Open("2", kNoon + absl::Seconds(1));

@@ -1,5 +1,5 @@
-// A real master and its page on this host, asked over sockets. Waits are for conditions, with a
-// deadline that only a failure reaches.
+// Tests the page of a real master over sockets. Waits are for conditions, with a deadline that only
+// a failure reaches.
 #include "web/web_server.h"
 
 #include <fmt/format.h>
@@ -27,13 +27,15 @@
 #include <vector>
 
 #include "absl/time/clock.h"
-#include "serve/web_words.h"
+#include "serve/page.h"
 #include "tidemark/agent.h"
 #include "tidemark/master.h"
 #include "tidemark/v1/ingest_service.grpc.pb.h"
 #include "tidemark/v1/job_service.grpc.pb.h"
 #include "tidemark/web/v1/web.pb.h"
-#include "web/gzip_stream.h"
+#include "transport/listen_address.h"
+#include "web/gzip.h"
+#include "web/http_server.h"
 
 namespace tidemark::web {
 namespace {
@@ -45,7 +47,7 @@ using Json = nlohmann::json;
 
 constexpr int kDeadlineSeconds = 60;
 
-// A connection, read as it comes.
+// A connection of a client.
 class Connection {
  public:
   explicit Connection(int port, int receive_buffer = 0) : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
@@ -70,7 +72,7 @@ class Connection {
       sent += static_cast<std::size_t>(now);
     }
   }
-  // Whether something came before the end or the deadline.
+  // Returns false at the end of the stream or at the deadline.
   bool ReadMore() {
     char bytes[65536];
     const ssize_t count = recv(socket_, bytes, sizeof(bytes), 0);
@@ -82,8 +84,8 @@ class Connection {
     }
     return read_;
   }
-  // From now on reads as fast as anybody, whatever its buffer was.
-  void HurryUp() const {
+  // Enlarges the receive buffer, so that the reader is no longer slow.
+  void EnlargeBuffer() const {
     const int bytes = 1 << 20;
     setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
     setsockopt(socket_, IPPROTO_TCP, TCP_WINDOW_CLAMP, &bytes, sizeof(bytes));
@@ -125,7 +127,7 @@ Answered Parsed(const std::string& all) {
   return answer;
 }
 
-// The events of a stream, without the chunks of HTTP around them.
+// Returns the events of a stream, without the chunks of HTTP.
 std::vector<Json> UpdatesIn(const std::string& all) {
   const Answered answer = Parsed(all);
   std::string text;
@@ -167,13 +169,13 @@ class WebServerTest : public testing::Test {
     StartPage(!tokens.empty());
   }
   void StartPage(bool has_tokens, absl::Duration silence_max = absl::Seconds(30),
-                 const WordsOf& words_of = &cli::WebWordsOf) {
+                 const WordsOf& words_of = &serve::WebWordsOf) {
     auto server = WebServer::Start({.address = "127.0.0.1:0",
                                     .master = master_->InProcessChannel(),
                                     .has_tokens = has_tokens,
                                     .words_of = words_of,
-                                    .add_task_words = &cli::AddWebTaskWords,
-                                    .add_explanation_words = &cli::AddWebExplanationWords,
+                                    .add_task_words = &serve::AddWebTaskWords,
+                                    .add_explanation_words = &serve::AddWebExplanationWords,
                                     .version = "0.2.0",
                                     .silence_max = silence_max});
     ASSERT_TRUE(server.ok()) << server.status();
@@ -186,7 +188,7 @@ class WebServerTest : public testing::Test {
     agent->OpenJob({.name = "my <b>job</b>", .stages = MapReduceStages(1, reduces)});
     return agent;
   }
-  // Waits until the master shows the job.
+  // Blocks until the master shows the job.
   void Await(const std::string& job_id) const {
     for (int i = 0; i < 100 * kDeadlineSeconds; ++i) {
       const auto job = master_->GetJob(job_id);
@@ -223,7 +225,7 @@ class WebServerTest : public testing::Test {
   std::unique_ptr<WebServer> server_;
 };
 
-TEST_F(WebServerTest, SaysWhatGrpcSays) {
+TEST_F(WebServerTest, ReturnsTheMessagesOfGrpc) {
   Start();
   auto agent = Opened("job-1");
   agent->CloseJob(JobOutcome::kSucceeded, "");
@@ -253,7 +255,7 @@ TEST_F(WebServerTest, SaysWhatGrpcSays) {
   EXPECT_EQ(Json::parse(Get("/api/jobs/nobody").body)["code"], "NOT_FOUND");
 }
 
-TEST_F(WebServerTest, ListsTheTasksOfAJobAlsoWhenItHasEnded) {
+TEST_F(WebServerTest, ListsTheTasksOfRunningAndEndedJobs) {
   Start();
   auto agent = Opened("job-1");
   agent->OpenExecutor({.executor = 0, .host = "h1", .slots = 1});
@@ -291,7 +293,7 @@ TEST_F(WebServerTest, StreamsAJobToItsEndAndResumes) {
   EXPECT_THAT(connection->read(), HasSubstr("text/event-stream"));
   const std::size_t id = connection->read().find("\nid: ") + 5;
   const std::string token = connection->read().substr(id, connection->read().find('\n', id) - id);
-  connection.reset();  // the reader goes away, and comes back with what it had
+  connection.reset();  // the reader disconnects and resumes
 
   auto again = Watch("/api/jobs/job-1/watch?deltas=true", "Last-Event-ID: " + token + "\r\n");
   ASSERT_TRUE(again->ReadUntil("event: update"));
@@ -330,7 +332,7 @@ class Barrier {
   std::shared_future<void> open_ = opened_.get_future();
 };
 
-TEST_F(WebServerTest, EventsAreAcknowledgedWhilePagesOfAnotherJobAreMade) {
+TEST_F(WebServerTest, EncodingAJobDoesNotDelayEventsOfAnother) {
   Barrier barrier;
   MasterOptions options;
   options.tick_interval = absl::Milliseconds(20);
@@ -340,7 +342,7 @@ TEST_F(WebServerTest, EventsAreAcknowledgedWhilePagesOfAnotherJobAreMade) {
   master_ = *std::move(master);
   StartPage(/*has_tokens=*/false, absl::Seconds(30), [&](const Snapshot& snapshot) {
     if (snapshot.job_id == "huge") barrier.Pass();
-    return cli::WebWordsOf(snapshot);
+    return serve::WebWordsOf(snapshot);
   });
   auto huge = Opened("huge");
   Await("huge");
@@ -375,7 +377,7 @@ TEST_F(WebServerTest, EventsAreAcknowledgedWhilePagesOfAnotherJobAreMade) {
   barrier.Open();
   for (const auto& reader : readers) EXPECT_TRUE(reader->ReadUntil("event: update"));
   huge->Shutdown();
-  server_.reset();  // before the barrier that it passes
+  server_.reset();  // before the barrier is destroyed
 }
 
 TEST_F(WebServerTest, StreamsTheListOfJobs) {
@@ -394,7 +396,7 @@ constexpr const char* kTokens =
     "reader nightly-* reader-0123456789abcdef\n"
     "admin  *         admins-0123456789abcdef\n";
 
-TEST_F(WebServerTest, ATokenOpensWhatItOpensOverGrpc) {
+TEST_F(WebServerTest, AppliesTheAccessRulesOfGrpc) {
   Start(kTokens);
   const std::string reader = "Authorization: Bearer reader-0123456789abcdef\r\n";
   EXPECT_EQ(Get("/api/jobs").status, 401);
@@ -405,10 +407,10 @@ TEST_F(WebServerTest, ATokenOpensWhatItOpensOverGrpc) {
   EXPECT_EQ(Get("/api/jobs/nightly-1", reader).status, 404);
   EXPECT_EQ(Get("/api/jobs/daily-1/watch", reader).status, 403);
   EXPECT_EQ(Get("/api/watch").status, 401);
-  EXPECT_EQ(Get("/").status, 200) << "the page itself holds no secret";
+  EXPECT_EQ(Get("/").status, 200) << "the page contains no secret";
 }
 
-TEST_F(WebServerTest, ACookieStandsForTheToken) {
+TEST_F(WebServerTest, AcceptsACookieInsteadOfTheToken) {
   Start(kTokens);
   const std::string ours = fmt::format("Origin: http://127.0.0.1:{}\r\n", server_->port());
   const std::string json = "Content-Type: application/json\r\n";
@@ -426,7 +428,7 @@ TEST_F(WebServerTest, ACookieStandsForTheToken) {
       "Cookie: " + in.head.substr(start, in.head.find(';', start) - start) + "\r\n";
   EXPECT_EQ(Get("/api/jobs", cookie).status, 200);
   EXPECT_EQ(Get("/api/jobs/daily-1", cookie).status, 403);
-  // Another page cannot use it.
+  // Another site cannot use the cookie.
   EXPECT_EQ(Get("/api/jobs", cookie + "Sec-Fetch-Site: cross-site\r\n").status, 403);
   EXPECT_EQ(Ask("DELETE", "/api/session", cookie + "Origin: http://evil.example\r\n").status, 403);
   EXPECT_EQ(Ask("DELETE", "/api/session", cookie).status, 403);
@@ -434,7 +436,7 @@ TEST_F(WebServerTest, ACookieStandsForTheToken) {
   EXPECT_EQ(Get("/api/jobs", cookie).status, 401);
 }
 
-TEST_F(WebServerTest, EveryAnswerForbidsWhatThePageDoesNotNeed) {
+TEST_F(WebServerTest, SendsSecurityHeadersInEveryResponse) {
   Start();
   for (const char* path : {"/", "/api/jobs", "/nowhere", "/api/openapi.json", "/%zz"}) {
     const std::string head = Get(path).head;
@@ -484,7 +486,7 @@ TEST_F(WebServerTest, CompressesAStreamOnlyIfTheRequestAcceptsGzip) {
   }
 }
 
-TEST_F(WebServerTest, HasAnIcon) {
+TEST_F(WebServerTest, ServesAnIcon) {
   Start();
   const Answered icon = Get("/favicon.ico");
   EXPECT_EQ(icon.status, 200);
@@ -502,7 +504,7 @@ TEST_F(WebServerTest, ReportsAtOnceThatAJobDoesNotExist) {
   }
 }
 
-TEST_F(WebServerTest, RefusesWhatIsNotWellMeant) {
+TEST_F(WebServerTest, RejectsInvalidRequests) {
   Start();
   const auto status = [&](const std::string& method, const std::string& path,
                           const std::string& headers = "", const std::string& body = "") {
@@ -533,13 +535,13 @@ TEST_F(WebServerTest, RefusesWhatIsNotWellMeant) {
     Connection connection(server_->port());
     connection.Send(bytes);
   }
-  EXPECT_EQ(status("GET", "/api/jobs"), 200) << "it serves on";
+  EXPECT_EQ(status("GET", "/api/jobs"), 200) << "the server still responds";
 }
 
-TEST_F(WebServerTest, ASlowReaderIsGivenTheNewest) {
+TEST_F(WebServerTest, SendsTheNewestSnapshotToASlowReader) {
   Start();
   auto agent = Agent::Create({.master_address = master_->address(), .job_id = "job-1"});
-  std::vector<StageOpened> stages;  // a hundred kilobytes each time
+  std::vector<StageOpened> stages;  // 100 kB per update
   for (std::uint32_t i = 0; i < 200; ++i) {
     stages.push_back({.stage = i, .name = std::string(200, 'n'), .task_count = 1});
   }
@@ -548,13 +550,13 @@ TEST_F(WebServerTest, ASlowReaderIsGivenTheNewest) {
   auto slow = Watch("/api/jobs/job-1/watch", "", /*receive_buffer=*/1024);
   ASSERT_TRUE(slow->ReadUntil("event: update"));
   const std::uint64_t begin = master_->GetJob("job-1")->sequence;
-  for (int i = 0; i < 100 * kDeadlineSeconds; ++i) {  // the master goes on meanwhile
+  for (int i = 0; i < 100 * kDeadlineSeconds; ++i) {  // the master publishes in the meantime
     if (master_->GetJob("job-1")->sequence > begin + 50) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   agent->CloseJob(JobOutcome::kSucceeded, "");
   agent->Shutdown();
-  slow->HurryUp();
+  slow->EnlargeBuffer();
   ASSERT_TRUE(slow->ReadUntil("event: end"));
   const std::vector<Json> updates = UpdatesIn(slow->read());
   std::uint64_t skipped = 0;
@@ -565,7 +567,7 @@ TEST_F(WebServerTest, ASlowReaderIsGivenTheNewest) {
   EXPECT_TRUE(updates.back()["update"]["snapshot"]["final"].get<bool>());
 }
 
-TEST_F(WebServerTest, IdleConnectionsHarmNobody) {
+TEST_F(WebServerTest, ServesDespiteIdleConnections) {
   Start();
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);
@@ -584,7 +586,7 @@ TEST_F(WebServerTest, IdleConnectionsHarmNobody) {
   agent->Shutdown();
 }
 
-TEST_F(WebServerTest, WhoSendsOneByteAfterTheOtherIsCutOffAndWhoWatchesIsNot) {
+TEST_F(WebServerTest, ClosesSlowRequestsButNotStreams) {
   Start();
   server_.reset();
   StartPage(/*has_tokens=*/false, /*silence_max=*/absl::Seconds(1));
@@ -607,25 +609,37 @@ TEST_F(WebServerTest, WhoSendsOneByteAfterTheOtherIsCutOffAndWhoWatchesIsNot) {
   agent->Shutdown();
 }
 
-TEST_F(WebServerTest, StreamsEndWithTheServer) {
+TEST_F(WebServerTest, EndsStreamsWithTheServer) {
   Start();
   auto agent = Opened("job-1");
   Await("job-1");
   auto job = Watch("/api/jobs/job-1/watch");
   auto jobs = Watch("/api/watch");
-  auto nobody = Watch("/api/jobs/nobody/watch?wait_for_job=true");
+  auto missing = Watch("/api/jobs/nobody/watch?wait_for_job=true");
   ASSERT_TRUE(job->ReadUntil("event: update"));
   ASSERT_TRUE(jobs->ReadUntil("event: update"));
   server_.reset();
   job->ReadAll();
   jobs->ReadAll();
-  EXPECT_THAT(nobody->ReadAll(), testing::AnyOf(StartsWith("HTTP/1.1 503"), testing::IsEmpty()));
+  EXPECT_THAT(missing->ReadAll(), testing::AnyOf(StartsWith("HTTP/1.1 503"), testing::IsEmpty()));
   StartPage(false);
   EXPECT_EQ(Get("/api/jobs").status, 200);
   agent->Shutdown();
 }
 
-// Whether `value` is what `schema` says: all names known, and each of the type that was promised.
+TEST(WebServer, FreesItsAddressIfItCannotStart) {
+  HttpOptions options = {.address = "127.0.0.1:0"};
+  {
+    const auto server = HttpServer::Start(options, [](std::shared_ptr<Exchange>) {});
+    ASSERT_TRUE(server.ok()) << server.status();
+    options.address = fmt::format("127.0.0.1:{}", (*server)->port());
+  }
+  options.certificate = options.key = "not PEM";
+  EXPECT_FALSE(HttpServer::Start(options, [](std::shared_ptr<Exchange>) {}).ok());
+  EXPECT_TRUE(transport::CanListen(options.address).ok()) << transport::CanListen(options.address);
+}
+
+// Expects that `value` matches `schema`: known names and types.
 void ExpectMatches(const Json& value, const Json& schema, const Json& all,
                    const std::string& where) {
   if (schema.contains("$ref")) {
@@ -664,7 +678,7 @@ void ExpectMatches(const Json& value, const Json& schema, const Json& all,
   }
 }
 
-TEST_F(WebServerTest, AnswersAreAsOpenApiDescribesThem) {
+TEST_F(WebServerTest, MatchesItsOpenApiDescription) {
   Start();
   auto agent = Opened("job-1");
   Await("job-1");
@@ -702,7 +716,7 @@ TEST_F(WebServerTest, AnswersAreAsOpenApiDescribesThem) {
       for (const Json& parameter : operation.value("parameters", Json::array())) {
         const std::string name = parameter["name"];
         if (parameter["in"] != "query") continue;
-        // Known, although the value is not one of it or does not matter.
+        // The field is known, although the value may be invalid.
         EXPECT_THAT(Get(address + "?" + name + "=%7f").body, Not(HasSubstr("no such field")));
       }
     }

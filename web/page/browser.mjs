@@ -1,4 +1,4 @@
-// A master with a page, jobs for it and Debian's Chromium, for the scripts that look at the page.
+// Starts a master with a page, jobs for it and Debian's Chromium, for scripts that test the page.
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -17,9 +17,9 @@ export const processes = new Set();
 
 export function start(program, words, options = {}) {
   const child = spawn(program, words, { stdio: ["pipe", "pipe", "pipe"], ...options });
-  child.said = "";
-  child.stdout.on("data", (bytes) => (child.said += bytes));
-  child.stderr.on("data", (bytes) => (child.said += bytes));
+  child.output = "";
+  child.stdout.on("data", (bytes) => (child.output += bytes));
+  child.stderr.on("data", (bytes) => (child.output += bytes));
   child.ended = new Promise((done) => child.on("exit", done));
   processes.add(child);
   return child;
@@ -30,7 +30,7 @@ export async function until(what, condition, withinMs = 20_000) {
   for (;;) {
     const found = await condition();
     if (found) return found;
-    if (Date.now() > end) throw new Error(`waited in vain for: ${what}`);
+    if (Date.now() > end) throw new Error(`timed out waiting for: ${what}`);
     await pause(50);
   }
 }
@@ -44,17 +44,17 @@ export async function stop(child, signal = "SIGTERM") {
 export async function startMaster(tidemark, more = [], { listen = "127.0.0.1:0", web = "127.0.0.1:0" } = {}) {
   const master = start(tidemark, ["serve", "--listen", listen, "--set", `web.listen=${web}`, ...more]);
   await until("the master", () => {
-    if (master.exitCode !== null) throw new Error(`the master ended: ${master.said}`);
-    return /page at \S+/.test(master.said);
+    if (master.exitCode !== null) throw new Error(`the master ended: ${master.output}`);
+    return /page at \S+/.test(master.output);
   });
-  master.address = /listening on (\S+)/.exec(master.said)[1];
-  master.url = /page at (\S+)/.exec(master.said)[1];
+  master.address = /listening on (\S+)/.exec(master.output)[1];
+  master.url = /page at (\S+)/.exec(master.output)[1];
   return master;
 }
 
 export async function startJobs(program, master, words = []) {
   const jobs = start(program, [master.address, ...words]);
-  await until("jobs", () => jobs.said.includes("reporting"));
+  await until("jobs", () => jobs.output.includes("reporting"));
   return jobs;
 }
 

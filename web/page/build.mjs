@@ -1,4 +1,4 @@
-// Bundles the page and writes it as C++: node build.mjs OUTPUT.cc
+// Bundles the page and writes it as C++. Usage: node build.mjs OUTPUT.cc
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,7 +1,7 @@
-// The page in Debian's Chromium, against a real master: node browser_test.mjs TIDEMARK JOBS PAGE
+// Tests the page in Debian's Chromium against a real master: node browser_test.mjs TIDEMARK JOBS PAGE
 //
-// Ends with 77 (skipped) without a browser, or without what `npm ci` puts into PAGE. Waits are for
-// conditions, with a deadline that only a failure reaches.
+// Exits with 77 (skipped) without a browser, or before `npm ci` in PAGE. Waits are for conditions, and only a
+// failure reaches their deadline.
 import assert from "node:assert/strict";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -17,9 +17,9 @@ const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const startMaster = (...options) => startMasterOf(tidemark, ...options);
 const startJobs = (master) => startJobsOf(jobsProgram, master);
 const browser = await launch();
-// High enough for all cards, which ask when they are seen.
+// The page is high enough for all cards, which load when they are visible.
 const ALL_CARDS = { height: 2400 };
-// A page that fails the test when it runs what it should not, or asks another host.
+// Opens a page that fails the test if it runs injected code or contacts another host.
 async function open(url, { height = 800 } = {}) {
   const context = await browser.createBrowserContext();
   const page = await context.newPage();
@@ -52,7 +52,7 @@ async function checkAxe(page, where) {
   const found = serious.map((each) => `${each.id}: ${each.nodes.map((node) => node.html).slice(0, 3).join(" ")}`);
   assert.deepEqual(found, [], where);
 }
-// Of what has a digit in it, and is no name or heading.
+// Checks that every number except in names and headings has an explanation.
 async function checkNumbersAreExplained(page, where) {
   const found = await page.evaluate(() => {
     const bare = [];
@@ -72,7 +72,7 @@ async function checkNoSidewaysScroll(page, where) {
 }
 
 const tests = {
-  async "a live job is followed to its end, in the words of the API"() {
+  async "the page follows a live job to its end, with the texts of the API"() {
     const master = await startMaster();
     const jobs = await startJobs(master);
     const page = await open(master.url);
@@ -87,8 +87,8 @@ const tests = {
     const { words, snapshot } = await (await fetch(`${master.url}api/jobs/large`)).json();
     assert.equal(snapshot.final, true);
     const text = await textOf(page);
-    for (const said of [words.title, words.state, words.percent, words.accuracy].filter(Boolean)) {
-      assert.ok(text.includes(said), `the page does not say: ${said}`);
+    for (const shown of [words.title, words.state, words.percent, words.accuracy].filter(Boolean)) {
+      assert.ok(text.includes(shown), `the page does not show: ${shown}`);
     }
     assert.match(text, /As a table \(\d+ of \d+ stages done\)/);
     await close(page);
@@ -114,7 +114,7 @@ const tests = {
     await stop(master);
   },
 
-  async "a page goes on after the master was killed and started again"() {
+  async "a page recovers after a crash and restart of the master"() {
     const data = join(work, "data");
     let master = await startMaster(["--data-dir", data]);
     const { address, url } = master;
@@ -126,14 +126,14 @@ const tests = {
     master = await startMaster(["--data-dir", data], { listen: address, web: new URL(url).host });
     await until("the live mark", () => page.$(".note.live"));
     const before = await page.$eval(".counts", (counts) => counts.innerText);
-    await until("news", async () => (await page.$eval(".counts", (counts) => counts.innerText)) !== before);
+    await until("new counts", async () => (await page.$eval(".counts", (counts) => counts.innerText)) !== before);
     await close(page);
     jobs.stdin.end();
     await jobs.ended;
     await stop(master);
   },
 
-  async "a wrong token is told so, a right one lets in and is in no address"() {
+  async "a wrong token is reported, and a valid one signs in without appearing in an address"() {
     const tokens = join(work, "tokens");
     writeFileSync(tokens, "reader * reader-0123456789abcdef\n");
     chmodSync(tokens, 0o600);
@@ -151,14 +151,14 @@ const tests = {
     await shows(page, "No job has reported yet");
     assert.ok(!urls.some((url) => url.includes("0123456789")));
     assert.equal(await page.evaluate(() => document.cookie), "");
-    assert.ok(!master.said.includes("0123456789"));
+    assert.ok(!master.output.includes("0123456789"));
     await page.evaluate(() => [...document.querySelectorAll("button")].find((b) => b.innerText === "Sign out").click());
     await page.waitForSelector("#token");
     await close(page);
     await stop(master);
   },
 
-  async "hostile names are text, a phone shows all, and axe finds nothing serious"() {
+  async "hostile names are text, the page fits a phone, and axe finds no serious fault"() {
     const master = await startMaster();
     const jobs = await startJobs(master);
     const page = await open(master.url);
@@ -188,7 +188,7 @@ const tests = {
     await stop(master);
   },
 
-  async "of 10,000 tasks the hosts are shown, and the tasks of one when it is chosen"() {
+  async "a job of 10,000 tasks shows its hosts, and the tasks of a chosen host"() {
     const master = await startMaster();
     const jobs = await startJobs(master);
     const page = await open(`${master.url}#/jobs/large`, ALL_CARDS);
@@ -204,7 +204,7 @@ const tests = {
     await stop(master);
   },
 
-  async "a job that will be late is the first to be seen, and its page says what other slots would change"() {
+  async "a late job comes first, and its page predicts the end with other slots"() {
     const master = await startMaster();
     const jobs = await startJobs(master);
     const page = await open(master.url, ALL_CARDS);
@@ -221,7 +221,7 @@ const tests = {
       input.value = "120";
       input.dispatchEvent(new Event("input", { bubbles: true }));
     });
-    await until("another end", () => page.$eval(".what-if", (card) => /So: .+ left/.test(card.innerText)));
+    await until("another end", () => page.$eval(".what-if", (card) => /With this change: .+ left/.test(card.innerText)));
     await page.waitForSelector(".hosts tbody tr");
     await checkNumbersAreExplained(page, "a job");
     await close(page);
@@ -244,7 +244,7 @@ const tests = {
       const page = await open(`${master.url}#/jobs/large`, ALL_CARDS);
       await shows(page, "the job has ended");
       await page.waitForSelector(".card .lanes[aria-label*='slots']");
-      await shows(page, "Which slot a task has is not told");
+      await shows(page, "Slots of tasks are not reported");
       await until("the waits", async () => !(await textOf(page)).includes("…"));
       const cards = () => page.$$eval(".card h2", (headings) => headings.map((heading) => heading.innerText).sort());
       before ??= await cards();
@@ -259,12 +259,12 @@ const tests = {
     await stop(master);
   },
 
-  async "page, console, jobs, REST and gRPC say the same of one sequence number"() {
+  async "page, console, jobs, REST and gRPC agree on each sequence number"() {
     const master = await startMaster();
     const jobs = await startJobs(master);
     const page = await open(`${master.url}#/jobs/large`);
     await page.waitForSelector(".headline");
-    // gRPC, as the console's client reads it, and what the stream of the page says.
+    // Reads updates through gRPC, like the console, and from the stream of the page.
     const console_ = start(tidemark, ["watch", "large", "--master", master.address, "-o", "jsonl"]);
     const stream = await fetch(`${master.url}api/jobs/large/watch?interval_min=0s`);
     const rest = new Map();
@@ -281,7 +281,7 @@ const tests = {
         }
       }
     })().catch(() => {});
-    const said = () =>
+    const readPage = () =>
       page.evaluate(() => {
         const text = (selector) => document.querySelector(selector)?.innerText.replace(/\s+/g, " ").trim() ?? "";
         return {
@@ -292,12 +292,12 @@ const tests = {
         };
       });
     const grpc = (sequence) =>
-      console_.said.split("\n").filter((line) => line.startsWith("{") && line.endsWith("}")).map((line) => JSON.parse(line))
+      console_.output.split("\n").filter((line) => line.startsWith("{") && line.endsWith("}")).map((line) => JSON.parse(line))
         .find((snapshot) => snapshot.sequence === sequence);
     const plain = (value) => JSON.parse(JSON.stringify(value, (_, each) => (each === 0 || each === "" || each === "0" || each === false ? undefined : each)));
     let compared = 0;
-    await until("three numbers that all have told of", async () => {
-      const shown = await said();
+    await until("three sequence numbers from all sources", async () => {
+      const shown = await readPage();
       const update = rest.get(shown.sequence);
       const snapshot = grpc(shown.sequence);
       if (!update || !snapshot) return false;
@@ -311,14 +311,14 @@ const tests = {
     jobs.stdin.write("\n");
     await shows(page, "the job has ended");
     const { words, snapshot } = await (await fetch(`${master.url}api/jobs/large`)).json();
-    const shown = await said();
+    const shown = await readPage();
     assert.equal(shown.sequence, snapshot.sequence);
     assert.equal(shown.percent, words.percent);
     await console_.ended;
     assert.ok(grpc(snapshot.sequence).final);
     const table = start(tidemark, ["get", "jobs", "--master", master.address]);
     await table.ended;
-    const row = table.said.split("\n").find((line) => line.startsWith("large "));
+    const row = table.output.split("\n").find((line) => line.startsWith("large "));
     assert.ok(row.includes(words.state) && row.includes(words.percent), row);
     await close(page);
     jobs.stdin.end();
@@ -326,26 +326,26 @@ const tests = {
     await stop(master);
   },
 
-  async "tidemark run says where the job is on the page"() {
+  async "tidemark run prints the address of the job's page"() {
     const master = await startMaster();
     const input = join(work, "text");
     writeFileSync(input, "to be or not to be\n".repeat(100));
     const job = ["run", "example", "word-count", "--input", input, "--slots", "1", "--reducers", "1", "--master", master.address];
     const run = start(tidemark, [...job, "--job-id", "a job", "-o", "plain"]);
-    assert.equal(await run.ended, 0, run.said);
-    const url = /page of the job: (\S+)/.exec(run.said)?.[1];
+    assert.equal(await run.ended, 0, run.output);
+    const url = /page of the job: (\S+)/.exec(run.output)?.[1];
     assert.equal(url, `${master.url}#/jobs/a%20job`);
     const page = await open(url);
     await shows(page, "word-count");
     await shows(page, "ended at");
     await close(page);
     const quiet = start(tidemark, [...job, "-o", "quiet"]);
-    assert.equal(await quiet.ended, 0, quiet.said);
-    assert.ok(!quiet.said.includes("page of the job"), quiet.said);
+    assert.equal(await quiet.ended, 0, quiet.output);
+    assert.ok(!quiet.output.includes("page of the job"), quiet.output);
     await stop(master);
   },
 
-  async "thousands of stages are drawn as far as they are in sight, and reached by keys"() {
+  async "only visible ones of thousands of stages are drawn, and keys reach the rest"() {
     const master = await startMaster();
     const jobs = await startJobs(master);
     const page = await open(`${master.url}#/jobs/stages`);

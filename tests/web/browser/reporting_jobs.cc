@@ -1,7 +1,7 @@
-// Jobs for a page to show: one that goes on with 10,000 tasks of 200 stages on 20 hosts and will be
-// late, one with
-// 2,000 stages, and some with names that are no names; or, with a number behind the address, so
-// many plain jobs. They report until standard input ends; a line there ends the first.
+// Reports jobs for tests of the page: a late one with 10,000 tasks of 200 stages on 20 hosts, one
+// with 2,000 stages, and some with hostile names. With a number after the address, it reports that
+// many plain jobs instead. The jobs report until standard input ends; a line there ends the first
+// job.
 #include <grpcpp/grpcpp.h>
 #include <poll.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ constexpr std::uint32_t kStages = 200;
 constexpr std::uint32_t kTasksOfAStage = 50;
 constexpr std::uint32_t kHosts = 20;
 constexpr std::uint32_t kSlots = 40;
-// A quarter of what the large one takes at ten tasks a second.
+// A quarter of the duration of the large job at ten tasks per second.
 constexpr absl::Duration kDueIn = absl::Minutes(4);
 
 std::unique_ptr<Agent> Open(const std::string& address, const std::string& id,
@@ -46,7 +46,7 @@ std::unique_ptr<Agent> Open(const std::string& address, const std::string& id,
   return agent;
 }
 
-// One task after the other, a few at once.
+// Runs the tasks in order, a few at a time.
 class Work {
  public:
   explicit Work(Agent& agent) : agent_(agent) {
@@ -56,23 +56,23 @@ class Work {
     }
   }
   void GoOn() {
-    if (begun_ == kStages * kTasksOfAStage) return;
-    if (begun_ >= kSlots) Say(begun_ - kSlots, AttemptState::kFinished);
-    Say(begun_++, AttemptState::kStarted);
+    if (started_ == kStages * kTasksOfAStage) return;
+    if (started_ >= kSlots) ReportTask(started_ - kSlots, AttemptState::kFinished);
+    ReportTask(started_++, AttemptState::kStarted);
   }
 
  private:
-  void Say(std::uint32_t task, AttemptState state) {
+  void ReportTask(std::uint32_t task, AttemptState state) {
     agent_.Changed({.attempt = {.stage = task / kTasksOfAStage, .index = task % kTasksOfAStage},
                     .state = state,
                     .at = absl::Now(),
                     .executor = task % kHosts});
   }
   Agent& agent_;
-  std::uint32_t begun_ = 0;
+  std::uint32_t started_ = 0;
 };
 
-// Whether a line, or the end, came within a tenth of a second.
+// Returns whether a line or the end of input arrives within a tenth of a second.
 bool HasInput() {
   pollfd input{.fd = STDIN_FILENO, .events = POLLIN};
   return poll(&input, 1, 100) > 0;
@@ -106,7 +106,7 @@ int Report(const std::string& address) {
   return 0;
 }
 
-// Jobs of two stages, of which the first runs: on one stream, as one source of each.
+// Reports jobs of two stages on one stream for all. The first stage of each job is running.
 int ReportMany(const std::string& address, int jobs) {
   const auto stub =
       v1::IngestService::NewStub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
@@ -127,9 +127,9 @@ int ReportMany(const std::string& address, int jobs) {
     wire::EncodeRequest(event, opened, ++handle);
     event.sequence = 2;
     event.body = AttemptChanged{.state = AttemptState::kStarted, .at = absl::Now()};
-    v1::StreamEventsRequest begun;
-    wire::EncodeRequest(event, begun, ++handle);
-    if (!stream->Write(opened) || !stream->Write(begun)) return 1;
+    v1::StreamEventsRequest started;
+    wire::EncodeRequest(event, started, ++handle);
+    if (!stream->Write(opened) || !stream->Write(started)) return 1;
   }
   std::thread reader([&stream] {
     v1::StreamEventsResponse response;

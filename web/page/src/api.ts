@@ -1,4 +1,4 @@
-// Questions to the master, and what it refuses.
+// Calls of the master's API, and the errors that it returns.
 import type { Problem } from "./messages";
 
 export class Refused extends Error {

@@ -8,7 +8,7 @@ import type { Session } from "./messages";
 import { SignIn } from "./sign_in";
 import "./style.css";
 
-// "#/jobs/ID"; all else is the list.
+// Returns the job of "#/jobs/ID"; every other address shows the list.
 function jobOf(hash: string): string {
   const found = /^#\/jobs\/(.+)$/.exec(hash);
   try {
@@ -22,7 +22,7 @@ function App() {
   const [job, setJob] = useState(jobOf(location.hash));
   const [refused, setRefused] = useState<Extract<Liveness, { state: "refused" }>>();
   const [session, setSession] = useState<Session>();
-  const [round, setRound] = useState(0); // a new one after each signing in
+  const [round, setRound] = useState(0); // increases with each sign-in
   useEffect(() => {
     const move = () => setJob(jobOf(location.hash));
     addEventListener("hashchange", move);

@@ -1,10 +1,10 @@
-// How progress went and when the end was said to be, each with its interval as a band.
+// Charts of the progress and of the predicted end over time, with their intervals as bands.
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { color, shortClock } from "./parts";
 
-// Seconds since 1970; null: not known.
+// Times are in seconds since 1970. Null values are unknown.
 export interface Point {
   at: number;
   percent: number | null;
@@ -19,7 +19,7 @@ const POINTS_MAX = 2000;
 const HEIGHT = 210;
 const SECONDS_APART = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800];
 
-// Every second one goes when there are too many: the form stays.
+// Adds a point. It drops every second point of a full list, which preserves the shape.
 export function added(points: Point[], point: Point): Point[] {
   const all = points.length > 0 && points[points.length - 1].at >= point.at ? points : [...points, point];
   return all.length <= POINTS_MAX ? all : all.filter((_, i) => i % 2 === 0 || i === all.length - 1);
@@ -28,8 +28,8 @@ export function added(points: Point[], point: Point): Point[] {
 type Kind = "progress" | "end";
 const last = <Element,>(all: Element[]) => all[all.length - 1];
 
-// What the axis of the ends shows. One that was said to be far away, as an early one may, would press
-// all else flat: it is cut off.
+// Returns the range of the axis of predicted ends. It cuts off far outliers, as early forecasts may be,
+// since they would flatten the rest.
 export function reachOf(points: Point[], endedAt?: number, dueAt?: number): { low: number; high: number; isCut: boolean } {
   const ends = points.flatMap((point) => [point.end, point.endLower, point.endUpper]).filter((end) => end !== null);
   const begin = points[0]?.at ?? 0;
@@ -61,8 +61,8 @@ function seriesOf(kind: Kind, points: Point[], endedAt: number | undefined, dueA
   ];
 }
 
-// The numbers below a chart are those below the pointer, or else the newest.
-function tellNewest(plot: uPlot) {
+// The numbers below a chart belong to the point under the pointer, or to the newest one.
+function showNewest(plot: uPlot) {
   if ((plot.cursor.left ?? -1) < 0) plot.setLegend({ idx: plot.data[0].length - 1 });
 }
 
@@ -80,10 +80,10 @@ function optionsOf(kind: Kind, width: number, isOver: boolean, isDue: boolean, r
     incrs: SECONDS_APART,
     values: (_, values, __, ___, step) => values.map((value) => shortClock(1000 * value, 1000 * step)),
   };
-  const tell = (value: number | null | undefined) =>
+  const format = (value: number | null | undefined) =>
     value === null || value === undefined ? "–" : kind === "progress" ? `${value.toFixed(0)} %` : shortClock(1000 * value, 1000);
   const line = (label: string, name: string, lineWidth: number, dash?: number[]): uPlot.Series => ({
-    label, stroke: color(name), width: lineWidth, dash, points: { show: false }, value: (_, value) => tell(value),
+    label, stroke: color(name), width: lineWidth, dash, points: { show: false }, value: (_, value) => format(value),
   });
   const at: uPlot.Series = { label: "at", value: (_, value) => (value === null || value === undefined ? "–" : shortClock(1000 * value, 1000)) };
   const bounds = kind === "progress"
@@ -93,7 +93,7 @@ function optionsOf(kind: Kind, width: number, isOver: boolean, isDue: boolean, r
     width,
     height: HEIGHT,
     cursor: { drag: { x: false, y: false } },
-    hooks: { setCursor: [tellNewest] },
+    hooks: { setCursor: [showNewest] },
     scales: { x: { time: true }, y: { range: kind === "progress" ? [0, 100] : reach } },
     axes: [
       time,
@@ -103,7 +103,7 @@ function optionsOf(kind: Kind, width: number, isOver: boolean, isDue: boolean, r
     ],
     series: kind === "progress"
       ? [at, line("done", "--run", 2), ...bounds]
-      : [at, line("said", "--run", 2), ...bounds, line(isOver ? "came" : "now", isOver ? "--good" : "--quiet", 1.5, [5, 4]),
+      : [at, line("predicted", "--run", 2), ...bounds, line(isOver ? "actual" : "now", isOver ? "--good" : "--quiet", 1.5, [5, 4]),
         ...(isDue ? [line("due", "--bad", 1.5, [2, 3])] : [])],
     bands: [{ series: [3, 2], fill: color("--range-fill") }],
   };
@@ -126,7 +126,7 @@ export function Chart({ kind, points, endedAt, dueAt, label }: { kind: Kind; poi
     const make = () => {
       plot.current?.destroy();
       plot.current = new uPlot(optionsOf(kind, width(), isOver, isDue, () => reach.current), data.current, element);
-      tellNewest(plot.current);
+      showNewest(plot.current);
     };
     make();
     const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -142,7 +142,7 @@ export function Chart({ kind, points, endedAt, dueAt, label }: { kind: Kind; poi
   useEffect(() => {
     if (!plot.current) return;
     plot.current.setData(data.current);
-    tellNewest(plot.current);
+    showNewest(plot.current);
   }, [points, endedAt, dueAt]);
   return <div class="chart" ref={place} role="img" aria-label={label} />;
 }

@@ -1,4 +1,4 @@
-// What waits for what, in columns: each right of all that it waits for.
+// Draws dependencies in columns: each node is to the right of its predecessors.
 export interface Node {
   key: string;
   name: string;
@@ -14,7 +14,7 @@ const HEIGHT = 44;
 const GAP_X = 40;
 const GAP_Y = 14;
 
-// Zero for what waits for nothing. A cycle, which a log may hold, ends where it closes.
+// Returns the column of each node, 0 without predecessors. Cycles, which a log may contain, are cut.
 function columnsOf(nodes: Node[]): Map<string, number> {
   const byKey = new Map(nodes.map((node) => [node.key, node]));
   const columns = new Map<string, number>();
@@ -39,7 +39,7 @@ const clipped = (text: string) => (text.length <= 20 ? text : `${[...text].slice
 export function Dag({ nodes, what }: { nodes: Node[]; what: string }) {
   if (nodes.length < 2 || !nodes.some((node) => node.after.length > 0)) return null;
   if (nodes.length > NODES_MAX) {
-    return <p title={`Up to ${NODES_MAX} are drawn`}>{nodes.length} {what} are too many to draw what waits for what; the lanes show them all.</p>;
+    return <p title={`The page draws dependencies of up to ${NODES_MAX} nodes`}>{nodes.length} {what} are too many to draw their dependencies; the timeline shows all.</p>;
   }
   const columns = columnsOf(nodes);
   const rows: number[] = [];
@@ -53,7 +53,7 @@ export function Dag({ nodes, what }: { nodes: Node[]; what: string }) {
   const width = rows.length * (WIDTH + GAP_X) - GAP_X;
   const height = (Math.max(...rows) + 1) * (HEIGHT + GAP_Y) - GAP_Y;
   return (
-    <div class="dag" tabIndex={0} role="region" aria-label={`What waits for what among ${nodes.length} ${what}`}>
+    <div class="dag" tabIndex={0} role="region" aria-label={`Dependencies of ${nodes.length} ${what}`}>
       <svg width={width + 4} height={height + 4} viewBox={`-2 -2 ${width + 4} ${height + 4}`} role="img"
         aria-label={`${nodes.length} ${what}`}>
         {nodes.flatMap((node) =>

@@ -1,4 +1,4 @@
-// A snapshot from the one before it and what has changed (Snapshot.base_sequence in job.proto).
+// Applies a delta to the snapshot before it (Snapshot.base_sequence in job.proto).
 import type { ChildWords, JobWords, Range, Snapshot, StageId, StageWords } from "./messages";
 
 export const keyOf = (id: StageId | undefined) => `${id?.child ?? 0}.${id?.stage ?? 0}`;
@@ -15,33 +15,33 @@ function shorter(range: Range | undefined, seconds: number): Range | undefined {
 
 function merged<Element>(
   old: Element[] | undefined,
-  news: Element[] | undefined,
+  delta: Element[] | undefined,
   key: (element: Element) => string,
   age: (element: Element) => Element = (element) => element,
 ): Map<string, Element> {
   const all = new Map<string, Element>();
   for (const element of old ?? []) all.set(key(element), age(element));
-  for (const element of news ?? []) all.set(key(element), element);
+  for (const element of delta ?? []) all.set(key(element), element);
   return all;
 }
 
-// Undefined: the delta is of another snapshot.
-export function applied(base: Snapshot | undefined, news: Snapshot): Snapshot | undefined {
-  if (Number(news.base_sequence ?? 0) === 0) return news;
-  if (!base || base.sequence !== news.base_sequence || base.run_uid !== news.run_uid) return undefined;
-  const seconds = (Date.parse(news.at ?? "") - Date.parse(base.at ?? "")) / 1000;
-  const stages = merged(base.stages, news.stages, (stage) => keyOf(stage.id), (stage) => ({
+// Returns undefined if the delta belongs to another snapshot.
+export function applied(base: Snapshot | undefined, delta: Snapshot): Snapshot | undefined {
+  if (Number(delta.base_sequence ?? 0) === 0) return delta;
+  if (!base || base.sequence !== delta.base_sequence || base.run_uid !== delta.run_uid) return undefined;
+  const seconds = (Date.parse(delta.at ?? "") - Date.parse(base.at ?? "")) / 1000;
+  const stages = merged(base.stages, delta.stages, (stage) => keyOf(stage.id), (stage) => ({
     ...stage,
     starts_in: shorter(stage.starts_in, seconds),
     ends_in: shorter(stage.ends_in, seconds),
   }));
-  const infos = merged(base.stage_infos, news.stage_infos, (info) => keyOf(info.id));
-  for (const id of news.removed_stages ?? []) {
+  const infos = merged(base.stage_infos, delta.stage_infos, (info) => keyOf(info.id));
+  for (const id of delta.removed_stages ?? []) {
     stages.delete(keyOf(id));
     infos.delete(keyOf(id));
   }
   const byId = (a: { id?: StageId }, b: { id?: StageId }) => orderOf(a.id) - orderOf(b.id);
-  const children = merged(base.children, news.children, (child) => String(child.number), (child) => ({
+  const children = merged(base.children, delta.children, (child) => String(child.number), (child) => ({
     ...child,
     starts_in: shorter(child.starts_in, seconds),
     estimate: child.estimate && {
@@ -49,16 +49,16 @@ export function applied(base: Snapshot | undefined, news: Snapshot): Snapshot | 
       remaining: shorter(child.estimate.remaining, seconds),
     },
   }));
-  const groups = merged(base.groups, news.groups, (group) => group.group ?? "", (group) => ({
+  const groups = merged(base.groups, delta.groups, (group) => group.group ?? "", (group) => ({
     ...group,
     ends_in: shorter(group.ends_in, seconds),
   }));
   return {
-    ...news,
+    ...delta,
     base_sequence: undefined,
     removed_stages: undefined,
-    info: news.info ?? base.info,
-    coverage: news.coverage ?? base.coverage,
+    info: delta.info ?? base.info,
+    coverage: delta.coverage ?? base.coverage,
     stages: [...stages.values()].sort(byId),
     stage_infos: [...infos.values()].sort(byId),
     children: [...children.values()].sort((a, b) => (a.number ?? 0) - (b.number ?? 0)),
@@ -66,7 +66,7 @@ export function applied(base: Snapshot | undefined, news: Snapshot): Snapshot | 
   };
 }
 
-// Words of stages and of jobs of a workflow come when they have changed.
+// The texts of stages and of a workflow's jobs are sent only after a change.
 export interface PartWords {
   stages: Map<string, StageWords>;
   children: Map<number, ChildWords>;

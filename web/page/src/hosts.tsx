@@ -1,4 +1,4 @@
-// Tasks on hosts and slots. Few are all drawn; of many each host is a strip, and one is looked into.
+// Draws tasks on hosts and slots. With many tasks it draws a summary per host, and one host in detail.
 import { useMemo, useRef, useState } from "preact/hooks";
 import { ask, jobPath, Refused } from "./api";
 import { keyOf, type PartWords, secondsOf } from "./delta";
@@ -7,7 +7,7 @@ import { clock, count } from "./parts";
 import { usePoll, useSeen } from "./poll";
 import { Legend, type Look, type Row, type Span, Timeline } from "./timeline";
 
-// Of what belongs to a task.
+// Returns the name of the stage of a task or attempt.
 type StageName = (of: { attempt?: TaskAttemptId }) => string;
 
 const EVERY_MS = 2000;
@@ -17,9 +17,9 @@ const look = (state: TaskProgress["state"]): Look =>
   state === "ATTEMPT_STATE_FINISHED" ? "done"
     : state === "ATTEMPT_STATE_STARTED" || state === "ATTEMPT_STATE_SHUFFLED" ? "running"
       : state === "ATTEMPT_STATE_LOST" ? "waiting" : "failed";
-const hostName = (host: string | undefined) => host || "host not told";
+const hostName = (host: string | undefined) => host || "host not reported";
 
-// Of a job that has ended once.
+// Fetches the tasks of a job, once if it has ended.
 function useTasks(id: string, host: string | undefined, isOver: boolean, isSeen: boolean) {
   const [answer, setAnswer] = useState<TasksAnswer>();
   const [problem, setProblem] = useState("");
@@ -28,15 +28,15 @@ function useTasks(id: string, host: string | undefined, isOver: boolean, isSeen:
       if (!isSeen) return true;
       const query = isOver ? "?task_count_max=2000" : host === undefined ? "" : `?host=${encodeURIComponent(host)}&task_count_max=2000`;
       try {
-        const news = await ask<TasksAnswer>("GET", `${jobPath(id)}/tasks${query}`);
+        const newest = await ask<TasksAnswer>("GET", `${jobPath(id)}/tasks${query}`);
         if (!isWanted()) return true;
-        setAnswer(news);
+        setAnswer(newest);
         setProblem("");
         return isOver;
       } catch (error) {
         if (!isWanted()) return true;
         const isAnswer = error instanceof Refused && error.status === 409;
-        // A job that has just ended says so itself.
+        // The page already shows that a job has just ended.
         if (isOver || !isAnswer) setProblem(error instanceof Error ? error.message : String(error));
         return isOver && isAnswer;
       }
@@ -71,7 +71,7 @@ function rowsOf(answer: TasksAnswer, stageName: StageName, isOver: boolean): Row
       task.is_speculative ? "speculative" : "",
       `from ${clock(task.started_at)}`,
       task.ended_at ? `to ${clock(task.ended_at)}` : "",
-      kind !== "running" ? "" : isOver ? "its end was not told" : left ? `${left}; not measured how often that holds` : "what is left is not known",
+      kind !== "running" ? "" : isOver ? "its end was not reported" : left ? `${left}; the coverage of this range is not measured` : "remaining time unknown",
       kind === "failed" ? task.failure || "failed, killed or lost" : "",
     ].filter(Boolean);
     const span: Span = {
@@ -82,7 +82,7 @@ function rowsOf(answer: TasksAnswer, stageName: StageName, isOver: boolean): Row
       ghostEnd,
       latest: kind === "running" ? Math.max(ghostEnd, until(task.remaining?.upper)) : end,
     };
-    // The first slot that is free again; which one it really was is not told.
+    // Uses the first free slot; the real one is not reported.
     let slot = slots.find((each) => each.until <= start);
     if (!slot) {
       slot = { until: 0, row: { name: `slot ${slots.length + 1}`, note: "", spans: [] } };
@@ -126,15 +126,15 @@ function Hosts({ answer, onOpen }: { answer: TasksAnswer; onOpen?: (host: string
               <th scope="row" dir="auto">
                 {onOpen ? <button type="button" class="link" onClick={() => onOpen(host.host ?? "")}>{hostName(host.host)}</button> : hostName(host.host)}
               </th>
-              <td data-label="Run" title="Attempts that run there now">{count(host.running_count)}</td>
-              <td data-label="Done" title="Attempts that have ended well there">{count(host.finished_count)}</td>
-              <td data-label="Failed" title="Attempts that failed, were killed, or whose output was lost there">{count(host.failed_count)}</td>
+              <td data-label="Run" title="Attempts running there now">{count(host.running_count)}</td>
+              <td data-label="Done" title="Attempts that succeeded there">{count(host.finished_count)}</td>
+              <td data-label="Failed" title="Attempts that failed, were killed or lost their output there">{count(host.failed_count)}</td>
               <td><Strip host={host} most={most} /></td>
             </tr>
           ))}
         </tbody>
       </table>
-      {Number(answer.list?.hosts_left_out ?? 0) > 0 && <p title="Those above run most of its tasks">{count(answer.list?.hosts_left_out)} more hosts run less.</p>}
+      {Number(answer.list?.hosts_left_out ?? 0) > 0 && <p title="Hosts are sorted by their running tasks">{count(answer.list?.hosts_left_out)} more hosts run less.</p>}
     </>
   );
 }
@@ -143,7 +143,7 @@ function RunningTasks({ answer, stageName }: { answer: TasksAnswer; stageName: S
   return (
     <table>
       <thead>
-        <tr><th scope="col">Task</th><th scope="col">Host</th><th scope="col">Since</th><th scope="col">Left</th></tr>
+        <tr><th scope="col">Task</th><th scope="col">Host</th><th scope="col">Since</th><th scope="col">Remaining</th></tr>
       </thead>
       <tbody>
         {(answer.list?.tasks ?? []).map((task, i) => look(task.state) === "running" && (
@@ -151,8 +151,8 @@ function RunningTasks({ answer, stageName }: { answer: TasksAnswer; stageName: S
             <th scope="row">{`${stageName(task)} task ${task.attempt?.index ?? 0}`}</th>
             <td data-label="Host" dir="auto">{hostName(task.host)}</td>
             <td data-label="Since">{clock(task.started_at)}</td>
-            <td data-label="Left" title="In brackets, from the 5 % to the 95 % quantile of what was simulated; not measured for single tasks">
-              {answer.remaining?.[i] || "not known"}
+            <td data-label="Remaining" title="In brackets: from the 5 % to the 95 % quantile of the simulation; not calibrated for single tasks">
+              {answer.remaining?.[i] || "unknown"}
             </td>
           </tr>
         ))}
@@ -187,41 +187,41 @@ export function Tasks({ id, snapshot, words }: { id: string; snapshot: Snapshot;
           <>
             <Timeline rows={rows} now={now} label={`${rows.length} rows of hosts and slots along time`} />
             <Legend
-              range={isOver ? undefined : "up to the upper bound of what was simulated; of single tasks nobody has measured how often it holds"}
-              what=". Which slot a task has is not told: each is drawn in the first free one of its host. Hold the pointer over a task to read about it."
+              range={isOver ? undefined : "up to the simulated upper bound, which is not calibrated for single tasks"}
+              what=". Slots of tasks are not reported: each task is drawn in the first free slot of its host. Hold the pointer over a task for its details."
             />
-            {left > 0 && <p title="Attempts at tasks, those that began last are drawn">{count(left)} tasks that began earlier are not drawn.</p>}
+            {left > 0 && <p title="Task attempts; the newest ones are drawn">{count(left)} earlier tasks are not drawn.</p>}
             {!isOver && (
               <details>
-                <summary>Those that run, as a table</summary>
+                <summary>Running tasks as a table</summary>
                 <RunningTasks answer={answer} stageName={stageName} />
               </details>
             )}
           </>
         ) : (answer.list?.hosts?.length ?? 0) > 0 ? (
           <>
-            <p class="quiet" title="Attempts at tasks that have begun">{count(answer.list?.tasks_left_out)} tasks are too many to draw one by one; {isOver ? "this is what each host did" : "choose a host to see its own"}.</p>
+            <p class="quiet" title="Task attempts that have started">{count(answer.list?.tasks_left_out)} tasks are too many to draw; {isOver ? "the table has a summary per host" : "choose a host to see its tasks"}.</p>
             <Hosts answer={answer} onOpen={isOver ? undefined : setHost} />
           </>
-        ) : <p class="quiet">{isOver ? "No task was told of." : "No task has begun."}</p>)}
-        {!isOver && waiting > 0 && <p title="They have no slot yet, so no host">{count(String(waiting))} tasks wait.</p>}
+        ) : <p class="quiet">{isOver ? "No tasks were reported." : "No task has started."}</p>)}
+        {!isOver && waiting > 0 && <p title="Without a slot, a task has no host yet">{count(String(waiting))} tasks are waiting.</p>}
       </section>
       {groups.length > 0 && (
         <section class="card">
           <h2>Heavy keys</h2>
-          <p class="quiet">The key groups that are known, not finished, and expected to take longest.</p>
+          <p class="quiet">The unfinished key groups with the longest predicted time.</p>
           <table>
             <thead>
-              <tr><th scope="col">Task</th><th scope="col">Size</th><th scope="col">Takes</th><th scope="col">Of its task's rest</th><th scope="col">Now</th></tr>
+              <tr><th scope="col">Task</th><th scope="col">Size</th><th scope="col">Time</th><th scope="col">Share of its task</th><th scope="col">State</th></tr>
             </thead>
             <tbody>
               {groups.map((group, i) => (
                 <tr key={i}>
                   <th scope="row">{`${stageName(group)} task ${group.attempt?.index ?? 0}`}</th>
-                  <td data-label="Size" title="Bytes of its values, as the map tasks told; never more than in truth">{answer?.heavy_groups?.[i]?.size}</td>
-                  <td data-label="Takes" title="What its reduce function is expected to take, from key groups that were measured">{answer?.heavy_groups?.[i]?.time}</td>
-                  <td data-label="Of its task's rest" title="The part of the time left of its task that this is">{answer?.heavy_groups?.[i]?.share || "not known"}</td>
-                  <td data-label="Now">{group.is_running ? "in progress" : "still to come"}</td>
+                  <td data-label="Size" title="Bytes of its values as reported by map tasks; a lower bound">{answer?.heavy_groups?.[i]?.size}</td>
+                  <td data-label="Time" title="Predicted time of its reduce function, from measured key groups">{answer?.heavy_groups?.[i]?.time}</td>
+                  <td data-label="Share of its task" title="Share of the remaining time of its task">{answer?.heavy_groups?.[i]?.share || "unknown"}</td>
+                  <td data-label="State">{group.is_running ? "in progress" : "pending"}</td>
                 </tr>
               ))}
             </tbody>

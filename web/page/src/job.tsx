@@ -1,4 +1,4 @@
-// One job, or a workflow of jobs.
+// Shows a job or a workflow of jobs.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, jobPath } from "./api";
 import { added, Chart, type Point, reachOf } from "./chart";
@@ -14,29 +14,29 @@ import { Waits } from "./waits";
 import { WhatIf } from "./what_if";
 
 const BASES: Record<string, string> = {
-  BASIS_GUESS: "a guess: other jobs, or how far it is with its input",
-  BASIS_EARLIER_RUNS: "a profile or earlier runs of it",
-  BASIS_THIS_RUN: "what this run has shown",
+  BASIS_GUESS: "a guess from other jobs or from its input",
+  BASIS_EARLIER_RUNS: "a profile or past runs",
+  BASIS_THIS_RUN: "tasks of this run",
 };
 
 function LastTasks({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) {
   const tasks = snapshot.named_tasks ?? [];
-  // Of one alone the sentence above says it all.
+  // The headline has the sentence about a single task.
   if (tasks.length < 2) return null;
   return (
     <section class="card">
-      <h2>What ends last, and why</h2>
+      <h2>Last tasks to end</h2>
       <table class="tasks">
         <thead>
-          <tr><th scope="col">Task</th><th scope="col">Host</th><th scope="col">Left</th><th scope="col">Why</th></tr>
+          <tr><th scope="col">Task</th><th scope="col">Host</th><th scope="col">Remaining</th><th scope="col">Reason</th></tr>
         </thead>
         <tbody>
           {tasks.map((task, i) => (
             <tr key={i}>
               <th scope="row" dir="auto">{words.tasks?.[i]?.name}</th>
-              <td data-label="Host" dir="auto">{task.host || (task.waits_for_slot ? "none yet" : "not known")}</td>
-              <td data-label="Left" title="As likely longer as shorter">{words.tasks?.[i]?.remaining || "not known"}</td>
-              <td data-label="Why" dir="auto">{task.reason || "not known"}</td>
+              <td data-label="Host" dir="auto">{task.host || (task.waits_for_slot ? "none yet" : "unknown")}</td>
+              <td data-label="Remaining" title="Median">{words.tasks?.[i]?.remaining || "unknown"}</td>
+              <td data-label="Reason" dir="auto">{task.reason || "unknown"}</td>
             </tr>
           ))}
         </tbody>
@@ -45,7 +45,7 @@ function LastTasks({ snapshot, words }: { snapshot: Snapshot; words: JobWords })
   );
 }
 
-// Tasks by state: thousands are one bar.
+// Shows the tasks by state as one bar.
 function TaskCounts({ snapshot }: { snapshot: Snapshot }) {
   const all = Number(snapshot.counts?.task_count ?? 0);
   if (all === 0) return null;
@@ -54,7 +54,7 @@ function TaskCounts({ snapshot }: { snapshot: Snapshot }) {
   const failed = Number(snapshot.counts?.failed_attempt_count ?? 0);
   const text = `${count(done)} of ${count(all)} tasks done, ${count(running)} running${failed ? `, ${count(failed)} ${failed === 1 ? "attempt" : "attempts"} failed` : ""}`;
   return (
-    <p class="counts" title="Tasks of all stages that are there; attempts are counted apart">
+    <p class="counts" title="Tasks of all known stages; attempts are counted separately">
       <span class="stack" aria-hidden="true">
         <span class="done" style={{ width: `${(100 * done) / all}%` }} />
         <span class="running" style={{ width: `${(100 * running) / all}%` }} />
@@ -80,12 +80,12 @@ function pointOf(snapshot: Snapshot, words: JobWords): Point {
   };
 }
 
-// What was said of the end since it was asked last.
-async function saidAfter(id: string, after: string): Promise<{ points: Point[]; last: string }> {
+// Returns the forecasts after the given one.
+async function forecastsAfter(id: string, after: string): Promise<{ points: Point[]; last: string }> {
   const query = after && `?after=${encodeURIComponent(after)}`;
   const answer = await ask<ForecastsAnswer>("GET", `${jobPath(id)}/forecasts${query}`);
-  const said = answer.list?.forecasts ?? [];
-  const points = said.map((each) => {
+  const forecasts = answer.list?.forecasts ?? [];
+  const points = forecasts.map((each) => {
     const percent = (fraction: number | undefined) => (each.ends_at ? 100 * (fraction ?? 0) : null);
     return {
       at: seconds(each.at) ?? 0,
@@ -97,12 +97,12 @@ async function saidAfter(id: string, after: string): Promise<{ points: Point[]; 
       endUpper: seconds(each.ends_at_upper),
     };
   });
-  return { points, last: said[said.length - 1]?.at ?? after };
+  return { points, last: forecasts[forecasts.length - 1]?.at ?? after };
 }
 
 const HISTORY_EVERY_MS = 3000;
 
-// What was said from the beginning on. Of a workflow none is kept: what this page has seen.
+// Returns all forecasts of a job. The master keeps none for workflows, so this page collects them.
 function useHistory(id: string, run: string, isWorkflow: boolean, isOver: boolean, live: Point[]): Point[] {
   const [points, setPoints] = useState<Point[]>([]);
   const last = useRef("");
@@ -113,11 +113,11 @@ function useHistory(id: string, run: string, isWorkflow: boolean, isOver: boolea
   usePoll(
     async (isWanted) => {
       if (isWorkflow || !run) return true;
-      const news = await saidAfter(id, last.current);
+      const newest = await forecastsAfter(id, last.current);
       if (!isWanted()) return true;
-      if (news.points.length > 0) {
-        last.current = news.last;
-        setPoints((before) => news.points.reduce(added, before));
+      if (newest.points.length > 0) {
+        last.current = newest.last;
+        setPoints((before) => newest.points.reduce(added, before));
       }
       return isOver;
     },
@@ -144,19 +144,19 @@ function useJob(id: string, onRefused: (liveness: Liveness) => void) {
       `${jobPath(id)}/watch`,
       { deltas: "true", interval_min: "1s" },
       `${jobPath(id)}?view=VIEW_BASIC`,
-      ({ update, words: said }) => {
+      ({ update, words: texts }) => {
         if (!update?.snapshot) return;
         if (update.restarted) {
           setPoints([]);
           setRun((before) => before + 1);
         }
         const whole = applied(newest.current, update.snapshot);
-        if (!whole) return; // the next stream begins with a whole one
+        if (!whole) return; // the next stream starts with a whole snapshot
         newest.current = whole;
-        remember(said, parts.current);
+        remember(texts, parts.current);
         setSnapshot(whole);
-        setWords(said ?? {});
-        if (!whole.final) setPoints((before) => added(before, pointOf(whole, said ?? {})));
+        setWords(texts ?? {});
+        if (!whole.final) setPoints((before) => added(before, pointOf(whole, texts ?? {})));
       },
       (now) => (now.state === "refused" ? onRefused(now) : setLiveness(now)),
     );
@@ -178,7 +178,7 @@ function Headline({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) 
   return (
     <section class="headline card" data-sequence={snapshot.sequence}>
       <div class="numbers">
-        <p class="big" title="The part of its time that has passed">{words.percent}</p>
+        <p class="big" title="Part of its duration that has passed">{words.percent}</p>
         <p class="remaining" title={LEFT_TITLE}>
           <strong>{words.remaining}</strong> {words.remaining_detail}
         </p>
@@ -193,8 +193,8 @@ function Headline({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) 
         </p>
       )}
       {words.accuracy && (
-        <p class="straggler" title="The distance between the progress that was shown and the true one, over all updates">
-          How right it was: {words.accuracy}
+        <p class="straggler" title="Difference between the shown and the true progress over all updates">
+          Forecast error: {words.accuracy}
         </p>
       )}
       {snapshot.message && <p class="bad" dir="auto">{snapshot.message}</p>}
@@ -202,9 +202,9 @@ function Headline({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) 
       {(snapshot.notes ?? []).filter((note) => !words.warnings?.includes(note)).map((note) => <p key={note} dir="auto">{note}</p>)}
       <TaskCounts snapshot={snapshot} />
       <dl>
-        {words.step && <div><dt>{snapshot.final ? "Where it was" : "Where it is"}</dt><dd title={STEP_TITLE}>{words.step}</dd></div>}
-        <div><dt>Started</dt><dd title="When it was submitted or first heard of">{clock(snapshot.started_at)}</dd></div>
-        {basis && <div><dt>The estimate rests on</dt><dd title="The strongest evidence there is">{basis}</dd></div>}
+        {words.step && <div><dt>{snapshot.final ? "Last step" : "Current step"}</dt><dd title={STEP_TITLE}>{words.step}</dd></div>}
+        <div><dt>Started</dt><dd title="Time of its submission or first report">{clock(snapshot.started_at)}</dd></div>
+        {basis && <div><dt>Basis of the estimate</dt><dd title="The strongest available evidence">{basis}</dd></div>}
         {snapshot.info?.user && <div><dt>User</dt><dd dir="auto">{snapshot.info.user}</dd></div>}
         {snapshot.info?.queue && <div><dt>Queue</dt><dd dir="auto">{snapshot.info.queue}</dd></div>}
         {snapshot.info?.engine && <div><dt>Engine</dt><dd dir="auto">{snapshot.info.engine}</dd></div>}
@@ -225,15 +225,15 @@ function Charts({ points, snapshot }: { points: Point[]; snapshot: Snapshot }) {
   return (
     <div class="pair">
       {known.some((point) => point.percent !== null) && (
-        <section class="card" title="Of each instant the part of its time that had passed, if it ends as was said then">
-          <h2>Progress, as it was estimated</h2>
+        <section class="card" title="Estimated progress at each time, with its 90 % interval">
+          <h2>Estimated progress over time</h2>
           <Chart kind="progress" points={points} label="Progress over time, with its 90 % interval" />
         </section>
       )}
-      <section class="card" title="Along time, the end that was predicted then; the shade is its 90 % interval">
-        <h2>{endedAt ? "When it was said to end, and when it did" : "When it was said to end"}</h2>
+      <section class="card" title="The end predicted at each time; the shaded band is its 90 % interval">
+        <h2>{endedAt ? "Predicted and actual end over time" : "Predicted end over time"}</h2>
         <Chart kind="end" points={points} endedAt={endedAt} dueAt={dueAt} label="The predicted end over time, with its 90 % interval" />
-        {reach.isCut && <p class="legend">What was said to end after {clock(new Date(1000 * reach.high).toISOString())} is cut off.</p>}
+        {reach.isCut && <p class="legend">Predicted ends after {clock(new Date(1000 * reach.high).toISOString())} are cut off.</p>}
       </section>
     </div>
   );
@@ -252,7 +252,7 @@ export function Job({ id, onRefused }: { id: string; onRefused: (liveness: Liven
         <LiveNote liveness={liveness} what="the job" />
         {liveness.state === "missing" && (
           <p>
-            There is no such job at this master: it has not reported yet, or it was forgotten. <a href="#/">See all jobs</a>
+            There is no such job at this master: it has not reported yet, or it was removed. <a href="#/">See all jobs</a>
           </p>
         )}
       </>

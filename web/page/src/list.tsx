@@ -1,4 +1,4 @@
-// All that runs, and what has ended.
+// Lists the jobs that run or have ended.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { follow, type Liveness } from "./live";
 import type { JobListUpdate, JobWords, Snapshot } from "./messages";
@@ -25,15 +25,15 @@ const isOf: Record<Which, (row: Row) => boolean> = {
   good: (row) => row.snapshot.state === "JOB_STATE_SUCCEEDED",
   bad: (row) => ended(row) && row.snapshot.state !== "JOB_STATE_SUCCEEDED",
 };
-const NAMES: Record<Which, string> = { all: "all", going: "going on", late: "likely late or in trouble", good: "ended well", bad: "ended badly" };
+const NAMES: Record<Which, string> = { all: "all", going: "running", late: "likely late or with warnings", good: "succeeded", bad: "failed" };
 
 const keyFor: Record<Column, (row: Row) => string | number> = {
   name: (row) => (row.words.title ?? "").toLowerCase(),
-  // What is in trouble, what goes on, what has ended; the newest of each first.
+  // Sorts jobs with warnings before running jobs and ended jobs; each group starts with the newest.
   state: (row) => (isLate(row) ? 0 : ended(row) ? 2 : 1),
-  // What ends next first; what has no prediction last.
+  // Sorts jobs by their ends, and jobs without a forecast last.
   end: ({ snapshot, words }) => Date.parse(snapshot.ended_at ?? words.ends_at ?? "") || Infinity,
-  // The most likely late first; then what is due and not predicted, what has ended, what is not due.
+  // Sorts jobs by the probability of being late, before jobs without a forecast, ended jobs and others.
   due: ({ snapshot }) => (!snapshot.deadline_at ? 3 : snapshot.final ? 2 : snapshot.late_probability === undefined ? 1 : -snapshot.late_probability),
   start: ({ snapshot }) => -Date.parse(snapshot.started_at ?? "") || Infinity,
 };
@@ -62,15 +62,15 @@ function JobRow({ row: { snapshot, words }, isDueShown }: { row: Row; isDueShown
       <td><State snapshot={snapshot} words={words} />{words.step && !snapshot.final && <small title={STEP_TITLE}>{words.step}</small>}</td>
       <td class="progress">
         <Bar snapshot={snapshot} words={words} />
-        <span title="The part of its time that has passed">{words.percent}</span>
+        <span title="Part of its duration that has passed">{words.percent}</span>
       </td>
-      <td data-label={snapshot.final ? "How right it was" : "Left"} title={snapshot.final ? undefined : LEFT_TITLE}>
-        {snapshot.final ? <span title="The distance between the progress that was shown and the true one, over all updates">{words.accuracy}</span> : <><strong>{words.remaining}</strong> {words.remaining_detail}</>}
+      <td data-label={snapshot.final ? "Forecast error" : "Remaining"} title={snapshot.final ? undefined : LEFT_TITLE}>
+        {snapshot.final ? <span title="Difference between the shown and the true progress over all updates">{words.accuracy}</span> : <><strong>{words.remaining}</strong> {words.remaining_detail}</>}
         {words.warnings?.[0] && <small class="warning" dir="auto">{words.warnings[0]}</small>}
       </td>
       <td data-label={snapshot.final ? "Ended" : "Ends"}><EndAt snapshot={snapshot} words={words} /></td>
       {isDueShown && <td><Due snapshot={snapshot} words={words} /></td>}
-      <td data-label="Started" title="When it was submitted or first heard of">{clock(snapshot.started_at)}</td>
+      <td data-label="Started" title="Time of its submission or first report">{clock(snapshot.started_at)}</td>
     </tr>
   );
 }
@@ -152,16 +152,16 @@ export function List({ onRefused }: { onRefused: (liveness: Liveness) => void })
         <label class="narrow-only">
           Order{" "}
           <select value={order.column} onChange={(event) => setOrder({ column: event.currentTarget.value as Column, descending: false })}>
-            <option value="state">what goes on first</option>
-            <option value="end">what ends next first</option>
-            <option value="due">the most likely late first</option>
-            <option value="start">the newest first</option>
+            <option value="state">running first</option>
+            <option value="end">next end first</option>
+            <option value="due">most likely late first</option>
+            <option value="start">newest first</option>
             <option value="name">by name</option>
           </select>
         </label>
       </div>
       {shown.length === 0 ? (
-        <p>{!synced ? "…" : rows.current.size === 0 ? "No job has reported yet." : "No job is like that."}</p>
+        <p>{!synced ? "…" : rows.current.size === 0 ? "No job has reported yet." : "No jobs match."}</p>
       ) : (
         <table class="jobs">
           <thead>
@@ -169,7 +169,7 @@ export function List({ onRefused }: { onRefused: (liveness: Liveness) => void })
               {heading("name", "Job")}
               {heading("state", "State")}
               <th scope="col">Progress</th>
-              <th scope="col">Left, or how right it was</th>
+              <th scope="col">Remaining, or forecast error</th>
               {heading("end", "Ends at")}
               {isDueShown && heading("due", "Due")}
               {heading("start", "Started")}

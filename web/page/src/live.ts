@@ -12,7 +12,8 @@ export type Liveness =
 
 const RETRY_MS = 2000;
 
-// `probe` is an address that explains why a stream does not begin. Returns a function that stops.
+// Follows a stream and returns a function that stops it. `probe` is an address that explains why a stream
+// does not start.
 export function follow<Update>(
   path: string,
   query: Record<string, string>,
@@ -30,7 +31,7 @@ export function follow<Update>(
     brokenSince ??= new Date();
     onLiveness({ state: "broken", since: brokenSince, why });
   }
-  // A browser closes a source whose answer is not a stream, and does not report the answer.
+  // Browsers close a source without a stream and do not report its answer.
   async function explain(otherwise: string) {
     source?.close();
     let liveness: Liveness | undefined;

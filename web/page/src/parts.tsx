@@ -1,4 +1,4 @@
-// Small parts that the views share.
+// Components shared by the views.
 import type { JobWords, Snapshot } from "./messages";
 import type { Liveness } from "./live";
 
@@ -7,27 +7,27 @@ export const color = (name: string) => getComputedStyle(document.documentElement
 const digits = new Intl.NumberFormat("en");
 export const count = (number: string | number | undefined) => digits.format(Number(number ?? 0));
 
-// As logs have it.
+// The format of logs.
 const HOURS = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
 
 export function clock(instant: string | undefined): string {
   if (!instant) return "";
   const at = new Date(instant);
   const isToday = at.toDateString() === new Date().toDateString();
-  // What is known to the minute has no seconds.
+  // Times on a full minute have no seconds.
   const second = at.getTime() % 60_000 === 0 ? undefined : ("2-digit" as const);
   const time = at.toLocaleTimeString(undefined, { ...HOURS, second });
   return isToday ? time : `${at.toLocaleDateString()} ${time}`;
 }
 
-// With its seconds where it is less than an hour away, as the console has it.
+// Returns the deadline, with seconds within an hour of it, like the console.
 function dueClock({ deadline_at, at: now }: Snapshot): string {
   const at = deadline_at ? Date.parse(deadline_at) : Number.NaN;
   const isNear = Math.abs(at - Date.parse(now ?? "")) < 3_600_000;
   return Number.isNaN(at) ? "" : clock(new Date(at - (at % (isNear ? 1000 : 60_000))).toISOString());
 }
 
-// On an axis whose marks are `step` milliseconds apart.
+// Returns the label of a mark on an axis with a mark every `step` milliseconds.
 export function shortClock(at: number, step: number): string {
   const date = new Date(at);
   if (step >= 86_400_000) return date.toLocaleDateString(undefined, { day: "numeric", month: "short" });
@@ -35,20 +35,20 @@ export function shortClock(at: number, step: number): string {
   return date.toLocaleTimeString(undefined, { ...HOURS, second });
 }
 
-export const STEP_TITLE = "How many of its tasks, stages or jobs are done";
-export const LEFT_TITLE = "As likely longer as shorter; in brackets the 90 % interval: in 9 of 10 cases it is within";
+export const STEP_TITLE = "Number of its tasks, stages or jobs that are done";
+export const LEFT_TITLE = "Median; in brackets the 90 % interval, which holds in 9 of 10 cases";
 
 export function EndAt({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) {
   if (snapshot.ended_at) return <span title="When it ended">{clock(snapshot.ended_at)}</span>;
-  if (!words.ends_at) return <span title="No prediction of its end yet">–</span>;
+  if (!words.ends_at) return <span title="No forecast of its end yet">–</span>;
   const range = words.ends_at_lower
-    ? `As likely earlier as later; in 9 of 10 cases between ${clock(words.ends_at_lower)} and ${clock(words.ends_at_upper)}`
-    : "As likely earlier as later; how sure is not known";
+    ? `Median; in 9 of 10 cases between ${clock(words.ends_at_lower)} and ${clock(words.ends_at_upper)}`
+    : "Median; its interval is unknown";
   return <span title={range}>{clock(words.ends_at)}</span>;
 }
 
 const DUE_TITLE =
-  "When it has to have ended, as its source, its plan or the settings of the master say; the percentage is the probability that it ends later, provided that it ends well";
+  "Deadline from its source, its plan or the settings of the master; the percentage is the probability of a later end if it succeeds";
 
 export function Due({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) {
   if (!words.due_before) return null;
@@ -74,7 +74,7 @@ export function Bar({ snapshot, words }: { snapshot: Snapshot; words: JobWords }
       aria-valuemax={100}
       aria-valuenow={Math.floor(shown)}
       aria-valuetext={text}
-      title="The part of its time that has passed; the shade is its 90 % interval"
+      title="Part of its duration that has passed; the shaded part is the 90 % interval"
     >
       <div class="bar-done" style={{ width: `${shown}%` }} />
       {!snapshot.final && words.has_percent && upper > lower && (
@@ -102,11 +102,11 @@ export function LiveNote({ liveness, what }: { liveness: Liveness; what: string 
     connecting: () => "connecting …",
     live: () => "live",
     ended: () => `${what} has ended`,
-    refused: () => "not live: not let in",
-    missing: () => "not live: no such job; trying again",
+    refused: () => "not live: access denied",
+    missing: () => "not live: no such job; retrying",
     broken: () => {
       const { since, why } = liveness as Extract<Liveness, { state: "broken" }>;
-      return `not live since ${clock(since.toISOString())}: ${why}; trying again`;
+      return `not live since ${clock(since.toISOString())}: ${why}; retrying`;
     },
   }[liveness.state]();
   return (

@@ -1,9 +1,10 @@
-// Asking again and again, while somebody looks.
+// Polls the master while the page is visible.
 import { type RefObject } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
-// `load` says whether that was the last time; what it throws is asked again soon. It is given whether
-// its answer is still wanted. Not in a tab behind others; anew when one of `inputs` changes.
+// Calls `load` repeatedly while the tab is visible, and again after a change of `inputs`. `load` returns
+// whether this was the last call. If it throws, the next call comes soon. Its argument reports whether the
+// result is still used.
 export function usePoll(load: (isWanted: () => boolean) => Promise<boolean>, everyMs: number, inputs: unknown[]) {
   useEffect(() => {
     let timer: number | undefined;
@@ -20,7 +21,7 @@ export function usePoll(load: (isWanted: () => boolean) => Promise<boolean>, eve
   }, inputs);
 }
 
-// Whether an element is within the window.
+// Returns whether an element is within the window.
 export function useSeen(place: RefObject<HTMLElement>): boolean {
   const [isSeen, setSeen] = useState(false);
   useEffect(() => {

@@ -6,15 +6,15 @@ export interface SummarizedPart {
   isCritical: boolean;
 }
 
-// "2 of 5 stages running", or of a job that is over "5 of 5 stages done".
+// Returns "2 of 5 stages running", or "5 of 5 stages done" for a job that has ended.
 export function summaryOf(parts: SummarizedPart[], what: string, isOver: boolean): string {
   const look = isOver ? "done" : "running";
   return `${parts.filter((part) => part.look === look).length} of ${parts.length} ${what} ${look}`;
 }
 
-// Returns false where the critical path is unknown: it is predicted, so a job that is over has none.
+// Returns false if there is no critical path. It is a forecast, so a job that has ended has none.
 export const hasCriticalPath = (parts: SummarizedPart[], isOver: boolean) =>
   !isOver && parts.some((part) => part.isCritical && part.look !== "done");
 
-// A part that is done delays nothing any more.
+// A finished part cannot delay the job.
 export const criticalText = (part: SummarizedPart) => (part.look === "done" ? "–" : part.isCritical ? "yes" : "no");

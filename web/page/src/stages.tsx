@@ -1,4 +1,4 @@
-// Stages of a job, or jobs of a workflow: what waits for what, and when each runs.
+// Shows the dependencies and times of a job's stages, or of a workflow's jobs.
 import { useMemo } from "preact/hooks";
 import { Dag, type Node } from "./dag";
 import { keyOf, type PartWords, secondsOf } from "./delta";
@@ -33,7 +33,7 @@ interface Part {
   endsIn?: Range;
 }
 
-// What is neither begun nor predicted has no place in time.
+// A part without a start and a forecast does not appear on the timeline.
 function spansOf(part: Part, now: number): Span[] {
   const start = part.startedAt
     ? Date.parse(part.startedAt)
@@ -53,15 +53,15 @@ function spansOf(part: Part, now: number): Span[] {
 function partsOf(snapshot: Snapshot, words: PartWords): Part[] {
   if (snapshot.children?.length) {
     return snapshot.children.map((child) => {
-      const said = words.children.get(child.number ?? 0);
+      const texts = words.children.get(child.number ?? 0);
       return {
         key: String(child.number),
-        name: said?.name ?? "",
-        state: said?.state ?? "",
+        name: texts?.name ?? "",
+        state: texts?.state ?? "",
         look: childLook(child.state),
         isCritical: child.is_critical ?? false,
         after: (child.after ?? []).map(String),
-        tasks: said?.percent ?? "",
+        tasks: texts?.percent ?? "",
         bottleneck: "",
         startedAt: child.started_at,
         endedAt: child.ended_at,
@@ -73,11 +73,11 @@ function partsOf(snapshot: Snapshot, words: PartWords): Part[] {
   const infos = new Map((snapshot.stage_infos ?? []).map((info) => [keyOf(info.id), info]));
   return (snapshot.stages ?? []).map((stage) => {
     const key = keyOf(stage.id);
-    const said = words.stages.get(key);
+    const texts = words.stages.get(key);
     return {
       key,
-      name: said?.name ?? "",
-      state: said?.state ?? "",
+      name: texts?.name ?? "",
+      state: texts?.state ?? "",
       look: stageLook(stage.state),
       isCritical: stage.is_critical ?? false,
       after: (infos.get(key)?.parents ?? []).map((parent) => `${stage.id?.child ?? 0}.${parent}`),
@@ -120,8 +120,8 @@ export function Stages({ snapshot, words }: { snapshot: Snapshot; words: PartWor
         </p>
       )}
       <Dag nodes={nodes} what={what} />
-      <Timeline rows={rows} now={now} label={`${parts.length} ${what} along time; a table below says the same`} />
-      <Legend range={snapshot.final ? undefined : "up to its upper bound"} what={hasCritical ? "; ● a delay there delays the end" : ""} />
+      <Timeline rows={rows} now={now} label={`${parts.length} ${what} along time, also in the table below`} />
+      <Legend range={snapshot.final ? undefined : "up to its upper bound"} what={hasCritical ? "; ● on the critical path" : ""} />
       <details>
         <summary>As a table ({summaryOf(parts, what, isOver)})</summary>
         <table>
@@ -138,13 +138,13 @@ export function Stages({ snapshot, words }: { snapshot: Snapshot; words: PartWor
             {listed.map((part) => (
               <tr key={part.key}>
                 <th scope="row" dir="auto">{part.name}</th>
-                <td data-label="State" title="Times that are left are as likely longer as shorter">{part.state}</td>
+                <td data-label="State" title="Remaining times are medians">{part.state}</td>
                 <td data-label={isWorkflow ? "Progress" : "Tasks done"}
-                  title={isWorkflow ? "The part of its time that has passed" : "Tasks that have ended well, of all that it has"}>
+                  title={isWorkflow ? "Part of its duration that has passed" : "Tasks that have succeeded, of all its tasks"}>
                   {part.tasks}
                 </td>
                 {hasBottleneck && (
-                  <td data-label="Bottleneck" title="The resource that limits its tasks">{part.bottleneck || "not known"}</td>
+                  <td data-label="Bottleneck" title="The resource that limits its tasks">{part.bottleneck || "unknown"}</td>
                 )}
                 {hasCritical && <td data-label="On the critical path">{criticalText(part)}</td>}
               </tr>
@@ -152,7 +152,7 @@ export function Stages({ snapshot, words }: { snapshot: Snapshot; words: PartWor
           </tbody>
         </table>
         {parts.length > ROWS_IN_TABLE && (
-          <p title="The lanes show all">The first {ROWS_IN_TABLE} of {parts.length}, those that run before others.</p>
+          <p title="The timeline shows all">The first {ROWS_IN_TABLE} of {parts.length}; running ones come first.</p>
         )}
       </details>
     </section>

@@ -1,5 +1,5 @@
-// Rows along time: what has passed, and as a ghost what is predicted. On a canvas that draws only
-// what is in sight, so that ten thousand rows scroll like ten.
+// A timeline of rows with spans, and predicted times as ghosts. The canvas draws only visible rows, so
+// that ten thousand rows scroll as fast as ten.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { color, shortClock } from "./parts";
 
@@ -7,11 +7,11 @@ export type Look = "done" | "running" | "waiting" | "failed";
 export interface Span {
   look: Look;
   title: string;
-  // Milliseconds since 1970.
+  // Times are in milliseconds since 1970.
   start: number;
   end: number;
-  ghostEnd: number; // predicted; `end`: nothing is
-  latest: number; // upper bound of that
+  ghostEnd: number; // predicted end; equals `end` without a forecast
+  latest: number; // upper bound of the predicted end
 }
 export interface Row {
   name: string;
@@ -31,7 +31,7 @@ interface Frame {
   from: number;
   to: number;
   row: number; // height
-  names: number; // width; 0: names are above the bars
+  names: number; // width; 0 puts names above the bars
   width: number;
 }
 
@@ -47,7 +47,7 @@ function frameOf(rows: Row[], now: number, width: number): Frame {
     }
   }
   if (from === Infinity) from = now - 1000;
-  // A bound far away would press all else flat: it ends at the edge.
+  // A distant bound would flatten the rest, so it ends at the edge.
   const to = Math.min(latest, likely + 0.5 * (likely - from));
   const isNarrow = width < NARROW;
   return { from, to: Math.max(to, from + 1000), row: isNarrow ? 40 : 26, names: isNarrow ? 0 : Math.min(240, width * 0.3), width };
@@ -173,7 +173,7 @@ export function Timeline({ rows, now, label }: { rows: Row[]; now: number; label
     }
   };
   useEffect(() => redraw.current(), [rows, now, width]);
-  // What runs is what one came for.
+  // Scroll to the first running row.
   useEffect(() => {
     const first = rows.findIndex((row) => row.spans.some((span) => span.look === "running"));
     if (first > 2 && scroller.current) scroller.current.scrollTop = frame.row * (first - 2);
@@ -222,7 +222,7 @@ export function Timeline({ rows, now, label }: { rows: Row[]; now: number; label
   );
 }
 
-// `range`: what the shade is; without it nothing is predicted.
+// `range` describes the shaded range; undefined if there are no forecasts.
 export function Legend({ range, what }: { range?: string; what: string }) {
   return (
     <p class="legend">

@@ -1,12 +1,11 @@
-// Who slowed the job down.
+// Shows the causes of waits of a job.
 import { useRef, useState } from "preact/hooks";
 import { ask, jobPath } from "./api";
 import type { ExplanationAnswer } from "./messages";
 import { usePoll, useSeen } from "./poll";
 
 const EVERY_MS = 5000;
-const RESOURCES = ["Slots", "Processor", "Memory", "Network", "IO"];
-const TITLE = "So much later it ended because of that; not told is not zero";
+const TITLE = "Delay of its end by these waits; a missing value is unknown, not zero";
 
 export function Waits({ id, isOver }: { id: string; isOver: boolean }) {
   const [answer, setAnswer] = useState<ExplanationAnswer>();
@@ -15,36 +14,37 @@ export function Waits({ id, isOver }: { id: string; isOver: boolean }) {
   usePoll(
     async (isWanted) => {
       if (!isSeen) return true;
-      const news = await ask<ExplanationAnswer>("GET", `${jobPath(id)}/explanation`);
-      if (isWanted()) setAnswer(news);
-      return isOver && !news.explanation?.more_to_come;
+      const newest = await ask<ExplanationAnswer>("GET", `${jobPath(id)}/explanation`);
+      if (isWanted()) setAnswer(newest);
+      return isOver && !newest.explanation?.more_to_come;
     },
     EVERY_MS,
     [id, isOver, isSeen],
   );
   const queries = answer?.queries ?? [];
+  const headings = answer?.wait_headings ?? queries[0]?.waits?.map(() => "Wait") ?? [];
   return (
     <section class="card" ref={place}>
-      <h2>Who slowed it down</h2>
+      <h2>Causes of waits</h2>
       {(answer?.sentences ?? []).map((sentence) => <p key={sentence} dir="auto">{sentence}</p>)}
-      {answer && queries.length === 0 && !answer.explanation?.more_to_come && <p class="quiet">Nothing was seen of what its tasks waited for.</p>}
+      {answer && queries.length === 0 && !answer.explanation?.more_to_come && <p class="quiet">Its tasks reported no waits.</p>}
       {!answer && <p class="quiet">…</p>}
       {queries.length > 0 && (
         <details>
-          <summary>What each query waited for</summary>
+          <summary>Waits of each query</summary>
           <table>
             <thead>
               <tr>
-                <th scope="col">Query</th><th scope="col">Lasted</th>
-                {RESOURCES.map((resource) => <th key={resource} scope="col">{resource}</th>)}
+                <th scope="col">Query</th><th scope="col">Duration</th>
+                {headings.map((heading, i) => <th key={i} scope="col">{heading}</th>)}
               </tr>
             </thead>
             <tbody>
               {queries.map((query) => (
                 <tr key={query.query}>
                   <th scope="row" dir="auto">{query.query}</th>
-                  <td data-label="Lasted" title="From its beginning to its end, or until now">{query.lasted}</td>
-                  {RESOURCES.map((resource, i) => <td key={resource} data-label={resource} title={TITLE}>{query.waits?.[i]}</td>)}
+                  <td data-label="Duration" title="From its start to its end, or until now">{query.lasted}</td>
+                  {headings.map((heading, i) => <td key={i} data-label={heading} title={TITLE}>{query.waits?.[i]}</td>)}
                 </tr>
               ))}
             </tbody>

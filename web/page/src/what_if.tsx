@@ -1,19 +1,19 @@
-// When a job would end on other slots, and a workflow also with other data.
+// Predicts the end of a job with other slots, and of a workflow also with other data.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, jobPath } from "./api";
 import type { EstimateAnswer, JobWords, Snapshot } from "./messages";
 import { clock, count, Due, LEFT_TITLE } from "./parts";
 
-const PAUSE_MS = 300; // after the last move of a slider
-const EVERY_MS = 5000; // the job goes on meanwhile
+const PAUSE_MS = 300; // after the last change of a slider
+const EVERY_MS = 5000; // the job continues in the meantime
 
-interface Said {
+interface Forecast {
   snapshot: Snapshot;
   words: JobWords;
-  executors?: number; // 0: not told
+  executors?: number; // 0 if unknown
 }
 
-function End({ snapshot, words, executors }: Said) {
+function End({ snapshot, words, executors }: Forecast) {
   return (
     <span title={LEFT_TITLE}>
       {words.remaining}{words.remaining_detail}
@@ -24,17 +24,17 @@ function End({ snapshot, words, executors }: Said) {
   );
 }
 
-// Why there is nothing to try yet; empty: there is.
+// Returns why no other slots can be tried yet, or an empty text.
 function whyNot(words: JobWords, isWorkflow: boolean): string {
   if (isWorkflow) return "";
-  if (!words.ends_at) return "Its end is not predicted now, so neither is what other slots would change.";
+  if (!words.ends_at) return "Its end has no forecast now, so the effect of other slots is unknown.";
   return "";
 }
 
 export function WhatIf({ id, snapshot, now, isWorkflow }: { id: string; snapshot: Snapshot; now: JobWords; isWorkflow: boolean }) {
-  const [slots, setSlots] = useState(0); // as many as there are
+  const [slots, setSlots] = useState(0); // 0 keeps the current number
   const [data, setData] = useState(1);
-  const [would, setWould] = useState<Said>();
+  const [would, setWould] = useState<Forecast>();
   const [problem, setProblem] = useState("");
   const asked = useRef(0);
   const isOther = slots > 0 || data !== 1;
@@ -72,22 +72,22 @@ export function WhatIf({ id, snapshot, now, isWorkflow }: { id: string; snapshot
       {why ? <p class="quiet">{why}</p> : (
         <>
           <label title="Tasks that run at once">
-            Slots: {slots || `as now${isWorkflow ? "" : ` (${count(running)} running)`}`}
+            Slots: {slots || `unchanged${isWorkflow ? "" : ` (${count(running)} running)`}`}
             <input type="range" min={0} max={128} value={slots} onInput={(event) => setSlots(+event.currentTarget.value)} />
           </label>
           <p class="quiet">
-            A task is taken to be as fast on other slots as on those that it has.
-            {!isWorkflow && " The data of a running job cannot change; ask its workflow about other data."}
+            This assumes that tasks are as fast on other slots as on the current ones.
+            {!isWorkflow && " The data of a running job cannot change; its workflow page can try other data."}
           </p>
           {isWorkflow && (
-            <label title="Of jobs and stages that have not begun">
-              Data of what has not begun: {data} times
+            <label title="Applies to jobs and stages that have not started">
+              Data of pending jobs and stages: {data} times
               <input type="range" min={0.25} max={8} step={0.25} value={data} onInput={(event) => setData(+event.currentTarget.value)} />
             </label>
           )}
-          <p>As it is: <End snapshot={snapshot} words={now} /></p>
+          <p>Now: <End snapshot={snapshot} words={now} /></p>
           {problem && <p role="alert" class="bad" dir="auto">{problem}</p>}
-          {isOther && !problem && <p role="status">So: <strong>{would ? <End {...would} /> : "…"}</strong></p>}
+          {isOther && !problem && <p role="status">With this change: <strong>{would ? <End {...would} /> : "…"}</strong></p>}
         </>
       )}
     </section>

@@ -1,12 +1,14 @@
-#include "web/gzip_stream.h"
+#include "web/gzip.h"
 
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <string>
+
 namespace tidemark::web {
 namespace {
 
-// What a reader has of it so far.
+// Returns the text that a reader can decompress so far.
 std::string Inflated(const std::string& bytes) {
   z_stream stream = {};
   EXPECT_EQ(inflateInit2(&stream, 15 + 16), Z_OK);
@@ -22,7 +24,7 @@ std::string Inflated(const std::string& bytes) {
   return text;
 }
 
-TEST(GzipStream, WhatWasAddedCanBeReadAtOnce) {
+TEST(GzipStream, MakesFlushedTextReadableAtOnce) {
   const auto stream = GzipStream::Start();
   ASSERT_NE(stream, nullptr);
   std::string bytes = stream->Add("data: first\n\n");
@@ -34,7 +36,7 @@ TEST(GzipStream, WhatWasAddedCanBeReadAtOnce) {
   EXPECT_EQ(Inflated(bytes), "data: first\n\ndata: second\n\n");
 }
 
-TEST(GzipStream, BlocksThatAreNotFlushedFollowWithTheNextThatIs) {
+TEST(GzipStream, CompletesUnflushedBlocksAtTheNextFlush) {
   const auto stream = GzipStream::Start();
   std::string text;
   std::string bytes;
@@ -46,7 +48,7 @@ TEST(GzipStream, BlocksThatAreNotFlushedFollowWithTheNextThatIs) {
   EXPECT_EQ(Inflated(bytes), text);
 }
 
-TEST(GzipStream, WhatRepeatsItselfBecomesSmall) {
+TEST(GzipStream, CompressesRepetitiveText) {
   std::string text;
   for (int i = 0; i < 1000; ++i) {
     text += R"({"id":{"stage":)" + std::to_string(i) + R"(},"state":"starts in 2 min"},)";
@@ -60,11 +62,37 @@ TEST(GzipStream, WhatRepeatsItselfBecomesSmall) {
 TEST(GzipStream, GunzipReturnsTheWholeTextOrNothing) {
   const std::string text(100'000, 'x');
   const auto stream = GzipStream::Start();
-  const std::string begun = stream->Add(text);
-  EXPECT_EQ(Gunzip(begun), std::nullopt) << "the file is cut off";
-  EXPECT_EQ(Gunzip(begun + stream->End()), text);
+  const std::string start = stream->Add(text);
+  EXPECT_EQ(Gunzip(start), std::nullopt) << "the file is cut off";
+  EXPECT_EQ(Gunzip(start + stream->End()), text);
   EXPECT_EQ(Gunzip("no gzip"), std::nullopt);
 }
+
+struct Case {
+  const char* name;
+  const char* header;
+  bool accepts_gzip;
+};
+
+class AcceptEncoding : public testing::TestWithParam<Case> {};
+
+TEST_P(AcceptEncoding, AllowsGzipOnlyIfTheHeaderNamesItWithAWeight) {
+  EXPECT_EQ(AcceptsGzip(GetParam().header), GetParam().accepts_gzip) << GetParam().header;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Headers, AcceptEncoding,
+    testing::Values(Case{"None", "", false}, Case{"Gzip", "gzip", true},
+                    Case{"Browser", "gzip, deflate, br, zstd", true},
+                    Case{"Identity", "identity", false}, Case{"Others", "deflate, br", false},
+                    Case{"AnotherWord", "gzipped, notgzip, x-gzip2", false},
+                    Case{"Refused", "gzip;q=0", false},
+                    Case{"RefusedInLongForm", "br;q=1.0, GZIP ; Q = 0.000", false},
+                    Case{"LowWeight", "identity;q=1, gzip;q=0.001", true},
+                    Case{"OtherRefused", "br;q=0, gzip;q=1", true}, Case{"Any", "*", false},
+                    Case{"AnyButGzip", "gzip;q=0, *;q=1", false},
+                    Case{"EmptyParts", ",, gzip ,", true}, Case{"NoCoding", ";q=1", false}),
+    [](const testing::TestParamInfo<Case>& tested) { return std::string(tested.param.name); });
 
 }  // namespace
 }  // namespace tidemark::web

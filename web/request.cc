@@ -1,4 +1,4 @@
-#include "web/request_fields.h"
+#include "web/request.h"
 
 #include <fmt/format.h>
 #include <google/protobuf/duration.pb.h>
@@ -7,6 +7,10 @@
 
 #include <charconv>
 #include <string_view>
+#include <utility>
+
+#include "proto/wire/valid_text.h"
+#include "transport/listen_address.h"
 
 namespace tidemark::web {
 namespace {
@@ -21,7 +25,8 @@ bool ParseNumber(const std::string& text, Number& number) {
   return error == std::errc() && end == last && !text.empty();
 }
 
-// What is wrong with the value; empty: nothing. A type that no request has in its query is refused.
+// Sets a field. Returns the error in the value, or an empty text. Types that no query contains are
+// rejected.
 std::string Set(const FieldDescriptor& field, const std::string& value, Message& message) {
   const google::protobuf::Reflection& fields = *message.GetReflection();
   const bool is_list = field.is_repeated();
@@ -67,7 +72,12 @@ std::string Set(const FieldDescriptor& field, const std::string& value, Message&
     default:
       break;
   }
-  return "cannot be given in an address";
+  return "cannot be given in a query";
+}
+
+bool IsLocalName(const std::string& host) {
+  if (host == "localhost" || host == "[::1]" || transport::IsLocalAddress(host)) return true;
+  return transport::IsLocalAddress(host + ":80");  // the port is optional
 }
 
 }  // namespace
@@ -91,15 +101,78 @@ absl::Status SetFields(const std::vector<std::pair<std::string, std::string>>& u
       within = within->GetReflection()->MutableMessage(within, field);
       rest.remove_prefix(dot + 1);
     }
-    // The name is a stranger's, and ends in JSON: it is not quoted at length.
+    // The name is untrusted and part of a JSON message, so it is quoted in part.
     const std::string shown = name.substr(0, 60);
     if (field == nullptr) {
       return absl::InvalidArgumentError(
           fmt::format("{}: {} has no such field", shown, message.GetDescriptor()->name()));
     }
-    if (const std::string wrong = Set(*field, value, *within); !wrong.empty()) {
-      return absl::InvalidArgumentError(fmt::format("{}: {}", shown, wrong));
+    if (const std::string fault = Set(*field, value, *within); !fault.empty()) {
+      return absl::InvalidArgumentError(fmt::format("{}: {}", shown, fault));
     }
+  }
+  return absl::OkStatus();
+}
+
+std::optional<std::string> PercentDecoded(std::string_view text) {
+  std::string decoded;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      decoded += text[i];
+      continue;
+    }
+    if (i + 2 >= text.size()) return std::nullopt;
+    unsigned value = 0;
+    const char* const begin = text.data() + i + 1;
+    const auto [end, error] = std::from_chars(begin, begin + 2, value, 16);
+    if (error != std::errc() || end != begin + 2) return std::nullopt;
+    decoded += static_cast<char>(value);
+    i += 2;
+  }
+  for (const char byte : decoded) {
+    if (static_cast<unsigned char>(byte) < 0x20 || byte == 0x7f) return std::nullopt;
+  }
+  if (wire::ValidText(decoded) != decoded) return std::nullopt;
+  return decoded;
+}
+
+std::optional<std::vector<std::string>> PathParts(std::string_view path) {
+  std::vector<std::string> parts;
+  if (!path.starts_with('/')) return std::nullopt;
+  path.remove_prefix(1);
+  while (!path.empty()) {
+    const std::size_t slash = path.find('/');
+    const std::string_view part = path.substr(0, slash);
+    std::optional<std::string> decoded = PercentDecoded(part);
+    if (part.empty() || !decoded) return std::nullopt;
+    parts.push_back(*std::move(decoded));
+    path = slash == std::string_view::npos ? "" : path.substr(slash + 1);
+  }
+  return parts;
+}
+
+absl::Status CheckOrigin(const HttpRequest& request, bool has_tokens, bool is_local) {
+  if (is_local && !has_tokens && !IsLocalName(request.host)) {
+    return absl::PermissionDeniedError(
+        "without tokens the page serves this host only; open it as localhost or 127.0.0.1");
+  }
+  const absl::Status other_site =
+      absl::PermissionDeniedError("the request comes from a page of another site");
+  if (request.fetch_site == "cross-site" || request.fetch_site == "same-site") {
+    return other_site;
+  }
+  if (!request.origin.empty()) {
+    const std::size_t scheme_end = request.origin.find("://");
+    if (scheme_end == std::string::npos ||
+        std::string_view(request.origin).substr(scheme_end + 3) != request.host) {
+      return other_site;
+    }
+  }
+  const bool is_safe = request.method == "GET" || request.method == "HEAD";
+  if (!is_safe && request.origin.empty() && request.authorization.empty() &&
+      !request.session.empty()) {
+    return absl::PermissionDeniedError(
+        "the request has a cookie and no Origin; send the token as Authorization: Bearer instead");
   }
   return absl::OkStatus();
 }

@@ -1,12 +1,21 @@
-#include "web/gzip_stream.h"
+#include "web/gzip.h"
 
 #include <zlib.h>
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 
 namespace tidemark::web {
 namespace {
 
-// Thousands of streams may be open: a window of 4 KiB and 32 KiB in all, not 256 KiB, compress the
-// JSON of one update nearly as well.
+// Thousands of streams may be open. A window of 4 KiB and a total of 32 KiB, instead of 256 KiB,
+// compress the JSON of one update nearly as well.
 constexpr int kWindowBits = 12;
 constexpr int kGzip = 16;
 constexpr int kMemoryLevel = 5;
@@ -46,6 +55,15 @@ class ZlibStream final : public GzipStream {
   bool is_open_ = false;
 };
 
+// Returns true for a parameter such as "q=0" or " Q = 0.000".
+bool IsWeightOfZero(absl::string_view parameter) {
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(parameter, absl::MaxSplits('=', 1));
+  if (!absl::EqualsIgnoreCase(absl::StripAsciiWhitespace(parts.first), "q")) return false;
+  const absl::string_view weight = absl::StripAsciiWhitespace(parts.second);
+  return weight.find_first_not_of("0.") == absl::string_view::npos;
+}
+
 }  // namespace
 
 std::unique_ptr<GzipStream> GzipStream::Start() {
@@ -71,6 +89,19 @@ std::optional<std::string> Gunzip(std::string_view bytes) {
   inflateEnd(&stream);
   if (result != Z_STREAM_END) return std::nullopt;
   return text;
+}
+
+bool AcceptsGzip(std::string_view accept_encoding) {
+  const absl::string_view header(accept_encoding.data(), accept_encoding.size());
+  for (const absl::string_view coding : absl::StrSplit(header, ',')) {
+    const std::vector<absl::string_view> parts = absl::StrSplit(coding, ';');
+    if (!absl::EqualsIgnoreCase(absl::StripAsciiWhitespace(parts[0]), "gzip")) continue;
+    for (std::size_t i = 1; i < parts.size(); ++i) {
+      if (IsWeightOfZero(parts[i])) return false;
+    }
+    return true;
+  }
+  return false;
 }
 
 }  // namespace tidemark::web

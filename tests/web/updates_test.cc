@@ -1,5 +1,3 @@
-#include "web/shared_updates.h"
-
 #include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 
 #include "proto/wire/job_codec.h"
 #include "tidemark/web/v1/web.pb.h"
+#include "web/shared_updates.h"
 
 namespace tidemark::web {
 namespace {
@@ -36,24 +35,24 @@ class SharedUpdatesTest : public testing::Test {
     ++made_;
     v1::JobWords words;
     words.set_title(snapshot.info->name);
-    words.add_stages()->set_state("as ever");
+    words.add_stages()->set_state("unchanged");
     return words;
   }
-  // Returns the update for a reader of job-1 who has `before`.
+  // Returns the update for a reader of job-1 that has `before`.
   std::optional<SharedUpdates::Update> Take(const WatchJobResponse& response,
                                             const std::string& before = "",
                                             tidemark::v1::View view = tidemark::v1::VIEW_FULL) {
-    return updates_.Take(response.SerializeAsString(), "job-1", view, before);
+    return updates_.Get(response.SerializeAsString(), "job-1", view, before);
   }
   int made_ = 0;
   SharedUpdates updates_{[this](const Snapshot& snapshot) { return Words(snapshot); }};
 };
 
-// Returns how many stages have words in an update.
+// Returns the number of stages with words in an update.
 int StagesWithWords(const std::optional<SharedUpdates::Update>& update) {
   const std::string json = update ? update->json() : "";
   int count = 0;
-  for (std::size_t at = 0; (at = json.find("as ever", at)) != std::string::npos; ++at) ++count;
+  for (std::size_t at = 0; (at = json.find("unchanged", at)) != std::string::npos; ++at) ++count;
   return count;
 }
 
@@ -64,14 +63,14 @@ WatchJobResponse DeltaTo(std::uint64_t sequence) {
   return delta;
 }
 
-TEST_F(SharedUpdatesTest, AreMadeOnceForAllWhoAreSentTheSame) {
+TEST_F(SharedUpdatesTest, AreEncodedOnceForAllReaders) {
   const auto one = Take(Whole(1));
   const auto other = Take(Whole(1));
   EXPECT_EQ(one->rest, other->rest);
   EXPECT_EQ(one->resume_token, TokenOf(1));
   EXPECT_EQ(made_, 1);
   Take(Whole(1), "", tidemark::v1::VIEW_BASIC);
-  EXPECT_EQ(made_, 2) << "who asks for less gets less";
+  EXPECT_EQ(made_, 2) << "another view is another update";
 }
 
 TEST_F(SharedUpdatesTest, ReadersThatMissedDifferentNumbersOfSnapshotsShareTheRest) {
@@ -96,7 +95,7 @@ TEST_F(SharedUpdatesTest, ReadersThatMissedDifferentNumbersOfSnapshotsShareTheRe
   }
 }
 
-TEST_F(SharedUpdatesTest, BuildOnWhatTheReaderHas) {
+TEST_F(SharedUpdatesTest, OmitWordsThatTheReaderHas) {
   EXPECT_EQ(StagesWithWords(Take(Whole(1))), 1);
   const auto second = Take(DeltaTo(2), TokenOf(1));
   EXPECT_NE(second->json().find("\"title\":\"job\""), std::string::npos) << second->json();
@@ -104,7 +103,7 @@ TEST_F(SharedUpdatesTest, BuildOnWhatTheReaderHas) {
   EXPECT_EQ(StagesWithWords(Take(Whole(3), TokenOf(2))), 1);
 }
 
-TEST_F(SharedUpdatesTest, EveryWholeSnapshotComesWithAllWordsWhateverOtherReadersHave) {
+TEST_F(SharedUpdatesTest, ContainAllWordsOfAWholeSnapshot) {
   Take(Whole(1));
   // A reader without deltas gets whole snapshots; a page that opens at the same time gets the same.
   EXPECT_EQ(StagesWithWords(Take(Whole(2), TokenOf(1))), 1);
@@ -112,7 +111,7 @@ TEST_F(SharedUpdatesTest, EveryWholeSnapshotComesWithAllWordsWhateverOtherReader
   EXPECT_EQ(StagesWithWords(Take(DeltaTo(3), TokenOf(2))), 0);
 }
 
-TEST_F(SharedUpdatesTest, ReadersThatJoinAtDifferentTimesShareTheDeltasThatFollow) {
+TEST_F(SharedUpdatesTest, ReadersThatJoinLaterShareTheDeltas) {
   Take(Whole(1));
   Take(DeltaTo(2), TokenOf(1));
   Take(Whole(2));
@@ -121,7 +120,7 @@ TEST_F(SharedUpdatesTest, ReadersThatJoinAtDifferentTimesShareTheDeltasThatFollo
   EXPECT_EQ(made_, made + 1);
 }
 
-TEST_F(SharedUpdatesTest, AReaderThatLacksTheBaseOfADeltaMustResume) {
+TEST_F(SharedUpdatesTest, RequireTheBaseOfADelta) {
   EXPECT_FALSE(Take(DeltaTo(2)));
   Take(Whole(1));
   EXPECT_FALSE(Take(DeltaTo(2), TokenOf(7)));
@@ -130,7 +129,7 @@ TEST_F(SharedUpdatesTest, AReaderThatLacksTheBaseOfADeltaMustResume) {
   EXPECT_NE(update->json().find("\"title\":\"job\""), std::string::npos) << update->json();
 }
 
-TEST_F(SharedUpdatesTest, AReaderThatLagsMustResumeAndHoldsUpNoMemory) {
+TEST_F(SharedUpdatesTest, AreDroppedForAReaderThatLags) {
   for (int i = 1; i <= 10; ++i) Take(i == 1 ? Whole(i) : DeltaTo(i), TokenOf(i - 1));
   WatchJobResponse late = Whole(11);
   late.mutable_snapshot()->set_base_sequence(2);
@@ -138,28 +137,28 @@ TEST_F(SharedUpdatesTest, AReaderThatLagsMustResumeAndHoldsUpNoMemory) {
   EXPECT_TRUE(Take(Whole(11), TokenOf(2)));
 }
 
-TEST_F(SharedUpdatesTest, WhatIsNoResponseIsNotSent) {
-  EXPECT_FALSE(updates_.Take("\x0a\xff", "job-1", tidemark::v1::VIEW_FULL, ""));
+TEST_F(SharedUpdatesTest, RejectAnInvalidResponse) {
+  EXPECT_FALSE(updates_.Get("\x0a\xff", "job-1", tidemark::v1::VIEW_FULL, ""));
 }
 
-TEST(SharedUpdates, TheNewestIsMadeOnceHoweverLargeItIs) {
+TEST(SharedUpdates, KeepTheNewestDespiteItsSize) {
   int made = 0;
   SharedUpdates updates([&](const Snapshot&) { return ++made, v1::JobWords(); },
                         /*bytes_max=*/1000);
   const std::string response = Whole(1, std::string(5000, 'x')).SerializeAsString();
   for (int reader = 0; reader < 30; ++reader) {
-    EXPECT_TRUE(updates.Take(response, "job-1", tidemark::v1::VIEW_FULL, ""));
+    EXPECT_TRUE(updates.Get(response, "job-1", tidemark::v1::VIEW_FULL, ""));
   }
   EXPECT_EQ(made, 1);
 }
 
-TEST(SharedUpdates, KeepNoMoreThanTheyMay) {
+TEST(SharedUpdates, StayWithinTheirMemory) {
   int made = 0;
   SharedUpdates updates([&](const Snapshot&) { return ++made, v1::JobWords(); },
                         /*bytes_max=*/8000);
   const auto take = [&](int i) {
-    updates.Take(Whole(1, std::string(300, 'x')).SerializeAsString(), "job-" + std::to_string(i),
-                 tidemark::v1::VIEW_FULL, "");
+    updates.Get(Whole(1, std::string(300, 'x')).SerializeAsString(), "job-" + std::to_string(i),
+                tidemark::v1::VIEW_FULL, "");
   };
   for (int i = 0; i < 100; ++i) take(i);
   EXPECT_EQ(made, 100);
@@ -167,6 +166,46 @@ TEST(SharedUpdates, KeepNoMoreThanTheyMay) {
   EXPECT_EQ(made, 100);
   take(0);
   EXPECT_EQ(made, 101) << "the oldest was dropped";
+}
+
+v1::JobWords Two(const std::string& second) {
+  v1::JobWords words;
+  for (const std::string& state : {std::string("done"), second}) {
+    v1::StageWords& stage = *words.add_stages();
+    stage.mutable_id()->set_stage(static_cast<unsigned>(words.stages_size()));
+    stage.set_state(state);
+  }
+  words.add_children()->set_state(second);
+  return words;
+}
+
+TEST(WordChanges, RemovesKnownWords) {
+  WordChanges changes;
+  v1::JobWords words = Two("running");
+  changes.RemoveKnown(words);
+  EXPECT_EQ(words.stages_size(), 2);
+  EXPECT_EQ(words.children_size(), 1);
+  words = Two("running");
+  changes.RemoveKnown(words);
+  EXPECT_EQ(words.stages_size(), 0);
+  EXPECT_EQ(words.children_size(), 0);
+  words = Two("done");
+  changes.RemoveKnown(words);
+  ASSERT_EQ(words.stages_size(), 1);
+  EXPECT_EQ(words.stages(0).id().stage(), 2);
+}
+
+TEST(WordChanges, RepeatsWordsOfAStageThatReturned) {
+  WordChanges changes;
+  v1::JobWords words = Two("running");
+  changes.RemoveKnown(words);
+  words = Two("running");
+  words.mutable_stages()->RemoveLast();
+  changes.RemoveKnown(words);
+  words = Two("running");
+  changes.RemoveKnown(words);
+  ASSERT_EQ(words.stages_size(), 1);
+  EXPECT_EQ(words.stages(0).id().stage(), 2);
 }
 
 }  // namespace

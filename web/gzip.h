@@ -1,4 +1,4 @@
-// A stream compressed as it goes: what was added can be read before more is.
+// Compression of responses.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,12 @@
 
 namespace tidemark::web {
 
-// Takes about 40 KiB. Not thread-safe.
+// Returns true if the header Accept-Encoding (RFC 9110, 12.5.3) names gzip with a weight above 0.
+// Without gzip, also with *, the server sends bytes uncompressed. Pure.
+bool AcceptsGzip(std::string_view accept_encoding);
+
+// A stream whose readers can decompress each part as soon as it arrives. Takes about 40 KiB. Not
+// thread-safe.
 class GzipStream {
  public:
   // Returns null if memory is exhausted.
@@ -17,7 +22,7 @@ class GzipStream {
   // Returns bytes to be sent after the previous ones. With `flush`, they complete all text so far;
   // otherwise some may follow later.
   virtual std::string Add(std::string_view text, bool flush = true) = 0;
-  // Nothing may be added afterwards.
+  // Returns the last bytes. No text may be added afterwards.
   virtual std::string End() = 0;
 };
 
