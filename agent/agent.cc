@@ -1,32 +1,79 @@
 #include "tidemark/agent.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "agent/background.h"
-#include "agent/guard.h"
 #include "agent/map_recorder.h"
-#include "agent/no_agent.h"
 #include "agent/reduce_recorder.h"
 #include "agent/shared.h"
-#include "agent/source_id.h"
 
 namespace tidemark {
 namespace agent {
 namespace {
 
-// In one JobOpened (event.proto).
-constexpr std::size_t kStagesMax = 10'000;
+// Returns "HOST-PID-RANDOM". A restarted process and a second agent in a process get other ids.
+std::string MakeSourceId() {
+  std::array<char, 65> host{};
+  if (gethostname(host.data(), host.size() - 1) != 0) host = {"host"};
+  return fmt::format("{}-{}-{}", host.data(), getpid(), MakeRunUid());
+}
 
-// Leaves out the sizes of tasks that make an event larger than `bytes_max`, those of records first;
-// whether it did. Takes what stays from `bytes_max`.
+// The agent of an engine without a master, and its task agents.
+class NoMapTask final : public MapTaskAgent {
+ public:
+  void InputRead(std::uint64_t, std::uint64_t) override {}
+  void AddGroup(std::uint32_t, std::string_view, std::uint64_t, std::uint64_t) override {}
+  void Finish() override {}
+};
+
+class NoReduceTask final : public ReduceTaskAgent {
+ public:
+  void InputFetched(std::uint64_t) override {}
+  void Shuffled() override {}
+  void BeginGroup(std::string_view) override {}
+  void ValueRead(std::uint64_t) override {}
+  void BytesEmitted(std::uint64_t) override {}
+  void EndGroup() override {}
+  void Finish() override {}
+};
+
+class NoAgent final : public Agent {
+ public:
+  void OpenJob(const JobOpened&) override {}
+  void OpenStage(const StageOpened&) override {}
+  void OpenExecutor(const ExecutorOpened&) override {}
+  void CloseJob(JobOutcome, std::string_view) override {}
+  void Changed(const AttemptChanged&) override {}
+  std::unique_ptr<MapTaskAgent> StartMapTask(TaskAttempt) override {
+    return std::make_unique<NoMapTask>();
+  }
+  std::unique_ptr<ReduceTaskAgent> StartReduceTask(TaskAttempt) override {
+    return std::make_unique<NoReduceTask>();
+  }
+  bool Flush(absl::Duration) override { return true; }
+  void Shutdown() override {}
+  AgentStats stats() const override { return {}; }
+};
+
+// The limit of one JobOpened (event.proto).
+constexpr std::size_t kOpenedStagesMax = 10'000;
+
+// Removes sizes of tasks that make an event larger than `bytes_max`; sizes in records first.
+// Subtracts the remaining sizes from `bytes_max`. Returns true if it removed any.
 bool LeaveOutSizes(StageOpened& stage, std::size_t& bytes_max) {
-  constexpr std::size_t kSizeBytes = 10;  // at most, on the wire
+  constexpr std::size_t kSizeBytes = 10;  // the maximum on the wire
   bool left_out = false;
   for (std::vector<std::uint64_t>* sizes : {&stage.task_bytes, &stage.task_records}) {
     const std::size_t bytes = kSizeBytes * sizes->size();
@@ -50,23 +97,23 @@ class LiveAgent final : public Agent {
         background_(options, shared_) {}
   ~LiveAgent() override { Shutdown(); }
 
-  // An event may be sent long after it was made, so it carries its own time.
+  // Events may be sent long after they were created, so each carries its own time.
   void OpenJob(const JobOpened& job) override {
-    Say([&] {
+    Enqueue([&] {
       JobOpened opened = job;
       if (!opened.submitted_at) opened.submitted_at = absl::Now();
-      opened.stages.resize(std::min(opened.stages.size(), kStagesMax));
+      opened.stages.resize(std::min(opened.stages.size(), kOpenedStagesMax));
       std::size_t bytes_max = shared_->whole_event_bytes_max();
       for (StageOpened& stage : opened.stages) Fit(stage, bytes_max);
       return opened;
     });
-    for (std::size_t i = kStagesMax; i < job.stages.size(); ++i) OpenStage(job.stages[i]);
+    for (std::size_t i = kOpenedStagesMax; i < job.stages.size(); ++i) OpenStage(job.stages[i]);
   }
   void CloseJob(JobOutcome outcome, std::string_view message) override {
-    Say([&] { return JobClosed{outcome, std::string(message), absl::Now()}; });
+    Enqueue([&] { return JobClosed{outcome, std::string(message), absl::Now()}; });
   }
   void OpenStage(const StageOpened& stage) override {
-    Say([&] {
+    Enqueue([&] {
       StageOpened opened = stage;
       std::size_t bytes_max = shared_->whole_event_bytes_max();
       Fit(opened, bytes_max);
@@ -74,10 +121,10 @@ class LiveAgent final : public Agent {
     });
   }
   void OpenExecutor(const ExecutorOpened& executor) override {
-    Say([&] { return executor; });
+    Enqueue([&] { return executor; });
   }
   void Changed(const AttemptChanged& change) override {
-    Say([&] {
+    Enqueue([&] {
       AttemptChanged changed = change;
       if (!changed.at) changed.at = absl::Now();
       return changed;
@@ -87,12 +134,12 @@ class LiveAgent final : public Agent {
   std::unique_ptr<MapTaskAgent> StartMapTask(TaskAttempt attempt) override {
     std::unique_ptr<MapTaskAgent> task;
     Guarded(*shared_, [&] { task = std::make_unique<MapRecorder>(attempt, shared_); });
-    return task == nullptr ? MakeNoMapTask() : std::move(task);
+    return task == nullptr ? std::make_unique<NoMapTask>() : std::move(task);
   }
   std::unique_ptr<ReduceTaskAgent> StartReduceTask(TaskAttempt attempt) override {
     std::unique_ptr<ReduceTaskAgent> task;
     Guarded(*shared_, [&] { task = std::make_unique<ReduceRecorder>(attempt, shared_); });
-    return task == nullptr ? MakeNoReduceTask() : std::move(task);
+    return task == nullptr ? std::make_unique<NoReduceTask>() : std::move(task);
   }
 
   bool Flush(absl::Duration budget) override {
@@ -138,16 +185,16 @@ class LiveAgent final : public Agent {
     stages_without_sizes_.fetch_add(1, std::memory_order_relaxed);
   }
 
-  // `make` gives the event.
+  // `make` returns the event.
   template <typename Make>
-  void Say(Make make) {
-    if (!Guarded(*shared_, [&] { shared_->Say(make()); })) shared_->outbox.CountDropped();
+  void Enqueue(Make make) {
+    if (!Guarded(*shared_, [&] { shared_->Enqueue(make()); })) shared_->outbox.CountDropped();
   }
 
   const absl::Duration shutdown_budget_;
   const std::shared_ptr<Shared> shared_;
   std::atomic<std::uint64_t> stages_without_sizes_{0};
-  std::mutex shutdown_mutex_;  // two threads may both want the end
+  std::mutex shutdown_mutex_;  // two threads may call Shutdown()
   Background background_;
 };
 
@@ -155,13 +202,19 @@ class LiveAgent final : public Agent {
 }  // namespace agent
 
 std::unique_ptr<Agent> Agent::Create(const AgentOptions& options) {
-  if (options.master_address.empty()) return agent::MakeNoAgent();
+  if (options.master_address.empty()) return std::make_unique<agent::NoAgent>();
   try {
     return std::make_unique<agent::LiveAgent>(options);
   } catch (...) {
-    // No thread or no memory to be had: the engine's work matters more than ours.
-    return agent::MakeNoAgent();
+    // Without a thread or memory, the agent does nothing, so that the engine can work.
+    return std::make_unique<agent::NoAgent>();
   }
+}
+
+std::string MakeRunUid() {
+  std::random_device random;
+  const std::uint64_t number = (std::uint64_t{random()} << 32) | random();
+  return fmt::format("{:016x}", number);
 }
 
 }  // namespace tidemark

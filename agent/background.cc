@@ -7,14 +7,14 @@
 #include <utility>
 #include <variant>
 
-#include "agent/guard.h"
+#include "agent/shared.h"
 
 namespace tidemark::agent {
 namespace {
 
-// A master that has not answered for three reports is worth a word, ...
+// A master without a response for three reports is reported.
 constexpr int kPatienceReports = 3;
-// ... but never a pause of a busy machine.
+// Short pauses of a busy machine are not reported.
 constexpr absl::Duration kPatienceMin = absl::Seconds(3);
 
 }  // namespace
@@ -48,7 +48,7 @@ void Background::Stop(Instant deadline) {
   Guarded(*shared_, [&] { connection_.Close(deadline); });
   GiveUpAll();
   shared_->outbox.CountUnsentAsDropped();
-  Guarded(*shared_, [&] { TellTrouble(absl::ZeroDuration()); });
+  Guarded(*shared_, [&] { ReportProblems(absl::ZeroDuration()); });
   reporters_.clear();
 }
 
@@ -57,8 +57,8 @@ void Background::Run() {
   connection_.GiveUp();
   GiveUpAll();
   Guarded(*shared_, [this] {
-    shared_->trouble.TurnedOff(shared_->off_reason());
-    TellTrouble(absl::InfiniteDuration());
+    shared_->problems.OnTurnedOff(shared_->off_reason());
+    ReportProblems(absl::InfiniteDuration());
   });
 }
 
@@ -69,10 +69,10 @@ void Background::RunUntilStopped() {
     for (const std::shared_ptr<Reporter>& reporter : reporters_) reporter->Collect();
     const Instant now = std::chrono::steady_clock::now();
     ReportIfDue(now);
-    if (last_attempt_.exchange(false)) connection_.ForgetBackoff();
+    if (last_attempt_.exchange(false)) connection_.SkipBackoff();
     deadline = std::min(connection_.Poll(now), NextFlush());
-    TellTrouble(Patience());
-    deadline = std::min(deadline, NextTrouble(now));
+    ReportProblems(Patience());
+    deadline = std::min(deadline, NextSilenceReport(now));
   }
 }
 
@@ -83,13 +83,13 @@ void Background::TakeUntil(Instant deadline) {
   executed_ = 0;
 }
 
-// What will never be executed.
+// Drops a command that will never be executed.
 void Background::GiveUp(const Command& command) {
   if (const auto* flush = std::get_if<FlushNow>(&command)) {
     flush->newest->set_value(std::nullopt);
-  } else if (std::holds_alternative<SayEvent>(command) ||
+  } else if (std::holds_alternative<SendEvent>(command) ||
              std::holds_alternative<EndReports>(command)) {
-    shared_->outbox.CountDropped();  // of a task's end, its last report
+    shared_->outbox.CountDropped();  // the last report of a task
   }
 }
 
@@ -107,14 +107,14 @@ absl::Duration Background::Patience() const {
   return std::max(kPatienceMin, kPatienceReports * shared_->settings.flush_interval());
 }
 
-void Background::TellTrouble(absl::Duration patience) {
-  shared_->trouble.TellNew(UnansweredFor(), patience, shared_->transport.last_reason());
+void Background::ReportProblems(absl::Duration patience) {
+  shared_->problems.ReportNew(UnansweredFor(), patience, shared_->transport.last_reason());
 }
 
-// When a silence of the master is to be told, if it lasts.
-Instant Background::NextTrouble(Instant now) const {
+// Returns when a silence of the master must be reported, if it lasts.
+Instant Background::NextSilenceReport(Instant now) const {
   const absl::Duration unanswered_for = UnansweredFor();
-  const bool waits = unanswered_for > absl::ZeroDuration() && shared_->trouble.waits_for_silence();
+  const bool waits = unanswered_for > absl::ZeroDuration() && shared_->problems.waits_for_silence();
   return waits ? After(now, Patience() - unanswered_for) : Instant::max();
 }
 
@@ -134,10 +134,10 @@ void Background::ReportAll() {
 }
 
 void Background::Execute(const Command& command) {
-  if (const auto* event = std::get_if<SayEvent>(&command)) {
+  if (const auto* event = std::get_if<SendEvent>(&command)) {
     shared_->outbox.Add(event->body, event->made_at_nanos);
   } else if (const auto* start = std::get_if<StartReports>(&command)) {
-    // The first report comes a full interval later.
+    // The first report follows after a full interval.
     if (reporters_.empty()) last_flush_ = std::chrono::steady_clock::now();
     reporters_.push_back(start->reporter);
   } else if (const auto* profiles = std::get_if<StartProfiles>(&command)) {

@@ -1,6 +1,6 @@
-// The one thread of an agent: does what the inbox says, collects what tasks measured, reports at
-// every flush interval, looks after the connection, tells the engine of trouble. It sleeps whenever
-// none of these is due. What is thrown here ends the thread and turns the agent off, no more.
+// The single thread of an agent. It executes the commands of the inbox, collects measurements,
+// reports at every flush interval, polls the connection, and reports problems to the engine. It
+// sleeps while none of these is due. An exception here ends the thread and turns the agent off.
 #pragma once
 
 #include <atomic>
@@ -13,23 +13,22 @@
 #include "agent/connection.h"
 #include "agent/inbox.h"
 #include "agent/monotonic.h"
-#include "agent/reporter.h"
 #include "agent/shared.h"
 
 namespace tidemark::agent {
 
 class Background {
  public:
-  // May throw what std::thread throws.
+  // May throw the exceptions of std::thread.
   Background(const AgentOptions& options, std::shared_ptr<Shared> shared);
   ~Background() { Stop(std::chrono::steady_clock::now()); }
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
 
-  // Waits until what was said so far is answered; whether it was, and none of it dropped.
+  // Blocks until all events up to now are answered. Returns true if they are and none was dropped.
   bool Flush(Instant deadline);
-  // The same once more, without waiting for the end of a backoff; then ends the connection by
-  // `deadline` and the thread. Idempotent; not thread-safe.
+  // Flushes again without waiting for the end of a backoff. Then ends the connection by
+  // `deadline`, and the thread. Idempotent; not thread-safe.
   void Stop(Instant deadline);
 
  private:
@@ -39,10 +38,10 @@ class Background {
   void Execute(const Command& command);
   void GiveUp(const Command& command);
   void GiveUpAll();
-  void TellTrouble(absl::Duration patience);
+  void ReportProblems(absl::Duration patience);
   absl::Duration UnansweredFor() const;
   absl::Duration Patience() const;
-  Instant NextTrouble(Instant now) const;
+  Instant NextSilenceReport(Instant now) const;
   void ReportIfDue(Instant now);
   void ReportAll();
   Instant NextFlush() const;
@@ -52,10 +51,10 @@ class Background {
   std::atomic<bool> last_attempt_{false};
   std::atomic<bool> stopping_{false};
 
-  // The rest belongs to the thread, and to Stop() when it has ended.
+  // The members below belong to the thread, and to Stop() after the thread has ended.
   Connection connection_;
-  std::vector<Command> commands_;  // as taken last ...
-  std::size_t executed_ = 0;       // ... and how many of them were executed
+  std::vector<Command> commands_;  // the last commands taken from the inbox
+  std::size_t executed_ = 0;       // the number of them that were executed
   std::vector<std::shared_ptr<Reporter>> reporters_;
   Instant last_flush_ = std::chrono::steady_clock::now();
   std::thread thread_;

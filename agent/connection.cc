@@ -8,17 +8,16 @@
 #include <utility>
 
 #include "transport/channel.h"
-#include "transport/reason.h"
 
 namespace tidemark::agent {
 namespace {
 
 constexpr absl::Duration kConnectTimeout = absl::Seconds(2);
-// A master that says nothing for so long while events wait for its answer is taken for gone:
-// no error reports that the network was cut. Taste: far above any pause of a healthy one.
+// If events wait this long without a response, the connection counts as lost, since a cut network
+// causes no error. Chosen by hand: far above any pause of a healthy master.
 constexpr absl::Duration kAnswerTimeout = absl::Seconds(60);
 
-// Whether the master said no, and not the network.
+// Returns true if the master rejected the call, false if the network failed.
 bool IsRefusal(const grpc::Status& status) {
   switch (status.error_code()) {
     case grpc::StatusCode::INVALID_ARGUMENT:
@@ -37,13 +36,13 @@ grpc::ChannelArguments ChannelOptions() {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
-  // A proxy for the web is of no use within a cluster.
+  // Proxies for the web do not apply within a cluster.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   return arguments;
 }
 
-// What gRPC has not let go of in time stays for ever, with its channel: waiting for it is not ours
-// to do. It takes a broken gRPC or a starved machine to come to that.
+// A call that gRPC has not released in time is leaked together with its channel, since the agent
+// must not block. This requires a broken gRPC or a starved machine.
 void Abandon(std::unique_ptr<EventStream> stream, std::shared_ptr<grpc::Channel> channel) {
   struct Abandoned {
     std::unique_ptr<EventStream> stream;
@@ -54,7 +53,7 @@ void Abandon(std::unique_ptr<EventStream> stream, std::shared_ptr<grpc::Channel>
   auto* const abandoned =
       new (std::nothrow) Abandoned{std::move(stream), std::move(channel), all.load()};
   if (abandoned == nullptr) {
-    static_cast<void>(stream.release());  // which holds its channel
+    static_cast<void>(stream.release());  // the stream holds its channel
     return;
   }
   while (!all.compare_exchange_weak(abandoned->next, abandoned)) {
@@ -100,16 +99,16 @@ void Connection::Open(Instant now) {
   channel_ = *std::move(channel);
 }
 
-// A file may be there the next time.
+// The missing file may exist at the next attempt.
 void Connection::NoteNoChannel(const absl::Status& status, Instant now) {
   const std::string reason(status.message());
   shared_->transport.Error(fmt::format("{}: {}", address_, reason), reason);
-  shared_->trouble.CannotSend(reason);
+  shared_->problems.OnLocalError(reason);
   retry_at_ = After(now, backoff_.Next());
 }
 
 Instant Connection::PollStream(Instant now) {
-  if (given_up_) return Instant::max();  // its end wakes us
+  if (given_up_) return Instant::max();  // the end of the stream wakes this thread
   stream_->Pump();
   Instant deadline = connect_deadline_;
   if (stream_->connected()) {
@@ -117,7 +116,7 @@ Instant Connection::PollStream(Instant now) {
     deadline = After(stream_->waiting_since(), kAnswerTimeout);
   }
   if (now < deadline) return deadline;
-  shared_->transport.Error(fmt::format("{}: no answer in time", address_), "");
+  shared_->transport.Error(fmt::format("{}: no response in time", address_), "");
   given_up_ = true;
   stream_->Cancel();
   return Instant::max();
@@ -130,9 +129,9 @@ void Connection::NoteEnd(const grpc::Status& status, Instant now) {
     shared_->transport.Error(fmt::format("{}: {} (code {})", address_, status.error_message(),
                                          static_cast<int>(status.error_code())),
                              reason);
-    if (IsRefusal(status)) shared_->trouble.Refused(status.error_code(), reason);
+    if (IsRefusal(status)) shared_->problems.OnRejected(status.error_code(), reason);
   }
-  // Being let in is not enough to start afresh: a master may hang up on everyone.
+  // An accepted connection does not reset the backoff, since a master may close every connection.
   if (stream_->answered()) backoff_.Reset();
   retry_at_ = After(now, backoff_.Next());
   stream_.reset();

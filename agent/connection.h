@@ -1,8 +1,8 @@
-// Keeps a stream to the master open while there is something to say: connects when the first
-// event comes, gives a connection attempt two seconds, backs off from 100 ms to 30 s, resends
-// what was not acknowledged.
+// Keeps a stream to the master open while events wait. Connects at the first event, limits a
+// connection attempt to two seconds, backs off from 100 ms to 30 s, and resends unacknowledged
+// events.
 //
-// Belongs to the background thread. Never waits, but for Close().
+// Belongs to the background thread. Only Close() blocks.
 #pragma once
 
 #include <memory>
@@ -17,8 +17,8 @@
 
 namespace tidemark::agent {
 
-// Waiting times between attempts: each twice the one before, shortened at random by up to a half so
-// that the tasks of a cluster do not come back all at once.
+// Computes the pauses between attempts. Each is twice the previous one, shortened at random by up
+// to a half, so that the tasks of a cluster do not reconnect at the same time.
 class Backoff {
  public:
   explicit Backoff(std::uint64_t seed) : random_(seed) {}
@@ -32,20 +32,20 @@ class Backoff {
   std::mt19937_64 random_;
 };
 
-// How long a cancelled call may take to end before we leave it to gRPC.
+// The time that a cancelled call has to end before gRPC keeps it.
 inline constexpr std::chrono::milliseconds kCancelTimeout{50};
 
 class Connection {
  public:
   Connection(std::string address, ClientSecurity security, std::shared_ptr<Shared> shared);
 
-  // Does what is due and says when to be called again, if nothing happens before.
+  // Performs the actions that are due. Returns when to call it again if no other event occurs.
   Instant Poll(Instant now);
-  // The next Poll() does not wait for the end of a backoff: for a last attempt.
-  void ForgetBackoff() { retry_at_ = Instant::min(); }
-  // Breaks the call off, without waiting; Close() is still to come.
+  // Makes the next Poll() skip the backoff, for a last attempt.
+  void SkipBackoff() { retry_at_ = Instant::min(); }
+  // Cancels the call without blocking. Close() must follow.
   void GiveUp();
-  // Ends the stream, politely while there is time, and lets go of it in any case. Last call.
+  // Ends the stream, gracefully if time permits, and releases it in any case. The last call.
   void Close(Instant deadline);
 
  private:
@@ -58,8 +58,8 @@ class Connection {
   const std::string address_;
   const ClientSecurity security_;
   const std::shared_ptr<Shared> shared_;
-  // A new channel for each attempt, so that no backoff of gRPC's own gets in the way. The last one
-  // stays until the next has taken over: see event_stream.h.
+  // Each attempt has a new channel, so that the backoff of gRPC does not apply. The last channel
+  // stays until the next one replaces it; see event_stream.h.
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<EventStream> stream_;
   bool given_up_ = false;  // the stream was cancelled and will end soon

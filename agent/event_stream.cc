@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "agent/guard.h"
+#include "agent/shared.h"
 
 namespace tidemark::agent {
 
@@ -16,10 +16,10 @@ EventStream::EventStream(const std::shared_ptr<grpc::Channel>& channel,
       context_(std::move(context)) {
   shared_->outbox.Rewind();
   stub_->async()->StreamEvents(context_.get(), this);
-  AddHold();  // writes start outside of reactions too
+  AddHold();  // writes also start outside of reactions
   StartRead(&response_);
   StartCall();
-  // From here on gRPC knows us: we may not go before it says so.
+  // From here on gRPC refers to this object, which must live until ended().
   if (!Guarded(*shared_, [this] { Pump(); })) BreakOff();
 }
 
@@ -32,7 +32,7 @@ void EventStream::Pump() {
     writing_ = shared_->outbox.Next(ClockReading::Now());
     request = writing_.get();
   }
-  // Outside the lock: nothing says that a reaction may not run on this thread.
+  // Called without the lock, since the reaction may run on this thread.
   if (request != nullptr) StartWrite(request);
 }
 
@@ -41,10 +41,10 @@ void EventStream::HalfClose() {
     const std::lock_guard lock(mutex_);
     half_close_wanted_ = true;
   }
-  HalfCloseIfWanted();
+  HalfCloseIfRequested();
 }
 
-void EventStream::HalfCloseIfWanted() {
+void EventStream::HalfCloseIfRequested() {
   {
     const std::lock_guard lock(mutex_);
     if (!half_close_wanted_ || closed_ || writing_ != nullptr) return;
@@ -74,7 +74,7 @@ void EventStream::OnWriteDone(bool ok) {
     if (ok && !connected_) first = connected_ = true;
   }
   if (first) shared_->transport.ConnectionMade();
-  HalfCloseIfWanted();
+  HalfCloseIfRequested();
   ReleaseIfClosed();
   if (!Guarded(*shared_, [this] { Pump(); })) BreakOff();
 }
@@ -93,12 +93,12 @@ void EventStream::OnReadDone(bool ok) {
     Take(response_);
     response_.Clear();
     StartRead(&response_);
-    Pump();  // there may be room for more unacknowledged events now
+    Pump();  // more unacknowledged events may fit now
   });
   if (!done) BreakOff();
 }
 
-// No more writes start; gRPC may be done with the call.
+// No further writes start, so gRPC may finish the call.
 void EventStream::EndWrites() {
   {
     const std::lock_guard lock(mutex_);
@@ -107,27 +107,26 @@ void EventStream::EndWrites() {
   ReleaseIfClosed();
 }
 
-// After something was thrown.
+// Cancels the call after an exception.
 void EventStream::BreakOff() {
   Cancel();
   EndWrites();
 }
 
 void EventStream::Take(const v1::StreamEventsResponse& response) {
-  // We open one source, as 0. Whatever else a master sends, the worst it can do is not to be
-  // believed.
+  // The agent opens only source 0. Responses for other handles are ignored.
   if (response.handle() != 0) return;
-  // First, so that it holds for everyone who waited for the acknowledgement.
+  // Applied first, so that it is in effect for threads that wait for the acknowledgement.
   if (response.has_control()) {
     shared_->settings.Apply(response.control());
     shared_->inbox.Wake();
   }
   if (!response.stalled().empty()) {
-    shared_->trouble.Stalled(response.stalled());
+    shared_->problems.OnStalled(response.stalled());
     shared_->inbox.Wake();
   }
   for (const v1::Rejection& rejection : response.rejections()) {
-    // Before any waiter for the answer continues.
+    // Done before any thread that waits for the answer continues.
     const bool is_of_job = rejection.code() == static_cast<int>(grpc::StatusCode::ALREADY_EXISTS);
     if (is_of_job) shared_->transport.JobRefused(rejection.reason());
     if (rejection.sequence() == 0) {
@@ -135,45 +134,47 @@ void EventStream::Take(const v1::StreamEventsResponse& response) {
       continue;
     }
     if (!shared_->outbox.Reject(rejection.sequence())) continue;
-    shared_->transport.Error(fmt::format("event {} was refused: {} (code {})", rejection.sequence(),
-                                         rejection.reason(), rejection.code()),
-                             rejection.reason());
-    // Of the job the engine is told by AgentStats::job_refusal.
-    if (!is_of_job) shared_->trouble.Refused(rejection.code(), rejection.reason());
+    shared_->transport.Error(
+        fmt::format("event {} was rejected: {} (code {})", rejection.sequence(), rejection.reason(),
+                    rejection.code()),
+        rejection.reason());
+    // AgentStats::job_refusal reports rejections of the job to the engine.
+    if (!is_of_job) shared_->problems.OnRejected(rejection.code(), rejection.reason());
     shared_->inbox.Wake();
   }
   if (const std::uint64_t unnamed = response.unnamed_rejections(); unnamed > 0) {
-    shared_->transport.Error(fmt::format("{} more events were refused", unnamed),
-                             "it refused more reports than it gives reasons for");
+    shared_->transport.Error(fmt::format("{} more events were rejected", unnamed),
+                             "it rejected further events without a reason");
   }
   const bool believed =
       shared_->outbox.Acknowledge(response.accepted_sequence(), response.unnamed_rejections());
   if (!believed) {
     shared_->transport.Error(fmt::format("the master acknowledged event {}, which was never sent",
                                          response.accepted_sequence()),
-                             "it acknowledged what was never sent");
+                             "it acknowledged an event that was never sent");
   }
   const std::lock_guard lock(mutex_);
   answered_ = answered_ || (believed && response.accepted_sequence() > 0);
   waiting_since_ = std::chrono::steady_clock::now();
 }
 
-// We number every event: who refuses one without a number reads another protocol.
+// Every event has a number, so a rejection without one belongs to another protocol.
 void EventStream::NotUnderstood(const v1::Rejection& rejection) {
   const std::string reason = fmt::format(
       "it does not understand this version's events ({}); if the master is of version "
       "0.1, update it",
       rejection.reason());
   shared_->transport.Error(reason, reason);
-  shared_->trouble.Refused(rejection.code(), reason);
+  shared_->problems.OnRejected(rejection.code(), reason);
   shared_->inbox.Wake();
 }
 
 void EventStream::OnDone(const grpc::Status& status) {
-  const std::shared_ptr<Shared> shared = shared_;  // a reader of the status may destroy this
+  const std::shared_ptr<Shared> shared =
+      shared_;  // a thread that reads the status may destroy this
   {
     const std::lock_guard lock(mutex_);
-    // A copy of its texts takes memory.
+    // Copying the texts allocates memory.
     if (!Guarded(*shared, [&] { status_ = status; })) status_.emplace();
     ended_.notify_all();
   }

@@ -1,9 +1,9 @@
-// One call of IngestService.StreamEvents: takes batches from the outbox one after the other and
-// hands the master's answers to outbox and settings.
+// One call of IngestService.StreamEvents. Sends the batches of the outbox in order and passes the
+// master's responses to the outbox and the settings.
 //
-// Must not be destroyed before ended() says that gRPC is done with it, nor by a thread of gRPC:
-// with the last channel of the process goes the queue that those threads live on (gRPC 1.51
-// aborts). Thread-safe; gRPC's threads run the On...() members.
+// Must be destroyed after ended() returns true, and not by a thread of gRPC: the last channel of
+// the process owns the queue of those threads (gRPC 1.51 aborts). Thread-safe; gRPC's threads run
+// the On...() members.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -23,28 +23,28 @@ namespace tidemark::agent {
 class EventStream final
     : private grpc::ClientBidiReactor<v1::StreamEventsRequest, v1::StreamEventsResponse> {
  public:
-  // Connects in the background; whether that works shows in ended(). `context` is fresh but for the
-  // metadata of the call.
+  // Connects in the background; ended() shows a failure. `context` contains only the metadata of
+  // the call.
   EventStream(const std::shared_ptr<grpc::Channel>& channel,
               std::unique_ptr<grpc::ClientContext> context, std::shared_ptr<Shared> shared);
 
-  // Starts to write what the outbox holds, unless a write is under way that will go on with it.
+  // Starts to write the contents of the outbox, unless a write in progress will continue with them.
   void Pump();
-  // Says that nothing more comes once the write under way is done, and lets the master end the
-  // call.
+  // Announces that no events follow the write in progress, so that the master ends the call.
   void HalfClose();
-  // Gives up; wait for ended() before the outbox may be rewound.
+  // Cancels the call. The outbox may be rewound after ended().
   void Cancel();
 
-  bool connected() const;  // a first batch went out
-  bool answered() const;   // the master acknowledged something
-  // When the master last answered, or when there was something to answer again, if that is later.
+  bool connected() const;  // true after the first batch was sent
+  bool answered() const;   // true after the master acknowledged an event
+  // Returns the time of the last response, or the time since which events wait for one, if that is
+  // later.
   Instant waiting_since() const;
   std::optional<grpc::Status> ended() const;
   bool WaitUntilEnded(Instant deadline);
 
  private:
-  void HalfCloseIfWanted();
+  void HalfCloseIfRequested();
   void ReleaseIfClosed();
   void EndWrites();
   void BreakOff();
@@ -59,16 +59,16 @@ class EventStream final
   const std::shared_ptr<Shared> shared_;
   std::unique_ptr<v1::IngestService::Stub> stub_;
   const std::unique_ptr<grpc::ClientContext> context_;
-  v1::StreamEventsResponse response_;  // belongs to the read under way
+  v1::StreamEventsResponse response_;  // belongs to the read in progress
 
   mutable std::mutex mutex_;
   std::condition_variable ended_;
-  // The rest: guarded by mutex_.
+  // The members below are guarded by mutex_.
   std::shared_ptr<const v1::StreamEventsRequest> writing_;
   bool half_close_wanted_ = false;
-  bool half_closing_ = false;  // gRPC has yet to confirm it
-  bool closed_ = false;        // no more writes may start
-  bool released_ = false;      // our hold on the call is gone
+  bool half_closing_ = false;  // gRPC has not confirmed it yet
+  bool closed_ = false;        // no further writes may start
+  bool released_ = false;      // the hold on the call is released
   bool connected_ = false;
   bool answered_ = false;
   Instant waiting_since_ = std::chrono::steady_clock::now();

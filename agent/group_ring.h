@@ -1,11 +1,11 @@
-// Finished key groups on their way from the task's thread to the background thread.
+// Passes finished key groups from the task's thread to the background thread.
 //
-// A single-producer single-consumer ring without locks. What is timed together is published
-// together: Write() adds key groups to the current unit (one burst, or one large key group), and
-// Publish() gives the unit its time and shows it to the consumer, all of it or, if it did not fit,
-// nothing. So no unit ever loses a part and points keep their true times.
+// A single-producer single-consumer ring without locks. Write() adds key groups to the current
+// unit: one burst, or one large key group. Publish() sets the duration of the unit and shows the
+// whole unit to the consumer. If the unit did not fit, Publish() drops it. Units are never split,
+// so points keep their true durations.
 //
-// The time of a unit stands at its last key group; those before it carry kTimedWithNext.
+// The last key group of a unit carries the duration; the others carry kTimedWithNext.
 #pragma once
 
 #include <algorithm>
@@ -28,8 +28,8 @@ struct FinishedGroup {
 
 class GroupRing {
  public:
-  // 2 MiB, of which memory is used once it was reached: 64k key groups are 3 ms of the smallest
-  // ones at full speed, and the consumer is woken when a quarter is full.
+  // Takes 2 MiB, of which the kernel allocates only written pages. At full speed, the smallest key
+  // groups fill it in 3 ms. The consumer is woken when a quarter is full.
   static constexpr std::size_t kCapacity = std::size_t{1} << 16;
 
   GroupRing() : groups_(new FinishedGroup[kCapacity]) {}
@@ -46,7 +46,7 @@ class GroupRing {
     ++write_;
   }
 
-  // Whether the current unit fits; if not, Publish() leaves it out.
+  // Returns true if the current unit fits. If not, Publish() drops it.
   bool unit_fits() const { return !overflown_; }
 
   // Ends the unit.
@@ -61,7 +61,7 @@ class GroupRing {
     published_.store(write_, std::memory_order_release);
   }
 
-  // True once for each time that a quarter filled up since the consumer last emptied the ring.
+  // Returns true once for each quarter that has filled up since the consumer last emptied the ring.
   bool ShouldWakeConsumer() {
     if (write_ - freed_seen_ < kCapacity / 4) return false;
     freed_seen_ = freed_.load(std::memory_order_acquire);
@@ -78,7 +78,7 @@ class GroupRing {
     const std::uint64_t end = published_.load(std::memory_order_acquire);
     std::uint64_t next = freed_.load(std::memory_order_relaxed);
     while (next != end) {
-      // Gives room back bit by bit, for a producer that fills it as fast.
+      // Frees space in small steps, for a producer that fills it as fast.
       const std::uint64_t stop = std::min<std::uint64_t>(end, next + kCapacity / 16);
       for (; next != stop; ++next) take(groups_[next % kCapacity]);
       freed_.store(next, std::memory_order_release);
@@ -92,9 +92,9 @@ class GroupRing {
   }
 
   const std::unique_ptr<FinishedGroup[]> groups_;
-  // The producer's own.
+  // The members of the producer.
   alignas(64) std::uint64_t write_ = 0;  // next to write; from published_ on: current unit
-  std::uint64_t freed_seen_ = 0;         // freed_ as last looked at
+  std::uint64_t freed_seen_ = 0;         // the last known value of freed_
   std::uint64_t woken_at_ = 0;           // freed_ + 1 at the last wake-up
   bool overflown_ = false;               // the current unit did not fit
   alignas(64) std::atomic<std::uint64_t> published_{0};  // written by the producer

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "agent/importance.h"
+#include "agent/outbox.h"
 
 namespace tidemark::agent {
 namespace {
@@ -27,24 +27,24 @@ std::size_t BytesOf(const AttemptChanged& changed) {
   return changed.input_name.size() + changed.failure.size();
 }
 
-// Texts and lists are what makes an event large; the rest is a fixed size. Profiles do not come
-// this way.
+// Texts and lists make an event large; the rest has a fixed size. Profiles do not pass through the
+// inbox.
 std::size_t ExtraBytes(const EventBody& body) {
   return std::visit(
-      [](const auto& said) -> std::size_t {
-        if constexpr (requires { BytesOf(said); }) return BytesOf(said);
+      [](const auto& content) -> std::size_t {
+        if constexpr (requires { BytesOf(content); }) return BytesOf(content);
         return 0;
       },
       body);
 }
 
 std::size_t EventBytes(const Command& command) {
-  const auto* event = std::get_if<SayEvent>(&command);
+  const auto* event = std::get_if<SendEvent>(&command);
   return event == nullptr ? 0 : sizeof(Command) + ExtraBytes(event->body);
 }
 
 bool IsOfTheJob(const Command& command) {
-  const auto* event = std::get_if<SayEvent>(&command);
+  const auto* event = std::get_if<SendEvent>(&command);
   return event != nullptr && ImportanceOf(event->body) == Importance::kJob;
 }
 
@@ -59,7 +59,7 @@ bool Inbox::Push(Command command) {
     commands_.push_back(std::move(command));
     bytes_ += bytes;
   }
-  news_.notify_one();
+  changed_.notify_one();
   return true;
 }
 
@@ -68,12 +68,12 @@ void Inbox::Wake() {
     const std::lock_guard lock(mutex_);
     woken_ = true;
   }
-  news_.notify_one();
+  changed_.notify_one();
 }
 
 std::vector<Command> Inbox::WaitUntil(Instant deadline) {
   std::unique_lock lock(mutex_);
-  news_.wait_until(lock, deadline, [&] { return woken_ || !commands_.empty(); });
+  changed_.wait_until(lock, deadline, [&] { return woken_ || !commands_.empty(); });
   woken_ = false;
   bytes_ = 0;
   return std::exchange(commands_, {});

@@ -1,12 +1,12 @@
-// What the engine's threads tell the background thread, in the order they say it.
+// The commands of the engine's threads to the background thread, in order.
 //
-// One queue for everything keeps the order across calls: a task's last profile is sent before the
-// attempt change that the engine reports after Finish(). The lock is only ever held for a push or a
-// swap, so no caller waits on the network or on another's work. Bounded: events beyond `bytes_max`
-// are refused, the job's own beyond twice as much; commands without an event are a few bytes for
-// each task and always taken.
+// A single queue keeps the order across calls: a task's last profile is sent before the attempt
+// change that the engine reports after Finish(). The lock is held only for a push or a swap, so no
+// caller waits for the network or for another caller. The queue is bounded: events beyond
+// `bytes_max` are rejected, and events of the job beyond twice as much. Commands without an event
+// take a few bytes per task and are always accepted.
 //
-// Thread-safe; WaitUntil() is for one thread.
+// Thread-safe; only one thread may call WaitUntil().
 #pragma once
 
 #include <condition_variable>
@@ -24,50 +24,63 @@
 
 namespace tidemark::agent {
 
-class Reporter;
+// The background thread's side of a task agent: converts measurements to events. Belongs to the
+// background thread.
+class Reporter {
+ public:
+  virtual ~Reporter() = default;
+  // Takes the measurements of the task's thread, so that its buffer does not fill up. Called often.
+  virtual void Collect() {}
+  // The task's input is complete, so its reports become profiles.
+  virtual void BeginProfiles() {}
+  // Adds new data to the outbox. Called at every flush.
+  virtual void Report() = 0;
+  // Adds the last report.
+  virtual void ReportLast() { Report(); }
+};
 
 // Sends one event.
-struct SayEvent {
+struct SendEvent {
   EventBody body;
   std::int64_t made_at_nanos = 0;
 };
-// Reports on a task at every flush from now on.
+// Reports on a task at every flush.
 struct StartReports {
   std::shared_ptr<Reporter> reporter;
 };
-// The reduce task has its input: its reports are profiles from now on.
+// The reduce task has its input, so its reports become profiles.
 struct StartProfiles {
   std::shared_ptr<Reporter> reporter;
 };
-// Reports a last time.
+// Sends the last report.
 struct EndReports {
   std::shared_ptr<Reporter> reporter;
 };
-// Reports now and answers with the number of the newest event; empty: it is too late for that.
+// Reports now and returns the number of the newest event, or nullopt after the end.
 struct FlushNow {
   std::shared_ptr<std::promise<std::optional<std::uint64_t>>> newest;
 };
 
-using Command = std::variant<SayEvent, StartReports, StartProfiles, EndReports, FlushNow>;
+using Command = std::variant<SendEvent, StartReports, StartProfiles, EndReports, FlushNow>;
 
 class Inbox {
  public:
   explicit Inbox(std::size_t bytes_max) : bytes_max_(bytes_max) {}
 
-  // False if it was an event and there was no room, or if the inbox is closed.
+  // Returns false if there is no room for the event, or if the inbox is closed.
   bool Push(Command command);
-  // Ends a wait, now or the next one.
+  // Ends the current or the next wait.
   void Wake();
-  // Returns all commands once there are any, on Wake() or at the deadline.
+  // Returns all commands when there are any, on Wake(), or at the deadline.
   std::vector<Command> WaitUntil(Instant deadline);
-  // Closed: refuses all commands from now on and returns those that came before.
+  // Closes the inbox and returns its commands. Later commands are rejected.
   std::vector<Command> Close();
 
  private:
   const std::size_t bytes_max_;
   std::mutex mutex_;
-  std::condition_variable news_;
-  // The rest: guarded by mutex_.
+  std::condition_variable changed_;
+  // The members below are guarded by mutex_.
   std::vector<Command> commands_;
   std::size_t bytes_ = 0;
   bool woken_ = false;

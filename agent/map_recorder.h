@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/map_profile.h"
+#include "agent/inbox.h"
 #include "agent/processor_use.h"
-#include "agent/reporter.h"
+#include "agent/profiles.h"
 #include "agent/shared.h"
 #include "streaming/heaviest.h"
 #include "streaming/key_sample.h"
@@ -19,14 +19,14 @@
 
 namespace tidemark::agent {
 
-// What the task's thread hands to the background thread.
+// The data that the task's thread passes to the background thread.
 struct MapMeter {
-  // Totals since the start; written by the task's thread alone.
+  // Totals since the start, written by the task's thread only.
   std::atomic<std::uint64_t> bytes_done{0};
   std::atomic<std::uint64_t> records_done{0};
   std::atomic<std::uint64_t> bytes_emitted{0};
-  // Written once by the task's thread before it says EndReports, read after that: the inbox orders
-  // the two. Without Finish() there is no profile.
+  // Written once by the task's thread before it pushes EndReports, and read afterwards; the inbox
+  // orders the two. Without Finish() there is no profile.
   bool finished = false;
   std::vector<PartitionProfile> partitions;
   streaming::KeySampler sampler{0};
@@ -34,7 +34,7 @@ struct MapMeter {
 
 class MapReporter final : public Reporter {
  public:
-  // On the task's thread.
+  // Called on the task's thread.
   MapReporter(AttemptId attempt, std::shared_ptr<Shared> shared, std::shared_ptr<MapMeter> meter)
       : attempt_(attempt),
         shared_(std::move(shared)),
@@ -75,7 +75,7 @@ class MapRecorder final : public MapTaskAgent {
   std::uint32_t lambda_;
   streaming::HeaviestKeys heaviest_;
   streaming::KeySampler sampler_;
-  // Keys that were implicit when lambda last changed: HeaviestKeys starts anew with the others.
+  // Keys that were implicit when lambda last changed. HeaviestKeys restarts with the others.
   std::map<std::uint32_t, ImplicitKeys> implicit_before_;
 };
 

@@ -1,4 +1,4 @@
-// The agent's two clocks: durations by the monotonic one, instants for others by the wall clock.
+// The agent's clocks: the monotonic clock for durations, the wall clock for instants of events.
 #pragma once
 
 #include <algorithm>
@@ -19,13 +19,13 @@ inline std::int64_t NowNanos() {
       .count();
 }
 
-// Clamped to a day, so that an infinite budget is no overflow.
+// Clamps the span to a day, so that an infinite budget does not overflow.
 inline Instant After(Instant start, absl::Duration span) {
   const absl::Duration held = std::clamp(span, absl::ZeroDuration(), absl::Hours(24));
   return start + absl::ToChronoNanoseconds(held);
 }
 
-// What both clocks show at one moment: turns monotonic instants into wall time.
+// Readings of both clocks at one moment, which convert monotonic instants to wall time.
 struct ClockReading {
   absl::Time wall;
   std::int64_t monotonic_nanos = 0;
@@ -37,12 +37,12 @@ struct ClockReading {
   absl::Time ToWall(std::int64_t nanos) const { return wall - Since(nanos); }
 };
 
-// Where measurements of a task take their time from: this machine's clocks, or a simulation's.
+// The source of time for measurements: the clocks of this machine, or simulated ones.
 class Clock {
  public:
   virtual ~Clock() = default;
   virtual ClockReading Now() const { return ClockReading::Now(); }
-  virtual std::int64_t Nanos() const { return NowNanos(); }  // the monotonic one alone
+  virtual std::int64_t Nanos() const { return NowNanos(); }  // the monotonic clock
 };
 
 inline const Clock& SystemClock() {

@@ -11,15 +11,15 @@
 namespace tidemark::agent {
 namespace {
 
-// A batch takes in no more once its events take so much in memory: a quarter of what gRPC accepts
-// by default, and at worst they take a quarter more on the wire.
+// A batch is complete when its events take this much memory. This is a quarter of gRPC's default
+// limit; on the wire, events take at most a quarter more.
 constexpr std::size_t kBatchBytesMax = std::size_t{1} << 20;
 constexpr std::size_t kBatchEventsMax = 10'000;  // ingest_service.proto
-// On the wire. A larger event might not fit into a message that the master takes, which would end
-// every stream at the same place.
+// Bytes on the wire. A larger event could exceed the master's message limit, which would end every
+// stream at the same event.
 constexpr std::size_t kEventBytesMax = std::size_t{3} << 20;
 
-// Points and bins are of the same key groups, but a part of a profile may hold only some of them.
+// Points and bins are of the same key groups, but a part of a profile may contain only one kind.
 std::uint64_t GroupsIn(const v1::Event& event) {
   const auto sum = [](const auto& counts) {
     return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
@@ -75,7 +75,7 @@ void Outbox::CountUnsentAsDropped() {
 bool Outbox::MakeRoom(std::size_t bytes, Importance importance) {
   const auto full = [&] { return waiting_bytes_ + unacknowledged_bytes_ + bytes > bytes_max_; };
   if (!full()) return true;
-  // Nothing is dropped for an event that would not fit even then.
+  // No event is dropped for one that would not fit even then.
   std::size_t staying_bytes = unacknowledged_bytes_ + bytes;
   for (std::size_t rank = static_cast<std::size_t>(importance) + 1; rank < waiting_.size();
        ++rank) {
@@ -124,7 +124,7 @@ const Outbox::Item* Outbox::NextUnsent() {
 }
 
 const Outbox::Item& Outbox::Number(const Item& item) {
-  if (item.sequence > 0) return item;  // it is repeated
+  if (item.sequence > 0) return item;  // the event is repeated
   Lane* const lane = OldestLane();
   unacknowledged_.push_back(std::move(lane->front()));
   lane->pop_front();
@@ -157,7 +157,7 @@ std::shared_ptr<const v1::StreamEventsRequest> Outbox::Next(const ClockReading& 
   std::shared_ptr<v1::StreamEventsRequest> batch;
   std::size_t bytes = 0;
   while (const Item* const next = NextUnsent()) {
-    // What was refused leaves a gap, which no batch spans.
+    // A rejected event leaves a gap in the numbers, which a batch cannot span.
     const std::uint64_t number = next->sequence > 0 ? next->sequence : sequence_ + 1;
     const bool follows = number == handed_ + 1;
     if (batch != nullptr && (!follows || bytes + next->bytes > kBatchBytesMax ||
@@ -169,7 +169,7 @@ std::shared_ptr<const v1::StreamEventsRequest> Outbox::Next(const ClockReading& 
     v1::Event& event = *batch->add_events();
     event = item->event;
     if (item->running_elapsed) {
-      // Meant when it is sent, so that sent_at - elapsed stays the start of the call.
+      // The value at the time of sending, so that sent_at - elapsed is the start of the call.
       event.mutable_reduce_profile()->mutable_running_group()->set_elapsed_nanos(
           static_cast<std::uint64_t>(absl::ToInt64Nanoseconds(std::max(
               *item->running_elapsed + now.Since(item->made_at_nanos), absl::ZeroDuration()))));

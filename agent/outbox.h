@@ -1,20 +1,19 @@
 // The events that wait to be sent or acknowledged: bounded, in order, each sent until the master
 // answers for it.
 //
-//   Add() -> waiting -> Next() numbers it -> unacknowledged -> Acknowledge() or Reject()
-//              |                                   ^   |
-//              v full: the least important,        `---' Rewind(): a new stream repeats it
-//                oldest first, is dropped
+//   Add() -> waiting -> Next() assigns a number -> unacknowledged -> Acknowledge() or Reject()
+//               |                                    ^   |
+//               v full: the least important,         `---' Rewind(): a new stream repeats it
+//                 oldest event is dropped
 //
-// An event gets its sequence number when it is first handed to the transport: what is dropped
-// before leaves no gap, only a count (StreamEventsRequest.dropped_events), and what has a number is
-// never dropped. What waits at the same time goes in one batch. At most half of the bytes may be
-// unacknowledged, so a master that does not answer leaves room for what is new. An event too large
-// for a message, or for the outbox, is dropped itself, and nothing for it.
+// An event gets its sequence number when it is first passed to the transport. Events dropped before
+// leave no gap, only a count (StreamEventsRequest.dropped_events); events with a number are never
+// dropped. All waiting events go into one batch. At most half of the bytes may be unacknowledged,
+// so that a master that does not answer leaves room for new events. An event too large for a
+// message or for the outbox is dropped itself.
 //
-// Bytes are those the messages take in memory, not on the wire; the batch that is being written is
-// a copy, of 1 MiB or one event at most. Thread-safe. Every operation is O(log n) in the number of
-// events or better.
+// Bytes are bytes in memory, not on the wire. The batch in flight is a copy, of 1 MiB or one event
+// at most. Thread-safe. Every operation is O(log n) in the number of events or better.
 #pragma once
 
 #include <array>
@@ -28,87 +27,102 @@
 #include <optional>
 #include <string>
 
-#include "agent/importance.h"
 #include "agent/monotonic.h"
 #include "tidemark/event.h"
 #include "tidemark/v1/ingest_service.pb.h"
 
 namespace tidemark::agent {
 
-// Totals since the outbox was made.
+// The order in which events are dropped if the buffer is full: the first value is dropped first. A
+// later profile or heartbeat replaces most of a lost one, but no event replaces the opening of a
+// job or stage.
+enum class Importance : std::uint8_t { kProfile, kAttempt, kJob };
+
+inline Importance ImportanceOf(const EventBody& body) {
+  if (std::holds_alternative<JobOpened>(body) || std::holds_alternative<JobClosed>(body) ||
+      std::holds_alternative<StageOpened>(body)) {
+    return Importance::kJob;
+  }
+  const bool is_of_attempts =
+      std::holds_alternative<AttemptChanged>(body) || std::holds_alternative<ExecutorOpened>(body);
+  return is_of_attempts ? Importance::kAttempt : Importance::kProfile;
+}
+
+// Totals since the outbox was created.
 struct OutboxCounts {
-  std::uint64_t sent = 0;  // first time only
+  std::uint64_t sent = 0;  // without repetitions
   std::uint64_t acknowledged = 0;
   std::uint64_t rejected = 0;
   std::uint64_t dropped = 0;
-  std::uint64_t points_dropped = 0;  // key groups within dropped profiles
+  std::uint64_t points_dropped = 0;  // key groups in dropped profiles
 };
 
 class Outbox {
  public:
-  // Counts one more than it was given: the number of the newest event.
+  // Counts one more than the events before it: the number of the newest event.
   using Ordinal = std::uint64_t;
 
   Outbox(std::string source_id, std::string job_id, std::string run_uid, std::size_t bytes_max);
 
   const std::string& job_id() const { return job_id_; }
 
-  // Queues an event made at `made_at_nanos` on the monotonic clock. `lost_points` (may be null) is
-  // told how many key groups a reduce profile held, should it be dropped.
+  // Queues an event created at `made_at_nanos` on the monotonic clock. If a reduce profile is
+  // dropped, its number of key groups is added to `lost_points`, which may be null.
   void Add(EventBody body, std::int64_t made_at_nanos,
            std::shared_ptr<std::atomic<std::uint64_t>> lost_points = nullptr);
-  // An event was dropped before it came here.
+  // Counts an event that was dropped before it was added.
   void CountDropped();
-  // Nothing is sent any more: counts what was never sent as dropped. It stays, unanswered.
+  // Counts all unsent events as dropped. They stay in the outbox without an answer.
   void CountUnsentAsDropped();
 
-  // The next batch for the stream, stamped with `now`; null when there is nothing to send or too
-  // much is unacknowledged. O(size of the batch).
+  // Returns the next batch for the stream, stamped with `now`. Null if no events wait or too many
+  // are unacknowledged. O(size of the batch).
   std::shared_ptr<const v1::StreamEventsRequest> Next(const ClockReading& now);
-  // A new stream begins: Next() opens the source and starts again with the oldest unacknowledged
-  // event.
+  // Starts a new stream: Next() opens the source and restarts with the oldest unacknowledged event.
   void Rewind();
 
-  // `rejected` of the events up to there were refused without being named. False if no event has
-  // that number yet, and then changes nothing.
+  // `rejected` events up to `sequence` were rejected without being named. Returns false and changes
+  // nothing if no event has that number yet.
   bool Acknowledge(std::uint64_t sequence, std::uint64_t rejected = 0);
-  // False if that event is not waiting for an answer.
+  // Returns false if the event is not waiting for an answer.
   bool Reject(std::uint64_t sequence);
 
   bool empty() const;
   bool has_unacknowledged() const;
-  // Whether so much waits that what can wait elsewhere should.
+  // Returns true if so many events wait that other data should be held back.
   bool congested() const;
   std::size_t bytes() const;
   OutboxCounts counts() const;
 
-  // When the oldest of those that wait was made, on the monotonic clock; nothing: none waits.
+  // Returns when the oldest waiting event was created, on the monotonic clock. Nullopt if none
+  // waits.
   std::optional<std::int64_t> oldest_made_at_nanos() const;
 
   Ordinal newest() const;
-  // Waits until everything up to `newest` was answered or dropped; whether it was in time.
+  // Blocks until all events up to `newest` are answered or dropped. Returns false at the deadline.
   bool WaitUntilSettled(Ordinal newest, Instant deadline);
 
  private:
   struct Item {
     Ordinal ordinal = 0;
-    std::uint64_t sequence = 0;  // 0: not handed out yet
+    std::uint64_t sequence = 0;  // 0 before it is assigned
     v1::Event event;
     std::size_t bytes = 0;
     std::int64_t made_at_nanos = 0;
-    std::optional<absl::Duration> running_elapsed;  // of the running group when it was made
+    std::optional<absl::Duration>
+        running_elapsed;  // of the running group when the event was created
     std::shared_ptr<std::atomic<std::uint64_t>> lost_points;
   };
   using Lane = std::deque<Item>;
 
-  // All of these: mutex_ is held.
+  // REQUIRES: mutex_ is held, here and below.
   bool MakeRoom(std::size_t bytes, Importance importance);
   void DropFrom(Lane& lane);
   void CountLoss(const Item& item);
   Lane* OldestLane();
-  // The next of this stream: one that is repeated, or has no number yet.
+  // Returns the next event of this stream: a repeated one, or one without a number.
   const Item* NextUnsent();
-  // Gives the next one its number, unless it has one.
+  // Assigns a number to the event, unless it has one.
   const Item& Number(const Item& item);
   void Settle(Lane::iterator first, Lane::iterator last);
   Ordinal OldestOutstanding() const;
@@ -121,11 +135,11 @@ class Outbox {
 
   mutable std::mutex mutex_;
   std::condition_variable settled_;
-  // The rest: guarded by mutex_.
+  // The members below are guarded by mutex_.
   std::array<Lane, 3> waiting_;  // by importance, each in order
   Lane unacknowledged_;          // by sequence
-  std::uint64_t sequence_ = 0;   // the last number given
-  std::uint64_t handed_ = 0;     // the last number the current stream was given
+  std::uint64_t sequence_ = 0;   // the last assigned number
+  std::uint64_t handed_ = 0;     // the last number sent on the current stream
   bool is_source_open_ = false;  // on the current stream
   std::size_t waiting_bytes_ = 0;
   std::size_t unacknowledged_bytes_ = 0;

@@ -19,7 +19,7 @@
 namespace tidemark::agent {
 namespace {
 
-// Takes one number and what separates it from the next.
+// Removes and returns one number and the separators after it.
 std::optional<std::int64_t> TakeNumber(std::string_view& text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -34,7 +34,7 @@ std::uint32_t Processors() {
 #ifdef __linux__
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
-  // The process's first thread: ours may have been bound to something else.
+  // Uses the process's first thread, since this thread may have been bound to other processors.
   if (sched_getaffinity(getpid(), sizeof(allowed), &allowed) == 0) {
     return static_cast<std::uint32_t>(CPU_COUNT(&allowed));
   }
@@ -57,7 +57,7 @@ std::optional<ThreadTimes> ParseThreadTimes(std::string_view schedstat) {
   const std::optional<std::int64_t> waited_nanos = TakeNumber(schedstat);
   const std::optional<std::int64_t> times_run = TakeNumber(schedstat);
   if (!ran_nanos || !waited_nanos || !times_run) return std::nullopt;
-  // A kernel that does not count says so of every thread, and who asks has run.
+  // A kernel that does not count shows zeros, but the calling thread has run.
   if (*ran_nanos == 0 && *times_run == 0) return std::nullopt;
   return ThreadTimes{absl::Nanoseconds(*ran_nanos), absl::Nanoseconds(*waited_nanos)};
 }
@@ -72,22 +72,22 @@ ProcessorWatch::ProcessorWatch(int thread, std::int64_t now_nanos) : start_nanos
 
 std::optional<ProcessorUse> ProcessorWatch::Read(std::int64_t now_nanos) {
   const absl::Duration watched = absl::Nanoseconds(now_nanos - start_nanos_);
-  const std::optional<ThreadTimes> times = Look(watched);
+  const std::optional<ThreadTimes> times = Sample(watched);
   if (!times) return std::nullopt;
   return ProcessorUse{watched, times->waited, processors_};
 }
 
 TimeUse ProcessorWatch::ReadTimes(std::int64_t now_nanos) {
-  const std::optional<ThreadTimes> times = Look(absl::Nanoseconds(now_nanos - start_nanos_));
+  const std::optional<ThreadTimes> times = Sample(absl::Nanoseconds(now_nanos - start_nanos_));
   if (!times) return {};
-  return {.cpu = times->ran, .processor_wait = times->waited};
+  return {.cpu = times->ran, .waits = {{WaitReason::kProcessor, times->waited}}};
 }
 
-std::optional<ThreadTimes> ProcessorWatch::Look(absl::Duration watched) {
+std::optional<ThreadTimes> ProcessorWatch::Sample(absl::Duration watched) {
   if (watched <= absl::ZeroDuration()) return std::nullopt;
   const std::optional<ThreadTimes> now = ReadFile();
   if (!now) return std::nullopt;
-  // Its clock is not quite ours.
+  // The clocks of the kernel and of the caller differ slightly.
   return ThreadTimes{std::clamp(now->ran - before_.ran, absl::ZeroDuration(), watched),
                      std::clamp(now->waited - before_.waited, absl::ZeroDuration(), watched)};
 }
@@ -113,7 +113,7 @@ void ProcessorWatch::Close() {
 bool TaskWatch::Turn(int thread, const Clock& clock) {
   if (&clock != &SystemClock() || thread == thread_) return false;
   thread_ = thread;
-  of_others_ = told_;
+  of_others_ = reported_;
   watch_.emplace(thread, clock.Nanos());
   return true;
 }
@@ -124,9 +124,10 @@ std::optional<ProcessorUse> TaskWatch::Read(std::int64_t now_nanos) {
 
 TimeUse TaskWatch::ReadTimes(std::int64_t now_nanos) {
   const TimeUse time = watch_ ? watch_->ReadTimes(now_nanos) : TimeUse{};
-  if (!time.cpu || !time.processor_wait) return {};
-  told_ = {of_others_.ran + *time.cpu, of_others_.waited + *time.processor_wait};
-  return {.cpu = told_.ran, .processor_wait = told_.waited};
+  const std::optional<absl::Duration>& waited = time.waits[WaitReason::kProcessor];
+  if (!time.cpu || !waited) return {};
+  reported_ = {of_others_.ran + *time.cpu, of_others_.waited + *waited};
+  return {.cpu = reported_.ran, .waits = {{WaitReason::kProcessor, reported_.waited}}};
 }
 
 }  // namespace tidemark::agent

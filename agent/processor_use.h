@@ -1,6 +1,7 @@
-// How a thread of this process shares the host's processors, as the operating system counts it.
+// Measures how a thread of this process shares the host's processors, by the counters of the
+// operating system.
 //
-// Linux alone tells; elsewhere, and where the kernel does not count, nothing is known.
+// Only Linux has these counters. Elsewhere, and on kernels that do not count, values are unknown.
 #pragma once
 
 #include <cstdint>
@@ -13,67 +14,68 @@
 
 namespace tidemark::agent {
 
-// The operating system's number of the calling thread; 0: there is none to be had.
+// Returns the operating system's number of the calling thread, or 0 if it is unknown.
 int ThisThread();
 
-// Of a thread since it began: how long it ran on a processor, and how long it could have run but
-// had none.
+// The times of a thread since its start: how long it ran on a processor, and how long it was
+// runnable without one.
 struct ThreadTimes {
   absl::Duration ran;
   absl::Duration waited;
   friend bool operator==(const ThreadTimes&, const ThreadTimes&) = default;
 };
 
-// By the text of a thread's schedstat file (Linux: Documentation/scheduler/sched-stats.rst). Empty:
-// that is not known, or this is no such text.
+// Parses the text of a thread's schedstat file (Linux: Documentation/scheduler/sched-stats.rst).
+// Returns nullopt for other texts.
 std::optional<ThreadTimes> ParseThreadTimes(std::string_view schedstat);
 
 // Not thread-safe.
 class ProcessorWatch {
  public:
-  // The first look. Another thread may take it.
+  // Takes the first sample. Any thread may call it.
   ProcessorWatch(int thread, std::int64_t now_nanos);
   ~ProcessorWatch() { Close(); }
   ProcessorWatch(const ProcessorWatch&) = delete;
   ProcessorWatch& operator=(const ProcessorWatch&) = delete;
 
-  // Since the first look; empty when no time has passed, and for good once the thread has ended.
+  // Returns the use since the first sample. Nullopt if no time has passed, and forever after the
+  // thread has ended.
   std::optional<ProcessorUse> Read(std::int64_t now_nanos);
-  // The same as an attempt's totals: what it used, and what it waited.
+  // Returns these times as totals of an attempt: time used and time waited.
   TimeUse ReadTimes(std::int64_t now_nanos);
 
  private:
-  // Since the first look.
-  std::optional<ThreadTimes> Look(absl::Duration watched);
+  // Returns the times since the first sample.
+  std::optional<ThreadTimes> Sample(absl::Duration watched);
   std::optional<ThreadTimes> ReadFile();
   void Close();
 
   const std::int64_t start_nanos_;
-  // Kept open: a look is one call of the system, and never at a later thread of the same number.
-  // Below zero: nothing to look at.
+  // Kept open, so that a sample is one system call and never of a later thread with the same
+  // number. Below zero if there is no file.
   int descriptor_ = -1;
   ThreadTimes before_;
   std::uint32_t processors_ = 0;
 };
 
-// The thread of a task, by this machine's clock, which says nothing of a simulated one: nobody is
-// watched then. Not thread-safe.
+// Samples the thread of a task by the clock of this machine. With a simulated clock it samples
+// nothing. Not thread-safe.
 class TaskWatch {
  public:
-  // The first look at the calling thread.
+  // Takes the first sample of the calling thread.
   explicit TaskWatch(const Clock& clock) { Turn(ThisThread(), clock); }
 
-  // From now on another thread; if it is the same, false, and nothing changes.
+  // Switches to another thread. Returns false and changes nothing if it is the same one.
   bool Turn(int thread, const Clock& clock);
-  // As ProcessorWatch has it, of this thread.
+  // Returns the value of ProcessorWatch for this thread.
   std::optional<ProcessorUse> Read(std::int64_t now_nanos);
-  // Of all threads that were watched, one after the other: it never falls.
+  // Returns the sum over all threads that were sampled. It never decreases.
   TimeUse ReadTimes(std::int64_t now_nanos);
 
  private:
   int thread_ = 0;
-  ThreadTimes told_;       // by ReadTimes(), last
-  ThreadTimes of_others_;  // what it had told when the thread was turned to
+  ThreadTimes reported_;   // the last result of ReadTimes()
+  ThreadTimes of_others_;  // the last result of ReadTimes() when the thread was switched
   std::optional<ProcessorWatch> watch_;
 };
 

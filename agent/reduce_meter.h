@@ -1,9 +1,10 @@
-// What a reduce task's thread measures and the background thread reads, without locks.
+// The measurements of a reduce task, written by its thread and read by the background thread
+// without locks.
 //
-// Two small records and a ring. A record is written by the task's thread alone and read as a whole:
-// its version is odd while the record is being changed, and a reader that sees the version change
-// tries again. All members are atomics whose stores release and whose loads acquire (on x86 plain
-// moves), so this is free of data races by the letter of the language, without fences.
+// Two small records and a ring. Only the task's thread writes a record. Its version is odd during a
+// change, and a reader that sees the version change reads again. All members are atomics with
+// release stores and acquire loads (plain moves on x86), so the language guarantees freedom from
+// data races without fences.
 #pragma once
 
 #include <atomic>
@@ -15,12 +16,12 @@
 
 namespace tidemark::agent {
 
-// Exact, whatever the ring had no room for.
+// Exact, even if the ring was full.
 struct ReduceTotals {
   std::uint64_t groups_done = 0;
   std::uint64_t bytes_done = 0;
   std::int64_t nanos = 0;
-  std::int64_t last_end_nanos = 0;  // monotonic; 0: none finished
+  std::int64_t last_end_nanos = 0;  // monotonic; 0 if none has finished
   std::uint64_t dropped_points = 0;
 };
 
@@ -37,7 +38,7 @@ class TotalsCell {
     version_.store(version + 2, std::memory_order_release);
   }
 
-  // Waits out a write, which takes the writer some nanoseconds.
+  // Spins during a write, which takes some nanoseconds.
   ReduceTotals Read() const {
     while (true) {
       const std::uint64_t before = version_.load(std::memory_order_acquire);
@@ -63,7 +64,7 @@ class TotalsCell {
 // The key group in progress.
 struct GroupInProgress {
   KeyHash key{};
-  std::int64_t start_nanos = 0;  // monotonic; of its burst, while it is small
+  std::int64_t start_nanos = 0;  // monotonic; the start of the burst while the group is small
   std::uint64_t bytes_read = 0;
   std::uint64_t values_read = 0;
   std::uint64_t bytes_emitted = 0;
@@ -89,7 +90,7 @@ class RunningCell {
   std::uint64_t bytes_emitted() const { return bytes_emitted_.load(std::memory_order_relaxed); }
   void End() { Bump(); }
 
-  // Empty between key groups, and when one begins or ends at the same moment.
+  // Returns nullopt between key groups, and while one begins or ends.
   std::optional<GroupInProgress> Read() const {
     const std::uint64_t before = version_.load(std::memory_order_acquire);
     if (before % 2 == 0) return std::nullopt;
@@ -104,7 +105,7 @@ class RunningCell {
   }
 
  private:
-  // Only one thread writes: no need for an atomic read-modify-write.
+  // Only one thread writes, so an atomic read-modify-write is not needed.
   static void Add(std::atomic<std::uint64_t>& counter, std::uint64_t more) {
     counter.store(counter.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
   }
@@ -112,7 +113,7 @@ class RunningCell {
     version_.store(version_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
 
-  std::atomic<std::uint64_t> version_{0};  // odd: a key group is in progress
+  std::atomic<std::uint64_t> version_{0};  // odd while a key group is in progress
   std::atomic<std::uint64_t> key_{0};
   std::atomic<std::int64_t> start_nanos_{0};
   std::atomic<std::uint64_t> bytes_read_{0};
@@ -124,9 +125,9 @@ struct ReduceMeter {
   alignas(64) RunningCell running;
   alignas(64) TotalsCell totals;
   alignas(64) std::atomic<std::uint64_t> bytes_fetched{0};
-  std::atomic<int> thread{0};  // ThisThread() of the task's; 0: not known
-  // The background thread asks for the end of the current burst, so that a burst of slow key
-  // groups shows within a flush interval.
+  std::atomic<int> thread{0};  // ThisThread() of the task; 0 if unknown
+  // The background thread sets it to end the current burst, so that a burst of slow key groups
+  // appears within a flush interval.
   std::atomic<bool> close_burst{false};
   GroupRing ring;
 };

@@ -2,16 +2,16 @@
 
 #include <algorithm>
 
-#include "agent/guard.h"
 #include "agent/monotonic.h"
 #include "agent/processor_use.h"
 #include "agent/reduce_reporter.h"
-#include "streaming/key_hash.h"
+#include "agent/shared.h"
+#include "streaming/key_sample.h"
 
 namespace tidemark::agent {
 namespace {
 
-// A burst must fit into the ring several times over.
+// The ring must hold several bursts.
 constexpr std::uint32_t kBurstGroupsMax = GroupRing::kCapacity / 8;
 
 constexpr std::uint64_t kNever = ~std::uint64_t{0};
@@ -41,7 +41,7 @@ void ReduceRecorder::Shuffled() {
     changed.state = AttemptState::kShuffled;
     changed.at = shared_->clock.Now().wall;
     shared_->inbox.Push(StartProfiles{reporter_});
-    shared_->Say(std::move(changed));
+    shared_->Enqueue(std::move(changed));
   });
   unit_start_nanos_ = shared_->clock.Nanos();
 }
@@ -80,7 +80,7 @@ void ReduceRecorder::EndGroup() {
   if (stage_ != Stage::kInGroup) return;
   stage_ = Stage::kBetweenGroups;
   const std::uint64_t size_bytes = meter_->running.bytes_read();
-  if (size_bytes >= large_from_bytes_) TurnLarge();  // a threshold of 0 and no values
+  if (size_bytes >= large_from_bytes_) TurnLarge();  // for a threshold of 0 without values
   meter_->running.End();
   meter_->ring.Write(key_, size_bytes, meter_->running.bytes_emitted());
   ++unit_groups_;
@@ -95,16 +95,16 @@ void ReduceRecorder::CloseUnit() {
   const std::int64_t now = shared_->clock.Nanos();
   const std::int64_t nanos = std::max<std::int64_t>(0, now - unit_start_nanos_);
   if (large_ && unit_groups_ == 1) {
-    quick_.TookAlone(unit_bytes_, nanos);
+    quick_.OnTimedAlone(unit_bytes_, nanos);
   } else {
-    quick_.TookTogether(unit_groups_, nanos);
+    quick_.OnTimedTogether(unit_groups_, nanos);
   }
   totals_.groups_done += unit_groups_;
   totals_.bytes_done += unit_bytes_;
   totals_.nanos += nanos;
   totals_.last_end_nanos = now;
   if (!meter_->ring.unit_fits()) totals_.dropped_points += unit_groups_;
-  // In this order, so that a reader that has seen a point finds it in the totals.
+  // Written in this order, so that a reader that sees a point finds its group in the totals.
   meter_->totals.Write(totals_);
   meter_->ring.Publish(nanos);
   meter_->close_burst.store(false, std::memory_order_relaxed);
@@ -116,7 +116,7 @@ void ReduceRecorder::CloseUnit() {
 
 void ReduceRecorder::Finish() {
   if (stage_ == Stage::kFinished) return;
-  if (stage_ == Stage::kInGroup) meter_->running.End();  // it never will
+  if (stage_ == Stage::kInGroup) meter_->running.End();  // the key group will never end
   if (unit_groups_ > 0) CloseUnit();
   stage_ = Stage::kFinished;
   Guarded(*shared_, [this] { shared_->inbox.Push(EndReports{reporter_}); });

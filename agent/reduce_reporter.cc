@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "agent/monotonic.h"
-#include "agent/split_profile.h"
+#include "agent/profiles.h"
 
 namespace tidemark::agent {
 
@@ -33,8 +33,8 @@ void ReduceReporter::Collect() {
 }
 
 void ReduceReporter::AddUnit(absl::Duration time) {
-  // By size: those of one size have one time within a burst, so they are one point, and there are
-  // far fewer sizes than key groups.
+  // Sorts by size. Groups of one size have one duration within a burst, so they become one point,
+  // and there are far fewer sizes than key groups.
   std::sort(unit_groups_.begin(), unit_groups_.end(),
             [](const UnitGroup& a, const UnitGroup& b) { return a.size_bytes < b.size_bytes; });
   for (const UnitGroup& group : unit_groups_) burst_.AddSmall(group.size_bytes);
@@ -58,7 +58,7 @@ void ReduceReporter::AddPoint(const GroupPoint& point, std::uint64_t emitted_byt
 }
 
 void ReduceReporter::BeginProfiles() {
-  SendHeartbeat();  // what was fetched in all
+  SendHeartbeat();  // with the total input
   profiles_ = true;
   if (!processor_.Turn(meter_->thread.load(std::memory_order_relaxed), shared_->clock)) {
     in_shuffle_ = processor_.Read(shared_->clock.Nanos()).value_or(ProcessorUse{});
@@ -88,7 +88,7 @@ void ReduceReporter::ReportLast() {
   if (!profiles_) return SendHeartbeat();
   Collect();
   if (shared_->settings.paused()) {
-    // What the pause kept back has no later profile to go with.
+    // Data held back by the pause would be lost, since no later profile follows.
     std::uint64_t groups = 0;
     for (const GroupBin& bin : bins_.bins()) groups += bin.count;
     lost_points_->fetch_add(groups, std::memory_order_relaxed);
@@ -118,7 +118,7 @@ ReduceProfile ReduceReporter::Totals(const ReduceTotals& totals, const ClockRead
   profile.groups_done = totals.groups_done;
   profile.bytes_done = totals.bytes_done;
   profile.reduce_time = absl::Nanoseconds(totals.nanos);
-  // Parts of one profile may each have lost the same key groups.
+  // Several parts of one profile may have lost the same key groups.
   profile.dropped_points = std::min(
       totals.dropped_points + lost_points_->load(std::memory_order_relaxed), totals.groups_done);
   profile.processor_use = UseSinceShuffle(now.monotonic_nanos);
@@ -142,7 +142,7 @@ void ReduceReporter::AddDetails(ReduceProfile& profile, const ClockReading& now)
 }
 
 void ReduceReporter::SendProfile() {
-  // First the ring, then the totals: no point without its key group among the totals.
+  // Reads the ring before the totals, so that each point has its group in the totals.
   Collect();
   const ReduceTotals totals = meter_->totals.Read();
   const ClockReading now = shared_->clock.Now();

@@ -9,7 +9,7 @@
 namespace tidemark::agent {
 namespace {
 
-// Limits of Control, as ingest_service.proto states them.
+// The limits of Control (ingest_service.proto).
 constexpr absl::Duration kFlushIntervalMin = absl::Milliseconds(50);
 constexpr absl::Duration kFlushIntervalMax = absl::Seconds(60);
 constexpr std::uint32_t kLambdaMax = 1'000'000;

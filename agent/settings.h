@@ -1,7 +1,7 @@
-// How the agent behaves: what the engine asked for until the master says otherwise.
+// The settings of the agent. The engine sets them, and the master may change them.
 //
-// Written by the thread that reads from the master, read by all others. Every member is a number of
-// its own, so relaxed atomics are enough: a change takes hold a little later somewhere, no more.
+// One thread, which reads from the master, writes them; all threads read them. Members are
+// independent, so relaxed atomics suffice: a change takes effect slightly later on other threads.
 #pragma once
 
 #include <atomic>
@@ -20,8 +20,8 @@ class Settings {
  public:
   explicit Settings(const AgentOptions& options);
 
-  // Fields out of range become their nearest limit (ingest_service.proto); unset ones change
-  // nothing, nor does a flush interval that is no valid duration.
+  // Clamps fields to their limits (ingest_service.proto). Unset fields and invalid flush intervals
+  // change nothing.
   void Apply(const v1::Control& control);
 
   absl::Duration flush_interval() const {
@@ -34,15 +34,16 @@ class Settings {
   std::uint32_t burst_groups_max() const {
     return burst_groups_max_.load(std::memory_order_relaxed);
   }
-  // The burst threshold, unless the master set it on its own: what is timed singly has a name.
+  // Returns the size from which groups have names: the burst threshold, unless the master set
+  // another.
   std::uint64_t named_group_bytes_min() const {
     return names_set_.load(std::memory_order_relaxed)
                ? named_group_bytes_min_.load(std::memory_order_relaxed)
                : burst_threshold_bytes();
   }
-  // No key group is named for its rank until the master asks for it.
+  // Returns 0, so that no group is named by sampling, until the master requests it.
   std::uint64_t sampled_below() const { return sampled_below_.load(std::memory_order_relaxed); }
-  // No point is sent until the master asks for them.
+  // Returns false until the master requests points.
   bool send_points() const { return send_points_.load(std::memory_order_relaxed); }
   bool paused() const { return paused_.load(std::memory_order_relaxed); }
 

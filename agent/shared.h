@@ -1,5 +1,5 @@
-// What the parts of one agent share. Owned by all of them together: a task agent that outlives its
-// agent, or a stream that had to be abandoned, still finds it in place.
+// The state that the parts of one agent share. All parts own it, so it outlives the agent if a task
+// agent or an abandoned stream does.
 #pragma once
 
 #include <algorithm>
@@ -7,24 +7,27 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <new>
 #include <string>
 #include <utility>
 
 #include "agent/inbox.h"
 #include "agent/outbox.h"
+#include "agent/problem_reporter.h"
 #include "agent/settings.h"
-#include "agent/source_id.h"
-#include "agent/trouble.h"
 #include "tidemark/agent.h"
 
 namespace tidemark::agent {
 
-// How the transport fares. Thread-safe.
+// The limit of a source id and of a run_uid on the wire (event.proto).
+inline constexpr std::size_t kSourceIdBytesMax = 128;
+
+// The state of the transport. Thread-safe.
 class TransportLog {
  public:
   void ConnectionMade() { made_.fetch_add(1, std::memory_order_relaxed); }
   void ConnectionLost() { lost_.fetch_add(1, std::memory_order_relaxed); }
-  // `reason`: the same for people, without address and code.
+  // `reason`: the error for people, without address and code.
   void Error(std::string what, std::string reason) {
     const std::lock_guard lock(mutex_);
     last_error_ = std::move(what);
@@ -53,7 +56,7 @@ class TransportLog {
  private:
   std::atomic<std::uint64_t> made_{0};
   std::atomic<std::uint64_t> lost_{0};
-  mutable std::mutex mutex_;  // guards all below
+  mutable std::mutex mutex_;  // guards the rest
   std::string last_error_;
   std::string last_reason_;
   std::string job_refusal_;
@@ -69,40 +72,40 @@ struct Shared {
         inbox(options.buffer_bytes_max),
         outbox(source_id, options.job_id, options.run_uid.substr(0, kSourceIdBytesMax),
                options.buffer_bytes_max),
-        trouble(options.master_address, options.on_trouble),
+        problems(options.master_address, options.on_trouble),
         buffer_bytes_max(options.buffer_bytes_max) {}
 
-  // Says one event through the inbox; drops and counts it when there is no room, or the agent is
-  // off, which its thread may not have noticed yet.
-  void Say(EventBody body) {
+  // Pushes one event to the inbox. Drops and counts the event if the inbox is full or the agent is
+  // off. The background thread may not have noticed the latter yet.
+  void Enqueue(EventBody body) {
     const bool is_taken =
-        off_reason() == nullptr && inbox.Push(SayEvent{std::move(body), clock.Nanos()});
+        off_reason() == nullptr && inbox.Push(SendEvent{std::move(body), clock.Nanos()});
     if (!is_taken) outbox.CountDropped();
   }
 
-  // The agent does nothing from now on: it must not harm the engine. `reason` is a literal, since
-  // there may be no memory for another text.
+  // Turns the agent off to protect the engine. `reason` is a literal, since memory for another text
+  // may be missing.
   void TurnOff(const char* reason) noexcept {
     const char* none = nullptr;
     off_reason_.compare_exchange_strong(none, reason);
     inbox.Wake();
   }
-  // Null while it is on.
+  // Returns null while the agent is on.
   const char* off_reason() const { return off_reason_.load(); }
 
-  // Several profiles fit into the buffer, whatever its size.
+  // The buffer always holds several profiles.
   std::size_t event_bytes_max() const {
     return std::clamp(buffer_bytes_max / 8, kEventBytesMin, kEventBytesMax);
   }
-  // How much of each a reduce task may keep for its next profile: together they take up to two
-  // thirds of the buffer, and 16 k names are an order of magnitude above those of a map task.
+  // The limits of names and points that a reduce task keeps for its next profile. Together they
+  // take at most two thirds of the buffer. 16 k names are ten times the number of a map task.
   std::size_t names_max() const {
     return std::clamp(buffer_bytes_max / 64, std::size_t{64}, std::size_t{1} << 14);
   }
   std::size_t points_max() const {
     return std::clamp(buffer_bytes_max / 64, std::size_t{64}, std::size_t{1} << 13);
   }
-  // Of an event that is never split: a map profile, what opens a stage or a job.
+  // The limit of events that are never split: map profiles, and openings of stages and jobs.
   std::size_t whole_event_bytes_max() const {
     return std::clamp(buffer_bytes_max / 2, kEventBytesMin, kEventBytesMax);
   }
@@ -113,16 +116,32 @@ struct Shared {
   Inbox inbox;
   Outbox outbox;
   TransportLog transport;
-  Trouble trouble;
-  std::atomic<std::uint64_t> points_dropped{0};  // before they came to the outbox
+  ProblemReporter problems;
+  std::atomic<std::uint64_t> points_dropped{0};  // before they reached the outbox
 
  private:
-  // On the wire. The upper one is a quarter of what gRPC accepts by default.
+  // Bytes on the wire. The upper limit is a quarter of gRPC's default.
   static constexpr std::size_t kEventBytesMin = std::size_t{1} << 12;
   static constexpr std::size_t kEventBytesMax = std::size_t{1} << 20;
 
   const std::size_t buffer_bytes_max;
   std::atomic<const char*> off_reason_{nullptr};
 };
+
+// Keeps exceptions of the agent away from the threads of the engine and of gRPC. Runs `work` and
+// returns true if it completed. An exception turns the agent off, since state may
+// be incomplete.
+template <typename Work>
+bool Guarded(Shared& shared, Work work) noexcept {
+  try {
+    work();
+    return true;
+  } catch (const std::bad_alloc&) {
+    shared.TurnOff("out of memory");
+  } catch (...) {
+    shared.TurnOff("an unexpected exception was thrown");
+  }
+  return false;
+}
 
 }  // namespace tidemark::agent

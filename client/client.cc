@@ -13,10 +13,10 @@
 #include "client/master_channel.h"
 #include "proto/wire/explain_codec.h"
 #include "proto/wire/job_codec.h"
-#include "proto/wire/job_reader.h"
 #include "proto/wire/job_request.h"
 #include "proto/wire/message_time.h"
 #include "proto/wire/plan_codec.h"
+#include "proto/wire/snapshot_delta.h"
 #include "proto/wire/task_codec.h"
 #include "tidemark/v1/explain_service.grpc.pb.h"
 #include "tidemark/v1/job_service.grpc.pb.h"
@@ -28,7 +28,7 @@ namespace {
 using Stub = v1::JobService::Stub;
 using ExplainStub = v1::ExplainService::Stub;
 
-// For an answer; much longer ones overflow a time_point.
+// The longest timeout; much longer ones overflow a time_point.
 constexpr absl::Duration kLongest = absl::Hours(24 * 365);
 
 v1::View ToMessage(View view) { return static_cast<v1::View>(view); }
@@ -39,7 +39,7 @@ void SetInterval(absl::Duration interval, Request& request) {
   tidemark::wire::EncodeDuration(interval, *request.mutable_interval_min());
 }
 
-// The job or workflow that a call is about; empty: none, or all.
+// Returns the job or workflow of a call, or an empty text for none or all.
 template <typename Request>
 std::string JobOf(const Request& request) {
   std::string id;
@@ -74,10 +74,10 @@ class Client::Impl {
     absl::Status status =
         client::FromGrpc((StubOf<OfService>().*call)(&context, request, &response));
     if (!absl::IsCancelled(status) || stop.stop_requested()) return status;
-    return absl::UnavailableError("the call was cancelled");  // by a proxy, or by the master
+    return absl::UnavailableError("the call was cancelled");  // a proxy or the master cancelled it
   }
 
-  // Reads a stream to its end, which OK stands for, or until `take` returns an error.
+  // Reads a stream until its end, which returns OK, or until `take` returns an error.
   template <typename OfService, typename Request, typename Response, typename Take>
   absl::Status Read(std::unique_ptr<grpc::ClientReader<Response>> (OfService::*call)(
                         grpc::ClientContext*, const Request&),
@@ -115,7 +115,7 @@ class Client::Impl {
   }
 
  private:
-  // Says which job the call is about, and who asks.
+  // Sets the job of the call and the token of the caller.
   template <typename Request>
   absl::Status Introduce(const Request& request, grpc::ClientContext& context) const {
     transport::AddJob(JobOf(request), context);
@@ -174,7 +174,8 @@ absl::StatusOr<std::vector<Snapshot>> Client::ListJobs(const JobFilter& filter, 
       jobs.push_back(*std::move(snapshot));
     }
     if (!request.page_token().empty() && response.next_page_token() == request.page_token()) {
-      return absl::InternalError("its list of jobs has no end: a page names itself as the next");
+      return absl::InternalError(
+          "the list of jobs is endless: a page names itself as the next page");
     }
     request.set_page_token(response.next_page_token());
   } while (!request.page_token().empty());
@@ -196,11 +197,11 @@ absl::StatusOr<Snapshot> Client::WatchJob(const std::string& job_id, const Watch
   const auto take = [&](const v1::WatchJobResponse& response) -> absl::Status {
     absl::StatusOr<Snapshot> snapshot = reader.Take(response);
     if (!snapshot.ok()) return snapshot.status();
-    // A master that does not know it any more has lost it.
+    // The job existed, so a master that does not have it now has lost it.
     request.set_wait_for_job(false);
-    const bool is_wanted = follower.Hear([&] { return calls.on_snapshot(*snapshot); });
+    const bool is_wanted = follower.OnResponse([&] { return calls.on_snapshot(*snapshot); });
     if (snapshot->is_final) final = *std::move(snapshot);
-    // Nothing follows the final snapshot, and the end of the stream may be long in coming.
+    // No snapshot follows the final one, but the stream may end much later.
     return is_wanted && !final ? absl::OkStatus() : absl::CancelledError("cancelled by the caller");
   };
   const auto read_stream = [&]() -> absl::Status {
@@ -226,7 +227,7 @@ absl::Status Client::WatchJobs(const JobFilter& filter, const WatchOptions& opti
     if (absl::Status taken = reader.Take(response); !taken.ok()) return taken;
     const bool is_news = !was_synced || response.restarted() || !response.snapshots().empty() ||
                          !response.removed_job_ids().empty();
-    const bool is_wanted = follower.Hear(
+    const bool is_wanted = follower.OnResponse(
         [&] { return !is_news || !reader.is_synced() || calls.on_jobs(reader.jobs()); });
     return is_wanted ? absl::OkStatus() : absl::CancelledError("cancelled by the caller");
   };
@@ -324,7 +325,7 @@ absl::Status Client::WatchExplanation(const std::string& job_id, const ExplainQu
                        const auto explanation = wire::ParseExplanation(response.explanation());
                        if (!explanation.ok()) return explanation.status();
                        if (on_explanation(*explanation)) return absl::OkStatus();
-                       return absl::CancelledError("no more is wanted");
+                       return absl::CancelledError("cancelled by the caller");
                      });
 }
 

@@ -9,21 +9,21 @@
 
 #include "absl/time/clock.h"
 #include "proto/wire/error_details.h"
-#include "transport/reason.h"
+#include "transport/channel.h"
 
 namespace tidemark::client {
 namespace {
 
 constexpr absl::Duration kFirstPause = absl::Milliseconds(200);
-// Also how long a stream has to stand to count as a recovery.
+// Also the time after which a stream counts as recovered.
 constexpr absl::Duration kLongestPause = absl::Seconds(2);
-// Of what a master asks to wait. Taste.
+// The limit of a pause that the master requests. Chosen by hand.
 constexpr absl::Duration kLongestDelay = absl::Minutes(1);
-// Between two looks at a silence, whatever mute_after is. Taste.
+// The shortest interval between two checks for silence, for any mute_after. Chosen by hand.
 constexpr absl::Duration kShortestLook = absl::Milliseconds(10);
 constexpr absl::Duration kLongestLook = absl::Minutes(1);
 
-// Returns early when `stop` is requested.
+// Returns early if `stop` is requested.
 void Pause(absl::Duration pause, const std::stop_token& stop) {
   std::mutex mutex;
   std::condition_variable_any wake;
@@ -53,7 +53,7 @@ absl::Status Follower::Follow(const std::function<absl::Status()>& read_stream,
                               const std::stop_token& stop) {
   std::jthread listener;
   if (mute_after_ < absl::InfiniteDuration()) {
-    listener = std::jthread([this](const std::stop_token& end) { NoteMuteness(end); });
+    listener = std::jthread([this](const std::stop_token& end) { CheckForSilence(end); });
   }
   for (;;) {
     BeginStream();
@@ -62,12 +62,12 @@ absl::Status Follower::Follow(const std::function<absl::Status()>& read_stream,
     if (status.ok()) return status;
     if (stop.stop_requested()) return absl::CancelledError("stopped");
     if (!is_wanted_) return absl::CancelledError("cancelled by the caller");
-    if (absl::IsCancelled(status)) {  // by a proxy, or by the master: neither speaks for us
+    if (absl::IsCancelled(status)) {  // a proxy or the master cancelled it, not the caller
       status = absl::UnavailableError(status.message().empty() ? "the stream was cancelled"
                                                                : status.message());
     }
     if (!MayRecover(status)) return status;
-    if (!NoteTrouble(status)) {
+    if (!ReportTrouble(status)) {
       return absl::Status(status.code(), fmt::format("{}; gave up after {}", ReasonOf(status),
                                                      Seconds(options_.patience)));
     }
@@ -76,53 +76,53 @@ absl::Status Follower::Follow(const std::function<absl::Status()>& read_stream,
   }
 }
 
-bool Follower::Hear(const std::function<bool()>& show) {
+bool Follower::OnResponse(const std::function<bool()>& show) {
   const std::lock_guard lock(mutex_);
   const absl::Time now = absl::Now();
   const bool was_away = std::exchange(complained_of_, std::nullopt).has_value();
-  if (was_away || is_mute_) on_trouble_("the master is back");
-  if (has_heard_ && !was_away) longest_pause_ = std::max(longest_pause_, now - heard_at_);
-  has_heard_ = true;
-  has_brought_ = true;
-  is_mute_ = false;
+  if (was_away || is_silent_) on_trouble_("the master is back");
+  if (has_response_ && !was_away) longest_pause_ = std::max(longest_pause_, now - response_at_);
+  has_response_ = true;
+  has_response_in_stream_ = true;
+  is_silent_ = false;
   is_wanted_ = show();
-  heard_at_ = absl::Now();  // a slow reader is not a silent master
+  response_at_ = absl::Now();  // the time of a slow reader is not silence of the master
   return is_wanted_;
 }
 
 void Follower::BeginStream() {
   const std::lock_guard lock(mutex_);
   is_listening_ = true;
-  has_brought_ = false;
-  heard_at_ = began_at_ = absl::Now();
+  has_response_in_stream_ = false;
+  response_at_ = stream_began_at_ = absl::Now();
 }
 
 void Follower::EndStream() {
   const std::lock_guard lock(mutex_);
   is_listening_ = false;
-  // One response is no recovery: a master may break each stream after its first.
-  if (!has_brought_ || absl::Now() - began_at_ < kLongestPause) return;
+  // A single response does not prove recovery: a failing master may break every stream after its
+  // first response.
+  if (!has_response_in_stream_ || absl::Now() - stream_began_at_ < kLongestPause) return;
   troubled_since_.reset();
   pause_ = kFirstPause;
 }
 
-// Says it when a stream that stands brings nothing.
-void Follower::NoteMuteness(const std::stop_token& end) {
+// Reports a stream without responses.
+void Follower::CheckForSilence(const std::stop_token& end) {
   while (!end.stop_requested()) {
     Pause(std::clamp(mute_after_ / 10, kShortestLook, kLongestLook), end);
     const std::lock_guard lock(mutex_);
-    const absl::Duration pause = absl::Now() - heard_at_;
-    if (!is_listening_ || is_mute_ || complained_of_) continue;
-    if (IsToCome()) continue;  // there may be nothing to say yet
+    const absl::Duration pause = absl::Now() - response_at_;
+    if (!is_listening_ || is_silent_ || complained_of_) continue;
+    if (MayBeAbsent()) continue;  // no response may be due yet
     if (pause < std::max(mute_after_, 3 * longest_pause_)) continue;
-    is_mute_ = true;
-    on_trouble_(
-        fmt::format("nothing heard from the master at {} for {}", address_, Seconds(pause)));
+    is_silent_ = true;
+    on_trouble_(fmt::format("no response from the master at {} for {}", address_, Seconds(pause)));
   }
 }
 
-// Not what another attempt cannot put right. A stream that ends too early is a master that goes
-// away, and one that has forgotten the job may be told of it again.
+// Returns false for errors that no further attempt can resolve. A stream that ends early belongs to
+// a master that shuts down. A job that the master has dropped may be reported to it again.
 bool Follower::MayRecover(const absl::Status& status) const {
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:
@@ -131,29 +131,30 @@ bool Follower::MayRecover(const absl::Status& status) const {
     case absl::StatusCode::kUnauthenticated:
       return false;
     default:
-      return has_heard_ || options_.is_to_come;
+      return has_response_ || options_.is_to_come;
   }
 }
 
 std::string Follower::Describe(const absl::Status& status) const {
   if (absl::IsNotFound(status)) {
-    return fmt::format("the master at {} no longer knows the job", address_);
+    return fmt::format("the master at {} no longer has the job", address_);
   }
-  return fmt::format("{} the master at {}: {}", has_heard_ ? "lost contact with" : "cannot reach",
-                     address_, ReasonOf(status));
+  return fmt::format("{} the master at {}: {}",
+                     has_response_ ? "lost contact with" : "cannot reach", address_,
+                     ReasonOf(status));
 }
 
-// False when patience is at its end.
-bool Follower::NoteTrouble(const absl::Status& status) {
+// Returns false after options.patience.
+bool Follower::ReportTrouble(const absl::Status& status) {
   const std::lock_guard lock(mutex_);
   const absl::Time now = absl::Now();
   if (!troubled_since_) troubled_since_ = now;
-  const bool is_expected = IsToCome() && absl::IsNotFound(status);
+  const bool is_expected = MayBeAbsent() && absl::IsNotFound(status);
   if (complained_of_ != status.code() && !is_expected) {
     complained_of_ = status.code();
     on_trouble_(Describe(status) + "; retrying");
   }
-  return IsToCome() || now - *troubled_since_ < options_.patience;
+  return MayBeAbsent() || now - *troubled_since_ < options_.patience;
 }
 
 }  // namespace tidemark::client

@@ -1,4 +1,4 @@
-// Goes on with a stream from a master through the master's absences.
+// Resumes a stream from a master after interruptions.
 #pragma once
 
 #include <functional>
@@ -13,29 +13,30 @@
 
 namespace tidemark::client {
 
-// For one watch.
+// One Follower serves one watch.
 class Follower {
  public:
   // `on_trouble` may be empty.
   Follower(std::string address, const WatchOptions& options,
            std::function<void(const std::string&)> on_trouble);
 
-  // Calls `read_stream` until it returns OK (all was read) or what no other attempt can put right;
-  // pauses in between. `read_stream` passes everything it reads to Hear(). Cancelled: `stop` was
-  // requested, or no more is wanted. When options.patience is at its end, the last error.
+  // Calls `read_stream` until it returns OK (the stream is complete) or an error that no further
+  // attempt can resolve, with pauses in between. `read_stream` passes each response to
+  // OnResponse(). Returns Cancelled if `stop` was requested or the caller needs no further
+  // responses, and the last error after options.patience.
   absl::Status Follow(const std::function<absl::Status()>& read_stream,
                       const std::stop_token& stop);
 
-  // The master has said something: hands it on by calling `show`, and returns what that returns:
-  // whether more is wanted.
-  bool Hear(const std::function<bool()>& show);
+  // Passes a response on by calling `show`. Returns the result of `show`: whether the caller wants
+  // more.
+  bool OnResponse(const std::function<bool()>& show);
 
  private:
-  void NoteMuteness(const std::stop_token& end);
-  bool IsToCome() const { return options_.is_to_come && !has_heard_; }
+  void CheckForSilence(const std::stop_token& end);
+  bool MayBeAbsent() const { return options_.is_to_come && !has_response_; }
   bool MayRecover(const absl::Status& status) const;
   std::string Describe(const absl::Status& status) const;
-  bool NoteTrouble(const absl::Status& status);
+  bool ReportTrouble(const absl::Status& status);
   void BeginStream();
   void EndStream();
 
@@ -43,15 +44,15 @@ class Follower {
   const WatchOptions options_;
   const absl::Duration mute_after_;
   const std::function<void(const std::string&)> on_trouble_;
-  std::mutex mutex_;  // guards all below while the listener lives; held during calls
+  std::mutex mutex_;  // guards the rest while the listener lives; held during calls
   bool is_listening_ = false;
-  bool is_mute_ = false;  // and that was said
-  absl::Time heard_at_;
+  bool is_silent_ = false;  // and on_trouble was called
+  absl::Time response_at_;
   absl::Duration longest_pause_;
-  bool has_heard_ = false;
+  bool has_response_ = false;
   bool is_wanted_ = true;
-  bool has_brought_ = false;  // the stream that stands, or did last
-  absl::Time began_at_;       // of that stream
+  bool has_response_in_stream_ = false;  // the current or last stream received a response
+  absl::Time stream_began_at_;           // the start of that stream
   std::optional<absl::Time> troubled_since_;
   std::optional<absl::StatusCode> complained_of_;
   absl::Duration pause_;

@@ -18,14 +18,14 @@ absl::Status FromGrpc(const grpc::Status& status) {
 absl::StatusOr<std::shared_ptr<grpc::Channel>> MasterChannel(const std::string& address,
                                                              const ClientSecurity& security) {
   grpc::ChannelArguments arguments;
-  // A master is near; a proxy for the web would only be in the way.
+  // Proxies for the web do not apply to masters.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  // Back as soon as the master is.
+  // Reconnects soon after the master returns.
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 200);
-  // Also how long an attempt at connecting may take.
+  // Also limits the time of a connection attempt.
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 2000);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2000);
-  // Notice a host that has vanished without closing its connections.
+  // Detects a host that has vanished without closing its connections.
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 30'000);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
   return transport::MakeChannel(address, security, arguments);

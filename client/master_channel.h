@@ -1,4 +1,4 @@
-// A connection to a master, and what went wrong on it.
+// Channels to a master, and their errors.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -12,10 +12,10 @@
 
 namespace tidemark::client {
 
-// The codes are the same.
+// Converts a status; the codes are equal.
 absl::Status FromGrpc(const grpc::Status& status);
 
-// A channel that is back as soon as the master is and notices one that has vanished. Does not
+// Returns a channel that reconnects quickly and detects a master that has vanished. Does not
 // connect yet.
 absl::StatusOr<std::shared_ptr<grpc::Channel>> MasterChannel(const std::string& address,
                                                              const ClientSecurity& security);

@@ -1,7 +1,7 @@
-// An engine that embeds a master: one job of a map task and a reduce task, watched from its
-// beginning to its end. In a real engine the tasks are processes elsewhere, each with an agent of
-// its own; what they call is the same. README.md shows this program, and the tests build and run it
-// against the installed package.
+// An engine that embeds a master and watches one job with a map task and a reduce task. In a real
+// engine, tasks are separate processes with one agent each, and make the same calls.
+// docs/tours/embedding.md shows this program. The tests build and run it against the installed
+// package.
 #include <chrono>
 #include <cstdio>
 #include <string>
@@ -12,7 +12,7 @@
 #include "tidemark/master.h"
 
 int main() {
-  // In the application master. Its address goes to the tasks with the rest of their settings.
+  // The application master. It passes its address to the tasks with their other settings.
   auto master = tidemark::Master::Start({.listen_address = "127.0.0.1:0"});
   if (!master.ok()) {
     std::fputs(master.status().ToString().c_str(), stderr);
@@ -29,7 +29,7 @@ int main() {
   auto agent = tidemark::Agent::Create({.master_address = address, .job_id = "job-1"});
   agent->OpenJob({.name = "my job", .stages = tidemark::MapReduceStages(1, 1)});
 
-  // In a map task, wherever it runs, with an agent of its own: the size of each key group.
+  // A map task reports the size of each key group. In an engine it has a separate agent.
   const std::vector<std::size_t> group_bytes = {50, 400, 50, 100, 800, 200, 50, 1600, 400, 100};
   auto map_task = agent->StartMapTask({.index = 0});
   for (std::size_t k = 0; k < group_bytes.size(); ++k) {
@@ -37,7 +37,7 @@ int main() {
   }
   map_task->Finish();
 
-  // In a reduce task: where each key group begins, what it reads, where it ends.
+  // Reports the start, the input and the end of each key group of a reduce task.
   auto reduce_task = agent->StartReduceTask({.index = 0});
   reduce_task->Shuffled();
   for (std::size_t k = 0; k < group_bytes.size(); ++k) {

@@ -16,19 +16,20 @@ namespace tidemark::examples {
 namespace {
 
 constexpr std::uint32_t kAttemptsMax = 4;  // as in Hadoop
-// How late a request to stop may be noticed.
+// The longest delay before a request to stop is noticed.
 constexpr absl::Duration kPollInterval = absl::Milliseconds(50);
 
-// How long the end of an attempt may wait for its last events to reach the master, by how long that
-// has not answered: long enough for one that is busy, a moment in which only one that is back can
-// answer, and then no more. So the waits of a job with many tasks do not add up.
+// Returns the time that the end of an attempt may wait for its last events to reach the master. It
+// depends on the time since the master answered: it is long for a busy master, short for a master
+// that may have returned, and then zero. The waits of a job with many tasks therefore do not add
+// up.
 absl::Duration ReportBudgetAfter(absl::Duration unanswered_for) {
   if (unanswered_for < absl::Milliseconds(500)) return absl::Milliseconds(200);
   if (unanswered_for < absl::Seconds(1)) return absl::Milliseconds(70);
   return absl::ZeroDuration();
 }
 
-// All tasks run here.
+// All tasks run on this host.
 constexpr std::uint32_t kThisHost = 0;
 
 std::string HostName() {
@@ -70,7 +71,7 @@ absl::Status ApplicationMaster::Run() {
 absl::Status ApplicationMaster::RunTasks(std::uint32_t stage,
                                          const std::vector<std::uint64_t>& input_bytes) {
   input_bytes_ = input_bytes;
-  std::vector<AttemptId> waiting;  // the next one last
+  std::vector<AttemptId> waiting;  // in reverse order: the next task is the last element
   for (auto i = static_cast<std::uint32_t>(input_bytes.size()); i-- > 0;) {
     waiting.push_back({.stage = stage, .index = i});
   }
@@ -121,7 +122,7 @@ absl::Status ApplicationMaster::Launch(const AttemptId& attempt) {
   return absl::OkStatus();
 }
 
-// Reaps the attempts that have ended; those that failed go back to `waiting`.
+// Reaps the attempts that have ended. Failed ones return to `waiting`.
 absl::Status ApplicationMaster::TakeEnded(std::vector<AttemptId>& waiting) {
   for (auto attempt = running_.begin(); attempt != running_.end();) {
     if (!attempt->process.HasEnded()) {
@@ -193,7 +194,7 @@ void ApplicationMaster::KillAll() {
   running_.clear();
 }
 
-// Jobs of one input need not tell it.
+// The name of a single input carries no information.
 std::string ApplicationMaster::InputName(const AttemptId& attempt) const {
   if (attempt.stage != kMapStage || plan_.inputs.size() < 2) return {};
   return plan_.inputs[plan_.splits[attempt.index].input].name;

@@ -1,4 +1,4 @@
-// Runs the planned tasks of one round on slots, and tells Tidemark about it.
+// Runs the planned tasks of one round on slots, and reports them to Tidemark.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 #include "absl/time/time.h"
 #include "examples/local_mapreduce/job_plan.h"
 #include "examples/local_mapreduce/slot_pool.h"
-#include "examples/local_mapreduce/worker_process.h"
+#include "examples/local_mapreduce/worker.h"
 #include "tidemark/agent.h"
 #include "tidemark/event.h"
 
@@ -20,7 +20,7 @@ namespace tidemark::examples {
 
 class ApplicationMaster {
  public:
-  // As in RunOptions. All must outlive this.
+  // Has the meaning of RunOptions. All must outlive this object.
   struct Dependencies {
     const std::vector<std::string>& worker_command;
     std::uint32_t slots = 0;
@@ -31,10 +31,10 @@ class ApplicationMaster {
   };
   ApplicationMaster(const JobPlan& plan, const Dependencies& dependencies);
 
-  // All map tasks, then all reduce tasks; their committed outputs are then where the plan says.
+  // Runs all map tasks, then all reduce tasks. The plan names the paths of their committed outputs.
   absl::Status Run();
 
-  // Of the attempts that succeeded, by task.
+  // The results of the successful attempts, by task.
   const std::vector<TaskResult>& map_results() const { return map_results_; }
   const std::vector<TaskResult>& reduce_results() const { return reduce_results_; }
   std::uint32_t failed_attempts() const { return failed_attempts_; }
@@ -44,9 +44,9 @@ class ApplicationMaster {
     AttemptId id;
     WorkerProcess process;
   };
-  // Greedy: each slot that comes free takes the next task in order.
+  // Greedy: each free slot takes the next task in order.
   absl::Status RunTasks(std::uint32_t stage, const std::vector<std::uint64_t>& input_bytes);
-  // Whether another task may start, with a slot that is taken for it.
+  // Returns true if another task may start, after taking a slot for it.
   bool TakeSlot(std::size_t waiting);
   void GiveSlot();
   absl::Status Launch(const AttemptId& attempt);
@@ -62,7 +62,7 @@ class ApplicationMaster {
   const JobPlan& plan_;
   const Dependencies dependencies_;
   std::vector<RunningAttempt> running_;
-  std::vector<std::uint64_t> input_bytes_;  // of the phase's tasks
+  std::vector<std::uint64_t> input_bytes_;  // of the tasks of the phase
   std::vector<TaskResult> map_results_;
   std::vector<TaskResult> reduce_results_;
   std::uint32_t failed_attempts_ = 0;

@@ -21,7 +21,7 @@ constexpr std::size_t kWriteBufferBytes = std::size_t{256} << 10;
 }  // namespace
 
 absl::Status FileError(std::string_view action, const std::string& path, int error) {
-  // AlreadyExists is kept for ids of jobs (run.h).
+  // AlreadyExists is reserved for ids of jobs (run.h).
   const absl::StatusCode code =
       error == EEXIST ? absl::StatusCode::kFailedPrecondition : absl::ErrnoToStatusCode(error);
   return absl::Status(
@@ -34,7 +34,7 @@ absl::Status Annotate(const absl::Status& status, std::string_view where) {
 }
 
 absl::StatusOr<InputFileHandle> InputFileHandle::Open(const std::string& path) {
-  // A pipe without a writer is not waited for.
+  // Does not wait for the writer of a pipe.
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return FileError("open", path, errno);
   struct stat info = {};
@@ -123,7 +123,7 @@ void FileWriter::Write(std::string_view bytes) {
     if (done < 0) {
       status_ = FileError("write", path_, errno);
     } else {
-      bytes.remove_prefix(static_cast<std::size_t>(done));  // a short write goes on
+      bytes.remove_prefix(static_cast<std::size_t>(done));  // continues a short write
     }
   }
 }
@@ -131,7 +131,7 @@ void FileWriter::Write(std::string_view bytes) {
 absl::Status FileWriter::Close() {
   Write(buffer_);
   buffer_.clear();
-  // Some file systems report a full disk here only.
+  // Some file systems report a full disk only here.
   if (::close(std::exchange(fd_, -1)) != 0 && status_.ok()) {
     status_ = FileError("close", path_, errno);
   }

@@ -1,4 +1,4 @@
-// Files whose errors name the path and the system's reason.
+// Files with errors that contain the path and the system's reason.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@
 
 namespace tidemark::examples {
 
-// "cannot open PATH: No such file or directory", with the status code that fits `error`.
+// Returns "cannot open PATH: No such file or directory", with the status code of `error`.
 absl::Status FileError(std::string_view action, const std::string& path, int error);
 
-// The same status with "WHERE: " before its message.
+// Returns the status with "WHERE: " before its message.
 absl::Status Annotate(const absl::Status& status, std::string_view where);
 
 // A file open for reading at any offset.
@@ -28,7 +28,7 @@ class InputFileHandle {
 
   const std::string& path() const { return path_; }
   std::uint64_t size() const { return size_; }
-  // Reads exactly `size` bytes; a file that ends before is an error.
+  // Reads exactly `size` bytes. Fails if the file ends before.
   absl::Status ReadAt(std::uint64_t offset, char* data, std::size_t size) const;
 
  private:
@@ -38,7 +38,7 @@ class InputFileHandle {
   std::uint64_t size_ = 0;
 };
 
-// A new file, written in order through a buffer. The first error sticks: later writes do nothing.
+// Writes a new file in order through a buffer. After the first error, writes do nothing.
 class FileWriter {
  public:
   static absl::StatusOr<FileWriter> Create(const std::string& path);
@@ -53,7 +53,7 @@ class FileWriter {
       AppendSlowly(bytes);
     }
   }
-  // Of all that was appended.
+  // The number of appended bytes.
   std::uint64_t size() const { return written_ + buffer_.size(); }
   const absl::Status& status() const { return status_; }
   absl::Status Close();
@@ -72,7 +72,7 @@ class FileWriter {
 
 absl::StatusOr<std::string> ReadWholeFile(const std::string& path);
 absl::Status WriteWholeFile(const std::string& path, std::string_view bytes);
-// `.../_temporary/m-3.0/output`: the parts joined by '/'.
+// Joins the parts with '/': `.../_temporary/m-3.0/output`.
 std::string PathOf(std::string_view directory, std::string_view name);
 absl::Status MakeDirectories(const std::string& path);
 absl::Status Rename(const std::string& from, const std::string& to);

@@ -91,4 +91,17 @@ std::string DescribeJob(const std::string& job) {
   return text;
 }
 
+const std::vector<JobDefinition>& AllJobs() {
+  static const std::vector<JobDefinition> jobs = {
+      WordCountJob(),        WordCountWithoutCombinerJob(),
+      InvertedIndexJob(),    TwoPathJob(),
+      TriangleCountJob(),    NaturalJoinJob(),
+      MatMultOptJob(),       MatMultRndJob(),
+      MatMultUnbalJob(),     SyntheticJob(),
+      ParseVisitsJob(),      CountByPageJob(),
+      RevenueByVisitorJob(), VisitHistogramJob(),
+  };
+  return jobs;
+}
+
 }  // namespace tidemark::examples

@@ -1,9 +1,14 @@
 // local_mapreduce run JOB OUTPUT_DIR [OPTION=VALUE...]
+// local_mapreduce workflow WORKFLOW OUTPUT_DIR [OPTION=VALUE...]
 // local_mapreduce worker ...
 //
-// The engine without a command line worth the name, for tests; `tidemark run example` has one.
-// Options: input (repeatable), slots, maps, reducers, output (text, deflate, count), watch (yes,
-// no); everything else is a parameter of the job.
+// Runs a job, or a workflow of jobs on shared slots, of the example engine. `tidemark run example`
+// has more options for jobs.
+//
+// Options of run: input (repeatable), slots, maps, reducers, output (text, deflate, count), watch
+// (yes, no). Any other option is a parameter of the job. Options of workflow: master (HOST:PORT,
+// required), id, input (repeatable), visits (generated input), slots, reducers, policy (fifo,
+// fair). `tidemark watch ID` shows its progress.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -11,7 +16,9 @@
 #include <vector>
 
 #include "examples/local_mapreduce/run.h"
+#include "examples/local_mapreduce/workflow.h"
 #include "fmt/format.h"
+#include "tidemark/client.h"
 
 namespace tidemark::examples {
 namespace {
@@ -64,6 +71,65 @@ int Run(const std::vector<std::string>& arguments) {
   return 0;
 }
 
+struct WorkflowArguments {
+  WorkflowRunOptions run;
+  std::uint64_t visits = 0;  // to generate as input; none if 0
+};
+
+WorkflowArguments ParseWorkflow(const std::vector<std::string>& arguments) {
+  WorkflowArguments parsed;
+  WorkflowRunOptions& run = parsed.run;
+  run.workflow = run.id = arguments[0];
+  run.output_dir = arguments[1];
+  run.worker_command = {"/proc/self/exe", "worker"};
+  for (std::size_t i = 2; i < arguments.size(); ++i) {
+    const std::size_t equals = arguments[i].find('=');
+    const std::string name = arguments[i].substr(0, equals);
+    const std::string value = equals == std::string::npos ? "" : arguments[i].substr(equals + 1);
+    if (name == "master") run.master_address = value;
+    if (name == "id") run.id = value;
+    if (name == "input") run.inputs.push_back(value);
+    if (name == "visits") parsed.visits = Number(value);
+    if (name == "slots") run.slots = Number(value);
+    if (name == "reducers") run.reduce_task_count = Number(value);
+    if (name == "policy") run.policy = value == "fair" ? SlotPolicy::kFair : SlotPolicy::kFifo;
+  }
+  return parsed;
+}
+
+// Submits the plan of the workflow, so that the master follows it, and runs its jobs.
+absl::StatusOr<WorkflowSummary> SubmitAndRun(WorkflowArguments arguments) {
+  WorkflowRunOptions& run = arguments.run;
+  if (arguments.visits > 0) {
+    run.inputs = {run.output_dir + ".visits"};
+    const absl::Status generated = GenerateVisits(run.inputs.front(), arguments.visits);
+    if (!generated.ok()) return generated;
+  }
+  const auto plan = PlanOf(run);
+  if (!plan.ok()) return plan.status();
+  const auto master = Client::Create({.address = run.master_address});
+  if (!master.ok()) return master.status();
+  const absl::Status submitted = (*master)->SubmitJob(*plan);
+  if (!submitted.ok()) return submitted;
+  run.on_notice = [](const std::string& notice) { fmt::print(stderr, "{}\n", notice); };
+  return RunWorkflow(run);
+}
+
+int RunWorkflowOf(const std::vector<std::string>& arguments) {
+  const absl::StatusOr<WorkflowSummary> summary = SubmitAndRun(ParseWorkflow(arguments));
+  if (!summary.ok()) {
+    fmt::print(stderr, "{}\n", std::string(summary.status().message()));
+    return 1;
+  }
+  fmt::print("elapsed_seconds {:.3f}\n", absl::ToDoubleSeconds(summary->elapsed));
+  for (const FinishedStep& step : summary->steps) {
+    fmt::print("{0}.started_seconds {1:.3f}\n{0}.elapsed_seconds {2:.3f}\n{0}.output_records {3}\n",
+               step.name, absl::ToDoubleSeconds(step.started_after),
+               absl::ToDoubleSeconds(step.summary.elapsed), step.summary.reduce_output_records);
+  }
+  return 0;
+}
+
 }  // namespace
 }  // namespace tidemark::examples
 
@@ -73,6 +139,9 @@ int main(int argc, char** argv) {
   if (!arguments.empty()) arguments.erase(arguments.begin());
   if (command == "worker") return tidemark::examples::WorkerMain(arguments);
   if (command == "run" && arguments.size() >= 2) return tidemark::examples::Run(arguments);
-  fmt::print(stderr, "usage: local_mapreduce run JOB OUTPUT_DIR [OPTION=VALUE...]\n");
+  if (command == "workflow" && arguments.size() >= 2) {
+    return tidemark::examples::RunWorkflowOf(arguments);
+  }
+  fmt::print(stderr, "usage: local_mapreduce run|workflow NAME OUTPUT_DIR [OPTION=VALUE...]\n");
   return 2;
 }

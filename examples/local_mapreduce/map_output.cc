@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "examples/local_mapreduce/merge.h"
+#include "examples/local_mapreduce/spill_file.h"
 #include "fmt/format.h"
 
 namespace tidemark::examples {
@@ -17,7 +17,7 @@ std::string_view KeyOf(const BufferedRecord& record, std::string_view bytes) {
   return bytes.substr(record.offset, record.key_size);
 }
 
-// A stretch of sorted records in memory.
+// A range of sorted records in memory.
 class BufferedRecords : public SortedRecords {
  public:
   BufferedRecords(const BufferedRecord* begin, const BufferedRecord* end, std::string_view bytes)

@@ -15,7 +15,7 @@
 
 namespace tidemark::examples {
 
-// Where a record is in the memory of a map task.
+// The position of a record in the memory of a map task.
 struct BufferedRecord {
   std::uint64_t prefix = 0;  // KeyPrefix()
   std::uint64_t offset = 0;
@@ -24,25 +24,25 @@ struct BufferedRecord {
   std::uint32_t value_size = 0;
 };
 
-// Told of each key group of the final output, by partition and key; `size_bytes` is the sum of its
-// RecordBytes().
+// Called for each key group of the final output, by partition and key. `size_bytes` is the sum of
+// its RecordBytes().
 using GroupListener = std::function<void(std::uint32_t partition, std::string_view key,
                                          std::uint64_t size_bytes, std::uint64_t values)>;
 
-// Memory: at most `memory_bytes_max` of records and their places, and one record more.
+// Memory: at most `memory_bytes_max` for records and their positions, and one more record.
 class MapOutput : public Emitter {
  public:
   static constexpr std::size_t kMemoryBytesMax = std::size_t{64} << 20;
 
-  // Spills into `directory`. `job` partitions and combines; it must outlive this.
+  // Spills into `directory`. `job`, which must outlive this object, partitions and combines.
   MapOutput(Job& job, std::uint32_t partition_count, std::string directory,
             std::size_t memory_bytes_max = kMemoryBytesMax);
 
-  // The first error sticks and is told by status() and Finish().
+  // After the first error, status() and Finish() return it.
   void Emit(std::string_view key, std::string_view value) override;
   const absl::Status& status() const { return status_; }
 
-  // Writes everything to one file, in key order within each partition; what each holds.
+  // Writes all records to one file, in key order within each partition. Returns the partitions.
   absl::StatusOr<std::vector<Segment>> Finish(const std::string& path,
                                               const GroupListener& on_group);
 

@@ -7,7 +7,7 @@
 
 #include "examples/local_mapreduce/file_io.h"
 #include "fmt/format.h"
-#define XXH_INLINE_ALL  // a record is short: a call would cost as much as its hash
+#define XXH_INLINE_ALL  // a call would cost as much as the hash of a short record
 #include "xxhash.h"
 
 namespace tidemark::examples {
@@ -46,7 +46,7 @@ class DeflateSink : public OutputSink {
  private:
   absl::Status Deflate(std::string_view text, int flush) {
     if (!ready_) return absl::ResourceExhaustedError("zlib cannot start: out of memory");
-    // zlib does not write through next_in; its type dates from before const.
+    // zlib does not write through next_in.
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
     stream_.avail_in = static_cast<uInt>(text.size());
     do {

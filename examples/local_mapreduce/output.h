@@ -16,7 +16,7 @@
 
 namespace tidemark::examples {
 
-// Takes formatted text in large pieces.
+// Receives formatted text in large pieces.
 class OutputSink {
  public:
   virtual ~OutputSink() = default;
@@ -24,7 +24,8 @@ class OutputSink {
   virtual absl::Status Close() = 0;
 };
 
-// Of a part file: "part-r-00003" or "part-r-00003.deflate"; empty for kCount, which has none.
+// Returns the name of a part file: "part-r-00003" or "part-r-00003.deflate". Empty for kCount,
+// which has none.
 std::string PartName(OutputKind kind, std::uint32_t reduce_task);
 absl::StatusOr<std::unique_ptr<OutputSink>> OpenSink(OutputKind kind, const std::string& path);
 
@@ -35,11 +36,11 @@ struct OutputTotals {
   friend bool operator==(const OutputTotals&, const OutputTotals&) = default;
 };
 
-// Formats each record as "KEY<TAB>VALUE\n", counts it, and passes 64 KiB at a time on. The first
-// error sticks: later records are dropped, and a long reduce function should ask ok() now and then.
+// Formats each record as "KEY<TAB>VALUE\n", counts it, and passes pieces of 64 KiB on. After the
+// first error, records are dropped; a long reduce function should check ok() regularly.
 class Output {
  public:
-  // `on_emitted` is told of bytes as they leave the buffer.
+  // `on_emitted` receives the number of bytes that leave the buffer.
   Output(std::unique_ptr<OutputSink> sink, std::function<void(std::uint64_t)> on_emitted);
 
   void Write(std::string_view key, std::string_view value) {
@@ -51,12 +52,12 @@ class Output {
     Commit(at);
   }
 
-  // For functions that format in place: room for one record of at most `size` bytes ...
+  // Returns a buffer for one record of at most `size` bytes, for functions that format in place.
   char* Reserve(std::size_t size) {
     if (buffer_.size() - used_ < size) Flush(size);
     return buffer_.data() + used_;
   }
-  // ... which ends at `end`. It must have the form that Write() gives it.
+  // Ends that record at `end`. It must have the form of Write().
   void Commit(const char* end) {
     const auto size = static_cast<std::size_t>(end - (buffer_.data() + used_));
     totals_.checksum += Checksum(buffer_.data() + used_, size);
@@ -71,7 +72,7 @@ class Output {
 
   bool ok() const { return status_.ok(); }
   const OutputTotals& totals() const { return totals_; }
-  // Tells `on_emitted` of all there is so far.
+  // Passes the current number of bytes to `on_emitted`.
   void ReportEmitted();
   absl::Status Close();
 

@@ -4,35 +4,90 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <future>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 
+#include "absl/status/statusor.h"
 #include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "examples/local_mapreduce/application_master.h"
-#include "examples/local_mapreduce/embedded_master.h"
 #include "examples/local_mapreduce/file_io.h"
+#include "examples/local_mapreduce/input.h"
 #include "examples/local_mapreduce/job.h"
 #include "examples/local_mapreduce/job_plan.h"
-#include "examples/local_mapreduce/splits.h"
-#include "examples/local_mapreduce/work_directory.h"
 #include "fmt/format.h"
 #include "tidemark/agent.h"
+#include "tidemark/job.h"
+#include "tidemark/master.h"
 
 namespace tidemark::examples {
 namespace {
 
+class EmbeddedMaster {
+ public:
+  // `on_snapshot` may be empty.
+  static absl::StatusOr<std::unique_ptr<EmbeddedMaster>> Start(
+      const MasterOptions& options, const std::string& job_id,
+      std::function<void(const Snapshot&)> on_snapshot);
+  ~EmbeddedMaster();
+
+  const std::string& address() const { return master_->address(); }
+  // Blocks until `on_snapshot` has returned from the final snapshot, for at most `timeout`.
+  void WaitUntilFinal(absl::Duration timeout);
+
+ private:
+  explicit EmbeddedMaster(std::unique_ptr<Master> master);
+
+  std::promise<void> final_;
+  std::unique_ptr<Master> master_;
+  std::unique_ptr<Master::Subscription> subscription_;  // must end before the master, so it is last
+};
+
+constexpr absl::Duration kShutdownGrace = absl::Seconds(1);
+
+absl::StatusOr<std::unique_ptr<EmbeddedMaster>> EmbeddedMaster::Start(
+    const MasterOptions& options, const std::string& job_id,
+    std::function<void(const Snapshot&)> on_snapshot) {
+  absl::StatusOr<std::unique_ptr<Master>> master = Master::Start(options);
+  if (!master.ok()) return master.status();
+  std::unique_ptr<EmbeddedMaster> embedded(new EmbeddedMaster(*std::move(master)));
+  auto subscription = embedded->master_->Watch(
+      job_id, [on_snapshot = std::move(on_snapshot), self = embedded.get()](const Snapshot& shot) {
+        if (on_snapshot) on_snapshot(shot);
+        if (shot.is_final) self->final_.set_value();
+      });
+  if (!subscription.ok()) return subscription.status();
+  embedded->subscription_ = *std::move(subscription);
+  return embedded;
+}
+
+EmbeddedMaster::EmbeddedMaster(std::unique_ptr<Master> master) : master_(std::move(master)) {}
+
+EmbeddedMaster::~EmbeddedMaster() {
+  subscription_.reset();
+  master_->Shutdown(kShutdownGrace);
+}
+
+void EmbeddedMaster::WaitUntilFinal(absl::Duration timeout) {
+  final_.get_future().wait_for(absl::ToChronoMilliseconds(timeout));
+}
+
 constexpr std::uint64_t kSplitBytes = std::uint64_t{8} << 20;
 constexpr std::uint32_t kSplitsPerSlotMin = 2;
-// How long a job may wait to be told that its id is taken. A master that does not answer by then,
-// or is not there, is not waited for: the job is worth more than its progress.
+// The time for which a job waits for the master to report whether its id is in use. If a master
+// does not answer in time, the job runs without that check.
 constexpr absl::Duration kOpenBudget = absl::Seconds(1);
 constexpr absl::Duration kOpenPollInterval = absl::Milliseconds(20);
-// How long the end of a job may wait for its last events to reach a master that may be gone, ...
+// The time for which the end of a job waits for its last events to reach a master that may be
+// absent.
 constexpr absl::Duration kShutdownBudget = absl::Milliseconds(300);
-// ... one that is embedded, and so as alive as the job, ...
+// The same for an embedded master, which is as responsive as the job.
 constexpr absl::Duration kEmbeddedShutdownBudget = absl::Seconds(2);
-// ... and for that to draw its last conclusion.
+// The time that an embedded master may take for the final snapshot.
 constexpr absl::Duration kFinalSnapshotBudget = absl::Seconds(5);
 
 absl::Status CheckCount(std::string_view name, std::uint32_t count, std::uint32_t min) {
@@ -81,7 +136,7 @@ JobOutcome OutcomeOf(const absl::Status& status) {
   return absl::IsCancelled(status) ? JobOutcome::kKilled : JobOutcome::kFailed;
 }
 
-// AlreadyExists: the master has another run of that id.
+// Fails with AlreadyExists if the master has another run of that id.
 absl::Status AwaitOpening(Agent& agent) {
   const absl::Time deadline = absl::Now() + kOpenBudget;
   while (!agent.Flush(kOpenPollInterval)) {
@@ -111,7 +166,7 @@ void AddResults(const ApplicationMaster& master, RunSummary& summary) {
   summary.reduce_elapsed = absl::Nanoseconds(ended - began);
 }
 
-// The parts of one round are input of the next.
+// Adds the part files of one round to the inputs of the next.
 void AppendParts(const JobPlan& plan, std::vector<InputFile>& inputs) {
   std::erase_if(inputs, [](const InputFile& input) { return input.from_previous_round; });
   for (std::uint32_t i = 0; i < plan.reduce_task_count; ++i) {
@@ -122,7 +177,7 @@ void AppendParts(const JobPlan& plan, std::vector<InputFile>& inputs) {
   }
 }
 
-// One call of RunJob(), with every default of its options filled in.
+// One call of RunJob(), with all defaults filled in.
 class JobRun {
  public:
   JobRun(const RunOptions& options, const JobDefinition& job, WorkDirectory& directory)

@@ -1,5 +1,5 @@
-// Values in files, by cereal: what one process of a job leaves for another. Both ends are the same
-// program on the same machine, so the form has no version.
+// Stores values in files with cereal, for other processes of a job. Both processes run the same
+// program on the same machine, so the format has no version.
 #pragma once
 
 #include <cereal/archives/binary.hpp>
@@ -23,7 +23,7 @@ absl::Status Save(const std::string& path, const Value& value) {
   return WriteWholeFile(path, bytes.str());
 }
 
-// DataLoss: the file is not all of a Value.
+// Fails with DataLoss if the file is not a complete Value.
 template <typename Value>
 absl::StatusOr<Value> Load(const std::string& path) {
   absl::StatusOr<std::string> file = ReadWholeFile(path);
@@ -35,7 +35,7 @@ absl::StatusOr<Value> Load(const std::string& path) {
     archive(value);
     if (bytes.peek() == std::istringstream::traits_type::eof()) return value;
   } catch (const std::exception&) {
-    // Cut short, or with lengths that nothing can have.
+    // The file is truncated or contains impossible lengths.
   }
   return absl::DataLossError(fmt::format("cannot parse {}", path));
 }

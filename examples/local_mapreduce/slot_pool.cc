@@ -20,7 +20,7 @@ bool SlotPool::IsBefore(std::size_t other, std::size_t job) const {
 
 bool SlotPool::TryTake(std::size_t job) {
   const std::lock_guard lock(mutex_);
-  // Those before it that want a slot keep as many free as they could use.
+  // Earlier jobs that wait for a slot reserve as many free slots as they can use.
   std::size_t kept = 0;
   for (std::size_t other = 0; other < waiting_.size(); ++other) {
     if (IsBefore(other, job)) kept += policy_ == SlotPolicy::kFifo ? waiting_[other] : 1;

@@ -1,9 +1,9 @@
 // The slots that the jobs of a workflow share.
 //
-// A job says how many tasks it has waiting and asks for a slot whenever it could start one; the
-// policy says whether it is its turn. Slots are never taken back.
+// A job sets its number of waiting tasks and requests a slot whenever it could start one. The
+// policy decides which job gets the next slot. Slots are never revoked.
 //
-// Thread-safe: each job asks from a thread of its own.
+// Thread-safe: each job uses its own thread.
 #pragma once
 
 #include <cstddef>
@@ -22,24 +22,24 @@ class SlotPool {
  public:
   SlotPool(std::size_t jobs, std::uint32_t slots, SlotPolicy policy);
 
-  // Job `job` has so many tasks that could start.
+  // Sets the number of tasks that job `job` could start.
   void SetWaiting(std::size_t job, std::size_t tasks);
-  // Whether it has got a slot.
+  // Returns true if the job got a slot.
   bool TryTake(std::size_t job);
   void Give(std::size_t job);
 
  private:
-  // Whether `other` is to be served before `job`. REQUIRES: mutex_ is held.
+  // Returns true if `other` has precedence over `job`. REQUIRES: mutex_ is held.
   bool IsBefore(std::size_t other, std::size_t job) const;
 
   const SlotPolicy policy_;
-  std::mutex mutex_;  // guards all below
+  std::mutex mutex_;  // guards the rest
   std::uint32_t free_;
   std::vector<std::size_t> waiting_;  // tasks, by job
   std::vector<std::size_t> taken_;    // slots, by job
 };
 
-// One job's view of a pool; nothing of it waits any more at its end.
+// One job's view of a pool. At its end, the job has no waiting tasks.
 class SlotShare {
  public:
   // `pool` must outlive the share.

@@ -1,4 +1,4 @@
-// Intermediate records (key, value) in key order, and the key groups they form.
+// Intermediate records (key, value) in key order, and their key groups.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@
 
 namespace tidemark::examples {
 
-// What a record counts for, in a task's input and in the size of its key group: on both sides of
-// the shuffle, so that what a map task announces is what a reduce task reads.
+// Returns the size that a record adds to the input of a task and to its key group. Both sides of
+// the shuffle use it, so that a reduce task reads the records that the map tasks announced.
 inline std::uint64_t RecordBytes(std::string_view key, std::string_view value) {
   return key.size() + value.size();
 }
 
-// A stream of records whose keys do not decrease, in byte order.
+// A stream of records with non-decreasing keys, in byte order.
 class SortedRecords {
  public:
   virtual ~SortedRecords() = default;
-  // Moves to the next record; false: there is none, or status() says what went wrong.
+  // Moves to the next record. Returns false at the end or if status() has an error.
   virtual bool Next() = 0;
   // Valid until Next().
   std::string_view key() const { return key_; }
@@ -34,10 +34,10 @@ class SortedRecords {
   absl::Status status_;
 };
 
-// The values of one key group, which may be too many for memory: each can be read once.
+// The values of one key group. They may exceed memory, so each can be read once.
 class Values {
  public:
-  // The next one, valid until Next(); none: the group has ended.
+  // Returns the next value, valid until Next(), or nullopt at the end of the group.
   std::optional<std::string_view> Next() {
     if (!AtValue()) return std::nullopt;
     at_record_ = false;
@@ -51,7 +51,7 @@ class Values {
   Values(SortedRecords& records, ReduceTaskAgent* watcher)
       : records_of_(&records), watcher_(watcher) {}
 
-  // Whether there is a record at hand and it belongs to the group.
+  // Returns true if the current record exists and belongs to the group.
   bool AtValue() {
     if (!at_record_ && !ended_) {
       at_record_ = records_of_->Next();
@@ -63,20 +63,20 @@ class Values {
   SortedRecords* records_of_;
   ReduceTaskAgent* watcher_;
   std::string key_;
-  bool at_record_ = false;  // a record has been fetched and not given out
+  bool at_record_ = false;  // a record has been fetched but not returned
   bool ended_ = false;
   std::uint64_t records_ = 0;
   std::uint64_t bytes_ = 0;
 };
 
-// Walks through the key groups of sorted records. A `watcher`, if any, is told of each group and of
-// each value when it is read.
+// Iterates over the key groups of sorted records. Reports each group, and each value that is read,
+// to `watcher`, which may be null.
 class KeyGroups : public Values {
  public:
   KeyGroups(SortedRecords& records, ReduceTaskAgent* watcher) : Values(records, watcher) {}
 
-  // Ends this group, reading what is left of it, and moves to the next; false: there is none, or
-  // the status of the records says what went wrong.
+  // Reads the rest of this group and moves to the next one. Returns false at the end or if the
+  // status of the records has an error.
   bool NextGroup() {
     if (groups_ > 0) EndGroup();
     if (!at_record_ && !ended_) {
@@ -89,10 +89,10 @@ class KeyGroups : public Values {
     if (watcher_ != nullptr) watcher_->BeginGroup(key_);
     return true;
   }
-  // Of this group; valid until NextGroup().
+  // The key of this group; valid until NextGroup().
   std::string_view key() const { return key_; }
 
-  // Of all groups so far.
+  // The number of groups so far.
   std::uint64_t groups() const { return groups_; }
   std::uint64_t records() const { return records_; }
   std::uint64_t bytes() const { return bytes_; }

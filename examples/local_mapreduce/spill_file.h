@@ -1,8 +1,10 @@
-// A file of sorted records, partition by partition: what a map task leaves behind.
+// A file of sorted records by partition: the output of a map task.
 //
-// It holds the segments of partitions 0..R-1, each a run of records
-//   key size, value size (32 bits each, as the machine has them), key bytes, value bytes
-// Where they are is not in the file but in the result of the task (job_plan.h).
+// It contains the segments of partitions 0..R-1, each a sequence of records key size, value size
+// (32 bits each, in the byte order of the machine), key bytes, value bytes. The result of the task
+// (job_plan.h) contains their positions.
+//
+// MergedRecords reads several segments in key order.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +20,7 @@
 
 namespace tidemark::examples {
 
-// Where a partition is in a spill file.
+// The position of a partition in a spill file.
 struct Segment {
   std::uint64_t offset = 0;
   std::uint64_t size_bytes = 0;  // in the file
@@ -43,10 +45,10 @@ class SpillWriter {
   std::vector<Segment> segments_;
 };
 
-// Reads one segment, from memory or from a file through a buffer.
+// Reads one segment, from memory or through a buffer from a file.
 class SegmentReader {
  public:
-  explicit SegmentReader(std::string_view bytes);  // which must outlive the reader
+  explicit SegmentReader(std::string_view bytes);  // must outlive the reader
   SegmentReader(std::shared_ptr<const InputFileHandle> file, std::uint64_t offset,
                 std::uint64_t size_bytes);
 
@@ -59,14 +61,40 @@ class SegmentReader {
   bool Ensure(std::uint64_t size);
   bool Fetch(std::uint64_t size);
 
-  std::string_view window_;  // not yet read, in memory
+  std::string_view window_;  // unread bytes in memory
   std::string_view key_;
   std::string_view value_;
-  std::shared_ptr<const InputFileHandle> file_;  // null: all of it is in memory
+  std::shared_ptr<const InputFileHandle> file_;  // null if all of it is in memory
   std::uint64_t offset_ = 0;
   std::uint64_t left_in_file_ = 0;
   std::vector<char> buffer_;
   absl::Status status_;
+};
+
+// Returns the first eight bytes of a key as a number that compares like them.
+std::uint64_t KeyPrefix(std::string_view key);
+
+// The records of k segments in key order. Records with equal keys have no specified order. O(log k)
+// key comparisons per record. Memory: that of the segments.
+class MergedRecords : public SortedRecords {
+ public:
+  explicit MergedRecords(std::vector<SegmentReader> segments);
+  MergedRecords(const MergedRecords&) = delete;
+  MergedRecords& operator=(const MergedRecords&) = delete;
+  bool Next() override;
+
+ private:
+  struct Head {
+    std::uint64_t prefix = 0;  // of the key; most comparisons need only the prefix
+    SegmentReader* segment = nullptr;
+  };
+  static bool Before(const Head& a, const Head& b);
+  bool Advance(Head& head);
+  void SiftDown(std::size_t place);
+
+  std::vector<SegmentReader> segments_;
+  std::vector<Head> heap_;  // the smallest key is first
+  bool started_ = false;
 };
 
 }  // namespace tidemark::examples

@@ -1,4 +1,4 @@
-// One task attempt, from its input to its output: what a worker process is for.
+// Runs one task attempt from its input to its output, in a worker process.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -9,13 +9,13 @@
 
 namespace tidemark::examples {
 
-// Reads the split of the map task, leaves its sorted output in the attempt's directory, and tells
-// `agent` of its key groups.
+// Reads the split of the map task, writes the sorted output to the directory of the attempt, and
+// reports key groups to `agent`.
 absl::StatusOr<TaskResult> RunMapTask(const JobPlan& plan, const AttemptId& attempt, Job& job,
                                       Agent& agent);
 
-// Fetches a partition from every map output, merges it while it reduces, and tells `agent` of each
-// key group as it goes.
+// Fetches a partition from every map output, merges it while it reduces, and reports each key group
+// to `agent`.
 absl::StatusOr<TaskResult> RunReduceTask(const JobPlan& plan, const AttemptId& attempt, Job& job,
                                          Agent& agent);
 

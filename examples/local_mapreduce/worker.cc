@@ -1,15 +1,25 @@
 #include "examples/local_mapreduce/worker.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <sstream>
 #include <system_error>
+#include <utility>
 
+#include "absl/strings/ascii.h"
 #include "examples/local_mapreduce/file_io.h"
 #include "examples/local_mapreduce/run.h"
 #include "examples/local_mapreduce/tasks.h"
@@ -17,6 +27,54 @@
 
 namespace tidemark::examples {
 namespace {
+
+// The maximum length of a failed worker's output in a message.
+constexpr std::size_t kTailBytes = 2000;
+
+// The attributes and redirections of a process.
+class SpawnSettings {
+ public:
+  explicit SpawnSettings(const std::string& stderr_path) {
+    posix_spawn_file_actions_init(&actions_);
+    posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions_, STDERR_FILENO, stderr_path.c_str(),
+                                     O_WRONLY | O_CREAT | O_APPEND, 0666);
+    posix_spawn_file_actions_adddup2(&actions_, STDERR_FILENO, STDOUT_FILENO);
+    posix_spawnattr_init(&attributes_);
+    posix_spawnattr_setflags(
+        &attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    sigset_t signals;
+    sigemptyset(&signals);
+    posix_spawnattr_setsigmask(&attributes_, &signals);
+    for (const int signal : {SIGINT, SIGTERM, SIGPIPE, SIGCHLD}) sigaddset(&signals, signal);
+    posix_spawnattr_setsigdefault(&attributes_, &signals);
+  }
+  SpawnSettings(const SpawnSettings&) = delete;
+  SpawnSettings& operator=(const SpawnSettings&) = delete;
+  ~SpawnSettings() {
+    posix_spawn_file_actions_destroy(&actions_);
+    posix_spawnattr_destroy(&attributes_);
+  }
+  posix_spawn_file_actions_t actions_;
+  posix_spawnattr_t attributes_;
+};
+
+// Calls by number, since the header of glibc 2.36 declares the function without C linkage.
+int OpenPidFd(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
+
+// Returns the end of the worker's output without its lines about reports, which do not fail a task.
+std::string StderrTail(const std::string& path) {
+  const absl::StatusOr<std::string> text = ReadWholeFile(path);
+  if (!text.ok()) return "";
+  std::string words;
+  std::istringstream lines(*text);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(kReportTrouble)) words += line + "\n";
+  }
+  if (words.size() > kTailBytes) words.erase(0, words.size() - kTailBytes);
+  absl::StripAsciiWhitespace(&words);
+  return words;
+}
 
 struct Assignment {
   std::string plan_path;
@@ -45,10 +103,11 @@ absl::StatusOr<Assignment> ParseArguments(const std::vector<std::string>& argume
   return parsed;
 }
 
-// The kernel ends this process with the one that started it.
+// Makes the kernel end this process when the application master ends.
 void DieWithMaster(std::int64_t master_pid) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // It may be gone already; it is not always the parent, which may be a script around this program.
+  // The process may have ended already. It is not always the parent, which may be a script around
+  // this program.
   if (::kill(static_cast<pid_t>(master_pid), 0) != 0) ::_exit(1);
 }
 
@@ -77,6 +136,75 @@ absl::Status RunAttempt(const Assignment& assignment) {
 }
 
 }  // namespace
+
+absl::StatusOr<WorkerProcess> WorkerProcess::Start(const std::vector<std::string>& command,
+                                                   const std::string& stderr_path) {
+  std::vector<char*> arguments;
+  for (const std::string& argument : command) {
+    arguments.push_back(const_cast<char*>(argument.c_str()));  // posix_spawn() only reads them
+  }
+  arguments.push_back(nullptr);
+  const SpawnSettings settings(stderr_path);
+  pid_t pid = -1;
+  const int error = posix_spawnp(&pid, arguments[0], &settings.actions_, &settings.attributes_,
+                                 arguments.data(), environ);
+  if (error != 0) return FileError("start", command[0], error);
+  return WorkerProcess(pid, OpenPidFd(pid), stderr_path);
+}
+
+WorkerProcess::WorkerProcess(pid_t pid, int pid_fd, std::string stderr_path)
+    : pid_(pid), pid_fd_(pid_fd), stderr_path_(std::move(stderr_path)) {}
+
+WorkerProcess::WorkerProcess(WorkerProcess&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)),
+      pid_fd_(std::exchange(other.pid_fd_, -1)),
+      stderr_path_(std::move(other.stderr_path_)) {}
+
+WorkerProcess& WorkerProcess::operator=(WorkerProcess&& other) noexcept {
+  std::swap(pid_, other.pid_);
+  std::swap(pid_fd_, other.pid_fd_);
+  std::swap(stderr_path_, other.stderr_path_);
+  return *this;
+}
+
+WorkerProcess::~WorkerProcess() {
+  if (pid_ > 0) {
+    ::kill(-pid_, SIGKILL);  // with its child processes
+    ::kill(pid_, SIGKILL);
+    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+  if (pid_fd_ >= 0) ::close(pid_fd_);
+}
+
+void WorkerProcess::WaitForAny(const std::vector<const WorkerProcess*>& processes,
+                               absl::Duration timeout) {
+  std::vector<pollfd> ends;
+  for (const WorkerProcess* process : processes) {
+    ends.push_back({.fd = process->pid_fd_, .events = POLLIN, .revents = 0});
+  }
+  ::poll(ends.data(), ends.size(), static_cast<int>(absl::ToInt64Milliseconds(timeout)));
+}
+
+bool WorkerProcess::HasEnded() const {
+  siginfo_t info = {};
+  const int asked = ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT);
+  return asked != 0 || info.si_pid == pid_;
+}
+
+absl::Status WorkerProcess::Reap() {
+  int state = 0;
+  while (::waitpid(pid_, &state, 0) < 0) {
+    if (errno != EINTR) return FileError("wait for", fmt::format("process {}", pid_), errno);
+  }
+  pid_ = -1;
+  if (WIFEXITED(state) && WEXITSTATUS(state) == 0) return absl::OkStatus();
+  const std::string how = WIFSIGNALED(state)
+                              ? fmt::format("worker killed by signal {}", WTERMSIG(state))
+                              : fmt::format("worker exited with {}", WEXITSTATUS(state));
+  const std::string words = StderrTail(stderr_path_);
+  return absl::AbortedError(words.empty() ? how : fmt::format("{}: {}", how, words));
+}
 
 std::vector<std::string> WorkerArguments(const JobPlan& plan, const AttemptId& attempt,
                                          absl::Duration report_budget) {

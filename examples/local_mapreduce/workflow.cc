@@ -1,11 +1,13 @@
 #include "examples/local_mapreduce/workflow.h"
 
 #include <algorithm>
+#include <cmath>
 #include <condition_variable>
 #include <filesystem>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <random>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -23,7 +25,7 @@ struct Step {
   std::string name;
   std::string job;
   std::vector<std::string> after;
-  std::optional<std::size_t> input;  // of the workflow; with parents: their output otherwise
+  std::optional<std::size_t> input;  // of the workflow; steps with parents read their output
   std::map<std::string, std::string> parameters;
 };
 
@@ -71,7 +73,8 @@ std::string JobId(const WorkflowRunOptions& options, const Step& step) {
   return fmt::format("{}-{}", options.id, step.name);
 }
 
-// Rounds of one job but the last have ids of their own, and no workflow waits for them alone.
+// In a job of several rounds, only the last has the id of the job, so no workflow can wait for the
+// others.
 bool HasOneRound(const Step& step) {
   const auto job = FindJob(step.job);
   return job.ok() && (*job)->rounds.size() == 1;
@@ -127,7 +130,7 @@ class WorkflowRun {
     absl::Time started_at;
   };
 
-  // For a moment; whether all steps are over.
+  // Blocks for a moment. Returns true if all steps are over.
   bool WaitUntilDone() {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, absl::ToChronoMilliseconds(absl::Milliseconds(50)));
@@ -135,7 +138,7 @@ class WorkflowRun {
                        [](const State& state) { return state.is_over; });
   }
 
-  // Whether the step may begin: false when the workflow ends without it.
+  // Returns true if the step may start, and false if the workflow ends without it.
   bool WaitForParents(const Step& step) {
     std::unique_lock lock(mutex_);
     const auto is_over = [&](const std::string& name) {
@@ -215,11 +218,17 @@ class WorkflowRun {
   const absl::Time began_at_ = absl::Now();
   SlotPool pool_;
   std::atomic<bool> stop_ = false;
-  std::mutex mutex_;  // guards all below
+  std::mutex mutex_;  // guards the rest
   std::condition_variable changed_;
   std::vector<State> states_;
   absl::Status failure_;
 };
+
+// Pages e^0 to e^9.2, about 10,000, uniform in the logarithm.
+constexpr double kLogPagesMax = 9.2;
+constexpr std::uint32_t kVisitorsMax = 65'536;
+constexpr std::uint32_t kSecondsMax = 600;
+constexpr std::uint32_t kCentsMax = 5000;
 
 }  // namespace
 
@@ -248,7 +257,7 @@ absl::StatusOr<Plan> PlanOf(const WorkflowRunOptions& options) {
                          .job_id = JobId(options, step),
                          .history_name = step.job,
                          .after = step.after});
-    // The tasks of a first round say nothing of those of the last.
+    // The tasks of the first round do not determine the tasks of the last.
     if (HasOneRound(step)) plan.jobs.back().reduce_task_count = options.reduce_task_count;
   }
   return plan;
@@ -259,6 +268,22 @@ absl::StatusOr<WorkflowSummary> RunWorkflow(const WorkflowRunOptions& options) {
   if (!definition.ok()) return definition.status();
   if (absl::Status made = MakeDirectories(options.output_dir); !made.ok()) return made;
   return WorkflowRun(options, **definition).Run();
+}
+
+absl::Status GenerateVisits(const std::string& path, std::uint64_t count) {
+  absl::StatusOr<FileWriter> file = FileWriter::Create(path);
+  if (!file.ok()) return file.status();
+  std::mt19937_64 random(1);  // the standard specifies its numbers
+  const auto below = [&](std::uint64_t limit) { return random() % limit; };
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const double log_page = kLogPagesMax * static_cast<double>(below(1 << 20)) / (1 << 20);
+    const std::uint64_t visitor = below(kVisitorsMax);
+    const std::uint64_t seconds = below(kSecondsMax);
+    const std::uint64_t cents = below(kCentsMax);
+    file->Append(fmt::format("10.0.{}.{} /page-{} {} {}\n", visitor / 256, visitor % 256,
+                             static_cast<std::uint64_t>(std::exp(log_page)), seconds, cents));
+  }
+  return file->Close();
 }
 
 }  // namespace tidemark::examples

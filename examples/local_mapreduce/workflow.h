@@ -1,5 +1,5 @@
-// Workflows of the example engine: jobs of this folder that read one another's output, on slots
-// that they share.
+// Workflows of the example engine: jobs of this folder that read each other's output, on shared
+// slots.
 #pragma once
 
 #include <atomic>
@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "examples/local_mapreduce/run.h"
@@ -20,24 +21,24 @@ namespace tidemark::examples {
 struct WorkflowRunOptions {
   std::string workflow;             // one of WorkflowNames()
   std::string id;                   // of the workflow; its jobs are ID-NAME
-  std::vector<std::string> inputs;  // files; each workflow says how many it takes
-  std::string output_dir;           // must not exist or be empty; a folder for each job
+  std::vector<std::string> inputs;  // files; each workflow documents how many it takes
+  std::string output_dir;           // must be absent or empty; gets a folder for each job
   std::uint32_t slots = 2;          // of all jobs together
   SlotPolicy policy = SlotPolicy::kFifo;
   std::uint32_t reduce_task_count = 2;      // of each job
   std::vector<std::string> worker_command;  // as in RunOptions
-  std::string master_address;               // the jobs report there
+  std::string master_address;               // the master that the jobs report to
   ClientSecurity security;
-  // As in RunOptions, after the name of the job.
+  // Has the meaning of RunOptions, with the name of the job.
   std::function<void(const std::string& notice)> on_notice;
-  // Set to end the workflow: its jobs end as stopped. Must outlive the run.
+  // Set it to end the workflow; its jobs are stopped. Must outlive the run.
   const std::atomic<bool>* stop = nullptr;
 };
 
 struct FinishedStep {
   std::string name;
   RunSummary summary;
-  absl::Duration started_after;  // since the workflow began
+  absl::Duration started_after;  // since the start of the workflow
 };
 
 struct WorkflowSummary {
@@ -48,12 +49,16 @@ struct WorkflowSummary {
 std::vector<std::string> WorkflowNames();
 std::string DescribeWorkflow(const std::string& workflow);  // for --help
 
-// What to submit to the master before RunWorkflow(). NotFound: an unknown workflow.
-// InvalidArgument: a wrong number of inputs.
+// Returns the plan to submit to the master before RunWorkflow(). Fails with NotFound for an unknown
+// workflow, and with InvalidArgument for a wrong number of inputs.
 absl::StatusOr<Plan> PlanOf(const WorkflowRunOptions& options);
 
-// Runs each job in a thread of its own once its parents have ended. Errors: those of RunJob() for
-// the job that failed first, which is named; jobs that run then are stopped and no other begins.
+// Runs each job in its own thread after its parents have ended. Fails with the error of RunJob()
+// and the name of the job that failed first; running jobs are stopped, and no other job starts.
 absl::StatusOr<WorkflowSummary> RunWorkflow(const WorkflowRunOptions& options);
+
+// Writes `count` lines "IP PAGE SECONDS CENTS" to `path`. Equal counts give equal bytes. Pages
+// follow Zipf's law: page k is visited in proportion to 1 / k.
+absl::Status GenerateVisits(const std::string& path, std::uint64_t count);
 
 }  // namespace tidemark::examples

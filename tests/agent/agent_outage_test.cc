@@ -1,4 +1,5 @@
-// Masters that are gone, mute or come back: the engine does not notice, and nothing arrives twice.
+// Tests that absent, silent and returning masters do not affect the engine, and that no event
+// arrives twice.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -24,7 +25,7 @@ using ::testing::StartsWith;
 
 constexpr absl::Duration kBudget = absl::Milliseconds(200);
 
-// A loaded machine may take its time; an agent that waits for an answer never ends.
+// A loaded machine may be slow, but an agent that waits for a response never ends.
 constexpr absl::Duration kBudgetBound = absl::Seconds(20);
 
 AgentOptions Options(const std::string& address) {
@@ -45,7 +46,7 @@ void RunGroups(ReduceTaskAgent& task, int count) {
   }
 }
 
-// More than a buffer of 64 kB holds: a job with 1,000 attempts that fail at length.
+// Exceeds a buffer of 64 kB: a job with 1,000 attempts that fail with long messages.
 void OverfillBuffer(Agent& agent) {
   agent.OpenJob({.name = "first"});
   for (std::uint32_t i = 0; i < 1'000; ++i) {
@@ -56,7 +57,7 @@ void OverfillBuffer(Agent& agent) {
   agent.CloseJob(JobOutcome::kFailed, "last");
 }
 
-// A port where connections are made but nobody ever speaks: the kernel accepts, no process does.
+// A port that the kernel accepts connections on but no process reads from.
 class BlackHole {
  public:
   BlackHole() : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
@@ -79,7 +80,7 @@ class BlackHole {
   int port_ = 0;
 };
 
-// Does all that an engine does and returns how long the end took.
+// Makes all calls of an engine and returns how long the shutdown took.
 absl::Duration LiveWithout(const std::string& address) {
   std::unique_ptr<Agent> agent = Agent::Create(Options(address));
   agent->OpenJob({.name = "nobody listens"});
@@ -97,24 +98,24 @@ absl::Duration LiveWithout(const std::string& address) {
   return absl::Now() - before;
 }
 
-TEST(AgentOutage, AMasterThatIsNotThereDelaysNothing) {
-  // Port 1 of this machine: refused at once.
+TEST(AgentOutage, AnAbsentMasterDelaysNothing) {
+  // Port 1 of this host refuses connections at once.
   EXPECT_LT(LiveWithout("127.0.0.1:1"), kBudgetBound);
 }
 
-TEST(AgentOutage, AMasterThatSwallowsEverythingDelaysNothing) {
+TEST(AgentOutage, ASilentMasterDelaysNothing) {
   const BlackHole hole;
   ASSERT_TRUE(hole.ok());
   EXPECT_LT(LiveWithout(hole.address()), kBudgetBound);
 }
 
-TEST(AgentOutage, AnAddressThatIsNoneDelaysNothing) {
+TEST(AgentOutage, AnInvalidAddressDelaysNothing) {
   EXPECT_LT(LiveWithout("no such host.invalid:80"), kBudgetBound);
   EXPECT_LT(LiveWithout("unix:/no/such/socket"), kBudgetBound);
   EXPECT_LT(LiveWithout(":::not an address"), kBudgetBound);
 }
 
-TEST(AgentOutage, AConnectionAttemptIsGivenUpAndTriedAgain) {
+TEST(AgentOutage, AConnectionAttemptTimesOutAndIsRepeated) {
   const BlackHole hole;
   ASSERT_TRUE(hole.ok());
   const auto agent = Agent::Create(Options(hole.address()));
@@ -123,25 +124,25 @@ TEST(AgentOutage, AConnectionAttemptIsGivenUpAndTriedAgain) {
   while (agent->stats().last_error.empty() && absl::Now() < deadline) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-  EXPECT_EQ(agent->stats().last_error, hole.address() + ": no answer in time");
+  EXPECT_EQ(agent->stats().last_error, hole.address() + ": no response in time");
   EXPECT_EQ(agent->stats().connections_made, 0u);
 }
 
-TEST(AgentOutage, TheEngineIsToldOnceThatNobodyAnswers) {
+TEST(AgentOutage, ReportsASilentMasterOnce) {
   const BlackHole hole;
   ASSERT_TRUE(hole.ok());
   AgentOptions options = Options(hole.address());
-  std::vector<std::string> troubles;  // read when no thread of the agent is left
+  std::vector<std::string> troubles;  // read after the threads of the agent have ended
   options.on_trouble = [&](const std::string& trouble) { troubles.push_back(trouble); };
   const auto agent = Agent::Create(options);
   agent->OpenJob({});
   agent->CloseJob(JobOutcome::kSucceeded, "");
   agent->Shutdown();
-  EXPECT_THAT(troubles,
-              ElementsAre(StartsWith("no answer from the master at " + hole.address() + " for ")));
+  EXPECT_THAT(troubles, ElementsAre(StartsWith("no response from the master at " + hole.address() +
+                                               " for ")));
 }
 
-TEST(AgentOutage, WhatIsLeftAtTheEndIsCountedAsDropped) {
+TEST(AgentOutage, CountsUnsentEventsAsDropped) {
   const BlackHole hole;
   ASSERT_TRUE(hole.ok());
   const auto agent = Agent::Create(Options(hole.address()));
@@ -150,14 +151,14 @@ TEST(AgentOutage, WhatIsLeftAtTheEndIsCountedAsDropped) {
   agent->CloseJob(JobOutcome::kSucceeded, "");
   const AgentStats stats = agent->stats();
   EXPECT_EQ(stats.events_acknowledged, 0u);
-  // What was handed to the network may have arrived.
+  // Events that were sent may have arrived.
   EXPECT_EQ(stats.events_sent + stats.events_dropped, 11u);
   EXPECT_GE(stats.events_dropped, 1u);
 }
 
-TEST(AgentOutage, WhatWasNotAcknowledgedIsResentAfterARestart) {
+TEST(AgentOutage, ResendsUnacknowledgedEventsAfterARestart) {
   Record record;
-  auto server = std::make_unique<RecordingServer>(record, SayNothing);
+  auto server = std::make_unique<RecordingServer>(record, NoResponse);
   const int port = server->port();
   AgentOptions options = Options(server->address());
   options.shutdown_budget = absl::Seconds(60);
@@ -176,7 +177,7 @@ TEST(AgentOutage, WhatWasNotAcknowledgedIsResentAfterARestart) {
   ASSERT_TRUE(server->running());
   EXPECT_TRUE(agent->Flush(absl::Seconds(60)));
 
-  EXPECT_GE(record.repeated(), 3u);  // whatever the first server did not acknowledge
+  EXPECT_GE(record.repeated(), 3u);  // the events that the first server did not acknowledge
   EXPECT_THAT(record.invalid(), IsEmpty());
   std::uint64_t expected = 0;
   for (const auto& [sequence, event] : record.sent()) EXPECT_EQ(sequence, ++expected);
@@ -190,7 +191,7 @@ TEST(AgentOutage, WhatWasNotAcknowledgedIsResentAfterARestart) {
   EXPECT_EQ(agent->stats().connections_lost, 1u);
 }
 
-TEST(AgentOutage, WhatWasAcknowledgedIsNotResent) {
+TEST(AgentOutage, DoesNotResendAcknowledgedEvents) {
   Record record;
   auto server = std::make_unique<RecordingServer>(record, Acknowledge);
   const int port = server->port();
@@ -205,9 +206,9 @@ TEST(AgentOutage, WhatWasAcknowledgedIsNotResent) {
   EXPECT_EQ(record.repeated(), 0u);
 }
 
-TEST(AgentOutage, AMuteMasterLeavesTheBufferBoundedAndDropsCounted) {
+TEST(AgentOutage, BoundsTheBufferAndCountsDropsOfASilentMaster) {
   Record record;
-  RecordingServer server(record, SayNothing);
+  RecordingServer server(record, NoResponse);
   AgentOptions options = Options(server.address());
   options.buffer_bytes_max = 64 << 10;
   const auto agent = Agent::Create(options);
@@ -216,13 +217,13 @@ TEST(AgentOutage, AMuteMasterLeavesTheBufferBoundedAndDropsCounted) {
   const AgentStats stats = agent->stats();
   EXPECT_GT(stats.events_dropped, 800u);
   EXPECT_LT(stats.events_dropped, 1'000u);
-  EXPECT_LT(stats.events_sent, 100u);  // half of the buffer waits for an answer
+  EXPECT_LT(stats.events_sent, 100u);  // half of the buffer waits for a response
   EXPECT_EQ(stats.events_acknowledged, 0u);
 }
 
-TEST(AgentOutage, ALateAnswerLetsTheRestThroughAndTellsOfDrops) {
+TEST(AgentOutage, SendsTheRestAndTheDropCountAfterALateResponse) {
   Record record;
-  auto server = std::make_unique<RecordingServer>(record, SayNothing);
+  auto server = std::make_unique<RecordingServer>(record, NoResponse);
   const int port = server->port();
   AgentOptions options = Options(server->address());
   options.buffer_bytes_max = 64 << 10;
@@ -236,7 +237,7 @@ TEST(AgentOutage, ALateAnswerLetsTheRestThroughAndTellsOfDrops) {
     return !events.empty() && std::holds_alternative<JobClosed>(events.back().body);
   }));
   EXPECT_TRUE(agent->Flush(absl::Seconds(60)));
-  // Drops leave a count and no gap.
+  // Dropped events leave a count and no gap.
   std::uint64_t expected = 0;
   for (const auto& [sequence, event] : record.sent()) EXPECT_EQ(sequence, ++expected);
   EXPECT_EQ(record.events().back().dropped_events, agent->stats().events_dropped);
@@ -245,7 +246,7 @@ TEST(AgentOutage, ALateAnswerLetsTheRestThroughAndTellsOfDrops) {
   EXPECT_THAT(record.all<JobClosed>(), SizeIs(1));
 }
 
-TEST(AgentOutage, PointsOfAnOutageAreMergedNotLost) {
+TEST(AgentOutage, MergesPointsDuringAnOutage) {
   Record record;
   auto server = std::make_unique<RecordingServer>(record, Acknowledge);
   const int port = server->port();

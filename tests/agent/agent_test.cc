@@ -1,4 +1,4 @@
-// An agent and a server that records: what is said arrives, once and in order.
+// Tests that events arrive at a recording server, once and in order.
 #include "tidemark/agent.h"
 
 #include <gmock/gmock.h>
@@ -13,7 +13,7 @@
 #include <string>
 #include <thread>
 
-#include "streaming/key_hash.h"
+#include "streaming/key_sample.h"
 #include "streaming/size_histogram.h"
 #include "tests/agent/recording_server.h"
 
@@ -31,11 +31,11 @@ class AgentTest : public ::testing::Test {
     options.master_address = server_.address();
     options.job_id = "job-1";
     if (options.source_id.empty()) options.source_id = "source-1";
-    // Room for a loaded machine; an agent that works does not use it up.
+    // Enough for a loaded machine; a working agent needs less.
     options.shutdown_budget = absl::Seconds(60);
     return Agent::Create(options);
   }
-  // One that reports only when it is flushed: not in the midst of what a test does.
+  // Creates an agent that reports only when it is flushed, and not during a test.
   std::unique_ptr<Agent> ConnectUnflushed(AgentOptions options = {}) {
     options.flush_interval = absl::Seconds(60);
     return Connect(std::move(options));
@@ -54,7 +54,7 @@ class AgentTest : public ::testing::Test {
     const std::lock_guard lock(answer_mutex_);
     answer_ = std::move(answer);
   }
-  // An agent that was told to send points.
+  // Creates an agent that was configured to send points.
   std::unique_ptr<Agent> ConnectForPoints(AgentOptions options = {}) {
     v1::Control control;
     control.set_send_points(true);
@@ -64,7 +64,7 @@ class AgentTest : public ::testing::Test {
     EXPECT_TRUE(agent->Flush(absl::Seconds(60)));
     return agent;
   }
-  // Acknowledges, and tells every source to behave so.
+  // Acknowledges events and sends this control message to every source.
   void AnswerWithControl(const v1::Control& control) {
     AnswerWith([control](const SentEvent& sent) {
       std::optional<v1::StreamEventsResponse> response = Acknowledge(sent);
@@ -82,7 +82,7 @@ void RunGroup(ReduceTaskAgent& task, const std::string& key, std::uint64_t value
   task.EndGroup();
 }
 
-// Key and size of the finished key groups that a profile names.
+// Returns the keys and sizes of the finished key groups that a profile names.
 std::vector<ExplicitKey> KeysOf(const ReduceProfile& profile) {
   std::vector<ExplicitKey> keys;
   for (const FinishedKey& key : profile.finished_keys) keys.push_back({key.key, key.size_bytes});
@@ -135,8 +135,8 @@ TEST_F(AgentTest, EventsOfAJobArriveOnceAndInOrder) {
   EXPECT_EQ(stats.last_error, "");
 }
 
-// Larger than the buffer, and than any message.
-TEST_F(AgentTest, AStageTooLargeForAMessageComesWithoutTheSizesOfItsTasks) {
+// The stage exceeds the buffer and any message.
+TEST_F(AgentTest, LeavesOutSizesOfAStageTooLargeForAMessage) {
   StageOpened stage{.stage = 3, .kind = StageKind::kGeneric, .task_count = 1'000'000};
   stage.task_bytes.assign(1'000'000, ~std::uint64_t{0});
   stage.task_records.assign(1'000'000, 1);
@@ -158,7 +158,7 @@ TEST_F(AgentTest, AStageTooLargeForAMessageComesWithoutTheSizesOfItsTasks) {
   }
 }
 
-TEST_F(AgentTest, AStageThatFitsComesWithTheSizesOfItsTasks) {
+TEST_F(AgentTest, SendsSizesOfAStageThatFits) {
   StageOpened stage{.stage = 3, .kind = StageKind::kGeneric, .task_count = 20'000};
   stage.task_bytes.assign(20'000, ~std::uint64_t{0});
   const auto agent = Connect();
@@ -167,7 +167,7 @@ TEST_F(AgentTest, AStageThatFitsComesWithTheSizesOfItsTasks) {
   EXPECT_EQ(std::get<JobOpened>(record_.events()[0].body).stages[0], stage);
 }
 
-TEST_F(AgentTest, AJobOfVeryManyStagesOpensTheLastOnesOneByOne) {
+TEST_F(AgentTest, OpensExcessStagesOneByOne) {
   JobOpened job{.name = "query", .stages = std::vector<StageOpened>(10'002)};
   for (std::uint32_t i = 0; i < job.stages.size(); ++i) job.stages[i].stage = i;
   const auto agent = Connect({.buffer_bytes_max = std::size_t{32} << 20});
@@ -179,7 +179,7 @@ TEST_F(AgentTest, AJobOfVeryManyStagesOpensTheLastOnesOneByOne) {
   EXPECT_EQ(std::get<StageOpened>(events[2].body).stage, 10'001u);
 }
 
-TEST_F(AgentTest, EveryEventNamesItsRun) {
+TEST_F(AgentTest, EveryEventContainsItsRun) {
   const auto agent = Connect({.run_uid = "run-1"});
   agent->OpenJob({});
   agent->StartMapTask({})->Finish();
@@ -190,7 +190,7 @@ TEST_F(AgentTest, EveryEventNamesItsRun) {
   EXPECT_NE(MakeRunUid(), MakeRunUid());
 }
 
-TEST_F(AgentTest, AnEngineLearnsThatItsIdIsAnotherRunsBeforeItBegins) {
+TEST_F(AgentTest, ReportsAnIdInUseBeforeTheJobStarts) {
   AnswerWith([](const SentEvent& sent) {
     std::optional<v1::StreamEventsResponse> response = Acknowledge(sent);
     v1::Rejection& refusal = *response->add_rejections();
@@ -265,11 +265,11 @@ TEST_F(AgentTest, AMapTaskSendsItsTotalsAndItsProfile) {
   EXPECT_EQ(profile.partitions[1].total_bytes, 320u);
   EXPECT_THAT(profile.partitions[1].explicit_keys,
               ElementsAre(ExplicitKey{streaming::HashKey("c"), 300}));
-  // The profile comes before what the engine said after Finish().
+  // The profile precedes the event that the engine reported after Finish().
   EXPECT_TRUE(std::holds_alternative<AttemptChanged>(record_.events().back().body));
 }
 
-TEST_F(AgentTest, AMapTaskThatDoesNotFinishHasNoProfile) {
+TEST_F(AgentTest, AnUnfinishedMapTaskHasNoProfile) {
   const auto agent = Connect();
   agent->StartMapTask({.index = 1})->AddGroup(0, "a", 10);
   ASSERT_TRUE(agent->Flush(absl::Seconds(60)));
@@ -277,7 +277,7 @@ TEST_F(AgentTest, AMapTaskThatDoesNotFinishHasNoProfile) {
   EXPECT_EQ(record_.all<TaskHeartbeat>().at(0).bytes_emitted, 10u);
 }
 
-TEST_F(AgentTest, AReduceTaskTellsWhatItFetchesUntilItHasShuffled) {
+TEST_F(AgentTest, AReduceTaskReportsItsInputUntilItHasShuffled) {
   const auto agent = Connect({.flush_interval = absl::Milliseconds(50)});
   const auto task = agent->StartReduceTask({.index = 3, .attempt = 1});
   const AttemptId id{kReduceStage, 3, 1};
@@ -310,7 +310,7 @@ TEST_F(AgentTest, EveryKeyGroupIsInThePointsAndInTheTotals) {
     const std::uint64_t values = i % 100 == 0 ? 30 : 1 + i % 3;
     RunGroup(*task, "key-" + std::to_string(i), values, 12);
     bytes += values * 12;
-    // Paced, so that not even a sanitizer's background thread falls behind the ring.
+    // Paced, so that even the background thread of a sanitizer build keeps up with the ring.
     if (i % 1'000 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   task->Finish();
@@ -386,7 +386,7 @@ TEST_F(AgentTest, LargeKeyGroupsAreTimedAloneAndNamed) {
                                            ExplicitKey{streaming::HashKey("quick"), 500}));
   std::map<std::uint64_t, absl::Duration> time_by_size;
   for (const GroupPoint& point : profile.points) time_by_size[point.size_bytes] += point.total_time;
-  // The sleep is charged to the slow one: not to the burst before it, nor to the one after it.
+  // The sleep counts for the slow group, not for the bursts before and after it.
   EXPECT_GE(time_by_size.at(600), absl::Milliseconds(30));
   EXPECT_LE(time_by_size.at(12) + time_by_size.at(500) + time_by_size.at(10),
             profile.reduce_time - absl::Milliseconds(30));
@@ -421,7 +421,7 @@ TEST_F(AgentTest, TheFirstKeyGroupsTimeStartsAtShuffled) {
   EXPECT_GE(record_.all<ReduceProfile>().back().reduce_time, absl::Milliseconds(30));
 }
 
-TEST_F(AgentTest, ARunningKeyGroupMovesThoughNothingFinishes) {
+TEST_F(AgentTest, ReportsARunningKeyGroup) {
   const auto agent = Connect({.flush_interval = absl::Milliseconds(50)});
   const auto task = agent->StartReduceTask({});
   task->Shuffled();
@@ -447,17 +447,17 @@ TEST_F(AgentTest, ARunningKeyGroupMovesThoughNothingFinishes) {
     EXPECT_EQ(profile.groups_done, 0u);
     EXPECT_FALSE(profile.last_group_finished_at.has_value());
   }
-  task->Finish();  // within the key group: it is given up
+  task->Finish();  // within the key group, which is dropped
   ASSERT_TRUE(agent->Flush(absl::Seconds(60)));
   EXPECT_FALSE(record_.all<ReduceProfile>().back().running_group.has_value());
 }
 
-TEST_F(AgentTest, ABurstOfSlowKeyGroupsShowsBeforeItIsFull) {
+TEST_F(AgentTest, ReportsABurstOfSlowKeyGroupsBeforeItIsFull) {
   const auto agent = Connect({.flush_interval = absl::Milliseconds(50), .burst_groups_max = 4'000});
   const auto task = agent->StartReduceTask({});
   task->Shuffled();
   bool shown = false;
-  for (int i = 0; i < 3'000 && !shown; ++i) {  // fewer than make a burst
+  for (int i = 0; i < 3'000 && !shown; ++i) {  // fewer than a burst
     RunGroup(*task, "k", 1, 12);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     const std::vector<ReduceProfile> profiles = record_.all<ReduceProfile>();
@@ -491,7 +491,7 @@ TEST_F(AgentTest, CallsOutOfOrderAreIgnored) {
   EXPECT_THAT(record_.all<AttemptChanged>(), SizeIs(1));
 }
 
-TEST_F(AgentTest, AThresholdOfZeroTimesEveryKeyGroupAlone) {
+TEST_F(AgentTest, TimesEveryKeyGroupAloneWithAThresholdOfZero) {
   const auto agent = ConnectUnflushed({.burst_threshold_bytes = 0});
   const auto task = agent->StartReduceTask({});
   task->Shuffled();
@@ -501,7 +501,7 @@ TEST_F(AgentTest, AThresholdOfZeroTimesEveryKeyGroupAlone) {
   EXPECT_THAT(record_.all<ReduceProfile>().back().finished_keys, SizeIs(10));
 }
 
-TEST_F(AgentTest, ControlOfBurstsAndNamesIsObeyed) {
+TEST_F(AgentTest, AppliesControlOfBurstsAndNames) {
   v1::Control control;
   control.set_burst_threshold_bytes(1000);
   control.set_burst_groups_max(2);
@@ -530,7 +530,7 @@ TEST_F(AgentTest, ControlOfBurstsAndNamesIsObeyed) {
   EXPECT_LE(absl::AbsDuration(time_by_size.at(200) - burst / 3), absl::Nanoseconds(3));
 }
 
-TEST_F(AgentTest, ControlOfTheFlushIntervalIsObeyed) {
+TEST_F(AgentTest, AppliesControlOfTheFlushInterval) {
   v1::Control control;
   control.mutable_flush_interval()->set_nanos(50'000'000);
   AnswerWithControl(control);
@@ -540,7 +540,7 @@ TEST_F(AgentTest, ControlOfTheFlushIntervalIsObeyed) {
   EXPECT_TRUE(record_.WaitFor([](const std::vector<Event>& events) { return events.size() >= 4; }));
 }
 
-TEST_F(AgentTest, ControlOfLambdaHoldsForTasksThatHaveNotFinished) {
+TEST_F(AgentTest, AppliesControlOfLambdaToRunningTasks) {
   v1::Control control;
   control.set_lambda(1);
   AnswerWithControl(control);
@@ -561,7 +561,7 @@ TEST_F(AgentTest, ControlOfLambdaHoldsForTasksThatHaveNotFinished) {
   EXPECT_EQ(profile.partitions[1].implicit_bytes, 12u);
 }
 
-TEST_F(AgentTest, PointsAreSentOnlyWhileTheMasterAsksForThem) {
+TEST_F(AgentTest, SendsPointsOnlyWhileTheMasterRequestsThem) {
   const auto agent = ConnectUnflushed();
   const auto task = agent->StartReduceTask({});
   task->Shuffled();
@@ -576,12 +576,12 @@ TEST_F(AgentTest, PointsAreSentOnlyWhileTheMasterAsksForThem) {
     v1::Control control;
     control.set_send_points(wanted);
     AnswerWithControl(control);
-    ASSERT_TRUE(agent->Flush(absl::Seconds(60)));  // which hears of it
+    ASSERT_TRUE(agent->Flush(absl::Seconds(60)));  // receives the control message
     EXPECT_EQ(reported().points.empty(), !wanted);
   }
 }
 
-TEST_F(AgentTest, APauseLeavesTotalsAndAttemptChanges) {
+TEST_F(AgentTest, SendsTotalsAndAttemptChangesDuringAPause) {
   v1::Control control;
   control.set_paused(true);
   AnswerWithControl(control);
@@ -612,10 +612,10 @@ TEST_F(AgentTest, APauseLeavesTotalsAndAttemptChanges) {
   RunGroup(*reduce, "k", 1, 100);
   reduce->Finish();
   ASSERT_TRUE(agent->Flush(absl::Seconds(60)));
-  EXPECT_EQ(SumCounts(record_.all<ReduceProfile>()), 11u);  // those of the pause too
+  EXPECT_EQ(SumCounts(record_.all<ReduceProfile>()), 11u);  // includes the losses of the pause
 }
 
-TEST_F(AgentTest, PointsThatAPauseKeepsToTheEndAreCountedAsDropped) {
+TEST_F(AgentTest, CountsPointsOfAPauseUntilTheEndAsDropped) {
   v1::Control control;
   control.set_paused(true);
   AnswerWithControl(control);
@@ -631,7 +631,7 @@ TEST_F(AgentTest, PointsThatAPauseKeepsToTheEndAreCountedAsDropped) {
   EXPECT_EQ(agent->stats().points_dropped, 10u);
 }
 
-TEST_F(AgentTest, ARefusedEventIsCountedAndNotSentAgain) {
+TEST_F(AgentTest, CountsARejectedEventAndDoesNotRepeatIt) {
   AnswerWith([](const SentEvent& sent) {
     std::optional<v1::StreamEventsResponse> response = Acknowledge(sent);
     if (sent.sequence == 2) {
@@ -647,29 +647,29 @@ TEST_F(AgentTest, ARefusedEventIsCountedAndNotSentAgain) {
   EXPECT_TRUE(agent->Flush(absl::Seconds(60)));
   EXPECT_EQ(agent->stats().events_rejected, 1u);
   EXPECT_EQ(agent->stats().events_acknowledged, 2u);
-  EXPECT_THAT(agent->stats().last_error, HasSubstr("event 2 was refused: the job is not open"));
+  EXPECT_THAT(agent->stats().last_error, HasSubstr("event 2 was rejected: the job is not open"));
   EXPECT_EQ(record_.repeated(), 0u);
 }
 
-// A master of version 0.1 finds no event in a batch, and refuses one without a number.
-TEST_F(AgentTest, AMasterThatReadsAnotherProtocolIsToBeUpdated) {
+// A master of version 0.1 finds no event in a batch and rejects one without a number.
+TEST_F(AgentTest, ReportsAMasterWithAnotherProtocol) {
   AnswerWith([](const SentEvent&) {
     v1::StreamEventsResponse response;
     response.add_rejections()->set_reason("source_id has 0 bytes");
     return std::optional(response);
   });
-  std::promise<std::string> told;
-  const auto agent =
-      Connect({.on_trouble = [&told](const std::string& trouble) { told.set_value(trouble); }});
+  std::promise<std::string> reported;
+  const auto agent = Connect(
+      {.on_trouble = [&reported](const std::string& trouble) { reported.set_value(trouble); }});
   agent->OpenJob({});
-  EXPECT_THAT(told.get_future().get(),
+  EXPECT_THAT(reported.get_future().get(),
               HasSubstr("it does not understand this version's events (source_id has 0 bytes); if "
                         "the master is of version 0.1, update it"));
   AnswerWith(Acknowledge);
-  agent->CloseJob(JobOutcome::kSucceeded, "");  // answered, so that nothing waits
+  agent->CloseJob(JobOutcome::kSucceeded, "");  // answered, so that no event waits
 }
 
-TEST_F(AgentTest, RefusedEventsWithoutAReasonAreCounted) {
+TEST_F(AgentTest, CountsRejectedEventsWithoutAReason) {
   AnswerWith([](const SentEvent& sent) {
     std::optional<v1::StreamEventsResponse> response = Acknowledge(sent);
     response->set_unnamed_rejections(sent.sequence == 2 ? 1 : 0);
@@ -684,7 +684,7 @@ TEST_F(AgentTest, RefusedEventsWithoutAReasonAreCounted) {
   EXPECT_EQ(agent->stats().events_acknowledged, 2u);
 }
 
-TEST_F(AgentTest, GarbageFromTheMasterChangesNothing) {
+TEST_F(AgentTest, IgnoresInvalidResponses) {
   AnswerWith([](const SentEvent& sent) {
     v1::StreamEventsResponse garbage;
     switch (sent.sequence) {
@@ -720,7 +720,7 @@ TEST_F(AgentTest, GarbageFromTheMasterChangesNothing) {
   EXPECT_EQ(SumCounts(record_.all<ReduceProfile>()), 1'000u);
 }
 
-TEST_F(AgentTest, ProfilesAreCutToTheSizeOfTheBuffer) {
+TEST_F(AgentTest, SplitsProfilesToFitTheBuffer) {
   const auto agent = Connect({.buffer_bytes_max = std::size_t{1} << 18});
   const auto task = agent->StartReduceTask({});
   task->Shuffled();
@@ -730,7 +730,7 @@ TEST_F(AgentTest, ProfilesAreCutToTheSizeOfTheBuffer) {
   EXPECT_EQ(agent->stats().events_dropped, 0u);
   const std::vector<ReduceProfile> profiles = record_.all<ReduceProfile>();
   EXPECT_EQ(SumCounts(profiles), 5'000u);
-  // What has no room for its name says so.
+  // Names that do not fit raise the size from which groups have names.
   std::size_t names = 0;
   for (const ReduceProfile& profile : profiles) names += profile.finished_keys.size();
   EXPECT_LE(names, 4'096u);
@@ -740,7 +740,7 @@ TEST_F(AgentTest, ProfilesAreCutToTheSizeOfTheBuffer) {
   }
 }
 
-TEST_F(AgentTest, ManyTasksAtOnce) {
+TEST_F(AgentTest, ServesConcurrentTasks) {
   const auto agent = Connect({.flush_interval = absl::Milliseconds(50)});
   constexpr std::uint32_t kTasks = 8;
   std::vector<std::thread> threads;
@@ -783,7 +783,7 @@ TEST_F(AgentTest, ATaskAgentMayOutliveItsAgent) {
   reduce->Finish();
 }
 
-TEST_F(AgentTest, ShutdownSendsWhatIsLeftAndMayBeRepeated) {
+TEST_F(AgentTest, ShutdownSendsTheRestAndMayBeRepeated) {
   const auto agent = Connect();
   agent->OpenJob({.name = "last words"});
   agent->Shutdown();

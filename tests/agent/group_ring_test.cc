@@ -15,7 +15,7 @@ std::vector<FinishedGroup> DrainAll(GroupRing& ring) {
   return groups;
 }
 
-TEST(GroupRing, ShowsAUnitOnlyWhenItIsTimed) {
+TEST(GroupRing, ShowsOnlyTimedUnits) {
   GroupRing ring;
   ring.Write(KeyHash{1}, 10, 0);
   ring.Write(KeyHash{2}, 20, 0);
@@ -30,7 +30,7 @@ TEST(GroupRing, ShowsAUnitOnlyWhenItIsTimed) {
   EXPECT_TRUE(DrainAll(ring).empty());
 }
 
-TEST(GroupRing, LeavesOutAUnitThatDoesNotFit) {
+TEST(GroupRing, DropsAUnitThatDoesNotFit) {
   GroupRing ring;
   for (std::size_t i = 0; i + 2 < GroupRing::kCapacity; ++i) {
     ring.Write(KeyHash{i}, i, 0);
@@ -40,7 +40,7 @@ TEST(GroupRing, LeavesOutAUnitThatDoesNotFit) {
   EXPECT_FALSE(ring.unit_fits());
   ring.Publish(1);
   EXPECT_TRUE(ring.unit_fits());
-  ring.Write(KeyHash{9}, 99, 0);  // there is room for a smaller one
+  ring.Write(KeyHash{9}, 99, 0);  // a smaller group fits
   ring.Publish(1);
   const std::vector<FinishedGroup> groups = DrainAll(ring);
   ASSERT_EQ(groups.size(), GroupRing::kCapacity - 1);
@@ -65,7 +65,7 @@ TEST(GroupRing, WakesTheConsumerOnceForEachQuarter) {
   EXPECT_EQ(wakes, 2);
 }
 
-TEST(GroupRing, TwoThreadsLoseAndMixNothing) {
+TEST(GroupRing, TwoThreadsKeepUnitsWhole) {
   GroupRing ring;
   constexpr std::uint64_t kUnits = 200'000;
   std::uint64_t published = 0;

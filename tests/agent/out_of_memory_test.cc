@@ -1,4 +1,4 @@
-// An engine whose memory runs out goes on without its agent.
+// Tests that an engine without memory continues without its agent.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 
 namespace {
 
-// From the n-th allocation of at least so many bytes on, all of them fail; 0: none does.
+// The number of the allocation, among large ones, from which all fail; 0 if none does.
 std::atomic<int> failing_from = 0;
 constexpr std::size_t kLarge = 200'000;
 
@@ -31,7 +31,7 @@ void* operator new(std::size_t bytes) {
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
-// The one beside it, or a sanitizer's own would meet the deletes below.
+// Replaces the matching operator too, since a sanitizer's own would meet the deletes below.
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   return Fails(bytes) ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
 }
@@ -78,11 +78,11 @@ const AttemptChanged& LargeEvent() {
   return event;
 }
 
-TEST_F(OutOfMemory, InACallOfTheEngineTurnsTheAgentOffAndSaysSoOnce) {
+TEST_F(OutOfMemory, InACallTurnsTheAgentOffAndIsReportedOnce) {
   const auto agent = Connect();
   agent->OpenJob({});
   ASSERT_TRUE(agent->Flush(absl::Seconds(60)));
-  LargeEvent();  // is made while there is memory
+  LargeEvent();  // created while memory is available
   failing_from = 1;
   agent->Changed(LargeEvent());
   agent->Changed(LargeEvent());
@@ -98,12 +98,12 @@ TEST_F(OutOfMemory, InACallOfTheEngineTurnsTheAgentOffAndSaysSoOnce) {
   EXPECT_THAT(troubles(), ElementsAre(HasSubstr("out of memory")));
 }
 
-TEST_F(OutOfMemory, InTheAgentsThreadDoesNotEndTheProcess) {
+TEST_F(OutOfMemory, InTheAgentThreadDoesNotEndTheProcess) {
   const auto agent = Connect();
   agent->OpenJob({});
   ASSERT_TRUE(agent->Flush(absl::Seconds(60)));
   LargeEvent();
-  failing_from = 2;  // the first is the copy that the call makes
+  failing_from = 2;  // the first allocation is the copy that the call makes
   agent->Changed(LargeEvent());
   EXPECT_FALSE(agent->Flush(absl::Seconds(60)));
   failing_from = 0;
@@ -113,11 +113,11 @@ TEST_F(OutOfMemory, InTheAgentsThreadDoesNotEndTheProcess) {
   EXPECT_THAT(troubles(), ElementsAre(HasSubstr("out of memory")));
 }
 
-TEST_F(OutOfMemory, InAMapTaskEndsItsMeasuring) {
+TEST_F(OutOfMemory, InAMapTaskEndsItsMeasurements) {
   const auto agent = Connect();
   const auto map = agent->StartMapTask({});
   failing_from = 1;
-  // Ever more keys: their table comes to take more memory than there is.
+  // The table of keys grows beyond the available memory.
   for (int i = 0; i < 20'000; ++i) map->AddGroup(0, "key-" + std::to_string(i), 10);
   map->Finish();
   failing_from = 0;

@@ -31,7 +31,7 @@ ReduceProfile ProfileOf(std::uint64_t groups) {
   return profile;
 }
 
-// The sequences of the next batch.
+// Returns the sequence numbers of the next batch.
 std::vector<std::uint64_t> NextSequences(Outbox& outbox) {
   std::vector<std::uint64_t> sequences;
   if (const auto batch = outbox.Next(At(0))) {
@@ -42,7 +42,7 @@ std::vector<std::uint64_t> NextSequences(Outbox& outbox) {
   return sequences;
 }
 
-TEST(Outbox, NumbersEventsAsTheyLeaveInOneBatch) {
+TEST(Outbox, NumbersTheEventsOfABatch) {
   Outbox outbox("source-1", "job-1", "run-1", kRoomy);
   EXPECT_TRUE(outbox.empty());
   for (std::uint32_t i = 0; i < 3; ++i) outbox.Add(Change(i), 0);
@@ -58,7 +58,7 @@ TEST(Outbox, NumbersEventsAsTheyLeaveInOneBatch) {
   EXPECT_FALSE(outbox.empty());
 }
 
-TEST(Outbox, OpensItsSourceOnceForAStream) {
+TEST(Outbox, OpensItsSourceOncePerStream) {
   Outbox outbox("source-1", "job-1", "run-1", kRoomy);
   outbox.Add(Change(0), 0);
   const auto first = outbox.Next(At(0));
@@ -72,7 +72,7 @@ TEST(Outbox, OpensItsSourceOnceForAStream) {
   EXPECT_EQ(outbox.Next(At(0))->sources_size(), 1);
 }
 
-TEST(Outbox, ABatchTakesInNoMoreThanFitsIntoAMessage) {
+TEST(Outbox, LimitsABatchToTheSizeOfAMessage) {
   Outbox outbox("s", "j", "r", std::size_t{64} << 20);
   ReduceProfile large = ProfileOf(1);
   large.finished_keys.resize(20'000);
@@ -89,7 +89,7 @@ TEST(Outbox, ABatchTakesInNoMoreThanFitsIntoAMessage) {
   EXPECT_GT(batches, 1);
 }
 
-TEST(Outbox, RepeatsWhatWasNotAcknowledgedToANewStream) {
+TEST(Outbox, RepeatsUnacknowledgedEventsOnANewStream) {
   Outbox outbox("s", "j", "r", kRoomy);
   for (std::uint32_t i = 0; i < 3; ++i) outbox.Add(Change(i), 0);
   EXPECT_THAT(NextSequences(outbox), ElementsAre(1, 2, 3));
@@ -105,13 +105,13 @@ TEST(Outbox, RepeatsWhatWasNotAcknowledgedToANewStream) {
   EXPECT_EQ(outbox.counts().acknowledged, 4u);
 }
 
-TEST(Outbox, TellsSinceWhenTheOldestEventWaits) {
+TEST(Outbox, ReturnsTheTimeOfTheOldestWaitingEvent) {
   Outbox outbox("s", "j", "r", kRoomy);
   EXPECT_EQ(outbox.oldest_made_at_nanos(), std::nullopt);
   outbox.Add(Change(0), 10);
   outbox.Add(ProfileOf(1), 20);
   EXPECT_EQ(outbox.oldest_made_at_nanos(), 10);
-  NextSequences(outbox);  // sent, but not answered for
+  NextSequences(outbox);  // sent but not acknowledged
   EXPECT_EQ(outbox.oldest_made_at_nanos(), 10);
   EXPECT_TRUE(outbox.Acknowledge(1));
   EXPECT_EQ(outbox.oldest_made_at_nanos(), 20);
@@ -119,7 +119,7 @@ TEST(Outbox, TellsSinceWhenTheOldestEventWaits) {
   EXPECT_EQ(outbox.oldest_made_at_nanos(), std::nullopt);
 }
 
-TEST(Outbox, IgnoresAnswersToWhatWasNeverSent) {
+TEST(Outbox, IgnoresAnswersToUnsentEvents) {
   Outbox outbox("s", "j", "r", kRoomy);
   outbox.Add(Change(0), 0);
   EXPECT_FALSE(outbox.Acknowledge(1));
@@ -133,7 +133,7 @@ TEST(Outbox, IgnoresAnswersToWhatWasNeverSent) {
   EXPECT_EQ(outbox.counts().acknowledged, 1u);
 }
 
-TEST(Outbox, ForgetsWhatWasRejected) {
+TEST(Outbox, RemovesRejectedEvents) {
   Outbox outbox("s", "j", "r", kRoomy);
   for (std::uint32_t i = 0; i < 3; ++i) outbox.Add(Change(i), 0);
   NextSequences(outbox);
@@ -173,7 +173,7 @@ TEST(Outbox, KeepsTheJobWhenAttemptsOverflow) {
   outbox.Add(JobOpened{.name = "kept"}, 0);
   for (std::uint32_t i = 0; i < 100; ++i) outbox.Add(Change(i), 0);
   outbox.Add(JobClosed{}, 0);
-  outbox.Add(ProfileOf(1), 0);  // finds no room among more important ones
+  outbox.Add(ProfileOf(1), 0);  // does not fit in addition to more important events
   std::vector<v1::Event> events;
   while (const auto batch = outbox.Next(At(0))) {
     events.insert(events.end(), batch->events().begin(), batch->events().end());
@@ -186,7 +186,7 @@ TEST(Outbox, KeepsTheJobWhenAttemptsOverflow) {
   EXPECT_TRUE(outbox.empty());
 }
 
-TEST(Outbox, HoldsBackWhatWouldFillItWithUnacknowledgedOnes) {
+TEST(Outbox, LimitsUnacknowledgedEvents) {
   Outbox outbox("s", "j", "r", 8'000);
   std::uint32_t index = 0;
   for (; outbox.counts().dropped == 0; ++index) outbox.Add(Change(index), 0);
@@ -196,7 +196,7 @@ TEST(Outbox, HoldsBackWhatWouldFillItWithUnacknowledgedOnes) {
   }
   EXPECT_GT(last, 1u);
   EXPECT_LT(last, index - 1);
-  // There is room for news, and what has a number stays.
+  // New events fit, and numbered events stay.
   outbox.Add(Change(index), 0);
   outbox.Rewind();
   EXPECT_EQ(NextSequences(outbox).front(), 1u);
@@ -211,7 +211,7 @@ TEST(Outbox, DropsAnEventLargerThanItself) {
   EXPECT_EQ(outbox.counts().dropped, 1u);
 }
 
-TEST(Outbox, DropsNothingForAnEventThatWouldNotFitEvenThen) {
+TEST(Outbox, DropsNoOtherEventForOneThatCannotFit) {
   Outbox outbox("s", "j", "r", 10'000);
   outbox.Add(Change(0), 0);
   outbox.Add(JobClosed{.message = std::string(20'000, 'x')}, 0);
@@ -219,14 +219,14 @@ TEST(Outbox, DropsNothingForAnEventThatWouldNotFitEvenThen) {
   EXPECT_THAT(NextSequences(outbox), ElementsAre(1));
 }
 
-TEST(Outbox, DropsAnEventThatNoMasterTakes) {
+TEST(Outbox, DropsAnEventLargerThanAMessage) {
   Outbox outbox("s", "j", "r", std::size_t{64} << 20);
   outbox.Add(JobClosed{.message = std::string(std::size_t{5} << 20, 'x')}, 0);
   EXPECT_EQ(outbox.counts().dropped, 1u);
   EXPECT_TRUE(outbox.empty());
 }
 
-TEST(Outbox, ABatchHoldsNoMoreEventsThanTheWireAllows) {
+TEST(Outbox, LimitsTheEventsOfABatch) {
   Outbox outbox("s", "j", "r", std::size_t{64} << 20);
   for (std::uint32_t i = 0; i < 25'000; ++i) outbox.Add(UnknownEvent{}, 0);
   std::size_t sent = 0;
@@ -237,7 +237,7 @@ TEST(Outbox, ABatchHoldsNoMoreEventsThanTheWireAllows) {
   EXPECT_EQ(sent, 25'000u);
 }
 
-TEST(Outbox, WhatIsNumberedIsInABatch) {
+TEST(Outbox, PutsEveryNumberedEventIntoABatch) {
   Outbox outbox("s", "j", "r", std::size_t{64} << 20);
   ReduceProfile large = ProfileOf(1);
   large.finished_keys.resize(20'000);
@@ -249,7 +249,7 @@ TEST(Outbox, WhatIsNumberedIsInABatch) {
   EXPECT_EQ(outbox.counts().sent + outbox.counts().dropped, 3u);
 }
 
-TEST(Outbox, APartOfAProfileThatHoldsPointsAloneIsCountedByThem) {
+TEST(Outbox, CountsAPartOfAProfileByItsPoints) {
   Outbox outbox("s", "j", "r", 1'000);
   const auto lost = std::make_shared<std::atomic<std::uint64_t>>(0);
   ReduceProfile part = ProfileOf(7);
@@ -260,7 +260,7 @@ TEST(Outbox, APartOfAProfileThatHoldsPointsAloneIsCountedByThem) {
   EXPECT_EQ(lost->load(), 7'000u);
 }
 
-TEST(Outbox, KeepsTheStartOfARunningGroupWhereItIs) {
+TEST(Outbox, KeepsTheStartOfARunningGroup) {
   Outbox outbox("s", "j", "r", kRoomy);
   ReduceProfile profile;
   profile.attempt = {kReduceStage, 0, 0};
@@ -276,7 +276,7 @@ TEST(Outbox, KeepsTheStartOfARunningGroupWhereItIs) {
   EXPECT_EQ(resent->sent_at(), 1'700'000'006'000'000'000);
 }
 
-TEST(Outbox, WaitsForAnswers) {
+TEST(Outbox, BlocksUntilEventsAreAnswered) {
   Outbox outbox("s", "j", "r", kRoomy);
   outbox.Add(Change(0), 0);
   outbox.Add(Change(1), 0);

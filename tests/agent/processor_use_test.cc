@@ -1,4 +1,4 @@
-// Whether a thread waits for a processor, and that reduce tasks tell.
+// Tests the times that a thread waits for a processor, and that reduce tasks report them.
 #include "agent/processor_use.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,6 @@
 #include "agent/inbox.h"
 #include "agent/monotonic.h"
 #include "agent/reduce_recorder.h"
-#include "agent/reporter.h"
 #include "agent/shared.h"
 #include "tests/agent/recording_server.h"
 #include "tidemark/agent.h"
@@ -33,9 +32,9 @@ namespace {
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-bool IsTold() { return ::access("/proc/self/schedstat", R_OK) == 0; }
+bool HasSchedstat() { return ::access("/proc/self/schedstat", R_OK) == 0; }
 
-TEST(ParseThreadTimes, TakesTheFirstTwoNumbers) {
+TEST(ParseThreadTimes, ReadsTheFirstTwoNumbers) {
   EXPECT_EQ(ParseThreadTimes("479039 5210086 4\n"),
             (ThreadTimes{absl::Nanoseconds(479'039), absl::Nanoseconds(5'210'086)}));
   EXPECT_EQ(ParseThreadTimes("479039 0 4"),
@@ -44,11 +43,11 @@ TEST(ParseThreadTimes, TakesTheFirstTwoNumbers) {
             (ThreadTimes{absl::Nanoseconds(1), absl::Nanoseconds(9'223'372'036'854'775'807)}));
 }
 
-TEST(ParseThreadTimes, AKernelThatDoesNotCountTellsNothing) {
+TEST(ParseThreadTimes, RejectsZerosOfAKernelThatDoesNotCount) {
   EXPECT_EQ(ParseThreadTimes("0 0 0\n"), std::nullopt);
 }
 
-TEST(ParseThreadTimes, OtherTextsAreNone) {
+TEST(ParseThreadTimes, RejectsOtherTexts) {
   for (const char* text :
        {"", "\n", "5", "5 6", "5 6\n", "5  6 7", "-5 6 7", "5 -6 7", "5 6x 7", "5 6 x",
         "no numbers here", "1 9223372036854775808 1", "1 99999999999999999999999 1", "0x5 6 7"}) {
@@ -56,14 +55,14 @@ TEST(ParseThreadTimes, OtherTextsAreNone) {
   }
 }
 
-TEST(ProcessorWatch, AThreadThatIsNotThereTellsNothing) {
+TEST(ProcessorWatch, ReturnsNothingForAnAbsentThread) {
   EXPECT_EQ(ProcessorWatch(0, 1).Read(2), std::nullopt);
   EXPECT_EQ(ProcessorWatch(0, 1).ReadTimes(2), TimeUse{});
   EXPECT_EQ(ProcessorWatch(-1, 1).Read(2), std::nullopt);
 }
 
-TEST(ProcessorWatch, AThreadThatEndsTellsNoMore) {
-  if (!IsTold()) GTEST_SKIP() << "no schedstat files";
+TEST(ProcessorWatch, ReturnsNothingAfterTheThreadHasEnded) {
+  if (!HasSchedstat()) GTEST_SKIP() << "no schedstat files";
   std::atomic<int> number{0};
   std::atomic<bool> done{false};
   std::thread thread([&] {
@@ -75,7 +74,7 @@ TEST(ProcessorWatch, AThreadThatEndsTellsNoMore) {
   EXPECT_NE(watch.Read(NowNanos() + 1), std::nullopt);
   done.store(true);
   thread.join();
-  // The kernel forgets it a little later.
+  // The kernel removes the thread a little later.
   const Instant deadline = std::chrono::steady_clock::now() + kPatience;
   while (watch.Read(NowNanos() + 1) && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::yield();
@@ -84,8 +83,8 @@ TEST(ProcessorWatch, AThreadThatEndsTellsNoMore) {
   EXPECT_EQ(ProcessorWatch(number.load(), 1).Read(2), std::nullopt);
 }
 
-TEST(ProcessorWatch, CountsFromTheFirstLook) {
-  if (!IsTold()) GTEST_SKIP() << "no schedstat files";
+TEST(ProcessorWatch, CountsFromTheFirstSample) {
+  if (!HasSchedstat()) GTEST_SKIP() << "no schedstat files";
   ProcessorWatch watch(ThisThread(), 1'000);
   EXPECT_EQ(watch.Read(1'000), std::nullopt) << "no time has passed";
   const std::optional<ProcessorUse> use = watch.Read(1'007);
@@ -96,8 +95,8 @@ TEST(ProcessorWatch, CountsFromTheFirstLook) {
   EXPECT_GE(use->processors, 1u);
   const TimeUse times = watch.ReadTimes(1'007);
   EXPECT_LE(*times.cpu, absl::Nanoseconds(7)) << "whatever it used before";
-  EXPECT_LE(*times.processor_wait, absl::Nanoseconds(7));
-  EXPECT_EQ(times.memory_wait, std::nullopt) << "nobody counts it";
+  EXPECT_LE(*times.waits[WaitReason::kProcessor], absl::Nanoseconds(7));
+  EXPECT_EQ(times.waits[WaitReason::kMemory], std::nullopt) << "nobody counts it";
 }
 
 #ifdef __linux__
@@ -117,8 +116,8 @@ std::size_t FirstProcessor() {
   return processor;
 }
 
-TEST(ProcessorWatch, ThreadsOnOneProcessorWaitForEachOther) {
-  if (!IsTold()) GTEST_SKIP() << "no schedstat files";
+TEST(ProcessorWatch, MeasuresWaitsOfThreadsOnOneProcessor) {
+  if (!HasSchedstat()) GTEST_SKIP() << "no schedstat files";
   std::atomic<bool> done{false};
   std::atomic<int> number{0};
   const auto spin = [&, processor = FirstProcessor()] {
@@ -147,11 +146,11 @@ TEST(ProcessorWatch, ThreadsOnOneProcessorWaitForEachOther) {
   EXPECT_GE(use->waited, absl::Milliseconds(20));
   EXPECT_LE(use->waited, use->watched);
   EXPECT_GE(times.cpu, absl::Milliseconds(20));
-  EXPECT_GE(times.processor_wait, absl::Milliseconds(20));
+  EXPECT_GE(times.waits[WaitReason::kProcessor], absl::Milliseconds(20));
 }
 #endif
 
-// An agent that reports only when it is flushed.
+// Creates an agent that reports only when it is flushed.
 std::unique_ptr<Agent> Connect(const RecordingServer& server) {
   return Agent::Create(
       {.master_address = server.address(), .job_id = "job-1", .flush_interval = absl::Seconds(60)});
@@ -163,7 +162,7 @@ void RunGroup(ReduceTaskAgent& task) {
   task.EndGroup();
 }
 
-TEST(ReduceTaskAgent, TellsWithEachProfileHowItSharesProcessors) {
+TEST(ReduceTaskAgent, ReportsProcessorUseWithEachProfile) {
   Record record;
   RecordingServer server(record, Acknowledge);
   const auto agent = Connect(server);
@@ -176,9 +175,9 @@ TEST(ReduceTaskAgent, TellsWithEachProfileHowItSharesProcessors) {
   EXPECT_THAT(record.invalid(), IsEmpty());
   const std::vector<ReduceProfile> profiles = record.all<ReduceProfile>();
   ASSERT_THAT(profiles, SizeIs(2));
-  ASSERT_EQ(profiles[0].processor_use.has_value(), IsTold());
-  ASSERT_EQ(profiles[1].processor_use.has_value(), IsTold());
-  if (!IsTold()) GTEST_SKIP() << "no schedstat files";
+  ASSERT_EQ(profiles[0].processor_use.has_value(), HasSchedstat());
+  ASSERT_EQ(profiles[1].processor_use.has_value(), HasSchedstat());
+  if (!HasSchedstat()) GTEST_SKIP() << "no schedstat files";
   for (const ReduceProfile& profile : profiles) {
     EXPECT_GT(profile.processor_use->watched, absl::ZeroDuration());
     EXPECT_LE(profile.processor_use->waited, profile.processor_use->watched);
@@ -188,8 +187,8 @@ TEST(ReduceTaskAgent, TellsWithEachProfileHowItSharesProcessors) {
   EXPECT_GE(profiles[1].processor_use->waited, profiles[0].processor_use->waited);
 }
 
-TEST(ReduceTaskAgent, TellsItWhileThePausedProfileHasTotalsAlone) {
-  if (!IsTold()) GTEST_SKIP() << "no schedstat files";
+TEST(ReduceTaskAgent, ReportsProcessorUseDuringAPause) {
+  if (!HasSchedstat()) GTEST_SKIP() << "no schedstat files";
   Record record;
   RecordingServer server(record, [](const SentEvent& sent) {
     std::optional<v1::StreamEventsResponse> response = Acknowledge(sent);
@@ -209,39 +208,39 @@ TEST(ReduceTaskAgent, TellsItWhileThePausedProfileHasTotalsAlone) {
   EXPECT_TRUE(profiles[0].processor_use.has_value());
 }
 
-// Works on a processor until the agent has told of that much.
-void WorkUntilTold(const Record& record, Agent& agent) {
-  const auto told = [&] {
+// Uses a processor until the agent has reported that much.
+void WorkUntilReported(const Record& record, Agent& agent) {
+  const auto is_reported = [&] {
     const std::vector<TaskHeartbeat> heartbeats = record.all<TaskHeartbeat>();
     return !heartbeats.empty() && heartbeats.back().time.cpu > absl::Milliseconds(1);
   };
   const Instant deadline = std::chrono::steady_clock::now() + kPatience;
-  while (!told() && std::chrono::steady_clock::now() < deadline) {
+  while (!is_reported() && std::chrono::steady_clock::now() < deadline) {
     ASSERT_TRUE(agent.Flush(absl::Seconds(60)));
   }
-  EXPECT_TRUE(told());
+  EXPECT_TRUE(is_reported());
 }
 
-TEST(MapTaskAgent, TellsWithItsHeartbeatsWhatItTook) {
-  if (!IsTold()) GTEST_SKIP() << "no schedstat files";
+TEST(MapTaskAgent, ReportsTimesWithHeartbeats) {
+  if (!HasSchedstat()) GTEST_SKIP() << "no schedstat files";
   Record record;
   RecordingServer server(record, Acknowledge);
   const auto agent = Connect(server);
   const auto task = agent->StartMapTask({});
-  WorkUntilTold(record, *agent);
+  WorkUntilReported(record, *agent);
   task->Finish();
   ASSERT_TRUE(agent->Flush(absl::Seconds(60)));
   EXPECT_THAT(record.invalid(), IsEmpty());
-  EXPECT_TRUE(record.all<TaskHeartbeat>().back().time.processor_wait.has_value());
+  EXPECT_TRUE(record.all<TaskHeartbeat>().back().time.waits[WaitReason::kProcessor].has_value());
 }
 
-TEST(ReduceTaskAgent, TellsWhatItTookSinceItsStartWhileItShufflesAndAfterThat) {
-  if (!IsTold()) GTEST_SKIP() << "no schedstat files";
+TEST(ReduceTaskAgent, ReportsTimesDuringAndAfterTheShuffle) {
+  if (!HasSchedstat()) GTEST_SKIP() << "no schedstat files";
   Record record;
   RecordingServer server(record, Acknowledge);
   const auto agent = Connect(server);
   const auto task = agent->StartReduceTask({});
-  WorkUntilTold(record, *agent);
+  WorkUntilReported(record, *agent);
   task->Shuffled();
   RunGroup(*task);
   ASSERT_TRUE(agent->Flush(absl::Seconds(60)));
@@ -250,19 +249,19 @@ TEST(ReduceTaskAgent, TellsWhatItTookSinceItsStartWhileItShufflesAndAfterThat) {
   const std::vector<ReduceProfile> profiles = record.all<ReduceProfile>();
   ASSERT_THAT(profiles, SizeIs(1));
   EXPECT_GE(profiles[0].time.cpu, shuffled.cpu) << "totals only grow";
-  EXPECT_GE(profiles[0].time.processor_wait, shuffled.processor_wait);
+  EXPECT_GE(profiles[0].time.waits[WaitReason::kProcessor], shuffled.waits[WaitReason::kProcessor]);
   ASSERT_TRUE(profiles[0].processor_use.has_value());
-  EXPECT_LE(profiles[0].processor_use->waited, *profiles[0].time.processor_wait)
+  EXPECT_LE(profiles[0].processor_use->waited, *profiles[0].time.waits[WaitReason::kProcessor])
       << "without the shuffle";
 }
 
-TEST(ReduceTaskAgent, ThatReducesOnAnotherThreadTellsOfBoth) {
-  if (!IsTold()) GTEST_SKIP() << "no schedstat files";
+TEST(ReduceTaskAgent, ReportsTimesOfBothThreads) {
+  if (!HasSchedstat()) GTEST_SKIP() << "no schedstat files";
   Record record;
   RecordingServer server(record, Acknowledge);
   const auto agent = Connect(server);
   const auto task = agent->StartReduceTask({});
-  WorkUntilTold(record, *agent);
+  WorkUntilReported(record, *agent);
   std::thread reduces([&] {
     task->Shuffled();
     RunGroup(*task);
@@ -277,7 +276,7 @@ TEST(ReduceTaskAgent, ThatReducesOnAnotherThreadTellsOfBoth) {
   EXPECT_LE(*profiles[0].time.cpu - *shuffled.cpu, profiles[0].processor_use->watched);
 }
 
-// A simulation's: whoever plays a task in it is no thread of the task's.
+// In a simulation, the thread that plays a task is not the thread of the task.
 class SimulatedClock final : public Clock {
  public:
   ClockReading Now() const override { return {absl::FromUnixSeconds(1'700'000'000), ++nanos_}; }
@@ -287,7 +286,7 @@ class SimulatedClock final : public Clock {
   mutable std::int64_t nanos_ = 0;
 };
 
-// Stands in for the background thread.
+// Replaces the background thread.
 std::vector<v1::ReduceProfile> Profiles(Shared& shared, const Clock& clock) {
   for (const Command& command : shared.inbox.WaitUntil(std::chrono::steady_clock::now())) {
     if (const auto* profiles = std::get_if<StartProfiles>(&command)) {
@@ -304,7 +303,7 @@ std::vector<v1::ReduceProfile> Profiles(Shared& shared, const Clock& clock) {
   return profiles;
 }
 
-TEST(ReduceTaskAgent, InSimulatedTimeNobodyWaitsForAProcessor) {
+TEST(ReduceTaskAgent, ReportsNoProcessorUseInSimulatedTime) {
   SimulatedClock clock;
   const auto shared = std::make_shared<Shared>(AgentOptions{}, "source", clock);
   ReduceRecorder task({}, shared);

@@ -1,4 +1,6 @@
-// The pure parts of making profiles: splitting, trimming, naming, settings, backing off.
+// Tests the pure parts of profiles: splitting, trimming, naming, settings, backoff.
+#include "agent/profiles.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,11 +8,9 @@
 #include <vector>
 
 #include "agent/connection.h"
-#include "agent/map_profile.h"
-#include "agent/named_keys.h"
 #include "agent/reduce_meter.h"
+#include "agent/reduce_reporter.h"
 #include "agent/settings.h"
-#include "agent/split_profile.h"
 #include "tidemark/v1/ingest_service.pb.h"
 
 namespace tidemark::agent {
@@ -20,14 +20,14 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-TEST(SplitProfile, ASmallOneStaysWhole) {
+TEST(SplitProfile, KeepsASmallProfileWhole) {
   ReduceProfile profile;
   profile.points = {{10, 1, absl::Nanoseconds(1)}};
   profile.running_group = RunningGroup{};
   EXPECT_THAT(SplitProfile(profile, 1 << 20), ElementsAre(profile));
 }
 
-TEST(SplitProfile, SpreadsPointsAndNamesOnce) {
+TEST(SplitProfile, DistributesPointsAndNamesOnce) {
   ReduceProfile profile;
   profile.groups_done = 5'000;
   for (std::uint64_t i = 0; i < 5'000; ++i) profile.points.push_back({i, 1, absl::ZeroDuration()});
@@ -72,7 +72,7 @@ TEST(KeepHeaviest, MakesTheLightestKeysImplicit) {
   KeepHeaviest(4, partitions);
   EXPECT_EQ(partitions, TwoPartitions());
   KeepHeaviest(3, partitions);
-  EXPECT_THAT(partitions[0].explicit_keys, SizeIs(2));  // of the two of 20 bytes the first stays
+  EXPECT_THAT(partitions[0].explicit_keys, SizeIs(2));  // of two keys of 20 bytes, the first stays
   EXPECT_THAT(partitions[1].explicit_keys, ElementsAre(ExplicitKey{KeyHash{3}, 50}));
   EXPECT_EQ(partitions[1].implicit_key_count, 1u);
   EXPECT_EQ(partitions[1].implicit_bytes, 20u);
@@ -94,11 +94,11 @@ TEST(AddImplicit, AddsPartitionsInOrder) {
   EXPECT_EQ(partitions[3].partition, 7u);
 }
 
-TEST(NamedKeys, NamesAllOfAtLeastTheSizeAskedFor) {
+TEST(NamedKeys, NamesAllGroupsOfAtLeastTheSize) {
   NamedKeys names(1'000);
   names.Add({KeyHash{1}, 10}, {.bytes_min = 50});
   names.Add({KeyHash{2}, 60}, {.bytes_min = 50});
-  names.Add({KeyHash{3}, 90}, {.bytes_min = 80});  // asked for less from here on
+  names.Add({KeyHash{3}, 90}, {.bytes_min = 80});  // later requests include smaller groups
   names.Add({KeyHash{4}, 70}, {.bytes_min = 80});
   const NamedKeys::Named named = names.Take(80);
   EXPECT_EQ(named.bytes_min, 80u);
@@ -107,7 +107,7 @@ TEST(NamedKeys, NamesAllOfAtLeastTheSizeAskedFor) {
   EXPECT_EQ(names.Take(5).bytes_min, 5u);
 }
 
-TEST(NamedKeys, RaisesTheSizeRatherThanGrow) {
+TEST(NamedKeys, RaisesTheSizeInsteadOfItsMemory) {
   NamedKeys names(1'000);
   constexpr std::uint64_t kKeys = 100'000;
   for (std::uint64_t i = 0; i < kKeys; ++i)
@@ -115,11 +115,11 @@ TEST(NamedKeys, RaisesTheSizeRatherThanGrow) {
   const NamedKeys::Named named = names.Take(1);
   EXPECT_LE(named.keys.size(), std::size_t{1'000});
   EXPECT_GT(named.keys.size(), std::size_t{1'000} / 2);
-  // Sizes are a permutation of 0..kKeys-1: the promise says how many there must be.
+  // Sizes are a permutation of 0..kKeys-1, so the number of larger groups is known.
   EXPECT_EQ(named.keys.size(), kKeys - named.bytes_min);
 }
 
-TEST(NamedKeys, KeepsThePromiseWhenAllAreOfOneSize) {
+TEST(NamedKeys, RaisesTheSizeIfAllGroupsHaveOneSize) {
   NamedKeys names(1'000);
   for (std::uint64_t i = 0; i < 100'000; ++i) names.Add({KeyHash{i}, 60}, {.bytes_min = 50});
   const NamedKeys::Named named = names.Take(50);
@@ -127,7 +127,7 @@ TEST(NamedKeys, KeepsThePromiseWhenAllAreOfOneSize) {
   EXPECT_EQ(named.bytes_min, 61u);
 }
 
-TEST(Settings, FieldsOutOfRangeBecomeTheirLimit) {
+TEST(Settings, ClampFieldsToTheirLimits) {
   Settings settings({});
   v1::Control control;
   control.mutable_flush_interval()->set_seconds(3'600);
@@ -141,7 +141,7 @@ TEST(Settings, FieldsOutOfRangeBecomeTheirLimit) {
   EXPECT_FALSE(settings.paused());
 }
 
-TEST(Settings, NamesFollowTheBurstThresholdUntilTheyAreSet) {
+TEST(Settings, UseTheBurstThresholdForNamesUntilSet) {
   Settings settings({});
   v1::Control control;
   control.set_burst_threshold_bytes(1'000);
@@ -165,7 +165,7 @@ TEST(Backoff, DoublesUpToHalfAMinuteWithJitter) {
   EXPECT_LE(backoff.Next(), absl::Milliseconds(100));
 }
 
-TEST(RunningCell, ReadsOnlyWhatBelongsTogether) {
+TEST(RunningCell, ReadsConsistentValues) {
   RunningCell cell;
   std::atomic<bool> done{false};
   std::thread writer([&] {
@@ -188,7 +188,7 @@ TEST(RunningCell, ReadsOnlyWhatBelongsTogether) {
   EXPECT_FALSE(cell.Read().has_value());
 }
 
-TEST(TotalsCell, ReadsOnlyWhatBelongsTogether) {
+TEST(TotalsCell, ReadsConsistentValues) {
   TotalsCell cell;
   std::atomic<bool> done{false};
   std::thread writer([&] {

@@ -1,4 +1,4 @@
-// An IngestService that writes down what it receives and answers as it is told.
+// An IngestService that records events and responds as configured.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -22,7 +22,7 @@
 
 namespace tidemark::agent {
 
-// Generous: only a broken agent ever waits so long.
+// Long enough for any working agent.
 inline constexpr std::chrono::seconds kPatience{60};
 
 // One event of a batch.
@@ -31,7 +31,7 @@ struct SentEvent {
   v1::Event body;
 };
 
-// Answers one event; empty: says nothing.
+// Responds to one event. Nullopt if it does not respond.
 using Answer = std::function<std::optional<v1::StreamEventsResponse>(const SentEvent& sent)>;
 
 inline std::optional<v1::StreamEventsResponse> Acknowledge(const SentEvent& sent) {
@@ -40,12 +40,12 @@ inline std::optional<v1::StreamEventsResponse> Acknowledge(const SentEvent& sent
   return response;
 }
 
-inline std::optional<v1::StreamEventsResponse> SayNothing(const SentEvent&) { return std::nullopt; }
+inline std::optional<v1::StreamEventsResponse> NoResponse(const SentEvent&) { return std::nullopt; }
 
-// Everything received, over the lives of several servers.
+// All received events, across restarts of the server.
 class Record {
  public:
-  // Called for each event, in order. One that came before is counted, not kept.
+  // Called for each event, in order. Repeated events are counted, not stored.
   void Add(const v1::Source& source, const v1::StreamEventsRequest& batch, const SentEvent& sent) {
     const absl::StatusOr<Event> event =
         wire::ParseEvent({.job_id = source.job_id(),
@@ -61,13 +61,13 @@ class Record {
     const bool fresh = sent_.emplace(sent.sequence, sent.body).second;
     if (!fresh) ++repeated_;
     if (fresh && event.ok()) events_.push_back(*event);
-    news_.notify_all();
+    changed_.notify_all();
   }
 
-  // Whether the condition came true over the events so far.
+  // Returns true once the condition holds for the events so far.
   bool WaitFor(const std::function<bool(const std::vector<Event>&)>& condition) {
     std::unique_lock lock(mutex_);
-    return news_.wait_for(lock, kPatience, [&] { return condition(events_); });
+    return changed_.wait_for(lock, kPatience, [&] { return condition(events_); });
   }
 
   std::vector<Event> events() const {
@@ -87,7 +87,7 @@ class Record {
     return repeated_;
   }
 
-  // The bodies of one kind, in the order they came.
+  // Returns the bodies of one kind, in order of arrival.
   template <typename Body>
   std::vector<Body> all() const {
     std::vector<Body> bodies;
@@ -99,8 +99,8 @@ class Record {
 
  private:
   mutable std::mutex mutex_;
-  std::condition_variable news_;
-  // The rest: guarded by mutex_.
+  std::condition_variable changed_;
+  // The members below are guarded by mutex_.
   std::vector<Event> events_;
   std::map<std::uint64_t, v1::Event> sent_;
   std::vector<std::string> invalid_;
@@ -109,7 +109,7 @@ class Record {
 
 class RecordingServer final : private v1::IngestService::CallbackService {
  public:
-  // `port` 0: any free one.
+  // Port 0 selects a free port.
   RecordingServer(Record& record, Answer answer, int port = 0)
       : record_(record), answer_(std::move(answer)) {
     grpc::ServerBuilder builder;
@@ -118,7 +118,7 @@ class RecordingServer final : private v1::IngestService::CallbackService {
     builder.RegisterService(this);
     server_ = builder.BuildAndStart();
   }
-  // Hangs up on everyone.
+  // Closes all connections.
   ~RecordingServer() override {
     if (server_ != nullptr) server_->Shutdown(std::chrono::system_clock::now());
   }
@@ -130,7 +130,7 @@ class RecordingServer final : private v1::IngestService::CallbackService {
  private:
   using Reactor = grpc::ServerBidiReactor<v1::StreamEventsRequest, v1::StreamEventsResponse>;
 
-  // Reads one batch, answers it, reads the next: slow and simple.
+  // Reads one batch, responds, and reads the next. Slow and simple.
   class Stream final : public Reactor {
    public:
     explicit Stream(RecordingServer& server) : server_(server) { StartRead(&request_); }

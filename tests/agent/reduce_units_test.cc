@@ -1,4 +1,5 @@
-// How a reduce task's time is cut into units, by values that agents in other languages share.
+// Tests how the time of a reduce task is divided into units, with vectors that agents in other
+// languages share.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -10,7 +11,6 @@
 #include "agent/inbox.h"
 #include "agent/monotonic.h"
 #include "agent/reduce_recorder.h"
-#include "agent/reporter.h"
 #include "agent/shared.h"
 #include "tests/vectors/vectors.h"
 #include "tidemark/v1/ingest_service.pb.h"
@@ -37,7 +37,7 @@ void Call(const json& call, SetClock& clock, ReduceTaskAgent& task) {
   if (name == "finish") task.Finish();
 }
 
-// Stands in for the background thread: makes the reporter send and returns the last profile.
+// Replaces the background thread: makes the reporter send and returns the last profile.
 v1::ReduceProfile LastProfile(Shared& shared, const Clock& clock) {
   for (const Command& command : shared.inbox.WaitUntil(std::chrono::steady_clock::now())) {
     if (const auto* profiles = std::get_if<StartProfiles>(&command)) {

@@ -1,5 +1,5 @@
-// A real master, a real agent and a client on this host. Waits are for conditions, with a deadline
-// that only a failure reaches.
+// Tests a client with a real master and a real agent on this host. Waits are for conditions, with a
+// deadline that only a failure reaches.
 #include "tidemark/client.h"
 
 #include <gmock/gmock.h>
@@ -66,7 +66,7 @@ class ClientTest : public testing::Test {
   }
   void SetUp() override { Start(QuickOptions()); }
 
-  // Stops what watches when the test fails, too.
+  // Returns a token that also stops a watch when the test fails.
   std::stop_token Stop() const { return stop_.get_token(); }
   ~ClientTest() override { stop_.request_stop(); }
 
@@ -76,7 +76,7 @@ class ClientTest : public testing::Test {
   std::unique_ptr<Client> client_;
 };
 
-TEST_F(ClientTest, WatchesAJobThatIsToComeUntilItEnds) {
+TEST_F(ClientTest, WatchesAJobThatMayBeAbsentUntilItEnds) {
   std::promise<void> seen;
   std::vector<std::uint64_t> sequences;
   auto final = std::async(std::launch::async, [&] {
@@ -98,13 +98,13 @@ TEST_F(ClientTest, WatchesAJobThatIsToComeUntilItEnds) {
   ASSERT_TRUE(last.ok()) << last.status();
   EXPECT_EQ(last->state, JobState::kSucceeded);
   EXPECT_TRUE(std::is_sorted(sequences.begin(), sequences.end(), std::less_equal<>()));
-  // What the deltas add up to is what the master has.
+  // The sum of the deltas equals the snapshot of the master.
   const absl::StatusOr<Snapshot> whole = client_->GetJob("job-1");
   ASSERT_TRUE(whole.ok()) << whole.status();
   EXPECT_EQ(*whole, *last);
 }
 
-TEST_F(ClientTest, ListsTheTasksThatRun) {
+TEST_F(ClientTest, ListsRunningTasks) {
   const auto agent = Opened(address_, "job-1");
   agent->Changed({.attempt = {.index = 0}, .state = AttemptState::kStarted, .at = absl::Now()});
   const absl::Time until = absl::Now() + absl::FromChrono(kDeadline);
@@ -120,7 +120,7 @@ TEST_F(ClientTest, ListsTheTasksThatRun) {
   EXPECT_TRUE(absl::IsNotFound(client_->ListRunningTasks("none").status()));
 }
 
-TEST_F(ClientTest, EndsWhenNoMoreIsWanted) {
+TEST_F(ClientTest, EndsWhenTheCallerStops) {
   const auto agent = Opened(address_, "job-1");
   const auto final = client_->WatchJob("job-1", {.is_to_come = true},
                                        {.on_snapshot = [](const Snapshot&) { return false; }});
@@ -128,7 +128,7 @@ TEST_F(ClientTest, EndsWhenNoMoreIsWanted) {
   Close(*agent);
 }
 
-TEST_F(ClientTest, SaysThatThereIsNoSuchJob) {
+TEST_F(ClientTest, ReportsAnUnknownJob) {
   const WatchCalls calls = {.on_snapshot = [](const Snapshot&) { return true; }};
   EXPECT_TRUE(absl::IsNotFound(client_->GetJob("none").status()));
   EXPECT_TRUE(absl::IsNotFound(client_->WatchJob("none", {}, calls).status()));
@@ -169,7 +169,7 @@ TEST_F(ClientTest, WatchesAllJobs) {
   Close(*two);
 }
 
-TEST_F(ClientTest, HandsInPlansAndChangesThem) {
+TEST_F(ClientTest, SubmitsAndChangesPlans) {
   Plan plan = {.id = "plan-1", .name = "visits", .cluster = {.slots = 2}};
   plan.jobs = {{.name = "parse"}, {.name = "count", .after = {"parse"}}};
   const absl::Status submitted = client_->SubmitJob(plan);
@@ -181,7 +181,7 @@ TEST_F(ClientTest, HandsInPlansAndChangesThem) {
   const absl::Status changed = client_->UpdateJob(
       "plan-1", {.add_jobs = {{.name = "report", .after = {"count"}}}, .cancel_jobs = {}});
   ASSERT_TRUE(changed.ok()) << changed;
-  // What was answered shows in the next snapshot.
+  // The next snapshot contains the accepted change.
   Snapshot now;
   const WatchCalls until_changed = {.on_snapshot = [&now](const Snapshot& snapshot) {
     now = snapshot;
@@ -213,7 +213,7 @@ TEST_F(ClientTest, EstimatesPlansInScenarios) {
   EXPECT_THAT(*client_->ListJobs(), IsEmpty());
 }
 
-TEST_F(ClientTest, GoesOnAtAMasterThatWasStartedAgain) {
+TEST_F(ClientTest, ResumesAfterARestartOfTheMaster) {
   const test::ScratchDirectory directory;
   MasterOptions options = QuickOptions();
   options.data_dir = directory.path();
@@ -232,7 +232,7 @@ TEST_F(ClientTest, GoesOnAtAMasterThatWasStartedAgain) {
                sequences.push_back(now.sequence);
                return true;
              },
-         .on_trouble = [&](const std::string& said) { troubles.push_back(said); }},
+         .on_trouble = [&](const std::string& line) { troubles.push_back(line); }},
         Stop());
   });
   ASSERT_EQ(seen.get_future().wait_for(kDeadline), std::future_status::ready);
@@ -253,10 +253,10 @@ TEST_F(ClientTest, GoesOnAtAMasterThatWasStartedAgain) {
   master_.reset();
 }
 
-// Says what no good master says.
-class OddMaster final : public v1::JobService::Service {
+// Sends invalid messages.
+class FaultyMaster final : public v1::JobService::Service {
  public:
-  OddMaster() {
+  FaultyMaster() {
     int port = 0;
     grpc::ServerBuilder builder;
     builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
@@ -264,11 +264,11 @@ class OddMaster final : public v1::JobService::Service {
     server_ = builder.BuildAndStart();
     client_ = *Client::Create({.address = "127.0.0.1:" + std::to_string(port)});
   }
-  ~OddMaster() override { server_->Shutdown(std::chrono::system_clock::now()); }
+  ~FaultyMaster() override { server_->Shutdown(std::chrono::system_clock::now()); }
   const Client& client() const { return *client_; }
 
  private:
-  // After the final snapshot it freezes.
+  // Hangs after the final snapshot.
   grpc::Status WatchJob(grpc::ServerContext* context, const v1::WatchJobRequest* request,
                         grpc::ServerWriter<v1::WatchJobResponse>* stream) override {
     const bool is_final = request->job_id() == "ended" || streams_++ > 0;
@@ -301,27 +301,27 @@ class OddMaster final : public v1::JobService::Service {
 
 const WatchCalls kGoOn = {.on_snapshot = [](const Snapshot&) { return true; }};
 
-TEST(Client, DoesNotWaitForTheEndOfAStreamAfterTheFinalSnapshot) {
-  const OddMaster master;
+TEST(Client, ReturnsAtTheFinalSnapshot) {
+  const FaultyMaster master;
   const auto final = master.client().WatchJob("ended", {}, kGoOn);
   ASSERT_TRUE(final.ok()) << final.status();
   EXPECT_EQ(final->state, JobState::kFailed);
 }
 
-TEST(Client, GoesOnWhereOthersCancelAndDoesNotCallItStopped) {
-  const OddMaster master;
+TEST(Client, ResumesAStreamThatThePeerCancelled) {
+  const FaultyMaster master;
   const auto final = master.client().WatchJob("job-1", {}, kGoOn);
   EXPECT_TRUE(final.ok()) << final.status();
   const absl::Status forgotten = master.client().ForgetJob("job-1");
   EXPECT_TRUE(absl::IsUnavailable(forgotten)) << forgotten;
 }
 
-TEST(Client, RefusesAListWithoutEnd) {
-  const OddMaster master;
+TEST(Client, RejectsAnEndlessList) {
+  const FaultyMaster master;
   EXPECT_TRUE(absl::IsInternal(master.client().ListJobs().status()));
 }
 
-TEST_F(ClientTest, MayWaitForAnAnswerForever) {
+TEST_F(ClientTest, AcceptsAnInfiniteTimeout) {
   const auto patient =
       Client::Create({.address = address_, .answer_within = absl::InfiniteDuration()});
   ASSERT_TRUE(patient.ok()) << patient.status();
@@ -329,8 +329,8 @@ TEST_F(ClientTest, MayWaitForAnAnswerForever) {
   EXPECT_TRUE(jobs.ok()) << jobs.status();
 }
 
-// A list in which nothing happens is no mute master.
-TEST_F(ClientTest, HearsOfAMasterWithoutJobs) {
+// A list without changes does not count as silence.
+TEST_F(ClientTest, DoesNotReportAMasterWithoutJobs) {
   std::vector<std::string> troubles;
   std::size_t calls = 0;
   std::stop_source stop;
@@ -342,23 +342,23 @@ TEST_F(ClientTest, HearsOfAMasterWithoutJobs) {
                ++calls;
                return true;
              },
-         .on_trouble = [&](const std::string& said) { troubles.push_back(said); }},
+         .on_trouble = [&](const std::string& line) { troubles.push_back(line); }},
         stop.get_token());
   });
   absl::SleepFor(absl::Milliseconds(4500));
   stop.request_stop();
   EXPECT_TRUE(absl::IsCancelled(watch.get()));
   EXPECT_THAT(troubles, IsEmpty());
-  EXPECT_EQ(calls, 1u) << "it was told of news where there are none";
+  EXPECT_EQ(calls, 1u) << "on_jobs was called without a change";
 }
 
-TEST(Client, SaysWhichFileCannotBeUsed) {
+TEST(Client, NamesAnUnusableFile) {
   const auto client =
       Client::Create({.address = "127.0.0.1:1", .security = {.ca_file = "/nowhere/ca.pem"}});
   EXPECT_THAT(client.status().ToString(), HasSubstr("/nowhere/ca.pem"));
 }
 
-TEST(Client, SaysThatNobodyAnswers) {
+TEST(Client, ReportsAnAbsentMaster) {
   const auto client = Client::Create({.address = "127.0.0.1:1"});
   ASSERT_TRUE(client.ok()) << client.status();
   EXPECT_TRUE(absl::IsUnavailable((*client)->ListJobs().status()));

@@ -19,12 +19,12 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-// Generous: only a broken follower waits so long.
+// Long enough for any working follower.
 constexpr std::chrono::seconds kPatience{60};
 
 const auto kShown = [] { return true; };
 
-TEST(Follower, SaysThatTheMasterIsMuteAndThatItIsBack) {
+TEST(Follower, ReportsASilenceAndItsEnd) {
   std::promise<void> complained;
   std::vector<std::string> troubles;
   Follower follower("host:1", {.mute_after = absl::Milliseconds(50)},
@@ -32,21 +32,21 @@ TEST(Follower, SaysThatTheMasterIsMuteAndThatItIsBack) {
                       troubles.push_back(trouble);
                       if (troubles.size() == 1) complained.set_value();
                     });
-  // A stream that stands and brings nothing until that was noticed.
+  // A stream without responses until the silence was reported.
   const absl::Status status = follower.Follow(
       [&] {
-        follower.Hear(kShown);
+        follower.OnResponse(kShown);
         complained.get_future().wait_for(kPatience);
-        follower.Hear(kShown);
+        follower.OnResponse(kShown);
         return absl::OkStatus();
       },
       {});
   EXPECT_TRUE(status.ok()) << status;
-  EXPECT_THAT(troubles, ElementsAre(StartsWith("nothing heard from the master at host:1 for "),
+  EXPECT_THAT(troubles, ElementsAre(StartsWith("no response from the master at host:1 for "),
                                     "the master is back"));
 }
 
-TEST(Follower, SaysThatTheMasterDoesNotAnswerAtAll) {
+TEST(Follower, ReportsAMasterThatNeverResponds) {
   std::promise<void> complained;
   std::vector<std::string> troubles;
   Follower follower("host:1", {.mute_after = absl::Milliseconds(50)},
@@ -61,10 +61,10 @@ TEST(Follower, SaysThatTheMasterDoesNotAnswerAtAll) {
       },
       {});
   EXPECT_TRUE(absl::IsInvalidArgument(status));
-  EXPECT_THAT(troubles, ElementsAre(StartsWith("nothing heard from the master at host:1")));
+  EXPECT_THAT(troubles, ElementsAre(StartsWith("no response from the master at host:1")));
 }
 
-TEST(Follower, DoesNotExpectNewsOfAJobThatIsToCome) {
+TEST(Follower, DoesNotReportSilenceOfAnAbsentJob) {
   std::vector<std::string> troubles;
   Follower follower("host:1", {.mute_after = absl::Milliseconds(10), .is_to_come = true},
                     [&](const std::string& trouble) { troubles.push_back(trouble); });
@@ -78,18 +78,19 @@ TEST(Follower, DoesNotExpectNewsOfAJobThatIsToCome) {
   EXPECT_THAT(troubles, IsEmpty());
 }
 
-TEST(Follower, DoesNotTakeItsOwnSlowReaderForAMuteMaster) {
+TEST(Follower, DoesNotReportTheTimeOfASlowReader) {
   std::vector<std::string> troubles;
   Follower follower("host:1", {.mute_after = absl::Seconds(1)},
                     [&](const std::string& trouble) { troubles.push_back(trouble); });
   const absl::Status status = follower.Follow(
       [&] {
-        follower.Hear([] {
+        follower.OnResponse([] {
           absl::SleepFor(absl::Milliseconds(1500));
           return true;
         });
-        absl::SleepFor(absl::Milliseconds(150));  // longer than between two looks at the silence
-        follower.Hear(kShown);
+        absl::SleepFor(
+            absl::Milliseconds(150));  // longer than the interval between two checks for silence
+        follower.OnResponse(kShown);
         return absl::OkStatus();
       },
       {});
@@ -97,15 +98,15 @@ TEST(Follower, DoesNotTakeItsOwnSlowReaderForAMuteMaster) {
   EXPECT_THAT(troubles, IsEmpty());
 }
 
-TEST(Follower, GoesOnAfterABreakAndSaysItOnce) {
+TEST(Follower, ResumesAfterABreakAndReportsItOnce) {
   std::vector<std::string> troubles;
-  Follower follower("host:1", {}, [&](const std::string& said) { troubles.push_back(said); });
+  Follower follower("host:1", {}, [&](const std::string& line) { troubles.push_back(line); });
   int streams = 0;
   const absl::Status status = follower.Follow(
       [&]() -> absl::Status {
         ++streams;
         if (streams == 2) return absl::UnavailableError("gone");
-        follower.Hear(kShown);
+        follower.OnResponse(kShown);
         return streams == 1 ? absl::UnavailableError("gone") : absl::OkStatus();
       },
       {});
@@ -115,22 +116,22 @@ TEST(Follower, GoesOnAfterABreakAndSaysItOnce) {
                                     "the master is back"));
 }
 
-TEST(Follower, GivesUpWhenItsPatienceIsAtItsEnd) {
+TEST(Follower, FailsAfterItsPatience) {
   Follower follower("host:1", {.patience = absl::ZeroDuration()}, {});
   const absl::Status status = follower.Follow(
       [&] {
-        follower.Hear(kShown);
+        follower.OnResponse(kShown);
         return absl::UnavailableError("gone");
       },
       {});
   EXPECT_EQ(status.message(), "gone; gave up after 0 s");
 }
 
-TEST(Follower, ReturnsTheLastErrorWhenItGivesUp) {
+TEST(Follower, ReturnsTheLastErrorWhenItFails) {
   Follower follower("host:1", {.patience = absl::ZeroDuration()}, {});
   const absl::Status status = follower.Follow(
       [&] {
-        follower.Hear(kShown);
+        follower.OnResponse(kShown);
         return absl::NotFoundError("no job a");
       },
       {});
@@ -138,28 +139,28 @@ TEST(Follower, ReturnsTheLastErrorWhenItGivesUp) {
   EXPECT_EQ(status.message(), "no job a; gave up after 0 s");
 }
 
-// As when a proxy sends the job's calls to another master, where a run of it opens later.
-TEST(Follower, GoesOnWhereTheJobIsKnownAgain) {
+// A proxy may redirect calls to another master, where the job opens later.
+TEST(Follower, ResumesWhereTheJobReappears) {
   std::vector<std::string> troubles;
   Follower follower("host:1", {}, [&](const std::string& trouble) { troubles.push_back(trouble); });
   int streams = 0;
   const absl::Status status = follower.Follow(
       [&]() -> absl::Status {
-        follower.Hear(kShown);
+        follower.OnResponse(kShown);
         return ++streams == 1 ? absl::NotFoundError("no job a") : absl::OkStatus();
       },
       {});
   EXPECT_TRUE(status.ok()) << status;
-  EXPECT_THAT(troubles, ElementsAre("the master at host:1 no longer knows the job; retrying",
+  EXPECT_THAT(troubles, ElementsAre("the master at host:1 no longer has the job; retrying",
                                     "the master is back"));
 }
 
-// A proxy may cancel a stream, or a master.
-TEST(Follower, TakesAStreamThatOthersCancelForABreak) {
+// A proxy or a master may cancel a stream.
+TEST(Follower, ResumesAStreamThatThePeerCancelled) {
   Follower follower("host:1", {}, {});
   int streams = 0;
   const auto cancelled_once = [&] {
-    follower.Hear(kShown);
+    follower.OnResponse(kShown);
     return ++streams == 1 ? absl::CancelledError() : absl::OkStatus();
   };
   EXPECT_TRUE(follower.Follow(cancelled_once, {}).ok());
@@ -168,23 +169,23 @@ TEST(Follower, TakesAStreamThatOthersCancelForABreak) {
   EXPECT_TRUE(absl::IsUnavailable(status)) << status;
 }
 
-TEST(Follower, EndsWhenNoMoreIsWanted) {
+TEST(Follower, EndsWhenTheCallerStops) {
   Follower follower("host:1", {}, {});
   const auto read = [&] {
-    follower.Hear([] { return false; });
+    follower.OnResponse([] { return false; });
     return absl::UnavailableError("gone");
   };
   EXPECT_TRUE(absl::IsCancelled(follower.Follow(read, {})));
 }
 
-// One that begins each stream and breaks it, also after a job that was to come has come.
-TEST(Follower, LosesPatienceWithAMasterThatBreaksEveryStream) {
+// A master that breaks each stream after its first response, also after an absent job appeared.
+TEST(Follower, FailsIfTheMasterBreaksEveryStream) {
   for (const bool is_to_come : {false, true}) {
     Follower follower("host:1", {.patience = absl::Milliseconds(100), .is_to_come = is_to_come},
                       {});
     int streams = 0;
     const auto break_off = [&]() -> absl::Status {
-      follower.Hear(kShown);
+      follower.OnResponse(kShown);
       if (++streams == 5) return absl::InvalidArgumentError("it has not given up");
       return absl::UnavailableError("gone");
     };
@@ -193,7 +194,7 @@ TEST(Follower, LosesPatienceWithAMasterThatBreaksEveryStream) {
   }
 }
 
-TEST(Follower, WaitsAsLongAsTheMasterAsks) {
+TEST(Follower, WaitsForTheDelayOfTheMaster) {
   absl::Status refused = absl::ResourceExhaustedError("too many watchers");
   refused.SetPayload(
       wire::kErrorDetailsPayload,
@@ -206,7 +207,7 @@ TEST(Follower, WaitsAsLongAsTheMasterAsks) {
   EXPECT_GE(absl::Now() - begin, absl::Milliseconds(500));
 }
 
-TEST(Follower, LearnsFromAPauseThatItReported) {
+TEST(Follower, AdaptsToAReportedPause) {
   std::promise<void> complained;
   std::vector<std::string> troubles;
   Follower follower("host:1", {.mute_after = absl::Milliseconds(200)},
@@ -216,9 +217,9 @@ TEST(Follower, LearnsFromAPauseThatItReported) {
                     });
   const absl::Status status = follower.Follow(
       [&] {
-        follower.Hear(kShown);
+        follower.OnResponse(kShown);
         complained.get_future().wait_for(kPatience);
-        follower.Hear(kShown);
+        follower.OnResponse(kShown);
         absl::SleepFor(absl::Milliseconds(300));  // less than three times the first pause
         return absl::OkStatus();
       },
@@ -227,7 +228,7 @@ TEST(Follower, LearnsFromAPauseThatItReported) {
   EXPECT_EQ(troubles.size(), 2u);
 }
 
-TEST(Follower, DoesNotWaitForAMasterThatHasNeverAnswered) {
+TEST(Follower, DoesNotRetryAMasterThatNeverResponded) {
   Follower follower("host:1", {}, {});
   int streams = 0;
   const auto refuse = [&] {

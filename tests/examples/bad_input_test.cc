@@ -1,4 +1,4 @@
-// What cannot be run is refused with the thing named, and leaves nothing behind.
+// Tests that invalid jobs are rejected with the name of the fault, and leave no files behind.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -48,13 +48,13 @@ TEST_F(BadInputTest, AMissingFileIsNamed) {
                 "nowhere.txt");
 }
 
-TEST_F(BadInputTest, NoReduceTasksIsRefused) {
+TEST_F(BadInputTest, ZeroReduceTasksAreRejected) {
   RunOptions options = Options("two-path", {Wiki()});
   options.reduce_task_count = 0;
   ExpectRefused(options, absl::StatusCode::kInvalidArgument, "reduce");
 }
 
-TEST_F(BadInputTest, NoSlotsIsRefused) {
+TEST_F(BadInputTest, ZeroSlotsAreRejected) {
   RunOptions options = Options("two-path", {Wiki()});
   options.slots = 0;
   ExpectRefused(options, absl::StatusCode::kInvalidArgument, "slot");
@@ -72,7 +72,7 @@ TEST_F(BadInputTest, AParameterOutOfRangeIsNamed) {
   ExpectRefused(options, absl::StatusCode::kInvalidArgument, "directions");
 }
 
-TEST_F(BadInputTest, AnOutputDirectoryInUseIsKept) {
+TEST_F(BadInputTest, AnExistingOutputDirectoryIsKept) {
   std::filesystem::create_directory(Path("used"));
   const std::string precious = Write("used/precious", "text");
   RunOptions options = Options("two-path", {Wiki()});
@@ -83,7 +83,7 @@ TEST_F(BadInputTest, AnOutputDirectoryInUseIsKept) {
   EXPECT_TRUE(std::filesystem::exists(precious));
 }
 
-// Each job that reads more than words, with a line that it takes and one that it does not.
+// Each job that reads more than words, with a valid and an invalid line.
 struct LineCase {
   const char* job;
   const char* good;
@@ -98,7 +98,7 @@ TEST_P(BadLineTest, IsNamedByFileAndNumber) {
   std::string good;
   for (int i = 0; i < 200; ++i) good += std::string(given.good) + "\n";
   std::vector<std::string> inputs(given.inputs, Write("good.txt", good));
-  // In the last of four splits; lines may end as on Windows.
+  // The bad line is in the last of four splits. Lines may end as on Windows.
   inputs.back() = Write("bad.txt", good + given.good + "\r\n" + given.bad + "\n" + given.good);
   const absl::Status status = RunJob(Options(given.job, inputs)).status();
   EXPECT_FALSE(status.ok());
@@ -135,7 +135,7 @@ TEST_F(BadInputTest, AnEmptyFileIsAJobWithoutRecords) {
   EXPECT_EQ(summary->reduce_output_records, 0);
 }
 
-TEST_F(BadInputTest, AMasterThatIsNotThereIsToldAndDoesNotHarmTheJob) {
+TEST_F(BadInputTest, AnAbsentMasterIsReportedAndDoesNotAffectTheJob) {
   RunOptions options = Options("two-path", {Wiki()});
   options.output = OutputKind::kCount;
   options.master_address = "127.0.0.1:9";
@@ -143,10 +143,10 @@ TEST_F(BadInputTest, AMasterThatIsNotThereIsToldAndDoesNotHarmTheJob) {
   absl::StatusOr<RunSummary> summary = RunJob(options);
   ASSERT_TRUE(summary.ok()) << summary.status();
   EXPECT_GT(summary->reduce_output_records, 0);
-  EXPECT_THAT(notices_, ElementsAre(HasSubstr("no answer from the master at 127.0.0.1:9")));
+  EXPECT_THAT(notices_, ElementsAre(HasSubstr("no response from the master at 127.0.0.1:9")));
 }
 
-TEST_F(BadInputTest, ATaskThatIsTriedAgainIsTold) {
+TEST_F(BadInputTest, ARetriedTaskIsReported) {
   RunOptions options = Options("two-path", {Write("edges.txt", "1 2\n2 x\n")});
   options.map_task_count = 1;
   options.on_notice = [this](const std::string& notice) { Note(notice); };

@@ -1,5 +1,4 @@
-// What the example jobs must put out, computed in the plainest way there is and without any of the
-// runner's code.
+// Computes the expected output of the example jobs in the simplest way, without code of the runner.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +10,11 @@
 
 namespace tidemark::examples {
 
-// The whole file, decompressed when it ends in .zst or .deflate.
+// Returns the whole file, decompressed if its name ends with .zst or .deflate.
 std::string ReadText(const std::string& path);
 std::vector<std::string> LinesOf(const std::string& text);
 
-// Runs of ASCII letters and digits, in lower case.
+// Returns runs of ASCII letters and digits, in lower case.
 std::vector<std::string> WordsOf(const std::string& text);
 
 using Graph = std::map<std::uint32_t, std::set<std::uint32_t>>;  // simple and undirected

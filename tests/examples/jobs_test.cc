@@ -1,5 +1,5 @@
-// Every example job on real data: its output, read back from its part files, is what an independent
-// computation says, and the bar it showed was sound from the first snapshot to the last.
+// Runs every example job on real data. The output in the part files must equal an independent
+// computation, and all snapshots of the run must be valid.
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -23,7 +23,7 @@ using ::testing::SizeIs;
 
 class JobTest : public RunTest {
  protected:
-  // The records of all part files: lines "key<TAB>value".
+  // Returns the records of all part files: lines "key<TAB>value".
   std::vector<std::string> Run(RunOptions options) {
     Snapshot last;
     options.on_snapshot = [&last](const Snapshot& snapshot) {
@@ -57,7 +57,7 @@ class JobTest : public RunTest {
   RunSummary summary_;
 };
 
-// The first lines of a graph, in a file of the test's own: quick under a sanitizer, too.
+// Writes the first lines of a graph to a file of the test, which is quick under a sanitizer.
 std::string PartOf(const std::string& graph, std::size_t lines_max, const std::string& path) {
   std::vector<std::string> lines = LinesOf(ReadText(graph));
   lines.resize(std::min(lines.size(), lines_max));
@@ -131,7 +131,7 @@ TEST_F(JobTest, TwoPathListsEveryPathOnce) {
     const auto from = static_cast<std::uint32_t>(std::stoul(ends));
     const auto to = static_cast<std::uint32_t>(std::stoul(ends.substr(ends.find(' '))));
     const std::set<std::uint32_t>& neighbours = graph.at(middle);
-    // The ends come in order, so that no path can appear as its own reverse.
+    // The ends are ordered, so that no path appears as its own reverse.
     if (from >= to || !neighbours.contains(from) || !neighbours.contains(to)) ++wrong;
     ++paths[middle];
   }
@@ -228,14 +228,14 @@ TEST_F(JobTest, SyntheticHasTheGroupsOfItsSigma) {
   options.parameters = {{"sigma", "2"}, {"complexity", "2"}, {"n", "1000"}};
   std::map<std::uint64_t, std::uint64_t> groups_of_size;
   for (const std::string& record : Run(options)) ++groups_of_size[std::stoull(ValueOf(record))];
-  // 1000 / 2^i, halves rounded away from zero: 2^i groups for each.
+  // Sizes are 1000 / 2^i, halves rounded away from zero, with 2^i groups each.
   const std::map<std::uint64_t, std::uint64_t> expected = {{1000, 1}, {500, 2}, {250, 4}, {125, 8},
                                                            {63, 16},  {31, 32}, {16, 64}, {8, 128},
                                                            {4, 256},  {2, 512}};
   EXPECT_THAT(groups_of_size, Eq(expected));
 }
 
-TEST_F(JobTest, OutputIsTheSameHoweverTheWorkIsCut) {
+TEST_F(JobTest, OutputDoesNotDependOnTheSplits) {
   std::set<std::uint64_t> checksums;
   for (const std::uint32_t maps : {1U, 7U}) {
     for (const std::uint32_t slots : {1U, 3U}) {
@@ -251,7 +251,7 @@ TEST_F(JobTest, OutputIsTheSameHoweverTheWorkIsCut) {
   EXPECT_THAT(checksums, SizeIs(1));
 }
 
-TEST_F(JobTest, OutputIsTheSameWhetherWatchedOrNot) {
+TEST_F(JobTest, OutputDoesNotDependOnTheAgent) {
   std::set<std::uint64_t> checksums;
   for (const bool watched : {true, false}) {
     RunOptions options = Options("inverted-index", Books());

@@ -1,4 +1,4 @@
-// Runs example jobs in a directory of the test's own.
+// Runs example jobs in a directory of the test.
 #pragma once
 
 #include <unistd.h>
@@ -27,7 +27,7 @@ class RunTest : public ::testing::Test {
 
   std::string Path(const std::string& name) const { return directory_ + "/" + name; }
 
-  // Small enough to be quick, large enough for spills, waves and several map tasks.
+  // Small enough to be quick, and large enough for spills, waves and several map tasks.
   RunOptions Options(const std::string& job, std::vector<std::string> inputs) const {
     return {.job = job,
             .inputs = std::move(inputs),

@@ -5,7 +5,7 @@
 namespace tidemark::examples {
 namespace {
 
-TEST(SlotPool, HasAsManySlotsAsItWasGiven) {
+TEST(SlotPool, HasTheGivenNumberOfSlots) {
   SlotPool pool(1, 2, SlotPolicy::kFifo);
   pool.SetWaiting(0, 9);
   EXPECT_TRUE(pool.TryTake(0));
@@ -20,7 +20,7 @@ TEST(SlotPool, FifoServesTheFirstJobFirst) {
   pool.SetWaiting(0, 1);
   pool.SetWaiting(1, 5);
   EXPECT_TRUE(pool.TryTake(1));   // the first job needs one of the two
-  EXPECT_FALSE(pool.TryTake(1));  // and has not come for it yet
+  EXPECT_FALSE(pool.TryTake(1));  // but has not taken it yet
   EXPECT_TRUE(pool.TryTake(0));
 }
 
@@ -31,11 +31,11 @@ TEST(SlotPool, FairServesTheJobWithTheFewestSlots) {
   EXPECT_TRUE(pool.TryTake(0));
   EXPECT_TRUE(pool.TryTake(1));
   EXPECT_TRUE(pool.TryTake(0));
-  EXPECT_FALSE(pool.TryTake(0));  // the last one is the other's
+  EXPECT_FALSE(pool.TryTake(0));  // the last slot belongs to the other job
   EXPECT_TRUE(pool.TryTake(1));
 }
 
-TEST(SlotPool, AJobThatWantsNothingHoldsNobodyBack) {
+TEST(SlotPool, AnIdleJobDelaysNoOther) {
   SlotPool pool(2, 1, SlotPolicy::kFifo);
   pool.SetWaiting(0, 3);
   EXPECT_FALSE(pool.TryTake(1));

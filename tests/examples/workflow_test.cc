@@ -11,7 +11,6 @@
 #include <memory>
 #include <string>
 
-#include "examples/local_mapreduce/visits.h"
 #include "tests/examples/runs.h"
 #include "tidemark/master.h"
 
@@ -39,7 +38,7 @@ class WorkflowTest : public RunTest {
             .worker_command = {TIDEMARK_WORKER, "worker"},
             .master_address = master_->address()};
   }
-  // "KEY<TAB>NUMBER" of the output of a job.
+  // Returns the lines "KEY<TAB>NUMBER" of the output of a job.
   std::map<std::string, std::uint64_t> Numbers(const std::string& job) const {
     std::map<std::string, std::uint64_t> numbers;
     for (const auto& part : std::filesystem::directory_iterator(Path("out/" + job))) {
@@ -56,7 +55,7 @@ class WorkflowTest : public RunTest {
   std::unique_ptr<Master> master_;
 };
 
-TEST_F(WorkflowTest, JobsReadWhatTheirParentsWrote) {
+TEST_F(WorkflowTest, JobsReadTheOutputOfTheirParents) {
   std::ofstream(Path("visits")) << "10.0.0.1 /a 5 100\n10.0.0.2 /a 5 7\n10.0.0.1 /b 1 20\n"
                                    "10.0.0.3 /c 0 999\n";
   const auto summary = RunWorkflow(WebLog());
@@ -78,14 +77,14 @@ TEST_F(WorkflowTest, JobsReadWhatTheirParentsWrote) {
   }
 }
 
-TEST_F(WorkflowTest, AJobThatFailsStopsTheOthersAndIsNamed) {
+TEST_F(WorkflowTest, AFailedJobStopsTheOthersAndIsNamed) {
   std::ofstream(Path("visits")) << "nonsense\n";
   const auto summary = RunWorkflow(WebLog());
   EXPECT_THAT(std::string(summary.status().message()), HasSubstr("job parse: "));
   EXPECT_FALSE(std::filesystem::exists(Path("out/pages")));
 }
 
-TEST_F(WorkflowTest, SaysWhatToSubmit) {
+TEST_F(WorkflowTest, ReturnsThePlan) {
   const auto plan = PlanOf(WebLog());
   ASSERT_TRUE(plan.ok()) << plan.status();
   ASSERT_THAT(plan->jobs, SizeIs(4));
@@ -99,7 +98,7 @@ TEST_F(WorkflowTest, SaysWhatToSubmit) {
   EXPECT_TRUE(absl::IsInvalidArgument(PlanOf(wrong).status()));
 }
 
-TEST_F(WorkflowTest, GeneratedVisitsAreTheSameEveryTime) {
+TEST_F(WorkflowTest, GeneratedVisitsAreDeterministic) {
   ASSERT_TRUE(GenerateVisits(Path("one"), 1000).ok());
   ASSERT_TRUE(GenerateVisits(Path("two"), 1000).ok());
   const auto text = [&](const char* name) {

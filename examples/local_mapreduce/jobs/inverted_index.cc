@@ -1,5 +1,5 @@
-// Which documents a word is in ([NF] 7.3). The reduce function looks for duplicates in a list, as
-// the original does, and is quadratic for it.
+// Lists the documents of each word ([NF] 7.3). The reduce function searches a list for duplicates,
+// as the original does, and is therefore quadratic.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -16,8 +16,8 @@ namespace {
 
 class InvertedIndex : public Job {
  public:
-  // With `document_count`, the whole input is cut into so many documents of about equal size;
-  // without, each file is one.
+  // With `document_count`, the input is divided into that many documents of about equal size.
+  // Without it, each file is a document.
   InvertedIndex(JobContext context, std::uint64_t document_count)
       : Job(std::move(context)), document_count_(document_count) {}
 
@@ -38,7 +38,7 @@ class InvertedIndex : public Job {
   }
 
  private:
-  // Of the place alone, so that it does not matter how the input is split.
+  // Depends only on the position of the line, so the splits do not matter.
   std::string DocumentOf(const LineOrigin& origin) const {
     const std::vector<InputFile>& inputs = context().inputs;
     if (document_count_ == 0) return inputs[origin.input].name;
@@ -66,10 +66,11 @@ absl::StatusOr<std::unique_ptr<Job>> MakeInvertedIndex(JobContext context) {
 }  // namespace
 
 JobDefinition InvertedIndexJob() {
-  return {.name = "inverted-index",
-          .description = "lists the documents that each word is in",
-          .parameters = {{"documents", "0", "cut the input into this many; 0: each file is one"}},
-          .rounds = {MakeInvertedIndex}};
+  return {
+      .name = "inverted-index",
+      .description = "lists the documents that contain each word",
+      .parameters = {{"documents", "0", "number of documents in the input; 0 for one per file"}},
+      .rounds = {MakeInvertedIndex}};
 }
 
 }  // namespace tidemark::examples

@@ -1,13 +1,17 @@
-// Sparse matrix product by blocks ([NF] 7.3). A key group is one product of two blocks; its reduce
-// function costs the number of pairs of entries that meet.
+// Sparse matrix product by blocks ([NF] 7.3). A key group is one product of two blocks; the cost of
+// its reduce function is the number of pairs of entries that meet.
 //
-// Input: lines "row column value", or "row column" for a value of 1. One file: its square. The
-// output has the entries of each block product by itself: those of one place add up over h.
+// Input lines are "row column value", or "row column" for a value of 1. With one file, the job
+// computes its square. The output contains the entries of each block product; entries at one
+// position add up over h.
 #include <algorithm>
+#include <cereal/types/map.hpp>
+#include <cereal/types/utility.hpp>
 #include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,20 +21,135 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "examples/local_mapreduce/file_io.h"
+#include "examples/local_mapreduce/input.h"
 #include "examples/local_mapreduce/jobs/all_jobs.h"
-#include "examples/local_mapreduce/jobs/block_grid.h"
 #include "examples/local_mapreduce/jobs/text.h"
-#include "examples/local_mapreduce/lines.h"
+#include "examples/local_mapreduce/saved.h"
 #include "fmt/format.h"
 
 namespace tidemark::examples {
 namespace {
 
+// The row and column of a block among the blocks.
+using BlockName = std::pair<std::uint32_t, std::uint32_t>;
+
+// Blocks (i, h) of the left matrix and (h, j) of the right one.
+struct BlockProduct {
+  std::uint32_t i = 0;
+  std::uint32_t h = 0;
+  std::uint32_t j = 0;
+  friend bool operator==(const BlockProduct&, const BlockProduct&) = default;
+};
+
+// The non-empty blocks of two matrices with their numbers of entries, and the products among them.
+// Products are ranked by (i, h, j).
+class BlockGrid {
+ public:
+  static constexpr std::uint64_t kProductsMax = 50'000'000;
+
+  using Blocks = std::map<BlockName, std::uint64_t>;
+  BlockGrid() = default;
+  BlockGrid(Blocks left, Blocks right);
+
+  // Fails with InvalidArgument if there are more than kProductsMax products.
+  absl::Status Check() const;
+  absl::Status SaveTo(const std::string& path) const;
+  static absl::StatusOr<BlockGrid> LoadFrom(const std::string& path);
+
+  const Blocks& left() const { return left_; }
+  // Returns the products that need a block: their i, or their j.
+  const std::vector<std::uint32_t>& RowsAbove(std::uint32_t h) const;
+  const std::vector<std::uint32_t>& ColumnsBeside(std::uint32_t h) const;
+  // REQUIRES: the product exists.
+  std::uint64_t RankOf(const BlockProduct& product) const;
+  // Returns, by rank, whether a product is among the `count` most expensive ones. The cost is the
+  // product of the numbers of entries; of equal ones the first counts.
+  std::vector<bool> MostDemanding(std::uint64_t count) const;
+
+ private:
+  using Strips = std::map<std::uint32_t, std::vector<std::uint32_t>>;
+  Blocks left_;
+  Blocks right_;
+  Strips rows_above_;                              // of h: every i of a left block (i, h)
+  Strips columns_beside_;                          // of h: every j of a right block (h, j)
+  std::map<BlockName, std::uint64_t> first_rank_;  // of the products of a left block
+  std::uint64_t product_count_ = 0;
+};
+
+const std::vector<std::uint32_t>& Find(
+    const std::map<std::uint32_t, std::vector<std::uint32_t>>& strips, std::uint32_t h) {
+  static const std::vector<std::uint32_t> none;
+  const auto found = strips.find(h);
+  return found == strips.end() ? none : found->second;
+}
+
+BlockGrid::BlockGrid(Blocks left, Blocks right) : left_(std::move(left)), right_(std::move(right)) {
+  for (const auto& [block, entries] : right_) columns_beside_[block.first].push_back(block.second);
+  for (const auto& [block, entries] : left_) {
+    rows_above_[block.second].push_back(block.first);
+    first_rank_[block] = product_count_;
+    product_count_ += ColumnsBeside(block.second).size();
+  }
+}
+
+absl::Status BlockGrid::Check() const {
+  if (product_count_ <= kProductsMax) return absl::OkStatus();
+  return absl::InvalidArgumentError(fmt::format(
+      "{} block products are more than {}: choose a larger block", product_count_, kProductsMax));
+}
+
+absl::Status BlockGrid::SaveTo(const std::string& path) const {
+  return Save(path, std::pair(left_, right_));
+}
+
+absl::StatusOr<BlockGrid> BlockGrid::LoadFrom(const std::string& path) {
+  absl::StatusOr<std::pair<Blocks, Blocks>> blocks = Load<std::pair<Blocks, Blocks>>(path);
+  if (!blocks.ok()) return blocks.status();
+  return BlockGrid(std::move(blocks->first), std::move(blocks->second));
+}
+
+const std::vector<std::uint32_t>& BlockGrid::RowsAbove(std::uint32_t h) const {
+  return Find(rows_above_, h);
+}
+
+const std::vector<std::uint32_t>& BlockGrid::ColumnsBeside(std::uint32_t h) const {
+  return Find(columns_beside_, h);
+}
+
+std::uint64_t BlockGrid::RankOf(const BlockProduct& product) const {
+  const std::vector<std::uint32_t>& columns = ColumnsBeside(product.h);
+  const auto column = std::lower_bound(columns.begin(), columns.end(), product.j);
+  return first_rank_.at({product.i, product.h}) +
+         static_cast<std::uint64_t>(column - columns.begin());
+}
+
+std::vector<bool> BlockGrid::MostDemanding(std::uint64_t count) const {
+  std::vector<std::uint64_t> demand;  // by rank
+  demand.reserve(product_count_);
+  for (const auto& [block, entries] : left_) {
+    for (const std::uint32_t j : ColumnsBeside(block.second)) {
+      demand.push_back(entries * right_.at({block.second, j}));
+    }
+  }
+  std::vector<std::uint64_t> ranks(demand.size());
+  std::iota(ranks.begin(), ranks.end(), std::uint64_t{0});
+  count = std::min<std::uint64_t>(count, ranks.size());
+  std::nth_element(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(count), ranks.end(),
+                   [&](std::uint64_t a, std::uint64_t b) {
+                     return std::pair(demand[b], a) < std::pair(demand[a], b);
+                   });
+  std::vector<bool> chosen(demand.size());
+  for (std::uint64_t i = 0; i < count; ++i) chosen[ranks[i]] = true;
+  return chosen;
+}
+
 constexpr char kLeft = 'L';
 constexpr char kRight = 'R';
 
-// In a matrix, or in a block with the block's corner as origin.
+// An entry of a matrix, or of a block with the corner of the block as origin.
 struct Entry {
   std::uint32_t row = 0;
   std::uint32_t column = 0;
@@ -151,7 +270,7 @@ class MatMult : public Job {
     while (const auto value = values.Next()) {
       Unpack(*value, value->front() == kLeft ? left : right);
     }
-    // In one order, however the input was split: sums of floating-point numbers depend on it.
+    // Sorted, so that floating-point sums do not depend on the splits.
     std::sort(left.begin(), left.end());
     std::sort(right.begin(), right.end());
     const BlockProduct product = ProductKey::Parse(key);
@@ -195,7 +314,7 @@ class MatMult : public Job {
     std::memcpy(entries.data() + entries.size() - count, value.data() + 1, count * sizeof(Entry));
   }
 
-  // Row by row of the left block, the sums of one row of the product at a time.
+  // Processes the left block row by row, with the sums of one row of the product at a time.
   void Multiply(const Entries& left, const Entries& right, const BlockName& corner,
                 Output& output) {
     right_row_.assign(side_ + 1, 0);
@@ -235,8 +354,8 @@ class MatMult : public Job {
   std::vector<bool> heaviest_;  // by rank of the product
   BlockEntries left_;
   BlockEntries right_;
-  // Of the product at hand.
-  std::vector<std::size_t> right_row_;  // where each row of the right block begins
+  // The members below belong to the current product.
+  std::vector<std::size_t> right_row_;  // the start of each row of the right block
   std::vector<double> sums_;
   std::vector<char> is_touched_;
   std::vector<std::uint32_t> touched_;

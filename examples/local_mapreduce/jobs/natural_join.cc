@@ -14,7 +14,7 @@ namespace {
 constexpr char kOfR = 'R';
 constexpr char kOfS = 'S';
 
-// Values end to end, as millions of strings of their own would mostly cost allocations.
+// Stores values contiguously, since millions of strings would mostly cost allocations.
 class Tuples {
  public:
   void Clear() {

@@ -19,18 +19,18 @@
 namespace tidemark::examples {
 namespace {
 
-// A line of input stands for at most so many records of one key group: large groups are met by
-// several map tasks, as in real data.
+// The maximum number of records of one key group per line of input, so that several map tasks meet
+// each large group, as in real data.
 constexpr std::uint64_t kRecordsPerLine = 1000;
 
-// Spreads neighbouring numbers over all 64 bits (the finalizer of MurmurHash3, 64 bits).
+// Spreads adjacent numbers over all 64 bits (the finalizer of MurmurHash3, 64 bits).
 std::uint64_t Scatter(std::uint64_t x) {
   x = (x ^ (x >> 33)) * 0xff51afd7ed558ccd;
   x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53;
   return x ^ (x >> 33);
 }
 
-// A sum over all tuples of `depth` values, whatever their order: values.size() ^ depth steps.
+// Returns a sum over all tuples of `depth` values in any order: values.size() ^ depth steps.
 template <int depth>
 std::uint64_t MixTuples(const std::vector<std::uint32_t>& values, std::uint64_t state) {
   std::uint64_t sum = 0;
@@ -58,7 +58,7 @@ class Synthetic : public Job {
   // Writes the input: lines "KEY FIRST COUNT".
   absl::Status Prepare(std::vector<InputFile>& inputs) override {
     struct Line {
-      std::uint64_t place = 0;  // in the input, so that groups are spread over it
+      std::uint64_t place = 0;  // in the input, to distribute the groups
       std::string text;
     };
     std::vector<Line> lines;
@@ -68,7 +68,7 @@ class Synthetic : public Job {
       if (exact_size < 1) break;
       const auto size = static_cast<std::uint64_t>(std::llround(exact_size));
       for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(std::llround(groups)); ++i) {
-        // The number in front makes the order of keys independent of their sizes.
+        // The first number makes the order of keys independent of their sizes.
         const auto mixed =
             static_cast<std::uint32_t>(Scatter((static_cast<std::uint64_t>(level + 1) << 32) + i));
         const std::string key = fmt::format("{:08x}-{:03}-{:07}", mixed, level, i);

@@ -1,4 +1,4 @@
-// Reading the text lines that jobs map.
+// Parsers for lines of text.
 #pragma once
 
 #include <cstdint>
@@ -9,26 +9,28 @@
 
 namespace tidemark::examples {
 
-// Takes the next word, a run of ASCII letters and digits, off `line` into `word`, lower-cased.
+// Removes the next word, a run of ASCII letters and digits, from `line`. Stores it in lower case.
+// Returns false at the end.
 bool NextWord(std::string_view& line, std::string& word);
 
-// Takes the next field, ended by spaces and tabs, off `line`; empty: there is none.
+// Removes and returns the next field, which spaces or tabs end. Empty at the end.
 std::string_view NextField(std::string_view& line);
 
-// Blank, or a comment that begins with '#'.
+// Returns true for blank lines and comments, which begin with '#'.
 bool IsSkipped(std::string_view line);
 
-// Decimal digits and nothing else.
+// Parses decimal digits.
 std::optional<std::uint64_t> ParseNumber(std::string_view field);
 std::optional<std::uint32_t> ParseNode(std::string_view field);
 
-// A node number as four bytes whose order is that of the numbers.
+// Returns a node number as four bytes that sort like the numbers.
 std::string_view PutNode(std::uint32_t node, char (&bytes)[4]);
 std::uint32_t GetNode(std::string_view bytes);
 
-// Two node numbers of a graph's edge. Each is at most 2^32 - 1.
+// The two nodes of an edge of a graph, at most 2^32 - 1 each.
 using Edge = std::pair<std::uint32_t, std::uint32_t>;
-// "u v", separated by spaces or tabs; more fields are ignored. None: not that.
+// Parses "u v", separated by spaces or tabs, and ignores further fields. Returns nullopt for other
+// text.
 std::optional<Edge> ParseEdge(std::string_view line);
 
 }  // namespace tidemark::examples

@@ -1,7 +1,7 @@
-// The triangles of a graph, each once ([NF] 7.3, after the NodeIterator algorithm in its
-// degree-ordered form).
+// Lists each triangle of a graph once ([NF] 7.3, the NodeIterator algorithm in its degree-ordered
+// form).
 //
-// Round 1: each edge belongs to its end of lower degree, which lists the 2-paths of its own edges.
+// Round 1: each edge belongs to its end of lower degree, which lists the 2-paths of its edges.
 // Round 2: a 2-path v-u-w and the edge v-w meet at the key (v, w).
 #include <algorithm>
 #include <cereal/types/vector.hpp>
@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "examples/local_mapreduce/file_io.h"
+#include "examples/local_mapreduce/input.h"
 #include "examples/local_mapreduce/jobs/all_jobs.h"
 #include "examples/local_mapreduce/jobs/text.h"
 #include "examples/local_mapreduce/jobs/two_paths.h"
-#include "examples/local_mapreduce/lines.h"
 #include "examples/local_mapreduce/saved.h"
 #include "fmt/format.h"
 
@@ -59,7 +59,7 @@ absl::StatusOr<std::vector<Edge>> ReadEdges(const std::vector<InputFile>& inputs
   return edges;
 }
 
-// Of all nodes that have edges, in their order.
+// Returns the degrees of all nodes with edges, in their order.
 std::vector<NodeDegree> CountDegrees(const std::vector<Edge>& edges) {
   std::vector<std::uint32_t> ends;
   for (const auto& [from, to] : edges) {

@@ -1,5 +1,5 @@
-// Paths of two edges in a graph, by their middle node ([NF] 7.3, 2PathGenerator): a quadratic
-// reduce function.
+// Lists paths of two edges in a graph by their middle node ([NF] 7.3, 2PathGenerator). The reduce
+// function is quadratic.
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
@@ -90,7 +90,7 @@ void WriteTwoPaths(std::uint32_t middle, const std::vector<std::uint32_t>& neigh
 JobDefinition TwoPathJob() {
   return {.name = "two-path",
           .description = "lists the paths of two edges in a graph",
-          .parameters = {{"directions", "1", "2 lists each path from both of its ends"}},
+          .parameters = {{"directions", "1", "1 or 2; 2 lists each path from both of its ends"}},
           .rounds = {MakeTwoPath}};
 }
 

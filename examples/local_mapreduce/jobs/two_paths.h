@@ -9,14 +9,13 @@
 
 namespace tidemark::examples {
 
-// The distinct nodes among the values, in order.
+// Reads the distinct nodes among the values, in order.
 void ReadNeighbours(Values& values, std::vector<std::uint32_t>& neighbours);
 
-// Whether a path is listed from its lower end only, or once from each.
+// Selects whether a path is listed once, from its lower end, or once from each end.
 enum class Directions : std::uint8_t { kOne, kBoth };
 
-// Writes (middle, "v w") for every v < w of the neighbours, which are in order, or for every
-// v != w: quadratic.
+// Writes (middle, "v w") for every v < w of the sorted neighbours, or for every v != w. Quadratic.
 void WriteTwoPaths(std::uint32_t middle, const std::vector<std::uint32_t>& neighbours,
                    Directions directions, Output& output);
 

@@ -1,5 +1,5 @@
-// The jobs of a web log: visits "IP PAGE SECONDS CENTS" are filtered, then counted by page and
-// summed by visitor side by side, then joined (the DAG of [BOE] Figure 1).
+// The jobs of a web log. Visits "IP PAGE SECONDS CENTS" are filtered, then counted by page and
+// summed by visitor in parallel, then joined (the DAG of [BOE] Figure 1).
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -37,7 +37,7 @@ absl::Status NotAVisit() {
 
 std::uint64_t NumberOf(std::string_view text) { return ParseNumber(text).value_or(0); }
 
-// Keeps visits of at least a second, sorted by page: "PAGE IP SECONDS CENTS".
+// Keeps visits of at least a second and sorts them by page: "PAGE IP SECONDS CENTS".
 class ParseVisits : public Job {
  public:
   using Job::Job;
@@ -59,7 +59,7 @@ class ParseVisits : public Job {
   std::string value_;
 };
 
-// Of what ParseVisits wrote: a sum for each value of one field.
+// Sums one field of the output of ParseVisits for each value of another.
 class SumByField : public Job {
  public:
   using Job::Job;
@@ -119,7 +119,7 @@ class RevenueByVisitor : public SumByField {
   }
 };
 
-// Counts "PAGE N" and revenues "IP CENTS" become how many of each lie in each power of two.
+// Counts how many of the counts "PAGE N" and revenues "IP CENTS" lie in each power of two.
 class Histogram : public Job {
  public:
   using Job::Job;
@@ -168,7 +168,7 @@ JobDefinition RevenueByVisitorJob() {
 
 JobDefinition VisitHistogramJob() {
   return {.name = "visit-histogram",
-          .description = "counts pages and visitors by their visits and cents",
+          .description = "counts pages by visits and visitors by cents",
           .rounds = {MakeJob<Histogram>}};
 }
 

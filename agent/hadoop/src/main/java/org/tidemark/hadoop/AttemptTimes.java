@@ -8,18 +8,18 @@ import org.tidemark.jvm.profile.ProcessorWatch;
 import org.tidemark.jvm.wire.TimeUse;
 
 /**
- * For how long a task attempt used processors, waited for one, and waited for garbage to be
- * collected. Made on the task's thread; looked at on one thread at a time.
+ * Measures the time in which a task attempt used processors, waited for one, and waited for garbage
+ * collection. Created on the task's thread; read by one thread at a time.
  *
- * <p>A process that is the attempt's own counts from its start on, its processor time with all
- * threads: those of Hadoop, of the JVM, and those that the job's own code starts. Of one that tasks
- * share, that of the task's thread counts, from here on.
+ * <p>If the process runs only this attempt, it counts from its start, with the processor time of
+ * all threads of Hadoop, of the JVM and of the job's code. If tasks share the process, only
+ * the task's thread counts, from here on.
  */
 final class AttemptTimes {
   private static final long NANOS_PER_MICRO = 1_000;
   private static final long MICROS_PER_MILLI = 1_000;
 
-  /** Null: the process is the attempt's own. */
+  /** Null if the process runs only this attempt. */
   private final ThreadMXBean threads;
   private final long thread = Thread.currentThread().getId();
   private final ProcessorWatch processor = ProcessorWatch.ofThisThread(System.nanoTime());
@@ -50,7 +50,7 @@ final class AttemptTimes {
     return threads.isThreadCpuTimeSupported() ? threads.getThreadCpuTime(thread) : -1;
   }
 
-  /** Below zero: one of them is not known. */
+  /** Returns a negative number if one of the values is unknown. */
   private static long microsSince(long beforeNanos, long nowNanos) {
     return beforeNanos < 0 || nowNanos < 0
         ? -1

@@ -15,27 +15,27 @@ import org.apache.hadoop.mapreduce.v2.app.job.TaskAttempt;
 import org.tidemark.jvm.guard.Reasons;
 import org.tidemark.jvm.transport.Sender;
 import org.tidemark.jvm.wire.Attempt;
-import org.tidemark.jvm.wire.AttemptNews;
+import org.tidemark.jvm.wire.AttemptUpdate;
 import org.tidemark.jvm.wire.Events.State;
 import org.tidemark.jvm.wire.Events;
 
 /**
- * Turns what an application master knows of task attempts into attempt changes. It looks only while
- * the sender has room for what it sees, so what it tells late is the state at that time: nothing
- * queues up, and no current state is lost. Each state is told once; of those that an attempt has
- * left since, only the ones whose instant Hadoop keeps. Belongs to one thread.
+ * Converts the state of task attempts in an application master to attempt changes. It reads states
+ * only while the sender has room, so a late report contains the current state: reports do not queue
+ * up, and no current state is lost. Each state is reported once. A past state is reported only if
+ * Hadoop keeps its time. Belongs to one thread.
  */
 final class AttemptWatch {
   private static final int FAILURE_CHARS_MAX = 1_000;
 
   private final Sender sender;
   private final long[] splitBytes;
-  private final Map<TaskAttemptId, State> told = new HashMap<>();
+  private final Map<TaskAttemptId, State> reported = new HashMap<>();
   /** The reported executors, by container. */
   private final Map<String, Integer> executors = new HashMap<>();
-  /** Tasks that were reported as failed for good. */
+  /** Tasks that were reported as failed permanently. */
   private final Set<TaskId> givenUp = new HashSet<>();
-  /** By map task: its size was told, or comes with its attempts. */
+  /** The map tasks whose size was reported, or follows with their attempts. */
   private final BitSet announced = new BitSet();
 
   AttemptWatch(Sender sender, long[] splitBytes) {
@@ -43,40 +43,40 @@ final class AttemptWatch {
     this.splitBytes = splitBytes;
   }
 
-  /** Tells what is new, O(attempts); false: there was no room for all of it. */
-  boolean look(Iterable<? extends Task> tasks) {
+  /** Reports changes, O(attempts). Returns false if the outbox was full before the last of them. */
+  boolean poll(Iterable<? extends Task> tasks) {
     for (Task task : tasks) {
       try {
-        if (!look(task)) {
+        if (!poll(task)) {
           return false;
         }
       } catch (RuntimeException unknown) {
-        TaskLog.warn("cannot see the attempts of a task: " + Reasons.of(unknown));
+        TaskLog.warn("cannot read the attempts of a task: " + Reasons.of(unknown));
       }
     }
     return true;
   }
 
-  private boolean look(Task task) {
+  private boolean poll(Task task) {
     final boolean isMap = task.getType() == TaskType.MAP;
     boolean hasStarted = false;
     boolean runsElsewhere = false;
     TaskAttempt last = null;
     for (TaskAttempt attempt : task.getAttempts().values()) {
-      if (!look(attempt, isMap, runsElsewhere)) {
+      if (!poll(attempt, isMap, runsElsewhere)) {
         return false;
       }
       last = attempt;
-      hasStarted |= told.containsKey(attempt.getID());
+      hasStarted |= reported.containsKey(attempt.getID());
       runsElsewhere |= attempt.getState() == TaskAttemptState.RUNNING;
     }
     return (!isMap || announce(task.getID().getId(), hasStarted)) && reportEnd(task, last);
   }
 
-  /** Reports that a task has failed for good. Returns false if there was no room for it. */
+  /** Reports that a task has failed permanently. Returns false if the outbox was full. */
   private boolean reportEnd(Task task, TaskAttempt last) {
     final TaskState state = task.getState();
-    final State end = last == null ? null : told.get(last.getID());
+    final State end = last == null ? null : reported.get(last.getID());
     final boolean hasFailed = state == TaskState.FAILED || state == TaskState.KILLED;
     final boolean isKnown = end == State.FAILED || end == State.KILLED;
     if (!hasFailed || !isKnown || givenUp.contains(task.getID())) {
@@ -86,16 +86,16 @@ final class AttemptWatch {
       return false;
     }
     final boolean isMap = task.getType() == TaskType.MAP;
-    final AttemptNews news =
-        new AttemptNews(Attempt.of(isMap, task.getID().getId(), last.getID().getId()), end);
-    news.atMillis = last.getFinishTime();
-    news.taskFailed = true;
-    sender.send(Events.attemptChanged(news));
+    final AttemptUpdate update =
+        new AttemptUpdate(Attempt.of(isMap, task.getID().getId(), last.getID().getId()), end);
+    update.atMillis = last.getFinishTime();
+    update.taskFailed = true;
+    sender.send(Events.attemptChanged(update));
     givenUp.add(task.getID());
     return true;
   }
 
-  /** Says how much a map task has to read before it runs. */
+  /** Reports the input size of a map task before it runs. */
   private boolean announce(int index, boolean hasStarted) {
     if (announced.get(index)) {
       return true;
@@ -104,16 +104,16 @@ final class AttemptWatch {
       if (!sender.hasRoom()) {
         return false;
       }
-      final AttemptNews news = new AttemptNews(Attempt.map(index, 0), State.QUEUED);
-      news.inputBytes = splitBytes[index];
-      sender.send(Events.attemptChanged(news));
+      final AttemptUpdate update = new AttemptUpdate(Attempt.map(index, 0), State.QUEUED);
+      update.inputBytes = splitBytes[index];
+      sender.send(Events.attemptChanged(update));
     }
     announced.set(index);
     return true;
   }
 
-  private boolean look(TaskAttempt attempt, boolean isMap, boolean speculative) {
-    State step = told.getOrDefault(attempt.getID(), State.QUEUED);
+  private boolean poll(TaskAttempt attempt, boolean isMap, boolean speculative) {
+    State step = reported.getOrDefault(attempt.getID(), State.QUEUED);
     if (step == State.OBSOLETE || step == State.FAILED || step == State.KILLED) {
       return true;
     }
@@ -123,12 +123,12 @@ final class AttemptWatch {
         return false;
       }
       step = next(attempt, isMap, step, now);
-      tell(attempt, isMap, step, speculative);
+      report(attempt, isMap, step, speculative);
     }
     return true;
   }
 
-  /** The first state after {@code step} on the way to {@code now}. */
+  /** Returns the first state after {@code step} on the way to {@code now}. */
   private static State next(TaskAttempt attempt, boolean isMap, State step, State now) {
     if (step == State.QUEUED && attempt.getLaunchTime() > 0) {
       return State.STARTED;
@@ -156,27 +156,27 @@ final class AttemptWatch {
     }
   }
 
-  private void tell(TaskAttempt attempt, boolean isMap, State state, boolean speculative) {
+  private void report(TaskAttempt attempt, boolean isMap, State state, boolean speculative) {
     final TaskAttemptId id = attempt.getID();
-    final AttemptNews news =
-        new AttemptNews(Attempt.of(isMap, id.getTaskId().getId(), id.getId()), state);
-    news.atMillis = instant(attempt, state);
+    final AttemptUpdate update =
+        new AttemptUpdate(Attempt.of(isMap, id.getTaskId().getId(), id.getId()), state);
+    update.atMillis = instant(attempt, state);
     if (attempt.getNodeId() != null) {
-      news.executor = executorOf(attempt);
+      update.executor = executorOf(attempt);
     }
-    news.speculative = speculative;
+    update.speculative = speculative;
     if (isMap && id.getTaskId().getId() < splitBytes.length) {
-      news.inputBytes = splitBytes[id.getTaskId().getId()];
+      update.inputBytes = splitBytes[id.getTaskId().getId()];
     }
     if (state == State.FAILED || state == State.KILLED || state == State.OBSOLETE) {
-      news.failure = failure(attempt);
+      update.failure = failure(attempt);
     }
-    sender.send(Events.attemptChanged(news));
-    // Only now: if any of this throws, the next look tries again.
-    told.put(id, state);
+    sender.send(Events.attemptChanged(update));
+    // Recorded last, so that the next poll retries after an exception.
+    reported.put(id, state);
   }
 
-  /** The number of the attempt's container, which is told the first time it is asked for. */
+  /** Returns the number of the attempt's container, which is reported at the first call. */
   private int executorOf(TaskAttempt attempt) {
     final String container = String.valueOf(attempt.getAssignedContainerID());
     final Integer known = executors.get(container);

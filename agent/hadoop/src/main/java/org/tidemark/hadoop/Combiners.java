@@ -3,7 +3,7 @@ package org.tidemark.hadoop;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 
-/** Whether a combiner shrinks the map output: then reduce-side groups may be smaller. */
+/** Returns whether a combiner shrinks the map output, so that reduce-side groups may be smaller. */
 final class Combiners {
   private static final String OLD_API = "mapred.combiner.class";
 

@@ -4,13 +4,13 @@ import java.util.function.LongSupplier;
 import org.apache.hadoop.mapred.Counters;
 
 /**
- * What one of Hadoop's counters says. A class and not a lambda wherever one is read: each of those would
- * take a task's process longer to link than this one to load.
+ * Reads one of Hadoop's counters. A class instead of a lambda, since linking a lambda takes a
+ * task's process longer than loading this class.
  */
 final class CounterValue implements LongSupplier {
   private final Counters.Counter counter;
 
-  /** {@code counter} may be null: nobody counts, and it stays at zero. */
+  /** {@code counter} may be null; the value is then zero. */
   CounterValue(Counters.Counter counter) {
     this.counter = counter;
   }

@@ -4,11 +4,11 @@ import java.io.IOException;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.util.ReflectionUtils;
 
-/** Makes the object that a plug-in stands in front of. */
+/** Creates the object that a plug-in wraps. */
 final class Delegates {
   private Delegates() {}
 
-  /** An instance of the class that {@code key} names, or of the usual one. */
+  /** Returns an instance of the class in the setting {@code key}, or of the default class. */
   @SuppressWarnings("unchecked")
   static <T> T create(Configuration conf, String key, String usual) throws IOException {
     final String name = conf.getTrimmed(key, usual);

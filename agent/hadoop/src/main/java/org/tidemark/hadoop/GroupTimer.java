@@ -4,7 +4,7 @@ import java.util.function.LongSupplier;
 import org.apache.hadoop.io.DataInputBuffer;
 import org.tidemark.jvm.profile.ReduceMeter;
 
-/** Tells the meter where key groups begin and end. Belongs to the task's thread. */
+/** Reports to the meter where key groups begin and end. Belongs to the task's thread. */
 final class GroupTimer {
   private final ReduceMeter meter;
   private final KeyGrouping grouping;
@@ -12,7 +12,7 @@ final class GroupTimer {
   private boolean inGroup;
   private long emittedBefore;
 
-  /** {@code emitted} is what the task has written so far. bytes */
+  /** {@code emitted} returns the number of bytes that the task has written so far. */
   GroupTimer(ReduceMeter meter, KeyGrouping grouping, LongSupplier emitted) {
     this.meter = meter;
     this.grouping = grouping;
@@ -21,7 +21,7 @@ final class GroupTimer {
     meter.start(System.nanoTime());
   }
 
-  /** The reduce function call on this key begins. */
+  /** The reduce function is called with this key. */
   void begin(DataInputBuffer key) {
     if (meter.asksForNames()) {
       meter.begin(grouping.name(key), emittedBefore);
@@ -43,7 +43,7 @@ final class GroupTimer {
     }
   }
 
-  /** The reduce function call has returned, if there was one. */
+  /** The reduce function has returned, if it was called. */
   void end() {
     if (!inGroup) {
       return;
@@ -57,13 +57,13 @@ final class GroupTimer {
     }
   }
 
-  /** The last call has returned, and the task goes on to close its output. */
+  /** The last call has returned, and the task closes its output. */
   void endAll() {
     end();
     meter.closeUnit(System.nanoTime());
   }
 
-  /** The task has closed its output: the last call returned before that, if it was not noticed. */
+  /** The task has closed its output. The last call returned before that, if it was not recorded. */
   void endLast() {
     if (inGroup) {
       inGroup = false;

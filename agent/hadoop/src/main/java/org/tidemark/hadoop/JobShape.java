@@ -1,12 +1,12 @@
 package org.tidemark.hadoop;
 
 import org.tidemark.jvm.wire.Attempt;
-import org.tidemark.jvm.wire.JobNews;
-import org.tidemark.jvm.wire.StageNews;
+import org.tidemark.jvm.wire.JobDescription;
+import org.tidemark.jvm.wire.StageDescription;
 
-/** What is known of a MapReduce job. Fields left as they are were not said. */
+/** The known properties of a MapReduce job. Fields with their default are unset. */
 final class JobShape {
-  /** How keys become key groups. */
+  /** The rule by which keys form key groups. */
   enum Grouping {
     WHOLE_KEY,
     PREFIX,
@@ -25,8 +25,8 @@ final class JobShape {
   int masterAttempt;
   long deadlineMillis;
 
-  JobNews news() {
-    final JobNews job = new JobNews("hadoop");
+  JobDescription describe() {
+    final JobDescription job = new JobDescription("hadoop");
     job.name = name;
     job.applicationId = applicationId;
     job.user = user;
@@ -34,12 +34,13 @@ final class JobShape {
     job.submittedMillis = submittedMillis;
     job.masterAttempt = masterAttempt;
     job.deadlineMillis = deadlineMillis;
-    final StageNews map = new StageNews(Attempt.MAP_STAGE, StageNews.Kind.MAP);
+    final StageDescription map = new StageDescription(Attempt.MAP_STAGE, StageDescription.Kind.MAP);
     map.tasks = mapTasks;
     map.hasCombiner = hasCombiner;
     job.stages.add(map);
     if (reduceTasks != 0) {
-      final StageNews reduce = new StageNews(Attempt.REDUCE_STAGE, StageNews.Kind.REDUCE);
+      final StageDescription reduce =
+          new StageDescription(Attempt.REDUCE_STAGE, StageDescription.Kind.REDUCE);
       reduce.parents = new long[] {Attempt.MAP_STAGE};
       reduce.tasks = reduceTasks;
       reduce.isGroupingOpaque = grouping == Grouping.OPAQUE;

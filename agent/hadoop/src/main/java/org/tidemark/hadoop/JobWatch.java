@@ -13,51 +13,52 @@ import org.apache.hadoop.security.UserGroupInformation;
 import org.tidemark.jvm.guard.Reasons;
 import org.tidemark.jvm.transport.Sender;
 import org.tidemark.jvm.wire.Attempt;
-import org.tidemark.jvm.wire.AttemptNews;
+import org.tidemark.jvm.wire.AttemptUpdate;
 import org.tidemark.jvm.wire.Deadline;
 import org.tidemark.jvm.wire.Events;
 
 /**
- * Looks at the application master's job every second, on a daemon thread, and tells what changed:
- * that the job exists, where its attempts are ({@link AttemptWatch}), how it ended. When there was
- * no room to tell all, it looks again soon. One look is O(attempts).
+ * Polls the application master's job every second on a daemon thread and reports changes: the
+ * opening of the job, its attempts ({@link AttemptWatch}), and its end. If the outbox is too full
+ * for all changes, it polls again soon. A poll is O(attempts).
  */
 final class JobWatch {
-  private static final long LOOK_NANOS = 1_000_000_000L;
-  /** That the job has ended is cheap to see, and people wait for it. */
-  private static final long LOOK_FOR_THE_END_MILLIS = 100;
+  private static final long POLL_NANOS = 1_000_000_000L;
+  /** Shorter, since the check for the end is cheap and users wait for it. */
+  private static final long END_POLL_MILLIS = 100;
   /**
-   * At most so long for telling the last states, and again for these to arrive: an application
+   * The time limit for reporting the last states, and again for their delivery. An application
    * master waits five seconds between the end of its job and its own.
    */
-  private static final long LAST_WORDS_NANOS = 2_000_000_000L;
+  private static final long FINAL_WAIT_NANOS = 2_000_000_000L;
 
   /**
-   * Tells nothing new, at every flush: a job that waits for containers, or whose tasks have nothing
-   * of ours in them, is not one that died without a word.
+   * Reports nothing, at every flush. Jobs that wait for containers, or whose tasks have no plug-in,
+   * therefore do not count as dead.
    */
-  private static final Sender.Reporter SIGN_OF_LIFE =
+  private static final Sender.Reporter KEEP_ALIVE =
       () ->
           Events.attemptChanged(
-              new AttemptNews(Attempt.map(0, 0), Events.State.QUEUED));
+              new AttemptUpdate(Attempt.map(0, 0), Events.State.QUEUED));
 
   private final JobConf conf;
   private final AppContext context;
-  /** In whose name our thread, which inherits nothing, reads the job's files. */
+  /** The user whose rights the thread needs to read the job's files; it inherits none. */
   private final UserGroupInformation user;
   private Sender sender;
-  /** Null: the job is not opened yet. */
+  /** Null until the job is opened. */
   private AttemptWatch attempts;
-  /** False: there was no room for all that the last look saw. */
-  private boolean toldAll;
-  private long lastLookNanos;
-  /** When to give up telling states; 0: the job has not ended. */
-  private long lastTellNanos;
+  /** False if the outbox was too full for all changes of the last poll. */
+  private boolean isUpToDate;
+  private long lastPollNanos;
+  /** The time to stop reporting states; 0 until the job has ended. */
+  private long deadlineNanos;
 
   private JobWatch(Configuration conf, AppContext context, UserGroupInformation user) {
     this.conf = new JobConf(conf);
     // Until all of its services have started, an application master's configuration lacks the class
-    // loader of mapreduce.job.classloader, which knows the job's keys and comparators; we have it.
+    // loader of mapreduce.job.classloader, which has the job's keys and comparators. This class was
+    // loaded by it.
     this.conf.setClassLoader(JobWatch.class.getClassLoader());
     this.context = context;
     this.user = user;
@@ -78,21 +79,21 @@ final class JobWatch {
     while (!over && !Connector.GUARD.isOff()) {
       try {
         if (isDue()) {
-          lastLookNanos = System.nanoTime();
-          over = look();
+          lastPollNanos = System.nanoTime();
+          over = poll();
         }
       } catch (RuntimeException thisTime) {
-        toldAll = true; // no hurry
-        TaskLog.warn("cannot see the job: " + Reasons.of(thisTime) + "; another look follows");
+        isUpToDate = true;  // no need to poll soon
+        TaskLog.warn("cannot read the job: " + Reasons.of(thisTime) + "; retrying");
       }
       if (!over) {
-        Thread.sleep(LOOK_FOR_THE_END_MILLIS);
+        Thread.sleep(END_POLL_MILLIS);
       }
     }
   }
 
   private boolean isDue() {
-    return !toldAll || System.nanoTime() - lastLookNanos >= LOOK_NANOS || hasEnded();
+    return !isUpToDate || System.nanoTime() - lastPollNanos >= POLL_NANOS || hasEnded();
   }
 
   private boolean hasEnded() {
@@ -100,19 +101,19 @@ final class JobWatch {
         .anyMatch(job -> outcome(job.getState()) != Events.Outcome.UNSPECIFIED);
   }
 
-  /** True: there is nothing more to see. */
-  private boolean look() {
+  /** Returns true if there is nothing more to report. */
+  private boolean poll() {
     for (Job job : context.getAllJobs().values()) {
       final JobState state = job.getState();
       if (state == JobState.NEW) {
-        return false; // it does not know its tasks yet
+        return false;  // the job has no tasks yet
       }
       if (attempts == null && !open(job)) {
         return true;
       }
-      toldAll = attempts.look(job.getTasks().values());
+      isUpToDate = attempts.poll(job.getTasks().values());
       final Events.Outcome outcome = outcome(state);
-      if (outcome != Events.Outcome.UNSPECIFIED && (toldAll || isTooLate())) {
+      if (outcome != Events.Outcome.UNSPECIFIED && (isUpToDate || isTooLate())) {
         close(job, outcome);
         return true;
       }
@@ -120,16 +121,16 @@ final class JobWatch {
     return false;
   }
 
-  /** Whether the job ended so long ago that what is still untold stays so. */
+  /** Returns true if the job ended so long ago that unreported states are dropped. */
   private boolean isTooLate() {
     final long now = System.nanoTime();
-    if (lastTellNanos == 0) {
-      lastTellNanos = now + LAST_WORDS_NANOS;
+    if (deadlineNanos == 0) {
+      deadlineNanos = now + FINAL_WAIT_NANOS;
     }
-    return now - lastTellNanos >= 0;
+    return now - deadlineNanos >= 0;
   }
 
-  /** False: no master is set. */
+  /** Returns false if no master is set. */
   private boolean open(Job job) {
     final JobID id = TypeConverter.fromYarn(job.getID());
     try {
@@ -140,11 +141,11 @@ final class JobWatch {
     if (sender == null) {
       return false;
     }
-    sender.send(Events.jobOpened(shape(job).news()));
+    sender.send(Events.jobOpened(shape(job).describe()));
     final long[] splitBytes =
         user.doAs((PrivilegedAction<long[]>) () -> LocalJob.splitBytes(id, conf));
     if (job.getTotalMaps() > 0) {
-      sender.startReports(SIGN_OF_LIFE);
+      sender.startReports(KEEP_ALIVE);
     }
     attempts = new AttemptWatch(sender, splitBytes);
     return true;
@@ -175,9 +176,9 @@ final class JobWatch {
         outcome == Events.Outcome.SUCCEEDED || job.getDiagnostics().isEmpty()
             ? ""
             : job.getDiagnostics().get(0);
-    sender.endReports(SIGN_OF_LIFE);
+    sender.endReports(KEEP_ALIVE);
     sender.send(Events.jobClosed(outcome, message, System.currentTimeMillis()));
-    sender.flush(LAST_WORDS_NANOS);
+    sender.flush(FINAL_WAIT_NANOS);
   }
 
   private static Events.Outcome outcome(JobState state) {

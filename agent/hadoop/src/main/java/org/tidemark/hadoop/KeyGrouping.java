@@ -14,19 +14,22 @@ import org.tidemark.hadoop.JobShape.Grouping;
 import org.tidemark.jvm.profile.KeyHash;
 
 /**
- * Which serialized keys of the map output form one key group, and what names it. Each instance has
- * comparators of its own and belongs to one thread.
+ * Determines which serialized keys of the map output form one key group, and the name of the group.
+ * Each instance has its own comparators and belongs to one thread.
  *
- * <p>A comparator of the job's may take different bytes for one key: then a group has other first
- * keys in other map tasks. If the user says how many leading bytes decide, those are hashed; otherwise
- * the grouping is opaque, and keys have no names. It also turns opaque as soon as the names contradict
- * the comparator: one name for two groups, or two for one.
+ * <p>A comparator of the job may treat different bytes as one key, so a group may have different
+ * first keys in different map tasks. If the user sets the number of leading bytes to compare, these
+ * bytes are hashed. Otherwise the grouping is opaque, and keys have no names. It also becomes
+ * opaque as soon as names contradict the comparator: one name for two groups, or two for one.
  */
 final class KeyGrouping {
   private static final String GROUP_COMPARATOR = "mapreduce.job.output.group.comparator.class";
   private static final String SORT_COMPARATOR = "mapreduce.job.output.key.comparator.class";
 
-  /** Keys that these compare as equal are the same bytes: those need not be compared twice. */
+  /**
+   * For these classes, keys that compare as equal have equal bytes, so the bytes need not be
+   * compared.
+   */
   private static final Set<Class<?>> BYTEWISE =
       new HashSet<>(
           Arrays.asList(
@@ -64,7 +67,7 @@ final class KeyGrouping {
     if (prefix > 0) {
       return Grouping.PREFIX;
     }
-    // Keys are grouped by the comparator that sorts them, unless there is another for that.
+    // Keys are grouped by the comparator that sorts them, unless a grouping comparator is set.
     final boolean isJobs = job.get(GROUP_COMPARATOR) != null || job.get(SORT_COMPARATOR) != null;
     return isJobs ? Grouping.OPAQUE : Grouping.WHOLE_KEY;
   }
@@ -77,29 +80,30 @@ final class KeyGrouping {
     return kind == Grouping.PREFIX ? prefixBytes : 0;
   }
 
-  /** Whether the name of a key means the same in every task. */
+  /** Returns true if the name of a key means the same in every task. */
   boolean namesKeys() {
     return kind != Grouping.OPAQUE;
   }
 
-  /** For the log: why a grouping that named keys no longer does. */
+  /** Returns, for the log, why a grouping no longer names keys. */
   String contradiction() {
     final String setting = Keys.GROUPING_PREFIX_BYTES;
     return prefixBytes > 0
-        ? setting + "=" + prefixBytes + " is not what the job's comparator compares"
+        ? setting + "=" + prefixBytes + " does not match the job's comparator"
         : "the job's comparator treats keys of different bytes as equal; "
             + setting
-            + " can say how many leading bytes it compares";
+            + " can set the number of leading bytes that it compares";
   }
 
-  /** The next key starts a group whatever it is. */
+  /** Makes the next key start a group. */
   void reset() {
     previousLength = -1;
   }
 
   /**
-   * Whether this key, coming after those before, starts a group. It is compared with the one before,
-   * which need not be the first of its group, as the tasks of Hadoop's newer API do.
+   * Returns true if this key, which follows the previous ones, starts a group. It is compared with
+   * the previous key, which need not be the first of its group, as the tasks of Hadoop's newer API
+   * do.
    */
   boolean startsGroup(byte[] bytes, int offset, int length) {
     if (isPrevious(bytes, offset, length)) {
@@ -125,12 +129,12 @@ final class KeyGrouping {
     return starts;
   }
 
-  /** The name of the group that was started last; meaningless if keys have none. */
+  /** Returns the name of the last group; meaningless if keys have none. */
   long name() {
     return name;
   }
 
-  /** The name of the group that a key belongs to. */
+  /** Returns the name of a key's group. */
   long name(DataInputBuffer key) {
     return name(key.getData(), key.getPosition(), key.getLength() - key.getPosition());
   }

@@ -1,36 +1,39 @@
 package org.tidemark.hadoop;
 
-/** The names of what a user can set, all in the job's configuration. docs/hadoop.md lists them. */
+/**
+ * The names of the settings for users, which are in the job's configuration. docs/hadoop.md lists
+ * them.
+ */
 public final class Keys {
-  /** host:port of the master; without it every plug-in only delegates. */
+  /** host:port of the master. Without it, every plug-in only delegates. */
   public static final String MASTER = "tidemark.master";
 
   public static final String ENABLED = "tidemark.enabled";
 
-  /** When the job has to have ended, such as 2026-11-26T07:30:00Z. */
+  /** The deadline of the job, such as 2026-11-26T07:30:00Z. */
   public static final String DEADLINE = "tidemark.deadline";
 
-  /** The share of a map attempt's time that may go into reading its output again. percent */
+  /** The share of a map attempt's time that may be used to read its output again, in percent. */
   public static final String SCAN_PERCENT = "tidemark.map.scan.percent";
 
-  /** What that reading may take even of a short attempt. milliseconds of processor time */
+  /** The processor time that this reading may take even in a short attempt, in milliseconds. */
   public static final String SCAN_MIN_MILLIS = "tidemark.map.scan.min.ms";
 
-  /** What it may take at most. milliseconds of processor time */
+  /** The processor time that this reading may take at most, in milliseconds. */
   public static final String SCAN_MAX_MILLIS = "tidemark.map.scan.max.ms";
 
-  /** How many leading bytes of a serialized key a custom grouping comparator looks at. */
+  /** The number of leading bytes of a serialized key that a custom grouping comparator uses. */
   public static final String GROUPING_PREFIX_BYTES = "tidemark.grouping.prefix.bytes";
 
-  /** A file in PEM: one of these authorities has signed the master's certificate. Unset: no TLS. */
+  /** A PEM file with the authorities for the master's certificate. Without it, TLS is not used. */
   public static final String TLS_CA = "tidemark.tls.ca";
 
-  /** Files in PEM: what is shown to a master that asks for a certificate. */
+  /** PEM files with the certificate and key for a master that requests one. */
   public static final String TLS_CERTIFICATE = "tidemark.tls.certificate";
 
   public static final String TLS_KEY = "tidemark.tls.key";
 
-  /** What the master's certificate is for, if not the host of its address. */
+  /** The name in the master's certificate, if it is not the host of its address. */
   public static final String TLS_SERVER_NAME = "tidemark.tls.server.name";
 
   public static final String COLLECTOR_DELEGATE = "tidemark.collector.delegate";
@@ -38,8 +41,8 @@ public final class Keys {
   public static final String PREEMPTION_DELEGATE = "tidemark.preemption.delegate";
 
   /**
-   * The name of the secret key among the job's credentials that holds the master's token: settings of
-   * a job are for all to read, its credentials are not.
+   * The name of the secret key in the job's credentials that contains the master's token. Settings
+   * of a job are public; its credentials are not.
    */
   public static final String TOKEN = "tidemark.token";
 

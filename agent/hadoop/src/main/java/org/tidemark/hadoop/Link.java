@@ -16,8 +16,8 @@ import org.tidemark.jvm.transport.Source;
 import org.tidemark.jvm.transport.Tls;
 
 /**
- * This process's connection to the master about one job. Plug-ins of one job in one process (local
- * mode, uber mode) share it.
+ * The connection of this process to the master for one job. Plug-ins of one job in one process
+ * (local mode, uber mode) share it.
  */
 final class Link {
   private static final Map<String, Sender> OPEN = new HashMap<>();
@@ -26,7 +26,10 @@ final class Link {
 
   private Link() {}
 
-  /** The sender for a job; null when the configuration names no master or turns us off. */
+  /**
+   * Returns the sender for a job, or null if the configuration names no master or turns the
+   * connector off.
+   */
   static synchronized Sender of(Configuration conf, Credentials credentials, String jobId) {
     final String address = conf.getTrimmed(Keys.MASTER, "");
     if (address.isEmpty() || !conf.getBoolean(Keys.ENABLED, true)) {
@@ -55,8 +58,8 @@ final class Link {
   }
 
   /**
-   * Whether the job runs in this process alone, without YARN. Hadoop names the same framework to
-   * the reduce task of an uber job.
+   * Returns true if the job runs only in this process, without YARN. Hadoop sets the same framework
+   * for the reduce task of an uber job.
    */
   static boolean isLocal(Configuration conf) {
     return MRConfig.LOCAL_FRAMEWORK_NAME.equals(
@@ -64,14 +67,14 @@ final class Link {
         && !conf.getBoolean(IS_UBER, false);
   }
 
-  /** Whether a process runs one task attempt and nothing else: neither local nor uber mode. */
+  /** Returns true if a process runs only one task attempt: neither local nor uber mode. */
   static boolean isOfOneAttempt(Configuration conf) {
     return !isLocal(conf) && !conf.getBoolean(IS_UBER, false);
   }
 
   /**
-   * YARN gives no id twice and every attempt of an application master the same one; ids of local
-   * jobs begin with a random number that may come again.
+   * YARN never reuses an id, and all attempts of an application master have the same one. The ids
+   * of local jobs begin with a random number that may repeat.
    */
   private static String runUid(Configuration conf, String jobId) {
     return isLocal(conf) ? jobId + "-" + PROCESS : jobId;
@@ -82,7 +85,7 @@ final class Link {
     return token == null ? "" : new String(token, StandardCharsets.UTF_8).trim();
   }
 
-  /** Null: none. */
+  /** Returns null without TLS. */
   private static Tls tls(Configuration conf) {
     final File authorities = file(conf, Keys.TLS_CA);
     return authorities == null
@@ -99,7 +102,7 @@ final class Link {
     return name.isEmpty() ? null : new File(name);
   }
 
-  /** The job is over for this process. Waits at most so long for what is still unsent. */
+  /** Ends the connection of a job. Waits at most {@code budgetNanos} for unsent events. */
   static void close(String jobId, long budgetNanos) {
     final Sender sender;
     synchronized (Link.class) {
@@ -110,8 +113,8 @@ final class Link {
     }
   }
 
-  // YARN says which container a process is. The name of the host would have to be looked up, which
-  // can take long, on the task's thread.
+  // YARN names the container of a process. A lookup of the host's name could take long, on the
+  // task's thread.
   private static String sourceId() {
     final String container = System.getenv("CONTAINER_ID");
     return (container == null ? "local" : container) + "-" + UUID.randomUUID();

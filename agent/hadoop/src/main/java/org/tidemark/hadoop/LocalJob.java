@@ -15,31 +15,34 @@ import org.apache.hadoop.mapreduce.split.SplitMetaInfoReader;
 import org.apache.hadoop.util.ShutdownHookManager;
 import org.tidemark.jvm.transport.Sender;
 import org.tidemark.jvm.wire.Attempt;
-import org.tidemark.jvm.wire.AttemptNews;
+import org.tidemark.jvm.wire.AttemptUpdate;
 import org.tidemark.jvm.wire.Events;
 
 /**
- * A job of the LocalJobRunner, which has no application master: its tasks tell of their own start
- * and end, and the last reduce task of the end of the job.
+ * A job of the LocalJobRunner, which has no application master. Its tasks report their own start
+ * and end, and the last reduce task reports the end of the job.
  *
- * <p>Nobody is told when a reduce task or the job fails. But the runner removes the job's directory
- * when the job is over, and the job ends with this process at the latest: if the runner still waits
- * for its tasks then, it was killed, else it has failed. Thread-safe.
+ * <p>The runner does not notify plug-ins if a reduce task or the job fails. But it removes the
+ * job's directory when the job is over, and the job ends with this process at the latest. If the
+ * runner still waits for its tasks then, the job was killed; otherwise it has failed. Thread-safe.
  */
 final class LocalJob {
-  private static final long LOOK_FOR_THE_END_MILLIS = 100;
-  /** What the end of the job, or of its process, may wait for the last words to arrive. */
-  private static final long LAST_WORDS_NANOS = 200_000_000L;
-  /** Longer than those last words take, even on a busy machine. */
+  private static final long END_POLL_MILLIS = 100;
+  /**
+   * The time that the end of the job, or of its process, may wait for the delivery of the last
+   * events.
+   */
+  private static final long FINAL_WAIT_NANOS = 200_000_000L;
+  /** Longer than the delivery takes, even on a busy machine. */
   private static final long WATCHER_LEAVES_MILLIS = 1_000;
-  /** Before Hadoop's own, which may remove the jar that we are in. */
+  /** Runs before Hadoop's own hook, which may remove the jar of this class. */
   private static final int SHUTDOWN_PRIORITY = FileSystem.SHUTDOWN_HOOK_PRIORITY + 1;
 
   /** All tasks run in one process. */
   private static final int THIS_PROCESS = 0;
 
   private static final String ENDED_EARLY =
-      "it ended before all of its tasks had; the log of its client says why";
+      "it ended before all of its tasks; see the log of its client";
 
   private static final Map<JobID, LocalJob> RUNNING = new HashMap<>();
 
@@ -49,14 +52,14 @@ final class LocalJob {
   private final long[] splitBytes;
   private final File directory;
   private final Runnable onShutdown = this::endWithProcess;
-  /** Null: the job's end cannot be seen. */
+  /** Null if the job's end cannot be observed. */
   private Thread watcher;
 
   // Guarded by this.
   private final Set<Attempt> running = new HashSet<>();
   private int reducesDone;
   private boolean isOver;
-  private boolean isExecutorTold;
+  private boolean isExecutorReported;
 
   private LocalJob(JobID id, JobConf job, Sender sender) {
     this.id = id;
@@ -80,7 +83,9 @@ final class LocalJob {
     }
   }
 
-  /** The length of each split by map task; empty when it cannot be read. bytes */
+  /**
+   * Returns the length of each split in bytes by map task, or an empty array if it cannot be read.
+   */
   static long[] splitBytes(JobID id, JobConf job) {
     try {
       final Path directory = new Path(job.get(MRJobConfig.MAPREDUCE_JOB_DIR));
@@ -95,16 +100,16 @@ final class LocalJob {
   }
 
   synchronized void started(Attempt attempt) {
-    if (!isExecutorTold) {
-      isExecutorTold = true;
+    if (!isExecutorReported) {
+      isExecutorReported = true;
       sender.send(Events.executorOpened(THIS_PROCESS, "localhost", "", "", 0));
     }
     running.add(attempt);
-    final AttemptNews news = news(attempt, Events.State.STARTED);
+    final AttemptUpdate update = updateOf(attempt, Events.State.STARTED);
     if (attempt.isMap() && attempt.index < splitBytes.length) {
-      news.inputBytes = splitBytes[attempt.index];
+      update.inputBytes = splitBytes[attempt.index];
     }
-    sender.send(Events.attemptChanged(news));
+    sender.send(Events.attemptChanged(update));
   }
 
   void ended(Attempt attempt, boolean wentWell) {
@@ -115,7 +120,7 @@ final class LocalJob {
       running.remove(attempt);
       sender.send(
           Events.attemptChanged(
-              news(attempt, wentWell ? Events.State.FINISHED : Events.State.FAILED)));
+              updateOf(attempt, wentWell ? Events.State.FINISHED : Events.State.FAILED)));
       if (attempt.isMap() || !wentWell || ++reducesDone < reduceTasks) {
         return;
       }
@@ -140,7 +145,7 @@ final class LocalJob {
 
   private synchronized boolean isOverSoon() throws InterruptedException {
     if (!isOver) {
-      wait(LOOK_FOR_THE_END_MILLIS);
+      wait(END_POLL_MILLIS);
     }
     return isOver;
   }
@@ -151,11 +156,11 @@ final class LocalJob {
         return;
       }
       if (directory.exists() && isRunnerWaitingForTasks()) {
-        end(Events.Outcome.KILLED, "its process ended before the job did");
+        end(Events.Outcome.KILLED, "its process ended before the job");
       } else {
         end(Events.Outcome.FAILED, ENDED_EARLY);
       }
-      // If the watcher was first to see the end, its last words may still be on their way.
+      // If the watcher observed the end first, its last events may still be in flight.
       watcher.join(WATCHER_LEAVES_MILLIS);
     } catch (Throwable ours) {
       Connector.GUARD.turnOff(ours);
@@ -164,7 +169,7 @@ final class LocalJob {
 
   /**
    * A client learns that its job has failed, and may exit, before the runner removes the directory.
-   * With two jobs in one process, either counts.
+   * With two jobs in one process, either one counts.
    */
   private static boolean isRunnerWaitingForTasks() {
     return Thread.getAllStackTraces().values().stream()
@@ -175,7 +180,7 @@ final class LocalJob {
                     && frame.getMethodName().equals("runTasks"));
   }
 
-  /** Only the first call says something. */
+  /** Only the first call reports. */
   private void end(Events.Outcome outcome, String message) {
     synchronized (this) {
       if (isOver) {
@@ -186,28 +191,28 @@ final class LocalJob {
       final Events.State state =
           outcome == Events.Outcome.KILLED ? Events.State.KILLED : Events.State.FAILED;
       for (Attempt attempt : running) {
-        sender.send(Events.attemptChanged(news(attempt, state)));
+        sender.send(Events.attemptChanged(updateOf(attempt, state)));
       }
     }
     synchronized (RUNNING) {
       RUNNING.remove(id);
     }
     sender.send(Events.jobClosed(outcome, message, System.currentTimeMillis()));
-    Link.close(id.toString(), LAST_WORDS_NANOS);
+    Link.close(id.toString(), FINAL_WAIT_NANOS);
     try {
       ShutdownHookManager.get().removeShutdownHook(onShutdown);
     } catch (IllegalStateException shutsDown) {
-      // It goes with the process.
+      // The process ends it.
     }
   }
 
-  private static AttemptNews news(Attempt attempt, Events.State state) {
-    final AttemptNews news = new AttemptNews(attempt, state);
-    news.atMillis = System.currentTimeMillis();
-    news.executor = THIS_PROCESS;
+  private static AttemptUpdate updateOf(Attempt attempt, Events.State state) {
+    final AttemptUpdate update = new AttemptUpdate(attempt, state);
+    update.atMillis = System.currentTimeMillis();
+    update.executor = THIS_PROCESS;
     if (state == Events.State.FAILED) {
-      news.failure = "the log of the job's client says why";
+      update.failure = "see the log of the job's client";
     }
-    return news;
+    return update;
   }
 }

@@ -7,9 +7,9 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapred.JobConf;
 
 /**
- * Where the partitions of a map task's final output are, from the file that Hadoop leaves beside it.
- * Hadoop's own reader of it loads all settings of the cluster once more, which took longer than the rest
- * of a small task's profile. Immutable.
+ * The positions of partitions in a map task's final output, from Hadoop's index file. Hadoop's own
+ * reader loads all settings of the cluster again, which took longer than the rest of a small task's
+ * profile. Immutable.
  */
 final class MapOutputIndex {
   private static final int NUMBERS_OF_PARTITION = 3;
@@ -24,8 +24,8 @@ final class MapOutputIndex {
   }
 
   /**
-   * The checksum at the end is not looked at: partitions that are scanned have to add up to what it says, and
-   * of others its sizes are taken as they are.
+   * Ignores the checksum at the end: the records of scanned partitions have to match the index, and
+   * the sizes of other partitions are not verified.
    */
   static MapOutputIndex read(JobConf job, Path file) throws IOException {
     final FileSystem files = FileSystem.getLocal(job).getRaw();
@@ -40,22 +40,25 @@ final class MapOutputIndex {
     return new MapOutputIndex(numbers);
   }
 
-  /** How many there are. */
+  /** Returns the number of partitions. */
   int partitions() {
     return numbers.length / NUMBERS_OF_PARTITION;
   }
 
-  /** Where a partition begins in the file of the output. */
+  /** Returns the start of a partition in the output file. */
   long startOffset(int partition) {
     return number(partition, START_OFFSET);
   }
 
-  /** Its records with their lengths, its end mark and what encryption adds, all before compression. */
+  /**
+   * Returns the size of its records with their lengths, its end mark and encryption, before
+   * compression.
+   */
   long recordBytes(int partition) {
     return number(partition, RECORD_BYTES);
   }
 
-  /** What it takes up in the file. */
+  /** Returns its size in the file. */
   long partBytes(int partition) {
     return number(partition, PART_BYTES);
   }

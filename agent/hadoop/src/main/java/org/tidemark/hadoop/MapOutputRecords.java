@@ -8,23 +8,23 @@ import java.util.function.BooleanSupplier;
 import org.apache.hadoop.io.WritableUtils;
 
 /**
- * The keys of an IFile, in order, and how long their values are. Hadoop's own reader takes each length
- * byte by byte through a checksum and copies each value; this one reads large pieces and passes values
- * over, as reading the output again must cost next to nothing. It stops when the time is up, within
- * a long value, too: to pass one over may mean to decompress it. Not thread-safe.
+ * The keys of an IFile, in order, and the lengths of their values. Hadoop's own reader reads each
+ * length byte by byte through a checksum and copies each value. This one reads large pieces and
+ * skips values, since reading the output again must be cheap. It stops when the time is up, also
+ * within a long value, since skipping may require decompression. Not thread-safe.
  */
 final class MapOutputRecords implements Closeable {
   private static final int BUFFER_BYTES = 1 << 16;
-  /** A longer key is not worth the memory. */
+  /** Longer keys are not worth the memory. */
   private static final int KEY_BYTES_MAX = 1 << 20;
 
-  /** Both lengths of what stands behind the last record. */
+  /** Both lengths after the last record have this value. */
   private static final int END_MARK = -1;
 
-  /** After so much work there is another look at the clock. bytes */
-  private static final int WORK_PER_LOOK = 1 << 18;
-  /** What a record costs besides reading its bytes. bytes */
-  private static final int RECORD_WORK = WORK_PER_LOOK / 1024;
+  /** The work between two clock readings, in bytes. */
+  private static final int WORK_PER_CHECK = 1 << 18;
+  /** The cost of a record beside reading its bytes, in bytes. */
+  private static final int RECORD_WORK = WORK_PER_CHECK / 1024;
 
   private final InputStream in;
   private final BooleanSupplier isTimeUp;
@@ -36,13 +36,16 @@ final class MapOutputRecords implements Closeable {
   private int keyLength;
   private int valueLength;
 
-  /** {@code in} begins with a record. It is closed with this. */
+  /** {@code in} starts at a record. It is closed with this object. */
   MapOutputRecords(InputStream in, BooleanSupplier isTimeUp) {
     this.in = in;
     this.isTimeUp = isTimeUp;
   }
 
-  /** False: there is no other record, none that can be read, or no time to read it. */
+  /**
+   * Returns false after the last record, if the next record cannot be read, or if the time budget
+   * is exhausted.
+   */
   boolean next() throws IOException {
     if (endsWork(RECORD_WORK)) {
       return false;
@@ -58,7 +61,7 @@ final class MapOutputRecords implements Closeable {
     return skip(valueLength);
   }
 
-  /** Holds the key of this record until the next one is asked for. */
+  /** Returns a buffer with the key of this record, which the next record overwrites. */
   byte[] buffer() {
     return buffer;
   }
@@ -80,7 +83,7 @@ final class MapOutputRecords implements Closeable {
     in.close();
   }
 
-  /** As WritableUtils.writeVInt() writes it. */
+  /** Reads the format of WritableUtils.writeVInt(). */
   private int length() throws IOException {
     require(1);
     final byte first = buffer[at++];
@@ -96,7 +99,7 @@ final class MapOutputRecords implements Closeable {
     return (int) (WritableUtils.isNegativeVInt(first) ? ~value : value);
   }
 
-  /** Has so many bytes from {@code at} on in the buffer. */
+  /** Reads until the buffer contains {@code count} bytes after {@code at}. */
   private void require(int count) throws IOException {
     if (end - at >= count) {
       return;
@@ -118,13 +121,13 @@ final class MapOutputRecords implements Closeable {
     }
   }
 
-  /** The key that was read last stays in the buffer. False: no time for all of it. */
+  /** Keeps the last key in the buffer. Returns false if the time budget ran out first. */
   private boolean skip(int count) throws IOException {
     final int buffered = Math.min(count, end - at);
     at += buffered;
     for (long left = count - buffered; left > 0; ) {
-      final long skipped = in.skip(Math.min(left, WORK_PER_LOOK));
-      // Nothing skipped does not mean the end.
+      final long skipped = in.skip(Math.min(left, WORK_PER_CHECK));
+      // Zero skipped bytes do not mean the end.
       if (skipped <= 0 && in.read() < 0) {
         throw new EOFException("map output ends within a value");
       }
@@ -136,10 +139,10 @@ final class MapOutputRecords implements Closeable {
     return true;
   }
 
-  /** Whether the time is up, by a clock that is not looked at each time. */
+  /** Returns true if the time is up. Reads the clock only after some work. */
   private boolean endsWork(int more) {
     work += more;
-    if (work < WORK_PER_LOOK) {
+    if (work < WORK_PER_CHECK) {
       return false;
     }
     work = 0;

@@ -26,15 +26,15 @@ import org.tidemark.jvm.profile.NameBudget;
 import org.tidemark.jvm.profile.PartitionKeys;
 
 /**
- * Reads the final output of a map task once more, to know the exact sizes of its key groups after
- * combiner and merges. The index gives every partition's size for nothing; what goes beyond is read
- * partition by partition, in an order of the attempt's own, until the time is up. So a partition's
- * keys are known whole or not at all, and over many map tasks none is favoured.
+ * Reads the final output of a map task again to get the exact sizes of its key groups after
+ * combiner and merges. The index contains every partition's size. Further details are read
+ * partition by partition, in a random order, until the time is up. The keys of a partition are
+ * therefore known completely or not at all, and over many map tasks no partition is preferred.
  *
- * <p>O(records read) time; memory for the keys it names ({@link NameBudget}). Not thread-safe.
+ * <p>O(records read) time; memory for the named keys ({@link NameBudget}). Not thread-safe.
  */
 final class MapOutputScan {
-  /** What an IFile has at its end: two negative lengths of a byte each, and a checksum of it all. */
+  /** An IFile ends with two negative lengths of a byte each, and a checksum of the whole file. */
   private static final long END_MARK_BYTES = 2;
 
   private static final long CHECKSUM_BYTES = 4;
@@ -71,7 +71,7 @@ final class MapOutputScan {
     scanned = new boolean[index.partitions()];
   }
 
-  /** Reads partitions until all are done or the budget is spent. */
+  /** Reads partitions until all are read or the budget is spent. */
   void run(long seed, ScanBudget budget) throws IOException {
     final List<Integer> order = new ArrayList<>();
     for (int partition = 0; partition < index.partitions(); ++partition) {
@@ -87,16 +87,16 @@ final class MapOutputScan {
       } else if (scan(partition, budget)) {
         scanned[partition] = true;
       } else {
-        heaviest.forget(partition);
+        heaviest.clear(partition);
         pairBytes[partition] = 0;
       }
     }
   }
 
-  /** What a map profile says: one entry for each partition that has data. */
+  /** Returns the map profile: one entry for each partition with data. */
   List<PartitionKeys> profile() {
     if (!grouping.namesKeys()) {
-      heaviest.forgetNames();
+      heaviest.clearNames();
     }
     final double pairsInRecords = pairsInRecords();
     final boolean isSampled = sampledBelow() != 0;
@@ -124,8 +124,8 @@ final class MapOutputScan {
   }
 
   /**
-   * The profile names every key of a lesser rank; 0: nothing is promised, because keys have no names
-   * or there was no time for some partition, whose keys are unknown.
+   * Returns the rank below which the profile names every key. 0 if keys have no names, or if there
+   * was no time for some partition, whose keys are unknown.
    */
   long sampledBelow() {
     if (!grouping.namesKeys()) {
@@ -139,7 +139,7 @@ final class MapOutputScan {
     return sampler.below();
   }
 
-  /** What is shuffled of the task. */
+  /** Returns the size of the task's output in the shuffle. */
   private long outputBytes() {
     long bytes = 0;
     for (int partition = 0; partition < index.partitions(); ++partition) {
@@ -148,12 +148,15 @@ final class MapOutputScan {
     return bytes;
   }
 
-  /** The records of a partition as the index knows them: keys, values and their lengths. bytes */
+  /**
+   * Returns the size of a partition's records in bytes by the index: keys, values and their
+   * lengths.
+   */
   private long recordBytes(int partition) {
     return index.recordBytes(partition) - END_MARK_BYTES - padding;
   }
 
-  /** How much of the records is keys and values, from what was read; 1 when nothing was. */
+  /** Returns the share of keys and values in the records that were read, or 1 if none were. */
   private double pairsInRecords() {
     long pairs = 0;
     long records = 0;
@@ -166,7 +169,7 @@ final class MapOutputScan {
     return records == 0 ? 1 : (double) pairs / records;
   }
 
-  /** False: the time was up first, or what was read does not add up to what the index says. */
+  /** Returns false if the time is up, or if the records do not match the index. */
   private boolean scan(int partition, ScanBudget budget) throws IOException {
     final Decompressor decompressor = codec == null ? null : CodecPool.getDecompressor(codec);
     try (MapOutputRecords reader = open(partition, decompressor, budget)) {

@@ -10,13 +10,13 @@ import org.tidemark.jvm.guard.Guard;
 /**
  * The sorted records of a task with a reducer of org.apache.hadoop.mapreduce.
  *
- * <p>Its context asks for the value of each record exactly once, when the record is read, and looks
- * ahead by next() and getKey() alone. So the value of a group's first record is asked for just when
- * the call on that group begins, and the call on the group before has returned: work after the loop
- * over the values, and values that the function did not read, are within its time.
+ * <p>Its context requests the value of each record exactly once, when the record is read, and looks
+ * ahead only with next() and getKey(). The value of a group's first record is therefore requested
+ * when the call for that group begins and the previous call has returned. The time of a group
+ * includes work after the loop over the values, and values that the function did not read.
  *
- * <p>Which records are a key group is for the context to say: it counts each group just before it
- * reads the first value. A reducer that passes over the context's groups has one, all its input.
+ * <p>The context determines the key groups: it counts each group just before it reads the first
+ * value. A reducer that bypasses the context's groups has one group, its whole input.
  */
 final class NewApiRecords implements RawKeyValueIterator {
   private final RawKeyValueIterator records;
@@ -26,7 +26,7 @@ final class NewApiRecords implements RawKeyValueIterator {
   private long groupsBefore = -1;
   private boolean isRead;
 
-  /** {@code groups}: how many the task has begun. */
+  /** {@code groups} returns the number of groups that the task has begun. */
   NewApiRecords(RawKeyValueIterator records, GroupTimer timer, LongSupplier groups, Guard guard) {
     this.records = records;
     this.timer = timer;

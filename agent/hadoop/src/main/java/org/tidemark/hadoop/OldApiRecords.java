@@ -9,16 +9,16 @@ import org.tidemark.jvm.guard.Guard;
 /**
  * The sorted records of a task with a reducer of org.apache.hadoop.mapred.
  *
- * <p>The task asks for progress once before the first call of the reduce function and once after
- * each, and nowhere else: this tells its key groups apart. By then it has read one record ahead, the
- * first of the next group. A record counts when the next one is asked for, whether or not its value
- * was.
+ * <p>The task requests the progress once before the first call of the reduce function and once
+ * after each call, and nowhere else; this separates its key groups. By then it has read one record
+ * ahead, the first of the next group. A record counts when the next one is requested, whether or
+ * not its value was.
  */
 final class OldApiRecords implements RawKeyValueIterator {
   private final RawKeyValueIterator records;
   private final GroupTimer timer;
   private final Guard guard;
-  /** Of the record that was read ahead and is not counted yet; null: there is none. */
+  /** The key of the record that was read ahead and is not counted yet. Null if absent. */
   private DataInputBuffer keyAhead;
 
   private long bytesAhead;

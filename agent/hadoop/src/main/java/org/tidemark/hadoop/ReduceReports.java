@@ -7,14 +7,14 @@ import org.tidemark.jvm.transport.Sender;
 import org.tidemark.jvm.wire.Event;
 import org.tidemark.jvm.wire.Events;
 
-/** What a reduce task reports at every flush: first how much it fetched, then its key groups. */
+/** The reports of a reduce task at every flush: first the fetched input, then its key groups. */
 final class ReduceReports implements Sender.Reporter {
   private final TaskLink link;
   private final ReduceMeter meter;
   private final LongSupplier fetched;
   private final LongSupplier emitted;
   private ProcessorWatch processor;
-  /** Set last: a reader that sees it sees the watch, too. */
+  /** Set last, so that a reader that sees it also sees the watch. */
   private volatile boolean profiles;
 
   ReduceReports(TaskLink link, ReduceMeter meter, LongSupplier fetched, LongSupplier emitted) {
@@ -29,8 +29,8 @@ final class ReduceReports implements Sender.Reporter {
   }
 
   /**
-   * The task has its input: says a last time how much that was. Belongs to the task's thread; no
-   * report is made meanwhile, so that totals do not fall.
+   * Reports the complete input and switches to profiles. Belongs to the task's thread; no report is
+   * created during the call, so totals do not decrease.
    */
   synchronized void beginProfiles() {
     link.send(link.heartbeat(fetched.getAsLong(), 0, 0));

@@ -4,9 +4,9 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 
 /**
- * What a map task may spend on reading its output again: so much of its thread's processor time, so
- * that a machine that is busy with others does not eat it up, and a few times that by the clock, for
- * disks that are slow. Belongs to the thread that made it.
+ * Limits the time that a map task may use to read its output again. One limit applies to its
+ * thread's processor time, which other load does not consume. The limit by the clock is a few times
+ * higher, for slow disks. Belongs to the thread that created it.
  */
 final class ScanBudget {
   private static final int WALL_FACTOR = 4;

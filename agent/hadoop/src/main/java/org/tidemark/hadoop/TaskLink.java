@@ -9,15 +9,18 @@ import org.tidemark.jvm.transport.Sender;
 import org.tidemark.jvm.wire.Attempt;
 import org.tidemark.jvm.wire.Event;
 import org.tidemark.jvm.wire.Events;
-import org.tidemark.jvm.wire.HeartbeatNews;
+import org.tidemark.jvm.wire.HeartbeatUpdate;
 import org.tidemark.jvm.wire.TimeUse;
 
-/** What the plug-ins within a task share: who they are and whom they tell. */
+/** The state that the plug-ins within a task share: the identity of the task and its sender. */
 final class TaskLink {
-  /** What a task may wait at its end for its last words to arrive. */
-  private static final long LAST_WORDS_NANOS = 200_000_000L;
-  /** On a busy machine an answer takes longer, and the sizes of a map task's keys are lost without. */
-  private static final long LAST_WORDS_TO_ANSWERING_NANOS = 800_000_000L;
+  /** The time that a task may wait at its end for the delivery of its last events. */
+  private static final long FINAL_WAIT_NANOS = 200_000_000L;
+  /**
+   * Longer for a master that answers, since on a busy machine a response takes longer, and without
+   * it the sizes of a map task's keys are lost.
+   */
+  private static final long FINAL_WAIT_IF_RESPONDING_NANOS = 800_000_000L;
 
   final Attempt attempt;
   final KeyGrouping grouping;
@@ -32,13 +35,13 @@ final class TaskLink {
     grouping = KeyGrouping.of(job);
     times = new AttemptTimes(Link.isOfOneAttempt(job));
     localJob = Link.isLocal(job) ? LocalJob.of(id.getJobID(), job, sender) : null;
-    sender.send(Events.jobOpened(shape(job).news()));
+    sender.send(Events.jobOpened(shape(job).describe()));
     if (localJob != null) {
       localJob.started(attempt);
     }
   }
 
-  /** Null when no master is set, or when that cannot be found out. */
+  /** Returns null if no master is set, or if the settings cannot be read. */
   static TaskLink open(JobConf job, TaskAttemptID id) {
     try {
       final Sender sender = Link.of(job, job.getCredentials(), id.getJobID().toString());
@@ -53,14 +56,14 @@ final class TaskLink {
     return sender.settings();
   }
 
-  /** How far the attempt is, with what it took and waited for: totals since its start. */
+  /** Returns the progress of the attempt, with its times and waits: totals since its start. */
   Event heartbeat(long bytesDone, long recordsDone, long bytesEmitted) {
-    final HeartbeatNews news = new HeartbeatNews(attempt);
-    news.bytesDone = bytesDone;
-    news.recordsDone = recordsDone;
-    news.bytesEmitted = bytesEmitted;
-    news.time = times.read();
-    return Events.heartbeat(news);
+    final HeartbeatUpdate update = new HeartbeatUpdate(attempt);
+    update.bytesDone = bytesDone;
+    update.recordsDone = recordsDone;
+    update.bytesEmitted = bytesEmitted;
+    update.time = times.read();
+    return Events.heartbeat(update);
   }
 
   TimeUse times() {
@@ -71,10 +74,10 @@ final class TaskLink {
     sender.send(event);
   }
 
-  /** The keys of the job turned out to have no names: {@link KeyGrouping}. */
-  void tellContradiction(JobConf job) {
-    TaskLog.warn("key groups are not known by their keys: " + grouping.contradiction());
-    sender.send(Events.jobOpened(shape(job).news()));
+  /** Reports that the keys of the job have no names ({@link KeyGrouping}). */
+  void reportContradiction(JobConf job) {
+    TaskLog.warn("key groups have no names: " + grouping.contradiction());
+    sender.send(Events.jobOpened(shape(job).describe()));
   }
 
   void startReports(Sender.Reporter reporter) {
@@ -85,12 +88,12 @@ final class TaskLink {
     sender.endReports(reporter);
   }
 
-  /** The task has done its work, or failed: waits a moment for what it said to arrive. */
+  /** Ends the task. Waits briefly for the delivery of its last events. */
   void finish(boolean wentWell) {
     if (localJob != null) {
       localJob.ended(attempt, wentWell);
     } else {
-      sender.flush(LAST_WORDS_NANOS, LAST_WORDS_TO_ANSWERING_NANOS);
+      sender.flush(FINAL_WAIT_NANOS, FINAL_WAIT_IF_RESPONDING_NANOS);
     }
   }
 

@@ -7,15 +7,18 @@ import org.tidemark.jvm.guard.OnceLog;
 import org.tidemark.jvm.guard.Reasons;
 
 /**
- * The log of the task or application master that we are in, which says whether a job reports, and
- * if not, why. Each line once in a process, as the tasks of local mode share one.
+ * The log of this task or application master, which shows whether a job reports, or why it does
+ * not. Each line appears once in a process, since the tasks of local mode share one.
  */
 final class TaskLog {
   private static final String NAME = "org.tidemark.hadoop";
 
   static final Log LOG = new OnceLog(new Lines(true), new Lines(false));
 
-  /** Each lambda in its stead would take a process longer to link than this class to load. */
+  /**
+   * A class instead of lambdas, since linking a lambda takes a process longer than loading this
+   * class.
+   */
   private static final class Lines implements Consumer<String> {
     private final boolean warn;
 
@@ -39,7 +42,7 @@ final class TaskLog {
     LOG.warn(what);
   }
 
-  /** What keeps this process from reporting. */
+  /** Logs why this process cannot report. */
   static void warnOf(Throwable trouble) {
     warn("no progress is reported: " + Reasons.of(trouble) + "; the job itself is not affected");
   }

@@ -15,10 +15,10 @@ import org.tidemark.jvm.wire.Events;
 
 /**
  * The map side of the connector: passes everything to Hadoop's own collector and, once the output
- * is final, tells the sizes of its key groups ({@link MapOutputScan}).
+ * is final, reports the sizes of its key groups ({@link MapOutputScan}).
  *
- * <p>Set as mapreduce.job.map.output.collector.class. Nothing of ours ever fails the task ({@link
- * Guard}): what goes wrong here costs the profile.
+ * <p>Set as mapreduce.job.map.output.collector.class. The connector never fails the task ({@link
+ * Guard}); an error here loses only the profile.
  */
 public final class TidemarkCollector<K, V> implements MapOutputCollector<K, V> {
   private static final String HADOOPS_OWN = "org.apache.hadoop.mapred.MapTask$MapOutputBuffer";
@@ -33,7 +33,7 @@ public final class TidemarkCollector<K, V> implements MapOutputCollector<K, V> {
 
   @Override
   public void init(Context context) throws IOException, ClassNotFoundException {
-    // An exception here makes MapTask try the next collector of the list: Hadoop's own.
+    // If this method throws, MapTask tries the next collector of the list, which is Hadoop's own.
     delegate = Delegates.create(context.getJobConf(), Keys.COLLECTOR_DELEGATE, HADOOPS_OWN);
     delegate.init(context);
     this.context = context;
@@ -56,10 +56,10 @@ public final class TidemarkCollector<K, V> implements MapOutputCollector<K, V> {
   public void flush() throws IOException, InterruptedException, ClassNotFoundException {
     delegate.flush();
     try {
-      // The output of a task that failed is closed, too, and then the map phase has not ended.
+      // The output of a failed task is closed as well, before the map phase has ended.
       wentWell = context.getMapTask().getPhase() != TaskStatus.Phase.MAP;
       if (link != null && wentWell && !guard.isOff()) {
-        tellKeys();
+        reportKeys();
       }
     } catch (Throwable ours) {
       guard.turnOff(ours);
@@ -100,7 +100,7 @@ public final class TidemarkCollector<K, V> implements MapOutputCollector<K, V> {
     link.startReports(heartbeats);
   }
 
-  private void tellKeys() {
+  private void reportKeys() {
     try {
       final JobConf job = context.getJobConf();
       final boolean hadNames = link.grouping.namesKeys();
@@ -114,13 +114,13 @@ public final class TidemarkCollector<K, V> implements MapOutputCollector<K, V> {
         scan.run(context.getMapTask().getTaskID().hashCode(), budget(job));
       }
       if (hadNames && !link.grouping.namesKeys()) {
-        link.tellContradiction(job);
+        link.reportContradiction(job);
       }
       link.send(
           Events.mapProfile(
               link.attempt, scan.profile(), scan.sampledBelow()));
     } catch (Exception noProfile) {
-      // Collectors of others may leave no file to read.
+      // Other collectors may leave no file.
     }
   }
 

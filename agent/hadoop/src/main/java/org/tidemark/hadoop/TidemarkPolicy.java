@@ -13,11 +13,11 @@ import org.apache.hadoop.yarn.api.records.PreemptionMessage;
 import org.tidemark.jvm.guard.Guard;
 
 /**
- * The application master's side of the connector: leaves preemption to another policy, and uses that
- * every application master makes a policy and shows it all it knows ({@link JobWatch}).
+ * The application master's side of the connector. It delegates preemption to another policy. Every
+ * application master creates a policy and passes its context to it, which {@link JobWatch} uses.
  *
  * <p>Set as yarn.app.mapreduce.am.preemption.policy. Its calls come on the allocator's thread and
- * only delegate; nothing of ours ever fails the application master.
+ * only delegate. The connector never fails the application master.
  */
 public final class TidemarkPolicy implements AMPreemptionPolicy, Configurable {
   private final Guard guard = Connector.GUARD;

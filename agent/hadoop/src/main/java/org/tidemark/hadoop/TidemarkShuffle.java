@@ -8,14 +8,15 @@ import org.apache.hadoop.mapreduce.TaskCounter;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormatCounter;
 import org.tidemark.jvm.guard.Guard;
 import org.tidemark.jvm.profile.ReduceMeter;
-import org.tidemark.jvm.wire.AttemptNews;
+import org.tidemark.jvm.wire.AttemptUpdate;
 import org.tidemark.jvm.wire.Events;
 
 /**
- * The reduce side of the connector: lets Hadoop's own shuffle do the work and watches the sorted
- * records pass on to the reduce function, to know the size and time of each key group.
+ * The reduce side of the connector. Hadoop's own shuffle does the work. This class observes the
+ * sorted records on their way to the reduce function, and measures the size and time of each key
+ * group.
  *
- * <p>Set as mapreduce.job.reduce.shuffle.consumer.plugin.class. Nothing of ours ever fails the task
+ * <p>Set as mapreduce.job.reduce.shuffle.consumer.plugin.class. The connector never fails the task
  * ({@link Guard}).
  */
 public final class TidemarkShuffle<K, V> implements ShuffleConsumerPlugin<K, V> {
@@ -87,7 +88,7 @@ public final class TidemarkShuffle<K, V> implements ShuffleConsumerPlugin<K, V> 
   }
 
   private RawKeyValueIterator watched(RawKeyValueIterator records) {
-    final AttemptNews shuffled = new AttemptNews(link.attempt, Events.State.SHUFFLED);
+    final AttemptUpdate shuffled = new AttemptUpdate(link.attempt, Events.State.SHUFFLED);
     shuffled.atMillis = System.currentTimeMillis();
     link.send(Events.attemptChanged(shuffled));
     reports.beginProfiles();

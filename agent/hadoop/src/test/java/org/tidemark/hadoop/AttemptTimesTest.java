@@ -11,13 +11,13 @@ import java.nio.file.Paths;
 import org.junit.Test;
 import org.tidemark.jvm.wire.TimeUse;
 
-/** What an attempt took, with a process of its own and without. */
+/** Tests the times of an attempt in its own process and in a shared one. */
 public class AttemptTimesTest {
   private static final long COMPUTED_MICROS = 50_000;
 
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
-  /** For that long on a processor, however long that takes. */
+  /** Uses a processor for this time, regardless of the elapsed time. */
   private static void compute() {
     final long until = THREADS.getCurrentThreadCpuTime() + COMPUTED_MICROS * 1_000;
     while (THREADS.getCurrentThreadCpuTime() < until) {
@@ -32,7 +32,7 @@ public class AttemptTimesTest {
   }
 
   @Test
-  public void ofAProcessOfItsOwnAllThreadsCount() throws Exception {
+  public void allThreadsOfASeparateProcessCount() throws Exception {
     final AttemptTimes times = new AttemptTimes(true);
     final long before = times.read().cpuMicros;
     assertTrue("since the process began", before > 0);
@@ -42,7 +42,7 @@ public class AttemptTimesTest {
   }
 
   @Test
-  public void ofAProcessThatTasksShareItsThreadCountsFromItsStartOn() throws Exception {
+  public void theTasksThreadOfASharedProcessCountsFromTheTasksStart() throws Exception {
     compute();
     final AttemptTimes times = new AttemptTimes(false);
     computeElsewhere();
@@ -53,7 +53,7 @@ public class AttemptTimesTest {
   }
 
   @Test
-  public void totalsDoNotFall() {
+  public void totalsNeverDecrease() {
     for (boolean ownsProcess : new boolean[] {true, false}) {
       final AttemptTimes times = new AttemptTimes(ownsProcess);
       final TimeUse before = times.read();
@@ -66,7 +66,7 @@ public class AttemptTimesTest {
   }
 
   @Test
-  public void whatHadoopDoesNotTellIsNotKnown() {
+  public void valuesMissingInHadoopAreUnknown() {
     final TimeUse time = new AttemptTimes(true).read();
     assertEquals(-1, time.schedulerWaitMicros);
     assertEquals(-1, time.networkWaitMicros);
@@ -76,7 +76,7 @@ public class AttemptTimesTest {
   }
 
   @Test
-  public void onLinuxTheWaitForAProcessorIsTold() {
+  public void theWaitForAProcessorIsReportedOnLinux() {
     assumeTrue(Files.isReadable(Paths.get("/proc/thread-self/schedstat")));
     assertTrue(new AttemptTimes(true).read().processorWaitMicros >= 0);
     assertTrue(new AttemptTimes(false).read().processorWaitMicros >= 0);

@@ -25,7 +25,7 @@ import org.tidemark.jvm.transport.Sender;
 import org.tidemark.jvm.transport.Source;
 import org.tidemark.jvm.wire.Events.State;
 
-/** What a master hears of the tasks that an application master knows. */
+/** Tests the reports about the tasks of an application master. */
 public class AttemptWatchTest {
   @Rule public final Timeout patience = Timeout.seconds(60);
 
@@ -55,8 +55,8 @@ public class AttemptWatchTest {
     master.close();
   }
 
-  private void tellAll(AttemptWatch watch, FakeJob job) throws InterruptedException {
-    while (!watch.look(job.tasks())) {
+  private void reportAll(AttemptWatch watch, FakeJob job) throws InterruptedException {
+    while (!watch.poll(job.tasks())) {
       Thread.sleep(20);
     }
     assertTrue(sender.flush(LONG_NANOS));
@@ -64,16 +64,16 @@ public class AttemptWatchTest {
   }
 
   @Test
-  public void aRecoveredJobOfManyFinishedMapsIsToldWhole() throws Exception {
+  public void aRecoveredJobOfManyFinishedMapsIsReportedCompletely() throws Exception {
     final FakeJob job = new FakeJob(1, MANY, 0);
     job.maps().forEach(FakeJob.AttemptFacts::succeed);
     final AttemptWatch watch = new AttemptWatch(sender, new long[MANY]);
-    // Nobody listens yet, and the job is looked at again and again.
-    for (int look = 0; look < 5; ++look) {
-      assertFalse(watch.look(job.tasks()));
+    // The master does not read yet, and the job is polled several times.
+    for (int poll = 0; poll < 5; ++poll) {
+      assertFalse(watch.poll(job.tasks()));
     }
     master.listen();
-    tellAll(watch, job);
+    reportAll(watch, job);
     for (int i = 0; i < MANY; ++i) {
       assertEquals(Arrays.asList(State.STARTED, State.FINISHED), master.statesOf("m_" + i + "_0"));
     }
@@ -82,35 +82,35 @@ public class AttemptWatchTest {
   }
 
   @Test
-  public void aFreshJobOfManyMapsIsAnnouncedWhole() throws Exception {
+  public void aNewJobOfManyMapsIsReportedCompletely() throws Exception {
     final FakeJob job = new FakeJob(1, MANY, 0);
     final AttemptWatch watch = new AttemptWatch(sender, new long[MANY]);
-    assertFalse(watch.look(job.tasks()));
+    assertFalse(watch.poll(job.tasks()));
     master.listen();
-    tellAll(watch, job);
+    reportAll(watch, job);
     assertEquals(MANY, master.attempts());
     assertEquals(0, master.dropped());
     assertEquals(MANY, master.events());
   }
 
   @Test
-  public void whatChangesWhileNobodyListensIsToldAsItIsThen() throws Exception {
+  public void changesDuringAnOutageAreReportedWithTheirLatestState() throws Exception {
     final FakeJob job = new FakeJob(1, MANY, 0);
     final AttemptWatch watch = new AttemptWatch(sender, new long[0]);
     for (FakeJob.AttemptFacts map : job.maps()) {
       map.launched = 1_000;
       map.state = TaskAttemptState.RUNNING;
     }
-    assertFalse(watch.look(job.tasks()));
+    assertFalse(watch.poll(job.tasks()));
     job.maps().forEach(FakeJob.AttemptFacts::succeed);
-    assertFalse(watch.look(job.tasks()));
+    assertFalse(watch.poll(job.tasks()));
     for (FakeJob.AttemptFacts map : job.maps()) {
-      map.state = TaskAttemptState.KILLED; // its node was lost
+      map.state = TaskAttemptState.KILLED;  // its node was lost
     }
-    assertFalse(watch.look(job.tasks()));
+    assertFalse(watch.poll(job.tasks()));
     master.listen();
-    tellAll(watch, job);
-    // Those that had been told to have finished have lost their output; most never were.
+    reportAll(watch, job);
+    // Attempts reported as finished have lost their output; most were never reported.
     int lostOutput = 0;
     for (int i = 0; i < MANY; ++i) {
       final List<State> states = master.statesOf("m_" + i + "_0");
@@ -126,19 +126,19 @@ public class AttemptWatchTest {
   }
 
   @Test
-  public void aReduceTaskThatIsSeenLateIsToldWithAllItsInstants() throws Exception {
+  public void aReduceTaskDiscoveredLateIsReportedWithAllItsTimes() throws Exception {
     final FakeJob job = new FakeJob(1, 0, 2);
     job.reduces().get(0).sorted = 1_500;
     job.reduces().forEach(FakeJob.AttemptFacts::succeed);
     master.listen();
-    tellAll(new AttemptWatch(sender, new long[0]), job);
+    reportAll(new AttemptWatch(sender, new long[0]), job);
     assertEquals(
         Arrays.asList(State.STARTED, State.SHUFFLED, State.FINISHED), master.statesOf("r_0_0"));
     assertEquals(Arrays.asList(State.STARTED, State.FINISHED), master.statesOf("r_1_0"));
   }
 
   @Test
-  public void aTaskThatFailedForGoodIsReportedOnce() throws Exception {
+  public void aFinallyFailedTaskIsReportedOnce() throws Exception {
     final FakeJob job = new FakeJob(1, 2, 0);
     for (FakeJob.AttemptFacts map : job.maps()) {
       map.launched = 1_000;
@@ -148,44 +148,44 @@ public class AttemptWatchTest {
     job.maps().get(1).task = TaskState.FAILED;
     final AttemptWatch watch = new AttemptWatch(sender, new long[0]);
     master.listen();
-    tellAll(watch, job);
-    tellAll(watch, job);
+    reportAll(watch, job);
+    reportAll(watch, job);
     assertEquals(0, master.failedTasksOf("m_0_0"));
     assertEquals(1, master.failedTasksOf("m_1_0"));
     job.maps().get(0).task = TaskState.FAILED;
-    tellAll(watch, job);
+    reportAll(watch, job);
     assertEquals(1, master.failedTasksOf("m_0_0"));
     assertEquals(1, master.failedTasksOf("m_1_0"));
   }
 
   @Test
-  public void aFinishedMapWhoseOutputIsLostIsObsolete() throws Exception {
+  public void aFinishedMapWithLostOutputBecomesObsolete() throws Exception {
     final FakeJob job = new FakeJob(1, 1, 0);
     final AttemptWatch watch = new AttemptWatch(sender, new long[0]);
     master.listen();
     job.maps().get(0).succeed();
-    tellAll(watch, job);
+    reportAll(watch, job);
     job.maps().get(0).state = TaskAttemptState.KILLED;
-    tellAll(watch, job);
-    tellAll(watch, job);
+    reportAll(watch, job);
+    reportAll(watch, job);
     assertEquals(
         Arrays.asList(State.STARTED, State.FINISHED, State.OBSOLETE), master.statesOf("m_0_0"));
   }
 
   @Test
-  public void aTaskThatCannotBeSeenHidesNoOther() throws Exception {
+  public void anUnreadableTaskDoesNotPreventReportsOfOthers() throws Exception {
     final FakeJob job = new FakeJob(1, 3, 0);
     job.maps().forEach(FakeJob.AttemptFacts::succeed);
     job.breakMap(1, new IllegalStateException("half recovered"));
     master.listen();
-    tellAll(new AttemptWatch(sender, new long[0]), job);
+    reportAll(new AttemptWatch(sender, new long[0]), job);
     assertEquals(Arrays.asList(State.STARTED, State.FINISHED), master.statesOf("m_0_0"));
     assertEquals(Collections.emptyList(), master.statesOf("m_1_0"));
     assertEquals(Arrays.asList(State.STARTED, State.FINISHED), master.statesOf("m_2_0"));
   }
 
   @Test
-  public void aStateThatCannotBeToldThisTimeIsToldTheNext() throws Exception {
+  public void anUnsentStateIsSentTheNextTime() throws Exception {
     final FakeJob job = new FakeJob(1, 1, 0);
     final FakeJob.AttemptFacts map = job.maps().get(0);
     final AttemptWatch watch = new AttemptWatch(sender, new long[0]);
@@ -196,9 +196,9 @@ public class AttemptWatchTest {
         () -> {
           throw new IllegalStateException("not now");
         };
-    tellAll(watch, job);
+    reportAll(watch, job);
     map.diagnostics = () -> Collections.singletonList("disk full");
-    tellAll(watch, job);
+    reportAll(watch, job);
     assertEquals(Arrays.asList(State.STARTED, State.FAILED), master.statesOf("m_0_0"));
   }
 }

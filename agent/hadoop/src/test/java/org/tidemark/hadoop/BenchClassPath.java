@@ -9,8 +9,8 @@ import java.nio.file.Paths;
 import org.junit.Test;
 
 /**
- * No test: writes what bench/hadoop/cost.py starts processes of Java with into the folder
- * tidemark.bench: the class path, with the connector's jar as users have it and all of Hadoop.
+ * Not a test: writes the class path for bench/hadoop/cost.py to the folder tidemark.bench, with the
+ * connector's jar as users have it and all of Hadoop.
  */
 public class BenchClassPath {
   @Test

@@ -18,8 +18,8 @@ import org.tidemark.hadoop.support.Cluster;
 import org.tidemark.hadoop.support.JobJar;
 
 /**
- * No test: keeps a cluster for bench/hadoop/, in the folder tidemark.bench. Copies what is in its
- * folder `inputs` to /inputs, writes the file `ready`, and ends when there is a file `stop`.
+ * Not a test: runs a cluster for bench/hadoop/ in the folder tidemark.bench. Copies the folder
+ * `inputs` to /inputs, writes the file `ready`, and ends when a file `stop` exists.
  */
 public class BenchCluster {
   @Test

@@ -21,7 +21,7 @@ import org.tidemark.hadoop.support.FakeJob;
 import org.tidemark.jvm.transport.ListeningMaster;
 import org.tidemark.jvm.wire.Events.State;
 
-/** The thread that looks at a job in its application master. */
+/** Tests the thread that polls a job in its application master. */
 public class JobWatchTest {
   @Rule public final Timeout patience = Timeout.seconds(60);
 
@@ -33,7 +33,7 @@ public class JobWatchTest {
     return conf;
   }
 
-  /** Without the signs of life, which say of the first map task that it waits. */
+  /** Returns the states without the heartbeats, which report the first map task as waiting. */
   private static List<State> lifeOf(ListeningMaster master, String attempt) {
     final List<State> states = new ArrayList<>(master.statesOf(attempt));
     states.removeIf(state -> state == State.QUEUED);
@@ -41,14 +41,14 @@ public class JobWatchTest {
   }
 
   @Test
-  public void aJobOfManyTasksIsToldWholeBeforeItsEnd() throws Exception {
+  public void aJobOfManyTasksIsReportedCompletelyBeforeItsEnd() throws Exception {
     try (ListeningMaster master = new ListeningMaster()) {
       final FakeJob job = new FakeJob(1, MANY, 0);
       JobWatch.start(reportingTo(master), job.context());
       master.listen();
       master.awaitEvents(1);
       job.maps().forEach(FakeJob.AttemptFacts::succeed);
-      master.awaitEvents(3 * MANY); // with a container each
+      master.awaitEvents(3 * MANY);  // with one container each
       job.state = JobState.SUCCEEDED;
       master.awaitClosed();
       for (int i = 0; i < MANY; ++i) {
@@ -60,7 +60,7 @@ public class JobWatchTest {
     assertFalse(Connector.GUARD.isOff());
   }
 
-  /** Throws as long as {@code failures} is above zero. */
+  /** Throws while {@code failures} is above zero. */
   private static AppContext failing(AppContext context, AtomicInteger failures) {
     return (AppContext)
         Proxy.newProxyInstance(
@@ -79,7 +79,7 @@ public class JobWatchTest {
   }
 
   @Test
-  public void aLookThatFailsIsFollowedByAnother() throws Exception {
+  public void aFailedPollIsFollowedByTheNext() throws Exception {
     try (ListeningMaster master = new ListeningMaster()) {
       final FakeJob job = new FakeJob(2, 1, 0);
       final AtomicInteger failures = new AtomicInteger(3);
@@ -95,9 +95,12 @@ public class JobWatchTest {
     assertFalse(Connector.GUARD.isOff());
   }
 
-  /** As with mapreduce.job.classloader, while an application master starts its services. */
+  /**
+   * This is the class loader with mapreduce.job.classloader while an application master starts its
+   * services.
+   */
   @Test
-  public void aComparatorThatOnlyTheJobsClassLoaderKnowsHidesNoJob() throws Exception {
+  public void aComparatorOfTheJobsClassLoaderDoesNotPreventReports() throws Exception {
     try (ListeningMaster master = new ListeningMaster()) {
       final FakeJob job = new FakeJob(3, 1, 0);
       final Configuration conf = reportingTo(master);

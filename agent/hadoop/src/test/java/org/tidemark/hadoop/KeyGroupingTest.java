@@ -17,7 +17,7 @@ import org.junit.Test;
 import org.tidemark.hadoop.JobShape.Grouping;
 
 public class KeyGroupingTest {
-  /** "Foo" is "foo". */
+  /** Treats "Foo" and "foo" as equal. */
   public static final class IgnoringCase extends WritableComparator {
     public IgnoringCase() {
       super(Text.class, true);
@@ -34,7 +34,7 @@ public class KeyGroupingTest {
     }
   }
 
-  /** Numbers that differ by one are the same. */
+  /** Treats numbers that differ by one as equal. */
   public static final class Neighbours extends WritableComparator {
     public Neighbours() {
       super(IntWritable.class, true);
@@ -48,7 +48,7 @@ public class KeyGroupingTest {
     }
   }
 
-  /** A key of a job's own that compares without regard to case. */
+  /** A key class of a job that compares without case. */
   public static final class Word extends Text {
     public Word() {}
 
@@ -83,7 +83,7 @@ public class KeyGroupingTest {
   }
 
   @Test
-  public void theWholeKeyNamesItsGroupWhereTheJobHasNoComparator() throws Exception {
+  public void theWholeKeyNamesItsGroupWithoutAComparator() throws Exception {
     final KeyGrouping grouping = KeyGrouping.of(jobOf(Text.class));
     assertEquals(Grouping.WHOLE_KEY, grouping.kind());
     assertEquals(2, groups(grouping, new Text("Foo"), new Text("Foo"), new Text("foo")));
@@ -91,7 +91,7 @@ public class KeyGroupingTest {
   }
 
   @Test
-  public void aSortComparatorThatTakesDifferentBytesForOneKeyLeavesThemNameless() {
+  public void aSortComparatorWithSeveralFormsOfAKeyRemovesKeyNames() {
     final JobConf job = jobOf(Text.class);
     job.setOutputKeyComparatorClass(IgnoringCase.class);
     assertEquals(Grouping.OPAQUE, KeyGrouping.of(job).kind());
@@ -100,14 +100,14 @@ public class KeyGroupingTest {
   }
 
   @Test
-  public void aSortComparatorThatOnlyTurnsTheOrderKeepsNames() {
+  public void aReversingSortComparatorKeepsKeyNames() {
     final JobConf job = jobOf(LongWritable.class);
     job.setOutputKeyComparatorClass(LongWritable.DecreasingComparator.class);
     assertEquals(Grouping.WHOLE_KEY, KeyGrouping.of(job).kind());
   }
 
   @Test
-  public void theUserMaySayHowManyBytesASortComparatorCompares() {
+  public void theComparedPrefixOfASortComparatorIsConfigurable() {
     final JobConf job = jobOf(Text.class);
     job.setOutputKeyComparatorClass(IgnoringCase.class);
     job.setInt(Keys.GROUPING_PREFIX_BYTES, Integer.MAX_VALUE);
@@ -115,7 +115,7 @@ public class KeyGroupingTest {
   }
 
   @Test
-  public void aKeyIsComparedWithTheOneBeforeAndNotWithTheFirstOfItsGroup() throws Exception {
+  public void aKeyIsComparedWithItsPredecessorAndNotWithTheFirstOfItsGroup() throws Exception {
     final JobConf job = jobOf(IntWritable.class);
     job.setOutputValueGroupingComparator(Neighbours.class);
     final KeyGrouping grouping = KeyGrouping.of(job);
@@ -126,7 +126,7 @@ public class KeyGroupingTest {
   }
 
   @Test
-  public void keysThatCompareAsEqualOfThemselvesLoseTheirNames() throws Exception {
+  public void keysThatCompareAsEqualLoseTheirNames() throws Exception {
     final KeyGrouping grouping = KeyGrouping.of(jobOf(Word.class));
     assertEquals(1, groups(grouping, new Word("bar")));
     assertTrue(grouping.namesKeys());
@@ -135,10 +135,10 @@ public class KeyGroupingTest {
   }
 
   @Test
-  public void aPrefixThatIsTooShortTakesTheNamesAway() throws Exception {
+  public void aTooShortPrefixRemovesKeyNames() throws Exception {
     final JobConf job = jobOf(Text.class);
     job.setOutputValueGroupingComparator(IgnoringCase.class);
-    job.setInt(Keys.GROUPING_PREFIX_BYTES, 3); // one of them is the length
+    job.setInt(Keys.GROUPING_PREFIX_BYTES, 3);  // one of them is the length
     final KeyGrouping grouping = KeyGrouping.of(job);
     assertEquals(2, groups(grouping, new Text("bar"), new Text("foo")));
     assertTrue(grouping.namesKeys());
@@ -147,7 +147,7 @@ public class KeyGroupingTest {
   }
 
   @Test
-  public void aPrefixThatIsTooLongTakesTheNamesAway() throws Exception {
+  public void aTooLongPrefixRemovesKeyNames() throws Exception {
     final JobConf job = jobOf(Text.class);
     job.setOutputValueGroupingComparator(IgnoringCase.class);
     job.setInt(Keys.GROUPING_PREFIX_BYTES, 4);
@@ -157,7 +157,7 @@ public class KeyGroupingTest {
   }
 
   @Test
-  public void anotherPartitionMayBeginWithTheSameName() throws Exception {
+  public void theNextPartitionMayStartWithTheSameName() throws Exception {
     final JobConf job = jobOf(Text.class);
     job.setOutputValueGroupingComparator(IgnoringCase.class);
     job.setInt(Keys.GROUPING_PREFIX_BYTES, 4);

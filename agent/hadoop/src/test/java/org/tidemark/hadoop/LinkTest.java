@@ -15,7 +15,7 @@ import org.junit.rules.Timeout;
 import org.tidemark.jvm.support.ChildJvm;
 import org.tidemark.jvm.transport.ListeningMaster;
 
-/** Names of hosts, which a task's JVM takes from a file of the test's. */
+/** Tests names of hosts, which a task's JVM reads from a file of the test. */
 public class LinkTest {
   @Rule public final Timeout patience = Timeout.seconds(60);
   @Rule public final TemporaryFolder folder = new TemporaryFolder();
@@ -36,25 +36,25 @@ public class LinkTest {
   }
 
   @Test
-  public void noThreadOfATaskLooksUpANameOfAHost() throws Exception {
-    // Whoever reads it waits for a writer who never comes.
+  public void noTaskThreadResolvesHostNames() throws Exception {
+    // Readers block until a writer opens it, which never happens.
     assertEquals(0, new ProcessBuilder("mkfifo", names.getPath()).start().waitFor());
     try (ChildJvm task = task("master.example:7411", 1)) {
-      assertTrue(task.said(), task.awaitLine("false"));
-      assertEquals(task.said(), 0, task.await());
+      assertTrue(task.output(), task.awaitLine("false"));
+      assertEquals(task.output(), 0, task.await());
     }
   }
 
   @Test
-  public void aMasterIsFoundAtTheSecondAddressOfItsName() throws Exception {
+  public void theSecondAddressOfAHostNameIsTried() throws Exception {
     final String hosts = "127.0.0.2 master.example\n127.0.0.1 master.example\n";
     Files.write(names.toPath(), hosts.getBytes(StandardCharsets.US_ASCII));
     try (ListeningMaster master = new ListeningMaster();
         ChildJvm task =
             task(master.address.replace("127.0.0.1", "master.example"), 30_000)) {
       master.listen();
-      assertTrue(task.said(), task.awaitLine("true"));
-      assertEquals(task.said(), 0, task.await());
+      assertTrue(task.output(), task.awaitLine("true"));
+      assertEquals(task.output(), 0, task.await());
     }
   }
 }

@@ -21,12 +21,11 @@ import org.tidemark.hadoop.support.Jobs;
 import org.tidemark.jvm.support.Certificates;
 import org.tidemark.jvm.support.FarMachine;
 import org.tidemark.jvm.support.Master;
-import org.tidemark.jvm.support.OddMaster;
+import org.tidemark.jvm.support.FaultyMaster;
 
 /**
- * What a master that is not as it should be costs a short job: never its output or its exit code, and
- * a second at most. Of each, the fastest of some runs counts, as other work on the machine only ever
- * adds to them.
+ * Tests that a faulty master never affects a short job's output or exit code, and costs a second at
+ * most. The fastest of several runs counts, since other load only adds time.
  */
 public class LocalFaultsIT {
   @ClassRule public static final TemporaryFolder FILES = new TemporaryFolder();
@@ -87,15 +86,15 @@ public class LocalFaultsIT {
   }
 
   @Test
-  public void aMasterThatIsThere() throws Exception {
+  public void aPresentMasterDoesNotDelayTheJob() throws Exception {
     try (Master master = Master.start(FILES.newFolder().toPath())) {
       check("a master that is there", master.address);
     }
   }
 
   @Test
-  public void aMasterThatIsAbsent() throws Exception {
-    check("absent", OddMaster.absent());
+  public void anAbsentMasterDoesNotDelayTheJob() throws Exception {
+    check("absent", FaultyMaster.absent());
   }
 
   @Test
@@ -107,38 +106,38 @@ public class LocalFaultsIT {
   }
 
   @Test
-  public void aMasterThatAcceptsNobody() throws Exception {
-    try (OddMaster full = OddMaster.full()) {
+  public void aFullMasterDoesNotDelayTheJob() throws Exception {
+    try (FaultyMaster full = FaultyMaster.full()) {
       check("full", full.address);
     }
   }
 
   @Test
-  public void aMasterThatReadsAByteASecond() throws Exception {
-    try (OddMaster slow = slow()) {
+  public void aSlowlyReadingMasterDoesNotDelayTheJob() throws Exception {
+    try (FaultyMaster slow = slow()) {
       check("slow", slow.address);
     }
   }
 
   @Test
-  public void aMasterThatShakesHandsAByteASecond() throws Exception {
+  public void aSlowHandshakeDoesNotDelayTheJob() throws Exception {
     settings.set(
         Keys.TLS_CA, new Certificates(FILES.newFolder()).authority().getPath());
-    try (OddMaster slow = slow()) {
+    try (FaultyMaster slow = slow()) {
       check("slow, with TLS", slow.address);
     }
   }
 
   @Test
-  public void aMasterThatTalksGarbage() throws Exception {
+  public void invalidResponsesDoNotDelayTheJob() throws Exception {
     final byte[] garbage = "HTTP/1.1 400 Bad Request\r\n\r\n{}{}{}{}".getBytes("US-ASCII");
-    try (OddMaster odd = OddMaster.with((in, out) -> out.write(garbage))) {
+    try (FaultyMaster odd = FaultyMaster.with((in, out) -> out.write(garbage))) {
       check("garbage", odd.address);
     }
   }
 
   @Test
-  public void aMasterThatDoesNotKnowTheToken() throws Exception {
+  public void aRejectedTokenDoesNotDelayTheJob() throws Exception {
     final File tokens = FILES.newFile();
     Files.write(
         tokens.toPath(), "agent * 2f0d6b1c9e8a47d3\n".getBytes(StandardCharsets.US_ASCII));
@@ -148,8 +147,8 @@ public class LocalFaultsIT {
     }
   }
 
-  private static OddMaster slow() throws Exception {
-    return OddMaster.with(
+  private static FaultyMaster slow() throws Exception {
+    return FaultyMaster.with(
         (in, out) -> {
           while (in.read() >= 0) {
             Thread.sleep(1_000);

@@ -36,7 +36,7 @@ public class LocalJobTest {
   }
 
   @Test
-  public void aProcessThatEndsRightAfterItsJobFailedLetsTheLastWordsArrive() throws Exception {
+  public void theLastEventsArriveBeforeAProcessExitsAfterAFailure() throws Exception {
     final File directory = folder.newFolder();
     final JobID id = new JobID("local1", 1);
     try (ListeningMaster master = new ListeningMaster()) {

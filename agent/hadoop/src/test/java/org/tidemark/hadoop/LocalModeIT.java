@@ -38,7 +38,7 @@ import org.tidemark.jvm.profile.MeterSettings;
 import org.tidemark.jvm.profile.NameBudget;
 import org.tidemark.jvm.support.Master;
 
-/** Real jobs in the LocalJobRunner, with a real master. */
+/** Tests jobs in the LocalJobRunner with a real master. */
 public class LocalModeIT {
   @ClassRule public static final TemporaryFolder FILES = new TemporaryFolder();
 
@@ -102,7 +102,7 @@ public class LocalModeIT {
     return counters.findCounter(counter).getValue();
   }
 
-  /** The log of a job that ran with the connector, having checked what holds for every job. */
+  /** Returns the log of a job with the connector, after checking the properties of every job. */
   private EventLog checked(Job job) throws Exception {
     final EventLog log = EventLog.of(master, job.getJobID().toString());
     assertEquals(1, log.outcome);
@@ -116,7 +116,7 @@ public class LocalModeIT {
   }
 
   @Test
-  public void aJobWithoutACombinerIsKnownToTheByte() throws Exception {
+  public void aJobWithoutACombinerIsMeasuredExactly() throws Exception {
     final Path input = input("edges", Inputs.edges(60_000, 3_000));
     final byte[] without = outputOf(Jobs.twoPath(conf), input, 3);
     final Map.Entry<Job, Path> with =
@@ -127,13 +127,13 @@ public class LocalModeIT {
     assertTrue("more than one map task", log.mapTasks > 1);
     assertEquals(count(with.getKey(), TaskCounter.MAP_OUTPUT_BYTES), log.mapBytes());
     assertEquals(log.mapBytes(), log.reduceBytes());
-    final Map<Long, Long> toldByMaps = log.explicitKeys();
-    final Map<Long, Long> seenByReduces = log.namedKeys();
-    assertTrue(seenByReduces.size() > 100);
+    final Map<Long, Long> fromMaps = log.explicitKeys();
+    final Map<Long, Long> fromReduces = log.namedKeys();
+    assertTrue(fromReduces.size() > 100);
     int compared = 0;
-    for (Map.Entry<Long, Long> seen : seenByReduces.entrySet()) {
-      if (seen.getValue() > 1_000) { // heavy enough to be explicit in every map task
-        assertEquals(seen.getValue(), toldByMaps.get(seen.getKey()));
+    for (Map.Entry<Long, Long> named : fromReduces.entrySet()) {
+      if (named.getValue() > 1_000) {  // heavy enough to be explicit in every map task
+        assertEquals(named.getValue(), fromMaps.get(named.getKey()));
         ++compared;
       }
     }
@@ -144,13 +144,13 @@ public class LocalModeIT {
     final MeterSettings defaults = new MeterSettings();
     for (Map.Entry<Long, Long> known : sampled.entrySet()) {
       if (known.getValue() >= defaults.namedGroupBytesMin()) {
-        assertEquals("whole, not in part", known.getValue(), seenByReduces.get(known.getKey()));
+        assertEquals("whole, not in part", known.getValue(), fromReduces.get(known.getKey()));
       }
     }
   }
 
   @Test
-  public void anInvertedIndexIsTheSameAndKnownToTheByte() throws Exception {
+  public void anInvertedIndexIsUnchangedAndMeasuredExactly() throws Exception {
     final Path input = input("letters", Inputs.letters(8_000, 10));
     final byte[] without = outputOf(Jobs.invertedIndex(conf), input, 3);
     final Map.Entry<Job, Path> with =
@@ -162,7 +162,7 @@ public class LocalModeIT {
   }
 
   @Test
-  public void aCombinerIsSeenFromBehind() throws Exception {
+  public void outputIsMeasuredBehindACombiner() throws Exception {
     final Path input = input("words", Inputs.words(8_000, 10));
     final byte[] without = outputOf(Jobs.wordCount(conf, true), input, 2);
     final Map.Entry<Job, Path> with =
@@ -171,7 +171,7 @@ public class LocalModeIT {
     final EventLog log = checked(with.getKey());
     final Job job = with.getKey();
     assertTrue(log.mapBytes() < count(job, TaskCounter.MAP_OUTPUT_BYTES));
-    // Without compression: pairs, two bytes of lengths each, end marks and checksums.
+    // Without compression: pairs with two bytes of lengths each, end marks and checksums.
     final long partitions = 2L * log.mapTasks;
     assertEquals(
         count(job, TaskCounter.MAP_OUTPUT_MATERIALIZED_BYTES),
@@ -217,7 +217,7 @@ public class LocalModeIT {
   }
 
   @Test
-  public void aGroupingComparatorMakesKeysNameless() throws Exception {
+  public void aGroupingComparatorRemovesKeyNames() throws Exception {
     final Path input = input("pairs", Inputs.pairs(20_000));
     final byte[] without = outputOf(Jobs.secondarySort(conf), input, 2);
     final Map.Entry<Job, Path> with =
@@ -229,7 +229,7 @@ public class LocalModeIT {
   }
 
   @Test
-  public void aGroupingComparatorOnAPrefixKeepsNames() throws Exception {
+  public void aGroupingComparatorOfAPrefixKeepsKeyNames() throws Exception {
     conf.setInt(Keys.GROUPING_PREFIX_BYTES, 4);
     final Path input = input("pairs", Inputs.pairs(20_000));
     final Map.Entry<Job, Path> with =
@@ -246,7 +246,7 @@ public class LocalModeIT {
   }
 
   @Test
-  public void aSortComparatorThatIgnoresCaseMakesKeysNameless() throws Exception {
+  public void aCaseInsensitiveSortComparatorRemovesKeyNames() throws Exception {
     conf.setClass(
         "mapreduce.job.output.key.comparator.class",
         KeyGroupingTest.IgnoringCase.class,
@@ -265,9 +265,12 @@ public class LocalModeIT {
     assertEquals(log.mapBytes(), log.reduceBytes());
   }
 
-  /** Each key equals its neighbours: the new API makes one group of all, the old one of every two. */
+  /**
+   * Each key equals its neighbours. The new API forms one group of all keys, the old API one of
+   * every two.
+   */
   @Test
-  public void groupsAreHadoopsWhateverTheComparatorSays() throws Exception {
+  public void groupsEqualHadoopsForAnyComparator() throws Exception {
     conf.setClass(
         "mapreduce.job.output.group.comparator.class",
         KeyGroupingTest.Neighbours.class,
@@ -282,7 +285,7 @@ public class LocalModeIT {
   }
 
   @Test
-  public void aPrefixThatIsTooShortCostsTheNamesAlone() throws Exception {
+  public void aTooShortPrefixRemovesOnlyKeyNames() throws Exception {
     conf.setInt(Keys.GROUPING_PREFIX_BYTES, 1);
     final Path input = input("pairs", Inputs.pairs(20_000));
     final Map.Entry<Job, Path> with =
@@ -292,7 +295,7 @@ public class LocalModeIT {
     assertEquals(count(with.getKey(), TaskCounter.MAP_OUTPUT_BYTES), log.mapBytes());
   }
 
-  /** Of a job that fails: what the master was told, and that nothing of it is left. */
+  /** Returns the log of a failed job, after checking that no file remains. */
   private EventLog failed(Job made, Path input) throws Exception {
     final Job job =
         Jobs.prepared((JobConf) made.getConfiguration(), input, nextOutput(), 2);
@@ -319,7 +322,7 @@ public class LocalModeIT {
   }
 
   @Test
-  public void aMapThatFailsIsToldAsFailedAndEndsTheJob() throws Exception {
+  public void aFailingMapIsReportedAsFailedAndEndsTheJob() throws Exception {
     conf.setInt(FaultyWords.MAP_FAILS, 1);
     final Path input = input("words", Inputs.words(8_000, 10));
     final EventLog log =
@@ -330,7 +333,7 @@ public class LocalModeIT {
   }
 
   @Test
-  public void aMapOfTheOldApiThatFailsIsToldAsFailedAndEndsTheJob() throws Exception {
+  public void aFailingMapOfTheOldApiIsReportedAsFailedAndEndsTheJob() throws Exception {
     conf.setInt(FaultyWords.MAP_FAILS, 0);
     final Path input = input("words", Inputs.words(8_000, 10));
     final EventLog log =
@@ -341,7 +344,7 @@ public class LocalModeIT {
   }
 
   @Test
-  public void aReduceThatFailsIsToldAsFailedAndEndsTheJob() throws Exception {
+  public void aFailingReduceIsReportedAsFailedAndEndsTheJob() throws Exception {
     conf.setInt(FaultyWords.REDUCE_FAILS, 1);
     final Path input = input("words", Inputs.words(8_000, 10));
     final EventLog log =
@@ -351,7 +354,7 @@ public class LocalModeIT {
   }
 
   @Test
-  public void withoutTimeOnlySizesOfPartitionsAreTold() throws Exception {
+  public void onlySizesOfPartitionsAreReportedWithoutTime() throws Exception {
     conf.setLong(Keys.SCAN_MIN_MILLIS, 0);
     conf.setLong(Keys.SCAN_MAX_MILLIS, 0);
     final Path input = input("edges", Inputs.edges(60_000, 3_000));
@@ -360,7 +363,7 @@ public class LocalModeIT {
     final EventLog log = checked(with.getKey());
     assertTrue(log.explicitKeys().isEmpty());
     assertTrue(log.sampledKeys().isEmpty());
-    // Nothing was read: what the index says, in which each pair has two bytes of lengths.
+    // Without a scan, the sizes come from the index, in which each pair has two bytes of lengths.
     assertEquals(
         count(with.getKey(), TaskCounter.MAP_OUTPUT_BYTES)
             + 2 * count(with.getKey(), TaskCounter.MAP_OUTPUT_RECORDS),
@@ -368,7 +371,7 @@ public class LocalModeIT {
   }
 
   @Test
-  public void anAbsentMasterIsNotMissed() throws Exception {
+  public void anAbsentMasterDoesNotDelayTheApplication() throws Exception {
     final int unused;
     try (ServerSocket closed = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       unused = closed.getLocalPort();
@@ -381,7 +384,7 @@ public class LocalModeIT {
   }
 
   @Test
-  public void aNameThatIsNoAddressIsNotMissed() throws Exception {
+  public void anUnresolvableNameDoesNotDelayTheJob() throws Exception {
     final Path input = input("words", Inputs.words(8_000, 10));
     assertTrue(
         outputOf(Jobs.wordCount(Jobs.measured(conf, "nobody.invalid:port"), true), input, 2).length
@@ -389,7 +392,7 @@ public class LocalModeIT {
   }
 
   @Test
-  public void turnedOffItSaysNothing() throws Exception {
+  public void aDisabledConnectorReportsNothing() throws Exception {
     conf.setBoolean(Keys.ENABLED, false);
     final Path input = input("words", Inputs.words(8_000, 10));
     final Map.Entry<Job, Path> with =

@@ -22,7 +22,7 @@ public class MapOutputIndexTest {
   }
 
   @Test
-  public void everyPartitionIsWhereHadoopWroteThatItIs() throws Exception {
+  public void everyPartitionIsAtTheOffsetWrittenByHadoop() throws Exception {
     final int partitions = 700;
     final SpillRecord written = new SpillRecord(partitions);
     for (int i = 0; i < partitions; ++i) {
@@ -44,9 +44,9 @@ public class MapOutputIndexTest {
     assertEquals(0, MapOutputIndex.read(job, file()).partitions());
   }
 
-  /** Collectors of others leave none. */
+  /** Other collectors leave no index. */
   @Test(expected = IOException.class)
-  public void whereThereIsNoIndexNothingIsMadeUp() throws Exception {
+  public void aMissingIndexYieldsNoSizes() throws Exception {
     MapOutputIndex.read(job, file());
   }
 }

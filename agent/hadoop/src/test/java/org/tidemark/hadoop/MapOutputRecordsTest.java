@@ -21,7 +21,7 @@ import org.apache.hadoop.mapred.IFile;
 import org.junit.Test;
 
 public class MapOutputRecordsTest {
-  /** Gives a few bytes at a time, and skips none. */
+  /** Returns a few bytes per read, and skips none. */
   private static InputStream dribble(byte[] bytes) {
     final Random random = new Random(1);
     return new ByteArrayInputStream(bytes) {
@@ -37,7 +37,7 @@ public class MapOutputRecordsTest {
     };
   }
 
-  /** Lengths around what takes one, two and more bytes, and around the reader's buffer. */
+  /** Lengths around the limits of one, two and more bytes, and around the reader's buffer. */
   private static final int[] LENGTHS = {4, 5, 123, 124, 251, 252, 300, 65_535, 65_540, 200_000};
 
   private static byte[] key(int i) {
@@ -50,7 +50,7 @@ public class MapOutputRecordsTest {
     return LENGTHS[i / LENGTHS.length % LENGTHS.length];
   }
 
-  /** As Hadoop itself writes map output. */
+  /** Writes map output as Hadoop does. */
   private static byte[] written() throws Exception {
     final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     final IFile.Writer<BytesWritable, BytesWritable> writer =
@@ -62,7 +62,7 @@ public class MapOutputRecordsTest {
             null,
             null);
     for (int i = 0; i < LENGTHS.length * LENGTHS.length; ++i) {
-      // Serialized with four bytes for its own length.
+      // The serialized form has four bytes for its own length.
       writer.append(
           new BytesWritable(Arrays.copyOfRange(key(i), 4, key(i).length)),
           new BytesWritable(new byte[valueLength(i) - 4]));
@@ -72,7 +72,7 @@ public class MapOutputRecordsTest {
   }
 
   @Test
-  public void everyRecordThatHadoopWroteIsSeen() throws Exception {
+  public void everyRecordWrittenByHadoopIsRead() throws Exception {
     try (MapOutputRecords records = new MapOutputRecords(dribble(written()), () -> false)) {
       for (int i = 0; i < LENGTHS.length * LENGTHS.length; ++i) {
         assertTrue(records.next());
@@ -88,23 +88,23 @@ public class MapOutputRecordsTest {
   }
 
   @Test
-  public void aFileThatEndsTooSoonIsNoticed() throws Exception {
+  public void aTruncatedFileIsDetected() throws Exception {
     final byte[] whole = written();
     for (int cut : new int[] {0, 1, 2, 7, whole.length - 70_000}) {
       try (MapOutputRecords records =
           new MapOutputRecords(new ByteArrayInputStream(whole, 0, cut), () -> false)) {
         while (records.next()) {
-          // On to where it ends.
+          // Reads to the end.
         }
         throw new AssertionError("cut at " + cut);
       } catch (EOFException asItShould) {
-        // Nothing is made up.
+        // An error is allowed, but no invented record.
       }
     }
   }
 
   @Test
-  public void aLengthThatCannotBeIsTheEnd() throws Exception {
+  public void anInvalidLengthEndsTheFile() throws Exception {
     final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     final DataOutputStream out = new DataOutputStream(bytes);
     WritableUtils.writeVInt(out, Integer.MAX_VALUE);
@@ -115,7 +115,7 @@ public class MapOutputRecordsTest {
     }
   }
 
-  /** Records whose values nobody wrote, as if they had to be decompressed to be passed over. */
+  /** Records with huge values, whose bytes are generated, as if skipping required decompression. */
   private static final class LongValues extends InputStream {
     private final byte[] head;
     private final int valueBytes;
@@ -164,9 +164,9 @@ public class MapOutputRecordsTest {
     }
   }
 
-  /** A thousand of 2 MB each, of which the first eats up the time. */
+  /** A thousand values of 2 MB each; the first one uses up the time. */
   @Test
-  public void theTimeThatIsUpIsNoticedWithinLongValues() throws Exception {
+  public void theTimeLimitHoldsWithinLongValues() throws Exception {
     final LongValues in = new LongValues(2 << 20);
     try (MapOutputRecords records = new MapOutputRecords(in, () -> true)) {
       int read = 0;
@@ -179,7 +179,7 @@ public class MapOutputRecordsTest {
   }
 
   @Test
-  public void theTimeThatIsUpIsNoticedAmongShortRecords() throws Exception {
+  public void theTimeLimitHoldsForShortRecords() throws Exception {
     final LongValues in = new LongValues(1);
     try (MapOutputRecords records = new MapOutputRecords(in, () -> true)) {
       int read = 0;

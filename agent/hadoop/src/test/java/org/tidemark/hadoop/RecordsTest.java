@@ -16,12 +16,12 @@ import org.tidemark.jvm.guard.Guard;
 import org.tidemark.jvm.profile.MeterSettings;
 import org.tidemark.jvm.profile.ReduceMeter;
 
-/** The records that pass through us on their way to the reduce function. */
+/** Tests the records that pass through the connector to the reduce function. */
 public class RecordsTest {
   private final List<String> log = new CopyOnWriteArrayList<>();
   private final Guard guard = new Guard(log::add);
 
-  /** Three records of one key each. */
+  /** Three records, each with its own key. */
   private static final class Sorted implements RawKeyValueIterator {
     private final DataInputBuffer buffer = new DataInputBuffer();
     private byte at;
@@ -53,7 +53,7 @@ public class RecordsTest {
     public void close() {}
   }
 
-  /** A timer that meets a method which this Hadoop lacks, as soon as a key group has ended. */
+  /** A timer that calls a missing method of Hadoop as soon as a key group has ended. */
   private static GroupTimer brokenTimer() {
     final int[] calls = {0};
     final LongSupplier emitted =
@@ -80,17 +80,17 @@ public class RecordsTest {
   }
 
   @Test
-  public void anErrorOfOursLeavesTheRecordsToTheNewApi() throws Exception {
+  public void aConnectorErrorPreservesRecordsOfTheNewApi() throws Exception {
     checkAllPass(new NewApiRecords(new Sorted(), brokenTimer(), System::nanoTime, guard));
   }
 
   @Test
-  public void anErrorOfOursLeavesTheRecordsToTheOldApi() throws Exception {
+  public void aConnectorErrorPreservesRecordsOfTheOldApi() throws Exception {
     checkAllPass(new OldApiRecords(new Sorted(), brokenTimer(), guard));
   }
 
   @Test
-  public void aConnectorThatIsOffAsksForNoValueThatTheTaskPassesOver() throws Exception {
+  public void aDisabledConnectorReadsNoSkippedValues() throws Exception {
     final Sorted records = new Sorted();
     final OldApiRecords watched = new OldApiRecords(records, brokenTimer(), guard);
     guard.turnOff(new NoSuchMethodError("of before"));

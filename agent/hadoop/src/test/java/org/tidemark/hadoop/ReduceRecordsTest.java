@@ -23,9 +23,9 @@ import org.tidemark.jvm.profile.KeyHash;
 import org.tidemark.jvm.profile.MeterSettings;
 import org.tidemark.jvm.profile.ReduceMeter;
 
-/** What the watched records of a reduce task tell its meter, read as Hadoop reads them. */
+/** Tests the measurements of a reduce task's records, read as Hadoop reads them. */
 public class ReduceRecordsTest {
-  /** Sorted records, each with a value of so many bytes. */
+  /** Sorted records with values of that many bytes. */
   private static final class Records extends RecordBuffers {
     private final int[] keys;
     private final int valueBytes;
@@ -71,7 +71,7 @@ public class ReduceRecordsTest {
     return new GroupTimer(meter, KeyGrouping.of(job), () -> 0);
   }
 
-  /** As Reducer.run() does; of each group only so many values are read. */
+  /** Reads like Reducer.run(), with that many values per group. */
   private void runNewApi(JobConf job, int valuesRead, Records records) throws Exception {
     final RawComparator<?> comparator = job.getOutputValueGroupingComparator();
     @SuppressWarnings("unchecked")
@@ -116,7 +116,9 @@ public class ReduceRecordsTest {
     }
   }
 
-  /** As ReduceTask does with a reducer of the old API, whose groups are these numbers of records. */
+  /**
+   * Reads like ReduceTask with a reducer of the old API, for groups with these numbers of records.
+   */
   private static void runOldApi(OldApiRecords records, int... groups) throws IOException {
     boolean more = records.next();
     records.getProgress();
@@ -135,7 +137,7 @@ public class ReduceRecordsTest {
   }
 
   @Test
-  public void aGroupOfKeysThatAreEachEqualToTheOneBeforeIsOne() throws Exception {
+  public void keysEqualToTheirPredecessorsFormOneGroup() throws Exception {
     final JobConf job = job();
     job.setOutputValueGroupingComparator(KeyGroupingTest.Neighbours.class);
     runNewApi(job, Integer.MAX_VALUE, new Records(VALUE_BYTES, 1, 2, 3, 4, 5, 6, 7, 8, 20));
@@ -147,7 +149,7 @@ public class ReduceRecordsTest {
   }
 
   @Test
-  public void valuesThatAreNotReadCountForTheirGroup() throws Exception {
+  public void unreadValuesCountForTheirGroup() throws Exception {
     runNewApi(job(), 1, new Records(VALUE_BYTES, 1, 1, 1, 2, 2, 3));
     assertEquals(3, groups.getValue());
     meter.finish(System.nanoTime());
@@ -157,8 +159,8 @@ public class ReduceRecordsTest {
   }
 
   @Test
-  public void inTheOldApiTheTaskSaysWhereAGroupEnds() throws Exception {
-    // It compares objects with the first of the group, not bytes with those before.
+  public void inTheOldApiTheTaskMarksTheEndOfAGroup() throws Exception {
+    // The old API compares objects with the first of the group, not bytes with the previous ones.
     final OldApiRecords records =
         new OldApiRecords(new Records(VALUE_BYTES, 1, 2, 3, 4, 9), timer(job()), guard);
     runOldApi(records, 2, 2, 1);
@@ -194,7 +196,7 @@ public class ReduceRecordsTest {
     assertEquals(3 * RECORD_BYTES, meter.take(true).bytesDone);
   }
 
-  /** What comes after them, such as closing the output, is not their time. */
+  /** Later work, such as closing the output, is not part of their time. */
   @Test
   public void inTheOldApiTheLastBurstEndsWithItsLastGroup() throws Exception {
     final OldApiRecords records =
@@ -207,7 +209,7 @@ public class ReduceRecordsTest {
   }
 
   @Test
-  public void inTheOldApiNoRecordsAreNoGroups() throws Exception {
+  public void inTheOldApiAnEmptyInputHasNoGroups() throws Exception {
     runOldApi(new OldApiRecords(new Records(VALUE_BYTES), timer(job()), guard));
     assertEquals(0, meter.take(true).groupsDone);
   }

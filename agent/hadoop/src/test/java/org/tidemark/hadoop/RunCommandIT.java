@@ -28,9 +28,9 @@ import org.tidemark.hadoop.support.Cluster;
 import org.tidemark.hadoop.support.Inputs;
 import org.tidemark.hadoop.support.Jobs;
 import org.tidemark.jvm.support.Master;
-import org.tidemark.jvm.support.OddMaster;
+import org.tidemark.jvm.support.FaultyMaster;
 
-/** `tidemark run hadoop -- hadoop jar ...`, with jobs that run within the client. */
+/** Tests `tidemark run hadoop -- hadoop jar ...` with jobs that run within the client. */
 public class RunCommandIT {
   @ClassRule public static final TemporaryFolder FILES = new TemporaryFolder();
 
@@ -56,7 +56,7 @@ public class RunCommandIT {
     return Jobs.output(new Configuration(), new Path("file://" + output));
   }
 
-  /** The jobs whose last word in JSON is that they succeeded. */
+  /** Returns the jobs whose last line of JSON reports success. */
   private static Set<String> succeeded(String err) {
     final Set<String> jobs = new HashSet<>();
     for (String line : err.split("\n")) {
@@ -69,7 +69,7 @@ public class RunCommandIT {
   }
 
   @Test
-  public void theJobIsShownAndDoesWhatItDoesWithout() throws Exception {
+  public void theJobIsReportedAndKeepsItsResult() throws Exception {
     final String reduces = "-Dmapreduce.job.reduces=2";
     final Client.Ended plain = client.example("wordcount", reduces, input, output("plain"));
     assertEquals(plain.err, 0, plain.exitCode);
@@ -83,7 +83,7 @@ public class RunCommandIT {
   }
 
   @Test
-  public void aJobThatFailsEndsAsItDoesWithout() throws Exception {
+  public void aFailingJobFailsInTheSameWayAsWithoutTheConnector() throws Exception {
     final Client.Ended plain = client.example("wordcount", "/no/such", output("nothing"));
     final Client.Ended watched =
         client.watchedExample(JSON, "wordcount", "/no/such", output("nothing"));
@@ -92,9 +92,9 @@ public class RunCommandIT {
     assertThat(watched.err, containsString("Input path does not exist"));
   }
 
-  /** Its mapper wants another kind of file. The client is gone soon after, but not too soon. */
+  /** The mapper expects another kind of file. The client ends soon after, but not too soon. */
   @Test
-  public void aJobWhoseTasksFailIsShownAsFailed() throws Exception {
+  public void aJobWithFailingTasksIsReportedAsFailed() throws Exception {
     final Client.Ended watched =
         client.watchedExample(JSON, "sort", "-r", "1", input, output("unsorted"));
     assertTrue(watched.exitCode != 0);
@@ -102,7 +102,7 @@ public class RunCommandIT {
   }
 
   @Test
-  public void bothJobsOfACommandAreShownFromAMasterOfOthers() throws Exception {
+  public void bothJobsOfACommandAreReportedToASharedMaster() throws Exception {
     try (Master master = Master.start(FILES.newFolder("logs").toPath())) {
       final Client.Ended watched =
           client.watchedExample(
@@ -118,7 +118,7 @@ public class RunCommandIT {
   }
 
   @Test
-  public void withoutAWordOfTheConnectorItSaysSo() throws Exception {
+  public void silenceOfTheConnectorIsReported() throws Exception {
     final Client.Ended watched =
         client.watchedExample(
             Arrays.asList("-o", "plain"),
@@ -130,8 +130,10 @@ public class RunCommandIT {
     assertThat(watched.err, containsString("no job has reported"));
   }
 
-  /** A word count whose reports do not arrive: it ends well, and the console says this. */
-  private static void checkSaid(String name, String master, File secrets, String... words)
+  /**
+   * Runs a word count whose events do not arrive. It succeeds, and the console shows these words.
+   */
+  private static void checkOutput(String name, String master, File secrets, String... words)
       throws Exception {
     final List<String> arguments = new ArrayList<>(Arrays.asList("wordcount"));
     if (secrets != null) {
@@ -143,14 +145,14 @@ public class RunCommandIT {
             Arrays.asList("-o", "plain", "--master", master),
             arguments.toArray(new String[0]));
     assertEquals(watched.err, 0, watched.exitCode);
-    for (String said : words) {
-      assertThat(watched.err, containsString(said));
-      assertEquals(watched.err, 2, watched.err.split(Pattern.quote(said), -1).length);
+    for (String line : words) {
+      assertThat(watched.err, containsString(line));
+      assertEquals(watched.err, 2, watched.err.split(Pattern.quote(line), -1).length);
     }
   }
 
   @Test
-  public void aStaleTokenIsSaidOnceByTheTaskAndByTheConsole() throws Exception {
+  public void anExpiredTokenIsReportedOnceByTheTaskAndTheConsole() throws Exception {
     final File tokens = FILES.newFile();
     Files.write(
         tokens.toPath(), "agent * 2f0d6b1c9e8a47d3\n".getBytes(StandardCharsets.US_ASCII));
@@ -160,45 +162,45 @@ public class RunCommandIT {
         "{\"tidemark.token\": \"a-stale-token\"}".getBytes(StandardCharsets.US_ASCII));
     try (Master master =
         Master.start(FILES.newFolder("tokens").toPath(), "tokens=" + tokens)) {
-      checkSaid(
+      checkOutput(
           "stale",
           master.address,
           secrets,
-          "Tidemark: the master at " + master.address + " refuses reports: UNAUTHENTICATED: ",
-          "jobs are not shown: the master at " + master.address + " requires a token");
+          "Tidemark: the master at " + master.address + " rejects events: UNAUTHENTICATED: ",
+          "cannot show the jobs: the master at " + master.address + " requires a token");
     }
   }
 
   @Test
-  public void aMasterThatIsAbsentIsSaidOnceByTheTaskAndByTheConsole() throws Exception {
-    final String absent = OddMaster.absent();
-    checkSaid(
+  public void anAbsentMasterIsReportedOnceByTheTaskAndTheConsole() throws Exception {
+    final String absent = FaultyMaster.absent();
+    checkOutput(
         "absent",
         absent,
         null,
         "Tidemark: the master at " + absent + " cannot be reached: ConnectException",
-        "jobs are not shown: no master answers at " + absent);
+        "cannot show the jobs: no master answers at " + absent);
   }
 
   @Test
-  public void aMuteMasterIsSaidByTheTaskAndDoesNotHoldUpTheCommand() throws Exception {
-    try (OddMaster mute =
-        OddMaster.with(
+  public void aSilentMasterIsReportedByTheTaskAndDoesNotDelayTheCommand() throws Exception {
+    try (FaultyMaster silent =
+        FaultyMaster.with(
             (in, out) -> {
               while (in.read() >= 0) {}
             })) {
       final long start = System.nanoTime();
-      checkSaid(
+      checkOutput(
           "mute",
-          mute.address,
+          silent.address,
           null,
-          "Tidemark: the master at " + mute.address + " did not answer before this process finished");
+          "Tidemark: the master at " + silent.address + " did not respond before this process ended");
       System.out.printf("beside a mute master: %.1f s%n", (System.nanoTime() - start) / 1e9);
     }
   }
 
   @Test
-  public void aJarOfOthersIsRefusedBeforeTheJobBegins() throws Exception {
+  public void anotherJarIsRejectedBeforeTheJobStarts() throws Exception {
     final Client.Ended refused =
         client.watchedExample(Client.examples(), JSON, "wordcount", input, output("never"));
     assertEquals(refused.err, 2, refused.exitCode);

@@ -31,17 +31,17 @@ import org.tidemark.jvm.guard.Guard;
 import org.tidemark.jvm.profile.MeterSettings;
 import org.tidemark.jvm.support.Certificates;
 import org.tidemark.jvm.support.Master;
-import org.tidemark.jvm.support.OddMaster;
+import org.tidemark.jvm.support.FaultyMaster;
 import org.tidemark.jvm.transport.Endpoint;
 import org.tidemark.jvm.transport.Sender;
 import org.tidemark.jvm.transport.Source;
 import org.tidemark.jvm.transport.Tls;
 import org.tidemark.jvm.wire.Events;
-import org.tidemark.jvm.wire.JobNews;
+import org.tidemark.jvm.wire.JobDescription;
 
 /**
- * Masters that want to know who reports, and of which a job wants to know who listens. Whether they
- * find together or not, the job writes what it writes without the connector.
+ * Tests masters that authenticate reporters, and jobs that authenticate masters. In every
+ * combination the output equals the output without the connector.
  */
 public class SecureMasterIT {
   @ClassRule public static final TemporaryFolder FILES = new TemporaryFolder();
@@ -71,7 +71,7 @@ public class SecureMasterIT {
     conf = Jobs.local(FILES.getRoot());
   }
 
-  /** The output of word count. */
+  /** Returns the output of word count. */
   private static byte[] run(Configuration settings) throws Exception {
     final Path output = new Path(new File(FILES.getRoot(), "out" + ++outputs).toURI());
     final JobConf made = (JobConf) Jobs.wordCount(settings, true).getConfiguration();
@@ -104,13 +104,13 @@ public class SecureMasterIT {
     conf.set(Keys.TLS_KEY, pair.key.getPath());
   }
 
-  private void checkHeard(Master master) throws Exception {
+  private void checkReceived(Master master) throws Exception {
     assertArrayEquals(expected, run(Jobs.measured(conf, master.address)));
     assertEquals(1, master.jobs().size());
     assertEquals(1, EventLog.of(master, master.jobs().iterator().next()).outcome);
   }
 
-  private void checkUnheard(Master master) throws Exception {
+  private void checkNotReceived(Master master) throws Exception {
     assertArrayEquals(expected, run(Jobs.measured(conf, master.address)));
     assertEquals(Collections.emptySet(), master.jobs());
   }
@@ -119,88 +119,88 @@ public class SecureMasterIT {
   public void aJobReportsOverTls() throws Exception {
     trust(certificates);
     try (Master master = master(masters)) {
-      checkHeard(master);
+      checkReceived(master);
     }
   }
 
   @Test
-  public void aMasterOfAnotherAuthorityIsToldNothing() throws Exception {
+  public void aMasterOfAnotherAuthorityReceivesNothing() throws Exception {
     trust(new Certificates(FILES.newFolder()));
     try (Master master = master(masters)) {
-      checkUnheard(master);
+      checkNotReceived(master);
     }
   }
 
   @Test
-  public void aMasterUnderAnotherNameIsToldNothing() throws Exception {
+  public void aMasterWithAnotherNameReceivesNothing() throws Exception {
     trust(certificates);
     try (Master master = master(certificates.issue("other", "DNS:tidemark.example", "rsa"))) {
-      checkUnheard(master);
+      checkNotReceived(master);
     }
   }
 
   @Test
-  public void aMasterHasTheNameThatTheJobExpects() throws Exception {
+  public void aJobVerifiesTheNameOfTheMaster() throws Exception {
     trust(certificates);
     conf.set(Keys.TLS_SERVER_NAME, "tidemark.example");
     try (Master master = master(certificates.issue("named", "DNS:tidemark.example", "rsa"))) {
-      checkHeard(master);
+      checkReceived(master);
     }
   }
 
   @Test
-  public void aMasterWithoutTlsIsToldNothingByAJobThatWantsIt() throws Exception {
+  public void aMasterWithoutTlsReceivesNothingFromAJobWithTls() throws Exception {
     trust(certificates);
     try (Master master = Master.start(FILES.newFolder().toPath())) {
-      checkUnheard(master);
+      checkNotReceived(master);
     }
   }
 
   @Test
-  public void aMasterThatAsksForACertificateGetsOne() throws Exception {
+  public void aClientCertificateIsSentOnRequest() throws Exception {
     trust(certificates);
     for (String kind : new String[] {"ec", "rsa"}) {
       show(certificates.issue("client-" + kind, "DNS:client", kind));
       try (Master master = master(masters, "tls.client_ca=" + certificates.authority())) {
-        checkHeard(master);
+        checkReceived(master);
       }
     }
   }
 
   @Test
-  public void withoutACertificateAMasterThatAsksForOneHearsNothing() throws Exception {
+  public void aMasterThatRequiresACertificateReceivesNothingWithoutOne() throws Exception {
     trust(certificates);
     try (Master master = master(masters, "tls.client_ca=" + certificates.authority())) {
-      checkUnheard(master);
+      checkNotReceived(master);
     }
   }
 
   @Test
-  public void aJobShowsItsToken() throws Exception {
+  public void aJobSendsItsToken() throws Exception {
     trust(certificates);
     Jobs.giveToken(conf, FILES.newFile(), TOKEN);
     try (Master master = master(masters, tokens())) {
-      checkHeard(master);
+      checkReceived(master);
     }
   }
 
   @Test
-  public void aJobWithTheWrongTokenIsNotHeard() throws Exception {
+  public void eventsWithAWrongTokenAreRejected() throws Exception {
     Jobs.giveToken(conf, FILES.newFile(), "not-the-master's-token");
     try (Master master = Master.start(FILES.newFolder().toPath(), tokens())) {
-      checkUnheard(master);
+      checkNotReceived(master);
     }
   }
 
   @Test
-  public void filesThatAreNotThereCostNoMoreThanProgress() throws Exception {
+  public void missingFilesDisableOnlyTheirProgress() throws Exception {
     conf.set(Keys.TLS_CA, FILES.getRoot() + "/no/such/file");
     try (Master master = master(masters)) {
-      checkUnheard(master);
+      checkNotReceived(master);
     }
   }
 
-  /** Between a client and a master: what the master says arrives in halves, long after each other. */
+  /** A proxy that delivers the master's bytes in halves, with long pauses. */
   private static void passOnInHalves(InputStream in, OutputStream out, String address)
       throws Exception {
     final String[] parts = address.split(":");
@@ -211,18 +211,18 @@ public class SecureMasterIT {
                 try {
                   in.transferTo(master.getOutputStream());
                 } catch (IOException over) {
-                  // The other direction ends, too.
+                  // The other direction ends as well.
                 }
               });
       forward.setDaemon(true);
       forward.start();
       final byte[] bytes = new byte[1 << 16];
-      // First of all, the master's part of the handshake: that has a limit of its own.
+      // Passes the master's part of the handshake on at once, since it has its own limit.
       out.write(bytes, 0, master.getInputStream().read(bytes));
       for (int got; (got = master.getInputStream().read(bytes)) > 0; ) {
         out.write(bytes, 0, got / 2);
         out.flush();
-        Thread.sleep(1_500); // longer than the connector's reader waits at a time
+        Thread.sleep(1_500);  // longer than a single wait of the connector's reader
         out.write(bytes, got / 2, got - got / 2);
         out.flush();
       }
@@ -233,7 +233,7 @@ public class SecureMasterIT {
   public void aPauseWithinARecordOfTlsDoesNotEndTheConnection() throws Exception {
     final List<String> log = new CopyOnWriteArrayList<>();
     try (Master master = master(masters);
-        OddMaster slow = OddMaster.with((in, out) -> passOnInHalves(in, out, master.address))) {
+        FaultyMaster slow = FaultyMaster.with((in, out) -> passOnInHalves(in, out, master.address))) {
       final Tls tls = new Tls(certificates.authority(), null, null, "");
       final Sender sender =
           new Sender(
@@ -243,7 +243,7 @@ public class SecureMasterIT {
               new MeterSettings(),
               log::add,
               new Guard(log::add));
-      final JobNews paused = new JobNews("test");
+      final JobDescription paused = new JobDescription("test");
       paused.name = "paused";
       sender.send(Events.jobOpened(paused));
       assertTrue(log.toString(), sender.flush(TimeUnit.SECONDS.toNanos(60)));

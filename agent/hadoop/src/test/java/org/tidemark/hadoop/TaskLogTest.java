@@ -17,7 +17,7 @@ public class TaskLogTest {
   @Rule public final TemporaryFolder folder = new TemporaryFolder();
 
   @Test
-  public void reasonsThatAreNewEachTimeFillNoLog() throws Exception {
+  public void newReasonsDoNotFillTheLog() throws Exception {
     final File settings = folder.newFile();
     Files.write(
         settings.toPath(),
@@ -32,9 +32,9 @@ public class TaskLogTest {
             "",
             Arrays.asList(
                 "-Xmx64m", "-XX:+UseSerialGC", "-Dlog4j.configuration=" + settings.toURI()),
-            TalkativeTask.class)) {
-      assertEquals(task.said(), 0, task.await());
-      assertEquals(100, task.said().split("Tidemark: complaint").length - 1);
+            VerboseTask.class)) {
+      assertEquals(task.output(), 0, task.await());
+      assertEquals(100, task.output().split("Tidemark: complaint").length - 1);
     }
   }
 }

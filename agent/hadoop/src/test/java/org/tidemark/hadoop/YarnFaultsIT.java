@@ -31,12 +31,11 @@ import org.tidemark.hadoop.support.Inputs;
 import org.tidemark.hadoop.support.Jobs;
 import org.tidemark.jvm.support.FarMachine;
 import org.tidemark.jvm.support.Master;
-import org.tidemark.jvm.support.OddMaster;
+import org.tidemark.jvm.support.FaultyMaster;
 
 /**
- * Whatever becomes of the master, the application master or a node, a job writes what it writes
- * without the connector. How long each took is printed, not judged: other work on the machine would
- * decide.
+ * Tests that faults of the master, the application master or a node do not change the output of a
+ * job. Durations are printed but not checked, since they depend on other load.
  */
 @FixMethodOrder(MethodSorters.NAME_ASCENDING)
 public class YarnFaultsIT {
@@ -55,7 +54,7 @@ public class YarnFaultsIT {
     cluster = Cluster.start(FILES.newFolder("cluster"));
     conf = cluster.conf();
     conf.setLong("mapreduce.input.fileinputformat.split.maxsize", 400_000);
-    // What a lost node costs by Hadoop's defaults, minutes, is not what is tested.
+    // Hadoop's default timeouts for a lost node take minutes.
     conf.setInt("mapreduce.job.reducer.unconditional-preempt.delay.sec", 5);
     conf.setInt("yarn.client.nodemanager-connect.max-wait-ms", 5_000);
     conf.setInt("mapreduce.reduce.shuffle.connect.timeout", 5_000);
@@ -76,7 +75,7 @@ public class YarnFaultsIT {
     }
   }
 
-  /** Something that happens while the job runs. */
+  /** A fault that occurs while the job runs. */
   private interface Fault {
     void strike(Job job) throws Exception;
   }
@@ -108,15 +107,15 @@ public class YarnFaultsIT {
   }
 
   @Test
-  public void aMasterThatIsThere() throws Exception {
+  public void aPresentMasterDoesNotDelayTheJob() throws Exception {
     try (Master master = Master.start(FILES.newFolder().toPath())) {
       check("a master that is there", master.address);
     }
   }
 
   @Test
-  public void aMasterThatIsAbsent() throws Exception {
-    check("absent", OddMaster.absent());
+  public void anAbsentMasterDoesNotDelayTheJob() throws Exception {
+    check("absent", FaultyMaster.absent());
   }
 
   @Test
@@ -128,14 +127,14 @@ public class YarnFaultsIT {
   }
 
   @Test
-  public void aMasterThatAcceptsNobody() throws Exception {
-    try (OddMaster full = OddMaster.full()) {
+  public void aFullMasterDoesNotDelayTheJob() throws Exception {
+    try (FaultyMaster full = FaultyMaster.full()) {
       check("full", full.address);
     }
   }
 
   @Test
-  public void aMasterThatFallsSilentAndComesBack() throws Exception {
+  public void aTemporarilySilentMasterReceivesAllEvents() throws Exception {
     try (FarMachine far = FarMachine.start();
         Master master = Master.start(far, FILES.newFolder().toPath())) {
       final byte[] output =
@@ -156,7 +155,7 @@ public class YarnFaultsIT {
   }
 
   @Test
-  public void aMasterThatFallsSilentForGood() throws Exception {
+  public void aSilentMasterDoesNotDelayTheJob() throws Exception {
     try (FarMachine far = FarMachine.start();
         Master master = Master.start(far, FILES.newFolder().toPath())) {
       final byte[] output =
@@ -172,7 +171,7 @@ public class YarnFaultsIT {
   }
 
   @Test
-  public void aMasterThatDoesNotKnowTheToken() throws Exception {
+  public void aRejectedTokenDoesNotDelayTheJob() throws Exception {
     final File tokens = FILES.newFile();
     Files.write(tokens.toPath(), "agent * 2f0d6b1c9e8a47d3".getBytes(StandardCharsets.US_ASCII));
     try (Master master = Master.start(FILES.newFolder().toPath(), "tokens=" + tokens)) {
@@ -184,9 +183,9 @@ public class YarnFaultsIT {
   }
 
   @Test
-  public void aMasterThatReadsAByteASecond() throws Exception {
-    try (OddMaster slow =
-        OddMaster.with(
+  public void aSlowlyReadingMasterDoesNotDelayTheJob() throws Exception {
+    try (FaultyMaster slow =
+        FaultyMaster.with(
             (in, out) -> {
               while (in.read() >= 0) {
                 Thread.sleep(1_000);
@@ -197,15 +196,15 @@ public class YarnFaultsIT {
   }
 
   @Test
-  public void aMasterThatTalksGarbage() throws Exception {
+  public void invalidResponsesDoNotDelayTheJob() throws Exception {
     final byte[] garbage = "HTTP/1.1 400 Bad Request\r\n\r\n{}{}{}{}".getBytes("US-ASCII");
-    try (OddMaster odd = OddMaster.with((in, out) -> out.write(garbage))) {
+    try (FaultyMaster odd = FaultyMaster.with((in, out) -> out.write(garbage))) {
       check("garbage", odd.address);
     }
   }
 
   @Test
-  public void aMasterThatIsKilledUnderTheJob() throws Exception {
+  public void aMasterMayBeKilledDuringTheJob() throws Exception {
     final Master master = Master.start(FILES.newFolder().toPath());
     final byte[] output =
         run(
@@ -220,7 +219,7 @@ public class YarnFaultsIT {
   }
 
   @Test
-  public void anApplicationMasterThatIsKilledIsFollowedByAnother() throws Exception {
+  public void aNewApplicationMasterResumesAfterAKilledOne() throws Exception {
     try (Master master = Master.start(FILES.newFolder().toPath())) {
       final byte[] output =
           run(
@@ -236,9 +235,9 @@ public class YarnFaultsIT {
     }
   }
 
-  /** The last one: the node does not come back. */
+  /** The last test, since the node does not return. */
   @Test
-  public void zLastANodeThatIsLost() throws Exception {
+  public void zLastALostNodeIsReported() throws Exception {
     try (Master master = Master.start(FILES.newFolder().toPath())) {
       final byte[] output =
           run(
@@ -246,7 +245,7 @@ public class YarnFaultsIT {
               measured(master.address),
               job -> {
                 awaitMaps(job);
-                // The application master shall live, the other node's tasks shall not.
+                // The application master must survive, the tasks on the other node must not.
                 final String line = masters(job).get(0).info().commandLine().orElse("");
                 final String lost =
                     line.contains("/nodemanager1/") ? "nodemanager2" : "nodemanager1";
@@ -277,7 +276,7 @@ public class YarnFaultsIT {
     return processes.size();
   }
 
-  /** Until a map task has ended and the job has not. */
+  /** Waits until a map task has ended and the job has not. */
   private static void awaitMaps(Job job) throws Exception {
     final long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
     while (job.mapProgress() <= 0.2 && !job.isComplete()) {

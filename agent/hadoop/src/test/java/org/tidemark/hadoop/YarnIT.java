@@ -55,8 +55,8 @@ import org.tidemark.jvm.support.Certificates;
 import org.tidemark.jvm.support.Master;
 
 /**
- * Real jobs on a real cluster, whose daemons know nothing of the connector. What they write is
- * compared with what the same job writes in local mode without it.
+ * Tests jobs on a real cluster whose daemons do not have the connector. The output is compared with
+ * the output of the same job in local mode without it.
  */
 public class YarnIT {
   @ClassRule public static final TemporaryFolder FILES = new TemporaryFolder();
@@ -69,7 +69,7 @@ public class YarnIT {
   private static final int FAILED_JOB = 2;
   private static final String TOKEN = "2f0d6b1c9e8a47d3";
 
-  /** So much work that the beginning and the end of a reduce phase hardly matter. */
+  /** Enough work to make the start and end of a reduce phase negligible. */
   private static final int ROUNDS = 100;
 
   private static Master master;
@@ -83,10 +83,10 @@ public class YarnIT {
     cluster = Cluster.start(FILES.newFolder("cluster"));
     conf = cluster.conf();
     conf.setLong("mapreduce.input.fileinputformat.split.maxsize", 400_000);
-    // A second attempt at a slow task would be right, but not expected below.
+    // A second attempt at a slow task would be correct but is not expected below.
     conf.setBoolean("mapreduce.map.speculative", false);
     conf.setBoolean("mapreduce.reduce.speculative", false);
-    // Whatever the machine is busy with, there is time to read the map output again.
+    // Enough time to read the map output again under any load.
     conf.setLong(Keys.SCAN_MIN_MILLIS, 60_000);
     conf.setLong(Keys.SCAN_MAX_MILLIS, 60_000);
     write("/words", Inputs.words(12_000, 10));
@@ -112,7 +112,7 @@ public class YarnIT {
     }
   }
 
-  /** A table sorted by key, in two parts by key, as map-side joins want it. */
+  /** A table sorted by key, in two parts by key, as map-side joins require it. */
   private static void writeTable(String folder, int step) throws IOException {
     for (int part = 0; part < 2; ++part) {
       final Path file = new Path(folder, "part-0000" + part);
@@ -131,7 +131,7 @@ public class YarnIT {
     }
   }
 
-  /** The settings of a job that runs within this process, without the connector. */
+  /** Returns the settings of a job that runs within this process, without the connector. */
   private static Configuration local() {
     final Configuration local = new Configuration(conf);
     local.set("mapreduce.framework.name", "local");
@@ -139,7 +139,7 @@ public class YarnIT {
     return local;
   }
 
-  /** The settings of a job on the cluster, the connector's and its jar included. */
+  /** Returns the settings of a job on the cluster, with the connector and its jar. */
   private static Configuration measured() {
     final Configuration measured = Jobs.measured(conf, master.address);
     measured.set("tmpjars", "file://" + System.getProperty("tidemark.jar"));
@@ -150,7 +150,7 @@ public class YarnIT {
     return new Path("/out" + ++outputs);
   }
 
-  /** The output of a job that the test makes itself. */
+  /** Returns the output of a job that the test creates. */
   private static Path run(Job made, String input, int reduces) throws Exception {
     final Path output = nextOutput();
     final Job job =
@@ -159,7 +159,7 @@ public class YarnIT {
     return output;
   }
 
-  /** The output of one of Hadoop's examples; its last argument is where that goes. */
+  /** Returns the output of one of Hadoop's examples, which is its last argument. */
   private static Path run(Configuration settings, Tool example, String... arguments)
       throws Exception {
     final Path output = nextOutput();
@@ -176,7 +176,7 @@ public class YarnIT {
     assertArrayEquals(expected, Jobs.output(conf, with));
   }
 
-  /** What Hadoop counted, and what the master logged. */
+  /** The counters of Hadoop and the log of the master. */
   private static final class Ran {
     final Counters counters;
     final EventLog log;
@@ -192,7 +192,7 @@ public class YarnIT {
     }
   }
 
-  /** The jobs that the master knows and did not know before, having checked what holds for each. */
+  /** Returns the new jobs of the master, after checking the properties of each. */
   private static Ran[] ranSince(Set<String> before) throws Exception {
     final Set<String> ids = master.jobs();
     ids.removeAll(before);
@@ -231,34 +231,34 @@ public class YarnIT {
     assertEquals(log.mapTasks, maps);
   }
 
-  /** No combiner: the two sides agree to the byte, and heavy keys by name. */
+  /** Without a combiner, both sides agree to the byte, and so do heavy keys by name. */
   private static void checkBytes(Ran ran) {
     assertEquals(ran.count(TaskCounter.MAP_OUTPUT_BYTES), ran.log.mapBytes());
     assertEquals(ran.log.mapBytes(), ran.log.reduceBytes());
   }
 
   /**
-   * Every attempt tells what its process took: about what Hadoop counts, which looks at other
-   * instants, and what it took to start the JVM, which Hadoop leaves out.
+   * Every attempt reports the times of its process. They are close to Hadoop's counters, which are
+   * read at other times and do not include the start of the JVM.
    */
   private static void checkTimes(Ran ran) {
     assertEquals(ran.log.attempts.keySet(), ran.log.cpuMicros.keySet());
     assertEquals(ran.log.attempts.keySet(), ran.log.tellWaits);
-    final double told = ran.log.cpuMicros.values().stream().mapToLong(Long::longValue).sum() / 1e3;
+    final double reported = ran.log.cpuMicros.values().stream().mapToLong(Long::longValue).sum() / 1e3;
     final double counted = ran.count(TaskCounter.CPU_MILLISECONDS);
     final double startsMax = 5_000.0 * ran.log.attempts.size();
     assertTrue(
-        told + " ms of " + counted, told > counted / 2 && told < 1.5 * counted + startsMax);
+        reported + " ms of " + counted, reported > counted / 2 && reported < 1.5 * counted + startsMax);
   }
 
-  /** Keys that all map tasks named have, by name, the sizes that the reduce tasks saw. */
+  /** Keys that all map tasks named have the sizes that the reduce tasks measured. */
   private static void checkNames(EventLog log, int keysMin) {
-    final Map<Long, Long> seen = log.namedKeys();
+    final Map<Long, Long> names = log.namedKeys();
     final Map<Long, Long> sampled = log.sampledKeys();
     int compared = 0;
     for (Map.Entry<Long, Long> known : sampled.entrySet()) {
       if (known.getValue() >= new MeterSettings().namedGroupBytesMin()) {
-        assertEquals(known.getValue(), seen.get(known.getKey()));
+        assertEquals(known.getValue(), names.get(known.getKey()));
         ++compared;
       }
     }
@@ -272,7 +272,7 @@ public class YarnIT {
     assertSameOutput(without, run(Jobs.wordCount(measured(), true), "/words", 2));
     final Ran ran = theOnly(ranSince(before));
     assertEquals(ran.log.mapBytes(), ran.log.reduceBytes());
-    // Without compression: pairs, two bytes of lengths each, end marks and checksums.
+    // Without compression: pairs with two bytes of lengths each, end marks and checksums.
     assertEquals(
         ran.count(TaskCounter.MAP_OUTPUT_MATERIALIZED_BYTES),
         ran.log.mapBytes()
@@ -324,7 +324,7 @@ public class YarnIT {
   }
 
   @Test
-  public void grepIsTwoJobs() throws Exception {
+  public void grepRunsTwoJobs() throws Exception {
     final Path without = run(local(), ReflectionUtils.newInstance(Grep.class, null), "/words", "OUTPUT", "w[0-9]*7");
     final Set<String> before = master.jobs();
     assertSameOutput(without, run(measured(), ReflectionUtils.newInstance(Grep.class, null), "/words", "OUTPUT", "w[0-9]*7"));
@@ -334,7 +334,7 @@ public class YarnIT {
   }
 
   @Test
-  public void mapSideJoin() throws Exception {
+  public void mapSideJoinIsReported() throws Exception {
     writeTable("/left", 2);
     writeTable("/right", 3);
     final Path without = join(local());
@@ -367,7 +367,7 @@ public class YarnIT {
   }
 
   @Test
-  public void aCommandShowsItsJobAndLeavesItsOutput() throws Exception {
+  public void aCommandReportsItsJobAndKeepsItsOutput() throws Exception {
     final Path without = run(Jobs.wordCount(local(), true), "/words", 2);
     final Client client =
         new Client(
@@ -388,7 +388,7 @@ public class YarnIT {
   }
 
   @Test
-  public void aJobThatDoesNotReportIsFollowedByItsTasks() throws Exception {
+  public void tasksReportForAJobThatDoesNotReport() throws Exception {
     final Configuration plain = new Configuration(conf);
     plain.setInt("two.path.rounds", ROUNDS);
     final Job made = Jobs.twoPath(plain);
@@ -402,18 +402,21 @@ public class YarnIT {
     final String web = "http://" + conf.get("yarn.resourcemanager.webapp.address");
     final Process poll = client.startPoll(job.getJobID().toString(), web, out);
     assertTrue("the job failed", job.waitForCompletion(false));
-    assertTrue("it goes on", poll.waitFor(1, TimeUnit.MINUTES));
-    final String said = new String(Files.readAllBytes(out.toPath()), StandardCharsets.UTF_8);
-    assertEquals(said, 0, poll.exitValue());
-    assertTrue(said, said.contains("estimates rest on the progress of tasks alone"));
-    assertTrue(said, said.contains("\"name\":\"two path\""));
-    assertTrue(said, said.contains("\"remaining\":"));
-    assertTrue(said, said.contains("JOB_STATE_SUCCEEDED"));
+    assertTrue("the poller is still running", poll.waitFor(1, TimeUnit.MINUTES));
+    final String output = new String(Files.readAllBytes(out.toPath()), StandardCharsets.UTF_8);
+    assertEquals(output, 0, poll.exitValue());
+    assertTrue(output, output.contains("the forecast uses only the progress of tasks"));
+    assertTrue(output, output.contains("\"name\":\"two path\""));
+    assertTrue(output, output.contains("\"remaining\":"));
+    assertTrue(output, output.contains("JOB_STATE_SUCCEEDED"));
   }
 
-  /** Its certificate's authority travels with the job, the token among the job's secrets. */
+  /**
+   * The certificate of the authority travels with the job, and the token is among the job's
+   * credentials.
+   */
   @Test
-  public void aProtectedMasterHearsTheTasksAndTheApplicationMaster() throws Exception {
+  public void aProtectedMasterReceivesEventsOfTasksAndTheApplicationMaster() throws Exception {
     final Certificates certificates = new Certificates(FILES.newFolder());
     final Certificates.Pair shown = certificates.issue("master", "IP:127.0.0.1", "ec");
     final File tokens = FILES.newFile();
@@ -444,13 +447,13 @@ public class YarnIT {
   }
 
   @Test
-  public void ofAnAttemptThatFailsAndOneThatIsOvertakenNothingCounts() throws Exception {
+  public void failedAndSupersededAttemptsDoNotCount() throws Exception {
     final Path without = run(FaultyWords.job(local()), "/words", 2);
     final Configuration measured = measured();
     measured.setInt(FaultyWords.MAP_FAILS, 1);
     measured.setInt(FaultyWords.MAP_HANGS, 0);
     measured.setBoolean("mapreduce.map.speculative", true);
-    // It is decided when tasks tell their progress.
+    // The scheduler decides it when tasks report their progress.
     measured.setInt("mapreduce.task.progress-report.interval", 300);
     measured.setInt("mapreduce.job.speculative.retry-after-no-speculate", 300);
     final Set<String> before = master.jobs();
@@ -464,7 +467,7 @@ public class YarnIT {
     assertEquals(Collections.singleton("m-0.1"), ran.log.speculative);
   }
 
-  /** Its tasks are in the application master. */
+  /** The tasks of the job run in the application master. */
   private static Configuration uber() {
     final Configuration uber = measured();
     uber.setBoolean("mapreduce.job.ubertask.enable", true);
@@ -472,7 +475,7 @@ public class YarnIT {
   }
 
   @Test
-  public void anUberJob() throws Exception {
+  public void anUberJobIsReported() throws Exception {
     final Path without = run(Jobs.wordCount(local(), true), "/words", 1);
     final Set<String> before = master.jobs();
     assertSameOutput(without, run(Jobs.wordCount(uber(), true), "/words", 1));
@@ -484,9 +487,9 @@ public class YarnIT {
   }
 
   @Test
-  public void anUberJobThatFails() throws Exception {
-    // Without a reduce task: Hadoop starts it beside the end of the job, and if it is late for that,
-    // exits the application master before the job has ended.
+  public void aFailingUberJobIsReported() throws Exception {
+    // Without a reduce task. Hadoop starts a reduce task concurrently with the end of the job. If
+    // the task is late, Hadoop exits the application master before the job has ended.
     final Configuration uber = uber();
     uber.setInt(FaultyWords.MAP_FAILS, 1);
     final Job job =
@@ -495,7 +498,7 @@ public class YarnIT {
     try {
       assertFalse("the job did not fail", job.waitForCompletion(false));
     } catch (IOException noStatus) {
-      // The application master is gone, and the history server does not know the job yet.
+      // The application master has ended, and the history server does not list the job yet.
     }
     final EventLog log = EventLog.of(master, job.getJobID().toString());
     assertEquals(FAILED_JOB, log.outcome);
@@ -505,7 +508,7 @@ public class YarnIT {
   }
 
   @Test
-  public void aFailedAttemptAndTheTimesOfTheOthers() throws Exception {
+  public void aFailedAttemptIsReportedAndOthersKeepTheirTimes() throws Exception {
     final String jar = JobJar.of(FILES.newFile("two-path.jar"), TwoPath.class);
     final Configuration unhurried = local();
     unhurried.setInt("two.path.rounds", ROUNDS);
@@ -529,7 +532,7 @@ public class YarnIT {
       final double share =
           reduce.nanos / 1e6 / (states.get(FINISHED) - states.get(SHUFFLED));
       System.out.printf("%s: %.1f %% of its reduce phase%n", id, 100 * share);
-      // Nearly all of it on an idle machine; how long committing takes is not ours to test.
+      // On an idle machine nearly all of it; the duration of the commit is not tested.
       assertTrue(id + ": " + share, share > 0.5 && share <= 1);
     }
     assertEquals(ran.log.mapBytes(), bytes);

@@ -5,14 +5,14 @@ import org.tidemark.jvm.wire.Event;
 import org.tidemark.jvm.wire.Events;
 
 /**
- * How an application ended, from what Spark reported of it and of its groups: queries, and jobs
- * outside of queries. A job that fails does not fail its query, which may have left or cancelled it.
- * The same as in translator.cc. Not thread-safe.
+ * Determines how an application ended, from Spark's events about it and its groups: queries, and
+ * jobs outside of queries. A failed job does not fail its query, which may have abandoned or
+ * cancelled it. The rules equal translator.cc. Not thread-safe.
  */
 final class ApplicationEnd {
   /** The failure of the last group that ended before the application; null if it succeeded. */
   private String failure;
-  /** A group that failed after the application's end, since the application was stopped. */
+  /** A group that failed after the application's end, because the application was stopped. */
   private String stopped;
   private boolean hasEnded;
   private long endMillis;
@@ -45,12 +45,12 @@ final class ApplicationEnd {
     return hasEnded;
   }
 
-  /** No part of an application ends after it. */
+  /** Limits times to the end of the application, since its parts cannot end later. */
   long atMost(long atMillis) {
     return hasEnded ? Math.min(atMillis, endMillis) : atMillis;
   }
 
-  /** {@code open}: the groups whose end Spark has not reported. Requires: it has ended. */
+  /** {@code open}: the groups without a reported end. Requires: the application has ended. */
   Event closing(Collection<String> open) {
     if (exitCode != null && exitCode != 0) {
       return closed(

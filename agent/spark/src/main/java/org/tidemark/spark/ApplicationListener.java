@@ -32,25 +32,25 @@ import org.tidemark.jvm.guard.Guard;
 import org.tidemark.jvm.guard.Log;
 import org.tidemark.jvm.transport.Sender;
 import org.tidemark.jvm.wire.Attempt;
-import org.tidemark.jvm.wire.AttemptNews;
+import org.tidemark.jvm.wire.AttemptUpdate;
 import org.tidemark.jvm.wire.Event;
 import org.tidemark.jvm.wire.Events;
-import org.tidemark.jvm.wire.JobNews;
-import org.tidemark.jvm.wire.StageNews;
+import org.tidemark.jvm.wire.JobDescription;
+import org.tidemark.jvm.wire.StageDescription;
 
 /**
- * Turns what Spark's listeners hear into events for the master: a job is an application. Each call
- * comes on the thread of our queue, and costs a few microseconds; what costs more is done elsewhere
- * ({@link SizeTeller}).
+ * Converts the events of Spark's listeners to events for the master: a job is an application. Each
+ * call comes on the thread of this plug-in's queue and costs a few microseconds; slower work runs
+ * elsewhere ({@link SizeReporter}).
  */
 final class ApplicationListener extends SparkListener {
-  /** Room for what 20,000 tasks make known. bytes */
+  /** Room for the events of 20,000 tasks, in bytes. */
   private static final long BUFFER_BYTES_MAX = 8 << 20;
   /**
-   * What the end of an application may wait for its last words to arrive: with those of an executor in
-   * the same process, less than a second.
+   * The time that the end of an application may wait for the delivery of its last events. Together
+   * with the same time of an executor in this process, it is less than a second.
    */
-  private static final long LAST_WORDS_NANOS = 600_000_000L;
+  private static final long FINAL_WAIT_NANOS = 600_000_000L;
   private static final int FAILURE_CHARS_MAX = 1_000;
 
   private static final String SQL_EXECUTION = "spark.sql.execution.id";
@@ -61,7 +61,9 @@ final class ApplicationListener extends SparkListener {
   private static final String SQL_EXECUTION_END =
       "org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd";
 
-  /** What tells `tidemark spark run` which application it has started; see cli/spark/settings.cc. */
+  /**
+   * The line by which `tidemark run spark` recognizes its application; see cli/spark/settings.cc.
+   */
   private static final String ANNOUNCEMENT = "Tidemark: reporting on application ";
 
   private final SparkContext context;
@@ -73,16 +75,16 @@ final class ApplicationListener extends SparkListener {
   private final SqlPlans plans = new SqlPlans(members);
   private final ShuffleRecords shuffles = new ShuffleRecords();
   private final WrittenSizes written = new WrittenSizes();
-  private final Standing standing = new Standing();
+  private final CurrentState currentState = new CurrentState();
   private final Sender.Reporter signOfLife = this::signOfLife;
   private final Map<String, Integer> executors = new HashMap<>();
   private final Map<Integer, int[]> stagesOfJobs = new Latest<>();
   private final Map<Integer, String> groupsOfJobs = new Latest<>();
   private final Map<String, Stages.Work> worksOfExecutions = new Latest<>();
-  /** How many jobs there were of each name. */
+  /** The number of jobs of each name. */
   private final Map<String, Integer> jobNames = new Latest<>();
   private Sender sender;
-  private SizeTeller sizes;
+  private SizeReporter sizes;
   private final ApplicationEnd end = new ApplicationEnd();
   private boolean isClosed;
 
@@ -101,7 +103,7 @@ final class ApplicationListener extends SparkListener {
 
   /**
    * The context has stopped, and its listeners have all events. Reports the end of an application
-   * that Spark reported to end, although the ends of some of its groups are missing.
+   * whose end Spark reported, although the ends of some of its groups are missing.
    */
   void close() {
     if (isOn() && end.hasEnded() && !isClosed) {
@@ -109,7 +111,7 @@ final class ApplicationListener extends SparkListener {
     }
     if (sender != null) {
       sizes.close();
-      sender.stop(LAST_WORDS_NANOS);
+      sender.stop(FINAL_WAIT_NANOS);
     }
   }
 
@@ -121,8 +123,8 @@ final class ApplicationListener extends SparkListener {
         return;
       }
       sender = settings.open("driver", id.toString(), BUFFER_BYTES_MAX, log, guard);
-      sizes = new SizeTeller(new InputSizes(context, members, shuffles, written), sender, guard);
-      final JobNews job = new JobNews("spark");
+      sizes = new SizeReporter(new InputSizes(context, members, shuffles, written), sender, guard);
+      final JobDescription job = new JobDescription("spark");
       job.name = start.appName();
       job.applicationId = id.toString();
       job.user = start.sparkUser();
@@ -134,7 +136,7 @@ final class ApplicationListener extends SparkListener {
         job.parameters.put(parameter._1(), parameter._2());
       }
       final Event opened = Events.jobOpened(job);
-      standing.jobOpened(opened);
+      currentState.jobOpened(opened);
       sender.send(opened);
       sender.startReports(signOfLife);
       if (settings.isAnnounced) {
@@ -164,7 +166,7 @@ final class ApplicationListener extends SparkListener {
     try {
       final Integer number = executors.get(removed.executorId());
       if (isOn() && number != null) {
-        standing.executorClosed(number);
+        currentState.executorClosed(number);
         sender.send(Events.executorClosed(number));
       }
     } catch (Throwable ours) {
@@ -177,16 +179,16 @@ final class ApplicationListener extends SparkListener {
     try {
       if (isOn()) {
         final List<Object> infos = members.list(start, "stageInfos");
-        // Spark lists them in another order in every run.
+        // Spark lists them in a different order in every run.
         infos.sort(Comparator.comparingInt(info -> ((StageInfo) info).stageId()));
         final Stages.Work work = workOf(start, infos);
         final int[] numbers = new int[infos.size()];
         for (int i = 0; i < numbers.length; ++i) {
           final StageFacts facts = factsOf((StageInfo) infos.get(i));
           numbers[i] = facts.stage;
-          final StageNews news = stages.listed(facts, work);
-          if (news != null) {
-            tell(news);
+          final StageDescription update = stages.listed(facts, work);
+          if (update != null) {
+            report(update);
           }
         }
         stagesOfJobs.put(start.jobId(), numbers);
@@ -206,13 +208,13 @@ final class ApplicationListener extends SparkListener {
         if (shuffle != null) {
           shuffles.writes(facts.stage, (Integer) shuffle);
         }
-        StageNews last = null;
-        for (StageNews news : stages.submitted(facts)) {
-          tell(news);
-          last = news;
+        StageDescription last = null;
+        for (StageDescription update : stages.submitted(facts)) {
+          report(update);
+          last = update;
         }
         if (last != null) {
-          sizes.tell(last);
+          sizes.report(last);
         }
       }
     } catch (Throwable ours) {
@@ -234,7 +236,7 @@ final class ApplicationListener extends SparkListener {
                 why == null ? Events.Outcome.SUCCEEDED : Events.Outcome.FAILED,
                 why == null ? null : causeIn(why.toString()),
                 at == null ? 0 : (Long) at);
-        standing.stageClosed(info.stageId(), closed);
+        currentState.stageClosed(info.stageId(), closed);
         sender.send(closed);
       }
     } catch (Throwable ours) {
@@ -247,10 +249,10 @@ final class ApplicationListener extends SparkListener {
     try {
       if (isOn()) {
         final TaskInfo task = start.taskInfo();
-        final AttemptNews news =
+        final AttemptUpdate update =
             attempt(start.stageId(), start.stageAttemptId(), task, Events.State.STARTED);
-        news.atMillis = task.launchTime();
-        tell(news);
+        update.atMillis = task.launchTime();
+        report(update);
       }
     } catch (Throwable ours) {
       guard.turnOff(ours);
@@ -262,18 +264,18 @@ final class ApplicationListener extends SparkListener {
     try {
       if (isOn() && end.taskInfo() != null) {
         final TaskInfo task = end.taskInfo();
-        final AttemptNews news =
+        final AttemptUpdate update =
             attempt(end.stageId(), end.stageAttemptId(), task, stateAfter(end.reason(), task));
-        if (news.state != Events.State.OBSOLETE) {
-          news.atMillis = task.finishTime();
+        if (update.state != Events.State.OBSOLETE) {
+          update.atMillis = task.finishTime();
         }
-        if (news.state == Events.State.FINISHED) {
-          addInput(news, end.taskMetrics());
+        if (update.state == Events.State.FINISHED) {
+          addInput(update, end.taskMetrics());
           noteOutput(end.stageId(), end.taskMetrics());
         } else {
-          news.failure = failureOf(end.reason());
+          update.failure = failureOf(end.reason());
         }
-        tell(news);
+        report(update);
       }
     } catch (Throwable ours) {
       guard.turnOff(ours);
@@ -294,11 +296,11 @@ final class ApplicationListener extends SparkListener {
                     + causeIn(
                         String.valueOf(((JobFailed) ended.jobResult()).exception().getMessage()))
                 : null;
-        for (StageNews news : stages.ended(numbers)) {
-          tell(news);
+        for (StageDescription update : stages.ended(numbers)) {
+          report(update);
         }
         if (!("job/" + ended.jobId()).equals(group)) {
-          if (why != null && standing.isGroupOpen(group)) {
+          if (why != null && currentState.isGroupOpen(group)) {
             end.jobFailed(group);
           }
         } else if (closeGroup(group, why, ended.time())) {
@@ -316,11 +318,11 @@ final class ApplicationListener extends SparkListener {
     try {
       if (isOn()) {
         if (event.getClass().getName().equals(SQL_EXECUTION_START)) {
-          tell(plans.started(event));
+          report(plans.started(event));
         } else if (event.getClass().getName().equals(SQL_EXECUTION_UPDATE)) {
           final SqlPlans.Execution updated = plans.updated(event);
           if (updated != null) {
-            tell(updated);
+            report(updated);
           }
         } else if (event.getClass().getName().equals(SQL_EXECUTION_END)) {
           final String id = plans.ended(event);
@@ -356,43 +358,42 @@ final class ApplicationListener extends SparkListener {
   }
 
   /**
-   * Nobody else speaks while the application waits for executors, or between two of its jobs. If
-   * there was no room for all events while the master was away, it is told all that holds again.
+   * This is the only report while the application waits for executors, or between two jobs. If
+   * events were dropped while the master was absent, reports the current state again.
    */
   private Event signOfLife() {
-    standing.tellAfterDrops(sender.dropped(), sender::send);
-    return Events.jobOpened(new JobNews(null));
+    currentState.reportAfterDrops(sender.dropped(), sender::send);
+    return Events.jobOpened(new JobDescription(null));
   }
 
-  private void tell(StageNews news) {
-    final Event opened = Events.stageOpened(news);
-    standing.stageOpened(news.number, opened);
+  private void report(StageDescription update) {
+    final Event opened = Events.stageOpened(update);
+    currentState.stageOpened(update.number, opened);
     sender.send(opened);
   }
 
-  private void tell(AttemptNews news) {
-    final Event changed = Events.attemptChanged(news);
-    standing.attemptChanged(news, changed);
+  private void report(AttemptUpdate update) {
+    final Event changed = Events.attemptChanged(update);
+    currentState.attemptChanged(update, changed);
     sender.send(changed);
   }
 
-  private void tell(SqlPlans.Execution execution) {
+  private void report(SqlPlans.Execution execution) {
     openGroup(
         execution.group, execution.name, execution.startedMillis, execution.plannedTaskCounts());
   }
 
   private void openGroup(String group, String name, long atMillis, long... plannedTaskCounts) {
     final Event opened = Events.groupOpened(group, name, atMillis, plannedTaskCounts);
-    standing.groupOpened(group, opened);
+    currentState.groupOpened(group, opened);
     sender.send(opened);
   }
 
   /**
-   * {@code why}: it failed; null: it did not. Returns false, and sends nothing, if the group was not
-   * open.
+   * {@code why}: the failure, or null. Returns false and sends nothing if the group was not open.
    */
   private boolean closeGroup(String group, String why, long atMillis) {
-    final boolean wasOpen = standing.groupClosed(group);
+    final boolean wasOpen = currentState.groupClosed(group);
     if (wasOpen) {
       sender.send(
           Events.groupClosed(
@@ -409,23 +410,23 @@ final class ApplicationListener extends SparkListener {
     if (end.hasEnded()
         && !isClosed
         && stagesOfJobs.isEmpty()
-        && standing.openGroups().isEmpty()) {
+        && currentState.openGroups().isEmpty()) {
       sendClosing();
     }
   }
 
   private void sendClosing() {
     isClosed = true;
-    sender.send(end.closing(standing.openGroups()));
+    sender.send(end.closing(currentState.openGroups()));
   }
 
-  /** Null: it succeeded. */
+  /** Returns null if it succeeded. */
   private String failureOfExecution(Object event) throws ReflectiveOperationException {
     final Object why = Members.orNull((scala.Option<?>) members.call(event, "errorMessage"));
     return why == null || why.toString().isEmpty() ? null : causeIn(why.toString());
   }
 
-  /** The job, or the SQL execution that has several; recognised in other runs by what it does. */
+  /** Returns the job, or the SQL execution of several jobs, with its signature in other runs. */
   private Stages.Work workOf(SparkListenerJobStart start, List<Object> infos) {
     final String pool = property(start.properties(), "spark.scheduler.pool");
     final String execution = property(start.properties(), SQL_EXECUTION);
@@ -436,7 +437,7 @@ final class ApplicationListener extends SparkListener {
               new Stages.Work(
                   "sql/" + id, pool, "sql " + plans.recognisedBy(id), plans.planOf(id)));
     }
-    // The stage that gives the result has the highest number.
+    // The stage with the result has the highest number.
     final String name = infos.isEmpty() ? "" : ((StageInfo) infos.get(infos.size() - 1)).name();
     final String group = "job/" + start.jobId();
     final String description = property(start.properties(), "spark.job.description");
@@ -471,17 +472,17 @@ final class ApplicationListener extends SparkListener {
         submitted == null ? 0 : (Long) submitted);
   }
 
-  private AttemptNews attempt(int stage, int stageAttempt, TaskInfo task, Events.State state) {
-    final AttemptNews news =
-        new AttemptNews(
+  private AttemptUpdate attempt(int stage, int stageAttempt, TaskInfo task, Events.State state) {
+    final AttemptUpdate update =
+        new AttemptUpdate(
             new Attempt(stage, stageAttempt, task.partitionId(), task.attemptNumber()), state);
-    // Usually it is known; of its cores, nothing is if it is not.
-    news.executor = executor(task.executorId(), task.host(), 0);
-    news.speculative = task.speculative();
-    return news;
+    // Usually the executor is known. If not, its number of cores is unknown.
+    update.executor = executor(task.executorId(), task.host(), 0);
+    update.speculative = task.speculative();
+    return update;
   }
 
-  /** The number of an executor, which is told the first time. */
+  /** Returns the number of an executor, which is reported at the first call. */
   private int executor(String id, String host, int cores) {
     final Integer known = executors.get(id);
     if (known != null) {
@@ -490,14 +491,14 @@ final class ApplicationListener extends SparkListener {
     final int number = executors.size();
     final int coresOfTask = Math.max(1, context.conf().getInt("spark.task.cpus", 1));
     final Event opened = Events.executorOpened(number, host, "", id, cores / coresOfTask);
-    standing.executorOpened(number, opened);
+    currentState.executorOpened(number, opened);
     sender.send(opened);
     executors.put(id, number);
     return number;
   }
 
   private static Events.State stateAfter(TaskEndReason reason, TaskInfo task) {
-    // It had finished, and its output was lost with its executor.
+    // The attempt had finished, and its output was lost with its executor.
     if (reason.getClass().getSimpleName().startsWith("Resubmitted")) {
       return Events.State.OBSOLETE;
     }
@@ -512,12 +513,12 @@ final class ApplicationListener extends SparkListener {
         : Events.State.FAILED;
   }
 
-  /** What it has read is what there was to read. */
-  private static void addInput(AttemptNews news, TaskMetrics metrics) {
+  /** A finished task has read its whole input. */
+  private static void addInput(AttemptUpdate update, TaskMetrics metrics) {
     if (metrics != null) {
-      news.inputBytes =
+      update.inputBytes =
           metrics.inputMetrics().bytesRead() + metrics.shuffleReadMetrics().totalBytesRead();
-      news.inputRecords =
+      update.inputRecords =
           metrics.inputMetrics().recordsRead() + metrics.shuffleReadMetrics().recordsRead();
     }
   }
@@ -531,11 +532,11 @@ final class ApplicationListener extends SparkListener {
     }
   }
 
-  /** The shuffle that its tasks write; null: none, or it is not said (before Spark 3.2). */
+  /** Returns the shuffle that its tasks write; null if absent, or before Spark 3.2. */
   private Object shuffleOf(StageInfo info) {
     try {
       return Members.orNull((scala.Option<?>) members.call(info, "shuffleDepId"));
-    } catch (ReflectiveOperationException notSaid) {
+    } catch (ReflectiveOperationException unavailable) {
       return null;
     }
   }
@@ -546,17 +547,17 @@ final class ApplicationListener extends SparkListener {
         : "";
   }
 
-  /** What made it fail, out of {@code text}, and of that no more than a snapshot has room for. */
+  /** Returns the cause in {@code text}, cut to the size that a snapshot contains. */
   private static String causeIn(String text) {
     final String cause = FailureCause.of(text);
     return cause.substring(0, Math.min(cause.length(), FAILURE_CHARS_MAX));
   }
 
-  /** Null before Spark 4.0, which does not say it. */
+  /** Returns null before Spark 4.0, which does not report it. */
   private Integer exitCodeOf(SparkListenerApplicationEnd end) {
     try {
       return (Integer) Members.orNull((scala.Option<?>) members.call(end, "exitCode"));
-    } catch (ReflectiveOperationException notSaid) {
+    } catch (ReflectiveOperationException unavailable) {
       return null;
     }
   }

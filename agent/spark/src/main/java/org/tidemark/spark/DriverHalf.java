@@ -10,14 +10,14 @@ import org.tidemark.jvm.guard.Guard;
 import org.tidemark.jvm.guard.Log;
 import org.tidemark.jvm.guard.Reasons;
 
-/** Tells of the application, its stages and their tasks: {@link ApplicationListener}. */
+/** Reports the application, its stages and their tasks: {@link ApplicationListener}. */
 final class DriverHalf implements DriverPlugin {
-  /** A queue of its own: neither waits for Spark's listeners nor makes them wait. */
+  /** A separate queue, which neither waits for Spark's listeners nor delays them. */
   private static final String QUEUE = "tidemark";
 
   private final Log log = Settings.newLog();
   private final Guard guard = new Guard(log);
-  /** Null: nothing is reported. */
+  /** Null if nothing is reported. */
   private ApplicationListener listener;
 
   @Override
@@ -27,7 +27,7 @@ final class DriverHalf implements DriverPlugin {
       if (settings != null) {
         listener = new ApplicationListener(context, settings, log, guard);
         context.listenerBus().addToQueue(listener, QUEUE);
-        return settings.toTell();
+        return settings.toExecutors();
       }
     } catch (Throwable ours) {
       guard.turnOff(ours);
@@ -35,7 +35,10 @@ final class DriverHalf implements DriverPlugin {
     return Collections.emptyMap();
   }
 
-  /** From {@link ExecutorHalf}: what a map task wrote for each partition. It expects no answer. */
+  /**
+   * Receives from {@link ExecutorHalf} the output of a map task for each partition. Sends no
+   * answer.
+   */
   @Override
   public Object receive(Object message) {
     try {
@@ -48,7 +51,7 @@ final class DriverHalf implements DriverPlugin {
     return null;
   }
 
-  /** The listener has heard everything by now. */
+  /** The listener has received all events by now. */
   @Override
   public void shutdown() {
     try {

@@ -17,14 +17,14 @@ import org.tidemark.jvm.guard.Reasons;
 import org.tidemark.jvm.transport.Sender;
 
 /**
- * Tells how far the tasks of an executor are, once a second and when they end: {@link TaskWatch}.
- * Connects with the first task. The calls at a task's start and end come on its own thread.
+ * Reports the progress of an executor's tasks, once a second and at their end: {@link TaskWatch}.
+ * Connects at the first task. The calls at a task's start and end come on its own thread.
  */
 final class ExecutorHalf implements ExecutorPlugin {
-  /** Room for what some minutes of sixteen tasks make known. bytes */
+  /** Room for some minutes of events of sixteen tasks, in bytes. */
   private static final long BUFFER_BYTES_MAX = 2 << 20;
-  /** What an executor may wait at its end for its last words to arrive. */
-  private static final long LAST_WORDS_NANOS = 200_000_000L;
+  /** The time that an executor may wait at its end for the delivery of its last events. */
+  private static final long FINAL_WAIT_NANOS = 200_000_000L;
 
   private final Log log = Settings.newLog();
   private final Guard guard = new Guard(log);
@@ -36,11 +36,11 @@ final class ExecutorHalf implements ExecutorPlugin {
   private PluginContext context;
   private SparkConf conf;
   private String executor;
-  private Map<String, String> told;
-  /** Ours to turn off again. */
+  private Map<String, String> fromDriver;
+  /** True if this plug-in turned it on and must turn it off. */
   private boolean monitorsContention;
   private volatile boolean keys;
-  /** Null: not known yet. */
+  /** Null until it is known. */
   private volatile MapOutputs outputs;
   // Guarded by this.
   private boolean isSetUp;
@@ -48,12 +48,12 @@ final class ExecutorHalf implements ExecutorPlugin {
   private Sender sender;
 
   @Override
-  public void init(PluginContext context, Map<String, String> told) {
+  public void init(PluginContext context, Map<String, String> fromDriver) {
     try {
       this.context = context;
       conf = context.conf();
       executor = context.executorID();
-      this.told = told;
+      this.fromDriver = fromDriver;
     } catch (Throwable ours) {
       guard.turnOff(ours);
     }
@@ -71,9 +71,9 @@ final class ExecutorHalf implements ExecutorPlugin {
         final TaskWatch watch = new TaskWatch(task, members, threads, python);
         tasks.put(Thread.currentThread(), watch);
         open.startReports(watch);
-        // Not before: from Spark 4.0 on there is no shuffle manager until the first task.
+        // Polls only now, since Spark 4.0 and later create the shuffle manager at the first task.
         if (isFirst()) {
-          lookAtShuffles(open);
+          pollShuffles(open);
         }
       }
     } catch (Throwable ours) {
@@ -87,14 +87,14 @@ final class ExecutorHalf implements ExecutorPlugin {
     return first;
   }
 
-  private void lookAtShuffles(Sender open) throws IllegalAccessException {
+  private void pollShuffles(Sender open) throws IllegalAccessException {
     outputs = new MapOutputs(SparkEnv.get(), members);
     if (keys) {
       ShuffleTap.install(SparkEnv.get(), new KeyGroups(open, guard, this::watchOfThisTask));
     }
   }
 
-  /** Null: it does not report. */
+  /** Returns null for a task that does not report. */
   private TaskWatch watchOfThisTask() {
     return tasks.get(Thread.currentThread());
   }
@@ -109,7 +109,7 @@ final class ExecutorHalf implements ExecutorPlugin {
     endTask(false);
   }
 
-  /** Says a last time how far the task was, and waits for nobody. */
+  /** Sends the last progress of the task. Does not block. */
   private void endTask(boolean succeeded) {
     try {
       final TaskWatch watch = tasks.remove(Thread.currentThread());
@@ -118,7 +118,7 @@ final class ExecutorHalf implements ExecutorPlugin {
         watch.endKeyGroups();
         if (succeeded) {
           watch.finished();
-          tellOutput(watch);
+          reportOutput(watch);
         }
       }
     } catch (Throwable ours) {
@@ -126,8 +126,8 @@ final class ExecutorHalf implements ExecutorPlugin {
     }
   }
 
-  /** To the driver, before it hears that the task has finished. */
-  private void tellOutput(TaskWatch watch) {
+  /** Sends it to the driver before the driver learns that the task has finished. */
+  private void reportOutput(TaskWatch watch) {
     final MapOutputs known = outputs;
     try {
       final long[] written =
@@ -136,7 +136,7 @@ final class ExecutorHalf implements ExecutorPlugin {
         context.send(written);
       }
     } catch (IOException | ReflectiveOperationException | RuntimeException notToBeHad) {
-      // The driver knows what Spark tells it.
+      // Without it, the driver uses Spark's own sizes.
     }
   }
 
@@ -149,7 +149,7 @@ final class ExecutorHalf implements ExecutorPlugin {
         open = sender;
       }
       if (open != null) {
-        open.stop(LAST_WORDS_NANOS);
+        open.stop(FINAL_WAIT_NANOS);
       }
       if (monitorsContention) {
         threads.setThreadContentionMonitoringEnabled(false);
@@ -159,29 +159,29 @@ final class ExecutorHalf implements ExecutorPlugin {
     }
   }
 
-  /** Null: nothing is reported. */
+  /** Returns null if nothing is reported. */
   private synchronized Sender sender() {
     if (!isAsked) {
       isAsked = true;
       try {
-        final Settings settings = Settings.of(conf::get, told);
-        // In local mode this is made before the application has its id.
+        final Settings settings = Settings.of(conf::get, fromDriver);
+        // In local mode this object is created before the application has its id.
         final String application = conf.get("spark.app.id", "");
-        // Nothing was told where the driver's half is off.
-        if (settings != null && !application.isEmpty() && !told.isEmpty()) {
+        // The settings are empty if the driver's half is off.
+        if (settings != null && !application.isEmpty() && !fromDriver.isEmpty()) {
           sender =
               settings.open("executor-" + executor, application, BUFFER_BYTES_MAX, log, guard);
           keys = settings.keys;
           monitorContention();
         }
       } catch (IllegalArgumentException | IOException wrong) {
-        log.warn("tasks do not report: " + Reasons.of(wrong) + "; they are not affected");
+        log.warn("no progress of tasks is reported: " + Reasons.of(wrong) + "; the tasks themselves are not affected");
       }
     }
     return sender;
   }
 
-  /** Only then do threads say how long they waited for memory. */
+  /** Threads measure their waits for memory only with this option. */
   private void monitorContention() {
     if (threads.isThreadContentionMonitoringSupported()
         && !threads.isThreadContentionMonitoringEnabled()) {

@@ -1,8 +1,8 @@
 package org.tidemark.spark;
 
 /**
- * What made a task, a stage or a job fail, out of what Spark says of it, which is mostly stacks. The
- * same as in event logs (spark/failure_cause.cc).
+ * Extracts why a task, a stage or a job failed from Spark's message, which consists mostly of
+ * stacks. Applies the same rules as for event logs (spark/failure_cause.cc).
  */
 final class FailureCause {
   private static final String TRACEBACK = "Traceback (most recent call last):";
@@ -13,8 +13,8 @@ final class FailureCause {
   private FailureCause() {}
 
   /**
-   * The last line of its last Python traceback ("ValueError: bad"), else what the most recent failure
-   * of a task was, without where it ran and without the stack; else all of {@code failure}.
+   * Returns the last line of the last Python traceback ("ValueError: bad"), or else the most recent
+   * failure of a task without its location and stack, or else all of {@code failure}.
    */
   static String of(String failure) {
     final int traceback = failure.lastIndexOf(TRACEBACK);
@@ -33,7 +33,10 @@ final class FailureCause {
     return cause.isEmpty() ? failure : cause;
   }
 
-  /** The first line of a traceback that is not indented; empty if it breaks off before. */
+  /**
+   * Returns the first line of a traceback that is not indented; empty if the traceback is
+   * incomplete.
+   */
   private static String raisedIn(String text, int traceback) {
     for (int end = text.indexOf('\n', traceback); end >= 0; end = text.indexOf('\n', end + 1)) {
       final String line = lineAt(text, end + 1);

@@ -1,12 +1,14 @@
 package org.tidemark.spark;
 
-/** What a reader sees of a SQL execution or a job, whose description may be a whole query or stack. */
+/**
+ * The name of a SQL execution or a job for people. Its description may be a whole query or stack.
+ */
 final class GroupName {
   private GroupName() {}
 
   /**
-   * The first line of {@code description} with words in it; if it has none or is null, that of {@code
-   * callSite}; if that has none, empty.
+   * Returns the first line of {@code description} with words in it. Without a description, uses
+   * {@code callSite}. Returns an empty text if that has none, either.
    */
   static String of(String description, String callSite) {
     final String line = firstLine(description);

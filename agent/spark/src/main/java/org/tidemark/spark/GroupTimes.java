@@ -8,10 +8,10 @@ import org.tidemark.jvm.wire.Event;
 import org.tidemark.jvm.wire.Events;
 
 /**
- * The sizes and times of the key groups of one task, told at every flush. A key group is as large as
- * its share of the records that the task fetched. It begins when it is handed out, with all its
- * values, and ends when the next is asked for; how many values were read of the one in progress is
- * not known, and told as none.
+ * The sizes and times of the key groups of one task, reported at every flush. The size of a key
+ * group is its share of the records that the task fetched. A group begins when Spark returns it
+ * with all its values, and ends when the next one is requested. The number of values read of the
+ * running group is unknown and reported as zero.
  */
 final class GroupTimes implements Sender.Reporter {
   private final TaskWatch watch;
@@ -19,15 +19,15 @@ final class GroupTimes implements Sender.Reporter {
   private final ReduceMeter meter;
   private final ProcessorWatch processor = ProcessorWatch.ofThisThread(System.nanoTime());
   private final double bytesPerRecord;
-  // Of the group in progress; they belong to the task's thread.
+  // These belong to the group in progress and to the task's thread.
   private boolean inGroup;
   private long values;
   private long bytes;
   private long emittedBefore;
-  /** Whether all keys so far have names that mean the same in every task. */
+  /** True while all keys have names that mean the same in every task. */
   private volatile boolean isNamed = true;
 
-  /** Made on the task's thread when it has all its input. */
+  /** Created on the task's thread when the task has all its input. */
   GroupTimes(TaskWatch watch, MeterSettings settings) {
     this.watch = watch;
     this.settings = settings;
@@ -37,7 +37,7 @@ final class GroupTimes implements Sender.Reporter {
     meter.start(System.nanoTime());
   }
 
-  /** A key's values are handed out. */
+  /** Called when a key and its values are passed to the task. */
   void begin(Object key, Object group) {
     values = group instanceof scala.collection.Iterable ? sizeOf(group) : 1;
     bytes = Math.round(values * bytesPerRecord);
@@ -56,7 +56,7 @@ final class GroupTimes implements Sender.Reporter {
     inGroup = true;
   }
 
-  /** The next is asked for, if there was one. */
+  /** The next group is requested. */
   void end() {
     if (inGroup && close()) {
       meter.closeUnit(System.nanoTime());
@@ -97,6 +97,6 @@ final class GroupTimes implements Sender.Reporter {
         running,
         isNamed,
         processor.read(now),
-        null); // TaskWatch tells them
+        null);  // TaskWatch reports them
   }
 }

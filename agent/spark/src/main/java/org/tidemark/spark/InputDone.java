@@ -2,23 +2,24 @@ package org.tidemark.spark;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.tidemark.jvm.wire.HeartbeatNews;
+import org.tidemark.jvm.wire.HeartbeatUpdate;
 
 /**
- * How much of its input a task is done with, where a counter tells it: what it has read, where each
- * record is done with when the next is read; what has come back from Python, to which records are
- * sent far ahead of its work; nothing, where all is read before the first result. Not thread-safe.
+ * Determines how much of its input a task has processed, if a counter shows it. Normally this is
+ * the input read, since each record is processed before the next is read. With Python, it is the
+ * number of returned rows, since records are sent far ahead of the work. It is unknown if all input
+ * is read before the first result. Not thread-safe.
  */
 final class InputDone {
-  /** By then a task has shown how its rows come back. */
-  private static final int LOOKS_MAX = 1_000;
+  /** By then a task has shown how its rows return. */
+  private static final int SAMPLES_MAX = 1_000;
 
-  /** What had come back from Python after some time. */
-  private static final class Look {
+  /** The rows that had returned from Python after some time. */
+  private static final class Sample {
     final long nanos;
     final long rows;
 
-    Look(long nanos, long rows) {
+    Sample(long nanos, long rows) {
       this.nanos = nanos;
       this.rows = rows;
     }
@@ -26,9 +27,9 @@ final class InputDone {
 
   private final int stage;
   private final RowsFromPython python;
-  private final List<Look> looks = new ArrayList<>();
+  private final List<Sample> samples = new ArrayList<>();
   private boolean isReadFirst;
-  /** What this task is judged by from its first report on; 0: not known. */
+  /** The ratio that this task uses from its first report on; 0 if unknown. */
   private double rowsPerRecord;
 
   InputDone(int stage, RowsFromPython python) {
@@ -37,49 +38,49 @@ final class InputDone {
   }
 
   /**
-   * After {@code nanos} {@code news} says what has been read, {@code isShuffle} whether some of a
-   * shuffle was. {@code operators}: null: not known.
+   * {@code update} contains the input read after {@code nanos}; {@code isShuffle} is true if some of
+   * it came from a shuffle. {@code operators}: null if unknown.
    */
-  void tell(HeartbeatNews news, boolean isShuffle, Operators operators, long nanos) {
+  void report(HeartbeatUpdate update, boolean isShuffle, Operators operators, long nanos) {
     if (operators == null || operators.sort) {
       isReadFirst = true;
     } else if (operators.rowsFromPython >= 0) {
-      tellByPython(news, new Look(nanos, operators.rowsFromPython));
+      reportPythonInput(update, new Sample(nanos, operators.rowsFromPython));
     } else if (isShuffle && !operators.areThere) {
-      // What reads a shuffle of an RDD usually puts it into groups or into an order first.
+      // An RDD that reads a shuffle usually groups or sorts it first.
       isReadFirst = true;
     }
-    news.isInputReadFirst = isReadFirst;
+    update.isInputReadFirst = isReadFirst;
   }
 
-  /** The task has finished after {@code nanos}, and has read so many records. */
+  /** Records that the task finished after {@code nanos} and read {@code records} records. */
   void finished(long records, Operators operators, long nanos) {
     if (operators == null || operators.rowsFromPython <= 0) {
       return;
     }
     final double rows = operators.rowsFromPython;
     final double error =
-        looks.stream()
-            .mapToDouble(look -> Math.abs(look.rows / rows - (double) look.nanos / nanos))
+        samples.stream()
+            .mapToDouble(sample -> Math.abs(sample.rows / rows - (double) sample.nanos / nanos))
             .average()
             .orElse(Double.NaN);
     python.came(stage, records, operators.rowsFromPython, error);
   }
 
-  /** Only a task that has finished tells how many rows there are to a record. */
-  private void tellByPython(HeartbeatNews news, Look look) {
-    if (looks.size() < LOOKS_MAX) {
-      looks.add(look);
+  /** Only finished tasks show the number of rows per record. */
+  private void reportPythonInput(HeartbeatUpdate update, Sample sample) {
+    if (samples.size() < SAMPLES_MAX) {
+      samples.add(sample);
     }
     if (rowsPerRecord == 0 && !isReadFirst) {
       rowsPerRecord = python.perRecord(stage);
       isReadFirst = rowsPerRecord == 0;
     }
     if (!isReadFirst) {
-      final double read = Math.max(1, news.recordsDone);
-      final double done = Math.min(1, look.rows / rowsPerRecord / read);
-      news.recordsDone = (long) (news.recordsDone * done);
-      news.bytesDone = (long) (news.bytesDone * done);
+      final double read = Math.max(1, update.recordsDone);
+      final double done = Math.min(1, sample.rows / rowsPerRecord / read);
+      update.recordsDone = (long) (update.recordsDone * done);
+      update.bytesDone = (long) (update.bytesDone * done);
     }
   }
 }

@@ -15,34 +15,38 @@ import org.apache.spark.SparkEnv;
 import org.apache.spark.rdd.RDD;
 import org.apache.spark.scheduler.MapStatus;
 import org.apache.spark.storage.StorageLevel;
-import org.tidemark.jvm.wire.StageNews;
-import org.tidemark.jvm.wire.StageNews.Precision;
+import org.tidemark.jvm.wire.StageDescription;
+import org.tidemark.jvm.wire.StageDescription.Precision;
 
 /**
- * What each task of a stage has to read, from what the driver knows when the stage is submitted: the
- * sizes of map outputs, and of the files or splits that partitions are for. A partition of a cached
- * RDD, or of one whose source does not say sizes, has no known size, nor has its stage.
+ * Determines the input size of each task of a stage from the driver's data when the stage is
+ * submitted: the sizes of map outputs, and of the files or splits of partitions. The size of a
+ * partition is unknown if its RDD is cached or its source reports no sizes; the size of its stage
+ * is then unknown as well.
  *
- * <p>Looks at what belongs to Spark's scheduler without its lock: that a stage is gone, or a map
- * output moved, means that the sizes are not known. Belongs to one thread.
+ * <p>Reads objects of Spark's scheduler without its lock: if a stage was removed or a map output
+ * has moved, the sizes are unknown. Belongs to one thread.
  */
 final class InputSizes {
-  /** Sizes of map outputs to look at for one stage: about 50 ms. Of more, some maps stand for all. */
-  private static final long LOOKS_MAX = 5_000_000;
+  /**
+   * The number of sizes of map outputs read for one stage, which takes about 50 ms. If there are
+   * more, some maps represent all.
+   */
+  private static final long SAMPLES_MAX = 5_000_000;
 
-  /** Files of which only those columns are read that are asked for. */
+  /** Files of which only the requested columns are read. */
   private static final Pattern COLUMNS = Pattern.compile("\\.(parquet|orc)$");
 
   private static final String SQL = "org.apache.spark.sql.execution.";
 
-  /** What is not known, which is to be expected. */
+  /** An unknown size, which is expected. */
   private static final class Unknown extends Exception {
     Unknown(String what) {
       super(what, null, false, false);
     }
   }
 
-  /** By partition. */
+  /** The sizes of partitions. */
   private static final class Sizes {
     final long[] bytes;
     final double[] records;
@@ -63,10 +67,10 @@ final class InputSizes {
   private final Members members;
   private final ShuffleRecords shuffleRecords;
   private final WrittenSizes written;
-  // Of the stage that is looked at, by RDD.
+  // The sizes of the current stage by RDD.
   private final Map<Integer, Sizes> known = new HashMap<>();
   private Precision precision;
-  private long looksLeft;
+  private long samplesLeft;
 
   InputSizes(
       SparkContext context,
@@ -79,8 +83,8 @@ final class InputSizes {
     this.written = written;
   }
 
-  /** Whether the sizes are known, and have been added. */
-  boolean addTo(StageNews stage) throws InterruptedException {
+  /** Adds the sizes. Returns false if they are unknown. */
+  boolean addTo(StageDescription stage) throws InterruptedException {
     try {
       final Object scheduled =
           Members.orNull(
@@ -90,7 +94,7 @@ final class InputSizes {
         return false;
       }
       precision = Precision.EXACT;
-      looksLeft = LOOKS_MAX;
+      samplesLeft = SAMPLES_MAX;
       final Sizes sizes = of((RDD<?>) members.call(scheduled, "rdd"));
       if (sizes.bytes.length != Math.max(stage.tasks, stage.indexes)) {
         return false;
@@ -242,10 +246,13 @@ final class InputSizes {
     return (MapStatus[]) members.call(status, "mapStatuses");
   }
 
-  /** By reducer; null: only Spark's own sizes are known, which do for fewer reducers. */
+  /**
+   * Returns the totals by reducer, or null if only Spark's own sizes are known, which suffice for
+   * fewer reducers.
+   */
   private long[] totalsAsWritten(int shuffle, MapStatus[] maps, int reducers)
       throws Unknown, InterruptedException {
-    if (!MapOutputs.areTold(reducers)) {
+    if (!MapOutputs.areReported(reducers)) {
       return null;
     }
     final long[] tasks = new long[maps.length];
@@ -256,33 +263,33 @@ final class InputSizes {
     return totals == null || totals.length != reducers ? null : totals;
   }
 
-  /** By reducer. When there are too many to look at, some maps stand for all. */
+  /** Returns the totals by reducer. If there are too many outputs, some maps represent all. */
   private long[] totals(MapStatus[] maps, int reducers) throws Unknown {
-    final long looks = (long) maps.length * reducers;
-    final int step = (int) Math.max(1, (looks + looksLeft - 1) / Math.max(1, looksLeft));
+    final long samples = (long) maps.length * reducers;
+    final int step = (int) Math.max(1, (samples + samplesLeft - 1) / Math.max(1, samplesLeft));
     if (step > 1) {
       worsen(Precision.ESTIMATED);
     }
-    looksLeft = Math.max(1, looksLeft - looks / step);
+    samplesLeft = Math.max(1, samplesLeft - samples / step);
     final long[] totals = new long[reducers];
-    int looked = 0;
+    int sampled = 0;
     for (int m = 0; m < maps.length; m += step) {
       final MapStatus map = present(maps[m]);
-      ++looked;
+      ++sampled;
       for (int r = 0; r < reducers; ++r) {
         totals[r] += map.getSizeForBlock(r);
       }
     }
     for (int r = 0; step > 1 && r < reducers; ++r) {
-      totals[r] = (long) ((double) totals[r] * maps.length / looked);
+      totals[r] = (long) ((double) totals[r] * maps.length / sampled);
     }
     return totals;
   }
 
   private long sum(MapStatus[] maps, int firstMap, int endMap, int firstReducer, int endReducer)
       throws Unknown {
-    looksLeft -= (long) (endMap - firstMap) * (endReducer - firstReducer);
-    if (looksLeft <= 0) {
+    samplesLeft -= (long) (endMap - firstMap) * (endReducer - firstReducer);
+    if (samplesLeft <= 0) {
       throw new Unknown("it would take too long");
     }
     long bytes = 0;
@@ -332,7 +339,7 @@ final class InputSizes {
     return (Long) members.call(split, "getLength");
   }
 
-  /** What single maps wrote is known from Spark alone. */
+  /** Only Spark has the output of single maps. */
   private void worsenWhereAveraged(int reducers) {
     worsen(MapOutputs.areAveraged(reducers) ? Precision.ESTIMATED : Precision.ROUNDED);
   }

@@ -12,11 +12,11 @@ import org.tidemark.jvm.wire.Event;
 import org.tidemark.jvm.wire.Events;
 
 /**
- * How many records of each key a map task writes. Of too many keys, or keys without names, only the
- * sizes of partitions are told. Belongs to the task's thread.
+ * Counts the records of each key that a map task writes. With too many keys, or keys without names,
+ * only the sizes of partitions are reported. Belongs to the task's thread.
  *
- * <p>Keys are counted by their names, in flat arrays: a map of keys would fetch each key from memory
- * to compare it, which takes longer than to name it.
+ * <p>Keys are counted by their names in flat arrays. A map of keys would fetch each key from memory
+ * to compare it, which takes longer than computing its name.
  */
 final class KeyCounts {
   /** About 10 MB. */
@@ -26,9 +26,12 @@ final class KeyCounts {
 
   private final Partitioner partitioner;
   private int used;
-  /** By slot, of which more than half are free, so that few are asked for a key. Null: given up. */
+  /**
+   * By slot. More than half of the slots are free, so that searches are short. Null after too many
+   * keys.
+   */
   private long[] names = new long[SLOTS_AT_FIRST];
-  /** 0: the slot is free. */
+  /** 0 for a free slot. */
   private long[] records = new long[SLOTS_AT_FIRST];
   private int[] partitions = new int[SLOTS_AT_FIRST];
 
@@ -84,8 +87,8 @@ final class KeyCounts {
   }
 
   /**
-   * {@code bytes}: what was written for each partition, of which a key group has the share of its
-   * records. {@code lambda}: how many keys the master wants.
+   * {@code bytes}: the bytes written for each partition; a key group has the share of its records.
+   * {@code lambda}: the number of keys that the master requests.
    */
   Event profile(Attempt attempt, long[] bytes, int lambda) {
     long total = 0;
@@ -120,7 +123,7 @@ final class KeyCounts {
     for (int slot = 0; slot < names.length; ++slot) {
       if (records[slot] != 0) {
         final int p = partitions[slot];
-        // Rounded so that they add up.
+        // Rounded so that the sum is exact.
         final long before = share(offered[p], bytes[p], all[p]);
         offered[p] += records[slot];
         final long size = share(offered[p], bytes[p], all[p]) - before;

@@ -10,19 +10,19 @@ import org.apache.spark.shuffle.ShuffleReader;
 import org.apache.spark.shuffle.ShuffleWriter;
 import org.tidemark.jvm.guard.Guard;
 import org.tidemark.jvm.transport.Sender;
-import org.tidemark.jvm.wire.AttemptNews;
+import org.tidemark.jvm.wire.AttemptUpdate;
 import org.tidemark.jvm.wire.Events;
 import scala.Option;
 import scala.Product2;
 import scala.collection.Iterator;
 
 /**
- * Key groups of the tasks of a process: the records that each key gets on the map side, and the time
- * that each takes on the reduce side. Of the stages whose key groups a master estimates, 0 and 1, at
- * their first attempt; of others nothing is looked at.
+ * Key groups of the tasks of a process: the records of each key on the map side, and the time of
+ * each key on the reduce side. Applies only to the first attempts at stages 0 and 1, whose key
+ * groups a master estimates.
  *
- * <p>Spark's iterators are wrapped by a class that Spark compiled for its own Scala, whose Iterator
- * has methods that ours would lack.
+ * <p>A class that Spark compiled for its own Scala wraps Spark's iterators, since that Scala's
+ * Iterator has methods that a class of this plug-in would lack.
  */
 final class KeyGroups {
   private static final int MAP_STAGE = 0;
@@ -32,7 +32,7 @@ final class KeyGroups {
   private final Guard guard;
   private final Supplier<TaskWatch> task;
 
-  /** {@code task}: that of the calling thread; null: it does not report. */
+  /** {@code task}: returns the task of the calling thread, or null if it does not report. */
   KeyGroups(Sender sender, Guard guard, Supplier<TaskWatch> task) {
     this.sender = sender;
     this.guard = guard;
@@ -46,17 +46,17 @@ final class KeyGroups {
   ShuffleWriter<Object, Object> writer(
       ShuffleWriter<Object, Object> writer, Partitioner partitioner) {
     final TaskWatch watch = task.get();
-    return isLookedAt(watch, MAP_STAGE) && !sender.settings().paused()
+    return isMeasured(watch, MAP_STAGE) && !sender.settings().paused()
         ? new Writer(writer, new KeyCounts(partitioner), watch)
         : writer;
   }
 
   ShuffleReader<Object, Object> reader(ShuffleReader<Object, Object> reader) {
     final TaskWatch watch = task.get();
-    return isLookedAt(watch, REDUCE_STAGE) ? new Reader(reader, watch) : reader;
+    return isMeasured(watch, REDUCE_STAGE) ? new Reader(reader, watch) : reader;
   }
 
-  private static boolean isLookedAt(TaskWatch watch, int stage) {
+  private static boolean isMeasured(TaskWatch watch, int stage) {
     return watch != null && watch.attempt.stage == stage && watch.attempt.stageAttempt == 0;
   }
 
@@ -119,7 +119,7 @@ final class KeyGroups {
     }
   }
 
-  /** Times what is done with each group. */
+  /** Measures the time of each group. */
   private final class Reader implements ShuffleReader<Object, Object> {
     private final ShuffleReader<Object, Object> reader;
     private final TaskWatch watch;
@@ -143,7 +143,7 @@ final class KeyGroups {
     }
 
     private Iterator<Product2<Object, Object>> timed(Iterator<Product2<Object, Object>> groups) {
-      final AttemptNews shuffled = new AttemptNews(watch.attempt, Events.State.SHUFFLED);
+      final AttemptUpdate shuffled = new AttemptUpdate(watch.attempt, Events.State.SHUFFLED);
       shuffled.atMillis = System.currentTimeMillis();
       sender.send(Events.attemptChanged(shuffled));
       final GroupTimes times = new GroupTimes(watch, sender.settings());

@@ -5,8 +5,8 @@ import org.tidemark.jvm.profile.KeyHash;
 import scala.Tuple2;
 
 /**
- * 64-bit names of keys, the same in every process: of texts, numbers, and pairs of these. Keys of
- * other classes have none, as equal ones may differ in what could be hashed.
+ * 64-bit names of keys, equal in every process: of texts, numbers, and pairs of these. Keys of
+ * other classes have none, since equal keys may differ in their serialized form.
  */
 final class KeyNames {
   private KeyNames() {}
@@ -25,7 +25,7 @@ final class KeyNames {
         || key instanceof Boolean;
   }
 
-  /** Of a key that has one. */
+  /** Returns the name of a key that has one. */
   static long of(Object key) {
     if (key instanceof String) {
       final byte[] text = ((String) key).getBytes(StandardCharsets.UTF_8);

@@ -3,7 +3,9 @@ package org.tidemark.spark;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** A map that forgets its oldest entries: an application may run for months. Not thread-safe. */
+/**
+ * A map that drops its oldest entries, since an application may run for months. Not thread-safe.
+ */
 final class Latest<K, V> extends LinkedHashMap<K, V> {
   private static final int ENTRIES_MAX = 10_000;
 

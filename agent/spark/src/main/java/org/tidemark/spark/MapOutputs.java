@@ -11,25 +11,24 @@ import org.apache.spark.SparkEnv;
 import org.apache.spark.shuffle.ShuffleManager;
 
 /**
- * What map tasks of this process wrote for each partition, from the index files of their outputs,
- * where there are so many partitions that Spark tells its driver one average for most of them.
- * Thread-safe.
+ * The output of this process's map tasks for each partition, from index files. Used if a shuffle
+ * has so many partitions that Spark reports only their average size to its driver. Thread-safe.
  */
 final class MapOutputs {
-  /** From so many partitions on, Spark keeps one average for most of a map output. */
+  /** From this number of partitions on, Spark keeps one average for most of a map output. */
   private static final int AVERAGED_FROM = 2_001;
 
-  /** Of more, what a task would tell is not small any more: 80 kB. */
+  /** With more partitions, the report of a task would exceed 80 kB. */
   static final int PARTITIONS_MAX = 10_000;
 
-  /** Which tasks of this process wrote which shuffle: a field of Spark's own shuffle manager. */
+  /** A field of Spark's shuffle manager: the tasks of this process by shuffle. */
   private static final String TASKS_OF_SHUFFLES = "taskIdMapsForShuffle";
 
   private static final int NOT_OF_USE = -1;
 
   private final SparkEnv env;
   private final Members members;
-  /** Null: there is no such manager. */
+  /** Null if the manager has no such field. */
   private final Map<?, ?> tasksOfShuffles;
   /** Or NOT_OF_USE. Guarded by itself. */
   private final Map<Integer, Integer> shuffleOfStage = new Latest<>();
@@ -37,18 +36,18 @@ final class MapOutputs {
   MapOutputs(SparkEnv env, Members members) throws IllegalAccessException {
     this.env = env;
     this.members = members;
-    // There, a task's number may stand for another's output.
+    // With the old protocol, a task's number may belong to another output.
     final boolean isOld = env.conf().getBoolean("spark.shuffle.useOldFetchProtocol", false);
     tasksOfShuffles = isOld ? null : tasksOfShuffles(env);
   }
 
-  /** Whether Spark tells its driver averages of a shuffle with so many partitions. */
+  /** Returns true if Spark sends its driver averages for this number of partitions. */
   static boolean areAveraged(int partitions) {
     return partitions >= AVERAGED_FROM;
   }
 
-  /** Whether tasks tell what they wrote of such a shuffle. */
-  static boolean areTold(long partitions) {
+  /** Returns true if tasks report their output for this number of partitions. */
+  static boolean areReported(long partitions) {
     return partitions >= AVERAGED_FROM && partitions <= PARTITIONS_MAX;
   }
 
@@ -62,7 +61,7 @@ final class MapOutputs {
           tasks.setAccessible(true);
           return (Map<?, ?>) tasks.get(manager);
         } catch (NoSuchFieldException | RuntimeException anotherManager) {
-          // Its outputs are elsewhere.
+          // The outputs are elsewhere.
         }
       }
     }
@@ -70,8 +69,8 @@ final class MapOutputs {
   }
 
   /**
-   * The shuffle, the task, and the bytes of each partition; null: none, or Spark's own sizes will
-   * do. {@code task}: its number in the application.
+   * Returns the shuffle, the task, and the bytes of each partition; null if absent, or if
+   * Spark's own sizes suffice. {@code task}: its number in the application.
    */
   long[] writtenBy(int stage, long task)
       throws IOException, ReflectiveOperationException {
@@ -82,32 +81,32 @@ final class MapOutputs {
     synchronized (shuffleOfStage) {
       known = shuffleOfStage.get(stage);
     }
-    // Without the lock: tasks do not wait for one another's files.
+    // Without the lock, so that tasks do not wait for each other's files.
     final int shuffle = known == null ? shuffleOf(task) : known;
     final File index = shuffle == NOT_OF_USE ? null : indexOf(shuffle, task);
-    final boolean isOfUse = index != null && areTold(index.length() / Long.BYTES - 1);
+    final boolean isOfUse = index != null && areReported(index.length() / Long.BYTES - 1);
     synchronized (shuffleOfStage) {
       shuffleOfStage.put(stage, isOfUse ? shuffle : NOT_OF_USE);
     }
-    return isOfUse ? told(shuffle, task, Files.readAllBytes(index.toPath())) : null;
+    return isOfUse ? readSizes(shuffle, task, Files.readAllBytes(index.toPath())) : null;
   }
 
-  /** {@code index}: where each partition begins, and where the last ends. */
-  static long[] told(int shuffle, long task, byte[] index) {
+  /** {@code index}: the start of each partition, and the end of the last one. */
+  static long[] readSizes(int shuffle, long task, byte[] index) {
     final LongBuffer offsets = ByteBuffer.wrap(index).asLongBuffer();
-    final long[] told = new long[2 + offsets.remaining() - 1];
-    told[0] = shuffle;
-    told[1] = task;
-    for (int p = 0; p < told.length - 2; ++p) {
-      told[2 + p] = offsets.get(p + 1) - offsets.get(p);
+    final long[] sizes = new long[2 + offsets.remaining() - 1];
+    sizes[0] = shuffle;
+    sizes[1] = task;
+    for (int p = 0; p < sizes.length - 2; ++p) {
+      sizes[2 + p] = offsets.get(p + 1) - offsets.get(p);
     }
-    return told;
+    return sizes;
   }
 
   private int shuffleOf(long task) throws ReflectiveOperationException {
     for (Map.Entry<?, ?> shuffle : tasksOfShuffles.entrySet()) {
       final Object tasks = shuffle.getValue();
-      synchronized (tasks) { // as Spark does
+      synchronized (tasks) {  // the lock that Spark uses
         if ((Boolean) members.call(tasks, "contains", task)) {
           return (Integer) shuffle.getKey();
         }

@@ -8,9 +8,9 @@ import java.util.concurrent.ConcurrentMap;
 import scala.Option;
 
 /**
- * Calls methods of Spark's whose descriptors differ between its versions or between those of Scala
- * (a Seq is not the same class in 2.12 and 2.13), and methods of classes we are not compiled against.
- * Looks each up once. Thread-safe.
+ * Calls methods of Spark whose descriptors differ between its versions or between versions of Scala
+ * (a Seq is not the same class in 2.12 and 2.13), and methods of classes that this plug-in is not
+ * compiled against. Looks each up once. Thread-safe.
  */
 final class Members {
   private static final class Key {
@@ -37,7 +37,7 @@ final class Members {
 
   private final ConcurrentMap<Key, Method> methods = new ConcurrentHashMap<>();
 
-  /** The result of the method of this name and number of arguments. */
+  /** Returns the result of the method with this name and number of arguments. */
   Object call(Object target, String name, Object... arguments) throws ReflectiveOperationException {
     final Key key = new Key(target.getClass(), name);
     Method method = methods.get(key);
@@ -48,7 +48,7 @@ final class Members {
     return method.invoke(target, arguments);
   }
 
-  /** The elements of a collection of Scala's that the method returns. */
+  /** Returns the elements of the Scala collection that the method returns. */
   List<Object> list(Object target, String name, Object... arguments)
       throws ReflectiveOperationException {
     return elements(call(target, name, arguments));
@@ -63,7 +63,7 @@ final class Members {
     return elements;
   }
 
-  /** What is in it; null: nothing. */
+  /** Returns the content, or null if it is empty. */
   static Object orNull(Option<?> option) {
     return option == null || option.isEmpty() ? null : option.get();
   }
@@ -78,7 +78,7 @@ final class Members {
         }
       }
     }
-    for (Method method : owner.getMethods()) { // those that interfaces have bodies for
+    for (Method method : owner.getMethods()) {  // methods with bodies in interfaces
       if (method.getName().equals(name) && method.getParameterCount() == arguments) {
         method.setAccessible(true);
         return method;

@@ -3,37 +3,37 @@ package org.tidemark.spark;
 import java.lang.management.ThreadInfo;
 
 /**
- * How long a thread waited for execution memory, from what it is seen to do once a second: a thread
- * says how long it has waited in all, but only what it waits for now. Not thread-safe.
+ * Estimates how long a thread waited for execution memory from one sample per second. A thread
+ * shows its total wait, but only the cause of its current wait. Not thread-safe.
  */
 final class MemoryWait {
-  /** Those whose tasks wait for memory wait for this. */
+  /** Tasks that wait for memory wait for objects of this package. */
   private static final String MEMORY_MANAGER = "org.apache.spark.memory.";
 
   private long waitedMillisBefore;
   private boolean didWait;
   private long millis;
 
-  /** {@code thread}: null: not known. */
+  /** {@code thread}: null if unknown. */
   MemoryWait(ThreadInfo thread) {
     waitedMillisBefore = thread == null ? 0 : thread.getWaitedTime();
   }
 
-  /** Until {@code thread} was looked at; null: it has ended. */
+  /** Returns the wait until the sample {@code thread}, which is null if the thread has ended. */
   long millisUntil(ThreadInfo thread) {
     if (thread != null) {
-      look(
+      sample(
           thread.getWaitedTime(), String.valueOf(thread.getLockName()).startsWith(MEMORY_MANAGER));
     }
     return millis;
   }
 
   /**
-   * What it waited since the last look was for memory if it waits for that now, or did then: that
-   * wait ended in between.
+   * The wait since the last sample was for memory if the thread waits for memory now, or did then:
+   * that wait ended in between.
    */
-  long look(long waitedMillis, boolean waits) {
-    if (waitedMillis >= 0) { // else nobody counts
+  long sample(long waitedMillis, boolean waits) {
+    if (waitedMillis >= 0) {  // negative if the JVM does not count
       if (waits || didWait) {
         millis += Math.max(0, waitedMillis - Math.max(0, waitedMillisBefore));
       }

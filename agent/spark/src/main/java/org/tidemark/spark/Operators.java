@@ -5,9 +5,9 @@ import java.util.Comparator;
 import java.util.List;
 import org.apache.spark.executor.TaskMetrics;
 
-/** What a task's accumulators tell of the operators of SQL that it runs. Immutable. */
+/** The state of a task's SQL operators, from its accumulators. Immutable. */
 final class Operators {
-  // Names of metrics. Those of one operator have numbers that follow one another.
+  // Names of metrics. The metrics of one operator have consecutive numbers.
   private static final String SORTS = "sort time";
   private static final String SENT_TO_PYTHON = "data sent to Python workers";
   private static final String ROWS_OUT = "number of output rows";
@@ -15,11 +15,11 @@ final class Operators {
   private static final String SQL = "org.apache.spark.sql.";
   private static final long NONE = -1;
 
-  /** There are some. */
+  /** True if the task runs SQL operators. */
   final boolean areThere;
-  /** One of them reads all its input before its first result. */
+  /** True if one of them reads all its input before its first result. */
   final boolean sort;
-  /** How many rows have come back from all that run Python. Below zero: none runs it. */
+  /** The number of rows that returned from Python; below zero if no operator runs Python. */
   final long rowsFromPython;
 
   private Operators(boolean areThere, boolean sort, long rowsFromPython) {

@@ -4,8 +4,9 @@ import java.util.Arrays;
 import java.util.Locale;
 
 /**
- * How many tasks each stage has that a SQL execution will have had when it is over: the rules of
- * spark/planned_stages.h, so that a run seen by the connector and one read from an event log agree.
+ * Predicts the number of tasks of each stage of a SQL execution, including future ones. The rules
+ * come from spark/planned_stages.h, so that a run seen by the connector and one read from an
+ * event log agree.
  */
 final class PlannedStages {
   static final long[] NONE = {};
@@ -23,7 +24,7 @@ final class PlannedStages {
     this.members = members;
   }
 
-  /** {@code plan}: a SparkPlanInfo. None: nothing is known of stages that are still to come. */
+  /** {@code plan}: a SparkPlanInfo. Returns an empty array if future stages are unknown. */
   static long[] of(Object plan, Members members) {
     final PlannedStages planned = new PlannedStages(members);
     try {
@@ -37,7 +38,10 @@ final class PlannedStages {
         : NONE;
   }
 
-  /** Whether what is above the node, up to the end of its stage, reads a single partition. */
+  /**
+   * Returns true if the operators above the node, up to the end of its stage, read a single
+   * partition.
+   */
   private boolean visit(Object node) throws ReflectiveOperationException {
     if (++nodes > NODES_MAX) {
       return false;
@@ -59,7 +63,7 @@ final class PlannedStages {
       isAdaptive = wasAdaptive;
       return isSingle;
     }
-    // Plug-ins for other processors have exchanges of their own, such as GpuColumnarExchange.
+    // Plug-ins for other processors have their own exchanges, such as GpuColumnarExchange.
     if (!name.endsWith("Exchange")) {
       return isSingle;
     }
@@ -72,7 +76,7 @@ final class PlannedStages {
     return partitioning.contains("singlepartition");
   }
 
-  /** What is below is run for another operator, or was when it was cached. */
+  /** The operators below run for another operator, or ran when their result was cached. */
   private static boolean hasItsOutput(String name) {
     return name.startsWith("Reused")
         || name.startsWith("InMemoryTableScan")

@@ -3,12 +3,12 @@ package org.tidemark.spark;
 import java.util.Map;
 
 /**
- * How many rows come back from Python for each record that is read, of each stage, by the tasks of
- * this process that have finished: where what had come back also told how much of their time had
- * passed. It does not where it comes back in a few large batches. Thread-safe.
+ * The number of rows that return from Python per input record, by stage, from finished tasks of
+ * this process. Only tasks in which the returned rows were a good measure of elapsed time count;
+ * rows that return in a few large batches are not. Thread-safe.
  */
 final class RowsFromPython {
-  /** What came back may be so far from the time that had passed, on average, as parts of the whole. */
+  /** The maximum mean difference between the share of returned rows and of elapsed time. */
   private static final double ERROR_MAX = 0.15;
 
   private static final class Counted {
@@ -21,12 +21,12 @@ final class RowsFromPython {
   private final Map<Integer, Counted> stages = new Latest<>();
 
   /**
-   * A task of the stage has finished. {@code error}: how far what had come back was from the time that
-   * had passed, 0..1; NaN: nobody looked.
+   * A task of the stage has finished. {@code error}: the mean difference between the shares of
+   * returned rows and of elapsed time, 0..1; NaN without samples.
    */
   synchronized void came(int stage, long records, long rows, double error) {
     if (!Double.isNaN(error)) {
-      final Counted counted = stages.computeIfAbsent(stage, unseen -> new Counted());
+      final Counted counted = stages.computeIfAbsent(stage, missing -> new Counted());
       counted.records += records;
       counted.rows += rows;
       counted.errors += error;
@@ -34,7 +34,7 @@ final class RowsFromPython {
     }
   }
 
-  /** 0: not known, or it would mislead. */
+  /** Returns 0 if it is unknown or misleading. */
   synchronized double perRecord(int stage) {
     final Counted counted = stages.get(stage);
     return counted == null || counted.records <= 0 || counted.errors > ERROR_MAX * counted.judged

@@ -19,17 +19,17 @@ import org.tidemark.jvm.transport.Source;
 import org.tidemark.jvm.transport.Tls;
 import org.tidemark.jvm.wire.Deadline;
 
-/** What a user can set; docs/spark.md lists it. Immutable. */
+/** The settings for users; docs/spark.md lists them. Immutable. */
 final class Settings {
   static final String MASTER = "spark.tidemark.master";
   static final String ENABLED = "spark.tidemark.enabled";
-  /** Whether key groups of RDD shuffles are looked at. */
+  /** True if key groups of RDD shuffles are measured. */
   static final String KEYS = "spark.tidemark.keys";
-  /** Whether the driver writes the application's id to standard error. */
+  /** True if the driver writes the application's id to standard error. */
   static final String ANNOUNCE = "spark.tidemark.announce";
-  /** When the application has to have ended, such as 2026-11-26T07:30:00Z. */
+  /** The deadline of the application, such as 2026-11-26T07:30:00Z. */
   static final String DEADLINE = "spark.tidemark.deadline";
-  /** What the program was told to do, by names that users choose. */
+  /** The parameters of the program, by names that users choose. */
   static final String PARAMETER_PREFIX = "spark.tidemark.param.";
   static final String TOKEN = "spark.tidemark.token";
   /** A file at the driver with the token. */
@@ -39,16 +39,17 @@ final class Settings {
   static final String TLS_KEY = "spark.tidemark.tls.key";
   static final String TLS_SERVER_NAME = "spark.tidemark.tls.server.name";
 
-  // What the driver tells its executors. Spark shows these names with their values to whoever may see
-  // the application's settings, but hides the values of names with "token" in them.
+  // The settings that the driver sends to its executors. Spark shows these names with their values
+  // to users who may see the application's settings, but hides the values of names with "token" in
+  // them.
   private static final String RUN = "run";
-  private static final String TOLD_TOKEN = "token";
+  private static final String TOKEN_KEY = "token";
 
   private static final int TOKEN_BYTES_MAX = 1 << 16;
 
   final boolean keys;
   final boolean isAnnounced;
-  /** 0: nobody said. */
+  /** 0 if unset. */
   final long deadlineMillis;
   private final Endpoint master;
   private final String token;
@@ -70,18 +71,18 @@ final class Settings {
   }
 
   /**
-   * Null: nothing is to be reported. IllegalArgumentException, IOException: a setting is wrong.
-   * {@code conf}: the value of a name, or what is given with it. {@code told}: what the driver
-   * tells an executor; the driver's own is empty.
+   * Returns null if nothing is to be reported. Throws IllegalArgumentException or IOException for
+   * an invalid setting. {@code conf}: returns the value of a name, or the given default. {@code
+   * fromDriver}: the settings from the driver; empty in the driver itself.
    */
-  static Settings of(BinaryOperator<String> conf, Map<String, String> told) throws IOException {
+  static Settings of(BinaryOperator<String> conf, Map<String, String> fromDriver) throws IOException {
     final String address = conf.apply(MASTER, "").trim();
     if (address.isEmpty() || !Boolean.parseBoolean(conf.apply(ENABLED, "true"))) {
       return null;
     }
-    String token = conf.apply(TOKEN, told.getOrDefault(TOLD_TOKEN, "")).trim();
+    String token = conf.apply(TOKEN, fromDriver.getOrDefault(TOKEN_KEY, "")).trim();
     final File file = file(conf, TOKEN_FILE);
-    if (token.isEmpty() && file != null && told.isEmpty()) {
+    if (token.isEmpty() && file != null && fromDriver.isEmpty()) {
       token = read(file);
     }
     final Endpoint master = Endpoint.of(address, token, tls(conf));
@@ -91,7 +92,7 @@ final class Settings {
               + " is not HOST:PORT, with an IPv6 address in brackets ([::1]:7411): "
               + address);
     }
-    final String run = told.getOrDefault(RUN, UUID.randomUUID().toString());
+    final String run = fromDriver.getOrDefault(RUN, UUID.randomUUID().toString());
     return new Settings(
         Boolean.parseBoolean(conf.apply(KEYS, "false")),
         Boolean.parseBoolean(conf.apply(ANNOUNCE, "false")),
@@ -101,19 +102,19 @@ final class Settings {
         run);
   }
 
-  /** What an executor has to know of it. */
-  Map<String, String> toTell() {
-    final Map<String, String> told = new HashMap<>();
-    told.put(RUN, run);
+  /** Returns the settings that an executor needs. */
+  Map<String, String> toExecutors() {
+    final Map<String, String> fromDriver = new HashMap<>();
+    fromDriver.put(RUN, run);
     if (!token.isEmpty()) {
-      told.put(TOLD_TOKEN, token);
+      fromDriver.put(TOKEN_KEY, token);
     }
-    return told;
+    return fromDriver;
   }
 
   /**
-   * A connection about an application, which begins with the first event. {@code role}: "driver" or
-   * the executor's id.
+   * Returns a connection for an application, which starts with the first event. {@code role}:
+   * "driver" or the executor's id.
    */
   Sender open(String role, String applicationId, long bufferBytesMax, Log log, Guard guard) {
     return new Sender(
@@ -131,7 +132,7 @@ final class Settings {
         what -> LoggerFactory.getLogger("org.tidemark.spark").info("Tidemark: {}", what));
   }
 
-  /** Null: none. */
+  /** Returns null without TLS. */
   private static Tls tls(BinaryOperator<String> conf) {
     final File authorities = file(conf, TLS_CA);
     return authorities == null
@@ -153,7 +154,7 @@ final class Settings {
       throw new IOException(TOKEN_FILE + ": " + file + " is too large for a token");
     }
     final String text = new String(Files.readAllBytes(file.toPath()), StandardCharsets.UTF_8);
-    // Editors on Windows begin a file with a byte order mark.
+    // Editors on Windows start a file with a byte order mark.
     return (text.startsWith("\uFEFF") ? text.substring(1) : text).trim();
   }
 }

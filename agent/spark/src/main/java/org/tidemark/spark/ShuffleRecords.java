@@ -3,8 +3,7 @@ package org.tidemark.spark;
 import java.util.Map;
 
 /**
- * How many records there are to a byte of each shuffle, from the map tasks that wrote it.
- * Thread-safe.
+ * The number of records per byte of each shuffle, from the map tasks that wrote it. Thread-safe.
  */
 final class ShuffleRecords {
   private static final class Written {
@@ -25,12 +24,12 @@ final class ShuffleRecords {
     if (shuffle == null) {
       return;
     }
-    final Written written = shuffles.computeIfAbsent(shuffle, unseen -> new Written());
+    final Written written = shuffles.computeIfAbsent(shuffle, missing -> new Written());
     written.records += records;
     written.bytes += bytes;
   }
 
-  /** 0: not known. */
+  /** Returns 0 if it is unknown. */
   synchronized double perByte(int shuffle) {
     final Written written = shuffles.get(shuffle);
     return written == null || written.bytes <= 0 ? 0 : (double) written.records / written.bytes;

@@ -17,12 +17,12 @@ import org.apache.spark.shuffle.ShuffleWriter;
 import org.tidemark.jvm.guard.Guard;
 
 /**
- * Stands in for the shuffle manager of a process and lets {@link KeyGroups} see the records of RDD
- * shuffles that put values into groups. All else goes to Spark's own.
+ * Wraps the shuffle manager of a process, so that {@link KeyGroups} observes the records of RDD
+ * shuffles that group values. All other calls go to Spark's own manager.
  *
- * <p>It cannot be set as spark.shuffle.manager: Spark 3.5 looks for that class before it has the
- * application's jars. So the fields of SparkEnv that hold a manager are set, whatever they are
- * called.
+ * <p>It cannot be set as spark.shuffle.manager: Spark 3.5 loads that class before it has the
+ * application's jars. The fields of SparkEnv that contain a manager are therefore set, regardless
+ * of their names.
  */
 final class ShuffleTap implements InvocationHandler {
   private final ShuffleManager manager;
@@ -33,7 +33,7 @@ final class ShuffleTap implements InvocationHandler {
     this.groups = groups;
   }
 
-  /** For as long as {@code env} lives. */
+  /** Remains installed as long as {@code env} exists. */
   static void install(SparkEnv env, KeyGroups groups) throws IllegalAccessException {
     for (Field field : SparkEnv.class.getDeclaredFields()) {
       if (!Modifier.isStatic(field.getModifiers())
@@ -77,7 +77,7 @@ final class ShuffleTap implements InvocationHandler {
     final Guard guard = groups.guard();
     try {
       if (!guard.isOff() && result != null && isOfGroups(arguments)) {
-        return seen(result, (BaseShuffleHandle<?, ?, ?>) arguments[0]);
+        return observe(result, (BaseShuffleHandle<?, ?, ?>) arguments[0]);
       }
     } catch (Throwable ours) {
       guard.turnOff(ours);
@@ -86,7 +86,7 @@ final class ShuffleTap implements InvocationHandler {
   }
 
   @SuppressWarnings("unchecked")
-  private Object seen(Object result, BaseShuffleHandle<?, ?, ?> handle) {
+  private Object observe(Object result, BaseShuffleHandle<?, ?, ?> handle) {
     if (result instanceof ShuffleReader) {
       return groups.reader((ShuffleReader<Object, Object>) result);
     }
@@ -98,8 +98,8 @@ final class ShuffleTap implements InvocationHandler {
   }
 
   /**
-   * As groupByKey makes them: what comes out of the shuffle is a key with all its values. SQL does
-   * not, and what is combined before the shuffle has lost its groups.
+   * Returns true for shuffles of groupByKey, whose result is a key with all its values. SQL has no
+   * such shuffles, and values combined before the shuffle have no groups.
    */
   private static boolean isOfGroups(Object[] arguments) {
     if (arguments == null || !(arguments[0] instanceof BaseShuffleHandle)) {

@@ -6,20 +6,23 @@ import java.util.List;
 import org.tidemark.jvm.profile.KeyHash;
 
 /**
- * By what a stage is recognised in another run of its application: the rules of spark/signature.h,
- * so that a run seen by the connector and one read from an event log know each other.
+ * Signatures by which a stage is recognized in other runs of its application. The rules equal
+ * spark/signature.h, so that runs seen by the connector and runs read from event logs match.
  */
 final class Signature {
   private Signature() {}
 
-  /** Of the tree of operators of a SQL execution: its nodes' names, each with its children in (). */
+  /**
+   * Returns the signature of the tree of operators of a SQL execution: the names of its nodes, each
+   * with its children in ().
+   */
   static String ofPlan(String names) {
     return Integer.toHexString(names.hashCode()) + "." + names.length();
   }
 
   /**
-   * Of what a stage does: its name (empty in SQL), and a step for each of its RDDs, listed in any
-   * order.
+   * Returns the signature of a stage's work: its name (empty in SQL), and a step for each of its
+   * RDDs, in any order.
    */
   static long ofWork(String name, List<String> steps) {
     final byte[][] sorted = new byte[steps.size()][];
@@ -40,8 +43,8 @@ final class Signature {
   }
 
   /**
-   * The same for stages of one application that do the same to other data; {@code plan}: of their
-   * SQL execution, empty: they are of none.
+   * Returns the signature of stages of one application that perform the same work on other data.
+   * {@code plan}: of their SQL execution; empty if absent.
    */
   static long repeated(String plan, long work) {
     if (plan.isEmpty()) {
@@ -52,8 +55,8 @@ final class Signature {
   }
 
   /**
-   * Of the {@code occurrence}-th stage, from 1, that does {@code work} for the SQL execution or job
-   * that {@code group} describes.
+   * Returns the signature of the {@code occurrence}-th stage, from 1, that performs {@code work}
+   * for the SQL execution or job that {@code group} describes.
    */
   static String of(String group, long work, int occurrence) {
     final byte[] text = group.getBytes(StandardCharsets.UTF_8);
@@ -61,7 +64,7 @@ final class Signature {
         "%016x-%016x-%d", KeyHash.of(text, 0, text.length), work, occurrence);
   }
 
-  /** As C++ orders texts: by their bytes. Java's own order is that of UTF-16. */
+  /** Compares texts by their bytes, like C++. Java's own order is that of UTF-16. */
   private static int compare(byte[] a, byte[] b) {
     final int common = Math.min(a.length, b.length);
     for (int i = 0; i < common; ++i) {

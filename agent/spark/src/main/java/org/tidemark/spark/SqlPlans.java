@@ -3,19 +3,19 @@ package org.tidemark.spark;
 import java.util.Arrays;
 import java.util.Map;
 
-/** The SQL executions that run now, by what their plans say of them. Not thread-safe. */
+/** The running SQL executions by their plans. Not thread-safe. */
 final class SqlPlans {
-  /** One that runs. */
+  /** A running SQL execution. */
   static final class Execution {
-    /** As {@link org.tidemark.jvm.wire.StageNews#group} has it. */
+    /** See {@link org.tidemark.jvm.wire.StageDescription#group}. */
     final String group;
     final String name;
     final long startedMillis;
-    /** By the names of its nodes. */
+    /** The names of the nodes of its plan. */
     private final String plan;
-    /** How many with the same plan there were until then. */
+    /** The number of executions with the same plan so far. */
     private final int occurrence;
-    /** As {@link PlannedStages} has them. */
+    /** See {@link PlannedStages}. */
     private long[] plannedTaskCounts = PlannedStages.NONE;
 
     private Execution(String id, String name, long startedMillis, String plan, int occurrence) {
@@ -61,8 +61,8 @@ final class SqlPlans {
   }
 
   /**
-   * {@code event}: a SparkListenerSQLAdaptiveExecutionUpdate. Null: it changes nothing of what is
-   * told.
+   * {@code event}: a SparkListenerSQLAdaptiveExecutionUpdate. Returns null if no reported value
+   * changes.
    */
   Execution updated(Object event) throws ReflectiveOperationException {
     final Execution execution = running.get(idOf(event));
@@ -77,20 +77,20 @@ final class SqlPlans {
     return execution;
   }
 
-  /** {@code event}: a SparkListenerSQLExecutionEnd; returns the execution's id. */
+  /** {@code event}: a SparkListenerSQLExecutionEnd. Returns the execution's id. */
   String ended(Object event) throws ReflectiveOperationException {
     final String id = idOf(event);
     running.remove(id);
     return id;
   }
 
-  /** In another run of the application: by its plan and its occurrence. */
+  /** Returns its signature in other runs of the application: its plan and its occurrence. */
   String recognisedBy(String executionId) {
     final Execution execution = running.get(executionId);
     return execution == null ? "" : execution.plan + " " + execution.occurrence;
   }
 
-  /** Empty: not known. */
+  /** Returns an empty text if the plan is unknown. */
   String planOf(String executionId) {
     final Execution execution = running.get(executionId);
     return execution == null ? "" : execution.plan;

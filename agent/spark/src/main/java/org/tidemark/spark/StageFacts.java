@@ -2,19 +2,22 @@ package org.tidemark.spark;
 
 import java.util.List;
 
-/** What Spark says of one attempt at a stage. Immutable. */
+/** Spark's description of one attempt at a stage. Immutable. */
 final class StageFacts {
   final int stage;
   final int attempt;
   final String name;
-  /** How many tasks the attempt has: a retry, or one that take() asks for, has only some. */
+  /**
+   * The number of tasks of the attempt. A retry, or a stage for take(), has only some of the
+   * partitions.
+   */
   final int tasks;
-  /** How many partitions there are; below zero: not known. */
+  /** The number of partitions; below zero if unknown. */
   final int partitions;
   final int[] parents;
   /** A step for each of its RDDs, in any order. */
   private final List<String> steps;
-  /** 0: not submitted yet. */
+  /** 0 before it is submitted. */
   final long submittedMillis;
 
   StageFacts(
@@ -36,7 +39,7 @@ final class StageFacts {
     this.submittedMillis = submittedMillis;
   }
 
-  /** What its tasks do ({@link Signature#ofWork}): the same in every run. */
+  /** Returns the signature of its tasks' work ({@link Signature#ofWork}), equal in every run. */
   long work(boolean isOfSql) {
     return Signature.ofWork(isOfSql ? "" : name, steps);
   }

@@ -7,22 +7,22 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.tidemark.jvm.wire.StageNews;
+import org.tidemark.jvm.wire.StageDescription;
 
 /**
- * The stages of an application as the master is to know them. A task's index is its partition, in
- * every attempt at its stage: that is all that executors know of it. An attempt may be for some
- * partitions only: those that a job such as take() wants, or those whose output was lost. Remembers
- * the stages of the latest jobs only. Not thread-safe.
+ * The stages of an application as reported to the master. A task's index is its partition, in every
+ * attempt at its stage, since executors have no other index. An attempt may be for some partitions
+ * only, which a job such as take() needs or which lost their output. Keeps only the stages of the
+ * latest jobs. Not thread-safe.
  */
 final class Stages {
   private static final class Known {
     final StageFacts facts;
     final Work work;
     final String signature;
-    /** As {@link StageNews#work} has it. */
+    /** See {@link StageDescription#work}. */
     final long repeatedWork;
-    /** How many jobs that run list it. */
+    /** The number of running jobs that list the stage. */
     int jobs;
     boolean isSubmitted;
     boolean isSkipped;
@@ -36,20 +36,20 @@ final class Stages {
     }
   }
 
-  /** The job or SQL execution that stages are for. */
+  /** The job or SQL execution of stages. */
   static final class Work {
-    /** As in spark/translator.cc. */
+    /** Equals the limit of spark/translator.cc. */
     private static final int WORKS_MAX = 1_000;
 
     final String group;
     final String pool;
     private final String recognisedBy;
-    /** Of the SQL execution; empty: it is none, or not known. */
+    /** The plan of the SQL execution; empty if absent, or if it is unknown. */
     private final String plan;
-    /** How many stages do the same, by what they do. */
+    /** The number of stages with the same work, by work. */
     private final Map<Long, Integer> alike = new HashMap<>();
 
-    /** {@code recognisedBy}: the same in every run of the application. */
+    /** {@code recognisedBy}: equal in every run of the application. */
     Work(String group, String pool, String recognisedBy, String plan) {
       this.group = group;
       this.pool = pool;
@@ -61,7 +61,7 @@ final class Stages {
       return facts.work(group.startsWith("sql/"));
     }
 
-    /** Empty: the stages do too many different things for all to be told apart. */
+    /** Returns an empty text if the stages have too many different kinds of work. */
     private String signatureOf(long work) {
       if (alike.size() >= WORKS_MAX && !alike.containsKey(work)) {
         return "";
@@ -70,22 +70,24 @@ final class Stages {
     }
   }
 
-  /** Key groups are known of stage 0 as a map stage and of stage 1 as a reduce stage (event.proto). */
+  /** Only stages 0 (map) and 1 (reduce) have key groups (event.proto). */
   private static final int LAST_WITH_KEYS = 1;
 
   private final boolean keys;
   private final Map<Integer, Known> stages = new Latest<>();
 
-  /** {@code keys}: profiles of key groups may tell of some stages that they map or reduce. */
+  /**
+   * {@code keys}: true if profiles of key groups may report some stages as map or reduce stages.
+   */
   Stages(boolean keys) {
     this.keys = keys;
   }
 
   /**
-   * A job begins that may need this; its stages are listed by number. Null: an earlier job has
-   * listed it.
+   * A job starts that may need this stage; its stages are listed by number. Returns null if an
+   * earlier job has listed it.
    */
-  StageNews listed(StageFacts facts, Work work) {
+  StageDescription listed(StageFacts facts, Work work) {
     final Known earlier = stages.get(facts.stage);
     if (earlier != null) {
       ++earlier.jobs;
@@ -94,27 +96,28 @@ final class Stages {
     final Known known = new Known(facts, work);
     known.jobs = 1;
     stages.put(facts.stage, known);
-    return news(known, facts);
+    return describe(known, facts);
   }
 
-  /**
-   * The stage runs now. What it reads is there, so the stages before it that never ran are skipped.
-   */
-  List<StageNews> submitted(StageFacts facts) {
-    final List<StageNews> all = new ArrayList<>();
+  /** The stage runs now. Its input exists, so previous stages that never ran are skipped. */
+  List<StageDescription> submitted(StageFacts facts) {
+    final List<StageDescription> all = new ArrayList<>();
     final Known known = stages.get(facts.stage);
     if (known == null) {
       return all;
     }
     known.isSubmitted = true;
     skipBefore(known, all);
-    all.add(news(known, facts));
+    all.add(describe(known, facts));
     return all;
   }
 
-  /** A job that listed these has ended: those that never ran will not, unless another wants them. */
-  List<StageNews> ended(int[] jobs) {
-    final List<StageNews> all = new ArrayList<>();
+  /**
+   * A job that listed these stages has ended. Stages that never ran will not run unless another job
+   * lists them.
+   */
+  List<StageDescription> ended(int[] jobs) {
+    final List<StageDescription> all = new ArrayList<>();
     for (int stage : jobs) {
       final Known known = stages.get(stage);
       if (known != null && --known.jobs <= 0) {
@@ -128,7 +131,7 @@ final class Stages {
     return stages.containsKey(stage);
   }
 
-  private void skipBefore(Known submitted, List<StageNews> all) {
+  private void skipBefore(Known submitted, List<StageDescription> all) {
     final Deque<Known> open = new ArrayDeque<>();
     open.add(submitted);
     while (!open.isEmpty()) {
@@ -141,36 +144,36 @@ final class Stages {
     }
   }
 
-  private boolean skip(Known known, List<StageNews> all) {
+  private boolean skip(Known known, List<StageDescription> all) {
     if (known.isSubmitted || known.isSkipped) {
       return false;
     }
     known.isSkipped = true;
-    final StageNews news = news(known, known.facts);
-    news.skipped = true;
-    all.add(news);
+    final StageDescription update = describe(known, known.facts);
+    update.skipped = true;
+    all.add(update);
     return true;
   }
 
-  private StageNews news(Known known, StageFacts facts) {
-    final StageNews news =
-        new StageNews(
+  private StageDescription describe(Known known, StageFacts facts) {
+    final StageDescription update =
+        new StageDescription(
             facts.stage,
             keys && facts.stage <= LAST_WITH_KEYS && facts.partitions <= facts.tasks
-                ? StageNews.Kind.UNSPECIFIED
-                : StageNews.Kind.GENERIC);
-    news.attempt = facts.attempt;
-    news.name = known.facts.name;
-    news.signature = known.signature;
-    news.work = known.repeatedWork;
-    news.parents = Arrays.stream(known.facts.parents).asLongStream().toArray();
-    news.group = known.work.group;
-    news.tasks = facts.tasks;
+                ? StageDescription.Kind.UNSPECIFIED
+                : StageDescription.Kind.GENERIC);
+    update.attempt = facts.attempt;
+    update.name = known.facts.name;
+    update.signature = known.signature;
+    update.work = known.repeatedWork;
+    update.parents = Arrays.stream(known.facts.parents).asLongStream().toArray();
+    update.group = known.work.group;
+    update.tasks = facts.tasks;
     if (facts.partitions > facts.tasks) {
-      news.indexes = facts.partitions;
+      update.indexes = facts.partitions;
     }
-    news.pool = known.work.pool;
-    news.openedMillis = facts.submittedMillis;
-    return news;
+    update.pool = known.work.pool;
+    update.openedMillis = facts.submittedMillis;
+    return update;
   }
 }

@@ -9,13 +9,10 @@ import org.tidemark.jvm.transport.Sender;
 import org.tidemark.jvm.wire.Attempt;
 import org.tidemark.jvm.wire.Event;
 import org.tidemark.jvm.wire.Events;
-import org.tidemark.jvm.wire.HeartbeatNews;
+import org.tidemark.jvm.wire.HeartbeatUpdate;
 import org.tidemark.jvm.wire.TimeUse;
 
-/**
- * How far a task is, and what it waited for. Made on the task's thread; looked at on one thread at a
- * time.
- */
+/** The progress and waits of a task. Created on the task's thread; read by one thread at a time. */
 final class TaskWatch implements Sender.Reporter {
   private static final long NANOS_PER_MICRO = 1_000;
   private static final long MICROS_PER_MILLI = 1_000;
@@ -36,7 +33,7 @@ final class TaskWatch implements Sender.Reporter {
   private final long collectionMillisBefore = CollectionTime.millis();
   private final MemoryWait memory;
   private long cpuNanos;
-  /** What else ends with the task; null: nothing. Belongs to the task's thread. */
+  /** Called when the task ends; may be null. Belongs to the task's thread. */
   private Runnable atEnd;
 
   TaskWatch(TaskContext task, Members members, ThreadMXBean threads, RowsFromPython python) {
@@ -55,28 +52,28 @@ final class TaskWatch implements Sender.Reporter {
 
   @Override
   public Event report() {
-    // Until the task ends, what it fetched is counted elsewhere.
+    // Spark counts fetched data elsewhere until the task ends.
     metrics.mergeShuffleReadMetrics();
-    final HeartbeatNews news = new HeartbeatNews(attempt);
-    addRead(news);
-    news.bytesEmitted = emitted();
-    addWaits(news.time);
-    return Events.heartbeat(news);
+    final HeartbeatUpdate update = new HeartbeatUpdate(attempt);
+    addRead(update);
+    update.bytesEmitted = emitted();
+    addWaits(update.time);
+    return Events.heartbeat(update);
   }
 
-  /** What the task has written so far. bytes */
+  /** Returns the number of bytes that the task has written so far. */
   long emitted() {
     return metrics.outputMetrics().bytesWritten() + metrics.shuffleWriteMetrics().bytesWritten();
   }
 
-  /** How many bytes of the shuffle there were for each record. */
+  /** Returns the number of bytes of the shuffle per record. */
   double bytesPerRecord() {
     metrics.mergeShuffleReadMetrics();
     final long records = metrics.shuffleReadMetrics().recordsRead();
     return records == 0 ? 0 : (double) metrics.shuffleReadMetrics().totalBytesRead() / records;
   }
 
-  /** The key groups of the task end with it. */
+  /** Ends the key groups together with the task. */
   void endWith(Runnable keyGroups) {
     atEnd = keyGroups;
   }
@@ -87,31 +84,31 @@ final class TaskWatch implements Sender.Reporter {
     }
   }
 
-  /** The task has finished. A last report may be under way, under this monitor too. */
+  /** The task has finished. A last report may be in progress, under this monitor as well. */
   synchronized void finished() {
     hasFinished = true;
     input.finished(recordsRead(), operators(), System.nanoTime() - startNanos);
   }
 
-  private void addRead(HeartbeatNews news) {
+  private void addRead(HeartbeatUpdate update) {
     final long shuffled = metrics.shuffleReadMetrics().totalBytesRead();
-    news.bytesDone = metrics.inputMetrics().bytesRead() + shuffled;
-    news.recordsDone = recordsRead();
+    update.bytesDone = metrics.inputMetrics().bytesRead() + shuffled;
+    update.recordsDone = recordsRead();
     if (hasFinished) {
       return;
     }
-    input.tell(news, shuffled > 0, operators(), System.nanoTime() - startNanos);
+    input.report(update, shuffled > 0, operators(), System.nanoTime() - startNanos);
   }
 
   private long recordsRead() {
     return metrics.inputMetrics().recordsRead() + metrics.shuffleReadMetrics().recordsRead();
   }
 
-  /** Null: not known. */
+  /** Returns null if unknown. */
   private Operators operators() {
     try {
       return Operators.of(metrics, members);
-    } catch (ReflectiveOperationException notTold) {
+    } catch (ReflectiveOperationException unavailable) {
       return null;
     }
   }

@@ -5,11 +5,11 @@ import org.apache.spark.api.plugin.ExecutorPlugin;
 import org.apache.spark.api.plugin.SparkPlugin;
 
 /**
- * Tells a master of Tidemark how far an application is: set in spark.plugins, behind others if there
- * are some, with spark.tidemark.master. docs/spark.md says the rest.
+ * Reports the progress of an application to a master of Tidemark. Set it in spark.plugins, after
+ * other plug-ins, together with spark.tidemark.master; see docs/spark.md.
  *
- * <p>Spark makes one for its driver and one for each executor. Nothing of ours ever fails an
- * application: what either half throws turns that half off.
+ * <p>Spark creates one for its driver and one for each executor. The plug-in never fails an
+ * application: an exception in either half turns that half off.
  */
 public final class TidemarkPlugin implements SparkPlugin {
   @Override
@@ -17,7 +17,7 @@ public final class TidemarkPlugin implements SparkPlugin {
     try {
       return new DriverHalf();
     } catch (Throwable ours) {
-      return null; // to Spark: there is none
+      return null;  // makes Spark ignore this plugin
     }
   }
 

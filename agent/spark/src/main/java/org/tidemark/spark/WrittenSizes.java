@@ -6,17 +6,20 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * What was written for each partition of the shuffles of which Spark knows averages only, as
- * executors tell it ({@link MapOutputs}). Thread-safe.
+ * The bytes written for each partition of shuffles of which Spark keeps only averages, as reported
+ * by executors ({@link MapOutputs}). Thread-safe.
  */
 final class WrittenSizes {
-  /** Limits memory: of applications with more tasks before it, a shuffle keeps Spark's averages. */
+  /** Bounds memory: with more map tasks, a shuffle keeps Spark's averages. */
   private static final long TASKS_MAX = 10_000_000;
 
-  /** The newest: those of a stage are asked for when it is submitted. */
+  /**
+   * Only the newest shuffles are kept, since the shuffles of a stage are needed when it is
+   * submitted.
+   */
   private static final int SHUFFLES_MAX = 20;
 
-  /** What the last executor told may still be under way when the next stage is submitted. */
+  /** The last report of an executor may still be in flight when the next stage is submitted. */
   private static final long PATIENCE_NANOS = 200_000_000L;
 
   private static final long NANOS_PER_MILLI = 1_000_000L;
@@ -38,34 +41,34 @@ final class WrittenSizes {
         }
       };
 
-  /** Nobody has told anything when it was waited for: there may be nobody who does. */
+  /** True after a wait without a report, since no executor may report. */
   private boolean isSilent;
 
-  /** {@code told}: the shuffle, the number of a task, and what it wrote for each partition. */
-  synchronized void add(long[] told) {
-    final int partitions = told.length - 2;
+  /** {@code output}: the shuffle, the number of a task, and the bytes for each partition. */
+  synchronized void add(long[] output) {
+    final int partitions = output.length - 2;
     if (partitions < 0 || partitions > MapOutputs.PARTITIONS_MAX) {
       return;
     }
-    if (told[1] < 0 || told[1] > TASKS_MAX) {
+    if (output[1] < 0 || output[1] > TASKS_MAX) {
       return;
     }
     final Shuffle shuffle =
-        shuffles.computeIfAbsent((int) told[0], unseen -> new Shuffle(partitions));
-    final int task = (int) told[1];
+        shuffles.computeIfAbsent((int) output[0], missing -> new Shuffle(partitions));
+    final int task = (int) output[1];
     if (shuffle.bytes.length == partitions && !shuffle.tasks.get(task)) {
       isSilent = false;
       shuffle.tasks.set(task);
       for (int p = 0; p < partitions; ++p) {
-        shuffle.bytes[p] += told[2 + p];
+        shuffle.bytes[p] += output[2 + p];
       }
       notifyAll();
     }
   }
 
   /**
-   * By partition, what these tasks wrote together; null: not known, also where some wrote what has
-   * been lost since, or twice.
+   * Returns the total of these tasks by partition; null if it is unknown, also if some tasks wrote
+   * output that was lost, or wrote twice.
    */
   synchronized long[] of(int shuffle, long[] tasks) throws InterruptedException {
     final long deadline = System.nanoTime() + (isSilent ? 0 : PATIENCE_NANOS);

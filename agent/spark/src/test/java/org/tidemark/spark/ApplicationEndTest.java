@@ -43,7 +43,7 @@ public class ApplicationEndTest {
   }
 
   @Test
-  public void aJobThatAQueryCancelledDoesNotFailTheApplication() {
+  public void aJobCancelledByAQueryDoesNotFailTheApplication() {
     end.jobFailed("sql/0");
     end.groupEnded("sql/0", null);
     end.ended(AT, null);
@@ -51,7 +51,7 @@ public class ApplicationEndTest {
   }
 
   @Test
-  public void anApplicationWhoseGroupsHaveNoEndEndsInAnUnknownWay() {
+  public void anApplicationWithOpenGroupsHasAnUnknownOutcome() {
     for (Integer code : new Integer[] {null, 0}) {
       end.ended(AT, code);
       assertClosing(
@@ -62,7 +62,7 @@ public class ApplicationEndTest {
   }
 
   @Test
-  public void anApplicationThatIsStoppedWhileAGroupRunsIsKilled() {
+  public void anApplicationStoppedDuringAGroupIsKilled() {
     end.ended(AT, 0);
     end.jobFailed("sql/0");
     end.groupEnded("sql/1", "cancelled because SparkContext was shut down");

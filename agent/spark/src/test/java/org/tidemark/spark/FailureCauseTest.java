@@ -22,7 +22,7 @@ public class FailureCauseTest {
   }
 
   @Test
-  public void isTheLastOfExceptionsThatFollowEachOther() {
+  public void isTheLastOfSuccessiveExceptions() {
     assertEquals(
         "app.Wrong",
         FailureCause.of(
@@ -32,14 +32,14 @@ public class FailureCauseTest {
   }
 
   @Test
-  public void isTheExceptionOfTheTaskThatFailedLast() {
+  public void isTheExceptionOfTheLastFailedTask() {
     assertEquals(
         "java.lang.ArithmeticException: / by zero",
         FailureCause.of(LOST + "java.lang.ArithmeticException: / by zero" + STACK));
   }
 
   @Test
-  public void isAllThereIsWhereNoneIsNamed() {
+  public void isTheTotalWithoutANamedOne() {
     for (String whole :
         new String[] {
           "", "boom", "a.B: bad" + STACK, LOST, "Traceback (most recent call last):\n  File \"a",

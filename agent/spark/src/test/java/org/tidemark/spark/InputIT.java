@@ -16,7 +16,7 @@ import org.tidemark.spark.jobs.Partitioned;
 import org.tidemark.spark.support.EventLog;
 import org.tidemark.spark.support.Spark;
 
-/** What tasks of real applications have to read, and what they are done with. */
+/** Tests the input and progress of tasks of real applications. */
 public class InputIT {
   @ClassRule public static final TemporaryFolder FOLDER = new TemporaryFolder();
 
@@ -35,11 +35,11 @@ public class InputIT {
 
   private static EventLog logOf(Master master, Spark.Ended ended) throws Exception {
     assertEquals(ended.err, 0, ended.exitCode);
-    return EventLog.of(master, ended.said("APPLICATION").get(0));
+    return EventLog.of(master, ended.output("APPLICATION").get(0));
   }
 
   @Test
-  public void isKnownToATenthUpTo2000PartitionsAndAboveByWhatWasWritten() throws Exception {
+  public void isWithinTenPercentUpTo2000PartitionsAndUsesWrittenBytesAbove() throws Exception {
     for (String cluster : Arrays.asList("local[2]", "local-cluster[2,1,512]")) {
       try (Master master = Master.start(FOLDER.newFolder().toPath())) {
         final Spark.Ended ended =
@@ -53,7 +53,7 @@ public class InputIT {
   }
 
   @Test
-  public void isKnownToATenthOf2000PartitionsThatAdaptiveExecutionJoinsAndSplits()
+  public void isWithinTenPercentFor2000PartitionsOfAdaptiveExecution()
       throws Exception {
     try (Master master = Master.start(FOLDER.newFolder().toPath())) {
       final EventLog log =
@@ -74,7 +74,7 @@ public class InputIT {
   }
 
   @Test
-  public void isDoneWithWhenItHasComeBackFromPython() throws Exception {
+  public void countsAsDoneAfterItsReturnFromPython() throws Exception {
     try (Master master = Master.start(FOLDER.newFolder().toPath())) {
       final EventLog log =
           logOf(master, spark.python("local[1]", reportingTo(master), "python_rows.py", "3"));

@@ -27,7 +27,7 @@ public class KeyCountsTest {
 
   private final KeyCounts counts = new KeyCounts(HALVES);
 
-  /** By partition: its bytes, those that were looked at, the sum of those of explicit keys. */
+  /** Returns for each partition its bytes, its scanned bytes, and the sum of the explicit keys. */
   private List<long[]> profile(long... bytes) {
     final Event event = counts.profile(new Attempt(0, 0, 0, 0), bytes, 2_000);
     final ProtoReader fields = new ProtoReader(event.encoded(0).toByteArray());
@@ -80,7 +80,7 @@ public class KeyCountsTest {
   }
 
   @Test
-  public void eachKeyIsCountedHoweverManyThereAre() {
+  public void eachOfManyKeysIsCounted() {
     final int keys = 20_000;
     for (int i = 0; i < 3 * keys; ++i) {
       counts.add(i % keys);
@@ -108,7 +108,7 @@ public class KeyCountsTest {
   }
 
   @Test
-  public void keysWithoutNamesLeaveTheSizesOfPartitions() {
+  public void sizesOfPartitionsRemainWithoutKeyNames() {
     counts.add(1);
     counts.add(new Object());
     final List<long[]> partitions = profile(10, 0);
@@ -118,7 +118,7 @@ public class KeyCountsTest {
   }
 
   @Test
-  public void soDoTooManyKeys() {
+  public void tooManyKeysRemoveKeyNames() {
     for (int i = 0; i <= 200_000; ++i) {
       counts.add(i);
     }

@@ -13,7 +13,7 @@ import scala.Tuple2;
 
 public class KeyNamesTest {
   @Test
-  public void textsNumbersAndPairsHaveNamesOfTheirOwn() {
+  public void textsNumbersAndPairsHaveDistinctNames() {
     final List<Object> keys =
         Arrays.asList(
             "", "a", "b", 1, 2, 3L, 0.5, -0.5, 'x', true, new Tuple2<>("a", 1), new Tuple2<>(1, "a"));
@@ -22,7 +22,7 @@ public class KeyNamesTest {
       assertTrue(KeyNames.has(key));
       names.add(KeyNames.of(key));
     }
-    // true is named as 1 is: no shuffle has both.
+    // true has the name of 1, since no shuffle contains both.
     assertEquals(keys.size() - 1, names.size());
   }
 
@@ -33,7 +33,7 @@ public class KeyNamesTest {
   }
 
   @Test
-  public void otherKeysHaveNone() {
+  public void otherKeysHaveNoHash() {
     assertFalse(KeyNames.has(null));
     assertFalse(KeyNames.has(new Object()));
     assertFalse(KeyNames.has(new int[] {1}));

@@ -27,7 +27,7 @@ public class MembersTest {
   static final class Derived extends Base implements Shape {}
 
   @Test
-  public void findsWhatAClassItsParentsAndItsInterfacesHave() throws Exception {
+  public void findsMembersOfAClassItsParentsAndItsInterfaces() throws Exception {
     final Derived derived = new Derived();
     for (int i = 0; i < 2; ++i) {
       assertEquals("base", members.call(derived, "name"));
@@ -37,7 +37,7 @@ public class MembersTest {
   }
 
   @Test
-  public void whatIsNotThereIsAReflectiveOperationException() {
+  public void aMissingMemberThrowsAReflectiveOperationException() {
     assertThrows(
         ReflectiveOperationException.class, () -> members.call(new Derived(), "twice", 1, 2));
   }

@@ -10,22 +10,22 @@ public class MemoryWaitTest {
   private final MemoryWait wait = new MemoryWait(null);
 
   @Test
-  public void isWhatWasWaitedWhileMemoryIsWaitedFor() {
-    assertEquals(0, wait.look(500, !FOR_MEMORY));
-    assertEquals(900, wait.look(1_400, FOR_MEMORY));
-    assertEquals(1_900, wait.look(2_400, FOR_MEMORY));
+  public void includesTheCurrentWaitForMemory() {
+    assertEquals(0, wait.sample(500, !FOR_MEMORY));
+    assertEquals(900, wait.sample(1_400, FOR_MEMORY));
+    assertEquals(1_900, wait.sample(2_400, FOR_MEMORY));
   }
 
   @Test
-  public void endsBetweenTwoLooks() {
-    wait.look(1_000, FOR_MEMORY);
-    assertEquals(1_300, wait.look(1_300, !FOR_MEMORY));
-    assertEquals("others are not for memory", 1_300, wait.look(2_300, !FOR_MEMORY));
+  public void taskEndsBetweenTwoPolls() {
+    wait.sample(1_000, FOR_MEMORY);
+    assertEquals(1_300, wait.sample(1_300, !FOR_MEMORY));
+    assertEquals("others are not for memory", 1_300, wait.sample(2_300, !FOR_MEMORY));
   }
 
   @Test
-  public void isNotKnownWhereNobodyCounts() {
-    assertEquals(0, wait.look(-1, FOR_MEMORY));
+  public void isUnknownWithoutCounters() {
+    assertEquals(0, wait.sample(-1, FOR_MEMORY));
     assertEquals(0, wait.millisUntil(null));
   }
 }

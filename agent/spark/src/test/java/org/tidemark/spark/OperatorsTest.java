@@ -14,25 +14,25 @@ public class OperatorsTest {
   }
 
   @Test
-  public void areThereOnlyInSql() throws Exception {
+  public void areReportedOnlyForSql() throws Exception {
     assertFalse(of("an accumulator of the application's").areThere);
     assertTrue(of(new FakeMetric(7, "duration", 0)).areThere);
     assertTrue(of(new FakeMetric(7, null, 0)).areThere);
   }
 
   @Test
-  public void sortWhereOneTellsHowLongThatTakes() throws Exception {
+  public void sortReportsItsDuration() throws Exception {
     assertFalse(of(new FakeMetric(7, "duration", 0)).sort);
     assertTrue(of(new FakeMetric(7, "duration", 0), new FakeMetric(9, "sort time", 0)).sort);
   }
 
   @Test
-  public void ofPythonTellTheRowsThatHaveComeBackAndOthersTheirsAlone() throws Exception {
+  public void rowsReturnedByPythonAreSeparateFromOthers() throws Exception {
     assertTrue(of(new FakeMetric(7, "number of output rows", 5)).rowsFromPython < 0);
     assertEquals(
         30,
         of(
-                new FakeMetric(12, "number of output rows", 10), // of Python
+                new FakeMetric(12, "number of output rows", 10),  // of Python
                 new FakeMetric(7, "number of output rows", 5),
                 new FakeMetric(10, "data sent to Python workers", 500),
                 new FakeMetric(11, "data returned from Python workers", 100),

@@ -8,9 +8,9 @@ import java.util.List;
 import org.junit.Test;
 import org.tidemark.jvm.Vectors;
 
-/** What spark/planned_stages.h says of the same plans. */
+/** Tests agreement with spark/planned_stages.h for the same plans. */
 public class PlannedStagesTest {
-  /** As a SparkPlanInfo. */
+  /** Replaces a SparkPlanInfo. */
   static final class Node {
     private final JsonNode json;
 
@@ -46,7 +46,7 @@ public class PlannedStagesTest {
   }
 
   @Test
-  public void ofAPlanOfAnotherVersionNothingIsSaid() {
+  public void aPlanOfAnotherVersionIsNotReported() {
     assertArrayEquals(PlannedStages.NONE, PlannedStages.of("no plan", new Members()));
   }
 }

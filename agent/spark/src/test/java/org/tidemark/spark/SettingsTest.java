@@ -30,7 +30,7 @@ public class SettingsTest {
   }
 
   @Test
-  public void withoutAMasterOrSwitchedOffNothingIsReported() throws Exception {
+  public void nothingIsReportedWithoutAMasterOrWhileDisabled() throws Exception {
     conf.put(Settings.ENABLED, "false");
     assertNull(drivers());
     conf.clear();
@@ -38,36 +38,36 @@ public class SettingsTest {
   }
 
   @Test
-  public void keysAreLeftAloneUnlessAskedFor() throws Exception {
+  public void keysAreReadOnlyOnRequest() throws Exception {
     assertFalse(drivers().keys);
     conf.put(Settings.KEYS, "true");
     assertTrue(drivers().keys);
   }
 
   @Test
-  public void anAddressThatIsNoneIsAnErrorThatNamesTheSetting() {
+  public void anInvalidAddressIsAnErrorThatNamesTheSetting() {
     conf.put(Settings.MASTER, "node-1");
     final Exception error = assertThrows(IllegalArgumentException.class, this::drivers);
     assertTrue(error.getMessage(), error.getMessage().startsWith("spark.tidemark.master is not"));
   }
 
   @Test
-  public void executorsAreToldTheRunAndTheTokenOfTheDriversFile() throws Exception {
+  public void executorsReceiveTheRunAndTheDriversToken() throws Exception {
     final File token = folder.newFile();
     Files.write(token.toPath(), "secret\n".getBytes());
     conf.put(Settings.TOKEN_FILE, token.getPath());
-    final Map<String, String> told = drivers().toTell();
-    assertEquals("secret", told.get("token"));
+    final Map<String, String> sent = drivers().toExecutors();
+    assertEquals("secret", sent.get("token"));
     assertTrue(token.delete());
-    assertEquals(told, Settings.of(conf::getOrDefault, told).toTell());
+    assertEquals(sent, Settings.of(conf::getOrDefault, sent).toExecutors());
   }
 
   @Test
-  public void aByteOrderMarkBeforeTheTokenIsLeftOut() throws Exception {
+  public void aByteOrderMarkBeforeTheTokenIsDropped() throws Exception {
     final File token = folder.newFile();
     Files.write(token.toPath(), "\uFEFFsecret\n".getBytes("UTF-8"));
     conf.put(Settings.TOKEN_FILE, token.getPath());
-    assertEquals("secret", drivers().toTell().get("token"));
+    assertEquals("secret", drivers().toExecutors().get("token"));
   }
 
   @Test
@@ -79,6 +79,6 @@ public class SettingsTest {
   @Test
   public void runsOfOneIdDiffer() throws Exception {
     assertNotNull(drivers());
-    assertFalse(drivers().toTell().equals(drivers().toTell()));
+    assertFalse(drivers().toExecutors().equals(drivers().toExecutors()));
   }
 }

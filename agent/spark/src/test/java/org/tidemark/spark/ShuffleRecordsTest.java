@@ -8,17 +8,17 @@ public class ShuffleRecordsTest {
   private final ShuffleRecords shuffles = new ShuffleRecords();
 
   @Test
-  public void areTheRecordsOverTheBytesOfAllTasksThatWroteTheShuffle() {
+  public void areTheRecordsPerByteOfAllTasksThatWroteTheShuffle() {
     shuffles.writes(4, 1);
     shuffles.wrote(4, 10, 100);
     shuffles.wrote(4, 30, 100);
-    shuffles.writes(7, 1); // what was lost is written again by a stage of another number
+    shuffles.writes(7, 1);  // another stage writes lost output again
     shuffles.wrote(7, 20, 200);
     assertEquals(0.15, shuffles.perByte(1), 1e-9);
   }
 
   @Test
-  public void areNotKnownOfAShuffleThatNobodyWrote() {
+  public void areUnknownForAShuffleWithoutOutput() {
     shuffles.wrote(4, 10, 100);
     shuffles.writes(5, 2);
     shuffles.wrote(5, 0, 0);

@@ -8,9 +8,9 @@ import java.util.Comparator;
 import java.util.List;
 import org.junit.Test;
 import org.tidemark.jvm.Vectors;
-import org.tidemark.jvm.wire.StageNews;
+import org.tidemark.jvm.wire.StageDescription;
 
-/** The signatures that spark/signature.h makes of the same applications, read from their logs. */
+/** Tests agreement with the signatures of spark/signature.h for the same applications. */
 public class SignatureTest {
   private static void addNames(JsonNode node, StringBuilder names) {
     names.append(node.get("nodeName").asText()).append('(');
@@ -42,10 +42,10 @@ public class SignatureTest {
       final List<JsonNode> stages = new ArrayList<>();
       vector.get("stages").forEach(stages::add);
       stages.sort(Comparator.comparingInt(stage -> stage.get("number").asInt()));
-      final Stages told = new Stages(false);
+      final Stages known = new Stages(false);
       for (JsonNode stage : stages) {
-        final StageNews news = told.listed(facts(stage), work);
-        assertEquals(stage.get("signature").asText(), news.signature);
+        final StageDescription update = known.listed(facts(stage), work);
+        assertEquals(stage.get("signature").asText(), update.signature);
       }
     }
   }

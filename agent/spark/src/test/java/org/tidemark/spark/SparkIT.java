@@ -22,20 +22,20 @@ import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.rules.TemporaryFolder;
 import org.tidemark.jvm.support.Master;
-import org.tidemark.jvm.support.OddMaster;
+import org.tidemark.jvm.support.FaultyMaster;
 import org.tidemark.spark.jobs.Groups;
 import org.tidemark.spark.jobs.Lost;
 import org.tidemark.spark.support.EventLog;
 import org.tidemark.spark.support.Spark;
 
-/** Real applications, and a real master or what is none. */
+/** Tests real applications with real, absent and faulty masters. */
 public class SparkIT {
   @ClassRule public static final TemporaryFolder FOLDER = new TemporaryFolder();
 
   private static final String LOCAL = "local[2,4]";
   private static final String CLUSTER = "local-cluster[2,1,512]";
 
-  /** Those that group. */
+  /** The tasks that group values. */
   private static final Set<String> REDUCES = Set.of("1.0.0.0", "1.0.1.0", "1.0.2.0", "1.0.3.0");
 
   /** A state of attempts. */
@@ -49,16 +49,16 @@ public class SparkIT {
     spark = new Spark(FOLDER.newFolder().toPath());
     final Spark.Ended plain = spark.work(LOCAL, Collections.emptyList(), "none");
     assertEquals(plain.err, 0, plain.exitCode);
-    expected = plain.said("RESULT").get(0).substring(2);
+    expected = plain.output("RESULT").get(0).substring(2);
   }
 
   private static void check(Spark.Ended ended, int contexts) {
     assertEquals(ended.err, 0, ended.exitCode);
-    assertEquals(contexts, ended.said("RESULT").size());
+    assertEquals(contexts, ended.output("RESULT").size());
     for (int i = 0; i < contexts; ++i) {
-      assertEquals(i + " " + expected, ended.said("RESULT").get(i));
-      assertEquals("of the connector's threads", i + " 0", ended.said("THREADS").get(i));
-      assertEquals("of its connections", i + " 0", ended.said("SOCKETS").get(i));
+      assertEquals(i + " " + expected, ended.output("RESULT").get(i));
+      assertEquals("of the connector's threads", i + " 0", ended.output("THREADS").get(i));
+      assertEquals("of its connections", i + " 0", ended.output("SOCKETS").get(i));
     }
   }
 
@@ -74,11 +74,11 @@ public class SparkIT {
     }
   }
 
-  /** What a master makes of Spark's own logs in a folder, with no connector anywhere. */
+  /** Returns a master's view of Spark's own logs in a folder, without a connector. */
   private static EventLog readFrom(File events, String application) throws Exception {
     try (Stream<Path> files = Files.walk(events.toPath())) {
       for (Path file : files.collect(Collectors.toList())) {
-        // A master reads the logs of what runs.
+        // A master reads the logs of running applications.
         final String name = file.getFileName().toString();
         if (name.equals(application) || name.equals("appstatus_" + application)) {
           Files.move(file, file.resolveSibling(name + ".inprogress"));
@@ -98,14 +98,14 @@ public class SparkIT {
   }
 
   @Test
-  public void aLocalApplicationTellsWhatItsOwnLogTells() throws Exception {
+  public void eventsOfALocalApplicationAgreeWithItsLog() throws Exception {
     final File events = FOLDER.newFolder();
     final List<String> options = Spark.logging(events);
     options.addAll(Arrays.asList("--conf", Settings.PARAMETER_PREFIX + "k=80"));
     try (Master master = Master.start(FOLDER.newFolder().toPath())) {
       final Spark.Ended ended = spark.work(LOCAL, options, master.address);
       check(ended, 1);
-      final EventLog log = EventLog.of(master, ended.said("APPLICATION").get(0).substring(2));
+      final EventLog log = EventLog.of(master, ended.output("APPLICATION").get(0).substring(2));
       assertEquals(1, log.outcome);
       assertEquals(0, log.refused);
       assertEquals("spark", log.engine);
@@ -113,7 +113,7 @@ public class SparkIT {
       assertEquals(Set.of("driver", "executor"), log.sources);
       assertEquals(1, log.executors);
       assertEquals(logged(events, "TaskStart"), log.attempts.size());
-      assertEquals(logged(events, "TaskEnd"), log.finished() + 1); // one attempt failed
+      assertEquals(logged(events, "TaskEnd"), log.finished() + 1);  // one attempt failed
       assertEquals(
           logged(events, "StageSubmitted"), log.stages.size() - log.skipped().size());
       assertEquals("groupByKey's output was there for count()", Set.of(2L), log.skipped());
@@ -131,32 +131,32 @@ public class SparkIT {
       assertTrue(
           "groups are made of all that is read",
           log.readFirst.containsAll(REDUCES));
-      // Every task that ended said what it had used.
+      // Every task that ended reported its time.
       assertEquals(log.attempts.keySet(), log.cpuMicros.keySet());
       assertEquals(
           log.stages.size(), log.stages.values().stream().map(s -> s.signature).distinct().count());
-      final EventLog read = readFrom(events, ended.said("APPLICATION").get(0).substring(2));
+      final EventLog read = readFrom(events, ended.output("APPLICATION").get(0).substring(2));
       assertEquals(signatures(log), signatures(read));
     }
   }
 
   @Test
-  public void contextsMayFollowOneAnotherWhateverTheirMasterDoes() throws Exception {
+  public void contextsMayFollowEachOtherForAnyMaster() throws Exception {
     try (Master master = Master.start(FOLDER.newFolder().toPath());
-        OddMaster mute = OddMaster.with((in, out) -> Thread.sleep(600_000));
-        OddMaster garbage =
-            OddMaster.with(
+        FaultyMaster silent = FaultyMaster.with((in, out) -> Thread.sleep(600_000));
+        FaultyMaster garbage =
+            FaultyMaster.with(
                 (in, out) -> {
                   while (in.read() >= 0) {
                     out.write(new byte[] {7, 0, 77, 1, 2, 3, 4, 5, 6, 0, 0, 0});
                     out.flush();
                   }
                 });
-        OddMaster full = OddMaster.full()) {
+        FaultyMaster full = FaultyMaster.full()) {
       final String[] masters = {
         master.address,
-        OddMaster.absent(),
-        mute.address,
+        FaultyMaster.absent(),
+        silent.address,
         garbage.address,
         full.address,
         "no address",
@@ -177,12 +177,12 @@ public class SparkIT {
   }
 
   @Test
-  public void executorsInProcessesOfTheirOwnReport() throws Exception {
+  public void executorsInSeparateProcessesReport() throws Exception {
     try (Master master = Master.start(FOLDER.newFolder().toPath())) {
       final Spark.Ended ended =
           spark.work(CLUSTER, Spark.reporting(Spark.jar()), master.address);
       check(ended, 1);
-      final EventLog log = EventLog.of(master, ended.said("APPLICATION").get(0).substring(2));
+      final EventLog log = EventLog.of(master, ended.output("APPLICATION").get(0).substring(2));
       assertEquals(1, log.outcome);
       assertEquals(0, log.refused);
       assertEquals(2, log.executors);
@@ -202,8 +202,8 @@ public class SparkIT {
         options.addAll(Arrays.asList("--conf", Settings.KEYS + "=true"));
         final Spark.Ended ended = spark.job(Groups.class, cluster, options, keys, 2_000, 10);
         assertEquals(ended.err, 0, ended.exitCode);
-        assertEquals(plain.said("RESULT"), ended.said("RESULT"));
-        final EventLog log = EventLog.of(master, ended.said("APPLICATION").get(0));
+        assertEquals(plain.output("RESULT"), ended.output("RESULT"));
+        final EventLog log = EventLog.of(master, ended.output("APPLICATION").get(0));
         assertEquals(1, log.outcome);
         assertEquals(0, log.refused);
         assertEquals(keys, log.groups.values().stream().mapToLong(n -> n).sum());
@@ -217,7 +217,7 @@ public class SparkIT {
   }
 
   @Test
-  public void whatTasksOfAJoinHaveToReadIsKnownBefore() throws Exception {
+  public void inputSizesOfAJoinAreKnownBeforeItsTasks() throws Exception {
     try (Master master = Master.start(FOLDER.newFolder().toPath())) {
       final File events = FOLDER.newFolder();
       final List<String> options = Spark.logging(events);
@@ -225,9 +225,9 @@ public class SparkIT {
       final Spark.Ended ended =
           spark.python(LOCAL, options, "skew_join.py", "24", "true", "false");
       assertEquals(ended.err, 0, ended.exitCode);
-      assertEquals(2, ended.said("RESULT").size());
-      assertEquals(1, ended.said("RESULT").stream().distinct().count());
-      final EventLog log = EventLog.of(master, ended.said("APPLICATION").get(0));
+      assertEquals(2, ended.output("RESULT").size());
+      assertEquals(1, ended.output("RESULT").stream().distinct().count());
+      final EventLog log = EventLog.of(master, ended.output("APPLICATION").get(0));
       assertEquals(0, log.refused);
       int joins = 0;
       for (Map.Entry<Long, EventLog.Stage> entry : log.stages.entrySet()) {
@@ -237,11 +237,12 @@ public class SparkIT {
           continue;
         }
         ++joins;
-        // Where nearly nothing is read, Spark rounds by more.
+        // For very small inputs, Spark's rounding is coarser.
         assertTrue(log.worstSize(entry.getKey(), 100) < 0.1);
         for (int i = 0; i < stage.tasks; ++i) {
           final double records = log.inputRecords.get(entry.getKey() + "." + i);
-          // By the mean size of a record of the shuffle: those of the heavy key are smaller.
+          // Computed from the mean record size of the shuffle; records of the heavy key are
+          // smaller.
           assertEquals("task " + i, records, stage.taskRecords[i], 0.6 * records + 100);
           assertTrue("it sorts", log.readFirst.contains(entry.getKey() + ".0." + i + ".0"));
         }
@@ -251,23 +252,23 @@ public class SparkIT {
       assertEquals(Set.of(1), new HashSet<>(log.closedGroups.values()));
       assertTrue(log.groupNames.toString(), log.groupNames.get("sql/0").startsWith("collect at"));
       assertEquals(
-          signatures(log), signatures(readFrom(events, ended.said("APPLICATION").get(0))));
+          signatures(log), signatures(readFrom(events, ended.output("APPLICATION").get(0))));
     }
   }
 
   @Test
-  public void anExecutorThatDiesIsNoTrouble() throws Exception {
+  public void aDyingExecutorDoesNotFailTheApplication() throws Exception {
     final Spark.Ended plain = spark.job(Lost.class, CLUSTER, Collections.emptyList());
     try (Master master = Master.start(FOLDER.newFolder().toPath())) {
       final List<String> options = Spark.reporting(Spark.jar());
       options.addAll(Arrays.asList("--conf", Settings.MASTER + "=" + master.address));
       final Spark.Ended ended = spark.job(Lost.class, CLUSTER, options);
       assertEquals(ended.err, 0, ended.exitCode);
-      assertEquals(plain.said("RESULT"), ended.said("RESULT"));
-      final EventLog log = EventLog.of(master, ended.said("APPLICATION").get(0));
+      assertEquals(plain.output("RESULT"), ended.output("RESULT"));
+      final EventLog log = EventLog.of(master, ended.output("APPLICATION").get(0));
       assertEquals(1, log.outcome);
       assertEquals(0, log.refused);
-      // The one that takes its place may register when all tasks have ended on the other.
+      // The replacement may register after all tasks have ended on the other executor.
       assertTrue(log.executors >= 2);
       assertTrue(log.closedExecutors >= 1);
       assertEquals("it was lost, and no fault of the task's", KILLED, log.stateOf("1.0.0.0"));
@@ -294,31 +295,31 @@ public class SparkIT {
               FOLDER.getRoot() + "/both",
               master.address);
       assertEquals(ended.err, 0, ended.exitCode);
-      assertEquals(Arrays.asList("3"), ended.said("RESULT"));
-      assertEquals(Arrays.asList("0"), ended.said("THREADS"));
-      final String job = ended.said("MAPREDUCE").get(0);
+      assertEquals(Arrays.asList("3"), ended.output("RESULT"));
+      assertEquals(Arrays.asList("0"), ended.output("THREADS"));
+      final String job = ended.output("MAPREDUCE").get(0);
       assertTrue(job, job.endsWith(" True"));
       assertEquals(1, EventLog.of(master, job.split(" ")[0]).outcome);
-      assertEquals(1, EventLog.of(master, ended.said("APPLICATION").get(0)).outcome);
+      assertEquals(1, EventLog.of(master, ended.output("APPLICATION").get(0)).outcome);
     }
   }
 
   @Test
-  public void anApplicationThatIsInterruptedSaysSo() throws Exception {
+  public void anInterruptedApplicationReportsItsInterruption() throws Exception {
     try (Master master = Master.start(FOLDER.newFolder().toPath())) {
       final List<String> options = Spark.reporting(Spark.jar());
       options.addAll(Arrays.asList("--conf", Settings.MASTER + "=" + master.address));
       final Spark.Ended ended = spark.interrupted(LOCAL, options);
-      final EventLog log = EventLog.of(master, ended.said("APPLICATION").get(0));
+      final EventLog log = EventLog.of(master, ended.output("APPLICATION").get(0));
       assertEquals("killed", 3, log.outcome);
     }
   }
 
   @Test
-  public void aCommandThatIsRunIsShownAndDoesWhatItDoesWithout() throws Exception {
+  public void aCommandReportsItsJobAndKeepsItsResult() throws Exception {
     final Spark.Ended alone = spark.watchedWork(LOCAL, Arrays.asList("-o", "jsonl"));
     check(alone, 1);
-    final String application = alone.said("APPLICATION").get(0).substring(2);
+    final String application = alone.output("APPLICATION").get(0).substring(2);
     assertTrue(alone.err, alone.err.contains(application));
     assertTrue(alone.err, alone.err.contains("JOB_STATE_SUCCEEDED"));
     try (Master master = Master.start(FOLDER.newFolder().toPath())) {
@@ -331,15 +332,15 @@ public class SparkIT {
   }
 
   @Test
-  public void anAbsentMasterIsNoTroubleToExecutorsEither() throws Exception {
-    check(spark.work(CLUSTER, Spark.reporting(Spark.jar()), OddMaster.absent()), 1);
+  public void anAbsentMasterDoesNotDelayExecutors() throws Exception {
+    check(spark.work(CLUSTER, Spark.reporting(Spark.jar()), FaultyMaster.absent()), 1);
   }
 
   @Test
-  public void whatTheConnectorLacksTurnsItOff() throws Exception {
+  public void aMissingClassDisablesTheConnector() throws Exception {
     for (String gone : Arrays.asList("Events", "TaskWatch", "Guard", "ApplicationListener")) {
       final String broken = spark.jarWithout(gone);
-      check(spark.work(LOCAL, Spark.reporting(broken), OddMaster.absent()), 1);
+      check(spark.work(LOCAL, Spark.reporting(broken), FaultyMaster.absent()), 1);
     }
   }
 }

@@ -9,7 +9,7 @@ import static org.junit.Assert.assertTrue;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.junit.Test;
-import org.tidemark.jvm.wire.StageNews;
+import org.tidemark.jvm.wire.StageDescription;
 
 public class StagesTest {
   private final Stages stages = new Stages(false);
@@ -19,12 +19,12 @@ public class StagesTest {
     return new StageFacts(stage, attempt, "count", tasks, partitions, parents, List.of("step"), 0);
   }
 
-  private StageNews list(int stage, int... parents) {
+  private StageDescription list(int stage, int... parents) {
     return stages.listed(facts(stage, 0, 4, 4, parents), job);
   }
 
-  private static List<Integer> skipped(List<StageNews> news) {
-    return news.stream().filter(n -> n.skipped).map(n -> n.number).collect(Collectors.toList());
+  private static List<Integer> skipped(List<StageDescription> update) {
+    return update.stream().filter(n -> n.skipped).map(n -> n.number).collect(Collectors.toList());
   }
 
   @Test
@@ -34,14 +34,14 @@ public class StagesTest {
     list(2);
     list(3, 1, 2);
     stages.submitted(facts(2, 0, 4, 4));
-    final List<StageNews> news = stages.submitted(facts(3, 0, 4, 4, 1, 2));
-    assertEquals(List.of(1, 0), skipped(news));
-    assertEquals(3, news.get(news.size() - 1).number);
-    assertFalse(news.get(news.size() - 1).skipped);
+    final List<StageDescription> update = stages.submitted(facts(3, 0, 4, 4, 1, 2));
+    assertEquals(List.of(1, 0), skipped(update));
+    assertEquals(3, update.get(update.size() - 1).number);
+    assertFalse(update.get(update.size() - 1).skipped);
   }
 
   @Test
-  public void aStageThatTwoJobsListIsToldOnce() {
+  public void aStageOfTwoJobsIsReportedOnce() {
     list(0);
     assertNull(stages.listed(facts(0, 0, 4, 4), new Stages.Work("job/1", "", "other", "")));
   }
@@ -60,7 +60,7 @@ public class StagesTest {
   }
 
   @Test
-  public void whatAJobThatEndedDidNotRunIsSkippedOnceNobodyWantsIt() {
+  public void unneededStagesOfAnEndedJobAreSkipped() {
     list(0);
     list(1, 0);
     stages.submitted(facts(1, 0, 4, 4, 0));
@@ -72,40 +72,40 @@ public class StagesTest {
   }
 
   @Test
-  public void anAttemptForSomePartitionsSaysHowManyThereAre() {
-    final StageNews whole = list(0);
+  public void anAttemptForSomePartitionsReportsTheirNumber() {
+    final StageDescription whole = list(0);
     assertEquals(4, whole.tasks);
     assertEquals("as many as tasks", -1, whole.indexes);
-    final StageNews retry = stages.submitted(facts(0, 1, 2, 4)).get(0);
+    final StageDescription retry = stages.submitted(facts(0, 1, 2, 4)).get(0);
     assertEquals(1, retry.attempt);
     assertEquals(2, retry.tasks);
     assertEquals(4, retry.indexes);
-    final StageNews take = stages.listed(facts(1, 0, 2, 10), job);
+    final StageDescription take = stages.listed(facts(1, 0, 2, 10), job);
     assertEquals(2, take.tasks);
     assertEquals(10, take.indexes);
     assertEquals("unknown", -1, stages.listed(facts(2, 0, 2, -1), job).indexes);
   }
 
   @Test
-  public void aStageNobodyListedIsLeftOut() {
+  public void anUnlistedStageIsOmitted() {
     assertTrue(stages.submitted(facts(5, 0, 4, 4)).isEmpty());
     assertFalse(stages.isKnown(5));
   }
 
   @Test
-  public void whatSubmittedAQueryDoesNotTellItsStagesApart() {
+  public void stagesAreIndependentOfTheSubmitterOfAQuery() {
     final Stages.Work query = new Stages.Work("sql/3", "", "sql 1f.7 1", "1f.7");
     final StageFacts ofOneLine =
         new StageFacts(0, 0, "collect at a.py:1", 4, 4, new int[0], List.of("scan"), 0);
     final StageFacts ofAnother =
         new StageFacts(0, 0, "collect at a.py:9", 4, 4, new int[0], List.of("scan"), 0);
-    final StageNews first = stages.listed(ofOneLine, query);
-    final StageNews again =
+    final StageDescription first = stages.listed(ofOneLine, query);
+    final StageDescription again =
         new Stages(false)
             .listed(ofAnother, new Stages.Work("sql/5", "", "sql 1f.7 1", "1f.7"));
     assertEquals(first.signature, again.signature);
     assertEquals(first.work, again.work);
-    final StageNews ofAnotherPlan =
+    final StageDescription ofAnotherPlan =
         new Stages(false)
             .listed(ofAnother, new Stages.Work("sql/5", "", "sql 2e.7 1", "2e.7"));
     assertNotEquals(first.work, ofAnotherPlan.work);

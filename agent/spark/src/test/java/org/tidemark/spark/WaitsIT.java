@@ -18,7 +18,7 @@ import org.tidemark.spark.support.EventLog;
 import org.tidemark.spark.support.Spark;
 import org.tidemark.spark.support.SparkLog;
 
-/** What tasks of real applications waited for, against what they measured themselves. */
+/** Compares reported waits of tasks of real applications with their own measurements. */
 public class WaitsIT {
   @ClassRule public static final TemporaryFolder FOLDER = new TemporaryFolder();
 
@@ -41,11 +41,11 @@ public class WaitsIT {
   }
 
   private static EventLog logOf(Master master, Spark.Ended ended) throws Exception {
-    return EventLog.of(master, ended.said("APPLICATION").get(0));
+    return EventLog.of(master, ended.output("APPLICATION").get(0));
   }
 
   @Test
-  public void processorTimeAndTheWaitForAProcessorAreAllTheTimeOfATaskThatComputes()
+  public void processorTimeAndWaitCoverTheTimeOfAComputingTask()
       throws Exception {
     try (Master master = Master.start(FOLDER.newFolder().toPath())) {
       final Spark.Ended ended =
@@ -57,10 +57,10 @@ public class WaitsIT {
               TWO_ON_A_CORE,
               4_000);
       final EventLog log = logOf(master, ended);
-      assertEquals(TWO_ON_A_CORE, ended.said("MICROS").size());
+      assertEquals(TWO_ON_A_CORE, ended.output("MICROS").size());
       long allWaited = 0;
       long all = 0;
-      for (String line : ended.said("MICROS")) {
+      for (String line : ended.output("MICROS")) {
         final String attempt = "0.0." + line.split(" ")[0] + ".0";
         final long micros = Long.parseLong(line.split(" ")[1]);
         final long waited = log.processorWaitMicros.get(attempt);
@@ -73,12 +73,12 @@ public class WaitsIT {
   }
 
   @Test
-  public void theWaitForMemoryIsWhatATaskWaitedUntilAnotherGaveItBack() throws Exception {
+  public void theWaitForMemoryEndsWithItsRelease() throws Exception {
     try (Master master = Master.start(FOLDER.newFolder().toPath())) {
       final Spark.Ended ended =
           run(master, Starved.class, 2, Spark.reporting(Spark.jar()), 4_300);
       final EventLog log = logOf(master, ended);
-      final long micros = Long.parseLong(ended.said("MICROS").get(0));
+      final long micros = Long.parseLong(ended.output("MICROS").get(0));
       assertTrue(ended.out, micros > 4_000_000);
       assertEquals(micros, log.memoryWaitMicros.get("0.0.1.0"), 0.1 * micros);
       assertEquals("it had it", 0, log.memoryWaitMicros.get("0.0.0.0"), 0.1 * micros);
@@ -86,7 +86,7 @@ public class WaitsIT {
   }
 
   @Test
-  public void theWaitForTheSchedulerIsThatOfSparksOwnLog() throws Exception {
+  public void theWaitForTheSchedulerEqualsThatOfSparksLog() throws Exception {
     final File events = FOLDER.newFolder();
     try (Master master = Master.start(FOLDER.newFolder().toPath())) {
       final EventLog log =

@@ -14,8 +14,9 @@ import org.apache.hadoop.mapreduce.split.JobSplit.TaskSplitIndex;
 import org.apache.hadoop.security.token.Token;
 
 /**
- * The application master as a task's process sees it: gives each the task it asks for, and nods at all
- * it says. In Hadoop's package, which alone may make tasks and know which process asks. Thread-safe.
+ * The application master as a task's process sees it: assigns tasks and accepts all reports. In
+ * Hadoop's package, since only that package may create tasks and identify the calling process.
+ * Thread-safe.
  */
 public final class TaskServer implements AutoCloseable {
   private static final int MAP_TASKS = 1;
@@ -44,12 +45,12 @@ public final class TaskServer implements AutoCloseable {
     return server.getListenerAddress().getPort();
   }
 
-  /** Map tasks of jobs whose ids begin so, such as "job_1", read this split. */
+  /** Map tasks of jobs with this prefix of their ids, such as "job_1", read this split. */
   public void addJobs(String prefix, TaskSplitIndex split) {
     splits.put(prefix, split);
   }
 
-  /** What lets a task's process in, whatever its job. */
+  /** Returns the token that admits a task's process, for any job. */
   public Token<JobTokenIdentifier> token() {
     final String name = "any job";
     final Token<JobTokenIdentifier> token =
@@ -89,7 +90,7 @@ public final class TaskServer implements AutoCloseable {
     }
   }
 
-  /** The number of the process is that of its task. */
+  /** The number of the process equals the number of its task. */
   private Task taskFor(JVMId jvm) {
     final int index = (int) jvm.getId();
     final TaskType type = jvm.isMapJVM() ? TaskType.MAP : TaskType.REDUCE;

@@ -5,15 +5,15 @@ import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.Reducer;
 
 /**
- * Reads all values of all key groups, and counts the processor time of doing so. Of the connector's
- * threads it counts what they take once they have made their first reports, for which classes are loaded.
+ * Reads all values of all key groups and measures the processor time. The time of the connector's
+ * threads counts after their first reports, which load classes.
  */
 public final class CountingReducer extends Reducer<Text, Text, Text, Text> {
   private static final long FIRST_REPORTS_NANOS = 2_500_000_000L;
-  private static final int GROUPS_PER_LOOK = 4096;
+  private static final int GROUPS_PER_POLL = 4096;
 
-  private long lookedAtNanos;
-  private long lookedAtThreads;
+  private long polledNanos;
+  private long polledThreadNanos;
 
   @Override
   public void run(Context context) throws IOException, InterruptedException {
@@ -25,24 +25,24 @@ public final class CountingReducer extends Reducer<Text, Text, Text, Text> {
       for (Text value : context.getValues()) {
         bytes += value.getLength();
       }
-      if (groups % GROUPS_PER_LOOK == 0 && lookedAtNanos == 0) {
-        lookOnce(System.nanoTime() - wall);
+      if (groups % GROUPS_PER_POLL == 0 && polledNanos == 0) {
+        pollOnce(System.nanoTime() - wall);
       }
     }
     Stopwatch.add("reduce_thread", Stopwatch.ofThisThread() - thread);
     Stopwatch.add("reduce_process", Stopwatch.ofProcess() - process);
     Stopwatch.add("reduce_wall", System.nanoTime() - wall);
     Stopwatch.add("reduce_bytes", bytes);
-    if (lookedAtNanos != 0) {
-      Stopwatch.add("reports_begin", lookedAtNanos);
-      Stopwatch.add("reports_threads", Stopwatch.ofConnectorThreads() - lookedAtThreads);
+    if (polledNanos != 0) {
+      Stopwatch.add("reports_begin", polledNanos);
+      Stopwatch.add("reports_threads", Stopwatch.ofConnectorThreads() - polledThreadNanos);
     }
   }
 
-  private void lookOnce(long sinceBegin) {
+  private void pollOnce(long sinceBegin) {
     if (sinceBegin >= FIRST_REPORTS_NANOS) {
-      lookedAtNanos = sinceBegin;
-      lookedAtThreads = Stopwatch.ofConnectorThreads();
+      polledNanos = sinceBegin;
+      polledThreadNanos = Stopwatch.ofConnectorThreads();
     }
   }
 }

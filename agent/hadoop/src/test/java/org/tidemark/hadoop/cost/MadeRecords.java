@@ -6,8 +6,8 @@ import org.apache.hadoop.mapred.ShuffleConsumerPlugin;
 import org.tidemark.hadoop.support.RecordBuffers;
 
 /**
- * Stands in for the shuffle: sorted records as terasort has them, each 100 bytes and a key of its own,
- * made for next to nothing. The setting {@link #COUNT} says how many.
+ * Replaces the shuffle with sorted records of 100 bytes with distinct keys, as in terasort. The
+ * records cost almost no time. The setting {@link #COUNT} is their number.
  */
 public final class MadeRecords<K, V> implements ShuffleConsumerPlugin<K, V> {
   static final String COUNT = "cost.records";

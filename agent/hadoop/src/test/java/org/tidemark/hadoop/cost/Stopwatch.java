@@ -13,8 +13,8 @@ import java.util.StringJoiner;
 import java.util.TreeMap;
 
 /**
- * Processor time of this process by part, in nanoseconds, which bench/hadoop/cost.py reads from the file
- * cost.json of the process's folder. Thread-safe.
+ * Processor time of this process by part, in nanoseconds. bench/hadoop/cost.py reads it from the
+ * file cost.json in the process's folder. Thread-safe.
  */
 final class Stopwatch {
   private static final Path FILE = Paths.get("cost.json");
@@ -33,7 +33,7 @@ final class Stopwatch {
     return SYSTEM.getProcessCpuTime();
   }
 
-  /** Of the connector's own threads so far. */
+  /** Returns the time of the connector's threads so far. */
   static long ofConnectorThreads() {
     long nanos = 0;
     for (Thread thread : Thread.getAllStackTraces().keySet()) {

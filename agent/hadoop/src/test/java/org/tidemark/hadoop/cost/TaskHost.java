@@ -24,12 +24,13 @@ import org.apache.hadoop.mapreduce.split.SplitMetaInfoReader;
 import org.apache.hadoop.security.Credentials;
 
 /**
- * What tasks need besides their own process, for bench/hadoop/cost.py: gives out tasks, those of jobs job_1_*
- * with little input and of job_2_* with as much as it is told, until its own input ends. Prints its port. Writes into its folder
- * what a node manager would have: the settings of a job with the connector and without, and a token.
+ * The services that tasks need, for bench/hadoop/cost.py. Assigns tasks until its standard input
+ * ends: tasks of job_1_* with little input, and tasks of job_2_* with the given amount. Prints
+ * its port. Writes the files of a node manager to its folder: the settings of a job with and
+ * without the connector, and a token.
  *
- * <p>Arguments: the folder, the address of the master, the bytes of the larger input, and how many records a reduce task
- * has.
+ * <p>Arguments: the folder, the address of the master, the bytes of the larger input, and the
+ * number of records of a reduce task.
  */
 public final class TaskHost {
   private static final int REDUCES = 4;
@@ -58,7 +59,7 @@ public final class TaskHost {
       }
       System.out.println(tasks.port());
       while (System.in.read() >= 0) {
-        // Until whoever started this is done.
+        // Waits until the parent process closes it.
       }
     }
     System.exit(0);
@@ -102,7 +103,7 @@ public final class TaskHost {
     }
   }
 
-  /** Of an input of its own. */
+  /** Returns a split with its own input. */
   private TaskSplitIndex split(String name, long bytes) throws Exception {
     final JobConf job = new JobConf();
     final Path directory = new Path("file://" + folder + "/" + name);
@@ -117,7 +118,10 @@ public final class TaskHost {
     return SplitMetaInfoReader.readSplitMetaInfo(new JobID("", 0), files, job, directory)[0].getSplitIndex();
   }
 
-  /** Of 100 bytes: keys of 10 digits in no order, and values of 64 letters, which hardly compress. */
+  /**
+   * Rows of 100 bytes: keys of 10 digits in no order, and values of 64 letters, which hardly
+   * compress.
+   */
   private static void writeRows(File file, long bytes) throws IOException {
     final byte[] row = new byte[ROW_BYTES];
     row[KEY_BYTES] = '\t';

@@ -6,11 +6,11 @@ import org.apache.hadoop.mapred.MapOutputCollector;
 import org.apache.hadoop.util.ReflectionUtils;
 
 /**
- * Counts the processor time of the task's thread within the collector behind it. One stands before the
- * connector and one behind: what lies between them is the connector's.
+ * Measures the processor time of the task's thread within the next collector. One instance is
+ * before the connector and one after it; the difference is the connector's time.
  */
 public abstract class TimedCollector<K, V> implements MapOutputCollector<K, V> {
-  /** The one that Hadoop calls. Writes what was counted. */
+  /** The collector that Hadoop calls. Writes the results. */
   public static final class Outer<K, V> extends TimedCollector<K, V> {
     public Outer() {
       super("outer");
@@ -24,14 +24,14 @@ public abstract class TimedCollector<K, V> implements MapOutputCollector<K, V> {
     }
   }
 
-  /** The one before Hadoop's own collector. */
+  /** The collector before Hadoop's own one. */
   public static final class Inner<K, V> extends TimedCollector<K, V> {
     public Inner() {
       super("inner");
     }
   }
 
-  /** Followed by the place of a collector: the class behind it. */
+  /** The prefix of the setting with the class of the next collector. */
   static final String BEHIND = "cost.collector.";
 
   private final String place;

@@ -8,8 +8,8 @@ import org.apache.hadoop.mapred.ShuffleConsumerPlugin;
 import org.apache.hadoop.util.ReflectionUtils;
 
 /**
- * Counts the processor time of the task's thread within the plug-in behind it: {@link MadeRecords}, with
- * the connector before it or without.
+ * Measures the processor time of the task's thread within the next plug-in: {@link MadeRecords},
+ * with or without the connector before it.
  */
 public final class TimedShuffle<K, V> implements ShuffleConsumerPlugin<K, V> {
   static final String BEHIND = "cost.shuffle";

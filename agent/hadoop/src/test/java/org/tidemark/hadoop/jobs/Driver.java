@@ -11,7 +11,9 @@ import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 import org.apache.hadoop.util.Tool;
 import org.apache.hadoop.util.ToolRunner;
 
-/** Our own jobs for a command line: `hadoop jar JAR two-path|inverted-index [-D ...] INPUT OUTPUT`. */
+/**
+ * A command line for these jobs: `hadoop jar JAR two-path|inverted-index [-D ...] INPUT OUTPUT`.
+ */
 public final class Driver extends Configured implements Tool {
   private final String name;
 

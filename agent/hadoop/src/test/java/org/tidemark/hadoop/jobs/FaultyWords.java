@@ -14,12 +14,12 @@ import org.apache.hadoop.mapreduce.Mapper;
 import org.apache.hadoop.mapreduce.Reducer;
 import org.apache.hadoop.mapreduce.TaskAttemptID;
 
-/** Counts lines, but the first attempts at some tasks fail after a hundred records, or hang there. */
+/** Counts lines. The first attempts at some tasks fail after a hundred records, or hang. */
 public final class FaultyWords {
   /** The index of a map task whose first attempt fails. */
   public static final String MAP_FAILS = "faulty.map.fails";
 
-  /** The index of a map task whose first attempt goes on for ever. */
+  /** The index of a map task whose first attempt never ends. */
   public static final String MAP_HANGS = "faulty.map.hangs";
 
   /** The index of a reduce task whose first attempt fails. */
@@ -53,7 +53,7 @@ public final class FaultyWords {
     return attempt.getId() == 0 && conf.getInt(key, -1) == attempt.getTaskID().getId();
   }
 
-  /** Each line once. */
+  /** Emits each line once. */
   public static class Lines extends Mapper<LongWritable, Text, Text, IntWritable> {
     private final IntWritable one = new IntWritable(1);
     private int records;
@@ -76,7 +76,7 @@ public final class FaultyWords {
     }
   }
 
-  /** The same. */
+  /** Emits each line once. */
   public static class OldLines extends MapReduceBase
       implements org.apache.hadoop.mapred.Mapper<LongWritable, Text, Text, IntWritable> {
     private final IntWritable one = new IntWritable(1);
@@ -103,7 +103,7 @@ public final class FaultyWords {
     }
   }
 
-  /** How often there is each. */
+  /** Counts the occurrences of each line. */
   public static class Sums extends Reducer<Text, IntWritable, Text, IntWritable> {
     private int groups;
 

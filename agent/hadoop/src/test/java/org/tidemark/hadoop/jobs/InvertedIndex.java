@@ -8,11 +8,13 @@ import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.Mapper;
 import org.apache.hadoop.mapreduce.Reducer;
 
-/** Where each word stands: a reduce function that sorts and compresses a list of positions. */
+/**
+ * Lists the positions of each word. The reduce function sorts and compresses a list of positions.
+ */
 public final class InvertedIndex {
   private InvertedIndex() {}
 
-  /** Each word with the place of its line. */
+  /** Emits each word with the position of its line. */
   public static class Words extends Mapper<LongWritable, Text, Text, LongWritable> {
     private final Text word = new Text();
 
@@ -28,7 +30,7 @@ public final class InvertedIndex {
     }
   }
 
-  /** The number of positions and how small their differences can be made. */
+  /** Emits the number of positions and the compressed size of their differences. */
   public static class Postings extends Reducer<Text, LongWritable, Text, Text> {
     private final Text summary = new Text();
     private final byte[] compressed = new byte[1 << 16];

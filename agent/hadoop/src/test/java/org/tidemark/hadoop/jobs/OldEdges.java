@@ -12,7 +12,9 @@ import org.apache.hadoop.mapred.OutputCollector;
 import org.apache.hadoop.mapred.Reporter;
 import org.apache.hadoop.mapred.lib.IdentityReducer;
 
-/** The edges of a graph by their first node, with the classes of org.apache.hadoop.mapred. */
+/**
+ * Groups the edges of a graph by their first node, with the classes of org.apache.hadoop.mapred.
+ */
 public final class OldEdges {
   private OldEdges() {}
 
@@ -26,7 +28,7 @@ public final class OldEdges {
     return job;
   }
 
-  /** Each edge goes to its first node. */
+  /** Sends each edge to its first node. */
   public static class Edges extends MapReduceBase
       implements Mapper<LongWritable, Text, IntWritable, IntWritable> {
     @Override

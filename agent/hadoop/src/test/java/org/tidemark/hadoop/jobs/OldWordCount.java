@@ -11,11 +11,11 @@ import org.apache.hadoop.mapred.OutputCollector;
 import org.apache.hadoop.mapred.Reducer;
 import org.apache.hadoop.mapred.Reporter;
 
-/** Counts words with the classes of org.apache.hadoop.mapred, but only up to a hundred of each. */
+/** Counts words with the classes of org.apache.hadoop.mapred, up to a hundred of each. */
 public final class OldWordCount {
   private OldWordCount() {}
 
-  /** Each word once. */
+  /** Emits each word once. */
   public static class Words extends MapReduceBase
       implements Mapper<LongWritable, Text, Text, IntWritable> {
     private final Text word = new Text();
@@ -35,7 +35,7 @@ public final class OldWordCount {
     }
   }
 
-  /** Leaves the values beyond the hundredth unread. */
+  /** Leaves values after the hundredth unread. */
   public static class Sums extends MapReduceBase
       implements Reducer<Text, IntWritable, Text, IntWritable> {
     @Override

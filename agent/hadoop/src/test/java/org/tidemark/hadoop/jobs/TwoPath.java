@@ -8,11 +8,11 @@ import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.Mapper;
 import org.apache.hadoop.mapreduce.Reducer;
 
-/** Paths of two edges in a graph, by their middle node: a quadratic reduce function. */
+/** Lists paths of two edges in a graph by their middle node, with a quadratic reduce function. */
 public final class TwoPath {
   private TwoPath() {}
 
-  /** Each edge goes to both of its nodes. */
+  /** Sends each edge to both of its nodes. */
   public static class Edges extends Mapper<LongWritable, Text, IntWritable, IntWritable> {
     private final IntWritable from = new IntWritable();
     private final IntWritable to = new IntWritable();
@@ -31,7 +31,7 @@ public final class TwoPath {
     }
   }
 
-  /** How many paths there are through a node, and a sum over all of them that has to be worked for. */
+  /** Emits the number of paths through a node, and a sum over all of them that requires work. */
   public static class Paths extends Reducer<IntWritable, IntWritable, IntWritable, Text> {
     private final Text paths = new Text();
     private int[] neighbours = new int[1024];

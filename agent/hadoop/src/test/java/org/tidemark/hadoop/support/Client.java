@@ -16,11 +16,11 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.examples.ExampleDriver;
 
 /**
- * A user at a shell: runs commands with a program that does what Hadoop's own script `hadoop jar`
- * does. It takes its settings from HADOOP_CONF_DIR and more classes from HADOOP_CLASSPATH.
+ * A user of a shell. Runs commands with a program that works like Hadoop's own script `hadoop jar`:
+ * it reads settings from HADOOP_CONF_DIR and further classes from HADOOP_CLASSPATH.
  */
 public final class Client {
-  /** What a command left behind. */
+  /** The result of a command. */
   public static final class Ended {
     public int exitCode;
     public double seconds;
@@ -56,20 +56,20 @@ public final class Client {
       "-Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 "
           + "--add-opens java.base/java.lang=ALL-UNNAMED";
 
-  /** The folder of settings for a client without a cluster. */
+  /** Returns the folder of settings for a client without a cluster. */
   public static File localSettings(File folder) throws IOException {
     final Map<String, String> settings = new LinkedHashMap<>();
     settings.put("mapreduce.framework.name", "local");
     settings.put("fs.defaultFS", "file:///");
     settings.put("hadoop.tmp.dir", folder + "/tmp");
     settings.put("mapreduce.task.io.sort.mb", "8");
-    // By default it looks every second, which would hide what a run takes.
+    // The default of one second would hide the duration of a run.
     settings.put("mapreduce.client.progressmonitor.pollinterval", "50");
     Settings.write(folder, settings);
     return folder;
   }
 
-  /** The program itself. */
+  /** Returns the path of the program. */
   public String program() {
     return hadoop.getPath();
   }
@@ -79,7 +79,7 @@ public final class Client {
     return run(exampleCommand(words));
   }
 
-  /** Runs the same with the connector and these settings, which {@link Jobs#measured} made. */
+  /** Runs the same with the connector and these settings of {@link Jobs#measured}. */
   public Ended reportingExample(Configuration measured, String name, String... words)
       throws IOException, InterruptedException {
     final List<String> all = new ArrayList<>();
@@ -91,13 +91,13 @@ public final class Client {
     return run(exampleCommand(all.toArray(new String[0])), System.getProperty("tidemark.jar"));
   }
 
-  /** Runs the same by `tidemark run hadoop OPTION... --`. */
+  /** Runs the same with `tidemark run hadoop OPTION... --`. */
   public Ended watchedExample(List<String> options, String... words)
       throws IOException, InterruptedException {
     return watchedExample(System.getProperty("tidemark.jar"), options, words);
   }
 
-  /** The same with another jar for the connector's. */
+  /** The same with another connector jar. */
   public Ended watchedExample(String jar, List<String> options, String... words)
       throws IOException, InterruptedException {
     final List<String> command = new ArrayList<>();
@@ -109,7 +109,7 @@ public final class Client {
     return run(command);
   }
 
-  /** Starts `tidemark hadoop poll` on a job. */
+  /** Starts `tidemark hadoop poll` for a job. */
   public Process startPoll(String jobId, String resourceManager, File out) throws IOException {
     return new ProcessBuilder(
             System.getProperty("tidemark.command"),
@@ -132,7 +132,7 @@ public final class Client {
     return command;
   }
 
-  /** The jar of Hadoop's examples. */
+  /** Returns the jar of Hadoop's examples. */
   public static String examples() {
     return ExampleDriver.class.getProtectionDomain().getCodeSource().getLocation().getPath();
   }

@@ -22,18 +22,18 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 
 /**
- * A real Hadoop on this machine, made of the artefacts on the class path: a name node, a data node, a
- * resource manager, two node managers and a job history server, each a process of its own with a small heap, on free ports
- * of the loopback interface. The connector is on no daemon's class path: it has to travel with the
- * job, as it does for users.
+ * A real Hadoop on this machine, built from the artefacts on the class path: a name node, a data
+ * node, a resource manager, two node managers and a job history server. Each is a process with a
+ * small heap, on free ports of the loopback interface. The connector is on no daemon's class path,
+ * since it must travel with the job as it does for users.
  */
 public final class Cluster implements AutoCloseable {
   private static final int NODE_MANAGERS = 2;
-  private static final int LAST_WORDS_BYTES = 4_000;
+  private static final int LOG_END_BYTES = 4_000;
   private static final int FIRST_PORT = 10_000;
-  // Of Linux; net.ipv4.ip_local_port_range may say otherwise.
+  // The default of Linux; net.ipv4.ip_local_port_range may set another.
   private static final int FIRST_EPHEMERAL_PORT = 32_768;
-  // What Hadoop reaches into; 3.4 asks for it itself, and only for containers.
+  // The internals that Hadoop uses; 3.4 sets this option itself, but only for containers.
   private static final String OPENS = "--add-opens=java.base/java.lang=ALL-UNNAMED";
   private static final String[] SMALL_JVM = {
     "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", OPENS
@@ -56,10 +56,10 @@ public final class Cluster implements AutoCloseable {
     return start(directory, Collections.emptyMap());
   }
 
-  /** One with other settings than usual. */
+  /** Starts a cluster with other settings. */
   public static Cluster start(File directory, Map<String, String> others) throws Exception {
     final Cluster cluster = new Cluster(directory);
-    // Maven may end this process, but nobody would end the others.
+    // Maven may end this process without ending its children.
     Runtime.getRuntime().addShutdownHook(new Thread(cluster::close));
     try {
       cluster.configure();
@@ -73,31 +73,31 @@ public final class Cluster implements AutoCloseable {
     }
   }
 
-  /** A folder of settings for HADOOP_CONF_DIR. */
+  /** Returns a folder of settings for HADOOP_CONF_DIR. */
   public File clientConf() {
     return new File(directory, "conf-client");
   }
 
-  /** The artefacts of Hadoop, for a class path; without the connector. */
+  /** Returns the artefacts of Hadoop for a class path, without the connector. */
   public static String hadoopLibraries() {
     return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
         .filter(entry -> entry.endsWith(".jar") && !new File(entry).getName().startsWith("tidemark-"))
         .collect(Collectors.joining(File.pathSeparator));
   }
 
-  /** What a client of the cluster needs. */
+  /** Returns the settings of a client of the cluster. */
   public Configuration conf() {
     final Configuration conf = new Configuration();
     settings.forEach(conf::set);
     return conf;
   }
 
-  /** A daemon: namenode, datanode, resourcemanager, historyserver, nodemanager1, ... */
+  /** Returns a daemon: namenode, datanode, resourcemanager, historyserver, nodemanager1, ... */
   public Process daemon(String name) {
     return daemons.get(name);
   }
 
-  /** The processes that the node managers started and that have this word in their command line. */
+  /** Returns the processes of node managers with this word in their command line. */
   public List<ProcessHandle> containers(String word) {
     return ProcessHandle.allProcesses()
         .filter(
@@ -121,7 +121,7 @@ public final class Cluster implements AutoCloseable {
         process.destroyForcibly();
       }
     }
-    // Those of a node manager that was killed have nobody else to end them.
+    // Ends the processes of a node manager that was killed.
     containers("").forEach(ProcessHandle::destroyForcibly);
   }
 
@@ -171,7 +171,7 @@ public final class Cluster implements AutoCloseable {
     settings.put("mapreduce.jobhistory.webapp.address", here + ports[8]);
     settings.put("mapreduce.jobhistory.admin.address", here + ports[9]);
     settings.put("mapreduce.application.classpath", "$PWD/*");
-    // It has a default in mapred-default.xml, which is read after yarn-site.xml.
+    // Its default is in mapred-default.xml, which is read after yarn-site.xml.
     settings.put("mapreduce.shuffle.port", "0");
     settings.put("mapreduce.map.memory.mb", "256");
     settings.put("mapreduce.reduce.memory.mb", "256");
@@ -211,10 +211,11 @@ public final class Cluster implements AutoCloseable {
         .start();
   }
 
-  /** A folder of settings for one daemon. */
+  /** Returns a folder of settings for one daemon. */
   private File conf(String name) throws IOException {
     final File folder = new File(directory, "conf-" + name);
-    // Hadoop's archives have pages here that its artefacts lack; the name node wants the folders.
+    // Hadoop's archives have pages here that its artefacts lack; the name node requires the
+    // folders.
     for (String pages : new String[] {"hdfs", "datanode", "static"}) {
       Files.createDirectories(new File(folder, "webapps/" + pages).toPath());
     }
@@ -244,7 +245,7 @@ public final class Cluster implements AutoCloseable {
 
   private String lastWords(String name) throws IOException {
     final byte[] log = Files.readAllBytes(new File(directory, name + ".log").toPath());
-    final int from = Math.max(0, log.length - LAST_WORDS_BYTES);
+    final int from = Math.max(0, log.length - LOG_END_BYTES);
     return new String(log, from, log.length - from, StandardCharsets.UTF_8);
   }
 
@@ -260,7 +261,10 @@ public final class Cluster implements AutoCloseable {
     }
   }
 
-  /** Ports that nothing gets by asking for any: else one is taken before its daemon has started. */
+  /**
+   * Returns ports outside of the ephemeral range. Other ports could be taken before their daemon
+   * starts.
+   */
   private static int[] freePorts(int count) {
     return new Random()
         .ints(FIRST_PORT, FIRST_EPHEMERAL_PORT)

@@ -18,9 +18,9 @@ import org.tidemark.jvm.support.LogReader;
 import org.tidemark.jvm.support.Master;
 import org.tidemark.jvm.wire.ProtoReader;
 
-/** What a master logged of a job (docs/event-log.md), as far as the tests ask. */
+/** The parts of a master's log of a job (docs/internals/event-log.md) that the tests need. */
 public final class EventLog {
-  /** Of a map task: what it told of one partition. */
+  /** A partition of a map task. */
   public static final class Partition {
     public int partition;
     public long totalBytes;
@@ -32,12 +32,12 @@ public final class EventLog {
     public long explicitValues;
   }
 
-  /** The last totals of a reduce attempt and all that it named. */
+  /** The last totals of a reduce attempt and all named keys. */
   public static final class Reduce {
     public long groups;
     public long bytes;
     public long nanos;
-    /** Key groups whose times were told, in bins. */
+    /** Key groups with reported times, in bins. */
     public long points;
     public long dropped;
     public final Map<Long, Long> named = new HashMap<>();
@@ -45,18 +45,18 @@ public final class EventLog {
     public boolean hadRunningGroup;
   }
 
-  /** JobOutcome; 0: not closed. */
+  /** JobOutcome; 0 while the job is open. */
   public int outcome;
 
   public int refused;
   public int mapTasks = -1;
   public int reduceTasks = -1;
   public long bytes;
-  /** By "m-0.1": the instants of its states in milliseconds, by number of state. */
+  /** By "m-0.1": the times of its states in milliseconds, by number of state. */
   public final Map<String, Map<Integer, Long>> attempts = new TreeMap<>();
 
   public final Map<String, String> hosts = new HashMap<>();
-  private final Map<String, String> executors = new HashMap<>(); // hosts, by source and number
+  private final Map<String, String> executors = new HashMap<>();  // hosts, by source and number
   private String source = "";
   public final Set<String> speculative = new HashSet<>();
   public final Map<String, List<Partition>> mapProfiles = new TreeMap<>();
@@ -65,12 +65,15 @@ public final class EventLog {
 
   public final Map<String, Reduce> reduces = new TreeMap<>();
   public final Map<String, Long> inputBytes = new HashMap<>();
-  /** The processor time that each attempt told last, and those that told a wait for a processor. */
+  /**
+   * The last reported processor time of each attempt, and attempts that reported a wait for a
+   * processor.
+   */
   public final Map<String, Long> cpuMicros = new HashMap<>();
 
   public final Set<String> tellWaits = new HashSet<>();
 
-  /** That of a job which has ended, or will soon. */
+  /** Reads the log of a job that has ended, or will end soon. */
   public static EventLog of(Master master, String jobId) throws IOException, InterruptedException {
     final EventLog log = new EventLog();
     LogReader.read(
@@ -80,7 +83,7 @@ public final class EventLog {
           public void event(String source, byte[] event) {
             log.source = source;
             log.bytes += event.length;
-            log.takeEvent(new ProtoReader(event));
+            log.readEvent(new ProtoReader(event));
           }
 
           @Override
@@ -95,7 +98,7 @@ public final class EventLog {
     return mapProfiles.values().stream().flatMap(List::stream).mapToLong(p -> p.totalBytes).sum();
   }
 
-  /** The bytes of explicit keys by hash, over all map tasks. */
+  /** Returns the bytes of explicit keys by hash, over all map tasks. */
   public Map<Long, Long> explicitKeys() {
     final Map<Long, Long> keys = new HashMap<>();
     mapProfiles.values().stream()
@@ -104,7 +107,10 @@ public final class EventLog {
     return keys;
   }
 
-  /** The bytes of sampled keys by hash, over all map tasks: those of a rank below all bounds. */
+  /**
+   * Returns the bytes of sampled keys by hash, over all map tasks: keys with ranks below all
+   * bounds.
+   */
   public Map<Long, Long> sampledKeys() {
     final long below =
         sampledBelow.size() < mapProfiles.size()
@@ -133,7 +139,7 @@ public final class EventLog {
     return keys;
   }
 
-  private void takeEvent(ProtoReader event) {
+  private void readEvent(ProtoReader event) {
     while (event.next()) {
       final ProtoReader body = new ProtoReader(event.content());
       switch (event.field()) {
@@ -149,16 +155,16 @@ public final class EventLog {
           takeExecutor(body);
           break;
         case 5:
-          takeAttempt(body);
+          readAttempt(body);
           break;
         case 6:
-          takeHeartbeat(body);
+          readHeartbeat(body);
           break;
         case 7:
-          takeMapProfile(body);
+          readMapProfile(body);
           break;
         case 8:
-          takeReduceProfile(body);
+          readReduceProfile(body);
           break;
         default:
           break;
@@ -170,14 +176,14 @@ public final class EventLog {
     boolean hasReduces = false;
     while (opened.next()) {
       if (opened.field() == 8) {
-        hasReduces |= takeStage(new ProtoReader(opened.content()));
+        hasReduces |= readStage(new ProtoReader(opened.content()));
       }
     }
     reduceTasks = hasReduces ? reduceTasks : 0;
   }
 
-  /** Whether it is the reduce tasks'. */
-  private boolean takeStage(ProtoReader stage) {
+  /** Returns true for the stage of the reduce tasks. */
+  private boolean readStage(ProtoReader stage) {
     long number = 0;
     while (stage.next()) {
       if (stage.field() == 1) {
@@ -203,7 +209,7 @@ public final class EventLog {
     executors.put(source + number, host);
   }
 
-  private void takeAttempt(ProtoReader changed) {
+  private void readAttempt(ProtoReader changed) {
     String id = "";
     int state = 0;
     long millis = 0;
@@ -231,22 +237,22 @@ public final class EventLog {
           break;
       }
     }
-    attempts.computeIfAbsent(id, unseen -> new TreeMap<>()).putIfAbsent(state, millis);
+    attempts.computeIfAbsent(id, missing -> new TreeMap<>()).putIfAbsent(state, millis);
   }
 
-  private void takeHeartbeat(ProtoReader heartbeat) {
+  private void readHeartbeat(ProtoReader heartbeat) {
     String id = "";
     while (heartbeat.next()) {
       if (heartbeat.field() == 1) {
         id = attempt(heartbeat.content());
       } else {
-        takeTime(id, heartbeat);
+        readTime(id, heartbeat);
       }
     }
   }
 
-  /** A field of TaskHeartbeat or TimeUse. */
-  private void takeTime(String id, ProtoReader field) {
+  /** Reads a field of TaskHeartbeat or TimeUse. */
+  private void readTime(String id, ProtoReader field) {
     if (field.field() == 5) {
       cpuMicros.merge(id, field.value(), Math::max);
     } else if (field.field() == 7) {
@@ -254,7 +260,7 @@ public final class EventLog {
     }
   }
 
-  private void takeMapProfile(ProtoReader profile) {
+  private void readMapProfile(ProtoReader profile) {
     String id = "";
     final List<Partition> partitions = new ArrayList<>();
     while (profile.next()) {
@@ -320,7 +326,7 @@ public final class EventLog {
     return partition;
   }
 
-  private void takeReduceProfile(ProtoReader fields) {
+  private void readReduceProfile(ProtoReader fields) {
     Reduce reduce = new Reduce();
     String id = "";
     long[] hashes = {};
@@ -330,7 +336,7 @@ public final class EventLog {
       switch (fields.field()) {
         case 1:
           id = attempt(fields.content());
-          reduce = reduces.computeIfAbsent(id, unseen -> new Reduce());
+          reduce = reduces.computeIfAbsent(id, missing -> new Reduce());
           break;
         case 3:
           reduce.groups = fields.value();
@@ -361,7 +367,7 @@ public final class EventLog {
           break;
         case 24:
           for (ProtoReader time = new ProtoReader(fields.content()); time.next(); ) {
-            takeTime(id, time);
+            readTime(id, time);
           }
           break;
         default:

@@ -26,9 +26,9 @@ import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.api.records.ContainerId;
 import org.apache.hadoop.yarn.api.records.NodeId;
 
-/** A job as an application master shows it, of as many tasks as a test wants, moved by the test. */
+/** A job in an application master with any number of tasks, whose states the test sets. */
 public final class FakeJob {
-  /** The state that an attempt shows. */
+  /** The state of an attempt. */
   public static final class AttemptFacts {
     public volatile TaskAttemptState state = TaskAttemptState.NEW;
     /** The state of its task. */
@@ -38,7 +38,7 @@ public final class FakeJob {
     public volatile long finished;
     public volatile Supplier<List<String>> diagnostics = Collections::emptyList;
 
-    /** As if it had succeeded long ago. */
+    /** Simulates a success long ago. */
     public void succeed() {
       launched = 1_000;
       finished = 2_000;
@@ -55,7 +55,7 @@ public final class FakeJob {
   private final List<AttemptFacts> reduces = new ArrayList<>();
   private final Map<TaskId, RuntimeException> broken = new HashMap<>();
 
-  /** {@code number}: of the job, as a connection is kept for each. */
+  /** {@code number}: of the job, since each job has its connection. */
   public FakeJob(int number, int mapTasks, int reduceTasks) {
     application = ApplicationId.newInstance(1, number);
     mastersAttempt = ApplicationAttemptId.newInstance(application, 1);
@@ -68,7 +68,7 @@ public final class FakeJob {
     }
   }
 
-  /** The only attempt of each map task. */
+  /** Returns the only attempt of each map task. */
   public List<AttemptFacts> maps() {
     return maps;
   }
@@ -81,7 +81,7 @@ public final class FakeJob {
     return tasks.values();
   }
 
-  /** From now on, whoever asks for a task's attempts gets this. */
+  /** Makes all later reads of a task's attempts throw this. */
   public void breakMap(int index, RuntimeException thrown) {
     broken.put(MRBuilderUtils.newTaskId(id, index, TaskType.MAP), thrown);
   }

@@ -2,11 +2,11 @@ package org.tidemark.hadoop.support;
 
 import java.util.Random;
 
-/** Inputs that are the same in every run. */
+/** Inputs that are equal in every run. */
 public final class Inputs {
   private Inputs() {}
 
-  /** Words whose frequencies follow a power law. */
+  /** Returns words whose frequencies follow a power law. */
   public static String words(int lines, int wordsPerLine) {
     final Random random = new Random(1);
     final StringBuilder text = new StringBuilder();
@@ -19,7 +19,7 @@ public final class Inputs {
     return text.toString();
   }
 
-  /** The same words in letters alone. */
+  /** Returns the same words in letters only. */
   public static String letters(int lines, int wordsPerLine) {
     final char[] text = words(lines, wordsPerLine).toCharArray();
     for (int i = 0; i < text.length; ++i) {
@@ -30,7 +30,7 @@ public final class Inputs {
     return new String(text);
   }
 
-  /** Edges of a graph in which few nodes have many neighbours. */
+  /** Returns the edges of a graph in which few nodes have many neighbours. */
   public static String edges(int count, int nodes) {
     final Random random = new Random(2);
     final StringBuilder text = new StringBuilder("# from to\n");
@@ -40,10 +40,13 @@ public final class Inputs {
     return text.toString();
   }
 
-  /** So many different first numbers in pairs, few enough for each map task to name them all. */
+  /**
+   * The number of different first numbers in pairs, small enough for each map task to name them
+   * all.
+   */
   public static final int FIRST_KEYS = 250;
 
-  /** Pairs of numbers for SecondarySort. */
+  /** Returns pairs of numbers for SecondarySort. */
   public static String pairs(int count) {
     final Random random = new Random(3);
     final StringBuilder text = new StringBuilder();

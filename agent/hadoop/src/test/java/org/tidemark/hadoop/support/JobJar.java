@@ -10,11 +10,11 @@ import java.util.jar.Manifest;
 import java.util.zip.ZipEntry;
 import org.apache.hadoop.io.IOUtils;
 
-/** A jar as users bring it, made of the classes of a job. */
+/** Creates a jar with the classes of a job, like the jar of a user. */
 public final class JobJar {
   private JobJar() {}
 
-  /** Holds the classes and those nested in them; the first one's main() runs it. */
+  /** Adds the classes and their nested classes; main() of the first one runs it. */
   public static String of(File file, Class<?>... jobs) throws IOException {
     final Manifest manifest = new Manifest();
     manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");

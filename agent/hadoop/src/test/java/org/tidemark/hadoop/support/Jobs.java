@@ -29,11 +29,11 @@ import org.tidemark.hadoop.jobs.InvertedIndex;
 import org.tidemark.hadoop.jobs.OldWordCount;
 import org.tidemark.hadoop.jobs.TwoPath;
 
-/** Makes the jobs that the tests run and looks at what they wrote. */
+/** Creates the jobs of the tests and reads their output. */
 public final class Jobs {
   private Jobs() {}
 
-  /** The settings that put the connector into a job; docs/hadoop.md has the same. */
+  /** Returns settings with the connector; docs/hadoop.md lists the same. */
   public static Configuration measured(Configuration conf, String master) {
     final Configuration measured = new Configuration(conf);
     measured.set("tidemark.master", master);
@@ -46,19 +46,19 @@ public final class Jobs {
     return measured;
   }
 
-  /** The settings of a job that runs within this process, with its files below a folder. */
+  /** Returns the settings of a job that runs within this process, with its files below a folder. */
   public static Configuration local(File folder) {
     final Configuration conf = new Configuration();
     conf.set("mapreduce.framework.name", "local");
     conf.set("fs.defaultFS", "file:///");
     conf.set("hadoop.tmp.dir", folder + "/tmp");
     conf.setInt("mapreduce.task.io.sort.mb", 8);
-    // Hadoop's client looks every five seconds whether a job has ended; these end sooner.
+    // Hadoop's client checks every five seconds whether a job has ended; these jobs end sooner.
     conf.setInt("mapreduce.client.completion.pollinterval", 50);
     return conf;
   }
 
-  /** A file of secret keys with a master's token among them, as a job takes it. */
+  /** Writes a file of secret keys with a master's token. */
   public static void giveToken(Configuration conf, File file, String token) throws IOException {
     Files.write(
         file.toPath(),
@@ -123,7 +123,7 @@ public final class Jobs {
     return job;
   }
 
-  /** The job itself, ready to be submitted. */
+  /** Returns the job, ready to be submitted. */
   public static Job prepared(JobConf conf, Path input, Path output, int reduces)
       throws IOException {
     FileInputFormat.setInputPaths(conf, input);
@@ -132,7 +132,7 @@ public final class Jobs {
     return Job.getInstance(conf);
   }
 
-  /** Every byte of a job's output, part by part. */
+  /** Returns every byte of a job's output, part by part. */
   public static byte[] output(Configuration conf, Path directory) throws IOException {
     final FileSystem files = directory.getFileSystem(conf);
     final FileStatus[] parts =

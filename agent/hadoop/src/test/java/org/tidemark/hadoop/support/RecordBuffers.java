@@ -4,7 +4,7 @@ import org.apache.hadoop.io.DataInputBuffer;
 import org.apache.hadoop.mapred.RawKeyValueIterator;
 import org.apache.hadoop.util.Progress;
 
-/** Records that are made on the way: what is left to do is to put the next one into the buffers. */
+/** Generated records. Subclasses put the next one into the buffers. */
 public abstract class RecordBuffers implements RawKeyValueIterator {
   protected final DataInputBuffer key = new DataInputBuffer();
   protected final DataInputBuffer value = new DataInputBuffer();

@@ -7,9 +7,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.Map;
 
-/** Writes folders of settings as Hadoop's programs read them. */
+/** Writes folders of settings for Hadoop's programs. */
 final class Settings {
-  /** Quiet, but for the client's word on which job it runs. */
+  /** Quiet, except for the client's message about its job. */
   private static final String LOGGING =
       "log4j.rootLogger=WARN, err\n"
           + "log4j.logger.org.apache.hadoop.mapreduce.Job=INFO\n"
@@ -20,7 +20,7 @@ final class Settings {
 
   private Settings() {}
 
-  /** All settings in each file: programs differ in which they read. */
+  /** Writes all settings to each file, since programs read different files. */
   static void write(File folder, Map<String, String> settings) throws IOException {
     Files.createDirectories(folder.toPath());
     for (String file : new String[] {"core", "hdfs", "yarn", "mapred"}) {

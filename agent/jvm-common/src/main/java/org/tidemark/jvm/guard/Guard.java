@@ -3,10 +3,10 @@ package org.tidemark.jvm.guard;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Keeps what the connector throws, Errors included, from the process it runs in: it turns the
- * connector off for this process, and the log says so once, as soon as there is memory for that.
- * Threads of ours are made by {@link #thread}. On a thread of the task's, every entry point of ours
- * reads
+ * Keeps exceptions and Errors of the connector away from the process that it runs in. The first one
+ * turns the connector off for this process, and the log reports it once, as soon as memory allows.
+ * {@link #thread} creates the connector's threads. On a thread of the task, every entry point of the
+ * connector has the form
  *
  * <pre>
  *   try {
@@ -18,16 +18,16 @@ import java.util.concurrent.atomic.AtomicBoolean;
  *   }
  * </pre>
  *
- * <p>and not {@code guard.run(() -> ...)}: linking a lambda takes memory, outside of the guard.
+ * <p>and not {@code guard.run(() -> ...)}, since linking a lambda allocates memory outside of the
+ * guard.
  *
- * <p>What is to be expected (no connection, no file) is handled where it happens and does not get
- * here. Calls to the class that a plug-in delegates to stay outside: their exceptions are the
- * task's.
+ * <p>Expected errors (no connection, no file) are handled where they occur and do not reach the
+ * guard. Calls to the class that a plug-in wraps stay outside: their exceptions belong to the task.
  *
- * <p>Thread-safe. Nothing here throws, but for {@link #thread}.
+ * <p>Thread-safe. Only {@link #thread} throws.
  */
 public final class Guard {
-  /** What a thread of ours does. */
+  /** The work of a thread of the connector. */
   @FunctionalInterface
   public interface Work {
     void run() throws Exception;
@@ -36,9 +36,9 @@ public final class Guard {
   private final Log log;
   /** Null while the connector is on. */
   private volatile Throwable whyOff;
-  /** The log has said why it is off, or some thread is writing it. */
-  private final AtomicBoolean told = new AtomicBoolean();
-  /** How often the log could have been written. Belongs to the thread that set {@code told}. */
+  /** True if the log contains the reason, or while a thread writes it. */
+  private final AtomicBoolean logged = new AtomicBoolean();
+  /** The number of attempts to write the log. Belongs to the thread that set {@code logged}. */
   private int calls;
 
   public Guard(Log log) {
@@ -49,13 +49,13 @@ public final class Guard {
     if (whyOff == null) {
       return false;
     }
-    tell();
+    report();
     return true;
   }
 
   /**
-   * {@code ours} was thrown by the connector. An InterruptedException does not turn it off: the
-   * thread is interrupted again, as it is the task that was killed.
+   * Turns the connector off after it threw {@code ours}. An InterruptedException does not turn it
+   * off; the thread is interrupted again, since the task was killed.
    */
   public void turnOff(Throwable ours) {
     if (ours instanceof InterruptedException) {
@@ -65,19 +65,22 @@ public final class Guard {
     if (whyOff == null) {
       whyOff = ours;
     }
-    tell();
+    report();
   }
 
   /**
-   * A daemon thread for {@code work}, not started, which inherits nothing. Making and starting it
-   * can throw, as any allocation can: do both within the guard.
+   * Returns a daemon thread for {@code work}, not started, which inherits nothing. Creating and
+   * starting it can throw, as any allocation can, so do both within the guard.
    */
   public Thread thread(String name, Work work) {
     final GuardedWork guarded = new GuardedWork(work);
     return OwnThreads.make(name, guarded, guarded);
   }
 
-  /** Each lambda in its stead would take a process longer to link than this class to load. */
+  /**
+   * A class instead of lambdas, since linking a lambda takes a process longer than loading this
+   * class.
+   */
   private final class GuardedWork implements Runnable, Thread.UncaughtExceptionHandler {
     private final Work work;
 
@@ -100,22 +103,25 @@ public final class Guard {
     }
   }
 
-  /** Waits for no other thread's write to the log, and tries a log that fails ever less often. */
-  private void tell() {
-    if (told.get() || !told.compareAndSet(false, true)) {
+  /**
+   * Does not wait for another thread's write to the log, and retries a failing log at growing
+   * intervals.
+   */
+  private void report() {
+    if (logged.get() || !logged.compareAndSet(false, true)) {
       return;
     }
-    boolean isSaid = false;
+    boolean isLogged = false;
     try {
-      if (Integer.bitCount(++calls) == 1) { // the first, second, fourth, eighth ...
-        log.warn("no more progress is reported: " + Reasons.of(whyOff) + placeOf(whyOff)
+      if (Integer.bitCount(++calls) == 1) {  // the first, second, fourth, eighth ...
+        log.warn("progress is no longer reported: " + Reasons.of(whyOff) + placeOf(whyOff)
             + "; the job itself is not affected");
-        isSaid = true;
+        isLogged = true;
       }
     } catch (Throwable noMemoryToTell) {
-      // A later call tries again.
+      // A later call retries.
     } finally {
-      told.set(isSaid);
+      logged.set(isLogged);
     }
   }
 

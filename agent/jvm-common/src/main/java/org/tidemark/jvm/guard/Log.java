@@ -1,11 +1,11 @@
 package org.tidemark.jvm.guard;
 
-/** Where the connector says what a person should know. May be slow, and throws Errors only. */
+/** Receives the connector's messages for people. May be slow; throws only Errors. */
 @FunctionalInterface
 public interface Log {
-  /** What keeps progress from being reported. */
+  /** Reports a problem that prevents reports of progress. */
   void warn(String what);
 
-  /** That progress is reported. */
+  /** Reports that progress is reported. */
   default void info(String what) {}
 }

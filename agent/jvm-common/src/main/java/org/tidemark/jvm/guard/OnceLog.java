@@ -5,20 +5,19 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * Passes each line on once, and a hundred lines at most: a log must stay readable, even if the
- * reasons are new each time. Throws nothing but the Errors of a process that is short of something.
- * Thread-safe.
+ * Passes each line on once, and a hundred lines at most, so that a log stays readable even if every
+ * reason differs. Throws only the Errors of a process that lacks a resource. Thread-safe.
  */
 public final class OnceLog implements Log {
   private static final int LINES_MAX = 100;
 
   private final Consumer<String> warnings;
-  private final Consumer<String> news;
-  private final Set<String> told = new HashSet<>();
+  private final Consumer<String> notices;
+  private final Set<String> logged = new HashSet<>();
 
-  public OnceLog(Consumer<String> warnings, Consumer<String> news) {
+  public OnceLog(Consumer<String> warnings, Consumer<String> notices) {
     this.warnings = warnings;
-    this.news = news;
+    this.notices = notices;
   }
 
   @Override
@@ -28,17 +27,17 @@ public final class OnceLog implements Log {
 
   @Override
   public void info(String what) {
-    once(what, news);
+    once(what, notices);
   }
 
-  private synchronized void once(String what, Consumer<String> say) {
+  private synchronized void once(String what, Consumer<String> sink) {
     try {
-      if (told.size() < LINES_MAX && !told.contains(what)) {
-        say.accept(what);
-        told.add(what);
+      if (logged.size() < LINES_MAX && !logged.contains(what)) {
+        sink.accept(what);
+        logged.add(what);
       }
     } catch (RuntimeException | LinkageError withoutLog) {
-      // Nothing of ours ever fails a task.
+      // The connector never fails a task.
     }
   }
 }

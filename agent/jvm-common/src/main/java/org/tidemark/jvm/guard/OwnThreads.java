@@ -4,15 +4,16 @@ import java.security.AccessController;
 import java.security.PrivilegedAction;
 
 /**
- * Daemon threads that take nothing over from the thread that makes them: not its context class
- * loader, access control context or thread group, and on Java 9 and later not its inheritable
- * thread locals. So they keep nothing of the job's alive and act in nobody's name.
+ * Creates daemon threads that inherit nothing from the creating thread: no context class loader,
+ * access control context or thread group. On Java 9 and later, they do not inherit thread locals
+ * either. They therefore keep no object of the job alive and act for no user.
  */
 final class OwnThreads {
   private OwnThreads() {}
 
   static Thread make(String name, Runnable body, Thread.UncaughtExceptionHandler handler) {
-    // A thread keeps the access control context it is made in: here, that of this class alone.
+    // A thread keeps the access control context of its creation; here this is the context of this
+    // class alone.
     return AccessController.doPrivileged(
         new PrivilegedAction<Thread>() {
           @Override

@@ -1,13 +1,13 @@
 package org.tidemark.jvm.guard;
 
-/** What to tell of an exception in a line of a log. */
+/** Describes an exception in a line of a log. */
 public final class Reasons {
   private Reasons() {}
 
-  /** Its kind and message; those of its cause, if there is one, as they say more. */
+  /** Returns the kind and message of the exception, or of its cause, if there is one. */
   public static String of(Throwable trouble) {
-    final Throwable told = trouble.getCause() == null ? trouble : trouble.getCause();
-    final String kind = told.getClass().getSimpleName();
-    return told.getMessage() == null ? kind : kind + ": " + told.getMessage();
+    final Throwable cause = trouble.getCause() == null ? trouble : trouble.getCause();
+    final String kind = cause.getClass().getSimpleName();
+    return cause.getMessage() == null ? kind : kind + ": " + cause.getMessage();
   }
 }

@@ -1,16 +1,16 @@
 package org.tidemark.jvm.profile;
 
 /**
- * Splits the time of a burst of small key groups over them in proportion to their sizes, those of
- * no size counting as one byte: the rule of streaming/bursting.h. Golden values for both:
- * tests/vectors/bursting.json.
+ * Splits the time of a burst of small key groups in proportion to their sizes; empty ones count as
+ * one byte. The rule equals streaming/bursting.h; tests/vectors/bursting.json has golden values for
+ * both.
  */
 public final class Burst {
   private Burst() {}
 
   /**
-   * The time of each of the first {@code count} sizes; a negative {@code elapsedNanos} counts as
-   * zero. They add up to it.
+   * Returns the time of each of the first {@code count} sizes; they add up to {@code elapsedNanos}.
+   * A negative time counts as zero.
    */
   public static double[] split(long[] sizesBytes, int count, long elapsedNanos) {
     double weightTotal = 0;

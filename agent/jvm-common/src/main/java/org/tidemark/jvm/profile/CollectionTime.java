@@ -3,11 +3,14 @@ package org.tidemark.jvm.profile;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 
-/** How long this process has collected garbage. */
+/** Measures how long this process has collected garbage. */
 public final class CollectionTime {
   private CollectionTime() {}
 
-  /** For which all threads were stopped, or nearly; of collectors that work beside them, nothing. */
+  /**
+   * Returns the time for which all threads were stopped, or nearly. Concurrent collectors add
+   * nothing.
+   */
   public static long millis() {
     long millis = 0;
     for (GarbageCollectorMXBean collector : ManagementFactory.getGarbageCollectorMXBeans()) {

@@ -20,7 +20,7 @@ public final class GroupPoint {
     return nanos;
   }
 
-  /** More key groups of this size. */
+  /** Adds key groups of this size. */
   void add(long moreGroups, double moreNanos) {
     count += moreGroups;
     nanos += moreNanos;

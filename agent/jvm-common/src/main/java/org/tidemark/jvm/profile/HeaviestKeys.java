@@ -5,10 +5,10 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The lambda heaviest keys of one map task, and the totals of all others per partition: the rules of
- * streaming/heaviest.h, ties included; tests/vectors/heaviest_keys.json holds the two together.
+ * The lambda heaviest keys of one map task, and the totals of all others per partition. The rules,
+ * including ties, come from streaming/heaviest.h; tests/vectors/heaviest_keys.json checks both.
  *
- * <p>A binary heap in flat arrays, the lightest key at its root: O(log lambda) for a key that
+ * <p>A binary heap in flat arrays, with the lightest key at its root: O(log lambda) for a key that
  * enters, O(1) for one that does not. Not thread-safe.
  */
 public final class HeaviestKeys {
@@ -32,7 +32,10 @@ public final class HeaviestKeys {
     partitions = new int[room];
   }
 
-  /** One key group of one partition, its records counted; the same key twice is two key groups. */
+  /**
+   * Adds one key group of one partition with its number of records. A key that is added twice
+   * counts as two key groups.
+   */
   public void offer(int partition, long hash, long sizeBytes, long valueCount) {
     ++keyCounts[partition];
     bytes[partition] += sizeBytes;
@@ -48,8 +51,8 @@ public final class HeaviestKeys {
     }
   }
 
-  /** Forgets all keys of a partition, when its detail turned out not to be whole. */
-  public void forget(int partition) {
+  /** Removes all keys of a partition whose details are incomplete. */
+  public void clear(int partition) {
     final int before = kept;
     kept = 0;
     for (int i = 0; i < before; ++i) {
@@ -62,12 +65,12 @@ public final class HeaviestKeys {
     bytes[partition] = 0;
   }
 
-  /** Forgets which keys are heavy; the totals of the partitions stay. */
-  public void forgetNames() {
+  /** Clears the names of keys and keeps the totals of the partitions. */
+  public void clearNames() {
     kept = 0;
   }
 
-  /** What one partition's map profile says; explicit keys by falling size, ties by hash. */
+  /** Returns one partition's map profile, with explicit keys by descending size, ties by hash. */
   public PartitionKeys keysOf(int partition) {
     final List<Integer> own = new ArrayList<>();
     for (int i = 0; i < kept; ++i) {
@@ -93,7 +96,7 @@ public final class HeaviestKeys {
     return order(size, hash, otherSize, otherHash) < 0;
   }
 
-  // Among keys of one size that with the larger hash leaves first; hashes are unsigned.
+  // Among keys of one size, the key with the larger hash is removed first. Hashes are unsigned.
   private static int order(long size, long hash, long otherSize, long otherHash) {
     final int bySize = Long.compare(otherSize, size);
     return bySize != 0 ? bySize : Long.compareUnsigned(hash, otherHash);

@@ -1,8 +1,8 @@
 package org.tidemark.jvm.profile;
 
 /**
- * Stable 64-bit hash of a serialized intermediate key: XXH64 with seed 0, the same as
- * streaming/key_hash.h. Golden values for both: tests/vectors/key_hash.json.
+ * Stable 64-bit hash of a serialized intermediate key: XXH64 with seed 0, as in
+ * streaming/key_sample.h. tests/vectors/key_hash.json has golden values for both.
  */
 public final class KeyHash {
   private static final long PRIME_1 = 0x9E3779B185EBCA87L;
@@ -13,7 +13,7 @@ public final class KeyHash {
 
   private KeyHash() {}
 
-  /** The hash of {@code length} bytes from {@code offset} on. Allocates nothing. */
+  /** Returns the hash of {@code length} bytes from {@code offset}. Allocates nothing. */
   public static long of(byte[] bytes, int offset, int length) {
     final int end = offset + length;
     int at = offset;
@@ -68,8 +68,8 @@ public final class KeyHash {
     return mixed ^ (mixed >>> 32);
   }
 
-  // In pieces, since the JVM's small compiler, all that many a task is run with, inlines only methods
-  // of up to 35 bytes of code.
+  // Split into small methods, since the JVM's first compiler, which is all that runs in many tasks,
+  // inlines only methods of up to 35 bytes of code.
   private static int int16(byte[] bytes, int at) {
     return (bytes[at] & 0xFF) | (bytes[at + 1] & 0xFF) << 8;
   }

@@ -3,15 +3,15 @@ package org.tidemark.jvm.profile;
 import java.util.Arrays;
 
 /**
- * The keys of one map task that belong to the sample on which all map tasks agree: those of least
- * rank, and the rank from which on some may be missing. The rules are those of
- * streaming/key_sample.h; tests/vectors/sample_rank.json and key_sample.json hold the two together.
+ * The keys of one map task in the common sample of all map tasks: the keys of lowest rank, and the
+ * rank from which keys may be missing. The rules come from streaming/key_sample.h;
+ * tests/vectors/sample_rank.json and key_sample.json check both.
  *
- * <p>A binary heap in flat arrays, the greatest rank at its root: O(log capacity) for a key that
- * enters, O(1) for one that does not. Not thread-safe.
+ * <p>A binary heap in flat arrays, with the greatest rank at its root: O(log capacity) for a key
+ * that enters, O(1) for one that does not. Not thread-safe.
  */
 public final class KeySampler {
-  /** The bound below which every key lies, but one in 2^64. Ranks are unsigned. */
+  /** A bound above all ranks but one in 2^64. Ranks are unsigned. */
   public static final long EVERY_RANK = -1;
 
   private final int capacity;
@@ -23,7 +23,7 @@ public final class KeySampler {
   private final int[] partitions;
   private long below = EVERY_RANK;
 
-  /** {@code capacity} 0: no sample. */
+  /** A {@code capacity} of 0 disables the sample. */
   public KeySampler(int capacity) {
     this.capacity = capacity;
     ranks = new long[capacity + 1];
@@ -33,14 +33,14 @@ public final class KeySampler {
     partitions = new int[capacity + 1];
   }
 
-  /** The rank of a key: fmix64, the finalizer of MurmurHash3, over its hash. */
+  /** Returns the rank of a key: fmix64, the finalizer of MurmurHash3, of its hash. */
   public static long rank(long hash) {
     long rank = (hash ^ (hash >>> 33)) * 0xff51afd7ed558ccdL;
     rank = (rank ^ (rank >>> 33)) * 0xc4ceb9fe1a85ec53L;
     return rank ^ (rank >>> 33);
   }
 
-  /** One key group of one partition. A key that comes twice takes two places. */
+  /** Adds one key group of one partition. A key that occurs twice takes two entries. */
   public void offer(int partition, long hash, long sizeBytes, long valueCount) {
     final long rank = rank(hash);
     if (capacity == 0 || Long.compareUnsigned(rank, below) >= 0) {
@@ -52,19 +52,19 @@ public final class KeySampler {
       return;
     }
     below = ranks[0];
-    // Equal ranks are one key: what is left of it would not be all of it.
+    // Equal ranks are one key, which would be incomplete.
     while (kept > 0 && ranks[0] == below) {
       swap(0, --kept);
       siftDown();
     }
   }
 
-  /** Below this rank no key that was offered is missing; 0: no sample. */
+  /** Returns the rank below which no key is missing, or 0 without a sample. */
   public long below() {
     return capacity == 0 ? 0 : below;
   }
 
-  /** Adds what was kept of the partition and is no explicit key of it, by rank. */
+  /** Adds the sampled keys of the partition that are not explicit, by rank. */
   public void addTo(PartitionKeys keys) {
     final Integer[] own = new Integer[kept];
     int count = 0;

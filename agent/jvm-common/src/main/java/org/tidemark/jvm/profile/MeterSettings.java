@@ -1,8 +1,8 @@
 package org.tidemark.jvm.profile;
 
 /**
- * How key groups are measured: the defaults until the master says otherwise. Each value is on its
- * own, so a change takes hold a little later somewhere, no more. Thread-safe.
+ * The settings of measurements: defaults until the master changes them. Values are independent, so
+ * a change takes effect slightly later on other threads. Thread-safe.
  */
 public final class MeterSettings {
   private static final int LAMBDA_MAX = 1_000_000;
@@ -13,7 +13,7 @@ public final class MeterSettings {
   private volatile long burstThresholdBytes = 50; // [NF] section 6
   private volatile int burstGroupsMax = 100; // [NF] section 6
   private volatile int lambda = 2000; // [NF] section 5.1
-  private volatile long namedGroupBytesMin = -1; // below zero: the burst threshold
+  private volatile long namedGroupBytesMin = -1;  // below zero for the burst threshold
   private volatile long flushNanos = 1_000_000_000L;
   private volatile boolean paused;
   private volatile boolean sendPoints;
@@ -43,7 +43,9 @@ public final class MeterSettings {
     lambda = (int) Math.min(Math.max(keys, 1), LAMBDA_MAX);
   }
 
-  /** What is timed singly has a name, unless the master set it on its own. */
+  /**
+   * Returns the size from which groups have names. By default, groups timed alone have names.
+   */
   public long namedGroupBytesMin() {
     final long set = namedGroupBytesMin;
     return set < 0 ? burstThresholdBytes : set;
@@ -61,7 +63,10 @@ public final class MeterSettings {
     flushNanos = Math.min(Math.max(nanos, FLUSH_NANOS_MIN), FLUSH_NANOS_MAX);
   }
 
-  /** Key groups of a lesser rank ({@link KeySampler#rank}) are named whatever their size. Unsigned. */
+  /**
+   * Key groups of a lower rank ({@link KeySampler#rank}) are named regardless of their size.
+   * Unsigned.
+   */
   public long sampledBelow() {
     return sampledBelow;
   }
@@ -70,7 +75,7 @@ public final class MeterSettings {
     sampledBelow = rank;
   }
 
-  /** The master wants points beside bins. */
+  /** Returns true if the master requests points beside bins. */
   public boolean sendPoints() {
     return sendPoints;
   }
@@ -79,7 +84,7 @@ public final class MeterSettings {
     sendPoints = wanted;
   }
 
-  /** Only attempt changes and exact totals are wanted. */
+  /** Returns true if the master requests only attempt changes and exact totals. */
   public boolean paused() {
     return paused;
   }

@@ -3,11 +3,11 @@ package org.tidemark.jvm.profile;
 import java.util.Arrays;
 
 /**
- * The finished key groups whose keys a reduce profile names: all of at least a certain size, and
- * those that the master sampled. When there are more than {@code keysMax} of the first, or more than
- * a profile may name, the smaller ones lose their names and the size from which all are named rises
- * until the next {@link #clear}; of the sampled ones more than {@code keysMax} are left out
- * (agent/named_keys.h). Not thread-safe.
+ * The finished key groups whose keys a reduce profile names: all groups of at least a certain size,
+ * and groups that the master sampled. Beyond {@code keysMax} large groups, or beyond the number
+ * that a profile may name, the smaller ones lose their names and the size threshold rises until the
+ * next {@link #clear}. Sampled groups beyond {@code keysMax} are dropped (agent/reduce_reporter.h).
+ * Not thread-safe.
  */
 public final class NamedKeys {
   private final int keysMax;
@@ -20,8 +20,8 @@ public final class NamedKeys {
   }
 
   /**
-   * {@code timeNanos} is 0 for a key group that was timed together with others; {@code sampledBelow}
-   * is an unsigned rank.
+   * {@code timeNanos} is 0 for a key group that was timed together with others; {@code
+   * sampledBelow} is an unsigned rank.
    */
   public void add(
       long hash,
@@ -38,21 +38,23 @@ public final class NamedKeys {
     } else if (sizeBytes >= bytesMin) {
       large.add(hash, sizeBytes, timeNanos, emittedBytes);
       if (large.count >= 2 * keysMax) {
-        keepLargest(keysMax);
+        retainLargest(keysMax);
       }
     }
   }
 
-  /** A key group of this size finished that cannot be named. */
+  /** Records that a key group of this size finished without a name. */
   public void leaveOut(long sizeBytes) {
     bytesMin = Math.max(bytesMin, sizeBytes + 1);
   }
 
-  /** Keeps only what the next profile names: so many of the large ones at most. */
+  /**
+   * Reduces the keys to the names of the next profile, with at most {@code largeMax} large ones.
+   */
   public void settle(long askedBytesMin, int largeMax) {
     bytesMin = Math.max(bytesMin, askedBytesMin);
-    keepLargest(Math.min(largeMax, keysMax));
-    large.keepFrom(bytesMin);
+    retainLargest(Math.min(largeMax, keysMax));
+    large.retainFrom(bytesMin);
   }
 
   public int count() {
@@ -63,7 +65,7 @@ public final class NamedKeys {
     return bytesMin;
   }
 
-  /** The sampled ones first, here and below. */
+  /** Sampled keys come first in this array and in the following ones. */
   public long[] hashes() {
     return joined(sampled.hashes, large.hashes);
   }
@@ -92,18 +94,18 @@ public final class NamedKeys {
     return all;
   }
 
-  /** All of one size go together: the promise is about sizes. */
-  private void keepLargest(int count) {
+  /** Groups of one size lose their names together, since the promise is about sizes. */
+  private void retainLargest(int count) {
     if (large.count <= count) {
       return;
     }
     final long[] sorted = Arrays.copyOf(large.sizes, large.count);
     Arrays.sort(sorted);
     bytesMin = sorted[large.count - 1 - count] + 1;
-    large.keepFrom(bytesMin);
+    large.retainFrom(bytesMin);
   }
 
-  /** Key groups, a column for each of their properties. */
+  /** Key groups, with an array for each of their properties. */
   private static final class Columns {
     int count;
     long[] hashes = new long[64];
@@ -121,7 +123,7 @@ public final class NamedKeys {
       emitted[count++] = emittedBytes;
     }
 
-    void keepFrom(long sizeBytesMin) {
+    void retainFrom(long sizeBytesMin) {
       int kept = 0;
       for (int i = 0; i < count; ++i) {
         if (sizes[i] >= sizeBytesMin) {

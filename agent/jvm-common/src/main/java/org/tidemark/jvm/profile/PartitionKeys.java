@@ -1,6 +1,6 @@
 package org.tidemark.jvm.profile;
 
-/** What one map task emitted into one partition: PartitionProfile of event.proto. */
+/** The output of one map task for one partition: PartitionProfile of event.proto. */
 public final class PartitionKeys {
   private static final long[] NONE = {};
 
@@ -8,13 +8,13 @@ public final class PartitionKeys {
   public long totalBytes;
   public final long[] explicitHashes;
   public final long[] explicitBytes;
-  /** Records of each explicit key's group. */
+  /** The number of records of each explicit key's group. */
   public final long[] explicitValues;
   public long implicitKeyCount;
   public long implicitBytes;
-  /** How much of {@link #totalBytes} was looked at. */
+  /** The part of {@link #totalBytes} that was scanned. */
   public long scannedBytes;
-  /** Implicit keys that are in the sample ({@link KeySampler}). */
+  /** The implicit keys in the sample ({@link KeySampler}). */
   public long[] sampledHashes = NONE;
   public long[] sampledBytes = NONE;
   public long[] sampledValues = NONE;
@@ -26,7 +26,7 @@ public final class PartitionKeys {
     explicitValues = new long[explicitCount];
   }
 
-  /** Whether a key group of this hash and size is explicit. O(log explicit keys) */
+  /** Returns true if a key group of this hash and size is explicit. O(log explicit keys). */
   boolean isExplicit(long hash, long sizeBytes) {
     int low = 0;
     int high = explicitHashes.length;

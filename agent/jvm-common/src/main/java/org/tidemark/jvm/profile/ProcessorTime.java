@@ -3,18 +3,18 @@ package org.tidemark.jvm.profile;
 import java.lang.management.ManagementFactory;
 import java.lang.management.OperatingSystemMXBean;
 
-/** How long processors have worked for this process, all its threads together, since it began. */
+/** Measures the processor time of all threads of this process since its start. */
 public final class ProcessorTime {
   private ProcessorTime() {}
 
-  /** Below zero: not known. Nothing is thrown. */
+  /** Returns a negative number if it is unknown. Never throws. */
   public static long ofProcessNanos() {
     try {
       final OperatingSystemMXBean system = ManagementFactory.getOperatingSystemMXBean();
       return system instanceof com.sun.management.OperatingSystemMXBean
           ? ((com.sun.management.OperatingSystemMXBean) system).getProcessCpuTime()
           : -1;
-    } catch (LinkageError | RuntimeException notTold) { // not every Java has it
+    } catch (LinkageError | RuntimeException unavailable) {  // some JVMs lack it
       return -1;
     }
   }

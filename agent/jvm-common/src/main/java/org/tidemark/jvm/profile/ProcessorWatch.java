@@ -7,10 +7,11 @@ import java.nio.file.Path;
 import java.nio.file.Paths;
 
 /**
- * How a thread shares its host's processors, as the operating system counts it. Linux alone tells;
- * elsewhere, and where the kernel does not count, nothing is known. Nothing here throws.
+ * Measures how a thread shares the host's processors, by the counters of the operating system. Only
+ * Linux has these counters. Elsewhere, and on kernels that do not count, values are unknown. Never
+ * throws.
  *
- * <p>Not thread-safe, but any thread may look.
+ * <p>Not thread-safe, but any thread may call it.
  */
 public final class ProcessorWatch {
   private static final long UNKNOWN = -1;
@@ -18,7 +19,7 @@ public final class ProcessorWatch {
   private final long startNanos;
   private final long waitBefore;
   private final int processors;
-  /** Null: nothing to look at. */
+  /** Null if there is no file. */
   private Path schedstat;
 
   private ProcessorWatch(Path schedstat, long nowNanos) {
@@ -28,12 +29,15 @@ public final class ProcessorWatch {
     processors = Runtime.getRuntime().availableProcessors();
   }
 
-  /** The first look, at the thread that calls. */
+  /** Takes the first sample of the calling thread. */
   public static ProcessorWatch ofThisThread(long nowNanos) {
     return new ProcessorWatch(fileOfThisThread(), nowNanos);
   }
 
-  /** Since the first look; null when no time has passed, and for good once the thread has ended. */
+  /**
+   * Returns the use since the first sample. Null if no time has passed, and forever after the
+   * thread has ended.
+   */
   public Use read(long nowNanos) {
     final long watched = nowNanos - startNanos;
     if (watched <= 0) {
@@ -43,19 +47,22 @@ public final class ProcessorWatch {
     if (wait == UNKNOWN) {
       return null;
     }
-    // Its clock is not quite ours.
+    // The clocks of the kernel and of the caller differ slightly.
     final long waited = Math.max(0, Math.min(wait - waitBefore, watched));
     return new Use(watched, waited, processors);
   }
 
-  /** What the thread has waited since it began; below zero: not known. */
+  /**
+   * Returns how long the thread has waited since its start, or a negative number if this is
+   * unknown.
+   */
   public long waitedNanosSinceItBegan() {
     return readWait();
   }
 
   /**
-   * How long a thread could have run but had no processor, by the text of its schedstat file (Linux:
-   * Documentation/scheduler/sched-stats.rst); below zero: not known, or no such text.
+   * Parses how long a thread was runnable without a processor from the text of its schedstat file
+   * (Linux: Documentation/scheduler/sched-stats.rst). Returns a negative number for other texts.
    */
   static long parseWait(String schedstat) {
     final String[] numbers = schedstat.trim().split(" ");
@@ -66,7 +73,7 @@ public final class ProcessorWatch {
       final long ran = Long.parseLong(numbers[0]);
       final long waited = Long.parseLong(numbers[1]);
       final long timesRun = Long.parseLong(numbers[2]);
-      // A kernel that does not count says zeros of every thread, and who asks has run.
+      // A kernel that does not count shows zeros, but the calling thread has run.
       final boolean isCounted = ran > 0 || timesRun > 0;
       return isCounted && ran >= 0 && waited >= 0 && timesRun >= 0 ? waited : UNKNOWN;
     } catch (NumberFormatException notSuchAText) {
@@ -79,18 +86,18 @@ public final class ProcessorWatch {
       final Path proc = Paths.get("/proc");
       return proc.resolve(Files.readSymbolicLink(proc.resolve("thread-self")))
           .resolve("schedstat");
-    } catch (IOException | RuntimeException notTold) {
+    } catch (IOException | RuntimeException unavailable) {
       return null;
     }
   }
 
-  /** What failed once is not tried again. */
+  /** A failed read is not repeated. */
   private long readWait() {
     long wait = UNKNOWN;
     if (schedstat != null) {
       try {
         wait = parseWait(new String(Files.readAllBytes(schedstat), StandardCharsets.US_ASCII));
-      } catch (IOException | RuntimeException notTold) {
+      } catch (IOException | RuntimeException unavailable) {
         wait = UNKNOWN;
       }
     }
@@ -100,12 +107,12 @@ public final class ProcessorWatch {
     return wait;
   }
 
-  /** What a watch has seen. */
+  /** The result of a watch. */
   public static final class Use {
     public final long watchedNanos;
-    /** Of that: the thread could have run but had no processor. */
+    /** The part of it in which the thread was runnable without a processor. */
     public final long waitedNanos;
-    /** That the process may use. */
+    /** The processors that the process may use. */
     public final int processors;
 
     public Use(long watchedNanos, long waitedNanos, int processors) {

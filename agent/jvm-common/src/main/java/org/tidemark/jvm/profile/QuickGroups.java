@@ -1,10 +1,10 @@
 package org.tidemark.jvm.profile;
 
 /**
- * Key groups that are over so soon that a look at the clock for each would be a good part of what
- * they cost: sixteen in a row that took less than 10 us each, alone, put those of up to twice their
- * size into bursts, and a burst that took longer a key group ends that. The rules are those of
- * agent/quick_groups.h; tests/vectors/reduce_units.json holds the two to the same units.
+ * Decides which key groups are timed in bursts because a clock reading per group would cost too
+ * much. If sixteen groups in a row take less than 10 us each alone, groups of up to twice their
+ * size join bursts. The first burst that takes longer per group resets this limit. The rules equal
+ * agent/reduce_recorder.h; tests/vectors/reduce_units.json checks that both form the same units.
  *
  * <p>Not thread-safe. O(1).
  */
@@ -12,33 +12,33 @@ final class QuickGroups {
   private static final long QUICK_NANOS = 10_000;
   private static final int IN_A_ROW = 16;
 
-  /** Beside a larger one, a look at the clock is nothing. */
+  /** For larger groups, the cost of a clock reading is negligible. */
   private static final long SIZE_BYTES_MAX = 2048;
 
   private long belowBytes;
   private int inARow;
 
   /**
-   * From which size on a key group is timed alone, given the burst threshold; a threshold of 0 asks
-   * for all of them.
+   * Returns the size from which key groups are timed alone, given the burst threshold. A threshold
+   * of 0 selects all groups.
    */
   long timedAloneFrom(long thresholdBytes) {
     return thresholdBytes == 0 ? 0 : Math.max(thresholdBytes, belowBytes);
   }
 
-  /** Whether there are any: key groups below {@link #timedAloneFrom} that are over in no time. */
+  /** Returns true if some key groups below {@link #timedAloneFrom} are over quickly. */
   boolean areAny() {
     return belowBytes > 0;
   }
 
-  void tookAlone(long sizeBytes, long nanos) {
+  void onTimedAlone(long sizeBytes, long nanos) {
     inARow = nanos < QUICK_NANOS ? inARow + 1 : 0;
     if (inARow >= IN_A_ROW) {
       belowBytes = Math.max(belowBytes, 2 * Math.min(sizeBytes, SIZE_BYTES_MAX));
     }
   }
 
-  void tookTogether(int groups, long nanos) {
+  void onTimedTogether(int groups, long nanos) {
     inARow = 0;
     if (nanos >= QUICK_NANOS * groups) {
       belowBytes = 0;

@@ -4,22 +4,23 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What a reduce task's thread measures and the sender's thread reports.
+ * The measurements of a reduce task's thread, which the sender's thread reports.
  *
- * <p>Time is cut into units without gaps, as in agent/reduce_recorder.h: a unit is one large key
- * group or a burst of small ones, and its time runs from the end of the unit before to its own end.
- * A key group turns large when it crosses the burst threshold, and the burst before it ends there.
- * Large ones that are over in no time count as small ({@link QuickGroups}).
- * tests/vectors/reduce_units.json holds both to the same units.
+ * <p>Time consists of units without gaps, as in agent/reduce_recorder.h. A unit is one large key
+ * group or a burst of small ones. It lasts from the end of the previous unit to its own end. A key
+ * group becomes large when it crosses the burst threshold, and the burst before it ends there.
+ * Large groups that finish quickly count as small ({@link QuickGroups}).
+ * tests/vectors/reduce_units.json checks that both form the same units.
  *
- * <p>{@link #start} to {@link #finish} belong to the task's thread; {@link #take}, {@link #running}
- * and {@link #askForBurst} to any. The lock is taken once a unit and never held for input or output.
+ * <p>{@link #start} to {@link #finish} belong to the task's thread; any thread may call {@link
+ * #take}, {@link #running} and {@link #askForBurst}. The lock is taken once per unit and never held
+ * for input or output.
  */
 public final class ReduceMeter {
-  /** When there are more, a burst ends: what one lock protects stays small. */
+  /** The maximum number of groups in a burst, which bounds the data behind one lock. */
   private static final int BURST_GROUPS_MAX = 8192;
 
-  /** Closing the output of a task takes less than a tenth of it. */
+  /** Closing the output of a task takes less than a tenth of this. */
   private static final long LONG_GROUP_NANOS = 2_000_000_000L;
 
   private static final int NAMES_MAX = 1 << 14;
@@ -28,9 +29,9 @@ public final class ReduceMeter {
   private final MeterSettings settings;
   private volatile boolean burstAskedFor;
 
-  // The key group in progress. The task's own, but the sender's thread may look at it between two
-  // looks at the same odd version. Plain fields otherwise, since they are written for each record:
-  // what was written lately may show a little later.
+  // The key group in progress. The task's thread owns it, but the sender's thread may read it
+  // between two reads of the same odd version. The other fields are plain, since they are written
+  // for each record; a reader may see recent writes slightly later.
   private volatile long version;
   private boolean named;
   private long key;
@@ -39,7 +40,7 @@ public final class ReduceMeter {
   private long values;
   private long emittedBefore;
 
-  // The task's own.
+  // Owned by the task's thread.
   private final QuickGroups quick = new QuickGroups();
   private boolean inGroup;
   private boolean large;
@@ -66,27 +67,30 @@ public final class ReduceMeter {
     this.settings = settings;
   }
 
-  /** All input is here and sorted: the time of the first key group begins. */
+  /** Starts the time of the first key group: all input is fetched and sorted. */
   public void start(long nowNanos) {
     unitStartNanos = nowNanos;
   }
 
   /**
-   * Whether it matters how the next key group is called; if not, {@link #beginUnnamed} saves the hash,
-   * which is a good part of what a key group costs that is over in no time.
+   * Returns true if the name of the next key group matters. If not, {@link #beginUnnamed} saves the
+   * hash, which is a good part of the cost of a short key group.
    */
   public boolean asksForNames() {
     return !quick.areAny() || settings.sampledBelow() != 0;
   }
 
-  /** A reduce function call begins; {@code emittedTotal} is what the task has emitted so far. */
+  /**
+   * A call of the reduce function begins; {@code emittedTotal} is the number of bytes that the task
+   * has emitted so far.
+   */
   public void begin(long keyHash, long emittedTotal) {
     key = keyHash;
     named = true;
     open(emittedTotal);
   }
 
-  /** The same; the key group gets its name when it turns large, if it does. */
+  /** The same without a name. The key group gets its name if it becomes large. */
   public void beginUnnamed(long emittedTotal) {
     named = false;
     open(emittedTotal);
@@ -103,7 +107,7 @@ public final class ReduceMeter {
     turnVersion();
   }
 
-  /** How the key group in progress is called. */
+  /** Sets the name of the key group in progress. */
   public void name(long keyHash) {
     turnVersion();
     key = keyHash;
@@ -115,23 +119,26 @@ public final class ReduceMeter {
     return named;
   }
 
-  /** Whether the next record of so many bytes makes the key group a large one: it needs a clock. */
+  /**
+   * Returns true if the next record of that size makes the key group large, which requires a clock
+   * reading.
+   */
   public boolean turnsLarge(long recordBytes) {
     return bytes + recordBytes >= largeFromBytes;
   }
 
-  /** One record was read. */
+  /** Adds one record. */
   public void read(long recordBytes) {
     readAll(recordBytes, 1);
   }
 
-  /** So many records were read, of so many bytes in all. */
+  /** Adds records with their total size. */
   public void readAll(long recordsBytes, long records) {
     bytes += recordsBytes;
     values += records;
   }
 
-  /** The key group in progress is large from here on. */
+  /** Makes the key group in progress large. */
   public void turnLarge(long nowNanos) {
     largeFromBytes = Long.MAX_VALUE;
     if (unitGroups > 0) {
@@ -141,7 +148,10 @@ public final class ReduceMeter {
     large = true;
   }
 
-  /** The call returned, having emitted so much; true if its unit is complete: call closeUnit. */
+  /**
+   * Ends the call, which emitted {@code emittedBytes}. Returns true if its unit is complete; call
+   * closeUnit then.
+   */
   public boolean end(long emittedBytes) {
     if (!inGroup) {
       return false;
@@ -159,7 +169,7 @@ public final class ReduceMeter {
     return large || unitGroups >= groupsMax || burstAskedFor;
   }
 
-  /** Ends the unit: its time is split over its key groups. */
+  /** Ends the unit and splits its time over its key groups. */
   public void closeUnit(long nowNanos) {
     closeUnit(nowNanos, true);
   }
@@ -171,9 +181,9 @@ public final class ReduceMeter {
     burstAskedFor = false;
     final long nanos = Math.max(0, nowNanos - unitStartNanos);
     if (large && unitGroups == 1) {
-      quick.tookAlone(unitSizes[0], nanos);
+      quick.onTimedAlone(unitSizes[0], nanos);
     } else {
-      quick.tookTogether(unitGroups, nanos);
+      quick.onTimedTogether(unitGroups, nanos);
     }
     final double[] times = unitGroups == 1 ? null : Burst.split(unitSizes, unitGroups, nanos);
     synchronized (this) {
@@ -192,7 +202,7 @@ public final class ReduceMeter {
     unitStartNanos = nowNanos;
   }
 
-  /** The first key group of the unit after {@code first} that is of another size. */
+  /** Returns the first key group of the unit after {@code first} with another size. */
   private int endOfSize(int first) {
     int end = first + 1;
     while (end < unitGroups && unitSizes[end] == unitSizes[first]) {
@@ -201,7 +211,7 @@ public final class ReduceMeter {
     return end;
   }
 
-  /** Those from first to end are of one size, so each has this part of the unit's time. */
+  /** Adds groups of one size, each with this part of the unit's time. */
   private void addAlike(int first, int end, double nanos, boolean isTimeTheirs) {
     final long sizeBytes = unitSizes[first];
     final int count = end - first;
@@ -228,8 +238,8 @@ public final class ReduceMeter {
   }
 
   /**
-   * The last call returned some time ago, and the task closed its output since. The key group counts,
-   * but unless it is so long that the rest hardly matters, the time is not believed to be its own.
+   * Ends the last call, which returned some time ago, since the task has closed its output. The key
+   * group counts, but its time does not, unless the group is long and the rest hardly matters.
    */
   public void endLast(long emittedBytes, long nowNanos) {
     if (inGroup) {
@@ -239,7 +249,7 @@ public final class ReduceMeter {
     }
   }
 
-  /** The task is over; a key group in progress is given up. */
+  /** Ends the task. Drops a key group in progress. */
   public void finish(long nowNanos) {
     if (inGroup) {
       inGroup = false;
@@ -248,12 +258,14 @@ public final class ReduceMeter {
     closeUnit(nowNanos);
   }
 
-  /** The current burst shall end with its next key group, so that slow ones show in time. */
+  /** Ends the current burst with its next key group, so that slow ones appear in time. */
   public void askForBurst() {
     burstAskedFor = true;
   }
 
-  /** What was measured since the last call. {@code withDetails}: totals alone without. */
+  /**
+   * Returns the measurements since the last call. Without {@code withDetails}, returns only totals.
+   */
   public synchronized Taken take(boolean withDetails) {
     final Taken taken = new Taken();
     taken.groupsDone = groupsDone;
@@ -281,8 +293,8 @@ public final class ReduceMeter {
   }
 
   /**
-   * The key group in progress; null between two, or when one begins or ends right now. {@code
-   * emittedTotal} is what the task has emitted so far.
+   * Returns the key group in progress, or null between two groups and while one begins or ends.
+   * {@code emittedTotal} is the number of bytes that the task has emitted so far.
    */
   public Running running(long emittedTotal) {
     final long before = version;
@@ -299,7 +311,7 @@ public final class ReduceMeter {
     return version == before ? group : null;
   }
 
-  /** Odd while a key group is in progress. One thread writes it. */
+  /** The version is odd while a key group is in progress. One thread writes it. */
   private void turnVersion() {
     final long next = version + 1;
     version = next;
@@ -313,18 +325,18 @@ public final class ReduceMeter {
     unitEmitted = Arrays.copyOf(unitEmitted, room);
   }
 
-  /** Totals since the start of the attempt, and details since the last take. */
+  /** Totals since the start of the attempt, and details since the last call. */
   public static final class Taken {
     public long groupsDone;
     public long bytesDone;
     public long reduceNanos;
-    /** By the monotonic clock; meaningless while groupsDone is 0. */
+    /** On the monotonic clock; meaningless while groupsDone is 0. */
     public long lastEndNanos;
-    /** Key groups among groupsDone whose time is not known. */
+    /** The number of groups in groupsDone without a known time. */
     public long droppedPoints;
-    /** Null: no details. */
+    /** Null without details. */
     public SizeHistogram bins;
-    /** Empty unless the master asks for them. */
+    /** Empty unless the master requests them. */
     public List<GroupPoint> points;
     public int named;
     public long namedBytesMin;
@@ -334,11 +346,11 @@ public final class ReduceMeter {
     public long[] namedEmitted;
   }
 
-  /** The reduce function call that is running. */
+  /** The running call of the reduce function. */
   public static final class Running {
     public boolean isNamed;
     public long key;
-    /** By the monotonic clock; of its burst, while it is small. */
+    /** On the monotonic clock; the start of its burst while it is small. */
     public long startNanos;
     public long bytesRead;
     public long valuesRead;

@@ -1,9 +1,9 @@
 package org.tidemark.jvm.profile;
 
 /**
- * Key groups by logarithm of size, six bins an octave, with the moments of their times: the bins of
- * streaming/size_histogram.h and of ReduceProfile.bin_indexes. Golden values for both:
- * tests/vectors/size_bins.json.
+ * Key groups by logarithm of size, six bins per octave, with the moments of their times: the bins
+ * of streaming/size_histogram.h and of ReduceProfile.bin_indexes. tests/vectors/size_bins.json has
+ * golden values for both.
  *
  * <p>Add is O(1). Not thread-safe.
  */
@@ -11,7 +11,7 @@ public final class SizeHistogram {
   public static final int BINS = 384;
 
   private static final int BINS_PER_OCTAVE = 6;
-  // The smallest size of each bin whose bound a long can hold, so that adding takes no logarithm.
+  // The smallest size of each bin that a long can represent, so that adding needs no logarithm.
   private static final long[] BIN_STARTS = binStarts();
 
   public final long[] counts = new long[BINS];
@@ -20,7 +20,7 @@ public final class SizeHistogram {
   public final double[] secondsSquared = new double[BINS];
   public final long[] emittedBytes = new long[BINS];
 
-  /** The bin of a size; 0 for 0 and 1 bytes. */
+  /** Returns the bin of a size; 0 for 0 and 1 bytes. */
   public static int bin(long sizeBytes) {
     if (sizeBytes <= 1) {
       return 0;
@@ -32,7 +32,7 @@ public final class SizeHistogram {
     return bin;
   }
 
-  /** Adds {@code count} key groups of one size; the squares are those of their mean time. */
+  /** Adds {@code count} key groups of one size; all have the mean time. */
   public void add(long size, long count, double nanos, long emitted) {
     if (count == 0) {
       return;
@@ -50,7 +50,7 @@ public final class SizeHistogram {
     final long[] starts = new long[63 * BINS_PER_OCTAVE];
     for (int bin = 0; bin < starts.length; ++bin) {
       long start = (long) Math.ceil(Math.pow(2, (double) bin / BINS_PER_OCTAVE));
-      // A power of two must begin its octave, however pow() rounds.
+      // A power of two must start its octave regardless of the rounding of pow().
       if (bin % BINS_PER_OCTAVE == 0) {
         start = 1L << (bin / BINS_PER_OCTAVE);
       }

@@ -5,10 +5,10 @@ import java.util.List;
 
 /**
  * The points of a reduce task, smoothed: key groups of one size whose mean times differ by at most
- * 500 ms are one point. The rules, and what happens to more than {@code pointsMax} points, are those
- * of streaming/smoothed_points.h; tests/vectors/smoothed_points.json holds the two together.
+ * 500 ms are one point. The rules, also for more than {@code pointsMax} points, equal
+ * streaming/smoothed_points.h; tests/vectors/smoothed_points.json checks both.
  *
- * <p>Add is O(log n) to search, O(1) for the size of the point before, and O(n) to insert. Not
+ * <p>Add is O(log n) to search, O(1) for the size of the previous point, and O(n) to insert. Not
  * thread-safe.
  */
 public final class SmoothedPoints {
@@ -16,7 +16,7 @@ public final class SmoothedPoints {
 
   private final int pointsMax;
   private ArrayList<GroupPoint> points = new ArrayList<>();
-  /** To which key groups were added last, the first of its size; may be null. */
+  /** The first point of the size that was added last; may be null. */
   private GroupPoint latest;
 
   public SmoothedPoints(int pointsMax) {
@@ -50,12 +50,12 @@ public final class SmoothedPoints {
     }
   }
 
-  /** By increasing size, then mean time. */
+  /** Returns the points by increasing size, then mean time. */
   public List<GroupPoint> points() {
     return points;
   }
 
-  /** Empties it and returns what it held. */
+  /** Removes and returns the points. */
   public List<GroupPoint> take() {
     final List<GroupPoint> taken = points;
     points = new ArrayList<>();
@@ -91,7 +91,7 @@ public final class SmoothedPoints {
     return at;
   }
 
-  /** Halves the number of points at least, so that its cost is spread over the additions since. */
+  /** Removes at least half of the points, so that the additions since then share its cost. */
   private void shrink() {
     for (double closeness = 0.01; points.size() > pointsMax / 2; closeness *= 2) {
       final ArrayList<GroupPoint> kept = new ArrayList<>(points.size());
@@ -107,7 +107,7 @@ public final class SmoothedPoints {
     }
   }
 
-  /** Counts and times add up; the size becomes the mean over key groups. */
+  /** Adds counts and times; the size becomes the mean over key groups. */
   private static GroupPoint merged(GroupPoint a, GroupPoint b) {
     final double total = (double) a.count() + b.count();
     final double shift = (double) (b.sizeBytes - a.sizeBytes) * (b.count() / total);

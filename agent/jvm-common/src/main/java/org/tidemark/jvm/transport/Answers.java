@@ -5,21 +5,19 @@ import java.util.function.Consumer;
 import org.tidemark.jvm.profile.MeterSettings;
 import org.tidemark.jvm.wire.ProtoReader;
 
-/**
- * Reads StreamEventsResponse. Whatever a master sends, the worst it can do is not to be believed.
- */
+/** Reads StreamEventsResponse. Invalid fields are ignored. */
 final class Answers {
   private Answers() {}
 
   /**
-   * Applies all but the acknowledgement, so that this holds for everyone who waits for that.
-   * {@code onRefusal} hears why, for each event that was refused.
+   * Applies all fields except the acknowledgement, so that they are in effect for threads that wait
+   * for it. {@code onRefusal} receives the reason of each rejected event.
    *
-   * @return for {@link Outbox#acknowledge}; 0: nothing new
+   * @return for {@link Outbox#acknowledge}; 0 if nothing is new
    */
   static long apply(
       byte[] response, Outbox outbox, MeterSettings settings, Consumer<String> onRefusal) {
-    // We open one source, as 0.
+    // The connector opens only source 0.
     if (handleOf(response) != 0) {
       return 0;
     }
@@ -37,7 +35,7 @@ final class Answers {
           control(fields.content(), settings);
           break;
         case 6:
-          onRefusal.accept(fields.value() + " more, of which the master gives no reason");
+          onRefusal.accept(fields.value() + " further events without a reason");
           break;
         default:
           break;

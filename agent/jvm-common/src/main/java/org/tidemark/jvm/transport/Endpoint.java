@@ -2,14 +2,14 @@ package org.tidemark.jvm.transport;
 
 import java.util.Locale;
 
-/** Where a master is, and how it and we know each other. Immutable. */
+/** The address of a master, and the credentials of both sides. Immutable. */
 public final class Endpoint {
   private static final int PORT_MAX = 65_535;
 
   final String host;
   final int port;
   final String token;
-  /** Null: the connection is not encrypted. */
+  /** Null if the connection is not encrypted. */
   final Tls tls;
 
   private Endpoint(String host, int port, String token, Tls tls) {
@@ -20,9 +20,9 @@ public final class Endpoint {
   }
 
   /**
-   * Of {@code host:port}, where an IPv6 address is in brackets; null if it is none. {@code tls} may
-   * be null: then the token, empty if there is none, is kept back from addresses that are not this
-   * machine's.
+   * Parses {@code host:port}, with brackets around an IPv6 address. Returns null for other texts.
+   * {@code tls} may be null; the token, empty if absent, is then sent only to addresses of
+   * this machine.
    */
   public static Endpoint of(String address, String token, Tls tls) {
     final int colon = address.lastIndexOf(':');
@@ -34,7 +34,7 @@ public final class Endpoint {
     if (!port.matches("[0-9]{1,5}") || Integer.parseInt(port) > PORT_MAX) {
       return null;
     }
-    // Without brackets it is unclear where the address ends: ::1:7411 is an address, too.
+    // Without brackets the end of the address is ambiguous: ::1:7411 is also an address.
     if (!host.matches("[^:\\[\\]]+|\\[[^\\[\\]]+\\]")) {
       return null;
     }
@@ -50,7 +50,7 @@ public final class Endpoint {
     return tls == null ? "http" : "https";
   }
 
-  // As transport/local_address.cc: a name such as 127.evil.example must not pass for an address.
+  // As in transport/listen_address.cc, a name such as 127.evil.example is not an address.
   private static boolean isLocal(String host) {
     return host.toLowerCase(Locale.ROOT).equals("localhost")
         || host.equals("[::1]")

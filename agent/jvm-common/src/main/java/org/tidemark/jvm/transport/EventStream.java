@@ -12,37 +12,37 @@ import org.tidemark.jvm.guard.Guard;
 import org.tidemark.jvm.guard.Reasons;
 
 /**
- * One call of IngestService.StreamEvents over a connection of its own: writes messages, gives the
- * answers to a listener.
+ * One call of IngestService.StreamEvents on its own connection. Writes messages and passes
+ * responses to a listener.
  *
- * <p>The sender's thread opens, writes and closes; a second daemon thread reads. That one never
- * writes, so a master that does not read cannot keep it from noticing silence and closing the
- * socket, which also frees a writer that waits for room.
+ * <p>The sender's thread opens, writes and closes; a second daemon thread reads. The reading thread
+ * never writes, so it detects silence and closes the socket even if the master does not read.
+ * Closing also releases a writer that waits for room.
  */
 final class EventStream {
-  /** What the reading thread tells. */
+  /** Receives events of the reading thread. */
   interface Listener {
-    /** One message came: a StreamEventsResponse. */
+    /** Called when a StreamEventsResponse has arrived. */
     void answered(byte[] message);
 
-    /** Something changed: there may be more to write, or the stream has ended. */
+    /** Called when more can be written or when the stream has ended. */
     void changed();
 
-    /** Whether the master owes an answer. */
+    /** Returns true if the master has to respond. */
     boolean awaitsAnswer();
 
-    /** It has owed an answer for so long, whatever else it sent. */
+    /** Called when the master has not responded for {@code nanos}, even if it sent other frames. */
     void silent(long nanos);
   }
 
   private static final String METHOD = "/tidemark.v1.IngestService/StreamEvents";
   private static final int CONNECT_TIMEOUT_MILLIS = 2_000;
   private static final long HANDSHAKE_NANOS_MAX = 3_000_000_000L;
-  private static final int LOOK_AGAIN_MILLIS = 1_000;
-  // As the agent in C++: no error reports that the network was cut.
+  private static final int CHECK_MILLIS = 1_000;
+  // Equals the timeout of the C++ agent: a cut network causes no error.
   static final long ANSWER_TIMEOUT_NANOS = 60_000_000_000L;
   private static final int WINDOW_REFILL_BYTES = 16_384;
-  /** So many wait only for a master that does not read. */
+  /** This number of frames waits only if the master does not read. */
   private static final int CONTROLS_MAX = 100;
 
   private final Listener listener;
@@ -58,16 +58,16 @@ final class EventStream {
   private long streamWindow = Http2.WINDOW_BYTES;
   private long initialWindow = Http2.WINDOW_BYTES;
   private boolean ended;
-  private String whyEnded = "closed the connection without an answer";
+  private String whyEnded = "closed the connection without a response";
 
-  // The reading thread's own.
+  // Owned by the reading thread.
   private final Reading reading = new Reading();
   private final Messages answers = new Messages(reading);
   private Http2.FrameReader frames;
   private int unreportedBytes;
   private long silentSinceNanos;
 
-  /** A master that has owed an answer for {@code answerTimeoutNanos} is given up. */
+  /** Ends the stream if the master does not respond for {@code answerTimeoutNanos}. */
   EventStream(Listener listener, Guard guard, long answerTimeoutNanos) {
     this.listener = listener;
     this.guard = guard;
@@ -75,8 +75,8 @@ final class EventStream {
   }
 
   /**
-   * Connects and starts the call about a job. Apart from the name's look-up, it takes at most two seconds for
-   * each of the name's addresses, and about three for the handshake of TLS, however it drags on.
+   * Connects and starts the call for a job. Apart from the name lookup, it takes at most two
+   * seconds for each address, and about three for the TLS handshake, however slow it is.
    */
   void open(Endpoint master, String jobId) throws IOException {
     socket =
@@ -102,14 +102,14 @@ final class EventStream {
     return ended;
   }
 
-  /** What the master did to a stream that has ended: "refuses reports: UNAUTHENTICATED: ...". */
+  /** Returns how the master ended the stream: "rejects events: UNAUTHENTICATED: ...". */
   synchronized String whyEnded() {
     return whyEnded;
   }
 
   /**
-   * Takes one gRPC message, waiting for room in the windows; IOException once the stream ended. It may
-   * stay here until the next {@link #flush}.
+   * Accepts one gRPC message, waiting for room in the windows. Throws IOException once the stream
+   * has ended. The message may wait for the next {@link #flush}.
    */
   void write(byte[] message) throws IOException, InterruptedException {
     final byte[] framed = new byte[message.length + 5];
@@ -123,7 +123,7 @@ final class EventStream {
     writeControls();
   }
 
-  /** Writes what was taken, and what the protocol owes the master. */
+  /** Writes accepted messages and pending protocol frames. */
   void flush() throws IOException {
     writeControls();
     out.flush();
@@ -135,7 +135,7 @@ final class EventStream {
     }
   }
 
-  /** Says goodbye if that can be done at once, and ends everything. Idempotent. */
+  /** Ends the stream, gracefully if that is possible without waiting. Idempotent. */
   void close() {
     try {
       if (!isEnded() && out != null) {
@@ -143,7 +143,7 @@ final class EventStream {
         out.flush();
       }
     } catch (IOException alreadyGone) {
-      // Closing is all that was left to do.
+      // The stream is already closing.
     }
     end();
   }
@@ -164,7 +164,7 @@ final class EventStream {
 
   private synchronized void awaitChange() throws InterruptedException {
     if (!ended && controls.isEmpty() && Math.min(connectionWindow, streamWindow) <= 0) {
-      wait(LOOK_AGAIN_MILLIS);
+      wait(CHECK_MILLIS);
     }
   }
 
@@ -179,7 +179,7 @@ final class EventStream {
     return taken;
   }
 
-  /** Ends everything at once, and frees a writer that waits. Idempotent. */
+  /** Closes the stream immediately, and releases a waiting writer. Idempotent. */
   void end() {
     synchronized (this) {
       ended = true;
@@ -190,11 +190,14 @@ final class EventStream {
         socket.close();
       }
     } catch (IOException alreadyGone) {
-      // No longer needed.
+      // The socket is no longer needed.
     }
   }
 
-  /** Each lambda in its stead would take a process longer to link than this class to load. */
+  /**
+   * A class instead of lambdas, since linking a lambda takes a process longer than loading this
+   * class.
+   */
   private final class Reading implements Guard.Work, Messages.Taker, TickingSocket.Tick {
     @Override
     public void run() {
@@ -217,11 +220,11 @@ final class EventStream {
     try {
       while (!isEnded() && take(frames.read())) {}
     } catch (EOFException closed) {
-      // As whyEnded has it.
+      // whyEnded() has the reason.
     } catch (IOException | RuntimeException connectionLost) {
-      endsBecause("gave no proper answer: " + Reasons.of(connectionLost));
+      endsBecause("sent an invalid response: " + Reasons.of(connectionLost));
     } catch (Error ours) {
-      // Before anyone hears that the stream has ended and makes another.
+      // Done before another thread detects the end of the stream and opens a new one.
       guard.turnOff(ours);
     } finally {
       end();
@@ -230,7 +233,7 @@ final class EventStream {
   }
 
   private synchronized void endsBecause(String reason) {
-    // What follows our own end of it is no news.
+    // Errors after a local close are expected.
     if (!ended) {
       whyEnded = reason;
     }
@@ -250,11 +253,11 @@ final class EventStream {
     }
     listener.silent(now - silentSinceNanos);
     if (now - silentSinceNanos > answerTimeoutNanos) {
-      throw new IOException("no answer in time");
+      throw new IOException("no response in time");
     }
   }
 
-  /** False: the call is over. */
+  /** Returns false if the call is over. */
   private boolean take(Http2.Frame frame) throws IOException {
     switch (frame.type) {
       case Http2.DATA:
@@ -262,15 +265,15 @@ final class EventStream {
         return !frame.has(Http2.END_STREAM);
       case Http2.HEADERS:
         if (frame.has(Http2.END_STREAM)) {
-          endsBecause("refuses reports: " + Trailers.statusIn(frame));
+          endsBecause("rejects events: " + Trailers.statusIn(frame));
           return false;
         }
         return true;
       case Http2.RST_STREAM:
-        endsBecause("broke the call off with HTTP/2's code " + frame.uint32(0));
+        endsBecause("cancelled the call with HTTP/2 code " + frame.uint32(0));
         return false;
       case Http2.GOAWAY:
-        endsBecause("broke the connection off with HTTP/2's code " + frame.uint32(4));
+        endsBecause("closed the connection with HTTP/2 code " + frame.uint32(4));
         return false;
       case Http2.SETTINGS:
         takeSettings(frame);
@@ -345,7 +348,7 @@ final class EventStream {
   private void queue(int type, int flags, int stream, byte[] payload) throws IOException {
     synchronized (this) {
       if (controls.size() >= CONTROLS_MAX) {
-        throw new IOException("it asks for more than it reads");
+        throw new IOException("it sends requests but does not read");
       }
       controls.addLast(new Http2.Frame(type, flags, stream, payload));
       notifyAll();

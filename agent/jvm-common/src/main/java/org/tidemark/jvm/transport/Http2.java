@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets;
 
 /**
  * The frames of HTTP/2 (RFC 9113) that one gRPC call needs. Headers are written as literals without
- * compression; {@link Trailers} reads those that say why a call ended.
+ * compression; {@link Trailers} reads the headers with the status of a call.
  */
 final class Http2 {
   static final int DATA = 0;
@@ -30,18 +30,18 @@ final class Http2 {
 
   static final int PING_BYTES = 8;
 
-  /** What both sides may send before they hear of windows. */
+  /** The window of both sides before any update. */
   static final int WINDOW_BYTES = 65_535;
 
-  /** The largest frame, unless agreed otherwise, which we never do. */
+  /** The largest frame; the connector never negotiates another size. */
   static final int FRAME_BYTES_MAX = 16_384;
 
   private static final byte[] PREFACE =
       "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
-  /** A table of 0 bytes: the master's headers refer to no earlier ones (RFC 7541, 4.2). */
+  /** A table of 0 bytes, so that the master's headers refer to no earlier ones (RFC 7541, 4.2). */
   private static final byte[] SETTINGS_HEADER_TABLE_SIZE_ZERO = {0, 1, 0, 0, 0, 0};
 
-  /** A frame that was read. */
+  /** A received frame. */
   static final class Frame {
     final int type;
     final int flags;
@@ -59,7 +59,7 @@ final class Http2 {
       return (flags & flag) != 0;
     }
 
-    /** A number of 4 bytes in the payload; -1 if it is too short. */
+    /** Returns a number of 4 bytes in the payload, or -1 if it is too short. */
     long uint32(int at) {
       if (payload.length < at + 4) {
         return -1;
@@ -82,7 +82,7 @@ final class Http2 {
       this.in = new DataInputStream(in);
     }
 
-    /** Throws IOException at the end and at a frame that is too long for what we agreed on. */
+    /** Throws IOException at the end, and for a frame that exceeds the limit. */
     Frame read() throws IOException {
       in.readFully(header);
       final int length = uint8(0) << 16 | uint8(1) << 8 | uint8(2);
@@ -126,8 +126,7 @@ final class Http2 {
   }
 
   /**
-   * Opens the connection and a call of a method on stream 1, which is about a job; an empty token is
-   * not sent.
+   * Opens the connection and a call of a method on stream 1 for a job. An empty token is not sent.
    */
   static void writeCall(OutputStream out, Endpoint master, String method, String jobId)
       throws IOException {
@@ -148,7 +147,7 @@ final class Http2 {
     write(out, HEADERS, END_HEADERS, 1, block.toByteArray());
   }
 
-  // As transport/channel.cc: proxies route by it.
+  // Equals the header of transport/channel.cc. Proxies use it for routing.
   private static String visible(String text) {
     final StringBuilder escaped = new StringBuilder();
     for (byte each : text.getBytes(StandardCharsets.UTF_8)) {
@@ -161,7 +160,8 @@ final class Http2 {
     return escaped.toString();
   }
 
-  // A header field without indexing, its name and value without Huffman coding (RFC 7541, 6.2.2).
+  // Writes a header field without indexing, its name and value without Huffman coding (RFC 7541,
+  // 6.2.2).
   private static void literal(ByteArrayOutputStream block, String name, String value) {
     block.write(0);
     text(block, name);

@@ -3,31 +3,33 @@ package org.tidemark.jvm.transport;
 import java.io.IOException;
 
 /**
- * Puts gRPC's messages together from the pieces that frames carry: a byte for compression, a length
- * of four bytes, the message. Holds one message at a time, and none above the limit. Not
- * thread-safe.
+ * Assembles gRPC messages from the pieces in frames: a byte for compression, a length of four
+ * bytes, the message. Holds one message at a time, and none above the limit. Not thread-safe.
  */
 final class Messages {
-  /** Takes a whole message. */
+  /** Receives a whole message. */
   interface Taker {
     void take(byte[] message);
   }
 
   private static final int HEAD_BYTES = 5;
-  /** A master refuses a hundred events in one answer at most, each in a sentence. */
+  /** A master rejects at most a hundred events in one response, each with a sentence. */
   static final int BYTES_MAX = 1 << 17;
 
   private final Taker taker;
   private final byte[] head = new byte[HEAD_BYTES];
   private int have;
-  /** Null: its length is not known yet. */
+  /** Null until its length is known. */
   private byte[] message;
 
   Messages(Taker taker) {
     this.taker = taker;
   }
 
-  /** The next piece. IOException: a message is too long, or compressed, which we never ask for. */
+  /**
+   * Adds the next piece. Throws IOException if a message is too long, or compressed, which is not
+   * negotiated.
+   */
   void add(byte[] piece, int from, int length) throws IOException {
     final int end = from + length;
     for (int at = from; at < end;) {

@@ -8,18 +8,18 @@ import org.tidemark.jvm.wire.ProtoWriter;
 
 /**
  * The events that wait to be sent or acknowledged: bounded, in order, each sent until the master
- * answers for it (agent/outbox.h). When it is full, the least important of those that were not sent
- * yet are dropped, oldest first, and counted. What has a sequence number is never dropped, and
- * nothing is dropped for an event that would not fit even then. At most half of the bytes may be
- * unacknowledged, so a master that does not answer leaves room for what is new.
+ * answers for it (agent/outbox.h). If it is full, the least important unsent events are dropped,
+ * oldest first, and counted. Events with a sequence number are never dropped, and no event is
+ * dropped for one that would not fit even then. At most half of the bytes may be unacknowledged, so
+ * that a master that does not answer leaves room for new events.
  *
- * <p>Thread-safe; nothing waits but {@link #waitUntilSettled}.
+ * <p>Thread-safe. Only {@link #waitUntilSettled} blocks.
  */
 public final class Outbox {
-  /** Of StreamEventsRequest. */
+  /** Field numbers of StreamEventsRequest. */
   private static final int EVENTS = 7;
 
-  /** In one batch (ingest_service.proto). */
+  /** The limit of a batch (ingest_service.proto). */
   private static final int BATCH_EVENTS_MAX = 10_000;
 
   private static final class Item {
@@ -74,8 +74,8 @@ public final class Outbox {
   }
 
   /**
-   * The next StreamEventsRequest, as sent at these instants: all that waits, but for what is more
-   * than a batch may hold; null: nothing, or too many unanswered.
+   * Returns the next StreamEventsRequest, stamped with these times: all waiting events that fit
+   * into a batch. Null if no event waits or if too many events are unanswered.
    */
   public synchronized byte[] next(long nowMillis, long nowNanos) {
     ProtoWriter batch = null;
@@ -87,7 +87,7 @@ public final class Outbox {
       if (batch == null) {
         batch = newBatch(item.sequence, nowMillis);
       } else if (item.sequence != handed + 1) {
-        break; // what was refused leaves a gap, which no batch spans
+        break;  // a rejected event leaves a gap, which a batch cannot span
       }
       batch.message(EVENTS, item.event.encoded(nowNanos));
       handed = item.sequence;
@@ -113,13 +113,16 @@ public final class Outbox {
         .uint(6, dropped);
   }
 
-  /** A new stream begins: next() opens the source and starts again with what was not answered. */
+  /** Starts a new stream: next() opens the source and restarts with the oldest unanswered event. */
   public synchronized void rewind() {
     handed = 0;
     isSourceOpen = false;
   }
 
-  /** Everything up to {@code accepted} was answered; false if that was never sent. */
+  /**
+   * Marks all events up to {@code accepted} as answered. Returns false if that number was never
+   * sent.
+   */
   public synchronized boolean acknowledge(long accepted) {
     if (accepted > sequence || accepted < 0) {
       return false;
@@ -131,7 +134,7 @@ public final class Outbox {
     return true;
   }
 
-  /** The event will not be taken: no need to send it again. */
+  /** Removes an event that the master rejected. */
   public synchronized void reject(long refused) {
     for (Iterator<Item> items = unacknowledged.iterator(); items.hasNext(); ) {
       final Item item = items.next();
@@ -144,7 +147,7 @@ public final class Outbox {
     }
   }
 
-  /** Whether nothing waits, sent or not. */
+  /** Returns true if no event waits, sent or not. */
   public synchronized boolean isEmpty() {
     return oldestOutstanding() == Long.MAX_VALUE;
   }
@@ -153,7 +156,7 @@ public final class Outbox {
     return !unacknowledged.isEmpty();
   }
 
-  /** Whether so much waits that what can wait elsewhere should. */
+  /** Returns true if so many events wait that other data should be held back. */
   public synchronized boolean isCongested() {
     return waitingBytes > bytesMax / 4;
   }
@@ -166,7 +169,10 @@ public final class Outbox {
     return dropped;
   }
 
-  /** Waits until every event up to {@code ordinal} was answered or dropped; whether it was in time. */
+  /**
+   * Blocks until every event up to {@code ordinal} is answered or dropped. Returns false at the
+   * deadline.
+   */
   public synchronized boolean waitUntilSettled(long ordinal, long deadlineNanos)
       throws InterruptedException {
     while (oldestOutstanding() <= ordinal) {
@@ -183,7 +189,7 @@ public final class Outbox {
     return waitingBytes + unacknowledgedBytes + more.sizeBytes > bytesMax;
   }
 
-  /** Whether it fits once everything that is not more important is dropped. */
+  /** Returns true if the event fits after dropping all events of equal or less importance. */
   private boolean canMakeRoom(Event event) {
     long stayingBytes = unacknowledgedBytes;
     for (int rank = event.importance.ordinal() + 1; rank < waiting.length; ++rank) {
@@ -195,7 +201,7 @@ public final class Outbox {
   }
 
   private Item nextUnsent() {
-    // Only a new stream has something to repeat: usually there is nothing to search.
+    // Only a new stream repeats events, so the search is usually skipped.
     if (!unacknowledged.isEmpty() && unacknowledged.peekLast().sequence > handed) {
       for (Item item : unacknowledged) {
         if (item.sequence > handed) {

@@ -10,26 +10,28 @@ import org.tidemark.jvm.profile.MeterSettings;
 import org.tidemark.jvm.wire.Event;
 
 /**
- * Keeps a stream to the master open while there is something to say: one daemon thread that reports
- * on the tasks of this process, connects, sends, backs off and sends again what was not
- * acknowledged.
+ * Keeps a stream to the master open while events wait. One daemon thread reports on the tasks of
+ * this process, connects, sends, backs off and resends unacknowledged events.
  *
- * <p>Thread-safe. Nothing but {@link #flush} waits. The first call starts the thread and throws
- * when there can be none; callers are within the guard.
+ * <p>Thread-safe. Only {@link #flush} blocks. The first call starts the thread and throws if this
+ * fails; callers are within the guard.
  */
 public final class Sender {
-  /** Something to report on at every flush. */
+  /** Reports at every flush. */
   public interface Reporter {
-    /** Called on the sender's thread; null: nothing to say. */
+    /** Called on the sender's thread. Returns null if there is nothing to report. */
     Event report();
   }
 
-  /** A master that owes an answer for so many flush intervals, and so long, is complained of. */
+  /**
+   * A master that does not respond for this many flush intervals, and for the time below, is
+   * reported.
+   */
   private static final int SILENT_FLUSHES = 3;
   private static final long SILENT_NANOS_MIN = 5_000_000_000L;
 
   private static final long IDLE_NANOS = 3_600_000_000_000L;
-  /** What a process that runs one task may keep. bytes */
+  /** The buffer of a process that runs one task, in bytes. */
   public static final long TASK_BUFFER_BYTES_MAX = 1 << 20;
 
   private final Endpoint master;
@@ -38,7 +40,7 @@ public final class Sender {
   private final Outbox outbox;
   private final Backoff backoff;
   private final Log log;
-  private final Complaints complaints;
+  private final ProblemLog problems;
   private final List<Reporter> reporters = new CopyOnWriteArrayList<>();
   private final Guard guard;
   private final Thread thread;
@@ -49,22 +51,22 @@ public final class Sender {
   private boolean stopping;
   private boolean lastAttempt;
 
-  // A connection attempt failed and none has worked since: no use in waiting for it.
+  // True after a failed connection attempt, until one succeeds. Waiting is then useless.
   private volatile boolean unreachable;
 
-  // The sender's thread's own.
+  // Owned by the sender's thread.
   private volatile EventStream stream;
   private volatile boolean answered;
   private volatile boolean silent;
-  /** Belongs to the reading threads, of which there is one at a time. */
-  private volatile boolean heard;
+  /** Owned by the reading thread, of which there is one at a time. */
+  private volatile boolean hasResponded;
   private long retryAtNanos;
   private long lastFlushNanos;
   private int nextReporter;
 
   /**
-   * Keeps at most {@code bufferBytesMax} of what is not acknowledged. {@code log} hears once that
-   * the master answers, and once of each thing that keeps reports from it.
+   * Keeps at most {@code bufferBytesMax} of unacknowledged events. {@code log} receives a line when
+   * the master first responds, and one for each problem that prevents reports.
    */
   public Sender(
       Endpoint master,
@@ -76,7 +78,7 @@ public final class Sender {
     this.master = master;
     jobId = source.jobId;
     this.log = log;
-    complaints = new Complaints(log, master);
+    problems = new ProblemLog(log, master);
     this.settings = settings;
     outbox = new Outbox(source, bufferBytesMax);
     backoff = new Backoff(source.sourceId.hashCode() ^ System.nanoTime());
@@ -88,12 +90,14 @@ public final class Sender {
     return settings;
   }
 
-  /** Whether an event fits without another being dropped. If not, what can wait should. */
+  /**
+   * Returns true if an event fits without dropping another. If not, other data should be held back.
+   */
   public boolean hasRoom() {
     return !outbox.isCongested();
   }
 
-  /** How many events had to go because there was no room. */
+  /** Returns the number of dropped events. */
   public long dropped() {
     return outbox.dropped();
   }
@@ -103,13 +107,13 @@ public final class Sender {
     wake();
   }
 
-  /** Reports on it at every flush from now on, the first time after a full interval. */
+  /** Reports at every flush, starting after a full interval. */
   public void startReports(Reporter reporter) {
     reporters.add(reporter);
     wake();
   }
 
-  /** Reports a last time, on the caller's thread. */
+  /** Creates the last report, on the caller's thread. */
   public void endReports(Reporter reporter) {
     if (reporters.remove(reporter)) {
       addReport(reporter);
@@ -118,14 +122,14 @@ public final class Sender {
   }
 
   /**
-   * Waits until all that was said so far is acknowledged, at most so long, and not at all when the
-   * master cannot be reached; whether it is.
+   * Blocks until all events up to now are acknowledged, for at most {@code budgetNanos}, or not at all
+   * if the master cannot be reached. Returns true if they are acknowledged.
    */
   public boolean flush(long budgetNanos) {
     return flush(budgetNanos, budgetNanos);
   }
 
-  /** The same with another budget for a master that has answered on this connection. */
+  /** Does the same with another budget for a master that has responded on this connection. */
   public boolean flush(long budgetNanos, long budgetOfAnsweringNanos) {
     try {
       synchronized (this) {
@@ -136,7 +140,7 @@ public final class Sender {
       final long deadline = System.nanoTime() + (unreachable ? 0 : budget);
       final boolean settled = outbox.waitUntilSettled(outbox.newest(), deadline);
       if (!settled && !answered && !unreachable) {
-        complaints.tell("did not answer before this process finished");
+        problems.report("did not respond before this process ended");
       }
       return settled;
     } catch (InterruptedException taskWasKilled) {
@@ -145,7 +149,7 @@ public final class Sender {
     }
   }
 
-  /** Flushes and ends the thread, even one that waits for a master which does not read. */
+  /** Flushes and ends the thread, even if it waits for a master that does not read. */
   public void stop(long budgetNanos) {
     final boolean settled = flush(budgetNanos);
     synchronized (this) {
@@ -184,7 +188,7 @@ public final class Sender {
     }
   }
 
-  /** False: it is over. */
+  /** Returns false at the end. */
   private synchronized boolean awaitWork() throws InterruptedException {
     final long deadline = nextDeadline();
     while (!woken && !stopping) {
@@ -215,7 +219,7 @@ public final class Sender {
       return;
     }
     lastFlushNanos = now;
-    // Each has its turn before any has another, however little room there is.
+    // Each reporter reports once before any reports again, even if little space remains.
     final Object[] asked = reporters.toArray();
     for (int i = 0; i < asked.length && !outbox.isCongested(); ++i) {
       addReport((Reporter) asked[Math.floorMod(nextReporter++, asked.length)]);
@@ -224,7 +228,7 @@ public final class Sender {
 
   private void addReport(Reporter reporter) {
     try {
-      // What is measured first is sent first, whichever thread reports.
+      // Measurements are sent in order by any reporting thread.
       synchronized (reporter) {
         final Event event = reporter.report();
         if (event != null) {
@@ -232,7 +236,7 @@ public final class Sender {
         }
       }
     } catch (RuntimeException notToday) {
-      // One report less.
+      // This report is dropped.
     }
   }
 
@@ -244,7 +248,7 @@ public final class Sender {
       if (answered) {
         backoff.reset();
       } else {
-        complaints.tell(whyEnded);
+        problems.report(whyEnded);
       }
       retryAtNanos = System.nanoTime() + backoff.next();
     }
@@ -272,7 +276,7 @@ public final class Sender {
       stream = opened;
     } catch (IOException | RuntimeException cannotConnect) {
       unreachable = true;
-      complaints.tell("cannot be reached: " + Reasons.of(cannotConnect));
+      problems.report("cannot be reached: " + Reasons.of(cannotConnect));
       retryAtNanos = System.nanoTime() + backoff.next();
     } finally {
       if (stream != opened) {
@@ -302,14 +306,14 @@ public final class Sender {
     public void answered(byte[] message) {
       final long accepted =
           Answers.apply(
-              message, outbox, settings, reason -> complaints.tell("refused a report: " + reason));
+              message, outbox, settings, reason -> problems.report("rejected an event: " + reason));
       answered = true;
       silent = false;
       unreachable = false;
       outbox.acknowledge(accepted);
       wake();
-      if (!heard) {
-        heard = true;
+      if (!hasResponded) {
+        hasResponded = true;
         log.info("progress is reported to the master at " + master.authority());
       }
     }
@@ -330,7 +334,7 @@ public final class Sender {
           Math.max(SILENT_FLUSHES * settings.flushNanos(), SILENT_NANOS_MIN);
       if (nanos >= tolerated) {
         silent = true;
-        complaints.tell("has not answered for " + tolerated / 1_000_000_000L + " s");
+        problems.report("has not responded for " + tolerated / 1_000_000_000L + " s");
       }
     }
   }

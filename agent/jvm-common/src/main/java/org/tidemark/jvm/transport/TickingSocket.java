@@ -9,12 +9,12 @@ import java.net.Socket;
 import java.net.SocketTimeoutException;
 
 /**
- * A connection whose reads wait as long as it takes, and tick about once a second meanwhile,
- * whether data comes or not. So a pause within a frame is only a pause, and so is one within a
- * record of TLS, which not every JDK can resume after a time-out.
+ * A connection whose reads block without limit but call a tick about once a second, whether data
+ * arrives or not. A pause within a frame or a TLS record is therefore harmless. Not every JDK can
+ * resume a TLS record after a timeout.
  */
 final class TickingSocket extends Socket {
-  /** Called on the thread that reads; what it throws, the read throws. */
+  /** Called on the reading thread. The read throws its exceptions. */
   interface Tick {
     void tick() throws IOException;
   }
@@ -22,8 +22,8 @@ final class TickingSocket extends Socket {
   private static final int TICK_MILLIS = 1_000;
   private static final long TICK_NANOS = TICK_MILLIS * 1_000_000L;
   /**
-   * What a master does not read stays in the outbox, where there is a limit for all of it, and not
-   * in the kernel.
+   * The buffer is small, so that unread data stays in the outbox, which is bounded, and not in the
+   * kernel.
    */
   private static final int SEND_BUFFER_BYTES = 1 << 17;
 
@@ -33,8 +33,8 @@ final class TickingSocket extends Socket {
   private TickingSocket() {}
 
   /**
-   * Connects to the first of these addresses that accepts, trying each for so long. If none does,
-   * throws what the first one answered.
+   * Connects to the first address that accepts, with a timeout for each. If none does, throws the
+   * error of the first one.
    */
   static TickingSocket connectedTo(InetAddress[] addresses, int port, int timeoutMillis)
       throws IOException {
@@ -56,10 +56,10 @@ final class TickingSocket extends Socket {
         }
       }
     }
-    throw refusal == null ? new IOException("the name has no address") : refusal;
+    throw refusal == null ? new IOException("the host name has no address") : refusal;
   }
 
-  /** Before the first read, and whenever another tick is wanted. */
+  /** Call it before the first read, and for each further tick. */
   void startTicking(Tick everySecond) throws IOException {
     setSoTimeout(TICK_MILLIS);
     lastTickNanos = System.nanoTime();

@@ -25,14 +25,14 @@ import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManagerFactory;
 
 /**
- * TLS to a master by the JDK's own means: names of files in PEM, which are read again for each
+ * TLS to a master with the JDK's own implementation and PEM files, which are read again for each
  * connection. Immutable.
  */
 public final class Tls {
   private static final char[] NO_PASSWORD = {};
   private static final int FILE_BYTES_MAX = 1 << 20;
   private static final String[] KEY_ALGORITHMS = {"EC", "RSA"};
-  // PKCS #8, as every recent tool writes keys; what else a key may be in, the JDK cannot read.
+  // PKCS #8, the format of every recent tool. The JDK cannot read others.
   private static final Pattern KEY =
       Pattern.compile("-----BEGIN PRIVATE KEY-----([^-]*)-----END PRIVATE KEY-----");
 
@@ -42,9 +42,9 @@ public final class Tls {
   private final String serverName;
 
   /**
-   * {@code authorities}: one of these has signed the master's certificate. {@code certificate} and
-   * {@code key}: what we show to a master that asks; null: nothing. {@code serverName}: what the
-   * master's certificate must be for; empty: its host.
+   * {@code authorities} have signed the master's certificate. {@code certificate} and {@code key}
+   * are for a master that requests them; null if absent. {@code serverName} is the name in
+   * the master's certificate; empty for its host.
    */
   public Tls(File authorities, File certificate, File key, String serverName) {
     this.authorities = authorities;
@@ -54,8 +54,8 @@ public final class Tls {
   }
 
   /**
-   * Shakes hands over an open connection, which stays the caller's to close: closing what this
-   * returns could wait for a master that does not read.
+   * Performs the handshake on an open connection, which the caller closes: closing the result could
+   * wait for a master that does not read.
    */
   Socket over(Socket connection, String host) throws IOException {
     final String name = serverName.isEmpty() ? host : serverName;
@@ -69,7 +69,7 @@ public final class Tls {
                   .createSocket(connection, name, connection.getPort(), false);
       final SSLParameters parameters = secure.getSSLParameters();
       parameters.setEndpointIdentificationAlgorithm("HTTPS");
-      // A method of Java 9 and of Java 8 since update 252, of which Java 8's first did not know.
+      // This method exists since Java 9, and in Java 8 since update 252.
       SSLParameters.class
           .getMethod("setApplicationProtocols", String[].class)
           .invoke(parameters, (Object) new String[] {"h2"});
@@ -106,7 +106,7 @@ public final class Tls {
   }
 
   private static KeyStore emptyStore() throws IOException, GeneralSecurityException {
-    // Of the kinds there are, the one that spends no time on protecting what never leaves memory.
+    // The type of key store that spends no time on encryption, since it never leaves memory.
     final KeyStore store = KeyStore.getInstance("JKS");
     store.load(null, null);
     return store;

@@ -3,9 +3,9 @@ package org.tidemark.jvm.transport;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The headers with which a master ends a call (RFC 7541), read as far as they say why. As we grant a
- * table of 0 bytes, all names that matter come as literals; values in Huffman's code, which gRPC's own
- * servers do not use, stay unread.
+ * The headers with which a master ends a call (RFC 7541), as far as they contain the status. With a
+ * table of 0 bytes, all relevant names are literals. Values in Huffman code, which gRPC's own
+ * servers do not use, are not read.
  */
 final class Trailers {
   private static final String[] CODES = {
@@ -26,7 +26,7 @@ final class Trailers {
     this.end = end;
   }
 
-  /** Such as "UNAUTHENTICATED: a token is needed", from a HEADERS frame. */
+  /** Returns a text such as "UNAUTHENTICATED: a token is needed" from a HEADERS frame. */
   static String statusIn(Http2.Frame frame) {
     try {
       int from = 0;
@@ -41,18 +41,18 @@ final class Trailers {
       trailers.read();
       return trailers.describe();
     } catch (RuntimeException malformed) {
-      return "for a reason that cannot be read";
+      return "for an unreadable reason";
     }
   }
 
-  /** The name of a google.rpc.Code. */
+  /** Returns the name of a google.rpc.Code. */
   static String codeName(long code) {
     return code >= 0 && code < CODES.length ? CODES[(int) code] : "code " + code;
   }
 
   private String describe() {
     if (status.isEmpty()) {
-      return "for a reason that cannot be read";
+      return "for an unreadable reason";
     }
     final String code = codeName(Long.parseLong(status));
     return message.isEmpty() ? code : code + ": " + message;
@@ -62,9 +62,9 @@ final class Trailers {
     while (at < end) {
       final int first = block[at] & 0xFF;
       if (first >= 0x80) {
-        integer(7); // a field of the static table, none of which is gRPC's
+        integer(7);  // a field of the static table, which has none of gRPC's
       } else if (first >= 0x20 && first < 0x40) {
-        integer(5); // the size of the table
+        integer(5);  // the size of the table
       } else {
         readLiteral(first >= 0x40 ? 6 : 4);
       }
@@ -94,7 +94,7 @@ final class Trailers {
         return value;
       }
     }
-    throw new IllegalArgumentException("too large a number");
+    throw new IllegalArgumentException("the number is too large");
   }
 
   private String string() {

@@ -1,6 +1,6 @@
 package org.tidemark.jvm.wire;
 
-/** One attempt at one task: TaskAttemptId of event.proto. Immutable. */
+/** An attempt at a task: TaskAttemptId of event.proto. Immutable. */
 public final class Attempt {
   /** The stages of a MapReduce job, as event.proto numbers them. */
   public static final int MAP_STAGE = 0;
@@ -19,12 +19,12 @@ public final class Attempt {
     this.attempt = attempt;
   }
 
-  /** At a map task of a MapReduce job. */
+  /** Returns an attempt at a map task of a MapReduce job. */
   public static Attempt map(int index, int attempt) {
     return new Attempt(MAP_STAGE, 0, index, attempt);
   }
 
-  /** At a reduce task of a MapReduce job. */
+  /** Returns an attempt at a reduce task of a MapReduce job. */
   public static Attempt reduce(int index, int attempt) {
     return new Attempt(REDUCE_STAGE, 0, index, attempt);
   }
@@ -33,7 +33,7 @@ public final class Attempt {
     return isMap ? map(index, attempt) : reduce(index, attempt);
   }
 
-  /** Of a MapReduce job: whether the task is a map task. */
+  /** Returns true for a map task of a MapReduce job. */
   public boolean isMap() {
     return stage == MAP_STAGE;
   }

@@ -3,13 +3,14 @@ package org.tidemark.jvm.wire;
 import java.time.DateTimeException;
 import java.time.OffsetDateTime;
 
-/** When a job has to have ended. */
+/** Parses deadlines of jobs. */
 public final class Deadline {
   private Deadline() {}
 
   /**
-   * Milliseconds since 1970 of an instant such as 2026-11-26T07:30:00Z; 0: nothing is said.
-   * IllegalArgumentException: it is none. {@code key}: the setting that says it.
+   * Returns milliseconds since 1970 for a time such as 2026-11-26T07:30:00Z, or 0 for an empty
+   * text. Throws IllegalArgumentException for other texts, with the name {@code key} of the
+   * setting.
    */
   public static long millis(String key, String text) {
     if (text == null || text.trim().isEmpty()) {
@@ -19,7 +20,7 @@ public final class Deadline {
       return OffsetDateTime.parse(text.trim()).toInstant().toEpochMilli();
     } catch (DateTimeException | ArithmeticException none) {
       throw new IllegalArgumentException(
-          key + " is no instant such as 2026-11-26T07:30:00Z: " + text);
+          key + " is not a time such as 2026-11-26T07:30:00Z: " + text);
     }
   }
 }

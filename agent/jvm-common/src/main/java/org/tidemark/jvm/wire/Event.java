@@ -1,11 +1,13 @@
 package org.tidemark.jvm.wire;
 
 /**
- * An event, encoded but for what only the moment of sending decides: how long the
- * running key group has been running by then. Immutable.
+ * An encoded event, except for the elapsed time of the running key group, which depends on the time
+ * of sending. Immutable.
  */
 public final class Event {
-  /** Which to keep when there is no room for all, the most dispensable first. */
+  /**
+   * The order in which events are dropped if the buffer is full: the first value is dropped first.
+   */
   public enum Importance {
     PROFILE,
     ATTEMPT,
@@ -26,7 +28,7 @@ public final class Event {
     sizeBytes = this.body.length + 128;
   }
 
-  /** The event as it is sent now. */
+  /** Returns the event as it is sent now. */
   public ProtoWriter encoded(long nowNanos) {
     final ProtoWriter whole = new ProtoWriter().append(body);
     if (running != null) {

@@ -9,8 +9,8 @@ import org.tidemark.jvm.profile.ReduceMeter;
 import org.tidemark.jvm.profile.SizeHistogram;
 
 /**
- * Encodes events as proto/tidemark/v1/event.proto says. Field numbers stand here and nowhere else;
- * tests/vectors/events.json holds them to what the master's generated code reads.
+ * Encodes the events of proto/tidemark/v1/event.proto. This is the only place with field numbers;
+ * tests/vectors/events.json checks them against the master's generated code.
  */
 public final class Events {
   // Fields of Event.
@@ -52,7 +52,7 @@ public final class Events {
 
   private Events() {}
 
-  public static Event jobOpened(JobNews job) {
+  public static Event jobOpened(JobDescription job) {
     final ProtoWriter body =
         new ProtoWriter()
             .text(1, job.name)
@@ -62,7 +62,7 @@ public final class Events {
             .text(5, job.queue);
     addInstant(body, 6, job.submittedMillis);
     body.uint(7, job.masterAttempt);
-    for (StageNews stage : job.stages) {
+    for (StageDescription stage : job.stages) {
       body.message(8, stage.encoded());
     }
     addInstant(body, 9, job.deadlineMillis);
@@ -72,11 +72,11 @@ public final class Events {
     return new Event(Event.Importance.JOB, JOB_OPENED, body, null);
   }
 
-  public static Event stageOpened(StageNews stage) {
+  public static Event stageOpened(StageDescription stage) {
     return new Event(Event.Importance.JOB, STAGE_OPENED, stage.encoded(), null);
   }
 
-  /** {@code message}: why the attempt at the stage failed; null if it did not. */
+  /** {@code message}: why the attempt at the stage failed, or null. */
   public static Event stageClosed(
       int stage, int attempt, Outcome outcome, String message, long atMillis) {
     final ProtoWriter body =
@@ -90,8 +90,8 @@ public final class Events {
   }
 
   /**
-   * {@code group}: as {@link StageNews#group} has it. {@code name}: what people call it. {@code
-   * plannedTaskCounts}: of each stage that is planned, in order; 0: not known.
+   * {@code group}: see {@link StageDescription#group}. {@code name}: the name for people. {@code
+   * plannedTaskCounts}: of each planned stage, in order; 0 if unknown.
    */
   public static Event groupOpened(
       String group, String name, long atMillis, long... plannedTaskCounts) {
@@ -118,8 +118,8 @@ public final class Events {
   }
 
   /**
-   * To be told before the attempts that run in it. {@code number}: the caller's choice. {@code
-   * slots}: how many tasks it runs at once; 0: not known.
+   * Must precede the attempts that run in the executor. {@code number}: the caller's choice. {@code
+   * slots}: its number of concurrent tasks; 0 if unknown.
    */
   public static Event executorOpened(
       int number, String host, String rack, String container, int slots) {
@@ -133,54 +133,54 @@ public final class Events {
     return new Event(Event.Importance.ATTEMPT, EXECUTOR_OPENED, body, null);
   }
 
-  /** {@code number}: of one that {@link #executorOpened} told. */
+  /** {@code number}: of an executor that {@link #executorOpened} reported. */
   public static Event executorClosed(int number) {
     return new Event(
         Event.Importance.ATTEMPT, EXECUTOR_CLOSED, new ProtoWriter().uint(1, number), null);
   }
 
-  public static Event attemptChanged(AttemptNews news) {
+  public static Event attemptChanged(AttemptUpdate update) {
     final ProtoWriter body =
-        new ProtoWriter().message(1, news.attempt.encoded()).uint(2, news.state.ordinal());
-    addInstant(body, 3, news.atMillis);
-    if (news.executor >= 0) {
-      body.uintAlways(4, news.executor);
+        new ProtoWriter().message(1, update.attempt.encoded()).uint(2, update.state.ordinal());
+    addInstant(body, 3, update.atMillis);
+    if (update.executor >= 0) {
+      body.uintAlways(4, update.executor);
     }
-    body.bool(5, news.speculative);
-    if (news.inputBytes >= 0) {
-      body.uintAlways(6, news.inputBytes);
+    body.bool(5, update.speculative);
+    if (update.inputBytes >= 0) {
+      body.uintAlways(6, update.inputBytes);
     }
-    if (news.inputRecords >= 0) {
-      body.uintAlways(7, news.inputRecords);
+    if (update.inputRecords >= 0) {
+      body.uintAlways(7, update.inputRecords);
     }
-    body.text(8, news.failure);
-    body.bool(10, news.taskFailed);
+    body.text(8, update.failure);
+    body.bool(10, update.taskFailed);
     return new Event(Event.Importance.ATTEMPT, ATTEMPT_CHANGED, body, null);
   }
 
   /** All counters are totals since the start of the attempt. */
   public static Event heartbeat(
       Attempt attempt, long bytesDone, long recordsDone, long bytesEmitted) {
-    final HeartbeatNews news = new HeartbeatNews(attempt);
-    news.bytesDone = bytesDone;
-    news.recordsDone = recordsDone;
-    news.bytesEmitted = bytesEmitted;
-    return heartbeat(news);
+    final HeartbeatUpdate update = new HeartbeatUpdate(attempt);
+    update.bytesDone = bytesDone;
+    update.recordsDone = recordsDone;
+    update.bytesEmitted = bytesEmitted;
+    return heartbeat(update);
   }
 
-  public static Event heartbeat(HeartbeatNews news) {
+  public static Event heartbeat(HeartbeatUpdate update) {
     final ProtoWriter body =
         new ProtoWriter()
-            .message(1, news.attempt.encoded())
-            .uint(2, news.bytesDone)
-            .uint(3, news.recordsDone)
-            .uint(4, news.bytesEmitted);
-    news.time.addTo(body);
-    body.bool(11, news.isInputReadFirst);
+            .message(1, update.attempt.encoded())
+            .uint(2, update.bytesDone)
+            .uint(3, update.recordsDone)
+            .uint(4, update.bytesEmitted);
+    update.time.addTo(body);
+    body.bool(11, update.isInputReadFirst);
     return new Event(Event.Importance.PROFILE, TASK_HEARTBEAT, body, null);
   }
 
-  /** {@code sampledBelow}: every key of a lesser rank is explicit or sampled; 0: no sample. */
+  /** {@code sampledBelow}: every key of a lower rank is explicit or sampled; 0 without a sample. */
   public static Event mapProfile(
       Attempt attempt, List<PartitionKeys> partitions, long sampledBelow) {
     final ProtoWriter body = new ProtoWriter().message(1, attempt.encoded());
@@ -208,9 +208,9 @@ public final class Events {
   }
 
   /**
-   * {@code lastEndMillis} is the wall clock's counterpart of {@link ReduceMeter.Taken#lastEndNanos}.
-   * {@code running} may be null. {@code named}: key hashes mean the same in every task. {@code use}:
-   * null when it is not known. {@code time}: likewise, since the start of the attempt.
+   * {@code lastEndMillis} is {@link ReduceMeter.Taken#lastEndNanos} by the wall clock. {@code
+   * running} may be null. {@code named}: key hashes mean the same in every task. {@code use}: null
+   * if unknown. {@code time}: since the start of the attempt; null if unknown.
    */
   public static Event reduceProfile(
       Attempt attempt,
@@ -257,7 +257,7 @@ public final class Events {
         running == null ? null : new RunningGroup(running, named));
   }
 
-  /** 0: not known. */
+  /** A time of 0 is unknown. */
   private static void addInstant(ProtoWriter body, int field, long atMillis) {
     if (atMillis > 0) {
       body.fixed64Always(field, atMillis * NANOS_PER_MILLI);

@@ -3,8 +3,8 @@ package org.tidemark.jvm.wire;
 import java.util.Arrays;
 
 /**
- * Reads the fields of a protocol buffer message one after the other. What is cut short or malformed
- * ends the reading: {@link #next} says false. Not thread-safe.
+ * Reads the fields of a protocol buffer message in order. A truncated or malformed message ends the
+ * reading: {@link #next} returns false. Not thread-safe.
  */
 public final class ProtoReader {
   private final byte[] bytes;
@@ -17,7 +17,7 @@ public final class ProtoReader {
     this.bytes = bytes;
   }
 
-  /** Reads a field; false at the end. */
+  /** Reads a field. Returns false at the end. */
   public boolean next() {
     try {
       if (at >= bytes.length) {
@@ -59,12 +59,12 @@ public final class ProtoReader {
     return field;
   }
 
-  /** Of a number: a varint or 64 fixed bits. */
+  /** The value of a number: a varint or 64 fixed bits. */
   public long value() {
     return value;
   }
 
-  /** Of a string or message; empty for anything else. */
+  /** The content of a string or message; empty for other types. */
   public byte[] content() {
     return content == null ? new byte[0] : content;
   }

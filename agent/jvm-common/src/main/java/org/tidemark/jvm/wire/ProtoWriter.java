@@ -4,12 +4,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * Appends protocol buffer fields to a growing array. Fields with their default value are left out,
- * as proto3 does; a field with presence is written by the methods that end in Always. Not
- * thread-safe.
+ * Appends protocol buffer fields to a growing array. Fields with their default value are omitted,
+ * as in proto3; the methods that end in Always write fields with presence. Not thread-safe.
  */
 public final class ProtoWriter {
-  /** What the master keeps of a text. bytes */
+  /** The number of bytes of a text that the master keeps. */
   static final int TEXT_BYTES_MAX = 4096;
 
   private byte[] bytes = new byte[256];
@@ -53,7 +52,7 @@ public final class ProtoWriter {
         : bytesAlways(field, value.getBytes(StandardCharsets.UTF_8));
   }
 
-  /** A text for people, cut between characters to what the master keeps of it. */
+  /** Writes a text for people, cut between characters to the part that the master keeps. */
   public ProtoWriter text(int field, String value) {
     return string(field, value == null ? null : cut(value));
   }
@@ -72,7 +71,7 @@ public final class ProtoWriter {
     return value;
   }
 
-  /** A string, a packed array or a message; a message that is there but empty is written too. */
+  /** Writes a string, a packed array or a message; an empty message is written as well. */
   public ProtoWriter bytesAlways(int field, byte[] value) {
     varint((long) field << 3 | 2);
     varint(value.length);
@@ -109,7 +108,7 @@ public final class ProtoWriter {
     return message(field, packed);
   }
 
-  /** Appends fields that were written elsewhere. */
+  /** Appends encoded fields. */
   public ProtoWriter append(byte[] fields) {
     raw(fields, fields.length);
     return this;

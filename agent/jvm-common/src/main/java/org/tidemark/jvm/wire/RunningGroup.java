@@ -2,7 +2,7 @@ package org.tidemark.jvm.wire;
 
 import org.tidemark.jvm.profile.ReduceMeter;
 
-/** The reduce function call in progress, as a profile tells of it. Immutable. */
+/** The running call of the reduce function, as in a profile. Immutable. */
 final class RunningGroup {
   private static final int RUNNING_GROUP = 18;
 

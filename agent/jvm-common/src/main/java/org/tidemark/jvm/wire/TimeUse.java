@@ -1,8 +1,8 @@
 package org.tidemark.jvm.wire;
 
 /**
- * For what an attempt used a processor, and for what it waited: totals since its start. Those below
- * zero are not known.
+ * The times for which an attempt used a processor and waited: totals since its start. Values below
+ * zero are unknown.
  */
 public final class TimeUse {
   public long cpuMicros = -1;
@@ -11,11 +11,11 @@ public final class TimeUse {
   public long memoryWaitMicros = -1;
   public long networkWaitMicros = -1;
   public long ioWaitMicros = -1;
-  /** What was moved while these two were waited for. */
+  /** The bytes that were moved during these two waits. */
   public long networkBytes = -1;
   public long ioBytes = -1;
 
-  /** Into a TaskHeartbeat or a TimeUse of event.proto, which have the same field numbers. */
+  /** Writes to a TaskHeartbeat or a TimeUse of event.proto, which have the same field numbers. */
   void addTo(ProtoWriter body) {
     add(body, 5, cpuMicros);
     add(body, 6, schedulerWaitMicros);

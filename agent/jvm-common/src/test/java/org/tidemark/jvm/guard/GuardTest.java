@@ -29,7 +29,7 @@ public class GuardTest {
   private final Guard guard = new Guard(log::add);
 
   @Test
-  public void whatIsThrownTurnsItOffAndIsSaidOnceWithItsPlace() {
+  public void anExceptionDisablesTheConnectorAndIsLoggedOnceWithItsPlace() {
     assertFalse(guard.isOff());
     guard.turnOff(new NoSuchMethodError("Task.getId"));
     guard.turnOff(new OutOfMemoryError("Java heap space"));
@@ -37,12 +37,12 @@ public class GuardTest {
     assertEquals(log.toString(), 1, log.size());
     assertTrue(
         log.get(0),
-        log.get(0).startsWith("no more progress is reported: NoSuchMethodError: Task.getId at "));
+        log.get(0).startsWith("progress is no longer reported: NoSuchMethodError: Task.getId at "));
     assertTrue(log.get(0), log.get(0).contains("GuardTest.java"));
   }
 
   @Test
-  public void whatThereIsNoMemoryToSayIsSaidLater() {
+  public void messagesWithoutMemoryAreSentLater() {
     final int[] tries = {0};
     final Guard shortOfMemory =
         new Guard(
@@ -60,7 +60,7 @@ public class GuardTest {
   }
 
   @Test
-  public void aLogThatAlwaysFailsIsNotTriedAtEachCall() {
+  public void aFailingLogIsNotCalledEachTime() {
     final int[] tries = {0};
     final Guard withoutLog =
         new Guard(
@@ -76,7 +76,7 @@ public class GuardTest {
   }
 
   @Test
-  public void nobodyWaitsForAnotherWhoIsInTheLog() throws Exception {
+  public void noThreadWaitsForAnotherInTheLog() throws Exception {
     final CountDownLatch inLog = new CountDownLatch(1);
     final CountDownLatch logGoesOn = new CountDownLatch(1);
     final Guard slow =
@@ -102,17 +102,17 @@ public class GuardTest {
   }
 
   @Test
-  public void aKilledTaskIsNoReason() {
+  public void aKilledTaskIsNoCauseOfFailure() {
     guard.turnOff(new InterruptedException());
     assertTrue(Thread.interrupted());
     assertFalse(guard.isOff());
   }
 
   @Test
-  public void anErrorOnAThreadOfOursReachesNobodyElse() throws Exception {
-    final AtomicReference<Throwable> heardByTheProcess = new AtomicReference<>();
+  public void anErrorOnAConnectorThreadDoesNotSpread() throws Exception {
+    final AtomicReference<Throwable> receivedByTheProcess = new AtomicReference<>();
     final Thread.UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
-    Thread.setDefaultUncaughtExceptionHandler((thread, thrown) -> heardByTheProcess.set(thrown));
+    Thread.setDefaultUncaughtExceptionHandler((thread, thrown) -> receivedByTheProcess.set(thrown));
     try {
       final Thread thread =
           guard.thread(
@@ -125,15 +125,15 @@ public class GuardTest {
     } finally {
       Thread.setDefaultUncaughtExceptionHandler(before);
     }
-    assertNull(heardByTheProcess.get());
+    assertNull(receivedByTheProcess.get());
     assertTrue(guard.isOff());
     assertEquals(log.toString(), 1, log.size());
   }
 
   private static final InheritableThreadLocal<String> INHERITED = new InheritableThreadLocal<>();
 
-  /** Runs on a thread that the guard made; made itself within a task's class loader and name. */
-  private static void onOurThread(Guard guard, Guard.Work look) throws InterruptedException {
+  /** Runs on a thread of the guard, which was created with a task's class loader and name. */
+  private static void onOurThread(Guard guard, Guard.Work work) throws InterruptedException {
     final List<Thread> made = new ArrayList<>();
     final Thread task =
         new Thread(
@@ -144,7 +144,7 @@ public class GuardTest {
                   .setContextClassLoader(new URLClassLoader(new URL[0], null));
               final Subject user = new Subject();
               Subject.doAs(
-                  user, (PrivilegedAction<Boolean>) () -> made.add(guard.thread("ours", look)));
+                  user, (PrivilegedAction<Boolean>) () -> made.add(guard.thread("ours", work)));
             });
     task.start();
     task.join();
@@ -153,30 +153,30 @@ public class GuardTest {
   }
 
   @Test
-  public void aThreadOfOursInheritsNothing() throws Exception {
-    final List<Object> seen = new ArrayList<>();
+  public void aConnectorThreadInheritsNothing() throws Exception {
+    final List<Object> values = new ArrayList<>();
     onOurThread(
         guard,
         () -> {
-          seen.add(Thread.currentThread().getContextClassLoader());
-          seen.add(Thread.currentThread().getThreadGroup().getName());
-          seen.add(Thread.currentThread().isDaemon());
-          seen.add(Subject.getSubject(AccessController.getContext()));
+          values.add(Thread.currentThread().getContextClassLoader());
+          values.add(Thread.currentThread().getThreadGroup().getName());
+          values.add(Thread.currentThread().isDaemon());
+          values.add(Subject.getSubject(AccessController.getContext()));
         });
-    assertEquals(log.toString(), 4, seen.size());
-    assertSame(Guard.class.getClassLoader(), seen.get(0));
-    assertNotSame("tasks", seen.get(1));
-    assertEquals(true, seen.get(2));
-    assertNull("the task's user", seen.get(3));
+    assertEquals(log.toString(), 4, values.size());
+    assertSame(Guard.class.getClassLoader(), values.get(0));
+    assertNotSame("tasks", values.get(1));
+    assertEquals(true, values.get(2));
+    assertNull("the task's user", values.get(3));
   }
 
   @Test
-  public void aThreadOfOursInheritsNoThreadLocals() throws Exception {
+  public void aConnectorThreadInheritsNoThreadLocals() throws Exception {
     assumeTrue(
         "Java 8 knows no other threads", !System.getProperty("java.version").startsWith("1."));
-    final List<Object> seen = new ArrayList<>();
-    onOurThread(guard, () -> seen.add(INHERITED.get()));
-    assertEquals(1, seen.size());
-    assertNull(seen.get(0));
+    final List<Object> values = new ArrayList<>();
+    onOurThread(guard, () -> values.add(INHERITED.get()));
+    assertEquals(1, values.size());
+    assertNull(values.get(0));
   }
 }

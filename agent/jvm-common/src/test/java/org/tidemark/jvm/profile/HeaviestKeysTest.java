@@ -6,11 +6,11 @@ import static org.junit.Assert.assertTrue;
 import java.util.Random;
 import org.junit.Test;
 
-/** What the shared vectors do not say: {@link SharedVectorsTest}. */
+/** Tests cases beyond the shared vectors of {@link SharedVectorsTest}. */
 public class HeaviestKeysTest {
-  /** As when keys are named by a prefix that is too short. */
+  /** This happens if a prefix is too short to name keys. */
   @Test
-  public void keyGroupsOfOneNameAndSizeAreAllTold() {
+  public void keyGroupsOfOneNameAndSizeAreAllReported() {
     final Random random = new Random(1);
     final HeaviestKeys heaviest = new HeaviestKeys(1, 2_000);
     for (int i = 0; i < 2_000; ++i) {
@@ -27,11 +27,11 @@ public class HeaviestKeysTest {
   }
 
   @Test
-  public void withoutNamesTheTotalsStay() {
+  public void totalsRemainWithoutNames() {
     final HeaviestKeys heaviest = new HeaviestKeys(2, 4);
     heaviest.offer(1, 7, 100, 3);
     heaviest.offer(1, 8, 50, 1);
-    heaviest.forgetNames();
+    heaviest.clearNames();
     final PartitionKeys keys = heaviest.keysOf(1);
     assertEquals(0, keys.explicitHashes.length);
     assertEquals(2, keys.implicitKeyCount);

@@ -10,28 +10,28 @@ public final class NameBudgetTest {
     assertEquals(sampledKeys, budget.sampledKeys);
   }
 
-  /** 2,400,000 bytes: 1,000 names of 12 bytes are a two-hundredth. */
+  /** For 2,400,000 bytes, 1,000 names of 12 bytes are a two-hundredth. */
   @Test
-  public void namesTakeATwoHundredthOfTheOutput() {
+  public void namesTakeHalfAPercentOfTheOutput() {
     assertNames(667, 333, new NameBudget(2_400_000, 2000));
   }
 
   @Test
-  public void aSmallOutputStillNamesAFewHundred() {
+  public void aSmallOutputNamesAFewHundredKeys() {
     assertNames(256, 128, new NameBudget(10_000, 2000));
     assertNames(256, 128, new NameBudget(0, 2000));
     assertNames(256, 128, new NameBudget(-1, 2000));
   }
 
   @Test
-  public void aLargeOutputNamesNoMoreThanAskedFor() {
+  public void aLargeOutputNamesAtMostTheRequestedKeys() {
     assertNames(2000, 512, new NameBudget(Long.MAX_VALUE, 2000));
     assertNames(7, 128, new NameBudget(10_000, 7));
   }
 
-  /** 4,800,000 bytes: 1,000 names of 16 bytes are a three-hundredth. */
+  /** For 4,800,000 bytes, 1,000 names of 16 bytes are a three-hundredth. */
   @Test
-  public void namesOfAReduceTaskTakeAThreeHundredthOfWhatItReduced() {
+  public void namesOfAReduceTaskHaveALimitedShareOfItsTime() {
     assertEquals(1000, NameBudget.finishedNames(4_800_000));
     assertEquals(128, NameBudget.finishedNames(10_000));
     assertEquals(128, NameBudget.finishedNames(-1));

@@ -5,7 +5,7 @@ import static org.junit.Assert.assertEquals;
 
 import org.junit.Test;
 
-/** Which finished key groups a reduce profile names. */
+/** Tests which finished key groups a reduce profile names. */
 public class NamedKeysTest {
   private static final long NO_SAMPLE = 0;
   private static final int ALL = Integer.MAX_VALUE;
@@ -15,7 +15,7 @@ public class NamedKeysTest {
   }
 
   @Test
-  public void thoseOfTheAskedSizeAndNoSmallerOnes() {
+  public void onlyGroupsOfTheRequestedSizeAreNamed() {
     final NamedKeys names = new NamedKeys(4);
     add(names, 1, 49, NO_SAMPLE);
     add(names, 2, 50, NO_SAMPLE);
@@ -25,10 +25,10 @@ public class NamedKeysTest {
   }
 
   @Test
-  public void sampledOnesWhateverTheirSizeAndFirst() {
+  public void sampledKeysComeFirstForAnySize() {
     final NamedKeys names = new NamedKeys(4);
     final long below = KeySampler.rank(3) + 1;
-    add(names, 1, 60, below); // of a greater rank (tests/vectors/sample_rank.json)
+    add(names, 1, 60, below);  // of a higher rank (tests/vectors/sample_rank.json)
     add(names, 3, 2, below);
     names.settle(50, ALL);
     assertArrayEquals(new long[] {3, 1}, names.hashes());
@@ -37,7 +37,7 @@ public class NamedKeysTest {
   }
 
   @Test
-  public void ofTooManyTheLargestAndFromWhichSizeOn() {
+  public void tooManyGroupsAreCutToTheLargestWithTheirBound() {
     final NamedKeys names = new NamedKeys(3);
     for (int i = 1; i <= 6; ++i) {
       add(names, i, 100 + i, NO_SAMPLE);
@@ -53,7 +53,7 @@ public class NamedKeysTest {
   }
 
   @Test
-  public void noMoreThanTheProfileMayName() {
+  public void namesAreLimitedByTheProfile() {
     final NamedKeys names = new NamedKeys(8);
     for (int i = 1; i <= 6; ++i) {
       add(names, i, 100 + i, NO_SAMPLE);
@@ -64,7 +64,7 @@ public class NamedKeysTest {
   }
 
   @Test
-  public void ofManyOfOneSizeNoneIsBetterThanSome() {
+  public void manyGroupsOfOneSizeHaveNoNames() {
     final NamedKeys names = new NamedKeys(8);
     for (int i = 1; i <= 6; ++i) {
       add(names, i, 100, NO_SAMPLE);
@@ -75,7 +75,7 @@ public class NamedKeysTest {
   }
 
   @Test
-  public void nothingIsPromisedOfSizesOfWhichSomeHaveNoName() {
+  public void sizesWithUnnamedKeysHaveNoBound() {
     final NamedKeys names = new NamedKeys(8);
     add(names, 1, 80, NO_SAMPLE);
     names.leaveOut(80);

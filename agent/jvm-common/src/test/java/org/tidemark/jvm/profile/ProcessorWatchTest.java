@@ -11,9 +11,9 @@ import java.nio.file.Paths;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.Test;
 
-/** Whether a thread waits for a processor. */
+/** Tests the waits of a thread for a processor. */
 public class ProcessorWatchTest {
-  private static void assumeItIsTold() {
+  private static void assumeItIsReported() {
     assumeTrue(Files.isReadable(Paths.get("/proc/thread-self/schedstat")));
   }
 
@@ -25,12 +25,12 @@ public class ProcessorWatchTest {
   }
 
   @Test
-  public void aKernelThatDoesNotCountTellsNothing() {
+  public void aKernelWithoutCountersYieldsNoWaits() {
     assertEquals(-1, ProcessorWatch.parseWait("0 0 0\n"));
   }
 
   @Test
-  public void otherTextsAreNone() {
+  public void otherTextsAreInvalid() {
     for (String text :
         new String[] {
           "", "\n", "5", "5 6", "5 6\n", "5  6 7", "-5 6 7", "5 -6 7", "5 6x 7", "5 6 x",
@@ -41,8 +41,8 @@ public class ProcessorWatchTest {
   }
 
   @Test
-  public void itCountsFromTheFirstLook() {
-    assumeItIsTold();
+  public void countsFromTheFirstPoll() {
+    assumeItIsReported();
     final ProcessorWatch watch = ProcessorWatch.ofThisThread(1_000);
     assertNull("no time has passed", watch.read(1_000));
     final ProcessorWatch.Use use = watch.read(1_007);
@@ -52,8 +52,8 @@ public class ProcessorWatchTest {
   }
 
   @Test
-  public void anotherThreadLooksUntilTheThreadEnds() throws Exception {
-    assumeItIsTold();
+  public void anotherThreadPollsUntilTheThreadEnds() throws Exception {
+    assumeItIsReported();
     final AtomicReference<ProcessorWatch> watch = new AtomicReference<>();
     final Object end = new Object();
     final Thread thread =
@@ -78,7 +78,7 @@ public class ProcessorWatchTest {
       end.notifyAll();
     }
     thread.join();
-    // The kernel forgets it a little later than Java does.
+    // The kernel removes the thread a little later than Java.
     for (int i = 0; i < 1_000 && watch.get().read(2) != null; ++i) {
       Thread.sleep(10);
     }

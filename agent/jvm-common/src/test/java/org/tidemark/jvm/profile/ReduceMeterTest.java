@@ -7,7 +7,7 @@ import static org.junit.Assert.assertTrue;
 
 import org.junit.Test;
 
-/** Key groups whose names are not asked for. Their units: {@link SharedVectorsTest}. */
+/** Tests key groups without requested names. {@link SharedVectorsTest} tests their units. */
 public class ReduceMeterTest {
   private static final long QUICK_BYTES = 100;
 
@@ -44,20 +44,20 @@ public class ReduceMeterTest {
   }
 
   @Test
-  public void quickKeyGroupsNeedNoNames() {
+  public void quickKeyGroupsHaveNoNames() {
     runQuickGroups();
     assertFalse(meter.asksForNames());
   }
 
   @Test
-  public void butTheMasterMayHaveSampledThem() {
+  public void theMasterMaySampleThem() {
     runQuickGroups();
     settings.setSampledBelow(1);
     assertTrue(meter.asksForNames());
   }
 
   @Test
-  public void theProfilePromisesNamesOnlyAboveThoseThatHaveNone() {
+  public void theProfileGuaranteesNamesOnlyAboveUnnamedGroups() {
     runQuickGroups();
     meter.beginUnnamed(0);
     read(QUICK_BYTES);
@@ -73,7 +73,7 @@ public class ReduceMeterTest {
   }
 
   @Test
-  public void aKeyGroupThatTurnsOutLargeHasAName() {
+  public void aLargeKeyGroupHasAName() {
     runQuickGroups();
     meter.beginUnnamed(0);
     assertFalse(meter.running(0).isNamed);

@@ -11,7 +11,7 @@ import java.util.Set;
 import org.junit.Test;
 import org.tidemark.jvm.Vectors;
 
-/** What both agents must agree on. */
+/** Tests the rules that both agents share. */
 public class SharedVectorsTest {
   private static final double NANO = 1.0;
 
@@ -123,7 +123,7 @@ public class SharedVectorsTest {
     }
   }
 
-  /** In whatever order: those of one key have none. */
+  /** Compares in any order, since keys have none. */
   private static void checkKeys(JsonNode expected, long[] hashes, long[] sizes, long[] values) {
     final Set<List<Long>> keys = new HashSet<>();
     for (int i = 0; i < hashes.length; ++i) {

@@ -8,9 +8,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** An authority and what it signs, made for one test by the program openssl. */
+/** An authority and its certificates, created for one test with openssl. */
 public final class Certificates {
-  /** A certificate and its key, files in PEM. */
+  /** A certificate and its key, as PEM files. */
   public static final class Pair {
     public final File certificate;
     public final File key;
@@ -33,7 +33,7 @@ public final class Certificates {
     openssl(words);
   }
 
-  /** The authority's own certificate. */
+  /** Returns the certificate of the authority. */
   public File authority() {
     return authority.certificate;
   }

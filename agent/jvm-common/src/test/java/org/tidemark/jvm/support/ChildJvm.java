@@ -9,13 +9,13 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A program in a JVM of its own, as tight as a test needs it. Its output is read line by line. */
+/** A program in its own JVM with limited resources. Its output is read line by line. */
 public final class ChildJvm implements AutoCloseable {
   private final Process process;
   private final BufferedReader out;
   private final List<String> lines = new ArrayList<>();
 
-  /** {@code limits}: for the shell, such as "ulimit -v 2000000"; empty: none. */
+  /** {@code limits}: for the shell, such as "ulimit -v 2000000"; empty without limits. */
   public ChildJvm(String limits, List<String> options, Class<?> program, Object... arguments)
       throws IOException {
     final List<String> java = new ArrayList<>();
@@ -36,7 +36,7 @@ public final class ChildJvm implements AutoCloseable {
             new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
   }
 
-  /** Reads its output up to this line; false: it ended first. */
+  /** Reads the output up to this line. Returns false if the output ended before. */
   public boolean awaitLine(String wanted) throws IOException {
     for (String line = out.readLine(); line != null; line = out.readLine()) {
       lines.add(line);
@@ -47,7 +47,7 @@ public final class ChildJvm implements AutoCloseable {
     return false;
   }
 
-  /** Its exit code. */
+  /** Returns its exit code. */
   public int await() throws IOException, InterruptedException {
     awaitLine(null);
     if (!process.waitFor(60, TimeUnit.SECONDS)) {
@@ -56,8 +56,8 @@ public final class ChildJvm implements AutoCloseable {
     return process.exitValue();
   }
 
-  /** What it has said so far, for messages. */
-  public String said() {
+  /** Returns its output so far, for messages. */
+  public String output() {
     return lines.toString();
   }
 

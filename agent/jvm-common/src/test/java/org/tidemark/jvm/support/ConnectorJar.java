@@ -10,7 +10,7 @@ import java.util.zip.ZipEntry;
 public final class ConnectorJar {
   private ConnectorJar() {}
 
-  /** The classes in the jar that are not of this package, such as "org.tidemark.hadoop". */
+  /** Returns the classes in the jar outside of this package, such as "org.tidemark.hadoop". */
   public static List<String> classesOutside(String name) throws IOException {
     final String folder = name.replace('.', '/') + "/";
     return classes().stream().filter(c -> !c.startsWith(folder)).collect(Collectors.toList());

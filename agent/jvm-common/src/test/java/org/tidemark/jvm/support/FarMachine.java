@@ -9,12 +9,12 @@ import java.util.List;
 import org.junit.AssumptionViolatedException;
 
 /**
- * Another machine as far as the network goes: a network namespace at the other end of a cable of its
- * own. It can fall silent, so that what is sent there vanishes and nobody is told. Needs root and
- * iproute2; a test that cannot have one is skipped.
+ * Another machine for the network: a network namespace behind a virtual cable. It can become
+ * silent, so that packets vanish without an error. Needs root and iproute2; tests are skipped
+ * without them.
  */
 public final class FarMachine implements AutoCloseable {
-  // Neighbours are not asked for who they are, or their silence would be an error and no black hole.
+  // A fixed address, so that silence does not become an error of address resolution.
   private static final String HARDWARE_ADDRESS = "02:00:00:00:00:02";
 
   /** Its address, without a port. */
@@ -27,7 +27,7 @@ public final class FarMachine implements AutoCloseable {
 
   private FarMachine() {
     final long pid = ProcessHandle.current().pid();
-    // Of the network that is set aside for measuring machines (RFC 2544).
+    // The network reserved for benchmarks (RFC 2544).
     final String network = "198.18." + (pid >> 6 & 0xFF) + ".";
     final long first = (pid & 0x3F) * 4;
     name = "tidemark-" + pid;
@@ -65,17 +65,17 @@ public final class FarMachine implements AutoCloseable {
     speak();
   }
 
-  /** The words before a command that run it there. */
+  /** Returns the prefix of a command that runs it there. */
   public List<String> within() {
     return Arrays.asList("ip", "netns", "exec", name);
   }
 
-  /** From now on nothing is answered, not even by an error. */
+  /** Drops all packets from now on, without an error. */
   public void fallSilent() throws Exception {
     ip("-n", name, "addr", "flush", "dev", farEnd);
   }
 
-  /** It is there again, and whatever runs on it. */
+  /** Ends the silence. */
   public void speak() throws Exception {
     ip("-n", name, "addr", "add", address + "/30", "dev", farEnd);
   }
@@ -83,11 +83,11 @@ public final class FarMachine implements AutoCloseable {
   @Override
   public void close() throws Exception {
     try {
-      // The end of the namespace would take the cable with it, but later: another one of that name
-      // may be wanted at once.
+      // The end of the namespace would remove the cable later, but another one of that name may be
+      // needed at once.
       ip("link", "del", ourEnd);
     } catch (IOException neverLaid) {
-      // There was no cable.
+      // The cable does not exist.
     }
     ip("netns", "del", name);
   }

@@ -6,14 +6,14 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.tidemark.jvm.wire.ProtoReader;
 
-/** Reads the log that a master keeps of a job (docs/event-log.md), also one that still grows. */
+/** Reads a job's event log (docs/internals/event-log.md), even while the master appends to it. */
 public final class LogReader {
-  /** What is in a log. */
+  /** Receives the contents of a log. */
   public interface Taker {
-    /** An event, encoded, and who sent it. */
+    /** Receives an encoded event and its sender. */
     void event(String source, byte[] event);
 
-    /** The master refused an event. */
+    /** The master rejected an event. */
     default void refusal() {}
   }
 
@@ -29,7 +29,7 @@ public final class LogReader {
 
   public static void read(byte[] file, Taker taker) {
     if (file.length < START_BYTES) {
-      return; // it has just been made
+      return;  // it was just created
     }
     final ByteBuffer in = ByteBuffer.wrap(file).order(ByteOrder.LITTLE_ENDIAN);
     in.position(START_BYTES);
@@ -42,7 +42,7 @@ public final class LogReader {
       }
       final byte[] record = new byte[length];
       in.get(record);
-      // What opens a log stands twice in it.
+      // The first record of a log is stored twice.
       if (!Arrays.equals(record, before)) {
         takeRecord(new ProtoReader(record), taker);
       }

@@ -16,7 +16,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 
-/** A master of the command `tidemark`, in a process of its own, with event logs. */
+/** A master process of the command `tidemark`, with event logs. */
 public final class Master implements AutoCloseable {
   public final String address;
   private final Process process;
@@ -28,12 +28,12 @@ public final class Master implements AutoCloseable {
     this.logs = logs;
   }
 
-  /** {@code settings} as `tidemark serve --set` takes them. */
+  /** {@code settings} have the form of `tidemark serve --set`. */
   public static Master start(Path logs, String... settings) throws IOException {
     return start(Collections.emptyList(), "127.0.0.1", logs, settings);
   }
 
-  /** One on a machine that others can fail to reach. */
+  /** Starts a master on a machine that others may fail to reach. */
   public static Master start(FarMachine machine, Path logs) throws IOException {
     return start(machine.within(), machine.address, logs, "allow_insecure_remote=true");
   }
@@ -49,7 +49,7 @@ public final class Master implements AutoCloseable {
         Arrays.asList(program, "serve", "--listen", host + ":0", "--log-dir", logs.toString()));
     for (String setting : settings) {
       if (setting.startsWith("tokens=")) {
-        // A master takes no tokens that every user of the host may read.
+        // A master rejects token files that every user of the host may read.
         Files.setPosixFilePermissions(
             Paths.get(setting.substring("tokens=".length())),
             PosixFilePermissions.fromString("rw-------"));
@@ -67,7 +67,7 @@ public final class Master implements AutoCloseable {
     return new Master(process, line.substring("listening on ".length()).trim(), logs);
   }
 
-  /** The log of a job, once its end is on disk. */
+  /** Returns the log of a job once its end is on disk. */
   public byte[] log(String jobId) throws IOException, InterruptedException {
     final long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     byte[] log = {};
@@ -81,7 +81,7 @@ public final class Master implements AutoCloseable {
     return log;
   }
 
-  /** The jobs it has logs of. */
+  /** Returns the jobs with a log. */
   public Set<String> jobs() {
     final Set<String> ids = new TreeSet<>();
     for (String name : logs.toFile().list()) {
@@ -90,12 +90,12 @@ public final class Master implements AutoCloseable {
     return ids;
   }
 
-  /** Ends it at once. */
+  /** Kills the process. */
   public void kill() throws InterruptedException {
     process.destroyForcibly().waitFor();
   }
 
-  /** What is in the log of a job that may be running; empty: there is none. */
+  /** Returns the log of a job that may be running; empty if absent. */
   public byte[] logSoFar(String jobId) throws IOException {
     final File[] files = logs.toFile().listFiles((directory, name) -> name.contains(jobId));
     return files == null || files.length == 0

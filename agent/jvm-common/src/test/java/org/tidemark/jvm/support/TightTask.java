@@ -14,9 +14,9 @@ import org.tidemark.jvm.wire.Attempt;
 import org.tidemark.jvm.wire.Events;
 
 /**
- * A task that has used up its heap ("heap") or its threads ("threads"), in a process that ends with
- * 255 on an Error that nobody catches, as a task's on YARN does. When all goes well it prints what
- * the connector told the log and ends with 0.
+ * A task that has used up its heap ("heap") or its threads ("threads"), in a process that exits
+ * with 255 on an uncaught Error, as a task on YARN does. On success it prints the connector's log
+ * lines and exits with 0.
  */
 public final class TightTask {
   private static final byte[] FULL = "full\n".getBytes();
@@ -25,7 +25,7 @@ public final class TightTask {
 
   private TightTask() {}
 
-  /** {@code arguments}: what is used up, and the address of the master. */
+  /** {@code arguments}: the resource to use up, and the address of the master. */
   public static void main(String[] arguments) throws Exception {
     Thread.setDefaultUncaughtExceptionHandler((thread, thrown) -> Runtime.getRuntime().halt(255));
     final Sender sender =
@@ -46,7 +46,7 @@ public final class TightTask {
     System.out.println("the task has done its work");
   }
 
-  private static void say(Sender sender) {
+  private static void sendEvent(Sender sender) {
     try {
       if (!GUARD.isOff()) {
         sender.send(Events.heartbeat(Attempt.map(0, 0), 1, 2, 3));
@@ -57,7 +57,7 @@ public final class TightTask {
   }
 
   private static void shortOfHeap(Sender sender) throws Exception {
-    say(sender);
+    sendEvent(sender);
     final Thread reader = reader();
     System.out.println("connected");
     byte[] aLittle = new byte[4096];
@@ -65,7 +65,7 @@ public final class TightTask {
     aLittle = null;
     System.out.write(FULL, 0, FULL.length);
     System.out.flush();
-    // The master answers now.
+    // The master responds now.
     reader.join();
     most = null;
     if (aLittle != most) {
@@ -92,18 +92,18 @@ public final class TightTask {
           all = new Object[] {all, new byte[bytes]};
         }
       } catch (OutOfMemoryError full) {
-        // Smaller pieces may still fit.
+        // Smaller allocations may still succeed.
       }
     }
     return all;
   }
 
-  /** As many threads as there can be, and then the connector's. */
+  /** Creates as many threads as possible, and then the connector's. */
   private static void shortOfThreads(Sender sender) throws Exception {
     final Field field = Class.forName("sun.misc.Unsafe").getDeclaredField("theUnsafe");
     field.setAccessible(true);
     final sun.misc.Unsafe memory = (sun.misc.Unsafe) field.get(null);
-    // For the JVM's own needs; too little for the stack of another thread (-Xss).
+    // Reserved for the JVM; too small for the stack of another thread (-Xss).
     final long reserve = memory.allocateMemory(24 << 20);
     final CountDownLatch done = new CountDownLatch(1);
     final List<Thread> threads = new ArrayList<>();
@@ -124,7 +124,7 @@ public final class TightTask {
     } catch (OutOfMemoryError noMoreThreads) {
       memory.freeMemory(reserve);
     }
-    say(sender);
+    sendEvent(sender);
     done.countDown();
   }
 }

@@ -12,7 +12,7 @@ public class EndpointTest {
   }
 
   @Test
-  public void withoutTlsATokenStaysOnThisMachine() {
+  public void aTokenIsNotSentToOtherMachinesWithoutTls() {
     assertEquals("a token", tokenFor("127.0.0.1:7411", null));
     assertEquals("a token", tokenFor("localhost:7411", null));
     assertEquals("a token", tokenFor("[::1]:7411", null));
@@ -36,7 +36,7 @@ public class EndpointTest {
   }
 
   @Test
-  public void whatHasNoPortIsNoMaster() {
+  public void anAddressWithoutAPortIsInvalid() {
     assertNull(Endpoint.of("", "", null));
     assertNull(Endpoint.of("master.example", "", null));
     assertNull(Endpoint.of("master.example:", "", null));

@@ -22,9 +22,9 @@ import org.junit.Rule;
 import org.junit.Test;
 import org.junit.rules.Timeout;
 import org.tidemark.jvm.guard.Guard;
-import org.tidemark.jvm.support.OddMaster;
+import org.tidemark.jvm.support.FaultyMaster;
 
-/** One call, and what a master may do in it, frame by frame. */
+/** Tests one call and the frames that a master may send in it. */
 public class EventStreamTest {
   @Rule public final Timeout patience = Timeout.seconds(60);
 
@@ -50,7 +50,7 @@ public class EventStreamTest {
       try {
         stream.flush();
       } catch (IOException gone) {
-        // The reader will say so.
+        // The reader reports the error.
       }
     }
 
@@ -63,11 +63,11 @@ public class EventStreamTest {
     public void silent(long nanos) {}
   }
 
-  private void open(OddMaster master) throws IOException {
+  private void open(FaultyMaster master) throws IOException {
     open(master, LONG_NANOS);
   }
 
-  private void open(OddMaster master, long answerTimeoutNanos) throws IOException {
+  private void open(FaultyMaster master, long answerTimeoutNanos) throws IOException {
     stream = new EventStream(new Recorder(), new Guard(log::add), answerTimeoutNanos);
     stream.open(Endpoint.of(master.address, "", null), "job");
   }
@@ -77,7 +77,7 @@ public class EventStreamTest {
     return stream.whyEnded();
   }
 
-  /** Reads what opens a call. */
+  /** Reads the start of a call. */
   private static void skipCall(InputStream in) throws IOException {
     new DataInputStream(in).readFully(new byte[24]);
     while (new Http2.FrameReader(in).read().type != Http2.HEADERS) {}
@@ -92,10 +92,10 @@ public class EventStreamTest {
     return out.toByteArray();
   }
 
-  /** Sends such a frame to a call and tells why it ended. */
+  /** Sends the frame to a call and returns why it ended. */
   private String whyEndedAfter(int type, byte[] payload) throws Exception {
-    try (OddMaster master =
-        OddMaster.with(
+    try (FaultyMaster master =
+        FaultyMaster.with(
             (in, out) -> {
               skipCall(in);
               Http2.write(out, type, 0, type == Http2.RST_STREAM ? 1 : 0, payload);
@@ -108,30 +108,30 @@ public class EventStreamTest {
   }
 
   @Test
-  public void goAwayEndsTheCallAndSaysWhy() throws Exception {
+  public void goAwayEndsTheCallWithItsReason() throws Exception {
     final byte[] enhanceYourCalm = {0, 0, 0, 1, 0, 0, 0, 11};
     assertEquals(
-        "broke the connection off with HTTP/2's code 11",
+        "closed the connection with HTTP/2 code 11",
         whyEndedAfter(Http2.GOAWAY, enhanceYourCalm));
   }
 
   @Test
-  public void aResetEndsTheCallAndSaysWhy() throws Exception {
+  public void aResetEndsTheCallWithItsReason() throws Exception {
     assertEquals(
-        "broke the call off with HTTP/2's code 8",
+        "cancelled the call with HTTP/2 code 8",
         whyEndedAfter(Http2.RST_STREAM, Http2.int32(8)));
   }
 
   @Test
-  public void aPingThatIsNoneEndsTheCall() throws Exception {
+  public void anInvalidPingEndsTheCall() throws Exception {
     final String why = whyEndedAfter(Http2.PING, new byte[1000]);
     assertTrue(why, why.endsWith("a PING of 1000 bytes"));
   }
 
   @Test
-  public void anAnswerBetweenPaddingArrives() throws Exception {
-    try (OddMaster master =
-        OddMaster.with(
+  public void aPaddedResponseArrives() throws Exception {
+    try (FaultyMaster master =
+        FaultyMaster.with(
             (in, out) -> {
               skipCall(in);
               for (byte[] part : new byte[][] {framed("first"), framed("second")}) {
@@ -152,8 +152,8 @@ public class EventStreamTest {
 
   @Test
   public void morePaddingThanDataEndsTheCall() throws Exception {
-    try (OddMaster master =
-        OddMaster.with(
+    try (FaultyMaster master =
+        FaultyMaster.with(
             (in, out) -> {
               skipCall(in);
               Http2.write(out, Http2.DATA, Http2.PADDED, 1, new byte[] {9, 0, 0});
@@ -169,18 +169,18 @@ public class EventStreamTest {
   @Test
   public void aPingIsAnswered() throws Exception {
     final byte[] ping = {1, 2, 3, 4, 5, 6, 7, 8};
-    final BlockingQueue<Http2.Frame> heard = new LinkedBlockingQueue<>();
-    try (OddMaster master =
-        OddMaster.with(
+    final BlockingQueue<Http2.Frame> received = new LinkedBlockingQueue<>();
+    try (FaultyMaster master =
+        FaultyMaster.with(
             (in, out) -> {
               skipCall(in);
               Http2.write(out, Http2.PING, 0, 0, ping);
               out.flush();
-              heard.add(new Http2.FrameReader(in).read());
+              received.add(new Http2.FrameReader(in).read());
               in.read();
             })) {
       open(master);
-      final Http2.Frame pong = heard.take();
+      final Http2.Frame pong = received.take();
       assertEquals(Http2.PING, pong.type);
       assertTrue(pong.has(Http2.ACK));
       assertArrayEquals(ping, pong.payload);
@@ -189,13 +189,13 @@ public class EventStreamTest {
   }
 
   @Test
-  public void aMasterThatPingsAndReadsNothingIsCutOffAndFreesABlockedWriter() throws Exception {
-    try (OddMaster master =
-        OddMaster.with(
+  public void aPingingMasterThatReadsNothingIsDisconnected() throws Exception {
+    try (FaultyMaster master =
+        FaultyMaster.with(
             (in, out) -> {
               skipCall(in);
               final OutputStream buffered = new BufferedOutputStream(out);
-              while (true) { // until it is cut off
+              while (true) {  // until the connection is closed
                 Http2.write(buffered, Http2.PING, 0, 0, new byte[Http2.PING_BYTES]);
               }
             })) {
@@ -214,19 +214,19 @@ public class EventStreamTest {
       try {
         while (!stream.isEnded()) {
           changes.acquire();
-          stream.flush(); // as the sender's thread does
+          stream.flush();  // as the sender's thread does
         }
       } catch (IOException cutOff) {
-        // It waited for a master that does not read.
+        // The writer waited for a master that does not read.
       }
-      assertTrue(stream.whyEnded(), stream.whyEnded().endsWith("it asks for more than it reads"));
+      assertTrue(stream.whyEnded(), stream.whyEnded().endsWith("it sends requests but does not read"));
     }
   }
 
   @Test
-  public void pingsAreNoAnswer() throws Exception {
-    try (OddMaster master =
-        OddMaster.with(
+  public void pingsDoNotCountAsResponses() throws Exception {
+    try (FaultyMaster master =
+        FaultyMaster.with(
             (in, out) -> {
               skipCall(in);
               while (true) {
@@ -237,14 +237,14 @@ public class EventStreamTest {
             })) {
       open(master, TimeUnit.MILLISECONDS.toNanos(500));
       final String why = whyEnded();
-      assertTrue(why, why.endsWith("no answer in time"));
+      assertTrue(why, why.endsWith("no response in time"));
     }
   }
 
   @Test
-  public void aFrameThatNeverEndsIsNoAnswer() throws Exception {
-    try (OddMaster master =
-        OddMaster.with(
+  public void anEndlessFrameIsNoResponse() throws Exception {
+    try (FaultyMaster master =
+        FaultyMaster.with(
             (in, out) -> {
               skipCall(in);
               out.write(new byte[] {0, 0x40, 0, Http2.DATA, 0, 0, 0, 0, 1});
@@ -256,14 +256,14 @@ public class EventStreamTest {
             })) {
       open(master, TimeUnit.MILLISECONDS.toNanos(500));
       final String why = whyEnded();
-      assertTrue(why, why.endsWith("no answer in time"));
+      assertTrue(why, why.endsWith("no response in time"));
     }
   }
 
   @Test
-  public void anAnswerBeyondTheLimitEndsTheCall() throws Exception {
-    try (OddMaster master =
-        OddMaster.with(
+  public void aResponseBeyondTheLimitEndsTheCall() throws Exception {
+    try (FaultyMaster master =
+        FaultyMaster.with(
             (in, out) -> {
               skipCall(in);
               final byte[] head = {0, 0, 2, 0, 1};
@@ -278,18 +278,18 @@ public class EventStreamTest {
   }
 
   @Test
-  public void aWindowThatShrinksBelowWhatIsOnItsWayWaitsForMore() throws Exception {
+  public void aWindowBelowTheBytesInFlightWaitsForAnUpdate() throws Exception {
     final CountDownLatch firstHalfIsThere = new CountDownLatch(1);
     final CountDownLatch windowIsSmall = new CountDownLatch(1);
     final BlockingQueue<Integer> sizes = new LinkedBlockingQueue<>();
-    try (OddMaster master =
-        OddMaster.with(
+    try (FaultyMaster master =
+        FaultyMaster.with(
             (in, out) -> {
               skipCall(in);
               final Http2.FrameReader frames = new Http2.FrameReader(in);
               readData(frames, 30_005);
               firstHalfIsThere.countDown();
-              // 30,005 bytes are on their way, so 20,005 too many.
+              // 30,005 bytes are in flight, 20,005 more than this window.
               final byte[] window = {0, 4, 0, 0, 0x27, 0x10}; // 10,000
               Http2.write(out, Http2.SETTINGS, 0, 0, window);
               out.flush();
@@ -316,7 +316,7 @@ public class EventStreamTest {
     }
   }
 
-  /** Reads data until there are so many bytes; how many came. */
+  /** Reads data until that many bytes have arrived. Returns the number. */
   private static int readData(Http2.FrameReader frames, int wanted) throws IOException {
     int bytes = 0;
     while (bytes < wanted) {

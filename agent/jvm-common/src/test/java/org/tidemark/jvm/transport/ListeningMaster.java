@@ -17,8 +17,8 @@ import org.tidemark.jvm.wire.ProtoReader;
 import org.tidemark.jvm.wire.ProtoWriter;
 
 /**
- * A master that remembers what it hears of attempts and of a job's end, for one connection. It
- * begins to listen, and to acknowledge, when it is told to.
+ * A master that records the events of attempts and of a job's end, for one connection. It starts to
+ * read and acknowledge when the test requests it.
  */
 public final class ListeningMaster implements AutoCloseable {
   private static final int JOB_CLOSED = 2;
@@ -53,7 +53,7 @@ public final class ListeningMaster implements AutoCloseable {
     return states.getOrDefault(attempt, new ArrayList<>());
   }
 
-  /** How many events reported that the attempt was the last of a task that failed for good. */
+  /** Returns the number of events that reported the attempt as the last of a failed task. */
   public synchronized int failedTasksOf(String attempt) {
     return failedTasks.getOrDefault(attempt, 0);
   }
@@ -66,7 +66,7 @@ public final class ListeningMaster implements AutoCloseable {
     return events;
   }
 
-  /** How many events the connector says it dropped. */
+  /** Returns the number of events that the connector reported as dropped. */
   public synchronized long dropped() {
     return dropped;
   }
@@ -108,7 +108,7 @@ public final class ListeningMaster implements AutoCloseable {
         }
       }
     } catch (IOException | InterruptedException gone) {
-      // Nothing is heard any more.
+      // The connection has ended.
     }
   }
 
@@ -124,7 +124,7 @@ public final class ListeningMaster implements AutoCloseable {
         } else if (batch.field() == 7) {
           ++sequence;
           ++events;
-          takeEvent(new ProtoReader(batch.content()));
+          readEvent(new ProtoReader(batch.content()));
         }
       }
       notifyAll();
@@ -132,10 +132,10 @@ public final class ListeningMaster implements AutoCloseable {
     acknowledge(sequence);
   }
 
-  private void takeEvent(ProtoReader event) {
+  private void readEvent(ProtoReader event) {
     event.next();
     if (event.field() == ATTEMPT_CHANGED) {
-      takeAttempt(new ProtoReader(event.content()));
+      readAttempt(new ProtoReader(event.content()));
     } else if (event.field() == JOB_CLOSED) {
       closed = true;
     }
@@ -149,11 +149,11 @@ public final class ListeningMaster implements AutoCloseable {
     try {
       Http2.write(out, Http2.DATA, 0, 1, framed);
     } catch (IOException gone) {
-      // The next read says so, too.
+      // The next read reports it as well.
     }
   }
 
-  private void takeAttempt(ProtoReader changed) {
+  private void readAttempt(ProtoReader changed) {
     String attempt = "";
     Events.State state = Events.State.UNSPECIFIED;
     int failed = 0;
@@ -170,7 +170,7 @@ public final class ListeningMaster implements AutoCloseable {
     failedTasks.merge(attempt, failed, Integer::sum);
   }
 
-  /** Of a TaskAttemptId. */
+  /** Formats a TaskAttemptId. */
   private static String nameOf(ProtoReader id) {
     final long[] fields = new long[5];
     while (id.next()) {

@@ -17,7 +17,7 @@ public class MessagesTest {
   private static final byte[] THREE = {0, 0, 0, 0, 2, 'o', 'k', 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 'x'};
 
   @Test
-  public void comeWholeHoweverTheyAreCut() throws Exception {
+  public void arriveCompletelyForAnyFragmentation() throws Exception {
     for (int size = 1; size <= THREE.length; ++size) {
       taken.clear();
       for (int at = 0; at < THREE.length; at += size) {

@@ -12,10 +12,10 @@ import java.util.Collections;
 import org.junit.Test;
 import org.tidemark.jvm.profile.MeterSettings;
 import org.tidemark.jvm.wire.Attempt;
-import org.tidemark.jvm.wire.AttemptNews;
+import org.tidemark.jvm.wire.AttemptUpdate;
 import org.tidemark.jvm.wire.Event;
 import org.tidemark.jvm.wire.Events;
-import org.tidemark.jvm.wire.JobNews;
+import org.tidemark.jvm.wire.JobDescription;
 import org.tidemark.jvm.wire.ProtoReader;
 import org.tidemark.jvm.wire.ProtoWriter;
 
@@ -27,7 +27,7 @@ public class OutboxTest {
   }
 
   private static Event attempt() {
-    return Events.attemptChanged(new AttemptNews(SOME, Events.State.STARTED));
+    return Events.attemptChanged(new AttemptUpdate(SOME, Events.State.STARTED));
   }
 
   private static long field(byte[] request, int field) {
@@ -40,7 +40,7 @@ public class OutboxTest {
     return 0;
   }
 
-  /** Of the source that the request opens; null: it opens none. */
+  /** Returns a field of the source that the request opens, or null. */
   private static String text(byte[] request, int field) {
     final ProtoReader batch = new ProtoReader(request);
     while (batch.next()) {
@@ -54,7 +54,7 @@ public class OutboxTest {
     return null;
   }
 
-  /** Of the first event. */
+  /** Returns the number of the first event. */
   private static long sequence(byte[] request) {
     return field(request, 4);
   }
@@ -73,7 +73,7 @@ public class OutboxTest {
   }
 
   @Test
-  public void aBatchHoldsNoMoreEventsThanTheWireAllows() {
+  public void aBatchRespectsTheEventLimitOfTheWire() {
     final Outbox outbox = new Outbox(new Source("test", "s", "j", ""), 64 << 20);
     for (int i = 0; i < 10_001; ++i) {
       outbox.add(profile());
@@ -88,7 +88,7 @@ public class OutboxTest {
   }
 
   @Test
-  public void whatIsSaidOfAnotherSourceChangesNothing() {
+  public void responsesForAnotherSourceAreIgnored() {
     final Outbox outbox = new Outbox(new Source("test", "s", "j", ""), 1 << 20);
     final MeterSettings settings = new MeterSettings();
     outbox.add(profile());
@@ -106,16 +106,16 @@ public class OutboxTest {
   }
 
   @Test
-  public void refusalsWithoutReasonsAreTold() {
+  public void rejectionsWithoutReasonsAreReported() {
     final Outbox outbox = new Outbox(new Source("test", "s", "j", ""), 1 << 20);
-    final StringBuilder told = new StringBuilder();
+    final StringBuilder reported = new StringBuilder();
     final byte[] answer = new ProtoWriter().uint(6, 200).toByteArray();
-    outbox.acknowledge(Answers.apply(answer, outbox, new MeterSettings(), told::append));
-    assertEquals("200 more, of which the master gives no reason", told.toString());
+    outbox.acknowledge(Answers.apply(answer, outbox, new MeterSettings(), reported::append));
+    assertEquals("200 further events without a reason", reported.toString());
   }
 
   @Test
-  public void whatWaitsGoesInOneBatchInTheOrderOfArrival() {
+  public void queuedEventsAreSentInOneBatchInOrder() {
     final Outbox outbox = new Outbox(new Source("test", "source", "job", "run"), 1 << 20);
     outbox.add(profile());
     outbox.add(attempt());
@@ -143,7 +143,7 @@ public class OutboxTest {
   }
 
   @Test
-  public void aNewStreamRepeatsWhatWasNotAcknowledged() {
+  public void aNewStreamRepeatsUnacknowledgedEvents() {
     final Outbox outbox = new Outbox(new Source("test", "source", "job", "run"), 1 << 20);
     for (int i = 0; i < 3; ++i) {
       outbox.add(profile());
@@ -160,7 +160,7 @@ public class OutboxTest {
   }
 
   @Test
-  public void anAnswerToWhatWasNeverSentIsNotBelieved() {
+  public void anAcknowledgementOfAnUnsentEventIsIgnored() {
     final Outbox outbox = new Outbox(new Source("test", "source", "job", "run"), 1 << 20);
     outbox.add(profile());
     assertFalse(outbox.acknowledge(7));
@@ -169,7 +169,7 @@ public class OutboxTest {
   }
 
   @Test
-  public void aRefusedEventIsNotSentAgain() {
+  public void aRejectedEventIsNotSentAgain() {
     final Outbox outbox = new Outbox(new Source("test", "source", "job", "run"), 1 << 20);
     for (int i = 0; i < 3; ++i) {
       outbox.add(profile());
@@ -182,10 +182,10 @@ public class OutboxTest {
   }
 
   @Test
-  public void whenItIsFullProfilesGoFirstAndAreCounted() {
+  public void aFullBufferDropsAndCountsProfilesFirst() {
     final long room = 4L * attempt().sizeBytes + 64;
     final Outbox outbox = new Outbox(new Source("test", "source", "job", "run"), room);
-    outbox.add(Events.jobOpened(new JobNews("test")));
+    outbox.add(Events.jobOpened(new JobDescription("test")));
     for (int i = 0; i < 20; ++i) {
       outbox.add(profile());
     }
@@ -199,12 +199,12 @@ public class OutboxTest {
   }
 
   @Test
-  public void anEventThatDoesNotFitLeavesTheOthersThere() {
+  public void anOversizedEventKeepsTheOthers() {
     final Outbox outbox = new Outbox(new Source("test", "source", "job", "run"), 10L * attempt().sizeBytes);
     for (int i = 0; i < 5; ++i) {
       outbox.add(attempt());
     }
-    final JobNews large = new JobNews("test");
+    final JobDescription large = new JobDescription("test");
     large.name = String.join("", Collections.nCopies(4_000, "x"));
     outbox.add(Events.jobOpened(large));
     assertEquals(1, outbox.dropped());
@@ -212,22 +212,22 @@ public class OutboxTest {
   }
 
   @Test
-  public void whatIsOnItsWayCountsForWhetherAnEventFits() {
+  public void eventsInFlightCountForTheBuffer() {
     final Outbox outbox = new Outbox(new Source("test", "source", "job", "run"), 10L * attempt().sizeBytes);
     for (int i = 0; i < 9; ++i) {
       outbox.add(attempt());
     }
     while (outbox.next(0, 0) != null) {
-      // As many as may be on their way.
+      // Events are sent up to the limit of unacknowledged ones.
     }
-    final JobNews large = new JobNews("test");
+    final JobDescription large = new JobDescription("test");
     large.name = String.join("", Collections.nCopies(6 * attempt().sizeBytes, "x"));
     outbox.add(Events.jobOpened(large));
     assertEquals("only itself", 1, outbox.dropped());
   }
 
   @Test
-  public void aSilentMasterLeavesRoomForWhatIsNew() {
+  public void aSilentMasterLeavesRoomForNewEvents() {
     final Outbox outbox = new Outbox(new Source("test", "source", "job", "run"), 20L * profile().sizeBytes);
     for (int i = 0; i < 20; ++i) {
       outbox.add(profile());
@@ -241,7 +241,7 @@ public class OutboxTest {
   }
 
   @Test
-  public void waitingEndsWhenAllWasAnswered() throws Exception {
+  public void theWaitEndsWithTheLastAcknowledgement() throws Exception {
     final Outbox outbox = new Outbox(new Source("test", "source", "job", "run"), 1 << 20);
     outbox.add(profile());
     outbox.next(0, 0);

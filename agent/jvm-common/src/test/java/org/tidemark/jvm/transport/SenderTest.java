@@ -29,18 +29,18 @@ import org.tidemark.jvm.guard.Log;
 import org.tidemark.jvm.profile.MeterSettings;
 import org.tidemark.jvm.profile.PartitionKeys;
 import org.tidemark.jvm.wire.Attempt;
-import org.tidemark.jvm.wire.AttemptNews;
+import org.tidemark.jvm.wire.AttemptUpdate;
 import org.tidemark.jvm.wire.Events;
 import org.tidemark.jvm.wire.ProtoWriter;
 
-/** The sender and masters that are not as they should be. A good one is in LocalModeIT. */
+/** Tests the sender with faulty masters. LocalModeIT tests it with a good one. */
 public class SenderTest {
   @Rule public final Timeout patience = Timeout.seconds(60);
   @Rule public final TemporaryFolder folder = new TemporaryFolder();
 
   private static final long FLUSH_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
   private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(30);
-  /** What a wait may take on a busy machine beyond its budget. */
+  /** The time that a wait may exceed its budget on a busy machine. */
   private static final long SLACK_NANOS = TimeUnit.SECONDS.toNanos(5);
 
   private interface Conversation {
@@ -57,7 +57,7 @@ public class SenderTest {
                   conversation.hold(
                       new DataInputStream(socket.getInputStream()), socket.getOutputStream());
                 } catch (Exception next) {
-                  // The next caller may fare better.
+                  // The next connection may succeed.
                 }
               }
             });
@@ -66,7 +66,7 @@ public class SenderTest {
     return server;
   }
 
-  /** What the senders of this test told the task's log. */
+  /** The log lines of this test's senders. */
   private final List<String> log = new CopyOnWriteArrayList<>();
 
   private void awaitLog(String words) throws InterruptedException {
@@ -83,19 +83,19 @@ public class SenderTest {
             Sender.TASK_BUFFER_BYTES_MAX, settings, log::add, new Guard(log::add));
   }
 
-  private static void say(Sender sender) {
+  private static void sendEvent(Sender sender) {
     sender.send(Events.heartbeat(Attempt.map(0, 0), 1, 2, 3));
   }
 
-  /** What takes on the wire nearly what it takes in the buffer. */
-  private static void sayMuch(Sender sender) {
-    final AttemptNews news = new AttemptNews(Attempt.map(0, 0), Events.State.FAILED);
-    news.failure = String.join("", Collections.nCopies(4_000, "x"));
-    sender.send(Events.attemptChanged(news));
+  /** Sends events whose size on the wire is close to their size in the buffer. */
+  private static void sendManyEvents(Sender sender) {
+    final AttemptUpdate update = new AttemptUpdate(Attempt.map(0, 0), Events.State.FAILED);
+    update.failure = String.join("", Collections.nCopies(4_000, "x"));
+    sender.send(Events.attemptChanged(update));
   }
 
   private void checkFlushGivesUp(Sender sender) {
-    say(sender);
+    sendEvent(sender);
     final long start = System.nanoTime();
     assertFalse(sender.flush(FLUSH_NANOS));
     assertTrue(System.nanoTime() - start < FLUSH_NANOS + SLACK_NANOS);
@@ -112,7 +112,7 @@ public class SenderTest {
     out.flush();
   }
 
-  /** Reads up to the first data frame; returns how long it is. */
+  /** Reads up to the first data frame and returns its length. */
   private static int skipToData(DataInputStream in) throws IOException {
     in.readFully(new byte[24]);
     Http2.Frame frame = new Http2.FrameReader(in).read();
@@ -123,18 +123,18 @@ public class SenderTest {
   }
 
   @Test
-  public void nobodyListens() throws Exception {
+  public void aRefusedConnectionDoesNotDelayTheTask() throws Exception {
     final ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
     final Sender sender = sender(server, new MeterSettings());
     server.close();
     checkFlushGivesUp(sender);
   }
 
-  /** The thread of ours that waits for the kernel to take what it writes, or null. */
+  /** Returns the connector's thread that blocks in a write, or null. */
   private static Thread blockedWriter() {
     for (Map.Entry<Thread, StackTraceElement[]> thread : Thread.getAllStackTraces().entrySet()) {
       final String stack = Arrays.toString(thread.getValue());
-      // JDK 11 waits in socketWrite0, later ones park in implWrite.
+      // JDK 11 blocks in socketWrite0; later versions park in implWrite.
       if (thread.getKey().getName().equals("tidemark-sender")
           && stack.matches(".*(socketWrite0|park\\(.*implWrite).*")) {
         return thread.getKey();
@@ -144,12 +144,12 @@ public class SenderTest {
   }
 
   @Test
-  public void aMasterThatNeverReadsBlocksAWriteButNotTheTask() throws Exception {
+  public void anUnreadConnectionBlocksAWriteButNotTheTask() throws Exception {
     final CountDownLatch done = new CountDownLatch(1);
     try (ServerSocket server =
         serve(
             (in, out) -> {
-              // As large a window as there is, so that it is the kernel where there is no room.
+              // The largest window, so that the writer blocks in the kernel.
               final byte[] largest = Http2.int32(Integer.MAX_VALUE - Http2.WINDOW_BYTES);
               Http2.write(out, Http2.WINDOW_UPDATE, 0, 0, largest);
               Http2.write(out, Http2.WINDOW_UPDATE, 0, 1, largest);
@@ -161,20 +161,20 @@ public class SenderTest {
       Thread blocked = null;
       while (blocked == null) {
         for (int i = 0; i < 100; ++i) {
-          sayMuch(sender);
+          sendManyEvents(sender);
         }
         Thread.sleep(20);
         blocked = blockedWriter();
       }
       checkFlushGivesUp(sender);
-      // stop(), at the end of that, frees it.
+      // stop() releases it at its end.
       blocked.join();
       done.countDown();
     }
   }
 
   @Test
-  public void aMasterThatTalksGarbage() throws Exception {
+  public void invalidResponsesDoNotDelayTheJob() throws Exception {
     final byte[] garbage = "HTTP/1.1 400 Bad Request\r\n\r\n{}{}{}{}".getBytes("US-ASCII");
     try (ServerSocket server = serve((in, out) -> out.write(garbage))) {
       checkFlushGivesUp(sender(server, new MeterSettings()));
@@ -182,14 +182,14 @@ public class SenderTest {
   }
 
   @Test
-  public void aMasterThatHangsUp() throws Exception {
+  public void aMasterThatClosesConnectionsDoesNotDelayTheJob() throws Exception {
     try (ServerSocket server = serve((in, out) -> in.read())) {
       checkFlushGivesUp(sender(server, new MeterSettings()));
     }
   }
 
   @Test
-  public void anAnswerThatIsCutIntoPiecesArrives() throws Exception {
+  public void aFragmentedResponseArrives() throws Exception {
     final MeterSettings settings = new MeterSettings();
     try (ServerSocket server =
         serve(
@@ -205,7 +205,7 @@ public class SenderTest {
               in.read();
             })) {
       final Sender sender = sender(server, settings);
-      say(sender);
+      sendEvent(sender);
       assertTrue(sender.flush(LONG_NANOS));
       assertEquals(7, settings.lambda());
       assertEquals(99, settings.burstThresholdBytes());
@@ -214,7 +214,7 @@ public class SenderTest {
   }
 
   @Test
-  public void aMasterThatHasAnsweredIsWaitedForLonger() throws Exception {
+  public void theWaitIsLongerForAMasterThatHasResponded() throws Exception {
     final CountDownLatch ending = new CountDownLatch(1);
     try (ServerSocket server =
         serve(
@@ -227,9 +227,9 @@ public class SenderTest {
               in.read();
             })) {
       final Sender sender = sender(server, new MeterSettings());
-      say(sender);
+      sendEvent(sender);
       assertTrue(sender.flush(LONG_NANOS));
-      say(sender);
+      sendEvent(sender);
       ending.countDown();
       assertTrue(sender.flush(FLUSH_NANOS, LONG_NANOS));
       sender.stop(0);
@@ -237,11 +237,11 @@ public class SenderTest {
   }
 
   @Test
-  public void aMasterThatHasNotAnsweredIsNotWaitedForLonger() throws Exception {
+  public void theWaitIsShortForAMasterThatHasNotResponded() throws Exception {
     final CountDownLatch done = new CountDownLatch(1);
     try (ServerSocket server = serve((in, out) -> done.await())) {
       final Sender sender = sender(server, new MeterSettings());
-      say(sender);
+      sendEvent(sender);
       final long start = System.nanoTime();
       assertFalse(sender.flush(FLUSH_NANOS, LONG_NANOS));
       assertTrue(System.nanoTime() - start < LONG_NANOS);
@@ -251,7 +251,7 @@ public class SenderTest {
   }
 
   @Test
-  public void aLostConnectionIsMadeAgainAndNothingIsLost() throws Exception {
+  public void aLostConnectionIsRestoredWithoutLosingEvents() throws Exception {
     final int[] calls = {0};
     try (ServerSocket server =
         serve(
@@ -263,7 +263,7 @@ public class SenderTest {
               }
             })) {
       final Sender sender = sender(server, new MeterSettings());
-      say(sender);
+      sendEvent(sender);
       final long deadline = System.nanoTime() + LONG_NANOS;
       while (!sender.flush(LONG_NANOS) && System.nanoTime() < deadline) {
         Thread.sleep(50);
@@ -300,7 +300,7 @@ public class SenderTest {
     }
   }
 
-  /** Ends the call as gRPC's own servers do: literals that want a place in the table. */
+  /** Ends the call like gRPC's servers, with literals that request a place in the table. */
   private static void refuse(OutputStream out, int code, String message) throws IOException {
     final ByteArrayOutputStream block = new ByteArrayOutputStream();
     block.write(0x88); // :status 200
@@ -320,7 +320,7 @@ public class SenderTest {
   }
 
   @Test
-  public void whyACallIsRefusedIsToldOnceHoweverOftenItIsTried() throws Exception {
+  public void theReasonOfARejectedCallIsReportedOnce() throws Exception {
     final CountDownLatch threeCalls = new CountDownLatch(3);
     try (ServerSocket server =
         serve(
@@ -330,23 +330,23 @@ public class SenderTest {
               threeCalls.countDown();
             })) {
       final Sender sender = sender(server, new MeterSettings());
-      say(sender);
+      sendEvent(sender);
       assertTrue(threeCalls.await(30, TimeUnit.SECONDS));
-      awaitLog("refuses reports");
+      awaitLog("rejects events");
       sender.stop(0);
       assertEquals(log.toString(), 1, log.size());
       assertTrue(
           log.get(0),
           log.get(0)
               .endsWith(
-                  " refuses reports: UNAUTHENTICATED: the token is not known, at all;"
+                  " rejects events: UNAUTHENTICATED: the token is not known, at all;"
                       + " the job itself is not affected"));
       assertTrue(log.get(0), log.get(0).startsWith("the master at 127.0.0.1:"));
     }
   }
 
   @Test
-  public void whyAReportIsRefusedIsToldOnce() throws Exception {
+  public void theReasonOfARejectedEventIsReportedOnce() throws Exception {
     try (ServerSocket server =
         serve(
             (in, out) -> {
@@ -358,22 +358,22 @@ public class SenderTest {
               in.read();
             })) {
       final Sender sender = sender(server, new MeterSettings());
-      say(sender);
+      sendEvent(sender);
       assertTrue(sender.flush(LONG_NANOS));
-      awaitLog(" refused a report: RESOURCE_EXHAUSTED: at most 5 jobs;");
+      awaitLog(" rejected an event: RESOURCE_EXHAUSTED: at most 5 jobs;");
       assertEquals(log.toString(), 1, log.size());
       sender.stop(0);
     }
   }
 
   @Test
-  public void aMasterThatCannotBeReachedIsNamedOnce() throws Exception {
+  public void anUnreachableMasterIsLoggedOnce() throws Exception {
     final ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
     final Sender sender = sender(server, new MeterSettings());
     server.close();
     for (int i = 0; i < 5; ++i) {
-      say(sender);
-      Thread.sleep(100); // the first attempts are about so far from each other
+      sendEvent(sender);
+      Thread.sleep(100);  // about the distance of the first attempts
     }
     awaitLog("127.0.0.1:" + server.getLocalPort() + " cannot be reached: ConnectException");
     sender.stop(0);
@@ -381,41 +381,41 @@ public class SenderTest {
   }
 
   @Test
-  public void aTaskThatEndsBeforeAMuteMasterAnswersSaysSo() throws Exception {
+  public void aTaskThatEndsBeforeASilentMasterRespondsReportsThis() throws Exception {
     final CountDownLatch done = new CountDownLatch(1);
     try (ServerSocket server = serve((in, out) -> done.await())) {
       final Sender sender = sender(server, new MeterSettings());
       checkFlushGivesUp(sender);
-      awaitLog(" did not answer before this process finished;");
+      awaitLog(" did not respond before this process ended;");
       done.countDown();
     }
   }
 
   @Test
-  public void aMasterThatStaysMuteIsToldOfWhileTheTaskRuns() throws Exception {
+  public void aSilentMasterIsReportedDuringTheTask() throws Exception {
     final CountDownLatch done = new CountDownLatch(1);
     try (ServerSocket server = serve((in, out) -> done.await())) {
       final Sender sender = sender(server, new MeterSettings());
-      say(sender);
-      awaitLog(" has not answered for 5 s;");
+      sendEvent(sender);
+      awaitLog(" has not responded for 5 s;");
       sender.stop(0);
       done.countDown();
     }
   }
 
   @Test
-  public void aMasterThatAnswersIsNamedOnce() throws Exception {
-    final List<String> news = new CopyOnWriteArrayList<>();
+  public void aRespondingMasterIsLoggedOnce() throws Exception {
+    final List<String> lines = new CopyOnWriteArrayList<>();
     final Log log =
         new Log() {
           @Override
           public void warn(String what) {
-            news.add("WARN " + what);
+            lines.add("WARN " + what);
           }
 
           @Override
           public void info(String what) {
-            news.add("INFO " + what);
+            lines.add("INFO " + what);
           }
         };
     try (ServerSocket server =
@@ -432,31 +432,31 @@ public class SenderTest {
           new Sender(master, new Source("test", "source", "job", "run"),
             Sender.TASK_BUFFER_BYTES_MAX, new MeterSettings(), log, new Guard(log));
       for (int i = 0; i < 3; ++i) {
-        say(sender);
+        sendEvent(sender);
         assertTrue(sender.flush(LONG_NANOS));
       }
       sender.stop(0);
       assertEquals(
           Collections.singletonList(
               "INFO progress is reported to the master at 127.0.0.1:" + server.getLocalPort()),
-          news);
+          lines);
     }
   }
 
   @Test
-  public void aHandshakeThatDragsOnIsGivenUp() throws Exception {
+  public void aSlowHandshakeIsAborted() throws Exception {
     final CountDownLatch calledAgain = new CountDownLatch(2);
     try (ServerSocket server =
         serve(
             (in, out) -> {
               calledAgain.countDown();
-              out.write(new byte[] {22, 3, 3, 0x40, 0}); // a record of TLS, as long as there is
+              out.write(new byte[] {22, 3, 3, 0x40, 0});  // a TLS record of maximum length
               while (true) {
                 out.write(0);
                 Thread.sleep(200);
               }
             })) {
-      // No authority at all: it never comes to a certificate.
+      // The authority does not matter, since no certificate arrives.
       final Tls tls = new Tls(folder.newFile(), null, null, "");
       final Endpoint master = Endpoint.of("127.0.0.1:" + server.getLocalPort(), "", tls);
       final Sender sender =
@@ -467,7 +467,7 @@ public class SenderTest {
               new MeterSettings(),
               log::add,
               new Guard(log::add));
-      say(sender);
+      sendEvent(sender);
       awaitLog(" cannot be reached: IOException: the handshake takes too long");
       assertTrue(calledAgain.await(30, TimeUnit.SECONDS));
       sender.stop(0);
@@ -475,7 +475,7 @@ public class SenderTest {
   }
 
   @Test
-  public void aTaskOfWhichNothingChangesReportsAtEveryInterval() throws Exception {
+  public void anIdleTaskReportsAtEveryInterval() throws Exception {
     final CountDownLatch reports = new CountDownLatch(5);
     try (ServerSocket server =
         serve(
@@ -497,7 +497,7 @@ public class SenderTest {
   }
 
   @Test
-  public void aFrameThatArrivesInTwoHalvesWithALongPauseBetweenIsOneFrame() throws Exception {
+  public void aFrameArrivesInTwoPartsWithALongPause() throws Exception {
     final int[] calls = {0};
     try (ServerSocket server =
         serve(
@@ -507,17 +507,17 @@ public class SenderTest {
               final ByteArrayOutputStream whole = new ByteArrayOutputStream();
               answer(whole, new ProtoWriter().uint(2, 1));
               final byte[] bytes = whole.toByteArray();
-              for (int cut : new int[] {4, 12}) { // within its header, and within its payload
+              for (int cut : new int[] {4, 12}) {  // within its header, and within its payload
                 out.write(bytes, cut == 4 ? 0 : 4, cut == 4 ? 4 : 8);
                 out.flush();
-                Thread.sleep(1_500); // longer than the reader waits at a time
+                Thread.sleep(1_500);  // longer than a single wait of the reader
               }
               out.write(bytes, 12, bytes.length - 12);
               out.flush();
               in.read();
             })) {
       final Sender sender = sender(server, new MeterSettings());
-      say(sender);
+      sendEvent(sender);
       assertTrue(sender.flush(LONG_NANOS));
       assertEquals(1, calls[0]);
       assertEquals(log.toString(), 0, log.size());
@@ -526,7 +526,7 @@ public class SenderTest {
   }
 
   @Test
-  public void tasksShortOfRoomReportInTurn() throws Exception {
+  public void tasksReportInTurnIfTheBufferIsFull() throws Exception {
     final int tasks = 20;
     final int[] reports = new int[tasks];
     final AtomicInteger unfair = new AtomicInteger();
@@ -539,7 +539,7 @@ public class SenderTest {
           new Sender(
               Endpoint.of(master.address, "", null),
               new Source("test", "source", "job", "run"),
-              4_096, // room for a few of them at a time
+              4_096,  // room for a few of them at a time
               settings,
               log::add,
               new Guard(log::add));

@@ -22,7 +22,7 @@ public class TickingSocketTest {
   }
 
   @Test
-  public void theFirstAddressThatLetsUsInIsTaken() throws Exception {
+  public void theFirstReachableAddressIsUsed() throws Exception {
     try (ServerSocket server = new ServerSocket(0, 1, TWO[1]);
         Socket socket = TickingSocket.connectedTo(TWO, server.getLocalPort(), 2_000)) {
       assertEquals(TWO[1], socket.getInetAddress());
@@ -30,7 +30,7 @@ public class TickingSocketTest {
   }
 
   @Test(expected = ConnectException.class)
-  public void ifNoneDoesItSaysWhy() throws Exception {
+  public void aConnectionWithoutAValidAddressReportsTheReason() throws Exception {
     final int port;
     try (ServerSocket closed = new ServerSocket(0, 1, TWO[1])) {
       port = closed.getLocalPort();

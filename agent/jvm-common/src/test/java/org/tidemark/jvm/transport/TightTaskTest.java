@@ -11,10 +11,10 @@ import org.junit.Rule;
 import org.junit.Test;
 import org.junit.rules.Timeout;
 import org.tidemark.jvm.support.ChildJvm;
-import org.tidemark.jvm.support.OddMaster;
+import org.tidemark.jvm.support.FaultyMaster;
 import org.tidemark.jvm.support.TightTask;
 
-/** A process that has nothing left does not end because the connector wants some of it. */
+/** Tests that the connector does not end a process without resources. */
 public class TightTaskTest {
   @Rule public final Timeout patience = Timeout.seconds(120);
 
@@ -24,15 +24,15 @@ public class TightTaskTest {
   private static byte[] answerOf(int length) {
     final byte[] whole = new byte[5 + length];
     System.arraycopy(Http2.int32(length), 0, whole, 1, 4);
-    // A field of StreamEventsResponse that nobody knows: 15, with the rest as its content.
+    // An unknown field of StreamEventsResponse: 15, with the rest as its content.
     whole[5] = 15 << 3 | 2;
     return whole;
   }
 
   private static void checkSurvivesAnAnswerOf(int length) throws Exception {
     final CountDownLatch full = new CountDownLatch(1);
-    try (OddMaster master =
-            OddMaster.with(
+    try (FaultyMaster master =
+            FaultyMaster.with(
                 (in, out) -> {
                   new DataInputStream(in).readFully(new byte[24]);
                   full.await();
@@ -45,26 +45,26 @@ public class TightTaskTest {
                   in.read(new byte[1 << 16]);
                 });
         ChildJvm task = new ChildJvm("", SMALL, TightTask.class, "heap", master.address)) {
-      assertTrue(task.said(), task.awaitLine("full"));
+      assertTrue(task.output(), task.awaitLine("full"));
       full.countDown();
-      assertEquals(task.said(), 0, task.await());
-      assertTrue(task.said(), task.said().contains("the task has done its work"));
-      assertTrue(task.said(), task.said().contains("the job itself is not affected"));
+      assertEquals(task.output(), 0, task.await());
+      assertTrue(task.output(), task.output().contains("the task has done its work"));
+      assertTrue(task.output(), task.output().contains("the job itself is not affected"));
     }
   }
 
   @Test
-  public void aLargeAnswerInAFullHeap() throws Exception {
+  public void aFullHeapDropsALargeResponse() throws Exception {
     checkSurvivesAnAnswerOf(1_000_000);
   }
 
   @Test
-  public void aUsualAnswerInAFullHeap() throws Exception {
+  public void aFullHeapReadsAUsualResponse() throws Exception {
     checkSurvivesAnAnswerOf(20_000);
   }
 
   @Test
-  public void noThreadForTheConnector() throws Exception {
+  public void aJobRunsWithoutAThreadForTheConnector() throws Exception {
     final List<String> options =
         Arrays.asList(
             "-Xmx24m",
@@ -74,12 +74,12 @@ public class TightTaskTest {
             "-XX:ReservedCodeCacheSize=16m",
             "-Xss48m");
     final String limits = "export MALLOC_ARENA_MAX=1; ulimit -v 2000000";
-    try (OddMaster master = OddMaster.with((in, out) -> in.read(new byte[1 << 16]));
+    try (FaultyMaster master = FaultyMaster.with((in, out) -> in.read(new byte[1 << 16]));
         ChildJvm task =
             new ChildJvm(limits, options, TightTask.class, "threads", master.address)) {
-      assertEquals(task.said(), 0, task.await());
-      assertTrue(task.said(), task.said().contains("the task has done its work"));
-      assertTrue(task.said(), task.said().contains("native thread"));
+      assertEquals(task.output(), 0, task.await());
+      assertTrue(task.output(), task.output().contains("the task has done its work"));
+      assertTrue(task.output(), task.output().contains("native thread"));
     }
   }
 }

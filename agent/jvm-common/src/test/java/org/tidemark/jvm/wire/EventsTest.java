@@ -19,8 +19,8 @@ import org.tidemark.jvm.profile.ProcessorWatch;
 import org.tidemark.jvm.profile.ReduceMeter;
 
 /**
- * The bytes of each event. tests/wire/event_vectors_test.cc reads the same bytes with the
- * master's generated code and compares with the text beside them.
+ * Tests the bytes of each event. tests/wire/event_vectors_test.cc parses the same bytes with the
+ * master's generated code and compares them with the text next to them.
  */
 public class EventsTest {
   @Test
@@ -38,7 +38,7 @@ public class EventsTest {
   }
 
   @Test
-  public void aMessageCutShortEndsItsReading() {
+  public void aTruncatedMessageEndsItsReading() {
     final byte[] whole = new ProtoWriter().uint(1, 300).string(2, "abc").toByteArray();
     for (int length = 0; length < whole.length; ++length) {
       final ProtoReader reader = new ProtoReader(Arrays.copyOf(whole, length));
@@ -51,14 +51,14 @@ public class EventsTest {
     }
   }
 
-  /** As an application master may have of its job, in megabytes. */
+  /** Real application masters have events of megabytes. */
   @Test
   public void longTextsAreCutBetweenCharacters() {
     final String euros = String.join("", Collections.nCopies(1 << 20, "\u20ac"));
     assertTrue(Events.jobClosed(Events.Outcome.FAILED, euros, 0).sizeBytes < 5_000);
-    final AttemptNews news = failedReduce();
-    news.failure = euros;
-    assertTrue(Events.attemptChanged(news).sizeBytes < 5_000);
+    final AttemptUpdate update = failedReduce();
+    update.failure = euros;
+    assertTrue(Events.attemptChanged(update).sizeBytes < 5_000);
     for (String start : new String[] {"", "a", "ab", "\ud83d\ude00"}) {
       final ProtoReader reader =
           new ProtoReader(new ProtoWriter().text(1, start + euros).toByteArray());
@@ -82,11 +82,11 @@ public class EventsTest {
     events.put("executor opened with slots", Events.executorOpened(4, "node-2", "", "1", 16));
     events.put("stage opened again", Events.stageOpened(retriedStage()));
     events.put("stage opened that is skipped", Events.stageOpened(skippedStage()));
-    final StageNews some = new StageNews(9, StageNews.Kind.GENERIC);
+    final StageDescription some = new StageDescription(9, StageDescription.Kind.GENERIC);
     some.tasks = 2;
     some.indexes = 10;
     events.put("stage opened for some partitions", Events.stageOpened(some));
-    final StageNews ofLoop = new StageNews(9, StageNews.Kind.GENERIC);
+    final StageDescription ofLoop = new StageDescription(9, StageDescription.Kind.GENERIC);
     ofLoop.tasks = 2;
     ofLoop.work = 0x0123456789abcdefL;
     events.put("stage opened of a loop", Events.stageOpened(ofLoop));
@@ -107,7 +107,7 @@ public class EventsTest {
         "map attempt failed that was the last of its task", Events.attemptChanged(lastFailure()));
     events.put("heartbeat", Events.heartbeat(Attempt.map(3, 1), 1 << 20, 12_345, 777));
     events.put("heartbeat of a task that waits", Events.heartbeat(waitingTask()));
-    final HeartbeatNews sorting = new HeartbeatNews(new Attempt(7, 0, 2, 0));
+    final HeartbeatUpdate sorting = new HeartbeatUpdate(new Attempt(7, 0, 2, 0));
     sorting.recordsDone = 50;
     sorting.isInputReadFirst = true;
     events.put("heartbeat of a task that sorts", Events.heartbeat(sorting));
@@ -135,8 +135,8 @@ public class EventsTest {
     return events;
   }
 
-  private static JobNews wholeJob() {
-    final JobNews job = new JobNews("hadoop");
+  private static JobDescription wholeJob() {
+    final JobDescription job = new JobDescription("hadoop");
     job.name = "word count \u00e9";
     job.applicationId = "application_1_0002";
     job.user = "ann";
@@ -145,18 +145,18 @@ public class EventsTest {
     job.masterAttempt = 2;
     job.deadlineMillis = 1_700_000_600_000L;
     job.parameters.put("k", "80");
-    final StageNews map = new StageNews(0, StageNews.Kind.MAP);
+    final StageDescription map = new StageDescription(0, StageDescription.Kind.MAP);
     map.tasks = 4;
     map.hasCombiner = true;
     job.stages.add(map);
     return job;
   }
 
-  private static JobNews jobOfTwoStages(int reduceTasks, boolean isGroupingOpaque) {
-    final JobNews job = new JobNews("hadoop");
-    final StageNews map = new StageNews(0, StageNews.Kind.MAP);
+  private static JobDescription jobOfTwoStages(int reduceTasks, boolean isGroupingOpaque) {
+    final JobDescription job = new JobDescription("hadoop");
+    final StageDescription map = new StageDescription(0, StageDescription.Kind.MAP);
     map.hasCombiner = false;
-    final StageNews reduce = new StageNews(1, StageNews.Kind.REDUCE);
+    final StageDescription reduce = new StageDescription(1, StageDescription.Kind.REDUCE);
     reduce.parents = new long[] {0};
     reduce.tasks = reduceTasks;
     reduce.isGroupingOpaque = isGroupingOpaque;
@@ -165,8 +165,8 @@ public class EventsTest {
     return job;
   }
 
-  private static StageNews retriedStage() {
-    final StageNews stage = new StageNews(7, StageNews.Kind.GENERIC);
+  private static StageDescription retriedStage() {
+    final StageDescription stage = new StageDescription(7, StageDescription.Kind.GENERIC);
     stage.attempt = 1;
     stage.name = "collect at Job.scala:12";
     stage.signature = "collect#2";
@@ -176,61 +176,61 @@ public class EventsTest {
     stage.pool = "fair";
     stage.taskBytes = new long[] {0, 1 << 20, 77};
     stage.taskRecords = new long[] {0, 12_345, 1};
-    stage.precision = StageNews.Precision.ROUNDED;
+    stage.precision = StageDescription.Precision.ROUNDED;
     stage.slots = 8;
     stage.openedMillis = 1_700_000_000_500L;
     return stage;
   }
 
-  private static StageNews skippedStage() {
-    final StageNews stage = new StageNews(8, StageNews.Kind.GENERIC);
+  private static StageDescription skippedStage() {
+    final StageDescription stage = new StageDescription(8, StageDescription.Kind.GENERIC);
     stage.tasks = 2;
     stage.skipped = true;
     return stage;
   }
 
-  private static HeartbeatNews waitingTask() {
-    final HeartbeatNews news = new HeartbeatNews(new Attempt(7, 1, 2, 1));
-    news.bytesDone = 1 << 20;
-    news.recordsDone = 12_345;
-    news.bytesEmitted = 777;
-    news.time.cpuMicros = 1_500_000;
-    news.time.schedulerWaitMicros = 0;
-    news.time.processorWaitMicros = 250_000;
-    news.time.memoryWaitMicros = 3;
-    news.time.networkWaitMicros = 40;
-    news.time.ioWaitMicros = 5_000;
-    news.time.networkBytes = 0;
-    news.time.ioBytes = 777;
-    return news;
+  private static HeartbeatUpdate waitingTask() {
+    final HeartbeatUpdate update = new HeartbeatUpdate(new Attempt(7, 1, 2, 1));
+    update.bytesDone = 1 << 20;
+    update.recordsDone = 12_345;
+    update.bytesEmitted = 777;
+    update.time.cpuMicros = 1_500_000;
+    update.time.schedulerWaitMicros = 0;
+    update.time.processorWaitMicros = 250_000;
+    update.time.memoryWaitMicros = 3;
+    update.time.networkWaitMicros = 40;
+    update.time.ioWaitMicros = 5_000;
+    update.time.networkBytes = 0;
+    update.time.ioBytes = 777;
+    return update;
   }
 
-  private static AttemptNews startedMap() {
-    final AttemptNews news = new AttemptNews(Attempt.map(0, 0), Events.State.STARTED);
-    news.atMillis = 1_700_000_001_000L;
-    news.executor = 3;
-    news.inputBytes = 0;
-    return news;
+  private static AttemptUpdate startedMap() {
+    final AttemptUpdate update = new AttemptUpdate(Attempt.map(0, 0), Events.State.STARTED);
+    update.atMillis = 1_700_000_001_000L;
+    update.executor = 3;
+    update.inputBytes = 0;
+    return update;
   }
 
-  private static AttemptNews knownInput() {
-    final AttemptNews news = new AttemptNews(new Attempt(7, 1, 2, 1), Events.State.STARTED);
-    news.inputBytes = 4096;
-    news.inputRecords = 50;
-    return news;
+  private static AttemptUpdate knownInput() {
+    final AttemptUpdate update = new AttemptUpdate(new Attempt(7, 1, 2, 1), Events.State.STARTED);
+    update.inputBytes = 4096;
+    update.inputRecords = 50;
+    return update;
   }
 
-  private static AttemptNews failedReduce() {
-    final AttemptNews news = new AttemptNews(Attempt.reduce(7, 2), Events.State.FAILED);
-    news.speculative = true;
-    news.failure = "java.io.IOException: disk";
-    return news;
+  private static AttemptUpdate failedReduce() {
+    final AttemptUpdate update = new AttemptUpdate(Attempt.reduce(7, 2), Events.State.FAILED);
+    update.speculative = true;
+    update.failure = "java.io.IOException: disk";
+    return update;
   }
 
-  private static AttemptNews lastFailure() {
-    final AttemptNews news = new AttemptNews(Attempt.map(4, 3), Events.State.FAILED);
-    news.taskFailed = true;
-    return news;
+  private static AttemptUpdate lastFailure() {
+    final AttemptUpdate update = new AttemptUpdate(Attempt.map(4, 3), Events.State.FAILED);
+    update.taskFailed = true;
+    return update;
   }
 
   private static PartitionKeys scanned() {

@@ -2,7 +2,7 @@ package org.apache.spark.sql;
 
 import scala.Option;
 
-/** Stands for a metric of an operator, which is recognised by its package. */
+/** Represents a metric of an operator, which is recognized by its package. */
 public final class FakeMetric {
   private final long id;
   private final String name;

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
 
-/** An application in local mode whose tasks never end, and say so when they begin. */
+/** An application in local mode whose tasks print a line at their start and never end. */
 public final class Asleep {
   private static final long LONG_MILLIS = 600_000;
 

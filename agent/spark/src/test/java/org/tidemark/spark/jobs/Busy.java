@@ -10,8 +10,8 @@ import org.apache.spark.api.java.JavaSparkContext;
 import scala.Tuple2;
 
 /**
- * Tasks that do nothing but compute. Arguments: how many, and for how many milliseconds each. Prints
- * of each for how many microseconds it did.
+ * Tasks that only compute. Arguments: their number, and the milliseconds of each. Prints the
+ * microseconds of each task.
  */
 public final class Busy {
   private Busy() {}

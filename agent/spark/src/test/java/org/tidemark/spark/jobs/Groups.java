@@ -7,9 +7,9 @@ import org.apache.spark.api.java.JavaSparkContext;
 import scala.Tuple2;
 
 /**
- * A skewed groupByKey whose function takes the square of a group's size. Arguments: how many keys;
- * how many values the heaviest has; how often the inner loop runs. Prints the result and the number
- * of groups of each partition.
+ * A skewed groupByKey with a function of quadratic cost in the size of a group. Arguments: the
+ * number of keys, the number of values of the heaviest key, and the rounds of the inner loop.
+ * Prints the result and the number of groups of each partition.
  */
 public final class Groups {
   private static final int MAPS = 4;

@@ -8,8 +8,8 @@ import org.apache.spark.api.java.JavaSparkContext;
 import scala.Tuple2;
 
 /**
- * A shuffle whose first reduce task ends its executor at once, the first time, and with it the map
- * outputs that are there. Prints the result.
+ * A shuffle whose first reduce task ends its executor, with its map outputs, the first time. Prints
+ * the result.
  */
 public final class Lost {
   private static final int RECORDS = 10_000;

@@ -13,10 +13,10 @@ import org.apache.spark.api.java.JavaSparkContext;
 import scala.Tuple2;
 
 /**
- * Shuffles into as many partitions as each argument but the first says, one of which has much more
- * than the others; the first says how many map tasks each has. Prints of each the number of records,
- * and the processor time that the connector has taken at the driver for what tasks have to read, in
- * microseconds.
+ * Shuffles once for each argument after the first, into this number of partitions. The first
+ * argument is the number of map tasks. One partition is much larger than the others. Prints for
+ * each shuffle the number of records, and the driver's processor time for input sizes in the
+ * connector, in microseconds.
  */
 public final class Partitioned {
   private static final int RECORDS = 3;

@@ -10,9 +10,9 @@ import org.apache.spark.memory.MemoryConsumer;
 import org.apache.spark.memory.MemoryMode;
 
 /**
- * Two tasks in local mode, of which the first takes all execution memory and gives it back after as
- * many milliseconds as the argument says; the second wants some meanwhile. Prints for how many
- * microseconds the second had to wait.
+ * Two tasks in local mode. The first takes all execution memory and releases it after the
+ * milliseconds of the argument. The second requests some in the meantime. Prints how many
+ * microseconds the second task waited.
  */
 public final class Starved {
   private static final long ALL = 1L << 40;

@@ -18,18 +18,18 @@ import org.tidemark.jvm.support.LogReader;
 import org.tidemark.jvm.support.Master;
 import org.tidemark.jvm.wire.ProtoReader;
 
-/** What a master logged of an application, as far as the tests ask. */
+/** The parts of a master's log of an application that the tests need. */
 public final class EventLog {
-  /** A stage, what was last said of it. */
+  /** The last reported state of a stage. */
   public static final class Stage {
     public String name = "";
     public String signature = "";
     public String group = "";
     public int tasks = -1;
-    /** Where they are for some partitions only. */
+    /** Set if the tasks are for some partitions only. */
     public int indexes = -1;
     public boolean skipped;
-    /** What its tasks have to read, by index; empty: not known. */
+    /** The input of each task, by index; empty if unknown. */
     public long[] taskBytes = {};
     public long[] taskRecords = {};
     public long attempt;
@@ -48,38 +48,38 @@ public final class EventLog {
   public final Set<String> hosts = new HashSet<>();
   public int executors;
   public int closedExecutors;
-  /** By stage.attempt: how it ended, by number. */
+  /** By stage.attempt: the outcome, by number. */
   public final Map<String, Integer> closedStages = new TreeMap<>();
-  /** SQL executions and jobs: what they are called, and how they ended. */
+  /** The names and outcomes of SQL executions and jobs. */
   public final Map<String, String> groupNames = new TreeMap<>();
   public final Map<String, Integer> closedGroups = new TreeMap<>();
-  /** By stage.attempt: when its tasks could first have run. milliseconds */
+  /** By stage.attempt: the time from which its tasks could run, in milliseconds. */
   private final Map<String, Long> openedMillis = new TreeMap<>();
-  /** By stage.index: what the task had read when it finished. */
+  /** By stage.index: the input of the task when it finished. */
   public final Map<String, Long> inputBytes = new TreeMap<>();
   public final Map<String, Long> inputRecords = new TreeMap<>();
-  /** By stage.attempt.index.attempt: the states it was in, by number. */
+  /** By stage.attempt.index.attempt: its states, by number. */
   public final Map<String, Set<Integer>> attempts = new TreeMap<>();
-  /** By the same: how often its task reported, and the processor time it had used. */
+  /** By the same: the number of reports, and the processor time. */
   public final Map<String, Long> cpuMicros = new TreeMap<>();
-  /** By the same: how long it said last that it had waited. */
+  /** By the same: the last reported wait. */
   public final Map<String, Long> processorWaitMicros = new TreeMap<>();
   public final Map<String, Long> memoryWaitMicros = new TreeMap<>();
-  /** By the same: which records it said were done with, one report after the other. */
+  /** By the same: the processed records of each report. */
   public final Map<String, List<Long>> recordsDone = new TreeMap<>();
-  /** Those that said that they read all before they begin. */
+  /** The attempts that read all input first. */
   public final Set<String> readFirst = new TreeSet<>();
-  /** By the same: when it started. milliseconds */
+  /** By the same: the start in milliseconds. */
   private final Map<String, Long> startedMillis = new TreeMap<>();
-  /** By the same: how many key groups were done. */
+  /** By the same: the number of finished key groups. */
   public final Map<String, Long> groups = new TreeMap<>();
-  /** The keys that map tasks named as heavy, and those that reduce tasks had done. */
+  /** The heavy keys of map tasks, and the finished keys of reduce tasks. */
   public final Set<Long> heavyKeys = new HashSet<>();
   public final Set<Long> doneKeys = new HashSet<>();
-  /** Of map tasks and of reduce tasks. */
+  /** The totals of map tasks and of reduce tasks. */
   public long mapBytes;
   public final Map<String, Long> reduceBytes = new TreeMap<>();
-  /** The kinds of sources that said something: "driver", "executor". */
+  /** The kinds of sources with events: "driver", "executor". */
   public final Set<String> sources = new HashSet<>();
 
   public static EventLog of(Master master, String applicationId)
@@ -105,17 +105,19 @@ public final class EventLog {
     return log;
   }
 
-  /** The last state of an attempt. */
+  /** Returns the last state of an attempt. */
   public int stateOf(String attempt) {
     return Collections.max(attempts.get(attempt));
   }
 
-  /** How many task attempts finished. */
+  /** Returns the number of finished task attempts. */
   public long finished() {
     return attempts.values().stream().filter(states -> states.contains(FINISHED)).count();
   }
 
-  /** By stage.attempt.index.attempt: from when it could have run until it did. milliseconds */
+  /**
+   * By stage.attempt.index.attempt: the milliseconds between the time it could run and its start.
+   */
   public Map<String, Long> schedulerWaits() {
     final Map<String, Long> waits = new TreeMap<>();
     startedMillis.forEach(
@@ -127,15 +129,15 @@ public final class EventLog {
   }
 
   /**
-   * The largest share by which a task of the stage has read more or less than was said before, but for
-   * {@code bytes}.
+   * Returns the largest relative difference between the predicted and the actual input of a task of
+   * the stage. Ignores differences up to {@code bytes}.
    */
   public double worstSize(long stage, long bytes) {
-    final long[] said = stages.get(stage).taskBytes;
-    double worst = said.length == stages.get(stage).tasks ? 0 : Double.POSITIVE_INFINITY;
-    for (int i = 0; i < said.length; ++i) {
+    final long[] stageFacts = stages.get(stage).taskBytes;
+    double worst = stageFacts.length == stages.get(stage).tasks ? 0 : Double.POSITIVE_INFINITY;
+    for (int i = 0; i < stageFacts.length; ++i) {
       final long read = inputBytes.get(stage + "." + i);
-      worst = Math.max(worst, (Math.abs(read - said[i]) - bytes) / (double) Math.max(1, read));
+      worst = Math.max(worst, (Math.abs(read - stageFacts[i]) - bytes) / (double) Math.max(1, read));
     }
     return worst;
   }
@@ -174,7 +176,7 @@ public final class EventLog {
         }
         break;
       case 3:
-        takeStage(body);
+        readStage(body);
         break;
       case 4:
         ++executors;
@@ -185,16 +187,16 @@ public final class EventLog {
         }
         break;
       case 5:
-        takeAttempt(body);
+        readAttempt(body);
         break;
       case 6:
-        takeHeartbeat(body);
+        readHeartbeat(body);
         break;
       case 7:
-        takeMapProfile(body);
+        readMapProfile(body);
         break;
       case 8:
-        takeReduceProfile(body);
+        readReduceProfile(body);
         break;
       case 9:
         final long[] stage = new long[4];
@@ -230,8 +232,8 @@ public final class EventLog {
     }
   }
 
-  private void takeStage(ProtoReader body) {
-    final Stage said = new Stage();
+  private void readStage(ProtoReader body) {
+    final Stage stageFacts = new Stage();
     long number = 0;
     while (body.next()) {
       switch (body.field()) {
@@ -239,53 +241,53 @@ public final class EventLog {
           number = body.value();
           break;
         case 2:
-          said.attempt = body.value();
+          stageFacts.attempt = body.value();
           break;
         case 3:
-          said.name = text(body);
+          stageFacts.name = text(body);
           break;
         case 4:
-          said.signature = text(body);
+          stageFacts.signature = text(body);
           break;
         case 5:
           for (byte parent : body.content()) {
-            said.parents.add((long) parent); // there are few stages
+            stageFacts.parents.add((long) parent);  // the number of stages is small
           }
           break;
         case 6:
-          said.group = text(body);
+          stageFacts.group = text(body);
           break;
         case 8:
-          said.tasks = (int) body.value();
+          stageFacts.tasks = (int) body.value();
           break;
         case 9:
-          said.skipped = true;
+          stageFacts.skipped = true;
           break;
         case 11:
-          said.taskBytes = varints(body.content());
+          stageFacts.taskBytes = varints(body.content());
           break;
         case 12:
-          said.taskRecords = varints(body.content());
+          stageFacts.taskRecords = varints(body.content());
           break;
         case 18:
-          openedMillis.put(number + "." + said.attempt, body.value() / NANOS_PER_MILLI);
+          openedMillis.put(number + "." + stageFacts.attempt, body.value() / NANOS_PER_MILLI);
           break;
         case 19:
-          said.indexes = (int) body.value();
+          stageFacts.indexes = (int) body.value();
           break;
         default:
           break;
       }
     }
-    final Stage before = stages.put(number, said);
+    final Stage before = stages.put(number, stageFacts);
     if (before != null) {
-      said.skipped |= before.skipped;
-      said.taskBytes = said.taskBytes.length == 0 ? before.taskBytes : said.taskBytes;
-      said.taskRecords = said.taskRecords.length == 0 ? before.taskRecords : said.taskRecords;
+      stageFacts.skipped |= before.skipped;
+      stageFacts.taskBytes = stageFacts.taskBytes.length == 0 ? before.taskBytes : stageFacts.taskBytes;
+      stageFacts.taskRecords = stageFacts.taskRecords.length == 0 ? before.taskRecords : stageFacts.taskRecords;
     }
   }
 
-  private void takeAttempt(ProtoReader body) {
+  private void readAttempt(ProtoReader body) {
     String id = "";
     int state = 0;
     while (body.next()) {
@@ -293,7 +295,7 @@ public final class EventLog {
         id = attempt(body.content());
       } else if (body.field() == 2) {
         state = (int) body.value();
-        attempts.computeIfAbsent(id, unseen -> new HashSet<>()).add(state);
+        attempts.computeIfAbsent(id, missing -> new HashSet<>()).add(state);
       } else if (body.field() == 3 && state == STARTED) {
         startedMillis.put(id, body.value() / NANOS_PER_MILLI);
       } else if (body.field() == 6) {
@@ -306,7 +308,7 @@ public final class EventLog {
     }
   }
 
-  private void takeHeartbeat(ProtoReader body) {
+  private void readHeartbeat(ProtoReader body) {
     String id = "";
     long records = 0;
     while (body.next()) {
@@ -333,10 +335,10 @@ public final class EventLog {
           break;
       }
     }
-    recordsDone.computeIfAbsent(id, unseen -> new ArrayList<>()).add(records);
+    recordsDone.computeIfAbsent(id, missing -> new ArrayList<>()).add(records);
   }
 
-  private void takeMapProfile(ProtoReader body) {
+  private void readMapProfile(ProtoReader body) {
     while (body.next()) {
       if (body.field() == 2) {
         final ProtoReader partition = new ProtoReader(body.content());
@@ -351,7 +353,7 @@ public final class EventLog {
     }
   }
 
-  private void takeReduceProfile(ProtoReader body) {
+  private void readReduceProfile(ProtoReader body) {
     String id = "";
     while (body.next()) {
       if (body.field() == 1) {

@@ -20,16 +20,16 @@ import java.util.zip.ZipEntry;
 import org.tidemark.spark.jobs.Asleep;
 import org.tidemark.spark.jobs.Work;
 
-/** A user at a shell: runs applications with spark-submit. */
+/** A user of a shell who runs applications with spark-submit. */
 public final class Spark {
-  /** What an application left behind. */
+  /** The result of an application. */
   public static final class Ended {
     public int exitCode;
     public String out;
     public String err;
 
-    /** What it printed on lines that begin so. */
-    public List<String> said(String word) {
+    /** Returns the rest of the printed lines with this first word. */
+    public List<String> output(String word) {
       return Arrays.stream(out.split("\n"))
           .filter(line -> line.startsWith(word + " "))
           .map(line -> line.substring(word.length() + 1))
@@ -47,7 +47,7 @@ public final class Spark {
   public Spark(Path directory) throws Exception {
     this.directory = directory;
     jobs = directory.resolve("jobs.jar");
-    // What a cluster leaves behind is put where Spark is: links to it keep that clean.
+    // Clusters write files to Spark's folder; a folder of links keeps the original unchanged.
     home = Files.createDirectory(directory.resolve("spark"));
     for (File part : new File(System.getProperty("tidemark.spark.home")).listFiles()) {
       Files.createSymbolicLink(home.resolve(part.getName()), part.toPath());
@@ -62,12 +62,12 @@ public final class Spark {
     }
   }
 
-  /** The connector as users have it. */
+  /** Returns the jar of the connector as users have it. */
   public static String jar() {
     return System.getProperty("tidemark.jar");
   }
 
-  /** The connector without some classes. */
+  /** Returns the connector without some classes. */
   public String jarWithout(String... classes) throws IOException {
     final Path broken = directory.resolve("broken" + ++runs + ".jar");
     try (JarFile whole = new JarFile(jar());
@@ -83,14 +83,14 @@ public final class Spark {
     return broken.toString();
   }
 
-  /** The settings that use the connector. */
+  /** Returns settings with the connector. */
   public static List<String> reporting(String jar) {
     return new ArrayList<>(
         Arrays.asList(
             "--jars", jar, "--conf", "spark.plugins=org.tidemark.spark.TidemarkPlugin"));
   }
 
-  /** The settings that use it, and have Spark log its events in a folder. */
+  /** Returns settings with the connector and with Spark's event log in a folder. */
   public static List<String> logging(File events) {
     final List<String> options = reporting(jar());
     for (String setting :
@@ -122,7 +122,7 @@ public final class Spark {
     return submit(cluster, words);
   }
 
-  /** Ends {@link Asleep} as a user does at a shell, once its tasks run. */
+  /** Interrupts {@link Asleep} like a user of a shell, once its tasks run. */
   public Ended interrupted(String cluster, List<String> options) throws Exception {
     final List<String> words = new ArrayList<>(options);
     words.addAll(Arrays.asList("--class", Asleep.class.getName(), jobs.toString()));
@@ -136,11 +136,11 @@ public final class Spark {
         });
   }
 
-  /** Runs {@link Work} through `tidemark spark run` with these options. */
+  /** Runs {@link Work} with `tidemark run spark` and these options. */
   public Ended watchedWork(String cluster, List<String> options) throws Exception {
     final List<String> command = new ArrayList<>();
     command.addAll(
-        Arrays.asList(System.getProperty("tidemark.command"), "spark", "run", "--jar", jar()));
+        Arrays.asList(System.getProperty("tidemark.command"), "run", "spark", "--jar", jar()));
     command.addAll(options);
     command.add("--");
     command.addAll(
@@ -149,7 +149,7 @@ public final class Spark {
     return run(command, (process, out) -> {});
   }
 
-  /** Runs a program of the tests' in Python. */
+  /** Runs a Python program of the tests. */
   public Ended python(String cluster, List<String> options, String program, String... arguments)
       throws Exception {
     final Path script = directory.resolve(program);

@@ -12,7 +12,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** What Spark logged of an application by itself, in a folder of its own, as far as the tests ask. */
+/** The parts of Spark's own log of an application, in its own folder, that the tests need. */
 public final class SparkLog {
   private final Map<String, Long> submitted = new TreeMap<>();
   private final Map<String, Long> waits = new TreeMap<>();
@@ -31,11 +31,12 @@ public final class SparkLog {
   }
 
   private static boolean isOfEvents(Path file) {
-    return Files.isRegularFile(file) && !file.getFileName().toString().startsWith("."); // checksums
+    return Files.isRegularFile(file) && !file.getFileName().toString().startsWith(".");  // excludes checksums
   }
 
   /**
-   * By stage.attempt.partition.attempt: from the submission of its stage to its launch. milliseconds
+   * By stage.attempt.partition.attempt: the milliseconds from the submission of the stage to the
+   * launch.
    */
   public Map<String, Long> schedulerWaits() {
     return waits;

@@ -6,21 +6,21 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
-import org.tidemark.jvm.wire.AttemptNews;
+import org.tidemark.jvm.wire.AttemptUpdate;
 import org.tidemark.jvm.wire.Event;
 import org.tidemark.jvm.wire.Events;
 
 /**
- * What was said of an application and still holds. A master for which events had to be dropped is
- * told all of it again: what it knows already changes nothing. Remembers the latest stages, and the
- * tasks of those that run. Thread-safe.
+ * The reported state of an application that is still current. If events were dropped, all of it is
+ * reported again; repeated events change nothing at the master. Keeps the latest stages, and the
+ * tasks of running ones. Thread-safe.
  */
-final class Standing {
+final class CurrentState {
   private static final class Stage {
     Event opened;
-    /** Null: it has not ended. */
+    /** Null until the stage has ended. */
     Event closed;
-    /** By index: what became of its tasks. */
+    /** The last event of each task, by index. */
     final Map<Integer, Event> tasks = new HashMap<>();
     final BitSet finished = new BitSet();
   }
@@ -47,7 +47,7 @@ final class Standing {
     groups.put(group, opened);
   }
 
-  /** Whether it was open. */
+  /** Returns true if the group was open. */
   synchronized boolean groupClosed(String group) {
     return groups.remove(group) != null;
   }
@@ -56,13 +56,13 @@ final class Standing {
     return groups.containsKey(group);
   }
 
-  /** The groups that have not ended, the oldest first. */
+  /** Returns the groups without an end, the oldest first. */
   synchronized List<String> openGroups() {
     return new ArrayList<>(groups.keySet());
   }
 
   synchronized void stageOpened(int number, Event opened) {
-    final Stage stage = stages.computeIfAbsent(number, unseen -> new Stage());
+    final Stage stage = stages.computeIfAbsent(number, missing -> new Stage());
     stage.opened = opened;
     stage.closed = null;
   }
@@ -76,28 +76,31 @@ final class Standing {
     }
   }
 
-  /** One attempt that has finished stands for its task, whatever becomes of others. */
-  synchronized void attemptChanged(AttemptNews news, Event changed) {
-    final Stage stage = stages.get(news.attempt.stage);
-    final int index = news.attempt.index;
+  /** One finished attempt counts for its task, regardless of other attempts. */
+  synchronized void attemptChanged(AttemptUpdate update, Event changed) {
+    final Stage stage = stages.get(update.attempt.stage);
+    final int index = update.attempt.index;
     if (stage == null
         || stage.closed != null
-        || stage.finished.get(index) && news.state != Events.State.OBSOLETE) {
+        || stage.finished.get(index) && update.state != Events.State.OBSOLETE) {
       return;
     }
-    stage.finished.set(index, news.state == Events.State.FINISHED);
+    stage.finished.set(index, update.state == Events.State.FINISHED);
     stage.tasks.put(index, changed);
   }
 
-  /** Tells all of it if more events had to be dropped, of {@code dropped} so far, since it did. */
-  synchronized void tellAfterDrops(long dropped, Consumer<Event> master) {
+  /**
+   * Reports the state again if {@code dropped}, the number of dropped events, has grown since the
+   * last report.
+   */
+  synchronized void reportAfterDrops(long dropped, Consumer<Event> master) {
     if (dropped > droppedBefore) {
       droppedBefore = dropped;
-      tellAll(master);
+      reportAll(master);
     }
   }
 
-  private void tellAll(Consumer<Event> master) {
+  private void reportAll(Consumer<Event> master) {
     if (job != null) {
       master.accept(job);
     }

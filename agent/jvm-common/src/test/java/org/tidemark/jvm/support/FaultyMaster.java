@@ -10,10 +10,10 @@ import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Something at a master's address that is none. */
-public final class OddMaster implements AutoCloseable {
-  /** What it does with a connection. */
-  public interface Manners {
+/** A server that is not a master. */
+public final class FaultyMaster implements AutoCloseable {
+  /** The behaviour towards a connection. */
+  public interface Behaviour {
     void meet(InputStream in, OutputStream out) throws Exception;
   }
 
@@ -21,21 +21,21 @@ public final class OddMaster implements AutoCloseable {
   private final ServerSocket server;
   private final List<Socket> fillers = new ArrayList<>();
 
-  private OddMaster(ServerSocket server) {
+  private FaultyMaster(ServerSocket server) {
     this.server = server;
     address = "127.0.0.1:" + server.getLocalPort();
   }
 
-  /** Nobody listens. */
+  /** Returns an address without a listener. */
   public static String absent() throws IOException {
     try (ServerSocket closed = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       return "127.0.0.1:" + closed.getLocalPort();
     }
   }
 
-  /** Nobody gets in: the queue of connections is full and stays so. */
-  public static OddMaster full() throws IOException {
-    final OddMaster busy = new OddMaster(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
+  /** Accepts no connection: the backlog is full. */
+  public static FaultyMaster full() throws IOException {
+    final FaultyMaster busy = new FaultyMaster(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
     for (int i = 0; i < 8; ++i) {
       final Socket filler = new Socket();
       busy.fillers.add(filler);
@@ -48,10 +48,10 @@ public final class OddMaster implements AutoCloseable {
     throw new IOException("the queue of connections does not fill");
   }
 
-  /** Meets every connection in the same way. */
-  public static OddMaster with(Manners manners) throws IOException {
+  /** Handles every connection in the same way. */
+  public static FaultyMaster with(Behaviour behaviour) throws IOException {
     final ServerSocket server = new ServerSocket();
-    // Small, so that it is soon felt when nobody reads.
+    // Small, so that a writer soon blocks if the server does not read.
     server.setReceiveBufferSize(1 << 14);
     server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 50);
     final Thread door =
@@ -60,7 +60,7 @@ public final class OddMaster implements AutoCloseable {
               while (!server.isClosed()) {
                 try {
                   final Socket socket = server.accept();
-                  final Thread meeting = new Thread(() -> meet(manners, socket));
+                  final Thread meeting = new Thread(() -> meet(behaviour, socket));
                   meeting.setDaemon(true);
                   meeting.start();
                 } catch (IOException closed) {
@@ -70,14 +70,14 @@ public final class OddMaster implements AutoCloseable {
             });
     door.setDaemon(true);
     door.start();
-    return new OddMaster(server);
+    return new FaultyMaster(server);
   }
 
-  private static void meet(Manners manners, Socket socket) {
+  private static void meet(Behaviour behaviour, Socket socket) {
     try (Socket open = socket) {
-      manners.meet(open.getInputStream(), open.getOutputStream());
+      behaviour.meet(open.getInputStream(), open.getOutputStream());
     } catch (Exception theOtherSideHasHadEnough) {
-      // The next one may fare better.
+      // The next connection may succeed.
     }
   }
 

@@ -1,8 +1,8 @@
 package org.tidemark.hadoop;
 
-/** A task with something new to complain of each time. */
-public final class TalkativeTask {
-  private TalkativeTask() {}
+/** A task that logs a different problem each time. */
+public final class VerboseTask {
+  private VerboseTask() {}
 
   public static void main(String[] arguments) {
     for (int i = 0; i < 1_000; ++i) {

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What JobOpened says. Fields left as they are were not said. */
-public final class JobNews {
+/** The fields of JobOpened. Fields with their default are unset. */
+public final class JobDescription {
   public String name;
   public final String engine;
   public String applicationId;
@@ -15,11 +15,11 @@ public final class JobNews {
   public long submittedMillis;
   public int masterAttempt;
   public long deadlineMillis;
-  /** What the program was told to do, by name. */
+  /** The parameters of the program, by name. */
   public final Map<String, String> parameters = new TreeMap<>();
-  public final List<StageNews> stages = new ArrayList<>();
+  public final List<StageDescription> stages = new ArrayList<>();
 
-  public JobNews(String engine) {
+  public JobDescription(String engine) {
     this.engine = engine;
   }
 }

@@ -1,11 +1,11 @@
 package org.tidemark.jvm.wire;
 
-/** What AttemptChanged says. Fields left as they are were not said. */
-public final class AttemptNews {
+/** The fields of AttemptChanged. Fields with their default are unset. */
+public final class AttemptUpdate {
   public final Attempt attempt;
   public final Events.State state;
   public long atMillis;
-  /** Where it runs, as told by {@link Events#executorOpened}; below zero: not known. */
+  /** The number in {@link Events#executorOpened}; below zero if it is unknown. */
   public int executor = -1;
   public boolean speculative;
   public long inputBytes = -1;
@@ -14,7 +14,7 @@ public final class AttemptNews {
   /** With FAILED or KILLED: no other attempt at the task follows. */
   public boolean taskFailed;
 
-  public AttemptNews(Attempt attempt, Events.State state) {
+  public AttemptUpdate(Attempt attempt, Events.State state) {
     this.attempt = attempt;
     this.state = state;
   }

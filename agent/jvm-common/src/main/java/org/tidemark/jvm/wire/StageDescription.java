@@ -1,7 +1,7 @@
 package org.tidemark.jvm.wire;
 
-/** What StageOpened says. Fields left as they are were not said. */
-public final class StageNews {
+/** The fields of StageOpened. Fields with their default are unset. */
+public final class StageDescription {
   /** StageKind of event.proto. */
   public enum Kind {
     UNSPECIFIED,
@@ -18,7 +18,7 @@ public final class StageNews {
     ESTIMATED
   }
 
-  /** What the arrays may take, so that the event stays below the master's 1 MiB. bytes */
+  /** The maximum size of the arrays in bytes, so that the event stays below the master's 1 MiB. */
   private static final int SIZES_BYTES_MAX = 900_000;
 
   public final int number;
@@ -28,29 +28,29 @@ public final class StageNews {
   public String signature;
   public long[] parents = {};
   public String group;
-  /** How many tasks this attempt has; below zero: not known. */
+  /** The number of tasks of this attempt; below zero if unknown. */
   public int tasks = -1;
-  /** Indexes of tasks are below it; below zero: there are as many as tasks. */
+  /** Task indexes are below this number; below zero if it equals the number of tasks. */
   public int indexes = -1;
 
   public boolean skipped;
   public String pool;
-  /** By task, or empty. bytes */
+  /** The bytes of each task, or empty. */
   public long[] taskBytes = {};
-  /** By task, or empty. */
+  /** The records of each task, or empty. */
   public long[] taskRecords = {};
   public Precision precision = Precision.UNSPECIFIED;
-  /** Below zero: not known. */
+  /** Below zero if unknown. */
   public int slots = -1;
-  /** Null: not known. */
+  /** Null if unknown. */
   public Boolean hasCombiner;
   public boolean isGroupingOpaque;
-  /** 0: not known. */
+  /** 0 if unknown. */
   public long openedMillis;
-  /** Equal for stages that do the same to other data; 0: not known. */
+  /** Equal for stages that perform the same work on other data; 0 if unknown. */
   public long work;
 
-  public StageNews(int number, Kind kind) {
+  public StageDescription(int number, Kind kind) {
     this.number = number;
     this.kind = kind;
   }
@@ -91,7 +91,10 @@ public final class StageNews {
     return stage;
   }
 
-  /** Of all tasks or of none, as the master takes them; bytes alone where there is no room for both. */
+  /**
+   * The master accepts the sizes of all tasks or of none. Without room for both arrays, writes
+   * bytes only.
+   */
   private void addSizes(ProtoWriter stage) {
     final ProtoWriter bytes = new ProtoWriter().packedUints(11, taskBytes);
     final ProtoWriter both = new ProtoWriter().append(bytes.toByteArray());

@@ -5,33 +5,33 @@ import java.util.concurrent.BlockingQueue;
 import org.tidemark.jvm.guard.Guard;
 import org.tidemark.jvm.transport.Sender;
 import org.tidemark.jvm.wire.Events;
-import org.tidemark.jvm.wire.StageNews;
+import org.tidemark.jvm.wire.StageDescription;
 
 /**
- * Finds out what the tasks of submitted stages have to read, on a thread of its own, and tells it.
+ * Determines the input sizes of the tasks of submitted stages on its own thread and reports them.
  * Thread-safe.
  */
-final class SizeTeller {
-  /** More are left out: the sizes are known to be unknown. */
+final class SizeReporter {
+  /** Further stages are skipped, and their sizes stay unknown. */
   private static final int WAITING_MAX = 100;
 
-  private static final StageNews END = new StageNews(0, StageNews.Kind.UNSPECIFIED);
+  private static final StageDescription END = new StageDescription(0, StageDescription.Kind.UNSPECIFIED);
 
-  private final BlockingQueue<StageNews> waiting = new ArrayBlockingQueue<>(WAITING_MAX);
+  private final BlockingQueue<StageDescription> waiting = new ArrayBlockingQueue<>(WAITING_MAX);
   private final InputSizes sizes;
   private final Sender sender;
   private final Guard guard;
   private boolean isStarted;
   private volatile boolean isClosed;
 
-  SizeTeller(InputSizes sizes, Sender sender, Guard guard) {
+  SizeReporter(InputSizes sizes, Sender sender, Guard guard) {
     this.sizes = sizes;
     this.sender = sender;
     this.guard = guard;
   }
 
-  /** What is said of the attempt at the stage, with the sizes of its tasks. */
-  synchronized void tell(StageNews stage) {
+  /** Reports the attempt at the stage with the sizes of its tasks. */
+  synchronized void report(StageDescription stage) {
     if (!isStarted) {
       isStarted = true;
       guard.thread("tidemark-sizes", this::run).start();
@@ -48,7 +48,7 @@ final class SizeTeller {
 
   private void run() throws InterruptedException {
     while (!isClosed && !guard.isOff()) {
-      final StageNews stage = waiting.take();
+      final StageDescription stage = waiting.take();
       if (stage != END && sizes.addTo(stage)) {
         sender.send(Events.stageOpened(stage));
       }
