@@ -1,11 +1,11 @@
-"""How far MapReduce and Spark jobs are, and when they will end.
+"""Reports the progress and the predicted end of MapReduce and Spark jobs.
 
     import tidemark
 
     for snapshot in tidemark.watch("app-1"):   # draws a bar, in a notebook too
         ...
 
-docs/python.md is the guide.
+docs/python.md is the guide to this package.
 """
 
 from __future__ import annotations
@@ -114,7 +114,10 @@ def watch(
     file: Optional[TextIO] = None,
     disable: Optional[bool] = False,
 ) -> Watch[Snapshot]:
-    """The snapshots of a job until it ends, as of Client.watch(), drawn as by show()."""
+    """Returns the snapshots of a job until it ends and draws them.
+
+    The arguments are those of Client, Client.watch() and show().
+    """
     client = Client(
         master,
         token=token,
@@ -134,7 +137,7 @@ def watch(
                 wait_for_job=wait_for_job,
                 timeout=timeout,
                 patience=patience,
-                on_trouble=bar.say,
+                on_trouble=bar.report,
             )
             with snapshots:
                 yield from shown(snapshots, bar)

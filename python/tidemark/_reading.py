@@ -1,4 +1,4 @@
-"""From messages of a master to the values of tidemark.job."""
+"""Converts messages of a master to the values of tidemark.job."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ from tidemark import job
 
 
 def read_snapshot(message: Any) -> job.Snapshot:
-    """ValueError: the message does not say what a snapshot must, or more than a value can hold."""
+    """Returns the snapshot in a message.
+
+    Raises ValueError if the message lacks a required field or a value is out of range.
+    """
     try:
         return typing.cast(job.Snapshot, _read(job.Snapshot, message))
     except (OverflowError, ValueError) as error:
         raise ValueError(
-            f"what it says of job {message.job_id!r} makes no sense: {error}"
+            f"its snapshot of job {message.job_id!r} is invalid: {error}"
         ) from None
 
 
@@ -50,7 +53,7 @@ def _converter(name: str, hint: Any) -> Callable[[Any], Any]:
     if hint is timedelta:
         return _duration
     if hint is float and not name.endswith("_points"):
-        return lambda value: min(value, 1.0) if value >= 0 else 0.0  # also what is not a number
+        return lambda value: min(value, 1.0) if value >= 0 else 0.0  # NaN becomes 0
     if issubclass(hint, Enum):
         return functools.partial(_member, hint)
     if dataclasses.is_dataclass(hint):
@@ -62,7 +65,7 @@ def _duration(message: Any) -> timedelta:
     return timedelta(seconds=message.seconds, microseconds=message.nanos // 1000)
 
 
-# Members are in the order of their numbers; what is beyond them is of a newer master.
+# Members are in the order of their numbers. A newer master may send greater numbers.
 def _member(kind: Any, number: int) -> Any:
     members = list(kind)
     return members[number] if 0 <= number < len(members) else kind.UNKNOWN

@@ -1,5 +1,7 @@
-"""Which master, how a client proves who it is, and how it knows the master: arguments, else the
-environment, as for the command line."""
+"""The address of the master and the credentials of a client.
+
+They come from arguments, else from the environment, as for the command line.
+"""
 
 from __future__ import annotations
 
@@ -40,21 +42,26 @@ def access(
     tls_key: Optional[Path],
     tls_server_name: Optional[str],
 ) -> Access:
-    """ValueError: these do not go together."""
+    """Returns the access that arguments and the environment define.
 
-    def given(value: Optional[Path], variable: str) -> str:
+    Raises ValueError if the arguments conflict.
+    """
+
+    def argument_or_environment(value: Optional[Path], variable: str) -> str:
         return os.fspath(value) if value is not None else os.environ.get(variable, "")
 
     if token is not None and token_file is not None:
         raise ValueError("pass token or token_file, not both")
     found = Access(
-        address=given(master, "TIDEMARK_MASTER") or DEFAULT_MASTER,
+        address=argument_or_environment(master, "TIDEMARK_MASTER") or DEFAULT_MASTER,
         token=token,
-        token_file="" if token is not None else given(token_file, "TIDEMARK_TOKEN_FILE"),
-        tls_ca=given(tls_ca, "TIDEMARK_TLS_CA"),
-        tls_certificate=given(tls_certificate, "TIDEMARK_TLS_CERTIFICATE"),
-        tls_key=given(tls_key, "TIDEMARK_TLS_KEY"),
-        tls_server_name=given(tls_server_name, "TIDEMARK_TLS_SERVER_NAME"),
+        token_file=(
+            "" if token is not None else argument_or_environment(token_file, "TIDEMARK_TOKEN_FILE")
+        ),
+        tls_ca=argument_or_environment(tls_ca, "TIDEMARK_TLS_CA"),
+        tls_certificate=argument_or_environment(tls_certificate, "TIDEMARK_TLS_CERTIFICATE"),
+        tls_key=argument_or_environment(tls_key, "TIDEMARK_TLS_KEY"),
+        tls_server_name=argument_or_environment(tls_server_name, "TIDEMARK_TLS_SERVER_NAME"),
     )
     fault = _address_fault(found.address)
     if fault:
@@ -67,8 +74,10 @@ def access(
 
 
 def _address_fault(address: str) -> str:
-    """What is wrong with the address of a master and what to do, as transport/host_port.cc has it;
-    empty: it is well-formed."""
+    """Returns the fault of a master's address, with a remedy, as in transport/host_port.cc.
+
+    Returns an empty text for a valid address.
+    """
     form = "must be host:port or unix:PATH"
     if address.startswith("unix-abstract:"):
         return ""
@@ -107,14 +116,14 @@ def _url_fault(form: str, address: str) -> str:
     host, port = _split(re.split(r"[/?#]", rest, maxsplit=1)[0])
     fault = f"{form}, not the URL {address}"
     if _is_host(host):
-        # The page of a master has another port than the master.
+        # The page of a master has its own port.
         is_kept = _is_port(port) and port != _PAGE_PORT
         fault += f"; did you mean {host}:{port if is_kept else _MASTER_PORT}?"
     return fault + (" tls_ca turns on TLS" if scheme == "https" else "")
 
 
 def _split(address: str) -> tuple[str, str]:
-    """The host and the port, which may be missing; within brackets, a colon is part of the host."""
+    """Returns the host and the port, which may be empty. Brackets belong to the host."""
     host, colon, port = address.rpartition(":")
     return (host, port) if colon and "]" not in port else (address, "")
 
@@ -137,19 +146,22 @@ def _is_port(text: str) -> bool:
 
 
 def open_channel(how: Access) -> grpc.Channel:
-    """Does not connect yet. OSError: a file for TLS cannot be read."""
+    """Returns a channel that connects on the first call.
+
+    Raises OSError if a file for TLS cannot be read.
+    """
     options: list[tuple[str, Any]] = [
-        # A master is near; a proxy for the web would only be in the way.
+        # Web proxies are not used for masters.
         ("grpc.enable_http_proxy", 0),
-        # Back as soon as the master is.
+        # Reconnect soon after a restart of the master.
         ("grpc.initial_reconnect_backoff_ms", 200),
-        # Also how long an attempt at connecting may take.
+        # This is also the timeout of a connection attempt.
         ("grpc.min_reconnect_backoff_ms", 2000),
         ("grpc.max_reconnect_backoff_ms", 2000),
-        # Notice a host that has vanished without closing its connections.
+        # Detect a host that has vanished without closing its connections.
         ("grpc.keepalive_time_ms", 30_000),
         ("grpc.keepalive_timeout_ms", 10_000),
-        # A whole snapshot of a plan with tens of thousands of stages.
+        # A snapshot with tens of thousands of stages fits.
         ("grpc.max_receive_message_length", 64 << 20),
     ]
     if not how.tls_ca:
@@ -163,9 +175,9 @@ def open_channel(how: Access) -> grpc.Channel:
 
 
 def metadata(how: Access) -> list[tuple[str, str]]:
-    """What a call sends along. A token that is replaced in its file is sent from the next call on.
+    """Returns the metadata of a call. A token file is read for each call.
 
-    ValueError: there is no token in the file, or it would go to another host in the clear.
+    Raises ValueError if the file has no token, or the call would send it without TLS.
     """
     if how.token is None and not how.token_file:
         return []
@@ -178,7 +190,7 @@ def metadata(how: Access) -> list[tuple[str, str]]:
 
 
 def about(job_id: str) -> list[tuple[str, str]]:
-    """Names the job that a call is about, for proxies that route by it."""
+    """Returns metadata with the job of a call, for proxies that route by job."""
     return [("tidemark-job", urllib.parse.quote(job_id, safe=_VISIBLE))] if job_id else []
 
 
@@ -205,5 +217,5 @@ def _is_local(address: str) -> bool:
     if address.startswith("unix:"):
         return True
     host = address.rpartition(":")[0]
-    # A name such as 127.evil.example must not pass for an address.
+    # The name 127.evil.example is not a local address.
     return host in ("localhost", "[::1]") or re.fullmatch(r"127\.[0-9.]+", host) is not None

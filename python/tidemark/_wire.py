@@ -1,7 +1,7 @@
-"""The messages and methods of a master, from the descriptors that were compiled with the package.
+"""The messages and methods of a master, from the descriptors in the package.
 
-They are in a pool of their own and hold no generated code: any protobuf from 3.21 on reads them, and
-a program that has generated modules of tidemark.v1 for itself may go on using these (ADR 35).
+The descriptors have their own pool and need no generated code. Any protobuf from 3.21 on reads them,
+and a program may use its own generated modules of tidemark.v1 at the same time (ADR 31).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _service = _pool.FindServiceByName("tidemark.v1.JobService")
 
 
 def message(name: str) -> Any:
-    """The class of a message, such as tidemark.v1.Snapshot."""
+    """Returns the class of a message, such as tidemark.v1.Snapshot."""
     descriptor = _pool.FindMessageTypeByName(name)
     if hasattr(message_factory, "GetMessageClass"):
         return message_factory.GetMessageClass(descriptor)
@@ -37,13 +37,13 @@ def _factory() -> Any:
 
 
 def request(method: str, **fields: Any) -> Any:
-    """A request of a method of JobService; fields that are None stay unset."""
-    said = {name: value for name, value in fields.items() if value is not None}
-    return message(_service.methods_by_name[method].input_type.full_name)(**said)
+    """Returns a request of a method of JobService. Fields that are None stay unset."""
+    present = {name: value for name, value in fields.items() if value is not None}
+    return message(_service.methods_by_name[method].input_type.full_name)(**present)
 
 
 def methods(channel: grpc.Channel) -> dict[str, Any]:
-    """Callables for the methods of JobService, by name."""
+    """Returns callables for the methods of JobService, by name."""
     found = {}
     for method in _service.methods:
         callable_of = channel.unary_stream if method.server_streaming else channel.unary_unary
@@ -56,7 +56,7 @@ def methods(channel: grpc.Channel) -> dict[str, Any]:
 
 
 def retry_after_s(error: Any) -> float:
-    """How long the master asks to wait before the next call; 0: it does not."""
+    """Returns the delay before the next call that the master requests, in seconds, or 0."""
     for key, value in error.trailing_metadata() or ():
         if key != "grpc-status-details-bin":
             continue

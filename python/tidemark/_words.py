@@ -1,5 +1,5 @@
-"""What there is to say about a snapshot, in the words and with the rounding of the console
-(console/). Everything is printable, whatever the snapshot holds."""
+"""A snapshot as text, with the words and the rounding of the console (console/). The text is
+printable for any snapshot."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _SECOND = timedelta(seconds=1)
 _MINUTE = timedelta(minutes=1)
 _HOUR = timedelta(hours=1)
 _DAY = timedelta(days=1)
-# How far the truth may be from a percentage that is shown, and how much of the work left must be
-# backed by what has ended, where there is no interval.
+# The largest difference between the true and the shown fraction; the share of the remaining work
+# that ended work must support, without an interval.
 _PERCENT_OFF_MAX = 1 / 3
 _KNOWN_SHARE_MIN = 0.5
-# Longer than any job; larger values are shown as "over".
+# Longer durations are shown as "over 999 d".
 _LONGEST = 999 * _DAY
 _STEPS = [
     timedelta(seconds=seconds) for seconds in (5, 10, 30, 60, 300, 600, 1800, 3600, 6 * 3600, 86400)
@@ -60,7 +60,7 @@ def _two_units(seconds: int, large: int, large_name: str, small: int, small_name
 
 @dataclass(frozen=True)
 class Known:
-    """A range, rounded to what is known of it."""
+    """A range, rounded to its precision."""
 
     remaining: timedelta
     lower: timedelta
@@ -75,7 +75,7 @@ def round_to_known(found: Range) -> Known:
         return Known(rounded, rounded, rounded, False)
     least = min(_sane(found.lower), remaining)
     most = max(_sane(found.upper), remaining)
-    # Taste: five digits of a rounded number lie within the interval, and no number is rounded away.
+    # Chosen by hand: an interval contains five steps, and no number is rounded to 0.
     of_width = (most - least) / 5
 
     def step(number: timedelta) -> timedelta:
@@ -128,7 +128,7 @@ def state_name(snapshot: Snapshot) -> str:
 
 
 def remaining_text(snapshot: Snapshot, unicode: bool) -> str:
-    """When it will end; of an ended job its state, and why."""
+    """Returns the remaining time, or the state of an ended job and its reason."""
     estimate = snapshot.estimate
     if snapshot.final:
         reason = printable(snapshot.message)
@@ -166,7 +166,7 @@ def _overdue_text(estimate: Estimate) -> str:
 
 
 def _guess(estimate: Estimate) -> list[str]:
-    """Where nothing that has run backs the estimate."""
+    """Returns the mark of an estimate that neither this run nor a past run supports."""
     return ["a guess"] if estimate.basis == Basis.GUESS else []
 
 
@@ -180,7 +180,7 @@ def _has_interval(estimate: Estimate) -> bool:
 
 
 def _has_bounds(estimate: Estimate) -> bool:
-    """An interval, or the bounds that a job had which did not succeed."""
+    """Returns True for an interval, or the last bounds of a job without success."""
     has_kept = (
         estimate.state == EstimateState.FINAL
         and estimate.fraction_done_lower < estimate.fraction_done_upper
@@ -188,8 +188,8 @@ def _has_bounds(estimate: Estimate) -> bool:
     return has_kept or _has_interval(estimate)
 
 
-def is_percent_told(snapshot: Snapshot) -> bool:
-    """Not where the truth may be far away, as of an application that is not known and may go on."""
+def is_percent_meaningful(snapshot: Snapshot) -> bool:
+    """Returns False if the true fraction may differ by more than a third from the shown one."""
     estimate = snapshot.estimate
     if snapshot.state == JobState.SUCCEEDED:
         return True
@@ -203,7 +203,7 @@ def is_percent_told(snapshot: Snapshot) -> bool:
         return off <= _PERCENT_OFF_MAX
     if snapshot.final or snapshot.info.kind != JobKind.APPLICATION:
         return True
-    # A group of stages that more may follow.
+    # More stages may follow.
     if estimate.known_share < _KNOWN_SHARE_MIN:
         return False
     elapsed = snapshot.elapsed or _ZERO
@@ -212,33 +212,34 @@ def is_percent_told(snapshot: Snapshot) -> bool:
 
 
 def shown_fraction(snapshot: Snapshot) -> float:
-    """1 only of what has succeeded; 0 where a number would say nothing."""
+    """Returns the fraction to show: 1 only after success, 0 if it is not meaningful."""
     if snapshot.state == JobState.SUCCEEDED:
         return 1.0
-    if not is_percent_told(snapshot):
+    if not is_percent_meaningful(snapshot):
         return 0.0
     return min(snapshot.fraction_done, 0.999)
 
 
 def _percent(fraction: float) -> int:
-    # A hair more, so that 0.29, whose product with 100 is below 29, is shown as 29.
+    # The addend corrects rounding: 100 * 0.29 is below 29.
     return math.floor(100 * fraction + 1e-9)
 
 
-def percent_text(snapshot: Snapshot) -> str:
-    """Cut, not rounded; the range where that would say nothing, "-" where there is none."""
+def percent_text(snapshot: Snapshot, unicode: bool = False) -> str:
+    """Returns the percentage, rounded down; the range if it is not meaningful; "-" without a range."""
     estimate: Estimate = snapshot.estimate
-    if not is_percent_told(snapshot):
+    if not is_percent_meaningful(snapshot):
         lower, upper = estimate.fraction_done_lower, estimate.fraction_done_upper
         is_open = snapshot.final and lower <= 0 and upper >= 0.999
         if is_open or not _has_bounds(estimate):
             return "-"
-        return f"{_percent(min(lower, 0.999))}-{_percent(min(upper, 0.999))} %"
+        dash = "–" if unicode else "-"
+        return f"{_percent(min(lower, 0.999))}{dash}{_percent(min(upper, 0.999))} %"
     percent = _percent(shown_fraction(snapshot))
-    says_nothing = estimate.state in (EstimateState.WARMING_UP, EstimateState.UNKNOWN) or (
+    has_no_estimate = estimate.state in (EstimateState.WARMING_UP, EstimateState.UNKNOWN) or (
         snapshot.final and not estimate.fraction_done > 0
     )
-    return "-" if says_nothing and percent == 0 else f"{percent} %"
+    return "-" if has_no_estimate and percent == 0 else f"{percent} %"
 
 
 def parts_text(snapshot: Snapshot) -> str:
@@ -261,7 +262,7 @@ def _stages_that_are(state: StageState, snapshot: Snapshot) -> int:
 
 def _stages_text(snapshot: Snapshot, expected: int) -> str:
     counts = snapshot.counts
-    # The smallest view has no stages, only how many are done or skipped.
+    # The smallest view has no stages, only the count of ended ones.
     if not snapshot.stages and counts.finished_stage_count:
         return f"{counts.finished_stage_count} of {counts.stage_count} stages done or skipped"
     skipped = min(_stages_that_are(StageState.SKIPPED, snapshot), counts.finished_stage_count)
@@ -270,7 +271,7 @@ def _stages_text(snapshot: Snapshot, expected: int) -> str:
         text += f", {skipped} skipped"
     if expected:
         text += f", {expected} more expected"
-    is_whole = snapshot.final or is_percent_told(snapshot)
+    is_whole = snapshot.final or is_percent_meaningful(snapshot)
     return text if is_whole else f"{text}, more may come"
 
 
@@ -280,7 +281,7 @@ def elapsed_text(snapshot: Snapshot) -> str:
 
 
 def _ended_text(duration: timedelta) -> str:
-    """What is over is told to the tenth of a second below ten."""
+    """Returns a duration with tenths of a second below ten seconds."""
     if duration >= 10 * _SECOND:
         return duration_text(duration)
     return f"{max(duration, _ZERO) / _SECOND:.1f} s"
@@ -291,21 +292,21 @@ def silence_text(snapshot: Snapshot) -> Optional[str]:
         return None
     who = "any of its jobs" if snapshot.info.kind == JobKind.WORKFLOW else "the job"
     silence = duration_text(snapshot.at - snapshot.silent_since)
-    heard_at = snapshot.coverage.newest_event_at if snapshot.coverage else None
-    if heard_at is not None and heard_at < snapshot.silent_since:
-        return f"no news from {who} since the master started, {silence} ago"
-    return f"no news from {who} for {silence}"
+    reported_at = snapshot.coverage.newest_event_at if snapshot.coverage else None
+    if reported_at is not None and reported_at < snapshot.silent_since:
+        return f"no reports from {who} since the master started, {silence} ago"
+    return f"no reports from {who} for {silence}"
 
 
 def straggler_text(snapshot: Snapshot) -> Optional[str]:
-    """Which task ends last, and why."""
+    """Returns which task ends last, and why."""
     if snapshot.final or not snapshot.named_tasks:
         return None
     return printable(snapshot.named_tasks[0].reason)
 
 
 def due_text(snapshot: Snapshot) -> Optional[str]:
-    """When it is due by the clock on the wall, and how likely it is late."""
+    """Returns the deadline and the probability of being late."""
     if snapshot.deadline_at is None:
         return None
     due = _clock_text(snapshot.deadline_at.astimezone(), snapshot.at.astimezone())
@@ -324,7 +325,7 @@ def due_text(snapshot: Snapshot) -> Optional[str]:
 
 
 def _clock_text(at: datetime, now: datetime) -> str:
-    """With its seconds as far away as durations have them, unless it is on the minute."""
+    """Returns the time of day, with seconds within an hour unless it is a whole minute."""
     has_seconds = at.second != 0 and abs(at - now) < _HOUR
     is_today, is_this_year = at.date() == now.date(), at.year == now.year
     day = "" if is_today else "%b %d " if is_this_year else "%Y-%m-%d "
@@ -332,7 +333,7 @@ def _clock_text(at: datetime, now: datetime) -> str:
 
 
 def line_text(snapshot: Snapshot, unicode: bool) -> str:
-    """Everything but the name and the bar."""
+    """Returns the whole line except the name and the bar."""
     texts = [parts_text(snapshot), remaining_text(snapshot, unicode), due_text(snapshot)]
     line = ", ".join(filter(None, texts))
     return "; ".join(filter(None, [line, silence_text(snapshot), straggler_text(snapshot)]))

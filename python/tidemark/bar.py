@@ -1,4 +1,4 @@
-"""Draws snapshots as they pass by: a bar on a terminal or in a notebook, plain lines elsewhere."""
+"""Draws snapshots: as a bar on a terminal or in a notebook, as plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from tidemark.job import JobState, Snapshot
 
 _log = logging.getLogger("tidemark")
 
-# Plain lines: at least so often, by the master's clock.
+# Interval of plain lines by the master's clock.
 _AT_LEAST_EVERY_S = 10
-# An end that has moved by less does not mislead.
+# A smaller change of the predicted end is not reported.
 _END_MOVES = timedelta(seconds=5)
 _TITLE_COLUMNS_MAX = 30
 
@@ -31,9 +31,9 @@ def show(
     file: Optional[TextIO] = None,
     disable: Optional[bool] = False,
 ) -> Generator[Snapshot, None, None]:
-    """Hands on each snapshot once it is drawn.
+    """Yields each snapshot after drawing it.
 
-    file: where the bar or the lines go. Without it: into a notebook, else to standard error.
+    file: receives the bar or the lines; by default a notebook does, else standard error.
     disable: True draws nothing; None draws on a terminal and in a notebook only.
     """
     with contextlib.closing(make_bar(file, disable)) as bar:
@@ -52,7 +52,7 @@ def make_bar(file: Optional[TextIO], disable: Optional[bool]) -> Bar:
     if file is None and _in_notebook():
         return NotebookBar()
     stream = sys.stderr if file is None else file
-    if stream is None:  # as of programs without a console
+    if stream is None:  # in a program without a console
         return Bar()
     if _is_terminal(stream):
         return TerminalBar(stream)
@@ -60,13 +60,13 @@ def make_bar(file: Optional[TextIO], disable: Optional[bool]) -> Bar:
 
 
 class Bar:
-    """Draws nothing. say() may come from another thread."""
+    """Draws nothing. Any thread may call report()."""
 
     def draw(self, snapshot: Snapshot) -> None:
         pass
 
-    def say(self, message: str) -> None:
-        """What keeps snapshots from coming, and that they come again."""
+    def report(self, message: str) -> None:
+        """Shows a problem with the master, or its end."""
         _log.warning(message)
 
     def close(self) -> None:
@@ -93,28 +93,29 @@ class _StreamBar(Bar):
 
 
 class PlainLines(_StreamBar):
-    """A line whenever something that matters has changed, and every ten seconds."""
+    """Writes a line for each important change, and every ten seconds."""
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__(stream)
-        self._said: Optional[tuple[object, ...]] = None
-        self._said_at: Any = None
-        self._said_left: Optional[timedelta] = None
+        self._written: Optional[tuple[object, ...]] = None
+        self._written_at: Any = None
+        self._written_remaining: Optional[timedelta] = None
 
     def draw(self, snapshot: Snapshot) -> None:
         with self._lock:
-            percent = _words.percent_text(snapshot)
+            percent = _words.percent_text(snapshot, self._unicode)
             estimate = snapshot.estimate.state
             is_silent = snapshot.silent_since is not None
-            # A wide range moves all the time.
-            moves = percent if _words.is_percent_told(snapshot) else ""
+            # A wide range changes with every snapshot.
+            moves = percent if _words.is_percent_meaningful(snapshot) else ""
             now = (moves, snapshot.state, snapshot.final, estimate, is_silent)
             if (
-                now != self._said
-                or (snapshot.at - self._said_at).total_seconds() >= _AT_LEAST_EVERY_S
+                now != self._written
+                or (snapshot.at - self._written_at).total_seconds() >= _AT_LEAST_EVERY_S
                 or self._has_end_moved(snapshot)
             ):
-                self._said, self._said_at, self._said_left = now, snapshot.at, _left(snapshot)
+                self._written, self._written_at = now, snapshot.at
+                self._written_remaining = _remaining(snapshot)
                 percent = "" if percent == "-" else f"{percent}, "
                 self._write(
                     f"[{_words.elapsed_text(snapshot)}] {_title(snapshot)}: {percent}"
@@ -124,21 +125,21 @@ class PlainLines(_StreamBar):
                 self._write(f"{_title(snapshot)}: {note}\n")
 
     def _has_end_moved(self, snapshot: Snapshot) -> bool:
-        """Whether the end that was said last misleads now."""
-        left = _left(snapshot)
-        if left is None or self._said_left is None:
-            return left is not self._said_left
-        said = self._said_left - (snapshot.at - self._said_at)
-        moved = abs(left - said)
-        return moved >= _END_MOVES and moved > max(left, said) / 2
+        """Returns whether the end that was written last is misleading now."""
+        remaining = _remaining(snapshot)
+        if remaining is None or self._written_remaining is None:
+            return remaining is not self._written_remaining
+        expected = self._written_remaining - (snapshot.at - self._written_at)
+        moved = abs(remaining - expected)
+        return moved >= _END_MOVES and moved > max(remaining, expected) / 2
 
-    def say(self, message: str) -> None:
+    def report(self, message: str) -> None:
         with self._lock:
             self._write(f"tidemark: {_words.printable(message)}\n")
 
 
 class TerminalBar(_StreamBar):
-    """One line that is written over; it stays when the bar is closed."""
+    """Draws over one line of a terminal. The line stays when the bar is closed."""
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__(stream)
@@ -150,7 +151,7 @@ class TerminalBar(_StreamBar):
                 self._above(f"{_title(snapshot)}: {note}")
             self._redraw(self._render(snapshot))
 
-    def say(self, message: str) -> None:
+    def report(self, message: str) -> None:
         with self._lock:
             line = self._line
             self._above(f"tidemark: {_words.printable(message)}")
@@ -172,10 +173,10 @@ class TerminalBar(_StreamBar):
         self._line = line
 
     def _render(self, snapshot: Snapshot) -> str:
-        # A full line would leave the cursor on its last column, where terminals disagree.
+        # Terminals differ in the position of the cursor after a full line.
         width = _width(self._stream) - 1
         title = _cut(_title(snapshot), min(_TITLE_COLUMNS_MAX, width // 3))
-        before = f"{title}: {_words.percent_text(snapshot):>5} "
+        before = f"{title}: {_words.percent_text(snapshot, self._unicode):>5} "
         behind = f" {_words.elapsed_text(snapshot)}, {_words.line_text(snapshot, self._unicode)}"
         room = width - _columns(before) - _columns(behind)
         bar = _bar_text(_words.shown_fraction(snapshot), max(min(room, 40), 10), self._unicode)
@@ -183,7 +184,7 @@ class TerminalBar(_StreamBar):
 
 
 class NotebookBar(Bar):
-    """An output of the cell that changes in place."""
+    """Updates an output of the notebook's cell in place."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -196,7 +197,7 @@ class NotebookBar(Bar):
             self._newest = snapshot
             self._update()
 
-    def say(self, message: str) -> None:
+    def report(self, message: str) -> None:
         with self._lock:
             self._trouble = message
             self._update()
@@ -213,7 +214,7 @@ class NotebookBar(Bar):
         if self._newest is None:
             return self._trouble
         texts = [
-            f"{_title(self._newest)}: {_words.percent_text(self._newest)}, "
+            f"{_title(self._newest)}: {_words.percent_text(self._newest, True)}, "
             f"{_words.elapsed_text(self._newest)}, {_words.line_text(self._newest, True)}"
         ]
         return "\n".join(texts + self._remarks())
@@ -231,7 +232,7 @@ class NotebookBar(Bar):
         return (
             f"<div><b>{html.escape(_title(snapshot))}</b> "
             f'<progress max="1" value="{_words.shown_fraction(snapshot):.4f}"{color}></progress> '
-            f"{html.escape(_words.percent_text(snapshot))} &nbsp; {html.escape(text)}</div>"
+            f"{html.escape(_words.percent_text(snapshot, True))} &nbsp; {html.escape(text)}</div>"
             + "".join(rows)
         )
 
@@ -240,7 +241,7 @@ class NotebookBar(Bar):
         return notes + ([f"tidemark: {self._trouble}"] if self._trouble else [])
 
 
-def _left(snapshot: Snapshot) -> Optional[timedelta]:
+def _remaining(snapshot: Snapshot) -> Optional[timedelta]:
     remaining = snapshot.estimate.remaining
     return None if remaining is None else remaining.median
 
@@ -259,7 +260,7 @@ def _bar_text(fraction: float, columns: int, unicode: bool) -> str:
 
 
 def _parts_done(fraction: float, parts: int) -> int:
-    """All of them only when everything is done."""
+    """Returns all parts only if everything is done."""
     return parts if fraction >= 1 else min(int(fraction * parts), parts - 1)
 
 
@@ -288,7 +289,7 @@ def _width(stream: TextIO) -> int:
 
 
 def _is_terminal(stream: TextIO) -> bool:
-    # Windows has no TERM, and its consoles go back to the beginning of a line all the same.
+    # Windows has no TERM, but its consoles support carriage returns.
     if os.environ.get("TERM", "" if os.name == "posix" else "windows") in ("", "dumb"):
         return False
     try:
@@ -302,7 +303,7 @@ def _has_unicode(stream: TextIO) -> bool:
 
 
 def _in_notebook() -> bool:
-    """Whether this runs in a kernel, whose output a notebook shows."""
+    """Returns whether this program is the kernel of a notebook."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return getattr(shell, "kernel", None) is not None

@@ -1,4 +1,4 @@
-"""Asks a master how far jobs are and when they end."""
+"""Reads the progress and the predicted ends of jobs from a master."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tidemark._reading import read_snapshot
 from tidemark._security import Path
 from tidemark.job import JobKind, JobState, Snapshot, View
 
-# Durations that a caller passes: seconds, or a timedelta.
+# Type of durations in arguments: seconds or a timedelta.
 Seconds = Union[float, timedelta]
 T = TypeVar("T")
 
@@ -39,7 +39,7 @@ _log = logging.getLogger("tidemark")
 
 
 class Watch(Generic[T]):
-    """What a watch brings, in order. Closing it, or the end of a `with`, ends the call."""
+    """Iterates over the values of a watch. Closing it, or leaving a `with` block, ends the call."""
 
     def __init__(self, values: Generator[T, None, None]) -> None:
         self._values = values
@@ -61,14 +61,14 @@ class Watch(Generic[T]):
 
 
 class Client:
-    """A connection to one master, which any number of threads may use at once.
+    """A connection to one master, which any number of threads may use concurrently.
 
-    What is None is taken from TIDEMARK_MASTER, TIDEMARK_TOKEN_FILE, TIDEMARK_TLS_CA and so on, as
-    by the command line. Without tls_ca there is no TLS, and a token is sent within this machine only.
-    Nothing is sent before the first call. `answer_within` bounds every call but a watch.
+    Defaults come from TIDEMARK_MASTER, TIDEMARK_TOKEN_FILE, TIDEMARK_TLS_CA and so on, as for the
+    command line. Without tls_ca there is no TLS, and a token is sent within this machine only. The
+    client connects with the first call. `answer_within` is the timeout of all calls except watches.
 
-    ValueError, OSError: arguments that do not go together, or a file that cannot be read; a
-    token_file is read again by each call. Calls raise a TidemarkError.
+    Raises ValueError if arguments conflict and OSError if a file cannot be read. Each call reads the
+    token_file again. Calls raise a TidemarkError.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class Client:
         return self._access.address
 
     def close(self) -> None:
-        """Ends all calls, watches too."""
+        """Ends all calls, including watches."""
         self._channel.close()
 
     def __enter__(self) -> Client:
@@ -113,7 +113,7 @@ class Client:
         return f"tidemark.Client({self.address!r})"
 
     def get(self, job_id: str, *, view: View = View.FULL) -> Snapshot:
-        """The newest snapshot of a job."""
+        """Returns the newest snapshot of a job."""
         try:
             return self._read(self._ask("GetJob", job_id=job_id, view=_view(view)).snapshot)
         except errors.NotFoundError:
@@ -131,7 +131,7 @@ class Client:
         workflow_id: str = "",
         view: View = View.BASIC,
     ) -> List[Snapshot]:
-        """The newest snapshots of all jobs that meet everything that is said, newest job first."""
+        """Returns the newest snapshots of all jobs that match every filter, newest job first."""
         wanted = _filter(states, kinds, user, queue, name_prefix, workflow_id)
         found: List[Snapshot] = []
         token = ""
@@ -142,7 +142,7 @@ class Client:
                 return found
             if page.next_page_token == token:
                 raise errors.TidemarkError(
-                    f"the master at {self.address}: a page of its list names itself as the next"
+                    f"the master at {self.address}: a page of its list refers to itself"
                 )
             token = page.next_page_token
 
@@ -157,19 +157,19 @@ class Client:
         patience: Seconds = 60,
         on_trouble: Optional[Callable[[str], None]] = None,
     ) -> Watch[Snapshot]:
-        """Every new snapshot of a job, from the newest on, to the final one.
+        """Returns the snapshots of a job, from the newest one to the final one.
 
-        "app-1/sql/3" is one group of a job: a SQL execution of a Spark application.
+        The id "app-1/sql/3" selects a group of a job: a SQL execution of a Spark application.
 
-        It goes on through breaks of the network and restarts of the master from where it was: no
-        snapshot comes twice. A reader that is slow gets the newest. `on_trouble` is told, in words
-        and from any thread, what keeps snapshots from coming, and that they come again; without it,
-        the logger "tidemark" is.
+        The watch resumes after breaks of the network and restarts of the master, and no snapshot is
+        repeated. A slow reader skips to the newest. `on_trouble` receives messages about problems
+        with the master, and about their end, from any thread. By default the logger "tidemark"
+        does.
 
-        wait_for_job: wait, without limit, for a job, and a master, that are not there yet.
-        timeout: NotEndedError when the job has not ended by then, counted from the first snapshot
-            that is asked for.
-        patience: how long a master that has once answered may stay away; then UnreachableError.
+        wait_for_job: wait without limit for the job and the master to appear.
+        timeout: limit for the whole watch; after it, the watch raises NotEndedError.
+        patience: limit for an absence of a master that has answered; after it, the watch raises
+            UnreachableError.
         """
         return Watch(
             self._watch(
@@ -179,7 +179,7 @@ class Client:
                     patience_s=_seconds(patience),
                     timeout_s=None if timeout is None else _seconds(timeout),
                     interval_s=_seconds(interval_min),
-                    is_to_come=wait_for_job,
+                    waits_for_job=wait_for_job,
                     on_trouble=on_trouble or _log.warning,
                 ),
             )
@@ -195,7 +195,7 @@ class Client:
         patience: Seconds = 60,
         on_trouble: Optional[Callable[[str], None]] = None,
     ) -> Snapshot:
-        """The final snapshot of a job. The arguments are those of watch()."""
+        """Returns the final snapshot of a job. Its arguments are the same as in watch()."""
         with self.watch(
             job_id,
             view=view,
@@ -224,7 +224,7 @@ class Client:
         patience: Seconds = 60,
         on_trouble: Optional[Callable[[str], None]] = None,
     ) -> Watch[Dict[str, Snapshot]]:
-        """All jobs that meet what is said, by id, whenever one has changed; without an end."""
+        """Returns all jobs that match every filter, by id, after each change. It has no end."""
         return Watch(
             self._watch_all(
                 _filter(states, kinds, user, queue, name_prefix, workflow_id),
@@ -233,14 +233,17 @@ class Client:
                     patience_s=_seconds(patience),
                     timeout_s=None if timeout is None else _seconds(timeout),
                     interval_s=_seconds(interval_min),
-                    is_to_come=False,
+                    waits_for_job=False,
                     on_trouble=on_trouble or _log.warning,
                 ),
             )
         )
 
     def forget(self, job_id: str) -> None:
-        """Removes a job that has ended; an unknown one is no error. RefusedError: it runs."""
+        """Removes a job that has ended. An unknown job is not an error.
+
+        Raises RefusedError if the job is running.
+        """
         self._ask("ForgetJob", job_id=job_id)
 
     def _ask(self, method: str, **fields: Any) -> Any:
@@ -266,8 +269,8 @@ class Client:
             raise errors.TidemarkError(f"the master at {self.address}: {error}") from None
 
     def _stream(self, method: str, request: Any) -> Callable[[Optional[float]], Any]:
-        return lambda left_s: self._methods[method](
-            request, timeout=left_s, metadata=self._metadata(request)
+        return lambda remaining_s: self._methods[method](
+            request, timeout=remaining_s, metadata=self._metadata(request)
         )
 
     def _metadata(self, request: Any) -> List[Tuple[str, str]]:
@@ -277,15 +280,15 @@ class Client:
     def _watch(
         self, job_id: str, view: View, options: Dict[str, Any]
     ) -> Generator[Snapshot, None, None]:
-        has_heard = False
+        has_snapshot = False
         try:
             with contextlib.closing(self._watch_job(job_id, view, options)) as snapshots:
                 for snapshot in snapshots:
-                    has_heard = True
+                    has_snapshot = True
                     yield snapshot
             return
         except errors.NotFoundError:
-            if has_heard:
+            if has_snapshot:
                 raise
         whole, group = self._group_in(job_id)
         if not group:
@@ -308,7 +311,7 @@ class Client:
             job_id=job_id,
             view=_view(view),
             interval_min=_duration(options["interval_s"]),
-            wait_for_job=options["is_to_come"],
+            wait_for_job=options["waits_for_job"],
         )
         responses = Follower(self.address, **options).follow(self._stream("WatchJob", request))
         with contextlib.closing(responses):  # type: ignore[type-var]
@@ -316,10 +319,9 @@ class Client:
                 for response in responses:
                     snapshot = self._read(response.snapshot)
                     request.resume_token = response.resume_token
-                    request.wait_for_job = False  # what is lost is not awaited
+                    request.wait_for_job = False  # a removed job is not awaited
                     yield snapshot
-                    # Nothing follows the final snapshot, and the end of the stream may be long in
-                    # coming.
+                    # The stream may end much later than its final snapshot.
                     if snapshot.final:
                         return
             except OutOfTime:
@@ -347,20 +349,20 @@ class Client:
                     for job_id in response.removed_job_ids:
                         jobs.pop(job_id, None)
                     request.resume_token = response.resume_token
-                    is_news = (
+                    has_change = (
                         not was_synced
                         or response.restarted
                         or bool(response.snapshots or response.removed_job_ids)
                     )
                     was_synced = response.synced
-                    if is_news and response.synced:
+                    if has_change and response.synced:
                         yield dict(jobs)
             except OutOfTime:
                 pass
         raise errors.NotEndedError(f"watched for {options['timeout_s']:g} s")
 
     def _group_in(self, name: str) -> tuple[str, str]:
-        """The job and the group that JOB/GROUP names; ids of jobs may have slashes, too."""
+        """Returns the job and the group of JOB/GROUP. Job ids may also contain slashes."""
         end = name.rfind("/")
         while end > 0:
             try:
@@ -392,7 +394,7 @@ def _no_such_group(job: Snapshot, group: str) -> errors.NotFoundError:
         + (
             f"now it runs {', '.join(running)}"
             if running
-            else "none of its SQL executions or jobs runs now"
+            else "none of its SQL executions or jobs is running"
         )
     )
 

@@ -1,4 +1,4 @@
-"""What goes wrong with a master, in words that say what to do."""
+"""Errors of calls to a master. Their messages name a remedy."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ import grpc
 
 
 class TidemarkError(Exception):
-    """A master did not do what it was asked for."""
+    """The master did not carry out a request."""
 
 
 class NotFoundError(TidemarkError, LookupError):
-    """The master has no such job, or no such group of it."""
+    """The master has no such job, or the job has no such group."""
 
 
 class UnreachableError(TidemarkError, ConnectionError):
-    """No master answers, or it has stayed away for too long."""
+    """No master answers, or it has been unreachable for too long."""
 
 
 class DeniedError(TidemarkError, PermissionError):
-    """The master wants another token or certificate, or this one may not do that."""
+    """The master requires another token or certificate, or this one lacks the permission."""
 
 
 class RefusedError(TidemarkError, ValueError):
-    """The master does not take the request, such as one to forget a job that runs."""
+    """The master rejects the request, such as one to forget a running job."""
 
 
 class NotEndedError(TidemarkError, TimeoutError):
@@ -39,7 +39,7 @@ _NO_HANDSHAKE = "it did not complete the TLS handshake"
 _CLOSED = "it closed the connection"
 _NO_ANSWER = "it did not answer in time"
 
-# Phrases of gRPC, its TLS library and its resolver, and replacements, as in transport/reason.h.
+# Phrases of gRPC, its TLS library and its resolver, and replacements, as in transport/channel.h.
 _PHRASES = (
     ("Trying to connect an http1.x server", _ANSWERS_OTHERWISE),
     ("Failed parsing HTTP/2", _ANSWERS_OTHERWISE),
@@ -66,25 +66,25 @@ _PHRASES = (
 def plain_reason(reason: str) -> str:
     """Returns the cause of a failed call from gRPC's message.
 
-    Phrases of the libraries are replaced. The system's own message remains; gRPC puts it last. A
-    message of a master stays.
+    Phrases of the libraries are replaced. Messages of the system, which gRPC puts last, and of a
+    master remain.
     """
     is_wrapped = "last error" in reason
 
-    def says(words: str) -> bool:
+    def contains(words: str) -> bool:
         return words in reason if is_wrapped else reason.startswith(words)
 
     end = reason.rsplit(": ", 1)[-1]
-    if says("DNS resolution failed") or says("errors resolving") or says("C-ares"):
+    if contains("DNS resolution failed") or contains("errors resolving") or contains("C-ares"):
         return f"{_UNKNOWN_HOST} ({end.split(']')[0]})"
     for words, plain in _PHRASES:
-        if says(words):
+        if contains(words):
             return plain
     return end if is_wrapped else reason
 
 
 def describe(address: str, code: grpc.StatusCode, reason: str) -> TidemarkError:
-    """Why the master at the address did not do what it was asked for, and what to do."""
+    """Returns the error of a call that failed, with its cause and a remedy."""
     reason = plain_reason(reason)
     if code == grpc.StatusCode.UNAUTHENTICATED:
         what = "does not know the token" if "does not know" in reason else "requires a token"
@@ -100,13 +100,13 @@ def describe(address: str, code: grpc.StatusCode, reason: str) -> TidemarkError:
         return RefusedError(reason)
     if code == grpc.StatusCode.UNIMPLEMENTED:
         return TidemarkError(
-            f"what answers at {address} is of another version, or no Tidemark master"
+            f"the server at {address} is of another version, or not a Tidemark master"
         )
     if code == grpc.StatusCode.DEADLINE_EXCEEDED:
         return UnreachableError(
-            f"what listens at {address} does not answer in time: a master that is stopped, hangs "
-            "or is overloaded, or something else; see `tidemark doctor` on its host, or name "
-            "another with master= or TIDEMARK_MASTER"
+            f"the server at {address} does not answer in time: it is stopped, hangs, is "
+            "overloaded, or is not a master; run `tidemark doctor` on its host, or pass another "
+            "address with master= or TIDEMARK_MASTER"
         )
     if code != grpc.StatusCode.UNAVAILABLE:
         return TidemarkError(f"the master at {address}: {reason}")
@@ -117,8 +117,8 @@ def _unreachable(address: str, reason: str) -> str:
     # A server that waits for a TLS handshake closes the connection of a client without TLS.
     if reason == _CLOSED:
         return (
-            f"{address} closed the connection; probably the master wants TLS (tls_ca=) or a client "
-            "certificate (tls_certificate=)"
+            f"{address} closed the connection; probably the master requires TLS (tls_ca=) or a "
+            "client certificate (tls_certificate=)"
         )
     if reason == _USES_NO_TLS:
         return f"the server at {address} does not use TLS; leave out tls_ca"
@@ -135,7 +135,7 @@ def _unreachable(address: str, reason: str) -> str:
     if reason == _NO_HANDSHAKE:
         return (
             f"the server at {address} did not complete the TLS handshake: it does not use TLS "
-            "(leave out tls_ca), wants a client certificate (tls_certificate=), or hangs"
+            "(leave out tls_ca), requires a client certificate (tls_certificate=), or hangs"
         )
     if reason.startswith(_UNKNOWN_HOST):
         return (
@@ -148,11 +148,11 @@ def _unreachable(address: str, reason: str) -> str:
             "service; master= and TIDEMARK_MASTER take the address that `tidemark serve` prints "
             'after "listening on" (port 7411 by default; its page has 7412)'
         )
-    # The address is in use: no master can be started there.
+    # The address is in use, so no master can be started there.
     if reason == _DOES_NOT_ANSWER:
         return (
-            f"what listens at {address} does not answer: a master that is stopped or hangs, or "
-            "something else; see `tidemark doctor` on its host, or name another with master= or "
+            f"the server at {address} does not answer: it is stopped, hangs, or is not a "
+            "master; run `tidemark doctor` on its host, or pass another address with master= or "
             "TIDEMARK_MASTER"
         )
     return (

@@ -1,8 +1,8 @@
-"""What a master knows of a job at one instant.
+"""Snapshots of jobs.
 
 Names and meanings are those of proto/tidemark/v1/job.proto. Instants are aware datetimes in UTC by
-the master's clock, durations are timedeltas, fractions and shares are within 0..1. What is not known
-is None, or an empty text where the proto file says so.
+the master's clock. Durations are timedeltas, and fractions and shares are within 0..1. Unknown values
+are None, or an empty text if the proto file defines that.
 """
 
 from __future__ import annotations
@@ -15,18 +15,21 @@ from typing import Optional
 
 
 class _Name(str, Enum):
-    """Equal to its text: JobState.RUNNING == "running". UNKNOWN: not said, or of a newer master."""
+    """Equals its text: JobState.RUNNING == "running".
+
+    UNKNOWN represents missing values and values of a newer master.
+    """
 
     def __str__(self) -> str:
         return str(self.value)
 
 
 class View(_Name):
-    """How much of a snapshot to ask for."""
+    """Selects the parts of a snapshot."""
 
     BASIC = "basic"  # no stages, children or groups
-    STAGES = "stages"  # with these
-    FULL = "full"  # also named tasks, other indicators, coverage, errors
+    STAGES = "stages"  # adds stages, children and groups
+    FULL = "full"  # adds named tasks, other indicators, coverage and errors
 
 
 class JobKind(_Name):
@@ -43,15 +46,15 @@ class JobState(_Name):
     SUCCEEDED = "succeeded"
     FAILED = "failed"
     KILLED = "killed"
-    ABANDONED = "abandoned"  # not heard of for so long that the master stopped waiting
-    UNKNOWN_END = "unknown_end"  # it ended, and the engine did not report how
+    ABANDONED = "abandoned"  # without reports for too long; the master stopped waiting
+    UNKNOWN_END = "unknown_end"  # it ended, but the engine did not report its result
 
 
 class EstimateState(_Name):
     UNKNOWN = "unknown"
-    WARMING_UP = "warming_up"  # too early to tell
+    WARMING_UP = "warming_up"  # too early for an estimate
     VALID = "valid"
-    OVERDUE = "overdue"  # the predicted end has passed and the job runs on
+    OVERDUE = "overdue"  # the predicted end has passed, but the job still runs
     FINAL = "final"
 
 
@@ -78,7 +81,7 @@ class StageState(_Name):
     SKIPPED = "skipped"
     EXPECTED = "expected"
     FAILED = "failed"
-    UNKNOWN_END = "unknown_end"  # the engine did not report how it ended
+    UNKNOWN_END = "unknown_end"  # the engine did not report its result
 
 
 class ChildState(_Name):
@@ -94,7 +97,7 @@ class ChildState(_Name):
 
 @dataclass(frozen=True)
 class Range:
-    """An estimated duration: its median and, where there is one, its 90 % interval."""
+    """An estimated duration: its median and, if there is one, its 90 % interval."""
 
     median: timedelta
     lower: Optional[timedelta] = None
@@ -182,7 +185,7 @@ class StageProgress:
 
 @dataclass(frozen=True)
 class Group:
-    """Stages that people wait for together, such as those of a SQL execution ("sql/3")."""
+    """Stages with a common purpose, such as a SQL execution ("sql/3")."""
 
     group: str = ""
     name: str = ""
@@ -196,7 +199,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Child:
-    """A job of a workflow. Its stages are those of the snapshot with its number in their ids."""
+    """A job of a workflow. The ids of its stages in the snapshot contain its number."""
 
     number: int = 0
     name: str = ""
@@ -222,7 +225,7 @@ class TaskAttemptId:
 
 @dataclass(frozen=True)
 class NamedTask:
-    """A task that is expected to be among the last to end, and why."""
+    """A task that is predicted to be among the last to end, with the reason."""
 
     attempt: TaskAttemptId = TaskAttemptId()
     child: int = 0
@@ -306,28 +309,28 @@ class Snapshot:
 
     @property
     def name(self) -> str:
-        """What people call the job: its name, or its id where it has none."""
+        """The name of the job, or its id if it has no name."""
         return self.info.name or self.job_id
 
     @property
     def fraction_done(self) -> float:
-        """Of the estimate: the part of the job's time that has passed."""
+        """The estimated part of the job's duration that has passed."""
         return self.estimate.fraction_done
 
     @property
     def remaining(self) -> Optional[Range]:
-        """Of the estimate: the time until the end. None: not known; estimate.state says why."""
+        """The estimated time until the end, or None; then estimate.state has the reason."""
         return self.estimate.remaining
 
     @property
     def elapsed(self) -> Optional[timedelta]:
-        """How long the job has been running, or ran. None: it is not said when it began."""
+        """The time since the job's start, or its duration. None if its start is unknown."""
         if self.started_at is None:
             return None
         return max((self.ended_at or self.at) - self.started_at, timedelta())
 
     def of_group(self, group: str) -> Optional[Snapshot]:
-        """One group of the job, such as "sql/3", shown like a job. None: there is no such group."""
+        """Returns a group such as "sql/3" in the form of a job, or None if there is no such group."""
         found = next((one for one in self.groups if one.group == group), None)
         if found is None:
             return None
@@ -376,15 +379,15 @@ class Snapshot:
 
 
 def _fractions_at_bounds(group: Group, at: datetime) -> tuple[float, float]:
-    """The parts of its time that have passed if it ends last, and first, of what is likely."""
+    """Returns the fractions done for the latest and the earliest likely end of a group."""
     passed = timedelta()
     if group.started_at is not None:
         passed = max((group.ended_at or at) - group.started_at, passed)
 
-    def part_of(left: Optional[timedelta]) -> float:
-        if left is None:
+    def part_of(remaining: Optional[timedelta]) -> float:
+        if remaining is None:
             return group.fraction_done
-        whole = passed + left
+        whole = passed + remaining
         return passed / whole if whole > timedelta() else 0.0
 
     if group.ends_in is None:

@@ -1,4 +1,4 @@
-"""The settings that put Tidemark's connector into an application of Spark; see docs/spark.md."""
+"""The settings that add Tidemark's connector to a Spark application; see docs/spark.md."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tidemark import _security
 from tidemark._security import Path
 
 _PLUGIN = "org.tidemark.spark.TidemarkPlugin"
-# One that it needs, and that Maven puts only into the jar that works.
+# A class that Maven includes only in the complete jar.
 _PART = "org.tidemark.spark.jvm.guard.Guard"
 
 
@@ -26,19 +26,18 @@ def spark_conf(
     tls_server_name: Optional[str] = None,
     existing: Optional[Mapping[str, str]] = None,
 ) -> Dict[str, str]:
-    """What `tidemark spark conf` prints, for a builder of sessions that has not begun one yet:
+    """Returns the settings that `tidemark spark conf` prints, for the builder of a new session:
 
         builder = SparkSession.builder
         for key, value in tidemark.spark_conf(master="host:7411", jar="tidemark-spark.jar").items():
             builder = builder.config(key, value)
 
-    What is None is taken from the environment as by the command line: TIDEMARK_MASTER,
-    TIDEMARK_SPARK_JAR, TIDEMARK_TOKEN_FILE, TIDEMARK_TLS_CA and so on. `existing`: settings that
-    the application has; jars and plug-ins in them stay in use.
+    Defaults come from the environment, as for the command line: TIDEMARK_MASTER,
+    TIDEMARK_SPARK_JAR, TIDEMARK_TOKEN_FILE, TIDEMARK_TLS_CA and so on. `existing` has settings of
+    the application; their jars and plug-ins stay in use.
 
-    ValueError: no jar was named, it is another than the connector's, its master is
-    a unix socket, or arguments that do not go together. FileNotFoundError: there is
-    no such jar.
+    Raises ValueError if there is no jar argument, the jar is not the connector's, the master is a
+    unix socket, or the arguments conflict. Raises FileNotFoundError if the jar does not exist.
     """
     how = _security.access(
         master, token, token_file, tls_ca, tls_certificate, tls_key, tls_server_name
@@ -46,16 +45,17 @@ def spark_conf(
     file = os.fspath(jar) if jar is not None else os.environ.get("TIDEMARK_SPARK_JAR", "")
     if not file:
         raise ValueError(
-            "the connector's jar is not named; pass jar=, or set TIDEMARK_SPARK_JAR. To build it: "
-            "mvn -f agent/pom.xml -pl spark -am package"
+            "no jar of the connector is configured; pass jar=, or set TIDEMARK_SPARK_JAR. To build "
+            "it: mvn -f agent/pom.xml -pl spark -am package"
         )
     file = os.path.realpath(file)
     if not os.path.isfile(file):
-        raise FileNotFoundError(f"no such jar: {file}; an application that lacks it does not start")
+        raise FileNotFoundError(f"no such jar: {file}; an application does not start without it")
     _check_jar(file)
     if how.address.startswith(("unix:", "unix-abstract:")):
         raise ValueError(
-            f"master must be host:port, not {how.address}: connectors in a JVM know no unix sockets"
+            f"master must be host:port, not {how.address}: "
+            "connectors in a JVM do not support unix sockets"
         )
     has = existing or {}
     settings = {

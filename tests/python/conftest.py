@@ -1,4 +1,4 @@
-"""Real masters, and jobs that report to them."""
+"""Starts real masters, and jobs that report to them."""
 
 import os
 import pathlib
@@ -21,14 +21,14 @@ _ROLLING = ROOT / "tests" / "data" / "spark" / f"eventlog_v2_{APPLICATION}"
 
 
 def run(*words, **options):
-    """The command's standard output."""
+    """Returns the command's standard output."""
     return subprocess.run(
         [PROGRAM, *map(str, words)], check=True, capture_output=True, text=True, **options
     ).stdout
 
 
 class Master:
-    """`tidemark serve`. It may be killed and started again at the same address, on the same data."""
+    """A master process. It can restart at the same address with the same data."""
 
     def __init__(self, folder, *options):
         self.folder = folder
@@ -66,7 +66,7 @@ class Master:
             self._process = None
 
     def run_job(self, job_id):
-        """A small MapReduce job, to its end."""
+        """Runs a small MapReduce job to its end."""
         text = self.folder / "text"
         text.write_text("to be or not to be\n" * 100)
         run(
@@ -88,8 +88,10 @@ class Master:
         )
 
     def begin_application(self):
-        """A Spark application that runs until end_application(). A master notices at its start, or
-        within seconds."""
+        """Starts a Spark application that runs until end_application().
+
+        A master discovers it at its start or within seconds.
+        """
         log = self.spark_logs / "eventlog_v2_app"
         log.mkdir()
         (log / "appstatus_app.inprogress").touch()
@@ -102,13 +104,13 @@ class Master:
 def wait_for(condition, seconds=60):
     end = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < end, "waited in vain"
+        assert time.monotonic() < end, "timed out"
         time.sleep(0.02)
 
 
 @pytest.fixture
 def new_master(tmp_path):
-    """Makes masters that are not started yet."""
+    """Creates masters without starting them."""
     made = []
 
     def make(*options):
@@ -124,7 +126,7 @@ def new_master(tmp_path):
 
 @pytest.fixture(scope="session")
 def master(tmp_path_factory):
-    """One for tests that leave it as it is: the job `words` has ended, an application runs."""
+    """A master for tests that do not change it: the job `words` has ended, and an application runs."""
     shared = Master(tmp_path_factory.mktemp("master"))
     shared.begin_application()
     shared.start()

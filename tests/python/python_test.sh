@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the package for Python, source and wheel, installs the wheel in an environment of its own, and
-# tests it there. $1 is the tidemark binary, $2 a folder, whose environment the next run uses again.
+# Builds the Python package as source and wheel, installs the wheel in its own environment, and tests it
+# there. $1 is the tidemark binary. $2 is a folder whose environment later runs reuse.
 set -euo pipefail
 tidemark=$1
 folder=$2
@@ -21,7 +21,7 @@ if ! cmp -s "$folder/environment/tools" <(echo "${TOOLS[@]}"); then
   echo "${TOOLS[@]}" >environment/tools
 fi
 
-# A copy, so that nothing is written into the source tree.
+# Copies the sources, so that no file is written into the source tree.
 rm -rf source dist
 cp -rL "$root/python" source
 rm -rf source/build source/*.egg-info
@@ -29,6 +29,6 @@ rm -rf source/build source/*.egg-info
 "$python" -m pip install -q --disable-pip-version-check --no-index --force-reinstall --no-deps dist/*.whl
 "$python" -m pip check
 
-# Not in the folder with the sources, so that what is installed is what is tested.
+# Runs outside of the source folder, so that the installed package is tested.
 TIDEMARK=$tidemark "$python" -m pytest -q -p no:cacheprovider --import-mode=importlib \
   --rootdir "$root/tests/python" "$root/tests/python"

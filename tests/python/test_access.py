@@ -31,7 +31,7 @@ def guarded(new_master, secrets):
     return new_master("--set", f"tokens={secrets['tokens']}").start()
 
 
-def test_a_token_opens_the_door(guarded, secrets, monkeypatch):
+def test_a_valid_token_is_accepted(guarded, secrets, monkeypatch):
     assert tidemark.Client(guarded.address, token="token-of-a-reader").list() == []
     assert tidemark.Client(guarded.address, token_file=secrets["reader"]).list() == []
     assert tidemark.Client(guarded.address, token_file=secrets["marked"]).list() == []
@@ -39,24 +39,24 @@ def test_a_token_opens_the_door(guarded, secrets, monkeypatch):
     assert tidemark.Client(guarded.address).list() == []
 
 
-def test_without_a_token_it_says_that_one_is_wanted(guarded):
+def test_a_call_without_a_token_reports_that_one_is_required(guarded):
     with pytest.raises(tidemark.DeniedError, match="requires a token; pass token_file="):
         tidemark.Client(guarded.address).list()
     with pytest.raises(PermissionError):
         list(tidemark.watch("one", master=guarded.address, wait_for_job=True, disable=True))
 
 
-def test_another_token_is_refused(guarded, secrets):
+def test_an_unknown_token_is_rejected(guarded, secrets):
     with pytest.raises(tidemark.DeniedError, match="does not know the token"):
         tidemark.Client(guarded.address, token_file=secrets["stranger"]).list()
 
 
-def test_a_token_that_may_not_do_that_is_refused(guarded):
+def test_a_token_without_permission_is_rejected(guarded):
     with pytest.raises(tidemark.DeniedError):
         tidemark.Client(guarded.address, token="token-of-a-reader").forget("one")
 
 
-def test_a_token_is_not_sent_to_other_hosts_in_the_clear():
+def test_a_token_is_not_sent_to_other_hosts_without_tls():
     for host in ("192.0.2.1", "127.evil.example"):
         with pytest.raises(ValueError, match="without TLS"):
             tidemark.Client(f"{host}:7411", token="secret").list()
@@ -67,7 +67,7 @@ def test_a_token_is_not_shown():
     assert "secret" not in repr(vars(tidemark.Client(token="secret"))["_access"])
 
 
-def test_what_is_no_token_is_refused(secrets):
+def test_an_invalid_token_is_rejected(secrets):
     for wrong in ({"token_file": secrets["two"]}, {"token": "two words"}):
         with pytest.raises(ValueError, match="token"):
             tidemark.Client("127.0.0.1:1", **wrong).list()
@@ -77,8 +77,8 @@ def test_what_is_no_token_is_refused(secrets):
         tidemark.Client(tls_ca="a", tls_key="b")
 
 
-def test_an_address_is_refused_with_what_was_probably_meant():
-    # As tests/transport/host_port_test.cc.
+def test_an_invalid_address_is_rejected_with_a_suggestion():
+    # Shared with tests/transport/host_port_test.cc.
     golden = json.loads((VECTORS / "master_addresses.json").read_text())
     for vector in golden:
         fault = vector["fault"]
@@ -94,7 +94,7 @@ def openssl(folder, *words):
     subprocess.run(["openssl", *words], check=True, cwd=folder, capture_output=True)
 
 
-def test_over_tls_a_master_is_known_by_its_certificate(new_master, secrets, tmp_path):
+def test_tls_verifies_the_certificate_of_the_master(new_master, secrets, tmp_path):
     for name in ("master", "another"):
         openssl(
             tmp_path,
@@ -133,13 +133,13 @@ def test_over_tls_a_master_is_known_by_its_certificate(new_master, secrets, tmp_
     assert ask(tls_ca=tmp_path / "master.crt", tls_server_name="master") == []
     with pytest.raises(tidemark.UnreachableError, match="cannot verify the certificate"):
         ask(tls_ca=tmp_path / "another.crt", tls_server_name="master")
-    with pytest.raises(tidemark.UnreachableError, match="wants TLS"):
+    with pytest.raises(tidemark.UnreachableError, match="requires TLS"):
         ask()
     with pytest.raises(OSError):
         ask(tls_ca=tmp_path / "absent")
 
 
-def test_a_call_names_its_job_for_proxies_that_route_by_it():
-    # The same in Http2Test.java and tests/transport/security_test.cc.
+def test_a_call_names_its_job_for_routing_proxies():
+    # Equal to Http2Test.java and tests/transport/security_test.cc.
     assert _security.about("täglich 7%") == [("tidemark-job", "t%C3%A4glich%207%25")]
     assert _security.about("") == []

@@ -66,7 +66,7 @@ def drawn(snapshots, stream, **options):
 
 
 def on_screen(text):
-    """The lines that a terminal shows."""
+    """Returns the lines that a terminal shows."""
     lines = []
     for line in text.split("\n"):
         cells = []
@@ -76,7 +76,7 @@ def on_screen(text):
     return lines
 
 
-def test_a_terminal_gets_one_line_that_is_written_over():
+def test_a_terminal_shows_one_line_that_changes_in_place():
     text = drawn([some_snapshot(), some_snapshot(fraction=0.9)], Stream(is_terminal=True))
     assert text.count("\n") == 1 and text.endswith("\n")
     line, rest = on_screen(text)
@@ -85,7 +85,7 @@ def test_a_terminal_gets_one_line_that_is_written_over():
     assert max(len(part) for part in text.strip().split("\r")) < 80
 
 
-def test_the_bar_is_full_only_of_what_has_succeeded():
+def test_the_bar_is_full_only_after_success():
     nearly = drawn([some_snapshot(fraction=1.0)], Stream(is_terminal=True))
     assert "99 %" in nearly and "▉ " in nearly
     done = on_screen(drawn([some_snapshot(), final_snapshot()], Stream(is_terminal=True)))[0]
@@ -96,12 +96,12 @@ def test_the_bar_is_full_only_of_what_has_succeeded():
     assert "failed: no  space" in failed and "100 %" not in failed
 
 
-def test_a_stream_that_knows_no_unicode_gets_ascii():
+def test_a_stream_without_unicode_receives_ascii():
     text = drawn([some_snapshot(name="Zähler")], Stream(is_terminal=True, encoding="ascii"))
     assert text.isascii() and "[####" in text and "~ 41 s left (35-52 s)" in text
 
 
-def test_anything_else_gets_plain_lines_when_something_has_changed():
+def test_other_streams_receive_a_line_per_change():
     snapshots = [
         some_snapshot(),
         some_snapshot(66),
@@ -117,21 +117,21 @@ def test_anything_else_gets_plain_lines_when_something_has_changed():
     ]
 
 
-def test_what_is_not_known_is_said_and_no_zero_stands_for_it():
+def test_unknown_values_are_reported_as_unknown_and_not_as_zero():
     early = Estimate(state=tidemark.EstimateState.WARMING_UP)
     overdue = Estimate(state=tidemark.EstimateState.OVERDUE, fraction_done=0.9)
     silent = some_snapshot(silent_since=AT + timedelta(seconds=5))
     text = drawn([some_snapshot(estimate=early), some_snapshot(estimate=overdue), silent], Stream())
     assert text.splitlines()[0].endswith("visits: 3/8 tasks, no estimate yet")
     assert text.splitlines()[1].endswith("90 %, 3/8 tasks, past the predicted end")
-    assert text.splitlines()[2].endswith("; no news from the job for 1 min")
+    assert text.splitlines()[2].endswith("; no reports from the job for 1 min")
     workflow = some_snapshot(
         silent_since=AT + timedelta(seconds=5), info=JobInfo(kind=tidemark.JobKind.WORKFLOW)
     )
-    assert "; no news from any of its jobs for 1 min" in drawn([workflow], Stream())
+    assert "; no reports from any of its jobs for 1 min" in drawn([workflow], Stream())
 
 
-def test_plain_lines_come_at_once_when_the_end_has_moved_by_much():
+def test_a_large_change_of_the_predicted_end_writes_a_line_at_once():
     def ending_in(seconds_later, seconds_left):
         snapshot = some_snapshot(60 + seconds_later)
         remaining = Range(timedelta(seconds=seconds_left))
@@ -162,18 +162,18 @@ def test_an_unknown_application_has_a_range_and_an_empty_bar():
     unknown = dataclasses.replace(estimate, fraction_done_upper=0.91)
     first_run = dataclasses.replace(snapshot, estimate=unknown)
     lines = drawn([first_run], Stream())
-    assert "q64: 9-91 %, 1 of 2 stages done, 3 skipped, more may come, ≈" in lines
+    assert "q64: 9–91 %, 1 of 2 stages done, 3 skipped, more may come, ≈" in lines
     bar = drawn([first_run], Stream(is_terminal=True))
-    assert "9-91 %" in bar and "█" not in bar
+    assert "9–91 %" in bar and "█" not in bar
 
 
-def test_before_its_first_stage_a_known_application_says_what_is_expected():
+def test_a_known_application_shows_expected_stages_before_its_first_stage():
     expected = tidemark.StageProgress(state=tidemark.StageState.EXPECTED)
     snapshot = some_snapshot(counts=tidemark.Counts(), stages=(expected, expected))
     assert "visits: 41 %, 2 stages expected, ≈" in drawn([snapshot], Stream())
 
 
-def test_a_group_has_a_percentage_when_most_of_its_work_is_known():
+def test_a_group_has_a_percentage_if_most_of_its_work_is_known():
     def of_group(known_share, seconds_left):
         snapshot = some_snapshot(60, info=JobInfo(kind=tidemark.JobKind.APPLICATION))
         remaining = Range(timedelta(seconds=seconds_left))
@@ -187,7 +187,7 @@ def test_a_group_has_a_percentage_when_most_of_its_work_is_known():
     assert "%" not in of_group(1, 540)
 
 
-def test_it_says_which_task_ends_last_and_why():
+def test_a_line_names_the_last_task_and_its_reason():
     task = tidemark.NamedTask(reason="Reduce task 2 ends last: 1.2 MB key")
     assert "; Reduce task 2 ends last: 1.2 MB key" in drawn(
         [some_snapshot(named_tasks=(task,))], Stream()
@@ -195,24 +195,24 @@ def test_it_says_which_task_ends_last_and_why():
 
 
 @pytest.mark.parametrize("is_terminal", [False, True])
-def test_notes_are_told_once(is_terminal):
+def test_each_note_is_shown_once(is_terminal):
     snapshots = [some_snapshot(notes=("job b has not reported",))] * 2
     text = drawn(snapshots, Stream(is_terminal))
     assert [line.rstrip() for line in on_screen(text)].count("visits: job b has not reported") == 1
 
 
-def test_names_cannot_steer_the_terminal():
+def test_names_cannot_control_the_terminal():
     text = drawn([some_snapshot(name="\x1b[2Jx\ny", notes=("\x07",))], Stream(is_terminal=True))
     assert "\x1b" not in text and "\x07" not in text and " [2Jx y" in text
 
 
-def test_disabled_it_draws_nothing():
+def test_a_disabled_bar_draws_nothing():
     assert drawn([some_snapshot()], Stream(is_terminal=True), disable=True) == ""
     assert drawn([some_snapshot()], Stream(), disable=None) == ""
     assert drawn([some_snapshot()], Stream(is_terminal=True), disable=None) != ""
 
 
-def test_a_terminal_that_cannot_move_its_cursor_gets_plain_lines(monkeypatch):
+def test_a_dumb_terminal_receives_plain_lines(monkeypatch):
     monkeypatch.setenv("TERM", "dumb")
     assert drawn([some_snapshot()], Stream(is_terminal=True)).startswith("[1 min 05 s]")
 
@@ -230,7 +230,7 @@ def test_progress_goes_to_standard_error_and_standard_output_is_left_alone(maste
     assert "word-count: 100 %" in said.err and "succeeded" in said.err
 
 
-def test_troubles_are_told_above_the_bar(new_master):
+def test_problems_are_shown_above_the_bar(new_master):
     master = new_master()
     master.begin_application()
     master.start()
@@ -248,7 +248,7 @@ def test_troubles_are_told_above_the_bar(new_master):
 
 
 class Notebook:
-    """What IPython shows of a cell."""
+    """Records the outputs of a cell."""
 
     def __init__(self, monkeypatch):
         self.shown = []
@@ -269,7 +269,7 @@ class Notebook:
         self.shown[-1] = bundle
 
 
-def test_a_notebook_gets_one_bar_that_changes_in_place(monkeypatch, capsys):
+def test_a_notebook_shows_one_bar_that_changes_in_place(monkeypatch, capsys):
     notebook = Notebook(monkeypatch)
     list(tidemark.show([some_snapshot(), some_snapshot(fraction=0.9, notes=("a <note>",))]))
     (bundle,) = notebook.shown

@@ -1,4 +1,4 @@
-"""Streams that break in ways that a real master does not show at will."""
+"""Tests broken streams with a fake master."""
 
 import json
 import pathlib
@@ -17,7 +17,7 @@ VECTORS = pathlib.Path(__file__).resolve().parents[1] / "vectors"
 
 
 class Script:
-    """A server whose streams each bring the next of some lists: responses, then a code or None."""
+    """Returns a server. Each stream plays the next list: responses, then a status code or None."""
 
     def __init__(self, folder, method, *streams):
         self.requests = []
@@ -96,19 +96,19 @@ def test_a_broken_stream_is_resumed_after_the_last_snapshot(play):
     assert not any(request.deltas for request in script.requests)
 
 
-def test_what_no_other_attempt_can_put_right_ends_the_watch(play):
+def test_an_error_that_no_retry_can_resolve_ends_the_watch(play):
     script = play("WatchJob", [of_job(1), grpc.StatusCode.PERMISSION_DENIED])
     with pytest.raises(tidemark.DeniedError, match="as the script says"):
         watched(script)
     assert len(script.requests) == 1
 
 
-def test_a_cancelled_stream_is_one_of_a_master_that_goes_away(play):
+def test_a_cancelled_stream_counts_as_an_unavailable_master(play):
     script = play("WatchJob", [of_job(1), grpc.StatusCode.CANCELLED], [of_job(2, True), None])
     assert watched(script) == [1, 2]
 
 
-def test_a_master_that_asks_for_time_gets_it(play):
+def test_a_retry_respects_the_delay_requested_by_the_master(play):
     info = _wire.message("tidemark.rpc.v1.RetryInfo")()
     info.retry_delay.nanos = 700_000_000
     status = _wire.message("tidemark.rpc.v1.Status")(code=8)
@@ -122,21 +122,21 @@ def test_a_master_that_asks_for_time_gets_it(play):
     assert time.monotonic() - began >= 0.7
 
 
-def test_what_is_no_snapshot_is_an_error(play):
+def test_an_invalid_snapshot_is_an_error(play):
     response = of_job(1)
     response.snapshot.at.seconds = 1 << 60
     script = play("WatchJob", [response, None])
-    with pytest.raises(tidemark.TidemarkError, match="of job 'one' makes no sense"):
+    with pytest.raises(tidemark.TidemarkError, match="snapshot of job 'one' is invalid"):
         watched(script)
 
 
-def test_a_list_is_told_when_it_is_whole_and_when_it_has_changed(play):
+def test_a_list_is_reported_when_it_is_complete_and_after_each_change(play):
     script = play(
         "WatchJobs",
         [
             of_jobs("a", synced=False),
             of_jobs("b", token="1"),
-            of_jobs(token="2"),  # a sign of life
+            of_jobs(token="2"),  # a response
             of_jobs("c", removed=["a"], token="3"),
             grpc.StatusCode.UNAVAILABLE,
         ],
@@ -152,21 +152,21 @@ def test_a_list_is_told_when_it_is_whole_and_when_it_has_changed(play):
     assert [request.resume_token for request in script.requests] == ["", "3", "5"]
 
 
-def test_what_is_no_master_is_said(play):
+def test_another_server_is_reported_as_no_master(play):
     script = play("WatchJobs")
-    with pytest.raises(tidemark.TidemarkError, match="another version, or no Tidemark master"):
+    with pytest.raises(tidemark.TidemarkError, match="another version, or not a Tidemark master"):
         watched(script)
 
 
-def test_reasons_have_no_words_of_the_libraries():
-    # As tests/transport/reason_test.cc.
+def test_reasons_contain_no_phrases_of_libraries():
+    # Shared with tests/transport/reason_test.cc.
     golden = json.loads((VECTORS / "plain_reasons.json").read_text())
     for vector in golden:
         assert errors.plain_reason(vector["raw"]) == vector["plain"]
         assert errors.plain_reason(vector["plain"]) == vector["plain"]
 
 
-def test_a_web_server_is_named_as_one():
+def test_a_web_server_is_reported_as_one():
     class Page(BaseHTTPRequestHandler):
         def log_message(self, *_):
             pass
@@ -182,7 +182,7 @@ def test_a_web_server_is_named_as_one():
     assert str(raised.value).startswith(f"the server at {address} is not a master: it answers")
 
 
-def test_a_host_that_cannot_be_resolved_is_named():
+def test_an_unresolvable_host_is_reported_by_name():
     with pytest.raises(tidemark.UnreachableError) as raised:
         tidemark.Client("nosuch.invalid:7411").list()
     assert str(raised.value).startswith(

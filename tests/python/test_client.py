@@ -10,14 +10,14 @@ from tidemark._reading import read_snapshot
 from tidemark.job import EPOCH
 
 
-def test_get_says_what_the_command_line_says(client):
+def test_get_agrees_with_the_command_line(client):
     message = _wire.message("tidemark.v1.Snapshot")()
     said = run("get", "jobs", "words", "-o", "json", "--master", client.address)
     json_format.Parse(said, message)
     assert client.get("words") == read_snapshot(message)
 
 
-def test_times_that_are_unset_are_none(client):
+def test_unset_times_are_none(client):
     running = client.get(APPLICATION)
     assert running.ended_at is None and not running.final
     ended = client.get("words")
@@ -51,7 +51,7 @@ def test_a_duration_of_zero_is_zero_and_not_none():
     assert snapshot.started_at is None and snapshot.elapsed is None and snapshot.coverage is None
 
 
-def test_what_a_newer_master_says_is_no_error():
+def test_values_of_a_newer_master_are_no_error():
     message = _wire.message("tidemark.v1.Snapshot")(state=77)
     message.estimate.fraction_done = float("nan")
     snapshot = read_snapshot(message)
@@ -60,7 +60,7 @@ def test_what_a_newer_master_says_is_no_error():
     assert snapshot.at == EPOCH
 
 
-def test_nonsense_is_an_error_that_names_the_job():
+def test_an_invalid_snapshot_is_an_error_that_names_the_job():
     message = _wire.message("tidemark.v1.Snapshot")(job_id="mad")
     message.at.seconds = 1 << 60
     with pytest.raises(ValueError, match="'mad'"):
@@ -77,7 +77,7 @@ def test_states_are_equal_to_their_names(client):
     assert str(client.get("words").state) == "succeeded"
 
 
-def test_list_has_the_jobs_that_meet_the_filter(client):
+def test_list_returns_the_jobs_that_match_the_filter(client):
     def ids(**wanted):
         return [job.job_id for job in client.list(**wanted)]
 
@@ -88,7 +88,7 @@ def test_list_has_the_jobs_that_meet_the_filter(client):
     assert ids(user="nobody in particular") == []
 
 
-def test_lists_of_many_pages_are_whole(client, monkeypatch):
+def test_lists_of_many_pages_are_complete(client, monkeypatch):
     request = _wire.request
     monkeypatch.setattr(
         _wire, "request", lambda method, **fields: request(method, page_size=1, **fields)
@@ -96,7 +96,7 @@ def test_lists_of_many_pages_are_whole(client, monkeypatch):
     assert {job.job_id for job in client.list()} == {"words", APPLICATION}
 
 
-def test_a_job_that_is_not_there_is_not_found(client):
+def test_an_unknown_job_is_not_found(client):
     for ask in (client.get, client.wait):
         with pytest.raises(tidemark.NotFoundError, match="no job wrods .*; did you mean words?"):
             ask("wrods")
@@ -104,7 +104,7 @@ def test_a_job_that_is_not_there_is_not_found(client):
         client.get("something else")
 
 
-def test_a_master_that_is_not_there_is_unreachable_and_says_what_to_do(tmp_path):
+def test_an_absent_master_is_unreachable_and_the_error_has_a_remedy(tmp_path):
     with tidemark.Client(f"unix:{tmp_path}/nobody") as client:
         for ask in (client.list, lambda: client.wait("words")):
             with pytest.raises(tidemark.UnreachableError, match="tidemark serve.*TIDEMARK_MASTER"):
@@ -113,14 +113,14 @@ def test_a_master_that_is_not_there_is_unreachable_and_says_what_to_do(tmp_path)
         tidemark.Client("127.0.0.1:1").get("words")
 
 
-def test_the_environment_names_the_master(master, monkeypatch):
+def test_the_environment_configures_the_master(master, monkeypatch):
     monkeypatch.setenv("TIDEMARK_MASTER", master.address)
     assert tidemark.Client().get("words").final
     monkeypatch.delenv("TIDEMARK_MASTER")
     assert tidemark.Client().address == "127.0.0.1:7411"
 
 
-def test_an_address_without_a_port_is_refused():
+def test_an_address_without_a_port_is_rejected():
     with pytest.raises(ValueError, match="did you mean master.example:7411"):
         tidemark.Client("master.example")
 
@@ -134,12 +134,12 @@ def test_forget_removes_a_job_that_has_ended(new_master):
         assert client.list() == []
 
 
-def test_forget_refuses_a_job_that_runs(client):
+def test_forget_rejects_a_running_job(client):
     with pytest.raises(tidemark.RefusedError):
         client.forget(APPLICATION)
 
 
-def test_watch_all_tells_of_jobs_that_come_and_go(new_master):
+def test_watch_all_reports_new_and_removed_jobs(new_master):
     master = new_master().start()
     with tidemark.Client(master.address) as client, client.watch_all(timeout=60) as all_jobs:
         assert next(all_jobs) == {}
@@ -149,7 +149,7 @@ def test_watch_all_tells_of_jobs_that_come_and_go(new_master):
         assert any(jobs == {} for jobs in all_jobs)
 
 
-def test_a_client_that_was_closed_ends_its_calls(master):
+def test_closing_a_client_ends_its_calls(master):
     client = tidemark.Client(master.address)
     client.close()
     with pytest.raises(ValueError):

@@ -10,24 +10,24 @@ from conftest import ROOT, run
 from tidemark import _wire, job
 
 
-def test_version_is_that_of_the_project():
+def test_version_equals_the_version_of_the_project():
     cmake = (ROOT / "CMakeLists.txt").read_text()
     assert f"project(tidemark VERSION {tidemark.__version__} " in cmake
     assert tidemark.__version__ in run("version")
 
 
-def test_needs_grpcio_and_protobuf_alone():
+def test_the_package_requires_only_grpcio_and_protobuf():
     names = [re.match(r"\w+", need).group() for need in importlib.metadata.requires("tidemark")]
     assert sorted(names) == ["grpcio", "protobuf"]
 
 
-def test_carries_its_types_and_licence():
+def test_the_package_contains_its_types_and_licence():
     files = {file.name for file in importlib.metadata.files("tidemark")}
     assert {"py.typed", "LICENSE"} <= files
 
 
 VALUES = [kind for kind in vars(job).values() if dataclasses.is_dataclass(kind)]
-# What only deltas have, which are not asked for.
+# Fields of deltas, which this client does not request.
 OF_DELTAS = {"base_sequence", "removed_stages"}
 
 

@@ -9,7 +9,7 @@ from conftest import run
 
 @pytest.fixture
 def jar(tmp_path):
-    """As far as `tidemark spark conf` looks into it."""
+    """Writes a jar with the entries that `tidemark spark conf` checks."""
     file = tmp_path / "tidemark-spark.jar"
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("org/tidemark/spark/TidemarkPlugin.class", b"")
@@ -22,7 +22,7 @@ def printed(*words):
     return dict(line.split(" ", 1) for line in lines)
 
 
-def test_settings_are_those_that_the_command_line_prints(jar, tmp_path):
+def test_settings_equal_the_output_of_the_command_line(jar, tmp_path):
     assert tidemark.spark_conf(jar=jar) == printed("--jar", jar)
     files = {
         "token_file": tmp_path / "token",
@@ -39,7 +39,7 @@ def test_settings_are_those_that_the_command_line_prints(jar, tmp_path):
     assert list(ours)[:2] == ["spark.jars", "spark.plugins"]
 
 
-def test_the_environment_is_that_of_the_command_line(jar, monkeypatch):
+def test_the_environment_variables_equal_those_of_the_command_line(jar, monkeypatch):
     monkeypatch.setenv("TIDEMARK_SPARK_JAR", str(jar))
     monkeypatch.setenv("TIDEMARK_MASTER", "host.example:17411")
     monkeypatch.setenv("TIDEMARK_TLS_CA", "ca.crt")
@@ -56,18 +56,18 @@ def test_jars_and_plugins_of_the_application_stay_in_use(jar):
     assert "spark.ui" not in merged
 
 
-def test_a_token_is_a_setting_that_spark_hides(jar):
+def test_spark_hides_the_setting_of_a_token(jar):
     assert tidemark.spark_conf(jar=jar, token="secret")["spark.tidemark.token"] == "secret"
 
 
-def test_a_jar_that_is_not_there_is_an_error(tmp_path):
+def test_a_missing_jar_is_an_error(tmp_path):
     with pytest.raises(FileNotFoundError, match="does not start"):
         tidemark.spark_conf(jar=tmp_path / "absent.jar")
     with pytest.raises(ValueError, match="TIDEMARK_SPARK_JAR"):
         tidemark.spark_conf()
 
 
-def test_a_jar_that_is_not_the_connector_is_an_error(tmp_path):
+def test_another_jar_is_an_error(tmp_path):
     file = tmp_path / "original-tidemark-spark.jar"
     file.write_bytes(b"no jar")
     with pytest.raises(ValueError, match="not a jar"):
@@ -80,8 +80,8 @@ def test_a_jar_that_is_not_the_connector_is_an_error(tmp_path):
         printed("--jar", file)
 
 
-def test_a_master_that_the_connector_cannot_reach_is_an_error(jar):
-    with pytest.raises(ValueError, match="know no unix sockets"):
+def test_a_unix_socket_is_an_error(jar):
+    with pytest.raises(ValueError, match="do not support unix sockets"):
         tidemark.spark_conf(jar=jar, master="unix:/run/tidemark.sock")
 
 

@@ -49,7 +49,7 @@ def test_snapshots_come_in_order_to_the_final_one(new_master):
     assert all(snapshot.ended_at is None for snapshot in snapshots[:-1])
 
 
-def test_a_watch_goes_on_after_the_master_was_killed_and_started_again(new_master):
+def test_a_watch_resumes_after_a_crash_and_restart_of_the_master(new_master):
     master = new_master()
     master.begin_application()
     master.start()
@@ -69,7 +69,7 @@ def test_a_watch_goes_on_after_the_master_was_killed_and_started_again(new_maste
     assert troubles[-1] == "the master is back"
 
 
-def test_patience_has_an_end(new_master):
+def test_patience_has_a_limit(new_master):
     master = new_master()
     master.begin_application()
     master.start()
@@ -81,7 +81,7 @@ def test_patience_has_an_end(new_master):
             list(watch)
 
 
-def test_a_master_that_has_lost_the_job_is_told_apart_from_one_that_is_away(new_master, caplog):
+def test_a_lost_job_and_an_unreachable_master_are_distinct_errors(new_master, caplog):
     master = new_master()
     master.begin_application()
     master.start()
@@ -92,12 +92,12 @@ def test_a_master_that_has_lost_the_job_is_told_apart_from_one_that_is_away(new_
         another = new_master()
         another._words[another._words.index("--listen") + 1] = master.address
         another.start()
-        with pytest.raises(tidemark.NotFoundError, match="no longer knows the job"):
+        with pytest.raises(tidemark.NotFoundError, match="no longer has the job"):
             list(watch)
     assert "retrying" in caplog.text
 
 
-def test_a_watch_may_begin_before_the_master(new_master):
+def test_a_watch_may_start_before_the_master(new_master):
     master = new_master()
     starter = threading.Timer(0.3, lambda: (master.start(), master.run_job("one")))
     starter.start()
@@ -106,7 +106,7 @@ def test_a_watch_may_begin_before_the_master(new_master):
     starter.join()
 
 
-def test_timeout_ends_a_watch_of_a_job_that_goes_on(client):
+def test_the_timeout_ends_a_watch_of_a_running_job(client):
     began = time.monotonic()
     with pytest.raises(tidemark.NotEndedError, match=f"{APPLICATION} has not ended within 0.5 s"):
         client.wait(APPLICATION, timeout=0.5)
@@ -115,8 +115,8 @@ def test_timeout_ends_a_watch_of_a_job_that_goes_on(client):
         client.wait("not known yet", wait_for_job=True, timeout=0.1)
 
 
-def test_a_master_that_hangs_is_told(new_master, monkeypatch):
-    monkeypatch.setattr(_following, "_MUTE_AFTER_S", 0.3)
+def test_a_hanging_master_is_reported(new_master, monkeypatch):
+    monkeypatch.setattr(_following, "_SILENT_AFTER_S", 0.3)
     master = new_master("--set", "tick.interval=100ms", "--set", "tick.interval_min=100ms")
     master.begin_application()
     master.start()
@@ -132,7 +132,7 @@ def test_a_master_that_hangs_is_told(new_master, monkeypatch):
             for _ in watch:
                 if troubles[-1:] == ["the master is back"]:
                     break
-    assert troubles[0].startswith("nothing heard from the master at")
+    assert troubles[0].startswith("no response from the master at")
 
 
 def test_closing_a_watch_leaves_no_thread_and_no_call(client):
@@ -161,7 +161,7 @@ def test_a_group_is_watched_like_a_job(new_master):
             client.wait(f"{APPLICATION}/sql/7")
 
 
-def test_interrupted_it_ends_at_once_and_leaves_the_line_it_has_drawn(master):
+def test_an_interrupt_ends_the_watch_at_once_and_keeps_the_drawn_line(master):
     program = f"""
 import sys, tidemark
 class Terminal:

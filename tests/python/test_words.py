@@ -1,4 +1,4 @@
-"""The words are those of the console."""
+"""Compares the texts with those of the console."""
 
 import dataclasses
 from datetime import datetime, timedelta, timezone
@@ -25,7 +25,7 @@ from tidemark.job import Coverage
         (1000 * 86400, "over 999 d"),
     ],
 )
-def test_durations_are_two_units(seconds, text):
+def test_durations_have_two_units(seconds, text):
     assert _words.duration_text(timedelta(seconds=seconds)) == text
 
 
@@ -41,14 +41,14 @@ def test_durations_are_two_units(seconds, text):
         (1e9, 35, 1e11, "30 s or more"),
     ],
 )
-def test_ranges_are_rounded_to_what_is_known(median, lower, upper, text):
+def test_ranges_are_rounded_to_their_precision(median, lower, upper, text):
     known = _words.round_to_known(
         Range(*(timedelta(seconds=seconds) for seconds in (median, lower, upper)))
     )
     assert _words.range_text(known.lower, known.upper, unicode=False) == text
 
 
-def test_silence_counts_from_the_start_of_the_master_where_nobody_heard_before():
+def test_silence_counts_from_the_start_of_a_master_without_earlier_reports():
     at = datetime(2026, 1, 5, tzinfo=timezone.utc)
     since = at - timedelta(minutes=6)
     for heard_at, words in (
@@ -58,10 +58,10 @@ def test_silence_counts_from_the_start_of_the_master_where_nobody_heard_before()
         snapshot = Snapshot(
             job_id="a", at=at, silent_since=since, coverage=Coverage(newest_event_at=heard_at)
         )
-        assert _words.silence_text(snapshot) == f"no news from the job {words}"
+        assert _words.silence_text(snapshot) == f"no reports from the job {words}"
 
 
-def test_a_failed_job_keeps_what_it_had_reached():
+def test_a_failed_job_keeps_its_progress():
     at = datetime(2026, 1, 5, tzinfo=timezone.utc)
     estimate = Estimate(state=EstimateState.FINAL, fraction_done=0.41)
     failed = Snapshot(
@@ -76,13 +76,13 @@ def test_a_failed_job_keeps_what_it_had_reached():
     assert _words.percent_text(dataclasses.replace(failed, estimate=nothing)) == "-"
 
 
-def test_a_job_whose_end_is_not_reported_is_unknown():
+def test_a_job_without_a_reported_end_has_an_unknown_state():
     at = datetime(2026, 1, 5, tzinfo=timezone.utc)
     ended = Snapshot(job_id="a", at=at, state=JobState.UNKNOWN_END, final=True, ended_at=at)
     assert _words.state_name(ended) == "unknown (no end reported)"
 
 
-def test_an_ended_job_lasted_as_long_as_the_console_says():
+def test_durations_of_ended_jobs_agree_with_the_console():
     at = datetime(2026, 1, 5, 12, tzinfo=timezone.utc)
     began = at - timedelta(seconds=9.74)
     ended = Snapshot(
@@ -94,7 +94,7 @@ def test_an_ended_job_lasted_as_long_as_the_console_says():
     assert _words.elapsed_text(longer) == "10 s"
 
 
-def test_of_what_is_too_long_to_be_said_only_that_is_said():
+def test_very_long_durations_are_shown_as_over_the_limit():
     left = Range(*(timedelta(days=days) for days in (5000, 4000, 6000)))
     estimate = Estimate(state=EstimateState.VALID, remaining=left, basis=Basis.THIS_RUN)
     snapshot = Snapshot(job_id="a", at=datetime(2026, 1, 5, tzinfo=timezone.utc), estimate=estimate)
@@ -104,7 +104,7 @@ def test_of_what_is_too_long_to_be_said_only_that_is_said():
     assert _words.remaining_text(snapshot, unicode=False) == "remaining time unknown"
 
 
-def test_what_nothing_backs_is_a_guess():
+def test_an_estimate_without_finished_work_is_a_guess():
     left = Range(*(timedelta(seconds=seconds) for seconds in (198, 171, 249)))
     estimate = Estimate(state=EstimateState.VALID, remaining=left, basis=Basis.GUESS)
     snapshot = Snapshot(job_id="a", at=datetime(2026, 1, 5, tzinfo=timezone.utc), estimate=estimate)
@@ -116,7 +116,7 @@ def test_what_nothing_backs_is_a_guess():
 
 
 @pytest.mark.parametrize("log", ["two-path-on-yarn.tidemark-log", "spark/local-1795466322781.zst"])
-def test_every_line_of_the_command_line_has_our_words(log):
+def test_lines_of_the_command_line_have_the_same_texts(log):
     file = ROOT / "tests" / "data" / log
     snapshots = []
     for line in run("replay", file, "-o", "jsonl").splitlines():
@@ -133,7 +133,7 @@ def test_every_line_of_the_command_line_has_our_words(log):
 
 
 def is_in(line, snapshot):
-    percent = _words.percent_text(snapshot)
+    percent = _words.percent_text(snapshot, unicode=True)
     words = _words.remaining_text(snapshot, unicode=True).split(":")[0]
     words = words if percent == "-" else f"{percent}, {words}"
     beginning = f"[{_words.elapsed_text(snapshot)}] {_words.printable(snapshot.name)}:"
@@ -149,7 +149,7 @@ def is_in(line, snapshot):
         (0.999, "due {}, over 99 % likely late"),
     ],
 )
-def test_a_deadline_is_told_as_the_console_tells_it(late, words):
+def test_deadlines_have_the_texts_of_the_console(late, words):
     at = datetime(2026, 1, 5, 12, tzinfo=timezone.utc)
     due = at + timedelta(minutes=5, seconds=20)
     snapshot = Snapshot(job_id="a", at=at, deadline_at=due, late_probability=late)
@@ -163,11 +163,11 @@ def test_a_deadline_is_told_as_the_console_tells_it(late, words):
     ("away", "clock"),
     [
         (timedelta(minutes=59, seconds=59), "%H:%M:%S"),
-        (timedelta(minutes=59, milliseconds=500), "%H:%M"),  # on the minute
+        (timedelta(minutes=59, milliseconds=500), "%H:%M"),  # exactly on the minute
         (timedelta(minutes=60, seconds=20), "%H:%M"),
     ],
 )
-def test_a_deadline_has_seconds_as_far_away_as_durations_have_them(away, clock):
+def test_a_near_deadline_has_seconds(away, clock):
     at = datetime(2026, 1, 5, 12, tzinfo=timezone.utc)
     due = at + away
     snapshot = Snapshot(job_id="a", at=at, deadline_at=due)
