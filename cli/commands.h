@@ -1,30 +1,141 @@
-// The commands. Each returns an ExitCode.
+// The commands of the program. Each file of commands/ declares the options of its commands and runs
+// them.
 #pragma once
 
-#include "cli/command_line.h"
+#include <any>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "serve/config/serve_config.h"
+#include "tidemark/client_security.h"
+#include "tidemark/deadline.h"
+#include "tidemark/explanation.h"
+#include "tidemark/job_query.h"
+#include "tidemark/plan.h"
+
+namespace CLI {
+class App;
+}
 
 namespace tidemark::cli {
 
-int Do(const GetArguments& arguments);
-int Do(const WatchArguments& arguments);
-int Do(const SubmitArguments& arguments);
-int Do(const AttachArguments& arguments);
-int Do(const UpdateArguments& arguments);
-int Do(const ForgetArguments& arguments);
-int Do(const WhatIfArguments& arguments);
-int Do(const WhyArguments& arguments);
-int Do(const AdviseArguments& arguments);
-int Do(const ReplayArguments& arguments);
-int Do(const RunArguments& arguments);
-int Do(const WorkflowRunArguments& arguments);
-int Do(const HadoopRunArguments& arguments);
-int Do(const HadoopConfArguments& arguments);
-int Do(const HadoopPollArguments& arguments);
-int Do(const SparkRunArguments& arguments);
-int Do(const SparkConfArguments& arguments);
-int Do(const ServeArguments& arguments);
-int Do(const DoctorArguments& arguments);
-int Do(const ProfileNodeArguments& arguments);
-int Do(const CompletionArguments& arguments);
+// A parsed command line.
+struct Invocation {
+  std::function<int()> run;       // runs the command and returns its exit code
+  std::any arguments;             // the arguments of that command; tests read them
+  std::vector<std::string> rest;  // the words after `--` for a command that runs another program
+};
+
+// Text to print instead of running a command: help, the version, or an error.
+struct Answer {
+  int exit_code = 0;
+  std::string out;  // for standard output
+  std::string err;  // for standard error
+};
+
+// Parses the words that main() received. Environment variables replace missing connection options
+// (`tidemark help connection`).
+std::variant<Invocation, Answer> ParseCommandLine(const std::vector<std::string>& words);
+
+// Returns the subcommands and options that begin with the last of `words`.
+std::vector<std::string> CompletionsOf(const std::vector<std::string>& words);
+
+// Each function declares one command or a group of commands below `root`. If the command line names
+// one of them, parsing fills in `invocation`.
+void AddAdvise(CLI::App& root, Invocation& invocation);
+void AddCompletion(CLI::App& root, Invocation& invocation);
+void AddDoctor(CLI::App& root, Invocation& invocation);
+void AddGet(CLI::App& root, Invocation& invocation);
+void AddPlanCommands(CLI::App& root, Invocation& invocation);  // submit, attach, forget, workflow
+void AddProfile(CLI::App& root, Invocation& invocation);
+void AddReplay(CLI::App& root, Invocation& invocation);
+void AddRun(CLI::App& root, Invocation& invocation);  // run example, run ENGINE, ENGINE conf
+void AddServe(CLI::App& root, Invocation& invocation);
+void AddWatch(CLI::App& root, Invocation& invocation);
+void AddWhatIf(CLI::App& root, Invocation& invocation);
+void AddWhy(CLI::App& root, Invocation& invocation);
+
+// Form of progress. kAuto: a bar on a terminal, plain lines elsewhere.
+enum class ProgressMode : std::uint8_t { kAuto, kBar, kPlain, kJsonl, kQuiet };
+// Form of a result.
+enum class TableFormat : std::uint8_t { kTable, kWide, kJson, kJsonl, kDot };
+
+struct ProgressArguments {
+  ProgressMode mode = ProgressMode::kAuto;
+  bool compare = false;              // also show the other indicators
+  std::optional<Deadline> deadline;  // of the shown job
+};
+
+// The master that a command queries.
+struct MasterArguments {
+  std::string address;
+  ClientSecurity security;
+};
+
+struct WatchArguments {
+  std::string job_id;  // all jobs if empty
+  JobFilter filter;    // applies to all jobs
+  MasterArguments master;
+  ProgressArguments progress;
+  absl::Duration timeout = absl::InfiniteDuration();
+  bool waits = false;  // for a job or a master that does not exist yet
+  bool tasks = false;  // shows the running tasks below the bar of one job
+};
+int Run(const WatchArguments& arguments);
+
+struct ServeArguments {
+  std::string config_file;  // none if empty
+  std::vector<serve::SettingOverride> overrides;
+};
+// Adds the options that override settings: `serve` and `doctor` share them.
+void AddServeOptions(CLI::App& app, ServeArguments& arguments);
+
+struct WhatIfArguments {
+  std::string subject;                   // a plan file, an event log of Spark, or a job's id
+  std::vector<std::uint32_t> slots;      // one scenario for each; if empty, the present slots
+  std::vector<std::uint32_t> executors;  // of a Spark application; excludes `slots`
+  std::map<std::string, std::string> settings;  // of Spark
+  // For an event log of Spark: one row for each combination; an empty list keeps the value of the
+  // run.
+  std::vector<std::uint32_t> cores;  // of an executor
+  std::vector<std::string> memory;   // of an executor
+  std::vector<std::uint32_t> partitions;
+  std::vector<std::string> compress;              // "true", "false"
+  std::vector<double> data;                       // factors
+  std::map<std::string, std::string> parameters;  // of the program
+  std::vector<std::string> learn;                 // logs of other runs
+  std::optional<double> data_factor;
+  std::optional<SchedulingPolicy> policy;
+  MasterArguments master;
+  TableFormat format = TableFormat::kTable;
+};
+
+struct AdviseArguments {
+  std::vector<std::string> logs;  // event logs of Spark, or folders of them
+  std::optional<double> space_bytes;
+  std::optional<double> read_bytes_per_second;  // estimated from the logs if empty
+  TableFormat format = TableFormat::kTable;
+};
+
+struct ReplayArguments {
+  std::string log;
+  double speed = 0;     // multiple of the original speed; 0 means without waiting
+  std::string history;  // a folder with history.sqlite; none if empty
+  ProgressArguments progress;
+};
+
+struct ProfileNodeArguments {
+  std::string directory = ".";                     // on the measured disk
+  std::uint64_t bytes = std::uint64_t{256} << 20;  // size of the file that is written and read
+  std::string peer;                                // host that runs `iperf3 -s`; loopback if empty
+  int peer_port = 5201;
+  std::string data_dir;  // data directory that stores the result; none if empty
+};
 
 }  // namespace tidemark::cli

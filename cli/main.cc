@@ -8,23 +8,22 @@
 #include <variant>
 #include <vector>
 
-#include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/exit_code.h"
-#include "cli/interrupt.h"
-#include "cli/progress.h"
+#include "cli/master_call.h"
+#include "cli/output.h"
+#include "cli/process.h"
 #include "examples/local_mapreduce/run.h"
-#include "serve/library_log.h"
+#include "serve/serve_log.h"
 
 namespace tidemark::cli {
 namespace {
 
-// Output that is lost is no success. A reader that has gone wants no more of it, and no word.
+// Returns the exit code, or that of lost output. Does not report a closed pipe as an error.
 int CheckOutput(int exit_code) {
   const int error = FlushOutput();
   if (error == 0 || (exit_code != kSuccess && exit_code != kReaderGone)) return exit_code;
   if (error == EPIPE) return kReaderGone;
-  Complain(fmt::format("cannot write to standard output: {}", std::strerror(error)));
+  PrintError(fmt::format("cannot write to standard output: {}", std::strerror(error)));
   return kJobFailed;
 }
 
@@ -36,8 +35,7 @@ int Main(const std::vector<std::string>& words) {
     std::fputs(answer->err.c_str(), stderr);
     return CheckOutput(answer->exit_code);
   }
-  return CheckOutput(
-      std::visit([](const auto& arguments) { return Do(arguments); }, std::get<Arguments>(parsed)));
+  return CheckOutput(std::get<Invocation>(parsed).run());
 }
 
 }  // namespace
@@ -45,12 +43,12 @@ int Main(const std::vector<std::string>& words) {
 
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv, argv + argc);
-  tidemark::cli::SilenceLibraries();
-  // `tidemark worker` is what `tidemark run example` starts for each task; it is not for people.
+  tidemark::serve::SilenceLibraries();
+  // `tidemark run example` starts the hidden command `worker` for each task.
   if (words.size() > 1 && words[1] == "worker") {
     return tidemark::examples::WorkerMain({words.begin() + 2, words.end()});
   }
-  // The hidden command that the script of `tidemark completion` calls.
+  // The scripts of `tidemark completion` call the hidden command `complete`.
   if (words.size() > 1 && words[1] == "complete") {
     for (const std::string& word : tidemark::cli::CompletionsOf({words.begin() + 2, words.end()})) {
       std::puts(word.c_str());

@@ -34,7 +34,7 @@ using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 
-// What people write, and the field that it is.
+// A short name of a field.
 struct ShortName {
   const char* message;
   const char* name;
@@ -59,7 +59,7 @@ constexpr ShortName kShortNames[] = {
     {"JobProfile", "map_task_seconds", "map_task_time"},
     {"JobProfile", "reduce_task_seconds", "reduce_task_time"},
 };
-// Longer than any task, lag or wait; more is a typing error.
+// Longer tasks, lags and waits are typing errors.
 constexpr double kSecondsMax = 1e9;
 
 const FieldDescriptor* FieldOf(const Descriptor& message, const std::string& name) {
@@ -81,8 +81,8 @@ std::string NameOf(const FieldDescriptor& field) {
   return field.name();
 }
 
-// Reads a file into a message and keeps the first thing that is wrong. Paths come in two forms: by
-// the fields of the message, and as the file has them.
+// Reads a file into a message and stores the first error. Paths have two forms: the fields of the
+// message, and the names in the file.
 class Reader {
  public:
   absl::StatusOr<Plan> Read(const YAML::Node& root, PlanUse use) {
@@ -97,7 +97,7 @@ class Reader {
     return parsed;
   }
 
-  // The same error, said about the file.
+  // Returns the error with its position in the file.
   absl::Status Locate(const YAML::Node& root, const absl::Status& error) {
     v1::Plan plan;
     ReadRoot(root, plan);
@@ -120,10 +120,10 @@ class Reader {
     }
   }
 
-  // What a master would say about the message, said about the file.
+  // Converts an error about the message into one about the file.
   absl::Status AsWritten(const absl::Status& status) const {
     const WrongField wrong = WrongFieldOf(status);
-    std::string known = wrong.path;  // the field or the nearest that the file has
+    std::string known = wrong.path;  // the field, or its nearest parent in the file
     while (!known.empty() && !places_.contains(known)) {
       const std::size_t end = known.find_last_of(".[");
       known.resize(end == std::string::npos ? 0 : end);
@@ -135,7 +135,7 @@ class Reader {
                  wrong.description);
   }
 
-  // Names of fields that the file does not have.
+  // Returns the short name of a field that is missing in the file.
   static std::string Translated(std::string path) {
     for (const ShortName& known : kShortNames) {
       const std::string end = std::string(".") + known.field;
@@ -175,14 +175,14 @@ class Reader {
       } else if (has_stages) {
         ReadEntry(entry, *plan.mutable_jobs(0), "jobs[0]", "");
       } else {
-        Fail({entry.first.Mark().line + 1, name}, "belongs into a job here");
+        Fail({entry.first.Mark().line + 1, name}, "must be in a job");
       }
     }
   }
 
-  // What else the file says would be ignored.
+  // Rejects all other fields, because they would be ignored.
   void CheckAddsJobsOnly(const YAML::Node& root) {
-    if (!root.IsMap()) return;  // ReadRoot() says so
+    if (!root.IsMap()) return;  // ReadRoot() reports it
     const auto& fields = *v1::Plan::descriptor();
     for (const auto& entry : root) {
       if (!entry.first.IsScalar()) return;
@@ -238,7 +238,7 @@ class Reader {
     }
     if (value.IsScalar()) return ReadValue(value, message, field, full, place);
     if (!value.IsSequence()) return Fail(place, "must be a list");
-    // Without any it would be a job by its numbers.
+    // An empty list would make it a job without stages.
     if (value.size() == 0 && field.message_type() == v1::PlannedStage::descriptor()) {
       return Fail(place, "must hold at least one stage");
     }
@@ -249,7 +249,7 @@ class Reader {
     }
   }
 
-  // Queues as {etl: 3, adhoc: 1}.
+  // Reads queues such as {etl: 3, adhoc: 1}.
   void ReadShares(const YAML::Node& node, Message& message, const FieldDescriptor& field,
                   const std::string& field_path, const Place& place) {
     int number = 0;
@@ -310,11 +310,11 @@ class Reader {
     return field.is_repeated() ? "must be a name or a list of names" : "must be text";
   }
 
-  // Beyond it not every whole number is a double, and nothing is as large.
+  // Above this, doubles cannot represent all whole numbers.
   static constexpr std::uint64_t kWholeMax = std::uint64_t{1} << 53;
 
   std::uint64_t WholeNumber(const YAML::Node& node, const Place& place, std::uint64_t most) {
-    double value = NAN;  // 4e9 is a whole number, too
+    double value = NAN;  // 4e9 is a whole number
     if (YAML::convert<double>::decode(node, value) && value >= 0 &&
         value <= static_cast<double>(most) && std::floor(value) == value) {
       return static_cast<std::uint64_t>(value);
@@ -338,7 +338,7 @@ class Reader {
                             kSecondsMax));
   }
 
-  // A time of day would mean another instant each time the file is read.
+  // Requires a date, because a time of day would mean a different instant on each day.
   void ReadInstant(const YAML::Node& node, google::protobuf::Timestamp& message,
                    const Place& place) {
     absl::Time at;
@@ -350,7 +350,7 @@ class Reader {
     Fail(place, "must be an instant such as 2026-11-26T07:30:00Z or 2026-11-26T08:30:00+01:00");
   }
 
-  // "fifo" for SCHEDULING_POLICY_FIFO.
+  // Reads the short name of a value, such as "fifo" for SCHEDULING_POLICY_FIFO.
   void ReadEnum(const std::string& text, Message& message, const FieldDescriptor& field,
                 const Place& place) {
     const auto& type = *field.enum_type();
@@ -380,7 +380,7 @@ class Reader {
 absl::StatusOr<Plan> ParsePlanFile(const std::string& text, PlanUse use) {
   if (text.starts_with("TIDELOG")) {
     return absl::InvalidArgumentError(
-        "is a log of Tidemark, not a plan; `tidemark replay` shows event logs");
+        "is a log of Tidemark, not a plan; `tidemark replay` reads event logs");
   }
   if (text.starts_with(R"({"Event":)")) {
     return absl::InvalidArgumentError(
@@ -391,7 +391,7 @@ absl::StatusOr<Plan> ParsePlanFile(const std::string& text, PlanUse use) {
   } catch (const YAML::DeepRecursion& error) {
     return absl::InvalidArgumentError(
         fmt::format("line {}: nested too deeply for a plan", error.mark.line + 1));
-  } catch (const YAML::Exception& error) {  // of the library only
+  } catch (const YAML::Exception& error) {  // thrown by the library
     return absl::InvalidArgumentError(
         fmt::format("line {}: not valid YAML: {}", error.mark.line + 1, error.msg));
   }
@@ -407,7 +407,7 @@ absl::StatusOr<Plan> ReadPlanFile(const std::string& path, PlanUse use) {
 
 absl::Status InPlanFile(const std::string& path, const absl::Status& error) {
   std::string message(error.message());
-  // A request holds the plan as `plan`, or its jobs as `add_jobs`.
+  // A request contains the plan as `plan`, or its jobs as `add_jobs`.
   for (const std::string_view prefix : {"plan.", "add_"}) {
     if (message.starts_with(prefix)) message.erase(0, prefix.size());
   }

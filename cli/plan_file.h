@@ -1,7 +1,7 @@
-// A plan that is described in YAML or JSON: jobs, stages, or both.
+// Parses plans of jobs and stages in YAML or JSON.
 //
-// The schema is tidemark.v1.Plan (proto/tidemark/v1/plan.proto) itself, by the names of its
-// fields, with shorter names for what people write often; docs/plans.md has them all:
+// The schema is tidemark.v1.Plan (proto/tidemark/v1/plan.proto) with short names for common fields;
+// docs/plans.md lists them:
 //
 //   id: visits-17
 //   cluster: {slots: 16, policy: capacity, queues: {etl: 3, adhoc: 1}}
@@ -12,8 +12,8 @@
 //       queue: adhoc
 //       stages: [{name: scan, tasks: 40, task_seconds: [11, 12]}]
 //
-// A list of one may be written as its element, durations are seconds or text such as "90s" or
-// "1h30m", and `stages` at the top level are those of the only job.
+// A list of one element may be written as the element. Durations are seconds or text such as "90s"
+// or "1h30m". `stages` at the top level belong to the only job.
 #pragma once
 
 #include <string>
@@ -24,19 +24,19 @@
 namespace tidemark::cli {
 
 enum class PlanUse {
-  kEstimate,  // `id` may be missing
+  kEstimate,  // `id` is optional
   kSubmit,
-  kAdd,  // to a plan that runs: jobs only, which may wait for jobs of that plan
+  kAdd,  // jobs for a running plan, which may wait for jobs of that plan
 };
 
-// InvalidArgument "line LINE: PATH: WHAT" names the first thing that is wrong, by the names that
-// the file uses: an unknown field, with the one that was meant; a value of another type; and
-// everything that a master would refuse (CheckPlan()).
+// Parses a plan. InvalidArgument "line LINE: PATH: WHAT" describes the first error in the names of
+// the file: an unknown field, with a suggestion; a value of another type; or a plan that a master
+// would reject (CheckPlan()).
 absl::StatusOr<Plan> ParsePlanFile(const std::string& text, PlanUse use);
-// The same; errors name the file. NotFound: it cannot be read.
+// Reads and parses a file. Errors name it. NotFound if it cannot be read.
 absl::StatusOr<Plan> ReadPlanFile(const std::string& path, PlanUse use);
-// What a master said about the plan of that file ("add_jobs[0].queue: is missing"), with file, line
-// and the names that the file uses; any other error as it is.
+// Returns the error of a master about the plan of a file ("add_jobs[0].queue: is missing") with
+// file, line and the names of the file. Returns any other error unchanged.
 absl::Status InPlanFile(const std::string& path, const absl::Status& error);
 
 }  // namespace tidemark::cli

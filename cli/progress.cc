@@ -1,8 +1,6 @@
 #include "cli/progress.h"
 
 #include <algorithm>
-#include <atomic>
-#include <cerrno>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -12,33 +10,25 @@
 #include "console/job_frame.h"
 #include "console/job_lines.h"
 #include "console/job_summary.h"
-#include "console/styled_line.h"
-#include "console/task_lines.h"
 #include "console/terminal.h"
 #include "console/text.h"
-#include "console/time_spent.h"
 #include "proto/wire/job_codec.h"
 #include "tidemark/job_monitor.h"
 
 namespace tidemark::cli {
 namespace {
 
-// A replay makes thousands of snapshots in a second; an eye sees twenty.
+// A replay makes thousands of snapshots per second; a reader can follow about twenty.
 constexpr absl::Duration kBetweenFrames = absl::Milliseconds(50);
 
-std::atomic<int> output_error = 0;
+// About half an hour of a job's snapshots; about 20 MB.
+constexpr std::size_t kQueueMax = 10'000;
 
-// Keeps the first: stdio remembers that a write has failed, not why.
-void NoteOutputError(int error) {
-  int none = 0;
-  output_error.compare_exchange_strong(none, error);
-}
-
-// What is left to say when a job has ended.
-class Ending {
+// Collects the facts for the summary of an ended job, and writes it.
+class EndSummary {
  public:
-  void See(const Snapshot& snapshot) { lone_task_.See(snapshot); }
-  void See(const absl::StatusOr<Explanation>& waits) { waits_ = waits; }
+  void Add(const Snapshot& snapshot) { lone_task_.Add(snapshot); }
+  void Add(const absl::StatusOr<Explanation>& waits) { waits_ = waits; }
   void Write(const Snapshot& last, const std::string& ending, bool compare, std::FILE* lines,
              const Environment& environment) const {
     const int width = WidthOf(lines);
@@ -54,7 +44,7 @@ class Ending {
  private:
   static constexpr int kLinesMax = 20;
   console::LoneTaskWatch lone_task_;
-  absl::StatusOr<Explanation> waits_ = absl::UnknownError("no master told it");
+  absl::StatusOr<Explanation> waits_ = absl::UnknownError("no master reported them");
 };
 
 class BarProgress final : public Progress {
@@ -69,7 +59,7 @@ class BarProgress final : public Progress {
         terminal_(fileno(stderr)) {}
 
   bool Show(const Snapshot& snapshot) override {
-    ending_.See(snapshot);
+    summary_.Add(snapshot);
     newest_ = snapshot;
     is_drawn_ = false;
     if (snapshot.is_final || absl::Now() - drawn_at_ >= kBetweenFrames) Draw();
@@ -78,21 +68,21 @@ class BarProgress final : public Progress {
 
   void Remark(const std::string& sentence) override { remark_ = sentence; }
   void ShowTasks(const JobTasks& tasks) override { tasks_ = tasks; }
-  void Explain(const absl::StatusOr<Explanation>& waits) override { ending_.See(waits); }
-  void Say(const std::string& message) override { terminal_.Print({ComplaintLine(message)}); }
-  void PassOn(const std::string& line) override { terminal_.Print({line}); }
+  void Explain(const absl::StatusOr<Explanation>& waits) override { summary_.Add(waits); }
+  void Warn(const std::string& message) override { terminal_.Print({ErrorLine(message)}); }
+  void Forward(const std::string& line) override { terminal_.Print({line}); }
 
   void Finish(const std::string& ending) override {
     if (!newest_) return;
     if (!is_drawn_) Draw();
     terminal_.Keep();
-    ending_.Write(*newest_, ending, options_.compare, lines_, environment_);
+    summary_.Write(*newest_, ending, options_.compare, lines_, environment_);
   }
 
  private:
   void Draw() {
     console::FrameOptions options = options_;
-    // A full line would leave the cursor on its last column, where terminals disagree.
+    // Terminals disagree on the position of the cursor after a full line.
     options.width = terminal_.size().columns - 1;
     std::vector<std::string> frame = console::RenderFrame(*newest_, options);
     if (!remark_.empty() && !newest_->is_final) {
@@ -106,7 +96,7 @@ class BarProgress final : public Progress {
     is_drawn_ = true;
   }
 
-  // As many as there is room for; a row stays free for the cursor.
+  // Adds the running tasks that fit; one row stays free for the cursor.
   void AddTasks(std::vector<std::string>& frame) const {
     if (newest_->is_final) return;
     const int room = terminal_.size().rows - 1 - static_cast<int>(frame.size());
@@ -125,9 +115,9 @@ class BarProgress final : public Progress {
   std::optional<Snapshot> newest_;
   std::string remark_;
   JobTasks tasks_;
-  Ending ending_;
+  EndSummary summary_;
   absl::Time drawn_at_ = absl::InfinitePast();
-  bool is_drawn_ = false;  // the newest snapshot
+  bool is_drawn_ = false;  // whether the newest snapshot is on the screen
 };
 
 class PlainProgress final : public Progress {
@@ -139,16 +129,16 @@ class PlainProgress final : public Progress {
         plain_(TextOptionsFor(lines, environment_), compare) {}
 
   bool Show(const Snapshot& snapshot) override {
-    ending_.See(snapshot);
+    summary_.Add(snapshot);
     newest_ = snapshot;
     const std::optional<std::string> line = plain_.Next(*newest_);
     return !line || WriteLine(lines_, *line);
   }
 
-  void Explain(const absl::StatusOr<Explanation>& waits) override { ending_.See(waits); }
+  void Explain(const absl::StatusOr<Explanation>& waits) override { summary_.Add(waits); }
 
   void Finish(const std::string& ending) override {
-    if (newest_) ending_.Write(*newest_, ending, compare_, lines_, environment_);
+    if (newest_) summary_.Write(*newest_, ending, compare_, lines_, environment_);
   }
 
  private:
@@ -157,7 +147,7 @@ class PlainProgress final : public Progress {
   std::FILE* const lines_;
   console::PlainLines plain_;
   std::optional<Snapshot> newest_;
-  Ending ending_;
+  EndSummary summary_;
 };
 
 class JsonProgress final : public Progress {
@@ -171,17 +161,17 @@ class JsonProgress final : public Progress {
   std::FILE* const lines_;
 };
 
-// What goes wrong is said all the same.
-class NoProgress final : public Progress {
+// Shows nothing but warnings.
+class QuietProgress final : public Progress {
  public:
   bool Show(const Snapshot&) override { return true; }
-  void Mention(const std::string&) override {}
+  void Inform(const std::string&) override {}
 };
 
-// Shows how likely the deadline that the reader cares about is missed, whatever the job's own.
-class DueProgress final : public Progress {
+// Replaces the deadline of the job by that of this reader.
+class DeadlineProgress final : public Progress {
  public:
-  DueProgress(const Deadline& deadline, std::unique_ptr<Progress> shown)
+  DeadlineProgress(const Deadline& deadline, std::unique_ptr<Progress> shown)
       : deadline_(deadline), shown_(std::move(shown)) {}
   bool Show(const Snapshot& snapshot) override {
     Snapshot due = snapshot;
@@ -192,9 +182,9 @@ class DueProgress final : public Progress {
   void Remark(const std::string& sentence) override { shown_->Remark(sentence); }
   void ShowTasks(const JobTasks& tasks) override { shown_->ShowTasks(tasks); }
   void Explain(const absl::StatusOr<Explanation>& waits) override { shown_->Explain(waits); }
-  void Say(const std::string& message) override { shown_->Say(message); }
-  void Mention(const std::string& fact) override { shown_->Mention(fact); }
-  void PassOn(const std::string& line) override { shown_->PassOn(line); }
+  void Warn(const std::string& message) override { shown_->Warn(message); }
+  void Inform(const std::string& hint) override { shown_->Inform(hint); }
+  void Forward(const std::string& line) override { shown_->Forward(line); }
   void Finish(const std::string& ending) override { shown_->Finish(ending); }
 
  private:
@@ -218,21 +208,21 @@ class ProgressOfJobs final : public Progress {
   void Remark(const std::string& sentence) override { current_->Remark(sentence); }
   void ShowTasks(const JobTasks& tasks) override { current_->ShowTasks(tasks); }
   void Explain(const absl::StatusOr<Explanation>& waits) override { current_->Explain(waits); }
-  void Say(const std::string& message) override { current_->Say(message); }
-  void Mention(const std::string& fact) override { current_->Mention(fact); }
-  void PassOn(const std::string& line) override { current_->PassOn(line); }
+  void Warn(const std::string& message) override { current_->Warn(message); }
+  void Inform(const std::string& hint) override { current_->Inform(hint); }
+  void Forward(const std::string& line) override { current_->Forward(line); }
   void Finish(const std::string& ending) override { current_->Finish(ending); }
 
  private:
   const std::function<std::unique_ptr<Progress>()> make_;
   std::unique_ptr<Progress> current_;
-  std::optional<std::string> job_id_;  // empty: none yet
+  std::optional<std::string> job_id_;  // nullopt before the first snapshot
 };
 
 }  // namespace
 
-void Progress::Say(const std::string& message) { Complain(message); }
-void Progress::PassOn(const std::string& line) { WriteLine(stderr, line); }
+void Progress::Warn(const std::string& message) { PrintError(message); }
+void Progress::Forward(const std::string& line) { WriteLine(stderr, line); }
 
 ProgressMode ResolveProgress(ProgressMode mode, const Environment& environment) {
   if (mode != ProgressMode::kAuto) return mode;
@@ -248,7 +238,7 @@ ProgressArguments WithoutDeadline(ProgressArguments arguments) {
 std::unique_ptr<Progress> MakeProgress(const ProgressArguments& arguments, std::FILE* lines,
                                        const Environment& environment) {
   if (arguments.deadline) {
-    return std::make_unique<DueProgress>(
+    return std::make_unique<DeadlineProgress>(
         *arguments.deadline, MakeProgress(WithoutDeadline(arguments), lines, environment));
   }
   switch (ResolveProgress(arguments.mode, environment)) {
@@ -257,7 +247,7 @@ std::unique_ptr<Progress> MakeProgress(const ProgressArguments& arguments, std::
     case ProgressMode::kJsonl:
       return std::make_unique<JsonProgress>(lines);
     case ProgressMode::kQuiet:
-      return std::make_unique<NoProgress>();
+      return std::make_unique<QuietProgress>();
     case ProgressMode::kPlain:
     case ProgressMode::kAuto:
       break;
@@ -287,22 +277,78 @@ Streams StreamsOfRun(ProgressMode mode) {
   return {.progress = stderr, .result = stdout};
 }
 
-bool WriteLine(std::FILE* stream, const std::string& line) {
-  const bool is_written =
-      std::fputs((line + "\n").c_str(), stream) >= 0 && std::fflush(stream) == 0;
-  if (!is_written && stream == stdout) NoteOutputError(errno);
-  return is_written;
+BackgroundProgress::BackgroundProgress(std::unique_ptr<Progress> progress)
+    : progress_(std::move(progress)), thread_([this] { ShowUntilFinished(); }) {}
+
+BackgroundProgress::~BackgroundProgress() { Finish(); }
+
+void BackgroundProgress::Show(const Snapshot& snapshot) { Add(snapshot); }
+void BackgroundProgress::Warn(const std::string& message) { Add(message); }
+void BackgroundProgress::Inform(const std::string& hint) { Add(Hint{hint}); }
+void BackgroundProgress::Explain(const absl::StatusOr<Explanation>& waits) { Add(waits); }
+
+void BackgroundProgress::Forward(const std::string& line) {
+  {
+    std::unique_lock lock(mutex_);
+    has_room_.wait(lock, [this] { return finished_ || queue_.size() < kQueueMax; });
+  }
+  Add(Line{line});
 }
 
-int FlushOutput() {
-  if (std::fflush(stdout) != 0) NoteOutputError(errno);
-  return output_error;
+void BackgroundProgress::Add(Item item) {
+  const std::lock_guard lock(mutex_);
+  if (finished_) return;
+  if (queue_.size() >= kQueueMax) {
+    const auto droppable = std::find_if(queue_.begin(), queue_.end(), [](const Item& other) {
+      return !std::holds_alternative<Line>(other);
+    });
+    if (droppable != queue_.end()) queue_.erase(droppable);
+  }
+  queue_.push_back(std::move(item));
+  changed_.notify_one();
 }
 
-std::string ComplaintLine(const std::string& message) {
-  return "tidemark: " + console::Printable(message, /*unicode=*/true);
+void BackgroundProgress::Finish(const std::string& ending) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!finished_) ending_ = ending;
+    finished_ = true;
+    changed_.notify_one();
+    has_room_.notify_all();
+  }
+  if (thread_.joinable()) thread_.join();
 }
 
-void Complain(const std::string& message) { WriteLine(stderr, ComplaintLine(message)); }
+void BackgroundProgress::ShowItem(const Item& item) {
+  if (const Snapshot* snapshot = std::get_if<Snapshot>(&item)) {
+    progress_->Show(*snapshot);  // the job continues without a reader
+  } else if (const Line* line = std::get_if<Line>(&item)) {
+    progress_->Forward(line->text);
+  } else if (const Hint* hint = std::get_if<Hint>(&item)) {
+    progress_->Inform(hint->text);
+  } else if (const absl::StatusOr<Explanation>* waits =
+                 std::get_if<absl::StatusOr<Explanation>>(&item)) {
+    progress_->Explain(*waits);
+  } else {
+    progress_->Warn(std::get<std::string>(item));
+  }
+}
+
+void BackgroundProgress::ShowUntilFinished() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [this] { return finished_ || !queue_.empty(); });
+    if (queue_.empty()) break;
+    const Item item = std::move(queue_.front());
+    queue_.pop_front();
+    has_room_.notify_all();
+    lock.unlock();
+    ShowItem(item);
+    lock.lock();
+  }
+  const std::string ending = ending_;
+  lock.unlock();
+  progress_->Finish(ending);
+}
 
 }  // namespace tidemark::cli

@@ -1,14 +1,19 @@
 // Shows the snapshots of a job: as a bar, as lines, as JSON, or not at all.
 #pragma once
 
+#include <condition_variable>
 #include <cstdio>
+#include <deque>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <thread>
+#include <variant>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "cli/command_line.h"
-#include "cli/environment.h"
+#include "cli/commands.h"
+#include "cli/output.h"
 #include "tidemark/explanation.h"
 #include "tidemark/job.h"
 #include "tidemark/job_tasks.h"
@@ -19,65 +24,94 @@ namespace tidemark::cli {
 class Progress {
  public:
   virtual ~Progress() = default;
-  // False when the reader has gone.
+  // Shows the snapshot. Returns false if the reader has closed the pipe.
   virtual bool Show(const Snapshot& snapshot) = 0;
-  // A sentence about the job as it is now, for below a bar; empty: none. Kept until the next.
+  // Sets the sentence below the bar; an empty text removes it. Stays until the next call.
   virtual void Remark(const std::string&) {}
-  // The tasks that run, for below a bar. Kept until the next.
+  // Sets the running tasks below the bar. Stays until the next call.
   virtual void ShowTasks(const JobTasks&) {}
-  // What the job waited for, or why that is not known, before Finish().
+  // Sets the waits of the job, or the reason why they are unknown, for Finish().
   virtual void Explain(const absl::StatusOr<Explanation>&) {}
-  // A message about the watching itself, for standard error.
-  virtual void Say(const std::string& message);
-  // What is good to know; quiet ones leave it out.
-  virtual void Mention(const std::string& fact) { Say(fact); }
-  // A line that the watched program wrote to its standard error.
-  virtual void PassOn(const std::string& line);
-  // After the last snapshot: how it all ended. `ending` says it where that snapshot is not final.
+  // Prints a message about the connection or the command on standard error.
+  virtual void Warn(const std::string& message);
+  // Prints a hint; quiet progress omits it.
+  virtual void Inform(const std::string& hint) { Warn(hint); }
+  // Prints a line that the watched program wrote to its standard error.
+  virtual void Forward(const std::string& line);
+  // Shows the summary after the last snapshot. `ending` is the outcome if that snapshot is not
+  // final.
   virtual void Finish(const std::string&) {}
   void Finish() { Finish(""); }
 };
 
-// A bar is drawn on standard error. Lines, and the summary below a bar, go to `lines`: standard
-// output where they are what the user asked for, else standard error.
+// Returns progress that draws a bar on standard error. Lines, and the summary below a bar, go to
+// `lines`: standard output if the user requested progress, else standard error.
 std::unique_ptr<Progress> MakeProgress(const ProgressArguments& arguments, std::FILE* lines,
                                        const Environment& environment);
 
-// For a run: its deadline is the job's, whose readers all see the same one.
+// Removes the deadline. The deadline of a run is part of the job, so that all readers see it.
 ProgressArguments WithoutDeadline(ProgressArguments arguments);
 
-// The same for a program that runs jobs one after the other: as if each had a Progress of its own.
+// Returns progress for a program that runs several jobs one after the other.
 std::unique_ptr<Progress> MakeProgressOfJobs(const ProgressArguments& arguments, std::FILE* lines,
                                              const Environment& environment);
 
-// The indicators that must be computed for what is shown: with --compare those of
-// ComparedIndicators() too, behind `asked`.
+// Returns `asked` and, with --compare, all other indicators.
 std::vector<std::string> IndicatorsFor(const ProgressArguments& arguments,
                                        std::vector<std::string> asked);
 
-// What `mode` means here: anything but kAuto.
+// Replaces kAuto by the mode that the terminal allows.
 ProgressMode ResolveProgress(ProgressMode mode, const Environment& environment);
 
-// Where a command that has a result, too, writes its lines of progress and its result.
+// The streams of a command that shows progress and prints a result.
 struct Streams {
   std::FILE* progress;
   std::FILE* result;
 };
 
-// Standard output is for the result, unless `mode` asks for JSON: then it is for that alone, so
-// that programs can read it, and the result goes to standard error.
+// Returns standard output for the result and standard error for progress; with JSON the other way
+// round, so that programs can read the snapshots.
 Streams StreamsOfRun(ProgressMode mode);
 
-// Writes a line and flushes it; false when the reader has gone.
-bool WriteLine(std::FILE* stream, const std::string& line);
+// Shows progress on its own thread, so that a slow terminal does not delay the job. Thread-safe.
+class BackgroundProgress {
+ public:
+  explicit BackgroundProgress(std::unique_ptr<Progress> progress);
+  ~BackgroundProgress();  // Finish()
+  BackgroundProgress(const BackgroundProgress&) = delete;
+  BackgroundProgress& operator=(const BackgroundProgress&) = delete;
 
-// Flushes standard output. The errno of the first write to it that failed; 0: all is written.
-int FlushOutput();
+  // Never block. The oldest item is dropped if 10,000 are queued.
+  void Show(const Snapshot& snapshot);
+  void Warn(const std::string& message);
+  void Inform(const std::string& hint);
+  void Explain(const absl::StatusOr<Explanation>& waits);
+  // Blocks while 10,000 items are queued: no line is dropped.
+  void Forward(const std::string& line);
+  // Blocks until all items and the summary are shown. `ending`: see Progress::Finish(). Idempotent;
+  // later calls show nothing.
+  void Finish(const std::string& ending = "");
 
-// "tidemark: MESSAGE". Whatever in it comes from others cannot steer a terminal (console/text.h).
-std::string ComplaintLine(const std::string& message);
+ private:
+  struct Line {
+    std::string text;
+  };
+  struct Hint {
+    std::string text;
+  };
+  using Item = std::variant<Snapshot, std::string, Line, Hint, absl::StatusOr<Explanation>>;
+  void ShowItem(const Item& item);
+  void Add(Item item);
+  void ShowUntilFinished();
 
-// ComplaintLine() on standard error.
-void Complain(const std::string& message);
+  const std::unique_ptr<Progress> progress_;
+  std::mutex mutex_;  // guards queue_, finished_ and ending_
+  std::condition_variable changed_;
+  std::condition_variable has_room_;
+  std::deque<Item> queue_;
+  bool finished_ = false;
+  std::string ending_;
+  std::thread thread_;
+};
 
 }  // namespace tidemark::cli

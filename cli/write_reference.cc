@@ -1,8 +1,8 @@
-// Prints the pages of docs/reference, from what the program itself goes by:
+// Prints the pages of docs/reference from the tables of the program:
 //
 //   tidemark_write_reference settings | metrics | messages DESCRIPTORS
 //
-// where DESCRIPTORS is what `protoc --include_imports --include_source_info -o` writes
+// DESCRIPTORS is the output of `protoc --include_imports --include_source_info -o`.
 #include <fmt/format.h>
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/descriptor.pb.h>
@@ -15,7 +15,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "serve/config/settings.h"
-#include "serve/metrics_families.h"
+#include "serve/metrics.h"
 
 namespace tidemark::cli {
 namespace {
@@ -23,10 +23,13 @@ namespace {
 namespace pb = google::protobuf;
 
 void Title(std::string_view title, std::string_view what) {
-  fmt::print("# {}\n\n{}\n\nMade by `tidemark_write_reference`; a test compares.\n", title, what);
+  fmt::print(
+      "# {}\n\n{}\n\n`tidemark_write_reference` makes this page, and a test compares it with the "
+      "code.\n",
+      title, what);
 }
 
-// Within a cell of a table: in one line, with single spaces.
+// Returns the text for a cell of a table: one line with single spaces.
 std::string Cell(const std::string& text) {
   std::string cell;
   for (const absl::string_view word :
@@ -39,12 +42,11 @@ std::string Cell(const std::string& text) {
 
 void WriteSettings() {
   Title("Settings",
-        "Of `tidemark serve --config FILE` and `--set`; what they do is in [serve.md](../serve.md) "
-        "and "
-        "[alerts.md](../alerts.md).");
+        "This page lists the settings of `tidemark serve --config FILE` and `--set`; "
+        "[serve.md](../serve.md) describes their use.");
   fmt::print("\n| setting | default | allowed |\n|---|---|---|\n");
-  ServeConfig defaults;
-  for (const Setting& setting : AllSettings()) {
+  serve::ServeConfig defaults;
+  for (const serve::Setting& setting : serve::AllSettings()) {
     const std::string value = setting.show(defaults);
     fmt::print("| `{}` | {} | {} |\n", setting.key, value.empty() ? "none" : Cell(value),
                Cell(setting.allowed));
@@ -66,10 +68,10 @@ std::string_view Name(prometheus::MetricType type) {
 
 void WriteMetrics() {
   Title("Metrics",
-        "At `/metrics` of `metrics.listen`, for Prometheus; more about them is in "
-        "[serve.md](../serve.md#what-to-watch).");
-  fmt::print("\n| metric | kind | what |\n|---|---|---|\n");
-  for (const prometheus::MetricFamily& family : MetricFamilies({}, {})) {
+        "This page lists the metrics at `/metrics` of `metrics.listen`, in Prometheus format; "
+        "[serve.md](../serve.md#6-watch-the-master) describes their use.");
+  fmt::print("\n| metric | kind | meaning |\n|---|---|---|\n");
+  for (const prometheus::MetricFamily& family : serve::MetricFamilies({}, {})) {
     fmt::print("| `{}` | {} | {} |\n", family.name, Name(family.type), Cell(family.help));
   }
 }
@@ -90,7 +92,7 @@ std::string TypeOf(const pb::FieldDescriptor& field) {
 }
 
 void WriteEnum(const pb::EnumDescriptor& choices) {
-  fmt::print("\n### {}\n\n{}\n\n| value | number | what |\n|---|---|---|\n", choices.name(),
+  fmt::print("\n### {}\n\n{}\n\n| value | number | meaning |\n|---|---|---|\n", choices.name(),
              Comment(choices));
   for (int i = 0; i < choices.value_count(); ++i) {
     const pb::EnumValueDescriptor& value = *choices.value(i);
@@ -102,7 +104,7 @@ void WriteMessage(const pb::Descriptor& message) {
   if (message.options().map_entry()) return;
   fmt::print("\n### {}\n\n{}\n", message.name(), Comment(message));
   if (message.field_count() > 0)
-    fmt::print("\n| field | number | type | what |\n|---|---|---|---|\n");
+    fmt::print("\n| field | number | type | meaning |\n|---|---|---|---|\n");
   for (int i = 0; i < message.field_count(); ++i) {
     const pb::FieldDescriptor& field = *message.field(i);
     fmt::print("| `{}` | {} | {} | {} |\n", field.name(), field.number(), TypeOf(field),
@@ -116,7 +118,7 @@ void WriteFile(const pb::FileDescriptor& file) {
   fmt::print("\n## {}\n", file.name());
   for (int i = 0; i < file.service_count(); ++i) {
     const pb::ServiceDescriptor& service = *file.service(i);
-    fmt::print("\n### {}\n\n{}\n\n| call | takes | gives | what |\n|---|---|---|---|\n",
+    fmt::print("\n### {}\n\n{}\n\n| call | request | response | meaning |\n|---|---|---|---|\n",
                service.name(), Comment(service));
     for (int k = 0; k < service.method_count(); ++k) {
       const pb::MethodDescriptor& method = *service.method(k);
@@ -135,7 +137,7 @@ bool WriteMessages(const std::string& descriptors) {
   std::ifstream in(descriptors, std::ios::binary);
   if (!set.ParseFromIstream(&in)) return false;
   Title("Messages",
-        "What is said to a master and by it, over gRPC: [api.md](../api.md) explains how.");
+        "This page lists the gRPC messages of a master; [api.md](../api.md) describes their use.");
   pb::DescriptorPool pool;
   for (const pb::FileDescriptorProto& proto : set.file()) {
     const pb::FileDescriptor* const file = pool.BuildFile(proto);

@@ -2,9 +2,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/at_master.h"
 #include "cli/commands.h"
-#include "cli/table_output.h"
+#include "cli/master_call.h"
+#include "cli/options.h"
+#include "cli/output.h"
 #include "console/job_table.h"
 #include "proto/wire/job_codec.h"
 #include "text/ascii_json.h"
@@ -14,7 +15,18 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// The stages, each with what is known of it from the start and what changes.
+enum class Listed : std::uint8_t { kJobs, kStages, kTasks };
+
+struct GetArguments {
+  Listed what = Listed::kJobs;
+  std::string job_id;    // all jobs if empty
+  JobFilter filter;      // applies to all jobs
+  bool watches = false;  // continues as `watch` does
+  MasterArguments master;
+  TableFormat format = TableFormat::kTable;
+};
+
+// Returns each stage as one object: its description and its progress.
 std::vector<std::string> StagesAsJson(const ordered_json& job) {
   std::vector<std::string> lines;
   for (const ordered_json& progress : job["stages"]) {
@@ -52,8 +64,8 @@ int ShowJob(const GetArguments& arguments, const Snapshot& job) {
                                   : PrintLines(console::RenderJobTable({job}, options));
 }
 
-// The table again and again on a terminal, else a line for each change.
-int Watch(const GetArguments& arguments) {
+// Redraws the table on a terminal, else prints a line for each change.
+int WatchJobs(const GetArguments& arguments) {
   WatchArguments watch = {
       .job_id = arguments.job_id, .filter = arguments.filter, .master = arguments.master};
   switch (arguments.format) {
@@ -63,16 +75,14 @@ int Watch(const GetArguments& arguments) {
     case TableFormat::kTable:
       break;
     default:
-      Complain("--watch goes with -o table or -o jsonl: what it shows has no end");
+      PrintError("--watch requires -o table or -o jsonl: the list has no end");
       return kUsage;
   }
-  return Do(watch);
+  return Run(watch);
 }
 
-}  // namespace
-
-int Do(const GetArguments& arguments) {
-  if (arguments.watches) return Watch(arguments);
+int Run(const GetArguments& arguments) {
+  if (arguments.watches) return WatchJobs(arguments);
   return AtMaster(arguments.master, [&](const Client& master) -> absl::StatusOr<int> {
     if (!arguments.job_id.empty()) {
       const auto job = master.GetJob(arguments.job_id);
@@ -89,6 +99,42 @@ int Do(const GetArguments& arguments) {
     for (const Snapshot& job : *jobs) lines.push_back(wire::SnapshotJson(job));
     return PrintJson(lines, arguments.format);
   });
+}
+
+void AddListing(CLI::App& app, GetArguments& arguments) {
+  AddFormat(app, arguments.format);
+  if (arguments.what == Listed::kJobs) {
+    app.add_flag("--watch", arguments.watches,
+                 "Continue with changes, as `tidemark watch` does; with -o table or -o jsonl");
+  }
+  AddMaster(app, arguments.master);
+  AddFooter(app, kExitCodes);
+}
+
+}  // namespace
+
+void AddGet(CLI::App& root, Invocation& invocation) {
+  CLI::App& get = *root.add_subcommand("get", "Show the jobs of a master");
+  get.require_subcommand(1);
+  const struct {
+    const char* name;
+    Listed what;
+    const char* help;
+  } all[] = {{"jobs", Listed::kJobs, "All jobs, or one"},
+             {"stages", Listed::kStages, "The stages of a job"},
+             {"tasks", Listed::kTasks, "The tasks of a job that end last, and why"}};
+  for (const auto& listed : all) {
+    CLI::App& app = *get.add_subcommand(listed.name, listed.help);
+    auto& arguments = ArgumentsOf<GetArguments>(app, invocation, Run);
+    arguments.what = listed.what;
+    app.add_option("ID", arguments.job_id, "Id of the job, as `tidemark get jobs` lists it")
+        ->required(listed.what != Listed::kJobs);
+    AddListing(app, arguments);
+  }
+  CLI::App& list = *get.add_subcommand("workflows", "All workflows");
+  auto& workflows = ArgumentsOf<GetArguments>(list, invocation, Run);
+  workflows.filter.kinds = {JobKind::kWorkflow};
+  AddListing(list, workflows);
 }
 
 }  // namespace tidemark::cli

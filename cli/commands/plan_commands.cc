@@ -1,23 +1,49 @@
-// Submit, attach, update and forget.
+// submit, attach, workflow add, workflow cancel, forget.
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "cli/at_master.h"
 #include "cli/commands.h"
-#include "cli/exit_code.h"
+#include "cli/master_call.h"
+#include "cli/options.h"
 #include "cli/plan_file.h"
 #include "cli/progress.h"
 
 namespace tidemark::cli {
 namespace {
 
+struct SubmitArguments {
+  std::string file;
+  MasterArguments master;
+};
+
+struct AttachArguments {
+  std::string job_id;
+  std::string child_name;
+  std::string child_job_id;
+  MasterArguments master;
+};
+
+struct UpdateArguments {
+  std::string job_id;
+  std::string file;  // with the jobs to add; none if empty
+  std::vector<std::string> cancel_jobs;
+  bool cancel = false;  // the whole workflow
+  MasterArguments master;
+};
+
+struct ForgetArguments {
+  std::string job_id;
+  MasterArguments master;
+};
+
 int WrongFile(const absl::Status& status) {
-  Complain(std::string(status.message()));
+  PrintError(status);
   return kUsage;
 }
 
-// Reports what the master refuses in the plan like an error that was found in the file here.
-absl::StatusOr<int> Refused(const std::string& file, const absl::Status& status) {
+// Prints why the master rejects the plan, with the position in the file.
+absl::StatusOr<int> Rejected(const std::string& file, const absl::Status& status) {
   if (!absl::IsInvalidArgument(status)) return status;
   return WrongFile(InPlanFile(file, status));
 }
@@ -27,47 +53,110 @@ absl::StatusOr<int> SuccessIf(const absl::Status& status) {
   return status;
 }
 
-}  // namespace
-
-int Do(const SubmitArguments& arguments) {
-  const auto plan = cli::ReadPlanFile(arguments.file, cli::PlanUse::kSubmit);
+int Run(const SubmitArguments& arguments) {
+  const auto plan = ReadPlanFile(arguments.file, PlanUse::kSubmit);
   if (!plan.ok()) return WrongFile(plan.status());
   return AtMaster(arguments.master, [&](const Client& master) -> absl::StatusOr<int> {
-    const absl::Status taken = master.SubmitJob(*plan);
-    if (!taken.ok()) return Refused(arguments.file, taken);
+    const absl::Status submitted = master.SubmitJob(*plan);
+    if (!submitted.ok()) return Rejected(arguments.file, submitted);
     return WriteLine(stdout, plan->id) ? kSuccess : kReaderGone;
   });
 }
 
-int Do(const AttachArguments& arguments) {
+int Run(const AttachArguments& arguments) {
   return AtMaster(arguments.master, [&](const Client& master) {
     return SuccessIf(
         master.AttachJob(arguments.job_id, arguments.child_name, arguments.child_job_id));
   });
 }
 
-int Do(const UpdateArguments& arguments) {
+int Run(const UpdateArguments& arguments) {
   PlanChange change = {.cancel_jobs = arguments.cancel_jobs, .cancel = arguments.cancel};
   if (!arguments.file.empty()) {
-    auto added = cli::ReadPlanFile(arguments.file, cli::PlanUse::kAdd);
+    auto added = ReadPlanFile(arguments.file, PlanUse::kAdd);
     if (!added.ok()) return WrongFile(added.status());
     change.add_jobs = std::move(added->jobs);
-  }
-  if (change == PlanChange()) {
-    Complain("nothing to change; pass --add, --cancel or --cancel-all");
-    return kUsage;
   }
   return AtMaster(arguments.master, [&](const Client& master) -> absl::StatusOr<int> {
     const absl::Status changed = master.UpdateJob(arguments.job_id, change);
     if (changed.ok()) return kSuccess;
-    return arguments.file.empty() ? changed : Refused(arguments.file, changed);
+    return arguments.file.empty() ? changed : Rejected(arguments.file, changed);
   });
 }
 
-int Do(const ForgetArguments& arguments) {
+int Run(const ForgetArguments& arguments) {
   return AtMaster(arguments.master, [&](const Client& master) {
     return SuccessIf(master.ForgetJob(arguments.job_id));
   });
+}
+
+void AddSubmit(CLI::App& root, Invocation& invocation) {
+  CLI::App& app = *root.add_subcommand("submit", "Submit a plan of jobs to a master");
+  auto& arguments = ArgumentsOf<SubmitArguments>(app, invocation, Run);
+  app.add_option("FILE", arguments.file, "Plan, YAML or JSON; see docs/plans.md")->required();
+  AddMaster(app, arguments.master);
+  AddFooter(app, kExitCodes);
+}
+
+void AddAttach(CLI::App& root, Invocation& invocation) {
+  CLI::App& app =
+      *root.add_subcommand("attach", "Set the job that runs, or retries, one job of a workflow");
+  auto& arguments = ArgumentsOf<AttachArguments>(app, invocation, Run);
+  app.add_option("ID", arguments.job_id, "Id of the workflow")->required();
+  app.add_option("NAME", arguments.child_name, "Name of the job in the workflow")->required();
+  app.add_option("JOB_ID", arguments.child_job_id, "Id under which the job reports")->required();
+  AddMaster(app, arguments.master);
+  AddFooter(app, kExitCodes);
+}
+
+void AddForget(CLI::App& root, Invocation& invocation) {
+  CLI::App& app = *root.add_subcommand("forget", "Remove a job that has ended from a master");
+  auto& arguments = ArgumentsOf<ForgetArguments>(app, invocation, Run);
+  app.add_option("ID", arguments.job_id, "Id of the job, as `tidemark get jobs` lists it")
+      ->required();
+  AddMaster(app, arguments.master);
+  AddFooter(
+      app,
+      "Exit code: 0 the job no longer exists, 2 wrong use or the job is running, 3 the master\n"
+      "cannot be reached, 6 the master requires another token or certificate.");
+}
+
+void AddWorkflow(CLI::App& root, Invocation& invocation) {
+  CLI::App& workflow = *root.add_subcommand("workflow", "Change a running workflow");
+  workflow.require_subcommand(1);
+
+  CLI::App& add = *workflow.add_subcommand(
+      "add", "Add the jobs of a file; they may wait for jobs of the workflow");
+  auto& added = ArgumentsOf<UpdateArguments>(add, invocation, Run);
+  add.add_option("ID", added.job_id, "Id of the workflow")->required();
+  add.add_option("FILE", added.file, "Plan of `jobs` only, YAML or JSON; see docs/plans.md")
+      ->required();
+  NotEmpty(add.add_option("--cancel", added.cancel_jobs,
+                          "Cancel these jobs in the same step: all changes apply, or none"))
+      ->expected(1, -1)
+      ->type_name("NAME");
+  AddMaster(add, added.master);
+  AddFooter(add, kExitCodes);
+
+  CLI::App& cancel = *workflow.add_subcommand(
+      "cancel", "Cancel jobs of a workflow, or end it; running jobs continue");
+  auto& cancelled = ArgumentsOf<UpdateArguments>(cancel, invocation, Run);
+  cancel.add_option("ID", cancelled.job_id, "Id of the workflow")->required();
+  cancel.add_option("NAME", cancelled.cancel_jobs,
+                    "Jobs that will not run [the whole workflow ends]");
+  cancel.parse_complete_callback(
+      [&cancelled] { cancelled.cancel = cancelled.cancel_jobs.empty(); });
+  AddMaster(cancel, cancelled.master);
+  AddFooter(cancel, kExitCodes);
+}
+
+}  // namespace
+
+void AddPlanCommands(CLI::App& root, Invocation& invocation) {
+  AddSubmit(root, invocation);
+  AddAttach(root, invocation);
+  AddWorkflow(root, invocation);
+  AddForget(root, invocation);
 }
 
 }  // namespace tidemark::cli

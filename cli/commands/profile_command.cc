@@ -15,13 +15,12 @@
 
 #include "absl/status/status.h"
 #include "absl/time/clock.h"
-#include "cli/client_process.h"
 #include "cli/commands.h"
-#include "cli/exit_code.h"
-#include "cli/interrupt.h"
-#include "cli/profile/node_tools.h"
+#include "cli/master_call.h"
+#include "cli/node_tools.h"
+#include "cli/options.h"
+#include "cli/process.h"
 #include "cli/progress.h"
-#include "cli/temporary_directory.h"
 #include "master/store/history.h"
 
 namespace tidemark::cli {
@@ -29,7 +28,7 @@ namespace {
 
 constexpr const char* kLoopback = "127.0.0.1";
 constexpr int kNetworkSeconds = 2;
-// A server that is still starting refuses its client.
+// The server rejects connections while it starts.
 constexpr int kNetworkTries = 20;
 constexpr absl::Duration kBetweenTries = absl::Milliseconds(200);
 
@@ -38,11 +37,11 @@ std::string ReadAll(const std::string& path) {
   return std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
 }
 
-// Runs it to its end; an error includes what it wrote to standard error.
+// Runs a tool to its end. The message of an error contains the last line of its standard error.
 absl::Status RunTool(const std::vector<std::string>& command, const std::atomic<bool>& stop) {
-  std::string last_words;
-  const auto code = RunClient(
-      command, {}, [&](const std::string& line) { last_words = line; }, stop);
+  std::string last_line;
+  const auto code = RunChild(
+      command, {}, [&](const std::string& line) { last_line = line; }, stop);
   if (absl::IsNotFound(code.status())) {
     return absl::NotFoundError(fmt::format(
         "cannot start {}; install it (Debian: apt-get install fio iperf3)", command.front()));
@@ -51,7 +50,7 @@ absl::Status RunTool(const std::vector<std::string>& command, const std::atomic<
   if (stop) return absl::CancelledError("stopped");
   if (*code == 0) return absl::OkStatus();
   return absl::InternalError(fmt::format("{} failed with exit code {}{}{}", command.front(), *code,
-                                         last_words.empty() ? "" : ": ", last_words));
+                                         last_line.empty() ? "" : ": ", last_line));
 }
 
 absl::Status MeasureDisk(const ProfileNodeArguments& arguments, const std::string& scratch,
@@ -59,7 +58,7 @@ absl::Status MeasureDisk(const ProfileNodeArguments& arguments, const std::strin
   const std::string file = arguments.directory + "/tidemark-profile.tmp";
   const std::string result = scratch + "/fio.json";
   absl::Status status;
-  // Written first, so that there is something to read.
+  // The write creates the file that the read needs.
   for (const DiskAccess access : {DiskAccess::kWrite, DiskAccess::kRead}) {
     status = RunTool(FioCommand(access, file, arguments.bytes, result), StopOnInterrupt());
     if (!status.ok()) break;
@@ -71,13 +70,13 @@ absl::Status MeasureDisk(const ProfileNodeArguments& arguments, const std::strin
   }
   std::error_code ignored;
   std::filesystem::remove(file, ignored);
-  // On one machine the distributed file system is its disk.
+  // On one machine the distributed file system is the disk.
   node.dfs_read = node.disk_read;
   node.dfs_write = node.disk_write;
   return status;
 }
 
-// A port that is free now; 0: none.
+// Returns a free port, or 0.
 int FreePort() {
   const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address = {};
@@ -91,12 +90,12 @@ int FreePort() {
   return is_bound ? ntohs(address.sin_port) : 0;
 }
 
-absl::StatusOr<double> AskServer(const std::string& host, int port, int tries,
-                                 const std::string& scratch) {
+absl::StatusOr<double> MeasureSpeedTo(const std::string& host, int port, int tries,
+                                      const std::string& scratch) {
   const std::string result = scratch + "/iperf.json";
   absl::Status status;
   for (int i = 0; i < tries; ++i) {
-    // iperf3 adds to a log that is there.
+    // iperf3 appends to an existing file.
     std::error_code ignored;
     std::filesystem::remove(result, ignored);
     status = RunTool(IperfClientCommand(host, port, kNetworkSeconds, result), StopOnInterrupt());
@@ -113,13 +112,13 @@ absl::Status MeasureNetwork(const ProfileNodeArguments& arguments, const std::st
                             ResourceProfile& node) {
   absl::StatusOr<double> speed = 0.0;
   if (!arguments.peer.empty()) {
-    speed = AskServer(arguments.peer, arguments.peer_port, 1, scratch);
+    speed = MeasureSpeedTo(arguments.peer, arguments.peer_port, 1, scratch);
   } else {
     const int port = FreePort();
     std::atomic<bool> stop = false;
     absl::Status served;
     std::thread server([&] { served = RunTool(IperfServerCommand(kLoopback, port), stop); });
-    speed = AskServer(kLoopback, port, kNetworkTries, scratch);
+    speed = MeasureSpeedTo(kLoopback, port, kNetworkTries, scratch);
     stop = true;
     server.join();
     if (absl::IsNotFound(served)) return served;
@@ -138,7 +137,7 @@ absl::StatusOr<ResourceProfile> Measure(const ProfileNodeArguments& arguments) {
   return node;
 }
 
-absl::Status Store(const std::string& data_dir, const ResourceProfile& node) {
+absl::Status StoreNode(const std::string& data_dir, const ResourceProfile& node) {
   if (absl::Status made = CreateDirectory("--data-dir", data_dir); !made.ok()) return made;
   const auto history = store::History::Open(data_dir + "/history.sqlite", {});
   if (!history.ok()) return history.status();
@@ -147,7 +146,7 @@ absl::Status Store(const std::string& data_dir, const ResourceProfile& node) {
   return (*history)->AddNode(has_name ? host : "localhost", absl::Now(), node);
 }
 
-// In the form of the section `node` of a plan.
+// Returns the section `node` of a plan.
 std::vector<std::string> NodeLines(const ResourceProfile& node) {
   return {"node:",
           fmt::format("  cores: {:g}", node.cores),
@@ -160,19 +159,39 @@ std::vector<std::string> NodeLines(const ResourceProfile& node) {
 
 }  // namespace
 
-int Do(const ProfileNodeArguments& arguments) {
+int Run(const ProfileNodeArguments& arguments) {
   const absl::StatusOr<ResourceProfile> node = Measure(arguments);
   absl::Status status = node.status();
-  if (status.ok() && !arguments.data_dir.empty()) status = Store(arguments.data_dir, *node);
+  if (status.ok() && !arguments.data_dir.empty()) status = StoreNode(arguments.data_dir, *node);
   if (!status.ok()) {
     if (absl::IsCancelled(status)) return kInterrupted;
-    Complain(std::string(status.message()));
+    PrintError(status);
     return absl::IsNotFound(status) || absl::IsInvalidArgument(status) ? kUsage : kJobFailed;
   }
   for (const std::string& line : NodeLines(*node)) {
     if (!WriteLine(stdout, line)) return kReaderGone;
   }
   return kSuccess;
+}
+
+void AddProfile(CLI::App& root, Invocation& invocation) {
+  CLI::App& profile = *root.add_subcommand("profile", "Measure how fast a node is");
+  profile.require_subcommand(1);
+  CLI::App& app = *profile.add_subcommand(
+      "node", "Measure disk (fio), network (iperf3) and cores; print them as `node` of a plan");
+  auto& arguments = ArgumentsOf<ProfileNodeArguments>(app, invocation, Run);
+  Directory(app.add_option("--directory", arguments.directory, "Directory on the disk to measure")
+                ->capture_default_str());
+  Size(app.add_option("--size", arguments.bytes, "Size to write and read there, such as 256MiB")
+           ->capture_default_str());
+  app.add_option("--peer", arguments.peer, "Host that runs `iperf3 -s` [loopback]");
+  Between(1, 65535,
+          app.add_option("--peer-port", arguments.peer_port, "Port of iperf3 on that host")
+              ->capture_default_str());
+  app.add_option("--data-dir", arguments.data_dir,
+                 "Store the result in this data directory of a master, for its plans")
+      ->type_name("DIR");
+  AddFooter(app, "Exit code: 0 success, 1 a tool failed, 2 fio or iperf3 is missing.");
 }
 
 }  // namespace tidemark::cli

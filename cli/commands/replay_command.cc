@@ -1,6 +1,9 @@
+// `tidemark replay`.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <memory>
@@ -13,8 +16,9 @@
 
 #include "absl/time/clock.h"
 #include "cli/commands.h"
-#include "cli/environment.h"
-#include "cli/exit_code.h"
+#include "cli/master_call.h"
+#include "cli/options.h"
+#include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/spark/replay.h"
 #include "master/store/event_log.h"
@@ -24,12 +28,12 @@
 #include "tidemark/explanation.h"
 #include "tidemark/job_monitor.h"
 #include "transport/small_file.h"
-#include "whatif/job_log.h"
+#include "whatif/spark_run.h"
 
 namespace tidemark::cli {
 namespace {
 
-// Waits as long as the job took between two snapshots, divided by the speed.
+// Waits between two snapshots for the time between them in the job, divided by the speed.
 class Pace {
  public:
   explicit Pace(double speed) : speed_(speed) {}
@@ -45,32 +49,32 @@ class Pace {
 };
 
 int CannotOpen(const absl::Status& status) {
-  Complain(std::string(status.message()));
+  PrintError(status);
   return absl::IsDataLoss(status) ? kLogTorn : kUsage;
 }
 
-// Of the one application of a log.
-absl::StatusOr<Explanation> WaitsIn(blame::ClusterWaits& log) {
+// Returns the waits of the only application of a log.
+absl::StatusOr<Explanation> WaitsIn(waits::ClusterWaits& log) {
   log.Finish();
   for (const std::string& job : log.jobs()) {
     std::optional<Explanation> waits = log.Ask(job, {});
     if (waits && !waits->queries.empty()) return *std::move(waits);
   }
-  return absl::NotFoundError("the log tells of no task that ran");
+  return absl::NotFoundError("no task ran in this log");
 }
 
 int ReplaySparkLog(const ReplayArguments& arguments) {
   const JobMonitorOptions defaults;
   std::unique_ptr<store::History> history;
   if (!arguments.history.empty()) {
-    // What was kept before stays, however old it is.
+    // Keeps all earlier entries regardless of their age.
     auto opened = store::History::Open(arguments.history + "/history.sqlite",
                                        {.age_max = absl::InfiniteDuration(),
                                         .bytes_max = std::numeric_limits<std::size_t>::max()});
     if (!opened.ok()) return CannotOpen(opened.status());
     history = *std::move(opened);
   }
-  blame::ClusterWaits waits;
+  waits::ClusterWaits waits;
   auto replay = SparkReplay::Open(
       arguments.log,
       {.monitor = {.indicators = IndicatorsFor(arguments.progress, defaults.indicators)},
@@ -86,35 +90,37 @@ int ReplaySparkLog(const ReplayArguments& arguments) {
     pace.WaitFor(replay->monitor().job().at);
     if (!progress->Show(replay->monitor().job())) return kReaderGone;
   }
-  // Of a file that is no log there is nothing to remark.
+  // A file that is not a log needs no remarks.
   if (!has_shown && !more.ok()) {
-    Complain(std::string(more.status().message()));
-    return kUsage;
+    PrintError(std::string(more.status().message()));
+    return absl::IsDataLoss(more.status()) ? kLogTorn : kUsage;
   }
   if (has_shown) {
     progress->Explain(WaitsIn(waits));
     progress->Finish();
   }
   for (const std::string& remark : replay->Remarks()) {
-    if (has_shown) Complain(fmt::format("{}: {}", arguments.log, remark));
+    if (has_shown) PrintError(fmt::format("{}: {}", arguments.log, remark));
   }
   if (more.ok()) return kSuccess;
-  Complain(std::string(more.status().message()));
+  PrintError(std::string(more.status().message()));
   return kLogTorn;
 }
 
 }  // namespace
 
-int Do(const ReplayArguments& arguments) {
+int Run(const ReplayArguments& arguments) {
   std::error_code error;
   if (std::filesystem::is_directory(arguments.log, error)) return ReplaySparkLog(arguments);
   const absl::Status readable = transport::CheckRegularFile(arguments.log);
   if (!readable.ok()) return CannotOpen(readable);
-  const auto reader = OpenLogOfMaster(arguments.log);
+  const auto reader = whatif::OpenLogOfMaster(arguments.log);
   if (!reader.ok()) return CannotOpen(reader.status());
   if (*reader == nullptr) return ReplaySparkLog(arguments);
   if (!arguments.history.empty()) {
-    Complain("--history is for event logs of Spark; ours hold what was known of earlier runs");
+    PrintError(
+        "--history is for event logs of Spark; the log of a master holds the past runs that it "
+        "used");
     return kUsage;
   }
   const auto progress = MakeProgress(arguments.progress, stdout, Environment::OfProcess());
@@ -128,17 +134,53 @@ int Do(const ReplayArguments& arguments) {
     if (!record.ok() || !record->has_value()) {
       progress->Finish();
       if (!record.ok()) damages.emplace_back(record.status().message());
-      for (const std::string& damage : damages) Complain(damage);
+      for (const std::string& damage : damages) PrintError(damage);
       return damages.empty() ? kSuccess : kLogTorn;
     }
     if (const auto* damage = std::get_if<store::Damage>(&**record)) {
       damages.push_back(store::RecordReader::Describe(store::kEventLog, arguments.log, *damage));
     }
-    const std::optional<Snapshot> snapshot = store::Replay(**record, monitor);
-    if (!snapshot) continue;
+    const Snapshot* const snapshot = store::Replay(**record, monitor);
+    if (snapshot == nullptr) continue;
     pace.WaitFor(snapshot->at);
     if (!progress->Show(*snapshot)) return kReaderGone;
   }
+}
+
+namespace {
+
+// Chosen by hand; a slower replay would appear to be stuck.
+constexpr double kSpeedMin = 0.001;
+
+double ParseSpeed(const std::string& word) {
+  if (word == "max") return 0;
+  char* end = nullptr;
+  const double speed = std::strtod(word.c_str(), &end);
+  if (end == word.c_str() || *end != '\0' || !std::isfinite(speed) || speed < kSpeedMin) {
+    throw CLI::ValidationError(
+        fmt::format("--speed must be a number of at least {}, or max, not {}", kSpeedMin, word));
+  }
+  return speed;
+}
+
+}  // namespace
+
+void AddReplay(CLI::App& root, Invocation& invocation) {
+  CLI::App& app = *root.add_subcommand(
+      "replay", "Replay a job from its event log, or a Spark application from its log");
+  auto& arguments = ArgumentsOf<ReplayArguments>(app, invocation, Run);
+  app.add_option("LOG", arguments.log,
+                 "Event log of Tidemark, or of Spark: a file or a rolling folder")
+      ->required();
+  app.add_option_function<std::string>(
+         "--speed", [&arguments](const std::string& word) { arguments.speed = ParseSpeed(word); },
+         "Multiple of the original speed [max: without waiting]")
+      ->type_name("N|max");
+  Directory(app.add_option(
+      "--history", arguments.history,
+      "Data directory of a master: learn from its past runs, and add this one (Spark logs)"));
+  AddProgress(app, arguments.progress);
+  AddFooter(app, "Exit code: 0 success, 2 the log cannot be read, 4 it is torn or damaged.");
 }
 
 }  // namespace tidemark::cli

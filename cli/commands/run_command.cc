@@ -1,28 +1,31 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <future>
 #include <optional>
+#include <sstream>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "cli/at_master.h"
-#include "cli/background_progress.h"
+#include "absl/strings/ascii.h"
+#include "absl/time/clock.h"
 #include "cli/commands.h"
-#include "cli/environment.h"
-#include "cli/exit_code.h"
-#include "cli/interrupt.h"
-#include "cli/master_trouble.h"
-#include "cli/page_of_job.h"
+#include "cli/engines.h"
+#include "cli/launch.h"
+#include "cli/master_call.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/process.h"
 #include "cli/progress.h"
-#include "cli/temporary_directory.h"
-#include "cli/worker_command.h"
 #include "examples/local_mapreduce/run.h"
 #include "master/store/event_log.h"
 #include "tidemark/agent.h"
@@ -31,19 +34,23 @@
 namespace tidemark::cli {
 namespace {
 
-// Where the user does not say: so that each slot gets a second task, by which unequal ones even
-// out.
+struct RunArguments {
+  examples::RunOptions job;               // an empty output_dir discards the result
+  std::optional<std::uint32_t> reducers;  // two for each slot if nullopt
+  ProgressArguments progress;
+};
+
+// The default. With a second task for each slot, tasks of unequal length balance.
 constexpr std::uint32_t kReducersPerSlot = 2;
 
-// A master that has taken the end of a job tells it within its shortest tick, 200 ms unless it is
-// told otherwise. What it has not said by now is not waited for: the job is worth more.
-constexpr std::chrono::seconds kForTheFinalSnapshot{3};
+// A master publishes the end of a job within its shortest tick, 200 ms by default.
+constexpr std::chrono::seconds kFinalSnapshotTimeout{3};
 
-// Where the job's snapshots go.
-using Show = std::function<void(const Snapshot&)>;
+// Shows a snapshot of the job.
+using ShowSnapshot = std::function<void(const Snapshot&)>;
 
-// Why the job failed is what the command says last; for people, once is enough.
-Show ShowIn(BackgroundProgress& progress, ProgressMode mode) {
+// Omits the reason of a failure for people, because the command prints it at its end.
+ShowSnapshot ShowIn(BackgroundProgress& progress, ProgressMode mode) {
   return [&progress, mode](Snapshot snapshot) {
     const bool is_for_people = mode != ProgressMode::kJsonl;
     if (is_for_people && snapshot.state == JobState::kFailed) snapshot.message.clear();
@@ -51,78 +58,90 @@ Show ShowIn(BackgroundProgress& progress, ProgressMode mode) {
   };
 }
 
-void SayPage(const Client& master, const std::string& job_id, BackgroundProgress& progress) {
+void ShowJobPage(const Client& master, const std::string& job_id, BackgroundProgress& progress) {
   const std::string page = PageOfJob(master, job_id);
-  if (!page.empty()) progress.Mention(fmt::format("page of the job: {}", page));
+  if (!page.empty()) progress.Inform(fmt::format("page of the job: {}", page));
 }
 
-// What the job waited for, from the master in this process, before that ends.
-void AskForWaits(const std::string& master_address, const std::string& job_id,
-                 BackgroundProgress& progress) {
+// Queries the waits of the job from the master in this process, before that ends.
+void ExplainWaits(const std::string& master_address, const std::string& job_id,
+                  BackgroundProgress& progress) {
   const auto master = Client::Create({.address = master_address});
   if (master.ok()) progress.Explain(WaitsOf(job_id, /*query=*/"", **master));
 }
 
-// Watches the job at a master that is not in this process; what goes wrong there is no trouble of
-// the job's.
+// Watches the job at a remote master. Errors of the watch do not affect the job.
 class RemoteWatch {
  public:
-  RemoteWatch(const examples::RunOptions& job, Show show, BackgroundProgress& progress)
+  RemoteWatch(const examples::RunOptions& job, ShowSnapshot show, BackgroundProgress& progress)
       : thread_([this, address = job.master_address, security = job.security, job_id = job.job_id,
                  run_uid = job.run_uid, show = std::move(show),
                  &progress](const std::stop_token& stop) {
           const auto master = Client::Create({.address = address, .security = security});
           absl::Status status = master.status();
-          bool has_said_page = false;
+          bool is_page_shown = false;
           if (master.ok()) {
             const auto final = (*master)->WatchJob(
                 job_id,
                 {.patience = absl::InfiniteDuration(), .run_uid = run_uid, .is_to_come = true},
                 {.on_snapshot =
                      [&](const Snapshot& snapshot) {
-                       is_absent_ = false;
+                       is_unreachable_ = false;
                        show(snapshot);
-                       if (!std::exchange(has_said_page, true)) {
-                         SayPage(**master, job_id, progress);
+                       if (!std::exchange(is_page_shown, true)) {
+                         ShowJobPage(**master, job_id, progress);
                        }
                        return true;
                      },
                  .on_trouble =
                      [&](const std::string& message) {
-                       is_absent_ = true;
-                       progress.Say(message);
+                       is_unreachable_ = true;
+                       progress.Warn(message);
                      }},
                 stop);
             status = final.status();
             if (final.ok()) progress.Explain(WaitsOf(job_id, /*query=*/"", **master, stop));
           }
-          // That the token is not known the job's own reports will hear, too.
+          // The agent reports a rejected token.
           if (!status.ok() && !absl::IsCancelled(status) && !absl::IsUnauthenticated(status)) {
-            progress.Say(fmt::format("cannot watch the job at {}: {}", address, ReasonOf(status)));
+            progress.Warn(fmt::format("cannot watch the job at {}: {}", address, ReasonOf(status)));
           }
           ended_.set_value();
         }) {}
-  // Its thread is asked to stop and joined.
   ~RemoteWatch() = default;
 
-  // Gives a master that is there, or has answered for the whole job (`is_reported`), a moment to
-  // tell how the job has ended. A short job ends before its watch has begun.
-  void WaitForTheEnd(bool is_reported) {
-    if (is_reported || !is_absent_) ended_.get_future().wait_for(kForTheFinalSnapshot);
+  // Waits up to kFinalSnapshotTimeout for the final snapshot, unless the master is unreachable.
+  // `is_reported`: it has acknowledged all events. A short job may end before the first snapshot.
+  void WaitForFinalSnapshot(bool is_reported) {
+    if (is_reported || !is_unreachable_) ended_.get_future().wait_for(kFinalSnapshotTimeout);
   }
 
  private:
   std::promise<void> ended_;
-  std::atomic<bool> is_absent_ = false;
+  std::atomic<bool> is_unreachable_ = false;
   std::jthread thread_;
 };
 
-// Prepares what the user left open. The temporary directory must outlive the job.
-absl::Status Complete(examples::RunOptions& options, std::optional<TemporaryDirectory>& temporary) {
+// Returns the command of a worker: this program, which starts once for each task.
+std::vector<std::string> WorkerCommand() {
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  return {error ? "/proc/self/exe" : self.string(), "worker"};
+}
+
+// Returns an id made from the name, the time and the process.
+std::string NewRunId(const std::string& name) {
+  return fmt::format("{}-{}-{}", name,
+                     absl::FormatTime("%Y%m%d-%H%M%S", absl::Now(), absl::UTCTimeZone()), getpid());
+}
+
+// Fills in the options that the user omitted. The temporary directory must outlive the job.
+absl::Status CompleteOptions(examples::RunOptions& options,
+                             std::optional<TemporaryDirectory>& temporary) {
   if (options.job_id.empty()) options.job_id = NewRunId(options.job);
   options.run_uid = MakeRunUid();
   options.worker_command = WorkerCommand();
-  // What TIDEMARK_TLS_CA and the like say is of another master.
+  // TIDEMARK_TLS_CA and similar variables are for a remote master.
   if (options.master_address.empty()) options.security = ClientSecurity();
   absl::Status logs = CreateDirectory("--log-dir", options.master_options.event_log_dir);
   if (!logs.ok()) return logs;
@@ -134,7 +153,7 @@ absl::Status Complete(examples::RunOptions& options, std::optional<TemporaryDire
   return absl::OkStatus();
 }
 
-// The result of the job, a name and a value per line.
+// Prints the result of the job, a name and a value per line.
 void WriteResult(const examples::RunSummary& summary, const examples::RunOptions& options,
                  bool keeps_output, std::FILE* lines) {
   const auto write = [lines](const char* name, const std::string& value) {
@@ -157,7 +176,7 @@ void WriteResult(const examples::RunSummary& summary, const examples::RunOptions
   }
 }
 
-// How the job ended, for those who have not heard it from a master of its own.
+// Returns the outcome of a job whose remote master has not confirmed it.
 std::string EndingOf(const absl::Status& status, const std::string& master) {
   if (master.empty()) return "";
   const char* ending = absl::IsCancelled(status) ? "was stopped" : "failed";
@@ -165,21 +184,20 @@ std::string EndingOf(const absl::Status& status, const std::string& master) {
                      status.ok() ? "succeeded" : ending, master);
 }
 
-absl::StatusOr<examples::RunSummary> RunWatched(const examples::RunOptions& options,
-                                                const Show& show, BackgroundProgress& progress) {
+absl::StatusOr<examples::RunSummary> RunAndWatch(const examples::RunOptions& options,
+                                                 const ShowSnapshot& show,
+                                                 BackgroundProgress& progress) {
   if (options.master_address.empty()) return examples::RunJob(options);
   RemoteWatch watch(options, show, progress);
   auto summary = examples::RunJob(options);
   const bool is_reported = summary.ok() && summary->is_reported;
   if (is_reported || (!summary.ok() && ExitCodeOfRun(summary.status()) != kUsage)) {
-    watch.WaitForTheEnd(is_reported);
+    watch.WaitForFinalSnapshot(is_reported);
   }
   return summary;
 }
 
-}  // namespace
-
-int Do(const RunArguments& arguments) {
+int Run(const RunArguments& arguments) {
   examples::RunOptions options = arguments.job;
   options.deadline = arguments.progress.deadline;
   options.reduce_task_count = arguments.reducers.value_or(std::min(
@@ -187,28 +205,196 @@ int Do(const RunArguments& arguments) {
   std::vector<std::string>& indicators = options.master_options.job.indicators;
   indicators = IndicatorsFor(arguments.progress, std::move(indicators));
   std::optional<TemporaryDirectory> temporary;
-  absl::Status status = Complete(options, temporary);
+  absl::Status status = CompleteOptions(options, temporary);
   if (status.ok()) {
     const Streams streams = StreamsOfRun(arguments.progress.mode);
     BackgroundProgress progress(MakeProgress(WithoutDeadline(arguments.progress), streams.progress,
                                              Environment::OfProcess()));
-    const Show show = ShowIn(progress, arguments.progress.mode);
+    const ShowSnapshot show = ShowIn(progress, arguments.progress.mode);
     options.on_snapshot = [&show](const Snapshot& snapshot) { show(snapshot); };
     options.on_success = [&](const std::string& master_address) {
-      AskForWaits(master_address, options.job_id, progress);
+      ExplainWaits(master_address, options.job_id, progress);
     };
-    options.on_notice = [&progress](const std::string& notice) { progress.Say(notice); };
+    options.on_notice = [&progress](const std::string& notice) { progress.Warn(notice); };
     options.stop = &StopOnInterrupt();
-    const auto summary = RunWatched(options, show, progress);
+    const auto summary = RunAndWatch(options, show, progress);
     progress.Finish(EndingOf(summary.status(), options.master_address));
     if (summary.ok()) WriteResult(*summary, options, !temporary.has_value(), streams.result);
     status = summary.status();
   }
-  const bool is_known = status.ok() || absl::IsCancelled(status);  // to the one who stopped it
+  const bool is_shown = !status.ok() && !absl::IsCancelled(status);
   const std::string flag =
       absl::IsAlreadyExists(status) ? fmt::format("--job-id {}: ", options.job_id) : "";
-  if (!is_known) Complain(flag + std::string(status.message()));
+  if (is_shown) PrintError(flag + std::string(status.message()));
   return ExitCodeOfRun(status);
+}
+
+// More workers than this overload one machine.
+constexpr std::uint32_t kSlotsMax = 1024;
+
+const std::map<std::string, examples::OutputKind> kOutputKinds = {
+    {"text", examples::OutputKind::kText},
+    {"deflate", examples::OutputKind::kDeflate},
+    {"count", examples::OutputKind::kCount}};
+
+// Returns one slot for each processor.
+std::uint32_t DefaultSlots() {
+  constexpr std::uint32_t kUnknown = 2;
+  const unsigned processors = std::thread::hardware_concurrency();  // 0 if unknown
+  return std::min<std::uint32_t>(processors == 0 ? kUnknown : processors, kSlotsMax);
+}
+
+std::string JobsHelp() {
+  std::string help = "Jobs:\n";
+  for (const std::string& job : examples::JobNames()) {
+    help += fmt::format("  {}\n", job);
+    std::istringstream lines(examples::DescribeJob(job));
+    for (std::string line; std::getline(lines, line);) help += fmt::format("    {}\n", line);
+  }
+  return help;
+}
+
+void AddRunExample(CLI::App& run, Invocation& invocation) {
+  CLI::App& app = *run.add_subcommand("example", "Run a job of the example engine");
+  auto& arguments = ArgumentsOf<RunArguments>(app, invocation, Run);
+  examples::RunOptions& job = arguments.job;
+  AddFooter(app, JobsHelp());
+  app.add_option("JOB", job.job, "Job to run; see below")->required();
+  app.add_option("--input", job.inputs, "Input files, plain or .zst; the number depends on the job")
+      ->expected(1, -1)
+      ->type_name("FILE");
+  app.add_option("--output-dir", job.output_dir,
+                 "Directory for the result [the result is discarded]")
+      ->type_name("DIR");
+  app.add_option("--job-id", job.job_id, "Id of the job [made from its name and the time]");
+  AddChoice(app, "--output-format", kOutputKinds, job.output,
+            "Format of the result; count: only count it");
+  job.slots = DefaultSlots();
+  Between(1U, kSlotsMax,
+          app.add_option("--slots", job.slots, "Tasks that run at once [one for each processor]"));
+  Between(1U, job.master_options.job.limits.reduce_tasks_max,
+          app.add_option_function<std::uint32_t>(
+              "--reducers", [&arguments](std::uint32_t count) { arguments.reducers = count; },
+              "Reduce tasks [two for each slot]"));
+  Between(0U, examples::kTasksMax,
+          app.add_option("--maps", job.map_task_count, "Map tasks [0: by input size]"));
+  app.add_option_function<std::vector<std::string>>(
+         "--param",
+         [&job](const std::vector<std::string>& words) {
+           for (const std::string& word : words) {
+             const auto [key, value] = ParseAssignment("--param", word);
+             job.parameters[key] = value;
+           }
+         },
+         "Parameters of the job")
+      ->expected(1, -1)
+      ->type_name("KEY=VALUE");
+  CLI::Option* master = Address(app.add_option("--master", job.master_address,
+                                               "Report to this master [a master in this process]"));
+  AddSecurity(app, job.security);
+  app.add_option("--log-dir", job.master_options.event_log_dir,
+                 "Write the job's event log to this directory, for `tidemark replay`")
+      ->type_name("DIR")
+      ->excludes(master);
+  app.add_flag_callback(
+         "--no-agent", [&job] { job.agent_enabled = false; }, "Run the job without an agent")
+      ->excludes(master);
+  AddProgress(app, arguments.progress);
+  AddIndicators(app, job.master_options.job.indicators)->excludes(master);
+}
+
+// --- run ENGINE, ENGINE conf ---
+
+int Run(const EngineConfArguments& arguments) {
+  const Engine& engine = *FindEngine(arguments.engine);
+  const absl::StatusOr<std::string> jar = FindJar(arguments.jar, engine.name, engine.jar_classes);
+  const absl::StatusOr<std::string> text =
+      jar.ok() ? engine.conf(arguments, *jar) : absl::StatusOr<std::string>(jar.status());
+  if (!text.ok()) {
+    PrintError(text.status());
+    return kUsage;
+  }
+  std::fputs(text->c_str(), stdout);
+  return kSuccess;
+}
+
+void AddJar(CLI::App& app, const std::string& engine, std::string& jar) {
+  app.add_option("--jar", jar,
+                 fmt::format("The connector, tidemark-{}.jar [the installed one]", engine))
+      ->envname(fmt::format("TIDEMARK_{}_JAR", absl::AsciiStrToUpper(engine)))
+      ->type_name("FILE");
+}
+
+void AddRunEngine(CLI::App& run, const Engine& engine, Invocation& invocation) {
+  CLI::App& app = *run.add_subcommand(
+      engine.name,
+      fmt::format("Run a command of {} and show its {}s", engine.title, engine.job_noun));
+  const auto arguments = std::make_shared<EngineRunArguments>();
+  arguments->engine = engine.name;
+  app.final_callback([arguments, &invocation] {
+    if (invocation.rest.empty()) {
+      throw CLI::ValidationError("the command to run is missing; put it after --");
+    }
+    arguments->command = invocation.rest;
+    invocation.arguments = *arguments;
+    invocation.run = [arguments] { return Run(*arguments); };
+  });
+  AddJar(app, engine.name, arguments->jar);
+  CLI::Option* master = NetworkAddress(
+      app.add_option("--master", arguments->master,
+                     "Report to this master [a master in this process while the command runs]")
+          ->envname("TIDEMARK_MASTER"));
+  AddSecurity(app, arguments->security);
+  MasterOptions& own = arguments->own_master;
+  app.add_option("--listen", own.listen_address,
+                 "Address of the master in this process; all nodes of the cluster must reach it")
+      ->type_name("HOST:PORT")
+      ->capture_default_str()
+      ->excludes(master);
+  app.add_flag("--allow-insecure-remote", own.allow_insecure_remote,
+               "Listen on addresses that other hosts reach, without TLS or tokens")
+      ->excludes(master);
+  app.add_option(
+         "--data-dir", own.data_dir,
+         "Data directory of the master in this process; past runs improve the next forecast")
+      ->type_name("DIR")
+      ->excludes(master);
+  app.add_option("--log-dir", own.event_log_dir,
+                 "Write the jobs' event logs to this directory, for `tidemark replay`")
+      ->type_name("DIR")
+      ->excludes(master);
+  AddProgress(app, arguments->progress);
+  AddFooter(app, fmt::format(
+                     "The command follows the options: tidemark run {} --jar FILE -- COMMAND\n{}\n"
+                     "Exit code: that of the command, or 2 if it could not be started.",
+                     engine.name, engine.commands));
+}
+
+void AddEngine(CLI::App& root, const Engine& engine, Invocation& invocation) {
+  CLI::App& group =
+      *root.add_subcommand(engine.name, fmt::format("Settings and tools for {}", engine.title));
+  group.require_subcommand(1);
+  CLI::App& app = *group.add_subcommand(
+      "conf", fmt::format("Print the settings with which {}s report", engine.job_noun));
+  auto& arguments = ArgumentsOf<EngineConfArguments>(app, invocation, Run);
+  arguments.engine = engine.name;
+  AddJar(app, engine.name, arguments.jar);
+  arguments.master = serve::kDefaultMaster;
+  NetworkAddress(app.add_option("--master", arguments.master, "Address of the master")
+                     ->envname("TIDEMARK_MASTER")
+                     ->capture_default_str());
+  engine.add_conf_options(app, arguments);
+  if (engine.add_commands != nullptr) engine.add_commands(group, invocation);
+}
+
+}  // namespace
+
+void AddRun(CLI::App& root, Invocation& invocation) {
+  CLI::App& run = *root.add_subcommand("run", "Run a job and show its progress");
+  run.require_subcommand(1);
+  AddRunExample(run, invocation);
+  for (const Engine& engine : Engines()) AddRunEngine(run, engine, invocation);
+  for (const Engine& engine : Engines()) AddEngine(root, engine, invocation);
 }
 
 }  // namespace tidemark::cli

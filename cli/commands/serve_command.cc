@@ -12,24 +12,24 @@
 
 #include "absl/time/clock.h"
 #include "cli/commands.h"
-#include "cli/descriptor_limit.h"
-#include "cli/exit_code.h"
+#include "cli/master_call.h"
+#include "cli/options.h"
+#include "cli/process.h"
 #include "cli/progress.h"
 #include "cli/spark/logs.h"
-#include "cli/temporary_directory.h"
 #include "serve/alerts/alerts.h"
-#include "serve/library_log.h"
-#include "serve/metrics_exporter.h"
+#include "serve/config/settings.h"
+#include "serve/master_health.h"
+#include "serve/metrics.h"
+#include "serve/page.h"
 #include "serve/serve_log.h"
-#include "serve/watchdog.h"
-#include "serve/web_listener.h"
 #include "tidemark/master.h"
 
 namespace tidemark::cli {
 namespace {
 
-// Signals that end the service. Blocked from before the first thread starts, so that no thread but
-// the one that waits ever takes them.
+// Waits for the signals that end the service. They are blocked before the first thread starts, so
+// that only Wait() receives them.
 class EndSignals {
  public:
   EndSignals() {
@@ -41,7 +41,7 @@ class EndSignals {
   void Wait() const {
     int signal = 0;
     sigwait(&signals_, &signal);
-    // A second one ends the process at once.
+    // A second signal ends the process immediately.
     pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr);
   }
 
@@ -49,8 +49,8 @@ class EndSignals {
   sigset_t signals_;
 };
 
-// What agents report is not for every user of the host: a new folder is its owner's alone.
-absl::Status MakeDataFolder(const ServeConfig& config, const LogSink& log) {
+// Creates the data directory. Only its owner may read a new one, because reports are confidential.
+absl::Status MakeDataFolder(const serve::ServeConfig& config, const LogSink& log) {
   const std::string& folder = config.master.data_dir;
   if (folder.empty()) return absl::OkStatus();
   const std::string name = config.Where("data_dir") + "data_dir";
@@ -68,93 +68,167 @@ absl::Status MakeDataFolder(const ServeConfig& config, const LogSink& log) {
   return CreateDirectory(name, folder);
 }
 
-int Refuse(const absl::Status& status) {
+int Reject(const absl::Status& status) {
   std::istringstream lines{std::string(status.message())};
-  for (std::string line; std::getline(lines, line);) Complain(line);
+  for (std::string line; std::getline(lines, line);) PrintError(line);
   return absl::IsUnavailable(status) ? kJobFailed : kUsage;
 }
 
-}  // namespace
+// Adds an option that sets the setting `key`.
+void AddOverride(CLI::App& app, const char* name, const char* key, const char* type,
+                 const char* help, ServeArguments& arguments) {
+  app.add_option_function<std::string>(
+         name,
+         [&arguments, name, key](const std::string& word) {
+           arguments.overrides.push_back({.origin = name, .key = key, .words = {word}});
+         },
+         help)
+      ->type_name(type);
+}
 
-int Do(const ServeArguments& arguments) {
-  auto config = LoadServeConfig(arguments.config_file, arguments.overrides);
-  if (!config.ok()) return Refuse(config.status());
+serve::SettingOverride ParseOverride(const std::string& word) {
+  const auto [key, value] = ParseAssignment("--set", word);
+  serve::SettingOverride given{.origin = "--set", .key = key};
+  const serve::Setting* setting = serve::FindSetting(key);
+  if (setting == nullptr || !setting->is_list) {
+    given.words = {value};
+    return given;
+  }
+  std::istringstream words(value);
+  for (std::string item; std::getline(words, item, ',');) given.words.push_back(item);
+  return given;
+}
+
+int Run(const ServeArguments& arguments) {
+  auto config = serve::LoadServeConfig(arguments.config_file, arguments.overrides);
+  if (!config.ok()) return Reject(config.status());
   const absl::Status checks[] = {
       Validate(config->master),
-      TakeParentOfEnvironment(std::getenv(kParentVariable), config->lineage)};
-  int refused = 0;
+      serve::SetParentFromEnvironment(std::getenv(serve::kParentVariable), config->lineage)};
+  int exit_code = 0;
   for (const absl::Status& check : checks) {
-    if (!check.ok()) refused = Refuse(check);
+    if (!check.ok()) exit_code = Reject(check);
   }
-  if (refused != 0) return refused;
+  if (exit_code != 0) return exit_code;
   absl::Status status =
       CreateDirectory(config->Where("log_dir") + "log_dir", config->master.event_log_dir);
-  const LogSink log = MakeLogSink(config->log_as_json, config->log_least);
+  const LogSink log = serve::MakeLogSink(config->log_as_json, config->log_least);
   if (status.ok()) status = MakeDataFolder(*config, log);
-  if (!status.ok()) return Refuse(status);
+  if (!status.ok()) return Reject(status);
   RaiseDescriptorLimit();
   const EndSignals signals;
   config->master.log = log;
-  LogLibraries(log);
+  serve::LogLibraries(log);
   config->master.on_notice = [log](const std::string& line) {
     log({.severity = LogSeverity::kWarning, .message = line});
   };
   const auto master = Master::Start(config->master);
-  if (!master.ok()) return Refuse(master.status());
-  std::unique_ptr<Alerts> alerts;
+  if (!master.ok()) return Reject(master.status());
+  std::unique_ptr<serve::Alerts> alerts;
   if (!config->alerts.hooks.empty() || !config->lineage.url.empty()) {
-    auto created = Alerts::Create({.settings = config->alerts,
-                                   .lineage = config->lineage,
-                                   .jobs = [&] { return (*master)->ListJobs(); },
-                                   .interval = config->master.tick_interval,
-                                   .data_dir = config->master.data_dir,
-                                   .zone = absl::LocalTimeZone(),
-                                   .page_url = config->page_url,
-                                   .log = log});
-    if (!created.ok()) return Refuse(created.status());
+    auto created = serve::Alerts::Create({.settings = config->alerts,
+                                          .lineage = config->lineage,
+                                          .jobs = [&] { return (*master)->ListJobs(); },
+                                          .interval = config->master.tick_interval,
+                                          .data_dir = config->master.data_dir,
+                                          .zone = absl::LocalTimeZone(),
+                                          .page_url = config->page_url,
+                                          .log = log});
+    if (!created.ok()) return Reject(created.status());
     alerts = *std::move(created);
   }
   const auto alert_counts = [&] {
-    return alerts == nullptr ? std::map<std::string, AlertCounts>() : alerts->counts();
+    return alerts == nullptr ? std::map<std::string, serve::AlertCounts>() : alerts->counts();
   };
-  std::unique_ptr<MetricsExporter> exporter;
+  std::unique_ptr<serve::MetricsExporter> exporter;
   if (!config->metrics_address.empty()) {
-    auto started = MetricsExporter::Start(config->metrics_address, **master, alert_counts);
-    if (!started.ok()) return Refuse(started.status());
+    auto started = serve::MetricsExporter::Start(config->metrics_address, **master, alert_counts);
+    if (!started.ok()) return Reject(started.status());
     exporter = *std::move(started);
   }
   std::unique_ptr<web::WebServer> page;
   if (!config->web_address.empty()) {
-    auto started = StartWeb(*config, **master);
-    if (!started.ok()) return Refuse(started.status());
+    auto started = serve::StartWeb(*config, **master);
+    if (!started.ok()) return Reject(started.status());
     page = *std::move(started);
   }
-  const auto say = [&](const std::string& message) {
+  const auto log_line = [&](const std::string& message) {
     if (config->log_as_json) return log({.message = message});
     WriteLine(stderr, message);
   };
-  say(fmt::format("listening on {}", (*master)->address()));
+  log_line(fmt::format("listening on {}", (*master)->address()));
   if (page != nullptr) {
-    (*master)->AnnouncePage(PublicWebUrl(*config, *page));
-    say(fmt::format("page at {}", WebUrl(*config, *page)));
+    (*master)->AnnouncePage(serve::PublicWebUrl(*config, *page));
+    log_line(fmt::format("page at {}", serve::WebUrl(*config, *page)));
   }
   std::unique_ptr<SparkLogs> spark_logs;
   if (!config->spark_logs.empty()) {
     spark_logs = std::make_unique<SparkLogs>(config->spark_logs, **master, log);
   }
-  // A master that could not start after all tells nobody anything.
+  // Alerts start last: a master that fails to start sends none.
   if (alerts != nullptr) alerts->Begin();
-  auto watchdog = std::make_unique<Watchdog>(
-      [&] { return MasterAnswers(config->master, (*master)->address()); });
+  auto watchdog = std::make_unique<serve::Watchdog>(
+      [&] { return serve::MasterAnswers(config->master, (*master)->address()); });
   signals.Wait();
   watchdog.reset();
   spark_logs.reset();
-  say("shutting down");
+  log_line("shutting down");
   (*master)->Drain();
   absl::SleepFor(config->shutdown_drain);
   page.reset();
   (*master)->Shutdown(config->shutdown_grace);
   return kSuccess;
+}
+
+}  // namespace
+
+void AddServeOptions(CLI::App& app, ServeArguments& arguments) {
+  app.add_option("--config", arguments.config_file, "Settings file (YAML); options override it")
+      ->type_name("FILE");
+  AddOverride(app, "--listen", "listen", "HOST:PORT",
+              "Address to listen on; also unix:PATH (setting listen)", arguments);
+  AddOverride(app, "--data-dir", "data_dir", "DIR",
+              "Store all jobs in this directory and resume them after a restart (setting data_dir)",
+              arguments);
+  AddOverride(app, "--log-dir", "log_dir", "DIR",
+              "Write each job's event log to this directory (setting log_dir)", arguments);
+  AddOverride(app, "--spark-logs", "spark_logs", "DIR",
+              "Follow the Spark applications that log to this directory (setting spark_logs)",
+              arguments);
+  app.add_flag_callback(
+      "--allow-insecure-remote",
+      [&arguments] {
+        arguments.overrides.push_back({.origin = "--allow-insecure-remote",
+                                       .key = "allow_insecure_remote",
+                                       .words = {"true"}});
+      },
+      "Listen on addresses that other hosts reach, without TLS or tokens");
+  OneOf(KnownIndicators(),
+        app.add_option_function<std::vector<std::string>>(
+               "--indicator",
+               [&arguments](const std::vector<std::string>& names) {
+                 arguments.overrides.push_back(
+                     {.origin = "--indicator", .key = "estimate.indicators", .words = names});
+               },
+               "Indicators to compute, the main one first")
+            ->expected(1, -1));
+  app.add_option_function<std::vector<std::string>>(
+         "--set",
+         [&arguments](const std::vector<std::string>& words) {
+           for (const std::string& word : words) arguments.overrides.push_back(ParseOverride(word));
+         },
+         "Any setting of docs/reference/settings.md; commas separate the items of a list")
+      ->expected(1, -1)
+      ->type_name("KEY=VALUE");
+}
+
+void AddServe(CLI::App& root, Invocation& invocation) {
+  CLI::App& app = *root.add_subcommand("serve", "Run a master for any number of jobs");
+  AddServeOptions(app, ArgumentsOf<ServeArguments>(app, invocation, Run));
+  AddFooter(
+      app,
+      "Exit code: 0 shut down by SIGTERM or SIGINT, 1 it cannot listen, 2 an option, a setting\n"
+      "or a file is wrong.");
 }
 
 }  // namespace tidemark::cli

@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
-#include "cli/at_master.h"
 #include "cli/commands.h"
-#include "cli/environment.h"
-#include "cli/exit_code.h"
+#include "cli/master_call.h"
+#include "cli/options.h"
+#include "cli/output.h"
 #include "cli/progress.h"
 #include "console/job_lines.h"
 #include "console/job_table.h"
@@ -29,7 +29,7 @@
 namespace tidemark::cli {
 namespace {
 
-// Requests a stop after a while.
+// Requests a stop after a timeout.
 class Timer {
  public:
   explicit Timer(absl::Duration timeout) {
@@ -50,11 +50,14 @@ class Timer {
   std::jthread thread_;
 };
 
-// One group of a job, by JOB/GROUP; ids of jobs may have slashes, too. Empty: there is no such job.
+// A SQL execution or job of a Spark application.
 struct GroupName {
   std::string job_id;
   std::string group;
 };
+
+// Splits JOB/GROUP at the slash behind the id of an existing job; ids may also contain slashes.
+// Returns nullopt if there is no such job.
 std::optional<GroupName> FindGroup(const std::string& name, const Client& master) {
   for (std::size_t at = name.rfind('/'); at != std::string::npos && at > 0;
        at = name.rfind('/', at - 1)) {
@@ -69,17 +72,17 @@ ExitCode NoSuchGroup(const GroupName& name, const Snapshot& job) {
   for (const Group& group : job.groups) {
     if (group.state == JobState::kRunning && running.size() < 8) running.push_back(group.group);
   }
-  Complain(fmt::format("job {} has no {}; {}", name.job_id, name.group,
-                       running.empty() ? "none of its SQL executions or jobs runs now"
-                                       : fmt::format("now it runs {}", fmt::join(running, ", "))));
+  PrintError(fmt::format("job {} has no {}; {}", name.job_id, name.group,
+                         running.empty()
+                             ? "none of its SQL executions or jobs is running"
+                             : fmt::format("running groups: {}", fmt::join(running, ", "))));
   return kNotFound;
 }
 
-// Why --tasks shows nothing, as far as that is known from the start; empty: it does, or was not
-// asked for.
+// Returns why --tasks has no effect, or an empty text.
 std::string WhyNoTasks(const WatchArguments& arguments) {
   if (!arguments.tasks) return "";
-  if (arguments.job_id.empty()) return "--tasks has no effect without the ID of a job";
+  if (arguments.job_id.empty()) return "--tasks has no effect without a job ID";
   const Environment environment = Environment::OfProcess();
   if (ResolveProgress(arguments.progress.mode, environment) == ProgressMode::kBar) return "";
   return fmt::format(
@@ -91,7 +94,7 @@ absl::StatusOr<int> WatchGroup(const WatchArguments& arguments, const GroupName&
                                const Client& master) {
   const auto progress = MakeProgress(arguments.progress, stdout, Environment::OfProcess());
   if (arguments.tasks && WhyNoTasks(arguments).empty()) {
-    progress->Say(fmt::format("--tasks has no effect on a part of a job; watch {}", name.job_id));
+    progress->Warn(fmt::format("--tasks has no effect on a part of a job; watch {}", name.job_id));
   }
   std::optional<int> exit_code;
   const Timer timer(arguments.timeout);
@@ -108,24 +111,23 @@ absl::StatusOr<int> WatchGroup(const WatchArguments& arguments, const GroupName&
   };
   const auto final = master.WatchJob(
       name.job_id, {},
-      {.on_snapshot = show, .on_trouble = [&](const std::string& what) { progress->Say(what); }},
+      {.on_snapshot = show, .on_trouble = [&](const std::string& what) { progress->Warn(what); }},
       timer.token());
   if (exit_code == kSuccess) progress->Explain(WaitsOf(name.job_id, name.group, master));
   if (exit_code != kReaderGone) progress->Finish();
   if (exit_code) return *exit_code;
   if (timer.has_expired()) {
-    Complain("--timeout: the job has not ended");
+    PrintError("--timeout: the job has not ended");
     return kTimeLimit;
   }
   return final.ok() ? absl::InternalError("the job ended without its group") : final.status();
 }
 
-// What a job waits for now, in a sentence; asks on a thread of its own, while the job is watched.
+// Queries the current wait of a job on its own thread and keeps it as a sentence.
 class WaitsRemark {
  public:
   WaitsRemark(const Client& master, const std::string& job_id, console::TextOptions options)
       : thread_([this, &master, job_id, options](const std::stop_token& stop) {
-          // A master that does not tell is not asked again.
           const ExplainQuestion question = {.culprits_max = 1, .last = absl::Minutes(2)};
           const auto keep = [&](const Explanation& explanation) {
             const std::lock_guard lock(mutex_);
@@ -144,10 +146,10 @@ class WaitsRemark {
  private:
   std::mutex mutex_;
   std::string sentence_;
-  std::jthread thread_;  // last, so that it ends first
+  std::jthread thread_;  // last, so that it stops before the other members are destroyed
 };
 
-// Asks every second for the tasks of a job that run, on a thread of its own, while it is watched.
+// Queries the running tasks of a job every second on its own thread.
 class RunningTasks {
  public:
   RunningTasks(const Client& master, const std::string& job_id)
@@ -157,16 +159,16 @@ class RunningTasks {
           std::unique_lock lock(mutex);
           while (!stop.stop_requested()) {
             auto tasks = master.ListRunningTasks(job_id, kTasksMax, stop);
-            Keep(std::move(tasks));
+            Store(std::move(tasks));
             wake.wait_for(lock, stop, std::chrono::seconds(1), [] { return false; });
           }
         }) {}
-  // Shows what came last. Why there is nothing to show is said once.
+  // Shows the newest tasks. Shows an error once.
   void Show(Progress& progress) {
     const std::lock_guard lock(mutex_);
     if (tasks_) progress.ShowTasks(*tasks_);
-    if (!trouble_.empty() && !std::exchange(is_trouble_told_, true)) {
-      progress.Say("--tasks: " + trouble_);
+    if (!error_.empty() && !std::exchange(is_error_shown_, true)) {
+      progress.Warn("--tasks: " + error_);
     }
   }
 
@@ -174,19 +176,18 @@ class RunningTasks {
   // More than fit on any terminal.
   static constexpr std::uint32_t kTasksMax = 500;
 
-  void Keep(absl::StatusOr<JobTasks> tasks) {
+  void Store(absl::StatusOr<JobTasks> tasks) {
     const std::lock_guard lock(mutex_);
-    // Those of a while ago run no more; that a job has ended, or a master is away, is said
-    // elsewhere.
+    // Old tasks may have ended. The watch itself reports the end of the job and a lost master.
     tasks_ = tasks.ok() ? *std::move(tasks) : JobTasks();
-    if (absl::IsUnimplemented(tasks.status())) trouble_ = "this master does not list tasks";
+    if (absl::IsUnimplemented(tasks.status())) error_ = "this master does not list tasks";
   }
 
   std::mutex mutex_;  // guards the rest
   std::optional<JobTasks> tasks_;
-  std::string trouble_;
-  bool is_trouble_told_ = false;
-  std::jthread thread_;  // last, so that it ends first
+  std::string error_;
+  bool is_error_shown_ = false;
+  std::jthread thread_;  // last, so that it stops before the other members are destroyed
 };
 
 absl::StatusOr<int> WatchOne(const WatchArguments& arguments, const Client& master) {
@@ -196,19 +197,19 @@ absl::StatusOr<int> WatchOne(const WatchArguments& arguments, const Client& mast
   std::optional<RunningTasks> tasks;
   const bool has_bar = ResolveProgress(arguments.progress.mode, environment) == ProgressMode::kBar;
   bool has_reader = true;
-  bool has_news = false;
+  bool has_snapshot = false;
   const Timer timer(arguments.timeout);
   const auto final = master.WatchJob(
       arguments.job_id, {.is_to_come = arguments.waits},
       {.on_snapshot =
            [&](const Snapshot& snapshot) {
-             const bool is_first = !std::exchange(has_news, true);
+             const bool is_first = !std::exchange(has_snapshot, true);
              const bool is_workflow = snapshot.info && snapshot.info->kind == JobKind::kWorkflow;
              if (!tasks && has_bar && arguments.tasks && !is_workflow && !snapshot.is_final) {
                tasks.emplace(master, arguments.job_id);
              }
              if (is_first && has_bar && arguments.tasks && is_workflow) {
-               progress->Say("--tasks has no effect on a workflow; watch one of its jobs");
+               progress->Warn("--tasks has no effect on a workflow; watch one of its jobs");
              }
              if (tasks && !snapshot.is_final) tasks->Show(*progress);
              if (!waits && has_bar) {
@@ -217,7 +218,7 @@ absl::StatusOr<int> WatchOne(const WatchArguments& arguments, const Client& mast
              if (waits) progress->Remark(waits->Get());
              return has_reader = progress->Show(snapshot);
            },
-       .on_trouble = [&](const std::string& message) { progress->Say(message); }},
+       .on_trouble = [&](const std::string& message) { progress->Warn(message); }},
       timer.token());
   waits.reset();
   tasks.reset();
@@ -228,8 +229,8 @@ absl::StatusOr<int> WatchOne(const WatchArguments& arguments, const Client& mast
   progress->Finish();
   if (final.ok()) return final->state == JobState::kSucceeded ? kSuccess : kJobFailed;
   if (timer.has_expired()) {
-    Complain(has_news ? "--timeout: the job has not ended"
-                      : "--timeout: nothing was heard of the job");
+    PrintError(has_snapshot ? "--timeout: the job has not ended"
+                            : "--timeout: the job has not reported");
     return kTimeLimit;
   }
   if (absl::IsNotFound(final.status())) {
@@ -239,7 +240,7 @@ absl::StatusOr<int> WatchOne(const WatchArguments& arguments, const Client& mast
   return final.status();
 }
 
-// Shows what has changed among all jobs.
+// Shows the changes of all jobs.
 class ListProgress {
  public:
   explicit ListProgress(const ProgressArguments& arguments)
@@ -247,45 +248,44 @@ class ListProgress {
         compare_(arguments.compare),
         terminal_(fileno(stderr)) {}
 
-  // False when the reader has gone.
+  // Returns false if the reader has closed the pipe.
   bool Show(const std::map<std::string, Snapshot>& jobs) {
     if (mode_ == ProgressMode::kQuiet) return true;
     if (mode_ == ProgressMode::kBar) {
       Draw(jobs);
       return true;
     }
-    std::erase_if(seen_, [&](const auto& seen) { return !jobs.contains(seen.first); });
+    std::erase_if(shown_, [&](const auto& shown) { return !jobs.contains(shown.first); });
     for (const auto& [id, job] : jobs) {
       const console::PlainLines none(TextOptionsFor(stdout, environment_), compare_);
-      Seen& seen = seen_.try_emplace(id, Seen{none}).first->second;
-      if (seen.run_uid == job.run_uid && seen.sequence == job.sequence) continue;
-      seen.run_uid = job.run_uid;
-      seen.sequence = job.sequence;
-      if (!ShowOne(job, seen.lines)) return false;
+      ShownJob& shown = shown_.try_emplace(id, ShownJob{none}).first->second;
+      if (shown.run_uid == job.run_uid && shown.sequence == job.sequence) continue;
+      shown.run_uid = job.run_uid;
+      shown.sequence = job.sequence;
+      if (!ShowOne(job, shown.lines)) return false;
     }
     return true;
   }
 
-  void Say(const std::string& message) {
-    mode_ == ProgressMode::kBar ? terminal_.Print({ComplaintLine(message)}) : Complain(message);
+  void Warn(const std::string& message) {
+    mode_ == ProgressMode::kBar ? terminal_.Print({ErrorLine(message)}) : PrintError(message);
   }
   void Finish() {
     if (mode_ == ProgressMode::kBar) terminal_.Keep();
   }
 
  private:
-  struct Seen {
+  struct ShownJob {
     console::PlainLines lines;
     std::string run_uid;
-    std::uint64_t sequence = 0;  // none was told yet
+    std::uint64_t sequence = 0;  // 0 before the first snapshot
   };
 
   void Draw(const std::map<std::string, Snapshot>& jobs) {
     std::vector<Snapshot> rows;
     for (const auto& [id, job] : jobs) rows.push_back(job);
     const auto size = terminal_.size();
-    // A full line would leave the cursor on its last column, where terminals disagree; its row
-    // stays free.
+    // Terminals disagree on the position of the cursor after a full line. Its row stays free.
     terminal_.Draw(console::RenderJobList(
         std::move(rows), static_cast<std::size_t>(std::max(size.rows - 1, 3)),
         {.width = size.columns - 1, .text = TextOptionsFor(stderr, environment_)}));
@@ -297,7 +297,7 @@ class ListProgress {
     return !line || WriteLine(stdout, *line);
   }
 
-  // Two runs of a job may have one name.
+  // Runs of one job may share a name.
   static Snapshot WithIdInTitle(Snapshot job) {
     if (!job.info || job.info->name.empty() || job.info->name == job.job_id) return job;
     job.info->name = job.job_id + " (" + job.info->name + ")";
@@ -308,7 +308,7 @@ class ListProgress {
   const ProgressMode mode_;
   const bool compare_;
   console::Terminal terminal_;
-  std::map<std::string, Seen> seen_;
+  std::map<std::string, ShownJob> shown_;
 };
 
 absl::StatusOr<int> WatchAll(const WatchArguments& arguments, const Client& master) {
@@ -321,12 +321,12 @@ absl::StatusOr<int> WatchAll(const WatchArguments& arguments, const Client& mast
                             [&](const std::map<std::string, Snapshot>& jobs) {
                               return has_reader = progress.Show(jobs);
                             },
-                        .on_trouble = [&](const std::string& message) { progress.Say(message); }},
+                        .on_trouble = [&](const std::string& message) { progress.Warn(message); }},
                        timer.token());
   progress.Finish();
   if (!has_reader) return kReaderGone;
   if (timer.has_expired()) {
-    Complain("--timeout: stopped watching");
+    PrintError("--timeout: stopped watching");
     return kTimeLimit;
   }
   return status;
@@ -334,11 +334,35 @@ absl::StatusOr<int> WatchAll(const WatchArguments& arguments, const Client& mast
 
 }  // namespace
 
-int Do(const WatchArguments& arguments) {
-  if (const std::string why = WhyNoTasks(arguments); !why.empty()) Complain(why);
+int Run(const WatchArguments& arguments) {
+  if (const std::string why = WhyNoTasks(arguments); !why.empty()) PrintError(why);
   return AtMaster(arguments.master, [&](const Client& master) {
     return arguments.job_id.empty() ? WatchAll(arguments, master) : WatchOne(arguments, master);
   });
+}
+
+void AddWatch(CLI::App& root, Invocation& invocation) {
+  CLI::App& app = *root.add_subcommand("watch", "Follow a job until it ends, or all jobs");
+  auto& arguments = ArgumentsOf<WatchArguments>(app, invocation, Run);
+  app.add_option(
+      "ID", arguments.job_id,
+      "Id of the job, as `tidemark get jobs` lists it, or of a SQL execution or job of a\n"
+      "Spark application: ID/sql/3, ID/job/7");
+  AddMaster(app, arguments.master);
+  AddProgress(app, arguments.progress);
+  Between(0.1, 1e9,
+          app.add_option_function<double>(
+                 "--timeout",
+                 [&arguments](double seconds) { arguments.timeout = absl::Seconds(seconds); },
+                 "Stop after this many seconds")
+              ->type_name("SECONDS"));
+  app.add_flag("--wait", arguments.waits, "Wait for a job or a master that does not exist yet");
+  app.add_flag("--tasks", arguments.tasks,
+               "Show each running task below the bar, the slowest first");
+  AddFooter(app,
+            "Exit code: 0 the job succeeded, 1 it did not, 2 wrong use, 3 the master cannot be\n"
+            "reached, 5 no such job, 6 the master requires another token or certificate,\n"
+            "7 --timeout.");
 }
 
 }  // namespace tidemark::cli

@@ -1,22 +1,30 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <system_error>
 #include <vector>
 
-#include "cli/at_master.h"
 #include "cli/commands.h"
-#include "cli/exit_code.h"
+#include "cli/master_call.h"
+#include "cli/options.h"
+#include "cli/output.h"
 #include "cli/progress.h"
-#include "cli/table_output.h"
 #include "console/waits_table.h"
 #include "master/waits/cluster_waits.h"
-#include "whatif/job_log.h"
+#include "whatif/spark_run.h"
 
 namespace tidemark::cli {
 namespace {
+
+struct WhyArguments {
+  std::string subject;  // an event log of Spark, or the id of a job
+  ExplainQuestion question;
+  MasterArguments master;
+  TableFormat format = TableFormat::kTable;
+};
 
 nlohmann::json JsonOf(const DataGrowth& growth) {
   nlohmann::json json = {{"task_seconds", growth.task_seconds},
@@ -49,16 +57,16 @@ nlohmann::json JsonOf(const QueryWaits& query) {
   if (query.longest_task) json["longest_task"] = JsonOf(*query.longest_task);
   if (query.data_growth) json["data_growth"] = JsonOf(*query.data_growth);
   json["waits"] = nlohmann::json::object();
-  for (const WaitedResource resource : kWaitedResources) {
+  for (const WaitReason resource : kWaitReasons) {
     const QueryWait& wait = query.waits[resource];
     if (!wait.seconds) continue;
-    nlohmann::json& told = json["waits"][std::string(console::ResourceName(resource))];
+    nlohmann::json& told = json["waits"][std::string(InfoOf(resource).name)];
     told["seconds"] = *wait.seconds;
     told["is_least"] = wait.is_least;
   }
   json["because_of"] = nlohmann::json::array();
-  for (const Culprit& culprit : query.culprits) {
-    nlohmann::json cause = {{"resource", std::string(console::ResourceName(culprit.resource))},
+  for (const ContendingQuery& culprit : query.culprits) {
+    nlohmann::json cause = {{"resource", std::string(InfoOf(culprit.resource).name)},
                             {"seconds", culprit.seconds}};
     if (culprit.seconds_lower) cause["seconds_lower"] = *culprit.seconds_lower;
     if (culprit.seconds_upper) cause["seconds_upper"] = *culprit.seconds_upper;
@@ -94,50 +102,50 @@ int Show(const Explanation& explanation, const WhyArguments& arguments) {
 }
 
 int ReportWhyError(const absl::Status& status) {
-  Complain(std::string(status.message()));
+  PrintError(status);
   return absl::IsDataLoss(status) ? kLogTorn : kUsage;
 }
 
 int NoSuchQuery(const WhyArguments& arguments) {
-  Complain(arguments.question.query.empty()
-               ? fmt::format("{}: no task has ended; there is nothing to say", arguments.subject)
-               : fmt::format("{}: no query {} ran tasks; without --query all that did are shown",
-                             arguments.subject, arguments.question.query));
+  PrintError(arguments.question.query.empty()
+                 ? fmt::format("{}: no task has ended", arguments.subject)
+                 : fmt::format("{}: query {} ran no tasks; omit --query to see all queries",
+                               arguments.subject, arguments.question.query));
   return kUsage;
 }
 
-int OfLog(const WhyArguments& arguments) {
+int ExplainLog(const WhyArguments& arguments) {
   if (arguments.question.last) {
-    Complain("--last is for a job of a master; of a log all is shown");
+    PrintError("--last requires a job of a master; a log is always shown completely");
     return kUsage;
   }
-  const auto log = JobLog::Open(arguments.subject);
+  const auto log = whatif::JobLog::Open(arguments.subject);
   if (!log.ok()) return ReportWhyError(log.status());
-  blame::ClusterWaits waits;
-  absl::Status trouble;
+  waits::ClusterWaits waits;
+  absl::Status status;
   for (;;) {
     const auto event = (*log)->Next();
-    trouble = event.status();
+    status = event.status();
     if (!event.ok() || !*event) break;
     waits.Apply(**event);
   }
-  if (!trouble.ok() && !absl::IsDataLoss(trouble)) return ReportWhyError(trouble);
+  if (!status.ok() && !absl::IsDataLoss(status)) return ReportWhyError(status);
   waits.Finish();
   const std::vector<std::string> jobs = waits.jobs();
   Explanation explanation;
   if (!jobs.empty()) {
     explanation = waits.Ask(jobs.front(), arguments.question).value_or(Explanation());
   }
-  if (explanation.queries.empty() && trouble.ok()) return NoSuchQuery(arguments);
+  if (explanation.queries.empty() && status.ok()) return NoSuchQuery(arguments);
   for (const std::string& remark : (*log)->Remarks(0)) {
-    Complain(fmt::format("{}: {}", arguments.subject, remark));
+    PrintError(fmt::format("{}: {}", arguments.subject, remark));
   }
   const int shown = explanation.queries.empty() ? kSuccess : Show(explanation, arguments);
-  return shown == kSuccess && !trouble.ok() ? ReportWhyError(trouble) : shown;
+  return shown == kSuccess && !status.ok() ? ReportWhyError(status) : shown;
 }
 
-// Of a job, or of JOB/QUERY, such as app-7/sql/3, which `arguments` then say apart; ids of jobs may
-// have slashes, too.
+// Queries the waits of a job, or of JOB/QUERY, such as app-7/sql/3, and then splits the subject in
+// `arguments`. Ids may also contain slashes.
 absl::StatusOr<Explanation> Ask(const Client& master, WhyArguments& arguments) {
   absl::StatusOr<Explanation> explanation =
       master.ExplainJob(arguments.subject, arguments.question);
@@ -156,27 +164,25 @@ absl::StatusOr<Explanation> Ask(const Client& master, WhyArguments& arguments) {
   return explanation;
 }
 
-// The answer has no queries.
-int NothingSeen(const WhyArguments& arguments, Explanation explanation, const Client& master) {
+// Prints why the answer has no queries.
+int ReportNoQueries(const WhyArguments& arguments, Explanation explanation, const Client& master) {
   const auto job = master.GetJob(arguments.subject);
   if (job.ok() && job->info && job->info->kind == JobKind::kWorkflow) {
-    Complain(console::NoQueriesOfWorkflow(*job));
+    PrintError(console::NoQueriesOfWorkflow(*job));
     return kUsage;
   }
   if (explanation.is_partial && job.ok() && job->ended_at && *job->ended_at < explanation.since) {
-    Complain(fmt::format(
-        "{} ended before this master saw anything of it; what jobs waited for is not kept over a "
-        "restart",
-        arguments.subject));
+    PrintError(fmt::format("{} ended before this master started; a master does not store waits",
+                           arguments.subject));
     return kUsage;
   }
   const bool has_ended = job.ok() && job->is_final;
   if (has_ended && explanation.at < job->at) {
-    const std::string to_come = console::WaitsToCome(arguments.subject, blame::kSilenceMax,
+    const std::string to_come = console::WaitsToCome(arguments.subject, waits::kSilenceMax,
                                                      TableOptionsFor(arguments.format).text);
     const bool is_table = !IsJson(arguments.format) && arguments.format != TableFormat::kDot;
     if (is_table) return PrintLines({to_come});
-    Complain(to_come);  // standard output is for programs
+    PrintError(to_come);  // standard output is for programs
     explanation.more_to_come = true;
     return Show(explanation, arguments);
   }
@@ -185,29 +191,70 @@ int NothingSeen(const WhyArguments& arguments, Explanation explanation, const Cl
   return Show(explanation, arguments);
 }
 
-int OfJob(const WhyArguments& arguments) {
+int ExplainJobOfMaster(const WhyArguments& arguments) {
   return AtMaster(arguments.master, [&](const Client& master) -> absl::StatusOr<int> {
     WhyArguments asked = arguments;
     const auto explanation = Ask(master, asked);
     if (absl::IsNotFound(explanation.status())) return NoSuchJob(arguments.subject, master);
     if (!explanation.ok()) return explanation.status();
-    if (explanation->queries.empty()) return NothingSeen(asked, *explanation, master);
+    if (explanation->queries.empty()) return ReportNoQueries(asked, *explanation, master);
     return Show(*explanation, asked);
   });
 }
 
-}  // namespace
-
-int Do(const WhyArguments& arguments) {
-  if (arguments.question.resource == WaitedResource::kScheduler &&
-      !arguments.question.host.empty()) {
-    Complain("--host: slots are of no host; leave it out, or ask about another --resource");
+int Run(const WhyArguments& arguments) {
+  if (arguments.question.resource == WaitReason::kSlots && !arguments.question.host.empty()) {
+    PrintError("--host: slots belong to no host; omit it, or pass another --resource");
     return kUsage;
   }
   std::error_code ignored;
   const bool is_log = std::filesystem::exists(arguments.subject, ignored) ||
                       arguments.subject.starts_with('/') || arguments.subject.starts_with('.');
-  return is_log ? OfLog(arguments) : OfJob(arguments);
+  return is_log ? ExplainLog(arguments) : ExplainJobOfMaster(arguments);
+}
+
+const std::map<std::string, WaitReason> kWaitReasonNames = [] {
+  std::map<std::string, WaitReason> names;
+  for (const WaitReasonInfo& info : kWaitReasonTable) names.emplace(info.name, info.reason);
+  return names;
+}();
+
+const std::map<std::string, TableFormat> kWaitsFormats = {{"table", TableFormat::kTable},
+                                                          {"json", TableFormat::kJson},
+                                                          {"jsonl", TableFormat::kJsonl},
+                                                          {"dot", TableFormat::kDot}};
+
+}  // namespace
+
+void AddWhy(CLI::App& root, Invocation& invocation) {
+  CLI::App& app = *root.add_subcommand(
+      "why", "Explain what a job, or a logged Spark application, waited for, and behind whom");
+  auto& arguments = ArgumentsOf<WhyArguments>(app, invocation, Run);
+  app.add_option("ID|LOG", arguments.subject,
+                 "Id of a job of a master, or event log of Spark: a file or a rolling folder")
+      ->required();
+  NotEmpty(app.add_option("--query", arguments.question.query, "Only this query: sql/3 or job/7"));
+  Between(std::size_t{1}, std::size_t{100},
+          app.add_option("--top", arguments.question.culprits_max,
+                         "Maximum number of causes of each query [3]"));
+  AddChoice(app, "--resource", kWaitReasonNames, arguments.question.resource,
+            "Only waits for this resource");
+  NotEmpty(app.add_option("--host", arguments.question.host,
+                          "Only waits on this host; slots belong to no host"));
+  Between(1U, 10U,
+          app.add_option_function<unsigned>(
+              "--last",
+              [&arguments](unsigned minutes) { arguments.question.last = absl::Minutes(minutes); },
+              "Only the last minutes of a job of a master"))
+      ->type_name("MINUTES");
+  AddChoice(app, "-o,--output,--format", kWaitsFormats, arguments.format,
+            "Form of the result; dot is for Graphviz [table]");
+  AddMaster(app, arguments.master);
+  AddFooter(
+      app,
+      "With a log: 0 success, 2 the log or the query cannot be read or found, 4 the log is torn\n"
+      "or damaged.");
+  AddFooter(app, kExitCodes);
 }
 
 }  // namespace tidemark::cli

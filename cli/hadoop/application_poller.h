@@ -1,54 +1,109 @@
-// Follows a MapReduce application of YARN without any part of Tidemark in it, by what the web
-// services of Hadoop show of its tasks. No key groups are known that way, so what remains is
-// estimated from ratios of time and progress, and the snapshots say so.
+// Follows a MapReduce application of YARN without the connector, through the web services of
+// Hadoop. They report no key groups. The remaining time is estimated from ratios of time and
+// progress, which a note of each snapshot states.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
+#include <set>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "cli/hadoop/rest_view.h"
-#include "cli/hadoop/task_facts.h"
+#include "tidemark/event.h"
 #include "tidemark/job_monitor.h"
 
 namespace tidemark::cli {
 
+inline constexpr std::uint64_t kTaskUnits = 1'000'000;
+
+// Converts successive answers of an application master into the events of a job: each state of an
+// attempt once, and its progress. Pure.
+//
+// The web service reports no bytes and no key groups. A task has kTaskUnits units of work. The
+// finished part is Hadoop's own progress, for a reduce task that of its reduce function.
+class TaskFacts {
+ public:
+  // Returns the events that open the job and announce its tasks.
+  static std::vector<EventBody> Opening(const RestJob& job);
+
+  // Returns the new events of an attempt at `now`. O(log attempts)
+  std::vector<EventBody> Observe(const RestAttempt& attempt, absl::Time now);
+  // Returns the events that end a task, at most once. These are its success if no attempt reported
+  // one, its final failure, and the ends of attempts that were last observed running. Empty while
+  // the task runs. O(log attempts)
+  std::vector<EventBody> ObserveEnd(const RestTask& task);
+
+  // Returns true if events have already reported the end of `task`.
+  bool HasEnded(const RestTask& task) const;
+
+  // Returns the event that closes the job.
+  static JobClosed Closing(JobOutcome outcome, const std::string& diagnostics,
+                           std::optional<absl::Time> at);
+
+ private:
+  struct ByAttempt {
+    bool operator()(const AttemptId& a, const AttemptId& b) const {
+      return std::tie(a.stage, a.index, a.attempt) < std::tie(b.stage, b.index, b.attempt);
+    }
+  };
+  // Adds the attempt's states up to `state` that were not reported before.
+  void Enter(const RestAttempt& attempt, AttemptState state, std::vector<EventBody>& events);
+
+  std::uint32_t ExecutorAt(const std::string& host, std::vector<EventBody>& events);
+
+  // Ends the attempts of the task without a reported end. Returns the last attempt of the task.
+  std::optional<AttemptId> EndAttempts(const RestTask& task, AttemptState state,
+                                       std::vector<EventBody>& events);
+
+  std::map<AttemptId, AttemptState, ByAttempt> reported_;
+  std::set<std::pair<std::uint32_t, std::uint32_t>>
+      given_up_;                                    // failed or killed tasks: stage, index
+  std::map<std::string, std::uint32_t> executors_;  // by host
+};
+
 // Not thread-safe.
 class ApplicationPoller {
  public:
-  // Returns the answer to GET of a URL. NotFound: the server has no such page. WebClient::Get().
+  // Returns the answer to GET of a URL. NotFound if the server has no such page. See
+  // WebClient::Get().
   using Get = std::function<absl::StatusOr<std::string>(const std::string& url)>;
 
   // `resource_manager` is the URL of its web service, such as "http://rm:8088". `application` is
-  // the id of an application, or of its job. With `compare` the linear indicators are computed,
-  // too.
+  // the id of an application, or of its job. `compare` adds the linear indicators.
   ApplicationPoller(std::string resource_manager, const std::string& application, Get get,
                     bool compare = false);
 
-  // Looks at the application: O(tasks), and one question for each running task, for at most
-  // kQuestionsMax of them at a time. `now` must not be before the last call's. NotFound: the
-  // resource manager does not know it. FailedPrecondition: the application does not run MapReduce;
-  // the message names its type and the command for it. Unavailable: the resource manager does not
-  // answer, or not as expected; looking again may help.
-  absl::StatusOr<Snapshot> Look(absl::Time now);
+  // Polls the application: O(tasks), and one query for each running task, at most kQueriesMax.
+  // `now` must not decrease. NotFound if the resource manager has no such application.
+  // FailedPrecondition if the application does not run MapReduce; the message names its type and
+  // the command for it. Unavailable if the resource manager sends no valid answer; a later call may
+  // succeed.
+  absl::StatusOr<Snapshot> Poll(absl::Time now);
 
-  // Returns why the last Look() showed no job, such as "application_1_0001 waits to start: YARN
-  // reports ACCEPTED"; empty once there is one.
+  // Returns why the last Poll() found no job, such as "application_1_0001 waits to start: YARN
+  // reports ACCEPTED". Empty once there is a job.
   const std::string& why_no_job() const { return why_no_job_; }
 
-  static constexpr std::size_t kQuestionsMax = 200;
+  static constexpr std::size_t kQueriesMax = 200;
 
  private:
-  absl::Status LookAtMaster(absl::Time now);
-  absl::Status LookAtResourceManager(absl::Time now);
-  absl::Status TakeEnd(const RestApplication& application, absl::Time now);
-  absl::Status LookAtTasks(const std::string& url, const std::vector<RestTask>& tasks,
-                           absl::Time now);
-  absl::Status LookAtAttempts(const std::string& url, absl::Time now);
+  absl::Status PollMaster(absl::Time now);
+  absl::Status PollResourceManager(absl::Time now);
+  absl::Status ApplyEnd(const RestApplication& application, absl::Time now);
+  // Returns the diagnostics of the application, or nothing if the resource manager does not answer.
+  std::string ApplicationDiagnostics() const;
+  absl::Status PollTasks(const std::string& url, const std::vector<RestTask>& tasks,
+                         absl::Time now);
+  absl::Status PollAttempts(const std::string& url, absl::Time now);
   void Open(const RestJob& job, absl::Time now);
   void Close(const JobClosed& closed, absl::Time now);
   void Apply(const std::vector<EventBody>& bodies, absl::Time now);
@@ -60,7 +115,7 @@ class ApplicationPoller {
   JobMonitor monitor_;
   TaskFacts facts_;
   std::uint64_t sequence_ = 0;
-  std::size_t next_task_ = 0;  // where the next round of questions begins
+  std::size_t next_task_ = 0;  // first task of the next round of queries
   std::string why_no_job_;
   bool is_length_unknown_ = false;  // the application has ended, and YARN reports no times
 };

@@ -29,15 +29,16 @@ std::uint32_t CountAt(const Json& object, const char* name) {
 // Later instants are invalid.
 constexpr double kMillisMax = 1e15;
 
-// Milliseconds since the epoch; what has not happened yet is zero or less.
+// Returns an instant from milliseconds since the epoch. Zero and negative values mean that the
+// event has not happened yet.
 std::optional<absl::Time> TimeAt(const Json& object, const char* name) {
   const double millis = NumberAt(object, name);
   if (!(millis > 0) || millis > kMillisMax) return std::nullopt;
   return absl::FromUnixMillis(static_cast<std::int64_t>(millis));
 }
 
-// The object `outer` of the answer; its list `inner`, each entry of which `take` looks at. A list
-// of one may come without brackets.
+// Calls `take` for each entry of the list `inner` in the object `outer` of the answer. A list of
+// one entry may have no brackets.
 template <typename Take>
 absl::Status ForEach(std::string_view text, const char* outer, const char* inner,
                      const Take& take) {
@@ -46,7 +47,7 @@ absl::Status ForEach(std::string_view text, const char* outer, const char* inner
   if (!answer.is_object() || object == answer.end()) {
     return absl::InvalidArgumentError(fmt::format("unexpected answer: it has no {}", outer));
   }
-  if (!object->is_object()) return absl::OkStatus();  // null: none
+  if (!object->is_object()) return absl::OkStatus();  // null is an empty list
   const auto list = object->find(inner);
   if (list == object->end()) return absl::OkStatus();
   if (list->is_object()) take(*list);
@@ -81,7 +82,7 @@ bool ParseNumber(std::string_view text, std::uint32_t& number) {
   return error == std::errc() && end == text.data() + text.size() && !text.empty();
 }
 
-// "task_1700000000000_0001_m_000017": the kind and the numbers behind it.
+// Parses the kind and the numbers at the end of an id such as "task_1700000000000_0001_m_000017".
 std::optional<AttemptId> ParseId(std::string_view id, bool is_attempt) {
   AttemptId parsed;
   const auto cut_last = [&id] {
@@ -102,6 +103,7 @@ std::optional<AttemptId> ParseId(std::string_view id, bool is_attempt) {
 
 std::string FirstLine(std::string_view text) {
   constexpr std::size_t kBytesMax = 300;
+  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
   return std::string(text.substr(0, std::min(text.find('\n'), kBytesMax)));
 }
 

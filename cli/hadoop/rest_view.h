@@ -1,7 +1,7 @@
-// What the web services of Hadoop say of an application and its job, as values: the resource
-// manager's /ws/v1/cluster/apps and the application master's /ws/v1/mapreduce/jobs. Pure.
+// Parses the answers of Hadoop's web services: the resource manager's /ws/v1/cluster/apps and the
+// application master's /ws/v1/mapreduce/jobs. Pure.
 //
-// Fields that are missing or of another type are left at their defaults: versions differ.
+// Missing fields, and fields of another type, keep their defaults, because versions differ.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace tidemark::cli {
 
-// An application in the view of the resource manager.
+// An application, as the resource manager reports it.
 struct RestApplication {
   std::string name;
   std::string type;          // such as "MAPREDUCE"; empty if not reported
@@ -24,7 +24,7 @@ struct RestApplication {
   std::string state;         // in YARN's words, such as "ACCEPTED"
   std::string final_status;  // in YARN's words, such as "UNDEFINED"
   bool is_over = false;
-  JobOutcome outcome = JobOutcome::kUnknown;  // once it is over
+  JobOutcome outcome = JobOutcome::kUnknown;  // valid if is_over
   std::string diagnostics;
   std::optional<absl::Time> started_at;  // when it was submitted
   std::optional<absl::Time> finished_at;
@@ -62,16 +62,16 @@ struct RestTask {
   RestState state = RestState::kWaiting;
   std::optional<absl::Time> started_at;
   std::optional<absl::Time> finished_at;
-  std::uint32_t successful_attempt = 0;  // once it has succeeded
+  std::uint32_t successful_attempt = 0;  // valid if the task has succeeded
 };
 
-// Returns the first line of diagnostics, cut to 300 bytes.
+// Returns the first line of diagnostics that is not empty, cut to 300 bytes.
 std::string FirstLine(std::string_view text);
 
-// InvalidArgument: it is not the JSON of such an answer.
+// Parse one answer each. InvalidArgument if the text is not such an answer.
 absl::StatusOr<RestApplication> ParseRestApplication(std::string_view json);
 absl::StatusOr<std::vector<RestJob>> ParseRestJobs(std::string_view json);
-// Tasks and attempts whose ids are not understood are left out.
+// Tasks and attempts with invalid ids are omitted.
 absl::StatusOr<std::vector<RestTask>> ParseRestTasks(std::string_view json);
 absl::StatusOr<std::vector<RestAttempt>> ParseRestAttempts(std::string_view json);
 

@@ -3,15 +3,19 @@
 #include <fmt/format.h>
 
 #include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_replace.h"
-#include "cli/client_process.h"
+#include "cli/process.h"
+#include "transport/small_file.h"
 
 namespace tidemark::cli {
 namespace {
 
-constexpr const char* kJars = "tmpjars";
+constexpr const char* kTemporaryJars = "tmpjars";
 constexpr const char* kCollector = "mapreduce.job.map.output.collector.class";
 constexpr const char* kShuffle = "mapreduce.job.reduce.shuffle.consumer.plugin.class";
 constexpr const char* kPreemption = "yarn.app.mapreduce.am.preemption.policy";
@@ -65,8 +69,8 @@ std::string WithoutComments(std::string_view xml) {
   return text;
 }
 
-// The content of the first element of this name; what follows it stays in `xml`. Both are empty
-// when there is none.
+// Returns the content of the first element of this name and removes everything up to its end from
+// `xml`. If there is no such element, both are empty.
 std::string_view CutElement(std::string_view name, std::string_view& xml) {
   const std::string begin_tag = fmt::format("<{}>", name);
   const std::string end_tag = fmt::format("</{}>", name);
@@ -82,7 +86,7 @@ std::string_view CutElement(std::string_view name, std::string_view& xml) {
   return found;
 }
 
-// The text of an element, as XML means it, without spaces around it.
+// Returns the text of an element, unescaped and without surrounding spaces.
 std::string TextOf(std::string_view name, std::string_view xml) {
   const std::string_view content = CutElement(name, xml);
   return absl::StrReplaceAll(
@@ -90,12 +94,45 @@ std::string TextOf(std::string_view name, std::string_view xml) {
       {{"&lt;", "<"}, {"&gt;", ">"}, {"&amp;", "&"}});
 }
 
+// --- the folder of settings ---
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSite = "mapred-site.xml";
+
+bool IsFolder(const fs::path& path) {
+  std::error_code error;
+  return fs::is_directory(path, error);
+}
+
+absl::Status FileError(const fs::path& path, const std::string& what) {
+  return absl::UnavailableError(fmt::format("{}: {}", path.string(), what));
+}
+
+absl::Status WriteSite(const fs::path& original, const std::vector<HadoopSetting>& settings,
+                       const fs::path& path) {
+  std::error_code error;
+  std::string xml;
+  if (fs::exists(original, error)) {
+    absl::StatusOr<std::string> text = transport::ReadSmallFile(original);
+    if (!text.ok()) return text.status();
+    xml = *std::move(text);
+  }
+  const absl::StatusOr<std::string> whole =
+      WithSettings(xml, Beside(SettingsIn(xml, settings), settings));
+  if (!whole.ok()) return FileError(original, std::string(whole.status().message()));
+  std::ofstream file(path, std::ios::binary);
+  file << *whole;
+  file.close();
+  return file ? absl::OkStatus() : FileError(path, "cannot be written");
+}
+
 }  // namespace
 
 std::vector<HadoopSetting> ConnectorSettings(std::string_view master, std::string_view jar) {
   return {
       {"tidemark.master", std::string(master)},
-      {kJars, fmt::format("file://{}", jar)},
+      {kTemporaryJars, fmt::format("file://{}", jar)},
       {kCollector, fmt::format("{},{}", kTidemarkCollector, kHadoopsCollector)},
       {kShuffle, kTidemarkShuffle},
       {kPreemption, kTidemarkPolicy},
@@ -141,9 +178,9 @@ std::vector<HadoopSetting> Beside(const std::vector<HadoopSetting>& sites,
   for (const HadoopSetting& site : sites) {
     for (HadoopSetting& ours : connectors) {
       if (ours.key != site.key || site.value.empty() || site.value == ours.value) continue;
-      if (site.key == kJars) ours.value += "," + site.value;
+      if (site.key == kTemporaryJars) ours.value += "," + site.value;
       if (site.key == kCollector) {
-        // A list: the first that works. Hadoop goes on with the second if ours cannot.
+        // Hadoop uses the first class of this list that works.
         delegates.push_back(
             {"tidemark.collector.delegate", site.value.substr(0, site.value.find(','))});
         ours.value = fmt::format("{},{}", kTidemarkCollector, site.value);
@@ -181,12 +218,13 @@ std::vector<std::string> WithJar(std::vector<std::string> command, std::string_v
 }
 
 std::vector<std::string> JobIdsIn(std::string_view line) {
-  constexpr std::string_view kJob = "job_";
+  constexpr std::string_view kJobPrefix = "job_";
   constexpr std::string_view kLocal = "local";
   std::vector<std::string> ids;
-  for (std::size_t at = line.find(kJob); at != line.npos; at = line.find(kJob, at + 1)) {
+  for (std::size_t at = line.find(kJobPrefix); at != line.npos;
+       at = line.find(kJobPrefix, at + 1)) {
     if (at > 0 && std::isalnum(static_cast<unsigned char>(line[at - 1])) != 0) continue;
-    std::size_t number = at + kJob.size();
+    std::size_t number = at + kJobPrefix.size();
     if (line.substr(number, kLocal.size()) == kLocal) number += kLocal.size();
     const std::size_t underscore = SkipDigits(line, number);
     if (underscore == number || line.substr(underscore, 1) != "_") continue;
@@ -195,6 +233,40 @@ std::vector<std::string> JobIdsIn(std::string_view line) {
     ids.emplace_back(line.substr(at, end - at));
   }
   return ids;
+}
+
+absl::StatusOr<std::string> FindConfiguration(
+    const std::string& program, const std::function<std::string(const char*)>& variable) {
+  if (const std::string folder = variable("HADOOP_CONF_DIR"); !folder.empty()) {
+    if (IsFolder(folder)) return folder;
+    return absl::NotFoundError(fmt::format("HADOOP_CONF_DIR is not a directory: {}", folder));
+  }
+  std::vector<fs::path> homes;
+  if (const std::string home = variable("HADOOP_HOME"); !home.empty()) homes.emplace_back(home);
+  if (const auto found = FindProgram(program, variable("PATH"))) {
+    std::error_code error;
+    const fs::path real = fs::canonical(*found, error);
+    if (!error) homes.push_back(real.parent_path().parent_path());
+  }
+  for (const fs::path& home : homes) {
+    if (const fs::path folder = home / "etc" / "hadoop"; IsFolder(folder)) return folder.string();
+  }
+  return absl::NotFoundError(
+      fmt::format("no Hadoop configuration found for {}; set HADOOP_CONF_DIR", program));
+}
+
+absl::Status CopyConfiguration(const std::string& configuration,
+                               const std::vector<HadoopSetting>& settings,
+                               const std::string& copy) {
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(configuration, error)) {
+    const fs::path name = entry.path().filename();
+    if (name == kSite) continue;
+    fs::create_symlink(fs::absolute(entry.path()), fs::path(copy) / name, error);
+    if (error) return FileError(fs::path(copy) / name, error.message());
+  }
+  if (error) return FileError(configuration, error.message());
+  return WriteSite(fs::path(configuration) / kSite, settings, fs::path(copy) / kSite);
 }
 
 }  // namespace tidemark::cli

@@ -1,11 +1,13 @@
-// The settings that put Tidemark's connector into a job of Hadoop: pure functions from what the
-// user said to text. docs/hadoop.md explains each key.
+// The settings that add the connector to a Hadoop job, and copies of Hadoop's configuration that
+// contain them. docs/hadoop.md explains each key.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 namespace tidemark::cli {
@@ -16,40 +18,51 @@ struct HadoopSetting {
   friend bool operator==(const HadoopSetting&, const HadoopSetting&) = default;
 };
 
-// `jar` is an absolute path. All of them belong together: a job that names the classes without the
-// jar fails.
+// Returns the settings of the connector. `jar` is an absolute path. A job needs all of them: one
+// that names the classes without the jar fails.
 std::vector<HadoopSetting> ConnectorSettings(std::string_view master, std::string_view jar);
 
-// Those of our classes that they name, as Java writes them.
+// Returns the classes of the connector that the settings name, as Java writes them.
 std::vector<std::string> ConnectorClasses();
 
-// A configuration file of Hadoop, for `-conf FILE` or as a part of mapred-site.xml.
+// Returns a configuration file of Hadoop, for `-conf FILE` or as a part of mapred-site.xml.
 std::string ToHadoopXml(const std::vector<HadoopSetting>& settings);
 
-// Generic options -D key=value for a shell, one per line, each line but the last ending in a
+// Returns options -D key=value for a shell, one per line. Each line but the last ends with a
 // backslash.
 std::string ToHadoopOptions(const std::vector<HadoopSetting>& settings);
 
-// Those of the settings that a configuration file has already, with its values. Looks for
-// properties as Hadoop's files have them and does not parse XML; comments are left out.
+// Returns the values that a configuration file sets for the keys of `settings`. Searches for
+// properties outside comments and does not parse XML.
 std::vector<HadoopSetting> SettingsIn(std::string_view xml,
                                       const std::vector<HadoopSetting>& settings);
 
-// The connector's settings beside those of a site: its jars travel with the connector's, and its
-// plug-ins do their work behind the connector's (tidemark.*.delegate).
+// Combines the settings of a site and the connector: the job gets the jars of both, and the
+// connector delegates to the site's plug-ins (tidemark.*.delegate).
 std::vector<HadoopSetting> Beside(const std::vector<HadoopSetting>& sites,
                                   std::vector<HadoopSetting> connectors);
 
-// A configuration file with more settings at its end, where they count most; an empty one becomes a
-// whole file. InvalidArgument: it is no configuration file.
+// Appends settings to a configuration file, where they take precedence. An empty file becomes a
+// whole one. InvalidArgument if it is not a configuration file.
 absl::StatusOr<std::string> WithSettings(std::string_view xml,
                                          const std::vector<HadoopSetting>& settings);
 
-// The words of a client's command that would leave the connector's jar behind, because -libjars
-// replaces the setting tmpjars, name the jar as well.
+// Adds the jar to the words of a command that replace the setting tmpjars, such as -libjars.
 std::vector<std::string> WithJar(std::vector<std::string> command, std::string_view jar);
 
-// The ids of jobs that a line of a client names: "job_1700000000000_0001", "job_local12_0001".
+// Returns the ids of jobs in a line: "job_1700000000000_0001", "job_local12_0001".
 std::vector<std::string> JobIdsIn(std::string_view line);
+
+// Returns the folder with the settings of a command such as "hadoop" or "/opt/hadoop/bin/yarn":
+// HADOOP_CONF_DIR, else below HADOOP_HOME, else beside the program, as in Hadoop's own scripts.
+// `variable` returns an environment variable, empty if unset. NotFound if there is no such folder;
+// the message contains a remedy.
+absl::StatusOr<std::string> FindConfiguration(
+    const std::string& program, const std::function<std::string(const char*)>& variable);
+
+// Fills the empty folder `copy` with links to the files of `configuration`, and with a
+// mapred-site.xml that adds the settings.
+absl::Status CopyConfiguration(const std::string& configuration,
+                               const std::vector<HadoopSetting>& settings, const std::string& copy);
 
 }  // namespace tidemark::cli

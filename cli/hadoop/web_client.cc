@@ -12,12 +12,32 @@ constexpr long kAnswerWithinSeconds = 10;
 constexpr long kRedirectionsMax = 5;
 constexpr std::size_t kAnswerBytesMax = std::size_t{64} << 20;
 
-// Taking less than it is given ends the call with an error.
+// Appends received bytes. Accepting fewer bytes than received makes the call fail.
 std::size_t Append(char* bytes, std::size_t, std::size_t count, void* target) {
   auto& answer = *static_cast<std::string*>(target);
   if (answer.size() + count > kAnswerBytesMax) return 0;
   answer.append(bytes, count);
   return count;
+}
+
+// Returns why a call failed and what to do.
+std::string CallError(const std::string& url, CURLcode code, CURL* curl) {
+  long redirections = 0;
+  curl_easy_getinfo(curl, CURLINFO_REDIRECT_COUNT, &redirections);
+  const bool is_other_protocol = code == CURLE_UNSUPPORTED_PROTOCOL ||
+                                 code == CURLE_WEIRD_SERVER_REPLY || code == CURLE_GOT_NOTHING;
+  if (redirections > 0 || !is_other_protocol) {
+    return fmt::format("{}: {}", url, curl_easy_strerror(code));
+  }
+  const bool is_http =
+      absl::StartsWithIgnoreCase(url, "http:") || absl::StartsWithIgnoreCase(url, "https:");
+  if (!is_http && url.find("://") != std::string::npos) {
+    return fmt::format("{}: must be an http or https URL", url);
+  }
+  return fmt::format(
+      "{}: the server does not speak HTTP; pass the address of its web service (of a resource "
+      "manager: port 8088 by default)",
+      url);
 }
 
 }  // namespace
@@ -51,7 +71,7 @@ absl::StatusOr<std::string> WebClient::Get(const std::string& url) {
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, &answer);
   const CURLcode code = curl_easy_perform(curl);
   if (code != CURLE_OK) {
-    return absl::UnavailableError(fmt::format("{}: {}", url, curl_easy_strerror(code)));
+    return absl::UnavailableError(CallError(url, code, curl));
   }
   long status = 0;
   curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
@@ -60,7 +80,7 @@ absl::StatusOr<std::string> WebClient::Get(const std::string& url) {
   if (status == 404 || status == 410) return absl::NotFoundError(message);
   if (status == 401 || status == 403) {
     return absl::PermissionDeniedError(
-        message + "; Tidemark asks without authentication, which this web service refuses");
+        message + "; this web service requires authentication, which Tidemark does not support");
   }
   return absl::UnavailableError(message);
 }

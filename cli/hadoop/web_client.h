@@ -1,4 +1,4 @@
-// A client of web services.
+// An HTTP client for web services.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace tidemark::cli {
 
-// One connection, which is reused while it works. Not thread-safe.
+// Reuses one connection while it works. Not thread-safe.
 class WebClient {
  public:
   WebClient();
@@ -16,10 +16,10 @@ class WebClient {
   WebClient(const WebClient&) = delete;
   WebClient& operator=(const WebClient&) = delete;
 
-  // The answer to GET, as JSON, at most 64 MiB and within ten seconds. Follows up to five
-  // redirections, as of a standby resource manager, but none from https to http. NotFound: the
-  // status is 404 or 410. PermissionDenied: it is 401 or 403. Unavailable: it is another one than
-  // 200, there is no answer, or there are too many redirections.
+  // Returns the JSON answer to GET, at most 64 MiB and within ten seconds. Follows up to five
+  // redirections, as a standby resource manager sends them, but none from https to http.
+  // NotFound for status 404 or 410, PermissionDenied for 401 or 403. Unavailable for any other
+  // status but 200, no answer, an answer in another protocol than HTTP, or too many redirections.
   absl::StatusOr<std::string> Get(const std::string& url);
 
  private:

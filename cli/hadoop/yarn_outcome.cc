@@ -2,12 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <map>
+#include <utility>
 
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
 #include "cli/hadoop/settings.h"
+#include "cli/hadoop/web_client.h"
+#include "cli/process.h"
 #include "console/duration_text.h"
+#include "transport/small_file.h"
 
 namespace tidemark::cli {
 namespace {
@@ -20,9 +27,15 @@ constexpr char kHost[] = "yarn.resourcemanager.hostname";
 constexpr char kIds[] = "yarn.resourcemanager.ha.rm-ids";
 constexpr char kPolicy[] = "yarn.http.policy";
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsDigits(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
 
-// The values that a site sets.
+// A command may end shortly before YARN lists its application as ended.
+constexpr int kQueriesMax = 7;
+constexpr absl::Duration kQueryInterval = absl::Milliseconds(500);
+
+// Returns the values that a site sets.
 std::map<std::string, std::string> ValuesIn(std::string_view site,
                                             const std::vector<std::string>& keys) {
   std::vector<HadoopSetting> asked;
@@ -39,7 +52,7 @@ std::string AddressOf(std::string_view site, bool is_https, const std::string& s
   auto values = ValuesIn(site, {kHost, kHost + suffix, key + suffix});
   std::string host = values[kHost + suffix];
   if (host.empty()) host = values[kHost];
-  // Hadoop's default means every address of this host.
+  // Hadoop's default is every address of this host.
   if (host.empty() || host == "0.0.0.0") host = "127.0.0.1";
   std::string address = values[key + suffix];
   if (address.empty()) address = fmt::format("{}:{}", host, is_https ? 8090 : 8088);
@@ -57,10 +70,16 @@ std::optional<std::string> YarnApplicationOf(std::string_view job_id) {
   for (const std::string_view prefix : {kJob, kApplication}) {
     if (!job_id.starts_with(prefix)) continue;
     const std::string_view number = job_id.substr(prefix.size());
-    if (number.empty() || !IsDigit(number[0])) return std::nullopt;
+    if (!IsDigits(number.substr(0, number.find('_')))) return std::nullopt;
     return fmt::format("{}{}", kApplication, number);
   }
   return std::nullopt;
+}
+
+bool IsYarnId(std::string_view id) {
+  const std::size_t sequence = id.rfind('_');
+  return YarnApplicationOf(id) && sequence != id.npos && IsDigits(id.substr(sequence + 1)) &&
+         IsDigits(id.substr(id.find('_') + 1, sequence - id.find('_') - 1));
 }
 
 std::optional<std::string> ResourceManagerIn(std::string_view line) {
@@ -92,7 +111,7 @@ std::vector<std::string> ResourceManagersOf(std::string_view yarn_site) {
 absl::StatusOr<RestApplication> AskYarn(
     const std::vector<std::string>& resource_managers, const std::string& application_id,
     const std::function<absl::StatusOr<std::string>(const std::string& url)>& get) {
-  absl::Status status = absl::NotFoundError("no resource manager is known");
+  absl::Status status = absl::NotFoundError("no resource manager is configured");
   for (const std::string& resource_manager : resource_managers) {
     const std::string url =
         fmt::format("{}/ws/v1/cluster/apps/{}", resource_manager, application_id);
@@ -113,7 +132,8 @@ std::string YarnEnding(const std::string& application_id, const RestApplication&
   const std::string states =
       fmt::format("as YARN reports ({}: {}, {})", application_id, OrNone(application.state),
                   OrNone(application.final_status));
-  if (!application.is_over) return fmt::format("had not ended when the command did, {}", states);
+  if (!application.is_over)
+    return fmt::format("had not ended at the end of the command, {}", states);
   std::string after;
   if (application.started_at && application.finished_at &&
       *application.finished_at >= *application.started_at) {
@@ -143,6 +163,64 @@ std::string UnknownEnding(int exit_code, const std::string& reason) {
       "reported no end: the command exited with status {}, and the outcome in the cluster is "
       "unknown ({})",
       exit_code, reason);
+}
+
+void YarnEndings::NoteLine(std::string_view line) {
+  std::optional<std::string> named = ResourceManagerIn(line);
+  if (!named) return;
+  const std::lock_guard lock(mutex_);
+  named_ = std::move(named);
+}
+
+std::vector<std::string> YarnEndings::ResourceManagers() const {
+  std::string site;
+  for (const std::string& folder : folders_) {
+    const absl::StatusOr<std::string> text =
+        transport::ReadSmallFile(std::filesystem::path(folder) / "yarn-site.xml");
+    if (!text.ok()) continue;
+    site = *text;
+    break;
+  }
+  std::vector<std::string> addresses = ResourceManagersOf(site);
+  const std::lock_guard lock(mutex_);
+  if (named_) addresses.insert(addresses.begin(), *named_);
+  return addresses;
+}
+
+std::string YarnEndings::EndingOf(const std::string& job_id, int exit_code) const {
+  const std::optional<std::string> id = YarnApplicationOf(job_id);
+  if (!id) return UnknownEnding(exit_code, "the job did not run on YARN");
+  const std::vector<std::string> resource_managers = ResourceManagers();
+  WebClient web;
+  for (int query = 1;; ++query) {
+    const auto application =
+        AskYarn(resource_managers, *id, [&web](const std::string& url) { return web.Get(url); });
+    if (!application.ok()) {
+      return UnknownEnding(exit_code, std::string(application.status().message()));
+    }
+    if (application->is_over || query == kQueriesMax) return YarnEnding(*id, *application);
+    absl::SleepFor(kQueryInterval);
+  }
+}
+
+std::string YarnEndings::DiagnosticsOf(const std::string& job_id) const {
+  const std::optional<std::string> id = YarnApplicationOf(job_id);
+  if (!id) return "";
+  WebClient web;
+  const auto application =
+      AskYarn(ResourceManagers(), *id, [&web](const std::string& url) { return web.Get(url); });
+  return application.ok() ? FirstLine(application->diagnostics) : "";
+}
+
+std::vector<std::string> YarnFolders(const std::string& configuration) {
+  std::vector<std::string> folders;
+  for (const char* const name : {"YARN_CONF_DIR", "HADOOP_CONF_DIR"}) {
+    if (std::string value = EnvironmentVariable(name); !value.empty()) {
+      folders.push_back(std::move(value));
+    }
+  }
+  if (!configuration.empty()) folders.push_back(configuration);
+  return folders;
 }
 
 }  // namespace tidemark::cli

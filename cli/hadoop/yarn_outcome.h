@@ -1,11 +1,12 @@
-// Asks YARN for the outcome of an application whose last reports did not reach a master. Pure,
-// except for the web service that the caller passes.
+// Queries YARN for the outcome of an application whose last reports did not reach a master.
 #pragma once
 
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -13,28 +14,62 @@
 
 namespace tidemark::cli {
 
-// Returns the id of the YARN application of a job, as "application_1_0001" of "job_1_0001". Returns
-// nullopt if the job does not run on YARN, as "job_local1_0001".
+// Returns the id of the YARN application of a job, "application_1_0001" for "job_1_0001". Returns
+// nullopt for a job outside YARN, such as "job_local1_0001".
 std::optional<std::string> YarnApplicationOf(std::string_view job_id);
 
+// Returns true for "application_1_0001" and "job_1_0001".
+bool IsYarnId(std::string_view id);
+
 // Returns the web address of the resource manager in a line that a client of Hadoop or Spark
-// writes, as "http://rm:8088" of "url: http://rm:8088/proxy/application_1_0001/". Empty: none.
+// writes, such as "http://rm:8088" for "url: http://rm:8088/proxy/application_1_0001/". Returns
+// nullopt if the line has no address.
 std::optional<std::string> ResourceManagerIn(std::string_view line);
 
 // Returns the web addresses of the resource managers in a yarn-site.xml, with Hadoop's defaults for
-// properties that it does not set.
+// unset properties.
 std::vector<std::string> ResourceManagersOf(std::string_view yarn_site);
 
-// Asks one resource manager after the other. An error is that of the last.
+// Queries one resource manager after the other until one answers. Returns the last error.
 absl::StatusOr<RestApplication> AskYarn(
     const std::vector<std::string>& resource_managers, const std::string& application_id,
     const std::function<absl::StatusOr<std::string>(const std::string& url)>& get);
 
-// Returns how the application ended, in words that follow the name of its job: "succeeded after
-// 24 s, as YARN reports (application_1_0001: FINISHED, SUCCEEDED)".
+// Returns the outcome of the application, in words that follow the name of its job: "succeeded
+// after 24 s, as YARN reports (application_1_0001: FINISHED, SUCCEEDED)".
 std::string YarnEnding(const std::string& application_id, const RestApplication& application);
 
-// Returns the same if YARN cannot be asked: "reported no end: ...".
+// Returns the ending if YARN does not answer: "reported no end: ...".
 std::string UnknownEnding(int exit_code, const std::string& reason);
+
+// Collects addresses of resource managers while a command runs, and queries them afterwards.
+// Thread-safe.
+class YarnEndings {
+ public:
+  // Reads the yarn-site.xml of the first folder that has one.
+  explicit YarnEndings(std::vector<std::string> folders) : folders_(std::move(folders)) {}
+
+  // Notes the address of a resource manager in a line that the command writes.
+  void NoteLine(std::string_view line);
+
+  // Returns the outcome of the job, as words that follow its name. Queries the resource manager
+  // that the command named, then the ones in yarn-site.xml. Waits up to three seconds for an
+  // application that has not ended yet; each query may take ten seconds.
+  std::string EndingOf(const std::string& job_id, int exit_code) const;
+
+  // Returns why YARN ended the application of the job. Empty if that is unknown.
+  std::string DiagnosticsOf(const std::string& job_id) const;
+
+ private:
+  std::vector<std::string> ResourceManagers() const;
+
+  const std::vector<std::string> folders_;
+  mutable std::mutex mutex_;  // guards named_
+  std::optional<std::string> named_;
+};
+
+// Returns the folders in which Hadoop and Spark find the settings of YARN: YARN_CONF_DIR,
+// HADOOP_CONF_DIR, then `configuration`, except for empty ones.
+std::vector<std::string> YarnFolders(const std::string& configuration);
 
 }  // namespace tidemark::cli

@@ -1,4 +1,4 @@
-// Answers of Hadoop's web services, shortened to what matters. YarnIT polls a real cluster.
+// Shortened answers of Hadoop's web services. YarnIT polls a real cluster.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,10 +8,10 @@
 #include <variant>
 #include <vector>
 
+#include "absl/strings/str_replace.h"
 #include "cli/hadoop/application_poller.h"
 #include "cli/hadoop/rest_view.h"
-#include "cli/hadoop/task_facts.h"
-#include "tests/master/estimates.h"
+#include "tests/monitor/estimates.h"
 
 namespace tidemark::cli {
 namespace {
@@ -62,7 +62,7 @@ std::string Attempts(const std::vector<std::string>& attempts) {
   return fmt::format(R"({{"taskAttempts":{{"taskAttempt":[{}]}}}})", fmt::join(attempts, ","));
 }
 
-// One that ran from 10 to 34 s; `more` are fields with a comma behind them.
+// Returns an application that ran from 10 to 34 s. `more` are fields, each followed by a comma.
 std::string EndedApplication(const std::string& more) {
   return fmt::format(R"({{"app":{{{}"name":"word count","startedTime":{},"finishedTime":{}}}}})",
                      more, Millis(10), Millis(34));
@@ -75,7 +75,7 @@ std::string Application(const char* state, const char* final_status) {
       state, final_status, Millis(60));
 }
 
-TEST(RestView, ReadsAttempts) {
+TEST(RestView, ParsesAttempts) {
   const auto attempts = ParseRestAttempts(Attempts({Attempt("r_000007_2", "RUNNING", 80, 5)}));
   ASSERT_TRUE(attempts.ok());
   ASSERT_THAT(*attempts, SizeIs(1));
@@ -86,14 +86,14 @@ TEST(RestView, ReadsAttempts) {
   EXPECT_EQ(attempts->front().sorted_at, At(5));
 }
 
-TEST(RestView, TakesAListOfOneWithoutBrackets) {
+TEST(RestView, AcceptsAListOfOneWithoutBrackets) {
   const auto jobs = ParseRestJobs(R"({"jobs":{"job":{"id":"job_17_0001","mapsTotal":3}}})");
   ASSERT_TRUE(jobs.ok());
   ASSERT_THAT(*jobs, SizeIs(1));
   EXPECT_EQ(jobs->front().map_tasks, 3u);
 }
 
-TEST(RestView, LeavesOutWhatItDoesNotUnderstand) {
+TEST(RestView, OmitsInvalidEntries) {
   for (const char* id : {"", "task", "task_17_0001_x_000001", "task_17_0001_m_", "task_17_0001_m_x",
                          "_", "m_99999999999"}) {
     const auto tasks = ParseRestTasks(fmt::format(R"({{"tasks":{{"task":[{{"id":"{}"}}]}}}})", id));
@@ -108,9 +108,11 @@ TEST(RestView, LeavesOutWhatItDoesNotUnderstand) {
   EXPECT_EQ(odd->front().started_at, std::nullopt);
 }
 
-TEST(RestView, NoJobIsNoError) { EXPECT_THAT(*ParseRestJobs(R"({"jobs":null})"), IsEmpty()); }
+TEST(RestView, AcceptsAnAnswerWithoutJobs) {
+  EXPECT_THAT(*ParseRestJobs(R"({"jobs":null})"), IsEmpty());
+}
 
-TEST(RestView, RefusesWhatIsNoAnswer) {
+TEST(RestView, RejectsOtherText) {
   for (const char* text : {"", "<html>", "{}", "[]", "{\"jobs\"", "7", "null"}) {
     EXPECT_TRUE(absl::IsInvalidArgument(ParseRestJobs(text).status())) << text;
     EXPECT_TRUE(absl::IsInvalidArgument(ParseRestApplication(text).status())) << text;
@@ -134,7 +136,7 @@ RestAttempt Reduce(RestState state, double fraction, std::optional<absl::Time> s
           .finished_at = At(20)};
 }
 
-TEST(TaskFacts, TellsEachStateOnce) {
+TEST(TaskFacts, ReportsEachStateOnce) {
   TaskFacts facts;
   EXPECT_THAT(facts.Observe(Reduce(RestState::kWaiting, 0), At(0)), IsEmpty());
   EXPECT_THAT(StatesIn(facts.Observe(Reduce(RestState::kRunning, 0.1), At(2))),
@@ -147,14 +149,14 @@ TEST(TaskFacts, TellsEachStateOnce) {
   EXPECT_THAT(facts.Observe(Reduce(RestState::kSucceeded, 1, At(4)), At(22)), IsEmpty());
 }
 
-TEST(TaskFacts, TellsWhatPassedBetweenTwoLooks) {
+TEST(TaskFacts, ReportsStatesPassedBetweenTwoPolls) {
   TaskFacts facts;
   EXPECT_THAT(
       StatesIn(facts.Observe(Reduce(RestState::kSucceeded, 1, At(4)), At(21))),
       ElementsAre(AttemptState::kStarted, AttemptState::kShuffled, AttemptState::kFinished));
 }
 
-TEST(TaskFacts, AMapTaskWhoseOutputIsLostIsObsolete) {
+TEST(TaskFacts, MarksAMapTaskWithLostOutputAsObsolete) {
   TaskFacts facts;
   RestAttempt map{.id = {kMapStage, 0, 0},
                   .state = RestState::kSucceeded,
@@ -174,7 +176,7 @@ std::vector<AttemptChanged> ChangesIn(const std::vector<EventBody>& events) {
   return changes;
 }
 
-TEST(TaskFacts, ReportsTheLastAttemptOfATaskThatFailedForGood) {
+TEST(TaskFacts, ReportsTheLastAttemptOfAFailedTask) {
   TaskFacts facts;
   RestAttempt attempt = Reduce(RestState::kFailed, 0.2);
   facts.Observe(attempt, At(21));
@@ -223,7 +225,7 @@ TEST(TaskFacts, EndsTheOtherAttemptsOfATaskThatSucceeded) {
   EXPECT_EQ(changes[0].state, AttemptState::kKilled);
 }
 
-TEST(TaskFacts, AReduceTaskCountsFromItsFirstReduceFunctionOn) {
+TEST(TaskFacts, CountsAReduceTaskFromItsFirstReduceFunction) {
   TaskFacts facts;
   const auto events = facts.Observe(Reduce(RestState::kRunning, 5.0 / 6, At(4)), At(10));
   const auto& profile = std::get<ReduceProfile>(events.back());
@@ -234,8 +236,8 @@ TEST(TaskFacts, AReduceTaskCountsFromItsFirstReduceFunctionOn) {
 // A web service that gives these answers, by the end of the URL.
 class Poll : public ::testing::Test {
  protected:
-  Snapshot Look(double seconds) {
-    const auto snapshot = poller_.Look(At(seconds));
+  Snapshot PollAt(double seconds) {
+    const auto snapshot = poller_.Poll(At(seconds));
     EXPECT_TRUE(snapshot.ok()) << snapshot.status();
     return snapshot.value_or(Snapshot());
   }
@@ -254,29 +256,29 @@ class Poll : public ::testing::Test {
 constexpr const char* kApplicationUrl = "/ws/v1/cluster/apps/application_17_0001";
 constexpr const char* kJobsUrl = "/proxy/application_17_0001/ws/v1/mapreduce/jobs";
 
-TEST_F(Poll, KnowsTheApplicationByTheIdOfItsJobToo) {
+TEST_F(Poll, AcceptsTheIdOfTheJob) {
   answers_[kApplicationUrl] = Application("ACCEPTED", "UNDEFINED");
-  EXPECT_FALSE(Look(0).is_final);
+  EXPECT_FALSE(PollAt(0).is_final);
   EXPECT_THAT(asked_, Contains(std::string("http://rm:8088") + kApplicationUrl));
 }
 
-TEST_F(Poll, AsksTheWebServiceBesideThePageOfTheResourceManager) {
+TEST_F(Poll, AcceptsTheUrlOfTheResourceManagersPage) {
   for (const char* url : {"http://rm:8088/", "http://rm:8088/cluster", "http://rm:8088/cluster/"}) {
     std::string asked;
     ApplicationPoller poller(url, "application_17_0001", [&](const std::string& asked_url) {
       asked = asked_url;
       return absl::StatusOr<std::string>(absl::NotFoundError(asked_url));
     });
-    EXPECT_TRUE(absl::IsNotFound(poller.Look(At(0)).status()));
+    EXPECT_TRUE(absl::IsNotFound(poller.Poll(At(0)).status()));
     EXPECT_EQ(asked, std::string("http://rm:8088") + kApplicationUrl);
   }
 }
 
-TEST_F(Poll, SaysThatThereIsNoSuchApplication) {
-  EXPECT_TRUE(absl::IsNotFound(poller_.Look(At(0)).status()));
+TEST_F(Poll, ReportsAMissingApplication) {
+  EXPECT_TRUE(absl::IsNotFound(poller_.Poll(At(0)).status()));
 }
 
-TEST_F(Poll, EstimatesByTheProgressOfReduceTasks) {
+TEST_F(Poll, EstimatesFromTheProgressOfReduceTasks) {
   answers_[kJobsUrl] = Job("RUNNING");
   answers_["/tasks"] = Tasks(
       {Task("m_000000", "SUCCEEDED"), Task("r_000000", "RUNNING"), Task("r_000001", "RUNNING")});
@@ -284,15 +286,16 @@ TEST_F(Poll, EstimatesByTheProgressOfReduceTasks) {
   // Both half through their reduce functions, one of them since ten seconds, the other since five.
   answers_["r_000000/attempts"] = Attempts({Attempt("r_000000_0", "RUNNING", 250.0 / 3, 10)});
   answers_["r_000001/attempts"] = Attempts({Attempt("r_000001_0", "RUNNING", 250.0 / 3, 15)});
-  const Snapshot snapshot = Look(20);
+  const Snapshot snapshot = PollAt(20);
   EXPECT_EQ(snapshot.info->name, "word count");
   const Estimate& forecast = snapshot.estimate;
   EXPECT_EQ(forecast.indicator, "tidemark");
   ASSERT_TRUE(Left(forecast).has_value());
-  // The first has 10 s left and the other 5, if they go on as they did.
+  // At their pace, the first needs 10 s more and the other 5.
   EXPECT_GE(*Left(forecast), absl::Seconds(10));
   EXPECT_LE(*Left(forecast), absl::Seconds(15));
-  EXPECT_THAT(snapshot.notes, Contains(HasSubstr("no key groups known")));
+  EXPECT_THAT(snapshot.notes,
+              Contains(HasSubstr("no key groups: the forecast uses only the progress of tasks")));
   EXPECT_EQ(snapshot.coverage->anomalies, 0u);
   EXPECT_EQ(snapshot.coverage->rejected_events, 0u);
 }
@@ -301,9 +304,9 @@ TEST_F(Poll, ShowsProgressInTheMapPhase) {
   answers_[kJobsUrl] = Job("RUNNING");
   answers_["/tasks"] = Tasks({Task("m_000000", "RUNNING")});
   answers_["m_000000/attempts"] = Attempts({Attempt("m_000000_0", "RUNNING", 10)});
-  Look(5);
+  PollAt(5);
   answers_["m_000000/attempts"] = Attempts({Attempt("m_000000_0", "RUNNING", 80)});
-  const Snapshot snapshot = Look(40);
+  const Snapshot snapshot = PollAt(40);
   EXPECT_EQ(snapshot.estimate.indicator, "tidemark");
   EXPECT_GT(snapshot.estimate.fraction_done, 0.1);
   EXPECT_LT(snapshot.estimate.fraction_done, 0.8);
@@ -312,70 +315,90 @@ TEST_F(Poll, ShowsProgressInTheMapPhase) {
 TEST_F(Poll, EndsWithTheJob) {
   answers_[kJobsUrl] = Job("FAILED");
   answers_["/tasks"] = Tasks({Task("m_000000", "FAILED")});
-  const Snapshot snapshot = Look(61);
+  const Snapshot snapshot = PollAt(61);
   EXPECT_EQ(snapshot.state, JobState::kFailed);
   EXPECT_EQ(snapshot.message, "disk");
 }
 
-TEST_F(Poll, EndsWithTheApplicationWhenItsMasterHasGone) {
+TEST_F(Poll, ReportsYarnsDiagnosticsOfAKilledJob) {
+  answers_[kJobsUrl] = absl::StrReplaceAll(Job("KILLED"), {{"disk", ""}});
+  answers_["/tasks"] = Tasks({Task("m_000000", "KILLED")});
+  answers_[kApplicationUrl] = Application("KILLED", "KILLED");
+  const Snapshot snapshot = PollAt(61);
+  EXPECT_EQ(snapshot.state, JobState::kKilled);
+  EXPECT_EQ(snapshot.message, "the queue is full");
+}
+
+TEST_F(Poll, EndsWithTheApplicationIfItsMasterIsGone) {
   answers_[kJobsUrl] = Job("RUNNING");
   answers_["/tasks"] = Tasks({});
-  EXPECT_FALSE(Look(0).is_final);
+  EXPECT_FALSE(PollAt(0).is_final);
   answers_.erase(kJobsUrl);
   answers_[kApplicationUrl] = Application("FINISHED", "SUCCEEDED");
-  EXPECT_EQ(Look(61).state, JobState::kSucceeded);
+  EXPECT_EQ(PollAt(61).state, JobState::kSucceeded);
 }
 
 // The job has one map task.
-TEST_F(Poll, CountsATaskThatFailedForGoodAsOver) {
+TEST_F(Poll, CountsAFailedTaskAsEnded) {
   answers_[kJobsUrl] = Job("RUNNING");
   answers_["/tasks"] = Tasks({Task("m_000000", "RUNNING")});
   answers_["m_000000/attempts"] = Attempts({Attempt("m_000000_0", "RUNNING", 20)});
-  EXPECT_EQ(Look(5).stages[0].running_tasks, 1u);
+  EXPECT_EQ(PollAt(5).stages[0].running_tasks, 1u);
   answers_["/tasks"] = Tasks({Task("m_000000", "FAILED")});
   for (const bool are_attempts_known : {true, false}) {
     answers_["m_000000/attempts"] = Attempts({Attempt("m_000000_0", "FAILED", 20)});
     if (!are_attempts_known) answers_.erase("m_000000/attempts");
-    const Snapshot snapshot = Look(are_attempts_known ? 12 : 30);
+    const Snapshot snapshot = PollAt(are_attempts_known ? 12 : 30);
     const StageProgress& maps = snapshot.stages[0];
     EXPECT_EQ(maps.running_tasks, 0u);
     EXPECT_EQ(maps.finished_tasks, 0u);
     EXPECT_EQ(maps.failed_attempts, 1u);
     EXPECT_EQ(maps.state, StageState::kDone);
     EXPECT_EQ(maps.fraction_done, 1);
-    EXPECT_THAT(snapshot.notes, Contains(HasSubstr("1 task failed for good")));
+    EXPECT_THAT(snapshot.notes, Contains(HasSubstr("1 task ended without success")));
     EXPECT_EQ(snapshot.coverage->silent_tasks, 0u);
     EXPECT_EQ(snapshot.coverage->anomalies, 0u);
   }
   answers_[kJobsUrl] = Job("SUCCEEDED");
-  const Snapshot end = Look(61);
+  const Snapshot end = PollAt(61);
   EXPECT_EQ(end.state, JobState::kSucceeded);
   EXPECT_EQ(end.stages[0].finished_tasks, 0u);
 }
 
-TEST_F(Poll, AsksAboutOtherTasksWhenThePageOfOneIsMissing) {
+TEST_F(Poll, DoesNotCallAKilledTaskFailed) {
+  answers_[kJobsUrl] = Job("RUNNING");
+  answers_["/tasks"] = Tasks({Task("m_000000", "KILLED")});
+  const Snapshot snapshot = PollAt(12);
+  EXPECT_EQ(snapshot.stages[0].running_tasks, 0u);
+  EXPECT_THAT(snapshot.notes, Contains(HasSubstr("1 task ended without success")));
+  for (const std::string& note : snapshot.notes) {
+    EXPECT_EQ(note.find("failed"), std::string::npos) << note;
+  }
+}
+
+TEST_F(Poll, PollsOtherTasksIfThePageOfOneIsMissing) {
   answers_[kJobsUrl] = Job("RUNNING");
   answers_["/tasks"] = Tasks({Task("r_000000", "RUNNING"), Task("r_000001", "RUNNING")});
   answers_["r_000001/attempts"] = Attempts({Attempt("r_000001_0", "RUNNING", 10)});
-  EXPECT_EQ(Look(2).stages[1].shuffle->running_tasks, 1u);
+  EXPECT_EQ(PollAt(2).stages[1].shuffle->running_tasks, 1u);
 }
 
-TEST_F(Poll, TakesTheTimesOfAJobThatHasEndedFromYarn) {
+TEST_F(Poll, ReadsTheTimesOfAnEndedJobFromYarn) {
   answers_[kApplicationUrl] = EndedApplication(R"("state":"FINISHED","finalStatus":"SUCCEEDED",)");
-  const Snapshot snapshot = Look(100);
+  const Snapshot snapshot = PollAt(100);
   EXPECT_EQ(snapshot.state, JobState::kSucceeded);
   EXPECT_EQ(snapshot.elapsed(), absl::Seconds(24));
   EXPECT_EQ(snapshot.info->name, "word count");
 }
 
-TEST_F(Poll, TakesTheLengthOfAJobFromAClockThatIsAhead) {
+TEST_F(Poll, ReadsTheDurationFromAClockThatIsAhead) {
   answers_[kApplicationUrl] = EndedApplication(R"("state":"FINISHED","finalStatus":"SUCCEEDED",)");
-  EXPECT_EQ(Look(12).elapsed(), absl::Seconds(24));
+  EXPECT_EQ(PollAt(12).elapsed(), absl::Seconds(24));
 }
 
-TEST_F(Poll, ReportsNoLengthWhereYarnReportsNoTimes) {
+TEST_F(Poll, ReportsNoDurationWithoutTimes) {
   answers_[kApplicationUrl] = R"({"app":{"state":"KILLED","finishedTime":0}})";
-  const Snapshot snapshot = Look(100);
+  const Snapshot snapshot = PollAt(100);
   EXPECT_EQ(snapshot.state, JobState::kKilled);
   EXPECT_EQ(snapshot.started_at, std::nullopt);
   EXPECT_EQ(snapshot.info->name, "job_17_0001");
@@ -403,18 +426,18 @@ TEST_F(Poll, ReportsTheOutcomeThatYarnReports) {
           return absl::StatusOr<std::string>(EndedApplication(
               fmt::format(R"("state":"{}","finalStatus":"{}",)", in_state, in_final)));
         });
-    const auto snapshot = poller.Look(At(100));
+    const auto snapshot = poller.Poll(At(100));
     ASSERT_TRUE(snapshot.ok()) << snapshot.status();
     EXPECT_TRUE(snapshot->is_final);
     EXPECT_EQ(snapshot->state, expected) << state << " " << final_status;
   }
 }
 
-TEST_F(Poll, DoesNotTakeAnEndWithoutAnOutcomeForSuccess) {
+TEST_F(Poll, ReportsAnUnknownOutcomeAsUnknown) {
   for (const char* final_status : {R"("finalStatus":"UNDEFINED",)", ""}) {
     answers_[kApplicationUrl] =
         EndedApplication(std::string(R"("state":"FINISHED",)") + final_status);
-    const Snapshot snapshot = Look(100);
+    const Snapshot snapshot = PollAt(100);
     EXPECT_TRUE(snapshot.is_final);
     EXPECT_NE(snapshot.state, JobState::kSucceeded);
     EXPECT_THAT(snapshot.message, HasSubstr("YARN reports no outcome: state FINISHED"));
@@ -425,28 +448,28 @@ TEST_F(Poll, ReportsWhyThereIsNoJobYet) {
   for (const char* state : {"NEW", "NEW_SAVING", "SUBMITTED", "ACCEPTED"}) {
     answers_[kApplicationUrl] = fmt::format(
         R"({{"app":{{"state":"{}","queue":"etl","diagnostics":"limit exceeded\nmore"}}}})", state);
-    EXPECT_FALSE(Look(0).is_final);
+    EXPECT_FALSE(PollAt(0).is_final);
     EXPECT_EQ(poller_.why_no_job(),
               fmt::format("application_17_0001 waits to start: YARN reports {} in queue etl (limit "
                           "exceeded)",
                           state));
   }
   answers_[kApplicationUrl] = Application("RUNNING", "UNDEFINED");
-  EXPECT_FALSE(Look(1).is_final);
+  EXPECT_FALSE(PollAt(1).is_final);
   EXPECT_EQ(poller_.why_no_job(),
-            "application_17_0001 is running; its application master shows no job yet");
+            "application_17_0001 is running; its application master reports no job yet");
   answers_[kJobsUrl] = Job("RUNNING");
   answers_["/tasks"] = Tasks({});
-  Look(2);
+  PollAt(2);
   EXPECT_EQ(poller_.why_no_job(), "");
 }
 
-TEST_F(Poll, WaitsUntilAJobKnowsItsTasks) {
+TEST_F(Poll, WaitsUntilAJobHasTasks) {
   answers_["/tasks"] = Tasks({});
   for (const char* state : {"NEW", "INITED"}) {
     answers_[kJobsUrl] = fmt::format(
         R"({{"jobs":{{"job":[{{"id":"job_17_0001","state":"{}","mapsTotal":0}}]}}}})", state);
-    EXPECT_FALSE(Look(0).is_final);
+    EXPECT_FALSE(PollAt(0).is_final);
     EXPECT_EQ(
         poller_.why_no_job(),
         fmt::format("job_17_0001 has no tasks yet: its application master reports {}", state));
@@ -454,7 +477,7 @@ TEST_F(Poll, WaitsUntilAJobKnowsItsTasks) {
   answers_[kJobsUrl] = Job("RUNNING");
   answers_["/tasks"] = Tasks({Task("m_000000", "RUNNING")});
   answers_["m_000000/attempts"] = Attempts({Attempt("m_000000_0", "RUNNING", 10)});
-  const Snapshot snapshot = Look(2);
+  const Snapshot snapshot = PollAt(2);
   EXPECT_EQ(snapshot.stages[0].running_tasks, 1u);
   EXPECT_EQ(snapshot.coverage->rejected_events, 0u);
 }
@@ -463,7 +486,7 @@ TEST_F(Poll, CountsTheListedTasksOfAJobWithoutCounts) {
   answers_[kJobsUrl] = R"({"jobs":{"job":[{"id":"job_17_0001","state":"RUNNING"}]}})";
   answers_["/tasks"] = Tasks({Task("m_000001", "RUNNING"), Task("r_000000", "SCHEDULED")});
   answers_["m_000001/attempts"] = Attempts({Attempt("m_000001_0", "RUNNING", 10)});
-  const Snapshot snapshot = Look(2);
+  const Snapshot snapshot = PollAt(2);
   EXPECT_EQ(snapshot.stages[0].tasks, 2u);
   EXPECT_EQ(snapshot.stages[1].tasks, 1u);
   EXPECT_EQ(snapshot.coverage->rejected_events, 0u);
@@ -471,69 +494,69 @@ TEST_F(Poll, CountsTheListedTasksOfAJobWithoutCounts) {
 
 TEST_F(Poll, EndsWithAJobWhoseTasksAreNotListed) {
   answers_[kJobsUrl] = Job("KILLED");
-  EXPECT_EQ(Look(61).state, JobState::kKilled);
+  EXPECT_EQ(PollAt(61).state, JobState::kKilled);
 }
 
 TEST_F(Poll, NamesTheTypeOfAnApplicationThatIsNotMapReduce) {
   for (const char* state : {"ACCEPTED", "RUNNING", "FINISHED"}) {
     answers_[kApplicationUrl] =
         fmt::format(R"({{"app":{{"state":"{}","name":"etl","applicationType":"SPARK"}}}})", state);
-    const absl::Status status = poller_.Look(At(0)).status();
+    const absl::Status status = poller_.Poll(At(0)).status();
     EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
     EXPECT_THAT(std::string(status.message()),
                 AllOf(HasSubstr("application_17_0001 (etl) is of type SPARK"),
                       HasSubstr("`tidemark run spark`")));
   }
   answers_[kApplicationUrl] = R"({"app":{"state":"RUNNING","applicationType":"TEZ"}})";
-  EXPECT_THAT(std::string(poller_.Look(At(1)).status().message()),
+  EXPECT_THAT(std::string(poller_.Poll(At(1)).status().message()),
               AllOf(HasSubstr("application_17_0001 is of type TEZ"),
                     HasSubstr("`yarn application -status application_17_0001`")));
   answers_[kApplicationUrl] = R"({"app":{"state":"RUNNING","applicationType":"MapReduce"}})";
-  EXPECT_TRUE(poller_.Look(At(2)).ok());
+  EXPECT_TRUE(poller_.Poll(At(2)).ok());
 }
 
 // A history server lists the jobs of all applications.
-TEST_F(Poll, FindsItsJobAmongThoseOfOtherApplications) {
+TEST_F(Poll, FindsItsJobAmongOtherJobs) {
   answers_[kJobsUrl] =
       fmt::format(R"({{"jobs":{{"job":[{{"id":"job_17_0009","name":"other","state":"FAILED"}},)"
                   R"({{"id":"job_17_0001","name":"word count","state":"SUCCEEDED","startTime":{},)"
                   R"("finishTime":{},"mapsTotal":1,"reducesTotal":2}}]}}}})",
                   Millis(0), Millis(60));
   answers_["job_17_0001/tasks"] = Tasks({});
-  const Snapshot snapshot = Look(100);
+  const Snapshot snapshot = PollAt(100);
   EXPECT_EQ(snapshot.state, JobState::kSucceeded);
   EXPECT_EQ(snapshot.info->name, "word count");
   EXPECT_EQ(snapshot.elapsed(), absl::Seconds(60));
 }
 
-TEST_F(Poll, GoesOnWhenTheMasterIsStartedAnew) {
+TEST_F(Poll, ContinuesAfterARestartOfTheMaster) {
   answers_[kJobsUrl] = Job("RUNNING");
   answers_["/tasks"] = Tasks({});
-  Look(0);
+  PollAt(0);
   answers_.erase(kJobsUrl);
   answers_[kApplicationUrl] = Application("RUNNING", "UNDEFINED");
-  EXPECT_FALSE(Look(1).is_final);
+  EXPECT_FALSE(PollAt(1).is_final);
   answers_[kJobsUrl] = Job("SUCCEEDED");
-  EXPECT_EQ(Look(2).state, JobState::kSucceeded);
+  EXPECT_EQ(PollAt(2).state, JobState::kSucceeded);
 }
 
 // The job has one map task; that a third one starts and reads contradicts that twice.
-TEST_F(Poll, CountsWhatContradictsTheJobOnce) {
+TEST_F(Poll, CountsAContradictionOnce) {
   answers_[kJobsUrl] = Job("RUNNING");
   answers_["/tasks"] = Tasks({Task("m_000002", "RUNNING")});
   answers_["m_000002/attempts"] = Attempts({Attempt("m_000002_0", "RUNNING", 10)});
-  EXPECT_EQ(Look(1).coverage->rejected_events, 2u);
+  EXPECT_EQ(PollAt(1).coverage->rejected_events, 2u);
 }
 
-TEST_F(Poll, AsksAboutRunningTasksAndNewEndsOnly) {
+TEST_F(Poll, PollsOnlyRunningTasksAndNewEnds) {
   answers_[kJobsUrl] = Job("RUNNING");
   answers_["/tasks"] = Tasks({Task("m_000000", "SUCCEEDED"), Task("r_000000", "RUNNING")});
   answers_["m_000000/attempts"] = Attempts({Attempt("m_000000_1", "SUCCEEDED", 100)});
   answers_["r_000000/attempts"] = Attempts({Attempt("r_000000_0", "RUNNING", 10)});
-  Look(2);
+  PollAt(2);
   EXPECT_THAT(asked_, SizeIs(4));
   asked_.clear();
-  Look(3);
+  PollAt(3);
   EXPECT_THAT(asked_, SizeIs(3));
 }
 

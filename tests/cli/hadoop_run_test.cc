@@ -1,4 +1,4 @@
-// What `tidemark hadoop run` is made of; LocalModeIT and YarnIT run it with a real Hadoop.
+// Parts of `tidemark run hadoop`. LocalModeIT and YarnIT run it with a real Hadoop.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zip.h>
@@ -12,12 +12,10 @@
 #include <variant>
 #include <vector>
 
-#include "cli/client_process.h"
-#include "cli/command_line.h"
-#include "cli/connector_jar.h"
-#include "cli/exit_code.h"
-#include "cli/expected_jobs.h"
-#include "cli/hadoop/configuration.h"
+#include "cli/hadoop/settings.h"
+#include "cli/launch.h"
+#include "cli/master_call.h"
+#include "cli/process.h"
 #include "tests/scratch_directory.h"
 
 namespace tidemark::cli {
@@ -55,55 +53,55 @@ Ran RunShell(const std::string& script, const std::map<std::string, std::string>
              bool stops = false) {
   Ran ran;
   const std::atomic<bool> stop = stops;
-  ran.exit_code = RunClient(
+  ran.exit_code = RunChild(
       {"sh", "-c", script}, variables, [&](const std::string& line) { ran.lines.push_back(line); },
       stop);
   return ran;
 }
 
-TEST(RunClient, ReturnsTheExitCodeOfTheCommand) {
+TEST(RunChild, ReturnsTheExitCodeOfTheCommand) {
   EXPECT_EQ(*RunShell("exit 0").exit_code, 0);
   EXPECT_EQ(*RunShell("exit 42").exit_code, 42);
   EXPECT_EQ(*RunShell("kill -9 $$").exit_code, 128 + 9);
 }
 
-TEST(RunClient, PassesOnEveryLineAndTheRestOfTheLast) {
+TEST(RunChild, ForwardsEveryLineAndAnIncompleteLastOne) {
   EXPECT_THAT(RunShell("echo one >&2; echo two >&2; printf three >&2").lines,
               ElementsAre("one", "two", "three"));
 }
 
-TEST(RunClient, DoesNotWaitForWhatTheCommandLeavesBehind) {
+TEST(RunChild, ReturnsBeforeGrandchildrenEnd) {
   const Ran ran = RunShell("sleep 600 & echo $! >&2");
   EXPECT_EQ(*ran.exit_code, 0);
   ASSERT_EQ(ran.lines.size(), 1u);
   RunShell("kill " + ran.lines[0]);
 }
 
-TEST(RunClient, GivesItTheVariables) {
+TEST(RunChild, SetsTheVariables) {
   EXPECT_THAT(RunShell("echo $HADOOP_CONF_DIR >&2", {{"HADOOP_CONF_DIR", "/some where"}}).lines,
               ElementsAre("/some where"));
 }
 
-TEST(RunClient, AsksTheCommandToEndWhenStopped) {
+TEST(RunChild, TerminatesTheCommandWhenStopped) {
   EXPECT_EQ(*RunShell("exec sleep 600", {}, true).exit_code, 128 + 15);
 }
 
-TEST(RunClient, NamesAProgramThatIsNotThere) {
+TEST(RunChild, NamesAMissingProgram) {
   const std::atomic<bool> stop = false;
-  const auto exit_code = RunClient(
+  const auto exit_code = RunChild(
       {"no-such-hadoop"}, {}, [](const std::string&) {}, stop);
   EXPECT_TRUE(absl::IsNotFound(exit_code.status()));
   EXPECT_THAT(std::string(exit_code.status().message()), HasSubstr("no-such-hadoop"));
 }
 
-TEST(JobIdsIn, FindsThoseOfClustersAndOfLocalMode) {
+TEST(JobIdsIn, FindsIdsOfClustersAndOfLocalMode) {
   EXPECT_THAT(JobIdsIn("INFO mapreduce.Job: Running job: job_1700000000000_0001"),
               ElementsAre("job_1700000000000_0001"));
   EXPECT_THAT(JobIdsIn("job_local12_0001: job_1_2,job_3_4"),
               ElementsAre("job_local12_0001", "job_1_2", "job_3_4"));
 }
 
-TEST(JobIdsIn, LeavesOutWhatOnlyLooksLikeOne) {
+TEST(JobIdsIn, OmitsSimilarWords) {
   EXPECT_THAT(JobIdsIn("my_job_1"), IsEmpty());
   EXPECT_THAT(JobIdsIn("jobjob_1_2 job_local_1 job_12 job_12_ job_"), IsEmpty());
 }
@@ -119,12 +117,12 @@ class FindConfigurationTest : public Folder {
   }
 };
 
-TEST_F(FindConfigurationTest, WhereTheVariableSays) {
+TEST_F(FindConfigurationTest, UsesTheVariable) {
   EXPECT_EQ(*Find("hadoop", {{"HADOOP_CONF_DIR", path_.string()}}), path_.string());
   EXPECT_TRUE(absl::IsNotFound(Find("hadoop", {{"HADOOP_CONF_DIR", "/no/such"}}).status()));
 }
 
-TEST_F(FindConfigurationTest, BelowTheHomeOrBesideTheProgram) {
+TEST_F(FindConfigurationTest, SearchesTheHomeAndTheProgram) {
   Write("etc/hadoop/core-site.xml", "");
   Write("bin/hadoop", "");
   fs::create_symlink(path_ / "bin/hadoop", path_ / "link");
@@ -137,7 +135,7 @@ TEST_F(FindConfigurationTest, BelowTheHomeOrBesideTheProgram) {
 
 using CopyConfigurationTest = Folder;
 
-TEST_F(CopyConfigurationTest, HasTheSettingsBesideTheSites) {
+TEST_F(CopyConfigurationTest, AddsTheSettingsToTheSite) {
   Write("site/core-site.xml", "core");
   Write("site/mapred-site.xml",
         "<configuration><property><name>tmpjars</name><value>a.jar</value></property>"
@@ -150,7 +148,7 @@ TEST_F(CopyConfigurationTest, HasTheSettingsBesideTheSites) {
   EXPECT_THAT(Read("site/mapred-site.xml"), Not(HasSubstr("t.jar")));
 }
 
-TEST_F(CopyConfigurationTest, NamesASiteThatIsNone) {
+TEST_F(CopyConfigurationTest, NamesAnInvalidSite) {
   Write("site/mapred-site.xml", "<configuration>");
   fs::create_directories(path_ / "copy");
   const absl::Status copied = CopyConfiguration(path_ / "site", {}, path_ / "copy");
@@ -177,14 +175,14 @@ class FindJarTest : public Folder {
   }
 };
 
-TEST_F(FindJarTest, TakesTheConnector) {
+TEST_F(FindJarTest, AcceptsTheConnector) {
   const std::string jar = Jar(
       {"META-INF/MANIFEST.MF", "org/tidemark/hadoop/TidemarkCollector.class",
        "org/tidemark/hadoop/TidemarkPolicy.class", "org/tidemark/hadoop/TidemarkShuffle.class"});
   EXPECT_EQ(*FindHadoopJar(jar), fs::canonical(jar));
 }
 
-TEST_F(FindJarTest, RefusesAJarOfOthersBeforeAJobFailsForIt) {
+TEST_F(FindJarTest, RejectsAnotherJar) {
   EXPECT_THAT(Fault(Jar({"META-INF/MANIFEST.MF", "org/example/WordCount.class"})),
               HasSubstr("a.jar: not Tidemark's connector: it has no "
                         "org.tidemark.hadoop.TidemarkCollector; build the connector"));
@@ -192,44 +190,44 @@ TEST_F(FindJarTest, RefusesAJarOfOthersBeforeAJobFailsForIt) {
               HasSubstr("it has no org.tidemark.hadoop.TidemarkShuffle"));
 }
 
-TEST_F(FindJarTest, RefusesWhatIsNoJar) {
+TEST_F(FindJarTest, RejectsOtherFiles) {
   Write("text.jar", "no jar at all");
   EXPECT_THAT(Fault(path_ / "text.jar"), HasSubstr("text.jar: not a jar ("));
 }
 
-TEST(ExpectedJobs, AreAwaitedUntilTheyReport) {
-  ExpectedJobs jobs;
-  jobs.Name("job_1_1", absl::UnixEpoch());
-  jobs.Name("job_1_2", absl::UnixEpoch());
-  EXPECT_TRUE(jobs.Report("job_1_1"));
-  EXPECT_FALSE(jobs.Report("job_1_1"));
-  jobs.Name("job_1_1", absl::UnixEpoch());
-  EXPECT_THAT(jobs.Awaited(), ElementsAre("job_1_2"));
-  EXPECT_TRUE(jobs.Report("job_1_3"));
+TEST(NamedJobs, AreUnreportedUntilTheyReport) {
+  NamedJobs jobs;
+  jobs.Add("job_1_1", absl::UnixEpoch());
+  jobs.Add("job_1_2", absl::UnixEpoch());
+  EXPECT_TRUE(jobs.OnReport("job_1_1"));
+  EXPECT_FALSE(jobs.OnReport("job_1_1"));
+  jobs.Add("job_1_1", absl::UnixEpoch());
+  EXPECT_THAT(jobs.Unreported(), ElementsAre("job_1_2"));
+  EXPECT_TRUE(jobs.OnReport("job_1_3"));
 }
 
-TEST(ExpectedJobs, AreSaidToBeLateOnce) {
-  ExpectedJobs jobs;
+TEST(NamedJobs, AreReturnedAsLateOnce) {
+  NamedJobs jobs;
   const absl::Time start = absl::UnixEpoch();
-  jobs.Name("job_1_1", start);
-  jobs.Name("job_1_2", start + absl::Seconds(5));
-  jobs.Name("job_1_1", start + absl::Seconds(5));
-  EXPECT_THAT(jobs.TakeLate(start + ExpectedJobs::kReportsWithin - absl::Seconds(1)), IsEmpty());
-  EXPECT_THAT(jobs.TakeLate(start + ExpectedJobs::kReportsWithin), ElementsAre("job_1_1"));
-  EXPECT_THAT(jobs.TakeLate(start + absl::Hours(1)), ElementsAre("job_1_2"));
-  EXPECT_THAT(jobs.TakeLate(start + absl::Hours(2)), IsEmpty());
+  jobs.Add("job_1_1", start);
+  jobs.Add("job_1_2", start + absl::Seconds(5));
+  jobs.Add("job_1_1", start + absl::Seconds(5));
+  EXPECT_THAT(jobs.NewlyLate(start + NamedJobs::kReportsWithin - absl::Seconds(1)), IsEmpty());
+  EXPECT_THAT(jobs.NewlyLate(start + NamedJobs::kReportsWithin), ElementsAre("job_1_1"));
+  EXPECT_THAT(jobs.NewlyLate(start + absl::Hours(1)), ElementsAre("job_1_2"));
+  EXPECT_THAT(jobs.NewlyLate(start + absl::Hours(2)), IsEmpty());
 }
 
-TEST(HadoopRunCommandLine, LeavesTheCommandAsItIs) {
+TEST(HadoopRunCommandLine, LeavesTheCommandUnchanged) {
   const auto parsed = ParseCommandLine({"tidemark", "run", "hadoop", "--jar", "t.jar", "--",
                                         "hadoop", "jar", "-D", "a=b", "[a,b]", "--", "--jar"});
-  ASSERT_TRUE(std::holds_alternative<Arguments>(parsed));
-  const auto& run = std::get<HadoopRunArguments>(std::get<Arguments>(parsed));
+  ASSERT_TRUE(std::holds_alternative<Invocation>(parsed));
+  const auto run = std::any_cast<EngineRunArguments>(std::get<Invocation>(parsed).arguments);
   EXPECT_EQ(run.jar, "t.jar");
   EXPECT_THAT(run.command, ElementsAre("hadoop", "jar", "-D", "a=b", "[a,b]", "--", "--jar"));
 }
 
-TEST(HadoopRunCommandLine, WantsACommand) {
+TEST(HadoopRunCommandLine, RequiresACommand) {
   const auto parsed = ParseCommandLine({"tidemark", "run", "hadoop", "--jar", "t.jar", "--"});
   ASSERT_TRUE(std::holds_alternative<Answer>(parsed));
   EXPECT_EQ(std::get<Answer>(parsed).exit_code, kUsage);

@@ -10,7 +10,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-TEST(ConnectorSettings, NameTheMasterTheJarAndAllThreePlugIns) {
+TEST(ConnectorSettings, ContainTheMasterTheJarAndThreePlugIns) {
   const auto settings = ConnectorSettings("node-1:7411", "/opt/tidemark-hadoop.jar");
   ASSERT_EQ(settings.size(), 5u);
   EXPECT_EQ(settings[0], (HadoopSetting{"tidemark.master", "node-1:7411"}));
@@ -19,19 +19,19 @@ TEST(ConnectorSettings, NameTheMasterTheJarAndAllThreePlugIns) {
   EXPECT_THAT(settings[2].value, HasSubstr(",org.apache.hadoop.mapred.MapTask$MapOutputBuffer"));
 }
 
-TEST(HadoopXml, EscapesWhatXmlWouldRead) {
+TEST(HadoopXml, EscapesSpecialCharacters) {
   EXPECT_EQ(ToHadoopXml({{"k", "a<b>&c"}}),
             "<configuration>\n  <property>\n    <name>k</name>\n    "
             "<value>a&lt;b&gt;&amp;c</value>\n  </property>\n</configuration>\n");
 }
 
-TEST(HadoopOptions, SurviveAShell) {
+TEST(HadoopOptions, AreQuotedForAShell) {
   EXPECT_EQ(ToHadoopOptions({{"a", "X$Y"}, {"b", "it's"}}), "-D 'a=X$Y' \\\n-D 'b=it'\\''s'\n");
 }
 
 const std::vector<HadoopSetting> kJars = {{"tmpjars", "file:///t.jar"}};
 
-TEST(SettingsIn, FindsPropertiesWhateverTheirSpacing) {
+TEST(SettingsIn, IgnoresSpacing) {
   EXPECT_THAT(
       SettingsIn("<property><name>\n tmpjars </name> <value>a&amp;b\n</value></property>", kJars),
       ElementsAre(HadoopSetting{"tmpjars", "a&b"}));
@@ -39,19 +39,19 @@ TEST(SettingsIn, FindsPropertiesWhateverTheirSpacing) {
               ElementsAre(HadoopSetting{"tmpjars", "v"}));
 }
 
-TEST(SettingsIn, LeavesOutOtherNamesAndComments) {
+TEST(SettingsIn, OmitsOtherNamesAndComments) {
   EXPECT_THAT(SettingsIn("<property><name>tmpjars.more</name></property>", kJars), IsEmpty());
   EXPECT_THAT(SettingsIn("<!-- <property><name>tmpjars</name></property> -->", kJars), IsEmpty());
   EXPECT_THAT(SettingsIn("<property><name>tmpjars</name>", kJars), IsEmpty());
   EXPECT_THAT(SettingsIn("<!-- <property>", kJars), IsEmpty());
 }
 
-TEST(Beside, JarsTravelTogether) {
+TEST(Beside, CombinesJars) {
   EXPECT_THAT(Beside({{"tmpjars", "a.jar,b.jar"}}, kJars),
               ElementsAre(HadoopSetting{"tmpjars", "file:///t.jar,a.jar,b.jar"}));
 }
 
-TEST(Beside, PlugInsOfASiteWorkBehindOurs) {
+TEST(Beside, KeepsPlugInsOfASiteAsDelegates) {
   const std::vector<HadoopSetting> site = {
       {"mapreduce.job.map.output.collector.class", "site.Collector,site.Fallback"},
       {"mapreduce.job.reduce.shuffle.consumer.plugin.class", "site.Shuffle"},
@@ -66,12 +66,12 @@ TEST(Beside, PlugInsOfASiteWorkBehindOurs) {
   EXPECT_EQ(settings[7], (HadoopSetting{"tidemark.preemption.delegate", "site.Policy"}));
 }
 
-TEST(Beside, OursAlreadyThereChangeNothing) {
+TEST(Beside, IgnoresTheConnectorsOwnSettings) {
   const auto settings = ConnectorSettings("node-1:7411", "/t.jar");
   EXPECT_EQ(Beside(settings, settings), settings);
 }
 
-TEST(WithSettings, ComeLastWhereTheyCountMost) {
+TEST(WithSettings, AppendsTheSettings) {
   EXPECT_EQ(*WithSettings("<configuration><a/></configuration>\n", {{"k", "v"}}),
             "<configuration><a/>  <property>\n    <name>k</name>\n    <value>v</value>\n"
             "  </property>\n</configuration>\n");
@@ -79,7 +79,7 @@ TEST(WithSettings, ComeLastWhereTheyCountMost) {
   EXPECT_TRUE(absl::IsInvalidArgument(WithSettings("not XML", {}).status()));
 }
 
-TEST(WithJar, JoinsTheListsThatWouldReplaceOurs) {
+TEST(WithJar, ExtendsListsThatReplaceTheSetting) {
   EXPECT_THAT(WithJar({"hadoop", "jar", "j.jar", "-libjars", "a.jar"}, "/t.jar"),
               ElementsAre("hadoop", "jar", "j.jar", "-libjars", "a.jar,file:///t.jar"));
   EXPECT_THAT(WithJar({"-Dtmpjars=a.jar"}, "/t.jar"), ElementsAre("-Dtmpjars=a.jar,file:///t.jar"));

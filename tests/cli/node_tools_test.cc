@@ -1,4 +1,4 @@
-#include "cli/profile/node_tools.h"
+#include "cli/node_tools.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-TEST(NodeTools, ReadsWhatFioSays) {
+TEST(NodeTools, ParsesFio) {
   const auto speeds = ParseFio(
       "fio: some note\n"
       R"({"fio version": "fio-3.33", "jobs": [{"read": {"bw_bytes": 0}, "write": {"bw_bytes": 215012345}}]})");
@@ -20,18 +20,18 @@ TEST(NodeTools, ReadsWhatFioSays) {
   EXPECT_EQ(speeds->read, 0);
 }
 
-TEST(NodeTools, ReadsWhatIperfSays) {
+TEST(NodeTools, ParsesIperf) {
   const auto speed = ParseIperf(R"({"end": {"sum_received": {"bits_per_second": 8e9}}})");
   ASSERT_TRUE(speed.ok()) << speed.status();
   EXPECT_EQ(*speed, 1e9);
 }
 
-TEST(NodeTools, PassesOnTheErrorOfIperf) {
+TEST(NodeTools, ReportsAnErrorOfIperf) {
   EXPECT_THAT(ParseIperf(R"({"error": "unable to connect"})").status().ToString(),
               HasSubstr("iperf3: unable to connect"));
 }
 
-TEST(NodeTools, WhatIsNoResultIsAnError) {
+TEST(NodeTools, RejectsOtherText) {
   for (const char* text : {"", "{", "[]", "null", "{\"jobs\": []}", "{\"jobs\": [{\"read\": 3}]}",
                            "{\"end\": {\"sum_received\": {\"bits_per_second\": \"fast\"}}}"}) {
     EXPECT_FALSE(ParseFio(text).ok()) << text;
@@ -39,7 +39,7 @@ TEST(NodeTools, WhatIsNoResultIsAnError) {
   }
 }
 
-TEST(NodeTools, ReadsAndWritesPastTheCacheOfTheSystem) {
+TEST(NodeTools, BypassesThePageCache) {
   EXPECT_THAT(FioCommand(DiskAccess::kRead, "/d/f", 1 << 20, "/r"), Contains("--direct=1"));
   EXPECT_THAT(FioCommand(DiskAccess::kWrite, "/d/f", 1 << 20, "/r"), Contains("--end_fsync=1"));
 }

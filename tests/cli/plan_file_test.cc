@@ -44,7 +44,7 @@ jobs:
     profile: {maps: 3, reduces: 2, map_task_seconds: 1.5, reduce_task_seconds: 20}
 )";
 
-TEST(PlanFile, OfJobsSaysWhatAMasterTakes) {
+TEST(PlanFile, ParsesJobs) {
   const Plan plan = PlanOf(kJobs);
   EXPECT_EQ(plan.id, "visits-1");
   EXPECT_EQ(plan.name, "page visits");
@@ -61,7 +61,7 @@ TEST(PlanFile, OfJobsSaysWhatAMasterTakes) {
   EXPECT_EQ(plan.jobs[1].profile->reduce_task_time, absl::Seconds(20));
 }
 
-TEST(PlanFile, HasADeadlineThatIsAnInstant) {
+TEST(PlanFile, ParsesADeadline) {
   const std::string jobs = "\njobs: [{name: a}]\n";
   EXPECT_EQ(PlanOf("deadline: 1970-01-01T01:30:00+01:00" + jobs).deadline,
             absl::UnixEpoch() + absl::Minutes(30));
@@ -74,7 +74,7 @@ TEST(PlanFile, HasADeadlineThatIsAnInstant) {
 }
 
 // The file of docs/workflows.md that `estimate` takes.
-TEST(PlanFile, OfStagesIsOneUnnamedJob) {
+TEST(PlanFile, ParsesStagesAsOneUnnamedJob) {
   const Plan plan = PlanOf(R"(
 workflow: page visits
 cluster:
@@ -120,7 +120,7 @@ stages:
   EXPECT_EQ(plan.cluster.node->dfs_write, 1e8);
 }
 
-TEST(PlanFile, MixesJobsByNumbersAndByStages) {
+TEST(PlanFile, ParsesJobsByNumbersAndByStages) {
   const Plan plan = PlanOf(R"(
 jobs:
   - {name: parse, maps: 2, reduces: 0}
@@ -131,7 +131,7 @@ jobs:
   EXPECT_THAT(plan.jobs[1].stages[0].task_times, ElementsAre(absl::Milliseconds(500)));
 }
 
-TEST(PlanFile, IsJsonAsWell) {
+TEST(PlanFile, ParsesJson) {
   EXPECT_EQ(PlanOf(R"({"id": "x", "jobs": [{"name": "a"}]})").id, "x");
   // Protobuf's own mapping.
   const Plan plan = PlanOf(R"({"jobs": [{"name": "a", "historyName": "b", "inputBytes": "5"}],
@@ -142,7 +142,7 @@ TEST(PlanFile, IsJsonAsWell) {
   EXPECT_EQ(plan.cluster.policy, SchedulingPolicy::kFair);
 }
 
-TEST(PlanFile, TakesDurationsAsSettingsHaveThem) {
+TEST(PlanFile, ParsesDurations) {
   const auto within = [](const std::string& text) {
     return PlanOf("retry_within: " + text + "\njobs: [{name: a}]").retry_within;
   };
@@ -160,7 +160,7 @@ struct Fault {
 
 class PlanFileFault : public ::testing::TestWithParam<Fault> {};
 
-TEST_P(PlanFileFault, SaysWhatIsWrongAndWhere) {
+TEST_P(PlanFileFault, IsReportedWithItsPlace) {
   EXPECT_EQ(MessageOf(GetParam().text), GetParam().message);
 }
 
@@ -174,7 +174,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Fault{"NoMap", "3", "line 1: must be a mapping of fields to values"},
         Fault{"Log", "TIDELOG4 and what follows",
-              "is a log of Tidemark, not a plan; `tidemark replay` shows event logs"},
+              "is a log of Tidemark, not a plan; `tidemark replay` reads event logs"},
         Fault{"SparkLog", R"({"Event":"SparkListenerLogStart","Spark Version":"3.5.1"})",
               "is an event log of Spark, not a plan; `tidemark replay`, `why` and `what-if` read "
               "it"},
@@ -270,7 +270,7 @@ INSTANTIATE_TEST_SUITE_P(
               "line 1: jobs[0].stages: describe a job by its stages, or by its task counts, input "
               "and profile, not by both"},
         Fault{"ProfiledSlots", "jobs: [{name: a}]\nprofiled_slots: 3",
-              "line 2: profiled_slots: belongs into a job here"},
+              "line 2: profiled_slots: must be in a job"},
         Fault{"List", "jobs: [3]", "line 1: jobs[0]: must be a mapping of fields to values"},
         Fault{"Text", "id: [x]\njobs: [{name: a}]", "line 1: id: must be text"}),
     [](const auto& tested) { return tested.param.name; });
@@ -293,14 +293,14 @@ TEST(PlanFile, NamesTheLineOfBadYaml) {
   EXPECT_THAT(MessageOf("{id: ["), HasSubstr("end of sequence"));
 }
 
-TEST(PlanFile, NeedsAnIdToBeSubmitted) {
+TEST(PlanFile, RequiresAnIdForSubmission) {
   EXPECT_EQ(ParsePlanFile("jobs: [{name: a}]", PlanUse::kSubmit).status().message(),
             "id is missing");
   EXPECT_TRUE(ParsePlanFile(kJobs, PlanUse::kSubmit).ok());
 }
 
-// What a master refuses is said by the names of the request.
-TEST(PlanFile, SaysInTheFileWhatAMasterRefuses) {
+// The error of a master contains the names of the request.
+TEST(PlanFile, LocatesTheErrorOfAMaster) {
   const test::ScratchDirectory directory;
   const std::string path =
       directory.Write("add.yaml", "jobs:\n- {name: a}\n- name: b\n  maps: 3\n");
@@ -316,7 +316,7 @@ TEST(PlanFile, SaysInTheFileWhatAMasterRefuses) {
   EXPECT_EQ(InPlanFile(path, other), other);
 }
 
-TEST(PlanFile, EveryExampleOfTheDocumentIsReadAndEstimated) {
+TEST(PlanFile, ParsesAllExamplesOfTheDocument) {
   std::ifstream file(TIDEMARK_SOURCE_DIR "/docs/plans.md");
   ASSERT_TRUE(file) << "docs/plans.md is missing";
   const std::string text(std::istreambuf_iterator<char>(file), {});
@@ -327,8 +327,8 @@ TEST(PlanFile, EveryExampleOfTheDocumentIsReadAndEstimated) {
     const auto plan =
         ParsePlanFile(text.substr(from, text.find("```", from) - from), PlanUse::kEstimate);
     EXPECT_TRUE(plan.ok()) << "example " << examples << ": " << plan.status();
-    if (plan.ok() && IsOfStages(*plan)) {
-      const auto outcome = EstimateStages(*plan, {}, absl::UnixEpoch());
+    if (plan.ok() && whatif::IsOfStages(*plan)) {
+      const auto outcome = whatif::EstimateStages(*plan, {}, absl::UnixEpoch());
       EXPECT_TRUE(outcome.ok()) << "example " << examples << ": " << outcome.status();
     }
     ++examples;
@@ -336,7 +336,7 @@ TEST(PlanFile, EveryExampleOfTheDocumentIsReadAndEstimated) {
   EXPECT_EQ(examples, 3);
 }
 
-TEST(PlanFile, ThatCannotBeReadIsNotFound) {
+TEST(PlanFile, ReportsAMissingFile) {
   EXPECT_TRUE(absl::IsNotFound(ReadPlanFile("/nonexistent", PlanUse::kEstimate).status()));
 }
 

@@ -1,4 +1,4 @@
-// What `tidemark spark run` and `conf` are made of; SparkIT runs them with a real Spark.
+// Parts of `tidemark run spark` and `tidemark spark conf`. SparkIT runs them with a real Spark.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <variant>
 #include <vector>
 
-#include "cli/command_line.h"
-#include "cli/exit_code.h"
+#include "cli/engines.h"
+#include "cli/master_call.h"
 #include "cli/spark/settings.h"
 
 namespace tidemark::cli {
@@ -108,20 +108,17 @@ TEST(ApplicationIdsIn, FindsWhatTheConnectorWritesAndThoseOfYarn) {
   EXPECT_THAT(ApplicationIdsIn("my application_x, application_12, myapplication_1_2"), IsEmpty());
 }
 
-TEST(SparkRunCommandLine, LeavesTheCommandAsItIs) {
-  for (const Words& verb : {Words{"tidemark", "spark", "run"}, Words{"tidemark", "run", "spark"}}) {
-    Words words = verb;
-    words.insert(words.end(), {"--jar", "t.jar", "--", "spark-submit", "--", "--jar", "[a,b]"});
-    const auto parsed = ParseCommandLine(words);
-    ASSERT_TRUE(std::holds_alternative<Arguments>(parsed));
-    const auto& run = std::get<SparkRunArguments>(std::get<Arguments>(parsed));
-    EXPECT_EQ(run.jar, "t.jar");
-    EXPECT_THAT(run.command, ElementsAre("spark-submit", "--", "--jar", "[a,b]"));
-  }
+TEST(SparkRunCommandLine, LeavesTheCommandUnchanged) {
+  const auto parsed = ParseCommandLine(
+      {"tidemark", "run", "spark", "--jar", "t.jar", "--", "spark-submit", "--", "--jar", "[a,b]"});
+  ASSERT_TRUE(std::holds_alternative<Invocation>(parsed));
+  const auto run = std::any_cast<EngineRunArguments>(std::get<Invocation>(parsed).arguments);
+  EXPECT_EQ(run.jar, "t.jar");
+  EXPECT_THAT(run.command, ElementsAre("spark-submit", "--", "--jar", "[a,b]"));
 }
 
-TEST(SparkRunCommandLine, WantsACommand) {
-  const auto parsed = ParseCommandLine({"tidemark", "spark", "run", "--jar", "t.jar"});
+TEST(SparkRunCommandLine, RequiresACommand) {
+  const auto parsed = ParseCommandLine({"tidemark", "run", "spark", "--jar", "t.jar"});
   ASSERT_TRUE(std::holds_alternative<Answer>(parsed));
   EXPECT_EQ(std::get<Answer>(parsed).exit_code, kUsage);
 }

@@ -18,10 +18,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A web server on loopback that gives one answer to whatever it is asked.
+// A web server on loopback that sends one answer to each request.
 class WebServer {
  public:
-  // `answer_to` is given the request and says all that is sent.
+  // `answer_to` returns the whole answer to a request.
   explicit WebServer(std::function<std::string(const std::string&)> answer_to)
       : answer_to_(std::move(answer_to)), listener_(socket(AF_INET, SOCK_STREAM, 0)) {
     sockaddr_in address{};
@@ -71,7 +71,7 @@ std::string Answer(const std::string& body) {
                      body.size(), body);
 }
 
-// As a resource manager that stands by says it.
+// Returns the redirection of a standby resource manager.
 std::string Redirection(const std::string& to) {
   const std::string body = "This is standby RM. The redirect url is: " + to;
   return fmt::format(
@@ -80,14 +80,14 @@ std::string Redirection(const std::string& to) {
       to, body.size(), body);
 }
 
-TEST(WebClient, GetsAnAnswer) {
+TEST(WebClient, ReturnsTheAnswer) {
   WebServer server([](const std::string&) { return Answer("{}"); });
   const auto answer = WebClient().Get(server.url() + "/ws/v1/cluster/info");
   ASSERT_TRUE(answer.ok()) << answer.status();
   EXPECT_EQ(*answer, "{}");
 }
 
-TEST(WebClient, FollowsAResourceManagerThatStandsByToTheActiveOne) {
+TEST(WebClient, FollowsTheRedirectionOfAStandbyResourceManager) {
   WebServer active([](const std::string& request) {
     return Answer(request.starts_with("GET /ws/v1/cluster/info ") ? "active" : request);
   });
@@ -98,7 +98,7 @@ TEST(WebClient, FollowsAResourceManagerThatStandsByToTheActiveOne) {
   EXPECT_EQ(*answer, "active");
 }
 
-TEST(WebClient, FollowsNoCircle) {
+TEST(WebClient, StopsAtACycleOfRedirections) {
   std::string self;
   WebServer server([&](const std::string&) { return Redirection(self); });
   self = server.url();
@@ -107,10 +107,18 @@ TEST(WebClient, FollowsNoCircle) {
   EXPECT_EQ(server.requests(), 6);
 }
 
-TEST(WebClient, FollowsToTheWebOnly) {
+TEST(WebClient, RejectsARedirectionToAFile) {
   WebServer server([](const std::string&) { return Redirection("file:///etc/hostname"); });
   const auto answer = WebClient().Get(server.url());
   EXPECT_TRUE(absl::IsUnavailable(answer.status())) << answer.status();
+}
+
+TEST(WebClient, ReportsAServerThatDoesNotSpeakHttp) {
+  // The first frame of a gRPC server: HTTP/2 settings.
+  WebServer server([](const std::string&) { return std::string("\0\0\0\4\0\0\0\0\0", 9); });
+  const auto answer = WebClient().Get(server.url());
+  EXPECT_TRUE(absl::IsUnavailable(answer.status())) << answer.status();
+  EXPECT_THAT(std::string(answer.status().message()), HasSubstr("does not speak HTTP; pass the"));
 }
 
 TEST(WebClient, ReportsAStatusOtherThan200) {

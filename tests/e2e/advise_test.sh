@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Results worth keeping, from event logs of Spark: two queries of one application that share an aggregation.
+# Recommends results to store from event logs of Spark: two queries of one application share an aggregation.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh" "$1"
 corpus=$here/../fuzz/corpus/spark_plans
@@ -9,16 +9,16 @@ tail -c +2 "$corpus/sql" >"$log" # its first byte is the fuzz target's
 
 "$tidemark" advise "$log" >"$work/out" 2>"$work/err" || fail "no advice: $(cat "$work/err")"
 grep -q '^1\. keep Aggregate of file:/data/events: saves ' "$work/out" || fail "$(cat "$work/out")"
-grep -q 'used by m, count at M.scala:7: 2 times' "$work/out" || fail "who uses it: $(cat "$work/out")"
-grep -q 'Filter of file:/data/events, 2 uses, .*: what is advised saves the same' "$work/out" ||
-  fail "why not: $(cat "$work/out")"
+grep -q 'used by m, count at M.scala:7: 2 times' "$work/out" || fail "no users: $(cat "$work/out")"
+grep -q 'Filter of file:/data/events, 2 uses, .*: advised results already save this time' "$work/out" ||
+  fail "no reason: $(cat "$work/out")"
 grep -q '^2 plans of 1 application over 59.0 s' "$work/out" || fail "$(cat "$work/out")"
 grep -q 'shorter than a week' "$work/out" || fail "$(cat "$work/out")"
 
-# A folder, with something in it that is no log; in so little space nothing fits.
+# A folder with an invalid log, and too little space for any result.
 echo nothing >"$work/logs/README"
 "$tidemark" advise "$work/logs" --space 10KiB --format json >"$work/json" 2>"$work/err" || fail "$(cat "$work/err")"
-grep -q 'not read: .*README is no event log' "$work/err" || fail "$(cat "$work/err")"
+grep -q 'not read: .*README is not an event log' "$work/err" || fail "$(cat "$work/err")"
 python3 - "$work/json" <<'PY' || fail "$(cat "$work/json")"
 import json, sys
 advice = json.load(open(sys.argv[1]))
@@ -30,12 +30,12 @@ assert kept[0]["uses"][1]["line"] == "count at M.scala:7" and not kept[0]["uses"
 assert set(advice["policies"]) == {"advised", "lru", "lfu", "arc"}
 assert all(point["why_not"] for point in advice["points"] if not point["advised"])
 PY
-"$tidemark" advise "$log" --space 100 >"$work/out" || fail "no room is no error"
+"$tidemark" advise "$log" --space 100 >"$work/out" || fail "too little space is an error"
 grep -q '^Nothing is worth keeping' "$work/out" || fail "$(cat "$work/out")"
 grep -q 'it does not fit into the space' "$work/out" || fail "$(cat "$work/out")"
 [ "$("$tidemark" advise "$log" -o jsonl | wc -l)" -ge 2 ] || fail "not a line for each result"
 
-# Copies of a log, whole or cut, are the same run.
+# Whole and truncated copies of a log count as one run.
 mkdir "$work/copies"
 head -n 10 "$log" >"$work/copies/a-cut"
 cp "$log" "$work/copies/b"
@@ -46,9 +46,9 @@ grep -q '^2 plans of 1 application' "$work/out" || fail "$(cat "$work/out")"
 grep -q 'a-cut: left out, since .*copies/b is of the same run' "$work/err" || fail "$(cat "$work/err")"
 grep -q 'copies/c: left out, since .*copies/b is of the same run' "$work/err" || fail "$(cat "$work/err")"
 
-# One run alone, a lineage that is a cycle, a log that is cut or damaged.
+# A single run, a cyclic lineage, and a truncated or damaged log.
 head -n 10 "$log" >"$work/one"
-"$tidemark" advise "$work/one" >"$work/out" || fail "one run is no error"
+"$tidemark" advise "$work/one" >"$work/out" || fail "a single run is an error"
 grep -q '^Nothing is worth keeping' "$work/out" || fail "$(cat "$work/out")"
 grep -q 'used once' "$work/out" || fail "$(cat "$work/out")"
 tail -c +2 "$corpus/lineage" >"$work/cycle"
@@ -63,8 +63,8 @@ refused() { # WORDS OPTION...
   grep -q -- "$words" "$work/err" || fail "$*: $(cat "$work/err")"
 }
 head -n 1 "$log" >"$work/empty"
-refused 'there is no plan and no lineage' "$work/empty"
-refused 'no event log of Spark' "$work/logs/README"
+refused 'none of its events has a time' "$work/empty"
+refused 'not an event log of Spark' "$work/logs/README"
 refused 'at least 1 byte' "$log" --space 0
 refused '^tidemark: --space must be a size of at least 1 byte, such as 10GiB, not much' "$log" --space much
 refused 'at least 1 byte, .* not -1' "$log" --space -1

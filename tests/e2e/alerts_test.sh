@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# A job that cannot meet its deadline: the master's settings say when it is due, and a receiver hears of it
-# once, however often the master is started.
+# A receiver gets one alert about a job that misses the deadline in the settings, even if the master restarts.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -58,15 +57,15 @@ serve
 waits=$!
 "$tidemark" run example synthetic --slots 2 --reducers 2 --param n=3000 complexity=2 sigma=1.4 \
   --master "$master" --job-id due -o plain 2>"$work/lines" >/dev/null
-grep -q ', was due [0-9][0-9]:[0-9][0-9]' "$work/lines" || fail "lines do not say that it was due: $(cat "$work/lines")"
-"$tidemark" get jobs due --master "$master" | grep -q 'late (due' || fail "the table does not say that it was late"
+grep -q ', was due [0-9][0-9]:[0-9][0-9]' "$work/lines" || fail "no deadline in the lines: $(cat "$work/lines")"
+"$tidemark" get jobs due --master "$master" | grep -q 'late (due' || fail "the table does not show that it was late"
 "$tidemark" get jobs due --master "$master" -o json | grep -q '"late_probability":1' || fail "no probability"
-wait "$waits" || fail "who waited for the job did not see it succeed"
+wait "$waits" || fail "the watcher missed the success of the job"
 wait_for 60 grep -q '"kind":"ended"' "$work/heard"
 wait_for 60 grep -q '"eventType":"COMPLETE"' "$work/heard"
 grep -q '"text":"synthetic.* has succeeded after .*; braces: {}"' "$work/heard" ||
-  fail "an alert does not say what was asked for: $(cat "$work/heard")"
-# Who is told has heard it before its answer is counted.
+  fail "an alert lacks its text: $(cat "$work/heard")"
+# The receiver gets an alert before the master counts its response.
 counts_what_was_sent() {
   curl -sS "http://127.0.0.1:$metrics/metrics" >"$work/metrics" &&
     grep -qE '^tidemark_alerts_sent_total\{target="json"\} [12]$' "$work/metrics"
@@ -78,14 +77,14 @@ kill "$master_pid"
 wait "$master_pid" || true
 serve
 sleep 2
-[[ $(grep -c '"kind":"ended"' "$work/heard") == 1 ]] || fail "an end was told more than once: $(cat "$work/heard")"
+[[ $(grep -c '"kind":"ended"' "$work/heard") == 1 ]] || fail "an end was reported more than once: $(cat "$work/heard")"
 for type in START COMPLETE; do
   [[ $(grep -c "^unsigned .*\"eventType\":\"$type\"" "$work/heard") == 1 ]] || fail "not one $type: $(cat "$work/heard")"
 done
 grep '"eventType":"COMPLETE"' "$work/heard" | grep -q '"tidemark_progress":.*"fractionDone":1' || fail "no facet of progress"
 grep '"eventType":"START"' "$work/heard" | grep -q '"parent":{.*"name":"dag.task"' || fail "no facet of the parent"
-# By the schema of the facet, by OpenLineage's own client, and by its own schema where the file is given; with the tools
-# of ./dev lint packaging.
+# Validates events with the schema of the facet, OpenLineage's client and, if given, its schema. The tools of
+# ./dev lint packaging are required.
 check=$here/../../.cache/tools/schemas/bin/check-jsonschema
 if [[ -x $check ]]; then
   python3 - "$work" <<'SPLIT'
@@ -97,15 +96,15 @@ for number, event in enumerate(events):
     json.dump(event["run"]["facets"]["tidemark_progress"], open(f"{sys.argv[1]}/facet-{number}.json", "w"))
 SPLIT
   "$check" --schemafile "$here/../../docs/openlineage/ProgressRunFacet.json" "$work"/facet-*.json ||
-    fail "a facet is not what its schema says"
+    fail "a facet violates its schema"
   [[ -z ${OPENLINEAGE_SCHEMA:-} ]] || "$check" --schemafile "$OPENLINEAGE_SCHEMA" "$work"/event-*.json ||
-    fail "an event is not what OpenLineage's schema says"
-  # Tools that were installed before the client was among them do not have it.
+    fail "an event violates the schema of OpenLineage"
+  # Older installations of the tools lack the client.
   ! compgen -G "$(dirname "$check")/../lib/python3*/site-packages/openlineage" >/dev/null ||
     "$(dirname "$check")/python" "$here/lineage_client.py" "$work"/event-*.json ||
-    fail "an event is not what OpenLineage's own client would write"
+    fail "an event differs from that of OpenLineage's client"
 fi
-[[ $(grep -c '"kind":"late"' "$work/heard") -le 1 ]] || fail "a delay was told more than once: $(cat "$work/heard")"
+[[ $(grep -c '"kind":"late"' "$work/heard") -le 1 ]] || fail "a delay was reported more than once: $(cat "$work/heard")"
 signature=$(sed -n 's/^t=\([0-9]*\),v1=\([0-9a-f]*\) .*/\1 \2/p' "$work/heard" | head -n 1)
 body=$(sed -n 's/^t=[^ ]* //p' "$work/heard" | head -n 1)
 expected=$(printf '%s.%s' "${signature% *}" "$body" | openssl dgst -sha256 -hmac s3cret | awk '{print $NF}')

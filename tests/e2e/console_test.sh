@@ -1,48 +1,48 @@
 #!/usr/bin/env bash
-# What people type: defaults, descriptions, tasks below a bar, lists that go on, workflows by their own name.
+# Common commands: defaults, descriptions, tasks below a bar, continuous lists, workflows.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh" "$1"
 
 "$tidemark" run example --help >"$work/help"
 grep -A1 '^  word-count$' "$work/help" | grep -q 'counts words, with a combiner' || fail "word-count is not described"
-grep -A1 '^  natural-join$' "$work/help" | grep -q '2 input files' || fail "natural-join does not say what it reads"
+grep -A1 '^  natural-join$' "$work/help" | grep -q '2 input files' || fail "the input of natural-join is not described"
 
 start_master --data-dir "$work/data"
 echo "to be or not to be" >"$work/text"
 "$tidemark" run example word-count --input "$work/text" --master "$master" --job-id short -o quiet >"$work/summary" ||
   fail "a job without --slots and --reducers does not run"
-! grep -q 'took' "$work/summary" || fail "a short job has a story"
+! grep -q 'took' "$work/summary" || fail "a short job has a paragraph about its costs"
 
-# Tasks that run, below a bar that is not on a terminal.
+# Running tasks below a bar outside a terminal.
 "$tidemark" watch long --wait --tasks --master "$master" -o bar >"$work/ended" 2>"$work/bar" &
 watch=$!
 pids+=("$watch")
 "$tidemark" run example synthetic --slots 2 --reducers 2 --param n=45000 complexity=2 sigma=1.4 \
   --master "$master" --job-id long -o quiet >/dev/null
-wait "$watch" || fail "the watcher ended badly: $(tail -n 3 "$work/bar")"
+wait "$watch" || fail "the watcher failed: $(tail -n 3 "$work/bar")"
 grep -q '  reduce task [01]' "$work/bar" || fail "no line of a running task: $(tail -n 20 "$work/bar")"
 
 "$tidemark" watch long --tasks --master "$master" -o plain >/dev/null 2>"$work/err" || fail "no plain lines"
 grep -q -- '--tasks has no effect without a bar (-o bar); .*tidemark get tasks long' "$work/err" ||
-  fail "nothing is said of tasks without a bar: $(cat "$work/err")"
+  fail "no warning about tasks without a bar: $(cat "$work/err")"
 code=0
 "$tidemark" watch --tasks --timeout 0.5 --master "$master" -o quiet 2>"$work/err" || code=$?
-[ "$code" = 7 ] && grep -q -- '--tasks has no effect without the ID of a job' "$work/err" || fail "$code: $(cat "$work/err")"
+[ "$code" = 7 ] && grep -q -- '--tasks has no effect without a job ID' "$work/err" || fail "$code: $(cat "$work/err")"
 
 code=0
 "$tidemark" watch never --wait --timeout 0.5 --master "$master" -o quiet 2>"$work/err" || code=$?
-[ "$code" = 7 ] && grep -q 'nothing was heard of the job' "$work/err" || fail "$code: $(cat "$work/err")"
+[ "$code" = 7 ] && grep -q 'the job has not reported' "$work/err" || fail "$code: $(cat "$work/err")"
 
-# A list that goes on.
+# A continuous list.
 "$tidemark" get jobs --watch --master "$master" -o jsonl >"$work/list" 2>/dev/null &
 pids+=("$!")
 for job in long short; do wait_for 60 grep -q "\"job_id\":\"$job\"" "$work/list"; done
 kill "$!"
 code=0
 "$tidemark" get jobs --watch --master "$master" -o json 2>"$work/err" || code=$?
-[ "$code" = 2 ] && grep -q -- '--watch goes with -o table or -o jsonl' "$work/err" || fail "$code: $(cat "$work/err")"
+[ "$code" = 2 ] && grep -q -- '--watch requires -o table or -o jsonl' "$work/err" || fail "$code: $(cat "$work/err")"
 
-# Workflows by their own name.
+# Workflows.
 cat >"$work/plan.yaml" <<'PLAN'
 id: nightly
 jobs:
@@ -56,10 +56,10 @@ jobs:
     after: [count]
 PLAN
 at() { "$tidemark" "$@" --master "$master"; }
-# What has changed is in the next snapshot.
+# The next snapshot contains a change.
 shows() { at get jobs nightly "${@:2}" | grep -q -- "$1"; }
-at submit "$work/plan.yaml" >/dev/null || fail "the plan is not taken"
-at workflow list >"$work/workflows"
+at submit "$work/plan.yaml" >/dev/null || fail "the plan is rejected"
+at get workflows >"$work/workflows"
 grep -q '^nightly' "$work/workflows" || fail "the workflow is not listed: $(cat "$work/workflows")"
 ! grep -q 'long' "$work/workflows" || fail "a job is listed as a workflow"
 at workflow add nightly "$work/more.yaml" || fail "no job is added"
@@ -70,4 +70,4 @@ code=0
 at workflow cancel nightly '' 2>"$work/err" || code=$?
 [ "$code" = 2 ] && grep -q 'NAME must not be empty' "$work/err" || fail "$code: $(cat "$work/err")"
 at workflow cancel nightly || fail "the workflow is not cancelled"
-wait_for 60 shows killed || fail "it goes on"
+wait_for 60 shows killed || fail "the workflow continues"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What `tidemark doctor` says beside a master in good health, beside none, and beside something else
-# at the master's address; and that the unit of packaging/ asks it about what it will run.
+# Checks `tidemark doctor` with a healthy master, without a master, and with another server at the address, and
+# that the unit in packaging/ runs it with the settings of the master.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh" "$1"
 cd "$work"
@@ -19,7 +19,7 @@ make_certificates >openssl.log 2>&1 || fail "no certificates: $(cat openssl.log)
 echo "agent * 2f0d6b1c9e8a47d3" >tokens
 tls=(tls.certificate=server.pem tls.key=server.key)
 
-# serve ADDRESS WORD...: sets $address.
+# serve ADDRESS WORD...: starts a master and sets $address.
 serve() {
   rm -f serve.err
   "$tidemark" serve --listen "$@" 2>serve.err &
@@ -28,17 +28,17 @@ serve() {
   address=$(sed -n 's/.*listening on \([^ ]*\).*/\1/p' serve.err | head -n 1)
 }
 
-# doctor EXIT_CODE WORDS WORD...: nothing but what is said of the master may be wrong.
+# doctor EXIT_CODE WORDS WORD...: allows only warnings and failures that start with WORDS.
 doctor() {
   local expected=$1 words=$2 code=0
   shift 2
   "$tidemark" doctor --listen "$@" >said || code=$?
   [ "$code" = "$expected" ] || fail "exit code $code of doctor --listen $*: $(cat said)"
   grep -qE -- "^$words" said || fail "no line \"$words\" from doctor --listen $*: $(cat said)"
-  ! grep -vE -- "^(ok|$words)" said || fail "too much is wrong with doctor --listen $*"
+  ! grep -vE -- "^(ok|$words)" said || fail "unexpected findings of doctor --listen $*"
 }
 
-# A healthy master, whatever it asks of its clients, where every address means this host.
+# A healthy master with each kind of authentication, at each form of its address.
 serve 0.0.0.0:0 --data-dir data --allow-insecure-remote
 doctor 0 "ok    master       a healthy master runs at 0.0.0.0:[0-9]* and has 0 jobs" \
   "$address" --data-dir data --allow-insecure-remote
@@ -52,8 +52,8 @@ serve 0.0.0.0:0 --data-dir data4 --set "${tls[@]}" tls.client_ca=ca.pem
 doctor 0 "warn  master       0.0.0.0:[0-9]* is in use" \
   "$address" --data-dir data4 --set "${tls[@]}" tls.client_ca=ca.pem
 
-# Nobody, and somebody else.
-doctor 0 "ok    master       none runs at 127.0.0.1:0; the address is free" 127.0.0.1:0 --data-dir free
+# No server, and another server.
+doctor 0 "ok    master       no master runs at 127.0.0.1:0; the address is free" 127.0.0.1:0 --data-dir free
 openssl s_server -www -accept 127.0.0.1:0 -cert server.pem -key server.key >other.out 2>&1 &
 pids+=("$!")
 wait_for 60 grep -q '^ACCEPT ' other.out
@@ -63,7 +63,7 @@ doctor 1 "FAIL  web          cannot listen on $other" 127.0.0.1:0 --data-dir fre
 doctor 1 "FAIL  metrics      cannot listen on $other" 127.0.0.1:0 --data-dir free --set "metrics.listen=$other"
 doctor 0 "ok    web          127.0.0.1:0 is free" 127.0.0.1:0 --data-dir free --set web.listen=127.0.0.1:0
 
-# The doctor refuses the same settings as `serve`, for the same reason.
+# The doctor rejects the same settings as `serve`, for the same reason.
 refused() {
   local reason=$1 code=0
   shift
@@ -77,11 +77,11 @@ refused "cannot listen on $other: Address already in use; use another address" "
 refused "it is not an address of this host; use one" 192.0.2.1:7411 --data-dir free --allow-insecure-remote
 refused "the host name nosuch.invalid cannot be resolved" nosuch.invalid:7411 --data-dir free \
   --allow-insecure-remote
-refused "web.listen 127.0.0.1:7499 collides with listen 127.0.0.1:7499; give each another port" \
+refused "web.listen 127.0.0.1:7499 collides with listen 127.0.0.1:7499; use different ports" \
   127.0.0.1:7499 --data-dir free --set web.listen=127.0.0.1:7499
 refused "cannot listen on unix:/proc/tidemark: " unix:/proc/tidemark --data-dir free
 refused "/proc/tidemark" 127.0.0.1:0 --data-dir /proc/tidemark/data
-# Only a user without privileges is refused a port below 1024.
+# Only an unprivileged user cannot use a port below 1024.
 if command -v setpriv >/dev/null && [ "$(id -u)" = 0 ] &&
   setpriv --reuid 65534 --regid 65534 --clear-groups "$tidemark" version >/dev/null 2>&1 &&
   [ "$(cat /proc/sys/net/ipv4/ip_unprivileged_port_start 2>/dev/null || echo 0)" -gt 1 ]; then
@@ -93,17 +93,17 @@ if command -v setpriv >/dev/null && [ "$(id -u)" = 0 ] &&
   done
 fi
 
-# One that hangs keeps its socket and its data directory.
+# A hanging master keeps its socket and its data directory.
 serve "unix:$work/socket" --data-dir data5
 kill -STOP "${pids[-1]}"
-held="process ${pids[-1]} has data5"
-# Not every host tells who holds a lock.
+held="process ${pids[-1]} holds data5"
+# Some hosts do not report the owner of a lock.
 read -r major minor inode < <(stat -c '%Hd %Ld %i' data5/LOCK)
 lock=$(printf ' %s %02x:%02x:%s ' "${pids[-1]}" "$major" "$minor" "$inode")
 grep -qF "$lock" /proc/locks 2>/dev/null || held="cannot listen on unix:.*in use"
 doctor 1 "FAIL  master       $held" "unix:$work/socket" --data-dir data5
 [[ $held == cannot* ]] ||
-  doctor 1 "FAIL  master       process ${pids[-1]} has data5, but nothing listens at unix:" \
+  doctor 1 "FAIL  master       process ${pids[-1]} holds data5, but no process listens at unix:" \
     "unix:$work/other" --data-dir data5
 kill -CONT "${pids[-1]}"
 doctor 0 "ok    master       a healthy master runs at unix:" "unix:$work/socket" --data-dir data5
@@ -113,5 +113,5 @@ unit=$here/../../packaging/tidemark.service.in
 words_of() { sed -n "s/^$1=.*tidemark $2 //p" "$unit"; }
 [ -n "$(words_of ExecStart serve)" ] &&
   [ "$(words_of ExecStart serve)" = "$(words_of ExecStartPre doctor)" ] ||
-  fail "the unit's doctor looks at something else than it will run"
+  fail "the doctor of the unit checks other settings than the master uses"
 echo ok

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Whatever is wrong with the master, the job does the same: its output, its exit code and nearly its
-# time. What each run took, less than what a run takes that nobody watches, is printed; how much that
-# may be is bounded generously here, since the machine may be busy. `./dev bench faults` measures it.
+# A faulty master changes neither the output nor the exit code of a job, and hardly its duration. The script
+# prints the additional time of each run. Its bound is generous, because the machine may be busy; `./dev bench
+# faults` measures it.
 # usage: faults_test.sh TIDEMARK FAULTY_PEER
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh" "$1"
 peer=$2
-# A master that is waited for by every task would take a minute.
+# If each task waited for the master, the job would take a minute longer.
 longer_max_ms=20000
 
 now_ms() { date +%s%3N; }
@@ -21,7 +21,7 @@ run_job() {
   pids+=("$run")
 }
 
-# end_job NAME: waits for it and compares it with the calm run.
+# end_job NAME: waits for the job and compares it with the run without a fault.
 end_job() {
   local status=0
   wait "$run" || status=$?
@@ -46,9 +46,9 @@ start_peer() {
 run_job calm --no-agent
 end_job calm
 
-# told NAME WORDS: exactly one line of what the run said is about this.
-told() {
-  [ "$(grep -c "$2" "$work/$1.err")" = 1 ] || fail "$1: not said once, '$2': $(cat "$work/$1.err")"
+# reports_once NAME WORDS: requires exactly one line of the run with these words.
+reports_once() {
+  [ "$(grep -c "$2" "$work/$1.err")" = 1 ] || fail "$1: not printed once, '$2': $(cat "$work/$1.err")"
 }
 
 for mode in unreachable silent hangup garbage; do
@@ -56,10 +56,10 @@ for mode in unreachable silent hangup garbage; do
   run_job "$mode" --master "$address"
   end_job "$mode"
 done
-told silent 'no answer from the master at'
+reports_once silent 'no response from the master at'
 run_job absent --master "127.0.0.1:1"
 end_job absent
-told absent 'no answer from the master at 127.0.0.1:1 for .*: Connection refused'
+reports_once absent 'no response from the master at 127.0.0.1:1 for .*: Connection refused'
 
 start_master --data-dir "$work/data"
 run_job watched --master "$master"
@@ -70,7 +70,7 @@ for mode in slow corrupt; do
   end_job "$mode"
 done
 
-# Once it knows the job, the master is stopped, and then killed.
+# The master is stopped after the first report, and then killed.
 disown "$master_pid"  # bash would tell of its end
 known() { "$tidemark" get jobs --master "$master" | grep -qw "$1"; }
 for signal in STOP KILL; do
@@ -81,7 +81,7 @@ for signal in STOP KILL; do
   if [ "$signal" = STOP ]; then kill -CONT "$master_pid"; fi
 done
 
-# A master that wants another token.
+# A master that requires another token.
 (umask 077 && echo "admin * a-token-of-sixteen-or-more" >"$work/tokens")
 echo "a-token-that-it-does-not-know" >"$work/token"
 "$tidemark" serve --listen 127.0.0.1:0 --set "tokens=$work/tokens" 2>"$work/refusing.err" &
@@ -90,10 +90,9 @@ wait_for 60 grep -q 'listening on' "$work/refusing.err"
 refusing=$(sed -n 's/.*listening on \([^ ]*\).*/\1/p' "$work/refusing.err")
 run_job refused --master "$refusing" --token-file "$work/token"
 end_job refused
-told refused 'the master at .* refuses what is reported: this master does not know the token'
+reports_once refused 'the master at .* rejects events: this master does not know the token'
 code=0
-"$tidemark" run workflow web-log --visits 100 --slots 1 --master "$refusing" \
-  --token-file "$work/token" -o quiet 2>"$work/workflow.err" || code=$?
-[ "$code" = 6 ] || fail "exit code $code of a workflow with another token: $(cat "$work/workflow.err")"
-grep -q 'without a valid token' "$work/refusing.err" || fail "the master did not refuse the token"
+"$tidemark" get jobs --master "$refusing" --token-file "$work/token" 2>"$work/get.err" || code=$?
+[ "$code" = 6 ] || fail "exit code $code of get jobs with another token: $(cat "$work/get.err")"
+grep -q 'without a valid token' "$work/refusing.err" || fail "the master did not reject the token"
 ! grep -q 'a-token-' "$work/refusing.err" "$work/refused.err" || fail "a token was logged"

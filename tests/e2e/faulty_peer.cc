@@ -1,13 +1,13 @@
-// Stands where a master should be and behaves badly, for tests: faulty_peer MODE [PORT]
+// A faulty server at the address of a master, for tests: faulty_peer MODE [PORT]
 //
-//   unreachable   connections are never made: their packets are dropped
-//   silent        connections are made, and then nothing is ever said or heard
-//   hangup        connections are ended as soon as they are made
-//   garbage       says noise, without end
-//   slow PORT     passes everything on to and from PORT of this host, each piece 300 ms late
-//   corrupt PORT  passes everything on, with wrong bits in what PORT answers after its first bytes
+//   unreachable   drops the packets of new connections
+//   silent        accepts connections, and never reads or writes
+//   hangup        accepts and closes connections
+//   garbage       writes random bytes without end
+//   slow PORT     forwards data to and from PORT of this host, with a delay of 300 ms
+//   corrupt PORT  forwards data, with wrong bits in the responses of PORT after the first bytes
 //
-// Says "listening on ADDRESS" on standard error and lives until it is killed.
+// Prints "listening on ADDRESS" on standard error and runs until it is killed.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -27,7 +27,7 @@
 namespace {
 
 constexpr std::chrono::milliseconds kSlowness{300};
-// HTTP/2 settings and the first acknowledgement of them: enough to be taken for a server.
+// HTTP/2 settings and their first acknowledgement, which clients accept as a server.
 constexpr std::size_t kHonestBytes = 40;
 
 using Buffer = std::array<char, 16384>;
@@ -60,7 +60,7 @@ bool SendAll(int connection, const char* bytes, std::size_t size) {
   return true;
 }
 
-// Until one side ends; `meddle` sees each piece before it goes on, and how many bytes went before.
+// Forwards data until one side closes. `meddle` gets each piece and the number of bytes before it.
 using Meddle = std::function<void(char* bytes, std::size_t size, std::size_t before)>;
 void Pass(int from, int to, const Meddle& meddle) {
   Buffer buffer;
@@ -129,7 +129,7 @@ int main(int argc, char** argv) {
                        getsockname(listener, reinterpret_cast<sockaddr*>(&address), &length) == 0;
   if (!listens) return 1;
   const std::uint16_t port = ntohs(address.sin_port);
-  // A full backlog drops the packets that ask for a connection.
+  // A full backlog drops the packets of new connections.
   for (int i = 0; mode == "unreachable" && i < 4; ++i) Connect(port, SOCK_NONBLOCK);
   std::fprintf(stderr, "listening on 127.0.0.1:%d\n", port);
   while (mode == "unreachable") pause();

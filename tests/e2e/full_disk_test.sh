@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# A master whose disk fills up under it says so, lives, harms no job, and goes on when there is room.
+# A master with a full disk reports it, keeps running, affects no job, and continues when there is space.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh" "$1"
 
 disk=$work/disk
 mkdir "$disk"
-# 77: skipped (see CMakeLists.txt).
+# Exit code 77 means skipped (see CMakeLists.txt).
 if ! mount -t tmpfs -o size=4m tmpfs "$disk" 2>/dev/null; then
   echo "SKIPPED: only root may mount the small disk this needs"
   exit 77
@@ -25,14 +25,14 @@ pids+=("$run")
 known() { "$tidemark" get jobs --master "$master" | grep -qw full; }
 wait_for 60 known
 
-# Nothing is left on the disk.
+# Fills the disk.
 dd if=/dev/zero of="$disk/filler" bs=1k 2>/dev/null || true
 wait_for 60 grep -q 'journal not writable' "$work/serve.err"
 wait_for 60 known
 rm "$disk/filler"
 wait_for 60 grep -q 'journal writable again' "$work/serve.err"
 wait "$run" || fail "the job failed: $(cat "$work/run.err")"
-[ "$(grep -c 'cannot take what is reported at the moment' "$work/run.err")" = 1 ] ||
+[ "$(grep -c 'cannot accept events now' "$work/run.err")" = 1 ] ||
   fail "the run did not say once why: $(cat "$work/run.err")"
 "$tidemark" watch full --master "$master" -o jsonl >"$work/watch.json"
 [ "$(grep -c JOB_STATE_SUCCEEDED "$work/watch.json")" = 1 ] || fail "no final snapshot"

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034  # used by those that source this
-# What the end-to-end scripts share. Each gets the path of the tidemark binary as $1.
+# Helpers of the end-to-end scripts. $1 is the path of the tidemark binary.
 set -euo pipefail
 tidemark=$1
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -23,7 +23,7 @@ fail() {
   exit 1
 }
 
-# wait_for SECONDS COMMAND...: until the command succeeds.
+# wait_for SECONDS COMMAND...: waits until the command succeeds.
 wait_for() {
   local tries=$(($1 * 10))
   shift
@@ -31,12 +31,12 @@ wait_for() {
     if "$@" >/dev/null 2>&1; then return 0; fi
     sleep 0.1
   done
-  fail "waited in vain for: $*"
+  fail "timed out waiting for: $*"
 }
 
 # start_master --log-dir|--data-dir DIRECTORY [ADDRESS]: sets $master to its address and $master_pid.
 start_master() {
-  # Else the last master's address is read from it before the shell has emptied it for this one.
+  # Prevents reading the address of the previous master before the shell truncates the file.
   rm -f "$work/serve.err"
   "$tidemark" serve --listen "${3:-127.0.0.1:0}" "$1" "$2" 2>"$work/serve.err" &
   master_pid=$!

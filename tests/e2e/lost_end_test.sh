@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# A job of `tidemark run hadoop` or `run spark` is killed before it reports its end: the console ends
-# with what YARN reports of the application, or with why YARN cannot be asked.
+# A job of `tidemark run hadoop` or `run spark` is killed before it reports its end. The console shows the
+# outcome that YARN reports, or why YARN does not answer.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh" "$1"
 cd "$work"
 
-# A resource manager: answers with the file named like the application.
+# A resource manager that answers with the file of the application.
 cat >yarn.py <<'EOF'
 import http.server, pathlib
 class Yarn(http.server.BaseHTTPRequestHandler):
@@ -24,7 +24,7 @@ pids+=("$!")
 wait_for 60 test -s port
 yarn=127.0.0.1:$(cat port)
 
-# Jars that look like the connectors.
+# Jars with the classes of the connectors.
 python3 - <<'EOF'
 import zipfile
 for name, entries in {
@@ -41,7 +41,7 @@ site() {
 EOF
 }
 cat >ended_job <<'EOF'
-# ended_job MASTER ID: a job that reports, and is killed.
+# ended_job MASTER ID: runs a job that reports and is killed.
 "$TIDEMARK" run example two-path --input "$DATA/graphs/musae-github.txt.zst" --output-format count --slots 1 \
   --reducers 2 --job-id "$2" --master "$1" -o quiet >/dev/null 2>&1 &
 job=$!
@@ -65,7 +65,7 @@ chmod +x hadoop spark-submit
 export TIDEMARK=$tidemark DATA=$data HERE=$work YARN=$yarn
 unset YARN_CONF_DIR HADOOP_HOME SPARK_HOME SPARK_CONF_DIR
 
-# ends EXIT_CODE WORDS COMMAND...: the command's last words are these, and it exits so.
+# ends EXIT_CODE WORDS COMMAND...: requires the exit code and the last words of the command.
 ends() {
   local expected=$1 words=$2 code=0
   shift 2
@@ -85,13 +85,13 @@ app 0002 KILLED KILLED
 app 0003 FINISHED FAILED
 ends 0 "two-path succeeded after 24" hadoop --jar hadoop.jar -o plain -- ./hadoop job_1700000000000_0001 0
 grep -qF "as YARN reports (application_1700000000000_0001: FINISHED, SUCCEEDED)" err || fail "$(cat err)"
-if grep -q 'still running when last seen' err; then fail "it is said to run: $(cat err)"; fi
+if grep -q 'still running at its last report' err; then fail "it is shown as running: $(cat err)"; fi
 ends 1 "job_1700000000000_0002 was killed after 24" hadoop --jar hadoop.jar -o jsonl -- \
   ./hadoop job_1700000000000_0002 1
 ends 4 "two-path reported no end: the command exited with status 4, and the outcome in the cluster is unknown (" \
   hadoop --jar hadoop.jar -o plain -- ./hadoop job_1700000000000_0009 4
-ends 0 "unknown (it is no application of YARN)" hadoop --jar hadoop.jar -o plain -- ./hadoop job_local1_0001 0
-# The master at which the job is watched is killed, and so is not asked any more.
+ends 0 "unknown (the job did not run on YARN)" hadoop --jar hadoop.jar -o plain -- ./hadoop job_local1_0001 0
+# The master of the job is killed, so that only YARN can report the outcome.
 start_master --data-dir "$work/data"
 cat >losing <<'EOF'
 #!/usr/bin/env bash

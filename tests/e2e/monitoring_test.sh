@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Rules for Prometheus fire when they should, and ask, as the dashboard does, for metrics that a master has.
+# The rules for Prometheus fire as expected, and the rules and the dashboard query existing metrics.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 packaging=$here/../../packaging
@@ -43,7 +43,7 @@ if command -v promtool >/dev/null; then
   promtool check metrics <"$work/metrics" || fail "Prometheus would not call metrics so"
 fi
 
-# A real Prometheus reads the master, evaluates the rules, and answers what the dashboard asks.
+# A real Prometheus scrapes the master, evaluates the rules, and answers the queries of the dashboard.
 if command -v prometheus >/dev/null; then
   server=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
   cat >"$work/prometheus.yml" <<CONFIG

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Four masters behind HAProxy, two jobs that run, each with a watcher. One job is moved to another master while it
-# runs (docs/scale.md): its agents and its watcher follow it, nothing is lost, and the other job notices nothing.
+# Four masters run behind HAProxy, with two jobs and a watcher for each. One running job is moved to another
+# master (docs/scale.md): its agents and its watcher follow, no event is lost, and the other job is not affected.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh" "$1"
 
 PATH=$PATH:/usr/sbin
-# 77: skipped (see CMakeLists.txt).
+# Exit code 77 means skipped (see CMakeLists.txt).
 if ! command -v haproxy >/dev/null; then
   echo "SKIPPED: there is no HAProxy; ./dev setup proxy installs it"
   exit 77
@@ -13,14 +13,14 @@ fi
 
 masters=(1 2 3 4)
 address() { echo "unix:$work/master-$1.sock"; }
-# start NUMBER: sets pid_of[NUMBER].
+# start NUMBER: starts a master and sets pid_of[NUMBER].
 start() {
   start_master --data-dir "$work/data-$1" "$(address "$1")"
   pid_of[$1]=$master_pid
 }
 stop() {
   kill "${pid_of[$1]}"
-  wait "${pid_of[$1]}" 2>/dev/null || fail "master $1 ended badly"
+  wait "${pid_of[$1]}" 2>/dev/null || fail "master $1 failed"
 }
 pid_of=()
 for number in "${masters[@]}"; do
@@ -30,7 +30,7 @@ done
 
 export TIDEMARK_PROXY=unix@$work/proxy.sock
 proxy=unix:$work/proxy.sock
-# As installed, but for the number of connections, for which a user may have too few descriptors.
+# The installed configuration with fewer connections, because a user may have few descriptors.
 sed 's/maxconn 40000/maxconn 100/' "$here/../../packaging/proxy/haproxy.cfg" >"$work/haproxy.cfg"
 haproxy -W -db -f "$work/haproxy.cfg" >"$work/haproxy.log" 2>&1 &
 haproxy=$!
@@ -43,7 +43,7 @@ master_of() { log_of "$1" | sed 's/.*data-\([0-9]\).*/\1/'; }
 knows() { "$tidemark" get jobs --master "$(address "$1")" | grep -qw "^$2"; }
 
 reducers=4
-# start_job ID: with a watcher, both through the proxy.
+# start_job ID: starts a job and a watcher through the proxy.
 start_job() {
   "$tidemark" run example synthetic --param n=12000 --slots 1 --reducers "$reducers" --job-id "$1" --master "$proxy" \
     -o quiet >"$work/$1.summary" 2>"$work/$1.err" &
@@ -56,8 +56,8 @@ start_job() {
 declare -A run_of watch_of
 start_job moved
 start_job kept
-# Each has a reduce task that runs, and goes on when the job has been moved. None of these short ones may end while no
-# master listens: the agent of a process that ends waits for a fraction of a second, not for masters that are restarted.
+# Each job has a reduce task that runs until the move is over. No short task may end while no master listens: the
+# agent of an ending process waits for a fraction of a second, not for a restart of the master.
 halt_reducer() {
   worker=$(cat /proc/"${run_of[$1]}"/task/*/children)
   worker=${worker// /}
@@ -75,7 +75,7 @@ for to in "${masters[@]}"; do
   if [ "$to" != "$from" ] && [ "$to" != "$elsewhere" ]; then break; fi
 done
 
-# What docs/scale.md says, word for word but for systemd.
+# The commands of docs/scale.md, without systemd.
 stop "$from"
 mv -n "$work/data-$from"/moved.tidemark-* "$work/data-$to"
 stop "$to"
@@ -90,9 +90,9 @@ kill -CONT "${worker_of[@]}"
 
 for job in moved kept; do
   wait "${run_of[$job]}" || fail "job $job failed: $(cat "$work/$job.err")"
-  wait "${watch_of[$job]}" || fail "the watcher of job $job ended badly: $(cat "$work/$job.watch.err")"
+  wait "${watch_of[$job]}" || fail "the watcher of job $job failed: $(cat "$work/$job.watch.err")"
   [ "$(grep -c JOB_STATE_SUCCEEDED "$work/$job.json")" = 1 ] || fail "not one final snapshot of job $job"
-  # One run from beginning to end, whose sequence only grows.
+  # The sequence of one run only grows.
   [ "$(grep -o '"run_uid":"[^"]*"' "$work/$job.json" | sort -u | wc -l)" = 1 ] || fail "job $job became another run"
   sed -n 's/.*"sequence":"\([0-9]*\)".*/\1/p' "$work/$job.json" >"$work/sequences"
   sort -n -u -C "$work/sequences" || fail "sequences of job $job do not only grow: $(tr '\n' ' ' <"$work/sequences")"

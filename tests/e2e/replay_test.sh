@@ -14,8 +14,8 @@ grep '^{' "$work/replay.out" >"$work/replay.json"
 cmp "$work/live.json" "$work/replay.json" || fail "the replay differs from the live snapshots"
 tail -n 1 "$work/live.json" | grep -q JOB_STATE_SUCCEEDED || fail "no final snapshot"
 
-# A master runs tidemark alone; --compare adds the methods of papers, to its log as well, and changes
-# nothing of what tidemark says.
+# A master runs only the indicator tidemark. --compare adds the methods of papers, also to its log, and does not
+# change the estimates of tidemark.
 ! grep -q nearestfit "$work/live.json" || fail "nearestfit ran although nobody asked for it"
 "$tidemark" replay "$log" --compare -o jsonl >"$work/compared.json"
 tail -n 1 "$work/compared.json" | grep -q nearestfit || fail "--compare does not add nearestfit"
@@ -23,13 +23,13 @@ estimates() { sed 's/"\(counts\|notes\)".*//; s/.*"estimate"//' "$1"; }
 [ "$(estimates "$work/live.json")" = "$(estimates "$work/compared.json")" ] ||
   fail "--compare changes what tidemark says"
 
-# Of a file that is no log only that is said.
+# An invalid log causes exactly one message.
 echo 'not a log' >"$work/no-log"
 ! "$tidemark" replay "$work/no-log" 2>"$work/no-log.err" || fail "a file that is no log was replayed"
-[ "$(wc -l <"$work/no-log.err")" = 1 ] && grep -q 'is no event log' "$work/no-log.err" ||
+[ "$(wc -l <"$work/no-log.err")" = 1 ] && grep -q 'is not an event log' "$work/no-log.err" ||
   fail "not said once: $(cat "$work/no-log.err")"
 
-# A torn tail keeps everything before it and says so.
+# A torn tail is reported, and everything before it is shown.
 head -c -3 "$log" >"$work/torn.tidemark-log"
 status=0
 "$tidemark" replay "$work/torn.tidemark-log" -o jsonl >"$work/torn.out" 2>"$work/torn.err" || status=$?
@@ -39,7 +39,7 @@ lines=$(wc -l <"$work/live.json")
 head -n $((lines - 1)) "$work/live.json" | cmp - <(grep '^{' "$work/torn.out") ||
   fail "a torn log must still show what is whole"
 
-# Damage in the middle costs what it hit and no more, and is told to both who replays and who watches.
+# Damage in the middle loses only the damaged records. Replays and watchers report it.
 cp "$log" "$work/damaged.tidemark-log"
 middle=$(($(wc -c <"$log") / 2))
 printf 'damage' | dd of="$work/damaged.tidemark-log" bs=1 seek="$middle" conv=notrunc status=none
@@ -50,7 +50,7 @@ status=0
 grep -q 'damaged at byte' "$work/damaged.err" || fail "damage must be named"
 [ "$(grep -c '^{' "$work/damaged.out")" -ge $((lines - 2)) ] || fail "what follows damage must be shown"
 tail -n 1 "$work/damaged.out" | grep -q 'log of this job was damaged' || fail "snapshots must tell of damage"
-# Output that cannot be written is no success, and no silence; a reader that has gone is told nothing.
+# Lost output is an error with a message; a closed pipe is an error without one.
 lost() {
   status=0
   timeout 60 "$tidemark" "$@" >/dev/full 2>"$work/full.err" || status=$?

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A master is killed under a running job and its watcher; the next one on the same data goes on: the
-# job ends as it would have, and the watcher sees sequences that only grow and one final snapshot.
+# A master is killed while a job and a watcher run. The next master continues with the same data: the job ends as
+# usual, and the watcher gets growing sequences and one final snapshot.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh" "$1"
 
@@ -17,7 +17,7 @@ watch=$!
 pids+=("$watch")
 wait_for 60 test -s "$work/watch.json"
 
-# The job may end between two kills, not before the first: then nothing was tested.
+# The job must not end before the first kill, or the test proves nothing.
 for kill in first second third; do
   kill -9 "$master_pid"
   wait "$master_pid" 2>/dev/null || true
@@ -29,7 +29,7 @@ for kill in first second third; do
 done
 
 wait "$run" || fail "the job failed: $(cat "$work/run.err")"
-wait "$watch" || fail "the watcher ended badly: $(cat "$work/watch.err")"
+wait "$watch" || fail "the watcher failed: $(cat "$work/watch.err")"
 [ "$(grep -c JOB_STATE_SUCCEEDED "$work/watch.json")" = 1 ] || fail "not one final snapshot"
 sed -n 's/.*"sequence":"\([0-9]*\)".*/\1/p' "$work/watch.json" >"$work/sequences"
 [ -s "$work/sequences" ] || fail "no sequences"

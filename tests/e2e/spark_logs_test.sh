@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# An application of Spark is shown from its event log as a job is from ours.
+# A Spark application is replayed from its event log.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh" "$1"
 
@@ -12,10 +12,10 @@ tail -n 1 "$work/all.json" | grep -q '"sales by region"' || fail "the applicatio
 [ "$(wc -l <"$work/all.json")" -gt 20 ] || fail "a snapshot a second, as of a running job"
 "$tidemark" replay "$rolling" -o plain >"$work/all.txt"
 tail -n 1 "$work/all.txt" | grep -q . || fail "no lines"
-tail -n 8 "$work/all.txt" | tr '\n' ' ' | grep -q 'No wait that took a tenth of its time or more is known' ||
+tail -n 8 "$work/all.txt" | tr '\n' ' ' | grep -q 'No known wait took a tenth of its time' ||
   fail "the log itself was not asked: $(tail -n 8 "$work/all.txt")"
 
-# Of a driver that was killed: what is whole counts, and that it breaks off is said.
+# The log of a killed driver: all complete events count, and the cut is reported.
 head -c 20000 "$logs/local-1642039451826.zst" >"$work/cut"
 "$tidemark" replay "$work/cut" -o jsonl >"$work/cut.json" 2>"$work/cut.err" || fail "a cut log is a log"
 grep -q 'the log ends before the application' "$work/cut.err" || fail "not said: the log is cut"
@@ -31,15 +31,15 @@ refuses() { # WHY FILE
   grep -q "$1" "$work/err" || fail "$2: $(cat "$work/err")"
 }
 echo 'no log' >"$work/nonsense"
-refuses 'is no event log' "$work/nonsense"
+refuses 'is not an event log' "$work/nonsense"
 [ "$(wc -l <"$work/err")" = 1 ] || fail "remarks on a file that is no log: $(cat "$work/err")"
 refuses 'event logs .*; pass one of them' "$logs"
 printf '\x82SNAPPY\0' >"$work/app.snappy"
-refuses 'is no event log' "$work/app.snappy"
+refuses 'is not an event log' "$work/app.snappy"
 echo '{"Event":"SparkListenerApplicationEnd","Timestamp":1600000000000}' >"$work/late"
-refuses 'the start of the application .* is not there' "$work/late"
+refuses 'the start of the application .* is missing' "$work/late"
 
-# The first run teaches the second, and a run does not teach itself.
+# The second run uses the first as a past run; a run does not use itself.
 mkdir "$work/data"
 again=$logs/local-1795466322781.zst
 "$tidemark" replay "$rolling" --history "$work/data" -o jsonl >"$work/alone.json"
@@ -50,7 +50,7 @@ again=$logs/local-1795466322781.zst
 ! cmp -s "$work/blind.json" "$work/taught.json" || fail "nothing was learnt from the run before"
 head -n 2 "$work/taught.json" | grep -q '"remaining"' || fail "no estimate from the first second"
 
-# What if it had more slots?
+# An estimate with more slots.
 "$tidemark" what-if "$again" --slots 1,2,8 >"$work/what_if.txt" || fail "no estimate of other slots"
 grep -q '^as it is: 2 slots' "$work/what_if.txt" || fail "not as it is: $(cat "$work/what_if.txt")"
 grep -q '^1 slot ' "$work/what_if.txt" || fail "not one slot: $(cat "$work/what_if.txt")"
@@ -60,23 +60,23 @@ grep -q '^8 slots' "$work/what_if.txt" || fail "$(cat "$work/what_if.txt")"
 grep -q '^as it is: 2 slots .* 1.00x' "$work/what_if.txt" || fail "not beside it as it is: $(cat "$work/what_if.txt")"
 grep -q '^2 slots, 2x data ' "$work/what_if.txt" || fail "not of twice the data: $(cat "$work/what_if.txt")"
 
-# What did its queries wait for?
+# The waits of its queries.
 "$tidemark" why "$again" >"$work/why.txt" || fail "no waits"
 grep -q '^QUERY .* SLOTS' "$work/why.txt" || fail "$(cat "$work/why.txt")"
-grep -q '^job/5 .*not told' "$work/why.txt" || fail "no log tells of waits for processors: $(cat "$work/why.txt")"
+grep -q '^job/5 .*not reported' "$work/why.txt" || fail "no log tells of waits for processors: $(cat "$work/why.txt")"
 "$tidemark" why "$again" --query job/5 -o jsonl >"$work/why.json" || fail "no waits of one query"
 [ "$(wc -l <"$work/why.json")" = 1 ] || fail "$(cat "$work/why.json")"
 status=0
 "$tidemark" why "$again" --query sql/999 2>"$work/err" || status=$?
 [ "$status" = 2 ] || fail "a query that did not run: exit code $status"
-grep -q 'no query sql/999' "$work/err" || fail "$(cat "$work/err")"
+grep -q 'query sql/999 ran no tasks' "$work/err" || fail "$(cat "$work/err")"
 "$tidemark" why "$again" --host nosuch >"$work/why.txt" || fail "no answer about a host without tasks"
-grep -q 'No task of it was seen on nosuch; ' "$work/why.txt" || fail "$(cat "$work/why.txt")"
+grep -q 'No task of it ran on nosuch' "$work/why.txt" || fail "$(cat "$work/why.txt")"
 status=0
 "$tidemark" why "$again" --resource slots --host nosuch 2>"$work/err" || status=$?
-[ "$status" = 2 ] && grep -q 'slots are of no host' "$work/err" || fail "exit code $status: $(cat "$work/err")"
+[ "$status" = 2 ] && grep -q 'slots belong to no host' "$work/err" || fail "exit code $status: $(cat "$work/err")"
 
-# And other settings of Spark?
+# An estimate with other settings of Spark.
 "$tidemark" what-if "$again" --executors 1,4 --conf spark.executor.memory=2g >"$work/set.txt" ||
   fail "no estimate of other settings"
 grep -q '^as it is: 1 executor, 2 slots' "$work/set.txt" || fail "$(cat "$work/set.txt")"
@@ -91,17 +91,17 @@ grep -q '^policy fair ' "$work/learnt.txt" || fail "a row without a name: $(cat 
 [ "$(wc -l <"$work/learnt.json")" = 3 ] || fail "a row as it is, and one for each number of cores: $(cat "$work/learnt.json")"
 [ "$(grep -c '"core_hours":.*"binding":"[a-z ]*","data_factor":2' "$work/learnt.json")" = 2 ] ||
   fail "core-hours and what binds: $(cat "$work/learnt.json")"
-# What the run had is the run: no gain is made of what models say otherwise.
+# The settings of the run itself give the run itself, regardless of the models.
 same_as_run() { # OPTION...
   "$tidemark" what-if "$again" "$@" >"$work/same.txt" || fail "no estimate with $*"
   [ "$(sed -n '2,3s/.* \([0-9.]*x\) .*/\1/p' "$work/same.txt" | tr '\n' ' ')" = "1.00x 1.00x " ] ||
     fail "$*: $(cat "$work/same.txt")"
-  grep -q 'set as the run was, so it is the run as it is' "$work/same.txt" || fail "$*: $(cat "$work/same.txt")"
+  grep -q 'same values as in the run, so this row is the run itself' "$work/same.txt" || fail "$*: $(cat "$work/same.txt")"
 }
 same_as_run --data 1
 same_as_run --learn "$rolling" --executors 1
 same_as_run --memory 2g
-grep -q "in local mode, where memory is the driver's" "$work/same.txt" || fail "$(cat "$work/same.txt")"
+grep -q "in local mode, where all tasks use the driver's memory" "$work/same.txt" || fail "$(cat "$work/same.txt")"
 "$tidemark" what-if "$again" --partitions 200 >"$work/same.txt" || fail "no estimate of partitions"
 grep -q '^200 partitions .* 1.00x ' "$work/same.txt" || fail "models are compared with the run: $(cat "$work/same.txt")"
 wrong_setting() { # WHY OPTION...
@@ -113,23 +113,23 @@ wrong_setting() { # WHY OPTION...
 }
 wrong_setting 'spark.executor.memory: "4x" is not a size' "$again" --conf spark.executor.memory=4x
 wrong_setting '^tidemark: --memory: "4x" is not a size' "$again" --memory 2g,4x
-wrong_setting 'ui.port: it is no setting of Spark' "$again" --conf ui.port=4040
+wrong_setting 'ui.port: not a setting of Spark' "$again" --conf ui.port=4040
 "$tidemark" what-if "$again" --conf spark.ui.port=4040 >"$work/set.txt" || fail "no estimate with a setting that no model covers"
 grep -q 'spark.ui.port=4040: the effect of this setting is not modelled' "$work/set.txt" || fail "$(cat "$work/set.txt")"
-wrong_setting '^tidemark: --cores and --conf spark.executor.cores=4 both say' "$again" --cores 2 --conf spark.executor.cores=4
+wrong_setting '^tidemark: --cores and --conf spark.executor.cores=4 both set' "$again" --cores 2 --conf spark.executor.cores=4
 wrong_setting '^tidemark: --conf spark.executor.memory: given twice' "$again" --conf spark.executor.memory=1g spark.executor.memory=2g
 wrong_setting '^tidemark: --param k: given twice' "$again" --learn "$again" --param k=1 --param k=2
-wrong_setting 'is of a MapReduce job; from a log, what-if answers for applications of Spark' "$again" --data 2 --learn "$here/../data/two-path-on-yarn.tidemark-log"
+wrong_setting 'the log of a MapReduce job; what-if reads logs of Spark applications only' "$again" --data 2 --learn "$here/../data/two-path-on-yarn.tidemark-log"
 wrong_setting 'must be KEY=VALUE' "$again" --conf spark.executor.memory
-wrong_setting '^tidemark: some-job is no file, .* tells enough for --memory;' some-job --executors 4 --memory 2g
-wrong_setting '^tidemark: some-job is no file, .* tells enough for --partitions;' some-job --partitions 8
+wrong_setting '^tidemark: some-job is not a file, .* --memory needs the event log' some-job --executors 4 --memory 2g
+wrong_setting '^tidemark: some-job is not a file, .* --partitions needs the event log' some-job --partitions 8
 printf 'cluster: {slots: 2}\nstages: [{name: scan, tasks: 4, task_seconds: 10}]\n' >"$work/plan.yaml"
-wrong_setting 'plan.yaml is no event log of Spark; of a plan ask .*, not --executors or --cores' "$work/plan.yaml" --executors 4 --cores 2
-wrong_setting 'is no event log' "$again" --data 2 --learn "$work/nonsense"
-wrong_setting '^tidemark: --learn has no effect without a question' "$again" --learn "$again"
+wrong_setting 'plan.yaml is not an event log of Spark; for a plan, use .*, not --executors or --cores' "$work/plan.yaml" --executors 4 --cores 2
+wrong_setting 'is not an event log' "$again" --data 2 --learn "$work/nonsense"
+wrong_setting '^tidemark: --learn has no effect on the unchanged run' "$again" --learn "$again"
 wrong_setting 'combinations of settings; ask for at most 1000' "$again" --learn "$again" --partitions "$(seq -s, 2000)"
 
-# A master follows applications that run from their logs, and goes on after it was killed.
+# A master follows running applications through their logs, and continues after it was killed.
 mkdir -p "$work/spark/eventlog_v2_app"
 follow() {
   rm -f "$work/serve.err"
@@ -146,7 +146,7 @@ follow
 : >"$work/spark/eventlog_v2_app/appstatus_app.inprogress"
 cp "$rolling/events_1_$application.zstd" "$work/spark/eventlog_v2_app/"
 wait_for 60 running
-# What if it had more executors now? It has one, of the local mode.
+# An estimate with more executors from now on. Local mode has one.
 asked() { "$tidemark" what-if "$application" --executors 1,3 --master "$master" "$@"; }
 wait_for 60 asked
 asked >"$work/now.txt" || fail "no estimate of other executors"
@@ -154,8 +154,8 @@ grep -q '^as it is: 1 executor' "$work/now.txt" || fail "$(cat "$work/now.txt")"
 grep -q '^3 executors' "$work/now.txt" || fail "$(cat "$work/now.txt")"
 asked -o jsonl >"$work/now.json" || fail "no JSON"
 [ "$(grep -c '"slots":[0-9]*,"executors":[13]' "$work/now.json")" = 3 ] || fail "$(cat "$work/now.json")"
-wrong_setting "^tidemark: $application is no file, .* tells enough for --cores;" "$application" --executors 2 --cores 2 --master "$master"
-wrong_setting "^tidemark: $application is a job, and how it goes on with other data (--data-factor) is not known; ask about --slots, or about a plan, an event log" \
+wrong_setting "^tidemark: $application is not a file, .* --cores needs the event log" "$application" --executors 2 --cores 2 --master "$master"
+wrong_setting "^tidemark: $application is a job, for which other data (--data-factor) cannot be estimated; use --slots, or pass a plan, an event log" \
   "$application" --data-factor 2 --master "$master"
 wrong_setting '^tidemark: --executors: must be at most' "$application" --executors 600000 --master "$master"
 kill -9 "$master_pid"
@@ -170,7 +170,7 @@ tail -n 1 "$work/watched.json" | grep -q JOB_STATE_SUCCEEDED || fail "it ended o
 grep -q 'groupByKey' "$work/stages.json" || fail "its stages are not known: $(cat "$work/stages.json")"
 ! grep -q 'log of' "$work/serve.err" || fail "events were refused: $(cat "$work/serve.err")"
 
-# A SQL execution and a job of it are watched by their names, and one that is not there is said.
+# A SQL execution and a job can be watched by name; a missing one is reported.
 for group in sql/0 job/5; do
   "$tidemark" watch "$application/$group" --master "$master" -o jsonl >"$work/group.json" ||
     fail "$group did not succeed: $(cat "$work/group.json")"

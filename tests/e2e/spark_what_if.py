@@ -240,7 +240,7 @@ def judge_first(snapshots, truth_s):
     print("after", passed, "said", lower, median, upper, flush=True)
     assert abs(median - float(truth_s)) <= 0.25 * float(truth_s), median
     assert lower <= float(truth_s) <= upper, (lower, upper)
-    assert "parameters beyond those of earlier runs: iterations, k" in first["notes"], first.get("notes")
+    assert "parameters outside the range of past runs: iterations, k" in first["notes"], first.get("notes")
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Applications of Spark that run, from their event logs, at a real master: what they would be with
-# other executors, beside what is true; and what earlier runs with other parameters foretell.
+# A real master follows running Spark applications through their logs. The test compares estimates with other
+# executors, and from past runs with other parameters, with the truth.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh" "$1"
 logs=$work/spark
 recordings=$here/../data/spark
 mkdir "$logs"
 make() { python3 "$here/spark_what_if.py" "$@"; }
-# To a file first: who reads a pipe no further than to what it looks for ends the other with a signal.
+# Writes to a file, because a reader that closes a pipe early kills the writer.
 state_of() { "$tidemark" get jobs "$1" --master "$master" -o jsonl >"$work/job" && grep -q "JOB_STATE_$2" "$work/job"; }
 
 "$tidemark" serve --listen 127.0.0.1:0 --data-dir "$work/data" --spark-logs "$logs" 2>"$work/serve.err" &
@@ -15,13 +15,13 @@ pids+=("$!")
 wait_for 30 grep -q 'listening on' "$work/serve.err"
 master=$(sed -n 's/.*listening on \([^ ]*\).*/\1/p' "$work/serve.err" | head -n 1)
 
-# --- other executors, from now on, of the second run of a program: at 42.6 s two of four tasks of a
-# stage are done, and five stages are to come.
+# --- other executors for the second run of a program: at 42.6 s two of four tasks of a stage are done,
+# and five stages remain.
 first=local-1795466270213
 second=local-1795466322781
 cut=42.6
 make again "$recordings/eventlog_v2_$first" "$logs/first.inprogress" 60
-# --- four runs of a program, told other parameters
+# --- four runs of a program with different parameters
 make clusters "$logs/a.inprogress" 40 10 800
 make clusters "$logs/b.inprogress" 20 5 600
 make clusters "$logs/c.inprogress" 40 15 400
@@ -44,7 +44,7 @@ asked() {
 wait_for 10 asked
 make judge "$recordings/$second.zst" "$cut" "$work/rows" || fail "$(cat "$work/rows")"
 
-# --- the fifth run, told what none of the four was: 4 s, and 20 times 1 + 8 s
+# --- the fifth run, with new parameters: 4 s, and 20 times 1 + 8 s
 timeout 60 "$tidemark" watch clusters-80-20 --wait --master "$master" -o jsonl >"$work/watched" &
 pids+=("$!")
 make clusters "$logs/e.inprogress" 80 20 0 begun

@@ -1,31 +1,17 @@
-// What the command line says when something is wrong: what happened, where, and what to do.
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
+// Errors of the command line name the option, the fault, and what to do.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <string>
 
-#include "absl/status/status.h"
-#include "cli/command_line.h"
-#include "cli/exit_code.h"
-#include "cli/master_trouble.h"
+#include "cli/commands.h"
+#include "cli/master_call.h"
 
 namespace tidemark::cli {
 namespace {
 
 using testing::EndsWith;
 using testing::StartsWith;
-
-struct TemporaryFolder {
-  TemporaryFolder() {
-    std::string pattern = testing::TempDir() + "wording-XXXXXX";
-    if (mkdtemp(pattern.data()) != nullptr) path = pattern;
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path); }
-  std::string path;
-};
 
 Answer AnswerTo(std::vector<std::string> words) {
   words.insert(words.begin(), "tidemark");
@@ -34,12 +20,13 @@ Answer AnswerTo(std::vector<std::string> words) {
   return answer == nullptr ? Answer{} : *answer;
 }
 
-TEST(SetOption, SeparatesTheItemsOfAListByCommas) {
+TEST(SetOption, SplitsListsAtCommas) {
   const auto parsed =
       ParseCommandLine({"tidemark", "serve", "--set", "alerts.texts=late={job}: a, b",
                         "alerts.on=late,ended", "lineage.namespace=a,b"});
-  ASSERT_TRUE(std::holds_alternative<Arguments>(parsed));
-  const auto& overrides = std::get<ServeArguments>(std::get<Arguments>(parsed)).overrides;
+  ASSERT_TRUE(std::holds_alternative<Invocation>(parsed));
+  const auto overrides =
+      std::any_cast<ServeArguments>(std::get<Invocation>(parsed).arguments).overrides;
   ASSERT_EQ(overrides.size(), 3U);
   EXPECT_THAT(overrides[0].words, testing::ElementsAre("late={job}: a", " b"));
   EXPECT_THAT(overrides[1].words, testing::ElementsAre("late", "ended"));
@@ -54,7 +41,7 @@ struct Case {
 
 class CommandLineFault : public testing::TestWithParam<Case> {};
 
-TEST_P(CommandLineFault, IsNamedWithItsFlagAndWhatToDo) {
+TEST_P(CommandLineFault, IsReportedWithTheOption) {
   const Answer answer = AnswerTo(GetParam().words);
   EXPECT_EQ(answer.exit_code, kUsage);
   EXPECT_THAT(answer.err, StartsWith(std::string("tidemark: ") + GetParam().says + "\nSee `"));
@@ -75,25 +62,25 @@ INSTANTIATE_TEST_SUITE_P(
              "unknown option --masetr; did you mean --master?"},
         Case{"Argument", {"watch", "job-1", "job-2"}, "unexpected argument job-2"},
         Case{"Id", {"get", "stages"}, "ID is required"},
-        Case{"EmptyId", {"watch", ""}, "ID must not be empty; probably a variable is not set"},
+        Case{"EmptyId", {"watch", ""}, "ID must not be empty; is a shell variable unset?"},
         Case{"EmptyIdOfOneJob",
              {"get", "jobs", ""},
-             "ID must not be empty; probably a variable is not set"},
+             "ID must not be empty; is a shell variable unset?"},
         Case{"EmptyNameOfAJob",
              {"workflow", "cancel", "nightly", ""},
-             "NAME must not be empty; probably a variable is not set"},
+             "NAME must not be empty; is a shell variable unset?"},
         Case{"EmptyNameAmongOthers",
-             {"update", "nightly", "--cancel", "report", ""},
-             "--cancel must not be empty; probably a variable is not set"},
+             {"workflow", "add", "nightly", "more.yaml", "--cancel", "report", ""},
+             "--cancel must not be empty; is a shell variable unset?"},
         Case{"EmptyQuery",
              {"why", "app-7", "--query", ""},
-             "--query must not be empty; probably a variable is not set"},
+             "--query must not be empty; is a shell variable unset?"},
         Case{"EmptyHost",
              {"why", "app-7", "--host", ""},
-             "--host must not be empty; probably a variable is not set"},
+             "--host must not be empty; is a shell variable unset?"},
         Case{"EmptyFileOfTheToken",
              {"why", "app-7", "--token-file", ""},
-             "--token-file must not be empty; probably a variable is not set"},
+             "--token-file must not be empty; is a shell variable unset?"},
         Case{"EmptyResource",
              {"why", "app-7", "--resource", ""},
              "--resource must be io, memory, network, processor or slots, not empty"},
@@ -109,26 +96,30 @@ INSTANTIATE_TEST_SUITE_P(
              "--compress must be true or false, not maybe"},
         Case{"ANumberTwice",
              {"what-if", "log", "--executors", "2,4,2"},
-             "--executors: 2 is there twice; leave one out"},
+             "--executors: 2 is given twice; remove one"},
         Case{"ANumberTwiceInOtherDigits",
              {"what-if", "log", "--data", "0.5,0.50"},
-             "--data: 0.5 is there twice; leave one out"},
+             "--data: 0.5 is given twice; remove one"},
         Case{"SlotsTwice",
              {"what-if", "plan.yaml", "--slots", "8", "--slots", "8"},
-             "--slots: 8 is there twice; leave one out"},
+             "--slots: 8 is given twice; remove one"},
         Case{"MemoryTwice",
              {"what-if", "log", "--memory", "2g,2g"},
-             "--memory: 2g is there twice; leave one out"},
+             "--memory: 2g is given twice; remove one"},
         Case{"EmptyMemory",
              {"what-if", "log", "--memory", ""},
-             "--memory must not be empty; probably a variable is not set"},
+             "--memory must not be empty; is a shell variable unset?"},
         Case{"EmptyLog",
              {"what-if", "log", "--learn", ""},
-             "--learn must not be empty; probably a variable is not set"},
+             "--learn must not be empty; is a shell variable unset?"},
         Case{"EmptyMinutes",
              {"why", "app-7", "--last", ""},
              "--last must be a whole number from 1 to 10, not empty"},
         Case{"Missing", {"hadoop", "poll", "job_1_1"}, "--resource-manager is required"},
+        Case{"NoApplication",
+             {"hadoop", "poll", "application_foo", "--resource-manager", "http://rm"},
+             "APPLICATION must be the id of an application or its job, such as "
+             "application_1700000000000_0001, not application_foo"},
         Case{"Maps",
              {"run", "example", "word-count", "--slots", "2", "--reducers", "4", "--maps", "many"},
              "--maps must be a whole number from 0 to 100000, not many"},
@@ -149,11 +140,11 @@ INSTANTIATE_TEST_SUITE_P(
              "--master: port missing; did you mean [::1]:7411?"},
         Case{"SocketForASparkConnector",
              {"spark", "conf", "--jar", "a.jar", "--master", "unix:/run/m"},
-             "--master must be host:port, not unix:/run/m: connectors in a JVM know no unix "
+             "--master must be host:port, not unix:/run/m: connectors in a JVM cannot use unix "
              "sockets"},
         Case{"SocketForAHadoopConnector",
              {"run", "hadoop", "--jar", "a.jar", "--master", "unix-abstract:m", "--", "yarn"},
-             "--master must be host:port, not unix-abstract:m: connectors in a JVM know no unix "
+             "--master must be host:port, not unix-abstract:m: connectors in a JVM cannot use unix "
              "sockets"},
         Case{"PortRange",
              {"get", "jobs", "--master", "127.0.0.1:99999"},
@@ -187,7 +178,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"SocketWithALongPath",
              {"get", "jobs", "--master", "unix:" + std::string(120, 'a')},
              "--master: unix:" + std::string(120, 'a') +
-                 ": its path has 120 bytes, that of a socket may have 107; use a shorter one, such "
+                 ": its path has 120 bytes, but the path of a socket may have at most 107; use a "
+                 "shorter one, such "
                  "as /run/tidemark.sock, or host:port"},
         Case{"SocketInAFolder",
              {"get", "jobs", "--master", "unix:///run/tidemark/"},
@@ -212,13 +204,13 @@ INSTANTIATE_TEST_SUITE_P(
              "--speed must be a number of at least 0.001, or max, not fast"},
         Case{"HistoryThatIsNotThere",
              {"replay", "log", "--history", "/nosuch"},
-             "--history: there is no directory /nosuch"},
+             "--history: no directory /nosuch"},
         Case{"HistoryThatIsAFile",
              {"replay", "log", "--history", "/dev/null"},
              "--history: /dev/null is not a directory"},
         Case{"HistoryOfNoName",
              {"replay", "log", "--history", ""},
-             "--history must not be empty; probably a variable is not set"},
+             "--history must not be empty; is a shell variable unset?"},
         Case{"SpeedOfNothing",
              {"replay", "log", "--speed", "1e-300"},
              "--speed must be a number of at least 0.001, or max, not 1e-300"},
@@ -227,113 +219,29 @@ INSTANTIATE_TEST_SUITE_P(
              "the command to run is missing; put it after --"}),
     [](const auto& tested) { return tested.param.name; });
 
-TEST(Wording, AddressesWithAPortAreTaken) {
+TEST(CommandLine, AcceptsAddressesWithAPort) {
   for (const char* address : {"127.0.0.1:7411", "[::1]:7411", "master:1", "unix:/run/tidemark"}) {
     EXPECT_EQ(AnswerTo({"get", "jobs", "--master", address}).err, "") << address;
   }
 }
 
-TEST(Wording, SaysWhichFlagLetsOneIn) {
-  const auto says = [](const absl::Status& status) { return DescribeMasterTrouble("m:1", status); };
-  EXPECT_EQ(says(absl::UnauthenticatedError("this master requires a token: send the metadata")),
-            "the master at m:1 requires a token; pass --token-file");
-  EXPECT_EQ(says(absl::UnauthenticatedError("this master does not know the token")),
-            "the master at m:1 does not know the token; pass another with --token-file");
-  EXPECT_EQ(says(absl::UnavailableError("last error: UNKNOWN: Socket closed")),
-            "m:1 closed the connection; probably the master wants TLS (--tls-ca) or a client "
-            "certificate (--tls-certificate)");
-  EXPECT_EQ(says(absl::UnavailableError("last error: SSL routines::wrong version number")),
-            "the server at m:1 does not use TLS; leave out --tls-ca");
-  EXPECT_EQ(says(absl::InvalidArgumentError("pass both --tls-certificate and --tls-key")),
-            "pass both --tls-certificate and --tls-key");
-  EXPECT_EQ(says(absl::UnavailableError("failed to connect to all addresses; last error: UNKNOWN: "
-                                        "ipv4:127.0.0.1:1: connection attempt timed out before "
-                                        "receiving SETTINGS frame")),
-            "what listens at m:1 does not answer: a master that is stopped or hangs, or something "
-            "else; see `tidemark doctor` on its host, or name another with --master");
-  EXPECT_THAT(says(absl::UnavailableError("last error: Connection refused")),
-              StartsWith("no master answers at m:1 (Connection refused); start one"));
-  EXPECT_THAT(
-      says(absl::UnavailableError("it closed the connection; gave up after 60 s")),
-      StartsWith("no master answers at m:1 (it closed the connection; gave up after 60 s)"));
-  EXPECT_EQ(says(absl::UnavailableError("failed to connect to all addresses; last error: UNKNOWN: "
-                                        "ipv4:127.0.0.1:1: Trying to connect an http1.x server")),
-            "the server at m:1 is not a master: it answers like a web page or another service; "
-            "--master takes the address that `tidemark serve` prints after \"listening on\" (port "
-            "7411 by default; its page has 7412)");
-  EXPECT_EQ(says(absl::UnavailableError("DNS resolution failed for m:1: C-ares status is not "
-                                        "ARES_SUCCESS qtype=A name=m is_balancer=0: Domain name "
-                                        "not found")),
-            "cannot reach the master at m:1: its host name cannot be resolved (Domain name not "
-            "found); check the name in --master");
-  EXPECT_EQ(says(absl::UnavailableError("failed to connect to all addresses; last error: UNKNOWN: "
-                                        "ipv4:127.0.0.1:1: Hostname Verification Check failed.")),
-            "the certificate of the master at m:1 is for another name; pass its name with "
-            "--tls-server-name");
-  EXPECT_EQ(says(absl::DeadlineExceededError("Deadline Exceeded")),
-            "what listens at m:1 does not answer in time: a master that is stopped, hangs or is "
-            "overloaded, or something else; see `tidemark doctor` on its host, or name another "
-            "with --master");
-  EXPECT_EQ(says(absl::UnimplementedError("")),
-            "what answers at m:1 is of another version, or no Tidemark master");
-}
-
-TEST(Wording, SaysWhatIsWrongAtASocket) {
-  const TemporaryFolder folder;
-  const auto at = [](const std::string& path, const char* reason) {
-    return DescribeMasterTrouble("unix:" + path, absl::UnavailableError(reason));
-  };
-  const std::string none = folder.path + "/none";
-  EXPECT_EQ(at(none, "last error: No such file or directory"),
-            "no master listens at unix:" + none + ": there is no " + none +
-                "; start one with `tidemark serve --listen unix:" + none +
-                "` or name another with --master");
-  EXPECT_EQ(at(folder.path, "last error: Connection refused"),
-            "no master listens at unix:" + folder.path + ": " + folder.path +
-                " is not a socket; name that of a master with --master");
-  const std::string gone = folder.path + "/gone";
-  sockaddr_un socket_address = {.sun_family = AF_UNIX, .sun_path = {}};
-  ASSERT_LT(gone.size(), sizeof(socket_address.sun_path));
-  gone.copy(socket_address.sun_path, gone.size());
-  const int listener = socket(AF_UNIX, SOCK_STREAM, 0);
-  ASSERT_EQ(
-      bind(listener, reinterpret_cast<const sockaddr*>(&socket_address), sizeof(socket_address)),
-      0);
-  close(listener);
-  EXPECT_EQ(at(gone, "last error: Connection refused"),
-            "no master listens at unix:" + gone +
-                " any more; start one with `tidemark serve --listen unix:" + gone +
-                "` or name another with --master");
-  EXPECT_EQ(at(gone, "last error: Permission denied"),
-            "you may not connect to unix:" + gone +
-                ": Permission denied; ask its owner, or name another with --master");
-}
-
-TEST(Wording, ExitCodesTellApartWhatAMasterAnswers) {
-  EXPECT_EQ(ExitCodeOf(absl::UnavailableError("")), kMasterUnreachable);
-  EXPECT_EQ(ExitCodeOf(absl::DeadlineExceededError("")), kMasterUnreachable);
-  EXPECT_EQ(ExitCodeOf(absl::NotFoundError("")), kNotFound);
-  EXPECT_EQ(ExitCodeOf(absl::UnauthenticatedError("")), kDenied);
-  EXPECT_EQ(ExitCodeOf(absl::PermissionDeniedError("")), kDenied);
-  EXPECT_EQ(ExitCodeOf(absl::FailedPreconditionError("")), kUsage);
-}
-
-TEST(Wording, ListsOfWhatIfAreTakenAsTheyStand) {
+TEST(CommandLine, KeepsTheOrderOfListsOfWhatIf) {
   const auto parsed =
       ParseCommandLine({"tidemark", "what-if", "log", "--executors", "8,2", "--memory", "2g,4g",
                         "--compress", "false,true", "--data", "2,0.5"});
-  ASSERT_TRUE(std::holds_alternative<Arguments>(parsed));
-  const auto& arguments = std::get<WhatIfArguments>(std::get<Arguments>(parsed));
+  ASSERT_TRUE(std::holds_alternative<Invocation>(parsed));
+  const auto arguments = std::any_cast<WhatIfArguments>(std::get<Invocation>(parsed).arguments);
   EXPECT_THAT(arguments.executors, testing::ElementsAre(8, 2));
   EXPECT_THAT(arguments.memory, testing::ElementsAre("2g", "4g"));
   EXPECT_THAT(arguments.compress, testing::ElementsAre("false", "true"));
   EXPECT_THAT(arguments.data, testing::ElementsAre(2, 0.5));
 }
 
-TEST(Wording, SizesAreOfAtLeastOneByte) {
+TEST(CommandLine, RejectsSizesBelowOneByte) {
   const auto parsed = ParseCommandLine({"tidemark", "profile", "node", "--size", "2 MiB"});
-  ASSERT_TRUE(std::holds_alternative<Arguments>(parsed));
-  EXPECT_EQ(std::get<ProfileNodeArguments>(std::get<Arguments>(parsed)).bytes, 2U << 20);
+  ASSERT_TRUE(std::holds_alternative<Invocation>(parsed));
+  EXPECT_EQ(std::any_cast<ProfileNodeArguments>(std::get<Invocation>(parsed).arguments).bytes,
+            2U << 20);
   for (const char* wrong : {"-1", "0", "5xb", "19e", "16eib"}) {
     EXPECT_THAT(
         AnswerTo({"profile", "node", "--size", wrong}).err,
@@ -342,25 +250,37 @@ TEST(Wording, SizesAreOfAtLeastOneByte) {
   }
 }
 
-TEST(Wording, SizesHaveDecimalUnitsUnlessTheyNameBinaryOnes) {
+TEST(CommandLine, ParsesDecimalAndBinaryUnits) {
   const auto parsed =
       ParseCommandLine({"tidemark", "advise", "log", "--space", "10GB", "--read-rate", "10GiB"});
-  ASSERT_TRUE(std::holds_alternative<Arguments>(parsed));
-  const auto& arguments = std::get<AdviseArguments>(std::get<Arguments>(parsed));
+  ASSERT_TRUE(std::holds_alternative<Invocation>(parsed));
+  const auto arguments = std::any_cast<AdviseArguments>(std::get<Invocation>(parsed).arguments);
   EXPECT_EQ(arguments.space_bytes, 1e10);
   EXPECT_EQ(arguments.read_bytes_per_second, 10.0 * (1 << 30));
 }
 
-TEST(Completion, OffersWhatBeginsLikeTheLastWord) {
+TEST(Completion, ReturnsWordsThatBeginWithTheLastWord) {
   using testing::Contains;
   using testing::ElementsAre;
   EXPECT_THAT(CompletionsOf({"wa"}), ElementsAre("watch"));
   EXPECT_THAT(CompletionsOf({""}), Contains("get"));
-  EXPECT_THAT(CompletionsOf({"get", ""}), ElementsAre("jobs", "stages", "tasks"));
+  EXPECT_THAT(CompletionsOf({"get", ""}), ElementsAre("jobs", "stages", "tasks", "workflows"));
   EXPECT_THAT(CompletionsOf({"run", "example", "--red"}), ElementsAre("--reducers"));
   EXPECT_THAT(CompletionsOf({"get", "jobs", "--mas"}), ElementsAre("--master"));
   EXPECT_THAT(CompletionsOf({}), Contains("watch"));
   EXPECT_THAT(CompletionsOf({"replay", "some"}), testing::IsEmpty());
+}
+
+TEST(Help, ListsConnectionOptionsInOneTopic) {
+  const std::string topic = AnswerTo({"help", "connection"}).out;
+  for (const char* option : {"--master", "--tls-ca", "--token-file", "TIDEMARK_TLS_KEY"}) {
+    EXPECT_THAT(topic, testing::HasSubstr(option));
+  }
+  const std::string help = AnswerTo({"watch", "--help"}).out;
+  EXPECT_THAT(help, testing::HasSubstr("tidemark help connection"));
+  EXPECT_THAT(help, testing::Not(testing::HasSubstr("--tls-ca")));
+  EXPECT_EQ(AnswerTo({"help", "watch"}).out, help + "\n");
+  EXPECT_THAT(AnswerTo({"help", "nosuch"}).err, StartsWith("tidemark: no help on nosuch"));
 }
 
 TEST(Version, IsPrinted) {

@@ -15,19 +15,19 @@ struct DiskSpeeds {
   double write = 0;
 };
 
-// fio's JSON of one job that reads or writes, or both. InvalidArgument: it is none, or says an
-// error.
+// Parses fio's JSON of one job that reads, writes, or both. InvalidArgument for other text.
 absl::StatusOr<DiskSpeeds> ParseFio(const std::string& json);
-// iperf3's JSON of a client. Bytes per second that arrived. InvalidArgument as above.
+// Parses iperf3's JSON of a client. Returns received bytes per second. InvalidArgument for other
+// text or an error of iperf3.
 absl::StatusOr<double> ParseIperf(const std::string& json);
 
 enum class DiskAccess : std::uint8_t { kRead, kWrite };
 
-// A command that transfers `bytes` of `file`, past the cache of the system, and writes its result
+// Returns a command that transfers `bytes` of `file` without the page cache and writes its result
 // to `result`.
 std::vector<std::string> FioCommand(DiskAccess access, const std::string& file, std::uint64_t bytes,
                                     const std::string& result);
-// A server for one test, and a client that tests for `seconds`. `host`: where the server listens.
+// Return the command of a server for one test at `host`, and of a client that tests for `seconds`.
 std::vector<std::string> IperfServerCommand(const std::string& host, int port);
 std::vector<std::string> IperfClientCommand(const std::string& host, int port, int seconds,
                                             const std::string& result);

@@ -1,4 +1,4 @@
-#include "cli/profile/node_tools.h"
+#include "cli/node_tools.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-// The speed at the end of a path of names; 0 if there is none.
+// Returns the speed at a path, or 0 if it is missing.
 double SpeedAt(const json& root, const json::json_pointer& path) {
   if (!root.contains(path) || !root.at(path).is_number()) return 0;
   const double speed = root.at(path).get<double>();
@@ -21,7 +21,7 @@ absl::Status NotA(const char* what) {
   return absl::InvalidArgumentError(fmt::format("cannot read the result of {}", what));
 }
 
-// fio may write notes before its JSON.
+// Parses JSON after notes that fio may write before it.
 json Parse(const std::string& text) {
   const std::size_t begin = text.find('{');
   return begin == text.npos ? json() : json::parse(text.substr(begin), nullptr, false);

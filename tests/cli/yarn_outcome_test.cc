@@ -1,4 +1,6 @@
-// `tidemark run hadoop` reports the outcome of a job whose last reports were lost.
+// `tidemark run hadoop` shows the outcome of a job whose last reports were lost.
+#include "cli/hadoop/yarn_outcome.h"
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,15 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "cli/hadoop/yarn_outcome.h"
-
 namespace tidemark::cli {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-TEST(YarnApplicationOf, IsThatOfAJobOnYarn) {
+TEST(YarnApplicationOf, ReturnsTheApplicationOfAJobOnYarn) {
   EXPECT_EQ(YarnApplicationOf("job_1700000000000_0001"), "application_1700000000000_0001");
   EXPECT_EQ(YarnApplicationOf("application_1700000000000_0001"), "application_1700000000000_0001");
   for (const char* other : {"job_local12_0001", "local-1700000000000", "app-20260101000000-0000",
@@ -24,7 +24,7 @@ TEST(YarnApplicationOf, IsThatOfAJobOnYarn) {
   }
 }
 
-TEST(ResourceManagerIn, IsInFrontOfTheProxy) {
+TEST(ResourceManagerIn, ReturnsTheAddressBeforeTheProxy) {
   EXPECT_EQ(ResourceManagerIn("26/01/01 INFO mapreduce.Job: The url to track the job: "
                               "http://rm:8088/proxy/application_1_0001/"),
             "http://rm:8088");
@@ -45,7 +45,7 @@ std::string YarnSite(const std::map<std::string, std::string>& values) {
   return xml + "</configuration>";
 }
 
-TEST(ResourceManagersOf, FollowsYarnSite) {
+TEST(ResourceManagersOf, ReadsYarnSite) {
   EXPECT_THAT(ResourceManagersOf(""), ElementsAre("http://127.0.0.1:8088"));
   EXPECT_THAT(ResourceManagersOf(YarnSite({{"yarn.resourcemanager.hostname", "rm"}})),
               ElementsAre("http://rm:8088"));
@@ -66,7 +66,7 @@ TEST(ResourceManagersOf, FollowsYarnSite) {
               ElementsAre("http://one:8088", "http://two:1"));
 }
 
-TEST(AskYarn, TakesTheFirstResourceManagerThatAnswers) {
+TEST(AskYarn, ReturnsTheFirstAnswer) {
   std::vector<std::string> asked;
   const auto get = [&](const std::string& url) -> absl::StatusOr<std::string> {
     asked.push_back(url);
@@ -82,7 +82,7 @@ TEST(AskYarn, TakesTheFirstResourceManagerThatAnswers) {
               HasSubstr("http://one/ws/v1/cluster/apps/app_1: Couldn't connect"));
 }
 
-TEST(AskYarn, RefusesAnAnswerThatIsNone) {
+TEST(AskYarn, RejectsAnAnswerWithoutJson) {
   const auto get = [](const std::string&) -> absl::StatusOr<std::string> { return "<html>"; };
   EXPECT_THAT(std::string(AskYarn({"http://rm"}, "app_1", get).status().message()),
               HasSubstr("http://rm/ws/v1/cluster/apps/app_1: unexpected answer"));
@@ -98,7 +98,7 @@ RestApplication EndedAs(const char* state, const char* final_status, JobOutcome 
           .finished_at = absl::FromUnixSeconds(124)};
 }
 
-TEST(YarnEnding, IsTheOutcomeThatYarnReports) {
+TEST(YarnEnding, ReturnsTheOutcomeThatYarnReports) {
   EXPECT_EQ(YarnEnding("application_1_1", EndedAs("FINISHED", "SUCCEEDED", JobOutcome::kSucceeded)),
             "succeeded after 24 s, as YARN reports (application_1_1: FINISHED, SUCCEEDED)");
   EXPECT_EQ(YarnEnding("application_1_1", EndedAs("FAILED", "FAILED", JobOutcome::kFailed)),
@@ -109,11 +109,11 @@ TEST(YarnEnding, IsTheOutcomeThatYarnReports) {
   EXPECT_EQ(YarnEnding("application_1_1", {.state = "FINISHED", .is_over = true}),
             "ended with an unknown outcome, as YARN reports (application_1_1: FINISHED, none)");
   EXPECT_EQ(YarnEnding("application_1_1", {.state = "RUNNING", .final_status = "UNDEFINED"}),
-            "had not ended when the command did, as YARN reports (application_1_1: RUNNING, "
+            "had not ended at the end of the command, as YARN reports (application_1_1: RUNNING, "
             "UNDEFINED)");
 }
 
-TEST(UnknownEnding, HasTheExitStatusOfTheCommand) {
+TEST(UnknownEnding, ContainsTheExitStatusOfTheCommand) {
   EXPECT_EQ(UnknownEnding(3, "http://rm:8088: Couldn't connect to server"),
             "reported no end: the command exited with status 3, and the outcome in the cluster is "
             "unknown (http://rm:8088: Couldn't connect to server)");

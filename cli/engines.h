@@ -1,0 +1,88 @@
+// The engines whose jobs Tidemark follows. docs/internals/adding-an-engine.md lists the steps to
+// add one.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cli/commands.h"
+#include "tidemark/client_security.h"
+#include "tidemark/master.h"
+
+namespace tidemark::cli {
+
+// Arguments of `run ENGINE -- COMMAND`.
+struct EngineRunArguments {
+  std::string engine;        // Engine::name
+  std::string jar;           // the connector; the installed one if empty
+  std::string master;        // a master in this process if empty
+  ClientSecurity security;   // for `master`
+  MasterOptions own_master;  // of the master in this process
+  std::vector<std::string> command;
+  ProgressArguments progress;
+};
+
+// Arguments of `ENGINE conf`.
+struct EngineConfArguments {
+  std::string engine;
+  std::string jar;
+  std::string master;
+  ClientSecurity security;  // with which the connector connects to the master
+  std::string site;         // a configuration file whose plug-ins stay in use; none if empty
+  bool as_options = false;  // print options for a shell instead of a configuration file
+};
+
+// A command whose jobs report to a master.
+struct ReportingCommand {
+  std::vector<std::string> command;
+  std::map<std::string, std::string> variables;  // replace variables of the environment
+};
+
+// One row of the table of engines.
+struct Engine {
+  // Lower case. Names the commands `run NAME` and `NAME conf`, the connector agent/NAME with its
+  // jar tidemark-NAME.jar (TIDEMARK_NAME_JAR), and docs/NAME.md.
+  std::string name;
+  std::string title;     // in help texts, such as "Apache Hadoop"
+  std::string commands;  // sentence that lists the commands after `run NAME --`
+  std::string job_noun;  // "job" or "application"
+  // The logs in which the connector reports why a job is missing, as a plural.
+  std::string logs;
+  // Classes in the jar of the connector. Without them, each job with the connector's settings
+  // fails.
+  std::vector<std::string> jar_classes;
+
+  // Returns `arguments.command` with the settings that make its jobs report to `master` through the
+  // connector `jar`. `directory` is empty and exists until the command ends. The message of an
+  // error contains a remedy.
+  absl::StatusOr<ReportingCommand> (*launch)(const EngineRunArguments& arguments,
+                                             const std::string& jar, const std::string& master,
+                                             const std::string& directory);
+  // Returns the ids of jobs in a line that the command writes.
+  std::vector<std::string> (*ids_in)(std::string_view line);
+  // Returns the folders that may hold the yarn-site.xml of the command.
+  std::vector<std::string> (*yarn_folders)(const std::vector<std::string>& command);
+
+  // Returns the text that `NAME conf` prints.
+  absl::StatusOr<std::string> (*conf)(const EngineConfArguments& arguments, const std::string& jar);
+  // Adds the options and the footer of `NAME conf`, except --jar and --master.
+  void (*add_conf_options)(CLI::App& app, EngineConfArguments& arguments);
+  // Adds further commands below `NAME`; may be null.
+  void (*add_commands)(CLI::App& group, Invocation& invocation);
+};
+
+// Each function returns one row and is defined in NAME/engine.cc.
+Engine HadoopEngine();
+Engine SparkEngine();
+inline constexpr Engine (*kEngineRows[])() = {HadoopEngine, SparkEngine};
+
+// Returns the table.
+const std::vector<Engine>& Engines();
+
+// Returns the engine of that name, or null.
+const Engine* FindEngine(std::string_view name);
+
+}  // namespace tidemark::cli

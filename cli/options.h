@@ -1,0 +1,125 @@
+// Declares options with CLI11 and checks their values. An error names the option, its allowed
+// values and the given one.
+#pragma once
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "cli/commands.h"
+
+namespace tidemark::cli {
+
+// Returns the arguments of a command, which its options fill in. If the command line names the
+// command, `invocation` runs it with them.
+template <typename Arguments>
+Arguments& ArgumentsOf(CLI::App& app, Invocation& invocation, int (*run)(const Arguments&)) {
+  const auto arguments = std::make_shared<Arguments>();
+  app.final_callback([arguments, run, &invocation] {
+    invocation.arguments = *arguments;
+    invocation.run = [arguments, run] { return run(*arguments); };
+  });
+  return *arguments;
+}
+
+// Returns the word, or "empty" for an empty one.
+std::string OrEmpty(const std::string& word);
+
+// Restricts the option to these names.
+CLI::Option* OneOf(const std::vector<std::string>& names, CLI::Option* option);
+
+// Rejects an empty word, such as the value of an unset shell variable: CLI11 drops it from lists,
+// and elsewhere it would mean "all".
+CLI::Option* NotEmpty(CLI::Option* option);
+
+// Restricts the option to a number from `least` to `most`: a whole number if `Number` is integral.
+template <typename Number>
+CLI::Option* Between(Number least, Number most, CLI::Option* option) {
+  const auto check = [least, most](const std::string& word) -> std::string {
+    Number number = 0;
+    if (CLI::detail::lexical_cast(word, number) && number >= least && number <= most) return "";
+    const char* kind = std::is_integral_v<Number> ? "whole number" : "number";
+    return fmt::format("must be a {} from {} to {}, not {}", kind, least, most, OrEmpty(word));
+  };
+  return option->check(check, fmt::format("{} to {}", least, most));
+}
+
+// Restricts the option to the address of a master; NetworkAddress() excludes unix sockets, which
+// connectors in a JVM cannot use.
+CLI::Option* Address(CLI::Option* option);
+CLI::Option* NetworkAddress(CLI::Option* option);
+
+// Restricts the option to an existing directory.
+CLI::Option* Directory(CLI::Option* option);
+
+// Restricts the option to a size of at least one byte and converts it to bytes.
+CLI::Option* Size(CLI::Option* option);
+
+// Adds an option that takes a comma-separated list without duplicates.
+template <typename Value>
+CLI::Option* AddList(CLI::App& app, const char* name, std::vector<Value>& target,
+                     const std::string& help) {
+  const auto take = [name, &target](const std::vector<Value>& values) {
+    std::set<Value> seen;
+    for (const Value& value : values) {
+      if (seen.insert(value).second) continue;
+      throw CLI::ValidationError(fmt::format("{}: {} is given twice; remove one", name, value));
+    }
+    target = values;
+  };
+  return app.add_option_function<std::vector<Value>>(name, take, help)->delimiter(',');
+}
+
+// Adds an option that takes one of the names in `choices`.
+template <typename Value, typename Target>
+void AddChoice(CLI::App& app, const char* name, const std::map<std::string, Value>& choices,
+               Target& target, const std::string& help) {
+  std::vector<std::string> names;
+  for (const auto& [choice, value] : choices) names.push_back(choice);
+  OneOf(names,
+        app.add_option_function<std::string>(
+            name, [choices, &target](const std::string& choice) { target = choices.at(choice); },
+            help));
+}
+
+// Splits KEY=VALUE. Throws CLI::ValidationError for any other word.
+std::pair<std::string, std::string> ParseAssignment(const char* option, const std::string& word);
+
+// Adds an option that takes a list of KEY=VALUE, each key once.
+CLI::Option* AddAssignments(CLI::App& app, const char* option,
+                            std::map<std::string, std::string>& values, const char* help);
+
+// Adds the options of commands that show progress, compute indicators, or print a result.
+void AddProgress(CLI::App& app, ProgressArguments& progress);
+CLI::Option* AddIndicators(CLI::App& app, std::vector<std::string>& indicators);
+void AddFormat(CLI::App& app, TableFormat& format, const char* names = "-o,--output");
+
+// The group of --master and the options for TLS and tokens. --help omits it and refers to
+// `tidemark help connection`.
+inline constexpr char kConnectionGroup[] = "Connection";
+
+// Adds the options of kConnectionGroup.
+void AddMaster(CLI::App& app, MasterArguments& master);
+// Adds the options for TLS and tokens alone. They name files, because other users can read the
+// words of a command line.
+void AddSecurity(CLI::App& app, ClientSecurity& security);
+// Returns the text of `tidemark help connection`.
+std::string ConnectionHelp();
+
+// Appends text to the end of the command's --help.
+void AddFooter(CLI::App& app, const std::string& text);
+
+inline constexpr char kExitCodes[] =
+    "Exit code: 0 success, 2 wrong use, 3 the master cannot be reached, 5 no such job,\n"
+    "6 the master requires another token or certificate.";
+
+}  // namespace tidemark::cli
