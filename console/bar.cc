@@ -9,7 +9,7 @@ namespace {
 // One to seven eighths of a column.
 constexpr const char* kEighths[] = {"▏", "▎", "▍", "▌", "▋", "▊", "▉"};
 
-double Held(double fraction) { return fraction >= 0 ? std::min(fraction, 1.0) : 0.0; }
+double Clamped(double fraction) { return fraction >= 0 ? std::min(fraction, 1.0) : 0.0; }
 
 std::string Repeat(const char* text, int count) {
   std::string repeated;
@@ -17,13 +17,14 @@ std::string Repeat(const char* text, int count) {
   return repeated;
 }
 
-// Whole parts of `total` that are done: all of them only when everything is.
+// Returns the finished parts of `total`, rounded down. All parts are finished only if `fraction` is
+// 1.
 int PartsDone(double fraction, int total) {
   const int parts = static_cast<int>(fraction * total);
   return fraction < 1 ? std::min(parts, total - 1) : total;
 }
 
-// Without brackets: what a bar of so many columns has between them, if it has any.
+// Returns the columns between the brackets of a bar, if it has any.
 int InnerColumns(int columns, bool unicode) {
   return unicode || columns < 4 ? columns : columns - 2;
 }
@@ -49,14 +50,14 @@ Bar AsciiBar(double fraction, int columns) {
 
 Bar MakeBar(double fraction, int columns, bool unicode) {
   if (columns <= 0) return {};
-  return unicode ? UnicodeBar(Held(fraction), columns) : AsciiBar(Held(fraction), columns);
+  return unicode ? UnicodeBar(Clamped(fraction), columns) : AsciiBar(Clamped(fraction), columns);
 }
 
 RangeBar MakeRangeBar(double lower, double upper, int columns, bool unicode) {
   if (columns <= 0) return {};
   const int inner = InnerColumns(columns, unicode);
-  const int from = std::min(static_cast<int>(Held(lower) * inner), inner - 1);
-  const int to = std::max(static_cast<int>(std::ceil(Held(upper) * inner)), from + 1);
+  const int from = std::min(static_cast<int>(Clamped(lower) * inner), inner - 1);
+  const int to = std::max(static_cast<int>(std::ceil(Clamped(upper) * inner)), from + 1);
   const char* const outside = unicode ? "░" : ".";
   RangeBar bar{.before = Repeat(outside, from),
                .within = Repeat(unicode ? "▒" : "-", to - from),

@@ -5,19 +5,19 @@
 namespace tidemark::console {
 namespace {
 
-// Taste: an end that is nearer is read off the time left.
+// Chosen by hand: the remaining time suffices for a nearer end.
 constexpr absl::Duration kClockFrom = absl::Minutes(5);
 
-// Taste: of an end that is farther no instant is told.
+// Chosen by hand: no instant is shown for a farther end.
 constexpr absl::Duration kNoClock = absl::Hours(24 * 365);
 
-// Taste. How many times the time left its upper bound may be for an end by the clock to be told.
+// Chosen by hand. The largest ratio of the upper bound to the median for which an instant is shown.
 constexpr double kUpperMax = 3;
 
-// What is farther away is told without seconds, as DurationText() has it.
+// A more distant instant is shown without seconds, as in DurationText().
 constexpr absl::Duration kSecondsWithin = absl::Hours(1);
 
-// From here on what is a whole number of minutes was rounded to one, and no second is known. Taste.
+// From here on, whole minutes are the result of rounding. Chosen by hand.
 constexpr absl::Duration kMinutesFrom = absl::Minutes(2);
 
 absl::Time ToTheMinute(absl::Time at) {
@@ -48,10 +48,10 @@ absl::Time EndAfter(absl::Duration left, const KnownRemaining& known, absl::Time
   return is_to_the_minute ? ToTheMinute(now + left) : now + left;
 }
 
-std::optional<absl::Time> ExpectedEnd(const Snapshot& snapshot) {
+std::optional<absl::Time> ForecastEnd(const Snapshot& snapshot) {
   const auto& remaining = snapshot.estimate.remaining;
   if (snapshot.is_final || !remaining || remaining->median > kNoClock) return std::nullopt;
-  // An instant looks more certain than a span: not where it may take several times as long.
+  // Readers trust an instant more than a duration, so none is shown if the interval is wide.
   if (remaining->upper && *remaining->upper > kUpperMax * remaining->median) return std::nullopt;
   const KnownRemaining known = RoundToKnown(remaining->median, remaining->lower, remaining->upper);
   const absl::Time end = EndAfter(known.remaining, known, snapshot.at);
@@ -60,7 +60,7 @@ std::optional<absl::Time> ExpectedEnd(const Snapshot& snapshot) {
 }
 
 std::string EndClockText(const Snapshot& snapshot, const TextOptions& options) {
-  const std::optional<absl::Time> end = ExpectedEnd(snapshot);
+  const std::optional<absl::Time> end = ForecastEnd(snapshot);
   if (!end || snapshot.estimate.remaining->median < kClockFrom) return "";
   return "ends about " + ClockText(ToTheMinute(*end), snapshot.at, options);
 }
@@ -87,7 +87,7 @@ std::string DeadlineText(const Snapshot& snapshot, const TextOptions& options) {
 
 bool IsLikelyLate(const Snapshot& snapshot) {
   const double late = snapshot.late_probability.value_or(0);
-  // Of a guess nobody is warned, until the deadline has passed.
+  // A guess causes no warning before the deadline.
   return snapshot.estimate.basis == Basis::kGuess ? late >= 1 : late >= 0.5;
 }
 

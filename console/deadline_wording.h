@@ -1,48 +1,49 @@
-// When a job is due, when it will end by the clock on the wall, and how likely it is late, in
-// words. Pure; Printable() and ASCII.
+// Deadlines, forecast ends by the clock, and the probability of being late, as text. Pure; the text
+// is Printable() and ASCII.
 #pragma once
 
 #include <optional>
 #include <string>
 
 #include "console/duration_text.h"
-#include "console/styled_line.h"
+#include "console/text.h"
 #include "tidemark/job.h"
 
 namespace tidemark::console {
 
-// "07:30"; less than an hour from `now`, as far as DurationText() has seconds, "07:30:20" unless it
-// is on the minute; on another day than `now` "Nov 26 07:30".
+// Returns "07:30", or "Nov 26 07:30" on another day than `now`. Within an hour of `now` the text
+// has seconds, "07:30:20", unless the instant is a whole minute.
 std::string ClockText(absl::Time at, absl::Time now, const TextOptions& options);
 
-// `left`, one of the numbers of `known`, after `now`; on the minute where the median has no
-// seconds.
+// Returns the instant `left` after `now`, where `left` is one of the numbers of `known`. The
+// instant is a whole minute if the median is one.
 absl::Time EndAfter(absl::Duration left, const KnownRemaining& known, absl::Time now);
 
-// When it ends, as precisely as the time left is said. Empty where no end is predicted, or its
-// upper bound is several times as far off, and of a job that has ended.
-std::optional<absl::Time> ExpectedEnd(const Snapshot& snapshot);
+// Returns the forecast end, as precise as the shown remaining time. Returns nullopt if the job has
+// ended, has no forecast, or the upper bound is more than three times the median.
+std::optional<absl::Time> ForecastEnd(const Snapshot& snapshot);
 
-// "ends about 07:12", to the minute; empty where ExpectedEnd() is, and of one so soon that the time
-// left says it.
+// Returns "ends about 07:12", to the minute. The text is empty if ForecastEnd() is missing or less
+// than five minutes away.
 std::string EndClockText(const Snapshot& snapshot, const TextOptions& options);
 
-// What is said around the instant that a job is due, which ClockText() has: "due ", 07:30, ", 83 %
-// likely late". Without a deadline both are empty.
+// Text around the instant of a deadline: "due " and ", 83 % likely late". Both are empty without a
+// deadline.
 struct DeadlineWords {
   std::string before;
   std::string after;
 };
 DeadlineWords DescribeDeadline(const Snapshot& snapshot);
 
-// The same with the instant: "due 07:30, 83 % likely late", "was due 07:30", "12 min late (due
-// 07:30)"; empty without a deadline.
+// Returns the text with the instant: "due 07:30, 83 % likely late", "was due 07:30", "12 min late
+// (due 07:30)". Empty without a deadline.
 std::string DeadlineText(const Snapshot& snapshot, const TextOptions& options);
 
-// "83 %", "over 99 %"
+// Returns a probability as text: "83 %", "over 99 %".
 std::string LikelihoodText(double late);
 
-// Whether it is more likely late than not, by more than a guess, or has missed its deadline.
+// Returns true if the job has missed its deadline, or probably will by a forecast that is not a
+// guess.
 bool IsLikelyLate(const Snapshot& snapshot);
 
 }  // namespace tidemark::console

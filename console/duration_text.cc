@@ -9,26 +9,26 @@ namespace tidemark::console {
 namespace {
 
 constexpr absl::Duration kDay = absl::Hours(24);
-// Stands for all that is longer: no rounding makes of it a number that is said.
-constexpr absl::Duration kMost = absl::Hours(1000 * 24);
-// Taste: five digits of the rounded number lie within the interval.
+// Longer durations are shown as "over 999 d". Rounding never reaches that limit from below.
+constexpr absl::Duration kRoundedMax = absl::Hours(1000 * 24);
+// Chosen by hand: an interval contains five steps of its rounded numbers.
 constexpr std::int64_t kStepsInInterval = 5;
 constexpr std::int64_t kStepsInRemaining = 10;
-// However wide the interval, a number is not rounded away.
+// A wide interval must not round a number to 0.
 constexpr std::int64_t kStepsInNumber = 2;
 
 bool IsMultiple(absl::Duration duration, absl::Duration unit) {
   return duration % unit == absl::ZeroDuration();
 }
 
-absl::Duration Sane(absl::Duration duration) {
-  return std::clamp(duration, absl::ZeroDuration(), kMost);
+absl::Duration Clamp(absl::Duration duration) {
+  return std::clamp(duration, absl::ZeroDuration(), kRoundedMax);
 }
 
 // Returns the precision that the width of an interval allows for its numbers.
 absl::Duration WidthStep(absl::Duration median, absl::Duration lower, absl::Duration upper) {
-  median = Sane(median);
-  return (std::max(Sane(upper), median) - std::min(Sane(lower), median)) / kStepsInInterval;
+  median = Clamp(median);
+  return (std::max(Clamp(upper), median) - std::min(Clamp(lower), median)) / kStepsInInterval;
 }
 
 }  // namespace
@@ -66,7 +66,7 @@ absl::Duration RoundingStep(absl::Duration precision) {
 }
 
 absl::Duration RoundedWithin(absl::Duration within, const Range& whole) {
-  within = Sane(within);
+  within = Clamp(within);
   absl::Duration precision = within / kStepsInRemaining;
   if (whole.lower && whole.upper) {
     precision =
@@ -78,13 +78,13 @@ absl::Duration RoundedWithin(absl::Duration within, const Range& whole) {
 
 KnownRemaining RoundToKnown(absl::Duration remaining, std::optional<absl::Duration> lower,
                             std::optional<absl::Duration> upper) {
-  remaining = Sane(remaining);
+  remaining = Clamp(remaining);
   if (!lower || !upper) {
     const absl::Duration rounded = RoundedWithin(remaining, {.median = remaining});
     return {.remaining = rounded, .lower = rounded, .upper = rounded};
   }
-  const absl::Duration least = std::min(Sane(*lower), remaining);
-  const absl::Duration most = std::max(Sane(*upper), remaining);
+  const absl::Duration least = std::min(Clamp(*lower), remaining);
+  const absl::Duration most = std::max(Clamp(*upper), remaining);
   const absl::Duration of_width = WidthStep(remaining, *lower, *upper);
   const auto step = [&](absl::Duration number) {
     return RoundingStep(std::min(of_width, number / kStepsInNumber));

@@ -1,4 +1,4 @@
-// Ranges of durations as people say them, and how precisely one may say them. Pure.
+// Ranges of durations as text, rounded to their precision. Pure.
 #pragma once
 
 #include <optional>
@@ -13,11 +13,11 @@ namespace tidemark::console {
 using text::DurationText;
 using text::ElapsedText;
 
-// "35-52 s", "5-10 min", "2 min 50 s - 4 min 10 s", "up to 3 min", "35 s or more". The dash is an
-// en dash with `unicode`.
+// Returns "35-52 s", "5-10 min", "2 min 50 s - 4 min 10 s", "up to 3 min" or "35 s or more". With
+// `unicode` the dash is an en dash.
 std::string RangeText(absl::Duration lower, absl::Duration upper, bool unicode);
 
-// Remaining time as precisely as it is known; 0 <= lower <= remaining <= upper.
+// A remaining time, rounded to its precision. 0 <= lower <= remaining <= upper.
 struct KnownRemaining {
   absl::Duration remaining;
   absl::Duration lower;
@@ -26,19 +26,18 @@ struct KnownRemaining {
   friend bool operator==(const KnownRemaining&, const KnownRemaining&) = default;
 };
 
-// The largest of 1, 5, 10, 30 s, 1, 5, 10, 30 min, 1, 6 h, 1 d that is at most `precision`; at
-// least 1 s.
+// Returns the largest of 1, 5, 10, 30 s, 1, 5, 10, 30 min, 1, 6 h, 1 d that is at most `precision`,
+// and at least 1 s.
 absl::Duration RoundingStep(absl::Duration precision);
 
-// Rounds each number to a step of at most a fifth of the interval's width and half of itself;
-// without both bounds, of at most a tenth of `remaining`. The bounds are rounded outwards. Negative
-// or contradictory arguments are put right.
+// Rounds each number to a step of at most a fifth of the interval's width and half of the number.
+// Without both bounds, the step is at most a tenth of `remaining`. Bounds are rounded outwards.
+// Negative or contradictory arguments are corrected.
 KnownRemaining RoundToKnown(absl::Duration remaining, std::optional<absl::Duration> lower,
                             std::optional<absl::Duration> upper);
 
-// Rounds an instant of a whole that has this much left, `within` from now, as RoundToKnown() would
-// round a remaining time of that length with the interval of the whole. So the instants of its
-// parts keep their order, and the last of them reads like the whole.
+// Rounds an instant `within` from now with the precision of the interval of `whole`, the remaining
+// time of the job. Instants of parts keep their order, and the last one equals the end of the job.
 absl::Duration RoundedWithin(absl::Duration within, const Range& whole);
 
 }  // namespace tidemark::console

@@ -7,25 +7,26 @@
 
 #include "console/bar.h"
 #include "console/deadline_wording.h"
+#include "console/duration_text.h"
 #include "console/job_wording.h"
 #include "console/text.h"
 
 namespace tidemark::console {
 namespace {
 
-// Columns. "  41 %" and the gap behind it.
+// Columns of "  41 %", and of the gap after it.
 constexpr int kPercentColumns = 6;
 constexpr int kGap = 2;
-// What the longest usual remaining time takes; the bar gets what is left of the line. The same for
-// every snapshot, so that the bar does not change its length while it grows.
+// Columns of the longest common remaining time. They are constant, so that the length of the bar
+// does not change while it grows.
 constexpr int kRemainingColumns = 47;
 constexpr int kBarMin = 15;
 constexpr int kBarMax = 50;
 constexpr int kLabelMax = 16;
 constexpr int kLinesOfSentence = 2;
-// Narrower headers leave out phases that have ended or not begun.
+// Narrower headers show only the current phase.
 constexpr int kAllStepsFrom = 60;
-// The same of the lines of parts.
+// The columns in lines of parts.
 constexpr int kPartNameMax = 24;
 constexpr int kPartBarMin = 10;
 constexpr int kPartBarMax = 30;
@@ -57,19 +58,19 @@ class Frame {
  private:
   void Add(const StyledLine& line) { lines_.push_back(line.Render(options_.width, text_)); }
   void AddSentence(Style style, const std::string& text);
-  // Pieces side by side, on as many lines as they take.
+  // Adds pieces side by side, on as many lines as they need.
   void AddPieces(const std::vector<Piece>& pieces);
   void AddHeader();
   void AddBars();
   void AddRemaining(const RemainingWords& words);
-  // `room`: columns for words beside the bar; 0: none.
+  // `room`: columns beside the bar, or 0.
   void AddIndicator(const Estimate& estimate, int label_columns, int bar_columns, int room);
   void AddBar(double fraction, Style style, int columns, const std::string& percent,
               StyledLine& line);
   void AddRangeBar(const Estimate& estimate, Style style, int columns, const std::string& percent,
                    StyledLine& line);
   void AddParts();
-  // On a line of its own, from that column on if there is room.
+  // Adds a line that starts at column `indent` if the text fits.
   void AddBelow(int indent, const std::string& text);
   int LabelColumns() const;
 
@@ -102,7 +103,7 @@ void Frame::AddPieces(const std::vector<Piece>& pieces) {
 }
 
 void Frame::AddHeader() {
-  // A long name leaves room for the rest of the line.
+  // A long name must leave room for the rest of the line.
   const int name_columns = std::max(options_.width / 2, std::min(options_.width, 20));
   std::vector<Piece> pieces = {
       {Style::kStrong, Clip(JobTitle(snapshot_, text_), name_columns, options_.unicode)}};
@@ -151,7 +152,7 @@ void Frame::AddBars() {
     }
   }
   if (!has_room) return AddRemaining(words);
-  // What is too long stands in two places: what it is about beside the bar, the rest below.
+  // If the text is too long, its first part is beside the bar and the rest below.
   if (Columns(words.text()) > room) AddSentence(Style::kPlain, words.detail);
 }
 
@@ -170,8 +171,8 @@ void Frame::AddIndicator(const Estimate& estimate, int label_columns, int bar_co
   }
   const bool has_succeeded = snapshot_.state == JobState::kSucceeded;
   const Style style = is_main ? StateStyle(snapshot_) : Style::kPlain;
-  const std::string percent = PercentText(snapshot_, estimate);
-  if (IsPercentTold(snapshot_, estimate)) {
+  const std::string percent = PercentText(snapshot_, estimate, text_);
+  if (IsPercentMeaningful(snapshot_, estimate)) {
     AddBar(ShownFraction(estimate.fraction_done, has_succeeded), style, bar_columns, percent, line);
   } else {
     AddRangeBar(estimate, style, bar_columns, percent, line);
@@ -228,7 +229,7 @@ void Frame::AddParts() {
     StyledLine line;
     line.Add(Style::kDim, part.is_critical ? "* " : "  ");
     line.Add(Style::kPlain, PadRight(Clip(part.name, names, options_.unicode), names + 1));
-    AddBar(part.is_percent_told ? ShownFraction(part.fraction_done, part.has_succeeded) : 0,
+    AddBar(part.is_percent_meaningful ? ShownFraction(part.fraction_done, part.has_succeeded) : 0,
            part.style, columns, PercentText(part), line);
     line.Add(Style::kDim, "  " + part.state);
     const bool fits = line.columns() + 1 + Columns(part.detail) <= options_.width;
@@ -249,7 +250,7 @@ void Frame::AddParts() {
   if (!is_workflow && running > kStagesShown) {
     AddSentence(Style::kDim, fmt::format("and {} more running stages", running - kStagesShown));
   }
-  // What the star in front of a part says; nothing where there is none.
+  // Explains the star in front of a part.
   if (has_critical) {
     AddSentence(Style::kDim, fmt::format("* critical path: a delay here delays the {}",
                                          is_workflow ? "workflow" : "job"));
@@ -261,6 +262,86 @@ void Frame::AddParts() {
 std::vector<std::string> RenderFrame(const Snapshot& snapshot, const FrameOptions& options) {
   if (options.width <= 0) return {};
   return Frame(snapshot, options).Render();
+}
+
+// --- the running tasks below a bar ---
+
+namespace {
+
+constexpr int kTaskNameMax = 40;
+constexpr int kTaskHostMax = 24;
+
+struct Cells {
+  std::string name;
+  std::string host;
+  std::string runs;
+  std::string left;
+};
+
+bool Runs(const TaskProgress& task) {
+  return task.state == AttemptState::kStarted || task.state == AttemptState::kShuffled;
+}
+
+bool HasStage(const Snapshot& snapshot, std::uint32_t stage) {
+  return snapshot.stages.empty() ||
+         std::ranges::any_of(snapshot.stages, [&](const StageProgress& known) {
+           return known.id == StageId{.stage = stage};
+         });
+}
+
+Cells CellsOf(const Snapshot& snapshot, const TaskProgress& task, absl::Time at,
+              const TextOptions& options) {
+  Cells cells = {.name = TaskText(snapshot, {.attempt = task.attempt}, options),
+                 .host = Printable(task.host, options.unicode)};
+  if (task.is_speculative) cells.name += ", speculative";
+  if (task.started_at) cells.runs = DurationText(at - *task.started_at);
+  if (task.remaining) cells.left = DescribeLeft(*task.remaining, options).about;
+  return cells;
+}
+
+int Widest(const std::vector<Cells>& rows, std::string Cells::*cell, int most) {
+  int columns = 0;
+  for (const Cells& row : rows) columns = std::max(columns, Columns(row.*cell));
+  return std::min(columns, most);
+}
+
+}  // namespace
+
+std::vector<std::string> RenderTaskLines(const Snapshot& snapshot, const JobTasks& tasks,
+                                         std::size_t lines_max, int width,
+                                         const TextOptions& options) {
+  std::vector<const TaskProgress*> running;
+  for (const TaskProgress& task : tasks.tasks) {
+    if (Runs(task) && HasStage(snapshot, task.attempt.stage)) running.push_back(&task);
+  }
+  const std::size_t all = running.size() + tasks.tasks_left_out;
+  if (lines_max == 0 || width <= 0 || running.empty()) return {};
+  const std::size_t shown =
+      all <= lines_max ? running.size() : std::min(running.size(), lines_max - 1);
+  std::vector<Cells> rows;
+  for (std::size_t i = 0; i < shown; ++i) {
+    rows.push_back(CellsOf(snapshot, *running[i], tasks.at, options));
+  }
+  const int names = Widest(rows, &Cells::name, kTaskNameMax);
+  const int hosts = Widest(rows, &Cells::host, kTaskHostMax);
+  const int spans = Widest(rows, &Cells::runs, width);
+  std::vector<std::string> lines;
+  for (const Cells& row : rows) {
+    StyledLine line;
+    line.Add(Style::kPlain, "  " + PadRight(Clip(row.name, names, options.unicode), names));
+    if (hosts > 0) {
+      line.Add(Style::kDim, "  " + PadRight(Clip(row.host, hosts, options.unicode), hosts));
+    }
+    line.Add(Style::kDim, "  " + PadLeft(row.runs, spans));
+    if (!row.left.empty()) line.Add(Style::kPlain, "  " + row.left);
+    lines.push_back(line.Render(width, options));
+  }
+  if (shown < all) {
+    lines.push_back(StyledLine()
+                        .Add(Style::kDim, fmt::format("  and {} more running tasks", all - shown))
+                        .Render(width, options));
+  }
+  return lines;
 }
 
 }  // namespace tidemark::console

@@ -1,11 +1,11 @@
-// The picture of a job on a terminal: a function from a snapshot and a width to lines.
+// Renders a job as a frame for a terminal: a pure function from a snapshot and a width to lines.
 //
 //   two-path · map done · shuffle done · reduce 1/4 tasks · 1 min 12 s
 //   ██████████▍░░░░░░░░░░░░░░░░  41 %  ≈ 3 min 20 s left (2 min 50 s – 4 min 10 s)
 //   Reduce task 2 ends last: 1.2 MB key, 61 % of its remaining time
 //   3 messages lost
 //
-// A workflow has a line for each job, an application one for each stage that runs:
+// A workflow has a line for each job, an application a line for each running stage:
 //
 //   page visits · 1 of 4 jobs done · 1 min 12 s
 //   ██████████▍░░░░░░░░░░░░░░░░  41 %  ≈ 3 min 20 s left (2 min 50 s – 4 min 10 s)
@@ -14,26 +14,39 @@
 //     revenue   ░░░░░░░░░░   0 %  starts in ≈ 40 s
 //   * critical path: a delay here delays the workflow
 //
-// On a narrow terminal the remaining time gets a line of its own, that of a part has no interval,
-// and long sentences are folded.
+// On a narrow terminal the remaining time has its own line, parts have no interval, and long
+// sentences are wrapped.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "console/text.h"
 #include "tidemark/job.h"
+#include "tidemark/job_tasks.h"
 
 namespace tidemark::console {
 
 struct FrameOptions {
-  int width = 80;        // columns; no line is ever wider, and none is drawn for zero
-  bool color = false;    // ANSI colours
-  bool unicode = false;  // blocks and dashes beyond ASCII
-  bool compare = false;  // a bar for each indicator, one below the other
-  const absl::TimeZone* zone = nullptr;  // as in TextOptions
+  int width = 80;                        // columns, the maximum of each line; no lines if 0
+  bool color = false;                    // ANSI colours
+  bool unicode = false;                  // blocks and dashes beyond ASCII
+  bool compare = false;                  // one bar for each indicator
+  const absl::TimeZone* zone = nullptr;  // see TextOptions
 };
 
-// Fractions are drawn as they are, within their bounds.
+// Returns the lines of the frame.
 std::vector<std::string> RenderFrame(const Snapshot& snapshot, const FrameOptions& options);
+
+// Returns a line for each running task, the slowest first: its elapsed and, if known, its remaining
+// time. At most `lines_max` lines of at most `width` columns; empty if no task runs. Omits tasks of
+// stages that the snapshot does not contain, if it contains any.
+//
+//   reduce task 2  node-7  1 min 12 s  ~ 3 min 20 s left
+//   reduce task 0  node-3  1 min 10 s  ~ 40 s left
+//   and 18 more running tasks
+std::vector<std::string> RenderTaskLines(const Snapshot& snapshot, const JobTasks& tasks,
+                                         std::size_t lines_max, int width,
+                                         const TextOptions& options);
 
 }  // namespace tidemark::console

@@ -11,19 +11,19 @@ namespace tidemark::console {
 namespace {
 
 constexpr absl::Duration kAtLeastEvery = absl::Seconds(10);
-// Taste: an end that has moved by less does not mislead.
+// Chosen by hand: a smaller change of the end is not misleading.
 constexpr absl::Duration kEndMoves = absl::Seconds(5);
 
-std::optional<absl::Time> EndOf(const Snapshot& snapshot) {
+std::optional<absl::Time> ForecastEndOf(const Snapshot& snapshot) {
   if (!snapshot.estimate.remaining) return std::nullopt;
   return snapshot.at + snapshot.estimate.remaining->median;
 }
 
-// The other indicators that have a percentage to show.
+// Returns the percentages of the other indicators.
 std::string OtherIndicators(const Snapshot& snapshot, const TextOptions& options) {
   std::string text;
   for (const Indicator& indicator : snapshot.indicators) {
-    const std::string percent = PercentText(snapshot, indicator.estimate);
+    const std::string percent = PercentText(snapshot, indicator.estimate, options);
     if (percent == "-") continue;
     text += fmt::format("{}{} {}", text.empty() ? "; " : ", ",
                         IndicatorName(indicator.estimate, options), percent);
@@ -36,7 +36,8 @@ std::string PartsText(const Snapshot& snapshot, const TextOptions& options) {
   std::vector<std::string> waiting;
   for (const Part& part : PartsOf(snapshot, options)) {
     if (part.is_running) {
-      running.push_back(part.is_percent_told ? part.name + " " + PercentText(part) : part.name);
+      running.push_back(part.is_percent_meaningful ? part.name + " " + PercentText(part)
+                                                   : part.name);
     } else if (!part.has_started) {
       waiting.push_back(part.name);
     }
@@ -52,7 +53,7 @@ std::string PartsText(const Snapshot& snapshot, const TextOptions& options) {
 std::string PlainLine(const Snapshot& snapshot, const TextOptions& options, bool compare) {
   std::string line = fmt::format("[{}] {}:", ElapsedText(snapshot), JobTitle(snapshot, options));
   if (const std::string step = CurrentStep(snapshot); !step.empty()) line += " " + step + ",";
-  const std::string percent = PercentText(snapshot, snapshot.estimate);
+  const std::string percent = PercentText(snapshot, snapshot.estimate, options);
   if (percent != "-") line += fmt::format(" {},", percent);
   line += " " + DescribeRemaining(snapshot, snapshot.estimate, options).text();
   for (const std::string& text :
@@ -61,7 +62,7 @@ std::string PlainLine(const Snapshot& snapshot, const TextOptions& options, bool
   }
   line += PartsText(snapshot, options);
   if (std::string last = StragglerText(snapshot, options); !last.empty()) {
-    if (last.starts_with("Reduce")) last[0] = 'r';  // in the middle of a line
+    if (last.starts_with("Reduce")) last[0] = 'r';  // follows other text, so no capital
     line += "; " + last;
   }
   if (compare) line += OtherIndicators(snapshot, options);
@@ -69,39 +70,39 @@ std::string PlainLine(const Snapshot& snapshot, const TextOptions& options, bool
   return line;
 }
 
-PlainLines::Said PlainLines::What(const Snapshot& snapshot) {
-  Said said{.percent = IsPercentTold(snapshot, snapshot.estimate)
-                           ? PercentText(snapshot, snapshot.estimate)
-                           : "",  // a wide range moves all the time
-            .state = snapshot.state,
-            .is_final = snapshot.is_final,
-            .estimate = snapshot.estimate.state,
-            .notes = snapshot.notes.size(),
-            .is_silent = snapshot.silent_since.has_value(),
-            .is_likely_late = IsLikelyLate(snapshot)};
-  // Without its numbers, which may change all the time.
+PlainLines::Contents PlainLines::ContentsOf(const Snapshot& snapshot) {
+  Contents contents{.percent = IsPercentMeaningful(snapshot, snapshot.estimate)
+                                   ? PercentText(snapshot, snapshot.estimate, {})
+                                   : "",  // no range, which would change with every snapshot
+                    .state = snapshot.state,
+                    .is_final = snapshot.is_final,
+                    .estimate = snapshot.estimate.state,
+                    .notes = snapshot.notes.size(),
+                    .is_silent = snapshot.silent_since.has_value(),
+                    .is_likely_late = IsLikelyLate(snapshot)};
+  // Omits the numbers, which change often.
   const std::string step = CurrentStep(snapshot);
-  if (snapshot.children.empty()) said.phase = step.substr(0, step.find_first_of(" 0123456789"));
-  for (const Child& child : snapshot.children) said.children.push_back(child.state);
-  return said;
+  if (snapshot.children.empty()) contents.phase = step.substr(0, step.find_first_of(" 0123456789"));
+  for (const Child& child : snapshot.children) contents.children.push_back(child.state);
+  return contents;
 }
 
 bool PlainLines::HasEndMoved(const Snapshot& snapshot) const {
-  const std::optional<absl::Time> end = EndOf(snapshot);
-  if (!end || !said_end_) return end.has_value() != said_end_.has_value();
-  const absl::Duration moved = absl::AbsDuration(*end - *said_end_);
-  const absl::Duration longer = std::max(*end, *said_end_) - snapshot.at;
+  const std::optional<absl::Time> end = ForecastEndOf(snapshot);
+  if (!end || !last_end_) return end.has_value() != last_end_.has_value();
+  const absl::Duration moved = absl::AbsDuration(*end - *last_end_);
+  const absl::Duration longer = std::max(*end, *last_end_) - snapshot.at;
   return moved >= kEndMoves && moved > longer / 2;
 }
 
 std::optional<std::string> PlainLines::Next(const Snapshot& snapshot) {
-  Said now = What(snapshot);
+  Contents now = ContentsOf(snapshot);
   const bool is_due =
-      !said_ || now != *said_ || HasEndMoved(snapshot) || snapshot.at - said_at_ >= kAtLeastEvery;
+      !last_ || now != *last_ || HasEndMoved(snapshot) || snapshot.at - last_at_ >= kAtLeastEvery;
   if (!is_due) return std::nullopt;
-  said_ = std::move(now);
-  said_at_ = snapshot.at;
-  said_end_ = EndOf(snapshot);
+  last_ = std::move(now);
+  last_at_ = snapshot.at;
+  last_end_ = ForecastEndOf(snapshot);
   return PlainLine(snapshot, options_, compare_);
 }
 

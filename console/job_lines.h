@@ -1,4 +1,4 @@
-// Progress as lines for a log file: one whenever something worth saying has changed.
+// Progress as lines for a log file: one line for each notable change.
 #pragma once
 
 #include <cstddef>
@@ -10,25 +10,25 @@
 
 namespace tidemark::console {
 
-// "[1 min 12 s] two-path: reduce 1/4 tasks, 41 %, ≈ 3 min 20 s left (...); reduce task 2 ends last:
-// ...". Of a workflow which of its jobs run and which have not started, of an application which
-// stages run. With `compare` the other indicators follow.
+// Returns "[1 min 12 s] two-path: reduce 1/4 tasks, 41 %, ≈ 3 min 20 s left (...); reduce task 2
+// ends last: ...". A workflow lists its running and waiting jobs, an application its running
+// stages. `compare` adds the other indicators.
 std::string PlainLine(const Snapshot& snapshot, const TextOptions& options, bool compare);
 
-// Decides by the snapshots' own instants, not by a clock, so that a replay prints the same lines as
-// the live job did. Not thread-safe.
+// Uses the instants of the snapshots, not a clock, so that a replay prints the lines of the live
+// job. Not thread-safe.
 class PlainLines {
  public:
   PlainLines(const TextOptions& options, bool compare) : options_(options), compare_(compare) {}
 
-  // The line for `snapshot`, if since the last line its percentage has moved by a point, the state
-  // of the job or of one of a workflow, its phase or the notes have changed, a silence has begun or
-  // ended, the predicted end has moved by much, or ten seconds have passed.
+  // Returns the line for `snapshot`, or nullopt if nothing notable has changed since the last line:
+  // the percentage, the state of the job or of one of its jobs, the phase, the notes, silence, the
+  // forecast end by much, or ten seconds.
   std::optional<std::string> Next(const Snapshot& snapshot);
 
  private:
-  // What the last line was about.
-  struct Said {
+  // The contents of a line that determine whether the next one is printed.
+  struct Contents {
     std::string percent;
     std::string phase;
     JobState state = JobState::kUnknown;
@@ -38,17 +38,17 @@ class PlainLines {
     std::size_t notes = 0;
     bool is_silent = false;
     bool is_likely_late = false;
-    friend bool operator==(const Said&, const Said&) = default;
+    friend bool operator==(const Contents&, const Contents&) = default;
   };
-  static Said What(const Snapshot& snapshot);
-  // Whether the end that was said last misleads now.
+  static Contents ContentsOf(const Snapshot& snapshot);
+  // Returns true if the end in the last line is misleading now.
   bool HasEndMoved(const Snapshot& snapshot) const;
 
   const TextOptions options_;
   const bool compare_;
-  std::optional<Said> said_;
-  absl::Time said_at_;
-  std::optional<absl::Time> said_end_;
+  std::optional<Contents> last_;
+  absl::Time last_at_;
+  std::optional<absl::Time> last_end_;
 };
 
 }  // namespace tidemark::console

@@ -1,18 +1,22 @@
 #include "console/job_summary.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "console/deadline_wording.h"
 #include "console/duration_text.h"
 #include "console/job_wording.h"
 #include "console/text.h"
+#include "console/wait_findings.h"
+#include "text/size_text.h"
 
 namespace tidemark::console {
 namespace {
 
-constexpr int kNameMax = 24;
+constexpr int kIndicatorNameMax = 24;
 constexpr int kEndingLinesMax = 8;
 
 std::string PointsText(std::optional<double> points) {
@@ -29,7 +33,7 @@ int WidestName(const Snapshot& snapshot, const TextOptions& options) {
   for (const IndicatorError& error : snapshot.errors) {
     columns = std::max(columns, Columns(Printable(error.indicator, options.unicode)));
   }
-  return std::min(columns, kNameMax);
+  return std::min(columns, kIndicatorNameMax);
 }
 
 std::string ErrorRow(const std::string& name, const IndicatorError& error) {
@@ -38,10 +42,10 @@ std::string ErrorRow(const std::string& name, const IndicatorError& error) {
                      PointsText(error.job_avg_points), PointsText(error.job_max_points));
 }
 
-// " at 41 %" of one that has ended before its work was done; nothing where that is not known.
-std::string HowFar(const Snapshot& ended) {
+// Returns " at 41 %" for a job that ended early. Empty if its progress is unknown.
+std::string ProgressAtEnd(const Snapshot& ended, const TextOptions& options) {
   if (ended.state == JobState::kSucceeded) return "";
-  const std::string percent = PercentText(ended, ended.estimate);
+  const std::string percent = PercentText(ended, ended.estimate, options);
   return percent == "-" ? "" : " at " + percent;
 }
 
@@ -65,12 +69,13 @@ std::vector<std::string> RenderSummary(const Snapshot& snapshot, int width,
       snapshot.state == JobState::kAbandoned || snapshot.state == JobState::kUnknownEnd;
   const bool is_ending_known = snapshot.is_final && (ending.empty() || !is_unreported);
   if (is_ending_known && !snapshot.started_at) {
-    add(StateStyle(snapshot), fmt::format("{} {}{}; how long it ran is not reported", title,
-                                          StateName(snapshot), HowFar(snapshot)));
+    add(StateStyle(snapshot), fmt::format("{} {}{}; its duration is not reported", title,
+                                          StateName(snapshot), ProgressAtEnd(snapshot, options)));
   } else if (is_ending_known) {
     const std::string due = DeadlineText(snapshot, options);
-    add(StateStyle(snapshot), fmt::format("{} {}{} after {}{}{}", title, StateName(snapshot),
-                                          HowFar(snapshot), elapsed, due.empty() ? "" : ", ", due));
+    add(StateStyle(snapshot),
+        fmt::format("{} {}{} after {}{}{}", title, StateName(snapshot),
+                    ProgressAtEnd(snapshot, options), elapsed, due.empty() ? "" : ", ", due));
   } else if (!ending.empty()) {
     const std::string text = fmt::format("{} {}", title, Printable(ending, options.unicode));
     for (const std::string& line : WrapWords(text, width, kEndingLinesMax, options.unicode)) {
@@ -78,7 +83,7 @@ std::vector<std::string> RenderSummary(const Snapshot& snapshot, int width,
     }
   } else {
     add(Style::kWarning,
-        fmt::format("{} was still running when last seen, after {}", title, elapsed));
+        fmt::format("{} was still running at its last report, after {}", title, elapsed));
   }
   if (snapshot.is_final && !snapshot.message.empty()) {
     add(Style::kPlain, Printable(snapshot.message, options.unicode));
@@ -93,7 +98,7 @@ std::vector<std::string> RenderSummary(const Snapshot& snapshot, int width,
 
   const int name_columns = WidestName(snapshot, options);
   const std::string indent(static_cast<std::size_t>(name_columns), ' ');
-  add(Style::kPlain, "How far the progress of each indicator was from the truth, in points of 100");
+  add(Style::kPlain, "Error of the progress of each indicator, in percentage points");
   add(Style::kDim,
       fmt::format("{}  {:-^28}   {:-^13}", indent,
                   HasReduce(snapshot) ? " reduce phase " : " last stage ", " whole job "));
@@ -105,6 +110,267 @@ std::vector<std::string> RenderSummary(const Snapshot& snapshot, int width,
     add(Style::kPlain, ErrorRow(PadRight(name, name_columns), error));
   }
   return lines;
+}
+
+// --- how the time was spent ---
+
+namespace {
+
+// Chosen by hand. Smaller shares of the time are not shown.
+constexpr double kStageShare = 0.5;
+constexpr double kLoneShare = 0.2;
+constexpr double kGroupShare = 0.5;   // of the time that the task was alone
+constexpr double kWaitedShare = 0.5;  // of the time that the task was alone
+// Chosen by hand. Shorter jobs get no paragraph.
+constexpr absl::Duration kShortest = absl::Seconds(10);
+
+std::string Capital(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 32);
+  return text;
+}
+
+constexpr const char* kHelpsOneKey =
+    "more slots or reducers would not have helped; a combiner, or splitting the key (salting), "
+    "might";
+
+bool IsWorkflow(const Snapshot& job) {
+  return !job.children.empty() || (job.info && job.info->kind == JobKind::kWorkflow);
+}
+
+// Returns a sentence about the part that took most of the time, if there are several parts.
+std::string LongestPart(const Snapshot& job, const TextOptions& options) {
+  struct Span {
+    std::string name;
+    absl::Duration took;
+  };
+  std::vector<Span> spans;
+  const auto add = [&](std::string name, const auto& part) {
+    if (part.started_at && part.ended_at && *part.ended_at > *part.started_at) {
+      spans.push_back({std::move(name), *part.ended_at - *part.started_at});
+    }
+  };
+  for (const Child& child : job.children) add(Printable(child.name, options.unicode), child);
+  if (job.children.empty()) {
+    std::vector<std::string> names = StageNames(job, options);
+    for (std::size_t i = 0; i < names.size(); ++i) add(std::move(names[i]), job.stages[i]);
+  }
+  if (spans.size() < 2) return "";
+  const Span& longest = *std::ranges::max_element(spans, {}, &Span::took);
+  const bool is_worth_it = longest.took >= kStageShare * job.elapsed();
+  if (!is_worth_it || longest.took > job.elapsed()) return "";
+  return fmt::format("The longest {}, {}, took {} of {}.", job.children.empty() ? "stage" : "job",
+                     longest.name, ElapsedText(longest.took), ElapsedText(job.elapsed()));
+}
+
+// Returns the longest task of all queries that is worth reporting, or null. Ignores tasks longer
+// than the job, which differing clocks can cause.
+const LongestTask* LongestFound(const Explanation& waits, absl::Duration elapsed) {
+  const LongestTask* longest = nullptr;
+  for (const QueryWaits& query : waits.queries) {
+    const LongestTask* const task = FoundLongestTask(query);
+    if (task == nullptr || absl::Seconds(task->seconds) > elapsed) continue;
+    if (!longest || task->seconds > longest->seconds) longest = task;
+  }
+  return longest;
+}
+
+// Returns a sentence about the task that ran alone. `found`: the longest task, or null.
+std::string Alone(const Snapshot& job, const LoneTask& lone, const LongestTask* found,
+                  const TextOptions& options) {
+  const absl::Duration alone = job.ended_at.value_or(job.at) - lone.since;
+  if (alone < kLoneShare * job.elapsed()) return "";
+  const bool is_found = found != nullptr && found->attempt == lone.attempt;
+  const std::string where =
+      is_found && !found->host.empty() ? " on " + Printable(found->host, options.unicode) : "";
+  const std::string ran = fmt::format("{}{} ran alone for at least the last {}",
+                                      Capital(TaskText(job, {.attempt = lone.attempt}, options)),
+                                      where, DurationText(alone));
+  const absl::Duration in_group = lone.group_until - lone.group_since;
+  if (lone.group_bytes > 0 && in_group >= kGroupShare * alone) {
+    return fmt::format("{}, at least {} of that in one key group of {}: {}.", ran,
+                       DurationText(in_group), text::SizeText(lone.group_bytes), kHelpsOneKey);
+  }
+  const std::string in_all =
+      is_found ? fmt::format("{}; it took {}", ran, LongestTaskTimes(*found)) : ran;
+  if (is_found && IsInOneGroup(*found)) return fmt::format("{}: {}.", in_all, kHelpsOneKey);
+  return fmt::format(
+      "{}: more slots would not have helped; tasks of equal length would, or a speculative attempt "
+      "if its host was slow.",
+      in_all);
+}
+
+std::string Longest(const LongestTask& task, const TextOptions& options) {
+  const std::string took =
+      fmt::format("{} took {}", Capital(LongestTaskText(task)), LongestTaskTimes(task));
+  return Printable(
+      IsInOneGroup(task)
+          ? fmt::format("{}: {}.", took, kHelpsOneKey)
+          : fmt::format("{}: if it had more data, more even partitions would help; if its host was "
+                        "slow, a speculative attempt.",
+                        took),
+      options.unicode);
+}
+
+// Returns the longest wait of all queries, if one is worth reporting.
+std::optional<WaitFinding> WorstWaitOf(const Explanation& waits, bool unicode) {
+  std::optional<WaitFinding> worst;
+  for (const QueryWaits& query : waits.queries) {
+    if (!query.seconds) continue;
+    for (WaitFinding& wait : WaitFindings(waits, query, ExplainQuestion().culprits_max, unicode)) {
+      if (!IsNotable(wait.seconds, *query.seconds)) continue;
+      if (!worst || wait.seconds > worst->seconds) worst = std::move(wait);
+    }
+  }
+  return worst;
+}
+
+// Returns the sentence of `why` about the longest wait, and a remedy.
+std::string Waited(const Explanation& waits, const TextOptions& options) {
+  const std::optional<WaitFinding> worst = WorstWaitOf(waits, options.unicode);
+  if (!worst) return "";
+  return Printable(
+      fmt::format("{}. {}{} might help.", worst->sentence,
+                  Capital(std::string(InfoOf(worst->resource).remedy)),
+                  worst->blames_jobs ? ", or running the jobs at different times," : ""),
+      options.unicode);
+}
+
+// Returns a sentence about the query with the largest skew.
+std::string Skewed(const Explanation& waits, const TextOptions& options) {
+  const QueryWaits* worst = nullptr;
+  for (const QueryWaits& query : waits.queries) {
+    if (!query.skew_seconds || !query.seconds) continue;
+    if (!IsNotable(*query.skew_seconds, *query.seconds)) continue;
+    if (!worst || *query.skew_seconds > *worst->skew_seconds) worst = &query;
+  }
+  if (worst == nullptr) return "";
+  return Printable(fmt::format("The longest tasks of {} took {} longer than mean tasks of their "
+                               "stages, without waits. If "
+                               "they had more data, more even partitions would help.",
+                               worst->query.empty() ? "the job" : worst->query,
+                               SecondsText(*worst->skew_seconds)),
+                   options.unicode);
+}
+
+// Returns a sentence about the query whose data grew most since past runs.
+std::string Grown(const Explanation& waits, const TextOptions& options) {
+  const QueryWaits* worst = nullptr;
+  for (const QueryWaits& query : waits.queries) {
+    const auto& growth = query.data_growth;
+    if (!growth || !IsNotable(growth->task_seconds, growth->all_task_seconds)) continue;
+    if (!worst || growth->task_seconds > worst->data_growth->task_seconds) worst = &query;
+  }
+  if (worst == nullptr) return "";
+  return Printable(fmt::format("Stages of {} {}.", worst->query.empty() ? "the job" : worst->query,
+                               GrowthText(*worst->data_growth, options.unicode)),
+                   options.unicode);
+}
+
+bool HasWaits(const Explanation& waits) {
+  return std::ranges::any_of(waits.queries, [](const QueryWaits& query) {
+    return !query.culprits.empty() || std::ranges::any_of(kWaitReasons, [&](WaitReason resource) {
+      return query.waits[resource].seconds.has_value();
+    });
+  });
+}
+
+// Returns why some of its waits are unknown, or the sentence that none is worth reporting.
+std::string NotKnown(const Snapshot& job, const Explanation& waits, const TextOptions& options) {
+  if (waits.queries.empty()) {
+    return waits.more_to_come
+               ? "Its waits are unknown: reports of other tasks have not arrived yet."
+               : "Its waits are unknown: the master has no reports of its running tasks.";
+  }
+  if (!HasWaits(waits)) return "Its waits are unknown: its tasks reported none.";
+  std::vector<std::string> sentences;
+  if (!WorstWaitOf(waits, options.unicode)) {
+    sentences.emplace_back("No known wait took a tenth of its time or more.");
+  }
+  if (waits.is_partial) {
+    sentences.emplace_back(
+        "Its waits are incomplete: the master started later, or lacked the memory to keep them.");
+  }
+  const absl::Duration behind = job.ended_at.value_or(job.at) - waits.at;
+  if (waits.more_to_come &&
+      IsNotable(absl::ToDoubleSeconds(behind), absl::ToDoubleSeconds(job.elapsed()))) {
+    sentences.push_back(fmt::format(
+        "The waits of its last {} are missing: reports of other tasks have not arrived yet.",
+        ElapsedText(behind)));
+  }
+  return fmt::format("{}", fmt::join(sentences, " "));
+}
+
+// Returns the running task if all others have ended, or null.
+const NamedTask* OnlyTask(const Snapshot& job) {
+  const Counts& counts = job.counts;
+  const bool is_last = counts.running_tasks == 1 && counts.finished_tasks > 0 &&
+                       counts.tasks == counts.finished_tasks + 1;
+  if (job.is_final || !is_last || job.named_tasks.empty() || counts.children > 0) return nullptr;
+  return &job.named_tasks.front();
+}
+
+// Returns `lone` updated by a snapshot in which only `task` runs.
+LoneTask After(const std::optional<LoneTask>& lone, const NamedTask& task, absl::Time at) {
+  LoneTask now = lone && lone->attempt == task.attempt
+                     ? *lone
+                     : LoneTask{.attempt = task.attempt, .since = at};
+  if (!task.in_heaviest_group || task.heaviest_group_bytes == 0) return now;
+  if (now.group_bytes != task.heaviest_group_bytes) {
+    now.group_bytes = task.heaviest_group_bytes;
+    now.group_since = at;
+  }
+  now.group_until = at;
+  return now;
+}
+
+}  // namespace
+
+void LoneTaskWatch::Add(const Snapshot& next) {
+  if (next.is_final) return;
+  seen_at_ = next.at;
+  for (const StageProgress& stage : next.stages) {
+    const bool waits =
+        stage.running_tasks > 0 && stage.tasks > stage.running_tasks + stage.finished_tasks;
+    if (!waits || stage.id.child != 0) continue;
+    waiting_.try_emplace(stage.id.stage, Waiting{.since = next.at}).first->second.until = next.at;
+  }
+  const NamedTask* const task = OnlyTask(next);
+  lone_ = task == nullptr ? std::nullopt : std::optional(After(lone_, *task, next.at));
+}
+
+std::optional<LoneTask> LoneTaskWatch::task() const {
+  if (!lone_) return std::nullopt;
+  const auto waiting = waiting_.find(lone_->attempt.stage);
+  if (waiting == waiting_.end()) return lone_;
+  const absl::Duration waited = waiting->second.until - waiting->second.since;
+  return waited > kWaitedShare * (seen_at_ - lone_->since) ? std::nullopt : lone_;
+}
+
+std::string TimeSpentText(const Snapshot& ended, const std::optional<LoneTask>& lone,
+                          const absl::StatusOr<Explanation>& waits, const TextOptions& options) {
+  const bool is_shown =
+      ended.is_final && ended.state == JobState::kSucceeded && ended.elapsed() >= kShortest;
+  if (!is_shown) return "";
+  const LongestTask* const longest = waits.ok() ? LongestFound(*waits, ended.elapsed()) : nullptr;
+  std::vector<std::string> sentences = {LongestPart(ended, options)};
+  std::string of_task;
+  if (lone) of_task = Alone(ended, *lone, longest, options);
+  if (of_task.empty() && longest != nullptr) of_task = Longest(*longest, options);
+  sentences.push_back(of_task);
+  if (IsWorkflow(ended)) {
+    sentences.emplace_back("`tidemark why JOB` shows the waits of each job.");
+  } else if (!waits.ok()) {
+    sentences.push_back(
+        Printable(fmt::format("Its waits are unknown: {}.", std::string(waits.status().message())),
+                  options.unicode));
+  } else {
+    sentences.push_back(Waited(*waits, options));
+    if (of_task.empty()) sentences.push_back(Skewed(*waits, options));
+    sentences.push_back(Grown(*waits, options));
+    sentences.push_back(NotKnown(ended, *waits, options));
+  }
+  std::erase(sentences, "");
+  return fmt::format("{}", fmt::join(sentences, " "));
 }
 
 }  // namespace tidemark::console

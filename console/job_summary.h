@@ -1,28 +1,77 @@
-// What is left to say when a job has ended. Pure.
+// The summary of an ended job: its outcome, and how its time was spent. Pure.
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "console/job_wording.h"
+#include "tidemark/explanation.h"
 
 namespace tidemark::console {
 
-// How the job ended, after how long, what was lost, and, with `compare`, how wrong each indicator
-// was:
+// Returns the outcome of the job, its duration, its losses and, with `compare`, the error of each
+// indicator:
 //
 //   two-path succeeded after 4 min 32 s
-//   How far the progress of each indicator was from the truth, in points of 100
+//   Error of the progress of each indicator, in percentage points
 //               ------- reduce phase -------   - whole job -
 //                  avg     max  end in range     avg     max
 //   nearestfit     2.1     8.9          92 %     1.8     9.1
 //   hadoop        31.0    62.1             -    30.2    61.0
 //
-// A job that did not succeed also shows its progress: "two-path failed at 41 % after 2 min 10 s". A
-// workflow also shows the durations of its jobs. If the job had not ended, or was abandoned, the
-// line has the time so far or `ending`, such as "succeeded".
+// The line of a job without success contains its progress: "two-path failed at 41 % after 2 min 10
+// s". A workflow also lists the durations of its jobs. If the outcome is unreported, the line
+// contains `ending`, such as "succeeded", or the elapsed time.
 std::vector<std::string> RenderSummary(const Snapshot& snapshot, int width,
                                        const TextOptions& options, const std::string& ending = "",
                                        bool compare = false);
+
+// A task that runs after all others have ended.
+struct LoneTask {
+  AttemptId attempt;
+  absl::Time since;  // first snapshot in which it was alone
+  // The last key group in which snapshots showed it.
+  std::uint64_t group_bytes = 0;  // 0 if unknown
+  absl::Time group_since;
+  absl::Time group_until;
+  friend bool operator==(const LoneTask&, const LoneTask&) = default;
+};
+
+// Finds the last task of a job, if it ran alone. Memory: O(stages).
+class LoneTaskWatch {
+ public:
+  // Adds the next snapshot of the job. Ignores a final one.
+  void Add(const Snapshot& next);
+
+  // Returns nullopt while several tasks run or wait. Also returns nullopt if tasks of its stage
+  // waited for a slot during more than half of the time that the task was alone. One more slot
+  // would have run the task earlier.
+  std::optional<LoneTask> task() const;
+
+ private:
+  // First and last snapshot in which tasks of a running stage waited for a slot.
+  struct Waiting {
+    absl::Time since;
+    absl::Time until;
+  };
+  std::optional<LoneTask> lone_;
+  absl::Time seen_at_;
+  std::map<std::uint32_t, Waiting> waiting_;
+};
+
+// Returns a paragraph about the largest costs of a job that succeeded, and remedies. Empty if the
+// job did not succeed or took less than ten seconds. `waits`: the waits of the job, or a short
+// reason why they are unknown.
+//
+//   The longest stage, reduce, took 3 min 50 s of 4 min 32 s. Reduce task 2 ran alone for at least
+//   the last 1 min 40 s, at least 1 min 30 s of that in one key group of 1.2 MB: more slots or
+//   reducers would not have helped; a combiner, or splitting the key (salting), might. Its waits
+//   are unknown: this master does not report them.
+std::string TimeSpentText(const Snapshot& ended, const std::optional<LoneTask>& lone,
+                          const absl::StatusOr<Explanation>& waits, const TextOptions& options);
 
 }  // namespace tidemark::console

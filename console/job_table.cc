@@ -8,13 +8,12 @@
 
 #include "console/deadline_wording.h"
 #include "console/duration_text.h"
-#include "console/table.h"
 #include "console/text.h"
 
 namespace tidemark::console {
 namespace {
 
-// With which the words for a remaining time end.
+// End of the text of a remaining time.
 constexpr std::string_view kLeft = " left";
 
 std::string KindName(const Snapshot& job) {
@@ -31,7 +30,7 @@ std::string KindName(const Snapshot& job) {
   return "-";
 }
 
-std::string EndOf(const Snapshot& job, const TextOptions& options) {
+std::string EndCell(const Snapshot& job, const TextOptions& options) {
   const std::string due = DeadlineText(job, options);
   if (job.is_final) {
     const std::string message = Printable(job.message, options.unicode);
@@ -40,7 +39,7 @@ std::string EndOf(const Snapshot& job, const TextOptions& options) {
   std::string remaining = DescribeRemaining(job, job.estimate, options).text();
   if (!due.empty()) remaining += "; " + due;
   if (!job.silent_since) return remaining;
-  return fmt::format("no news {}; {}", SilenceText(job), remaining);
+  return fmt::format("no reports {}; {}", SilenceText(job), remaining);
 }
 
 std::string NameOfChild(const Snapshot& snapshot, std::uint32_t number,
@@ -55,7 +54,7 @@ std::string BusyText(const Outcome& outcome) {
   return outcome.busy_share ? fmt::format("{:.0f} %", 100 * *outcome.busy_share) : "-";
 }
 
-// The smallest unit in which DurationText() says it.
+// Returns the smallest unit of DurationText() for the duration.
 absl::Duration UnitOf(absl::Duration duration) {
   if (duration < absl::Hours(1)) return absl::Seconds(1);
   return duration < absl::Hours(24) ? absl::Minutes(1) : absl::Hours(1);
@@ -79,7 +78,7 @@ bool HasEnded(const Child& child) {
          child.state == ChildState::kCancelled;
 }
 
-// Of those that wait for each other; one that only holds the slots of others is not on it.
+// Path of entries that wait for each other. Entries that only occupy slots are not on it.
 constexpr char kCriticalPath[] = "critical path";
 
 std::string AboutEnd(bool is_critical, const std::string& bottleneck, bool is_guess,
@@ -91,7 +90,7 @@ std::string AboutEnd(bool is_critical, const std::string& bottleneck, bool is_gu
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-// Of the scenarios at these places, which ascend, to be put before what is said of them.
+// Returns the names of the scenarios at these ascending indexes, as a prefix of a remark.
 std::string NamesOf(const std::vector<std::size_t>& places,
                     const std::vector<ScenarioRow>& scenarios) {
   constexpr std::size_t kNamesMax = 3;
@@ -121,14 +120,14 @@ std::vector<std::string> RenderJobTable(const std::vector<Snapshot>& jobs,
   };
   for (const Snapshot& job : jobs) {
     Row row = {Printable(job.job_id, options.text.unicode), StateName(job),
-               PercentText(job, job.estimate), ElapsedText(job),
+               PercentText(job, job.estimate, options.text), ElapsedText(job),
                job.is_final ? "" : CurrentStep(job)};
     if (options.is_wide) {
       const JobInfo info = job.info.value_or(JobInfo());
       row.insert(row.end(), {printable(info.name), KindName(job), printable(info.user),
                              printable(info.queue)});
     }
-    row.push_back(EndOf(job, options.text));
+    row.push_back(EndCell(job, options.text));
     rows.push_back(std::move(row));
   }
   return RenderTable(rows, options);
@@ -180,18 +179,18 @@ std::vector<std::string> RenderStageTable(const Snapshot& snapshot, const TableO
 
 namespace {
 
-// Why no task is named: that none holds up the job is known of applications alone.
+// Returns why the table of tasks is empty.
 std::string WhyNoTask(const Snapshot& snapshot) {
   if (snapshot.is_final) return "the job has ended";
   const JobKind kind = snapshot.info ? snapshot.info->kind : JobKind::kUnknown;
   if (kind == JobKind::kWorkflow) {
-    return "a workflow names no tasks; ask for those of one of its jobs";
+    return "a workflow has no tasks; pass one of its jobs";
   }
   if (snapshot.estimate.state != EstimateState::kValid) {
-    return "not known yet which task holds up the job; it has no estimate yet";
+    return "the task that delays the job is unknown: there is no estimate yet";
   }
   return kind == JobKind::kApplication ? "no running task is late or the last of its stage"
-                                       : "not known yet which task will end last";
+                                       : "the task that will end last is still unknown";
 }
 
 }  // namespace
@@ -214,9 +213,9 @@ std::vector<std::string> RenderEstimate(const Outcome& outcome, const TableOptio
     if (!snapshot.message.empty()) {
       how += fmt::format(" ({})", Printable(snapshot.message, options.text.unicode));
     }
-    return {TableLine(fmt::format("{}: {}; nothing of it is left to estimate",
-                                  JobTitle(snapshot, options.text), how),
-                      options)};
+    return {TableLine(
+        fmt::format("{}: {}; there is nothing to estimate", JobTitle(snapshot, options.text), how),
+        options)};
   }
   RemainingWords remaining = DescribeRemaining(snapshot, snapshot.estimate, options.text);
   const bool has_begun = snapshot.state != JobState::kQueued;
@@ -229,7 +228,7 @@ std::vector<std::string> RenderEstimate(const Outcome& outcome, const TableOptio
   const bool has_jobs = !snapshot.children.empty();
   std::vector<Row> rows = {
       {has_jobs && snapshot.stages.empty() ? "JOB" : "STAGE", "STARTS", "ENDS", ""}};
-  // Rounds an instant in the way in which the first line rounds the end.
+  // Rounds an instant like the end in the first line.
   const auto instant = [&](const std::optional<Range>& range) -> std::string {
     const std::optional<Range>& end = snapshot.estimate.remaining;
     if (!range || !end) return DurationOr(range, "-");
@@ -262,8 +261,8 @@ std::vector<std::string> RenderEstimate(const Outcome& outcome, const TableOptio
   if (std::ranges::any_of(snapshot.stages, is_critical) ||
       std::ranges::any_of(snapshot.children, is_critical)) {
     lines.push_back(
-        TableLine(fmt::format("{}: each waits for the one before; others may still hold the "
-                              "slots that these need",
+        TableLine(fmt::format("{}: each entry waits for the one before; other jobs may occupy "
+                              "the slots that it needs",
                               kCriticalPath),
                   options, Style::kDim));
   }
@@ -277,7 +276,7 @@ std::vector<std::string> RenderScenarios(const std::vector<ScenarioRow>& scenari
                   [](const ScenarioRow& row) { return row.core_hours.has_value(); });
   const bool has_binding = std::any_of(scenarios.begin(), scenarios.end(),
                                        [](const ScenarioRow& row) { return !row.binding.empty(); });
-  // Plans, and runs of logs as they would be: from their own beginning.
+  // Plans and logged runs are estimated from their start.
   const bool is_whole = std::all_of(scenarios.begin(), scenarios.end(), [](const ScenarioRow& row) {
     return row.outcome.snapshot.state == JobState::kQueued;
   });
@@ -318,7 +317,7 @@ std::vector<std::string> RenderScenarios(const std::vector<ScenarioRow>& scenari
 
 std::vector<std::string> RenderRemarks(const std::vector<ScenarioRow>& scenarios,
                                        const TextOptions& options) {
-  std::vector<std::string> remarks;  // as they come
+  std::vector<std::string> remarks;  // in order of first use
   std::map<std::string, std::vector<std::size_t>> rows_of;
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
     for (const std::string& remark : scenarios[i].remarks) {

@@ -18,11 +18,12 @@
 namespace tidemark::console {
 namespace {
 
-// Just below what rounds to a full bar.
+// The largest fraction that does not round to a full bar.
 constexpr double kRunningMax = 0.999;
-// Taste. How far the truth may be from what is shown.
+// Chosen by hand. The largest difference between the true and the shown fraction.
 constexpr double kPercentOffMax = 1.0 / 3;
-// Taste. How much of the work left must be backed by what has ended, where there is no interval.
+// Chosen by hand. The share of the remaining work that ended work must support, without an
+// interval.
 constexpr double kKnownShareMin = 0.5;
 // Coverage::silent_tasks counts tasks without a report for this long.
 constexpr absl::Duration kTaskSilence = absl::Seconds(10);
@@ -44,7 +45,7 @@ const StageInfo* InfoOf(const Snapshot& snapshot, StageId id) {
   return place != snapshot.stage_infos.end() && place->id == id ? &*place : nullptr;
 }
 
-// Those that do not exist yet are counted from 0, too.
+// Returns the number of a stage. Expected stages are numbered separately, from 0.
 std::string NumberText(StageId id) {
   if (id.stage < kExpectedStages) return fmt::format("stage {}", id.stage);
   return fmt::format("expected stage {}", id.stage - kExpectedStages);
@@ -64,16 +65,17 @@ std::string StillRunning(const Snapshot& snapshot, const TextOptions& options) {
   return running == 1 ? "1 task" : fmt::format("{} tasks", running);
 }
 
-// `tidemark` learns from map tasks, too; the other indicators wait for a reduce function.
+// Returns why there is no estimate yet. `tidemark` also uses map tasks; other indicators need a
+// reduce function.
 RemainingWords WarmingUpWords(const Snapshot& snapshot, const Estimate& estimate) {
   const auto words = [](const char* for_what) {
     return RemainingWords{"no estimate yet", ": ", for_what};
   };
   if (KindOf(snapshot) == JobKind::kApplication) {
     if (snapshot.counts.tasks > 0 && snapshot.counts.running_tasks == 0) {
-      return words("no task runs");
+      return words("no task is running");
     }
-    // Its notes say why there is none although some have ended.
+    // A note explains why there is no estimate although tasks have ended.
     if (snapshot.counts.finished_tasks > 0) return {.about = "no estimate"};
     return words("waiting for the first tasks to end");
   }
@@ -88,10 +90,10 @@ RemainingWords WarmingUpWords(const Snapshot& snapshot, const Estimate& estimate
     if (kind == StageKind::kMap && stage.state != StageState::kDone) maps_are_done = false;
   }
   if (!has_reduce) return words("waiting for the first input to be read");
-  const bool maps_will_tell =
+  const bool uses_maps =
       !maps_are_done && (estimate.indicator.empty() || estimate.indicator.starts_with("tidemark"));
-  return words(maps_will_tell ? "waiting for the first map results"
-                              : "waiting for the first reduce results");
+  return words(uses_maps ? "waiting for the first map results"
+                         : "waiting for the first reduce results");
 }
 
 RemainingWords KnownWords(const KnownRemaining& known, const TextOptions& options) {
@@ -112,14 +114,14 @@ KnownRemaining Known(const Range& range) {
   return RoundToKnown(range.median, range.lower, range.upper);
 }
 
-// The pieces of a MapReduce job: the shuffle is the first part of its reduce tasks.
+// A phase of a MapReduce job. The shuffle is the first part of the reduce tasks.
 struct Phase {
   const char* name = "";
   StageState state = StageState::kPending;
-  std::string place;  // how far it is once it has begun
+  std::string place;  // progress once it has started
 };
 
-// Below 100 until it is done.
+// Returns a percentage below 100.
 std::string PlaceText(double fraction) {
   return fmt::format("{} %", ShownPercent(std::min(fraction, 0.99), false));
 }
@@ -140,7 +142,8 @@ std::vector<Phase> PhasesOf(const Snapshot& snapshot) {
       phases.push_back({name, stage.state, PlaceText(stage.fraction_done)});
       continue;
     }
-    // The percentage of the reduce tasks is nearly that of the job; tasks say something new.
+    // The percentage of the reduce tasks is close to that of the job, so their count is more
+    // informative.
     Phase reduce = {name, stage.state,
                     fmt::format("{}/{} tasks", stage.finished_tasks, stage.tasks)};
     if (stage.shuffle) {
@@ -154,7 +157,7 @@ std::vector<Phase> PhasesOf(const Snapshot& snapshot) {
                         : has_begun ? StageState::kRunning
                                     : StageState::kPending,
                         PlaceText(shuffle.fraction_done)});
-      // A task that only fetches has not begun to reduce.
+      // The phase reduce starts with the first task that has fetched its input.
       const bool reduces = shuffle.finished_tasks > 0 || stage.finished_tasks > 0;
       if (HasBegun(stage.state) && !reduces) reduce.state = StageState::kPending;
     }
@@ -168,14 +171,14 @@ std::vector<Phase> PhasesOf(const Snapshot& snapshot) {
 std::vector<Step> StepsWhereItEnded(const Snapshot& snapshot, const std::vector<Phase>& phases) {
   const bool is_end_known =
       snapshot.state != JobState::kAbandoned && snapshot.state != JobState::kUnknownEnd;
-  const char* const at = is_end_known ? "stopped at" : "last seen at";
+  const char* const at = is_end_known ? "stopped at" : "last reported at";
   std::vector<Step> steps;
   std::optional<std::size_t> current;
   for (const Phase& phase : phases) {
     if (phase.state == StageState::kDone) {
       steps.push_back({.text = fmt::format("{} done", phase.name)});
     } else if (HasBegun(phase.state)) {
-      // The first is what all others waited for; but some tasks fetch while others reduce.
+      // The phases follow one another, except that some tasks fetch while others reduce.
       const bool is_next_of_shuffle = current && steps[*current].text.starts_with("shuffle");
       if (!current || is_next_of_shuffle) current = steps.size();
       steps.push_back({.text = fmt::format("{} {} {}", phase.name, at, phase.place)});
@@ -189,16 +192,16 @@ std::string DoneText(std::uint64_t finished, std::uint64_t all, const char* what
   return fmt::format("{} of {} {} done", finished, all, what);
 }
 
-// Whether what is shown is about right at both bounds.
-bool IsRight(const Estimate& estimate) {
+// Returns true if the shown fraction is close to both bounds.
+bool IsClose(const Estimate& estimate) {
   return std::max(estimate.fraction_done - estimate.fraction_done_lower,
                   estimate.fraction_done_upper - estimate.fraction_done) <= kPercentOffMax;
 }
 
-// Of a part of a job: whether what is shown is about right wherever in its interval it ends; of one
-// without an interval, where most of the work left is known.
-bool IsPartPercentTold(double shown, absl::Duration elapsed, const std::optional<Range>& left,
-                       double known_share) {
+// Returns true if the shown fraction of a part is close to the true one for each end in its
+// interval. A part without an interval must have mostly known remaining work.
+bool IsPartPercentMeaningful(double shown, absl::Duration elapsed, const std::optional<Range>& left,
+                             double known_share) {
   const bool has_interval = left && left->lower && left->upper;
   if (!has_interval && known_share < kKnownShareMin) return false;
   if (!left) return true;
@@ -215,7 +218,7 @@ std::uint32_t CountOf(const Snapshot& snapshot, StageState state) {
       std::ranges::count(snapshot.stages, state, &StageProgress::state));
 }
 
-// The smallest view has no stages, only how many are done or skipped.
+// Returns the progress in stages. The smallest view has no stages, only the count of ended ones.
 std::string StagesText(const Snapshot& snapshot) {
   const Counts& counts = snapshot.counts;
   const std::uint32_t expected = CountOf(snapshot, StageState::kExpected);
@@ -228,17 +231,17 @@ std::string StagesText(const Snapshot& snapshot) {
   std::string text = DoneText(counts.finished_stages - skipped, counts.stages - skipped, "stages");
   if (skipped > 0) text += fmt::format(", {} skipped", skipped);
   if (expected > 0) text += fmt::format(", {} more expected", expected);
-  const bool is_whole = snapshot.is_final || IsPercentTold(snapshot, snapshot.estimate);
+  const bool is_whole = snapshot.is_final || IsPercentMeaningful(snapshot, snapshot.estimate);
   return is_whole ? text : text + ", more may come";
 }
 
-// Returns the remaining time as it is shown, zero where it is not known.
+// Returns the shown remaining time; zero if unknown.
 absl::Duration ShownEnd(const std::optional<Range>& ends_in) {
   return ends_in ? Known(*ends_in).remaining : absl::ZeroDuration();
 }
 
-// Describes when a part starts: no sooner than `least`, the end of running parts that it waits for
-// as these show it.
+// Describes the start of a part, no earlier than `least`, the shown end of the running parts before
+// it.
 std::string StartText(const std::optional<Range>& starts_in, absl::Duration least,
                       const TextOptions& options) {
   if (!starts_in) return "not started";
@@ -256,7 +259,7 @@ const Child* ChildOf(const Snapshot& workflow, std::uint32_t number) {
   return place == workflow.children.end() || place->number != number ? nullptr : &*place;
 }
 
-// Returns when the running jobs that a job of a workflow waits for end, as it is shown.
+// Returns the shown end of the running jobs that a job of a workflow waits for.
 absl::Duration ShownEndBefore(const Snapshot& workflow, const Child& child) {
   absl::Duration end;
   for (const std::uint32_t number : child.after) {
@@ -267,7 +270,7 @@ absl::Duration ShownEndBefore(const Snapshot& workflow, const Child& child) {
   return end;
 }
 
-// Returns when the running stages that a stage waits for end, as it is shown.
+// Returns the shown end of the running stages that a stage waits for.
 absl::Duration ShownEndBefore(const Snapshot& snapshot, const StageProgress& stage) {
   absl::Duration end;
   const StageInfo* const info = InfoOf(snapshot, stage.id);
@@ -282,14 +285,14 @@ absl::Duration ShownEndBefore(const Snapshot& snapshot, const StageProgress& sta
   return end;
 }
 
-// Of one of its jobs; 0: of the job itself.
+// Returns the basis of the estimate of one of its jobs, or of the job itself for 0.
 Basis BasisOf(const Snapshot& snapshot, std::uint32_t child) {
   if (child == 0) return snapshot.estimate.basis;
   const Child* const found = ChildOf(snapshot, child);
   return found == nullptr ? Basis::kUnknown : found->estimate.basis;
 }
 
-// Nothing that has run backs it.
+// Marks the text as a guess.
 RemainingWords AsGuess(RemainingWords words) {
   words.joint = " ";
   if (words.detail.empty()) {
@@ -319,8 +322,8 @@ RemainingWords StageWords(const Snapshot& snapshot, const StageProgress& stage,
   return is_guess ? AsGuess(std::move(words)) : words;
 }
 
-// Of each job of a workflow, whether one that it waits for, or that these wait for, is only
-// guessed.
+// Returns for each job of a workflow whether the end of a direct or indirect predecessor is a
+// guess.
 std::vector<bool> GuessedStarts(const Snapshot& workflow) {
   std::vector<bool> guessed(workflow.children.size());
   const auto is_guessed = [&](std::uint32_t number) {
@@ -329,13 +332,13 @@ std::vector<bool> GuessedStarts(const Snapshot& workflow) {
     return parent->estimate.basis == Basis::kGuess ||
            guessed[static_cast<std::size_t>(parent - workflow.children.data())];
   };
-  // Mostly jobs come behind those that they wait for, and one more time shows that all is told.
-  for (bool is_told = false; !is_told;) {
-    is_told = true;
+  // Repeats until nothing changes. Most jobs follow their predecessors, so two rounds suffice.
+  for (bool is_stable = false; !is_stable;) {
+    is_stable = true;
     for (std::size_t i = 0; i < guessed.size(); ++i) {
       if (guessed[i] || std::ranges::none_of(workflow.children[i].after, is_guessed)) continue;
       guessed[i] = true;
-      is_told = false;
+      is_stable = false;
     }
   }
   return guessed;
@@ -353,7 +356,7 @@ Part PartOf(const Snapshot& workflow, const Child& child, bool is_start_guessed,
       child.state == ChildState::kFailed || child.state == ChildState::kRetryable;
   const Estimate& reached = child.estimate;
   if (has_failed && reached.fraction_done_lower < reached.fraction_done_upper) {
-    part.is_percent_told = IsRight(reached);
+    part.is_percent_meaningful = IsClose(reached);
   }
   switch (child.state) {
     case ChildState::kSucceeded:
@@ -381,9 +384,9 @@ Part PartOf(const Snapshot& workflow, const Child& child, bool is_start_guessed,
       part.has_started = false;
       break;
     case ChildState::kRunning: {
-      part.is_percent_told = IsPartPercentTold(part.fraction_done,
-                                               workflow.at - child.started_at.value_or(workflow.at),
-                                               child.estimate.remaining, /*known_share=*/1);
+      part.is_percent_meaningful = IsPartPercentMeaningful(
+          part.fraction_done, workflow.at - child.started_at.value_or(workflow.at),
+          child.estimate.remaining, /*known_share=*/1);
       RemainingWords words = EstimatedWords(child.estimate, options);
       part.state = std::move(words.about);
       part.detail = std::move(words.detail);
@@ -395,7 +398,7 @@ Part PartOf(const Snapshot& workflow, const Child& child, bool is_start_guessed,
   return part;
 }
 
-// "3 messages lost" for a part of a list; nothing for zero.
+// Appends a count such as "3 messages lost"; nothing for zero.
 void AddCount(std::uint64_t count, const char* one, const char* many,
               std::vector<std::string>& parts) {
   if (count != 0) parts.push_back(fmt::format("{} {}", count, count == 1 ? one : many));
@@ -406,11 +409,11 @@ std::string LossText(const Coverage& coverage) {
   AddCount(coverage.lost_events, "message lost", "messages lost", parts);
   AddCount(coverage.dropped_events, "event dropped", "events dropped", parts);
   AddCount(coverage.dropped_points, "measurement dropped", "measurements dropped", parts);
-  AddCount(coverage.missing_task_ends, "task without a report of its end",
-           "tasks without a report of their end", parts);
-  AddCount(coverage.tasks_beyond_slots, "task more runs than there are slots",
-           "tasks more run than there are slots", parts);
-  AddCount(coverage.rejected_events, "message refused", "messages refused", parts);
+  AddCount(coverage.missing_task_ends, "task without a reported end",
+           "tasks without a reported end", parts);
+  AddCount(coverage.tasks_beyond_slots, "running task beyond the slots",
+           "running tasks beyond the slots", parts);
+  AddCount(coverage.rejected_events, "message rejected", "messages rejected", parts);
   AddCount(coverage.anomalies, "conflicting event ignored", "conflicting events ignored", parts);
   return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -418,18 +421,18 @@ std::string LossText(const Coverage& coverage) {
 std::string SilenceWarning(const Snapshot& snapshot) {
   if (snapshot.is_final) return "";
   if (snapshot.silent_since) {
-    return fmt::format("no news from {} {}",
+    return fmt::format("no reports from {} {}",
                        KindOf(snapshot) == JobKind::kWorkflow ? "any of its jobs" : "the job",
                        SilenceText(snapshot));
   }
   const std::uint32_t silent = snapshot.coverage ? snapshot.coverage->silent_tasks : 0;
   if (silent == 0) return "";
-  return fmt::format("{} not heard of for {}",
+  return fmt::format("{} without a report for {}",
                      silent == 1 ? "1 running task" : fmt::format("{} running tasks", silent),
                      DurationText(kTaskSilence));
 }
 
-// Of stages that go on: why attempts fail.
+// Returns why attempts of running stages fail.
 std::vector<std::string> FailureTexts(const Snapshot& snapshot, const TextOptions& options) {
   std::vector<std::string> texts;
   if (snapshot.is_final) return texts;
@@ -437,7 +440,7 @@ std::vector<std::string> FailureTexts(const Snapshot& snapshot, const TextOption
     if (stage.failure.empty() || stage.state != StageState::kRunning) continue;
     if (texts.size() == kFailuresMax) break;
     texts.push_back(
-        fmt::format("{}: {} failed; the last: {}", StageName(snapshot, stage.id, options),
+        fmt::format("{}: {} failed; last failure: {}", StageName(snapshot, stage.id, options),
                     stage.failed_attempts == 1 ? "1 attempt"
                                                : fmt::format("{} attempts", stage.failed_attempts),
                     Printable(stage.failure, options.unicode)));
@@ -499,7 +502,7 @@ std::string TaskText(const Snapshot& snapshot, const NamedTask& task, const Text
 
 std::string StageStateText(const Snapshot& snapshot, const StageProgress& stage,
                            const TextOptions& options) {
-  // With its job, which did not fail, all that ran has ended.
+  // Stages that were running end with a job that did not fail.
   const bool is_cut_off =
       snapshot.is_final && snapshot.state != JobState::kFailed && stage.id.child == 0;
   switch (stage.state) {
@@ -566,7 +569,7 @@ double ShownFraction(double fraction_done, bool has_succeeded) {
 }
 
 int ShownPercent(double fraction_done, bool has_succeeded) {
-  // A hair more, so that 0.29 (whose product with 100 is below 29) is shown as 29.
+  // The addend corrects rounding: 100 * 0.29 is below 29.
   return static_cast<int>(std::floor(100 * ShownFraction(fraction_done, has_succeeded) + 1e-9));
 }
 
@@ -580,35 +583,37 @@ bool HasBounds(const Estimate& estimate) {
   return has_kept || HasInterval(estimate);
 }
 
-bool IsPercentTold(const Snapshot& snapshot, const Estimate& estimate) {
+bool IsPercentMeaningful(const Snapshot& snapshot, const Estimate& estimate) {
   if (HasSucceeded(snapshot)) return true;
   if (!snapshot.is_final && estimate.state != EstimateState::kValid) return true;
-  if (HasBounds(estimate)) return IsRight(estimate);
+  if (HasBounds(estimate)) return IsClose(estimate);
   if (snapshot.is_final) return true;
   const bool is_of_group =
       KindOf(snapshot) == JobKind::kApplication && &estimate == &snapshot.estimate;
-  return !is_of_group || IsPartPercentTold(estimate.fraction_done, snapshot.elapsed(),
-                                           estimate.remaining, estimate.known_share);
+  return !is_of_group || IsPartPercentMeaningful(estimate.fraction_done, snapshot.elapsed(),
+                                                 estimate.remaining, estimate.known_share);
 }
 
-std::string PercentText(const Snapshot& snapshot, const Estimate& estimate) {
-  if (!IsPercentTold(snapshot, estimate)) {
+std::string PercentText(const Snapshot& snapshot, const Estimate& estimate,
+                        const TextOptions& options) {
+  if (!IsPercentMeaningful(snapshot, estimate)) {
     const bool is_open = snapshot.is_final && !(estimate.fraction_done_lower > 0) &&
                          estimate.fraction_done_upper >= kRunningMax;
     if (is_open || !HasBounds(estimate)) return "-";
-    return fmt::format("{}-{} %", ShownPercent(estimate.fraction_done_lower, false),
+    return fmt::format("{}{}{} %", ShownPercent(estimate.fraction_done_lower, false),
+                       options.unicode ? "–" : "-",
                        ShownPercent(estimate.fraction_done_upper, false));
   }
   const int percent = ShownPercent(estimate.fraction_done, HasSucceeded(snapshot));
-  const bool has_said_nothing = estimate.state == EstimateState::kWarmingUp ||
-                                estimate.state == EstimateState::kUnknown ||
-                                (snapshot.is_final && !(estimate.fraction_done > 0));
-  if (has_said_nothing && percent == 0) return "-";
+  const bool has_no_estimate = estimate.state == EstimateState::kWarmingUp ||
+                               estimate.state == EstimateState::kUnknown ||
+                               (snapshot.is_final && !(estimate.fraction_done > 0));
+  if (has_no_estimate && percent == 0) return "-";
   return fmt::format("{} %", percent);
 }
 
 std::string PercentText(const Part& part) {
-  if (!part.is_percent_told) return "-";
+  if (!part.is_percent_meaningful) return "-";
   return fmt::format("{} %", ShownPercent(part.fraction_done, part.has_succeeded));
 }
 
@@ -645,7 +650,7 @@ std::vector<Step> StepsOf(const Snapshot& snapshot) {
   if (kind == JobKind::kWorkflow || counts.children > 0) {
     return {{DoneText(counts.finished_children, counts.children, "jobs"), true}};
   }
-  // Before the first stage of a known application its kind is not known.
+  // The kind of an application with past runs is unknown before its first stage.
   const bool is_expected = counts.stages == 0 && CountOf(snapshot, StageState::kExpected) > 0;
   if (is_expected || (kind == JobKind::kApplication && counts.stages > 0)) {
     return {{StagesText(snapshot), true}};
@@ -656,7 +661,7 @@ std::vector<Step> StepsOf(const Snapshot& snapshot) {
   }
   const std::vector<Phase> phases = PhasesOf(snapshot);
   if (snapshot.is_final && !HasSucceeded(snapshot)) return StepsWhereItEnded(snapshot, phases);
-  // Phases overlap: the last that has begun is the one to watch; between two of them, the next.
+  // Phases overlap. The current phase is the last running one; between two phases, the next one.
   const auto has = [](StageState state) {
     return [state](const Phase& phase) { return phase.state == state; };
   };
@@ -702,7 +707,7 @@ std::vector<Part> PartsOf(const Snapshot& snapshot, const TextOptions& options) 
                      .state = std::move(words.about),
                      .detail = std::move(words.detail),
                      .fraction_done = group.fraction_done,
-                     .is_percent_told = IsPartPercentTold(
+                     .is_percent_meaningful = IsPartPercentMeaningful(
                          group.fraction_done, snapshot.at - group.started_at.value_or(snapshot.at),
                          group.ends_in, snapshot.estimate.known_share),
                      .is_running = true,
@@ -728,10 +733,10 @@ std::vector<Part> PartsOf(const Snapshot& snapshot, const TextOptions& options) 
 std::string SilenceText(const Snapshot& snapshot) {
   const absl::Time since = snapshot.silent_since.value_or(snapshot.at);
   const std::string text = DurationText(snapshot.at - since);
-  // What came last came to the master before: how long the job was silent nobody heard.
-  const auto heard_at = snapshot.coverage ? snapshot.coverage->newest_event_at : std::nullopt;
-  return heard_at && *heard_at < since ? fmt::format("since the master started, {} ago", text)
-                                       : "for " + text;
+  // If the newest report is older than the master, the job was silent for an unknown time.
+  const auto reported_at = snapshot.coverage ? snapshot.coverage->newest_event_at : std::nullopt;
+  return reported_at && *reported_at < since ? fmt::format("since the master started, {} ago", text)
+                                             : "for " + text;
 }
 
 std::string StragglerText(const Snapshot& snapshot, const TextOptions& options) {

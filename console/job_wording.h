@@ -1,120 +1,122 @@
-// What there is to say about a snapshot, in words; frames, plain lines and tables share it. Pure.
+// The parts of a snapshot as text, for frames, plain lines, tables, the page and alerts. Pure.
 //
-// Everything here is Printable(), finite and without negative times, whatever the snapshot holds.
-// What a snapshot does not hold, such as the stages in its smallest view, is not said.
+// For any snapshot the text is Printable() and finite, without negative times. Text about missing
+// parts, such as the stages in the smallest view, is empty.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "console/styled_line.h"
+#include "console/text.h"
 #include "tidemark/job.h"
 
 namespace tidemark::console {
 
-// The name of the job, or its id if it has none.
+// Returns the name of the job, or its id if it has none.
 std::string JobTitle(const Snapshot& snapshot, const TextOptions& options);
 
-// "queued", "running", "succeeded", "failed", "killed", "abandoned"; of a state that this version
-// does not know "running" or "ended".
+// Returns "queued", "running", "succeeded", "failed", "killed" or "abandoned"; for a state of a
+// newer version "running" or "ended".
 std::string StateName(const Snapshot& snapshot);
 Style StateStyle(const Snapshot& snapshot);
 
-// How long it has run, "41 s"; of a job that has ended to the tenth of a second below ten.
+// Returns the elapsed time, "41 s". An ended job has tenths of a second below ten seconds.
 std::string ElapsedText(const Snapshot& snapshot);
 
-// `fraction_done` as it may be shown: 0 if it is not a number, within 0..1, and 1 only for what has
-// succeeded. Percent are cut, not rounded.
+// Returns the fraction to show: clamped to 0..1, 0 for NaN, and 1 only after success. Percentages
+// are rounded down.
 double ShownFraction(double fraction_done, bool has_succeeded);
 int ShownPercent(double fraction_done, bool has_succeeded);
 
-// Whether a percentage says anything: not where the part of its time that has passed may be a third
-// of the whole away from what is shown, as of an application that is not known and may go on.
-bool IsPercentTold(const Snapshot& snapshot, const Estimate& estimate);
+// Returns false if the true fraction may differ from the shown one by more than a third, as for an
+// application without past runs.
+bool IsPercentMeaningful(const Snapshot& snapshot, const Estimate& estimate);
 bool HasInterval(const Estimate& estimate);
-// Whether the fraction has bounds: an interval, or those that a job had which did not succeed.
+// Returns true if the fraction has bounds: an interval, or the last bounds of a job without
+// success.
 bool HasBounds(const Estimate& estimate);
-// "41 %"; the range, "9-91 %", where that would say nothing; "-" where there is none, and where the
-// indicator has never said any: while it warms up, and of a job that has ended before it did.
-std::string PercentText(const Snapshot& snapshot, const Estimate& estimate);
+// Returns "41 %", or the range "9-91 %" if a percentage is not meaningful. Returns "-" without
+// bounds, and if the indicator has no estimate yet or had none before the job ended.
+std::string PercentText(const Snapshot& snapshot, const Estimate& estimate,
+                        const TextOptions& options);
 
-// The name of the indicator that made an estimate.
+// Returns the name of the indicator of an estimate.
 std::string IndicatorName(const Estimate& estimate, const TextOptions& options);
 
-// "~ 41 s"; "over 999 d".
+// Returns "~ 41 s" or "over 999 d".
 std::string AboutText(absl::Duration duration, const TextOptions& options);
 
-// When something will end, in two parts that can be put apart, such as "~ 41 s left" and "(35-52
-// s)" or, where nothing that has run backs it, "(35-52 s, a guess)", or "no estimate yet" and
-// "waiting for the first reduce results".
+// A remaining time in two separable parts, such as "~ 41 s left" and "(35-52 s)", "(35-52 s, a
+// guess)" if neither this run nor a past run supports it, or "no estimate yet" and "waiting for the
+// first reduce results".
 struct RemainingWords {
   std::string about;
   std::string joint;
   std::string detail;
   std::string text() const { return about + joint + detail; }
 };
-// Of an ended job its state.
+// Describes the remaining time of a job, or the state of an ended job.
 RemainingWords DescribeRemaining(const Snapshot& snapshot, const Estimate& estimate,
                                  const TextOptions& options);
 
-// Of what runs, such as a task: "~ 41 s left" and "(35-52 s)", or "about to end".
+// Describes the remaining time of a running task: "~ 41 s left" and "(35-52 s)", or "about to end".
 RemainingWords DescribeLeft(const Range& left, const TextOptions& options);
 
-// Where a job is, in pieces for a header: "map done", "shuffle 40 %", "reduce 1/4 tasks" of a
-// MapReduce job, "map stopped at 40 %" of one that has failed; "3 of 12 stages done, 2 skipped" or
-// "1 of 4 jobs done" of others.
+// The position of a job, in pieces for a header: "map done", "shuffle 40 %", "reduce 1/4 tasks";
+// for a failed job "map stopped at 40 %"; for applications "3 of 12 stages done, 2 skipped"; for
+// workflows "1 of 4 jobs done".
 struct Step {
   std::string text;
   bool is_current = false;  // at most one
 };
 std::vector<Step> StepsOf(const Snapshot& snapshot);
-// The text of the current one; empty if there is none.
+// Returns the text of the current step; or an empty text.
 std::string CurrentStep(const Snapshot& snapshot);
 
-// "map", "scan"; of a stage without a name "stage 3".
+// Returns the name of a stage, "map" or "scan"; without a name "stage 3".
 std::string StageName(const Snapshot& snapshot, StageId id, const TextOptions& options);
-// Of each of Snapshot::stages, in their order. Those of one job that have the same name are told
-// apart, and so are those that look as if they were: "scan (stage 3)". O(n log n).
+// Returns the names of Snapshot::stages, in order. Stages of one job with equal names get numbers,
+// "scan (stage 3)", as do names that look numbered. O(n log n).
 std::vector<std::string> StageNames(const Snapshot& snapshot, const TextOptions& options);
-// Whether its end is as much of a guess as that of its job: unless it is a map stage whose pace is
-// seen.
+// Returns true if the end of the stage is a guess: if that of its job is one, except for a running
+// map stage, whose pace is measured.
 bool IsEndGuessed(const Snapshot& snapshot, const StageProgress& stage);
-// "starts in ~ 2 min", "~ 1 min left (50-70 s)", "~ 1 min left (a guess)", "done", "skipped",
-// "expected", "failed"; "not finished" if its job was killed or abandoned.
+// Returns "starts in ~ 2 min", "~ 1 min left (50-70 s)", "~ 1 min left (a guess)", "done",
+// "skipped", "expected" or "failed"; "not finished" if the job was killed or abandoned.
 std::string StageStateText(const Snapshot& snapshot, const StageProgress& stage,
                            const TextOptions& options);
-// "reduce task 2", "task 7 of scan"; a repeated one says which attempt it is.
+// Returns "reduce task 2" or "task 7 of scan", with the number of a later attempt.
 std::string TaskText(const Snapshot& snapshot, const NamedTask& task, const TextOptions& options);
 
 // A job of a workflow, or a group or a stage of an application, as a line.
 struct Part {
   std::string name;
   std::string state;   // "done", "~ 1 min left", "starts in ~ 2 min", "no report yet"
-  std::string detail;  // of what is left, "(50-55 s)", "(a guess)"; may be empty
+  std::string detail;  // interval of the remaining time, "(50-55 s)", "(a guess)"; may be empty
   Style style = Style::kBar;
   double fraction_done = 0;
-  bool is_percent_told = true;
+  bool is_percent_meaningful = true;
   bool has_succeeded = false;
   bool is_running = false;
   bool has_started = false;
   bool is_critical = false;
 };
-// The jobs of a workflow; of an application the groups that run, then the stages that do, at most
-// kGroupsShown and kStagesShown of them; of a MapReduce job none.
+// Returns the jobs of a workflow. For an application, returns at most kGroupsShown running groups,
+// then at most kStagesShown running stages. Empty for a MapReduce job.
 inline constexpr std::size_t kGroupsShown = 4;
 inline constexpr std::size_t kStagesShown = 8;
 std::vector<Part> PartsOf(const Snapshot& snapshot, const TextOptions& options);
-// "41 %"; "-" where it would say nothing.
+// Returns "41 %", or "-" if a percentage is not meaningful.
 std::string PercentText(const Part& part);
 
-// "Reduce task 2 ends last: 1.2 MB key, ..."; empty if no task is named.
+// Returns "Reduce task 2 ends last: 1.2 MB key, ..."; empty if the snapshot names no task.
 std::string StragglerText(const Snapshot& snapshot, const TextOptions& options);
 
-// Since when there is no news of a silent job: "for 6 min", or "since the master started, 6 min
-// ago" where the snapshot tells that the newest report is older.
+// Returns how long a job has been silent: "for 6 min", or "since the master started, 6 min ago" if
+// the newest report is older than the master.
 std::string SilenceText(const Snapshot& snapshot);
 
-// What is lost, silent, failed or out of date; a line each, none if all is well.
+// Returns a line for each loss, silence, failure and note.
 std::vector<std::string> WarningTexts(const Snapshot& snapshot, const TextOptions& options);
 
 }  // namespace tidemark::console

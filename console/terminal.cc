@@ -1,5 +1,6 @@
 #include "console/terminal.h"
 
+#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -7,9 +8,51 @@
 #include <cerrno>
 #include <cstddef>
 
-#include "console/redraw.h"
+#include "console/text.h"
 
 namespace tidemark::console {
+namespace {
+
+// Starts an update and moves up `rows`.
+std::string GoUp(int rows) {
+  const std::string begin = "\x1b[?2026h\r";
+  return rows > 0 ? begin + fmt::format("\x1b[{}A", rows) : begin;
+}
+
+}  // namespace
+
+int RowsTaken(const std::vector<int>& line_columns, int width) {
+  int rows = 0;
+  for (const int columns : line_columns) {
+    rows += width > 0 ? std::max((columns + width - 1) / width, 1) : 1;
+  }
+  return rows;
+}
+
+std::string Redraw(int rows, const std::vector<std::string>& lines) {
+  std::string bytes = GoUp(rows);
+  // Erases before writing, because after a full line the cursor is still on its last character.
+  for (const std::string& line : lines) bytes += "\x1b[2K" + line + "\r\n";
+  return bytes + "\x1b[J\x1b[?2026l";
+}
+
+std::string PrintOver(int rows, const std::vector<std::string>& lines) {
+  std::string bytes = GoUp(rows) + "\x1b[J";
+  for (const std::string& line : lines) bytes += line + "\r\n";
+  return bytes + "\x1b[?2026l";
+}
+
+int ColumnsWithoutColours(const std::string& line) {
+  std::string text;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '\x1b') {
+      i = std::min(line.find('m', i), line.size());
+    } else {
+      text += line[i];
+    }
+  }
+  return Columns(text);
+}
 
 TerminalSize Terminal::size() const {
   winsize window{};
@@ -26,7 +69,8 @@ int Terminal::RowsToErase() const {
 }
 
 void Terminal::Draw(const std::vector<std::string>& lines) {
-  // The row of the cursor stays free: writing there would scroll the frame's top out of reach.
+  // Leaves the row of the cursor free, because writing there would scroll the top of the frame
+  // away.
   const auto rows = static_cast<std::size_t>(std::max(size().rows - 1, 1));
   std::vector<std::string> fitting(lines.begin(), lines.begin() + std::min(lines.size(), rows));
   Write(Redraw(RowsToErase(), fitting));
@@ -47,7 +91,7 @@ void Terminal::Write(const std::string& bytes) const {
   while (written < bytes.size()) {
     const ssize_t count = write(fd_, bytes.data() + written, bytes.size() - written);
     if (count < 0 && errno == EINTR) continue;
-    // A closed terminal is no error.
+    // Ignores a closed terminal.
     if (count <= 0) return;
     written += static_cast<std::size_t>(count);
   }

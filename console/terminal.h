@@ -1,8 +1,7 @@
 // Draws frames in place on a terminal.
 //
-// Changes nothing that would have to be put back: the cursor stays visible below the frame, colours
-// end with each line, and the screen scrolls as usual, so a process that is killed leaves the
-// terminal as it should be. Not thread-safe.
+// Leaves the terminal usable if the process is killed: the cursor stays visible below the frame,
+// colours end with each line, and the screen scrolls as usual.
 #pragma once
 
 #include <string>
@@ -16,20 +15,21 @@ struct TerminalSize {
   friend bool operator==(const TerminalSize&, const TerminalSize&) = default;
 };
 
+// Not thread-safe.
 class Terminal {
  public:
   // Does not own the descriptor.
   explicit Terminal(int fd) : fd_(fd) {}
 
-  // As it is now; 80 x 24 if the descriptor is not a terminal's.
+  // Returns the current size; 80 x 24 if the descriptor is not a terminal.
   TerminalSize size() const;
 
-  // Replaces the frame drawn before. Lines must not be wider than size().columns; those that would
-  // not fit the height are left out.
+  // Replaces the previous frame. Lines must not be wider than size().columns. Omits the lines that
+  // exceed the height.
   void Draw(const std::vector<std::string>& lines);
-  // Writes lines that stay, of any width, above the frame.
+  // Prints lines of any width above the frame. They stay.
   void Print(const std::vector<std::string>& lines);
-  // Leaves the frame where it is; the next one is drawn below it.
+  // Leaves the frame on the screen; the next one is drawn below it.
   void Keep();
 
  private:
@@ -39,5 +39,22 @@ class Terminal {
   const int fd_;
   std::vector<std::string> frame_;
 };
+
+// The bytes that Terminal writes. Pure.
+
+// Returns the rows that lines of these widths occupy on a terminal of `width` columns. A line takes
+// several rows if the terminal became narrower after the line was drawn.
+int RowsTaken(const std::vector<int>& line_columns, int width);
+
+// Moves up `rows`, overwrites them with `lines`, erases the rest, and leaves the cursor at the
+// start of the row below the last line. The bytes are marked as one update, which terminals show at
+// once.
+std::string Redraw(int rows, const std::vector<std::string>& lines);
+
+// Erases the `rows` above and writes `lines`, which may be wider than the terminal.
+std::string PrintOver(int rows, const std::vector<std::string>& lines);
+
+// Returns the columns of a line without its colour codes.
+int ColumnsWithoutColours(const std::string& line);
 
 }  // namespace tidemark::console

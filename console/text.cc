@@ -12,7 +12,7 @@ struct Character {
   bool valid = false;
 };
 
-// The length of a UTF-8 sequence by its first byte; 0 if none begins so.
+// Returns the length of a UTF-8 sequence by its first byte; 0 for an invalid first byte.
 std::size_t SequenceLength(unsigned char first) {
   if (first < 0x80) return 1;
   if (first >= 0xC2 && first <= 0xDF) return 2;
@@ -26,7 +26,7 @@ bool IsShortestForm(char32_t code, std::size_t bytes) {
   return code >= least;
 }
 
-// The character that begins at `position`; one byte of no character if it is broken.
+// Returns the character at `position`, or one invalid byte.
 Character Decode(const std::string& text, std::size_t position) {
   const auto byte = [&text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const std::size_t bytes = SequenceLength(byte(position));
@@ -42,28 +42,28 @@ Character Decode(const std::string& text, std::size_t position) {
   return {.code = code, .bytes = bytes, .valid = true};
 }
 
-struct Range {
+struct CodeRange {
   char32_t first;
   char32_t last;
 };
 
 template <std::size_t kCount>
-bool IsIn(char32_t code, const Range (&ranges)[kCount]) {
-  return std::any_of(ranges, ranges + kCount, [code](const Range& range) {
+bool IsIn(char32_t code, const CodeRange (&ranges)[kCount]) {
+  return std::any_of(ranges, ranges + kCount, [code](const CodeRange& range) {
     return code >= range.first && code <= range.last;
   });
 }
 
-// Change the direction of the text, are invisible, or mean nothing to a reader.
-constexpr Range kSteering[] = {
+// Characters that change the direction of text, or are invisible or unassigned.
+constexpr CodeRange kSteering[] = {
     {0x80, 0x9F},     {0xAD, 0xAD},     {0x61C, 0x61C},   {0x200B, 0x200F}, {0x2028, 0x202E},
     {0x2060, 0x206F}, {0xFEFF, 0xFEFF}, {0xFFF0, 0xFFFF}, {0xE000, 0xF8FF}, {0xE0000, 0x10FFFF}};
-// Put on top of the character before.
-constexpr Range kCombining[] = {{0x300, 0x36F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0E}};
-// Makes the character before an emoji, which some terminals then draw one column wider.
+// Characters that combine with the previous one.
+constexpr CodeRange kCombining[] = {{0x300, 0x36F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0E}};
+// Turns the previous character into an emoji, which some terminals draw one column wider.
 constexpr char32_t kAsEmoji = 0xFE0F;
-// Beyond the first scripts of the code table, terminals draw in one column only these.
-constexpr Range kNarrowBeyond[] = {
+// The ranges of one column above kWideFrom.
+constexpr CodeRange kNarrowBeyond[] = {
     {0x1160, 0x22FF}, {0x2400, 0x25FC}, {0x27C0, 0x2B0F}, {0x2C00, 0x2DFF}};
 constexpr char32_t kWideFrom = 0x1100;
 
@@ -73,7 +73,7 @@ int ColumnsOf(char32_t code) {
   return code >= kWideFrom && !IsIn(code, kNarrowBeyond) ? 2 : 1;
 }
 
-// The number of bytes of `text` that fit `columns`.
+// Returns the number of bytes of `text` that fit `columns`.
 std::size_t BytesThatFit(const std::string& text, int columns) {
   int used = 0;
   std::size_t position = 0;
@@ -88,6 +88,27 @@ std::size_t BytesThatFit(const std::string& text, int columns) {
 
 std::string Spaces(int count) {
   return std::string(static_cast<std::size_t>(std::max(count, 0)), ' ');
+}
+
+// Returns the code of a style. The colours are from the user's palette, which fits the background.
+const char* Code(Style style) {
+  switch (style) {
+    case Style::kPlain:
+      return "";
+    case Style::kStrong:
+      return "\x1b[1m";
+    case Style::kDim:
+      return "\x1b[2m";
+    case Style::kBar:
+      return "\x1b[36m";
+    case Style::kGood:
+      return "\x1b[32m";
+    case Style::kWarning:
+      return "\x1b[33m";
+    case Style::kBad:
+      return "\x1b[31m";
+  }
+  return "";
 }
 
 }  // namespace
@@ -146,12 +167,61 @@ std::vector<std::string> WrapWords(const std::string& text, int columns, int lin
       lines.push_back(Clip(rest, columns, unicode));
       break;
     }
-    // A word that is longer than a line is broken; a character wider than a line ends the text.
+    // Breaks a word that is longer than a line. A character wider than a line ends the text.
     std::size_t end = rest.rfind(' ', fits);
     if (end == std::string::npos || end == 0) end = fits;
     if (end == 0) break;
     lines.push_back(rest.substr(0, rest.find_last_not_of(' ', end - 1) + 1));
     rest.erase(0, std::min(rest.find_first_not_of(' ', end), rest.size()));
+  }
+  return lines;
+}
+
+std::string Styled(Style style, const std::string& text) {
+  const std::string code = Code(style);
+  return code.empty() || text.empty() ? text : code + text + "\x1b[0m";
+}
+
+StyledLine& StyledLine::Add(Style style, const std::string& text) {
+  if (text.empty()) return *this;
+  pieces_.push_back({style, text});
+  columns_ += Columns(text);
+  return *this;
+}
+
+std::string StyledLine::Render(int width, const TextOptions& options) const {
+  std::string line;
+  int left = width;
+  bool clips = columns_ > width;
+  for (const Piece& piece : pieces_) {
+    if (left <= 0) break;
+    // A piece that exactly fills a clipped line must leave space for the ellipsis.
+    const bool is_cut = clips && Columns(piece.text) >= left;
+    const std::string text = is_cut ? Clip(piece.text + " ", left, options.unicode) : piece.text;
+    line += options.color ? Styled(piece.style, text) : text;
+    left -= Columns(text);
+    if (is_cut) break;
+  }
+  return line;
+}
+
+std::string TableLine(const std::string& text, const TableOptions& options, Style style) {
+  return StyledLine().Add(style, text).Render(options.width, options.text);
+}
+
+std::vector<std::string> RenderTable(const std::vector<Row>& rows, const TableOptions& options) {
+  std::vector<int> widths(rows.front().size(), 0);
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], Columns(row[i]));
+  }
+  std::vector<std::string> lines;
+  for (const Row& row : rows) {
+    std::string text;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      text += i + 1 == row.size() ? row[i] : PadRight(row[i], widths[i] + 2);
+    }
+    text.resize(text.find_last_not_of(' ') + 1);
+    lines.push_back(TableLine(text, options, &row == &rows.front() ? Style::kDim : Style::kPlain));
   }
   return lines;
 }

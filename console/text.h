@@ -1,32 +1,82 @@
-// Untrusted text, made printable and measured in columns of a terminal.
+// Text for a terminal: untrusted text made printable, lines in colours, and tables. Pure.
 //
-// Names, messages and reasons arrive over the network. Before they reach a screen, whatever could
-// move its cursor, change its colours or turn its direction is replaced. Pure; O(length).
+// Names, messages and reasons arrive over the network. Printable() replaces characters that could
+// move a cursor, change colours or change the direction of text. Widths are columns of a terminal.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "absl/time/time.h"
+
 namespace tidemark::console {
 
-// `text` as one harmless line: control characters become spaces; broken UTF-8 and characters that
-// steer a terminal become '?'. Without `unicode` so does everything beyond ASCII.
+// Returns `text` as one line: control characters become spaces; invalid UTF-8 and characters that
+// control a terminal become '?'. Without `unicode`, all characters beyond ASCII become '?'.
+// O(length).
 std::string Printable(const std::string& text, bool unicode);
 
-// How many columns a terminal takes for `text`, which is Printable(). Where terminals differ, the
-// larger number, so that a line that fits by this measure fits everywhere.
+// Returns the width of Printable() text. It is the largest width among terminals, so that a line
+// that fits by this measure fits everywhere.
 int Columns(const std::string& text);
 
-// `text` in at most `columns`; its end becomes an ellipsis when it is too long.
+// Returns `text` in at most `columns`; an ellipsis replaces the end of longer text.
 std::string Clip(const std::string& text, int columns, bool unicode);
 
-// `text` filled up with spaces to `columns`; longer text stays as it is.
+// Return `text` padded with spaces to `columns`; longer text is unchanged.
 std::string PadRight(const std::string& text, int columns);
 std::string PadLeft(const std::string& text, int columns);
 
-// `text` broken between words into lines of at most `columns`; the last of `lines_max` lines is
-// clipped. Empty text has no lines.
+// Breaks `text` between words into lines of at most `columns`, and clips the last of `lines_max`
+// lines. Empty text has no lines.
 std::vector<std::string> WrapWords(const std::string& text, int columns, int lines_max,
                                    bool unicode);
+
+enum class Style { kPlain, kStrong, kDim, kBar, kGood, kWarning, kBad };
+
+struct TextOptions {
+  bool color = false;    // ANSI colours
+  bool unicode = false;  // characters beyond ASCII
+  // Time zone of instants; UTC if null. Must outlive the options.
+  const absl::TimeZone* zone = nullptr;
+};
+
+// Returns `text` in the colours of `style`, which end with it.
+std::string Styled(Style style, const std::string& text);
+
+// One line of pieces in different colours.
+class StyledLine {
+ public:
+  // Appends Printable() text. Empty text adds nothing.
+  StyledLine& Add(Style style, const std::string& text);
+  int columns() const { return columns_; }
+  bool empty() const { return pieces_.empty(); }
+  // Returns the line in at most `width` columns, clipped with an ellipsis.
+  std::string Render(int width, const TextOptions& options) const;
+
+ private:
+  struct Piece {
+    Style style;
+    std::string text;
+  };
+  std::vector<Piece> pieces_;
+  int columns_ = 0;
+};
+
+struct TableOptions {
+  int width = 80;  // columns
+  TextOptions text;
+  bool is_wide = false;  // with additional columns
+};
+
+// Printable() cells. The last column may be the widest.
+using Row = std::vector<std::string>;
+
+// Returns one line of a table, or a line that replaces the table.
+std::string TableLine(const std::string& text, const TableOptions& options,
+                      Style style = Style::kPlain);
+
+// Returns the lines of a table. The first row is the heading and has the most cells.
+std::vector<std::string> RenderTable(const std::vector<Row>& rows, const TableOptions& options);
 
 }  // namespace tidemark::console

@@ -16,46 +16,71 @@
 namespace tidemark::console {
 namespace {
 
-// Less is not worth a word.
+// Shorter waits are not shown.
 constexpr double kSecondsShown = 0.05;
-// Taste.
+// Chosen by hand.
 constexpr double kShareShown = 0.1;
 constexpr double kLongGroupShare = 0.5;
-// Below it ElapsedText() has tenths.
-constexpr double kTenthsBelow = 10;
+// Shorter times have tenths of a second.
+constexpr double kTenthsBelow = 1;
 
 std::string Size(double bytes) {
   constexpr double kLargest = 1e18;  // fits into the integer
   return text::SizeText(static_cast<std::uint64_t>(std::clamp(bytes, 0.0, kLargest)));
 }
 
-bool IsShown(double seconds) { return seconds >= kSecondsShown; }  // no NaN
+bool IsShown(double seconds) { return seconds >= kSecondsShown; }  // false for NaN
 
-// "sql/3 waited 10 s of 1 min 30 s for a slot".
-std::string Total(const Explanation& explanation, const QueryWaits& query,
-                  const std::string& waited, WaitedResource resource) {
+// Returns "25 of 33 s", "25 s (20-30 s) of 33 s", "40 s of 1 min 40 s".
+std::string PartOfWhole(const std::string& part, const std::string& whole) {
+  constexpr std::string_view kUnit = " s";
+  const auto is_seconds = [&](std::string_view text) {
+    return text.ends_with(kUnit) && text.find(' ') == text.size() - kUnit.size();
+  };
+  if (!is_seconds(part) || !is_seconds(whole)) return fmt::format("{} of {}", part, whole);
+  return fmt::format("{} of {}", part.substr(0, part.size() - kUnit.size()), whole);
+}
+
+// Returns "sql/3 waited at least 10 s of 1 min 30 s for CPU on vm".
+std::string Total(const Explanation& explanation, const QueryWaits& query, bool is_least,
+                  const std::string& seconds, WaitReason reason, const std::string& host) {
   const std::string& name = query.query.empty() ? explanation.job_id : query.query;
-  const std::string lasted = query.seconds ? " of " + SecondsText(*query.seconds) : "";
-  return fmt::format("{} waited {}{} {}", name, waited, lasted, WaitedFor(resource));
+  return fmt::format("{} waited {}{} {}{}", name, AtLeast(is_least),
+                     query.seconds ? PartOfWhole(seconds, SecondsText(*query.seconds)) : seconds,
+                     InfoOf(reason).phrase, host.empty() ? "" : " on " + host);
 }
 
-std::string Behind(const std::string& job_id, const Culprit& culprit) {
-  return fmt::format("behind {}{}", CulpritName(job_id, culprit),
-                     culprit.host.empty() ? "" : " on " + culprit.host);
+// Returns the host that all waits share, or nothing.
+std::string CommonHost(const std::vector<FoundWait>& waits) {
+  const std::string host = waits.front().culprit == nullptr ? "" : waits.front().culprit->host;
+  const bool is_common = std::ranges::all_of(waits, [&](const FoundWait& wait) {
+    return wait.culprit != nullptr && wait.culprit->host == host;
+  });
+  return is_common ? host : "";
 }
 
-// Upper limits apply only to entries that are already in the answer.
+// Returns "behind job app-7 on vm", without `common_host`.
+std::string Behind(const std::string& job_id, const ContendingQuery& culprit,
+                   const std::string& common_host) {
+  const bool is_job = !culprit.job_id.empty() && culprit.query.empty();
+  const bool has_host = !culprit.host.empty() && culprit.host != common_host;
+  return fmt::format("behind {}{}{}", is_job ? "job " : "", CauseName(job_id, culprit),
+                     has_host ? " on " + culprit.host : "");
+}
+
+// Returns the interval of a wait. An incomplete answer has none, because its upper limits apply
+// only to the entries that have arrived.
 std::string Limits(const Explanation& explanation, const FoundWait& wait, bool unicode) {
   if (explanation.more_to_come) return "";
   return LimitsText(wait.seconds, wait.culprit->seconds_lower, wait.culprit->seconds_upper,
                     unicode);
 }
 
-// `waits`: all of `resource`, at least one.
-WaitFinding FindingOf(const Explanation& explanation, const QueryWaits& query,
-                      WaitedResource resource, const std::vector<FoundWait>& waits, bool unicode) {
-  WaitFinding finding = {.resource = resource};
-  const QueryWait& all = query.waits[resource];
+// Returns the finding about `waits`, all waits of the query for one reason, at least one.
+WaitFinding FindingOf(const Explanation& explanation, const QueryWaits& query, WaitReason reason,
+                      const std::vector<FoundWait>& waits, bool unicode) {
+  WaitFinding finding = {.resource = reason};
+  const QueryWait& all = query.waits[reason];
   double blamed = 0;
   for (const FoundWait& wait : waits) {
     blamed += wait.seconds;
@@ -66,16 +91,18 @@ WaitFinding FindingOf(const Explanation& explanation, const QueryWaits& query,
   const bool is_one =
       waits.size() == 1 && SecondsText(finding.seconds) == SecondsText(first.seconds);
   const bool is_least = explanation.more_to_come || (is_one ? first.is_least : all.is_least);
-  const std::string seconds = fmt::format("{}{}", AtLeast(is_least), SecondsText(finding.seconds));
+  const std::string seconds = SecondsText(finding.seconds);
+  const std::string host = CommonHost(waits);
   if (first.culprit == nullptr) {
-    finding.sentence = Total(explanation, query, seconds, resource);
+    finding.sentence = Total(explanation, query, is_least, seconds, reason, "");
     if (!first.is_cause_left_out) finding.sentence += "; the cause is unknown";
     return finding;
   }
   if (is_one) {
-    finding.sentence = fmt::format(
-        "{} {}", Total(explanation, query, seconds + Limits(explanation, first, unicode), resource),
-        Behind(explanation.job_id, *first.culprit));
+    const std::string limits = Limits(explanation, first, unicode);
+    finding.sentence =
+        fmt::format("{} {}", Total(explanation, query, is_least, seconds + limits, reason, host),
+                    Behind(explanation.job_id, *first.culprit, host));
     return finding;
   }
   std::vector<std::string> parts;
@@ -83,16 +110,16 @@ WaitFinding FindingOf(const Explanation& explanation, const QueryWaits& query,
     const bool is_part_least = explanation.more_to_come || wait.is_least;
     parts.push_back(fmt::format("{}{}{} {}", is_part_least ? AtLeast(true) : "about ",
                                 SecondsText(wait.seconds), Limits(explanation, wait, unicode),
-                                Behind(explanation.job_id, *wait.culprit)));
+                                Behind(explanation.job_id, *wait.culprit, host)));
   }
-  finding.sentence =
-      fmt::format("{}: {}", Total(explanation, query, seconds, resource), fmt::join(parts, ", "));
+  finding.sentence = fmt::format(
+      "{}: {}", Total(explanation, query, is_least, seconds, reason, host), fmt::join(parts, ", "));
   return finding;
 }
 
 }  // namespace
 
-std::string CulpritName(const std::string& job_id, const Culprit& culprit) {
+std::string CauseName(const std::string& job_id, const ContendingQuery& culprit) {
   if (culprit.job_id.empty()) {
     if (culprit.jobs == 0) return "processes outside Tidemark";
     return culprit.jobs == 1 ? "another job" : fmt::format("{} other jobs", culprit.jobs);
@@ -103,7 +130,7 @@ std::string CulpritName(const std::string& job_id, const Culprit& culprit) {
 
 std::vector<WaitFinding> WaitFindings(const Explanation& explanation, const QueryWaits& query,
                                       std::size_t culprits_max, bool unicode) {
-  std::map<WaitedResource, std::vector<FoundWait>> by_resource;
+  std::map<WaitReason, std::vector<FoundWait>> by_resource;
   for (const FoundWait& wait : FoundWaits(query, culprits_max)) {
     by_resource[wait.resource].push_back(wait);
   }
@@ -115,13 +142,13 @@ std::vector<WaitFinding> WaitFindings(const Explanation& explanation, const Quer
   return findings;
 }
 
-bool IsWorthTelling(double seconds, double of_seconds) {
+bool IsNotable(double seconds, double of_seconds) {
   return IsShown(seconds) && seconds >= kShareShown * of_seconds;
 }
 
 std::vector<FoundWait> FoundWaits(const QueryWaits& query, std::size_t culprits_max) {
   std::vector<FoundWait> found;
-  for (const Culprit& culprit : query.culprits) {
+  for (const ContendingQuery& culprit : query.culprits) {
     if (!IsShown(culprit.seconds)) continue;
     const bool has_limits = culprit.seconds_lower && culprit.seconds_upper;
     found.push_back({.resource = culprit.resource,
@@ -129,12 +156,13 @@ std::vector<FoundWait> FoundWaits(const QueryWaits& query, std::size_t culprits_
                      .is_least = query.waits[culprit.resource].is_least && !has_limits,
                      .culprit = &culprit});
   }
-  for (const WaitedResource resource : kWaitedResources) {
+  for (const WaitReason resource : kWaitReasons) {
     const QueryWait& wait = query.waits[resource];
     const bool has_culprit = std::ranges::any_of(
-        query.culprits, [&](const Culprit& culprit) { return culprit.resource == resource; });
-    // Of slots only what others held is told.
-    if (resource == WaitedResource::kScheduler || has_culprit) continue;
+        query.culprits,
+        [&](const ContendingQuery& culprit) { return culprit.resource == resource; });
+    // Waits for slots are shown only with their cause.
+    if (resource == WaitReason::kSlots || has_culprit) continue;
     if (!IsShown(wait.seconds.value_or(0))) continue;
     found.push_back({.resource = resource,
                      .seconds = *wait.seconds,
@@ -153,14 +181,17 @@ const LongestTask* FoundLongestTask(const QueryWaits& query) {
   if (!query.longest_task || !query.seconds) return nullptr;
   const LongestTask& task = *query.longest_task;
   const double more = task.seconds - task.mean_seconds;
-  const bool is_found = IsWorthTelling(more, *query.seconds) ||
-                        (IsInOneGroup(task) && IsWorthTelling(task.group_seconds, *query.seconds));
+  const bool is_found = IsNotable(more, *query.seconds) ||
+                        (IsInOneGroup(task) && IsNotable(task.group_seconds, *query.seconds));
   return is_found ? &task : nullptr;
 }
 
 std::string_view AtLeast(bool is_least) { return is_least ? "at least " : ""; }
 
-std::string SecondsText(double seconds) { return ElapsedText(absl::Seconds(seconds)); }
+std::string SecondsText(double seconds) {
+  if (seconds < kTenthsBelow) return ElapsedText(absl::Seconds(seconds));
+  return DurationText(absl::Seconds(std::round(seconds)));
+}
 
 std::string LimitsText(double seconds, const std::optional<double>& lower,
                        const std::optional<double>& upper, bool unicode) {
@@ -174,22 +205,6 @@ std::string LimitsText(double seconds, const std::optional<double>& lower,
   const absl::Duration whole = absl::Seconds(1);
   return fmt::format(" ({})", RangeText(absl::Floor(absl::Seconds(*lower), whole),
                                         absl::Ceil(absl::Seconds(*upper), whole), unicode));
-}
-
-std::string_view WaitedFor(WaitedResource resource) {
-  switch (resource) {
-    case WaitedResource::kScheduler:
-      return "for a slot";
-    case WaitedResource::kProcessor:
-      return "for a processor";
-    case WaitedResource::kMemory:
-      return "for garbage collection";
-    case WaitedResource::kNetwork:
-      return "for shuffle data";
-    case WaitedResource::kIo:
-      return "for shuffle writes";
-  }
-  return "";
 }
 
 std::string LongestTaskText(const LongestTask& task) {
@@ -212,7 +227,7 @@ std::string LongestTaskText(const LongestTask& task) {
 std::string LongestTaskTimes(const LongestTask& task) {
   std::string text = SecondsText(task.seconds);
   if (task.mean_seconds < task.seconds) {
-    text += fmt::format(" (a mean task of its stage {})", SecondsText(task.mean_seconds));
+    text += fmt::format(" (mean of its stage: {})", SecondsText(task.mean_seconds));
   }
   if (IsInOneGroup(task)) {
     text += fmt::format(", {} of that in one key group of {}",
@@ -223,12 +238,11 @@ std::string LongestTaskTimes(const LongestTask& task) {
 }
 
 std::string GrowthText(const DataGrowth& growth, bool unicode) {
-  return fmt::format(
-      "stages of it read {}, in earlier runs {}: that took their tasks about {}{} more, summed "
-      "over tasks",
-      Size(growth.read_bytes), Size(growth.earlier_read_bytes), SecondsText(growth.task_seconds),
-      LimitsText(growth.task_seconds, growth.task_seconds_lower, growth.task_seconds_upper,
-                 unicode));
+  return fmt::format("read {} (past runs: {}), which cost their tasks about {}{} in total",
+                     Size(growth.read_bytes), Size(growth.earlier_read_bytes),
+                     SecondsText(growth.task_seconds),
+                     LimitsText(growth.task_seconds, growth.task_seconds_lower,
+                                growth.task_seconds_upper, unicode));
 }
 
 }  // namespace tidemark::console

@@ -1,5 +1,5 @@
-// Findings about the time that a query lost, and their wording: the same for the table of `why`,
-// its JSON, the page and the paragraph at the end of a job. Pure.
+// Findings about the time that a query lost, as sentences. The table of `why`, its JSON, the page
+// and the summary of a job share them. Pure.
 #pragma once
 
 #include <cstddef>
@@ -12,70 +12,68 @@
 
 namespace tidemark::console {
 
-// A tenth of what it is a part of.
-bool IsWorthTelling(double seconds, double of_seconds);
+// Returns true if the part is at least a tenth of the whole.
+bool IsNotable(double seconds, double of_seconds);
 
 struct FoundWait {
-  WaitedResource resource = WaitedResource::kScheduler;
+  WaitReason resource = WaitReason::kSlots;
   double seconds = 0;
-  bool is_least = false;             // it may be more, by an unknown amount
-  const Culprit* culprit = nullptr;  // of the query; null if none is reported
-  bool is_cause_left_out = false;    // a culprit may be among the ones beyond the limit
+  bool is_least = false;                     // a lower bound
+  const ContendingQuery* culprit = nullptr;  // the cause; null if none is reported
+  bool is_cause_left_out = false;            // the limit of causes may have removed it
 };
 
-// Returns a query as others call it: "sql/3" of `job_id` itself, "app-7/sql/3" of another job,
-// "another job" of one that may not be seen, "processes outside Tidemark" where none reports.
-std::string CulpritName(const std::string& job_id, const Culprit& culprit);
+// Returns the name of a cause: "sql/3" for a query of `job_id` itself, "app-7/sql/3" for one of
+// another job, "another job" if the user may not see the job, "processes outside Tidemark" without
+// a job.
+std::string CauseName(const std::string& job_id, const ContendingQuery& culprit);
 
-// Returns the waits that are blamed on others, the worst first, then the waits without a known
-// cause. `culprits_max`: the limit of the request. The query must outlive the result.
+// Returns the waits with a known cause, the longest first, then the others. `culprits_max`: the
+// limit of the request. The query must outlive the result.
 std::vector<FoundWait> FoundWaits(const QueryWaits& query, std::size_t culprits_max);
 
 // The waits of a query for one resource.
 struct WaitFinding {
-  WaitedResource resource = WaitedResource::kScheduler;
+  WaitReason resource = WaitReason::kSlots;
   double seconds = 0;
-  // "sql/3 waited at least 25 s of 33 s for a processor: about 12 s (0-26 s) behind processes
-  // outside Tidemark on vm, about 8.0 s behind app-7 on vm". Without a full stop.
+  // "sql/3 waited at least 25 of 33 s for CPU on vm: about 12 s (0-26 s) behind processes outside
+  // Tidemark, about 8 s behind job app-7". Without a full stop.
   std::string sentence;
-  bool blames_jobs = false;  // a job is among the causes, and might run at another time
+  bool blames_jobs = false;  // a job is among the causes and could run at another time
 };
 
-// Returns a finding for each resource that the query waited for, the longest wait first.
-// `culprits_max`: the limit of the request.
+// Returns a finding for each wait reason, the longest wait first. `culprits_max`: the limit of the
+// request.
 std::vector<WaitFinding> WaitFindings(const Explanation& explanation, const QueryWaits& query,
                                       std::size_t culprits_max, bool unicode);
 
-// The longest task, if it took longer than a mean one by what is worth telling, or one key group
-// made it long; else null.
+// Returns the longest task if it is notably longer than a mean one, or one key group made it long;
+// else null.
 const LongestTask* FoundLongestTask(const QueryWaits& query);
 
-// Whether at least half of its time went into one key group.
+// Returns true if one key group took at least half of the task's time.
 bool IsInOneGroup(const LongestTask& task);
 
-// "at least ", or nothing.
+// Returns "at least " for a lower bound, else nothing.
 std::string_view AtLeast(bool is_least);
 
-// As ElapsedText().
+// Returns "8 s", "1 min 30 s"; with tenths below one second, "0.4 s".
 std::string SecondsText(double seconds);
 
-// " (6.0-9.5 s)", " (30-52 s)"; nothing where the limits are not told, or closer than the last
-// digit of SecondsText(seconds). The dash is an en dash with `unicode`.
+// Returns " (30-52 s)". The text is empty if a limit is missing or both are equal after rounding.
+// The dash is an en dash with `unicode`.
 std::string LimitsText(double seconds, const std::optional<double>& lower,
                        const std::optional<double>& upper, bool unicode);
 
-// "for a slot", "for a processor": what a task does that waits for it.
-std::string_view WaitedFor(WaitedResource resource);
-
-// "reduce task 2 on node-3", "task 2 of stage 5, attempt 1".
+// Returns "reduce task 2 on node-3" or "task 2 of stage 5, attempt 1".
 std::string LongestTaskText(const LongestTask& task);
 
-// "2 min 05 s (a mean task of its stage 40 s)", with ", 1 min 50 s of that in one key group of 1.2
-// MB" where that made it long.
+// Returns "2 min 05 s (mean of its stage: 40 s)", and ", 1 min 50 s of that in one key group of 1.2
+// MB" if the group made the task long.
 std::string LongestTaskTimes(const LongestTask& task);
 
-// "stages of it read 20.0 GB, in earlier runs 10.0 GB: that took their tasks about 40 s (30-48 s)
-// more, summed over tasks".
+// Returns the predicate for the stages of a query: "read 20.0 GB (past runs: 10.0 GB), which cost
+// their tasks about 40 s (30-48 s) in total".
 std::string GrowthText(const DataGrowth& growth, bool unicode);
 
 }  // namespace tidemark::console

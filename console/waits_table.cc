@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "console/duration_text.h"
 #include "console/text.h"
 #include "console/wait_findings.h"
@@ -17,23 +18,22 @@
 namespace tidemark::console {
 namespace {
 
-// In seconds of an estimate, which is no more exact than whole seconds: smaller gains are not
-// shown.
+// Smaller gains, in seconds, are not shown, because the estimate is not more precise.
 constexpr double kSoonerShown = 1;
 // The smallest share of a query's time that the bar labels.
-constexpr double kWorthTelling = 0.2;
-constexpr double kMost = 0.5;
+constexpr double kLabelledShare = 0.2;
+constexpr double kMostShare = 0.5;
 
-bool IsAsked(const ExplainQuestion& question, WaitedResource resource) {
+bool IsAsked(const ExplainQuestion& question, WaitReason resource) {
   if (question.resource) return *question.resource == resource;
-  return question.host.empty() || resource != WaitedResource::kScheduler;
+  return question.host.empty() || resource != WaitReason::kSlots;
 }
 
-// Of a row with a cell for each resource behind two others.
+// Keeps the requested reasons of a row. The row has two cells before the reasons.
 void KeepAsked(const ExplainQuestion& question, Row& row) {
   constexpr std::size_t kBefore = 2;
   Row kept(row.begin(), row.begin() + kBefore);
-  for (const WaitedResource resource : kWaitedResources) {
+  for (const WaitReason resource : kWaitReasons) {
     std::string& cell = row[kBefore + static_cast<std::size_t>(resource)];
     if (IsAsked(question, resource)) kept.push_back(std::move(cell));
   }
@@ -41,7 +41,7 @@ void KeepAsked(const ExplainQuestion& question, Row& row) {
 }
 
 std::string Text(const QueryWait& wait) {
-  if (!wait.seconds) return "not told";
+  if (!wait.seconds) return "not reported";
   return fmt::format("{}{}", wait.is_least ? ">= " : "", SecondsText(*wait.seconds));
 }
 
@@ -51,40 +51,38 @@ std::string NameOf(const Explanation& explanation, const QueryWaits& query) {
 
 std::string SkewSentence(const Explanation& explanation, const QueryWaits& query) {
   const double skew = query.skew_seconds.value_or(0);
-  if (!query.seconds || !IsWorthTelling(skew, *query.seconds)) return "";
+  if (!query.seconds || !IsNotable(skew, *query.seconds)) return "";
   return fmt::format(
-      "{}: the longest tasks of its stages took {} more than the mean ones, apart from what they "
-      "waited",
+      "{}: the longest tasks of its stages took {} more than mean tasks, without waits",
       NameOf(explanation, query), SecondsText(skew));
 }
 
 std::string LongestTaskSentence(const Explanation& explanation, const QueryWaits& query) {
   const LongestTask* const task = FoundLongestTask(query);
   if (task == nullptr) return "";
-  return fmt::format("{}: its longest task was {}: {}", NameOf(explanation, query),
+  return fmt::format("{}: its longest task, {}, took {}", NameOf(explanation, query),
                      LongestTaskText(*task), LongestTaskTimes(*task));
 }
 
-// "sql/3: stages of it read 20.0 GB, in earlier runs 10.0 GB: that took their tasks about 40 s
-// (30-48 s) more, summed over tasks"; of other stages nothing is said.
+// Returns a sentence about stages that read more than in past runs, if they cost notable time.
 std::string GrowthSentence(const Explanation& explanation, const QueryWaits& query, bool unicode) {
   if (!query.data_growth) return "";
   const DataGrowth& growth = *query.data_growth;
-  // Seconds of tasks are compared with such, not with those for which the query lasted.
-  if (!IsWorthTelling(growth.task_seconds, growth.all_task_seconds)) return "";
-  return fmt::format("{}: {}", NameOf(explanation, query), GrowthText(growth, unicode));
+  // Task seconds are compared with task seconds, not with the duration of the query.
+  if (!IsNotable(growth.task_seconds, growth.all_task_seconds)) return "";
+  return fmt::format("{}: its stages {}", NameOf(explanation, query), GrowthText(growth, unicode));
 }
 
-// "Without app-7/sql/3 from now on, app would end about 40 s sooner (25-60 s).", or "Without
-// app-7/sql/3, app would have ended ..."; of each culprit once.
+// Returns "Without app-7/sql/3 from now on, app would end about 40 s sooner (25-60 s)." or "Without
+// app-7/sql/3, app would have ended ..." once for each cause.
 std::vector<std::string> SoonerSentences(const Explanation& explanation, bool unicode) {
   std::vector<std::string> sentences;
   std::set<std::string> named;
   for (const QueryWaits& query : explanation.queries) {
-    for (const Culprit& culprit : query.culprits) {
+    for (const ContendingQuery& culprit : query.culprits) {
       if (culprit.sooner_seconds.value_or(0) < kSoonerShown) continue;
       if (!culprit.sooner_seconds_lower || !culprit.sooner_seconds_upper) continue;
-      const std::string name = CulpritName(explanation.job_id, culprit);
+      const std::string name = CauseName(explanation.job_id, culprit);
       if (!named.insert(name).second) continue;
       const absl::Duration whole = absl::Seconds(1);
       sentences.push_back(fmt::format(
@@ -99,83 +97,81 @@ std::vector<std::string> SoonerSentences(const Explanation& explanation, bool un
   return sentences;
 }
 
-bool IsTold(const Explanation& explanation, WaitedResource resource) {
+bool IsReported(const Explanation& explanation, WaitReason resource) {
   return std::ranges::any_of(explanation.queries, [&](const QueryWaits& query) {
     return query.waits[resource].seconds.has_value();
   });
 }
 
-// Empty: some of what was asked was told.
-std::string NotTold(const Explanation& explanation, const ExplainQuestion& question) {
+// Returns why the answer lacks the requested waits. Empty if it has some.
+std::string WhyUnreported(const Explanation& explanation, const ExplainQuestion& question) {
   const std::vector<std::string>& hosts = explanation.hosts;
   const char* const when = question.last ? " in that time" : "";
   if (!question.host.empty() && hosts.empty()) {
-    return fmt::format("No task of it was seen{} on a host whose name is told.", when);
+    return fmt::format("No task of it reported its host{}.", when);
   }
   if (!question.host.empty() && std::ranges::find(hosts, question.host) == hosts.end()) {
     const std::string meant = text::DidYouMean(question.host, hosts);
-    return fmt::format("No task of it was seen on {}{}{}", question.host, when,
+    return fmt::format("No task of it ran on {}{}{}", question.host, when,
                        meant.empty() ? "; its hosts: " + text::FewNames(hosts) : meant);
   }
-  if (question.resource == WaitedResource::kScheduler) {
-    return IsTold(explanation, WaitedResource::kScheduler)
+  if (question.resource == WaitReason::kSlots) {
+    return IsReported(explanation, WaitReason::kSlots)
                ? ""
-               : "How many slots it has is not told, so neither is how long it waited.";
+               : "Its number of slots is not reported, so its waits for slots are unknown.";
   }
-  const bool has_metrics = std::ranges::any_of(kWaitedResources, [&](WaitedResource resource) {
-    return resource != WaitedResource::kScheduler && IsTold(explanation, resource);
+  const bool has_metrics = std::ranges::any_of(kWaitReasons, [&](WaitReason resource) {
+    return resource != WaitReason::kSlots && IsReported(explanation, resource);
   });
-  return has_metrics ? ""
-                     : "Of what was asked, no task told how long it waited: there are no metrics.";
+  return has_metrics ? "" : "Its tasks reported no waits of the requested kind.";
 }
 
 std::string ClockText(absl::Time at) {
   return absl::FormatTime("%H:%M:%S", at, absl::LocalTimeZone());
 }
 
-// Of an answer that is behind the end of its job.
+// Returns the sentence for an answer that ends before its job.
 std::string ToCome(const Explanation& explanation) {
   return fmt::format(
-      "What {} waited for after {} is still to come: it is worked out once the reports of other "
-      "tasks that ran meanwhile are in.",
+      "The waits of {} after {} are unknown until the reports of other tasks have arrived.",
       explanation.job_id, ClockText(explanation.at));
 }
 
-// What the answer does not hold.
+// Returns a note on the facts that the answer lacks.
 std::vector<std::string> Missing(const Explanation& explanation) {
   std::vector<std::string> lines;
   if (explanation.more_to_come) lines.push_back(ToCome(explanation));
   if (explanation.is_partial) {
     lines.push_back(
-        fmt::format("Not all of the job was seen: what was before {}, or what there was no room "
-                    "for.",
+        fmt::format("The waits are incomplete: the master has none before {}, or lacked the memory "
+                    "to keep them.",
                     ClockText(explanation.since)));
   }
   return lines;
 }
 
-// What is said of it all beside the queries.
+// Returns the sentences about the whole answer.
 std::vector<std::string> Remarks(const Explanation& explanation, const ExplainQuestion& question,
                                  bool has_sentence) {
   if (explanation.queries.empty()) return Missing(explanation);
   std::vector<std::string> lines;
-  if (std::string not_told = NotTold(explanation, question); !not_told.empty()) {
-    lines.push_back(std::move(not_told));
+  if (std::string unreported = WhyUnreported(explanation, question); !unreported.empty()) {
+    lines.push_back(std::move(unreported));
   }
-  if (!has_sentence && IsTold(explanation, WaitedResource::kScheduler)) {
-    lines.emplace_back("No query is seen to have waited for another.");
+  if (!has_sentence && IsReported(explanation, WaitReason::kSlots)) {
+    lines.emplace_back("No wait of one query for another is known.");
   }
   if (explanation.queries_left_out > 0) {
-    lines.push_back(fmt::format("{} older queries are left out.", explanation.queries_left_out));
+    lines.push_back(fmt::format("{} older queries are omitted.", explanation.queries_left_out));
   }
   for (std::string& missing : Missing(explanation)) lines.push_back(std::move(missing));
   return lines;
 }
 
 std::string NothingKnown(const std::string& job, bool has_ended, const ExplainQuestion& question) {
-  if (question.last) return fmt::format("nothing was seen of {} in that time", job);
-  if (has_ended) return fmt::format("nothing is known of what {} waited for", job);
-  return fmt::format("nothing was seen of {} yet; ask again in 5 seconds", job);
+  if (question.last) return fmt::format("{} reported nothing in that time", job);
+  if (has_ended) return fmt::format("the waits of {} are unknown", job);
+  return fmt::format("{} has reported nothing yet; retry in 5 s", job);
 }
 
 std::string Quoted(const std::string& text) {
@@ -188,22 +184,6 @@ std::string Quoted(const std::string& text) {
 }
 
 }  // namespace
-
-std::string_view ResourceName(WaitedResource resource) {
-  switch (resource) {
-    case WaitedResource::kScheduler:
-      return "slots";
-    case WaitedResource::kProcessor:
-      return "processor";
-    case WaitedResource::kMemory:
-      return "memory";
-    case WaitedResource::kNetwork:
-      return "network";
-    case WaitedResource::kIo:
-      return "io";
-  }
-  return "";
-}
 
 std::vector<std::string> QuerySentences(const Explanation& explanation, const QueryWaits& query,
                                         const ExplainQuestion& question,
@@ -220,26 +200,41 @@ std::vector<std::string> QuerySentences(const Explanation& explanation, const Qu
   return sentences;
 }
 
+std::vector<std::string> WaitHeadings() {
+  constexpr std::size_t kAbbreviationMax = 3;
+  std::vector<std::string> headings;
+  for (const WaitReason reason : kWaitReasons) {
+    std::string heading(InfoOf(reason).name);
+    if (heading.size() <= kAbbreviationMax) {
+      absl::AsciiStrToUpper(&heading);
+    } else {
+      heading[0] = absl::ascii_toupper(static_cast<unsigned char>(heading[0]));
+    }
+    headings.push_back(std::move(heading));
+  }
+  return headings;
+}
+
 WaitsWords DescribeWaits(const Explanation& explanation, const ExplainQuestion& question,
                          const TextOptions& options) {
   WaitsWords words;
-  const auto say = [&](const std::string& sentence) {
+  const auto add = [&](const std::string& sentence) {
     if (!sentence.empty()) words.sentences.push_back(Printable(sentence, options.unicode));
   };
   for (const QueryWaits& query : explanation.queries) {
     Row row = {Printable(NameOf(explanation, query), options.unicode),
-               query.seconds ? SecondsText(*query.seconds) : "not told"};
-    for (const WaitedResource resource : kWaitedResources) {
-      row.push_back(IsAsked(question, resource) ? Text(query.waits[resource]) : "not asked");
+               query.seconds ? SecondsText(*query.seconds) : "not reported"};
+    for (const WaitReason resource : kWaitReasons) {
+      row.push_back(IsAsked(question, resource) ? Text(query.waits[resource]) : "not requested");
     }
     words.rows.push_back(std::move(row));
     for (const std::string& sentence : QuerySentences(explanation, query, question, options)) {
-      say(sentence);
+      add(sentence);
     }
   }
   const bool has_sentence = !words.sentences.empty();
-  for (const std::string& sentence : SoonerSentences(explanation, options.unicode)) say(sentence);
-  for (const std::string& remark : Remarks(explanation, question, has_sentence)) say(remark);
+  for (const std::string& sentence : SoonerSentences(explanation, options.unicode)) add(sentence);
+  for (const std::string& remark : Remarks(explanation, question, has_sentence)) add(remark);
   return words;
 }
 
@@ -253,8 +248,11 @@ std::vector<std::string> RenderWaits(const Explanation& explanation,
       lines.push_back(NothingKnown(job, explanation.has_ended, question));
     }
   } else {
-    words.rows.insert(words.rows.begin(),
-                      {"QUERY", "LASTED", "SLOTS", "PROCESSOR", "MEMORY", "NETWORK", "IO"});
+    Row headings = {"QUERY", "LASTED"};
+    for (const WaitReason reason : kWaitReasons) {
+      headings.push_back(absl::AsciiStrToUpper(std::string(InfoOf(reason).name)));
+    }
+    words.rows.insert(words.rows.begin(), std::move(headings));
     for (Row& row : words.rows) KeepAsked(question, row);
     lines = RenderTable(words.rows, options);
     lines.emplace_back();
@@ -266,28 +264,28 @@ std::vector<std::string> RenderWaits(const Explanation& explanation,
 std::string WaitsToCome(const std::string& job_id, absl::Duration within,
                         const TextOptions& options) {
   return fmt::format(
-      "{} has ended; what it waited for is worked out once the reports of other tasks that ran "
-      "meanwhile are in, about {} after its end at the latest",
+      "{} has ended; its waits are known when the reports of other tasks have arrived, at most "
+      "about {} "
+      "after its end",
       Printable(job_id, options.unicode), DurationText(within));
 }
 
 std::string NoQueriesOfWorkflow(const Snapshot& workflow) {
-  std::vector<std::string> begun;
+  std::vector<std::string> started;
   for (const Child& child : workflow.children) {
-    if (!child.job_id.empty() && child.started_at) begun.push_back(child.job_id);
+    if (!child.job_id.empty() && child.started_at) started.push_back(child.job_id);
   }
-  return fmt::format(
-      "{} is a workflow, which has no queries of its own; ask about one of its jobs{}",
-      workflow.job_id, begun.empty() ? " once it has begun" : ": " + text::FewNames(begun));
+  return fmt::format("{} is a workflow and has no queries; pass one of its jobs{}", workflow.job_id,
+                     started.empty() ? " once it has started" : ": " + text::FewNames(started));
 }
 
 std::string WorstWait(const Explanation& explanation, const TextOptions& options) {
-  const Culprit* worst = nullptr;
+  const ContendingQuery* worst = nullptr;
   const QueryWaits* of = nullptr;
   for (const QueryWaits& query : explanation.queries) {
     if (query.culprits.empty() || !query.seconds) continue;
-    const Culprit& culprit = query.culprits.front();
-    if (culprit.seconds <= kWorthTelling * *query.seconds) continue;
+    const ContendingQuery& culprit = query.culprits.front();
+    if (culprit.seconds <= kLabelledShare * *query.seconds) continue;
     if (worst != nullptr && !(culprit.seconds > worst->seconds)) continue;
     worst = &culprit;
     of = &query;
@@ -295,9 +293,9 @@ std::string WorstWait(const Explanation& explanation, const TextOptions& options
   if (worst == nullptr) return "";
   const std::string where = worst->host.empty() ? "" : " on " + worst->host;
   const double all = std::max(of->waits[worst->resource].seconds.value_or(0), worst->seconds);
-  return Printable(fmt::format("waits {}{}, {} behind {}", WaitedFor(worst->resource), where,
-                               worst->seconds > kMost * all ? "mostly" : "partly",
-                               CulpritName(explanation.job_id, *worst)),
+  return Printable(fmt::format("waits {}{}, {} behind {}", InfoOf(worst->resource).phrase, where,
+                               worst->seconds > kMostShare * all ? "mostly" : "partly",
+                               CauseName(explanation.job_id, *worst)),
                    options.unicode);
 }
 
@@ -310,11 +308,11 @@ std::string WaitsGraph(const Explanation& explanation) {
     for (const FoundWait& wait : FoundWaits(query, query.culprits.size())) {
       if (wait.culprit == nullptr) continue;
       const std::string where = wait.culprit->host.empty() ? "" : ", " + wait.culprit->host;
-      const std::string label = fmt::format("{}{}: {}{}", ResourceName(wait.resource), where,
+      const std::string label = fmt::format("{}{}: {}{}", InfoOf(wait.resource).name, where,
                                             AtLeast(wait.is_least), SecondsText(wait.seconds));
-      graph += fmt::format("  {} -> {} [label={}];\n",
-                           Quoted(CulpritName(explanation.job_id, *wait.culprit)), target,
-                           Quoted(label));
+      graph +=
+          fmt::format("  {} -> {} [label={}];\n",
+                      Quoted(CauseName(explanation.job_id, *wait.culprit)), target, Quoted(label));
     }
   }
   return graph + "}";

@@ -1,4 +1,4 @@
-// Counts and choices for people.
+// Counts and lists of choices as text.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace tidemark::text {
 
-// "1 slot", "4 slots": `noun` is one that takes an s.
+// Returns "1 slot" or "4 slots". `noun` forms its plural with an s.
 std::string Counted(std::uint64_t count, std::string_view noun);
 
-// "a", "a or b", "a, b or c".
+// Returns "a", "a or b" or "a, b or c".
 std::string AnyOf(const std::vector<std::string>& names);
 
 }  // namespace tidemark::text

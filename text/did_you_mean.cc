@@ -7,12 +7,12 @@
 namespace tidemark::text {
 namespace {
 
-// Longer than any name of ours; what is longer is no slip of the fingers.
+// Longer words are not misspelt names.
 constexpr std::size_t kWordMax = 64;
 constexpr std::size_t kLettersPerEdit = 3;
 constexpr std::size_t kFew = 10;
 
-// Optimal string alignment: Levenshtein, with swapped neighbours as one edit.
+// Returns the optimal string alignment distance: Levenshtein distance with swaps of neighbours.
 std::size_t Edits(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> row(b.size() + 1);

@@ -1,4 +1,4 @@
-// What somebody meant who wrote a name that does not exist.
+// Suggestions for misspelt names.
 #pragma once
 
 #include <string>
@@ -7,19 +7,20 @@
 
 namespace tidemark::text {
 
-// The name of `known` that the fewest edits (a letter more, less, changed, or swapped with the
-// next) make of `word`; the first of equals. Empty when none is near: one edit is allowed for every
-// three letters of the word, at least one, and never as many as it has letters. Cost: the product
-// of both lengths for each name; a word of more than 64 letters is near to none.
+// Returns the name in `known` with the fewest edits from `word`, the first of several. An edit
+// adds, removes or changes a letter, or swaps two neighbours. Returns an empty text if no name is
+// near, or if the word has more than 64 letters. The limit is one edit for every three letters of
+// the word, at least one, and fewer than its letters. Cost: the product of both lengths for each
+// name.
 std::string NearestName(std::string_view word, const std::vector<std::string>& known);
 
-// "; did you mean NAME?", to be put behind a message about `word`; empty when none is near.
+// Returns "; did you mean NAME?", to append to a message about `word`. Empty if no name is near.
 std::string DidYouMean(std::string_view word, const std::vector<std::string>& known);
 
-// The same, but where none is near "; known: A, B, C": for a few names.
+// Returns DidYouMean(), or "; known: A, B, C" if no name is near. For short lists.
 std::string DidYouMeanOrKnown(std::string_view word, const std::vector<std::string>& known);
 
-// "A, B, C"; of more than ten the first ten and ", ...".
+// Returns "A, B, C"; beyond ten names the first ten and ", ...".
 std::string FewNames(const std::vector<std::string>& names);
 
 }  // namespace tidemark::text

@@ -1,4 +1,4 @@
-// Durations as people say them.
+// Durations as text.
 #pragma once
 
 #include <string>
@@ -7,14 +7,15 @@
 
 namespace tidemark::text {
 
-// Longer than any job; of more only that is said.
+// Longer durations are shown as "over 999 d".
 inline constexpr absl::Duration kLongestSaid = absl::Hours(999 * 24);
 
-// The two largest units, cut to whole ones: "41 s", "3 min 20 s", "2 h 05 min", "3 d 04 h"; a
-// second unit of zero is left out. Negative: "0 s". Beyond kLongestSaid: "over 999 d".
+// Returns the two largest units, rounded down: "41 s", "3 min 20 s", "2 h 05 min", "3 d 04 h".
+// Omits a second unit of zero. Negative durations are "0 s"; beyond kLongestSaid the text is "over
+// 999 d".
 std::string DurationText(absl::Duration duration);
 
-// The same, but to the tenth of a second below ten: "0.6 s".
+// Returns DurationText(), with tenths of a second below ten seconds: "0.6 s".
 std::string ElapsedText(absl::Duration elapsed);
 
 }  // namespace tidemark::text

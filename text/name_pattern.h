@@ -1,12 +1,12 @@
-// Names in which * stands for any text, as settings have them. Pure.
+// Patterns of names, in which * matches any text. Pure.
 #pragma once
 
 #include <string_view>
 
 namespace tidemark::text {
 
-// Whether `pattern` fits the whole `name`. No other character is special. O(pattern * name) at
-// worst.
+// Returns true if `pattern` matches the whole `name`. No other character is special. O(pattern *
+// name) in the worst case.
 bool Fits(std::string_view pattern, std::string_view name);
 
 }  // namespace tidemark::text

@@ -35,7 +35,7 @@ TEST(Bar, IsFullOnlyForAll) {
   EXPECT_EQ(BarText(0.99999, 6, false), "[###.]");
 }
 
-TEST(Bar, IsExactlyAsWideAsAsked) {
+TEST(Bar, IsExactlyAsWideAsRequested) {
   for (const bool unicode : {false, true}) {
     for (int columns = 0; columns < 60; ++columns) {
       for (int percent = -10; percent <= 120; ++percent) {
@@ -50,7 +50,7 @@ std::string RangeText(double lower, double upper, int columns, bool unicode) {
   return bar.before + bar.within + bar.after;
 }
 
-TEST(RangeBar, ShowsWhereTheEndMayBe) {
+TEST(RangeBar, ShowsTheInterval) {
   EXPECT_EQ(RangeText(0.25, 0.75, 4, true), "░▒▒░");
   EXPECT_EQ(RangeText(0.1, 0.5, 12, false), "[.----.....]");
   EXPECT_EQ(RangeText(0.5, 0.5, 4, true), "░░▒░") << "a column at least";
@@ -58,7 +58,7 @@ TEST(RangeBar, ShowsWhereTheEndMayBe) {
   EXPECT_EQ(RangeText(std::nan(""), -1, 4, true), "▒░░░");
 }
 
-TEST(RangeBar, IsExactlyAsWideAsAsked) {
+TEST(RangeBar, IsExactlyAsWideAsRequested) {
   for (const bool unicode : {false, true}) {
     for (int columns = 0; columns < 60; ++columns) {
       for (int lower = -10; lower <= 120; lower += 7) {
@@ -70,7 +70,7 @@ TEST(RangeBar, IsExactlyAsWideAsAsked) {
   }
 }
 
-TEST(Bar, HoldsHostileValues) {
+TEST(Bar, ClampsHostileValues) {
   EXPECT_EQ(BarText(std::nan(""), 4, true), "░░░░");
   EXPECT_EQ(BarText(-1, 4, true), "░░░░");
   EXPECT_EQ(BarText(std::numeric_limits<double>::infinity(), 4, true), "████");

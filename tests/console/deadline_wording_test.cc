@@ -26,7 +26,7 @@ Snapshot Due(absl::Duration in, std::optional<double> late) {
   return snapshot;
 }
 
-TEST(DeadlineText, TellsHowLikelyItIsLate) {
+TEST(DeadlineText, ShowsTheProbabilityOfBeingLate) {
   EXPECT_EQ(DeadlineText(SomeSnapshot(), kAscii), "");
   EXPECT_EQ(DeadlineText(Due(absl::Minutes(40), 0.834), kAscii), "due 22:54:32, 83 % likely late");
   EXPECT_EQ(DeadlineText(Due(absl::Minutes(40), 0.001), kAscii),
@@ -35,7 +35,7 @@ TEST(DeadlineText, TellsHowLikelyItIsLate) {
             "due 22:54:32, over 99 % likely late");
 }
 
-TEST(DeadlineText, WarnsOfNoGuessUntilTheDeadlineHasPassed) {
+TEST(DeadlineText, IgnoresGuessesBeforeTheDeadline) {
   EXPECT_FALSE(IsLikelyLate(SomeSnapshot()));
   EXPECT_FALSE(IsLikelyLate(Due(absl::Minutes(40), 0.49)));
   EXPECT_TRUE(IsLikelyLate(Due(absl::Minutes(40), 0.5)));
@@ -47,7 +47,7 @@ TEST(DeadlineText, WarnsOfNoGuessUntilTheDeadlineHasPassed) {
   EXPECT_TRUE(IsLikelyLate(guess));
 }
 
-TEST(DeadlineText, SaysNoMoreThanIsKnown) {
+TEST(DeadlineText, OmitsUnknownValues) {
   EXPECT_EQ(DeadlineText(Due(absl::Minutes(40), {}), kAscii), "due 22:54:32");
   EXPECT_EQ(DeadlineText(Due(-absl::Minutes(4), 1), kAscii), "was due 22:10:32");
 }
@@ -57,7 +57,7 @@ TEST(DeadlineText, NamesTheDayOfAnotherDay) {
   EXPECT_EQ(DeadlineText(Due(absl::Hours(24 * 60), {}), kAscii), "due 2024-01-13 22:14");
 }
 
-TEST(ClockText, HasSecondsWhereTheyMatter) {
+TEST(ClockText, HasSecondsWithinAnHour) {
   const absl::Time now = SomeSnapshot().at;  // 22:14:32
   EXPECT_EQ(ClockText(now + absl::Seconds(8), now, kAscii), "22:14:40");
   EXPECT_EQ(ClockText(now - absl::Seconds(59 * 60 + 59), now, kAscii), "21:14:33");
@@ -74,7 +74,7 @@ TEST(DeadlineText, IsInTheZoneOfTheReader) {
   EXPECT_EQ(DeadlineText(Due(absl::Minutes(40), {}), {.zone = &east}), "due 23:54:32");
 }
 
-TEST(DeadlineText, OfAnEndedJobSaysWhatBecameOfIt) {
+TEST(DeadlineText, ShowsWhetherAnEndedJobWasLate) {
   Snapshot ended = Due(-absl::Minutes(12), 1);
   ended.is_final = true;
   ended.state = JobState::kSucceeded;
@@ -88,7 +88,7 @@ TEST(DeadlineText, OfAnEndedJobSaysWhatBecameOfIt) {
   EXPECT_EQ(DeadlineText(ended, kAscii), "due 22:26:32");
 }
 
-TEST(EndClockText, TellsTheEndByTheClockUnlessItIsNear) {
+TEST(EndClockText, ShowsTheEndUnlessItIsNear) {
   Snapshot snapshot = SomeSnapshot();
   EXPECT_EQ(EndClockText(snapshot, kAscii), "");
   snapshot.estimate.remaining = Range{absl::Minutes(50), absl::Minutes(48), absl::Minutes(54)};
@@ -104,27 +104,27 @@ TEST(EndClockText, TellsTheEndByTheClockUnlessItIsNear) {
   EXPECT_EQ(EndClockText(snapshot, kAscii), "");
 }
 
-TEST(ExpectedEnd, IsAsPreciseAsTheTimeLeft) {
+TEST(ForecastEnd, IsAsPreciseAsTheRemainingTime) {
   Snapshot snapshot = SomeSnapshot();
   snapshot.estimate.remaining = Range{absl::Seconds(198), absl::Seconds(171), absl::Seconds(249)};
-  // Of 3 min 18 s the reader sees 3 min 20 s.
-  EXPECT_EQ(ExpectedEnd(snapshot), snapshot.at + absl::Seconds(200)) << "though it is near";
+  // The reader sees 3 min 18 s as 3 min 20 s.
+  EXPECT_EQ(ForecastEnd(snapshot), snapshot.at + absl::Seconds(200)) << "though it is near";
 }
 
-TEST(ExpectedEnd, IsNotToldWhereNobodyKnowsIt) {
+TEST(ForecastEnd, IsMissingIfUnknown) {
   Snapshot snapshot = SomeSnapshot();
   snapshot.estimate.remaining = Range{absl::Minutes(50), absl::Minutes(2), absl::Minutes(151)};
-  EXPECT_EQ(ExpectedEnd(snapshot), std::nullopt);
+  EXPECT_EQ(ForecastEnd(snapshot), std::nullopt);
   snapshot.estimate.remaining = Range{absl::Hours(24 * 366), {}, {}};
-  EXPECT_EQ(ExpectedEnd(snapshot), std::nullopt);
+  EXPECT_EQ(ForecastEnd(snapshot), std::nullopt);
   snapshot.estimate.remaining.reset();
-  EXPECT_EQ(ExpectedEnd(snapshot), std::nullopt);
+  EXPECT_EQ(ForecastEnd(snapshot), std::nullopt);
   snapshot = SomeSnapshot();
   snapshot.is_final = true;
-  EXPECT_EQ(ExpectedEnd(snapshot), std::nullopt);
+  EXPECT_EQ(ForecastEnd(snapshot), std::nullopt);
 }
 
-TEST(DeadlineText, StandsInBarLineTableAndSummary) {
+TEST(DeadlineText, AppearsInBarLineTableAndSummary) {
   const Snapshot late = Due(absl::Minutes(40), 0.834);
   const char* const words = "due 22:54:32, 83 % likely late";
   EXPECT_THAT(RenderFrame(late, {.width = 80}), Contains(HasSubstr(words)));
@@ -138,7 +138,7 @@ TEST(DeadlineText, StandsInBarLineTableAndSummary) {
   EXPECT_THAT(RenderFrame(SomeSnapshot(), {.width = 80}), Not(Contains(HasSubstr("due"))));
 }
 
-TEST(PlainLines, SayWhenAJobBecomesLikelyLate) {
+TEST(PlainLines, ReportThatAJobIsLikelyLate) {
   PlainLines lines(kAscii, false);
   EXPECT_TRUE(lines.Next(Due(absl::Minutes(40), 0.4)).has_value());
   EXPECT_FALSE(lines.Next(Due(absl::Minutes(40), 0.45)).has_value());

@@ -12,7 +12,7 @@ using absl::Minutes;
 using absl::Seconds;
 using absl::ZeroDuration;
 
-TEST(RangeText, SharesTheUnitWhereItCan) {
+TEST(RangeText, SharesTheUnit) {
   EXPECT_EQ(RangeText(Seconds(35), Seconds(52), false), "35-52 s");
   EXPECT_EQ(RangeText(Seconds(35), Seconds(52), true), "35–52 s");
   EXPECT_EQ(RangeText(ZeroDuration(), Seconds(60), false), "0-60 s");
@@ -21,7 +21,7 @@ TEST(RangeText, SharesTheUnitWhereItCan) {
   EXPECT_EQ(RangeText(Seconds(170), Seconds(250), false), "2 min 50 s - 4 min 10 s");
 }
 
-TEST(RangeText, SaysWhenOneEndIsOpen) {
+TEST(RangeText, MarksAnOpenEnd) {
   EXPECT_EQ(RangeText(ZeroDuration(), Minutes(3), false), "up to 3 min");
   EXPECT_EQ(RangeText(Seconds(35), absl::InfiniteDuration(), false), "35 s or more");
   EXPECT_EQ(RangeText(Hours(24 * 1000), absl::InfiniteDuration(), false), "over 999 d");
@@ -66,14 +66,14 @@ TEST(RoundToKnown, IsCoarseWhenTheIntervalIsWide) {
             (KnownRemaining{Minutes(50), Minutes(20), Minutes(90), true}));
 }
 
-TEST(RoundToKnown, RoundsNoNumberAwayHoweverWideTheInterval) {
+TEST(RoundToKnown, RoundsNoNumberToZero) {
   EXPECT_EQ(RoundToKnown(Minutes(11), Minutes(1), Minutes(207)),
             (KnownRemaining{Minutes(10), Minutes(1), Minutes(210), true}));
   EXPECT_EQ(RoundToKnown(Seconds(4.6), Seconds(2.2), Seconds(29)),
             (KnownRemaining{Seconds(5), Seconds(2), Seconds(30), true}));
 }
 
-TEST(RoundToKnown, WithoutAnIntervalKeepsOneDigitInTen) {
+TEST(RoundToKnown, KeepsATenthWithoutAnInterval) {
   EXPECT_EQ(RoundToKnown(Seconds(41.4), {}, {}).remaining, Seconds(41));
   EXPECT_EQ(RoundToKnown(Seconds(198), {}, {}).remaining, Seconds(200));
   EXPECT_EQ(RoundToKnown(Minutes(127), {}, {}).remaining, Minutes(130));
@@ -81,7 +81,7 @@ TEST(RoundToKnown, WithoutAnIntervalKeepsOneDigitInTen) {
   EXPECT_FALSE(RoundToKnown(Seconds(41), Seconds(3), {}).has_range) << "half an interval is none";
 }
 
-TEST(RoundToKnown, MakesNoNumberOfWhatIsTooLongToBeSaid) {
+TEST(RoundToKnown, CapsLongDurations) {
   const auto text = [](absl::Duration left) {
     return DurationText(RoundToKnown(left, {}, {}).remaining);
   };
@@ -90,7 +90,7 @@ TEST(RoundToKnown, MakesNoNumberOfWhatIsTooLongToBeSaid) {
   EXPECT_EQ(text(Hours(24 * 998)), "998 d");
 }
 
-TEST(RoundToKnown, PutsContradictionsRight) {
+TEST(RoundToKnown, CorrectsContradictions) {
   EXPECT_EQ(RoundToKnown(Seconds(-3), Seconds(-9), Seconds(-1)).remaining, ZeroDuration());
   EXPECT_EQ(RoundToKnown(Seconds(9), Seconds(12), Seconds(4)),
             (KnownRemaining{Seconds(9), Seconds(9), Seconds(9), true}));

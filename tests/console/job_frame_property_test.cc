@@ -1,5 +1,5 @@
-// Whatever a snapshot holds: no line is wider than the terminal, and nothing but plain text and
-// sane numbers gets to it.
+// For any snapshot, no line is wider than the terminal, and the terminal receives only printable
+// text and finite numbers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 #include "console/job_lines.h"
 #include "console/job_summary.h"
 #include "console/job_table.h"
-#include "console/redraw.h"
+#include "console/terminal.h"
 #include "tests/console/some_jobs.h"
 
 namespace tidemark::console {
@@ -146,7 +146,7 @@ class HostileJobs {
   std::mt19937_64 random_;
 };
 
-// Takes the colours out.
+// Removes colour codes.
 std::string WithoutColours(const std::string& line) {
   std::string text;
   for (std::size_t i = 0; i < line.size(); ++i) {
@@ -159,8 +159,8 @@ std::string WithoutColours(const std::string& line) {
   return text;
 }
 
-// As the C library counts columns: another table than ours. Negative: there is a control character
-// or broken UTF-8.
+// Returns the columns by the table of the C library. Negative for control characters and invalid
+// UTF-8.
 int ColumnsByTheCLibrary(const std::string& line) {
   std::mbstate_t state{};
   int columns = 0;

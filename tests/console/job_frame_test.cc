@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "console/redraw.h"
+#include "console/terminal.h"
 #include "tests/console/some_jobs.h"
 
 namespace tidemark::console {
@@ -21,7 +21,7 @@ using testing::StartsWith;
 
 constexpr FrameOptions kAscii80 = {.width = 80};
 
-TEST(JobFrame, TellsWhereTheJobIsWhenItEndsAndWhy) {
+TEST(JobFrame, ShowsPhaseForecastAndStraggler) {
   EXPECT_THAT(
       RenderFrame(SomeSnapshot(), {.width = 90, .unicode = true}),
       ElementsAre(
@@ -42,7 +42,7 @@ TEST(JobFrame, FoldsLongSentences) {
                   "remaining time"));
 }
 
-TEST(JobFrame, PutsTheRemainingTimeBelowWhenThereIsNoRoom) {
+TEST(JobFrame, MovesTheRemainingTimeBelowANarrowBar) {
   EXPECT_THAT(RenderFrame(SomeSnapshot(), {.width = 40}),
               ElementsAre("two-path | reduce 1/4 tasks | 1 min 12 s",
                           "[#############...................]  41 %",  //
@@ -64,7 +64,7 @@ TEST(JobFrame, HasNoLinesWithoutWidth) {
   EXPECT_THAT(RenderFrame(SomeSnapshot(), {.width = -7}), IsEmpty());
 }
 
-TEST(JobFrame, ColoursNothingUnlessAsked) {
+TEST(JobFrame, HasNoColoursByDefault) {
   const std::string plain = testing::PrintToString(RenderFrame(SomeSnapshot(), kAscii80));
   EXPECT_THAT(plain, Not(HasSubstr("\x1b")));
   EXPECT_THAT(RenderFrame(SomeSnapshot(), {.width = 80, .color = true})[1],
@@ -89,13 +89,13 @@ TEST(JobFrame, HidesTheEndWhileWarmingUp) {
                           "waiting for the first reduce results"));
 }
 
-TEST(JobFrame, WarmsUpToTheInputWhenThereIsNoReducePhase) {
+TEST(JobFrame, WaitsForTheInputWithoutAReducePhase) {
   Snapshot snapshot = WarmingUp();
   snapshot.stages.resize(1);
   EXPECT_THAT(RenderFrame(snapshot, kAscii80)[2], "waiting for the first input to be read");
 }
 
-TEST(JobFrame, WarmsUpToTheMapResultsWhereTheyTellTheIndicator) {
+TEST(JobFrame, WaitsForTheMapResultsIfTheIndicatorUsesThem) {
   Snapshot snapshot = WarmingUp();
   snapshot.estimate.indicator = "";
   EXPECT_THAT(RenderFrame(snapshot, kAscii80)[2], "waiting for the first map results");
@@ -105,7 +105,7 @@ TEST(JobFrame, WarmsUpToTheMapResultsWhereTheyTellTheIndicator) {
   EXPECT_THAT(RenderFrame(snapshot, kAscii80)[2], "waiting for the first reduce results");
 }
 
-TEST(JobFrame, SaysWhatStillRunsWhenOverdue) {
+TEST(JobFrame, NamesRunningTasksWhenOverdue) {
   EXPECT_THAT(RenderFrame(Overdue(), kAscii80)[1], EndsWith(" 99 %  past the predicted end"));
   EXPECT_THAT(RenderFrame(Overdue(), kAscii80)[2], "still running: reduce task 2");
   EXPECT_THAT(RenderFrame(Overdue(), {.width = 120})[1],
@@ -125,7 +125,7 @@ TEST(JobFrame, EndsWithAFullBar) {
                           "[#######################] 100 %  succeeded"));
 }
 
-TEST(JobFrame, KeepsTheBarOfAFailedJobWhereItWas) {
+TEST(JobFrame, KeepsTheBarOfAFailedJob) {
   EXPECT_THAT(RenderFrame(Failed(), kAscii80)[1], "[#########..............]  41 %  failed");
 }
 
@@ -140,26 +140,26 @@ TEST(JobFrame, ComparesIndicatorsBelowEachOther) {
           "Reduce task 2 ends last: 1.2 MB key, 61 % of its remaining time"));
 }
 
-TEST(JobFrame, ComparesBarsAloneWhenThereIsNoRoom) {
+TEST(JobFrame, ComparesOnlyBarsOnANarrowTerminal) {
   EXPECT_THAT(RenderFrame(SomeSnapshot(), {.width = 40, .compare = true}),
               AllOf(Contains("nearestfit  [########............]  41 %"),
                     Contains("hadoop      [#################...]  88 %"),
                     Contains("(2 min 50 s - 4 min 10 s)")));
 }
 
-TEST(JobFrame, TellsWhatIsLost) {
+TEST(JobFrame, ShowsLosses) {
   Snapshot snapshot = SomeSnapshot();
   snapshot.coverage = Coverage{.lost_events = 3, .dropped_points = 1, .map_profiles = 0.75};
   snapshot.notes = {"no event log from here on: the disk is full"};
   snapshot.silent_since = snapshot.at - absl::Seconds(25);
   EXPECT_THAT(RenderFrame(snapshot, {.width = 100}),
-              AllOf(Contains("no news from the job for 25 s"),
+              AllOf(Contains("no reports from the job for 25 s"),
                     Contains("3 messages lost, 1 measurement dropped"),
                     Contains("key sizes known for 75 % of the finished map tasks"),
                     Contains("no event log from here on: the disk is full")));
 }
 
-TEST(JobFrame, IsSilentAboutLossWhenThereIsNone) {
+TEST(JobFrame, OmitsLossesIfThereAreNone) {
   EXPECT_THAT(RenderFrame(SomeSnapshot(), {.width = 100}), SizeIs(3));
   EXPECT_THAT(RenderFrame(WarmingUp(), {.width = 120}), SizeIs(2));
 }
@@ -172,7 +172,7 @@ TEST(JobFrame, ClipsAHugeName) {
   EXPECT_THAT(lines[0], HasSubstr("... | map done"));
 }
 
-TEST(JobFrame, DisarmsAHostileName) {
+TEST(JobFrame, MakesAHostileNamePrintable) {
   Snapshot snapshot = SomeSnapshot();
   snapshot.info->name = "evil\x1b]0;title\x07\n\x1b[2J";
   snapshot.named_tasks[0].reason = "r-2\r\x1b[31m";
@@ -186,7 +186,7 @@ TEST(JobFrame, NamesTheJobByItsIdUntilItHasAName) {
   EXPECT_THAT(RenderFrame(unopened, kAscii80), ElementsAre("job-9 | 0 s", "not started"));
 }
 
-TEST(JobFrame, RoundsWhatIsNearlyOver) {
+TEST(JobFrame, RoundsTheEndOfAJob) {
   Snapshot snapshot = SomeSnapshot();
   snapshot.estimate.remaining =
       Range{absl::Milliseconds(200), absl::ZeroDuration(), absl::Seconds(4)};
@@ -195,7 +195,7 @@ TEST(JobFrame, RoundsWhatIsNearlyOver) {
   EXPECT_THAT(RenderFrame(snapshot, kAscii80)[1], EndsWith("about to end"));
 }
 
-TEST(JobFrame, OfAWorkflowHasABarForEachJobAndOneForTheWhole) {
+TEST(JobFrame, HasABarForEachJobOfAWorkflow) {
   EXPECT_THAT(
       RenderFrame(Visits(), kAscii80),
       ElementsAre(
@@ -207,14 +207,14 @@ TEST(JobFrame, OfAWorkflowHasABarForEachJobAndOneForTheWhole) {
           "* critical path: a delay here delays the workflow"));
 }
 
-TEST(JobFrame, OfAWorkflowPutsTheIntervalOfAJobBelowItWhereThereIsNoRoomBeside) {
+TEST(JobFrame, MovesTheIntervalOfAJobBelowANarrowBar) {
   const auto lines = RenderFrame(Visits(), {.width = 79});
   EXPECT_THAT(lines[3], EndsWith("  31 %  ~ 1 min left"));
   EXPECT_EQ(lines[4], "          (50 s - 1 min 10 s)");
   EXPECT_THAT(lines[5], EndsWith("  starts in ~ 1 min"));
 }
 
-TEST(JobFrame, SaysThatAnEndIsAGuess) {
+TEST(JobFrame, MarksAGuess) {
   Snapshot snapshot = Visits();
   snapshot.estimate.basis = Basis::kGuess;
   snapshot.children[1].estimate.basis = Basis::kGuess;
@@ -224,7 +224,7 @@ TEST(JobFrame, SaysThatAnEndIsAGuess) {
   EXPECT_THAT(lines[4], EndsWith("  starts in ~ 1 min (a guess)")) << "when that one ends";
 }
 
-TEST(JobFrame, OfAnApplicationThatIsGuessedSoAreItsStagesAndQueries) {
+TEST(JobFrame, MarksGuessesOfStagesAndQueries) {
   Snapshot query = Query();
   query.estimate.basis = Basis::kGuess;
   query.groups = {{.group = "sql/3",
@@ -237,7 +237,7 @@ TEST(JobFrame, OfAnApplicationThatIsGuessedSoAreItsStagesAndQueries) {
   EXPECT_THAT(lines[3], AllOf(HasSubstr("scan"), EndsWith("  ~ 1 min left (a guess)")));
 }
 
-TEST(JobFrame, OfAJobOfAWorkflowThatMayTakeTenTimesAsLongTheBarSaysNothing) {
+TEST(JobFrame, HasNoPercentageForAJobWithAWideInterval) {
   Snapshot snapshot = Visits();
   snapshot.children[1].estimate.remaining =
       Range{absl::Seconds(60), absl::Seconds(6), absl::Minutes(10)};
@@ -246,7 +246,7 @@ TEST(JobFrame, OfAJobOfAWorkflowThatMayTakeTenTimesAsLongTheBarSaysNothing) {
   EXPECT_THAT(lines[3], EndsWith("  ~ 1 min left (6 s - 10 min)"));
 }
 
-TEST(JobFrame, OfAWorkflowDoesNotShowANumberThatRoundsToNothing) {
+TEST(JobFrame, ShowsNoNumberThatRoundsToZero) {
   Snapshot snapshot = Visits();
   const absl::Duration little = absl::Milliseconds(300);
   snapshot.estimate.remaining = Range{little, absl::ZeroDuration(), absl::Seconds(7)};
@@ -256,13 +256,13 @@ TEST(JobFrame, OfAWorkflowDoesNotShowANumberThatRoundsToNothing) {
   EXPECT_THAT(lines[4], EndsWith(" about to start"));
 }
 
-TEST(JobFrame, OfAWorkflowRoundsAStartSinceItIsAGuess) {
+TEST(JobFrame, RoundsTheStartOfAJob) {
   Snapshot snapshot = Visits();
   snapshot.children[2].starts_in = Range{absl::Seconds(147)};
   EXPECT_THAT(RenderFrame(snapshot, kAscii80)[4], EndsWith(" starts in ~ 2 min 30 s"));
 }
 
-TEST(JobFrame, TellsTheStateOfEachJobOfAWorkflow) {
+TEST(JobFrame, ShowsTheStateOfEachJobOfAWorkflow) {
   const std::pair<ChildState, const char*> words[] = {
       {ChildState::kAwaited, "  no report yet"},
       {ChildState::kRetryable, "  failed, waiting for a retry"},
@@ -275,7 +275,7 @@ TEST(JobFrame, TellsTheStateOfEachJobOfAWorkflow) {
   }
 }
 
-TEST(JobFrame, OfAnApplicationHasABarForStagesThatRun) {
+TEST(JobFrame, HasABarForEachRunningStage) {
   const auto lines = RenderFrame(Query(), kAscii80);
   EXPECT_EQ(lines[0], "q64 | 4 of 14 stages done | 1 min 12 s");
   EXPECT_EQ(lines[2], "  scan     [#######.....................]  25 %  ~ 1 min left");
@@ -285,14 +285,14 @@ TEST(JobFrame, OfAnApplicationHasABarForStagesThatRun) {
   EXPECT_EQ(lines[11], "* critical path: a delay here delays the job");
 }
 
-TEST(JobFrame, OfAnUnknownApplicationShowsTheRangeAndSaysThatMoreMayCome) {
+TEST(JobFrame, ShowsTheRangeOfAnUnknownApplication) {
   const auto lines = RenderFrame(UnknownQuery(), kAscii80);
   EXPECT_EQ(lines[0], "q64 | 4 of 14 stages done, more may come | 1 min 12 s");
   EXPECT_EQ(lines[1], "[.--------------------.] 9-91 %  ~ 1 min left (7 s - 12 min)");
   EXPECT_EQ(lines[2], "  scan     [#######.....................]  25 %  ~ 1 min left");
 }
 
-TEST(JobFrame, OfAnApplicationShowsTheGroupsThatRunFirst) {
+TEST(JobFrame, ShowsRunningGroupsFirst) {
   Snapshot query = Query();
   query.groups = {{.group = "job/2", .name = "count", .state = JobState::kSucceeded},
                   {.group = "sql/3",
@@ -311,7 +311,7 @@ TEST(JobFrame, OfAnApplicationShowsTheGroupsThatRunFirst) {
               EndsWith("50 %  ~ 1 min left (50 s - 1 min 10 s)"));
 }
 
-TEST(JobFrame, SaysNoMoreThanASmallViewHolds) {
+TEST(JobFrame, OmitsPartsMissingInASmallView) {
   Snapshot basic = WarmingUp();
   basic.stages.clear();
   basic.stage_infos.clear();
@@ -321,15 +321,15 @@ TEST(JobFrame, SaysNoMoreThanASmallViewHolds) {
                           "[.......................]     -  no estimate yet"));
 }
 
-TEST(JobFrame, TellsWhyAttemptsFail) {
+TEST(JobFrame, ShowsWhyAttemptsFail) {
   Snapshot snapshot = SomeSnapshot();
   snapshot.stages[1].failed_attempts = 3;
   snapshot.stages[1].failure = "out of memory\x1b[2J";
   EXPECT_THAT(RenderFrame(snapshot, kAscii80),
-              Contains("reduce: 3 attempts failed; the last: out of memory [2J"));
+              Contains("reduce: 3 attempts failed; last failure: out of memory [2J"));
 }
 
-TEST(JobFrame, TakesAStateItDoesNotKnowForRunning) {
+TEST(JobFrame, ShowsAnUnknownStateAsRunning) {
   Snapshot snapshot = SomeSnapshot();
   snapshot.state = JobState::kUnknown;
   EXPECT_THAT(RenderFrame(snapshot, kAscii80)[1], HasSubstr("~ 3 min 20 s left"));

@@ -16,7 +16,7 @@ Snapshot After(int seconds, double fraction) {
   return snapshot;
 }
 
-TEST(JobLine, HasAllInOneLine) {
+TEST(JobLine, HasAllPartsInOneLine) {
   EXPECT_EQ(PlainLine(SomeSnapshot(), kAscii, false),
             "[1 min 12 s] two-path: reduce 1/4 tasks, 41 %, ~ 3 min 20 s left (2 min 50 s - 4 min "
             "10 s); reduce task 2 ends last: 1.2 MB key, 61 % of its remaining "
@@ -27,64 +27,64 @@ TEST(JobLine, ComparesIndicators) {
   EXPECT_TRUE(PlainLine(SomeSnapshot(), kAscii, true).ends_with("; hadoop 88 %, jobratio 79 %"));
 }
 
-TEST(JobLine, WarmsUpWithoutAPercentage) {
+TEST(JobLine, HasNoPercentageWhileWarmingUp) {
   EXPECT_EQ(
       PlainLine(WarmingUp(), kAscii, false),
       "[1 min 12 s] two-path: map 37 %, no estimate yet: waiting for the first reduce results");
 }
 
-TEST(JobLine, TellsTheOutcome) {
+TEST(JobLine, ShowsTheOutcome) {
   EXPECT_EQ(PlainLine(Failed(), kAscii, false), "[1 min 12 s] two-path: reduce done, 41 %, failed");
   Snapshot lost = Ended(JobState::kAbandoned);
   lost.stages[1].state = StageState::kFailed;
   lost.stages[1].finished_tasks = 1;
   EXPECT_EQ(PlainLine(lost, kAscii, false),
-            "[1 min 12 s] two-path: reduce last seen at 1/4 tasks, 41 %, abandoned");
+            "[1 min 12 s] two-path: reduce last reported at 1/4 tasks, 41 %, abandoned");
 }
 
-TEST(JobLine, DoesWithoutForecasts) {
+TEST(JobLine, IsCompleteWithoutForecasts) {
   EXPECT_EQ(PlainLine({.job_id = "job-9"}, kAscii, true), "[0 s] job-9: not started");
 }
 
-TEST(JobLines, SayTheFirstSnapshot) {
+TEST(JobLines, ContainTheFirstSnapshot) {
   EXPECT_TRUE(PlainLines(kAscii, false).Next(SomeSnapshot()).has_value());
 }
 
-TEST(JobLines, AreSilentWhileNothingChanges) {
+TEST(JobLines, AreMissingWithoutChanges) {
   PlainLines lines(kAscii, false);
   lines.Next(After(0, 0.41));
   EXPECT_FALSE(lines.Next(After(1, 0.412)).has_value());
   EXPECT_FALSE(lines.Next(After(9, 0.419)).has_value());
 }
 
-TEST(JobLines, SayASilenceWhenItBeginsAndWhenItEnds) {
+TEST(JobLines, ReportTheStartAndEndOfASilence) {
   PlainLines lines(kAscii, false);
   lines.Next(After(0, 0.41));
   Snapshot silent = After(4, 0.41);
   silent.silent_since = silent.at - absl::Seconds(4);
   const auto begins = lines.Next(silent);
   ASSERT_TRUE(begins.has_value());
-  EXPECT_TRUE(begins->ends_with("; no news from the job for 4 s")) << *begins;
+  EXPECT_TRUE(begins->ends_with("; no reports from the job for 4 s")) << *begins;
   silent.at += absl::Seconds(1);
   EXPECT_FALSE(lines.Next(silent).has_value());
   EXPECT_TRUE(lines.Next(After(6, 0.41)).has_value());
 }
 
-TEST(JobLines, SayThatNoJobOfAWorkflowIsHeardOf) {
+TEST(JobLines, ReportASilentWorkflow) {
   Snapshot silent = Visits();
   silent.silent_since = silent.at - absl::Seconds(25);
   const std::string line = PlainLine(silent, kAscii, false);
-  EXPECT_TRUE(line.ends_with("; no news from any of its jobs for 25 s")) << line;
+  EXPECT_TRUE(line.ends_with("; no reports from any of its jobs for 25 s")) << line;
 }
 
-TEST(JobLines, SayEachPoint) {
+TEST(JobLines, ReportEachPercentagePoint) {
   PlainLines lines(kAscii, false);
   lines.Next(After(0, 0.41));
   EXPECT_TRUE(lines.Next(After(1, 0.42)).has_value());
   EXPECT_FALSE(lines.Next(After(2, 0.425)).has_value());
 }
 
-TEST(JobLines, SayThatThereIsNothingNewEveryTenSeconds) {
+TEST(JobLines, RepeatEveryTenSeconds) {
   PlainLines lines(kAscii, false);
   lines.Next(After(0, 0.41));
   EXPECT_FALSE(lines.Next(After(9, 0.41)).has_value());
@@ -92,7 +92,7 @@ TEST(JobLines, SayThatThereIsNothingNewEveryTenSeconds) {
   EXPECT_FALSE(lines.Next(After(19, 0.41)).has_value());
 }
 
-TEST(JobLines, SayANewPhaseStateOrNote) {
+TEST(JobLines, ReportANewPhaseStateOrNote) {
   PlainLines lines(kAscii, false);
   lines.Next(WarmingUp());
   Snapshot shuffling = WarmingUp();
@@ -115,7 +115,7 @@ Snapshot EndingIn(int seconds_later, int seconds_left) {
   return snapshot;
 }
 
-TEST(JobLines, SayAtOnceThatTheEndHasMovedByMuch) {
+TEST(JobLines, ReportALargeChangeOfTheEnd) {
   PlainLines lines(kAscii, false);
   lines.Next(EndingIn(0, 20));
   EXPECT_FALSE(lines.Next(EndingIn(1, 19)).has_value());
@@ -125,13 +125,13 @@ TEST(JobLines, SayAtOnceThatTheEndHasMovedByMuch) {
   EXPECT_TRUE(lines.Next(EndingIn(5, 18)).has_value()) << "20 of 38 s sooner";
 }
 
-TEST(JobLines, DoNotSayThatTheEndHasMovedByAMoment) {
+TEST(JobLines, IgnoreASmallChangeOfTheEnd) {
   PlainLines lines(kAscii, false);
   lines.Next(EndingIn(0, 1));
   EXPECT_FALSE(lines.Next(EndingIn(1, 4)).has_value());
 }
 
-TEST(JobLines, SayThatAnEndIsKnownNoLonger) {
+TEST(JobLines, ReportALostForecast) {
   PlainLines lines(kAscii, false);
   lines.Next(EndingIn(0, 20));
   Snapshot without = After(1, 0.41);
@@ -139,7 +139,7 @@ TEST(JobLines, SayThatAnEndIsKnownNoLonger) {
   EXPECT_TRUE(lines.Next(without).has_value());
 }
 
-TEST(JobLine, OfAnUnknownApplicationHasARangeOfPercentages) {
+TEST(JobLine, HasARangeForAnUnknownApplication) {
   Snapshot query = UnknownQuery();
   query.stages.resize(5);
   query.groups = {{.group = "sql/3", .state = JobState::kRunning, .fraction_done = 0.5}};
@@ -148,13 +148,13 @@ TEST(JobLine, OfAnUnknownApplicationHasARangeOfPercentages) {
             "12 min); running: sql/3, scan 25 %");
 }
 
-TEST(JobLine, OfAWorkflowSaysWhatRunsAndWhatWaits) {
+TEST(JobLine, ListsRunningAndWaitingJobs) {
   EXPECT_EQ(PlainLine(Visits(), kAscii, false),
             "[1 min 12 s] page visits: 1 of 3 jobs done, 41 %, ~ 3 min 20 s left (2 min 50 s - 4 "
             "min 10 s); running: count 31 %; not started: revenue");
 }
 
-TEST(JobLines, OfAWorkflowComeWhenThereIsNews) {
+TEST(JobLines, ReportChangesOfAWorkflow) {
   PlainLines lines(kAscii, false);
   Snapshot snapshot = Visits();
   EXPECT_TRUE(lines.Next(snapshot).has_value());

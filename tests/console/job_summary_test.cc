@@ -14,18 +14,17 @@ using testing::Not;
 
 constexpr TextOptions kAscii = {};
 
-TEST(JobSummary, TellsHowWrongEachIndicatorWas) {
-  EXPECT_THAT(
-      RenderSummary(Succeeded(), 80, kAscii, "", true),
-      ElementsAre("two-path succeeded after 1 min 12 s",
-                  "How far the progress of each indicator was from the truth, in points of 100",
-                  "            ------- reduce phase -------   - whole job -",
-                  "               avg     max  end in range     avg     max",
-                  "nearestfit     2.1     8.9          92 %     1.8     9.1",
-                  "hadoop        31.0    62.1             -    30.2    61.0"));
+TEST(JobSummary, ShowsTheErrorOfEachIndicator) {
+  EXPECT_THAT(RenderSummary(Succeeded(), 80, kAscii, "", true),
+              ElementsAre("two-path succeeded after 1 min 12 s",
+                          "Error of the progress of each indicator, in percentage points",
+                          "            ------- reduce phase -------   - whole job -",
+                          "               avg     max  end in range     avg     max",
+                          "nearestfit     2.1     8.9          92 %     1.8     9.1",
+                          "hadoop        31.0    62.1             -    30.2    61.0"));
 }
 
-TEST(JobSummary, TellsHowWrongIndicatorsWereOnlyWhenTheyAreCompared) {
+TEST(JobSummary, ShowsErrorsOnlyIfIndicatorsAreCompared) {
   EXPECT_THAT(RenderSummary(Succeeded(), 80, kAscii),
               ElementsAre("two-path succeeded after 1 min 12 s"));
 }
@@ -42,37 +41,37 @@ TEST(JobSummary, HasNoErrorOfAReducePhaseWithoutAnUpdate) {
   EXPECT_EQ(lines[5], "exact        0.0     0.0         100 %     0.0     0.0");
 }
 
-TEST(JobSummary, CountsTheTenthsOfAShortJob) {
+TEST(JobSummary, ShowsTenthsOfAShortJob) {
   Snapshot snapshot = Ended(JobState::kSucceeded);
   snapshot.ended_at = *snapshot.started_at + absl::Milliseconds(640);
   EXPECT_THAT(RenderSummary(snapshot, 80, kAscii), ElementsAre("two-path succeeded after 0.6 s"));
 }
 
-TEST(JobSummary, TellsWhyAJobFailed) {
+TEST(JobSummary, ShowsWhyAJobFailed) {
   EXPECT_THAT(RenderSummary(Failed(), 80, kAscii),
               ElementsAre("two-path failed at 41 % after 1 min 12 s",
                           "r-1 failed four times: out of memory"));
 }
 
-TEST(JobSummary, TellsNoProgressOfAJobThatFailedBeforeAnyWasKnown) {
+TEST(JobSummary, ShowsNoProgressOfAJobThatFailedBeforeItsFirstEstimate) {
   Snapshot snapshot = Failed();
   snapshot.estimate.fraction_done = 0;
   EXPECT_EQ(RenderSummary(snapshot, 80, kAscii)[0], "two-path failed after 1 min 12 s");
 }
 
-TEST(JobSummary, TellsThatTheJobWasNotOver) {
+TEST(JobSummary, ShowsThatTheJobWasRunning) {
   EXPECT_THAT(RenderSummary(SomeSnapshot(), 80, kAscii),
-              ElementsAre("two-path was still running when last seen, after 1 min 12 s"));
+              ElementsAre("two-path was still running at its last report, after 1 min 12 s"));
 }
 
-TEST(JobSummary, TellsTheEndThatOnlyTheCallerKnows) {
+TEST(JobSummary, ShowsTheOutcomeOfTheCaller) {
   EXPECT_THAT(RenderSummary(SomeSnapshot(), 80, kAscii, "succeeded; unconfirmed"),
               ElementsAre("two-path succeeded; unconfirmed"));
   EXPECT_THAT(RenderSummary(Ended(JobState::kKilled), 80, kAscii, "succeeded; unconfirmed"),
               ElementsAre("two-path killed at 41 % after 1 min 12 s"));
 }
 
-TEST(JobSummary, PutsTheCallersEndInPlaceOfAJobThatWasGivenUp) {
+TEST(JobSummary, ReplacesAnAbandonedOutcomeByThatOfTheCaller) {
   EXPECT_THAT(RenderSummary(Ended(JobState::kAbandoned), 80, kAscii, "succeeded, as YARN reports"),
               ElementsAre("two-path succeeded, as YARN reports"));
 }
@@ -82,21 +81,21 @@ TEST(JobSummary, WrapsALongEnd) {
               ElementsAre("two-path reported no", "end: its outcome is", "unknown"));
 }
 
-TEST(JobSummary, ReportsNoLengthOfAJobWhoseStartIsUnknown) {
+TEST(JobSummary, ShowsNoDurationWithoutAStart) {
   Snapshot snapshot = Ended(JobState::kSucceeded);
   snapshot.started_at.reset();
   EXPECT_EQ(RenderSummary(snapshot, 80, kAscii)[0],
-            "two-path succeeded; how long it ran is not reported");
+            "two-path succeeded; its duration is not reported");
 }
 
-TEST(JobSummary, TellsWhatWasLost) {
+TEST(JobSummary, ShowsLosses) {
   Snapshot snapshot = Ended(JobState::kSucceeded);
   snapshot.coverage->lost_events = 1;
   EXPECT_THAT(RenderSummary(snapshot, 80, kAscii),
               ElementsAre("two-path succeeded after 1 min 12 s", "1 message lost"));
 }
 
-TEST(JobSummary, OfAWorkflowTellsWhatEachJobTook) {
+TEST(JobSummary, ShowsTheDurationOfEachJobOfAWorkflow) {
   Snapshot snapshot = Visits();
   snapshot.state = JobState::kFailed;
   snapshot.is_final = true;

@@ -34,21 +34,21 @@ TEST(JobTable, HasARowForEachJob) {
           "memory"));
 }
 
-TEST(JobTable, SaysThatAJobIsSilent) {
+TEST(JobTable, MarksASilentJob) {
   Snapshot silent = SomeSnapshot();
   silent.silent_since = silent.at - absl::Seconds(131);
   EXPECT_THAT(RenderJobTable({silent}, {.width = 120})[1],
-              HasSubstr("  no news for 2 min 11 s; ~ 3 min 20 s left"));
+              HasSubstr("  no reports for 2 min 11 s; ~ 3 min 20 s left"));
   silent.state = JobState::kAbandoned;
   silent.is_final = true;
-  EXPECT_THAT(RenderJobTable({silent}, {.width = 120})[1], Not(HasSubstr("no news")));
+  EXPECT_THAT(RenderJobTable({silent}, {.width = 120})[1], Not(HasSubstr("no reports")));
 }
 
-TEST(JobTable, SaysThatThereAreNone) {
+TEST(JobTable, HasOneLineWithoutRows) {
   EXPECT_THAT(RenderJobTable({}, {.width = 80}), ElementsAre("no jobs"));
 }
 
-TEST(JobTable, SaysWhereAWorkflowIsAndWhatASmallViewHolds) {
+TEST(JobTable, ShowsTheProgressOfAWorkflowAndOfASmallView) {
   Snapshot basic = Visits();
   basic.children.clear();
   const auto lines = RenderJobTable({basic, Query()}, {.width = 120});
@@ -89,7 +89,7 @@ TEST(StageTable, NamesTheJobsOfAWorkflow) {
               AllOf(StartsWith("parse  map"), HasSubstr("100 %"), HasSubstr("done")));
 }
 
-TEST(StageTable, TellsStagesOfOneNameApart) {
+TEST(StageTable, NumbersStagesOfOneName) {
   Snapshot query = Query();
   query.stages.resize(3);
   query.stages.push_back({.id = {0, kExpectedStages + 1}, .state = StageState::kExpected});
@@ -117,7 +117,7 @@ TEST(StageTable, NumbersStagesWhoseNamesLookNumbered) {
   EXPECT_THAT(lines[3], StartsWith("scan (stage 2) "));
 }
 
-// The first column does that already.
+// The first column distinguishes them.
 TEST(StageTable, DoesNotNumberStagesOfDifferentJobs) {
   Snapshot snapshot = Visits();
   snapshot.stage_infos = {{.id = {1, 0}, .name = "map"}, {.id = {2, 0}, .name = "map"}};
@@ -127,35 +127,36 @@ TEST(StageTable, DoesNotNumberStagesOfDifferentJobs) {
   EXPECT_THAT(lines[2], StartsWith("count  map    0 %"));
 }
 
-TEST(StageTable, SaysThatThereAreNone) {
+TEST(StageTable, HasOneLineWithoutRows) {
   EXPECT_THAT(RenderStageTable({}, {}), ElementsAre("no stages"));
 }
 
-TEST(TaskTable, SaysWhichTasksEndLastAndWhy) {
+TEST(TaskTable, ListsTheTasksThatEndLast) {
   const auto lines = RenderTaskTable(SomeSnapshot(), {.width = 120});
   ASSERT_THAT(lines, SizeIs(2));
   EXPECT_THAT(lines[1], AllOf(StartsWith("reduce task 2"), HasSubstr("ends last: 1.2 MB key")));
 }
 
-TEST(TaskTable, SaysWhetherItIsKnownThatThereAreNone) {
+TEST(TaskTable, ExplainsAnEmptyTable) {
   Snapshot job = {.state = JobState::kRunning};
   job.estimate.state = EstimateState::kWarmingUp;
   EXPECT_THAT(RenderTaskTable(job, {}),
-              ElementsAre("not known yet which task holds up the job; it has no estimate yet"));
+              ElementsAre("the task that delays the job is unknown: there is no estimate yet"));
   job.estimate.state = EstimateState::kValid;
   job.info = JobInfo{.kind = JobKind::kMapReduce};
-  EXPECT_THAT(RenderTaskTable(job, {}), ElementsAre("not known yet which task will end last"));
+  EXPECT_THAT(RenderTaskTable(job, {}),
+              ElementsAre("the task that will end last is still unknown"));
   job.info->kind = JobKind::kApplication;
   EXPECT_THAT(RenderTaskTable(job, {}),
               ElementsAre("no running task is late or the last of its stage"));
   job.info->kind = JobKind::kWorkflow;
   EXPECT_THAT(RenderTaskTable(job, {}),
-              ElementsAre("a workflow names no tasks; ask for those of one of its jobs"));
+              ElementsAre("a workflow has no tasks; pass one of its jobs"));
   job.is_final = true;
   EXPECT_THAT(RenderTaskTable(job, {}), ElementsAre("the job has ended"));
 }
 
-TEST(JobList, ShowsWhatRunsAndTheNewestAndCountsTheRest) {
+TEST(JobList, ShowsRunningAndNewJobsFirst) {
   const auto job = [](const std::string& id, int started, bool is_final) {
     Snapshot snapshot = {.job_id = id, .state = JobState::kRunning};
     snapshot.started_at = absl::FromUnixSeconds(started);
@@ -173,8 +174,8 @@ TEST(JobList, ShowsWhatRunsAndTheNewestAndCountsTheRest) {
   EXPECT_THAT(RenderJobList({}, 3, {}), ElementsAre("no jobs"));
 }
 
-// Nothing that strangers wrote may steer the terminal.
-TEST(Tables, AreHarmless) {
+// Untrusted text must not control the terminal.
+TEST(Tables, ContainOnlyPrintableText) {
   Snapshot job = SomeSnapshot();
   job.job_id = "a\x1b[2J";
   job.stage_infos[0].name = "b\x1b[2J";
@@ -203,11 +204,11 @@ TEST(EstimateTable, ShowsTheEndAndEachStage) {
       RenderEstimate(Planned(absl::Seconds(20)), {.width = 120}),
       ElementsAre("visits: ~ 20 s left, 50 % of the slots' time used", "STAGE  STARTS  ENDS",
                   "parse  0 s     20 s  critical path, bound by network",
-                  "critical path: each waits for the one before; others may still hold the slots "
-                  "that these need"));
+                  "critical path: each entry waits for the one before; other jobs may occupy the "
+                  "slots that it needs"));
 }
 
-// The last end read "13 min 15 s" below a headline of 15 min.
+// The last end must not be "13 min 15 s" below a headline of 15 min.
 TEST(EstimateTable, RoundsEveryInstantLikeTheEndOfTheWhole) {
   Outcome outcome;
   const absl::Duration end = absl::Minutes(13) + absl::Seconds(15);
@@ -226,14 +227,14 @@ TEST(EstimateTable, RoundsEveryInstantLikeTheEndOfTheWhole) {
                           "a    -       5 min", "b    5 min   15 min"));
 }
 
-TEST(EstimateTable, SaysNothingOfACriticalPathWhereThereIsNone) {
+TEST(EstimateTable, OmitsAMissingCriticalPath) {
   Outcome outcome = Planned(absl::Seconds(20));
   outcome.snapshot.stages[0].is_critical = false;
   EXPECT_THAT(RenderEstimate(outcome, {.width = 120}), SizeIs(3));
 }
 
-// Nothing of it has passed, so nothing is "left".
-TEST(EstimateTable, SaysHowLongAPlanTakes) {
+// A plan that has not started "takes" time; none is "left".
+TEST(EstimateTable, ShowsTheDurationOfAPlan) {
   Outcome outcome = Planned(absl::Seconds(20));
   outcome.busy_share.reset();
   outcome.snapshot.state = JobState::kQueued;
@@ -255,20 +256,20 @@ TEST(EstimateTable, ShowsJobsBesideTheStagesOfOthers) {
   EXPECT_THAT(lines[3], HasSubstr("load          -       5 s"));
 }
 
-TEST(EstimateTable, SaysHowAJobEndedAndThatNothingIsLeft) {
+TEST(EstimateTable, ShowsTheOutcomeOfAnEndedJob) {
   Outcome outcome = {.snapshot = Visits()};
   outcome.snapshot.state = JobState::kKilled;
   outcome.snapshot.is_final = true;
   outcome.snapshot.message = "the workflow was cancelled";
   EXPECT_THAT(RenderEstimate(outcome, {.width = 120}),
-              ElementsAre("page visits: killed (the workflow was cancelled); nothing of it is left "
-                          "to estimate"));
+              ElementsAre("page visits: killed (the workflow was cancelled); there is nothing to "
+                          "estimate"));
   outcome.snapshot = Succeeded();
   EXPECT_THAT(RenderEstimate(outcome, {.width = 120}),
-              ElementsAre("two-path: succeeded; nothing of it is left to estimate"));
+              ElementsAre("two-path: succeeded; there is nothing to estimate"));
 }
 
-TEST(EstimateTable, SaysWhichEndsAreGuesses) {
+TEST(EstimateTable, MarksGuesses) {
   Outcome outcome = {.snapshot = Visits()};
   outcome.snapshot.children[1].estimate.basis = Basis::kGuess;
   EXPECT_EQ(RenderEstimate(outcome, {.width = 120})[3],
@@ -280,7 +281,7 @@ TEST(EstimateTable, SaysWhichEndsAreGuesses) {
   EXPECT_THAT(lines[2], Not(HasSubstr("a guess"))) << "it is done";
 }
 
-TEST(EstimateTable, SaysWhichJobsOfAWorkflowHaveEnded) {
+TEST(EstimateTable, ShowsEndedJobsOfAWorkflow) {
   Outcome outcome = {.snapshot = Visits()};
   outcome.snapshot.children[2].state = ChildState::kCancelled;
   outcome.snapshot.children[2].starts_in.reset();
@@ -292,8 +293,8 @@ TEST(EstimateTable, SaysWhichJobsOfAWorkflowHaveEnded) {
   EXPECT_EQ(lines[4], "revenue  -       -      cancelled");
 }
 
-// Of a job that is no plan nobody knows how busy its slots are.
-TEST(EstimateTable, LeavesOutWhatIsNotKnown) {
+// The use of the slots is unknown for jobs outside plans.
+TEST(EstimateTable, OmitsUnknownValues) {
   Outcome outcome = Planned(absl::Seconds(20));
   outcome.busy_share.reset();
   EXPECT_EQ(RenderEstimate(outcome, {.width = 120}).front(), "visits: ~ 20 s left");
@@ -314,7 +315,7 @@ TEST(EstimateTable, ComparesScenarios) {
                           "8 slots   10 s     -    -     50 %  2.00x"));
 }
 
-TEST(EstimateTable, ComparesWithWhatTheSameMethodSaysOfTheRunAsItIs) {
+TEST(EstimateTable, ComparesWithTheSameMethodForTheUnchangedRun) {
   ScenarioRow modelled = {.name = "2 executors", .outcome = Planned(absl::Seconds(10))};
   modelled.as_it_is = absl::Seconds(15);
   const ScenarioRow measured = {.name = "as it is", .outcome = Planned(absl::Seconds(20))};
@@ -324,7 +325,7 @@ TEST(EstimateTable, ComparesWithWhatTheSameMethodSaysOfTheRunAsItIs) {
                           "2 executors  10 s     -    -     50 %  1.50x"));
 }
 
-// As in the line that there is of one scenario alone.
+// The line of a single scenario rounds in the same way.
 TEST(EstimateTable, RoundsToTheNearestAndBoundsOutwards) {
   Outcome outcome = Planned(absl::Seconds(57));
   outcome.snapshot.estimate.remaining =
@@ -339,7 +340,7 @@ TEST(EstimateTable, RoundsToTheNearestAndBoundsOutwards) {
               StartsWith("as it is  1 h 40 min  1 h 30 min  1 h 41 min  50 %"));
 }
 
-TEST(EstimateTable, OfWhatHasNotBegunOrHasEndedSaysWhatItTakes) {
+TEST(EstimateTable, ShowsDurationsBeforeTheStartAndAfterTheEnd) {
   Outcome plan = Planned(absl::Seconds(20));
   plan.snapshot.state = JobState::kQueued;
   const Outcome running = Planned(absl::Seconds(20));
@@ -349,7 +350,7 @@ TEST(EstimateTable, OfWhatHasNotBegunOrHasEndedSaysWhatItTakes) {
               StartsWith("SCENARIO  ENDS IN  5 %"));
 }
 
-TEST(EstimateTable, SaysWhatScenariosCostAndWhatBindsThemWhereThatIsKnown) {
+TEST(EstimateTable, ShowsKnownCostsAndBottlenecks) {
   EXPECT_THAT(RenderScenarios({{"as it is", Planned(absl::Seconds(20)), 0.5},
                                {"8 cores", Planned(absl::Seconds(10)), 0.25, "disk"}},
                               {.width = 120}),
@@ -358,7 +359,7 @@ TEST(EstimateTable, SaysWhatScenariosCostAndWhatBindsThemWhereThatIsKnown) {
                           "8 cores   10 s     -    -     50 %  2.00x     0.25        disk"));
 }
 
-TEST(ScenarioRemarks, NameTheRowsThatTheyAreOf) {
+TEST(ScenarioRemarks, NameTheirRows) {
   const auto row = [](const char* name, std::vector<std::string> remarks) {
     return ScenarioRow{.name = name,
                        .outcome = {},
@@ -374,7 +375,7 @@ TEST(ScenarioRemarks, NameTheRowsThatTheyAreOf) {
               ElementsAre("2 cores: wide"));
 }
 
-TEST(ScenarioRemarks, ThatAreOfManyRowsAreShort) {
+TEST(ScenarioRemarks, AbbreviateManyRows) {
   std::vector<ScenarioRow> rows(7);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     rows[i].name = std::to_string(i);
@@ -386,7 +387,7 @@ TEST(ScenarioRemarks, ThatAreOfManyRowsAreShort) {
               ElementsAre("all: every", "all but the first: other", "2; 3; 4; 2 more: more"));
 }
 
-TEST(ScenarioRemarks, AreHarmlessAndOfTheOnlyRowWithoutItsName) {
+TEST(ScenarioRemarks, ArePrintableAndOmitTheNameOfASingleRow) {
   ScenarioRow row;
   row.name = "as it is";
   row.remarks = {"parameters beyond those of all runs: k\x1b[2J"};

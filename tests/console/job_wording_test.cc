@@ -23,27 +23,28 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-TEST(JobPercent, IsCutNotRounded) {
+TEST(JobPercent, IsRoundedDown) {
   EXPECT_EQ(ShownPercent(0, false), 0);
   EXPECT_EQ(ShownPercent(0.419, false), 41);
   EXPECT_EQ(ShownPercent(0.29, false), 29) << "100 * 0.29 is below 29";
 }
 
 TEST(JobPercent, IsOneHundredOnlyForAJobThatSucceeded) {
-  EXPECT_EQ(PercentText(SomeSnapshot(), {.state = EstimateState::kValid, .fraction_done = 1}),
+  EXPECT_EQ(PercentText(SomeSnapshot(), {.state = EstimateState::kValid, .fraction_done = 1}, {}),
             "99 %");
-  EXPECT_EQ(PercentText(Failed(), {.state = EstimateState::kFinal, .fraction_done = 1}), "99 %");
-  EXPECT_EQ(PercentText(Succeeded(), {.state = EstimateState::kFinal, .fraction_done = 1}),
+  EXPECT_EQ(PercentText(Failed(), {.state = EstimateState::kFinal, .fraction_done = 1}, {}),
+            "99 %");
+  EXPECT_EQ(PercentText(Succeeded(), {.state = EstimateState::kFinal, .fraction_done = 1}, {}),
             "100 %");
 }
 
-TEST(JobPercent, HoldsHostileValues) {
+TEST(JobPercent, ClampsHostileValues) {
   EXPECT_EQ(ShownPercent(std::nan(""), false), 0);
   EXPECT_EQ(ShownPercent(-3, false), 0);
   EXPECT_EQ(ShownPercent(1e300, false), 99);
 }
 
-TEST(JobWording, SaysOneDurationOfAnEndedJobEverywhere) {
+TEST(JobWording, ShowsOneDurationOfAnEndedJobEverywhere) {
   Snapshot ended = Ended(JobState::kSucceeded);
   ended.started_at = *ended.ended_at - absl::Milliseconds(9740);
   ended.at += absl::Milliseconds(300);
@@ -54,10 +55,10 @@ TEST(JobWording, SaysOneDurationOfAnEndedJobEverywhere) {
   EXPECT_THAT(PlainLine(ended, {}, false), HasSubstr("[9.7 s]"));
   Snapshot running = SomeSnapshot();
   running.started_at = running.at - absl::Milliseconds(9740);
-  EXPECT_EQ(ElapsedText(running), "9 s") << "tenths would only flicker";
+  EXPECT_EQ(ElapsedText(running), "9 s") << "tenths would flicker";
 }
 
-TEST(JobWording, SaysNoMoreOfWhatIsTooLongThanThatItIs) {
+TEST(JobWording, CapsLongDurations) {
   Snapshot snapshot = SomeSnapshot();
   const absl::Duration long_time = absl::Hours(24 * 5000);
   const auto left = [&](absl::Duration median, absl::Duration lower) {
@@ -69,26 +70,26 @@ TEST(JobWording, SaysNoMoreOfWhatIsTooLongThanThatItIs) {
   EXPECT_EQ(left(absl::ZeroDuration(), absl::ZeroDuration()), "remaining time unknown");
 }
 
-TEST(Percentage, OfAJobThatHasFailedIsWhatItHadReached) {
+TEST(Percentage, OfAFailedJobIsItsLastOne) {
   Snapshot failed = Ended(JobState::kFailed);
-  EXPECT_EQ(PercentText(failed, failed.estimate), "41 %");
+  EXPECT_EQ(PercentText(failed, failed.estimate, {}), "41 %");
   failed.estimate.fraction_done = 0;
-  EXPECT_EQ(PercentText(failed, failed.estimate), "-") << "it ended before anything was known";
+  EXPECT_EQ(PercentText(failed, failed.estimate, {}), "-") << "it ended before the first estimate";
   EXPECT_THAT(PlainLine(failed, {}, false), Not(HasSubstr("0 %")));
   failed.estimate.fraction_done = 0.004;
-  EXPECT_EQ(PercentText(failed, failed.estimate), "0 %");
+  EXPECT_EQ(PercentText(failed, failed.estimate, {}), "0 %");
 }
 
-TEST(Silence, OfWhichNobodyHeardTheBeginningIsToldFromTheStartOfTheMasterOn) {
+TEST(Silence, BeforeTheStartOfTheMasterCountsFromThatStart) {
   Snapshot silent = SomeSnapshot();
   silent.coverage.emplace();
   silent.silent_since = silent.at - absl::Minutes(6);
-  EXPECT_THAT(WarningTexts(silent, {}), Contains("no news from the job for 6 min"));
+  EXPECT_THAT(WarningTexts(silent, {}), Contains("no reports from the job for 6 min"));
   silent.coverage->newest_event_at = silent.silent_since;
-  EXPECT_THAT(WarningTexts(silent, {}), Contains("no news from the job for 6 min"));
+  EXPECT_THAT(WarningTexts(silent, {}), Contains("no reports from the job for 6 min"));
   silent.coverage->newest_event_at = silent.at - absl::Hours(1);
   EXPECT_THAT(WarningTexts(silent, {}),
-              Contains("no news from the job since the master started, 6 min ago"));
+              Contains("no reports from the job since the master started, 6 min ago"));
   EXPECT_EQ(SilenceText(silent), "since the master started, 6 min ago");
 }
 
@@ -106,7 +107,7 @@ TEST(JobWording, NamesATaskByItsStage) {
   EXPECT_EQ(StragglerText(snapshot, {}), "last to end: task 7 of stage 0");
 }
 
-TEST(JobWording, AnApplicationWithoutAnEstimateWaitsForItsFirstTasksOnly) {
+TEST(JobWording, WaitsForTheFirstTasksOfAnApplicationOnly) {
   Snapshot snapshot = WarmingUp();
   snapshot.info->kind = JobKind::kApplication;
   snapshot.counts.finished_tasks = 0;
@@ -117,7 +118,7 @@ TEST(JobWording, AnApplicationWithoutAnEstimateWaitsForItsFirstTasksOnly) {
   EXPECT_EQ(words().detail, "");
 }
 
-TEST(JobWording, TheShuffleIsTheFirstPartOfTheReduceStage) {
+TEST(JobWording, ShowsTheShuffleAsTheFirstPartOfTheReduceStage) {
   Snapshot snapshot = SomeSnapshot();
   snapshot.stages[1].finished_tasks = 0;
   snapshot.stages[1].shuffle = ShuffleProgress{.fraction_done = 0.5, .running_tasks = 4};
@@ -128,20 +129,21 @@ TEST(JobWording, TheShuffleIsTheFirstPartOfTheReduceStage) {
   EXPECT_EQ(StepsOf(snapshot)[1].text, "shuffle 50 %");
 }
 
-TEST(Percentage, IsARangeWhereItMayBeAThirdOfTheWholeAway) {
+TEST(Percentage, IsARangeIfItMayBeAThirdTooHighOrTooLow) {
   Snapshot snapshot = SomeSnapshot();  // 41 %
   snapshot.estimate.fraction_done_lower = 0.1;
   snapshot.estimate.fraction_done_upper = 0.74;
-  EXPECT_EQ(PercentText(snapshot, snapshot.estimate), "41 %");
+  EXPECT_EQ(PercentText(snapshot, snapshot.estimate, {}), "41 %");
   snapshot.estimate.fraction_done_upper = 0.75;
-  EXPECT_EQ(PercentText(snapshot, snapshot.estimate), "10-75 %");
-  // What was shown never falls, also where it has turned out to be too much.
+  EXPECT_EQ(PercentText(snapshot, snapshot.estimate, {}), "10-75 %");
+  EXPECT_EQ(PercentText(snapshot, snapshot.estimate, {.unicode = true}), "10–75 %");
+  // The shown fraction never falls, even if it was too large.
   snapshot.estimate.fraction_done_lower = 0.03;
   snapshot.estimate.fraction_done_upper = 0.06;
-  EXPECT_EQ(PercentText(snapshot, snapshot.estimate), "3-6 %");
+  EXPECT_EQ(PercentText(snapshot, snapshot.estimate, {}), "3-6 %");
 }
 
-TEST(Percentage, IsNoSurerOfAJobThatDidNotSucceedThanWhileItRan) {
+TEST(Percentage, KeepsItsBoundsWithoutSuccess) {
   Snapshot snapshot = SomeSnapshot();  // 41 %
   snapshot.is_final = true;
   snapshot.estimate.state = EstimateState::kFinal;
@@ -151,20 +153,20 @@ TEST(Percentage, IsNoSurerOfAJobThatDidNotSucceedThanWhileItRan) {
     snapshot.state = state;
     snapshot.estimate.fraction_done_lower = 0.2;
     snapshot.estimate.fraction_done_upper = 0.99;
-    EXPECT_EQ(PercentText(snapshot, snapshot.estimate), "20-99 %");
+    EXPECT_EQ(PercentText(snapshot, snapshot.estimate, {}), "20-99 %");
     snapshot.estimate.fraction_done_upper = 0.6;
-    EXPECT_EQ(PercentText(snapshot, snapshot.estimate), "41 %");
+    EXPECT_EQ(PercentText(snapshot, snapshot.estimate, {}), "41 %");
     snapshot.estimate.fraction_done_lower = 0;
     snapshot.estimate.fraction_done_upper = 0.999;
-    EXPECT_EQ(PercentText(snapshot, snapshot.estimate), "-") << "nothing bounded it";
+    EXPECT_EQ(PercentText(snapshot, snapshot.estimate, {}), "-") << "it has no bounds";
     snapshot.estimate.fraction_done_lower = snapshot.estimate.fraction_done_upper = 0.41;
-    EXPECT_EQ(PercentText(snapshot, snapshot.estimate), "41 %") << "of an older master";
+    EXPECT_EQ(PercentText(snapshot, snapshot.estimate, {}), "41 %") << "of an older master";
   }
   snapshot.state = JobState::kSucceeded;
-  EXPECT_EQ(PercentText(snapshot, snapshot.estimate), "100 %");
+  EXPECT_EQ(PercentText(snapshot, snapshot.estimate, {}), "100 %");
 }
 
-TEST(Percentage, OfAGroupNeedsMostOfItsWorkToBeKnown) {
+TEST(Percentage, OfAGroupRequiresMostlyKnownWork) {
   Snapshot query = Query();
   query.groups = {{.group = "sql/3",
                    .state = JobState::kRunning,
@@ -174,7 +176,7 @@ TEST(Percentage, OfAGroupNeedsMostOfItsWorkToBeKnown) {
   const auto of_group = [&] { return PercentText(PartsOf(query, {}).front()); };
   const auto of_group_alone = [&] {
     const Snapshot alone = SnapshotOfGroup(query, "sql/3").value();
-    return PercentText(alone, alone.estimate);
+    return PercentText(alone, alone.estimate, {});
   };
   EXPECT_EQ(of_group(), "50 %");
   EXPECT_EQ(of_group_alone(), "50 %");
@@ -187,9 +189,8 @@ TEST(Percentage, OfAGroupNeedsMostOfItsWorkToBeKnown) {
   EXPECT_EQ(of_group_alone(), "-");
 }
 
-// After 60 s: with 40 to 90 s left, 40 to 60 % of its time have passed; with 6 s to 10 min, 9 to
-// 90 %.
-TEST(Percentage, OfAGroupWithAnIntervalIsJudgedByThat) {
+// After 60 s, a remaining time of 40-90 s means 40-60 %, and one of 6 s to 10 min 9-90 %.
+TEST(Percentage, OfAGroupDependsOnItsInterval) {
   Snapshot query = Query();
   query.estimate.known_share = 0.4;
   query.groups = {{.group = "sql/3",
@@ -199,7 +200,7 @@ TEST(Percentage, OfAGroupWithAnIntervalIsJudgedByThat) {
                    .ends_in = Range{absl::Seconds(60), absl::Seconds(40), absl::Seconds(90)}}};
   const auto of_group_alone = [&] {
     const Snapshot alone = SnapshotOfGroup(query, "sql/3").value();
-    return PercentText(alone, alone.estimate);
+    return PercentText(alone, alone.estimate, {});
   };
   EXPECT_EQ(PercentText(PartsOf(query, {}).front()), "50 %");
   EXPECT_EQ(of_group_alone(), "50 %");
@@ -208,7 +209,7 @@ TEST(Percentage, OfAGroupWithAnIntervalIsJudgedByThat) {
   EXPECT_EQ(of_group_alone(), "9-90 %");
 }
 
-TEST(JobWording, SaysOfWhatNothingBacksThatItIsAGuess) {
+TEST(JobWording, MarksAGuess) {
   Snapshot snapshot = SomeSnapshot();
   snapshot.estimate.basis = Basis::kGuess;
   const auto text = [&] { return DescribeRemaining(snapshot, snapshot.estimate, {}).text(); };
@@ -222,7 +223,7 @@ TEST(JobWording, SaysOfWhatNothingBacksThatItIsAGuess) {
   EXPECT_EQ(text(), "remaining time unknown");
 }
 
-TEST(Steps, CountStagesThatRanApartFromSkippedAndExpectedOnes) {
+TEST(Steps, CountSkippedAndExpectedStagesSeparately) {
   Snapshot query = Query();
   for (const std::size_t skipped : {1, 2}) query.stages[skipped].state = StageState::kSkipped;
   EXPECT_EQ(CurrentStep(query), "2 of 12 stages done, 2 skipped");
@@ -236,7 +237,7 @@ std::vector<std::string> TextsOf(const std::vector<Step>& steps) {
   return texts;
 }
 
-// With one of its four reduce tasks done.
+// Returns a job that ended after one of its four reduce tasks.
 Snapshot ThatEndedWhileReducing(JobState state) {
   Snapshot snapshot = SomeSnapshot();
   snapshot.is_final = true;
@@ -245,17 +246,17 @@ Snapshot ThatEndedWhileReducing(JobState state) {
   return snapshot;
 }
 
-TEST(Steps, OfAJobThatDidNotSucceedSayWhereItWasLeft) {
+TEST(Steps, ShowWhereAFailedJobStopped) {
   const Snapshot failed = ThatEndedWhileReducing(JobState::kFailed);
   EXPECT_THAT(TextsOf(StepsOf(failed)),
               ElementsAre("map done", "shuffle done", "reduce stopped at 1/4 tasks"));
   EXPECT_EQ(CurrentStep(failed), "reduce stopped at 1/4 tasks");
   EXPECT_EQ(CurrentStep(ThatEndedWhileReducing(JobState::kKilled)), "reduce stopped at 1/4 tasks");
   EXPECT_EQ(CurrentStep(ThatEndedWhileReducing(JobState::kAbandoned)),
-            "reduce last seen at 1/4 tasks");
+            "reduce last reported at 1/4 tasks");
 }
 
-TEST(Steps, OfAJobThatFailedInItsMapPhaseDoNotSayThatItFetchesOrReduces) {
+TEST(Steps, OmitPhasesThatNeverStarted) {
   Snapshot snapshot = ThatEndedWhileReducing(JobState::kFailed);
   snapshot.stages[0].state = StageState::kFailed;
   snapshot.stages[0].fraction_done = 0.4;
@@ -268,11 +269,11 @@ TEST(Steps, OfAJobThatFailedInItsMapPhaseDoNotSayThatItFetchesOrReduces) {
   snapshot.stages[1].shuffle = ShuffleProgress{};
   EXPECT_THAT(TextsOf(StepsOf(snapshot)), ElementsAre("map stopped at 40 %"));
   snapshot.stages[0].state = StageState::kPending;
-  EXPECT_THAT(StepsOf(snapshot), IsEmpty()) << "it never began";
+  EXPECT_THAT(StepsOf(snapshot), IsEmpty()) << "it never started";
   EXPECT_EQ(CurrentStep(snapshot), "");
 }
 
-TEST(Steps, OfAJobThatFailedWhileSomeFetchedNameTheReduceTasks) {
+TEST(Steps, NameTheReduceTasksOfAJobThatFailedWhileSomeFetched) {
   Snapshot snapshot = ThatEndedWhileReducing(JobState::kFailed);
   snapshot.stages[1].shuffle = ShuffleProgress{.fraction_done = 0.9, .finished_tasks = 3};
   EXPECT_THAT(TextsOf(StepsOf(snapshot)),
@@ -280,7 +281,7 @@ TEST(Steps, OfAJobThatFailedWhileSomeFetchedNameTheReduceTasks) {
   EXPECT_EQ(CurrentStep(snapshot), "reduce stopped at 1/4 tasks");
 }
 
-TEST(Stages, OfAJobThatWasCutOffHaveNotFailed) {
+TEST(Stages, OfAKilledJobAreNotFinished) {
   for (const auto& [state, text] :
        {std::pair(JobState::kFailed, "failed"), std::pair(JobState::kKilled, "not finished"),
         std::pair(JobState::kAbandoned, "not finished")}) {
@@ -293,16 +294,16 @@ TEST(Stages, OfAJobThatWasCutOffHaveNotFailed) {
   EXPECT_EQ(StageStateText(running, running.stages[1], {}), "failed") << "and may run again";
 }
 
-TEST(Stages, AndJobsWhoseEndIsNotReportedAreUnknown) {
+TEST(Stages, WithoutAReportedEndAreUnknown) {
   Snapshot snapshot = ThatEndedWhileReducing(JobState::kUnknownEnd);
   snapshot.stages[1].state = StageState::kUnknownEnd;
   EXPECT_EQ(StateName(snapshot), "unknown (no end reported)");
   EXPECT_EQ(StageStateText(snapshot, snapshot.stages[1], {}), "unknown (no end reported)");
-  EXPECT_EQ(CurrentStep(snapshot), "reduce last seen at 1/4 tasks");
+  EXPECT_EQ(CurrentStep(snapshot), "reduce last reported at 1/4 tasks");
   EXPECT_NE(StateStyle(snapshot), Style::kGood);
 }
 
-TEST(Parts, OfAWorkflowBeginByAGuessWhereAJobBeforeThemIsOne) {
+TEST(Parts, StartByAGuessAfterAGuess) {
   Snapshot workflow = Visits();
   Child last = workflow.children[2];
   last.number = 4;
@@ -318,7 +319,7 @@ TEST(Parts, OfAWorkflowBeginByAGuessWhereAJobBeforeThemIsOne) {
   EXPECT_EQ(PartsOf(workflow, {})[3].detail, "(a guess)");
 }
 
-TEST(StageState, SaysTheIntervalOrThatItIsAGuess) {
+TEST(StageState, ShowsTheIntervalOrAGuess) {
   Snapshot query = Query();
   StageProgress& stage = query.stages[4];
   EXPECT_EQ(StageStateText(query, stage, {}), "~ 1 min left");
@@ -328,7 +329,7 @@ TEST(StageState, SaysTheIntervalOrThatItIsAGuess) {
   EXPECT_EQ(StageStateText(query, stage, {}), "~ 1 min left (50 s - 1 min 10 s, a guess)");
 }
 
-TEST(Parts, OfAWorkflowThatHasEndedWaitForNoRetry) {
+TEST(Parts, OfAnEndedWorkflowWaitForNoRetry) {
   Snapshot workflow = Visits();
   workflow.children[2].state = ChildState::kRetryable;
   EXPECT_EQ(PartsOf(workflow, {})[2].state, "failed, waiting for a retry");
@@ -336,7 +337,7 @@ TEST(Parts, OfAWorkflowThatHasEndedWaitForNoRetry) {
   EXPECT_EQ(PartsOf(workflow, {})[2].state, "failed");
 }
 
-TEST(Steps, SayHowManyStagesAreExpectedBeforeTheFirst) {
+TEST(Steps, CountExpectedStagesBeforeTheFirst) {
   Snapshot query = Query();
   query.info->kind = JobKind::kUnknown;
   query.counts = {};

@@ -1,4 +1,4 @@
-// Snapshots to draw.
+// Example snapshots.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ inline Estimate SomeEstimate(const std::string& indicator, double fraction_done)
           .indicator = indicator};
 }
 
-// A MapReduce job in its reduce stage, at 41 %, with a task that ends last.
+// Returns a MapReduce job in its reduce stage, at 41 %, with a straggler.
 inline Snapshot SomeSnapshot() {
   const absl::Time start = absl::FromUnixSeconds(1'700'000'000);
   Snapshot snapshot{.job_id = "job-1",
@@ -55,7 +55,7 @@ inline Snapshot SomeSnapshot() {
   return snapshot;
 }
 
-// In the map stage, without an estimate.
+// Returns a job in its map stage, without an estimate.
 inline Snapshot WarmingUp() {
   Snapshot snapshot = SomeSnapshot();
   snapshot.stages = {
@@ -118,7 +118,7 @@ inline Snapshot Failed() {
   return snapshot;
 }
 
-// A workflow of three jobs: one has ended, one runs, one waits.
+// Returns a workflow of three jobs: one has ended, one is running, one is waiting.
 inline Snapshot Visits() {
   const absl::Time start = absl::FromUnixSeconds(1'700'000'000);
   Snapshot snapshot{.job_id = "visits-1",
@@ -151,7 +151,7 @@ inline Snapshot Visits() {
   return snapshot;
 }
 
-// An application of fourteen stages, of which four are done and ten run.
+// Returns an application of fourteen stages: four are done, ten are running.
 inline Snapshot Query() {
   Snapshot snapshot = Visits();
   snapshot.info = JobInfo{.name = "q64", .kind = JobKind::kApplication, .engine = "spark"};
@@ -169,8 +169,8 @@ inline Snapshot Query() {
   return snapshot;
 }
 
-// The same in its first run, when nothing tells whether more jobs come: its 50 % are those of an
-// application that takes from a tenth of its time more to ten times as long.
+// Returns the application without past runs. At 50 %, it may take between a tenth longer and ten
+// times as long.
 inline Snapshot UnknownQuery() {
   Snapshot snapshot = Query();
   snapshot.estimate = {.state = EstimateState::kValid,

@@ -1,10 +1,9 @@
-#include "console/task_lines.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
 
+#include "console/job_frame.h"
 #include "console/text.h"
 #include "tests/console/some_jobs.h"
 
@@ -30,13 +29,13 @@ JobTasks Two() {
           .tasks = {Task(2, absl::Seconds(200)), Task(0, {})}};
 }
 
-TEST(TaskLines, SayHowLongEachRunsAndWhatIsLeft) {
+TEST(TaskLines, ShowElapsedAndRemainingTime) {
   EXPECT_THAT(RenderTaskLines(SomeSnapshot(), Two(), 10, 80, kAscii),
               ElementsAre("  reduce task 2  node-7  1 min 10 s  ~ 3 min 20 s left",
                           "  reduce task 0  node-7  1 min 12 s"));
 }
 
-TEST(TaskLines, CountWhatDoesNotFit) {
+TEST(TaskLines, CountOmittedTasks) {
   JobTasks many = Two();
   for (std::uint32_t i = 3; i < 30; ++i) many.tasks.push_back(Task(i, {}));
   many.tasks_left_out = 100;
@@ -47,7 +46,7 @@ TEST(TaskLines, CountWhatDoesNotFit) {
               ElementsAre("  and 2 more running tasks"));
 }
 
-TEST(TaskLines, AreThoseOfTasksThatRunInStagesThatAreShown) {
+TEST(TaskLines, OmitTasksOfUnknownStages) {
   JobTasks tasks = Two();
   tasks.tasks[1].state = AttemptState::kFinished;
   EXPECT_THAT(RenderTaskLines(SomeSnapshot(), tasks, 10, 80, kAscii), SizeIs(1));
@@ -56,7 +55,7 @@ TEST(TaskLines, AreThoseOfTasksThatRunInStagesThatAreShown) {
   EXPECT_THAT(RenderTaskLines(SomeSnapshot(), {}, 10, 80, kAscii), IsEmpty());
 }
 
-TEST(TaskLines, AreNeverTooManyOrTooWide) {
+TEST(TaskLines, RespectTheLimits) {
   std::mt19937_64 random(7);
   for (int i = 0; i < 300; ++i) {
     JobTasks tasks = Two();

@@ -9,12 +9,12 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-TEST(Printable, LeavesOrdinaryTextAlone) {
+TEST(Printable, KeepsOrdinaryText) {
   EXPECT_EQ(Printable("two-path", false), "two-path");
   EXPECT_EQ(Printable("größte 群", true), "größte 群");
 }
 
-TEST(Printable, KeepsWhatCouldSteerATerminalFromIt) {
+TEST(Printable, ReplacesControlCharacters) {
   EXPECT_EQ(Printable("a\x1b[2Jb\r\n\tc\x7f", true), "a [2Jb   c ");
   EXPECT_EQ(Printable("\xc2\x9b"
                       "31m",
@@ -33,9 +33,7 @@ TEST(Printable, ReplacesBrokenUtf8ByteByByte) {
   EXPECT_EQ(Printable("\xe0\x80\xaf", true), "???") << "overlong";
 }
 
-TEST(Printable, IsAsciiWhereTheTerminalIs) {
-  EXPECT_EQ(Printable("gr\u00f6\u00dfe", false), "gr??e");
-}
+TEST(Printable, IsAsciiWithoutUnicode) { EXPECT_EQ(Printable("gr\u00f6\u00dfe", false), "gr??e"); }
 
 TEST(Columns, CountsWideAndCombiningCharacters) {
   EXPECT_EQ(Columns(""), 0);
@@ -46,7 +44,7 @@ TEST(Columns, CountsWideAndCombiningCharacters) {
   EXPECT_EQ(Columns("🌊"), 2);
 }
 
-TEST(Clip, MarksWhatIsMissing) {
+TEST(Clip, MarksOmittedText) {
   EXPECT_EQ(Clip("0123456789", 10, false), "0123456789");
   EXPECT_EQ(Clip("0123456789", 8, false), "01234...");
   EXPECT_EQ(Clip("0123456789", 8, true), "0123456…");

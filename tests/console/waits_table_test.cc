@@ -18,43 +18,47 @@ constexpr TableOptions kWide{.width = 200};
 
 Explanation TwoQueries() {
   QueryWaits first = {.query = "sql/0", .seconds = 10};
-  first.waits[WaitedResource::kScheduler].seconds = 0;
+  first.waits[WaitReason::kSlots].seconds = 0;
   QueryWaits second = {.query = "sql/1", .seconds = 12};
-  second.waits[WaitedResource::kScheduler].seconds = 8;
-  second.waits[WaitedResource::kMemory] = {1.0, true};
+  second.waits[WaitReason::kSlots].seconds = 8;
+  second.waits[WaitReason::kMemory] = {1.0, true};
   second.culprits = {{.job_id = "app", .query = "sql/0", .seconds = 8}};
   return {.job_id = "app", .queries = {first, second}};
 }
 
-TEST(WaitsTable, SaysWhatEachQueryWaitedForAndBecauseOfWhom) {
+TEST(WaitsTable, ListsTheWaitsOfEachQueryAndTheirCauses) {
   EXPECT_THAT(
       RenderWaits(TwoQueries(), {}, kWide),
-      ElementsAre("QUERY  LASTED  SLOTS  PROCESSOR  MEMORY    NETWORK   IO",
-                  "sql/0  10 s    0.0 s  not told   not told  not told  not told",
-                  "sql/1  12 s    8.0 s  not told   >= 1.0 s  not told  not told", "",
-                  "sql/1 waited 8.0 s of 12 s for a slot behind sql/0",
-                  "sql/1 waited at least 1.0 s of 12 s for garbage collection; the cause is "
-                  "unknown"));
+      ElementsAre("QUERY  LASTED  SLOTS  PROCESSOR     MEMORY        NETWORK       IO",
+                  "sql/0  10 s    0.0 s  not reported  not reported  not reported  not reported",
+                  "sql/1  12 s    8 s    not reported  >= 1 s        not reported  not reported",
+                  "", "sql/1 waited 8 of 12 s for a slot behind sql/0",
+                  "sql/1 waited at least 1 of 12 s for garbage collection; the cause is unknown"));
 }
 
-TEST(WaitsTable, ShowsNoColumnOfWhatWasNotAsked) {
-  EXPECT_THAT(RenderWaits(TwoQueries(), {.resource = WaitedResource::kMemory}, kWide),
+TEST(WaitsTable, NamesTheWaitsOfEachRow) {
+  EXPECT_THAT(WaitHeadings(), ElementsAre("Slots", "Processor", "Memory", "Network", "IO"));
+  EXPECT_EQ(DescribeWaits(TwoQueries(), {}, {}).rows.at(0).size(), 2 + WaitHeadings().size());
+}
+
+TEST(WaitsTable, OmitsUnrequestedColumns) {
+  EXPECT_THAT(RenderWaits(TwoQueries(), {.resource = WaitReason::kMemory}, kWide),
               Contains("QUERY  LASTED  MEMORY"));
-  EXPECT_THAT(RenderWaits(TwoQueries(), {.resource = WaitedResource::kMemory}, kWide),
-              Contains("sql/1  12 s    >= 1.0 s"));
+  EXPECT_THAT(RenderWaits(TwoQueries(), {.resource = WaitReason::kMemory}, kWide),
+              Contains("sql/1  12 s    >= 1 s"));
   EXPECT_THAT(RenderWaits(TwoQueries(), {.host = "node-1"}, kWide),
-              Contains("QUERY  LASTED  PROCESSOR  MEMORY    NETWORK   IO"))
-      << "slots are of no host";
-  EXPECT_THAT(
-      DescribeWaits(TwoQueries(), {.resource = WaitedResource::kMemory}, {}).rows.at(0),
-      ElementsAre("sql/0", "10 s", "not asked", "not asked", "not told", "not asked", "not asked"));
+              Contains("QUERY  LASTED  PROCESSOR     MEMORY        NETWORK       IO"))
+      << "slots belong to no host";
+  EXPECT_THAT(DescribeWaits(TwoQueries(), {.resource = WaitReason::kMemory}, {}).rows.at(0),
+              ElementsAre("sql/0", "10 s", "not requested", "not requested", "not reported",
+                          "not requested", "not requested"));
 }
 
-TEST(WaitsTable, SaysLongTimesInMinutes) {
+TEST(WaitsTable, ShowsLongTimesInMinutes) {
   Explanation explanation = TwoQueries();
   explanation.queries[1].seconds = 812;
   explanation.queries[1].culprits[0].seconds = 150.4;
-  explanation.queries[1].waits[WaitedResource::kScheduler].seconds = 150.4;
+  explanation.queries[1].waits[WaitReason::kSlots].seconds = 150.4;
   explanation.queries[1].culprits[0].seconds_lower = 95.5;
   explanation.queries[1].culprits[0].seconds_upper = 200.1;
   const auto lines = RenderWaits(explanation, {}, kWide);
@@ -64,29 +68,29 @@ TEST(WaitsTable, SaysLongTimesInMinutes) {
                        "a slot behind sql/0"));
 }
 
-// Some of its tasks did not tell how long they waited.
-TEST(WaitsTable, WhatIsALowerBoundIsCalledOne) {
+// Some of its tasks did not report their waits.
+TEST(WaitsTable, MarksLowerBounds) {
   Explanation explanation = TwoQueries();
-  explanation.queries[1].waits[WaitedResource::kProcessor] = {7, true};
-  Culprit& culprit = explanation.queries[1].culprits[0];
-  culprit = {.jobs = 0, .resource = WaitedResource::kProcessor, .host = "node-3", .seconds = 6};
+  explanation.queries[1].waits[WaitReason::kProcessor] = {7, true};
+  ContendingQuery& culprit = explanation.queries[1].culprits[0];
+  culprit = {.jobs = 0, .resource = WaitReason::kProcessor, .host = "node-3", .seconds = 6};
   EXPECT_THAT(RenderWaits(explanation, {}, kWide),
-              Contains("sql/1 waited at least 7.0 s of 12 s for a processor: at least 6.0 s behind "
-                       "processes outside Tidemark on node-3"));
-  EXPECT_THAT(WaitsGraph(explanation), HasSubstr("processor, node-3: at least 6.0 s"));
+              Contains("sql/1 waited at least 7 of 12 s for CPU on node-3: at least 6 s behind "
+                       "processes outside Tidemark"));
+  EXPECT_THAT(WaitsGraph(explanation), HasSubstr("processor, node-3: at least 6 s"));
   culprit.seconds_lower = 5;
   culprit.seconds_upper = 9;
   EXPECT_THAT(
       RenderWaits(explanation, {}, kWide),
-      Contains("sql/1 waited at least 7.0 s of 12 s for a processor: about 6.0 s (5.0-9.0 s) "
-               "behind processes outside Tidemark on node-3"))
-      << "the limits say more";
+      Contains("sql/1 waited at least 7 of 12 s for CPU on node-3: about 6 s (5-9 s) behind "
+               "processes outside Tidemark"))
+      << "the limits are more precise";
 }
 
-// If the answer has as many culprits as requested, more may have been left out.
-TEST(WaitsTable, SaysThatACauseIsNotToldOnlyWhereNoneWasLeftOut) {
+// If the answer has as many causes as requested, the master may have omitted more.
+TEST(WaitsTable, CallsACauseUnknownOnlyIfTheLimitOmittedNone) {
   const auto lines = RenderWaits(TwoQueries(), {.culprits_max = 1}, kWide);
-  EXPECT_THAT(lines, Contains(HasSubstr("at least 1.0 s of 12 s for garbage collection")));
+  EXPECT_THAT(lines, Contains(HasSubstr("at least 1 of 12 s for garbage collection")));
   EXPECT_THAT(lines, Not(Contains(HasSubstr("cause is unknown"))));
 }
 
@@ -100,22 +104,21 @@ TEST(WaitsTable, NamesTheLongestTaskItsHostAndItsKey) {
                                                     .group_bytes = 1'200'000,
                                                     .group_seconds = 8};
   EXPECT_THAT(RenderWaits(explanation, {}, kWide),
-              Contains("sql/0: its longest task was reduce task 2 on node-3: 9.0 s (a mean task of "
-                       "its stage 3.0 s), 8.0 s of that in one key group of 1.2 MB"));
+              Contains("sql/0: its longest task, reduce task 2 on node-3, took 9 s (mean of its "
+                       "stage: 3 s), 8 s of that in one key group of 1.2 MB"));
   explanation.queries[0].longest_task = LongestTask{
       .attempt = {.stage = 7, .index = 2, .attempt = 1}, .seconds = 9, .mean_seconds = 3};
-  EXPECT_THAT(
-      RenderWaits(explanation, {}, kWide),
-      Contains("sql/0: its longest task was task 2 of stage 7, attempt 1: 9.0 s (a mean task "
-               "of its stage 3.0 s)"));
+  EXPECT_THAT(RenderWaits(explanation, {}, kWide),
+              Contains("sql/0: its longest task, task 2 of stage 7, attempt 1, took 9 s (mean of "
+                       "its stage: 3 s)"));
   explanation.queries[0].longest_task->mean_seconds = 8.9;
   EXPECT_THAT(RenderWaits(explanation, {}, kWide), Not(Contains(HasSubstr("longest task"))));
 }
 
-TEST(WaitsTable, OfAnAnswerThatIsBehindTheEndSaysThatMoreIsToCome) {
+TEST(WaitsTable, MarksAnIncompleteAnswer) {
   Explanation explanation = TwoQueries();
   explanation.more_to_come = true;
-  const auto to_come = HasSubstr("is still to come: it is worked out once the reports of other");
+  const auto to_come = HasSubstr("are unknown until the reports of other tasks have arrived");
   EXPECT_THAT(RenderWaits(explanation, {}, kWide), Contains(to_come));
   EXPECT_THAT(WaitsGraph(explanation), to_come);
   explanation.queries.clear();
@@ -123,49 +126,49 @@ TEST(WaitsTable, OfAnAnswerThatIsBehindTheEndSaysThatMoreIsToCome) {
   EXPECT_THAT(DescribeWaits(explanation, {}, {}).sentences, ElementsAre(to_come));
 }
 
-TEST(WaitsTable, NamesTheJobOfAnotherAndNotTheNameOfOneThatIsHidden) {
+TEST(WaitsTable, NamesOtherJobsExceptHiddenOnes) {
   Explanation explanation = TwoQueries();
   explanation.queries[1].culprits = {
       {.job_id = "app-7",
        .query = "sql/3",
-       .resource = WaitedResource::kProcessor,
+       .resource = WaitReason::kProcessor,
        .host = "node-3",
        .seconds = 5},
-      {.jobs = 2, .resource = WaitedResource::kProcessor, .host = "node-3", .seconds = 2},
+      {.jobs = 2, .resource = WaitReason::kProcessor, .host = "node-3", .seconds = 2},
       {.job_id = "mapreduce", .seconds = 1},
       {.jobs = 1, .seconds = 0.5},
-      {.jobs = 0, .resource = WaitedResource::kProcessor, .host = "node-3", .seconds = 0.4}};
+      {.jobs = 0, .resource = WaitReason::kProcessor, .host = "node-3", .seconds = 0.4}};
   const std::vector<std::string> lines = RenderWaits(explanation, {}, kWide);
   EXPECT_THAT(lines,
-              Contains("sql/1 waited 8.0 s of 12 s for a slot: about 1.0 s behind mapreduce, "
-                       "about 0.5 s behind another job"));
-  EXPECT_THAT(lines, Contains("sql/1 waited 7.4 s of 12 s for a processor: about 5.0 s behind "
-                              "app-7/sql/3 on node-3, about 2.0 s behind 2 other jobs on node-3, "
-                              "about 0.4 s behind processes outside Tidemark on node-3"));
+              Contains("sql/1 waited 8 of 12 s for a slot: about 1 s behind job mapreduce, about "
+                       "0.5 s behind another job"));
+  EXPECT_THAT(lines, Contains("sql/1 waited 7 of 12 s for CPU on node-3: about 5 s behind "
+                              "app-7/sql/3, about 2 s behind 2 other jobs, about 0.4 s behind "
+                              "processes outside Tidemark"));
 }
 
-TEST(WaitsTable, SaysBetweenWhatLimitsSecondsAre) {
+TEST(WaitsTable, ShowsLimits) {
   Explanation explanation = TwoQueries();
   explanation.queries[1].culprits[0].seconds_lower = 6;
   explanation.queries[1].culprits[0].seconds_upper = 9.5;
   EXPECT_THAT(RenderWaits(explanation, {}, kWide),
-              Contains("sql/1 waited 8.0 s (6.0-9.5 s) of 12 s for a slot behind sql/0"));
+              Contains("sql/1 waited 8 s (6-10 s) of 12 s for a slot behind sql/0"));
   explanation.queries[1].culprits[0].seconds_lower = 7.99;
   explanation.queries[1].culprits[0].seconds_upper = 8.01;
   EXPECT_THAT(RenderWaits(explanation, {}, kWide),
-              Contains("sql/1 waited 8.0 s of 12 s for a slot behind sql/0"));
+              Contains("sql/1 waited 8 of 12 s for a slot behind sql/0"));
 }
 
-TEST(WaitsTable, SaysOnceOfEachCulpritHowMuchSoonerTheJobWouldEndWithoutIt) {
+TEST(WaitsTable, ShowsTheGainWithoutEachCauseOnce) {
   Explanation explanation = TwoQueries();
-  Culprit culprit = {.job_id = "app-7",
-                     .query = "sql/3",
-                     .resource = WaitedResource::kProcessor,
-                     .host = "node-3",
-                     .seconds = 5,
-                     .sooner_seconds = 40.2,
-                     .sooner_seconds_lower = 25.9,
-                     .sooner_seconds_upper = 59.1};
+  ContendingQuery culprit = {.job_id = "app-7",
+                             .query = "sql/3",
+                             .resource = WaitReason::kProcessor,
+                             .host = "node-3",
+                             .seconds = 5,
+                             .sooner_seconds = 40.2,
+                             .sooner_seconds_lower = 25.9,
+                             .sooner_seconds_upper = 59.1};
   explanation.queries[0].culprits = {culprit};
   explanation.queries[1].culprits = {culprit};
   constexpr const char* kSentence =
@@ -178,18 +181,18 @@ TEST(WaitsTable, SaysOnceOfEachCulpritHowMuchSoonerTheJobWouldEndWithoutIt) {
   EXPECT_THAT(RenderWaits(explanation, {}, kWide), Not(Contains(HasSubstr("sooner"))));
 }
 
-TEST(WaitsTable, TheLongestTaskOfAQueryIsItsOwnDoing) {
+TEST(WaitsTable, ReportsSkew) {
   Explanation explanation = TwoQueries();
   explanation.queries[0].skew_seconds = 6;
   EXPECT_THAT(
       RenderWaits(explanation, {}, kWide),
-      Contains("sql/0: the longest tasks of its stages took 6.0 s more than the mean ones, apart "
-               "from what they waited"));
+      Contains(
+          "sql/0: the longest tasks of its stages took 6 s more than mean tasks, without waits"));
   explanation.queries[0].skew_seconds = 0.5;
   EXPECT_THAT(RenderWaits(explanation, {}, kWide), Not(Contains(HasSubstr("longest"))));
 }
 
-TEST(WaitsTable, WhatItReadMoreThanInEarlierRunsIsItsOwnDoing) {
+TEST(WaitsTable, ReportsDataGrowth) {
   Explanation explanation = TwoQueries();
   explanation.queries[0].data_growth = DataGrowth{.task_seconds = 40,
                                                   .task_seconds_lower = 30,
@@ -197,98 +200,96 @@ TEST(WaitsTable, WhatItReadMoreThanInEarlierRunsIsItsOwnDoing) {
                                                   .read_bytes = 20e9,
                                                   .earlier_read_bytes = 10e9,
                                                   .all_task_seconds = 80};
-  EXPECT_THAT(RenderWaits(explanation, {}, kWide),
-              Contains("sql/0: stages of it read 20.0 GB, in earlier runs 10.0 GB: that took their "
-                       "tasks about 40 s (30-48 s) more, summed over tasks"));
+  EXPECT_THAT(
+      RenderWaits(explanation, {}, kWide),
+      Contains("sql/0: its stages read 20.0 GB (past runs: 10.0 GB), which cost their tasks "
+               "about 40 s (30-48 s) in total"));
   explanation.queries[0].data_growth->task_seconds_lower.reset();
-  EXPECT_THAT(RenderWaits(explanation, {}, kWide), Contains(HasSubstr("about 40 s more, summed")));
+  EXPECT_THAT(RenderWaits(explanation, {}, kWide), Contains(HasSubstr("about 40 s in total")));
 }
 
-// The query of 10 s had 50 tasks at a time, or one that waited for most of it.
-TEST(WaitsTable, GrowthIsMeasuredByWhatAllTasksTook) {
+// The query of 10 s had 50 concurrent tasks, or one task that waited for most of the time.
+TEST(WaitsTable, ComparesGrowthWithTheTimeOfAllTasks) {
   Explanation explanation = TwoQueries();
   DataGrowth growth = {.task_seconds = 40, .all_task_seconds = 500};
   explanation.queries[0].data_growth = growth;
-  EXPECT_THAT(RenderWaits(explanation, {}, kWide), Not(Contains(HasSubstr("in earlier runs"))));
+  EXPECT_THAT(RenderWaits(explanation, {}, kWide), Not(Contains(HasSubstr("past runs"))));
   growth = {.task_seconds = 0.5, .all_task_seconds = 2};
   explanation.queries[0].data_growth = growth;
-  EXPECT_THAT(RenderWaits(explanation, {}, kWide), Contains(HasSubstr("about 0.5 s more")));
+  EXPECT_THAT(RenderWaits(explanation, {}, kWide), Contains(HasSubstr("about 0.5 s in total")));
 }
 
-TEST(WaitsTable, SaysWhatIsNotKnown) {
+TEST(WaitsTable, ReportsTheLimitsOfTheAnswer) {
   Explanation explanation = {.job_id = "app", .queries = {{.query = ""}}, .queries_left_out = 3};
   explanation.is_partial = true;
   const auto lines = RenderWaits(explanation, {}, kWide);
-  EXPECT_THAT(lines, Contains(HasSubstr("there are no metrics")));
-  EXPECT_THAT(lines, Contains("3 older queries are left out."));
-  EXPECT_THAT(lines, Contains(HasSubstr("Not all of the job was seen")));
-  EXPECT_THAT(lines, Not(Contains(HasSubstr("No query is seen to have waited"))));
+  EXPECT_THAT(lines, Contains(HasSubstr("reported no waits")));
+  EXPECT_THAT(lines, Contains("3 older queries are omitted."));
+  EXPECT_THAT(lines, Contains(HasSubstr("The waits are incomplete")));
+  EXPECT_THAT(lines, Not(Contains(HasSubstr("No wait of one query"))));
   EXPECT_THAT(RenderWaits({.job_id = "app"}, {}, kWide),
-              ElementsAre("nothing was seen of app yet; ask again in 5 seconds"));
+              ElementsAre("app has reported nothing yet; retry in 5 s"));
   EXPECT_THAT(RenderWaits({.job_id = "app"}, {.last = absl::Minutes(5)}, kWide),
-              ElementsAre("nothing was seen of app in that time"));
+              ElementsAre("app reported nothing in that time"));
 }
 
-// Of one that has ended nothing more comes.
-TEST(WaitsTable, OfAJobThatHasEndedNobodyIsToldToAskAgain) {
+TEST(WaitsTable, SuggestsNoRetryAfterTheEnd) {
   EXPECT_THAT(RenderWaits({.job_id = "app", .has_ended = true}, {}, kWide),
-              ElementsAre("nothing is known of what app waited for"));
+              ElementsAre("the waits of app are unknown"));
   EXPECT_THAT(RenderWaits({.job_id = "app", .has_ended = true}, {.last = absl::Minutes(5)}, kWide),
-              ElementsAre("nothing was seen of app in that time"));
+              ElementsAre("app reported nothing in that time"));
 }
 
-TEST(WaitsTable, SaysWhenItIsKnownWhatAJobThatHasEndedWaitedFor) {
-  EXPECT_EQ(WaitsToCome("app", absl::Seconds(45), {}),
-            "app has ended; what it waited for is worked out once the reports of other tasks that "
-            "ran meanwhile are in, about 45 s after its end at the latest");
+TEST(WaitsTable, ReportsWhenTheWaitsOfAnEndedJobAreKnown) {
+  EXPECT_EQ(
+      WaitsToCome("app", absl::Seconds(45), {}),
+      "app has ended; its waits are known when the reports of other tasks have arrived, at most "
+      "about 45 s after its end");
 }
 
-TEST(WaitsTable, OfAHostWithoutTasksNamesThoseThatHaveThem) {
+TEST(WaitsTable, SuggestsHostsWithTasks) {
   Explanation explanation = {.job_id = "app", .queries = {{.query = "sql/0"}}};
   explanation.hosts = {"alpha", "node-1"};
   const auto lines = [&](const ExplainQuestion& question) {
     return RenderWaits(explanation, question, kWide);
   };
   EXPECT_THAT(lines({.host = "beta"}),
-              Contains("No task of it was seen on beta; its hosts: alpha, node-1"));
+              Contains("No task of it ran on beta; its hosts: alpha, node-1"));
   EXPECT_THAT(lines({.host = "node-2", .last = absl::Minutes(5)}),
-              Contains("No task of it was seen on node-2 in that time; did you mean node-1?"));
-  EXPECT_THAT(lines({.host = "beta"}), Not(Contains(HasSubstr("metrics"))));
-  EXPECT_THAT(lines({.host = "alpha"}), Contains(HasSubstr("there are no metrics")));
+              Contains("No task of it ran on node-2 in that time; did you mean node-1?"));
+  EXPECT_THAT(lines({.host = "beta"}), Not(Contains(HasSubstr("reported no waits"))));
+  EXPECT_THAT(lines({.host = "alpha"}), Contains(HasSubstr("reported no waits")));
   explanation.hosts.clear();
-  EXPECT_THAT(lines({.host = "alpha"}),
-              Contains("No task of it was seen on a host whose name is told."));
+  EXPECT_THAT(lines({.host = "alpha"}), Contains("No task of it reported its host."));
   EXPECT_THAT(lines({.host = "alpha", .last = absl::Minutes(5)}),
-              Contains("No task of it was seen in that time on a host whose name is told."));
+              Contains("No task of it reported its host in that time."));
 }
 
-TEST(WaitsTable, WhoAsksForSlotsMissesNoMetrics) {
+TEST(WaitsTable, NeedsNoMetricsForSlots) {
   Explanation explanation = TwoQueries();
   explanation.queries[1].waits = {};
   explanation.queries[1].culprits.clear();
-  const ExplainQuestion slots = {.resource = WaitedResource::kScheduler};
-  EXPECT_THAT(RenderWaits(explanation, slots, kWide), Not(Contains(HasSubstr("told how"))));
+  const ExplainQuestion slots = {.resource = WaitReason::kSlots};
+  EXPECT_THAT(RenderWaits(explanation, slots, kWide), Not(Contains(HasSubstr("number of slots"))));
   explanation.queries[0].waits = {};
   EXPECT_THAT(RenderWaits(explanation, slots, kWide),
-              Contains("How many slots it has is not told, so neither is how long it waited."));
-  EXPECT_THAT(RenderWaits(explanation, slots, kWide), Not(Contains(HasSubstr("metrics"))));
+              Contains("Its number of slots is not reported, so its waits for slots are unknown."));
+  EXPECT_THAT(RenderWaits(explanation, slots, kWide),
+              Not(Contains(HasSubstr("reported no waits"))));
 }
 
-TEST(WaitsTable, OfAWorkflowNamesTheJobsThatHaveQueries) {
+TEST(WaitsTable, NamesTheJobsOfAWorkflowThatHaveQueries) {
   Snapshot workflow;
   workflow.job_id = "nightly";
   workflow.children = {{.name = "load", .job_id = "load-7"}, {.name = "count"}};
-  EXPECT_EQ(
-      NoQueriesOfWorkflow(workflow),
-      "nightly is a workflow, which has no queries of its own; ask about one of its jobs once "
-      "it has begun");
+  EXPECT_EQ(NoQueriesOfWorkflow(workflow),
+            "nightly is a workflow and has no queries; pass one of its jobs once it has started");
   workflow.children[0].started_at = absl::UnixEpoch();
   EXPECT_EQ(NoQueriesOfWorkflow(workflow),
-            "nightly is a workflow, which has no queries of its own; ask about one of its jobs: "
-            "load-7");
+            "nightly is a workflow and has no queries; pass one of its jobs: load-7");
 }
 
-TEST(WaitsTable, TheWorstWaitIsToldOfAQueryThatLostMoreThanAFifth) {
+TEST(WaitsTable, ShowsTheWorstWaitOfMoreThanAFifth) {
   EXPECT_EQ(WorstWait(TwoQueries(), {}), "waits for a slot, mostly behind sql/0");
   Explanation explanation = TwoQueries();
   explanation.queries[1].culprits[0].seconds = 3;
@@ -296,14 +297,14 @@ TEST(WaitsTable, TheWorstWaitIsToldOfAQueryThatLostMoreThanAFifth) {
   explanation.queries[1].culprits[0].seconds = 2;
   EXPECT_EQ(WorstWait(explanation, {}), "");
   explanation.queries[1].seconds.reset();
-  EXPECT_EQ(WorstWait(explanation, {}), "") << "of how much is not known";
+  EXPECT_EQ(WorstWait(explanation, {}), "") << "its duration is unknown";
 }
 
-TEST(WaitsTable, TheGraphQuotesWhatOthersCallThemselves) {
+TEST(WaitsTable, QuotesNamesInTheGraph) {
   Explanation explanation = TwoQueries();
   explanation.queries[1].culprits[0].query = "a\"b\\c\nd";
   const std::string graph = WaitsGraph(explanation);
-  EXPECT_THAT(graph, HasSubstr(R"(-> "sql/1" [label="slots: 8.0 s"];)"));
+  EXPECT_THAT(graph, HasSubstr(R"(-> "sql/1" [label="slots: 8 s"];)"));
   EXPECT_THAT(graph, HasSubstr(R"("a\"b\\c)"));
   EXPECT_THAT(graph, Not(HasSubstr("c\nd")));
 }

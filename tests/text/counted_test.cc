@@ -5,13 +5,13 @@
 namespace tidemark::text {
 namespace {
 
-TEST(Counted, OneIsOneAndAllOthersAreSeveral) {
+TEST(Counted, UsesThePluralExceptForOne) {
   EXPECT_EQ(Counted(1, "slot"), "1 slot");
   EXPECT_EQ(Counted(0, "slot"), "0 slots");
   EXPECT_EQ(Counted(4, "executor"), "4 executors");
 }
 
-TEST(AnyOf, NamesAllWithOneOrBeforeTheLast) {
+TEST(AnyOf, ListsAllNames) {
   EXPECT_EQ(AnyOf({}), "");
   EXPECT_EQ(AnyOf({"table"}), "table");
   EXPECT_EQ(AnyOf({"true", "false"}), "true or false");

@@ -10,7 +10,7 @@ using absl::Minutes;
 using absl::Seconds;
 using absl::ZeroDuration;
 
-TEST(DurationText, SaysTheTwoLargestUnits) {
+TEST(DurationText, ShowsTheTwoLargestUnits) {
   EXPECT_EQ(DurationText(ZeroDuration()), "0 s");
   EXPECT_EQ(DurationText(absl::Milliseconds(999)), "0 s");
   EXPECT_EQ(DurationText(Seconds(41)), "41 s");
@@ -22,7 +22,7 @@ TEST(DurationText, SaysTheTwoLargestUnits) {
   EXPECT_EQ(DurationText(Hours(24 * 999)), "999 d");
 }
 
-TEST(DurationText, HoldsHostileValues) {
+TEST(DurationText, ClampsHostileValues) {
   EXPECT_EQ(DurationText(-Seconds(5)), "0 s");
   EXPECT_EQ(DurationText(-absl::InfiniteDuration()), "0 s");
   EXPECT_EQ(DurationText(absl::InfiniteDuration()), "over 999 d");

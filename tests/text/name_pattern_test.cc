@@ -7,7 +7,7 @@
 namespace tidemark::text {
 namespace {
 
-TEST(NamePattern, AStarStandsForAnyText) {
+TEST(NamePattern, AStarMatchesAnyText) {
   EXPECT_TRUE(Fits("*", ""));
   EXPECT_TRUE(Fits("*", "nightly"));
   EXPECT_TRUE(Fits("nightly-*", "nightly-"));
@@ -19,7 +19,7 @@ TEST(NamePattern, AStarStandsForAnyText) {
   EXPECT_FALSE(Fits("a*b*c", "acb"));
 }
 
-TEST(NamePattern, FitsTheWholeName) {
+TEST(NamePattern, MatchesTheWholeName) {
   EXPECT_TRUE(Fits("", ""));
   EXPECT_TRUE(Fits("report", "report"));
   EXPECT_FALSE(Fits("", "report"));
@@ -28,15 +28,15 @@ TEST(NamePattern, FitsTheWholeName) {
   EXPECT_FALSE(Fits("report", "a report"));
 }
 
-TEST(NamePattern, NothingElseIsSpecial) {
+TEST(NamePattern, TreatsOtherCharactersLiterally) {
   EXPECT_TRUE(Fits("load [eu]", "load [eu]"));
   EXPECT_TRUE(Fits("done? \\o/", "done? \\o/"));
   EXPECT_FALSE(Fits("load [eu]", "load e"));
   EXPECT_FALSE(Fits("done?", "done!"));
 }
 
-// With one way for each * to be tried after the other, this would take years.
-TEST(NamePattern, ManyStarsAreNoTrouble) {
+// Backtracking over every star would take years.
+TEST(NamePattern, HandlesManyStars) {
   std::string pattern;
   for (int i = 0; i < 100; ++i) pattern += "*a";
   EXPECT_FALSE(Fits(pattern + "b", std::string(1000, 'a')));

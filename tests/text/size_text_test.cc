@@ -10,12 +10,12 @@
 namespace tidemark::text {
 namespace {
 
-TEST(SizeText, FewBytesAreCounted) {
+TEST(SizeText, ShowsFewBytesExactly) {
   EXPECT_EQ(SizeText(0), "0 B");
   EXPECT_EQ(SizeText(999), "999 B");
 }
 
-TEST(SizeText, MoreAreInTheLargestUnitOfWhichThereIsOne) {
+TEST(SizeText, UsesTheLargestUnitBelowTheSize) {
   EXPECT_EQ(SizeText(1'000), "1.0 kB");
   EXPECT_EQ(SizeText(12'400'000), "12.4 MB");
   EXPECT_EQ(SizeText(4'000'000'000'000), "4.0 TB");
@@ -30,11 +30,11 @@ TEST(SizeText, ChoosesTheUnitOfTheRoundedSize) {
   EXPECT_EQ(SizeText(999'999'999'999'999), "1.0 PB");
 }
 
-TEST(SizeText, TheLargestUnitHoldsAllThatIsLarger) {
+TEST(SizeText, UsesTheLargestUnitForLargerSizes) {
   EXPECT_EQ(SizeText(std::numeric_limits<std::uint64_t>::max()), "18446.7 PB");
 }
 
-TEST(SizeIn, ReadsWholeNumbersOfBytesAndOfLargerUnits) {
+TEST(SizeIn, ParsesWholeNumbersOfUnits) {
   EXPECT_EQ(SizeIn("0"), 0U);
   EXPECT_EQ(SizeIn("256"), 256U);
   EXPECT_EQ(SizeIn("7B"), 7U);
@@ -43,14 +43,14 @@ TEST(SizeIn, ReadsWholeNumbersOfBytesAndOfLargerUnits) {
   EXPECT_EQ(SizeIn("3mb"), 3'000'000U);
 }
 
-TEST(SizeIn, ReadsPowersOf1024WhereTheUnitNamesThem) {
+TEST(SizeIn, ParsesBinaryUnits) {
   EXPECT_EQ(SizeIn("10 KiB"), 10'240U);
   EXPECT_EQ(SizeIn("10GiB"), std::uint64_t{10} << 30);
   EXPECT_EQ(SizeIn("2Ti"), std::uint64_t{2} << 40);
   EXPECT_EQ(SizeIn("1pib"), std::uint64_t{1} << 50);
 }
 
-TEST(SizeIn, ReadsWhatSizeTextWrites) {
+TEST(SizeIn, ParsesTheUnitsOfSizeText) {
   for (const char* word : {"0 B", "999 B"}) EXPECT_EQ(SizeText(*SizeIn(word)), word);
   for (const char* word : {"1kB", "12MB", "10GB", "7TB", "3PB"}) {
     const std::string written = SizeText(*SizeIn(word));
@@ -59,7 +59,7 @@ TEST(SizeIn, ReadsWhatSizeTextWrites) {
   }
 }
 
-TEST(ExactSizeText, IsReadBackAsTheSameSize) {
+TEST(ExactSizeText, IsParsedBackToTheSameSize) {
   EXPECT_EQ(ExactSizeText(0), "0");
   EXPECT_EQ(ExactSizeText(1001), "1001");
   EXPECT_EQ(ExactSizeText(1024), "1KiB");
@@ -73,13 +73,13 @@ TEST(ExactSizeText, IsReadBackAsTheSameSize) {
   }
 }
 
-TEST(SizeIn, KnowsNoneInWhatIsNoSize) {
+TEST(SizeIn, RejectsOtherText) {
   for (const char* word : {"", "-1", "+1", "much", "xb", "5xb", "5bb", "5kk", "1.5g", " 5"}) {
     EXPECT_EQ(SizeIn(word), std::nullopt) << word;
   }
 }
 
-TEST(SizeIn, KnowsNoneThatDoesNotFit) {
+TEST(SizeIn, RejectsSizesThatOverflow) {
   EXPECT_EQ(SizeIn("18E"), 18'000'000'000'000'000'000U);
   EXPECT_EQ(SizeIn("19E"), std::nullopt);
   EXPECT_EQ(SizeIn("15EiB"), std::uint64_t{15} << 60);

@@ -1,22 +1,22 @@
-#include "console/redraw.h"
+#include "console/terminal.h"
 
 #include <gtest/gtest.h>
 
-#include "console/styled_line.h"
+#include "console/text.h"
 
 namespace tidemark::console {
 namespace {
 
-TEST(Redraw, WritesOverTheFrameBefore) {
+TEST(Redraw, OverwritesThePreviousFrame) {
   EXPECT_EQ(Redraw(2, {"one", "two"}),
             "\x1b[?2026h\r\x1b[2A\x1b[2Kone\r\n\x1b[2Ktwo\r\n\x1b[J\x1b[?2026l");
 }
 
-TEST(Redraw, StaysWhereItIsTheFirstTime) {
+TEST(Redraw, DoesNotMoveForTheFirstFrame) {
   EXPECT_EQ(Redraw(0, {"one"}), "\x1b[?2026h\r\x1b[2Kone\r\n\x1b[J\x1b[?2026l");
 }
 
-TEST(PrintOver, ErasesTheFrameBeforeALineThatMayFoldIntoIt) {
+TEST(PrintOver, ErasesTheFrameBeforeALongLine) {
   EXPECT_EQ(PrintOver(2, {"a long line"}), "\x1b[?2026h\r\x1b[2A\x1b[Ja long line\r\n\x1b[?2026l");
 }
 
@@ -30,7 +30,7 @@ TEST(RowsTaken, CountsLinesFoldedByATerminalThatBecameNarrower) {
   EXPECT_EQ(RowsTaken({80}, 0), 1);
 }
 
-TEST(ColumnsWithoutColours, CountsWhatIsSeen) {
+TEST(ColumnsWithoutColours, IgnoresColourCodes) {
   EXPECT_EQ(ColumnsWithoutColours(Styled(Style::kBad, "four") + "群"), 6);
   EXPECT_EQ(ColumnsWithoutColours("cut\x1b[3"), 3);
 }
