@@ -1,5 +1,5 @@
-// For copies of the sources in which bench/ablation.py has made constants changeable; no program
-// that ships includes it.
+// Used by the copies of the sources in which bench/ablation.py makes constants changeable. No
+// shipped program includes it.
 #pragma once
 
 #include <cstdio>
@@ -9,8 +9,8 @@
 
 namespace tidemark {
 
-// `value`, or half or twice of it where the environment says TIDEMARK_ABLATED=NAME and
-// TIDEMARK_FACTOR=0.5 or 2. Whole numbers stay at least 1.
+// Returns `value`, or its half or double if the environment contains TIDEMARK_ABLATED=NAME and
+// TIDEMARK_FACTOR=0.5 or 2. Integers stay at least 1.
 template <typename T>
 T Ablated(const char* name, T value) {
   const char* wanted = std::getenv("TIDEMARK_ABLATED");

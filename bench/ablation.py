@@ -1,18 +1,18 @@
-"""What each constant of the forecast is worth: halves and doubles one after the other.
+"""Measures the effect of each constant of the forecast by halving and doubling it.
 
-The sources are copied, every constant is made a value that the environment can change
-(bench/ablated.h), and the copy is compiled once. Then the same recorded costs are replayed for each
-constant halved and doubled. A constant that has to be known to the compiler (the size of an array,
-say) is changed in the sources and compiled for itself.
+The script copies the sources, makes every constant changeable by the environment
+(bench/ablated.h), and compiles the copy once. It then replays the same recorded costs for each
+constant halved and doubled. A constant that the compiler must know (such as the size of an array)
+is changed in the sources and compiled separately.
 
 A constant is idle if neither change moves a row's avgErr by 0.05 points or the mean coverage of the
-interval by half a point, and untouched if no figure differs in any digit: no row gets to it, and
-nothing is known of its worth.
+interval by half a point. It is untouched if no figure differs in any digit: no row uses it, and its
+effect is unknown.
 
-Rows of reduce phases (accuracy) judge the constants of the regression, of the reduce phase and of
-the placing; workflows those of the placing and of workflows. What the forecast is not made of
-(silence, display, limits of memory and of processor time, guards, rounding) is left out by SKIPPED,
-each with its reason; what is made of another constant changes with that.
+Rows of reduce phases (accuracy) evaluate the constants of the regression, of the reduce phase and
+of the placement. Workflows evaluate the constants of the placement and of workflows. SKIPPED lists
+omitted constants with their reasons: silence, display, limits of memory and processor time, guards,
+rounding. Derived constants change with their sources.
 """
 
 import argparse
@@ -27,15 +27,17 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ("regression", "master/facts", "master/forecast")
 WORKFLOW_FOLDERS = ("master/forecast",)
-# What a forecast is not made of, by file or by name.
+# Constants that shape no forecast, by file or by name.
 SKIPPED = {
     "fold.cc": "memory accounting", "checkpoint.h": "layout version", "silence.cc": "silence",
     "report_gaps": "silence", "shown_progress": "display", "straggler.cc": "wording",
-    "clock_offset.h": "clocks", "normal.cc": "tables of a formula",
-    "interval_score.cc": "needs a history, which no row has (ADR 46)",
-    "accuracy.cc": "record of errors", "evidence_loss.cc": "lost messages",
-    "describe_job.cc": "wording",
-    "kRemainingUpperMax": "limit of what an interval says",
+    "clock_offset.h": "clocks", "kTail": "table of a formula", "kOctaves": "table of a formula",
+    "kPointsPerOctave": "table of a formula",
+    **dict.fromkeys(("kHeld", "kForecastsMin", "kPriorScores", "kScoreMax"),
+                    "affects only jobs with a history, and no row has one (ADR 42)"),
+    "accuracy.cc": "accuracy statistics", "evidence_loss.cc": "lost messages",
+    "kMissedAfter": "wording",
+    "kRemainingUpperMax": "limit of an interval",
     "kPredictionsMax": "memory", "kCountersPerExplicitKeyMax": "memory",
     "kChangeTolerance": "processor time", "kUpdatesPerChoiceMin": "processor time",
     "kProfilesPerSearchTolerance": "processor time", "kPendingMax": "processor time",
@@ -46,7 +48,7 @@ SKIPPED = {
     "kShareMin": "guard", "kSpeedMin": "guard", "kTaskSecondsMin": "guard", "kLogMax": "guard",
     "kWeightMax": "guard", "kCrowdMax": "guard",
     "kResolutionOfValues": "resolution",
-    "newest_weight_": "of any unit", "shift": "a factor of 1 until something is learnt",
+    "newest_weight_": "arbitrary unit", "shift": "a factor of 1 before any evidence",
     "kOfJobs": "stream number", "kOfSizes": "stream number",
     "kCores": "sentinel", "kUnbound": "sentinel",
     "kNotesMax": "limit", "kDataFactorMax": "limit", "kSilence": "silence", "kSilenceMore": "silence",
@@ -65,7 +67,7 @@ MEMBER = re.compile(
     r"^(?P<indent>\s+)(?P<head>)(?P<type>double|std::size_t) "
     r"(?P<name>\w*(?:deviation|weight|power|shift)\w*) = (?P<value>[\d.e+-]+);(?P<tail>.*)$")
 NAME_IN_ERROR = re.compile(r"error: .*?\W(k[A-Z]\w*|\w*(?:deviation|weight|power|shift)\w*)\W")
-# Rows that take about 0.1 s each and make use of most of the forecast; none of the valid half.
+# Rows of about 0.1 s each that use most of the forecast. None is in the valid half.
 ROWS = ",".join([
     *(f"email-enron 8x1 {scenario}" for scenario in ("slow-node", "hidden-modes", "bend", "restart",
                                                      "speculation", "lost-50", "one-giant")),
@@ -84,7 +86,7 @@ class Constant:
         self.id = f"{path.as_posix()}:{number + 1}:{self.name}"
         self.is_rewritten = True
 
-    # As a value that the environment changes.
+    # A value that the environment can change.
     def rewritten(self):
         m, type_ = self.match, self.match["type"]
         call = f'::tidemark::Ablated<{type_}>("{self.id}", {m["value"]})'
@@ -98,7 +100,7 @@ class Constant:
             head = "inline const" if is_header else "const"
         return f'{m["indent"]}{head} {type_} {m["name"]} = {call};{m["tail"]}'
 
-    # As another constant, for the compiler.
+    # A constant expression for the compiler.
     def changed(self, factor):
         m = self.match
         if m["type"] in ("double", "absl::Duration"):
@@ -120,7 +122,7 @@ def constants():
                     MEMBER.match(line) if path.suffix == ".h" else None)
                 if not match or is_skipped(path.name, match["name"]):
                     continue
-                # Half and twice of nothing is nothing; what is made of others changes with them.
+                # Half and double of zero are zero. Derived constants change with their sources.
                 if match["value"] == "0" or re.search(r"\bk[A-Z]", match["value"]):
                     continue
                 found.append(Constant(path.relative_to(ROOT), number, match))
@@ -132,12 +134,12 @@ def is_skipped(file, name):
 
 
 class Copy:
-    """The sources below build/ablation, with their constants made changeable."""
+    """Copies the sources to build/ablation with changeable constants."""
 
     def __init__(self, arguments, found, log):
         self.root = ROOT / "build/ablation"
         self.arguments, self.constants, self.log = arguments, found, log
-        # One query of TPC-DS at several numbers of executors.
+        # A TPC-DS query at several numbers of executors.
         runs = sorted(pathlib.Path(arguments.data).glob("spark-eventlogs/tpcds/q26-*"))[::4]
         self.logs = [part for run in runs for part in ("--spark-log", run)]
         files = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
@@ -183,7 +185,7 @@ class Copy:
         self.log.flush()
         return done
 
-    # Those that the compiler has to know stay as they are.
+    # Constants that the compiler must know stay unchanged.
     def make_changeable(self):
         known = self.root / "build/known-to-the-compiler.json"
         names = json.loads(known.read_text()) if known.exists() else []
@@ -234,7 +236,7 @@ class Copy:
 
 
 def rows_of(report):
-    """avgErr, maxErr and coverage by row, all in %: of jobs, and the means of sets of workflows."""
+    """Returns avgErr, maxErr and coverage by row in %, for jobs and for sets of workflows."""
     sums = {}
     for row in report.get("rows", []):
         if row.get("indicator", "tidemark") != "tidemark" or "avg_err" not in row:
@@ -304,20 +306,20 @@ def line_of(one):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--suites", default="synthetic,stress,paper", help="of jobs")
-    parser.add_argument("--rows", default=ROWS, help="only rows whose name has one of these in it")
+    parser.add_argument("--suites", default="synthetic,stress,paper", help="suites of jobs")
+    parser.add_argument("--rows", default=ROWS, help="run only rows whose name contains one of these texts")
     parser.add_argument("--workflows", default="tpcds",
-                        help="sets of workflows whose name begins so")
-    parser.add_argument("--updates", type=int, default=5, help="looks at a live workflow")
+                        help="run only sets of workflows whose name begins with this text")
+    parser.add_argument("--updates", type=int, default=5, help="number of updates of a live workflow")
     parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--only", default="", help="only constants whose place or name has one of these in it")
-    parser.add_argument("--list", action="store_true", help="name the constants and end")
+    parser.add_argument("--only", default="", help="vary only constants whose file or name contains one of these texts")
+    parser.add_argument("--list", action="store_true", help="list the constants and exit")
     parser.add_argument("--preset", default="release")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="compilations at once")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="number of parallel compilations")
     parser.add_argument("--cache", default=str(ROOT / "build/bench/cost-logs"))
     parser.add_argument("--data", default=os.environ.get("TIDEMARK_DATA",
                                                          str(ROOT / "../shared/data")))
-    parser.add_argument("--json", default="", help="write the results to this file, too")
+    parser.add_argument("--json", default="", help="also write the results to this file")
     arguments = parser.parse_args()
     found = constants()
     if arguments.list:
@@ -332,7 +334,7 @@ def main():
     if not before:
         sys.exit("the benchmark fails: see build/ablation.log")
     results = []
-    # Those that need no compiler first.
+    # Starts with the constants that need no compilation.
     for constant in sorted(found, key=lambda one: not one.is_rewritten):
         if not any(part in constant.id for part in arguments.only.split(",")):
             continue

@@ -1,8 +1,8 @@
-// What the agent costs a reduce task: nanoseconds per key group and per value, with a live
-// background thread and a master in this process. Goal: 50 ns per key group.
+// Measures the cost of the agent for a reduce task: nanoseconds per key group and per value, with a
+// live background thread and a master in this process. Goal: 50 ns per key group.
 //
-// Counters: points_dropped is the share of key groups whose point found no room (their totals are
-// exact nevertheless): these loops do nothing but report, which no reduce function does.
+// The counter points_dropped is the share of key groups whose point was dropped because the buffer
+// was full. Totals stay exact. Only these loops, which do nothing but report, drop points.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -20,11 +20,11 @@ namespace {
 
 std::unique_ptr<Master> StartMaster() {
   auto master = Master::Start({.listen_address = "127.0.0.1:0"});
-  if (!master.ok()) std::abort();  // would measure nothing
+  if (!master.ok()) std::abort();  // the measurement would be meaningless
   return *std::move(master);
 }
 
-// 12-byte keys, none of them twice in a row.
+// Returns 12-byte keys, none repeated consecutively.
 std::vector<std::string> MakeKeys() {
   std::vector<std::string> keys;
   for (int i = 0; i < 1024; ++i) keys.push_back("key-" + std::to_string(10'000'000 + i));
@@ -67,15 +67,15 @@ void BM_NoAgent(benchmark::State& state) {
 void Shapes(benchmark::internal::Benchmark* benchmark) {
   benchmark->ArgNames({"values", "bytes"});
   benchmark->Args({1, 12});     // tiny: timed in bursts
-  benchmark->Args({1, 100});    // large: one look at the clock each
-  benchmark->Args({100, 100});  // what a value costs: the difference by 99
+  benchmark->Args({1, 100});    // large: the clock is read once per group
+  benchmark->Args({100, 100});  // the cost of a value is the difference, divided by 99
   benchmark->UseRealTime();
 }
 BENCHMARK(BM_LiveAgent)->Apply(Shapes);
 BENCHMARK(BM_NoAgent)->Apply(Shapes);
 
-// What a key group costs the background thread: splitting bursts, merging points, filling bins.
-// Argument: key groups timed together.
+// Measures the cost of a key group for the background thread: splitting bursts, merging points,
+// filling bins. The argument is the number of key groups per burst.
 void BM_Collect(benchmark::State& state) {
   const auto shared = std::make_shared<Shared>(AgentOptions{.job_id = "bench"}, "bench");
   const auto meter = std::make_shared<ReduceMeter>();

@@ -1,6 +1,6 @@
-"""How wrong each indicator is in the demo: the job of `./dev demo`, run several times.
+"""Measures the errors of each indicator in the demo: runs the job of `./dev demo` several times.
 
-Errors are those of NearestFit, section 7.4, as the final snapshot of each run reports them.
+The final snapshot of each run contains the errors of NearestFit, section 7.4.
 usage: demo_accuracy.py RUNS JOB-ARGUMENTS...
 """
 

@@ -1,7 +1,7 @@
-"""Draws one run of `./dev bench accuracy --curves`: what was shown beside the truth, and who ran when.
+"""Draws one run of `./dev bench accuracy --curves`: predictions, the truth, and the attempts.
 
-Above, progress as each indicator would have shown it, with the interval of the first one (NearestFit,
-figures 1 and 8); below, the reduce tasks' attempts by slot (figure 7).
+The upper part shows the progress of each indicator, with the interval of the first one (NearestFit,
+figures 1 and 8). The lower part shows the attempts of reduce tasks by slot (figure 7).
 usage: draw_accuracy.py CURVES-FILE SVG-FILE
 """
 
@@ -20,14 +20,14 @@ SHOWN_MAX = 0.999
 
 
 def progress(at, end):
-    """Progress at an instant, percent, when the end is predicted to be then; none known: 0."""
+    """Returns the progress at an instant in percent for a predicted end; 0 without a prediction."""
     if end is None:
         return 0
     return 100 * (1 if end <= at else at / end)
 
 
 def shown(updates):
-    """What a progress bar shows: it never falls and is not full before the end."""
+    """Returns the shown progress, which never falls and is not full before the end."""
     line, highest = [], 0
     for at, end in zip(updates["at"], updates["end"]):
         highest = max(highest, min(progress(at, end), 100 * SHOWN_MAX))
@@ -36,7 +36,7 @@ def shown(updates):
 
 
 def first_run(path):
-    """The attempts and the predictions of the first row's first seed."""
+    """Returns the attempts and the predictions of the first row's first seed."""
     head, curves = None, []
     with open(path, encoding="utf-8") as lines:
         for line in map(json.loads, lines):
@@ -47,7 +47,7 @@ def first_run(path):
             else:
                 curves.append(line)
     if head is None:
-        raise SystemExit(f"{path}: no run in it")
+        raise SystemExit(f"{path} contains no run")
     return head, curves
 
 

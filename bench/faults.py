@@ -1,7 +1,7 @@
-"""How much longer a job takes whose master is absent, mute, slow, mad or killed.
+"""Measures the additional time of a job whose master is absent, silent, slow, faulty or killed.
 
-Runs tests/e2e/faults_test.sh, which compares outputs and exit codes, and takes the medians of what it
-tells of times. usage: faults.py REPETITIONS FAULTY_PEER
+Runs tests/e2e/faults_test.sh, which compares outputs and exit codes, and takes the medians of its
+times. usage: faults.py REPETITIONS FAULTY_PEER
 """
 
 import re

@@ -1,6 +1,6 @@
-// How many messages of 100 key groups, as bins and points or as bins alone, a master takes in,
-// beside a bare gRPC server that reads the same messages and does nothing with them. Servers are
-// processes of their own; the load, in this one, shares the machine with them and costs both alike.
+// Measures how many messages of 100 key groups, as bins and points or as bins only, a master
+// receives, compared with a bare gRPC server that reads the same messages. Each server is a
+// separate process. The load runs in this process on the same machine, and affects both alike.
 #include <fmt/format.h>
 #include <grpcpp/grpcpp.h>
 
@@ -23,7 +23,7 @@
 namespace tidemark::bench {
 namespace {
 
-// Reads everything and answers once, with the number of messages.
+// Reads all messages and responds once with their number.
 class SinkStream final
     : public grpc::ServerBidiReactor<v1::StreamEventsRequest, v1::StreamEventsResponse> {
  public:
@@ -105,8 +105,8 @@ class IngestBench {
     return command;
   }
 
-  // Sink, master without and master with a journal, this one without points, too: in turn, each a
-  // new process.
+  // Runs in turn, each in a new process: the bare server, a master without a journal, one with a
+  // journal, and one without points.
   nlohmann::ordered_json Compare(std::uint32_t streams) {
     std::map<std::string, std::vector<double>> rates;
     std::map<std::string, std::vector<double>> costs;
@@ -132,8 +132,8 @@ class IngestBench {
   }
 
   struct Ingest {
-    double per_second = 0;    // 0: the server failed
-    double processor_us = 0;  // of the server, a message
+    double per_second = 0;    // 0 if the server failed
+    double processor_us = 0;  // per message, at the server
   };
   Ingest Measure(const std::string& server, std::uint32_t streams) {
     const ScratchDirectory directory;
@@ -162,7 +162,7 @@ class IngestBench {
     return ingest;
   }
 
-  // A million key-group points a second into one job.
+  // Sends a million key-group points per second into one job.
   bool Sustain(nlohmann::ordered_json& report) {
     const ScratchDirectory directory;
     const auto master = MasterProcess::Start(MasterCommand(directory.path()), absl::Seconds(30));
@@ -203,17 +203,18 @@ class IngestBench {
 };
 
 int Main(int argc, char** argv) {
-  CLI::App app("Messages of 100 key-group points into a master, beside a bare gRPC server.");
+  CLI::App app("Measures a master and a bare gRPC server with messages of 100 key-group points.");
   Settings settings;
   std::string json;
   bool sink = false;
   settings.self = std::filesystem::absolute(argv[0]).string();
-  app.add_flag("--sink", sink, "Be the bare server");
+  app.add_flag("--sink", sink, "Run the bare server");
   app.add_option("--streams", settings.streams, "Numbers of streams")->capture_default_str();
-  app.add_option("--repetitions", settings.repetitions, "Of each measurement")
+  app.add_option("--repetitions", settings.repetitions, "Repetitions of each measurement")
       ->capture_default_str();
-  app.add_option("--seconds", settings.seconds, "Of each")->capture_default_str();
-  app.add_option("--sustained-seconds", settings.sustained_seconds, "At a million points a second")
+  app.add_option("--seconds", settings.seconds, "Seconds per measurement")->capture_default_str();
+  app.add_option("--sustained-seconds", settings.sustained_seconds,
+                 "Seconds at a million points per second")
       ->capture_default_str();
   app.add_option("--json", json, "Write the figures to this file");
   CLI11_PARSE(app, argc, argv);

@@ -1,4 +1,4 @@
-// Writes what a benchmark found where its reader wants it.
+// Writes the results of a benchmark.
 #pragma once
 
 #include <fstream>
@@ -8,7 +8,8 @@
 
 namespace tidemark::bench {
 
-// To standard output and, if `path` is not empty, to that file. False if it cannot be written.
+// Writes to standard output and, if `path` is not empty, to that file. Returns false if the file
+// cannot be written.
 template <typename Json>
 bool WriteJson(const Json& report, const std::string& path) {
   std::cout << report.dump(2) << std::endl;

@@ -1,5 +1,6 @@
-// Many agents for a long time: whether a master's memory stays flat, no event is lost and no tick
-// is missed. The agents are a few processes with a stream, and a connection, for each.
+// Runs many agents for a long time, and checks that the master's memory stays constant, that no
+// event is lost and that no tick is late. A few processes run the agents, each with a stream and a
+// connection.
 #include <fmt/format.h>
 #include <grpcpp/grpcpp.h>
 #include <sys/wait.h>
@@ -28,7 +29,7 @@ namespace tidemark::bench {
 namespace {
 
 constexpr int kNicenessOfAgents = 10;
-constexpr absl::Duration kTick = absl::Milliseconds(200);  // a master's, by default
+constexpr absl::Duration kTick = absl::Milliseconds(200);  // the default of a master
 constexpr absl::Duration kBetweenSamples = absl::Seconds(5);
 
 struct Settings {
@@ -37,13 +38,13 @@ struct Settings {
   std::uint32_t processes = 4;
   std::uint32_t agents_per_job = 100;
   std::uint32_t points = 10;
-  double messages_per_second = 0.5;  // of each agent
+  double messages_per_second = 0.5;  // per agent
   double minutes = 10;
   std::string json;
 };
 
-// Looks at one job until it is told to stop: how long it was without a new snapshot. The streams
-// are opened in the first minute, which counts for itself.
+// Watches one job until it is stopped, and records the times without a new snapshot. The first
+// minute, in which the streams are opened, is recorded separately.
 class Onlooker {
  public:
   Onlooker(const std::string& address, std::string job_id, absl::Time until)
@@ -71,7 +72,7 @@ class Onlooker {
       lost_ = response.snapshot().coverage().lost_events();
       const absl::Time now = absl::Now();
       const absl::Duration gap = now - std::exchange(last, now);
-      if (now > until_) continue;  // agents have ended, there is little news
+      if (now > until_) continue;  // the agents have ended and send few events
       if (now - begin < absl::Minutes(1)) {
         longest_gap_at_first_ = std::max(longest_gap_at_first_, gap);
       } else {
@@ -92,7 +93,7 @@ class Onlooker {
   std::thread thread_;
 };
 
-// Seconds; 0 of none.
+// Seconds. 0 for an empty list.
 double Quantile(std::vector<absl::Duration> values, double share) {
   if (values.empty()) return 0;
   std::sort(values.begin(), values.end());
@@ -100,7 +101,7 @@ double Quantile(std::vector<absl::Duration> values, double share) {
       values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))]);
 }
 
-// What the processes of agents do: messages that were sent, acknowledged, and streams that failed.
+// Totals of the agent processes: sent and acknowledged messages, and failed streams.
 struct Shares {
   std::uint64_t sent = 0;
   std::uint64_t acknowledged = 0;
@@ -147,7 +148,7 @@ class LoadBench {
     }
     const auto missed = std::count_if(gaps.begin(), gaps.end(),
                                       [](absl::Duration gap) { return gap >= 2 * kTick; });
-    // The first quarter is for tables to grow into.
+    // Tables grow in the first quarter.
     const std::size_t settled = memory.size() / 4;
     const nlohmann::ordered_json report = {
         {"agents", settings_.agents},
@@ -173,7 +174,7 @@ class LoadBench {
   }
 
  private:
-  // A process of its own, with its share of the agents.
+  // A separate process with its share of the agents.
   void Spawn(std::uint32_t index, const std::string& address) {
     const std::string report = fmt::format("{}/agents-{}.txt", scratch_.path(), index);
     const std::uint32_t streams = settings_.agents / settings_.processes;
@@ -199,7 +200,7 @@ class LoadBench {
     argv.push_back(nullptr);
     const pid_t pid = fork();
     if (pid == 0) {
-      // Elsewhere these would be other hosts, which take no processor from the master.
+      // On other hosts, the agents would take no processor time from the master.
       if (nice(kNicenessOfAgents) == -1) _exit(126);
       execv(argv[0], argv.data());
       _exit(127);
@@ -245,22 +246,24 @@ int BeAgents(const Settings& settings, const std::string& address, const std::st
 }
 
 int Main(int argc, char** argv) {
-  CLI::App app("Many agents at a master for a long time.");
+  CLI::App app("Runs many agents at a master for a long time.");
   Settings settings;
   std::string address;
   std::string prefix;
   std::string report;
   settings.self = std::filesystem::absolute(argv[0]).string();
-  app.add_option("--agents", settings.agents, "How many")->capture_default_str();
-  app.add_option("--processes", settings.processes, "That they are")->capture_default_str();
+  app.add_option("--agents", settings.agents, "Number of agents")->capture_default_str();
+  app.add_option("--processes", settings.processes, "Number of processes for the agents")
+      ->capture_default_str();
   app.add_option("--agents-per-job", settings.agents_per_job)->capture_default_str();
-  app.add_option("--points", settings.points, "Key-group points in a message")
+  app.add_option("--points", settings.points, "Key-group points per message")
       ->capture_default_str();
-  app.add_option("--rate", settings.messages_per_second, "Messages a second of each")
+  app.add_option("--rate", settings.messages_per_second, "Messages per second and agent")
       ->capture_default_str();
-  app.add_option("--minutes", settings.minutes, "How long")->capture_default_str();
+  app.add_option("--minutes", settings.minutes, "Minutes of the measurement")
+      ->capture_default_str();
   app.add_option("--json", settings.json, "Write the figures to this file");
-  app.add_option("--be-agents", address, "Be some of the agents")->group("");
+  app.add_option("--be-agents", address, "Run a part of the agents in this process")->group("");
   app.add_option("--prefix", prefix)->group("");
   app.add_option("--report", report)->group("");
   CLI11_PARSE(app, argc, argv);

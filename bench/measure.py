@@ -1,4 +1,4 @@
-"""What the benchmark scripts share: running the command line, context of a run, JSON results."""
+"""Shared by the benchmark scripts: running the command line, context of a run, JSON results."""
 
 import contextlib
 import json
@@ -19,7 +19,7 @@ RESULTS = ROOT / "bench" / "results"
 
 
 def context():
-    """Where and on what a figure was measured."""
+    """Returns the machine and the version of a measurement."""
     def first_line(*command):
         try:
             return subprocess.run(command, capture_output=True, text=True, check=True,
@@ -40,7 +40,7 @@ def context():
 
 
 def run_job(arguments):
-    """Runs `tidemark run example` on `arguments`; wall-clock seconds and every snapshot it published."""
+    """Runs `tidemark run example` on `arguments`. Returns the wall-clock seconds and every published snapshot."""
     with tempfile.TemporaryDirectory() as directory:
         command = [str(TIDEMARK), "run", "example", *arguments, "--output-dir",
                    f"{directory}/out", "-o", "jsonl"]
@@ -80,7 +80,7 @@ def master(tidemark, log_dir=None, indicators=(), within=(), host="127.0.0.1"):
 
 
 def end_when_cut():
-    """From now on SIGTERM ends what was started, too: it leaves all `with` blocks."""
+    """Makes SIGTERM leave all `with` blocks, which ends the started processes."""
     def end(number, frame):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second one would cut the end short
         sys.exit("cut")
@@ -101,42 +101,42 @@ class Kept:
         self.runs = [run for run in kept(path).get("runs", []) if run.get("run") not in (None, only)]
 
     def missing(self, numbers):
-        """Of these, what is not there; begins each only if it may end in time. `only` is run again."""
+        """Yields the missing runs that can end in time. `only` is run again."""
         for number in numbers:
             if any(run["run"] == number for run in self.runs) or self.only not in (None, number):
                 continue
             began = time.monotonic()
             if began - self.began + self.longest > 60 * self.minutes:
-                print(f"stopped after {self.minutes} minutes; the same command goes on from here", flush=True)
+                print(f"stopped after {self.minutes} minutes; run the same command again to continue", flush=True)
                 return
             yield number
             self.longest = max(self.longest, time.monotonic() - began)
 
     def add(self, run, summary, **more):
-        """`summary`: of all runs, a dictionary."""
+        """Stores `summary`, a dictionary over all runs."""
         self.runs = sorted([*self.runs, run], key=lambda one: one["run"])
         keep(self.path, {**summary(self.runs), "context": context(), **more, "runs": self.runs})
 
 
 def spread(values):
-    """Median, least, largest and mean of some figures."""
+    """Returns median, minimum, maximum and mean."""
     return {"median": statistics.median(values), "min": min(values), "max": max(values),
             "mean": statistics.fmean(values), "n": len(values)}
 
 
 def load(name):
-    """What bench/results/NAME.json says."""
+    """Returns the contents of bench/results/NAME.json."""
     return json.loads((RESULTS / f"{name}.json").read_text())
 
 
 def kept(path):
-    """What keep() wrote to a file; empty: nothing yet."""
+    """Returns the contents that keep() wrote to a file; empty before the first call."""
     path = pathlib.Path(path)
     return json.loads(path.read_text()) if path.exists() else {}
 
 
 def keep(path, result):
-    """Writes a file that is whole at any time, so that a benchmark that was cut goes on from it."""
+    """Writes a file atomically, so that an interrupted benchmark can resume from it."""
     path = pathlib.Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
@@ -145,7 +145,7 @@ def keep(path, result):
 
 
 def merge(name, result):
-    """Puts some keys into bench/results/NAME.json and leaves the others."""
+    """Sets some keys of bench/results/NAME.json and keeps the others."""
     path = RESULTS / f"{name}.json"
     path.write_text(json.dumps({**kept(path), **result}, indent=2) + "\n")
     print(f"written: {path.relative_to(ROOT)}")

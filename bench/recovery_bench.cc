@@ -1,4 +1,5 @@
-// What kill -9 costs a master: nothing that it acknowledged, and how many seconds.
+// Measures the effects of kill -9 on a master: lost acknowledged events (none are allowed) and the
+// time until it is back.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -21,20 +22,23 @@ int Fail(const absl::Status& status) {
 }
 
 int Main(int argc, char** argv) {
-  CLI::App app("Kills a master under load and measures how it comes back.");
+  CLI::App app("Kills a master under load and measures its recovery.");
   CrashOptions crash;
   RestartOptions restart;
   std::string json;
   bool no_restart = false;
   crash.tidemark = std::filesystem::absolute(argv[0]).string();
-  app.add_option("--tidemark", crash.tidemark, "The server; by default this program itself")
+  app.add_option("--tidemark", crash.tidemark, "Path of the server [this program]")
       ->capture_default_str();
-  app.add_option("--kills", crash.kills, "How often to kill it")->capture_default_str();
-  app.add_option("--seed", crash.seed, "For the instants of the kills")->capture_default_str();
-  app.add_option("--jobs", restart.jobs, "Jobs in the restart")->capture_default_str();
-  app.add_option("--running", restart.running, "Of these, not ended")->capture_default_str();
-  app.add_option("--events", restart.events, "Events in the restart")->capture_default_str();
-  app.add_flag("--no-restart", no_restart, "Only the kills");
+  app.add_option("--kills", crash.kills, "Number of kills")->capture_default_str();
+  app.add_option("--seed", crash.seed, "Seed of the random instants of the kills")
+      ->capture_default_str();
+  app.add_option("--jobs", restart.jobs, "Number of jobs in the restart")->capture_default_str();
+  app.add_option("--running", restart.running, "Number of these jobs that are running")
+      ->capture_default_str();
+  app.add_option("--events", restart.events, "Number of events in the restart")
+      ->capture_default_str();
+  app.add_flag("--no-restart", no_restart, "Measure only the kills");
   app.add_option("--json", json, "Write the figures to this file");
   CLI11_PARSE(app, argc, argv);
   restart.tidemark = crash.tidemark;

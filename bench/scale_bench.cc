@@ -1,5 +1,5 @@
-// Many masters, each with its part of the jobs, behind proxies that route by the job: what the
-// others notice when one is killed, and how soon its jobs are back.
+// Runs several masters behind proxies that route by job. Measures the effects of killing one master
+// on the others, and the time until its jobs are back.
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
@@ -34,7 +34,7 @@ namespace tidemark::bench {
 namespace {
 
 constexpr int kMasters = 4;            // packaging/proxy/haproxy.cfg
-constexpr int kNicenessOfAgents = 19;  // theirs are other machines
+constexpr int kNicenessOfAgents = 19;  // in production, agents are on other machines
 constexpr absl::Duration kPatience = absl::Seconds(60);
 
 struct Settings {
@@ -43,13 +43,13 @@ struct Settings {
   std::string haproxy = "haproxy";
   std::string config;
   std::uint32_t agents = 40'000;
-  std::uint32_t processes = 4;  // of agents, each at a proxy of its own
+  std::uint32_t processes = 4;  // of agents, each with a separate proxy
   std::uint32_t agents_per_job = 100;
-  double seconds_between = 10;  // messages of an agent
+  double seconds_between = 10;  // between two messages of an agent
   double opening_s = 60;
   double seconds = 150;  // from the first message to the last
   double kill_after_s = 100;
-  double dead_s = 1;           // as RestartSec of the unit
+  double dead_s = 1;           // RestartSec of the systemd unit
   std::uint32_t watched = 25;  // jobs of each master
   std::string json;
 };
@@ -62,7 +62,7 @@ double Quantile(std::vector<double> values, double share) {
   return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
 }
 
-// A port of loopback that nobody listens on.
+// Returns an unused port on loopback.
 int FreePort() {
   const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address = {};
@@ -78,7 +78,7 @@ int FreePort() {
   return port;
 }
 
-// A process that ends with this object, if it has not before.
+// A process that ends at the latest with this object.
 class Child {
  public:
   Child(std::vector<std::string> words, const std::map<std::string, std::string>& environment,
@@ -107,7 +107,7 @@ class Child {
   pid_t pid_ = -1;
 };
 
-// Watches one job as any reader does, through a proxy; remembers when snapshots came.
+// Watches one job through a proxy, and records the times of its snapshots.
 class Watcher {
  public:
   Watcher(const std::string& address, std::string job_id, int master)
@@ -129,7 +129,7 @@ class Watcher {
         }) {}
 
   int master() const { return master_; }
-  // The longest time without a snapshot among those that ended in [begin, end].
+  // Returns the longest time without a snapshot that ended in [begin, end].
   double LongestGap(absl::Time begin, absl::Time end) const {
     const std::lock_guard lock(mutex_);
     double longest = heard_.empty() || heard_.back() < begin ? Seconds(end - begin) : 0;
@@ -149,7 +149,7 @@ class Watcher {
 
  private:
   const int master_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::vector<absl::Time> heard_;
   std::jthread thread_;
 };
@@ -241,7 +241,7 @@ class ScaleBench {
   }
 
   absl::StatusOr<MasterProcess> StartMaster(int index) {
-    // What a master behind proxies needs, to which all agents are a few hosts: docs/scale.md.
+    // Settings for a master behind proxies, which sees all agents as a few hosts: docs/scale.md.
     return MasterProcess::Start(
         {settings_.tidemark, "serve", "--listen", addresses_[index], "--data-dir",
          fmt::format("{}/{}", directory_.path(), index), "--set", "limits.streams_per_peer=1000000",
@@ -252,7 +252,7 @@ class ScaleBench {
 
   void StartProxies() {
     const std::string more = scratch_.path() + "/limits.cfg";
-    // It would want two descriptors a connection, which is more than it needs.
+    // HAProxy would reserve two descriptors per connection, more than it needs.
     std::ofstream(more) << "global\n  no strict-limits\n";
     for (std::uint32_t i = 0; i < settings_.processes; ++i) {
       proxy_addresses_.push_back(fmt::format("127.0.0.1:{}", FreePort()));
@@ -281,7 +281,7 @@ class ScaleBench {
         std::map<std::string, std::string>{}, kNicenessOfAgents);
   }
 
-  // Which jobs are where, from the masters themselves, once all are open.
+  // Asks each master for its jobs once all are open.
   absl::Status FindJobs() {
     const std::size_t jobs = settings_.agents / settings_.agents_per_job;
     const absl::Time deadline = absl::Now() + 5 * kPatience;
@@ -305,7 +305,7 @@ class ScaleBench {
     return absl::OkStatus();
   }
 
-  // Some jobs of each master, through proxies.
+  // Watches some jobs of each master through the proxies.
   void WatchSome() {
     std::array<std::uint32_t, kMasters> watched = {};
     for (const auto& [job, masters] : at_) {
@@ -316,7 +316,7 @@ class ScaleBench {
     }
   }
 
-  // What became of the agents, those of the killed master apart. False: not all is as it must be.
+  // Reports the agents' results, separately for the killed master. Returns false if a check fails.
   bool AddAgents(absl::Time restarted, nlohmann::ordered_json& report) const {
     std::uint64_t sent = 0, acknowledged = 0, refused = 0, breaks_of_others = 0, never = 0;
     std::vector<double> back, whole_jobs;
@@ -399,32 +399,35 @@ int BeAgents(const Settings& settings, const std::string& address, const std::st
 }
 
 int Main(int argc, char** argv) {
-  CLI::App app("Four masters behind proxies, one of which is killed.");
+  CLI::App app("Runs four masters behind proxies and kills one of them.");
   Settings settings;
   std::string address;
   std::string prefix;
   std::string report;
   settings.self = std::filesystem::absolute(argv[0]).string();
-  app.add_option("--tidemark", settings.tidemark, "The program");
-  app.add_option("--haproxy", settings.haproxy, "HAProxy")->capture_default_str();
-  app.add_option("--config", settings.config, "packaging/proxy/haproxy.cfg");
-  app.add_option("--agents", settings.agents, "How many")->capture_default_str();
-  app.add_option("--processes", settings.processes, "That they are, and as many proxies")
+  app.add_option("--tidemark", settings.tidemark, "Path of the tidemark program");
+  app.add_option("--haproxy", settings.haproxy, "Path of the HAProxy program")
+      ->capture_default_str();
+  app.add_option("--config", settings.config, "Path of packaging/proxy/haproxy.cfg");
+  app.add_option("--agents", settings.agents, "Number of agents")->capture_default_str();
+  app.add_option("--processes", settings.processes,
+                 "Number of processes for the agents, and of proxies")
       ->capture_default_str();
   app.add_option("--agents-per-job", settings.agents_per_job)->capture_default_str();
   app.add_option("--between", settings.seconds_between, "Seconds between messages of an agent")
       ->capture_default_str();
-  app.add_option("--opening", settings.opening_s, "Seconds until all have begun")
+  app.add_option("--opening", settings.opening_s, "Seconds until all agents have started")
       ->capture_default_str();
-  app.add_option("--seconds", settings.seconds, "How long")->capture_default_str();
+  app.add_option("--seconds", settings.seconds, "Seconds of the measurement")
+      ->capture_default_str();
   app.add_option("--kill-after", settings.kill_after_s, "Seconds until a master is killed")
       ->capture_default_str();
-  app.add_option("--dead", settings.dead_s, "Seconds until it is started again")
+  app.add_option("--dead", settings.dead_s, "Seconds until the killed master is restarted")
       ->capture_default_str();
-  app.add_option("--watched", settings.watched, "Jobs of each master that are watched")
+  app.add_option("--watched", settings.watched, "Number of watched jobs per master")
       ->capture_default_str();
   app.add_option("--json", settings.json, "Write the figures to this file");
-  app.add_option("--be-agents", address, "Be some of the agents")->group("");
+  app.add_option("--be-agents", address, "Run a part of the agents in this process")->group("");
   app.add_option("--prefix", prefix)->group("");
   app.add_option("--report", report)->group("");
   CLI11_PARSE(app, argc, argv);

@@ -1,6 +1,6 @@
-// Hours of a master in minutes: recorded jobs are told again to a job table with journal,
-// checkpoints and history, some at a time, one after another, in virtual time. Its memory must end
-// where it was once everything was in use.
+// Runs hours of a master in minutes. Recorded jobs are replayed, several at a time, in virtual time
+// into a job table with journal, checkpoints and history. Its memory must not grow once all
+// structures are in use.
 #include <fmt/format.h>
 #include <google/protobuf/timestamp.pb.h>
 #include <malloc.h>
@@ -31,10 +31,10 @@ struct Settings {
   std::string json;
 };
 
-// What was said in a recorded job, and when.
+// The events of a recorded job and their times.
 struct Recording {
   std::string name;
-  std::vector<std::pair<absl::Duration, Event>> events;  // by time since the first
+  std::vector<std::pair<absl::Duration, Event>> events;  // by the time since the first event
   absl::Time began;
 };
 
@@ -55,7 +55,7 @@ absl::StatusOr<Recording> ReadRecording(const std::string& path) {
   return recording;
 }
 
-// Every instant that an event speaks of, later by `delay`.
+// Shifts every instant in an event by `delay`.
 void Delay(absl::Duration delay, Event& event) {
   const auto later = [delay](std::optional<absl::Time>& at) {
     if (at) *at += delay;
@@ -69,7 +69,7 @@ void Delay(absl::Duration delay, Event& event) {
   }
 }
 
-// A recorded job that begins at an instant of ours.
+// A recorded job, replayed from a given instant.
 class Job {
  public:
   Job(const Recording& recording, std::uint64_t number, absl::Time begins)
@@ -77,7 +77,7 @@ class Job {
         id_(fmt::format("{}-{}", recording.name, number)),
         begins_(begins) {}
 
-  // Says what is due; how many events.
+  // Applies the due events. Returns their number.
   std::size_t Say(absl::Time now, service::JobTable& jobs) {
     const std::size_t before = said_;
     for (; !is_over() && begins_ + recording_->events[said_].first <= now; ++said_) {
@@ -100,7 +100,7 @@ class Job {
   std::size_t refused_ = 0;
 };
 
-// What the program has taken from the heap and not given back.
+// Returns the bytes of the heap in use.
 double HeapMebibytes() {
   const struct mallinfo2 heap = mallinfo2();
   return static_cast<double>(heap.uordblks + heap.hblkhd) / (1 << 20);
@@ -141,7 +141,7 @@ nlohmann::ordered_json Soak(const Settings& settings, const std::vector<Recordin
   absl::Time sampled_at = first;
   const absl::Time began = absl::Now();
   for (absl::Time now = first; now < last; now += options.pace.interval_min) {
-    // One begins every two seconds until as many run as shall.
+    // A job starts every two seconds until enough run.
     const bool may_begin = (now - first) % absl::Seconds(2) == absl::ZeroDuration();
     if (may_begin && running.size() < settings.jobs_at_once) {
       running.emplace_back(recordings[totals.jobs % recordings.size()], totals.jobs, now);
@@ -179,12 +179,14 @@ int Fail(const absl::Status& status) {
 }
 
 int Main(int argc, char** argv) {
-  CLI::App app("Tells recorded jobs to a master again and again and watches its memory.");
+  CLI::App app("Replays recorded jobs to a master repeatedly and measures its memory.");
   Settings settings;
-  app.add_option("--log", settings.logs, "Event logs of the jobs; by default those of the tests");
-  app.add_option("--hours", settings.hours, "Of virtual time")->capture_default_str();
-  app.add_option("--jobs-at-once", settings.jobs_at_once, "Jobs that run")->capture_default_str();
-  app.add_option("--jobs-max", settings.jobs_max, "Jobs the master keeps")->capture_default_str();
+  app.add_option("--log", settings.logs, "Event logs of the jobs [logs of the tests]");
+  app.add_option("--hours", settings.hours, "Hours of virtual time")->capture_default_str();
+  app.add_option("--jobs-at-once", settings.jobs_at_once, "Number of concurrent jobs")
+      ->capture_default_str();
+  app.add_option("--jobs-max", settings.jobs_max, "Number of jobs that the master keeps")
+      ->capture_default_str();
   app.add_option("--json", settings.json, "Write the figures to this file");
   CLI11_PARSE(app, argc, argv);
   if (settings.logs.empty()) settings.logs = {TIDEMARK_RECORDINGS "/two-path-on-yarn.tidemark-log"};
@@ -198,7 +200,7 @@ int Main(int argc, char** argv) {
   auto history = store::History::Open(directory.path() + "/history.sqlite", {});
   if (!history.ok()) return Fail(history.status());
   nlohmann::ordered_json report = Soak(settings, recordings, directory.path(), **history);
-  // Half way everything has long been in use.
+  // After half of the time, all structures are in use.
   const nlohmann::ordered_json& memory = report["memory"];
   if (memory.empty()) return WriteJson(report, settings.json) ? 0 : 1;
   const double half_way = memory[memory.size() / 2]["heap_mib"];

@@ -1,5 +1,6 @@
-// The heavy-key summary: what merging map profiles costs, what an update costs beside an exact hash
-// map, and how well the heaviest keys are known at the end (docs/summaries.md).
+// Measures the summary of heavy keys: the cost of merging map profiles, the cost of an update
+// compared with an exact hash map, and the accuracy of the heaviest keys
+// (docs/internals/summaries.md).
 //
 // Keys are drawn from a Zipf law over ten million, sizes from a log-normal one. `./dev bench
 // streaming` runs summary and map in random turns.
@@ -26,13 +27,13 @@
 namespace tidemark::bench {
 namespace {
 
-constexpr std::size_t kCapacity = 70'000;  // of a job with lambda = 2,000
+constexpr std::size_t kCapacity = 70'000;  // for a job with lambda
 constexpr std::uint32_t kLambda = 2000;
 constexpr std::uint64_t kKeys = 10'000'000;
 constexpr std::uint32_t kPartitions = 100;
 constexpr std::size_t kTop = 2000;
-// A stream longer than the pool goes over it again: all but the heaviest keys have been dropped by
-// then, and come as strangers.
+// A stream longer than the pool repeats it. By then the summary has dropped all but the heaviest
+// keys.
 constexpr std::size_t kProfilesInPool = 2000;
 constexpr std::size_t kProfiles = 50'000;
 constexpr std::size_t kUpdates = 20'000'000;
@@ -40,7 +41,7 @@ constexpr std::size_t kUpdates = 20'000'000;
 using Exact = absl::flat_hash_map<KeyHash, std::uint64_t>;
 using Pairs = std::vector<ExplicitKey>;
 
-// Ranks become hashes, so that the order of hashes tells nothing of the weight.
+// Converts ranks to hashes, so that the order of hashes is independent of the weight.
 KeyHash HashOfRank(std::uint64_t rank) {
   rank *= 0x9E3779B97F4A7C15;
   return KeyHash{(rank ^ (rank >> 32)) * 0xD6E8FEB86659FD93};
@@ -54,8 +55,8 @@ std::uint64_t RandomSize(std::mt19937_64& random) {
 // --- profiles of 2,000 explicit keys
 // --------------------------------------------------------------
 
-// Whether a profile's keys are all different, most of them strangers to the summary; or 2,000
-// draws, some of one key, so that heavy keys come as often as in the stream of single updates.
+// Selects the keys of a profile: all distinct, most of them new to the summary, or 2,000 draws with
+// repetitions, in which heavy keys are as frequent as in the stream of single updates.
 enum class Draws { kRepeating, kDistinct };
 
 MapProfile RandomProfile(Draws draws, std::mt19937_64& random) {
@@ -131,21 +132,21 @@ void BM_CountProfiles(benchmark::State& state, Draws draws) {
   ReportPerPair(state);
 }
 
-// The way of a profile in a live master behind parsing: the profile, then the end of its task.
+// The path of a profile in a live master after parsing: the profile, then the end of its task.
 void BM_ApplyProfiles(benchmark::State& state, Draws draws) {
   const std::vector<MapProfile>& pool = Profiles(draws);
   for (auto _ : state) {
-    model::JobRecord job(kLambda);
+    facts::JobRecord job(kLambda);
     Event event{.job_id = "job", .source_id = "source", .sequence = 0};
     event.sent_at = event.arrived_at = absl::UnixEpoch();
     const auto apply = [&](EventBody body) {
       event.body = std::move(body);
       ++event.sequence;
-      if (!model::Apply(event, JobLimits(), job).ok()) std::abort();  // would measure nothing
+      if (!facts::Apply(event, JobLimits(), job).ok()) std::abort();  // would measure nothing
     };
     apply(JobOpened{.stages = MapReduceStages(kProfiles, kPartitions)});
     for (std::uint32_t i = 0; i < kProfiles; ++i) {
-      state.PauseTiming();  // it comes as an event
+      state.PauseTiming();  // it arrives as an event
       MapProfile profile = pool[i % pool.size()];
       profile.attempt.index = i;
       state.ResumeTiming();
@@ -206,7 +207,7 @@ Pairs Heaviest(const Pairs& pairs) {
   return all;
 }
 
-// Errors relative to the true size, of a key that is not watched 1.
+// Errors relative to the true size. A key that is not watched has an error of 1.
 void ReportErrors(benchmark::State& state, const std::string& name, std::vector<double> errors) {
   double sum = 0;
   for (const double error : errors) sum += error;
@@ -215,7 +216,7 @@ void ReportErrors(benchmark::State& state, const std::string& name, std::vector<
   state.counters[name + "_p99"] = errors[errors.size() * 99 / 100];
 }
 
-// Of the 2,000 heaviest keys; in random order or grouped by key. No clock is involved.
+// Measures the 2,000 heaviest keys, in random order or grouped by key. Uses no clock.
 void BM_Accuracy(benchmark::State& state, double skew, bool is_grouped) {
   Pairs pairs = RandomPairs(skew);
   const Pairs truth = Heaviest(pairs);

@@ -1,10 +1,10 @@
-// What one update of an estimate costs: the time of JobMonitor::Tick when every running reduce task
-// has just said something new, on one core, without a server.
+// Measures the cost of one update of an estimate: the time of JobMonitor::Tick after new reports of
+// every running reduce task, on one core, without a server.
 //
-// Goals: at most 1 ms for 30 tasks, 20 ms for 1,000 tasks with 70,000 explicit keys, whatever the
-// number of keys; 200 ms for 1,000 jobs that run 10,000 tasks; 100 ms for a job of 50,000 map and
-// 10,000 reduce tasks of which all but 100 wait for a slot, be it in its map or its reduce phase;
-// of a job of other stages 10 ms for 50 with 5,000 tasks, 40 ms for 1,000 with 10,000.
+// Goals for MapReduce jobs: at most 1 ms for 30 tasks, 20 ms for 1,000 tasks with any number of
+// explicit keys up to 70,000, and 200 ms for 1,000 jobs with 10,000 running tasks. A job of 50,000
+// map and 10,000 reduce tasks, 100 of them running, has 100 ms in either phase. A job of other
+// stages has 10 ms for 50 stages with 5,000 tasks, and 40 ms for 1,000 with 10,000.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -28,28 +28,28 @@ namespace tidemark::bench {
 namespace {
 
 constexpr std::int64_t kStart = 1'700'000'000;
-// Map tasks whose output has key groups; of the others it is empty.
+// Number of map tasks with key groups in their output. The output of the others is empty.
 constexpr std::uint32_t kFullMapTasks = 8;
-// Key groups that a task finishes between two updates.
+// Number of key groups that a task finishes between two updates.
 constexpr std::size_t kGroupsPerUpdate = 20;
 constexpr double kSmallestBytes = 50;
-// What every task has reported before it is measured: it is in its second minute.
+// Number of reports of every task before the measurement, which starts in its second minute.
 constexpr int kReportsBefore = 100;
 
 struct Shape {
   const char* name;
   std::uint32_t jobs;
   std::uint32_t tasks;              // reduce tasks of each job
-  std::uint32_t keys;               // explicit ones of each task
-  std::uint32_t running_max = ~0U;  // others wait for a slot
+  std::uint32_t keys;               // explicit keys per task
+  std::uint32_t running_max = ~0U;  // the others wait for a slot
   std::uint32_t map_tasks = kFullMapTasks;
-  std::uint32_t maps_running = 0;  // if any: so many run, and of the others some wait
-  double maps_done = 0.05;         // the part that has ended where some run
+  std::uint32_t maps_running = 0;  // if not 0: the number of running map tasks; some others wait
+  double maps_done = 0.05;         // the finished share if some run
   std::uint32_t running() const { return maps_running > 0 ? 0 : std::min(tasks, running_max); }
 };
 
-// A job whose reduce tasks are in the midst of their work. Sizes are Pareto distributed, costs grow
-// with the power 1.5 and scatter by a tenth.
+// A job in the middle of its reduce phase. Sizes follow a Pareto distribution. Costs grow with the
+// power 1.5 and scatter by a tenth.
 class RunningJob {
  public:
   RunningJob(std::string id, const Shape& shape, const std::vector<std::string>& indicators,
@@ -76,15 +76,15 @@ class RunningJob {
     }
   }
 
-  // Every task that runs finishes some more key groups.
+  // Every running task finishes some more key groups.
   void Advance() {
     now_ += 1;
     for (std::uint32_t i = 0; i < running_; ++i) Report(i);
   }
 
-  // Seconds that the update takes.
+  // Returns the seconds of the update.
   double Tick() {
-    const double before = ThreadSeconds();  // an update waits for nothing but the processor
+    const double before = ThreadSeconds();  // an update uses only the processor
     const Snapshot snapshot = monitor_.Tick(Now());
     const double elapsed = ThreadSeconds() - before;
     is_estimated_ = snapshot.estimate.state == EstimateState::kValid;
@@ -94,7 +94,7 @@ class RunningJob {
 
  private:
   struct Task {
-    std::vector<ExplicitKey> keys;  // in the order they are reduced
+    std::vector<ExplicitKey> keys;  // in the order of reduction
     std::size_t next = 0;
     ReduceProfile totals;
     double seconds = 0;
@@ -140,14 +140,14 @@ class RunningJob {
         partition.explicit_keys.push_back({key.key, bytes});
         partition.total_bytes += bytes;
       }
-      // As many bytes again in small keys that are not named.
+      // Small unnamed keys have the same number of bytes in total.
       partition.implicit_key_count = 1 + partition.total_bytes / 100;
       partition.implicit_bytes = partition.total_bytes;
       partition.total_bytes *= 2;
       profile.partitions.push_back(std::move(partition));
     }
     AttemptChanged started{.attempt = attempt, .state = AttemptState::kStarted, .at = Now()};
-    if (tasks_.empty()) {  // then map tasks are judged by their sizes
+    if (tasks_.empty()) {  // map tasks are then estimated by their sizes
       started.at = Now() - absl::Seconds(1 + map_task % 100);
       started.input_bytes = 1'000'000 * (1 + map_task % 100);
     }
@@ -173,7 +173,7 @@ class RunningJob {
     };
     for (std::size_t i = 0; i < kGroupsPerUpdate; ++i) {
       finish(50 + random_() % 100);
-      // Some keys are left at the end: the job must not end while it is measured.
+      // Some keys remain, so that the job does not end during the measurement.
       if (i % 10 != 0 || task.next + 5 > task.keys.size()) continue;
       const ExplicitKey& key = task.keys[task.next++];
       const absl::Duration time = finish(key.size_bytes);
@@ -199,27 +199,27 @@ class RunningJob {
   bool is_estimated_ = false;
 };
 
-// A layered DAG of stages with a run of the same before it: every stage waits for two of those
-// before it, a fifth of the tasks has ended, 100 run.
+// A layered DAG of stages with one past run. Every stage waits for two earlier stages. A fifth of
+// the tasks has ended, and 100 run.
 class StagesJob {
  public:
   StagesJob(std::uint32_t stages, std::uint32_t tasks)
       : monitor_("stages", {.abandon_after = absl::Hours(1'000)}) {
     constexpr std::uint32_t kSlots = 100;
     JobOpened opened{.name = "update", .engine = "bench", .submitted_at = Now()};
-    RunProfile run = {.slots = kSlots};
+    PastRun run = {.slots = kSlots};
     const std::uint32_t of_each = tasks / stages;
     for (std::uint32_t i = 0; i < stages; ++i) {
       StageOpened stage{.stage = i, .signature = std::to_string(i), .task_count = of_each};
       if (i >= 2) stage.parents = {i - 1 - i % std::min(i, 10U), i - 2};
-      StageProfile& profile = run.stages.emplace_back();
+      PastStage& profile = run.stages.emplace_back();
       profile.name = stage.signature;
       profile.parents.assign(stage.parents.begin(), stage.parents.end());
       profile.tasks = of_each;
       for (std::uint32_t k = 0; k < of_each; ++k) profile.seconds[2].push_back(5 + k % 7);
       opened.stages.push_back(std::move(stage));
     }
-    monitor_.SetPastRuns({{.stages = std::move(run)}});
+    monitor_.SetPastRuns({std::move(run)});
     Say(std::move(opened));
     Say(ExecutorOpened{.executor = 0, .host = "a", .slots = kSlots});
     for (std::uint32_t n = 0; n < tasks / 5 + kSlots; ++n) {
@@ -235,7 +235,7 @@ class StagesJob {
   // Milliseconds.
   double Tick() {
     now_ += 1;
-    Say(ExecutorOpened{.executor = 0, .host = "a", .slots = 100});  // a sign of life
+    Say(ExecutorOpened{.executor = 0, .host = "a", .slots = 100});  // a heartbeat
     const double before = ThreadSeconds();
     const Snapshot snapshot = monitor_.Tick(Now());
     const double elapsed = ThreadSeconds() - before;
@@ -286,7 +286,7 @@ struct Options {
   std::string json;
 };
 
-// Median over the updates of one run, milliseconds.
+// Returns the median over the updates of one run in milliseconds.
 double Run(const Shape& shape, const Options& options, const std::vector<std::string>& indicators,
            std::uint64_t seed) {
   std::vector<RunningJob> jobs;
@@ -302,7 +302,7 @@ double Run(const Shape& shape, const Options& options, const std::vector<std::st
     double seconds = 0;
     for (RunningJob& job : jobs) job.Advance();
     for (RunningJob& job : jobs) seconds += job.Tick();
-    if (update >= 2) milliseconds.push_back(1e3 * seconds);  // the first ones read the map profiles
+    if (update >= 2) milliseconds.push_back(1e3 * seconds);  // later ones read no map profiles
   }
   for (const RunningJob& job : jobs) {
     if (!job.is_estimated()) fmt::print(stderr, "{}: no estimate was made\n", shape.name);
@@ -312,13 +312,16 @@ double Run(const Shape& shape, const Options& options, const std::vector<std::st
 
 int Main(int argc, char** argv) {
   Options options;
-  CLI::App app("What one update of an estimate costs.");
-  app.add_option("--runs", options.runs, "Runs of each shape")->check(CLI::Range(1, 1000));
-  app.add_option("--updates", options.updates, "Updates of each run")->check(CLI::Range(1, 1000));
-  app.add_option("--indicators", options.indicators, "Beside tidemark alone, these together")
+  CLI::App app("Measures the cost of one update of an estimate.");
+  app.add_option("--runs", options.runs, "Number of runs per shape")->check(CLI::Range(1, 1000));
+  app.add_option("--updates", options.updates, "Number of updates per run")
+      ->check(CLI::Range(1, 1000));
+  app.add_option("--indicators", options.indicators,
+                 "Indicators to measure together, in addition to tidemark alone")
       ->delimiter(',');
-  app.add_option("--only", options.only, "Shapes whose name has this in it");
-  app.add_flag("--tidemark-only", options.tidemark_only, "Not all indicators together");
+  app.add_option("--only", options.only, "Measure only shapes whose name contains this text");
+  app.add_flag("--tidemark-only", options.tidemark_only,
+               "Measure tidemark alone, without the other indicators");
   app.add_option("--json", options.json, "Write the results to this file");
   CLI11_PARSE(app, argc, argv);
 

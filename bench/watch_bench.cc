@@ -1,7 +1,7 @@
-// How long it takes from an agent's event to the snapshot, in a watcher's hands, that knows of it.
+// Measures the time from an agent's event to the snapshot at a watcher that contains it.
 //
-// Each event carries its number where the snapshot's coverage adds it up
-// (StreamEventsRequest.dropped_events), so that a snapshot tells exactly which events it rests on.
+// Each event contains its number in a field that the snapshot's coverage sums
+// (StreamEventsRequest.dropped_events), so a snapshot shows exactly which events it contains.
 #include <fmt/format.h>
 #include <grpcpp/grpcpp.h>
 
@@ -27,7 +27,7 @@
 namespace tidemark::bench {
 namespace {
 
-// One job: an agent that sends at a pace and a watcher.
+// One job with an agent that sends at a constant rate, and a watcher.
 class AgentAndWatcher {
  public:
   AgentAndWatcher(const std::string& address, std::string job_id, double events_per_second,
@@ -131,21 +131,23 @@ absl::StatusOr<Latency> Measure(const Settings& settings) {
   }
   const auto expected = static_cast<std::size_t>(settings.events_per_second * settings.seconds);
   if (all.size() + settings.jobs < expected) {
-    return absl::DataLossError(fmt::format("{} of {} events were seen", all.size(), expected));
+    return absl::DataLossError(
+        fmt::format("only {} of {} events reached a snapshot", all.size(), expected));
   }
   std::sort(all.begin(), all.end());
   return Latency{all[all.size() / 2], all[all.size() * 99 / 100], all.back()};
 }
 
 int Main(int argc, char** argv) {
-  CLI::App app("From an agent's event to the snapshot that a watcher sees.");
+  CLI::App app("Measures the time from an agent's event to its snapshot at a watcher.");
   Settings settings;
   std::string json;
   settings.self = std::filesystem::absolute(argv[0]).string();
-  app.add_option("--rate", settings.events_per_second, "Events a second")->capture_default_str();
-  app.add_option("--jobs", settings.jobs, "That share them")->capture_default_str();
-  app.add_option("--seconds", settings.seconds, "Of each run")->capture_default_str();
-  app.add_option("--repetitions", settings.repetitions, "Runs")->capture_default_str();
+  app.add_option("--rate", settings.events_per_second, "Events per second")->capture_default_str();
+  app.add_option("--jobs", settings.jobs, "Number of jobs that share the events")
+      ->capture_default_str();
+  app.add_option("--seconds", settings.seconds, "Seconds per run")->capture_default_str();
+  app.add_option("--repetitions", settings.repetitions, "Number of runs")->capture_default_str();
   app.add_option("--json", json, "Write the figures to this file");
   CLI11_PARSE(app, argc, argv);
   std::vector<Latency> runs;

@@ -1,4 +1,4 @@
-"""What a master answers, for the benchmarks that ask it who is to blame."""
+"""Asks a master for contending queries, for the benchmarks."""
 
 import json
 import subprocess
@@ -9,7 +9,7 @@ SETTLED_SECONDS = 5  # until all that was told of a job's end is in the answers
 
 
 class Asked:
-    """A master at `address`. `command`: how to run tidemark, such as in another network namespace."""
+    """A master at `address`. `command` runs tidemark, for example in another network namespace."""
 
     def __init__(self, command, address):
         self.command = [str(word) for word in command]
@@ -23,12 +23,12 @@ class Asked:
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def jobs(self, name=None):
-        """Ids, of all jobs or of those of a name."""
+        """Returns the ids of all jobs, or of the jobs of a name."""
         return [job["job_id"] for job in self.ask("get", "jobs")
                 if name is None or job.get("info", {}).get("name") == name]
 
     def wait_for(self, name, known):
-        """The id of a job of that name, or of any, that is not among the known ones."""
+        """Returns the id of a new job, of that name if given."""
         deadline = time.monotonic() + STARTED_SECONDS
         while time.monotonic() < deadline:
             for job in self.jobs(name):
@@ -42,13 +42,13 @@ class Asked:
 
 
 def culprits(queries):
-    """Of all queries, the worst first."""
+    """Returns the contending queries of all queries, the worst first."""
     return sorted((culprit for query in queries for culprit in query["because_of"]),
                   key=lambda culprit: -culprit["seconds"])
 
 
 def other_jobs(queries, own):
-    """Of these, the jobs that are named beside their own."""
+    """Returns the named jobs other than the given one."""
     return [culprit for culprit in culprits(queries) if culprit.get("job_id", own) != own]
 
 

@@ -1,5 +1,5 @@
-// Ranks 1..n with probability proportional to rank^-skew, by rejection from the integral of
-// x^-skew: O(1) for each, no table.
+// Draws ranks 1..n with probability proportional to rank^-skew, by rejection from the integral of
+// x^-skew: O(1) per draw, without a table.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,8 @@ class Zipf {
       const double u = low_ + (high_ - low_) * (static_cast<double>(random() >> 11) * 0x1p-53);
       const double x = std::pow(1 + u * (1 - skew_), 1 / (1 - skew_));
       const double rank = std::clamp(std::round(x), 1.0, ranks_);
-      // The integral over [rank - 1/2, rank + 1/2] is above rank^-skew, the curve being convex:
-      // what it has too much, at its upper end, is refused.
+      // The integral over [rank - 1/2, rank + 1/2] exceeds rank^-skew, since the curve is convex.
+      // The excess, at the upper end, is rejected.
       if (u >= Integral(rank + 0.5) - std::pow(rank, -skew_)) {
         return static_cast<std::uint64_t>(rank);
       }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr char kRoot[] = TIDEMARK_ROOT;
 
-// All but those that differ from another by a moving average only.
+// All indicators except variants with a moving average.
 std::vector<std::string> DefaultIndicators() {
   std::vector<std::string> names = KnownIndicators();
   std::erase_if(names, [](const std::string& name) { return name.ends_with("-ewma"); });
@@ -27,18 +27,20 @@ std::vector<std::string> ScenarioNames() {
 }
 
 void AddRows(CLI::App& app, Arguments& arguments) {
-  auto* suite = app.add_option("--suite", arguments.suites, "Suites to run; without any: paper")
+  auto* suite = app.add_option("--suite", arguments.suites, "Suites to run [paper]")
                     ->check(CLI::IsMember(SuiteNames()));
-  app.add_option("--row", arguments.rows, "Only rows whose name has one of these in it")
+  app.add_option("--row", arguments.rows, "Run only rows whose name contains one of these texts")
       ->delimiter(',');
-  auto* job = app.add_option("--job", arguments.job, "A job on data of your own, not a suite")
-                  ->check(CLI::IsMember(examples::JobNames()))
-                  ->excludes(suite);
-  app.add_option("--log", arguments.log, "The event log of a job that ran, not a suite")
+  auto* job =
+      app.add_option("--job", arguments.job, "Run this job on your own data instead of a suite")
+          ->check(CLI::IsMember(examples::JobNames()))
+          ->excludes(suite);
+  app.add_option("--log", arguments.log, "Evaluate the event log of a past run instead of a suite")
       ->check(CLI::ExistingFile)
       ->excludes(suite)
       ->excludes(job);
-  app.add_option("--input,--graph,--text", arguments.inputs, "Its input files, plain or .zst")
+  app.add_option("--input,--graph,--text", arguments.inputs,
+                 "Input files of the job, plain or .zst")
       ->needs(job);
   app.add_option_function<std::vector<std::string>>(
          "--set",
@@ -51,23 +53,25 @@ void AddRows(CLI::App& app, Arguments& arguments) {
          },
          "NAME=VALUE: a parameter of the job")
       ->needs(job);
-  app.add_option("--scenario", arguments.scenario, "What goes wrong in it")
+  app.add_option("--scenario", arguments.scenario, "Fault or disturbance of the job")
       ->check(CLI::IsMember(ScenarioNames()))
       ->needs(job);
 }
 
 void AddCluster(CLI::App& app, Arguments& arguments) {
-  app.add_option("--workers", arguments.workers, "Machines, one of them for the application master")
+  app.add_option("--workers", arguments.workers,
+                 "Number of machines, including one for the application master")
       ->check(CLI::Range(2, 10'000));
-  app.add_option("--waves", arguments.waves, "Reduce tasks for each of the others")
+  app.add_option("--waves", arguments.waves, "Number of reduce tasks per other machine")
       ->check(CLI::Range(1, 1'000));
-  app.add_option("--seeds", arguments.replay.seeds, "Runs of each row")
+  app.add_option("--seeds", arguments.replay.seeds, "Number of runs per row")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   app.add_option("--lambda", arguments.replay.lambda, "Explicit keys per map task")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
-  app.add_option("--indicators", arguments.replay.indicators, "Which ones, separated by commas")
+  app.add_option("--indicators", arguments.replay.indicators,
+                 "Indicators to compute, separated by commas")
       ->delimiter(',')
       ->check(CLI::IsMember(KnownIndicators()));
 }
@@ -76,15 +80,18 @@ void AddPlaces(CLI::App& app, Arguments& arguments) {
   arguments.places = {.data = std::string(kRoot) + "/../shared/data",
                       .repository = std::string(kRoot) + "/data",
                       .cache = std::string(kRoot) + "/build/bench/cost-logs"};
-  app.add_option("--data", arguments.places.data, "Where graphs/ and text/ are")
+  app.add_option("--data", arguments.places.data, "Directory that contains graphs/ and text/")
       ->envname("TIDEMARK_DATA")
       ->capture_default_str();
-  app.add_option("--cache", arguments.places.cache, "Where measured costs and made inputs are kept")
+  app.add_option("--cache", arguments.places.cache,
+                 "Directory for measured costs and generated inputs")
       ->capture_default_str();
-  app.add_flag("--remeasure", arguments.replay.remeasure, "Measure even what is there");
+  app.add_flag("--remeasure", arguments.replay.remeasure,
+               "Measure again even if a measurement exists");
   app.add_option("--json", arguments.json_path, "Write the results to this file");
-  app.add_option("--curves", arguments.curves_path, "Write every prediction, as JSON lines");
-  app.add_option("--jobs", arguments.replay.jobs, "Rows to replay at once")
+  app.add_option("--curves", arguments.curves_path,
+                 "Write every prediction to this file, as JSON lines");
+  app.add_option("--jobs", arguments.replay.jobs, "Number of rows to replay in parallel")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
 }
@@ -92,7 +99,8 @@ void AddPlaces(CLI::App& app, Arguments& arguments) {
 }  // namespace
 
 Parsed ParseCommandLine(int argc, char** argv) {
-  CLI::App app("How accurate progress indicators are: measured costs, replayed in virtual time.");
+  CLI::App app(
+      "Measures the accuracy of progress indicators: replays measured costs in virtual time.");
   Arguments arguments;
   AddRows(app, arguments);
   AddCluster(app, arguments);

@@ -1,4 +1,4 @@
-// What the user of the benchmark asked for.
+// The command line of the benchmark.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ namespace tidemark::bench {
 
 struct Arguments {
   std::vector<std::string> suites;
-  std::vector<std::string> rows;  // parts of their names; all without any
-  // A job on any data, in place of suites.
+  std::vector<std::string> rows;  // substrings of row names; empty: all rows
+  // A job on any data, instead of suites.
   std::string job;
   std::vector<std::string> inputs;
   std::map<std::string, std::string> parameters;
   std::string scenario;
-  std::string log;  // an event log, in place of both
-  // In place of what the rows say.
+  std::string log;  // an event log, instead of both
+  // Replaces the values of the rows.
   std::optional<std::uint32_t> workers;
   std::optional<std::uint32_t> waves;
   ReplayOptions replay;
@@ -30,7 +30,7 @@ struct Arguments {
   std::string curves_path;
 };
 
-// Either the arguments, or the exit code of a program that has said all there is to say.
+// Returns the arguments, or an exit code after --help or an error message.
 struct Parsed {
   std::optional<Arguments> arguments;
   int exit_code = 0;

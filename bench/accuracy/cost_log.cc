@@ -20,7 +20,7 @@ namespace tidemark::bench {
 namespace {
 
 constexpr std::uint32_t kFormatVersion = 1;
-// Keeps a part far below what Protobuf takes, and both forms of it in little memory.
+// Limits the size of a part, far below Protobuf's limit, so that both forms need little memory.
 constexpr std::size_t kItemsPerPart = std::size_t{1} << 20;
 
 class Writer {
@@ -30,7 +30,7 @@ class Writer {
   void Write(const CostLogPart& part) {
     ok_ = ok_ && google::protobuf::util::SerializeDelimitedToZeroCopyStream(part, &stream_);
   }
-  // 0, or the reason why not everything is in the file.
+  // 0, or the error that left the file incomplete.
   int Close() {
     const bool flushed = ok_ && stream_.Flush();
     return flushed ? 0 : std::max(stream_.GetErrno(), EIO);
@@ -115,7 +115,8 @@ class Reader {
     return Reader(fd, path);
   }
 
-  // The next part; none: the file ends, or status() says what is wrong with it.
+  // Returns the next part. Returns nullopt at the end of the file or after an error, which status()
+  // describes.
   const CostLogPart* Next() {
     bool clean_end = false;
     part_.Clear();
@@ -126,7 +127,7 @@ class Reader {
     if (!clean_end) status_ = Damaged();
     return nullptr;
   }
-  // The first part.
+  // Returns the first part.
   absl::StatusOr<CostLogHeader> Header() {
     const CostLogPart* part = Next();
     if (part != nullptr && part->header().format_version() == kFormatVersion) {
@@ -136,7 +137,7 @@ class Reader {
   }
   const absl::Status& status() const { return status_; }
   absl::Status Damaged() const {
-    return absl::DataLossError(fmt::format("{} is not a whole cost log of this version", path_));
+    return absl::DataLossError(fmt::format("{} is not a complete cost log of this version", path_));
   }
 
  private:
@@ -152,7 +153,7 @@ class Reader {
   absl::Status status_;
 };
 
-// Each: false when the columns do not fit together.
+// Each returns false if the columns are inconsistent.
 bool Take(const GroupColumns& columns, CostLog& log) {
   const int count = columns.keys_size();
   if (columns.sizes_bytes_size() != count || columns.emitted_bytes_size() != count ||
@@ -160,7 +161,7 @@ bool Take(const GroupColumns& columns, CostLog& log) {
       columns.seconds_size() != count * static_cast<int>(kTimes)) {
     return false;
   }
-  int next = 0;  // of seconds
+  int next = 0;  // index into the seconds
   for (int i = 0; i < count; ++i) {
     GroupCost& group = log.groups.emplace_back();
     group.key = KeyHash{columns.keys(i)};
@@ -175,7 +176,7 @@ bool Take(const GroupColumns& columns, CostLog& log) {
 bool Take(const MapTaskColumns& columns, CostLog& log) {
   const std::uint32_t index = columns.map_task();
   if (columns.group_steps_size() != columns.sizes_bytes_size()) return false;
-  if (index > log.map_tasks.size()) return false;  // they come in order
+  if (index > log.map_tasks.size()) return false;  // map tasks are in order
   if (index == log.map_tasks.size()) log.map_tasks.emplace_back();
   MapTaskLog& task = log.map_tasks[index];
   task.input_name = columns.input_name();

@@ -1,7 +1,7 @@
-// What every key group of one job on one data set costs, as measured, and who emits it.
+// The measured cost of every key group of one job on one data set, and the map tasks that emit it.
 //
-// Measured once (measure.h), kept in a file, replayed in virtual time as often as wanted
-// (simulate.h). Key groups are in the order in which a sort by key gives them.
+// Measured once (measure.h), stored in a file, and replayed in virtual time (simulate.h). Key
+// groups are in key order.
 //
 // Memory: 48 bytes for each key group and 8 for each that a map task emits.
 #pragma once
@@ -19,7 +19,7 @@
 
 namespace tidemark::bench {
 
-// Of each key group, in the fastest passes over the job.
+// Measurements of a key group in the fastest passes.
 inline constexpr std::size_t kTimes = 3;
 
 struct GroupCost {
@@ -43,11 +43,11 @@ struct GroupShare {
 struct MapTaskLog {
   std::string input_name;
   std::uint64_t input_bytes = 0;
-  std::vector<GroupShare> shares;  // by group
+  std::vector<GroupShare> shares;  // indexed by group
   friend bool operator==(const MapTaskLog&, const MapTaskLog&) = default;
 };
 
-// How far a reduce function was when a share of its time had passed.
+// Progress of a reduce function at a share of its time.
 struct CurvePoint {
   float elapsed_share = 0;  // above 0, at most 1
   std::uint64_t bytes_read = 0;
@@ -55,16 +55,16 @@ struct CurvePoint {
   std::uint64_t bytes_emitted = 0;
   friend bool operator==(const CurvePoint&, const CurvePoint&) = default;
 };
-using Curve = std::vector<CurvePoint>;  // by elapsed share; the last one has read everything
+using Curve = std::vector<CurvePoint>;  // by elapsed share; the last point has read everything
 
 struct CostLog {
-  std::string identity;  // of job, parameters and inputs: what a cached log must agree in
+  std::string identity;  // of job, parameters and inputs; a cached log must match it
   std::vector<GroupCost> groups;
   std::vector<MapTaskLog> map_tasks;
-  // Of a job with a partitioner of its own, by number of reduce tasks: the partition of each group.
-  // Empty for one that hashes.
+  // The partition of each group by number of reduce tasks, for a job with its own partitioner.
+  // Empty for hash partitioning.
   std::map<std::uint32_t, std::vector<std::uint16_t>> partitions;
-  std::map<std::uint32_t, Curve> curves;  // of heavy key groups, by index
+  std::map<std::uint32_t, Curve> curves;  // curves of heavy key groups, by index
 
   double total_seconds() const;  // sum of the means
   friend bool operator==(const CostLog&, const CostLog&) = default;
@@ -72,9 +72,10 @@ struct CostLog {
 
 // Replaces the file at `path`.
 absl::Status SaveCostLog(const CostLog& log, const std::string& path);
-// NotFound: no such file. DataLoss: not a whole cost log of this format.
+// Returns NotFound if the file is missing, and DataLoss if it is not a complete cost log of this
+// format.
 absl::StatusOr<CostLog> LoadCostLog(const std::string& path);
-// The identity alone, without reading the rest.
+// Returns the identity without reading the rest.
 absl::StatusOr<std::string> ReadCostLogIdentity(const std::string& path);
 
 }  // namespace tidemark::bench

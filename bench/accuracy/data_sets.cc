@@ -22,7 +22,7 @@ bool IsThere(const std::string& path) {
   return fs::exists(path, ignored);
 }
 
-// All files below a directory whose names end so, by name.
+// Returns all files below a directory with this suffix, by name.
 std::vector<std::string> FilesIn(const std::string& directory, const std::string& suffix) {
   std::vector<std::string> paths;
   std::error_code ignored;
@@ -95,7 +95,7 @@ absl::StatusOr<std::vector<std::string>> DataSets::File(const std::string& in_da
   for (const std::string& path : paths) {
     if (IsThere(path)) return std::vector<std::string>{path};
   }
-  return absl::NotFoundError(fmt::format("neither {} nor {} is there", paths[0], paths[1]));
+  return absl::NotFoundError(fmt::format("neither {} nor {} exists", paths[0], paths[1]));
 }
 
 absl::StatusOr<std::vector<std::string>> DataSets::Books() const {
@@ -134,7 +134,7 @@ absl::StatusOr<std::vector<std::string>> DataSets::Relations(const std::string& 
 absl::StatusOr<std::vector<std::string>> DataSets::Matrices(const std::string& name) const {
   std::vector<BlockMatrix> matrices;
   if (name == "blocks-uniform") {
-    matrices = {{.block_side = kBlockSide, .density = Uniform, .seed = 11}};  // its square
+    matrices = {{.block_side = kBlockSide, .density = Uniform, .seed = 11}};  // for its square
   } else if (name == "blocks-skewed") {
     matrices = {{.block_side = kBlockSide, .density = GrowsByColumn, .seed = 12},
                 {.block_side = kBlockSide, .density = GrowsByRow, .seed = 13}};

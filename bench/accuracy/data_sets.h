@@ -14,11 +14,11 @@ inline constexpr char kNoData[] = "none";
 // Rows and columns of a block of the generated matrices.
 inline constexpr std::uint32_t kBlockSide = 384;
 
-// Where they may be.
+// Places of the data.
 struct DataPlaces {
   std::string data;        // with graphs/NAME.txt.zst, text/books-N.tar.zst, hadoop/rumen/
-  std::string repository;  // the small ones that come with the source; where `data` has none
-  std::string cache;       // for what is unpacked and generated
+  std::string repository;  // small data sets of the source; used if `data` lacks them
+  std::string cache;       // for unpacked and generated files
 };
 
 class DataSets {
@@ -32,11 +32,11 @@ class DataSets {
   //   blocks-uniform, blocks-skewed     one or two sparse matrices, below
   //   rumen/NAME                        a Rumen trace of Hadoop jobs
   //   anything else                     the graph of that name
-  // NotFound: it is nowhere.
+  // Returns NotFound if no place has it.
   absl::StatusOr<std::vector<std::string>> Find(const std::string& name) const;
 
  private:
-  // The first file of that name below the places.
+  // Returns the first file of that name below the places.
   absl::StatusOr<std::vector<std::string>> File(const std::string& in_data,
                                                 const std::string& in_repository) const;
   absl::StatusOr<std::vector<std::string>> Books() const;

@@ -16,7 +16,7 @@ namespace {
 
 using examples::FileWriter;
 
-// Writes to `path` once all of it is there.
+// Writes to `path` after the contents are complete.
 template <typename Fill>
 absl::Status WriteFile(const std::string& path, Fill fill) {
   const std::string unfinished = path + ".new";
@@ -27,7 +27,7 @@ absl::Status WriteFile(const std::string& path, Fill fill) {
   return examples::Rename(unfinished, path);
 }
 
-// Keys in an order of their own, no two alike: multiplying by an odd number permutes 32 bits.
+// Returns distinct keys in a scrambled order: multiplying by an odd number permutes 32 bits.
 std::string KeyOf(std::size_t rank) {
   return fmt::format("k{:08x}", static_cast<std::uint32_t>(rank * 2'654'435'761U));
 }

@@ -1,4 +1,4 @@
-// The generated inputs of [NF] 7.3: the same bytes for the same arguments.
+// Generates the inputs of [NF] 7.3, with equal bytes for equal arguments.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace tidemark::bench {
 
-// Lines "KEY NUMBER": tuples whose keys are drawn among `keys` with probability proportional to
-// 1 / rank^skew. Two relations rank the keys alike, and their byte order says nothing of it.
+// Lines "KEY NUMBER": tuples with keys drawn among `keys` with probability proportional to 1 /
+// rank^skew. Two relations rank the keys alike, and their byte order is independent of the rank.
 struct Relation {
-  double skew = 1;  // 0: each key once, whatever `tuples` says
+  double skew = 1;  // 0 for each key once, independent of `tuples`
   std::uint32_t tuples = 0;
   std::uint32_t keys = 0;
   std::uint64_t seed = 1;

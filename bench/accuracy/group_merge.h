@@ -1,5 +1,5 @@
-// The outputs of all map tasks read group by group, as one reduce task would, with what each map
-// task contributed.
+// Reads the outputs of all map tasks group by group, like a reduce task, with the share of each map
+// task.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace tidemark::bench {
 // The records of one key group in memory, readable any number of times.
 class GroupRecords final : public examples::SortedRecords {
  public:
-  // Holds no values from now on.
+  // Removes all values.
   void Start(std::string_view key);
   void Append(std::string_view value);
 
@@ -27,7 +27,7 @@ class GroupRecords final : public examples::SortedRecords {
   }
   std::string_view group_key() const { return group_key_; }
 
-  // Back before the first record.
+  // Rewinds to the first record.
   void Rewind();
   bool Next() override;
 
@@ -39,22 +39,23 @@ class GroupRecords final : public examples::SortedRecords {
   std::size_t next_begin_ = 0;
 };
 
-// Each key group once, in key order; its records in the order of the map tasks. O(log m) key
-// comparisons for each group of each of m map tasks.
+// Yields each key group once in key order, with its records in the order of the map tasks. O(log m)
+// key comparisons per group and map task, for m map tasks.
 class GroupMerge {
  public:
-  // What one map task emitted of a group.
+  // The part of a group from one map task.
   struct Part {
     std::uint32_t map_task = 0;
     std::uint64_t size_bytes = 0;
   };
 
-  // One reader for each map task.
+  // Takes one reader per map task.
   explicit GroupMerge(std::vector<examples::SegmentReader> map_outputs);
 
-  // Replaces `group` by the next one; false: there is none, or status() says what went wrong.
+  // Replaces `group` by the next one. Returns false at the end or after an error, which status()
+  // describes.
   bool Next(GroupRecords& group);
-  // Of the last group, by map task.
+  // Returns the shares of the last group by map task.
   const std::vector<Part>& parts() const { return parts_; }
   const absl::Status& status() const { return status_; }
 
@@ -65,7 +66,7 @@ class GroupMerge {
   bool Advance(std::uint32_t map_task);
 
   std::vector<examples::SegmentReader> readers_;
-  std::vector<std::uint32_t> heap_;  // map tasks at a record; the least key at the front
+  std::vector<std::uint32_t> heap_;  // map tasks with a current record; the smallest key is first
   std::vector<Part> parts_;
   absl::Status status_;
 };

@@ -9,12 +9,12 @@
 namespace tidemark::bench {
 namespace {
 
-// A shorter group is called once before it counts, so that code, data and allocator are warm.
+// Shorter groups run once before the measurement, to warm code, data and allocator.
 constexpr double kWarmUpBelow = 1e-2;
-// A time is taken over about so long, in so many calls at most.
+// Target duration of a measurement, and its largest number of calls.
 constexpr double kTimedSeconds = 5e-6;
 constexpr int kCallsMax = 16;
-// A shorter call would suffer from looks at the clock in between.
+// Reading the clock would disturb shorter calls.
 constexpr double kNotingIsFreeFrom = 1e-2;
 constexpr std::size_t kCurvePoints = 64;
 constexpr double kShortest = 1e-9;
@@ -79,12 +79,12 @@ absl::Status GroupTimer::Reduce(GroupRecords& group) {
   groups.NextGroup();
   absl::Status reduced = job_.Reduce(groups.key(), groups, output_);
   if (!reduced.ok()) return reduced;
-  groups.NextGroup();  // reads what the function left
+  groups.NextGroup();  // reads the records that the function skipped
   output_.ReportEmitted();
   return absl::OkStatus();
 }
 
-// Seconds that one of the calls takes, each of which reduces all of the groups.
+// Returns the seconds of one of the calls, each of which reduces all groups.
 absl::StatusOr<double> GroupTimer::Call(std::span<GroupRecords> groups, int calls) {
   const double before = ThreadSeconds();
   for (int i = 0; i < calls; ++i) {

@@ -17,11 +17,11 @@
 
 namespace tidemark::bench {
 
-// What a reduce function tells its task agent, counted; and, when asked for, noted with its time.
+// Counts the calls of a reduce function to its task agent. Records them with times on request.
 class GroupProbe final : public ReduceTaskAgent {
  public:
-  // Forgets what it has seen. From now on it notes the counters about every `values_step` values
-  // and `emitted_step` bytes; 0: never.
+  // Resets the counters, and records them about every `values_step` values and `emitted_step`
+  // bytes. 0 disables recording.
   void Start(std::uint64_t values_step, std::uint64_t emitted_step);
 
   void InputFetched(std::uint64_t /*bytes*/) override {}
@@ -39,7 +39,8 @@ class GroupProbe final : public ReduceTaskAgent {
   void Finish() override {}
 
   std::uint64_t bytes_emitted() const { return bytes_emitted_; }
-  // What was noted, and the end after `seconds`; thinned to about `points` points, evenly in time.
+  // Returns the recorded points and the end after `seconds`, thinned to about `points` points,
+  // evenly in time.
   Curve CurveUntil(double seconds, std::size_t points) const;
 
  private:
@@ -60,22 +61,22 @@ class GroupProbe final : public ReduceTaskAgent {
   std::vector<Moment> moments_;
 };
 
-// A time is that of one call of the reduce function with the reading of its input, or, for very
-// short ones, the mean of several. What looking at the clock takes is subtracted.
+// A time covers one call of the reduce function including its input, or the mean of several very
+// short calls. The cost of reading the clock is subtracted.
 class GroupTimer {
  public:
-  // `job` must outlive this.
+  // `job` must outlive this object.
   explicit GroupTimer(examples::Job& job);
 
   struct Times {
     double seconds = 0;  // above 0
     std::uint64_t emitted_bytes = 0;
-    Curve curve;  // if one was drawn
+    Curve curve;  // empty unless requested
   };
   absl::StatusOr<Times> Time(GroupRecords& group);
-  // Also draws the curve of a group that is known to emit so many bytes.
+  // Also records the curve of a group that emits this number of bytes.
   absl::StatusOr<Times> TimeAndDraw(GroupRecords& group, std::uint64_t emitted_bytes);
-  // Seconds that all of the groups take together, once.
+  // Returns the seconds of one pass over all groups.
   absl::StatusOr<double> TimeTogether(std::span<GroupRecords> groups);
 
  private:
@@ -84,7 +85,7 @@ class GroupTimer {
   absl::Status Reduce(GroupRecords& group);
 
   examples::Job& job_;
-  double clock_seconds_ = 0;  // what one look at the clock takes
+  double clock_seconds_ = 0;  // cost of reading the clock
   GroupProbe probe_;
   examples::Output output_;
 };

@@ -23,7 +23,7 @@ bool IsOver(AttemptState state) {
          state == AttemptState::kKilled;
 }
 
-// Which attempt at a reduce task ran from when to when.
+// The time range of an attempt at a reduce task.
 class Lanes {
  public:
   void Add(const AttemptChanged& change, absl::Time heard_at) {
@@ -98,9 +98,9 @@ absl::StatusOr<JudgedLog> JudgeLog(const std::string& path,
         lanes.Add(*change, event->sent_at);
       }
     }
-    std::optional<Snapshot> snapshot = store::Replay(**record, monitor);
-    if (!snapshot || !monitor.is_open()) continue;
-    last = std::move(snapshot);
+    const Snapshot* const snapshot = store::Replay(**record, monitor);
+    if (snapshot == nullptr || !monitor.is_open()) continue;
+    last = *snapshot;
     if (last->is_final) break;
     for (IndicatorRecord& of : judged.records) {
       of.predictions.push_back(

@@ -1,7 +1,7 @@
-// What indicators would have said of a job that really ran, from its event log.
+// Computes the predictions of indicators for a job that really ran, from its event log.
 //
-// The log has everything a master was told and when it made its snapshots; other indicators can be
-// judged by it than those that watched. Deterministic.
+// The log contains all events and the instants of snapshots, so any indicator can be evaluated.
+// Deterministic.
 #pragma once
 
 #include <optional>
@@ -17,16 +17,15 @@ namespace tidemark::bench {
 
 struct JudgedLog {
   Simulation simulation;
-  std::optional<PastRun> run;  // as later runs of the job would know it
+  std::optional<PastRun> run;  // as a later run of the job would use it
 };
 
-// `past_runs` are what the indicators know of earlier runs of the job.
+// `past_runs` are the past runs that the indicators use.
 //
-// Times are seconds from the start of the job, and predictions are of its end: map and shuffle are
-// part of it. The timeline has the attempts at reduce tasks, each in the lowest slot that was free
-// when it started, without the ends of their key groups; there is no oracle.
-// InvalidArgument, DataLoss, ...: a log that cannot be read; FailedPrecondition: the job has not
-// succeeded, so that when it would have ended is unknown.
+// Times are seconds from the start of the job, and predictions cover its end, including map and
+// shuffle. The timeline contains the attempts at reduce tasks, each in the lowest free slot,
+// without the ends of their key groups. There is no oracle. Returns InvalidArgument, DataLoss, ...
+// if the log is unreadable, and FailedPrecondition if the job did not succeed.
 absl::StatusOr<JudgedLog> JudgeLog(const std::string& path,
                                    const std::vector<std::string>& indicators,
                                    std::span<const PastRun> past_runs = {});

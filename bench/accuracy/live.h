@@ -1,5 +1,5 @@
-// Rows that really run: the test engine's worker processes on slots of this machine, watched by
-// a master on loopback, on the wall clock, map and shuffle phases included.
+// Rows that really run: worker processes of the test engine on slots of this machine, with a master
+// on loopback, including map and shuffle phases.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -9,9 +9,9 @@
 
 namespace tidemark::bench {
 
-// Runs the job once for each seed, one after the other, with a snapshot each second, and judges all
-// indicators by the event log of each run; with more seeds than one, kWithHistory, too. Its workers
-// are this program, started with the argument "worker".
+// Runs the job once per seed, one run after another, with a snapshot per second. Evaluates all
+// indicators by the event log of each run, and kWithHistory with more than one seed. The workers
+// are this program with the argument "worker".
 absl::StatusOr<RowResult> RunLive(const Row& row, const JobInputs& inputs,
                                   const ReplayOptions& options);
 

@@ -1,4 +1,4 @@
-// tidemark_accuracy_bench: see --help, and docs/accuracy.md for what came out.
+// tidemark_accuracy_bench: see --help; docs/internals/accuracy.md describes the method.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -52,7 +52,7 @@ absl::StatusOr<std::vector<RowResult>> RunJob(const Arguments& arguments) {
   for (const auto& [name, value] : arguments.parameters) {
     row.data += fmt::format("-{}-{}", name, value);
   }
-  // A file name; the identity of its content tells logs of many files apart.
+  // A file name that identifies the content among many files.
   constexpr std::size_t kNameMax = 100;
   row.data.resize(std::min(row.data.size(), kNameMax));
   Adjust(arguments, row);
@@ -103,7 +103,7 @@ absl::Status Run(const Arguments& arguments) {
 }  // namespace tidemark::bench
 
 int main(int argc, char** argv) {
-  // What live rows start for each task.
+  // Runs as a worker of live rows.
   if (argc > 1 && std::string_view(argv[1]) == "worker") {
     return tidemark::examples::WorkerMain({argv + 2, argv + argc});
   }

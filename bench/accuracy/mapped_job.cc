@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "examples/local_mapreduce/file_io.h"
-#include "examples/local_mapreduce/splits.h"
+#include "examples/local_mapreduce/input.h"
 #include "examples/local_mapreduce/tasks.h"
 #include "tidemark/agent.h"
 
@@ -22,7 +22,7 @@ using examples::PathOf;
 
 constexpr std::uint32_t kMapTasks = 8;
 
-// Runs one round after the other in one directory.
+// Runs the rounds one after another in one directory.
 class Rounds {
  public:
   Rounds(const examples::JobDefinition& definition, std::map<std::string, std::string> parameters,
@@ -75,7 +75,7 @@ class Rounds {
     return absl::OkStatus();
   }
 
-  // Its output is input of the next round.
+  // Its output is the input of the next round.
   absl::Status Reduce(const JobPlan& plan) {
     const auto reduced = RunTask(plan, {kReduceStage, 0, 0}, examples::RunReduceTask, plan.part(0));
     if (!reduced.ok()) return reduced.status();
@@ -88,7 +88,7 @@ class Rounds {
     return absl::OkStatus();
   }
 
-  // Leaves the output of the attempt at `output`.
+  // Moves the output of the attempt to `output`.
   template <typename Run>
   absl::StatusOr<examples::TaskResult> RunTask(const JobPlan& plan, const AttemptId& attempt,
                                                Run run, const std::string& output) {
@@ -113,7 +113,7 @@ class Rounds {
   const std::map<std::string, std::string> parameters_;
   std::vector<InputFile> inputs_;
   const std::string directory_;
-  const std::unique_ptr<Agent> agent_ = Agent::Create({});  // unwatched
+  const std::unique_ptr<Agent> agent_ = Agent::Create({});  // without a master
 };
 
 }  // namespace
@@ -139,7 +139,7 @@ absl::StatusOr<JobPlan> RunMapTasks(const JobInputs& inputs, const std::string& 
   if (!job.ok()) return job.status();
   if (inputs.paths.size() < (*job)->inputs_min || inputs.paths.size() > (*job)->inputs_max) {
     return absl::InvalidArgumentError(
-        fmt::format("{} does not take {} input files", inputs.job, inputs.paths.size()));
+        fmt::format("{} does not accept {} input files", inputs.job, inputs.paths.size()));
   }
   auto parameters = CompleteParameters(**job, inputs.parameters);
   if (!parameters.ok()) return parameters.status();

@@ -1,5 +1,4 @@
-// A job of the test engine, run in this process up to the moment when its last reduce phase
-// would begin.
+// Runs a job of the test engine in this process up to the start of its last reduce phase.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +13,23 @@
 
 namespace tidemark::bench {
 
-// Which job on which data.
+// A job and its data.
 struct JobInputs {
   std::string job;                                // one of JobNames()
   std::vector<std::string> paths;                 // plain or .zst
-  std::map<std::string, std::string> parameters;  // those that are not the default
+  std::map<std::string, std::string> parameters;  // non-default values
 };
 
-// Everything that a measurement depends on, but for the machine: job, parameters, and the names and
-// sizes of the inputs.
+// Identifies a measurement except for the machine: job, parameters, names and sizes of the inputs.
 absl::StatusOr<std::string> IdentityOf(const JobInputs& inputs);
 
-// Runs all rounds but the last, then the map tasks of the last, one after the other: about eight in
-// each round, at least one for each input. `directory` takes their files. The plan of the last
-// round, which has one reduce task and says where they are.
+// Runs all rounds but the last, then the map tasks of the last one after another: about eight per
+// round, and at least one per input. Writes their files to `directory`. The returned plan of the
+// last round has one reduce task and names the files.
 absl::StatusOr<examples::JobPlan> RunMapTasks(const JobInputs& inputs,
                                               const std::string& directory);
 
-// The job of the plan's round as a worker would have it, for so many reduce tasks.
+// Returns the job of the plan's round as in a worker, for this number of reduce tasks.
 absl::StatusOr<std::unique_ptr<examples::Job>> MakeWorkerJob(const examples::JobPlan& plan,
                                                              std::uint32_t reduce_task_count);
 

@@ -16,13 +16,13 @@
 #include "bench/workflow/virtual_cluster.h"
 #include "master/facts/fold.h"
 #include "master/facts/phases.h"
-#include "master/forecast/durations/map_phase_end.h"
+#include "master/forecast/durations/early_forecast.h"
 #include "tidemark/job_monitor.h"
 
 namespace tidemark::bench {
 namespace {
 
-// What one map task reads: a split, or several together.
+// The input of one map task: one split or several.
 struct InputSplit {
   double seconds = 0;
   std::optional<std::uint64_t> bytes;
@@ -34,7 +34,7 @@ void Add(const InputSplit& more, InputSplit& file) {
   if (file.bytes && more.bytes) *file.bytes += *more.bytes;
 }
 
-// Files of as many splits as `next_count` says, each read by one task.
+// Makes files of `next_count` splits, each read by one task.
 template <typename NextCount>
 Splits Merge(const Splits& splits, NextCount next_count) {
   Splits files;
@@ -60,7 +60,7 @@ Splits SomeWholeFiles(const Splits& splits) {
 }
 
 Splits SkewedFiles(const Splits& splits, Random& random) {
-  // A Pareto distribution: most files have one split, few have tens. Taste.
+  // A Pareto distribution: most files have one split, few have tens. Chosen by hand.
   constexpr double kExponent = 1.2;
   constexpr double kSplitsMax = 40;
   return Merge(splits, [&] {
@@ -98,7 +98,7 @@ Trace MapPhaseOf(const Trace& maps, const Row& row, std::uint64_t seed) {
 
   MeasuredStage stage = {.name = "map"};
   for (const InputSplit& split : splits) stage.seconds.push_back(split.seconds);
-  Trace trace = RunOnVirtualCluster({stage}, row.slots(), schedule::Policy::kFifo);
+  Trace trace = RunOnVirtualCluster({stage}, row.slots(), placement::Policy::kFifo);
   trace.name = maps.name;
   trace.stages[0].kind = StageKind::kMap;
   for (std::size_t i = 0; i < splits.size(); ++i) {
@@ -117,11 +117,11 @@ absl::StatusOr<Simulation> ReplayMaps(const Trace& trace, int updates) {
   simulation.timeline.end = trace.end;
   simulation.records = {{"tidemark", {}}, {"map-pace", {}}, {"bytes-done", {}}, {"tasks-done", {}}};
   JobMonitor monitor(trace.name, {.indicators = {"tidemark"}, .abandon_after = absl::Hours(1'000)});
-  model::JobRecord state(/*lambda=*/1);
+  facts::JobRecord state(/*lambda=*/1);
   absl::Status refused;
   const auto take = [&](const Event& event) {
     refused.Update(monitor.Apply(event));
-    refused.Update(model::Apply(event, {}, state));
+    refused.Update(facts::Apply(event, {}, state));
   };
   Replay replay(trace);
   for (int update = 1; update <= updates; ++update) {
@@ -141,7 +141,7 @@ absl::StatusOr<Simulation> ReplayMaps(const Trace& trace, int updates) {
       return said;
     };
     Prediction by_pace = {.at = now};
-    if (const auto end = model::MapPhaseEnd(state, At(now))) {
+    if (const auto end = durations::MapPhaseEnd(state, At(now))) {
       by_pace.end = absl::ToDoubleSeconds(*end - At(0));
     }
     say(0, PredictionOf(snapshot, "tidemark", now));
@@ -154,7 +154,7 @@ absl::StatusOr<Simulation> ReplayMaps(const Trace& trace, int updates) {
 
 absl::StatusOr<RowResult> RunMaps(const Row& row, const JobInputs& inputs,
                                   const ReplayOptions& options) {
-  constexpr int kUpdates = 100;  // as SimulationOptions has it
+  constexpr int kUpdates = 100;  // like SimulationOptions
   const absl::StatusOr<std::vector<Trace>> jobs =
       ReadRumen(inputs.paths.front(), /*failed_too=*/true);
   if (!jobs.ok()) return jobs.status();

@@ -22,18 +22,18 @@
 #include "bench/accuracy/thread_clock.h"
 #include "examples/local_mapreduce/file_io.h"
 #include "examples/local_mapreduce/spill_file.h"
-#include "streaming/key_hash.h"
+#include "streaming/key_sample.h"
 
 namespace tidemark::bench {
 namespace {
 
 using examples::Job;
 
-// Lighter groups are hardly ever seen half done; more curves would only take memory.
+// Lighter groups are rarely observed half done, and further curves cost memory.
 constexpr double kCurveShare = 1.0 / 5000;
 constexpr std::size_t kCurvesMax = 2000;
 
-// The partitions that one number of reduce tasks gives, as long as they are not just the hash.
+// The partitions for one number of reduce tasks, unless they follow from the hash.
 class Partitions {
  public:
   Partitions(std::unique_ptr<Job> job, std::uint32_t count) : job_(std::move(job)), count_(count) {}
@@ -52,7 +52,7 @@ class Partitions {
   std::vector<std::uint16_t> Take() { return std::move(partitions_); }
 
  private:
-  // As the engine's own partitioner, which has the same hash.
+  // Equal to the engine's partitioner, which uses the same hash.
   std::uint16_t OfHash(KeyHash key) const {
     return static_cast<std::uint16_t>(static_cast<std::uint64_t>(key) % count_);
   }
@@ -64,13 +64,11 @@ class Partitions {
 };
 
 constexpr std::size_t kPassesMin = 3;
-// A job of a few milliseconds is stretched the most, and what disturbed one of its key groups with
-// it.
+// A job of a few milliseconds is stretched most, including the disturbances of its key groups.
 constexpr std::size_t kPassesMax = 9;
 constexpr double kShortSeconds = 15;
 
-// What disturbs a key group only makes it slower, and seldom in half of all passes. Sorts
-// `seconds`.
+// Disturbances only slow a key group down, and rarely in half of all passes. Sorts `seconds`.
 std::array<float, kTimes> BestTimes(std::vector<float>& seconds) {
   std::sort(seconds.begin(), seconds.end());
   return {seconds[0], seconds[1], seconds[std::min<std::size_t>(2, seconds.size() / 2)]};
@@ -99,7 +97,7 @@ class Measurement {
     while (seconds_.size() < kPassesMin || (seconds_.size() < kPassesMax && is_short())) {
       if (absl::Status timed = TimeGroups(timer, pace); !timed.ok()) return timed;
     }
-    fmt::print(stderr, "  the machine was up to {:.2f} times slower than at its best\n",
+    fmt::print(stderr, "  the machine was up to {:.2f} times slower than at its fastest\n",
                pace.Correct(seconds_));
     KeepBestTimes();
     for (Partitions& partitions : partitions_) {
@@ -110,7 +108,7 @@ class Measurement {
   }
 
  private:
-  // One more pass.
+  // Runs one more pass.
   absl::Status TimeGroups(GroupTimer& timer, Pace& pace) {
     const std::size_t pass = seconds_.size();
     std::vector<float>& seconds = seconds_.emplace_back();
@@ -202,7 +200,7 @@ class Measurement {
   const examples::JobPlan plan_;
   std::vector<Partitions> partitions_;
   std::vector<std::vector<float>> seconds_;  // by pass and group, as measured
-  double total_seconds_ = 0;                 // of the first pass
+  double total_seconds_ = 0;                 // in the first pass
   CostLog log_;
 };
 
@@ -212,8 +210,8 @@ absl::StatusOr<CostLog> MapAndTime(const JobInputs& inputs, const std::string& d
   return Measurement(*std::move(mapped)).Run();
 }
 
-// Held while a log is measured: two processes that measured at once would disturb each other, or do
-// the same twice.
+// A lock during measurements, so that two processes neither disturb each other nor measure the same
+// log.
 class FileLock {
  public:
   explicit FileLock(const std::string& path)

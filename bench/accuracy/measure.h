@@ -1,9 +1,9 @@
-// Measures what every key group of a job costs: the job's own map and reduce functions, run in this
-// process by one thread.
+// Measures the cost of every key group of a job: runs the job's map and reduce functions in this
+// process on one thread.
 //
-// All key groups are timed in three passes, or up to nine of a short job: what disturbs the machine
-// for a while does not make the same key groups seem dear each time. Of each key group the fastest
-// three passes count; of three, the slowest counts as the second.
+// All key groups are timed in three passes, or up to nine for a short job, so that a temporary
+// disturbance does not affect the same key groups each time. The fastest three passes of each key
+// group count; of three, the second replaces the slowest.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,16 @@
 
 namespace tidemark::bench {
 
-// Numbers of reduce tasks for which a log knows the partitions of a job with its own partitioner.
+// Numbers of reduce tasks for which a log contains the partitions of a job with its own
+// partitioner.
 inline constexpr std::uint32_t kPartitionCounts[] = {1, 7, 8, 14, 15, 16, 30, 31, 32, 62, 64};
 
-// `directory` takes the map outputs and is removed at the end. Takes as long as the job without
-// parallelism, its reduce functions three to seven times, or a few seconds.
+// Writes map outputs to `directory`, and removes it at the end. Takes as long as the job without
+// parallelism, with three to seven runs of its reduce functions, or a few seconds.
 absl::StatusOr<CostLog> MeasureJob(const JobInputs& inputs, const std::string& directory);
 
-// Leaves the log of the job on these very inputs at `path`: measures it unless it is there. Of
-// several processes with logs in one directory, one at a time measures.
+// Writes the log of the job on these inputs to `path`, unless it exists. Only one of several
+// processes with logs in one directory measures at a time.
 absl::Status EnsureMeasured(const JobInputs& inputs, const std::string& path, bool remeasure);
 
 }  // namespace tidemark::bench

@@ -8,20 +8,20 @@
 namespace tidemark::bench {
 namespace {
 
-// Within which part of the phase the relative error of the time left is taken.
+// Part of the phase for the relative error of the remaining time.
 constexpr double kEtaFrom = 0.05;
 constexpr double kEtaTo = 0.95;
 constexpr double kEtaErrorMax = 5;
-// A smaller step back is not one.
+// Smaller steps back are ignored.
 constexpr double kStepBack = 0.001;
-// An interval wider than so many times what is left says no less.
+// Largest counted width of an interval relative to the remaining time.
 constexpr double kWidthMax = 20;
 // A running job never shows 100 %.
 constexpr double kShownMax = 0.999;
-// Shares of the phase come out of divisions.
+// Tolerance for shares of the phase, which are quotients.
 constexpr double kRounding = 1e-9;
 
-// Everything about one run that the figures are made from.
+// The data of one run for its figures.
 class Run {
  public:
   Run(std::span<const Prediction> predictions, double start, double end)

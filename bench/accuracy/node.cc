@@ -6,7 +6,7 @@
 namespace tidemark::bench {
 namespace {
 
-// However bad the noise, a node goes on.
+// Lower bound of the speed for any noise.
 constexpr double kNoiseMin = -0.9;
 
 }  // namespace

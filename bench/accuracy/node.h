@@ -1,4 +1,4 @@
-// A machine of the virtual cluster: how fast it works, and when.
+// A machine of the virtual cluster and its speed over time.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace tidemark::bench {
 
-// Seconds of work done in a second, as planned.
+// Planned seconds of work per second.
 struct NominalSpeed {
   double speed = 1;
   double changes_at = std::numeric_limits<double>::infinity();  // seconds from the phase's start
@@ -25,12 +25,12 @@ class Node {
  public:
   struct Noise {
     double deviation = 0;
-    double correlation_seconds = 1;  // after so long, 1 / e of the noise is left
+    double correlation_seconds = 1;  // time after which 1 / e of the noise remains
     double step_seconds = 1;
   };
   Node(const NominalSpeed& nominal, const Noise& noise, std::uint64_t seed);
 
-  // When `work_seconds` of work are done that begin at `start` >= 0.
+  // Returns the end of `work_seconds` of work that begin at `start` >= 0.
   double Advance(double start, double work_seconds);
 
  private:
@@ -39,10 +39,10 @@ class Node {
   NominalSpeed nominal_;
   Noise noise_;
   Random random_;
-  std::vector<double> noises_;  // of the steps so far
+  std::vector<double> noises_;  // one per past step
 };
 
-// One for each slot, without noise.
+// Returns one node per slot, without noise.
 std::vector<Node> WithoutNoise(const std::vector<NominalSpeed>& speeds, double step_seconds);
 
 }  // namespace tidemark::bench

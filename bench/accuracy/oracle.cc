@@ -18,7 +18,7 @@ Oracle::Oracle(const Workload& workload, const Timeline& timeline, std::vector<N
   }
 }
 
-// When a running attempt ends.
+// Returns the end of a running attempt.
 double Oracle::PredictAttempt(std::size_t index, double now) {
   const Attempt& attempt = timeline_.attempts[index];
   const auto expected = workload_.ExpectedSecondsOf(attempt.task);
@@ -31,7 +31,7 @@ double Oracle::PredictAttempt(std::size_t index, double now) {
   const double group_start =
       progress.groups_done == 0 ? attempt.start : attempt.group_ends[progress.groups_done - 1];
   const double group_work = expected[progress.groups_done];
-  // As if the group had all its expected work before it from its start; at the latest now.
+  // Assumes that the group needs its expected work from its start, and ends now at the earliest.
   const double group_end = std::max(now, nodes_[attempt.slot].Advance(group_start, group_work));
   const double others = std::max(progress.work_left - group_work, 0.0);
   return nodes_[attempt.slot].Advance(group_end, others);

@@ -9,16 +9,16 @@
 namespace tidemark::bench {
 namespace {
 
-// Enough to be timed well, in not too many key groups.
+// Enough time for a good measurement with few key groups.
 constexpr double kKnownSeconds = 30e-6;
 constexpr std::size_t kKnownMax = 1000;
-// One reading is the best of so many calls, to be clear of interrupts, ...
+// A reading is the best of this number of calls, to avoid interrupts, ...
 constexpr int kCalls = 3;
-// ... and takes this part of the time.
+// ... and takes this share of the time.
 constexpr double kShareOfTime = 0.03;
-// The machine at its best: the share of readings that are better still.
+// Share of readings that are better than the machine's best speed.
 constexpr double kBestQuantile = 0.05;
-// A reading counts as the median of so many around it.
+// A reading counts as the median of this number of neighbours.
 constexpr std::size_t kSmoothedOver = 5;
 
 double Quantile(std::vector<double> values, double share) {
@@ -28,7 +28,7 @@ double Quantile(std::vector<double> values, double share) {
   return *at;
 }
 
-// Clear of single readings that were disturbed.
+// Removes single disturbed readings.
 std::vector<double> Smooth(const std::vector<double>& readings) {
   std::vector<double> smooth;
   smooth.reserve(readings.size());
@@ -74,7 +74,7 @@ double Pace::Correct(std::vector<std::vector<float>>& seconds) const {
   const std::vector<double> smooth = Smooth(seconds_);
   const double best = Quantile(smooth, kBestQuantile);
   double worst = 1;
-  std::size_t after = 0;  // the first reading that was taken after the group
+  std::size_t after = 0;  // the first reading after the group
   for (std::size_t pass = 0; pass < seconds.size(); ++pass) {
     for (std::uint32_t group = 0; group < seconds[pass].size(); ++group) {
       while (after < smooth.size() && next_groups_[after] <= std::pair(pass, group)) ++after;

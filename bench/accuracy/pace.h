@@ -1,10 +1,9 @@
-// How fast the machine works while a job is measured, told by the job itself.
+// Tracks the speed of the machine during measurements, by the job itself.
 //
-// Other programs on a machine slow this one down by half and more, for minutes: its key groups,
-// which are measured in their order, would seem to become dearer in the middle. So the same few key
-// groups are timed again and again, and all others are corrected by what those take. They are too
-// few to feel a crowded memory; against that all key groups are measured in several passes
-// (measure.h).
+// Other programs slow this one down by half and more, for minutes, so key groups in the middle
+// would seem more expensive. The same few key groups are therefore timed repeatedly, and all others
+// are corrected by them. They are too few to measure memory contention; several passes over all key
+// groups address that (measure.h).
 #pragma once
 
 #include <cstddef>
@@ -20,23 +19,23 @@ namespace tidemark::bench {
 
 class Pace {
  public:
-  // `timer` must outlive this.
+  // `timer` must outlive this object.
   explicit Pace(GroupTimer& timer) : timer_(timer) {}
 
-  // A key group that takes so long: the first ones are those that are timed again.
+  // Adds a key group of this duration. The first ones are timed again.
   void Offer(const GroupRecords& group, double seconds);
-  // Times them, if that is due, before the group of index `next_group` is measured in `pass`.
+  // Times them if due, before the group of index `next_group` is measured in `pass`.
   absl::Status Note(std::size_t pass, std::uint32_t next_group);
-  // `seconds` by pass and group. Divides all by how much slower than at its best the machine was
-  // when they were taken. Returns the largest such factor.
+  // Divides `seconds`, by pass and group, by the slowdown of the machine at that time. Returns the
+  // largest factor.
   double Correct(std::vector<std::vector<float>>& seconds) const;
 
  private:
   GroupTimer& timer_;
   std::vector<GroupRecords> known_;
-  double known_seconds_ = 0;  // about what they take together
+  double known_seconds_ = 0;  // approximate total of the known key groups
   double next_at_ = 0;        // by the thread's clock
-  // Readings: which pass and group was the next, and how long the known ones took.
+  // Readings: the next pass and group, and the duration of the known groups.
   std::vector<std::pair<std::size_t, std::uint32_t>> next_groups_;
   std::vector<double> seconds_;
 };

@@ -1,5 +1,4 @@
-// Random numbers that are the same bits in every run: standard distributions may differ between
-// libraries.
+// Random numbers with equal bits in every run. Standard distributions differ between libraries.
 #pragma once
 
 #include <cmath>

@@ -6,7 +6,7 @@
 namespace tidemark::bench {
 namespace {
 
-// The ring between a task and its reporter holds eight times as many.
+// The ring between a task and its reporter has eight times this capacity.
 constexpr std::size_t kGroupsBetweenCollects = 8'000;
 
 constexpr std::uint64_t kFirstValues = 8;
@@ -34,7 +34,7 @@ void ReducePlayer::PlayUntil(double now) {
   EndGroups(std::min(now, attempt_.end));
   if (now >= attempt_.end) {
     over_ = true;
-    // A process that fails or is killed says nothing more.
+    // A failed or killed process reports nothing more.
     if (attempt_.outcome != AttemptState::kFinished) return;
     recorder_->Finish();
     agent_.Execute();
@@ -48,7 +48,7 @@ void ReducePlayer::EndGroups(double now) {
     const GroupCost& cost = group();
     if (!in_group_) recorder_->BeginGroup(KeyBytes(cost.key));
     in_group_ = false;
-    // The number of values of a finished group is not read.
+    // The number of values of a finished group is not used.
     if (cost.size_bytes > counters_.bytes_read) {
       recorder_->ValueRead(cost.size_bytes - counters_.bytes_read);
     }
@@ -66,7 +66,7 @@ void ReducePlayer::PlayPartOfGroup(double now) {
     agent_.clock().Set(group_start());
     recorder_->BeginGroup(KeyBytes(cost.key));
     in_group_ = true;
-    // A function reads its first values at once: the agent learns here that the group is large.
+    // A function reads its first values at once. The agent detects here that the group is large.
     const std::uint64_t values = std::min<std::uint64_t>(cost.values, kFirstValues);
     ReadUpTo({cost.size_bytes * values / std::max<std::uint64_t>(cost.values, 1), values, 0});
   }
@@ -90,7 +90,7 @@ void ReducePlayer::PlayPartOfGroup(double now) {
             between(below.bytes_emitted, above->bytes_emitted)});
 }
 
-// Value by value, as their number is reported, too.
+// Reads value by value, since their number is also reported.
 void ReducePlayer::ReadUpTo(const Counters& counters) {
   if (counters.values_read < counters_.values_read) return;
   for (; counters_.values_read < counters.values_read; ++counters_.values_read) {

@@ -1,4 +1,4 @@
-// Plays one attempt at a reduce task: calls its task agent as the engine would, at virtual times.
+// Plays one attempt at a reduce task: calls its task agent like the engine, at virtual times.
 #pragma once
 
 #include <cstddef>
@@ -13,16 +13,16 @@
 
 namespace tidemark::bench {
 
-// All of a key group's records are read when it begins and everything is emitted when it ends; a
-// group with a curve follows that instead.
+// A key group reads all records when it begins and emits everything when it ends, unless it has a
+// curve.
 class ReducePlayer {
  public:
-  // `log`, `groups` (indices into it, one for each of the attempt's group_ends) and `attempt` must
-  // outlive this.
+  // `log`, `groups` (indices into it, one per group_ends of the attempt) and `attempt` must outlive
+  // this object.
   ReducePlayer(const CostLog& log, std::span<const std::uint32_t> groups, const Attempt& attempt,
                const AgentOptions& options);
 
-  // Plays everything up to `now`, which never decreases and is not before the attempt's start.
+  // Plays all events up to `now`, which never decreases and is not before the attempt's start.
   void PlayUntil(double now);
   // Reports at the end of a flush interval at `now`.
   void Flush(double now);
@@ -30,7 +30,7 @@ class ReducePlayer {
   VirtualAgent& agent() { return agent_; }
 
  private:
-  // Counters of the key group in progress.
+  // Returns the counters of the key group in progress.
   struct Counters {
     std::uint64_t bytes_read = 0;
     std::uint64_t values_read = 0;
@@ -50,7 +50,7 @@ class ReducePlayer {
   const Attempt& attempt_;
   VirtualAgent agent_;
   std::unique_ptr<agent::ReduceRecorder> recorder_;
-  std::size_t position_ = 0;  // the first group that has not ended
+  std::size_t position_ = 0;  // the first unfinished group
   bool in_group_ = false;
   bool over_ = false;
   Counters counters_;

@@ -41,7 +41,7 @@ absl::StatusOr<RowResult> ReplayLog(const Row& row, CostLog log, const ReplayOpt
     }
     if (simulation->refused_events > 0 && scenario->lost_events == 0) {
       return absl::InternalError(
-          fmt::format("the monitor refused {} events", simulation->refused_events));
+          fmt::format("the monitor rejected {} events", simulation->refused_events));
     }
     result.tick_seconds +=
         simulation->tick_seconds / simulated.updates / static_cast<double>(options.seeds);

@@ -1,4 +1,4 @@
-// Rows replayed: every seed of every row, several rows at a time.
+// Replays every seed of every row, several rows at a time.
 #pragma once
 
 #include <cstdint>
@@ -17,36 +17,36 @@ struct ReplayOptions {
   std::uint64_t seeds = 5;  // 1, 2, ...
   std::uint32_t lambda = 500;
   std::vector<std::string> indicators;
-  unsigned jobs = 1;      // rows at once
+  unsigned jobs = 1;      // concurrent rows
   std::string cost_logs;  // a directory
   bool remeasure = false;
   bool keep_curves = false;  // whether to keep RunResult::simulation
 };
 
-// One row with one seed.
+// The results of one row with one seed.
 struct RunResult {
   std::uint64_t seed = 0;
-  std::vector<Metrics> metrics;    // by indicator, as in RowResult
-  std::vector<Lateness> lateness;  // likewise
-  Simulation simulation;           // empty unless asked for
+  std::vector<Metrics> metrics;    // by indicator, like RowResult
+  std::vector<Lateness> lateness;  // by indicator, like RowResult
+  Simulation simulation;           // empty unless requested
 };
 
 struct RowResult {
   Row row;
   std::vector<std::string> indicators;  // the oracle last
   std::vector<RunResult> runs;          // by seed
-  double tick_seconds = 0;              // of one update, in the mean: not deterministic
+  double tick_seconds = 0;              // mean time of one update; not deterministic
 };
 
-// The figures of one run.
+// Computes the figures of one run.
 RunResult MeasureRun(Simulation simulation, std::uint64_t seed, bool keep_curves);
 
-// Measures first what has not been measured, alone; then replays. A row whose data is not there is
-// left out with a notice. The first other error ends it all. Live rows run at last, one by one.
+// First measures missing cost logs, one at a time, then replays. Skips a row without data with a
+// notice. Stops at the first other error. Live rows run last, one by one.
 absl::StatusOr<std::vector<RowResult>> ReplayRows(const std::vector<Row>& rows,
                                                   const DataSets& data_sets,
                                                   const ReplayOptions& options);
-// The same for a row whose inputs are given.
+// The same for a row with given inputs.
 absl::StatusOr<RowResult> ReplayRow(const Row& row, const JobInputs& inputs,
                                     const ReplayOptions& options);
 

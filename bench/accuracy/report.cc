@@ -53,7 +53,7 @@ std::function<bool(const Row&)> In(Split split) {
   return [split](const Row& row) { return row.split == split; };
 }
 
-// The suites of the rows, each once: "paper+stress".
+// Returns the distinct suites of the rows: "paper+stress".
 std::string SuitesOf(const std::vector<RowResult>& results) {
   std::vector<std::string> suites;
   std::string joined;
@@ -105,7 +105,7 @@ Json PredictionsJson(const std::vector<Prediction>& predictions) {
 
 class Table {
  public:
-  // Names of lines have up to `name_width` characters.
+  // Names of lines have at most `name_width` characters.
   Table(std::vector<std::string> indicators, std::size_t name_width)
       : indicators_(std::move(indicators)), name_width_(name_width) {}
 
@@ -169,7 +169,7 @@ std::string Percent(std::optional<double> share) {
 }  // namespace
 
 std::string TableOf(const std::vector<RowResult>& results) {
-  constexpr std::size_t kNameWidthMin = 42;  // of the lines below the rows
+  constexpr std::size_t kNameWidthMin = 42;  // for the lines below the rows
   std::size_t name_width = kNameWidthMin;
   for (const RowResult& result : results) {
     name_width = std::max(name_width, TitleOf(result.row).size());
@@ -193,13 +193,13 @@ std::string TableOf(const std::vector<RowResult>& results) {
       return figure(MeanOf(results, name, All));
     });
   };
-  add_figure("relative error of the time left",
+  add_figure("relative error of the remaining time",
              [](const MeanMetrics& mean) { return Percent(mean.eta_err); });
-  add_figure("updates going backwards",
+  add_figure("updates with falling progress",
              [](const MeanMetrics& mean) { return Percent(mean.backward); });
   add_figure("coverage of the 90 % interval",
              [](const MeanMetrics& mean) { return Percent(mean.coverage90); });
-  add_figure("its width, of what is left",
+  add_figure("width of the 90 % interval, relative to the remaining time",
              [](const MeanMetrics& mean) { return Percent(mean.width90); });
   add_figure("runs with a coverage of 75 % or more",
              [](const MeanMetrics& mean) { return Percent(mean.even_coverage); });
@@ -210,8 +210,8 @@ std::string TableOf(const std::vector<RowResult>& results) {
       return Percent((LatenessOf(results, name, All).*error)());
     });
   };
-  add_lateness("probability to be late, off by at most", &Lateness::largest_error);
-  add_lateness("and in the mean", &Lateness::mean_error);
+  add_lateness("probability of lateness: largest error", &Lateness::largest_error);
+  add_lateness("probability of lateness: mean error", &Lateness::mean_error);
   return table.Take();
 }
 

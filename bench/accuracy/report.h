@@ -1,4 +1,4 @@
-// The results of rows as a table for the screen, as JSON, and as curves for plots.
+// Prints the results of rows as a table, as JSON, and as curves for plots.
 #pragma once
 
 #include <string>
@@ -9,23 +9,23 @@
 
 namespace tidemark::bench {
 
-// One line for each row, averages over its seeds, then the means.
+// Prints one line per row with averages over its seeds, then the means.
 std::string TableOf(const std::vector<RowResult>& results);
 
-// {"suite": ..., "rows": [one for each row, seed and indicator], "mean": {INDICATOR: {...}},
-// "behind": {INDICATOR: ...}, "late": {INDICATOR: {...}}};
-// errors in percentage points, shares 0..1; null where there is no figure. Means are over rows and
-// seeds, of all and of each split; besides the metrics they have
+// Returns {"suite": ..., "rows": [one for each row, seed and indicator], "mean": {INDICATOR:
+// {...}}, "behind": {INDICATOR: ...}, "late": {INDICATOR: {...}}}; errors in percentage points,
+// shares 0..1; null without a figure. Means are over rows and seeds, of all and of each split. In
+// addition to the metrics they have
 //   even_coverage  share of rows and seeds with a coverage of at least 0.75
 //   rows_behind    rows in which avg_err is more than 0.5 points above the best other indicator's,
 //                  the oracle and variants of tidemark aside; of all rows "behind" has it, too
-// "late" is what lateness.h says, of all rows and seeds and of each split: ten bins by the
-// probability that was said.
+// "late" has the figures of lateness.h for all rows and seeds and for each split: ten bins by the
+// predicted probability.
 std::string JsonOf(const std::vector<RowResult>& results);
 
-// Two kinds of JSON lines, for each row and seed: one with its task attempts, and one for each
-// indicator with its predictions. Seconds from the start of the phase. The results must have kept
-// their simulations.
+// Writes two kinds of JSON lines per row and seed: one with its task attempts, and one per
+// indicator with its predictions. Times are seconds from the start of the phase. The results must
+// contain their simulations.
 std::string CurvesOf(const std::vector<RowResult>& results);
 
 }  // namespace tidemark::bench

@@ -26,7 +26,7 @@ Row MakeRow(const std::string& job, const std::string& data) {
   return row;
 }
 
-// The same books as more documents than there are files.
+// The same books, split into more documents than files.
 Row BooksInPieces() {
   Row row = MakeRow("inverted-index", "books-in-pieces");
   row.data_set = "books";
@@ -56,7 +56,7 @@ std::vector<Row> PaperRows() {
   return rows;
 }
 
-// [NF] 7.2 and Figure 6. The largest group is as large as a few seconds of measuring allow.
+// [NF] 7.2 and Figure 6. The largest group takes a few seconds of measurement.
 std::vector<Row> SyntheticRows() {
   constexpr std::pair<int, int> kLargest[] = {{1, 50'000}, {2, 15'000}, {3, 800}, {4, 160}};
   std::vector<Row> rows;
@@ -96,7 +96,7 @@ Row BothDirections(const std::string& graph) {
   return row;
 }
 
-// Half of them skewed, half not, each of ten seconds to two minutes.
+// Half of them are skewed. Each takes ten seconds to two minutes.
 std::vector<Row> LiveRows() {
   Row synthetic = MakeRow("synthetic", "n^2-1.4");
   synthetic.data_set = kNoData;
@@ -120,8 +120,8 @@ std::vector<Row> LiveRows() {
   return rows;
 }
 
-// Jobs of a Rumen trace with ten map tasks and more, on slots for about ten waves, and what may be
-// made of those that know their bytes.
+// Jobs of a Rumen trace with at least ten map tasks, on slots for about ten waves, and variants of
+// jobs with known bytes.
 std::vector<Row> MapRows() {
   constexpr char kCluster[] = "rumen/19-jobs.trace";
   const auto make = [](const std::string& job, const char* trace, std::uint32_t slots) {

@@ -22,7 +22,7 @@ void MultiplyCost(GroupCost& group, double factor) {
   for (float& seconds : group.seconds) seconds = static_cast<float>(seconds * factor);
 }
 
-// The size that a share of the bytes of all groups is below.
+// Returns the size below which this share of all bytes lies.
 std::uint64_t SizeQuantile(const CostLog& log, double share) {
   std::vector<std::uint64_t> sizes;
   double total_bytes = 0;
@@ -39,7 +39,7 @@ std::uint64_t SizeQuantile(const CostLog& log, double share) {
   return 0;
 }
 
-// Keeps the groups `kept`, in that order.
+// Keeps only the groups `kept`, in that order.
 void KeepGroups(const std::vector<std::uint32_t>& kept, CostLog& log) {
   constexpr std::uint32_t kGone = std::numeric_limits<std::uint32_t>::max();
   std::vector<std::uint32_t> place(log.groups.size(), kGone);
@@ -81,7 +81,8 @@ void HideModes(CostLog& log) {
   }
 }
 
-// Hashing spreads the order of the log over all tasks, so its second half is that of every task.
+// Hashing spreads the order of the log over all tasks, so the second half of the log is in the
+// second half of every task.
 void MakeSecondHalfDear(CostLog& log) {
   for (std::size_t i = log.groups.size() / 2; i < log.groups.size(); ++i) {
     MultiplyCost(log.groups[i], 4);
@@ -95,7 +96,7 @@ void Bend(CostLog& log) {
   }
 }
 
-// From once to three times, over about two octaves around the same size.
+// A factor of one to three over about two octaves around one size.
 void BendSmoothly(CostLog& log) {
   const auto middle = static_cast<double>(std::max<std::uint64_t>(SizeQuantile(log, 0.9), 1));
   for (GroupCost& group : log.groups) {
@@ -124,8 +125,8 @@ void KeepFewGroups(CostLog& log) {
   KeepGroups(heaviest, log);
 }
 
-// The dearest group gets as much cost as all the others, and emits as much more; its size grows by
-// the square root of that.
+// The most expensive group gets as much cost as all others together, and emits as much more. Its
+// size grows by the square root of that.
 void MakeOneGiant(CostLog& log) {
   if (log.groups.empty()) return;
   const auto giant = std::max_element(
@@ -177,7 +178,7 @@ std::vector<NominalSpeed> HotNodes(std::uint32_t nodes, double phase_seconds) {
   return speeds;
 }
 
-// So slow that a second attempt, begun half-way, is done first.
+// A second attempt that starts half-way finishes before the one on the slow node.
 std::vector<NominalSpeed> OneVerySlowNode(std::uint32_t nodes, double /*phase_seconds*/) {
   std::vector<NominalSpeed> speeds(nodes);
   speeds.front().speed = 0.3;
@@ -200,7 +201,8 @@ const std::vector<Scenario>& AllScenarios() {
        .description = "a quarter of the nodes drop to half their speed at 40 % of the phase",
        .node_speeds = HotNodes},
       {.name = "hidden-modes",
-       .description = "half of the key groups cost four times as much, for no visible reason",
+       .description =
+           "half of the key groups cost four times as much, without an observable reason",
        .change_costs = HideModes},
       {.name = "phase-ab",
        .description = "the second half of each task's key groups cost four times as much",
@@ -209,16 +211,16 @@ const std::vector<Scenario>& AllScenarios() {
        .description = "key groups above a size cost three times as much",
        .change_costs = Bend},
       {.name = "smooth-bend",
-       .description = "costs rise to three times as much over some octaves of size",
+       .description = "costs rise gradually to three times as much over several octaves of size",
        .change_costs = BendSmoothly},
       {.name = "order-ascending",
-       .description = "key groups come by size, the largest last",
+       .description = "key groups are sorted by size, the largest last",
        .change_costs = SortBySize},
       {.name = "heavy-noise",
        .description = "log-normal noise of 0.5 on the cost of each key group",
        .cost_noise = 0.5},
       {.name = "few-keys",
-       .description = "only the 60 largest key groups are left",
+       .description = "the input contains only the 60 largest key groups",
        .change_costs = KeepFewGroups},
       {.name = "one-giant",
        .description = "one key group costs as much as all others",

@@ -1,4 +1,4 @@
-// What is wrong with a simulated run: the rows of suite `stress`.
+// The disturbances of a simulated run: the rows of suite `stress`.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,24 @@
 
 namespace tidemark::bench {
 
-// Nothing is wrong, unless a member says so.
+// By default nothing is disturbed.
 struct Scenario {
   std::string name;
   std::string description;
   void (*change_costs)(CostLog& log) = nullptr;
-  // Of each node; the phase is meant to last `phase_seconds`.
+  // Per node. The planned length of the phase is `phase_seconds`.
   std::vector<NominalSpeed> (*node_speeds)(std::uint32_t nodes, double phase_seconds) = nullptr;
   double cost_noise = 0;       // standard deviation of the logarithm of a group's cost
-  double lost_events = 0;      // share of all but the opening of the job
-  bool task_fails = false;     // one of them, half-way through its work; it runs again at once
-  bool task_has_twin = false;  // the one that ends last, from half-way through its time
-  std::uint32_t slots = 0;     // 0: as the row says
+  double lost_events = 0;      // share of lost events, except the opening of the job
+  bool task_fails = false;     // one task fails half-way and runs again at once
+  bool task_has_twin = false;  // the last task has a second attempt from half-way on
+  std::uint32_t slots = 0;     // 0 for the row's value
 
   std::vector<NominalSpeed> SpeedsOf(std::uint32_t nodes, double phase_seconds) const;
 };
 
 const std::vector<Scenario>& AllScenarios();
-// Empty name: nothing is wrong. NotFound: lists those there are.
+// An empty name gives no disturbance. Returns NotFound with the list of valid names.
 absl::StatusOr<Scenario> FindScenario(const std::string& name);
 
 }  // namespace tidemark::bench

@@ -25,17 +25,17 @@ namespace tidemark::bench {
 namespace {
 
 constexpr char kJobId[] = "simulated";
-// How long before the reduce phase the map tasks, and with them the job, have started.
+// Time from the start of the job and its map tasks to the reduce phase.
 constexpr double kMapSeconds = 10;
-// Real agents report every second. To report only at updates and this long before each gives the
-// master nearly the same: what matters is that no burst is open for longer.
+// Real agents report every second. Reports at updates and this long before give the master nearly
+// the same data, since no burst stays open longer.
 constexpr double kFlushSeconds = 1;
-// Speeds of nodes deviate by two percent, over a twentieth of the phase.
+// Speeds of nodes vary by two percent over a twentieth of the phase.
 constexpr double kNoiseDeviation = 0.02;
 constexpr double kNoiseCorrelation = 1.0 / 20;
 constexpr double kNoiseStep = 1.0 / 200;
 
-// Takes events for the monitor as the master's ingest service does; loses some on the way.
+// Passes events to the monitor like the master's ingest service, and loses some.
 class Ingest {
  public:
   Ingest(JobMonitor& monitor, double lost_share, std::uint64_t seed)
@@ -66,7 +66,7 @@ class Ingest {
   std::uint64_t refused_events_ = 0;
 };
 
-// Something that the application master says, and when.
+// An event of the application master and its time.
 struct Saying {
   double at = 0;
   AttemptChanged change;
@@ -129,7 +129,7 @@ class VirtualCluster {
   }
   void Say(double now, EventBody body) {
     application_master_.clock().Set(now);
-    application_master_.shared()->Say(std::move(body));
+    application_master_.shared()->Enqueue(std::move(body));
     application_master_.Execute();
     Deliver(application_master_, now);
   }
@@ -151,11 +151,11 @@ class VirtualCluster {
   JobMonitor monitor_;
   Ingest ingest_;
   VirtualAgent application_master_;
-  std::vector<std::uint64_t> mapped_bytes_;  // of each key group, by the map tasks so far
+  std::vector<std::uint64_t> mapped_bytes_;  // of each key group over the map tasks so far
   Oracle oracle_;
-  std::vector<std::unique_ptr<ReducePlayer>> players_;  // by attempt; null: not begun, or over
+  std::vector<std::unique_ptr<ReducePlayer>> players_;  // by attempt; null unless it runs
   std::vector<bool> is_over_;                           // by attempt
-  std::vector<Saying> starts_;                          // by time
+  std::vector<Saying> starts_;                          // sorted by time
   std::vector<Saying> ends_;
   std::size_t next_start_ = 0;
   std::size_t next_end_ = 0;
@@ -164,7 +164,7 @@ class VirtualCluster {
   double tick_seconds_ = 0;
 };
 
-// Of a map task that began with the job and is over when the reduce phase begins.
+// The profile of a map task that ran from the start of the job to the start of the reduce phase.
 AttemptChanged VirtualCluster::MapTaskIs(AttemptState state, double at, std::uint32_t index) const {
   const MapTaskLog& task = log_.map_tasks[index];
   return {.attempt = {kMapStage, index, 0},
@@ -196,8 +196,8 @@ void VirtualCluster::RunMapPhase() {
   }
 }
 
-// The log has the values of a key group in all: each map task gets as many as bytes, and together
-// they have all of them.
+// The log contains the total values of a key group. Each map task gets a share in proportion to its
+// bytes.
 std::uint64_t VirtualCluster::TakeValues(const GroupShare& share) {
   const GroupCost& group = log_.groups[share.group];
   const auto until = [&](std::uint64_t bytes) {
@@ -246,8 +246,8 @@ void VirtualCluster::SayUntil(double now, std::vector<Saying>& sayings, std::siz
   for (; next < sayings.size() && sayings[next].at <= now; ++next) Say(now, sayings[next].change);
 }
 
-// Everybody's reports of a flush interval that ends at `now`. The application master tells of an
-// attempt's start before the attempt itself says anything, and of its end afterwards.
+// Sends all reports of a flush interval that ends at `now`. The application master reports an
+// attempt's start before the attempt reports, and its end afterwards.
 void VirtualCluster::FlushAll(double now) {
   SayUntil(now, starts_, next_start_);
   for (std::size_t i = 0; i < players_.size(); ++i) {
@@ -299,7 +299,8 @@ std::vector<Node> NoisyNodes(const std::vector<NominalSpeed>& speeds,
 absl::Status CheckOptions(const CostLog& log, const SimulationOptions& options) {
   if (log.groups.empty()) return absl::InvalidArgumentError("the job has no key groups");
   if (options.updates < 1 || !(options.phase_seconds > 0)) {
-    return absl::InvalidArgumentError("there must be updates, and a phase must take time");
+    return absl::InvalidArgumentError(
+        "the number of updates and the duration of a phase must be above 0");
   }
   return Validate({.indicators = options.indicators, .lambda = options.lambda});
 }

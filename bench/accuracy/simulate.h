@@ -1,11 +1,10 @@
-// Runs the reduce phase of a measured job on a virtual cluster, and asks indicators when it ends.
+// Runs the reduce phase of a measured job on a virtual cluster, and asks indicators for its end.
 //
 //   cost log --> workload --> timeline --> task agents --> events --> JobMonitor --> predictions
 //               (a seed)     (the truth)  (virtual time)
 //
-// From the task agents on everything is the code that runs live. Deterministic: the same log and
-// options give the same bits. Cost: about 0.2 us for each key group, what the indicators take, and
-// a few milliseconds for each task.
+// From the task agents on, the live code runs. Equal logs and options give equal bits. Cost: about
+// 0.2 us per key group, a few milliseconds per task, and the indicators' time.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +24,12 @@ struct SimulationOptions {
   std::uint32_t slots = 7;
   std::uint32_t reduce_tasks = 7;
   std::uint64_t seed = 1;
-  // Explicit keys per map task: a quarter of the real default, as the jobs are smaller, too.
+  // Explicit keys per map task: a quarter of the default, since the jobs are also smaller.
   std::uint32_t lambda = 500;
   double phase_seconds = 2400;  // with expected costs on perfect nodes
   int updates = 100;            // equally spaced, the last one at the end
   std::vector<std::string> indicators;
-  // Its costs are those of the log already.
+  // True if the log's costs already contain the scenario.
   Scenario scenario;
 };
 
@@ -43,17 +42,17 @@ struct Simulation {
   Timeline timeline;                     // without the ends of key groups
   std::vector<IndicatorRecord> records;  // by option, then "oracle"
   std::uint64_t refused_events = 0;
-  double tick_seconds = 0;  // of processor time, all updates together: not deterministic
+  double tick_seconds = 0;  // processor time of all updates; not deterministic
 };
 
 inline constexpr char kOracle[] = "oracle";
-// What Tidemark says of a live run when it knows the other runs of the row as earlier ones.
+// Tidemark's predictions for a live run with the other runs of the row as past runs.
 inline constexpr char kWithHistory[] = "tidemark-with-history";
 
 absl::StatusOr<Simulation> Simulate(const CostLog& log, const SimulationOptions& options);
 
-// What `indicator` predicts in `snapshot`; no end if it is not in there. `at` and the result are in
-// seconds from the same instant.
+// Returns the prediction of `indicator` in `snapshot`, without an end if it is missing. `at` and
+// the result are in seconds from the same instant.
 Prediction PredictionOf(const Snapshot& snapshot, const std::string& indicator, double at);
 
 }  // namespace tidemark::bench

@@ -7,10 +7,10 @@ namespace tidemark::bench {
 namespace {
 
 constexpr double kEvenCoverage = 0.75;
-// Farther above the best of the others, an indicator is behind in a row.
+// An indicator that exceeds the best other by more is behind in a row.
 constexpr double kBehindPoints = 0.5;
 
-// A mean of what there is.
+// A mean of the available values.
 class Mean {
  public:
   void Add(double value) {
@@ -78,7 +78,7 @@ void AddRuns(const RowResult& result, const std::string& indicator, Means& means
   for (const RunResult& run : result.runs) means.Add(run.metrics[place]);
 }
 
-// A rule that others have published or that anybody would think of.
+// A published or obvious rule.
 bool IsSimple(const std::string& indicator) {
   return indicator != kOracle && !indicator.starts_with("tidemark");
 }

@@ -18,7 +18,7 @@ struct MeanMetrics {
   double eta_err = 0;
   double backward = 0;
   double backward_shown = 0;
-  std::optional<double> coverage90;  // of the runs that have one; likewise below
+  std::optional<double> coverage90;  // over the runs that have one, like the members below
   std::optional<double> width90;
   std::optional<double> even_coverage;
   struct MeanMilestone {
@@ -26,16 +26,16 @@ struct MeanMetrics {
     std::optional<double> hit;
   };
   std::array<MeanMilestone, kMilestones.size()> at;
-  int rows_behind = 0;  // not of a single row
+  int rows_behind = 0;  // 0 for a single row
 };
 
-// In the order of the first row.
+// Returns the indicators in the order of the first row.
 std::vector<std::string> IndicatorsOf(const std::vector<RowResult>& results);
 
-// Of the runs of those rows that `wanted` lets pass. Zeros where there are none.
+// Returns the means over the runs of the rows that `wanted` accepts. Zeros without such rows.
 MeanMetrics MeanOf(const std::vector<RowResult>& results, const std::string& indicator,
                    const std::function<bool(const Row&)>& wanted);
-// Of one row alone.
+// Returns the means of one row.
 MeanMetrics MeanOf(const RowResult& result, const std::string& indicator);
 
 }  // namespace tidemark::bench

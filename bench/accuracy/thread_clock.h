@@ -5,8 +5,8 @@
 
 namespace tidemark::bench {
 
-// Seconds that this thread has used. Unlike the time of day it does not run while another process
-// has the processor, so that what is measured does not look expensive for that.
+// Returns the seconds that this thread has used. Unlike the wall clock, it stops while another
+// process uses the processor.
 inline double ThreadSeconds() {
   timespec now = {};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

@@ -39,7 +39,7 @@ class Scheduler {
     timeline_.attempts.push_back(std::move(attempt));
   }
 
-  // An attempt that nothing stops.
+  // An attempt that runs to its end.
   Attempt Begin(std::uint32_t task, std::uint32_t number, std::uint32_t slot, double start) {
     Attempt attempt = {.task = task, .number = number, .slot = slot, .start = start};
     const std::span<const float> seconds = workload_.SecondsOf(task);
@@ -57,7 +57,7 @@ class Scheduler {
     Attempt& last =
         *std::max_element(timeline_.attempts.begin(), timeline_.attempts.end(),
                           [](const Attempt& a, const Attempt& b) { return a.end < b.end; });
-    free_at_[last.slot] = std::numeric_limits<double>::infinity();  // elsewhere
+    free_at_[last.slot] = std::numeric_limits<double>::infinity();  // on another node
     const auto slot = std::min_element(free_at_.begin(), free_at_.end());
     const double start = std::max(*slot, (last.start + last.end) / 2);
     if (start >= last.end) return;

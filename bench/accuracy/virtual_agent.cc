@@ -9,7 +9,7 @@
 namespace tidemark::bench {
 namespace {
 
-// Where virtual time 0 is on the two clocks: far enough from their own zeros.
+// Positions of virtual time 0 on the two clocks, far from their zeros.
 constexpr std::int64_t kWallSeconds = 1'700'000'000;
 constexpr std::int64_t kMonotonicNanos = 1'000'000'000'000;
 
@@ -38,7 +38,7 @@ VirtualAgent::VirtualAgent(const AgentOptions& options)
 void VirtualAgent::Execute() {
   constexpr agent::Instant kNoWaiting{};
   for (const agent::Command& command : shared_->inbox.WaitUntil(kNoWaiting)) {
-    if (const auto* event = std::get_if<agent::SayEvent>(&command)) {
+    if (const auto* event = std::get_if<agent::SendEvent>(&command)) {
       shared_->outbox.Add(event->body, event->made_at_nanos);
     } else if (const auto* start = std::get_if<agent::StartReports>(&command)) {
       reporters_.push_back(start->reporter);

@@ -1,5 +1,5 @@
-// An agent whose time is virtual: the real measuring, merging and buffering of agent/, without its
-// thread, its network and its clocks.
+// An agent in virtual time: the real measuring, merging and buffering of agent/, without its
+// thread, network and clocks.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "agent/inbox.h"
 #include "agent/monotonic.h"
-#include "agent/reporter.h"
 #include "agent/shared.h"
 #include "tidemark/agent.h"
 #include "tidemark/event.h"
@@ -18,11 +18,12 @@
 
 namespace tidemark::bench {
 
-// Virtual time is in seconds from the start of the reduce phase; every process has the right time.
+// Virtual time is in seconds from the start of the reduce phase. Every process has the correct
+// time.
 absl::Time InstantOf(double seconds);
 double SecondsOf(absl::Time instant);
 
-// What stands for the serialized key in virtual tasks, on the map side and on the reduce side.
+// Replaces the serialized key in virtual tasks, on the map side and on the reduce side.
 inline std::string_view KeyBytes(const KeyHash& key) {
   return {reinterpret_cast<const char*>(&key), sizeof(key)};
 }
@@ -38,14 +39,14 @@ class VirtualClock final : public agent::Clock {
   std::int64_t monotonic_nanos_ = 0;
 };
 
-// One process that reports. Task recorders are made with shared() and must go before this does.
+// One reporting process. Task recorders are created with shared() and must be destroyed first.
 class VirtualAgent {
  public:
-  // Of the event everything but its body and its arrival is set.
+  // Sets all fields of the event except its body and its arrival.
   using Post = std::function<void(Event event, const v1::Event& body)>;
 
   explicit VirtualAgent(const AgentOptions& options);
-  // What a task says after the end of its agent is dropped; kept, it would keep both alive.
+  // Reports after the end of the agent are dropped; storing them would keep both alive.
   ~VirtualAgent() { shared_->inbox.Close(); }
   VirtualAgent(const VirtualAgent&) = delete;
   VirtualAgent& operator=(const VirtualAgent&) = delete;
@@ -53,23 +54,23 @@ class VirtualAgent {
   VirtualClock& clock() { return clock_; }
   const std::shared_ptr<agent::Shared>& shared() const { return shared_; }
 
-  // What agent::Background does when it wakes up: carries out what the task has said so far ...
+  // Performs a wake-up of agent::Background: processes the task's reports ...
   void Execute();
-  // ... takes what was measured out of the ring, which is due every 8,000 key groups ...
+  // ... empties the ring, which is due every 8,000 key groups ...
   void Collect();
   // ... and, at the end of a flush interval, reports.
   void Flush();
 
-  // Sends everything that waits, now, and has it acknowledged.
+  // Sends all waiting events now, and acknowledges them.
   void Deliver(const Post& post);
-  // The master asks for the names of key groups, and for points.
+  // Requests names of key groups, and points, for the master.
   void Steer(const NamedGroups& wanted, bool wants_points);
 
  private:
   VirtualClock clock_;
   const std::shared_ptr<agent::Shared> shared_;
   std::vector<std::shared_ptr<agent::Reporter>> reporters_;
-  NamedGroups wanted_;  // as asked for last
+  NamedGroups wanted_;  // the last request
   std::string job_id_;
   std::string source_id_;
 };

@@ -48,7 +48,7 @@ absl::Status AssignPartitions(const CostLog& log, const WorkloadOptions& options
   return absl::OkStatus();
 }
 
-// Sorts the groups by partition and keeps their order within each.
+// Sorts the groups by partition, and preserves their order within each.
 void SortGroups(std::uint32_t tasks, Workload& workload) {
   workload.task_begins.assign(tasks + std::size_t{1}, 0);
   for (const std::uint16_t partition : workload.partitions) {
@@ -77,7 +77,7 @@ class Costs {
     const GroupCost& cost = log_.groups[group];
     const double measured = cost.seconds[HashOf(cost.key, time_salt_) % kTimes];
     if (noise_ == 0) return measured;
-    // With a mean of 1.
+    // Has a mean of 1.
     const double normal = Random(HashOf(cost.key, noise_salt_)).Normal();
     return measured * std::exp(noise_ * normal - noise_ * noise_ / 2);
   }
@@ -89,7 +89,7 @@ class Costs {
   const std::uint64_t noise_salt_;
 };
 
-// How long perfect nodes need for the expected costs.
+// Returns the time of perfect nodes for the expected costs.
 double Makespan(const Workload& workload, const Costs& costs, std::uint32_t slots) {
   std::vector<double> free_at(slots, 0);
   for (std::size_t task = 0; task < workload.task_count(); ++task) {

@@ -1,4 +1,4 @@
-// One run's reduce tasks: which key groups each has and what they cost this time.
+// The reduce tasks of one run: their key groups and the costs in this run.
 #pragma once
 
 #include <cstddef>
@@ -15,20 +15,20 @@ struct WorkloadOptions {
   std::uint64_t seed = 1;
   std::uint32_t slots = 7;
   std::uint32_t reduce_tasks = 7;
-  // How long the phase would take with the expected costs on perfect nodes: all costs are
-  // multiplied by one number to that end, as if the machine were slower.
+  // Length of the phase with the expected costs on perfect nodes. All costs are multiplied by one
+  // factor, as on a slower machine.
   double phase_seconds = 2400;
-  double cost_noise = 0;  // standard deviation of the logarithm, on top of what was measured
+  double cost_noise = 0;  // additional standard deviation of the logarithm
 };
 
-// Key groups stand by reduce task, and within one in the order of the log. Memory: 14 bytes for
-// each key group.
+// Key groups are sorted by reduce task, and within one in the order of the log. Memory: 14 bytes
+// per key group.
 struct Workload {
   std::vector<std::uint16_t> partitions;       // of each group of the log
   std::vector<std::uint32_t> groups;           // index into the log
-  std::vector<float> seconds;                  // of groups, this time, at a nominal speed of 1
+  std::vector<float> seconds;                  // of groups in this run, at a nominal speed of 1
   std::vector<float> expected_seconds;         // of groups, the mean
-  std::vector<std::size_t> task_begins = {0};  // in `groups`; one more than there are tasks
+  std::vector<std::size_t> task_begins = {0};  // indexes into `groups`, one more than tasks
 
   std::size_t task_count() const { return task_begins.size() - 1; }
   std::span<const std::uint32_t> GroupsOf(std::size_t task) const { return Part(groups, task); }
@@ -44,8 +44,8 @@ struct Workload {
   }
 };
 
-// The seed decides where keys are hashed to and which of its measured times each group takes.
-// InvalidArgument: the log does not know where the job's own partitioner puts so many tasks' keys.
+// The seed determines the hashes of keys and the measurement of each group. Returns InvalidArgument
+// if the log lacks the partitions of the job's partitioner for this number of tasks.
 absl::StatusOr<Workload> MakeWorkload(const CostLog& log, const WorkloadOptions& options);
 
 }  // namespace tidemark::bench

@@ -11,17 +11,17 @@ namespace tidemark::bench {
 namespace {
 
 constexpr double kReportSeconds = 1;
-constexpr double kBytesPerSecond = 1e8;  // of a disk or a network, alone
+constexpr double kBytesPerSecond = 1e8;  // of a disk or a network without contention
 
-// One of a host's resources. Its own time passes as fast as each task's work gets done, so that a
-// task that comes with so much work ends when so much of that time has passed.
+// A resource of a host. Its own time passes at the rate at which each task's work is done, so a
+// task ends after an amount of that time equal to its work.
 class Shared {
  public:
   Shared(double capacity, std::size_t queries) : capacity_(capacity), tasks_of_(queries) {}
 
   double Rate() const { return count_ == 0 ? 0 : std::min(1.0, capacity_ / count_); }
 
-  // Tells `taken` who lost what to whom until then.
+  // Adds the losses until then to `taken`.
   void PassTo(double now, std::vector<std::vector<double>>& taken) {
     const double seconds = now - passed_to_;
     passed_to_ = now;
@@ -91,7 +91,7 @@ class Simulation {
       ++tasks_left_[workload.tasks[t].stage];
     }
     for (std::uint32_t s = 0; s < workload.stages.size(); ++s) {
-      for (const blame::Stage parent : workload.stages[s].parents) {
+      for (const waits::Stage parent : workload.stages[s].parents) {
         children_[static_cast<std::size_t>(parent)].push_back(s);
         ++parents_left_[s];
       }
@@ -138,7 +138,7 @@ class Simulation {
     bool is_running = false;
     std::uint32_t parts_done = 0;
     double part_since = 0;
-    double done_then = 0;  // of the resource that it is at
+    double done_then = 0;  // progress of its current resource
     std::array<double, kPartCount> worked{};
     std::array<double, kPartCount> spent{};
   };
@@ -163,7 +163,7 @@ class Simulation {
     if (tasks_of_stage_[stage].empty()) EndStage(stage);
   }
 
-  // To the query that has the fewest tasks there.
+  // Prefers the query with the fewest tasks there.
   void FillSlots(std::uint32_t host) {
     while (true) {
       std::optional<std::uint32_t> next;
@@ -263,16 +263,15 @@ class Simulation {
     Plan(now_ + kReportSeconds, Kind::kReport, t, 0);
   }
 
-  static blame::TaskUse Totals(const Task& task) {
-    using blame::Resource;
+  static waits::TaskUse Totals(const Task& task) {
     const auto of = [](Part part) { return static_cast<std::size_t>(part); };
     const double fetched = task.worked[of(Part::kNetwork)] * kBytesPerSecond;
     const double read = task.worked[of(Part::kDisk)] * kBytesPerSecond;
-    blame::TaskUse totals;
+    waits::TaskUse totals;
     totals.processor_seconds = task.worked[of(Part::kProcessor)];
-    totals.of[Resource::kNetwork] = {task.spent[of(Part::kNetwork)], fetched};
-    totals.of[Resource::kIo] = {task.spent[of(Part::kDisk)], read};
-    totals.of[Resource::kProcessor] = {
+    totals.of[WaitReason::kNetwork] = {task.spent[of(Part::kNetwork)], fetched};
+    totals.of[WaitReason::kIo] = {task.spent[of(Part::kDisk)], read};
+    totals.of[WaitReason::kProcessor] = {
         std::max(0.0, task.spent[of(Part::kProcessor)] - task.worked[of(Part::kProcessor)]),
         fetched + read};
     return totals;

@@ -1,9 +1,8 @@
-// A cluster in virtual time whose queries slow one another down, and who took how much from whom.
+// A cluster in virtual time whose queries delay each other, with the true losses.
 //
-// Hosts have processors, a disk and a network, each of which is shared evenly by the tasks that
-// want it at an instant. A task fetches, reads and computes by turns; what it reports are totals,
-// once a second, as connectors do: of processors the time it was kept from them, of disk and
-// network the time it spent there.
+// Hosts have processors, a disk and a network, each shared evenly by the tasks that need it. A task
+// alternates between fetching, reading and computing. It reports totals once per second like
+// connectors: the wait for processors, and the time at disk and network.
 #pragma once
 
 #include <array>
@@ -12,8 +11,8 @@
 #include <optional>
 #include <vector>
 
-#include "master/waits/resource.h"
-#include "master/waits/stage.h"
+#include "master/waits/piece.h"
+#include "master/waits/proto_graph.h"
 
 namespace tidemark::bench {
 
@@ -24,10 +23,10 @@ struct Shape {
   std::uint32_t stages = 250;
   std::uint32_t tasks = 24'000;
   double cores = 8;
-  // Tasks of a query that run at once on a host; if slots are shared, of all queries.
+  // Concurrent tasks of a query on a host; with shared slots, of all queries.
   std::uint32_t slots = 4;
   bool shared_slots = false;
-  // Disks and networks that are so many times as fast as a task can use them.
+  // Speed of disks and networks relative to the use of one task.
   double streams = 1;
 };
 
@@ -38,24 +37,24 @@ struct SimulatedTask {
   std::uint32_t stage = 0;
   std::uint32_t host = 0;
   std::uint32_t rounds = 1;
-  std::array<double, kPartCount> seconds{};  // alone, in all rounds
+  std::array<double, kPartCount> seconds{};  // without contention, over all rounds
 };
 
 struct Workload {
   Shape shape;
-  std::vector<blame::StageInfo> stages;
-  std::vector<double> submitted;  // by query, seconds
+  std::vector<waits::QueryStage> stages;
+  std::vector<double> submitted;  // by query; seconds
   std::vector<SimulatedTask> tasks;
 };
 
-// The same for the same seed.
+// Equal seeds give equal clusters.
 Workload MakeWorkload(const Shape& shape, std::uint64_t seed);
 
 struct Report {
   std::uint32_t task = 0;
   double at = 0;
   bool is_last = false;
-  blame::TaskUse totals;
+  waits::TaskUse totals;
 };
 
 struct TaskTimes {
@@ -67,12 +66,12 @@ struct TaskTimes {
 
 struct Outcome {
   std::vector<TaskTimes> tasks;
-  std::vector<Report> reports;             // in order of time; empty if not asked for
+  std::vector<Report> reports;             // sorted by time; empty unless requested
   std::vector<double> query_seconds;       // from its submission to its end
   std::vector<std::vector<double>> taken;  // [from][by]: task seconds lost to another query
 };
 
-// `without`: as if that query had not been submitted.
+// `without` omits that query.
 Outcome Simulate(const Workload& workload, bool with_reports,
                  std::optional<std::uint32_t> without = std::nullopt);
 

@@ -1,4 +1,4 @@
-// What is allocated now.
+// Measures the allocated memory.
 #pragma once
 
 #include <malloc.h>

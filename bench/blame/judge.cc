@@ -7,16 +7,16 @@
 
 #include "master/waits/attempts.h"
 #include "master/waits/delay.h"
-#include "master/waits/questions.h"
+#include "master/waits/proto_graph.h"
 
 namespace tidemark::bench {
 namespace {
 
-using blame::Attempt;
-using blame::Host;
-using blame::Pool;
-using blame::Query;
-using blame::Stage;
+using waits::Attempt;
+using waits::Host;
+using waits::Pool;
+using waits::Query;
+using waits::Stage;
 
 Weights Zero(const Workload& workload) {
   return Weights(workload.shape.queries, std::vector<double>(workload.shape.queries, 0));
@@ -32,17 +32,17 @@ std::array<std::size_t, 3> FirstThree(const std::vector<double>& weights) {
 
 }  // namespace
 
-std::vector<blame::Piece> PiecesOf(const Workload& workload, const Outcome& outcome) {
-  blame::Attempts attempts;
-  std::vector<blame::Piece> pieces;
-  const auto add = [&](const std::optional<blame::Piece>& piece) {
+std::vector<waits::Piece> PiecesOf(const Workload& workload, const Outcome& outcome) {
+  waits::Attempts attempts;
+  std::vector<waits::Piece> pieces;
+  const auto add = [&](const std::optional<waits::Piece>& piece) {
     if (piece.has_value()) pieces.push_back(*piece);
   };
   for (std::uint32_t t = 0; t < workload.tasks.size(); ++t) {
     const SimulatedTask& task = workload.tasks[t];
     if (outcome.tasks[t].ended_at <= 0) continue;
     const auto query = static_cast<std::uint32_t>(workload.stages[task.stage].query);
-    // Slots of a host: tasks have chosen theirs.
+    // Ignores slots of a host, which tasks have already.
     const Pool pool{workload.shape.shared_slots ? task.host
                                                 : workload.shape.hosts * (1 + query) + task.host};
     add(attempts.Start(Attempt{t}, Stage{task.stage}, Host{task.host}, outcome.tasks[t].started_at,
@@ -55,10 +55,10 @@ std::vector<blame::Piece> PiecesOf(const Workload& workload, const Outcome& outc
   return pieces;
 }
 
-blame::Ledger LedgerOf(const std::vector<blame::Piece>& pieces) {
-  blame::Contention contention;
+waits::Ledger LedgerOf(const std::vector<waits::Piece>& pieces) {
+  waits::Contention contention;
   double until = 0;
-  for (const blame::Piece& piece : pieces) {
+  for (const waits::Piece& piece : pieces) {
     until = std::max(until, piece.to);
     if (const absl::Status added = contention.Add(piece); !added.ok()) std::cerr << added << '\n';
   }
@@ -66,35 +66,35 @@ blame::Ledger LedgerOf(const std::vector<blame::Piece>& pieces) {
   return contention.Whole();
 }
 
-std::vector<blame::Target> AllTargets(const Workload& workload) {
-  std::vector<blame::Target> targets;
+std::vector<waits::Target> AllTargets(const Workload& workload) {
+  std::vector<waits::Target> targets;
   for (std::uint32_t q = 0; q < workload.shape.queries; ++q) {
-    targets.push_back({Query{q}, blame::StagesOf(workload.stages, Query{q})});
+    targets.push_back({Query{q}, waits::StagesOf(workload.stages, Query{q})});
   }
   return targets;
 }
 
-Weights DelaySeconds(const Workload& workload, const blame::Ledger& ledger) {
+Weights DelaySeconds(const Workload& workload, const waits::Ledger& ledger) {
   Weights weights = Zero(workload);
-  for (const blame::Target& target : AllTargets(workload)) {
-    const auto delays = blame::Delays(ledger, target.stages);
+  for (const waits::Target& target : AllTargets(workload)) {
+    const auto delays = waits::Delays(ledger, target.stages);
     for (const auto& [query, seconds] :
-         blame::DelayingQueries(delays, workload.stages, workload.shape.queries)) {
+         waits::DelayingQueries(delays, workload.stages, workload.shape.queries)) {
       weights[static_cast<std::size_t>(target.query)][static_cast<std::size_t>(query)] = seconds;
     }
   }
   return weights;
 }
 
-Weights GraphResponsibilities(const Workload& workload, const blame::Ledger& ledger) {
+Weights GraphResponsibilities(const Workload& workload, const waits::Ledger& ledger) {
   Weights weights = Zero(workload);
-  const auto graph = blame::Explain(ledger, workload.stages, AllTargets(workload));
+  const auto graph = waits::Explain(ledger, workload.stages, AllTargets(workload));
   if (!graph.ok()) {
     std::cerr << graph.status() << '\n';
     return weights;
   }
   for (std::size_t t = 0; t < graph->targets.size(); ++t) {
-    for (const auto& [query, share] : blame::NoisyQueries(*graph, t, workload.shape.queries)) {
+    for (const auto& [query, share] : waits::NoisyQueries(*graph, t, workload.shape.queries)) {
       weights[t][static_cast<std::size_t>(query)] = share;
     }
   }

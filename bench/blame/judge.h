@@ -1,4 +1,4 @@
-// Who is named, and whether it is the one.
+// Compares the named queries with the true ones.
 #pragma once
 
 #include <cstddef>
@@ -10,21 +10,21 @@
 
 namespace tidemark::bench {
 
-// [target][source], whatever the unit; a query has none towards itself.
+// [target][source] in any unit. A query has no entry for itself.
 using Weights = std::vector<std::vector<double>>;
 
-// What a master would have been told, as pieces. Without reports each task is one.
-std::vector<blame::Piece> PiecesOf(const Workload& workload, const Outcome& outcome);
+// The reports to a master, as pieces. Without reports each task is one piece.
+std::vector<waits::Piece> PiecesOf(const Workload& workload, const Outcome& outcome);
 
-blame::Ledger LedgerOf(const std::vector<blame::Piece>& pieces);
-std::vector<blame::Target> AllTargets(const Workload& workload);
+waits::Ledger LedgerOf(const std::vector<waits::Piece>& pieces);
+std::vector<waits::Target> AllTargets(const Workload& workload);
 
-// Seconds of delay, and responsibility in ProtoGraph.
-Weights DelaySeconds(const Workload& workload, const blame::Ledger& ledger);
-Weights GraphResponsibilities(const Workload& workload, const blame::Ledger& ledger);
+// Seconds of delay, and ProtoGraph's responsibility.
+Weights DelaySeconds(const Workload& workload, const waits::Ledger& ledger);
+Weights GraphResponsibilities(const Workload& workload, const waits::Ledger& ledger);
 
-// What one looks at today: seconds for which tasks of two queries were on a host together, and
-// processor seconds that the other used meanwhile.
+// The usual measures: seconds for which tasks of two queries were on one host, and processor
+// seconds of the other during that time.
 struct Baselines {
   Weights overlap_seconds;
   Weights stolen_seconds;
@@ -33,8 +33,8 @@ Baselines BaselinesOf(const Workload& workload, const Outcome& outcome);
 
 struct Score {
   std::size_t targets = 0;
-  std::size_t top1 = 0;        // the first is the true one
-  std::size_t top3_order = 0;  // and the first three are, in order
+  std::size_t top1 = 0;        // the first one is correct
+  std::size_t top3_order = 0;  // the first three are correct and in order
   void Add(const std::vector<double>& truth, const std::vector<double>& named);
 };
 

@@ -21,11 +21,11 @@ absl::Time Instant(double seconds) {
 
 std::string JobId(std::size_t query) { return fmt::format("job-{}", query); }
 
-absl::Duration Waited(const blame::TaskUse& totals, blame::Resource resource) {
+absl::Duration Waited(const waits::TaskUse& totals, WaitReason resource) {
   return absl::Seconds(totals.of[resource].wait_seconds.value_or(0));
 }
 
-std::uint64_t Moved(const blame::TaskUse& totals, blame::Resource resource) {
+std::uint64_t Moved(const waits::TaskUse& totals, WaitReason resource) {
   return static_cast<std::uint64_t>(totals.of[resource].units.value_or(0));
 }
 
@@ -35,7 +35,7 @@ struct Said {
   EventBody body;
 };
 
-// Everything that is said, in order of time.
+// All events, sorted by time.
 std::vector<Said> AllThatIsSaid(const Workload& workload, const Outcome& outcome) {
   std::vector<Said> said;
   for (std::size_t q = 0; q < workload.shape.queries; ++q) {
@@ -78,11 +78,12 @@ std::vector<Said> AllThatIsSaid(const Workload& workload, const Outcome& outcome
     const std::size_t query = query_of(workload.tasks[report.task].stage);
     TaskHeartbeat heartbeat{.attempt = attempt(report.task)};
     heartbeat.time.cpu = absl::Seconds(report.totals.processor_seconds.value_or(0));
-    heartbeat.time.processor_wait = Waited(report.totals, blame::Resource::kProcessor);
-    heartbeat.time.network_wait = Waited(report.totals, blame::Resource::kNetwork);
-    heartbeat.time.io_wait = Waited(report.totals, blame::Resource::kIo);
-    heartbeat.time.network_bytes = Moved(report.totals, blame::Resource::kNetwork);
-    heartbeat.time.io_bytes = Moved(report.totals, blame::Resource::kIo);
+    for (const WaitReason reason :
+         {WaitReason::kProcessor, WaitReason::kNetwork, WaitReason::kIo}) {
+      heartbeat.time.waits[reason] = Waited(report.totals, reason);
+      if (!InfoOf(reason).includes_service) continue;
+      heartbeat.time.moved_bytes[reason] = Moved(report.totals, reason);
+    }
     said.push_back({report.at, query, heartbeat});
     if (!report.is_last) continue;
     said.push_back({report.at, query,
@@ -101,7 +102,7 @@ Live FollowLive(const Workload& workload, const Outcome& outcome) {
   const std::vector<Said> said = AllThatIsSaid(workload, outcome);
   const double heap_before = HeapMegabytes();
   Live live;
-  blame::ClusterWaits waits;
+  waits::ClusterWaits waits;
   std::uint64_t sequence = 0;
   std::size_t next = 0;
   double now = 0;
@@ -136,7 +137,7 @@ Live FollowLive(const Workload& workload, const Outcome& outcome) {
     live.question_ms.push_back(1e3 * (ThreadSeconds() - before));
     if (!explanation) continue;
     for (const QueryWaits& query : explanation->queries) {
-      for (const Culprit& culprit : query.culprits) {
+      for (const ContendingQuery& culprit : query.culprits) {
         for (std::size_t by = 0; by < queries; ++by) {
           if (culprit.job_id != JobId(by)) continue;
           live.seconds[q][by] += culprit.seconds;

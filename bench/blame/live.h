@@ -1,5 +1,5 @@
-// The same workload as a master hears of it: each query a job, whose driver sends its events once a
-// second.
+// The same workload as a master receives it: each query is a job, and its driver sends events once
+// per second.
 #pragma once
 
 #include <vector>
@@ -10,11 +10,11 @@
 namespace tidemark::bench {
 
 struct Live {
-  // By which each job ended later because of each other, as `tidemark why` says it, and its limits.
+  // Seconds by which each job delayed each other one according to `tidemark why`, with limits.
   Weights seconds;
   Weights lower;
   Weights upper;
-  std::vector<double> update_ms;  // of each second: events taken, sums folded
+  std::vector<double> update_ms;  // per second: events processed, sums folded
   std::vector<double> question_ms;
   double memory_mb = 0;
 };

@@ -1,7 +1,6 @@
-// Whether the query that is named is the one that is to blame, on a cluster in virtual time where
-// that is known; and what finding out costs. Goals: the true first culprit first in 95 of 100, the
-// first three in order in 80 of 100; the paper's largest graph in 200 ms, an update in 20 ms, at
-// most 50 MB.
+// Measures whether the named query is the true cause on a cluster in virtual time, and the cost of
+// the answer. Goals: the true first query first in 95 of 100 cases, the first three in order in 80
+// of 100; the paper's largest graph in 200 ms, an update in 20 ms, at most 50 MB.
 #include <fmt/format.h>
 #include <malloc.h>
 
@@ -23,14 +22,14 @@
 #include "bench/json_report.h"
 #include "master/waits/attempts.h"
 #include "master/waits/delay.h"
-#include "master/waits/questions.h"
+#include "master/waits/proto_graph.h"
 
 namespace tidemark::bench {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A query that lost less than this part of its tasks' time is no victim.
+// A query that lost a smaller share of its tasks' time does not count.
 constexpr double kLostMin = 0.05;
 
 struct Options {
@@ -57,7 +56,7 @@ std::vector<double> TaskSeconds(const Workload& workload, const Outcome& outcome
 
 std::map<std::string, Weights> Named(const Workload& workload, const Outcome& outcome,
                                      const Live& live) {
-  const blame::Ledger ledger = LedgerOf(PiecesOf(workload, outcome));
+  const waits::Ledger ledger = LedgerOf(PiecesOf(workload, outcome));
   Baselines baselines = BaselinesOf(workload, outcome);
   return {{"tidemark", DelaySeconds(workload, ledger)},
           {"protograph", GraphResponsibilities(workload, ledger)},
@@ -84,7 +83,7 @@ Json Told(const std::map<std::string, Score>& scores) {
   return json;
 }
 
-// Truth: what the simulation knows it gave to whom while another had to wait.
+// Truth: the resources that the simulation gave to one query while another waited.
 Json JudgeSimulated(const Options& options, const Shape& shape, const char* title) {
   std::map<std::string, Score> scores;
   double said = 0;
@@ -104,27 +103,26 @@ Json JudgeSimulated(const Options& options, const Shape& shape, const char* titl
       }
     }
   }
-  fmt::print("By what was taken, {}:\n", title);
+  fmt::print("By withheld resources, {}:\n", title);
   Json json = Told(scores);
   json["seconds_said_of_lost"] = lost > 0 ? said / lost : 0;
   return json;
 }
 
-// Of those whom a master names first: seconds that it says they took, against those by which the
-// query ended sooner without them.
+// Compares the seconds of the queries that a master names first with the true gains without them.
 Json Foretold(std::vector<double> ratios) {
   if (ratios.empty()) return nullptr;
   std::sort(ratios.begin(), ratios.end());
   const auto quantile = [&](double part) {
     return ratios[static_cast<std::size_t>(part * static_cast<double>(ratios.size() - 1))];
   };
-  fmt::print("  seconds said for each gained: median {:.2f}, quarters {:.2f} and {:.2f}\n",
+  fmt::print("  reported seconds per gained second: median {:.2f}, quarters {:.2f} and {:.2f}\n",
              quantile(0.5), quantile(0.25), quantile(0.75));
   return {
       {"quarter", quantile(0.25)}, {"median", quantile(0.5)}, {"three_quarters", quantile(0.75)}};
 }
 
-// Truth: how much sooner the target would have ended without the other.
+// Truth: the gain of the target without the other query.
 Json JudgeInterventions(const Options& options, bool shared_slots) {
   Shape shape;
   shape.shared_slots = shared_slots;
@@ -159,18 +157,18 @@ Json JudgeInterventions(const Options& options, bool shared_slots) {
       }
     }
   }
-  fmt::print("By taking a query away, {}:\n", shared_slots ? "slots shared" : "slots of their own");
+  fmt::print("By removing a query, {}:\n", shared_slots ? "shared slots" : "own slots");
   Json json = Told(scores);
   json["seconds_said_of_gained"] = Foretold(std::move(said_of_gained));
   const double part =
       static_cast<double>(held) / static_cast<double>(std::max<std::size_t>(1, named));
   json["gained_within_limits"] = part;
-  fmt::print("  gained within the limits that were said: {:.0f} %\n", 100 * part);
+  fmt::print("  gained within the reported limits: {:.0f} %\n", 100 * part);
   return json;
 }
 
-// Plenty of everything: nobody takes anything from anybody. The largest part of its time that a
-// query is said to have lost.
+// With ample resources, no query delays another. Returns the largest reported loss as a share of a
+// query's time.
 double FalseBlame(const Options& options) {
   Shape shape;
   shape.cores = 1'000;
@@ -193,17 +191,17 @@ double Median(std::vector<double> values) {
   return values.empty() ? 0 : values[values.size() / 2];
 }
 
-// Without reports: 24,000 whole tasks, folded and explained with all queries as targets.
+// Without reports: folds 24,000 whole tasks and explains them with all queries as targets.
 void MeasureGraph(const Workload& workload, const Outcome& outcome, Json& json) {
   Outcome ends = outcome;
   std::erase_if(ends.reports, [](const Report& report) { return !report.is_last; });
-  const std::vector<blame::Piece> pieces = PiecesOf(workload, ends);
-  const std::vector<blame::Target> targets = AllTargets(workload);
+  const std::vector<waits::Piece> pieces = PiecesOf(workload, ends);
+  const std::vector<waits::Target> targets = AllTargets(workload);
   std::vector<double> milliseconds;
   for (int repetition = 0; repetition < 5; ++repetition) {
     const double before = ThreadSeconds();
-    const blame::Ledger ledger = LedgerOf(pieces);
-    const auto graph = blame::Explain(ledger, workload.stages, targets);
+    const waits::Ledger ledger = LedgerOf(pieces);
+    const auto graph = waits::Explain(ledger, workload.stages, targets);
     milliseconds.push_back(1e3 * (ThreadSeconds() - before));
     json["graph_vertices"] = graph.ok() ? graph->vertices.size() : 0;
     json["meetings"] = ledger.meetings.size();
@@ -211,13 +209,13 @@ void MeasureGraph(const Workload& workload, const Outcome& outcome, Json& json) 
   json["graph_ms"] = Median(milliseconds);
 }
 
-// As a master would do it: once a second what was reported, folded two seconds later.
+// Like a master: once per second the new reports, folded two seconds later.
 void MeasureUpdates(const Workload& workload, const Outcome& outcome, Json& json) {
   ::malloc_trim(0);
   const double heap_before = HeapMegabytes();
   double heap_most = heap_before;
-  blame::Attempts attempts;
-  blame::Contention contention;
+  waits::Attempts attempts;
+  waits::Contention contention;
   std::vector<std::uint32_t> starts(workload.tasks.size());
   std::iota(starts.begin(), starts.end(), 0);
   std::sort(starts.begin(), starts.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -227,7 +225,7 @@ void MeasureUpdates(const Workload& workload, const Outcome& outcome, Json& json
   std::vector<double> questions;
   std::size_t start = 0;
   std::size_t report = 0;
-  const auto add = [&](const std::optional<blame::Piece>& piece) {
+  const auto add = [&](const std::optional<waits::Piece>& piece) {
     if (piece.has_value()) contention.Add(*piece).IgnoreError();
   };
   for (double now = 0; report < outcome.reports.size(); now += 1) {
@@ -235,24 +233,24 @@ void MeasureUpdates(const Workload& workload, const Outcome& outcome, Json& json
     for (; start < starts.size() && outcome.tasks[starts[start]].started_at <= now; ++start) {
       const std::uint32_t t = starts[start];
       const SimulatedTask& task = workload.tasks[t];
-      add(attempts.Start(blame::Attempt{t}, blame::Stage{task.stage}, blame::Host{task.host},
+      add(attempts.Start(waits::Attempt{t}, waits::Stage{task.stage}, waits::Host{task.host},
                          outcome.tasks[t].started_at, outcome.tasks[t].queued_at));
     }
     for (; report < outcome.reports.size() && outcome.reports[report].at <= now; ++report) {
       const Report& said = outcome.reports[report];
-      add(said.is_last ? attempts.End(blame::Attempt{said.task}, said.at, said.totals)
-                       : attempts.Report(blame::Attempt{said.task}, said.at, said.totals));
+      add(said.is_last ? attempts.End(waits::Attempt{said.task}, said.at, said.totals)
+                       : attempts.Report(waits::Attempt{said.task}, said.at, said.totals));
     }
     contention.Advance(now - 2);
     milliseconds.push_back(1e3 * (ThreadSeconds() - before));
     if (static_cast<int>(now) % 20 != 0) continue;
     heap_most = std::max(heap_most, HeapMegabytes());
     const double asked = ThreadSeconds();
-    const blame::Ledger whole = contention.Whole();
-    const blame::Target target = {blame::Query{0},
-                                  blame::StagesOf(workload.stages, blame::Query{0})};
-    const auto graph = blame::Explain(whole, workload.stages, std::vector<blame::Target>{target});
-    const auto delays = blame::Delays(whole, target.stages);
+    const waits::Ledger whole = contention.Whole();
+    const waits::Target target = {waits::Query{0},
+                                  waits::StagesOf(workload.stages, waits::Query{0})};
+    const auto graph = waits::Explain(whole, workload.stages, std::vector<waits::Target>{target});
+    const auto delays = waits::Delays(whole, target.stages);
     questions.push_back(1e3 * (ThreadSeconds() - asked));
     heap_most = std::max(heap_most, HeapMegabytes());
   }
@@ -262,27 +260,27 @@ void MeasureUpdates(const Workload& workload, const Outcome& outcome, Json& json
   json["memory_mb"] = heap_most - heap_before;
 }
 
-// Worse than the paper: all 24,000 tasks run at once and report in the same second, of as many
-// stages as the paper saw at once, or of all 250.
+// A harder case than the paper's: all 24,000 tasks run at once and report in the same second, with
+// the paper's number of concurrent stages, or with all 250.
 void MeasureAllAtOnce(std::uint32_t stages, Json& json) {
   constexpr std::uint32_t kTasks = 24'000;
   ::malloc_trim(0);
   const double heap_before = HeapMegabytes();
-  blame::Attempts attempts;
-  blame::Contention contention;
+  waits::Attempts attempts;
+  waits::Contention contention;
   for (std::uint32_t t = 0; t < kTasks; ++t) {
-    attempts.Start(blame::Attempt{t}, blame::Stage{t % stages}, blame::Host{t / stages % 10}, 0);
+    attempts.Start(waits::Attempt{t}, waits::Stage{t % stages}, waits::Host{t / stages % 10}, 0);
   }
   std::vector<double> milliseconds;
   for (int now = 1; now <= 10; ++now) {
     const double before = ThreadSeconds();
     for (std::uint32_t t = 0; t < kTasks; ++t) {
-      blame::TaskUse totals;
+      waits::TaskUse totals;
       totals.processor_seconds = 0.1 * now;
-      for (const blame::Resource resource : blame::kResources) {
+      for (const WaitReason resource : kWaitReasons) {
         totals.of[resource] = {0.2 * now, 100.0 * now};
       }
-      contention.Add(*attempts.Report(blame::Attempt{t}, now, totals)).IgnoreError();
+      contention.Add(*attempts.Report(waits::Attempt{t}, now, totals)).IgnoreError();
     }
     contention.Advance(now);
     milliseconds.push_back(1e3 * (ThreadSeconds() - before));
@@ -291,7 +289,7 @@ void MeasureAllAtOnce(std::uint32_t stages, Json& json) {
   json[fmt::format("memory_mb_24000_running_of_{}_stages", stages)] = HeapMegabytes() - heap_before;
 }
 
-// As a master: events in, the same workload.
+// Like a master: the same workload as events.
 void MeasureLive(const Workload& workload, const Outcome& outcome, Json& json) {
   const Live live = FollowLive(workload, outcome);
   json["live_update_ms_median"] = Median(live.update_ms);
@@ -302,16 +300,16 @@ void MeasureLive(const Workload& workload, const Outcome& outcome, Json& json) {
 }
 
 void MeasureMillion(Json& json) {
-  blame::Contention contention;
+  waits::Contention contention;
   const double before = ThreadSeconds();
   const double heap_before = HeapMegabytes();
   for (std::uint32_t t = 0; t < 1'000'000; ++t) {
-    blame::Piece piece{.stage = blame::Stage{t % 250},
-                       .host = blame::Host{t % 10},
+    waits::Piece piece{.stage = waits::Stage{t % 250},
+                       .host = waits::Host{t % 10},
                        .from = t * 0.01,
                        .to = t * 0.01 + 2,
                        .use = {}};
-    piece.use.of[blame::Resource::kIo] = {.wait_seconds = 1, .units = 10};
+    piece.use.of[WaitReason::kIo] = {.wait_seconds = 1, .units = 10};
     contention.Add(piece).IgnoreError();
     if (t % 1'000 == 0) contention.Advance(t * 0.01 - 3);
   }
@@ -319,7 +317,7 @@ void MeasureMillion(Json& json) {
   json["million_tasks_mb"] = HeapMegabytes() - heap_before;
 }
 
-// What the whole costs, and an update and the memory for it as a master has them.
+// Measures the total cost, and an update and its memory like in a master.
 Json CostsOfAMaster(const Workload& workload, const Outcome& outcome) {
   Json graph;
   MeasureGraph(workload, outcome, graph);
@@ -334,14 +332,16 @@ Json CostsOfAMaster(const Workload& workload, const Outcome& outcome) {
 
 int Main(int argc, char** argv) {
   Options options;
-  CLI::App app("Who is to blame, on clusters where it is known.");
-  app.add_option("--runs", options.runs, "Workloads of 10 queries")->check(CLI::Range(1, 1000));
-  app.add_option("--seed", options.first_seed, "Of the first workload");
-  app.add_option("--interventions", options.interventions, "Workloads of which each query is taken")
+  CLI::App app("Measures the attribution of waits on simulated clusters with known causes.");
+  app.add_option("--runs", options.runs, "Number of workloads of 10 queries")
+      ->check(CLI::Range(1, 1000));
+  app.add_option("--seed", options.first_seed, "Seed of the first workload");
+  app.add_option("--interventions", options.interventions,
+                 "Number of workloads in which each query is removed in turn")
       ->check(CLI::Range(0, 1000));
   app.add_flag("--live", options.only_live,
-               "Only what it costs a master: of 24,000 tasks the whole graph, and events in");
-  app.add_option("--context", options.context, "JSON: where and on what this is measured");
+               "Measure only the cost at a master: the graph of 24,000 tasks, and incoming events");
+  app.add_option("--context", options.context, "Machine and version of the measurement, as JSON");
   app.add_option("--json", options.json, "Write the results to this file");
   CLI11_PARSE(app, argc, argv);
 
@@ -366,7 +366,7 @@ int Main(int argc, char** argv) {
   fmt::print("{}\n", costs.dump(2));
   std::fflush(stdout);
   json["simulated"] = JudgeSimulated(options, {}, "all resources");
-  // Where stolen time is at its best: nothing but processors is short.
+  // The best case of stolen time: only processors are short.
   Shape processors;
   processors.streams = 1'000;
   processors.cores = 2;

@@ -14,7 +14,7 @@ std::uint32_t Below(Random& random, std::uint32_t n) {
   return static_cast<std::uint32_t>(random.Next() % n);
 }
 
-// Parts of a whole, at random.
+// Returns random parts of a whole.
 std::array<double, kPartCount> Mix(Random& random, double deviation) {
   std::array<double, kPartCount> mix{};
   for (double& part : mix) part = LogNormal(random, deviation);
@@ -47,10 +47,10 @@ Workload MakeWorkload(const Shape& shape, std::uint64_t seed) {
     const std::array<double, kPartCount> query_mix = Mix(random, 0.8);
     for (std::uint32_t i = 0; i < stages_each; ++i) {
       const auto stage = static_cast<std::uint32_t>(workload.stages.size());
-      blame::StageInfo info{.query = blame::Query{q}, .parents = {}, .target_weight = {}};
-      // Chains that run side by side and join now and then.
-      if (i >= 3) info.parents.push_back(blame::Stage{stage - 3});
-      if (i >= 1 && random.Uniform() < 0.2) info.parents.push_back(blame::Stage{stage - 1});
+      waits::QueryStage info{.query = waits::Query{q}, .parents = {}, .target_weight = {}};
+      // Chains that run in parallel and join occasionally.
+      if (i >= 3) info.parents.push_back(waits::Stage{stage - 3});
+      if (i >= 1 && random.Uniform() < 0.2) info.parents.push_back(waits::Stage{stage - 1});
       workload.stages.push_back(info);
 
       std::array<double, kPartCount> mix = Mix(random, 0.4);

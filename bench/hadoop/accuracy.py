@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""How wrong Tidemark is on YARN, beside Hadoop's own progress of the same run.
+"""Measures the accuracy of Tidemark on YARN, compared with Hadoop's own progress of the same run.
 
-Both are sampled over the same instants; the error is that of [NF] 7.4 for the whole job: the mean
-distance between what an indicator says and elapsed / total, in points of progress. Writes
+Both are sampled at the same instants. The error is that of [NF] 7.4 for the whole job: the mean
+distance between the shown progress and elapsed / total, in points of progress. Writes
 bench/results/hadoop_accuracy.json and build/bench/hadoop_accuracy.svg.
-Eight reduce tasks in one or two waves share the cores of this machine, and each goes faster when others
-end; in four waves on two cores each has one of its own. With --again each job runs twice at one master with
-a history: first as an unknown job, then as one that has run before. With --short eight jobs of Hadoop's own
-examples run instead, each for the first time at a master that has seen four of the others.
+In one or two waves, eight reduce tasks share the cores of this machine and run faster when others end.
+In four waves on two cores, each has a separate core. With --again each job runs twice at one master with
+a history: first as an unknown job, then with a past run. With --short eight of Hadoop's examples run
+instead, each for the first time at a master that has run four others.
 usage: ./dev bench hadoop_accuracy [--waves 1 2 4] [--jobs NAME...] [--again] [--short] [--log-dir DIR]
                                    [--scale X] [--add]
 """
@@ -32,11 +32,11 @@ INDICATORS = ("tidemark", "nearestfit", "hadoop", "jobratio", "taskratio")
 BOOK_COPIES = 24
 SAMPLES = 200
 TRUTH = [(k + 0.5) / SAMPLES for k in range(SAMPLES)]
-# Of one node, of which there are two; an application master takes 384, a task 256.
+# Megabytes of each of the two nodes. An application master takes 384, a task 256.
 NODE_MEGABYTES = {1: 1664, 2: 832, 4: 512}
 
 
-JOBS = {  # name: jar, job, the setting that says how much work it is and its value, input, skewed
+JOBS = {  # name: jar, job, the setting for the amount of work and its value, input, skewed
     "two-path-github": ("jobs", "two-path", "two.path.rounds", 200, "musae-github", True),
     "two-path-facebook": ("jobs", "two-path", "two.path.rounds", 3000, "facebook-combined", True),
     "two-path-wiki-vote": ("jobs", "two-path", "two.path.rounds", 2000, "wiki-vote", True),
@@ -46,7 +46,7 @@ JOBS = {  # name: jar, job, the setting that says how much work it is and its va
 }
 
 
-# Of Hadoop's examples, in two halves: each half is measured at a master that the other has run at.
+# Jobs of Hadoop's examples in two halves. Each half is measured at a master that has run the other.
 SHORT_JOBS = (
     {"wordcount": ["-Dmapreduce.job.reduces=4", "IN", "OUT"],
      "wordmean": ["IN", "OUT"],
@@ -61,7 +61,7 @@ SHORT_TERA_BYTES = 60_000_000
 
 
 def regular_graph(nodes, neighbours):
-    """A graph in which all nodes have as many neighbours."""
+    """Returns a graph in which all nodes have the same number of neighbours."""
     return "".join(f"{node}\t{(node + 97 * step) % nodes}\n"
                    for node in range(nodes) for step in range(1, neighbours // 2 + 1))
 
@@ -77,7 +77,7 @@ def books():
 
 
 def unpack(directory, scale):
-    """The inputs: graphs as they are, books over and over."""
+    """Returns the inputs: unchanged graphs, repeated books."""
     data = hadoop.ROOT / "data"
     inputs = {}
     for graph in ("musae-github", "facebook-combined", "wiki-vote"):
@@ -92,13 +92,13 @@ def unpack(directory, scale):
 
 
 def instant(text):
-    """Of a timestamp in JSON, seconds."""
+    """Returns the seconds of a timestamp in JSON."""
     whole, _, part = text.rstrip("Z").partition(".")
     return calendar.timegm(time.strptime(whole, "%Y-%m-%dT%H:%M:%S")) + float("0." + (part or "0"))
 
 
 def curve_of(snapshots, indicator):
-    """(instant, fraction of the whole job) of an indicator."""
+    """Returns (instant, fraction of the whole job) of an indicator."""
     points = []
     for snapshot in snapshots:
         others = [other["estimate"] for other in snapshot.get("indicators", [])]
@@ -109,7 +109,7 @@ def curve_of(snapshots, indicator):
 
 
 def value_at(points, now):
-    """What was said last."""
+    """Returns the last value before an instant."""
     said = 0
     for at, fraction in points:
         if at > now:
@@ -119,7 +119,7 @@ def value_at(points, now):
 
 
 def sampled(points, begin, end):
-    """What was said at SAMPLES instants, evenly spread."""
+    """Returns the values at SAMPLES instants, evenly spread."""
     return [value_at(points, begin + (end - begin) * share) for share in TRUTH]
 
 
@@ -135,7 +135,7 @@ def run_job(cluster, name, scale, address):
                 f"-Dmapreduce.input.fileinputformat.split.maxsize={int(size) // MAPS + 1}",
                 "-Dmapreduce.reduce.speculative=false", "-Dmapreduce.map.speculative=false"]
     if effort:
-        # Books are as many more as there is more work; graphs are what they are.
+        # Books are repeated with the amount of work; graphs are not.
         settings.append(f"-D{effort}={amount if source == 'books' else scaled(amount, scale)}")
     run = run_words(cluster, jar, [job, *settings, f"/inputs/{source}", cluster.output()], address)
     return {"job": name, "skewed": skewed, **run}
@@ -159,7 +159,7 @@ def run_words(cluster, jar, words, address):
 
 
 def run_short_jobs(arguments, inputs):
-    """Each for the first time, at a master that has run the other half of them."""
+    """Runs each job for the first time, at a master that has run the other half."""
     runs = []
     for waves in arguments.waves:
         with hadoop.Cluster(arguments.tidemark, NODE_MEGABYTES[waves], inputs) as cluster:
@@ -186,7 +186,7 @@ def tell(name, waves, known, run):
 
 
 def without_curves(run):
-    """Returns what the repository keeps of a run: curves are large and only drawn."""
+    """Returns the values of a run for the repository, without the curves, which are only drawn."""
     return {key: value for key, value in run.items() if key not in ("curves", "masters_own")}
 
 
@@ -221,7 +221,7 @@ def plot(runs, path):
 
 
 def print_means(runs):
-    """Over the jobs of a kind, by work, waves and earlier runs."""
+    """Summarizes the jobs of a kind by work, waves and past runs."""
     def kind(run):
         return run["scale"], run["waves"], run["earlier_runs"], not run["skewed"]
 
@@ -241,10 +241,10 @@ def main():
                         choices=list(NODE_MEGABYTES))
     parser.add_argument("--jobs", nargs="+", default=list(JOBS), choices=list(JOBS))
     parser.add_argument("--again", action="store_true", help="run each job a second time")
-    parser.add_argument("--short", action="store_true", help="short jobs on a cluster that ran others")
-    parser.add_argument("--log-dir", help="keep the event logs there")
-    parser.add_argument("--scale", type=float, default=1, help="so much of the usual work")
-    parser.add_argument("--add", action="store_true", help="to the results that are there")
+    parser.add_argument("--short", action="store_true", help="run short jobs on a cluster that has run other jobs")
+    parser.add_argument("--log-dir", help="folder for the event logs")
+    parser.add_argument("--scale", type=float, default=1, help="share of the usual work")
+    parser.add_argument("--add", action="store_true", help="add to the results in the file")
     arguments = parser.parse_args()
     commit = measure.context()["commit"]
     runs = measure.load("hadoop_accuracy")["runs"] if arguments.add else []

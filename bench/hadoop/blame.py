@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Whether a master names the Hadoop job that takes the processors from another, on YARN.
+"""Checks whether a master names the Hadoop job that takes the processors from another, on YARN.
 
-A job computes in two reduce tasks; in every other run one computes beside it in twice as many map tasks as there are
-processors. Right: `tidemark why` names it, and the processor, first. In the runs without it no job may be named. All
-is on one host, which both node managers are on. What was run is kept in the file of --json: a second call goes on
-from there, and no run is begun that might not end within --minutes. `--only 1` tries one with the noisy job.
+A job computes in two reduce tasks. In every other run a second job computes in twice as many map tasks as there are
+processors. The answer is correct if `tidemark why` names this job and the processor first, and no job in the other
+runs. Everything runs on one host with two node managers. The file of --json stores finished runs, so a second call
+resumes. A run only starts if it can end within --minutes. `--only 1` runs once with the noisy job.
 usage: ./dev bench hadoop_blame [--runs N] [--only N] [--minutes N] [--json FILE] [--save]
 """
 
@@ -29,7 +29,7 @@ import why  # noqa: E402
 REDUCES = 2
 ROUNDS = 45  # some 10 to 20 s of a processor for the larger of its reduce tasks
 SAMPLES = 20_000_000_000  # of each task of the noisy job, which is killed long before it has them
-NODE_MEGABYTES = max(2048, 1024 + 256 * (os.cpu_count() or 1))  # of two: application masters of 384, tasks of 256
+NODE_MEGABYTES = max(2048, 1024 + 256 * (os.cpu_count() or 1))  # each of two nodes; application masters take 384, tasks 256
 STARTED_SECONDS = 120
 WARM_SECONDS = 3  # until its tasks have told of themselves
 NAMES = {"victim": "two-path", "noisy": "QuasiMonteCarlo"}
@@ -97,7 +97,7 @@ class Watched:
         return f"/ws/v1/cluster/apps/{self.job.replace('job', 'application')}"
 
     def containers(self):
-        """That run now; none: also where it has ended."""
+        """Returns the running containers; 0 also after the end."""
         return ((self.cluster.ask(self.path()) or {}).get("app") or {}).get("runningContainers", 0)
 
     def wait_for_containers(self, is_enough):
@@ -108,7 +108,7 @@ class Watched:
             time.sleep(0.5)
 
     def kill_job(self):
-        """Its client alone would leave it running. Until its containers are gone."""
+        """Kills the job, since ending its client would not, and waits until its containers are gone."""
         request = urllib.request.Request(
             f"{self.cluster.says['web']}{self.path()}/state?user.name={getpass.getuser()}", method="PUT",
             data=b'{"state": "KILLED"}', headers={"Content-Type": "application/json"})
@@ -131,7 +131,7 @@ def run(cluster, asked, number):
     other = None
     if is_noisy:
         with Watched(cluster, asked, "noisy", noisy(cluster)) as other:
-            other.wait_for_containers(lambda running: running > noisy_tasks())  # and its application master
+            other.wait_for_containers(lambda running: running > noisy_tasks())  # includes the application master
             time.sleep(WARM_SECONDS)
             job, seconds = run_victim(cluster, asked)
     else:
@@ -168,14 +168,14 @@ def summary(runs):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=2, help="with the noisy job, and as many without")
+    parser.add_argument("--runs", type=int, default=2, help="number of runs with the noisy job; as many run without it")
     parser.add_argument("--only", type=int,
-                        help="this one, from 0 on, again if it was run; odd ones have the noisy job")
-    parser.add_argument("--minutes", type=float, default=10, help="begin none that may not end by then")
+                        help="run only this run, from 0, even if it has results; odd runs have the noisy job")
+    parser.add_argument("--minutes", type=float, default=10, help="start no run that may not end by then")
     parser.add_argument("--tidemark", default=measure.TIDEMARK)
     parser.add_argument("--json", default=hadoop.ROOT / "build" / "bench" / "hadoop_blame.json",
-                        help="where figures and runs are kept")
-    parser.add_argument("--save", action="store_true", help="the figures in bench/results/blame.json, too")
+                        help="output file for figures and runs")
+    parser.add_argument("--save", action="store_true", help="also write the figures to bench/results/blame.json")
     arguments = parser.parse_args()
     measure.end_when_cut()
     kept = measure.Kept(arguments.json, arguments.only, arguments.minutes)

@@ -16,7 +16,7 @@ PATIENCE_SECONDS = 600
 
 
 class Cluster:
-    """Starts on entry, is gone on exit. `inputs`: names and the paths of files to copy there."""
+    """Starts on entry and stops on exit. `inputs` maps names to the paths of files to copy there."""
 
     def __init__(self, tidemark, node_megabytes, inputs):
         self.tidemark = str(pathlib.Path(tidemark).resolve())
@@ -74,11 +74,11 @@ class Cluster:
         return {**os.environ, "HADOOP_CONF_DIR": self.says["conf"]}
 
     def run(self, jar, words):
-        """Runs a job without Tidemark; wall-clock seconds of the client."""
+        """Runs a job without Tidemark. Returns the wall-clock seconds of the client."""
         return self.timed(self.command(jar, words))[0]
 
     def generate_rows(self, size_bytes):
-        """Rows of 100 bytes for terasort, as /inputs/rows."""
+        """Writes rows of 100 bytes for terasort to /inputs/rows."""
         self.run("examples", ["teragen", str(int(size_bytes) // 100), "/inputs/rows"])
 
     def watched_command(self, jar, words, options):
@@ -86,13 +86,13 @@ class Cluster:
                 *self.command(jar, words)]
 
     def run_watched(self, jar, words, options=()):
-        """The same with `tidemark run hadoop`: seconds, and every snapshot it showed."""
+        """Runs a job with `tidemark run hadoop`. Returns the seconds and every shown snapshot."""
         seconds, err = self.timed(
             self.watched_command(jar, words, ["-o", "jsonl", *options]))
         return seconds, [json.loads(line) for line in err.splitlines() if line.startswith("{")]
 
     def timed(self, command):
-        """Runs a command that must succeed: seconds, and what it wrote to standard error."""
+        """Runs a command that must succeed. Returns the seconds and its standard error."""
         started = time.monotonic()
         done = subprocess.run(command, capture_output=True, text=True, env=self.environment())
         seconds = time.monotonic() - started
@@ -102,7 +102,7 @@ class Cluster:
         return seconds, done.stderr
 
     def ask(self, path):
-        """The answer of the resource manager's web service; None: there is none."""
+        """Returns the answer of the resource manager's web service, or None without one."""
         try:
             with urllib.request.urlopen(self.says["web"] + path, timeout=5) as answer:
                 return json.load(answer)
@@ -111,7 +111,7 @@ class Cluster:
 
 
 class AmProgress(threading.Thread):
-    """Hadoop's own progress, as the application master tells it: (instant, fraction), by job id."""
+    """Polls Hadoop's own progress from the application master: (instant, fraction) by job id."""
 
     INTERVAL_SECONDS = 0.5
 

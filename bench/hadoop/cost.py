@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""What the connector costs a task, by part, in processor time and without a cluster.
+"""Measures the cost of the connector for a task by part, in processor time and without a cluster.
 
-Hadoop's own task processes (YarnChild) run one task each, given out by a stand-in for the application
-master (agent/hadoop, TaskHost), with the connector and without by turns; a real master takes the reports.
+Hadoop's own task processes (YarnChild) run one task each, assigned by a replacement of the application
+master (agent/hadoop, TaskHost), alternately with and without the connector. A real master receives the reports.
 
-process_s     what a process takes more for being watched that has next to nothing to do: user and system
-              time of all its threads. The larger of a map and a reduce task's.
-key_group_ns  what a reduce task takes more for each key group of one record of 100 bytes, where the master
-              samples keys, as it does in a job whose map tasks have told theirs; and where it does not.
-reread_share  what a map task's reading of its output again takes, of the time of its process unwatched.
-report_us     what the connector's threads take for a report of a reduce task, after the first two.
+process_s     additional time of an almost idle process: user and system time of all its threads. The larger
+              value of map and reduce tasks.
+key_group_ns  additional time of a reduce task per key group of one record of 100 bytes, with and without
+              sampled keys.
+reread_share  share of a map task's processor time without the connector that reading its output again takes.
+report_us     time of the connector's threads per report of a reduce task, after the first two.
 
-The medians are of differences between neighbours in time. The parts named `inside` are the same by the clocks
-of threads: of the task's own within the connector, and of the connector's. They scatter less and leave out
-what the JVM compiles and collects meanwhile.
+The medians cover differences between consecutive runs. The parts named `inside` use the clocks of threads: of the
+task's thread within the connector, and of the connector's threads. They scatter less, and omit compilation and
+garbage collection.
 usage: ./dev bench cost [--json FILE] [--pairs N] [--long-pairs N] [--records N] [--map-megabytes N]
                         [--java=OPTIONS] [--set NAME=VALUE...]
 """
@@ -35,7 +35,7 @@ import cluster as hadoop
 sys.path.insert(0, str(hadoop.ROOT / "bench"))
 import measure  # noqa: E402
 
-# As the tasks of the other benchmarks on Hadoop (agent/hadoop, Cluster).
+# The same options as in the other Hadoop benchmarks (agent/hadoop, Cluster).
 JAVA_OPTIONS = "-Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 OPENS = "--add-opens=java.base/java.lang=ALL-UNNAMED"
 FLUSH_SECONDS = 1
@@ -65,7 +65,7 @@ class Tasks:
         self.port = port
 
     def run(self, attempt, settings):
-        """Nanoseconds by part, as Stopwatch has them, and `process` of all."""
+        """Returns the nanoseconds by part of Stopwatch, and `process` for the total."""
         place = pathlib.Path(tempfile.mkdtemp(prefix="task-", dir=self.folder))
         job = (self.folder / f"{settings}.xml").read_text()
         (place / "job.xml").write_text(job.replace("</configuration>", f"{self.properties}</configuration>"))
@@ -110,13 +110,13 @@ def task_host(folder, classes, address, map_bytes, records):
 
 
 def in_turn(pair, runs):
-    """Runs them in one order or the other."""
+    """Runs both in alternating order."""
     order = list(runs.items())
     return {name: run() for name, run in (order if pair % 2 == 0 else order[::-1])}
 
 
 def inside_map(parts):
-    """Of the map task's thread in the connector, and of the connector's threads."""
+    """Returns the time of the map task's thread in the connector, and of the connector's threads."""
     def of(place):
         return sum(parts[f"{place}_{call}"] for call in ("init", "flush", "close"))
     return of("outer") - of("inner") + parts["connector_threads"]
@@ -127,7 +127,7 @@ def inside_reduce(parts):
 
 
 def processes(tasks, pairs):
-    """Pairs of map and of reduce tasks with next to nothing to do."""
+    """Runs pairs of map and reduce tasks with almost no work."""
     runs = {"map": [], "reduce": []}
     for pair in range(pairs):
         for kind, letter in (("map", "m"), ("reduce", "r")):
@@ -152,7 +152,7 @@ def maps(tasks, pairs):
 
 
 def reduces(tasks, pairs, records):
-    """After maps(): the master samples keys of jobs whose map tasks have told theirs."""
+    """Runs after maps(), since the master samples keys of jobs whose map tasks have reported theirs."""
     runs = []
     for pair in range(pairs):
         runs.append(in_turn(pair, {
@@ -174,7 +174,7 @@ def reread(parts):
 
 
 def report_nanos(parts):
-    """Those that are made while the task reduces; None: the task was too short."""
+    """Returns the reports during the reduce phase, or None if the task was too short."""
     if "reports_begin" not in parts:
         return None
     reports = parts["reduce_wall"] // (1_000_000_000 * FLUSH_SECONDS) - 2
@@ -212,13 +212,13 @@ def figures(process_runs, map_runs, reduce_runs, records):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tidemark", default=measure.TIDEMARK)
-    parser.add_argument("--json", default=hadoop.ROOT / "build" / "bench" / "cost.json", help="where the figures go")
-    parser.add_argument("--pairs", type=int, default=15, help="of processes that have nothing to do")
-    parser.add_argument("--long-pairs", type=int, default=5, help="of map and reduce tasks of usual size")
-    parser.add_argument("--records", type=int, default=30_000_000, help="of a reduce task")
+    parser.add_argument("--json", default=hadoop.ROOT / "build" / "bench" / "cost.json", help="output file")
+    parser.add_argument("--pairs", type=int, default=15, help="number of pairs of idle processes")
+    parser.add_argument("--long-pairs", type=int, default=5, help="number of pairs of map and reduce tasks of usual size")
+    parser.add_argument("--records", type=int, default=30_000_000, help="number of records of a reduce task")
     parser.add_argument("--map-megabytes", type=int, default=128)
-    parser.add_argument("--java", default=JAVA_OPTIONS, metavar="OPTIONS", help='of the tasks: --java="-Xmx200m"')
-    parser.add_argument("--set", nargs="+", default=[], metavar="NAME=VALUE", help="more settings of the jobs")
+    parser.add_argument("--java", default=JAVA_OPTIONS, metavar="OPTIONS", help='options of the tasks, as in --java="-Xmx200m"')
+    parser.add_argument("--set", nargs="+", default=[], metavar="NAME=VALUE", help="additional settings of the jobs")
     arguments = parser.parse_args()
     context = measure.context()
     with tempfile.TemporaryDirectory(prefix="tidemark-cost-") as name:

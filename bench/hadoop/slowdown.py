@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""What the connector costs a job on YARN: the same job with and without it, in pairs.
+"""Measures the cost of the connector for a job on YARN: the same job with and without it, in pairs.
 
-Each pair runs both in alternating order. The slowdown is with / without - 1: of the job's time, from
-its submission to its end as the resource manager tells it; of the command's, the client's start and
-the last word of `tidemark run hadoop` included; and of the processor time of all tasks as Hadoop counts
-it, which other work on the machine disturbs less. The master runs on the same machine. The bytes of what was reported
-are compared with those that were shuffled. The job short-tasks has tasks that do next to nothing, so
-what it takes longer is what each task's JVM pays. Writes bench/results/hadoop_slowdown.json.
+Each pair runs both in alternating order. The slowdown is with / without - 1, of three times. The job's time is from its
+submission to its end by the resource manager. The command's time includes the start of the client and the end of
+`tidemark run hadoop`. The processor time of all tasks comes from Hadoop's counters, and other work on the machine affects
+it less. The master runs on the same machine. Reported bytes are compared with shuffled bytes. The job short-tasks has
+almost idle tasks, so it shows the cost per task process. Writes bench/results/hadoop_slowdown.json.
 usage: ./dev bench hadoop_slowdown [--pairs N] [--jobs NAME...] [--scale X] [--split-bytes N] [--add]
 """
 
@@ -76,7 +75,7 @@ def job_seconds(cluster, err):
 
 
 def run(cluster, job, watched):
-    """Seconds of each measure, and what was reported and shuffled."""
+    """Returns the seconds of each measure, and the reported and shuffled bytes."""
     jar, words, source = job
     words = [words[0], *words[1:], f"-Dmapreduce.job.reduces={REDUCES}",
              "-Dmapreduce.map.speculative=false", "-Dmapreduce.reduce.speculative=false",
@@ -97,7 +96,7 @@ def run(cluster, job, watched):
 
 
 def compare(pairs):
-    """The slowdown of each measure, over all pairs."""
+    """Returns the slowdown of each measure over all pairs."""
     result = {"pairs": pairs, "reported_share": measure.spread(
         [pair["with"]["reported_bytes"] / pair["with"]["shuffled_bytes"] for pair in pairs])}
     for what in MEASURES:
@@ -112,7 +111,7 @@ def compare(pairs):
 
 
 def measure_job(cluster, name, job, count):
-    run(cluster, job, False)  # warms the caches of files
+    run(cluster, job, False)  # fills the file caches
     pairs = []
     for pair in range(count):
         order = [True, False] if pair % 2 == 0 else [False, True]
@@ -129,9 +128,9 @@ def main():
     parser.add_argument("--tidemark", default=measure.TIDEMARK)
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--jobs", nargs="+", default=list(jobs(1)), choices=list(jobs(1)))
-    parser.add_argument("--scale", type=float, default=1, help="so much of the usual work")
-    parser.add_argument("--split-bytes", type=int, default=SPLIT_BYTES, help="of a map task")
-    parser.add_argument("--add", action="store_true", help="to the results that are there")
+    parser.add_argument("--scale", type=float, default=1, help="share of the usual work")
+    parser.add_argument("--split-bytes", type=int, default=SPLIT_BYTES, help="input bytes of a map task")
+    parser.add_argument("--add", action="store_true", help="add to the results in the file")
     arguments = parser.parse_args()
     scale = arguments.scale
     suffix = "" if scale == 1 else f", {scale:g} times the work"

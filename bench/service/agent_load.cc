@@ -42,8 +42,7 @@ class LoadStream final
     StartCall();
   }
 
-  // For a stream with a pace: when it wants to be pumped, and to write what is due then. Called by
-  // one thread.
+  // For a paced stream: returns its next due time, and writes due messages. Called by one thread.
   absl::Time due() const {
     return std::min(begin_ + static_cast<double>(sent_) * between_messages_, end_);
   }
@@ -83,7 +82,7 @@ class LoadStream final
 
  private:
   void WriteNext() {
-    // A look at the clock for each message would be a cost that agents do not have.
+    // Reading the clock per message would add a cost that agents do not have.
     if (sent_ % 16 == 0 && absl::Now() >= end_) return StartWritesDone();
     Write();
   }
@@ -109,8 +108,8 @@ class LoadStream final
   bool failed_ = false;
 };
 
-// Lets streams with a pace write when each is due, until all are over. To look at each all the time
-// would take the processor from the server.
+// Wakes paced streams when their messages are due, until all are finished. Polling all streams
+// would take the server's processor.
 void Pace(const std::vector<std::unique_ptr<LoadStream>>& streams) {
   constexpr absl::Duration kLookAgain = absl::Milliseconds(1);
   using Due = std::pair<absl::Time, LoadStream*>;
@@ -131,7 +130,7 @@ void Pace(const std::vector<std::unique_ptr<LoadStream>>& streams) {
 
 }  // namespace
 
-// A first batch of a stream, sent now, that opens its one source.
+// Returns the first batch of a stream, which opens its source.
 void OpenSource(const std::string& job_id, const std::string& source_id,
                 v1::StreamEventsRequest& request) {
   v1::Source& source = *request.add_sources();
@@ -217,7 +216,7 @@ LoadResult RunLoad(const AgentLoad& load) {
       }
     }
   }
-  std::latch ended(load.streams);  // streams that have not ended
+  std::latch ended(load.streams);  // open streams
   const absl::Duration between_messages =
       load.messages_per_second > 0 ? absl::Seconds(load.streams / load.messages_per_second)
                                    : absl::ZeroDuration();
@@ -230,7 +229,7 @@ LoadResult RunLoad(const AgentLoad& load) {
   }
   const absl::Time begin = absl::Now();
   for (std::size_t i = 0; i < streams.size(); ++i) {
-    // Not all at once, neither those of a job: agents do not agree on when a second begins.
+    // Spreads the start times, also within a job: agents do not share a second.
     const double task = static_cast<double>(i % load.streams_per_job);
     const double job = static_cast<double>(i / load.streams_per_job) / jobs;
     const absl::Duration later = between_messages * ((task + job) / load.streams_per_job);

@@ -1,5 +1,5 @@
-// Many agents at once, as cheap as can be: each a stream that writes the same reduce profile over
-// and over and reads whatever the server answers.
+// Many cheap agents: each is a stream that repeatedly writes the same reduce profile and reads all
+// responses.
 #pragma once
 
 #include <cstdint>
@@ -14,28 +14,28 @@ namespace tidemark::bench {
 
 struct AgentLoad {
   std::string address;
-  std::string job_prefix;  // jobs are called PREFIX-0, PREFIX-1, ...
+  std::string job_prefix;  // ids are PREFIX-0, PREFIX-1, ...
   std::uint32_t streams = 1;
   std::uint32_t streams_per_job = 100;
-  std::uint32_t points = 100;      // key-group points in a message, beside their bins
-  double messages_per_second = 0;  // of all streams together; 0: as fast as it goes
+  std::uint32_t points = 100;      // key-group points per message, in addition to bins
+  double messages_per_second = 0;  // of all streams; 0 for no limit
   absl::Duration duration = absl::Seconds(1);
 };
 
 struct LoadResult {
   std::uint64_t sent = 0;      // messages
-  std::uint64_t messages = 0;  // that the server has acknowledged; a bare one: read
-  absl::Duration elapsed;      // until it had read the last one
+  std::uint64_t messages = 0;  // acknowledged by the server; for a bare server, read
+  absl::Duration elapsed;      // until the last one was read
   std::uint64_t failed_streams = 0;
   double per_second() const {
     return static_cast<double>(messages) / absl::ToDoubleSeconds(elapsed);
   }
 };
 
-// Opens the jobs, sends for the duration, and returns when every stream has ended.
+// Opens the jobs, sends for the duration, and returns when all streams have ended.
 LoadResult RunLoad(const AgentLoad& load);
 
-// Streams that say one thing and then nothing.
+// Streams that send one message and are then idle.
 class IdleStreams {
  public:
   // `per_connection` streams share one connection.
@@ -47,15 +47,16 @@ class IdleStreams {
   std::vector<std::unique_ptr<Stream>> streams_;
 };
 
-// A reduce profile of 100 key groups, as many of them as points, too: a batch without its sequence,
-// which opens its source.
+// Returns a reduce profile of 100 key groups, also as points: a batch that opens its source,
+// without its sequence.
 v1::StreamEventsRequest ProfileMessage(const std::string& job_id, std::uint32_t task,
                                        std::uint32_t points);
 void OpenSource(const std::string& job_id, const std::string& source_id,
                 v1::StreamEventsRequest& request);
-// With a connection of its own.
+// Uses a separate connection.
 std::shared_ptr<grpc::Channel> OwnChannel(const std::string& address);
-// Opens a job with so many reduce tasks, all of them running. False: the server does not answer.
+// Opens a job with this number of running reduce tasks. Returns false if the server does not
+// respond.
 bool OpenJob(const std::shared_ptr<grpc::Channel>& channel, const std::string& job_id,
              std::uint32_t reduce_tasks);
 

@@ -30,7 +30,7 @@ namespace {
 constexpr absl::Duration kRestartTimeout = absl::Seconds(60);
 constexpr absl::Duration kEndTimeout = absl::Seconds(60);
 constexpr std::uint32_t kMapTasks = 1000;
-// A stream runs ahead of its acknowledgements by at most this many events.
+// Largest number of unacknowledged events per stream.
 constexpr std::uint64_t kWindow = 200;
 
 std::shared_ptr<grpc::Channel> NewChannel(const std::string& address) {
@@ -41,7 +41,7 @@ std::shared_ptr<grpc::Channel> NewChannel(const std::string& address) {
   return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
 }
 
-// The event of a sequence; always the same.
+// Returns the event of a sequence, always the same one.
 EventBody BodyOf(std::uint64_t sequence) {
   if (sequence == 1) return JobOpened{.stages = MapReduceStages(kMapTasks, 1)};
   const auto task = static_cast<std::uint32_t>(sequence * 7919 % kMapTasks);
@@ -62,7 +62,7 @@ v1::StreamEventsRequest RequestOf(const std::string& job_id, const std::string& 
   return request;
 }
 
-// One source: sends without end, survives its master, and remembers what was acknowledged.
+// A source that sends continuously, survives its master, and records acknowledgements.
 class Sender {
  public:
   Sender(std::string job_id, std::string source_id, std::string address)
@@ -72,7 +72,7 @@ class Sender {
         thread_([this] { Run(); }) {}
   ~Sender() { Stop(); }
 
-  // No more events; returns when all that were sent are acknowledged or Cancel() was called.
+  // Stops sending. Returns when all sent events are acknowledged or Cancel() was called.
   void Stop() {
     stopping_ = true;
     if (thread_.joinable()) thread_.join();
@@ -98,7 +98,7 @@ class Sender {
     }
   }
 
-  // Repeats what was not acknowledged and goes on, until the stream breaks.
+  // Resends unacknowledged events and continues until the stream breaks.
   void SendOn(Stream& stream) {
     std::uint64_t next = acknowledged_ + 1;
     while (true) {
@@ -126,7 +126,7 @@ class Sender {
   std::thread thread_;
 };
 
-// Looks at one job all the time: no sequence may come back with another snapshot.
+// Watches one job continuously: no sequence may return with another snapshot.
 class Onlooker {
  public:
   Onlooker(std::string job_id, std::string address)
@@ -204,7 +204,7 @@ class Crasher {
     SleepUpTo(absl::Milliseconds(250));
     master_->Kill();
     ++report_.kills;
-    // Now and then it dies again while it recovers.
+    // Sometimes kills it again during its recovery.
     while (random_() % 8 == 0 && report_.kills < options_.kills) {
       auto master = MasterProcess::Spawn(Command(address_));
       if (!master.ok()) return master.status();
@@ -220,7 +220,7 @@ class Crasher {
     absl::SleepFor(longest * std::uniform_real_distribution<double>(0, 1)(random_));
   }
 
-  // Some jobs from their opening to their end.
+  // Runs some jobs from opening to end.
   absl::Status RunGeneration(std::uint32_t generation) {
     std::vector<std::unique_ptr<Sender>> senders;
     std::vector<std::unique_ptr<Onlooker>> onlookers;
@@ -256,7 +256,7 @@ class Crasher {
     return absl::OkStatus();
   }
 
-  // Closes the job; its final snapshot must miss nothing.
+  // Closes the job. Its final snapshot must be complete.
   absl::Status CheckSnapshot(const std::string& job_id) {
     const auto channel = NewChannel(address_);
     const auto ingest = v1::IngestService::NewStub(channel);
@@ -283,10 +283,10 @@ class Crasher {
       }
       absl::SleepFor(absl::Milliseconds(20));
     }
-    return absl::DeadlineExceededError(fmt::format("{} does not end", job_id));
+    return absl::DeadlineExceededError(fmt::format("{} did not exit", job_id));
   }
 
-  // Every acknowledged event must be there as it was sent, once.
+  // Every acknowledged event must be stored unchanged, exactly once.
   absl::Status CheckJournal(const std::string& job_id,
                             const std::vector<std::unique_ptr<Sender>>& senders) {
     const auto reader =

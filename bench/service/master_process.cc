@@ -54,7 +54,8 @@ absl::Status MasterProcess::WaitUntilListening(absl::Duration timeout) {
       return absl::OkStatus();
     }
     const absl::Duration left = deadline - absl::Now();
-    if (left <= absl::ZeroDuration()) return absl::DeadlineExceededError("it does not listen");
+    if (left <= absl::ZeroDuration())
+      return absl::DeadlineExceededError("the master did not start to listen");
     pollfd readable = {.fd = standard_error_, .events = POLLIN, .revents = 0};
     if (poll(&readable, 1, static_cast<int>(absl::ToInt64Milliseconds(left)) + 1) <= 0) continue;
     std::array<char, 4096> buffer;

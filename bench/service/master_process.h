@@ -1,4 +1,4 @@
-// `tidemark serve`, or another server, as a process of its own: to be measured and killed.
+// `tidemark serve`, or another server, as a separate process that can be measured and killed.
 #pragma once
 
 #include <sys/types.h>
@@ -14,8 +14,8 @@ namespace tidemark::bench {
 
 class MasterProcess {
  public:
-  // Runs `command`, which says "listening on ADDRESS" on standard error, and waits for that. Fails
-  // when it ends before or does not say so within `timeout`.
+  // Runs `command`, which prints "listening on ADDRESS" to standard error, and waits for that.
+  // Fails if it exits earlier or does not print it within `timeout`.
   static absl::StatusOr<MasterProcess> Start(std::vector<std::string> command,
                                              absl::Duration timeout);
   // The same without waiting.
@@ -26,11 +26,11 @@ class MasterProcess {
   MasterProcess& operator=(MasterProcess&& other) noexcept;
   ~MasterProcess();  // Kill()
 
-  // SIGKILL, and waits for the end.
+  // Sends SIGKILL and waits for the end.
   void Kill();
 
   const std::string& address() const { return address_; }
-  // Memory in use, and processor time so far.
+  // Returns the used memory and the processor time so far.
   std::size_t resident_bytes() const;
   absl::Duration cpu_time() const;
 

@@ -15,8 +15,7 @@
 namespace tidemark::bench {
 namespace {
 
-constexpr std::uint32_t kTasks =
-    100;  // of a job, half of them map tasks; each reports every second
+constexpr std::uint32_t kTasks = 100;  // per job, half of them map tasks; each reports every second
 constexpr std::uint32_t kRestartMapTasks = kTasks / 2;
 
 // One job in virtual time: its map tasks run and end, then its reduce tasks send profiles.
@@ -102,7 +101,7 @@ class Writer {
   std::uint64_t second_ = 0;
 };
 
-// Each job by a table of its own: only the files matter.
+// Creates each job with a separate table, since only the files matter.
 void WriteJournal(const RestartOptions& options) {
   for (std::uint32_t job = 0; job < options.jobs; ++job) {
     service::JobTableOptions table;
@@ -110,7 +109,7 @@ void WriteJournal(const RestartOptions& options) {
     table.disk = store::MakeFileDisk(/*sync=*/false);
     table.journal.commit_interval = absl::ZeroDuration();
     const bool ends = job >= options.running;
-    // Of a job that has ended, a restart does not look at what was estimated on the way.
+    // A restart does not read the intermediate estimates of an ended job.
     if (ends) table.job.indicators = {"hadoop"};
     service::JobTable jobs(table);
     Writer(jobs, fmt::format("job-{:05}", job), options.events / options.jobs, ends).Write();

@@ -1,4 +1,4 @@
-// How long a master takes to come back to many jobs.
+// Measures the restart time of a master with many jobs.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 namespace tidemark::bench {
 
 struct RestartOptions {
-  std::string tidemark;   // the binary
-  std::string directory;  // for the data of the master; empty at first
+  std::string tidemark;   // the program
+  std::string directory;  // for the data of the master; initially empty
   std::uint32_t jobs = 1000;
-  std::uint32_t running = 100;  // of these, not ended
+  std::uint32_t running = 100;  // running jobs
   std::uint64_t events = 10'000'000;
   int repetitions = 5;
 };
@@ -20,7 +20,7 @@ struct RestartOptions {
 struct RestartReport {
   std::uint64_t events = 0;
   std::uint64_t journal_bytes = 0;
-  double median_s = 0;  // from the start of the process until it listens with all jobs
+  double median_s = 0;  // from the start until it listens with all jobs
   double max_s = 0;
 };
 

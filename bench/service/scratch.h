@@ -1,4 +1,4 @@
-// A directory that is gone afterwards.
+// A temporary directory.
 #pragma once
 
 #include <unistd.h>
@@ -20,7 +20,7 @@ class ScratchDirectory {
     std::error_code ignored;
     if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
   }
-  // Empty if there could be none.
+  // Empty if it could not be created.
   const std::string& path() const { return path_; }
 
  private:

@@ -20,11 +20,11 @@ namespace tidemark::bench {
 namespace {
 
 constexpr absl::Duration kLookAgain = absl::Milliseconds(2);
-constexpr absl::Duration kLast = absl::Minutes(1);  // for what is not acknowledged at the end
+constexpr absl::Duration kLast = absl::Minutes(1);  // for unacknowledged messages at the end
 
 class SteadyAgent;
 
-// Agents whose streams have something to say, for the thread that paces them.
+// Agents with due messages, for the pacing thread.
 class Bell {
  public:
   void Ring(SteadyAgent* agent) {
@@ -54,8 +54,8 @@ class SteadyAgent {
         sources_(request_.sources()),
         backoff_(task) {}
 
-  // Does what is due, and says when there is more; the future, if the bell will tell. By one
-  // thread.
+  // Performs due work, and returns the next due time, or the infinite future if the bell will ring.
+  // Called by one thread.
   absl::Time Step(absl::Time now, absl::Time end) {
     if (over_) return absl::InfiniteFuture();
     if (now < begin_) return begin_;
@@ -105,7 +105,7 @@ class SteadyAgent {
       ended = true;
       of.bell_.Ring(&of);
     }
-    // Nothing if the call has failed meanwhile.
+    // Does nothing if the call has failed in the meantime.
     void Send(const v1::StreamEventsRequest* request) {
       const std::lock_guard lock(mutex_);
       if (released_) return;
@@ -131,16 +131,16 @@ class SteadyAgent {
     std::atomic<bool> ended = false;
 
    private:
-    // There will be no more answers: lets the call end.
+    // No more responses will arrive: ends the call.
     void Release() {
       const std::lock_guard lock(mutex_);
       if (!std::exchange(released_, true)) RemoveHold();
     }
     std::mutex mutex_;
-    bool released_ = false;  // guarded by it
+    bool released_ = false;  // guarded by the mutex
   };
 
-  // Messages that an agent has to say until then.
+  // Returns the number of due messages of an agent.
   std::uint64_t DueAt(absl::Time now) const {
     return now < begin_
                ? 0
@@ -205,7 +205,7 @@ class SteadyAgent {
   absl::Time back_at_ = absl::InfinitePast();
 };
 
-// Until all have said all.
+// Runs until all agents have sent all messages.
 void Pace(const std::vector<std::unique_ptr<SteadyAgent>>& agents, Bell& bell, absl::Time end) {
   using Due = std::pair<absl::Time, SteadyAgent*>;
   std::priority_queue<Due, std::vector<Due>, std::greater<>> next;
@@ -249,7 +249,7 @@ std::vector<SteadyJobFate> RunSteadyLoad(const SteadyLoad& load) {
   const absl::Time begin = absl::Now();
   std::vector<std::unique_ptr<SteadyAgent>> agents;
   for (std::uint32_t i = 0; i < load.agents; ++i) {
-    // Those of a job do not agree on when a second begins.
+    // Agents of a job start their seconds at different times.
     const absl::Duration later = load.opening * (static_cast<double>(i) / load.agents);
     agents.push_back(std::make_unique<SteadyAgent>(load, jobs[i / load.agents_per_job].job_id,
                                                    i % load.agents_per_job, begin + later, bell));

@@ -1,8 +1,8 @@
-// What the page costs, in Debian's Chromium and a master: node bench.mjs TIDEMARK JOBS [--json FILE]
+// Measures the cost of the page in Debian's Chromium and at a master: node bench.mjs TIDEMARK JOBS [--json FILE]
 //
-// Of one job of 10,000 tasks and 200 stages on 20 hosts that goes on: how large the page is, how soon
-// it shows something, frames a second while its lanes are scrolled, and per update bytes and script.
-// Of the master, processor time for 100 watchers of that job and for watchers of a list of 1,000.
+// One running job has 10,000 tasks in 200 stages on 20 hosts. Measures the size of the page, the time until it shows
+// content, frames per second while its lanes scroll, and bytes and script time per update. At the master, measures
+// processor time for 100 watchers of that job and for watchers of a list of 1,000 jobs.
 import { readFileSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
@@ -39,7 +39,7 @@ function get(url, path, headers = {}) {
     });
   });
 }
-// Bytes and updates of a stream, as browsers ask for it.
+// Returns bytes and updates of a stream, requested like a browser does.
 function watch(url, path) {
   const watcher = { bytes: 0, updates: 0, close: () => request.destroy() };
   const unzip = createGunzip({ finishFlush: constants.Z_SYNC_FLUSH });
@@ -117,7 +117,7 @@ async function updates(page) {
 async function watchers(master, path, count, name) {
   const all = Array.from({ length: count }, () => watch(master.url, path));
   await until(`${count} watchers`, () => all.every((each) => each.updates > 0), 60_000);
-  await pause(3000); // the first, whole ones
+  await pause(3000); // the first, whole updates
   for (const each of all) each.bytes = each.updates = 0;
   const share = await coreShare(master, pause(1000 * SECONDS));
   const total = (what) => all.reduce((sum, each) => sum + each[what], 0);
@@ -129,7 +129,7 @@ async function watchers(master, path, count, name) {
   await pause(1000);
 }
 
-// The page asks for tasks while their card is in view.
+// The page requests tasks while their card is visible.
 async function showHosts(page) {
   const card = () => [...document.querySelectorAll("h2")].find((title) => title.innerText === "Tasks on hosts");
   await page.waitForFunction(card);
@@ -174,7 +174,7 @@ const browser = await launch();
   await stop(master);
 }
 {
-  // One host reports all of them.
+  // One host reports all tasks.
   const master = await startMaster(tidemark, ["--set", "limits.share_percent=100"]);
   const jobs = await startJobs(jobsProgram, master, ["1000"]);
   await until("1,000 jobs", async () => {

@@ -17,7 +17,7 @@
 namespace tidemark::bench {
 namespace {
 
-// Files of a folder, in order of their names; none where there is no folder.
+// Returns the files of a folder by name; empty if the folder is missing.
 std::vector<std::string> FilesIn(const std::string& folder) {
   std::vector<std::string> files;
   std::error_code error;
@@ -28,7 +28,8 @@ std::vector<std::string> FilesIn(const std::string& folder) {
   return files;
 }
 
-// The last part of a path up to the first dot or, as in q26-e03-application_1.zst, the first dash.
+// Returns the last part of a path up to the first dot, or, as in q26-e03-application_1.zst, the
+// first dash.
 std::string FamilyOf(const std::string& path) {
   const std::string name = std::filesystem::path(path).filename().string();
   return name.substr(0, name.find_first_of("-."));
@@ -66,7 +67,7 @@ absl::Status Library::LoadTpch(const std::vector<std::string>& files, std::vecto
       std::map<int, const Run*> runs;
       for (const auto& [executors, stages] : query.by_executors) {
         Trace trace = RunOnVirtualCluster(stages, static_cast<std::size_t>(executors),
-                                          schedule::Policy::kFifo);
+                                          placement::Policy::kFifo);
         trace.group = query.size;
         trace.name = absl::StrCat(query.size, " q", query.query, " on ", executors);
         trace.held_out = query.query % 2 == 0;
@@ -81,7 +82,7 @@ absl::Status Library::LoadTpch(const std::vector<std::string>& files, std::vecto
           others.emplace_back(ratio, profile);
           (ratio <= 2 ? near : far).cases.push_back({&run->trace, {&profile->profile}});
         }
-        // Of two that are equally far, the smaller: not the one whose address is lower.
+        // Prefers the smaller of two equally distant ones, not the lower address.
         std::stable_sort(others.begin(), others.end(),
                          [](const auto& a, const auto& b) { return a.first < b.first; });
         if (others.size() >= 2) {
@@ -93,9 +94,10 @@ absl::Status Library::LoadTpch(const std::vector<std::string>& files, std::vecto
         blind.cases.push_back({&run->trace, {}});
       }
     }
-    // Two to ten queries at once, those of the file in order, from times at other executor counts.
-    constexpr schedule::Policy kPolicies[] = {schedule::Policy::kFifo, schedule::Policy::kFair,
-                                              schedule::Policy::kDrf};
+    // Runs two to ten queries at once, in the order of the file, from times at other executor
+    // counts.
+    constexpr placement::Policy kPolicies[] = {placement::Policy::kFifo, placement::Policy::kFair,
+                                               placement::Policy::kDrf};
     for (std::size_t p = 0; p < mixes.size(); ++p) {
       std::size_t first = 0;
       for (std::size_t count = 2; count <= 10; count += 2) {
@@ -138,7 +140,7 @@ absl::Status Library::LoadSpark(const std::vector<std::string>& logs, std::vecto
     trace->group = FamilyOf(log);
     trace->name = std::filesystem::path(log).stem().string();
     std::vector<const Run*>& family = families[trace->group];
-    trace->held_out = (families.size() - 1) % 2 == 1;  // queries in turn, whole
+    trace->held_out = (families.size() - 1) % 2 == 1;  // whole queries, alternating
     family.push_back(&Add(*std::move(trace)));
   }
   Suite one = NewSuite("tpcds-one-run", Moment::kBeforeStart);
@@ -151,7 +153,7 @@ absl::Status Library::LoadSpark(const std::vector<std::string>& logs, std::vecto
       const Run& run = *family[i];
       std::vector<const Run*> others;
       for (std::size_t step = 1; step < family.size(); ++step) {
-        // Strides through the family, so that neighbours in time do not stand for all.
+        // Strides through the family, so that the sample is not limited to neighbours in time.
         const Run* other = family[(i + step * 17) % family.size()];
         if (other->trace.slots != run.trace.slots &&
             other->trace.stages.size() == run.trace.stages.size()) {

@@ -1,4 +1,4 @@
-// What is asked: a run whose end is known, and the earlier runs that an indicator may learn from.
+// A case: a run with a known end, and the past runs that an indicator may use.
 #pragma once
 
 #include <deque>
@@ -13,7 +13,7 @@ namespace tidemark::bench {
 
 struct Case {
   const Trace* truth = nullptr;
-  std::vector<const PastRun*> history;  // the newest first
+  std::vector<const PastRun*> history;  // newest first
 };
 
 enum class Moment { kBeforeStart, kLive };
@@ -24,18 +24,18 @@ struct Suite {
   std::vector<Case> cases;
 };
 
-// Data sets that are not there make no suite.
+// Missing data sets give no suite.
 struct Sources {
   std::string data;                     // folder with tpch-task-times/, spark-eventlogs/, hadoop/
-  std::string repository;               // the small ones that come with the source
-  std::vector<std::string> tpch_files;  // instead of those of `data`
+  std::string repository;               // the small data sets of the source
+  std::vector<std::string> tpch_files;  // instead of the files of `data`
   std::vector<std::string> spark_logs;
 };
 
-// Owns what the cases of its suites point to.
+// Owns the runs of its suites.
 class Library {
  public:
-  // Suites whose name begins with `wanted` (empty: all).
+  // Returns the suites whose name begins with `wanted` (empty: all).
   absl::StatusOr<std::vector<Suite>> Load(const Sources& sources, const std::string& wanted);
 
  private:

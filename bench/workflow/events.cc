@@ -10,7 +10,7 @@
 namespace tidemark::bench {
 namespace {
 
-// How often a task that runs says so. Seconds, as executors of Spark do.
+// Seconds between two reports of a running task, like Spark's executors.
 constexpr double kBeat = 10;
 
 StageOpened Opening(const Trace& trace, std::uint32_t number) {
@@ -25,7 +25,7 @@ StageOpened Opening(const Trace& trace, std::uint32_t number) {
   for (const std::size_t parent : stage.parents) {
     opened.parents.push_back(static_cast<std::uint32_t>(parent));
   }
-  if (trace.policy != schedule::Policy::kFifo) opened.pool = absl::StrCat(stage.owner);
+  if (trace.policy != placement::Policy::kFifo) opened.pool = absl::StrCat(stage.owner);
   return opened;
 }
 

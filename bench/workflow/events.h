@@ -1,4 +1,4 @@
-// A trace as the events that a master would have got of it.
+// Converts a trace to the events for a master.
 #pragma once
 
 #include <cstddef>
@@ -14,25 +14,25 @@
 
 namespace tidemark::bench {
 
-// An instant of a trace, by the master's clock.
+// Converts an instant of a trace to the master's clock.
 absl::Time At(double seconds);
 
-// Events of one run in the order in which they happened: what its driver tells, and signs of life
-// while tasks run, of each at every look. A stage of a group is told of when it became visible,
-// others with the job. Of a map task the bytes of its split are told before it starts, and while it
-// runs how many it has read: as if it read at a steady pace. Not thread-safe.
+// Yields the events of one run in order: the driver's reports, and heartbeats of all running tasks
+// at every call. A stage of a group is reported when it became visible, other stages with the job.
+// The bytes of a map task's split are reported before it starts, and its progress at a steady pace.
+// Not thread-safe.
 class Replay {
  public:
-  // REQUIRES: `trace` lives as long.
+  // REQUIRES: `trace` outlives this object.
   explicit Replay(const Trace& trace);
 
   using Take = absl::FunctionRef<void(const Event&)>;
-  // All that happened after the last call and until `seconds` after the beginning, which never
+  // Returns the events since the last call and up to `seconds` after the beginning, which never
   // decreases.
   void Until(double seconds, Take take);
-  // What the job opens with, before any task has started.
+  // Returns the opening events, before any task has started.
   void Opening(Take take);
-  // All that is left, and the end of the job.
+  // Returns the remaining events and the end of the job.
   void ToTheEnd(Take take);
 
  private:
@@ -44,15 +44,15 @@ class Replay {
   void Send(double at, EventBody body, Take take);
 
   const Trace& trace_;
-  std::vector<std::pair<double, EventBody>> bodies_;  // by time
+  std::vector<std::pair<double, EventBody>> bodies_;  // sorted by time
   std::size_t next_ = 0;
-  std::size_t opening_ = 0;  // so many open the job
+  std::size_t opening_ = 0;  // number of opening events
   std::map<std::pair<std::uint32_t, std::uint32_t>, AttemptId> running_;
   std::uint64_t sequence_ = 0;
-  double sent_at_ = 0;  // the last event
+  double sent_at_ = 0;  // time of the last event
 };
 
-// What a master keeps of the run for the next one.
+// Returns the past run that a master stores.
 PastRun RunOf(const Trace& trace);
 
 }  // namespace tidemark::bench

@@ -15,7 +15,7 @@
 namespace tidemark::bench {
 namespace {
 
-// A trace that its own events contradict is a mistake of the benchmark.
+// A trace that contradicts its events is a defect of the benchmark.
 void Require(const absl::Status& applied) {
   if (applied.ok()) return;
   fmt::print(stderr, "{}\n", applied.ToString());
@@ -50,15 +50,15 @@ class Tidemark : public Indicator {
 
 class OfPapers : public Indicator {
  public:
-  OfPapers(std::string name, std::vector<PastRun> runs, const schedule::Resourcing& on)
+  OfPapers(std::string name, std::vector<PastRun> runs, const placement::Resourcing& on)
       : name_(std::move(name)), runs_(std::move(runs)), on_(on), state_(/*lambda=*/1) {
-    for (const PastRun& run : runs_) history_.push_back(&run.stages);
+    for (const PastRun& run : runs_) history_.push_back(&run);
   }
 
-  void Take(const Event& event) override { Require(model::Apply(event, {}, state_)); }
+  void Take(const Event& event) override { Require(facts::Apply(event, {}, state_)); }
 
   Answer Ask(absl::Time now) override {
-    const workflow::WorkflowNow seen = workflow::StagesNow(state_, now);
+    const dag::WorkflowNow seen = dag::StagesNow(state_, now);
     papers::DagForecast forecast = papers::EstimateDag(
         name_, {.stages = seen.stages, .elapsed = seen.elapsed, .history = history_, .on = on_});
     return {.remaining = forecast.remaining, .stage_ends = std::move(forecast.stage_ends)};
@@ -67,9 +67,9 @@ class OfPapers : public Indicator {
  private:
   const std::string name_;
   const std::vector<PastRun> runs_;
-  std::vector<const RunProfile*> history_;
-  const schedule::Resourcing on_;
-  model::JobRecord state_;
+  std::vector<const PastRun*> history_;
+  const placement::Resourcing on_;
+  facts::JobRecord state_;
 };
 
 }  // namespace
@@ -81,7 +81,7 @@ std::vector<std::string> IndicatorNames() {
 }
 
 std::unique_ptr<Indicator> MakeIndicator(const std::string& name, std::vector<PastRun> history,
-                                         const schedule::Resourcing& on) {
+                                         const placement::Resourcing& on) {
   if (name == "tidemark") return std::make_unique<Tidemark>(std::move(history));
   return std::make_unique<OfPapers>(name, std::move(history), on);
 }

@@ -1,4 +1,4 @@
-// Rules that predict when a job of stages will end, side by side: each follows its events.
+// Methods that predict the end of a job of stages, in parallel: each follows its events.
 #pragma once
 
 #include <memory>
@@ -7,18 +7,18 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "master/forecast/placement/stage_work.h"
+#include "master/forecast/placement/allocation.h"
 #include "tidemark/event.h"
 #include "tidemark/past_run.h"
 
 namespace tidemark::bench {
 
-// Seconds from now.
+// A prediction in seconds from now.
 struct Answer {
-  std::optional<double> remaining;  // empty: nothing to say
-  std::optional<double> lower;      // 90 % interval, or none
+  std::optional<double> remaining;  // empty without a prediction
+  std::optional<double> lower;      // 90 % interval; empty if unknown
   std::optional<double> upper;
-  std::vector<double> stage_ends;  // where it tells them, by number of the stage
+  std::vector<double> stage_ends;  // by number of the stage, if predicted
 };
 
 class Indicator {
@@ -28,11 +28,12 @@ class Indicator {
   virtual Answer Ask(absl::Time now) = 0;
 };
 
-// The methods of master/forecast/papers/papers.h, and `tidemark`: what a JobMonitor publishes.
+// The methods of master/forecast/papers/papers.h, and `tidemark`: the published values of a
+// JobMonitor.
 std::vector<std::string> IndicatorNames();
-// `history`: earlier runs, the newest first. `on`: the cluster, of which the methods of the papers
-// are told; `tidemark` has to find out.
+// `history`: past runs, newest first. `on`: the cluster, which the methods of papers receive;
+// `tidemark` infers it.
 std::unique_ptr<Indicator> MakeIndicator(const std::string& name, std::vector<PastRun> history,
-                                         const schedule::Resourcing& on);
+                                         const placement::Resourcing& on);
 
 }  // namespace tidemark::bench

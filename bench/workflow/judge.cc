@@ -12,15 +12,15 @@
 namespace tidemark::bench {
 namespace {
 
-// As suites of single jobs count them (bench/accuracy/summary.cc).
+// Like suites of single jobs (bench/accuracy/summary.cc).
 constexpr double kEvenCoverage = 0.75;
 constexpr double kBehindPoints = 0.5;
 
-// One number of one case; empty where it has none.
+// One value of a case; empty if it has none.
 struct Sample {
   std::string group;
   bool held_out = false;
-  double end_error = 0;  // before the start
+  double end_error = 0;  // prediction before the start
   std::optional<bool> hit;
   std::optional<double> width;
   std::optional<Metrics> live;
@@ -30,7 +30,7 @@ struct Sample {
 void AddLive(const std::vector<Prediction>& predictions, double end, Sample& sample) {
   sample.live = Measure(predictions, 0, end);
   for (const Prediction& prediction : predictions) {
-    // Nothing to say counts as being off by the whole duration.
+    // A missing prediction counts as an error of the whole duration.
     sample.live_end_error += prediction.end ? std::abs(*prediction.end - end) / end : 1;
   }
   sample.live_end_error /= static_cast<double>(predictions.size());
@@ -80,7 +80,7 @@ class Judging {
     samples.push_back(sample);
   }
 
-  // Of a mix the end of each workflow counts.
+  // In a mix, the end of each workflow counts.
   static void OwnersBefore(const Trace& truth, const Answer& answer, std::vector<Sample>& samples) {
     for (std::size_t owner = 0; owner < truth.owners; ++owner) {
       double end = 0;
@@ -119,7 +119,7 @@ class Judging {
 
 using Figure = std::function<std::optional<double>(const Sample&)>;
 
-// The mean over groups of the means within.
+// Returns the mean over groups of the means within each.
 std::optional<double> MeanOf(const std::vector<Sample>& samples, const Figure& figure) {
   std::map<std::string, std::pair<double, int>> groups;
   for (const Sample& sample : samples) {
@@ -201,7 +201,7 @@ Verdict VerdictOf(const std::vector<WatchedRun>& runs) {
   for (const WatchedRun& run : runs) {
     Sample& sample = samples.emplace_back();
     AddLive(run.predictions, run.end, sample);
-    // The errors of what was shown, which may not be what was predicted: it never goes back.
+    // The errors of shown progress, which never falls and may differ from the prediction.
     const Metrics shown = Measure(run.shown, 0, run.end);
     sample.live->avg_err = shown.avg_err;
     sample.live->max_err = shown.max_err;

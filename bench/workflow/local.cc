@@ -10,7 +10,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "bench/service/scratch.h"
-#include "examples/local_mapreduce/visits.h"
 #include "examples/local_mapreduce/workflow.h"
 #include "master/store/event_log.h"
 #include "tidemark/client.h"
@@ -20,7 +19,7 @@
 namespace tidemark::bench {
 namespace {
 
-// The tasks of one job, by phase, at instants of its sender's clock.
+// The tasks of one job by phase, by the sender's clock.
 struct JobTasks {
   std::vector<std::pair<absl::Time, absl::Time>> map;
   std::vector<std::pair<absl::Time, absl::Time>> reduce;
@@ -30,7 +29,7 @@ absl::StatusOr<JobTasks> ReadTasks(const std::string& log) {
   const auto reader = store::EventLogReader::Open(log);
   if (!reader.ok()) return reader.status();
   JobTasks tasks;
-  std::map<std::string, absl::Time> started;  // by attempt
+  std::map<std::string, absl::Time> started;  // start times by attempt
   while (true) {
     const auto record = (*reader)->Next();
     if (!record.ok()) return record.status();
@@ -47,8 +46,8 @@ absl::StatusOr<JobTasks> ReadTasks(const std::string& log) {
   }
 }
 
-// Each job is a stage of map tasks and one of reduce tasks after it. Every task has a process of
-// its own, so that none is warmer than another.
+// Each job has a stage of map tasks and a stage of reduce tasks after it. Every task has a separate
+// process, so none is warmer than another.
 absl::StatusOr<Trace> ReadTrace(const Plan& plan, const std::string& log_dir, std::uint32_t slots) {
   Trace trace = {.group = "web-log",
                  .name = plan.id,
@@ -86,10 +85,10 @@ absl::StatusOr<Trace> ReadTrace(const Plan& plan, const std::string& log_dir, st
   return trace;
 }
 
-// What the master said while one workflow ran, in order.
+// The master's snapshots while one workflow ran, in order.
 class Listener {
  public:
-  // `master` must outlive it.
+  // `master` must outlive this object.
   Listener(const Client& master, const std::string& id)
       : thread_([this, &master, id] {
           const WatchCalls calls = {.on_snapshot = [this](const Snapshot& snapshot) {
@@ -111,7 +110,7 @@ class Listener {
   std::thread thread_;
 };
 
-// Of the snapshots that say when it will end.
+// Uses the snapshots with a predicted end.
 WatchedRun Watched(const std::vector<Snapshot>& said) {
   WatchedRun run = {.end = absl::ToDoubleSeconds(said.back().elapsed())};
   for (const Snapshot& snapshot : said) {

@@ -1,4 +1,4 @@
-// Workflows that really run: the example engine's web log on this machine, watched at a master.
+// Workflows that really run: the example engine's web log on this machine, watched by a master.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,18 @@ namespace tidemark::bench {
 
 struct LocalOptions {
   std::vector<std::string> worker_command;
-  int runs = 5;                      // the first has no earlier run and is not judged
-  std::uint64_t visits = 2'000'000;  // of the web site, in each run
+  int runs = 5;                      // the first has no past run and is not evaluated
+  std::uint64_t visits = 2'000'000;  // visits of the web site per run
   std::uint32_t slots = 2;
 };
 
 struct LocalRuns {
-  std::vector<Trace> traces;  // of all runs, from the event logs of their jobs
-  Row live;                   // "tidemark": what the master really said, run after run
+  std::vector<Trace> traces;  // of all runs, from their jobs' event logs
+  Row live;                   // "tidemark": the master's own predictions, run after run
 };
 
-// Runs them one after the other, at a master that remembers. Errors: those of the engine, the
-// master and its logs.
+// Runs them one after another at a master with a history. Returns errors of the engine, the master
+// and its logs.
 absl::StatusOr<LocalRuns> RunLocally(const LocalOptions& options);
 
 }  // namespace tidemark::bench

@@ -1,4 +1,4 @@
-// How well the end of a workflow is predicted, before it starts and while it runs.
+// Measures the accuracy of a workflow's predicted end, before it starts and while it runs.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -17,7 +17,7 @@
 namespace tidemark::bench {
 namespace {
 
-// The suite of workflows that really run: each is judged with the one before it as its history.
+// The suite of workflows that really run. Each is evaluated with the previous one as its history.
 absl::StatusOr<Judged> JudgeLocal(const LocalOptions& local, const JudgeOptions& options) {
   const absl::StatusOr<LocalRuns> runs = RunLocally(local);
   if (!runs.ok()) return runs.status();
@@ -27,7 +27,7 @@ absl::StatusOr<Judged> JudgeLocal(const LocalOptions& local, const JudgeOptions&
   for (std::size_t i = 1; i < profiles.size(); ++i) {
     suite.cases.push_back({&runs->traces[i], {&profiles[i - 1]}});
   }
-  // Of tidemark it is what the master really said.
+  // The values of tidemark are the published ones.
   JudgeOptions others = options;
   std::erase(others.indicators, "tidemark");
   Judged judged = Judge(suite, others);
@@ -36,7 +36,7 @@ absl::StatusOr<Judged> JudgeLocal(const LocalOptions& local, const JudgeOptions&
 }
 
 int Run(int argc, char** argv) {
-  CLI::App app("How well the end of a workflow is predicted.");
+  CLI::App app("Measures the accuracy of predicted ends of workflows.");
   Sources sources = {.data = std::string(TIDEMARK_ROOT) + "/../shared/data",
                      .repository = std::string(TIDEMARK_ROOT) + "/data"};
   JudgeOptions options = {.indicators = IndicatorNames()};
@@ -44,15 +44,18 @@ int Run(int argc, char** argv) {
   std::string wanted;
   std::string json_path;
   LocalOptions local = {.worker_command = {TIDEMARK_WORKER, "worker"}};
-  app.add_option("--suite", wanted, "Only suites whose name begins so");
-  app.add_option("--data", sources.data, "Where the data sets are")->envname("TIDEMARK_DATA");
-  app.add_option("--tpch", sources.tpch_files, "Task times of queries, instead of the data set's");
-  app.add_option("--spark-log", sources.spark_logs, "Spark event logs, instead of the data set's");
-  app.add_option("--indicators", options.indicators, "Which ones")->delimiter(',');
-  app.add_option("--updates", options.updates, "Looks at a live run")->check(CLI::Range(2, 10'000));
-  app.add_option("--local-runs", local.runs, "Runs of the suite local; the first is not judged")
+  app.add_option("--suite", wanted, "Run only suites whose name begins with this text");
+  app.add_option("--data", sources.data, "Directory of the data sets")->envname("TIDEMARK_DATA");
+  app.add_option("--tpch", sources.tpch_files, "Task times of queries, instead of the data set");
+  app.add_option("--spark-log", sources.spark_logs, "Spark event logs, instead of the data set");
+  app.add_option("--indicators", options.indicators, "Indicators to compute, separated by commas")
+      ->delimiter(',');
+  app.add_option("--updates", options.updates, "Number of updates of a live run")
+      ->check(CLI::Range(2, 10'000));
+  app.add_option("--local-runs", local.runs,
+                 "Number of runs of suite local; the first is not evaluated")
       ->check(CLI::Range(2, 1000));
-  app.add_option("--local-visits", local.visits, "Visits in each of them")
+  app.add_option("--local-visits", local.visits, "Number of visits per run")
       ->check(CLI::Range(std::uint64_t{1000}, std::uint64_t{1'000'000'000}));
   app.add_option("--json", json_path, "Write the results to this file");
   CLI11_PARSE(app, argc, argv);
@@ -78,7 +81,7 @@ int Run(int argc, char** argv) {
     judged.push_back(*ran);
     fmt::print("{}", WorkflowTable({*ran}));
   }
-  if (judged.empty()) fmt::print("no data set of that name is here\n");
+  if (judged.empty()) fmt::print("no data set has that name\n");
   if (json_path.empty()) return 0;
   std::ofstream file(json_path);
   file << WorkflowJson(judged);

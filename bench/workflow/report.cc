@@ -38,11 +38,11 @@ ordered_json JsonOf(const Verdict& verdict) {
   return json;
 }
 
-// One entry for each data set: what is said live, and of the end before the start, with one earlier
-// run. The suites themselves are beside it.
+// One entry per data set: live predictions, and predictions before the start with one past run. The
+// suites are in a separate object.
 struct DataSet {
   const char* name;
-  std::vector<const char*> suites;  // a field is that of the first one that has it
+  std::vector<const char*> suites;  // a field comes from the first suite that has it
 };
 const std::vector<DataSet>& DataSets() {
   static const auto* const kSets =

@@ -1,4 +1,5 @@
-// Jobs of a Rumen trace (concatenated JSON objects) as workflows of two stages: maps, then reduces.
+// Reads jobs of a Rumen trace (concatenated JSON objects) as workflows of two stages, maps and
+// reduces.
 #pragma once
 
 #include <string>
@@ -9,10 +10,9 @@
 
 namespace tidemark::bench {
 
-// Jobs that succeeded and have tasks with times; of map tasks with what they read. Slots of a job:
-// the most of its attempts that ran at once. Reduce tasks start before the last map task ends, as
-// they do in nearly all such jobs. `failed_too`: jobs that failed as well, with those of their
-// tasks that succeeded.
+// Returns successful jobs with timed tasks, and the input of map tasks. The slots of a job are its
+// largest number of concurrent attempts. Reduce tasks start before the last map task ends, as in
+// nearly all such jobs. `failed_too` also returns failed jobs with their successful tasks.
 absl::StatusOr<std::vector<Trace>> ReadRumen(const std::string& path, bool failed_too = false);
 
 }  // namespace tidemark::bench

@@ -17,7 +17,7 @@
 namespace tidemark::bench {
 namespace {
 
-// The runs of one application, from what a driver tells.
+// The runs of one application, from its driver's events.
 class Runs {
  public:
   void Take(const Event& event) {
@@ -51,10 +51,10 @@ class Runs {
     std::optional<std::uint32_t> executor;
   };
   struct Run {
-    StageOpened opened;  // as it was told first
+    StageOpened opened;  // the first description
     absl::Time told_at;
-    std::optional<absl::Time> submitted_at;  // last
-    std::vector<Task> tasks;                 // of all attempts, in the order of their ends
+    std::optional<absl::Time> submitted_at;  // the latest submission
+    std::vector<Task> tasks;                 // over all attempts, by end
   };
 
   template <typename Body>
@@ -85,7 +85,7 @@ class Runs {
       return;
     }
     const auto task = running_.find(key);
-    if (task == running_.end()) return;  // obsolete
+    if (task == running_.end()) return;  // an obsolete attempt
     task->second.end = changed.at;
     if (*changed.at >= task->second.start) stages_[id.stage].tasks.push_back(task->second);
     running_.erase(task);
@@ -97,7 +97,7 @@ class Runs {
 
   TraceStage Build(const Run& run) {
     const StageOpened& opened = run.opened;
-    // As the shipped program recognises it.
+    // The identity that the program uses.
     TraceStage built = {.name = opened.signature.empty()
                                     ? absl::StrCat(opened.name, " of ", *opened.task_count)
                                     : opened.signature,
@@ -113,7 +113,7 @@ class Runs {
     return built;
   }
 
-  // Parents without tasks stand for theirs.
+  // Parents without tasks are replaced by their parents.
   void AddParent(std::uint32_t parent, TraceStage& stage) {
     if (const auto place = place_.find(parent); place != place_.end()) {
       stage.parents.push_back(place->second);

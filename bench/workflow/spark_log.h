@@ -1,4 +1,4 @@
-// An event log of Spark as a trace.
+// Converts an event log of Spark to a trace.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace tidemark::bench {
 
-// From the first submission of a job to the end of the last. A stage becomes visible with the job
-// that brings it. Failed attempts count as tasks that took their time; stages without
-// tasks are left out. Errors: those of spark::LogReader; InvalidArgument: no job.
+// Covers the first submission of a job to the end of the last. A stage becomes visible with its
+// job. Failed attempts count as tasks; stages without tasks are omitted. Returns the errors of
+// spark::LogReader, and InvalidArgument without a job.
 absl::StatusOr<Trace> ReadSparkLog(const std::string& path);
 
 }  // namespace tidemark::bench

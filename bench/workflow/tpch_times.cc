@@ -24,17 +24,17 @@ void AppendTimes(const json& by_executors, const std::string& executors,
   for (const json& time : *times) seconds.push_back(time.get<double>() * kMillisecond);
 }
 
-// Stages so that parents come first, as traces want them.
-absl::StatusOr<std::vector<std::size_t>> OrderOf(const json& query, schedule::Parents& parents) {
+// Sorts stages so that parents are first, as traces require.
+absl::StatusOr<std::vector<std::size_t>> OrderOf(const json& query, placement::Parents& parents) {
   parents.resize(query.at("stages").size());
   for (const json& edge : query.at("edges_parent_child")) {
     parents.at(edge.at(1).get<std::size_t>()).push_back(edge.at(0).get<std::size_t>());
   }
-  return schedule::TopologicalOrder(parents);
+  return placement::TopologicalOrder(parents);
 }
 
 std::vector<MeasuredStage> StagesAt(const json& query, const std::vector<std::size_t>& order,
-                                    const schedule::Parents& parents,
+                                    const placement::Parents& parents,
                                     const std::string& executors) {
   std::vector<std::size_t> place(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
@@ -50,7 +50,7 @@ std::vector<MeasuredStage> StagesAt(const json& query, const std::vector<std::si
   return stages;
 }
 
-// Numbers of executors at which every stage was measured.
+// Returns the numbers of executors at which every stage was measured.
 std::vector<std::string> MeasuredAt(const json& query) {
   std::vector<std::string> executors;
   for (const auto& [count, times] : query.at("stages").at(0).at("first_wave").items()) {
@@ -69,14 +69,14 @@ absl::StatusOr<MeasuredQuery> ParseQuery(const std::string& line) {
     const json query = json::parse(line);
     MeasuredQuery measured = {.size = query.at("size").get<std::string>(),
                               .query = query.at("query").get<int>()};
-    schedule::Parents parents;
+    placement::Parents parents;
     const auto order = OrderOf(query, parents);
     if (!order.ok()) return order.status();
     for (const std::string& executors : MeasuredAt(query)) {
       measured.by_executors[std::stoi(executors)] = StagesAt(query, *order, parents, executors);
     }
     return measured;
-  } catch (const std::exception& error) {  // of the JSON library and of lookups
+  } catch (const std::exception& error) {  // from the JSON library and from lookups
     return absl::InvalidArgumentError(error.what());
   }
 }

@@ -19,7 +19,7 @@ struct MeasuredQuery {
   std::map<int, std::vector<MeasuredStage>> by_executors;
 };
 
-// InvalidArgument: a line that is not of this form, names the line.
+// Returns InvalidArgument with the number of the first invalid line.
 absl::StatusOr<std::vector<MeasuredQuery>> ReadTpchTimes(const std::string& path);
 
 }  // namespace tidemark::bench

@@ -13,7 +13,7 @@ void Finish(Trace& trace) {
   }
 }
 
-schedule::Resourcing ResourcingOf(const Trace& trace) {
+placement::Resourcing ResourcingOf(const Trace& trace) {
   return {.cluster = {.capacity = {.cores = trace.slots}, .policy = trace.policy}};
 }
 

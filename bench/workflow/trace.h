@@ -1,4 +1,4 @@
-// A workflow that has run: which task ran when. Seconds since the workflow began.
+// A workflow that has run, with the times of its tasks. Seconds since the workflow began.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "master/forecast/placement/allocation.h"
-#include "master/forecast/placement/stage_work.h"
 #include "tidemark/event.h"
 
 namespace tidemark::bench {
@@ -17,9 +16,9 @@ namespace tidemark::bench {
 struct TraceTask {
   double start = 0;
   double end = 0;
-  std::optional<std::uint32_t> executor;  // in Trace::executors; empty: a process of its own
-  std::optional<double> shuffled;         // of a reduce task, if it is known
-  std::optional<std::uint64_t> bytes;     // of a map task's split, if they are known
+  std::optional<std::uint32_t> executor;  // in Trace::executors; empty: a separate process
+  std::optional<double> shuffled;         // of a reduce task, if known
+  std::optional<std::uint64_t> bytes;     // of a map task's split, if known
 };
 
 struct TraceExecutor {
@@ -28,34 +27,34 @@ struct TraceExecutor {
 };
 
 struct TraceStage {
-  std::string name;                  // by which it is recognised in another run
-  std::string title;                 // what it does; empty: as its name says
+  std::string name;                  // identifies it in another run
+  std::string title;                 // a description; empty: the name
   std::vector<std::size_t> parents;  // lower indexes
   std::size_t owner = 0;
-  std::string group;       // the engine's job that brings it; empty: it is known at once
-  std::uint64_t work = 0;  // as StageOpened has it
+  std::string group;       // the engine's job that contains it; empty if it is known from the start
+  std::uint64_t work = 0;  // like StageOpened.work
   StageKind kind = StageKind::kGeneric;
-  double visible_at = 0;               // when the engine told of it
-  std::optional<double> submitted_at;  // when its tasks could first have run
-  std::vector<TraceTask> tasks;        // by start
+  double visible_at = 0;               // when the engine reported it
+  std::optional<double> submitted_at;  // when its tasks could run for the first time
+  std::vector<TraceTask> tasks;        // sorted by start
 };
 
 struct Trace {
-  std::string group;  // what figures are averaged within before they are averaged
+  std::string group;  // figures are averaged within the group first
   std::string name;
-  bool held_out = false;  // no constant was chosen on it
+  bool held_out = false;  // not used for choosing constants
   double slots = 1;
-  schedule::Policy policy = schedule::Policy::kFifo;
+  placement::Policy policy = placement::Policy::kFifo;
   std::size_t owners = 1;
   double end = 0;
   std::vector<TraceExecutor> executors;
-  // What the engine told of groups, and when: GroupOpened and GroupClosed.
+  // The engine's reports of groups and their times: GroupOpened and GroupClosed.
   std::vector<std::pair<double, EventBody>> groups;
   std::vector<TraceStage> stages;
 };
 
-schedule::Resourcing ResourcingOf(const Trace& trace);
-// When the last task of an owner's stages ended.
+placement::Resourcing ResourcingOf(const Trace& trace);
+// Returns the end of the last task of an owner's stages.
 double EndOfOwner(const Trace& trace, std::size_t owner);
 
 // Sorts tasks by start and sets `end`.

@@ -7,7 +7,8 @@
 
 namespace tidemark::bench {
 
-// NotFound, DataLoss (not what its name says), ResourceExhausted (more than 2 GiB unpacked).
+// Returns NotFound, DataLoss (contents that do not match the suffix), ResourceExhausted (more than
+// 2 GiB unpacked).
 absl::StatusOr<std::string> ReadUnpacked(const std::string& path);
 
 }  // namespace tidemark::bench

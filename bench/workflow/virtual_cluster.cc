@@ -16,7 +16,7 @@ struct Slot {
 class VirtualCluster {
  public:
   VirtualCluster(const std::vector<MeasuredStage>& stages, std::size_t slots,
-                 schedule::Policy policy)
+                 placement::Policy policy)
       : stages_(stages), policy_(policy), slots_(slots) {
     trace_.slots = static_cast<double>(slots);
     trace_.policy = policy;
@@ -59,7 +59,7 @@ class VirtualCluster {
     std::optional<std::size_t> best;
     const auto rank = [this](std::size_t stage) {
       const std::size_t owner = stages_[stage].owner;
-      const std::size_t turn = policy_ == schedule::Policy::kFifo ? 0 : running_of_owner_[owner];
+      const std::size_t turn = policy_ == placement::Policy::kFifo ? 0 : running_of_owner_[owner];
       return std::tuple(turn, owner, stage);
     };
     for (std::size_t stage = 0; stage < stages_.size(); ++stage) {
@@ -68,7 +68,7 @@ class VirtualCluster {
     return best;
   }
 
-  // A slot that knows the stage, else one that has run something, else a new one.
+  // Prefers a slot that has run the stage, then one that has run any task, then a new one.
   std::size_t TakeSlot(std::size_t stage) {
     const auto coldness = [&](std::size_t slot) {
       const auto& last = slots_[slot].last_stage;
@@ -98,7 +98,7 @@ class VirtualCluster {
   }
 
   const std::vector<MeasuredStage>& stages_;
-  schedule::Policy policy_;
+  placement::Policy policy_;
   std::vector<Slot> slots_;
   std::vector<std::size_t> idle_;
   std::vector<std::size_t> started_;
@@ -113,7 +113,7 @@ class VirtualCluster {
 }  // namespace
 
 Trace RunOnVirtualCluster(const std::vector<MeasuredStage>& stages, std::size_t slots,
-                          schedule::Policy policy) {
+                          placement::Policy policy) {
   return VirtualCluster(stages, slots, policy).Run();
 }
 

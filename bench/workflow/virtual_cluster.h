@@ -1,5 +1,5 @@
-// Runs measured task times on a virtual cluster, slot by slot: a plain simulator of its own, so
-// that estimates are not judged by their own code.
+// Runs measured task times on a virtual cluster, slot by slot. This simulator is separate, so that
+// estimates are not evaluated by their own code.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,12 @@ struct MeasuredStage {
   std::string name;
   std::vector<std::size_t> parents;  // lower indexes
   std::size_t owner = 0;
-  std::vector<double> seconds;  // of its tasks, in the order in which they start
+  std::vector<double> seconds;  // of its tasks, in starting order
 };
 
-// kFifo: the lowest owner, then the lowest stage; kFair and kDrf (all containers are alike here):
-// the owner with the fewest running tasks, then its lowest stage.
+// kFifo selects the lowest owner, then the lowest stage. kFair and kDrf (all containers are equal
+// here) select the owner with the fewest running tasks, then its lowest stage.
 Trace RunOnVirtualCluster(const std::vector<MeasuredStage>& stages, std::size_t slots,
-                          schedule::Policy policy);
+                          placement::Policy policy);
 
 }  // namespace tidemark::bench
