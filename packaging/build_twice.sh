@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Whether the same source gives the same packages: builds those of HEAD twice, without a cache, in folders of
+# Checks that equal sources give equal packages: builds the packages of HEAD twice, without a cache, in folders of
 # different depth, and compares them byte by byte.
 #
 #   packaging/build_twice.sh [FOLDER]
 #
-# Takes two release builds, and some gigabytes below FOLDER (default: a temporary one). KEEP=1 leaves them there.
+# Needs two release builds and some gigabytes below FOLDER (default: a temporary one). KEEP=1 keeps them.
 set -euo pipefail
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 work=$(realpath "${1:-$(mktemp -d)}")

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What the program is made of, as CycloneDX 1.5: the packages of Debian that it is linked with and whose headers
-are compiled into it, and what npm brought into the page.
+"""Writes the components of the program as CycloneDX 1.5: Debian packages that are linked or compiled in, and
+npm packages of the page.
 
     packaging/sbom.py PROGRAM BUILD_FOLDER VERSION > tidemark.cdx.json
 
-From the program, the record that Ninja keeps of its headers and dpkg; the same build gives the same bytes.
+Uses the program, Ninja's record of headers, and dpkg. Equal builds give equal bytes.
 """
 
 import json
@@ -19,18 +19,18 @@ def said(*command):
 
 
 def linked(program):
-    """The shared libraries that are loaded with it."""
+    """Returns the shared libraries that the program loads."""
     return re.findall(r"(?:=> )?(/\S+) \(0x", said("ldd", program))
 
 
 def included(build):
-    """Headers from outside the project that were read to compile it."""
+    """Returns the headers from outside the project that the build has read."""
     lines = said("ninja", "-C", build, "-t", "deps").splitlines()
     return sorted({line.strip() for line in lines if line.startswith("    /usr/")})
 
 
 def owners(files):
-    """The packages that these files belong to; a file may also be known by its name below /usr."""
+    """Returns the packages of these files; dpkg may list a file below /usr."""
     names = {str(pathlib.Path(file).resolve()) for file in files}
     names |= {name.removeprefix("/usr") for name in names}
     found = set()

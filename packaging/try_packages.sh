@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# What a stranger sees of the packages, on a Debian 12 that has nothing but the history of a master of version 0.1:
-# boots it, installs them, and looks at the first job's bar, what it is estimated by, the service, its page, a hanging
-# master, an upgrade with its data, and what a purge leaves.
+# Tests the packages as a new user meets them, on a Debian 12 with only the history of a master of version 0.1. Boots
+# it, installs the packages, and checks the first job's bar and its estimate, the service, the page, a hanging master,
+# an upgrade with its data, and a purge.
 #
 #   packaging/try_packages.sh NEW_DEBS [OLD_DEBS]
 #
-# Directories with the packages; with the older ones the upgrade is from those. As root, with debootstrap; from the
-# mirror that apt uses, or $MIRROR. The system is below $WORK (default: a temporary directory) and is left there
-# with KEEP=1. Needs no right to make cgroups: then limits of memory and tasks are set, and not enforced.
+# The arguments are directories with packages; the upgrade starts from the older ones. Needs root and debootstrap, and
+# uses apt's mirror or $MIRROR. The system is below $WORK (default: a temporary directory); KEEP=1 keeps it. Without
+# the right to create cgroups, limits of memory and tasks are set but not enforced.
 set -euo pipefail
 new=$(realpath "$1")
 old=$(realpath "${2:-$1}")
@@ -25,7 +25,7 @@ finish() {
 }
 trap finish EXIT
 
-# Within the system, before it is booted and while it runs.
+# Runs a command in the system, before it is booted and while it runs.
 offline() { chroot "$root" env DEBIAN_FRONTEND=noninteractive PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"; }
 inside() { nsenter -t "$init" -m -u -i -n -p -r -w env PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 "$@"; }
 mirror() {
@@ -38,7 +38,7 @@ wait_for() {
   local until=$((SECONDS + $1))
   shift
   until "$@" >/dev/null 2>&1; do
-    ((SECONDS < until)) || fail "waited in vain for: $*"
+    ((SECONDS < until)) || fail "timed out waiting for: $*"
     sleep 0.5
   done
 }
@@ -54,7 +54,7 @@ cp "$old"/tidemark_*.deb "$root/debs/old/tidemark.deb"
 cp "$new"/tidemark_*.deb "$root/debs/new/tidemark.deb"
 cp "$new"/python3-tidemark_*.deb "$root/debs/new/python3-tidemark.deb"
 
-# As 0.1 left it: its unit had the same directory.
+# Creates the state of version 0.1, whose unit had the same directory.
 mkdir -p "$root/var/lib/tidemark"
 python3 - "$here/../tests/data/history-0.1.sql" "$root/var/lib/tidemark/history.sqlite" <<'LOAD'
 import pathlib, sqlite3, sys
@@ -116,7 +116,7 @@ has_succeeded() { inside tidemark get jobs | grep "^$1 .*succeeded"; }
 wait_for 10 has_succeeded first
 inside tidemark get jobs
 
-say "what 0.1 learnt from three runs"
+say "the history of three runs of 0.1"
 runs() {
   python3 -c 'import sqlite3, sys
 connection = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True)
@@ -127,7 +127,7 @@ all_are_kept() { [[ $(runs) == "synthetic-1 synthetic-2 synthetic-3 first" ]]; }
 wait_for 10 all_are_kept
 runs
 grep -E '^\[.*left' "$work/first" | head -n 1
-! grep -E '^\[.*left' "$work/first" | head -n 1 | grep -q 'a guess' || fail "the first job was guessed, in spite of three runs"
+! grep -E '^\[.*left' "$work/first" | head -n 1 | grep -q 'a guess' || fail "the forecast of the first job is a guess despite three past runs"
 
 say "a master that hangs"
 mkdir -p "$root/etc/systemd/system/tidemark.service.d"
@@ -143,7 +143,7 @@ inside tidemark get jobs | grep -q first || fail "the job is lost"
 say "upgrade"
 echo '# mine' >>"$root/etc/tidemark/tidemark.yaml"
 inside dpkg-query --show tidemark
-# Packages of one version are an upgrade here, too.
+# Also treats packages of an equal version as an upgrade.
 inside env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends --reinstall --allow-downgrades \
   -o Dpkg::Options::=--force-confold /debs/new/tidemark.deb 2>&1 | tail -n 3
 inside dpkg-query --show tidemark
@@ -163,8 +163,9 @@ for file in /usr/share/bash-completion/completions/tidemark /usr/share/zsh/vendo
 done
 offline bash -c '. /usr/share/bash-completion/completions/tidemark; complete -p tidemark'
 offline systemd-analyze verify tidemark.service
-for engine in hadoop spark; do
-  said=$(inside tidemark run $engine -- true 2>&1 || true)
+read -ra engines < <(sed -n "s/^set(TIDEMARK_ENGINES \(.*\))$/\1/p" "$here/../CMakeLists.txt")
+for engine in "${engines[@]}"; do
+  said=$(inside tidemark run "$engine" -- true 2>&1 || true)
   [[ $said != *"--jar is missing"* ]] || fail "run $engine does not find its connector: $said"
 done
 inside systemctl show tidemark -p ActiveState,MemoryMax,TasksMax,WatchdogUSec,ExecStartPre --no-pager | cut -c1-200
@@ -188,4 +189,4 @@ for left in /var/lib/tidemark /var/lib/private/tidemark /etc/tidemark /usr/bin/t
   [[ ! -e $root$left ]] || fail "a purge leaves $left"
 done
 if inside systemctl is-active tidemark; then fail "a purge leaves the service"; fi
-say "all is well"
+say "all checks passed"
