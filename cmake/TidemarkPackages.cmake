@@ -1,10 +1,10 @@
-# What `cmake --install` puts where, and the Debian packages that `cpack` makes of it:
+# Defines the installed files of `cmake --install`, and the Debian packages that `cpack` makes of them:
 #   tidemark          the program, its unit, settings, manual, completions, protos, jars, documents
 #   libtidemark-dev   headers, libraries, the CMake package
 #   python3-tidemark  the package for Python
-# Included last: targets must exist.
+# This file is included last, since its targets must exist.
 
-# Below the prefix, but of a distribution's prefix in /etc, where the unit looks for settings.
+# The settings are below the prefix, or in /etc if the prefix is that of a distribution. The unit reads them there.
 if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
   set(settings_dir ${CMAKE_INSTALL_FULL_SYSCONFDIR}/tidemark)
 else()
@@ -14,7 +14,7 @@ endif()
 configure_file(${PROJECT_SOURCE_DIR}/packaging/tidemark.service.in tidemark.service @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tidemark.service DESTINATION lib/systemd/system
         COMPONENT program)
-# Settings that somebody has changed stay.
+# An installation keeps changed settings.
 set(settings ${PROJECT_SOURCE_DIR}/packaging/tidemark.yaml)
 install(CODE "
   set(folder \"${settings_dir}\")
@@ -28,7 +28,7 @@ install(CODE "
   endif()" COMPONENT program)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program
-        FILES_MATCHING PATTERN "*.md" PATTERN "*.json" PATTERN adr EXCLUDE PATTERN images EXCLUDE)
+        FILES_MATCHING PATTERN "*.md" PATTERN "*.json" PATTERN internals EXCLUDE PATTERN images EXCLUDE)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/packaging/proxy ${PROJECT_SOURCE_DIR}/packaging/kubernetes
         DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 file(RELATIVE_PATH data ${CMAKE_INSTALL_FULL_DOCDIR} ${CMAKE_INSTALL_FULL_DATADIR}/tidemark)
@@ -47,7 +47,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/packaging/grafana/tidemark.json
         DESTINATION ${CMAKE_INSTALL_DATADIR}/tidemark/grafana COMPONENT program)
 install(FILES ${PROJECT_SOURCE_DIR}/packaging/tidemark.yaml
         DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
-# Where Debian's policy wants it.
+# Debian's policy requires this place.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/embedding
         DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libtidemark-dev/examples COMPONENT dev)
 configure_file(${PROJECT_SOURCE_DIR}/packaging/tidemark.1.in tidemark.1 @ONLY)
@@ -66,8 +66,8 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tidemark.zsh RENAME _tidemark COMPONEN
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tidemark.fish COMPONENT program
         DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
-# Where `tidemark run hadoop|spark` looks for them (cli/connector_jar.cc). Maven makes them.
-foreach(engine hadoop spark)
+# The connectors, where FindJar() of cli/launch.cc expects them. Maven builds them.
+foreach(engine ${TIDEMARK_ENGINES})
   install(FILES ${PROJECT_SOURCE_DIR}/agent/${engine}/target/tidemark-${engine}.jar
           DESTINATION ${CMAKE_INSTALL_DATADIR}/tidemark/jars COMPONENT program OPTIONAL)
 endforeach()
@@ -100,7 +100,7 @@ With the program, a service that watches jobs for months, connectors for
 Hadoop and Spark, and the messages to report and to ask.")
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libtidemark-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
-# What tidemarkConfig.cmake looks for.
+# tidemarkConfig.cmake finds these packages.
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
     "libgrpc++-dev, protobuf-compiler-grpc, libprotobuf-dev, protobuf-compiler, libssl-dev, libabsl-dev, libceres-dev, libfmt-dev, libxxhash-dev, libsqlite3-dev, pkg-config")
 set(CPACK_DEBIAN_DEV_DESCRIPTION "progress of jobs as a library
@@ -133,7 +133,7 @@ if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
   file(MAKE_DIRECTORY ${python})
   file(GLOB protos CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/proto/tidemark/v1/*.proto
        ${PROJECT_SOURCE_DIR}/proto/tidemark/rpc/v1/*.proto)
-  # As python/setup.py does.
+  # python/setup.py does the same.
   add_custom_command(OUTPUT ${python}/_wire.binpb DEPENDS ${protos}
     COMMAND protobuf::protoc -I ${PROJECT_SOURCE_DIR}/proto --include_imports
             --descriptor_set_out=${python}/_wire.binpb
@@ -149,9 +149,9 @@ if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
           DESTINATION ${packages}/tidemark-${PROJECT_VERSION}.dist-info)
 endif()
 
-# What Debian's policy asks for beside that, and nobody else needs.
+# Debian's policy requires these files in addition.
 if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
-  string(TIMESTAMP now "%a, %d %b %Y %H:%M:%S +0000" UTC)  # of SOURCE_DATE_EPOCH, if that is set
+  string(TIMESTAMP now "%a, %d %b %Y %H:%M:%S +0000" UTC)  # uses SOURCE_DATE_EPOCH if it is set
   configure_file(${PROJECT_SOURCE_DIR}/packaging/deb/changelog.in ${deb}/changelog.Debian @ONLY)
   execute_process(COMMAND gzip -9nf ${deb}/changelog.Debian COMMAND_ERROR_IS_FATAL ANY)
   execute_process(COMMAND gzip -9nc ${CMAKE_CURRENT_BINARY_DIR}/tidemark.1
@@ -163,7 +163,7 @@ if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
     install(FILES ${PROJECT_SOURCE_DIR}/packaging/deb/copyright ${deb}/changelog.Debian.gz
             DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package} COMPONENT ${component})
   endforeach()
-  # What the program is made of, as far as dpkg knows.
+  # Names the packages from which the program is linked, if dpkg knows them.
   install(CODE "
     execute_process(COMMAND python3 \"${PROJECT_SOURCE_DIR}/packaging/sbom.py\" \"$<TARGET_FILE:tidemark>\"
                             \"${CMAKE_BINARY_DIR}\" ${PROJECT_VERSION}

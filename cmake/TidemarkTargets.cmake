@@ -1,5 +1,5 @@
-# Target tidemark_<name>, alias tidemark::<name>. Public headers are those below include/; all else
-# is included as "<folder>/<file>.h" and not installed.
+# Adds the library tidemark_<name> with the alias tidemark::<name>. Headers below include/ are public.
+# Other headers are included as "<folder>/<file>.h" and are not installed.
 function(tidemark_library)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME" "SOURCES;PUBLIC_HEADERS;DEPS;PRIVATE_DEPS")
   set(target tidemark_${arg_NAME})
@@ -21,8 +21,8 @@ set(TIDEMARK_COMMON_HEADERS
   <absl/time/time.h> <fmt/format.h> <grpcpp/grpcpp.h>)
 
 # Compiles the sources of `target` in batches. CMake's own unity builds name sources by their absolute
-# paths, so that ccache finds nothing in another checkout; these paths start at the project's root.
-# A source with compile definitions of its own is compiled alone.
+# paths, so that ccache never hits in another checkout; these paths start at the project's root.
+# A source with separate compile definitions is compiled alone.
 function(tidemark_batch_sources target)
   get_target_property(sources ${target} SOURCES)
   get_target_property(source_dir ${target} SOURCE_DIR)
@@ -78,9 +78,9 @@ endfunction()
 # marks tests that drive our threads without gRPC, for the thread sanitizer (label threads, target
 # thread_tests). Debian's gRPC is not instrumented, so the sanitizer reports false races in it.
 add_custom_target(thread_tests)
-# What the tests need that do not run whole programs.
+# Tests that run no whole programs link these libraries.
 add_custom_target(unit_tests)
-# Seconds. Sanitizers make what computes ten times as slow.
+# In seconds. Sanitizers make computations ten times as slow.
 set(TIDEMARK_TEST_TIMEOUT 120 CACHE STRING "How long one test may take, seconds")
 # With sanitizers it takes longer to start a process than to run most tests.
 option(TIDEMARK_WHOLE_SUITES "Run all tests of a binary in one process, which is one test of ctest" OFF)
@@ -99,7 +99,7 @@ function(tidemark_test)
     add_test(NAME ${arg_NAME} COMMAND ${arg_NAME})
     set_tests_properties(${arg_NAME} PROPERTIES TIMEOUT ${TIDEMARK_TEST_TIMEOUT} ${labels})
   else()
-    # A value would be in the name of its test byte by byte, with addresses: another name each build.
+    # A value would appear in the name of its test as bytes with addresses, which differ in each build.
     gtest_discover_tests(${arg_NAME} NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60
                          PROPERTIES TIMEOUT ${TIDEMARK_TEST_TIMEOUT} ${labels})
   endif()

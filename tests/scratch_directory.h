@@ -1,4 +1,4 @@
-// A directory of the test's own, which goes with the object: tests run beside one another.
+// A directory for one test, removed with the object. Concurrent tests have separate directories.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ class ScratchDirectory {
 
   const std::string& path() const { return path_; }
   std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  // The path of a file with these contents, which replace those of one that is there at once.
+  // Writes a file with these contents, or replaces an existing one atomically. Returns its path.
   std::string Write(const std::string& name, const std::string& contents) const {
     const std::string path = *this / name;
     std::ofstream(path + ".new", std::ios::binary) << contents;

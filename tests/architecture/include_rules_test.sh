@@ -29,7 +29,7 @@ awk '
   }
   function fault(what) { print FILENAME ":" FNR ": " what; faults++ }
 
-  # The table: | `folder/` | what it holds | `folder/`, `folder/`, gRPC |
+  # Reads the table: | `folder/` | contents | `folder/`, `folder/`, gRPC |
   FILENAME == "docs/ARCHITECTURE.md" {
     if (split($0, cell, "|") == 5 && match(cell[2], /`[^`]+\/`/)) {
       folder = substr(cell[2], RSTART + 1, RLENGTH - 2)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# public_headers_test.sh ROOT: of the lines of each public header that are not blank, at least 40 in 100
-# are comments, and the first is one, which says what the header is for.
+# public_headers_test.sh ROOT: at least 40 % of the non-blank lines of each public header are comments. The first line
+# is a comment that describes the header.
 set -euo pipefail
 cd "$1"
 # shellcheck disable=SC2016  # $0 is that of awk

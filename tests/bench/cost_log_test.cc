@@ -16,7 +16,7 @@ class CostLogFile : public ::testing::Test {
   const std::string path_ = directory_ / "log.cost";
 };
 
-TEST_F(CostLogFile, HoldsAllOfALog) {
+TEST_F(CostLogFile, ContainsTheWholeLog) {
   CostLog log = SomeCosts(5);
   log.partitions[7] = {0, 6, 1, 2, 3};
   log.curves[4] = {{0.5F, 10, 1, 0}, {1.0F, 50, 5, 99}};
@@ -29,11 +29,11 @@ TEST_F(CostLogFile, HoldsAllOfALog) {
   EXPECT_EQ(*ReadCostLogIdentity(path_), "made up");
 }
 
-TEST_F(CostLogFile, ThatIsNotThereIsNotFound) {
+TEST_F(CostLogFile, ReportsNotFoundForAMissingFile) {
   EXPECT_TRUE(absl::IsNotFound(LoadCostLog(path_).status()));
 }
 
-TEST_F(CostLogFile, ThatWasCutIsRefused) {
+TEST_F(CostLogFile, RejectsATruncatedFile) {
   ASSERT_TRUE(SaveCostLog(SomeCosts(5), path_).ok());
   std::string bytes;
   {

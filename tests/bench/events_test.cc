@@ -15,24 +15,24 @@
 namespace tidemark::bench {
 namespace {
 
-using workflow::Warmth;
-using workflow::WorkflowNow;
+using dag::Warmth;
+using dag::WorkflowNow;
 
 Trace ScanAndJoin() {
   return RunOnVirtualCluster({{"scan", {}, 0, {3, 1, 5}}, {"join", {0}, 0, {2}}}, 2,
-                             schedule::Policy::kFifo);
+                             placement::Policy::kFifo);
 }
 
 WorkflowNow SeenAt(const Trace& trace, double seconds) {
-  model::JobRecord state(1);
+  facts::JobRecord state(1);
   Replay(trace).Until(seconds, [&](const Event& event) {
-    const absl::Status applied = model::Apply(event, {}, state);
+    const absl::Status applied = facts::Apply(event, {}, state);
     EXPECT_TRUE(applied.ok()) << applied;
   });
-  return workflow::StagesNow(state, At(seconds));
+  return dag::StagesNow(state, At(seconds));
 }
 
-TEST(Replay, TellsOnlyWhatHadHappened) {
+TEST(Replay, ReportsOnlyPastEvents) {
   const WorkflowNow now = SeenAt(ScanAndJoin(), 2);
   ASSERT_EQ(now.stages.size(), 2u);
   EXPECT_EQ(now.stages[0].finished.size(), 1u);
@@ -44,7 +44,7 @@ TEST(Replay, TellsOnlyWhatHadHappened) {
   EXPECT_DOUBLE_EQ(now.slots, 2);
 }
 
-TEST(Replay, HidesStagesThatTheEngineHasNotToldOf) {
+TEST(Replay, HidesStagesThatTheEngineHasNotReported) {
   Trace trace = ScanAndJoin();
   for (TraceStage& stage : trace.stages) stage.group = stage.name;
   trace.stages[1].visible_at = 6;
@@ -54,18 +54,18 @@ TEST(Replay, HidesStagesThatTheEngineHasNotToldOf) {
 }
 
 TEST(Replay, TheOpeningStartsNoTask) {
-  model::JobRecord state(1);
+  facts::JobRecord state(1);
   Replay(ScanAndJoin()).Opening([&](const Event& event) {
-    EXPECT_TRUE(model::Apply(event, {}, state).ok());
+    EXPECT_TRUE(facts::Apply(event, {}, state).ok());
   });
   EXPECT_EQ(state.stages.size(), 2u);
   EXPECT_EQ(state.executors.size(), 2u);
   EXPECT_TRUE(state.stages.at(0).tasks.empty());
 }
 
-// As AttemptWatch of the Hadoop connector and the heartbeats of its map tasks do.
-TEST(Replay, TellsOfMapTasksAsAConnectorDoes) {
-  Trace trace = RunOnVirtualCluster({{"map", {}, 0, {4, 2}}}, 1, schedule::Policy::kFifo);
+// AttemptWatch of the Hadoop connector and the heartbeats of its map tasks do the same.
+TEST(Replay, ReportsMapTasksAsAConnectorDoes) {
+  Trace trace = RunOnVirtualCluster({{"map", {}, 0, {4, 2}}}, 1, placement::Policy::kFifo);
   trace.stages[0].kind = StageKind::kMap;
   trace.stages[0].tasks[0].bytes = 1000;
   trace.stages[0].tasks[1].bytes = 300;
@@ -78,7 +78,7 @@ TEST(Replay, TellsOfMapTasksAsAConnectorDoes) {
   };
   replay.Until(0, take);
   replay.Until(3, take);
-  ASSERT_EQ(changes.size(), 3u);  // what waits is told of with its bytes
+  ASSERT_EQ(changes.size(), 3u);  // a waiting change is reported with its bytes
   EXPECT_EQ(changes[0].state, AttemptState::kQueued);
   EXPECT_EQ(changes[0].input_bytes, 1000u);
   EXPECT_EQ(changes[0].executor, std::nullopt);
@@ -94,16 +94,16 @@ TEST(Replay, TellsOfMapTasksAsAConnectorDoes) {
   EXPECT_EQ(changes[5].at, At(6));
 }
 
-TEST(RunOf, IsWhatTheNextRunStartsFrom) {
+TEST(RunOf, BecomesThePastRunOfTheNextOne) {
   const PastRun run = RunOf(ScanAndJoin());
-  EXPECT_DOUBLE_EQ(run.stages.slots, 2);
-  ASSERT_EQ(run.stages.stages.size(), 2u);
-  EXPECT_EQ(run.stages.stages[0].name, "scan");
-  EXPECT_EQ(run.stages.stages[1].tasks, 1u);
+  EXPECT_DOUBLE_EQ(run.slots, 2);
+  ASSERT_EQ(run.stages.size(), 2u);
+  EXPECT_EQ(run.stages[0].name, "scan");
+  EXPECT_EQ(run.stages[1].tasks, 1u);
 }
 
 // 0-3 and 0-1, then 1-6, then 6-8.
-TEST(Tidemark, SaysWhatItPublishes) {
+TEST(Tidemark, ReturnsThePublishedPrediction) {
   const Trace trace = ScanAndJoin();
   const auto tidemark = MakeIndicator("tidemark", {RunOf(trace)}, ResourcingOf(trace));
   Replay replay(trace);

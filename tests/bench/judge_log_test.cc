@@ -5,10 +5,10 @@
 #include <string>
 
 #include "master/store/event_log.h"
-#include "tests/master/events.h"
-#include "tests/master/virtual_job.h"
-#include "tests/master/written_log.h"
+#include "tests/facts/events.h"
+#include "tests/monitor/virtual_job.h"
 #include "tests/scratch_directory.h"
+#include "tests/store/written_log.h"
 #include "tidemark/v1/ingest_service.pb.h"
 
 namespace tidemark::bench {
@@ -29,8 +29,8 @@ test::VirtualJob SomeJob() {
   return job;
 }
 
-// A log as a master writes it that ticks every second; of the whole story or of its first part,
-// which begins at 0.
+// Returns the log of a master that ticks every second, of the whole run or of its first part, which
+// begins at 0.
 std::string WriteLog(const test::ScratchDirectory& directory, const test::Story& story,
                      double until, double from = 0) {
   const std::string path = directory / "job.tidemark-log";
@@ -48,7 +48,7 @@ std::string WriteLog(const test::ScratchDirectory& directory, const test::Story&
   return path;
 }
 
-TEST(JudgeLog, KnowsWhenTheJobEndedAndAsksIndicatorsThatDidNotWatch) {
+TEST(JudgeLog, ReadsTheEndOfTheJobAndReplaysIndicators) {
   const test::ScratchDirectory directory;
   const test::Story story = test::Tell(SomeJob());
   const auto judged = JudgeLog(WriteLog(directory, story, story.ends + 5), {"tidemark", "hadoop"});
@@ -73,7 +73,7 @@ TEST(JudgeLog, TicksBeforeTheOpeningOfTheJobPredictNothing) {
             judged->simulation.records[0].predictions.size());
 }
 
-TEST(JudgeLog, PutsAttemptsIntoAsFewSlotsAsThereWere) {
+TEST(JudgeLog, PutsAttemptsIntoTheFewestPossibleSlots) {
   const test::ScratchDirectory directory;
   const test::Story story = test::Tell(SomeJob());
   const auto judged = JudgeLog(WriteLog(directory, story, story.ends + 5), {"tidemark"});
@@ -85,7 +85,7 @@ TEST(JudgeLog, PutsAttemptsIntoAsFewSlotsAsThereWere) {
   EXPECT_EQ(judged->simulation.timeline.attempts[2].end, judged->simulation.timeline.end);
 }
 
-TEST(JudgeLog, KnowsTheRunAsLaterOnesWould) {
+TEST(JudgeLog, ReadsTheRunAsAPastRun) {
   const auto job = SomeJob();
   const test::ScratchDirectory directory;
   const test::Story story = test::Tell(job);
@@ -102,14 +102,14 @@ TEST(JudgeLog, KnowsTheRunAsLaterOnesWould) {
   EXPECT_NEAR(*predictions.front().end, story.ends, 0.1 * story.ends);
 }
 
-TEST(JudgeLog, RefusesAJobWhoseEndNobodyKnows) {
+TEST(JudgeLog, RejectsAJobWithoutAKnownEnd) {
   const test::ScratchDirectory directory;
   const test::Story story = test::Tell(SomeJob());
   const auto judged = JudgeLog(WriteLog(directory, story, story.ends / 2), {"tidemark"});
   EXPECT_TRUE(absl::IsFailedPrecondition(judged.status())) << judged.status();
 }
 
-TEST(JudgeLog, NamesALogThatIsNotThere) {
+TEST(JudgeLog, NamesAMissingLog) {
   const auto judged = JudgeLog("/nowhere/a.tidemark-log", {"tidemark"});
   EXPECT_TRUE(absl::IsNotFound(judged.status())) << judged.status();
 }

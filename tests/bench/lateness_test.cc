@@ -15,14 +15,14 @@ double WeightOf(const Lateness& lateness) {
   return weight;
 }
 
-TEST(Lateness, WithoutAnIntervalNothingIsSaid) {
+TEST(Lateness, AnUpdateWithoutAnIntervalHasNoProbability) {
   const std::vector<Prediction> predictions = {{.at = 1, .end = 10}, {.at = 2}};
   EXPECT_EQ(WeightOf(MeasureLateness(predictions, 0, 10)), 0);
   EXPECT_EQ(Lateness{}.largest_error(), 0);
   EXPECT_EQ(Lateness{}.mean_error(), 0);
 }
 
-TEST(Lateness, EachDeadlineCountsOnceHoweverManyUpdatesThereAre) {
+TEST(Lateness, EachDeadlineCountsOnceForAnyNumberOfUpdates) {
   std::vector<Prediction> predictions;
   for (int at = 1; at < 10; ++at) {
     predictions.push_back({.at = static_cast<double>(at), .end = 11, .lower = 9, .upper = 13});
@@ -30,9 +30,9 @@ TEST(Lateness, EachDeadlineCountsOnceHoweverManyUpdatesThereAre) {
   EXPECT_NEAR(WeightOf(MeasureLateness(predictions, 0, 10)), kDeadlines.size(), 1e-9);
 }
 
-// Ends that are drawn from the very distribution that is said, by its inverse: median 100, within
-// 80 and 130.
-TEST(Lateness, OfARightForecastIsRight) {
+// Draws ends from the predicted distribution by its inverse: the median is 100, and the interval is
+// 80 to 130.
+TEST(Lateness, ACalibratedForecastHasMatchingShares) {
   std::mt19937_64 random(3);
   std::uniform_real_distribution<double> uniform(0, 1);
   Lateness sum;
@@ -51,7 +51,7 @@ TEST(Lateness, OfARightForecastIsRight) {
   EXPECT_LT(sum.mean_error(), 0.02);
 }
 
-TEST(Lateness, OfAForecastThatIsTooSureIsWrong) {
+TEST(Lateness, AnOverconfidentForecastHasOtherShares) {
   std::mt19937_64 random(3);
   std::normal_distribution<double> ends(100, 10);
   Lateness sum;

@@ -14,7 +14,7 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::Optional;
 
-// Tasks of 2 s and 1000 bytes each, one after the other.
+// Returns tasks of 2 s and 1000 bytes each, one after the other.
 Trace Recorded(std::size_t tasks) {
   Trace trace = {.name = "job"};
   TraceStage& stage = trace.stages.emplace_back();
@@ -43,14 +43,14 @@ TEST(Maps, RunInWavesOnTheSlotsOfTheRow) {
   EXPECT_THAT(BytesOf(trace), Each(1000));
 }
 
-TEST(Maps, AWholeFileIsOneTaskOfAllItsSplits) {
+TEST(Maps, AFileThatIsNotSplitIsOneTask) {
   const Trace trace = MapPhaseOf(Recorded(12), On(1, kWholeFiles), 1);
   EXPECT_THAT(BytesOf(trace), ElementsAre(10'000, 1000, 1000));
   EXPECT_DOUBLE_EQ(trace.stages[0].tasks[0].end, 20);
   EXPECT_DOUBLE_EQ(trace.end, 24);
 }
 
-TEST(Maps, SkewedFilesComeInEitherOrderAndLoseNothing) {
+TEST(Maps, SkewedFilesInEitherOrderKeepAllBytes) {
   const std::vector<std::uint64_t> up = BytesOf(MapPhaseOf(Recorded(90), On(3, kSmallestFirst), 7));
   const std::vector<std::uint64_t> down =
       BytesOf(MapPhaseOf(Recorded(90), On(3, kLargestFirst), 7));
@@ -62,7 +62,7 @@ TEST(Maps, SkewedFilesComeInEitherOrderAndLoseNothing) {
   EXPECT_EQ(sum, 90'000u);
 }
 
-TEST(Maps, TasksThatAreAlikeAreEasyForEverybody) {
+TEST(Maps, EqualTasksHaveSmallErrorsForAllIndicators) {
   for (const char* made : {"", kNoSizes}) {
     const auto simulation = ReplayMaps(MapPhaseOf(Recorded(60), On(4, made), 1), 50);
     ASSERT_TRUE(simulation.ok()) << simulation.status();

@@ -12,8 +12,8 @@ namespace {
 
 using ::testing::Optional;
 
-// All phases go from 100 s to 200 s; an update says the end it predicts, and an interval around it.
-Prediction Says(double at, std::optional<double> end, double half_width = 0) {
+// All phases last from 100 s to 200 s; an update has a predicted end and an interval around it.
+Prediction Predicting(double at, std::optional<double> end, double half_width = 0) {
   Prediction prediction = {.at = at, .end = end};
   if (half_width > 0) {
     prediction.lower = *end - half_width;
@@ -32,8 +32,9 @@ const Milestone& AtPercent(int percent, const Metrics& metrics) {
   return kNone;
 }
 
-TEST(Metrics, OfPerfectPredictionsAreZero) {
-  const Metrics metrics = MeasureAll({Says(125, 200), Says(150, 200), Says(200, 200)});
+TEST(Metrics, PerfectPredictionsHaveNoError) {
+  const Metrics metrics =
+      MeasureAll({Predicting(125, 200), Predicting(150, 200), Predicting(200, 200)});
   EXPECT_EQ(metrics.avg_err, 0);
   EXPECT_EQ(metrics.max_err, 0);
   EXPECT_EQ(metrics.eta_err, 0);
@@ -43,59 +44,59 @@ TEST(Metrics, OfPerfectPredictionsAreZero) {
 }
 
 TEST(Metrics, ErrorsAreInPointsOfProgress) {
-  // Progress said and true: 0 and 0.25 (nothing to say), 50 / 200 and 0.5, 75 / 80 and 0.75, 1
-  // and 1.
-  const Metrics metrics =
-      MeasureAll({Says(125, std::nullopt), Says(150, 300), Says(175, 180), Says(200, 200)});
+  // Predicted and true progress: 0 and 0.25 (no prediction), 50 / 200 and 0.5, 75 / 80 and 0.75,
+  // 1 and 1.
+  const Metrics metrics = MeasureAll({Predicting(125, std::nullopt), Predicting(150, 300),
+                                      Predicting(175, 180), Predicting(200, 200)});
   EXPECT_DOUBLE_EQ(metrics.avg_err, (25 + 25 + 18.75 + 0) / 4);
   EXPECT_DOUBLE_EQ(metrics.max_err, 25);
-  // |e~ - e| / (e - t): 1 for nothing, 100 / 50, 20 / 25; the last one is beyond 95 %.
+  // |e~ - e| / (e - t): 1 without a prediction, 100 / 50, 20 / 25; the last one is above 95 %.
   EXPECT_DOUBLE_EQ(metrics.eta_err, (1 + 2 + 0.8) / 3);
 }
 
-TEST(Metrics, ProgressIsAtMostAllOfIt) {
-  const Metrics metrics = MeasureAll({Says(150, 120)});  // overdue
+TEST(Metrics, ProgressIsAtMostOne) {
+  const Metrics metrics = MeasureAll({Predicting(150, 120)});  // overdue
   EXPECT_DOUBLE_EQ(metrics.avg_err, 50);
   EXPECT_DOUBLE_EQ(metrics.eta_err, 80.0 / 50);
 }
 
-TEST(Metrics, UpdatesBeforeTheStartAndAfterTheEndDoNotCount) {
-  const Metrics metrics =
-      MeasureAll({Says(50, 1000), Says(100, 1000), Says(150, 200), Says(201, 1000)});
+TEST(Metrics, UpdatesBeforeTheStartAndAfterTheEndAreIgnored) {
+  const Metrics metrics = MeasureAll(
+      {Predicting(50, 1000), Predicting(100, 1000), Predicting(150, 200), Predicting(201, 1000)});
   EXPECT_EQ(metrics.avg_err, 0);
 }
 
-TEST(Metrics, EtaErrorIsCappedAndLeavesOutBothEnds) {
-  const Metrics metrics =
-      MeasureAll({Says(104, 1e9), Says(190, 1e9), Says(194, 206), Says(196, 1e9)});
+TEST(Metrics, EtaErrorIsCappedAndOmitsBothEnds) {
+  const Metrics metrics = MeasureAll(
+      {Predicting(104, 1e9), Predicting(190, 1e9), Predicting(194, 206), Predicting(196, 1e9)});
   EXPECT_DOUBLE_EQ(metrics.eta_err, (5 + 1) / 2.0);
 }
 
-TEST(Metrics, StepsBackAreThoseOfMoreThanATenthOfAPoint) {
+TEST(Metrics, StepsBackExceedATenthOfAPoint) {
   // Progress: 0.5, 0.25, 50 / 200.1 (a fall of 0.012 points), 0.9.
-  const Metrics metrics =
-      MeasureAll({Says(125, 150), Says(150, 300), Says(150, 300.1), Says(190, 200)});
+  const Metrics metrics = MeasureAll(
+      {Predicting(125, 150), Predicting(150, 300), Predicting(150, 300.1), Predicting(190, 200)});
   EXPECT_DOUBLE_EQ(metrics.backward, 1.0 / 4);
   EXPECT_EQ(metrics.backward_shown, 0);
 }
 
-TEST(Metrics, IntervalsHoldTheEndOrNot) {
-  // Widths 40, 20 and 60, with 80, 50 and 25 left; the second one ends at 190.
-  const Metrics metrics =
-      MeasureAll({Says(110, 150), Says(120, 190, 20), Says(150, 180, 10), Says(175, 200, 30)});
+TEST(Metrics, CoverageCountsIntervalsThatContainTheEnd) {
+  // Widths are 40, 20 and 60, with 80, 50 and 25 remaining; the second interval ends at 190.
+  const Metrics metrics = MeasureAll({Predicting(110, 150), Predicting(120, 190, 20),
+                                      Predicting(150, 180, 10), Predicting(175, 200, 30)});
   EXPECT_THAT(metrics.coverage90, Optional(2.0 / 3));
   EXPECT_THAT(metrics.width90, Optional(120.0 / (80 + 50 + 25)));
 }
 
-// 20 x 50, and 10 with 25 left.
-TEST(Metrics, AnIntervalIsAtMostTwentyTimesAsWideAsWhatIsLeft) {
-  const Metrics metrics = MeasureAll({Says(150, 5000, 4000), Says(175, 200, 5)});
+// The first is 20 x 50; the second is 10 with 25 remaining.
+TEST(Metrics, AnIntervalIsAtMostTwentyTimesTheRemainingTime) {
+  const Metrics metrics = MeasureAll({Predicting(150, 5000, 4000), Predicting(175, 200, 5)});
   EXPECT_THAT(metrics.width90, Optional(1010.0 / 75));
 }
 
 TEST(Metrics, MilestonesTakeTheNearestUpdate) {
-  const Metrics metrics =
-      MeasureAll({Says(102, std::nullopt), Says(112, 300), Says(124, 180, 10), Says(151, 190, 10)});
+  const Metrics metrics = MeasureAll({Predicting(102, std::nullopt), Predicting(112, 300),
+                                      Predicting(124, 180, 10), Predicting(151, 190, 10)});
   EXPECT_FALSE(AtPercent(2, metrics).end_error);
   EXPECT_THAT(AtPercent(10, metrics).end_error, Optional(1.0));
   EXPECT_FALSE(AtPercent(10, metrics).hit);
@@ -103,10 +104,10 @@ TEST(Metrics, MilestonesTakeTheNearestUpdate) {
   EXPECT_THAT(AtPercent(25, metrics).hit, Optional(false));
   EXPECT_THAT(AtPercent(50, metrics).end_error, Optional(0.1));
   EXPECT_THAT(AtPercent(50, metrics).hit, Optional(true));
-  EXPECT_THAT(AtPercent(90, metrics).hit, Optional(true));  // of the last update there is
+  EXPECT_THAT(AtPercent(90, metrics).hit, Optional(true));  // of the last update
 }
 
-TEST(Metrics, OfNoUpdatesAreEmpty) {
+TEST(Metrics, MetricsWithoutUpdatesAreEmpty) {
   const Metrics metrics = MeasureAll({});
   EXPECT_EQ(metrics.avg_err, 0);
   EXPECT_FALSE(metrics.coverage90);

@@ -12,7 +12,7 @@ namespace {
 
 class EverySuite : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(EverySuite, HasRowsOfDifferentNames) {
+TEST_P(EverySuite, HasRowsWithDistinctNames) {
   const auto rows = RowsOf(GetParam());
   ASSERT_TRUE(rows.ok()) << rows.status();
   std::set<std::string> names;
@@ -26,7 +26,7 @@ TEST_P(EverySuite, HasRowsOfDifferentNames) {
 
 INSTANTIATE_TEST_SUITE_P(Rows, EverySuite, ::testing::ValuesIn(SuiteNames()));
 
-TEST(Rows, OnlyThoseOfTheLiveSuiteReallyRun) {
+TEST(Rows, OnlyRowsOfTheLiveSuiteRunAMaster) {
   for (const std::string& suite : SuiteNames()) {
     const auto rows = RowsOf(suite);
     ASSERT_TRUE(rows.ok());
@@ -42,7 +42,7 @@ TEST(Rows, NoSourceOfDataIsInBothHalves) {
     const auto rows = RowsOf(suite);
     ASSERT_TRUE(rows.ok()) << rows.status();
     for (const Row& row : *rows) {
-      // Made keys have the power of their costs for a source, map tasks their job.
+      // Generated keys name the power of their costs as source, and map tasks their job.
       const std::string source = row.job == "synthetic" ? row.data.substr(0, row.data.find('-'))
                                  : row.only_maps        ? row.data
                                                         : row.data_set;
@@ -52,7 +52,7 @@ TEST(Rows, NoSourceOfDataIsInBothHalves) {
   EXPECT_GE(halves.size(), 10u);
 }
 
-TEST(Rows, AnUnknownSuiteIsRefusedWithThoseThereAre) {
+TEST(Rows, AnUnknownSuiteIsRejectedWithTheKnownOnes) {
   const auto rows = RowsOf("none");
   EXPECT_TRUE(absl::IsInvalidArgument(rows.status()));
   EXPECT_NE(rows.status().message().find("paper"), std::string::npos) << rows.status();

@@ -15,7 +15,7 @@ SimulationOptions SomeOptions() {
 
 double LastEnd(const IndicatorRecord& record) { return record.predictions.back().end.value_or(-1); }
 
-TEST(Simulate, IndicatorsOfTheMonitorAndTheOracleSpeakAtEveryUpdate) {
+TEST(Simulate, IndicatorsOfTheMonitorAndTheOraclePredictAtEveryUpdate) {
   const auto simulation = Simulate(SomeCosts(kGroups), SomeOptions());
   ASSERT_TRUE(simulation.ok()) << simulation.status();
   EXPECT_EQ(simulation->refused_events, 0u);
@@ -35,7 +35,7 @@ TEST(Simulate, AnIndicatorThatIsNotInASnapshotPredictsNothing) {
   EXPECT_FALSE(PredictionOf(snapshot, "hadoop", 2).end.has_value());
 }
 
-TEST(Simulate, SaysTheSameTwice) {
+TEST(Simulate, PredictsTheSameTwice) {
   const CostLog log = SomeCosts(kGroups);
   const auto first = Simulate(log, SomeOptions());
   const auto again = Simulate(log, SomeOptions());
@@ -47,8 +47,8 @@ TEST(Simulate, SaysTheSameTwice) {
   }
 }
 
-// Costs are in proportion to sizes, but for a factor of 1 to 3 that evens out.
-TEST(Simulate, LinearCostsAreEasyForALinearIndicator) {
+// Costs are proportional to sizes, except for a random factor of 1 to 3.
+TEST(Simulate, LinearCostsHaveSmallErrorsForALinearIndicator) {
   const auto simulation = Simulate(SomeCosts(kGroups), SomeOptions());
   ASSERT_TRUE(simulation.ok());
   const Metrics metrics = Measure(simulation->records[0].predictions, 0, simulation->timeline.end);
@@ -57,7 +57,7 @@ TEST(Simulate, LinearCostsAreEasyForALinearIndicator) {
 
 class EveryScenario : public ::testing::TestWithParam<Scenario> {};
 
-TEST_P(EveryScenario, ComesToItsEnd) {
+TEST_P(EveryScenario, Ends) {
   const Scenario& scenario = GetParam();
   CostLog log = SomeCosts(kGroups);
   if (scenario.change_costs != nullptr) scenario.change_costs(log);

@@ -42,22 +42,22 @@ TEST(SparkLog, BecomesATraceWhoseJobsAreGroups) {
   EXPECT_EQ(trace->stages[1].tasks[0].executor, 0u);
 }
 
-TEST(SparkLog, MayEndInTheMiddleOfALine) {
+TEST(SparkLog, IsReadUpToALineThatWasCut) {
   const test::ScratchDirectory directory;
   EXPECT_TRUE(ReadSparkLog(directory.Write("torn", std::string(kLog) + "{\"Event\":\"Spark")).ok());
   EXPECT_THAT(ReadSparkLog(directory.Write("empty", "")).status().message(),
-              HasSubstr("is no event log"));
+              HasSubstr("is not an event log"));
   const std::string idle =
       directory.Write("idle", R"({"Event":"SparkListenerApplicationStart","Timestamp":1000})");
   EXPECT_THAT(ReadSparkLog(idle).status().message(), HasSubstr("no job"));
 }
 
-TEST(TpchTimes, ComeInTheOrderOfWaves) {
+TEST(TpchTimes, AreInTheOrderOfWaves) {
   const test::ScratchDirectory directory;
   const auto queries = ReadTpchTimes(directory.Write("times", R"({"size":"2g","query":3,
 "edges_parent_child":[[1,0]],"stages":[{"first_wave":{"2":[4000]},"rest_wave":{"2":[1000]}},
 {"first_wave":{"2":[3000]},"rest_wave":{}}]})"));
-  EXPECT_FALSE(queries.ok());  // an object a line
+  EXPECT_FALSE(queries.ok());  // one object per line is required
   const auto one = ReadTpchTimes(directory.Write(
       "time",
       R"({"size":"2g","query":3,"edges_parent_child":[[1,0]],"stages":[{"first_wave":{"2":[4000]},"rest_wave":{"2":[1000]}},{"first_wave":{"2":[3000]},"rest_wave":{}}]})"));

@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// Tasks whose key groups take so many seconds.
+// Returns tasks with key groups of these seconds.
 Workload TasksOf(const std::vector<std::vector<float>>& tasks) {
   Workload workload;
   for (const std::vector<float>& task : tasks) {
@@ -35,7 +35,7 @@ TEST(Node, WorksAtItsSpeed) {
   EXPECT_DOUBLE_EQ(node.Advance(20, 0), 20);
 }
 
-TEST(Node, NoiseIsTheSameInAnyOrderOfQuestions) {
+TEST(Node, NoiseIsEqualInAnyOrderOfCalls) {
   const Node::Noise noise = {.deviation = 0.1, .correlation_seconds = 5, .step_seconds = 1};
   Node forwards({}, noise, 7);
   Node backwards({}, noise, 7);
@@ -46,7 +46,7 @@ TEST(Node, NoiseIsTheSameInAnyOrderOfQuestions) {
   EXPECT_NE(early, 10);
 }
 
-TEST(Timeline, TheNextTaskTakesTheSlotThatIsFreeFirst) {
+TEST(Timeline, TheNextTaskUsesTheSlotThatIsFreeFirst) {
   std::vector<Node> nodes = Nodes({{}, {}});
   const Timeline timeline = Schedule(TasksOf({{1, 2}, {1}, {4}, {1}}), nodes, {});
   ASSERT_EQ(timeline.attempts.size(), 4u);
@@ -70,7 +70,7 @@ TEST(Timeline, AFailedTaskRunsAgainFromItsBeginning) {
   EXPECT_EQ(timeline.end, 10);
 }
 
-TEST(Timeline, OfTwoTwinsTheFirstToFinishWins) {
+TEST(Timeline, TheFirstOfTwoAttemptsToFinishWins) {
   std::vector<Node> nodes = Nodes({{.speed = 0.25}, {}});
   const Timeline timeline = Schedule(TasksOf({{10}, {1}}), nodes, {.task_has_twin = true});
   ASSERT_EQ(timeline.attempts.size(), 3u);
@@ -84,7 +84,7 @@ TEST(Timeline, OfTwoTwinsTheFirstToFinishWins) {
   EXPECT_EQ(timeline.end, 30);
 }
 
-TEST(Oracle, IsRightWhenAllGoesAsExpected) {
+TEST(Oracle, PredictsTheEndOfARunWithExpectedCosts) {
   const Workload workload = TasksOf({{1, 2}, {1}, {4}, {1}});
   std::vector<Node> nodes = Nodes({{}, {.speed = 0.5}});
   const Timeline timeline = Schedule(workload, nodes, {});
@@ -94,7 +94,7 @@ TEST(Oracle, IsRightWhenAllGoesAsExpected) {
   }
 }
 
-TEST(Oracle, AGroupThatOughtToBeOverEndsNow) {
+TEST(Oracle, AnOverdueGroupEndsNow) {
   Workload workload = TasksOf({{4, 1}});
   workload.expected_seconds[0] = 2;
   std::vector<Node> nodes = Nodes({{}});

@@ -8,9 +8,9 @@ namespace tidemark::bench {
 namespace {
 
 // Two slots: 0-3 and 0-1, then 1-6 of stage 0; stage 1 at 6.
-TEST(VirtualCluster, StartsTasksInOrderWhereASlotIsFree) {
+TEST(VirtualCluster, StartsTasksInOrderOnFreeSlots) {
   const Trace trace = RunOnVirtualCluster({{"scan", {}, 0, {3, 1, 5}}, {"join", {0}, 0, {2}}}, 2,
-                                          schedule::Policy::kFifo);
+                                          placement::Policy::kFifo);
   EXPECT_DOUBLE_EQ(trace.end, 8);
   EXPECT_DOUBLE_EQ(trace.stages[0].tasks[2].start, 1);
   EXPECT_DOUBLE_EQ(trace.stages[1].tasks[0].start, 6);
@@ -19,8 +19,8 @@ TEST(VirtualCluster, StartsTasksInOrderWhereASlotIsFree) {
 
 TEST(VirtualCluster, FairServesTheOwnerWithTheFewestTasks) {
   const std::vector<MeasuredStage> stages = {{"a", {}, 0, {1, 1, 1, 1}}, {"b", {}, 1, {1, 1}}};
-  const Trace fifo = RunOnVirtualCluster(stages, 2, schedule::Policy::kFifo);
-  const Trace fair = RunOnVirtualCluster(stages, 2, schedule::Policy::kFair);
+  const Trace fifo = RunOnVirtualCluster(stages, 2, placement::Policy::kFifo);
+  const Trace fair = RunOnVirtualCluster(stages, 2, placement::Policy::kFair);
   EXPECT_DOUBLE_EQ(EndOfOwner(fifo, 0), 2);
   EXPECT_DOUBLE_EQ(EndOfOwner(fifo, 1), 3);
   EXPECT_DOUBLE_EQ(EndOfOwner(fair, 0), 3);

@@ -36,7 +36,7 @@ TEST(Workload, HasEveryGroupOnceInTheOrderOfTheLog) {
   for (std::uint32_t i = 0; i < kGroups; ++i) EXPECT_EQ(all[i], i);
 }
 
-TEST(Workload, IsAsLongAsAskedFor) {
+TEST(Workload, HasTheRequestedLength) {
   const auto workload =
       MakeWorkload(SomeCosts(kGroups), {.slots = 8, .reduce_tasks = 8, .phase_seconds = 100});
   ASSERT_TRUE(workload.ok());
@@ -47,7 +47,7 @@ TEST(Workload, IsAsLongAsAskedFor) {
   EXPECT_NEAR(longest, 100, 1e-3);
 }
 
-TEST(Workload, TakesOneOfTheTimesOfEachGroup) {
+TEST(Workload, UsesOneOfTheTimesOfEachGroup) {
   const CostLog log = SomeCosts(kGroups);
   const auto workload = MakeWorkload(log, {.slots = 1, .reduce_tasks = 1});
   ASSERT_TRUE(workload.ok());
@@ -60,7 +60,7 @@ TEST(Workload, TakesOneOfTheTimesOfEachGroup) {
   for (const int time : {1, 2, 3}) EXPECT_GT(taken[time], kGroups / 4);
 }
 
-TEST(Workload, DependsOnItsSeedAlone) {
+TEST(Workload, DependsOnlyOnItsSeed) {
   const CostLog log = SomeCosts(kGroups);
   const auto first = MakeWorkload(log, {.seed = 1});
   const auto again = MakeWorkload(log, {.seed = 1});
@@ -71,7 +71,7 @@ TEST(Workload, DependsOnItsSeedAlone) {
   EXPECT_NE(first->seconds, other->seconds);
 }
 
-TEST(Workload, KeepsToTheJobsOwnPartitioner) {
+TEST(Workload, UsesTheJobsPartitioner) {
   CostLog log = SomeCosts(4);
   log.partitions[2] = {1, 1, 0, 1};
   const auto workload = MakeWorkload(log, {.slots = 2, .reduce_tasks = 2});
@@ -81,7 +81,7 @@ TEST(Workload, KeepsToTheJobsOwnPartitioner) {
   EXPECT_TRUE(absl::IsInvalidArgument(MakeWorkload(log, {.slots = 3, .reduce_tasks = 3}).status()));
 }
 
-TEST(Workload, OfNothingIsRefused) {
+TEST(Workload, AnEmptyWorkloadIsRejected) {
   EXPECT_TRUE(absl::IsInvalidArgument(MakeWorkload({}, {}).status()));
 }
 

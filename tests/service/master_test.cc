@@ -341,7 +341,8 @@ TEST_F(MasterTest, AHandleIsOneSourceAsLongAsTheStreamLasts) {
   EXPECT_TRUE(ingest.Send(batch));
   v1::StreamEventsResponse response;
   while (ingest.Read(response)) EXPECT_EQ(response.rejections_size(), 0);
-  EXPECT_THAT(ingest.Finish().error_message(), HasSubstr("handle 7 is already source first of job job-1"));
+  EXPECT_THAT(ingest.Finish().error_message(),
+              HasSubstr("handle 7 is already source first of job job-1"));
 }
 
 TEST_F(MasterTest, ASourceWhoseIdsAreTooLongEndsItsStream) {
