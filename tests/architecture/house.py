@@ -15,17 +15,13 @@ import sys
 
 PRODUCT = re.compile(r"\.(cc|h|proto|java|py|ts)$")
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.M)
-# Rooms below master/ and whatif/; elsewhere a room is a top-level folder.
-NESTED = ("master/forecast/durations", "master/forecast/placement", "master/forecast/dag",
-          "master/forecast/papers", "master/forecast", "master/facts", "master/waits", "master/monitor",
-          "master/store", "master/service", "whatif/phases", "whatif/gray_box", "whatif/advise")
+ROOM = re.compile(r"^\| `([^`]+)/` \|", re.M)
 
 
-def room_of(path):
-    for room in NESTED:
-        if path.startswith(room + "/"):
-            return room
-    return path.split("/")[0]
+def rooms_of_table(root):
+    """Returns the folders of the table of docs/ARCHITECTURE.md, without public headers, the longest first."""
+    table = (root / "docs/ARCHITECTURE.md").read_text()
+    return sorted((f for f in ROOM.findall(table) if not f.endswith("/include")), key=len, reverse=True)
 
 
 def walk(root):
@@ -70,6 +66,12 @@ def cycles(edges):
 
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+    table = rooms_of_table(root)
+
+    def room_of(path):
+        """Returns the longest folder of the table that contains `path`, else its top-level folder."""
+        return next((r for r in table if path.startswith(r + "/")), path.split("/")[0])
+
     files = sorted(f for f in walk(root) if PRODUCT.search(f))
     product = [f for f in files if not is_test(f)]
     text = {f: (root / f).read_text(errors="replace") for f in files}

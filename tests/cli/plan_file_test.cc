@@ -29,7 +29,7 @@ std::string MessageOf(const std::string& text) {
   return std::string(plan.status().message());
 }
 
-// The file of docs/workflows.md that `submit` takes.
+// A file that `submit` accepts.
 constexpr char kJobs[] = R"(
 workflow: page visits
 id: visits-1

@@ -131,8 +131,8 @@ bool IsSane(const PastRun& run) {
 }
 
 // Returns true if the job and the run may be of one program: both or neither reduce, and their
-// numbers of tasks differ no more than their inputs. A run without numbers of tasks
-// matches any job.
+// numbers of tasks differ no more than their inputs. A run without numbers of tasks matches any
+// job.
 bool HasTaskCountsOf(const PastRun& run, const facts::JobRecord& state,
                      const JobPosition& position) {
   if (run.map_tasks == 0 && run.reduce_tasks == 0) return true;

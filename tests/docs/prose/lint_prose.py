@@ -158,6 +158,8 @@ def main():
     since = options.since or base()
     added = None if options.all else changed_lines(since)
     names = git("ls-files", "--cached", "--others", "--exclude-standard", *options.paths).splitlines()
+    if not names:
+        sys.exit("no tracked files: run it in a checkout, with paths that exist")
     for name in names if added is None else sorted(set(names) & set(added)):
         for kind, line, sentence in texts(name):
             # A sentence may end some lines below its first one.
