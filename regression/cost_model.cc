@@ -8,22 +8,22 @@
 namespace tidemark::regression {
 namespace {
 
-// Relative variance of a key group without evidence.
+// Relative variance of a key group if there is no evidence.
 // Ablation: -0.03, -0.33 (join lost-10).
 constexpr double kPriorVariance = 0.09;
-// Kernel width: noise is similar among sizes within this many octaves.
+// Width of the noise kernel, in octaves. Sizes within this distance have similar noise.
 // Ablation: +0.69, -0.48 (two-path bend).
 constexpr double kNoiseOctaves = 1.5;
-// Limit of the evidence of one bin. Without it n^1-1.8 had 0.51 / 3.9 instead of 0.28 / 2.1.
-// Ablation: +0.25, -0.17 (two-path bend).
+// Limits the evidence of one bin. Without this limit, suite n^1-1.8 has 0.51 / 3.9 (avgErr /
+// maxErr) instead of 0.28 / 2.1. Ablation: +0.25, -0.17 (two-path bend).
 constexpr double kNoiseEvidenceMax = 20;
-// Limits the influence of a bin on others.
+// Limits the variance that one bin contributes to the mean over all bins.
 // Ablation: -0.72, +1.22 (join lost-10).
 constexpr double kVarianceForOthersMax = 1;
 constexpr std::size_t kCoefficients = 3;
 
-// Returns the distances of the bins from the best curve through all of them, as the relative
-// variance of one key group. They are infinite if there are too few bins for a test.
+// Returns the squared relative distance of each bin from the best curve through all bins, scaled to
+// the variance of one key group. The distances are infinite if there are too few bins for a test.
 std::vector<double> CurveResiduals(const CurveData& data, const std::vector<CostBin>& bins) {
   std::vector<double> residuals(bins.size(), std::numeric_limits<double>::infinity());
   if (bins.size() <= kCoefficients) return residuals;
@@ -102,19 +102,20 @@ std::vector<double> SmoothVariance(const std::vector<CostBin>& bins,
 
 namespace {
 
-// Limit of the relative error per octave beyond the data.
+// Limits the relative error per octave beyond the data.
 // Ablation: -2.49, +0.40 (join lost-10).
 constexpr double kSpreadPerOctaveMax = 0.2;
-// Amounts below this part of the largest are negligible: a curve need not have a small relative
-// error there. Ablation: -0.21, +0.37 (join lost-10).
+// Amounts below this fraction of the largest are negligible. The relative error of a curve does not
+// matter there. Ablation: -0.21, +0.37 (join lost-10).
 constexpr double kNegligible = 1e-4;
-// The kernel: its width in octaves, and the prior weight of a curve against observed means.
-// Ablation: +0.79 (two-path speculation), +1.18 (join lost-10).
+// Width in octaves of the kernel that averages ratios. Ablation: +0.79 (two-path speculation),
+// +1.18 (join lost-10).
 constexpr double kKernelOctaves = 0.35;
-// Ablation: -0.22 (two-path hidden-modes), +1.09 (join lost-10).
+// Weight of a curve, as a prior, against the observed means. Ablation: -0.22 (two-path
+// hidden-modes), +1.09 (join lost-10).
 constexpr double kPullPrior = 1 / (0.15 * 0.15);
-// The smallest relative error of an observed mean. With 0.03 a join of zipf-1.5 had a maxErr of 7.7
-// instead of 2.6.
+// The smallest relative error of an observed mean. With 0.03, a join of zipf-1.5 has a maxErr of
+// 7.7 instead of 2.6.
 // Ablation: +0.02, -0.57 (join lost-10).
 constexpr double kObservedErrorMin = 0.02;
 
@@ -188,8 +189,8 @@ CostModel CostModel::Fit(std::vector<CostBin> bins) {
   return model;
 }
 
-// Adds the residuals of the curves to the noise: a key group alone in its bin can differ only from
-// its curve.
+// Adds the residuals of the curves to the noise. A key group that is alone in its bin can differ
+// only from its curve.
 void CostModel::UpdateNoise(CostNoise noise) {
   for (std::size_t b = 0; b < bins_.size(); ++b) {
     const double fitted = Curve(0, bins_[b].size, bins_[b].bytes);
@@ -214,7 +215,7 @@ void CostModel::UpdateNoise(CostNoise noise) {
   MatchTotals();
 }
 
-// Tukey's twicing: adds the residuals of the kernel mean to the ratios.
+// Adds the residuals of the kernel mean to the ratios (Tukey's twicing).
 void CostModel::AddBackSmoothingLoss() {
   std::vector<std::vector<double>> twiced = ratios_;
   for (std::size_t b = 0; b < bins_.size(); ++b) {
@@ -306,7 +307,7 @@ double CostModel::Predict(double size, double bytes) const {
 
 double CostModel::PredictMedian(double size, double bytes) const {
   const std::vector<CostCorrection> corrections = Corrections(size);
-  std::vector<std::pair<double, double>> predictions;  // with their probabilities
+  std::vector<std::pair<double, double>> predictions;  // (prediction, probability)
   for (std::size_t k = 0; k < curves_.size(); ++k) {
     predictions.emplace_back(Corrected(corrections[k], Curve(k, size, bytes)),
                              curves_[k].probability);

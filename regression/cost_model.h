@@ -1,4 +1,4 @@
-// Predicts the cost of a key group: a posterior over curves, corrected by local evidence.
+// Predicts the cost of a key group with a posterior over curves, corrected by local evidence.
 //
 // Curves g of the family in curve_family.h are fitted to bins of finished key groups with several
 // bandwidths. The probability of a curve follows from its fit. Each curve is then corrected near
@@ -7,10 +7,10 @@
 //   f(x) = rho(x) (g(x) + e) - e
 //
 // rho is the kernel mean of actual over fitted times, which approaches 1 away from the data. The
-// constant e is a ten-thousandth of the largest amount. It is added to both, so that negligible
-// amounts have a ratio. The loss by smoothing is added back once (Tukey's twicing), and the bins
-// then have their total times. An estimate is therefore the local mean among similar sizes, and the
-// anchored curve beyond them, without a switch between the two.
+// constant e is a ten-thousandth of the largest amount. It is added to both times so that
+// negligible amounts have a ratio. The loss from smoothing is added back once (Tukey's twicing).
+// Each corrected curve is then scaled to the total time of the bins. Among known sizes, an estimate
+// is therefore the local mean. At other sizes, it moves smoothly to the anchored curve.
 //
 // Source: references.md [TM]. Cost of Fit: O(curves x bins^2). Pure value, immutable, safe to
 // share.
@@ -26,50 +26,51 @@ namespace tidemark::regression {
 
 // Finished key groups of similar size.
 struct CostBin {
-  double size = 0;               // mean bytes, or another feature of the cost; above 0
+  double size = 0;               // mean bytes, or another cost feature; above 0
   double count = 0;              // may be fractional, for evidence that has aged
   double amount = 0;             // mean of the explained quantity: seconds, or emitted bytes
-  double relative_variance = 0;  // of one key group around the mean
-  double bytes = 0;              // y, mean; 0 if it is the same as the size
+  double relative_variance = 0;  // relative variance of a single key group
+  double bytes = 0;              // mean y; 0 if equal to the size
 };
 
 // --- noise ---
 //
-// Relative variances v_i of bins i, each with an evidence e_i (in degrees of freedom), are similar
-// among similar sizes:
+// Bin i has a relative variance v_i with the evidence e_i (in degrees of freedom). Variances are
+// similar among similar sizes:
 //
 //   v(x) = (V + sum_i e_i k_i v_i) / (1 + sum_i e_i k_i),   k_i = exp(-(d_i / 1.5)^2 / 2)
 //
-// d_i is the distance in octaves, and V the mean over all bins by their amounts. The variance of a
-// bin of one key group is its distance from a smooth cost.
+// d_i is the distance in octaves, and V is the mean over all bins, weighted by amount. If a bin has
+// a single key group, its squared distance from a smooth cost is its variance.
 
-// The weight of evidence from other groups, in key groups.
+// Weight of the evidence from other bins, in key groups.
 // Ablation: -0.07, +0.83 (join lost-10).
 inline constexpr double kPriorWeight = 1;
 
-// By bin: v_i and e_i.
+// Variance v_i and evidence e_i of each bin.
 struct CostNoise {
   std::vector<double> variance;
   std::vector<double> evidence;
 };
 
-// Returns the noise by the spread within the bins alone.
+// Returns the noise that follows from the spread within each bin.
 CostNoise NoiseWithin(const std::vector<CostBin>& bins);
 
-// Adds the distances of bins from a smooth cost: from one of the curves, or, in logarithms, from
-// the straight line through a bin's neighbours, whichever is nearer. O(bins^2).
+// Adds the squared distance of each bin from a smooth cost to `noise`. A smooth cost is the best
+// curve or, in logarithms, the straight line through the neighbouring bins, whichever is nearer.
+// O(bins^2).
 void AddResiduals(const CurveData& data, const std::vector<CostBin>& bins, CostNoise& noise);
 
-// Adds one degree of freedom to a bin, with that squared relative error.
+// Adds one degree of freedom to `bin`, with `squared_error` as its squared relative error.
 void AddResidual(double squared_error, std::size_t bin, CostNoise& noise);
 
-// Returns v(x) at each bin's size. `log_size`: to base 2. O(bins^2).
+// Returns v(x) at the size of each bin. `log_size`: base-2 logarithms of the sizes. O(bins^2).
 std::vector<double> SmoothVariance(const std::vector<CostBin>& bins,
                                    const std::vector<double>& log_size, const CostNoise& noise);
 
 // --- model ---
 
-// The correction of g to f: factor g(x) + shift. A cost is the sum, or 0 if that is negative.
+// Corrects the curve g at one size: f(x) = max(0, factor g(x) + shift).
 struct CostCorrection {
   double factor = 1;
   double shift = 0;
@@ -78,25 +79,26 @@ struct CostCorrection {
 class CostModel {
  public:
   CostModel() = default;
-  // `bins`: in ascending order of size. Bins without a count or a finite amount are dropped.
+  // Fits the model to `bins`, which are in ascending order of size. Drops bins with a count of zero
+  // or an amount that is not finite.
   static CostModel Fit(std::vector<CostBin> bins);
 
-  // A model without bins predicts nothing.
+  // Returns true if the model has no bins and cannot predict.
   bool empty() const { return bins_.empty(); }
   std::size_t bin_count() const { return bins_.size(); }
   // Returns the bins of the fit. Fit(bins()) returns the same model.
   std::span<const CostBin> bins() const { return bins_; }
   // Returns the curves in descending order of probability. Their probabilities sum to 1.
   std::span<const CostCurve> curves() const { return curves_; }
-  double scale() const { return scale_; }              // of x
-  double bytes_scale() const { return bytes_scale_; }  // of y
+  double scale() const { return scale_; }              // largest size: x is size / scale()
+  double bytes_scale() const { return bytes_scale_; }  // largest bytes: y is bytes / bytes_scale()
   double size_max() const { return bins_.empty() ? 0 : bins_.back().size; }
-  // Returns the relative variance of one key group of that size around the model.
+  // Returns the relative variance around the model of one key group of size `size`.
   double RelativeVariance(double size) const;
-  // Returns the distance of a size above the largest finished key group, in octaves; 0 below it.
+  // Returns by how many octaves `size` exceeds the largest finished key group; 0 if it does not.
   double OctavesBeyond(double size) const;
-  // Returns the relative uncertainty that all key groups of that size share: the error per octave
-  // that the model would have made at the largest sizes without their evidence.
+  // Returns the relative uncertainty that all key groups of size `size` share. Its rate per octave
+  // is the error with which the smaller sizes predict the largest ones.
   double Beyond(double size) const { return spread_per_octave_ * OctavesBeyond(size); }
 
   // Returns the corrections of all curves at one size.
@@ -108,24 +110,25 @@ class CostModel {
   // Return the mean over all curves.
   double Predict(double size) const { return Predict(size, size); }
   double Predict(double size, double bytes) const;
-  // Returns the median over all curves. If these differ by factors, the largest dominates the mean.
+  // Returns the median over all curves. If predictions differ by large factors, the largest one
+  // would dominate the mean.
   double PredictMedian(double size, double bytes) const;
-  // Returns the criterion for choosing features: the error that the model would have made at the
-  // largest sizes without their evidence, plus the differences of key groups from it, both as mean
-  // squares of relative errors.
+  // Returns the criterion for choosing a cost feature; lower is better. It is the sum of two mean
+  // squared relative errors: of predictions of the largest sizes from smaller ones, and of key
+  // groups around the model.
   double score() const { return score_; }
 
  private:
   void UpdateNoise(CostNoise noise);
   void AddBackSmoothingLoss();
   void MatchTotals();
-  // Returns the weight of the mean of a bin: 1 / its relative variance.
+  // Returns the weight of the mean of a bin, which is 1 / its relative variance.
   double Evidence(std::size_t b) const;
 
   std::vector<CostBin> bins_;
-  std::vector<double> log_sizes_;  // of the bins, to base 2
+  std::vector<double> log_sizes_;  // base-2 logarithms of the bin sizes
   std::vector<CostCurve> curves_;
-  std::vector<std::vector<double>> ratios_;  // by curve: rho at the bins before smoothing
+  std::vector<std::vector<double>> ratios_;  // rho of each curve at each bin, before smoothing
   double scale_ = 1;
   double bytes_scale_ = 1;
   double negligible_ = 0;  // e

@@ -7,7 +7,7 @@
 namespace tidemark::regression {
 namespace {
 
-// The equations are singular if a pivot is at most this part of its diagonal element before
+// The equations are singular if a pivot is at most this fraction of its diagonal element before
 // elimination.
 constexpr double kPivotTolerance = 1e-12;
 
@@ -72,12 +72,12 @@ bool NormalEquations::SolveThree(Coefficients& s) const {
 
 namespace {
 
-// A bin counts half if its squared error is this many times the expected one plus kRobustVariance.
-// Ablation: +0.85, -0.70; +0.12, -0.70 (join lost-10).
+// A bin has half its weight if its squared error is kRobustErrors times the sum of its expected
+// squared error and kRobustVariance. Ablation: +0.85, -0.70; +0.12, -0.70 (join lost-10).
 constexpr double kRobustErrors = 6;
 constexpr double kRobustVariance = 0.01;
 
-// The sums and factors that are the same for all exponents.
+// The sums and factors that do not depend on the exponent.
 class EquationsOfExponents {
  public:
   // Uses the first `weight.size()` bins.
@@ -126,17 +126,19 @@ class EquationsOfExponents {
   std::vector<double> target_;
 };
 
-// The least squares in one subset of the coefficients; infinite if there is no solution.
+// The least-squares solution in one subset of the coefficients. If no solution exists,
+// `chi_squared` is infinite.
 struct Solution {
   std::array<double, 3> coefficients{};
   double chi_squared = std::numeric_limits<double>::infinity();
 };
-// By subset, as bits of (a, l, b).
+// Solutions indexed by subset, which is a bit mask of (a, l, b).
 using Solutions = std::array<Solution, 8>;
 
 constexpr unsigned kPowerBit = 0b100;
 
-// Solves the subsets with a power, or those without, which are the same for all exponents.
+// Solves the subsets with the power term if `with_power` is true, else the subsets without it. The
+// latter have the same solutions for all exponents.
 void SolveSubsets(const NormalEquations& equations, bool with_power, Solutions& solutions) {
   for (unsigned subset = 1; subset < solutions.size(); ++subset) {
     if (((subset & kPowerBit) != 0) != with_power) continue;
@@ -149,7 +151,7 @@ void SolveSubsets(const NormalEquations& equations, bool with_power, Solutions& 
 }
 
 FittedCurve FitCurve(const Solutions& solutions, double target, double exponent, bool is_linear) {
-  // Subsets with fewer terms come first: further terms must be clearly better.
+  // Subsets with fewer terms come first, since another term must improve the fit clearly.
   constexpr std::array<unsigned, 3> kOfPower = {0b100, 0b001, 0b101};
   constexpr std::array<unsigned, 7> kOfLinear = {0b100, 0b010, 0b001, 0b101, 0b110, 0b011, 0b111};
   FittedCurve best;
@@ -281,12 +283,12 @@ constexpr std::array<double, 3> kHeldOut = {1, 2.2, 4.5};
 // Power of the ratio of errors in the share of a bandwidth.
 // Ablation: +0.85, +0.57 (join lost-10).
 constexpr double kEvidencePower = 3;
-// Prior share of a bandwidth: wide ones use more bins.
+// Prior share of each bandwidth. Wide bandwidths use more bins.
 constexpr std::array<double, kBandwidths.size()> kBandwidthPrior = {0.1, 0.2, 0.3, 0.4};
 // Every second exponent, including the integers, which are the likeliest.
 constexpr ExponentGrid kHeldOutExponents = {.min = 0.4, .step = 0.2};
 
-// Returns nullopt if there are too few bins.
+// Returns the error of the bandwidth at held-out sizes, or nullopt if there are too few bins.
 std::optional<HeldOutError> HoldOut(const CurveData& data, double bandwidth) {
   HeldOutError error;
   double sum_of_means = 0;
@@ -303,7 +305,7 @@ std::optional<HeldOutError> HoldOut(const CurveData& data, double bandwidth) {
     std::vector<CostCurve> curves;
     AddPosterior(fits, kept, 1, curves);
     KeepLikely(curves);
-    // The mean over the curves counts indecision as an error.
+    // The mean over the curves counts their disagreement as an error.
     for (std::size_t i = kept; i < data.x.size(); ++i) {
       double squared = 0;
       for (const CostCurve& curve : curves) {

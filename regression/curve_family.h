@@ -16,11 +16,11 @@
 
 namespace tidemark::regression {
 
-// Limit of a squared relative error, or of a variance of relative errors: an error by a factor of
-// e^2 counts as much as one by a factor of three.
+// Upper bound of squared relative errors and of their variances. An estimate that is three times
+// too high reaches it. In logarithms, a factor of e^2 reaches it.
 // Ablation: -0.07, +0.12 (join phase-ab).
 inline constexpr double kSquaredErrorMax = 4;
-// The smallest relative error of a bin: curves are not exact.
+// Lower bound of the relative error of a bin, since curves are not exact.
 // Ablation: +0.18 (two-path bend), -1.08 (join lost-10).
 inline constexpr double kBinErrorMin = 0.03;
 inline constexpr double kBinVarianceMin = kBinErrorMin * kBinErrorMin;
@@ -39,15 +39,15 @@ inline constexpr double kBinVarianceMin = kBinErrorMin * kBinErrorMin;
 struct NormalEquations {
   using Coefficients = std::array<double, 3>;
 
-  std::array<Coefficients, 3> gram{};  // G: the upper triangle
+  std::array<Coefficients, 3> gram{};  // upper triangle of G
   Coefficients right{};                // r
   double target = 0;                   // t't
 
   // Returns chi^2(s), at least 0 despite rounding.
   double ChiSquared(const Coefficients& s) const;
 
-  // Computes the least squares in one subset. Returns false if it is singular, or if a coefficient
-  // is negative or not finite.
+  // Computes the least-squares coefficients of one subset. Returns false if the equations are
+  // singular, or if a coefficient is negative or not finite.
   bool Solve(unsigned subset, Coefficients& s) const;
 
  private:
@@ -69,7 +69,7 @@ struct NormalEquations {
 struct CostCurve {
   double a = 0;
   double l = 0;
-  double b = 0;  // of x^c
+  double b = 0;  // coefficient of x^c
   double c = 1;
   double probability = 0;
 };
@@ -79,19 +79,19 @@ double Evaluate(const CostCurve& curve, double x, double y);
 
 // Each vector has an entry for each bin, in ascending order of size.
 struct CurveData {
-  std::vector<double> x;       // size over the largest size, so that the last is 1
-  std::vector<double> y;       // bytes over the largest bytes
+  std::vector<double> x;       // size / largest size, so the last is 1
+  std::vector<double> y;       // bytes / largest bytes
   std::vector<double> log_x;   // natural logarithms
   std::vector<double> amount;  // m: mean of the explained quantity
   std::vector<double> unit;    // u: unit of an error
-  std::vector<double> base;    // weight before bandwidth and robustness
+  std::vector<double> base;    // weight without the bandwidth and robust factors
   std::vector<double> error;   // expected squared relative error of a bin's mean
 };
 
 struct FittedCurve {
   CostCurve curve;
   double chi_squared = std::numeric_limits<double>::infinity();
-  bool is_linear = false;  // of L_c
+  bool is_linear = false;  // true for a curve of the form L_c
 };
 
 // The largest exponent of sizes, and of the progress within a key group.
@@ -104,12 +104,12 @@ struct ExponentGrid {
   double step = 0.1;
 };
 
-// Returns the best curve of each form and exponent, by the first `weight.size()` bins.
+// Returns the best curve of each form and exponent, fitted to the first `weight.size()` bins.
 // O(exponents x bins).
 std::vector<FittedCurve> FitCurves(const CurveData& data, const std::vector<double>& weight,
                                    ExponentGrid grid = {});
 
-// Returns the fit of the least chi^2. REQUIRES: `fits` is not empty.
+// Returns the fit with the least chi^2. REQUIRES: `fits` is not empty.
 const FittedCurve& BestOf(const std::vector<FittedCurve>& fits);
 
 // Returns `weight`, reduced for bins that `best` does not explain, as if errors were Cauchy
@@ -119,14 +119,15 @@ std::vector<double> RobustWeights(const CurveData& data, std::vector<double> wei
 
 // --- probabilities ---
 //
-// With n bins and chi^2 divided by its own minimum over n - 3 degrees of freedom (if that is above
-// 1: then the bins differ from every curve by more than their errors),
+// With n bins, a fit has n - 3 degrees of freedom. If chi^2_min / (n - 3) exceeds 1, the bins
+// differ from every curve by more than their errors, and chi^2 is divided by it:
 //
 //   ln p = -(chi^2 - chi^2_min) / (2 max(1, chi^2_min / (n - 3))) + ln prior
 //
 // The prior of an exponent c is Student's t with three degrees of freedom about 1.3. Few costs have
-// a high power, but a few key groups must suffice to show one. Integer exponents are likelier, by
-// exp(-3 d) at a distance d from one. The third term of L_c costs a factor of n + 2.
+// a high power, but a few key groups must suffice to show one. Integer exponents are likelier. At a
+// distance d from the nearest integer, the factor is exp(-3 d). The third term of L_c divides the
+// probability by n + 2.
 
 // Curves of lower probability are dropped.
 // Ablation: -0.23, +0.17 (join lost-10).
@@ -144,19 +145,19 @@ void KeepLikely(std::vector<CostCurve>& curves);
 // --- bandwidths ---
 //
 // No curve fits everywhere, and its values beyond the data matter most. Therefore curves are fitted
-// with several bandwidths h, by weights that fall by a factor of e every h powers of e below the
-// largest size X:
+// with several bandwidths h. Below the largest size X, a weight falls by a factor of e whenever the
+// size falls by a factor of e^h:
 //
 //   w(x) = w_base (x / X)^(1 / h)
 //
-// Each bandwidth is judged by its held-out error: its estimates for the sizes of the last octave,
-// and of the last 2.2 and 4.5 octaves, from the other bins. Its share of the posterior is
+// Each bandwidth is judged by its held-out error. The sizes of the last 1, 2.2 and 4.5 octaves are
+// predicted from the other bins. Its share of the posterior is
 //
 //   share_h ~ prior_h (least error / error_h)^3
 //
 // The error is the mean square of ln(predicted / actual) over all curves, minus the noise.
 
-// In octaves.
+// The bandwidths h, in powers of e.
 inline constexpr std::array<double, 4> kBandwidths = {0.7, 1.5, 3, 8};
 
 // Mean squares of ln(predicted / actual) at held-out sizes.
@@ -167,10 +168,10 @@ struct HeldOutError {
 
 struct BandwidthChoice {
   std::array<double, kBandwidths.size()> shares{};  // sum to 1
-  std::optional<HeldOutError> error;  // of the best; nullopt if there are too few bins
+  std::optional<HeldOutError> error;  // least error; nullopt if there are too few bins
 };
 
-// Cost: that of 12 fits with half the exponents.
+// Returns the shares of the bandwidths. Cost: that of 12 fits with half the exponents.
 BandwidthChoice ChooseBandwidths(const CurveData& data);
 
 // Returns the weights of the bins up to index `last`, which has the largest size that counts.

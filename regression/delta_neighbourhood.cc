@@ -28,7 +28,7 @@ std::optional<NeighbourhoodMean> DeltaNeighbourhood::Find(std::uint64_t size_byt
   const auto to = static_cast<std::size_t>(last - sizes_bytes_.begin());
   double groups = 0;
   double mean = 0;
-  double squares = 0;  // of deviations from the mean
+  double squares = 0;  // sum of squared deviations from the mean
   for (auto i = static_cast<std::size_t>(first - sizes_bytes_.begin()); i < to; ++i) {
     groups += groups_[i];
     const double deviation = mean_seconds_[i] - mean;

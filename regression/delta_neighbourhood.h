@@ -1,4 +1,4 @@
-// Nearest-neighbour regression: the mean time of key groups of similar size.
+// Nearest-neighbour regression, which predicts the mean time of key groups of similar size.
 //
 //   f~(z) = sum of f over N(z) / |N(z)|,   N(z) = { k : |size_k - z| <= delta }        [NF] 3.5,
 //   eq. 6
@@ -20,7 +20,7 @@ inline constexpr std::uint64_t kDefaultDeltaBytes = 16;
 
 struct NeighbourhoodMean {
   double seconds = 0;          // f~(z)
-  double relative_spread = 0;  // standard deviation over mean of the point means; 0 for one point
+  double relative_spread = 0;  // standard deviation / mean of the point means; 0 for one point
   std::uint64_t groups = 0;    // |N(z)|
 };
 

@@ -15,19 +15,19 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// Least correlation of a feature with the residuals. Chosen by hand: cross-validation rejects
+// Least correlation of a feature with the residuals. Chosen by hand; cross-validation rejects
 // almost all features below it.
 constexpr double kCorrelationMin = 0.3;
-// A feature must reduce the cross-validated error to below this part.
+// A feature must reduce the cross-validated error to less than this fraction.
 constexpr double kImprovement = 0.9;
 // Features with this correlation are indistinguishable.
 constexpr double kSameFeature = 0.9999;
-// Least relative deviation: repeated runs of TPC-DS differ by 3 to 7 %.
+// Lower bound of the relative deviation. Repeated runs of TPC-DS differ by 3 to 7 %.
 constexpr double kDeviationMin = 0.03;
 // Relative deviation after a change of a parameter that was constant in all runs. Chosen by hand.
 constexpr double kUnknownInfluence = 0.5;
-// 95 % quantiles of Student's t divided by that of the normal distribution, by degrees of freedom
-// from 1.
+// 95 % quantiles of Student's t, divided by the quantile of the normal distribution. Element i is
+// for i + 1 degrees of freedom.
 constexpr double kStudent[] = {3.84, 1.78, 1.43, 1.30, 1.22, 1.18, 1.15, 1.13, 1.11, 1.10};
 
 double StudentFactor(std::size_t degrees) {
@@ -40,12 +40,12 @@ double Correlation(const VectorXd& a, const VectorXd& b) {
   return squares > 0 ? a.dot(b) / std::sqrt(squares) : 0;
 }
 
-// Least squares through the centre of the runs.
+// A least-squares fit through the centre of the runs.
 struct Line {
   std::vector<std::size_t> features;
   VectorXd coefficients;
   VectorXd residuals;
-  MatrixXd inverse;      // of the centred squares
+  MatrixXd inverse;      // inverse of the matrix of centred squares
   double validated = 0;  // root mean square error at held-out runs
 };
 
@@ -118,7 +118,7 @@ absl::StatusOr<LinearModel> LinearModel::Fit(std::vector<std::string> features,
                                              const std::vector<double>& labels) {
   if (rows.empty() || rows.size() != labels.size()) {
     return absl::InvalidArgumentError(absl::StrCat(rows.size(), " runs and ", labels.size(),
-                                                   " labels; there has to be one for each run"));
+                                                   " labels; there must be one for each run"));
   }
   const auto n = static_cast<Eigen::Index>(rows.size());
   const auto p = static_cast<Eigen::Index>(features.size());
@@ -196,7 +196,8 @@ Forecast LinearModel::Predict(const std::vector<double>& values) const {
     const double outside = std::max({seen.least - value, value - seen.most, 0.0});
     if (outside == 0) continue;
     forecast.beyond.push_back(features_[feature]);
-    // A curve may bend beyond the data: the deviation grows by its size per width of their range.
+    // A curve may bend beyond the data. At a distance of one width of the known range, the
+    // deviation has doubled.
     forecast.deviation *= 1 + outside / (seen.most - seen.least);
   }
   for (std::size_t i = 0; i < features_.size(); ++i) {

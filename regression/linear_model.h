@@ -3,11 +3,11 @@
 //   label = intercept + sum over chosen features of coefficient x feature
 //
 // Features are chosen one by one. The next feature has the highest correlation with the residuals.
-// It is added if this reduces the cross-validated error, the error at each run predicted from all
+// It is added if this reduces the cross-validated error, for which each run is predicted from all
 // others. Therefore features without influence are left out, and a line needs at least three runs.
 //
-// Source: [GB] 5.1, which uses all features of a high correlation; cross-validation is ours. Pure,
-// deterministic, thread-safe when const.
+// Source: [GB] 5.1, which uses all features with a high correlation; cross-validation is ours.
+// Pure, deterministic, thread-safe when const.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ namespace tidemark::regression {
 // A predicted value, and why it may be wrong.
 struct Forecast {
   double value = 0;
-  double deviation = 0;  // 1.645 times it is the half-width of a 90 % interval
+  double deviation = 0;  // a 90 % interval has 1.645 times this half-width
   // Features of the model with values outside the range of the runs; they widen the interval.
   std::vector<std::string> beyond;
   // Features with a new value that were constant in all runs, so their influence is unknown.
@@ -30,19 +30,21 @@ struct Forecast {
 struct Choice {
   std::string feature;
   double coefficient = 0;
-  // Features that correlate perfectly with it in all runs, so any of them may be the cause.
+  // Features that correlate perfectly with the chosen one in all runs. Any of them may be the
+  // cause.
   std::vector<std::string> indistinguishable;
 };
 
 class LinearModel {
  public:
-  // `rows`: for each run, the values of `features` in their order. Returns InvalidArgument if there
-  // is no run, a row of another length, or a number that is not finite. O(features^2 x runs).
+  // Fits the model. `rows`: for each run, the values of `features` in their order. Returns
+  // InvalidArgument if there are no runs, a row has another length, or a number is not finite.
+  // O(features^2 x runs).
   static absl::StatusOr<LinearModel> Fit(std::vector<std::string> features,
                                          const std::vector<std::vector<double>>& rows,
                                          const std::vector<double>& labels);
 
-  // REQUIRES: `values` has one finite value per feature.
+  // Predicts the label of a run. REQUIRES: `values` has one finite value per feature.
   Forecast Predict(const std::vector<double>& values) const;
 
   const std::vector<Choice>& choices() const { return choices_; }
@@ -61,8 +63,8 @@ class LinearModel {
   std::vector<std::size_t> chosen_;  // indexes into `features_`, in the order of `choices_`
   std::vector<Choice> choices_;
   double intercept_ = 0;
-  std::vector<double> means_;                 // of the chosen features
-  std::vector<std::vector<double>> inverse_;  // of their centred squares
+  std::vector<double> means_;                 // mean of each chosen feature
+  std::vector<std::vector<double>> inverse_;  // inverse of the matrix of their centred squares
   double residual_ = 0;                       // deviation of a run around the line
   std::size_t runs_ = 0;
 };

@@ -17,7 +17,7 @@ constexpr std::size_t kPointsMax = 8192;
 constexpr std::size_t kDistinctSizesMin = 4;
 constexpr int kGridExponents = 12;
 constexpr double kSecondsMax = 1e12;  // limits predictions
-constexpr double kNothing = 1e-24;    // mean square of scaled times that results from rounding
+constexpr double kNothing = 1e-24;    // smaller mean squares of scaled times are rounding errors
 
 struct Sample {
   std::uint64_t size_bytes;
@@ -28,7 +28,7 @@ struct Sample {
 struct Scaled {
   ArrayXd log_x;
   ArrayXd t;
-  ArrayXd t_centred;  // t less its mean
+  ArrayXd t_centred;  // t minus its mean
   double t_mean = 0;
   double log_size_scale = 0;
   double time_scale = 1;
@@ -84,13 +84,13 @@ Scaled Scale(const std::vector<Sample>& samples) {
   return scaled;
 }
 
-// The best a, b >= 0 for one exponent, in closed form (variable projection): the regression line
-// through (x^c, t) if both are positive, else the best line with one of them zero. At most one is
-// negative, since times are not.
+// The best a, b >= 0 for one exponent, in closed form (variable projection). If the regression line
+// through (x^c, t) has two positive coefficients, they are the best. Otherwise one of them is zero.
+// At most one is negative, since times are not.
 struct PowerLine {
   double a = 0;
   double b = 0;
-  double explained = 0;  // reduction of the sum of squares, compared with the mean of the times
+  double explained = 0;  // reduction of the sum of squares, compared with a constant time
 };
 
 struct PowerSums {
@@ -112,7 +112,7 @@ PowerLine BestLine(const PowerSums& sums, const Scaled& points) {
   if (!(b > 0) || !std::isfinite(b)) return {.a = points.t_mean};
   const double a = points.t_mean - b * sums.mean;
   if (a >= 0) return {a, b, b * sums.with_times};
-  // Through the origin: b = sum p t / sum p^2.
+  // The best line through the origin has b = sum p t / sum p^2.
   const auto n = static_cast<double>(points.t.size());
   const double products = sums.with_times + n * sums.mean * points.t_mean;
   const double squares = sums.squares + n * sums.mean * sums.mean;
@@ -149,8 +149,7 @@ class ReducedResiduals {
       : points_(points), options_(options) {}
   int NumResiduals() const { return static_cast<int>(points_.t.size()); }
 
-  // The slope includes the change of a and b with c: it is b x^c log x without its projection on a
-  // and b.
+  // The slope is b x^c log x minus its projection on a and b, since a and b change with c.
   bool operator()(const double* exponent, double* residuals, double* slope) const {
     MoveTo(*exponent);
     Eigen::Map<ArrayXd>(residuals, points_.t.size()) = points_.t - line_.a - line_.b * powers_;
@@ -193,7 +192,8 @@ class ReducedResiduals {
   mutable PowerLine line_;
 };
 
-// Returns the result of Ceres from the best exponent of the grid, or the latter if it is better.
+// Returns the curve that Ceres finds from the best exponent of the grid, or the curve of that
+// exponent if it is better.
 Curve BestCurve(const Scaled& points, const ReducedResiduals& reduced,
                 const PowerLawOptions& options) {
   if (points.total_squares() <= kNothing * static_cast<double>(points.t.size())) {
@@ -219,8 +219,8 @@ double RSquared(double residual, double total, std::size_t points) {
   return 1 - residual / total;
 }
 
-// Returns the relative residual, weighted by fitted time: the errors of costly key groups matter,
-// and the noise of the timer dominates the cheapest ones.
+// Returns the relative residual, weighted by fitted time. The errors of costly key groups matter,
+// while timer noise dominates the cheapest ones.
 double RelativeResidual(const Scaled& points, const Curve& curve) {
   const ArrayXd fitted = curve.a + curve.b * (curve.c * points.log_x).exp();
   double squares = 0;

@@ -17,13 +17,13 @@
 namespace tidemark::regression {
 
 enum class FitQuality : std::uint8_t {  // from worse to better
-  kNone,     // fewer than four distinct sizes, through which every such curve passes
+  kNone,     // fewer than four distinct sizes; a curve can pass through all of them
   kFew,      // fewer distinct sizes than PowerLawOptions::points_min
   kRegular,  // enough sizes for R^2
 };
 
 struct PowerLawOptions {
-  int points_min = 10;  // merged points below which quality is kFew
+  int points_min = 10;  // with fewer distinct sizes, the quality is kFew
   double exponent_min = 0.05;
   double exponent_max = 5.3;
 };
@@ -41,8 +41,9 @@ struct PowerLawFit {
   double Predict(double size_bytes) const;
 };
 
-// Ignores points with NaN, infinite or negative times. O(n) per iteration, tens of iterations. More
-// than 8,192 points are thinned to 8,192, evenly by rank of size, including both ends.
+// Fits the curve. Ignores points with NaN, infinite or negative times. Takes tens of iterations of
+// O(points). More than 8,192 points are thinned to 8,192, evenly by rank of size, including both
+// ends.
 PowerLawFit FitPowerLaw(std::span<const GroupPoint> points, const PowerLawOptions& options = {});
 
 }  // namespace tidemark::regression

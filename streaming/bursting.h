@@ -1,16 +1,8 @@
-// Times many short reduce function calls with few clock readings ([NF] section 6, bursting).
-//
-// A key group below `threshold_bytes` is not timed alone. It joins the current burst, which ends
-// after `groups_max` key groups or when a larger key group starts. The time of a burst is split
-// over its key groups in proportion to their sizes. An empty key group counts as one byte.
-//
-// This class splits the time and owns no clock. The caller measures the burst, and closes it before
-// a large key group, so that no small key group is charged for a large one.
-//
-// Cost: AddSmall O(1); Close O(groups in the burst). Memory: groups_max sizes. Not thread-safe.
+// Splits the time of many short reduce function calls that were measured together ([NF] section 6,
+// bursting). Each key group gets a share in proportion to its size. An empty key group counts as
+// one byte. O(groups in the burst).
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -19,27 +11,9 @@
 
 namespace tidemark::streaming {
 
-struct BurstOptions {
-  std::uint64_t threshold_bytes = 50;  // [NF] section 6
-  std::uint32_t groups_max = 100;      // [NF] section 6
-};
-
-class Burst {
- public:
-  explicit Burst(BurstOptions options = {});
-
-  bool IsSmall(std::uint64_t size_bytes) const { return size_bytes < options_.threshold_bytes; }
-  // Adds a small key group. Returns true if the burst is full and must be closed.
-  bool AddSmall(std::uint64_t size_bytes);
-  bool empty() const { return sizes_bytes_.empty(); }
-  std::size_t size() const { return sizes_bytes_.size(); }
-  // Ends the burst. Returns one point of count 1 for each key group, in order. Their times add up
-  // to `elapsed`, within a nanosecond each. A negative time counts as zero.
-  std::vector<GroupPoint> Close(absl::Duration elapsed);
-
- private:
-  BurstOptions options_;
-  std::vector<std::uint64_t> sizes_bytes_;
-};
+// Splits the duration of a burst. Returns one point of count 1 for each key group, in order. Their
+// times add up to `elapsed`; each is exact to a nanosecond. A negative time counts as zero.
+std::vector<GroupPoint> SplitBurst(const std::vector<std::uint64_t>& sizes_bytes,
+                                   absl::Duration elapsed);
 
 }  // namespace tidemark::streaming

@@ -5,10 +5,10 @@
 // is not smaller. A sweep (Retain) and a move to a larger table read and write slots from front to
 // back without mispredicted branches. Counters are dropped thousands at a time, never individually.
 //
-// Cost: Find and Insert O(1) expected, Retain and Reserve O(slots). Memory: 3/2 slots per reserved
-// counter, sizeof(Counter) each. Not thread-safe. The mixing differs between processes, so that a
-// sender cannot choose colliding hashes. The order of slots therefore also differs, and must not
-// affect any output.
+// Cost: Find and Insert O(1) expected, Retain and Reserve O(slots). Memory: 3/2 slots of
+// sizeof(Counter) bytes per reserved counter. Not thread-safe. The mixing differs between
+// processes, so that a sender cannot choose colliding hashes. The order of slots therefore also
+// differs, and must not affect any output.
 #pragma once
 
 #include <algorithm>
@@ -118,10 +118,10 @@ class CounterTable {
   const std::vector<Counter>& slots() const { return slots_; }
 
  private:
-  // Position of a free slot: no counter after it belongs before it.
+  // Position of every free slot. It is the largest position, so a lookup stops there.
   static constexpr std::uint64_t kLastPlace = std::numeric_limits<std::uint64_t>::max();
   static constexpr std::size_t kSpareSlots =
-      64;  // after the last home slot; the last one is always free
+      64;  // slots after the last home slot, of which the last is always free
   // Odd, so that mixing can be inverted; otherwise arbitrary.
   static constexpr std::uint64_t kFirstFactor = 0x9E3779B97F4A7C15;
   static constexpr std::uint64_t kSecondFactor = 0xD6E8FEB86659FD93;

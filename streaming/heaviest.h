@@ -1,5 +1,5 @@
-// Finds the lambda heaviest keys of one map task, and the totals of all other keys per partition:
-// the contents of a map profile ([NF] 5.1, eq. 10).
+// Finds the contents of a map profile ([NF] 5.1, eq. 10): the lambda heaviest keys of one map task,
+// and the totals of all other keys per partition.
 //
 // Offer() adds one key group of one partition. If a key is offered twice, it counts as two key
 // groups, which the master adds up. Cost: O(log lambda) for a key that enters the heap, else O(1).

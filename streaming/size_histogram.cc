@@ -30,8 +30,8 @@ std::uint32_t BinByLogarithm(std::uint64_t size_bytes) {
   return std::min(static_cast<std::uint32_t>(bin), kSizeBins - 1);
 }
 
-// The octaves whose bins have tabulated limits, so that few sizes need a logarithm. Doubles are too
-// coarse to find the limits of later octaves.
+// Number of octaves with tabulated bin limits. Only larger sizes, which are rare, need a logarithm.
+// Doubles are too coarse to find the limits of later octaves.
 constexpr int kOctaves = 40;
 
 struct Octave {

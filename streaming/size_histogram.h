@@ -1,12 +1,13 @@
 // A histogram of key groups by size in logarithmic bins, with the moments of their times.
 //
-// Bin b has the sizes z with floor(6 log2(max(1, z))) = b: six bins per octave, so that sizes
-// within a bin differ by at most 12 %. 384 bins cover every 64-bit size. The index of a bin is also
-// the index on the wire (ReduceProfile.bin_indexes).
+// Bin b holds the sizes z with floor(6 log2(max(1, z))) = b. With six bins per octave, sizes within
+// a bin differ by at most 12 %. 384 bins cover every 64-bit size. The index of a bin is also the
+// index on the wire (ReduceProfile.bin_indexes).
 //
-// Cost: Add O(1); memory O(bins between the smallest and the largest size), at most 384 of 48
-// bytes. Sums saturate instead of wrapping. Not thread-safe. Source: binned moments of
-// docs/internals/references.md [TM]; sizes of implicit keys, [NF] 5.3.
+// Cost of Add: O(1). Memory: O(bins between the smallest and the largest size), at most 384 bins of
+// 48 bytes. Sums saturate instead of wrapping. Not thread-safe. Sources:
+// docs/internals/references.md [TM] for the binned moments; [NF] 5.3 for the sizes of implicit
+// keys.
 #pragma once
 
 #include <cstddef>

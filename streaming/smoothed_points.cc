@@ -13,7 +13,7 @@ bool BySizeThenTime(const GroupPoint& a, const GroupPoint& b) {
 
 // Returns whether the mean times differ by at most `tolerance`. The exact division of durations
 // would be most of the cost of a point. Doubles therefore decide, unless the result is so close to
-// the bound that rounding could change it. They cover 292 years.
+// the bound that rounding could change it. Nanoseconds in 64 bits cover 292 years.
 bool IsClose(const GroupPoint& a, const GroupPoint& b, absl::Duration tolerance) {
   const auto a_total = static_cast<double>(absl::ToInt64Nanoseconds(a.total_time));
   const auto b_total = static_cast<double>(absl::ToInt64Nanoseconds(b.total_time));
@@ -47,7 +47,7 @@ SmoothedPoints::SmoothedPoints(SmoothingOptions options) : options_(options) {
 
 // Returns the index of the first point of that size, or the index where it belongs.
 std::size_t SmoothedPoints::FirstOfSize(std::uint64_t size_bytes) const {
-  // Reports are sorted: often it is the next point.
+  // Reports are sorted, so it is often the next point.
   if (next_ < points_.size() && points_[next_].size_bytes == size_bytes &&
       (next_ == 0 || points_[next_ - 1].size_bytes < size_bytes)) {
     return next_;
@@ -76,7 +76,7 @@ void SmoothedPoints::Add(const GroupPoint& point) {
   if (points_.size() > options_.points_max) Shrink();
 }
 
-// Halves the number of points, at least, so that the cost is amortised over later additions.
+// At least halves the number of points, which amortises the cost over later additions.
 void SmoothedPoints::Shrink() {
   for (double closeness = 0.01; points_.size() > options_.points_max / 2; closeness *= 2) {
     std::vector<GroupPoint> kept;

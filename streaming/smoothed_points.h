@@ -1,11 +1,11 @@
-// Smooths the data points D_i(t) of a reduce task: key groups of one size whose mean times differ
-// by at most 500 ms become one point ([NF] section 6, smoothing).
+// Smooths the data points D_i(t) of a reduce task ([NF] section 6, smoothing). Key groups of one
+// size whose mean times differ by at most 500 ms become one point.
 //
 // It keeps at most `points_max` points. If there are more, it merges neighbours in size (within 1
 // %, then 2 %, 4 %, ... until they fit). Counts and times stay exact; the merged size is the
-// count-weighted mean. Cost of Add: O(1) for known sizes in ascending order, else O(log n) search
-// and O(n) worst-case insertion into a flat array; merging is amortised O(1). Not thread-safe.
-// Deterministic in the order of Add().
+// count-weighted mean. Add takes O(1) for known sizes in ascending order. Otherwise it takes O(log
+// n) to search n points and at most O(n) to insert one. Merging takes amortised O(1). Not
+// thread-safe. Deterministic for a given order of additions.
 #pragma once
 
 #include <cstddef>
@@ -42,7 +42,7 @@ class SmoothedPoints {
 
   SmoothingOptions options_;
   std::vector<GroupPoint> points_;
-  std::size_t next_ = 0;  // after the last changed point
+  std::size_t next_ = 0;  // index after the last changed point
 };
 
 }  // namespace tidemark::streaming

@@ -8,8 +8,8 @@
 namespace tidemark::streaming {
 namespace {
 
-// The bucket of a number has the exponent and the first five digits of the mantissa of its float,
-// so that counts within a bucket differ by 3 %. Exponents range up to that of 2^64.
+// A bucket is the exponent and the first five mantissa bits of a count as a float, so counts within
+// a bucket differ by at most 3 %. Exponents range up to that of 2^64.
 constexpr int kDroppedDigits = 18;
 constexpr std::size_t kBuckets = ((127 + 64 + 1) << 23) >> kDroppedDigits;
 
@@ -23,7 +23,7 @@ NthCount NthHeaviest(std::span<const std::uint64_t> counts, std::size_t n, std::
   std::vector<std::uint32_t> sizes(kBuckets);
   for (const std::uint64_t count : counts) ++sizes[BucketOf(count - least)];
   std::size_t bucket = kBuckets - 1;
-  std::size_t heavier = 0;  // in the buckets above
+  std::size_t heavier = 0;  // number of counts in higher buckets
   for (; heavier + sizes[bucket] <= n; --bucket) heavier += sizes[bucket];
   std::vector<std::uint64_t> candidates(sizes[bucket] + std::size_t{1});
   std::size_t found = 0;

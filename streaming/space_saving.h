@@ -1,6 +1,6 @@
 // Finds the heavy keys of a stream that is too large to keep.
 //
-// SpaceSaving watches at most 2 `capacity` keys. If another key arrives, it keeps the `capacity`
+// SpaceSaving watches at most 2 x `capacity` keys. If another key arrives, it keeps the `capacity`
 // heaviest and drops all others together. The heaviest dropped key is the new floor, the maximum
 // weight of any unwatched key. A new key inherits the floor as its possible over-count. This is
 // Space-Saving with deferred, batched replacements.
@@ -14,9 +14,9 @@
 // keys, all counts are exact. The order of offers decides how far the errors are below their bounds
 // (docs/internals/summaries.md).
 //
-// Cost: Offer O(1) amortised and expected, for one in m new keys O(m); Find O(1) expected, Top(k)
-// O(m log k). Memory: up to 3 m slots of a CounterTable. Not thread-safe. Deterministic in the
-// order of offers; ties are broken by hash.
+// Cost: Offer takes expected amortised O(1); one in m new keys takes O(m). Find takes expected
+// O(1), and Top(k) takes O(m log k). Memory: up to 3 m slots of a CounterTable. Not thread-safe.
+// Deterministic for a given order of offers; ties are broken by hash.
 //
 // Source: [SS] section 3; weighted offers and batched drops: [MS], [FI]. Titles are in
 // docs/internals/references.md.
@@ -63,10 +63,10 @@ struct NthCount {
 // a lower bound of all counts; a tight bound is faster. REQUIRES: n < counts.size(). O(counts).
 NthCount NthHeaviest(std::span<const std::uint64_t> counts, std::size_t n, std::uint64_t least);
 
-// An empty note of a watched key.
+// The default note, which is empty.
 struct NoNote {};
 
-// Note: the caller's data about each watched key, which is dropped with the key.
+// `Note` is the caller's data about a watched key. It is dropped with the key.
 template <typename Note = NoNote>
 class SpaceSaving {
  public:
@@ -176,7 +176,7 @@ template <typename Note>
 void SpaceSaving<Note>::DropLightest() {
   std::vector<std::uint64_t> counts(counters_.slots().size());
   std::size_t used = 0;
-  for (const Counter& counter : counters_.slots()) {  // branch-free: writes each, keeps the used
+  for (const Counter& counter : counters_.slots()) {  // writes always, without a branch
     counts[used] = counter.count_bytes;
     used += counter.count_bytes != 0 ? 1 : 0;
   }

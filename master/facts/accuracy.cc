@@ -6,7 +6,7 @@
 namespace tidemark::facts {
 namespace {
 
-// Limits the weight of one interval: a multiple of the remaining time.
+// Limits the width of one interval, as a multiple of the remaining time.
 constexpr double kWidthMax = 20;
 
 }  // namespace

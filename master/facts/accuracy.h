@@ -32,17 +32,17 @@ struct EndPrediction {
 struct ProgressError {
   double average_points = 0;  // 0..100
   double largest_points = 0;  // 0..100
-  std::size_t updates = 0;    // |T|; both errors are 0 if it is 0
+  std::size_t updates = 0;    // |T|; if it is 0, both errors are 0
 };
 
-// Returns (now - start) / (end - start), in 0..1. Returns 0 without an end, and 1 if the end is not
-// after both the start and now.
+// Returns (now - start) / (end - start), in 0..1. Returns 0 if `end` is unset, and 1 if `end` is
+// not after both `start` and `now`.
 double Progress(absl::Time start, absl::Time now, std::optional<absl::Time> end);
 
 ProgressError ErrorOf(std::span<const EndPrediction> predictions, absl::Time start, absl::Time end);
 
-// Returns the share of the updates with start < t <= end that have an interval, and whose interval
-// contains `end`. Returns nullopt if no update has an interval.
+// Returns the share of the updates whose interval contains `end`. Only updates with an interval and
+// start < t <= end count. Returns nullopt if no update counts.
 std::optional<double> IntervalCoverage(std::span<const EndPrediction> predictions, absl::Time start,
                                        absl::Time end);
 
@@ -52,7 +52,7 @@ std::optional<double> IntervalCoverage(std::span<const EndPrediction> prediction
 std::optional<double> IntervalWidth(std::span<const EndPrediction> predictions, absl::Time start,
                                     absl::Time end);
 
-// Keeps at most `most` forecasts of an indicator, and at least two. When it is full, it drops every
+// Keeps up to `most` (at least two) forecasts of an indicator. When it is full, it drops every
 // second one, so that the rest stay evenly spread.
 class PredictionHistory {
  public:
@@ -67,12 +67,12 @@ class PredictionHistory {
   }
 
  private:
-  // More than three minutes of the shortest ticks. Each forecast takes 60 bytes per indicator and
-  // job.
+  // Enough for more than three minutes at the shortest tick interval. Each forecast takes 60 bytes
+  // per indicator and job.
   std::size_t most_ = 1024;
   std::vector<EndPrediction> predictions_;
   std::size_t stride_ = 1;   // one in this many updates is kept
-  std::size_t skipped_ = 0;  // since the last one kept
+  std::size_t skipped_ = 0;  // updates since the last kept one
 };
 
 }  // namespace tidemark::facts

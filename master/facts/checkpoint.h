@@ -1,9 +1,10 @@
-// Writes and reads checkpoints of estimates: the state that Tick() leaves behind, to the last bit.
+// Writes and reads checkpoints of estimates, which restore the state after a Tick() to the last
+// bit.
 //
-// Each class names its fields once, in a member template serialize(), or in save() and load() if it
-// rebuilds a part of its state. cereal does the rest. Only a program with the same fields can read
-// a checkpoint, so kCheckpointLayout must grow with every change of them.
-// tests/monitor/checkpoint_test.cc fails if it does not.
+// Each class names its fields once, in a member template serialize(). A class that rebuilds a part
+// of its state has save() and load() instead. cereal does the rest. Only a program with the same
+// fields can read a checkpoint, so every change of a field must increase kCheckpointLayout.
+// tests/monitor/checkpoint_test.cc fails otherwise.
 #pragma once
 
 #include <cereal/archives/binary.hpp>
@@ -24,7 +25,7 @@
 
 namespace tidemark::facts {
 
-inline constexpr std::uint32_t kCheckpointLayout = 11;
+inline constexpr std::uint32_t kCheckpointLayout = 12;
 
 using CheckpointWriter = cereal::BinaryOutputArchive;
 // Throws std::exception if the input is not a checkpoint of this layout.
@@ -32,7 +33,7 @@ using CheckpointReader = cereal::BinaryInputArchive;
 
 }  // namespace tidemark::facts
 
-// Types without members for checkpoints.
+// Serializes types that have no members for it.
 namespace cereal {
 
 // Stores whole seconds and quarters of a nanosecond, the resolution of absl::Duration.

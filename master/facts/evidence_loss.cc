@@ -14,14 +14,14 @@ constexpr double kMissedReports = 3;
 // A silence of length t lasts for more than s longer with probability t / (t + s) (Laplace). The
 // 95th percentile of s is this many times t.
 constexpr double kSilenceMore = 19;
-// Limits the widening: an interval ten times as wide already shows that the end is unknown. Chosen
+// Limits the widening. An interval ten times as wide already shows that the end is unknown. Chosen
 // by hand.
 constexpr double kWidestFactor = 10;
 // The end of a map task and its profile come from different senders. Ten times the default flush
 // interval of agents. Chosen by hand.
 constexpr absl::Duration kProfileDelayMax = absl::Seconds(10);
-// Time with more running attempts than slots after which one of them has ended without a report.
-// Chosen by hand; fetching results takes seconds at most.
+// If more attempts than slots run for this long, an attempt has ended without a report. Chosen by
+// hand; fetching results takes seconds at most.
 constexpr absl::Duration kLateReport = absl::Seconds(10);
 
 absl::Duration LongestPause(const JobRecord& state) {

@@ -1,4 +1,5 @@
-// Detects missing evidence about a job: silence, lost events, tasks whose end was not reported.
+// Detects missing evidence about a job, such as silence, lost events, and tasks whose end was not
+// reported.
 //
 // The functions are pure and take the state of the fold. Forecasts get wider intervals in
 // proportion to the missing evidence.
@@ -17,8 +18,8 @@ namespace tidemark::facts {
 // --- silence ---
 //
 // While a task runs, a report is due at every report interval. A job without events for three
-// intervals is silent: it may have ended without a report. The limit is 10 s if the interval is
-// unknown, or if no task runs and therefore no report is due. A pause of up to 3 s is never a
+// intervals is silent, since it may have ended without a report. The limit is 10 s if the interval
+// is unknown, or if no task runs and therefore no report is due. A pause of up to 3 s is never a
 // silence.
 //
 // A silence starts at the newest arrival, regardless of its cause. The progress of a job while its
@@ -35,13 +36,13 @@ inline constexpr absl::Duration kSilenceWithoutInterval = absl::Seconds(10);
 // not open, or closed. O(tasks).
 absl::Duration SilentFor(const JobRecord& state, absl::Time now);
 
-// Returns the published start of a silence since `reported_at`: not before `listening_since`, when
-// the master began to listen, and not after `now`.
+// Returns the published start of a silence that began at `reported_at`. The result is not before
+// `listening_since`, when the master began to listen, and not after `now`.
 absl::Time SilentSince(absl::Time reported_at, absl::Time listening_since, absl::Time now);
 
-// Returns the remaining time `unreported` after it was estimated, in a silence of length `silence`.
-// The work may have continued without a report, or may be stuck. The median stays, since the time
-// until the next report is unknown.
+// Widens the remaining time `left` for a silence of length `silence`. `unreported` is the time
+// since the estimate. The work may have continued without a report, or may be stuck. The median is
+// unchanged, since the time until the next report is unknown.
 Range WidenForSilence(const Range& left, absl::Duration unreported, absl::Duration silence);
 
 // --- lost events and points ---
@@ -56,8 +57,10 @@ Range WidenForSilence(const Range& left, absl::Duration unreported, absl::Durati
 // that other events prove missing also count. O(tasks + sources).
 double MissingEvidenceShare(const JobRecord& state);
 
-// Returns the forecast with the interval of fewer independent observations: half-widths grow by
-// 1 / sqrt(1 - share), at most tenfold. Without loss the forecast is unchanged, to the last bit.
+// Returns the forecast with a wider interval, since it has fewer independent observations.
+// Half-widths grow by
+// 1 / sqrt(1 - share), at most tenfold. If nothing is lost, the forecast is unchanged, to the last
+// bit.
 EndPrediction WidenForLoss(double missing_share, const EndPrediction& prediction);
 
 // Returns the share of the finished map tasks whose profile is known, in 0..1; 0 before a map task
@@ -67,8 +70,8 @@ double MapProfilesKnown(const JobRecord& state, absl::Time now);
 
 // --- ends that were not reported ---
 
-// Returns how many tasks of the first attempt at a stage ended without a report: the stage has
-// ended, with all of its output or in an unknown way. Returns 0 if no task of it was reported.
+// Returns the number of tasks that ended without a report in the first attempt at a stage. Returns
+// 0 if no task was reported, or if the attempt has neither succeeded nor ended in an unknown way.
 // O(1).
 std::uint64_t UnreportedTasks(const Stage& stage);
 
@@ -79,17 +82,17 @@ std::uint64_t MissingTaskEnds(const JobRecord& state);
 struct BeyondSlots {
   // The surplus of running attempts (Coverage::tasks_beyond_slots).
   std::uint32_t count = 0;
-  // The oldest attempts of the surplus, without attempts that showed activity within the last 10 s:
-  // these have ended without a report.
+  // The oldest attempts without activity in the last 10 s, at most as many as the surplus. They
+  // have ended without a report.
   absl::flat_hash_set<const TaskAttempt*> ended;
 };
 
 // Examines executors and stages that have had more running attempts than slots for 10 s.
-// O(executors + stages), plus O(n log n) for n tasks of open stages if there are any.
+// O(executors + stages), plus O(n log n) for n tasks of open stages if any pool has a surplus.
 BeyondSlots FindBeyondSlots(const JobRecord& state, absl::Time now);
 
-// Returns true if a running attempt of `stage` may have ended without a report: since its last
-// activity, events were lost, or more attempts ran than there were slots. O(1).
+// Returns true if a running attempt of `stage` may have ended without a report. This is possible
+// if, since its last activity, events were lost or more attempts ran than there were slots. O(1).
 bool MayHaveEnded(const JobRecord& state, const Stage& stage, const TaskAttempt& attempt,
                   absl::Time now);
 

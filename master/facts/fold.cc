@@ -16,7 +16,7 @@
 namespace tidemark::facts {
 namespace {
 
-// Bytes of memory of one object, with the allocator's overhead: measured once, rounded up. An
+// Memory of one object in bytes, including the allocator's overhead. Measured, then rounded up. An
 // attempt includes its task.
 constexpr std::size_t kAttemptBytes = 512;
 constexpr std::size_t kSourceBytes = 256;
@@ -130,7 +130,8 @@ absl::Time Folder::ToMasterClock(std::optional<absl::Time> at) const {
   return clock.ToMasterClock(at.value_or(event_.sent_at), event_.arrived_at);
 }
 
-// The limit of tasks of a map or reduce stage. The memory limit bounds the tasks of other stages.
+// The limit on the number of tasks of a map or reduce stage. The memory limit bounds the tasks of
+// other stages.
 struct TaskLimit {
   const char* name;
   const char* kind;
@@ -296,7 +297,7 @@ void Folder::ConvertTasks(Stage& stage) {
   for (Task& task : stage.tasks) SettleProfile(task);
 }
 
-// Drops other attempts at the stage: a map or reduce stage has one attempt.
+// Drops later attempts at the stage, since a map or reduce stage has one attempt.
 void Folder::Convert(Task& task, const Stage& stage) {
   state_.anomalies += std::erase_if(task.attempts, [this](const auto& entry) {
     const bool is_of_another = entry.first.first > 0;
@@ -379,7 +380,7 @@ absl::StatusOr<GroupState*> Folder::MakeGroup(const std::string& name) {
   if (state_.groups.size() >= limits_.stages_max) {
     return LimitExceeded("stages_per_job",
                          fmt::format("the job has {} groups of stages; this master allows at most "
-                                     "as many per job as stages, {}",
+                                     "{} per job, as many as stages",
                                      state_.groups.size(), limits_.stages_max));
   }
   state_.memory_bytes += kGroupBytes + 2 * name.size();
@@ -421,9 +422,9 @@ absl::Status Folder::operator()(const UnknownEvent&) {
   return absl::OkStatus();
 }
 
-// Corrects the start of the job by the clock offset at its end. The message that opens a job is
-// slow, since it waits for a connection. A run without an id is identified by its start, which
-// stays.
+// Corrects the start of the job using the clock offset at its end. The message that opens a job is
+// slow, since it waits for a connection. If a run has no id, its start identifies it and is not
+// corrected.
 void Folder::CorrectStart() {
   const std::optional<absl::Time> submitted_at = SubmittedAt(*state_.opened, event_.sent_at);
   if (!submitted_at || state_.run_uid.empty() || event_.source_id != state_.opened_by) return;
@@ -440,7 +441,7 @@ absl::Status Folder::operator()(const JobClosed& closed) {
   return absl::OkStatus();
 }
 
-// Adds tasks. A map task that is first reported after the map phase counts as one without a
+// Adds tasks. A map task that is first reported after the map phase counts as a task without a
 // profile.
 void Folder::Grow(std::size_t count, Stage& stage) {
   const std::size_t before = stage.tasks.size();
@@ -462,8 +463,8 @@ Task& Folder::MakeTask(std::uint32_t index, Stage& stage) {
   return task;
 }
 
-// Returns the stage of an attempt, and opens it if necessary: events of different sources are not
-// ordered. `kind`: the kind of the stage, if the event implies it.
+// Returns the stage of an attempt, and opens it if necessary, since events of different sources are
+// not ordered. `kind`: the kind of the stage, if the event implies it.
 absl::StatusOr<Stage*> Folder::FindStage(const AttemptId& id, StageKind kind) {
   auto found = state_.stages.find(id.stage);
   const bool is_of_unknown_kind =
@@ -497,7 +498,7 @@ absl::Status Folder::CheckNewAttempt(const AttemptId& id, const Stage& stage,
         limit->name, fmt::format("{}: this master allows at most {} {} tasks per job", ToString(id),
                                  limit->most, limit->kind));
   }
-  // Attempts at an earlier attempt at the stage do not count.
+  // Task attempts in an earlier attempt at the stage do not count.
   std::ptrdiff_t attempts = 0;
   if (task != nullptr) {
     attempts = std::distance(task->attempts.lower_bound({id.stage_attempt, 0}),
@@ -546,13 +547,13 @@ void Folder::Enter(const AttemptChanged& changed, TaskAttempt& attempt) {
   if (!life.input_records) life.input_records = changed.input_records;
 }
 
-// Returns whose slots the attempt uses.
+// Returns the pool whose slots the attempt uses.
 SlotPool Folder::PoolOf(const Stage& stage, const TaskAttempt& attempt) {
   if (stage.has_own_slots() && stage.opened.slots) return SlotPool::kStage;
   return attempt.executor ? SlotPool::kExecutor : SlotPool::kStage;
 }
 
-// Counts the attempt among the running ones if it runs and `may_run`; else not.
+// Counts the attempt as running if it runs and `may_run` is true. Otherwise stops counting it.
 void Folder::CountRunning(bool may_run, Stage& stage, TaskAttempt& attempt) {
   const bool runs = may_run && attempt.life.is_running();
   const SlotPool pool = runs ? PoolOf(stage, attempt) : SlotPool::kNone;
@@ -633,6 +634,7 @@ absl::Status Folder::operator()(const TaskHeartbeat& heartbeat) {
   done = std::max(done, heartbeat.bytes_done);
   (*attempt)->records_done = std::max((*attempt)->records_done, heartbeat.records_done);
   (*attempt)->input_is_read_first |= heartbeat.input_is_read_first;
+  (*attempt)->cpu = std::max((*attempt)->cpu, heartbeat.time.cpu.value_or(absl::ZeroDuration()));
   if (heartbeat.bytes_done > 0 || heartbeat.records_done > 0 || heartbeat.time != TimeUse{}) {
     (*attempt)->active_at = event_.arrived_at;
   }
@@ -650,10 +652,9 @@ absl::Status Folder::operator()(const MapProfile& profile) {
   const absl::StatusOr<Stage*> stage = FindStage(profile.attempt, StageKind::kMap);
   if (!stage.ok()) return stage.status();
   if ((*stage)->opened.kind != StageKind::kMap) {
-    return absl::InvalidArgumentError(
-        fmt::format("map profile of {}: its stage is of another kind; send map profiles of map "
-                    "tasks",
-                    ToString(profile.attempt)));
+    return absl::InvalidArgumentError(fmt::format(
+        "map profile of {}: its stage is of a different kind; send map profiles of map tasks",
+        ToString(profile.attempt)));
   }
   if (!(*stage)->is_map()) return CountUnusedProfile(profile.attempt, **stage);
   std::optional<std::uint32_t> partition_count = (*stage)->opened.partition_count;
@@ -713,7 +714,7 @@ void Folder::DropProfile(TaskAttempt& attempt) {
   attempt.profile.reset();
 }
 
-// Ends the map phase, and with it attempts without a reported end.
+// Ends the map phase, and every map attempt whose end was not reported.
 void Folder::EndMapPhase() {
   if (std::exchange(state_.map_phase_is_over, true)) return;
   const auto stage = state_.stages.find(kMapStage);
@@ -726,8 +727,8 @@ absl::Status Folder::operator()(const ReduceProfile& profile) {
   if (!stage.ok()) return stage.status();
   if ((*stage)->opened.kind != StageKind::kReduce) {
     return absl::InvalidArgumentError(
-        fmt::format("reduce profile of {}: its stage is of another kind; send reduce profiles of "
-                    "reduce tasks",
+        fmt::format("reduce profile of {}: its stage is of a different kind; send reduce profiles "
+                    "of reduce tasks",
                     ToString(profile.attempt)));
   }
   if (!(*stage)->is_reduce()) return CountUnusedProfile(profile.attempt, **stage);
@@ -739,6 +740,7 @@ absl::Status Folder::operator()(const ReduceProfile& profile) {
   const std::size_t before = BytesOf(*task.groups, *(*attempt)->reduce);
   const ClockOffset& clock = state_.sources.find(event_.source_id)->second.clock;
   if (profile.groups_done > 0) EndMapPhase();
+  (*attempt)->cpu = std::max((*attempt)->cpu, profile.time.cpu.value_or(absl::ZeroDuration()));
   FoldReduceProfile(profile, clock, event_.arrived_at, **attempt, *task.groups, state_);
   state_.memory_bytes += BytesOf(*task.groups, *(*attempt)->reduce);
   state_.memory_bytes -= before;
@@ -802,8 +804,8 @@ class ChangedStages {
   JobRecord& state_;
 };
 
-// Returns why the run that `event` opens cannot begin, and what to do: the previous run has not
-// ended.
+// Returns why the run that `event` opens cannot begin before the previous run has ended, and what
+// to do.
 std::string WhyToWait(const Event& event, const JobRecord& state, absl::Time abandoned_at,
                       absl::Time listening_since) {
   if (state.closed) return "is about to end; wait until it has ended";
@@ -818,9 +820,8 @@ std::string WhyToWait(const Event& event, const JobRecord& state, absl::Time aba
                         text::DurationText(event.arrived_at - listening_since))
           : "for " + text::DurationText(silence);
   return fmt::format(
-      "has not ended and has not reported {}; it counts as abandoned in {} unless it reports; "
-      "wait until then",
-      since, text::DurationText(absl::Ceil(left, absl::Seconds(1))));
+      "has not ended or reported {} and will be considered abandoned in {}; wait until then", since,
+      text::DurationText(absl::Ceil(left, absl::Seconds(1))));
 }
 
 }  // namespace
@@ -844,7 +845,7 @@ absl::Status Apply(const Event& event, const JobLimits& limits, JobRecord& state
   if (absl::Status of_run = CheckRun(event, state); !of_run.ok()) return of_run;
   if (event.arrived_at == absl::InfinitePast() || event.arrived_at == absl::InfiniteFuture()) {
     ++state.rejected_events;
-    return absl::InvalidArgumentError(fmt::format("event {} of {}: arrived_at must be an instant",
+    return absl::InvalidArgumentError(fmt::format("event {} of {}: arrived_at must be a timestamp",
                                                   event.sequence, event.source_id));
   }
   if (absl::Status room = AdmitSource(event.source_id, limits, state); !room.ok()) {

@@ -1,4 +1,4 @@
-// state = fold(events).
+// Folds events into the state of a job.
 #pragma once
 
 #include "absl/status/status.h"
@@ -20,21 +20,21 @@ absl::Status CheckRun(const Event& event, const JobRecord& state,
 
 // Folds one event into `state`. Returns OK if the event is accepted or ignored.
 //
-// Accepted, and counted in `state.anomalies`: a late or repeated attempt state, a second map
-// profile of a task, a JobOpened or StageOpened that contradicts the first, an executor that
-// changes, totals that shrink. Counted elsewhere: events of a newer sender (`unknown_events`), key
-// groups of stages without an estimate of them (`unused_profiles`), steps of a source's clock
+// `state.anomalies` counts accepted events that contradict earlier ones: a late or repeated attempt
+// state, a second map profile of a task, a changed JobOpened, StageOpened or executor, and
+// shrinking totals. Other counters are for events of a newer sender (`unknown_events`), profiles of
+// stages whose key groups are not estimated (`unused_profiles`), and steps of a source's clock
 // (`clock_steps`).
 //
-// Ignored: a duplicate event (sequence at or below the last), and any event after JobClosed.
+// A duplicate event (sequence at or below the last) and any event after JobClosed are ignored.
 //
 // Errors change only the source's sequence and `rejected_events`: FailedPrecondition before the job
 // is open, InvalidArgument for a task or partition that the job does not have, ResourceExhausted
 // over a limit. An error of CheckRun() changes nothing.
 absl::Status Apply(const Event& event, const JobLimits& limits, JobRecord& state);
 
-// Counts an event that was rejected before it could be parsed. If its source and sequence (above 0)
-// are known, the event is not lost, and counts once.
+// Counts an event that was rejected before it could be parsed. An event with a known source and a
+// sequence above 0 does not count as lost. A repetition of the event does not count.
 void Refuse(const AcceptedSequence& event, const JobLimits& limits, JobRecord& state);
 
 // Parts of Apply(), in reduce_fold.cc.
@@ -44,8 +44,8 @@ void Refuse(const AcceptedSequence& event, const JobLimits& limits, JobRecord& s
 void FoldReduceProfile(const ReduceProfile& profile, const ClockOffset& clock,
                        absl::Time arrived_at, TaskAttempt& attempt, FinishedGroups& groups,
                        JobRecord& state);
-// Counts the cold bins of a finished task whose attempt never became warm: its times while cold are
-// all of its times.
+// Counts the cold bins of a finished task whose attempt never became warm, since the task has no
+// other times.
 void KeepColdBins(Task& task);
 
 }  // namespace tidemark::facts

@@ -1,7 +1,7 @@
-// The known facts about one job: the state of a fold over its events.
+// The known facts about one job, which are the state of a fold over its events.
 //
 // Values with simple accessors only. The fold is in master/facts/fold.h. Estimates are functions of
-// a const JobRecord and an instant. All instants are of the master's clock.
+// a const JobRecord and an instant. All instants use the master's clock.
 #pragma once
 
 #include <cstddef>
@@ -32,16 +32,16 @@ struct SourceState {
   std::uint64_t accepted_sequence = 0;
   std::uint64_t dropped_events = 0;
   ClockOffset clock;
-  // The attempt as which it opened the job; 0 if not reported.
+  // If this source opened the job, the attempt number of its application master; 0 if not reported.
   std::uint32_t application_master_attempt = 0;
-  absl::flat_hash_map<std::uint32_t, std::size_t> executors;  // number -> JobRecord::executors
+  absl::flat_hash_map<std::uint32_t, std::size_t> executors;  // index in JobRecord
 };
 
 struct Executor {
   ExecutorOpened opened;
   absl::Time opened_at;
   std::optional<absl::Time> closed_at;
-  SlotLoad load;  // attempts with SlotPool::kExecutor, of stages that have not ended
+  SlotLoad load;  // attempts with SlotPool::kExecutor in stages that have not ended
   bool is_closed() const { return closed_at.has_value(); }
 };
 
@@ -51,7 +51,7 @@ struct GroupState {
   std::optional<GroupClosed> closed;
 };
 
-// A source's clock was set.
+// A step of a source's clock, which was set back or forward.
 struct ClockStep {
   std::string source_id;
   absl::Duration by;  // negative if it was set back
@@ -71,14 +71,14 @@ struct JobRecord {
   ReportGaps report_gaps;
 
   absl::flat_hash_map<std::string, SourceState> sources;
-  std::vector<Executor> executors;           // of all sources, in the order of their opening
-  std::map<std::uint32_t, Stage> stages;     // by number
-  std::size_t edges = 0;                     // parents of all stages
-  std::size_t dropped_edges = 0;             // parents that were reported and not kept
-  bool has_late_stages = false;              // a stage was opened after the job
+  std::vector<Executor> executors;        // executors of all sources, in the order of their opening
+  std::map<std::uint32_t, Stage> stages;  // by number
+  std::size_t edges = 0;                  // number of parents, summed over the stages
+  std::size_t dropped_edges = 0;          // parents that were reported and not kept
+  bool has_late_stages = false;           // a stage was opened after the job
   std::map<std::string, GroupState> groups;  // by StageOpened::group
   KeyDistribution keys;
-  streaming::SizeHistogram implicit_sizes;  // of implicit key groups finished in any task
+  streaming::SizeHistogram implicit_sizes;  // finished implicit key groups of all tasks
   std::size_t map_profiles_missing = 0;     // number of tasks with profile_missing
   // Set by the first sign of a reduce function, which runs only after the last map task.
   bool map_phase_is_over = false;
@@ -87,37 +87,39 @@ struct JobRecord {
 
   std::uint64_t taken_events = 0;
   std::uint64_t lost_events = 0;
-  absl::Time last_gap_at = absl::InfinitePast();  // in the sequence of any source
+  absl::Time last_gap_at = absl::InfinitePast();  // last gap in any sequence
   std::uint64_t anomalies = 0;
   std::uint64_t rejected_events = 0;
-  std::uint64_t unknown_events = 0;   // of a newer version
-  std::uint64_t unused_profiles = 0;  // of stages whose key groups are not estimated
-  std::uint64_t clock_steps = 0;      // of all sources
+  std::uint64_t unknown_events = 0;   // events of a newer version
+  std::uint64_t unused_profiles = 0;  // profiles of stages whose key groups are not estimated
+  std::uint64_t clock_steps = 0;
   std::optional<ClockStep> last_clock_step;
   LogDamage log_damage;  // totals of all damaged ranges; `at` is the first
   std::uint64_t log_damage_places = 0;
   // Estimated memory of the parts that grow with the events.
   std::size_t memory_bytes = 0;
 
-  // The stages of a MapReduce job, or null if they are not open.
+  // Return the stages of a MapReduce job, or null if they are not open.
   const Stage* map_stage() const;
   const Stage* reduce_stage() const;
-  // Their tasks by index; at least the opened count.
+  // Return the tasks of these stages by index; at least as many as the opened count.
   std::span<const Task> map_tasks() const;
   std::span<const Task> reduce_tasks() const;
-  // True if the record has that stage. A job without any known stage is assumed to have both.
+  // Return true if the record has that stage. A job without any known stage is assumed to have
+  // both.
   bool has_map_stage() const;
   bool has_reduce_stage() const;
   // Returns the factor on sums over map profiles that accounts for missing profiles; at least 1.
   double missing_profiles_factor() const;
-  // Returns the bytes that reduce task `index` will read: exact if they were reported, else by the
-  // map profiles and missing_profiles_factor(). Never below the bytes that it has read.
+  // Returns the bytes that reduce task `index` will read. They are exact if they were reported.
+  // Otherwise they are estimated from the map profiles and missing_profiles_factor(). The result is
+  // never below the bytes that the task has read.
   std::uint64_t reduce_input_bytes(std::size_t index) const;
   std::size_t map_slots() const;
   std::size_t reduce_slots() const;
 };
 
-// Returns the bytes of the names and values.
+// Returns the total size of the names and values in bytes.
 std::size_t BytesOf(const std::map<std::string, std::string>& parameters);
 
 }  // namespace tidemark::facts

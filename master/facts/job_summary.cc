@@ -70,7 +70,8 @@ std::optional<PastRun> PastRunOf(const Snapshot& final, const JobSummary& summar
   }
   std::optional<absl::Time> maps_ended = map == nullptr ? std::nullopt : map->ended_at;
   if (!maps_ended && !reduce->started_at) return std::nullopt;
-  // An engine that reports neither shuffles nor key groups starts to reduce when the maps end.
+  // If an engine reports neither shuffles nor key groups, the reduce phase is assumed to start when
+  // the map phase ends.
   const absl::Time reduces = reduce->started_at.value_or(maps_ended.value_or(*ended));
   maps_ended = std::min(maps_ended.value_or(reduces), reduces);
   run.map_time = *maps_ended - *final.started_at;
@@ -104,13 +105,15 @@ class Times {
   double squares_ = 0;
 };
 
-// Adds the times of the finished tasks, counted from `from`. Returns the last end.
-absl::Time AddFinished(std::span<const Task> tasks, absl::Time from, Times& times) {
+// Adds the times of the finished tasks, counted from `from`, and their known processor times.
+// Returns the last end.
+absl::Time AddFinished(std::span<const Task> tasks, absl::Time from, Times& times, Times& cpu) {
   absl::Time last = absl::InfinitePast();
   for (const Task& task : tasks) {
     const TaskAttempt* const attempt = task.finished_attempt();
     if (attempt == nullptr || !attempt->life.started_at() || !attempt->life.ended_at()) continue;
     times.Add(*attempt->life.ended_at() - std::max(*attempt->life.started_at(), from));
+    if (attempt->cpu > absl::ZeroDuration()) cpu.Add(attempt->cpu);
     last = std::max(last, *attempt->life.ended_at());
   }
   return last;
@@ -120,10 +123,12 @@ absl::Time AddFinished(std::span<const Task> tasks, absl::Time from, Times& time
 
 std::optional<JobProfile> LearnProfile(const JobRecord& state, const JobSummary& summary) {
   Times maps;
-  const absl::Time maps_ended = AddFinished(state.map_tasks(), absl::InfinitePast(), maps);
+  Times map_cpu;
+  const absl::Time maps_ended = AddFinished(state.map_tasks(), absl::InfinitePast(), maps, map_cpu);
   if (maps.empty()) return std::nullopt;
   Times reduces;
-  AddFinished(state.reduce_tasks(), maps_ended, reduces);
+  Times reduce_cpu;
+  AddFinished(state.reduce_tasks(), maps_ended, reduces, reduce_cpu);
   const std::size_t slots = std::max(state.map_slots(), state.reduce_slots());
   return JobProfile{.slots = static_cast<std::uint32_t>(std::min<std::size_t>(slots, UINT32_MAX)),
                     .map_tasks = summary.map_tasks,
@@ -135,7 +140,9 @@ std::optional<JobProfile> LearnProfile(const JobRecord& state, const JobSummary&
                     .map_task_time = maps.mean(),
                     .reduce_task_time = reduces.mean(),
                     .map_task_variation = maps.variation(),
-                    .reduce_task_variation = reduces.variation()};
+                    .reduce_task_variation = reduces.variation(),
+                    .map_cpu_time = map_cpu.mean(),
+                    .reduce_cpu_time = reduce_cpu.mean()};
 }
 
 JobSummary Summarize(const JobRecord& state) {
@@ -154,7 +161,7 @@ JobSummary Summarize(const JobRecord& state) {
   for (const Task& task : state.reduce_tasks()) {
     bins.Merge(task.finished_groups().bins);
     bins.Merge(task.finished_groups().cold_bins);
-    // Only the finished attempt counts: other attempts repeat its work.
+    // Only the finished attempt counts, since other attempts repeat its work.
     const TaskAttempt* const attempt = task.finished_attempt();
     if (attempt == nullptr) continue;
     summary.reduce_groups = SaturatingAdd(summary.reduce_groups, attempt->reduce->groups_done);

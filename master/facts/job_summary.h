@@ -14,7 +14,8 @@ JobSummary Summarize(const JobRecord& state);
 
 // Returns the job and data profile ([BOE] Table 1) of the finished attempts. The time of a reduce
 // task counts from the end of the last map task, since its earlier wait is not work.
-// Returns nullopt if no map task with known times has finished. `summary`: of `state`. O(tasks).
+// Returns nullopt if no map task with known times has finished. `summary` is Summarize(state).
+// O(tasks).
 std::optional<JobProfile> LearnProfile(const JobRecord& state, const JobSummary& summary);
 
 }  // namespace tidemark::facts

@@ -9,10 +9,10 @@ namespace {
 
 using streaming::SaturatingAdd;
 
-// Limits memory: counters per explicit key of a map task ([NF] 8.5).
+// Counters per explicit key of a map task. Limits memory ([NF] 8.5).
 constexpr std::size_t kCountersPerExplicitKeyMax = 35;
-// Limits processor time: the smallest explicit key is searched again after a sixteenth more
-// profiles. Its use, naming key groups, does not need the exact byte.
+// Limits processor time. The smallest explicit key is searched again only after the number of
+// profiles has grown by a sixteenth. Its use, to name key groups, needs no exact size.
 constexpr std::size_t kProfilesPerSearchTolerance = 16;
 
 std::size_t CapacityFor(std::uint32_t lambda) {
@@ -21,7 +21,7 @@ std::size_t CapacityFor(std::uint32_t lambda) {
 }
 
 // Scales up the heavy keys of a map task that exhausted its scanning budget within the partition,
-// as if the rest were alike.
+// as if the rest of the partition were alike.
 std::uint64_t ScaleToWhole(std::uint64_t bytes, std::uint64_t scanned, std::uint64_t total) {
   if (scanned == 0 || scanned >= total) return bytes;
   const double scale = static_cast<double>(total) / static_cast<double>(scanned);

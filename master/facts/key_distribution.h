@@ -1,14 +1,14 @@
-// Estimates which key groups each reduce task will get: the key distribution profile ([NF] 5.1,
+// Estimates which key groups each reduce task will get, as the key distribution profile ([NF] 5.1,
 // 5.2).
 //
 // It merges the explicit keys of all map profiles in one Space-Saving summary of capacity 35
 // lambda. The size of a key is count - error, which is never above its true size. Bytes that a key
-// loses this way, or by its eviction, count as implicit bytes of its reduce task: these are the
-// exact bytes of the task minus its explicit bytes (docs/internals/adr/0003).
+// loses this way, or by its eviction, count as implicit bytes of its reduce task. The implicit
+// bytes are the exact bytes of the task minus its explicit bytes (docs/internals/adr/0003).
 //
-// Cost: Add O(explicit keys) amortised. partition() rebuilds its lists after an Add, O(m log m).
-// Memory: a summary of capacity 35 lambda (up to 70 lambda keys) and one total for each partition.
-// Not thread-safe.
+// Cost: Add takes amortised O(explicit keys). After an Add, partition() rebuilds its lists in O(m
+// log m) for m watched keys. Memory: a summary of capacity 35 lambda (up to 70 lambda keys) and one
+// total for each partition. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ namespace tidemark::facts {
 struct PartitionKeys {
   std::uint64_t total_bytes = 0;           // exact, from the map tasks that sent a profile
   std::uint64_t explicit_bytes = 0;        // sum over explicit_keys
-  std::vector<ExplicitKey> explicit_keys;  // by falling size, ties by hash
+  std::vector<ExplicitKey> explicit_keys;  // in descending order of size, ties by hash
 };
 
 class KeyDistribution {
@@ -60,15 +60,15 @@ class KeyDistribution {
   double SlackBytes(KeyHash key) const;
   // Returns the number of map tasks that have named a watched key, or 0 for any other key. O(1).
   std::size_t MapTasksNaming(KeyHash key) const;
-  // Returns the map task that named most bytes of a watched key, by the order of Add(); the first
-  // of equals. The result is below profile_count(), and 0 for any other key. O(1).
+  // Returns the map task that named the most bytes of a watched key, as an index in the order of
+  // Add(). Returns the first one if several named as many bytes. Returns 0 for any other key. O(1).
   std::size_t MainMapTask(KeyHash key) const;
   // Returns a sample of keys of all sizes, with exact sizes.
   const streaming::KeySample& sample() const { return sample_; }
-  // Returns the size of the smallest explicit key, or 0 without explicit keys.
+  // Returns the size of the smallest explicit key, or 0 if no key is explicit.
   std::uint64_t smallest_explicit_bytes() const;
-  // Returns that size after an earlier Add(), at most a sixteenth of the profiles ago. Amortised
-  // O(1), even if called after each Add().
+  // Returns smallest_explicit_bytes() as of an earlier Add(), at most a sixteenth of the profiles
+  // ago. Amortised O(1), even if called after each Add().
   std::uint64_t recent_smallest_explicit_bytes() const;
   std::uint64_t total_bytes() const { return total_bytes_; }
   // Returns the part of the map output that was scanned for keys, in 0..1. Only the size of the
@@ -87,15 +87,15 @@ class KeyDistribution {
     double threshold_bytes = 0;  // sum over the map tasks that named the key
     float first_input_bytes = 0;
     float values = 0;
-    float main_bytes = 0;             // the most bytes that one of them named
-    std::uint32_t main_map_task = 0;  // the first that named main_bytes
-    std::uint32_t partition = kNone;  // reported by the first of them
-    std::uint32_t map_tasks = 0;      // number of them
+    float main_bytes = 0;             // most bytes that one map task named
+    std::uint32_t main_map_task = 0;  // first map task that named main_bytes
+    std::uint32_t partition = kNone;  // as reported by the first map task
+    std::uint32_t map_tasks = 0;      // number of map tasks that named the key
   };
   struct Source {
-    std::uint32_t map_task = 0;  // by the order of Add()
+    std::uint32_t map_task = 0;  // index in the order of Add()
     bool is_first_input = true;
-    double threshold_bytes = 0;  // smallest key that it named; 0 if it named all of its keys
+    double threshold_bytes = 0;  // size of the smallest named key; 0 if all keys were named
   };
   void AddPartition(const PartitionProfile& partition, const Source& source);
   void Rebuild() const;

@@ -15,9 +15,9 @@ struct LostShare {
 };
 
 struct LostTime {
-  // By number in the job, for the stages that have run tasks.
+  // Shares of the stages that have run tasks, by stage number.
   std::map<std::uint32_t, LostShare> by_stage;
-  LostShare of_all;  // of the tasks of all these stages
+  LostShare of_all;  // share over all tasks of these stages
 };
 
 }  // namespace tidemark::facts

@@ -28,14 +28,14 @@ inline constexpr double kPaceFrom = 0.02;
 // broken clock or counter.
 inline constexpr double kShareMin = 1e-3;
 
-// Returns the part of a map task's input that is read, in 0..1; 1 if the task is over.
+// Returns the part of a map task's input that has been read, in 0..1; 1 if the task is over.
 double MapTaskFraction(const Task& task);
-// Returns the weight of each map task in the phase: its input bytes if the bytes of all tasks are
-// known, else one. A weight is at least 1.
+// Returns the weight of each map task in the phase. The weight is the task's input bytes, at least
+// 1, if the bytes of all tasks are known, else 1.
 std::vector<double> MapTaskWeights(const JobRecord& state);
 
-// Returns the map stage: counts, instants and the part of the input bytes that is read, or of the
-// tasks if sizes are unknown.
+// Returns the map stage with its counts, instants and fraction_done, the part of its input that has
+// been read. If sizes are unknown, all tasks count as equal.
 StageProgress MapProgress(const JobRecord& state);
 // Returns the part of the reduce tasks' input that was fetched.
 ShuffleProgress FetchProgress(const JobRecord& state);
@@ -44,7 +44,7 @@ ShuffleProgress FetchProgress(const JobRecord& state);
 StageProgress ReduceProgress(const JobRecord& state);
 
 // Returns the seconds to fetch and sort one byte, from the reduce tasks that have done so. Returns
-// 0 if a reduce function ran although no shuffle was reported, and nullopt without any evidence.
+// 0 if a reduce function ran although no shuffle was reported, and nullopt if there is no evidence.
 std::optional<double> ShuffleSecondsPerByte(const JobRecord& state);
 
 // Returns the start of the first reduce function, t_start ([NF] 3.2), or nullopt before it.

@@ -16,15 +16,15 @@ namespace {
 // 20 % gave equal errors in our study; 0 gave the largest.
 constexpr double kCloseness = 0.05;
 
-// Decay time of the recent processor share: a few reports. Chosen by hand.
+// Decay time of the recent processor share, which spans a few reports. Chosen by hand.
 constexpr absl::Duration kShareDecay = absl::Seconds(3);
 
 constexpr std::uint64_t kNoneIsNamed = std::numeric_limits<std::uint64_t>::max();
 
 using UnmatchedSizes = std::multimap<std::uint64_t, KeyHash>;
 
-// Skips the multiplication of a duration if possible: it costs as much as the rest of the work for
-// a point.
+// Returns processor_share x `time`. Skips the multiplication if possible, since it costs as much as
+// the rest of the work for a point.
 absl::Duration Alone(absl::Duration time, double processor_share) {
   return processor_share == 1 ? time : processor_share * time;
 }
@@ -47,8 +47,8 @@ double UpdateProcessorUse(const ReduceProfile& profile, ReduceWork& work) {
   return share;
 }
 
-// Returns the same share of the key groups that have finished since. The group that was in progress
-// then includes its earlier time.
+// Returns the share of the time of the key groups finished since the last profile in which the
+// attempt did not wait. The group that ran during that profile includes its earlier time.
 double AloneShareOfFinished(const ReduceProfile& profile, double processor_share,
                             const ReduceWork& before) {
   const absl::Duration reduced = profile.reduce_time - before.reduce_time;
@@ -74,7 +74,8 @@ void UpdateTotals(const ReduceProfile& profile, TaskAttempt& attempt, JobRecord&
   work.dropped_points = std::max(work.dropped_points, profile.dropped_points);
 }
 
-// Returns the running group with its time alone: the sum over reports, each with its own share.
+// Returns the running group with its time alone, which is summed over reports, each with its own
+// share.
 std::optional<RunningGroup> RunningAlone(const ReduceProfile& profile, double processor_share,
                                          const ReduceWork& before) {
   std::optional<RunningGroup> running = profile.running_group;

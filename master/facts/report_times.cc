@@ -7,12 +7,16 @@ namespace {
 
 // Threads of a source may read its clock in one order and send in another. Chosen by hand.
 constexpr absl::Duration kDisorderMax = absl::Seconds(1);
-// A step of the clock is reported from this length on: a garbage collection delays messages by less
-// than the first, an overloaded master by less than the second. Chosen by hand.
+// Smaller steps of a clock are not reported. Garbage collection delays messages by less than
+// kStepBackMin, and an overloaded master by less than kStepForwardMin. Chosen by hand.
 constexpr absl::Duration kStepBackMin = absl::Seconds(10);
 constexpr absl::Duration kStepForwardMin = absl::Seconds(30);
-// The first message waits for a connection, so one message does not show the offset.
-constexpr std::size_t kMessagesMin = 2;
+// The first messages of a source wait for a connection, and a restarting master delays them by
+// minutes. A step forward below kLatenessMax therefore counts only if the offset before it has held
+// for as long as the step. A larger step counts if that offset has held for kHeldMin. Chosen by
+// hand.
+constexpr absl::Duration kLatenessMax = absl::Minutes(5);
+constexpr absl::Duration kHeldMin = absl::Seconds(10);
 
 // The limits of Control.flush_interval (ingest_service.proto).
 constexpr absl::Duration kIntervalMin = absl::Milliseconds(50);
@@ -30,15 +34,17 @@ std::optional<absl::Duration> ClockOffset::Observe(absl::Time sent_at, absl::Tim
     const absl::Duration back = last_sent_at_ + passed - sent_at;
     if (back >= kStepBackMin) step = -back;
     offset_ = absl::InfiniteDuration();
-    messages_ = 0;
+    learned_since_ = absl::InfiniteFuture();
     before_until_ = absl::InfinitePast();
-  } else if (messages_ >= kMessagesMin && offset_ - offset >= kStepForwardMin) {
-    step = offset_ - offset;
+  } else if (const absl::Duration forward = offset_ - offset;
+             forward >= kStepForwardMin &&
+             last_arrived_at_ - learned_since_ >= (forward < kLatenessMax ? forward : kHeldMin)) {
+    step = forward;
     before_ = offset_;
-    before_until_ = last_sent_at_ + std::min(arrived_at - last_arrived_at_, *step / 2);
-    messages_ = 0;
+    before_until_ = last_sent_at_ + std::min(arrived_at - last_arrived_at_, forward / 2);
+    learned_since_ = absl::InfiniteFuture();
   }
-  if (sent_at != last_sent_at_) ++messages_;
+  learned_since_ = std::min(learned_since_, arrived_at);
   last_sent_at_ = sent_at;
   last_arrived_at_ = arrived_at;
   offset_ = std::min(offset_, offset);

@@ -24,9 +24,9 @@ namespace tidemark::facts {
 // read before a step forward keep their offset.
 class ClockOffset {
  public:
-  // Observes a message. Returns by how much the source's clock was set since the previous message:
-  // negative if it was set back. Returns nullopt if it was not set, or if the step is too small to
-  // distinguish from a slow message.
+  // Observes a message. Returns the step by which the source's clock was set since the previous
+  // message. The step is negative if the clock was set back. Returns nullopt if it was not set, or
+  // if the step is too small to distinguish from a slow message.
   std::optional<absl::Duration> Observe(absl::Time sent_at, absl::Time arrived_at);
 
   absl::Time ToMasterClock(absl::Time by_source, absl::Time arrived_at) const {
@@ -38,7 +38,7 @@ class ClockOffset {
   absl::Duration offset_ = absl::InfiniteDuration();
   absl::Time last_sent_at_ = absl::InfinitePast();
   absl::Time last_arrived_at_ = absl::InfinitePast();
-  std::size_t messages_ = 0;  // since the last step
+  absl::Time learned_since_ = absl::InfiniteFuture();  // first arrival since the last step
   // The offset of the instants that were read before the last step forward.
   absl::Duration before_ = absl::InfiniteDuration();
   absl::Time before_until_ = absl::InfinitePast();
@@ -52,7 +52,7 @@ class ClockOffset {
 // gap longer than any flush interval is an outage, and counts as the longest interval.
 class ReportGaps {
  public:
-  // `gap`: since the previous report of the same running attempt.
+  // Adds a gap. `gap` is the time since the previous report of the same running attempt.
   void Observe(absl::Duration gap);
 
   // Returns the median gap, or nullopt before the fourth gap. O(1).
@@ -67,9 +67,9 @@ class ReportGaps {
 // The longest run of a job. Durations are displayed up to this length.
 inline constexpr absl::Duration kLongestRun = absl::Hours(999 * 24);
 
-// Returns when the job was submitted, by the sender's clock. Returns nullopt if this was not
-// reported, or is further from `sent_at` than the longest run: some senders report 0 for an unknown
-// instant.
+// Returns when the job was submitted, by the sender's clock. Returns nullopt if the time was not
+// reported, or is further from `sent_at` than the longest run. Some senders report 0 for an unknown
+// time.
 std::optional<absl::Time> SubmittedAt(const JobOpened& opened, absl::Time sent_at);
 
 }  // namespace tidemark::facts

@@ -7,8 +7,9 @@
 namespace tidemark::facts {
 namespace {
 
-// A new process is slow at first: it loads classes, its code is not compiled, its caches are empty.
-// Chosen by hand, after task processes of Hadoop, whose first 100 ms are hundreds of times slower.
+// A new process is slow at first, because it loads classes, its code is not compiled, and its
+// caches are empty. Chosen by hand, after Hadoop task processes, whose first 100 ms are hundreds of
+// times slower.
 constexpr absl::Duration kColdFor = absl::Milliseconds(300);
 
 int Rank(AttemptState state) {
@@ -46,7 +47,8 @@ bool FillInList(const List& reported, List& known) {
   return known == reported;
 }
 
-// The same for sizes, one for each index.
+// Sets unknown sizes, one for each index. Returns false if their number is wrong or known sizes
+// differ.
 bool FillInSizes(const std::vector<std::uint64_t>& reported, const StageOpened& stage,
                  std::vector<std::uint64_t>& known) {
   const bool fits = reported.empty() ||
@@ -59,7 +61,7 @@ bool FillInSizes(const std::vector<std::uint64_t>& reported, const StageOpened& 
 bool AttemptLife::has_ended() const { return Rank(state_) >= 3; }
 
 bool AttemptLife::Enter(AttemptState state, absl::Time at) {
-  // Events of two sources may cross: a late instant is still useful.
+  // Events of two sources may cross, so a late instant is still useful.
   const bool is_late = (state == AttemptState::kStarted && !started_at_) ||
                        (state == AttemptState::kShuffled && !shuffled_at_);
   // Clocks that are set back or differ must not make an attempt end before its start.

@@ -1,7 +1,7 @@
 // The known facts about one stage of a job, its tasks and their attempts.
 //
-// A MapReduce job has two stages with additional facts: map tasks report map profiles, and reduce
-// tasks work through key groups. These facts hang on the task or the attempt as pointers, which are
+// A MapReduce job has two stages with additional facts. Map tasks report map profiles, and reduce
+// tasks work through key groups. The task or the attempt holds pointers to these facts, which are
 // null in other stages.
 #pragma once
 
@@ -23,12 +23,12 @@
 
 namespace tidemark::facts {
 
-// The life of one task attempt: its states, when it entered them, and where it ran.
+// The life of one task attempt, with its states, when it entered them, and where it ran.
 class AttemptLife {
  public:
   // Enters `state` at `at`. States only advance: queued, started, shuffled, lost, then one of
-  // finished, failed, killed; finished may become obsolete. A state that was passed already only
-  // sets an unknown instant. Returns false if the state contradicts earlier ones.
+  // finished, failed, killed; finished may become obsolete. A state that the attempt has already
+  // passed only sets its instant, if unknown. Returns false if the state contradicts earlier ones.
   bool Enter(AttemptState state, absl::Time at);
 
   AttemptState state() const { return state_; }
@@ -40,7 +40,8 @@ class AttemptLife {
 
   std::optional<absl::Time> started_at() const { return started_at_; }
   std::optional<absl::Time> shuffled_at() const { return shuffled_at_; }
-  // Returns the end. For a lost attempt, returns the last time at which it is known to have run.
+  // Returns the end of the attempt. For a lost attempt, returns the last time at which it is known
+  // to have run.
   std::optional<absl::Time> ended_at() const { return ended_at_; }
 
   std::string host;
@@ -65,8 +66,8 @@ struct SlotLoad {
   static constexpr absl::Duration kOverlap = absl::Seconds(1);
 
   std::uint32_t running = 0;
-  std::optional<absl::Time> over_since;          // since more run than there are slots
-  absl::Time over_until = absl::InfinitePast();  // last time when more had run for kOverlap
+  std::optional<absl::Time> over_since;          // time since which attempts have exceeded slots
+  absl::Time over_until = absl::InfinitePast();  // last time when this had lasted for kOverlap
 
   // Adds an attempt that runs, or removes one that does not. `slots`: 0 if unknown.
   void Count(bool runs, std::uint32_t slots, absl::Time now);
@@ -80,47 +81,49 @@ struct SlotLoad {
 enum class SlotPool : std::uint8_t { kNone, kExecutor, kStage };
 
 // The work of the reduce functions of one attempt. A time "alone" excludes the time in which the
-// attempt waited for a processor, if its source reports that: the time of the same work without
-// contention.
+// attempt waited for a processor, if its source reports that. It is the time that the same work
+// takes without contention.
 struct ReduceWork {
   std::uint64_t fetched_bytes = 0;
   std::uint64_t groups_done = 0;
   absl::Duration reduce_time;
   absl::Duration reduce_time_alone;
-  std::optional<absl::Time> reduce_started_at;       // of the first reduce function
+  std::optional<absl::Time> reduce_started_at;       // start of the first reduce function
   std::optional<absl::Time> last_group_finished_at;  // p_i(t)
-  std::optional<RunningGroup> running_group;         // its time: alone
-  absl::Duration running_group_elapsed;              // its time as reported
+  std::optional<RunningGroup> running_group;         // its time is the time alone
+  absl::Duration running_group_elapsed;              // reported time of running_group
   absl::Time running_group_seen_at;
   std::optional<ProcessorUse> processor_use;  // newest report
   double processor_share = 1;          // share of the recent time without waiting for a processor
-  double alone_share_at_last = 1;      // the same share between the last two reports
-  double alone_share_of_finished = 1;  // the same share of the key groups finished between them
+  double alone_share_at_last = 1;      // that share between the last two reports
+  double alone_share_of_finished = 1;  // that share for key groups finished between them
   std::uint64_t dropped_points = 0;
-  double reported_bytes = 0;  // part of bytes_done in bins or points; the rest was lost
+  double reported_bytes = 0;  // bytes_done in bins or points; the rest was lost
   bool sends_bins = false;
 
-  // Explicit keys that it has finished: by identity, or by closeness of size if its source does not
-  // name them.
+  // Explicit keys that the attempt has finished. If its source does not name them, they are matched
+  // by closeness of size.
   absl::flat_hash_set<KeyHash> finished_explicit;
   absl::flat_hash_set<KeyHash> finished_sampled;  // implicit keys of the sample
-  // The same keys in the order in which they became known; their times: alone.
+  // The keys of finished_explicit in the order in which they became known, with their times alone.
   std::vector<FinishedKey> finished_explicit_groups;
   std::multimap<std::uint64_t, KeyHash> unmatched_explicit;  // by size; built when needed
-  std::size_t unmatched_as_of = 0;                           // map profiles it was built from
+  std::size_t unmatched_as_of = 0;  // number of map profiles that it was built from
 
-  // Returns true if it has just begun to work, as far as its source reports its processor use.
+  // Returns true if the attempt has just begun to work. Returns false if its source does not report
+  // its processor use.
   bool is_cold() const;
 };
 
 struct TaskAttempt {
   AttemptLife life;
-  std::uint64_t bytes_done = 0;           // that its functions have read
-  std::uint64_t records_done = 0;         // in stages other than map and reduce
+  std::uint64_t bytes_done = 0;           // bytes that its functions have read
+  std::uint64_t records_done = 0;         // only in stages other than map and reduce
   std::optional<std::uint32_t> executor;  // index into JobRecord::executors
-  std::unique_ptr<MapProfile> profile;    // until it is counted or the attempt proves useless
+  std::unique_ptr<MapProfile> profile;    // null once it is counted or proves useless
   std::unique_ptr<ReduceWork> reduce;     // not null for attempts at reduce tasks
   bool input_is_read_first = false;       // bytes that it has read are not progress
+  absl::Duration cpu;                     // processor time; 0 if unknown
   // Time of the last report that it had read more of its input. InfinitePast() before the first.
   absl::Time progressed_at = absl::InfinitePast();
   // Time of the last report of a state or of any work. An empty heartbeat does not count.
@@ -132,8 +135,8 @@ struct TaskAttempt {
 struct FinishedGroups {
   streaming::SmoothedPoints points;    // D_i(t)
   std::uint64_t points_version = 0;    // grows with every change of `points`
-  streaming::SizeHistogram bins;       // moments of the times alone of the same key groups
-  streaming::SizeHistogram cold_bins;  // the same, without key groups finished by cold attempts
+  streaming::SizeHistogram bins;       // moments of their times alone, without cold_bins
+  streaming::SizeHistogram cold_bins;  // the same for key groups that cold attempts have finished
 };
 
 struct Task {
@@ -148,10 +151,11 @@ struct Task {
 
   const TaskAttempt* finished_attempt() const;
   // Returns the running attempt that has read most, which counts as the task's progress. Returns
-  // null if none runs or one has finished.
+  // null if no attempt runs or one has finished.
   const TaskAttempt* leading_attempt() const;
   bool is_finished() const { return finished_attempt() != nullptr; }
-  // Returns true if no work remains: an attempt has finished, or the task has failed permanently.
+  // Returns true if no work remains, because an attempt has finished or the task has failed
+  // permanently.
   bool is_over() const { return is_finished() || is_given_up(); }
   // Returns true if the task has failed permanently. If an engine starts it again, for example from
   // a new application master, the task has not failed.
@@ -162,32 +166,32 @@ struct Task {
 
 struct Stage {
   StageOpened opened;  // as reported for its newest attempt
-  // End of that attempt, or of a later one without an opening event. Its instant is of the master's
+  // End of that attempt, or of a later one without an opening event. Its instant uses the master's
   // clock.
   std::optional<StageClosed> closed;
-  // A map or reduce stage has all tasks, by index; at least the opened count. Other stages have the
-  // reported tasks, in the order of their reports, so that a high index costs no memory for lower
-  // ones.
+  // A map or reduce stage has all tasks, by index, at least as many as opened. Other stages have
+  // only the reported tasks, in the order of their reports. A high index therefore costs no memory
+  // for lower ones.
   std::vector<Task> tasks;
-  // By task index: the positions in `tasks` of the tasks that are not at their own index.
+  // Positions in `tasks` of the tasks that are not at their own index, by task index.
   absl::flat_hash_map<std::uint32_t, std::uint32_t> places;
-  std::uint32_t finished_tasks = 0;     // number of finished tasks
-  absl::Time announced_at;              // first report
+  std::uint32_t finished_tasks = 0;
+  absl::Time announced_at;              // time of its first report
   std::uint64_t revision = 0;           // grows with every event about the stage or its tasks
-  std::uint32_t tasks_running_max = 0;  // while its slots are unknown
+  std::uint32_t tasks_running_max = 0;  // most concurrent tasks while its slots were unknown
   SlotLoad load;                        // attempts with SlotPool::kStage
 
-  // Returns true for the map stage (reduce stage) of a MapReduce job.
+  // Return true for the map stage or the reduce stage of a MapReduce job.
   bool is_map() const { return opened.stage == kMapStage && opened.kind == StageKind::kMap; }
   bool is_reduce() const {
     return opened.stage == kReduceStage && opened.kind == StageKind::kReduce;
   }
-  // Returns whether it has its own slots instead of the executors' slots.
+  // Returns true if reported slots of the stage take precedence over its executors' slots.
   bool has_own_slots() const { return (is_map() || is_reduce()) && opened.group.empty(); }
   // Returns the task of that index, or null if it is not in `tasks`.
   Task* task(std::uint32_t index);
-  // Returns true if none of its tasks runs. A skipped stage runs if its output is lost, possibly as
-  // the attempt that was reported as skipped. O(tasks).
+  // Returns true if the stage was reported as skipped and no task of that attempt has been
+  // reported. A skipped stage runs if its output is lost, possibly as the same attempt. O(tasks).
   bool is_skipped() const;
   // Returns an exclusive upper bound of its tasks' indexes, or nullopt if unknown.
   std::optional<std::uint32_t> index_count() const {
@@ -197,9 +201,9 @@ struct Stage {
   std::optional<std::uint64_t> input_bytes(const Task& task) const;
   // Returns the records per input byte of the finished tasks, or 0 if unknown. O(tasks).
   double RecordsPerByte() const;
-  // Returns the part of the input that an attempt at `task` is done with, in 0..1, or nullopt if
-  // unknown. It is measured in records if their number is known: bytes are fetched ahead of the
-  // work, in blocks. `records_per_byte`: RecordsPerByte().
+  // Returns the part of the input that an attempt at `task` has processed, in 0..1, or nullopt if
+  // unknown. It is measured in records if their number is known, since bytes are fetched in blocks
+  // ahead of the work. `records_per_byte`: RecordsPerByte().
   std::optional<double> FractionDone(const Task& task, const TaskAttempt& attempt,
                                      double records_per_byte) const;
   // Returns the number of its tasks that can run at once; at least 1.

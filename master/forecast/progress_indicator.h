@@ -35,7 +35,8 @@ struct ReducePhaseForecast {
   // 90 % interval. nullopt if the indicator has none.
   std::optional<absl::Time> ends_at_lower;
   std::optional<absl::Time> ends_at_upper;
-  Basis basis = Basis::kThisRun;          // strongest evidence for `ends_at`
+  Basis basis = Basis::kThisRun;  // strongest evidence for `ends_at`
+  EstimateMethod method = EstimateMethod::kUnknown;
   std::vector<ReduceTaskForecast> tasks;  // unfinished tasks, by index; may be empty
   std::optional<Evidence> evidence;
   std::shared_ptr<const durations::RemainingStages> left;  // the draws of `tasks`; may be null

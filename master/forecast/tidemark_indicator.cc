@@ -23,7 +23,7 @@ namespace {
 // Weight of the recently finished key groups, in key groups of the sample, if there is a sample.
 // Ablation: -0.02, +0.09 (two-path cit-hepph).
 constexpr double kRecentBesideSample = 10;
-// Limits processor time: a choice takes up to six fits, so features are chosen at every fifth
+// Limits processor time. A choice takes up to six fits, so features are chosen at every fifth
 // update.
 constexpr std::uint64_t kUpdatesPerChoiceMin = 5;
 // The factor by which another feature must explain the times better than bytes.
@@ -231,8 +231,8 @@ durations::ReduceTaskLeft TidemarkIndicator::LeftOf(const facts::JobRecord& stat
   return task;
 }
 
-// Estimates a second running attempt: by the pace of both in bytes, once the other attempt shows
-// its pace; before, as on a node of speed 1.
+// Estimates a second running attempt. Once this attempt shows its pace, the estimate uses the paces
+// of both attempts in bytes. Before, it assumes a node of speed 1.
 std::optional<durations::OtherAttempt> TidemarkIndicator::OtherAttemptOf(
     const facts::JobRecord& state, absl::Time now, std::size_t index,
     const facts::TaskAttempt& leading, double shuffle_seconds_per_byte,
@@ -327,7 +327,8 @@ std::vector<double> TidemarkIndicator::CurveWeights(
 
 namespace {
 
-// Returns the reduce phase of a job: it has its own slots, on a cluster with room for all of them.
+// Returns the reduce phase of a job as an application. It has its own slots, on a cluster with room
+// for all of them.
 dag::Application ReducePhase(const facts::JobRecord& state,
                              std::span<const durations::ReduceTaskLeft> tasks,
                              std::span<const double> weights) {
@@ -352,18 +353,28 @@ ReducePhaseForecast AfterTheLastTask(const facts::JobRecord& state) {
   return forecast;
 }
 
-// Returns the stage for a cluster that jobs share, in which the stage may use all slots.
-std::shared_ptr<const durations::RemainingStages> LeftForOthers(durations::RemainingStage stage,
-                                                                const durations::Draws& ends) {
+// Returns the stage for a cluster that jobs share, in which the stage may use all slots. The ends
+// in the result apply to tasks that do not share hosts. The receiver places the tasks without hosts
+// and stretches their ends to the job's forecast, which includes the sharing. `ends` are the ends
+// of tasks that share hosts.
+std::shared_ptr<const durations::RemainingStages> LeftForOthers(dag::Application application,
+                                                                durations::Draws ends) {
+  if (!application.hosts.empty()) {
+    application.hosts.clear();
+    application.host_of_running.clear();
+    absl::StatusOr<dag::ApplicationForecast> alone = dag::ForecastApplication(application);
+    if (alone.ok() && alone->end.upper < placement::kForever) ends = std::move(alone->ends);
+  }
+  durations::RemainingStage& stage = application.stages[0];
   stage.number = kReduceStage;
   stage.work.at_once_max = placement::kNoLimit;
   return std::make_shared<const durations::RemainingStages>(
-      durations::RemainingStages{.stages = {std::move(stage)}, .ends = ends});
+      durations::RemainingStages{.stages = std::move(application.stages), .ends = std::move(ends)});
 }
 
 }  // namespace
 
-// Sets the end by the draws of the tasks and by past runs.
+// Sets the end from the draws of the tasks and from past runs.
 void TidemarkIndicator::SetEnd(const facts::JobRecord& state, absl::Time now,
                                const dag::ApplicationForecast& tasks,
                                const durations::FixedDraws& draws, ReducePhaseForecast& forecast) {
@@ -384,7 +395,8 @@ void TidemarkIndicator::SetEnd(absl::Time now, const dag::SecondsRange& end,
 
 namespace {
 
-// Returns the end of the map phase as its tasks predict it; past runs predict the rest.
+// Returns the end of the map phase as its tasks predict it, by draw. Returns nullopt if there are
+// no past runs, which predict the rest, or after the reduce phase has started.
 std::optional<durations::Draws> MapEnds(const facts::JobRecord& state, absl::Time now,
                                         const durations::FixedDraws& draws) {
   const bool has_runs =
@@ -398,8 +410,8 @@ std::optional<durations::Draws> MapEnds(const facts::JobRecord& state, absl::Tim
 }  // namespace
 
 // Returns the forecast before there is evidence from the phase itself. It comes from past runs of
-// the job, else from its map side, the bytes read since, and other jobs of the cluster. After all
-// reduce tasks have ended, it is the last end.
+// the job. If no past run is usable, it comes from the job's map side, the bytes read since, and
+// other jobs of the cluster. After all reduce tasks have ended, it is the last end.
 ReducePhaseForecast TidemarkIndicator::WithoutEvidence(const facts::JobRecord& state,
                                                        absl::Time now) {
   ReducePhaseForecast forecast = AfterTheLastTask(state);
@@ -410,23 +422,26 @@ ReducePhaseForecast TidemarkIndicator::WithoutEvidence(const facts::JobRecord& s
   std::optional<durations::Draws> seconds =
       durations::SecondsByPastRuns(state, now, state.past_runs, draws, MapEnds(state, now, draws));
   forecast.basis = seconds ? Basis::kEarlierRuns : Basis::kGuess;
+  forecast.method = EstimateMethod::kPastRuns;
   if (!seconds) {
-    seconds = durations::SecondsByBytesRead(state, now, draws);
-    if (auto map_side = durations::SecondsByMapSide(state, now, draws)) {
-      seconds = seconds ? durations::Combine(*seconds, *map_side) : std::move(map_side);
-    }
-    if (auto others = durations::SecondsByOtherJobs(state, now, state.past_runs, draws)) {
-      seconds = seconds ? durations::Combine(*seconds, *others) : std::move(others);
-    }
+    const auto add = [&](std::optional<durations::Draws> more, EstimateMethod method) {
+      if (!more) return;
+      if (!seconds) forecast.method = method;
+      seconds = seconds ? durations::Combine(*seconds, *more) : std::move(more);
+    };
+    add(durations::SecondsByBytesRead(state, now, draws), EstimateMethod::kBytesRead);
+    add(durations::SecondsByMapSide(state, now, draws), EstimateMethod::kMapPhase);
+    add(durations::SecondsByOtherJobs(state, now, state.past_runs, draws),
+        EstimateMethod::kOtherJobs);
   }
   if (!seconds) return forecast;
   SetEnd(now, dag::RangeOf(*std::move(seconds)), forecast);
   return forecast;
 }
 
-// Returns the forecast by the sizes of the tasks, for engines that report no key groups.
+// Returns the forecast from the sizes of the tasks, for engines that report no key groups.
 ReducePhaseForecast TidemarkIndicator::BySize(const facts::JobRecord& state, absl::Time now) {
-  ReducePhaseForecast forecast;
+  ReducePhaseForecast forecast{.method = EstimateMethod::kTaskSizes};
   dag::Application application = {
       .on = dag::RoomForAll(), .draws = &durations::FixedDraws::For(state.reduce_tasks().size())};
   std::optional<durations::SizedStage> sized = durations::ReduceStageBySize(
@@ -444,7 +459,7 @@ ReducePhaseForecast TidemarkIndicator::BySize(const facts::JobRecord& state, abs
   }
   std::sort(forecast.tasks.begin(), forecast.tasks.end(),
             [](const auto& a, const auto& b) { return a.index < b.index; });
-  forecast.left = LeftForOthers(std::move(application.stages[0]), ends->ends);
+  forecast.left = LeftForOthers(std::move(application), ends->ends);
   return forecast;
 }
 
@@ -489,10 +504,11 @@ ReducePhaseForecast TidemarkIndicator::Estimate(const facts::JobRecord& state, a
                         [](const durations::ReduceTaskLeft& task) { return task.is_running; });
   dag::Application application = ReducePhase(state, tasks, CurveWeights(tasks, costs));
   const absl::StatusOr<dag::ApplicationForecast> ends = dag::ForecastApplication(application);
-  // The sum of hostile sizes and times may overflow.
+  // Sums of untrusted sizes and times may overflow.
   if (!ends.ok() || ends->end.upper >= placement::kForever) return forecast;
   SetEnd(state, now, *ends, *application.draws, forecast);
   forecast.evidence = Evidence{.own_fit = 1};
+  forecast.method = EstimateMethod::kKeyGroups;
   for (std::size_t t = 0; t < tasks.size(); ++t) {
     const std::size_t i = tasks[t].index;
     const durations::TaskLoad& load = remaining_.task(i);
@@ -508,7 +524,7 @@ ReducePhaseForecast TidemarkIndicator::Estimate(const facts::JobRecord& state, a
   }
   std::sort(forecast.tasks.begin(), forecast.tasks.end(),
             [](const auto& a, const auto& b) { return a.index < b.index; });
-  forecast.left = LeftForOthers(std::move(application.stages[0]), ends->ends);
+  forecast.left = LeftForOthers(std::move(application), ends->ends);
   return forecast;
 }
 

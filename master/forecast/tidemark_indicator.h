@@ -1,13 +1,13 @@
-// Tidemark's own progress indicator: a posterior over cost curves, node speeds, progress within
-// running groups, and the end as a distribution.
+// Tidemark's own progress indicator. It combines a posterior over cost curves, node speeds, and
+// progress within running groups, and forecasts the end as a distribution.
 //
 //   remaining time of a task = q_i (remaining explicit groups + remaining implicit bytes)
 //                              + rest of the running group
 //   end                      = the last end of a task, over many drawn futures: median and
 //                              90 % interval
 //
-// Described in docs/internals/estimator.md; parts: master/forecast/durations/. Cost of an update:
-// O(tasks x bins x curves), independent of the number of keys.
+// docs/internals/estimator.md describes the method; its parts are in master/forecast/durations/.
+// Cost of an update: O(tasks x bins x curves), independent of the number of keys.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ std::optional<MapsLeft> EstimateMaps(const facts::JobRecord& state, absl::Time n
 
 class TidemarkIndicator final : public ProgressIndicator {
  public:
-  // Without signals, only the key and the elapsed time of a running group are used.
+  // kIgnored uses only the key and the elapsed time of a running group.
   enum class Signals : std::uint8_t { kIgnored, kUsed };
   TidemarkIndicator(std::string name, Signals signals);
   ReducePhaseForecast Estimate(const facts::JobRecord& state, absl::Time now) override;
@@ -82,7 +82,7 @@ class TidemarkIndicator final : public ProgressIndicator {
   durations::ExplicitEvidence evidence_;
   durations::RecentSizes implicit_sizes_;
   durations::SampledGroups sampled_;
-  durations::LazyFit raw_;         // without speeds of tasks
+  durations::LazyFit raw_;         // ignores the speeds of tasks
   durations::LazyFit by_bytes_;    // fitted to all key groups
   durations::LazyFit by_feature_;  // fitted to explicit key groups
   durations::LazyFit emissions_;   // fitted to explicit key groups, by emission_feature_

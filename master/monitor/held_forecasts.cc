@@ -13,7 +13,7 @@ namespace {
 // A forecast holds while the new one differs by less than this part of its scale. The errors of all
 // estimates are larger.
 constexpr double kHolds = 1.0 / 32;
-// The smallest scale of a forecast, so that a difference of 1/8 s does not matter.
+// Lower bound of the scale of a forecast. A difference below 1/8 s therefore does not matter.
 constexpr absl::Duration kShortest = absl::Seconds(4);
 // Longer forecasts are rounded to whole seconds, which take half the bytes.
 constexpr absl::Duration kWholeSeconds = absl::Seconds(64);

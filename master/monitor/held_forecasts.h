@@ -5,8 +5,8 @@
 // forecast is repeated, aged as readers of deltas age it, while the new forecast differs little.
 // The limit is a 32nd of its median or of the width of its interval, whichever is larger. At most
 // kRefreshedMax other forecasts of stages that have not started are renewed per tick, the largest
-// differences first. After a jump of all forecasts, that of a distant stage may be some ticks old,
-// at most 80 for 1,000 stages. The forecast of the job is always that of this tick.
+// differences first. After all forecasts jump, the forecast of a distant stage may be some ticks
+// old, at most 80 for 1,000 stages. The forecast of the job is always current.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ namespace monitor {
 // The forecasts of one job. Not thread-safe. Memory: about 200 bytes per stage with a forecast.
 class HeldForecasts {
  public:
-  // Limits the size of a delta: 12 forecasts take about 800 bytes.
+  // Limits the size of a delta. 12 forecasts take about 800 bytes.
   static constexpr std::size_t kRefreshedMax = 12;
 
   // Makes the forecasts of `snapshot` consistent with each other and with the end of the job
@@ -59,7 +59,7 @@ class HeldForecasts {
   static Forecast ForecastOf(const StageProgress& stage);
   static double Difference(const Forecast& held, const Forecast& newer);
 
-  absl::Time at_;                                // of the previous call
+  absl::Time at_;                                // time of the previous call
   std::map<std::uint32_t, Forecast> of_stages_;  // by number
 };
 

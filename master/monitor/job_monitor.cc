@@ -31,6 +31,7 @@
 #include "master/monitor/stages_estimate.h"
 #include "master/monitor/stragglers.h"
 #include "master/monitor/task_list.h"
+#include "text/counted.h"
 #include "text/duration_text.h"
 
 namespace tidemark {
@@ -39,11 +40,14 @@ namespace {
 using facts::EndPrediction;
 using forecast::ReducePhaseForecast;
 
-// The precision of a predicted end: a job is overdue if it is past its predicted end by more than
-// this time and this part of its run.
+// Precision of a predicted end. A job is overdue if it is past its predicted end by more than
+// kOverdueAfter and by more than this share of its run.
 constexpr absl::Duration kOverdueAfter = absl::Seconds(2);
 constexpr double kOverdueShare = 0.02;
 constexpr std::size_t kNotesMax = 16;
+// If a slot is free, the first map task starts within this time, after the application master.
+// Chosen by hand.
+constexpr absl::Duration kStartsWithin = absl::Seconds(10);
 // The only indicator that needs points; all others use bins.
 constexpr std::string_view kWantsPoints = "nearestfit";
 constexpr const char* kTidemark = "tidemark";
@@ -77,6 +81,17 @@ std::uint64_t EndedIn(const Snapshot& snapshot, const facts::JobRecord& state) {
   return ended;
 }
 
+// Returns why no end of a MapReduce job can be predicted, or an empty text if that is not known.
+std::string WhyNoEnd(const Snapshot& job) {
+  const StageProgress* const maps = facts::PhaseOf(job, StageKind::kMap);
+  const bool has_pending_maps =
+      maps != nullptr && maps->state == StageState::kPending && maps->tasks > 0;
+  if (!has_pending_maps || job.estimate.remaining || job.is_final) return "";
+  if (job.elapsed() < kStartsWithin) return "";
+  return fmt::format("cannot predict the end: {} {} for slots, and none has started",
+                     text::Counted(maps->tasks, "map task"), maps->tasks == 1 ? "waits" : "wait");
+}
+
 std::size_t BytesOf(const PastRun& run) {
   std::size_t bytes = facts::BytesOf(run.parameters);
   for (const PastStage& stage : run.stages) {
@@ -91,7 +106,8 @@ std::size_t BytesOf(const PastRun& run) {
 std::size_t BytesOf(const std::vector<PastRun>& runs) {
   std::size_t bytes = 0;
   for (const PastRun& run : runs) {
-    // A run with parameters is kept twice: as reported, and scaled to the parameters of this job.
+    // A run with parameters is kept twice, once as reported and once scaled to the parameters of
+    // this job.
     bytes += BytesOf(run) * (run.parameters.empty() ? 1 : 2);
   }
   return bytes;
@@ -125,8 +141,9 @@ class JobMonitor::Impl {
   std::string Checkpoint() const;
   absl::Status Resume(const std::string& checkpoint);
   void NoteDamage(const LogDamage& damage);
-  // Both set left_. PredictMaps() sets `basis` unless it is this run.
-  EndPrediction PredictMaps(absl::Time now, Basis& basis);
+  // Return the forecast and set left_. PredictMaps() also sets `method`, and sets `basis` if past
+  // runs alone give the forecast.
+  EndPrediction PredictMaps(absl::Time now, Basis& basis, EstimateMethod& method);
   EndPrediction PredictStages(absl::Time now);
   ReducePhaseForecast ForecastReduceStage(absl::Time now);
   // Returns the indicator's current estimate, which may be below the one shown before. Adds to its
@@ -139,7 +156,8 @@ class JobMonitor::Impl {
   void Show(absl::Time now, Tracked& tracked, Indicator& shown) const;
   absl::Time AbandonedAt() const;
   JobState StateAt(absl::Time now) const;
-  // Returns the past runs, scaled to the job's parameters. Computes them again if these change.
+  // Returns the past runs, scaled to the job's parameters. Computes them again if the parameters
+  // change.
   const dag::AdjustedRuns& AdjustedPastRuns();
   void AddEstimates(Snapshot& snapshot);
   // Keeps the bounds of the fractions of a job that did not succeed.
@@ -155,19 +173,19 @@ class JobMonitor::Impl {
   std::uint64_t sequence_ = 0;
   bool has_news_ = false;
   std::size_t tick_steps_ = 0;
-  double missing_share_ = 0;                           // of missing evidence, at the last Tick()
-  absl::Time listening_since_ = absl::InfinitePast();  // the last NoteRestart()
-  absl::Time informed_at_ = absl::InfinitePast();      // the last Tick() without silence
-  std::optional<dag::AdjustedRuns> adjusted_runs_;     // its past runs, adjusted to adjusted_for_
-  std::map<std::string, std::string> adjusted_for_;    // the parameters of adjusted_runs_
+  double missing_share_ = 0;  // share of missing evidence at the last Tick()
+  absl::Time listening_since_ = absl::InfinitePast();  // time of the last NoteRestart()
+  absl::Time informed_at_ = absl::InfinitePast();      // time of the last Tick() without silence
+  std::optional<dag::AdjustedRuns> adjusted_runs_;     // past runs, adjusted to adjusted_for_
+  std::map<std::string, std::string> adjusted_for_;
   monitor::StageCounts counts_;
   dag::StagesTracker tracker_;
   monitor::StagesEstimate stages_;            // at the last Tick()
-  ReducePhaseForecast reduce_;                // by the first indicator, at the last Tick()
-  durations::IntervalRecord reduce_record_;   // of `reduce_`
+  ReducePhaseForecast reduce_;                // forecast of the first indicator at the last Tick()
+  durations::IntervalRecord reduce_record_;   // errors of earlier `reduce_` forecasts
   facts::PredictionHistory of_reduce_stage_;  // forecasts of `reduce_` at all ticks
   dag::ShownProgress shown_;
-  std::map<std::string, dag::LatestEnd> group_ends_;  // of open groups
+  std::map<std::string, dag::LatestEnd> group_ends_;  // by name of the open group
   monitor::HeldForecasts held_;
   std::shared_ptr<const durations::RemainingStages> left_;  // by the first indicator
   Snapshot job_;                                            // result of the last Tick()
@@ -184,9 +202,9 @@ JobState JobMonitor::Impl::StateAt(absl::Time now) const {
 }
 
 // Predicts the end of a job without a reduce phase from its map tasks and its past runs.
-EndPrediction JobMonitor::Impl::PredictMaps(absl::Time now, Basis& basis) {
+EndPrediction JobMonitor::Impl::PredictMaps(absl::Time now, Basis& basis, EstimateMethod& method) {
   EndPrediction prediction{.at = now};
-  // Without a task count, more tasks may follow.
+  // If the task count is unknown, more tasks may follow.
   const facts::Stage* const stage = state_.map_stage();
   if (stage == nullptr || !stage->opened.task_count) return prediction;
   const StageProgress maps = facts::MapProgress(state_);
@@ -203,6 +221,7 @@ EndPrediction JobMonitor::Impl::PredictMaps(absl::Time now, Basis& basis) {
     end = dag::RangeOf(*std::move(seconds));
   }
   if (!end) return prediction;
+  method = own ? EstimateMethod::kTaskSizes : EstimateMethod::kPastRuns;
   if (own) {
     // In a shared cluster a stage gets only the slots that other jobs leave.
     own->application.stages[0].work.at_once_max = placement::kNoLimit;
@@ -230,17 +249,21 @@ EndPrediction JobMonitor::Impl::PredictStages(absl::Time now) {
   return prediction;
 }
 
-// During a silence the estimate of its start stays, with a wider interval.
+// During a silence, repeats the estimate from its start with a wider interval.
 Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Snapshot& snapshot) {
   const absl::Time now = informed_at_;
   EndPrediction prediction{.at = now};
   Basis basis = Basis::kThisRun;
+  EstimateMethod method = EstimateMethod::kUnknown;
   ReducePhaseForecast reduce;
   if (monitor::IsOfStages(state_)) {
     prediction = PredictStages(now);
     basis = stages_.basis;
+    method = basis == Basis::kGuess         ? EstimateMethod::kAssumptions
+             : basis == Basis::kEarlierRuns ? EstimateMethod::kPastRuns
+                                            : EstimateMethod::kTaskTimes;
   } else if (!state_.has_reduce_stage()) {
-    prediction = PredictMaps(now, basis);
+    prediction = PredictMaps(now, basis, method);
   } else {
     reduce = tracked.indicator->Estimate(state_, now);
     if (&tracked == &tracked_.front()) left_ = reduce.left;
@@ -248,9 +271,10 @@ Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Sn
     prediction.lower = reduce.ends_at_lower;
     prediction.upper = reduce.ends_at_upper;
     basis = reduce.basis;
+    method = reduce.method;
   }
   prediction = facts::WidenForLoss(missing_share_, prediction);
-  // The sum of hostile sizes and times may exceed all instants.
+  // Sums of sizes and times from untrusted peers may exceed all instants.
   if (prediction.end == absl::InfiniteFuture()) {
     prediction = {.at = now};
     reduce.evidence.reset();
@@ -270,7 +294,10 @@ Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Sn
   prediction = durations::OpenedByLateness(prediction, late, grace);
   Indicator shown = {.estimate = Describe(prediction, late, tracked.indicator->name()),
                      .evidence = reduce.evidence};
-  if (&tracked == &tracked_.front() && shown.estimate.remaining) shown.estimate.basis = basis;
+  if (&tracked == &tracked_.front() && shown.estimate.remaining) {
+    shown.estimate.basis = basis;
+    shown.estimate.method = method;
+  }
   Show(prediction.at, tracked, shown);
   if (auto& remaining = shown.estimate.remaining; remaining && silence > absl::ZeroDuration()) {
     remaining = facts::WidenForSilence(*remaining, snapshot.at - now, silence);
@@ -348,6 +375,7 @@ std::vector<IndicatorError> JobMonitor::Impl::Errors(absl::Time job_end) const {
   const auto reduce_end = facts::ReducePhaseEnd(state_);
   std::vector<IndicatorError> errors;
   for (const Tracked& tracked : tracked_) {
+    if (&tracked != &tracked_.front() && monitor::IsOfStages(state_)) break;
     auto predictions = tracked.history.predictions();
     IndicatorError& error = errors.emplace_back();
     error.indicator = tracked.indicator->name();
@@ -355,10 +383,7 @@ std::vector<IndicatorError> JobMonitor::Impl::Errors(absl::Time job_end) const {
     error.job_avg_points = of_job.average_points;
     error.job_max_points = of_job.largest_points;
     if (!reduce_start || !reduce_end) continue;
-    if (monitor::IsOfStages(state_)) {
-      if (&tracked != &tracked_.front()) continue;
-      predictions = of_reduce_stage_.predictions();
-    }
+    if (monitor::IsOfStages(state_)) predictions = of_reduce_stage_.predictions();
     const auto of_reduce = facts::ErrorOf(predictions, *reduce_start, *reduce_end);
     if (of_reduce.updates == 0) continue;
     error.last_stage_avg_points = of_reduce.average_points;
@@ -406,6 +431,9 @@ void JobMonitor::Impl::AddEstimates(Snapshot& snapshot) {
     }
   }
   for (Tracked& tracked : tracked_) {
+    // The other indicators predict reduce phases; for a job of stages they would repeat the
+    // estimate of the first indicator.
+    if (&tracked != &tracked_.front() && monitor::IsOfStages(state_)) break;
     Indicator shown = Predict(tracked, silence, snapshot);
     if (&tracked != &tracked_.front()) {
       snapshot.indicators.push_back(std::move(shown));
@@ -421,10 +449,14 @@ void JobMonitor::Impl::AddEstimates(Snapshot& snapshot) {
           dag::FractionDone(informed_at_ - *start, *reduce_.ends_at - informed_at_);
     }
   }
+  if (monitor::IsOfStages(state_)) return;
+  if (std::string note = WhyNoEnd(snapshot); !note.empty()) {
+    snapshot.notes.push_back(std::move(note));
+  }
 }
 
-// Estimates the first reduce stage of an application by its key groups, if the engine reports them:
-// they predict more than its tasks.
+// Estimates the first reduce stage of an application from its key groups, if the engine reports
+// them. Key groups predict more than tasks.
 ReducePhaseForecast JobMonitor::Impl::ForecastReduceStage(absl::Time now) {
   const facts::Stage* const stage = state_.reduce_stage();
   if (stage == nullptr || stage->closed || tracked_.empty()) return {};
@@ -439,7 +471,7 @@ ReducePhaseForecast JobMonitor::Impl::ForecastReduceStage(absl::Time now) {
 }
 
 void JobMonitor::Impl::KeepBounds(Snapshot& snapshot) const {
-  const absl::Duration silence = facts::SilentFor(state_, snapshot.at);  // of an abandoned job
+  const absl::Duration silence = facts::SilentFor(state_, snapshot.at);  // job is abandoned
   const absl::Duration unreported = snapshot.at - informed_at_;
   const auto keep = [&](std::optional<double> known_share, Estimate& estimate) {
     auto& remaining = estimate.remaining;
@@ -464,6 +496,7 @@ void JobMonitor::Impl::Finish(Snapshot& snapshot) const {
     estimate.state = EstimateState::kFinal;
     estimate.remaining.reset();
     estimate.basis = Basis::kDone;
+    estimate.method = EstimateMethod::kUnknown;
     if (succeeded) estimate.fraction_done = 1;
   };
   if (!succeeded) KeepBounds(snapshot);
@@ -586,7 +619,7 @@ absl::Status JobMonitor::Impl::Resume(const std::string& checkpoint) {
         fmt::format("checkpoint of job {}: {}", job_id_, error.what()));
   }
   return absl::InvalidArgumentError(
-      fmt::format("checkpoint of job {}: made with other indicators", job_id_));
+      fmt::format("the checkpoint of job {} was created with different indicators", job_id_));
 }
 
 std::vector<std::string> KnownIndicators() {
@@ -611,7 +644,7 @@ absl::Status Validate(const JobMonitorOptions& options) {
   }
   if (options.lambda == 0) return absl::InvalidArgumentError("lambda: must be at least 1");
   if (options.abandon_after <= absl::ZeroDuration()) {
-    return absl::InvalidArgumentError("abandon_after: must be above zero");
+    return absl::InvalidArgumentError("abandon_after: must be positive");
   }
   return absl::OkStatus();
 }

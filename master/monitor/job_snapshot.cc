@@ -22,8 +22,8 @@ constexpr absl::Duration kSilence = absl::Seconds(10);
 // Counts failed attempts, and finds the reason of the last failure.
 class Failures {
  public:
-  // The highest index decides between failures at one instant, so that the order of reports does
-  // not.
+  // If attempts fail at the same instant, the highest index counts, whatever the order of the
+  // reports.
   void Add(std::uint32_t index, const facts::AttemptLife& life) {
     if (life.state() != AttemptState::kFailed) return;
     ++count_;
@@ -53,10 +53,10 @@ void AddFailures(std::span<const facts::Task> tasks, StageProgress& stage) {
 
 // The state of a task in the newest attempt at its stage.
 struct TaskState {
-  bool is_of_newest = false;  // it has an attempt there
+  bool is_of_newest = false;  // the newest attempt at the stage includes it
   bool is_finished = false;
   bool is_running = false;
-  double fraction_done = 0;  // of its input, while it runs
+  double fraction_done = 0;  // processed part of its input, while it runs
 };
 
 TaskState StateOf(const facts::Task& task, const facts::Stage& stage, double records_per_byte,
@@ -107,7 +107,7 @@ StageProgress ProgressOf(const facts::Stage& stage, const facts::BeyondSlots& be
   std::optional<absl::Time> ended_at;
   std::uint64_t seen = 0;
   std::uint64_t given_up = 0;
-  double fractions = 0;  // of running tasks
+  double fractions = 0;  // summed over running tasks
   const double records_per_byte = stage.RecordsPerByte();
   for (const facts::Task& task : stage.tasks) {
     const TaskState shown = StateOf(task, stage, records_per_byte, beyond);
@@ -170,7 +170,7 @@ StageInfo InfoOf(const facts::Stage* stage, StageInfo info) {
   return info;
 }
 
-// Returns the reduce stage. The shuffle is a part of it.
+// Returns the reduce stage, which includes the shuffle.
 StageProgress ReduceStage(const facts::JobRecord& state) {
   StageProgress stage = facts::ReduceProgress(state);
   stage.shuffle = facts::FetchProgress(state);
@@ -305,21 +305,22 @@ std::size_t GivenUpTasks(const facts::JobRecord& state) {
 std::string ClockNote(const facts::ClockStep& step) {
   const bool is_forward = step.by > absl::ZeroDuration();
   return fmt::format(
-      "the clock of source {} was set {} by {} at {} UTC; later times are moved {} by as much",
+      "the clock of source {} was set {} by {} at {} UTC; later times are moved {} by the same "
+      "amount",
       step.source_id, is_forward ? "forward" : "back",
       text::DurationText(absl::AbsDuration(step.by)),
       absl::FormatTime("%Y-%m-%d %H:%M:%S", step.at, absl::UTCTimeZone()),
       is_forward ? "back" : "forward");
 }
 
-// Returns notes for people that follow from the fold.
+// Returns the notes for users that follow from `state`.
 std::vector<std::string> NotesOf(const facts::JobRecord& state) {
   std::vector<std::string> notes;
   if (state.log_damage_places > 0) notes.push_back(DamageNote(state));
   if (state.last_clock_step) notes.push_back(ClockNote(*state.last_clock_step));
   if (state.unknown_events > 0) {
     notes.push_back(
-        fmt::format("{} report{} of a newer version of Tidemark {} not understood and ignored; "
+        fmt::format("{} report{} from a newer version of Tidemark {} not understood and ignored; "
                     "update the master",
                     state.unknown_events, state.unknown_events == 1 ? "" : "s",
                     state.unknown_events == 1 ? "was" : "were"));
@@ -342,7 +343,7 @@ std::vector<std::string> NotesOf(const facts::JobRecord& state) {
   }
   if (const double scanned = state.keys.scanned_share(); scanned < 1) {
     notes.push_back(
-        fmt::format("keys known for {} % of the map output; for the rest, only its size",
+        fmt::format("keys known for {} % of the map output; for the rest, only the size is known",
                     static_cast<int>(100 * scanned)));
   }
   return notes;
@@ -364,8 +365,8 @@ void AddBounds(absl::Duration elapsed, Estimate& estimate) {
   }
 }
 
-// Applies to parts of a job the widening of the job's bounds by the record of the run, past runs,
-// lost events and silence.
+// Widens the bounds of a job's parts by the same factors as the job's own bounds. The record of the
+// run, past runs, lost events and silence determine these factors.
 class Widening {
  public:
   Widening(const StagesEstimate& estimate, const Estimate& published) {
@@ -378,7 +379,7 @@ class Widening {
     above_ = Factor(*left->upper - left->median, end.upper - end.median);
   }
 
-  // REQUIRES: it has bounds.
+  // Returns `range` with wider bounds. REQUIRES: it has bounds.
   Range Of(Range range) const {
     const absl::Duration lower = range.median - below_ * (range.median - *range.lower);
     const absl::Duration upper = range.median + above_ * (*range.upper - range.median);
@@ -396,7 +397,7 @@ class Widening {
     return std::isfinite(wider) ? std::max(wider, 1.0) : 1;
   }
 
-  // At least 1, on the distances of the bounds from the median.
+  // Factors on the distances of the bounds from the median; at least 1.
   double below_ = 1;
   double above_ = 1;
   // No part ends after its job, even if the job's end was almost certain before the widening.
@@ -472,7 +473,7 @@ StageProgress* ReduceStageOf(Snapshot& job) {
 void AddGroups(const facts::JobRecord& state, const StagesEstimate& estimate, absl::Time now,
                std::map<std::string, dag::LatestEnd>& latest_ends, Snapshot& job) {
   struct Sum {
-    double done = 0;  // of its tasks
+    double done = 0;  // fractions of its tasks, summed
     double tasks = 0;
   };
   std::map<std::string_view, Sum> sums;
@@ -512,7 +513,7 @@ void AddGroups(const facts::JobRecord& state, const StagesEstimate& estimate, ab
     const auto ends_in = estimate.group_ends.find(name);
     const bool is_any_left =
         ends_in != estimate.group_ends.end() && ends_in->second.median > absl::ZeroDuration();
-    // Further stages have no bounds.
+    // If further stages may appear, the end has no bounds.
     if (is_any_left && estimate.may_grow) shown.ends_in = Range{.median = ends_in->second.median};
     if (is_any_left && !estimate.may_grow) shown.ends_in = widening.Of(ends_in->second);
     if (estimate.stages.empty() || !shown.started_at) continue;
@@ -528,7 +529,7 @@ void AddGroups(const facts::JobRecord& state, const StagesEstimate& estimate, ab
 void AddForecasts(const StagesEstimate& estimate, Snapshot& job) {
   const Widening widening(estimate, job.estimate);
   const std::size_t there = job.stages.size();
-  // No stages are expected if the engine uses their numbers itself.
+  // Expected stages are omitted if the engine uses their numbers itself.
   const bool has_room = job.stages.empty() || job.stages.back().id.stage < kExpectedStages;
   auto stage = job.stages.begin();
   for (const StageProgress& predicted : estimate.predictions) {
@@ -538,7 +539,7 @@ void AddForecasts(const StagesEstimate& estimate, Snapshot& job) {
     if (HasEnded(*stage) || stage->id != predicted.id) continue;
     if (!stage->started_at) stage->starts_in = widening.Of(predicted.starts_in);
     stage->ends_in = widening.Of(predicted.ends_in);
-    // The stage has outlived its forecast: its end is unknown.
+    // The stage has outlived its forecast, so its end is unknown.
     if (stage->ends_in && stage->ends_in->upper <= absl::ZeroDuration()) stage->ends_in.reset();
     stage->task_time = predicted.task_time;
     stage->is_critical = predicted.is_critical;

@@ -27,11 +27,11 @@ JobState StateAfter(JobOutcome outcome);
 // only after an event about it. Not thread-safe. Memory: O(stages).
 class StageCounts {
  public:
-  // Returns the progress of a stage. All calls are about the same job. The reference is valid until
-  // the next call. O(tasks), or O(1) if the stage has ended and was counted since.
+  // Returns the progress of a stage. REQUIRES: all calls are about the same job. The reference is
+  // valid until the next call. O(tasks), or O(1) if the stage has ended and was counted since.
   const StageProgress& Of(const facts::Stage& stage, const facts::BeyondSlots& beyond);
-  // Returns whether an attempt at one of its tasks ran when Of() counted them last, or true if Of()
-  // does not count the stage. O(1).
+  // Returns whether a task attempt of the stage ran when Of() last counted its tasks. Returns true
+  // if Of() does not count the stage. O(1).
   bool HasRunningAttempts(const facts::Stage& stage) const;
   // Returns the number of tasks counted since the last call.
   std::size_t TakeSteps() { return std::exchange(steps_, 0); }
@@ -46,9 +46,9 @@ class StageCounts {
   std::size_t steps_ = 0;
 };
 
-// Sets info, started_at, stages, silent_since, coverage and notes: first `notes`, then the notes of
-// the fold. `counts`: of this job. `listening_since`: the time before which no master could receive
-// its events. O(stages + tasks of the stages with events since the last call).
+// Sets info, started_at, stages, silent_since, coverage and notes (`notes`, then the notes of the
+// fold). `counts` belongs to this job. Before `listening_since`, no master could receive events of
+// the job. O(stages + tasks of the stages with events since the last call).
 // REQUIRES: job.at and job.state are set, and the job is open.
 void AddFacts(const facts::JobRecord& state, absl::Time listening_since,
               const std::vector<std::string>& notes, StageCounts& counts, Snapshot& job);
@@ -56,29 +56,30 @@ void AddFacts(const facts::JobRecord& state, absl::Time listening_since,
 // Returns the reduce stage of a MapReduce job, or null if it has none.
 StageProgress* ReduceStageOf(Snapshot& job);
 
-// Adds the progress of the reported groups, by the facts at `now`. `latest_ends`: state of the open
-// groups, from call to call. REQUIRES: AddFacts() was called. O(stages + groups).
+// Adds the progress of the reported groups according to the facts at `now`. `latest_ends` keeps the
+// state of the open groups between calls. REQUIRES: AddFacts() was called. O(stages + groups).
 void AddGroups(const facts::JobRecord& state, const StagesEstimate& estimate, absl::Time now,
                std::map<std::string, dag::LatestEnd>& latest_ends, Snapshot& job);
 
 // Adds the forecast starts and ends of open stages and of expected stages. The bounds are widened
-// by the same factors as the bounds of the job. REQUIRES: stages by number.
+// by the same factors as the bounds of the job. REQUIRES: the stages are in the order of their
+// numbers.
 void AddForecasts(const StagesEstimate& estimate, Snapshot& job);
 
-// Moves the starts and ends of stages and groups after the end of their job to that end. REQUIRES:
-// the job has ended.
+// Moves starts and ends of stages and groups that lie after the end of their job to that end.
+// REQUIRES: the job has ended.
 void EndPartsWithJob(Snapshot& job);
 
-// Sets the fractions at the bounds of the remaining time of a job that ended without success, so
-// that the end shows the same confidence as the run. They are 0 and kRunningFractionMax if the end
-// of an application has no bounds and `known_share` is below one half. `known_share` is nullopt for
-// other jobs. REQUIRES: `remaining` is not reset yet.
+// Sets the fractions at the bounds of the remaining time of a job that ended without success. The
+// end then shows the same confidence as the run. They are 0 and kRunningFractionMax if the end of
+// an application has no bounds and `known_share` is below one half. `known_share` is nullopt for
+// other jobs. REQUIRES: `remaining` has not been reset yet.
 void KeepBounds(std::optional<double> known_share, absl::Duration elapsed, Estimate& estimate);
 
-// Sets the fields that follow from others: a reduce stage that has fetched runs; the fractions at
-// the bounds of the estimates, unless KeepBounds() has set them; the known share of the remaining
-// work; the probability of being late; the number of parts. `known_share`: share of the remaining
-// work, unless the estimate is a guess; nullopt if all of it is known.
+// Sets the fields that follow from others. A reduce stage that has fetched counts as running. The
+// other fields are the fractions at the bounds of the estimates (unless KeepBounds() has set them),
+// the known share, the number of parts, and the probability of being late. `known_share` is the
+// known share of the remaining work, or nullopt if all work is known.
 void Complete(std::optional<double> known_share, Snapshot& job);
 
 }  // namespace tidemark::monitor

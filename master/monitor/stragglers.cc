@@ -29,19 +29,20 @@ std::string Reason(const NamedTask& straggler, const facts::TaskAttempt* attempt
                    std::uint64_t bytes_left) {
   const AttemptId& id = straggler.attempt;
   const std::string ends_last =
-      fmt::format("Reduce task {}{} ends last", id.index,
+      fmt::format("Reduce task {}{} will end last", id.index,
                   id.attempt == 0 ? "" : fmt::format(", attempt {},", id.attempt));
   const std::string group = text::SizeText(straggler.heaviest_group_bytes);
   const std::string share = ShareText(straggler.heaviest_group_share);
   if (straggler.in_heaviest_group) {
-    return fmt::format("{}: {} key, {} its remaining time", ends_last, group, share);
+    return fmt::format("{}: a key of {} takes {} its remaining time", ends_last, group, share);
   }
   if (straggler.heaviest_group_share >= kHeavyShare) {
-    return fmt::format("{}: {} key still to come, {} its remaining time", ends_last, group, share);
+    return fmt::format("{}: an upcoming key of {} takes {} its remaining time", ends_last, group,
+                       share);
   }
-  if (attempt == nullptr) return fmt::format("{}: waiting for a slot", ends_last);
+  if (attempt == nullptr) return fmt::format("{}: it is waiting for a slot", ends_last);
   if (bytes_left == 0) return ends_last;
-  return fmt::format("{}: {} left to reduce", ends_last, text::SizeText(bytes_left));
+  return fmt::format("{}: it has {} left to reduce", ends_last, text::SizeText(bytes_left));
 }
 
 // A task is a straggler if it has run for this many times the median of its stage. Spark starts a

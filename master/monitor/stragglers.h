@@ -22,11 +22,11 @@ std::optional<NamedTask> LastReduceTask(const facts::JobRecord& state,
                                         const forecast::ReducePhaseForecast& forecast,
                                         absl::Time now);
 
-// Returns the stragglers of a job of stages: tasks that have run for longer than other tasks of
-// their stage and, in each critical stage whose tasks have all begun, the task that is predicted to
-// end last. Returns at most kStragglersMax tasks, by descending end, without tasks that may have
-// ended without a report. REQUIRES: `forecast` is of an application of the stages of `seen`, at
-// `now`. O(tasks log tasks).
+// Returns the stragglers of a job of stages. Stragglers have run for longer than other tasks of
+// their stage. In each critical stage whose tasks have all begun, the task that is predicted to end
+// last is also a straggler. Returns at most kStragglersMax tasks, in descending order of their
+// ends. Omits tasks that may have ended without a report. REQUIRES: `forecast` forecasts the stages
+// of `seen` at `now`. O(tasks log tasks).
 std::vector<NamedTask> FindStragglers(const facts::JobRecord& state, absl::Time now,
                                       const dag::WorkflowNow& seen,
                                       const dag::ApplicationForecast& forecast);

@@ -18,14 +18,14 @@ using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_
 
 Key KeyOf(const AttemptId& id) { return {id.stage, id.index, id.stage_attempt, id.attempt}; }
 
-// Bounds hostile times, whose sum may exceed any range.
+// Clamps times that come from untrusted peers, whose sum may exceed any range.
 absl::Duration BoundedSeconds(double seconds) {
   constexpr double kSecondsMax = 1e10;
   return absl::Seconds(std::isfinite(seconds) ? std::clamp(seconds, 0.0, kSecondsMax)
                                               : kSecondsMax);
 }
 
-// Returns the remaining time, `aged` after it was estimated.
+// Returns the remaining time of a task that was estimated `aged` ago.
 Range RangeOf(const TaskLeft& task, const durations::RemainingStages* draws, absl::Duration aged) {
   const auto from_now = [aged](double seconds) {
     return std::max(BoundedSeconds(seconds) - aged, absl::ZeroDuration());
@@ -73,7 +73,7 @@ std::vector<TaskProgress> AllTasks(const facts::JobRecord& state, const TasksLef
   return tasks;
 }
 
-// Adds an attempt to the parts of the time in which it ran.
+// Adds an attempt to the parts of `busy` in which it ran.
 void AddBusy(const TaskProgress& task, absl::Time began_at, absl::Time now,
              std::vector<double>& busy) {
   const double length = absl::ToDoubleSeconds(now - began_at) / static_cast<double>(busy.size());
@@ -230,7 +230,7 @@ std::vector<PastForecast> ThinnedForecasts(std::span<const facts::EndPrediction>
   std::vector<PastForecast> kept;
   if (predictions.empty() || most == 0) return kept;
   const std::size_t stride = (predictions.size() + most - 1) / most;
-  // The offset ensures that the last forecast is one of them.
+  // The offset ensures that the last forecast is chosen.
   for (std::size_t i = (predictions.size() - 1) % stride; i < predictions.size(); i += stride) {
     const facts::EndPrediction& each = predictions[i];
     const auto part = [&](std::optional<absl::Time> end) {

@@ -30,10 +30,10 @@ struct TasksLeft {
   absl::Time at;
   std::vector<TaskLeft> running;
   std::shared_ptr<const durations::RemainingStages> draws;  // may be null
-  std::span<const forecast::ReduceTaskForecast> of_groups;  // with key groups; may be empty
+  std::span<const forecast::ReduceTaskForecast> of_groups;  // may be empty
 };
 
-// Returns the remaining times of the running reduce tasks by the forecast of an indicator.
+// Returns the remaining times of the running reduce tasks according to an indicator's forecast.
 std::vector<TaskLeft> ReduceTasksLeft(const facts::JobRecord& state,
                                       const forecast::ReducePhaseForecast& forecast,
                                       absl::Time now);
@@ -47,8 +47,8 @@ inline constexpr std::size_t kBusyParts = 60;
 JobTasks ListTasks(const facts::JobRecord& state, const TasksLeft& left, const TaskQuery& query,
                    absl::Time now);
 
-// Returns at most `most` forecasts, evenly spread, including the last one. `started_at`: start of
-// the job.
+// Returns at most `most` forecasts, evenly spread, including the last one. `started_at` is the
+// start of the job.
 std::vector<PastForecast> ThinnedForecasts(std::span<const facts::EndPrediction> predictions,
                                            absl::Time started_at, std::size_t most);
 

@@ -92,13 +92,13 @@ TEST(IntervalCoverage, IsUnknownWithoutIntervals) {
   EXPECT_FALSE(IntervalCoverage(std::vector{SaidBetween(200, 1, 2)}, At(0), At(100)).has_value());
 }
 
-// Widths 40 and 20, with 80 and 40 s remaining.
+// The widths are 40 and 20, with 80 and 40 s remaining.
 TEST(IntervalWidth, IsAShareOfTheRemainingTime) {
   const std::vector updates = {SaidBetween(20, 90, 130), SaidBetween(60, 100, 120), Said(70, 90)};
   EXPECT_DOUBLE_EQ(IntervalWidth(updates, At(0), At(100)).value(), 0.5);
 }
 
-// 20 x 50, and 10 with 50 s remaining.
+// The first width is limited to 20 x 50. The second is 10 with 50 s remaining.
 TEST(IntervalWidth, IsAtMostTwentyTimesTheRemainingTime) {
   const std::vector updates = {SaidBetween(50, 60, 9000), SaidBetween(50, 95, 105)};
   EXPECT_DOUBLE_EQ(IntervalWidth(updates, At(0), At(100)).value(), 10.1);

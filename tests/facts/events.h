@@ -7,6 +7,8 @@
 // Instants are seconds after kBegin, on all clocks unless a test states otherwise.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -117,7 +119,8 @@ inline ReduceProfile Reduced(AttemptId id, absl::Time last_group_finished_at,
   profile.points = std::move(points);
   return profile;
 }
-// Returns the same by a source that names every finished key group, with one point for each.
+// Returns the same profile from a source that names every finished key group, with one point for
+// each.
 inline ReduceProfile ReducedNamed(AttemptId id, absl::Time last_group_finished_at,
                                   std::vector<ExplicitKey> keys, double seconds_each) {
   std::vector<GroupPoint> points;
@@ -126,6 +129,18 @@ inline ReduceProfile ReducedNamed(AttemptId id, absl::Time last_group_finished_a
   profile.keys_named = true;
   for (const ExplicitKey& key : keys) profile.finished_keys.push_back(Ended(key, seconds_each));
   return profile;
+}
+
+// Events, each with its seconds after kBegin.
+using TimedEvents = std::vector<std::pair<double, EventBody>>;
+
+// Passes the events to job.Say(). Each must be accepted.
+template <typename JobOfTest>
+void FoldInto(JobOfTest& job, TimedEvents events) {
+  for (auto& [seconds, body] : events) {
+    const absl::Status folded = job.Say(seconds, std::move(body));
+    EXPECT_TRUE(folded.ok()) << folded << ", at " << seconds;
+  }
 }
 
 // A job with one source of all events.
@@ -138,6 +153,7 @@ struct Job {
     return Take(source.At(seconds, std::move(body)));
   }
   absl::Status Take(const Event& event) { return facts::Apply(event, limits, state); }
+  void Fold(TimedEvents events) { FoldInto(*this, std::move(events)); }
 };
 
 }  // namespace tidemark::test

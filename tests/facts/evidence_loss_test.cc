@@ -9,9 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/facts/events.h"
-#include "tests/monitor/estimates.h"
-#include "tidemark/job_monitor.h"
+#include "tests/monitor/monitored_job.h"
 
 namespace tidemark::facts {
 namespace {
@@ -32,7 +30,7 @@ ReduceProfile Reduced(std::uint64_t groups, std::uint64_t dropped) {
   return {.attempt = R(0), .groups_done = groups, .dropped_points = dropped};
 }
 
-// Five events arrived. The end of the other task did not.
+// Five events arrived. The end of the other task did not arrive.
 TEST(EvidenceLoss, AnUnreportedEndIsMissing) {
   Source source;
   const auto task = [](std::uint32_t index, AttemptState state) {
@@ -58,7 +56,7 @@ TEST(EvidenceLoss, CountsDroppedPoints) {
       0.75);
 }
 
-// Sequences 1, 2 and 5 of one source, which dropped another event without a number: three events
+// One source sent sequences 1, 2 and 5 and dropped another event without a number. Three events
 // arrived, and three did not.
 TEST(EvidenceLoss, CountsLostAndDroppedEvents) {
   Source source;
@@ -115,7 +113,6 @@ TEST(EvidenceLoss, WithoutLossOrIntervalThePredictionIsUnchanged) {
   EXPECT_FALSE(WidenForLoss(0.5, {.at = At(0)}).end);
 }
 
-using test::At;
 using test::Finished;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -124,8 +121,8 @@ AttemptChanged In(AttemptState state, std::uint32_t index, std::uint32_t executo
   return {.attempt = {.stage = 0, .index = index}, .state = state, .executor = executor};
 }
 
-// An application of one stage of eight tasks on two executors of two slots each.
-struct Application {
+// An application with one stage of eight tasks on two executors with two slots each.
+struct Application : test::MonitoredJob {
   Application() {
     Say(0, JobOpened{.name = "query", .engine = "spark"});
     for (const std::uint32_t executor : {0, 1}) {
@@ -134,20 +131,13 @@ struct Application {
     }
     Say(0, StageOpened{.stage = 0, .name = "scan", .group = "sql/0", .task_count = 8});
   }
-  void Say(double seconds, EventBody body) {
-    const absl::Status taken = monitor.Apply(driver.At(seconds, std::move(body)));
-    ASSERT_TRUE(taken.ok()) << taken;
-  }
   void Start(double seconds, std::uint32_t index, std::uint32_t executor = 0) {
     Say(seconds, In(AttemptState::kStarted, index, executor));
   }
   void Finish(double seconds, std::uint32_t index) {
     Say(seconds, In(AttemptState::kFinished, index));
   }
-  Coverage CoverageAt(double seconds) { return *monitor.Tick(At(seconds)).coverage; }
-
-  test::Source driver;
-  JobMonitor monitor{"job-1", {}};
+  Coverage CoverageAt(double seconds) { return *Tick(seconds).coverage; }
 };
 
 TEST(MissingEnds, AnEndedStageShowsTasksWithoutAnEnd) {
@@ -182,7 +172,7 @@ TEST(MissingEnds, ALostAttemptCountsUntilItsTaskEnds) {
   EXPECT_EQ(job.CoverageAt(5).missing_task_ends, 0u);
 }
 
-// Tasks 2 and 3 are newer in both slots of executor 0.
+// Tasks 2 and 3 are newer and hold both slots of executor 0.
 TEST(BeyondSlots, TasksBeyondTheSlotsHaveEnded) {
   Application job;
   for (std::uint32_t index = 0; index < 4; ++index) job.Start(1 + index, index);
@@ -218,24 +208,19 @@ struct MapTasksBeyond {
 class MapTasksBeyondSlots : public ::testing::TestWithParam<MapTasksBeyond> {};
 
 TEST_P(MapTasksBeyondSlots, Count) {
-  JobMonitor monitor("job-1", {});
-  test::Source source;
+  test::MonitoredJob job;
   JobOpened opened = test::Opened(4, 1);
   test::MapStage(opened).slots = GetParam().stage_slots;
-  ASSERT_TRUE(monitor.Apply(source.At(0, opened)).ok());
-  if (GetParam().executor_slots) {
-    ASSERT_TRUE(
-        monitor
-            .Apply(source.At(0, ExecutorOpened{.host = "h", .slots = *GetParam().executor_slots}))
-            .ok());
-  }
+  job.Say(0, opened);
+  const auto slots = GetParam().executor_slots;
+  if (slots) job.Say(0, ExecutorOpened{.host = "h", .slots = *slots});
   for (std::uint32_t index = 0; index < 4; ++index) {
     AttemptChanged started = test::Started(test::M(index));
-    if (GetParam().executor_slots) started.executor = 0;
-    ASSERT_TRUE(monitor.Apply(source.At(1, started)).ok());
+    if (slots) started.executor = 0;
+    job.Say(1, started);
   }
-  EXPECT_EQ(monitor.Tick(At(5)).coverage->tasks_beyond_slots, 0u);
-  EXPECT_EQ(monitor.Tick(At(12)).coverage->tasks_beyond_slots, GetParam().beyond);
+  EXPECT_EQ(job.Tick(5).coverage->tasks_beyond_slots, 0u);
+  EXPECT_EQ(job.Tick(12).coverage->tasks_beyond_slots, GetParam().beyond);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, MapTasksBeyondSlots,
@@ -262,7 +247,8 @@ TEST(BeyondSlots, ExecutorsOfUnknownSlotsHaveNone) {
   EXPECT_EQ(job.CoverageAt(60).tasks_beyond_slots, 0u);
 }
 
-// Two tasks of executor 0 are reported as running for a minute. Others took five seconds.
+// Returns the tasks of a job in which two tasks of executor 0 are reported as running for a minute.
+// Other tasks took five seconds.
 std::vector<NamedTask> NamedWhen(const std::function<void(Application&)>& more) {
   Application job;
   for (std::uint32_t index = 0; index < 2; ++index) job.Start(0, index, 0);
@@ -290,7 +276,7 @@ TEST(MayHaveEnded, SuchATaskIsNoStraggler) {
 
 TEST(MayHaveEnded, ATaskThatRanWhenEventsWereLostIsNoStraggler) {
   const auto lose_one = [](Application& job) {
-    Event event = job.driver.At(40, JobOpened{});
+    Event event = job.source.At(40, JobOpened{});
     ++event.sequence;
     ASSERT_TRUE(job.monitor.Apply(event).ok());
   };
@@ -299,7 +285,7 @@ TEST(MayHaveEnded, ATaskThatRanWhenEventsWereLostIsNoStraggler) {
   EXPECT_THAT(NamedWhen([&](Application& job) {
                 lose_one(job);
                 Event event =
-                    job.driver.At(50, TaskHeartbeat{.attempt = {.stage = 0}, .bytes_done = 1});
+                    job.source.At(50, TaskHeartbeat{.attempt = {.stage = 0}, .bytes_done = 1});
                 ++event.sequence;
                 ASSERT_TRUE(job.monitor.Apply(event).ok());
               }),
@@ -329,20 +315,29 @@ double SilentSeconds(const Job& job, double at) {
   return absl::ToDoubleSeconds(facts::SilentFor(job.state, At(at)));
 }
 
-// Returns a job with one map task that starts at 0 s and reports every `interval` seconds,
-// `reports` times.
+// Returns a job with one map task that starts at 0 s and sends `reports` reports, one every
+// `interval` seconds.
 Job Reporting(double interval, int reports = 10) {
   Job job;
-  EXPECT_TRUE(job.Say(0, Opened(2, 1)).ok());
-  EXPECT_TRUE(job.Say(0, Started(M(0))).ok());
+  job.Fold({{0, Opened(2, 1)}, {0, Started(M(0))}});
   for (int i = 1; i <= reports; ++i) EXPECT_TRUE(job.Say(i * interval, Read(M(0), 7)).ok());
   return job;
 }
 
+// The job is silent after three missing reports, but at least three seconds, or ten seconds without
+// a known interval.
 TEST(Silence, BeginsAfterThreeMissingReportsOfARunningTask) {
-  const Job job = Reporting(4);
-  EXPECT_EQ(SilentSeconds(job, 40 + 12), 0);
-  EXPECT_EQ(SilentSeconds(job, 40 + 12.5), 12.5);
+  const struct {
+    double interval;
+    int reports;
+    double silent_after;
+  } rows[] = {{4, 10, 12}, {0.1, 10, 3}, {1, 2, 10}};
+  for (const auto& row : rows) {
+    const Job job = Reporting(row.interval, row.reports);
+    const double last = row.interval * row.reports;
+    EXPECT_EQ(SilentSeconds(job, last + row.silent_after), 0);
+    EXPECT_EQ(SilentSeconds(job, last + row.silent_after + 0.5), row.silent_after + 0.5);
+  }
 }
 
 TEST(Silence, EndsWithAnyReport) {
@@ -350,12 +345,6 @@ TEST(Silence, EndsWithAnyReport) {
   EXPECT_GT(SilentSeconds(job, 60), 0);
   ASSERT_TRUE(job.Say(60, Read(M(0), 7)).ok());
   EXPECT_EQ(SilentSeconds(job, 61), 0);
-}
-
-TEST(Silence, APauseOfThreeSecondsIsNoSilence) {
-  const Job job = Reporting(0.1);
-  EXPECT_EQ(SilentSeconds(job, 1 + 3), 0);
-  EXPECT_EQ(SilentSeconds(job, 1 + 3.5), 3.5);
 }
 
 TEST(Silence, IsPublishedFromTheStartOfTheMaster) {
@@ -370,12 +359,6 @@ TEST(Silence, WidensTheRemainingTimeAndKeepsTheMedian) {
             (Range{absl::Seconds(100), absl::Seconds(50), absl::Seconds(150 + 19 * 40)}));
   EXPECT_EQ(facts::WidenForSilence({absl::Seconds(100)}, absl::Seconds(200), absl::Seconds(210)),
             (Range{absl::Seconds(100), absl::ZeroDuration(), absl::Seconds(100 + 19 * 210)}));
-}
-
-TEST(Silence, BeginsAfterTenSecondsWithoutAKnownInterval) {
-  const Job job = Reporting(1, 2);
-  EXPECT_EQ(SilentSeconds(job, 2 + 10), 0);
-  EXPECT_EQ(SilentSeconds(job, 2 + 11), 11);
 }
 
 TEST(Silence, BeginsAfterTenSecondsWithoutARunningTask) {
@@ -400,70 +383,65 @@ TEST(Silence, AJobBeforeItsOpeningOrAfterItsEndIsNotSilent) {
   EXPECT_EQ(SilentSeconds(job, 100), 0);
 }
 
-// Returns a monitor of a job with one task that reported every second until 10 s.
-JobMonitor Monitor() {
-  JobMonitor monitor("job-1", {});
-  Source source;
-  EXPECT_TRUE(monitor.Apply(source.At(0, Opened(2, 1))).ok());
-  EXPECT_TRUE(monitor.Apply(source.At(0, Started(M(0)))).ok());
-  for (int i = 1; i <= 10; ++i) EXPECT_TRUE(monitor.Apply(source.At(i, Read(M(0), 7))).ok());
-  return monitor;
-}
+// A job with one task that reported every second until 10 s.
+struct MonitoredTask : test::MonitoredJob {
+  MonitoredTask() {
+    Fold({{0, Opened(2, 1)}, {0, Started(M(0))}});
+    for (int i = 1; i <= 10; ++i) Say(i, Read(M(0), 7));
+  }
+};
 
 TEST(Silence, IsPublishedUntilTheJobIsAbandoned) {
-  JobMonitor monitor = Monitor();
-  EXPECT_EQ(SilentFor(monitor.Tick(At(12))), absl::ZeroDuration());
-  EXPECT_EQ(SilentFor(monitor.Tick(At(22))), absl::Seconds(12));
-  const Snapshot final = monitor.Tick(At(10 + 15 * 60 + 1));
+  MonitoredTask job;
+  EXPECT_EQ(SilentFor(job.Tick(12)), absl::ZeroDuration());
+  EXPECT_EQ(SilentFor(job.Tick(22)), absl::Seconds(12));
+  const Snapshot final = job.Tick(10 + 15 * 60 + 1);
   EXPECT_EQ(final.state, JobState::kAbandoned);
   EXPECT_EQ(SilentFor(final), absl::ZeroDuration());
 }
 
 TEST(Silence, CountsFromARestartOfTheMaster) {
-  JobMonitor monitor = Monitor();
-  monitor.NoteRestart(At(100));
-  EXPECT_EQ(monitor.Tick(At(102)).silent_since, At(100));
-  EXPECT_EQ(SilentFor(monitor.Tick(At(400))), absl::Seconds(300));
+  MonitoredTask job;
+  job.monitor.NoteRestart(At(100));
+  EXPECT_EQ(job.Tick(102).silent_since, At(100));
+  EXPECT_EQ(SilentFor(job.Tick(400)), absl::Seconds(300));
 }
 
 TEST(Silence, AfterARestartOfTheMasterCountsFromTheLastReport) {
-  JobMonitor monitor = Monitor();
-  monitor.NoteRestart(At(5));
-  EXPECT_EQ(monitor.Tick(At(22)).silent_since, At(10));
+  MonitoredTask job;
+  job.monitor.NoteRestart(At(5));
+  EXPECT_EQ(job.Tick(22).silent_since, At(10));
 }
 
 TEST(Silence, EndsWithTheFirstReportAfterARestart) {
-  JobMonitor monitor("job-1", {});
-  Source source;
-  ASSERT_TRUE(monitor.Apply(source.At(0, Opened(2, 1))).ok());
-  ASSERT_TRUE(monitor.Apply(source.At(0, Started(M(0)))).ok());
-  monitor.NoteRestart(At(1000));
-  EXPECT_EQ(monitor.Tick(At(1001)).silent_since, At(1000));
-  ASSERT_TRUE(monitor.Apply(source.At(1002, Read(M(0), 7))).ok());
-  EXPECT_EQ(monitor.Tick(At(1003)).silent_since, std::nullopt);
+  MonitoredTask job;
+  job.monitor.NoteRestart(At(1000));
+  EXPECT_EQ(job.Tick(1001).silent_since, At(1000));
+  job.Say(1002, Read(M(0), 7));
+  EXPECT_EQ(job.Tick(1003).silent_since, std::nullopt);
 }
 
 TEST(Silence, WithoutAMasterAbandonsNoJob) {
-  JobMonitor monitor = Monitor();
-  monitor.NoteRestart(At(10'000));
-  EXPECT_EQ(monitor.Tick(At(10'000 + 15 * 60)).state, JobState::kRunning);
-  EXPECT_EQ(monitor.Tick(At(10'000 + 15 * 60 + 1)).state, JobState::kAbandoned);
+  MonitoredTask job;
+  job.monitor.NoteRestart(At(10'000));
+  EXPECT_EQ(job.Tick(10'000 + 15 * 60).state, JobState::kRunning);
+  EXPECT_EQ(job.Tick(10'000 + 15 * 60 + 1).state, JobState::kAbandoned);
 }
 
 TEST(Silence, OfTheOpenRunIsNamedToAnotherRun) {
-  JobMonitor monitor = Monitor();
+  MonitoredTask job;
   Event other = Source("other").At(11, Opened(2, 1));
   other.run_uid = "b";
-  EXPECT_THAT(std::string(monitor.CheckRun(other).message()), HasSubstr("is still running"));
+  EXPECT_THAT(std::string(job.monitor.CheckRun(other).message()), HasSubstr("is still running"));
   other.arrived_at = At(60.5);
-  EXPECT_THAT(std::string(monitor.CheckRun(other).message()),
-              HasSubstr("has not ended and has not reported for 50 s; it counts as abandoned in "
-                        "14 min 10 s unless it reports; wait until then, or use another id"));
-  monitor.NoteRestart(At(1000));
+  EXPECT_THAT(std::string(job.monitor.CheckRun(other).message()),
+              HasSubstr("has not ended or reported for 50 s and will be considered abandoned in 14 "
+                        "min 10 s; wait until then, or use another id"));
+  job.monitor.NoteRestart(At(1000));
   other.arrived_at = At(1001);
-  EXPECT_THAT(std::string(monitor.CheckRun(other).message()),
-              HasSubstr("has not reported since the master started, 1 s ago; it counts as "
-                        "abandoned in 14 min 59 s unless it reports"));
+  EXPECT_THAT(std::string(job.monitor.CheckRun(other).message()),
+              HasSubstr("has not ended or reported since the master started, 1 s ago and will be "
+                        "considered abandoned in 14 min 59 s; wait"));
 }
 
 }  // namespace

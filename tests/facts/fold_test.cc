@@ -34,12 +34,17 @@ using test::Started;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Three map tasks, two reduce tasks.
+// Returns a job with three map tasks and two reduce tasks.
 Job OpenJob() {
   Job job;
   EXPECT_TRUE(job.Say(0, Opened(3, 2)).ok());
   return job;
 }
+
+class FoldIntoOpenJob : public ::testing::Test {
+ protected:
+  Job job_ = OpenJob();
+};
 
 // --- rejected events
 
@@ -50,19 +55,18 @@ struct Refusal {
   const char* reason;
 };
 
-class FoldRefuses : public ::testing::TestWithParam<Refusal> {};
+class FoldRefuses : public FoldIntoOpenJob, public ::testing::WithParamInterface<Refusal> {};
 
 TEST_P(FoldRefuses, RejectsAndCountsTheEventOnly) {
-  Job job = OpenJob();
-  const absl::Status status = job.Say(1, GetParam().body);
+  const absl::Status status = job_.Say(1, GetParam().body);
   EXPECT_EQ(status.code(), GetParam().code) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr(GetParam().reason));
-  EXPECT_EQ(job.state.rejected_events, 1u);
-  EXPECT_EQ(job.state.anomalies, 0u);
-  EXPECT_EQ(job.state.sources.at("app-master").accepted_sequence, 2u);
-  EXPECT_EQ(job.state.map_tasks().size(), 3u);
-  EXPECT_EQ(job.state.reduce_tasks().size(), 2u);
-  EXPECT_EQ(job.state.keys.profile_count(), 0u);
+  EXPECT_EQ(job_.state.rejected_events, 1u);
+  EXPECT_EQ(job_.state.anomalies, 0u);
+  EXPECT_EQ(job_.state.sources.at("app-master").accepted_sequence, 2u);
+  EXPECT_EQ(job_.state.map_tasks().size(), 3u);
+  EXPECT_EQ(job_.state.reduce_tasks().size(), 2u);
+  EXPECT_EQ(job_.state.keys.profile_count(), 0u);
 }
 
 JobOpened WithPartitions(std::uint32_t partitions) {
@@ -131,8 +135,7 @@ TEST(Fold, ARejectedJobStaysUnopened) {
 TEST(Fold, RejectsTasksOverTheLimitWhileTheirNumberIsUnknown) {
   Job job;
   job.limits.map_tasks_max = 10;
-  ASSERT_TRUE(job.Say(0, Opened()).ok());
-  EXPECT_TRUE(job.Say(1, Started(M(9))).ok());
+  job.Fold({{0, Opened()}, {1, Started(M(9))}});
   EXPECT_TRUE(absl::IsResourceExhausted(job.Say(2, Started(M(10)))));
   EXPECT_EQ(job.state.map_tasks().size(), 10u);
 }
@@ -140,98 +143,87 @@ TEST(Fold, RejectsTasksOverTheLimitWhileTheirNumberIsUnknown) {
 TEST(Fold, RejectsPartitionsOverTheLimitWhileTheirNumberIsUnknown) {
   Job job;
   job.limits.reduce_tasks_max = 10;
-  ASSERT_TRUE(job.Say(0, Opened()).ok());
-  EXPECT_TRUE(job.Say(1, Emitted(M(0), {Partition(9, 1)})).ok());
+  job.Fold({{0, Opened()}, {1, Emitted(M(0), {Partition(9, 1)})}});
   EXPECT_FALSE(job.Say(2, Emitted(M(1), {Partition(10, 1)})).ok());
 }
 
-TEST(Fold, RejectsAttemptsOverTheLimit) {
-  Job job = OpenJob();
-  job.limits.attempts_per_task_max = 2;
-  EXPECT_TRUE(job.Say(1, Started(M(0, 0))).ok());
-  EXPECT_TRUE(job.Say(2, Started(M(0, 7))).ok());
-  const absl::Status status = job.Say(3, Started(M(0, 1)));
+TEST_F(FoldIntoOpenJob, RejectsAttemptsOverTheLimit) {
+  job_.limits.attempts_per_task_max = 2;
+  job_.Fold({{1, Started(M(0, 0))}, {2, Started(M(0, 7))}});
+  const absl::Status status = job_.Say(3, Started(M(0, 1)));
   EXPECT_TRUE(absl::IsResourceExhausted(status));
   EXPECT_THAT(std::string(status.message()), HasSubstr("at most 2 attempts per task"));
-  EXPECT_TRUE(job.Say(4, Finished(M(0, 7))).ok()) << "known attempts go on";
+  EXPECT_TRUE(job_.Say(4, Finished(M(0, 7))).ok()) << "known attempts go on";
 }
 
-TEST(Fold, RejectsSourcesOverTheLimit) {
-  Job job = OpenJob();
-  job.limits.sources_max = 2;
-  EXPECT_TRUE(job.Take(Source("m-0").At(1, Started(M(0)))).ok());
-  EXPECT_TRUE(absl::IsResourceExhausted(job.Take(Source("m-1").At(1, Started(M(1))))));
-  EXPECT_TRUE(job.Say(2, Started(M(2))).ok()) << "known sources go on";
-  EXPECT_EQ(job.state.rejected_events, 1u);
-  EXPECT_EQ(job.state.sources.size(), 2u);
+TEST_F(FoldIntoOpenJob, RejectsSourcesOverTheLimit) {
+  job_.limits.sources_max = 2;
+  EXPECT_TRUE(job_.Take(Source("m-0").At(1, Started(M(0)))).ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(job_.Take(Source("m-1").At(1, Started(M(1))))));
+  EXPECT_TRUE(job_.Say(2, Started(M(2))).ok()) << "known sources go on";
+  EXPECT_EQ(job_.state.rejected_events, 1u);
+  EXPECT_EQ(job_.state.sources.size(), 2u);
 }
 
-TEST(Fold, RejectsAnInfiniteArrival) {
-  Job job = OpenJob();
-  Event event = job.source.At(1, Started(M(0)));
+TEST_F(FoldIntoOpenJob, RejectsAnInfiniteArrival) {
+  Event event = job_.source.At(1, Started(M(0)));
   event.arrived_at = absl::InfiniteFuture();
-  EXPECT_TRUE(absl::IsInvalidArgument(job.Take(event)));
-  EXPECT_EQ(job.state.last_arrival_at, At(0));
+  EXPECT_TRUE(absl::IsInvalidArgument(job_.Take(event)));
+  EXPECT_EQ(job_.state.last_arrival_at, At(0));
 }
 
 // --- events
 
-TEST(Fold, IgnoresADuplicateEvent) {
-  Job job = OpenJob();
-  const Event event = job.source.At(1, Started(M(0)));
+TEST_F(FoldIntoOpenJob, IgnoresADuplicateEvent) {
+  const Event event = job_.source.At(1, Started(M(0)));
   Event again = event;
   again.body = Started(M(1));
   again.dropped_events = 9;
-  EXPECT_TRUE(job.Take(event).ok());
-  EXPECT_TRUE(job.Take(again).ok());
-  EXPECT_FALSE(job.state.map_tasks()[1].is_running());
-  EXPECT_EQ(job.state.sources.at("app-master").dropped_events, 0u);
-  EXPECT_EQ(job.state.anomalies, 0u);
+  EXPECT_TRUE(job_.Take(event).ok());
+  EXPECT_TRUE(job_.Take(again).ok());
+  EXPECT_FALSE(job_.state.map_tasks()[1].is_running());
+  EXPECT_EQ(job_.state.sources.at("app-master").dropped_events, 0u);
+  EXPECT_EQ(job_.state.anomalies, 0u);
 }
 
-TEST(Fold, CountsAGapInTheSequenceAsLost) {
-  Job job = OpenJob();
-  for (int i = 0; i < 3; ++i) job.source.At(1, Started(M(0)));  // never arrive
-  EXPECT_TRUE(job.Say(2, Started(M(1))).ok());
-  EXPECT_EQ(job.state.lost_events, 3u);
+TEST_F(FoldIntoOpenJob, CountsAGapInTheSequenceAsLost) {
+  for (int i = 0; i < 3; ++i) job_.source.At(1, Started(M(0)));  // never arrive
+  EXPECT_TRUE(job_.Say(2, Started(M(1))).ok());
+  EXPECT_EQ(job_.state.lost_events, 3u);
 }
 
-TEST(Fold, ALateEventAfterAGapIsADuplicate) {
-  Job job = OpenJob();
-  const Event late = job.source.At(1, Started(M(0)));
-  EXPECT_TRUE(job.Say(2, Started(M(1))).ok());
-  EXPECT_TRUE(job.Take(late).ok());
-  EXPECT_FALSE(job.state.map_tasks()[0].is_running());
-  EXPECT_EQ(job.state.lost_events, 1u);
+TEST_F(FoldIntoOpenJob, ALateEventAfterAGapIsADuplicate) {
+  const Event late = job_.source.At(1, Started(M(0)));
+  EXPECT_TRUE(job_.Say(2, Started(M(1))).ok());
+  EXPECT_TRUE(job_.Take(late).ok());
+  EXPECT_FALSE(job_.state.map_tasks()[0].is_running());
+  EXPECT_EQ(job_.state.lost_events, 1u);
 }
 
-TEST(Fold, CountsSequencesPerSource) {
-  Job job = OpenJob();
+TEST_F(FoldIntoOpenJob, CountsSequencesPerSource) {
   Source other("other");
-  EXPECT_TRUE(job.Take(other.At(1, Started(M(0)))).ok());
-  EXPECT_TRUE(job.Say(1, Started(M(1))).ok());
-  EXPECT_EQ(job.state.lost_events, 0u);
-  EXPECT_EQ(job.state.sources.at("other").accepted_sequence, 1u);
+  EXPECT_TRUE(job_.Take(other.At(1, Started(M(0)))).ok());
+  EXPECT_TRUE(job_.Say(1, Started(M(1))).ok());
+  EXPECT_EQ(job_.state.lost_events, 0u);
+  EXPECT_EQ(job_.state.sources.at("other").accepted_sequence, 1u);
 }
 
-TEST(Fold, TheCountOfLostEventsSaturates) {
-  Job job = OpenJob();
+TEST_F(FoldIntoOpenJob, TheCountOfLostEventsSaturates) {
   for (const char* source : {"a", "b"}) {
     Event event = Source(source).At(1, Started(M(0)));
     event.sequence = std::numeric_limits<std::uint64_t>::max();
-    EXPECT_TRUE(job.Take(event).ok());
+    EXPECT_TRUE(job_.Take(event).ok());
   }
-  EXPECT_EQ(job.state.lost_events, std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(job_.state.lost_events, std::numeric_limits<std::uint64_t>::max());
 }
 
-TEST(Fold, KeepsTheLargestCountOfDroppedEvents) {
-  Job job = OpenJob();
+TEST_F(FoldIntoOpenJob, KeepsTheLargestCountOfDroppedEvents) {
   for (const std::uint64_t dropped : {4u, 2u}) {
-    Event event = job.source.At(1, Started(M(0)));
+    Event event = job_.source.At(1, Started(M(0)));
     event.dropped_events = dropped;
-    EXPECT_TRUE(job.Take(event).ok());
+    EXPECT_TRUE(job_.Take(event).ok());
   }
-  EXPECT_EQ(job.state.sources.at("app-master").dropped_events, 4u);
+  EXPECT_EQ(job_.state.sources.at("app-master").dropped_events, 4u);
 }
 
 // --- the shape of the job
@@ -244,7 +236,8 @@ TEST(Fold, AJobStartsAtItsSubmission) {
   EXPECT_EQ(job.state.started_at, At(3));
 }
 
-// The opening event is sent at 0 and arrives 0.7 s later. The closing event is sent at `closed`.
+// Returns a job whose opening event is sent at 0 and arrives 0.7 s later. The closing event is sent
+// at `closed`.
 Job WithSlowOpening(const std::string& run_uid, double closed) {
   Job job;
   job.source = Source("app-master", "job-1", run_uid);
@@ -308,134 +301,115 @@ TEST(Fold, ALaterJobOpenedAddsUnknownFields) {
   EXPECT_EQ(job.state.anomalies, 0u);
 }
 
-TEST(Fold, AContradictingJobOpenedIsCountedAndIgnored) {
-  Job job = OpenJob();
+TEST_F(FoldIntoOpenJob, AContradictingJobOpenedIsCountedAndIgnored) {
   JobOpened other = Opened(5, 2);
   other.name = "sort";
-  EXPECT_TRUE(job.Say(1, other).ok());
-  EXPECT_EQ(job.state.map_stage()->opened.task_count, 3u);
-  EXPECT_EQ(job.state.opened->name, "word count");
-  EXPECT_EQ(job.state.anomalies, 1u);
+  EXPECT_TRUE(job_.Say(1, other).ok());
+  EXPECT_EQ(job_.state.map_stage()->opened.task_count, 3u);
+  EXPECT_EQ(job_.state.opened->name, "word count");
+  EXPECT_EQ(job_.state.anomalies, 1u);
 }
 
 TEST(Fold, ATaskMayBeReportedBeforeTheNumberOfTasks) {
   Job job;
-  EXPECT_TRUE(job.Say(0, Opened()).ok());
-  EXPECT_TRUE(job.Say(1, Started(M(2))).ok());
+  job.Fold({{0, Opened()}, {1, Started(M(2))}});
   EXPECT_EQ(job.state.map_tasks().size(), 3u);
   EXPECT_TRUE(job.state.map_tasks()[2].is_running());
 }
 
-TEST(Fold, IgnoresEventsAfterTheJobClosed) {
-  Job job = OpenJob();
-  EXPECT_TRUE(job.Say(1, Closed(JobOutcome::kKilled, "by its user")).ok());
-  EXPECT_TRUE(job.Say(2, Started(M(0))).ok());
-  EXPECT_TRUE(job.Say(3, Started(M(99))).ok());
-  EXPECT_TRUE(job.Say(4, Closed(JobOutcome::kSucceeded)).ok());
-  EXPECT_EQ(job.state.closed->outcome, JobOutcome::kKilled);
-  EXPECT_EQ(job.state.closed_at, At(1));
-  EXPECT_FALSE(job.state.map_tasks()[0].is_running());
-  EXPECT_EQ(job.state.rejected_events, 0u);
-  EXPECT_EQ(job.state.sources.at("app-master").accepted_sequence, 5u) << "still acknowledged";
+TEST_F(FoldIntoOpenJob, IgnoresEventsAfterTheJobClosed) {
+  job_.Fold({{1, Closed(JobOutcome::kKilled, "by its user")},
+             {2, Started(M(0))},
+             {3, Started(M(99))},
+             {4, Closed(JobOutcome::kSucceeded)}});
+  EXPECT_EQ(job_.state.closed->outcome, JobOutcome::kKilled);
+  EXPECT_EQ(job_.state.closed_at, At(1));
+  EXPECT_FALSE(job_.state.map_tasks()[0].is_running());
+  EXPECT_EQ(job_.state.rejected_events, 0u);
+  EXPECT_EQ(job_.state.sources.at("app-master").accepted_sequence, 5u) << "still acknowledged";
 }
 
 // --- attempts
 
-TEST(Fold, CorrectsTheClockOfASource) {
-  Job job = OpenJob();
-  Event event = job.source.At(10, Started(M(0)));
+TEST_F(FoldIntoOpenJob, CorrectsTheClockOfASource) {
+  Event event = job_.source.At(10, Started(M(0)));
   event.source_id = "m-0";
   event.sequence = 1;
   event.sent_at = At(10 - 3600);
   std::get<AttemptChanged>(event.body).at = At(8 - 3600);
-  EXPECT_TRUE(job.Take(event).ok());
-  EXPECT_EQ(job.state.map_tasks()[0].attempts.at({0, 0}).life.started_at(), At(8));
+  EXPECT_TRUE(job_.Take(event).ok());
+  EXPECT_EQ(job_.state.map_tasks()[0].attempts.at({0, 0}).life.started_at(), At(8));
 }
 
-TEST(Fold, CountsAContradictingAttemptState) {
-  Job job = OpenJob();
-  EXPECT_TRUE(job.Say(1, Finished(M(0))).ok());
-  EXPECT_TRUE(job.Say(2, Failed(M(0))).ok());
-  EXPECT_EQ(job.state.anomalies, 1u);
-  EXPECT_TRUE(job.state.map_tasks()[0].is_finished());
+TEST_F(FoldIntoOpenJob, CountsAContradictingAttemptState) {
+  job_.Fold({{1, Finished(M(0))}, {2, Failed(M(0))}});
+  EXPECT_EQ(job_.state.anomalies, 1u);
+  EXPECT_TRUE(job_.state.map_tasks()[0].is_finished());
 }
 
-TEST(Fold, KeepsTheFirstHostAndInputSizeOfAnAttempt) {
-  Job job = OpenJob();
-  EXPECT_TRUE(job.Say(0, ExecutorOpened{.executor = 1, .host = "node-1"}).ok());
-  EXPECT_TRUE(job.Say(0, ExecutorOpened{.executor = 2, .host = "node-2"}).ok());
+TEST_F(FoldIntoOpenJob, KeepsTheFirstHostAndInputSizeOfAnAttempt) {
+  job_.Fold({{0, ExecutorOpened{.executor = 1, .host = "node-1"}},
+             {0, ExecutorOpened{.executor = 2, .host = "node-2"}}});
   AttemptChanged started = Started(M(0), 100);
   started.executor = 1;
   AttemptChanged finished = Finished(M(0));
   finished.executor = 2;
   finished.input_bytes = 200;
-  EXPECT_TRUE(job.Say(1, started).ok());
-  EXPECT_TRUE(job.Say(2, finished).ok());
-  EXPECT_EQ(job.state.map_tasks()[0].attempts.at({0, 0}).life.host, "node-1");
-  EXPECT_EQ(job.state.map_tasks()[0].input_bytes, 100u);
+  job_.Fold({{1, started}, {2, finished}});
+  EXPECT_EQ(job_.state.map_tasks()[0].attempts.at({0, 0}).life.host, "node-1");
+  EXPECT_EQ(job_.state.map_tasks()[0].input_bytes, 100u);
 }
 
-TEST(Fold, TheReducePhaseOfAnAttemptStartsWhenItHasShuffled) {
-  Job job = OpenJob();
-  EXPECT_TRUE(job.Say(1, Started(R(0))).ok());
-  EXPECT_TRUE(job.Say(4, Shuffled(R(0))).ok());
-  EXPECT_EQ(job.state.reduce_tasks()[0].attempts.at({0, 0}).reduce->reduce_started_at, At(4));
+TEST_F(FoldIntoOpenJob, TheReducePhaseOfAnAttemptStartsWhenItHasShuffled) {
+  job_.Fold({{1, Started(R(0))}, {4, Shuffled(R(0))}});
+  EXPECT_EQ(job_.state.reduce_tasks()[0].attempts.at({0, 0}).reduce->reduce_started_at, At(4));
 }
 
-TEST(Fold, RecordsTheMostTasksAtOnce) {
-  Job job = OpenJob();
-  EXPECT_TRUE(job.Say(1, Started(M(0))).ok());
-  EXPECT_TRUE(job.Say(1, Started(M(1))).ok());
-  EXPECT_TRUE(job.Say(2, Finished(M(0))).ok());
-  EXPECT_TRUE(job.Say(2, Started(M(2))).ok());
-  EXPECT_EQ(job.state.map_slots(), 2u);
-  EXPECT_EQ(job.state.reduce_slots(), 1u) << "at least one";
+TEST_F(FoldIntoOpenJob, RecordsTheMostTasksAtOnce) {
+  job_.Fold({{1, Started(M(0))}, {1, Started(M(1))}, {2, Finished(M(0))}, {2, Started(M(2))}});
+  EXPECT_EQ(job_.state.map_slots(), 2u);
+  EXPECT_EQ(job_.state.reduce_slots(), 1u) << "at least one";
 }
 
-TEST(Fold, ShrinkingHeartbeatsAreCountedAndIgnored) {
-  Job job = OpenJob();
+TEST_F(FoldIntoOpenJob, ShrinkingHeartbeatsAreCountedAndIgnored) {
   for (const AttemptId id : {M(0), R(0)}) {
-    EXPECT_TRUE(job.Say(1, Read(id, 100)).ok());
-    EXPECT_TRUE(job.Say(2, Read(id, 60)).ok());
+    job_.Fold({{1, Read(id, 100)}, {2, Read(id, 60)}});
   }
-  EXPECT_EQ(job.state.map_tasks()[0].attempts.at({0, 0}).bytes_done, 100u);
-  EXPECT_EQ(job.state.reduce_tasks()[0].attempts.at({0, 0}).reduce->fetched_bytes, 100u);
-  EXPECT_EQ(job.state.anomalies, 2u);
+  EXPECT_EQ(job_.state.map_tasks()[0].attempts.at({0, 0}).bytes_done, 100u);
+  EXPECT_EQ(job_.state.reduce_tasks()[0].attempts.at({0, 0}).reduce->fetched_bytes, 100u);
+  EXPECT_EQ(job_.state.anomalies, 2u);
 }
 
 // --- map profiles
 
 const std::vector<PartitionProfile> kPairs = {Partition(0, 100, {Key(1, 60)}), Partition(1, 10)};
 
-TEST(Fold, AMapProfileCountsOnceItsAttemptHasFinished) {
-  Job job = OpenJob();
-  EXPECT_TRUE(job.Say(1, Emitted(M(0), kPairs)).ok());
-  EXPECT_EQ(job.state.keys.profile_count(), 0u);
-  EXPECT_TRUE(job.Say(2, Finished(M(0))).ok());
-  EXPECT_EQ(job.state.keys.profile_count(), 1u);
-  EXPECT_EQ(job.state.keys.partition(0).total_bytes, 100u);
-  EXPECT_EQ(job.state.map_profiles_missing, 0u);
+TEST_F(FoldIntoOpenJob, AMapProfileCountsOnceItsAttemptHasFinished) {
+  EXPECT_TRUE(job_.Say(1, Emitted(M(0), kPairs)).ok());
+  EXPECT_EQ(job_.state.keys.profile_count(), 0u);
+  EXPECT_TRUE(job_.Say(2, Finished(M(0))).ok());
+  EXPECT_EQ(job_.state.keys.profile_count(), 1u);
+  EXPECT_EQ(job_.state.keys.partition(0).total_bytes, 100u);
+  EXPECT_EQ(job_.state.map_profiles_missing, 0u);
 }
 
-TEST(Fold, AMapProfileMayComeAfterItsAttemptHasFinished) {
-  Job job = OpenJob();
-  EXPECT_TRUE(job.Say(1, Finished(M(0))).ok());
-  EXPECT_EQ(job.state.map_profiles_missing, 1u);
-  EXPECT_TRUE(job.Say(2, Emitted(M(0), kPairs)).ok());
-  EXPECT_EQ(job.state.keys.profile_count(), 1u);
-  EXPECT_EQ(job.state.map_profiles_missing, 0u);
-  EXPECT_EQ(job.state.anomalies, 0u);
+TEST_F(FoldIntoOpenJob, AMapProfileMayComeAfterItsAttemptHasFinished) {
+  EXPECT_TRUE(job_.Say(1, Finished(M(0))).ok());
+  EXPECT_EQ(job_.state.map_profiles_missing, 1u);
+  EXPECT_TRUE(job_.Say(2, Emitted(M(0), kPairs)).ok());
+  EXPECT_EQ(job_.state.keys.profile_count(), 1u);
+  EXPECT_EQ(job_.state.map_profiles_missing, 0u);
+  EXPECT_EQ(job_.state.anomalies, 0u);
 }
 
-TEST(Fold, ASecondMapProfileIsIgnoredAndCounted) {
-  Job job = OpenJob();
-  EXPECT_TRUE(job.Say(1, Emitted(M(0), kPairs)).ok());
-  EXPECT_TRUE(job.Say(2, Emitted(M(0), {Partition(0, 7)})).ok());
-  EXPECT_TRUE(job.Say(3, Finished(M(0))).ok());
-  EXPECT_TRUE(job.Say(4, Emitted(M(0), kPairs)).ok());
-  EXPECT_EQ(job.state.keys.partition(0).total_bytes, 100u);
-  EXPECT_EQ(job.state.keys.profile_count(), 1u);
-  EXPECT_EQ(job.state.anomalies, 2u);
+TEST_F(FoldIntoOpenJob, ASecondMapProfileIsIgnoredAndCounted) {
+  job_.Fold({{1, Emitted(M(0), kPairs)},
+             {2, Emitted(M(0), {Partition(0, 7)})},
+             {3, Finished(M(0))},
+             {4, Emitted(M(0), kPairs)}});
+  EXPECT_EQ(job_.state.keys.partition(0).total_bytes, 100u);
+  EXPECT_EQ(job_.state.keys.profile_count(), 1u);
+  EXPECT_EQ(job_.state.anomalies, 2u);
 }
 
 TEST(Fold, TheMapProfileOfAFailedAttemptNeverCounts) {
@@ -452,61 +426,52 @@ TEST(Fold, TheMapProfileOfAFailedAttemptNeverCounts) {
   }
 }
 
-TEST(Fold, ARunningReduceFunctionEndsTheMapPhase) {
-  Job job = OpenJob();
-  EXPECT_TRUE(job.Say(1, Started(M(0))).ok());
-  EXPECT_TRUE(job.Say(1, Started(M(1))).ok());
-  EXPECT_TRUE(job.Say(2, Emitted(M(0), kPairs)).ok());  // its end was lost
-  EXPECT_EQ(job.state.keys.profile_count(), 0u);
-  EXPECT_TRUE(job.Say(3, Shuffled(R(0))).ok());
-  EXPECT_EQ(job.state.keys.profile_count(), 1u);
-  EXPECT_EQ(job.state.map_profiles_missing, job.state.map_tasks().size() - 1);
-  EXPECT_TRUE(job.Say(4, Finished(M(0))).ok());  // late, without effect
-  EXPECT_EQ(job.state.keys.profile_count(), 1u);
-  EXPECT_EQ(job.state.map_profiles_missing, job.state.map_tasks().size() - 1);
+TEST_F(FoldIntoOpenJob, ARunningReduceFunctionEndsTheMapPhase) {
+  job_.Fold({{1, Started(M(0))}, {1, Started(M(1))}});
+  EXPECT_TRUE(job_.Say(2, Emitted(M(0), kPairs)).ok());  // its end was lost
+  EXPECT_EQ(job_.state.keys.profile_count(), 0u);
+  EXPECT_TRUE(job_.Say(3, Shuffled(R(0))).ok());
+  EXPECT_EQ(job_.state.keys.profile_count(), 1u);
+  EXPECT_EQ(job_.state.map_profiles_missing, job_.state.map_tasks().size() - 1);
+  EXPECT_TRUE(job_.Say(4, Finished(M(0))).ok());  // late, without effect
+  EXPECT_EQ(job_.state.keys.profile_count(), 1u);
+  EXPECT_EQ(job_.state.map_profiles_missing, job_.state.map_tasks().size() - 1);
 }
 
-TEST(Fold, ASpeculativeTwinCountsOnce) {
-  Job job = OpenJob();
-  EXPECT_TRUE(job.Say(1, Emitted(M(0, 0), kPairs)).ok());
-  EXPECT_TRUE(job.Say(1, Emitted(M(0, 1), kPairs)).ok());
-  EXPECT_TRUE(job.Say(2, Finished(M(0, 1))).ok());
-  EXPECT_TRUE(job.Say(3, Killed(M(0, 0))).ok());
-  EXPECT_EQ(job.state.keys.profile_count(), 1u);
-  EXPECT_EQ(job.state.keys.partition(0).total_bytes, 100u);
+TEST_F(FoldIntoOpenJob, ASpeculativeTwinCountsOnce) {
+  job_.Fold({{1, Emitted(M(0, 0), kPairs)},
+             {1, Emitted(M(0, 1), kPairs)},
+             {2, Finished(M(0, 1))},
+             {3, Killed(M(0, 0))}});
+  EXPECT_EQ(job_.state.keys.profile_count(), 1u);
+  EXPECT_EQ(job_.state.keys.partition(0).total_bytes, 100u);
 }
 
-TEST(Fold, ARerunOfALostMapTaskCountsOnce) {
-  Job job = OpenJob();
-  EXPECT_TRUE(job.Say(1, Emitted(M(0, 0), kPairs)).ok());
-  EXPECT_TRUE(job.Say(2, Finished(M(0, 0))).ok());
-  EXPECT_TRUE(job.Say(3, Obsolete(M(0, 0))).ok());
-  EXPECT_FALSE(job.state.map_tasks()[0].is_finished());
-  EXPECT_TRUE(job.Say(4, Emitted(M(0, 1), kPairs)).ok());
-  EXPECT_TRUE(job.Say(5, Finished(M(0, 1))).ok());
-  EXPECT_EQ(job.state.keys.partition(0).total_bytes, 100u);
-  EXPECT_EQ(job.state.keys.profile_count(), 1u);
-  EXPECT_EQ(job.state.map_profiles_missing, 0u);
+TEST_F(FoldIntoOpenJob, ARerunOfALostMapTaskCountsOnce) {
+  job_.Fold({{1, Emitted(M(0, 0), kPairs)}, {2, Finished(M(0, 0))}, {3, Obsolete(M(0, 0))}});
+  EXPECT_FALSE(job_.state.map_tasks()[0].is_finished());
+  job_.Fold({{4, Emitted(M(0, 1), kPairs)}, {5, Finished(M(0, 1))}});
+  EXPECT_EQ(job_.state.keys.partition(0).total_bytes, 100u);
+  EXPECT_EQ(job_.state.keys.profile_count(), 1u);
+  EXPECT_EQ(job_.state.map_profiles_missing, 0u);
 }
 
-TEST(Fold, TheRerunOfALostMapTaskMaySendItsProfile) {
-  Job job = OpenJob();
-  EXPECT_TRUE(job.Say(1, Finished(M(0, 0))).ok());
-  EXPECT_TRUE(job.Say(2, Obsolete(M(0, 0))).ok());
-  EXPECT_EQ(job.state.map_profiles_missing, 0u) << "not finished any more";
-  EXPECT_TRUE(job.Say(3, Finished(M(0, 1))).ok());
-  EXPECT_EQ(job.state.map_profiles_missing, 1u);
-  EXPECT_TRUE(job.Say(4, Emitted(M(0, 1), kPairs)).ok());
-  EXPECT_EQ(job.state.keys.profile_count(), 1u);
-  EXPECT_EQ(job.state.map_profiles_missing, 0u);
+TEST_F(FoldIntoOpenJob, TheRerunOfALostMapTaskMaySendItsProfile) {
+  job_.Fold({{1, Finished(M(0, 0))}, {2, Obsolete(M(0, 0))}});
+  EXPECT_EQ(job_.state.map_profiles_missing, 0u) << "not finished any more";
+  EXPECT_TRUE(job_.Say(3, Finished(M(0, 1))).ok());
+  EXPECT_EQ(job_.state.map_profiles_missing, 1u);
+  EXPECT_TRUE(job_.Say(4, Emitted(M(0, 1), kPairs)).ok());
+  EXPECT_EQ(job_.state.keys.profile_count(), 1u);
+  EXPECT_EQ(job_.state.map_profiles_missing, 0u);
 }
 
 TEST(Fold, AMapTaskFirstReportedAfterTheMapPhaseHasAMissingProfile) {
   Job job;
-  EXPECT_TRUE(job.Say(0, Opened(std::nullopt, 2)).ok());
-  EXPECT_TRUE(job.Say(1, Emitted(M(0), kPairs)).ok());
-  EXPECT_TRUE(job.Say(1, Finished(M(0))).ok());
-  EXPECT_TRUE(job.Say(2, Shuffled(R(0))).ok());
+  job.Fold({{0, Opened(std::nullopt, 2)},
+            {1, Emitted(M(0), kPairs)},
+            {1, Finished(M(0))},
+            {2, Shuffled(R(0))}});
   EXPECT_EQ(job.state.map_profiles_missing, 0u);
   EXPECT_TRUE(job.Say(3, Started(M(2))).ok());  // implies M(1)
   EXPECT_EQ(job.state.map_profiles_missing, 2u);
@@ -514,10 +479,10 @@ TEST(Fold, AMapTaskFirstReportedAfterTheMapPhaseHasAMissingProfile) {
 
 TEST(Fold, ALateProfileOfAnUnknownMapTaskIsNotMissing) {
   Job job;
-  EXPECT_TRUE(job.Say(0, Opened(std::nullopt, 2)).ok());
-  EXPECT_TRUE(job.Say(1, Emitted(M(0), kPairs)).ok());
-  EXPECT_TRUE(job.Say(2, Shuffled(R(0))).ok());
-  EXPECT_TRUE(job.Say(3, Emitted(M(1), kPairs)).ok());
+  job.Fold({{0, Opened(std::nullopt, 2)},
+            {1, Emitted(M(0), kPairs)},
+            {2, Shuffled(R(0))},
+            {3, Emitted(M(1), kPairs)}});
   EXPECT_EQ(job.state.keys.profile_count(), 2u);
   EXPECT_EQ(job.state.map_profiles_missing, 0u);
   EXPECT_EQ(job.state.reduce_input_bytes(0), 200u);
@@ -525,10 +490,10 @@ TEST(Fold, ALateProfileOfAnUnknownMapTaskIsNotMissing) {
 
 TEST(Fold, AMapCountAfterTheMapPhaseShowsMissingProfiles) {
   Job job;
-  EXPECT_TRUE(job.Say(0, Opened(std::nullopt, 2)).ok());
-  EXPECT_TRUE(job.Say(1, Emitted(M(0), kPairs)).ok());
-  EXPECT_TRUE(job.Say(2, Shuffled(R(0))).ok());
-  EXPECT_TRUE(job.Say(3, Opened(4, 2)).ok());
+  job.Fold({{0, Opened(std::nullopt, 2)},
+            {1, Emitted(M(0), kPairs)},
+            {2, Shuffled(R(0))},
+            {3, Opened(4, 2)}});
   EXPECT_EQ(job.state.map_profiles_missing, 3u);
   EXPECT_TRUE(job.Say(4, Emitted(M(3), kPairs)).ok());
   EXPECT_EQ(job.state.map_profiles_missing, 2u);
@@ -536,61 +501,50 @@ TEST(Fold, AMapCountAfterTheMapPhaseShowsMissingProfiles) {
 
 // --- events that could not be parsed
 
-TEST(Fold, ARejectedEventIsNotLost) {
-  Job job = OpenJob();
-  Refuse({"app-master", 2}, job.limits, job.state);
-  Event event = job.source.At(1, Started(M(0)));
+TEST_F(FoldIntoOpenJob, ARejectedEventIsNotLost) {
+  Refuse({"app-master", 2}, job_.limits, job_.state);
+  Event event = job_.source.At(1, Started(M(0)));
   event.sequence = 3;
-  EXPECT_TRUE(job.Take(event).ok());
-  EXPECT_EQ(job.state.rejected_events, 1u);
-  EXPECT_EQ(job.state.lost_events, 0u);
+  EXPECT_TRUE(job_.Take(event).ok());
+  EXPECT_EQ(job_.state.rejected_events, 1u);
+  EXPECT_EQ(job_.state.lost_events, 0u);
 }
 
-TEST(Fold, ARejectedEventShowsTheGapBeforeItAndCountsOnce) {
-  Job job = OpenJob();
-  for (int i = 0; i < 2; ++i) Refuse({"app-master", 4}, job.limits, job.state);
-  EXPECT_EQ(job.state.rejected_events, 1u);
-  EXPECT_EQ(job.state.lost_events, 2u);
+TEST_F(FoldIntoOpenJob, ARejectedEventShowsTheGapBeforeItAndCountsOnce) {
+  for (int i = 0; i < 2; ++i) Refuse({"app-master", 4}, job_.limits, job_.state);
+  EXPECT_EQ(job_.state.rejected_events, 1u);
+  EXPECT_EQ(job_.state.lost_events, 2u);
 }
 
-TEST(Fold, AnEventWithoutASequenceIsCounted) {
-  Job job = OpenJob();
-  for (int i = 0; i < 2; ++i) Refuse({}, job.limits, job.state);
-  EXPECT_EQ(job.state.rejected_events, 2u);
-  EXPECT_EQ(job.state.lost_events, 0u);
-  EXPECT_EQ(job.state.sources.size(), 1u);
+TEST_F(FoldIntoOpenJob, AnEventWithoutASequenceIsCounted) {
+  for (int i = 0; i < 2; ++i) Refuse({}, job_.limits, job_.state);
+  EXPECT_EQ(job_.state.rejected_events, 2u);
+  EXPECT_EQ(job_.state.lost_events, 0u);
+  EXPECT_EQ(job_.state.sources.size(), 1u);
 }
 
-TEST(Fold, ARejectedEventAddsNoSourceBeyondTheLimit) {
-  Job job = OpenJob();
-  job.limits.sources_max = 1;
-  Refuse({"other", 1}, job.limits, job.state);
-  EXPECT_EQ(job.state.rejected_events, 1u);
-  EXPECT_EQ(job.state.sources.size(), 1u);
+TEST_F(FoldIntoOpenJob, ARejectedEventAddsNoSourceBeyondTheLimit) {
+  job_.limits.sources_max = 1;
+  Refuse({"other", 1}, job_.limits, job_.state);
+  EXPECT_EQ(job_.state.rejected_events, 1u);
+  EXPECT_EQ(job_.state.sources.size(), 1u);
 }
 
 // --- the input of a reduce task
 
-TEST(Fold, ScalesPartitionsUpForMissingProfiles) {
-  Job job = OpenJob();
-  EXPECT_TRUE(job.Say(1, Finished(M(0))).ok());
-  EXPECT_TRUE(job.Say(1, Emitted(M(0), kPairs)).ok());
-  EXPECT_TRUE(job.Say(2, Finished(M(1))).ok());
-  EXPECT_EQ(job.state.reduce_input_bytes(0), 200u);
+TEST_F(FoldIntoOpenJob, ScalesPartitionsUpForMissingProfiles) {
+  job_.Fold({{1, Finished(M(0))}, {1, Emitted(M(0), kPairs)}, {2, Finished(M(1))}});
+  EXPECT_EQ(job_.state.reduce_input_bytes(0), 200u);
 }
 
-TEST(Fold, UsesTheReportedInputOfAReduceAttempt) {
-  Job job = OpenJob();
-  EXPECT_TRUE(job.Say(1, Finished(M(0))).ok());
-  EXPECT_TRUE(job.Say(1, Emitted(M(0), kPairs)).ok());
-  EXPECT_TRUE(job.Say(2, Started(R(0), 777)).ok());
-  EXPECT_EQ(job.state.reduce_input_bytes(0), 777u);
+TEST_F(FoldIntoOpenJob, UsesTheReportedInputOfAReduceAttempt) {
+  job_.Fold({{1, Finished(M(0))}, {1, Emitted(M(0), kPairs)}, {2, Started(R(0), 777)}});
+  EXPECT_EQ(job_.state.reduce_input_bytes(0), 777u);
 }
 
-TEST(Fold, TheInputOfAReduceTaskIsAtLeastTheBytesRead) {
-  Job job = OpenJob();
-  EXPECT_TRUE(job.Say(1, Reduced(R(1), At(1), {test::Point(5000, 1)})).ok());
-  EXPECT_EQ(job.state.reduce_input_bytes(1), 5000u);
+TEST_F(FoldIntoOpenJob, TheInputOfAReduceTaskIsAtLeastTheBytesRead) {
+  EXPECT_TRUE(job_.Say(1, Reduced(R(1), At(1), {test::Point(5000, 1)})).ok());
+  EXPECT_EQ(job_.state.reduce_input_bytes(1), 5000u);
 }
 
 // --- the phases of a job
@@ -636,12 +590,17 @@ Job OpenGeneric(std::vector<StageOpened> stages) {
   return job;
 }
 
+class FoldIntoJobWithoutStages : public ::testing::Test {
+ protected:
+  Job job_ = OpenGeneric({});
+};
+
 TEST(FoldStages, CountsTheTasksOfAStageOfAnyKind) {
   Job job = OpenGeneric({Generic(4, 3)});
-  EXPECT_TRUE(job.Say(1, Started(Task(4, 0), 700)).ok());
-  EXPECT_TRUE(job.Say(1, Started(Task(4, 2))).ok());
-  EXPECT_TRUE(job.Say(2, Read(Task(4, 0), 500)).ok());
-  EXPECT_TRUE(job.Say(3, Finished(Task(4, 2))).ok());
+  job.Fold({{1, Started(Task(4, 0), 700)},
+            {1, Started(Task(4, 2))},
+            {2, Read(Task(4, 0), 500)},
+            {3, Finished(Task(4, 2))}});
   const Stage& stage = job.state.stages.at(4);
   EXPECT_EQ(stage.opened.task_count, 3u);
   EXPECT_EQ(stage.running_task_count(), 1u);
@@ -659,7 +618,7 @@ TEST(FoldStages, TasksOfTheSameIndexInTwoStagesAreDistinct) {
   EXPECT_EQ(job.state.stages.at(1).finished_task_count(), 0u);
 }
 
-// Events of different sources are not ordered: a task may report before the driver.
+// Events of different sources are not ordered, so a task may report before the driver.
 TEST(FoldStages, AnAttemptOfAStageThatIsNotOpenYetIsKept) {
   Job job = OpenGeneric({Generic(0, 1)});
   Source task("task");
@@ -674,42 +633,37 @@ TEST(FoldStages, AnAttemptOfAStageThatIsNotOpenYetIsKept) {
   EXPECT_EQ(job.state.anomalies, 0u);
 }
 
-TEST(FoldStages, TasksReportedBeforeTheirMapAndReduceStagesAreKept) {
-  Job job = OpenGeneric({});
-  EXPECT_TRUE(job.Say(1, Started(M(0), 700)).ok());
-  EXPECT_TRUE(job.Say(2, Read(M(0), 300)).ok());
-  EXPECT_TRUE(job.Say(2, Finished(M(1))).ok());
-  EXPECT_TRUE(job.Say(3, Started(R(0))).ok());
-  EXPECT_TRUE(job.Say(3, Read(R(0), 50)).ok());
-  EXPECT_TRUE(job.Say(4, Shuffled(R(0))).ok());
-  for (const StageOpened& stage : MapReduceStages(3, 2)) EXPECT_TRUE(job.Say(5, stage).ok());
-  ASSERT_EQ(job.state.map_tasks().size(), 3u);
-  EXPECT_EQ(job.state.map_tasks()[0].attempts.at({0, 0}).bytes_done, 300u);
-  EXPECT_EQ(job.state.map_tasks()[0].input_bytes, 700u);
-  EXPECT_TRUE(job.state.map_tasks()[1].is_finished());
-  ASSERT_EQ(job.state.reduce_tasks().size(), 2u);
-  EXPECT_EQ(job.state.reduce_tasks()[0].attempts.at({0, 0}).reduce->fetched_bytes, 50u);
-  EXPECT_EQ(job.state.reduce_tasks()[0].attempts.at({0, 0}).reduce->reduce_started_at, At(4));
-  EXPECT_TRUE(job.state.map_phase_is_over);
-  EXPECT_EQ(job.state.anomalies, 0u);
+TEST_F(FoldIntoJobWithoutStages, TasksReportedBeforeTheirMapAndReduceStagesAreKept) {
+  job_.Fold({{1, Started(M(0), 700)},
+             {2, Read(M(0), 300)},
+             {2, Finished(M(1))},
+             {3, Started(R(0))},
+             {3, Read(R(0), 50)},
+             {4, Shuffled(R(0))}});
+  for (const StageOpened& stage : MapReduceStages(3, 2)) EXPECT_TRUE(job_.Say(5, stage).ok());
+  ASSERT_EQ(job_.state.map_tasks().size(), 3u);
+  EXPECT_EQ(job_.state.map_tasks()[0].attempts.at({0, 0}).bytes_done, 300u);
+  EXPECT_EQ(job_.state.map_tasks()[0].input_bytes, 700u);
+  EXPECT_TRUE(job_.state.map_tasks()[1].is_finished());
+  ASSERT_EQ(job_.state.reduce_tasks().size(), 2u);
+  EXPECT_EQ(job_.state.reduce_tasks()[0].attempts.at({0, 0}).reduce->fetched_bytes, 50u);
+  EXPECT_EQ(job_.state.reduce_tasks()[0].attempts.at({0, 0}).reduce->reduce_started_at, At(4));
+  EXPECT_TRUE(job_.state.map_phase_is_over);
+  EXPECT_EQ(job_.state.anomalies, 0u);
 }
 
-TEST(FoldStages, AProfileImpliesTheKindOfItsStage) {
-  Job job = OpenGeneric({});
-  EXPECT_TRUE(job.Say(1, Emitted(M(0), {Partition(0, 10)})).ok());
-  EXPECT_TRUE(job.Say(2, Finished(M(0))).ok());
-  EXPECT_TRUE(job.Say(3, Reduced(R(0), At(3), {})).ok());
-  EXPECT_NE(job.state.map_stage(), nullptr);
-  EXPECT_NE(job.state.reduce_stage(), nullptr);
-  EXPECT_EQ(job.state.keys.profile_count(), 1u);
+TEST_F(FoldIntoJobWithoutStages, AProfileImpliesTheKindOfItsStage) {
+  job_.Fold(
+      {{1, Emitted(M(0), {Partition(0, 10)})}, {2, Finished(M(0))}, {3, Reduced(R(0), At(3), {})}});
+  EXPECT_NE(job_.state.map_stage(), nullptr);
+  EXPECT_NE(job_.state.reduce_stage(), nullptr);
+  EXPECT_EQ(job_.state.keys.profile_count(), 1u);
 }
 
-TEST(FoldStages, UnopenedStagesAreBounded) {
-  Job job = OpenGeneric({});
-  job.limits.stages_max = 2;
-  EXPECT_TRUE(job.Say(1, Started(Task(7, 0))).ok());
-  EXPECT_TRUE(job.Say(1, Started(Task(8, 0))).ok());
-  EXPECT_EQ(ExceededLimit(job.Say(1, Started(Task(9, 0)))), "stages_per_job");
+TEST_F(FoldIntoJobWithoutStages, UnopenedStagesAreBounded) {
+  job_.limits.stages_max = 2;
+  job_.Fold({{1, Started(Task(7, 0))}, {1, Started(Task(8, 0))}});
+  EXPECT_EQ(ExceededLimit(job_.Say(1, Started(Task(9, 0)))), "stages_per_job");
 }
 
 TEST(FoldStages, ARejectedTaskChangesNothing) {
@@ -733,16 +687,13 @@ TEST(FoldStages, EveryAttemptAtAStageHasTheSameLimitOfAttempts) {
   EXPECT_EQ(ExceededLimit(job.Say(2, failed)), "attempts_per_task");
 }
 
-TEST(FoldStages, AStageMayAppearAfterItsChildren) {
-  Job job = OpenGeneric({});
+TEST_F(FoldIntoJobWithoutStages, AStageMayAppearAfterItsChildren) {
   StageOpened child = Generic(9, 2);
   child.parents = {3};
-  EXPECT_TRUE(job.Say(1, child).ok());
-  EXPECT_TRUE(job.Say(2, Started(Task(9, 1))).ok());
-  EXPECT_TRUE(job.Say(3, Generic(3, 5)).ok());
-  EXPECT_EQ(job.state.stages.size(), 2u);
-  EXPECT_EQ(job.state.stages.at(9).opened.parents, std::vector<std::uint32_t>{3});
-  EXPECT_EQ(job.state.anomalies, 0u);
+  job_.Fold({{1, child}, {2, Started(Task(9, 1))}, {3, Generic(3, 5)}});
+  EXPECT_EQ(job_.state.stages.size(), 2u);
+  EXPECT_EQ(job_.state.stages.at(9).opened.parents, std::vector<std::uint32_t>{3});
+  EXPECT_EQ(job_.state.anomalies, 0u);
 }
 
 // placement::TopologicalOrder reports the cycle.
@@ -752,9 +703,7 @@ TEST(FoldStages, StagesInACycleAreKept) {
   StageOpened second = Generic(1, 1);
   second.parents = {0};
   Job job = OpenGeneric({first, second});
-  EXPECT_TRUE(job.Say(1, first).ok());
-  EXPECT_TRUE(job.Say(2, Finished(Task(0, 0))).ok());
-  EXPECT_TRUE(job.Say(2, Finished(Task(1, 0))).ok());
+  job.Fold({{1, first}, {2, Finished(Task(0, 0))}, {2, Finished(Task(1, 0))}});
   EXPECT_EQ(job.state.stages.at(0).opened.parents, (std::vector<std::uint32_t>{1, kHuge}));
   EXPECT_EQ(job.state.stages.at(1).finished_task_count(), 1u);
   EXPECT_EQ(job.state.anomalies, 0u);
@@ -775,14 +724,11 @@ TEST(FoldStages, AResubmittedStageMayHaveFewerTasks) {
 }
 
 // take() runs the first partition, then some of the next.
-TEST(FoldStages, AStageOfSomePartitionsHasTasksBeyondTheirNumber) {
-  Job job = OpenGeneric({});
+TEST_F(FoldIntoJobWithoutStages, AStageOfSomePartitionsHasTasksBeyondTheirNumber) {
   StageOpened some = Generic(2, 4);
   some.index_count = 34;
-  EXPECT_TRUE(job.Say(1, some).ok());
-  EXPECT_TRUE(job.Say(2, Started(Task(2, 4))).ok());
-  EXPECT_TRUE(job.Say(2, Started(Task(2, 33))).ok());
-  const absl::Status refused = job.Say(2, Started(Task(2, 34)));
+  job_.Fold({{1, some}, {2, Started(Task(2, 4))}, {2, Started(Task(2, 33))}});
+  const absl::Status refused = job_.Say(2, Started(Task(2, 34)));
   EXPECT_EQ(refused.message(), "task 34 of stage 2 does not exist: the stage has 34 indexes");
 }
 
@@ -791,8 +737,8 @@ TEST(FoldStages, TheEndOfAStageIsThatOfItsNewestAttempt) {
   const auto& closed = job.state.stages.at(2).closed;
   StageOpened again = Generic(2, 3);
   again.attempt = 1;
-  EXPECT_TRUE(job.Say(1, StageClosed{.stage = 2, .outcome = JobOutcome::kFailed}).ok());
-  EXPECT_TRUE(job.Say(1, StageClosed{.stage = 2}).ok());
+  job.Fold(
+      {{1, StageClosed{.stage = 2, .outcome = JobOutcome::kFailed}}, {1, StageClosed{.stage = 2}}});
   EXPECT_EQ(closed->outcome, JobOutcome::kFailed) << "the first end";
   EXPECT_TRUE(job.Say(2, again).ok());
   EXPECT_FALSE(closed.has_value());
@@ -805,45 +751,41 @@ TEST(FoldStages, TheEndOfAStageIsThatOfItsNewestAttempt) {
   EXPECT_EQ(job.state.anomalies, 0u);
 }
 
-TEST(FoldStages, GroupsHaveTheLimitOfStages) {
-  Job job = OpenGeneric({});
-  job.limits.stages_max = 1;
-  EXPECT_TRUE(job.Say(1, GroupOpened{"sql/1"}).ok());
-  EXPECT_EQ(ExceededLimit(job.Say(1, GroupOpened{"sql/2"})), "stages_per_job");
-  EXPECT_TRUE(job.Say(1, GroupClosed{"sql/1"}).ok());
+TEST_F(FoldIntoJobWithoutStages, GroupsHaveTheLimitOfStages) {
+  job_.limits.stages_max = 1;
+  EXPECT_TRUE(job_.Say(1, GroupOpened{"sql/1"}).ok());
+  EXPECT_EQ(ExceededLimit(job_.Say(1, GroupOpened{"sql/2"})), "stages_per_job");
+  EXPECT_TRUE(job_.Say(1, GroupClosed{"sql/1"}).ok());
 }
 
-TEST(FoldStages, ANewPlanReplacesTheOldOne) {
-  Job job = OpenGeneric({});
-  const std::size_t empty = job.state.memory_bytes;
+TEST_F(FoldIntoJobWithoutStages, ANewPlanReplacesTheOldOne) {
+  const std::size_t empty = job_.state.memory_bytes;
   const auto plan = [&](std::vector<std::uint32_t> counts) {
-    EXPECT_TRUE(job.Say(1, GroupOpened{.group = "sql/1", .planned_task_counts = counts}).ok());
-    return job.state.groups.at("sql/1").opened.planned_task_counts;
+    EXPECT_TRUE(job_.Say(1, GroupOpened{.group = "sql/1", .planned_task_counts = counts}).ok());
+    return job_.state.groups.at("sql/1").opened.planned_task_counts;
   };
   EXPECT_THAT(plan({8, 0, 1}), ElementsAre(8, 0, 1));
-  const std::size_t planned = job.state.memory_bytes;
+  const std::size_t planned = job_.state.memory_bytes;
   EXPECT_THAT(plan({}), ElementsAre(8, 0, 1)) << "nothing new is said of it";
   EXPECT_THAT(plan({8}), ElementsAre(8));
-  EXPECT_LT(job.state.memory_bytes, planned);
-  EXPECT_GT(job.state.memory_bytes, empty);
+  EXPECT_LT(job_.state.memory_bytes, planned);
+  EXPECT_GT(job_.state.memory_bytes, empty);
 }
 
-TEST(FoldStages, GroupsCountAsMemory) {
-  Job job = OpenGeneric({});
-  job.limits.state_bytes_max = job.state.memory_bytes + 900;
-  EXPECT_TRUE(job.Say(1, GroupOpened{"sql/1", std::string(600, 'x')}).ok());
-  EXPECT_TRUE(absl::IsResourceExhausted(job.Say(1, GroupOpened{"sql/2"})));
-  EXPECT_TRUE(absl::IsResourceExhausted(job.Say(1, GroupClosed{"sql/2"})));
-  EXPECT_TRUE(job.Say(1, GroupClosed{"sql/1"}).ok());
+TEST_F(FoldIntoJobWithoutStages, GroupsCountAsMemory) {
+  job_.limits.state_bytes_max = job_.state.memory_bytes + 900;
+  EXPECT_TRUE(job_.Say(1, GroupOpened{"sql/1", std::string(600, 'x')}).ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(job_.Say(1, GroupOpened{"sql/2"})));
+  EXPECT_TRUE(absl::IsResourceExhausted(job_.Say(1, GroupClosed{"sql/2"})));
+  EXPECT_TRUE(job_.Say(1, GroupClosed{"sql/1"}).ok());
 }
 
-TEST(FoldStages, AMapOrReduceStageHasOneAttempt) {
-  Job job = OpenJob();
+TEST_F(FoldIntoOpenJob, AMapOrReduceStageHasOneAttempt) {
   StageOpened again = MapReduceStages(2, 1)[kMapStage];
   again.attempt = 1;
-  EXPECT_TRUE(absl::IsInvalidArgument(job.Say(1, again)));
-  EXPECT_TRUE(absl::IsInvalidArgument(job.Say(1, Started(Task(kMapStage, 0, 1)))));
-  EXPECT_EQ(job.state.map_tasks().size(), 3u);
+  EXPECT_TRUE(absl::IsInvalidArgument(job_.Say(1, again)));
+  EXPECT_TRUE(absl::IsInvalidArgument(job_.Say(1, Started(Task(kMapStage, 0, 1)))));
+  EXPECT_EQ(job_.state.map_tasks().size(), 3u);
 }
 
 TEST(FoldStages, AStageThatChangesItsKindIsCountedAndCompleted) {
@@ -862,8 +804,7 @@ TEST(FoldStages, AKindMayBeReportedLater) {
   EXPECT_TRUE(job.Say(0, JobOpened{.stages = {stage}}).ok());
   EXPECT_EQ(job.state.map_stage(), nullptr);
   stage.kind = StageKind::kMap;
-  EXPECT_TRUE(job.Say(1, stage).ok());
-  EXPECT_TRUE(job.Say(2, StageOpened{.stage = kMapStage, .kind = StageKind::kUnknown}).ok());
+  job.Fold({{1, stage}, {2, StageOpened{.stage = kMapStage, .kind = StageKind::kUnknown}}});
   ASSERT_NE(job.state.map_stage(), nullptr);
   EXPECT_EQ(job.state.map_tasks().size(), 2u);
   EXPECT_EQ(job.state.anomalies, 0u);
@@ -879,32 +820,29 @@ TEST(FoldStages, ACountReportedBeforeTheKindRespectsTheLimits) {
   EXPECT_FALSE(job.Say(1, Started(M(kHuge - 1))).ok());
 }
 
-TEST(FoldStages, ATaskBeyondALaterCountIsCountedAndDropped) {
-  Job job = OpenGeneric({});
-  EXPECT_TRUE(job.Say(1, Started(M(7))).ok());
-  for (const StageOpened& stage : MapReduceStages(3, 2)) EXPECT_TRUE(job.Say(5, stage).ok());
-  EXPECT_EQ(job.state.map_tasks().size(), 3u);
-  EXPECT_EQ(job.state.anomalies, 1u);
+TEST_F(FoldIntoJobWithoutStages, ATaskBeyondALaterCountIsCountedAndDropped) {
+  EXPECT_TRUE(job_.Say(1, Started(M(7))).ok());
+  for (const StageOpened& stage : MapReduceStages(3, 2)) EXPECT_TRUE(job_.Say(5, stage).ok());
+  EXPECT_EQ(job_.state.map_tasks().size(), 3u);
+  EXPECT_EQ(job_.state.anomalies, 1u);
 }
 
 // A map or reduce stage has one attempt.
 TEST(FoldStages, AnotherAttemptAtALaterMapStageIsCountedAndDropped) {
   Job job = OpenGeneric({{.stage = kMapStage, .kind = StageKind::kUnknown}});
-  EXPECT_TRUE(job.Say(1, Started(Task(kMapStage, 0, 1))).ok());
-  EXPECT_TRUE(job.Say(2, Started(M(0))).ok());
+  job.Fold({{1, Started(Task(kMapStage, 0, 1))}, {2, Started(M(0))}});
   for (const StageOpened& stage : MapReduceStages(3, 2)) EXPECT_TRUE(job.Say(5, stage).ok());
   EXPECT_EQ(job.state.map_tasks()[0].attempts.size(), 1u);
   EXPECT_EQ(job.state.anomalies, 1u);
 }
 
-TEST(FoldStages, TheInputOfAMapTaskIsThatOfItsFirstAttempt) {
-  Job job = OpenGeneric({});
-  EXPECT_TRUE(job.Say(1, Started(M(1, 1), 200)).ok());
-  EXPECT_TRUE(job.Say(2, Started(M(1, 0), 100)).ok());
-  EXPECT_TRUE(job.Say(3, Started(Task(kMapStage, 0, 1), 300)).ok());
-  for (const StageOpened& stage : MapReduceStages(3, 2)) EXPECT_TRUE(job.Say(5, stage).ok());
-  EXPECT_EQ(job.state.map_tasks()[1].input_bytes, 100u);
-  EXPECT_EQ(job.state.map_tasks()[0].input_bytes, std::nullopt) << "no attempt of it is left";
+TEST_F(FoldIntoJobWithoutStages, TheInputOfAMapTaskIsThatOfItsFirstAttempt) {
+  job_.Fold({{1, Started(M(1, 1), 200)},
+             {2, Started(M(1, 0), 100)},
+             {3, Started(Task(kMapStage, 0, 1), 300)}});
+  for (const StageOpened& stage : MapReduceStages(3, 2)) EXPECT_TRUE(job_.Say(5, stage).ok());
+  EXPECT_EQ(job_.state.map_tasks()[1].input_bytes, 100u);
+  EXPECT_EQ(job_.state.map_tasks()[0].input_bytes, std::nullopt) << "no attempt of it is left";
 }
 
 TEST(FoldStages, TasksAreFoundInAnyOrderOfReports) {
@@ -921,13 +859,12 @@ TEST(FoldStages, TasksAreFoundInAnyOrderOfReports) {
   EXPECT_EQ(stage.running_task_count(), 2u);
 }
 
-TEST(FoldStages, TheHostOfAMapTaskIsKept) {
-  Job job = OpenJob();
-  EXPECT_TRUE(job.Say(1, ExecutorOpened{.executor = 4, .host = "a", .slots = 2}).ok());
+TEST_F(FoldIntoOpenJob, TheHostOfAMapTaskIsKept) {
+  EXPECT_TRUE(job_.Say(1, ExecutorOpened{.executor = 4, .host = "a", .slots = 2}).ok());
   AttemptChanged started = Started(M(0));
   started.executor = 4;
-  EXPECT_TRUE(job.Say(2, started).ok());
-  EXPECT_EQ(job.state.map_tasks()[0].attempts.at({0, 0}).executor, 0u);
+  EXPECT_TRUE(job_.Say(2, started).ok());
+  EXPECT_EQ(job_.state.map_tasks()[0].attempts.at({0, 0}).executor, 0u);
 }
 
 TEST(FoldStages, SizesOfAnotherCountAreIgnored) {
@@ -939,15 +876,15 @@ TEST(FoldStages, SizesOfAnotherCountAreIgnored) {
   EXPECT_EQ(job.state.anomalies, 1u);
 }
 
-// Map and reduce stages of Tez may have any number.
+// Tez may have any number of map and reduce stages.
 TEST(FoldStages, MapAndReduceTasksOfOtherStagesAreKeptWithoutTheirKeyGroups) {
   Job job = OpenGeneric({{.stage = 4, .kind = StageKind::kMap, .task_count = 1},
                          {.stage = 6, .kind = StageKind::kReduce, .task_count = 1}});
-  EXPECT_TRUE(job.Say(1, Started(Task(4, 0))).ok());
-  EXPECT_TRUE(job.Say(1, Emitted(Task(4, 0), {Partition(0, 10)})).ok());
-  EXPECT_TRUE(job.Say(2, Shuffled(Task(6, 0))).ok());
-  EXPECT_TRUE(job.Say(2, Reduced(Task(6, 0), At(2), {})).ok());
-  EXPECT_TRUE(job.Say(3, Finished(Task(6, 0))).ok());
+  job.Fold({{1, Started(Task(4, 0))},
+            {1, Emitted(Task(4, 0), {Partition(0, 10)})},
+            {2, Shuffled(Task(6, 0))},
+            {2, Reduced(Task(6, 0), At(2), {})},
+            {3, Finished(Task(6, 0))}});
   EXPECT_TRUE(job.state.stages.at(6).tasks.at(0).is_finished());
   EXPECT_EQ(job.state.unused_profiles, 2u);
   EXPECT_EQ(job.state.keys.profile_count(), 0u);
@@ -957,38 +894,35 @@ TEST(FoldStages, MapAndReduceTasksOfOtherStagesAreKeptWithoutTheirKeyGroups) {
 TEST(FoldStages, TasksOfAnotherKindHaveNoKeyGroups) {
   Job job = OpenGeneric({Generic(4, 1)});
   EXPECT_EQ(job.Say(1, Emitted(Task(4, 0), {})).message(),
-            "map profile of task 0 of stage 4: its stage is of another kind; send map profiles of "
-            "map tasks");
+            "map profile of task 0 of stage 4: its stage is of a different kind; send map profiles "
+            "of map tasks");
   EXPECT_EQ(job.Say(1, Reduced(Task(4, 0), At(1), {})).message(),
-            "reduce profile of task 0 of stage 4: its stage is of another kind; send reduce "
+            "reduce profile of task 0 of stage 4: its stage is of a different kind; send reduce "
             "profiles of reduce tasks");
 }
 
-TEST(FoldStages, OnlyReduceTasksShuffle) {
-  Job job = OpenJob();
-  EXPECT_TRUE(absl::IsInvalidArgument(job.Say(1, Shuffled(M(0)))));
-  EXPECT_TRUE(job.Say(1, Shuffled(R(0))).ok());
+TEST_F(FoldIntoOpenJob, OnlyReduceTasksShuffle) {
+  EXPECT_TRUE(absl::IsInvalidArgument(job_.Say(1, Shuffled(M(0)))));
+  EXPECT_TRUE(job_.Say(1, Shuffled(R(0))).ok());
 }
 
-TEST(FoldStages, StagesUpToTheLimitAreKept) {
-  Job job = OpenGeneric({});
-  const auto most = static_cast<std::uint32_t>(job.limits.stages_max);
-  for (std::uint32_t i = 0; i < most; ++i) ASSERT_TRUE(job.Say(1, Generic(i, 1)).ok());
-  const absl::Status status = job.Say(2, Generic(most, 1));
+TEST_F(FoldIntoJobWithoutStages, StagesUpToTheLimitAreKept) {
+  const auto most = static_cast<std::uint32_t>(job_.limits.stages_max);
+  for (std::uint32_t i = 0; i < most; ++i) ASSERT_TRUE(job_.Say(1, Generic(i, 1)).ok());
+  const absl::Status status = job_.Say(2, Generic(most, 1));
   EXPECT_TRUE(absl::IsResourceExhausted(status));
   EXPECT_EQ(ExceededLimit(status), "stages_per_job");
-  EXPECT_TRUE(job.Say(3, Generic(7, 1)).ok()) << "known stages are updated";
-  EXPECT_EQ(job.state.stages.size(), job.limits.stages_max);
+  EXPECT_TRUE(job_.Say(3, Generic(7, 1)).ok()) << "known stages are updated";
+  EXPECT_EQ(job_.state.stages.size(), job_.limits.stages_max);
 }
 
-TEST(FoldStages, SizesOfTasksCountAsMemory) {
-  Job job = OpenGeneric({});
-  job.limits.state_bytes_max = 1'000'000;
+TEST_F(FoldIntoJobWithoutStages, SizesOfTasksCountAsMemory) {
+  job_.limits.state_bytes_max = 1'000'000;
   absl::Status status;
   for (std::uint32_t i = 0; i < 100 && status.ok(); ++i) {
     StageOpened stage = Generic(i, 10'000);
     stage.task_bytes.assign(10'000, 5);
-    status = job.Say(1, stage);
+    status = job_.Say(1, stage);
   }
   EXPECT_EQ(ExceededLimit(status), "state_bytes_per_job");
 }
@@ -998,8 +932,7 @@ TEST(FoldStages, ImplausibleSizesAreKept) {
   stage.task_bytes = {1'000, 1'000};
   stage.size_precision = SizePrecision::kEstimated;
   Job job = OpenGeneric({stage});
-  EXPECT_TRUE(job.Say(1, Started(Task(0, 0), 1'000'000)).ok());
-  EXPECT_TRUE(job.Say(2, Read(Task(0, 0), 1'000'000)).ok());
+  job.Fold({{1, Started(Task(0, 0), 1'000'000)}, {2, Read(Task(0, 0), 1'000'000)}});
   EXPECT_EQ(job.state.stages.at(0).opened.task_bytes[0], 1'000u);
   EXPECT_EQ(job.state.stages.at(0).tasks.at(0).attempts.at({0, 0}).bytes_done, 1'000'000u);
 }
@@ -1012,52 +945,46 @@ TEST(FoldStages, SizesOfMapTasksAreTheirInput) {
   EXPECT_EQ(job.state.map_tasks()[1].input_bytes, 200u);
 }
 
-TEST(Fold, EventsOfANewerSenderAreCountedAndIgnored) {
-  Job job = OpenJob();
-  EXPECT_TRUE(job.Say(1, UnknownEvent{}).ok());
-  EXPECT_EQ(job.state.unknown_events, 1u);
-  EXPECT_EQ(job.state.rejected_events, 0u);
-  EXPECT_EQ(job.state.lost_events, 0u);
-  EXPECT_TRUE(job.Say(2, Started(M(0))).ok());
+TEST_F(FoldIntoOpenJob, EventsOfANewerSenderAreCountedAndIgnored) {
+  EXPECT_TRUE(job_.Say(1, UnknownEvent{}).ok());
+  EXPECT_EQ(job_.state.unknown_events, 1u);
+  EXPECT_EQ(job_.state.rejected_events, 0u);
+  EXPECT_EQ(job_.state.lost_events, 0u);
+  EXPECT_TRUE(job_.Say(2, Started(M(0))).ok());
 }
 
-TEST(Fold, KeepsTheReasonOfAFailure) {
-  Job job = OpenJob();
+TEST_F(FoldIntoOpenJob, KeepsTheReasonOfAFailure) {
   AttemptChanged failed = Failed(M(0));
   failed.failure = "disk full";
-  EXPECT_TRUE(job.Say(1, failed).ok());
-  EXPECT_EQ(job.state.map_tasks()[0].attempts.at({0, 0}).life.failure, "disk full");
+  EXPECT_TRUE(job_.Say(1, failed).ok());
+  EXPECT_EQ(job_.state.map_tasks()[0].attempts.at({0, 0}).life.failure, "disk full");
 }
 
-TEST(Fold, AChangedExecutorIsCountedAndAnUnknownOneIsNot) {
-  Job job = OpenJob();
-  EXPECT_TRUE(job.Say(1, ExecutorOpened{.executor = 3, .host = "a"}).ok());
-  EXPECT_TRUE(job.Say(1, ExecutorOpened{.executor = 3, .host = "b"}).ok());
-  EXPECT_EQ(job.state.anomalies, 1u);
+TEST_F(FoldIntoOpenJob, AChangedExecutorIsCountedAndAnUnknownOneIsNot) {
+  job_.Fold({{1, ExecutorOpened{.executor = 3, .host = "a"}},
+             {1, ExecutorOpened{.executor = 3, .host = "b"}}});
+  EXPECT_EQ(job_.state.anomalies, 1u);
   AttemptChanged started = Started(M(0));
   started.executor = 99;
-  EXPECT_TRUE(job.Say(2, started).ok());
-  EXPECT_EQ(job.state.map_tasks()[0].attempts.at({0, 0}).life.host, "");
+  EXPECT_TRUE(job_.Say(2, started).ok());
+  EXPECT_EQ(job_.state.map_tasks()[0].attempts.at({0, 0}).life.host, "");
 }
 
-TEST(Fold, AClosedExecutorIsMarkedAndAnUnknownOneIsCounted) {
-  Job job = OpenJob();
-  EXPECT_TRUE(job.Say(1, ExecutorOpened{.executor = 3, .host = "a"}).ok());
-  EXPECT_TRUE(job.Say(2, ExecutorClosed{3}).ok());
-  EXPECT_TRUE(job.state.executors.at(0).is_closed());
-  EXPECT_TRUE(job.Say(2, ExecutorClosed{4}).ok());
-  EXPECT_EQ(job.state.anomalies, 1u);
+TEST_F(FoldIntoOpenJob, AClosedExecutorIsMarkedAndAnUnknownOneIsCounted) {
+  job_.Fold({{1, ExecutorOpened{.executor = 3, .host = "a"}}, {2, ExecutorClosed{3}}});
+  EXPECT_TRUE(job_.state.executors.at(0).is_closed());
+  EXPECT_TRUE(job_.Say(2, ExecutorClosed{4}).ok());
+  EXPECT_EQ(job_.state.anomalies, 1u);
 }
 
-TEST(Fold, NumbersOfExecutorsArePerSource) {
-  Job job = OpenJob();
+TEST_F(FoldIntoOpenJob, NumbersOfExecutorsArePerSource) {
   Source other("other");
-  EXPECT_TRUE(job.Say(1, ExecutorOpened{.executor = 3, .host = "a"}).ok());
-  EXPECT_TRUE(job.Take(other.At(1, ExecutorOpened{.executor = 3, .host = "b"})).ok());
+  EXPECT_TRUE(job_.Say(1, ExecutorOpened{.executor = 3, .host = "a"}).ok());
+  EXPECT_TRUE(job_.Take(other.At(1, ExecutorOpened{.executor = 3, .host = "b"})).ok());
   AttemptChanged started = Started(M(0));
   started.executor = 3;
-  EXPECT_TRUE(job.Take(other.At(2, started)).ok());
-  EXPECT_EQ(job.state.map_tasks()[0].attempts.at({0, 0}).life.host, "b");
+  EXPECT_TRUE(job_.Take(other.At(2, started)).ok());
+  EXPECT_EQ(job_.state.map_tasks()[0].attempts.at({0, 0}).life.host, "b");
 }
 
 }  // namespace

@@ -32,8 +32,9 @@ class JobProfileTest : public ::testing::Test {
   Source source_;
 };
 
-// By hand: maps of 2 and 6 s have mean 4 and deviation 2. The last map ends at 6, so the reduce
-// tasks that began at 1 and 8 and ended at 16 and 28 took 10 and 20 s: mean 15, deviation 5.
+// By hand: maps of 2 and 6 s have mean 4 and deviation 2. The last map ends at 6. The reduce tasks
+// began at 1 and 8 and ended at 16 and 28, so they took 10 and 20 s. Their mean is 15 and their
+// deviation 5.
 TEST_F(JobProfileTest, HasMeanAndSpreadOfFinishedTasks) {
   Tell(0, Opened(2, 2));
   Tell(0, Started(M(0), 100));
@@ -53,6 +54,17 @@ TEST_F(JobProfileTest, HasMeanAndSpreadOfFinishedTasks) {
   EXPECT_DOUBLE_EQ(profile->map_task_variation, 0.5);
   EXPECT_EQ(profile->reduce_task_time, absl::Seconds(15));
   EXPECT_NEAR(profile->reduce_task_variation, 1.0 / 3, 1e-12);
+}
+
+TEST_F(JobProfileTest, HasTheMeanOfKnownProcessorTimes) {
+  Tell(0, Opened(3, 0));
+  for (std::uint32_t map = 0; map < 3; ++map) Tell(0, Started(M(map), 100));
+  Tell(1, TaskHeartbeat{.attempt = M(0), .time = {.cpu = absl::Seconds(1)}});
+  Tell(2, TaskHeartbeat{.attempt = M(1), .time = {.cpu = absl::Seconds(2)}});
+  Tell(3, TaskHeartbeat{.attempt = M(1), .time = {.cpu = absl::Seconds(3)}});
+  for (std::uint32_t map = 0; map < 3; ++map) Tell(4, Finished(M(map)));
+  EXPECT_EQ(Learn()->map_cpu_time, absl::Seconds(2));
+  EXPECT_EQ(Learn()->reduce_cpu_time, absl::ZeroDuration());
 }
 
 TEST_F(JobProfileTest, NeedsAFinishedMapTask) {

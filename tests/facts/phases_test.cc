@@ -46,9 +46,7 @@ TEST(MapPhase, IsPendingBeforeATaskStarts) {
 
 TEST(MapPhase, CountsItsTasks) {
   Job job = OpenJob(3, 1);
-  EXPECT_TRUE(job.Say(2, Started(M(0))).ok());
-  EXPECT_TRUE(job.Say(1, Started(M(1))).ok());
-  EXPECT_TRUE(job.Say(5, Finished(M(1))).ok());
+  job.Fold({{2, Started(M(0))}, {1, Started(M(1))}, {5, Finished(M(1))}});
   const StageProgress map = MapProgress(job.state);
   EXPECT_EQ(map.state, StageState::kRunning);
   EXPECT_EQ(map.running_tasks, 1u);
@@ -60,8 +58,7 @@ TEST(MapPhase, CountsItsTasks) {
 TEST(MapPhase, IsDoneWhenTheLastTaskHasFinished) {
   Job job = OpenJob(2, 1);
   for (const std::uint32_t i : {0u, 1u}) {
-    EXPECT_TRUE(job.Say(1, Started(M(i))).ok());
-    EXPECT_TRUE(job.Say(7 - i, Finished(M(i))).ok());
+    job.Fold({{1, Started(M(i))}, {7 - i, Finished(M(i))}});
   }
   const StageProgress map = MapProgress(job.state);
   EXPECT_EQ(map.state, StageState::kDone);
@@ -78,10 +75,7 @@ AttemptChanged LastFailure(const AttemptId& id) {
 
 TEST(MapPhase, EndsDespiteATaskThatFailedForGood) {
   Job job = OpenJob(2, 1);
-  EXPECT_TRUE(job.Say(1, Started(M(0))).ok());
-  EXPECT_TRUE(job.Say(1, Started(M(1))).ok());
-  EXPECT_TRUE(job.Say(5, Failed(M(1))).ok());
-  EXPECT_TRUE(job.Say(6, Finished(M(0))).ok());
+  job.Fold({{1, Started(M(0))}, {1, Started(M(1))}, {5, Failed(M(1))}, {6, Finished(M(0))}});
   EXPECT_EQ(MapProgress(job.state).state, StageState::kRunning);
   EXPECT_TRUE(job.Say(7, LastFailure(M(1))).ok());
   const StageProgress map = MapProgress(job.state);
@@ -99,17 +93,13 @@ TEST(MapPhase, ATaskThatFailedForGoodHasNoRemainingTime) {
   for (const std::uint32_t i : {0u, 1u}) EXPECT_TRUE(job.Say(0, Started(M(i), 100)).ok());
   AttemptChanged waits = Queued(M(2));
   waits.input_bytes = 100;
-  EXPECT_TRUE(job.Say(0, waits).ok());
-  EXPECT_TRUE(job.Say(10, Read(M(0), 50)).ok());
-  EXPECT_TRUE(job.Say(10, LastFailure(M(1))).ok());
-  EXPECT_TRUE(job.Say(10, LastFailure(M(2))).ok());
+  job.Fold({{0, waits}, {10, Read(M(0), 50)}, {10, LastFailure(M(1))}, {10, LastFailure(M(2))}});
   EXPECT_EQ(durations::MapPhaseEnd(job.state, At(10)), At(20));
 }
 
 TEST(MapPhase, CountsATaskThatRunsAgainAfterItFailedForGood) {
   Job job = OpenJob(1, 1);
-  EXPECT_TRUE(job.Say(1, Started(M(0))).ok());
-  EXPECT_TRUE(job.Say(5, LastFailure(M(0))).ok());
+  job.Fold({{1, Started(M(0))}, {5, LastFailure(M(0))}});
   EXPECT_EQ(MapProgress(job.state).state, StageState::kDone);
   AttemptId again = M(0);
   again.attempt = 1;
@@ -120,32 +110,28 @@ TEST(MapPhase, CountsATaskThatRunsAgainAfterItFailedForGood) {
 
 TEST(MapPhase, ProgressIsByBytesIfEverySizeIsKnown) {
   Job job = OpenJob(2, 1);
-  EXPECT_TRUE(job.Say(0, Started(M(0), 300)).ok());
-  EXPECT_TRUE(job.Say(0, Started(M(1), 100)).ok());
-  EXPECT_TRUE(job.Say(5, Read(M(0), 150)).ok());
-  EXPECT_TRUE(job.Say(5, Finished(M(1))).ok());
+  job.Fold({{0, Started(M(0), 300)},
+            {0, Started(M(1), 100)},
+            {5, Read(M(0), 150)},
+            {5, Finished(M(1))}});
   EXPECT_DOUBLE_EQ(MapProgress(job.state).fraction_done, 250.0 / 400);
 }
 
 TEST(MapPhase, ProgressIsByTasksIfASizeIsUnknown) {
   Job job = OpenJob(2, 1);
-  EXPECT_TRUE(job.Say(0, Started(M(0), 300)).ok());
-  EXPECT_TRUE(job.Say(5, Read(M(0), 150)).ok());
+  job.Fold({{0, Started(M(0), 300)}, {5, Read(M(0), 150)}});
   EXPECT_DOUBLE_EQ(MapProgress(job.state).fraction_done, 0.25);
 }
 
 TEST(MapPhase, ATaskIsAtMostDone) {
   Job job = OpenJob(1, 1);
-  EXPECT_TRUE(job.Say(0, Started(M(0), 100)).ok());
-  EXPECT_TRUE(job.Say(5, Read(M(0), 250)).ok());
+  job.Fold({{0, Started(M(0), 100)}, {5, Read(M(0), 250)}});
   EXPECT_EQ(MapProgress(job.state).fraction_done, 1);
 }
 
 TEST(MapPhase, TheProgressOfAFailedAttemptIsLost) {
   Job job = OpenJob(1, 1);
-  EXPECT_TRUE(job.Say(0, Started(M(0), 100)).ok());
-  EXPECT_TRUE(job.Say(5, Read(M(0), 80)).ok());
-  EXPECT_TRUE(job.Say(6, Failed(M(0))).ok());
+  job.Fold({{0, Started(M(0), 100)}, {5, Read(M(0), 80)}, {6, Failed(M(0))}});
   EXPECT_EQ(MapProgress(job.state).fraction_done, 0);
 }
 
@@ -158,13 +144,12 @@ TEST(MapPhase, HasNoEndBeforeTheFirstByte) {
 // The task has read 100 bytes in 10 s, and 300 bytes remain.
 TEST(MapPhase, ARunningTaskKeepsItsPace) {
   Job job = OpenJob(1, 1);
-  EXPECT_TRUE(job.Say(0, Started(M(0), 400)).ok());
-  EXPECT_TRUE(job.Say(10, Read(M(0), 100)).ok());
+  job.Fold({{0, Started(M(0), 400)}, {10, Read(M(0), 100)}});
   EXPECT_EQ(durations::MapPhaseEnd(job.state, At(10)), At(40));
 }
 
-// Tasks of 100 bytes take 10 s. At 15 s, one has finished and one is half done. Three wait for the
-// two slots: 15-25, 20-30 and 25-35.
+// Tasks of 100 bytes take 10 s. At 15 s, one has finished and one is half done. Three tasks wait
+// for the two slots and run at 15-25, 20-30 and 25-35.
 TEST(MapPhase, WaitingTasksRunInWaves) {
   Job job = OpenJob(5, 1);
   for (std::uint32_t i = 0; i < 5; ++i) {
@@ -172,39 +157,36 @@ TEST(MapPhase, WaitingTasksRunInWaves) {
     queued.input_bytes = 100;
     EXPECT_TRUE(job.Say(0, queued).ok());
   }
-  EXPECT_TRUE(job.Say(0, Started(M(0))).ok());
-  EXPECT_TRUE(job.Say(10, Started(M(1))).ok());
-  EXPECT_TRUE(job.Say(10, Finished(M(0))).ok());
-  EXPECT_TRUE(job.Say(15, Read(M(1), 50)).ok());
-  EXPECT_TRUE(job.Say(15, test::SlotsOf(kMapStage, 2)).ok());
+  job.Fold({{0, Started(M(0))},
+            {10, Started(M(1))},
+            {10, Finished(M(0))},
+            {15, Read(M(1), 50)},
+            {15, test::SlotsOf(kMapStage, 2)}});
   EXPECT_EQ(durations::MapPhaseEnd(job.state, At(15)), At(35));
 }
 
 TEST(MapPhase, AHugeNumberOfSlotsCostsNothing) {
   Job job = OpenJob(2, 1);
-  EXPECT_TRUE(job.Say(0, test::SlotsOf(kMapStage, std::numeric_limits<std::uint32_t>::max())).ok());
-  EXPECT_TRUE(job.Say(0, Started(M(0))).ok());
-  EXPECT_TRUE(job.Say(10, Finished(M(0))).ok());
+  job.Fold({{0, test::SlotsOf(kMapStage, std::numeric_limits<std::uint32_t>::max())},
+            {0, Started(M(0))},
+            {10, Finished(M(0))}});
   EXPECT_EQ(durations::MapPhaseEnd(job.state, At(10)), At(20));
 }
 
 // --- shuffle
 
-// Two reduce tasks with 1000 and 3000 bytes; the map phase ends at 10 s.
+// Returns a job with two reduce tasks of 1000 and 3000 bytes. The map phase ends at 10 s.
 Job ShufflingJob() {
   Job job = OpenJob(1, 2);
-  EXPECT_TRUE(job.Say(0, Started(M(0))).ok());
-  EXPECT_TRUE(job.Say(10, Emitted(M(0), {Partition(0, 1000), Partition(1, 3000)})).ok());
-  EXPECT_TRUE(job.Say(10, Finished(M(0))).ok());
+  job.Fold({{0, Started(M(0))},
+            {10, Emitted(M(0), {Partition(0, 1000), Partition(1, 3000)})},
+            {10, Finished(M(0))}});
   return job;
 }
 
 TEST(ShufflePhase, ProgressIsByFetchedBytes) {
   Job job = ShufflingJob();
-  EXPECT_TRUE(job.Say(11, Started(R(0))).ok());
-  EXPECT_TRUE(job.Say(11, Started(R(1))).ok());
-  EXPECT_TRUE(job.Say(12, Read(R(1), 600)).ok());
-  EXPECT_TRUE(job.Say(13, Shuffled(R(0))).ok());
+  job.Fold({{11, Started(R(0))}, {11, Started(R(1))}, {12, Read(R(1), 600)}, {13, Shuffled(R(0))}});
   const ShuffleProgress shuffle = FetchProgress(job.state);
   EXPECT_DOUBLE_EQ(shuffle.fraction_done, 1600.0 / 4000);
   EXPECT_EQ(shuffle.finished_tasks, 1u);
@@ -214,8 +196,7 @@ TEST(ShufflePhase, ProgressIsByFetchedBytes) {
 TEST(ShufflePhase, IsDoneWhenEveryTaskHasBegunToReduce) {
   Job job = ShufflingJob();
   for (const std::uint32_t i : {0u, 1u}) {
-    EXPECT_TRUE(job.Say(11, Started(R(i))).ok());
-    EXPECT_TRUE(job.Say(13 + i, Shuffled(R(i))).ok());
+    job.Fold({{11, Started(R(i))}, {13 + i, Shuffled(R(i))}});
   }
   const ShuffleProgress shuffle = FetchProgress(job.state);
   EXPECT_EQ(shuffle.finished_tasks, 2u);
@@ -224,15 +205,13 @@ TEST(ShufflePhase, IsDoneWhenEveryTaskHasBegunToReduce) {
 
 TEST(ShufflePhase, ATaskWithTwoAttemptsIsOneTask) {
   Job job = ShufflingJob();
-  EXPECT_TRUE(job.Say(11, Started(R(0, 0))).ok());
-  EXPECT_TRUE(job.Say(12, Started(R(0, 1))).ok());
+  job.Fold({{11, Started(R(0, 0))}, {12, Started(R(0, 1))}});
   EXPECT_EQ(FetchProgress(job.state).running_tasks, 1u);
 }
 
 TEST(ShufflePhase, ATaskThatReducesDoesNotShuffle) {
   Job job = ShufflingJob();
-  EXPECT_TRUE(job.Say(11, Started(R(0))).ok());
-  EXPECT_TRUE(job.Say(14, Reduced(R(0), At(13), {Point(10, 1)})).ok());
+  job.Fold({{11, Started(R(0))}, {14, Reduced(R(0), At(13), {Point(10, 1)})}});
   const ShuffleProgress shuffle = FetchProgress(job.state);
   EXPECT_EQ(shuffle.finished_tasks, 1u);
   EXPECT_EQ(shuffle.running_tasks, 0u);
@@ -241,8 +220,7 @@ TEST(ShufflePhase, ATaskThatReducesDoesNotShuffle) {
 TEST(ShufflePhase, ItsSpeedIsThatOfShuffledTasks) {
   Job job = ShufflingJob();
   EXPECT_FALSE(ShuffleSecondsPerByte(job.state).has_value());
-  EXPECT_TRUE(job.Say(11, Started(R(0))).ok());
-  EXPECT_TRUE(job.Say(13, Shuffled(R(0))).ok());
+  job.Fold({{11, Started(R(0))}, {13, Shuffled(R(0))}});
   EXPECT_DOUBLE_EQ(ShuffleSecondsPerByte(job.state).value(), 0.002);
 }
 
@@ -250,9 +228,7 @@ TEST(ShufflePhase, WaitingForMapTasksIsNotShuffling) {
   Job job = OpenJob(1, 2);
   EXPECT_TRUE(job.Say(0, Started(M(0))).ok());
   EXPECT_TRUE(job.Say(2, Started(R(0))).ok());  // slow start, during the map phase
-  EXPECT_TRUE(job.Say(10, Emitted(M(0), {Partition(0, 1000)})).ok());
-  EXPECT_TRUE(job.Say(10, Finished(M(0))).ok());
-  EXPECT_TRUE(job.Say(13, Shuffled(R(0))).ok());
+  job.Fold({{10, Emitted(M(0), {Partition(0, 1000)})}, {10, Finished(M(0))}, {13, Shuffled(R(0))}});
   EXPECT_DOUBLE_EQ(ShuffleSecondsPerByte(job.state).value(), 0.003);
 }
 
@@ -266,12 +242,10 @@ TEST(ShufflePhase, TakesNoTimeIfItWasNotReported) {
 
 TEST(ReducePhase, StartsWithTheFirstReduceFunction) {
   Job job = ShufflingJob();
-  EXPECT_TRUE(job.Say(11, Started(R(0))).ok());
-  EXPECT_TRUE(job.Say(11, Started(R(1))).ok());
+  job.Fold({{11, Started(R(0))}, {11, Started(R(1))}});
   EXPECT_EQ(ReduceProgress(job.state).state, StageState::kPending);
   EXPECT_FALSE(ReducePhaseStart(job.state).has_value());
-  EXPECT_TRUE(job.Say(15, Shuffled(R(1))).ok());
-  EXPECT_TRUE(job.Say(14, Shuffled(R(0))).ok());
+  job.Fold({{15, Shuffled(R(1))}, {14, Shuffled(R(0))}});
   EXPECT_EQ(ReducePhaseStart(job.state), At(14));
   EXPECT_EQ(ReduceProgress(job.state).state, StageState::kRunning);
   EXPECT_EQ(ReduceProgress(job.state).started_at, At(14));
@@ -290,8 +264,7 @@ TEST(ReducePhase, EndsWithTheLastReduceTask) {
 TEST(ReducePhase, ItsSizesAreKnownFromAMapProfileOrAReduceTask) {
   Job by_profile = OpenJob(1, 1);
   EXPECT_FALSE(ReduceSizesKnown(by_profile.state));
-  EXPECT_TRUE(by_profile.Say(1, Finished(M(0))).ok());
-  EXPECT_TRUE(by_profile.Say(1, Emitted(M(0), {Partition(0, 5)})).ok());
+  by_profile.Fold({{1, Finished(M(0))}, {1, Emitted(M(0), {Partition(0, 5)})}});
   EXPECT_TRUE(ReduceSizesKnown(by_profile.state));
 
   Job by_task = OpenJob(1, 1);

@@ -31,12 +31,17 @@ using ::testing::UnorderedElementsAre;
 // Returns a job with one map task that emitted `keys` into the partition of the only reduce task.
 Job JobWithKeys(std::vector<ExplicitKey> keys) {
   Job job;
-  EXPECT_TRUE(job.Say(0, Opened(1, 1)).ok());
-  EXPECT_TRUE(job.Say(1, Emitted(M(0), {Partition(0, 1'000'000, std::move(keys))})).ok());
-  EXPECT_TRUE(job.Say(1, Finished(M(0))).ok());
-  EXPECT_TRUE(job.Say(2, Started(R(0))).ok());
+  job.Fold({{0, Opened(1, 1)},
+            {1, Emitted(M(0), {Partition(0, 1'000'000, std::move(keys))})},
+            {1, Finished(M(0))},
+            {2, Started(R(0))}});
   return job;
 }
+
+class ReduceFoldWithoutKeys : public ::testing::Test {
+ protected:
+  Job job_ = JobWithKeys({});
+};
 
 const TaskAttempt& Attempt(const Job& job, std::uint32_t number = 0) {
   return job.state.reduce_tasks()[0].attempts.at({0, number});
@@ -48,47 +53,43 @@ const FinishedGroups& Groups(const Job& job) {
 
 // --- totals and instants
 
-TEST(ReduceFold, KeepsTheTotalsOfAnAttempt) {
-  Job job = JobWithKeys({});
-  EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(100, 1, 2), Point(300, 0.5)})).ok());
-  EXPECT_EQ(Attempt(job).reduce->groups_done, 3u);
-  EXPECT_EQ(Attempt(job).bytes_done, 500u);
-  EXPECT_EQ(Attempt(job).reduce->reduce_time, absl::Seconds(2.5));
-  EXPECT_EQ(Attempt(job).reduce->last_group_finished_at, At(4));
+TEST_F(ReduceFoldWithoutKeys, KeepsTheTotalsOfAnAttempt) {
+  EXPECT_TRUE(job_.Say(5, Reduced(R(0), At(4), {Point(100, 1, 2), Point(300, 0.5)})).ok());
+  EXPECT_EQ(Attempt(job_).reduce->groups_done, 3u);
+  EXPECT_EQ(Attempt(job_).bytes_done, 500u);
+  EXPECT_EQ(Attempt(job_).reduce->reduce_time, absl::Seconds(2.5));
+  EXPECT_EQ(Attempt(job_).reduce->last_group_finished_at, At(4));
 }
 
-TEST(ReduceFold, ShrinkingTotalsAreCountedAndIgnored) {
-  Job job = JobWithKeys({});
-  EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(100, 1, 2)})).ok());
-  EXPECT_TRUE(job.Say(6, Reduced(R(0), At(3), {Point(50, 1)})).ok());
-  EXPECT_EQ(Attempt(job).reduce->groups_done, 2u);
-  EXPECT_EQ(Attempt(job).bytes_done, 200u);
-  EXPECT_EQ(Attempt(job).reduce->last_group_finished_at, At(4));
-  EXPECT_EQ(job.state.anomalies, 1u);
+TEST_F(ReduceFoldWithoutKeys, ShrinkingTotalsAreCountedAndIgnored) {
+  job_.Fold(
+      {{5, Reduced(R(0), At(4), {Point(100, 1, 2)})}, {6, Reduced(R(0), At(3), {Point(50, 1)})}});
+  EXPECT_EQ(Attempt(job_).reduce->groups_done, 2u);
+  EXPECT_EQ(Attempt(job_).bytes_done, 200u);
+  EXPECT_EQ(Attempt(job_).reduce->last_group_finished_at, At(4));
+  EXPECT_EQ(job_.state.anomalies, 1u);
 }
 
-TEST(ReduceFold, WithoutAShuffleTheFirstGroupShowsTheStartOfReducing) {
-  Job job = JobWithKeys({});
-  EXPECT_TRUE(job.Say(9, Reduced(R(0), At(8), {Point(100, 2, 2)})).ok());
-  EXPECT_EQ(Attempt(job).reduce->reduce_started_at, At(4));
+TEST_F(ReduceFoldWithoutKeys, WithoutAShuffleTheFirstGroupShowsTheStartOfReducing) {
+  EXPECT_TRUE(job_.Say(9, Reduced(R(0), At(8), {Point(100, 2, 2)})).ok());
+  EXPECT_EQ(Attempt(job_).reduce->reduce_started_at, At(4));
 }
 
-TEST(ReduceFold, ReducingDoesNotBeginBeforeTheAttempt) {
-  Job job = JobWithKeys({});
-  EXPECT_TRUE(job.Say(9, Reduced(R(0), At(8), {Point(100, 100)})).ok());
-  EXPECT_EQ(Attempt(job).reduce->reduce_started_at, At(2));
+TEST_F(ReduceFoldWithoutKeys, ReducingDoesNotBeginBeforeTheAttempt) {
+  EXPECT_TRUE(job_.Say(9, Reduced(R(0), At(8), {Point(100, 100)})).ok());
+  EXPECT_EQ(Attempt(job_).reduce->reduce_started_at, At(2));
 }
 
 TEST(ReduceFold, ReducingDoesNotBeginBeforeTheJob) {
   Job job;
-  EXPECT_TRUE(job.Say(1, Opened(1, 1)).ok());
-  EXPECT_TRUE(job.Say(9, Reduced(R(0), At(8), {Point(100, 1e12)})).ok());
+  job.Fold({{1, Opened(1, 1)}, {9, Reduced(R(0), At(8), {Point(100, 1e12)})}});
   EXPECT_EQ(Attempt(job).reduce->reduce_started_at, At(1));
 }
 
 // --- times alone
 
-// Totals: observed for `watched` seconds, `waited` of them without a processor.
+// Adds totals to `profile`. The task was observed for `watched` seconds and had no processor for
+// `waited` of them.
 ReduceProfile Shared(ReduceProfile profile, double watched, double waited) {
   profile.processor_use = ProcessorUse{absl::Seconds(watched), absl::Seconds(waited), 2};
   return profile;
@@ -100,129 +101,114 @@ double SecondsInBins(const Job& job) {
   return seconds;
 }
 
-// By hand: 3 of 4 s were waits, so that a group of 2 s takes 0.5 s alone. Then there is no
+// By hand: 3 of 4 s were waits, so a group of 2 s takes 0.5 s alone. Afterwards there is no
 // contention.
-TEST(ReduceFold, ExcludesTheWaitForAProcessor) {
-  Job job = JobWithKeys({});
-  EXPECT_TRUE(job.Say(5, Shared(Reduced(R(0), At(4), {Point(100, 2)}), 4, 3)).ok());
-  EXPECT_DOUBLE_EQ(Attempt(job).reduce->processor_share, 0.25);
-  EXPECT_DOUBLE_EQ(SecondsInBins(job), 0.5);
+TEST_F(ReduceFoldWithoutKeys, ExcludesTheWaitForAProcessor) {
+  EXPECT_TRUE(job_.Say(5, Shared(Reduced(R(0), At(4), {Point(100, 2)}), 4, 3)).ok());
+  EXPECT_DOUBLE_EQ(Attempt(job_).reduce->processor_share, 0.25);
+  EXPECT_DOUBLE_EQ(SecondsInBins(job_), 0.5);
   ReduceProfile second = Shared(Reduced(R(0), At(8), {Point(100, 1)}), 8, 3);
   second.reduce_time = absl::Seconds(3);
-  EXPECT_TRUE(job.Say(9, second).ok());
-  EXPECT_NEAR(Attempt(job).reduce->processor_share, 1 - 0.75 * std::exp(-4.0 / 3), 1e-12);
-  EXPECT_DOUBLE_EQ(SecondsInBins(job), 1.5);
-  EXPECT_EQ(Attempt(job).reduce->reduce_time, absl::Seconds(3));
-  EXPECT_EQ(Attempt(job).reduce->reduce_time_alone, absl::Seconds(1.5));
+  EXPECT_TRUE(job_.Say(9, second).ok());
+  EXPECT_NEAR(Attempt(job_).reduce->processor_share, 1 - 0.75 * std::exp(-4.0 / 3), 1e-12);
+  EXPECT_DOUBLE_EQ(SecondsInBins(job_), 1.5);
+  EXPECT_EQ(Attempt(job_).reduce->reduce_time, absl::Seconds(3));
+  EXPECT_EQ(Attempt(job_).reduce->reduce_time_alone, absl::Seconds(1.5));
 }
 
-// By hand: 4 s at a quarter, then 2 s at full speed, are 3 s alone.
-TEST(ReduceFold, TheRunningGroupHasTheTimeAloneOfEachReport) {
-  Job job = JobWithKeys({});
+// By hand: 4 s at a quarter of the speed, then 2 s at full speed, are 3 s alone.
+TEST_F(ReduceFoldWithoutKeys, TheRunningGroupHasTheTimeAloneOfEachReport) {
   ReduceProfile profile = Shared(Reduced(R(0), At(0), {}), 4, 3);
   profile.running_group = RunningGroup{.key = KeyHash{7}, .elapsed = absl::Seconds(4)};
-  EXPECT_TRUE(job.Say(5, profile).ok());
-  EXPECT_EQ(Attempt(job).reduce->running_group->elapsed, absl::Seconds(1));
+  EXPECT_TRUE(job_.Say(5, profile).ok());
+  EXPECT_EQ(Attempt(job_).reduce->running_group->elapsed, absl::Seconds(1));
   profile = Shared(profile, 6, 3);
   profile.running_group->elapsed = absl::Seconds(6);
-  EXPECT_TRUE(job.Say(7, profile).ok());
-  EXPECT_EQ(Attempt(job).reduce->running_group->elapsed, absl::Seconds(3));
+  EXPECT_TRUE(job_.Say(7, profile).ok());
+  EXPECT_EQ(Attempt(job_).reduce->running_group->elapsed, absl::Seconds(3));
 }
 
-TEST(ReduceFold, ColdTimesAreNoEvidenceOfWarmTimes) {
-  Job job = JobWithKeys({});
-  EXPECT_TRUE(job.Say(5, Shared(Reduced(R(0), At(4), {Point(100, 0.2)}), 1, 0)).ok());
-  EXPECT_EQ(SecondsInBins(job), 0);
+TEST_F(ReduceFoldWithoutKeys, ColdTimesAreNoEvidenceOfWarmTimes) {
+  EXPECT_TRUE(job_.Say(5, Shared(Reduced(R(0), At(4), {Point(100, 0.2)}), 1, 0)).ok());
+  EXPECT_EQ(SecondsInBins(job_), 0);
   ReduceProfile second = Shared(Reduced(R(0), At(5), {Point(100, 0.1, 10)}), 2, 0);
   second.reduce_time = absl::Seconds(1.2);
-  EXPECT_TRUE(job.Say(6, second).ok());
-  EXPECT_TRUE(job.Say(7, Finished(R(0))).ok());
-  EXPECT_DOUBLE_EQ(SecondsInBins(job), 1);
-  EXPECT_EQ(Groups(job).cold_bins.bins().size(), 1u);
+  job_.Fold({{6, second}, {7, Finished(R(0))}});
+  EXPECT_DOUBLE_EQ(SecondsInBins(job_), 1);
+  EXPECT_EQ(Groups(job_).cold_bins.bins().size(), 1u);
 }
 
-TEST(ReduceFold, ColdTimesCountIfTasksNeverBecomeWarm) {
-  Job job = JobWithKeys({});
-  EXPECT_TRUE(job.Say(5, Shared(Reduced(R(0), At(4), {Point(100, 0.2)}), 1, 0)).ok());
-  EXPECT_TRUE(job.Say(7, Finished(R(0))).ok());
-  EXPECT_DOUBLE_EQ(SecondsInBins(job), 0.2);
+TEST_F(ReduceFoldWithoutKeys, ColdTimesCountIfTasksNeverBecomeWarm) {
+  job_.Fold({{5, Shared(Reduced(R(0), At(4), {Point(100, 0.2)}), 1, 0)}, {7, Finished(R(0))}});
+  EXPECT_DOUBLE_EQ(SecondsInBins(job_), 0.2);
 }
 
-TEST(ReduceFold, AllPartsOfAProfileHaveOneShare) {
-  Job job = JobWithKeys({});
-  EXPECT_TRUE(job.Say(5, Shared(Reduced(R(0), At(4), {}), 4, 0)).ok());
+TEST_F(ReduceFoldWithoutKeys, AllPartsOfAProfileHaveOneShare) {
+  EXPECT_TRUE(job_.Say(5, Shared(Reduced(R(0), At(4), {}), 4, 0)).ok());
   ReduceProfile part = Shared(Reduced(R(0), At(8), {Point(100, 2)}), 8, 3);
-  EXPECT_TRUE(job.Say(9, part).ok());
-  EXPECT_DOUBLE_EQ(SecondsInBins(job), 0.5);
-  EXPECT_TRUE(job.Say(9, part).ok());
-  EXPECT_DOUBLE_EQ(SecondsInBins(job), 1);
+  EXPECT_TRUE(job_.Say(9, part).ok());
+  EXPECT_DOUBLE_EQ(SecondsInBins(job_), 0.5);
+  EXPECT_TRUE(job_.Say(9, part).ok());
+  EXPECT_DOUBLE_EQ(SecondsInBins(job_), 1);
 }
 
-TEST(ReduceFold, ARunningGroupOfLessElapsedTimeIsANewGroup) {
-  Job job = JobWithKeys({});
+TEST_F(ReduceFoldWithoutKeys, ARunningGroupOfLessElapsedTimeIsANewGroup) {
   ReduceProfile profile = Reduced(R(0), At(0), {});
   profile.running_group = RunningGroup{.key = KeyHash{7}, .elapsed = absl::Seconds(4)};
-  EXPECT_TRUE(job.Say(5, profile).ok());
+  EXPECT_TRUE(job_.Say(5, profile).ok());
   profile.running_group->elapsed = absl::Seconds(1);
-  EXPECT_TRUE(job.Say(6, profile).ok());
-  EXPECT_EQ(Attempt(job).reduce->running_group->elapsed, absl::Seconds(1));
+  EXPECT_TRUE(job_.Say(6, profile).ok());
+  EXPECT_EQ(Attempt(job_).reduce->running_group->elapsed, absl::Seconds(1));
 }
 
-// By hand: a group that took 4 s at a quarter, then 2 s at full speed, took 3 s alone.
-TEST(ReduceFold, AFinishedGroupIncludesItsEarlierTimeAlone) {
-  Job job = JobWithKeys({});
+// By hand: a group that took 4 s at a quarter of the speed, then 2 s at full speed, took 3 s alone.
+TEST_F(ReduceFoldWithoutKeys, AFinishedGroupIncludesItsEarlierTimeAlone) {
   ReduceProfile profile = Shared(Reduced(R(0), At(0), {}), 4, 3);
   profile.running_group = RunningGroup{.key = KeyHash{7}, .elapsed = absl::Seconds(4)};
-  EXPECT_TRUE(job.Say(5, profile).ok());
-  EXPECT_TRUE(job.Say(7, Shared(Reduced(R(0), At(6), {Point(100, 6)}), 6, 3)).ok());
-  EXPECT_DOUBLE_EQ(SecondsInBins(job), 3);
-  EXPECT_EQ(Attempt(job).reduce->reduce_time_alone, absl::Seconds(3));
+  job_.Fold({{5, profile}, {7, Shared(Reduced(R(0), At(6), {Point(100, 6)}), 6, 3)}});
+  EXPECT_DOUBLE_EQ(SecondsInBins(job_), 3);
+  EXPECT_EQ(Attempt(job_).reduce->reduce_time_alone, absl::Seconds(3));
 }
 
-TEST(ReduceFold, InvalidProcessorUseIsIgnored) {
-  Job job = JobWithKeys({});
-  EXPECT_TRUE(job.Say(5, Shared(Reduced(R(0), At(4), {}), 4, 2)).ok());
-  EXPECT_TRUE(job.Say(6, Shared(Reduced(R(0), At(4), {}), 3, 3)).ok());
-  EXPECT_DOUBLE_EQ(Attempt(job).reduce->processor_share, 0.5);
-  EXPECT_TRUE(job.Say(7, Shared(Reduced(R(0), At(4), {}), 1000, 1e9)).ok());
-  EXPECT_GT(Attempt(job).reduce->processor_share, 0);
+TEST_F(ReduceFoldWithoutKeys, InvalidProcessorUseIsIgnored) {
+  job_.Fold(
+      {{5, Shared(Reduced(R(0), At(4), {}), 4, 2)}, {6, Shared(Reduced(R(0), At(4), {}), 3, 3)}});
+  EXPECT_DOUBLE_EQ(Attempt(job_).reduce->processor_share, 0.5);
+  EXPECT_TRUE(job_.Say(7, Shared(Reduced(R(0), At(4), {}), 1000, 1e9)).ok());
+  EXPECT_GT(Attempt(job_).reduce->processor_share, 0);
 }
 
-TEST(ReduceFold, WithoutProcessorUseTimesAreUnchanged) {
-  Job job = JobWithKeys({});
-  EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(100, 2)})).ok());
-  EXPECT_EQ(Attempt(job).reduce->processor_share, 1);
-  EXPECT_DOUBLE_EQ(SecondsInBins(job), 2);
+TEST_F(ReduceFoldWithoutKeys, WithoutProcessorUseTimesAreUnchanged) {
+  EXPECT_TRUE(job_.Say(5, Reduced(R(0), At(4), {Point(100, 2)})).ok());
+  EXPECT_EQ(Attempt(job_).reduce->processor_share, 1);
+  EXPECT_DOUBLE_EQ(SecondsInBins(job_), 2);
 }
 
 // --- the running group
 
-TEST(ReduceFold, KeepsTheRunningGroupOfTheNewestProfile) {
-  Job job = JobWithKeys({});
+TEST_F(ReduceFoldWithoutKeys, KeepsTheRunningGroupOfTheNewestProfile) {
   ReduceProfile profile = Reduced(R(0), At(4), {});
   profile.running_group = RunningGroup{.key = KeyHash{7}, .elapsed = absl::Seconds(3)};
-  EXPECT_TRUE(job.Say(5, profile).ok());
-  EXPECT_EQ(Attempt(job).reduce->running_group->key, KeyHash{7});
-  EXPECT_EQ(Attempt(job).reduce->running_group_seen_at, At(5));
-  EXPECT_TRUE(job.Say(6, Reduced(R(0), At(4), {})).ok());
-  EXPECT_FALSE(Attempt(job).reduce->running_group.has_value());
+  EXPECT_TRUE(job_.Say(5, profile).ok());
+  EXPECT_EQ(Attempt(job_).reduce->running_group->key, KeyHash{7});
+  EXPECT_EQ(Attempt(job_).reduce->running_group_seen_at, At(5));
+  EXPECT_TRUE(job_.Say(6, Reduced(R(0), At(4), {})).ok());
+  EXPECT_FALSE(Attempt(job_).reduce->running_group.has_value());
 }
 
-TEST(ReduceFold, PointsOfAllAttemptsAreEvidence) {
-  Job job = JobWithKeys({});
-  EXPECT_TRUE(job.Say(5, Reduced(R(0, 0), At(4), {Point(100, 1)})).ok());
-  EXPECT_TRUE(job.Say(6, Reduced(R(0, 1), At(5), {Point(300, 2)})).ok());
-  EXPECT_EQ(Groups(job).points.points().size(), 2u);
+TEST_F(ReduceFoldWithoutKeys, PointsOfAllAttemptsAreEvidence) {
+  job_.Fold({{5, Reduced(R(0, 0), At(4), {Point(100, 1)})},
+             {6, Reduced(R(0, 1), At(5), {Point(300, 2)})}});
+  EXPECT_EQ(Groups(job_).points.points().size(), 2u);
 }
 
-TEST(ReduceFold, OnlyAProfileWithPointsIsNewEvidence) {
-  Job job = JobWithKeys({});
-  EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(100, 1)})).ok());
-  const std::uint64_t version = Groups(job).points_version;
-  EXPECT_TRUE(job.Say(6, Reduced(R(0), At(4), {})).ok());
-  EXPECT_EQ(Groups(job).points_version, version);
-  EXPECT_TRUE(job.Say(7, Reduced(R(0), At(5), {Point(100, 1)})).ok());
-  EXPECT_NE(Groups(job).points_version, version);
+TEST_F(ReduceFoldWithoutKeys, OnlyAProfileWithPointsIsNewEvidence) {
+  EXPECT_TRUE(job_.Say(5, Reduced(R(0), At(4), {Point(100, 1)})).ok());
+  const std::uint64_t version = Groups(job_).points_version;
+  EXPECT_TRUE(job_.Say(6, Reduced(R(0), At(4), {})).ok());
+  EXPECT_EQ(Groups(job_).points_version, version);
+  EXPECT_TRUE(job_.Say(7, Reduced(R(0), At(5), {Point(100, 1)})).ok());
+  EXPECT_NE(Groups(job_).points_version, version);
 }
 
 // --- named explicit keys
@@ -249,22 +235,21 @@ TEST(ReduceFold, ImplicitSizesExcludeNamedExplicitKeys) {
 
 TEST(ReduceFold, AKeyNamedTwiceIsRetiredOnce) {
   Job job = JobWithKeys({Key(1, 5000)});
-  EXPECT_TRUE(job.Say(5, ReducedNamed(R(0), At(4), {Key(1, 5000)}, 1)).ok());
-  EXPECT_TRUE(job.Say(6, ReducedNamed(R(0), At(5), {Key(1, 5000)}, 1)).ok());
+  job.Fold({{5, ReducedNamed(R(0), At(4), {Key(1, 5000)}, 1)},
+            {6, ReducedNamed(R(0), At(5), {Key(1, 5000)}, 1)}});
   EXPECT_THAT(Attempt(job).reduce->finished_explicit, UnorderedElementsAre(KeyHash{1}));
   EXPECT_EQ(job.state.implicit_sizes.count(), 1u) << "the second one is somebody else's";
 }
 
 TEST(ReduceFold, ARetryStartsWithAllKeys) {
   Job job = JobWithKeys({Key(1, 5000)});
-  EXPECT_TRUE(job.Say(5, ReducedNamed(R(0, 0), At(4), {Key(1, 5000)}, 1)).ok());
-  EXPECT_TRUE(job.Say(6, Started(R(0, 1))).ok());
+  job.Fold({{5, ReducedNamed(R(0, 0), At(4), {Key(1, 5000)}, 1)}, {6, Started(R(0, 1))}});
   EXPECT_TRUE(Attempt(job, 1).reduce->finished_explicit.empty());
 }
 
 // --- explicit keys, some of which are named
 
-// Explicit keys of 1000 to 4000 bytes. The profile names keys from a minimum size.
+// Returns a profile of explicit keys of 1000 to 4000 bytes that names keys from a minimum size.
 ReduceProfile ReducedAndNamedFrom(std::uint64_t bytes_min, std::vector<GroupPoint> points,
                                   std::vector<FinishedKey> named) {
   ReduceProfile profile = Reduced(R(0), At(4), std::move(points));
@@ -298,8 +283,8 @@ TEST(ReduceFold, KeysLargeEnoughForANameDoNotRetireBySize) {
 
 TEST(ReduceFold, ANamedKeyDoesNotRetireAgainBySize) {
   Job job = JobWithKeys({Key(1, 1000), Key(2, 4000)});
-  EXPECT_TRUE(job.Say(5, ReducedNamed(R(0), At(4), {Key(1, 1000)}, 1)).ok());
-  EXPECT_TRUE(job.Say(6, ReducedAndNamedFrom(4000, {Point(1000, 1)}, {})).ok());
+  job.Fold({{5, ReducedNamed(R(0), At(4), {Key(1, 1000)}, 1)},
+            {6, ReducedAndNamedFrom(4000, {Point(1000, 1)}, {})}});
   EXPECT_THAT(Attempt(job).reduce->finished_explicit, UnorderedElementsAre(KeyHash{1}));
   EXPECT_EQ(Attempt(job).reduce->finished_explicit_groups.size(), 1u);
 }
@@ -349,30 +334,30 @@ TEST(ReduceFold, GroupsBeyondTheExplicitKeysAreImplicit) {
 
 TEST(ReduceFold, AnExplicitKeyOfALateProfileCanRetire) {
   Job job;
-  EXPECT_TRUE(job.Say(0, Opened(1, 1)).ok());
-  EXPECT_TRUE(job.Say(1, Finished(M(0))).ok());
-  EXPECT_TRUE(job.Say(2, Reduced(R(0), At(2), {Point(10, 1)})).ok());
-  EXPECT_TRUE(job.Say(3, Emitted(M(0), {Partition(0, 9000, {Key(1, 1000)})})).ok());
-  EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(1000, 1)})).ok());
+  job.Fold({{0, Opened(1, 1)},
+            {1, Finished(M(0))},
+            {2, Reduced(R(0), At(2), {Point(10, 1)})},
+            {3, Emitted(M(0), {Partition(0, 9000, {Key(1, 1000)})})},
+            {5, Reduced(R(0), At(4), {Point(1000, 1)})}});
   EXPECT_EQ(Attempt(job).reduce->finished_explicit.size(), 1u);
 }
 
 TEST(ReduceFold, ALateProfileRetiresNoKeyTwice) {
   Job job;
-  EXPECT_TRUE(job.Say(0, Opened(2, 1)).ok());
-  EXPECT_TRUE(job.Say(1, Finished(M(0))).ok());
-  EXPECT_TRUE(job.Say(1, Finished(M(1))).ok());
-  EXPECT_TRUE(job.Say(1, Emitted(M(0), {Partition(0, 9000, {Key(1, 1000)})})).ok());
-  EXPECT_TRUE(job.Say(2, Reduced(R(0), At(2), {Point(1000, 1)})).ok());
-  EXPECT_TRUE(job.Say(3, Emitted(M(1), {Partition(0, 9000, {Key(2, 5000)})})).ok());
-  EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(1000, 1)})).ok());
+  job.Fold({{0, Opened(2, 1)},
+            {1, Finished(M(0))},
+            {1, Finished(M(1))},
+            {1, Emitted(M(0), {Partition(0, 9000, {Key(1, 1000)})})},
+            {2, Reduced(R(0), At(2), {Point(1000, 1)})},
+            {3, Emitted(M(1), {Partition(0, 9000, {Key(2, 5000)})})},
+            {5, Reduced(R(0), At(4), {Point(1000, 1)})}});
   EXPECT_THAT(Attempt(job).reduce->finished_explicit, UnorderedElementsAre(KeyHash{1}));
   EXPECT_EQ(job.state.implicit_sizes.count(), 1u);
 }
 
 // --- sizes by bins, without points
 
-// Key groups of one size each.
+// Returns a profile of key groups with one size each.
 ReduceProfile ReducedInBins(std::vector<GroupPoint> points) {
   ReduceProfile profile = Reduced(R(0), At(4), std::move(points));
   for (const GroupPoint& point : std::exchange(profile.points, {})) {

@@ -53,10 +53,35 @@ TEST(ClockOffset, ReportsAStepOfTheClock) {
   EXPECT_EQ(clock.Observe(At(40), At(40)), -absl::Hours(1));
 }
 
-TEST(ClockOffset, ASlowFirstMessageIsNoStepOfTheClock) {
+struct SlowMessages {
+  const char* name;
+  std::vector<std::pair<double, double>> sent_and_arrived;
+};
+
+class SlowFirstMessages : public ::testing::TestWithParam<SlowMessages> {};
+
+TEST_P(SlowFirstMessages, AreNoStepOfTheClock) {
   ClockOffset clock;
-  EXPECT_EQ(clock.Observe(At(0), At(60)), std::nullopt);
-  EXPECT_EQ(clock.Observe(At(60), At(60)), std::nullopt);
+  for (const auto& [sent, arrived] : GetParam().sent_and_arrived) {
+    EXPECT_EQ(clock.Observe(At(sent), At(arrived)), std::nullopt) << sent;
+  }
+  const double last = GetParam().sent_and_arrived.back().second;
+  EXPECT_EQ(clock.ToMasterClock(At(last - 5), At(last)), At(last - 5));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, SlowFirstMessages,
+    ::testing::Values(SlowMessages{"One", {{0, 60}, {60, 60}}},
+                      SlowMessages{"TwoAtOnce", {{0, 40}, {1, 40}, {41, 41}}},
+                      SlowMessages{"TwoInSuccession", {{0, 40}, {10, 50}, {51, 51}}},
+                      SlowMessages{"ManyAfterARestart",
+                                   {{0, 1200}, {300, 1201}, {600, 1202}, {1210, 1210}}}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+TEST(ClockOffset, AnOffsetThatHeldLongerThanTheStepIsNoSlowMessage) {
+  ClockOffset clock;
+  for (double at = 0; at <= 60; at += 10) clock.Observe(At(at), At(at));
+  EXPECT_EQ(clock.Observe(At(61 + 45), At(61)), absl::Seconds(45));
 }
 
 TEST(ClockOffset, KeepsTheOffsetOfInstantsBeforeAStepForward) {

@@ -132,8 +132,8 @@ TEST(Task, ItsLeadingAttemptIsTheRunningOneThatHasReadMost) {
   for (const std::uint32_t attempt : {0u, 1u, 2u}) {
     EXPECT_TRUE(job.Say(10, Started(R(0, attempt))).ok());
   }
-  EXPECT_TRUE(job.Say(12, Reduced(R(0, 1), At(12), {Point(50, 1)})).ok());
-  EXPECT_TRUE(job.Say(12, Reduced(R(0, 2), At(12), {Point(90, 1)})).ok());
+  job.Fold({{12, Reduced(R(0, 1), At(12), {Point(50, 1)})},
+            {12, Reduced(R(0, 2), At(12), {Point(90, 1)})}});
   EXPECT_EQ(job.state.reduce_tasks()[0].leading_attempt(),
             &job.state.reduce_tasks()[0].attempts.at({0, 2}));
   EXPECT_TRUE(job.Say(13, Killed(R(0, 2))).ok());
@@ -143,7 +143,7 @@ TEST(Task, ItsLeadingAttemptIsTheRunningOneThatHasReadMost) {
   EXPECT_EQ(job.state.reduce_tasks()[0].leading_attempt(), nullptr);
 }
 
-// A stage of four tasks. One has read 1,000 bytes in 100 records.
+// Returns a stage of four tasks, of which one has read 1,000 bytes in 100 records.
 Stage Scan() {
   Stage stage;
   stage.opened.task_count = 4;

@@ -1,4 +1,4 @@
-// The memory of one job is bounded for all events.
+// Tests that the memory of one job is bounded for all events.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -64,7 +64,7 @@ TEST_F(StateBytes, AttemptsAndSourcesCount) {
             "state_bytes_per_job");
 }
 
-// Tasks of lower indexes may not exist.
+// Tasks with lower indexes need not exist.
 TEST_F(StateBytes, ATaskOfAHighIndexCountsAsOneTask) {
   StageOpened counted = {.stage = 9, .kind = StageKind::kGeneric, .task_count = 2'000'000};
   EXPECT_TRUE(Apply(app_.At(1, counted), kLimits, state_).ok());

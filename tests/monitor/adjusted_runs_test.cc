@@ -1,5 +1,5 @@
-// Forecasts of applications whose past runs had other parameters: the first forecast, and its
-// correction during the run.
+// Tests forecasts of applications whose past runs had other parameters. The tests cover the first
+// forecast and its correction during the run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ using ::testing::Not;
 using Parameters = std::map<std::string, std::string>;
 
 // A program that reads for 4 s and then repeats a step. Its driver submits one step after the
-// other, so that their number is unknown. Each stage has two tasks on two slots, so that the
+// other, so the number of steps is unknown. Each stage has two tasks on two slots, so that the
 // program takes 4 + turns x seconds.
 class Program {
  public:
@@ -102,7 +102,7 @@ class Program {
   double seconds_;
 };
 
-// Returns a program with one turn per iteration. A turn takes 1 s, and 0.1 s more for each of k.
+// Returns a program with one turn per iteration. A turn takes 1 s plus 0.1 s for each of k.
 Program Clusters(int k, int iterations, double slower = 1) {
   return Program({{"k", std::to_string(k)}, {"iterations", std::to_string(iterations)}}, iterations,
                  slower * (1 + 0.1 * k));

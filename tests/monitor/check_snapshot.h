@@ -65,7 +65,7 @@ inline void CheckEvidence(const Evidence& evidence) {
   EXPECT_TRUE(sum == 0 || std::abs(sum - 1) < 1e-9) << sum;
 }
 
-// Without gtest expectations in the loop, which are slow for a job with the most stages.
+// Uses no gtest expectations in the loop, since they are slow for a job with the most stages.
 inline bool IsSane(const StageProgress& stage) {
   const auto is_fraction = [](double fraction) { return fraction >= 0 && fraction <= 1; };
   const auto is_instant = [](const std::optional<absl::Time>& at) {
@@ -78,7 +78,7 @@ inline bool IsSane(const StageProgress& stage) {
     return absl::ZeroDuration() <= lower && lower <= range->median && range->median <= upper &&
            upper < absl::InfiniteDuration();
   };
-  // A running part does not end now.
+  // A running part must not end now.
   const bool ends_later =
       !stage.ends_in || stage.ends_in->upper.value_or(stage.ends_in->median) > absl::ZeroDuration();
   return ends_later && is_fraction(stage.fraction_done) && is_instant(stage.started_at) &&

@@ -38,7 +38,7 @@ inline Estimate EstimateOf(const Snapshot& snapshot, const std::string& indicato
   return {};
 }
 
-// Returns the progress of the last stage by the same indicators.
+// Returns the progress of the last stage by each indicator, the job's own first.
 inline std::vector<double> LastStagesOf(const Snapshot& snapshot) {
   std::vector<double> fractions;
   if (!snapshot.stages.empty()) fractions.push_back(snapshot.stages.back().fraction_done);

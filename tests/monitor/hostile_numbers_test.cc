@@ -128,8 +128,8 @@ void AddNumbers(const std::string& prefix, const Message& message, std::vector<N
   }
 }
 
-// Returns a job with two map and two reduce tasks, one of them in the middle of a key group, with
-// every kind of event and no empty list.
+// Returns the events of a job with two map and two reduce tasks. One task is in the middle of a key
+// group. There is every kind of event and no empty list.
 std::vector<v1::Event> Story() {
   using test::M;
   using test::R;
@@ -191,7 +191,7 @@ std::vector<v1::Event> Story() {
   return story;
 }
 
-// Applies the events with one of them replaced. Ticks after it and at the end.
+// Applies the events with one of them replaced. Ticks after the replaced event and at the end.
 void TellWith(const std::vector<v1::Event>& story, std::size_t replaced, const v1::Event& hostile) {
   JobMonitorOptions options;
   options.indicators = {"tidemark", "nearestfit"};
@@ -244,7 +244,7 @@ TEST(HostileNumbers, AllNumbersOfAnEventAtOnce) {
     for (std::size_t extreme = 0; extreme < 5; ++extreme) {
       v1::Event hostile = story[i];
       for (const Number& number : numbers) {
-        // The ids of the event stay, or it would be rejected.
+        // The ids of the event stay unchanged. Otherwise it would be rejected.
         const bool is_subject = number.path.find("attempt") != std::string::npos ||
                                 number.path.find("sequence") != std::string::npos ||
                                 number.path.find("state") != std::string::npos ||

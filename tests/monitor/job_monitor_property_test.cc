@@ -1,4 +1,4 @@
-// The snapshots of a monitor keep tresumed invariants for all events: numbers are finite, fractions
+// The snapshots of a monitor satisfy these invariants for all events: numbers are finite, fractions
 // are within 0..1, durations are not negative, lower <= median <= upper, sequences grow.
 //
 // Every stream has a seed, which a failure reports. TIDEMARK_SEED sets the first seed.
@@ -195,7 +195,7 @@ class Chaos {
         return ExecutorClosed{Index()};
     }
   }
-  // Returns past runs of this job and of others, as a history may contain.
+  // Returns past runs of this job and of others that a history may contain.
   std::vector<PastRun> PastRuns() {
     std::vector<PastRun> runs(Below(12));
     for (PastRun& run : runs) {
@@ -224,8 +224,8 @@ class Chaos {
   std::mt19937_64 random_;
 };
 
-// Applies `events` and ticks after every third one. A second monitor must return the same
-// snapshots, and so must a third one that resumes from a checkpoint halfway.
+// Applies `events` and ticks after every third event. A second monitor must return the same
+// snapshots, and so must a third monitor that resumes from a checkpoint halfway.
 void CheckStream(const std::vector<Event>& events, const JobMonitorOptions& options,
                  const std::vector<PastRun>& past = {}) {
   JobMonitor monitor("job-1", options);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "master/forecast/dag/shown_progress.h"
+#include "tests/monitor/monitored_job.h"
 #include "tests/monitor/virtual_job.h"
 
 namespace tidemark {
@@ -24,6 +25,7 @@ using test::LastStagesOf;
 using test::Left;
 using test::Lower;
 using test::M;
+using test::MonitoredJob;
 using test::Opened;
 using test::Partition;
 using test::Point;
@@ -42,7 +44,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// The indicators of the paper, whose values can be computed by hand.
+// Returns options with the paper's indicators, whose values can be computed by hand.
 JobMonitorOptions ClassicIndicators() {
   JobMonitorOptions options;
   options.indicators = {"nearestfit", "hadoop", "jobratio", "taskratio"};
@@ -56,6 +58,7 @@ struct Watched {
   absl::Status Say(double seconds, EventBody body) {
     return monitor.Apply(source.At(seconds, std::move(body)));
   }
+  void Fold(test::TimedEvents events) { test::FoldInto(*this, std::move(events)); }
   Snapshot Tick(double seconds) { return monitor.Tick(At(seconds)); }
 };
 
@@ -63,12 +66,12 @@ struct Watched {
 Watched AboutToReduce(const JobMonitorOptions& options = ClassicIndicators()) {
   Watched job;
   job.monitor = JobMonitor("job-1", options);
-  EXPECT_TRUE(job.Say(0, Opened(1, 1)).ok());
-  EXPECT_TRUE(job.Say(0, Started(M(0))).ok());
-  EXPECT_TRUE(job.Say(10, Emitted(M(0), {Partition(0, 4000)})).ok());
-  EXPECT_TRUE(job.Say(10, Finished(M(0))).ok());
-  EXPECT_TRUE(job.Say(10, Started(R(0))).ok());
-  EXPECT_TRUE(job.Say(12, Shuffled(R(0))).ok());
+  job.Fold({{0, Opened(1, 1)},
+            {0, Started(M(0))},
+            {10, Emitted(M(0), {Partition(0, 4000)})},
+            {10, Finished(M(0))},
+            {10, Started(R(0))},
+            {12, Shuffled(R(0))}});
   return job;
 }
 
@@ -78,6 +81,11 @@ Watched Reducing() {
   EXPECT_TRUE(job.Say(15, Reduced(R(0), At(15), {Point(1000, 3)})).ok());
   return job;
 }
+
+class ReducingJob : public ::testing::Test {
+ protected:
+  Watched job_ = Reducing();
+};
 
 // Returns a job with ten key groups of 1000 bytes and one second in each reduce task.
 VirtualJob EvenJob(std::size_t reduces) {
@@ -124,9 +132,8 @@ TEST(JobMonitor, WarmsUpUntilTheFirstGroupEnds) {
   }
 }
 
-TEST(JobMonitor, ForecastsOnceAGroupHasEnded) {
-  Watched job = Reducing();
-  const Snapshot snapshot = job.Tick(15);
+TEST_F(ReducingJob, ForecastsOnceAGroupHasEnded) {
+  const Snapshot snapshot = job_.Tick(15);
   const auto shown_after = [&](double seconds) {
     return dag::FractionDone(absl::Seconds(seconds), absl::Seconds(9));
   };
@@ -140,10 +147,9 @@ TEST(JobMonitor, ForecastsOnceAGroupHasEnded) {
   for (const double fraction : LastStagesOf(snapshot)) EXPECT_DOUBLE_EQ(fraction, shown_after(3));
 }
 
-TEST(JobMonitor, PublishesTheProbabilityOfBeingLate) {
-  Watched job = Reducing();
-  EXPECT_EQ(job.Tick(16).deadline, std::nullopt);
-  EXPECT_EQ(job.Tick(16).late_probability, std::nullopt);
+TEST_F(ReducingJob, PublishesTheProbabilityOfBeingLate) {
+  EXPECT_EQ(job_.Tick(16).deadline, std::nullopt);
+  EXPECT_EQ(job_.Tick(16).late_probability, std::nullopt);
   Watched due = Reducing();
   EXPECT_TRUE(due.Say(15, JobOpened{.deadline = At(40)}).ok());
   const Snapshot now = due.Tick(16);
@@ -159,11 +165,13 @@ TEST(JobMonitor, BeforeTheFirstKeyGroupTheEndIsAGuess) {
   const Estimate guess = job.Tick(13).estimate;
   ASSERT_TRUE(guess.remaining.has_value());
   EXPECT_EQ(guess.basis, Basis::kGuess);
+  EXPECT_EQ(guess.method, EstimateMethod::kMapPhase);
   EXPECT_EQ(guess.known_share, 0);
   EXPECT_TRUE(job.Say(15, Reduced(R(0), At(15), {Point(1000, 3)})).ok());
   const Estimate told = job.Tick(16).estimate;
   ASSERT_TRUE(told.remaining.has_value());
   EXPECT_EQ(told.basis, Basis::kThisRun);
+  EXPECT_EQ(told.method, EstimateMethod::kKeyGroups);
   EXPECT_EQ(told.known_share, 1);
 }
 
@@ -175,10 +183,12 @@ TEST(JobMonitor, BeforeTheFirstKeyGroupTheEndIsThatOfPastRuns) {
   const Estimate before = job.Tick(13).estimate;
   ASSERT_TRUE(before.remaining.has_value());
   EXPECT_EQ(before.basis, Basis::kEarlierRuns);
+  EXPECT_EQ(before.method, EstimateMethod::kPastRuns);
   EXPECT_EQ(before.known_share, 1);
 }
 
-// The interval reaches down to now: with 0.6 of the median left, 0.61 (late_probability_test.cc).
+// The interval begins now. With 0.6 of the median left, the probability is 0.61
+// (late_probability_test.cc).
 TEST(JobMonitor, AGuessIsNeverCertainlyLate) {
   const std::optional<absl::Duration> left =
       Left(AboutToReduce(JobMonitorOptions()).Tick(13).estimate);
@@ -193,8 +203,7 @@ TEST(JobMonitor, AGuessIsNeverCertainlyLate) {
 
 TEST(JobMonitor, KeepsTheFirstDeadlineUncorrected) {
   Watched job = AboutToReduce();
-  EXPECT_TRUE(job.Say(13, JobOpened{.deadline = At(40)}).ok());
-  EXPECT_TRUE(job.Say(14, JobOpened{.deadline = At(90)}).ok());
+  job.Fold({{13, JobOpened{.deadline = At(40)}}, {14, JobOpened{.deadline = At(90)}}});
   EXPECT_EQ(job.Tick(16).deadline, At(40)) << "whatever the clock of the source says";
 }
 
@@ -207,13 +216,12 @@ TEST(JobMonitor, AfterItsDeadlineAJobIsCertainlyLate) {
 TEST(JobMonitor, AnEndedJobWasLateOrNot) {
   for (const auto& [deadline, late] : {std::pair(20, 1.0), std::pair(60, 0.0)}) {
     Watched job = Reducing();
-    EXPECT_TRUE(job.Say(15, JobOpened{.deadline = At(deadline)}).ok());
-    EXPECT_TRUE(job.Say(30, Closed()).ok());
+    job.Fold({{15, JobOpened{.deadline = At(deadline)}}, {30, Closed()}});
     EXPECT_EQ(job.Tick(31).late_probability, late);
   }
   Watched failed = Reducing();
-  EXPECT_TRUE(failed.Say(15, JobOpened{.deadline = At(60)}).ok());
-  EXPECT_TRUE(failed.Say(30, JobClosed{.outcome = JobOutcome::kFailed}).ok());
+  failed.Fold(
+      {{15, JobOpened{.deadline = At(60)}}, {30, JobClosed{.outcome = JobOutcome::kFailed}}});
   EXPECT_EQ(failed.Tick(31).late_probability, std::nullopt);
 }
 
@@ -228,9 +236,8 @@ TEST(JobMonitor, PublishesIndicatorsInTheOrderOfTheOptions) {
   EXPECT_EQ(snapshot.indicators[0].estimate.indicator, "nearestfit");
 }
 
-TEST(JobMonitor, PublishesTheFactsOfTheJob) {
-  Watched job = Reducing();
-  const Snapshot snapshot = job.Tick(15);
+TEST_F(ReducingJob, PublishesTheFactsOfTheJob) {
+  const Snapshot snapshot = job_.Tick(15);
   EXPECT_EQ(snapshot.job_id, "job-1");
   EXPECT_EQ(snapshot.info->name, "word count");
   EXPECT_EQ(snapshot.at, At(15));
@@ -239,9 +246,8 @@ TEST(JobMonitor, PublishesTheFactsOfTheJob) {
   EXPECT_EQ(snapshot.state, JobState::kRunning);
 }
 
-TEST(JobMonitor, PublishesTheStagesInOrder) {
-  Watched job = Reducing();
-  const Snapshot snapshot = job.Tick(15);
+TEST_F(ReducingJob, PublishesTheStagesInOrder) {
+  const Snapshot snapshot = job_.Tick(15);
   ASSERT_EQ(snapshot.stages.size(), 2u);
   EXPECT_EQ(snapshot.stage_infos[0].kind, StageKind::kMap);
   EXPECT_EQ(snapshot.stages[0].state, StageState::kDone);
@@ -252,19 +258,17 @@ TEST(JobMonitor, PublishesTheStagesInOrder) {
   EXPECT_GT(snapshot.stages[1].fraction_done, 0);
 }
 
-TEST(JobMonitor, NamesTheStraggler) {
-  Watched job = Reducing();
-  const Snapshot snapshot = job.Tick(15);
+TEST_F(ReducingJob, NamesTheStraggler) {
+  const Snapshot snapshot = job_.Tick(15);
   ASSERT_EQ(snapshot.named_tasks.size(), 1u);
   EXPECT_EQ(snapshot.named_tasks[0].attempt, R(0));
   EXPECT_EQ(snapshot.named_tasks[0].remaining->median, absl::Seconds(9));
 }
 
-TEST(JobMonitor, AfterThePredictedEndItIsOverdueWithAnOpenInterval) {
-  Watched job = Reducing();
-  job.Tick(15);
-  EXPECT_TRUE(job.Say(60, Read(R(0), 1000)).ok());
-  const Estimate forecast = EstimateOf(job.Tick(60), "nearestfit");  // predicted: 24 s
+TEST_F(ReducingJob, AfterThePredictedEndItIsOverdueWithAnOpenInterval) {
+  job_.Tick(15);
+  EXPECT_TRUE(job_.Say(60, Read(R(0), 1000)).ok());
+  const Estimate forecast = EstimateOf(job_.Tick(60), "nearestfit");  // predicted: 24 s
   EXPECT_EQ(forecast.state, EstimateState::kOverdue);
   EXPECT_EQ(Left(forecast), absl::ZeroDuration());
   EXPECT_EQ(Lower(forecast), absl::ZeroDuration());
@@ -273,16 +277,15 @@ TEST(JobMonitor, AfterThePredictedEndItIsOverdueWithAnOpenInterval) {
 
 // Four map tasks read all of their input in 10 s and continue for 80 s.
 TEST(JobMonitor, MapTasksThatContinueAfterTheirLastByteOpenTheInterval) {
-  Watched job;
-  job.monitor = JobMonitor("job-1", {});
-  EXPECT_TRUE(job.Say(0, Opened(4, 0)).ok());
-  for (std::uint32_t i = 0; i < 4; ++i) EXPECT_TRUE(job.Say(0, Started(M(i), 100)).ok());
+  MonitoredJob job;
+  job.Say(0, Opened(4, 0));
+  for (std::uint32_t i = 0; i < 4; ++i) job.Say(0, Started(M(i), 100));
   int looks = 0;
   int held = 0;
   for (double at = 1; at < 90; ++at) {
     for (std::uint32_t i = 0; i < 4; ++i) {
       const auto read = static_cast<std::uint64_t>(10 * std::min(at, 10.0));
-      EXPECT_TRUE(job.Say(at, Read(M(i), read)).ok());
+      job.Say(at, Read(M(i), read));
     }
     const Estimate estimate = job.Tick(at).estimate;
     if (at >= 14) {
@@ -299,19 +302,18 @@ TEST(JobMonitor, MapTasksThatContinueAfterTheirLastByteOpenTheInterval) {
 // Three of four map tasks end a second after their last byte. The last one
 // continues for 80 s.
 TEST(JobMonitor, AMapTaskThatWaitsLongerThanItsFinishedSiblingsOpensTheInterval) {
-  Watched job;
-  job.monitor = JobMonitor("job-1", {});
-  EXPECT_TRUE(job.Say(0, Opened(4, 0)).ok());
-  for (std::uint32_t i = 0; i < 4; ++i) EXPECT_TRUE(job.Say(0, Started(M(i), 100)).ok());
+  MonitoredJob job;
+  job.Say(0, Opened(4, 0));
+  for (std::uint32_t i = 0; i < 4; ++i) job.Say(0, Started(M(i), 100));
   int forecasts = 0;
   int held = 0;
   for (double at = 1; at < 90; ++at) {
     for (std::uint32_t i = 0; i < (at < 11 ? 4u : 1u); ++i) {
       const auto read = static_cast<std::uint64_t>(10 * std::min(at, 10.0));
-      EXPECT_TRUE(job.Say(at, Read(M(i), read)).ok());
+      job.Say(at, Read(M(i), read));
     }
     if (at == 11) {
-      for (const std::uint32_t i : {1, 2, 3}) EXPECT_TRUE(job.Say(at, Finished(M(i))).ok());
+      for (const std::uint32_t i : {1, 2, 3}) job.Say(at, Finished(M(i)));
     }
     const Estimate estimate = job.Tick(at).estimate;
     ++forecasts;
@@ -328,15 +330,13 @@ TEST(JobMonitor, NamesAClockThatWasSet) {
   };
   for (const Case& each :
        {Case{3600,
-             "the clock of source app-master was set forward by 1 h at 2023-11-14 22:13:40 "
-             "UTC; later times are moved back by as much"},
+             "the clock of source app-master was set forward by 1 h at 2023-11-14 22:13:40 UTC; "
+             "later times are moved back by the same amount"},
         Case{-3600,
-             "the clock of source app-master was set back by 1 h at 2023-11-14 22:13:40 "
-             "UTC; later times are moved forward by as much"}}) {
+             "the clock of source app-master was set back by 1 h at 2023-11-14 22:13:40 UTC; later "
+             "times are moved forward by the same amount"}}) {
     Watched job;
-    EXPECT_TRUE(job.Say(0, Opened(1, 0)).ok());
-    EXPECT_TRUE(job.Say(1, Started(M(0), 100)).ok());
-    EXPECT_TRUE(job.Say(10, Read(M(0), 50)).ok());
+    job.Fold({{0, Opened(1, 0)}, {1, Started(M(0), 100)}, {10, Read(M(0), 50)}});
     EXPECT_THAT(job.Tick(10).notes, IsEmpty());
     Event finished = job.source.At(20, Finished(M(0)));
     finished.sent_at = At(20 + each.step);
@@ -349,33 +349,44 @@ TEST(JobMonitor, NamesAClockThatWasSet) {
 }
 
 TEST(JobMonitor, AJobThatContinuesAfterItsLastTaskIsOverdue) {
-  Watched job;
-  job.monitor = JobMonitor("job-1", {});
-  EXPECT_TRUE(job.Say(0, Opened(1, 0)).ok());
-  EXPECT_TRUE(job.Say(0, Started(M(0), 100)).ok());
-  EXPECT_TRUE(job.Say(10, Finished(M(0))).ok());
+  MonitoredJob job;
+  job.Fold({{0, Opened(1, 0)}, {0, Started(M(0), 100)}, {10, Finished(M(0))}});
   EXPECT_EQ(job.Tick(11).estimate.state, EstimateState::kValid);
   const Estimate estimate = job.Tick(20).estimate;
   EXPECT_EQ(estimate.state, EstimateState::kOverdue);
   EXPECT_GT(*Upper(estimate), absl::Minutes(2));
 }
 
-TEST(JobMonitor, ShortlyAfterThePredictedEndItIsNotOverdue) {
-  Watched job = Reducing();
-  const Estimate forecast = EstimateOf(job.Tick(25.5), "nearestfit");
+TEST_F(ReducingJob, ShortlyAfterThePredictedEndItIsNotOverdue) {
+  const Estimate forecast = EstimateOf(job_.Tick(25.5), "nearestfit");
   EXPECT_EQ(forecast.state, EstimateState::kValid);
   EXPECT_EQ(Left(forecast), absl::ZeroDuration());
 }
 
+// NearestFit and the linear indicators predict the reduce phase of MapReduce jobs.
+TEST(JobMonitor, AnApplicationOfStagesHasNoEstimatesOfOtherIndicators) {
+  Watched job;
+  job.monitor = JobMonitor("job-1", {.indicators = {"tidemark", "nearestfit"}});
+  job.Fold({{0, JobOpened{.name = "query"}},
+            {0, ExecutorOpened{.executor = 0, .host = "a", .slots = 1}},
+            {0, StageOpened{.stage = 4, .task_count = 2}},
+            {0, Started({.stage = 4, .index = 0})},
+            {5, Finished({.stage = 4, .index = 0})},
+            {5, Started({.stage = 4, .index = 1})}});
+  const Snapshot snapshot = job.Tick(6);
+  EXPECT_TRUE(snapshot.estimate.remaining.has_value());
+  EXPECT_EQ(snapshot.estimate.method, EstimateMethod::kTaskTimes);
+  EXPECT_TRUE(snapshot.indicators.empty());
+}
+
 TEST(JobMonitor, AMapOnlyJobIsForecastByItsMapPhase) {
   Watched job;
-  EXPECT_TRUE(job.Say(0, Opened(1, 0)).ok());
-  EXPECT_TRUE(job.Say(0, Started(M(0), 100)).ok());
-  EXPECT_TRUE(job.Say(10, Read(M(0), 25)).ok());
+  job.Fold({{0, Opened(1, 0)}, {0, Started(M(0), 100)}, {10, Read(M(0), 25)}});
   const Snapshot snapshot = job.Tick(10);
   ASSERT_EQ(snapshot.stages.size(), 1u);
   EXPECT_EQ(snapshot.stage_infos[0].kind, StageKind::kMap);
   EXPECT_TRUE(snapshot.named_tasks.empty());
+  EXPECT_EQ(snapshot.estimate.method, EstimateMethod::kTaskSizes);
   for (const Indicator& other : snapshot.indicators) {
     EXPECT_EQ(other.last_stage_fraction_done, 0) << other.estimate.indicator;
   }
@@ -399,146 +410,134 @@ TEST(JobMonitor, AMapOnlyJobIsForecastByItsMapPhase) {
 
 // Twice the bytes take twice as long, so that the second of two waves is longer.
 TEST(JobMonitor, MapTasksAreForecastByTheirSizes) {
-  Watched job = {.monitor = JobMonitor("job-1", {.indicators = {"tidemark"}}), .source = Source()};
-  EXPECT_TRUE(job.Say(0, Opened(12, 0)).ok());
+  MonitoredJob job;
+  job.Say(0, Opened(12, 0));
   for (std::uint32_t i = 0; i < 10; ++i) {
-    EXPECT_TRUE(job.Say(0, Started(M(i), std::uint64_t{100} * (i + 1))).ok());
+    job.Say(0, Started(M(i), std::uint64_t{100} * (i + 1)));
   }
-  for (std::uint32_t i = 0; i < 10; ++i) EXPECT_TRUE(job.Say(i + 1, Finished(M(i))).ok());
-  EXPECT_TRUE(job.Say(10, Started(M(10), 500)).ok());
-  EXPECT_TRUE(job.Say(10, Started(M(11), 2000)).ok());
-  const Estimate forecast = EstimateOf(job.Tick(10), "tidemark");
+  for (std::uint32_t i = 0; i < 10; ++i) job.Say(i + 1, Finished(M(i)));
+  job.Fold({{10, Started(M(10), 500)}, {10, Started(M(11), 2000)}});
+  const Estimate forecast = job.Tick(10).estimate;
   ASSERT_TRUE(Left(forecast).has_value());
   EXPECT_NEAR(absl::ToDoubleSeconds(*Left(forecast)), 20, 4);
 }
 
-// An engine that reports the progress and the ends of reduce tasks, but no key groups.
+// The engine reports the progress and the ends of reduce tasks, but no key groups.
 TEST(JobMonitor, ReduceTasksWithoutKeyGroupsAreForecastByTheirSizes) {
-  Watched job = {.monitor = JobMonitor("job-1", {.indicators = {"tidemark"}}), .source = Source()};
-  EXPECT_TRUE(job.Say(0, Opened(1, 4)).ok());
-  EXPECT_TRUE(job.Say(0, Started(M(0))).ok());
-  EXPECT_TRUE(job.Say(10, Emitted(M(0), {Partition(0, 1000), Partition(1, 2000), Partition(2, 4000),
-                                         Partition(3, 4000)}))
-                  .ok());
-  EXPECT_TRUE(job.Say(10, Finished(M(0))).ok());
+  MonitoredJob job;
+  job.Fold({{0, Opened(1, 4)}, {0, Started(M(0))}});
+  job.Say(10, Emitted(M(0), {Partition(0, 1000), Partition(1, 2000), Partition(2, 4000),
+                             Partition(3, 4000)}));
+  job.Say(10, Finished(M(0)));
   for (std::uint32_t i = 0; i < 3; ++i) {
-    EXPECT_TRUE(job.Say(10, Started(R(i))).ok());
-    EXPECT_TRUE(job.Say(10, Shuffled(R(i))).ok());
+    job.Fold({{10, Started(R(i))}, {10, Shuffled(R(i))}});
   }
-  EXPECT_TRUE(job.Say(20, Finished(R(0))).ok());
-  EXPECT_TRUE(job.Say(30, Finished(R(1))).ok());
-  EXPECT_TRUE(job.Say(30, Read(R(2), 2000)).ok());
+  job.Fold({{20, Finished(R(0))}, {30, Finished(R(1))}, {30, Read(R(2), 2000)}});
   const Snapshot snapshot = job.Tick(30);
-  const Estimate forecast = EstimateOf(snapshot, "tidemark");
+  const Estimate forecast = snapshot.estimate;
   ASSERT_TRUE(Left(forecast).has_value());
-  // Task 2 has half of its 4,000 bytes left, 20 s. Task 3 takes 40 s on a free slot, by the
-  // evidence of two and a half tasks.
+  // Task 2 has half of its 4,000 bytes left, which take 20 s. By the evidence of two and a half
+  // tasks, task 3 takes 40 s on a free slot.
   EXPECT_NEAR(absl::ToDoubleSeconds(*Left(forecast)), 40, 12);
   ASSERT_EQ(snapshot.named_tasks.size(), 1u);
   EXPECT_EQ(snapshot.named_tasks[0].attempt.index, 3u);
 }
 
-// Returns a job with four reduce tasks of one size without key groups, at 20 s, at the end of the
-// first of two waves of 10 s.
-Watched HalfOfTheReduceTasksDone() {
-  Watched job = {.monitor = JobMonitor("job-1", {.indicators = {"tidemark"}}), .source = Source()};
-  EXPECT_TRUE(job.Say(0, Opened(1, 4)).ok());
-  EXPECT_TRUE(job.Say(0, Started(M(0))).ok());
-  EXPECT_TRUE(job.Say(10, Finished(M(0))).ok());
-  for (std::uint32_t i = 0; i < 2; ++i) EXPECT_TRUE(job.Say(10, Started(R(i), 1000)).ok());
-  for (std::uint32_t i = 0; i < 2; ++i) EXPECT_TRUE(job.Say(20, Finished(R(i))).ok());
-  for (std::uint32_t i = 2; i < 4; ++i) EXPECT_TRUE(job.Say(20, Started(R(i), 1000)).ok());
+// Returns a job with four reduce tasks of one size without key groups. At 20 s, the first of two
+// waves of 10 s ends.
+MonitoredJob HalfOfTheReduceTasksDone() {
+  MonitoredJob job;
+  job.Fold({{0, Opened(1, 4)}, {0, Started(M(0))}, {10, Finished(M(0))}});
+  for (std::uint32_t i = 0; i < 2; ++i) job.Say(10, Started(R(i), 1000));
+  for (std::uint32_t i = 0; i < 2; ++i) job.Say(20, Finished(R(i)));
+  for (std::uint32_t i = 2; i < 4; ++i) job.Say(20, Started(R(i), 1000));
   return job;
 }
 
-// This happens in replays of Rumen traces: 20 reduce tasks without sizes, half of which have ended.
+// Replays of Rumen traces have such jobs. They have 20 reduce tasks without sizes, half of which
+// have ended.
 TEST(JobMonitor, ReduceTasksWithoutSizesAreForecastByFinishedTasks) {
-  Watched job = {.monitor = JobMonitor("job-1", {.indicators = {"tidemark"}}), .source = Source()};
-  EXPECT_TRUE(job.Say(0, Opened(1, 20)).ok());
-  EXPECT_TRUE(job.Say(0, Started(M(0))).ok());
-  EXPECT_TRUE(job.Say(10, Finished(M(0))).ok());
-  for (std::uint32_t i = 0; i < 10; ++i) EXPECT_TRUE(job.Say(10, Started(R(i))).ok());
-  for (std::uint32_t i = 0; i < 10; ++i) EXPECT_TRUE(job.Say(210, Finished(R(i))).ok());
-  for (std::uint32_t i = 10; i < 20; ++i) EXPECT_TRUE(job.Say(210, Started(R(i))).ok());
-  const Estimate forecast = EstimateOf(job.Tick(210), "tidemark");
+  MonitoredJob job;
+  job.Fold({{0, Opened(1, 20)}, {0, Started(M(0))}, {10, Finished(M(0))}});
+  for (std::uint32_t i = 0; i < 10; ++i) job.Say(10, Started(R(i)));
+  for (std::uint32_t i = 0; i < 10; ++i) job.Say(210, Finished(R(i)));
+  for (std::uint32_t i = 10; i < 20; ++i) job.Say(210, Started(R(i)));
+  const Estimate forecast = job.Tick(210).estimate;
   ASSERT_TRUE(Left(forecast).has_value());
   // The last of ten scattered tasks ends after the median.
   EXPECT_NEAR(absl::ToDoubleSeconds(*Left(forecast)), 250, 50);
-  for (std::uint32_t i = 10; i < 20; ++i) EXPECT_TRUE(job.Say(410, Finished(R(i))).ok());
-  EXPECT_EQ(Left(EstimateOf(job.Tick(411), "tidemark")), absl::ZeroDuration());
+  for (std::uint32_t i = 10; i < 20; ++i) job.Say(410, Finished(R(i)));
+  EXPECT_EQ(Left(job.Tick(411).estimate), absl::ZeroDuration());
 }
 
-// Without past runs 10 s remain; by eight runs, 20 s.
+// Without past runs, 10 s remain. With eight past runs, 20 s remain.
 TEST(JobMonitor, PastRunsCountInAdditionToTheSizesOfTasks) {
-  Watched alone = HalfOfTheReduceTasksDone();
-  Watched known = HalfOfTheReduceTasksDone();
+  MonitoredJob alone = HalfOfTheReduceTasksDone();
+  MonitoredJob known = HalfOfTheReduceTasksDone();
   known.monitor.SetPastRuns(
       std::vector<PastRun>(8, {.map_time = absl::Seconds(10), .reduce_time = absl::Seconds(30)}));
-  const auto left = [](Watched& job) {
-    return absl::ToDoubleSeconds(
-        Left(EstimateOf(job.Tick(20), "tidemark")).value_or(absl::ZeroDuration()));
+  const auto left = [](MonitoredJob& job) {
+    return absl::ToDoubleSeconds(Left(job.Tick(20).estimate).value_or(absl::ZeroDuration()));
   };
   const double by_sizes = left(alone);
   EXPECT_GT(left(known), 1.2 * by_sizes);
 }
 
 TEST(JobMonitor, IntervalsHaveTheWidthThatPastRunsNeeded) {
-  Watched alone = HalfOfTheReduceTasksDone();
-  Watched known = HalfOfTheReduceTasksDone();
+  MonitoredJob alone = HalfOfTheReduceTasksDone();
+  MonitoredJob known = HalfOfTheReduceTasksDone();
   // Scores without times do not predict the end.
   known.monitor.SetPastRuns(std::vector<PastRun>(8, {.interval_score = 1.5}));
-  const Estimate without = EstimateOf(alone.Tick(20), "tidemark");
-  const Estimate with = EstimateOf(known.Tick(20), "tidemark");
+  const Estimate without = alone.Tick(20).estimate;
+  const Estimate with = known.Tick(20).estimate;
   ASSERT_TRUE(Left(without) && Upper(without) && Upper(with));
   EXPECT_EQ(Left(with), Left(without));
   EXPECT_EQ(*Upper(with) - *Left(with), 1.5 * (*Upper(without) - *Left(without)));
 }
 
 TEST(JobMonitor, TheSummaryOfAnEndedJobHasItsIntervalScore) {
-  Watched job = HalfOfTheReduceTasksDone();
+  MonitoredJob job = HalfOfTheReduceTasksDone();
   for (double now = 20; now < 30; ++now) job.Tick(now);
   EXPECT_FALSE(job.monitor.Summary().interval_score);
-  const Estimate said = EstimateOf(job.Tick(30), "tidemark");
+  const Estimate said = job.Tick(30).estimate;
   ASSERT_TRUE(Left(said) && Upper(said));
-  EXPECT_TRUE(job.Say(500, Closed()).ok());
+  job.Say(500, Closed());
   job.Tick(500);
-  // Far beyond all upper bounds.
+  // The end is far beyond all upper bounds.
   ASSERT_TRUE(job.monitor.Summary().interval_score);
   EXPECT_GT(*job.monitor.Summary().interval_score, 2);
   EXPECT_LE(*job.monitor.Summary().interval_score, 20);
 }
 
 TEST(JobMonitor, AnEndThatMovedHasAWiderInterval) {
-  Watched steady = HalfOfTheReduceTasksDone();
-  Watched moved = HalfOfTheReduceTasksDone();
+  MonitoredJob steady = HalfOfTheReduceTasksDone();
+  MonitoredJob moved = HalfOfTheReduceTasksDone();
   for (double now = 20; now < 30; ++now) moved.Tick(now);
-  const auto width = [](Watched& job) {
-    const Estimate forecast = EstimateOf(job.Tick(30), "tidemark");
+  const auto width = [](MonitoredJob& job) {
+    const Estimate forecast = job.Tick(30).estimate;
     return Upper(forecast).value_or(absl::ZeroDuration()) -
            Lower(forecast).value_or(absl::ZeroDuration());
   };
   EXPECT_GT(width(moved), width(steady));
 }
 
-// The end of the shuffle is not reported, so that the time of a reduce task counts from its start.
+// The end of the shuffle is not reported, so the time of a reduce task counts from its start.
 TEST(JobMonitor, ReduceTasksWithoutAShuffleApproachTheirEnd) {
-  Watched job = {.monitor = JobMonitor("job-1", {.indicators = {"tidemark"}}), .source = Source()};
-  EXPECT_TRUE(job.Say(0, Opened(1, 2)).ok());
-  EXPECT_TRUE(job.Say(0, Started(M(0))).ok());
-  EXPECT_TRUE(job.Say(10, Finished(M(0))).ok());
-  EXPECT_TRUE(job.Say(10, Started(R(0), 1000)).ok());
-  EXPECT_TRUE(job.Say(15, Started(R(1), 1000)).ok());
-  EXPECT_TRUE(job.Say(70, Finished(R(0))).ok());
-  const Estimate forecast = EstimateOf(job.Tick(70), "tidemark");
+  MonitoredJob job;
+  job.Fold({{0, Opened(1, 2)},
+            {0, Started(M(0))},
+            {10, Finished(M(0))},
+            {10, Started(R(0), 1000)},
+            {15, Started(R(1), 1000)},
+            {70, Finished(R(0))}});
+  const Estimate forecast = job.Tick(70).estimate;
   ASSERT_TRUE(Left(forecast).has_value());
   EXPECT_LT(*Left(forecast), absl::Seconds(35));
 }
 
 TEST(JobMonitor, AMapOnlyJobOfAnUnknownNumberOfTasksHasNoForecast) {
   Watched job;
-  EXPECT_TRUE(job.Say(0, Opened({}, 0)).ok());
-  EXPECT_TRUE(job.Say(0, Started(M(0), 100)).ok());
-  EXPECT_TRUE(job.Say(1, Finished(M(0))).ok());
+  job.Fold({{0, Opened({}, 0)}, {0, Started(M(0), 100)}, {1, Finished(M(0))}});
   const Snapshot snapshot = job.Tick(1);
   EXPECT_EQ(snapshot.estimate.state, EstimateState::kWarmingUp);
   EXPECT_EQ(snapshot.estimate.fraction_done, 0);
@@ -648,22 +647,20 @@ TEST_F(QuadraticJobTest, KeysRecognisedBySizeGiveTheSameForecast) {
 
 // --- the end
 
-TEST(JobMonitor, TheFinalSnapshotComesOnceAndIsThenRepeated) {
-  Watched job = Reducing();
-  job.Tick(15);
-  EXPECT_TRUE(job.Say(20, Closed()).ok());
-  EXPECT_TRUE(job.monitor.is_closed());
-  const Snapshot final_snapshot = job.Tick(21);
+TEST_F(ReducingJob, TheFinalSnapshotComesOnceAndIsThenRepeated) {
+  job_.Tick(15);
+  EXPECT_TRUE(job_.Say(20, Closed()).ok());
+  EXPECT_TRUE(job_.monitor.is_closed());
+  const Snapshot final_snapshot = job_.Tick(21);
   EXPECT_EQ(final_snapshot.state, JobState::kSucceeded);
   EXPECT_EQ(final_snapshot.sequence, 2u);
-  EXPECT_TRUE(job.Say(22, Started(R(0, 1))).ok());
-  EXPECT_EQ(job.Tick(500), final_snapshot);
+  EXPECT_TRUE(job_.Say(22, Started(R(0, 1))).ok());
+  EXPECT_EQ(job_.Tick(500), final_snapshot);
 }
 
-TEST(JobMonitor, AJobThatSucceededIsAllDone) {
-  Watched job = Reducing();
-  EXPECT_TRUE(job.Say(20, Closed()).ok());
-  const Snapshot snapshot = job.Tick(25);
+TEST_F(ReducingJob, AJobThatSucceededIsAllDone) {
+  EXPECT_TRUE(job_.Say(20, Closed()).ok());
+  const Snapshot snapshot = job_.Tick(25);
   EXPECT_EQ(snapshot.elapsed(), absl::Seconds(20)) << "until it ended, not until it was looked at";
   EXPECT_TRUE(snapshot.named_tasks.empty());
   EXPECT_EQ(snapshot.message, "");
@@ -681,8 +678,7 @@ TEST(JobMonitor, ErrorsOfAReduceStageNeedATickDuringIt) {
   for (const bool is_looked_at : {false, true}) {
     Watched job = Reducing();
     if (is_looked_at) job.Tick(15);
-    EXPECT_TRUE(job.Say(20, Finished(R(0))).ok());
-    EXPECT_TRUE(job.Say(21, Closed()).ok());
+    job.Fold({{20, Finished(R(0))}, {21, Closed()}});
     for (const IndicatorError& error : job.Tick(25).errors) {
       EXPECT_EQ(error.last_stage_avg_points.has_value(), is_looked_at) << error.indicator;
       EXPECT_EQ(error.last_stage_max_points.has_value(), is_looked_at) << error.indicator;
@@ -709,12 +705,11 @@ struct Ending {
   JobOutcome outcome;
   JobState state;
 };
-class JobMonitorEnding : public ::testing::TestWithParam<Ending> {};
+class JobMonitorEnding : public ReducingJob, public ::testing::WithParamInterface<Ending> {};
 
 TEST_P(JobMonitorEnding, PublishesTheReasonAndNoErrors) {
-  Watched job = Reducing();
-  EXPECT_TRUE(job.Say(20, Closed(GetParam().outcome, "out of memory")).ok());
-  const Snapshot snapshot = job.Tick(21);
+  EXPECT_TRUE(job_.Say(20, Closed(GetParam().outcome, "out of memory")).ok());
+  const Snapshot snapshot = job_.Tick(21);
   EXPECT_EQ(snapshot.state, GetParam().state);
   EXPECT_EQ(snapshot.message, "out of memory");
   EXPECT_TRUE(snapshot.errors.empty());
@@ -728,7 +723,7 @@ INSTANTIATE_TEST_SUITE_P(All, JobMonitorEnding,
                                                   JobState::kKilled}),
                          [](const auto& row) { return std::string(row.param.name); });
 
-// By the map phase alone, the end is a guess with a wide interval.
+// With only the map phase as evidence, the end is a guess with a wide interval.
 TEST_P(JobMonitorEnding, KeepsTheBoundsOfItsFraction) {
   Watched goes_on = AboutToReduce(JobMonitorOptions());
   goes_on.Tick(13);
@@ -745,7 +740,7 @@ TEST_P(JobMonitorEnding, KeepsTheBoundsOfItsFraction) {
   EXPECT_DOUBLE_EQ(ended.estimate.fraction_done_upper, running.fraction_done_upper);
 }
 
-// The silence has opened its interval.
+// The silence has opened the interval of the job.
 TEST(JobMonitor, AnAbandonedJobKeepsTheBoundsOfItsFraction) {
   Watched job = AboutToReduce(JobMonitorOptions());
   job.Tick(13);
@@ -766,44 +761,41 @@ TEST(JobMonitor, TheFractionOfASucceededJobIsCertain) {
   EXPECT_EQ(ended.fraction_done_upper, 1);
 }
 
-TEST(JobMonitor, AJobWithoutReportsIsAbandoned) {
-  Watched job = Reducing();
+TEST_F(ReducingJob, AJobWithoutReportsIsAbandoned) {
   const double silent_since = 15;
-  EXPECT_EQ(job.Tick(silent_since + 15 * 60).state, JobState::kRunning);
-  EXPECT_FALSE(job.monitor.is_closed());
-  const Snapshot snapshot = job.Tick(silent_since + 15 * 60 + 1);
+  EXPECT_EQ(job_.Tick(silent_since + 15 * 60).state, JobState::kRunning);
+  EXPECT_FALSE(job_.monitor.is_closed());
+  const Snapshot snapshot = job_.Tick(silent_since + 15 * 60 + 1);
   EXPECT_EQ(snapshot.state, JobState::kAbandoned);
   EXPECT_EQ(snapshot.message, "no event of the job arrived for 15 min");
-  EXPECT_TRUE(job.monitor.is_closed());
+  EXPECT_TRUE(job_.monitor.is_closed());
   EXPECT_TRUE(snapshot.errors.empty());
 }
 
-TEST(JobMonitor, AnAbandonedJobStaysAbandoned) {
-  Watched job = Reducing();
-  const Snapshot snapshot = job.Tick(10'000);
-  EXPECT_TRUE(job.Say(10'001, Closed()).ok());
-  EXPECT_EQ(job.Tick(10'002), snapshot);
+TEST_F(ReducingJob, AnAbandonedJobStaysAbandoned) {
+  const Snapshot snapshot = job_.Tick(10'000);
+  EXPECT_TRUE(job_.Say(10'001, Closed()).ok());
+  EXPECT_EQ(job_.Tick(10'002), snapshot);
 }
 
 // --- coverage
 
-TEST(JobMonitor, CountsMissingEvidence) {
-  Watched job = Reducing();
-  Event event = job.source.At(16, Read(M(0), 1));
+TEST_F(ReducingJob, CountsMissingEvidence) {
+  Event event = job_.source.At(16, Read(M(0), 1));
   event.dropped_events = 6;
   event.sequence += 3;
-  EXPECT_TRUE(job.monitor.Apply(event).ok());
+  EXPECT_TRUE(job_.monitor.Apply(event).ok());
   event.sequence += 1;
   event.body = Started(M(99));
-  EXPECT_FALSE(job.monitor.Apply(event).ok());
-  job.monitor.CountRejected();
+  EXPECT_FALSE(job_.monitor.Apply(event).ok());
+  job_.monitor.CountRejected();
   ReduceProfile profile = Reduced(R(0), At(15), {Point(1000, 3)});
   profile.points.clear();
   profile.dropped_points = 8;
   event.sequence += 1;
   event.body = profile;
-  EXPECT_TRUE(job.monitor.Apply(event).ok());
-  const Coverage coverage = *job.Tick(20).coverage;
+  EXPECT_TRUE(job_.monitor.Apply(event).ok());
+  const Coverage coverage = *job_.Tick(20).coverage;
   EXPECT_EQ(coverage.newest_event_at, At(16));
   EXPECT_EQ(coverage.lost_events, 3u);
   EXPECT_EQ(coverage.dropped_events, 6u);
@@ -824,11 +816,9 @@ TEST(JobMonitor, PublishesTheShareOfMapTasksWithAProfile) {
 
 TEST(JobMonitor, AProfileOnItsWayIsNotMissing) {
   Watched job;
-  EXPECT_TRUE(job.Say(0, Opened(4, 1)).ok());
-  EXPECT_TRUE(job.Say(1, Finished(M(0))).ok());
+  job.Fold({{0, Opened(4, 1)}, {1, Finished(M(0))}});
   EXPECT_EQ(job.Tick(2).coverage->map_profiles, 1);
-  EXPECT_TRUE(job.Say(2, Emitted(M(0), {})).ok());
-  EXPECT_TRUE(job.Say(8, Finished(M(1))).ok());
+  job.Fold({{2, Emitted(M(0), {})}, {8, Finished(M(1))}});
   EXPECT_EQ(job.Tick(18).coverage->map_profiles, 1);
   EXPECT_EQ(job.Tick(19).coverage->map_profiles, 0.5);
 }
@@ -837,8 +827,7 @@ TEST(JobMonitor, AfterTheJobAProfileIsMissing) {
   Watched job;
   EXPECT_TRUE(job.Say(0, Opened(2, 1)).ok());
   for (const std::uint32_t i : {0u, 1u}) EXPECT_TRUE(job.Say(1, Finished(M(i))).ok());
-  EXPECT_TRUE(job.Say(1, Emitted(M(0), {})).ok());
-  EXPECT_TRUE(job.Say(2, Closed()).ok());
+  job.Fold({{1, Emitted(M(0), {})}, {2, Closed()}});
   EXPECT_EQ(job.Tick(2).coverage->map_profiles, 0.5);
 }
 
@@ -853,7 +842,7 @@ TEST(JobMonitor, NotesThatAPartOfTheMapOutputWasNotScanned) {
   EXPECT_TRUE(job.Say(1, Emitted(M(1), {unread})).ok());
   ASSERT_EQ(job.Tick(2).notes.size(), 1u);
   EXPECT_EQ(job.Tick(2).notes[0],
-            "keys known for 50 % of the map output; for the rest, only its size");
+            "keys known for 50 % of the map output; for the rest, only the size is known");
 }
 
 TEST(JobMonitor, NotesAGroupingComparator) {
@@ -866,6 +855,17 @@ TEST(JobMonitor, NotesAGroupingComparator) {
       job.Tick(1).notes[0],
       "a grouping comparator forms the key groups, so key groups cannot be identified by their "
       "keys");
+}
+
+TEST(JobMonitor, NotesThatItsMapTasksWaitForSlots) {
+  MonitoredJob job;
+  job.Say(0, Opened(4, 1));
+  EXPECT_THAT(job.Tick(9).notes, IsEmpty()) << "its application master starts";
+  EXPECT_THAT(
+      job.Tick(10).notes,
+      ElementsAre("cannot predict the end: 4 map tasks wait for slots, and none has started"));
+  job.Say(11, Started(M(0)));
+  EXPECT_THAT(job.Tick(12).notes, IsEmpty());
 }
 
 TEST(JobMonitor, NotesIgnoredKeyGroupsOfOtherStages) {
@@ -881,8 +881,8 @@ TEST(JobMonitor, NotesIgnoredKeyGroupsOfOtherStages) {
 
 TEST(JobMonitor, AJobMayEndWithAnUnknownOutcome) {
   Watched job;
-  EXPECT_TRUE(job.Say(0, Opened(1, 0)).ok());
-  EXPECT_TRUE(job.Say(1, JobClosed{.outcome = JobOutcome::kUnknown, .message = "preempted"}).ok());
+  job.Fold(
+      {{0, Opened(1, 0)}, {1, JobClosed{.outcome = JobOutcome::kUnknown, .message = "preempted"}}});
   const Snapshot final = job.Tick(2);
   EXPECT_EQ(final.message, "preempted");
   EXPECT_TRUE(final.is_final);
@@ -890,22 +890,20 @@ TEST(JobMonitor, AJobMayEndWithAnUnknownOutcome) {
   EXPECT_LT(final.estimate.fraction_done, 1);
 }
 
-TEST(JobMonitor, StagesInACycleDoNotChangeTheForecast) {
-  Watched job = Reducing();
+TEST_F(ReducingJob, StagesInACycleDoNotChangeTheForecast) {
   Watched in_circles = Reducing();
   StageOpened map = {.stage = kMapStage, .parents = {kReduceStage}, .kind = StageKind::kMap};
-  EXPECT_TRUE(in_circles.Say(16, map).ok());
-  EXPECT_TRUE(in_circles.Say(16, StageOpened{.stage = 2, .parents = {3}}).ok());
-  EXPECT_TRUE(in_circles.Say(16, StageOpened{.stage = 3, .parents = {2}}).ok());
+  in_circles.Fold({{16, map},
+                   {16, StageOpened{.stage = 2, .parents = {3}}},
+                   {16, StageOpened{.stage = 3, .parents = {2}}}});
   const Snapshot snapshot = in_circles.Tick(17);
-  EXPECT_EQ(EstimatesOf(snapshot), EstimatesOf(job.Tick(17)));
+  EXPECT_EQ(EstimatesOf(snapshot), EstimatesOf(job_.Tick(17)));
   EXPECT_EQ(snapshot.coverage->anomalies, 0u);
 }
 
-TEST(JobMonitor, ATaskWithoutReportsForTenSecondsIsSilent) {
-  Watched job = Reducing();
-  EXPECT_EQ(job.Tick(25).coverage->silent_tasks, 0u);
-  EXPECT_EQ(job.Tick(26).coverage->silent_tasks, 1u) << "the map task has finished and may be";
+TEST_F(ReducingJob, ATaskWithoutReportsForTenSecondsIsSilent) {
+  EXPECT_EQ(job_.Tick(25).coverage->silent_tasks, 0u);
+  EXPECT_EQ(job_.Tick(26).coverage->silent_tasks, 1u) << "the map task has finished and may be";
 }
 
 // The kind of a stage may be reported after a tick.
@@ -913,24 +911,22 @@ TEST(JobMonitor, ASilentTaskOfALateMapStageIsCounted) {
   Watched job;
   EXPECT_TRUE(job.Say(0, JobOpened{.stages = {{.stage = kMapStage, .task_count = 1}}}).ok());
   EXPECT_EQ(job.Tick(1).coverage->silent_tasks, 0u);
-  EXPECT_TRUE(job.Say(2, StageOpened{.stage = kMapStage, .kind = StageKind::kMap}).ok());
-  EXPECT_TRUE(job.Say(2, Started(M(0), 100)).ok());
+  job.Fold(
+      {{2, StageOpened{.stage = kMapStage, .kind = StageKind::kMap}}, {2, Started(M(0), 100)}});
   EXPECT_EQ(job.Tick(13).coverage->silent_tasks, 1u);
 }
 
-TEST(JobMonitor, AddsANoteOnce) {
-  Watched job = Reducing();
-  for (const char* note : {"no log", "slow disk", "no log"}) job.monitor.AddNote(note);
-  EXPECT_THAT(job.Tick(15).notes, ElementsAre("no log", "slow disk"));
+TEST_F(ReducingJob, AddsANoteOnce) {
+  for (const char* note : {"no log", "slow disk", "no log"}) job_.monitor.AddNote(note);
+  EXPECT_THAT(job_.Tick(15).notes, ElementsAre("no log", "slow disk"));
 }
 
-TEST(JobMonitor, LimitsTheNumberOfNotes) {
-  Watched job = Reducing();
-  for (int i = 0; i < 1000; ++i) job.monitor.AddNote(std::to_string(i));
-  EXPECT_EQ(job.Tick(15).notes.size(), 16u);
+TEST_F(ReducingJob, LimitsTheNumberOfNotes) {
+  for (int i = 0; i < 1000; ++i) job_.monitor.AddNote(std::to_string(i));
+  EXPECT_EQ(job_.Tick(15).notes.size(), 16u);
 }
 
-// Seven events arrived, and seven are lost: half of the evidence.
+// Seven events arrived, and seven are lost, so half of the evidence is missing.
 TEST(JobMonitor, NotesDamageToItsLog) {
   JobMonitor whole("job-1", {});
   JobMonitor damaged("job-1", {});
@@ -975,11 +971,10 @@ TEST(JobMonitor, DamageToACopyOrBeforeTheOpeningIsNoLoss) {
 
 // --- accessors for the service
 
-TEST(JobMonitor, HasNewsFromAnEventToTheNextTick) {
-  Watched job = Reducing();
-  EXPECT_TRUE(job.monitor.has_news());
-  job.Tick(15);
-  EXPECT_FALSE(job.monitor.has_news());
+TEST_F(ReducingJob, HasNewsFromAnEventToTheNextTick) {
+  EXPECT_TRUE(job_.monitor.has_news());
+  job_.Tick(15);
+  EXPECT_FALSE(job_.monitor.has_news());
 }
 
 TEST(JobMonitor, ReturnsTheSequenceOfEachSource) {
@@ -989,19 +984,17 @@ TEST(JobMonitor, ReturnsTheSequenceOfEachSource) {
   EXPECT_EQ(job.monitor.accepted_sequence("app-master"), 1u) << "refused, but not to be resent";
 }
 
-TEST(JobMonitor, ReturnsTheSmallestExplicitKey) {
-  Watched job = Reducing();
-  EXPECT_EQ(job.monitor.wanted_names().bytes_min, 0u);
+TEST_F(ReducingJob, ReturnsTheSmallestExplicitKey) {
+  EXPECT_EQ(job_.monitor.wanted_names().bytes_min, 0u);
   Watched with_keys;
-  EXPECT_TRUE(with_keys.Say(0, Opened(1, 1)).ok());
-  EXPECT_TRUE(with_keys.Say(1, Emitted(M(0), {Partition(0, 90, {Key(1, 50), Key(2, 40)})})).ok());
-  EXPECT_TRUE(with_keys.Say(1, Finished(M(0))).ok());
+  with_keys.Fold({{0, Opened(1, 1)},
+                  {1, Emitted(M(0), {Partition(0, 90, {Key(1, 50), Key(2, 40)})})},
+                  {1, Finished(M(0))}});
   EXPECT_EQ(with_keys.monitor.wanted_names().bytes_min, 40u);
 }
 
-TEST(JobMonitor, ContinuesAfterAMove) {
-  Watched job = Reducing();
-  JobMonitor moved = std::move(job.monitor);
+TEST_F(ReducingJob, ContinuesAfterAMove) {
+  JobMonitor moved = std::move(job_.monitor);
   EXPECT_EQ(moved.Tick(At(15)).sequence, 1u);
 }
 

@@ -5,8 +5,7 @@
 
 #include <string>
 
-#include "tests/facts/events.h"
-#include "tidemark/job_monitor.h"
+#include "tests/monitor/monitored_job.h"
 
 namespace tidemark {
 namespace {
@@ -19,26 +18,12 @@ using test::M;
 using test::Opened;
 using test::Partition;
 using test::R;
-using test::Source;
 using test::Started;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-class JobSnapshotTest : public ::testing::Test {
- protected:
-  void Say(double seconds, EventBody body) {
-    const absl::Status taken = monitor_.Apply(source_.At(seconds, std::move(body)));
-    ASSERT_TRUE(taken.ok()) << taken;
-  }
-  const Snapshot& Tick(double seconds) {
-    monitor_.Tick(At(seconds));
-    return monitor_.job();
-  }
-
-  Source source_;
-  JobMonitor monitor_{"job-1", {}};
-};
+class JobSnapshotTest : public ::testing::Test, protected test::MonitoredJob {};
 
 AttemptChanged FailedBecause(AttemptId id, std::string why) {
   return {.attempt = id, .state = AttemptState::kFailed, .failure = std::move(why)};
@@ -98,7 +83,7 @@ TEST_F(JobSnapshotTest, AReduceStageThatHasFetchedStaysRunningWhenItsAttemptFail
   EXPECT_EQ(job.stages[1].state, StageState::kRunning);
 }
 
-// Earlier attempts continue during the repeated stage.
+// Earlier attempts continue while the stage is repeated.
 TEST_F(JobSnapshotTest, AtMostTheRemainingTasksRun) {
   Say(0, JobOpened{.name = "query"});
   Say(0, Generic(4, 4, {}));
@@ -219,18 +204,13 @@ TEST_F(JobSnapshotTest, GroupsHaveTheirEnd) {
 // The end of a group in an application that may grow has no bounds.
 TEST_F(JobSnapshotTest, AGroupHasAnIntervalIfNoMoreStagesMayFollow) {
   const auto ends_in = [](JobOpened opened, std::vector<StageOpened> late) {
-    JobMonitor monitor("job-1", {});
-    Source driver("driver", "job-1");
-    const auto say = [&](double seconds, EventBody body) {
-      EXPECT_TRUE(monitor.Apply(driver.At(seconds, std::move(body))).ok());
-    };
-    say(0, std::move(opened));
-    for (StageOpened& stage : late) say(0, std::move(stage));
-    say(0, GroupOpened{"query 7", "", At(0)});
-    for (std::uint32_t i = 0; i < 4; ++i) say(0, Started({.stage = 4, .index = i}));
-    say(2, Finished({.stage = 4, .index = 0}));
-    monitor.Tick(At(3));
-    return monitor.job().groups.at(0).ends_in;
+    test::MonitoredJob job;
+    job.Say(0, std::move(opened));
+    for (StageOpened& stage : late) job.Say(0, std::move(stage));
+    job.Say(0, GroupOpened{"query 7", "", At(0)});
+    for (std::uint32_t i = 0; i < 4; ++i) job.Say(0, Started({.stage = 4, .index = i}));
+    job.Say(2, Finished({.stage = 4, .index = 0}));
+    return job.Tick(3).groups.at(0).ends_in;
   };
   const std::optional<Range> known = ends_in({.name = "query", .stages = {Generic(4, 4, {})}}, {});
   ASSERT_TRUE(known && known->lower && known->upper);
@@ -323,7 +303,7 @@ TEST_F(JobSnapshotTest, ASkippedStageWithRunningTasksRuns) {
   EXPECT_EQ(Tick(1).stages[0].state, StageState::kSkipped);
   Say(2, Generic(4, 2, {}));
   Say(2, Started({.stage = 4, .index = 0}));
-  const StageProgress& stage = Tick(3).stages[0];
+  const StageProgress stage = Tick(3).stages[0];
   EXPECT_EQ(stage.state, StageState::kRunning);
   EXPECT_EQ(stage.running_tasks, 1u);
   EXPECT_EQ(stage.fraction_done, 0);
@@ -378,7 +358,7 @@ TEST_F(JobSnapshotTest, TheEndHasOneMessage) {
   EXPECT_EQ(Tick(9), end);
 }
 
-// Adaptive execution may have left a stage behind, or its end was lost.
+// Adaptive execution may have abandoned the stage, or the report of its end was lost.
 TEST_F(JobSnapshotTest, AStageWithoutAnEndHasAnUnknownOutcome) {
   Say(0, JobOpened{.name = "query", .engine = "spark"});
   Say(0, GroupOpened{"query 7", "", At(0)});
@@ -437,8 +417,8 @@ TEST_F(JobSnapshotTest, AStageThatRanWhenItsJobWasKilledHasFailed) {
   EXPECT_EQ(end.stages[1].shuffle->running_tasks, 0u);
 }
 
-// Returns the published range of the only stage of a job, whose forecast is `stage`, if the range
-// of the job was `drawn` and is published as `shown`.
+// Returns the published range of the only stage of a job. `stage` is the forecast of the stage. The
+// range of the job was `drawn` and is published as `shown`.
 Range Forecast(const dag::SecondsRange& drawn, const Range& shown, const Range& stage) {
   monitor::StagesEstimate estimate;
   estimate.end = drawn;
@@ -460,7 +440,7 @@ TEST(AddForecasts, StagesAreWidenedLikeTheirJob) {
             Seconds(20, 10, 32));
 }
 
-// By its draws, the end of the job is almost certain.
+// In its draws, the end of the job is almost certain.
 TEST(AddForecasts, NoStageIsWidenedBeyondItsJob) {
   EXPECT_EQ(Forecast({100, 100 - 1e-12, 100 + 1e-12}, Seconds(100, 90, 110), Seconds(20, 15, 25)),
             Seconds(20, 0, 110));

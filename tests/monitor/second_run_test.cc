@@ -1,4 +1,4 @@
-// The second run of a job, as JobMonitor estimates it from the first run.
+// Tests the second run of a job, which JobMonitor estimates from the first run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ using test::StoryTeller;
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
 
-// One run of a job: its snapshots, and the record for the next run.
+// One run of a job, with its snapshots and the record for the next run.
 struct JobRun {
   std::vector<Snapshot> snapshots;
   std::optional<PastRun> taught;
@@ -45,7 +45,7 @@ JobRun Watched(const Story& story, const std::vector<PastRun>& past = {}) {
   return run;
 }
 
-// Mean distance between the shown and the true progress, in points.
+// Returns the mean distance between the shown and the true progress, in points.
 double ErrorOf(const JobRun& run, const Story& story) {
   double sum = 0;
   double looks = 0;
@@ -66,7 +66,8 @@ std::pair<double, double> ErrorsOfTwoRuns(const Story& story) {
   return {ErrorOf(first, story), ErrorOf(second, story)};
 }
 
-// The application master sends a heartbeat every second, as in Hadoop.
+// Returns a story that ends at `ends`. If `has_signs_of_life`, the application master sends a
+// heartbeat every second, as in Hadoop.
 Story StoryOf(StoryTeller teller, double ends, bool has_signs_of_life = true) {
   for (double now = 1; has_signs_of_life && now < ends; ++now) {
     teller.Say(now, "app-master", test::Queued(M(0)));
@@ -77,8 +78,8 @@ Story StoryOf(StoryTeller teller, double ends, bool has_signs_of_life = true) {
   return story;
 }
 
-// Hadoop's application master reports starts and ends of a job without reduce tasks. All tasks run
-// at once.
+// Returns a job without reduce tasks. Hadoop's application master reports its starts and ends. All
+// tasks run at once.
 Story MapOnlyJob(std::optional<std::uint64_t> input_bytes = 0) {
   StoryTeller teller;
   teller.Say(0, "app-master", Opened(8, 0));
@@ -122,8 +123,8 @@ TEST(SecondRun, OfAJobOfMapTasksAloneIsForecastByTheFirst) {
   EXPECT_EQ(second.snapshots[52].estimate.basis, Basis::kThisRun);
 }
 
-// Four map tasks of 10 s, of which the first attempt at the last one hangs until a speculative
-// attempt has taken its place, then two reduce tasks of 8 s.
+// Returns a job with four map tasks of 10 s, then two reduce tasks of 8 s. The first attempt at the
+// last map task hangs until a speculative attempt has replaced it.
 Story JobWithASpeculativeMapAttempt(bool tells_progress) {
   StoryTeller teller;
   teller.Say(0, "app-master", Opened(4, 2));
@@ -161,8 +162,8 @@ TEST(SecondRun, OfAJobWithASpeculativeMapAttemptGainsFromTheFirst) {
   }
 }
 
-// Four reduce tasks of ten key groups each, of which the first attempt at the last one hangs in its
-// fourth group until a speculative attempt has done all of them.
+// Returns a job with four reduce tasks of ten key groups each. The first attempt at the last task
+// hangs in its fourth group until a speculative attempt has finished all groups.
 Story JobWithASpeculativeReduceAttempt() {
   StoryTeller teller;
   teller.Say(0, "app-master", Opened(2, 4));
@@ -223,7 +224,7 @@ TEST(SecondRun, OfAJobWithASpeculativeReduceAttemptGainsFromTheFirst) {
   EXPECT_LT(second, first / 2);
 }
 
-// An engine that reports only starts and ends of tasks.
+// Returns a job of an engine that reports only starts and ends of tasks.
 Story JobThatReportsNoShuffle() {
   StoryTeller teller;
   teller.Say(0, "app-master", Opened(2, 2));
@@ -241,7 +242,7 @@ TEST(SecondRun, OfAJobThatReportsNoShuffleGainsFromTheFirst) {
   EXPECT_LT(second, 0.6 * first);
 }
 
-// Some engines let a job succeed although a part of its tasks failed permanently.
+// Some engines let a job succeed although some of its tasks failed permanently.
 TEST(SecondRun, GainsFromARunInWhichATaskFailedForGood) {
   for (const std::uint32_t stage : {kMapStage, kReduceStage}) {
     StoryTeller teller;
@@ -339,7 +340,7 @@ TEST(SecondRun, OfTheSameProgramOfStagesGainsFromTheFirst) {
   EXPECT_LT(second, first / 2);
 }
 
-// Seven stages of 170 s under the name of four of 10 s.
+// Seven stages of 170 s have the name of four stages of 10 s.
 TEST(SecondRun, DropsThePastRunsOfAnotherProgramAtItsFirstStage) {
   const Program small = {.stages = 4};
   const Story story = StoryOf(small);
@@ -358,12 +359,13 @@ TEST(SecondRun, DropsThePastRunsOfAnotherProgramAtItsFirstStage) {
     }
     EXPECT_LT(ErrorOf(run, story), unknown + 1) << other.name << other.tasks;
     EXPECT_THAT(run.snapshots[5].notes,
-                ElementsAre("the past runs under this name had other stages and are ignored"));
+                ElementsAre("the past runs with this name had different stages and are ignored"));
     EXPECT_THAT(run.snapshots[5].stages, SizeIs(1)) << "none of its stages is expected";
   }
 }
 
-// Its tasks read a thousand times as much, or its stages read others. Either shows one stage later.
+// Tasks of the other program read a thousand times as many bytes, or its stages have other parents.
+// The monitor detects the difference one stage later.
 TEST(SecondRun, DropsThePastRunsOfAnotherProgramWithTheSameStageNames) {
   const Program small = {.stages = 6, .bytes = 1'000'000};
   const Story story = StoryOf(small);
@@ -411,7 +413,7 @@ TEST(SecondRun, ExpectsNoStageWhoseReaderHasBegun) {
   EXPECT_LT(LeftAt(run, 64), 30) << "stage 6 runs";
 }
 
-// Jobs of map and reduce tasks under one name, of which the larger one ran before.
+// Both jobs have map and reduce tasks and the same name. The larger one ran before.
 TEST(SecondRun, DropsAPastRunOfOtherMapOrReduceTasks) {
   const Story story = JobThatReportsNoShuffle();
   const double unknown = ErrorOf(Watched(story), story);

@@ -1,4 +1,4 @@
-// The size of updates of an application with 1,000 stages on the wire.
+// Tests the size on the wire of updates of an application with 1,000 stages.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -43,7 +43,7 @@ class Application {
     Say(0, ExecutorOpened{.executor = 0, .host = "worker-1", .slots = slots});
   }
 
-  // Runs until `until`: a free slot runs a task of the stage that has made the least progress.
+  // Runs until `until`. A free slot runs a task of the stage that has made the least progress.
   void Run(double until) {
     while (true) {
       while (running_.size() < slots_ && now_ < until) StartOne();
@@ -97,8 +97,8 @@ class Application {
 };
 
 struct Sizes {
-  std::size_t largest = 0;  // bytes of a delta
-  std::size_t stages = 0;   // in that delta
+  std::size_t largest = 0;  // bytes of the largest delta
+  std::size_t stages = 0;   // stages in the largest delta
   std::size_t whole = 0;    // bytes of the last snapshot
 };
 
@@ -123,7 +123,7 @@ Sizes SizesOf(Application application) {
   return sizes;
 }
 
-// Twenty end and twenty start at about the same time.
+// Twenty stages end and twenty start at about the same time.
 TEST(SnapshotSize, AnUpdateInWhichFortyStagesMoveTakesFourKilobytes) {
   const Sizes sizes = SizesOf(Application(20, 40));
   EXPECT_LE(sizes.largest, 4096u) << sizes.stages << " stages";

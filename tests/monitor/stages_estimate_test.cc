@@ -1,4 +1,4 @@
-// Jobs of stages of any kind, as JobMonitor estimates them.
+// Tests jobs of stages of any kind, as JobMonitor estimates them.
 #include "master/monitor/stages_estimate.h"
 
 #include <gmock/gmock.h>
@@ -9,9 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/facts/events.h"
-#include "tests/monitor/estimates.h"
-#include "tidemark/job_monitor.h"
+#include "tests/monitor/monitored_job.h"
 
 namespace tidemark {
 namespace {
@@ -40,15 +38,11 @@ AttemptId Task(std::uint32_t stage, std::uint32_t index, std::uint32_t stage_att
   return {.stage = stage, .index = index, .stage_attempt = stage_attempt};
 }
 
-// Stage 0 scans (4 tasks of 10 s), stage 1 joins (2 tasks of 5 s), on two slots: 25 s.
-struct Query {
+// A job on two slots. Stage 0 scans (4 tasks of 10 s) and stage 1 joins (2 tasks of 5 s), in 25 s.
+struct Query : test::MonitoredJob {
   explicit Query(std::vector<StageOpened> stages = {Stage(0, 4), Stage(1, 2, {0})}) {
     Say(0, JobOpened{.name = "query", .submitted_at = At(0), .stages = std::move(stages)});
     Say(0, ExecutorOpened{.executor = 0, .host = "h", .slots = 2});
-  }
-  void Say(double seconds, EventBody body) {
-    const absl::Status applied = monitor.Apply(driver.At(seconds, std::move(body)));
-    EXPECT_TRUE(applied.ok()) << applied;
   }
   void Start(double seconds, AttemptId task) {
     AttemptChanged started = Started(task);
@@ -68,10 +62,6 @@ struct Query {
     both(0, 2, 10, 20);
     both(1, 0, 20, 25);
   }
-  Snapshot Tick(double seconds) { return monitor.Tick(At(seconds)); }
-
-  Source driver;
-  JobMonitor monitor{"job-1", {}};
 };
 
 PastRun OnePastRun() {
@@ -83,7 +73,7 @@ PastRun OnePastRun() {
   return run.value_or(PastRun{});
 }
 
-// Finite, ordered, not negative.
+// Expects estimates that are finite, ordered and not negative.
 void ExpectSane(const Snapshot& snapshot) {
   const Estimate& said = snapshot.estimate;
   ASSERT_TRUE(Left(said).has_value());
@@ -98,8 +88,8 @@ TEST(JobOfStages, IsEstimatedLive) {
   query.RunUntil(15);
   const Snapshot snapshot = query.Tick(15);
   ExpectSane(snapshot);
-  // The rest of the running tasks, whose predecessors took 10 s on fresh slots; then two parallel
-  // tasks of unknown length, which took 5 s.
+  // The remaining time includes the running tasks, whose predecessors took 10 s on fresh slots. Two
+  // parallel tasks of unknown length follow, which took 5 s.
   EXPECT_GT(*Left(snapshot.estimate), absl::Seconds(2));
   EXPECT_LT(*Left(snapshot.estimate), absl::Seconds(30));
 }
@@ -121,22 +111,6 @@ TEST(JobOfStages, IsForecastByPastRunsUntilATaskHasEnded) {
   EXPECT_EQ(query.Tick(15).estimate.basis, Basis::kThisRun);
 }
 
-TEST(JobOfStages, PredictsTheStartsAndEndsOfStages) {
-  Query query;
-  query.monitor.SetPastRuns({OnePastRun()});
-  query.RunUntil(15);
-  query.Tick(15);
-  ASSERT_THAT(query.monitor.stage_forecasts(), SizeIs(2));
-  const StageForecast& scan = query.monitor.stage_forecasts()[0];
-  const StageForecast& join = query.monitor.stage_forecasts()[1];
-  EXPECT_EQ(scan.stage, 0u);
-  EXPECT_EQ(scan.starts_in, absl::ZeroDuration());
-  EXPECT_NEAR(absl::ToDoubleSeconds(scan.ends_in), 5, 2);
-  EXPECT_NEAR(absl::ToDoubleSeconds(join.ends_in), 10, 3);
-  EXPECT_GT(join.starts_in, absl::ZeroDuration());
-  EXPECT_TRUE(join.is_critical);
-}
-
 TEST(JobOfStages, TheSecondRunIsForecastByTheFirst) {
   Query query{std::vector<StageOpened>{}};
   query.monitor.SetPastRuns({OnePastRun()});
@@ -149,7 +123,7 @@ TEST(JobOfStages, TheSecondRunIsForecastByTheFirst) {
   EXPECT_EQ(query.monitor.stage_forecasts()[1].name, "s1");
 }
 
-// With key groups the first job of a Spark application has the stages of MapReduce.
+// With key groups, the first job of a Spark application has the stages of MapReduce.
 TEST(JobOfStages, MoreStagesMayFollowAGroup) {
   Query query{std::vector<StageOpened>{}};
   for (StageOpened& stage : MapReduceStages(2, 1)) {
@@ -265,7 +239,7 @@ TEST(JobOfStages, AResubmittedStageWithFewerTasksIsEstimated) {
 }
 
 // Returns a stage of 40 tasks on 4 slots. 8 small tasks have ended in 10 s, and 4 have begun. The
-// remaining tasks have ten times the data: 700 s if times grow with it.
+// remaining tasks have ten times the data, so they take 700 s if times grow with the data.
 Snapshot WithLargeOnesLeft(bool by_bytes, std::uint32_t tasks = 40) {
   StageOpened sized = Stage(0, tasks);
   sized.slots = 4;
@@ -273,15 +247,11 @@ Snapshot WithLargeOnesLeft(bool by_bytes, std::uint32_t tasks = 40) {
   for (std::uint32_t i = 0; i < tasks; ++i) {
     sizes.push_back(i < 12 ? 10'000'000 + 100'000 * (i % 4) : 100'000'000);
   }
-  JobMonitor monitor("job-1", {});
-  Source driver;
-  const auto say = [&](double seconds, EventBody body) {
-    EXPECT_TRUE(monitor.Apply(driver.At(seconds, std::move(body))).ok());
-  };
-  say(0, JobOpened{.name = "query", .submitted_at = At(0), .stages = {sized}});
-  for (std::uint32_t i = 0; i < 12; ++i) say(10 * (i / 4), Started(Task(0, i)));
-  for (std::uint32_t i = 0; i < 8; ++i) say(10 + 10 * (i / 4), Finished(Task(0, i)));
-  return monitor.Tick(At(20));
+  test::MonitoredJob job;
+  job.Say(0, JobOpened{.name = "query", .submitted_at = At(0), .stages = {sized}});
+  for (std::uint32_t i = 0; i < 12; ++i) job.Say(10 * (i / 4), Started(Task(0, i)));
+  for (std::uint32_t i = 0; i < 8; ++i) job.Say(10 + 10 * (i / 4), Finished(Task(0, i)));
+  return job.Tick(20);
 }
 
 TEST(JobOfStages, TasksOfNewSizesAreForecastByTheirSizes) {
@@ -295,7 +265,7 @@ TEST(JobOfStages, TasksOfNewSizesAreForecastByTheirSizes) {
   }
 }
 
-// Too many for individual forecasts: 12,000 more tasks of 100 s on 4 slots.
+// 12,000 more tasks of 100 s on 4 slots are too many for individual forecasts.
 TEST(JobOfStages, ManyTasksOfNewSizesAreForecastByTheirSizes) {
   const Snapshot snapshot = WithLargeOnesLeft(true, 12'012);
   ExpectSane(snapshot);
@@ -303,7 +273,7 @@ TEST(JobOfStages, ManyTasksOfNewSizesAreForecastByTheirSizes) {
   EXPECT_GT(*Upper(snapshot.estimate), absl::Seconds(300'000));
 }
 
-// Sizes that are a thousand times too small, and too large.
+// The sizes are a thousand times too small or too large.
 TEST(JobOfStages, ImplausibleSizesGiveAFiniteEstimate) {
   for (const std::uint64_t said : {std::uint64_t{1'000}, std::uint64_t{1'000'000'000}}) {
     StageOpened sized = Stage(0, 6);
@@ -424,7 +394,7 @@ TEST(JobOfStages, WithoutATaskCountNoEndIsPredictedAndANoteGivesTheReason) {
   query.RunUntil(15);
   const Snapshot snapshot = query.Tick(15);
   EXPECT_EQ(Left(snapshot.estimate), std::nullopt);
-  EXPECT_THAT(snapshot.notes, ElementsAre(HasSubstr("the number of tasks of stage 3")));
+  EXPECT_THAT(snapshot.notes, ElementsAre(HasSubstr("the number of tasks in stage 3")));
 }
 
 TEST(JobOfStages, APastRunHasTheTaskCountOfAStage) {
@@ -442,71 +412,67 @@ TEST(JobOfStages, APastRunHasTheTaskCountOfAStage) {
 TEST(JobOfStages, SlotsOfAPastRunAreKeptWhenTheFirstTaskStarts) {
   const PastRun before = {
       .slots = 40, .stages = {{.name = "s0", .tasks = 400, .seconds = {{{}, {}, {10}, {}}}}}};
-  JobMonitor monitor("job-1", {});
-  Source driver;
-  monitor.SetPastRuns({before});
-  EXPECT_TRUE(monitor.Apply(driver.At(0, JobOpened{.stages = {Stage(0, 400)}})).ok());
+  test::MonitoredJob job;
+  job.monitor.SetPastRuns({before});
+  job.Say(0, JobOpened{.stages = {Stage(0, 400)}});
   const auto left = [&](double at) {
-    return absl::ToDoubleSeconds(
-        Left(monitor.Tick(At(at)).estimate).value_or(absl::InfiniteDuration()));
+    return absl::ToDoubleSeconds(Left(job.Tick(at).estimate).value_or(absl::InfiniteDuration()));
   };
   EXPECT_NEAR(left(0), 100, 20);
-  EXPECT_TRUE(monitor.Apply(driver.At(1, Started(Task(0, 0)))).ok());
+  job.Say(1, Started(Task(0, 0)));
   EXPECT_NEAR(left(1), 100, 20);
 }
 
 // --- waiting for executors, and work after the last byte
 
-struct Application {
-  explicit Application(std::vector<StageOpened> stages) {
-    Say(0, JobOpened{.name = "query", .submitted_at = At(0), .stages = std::move(stages)});
+struct Application : test::MonitoredJob {
+  // If `slots` is 0, no executor has registered.
+  Application(std::uint32_t tasks, std::uint32_t slots) {
+    Say(0, JobOpened{.name = "query", .submitted_at = At(0), .stages = {Stage(0, tasks)}});
+    if (slots > 0) Say(0, ExecutorOpened{.executor = 0, .host = "h", .slots = slots});
   }
-  void Say(double seconds, EventBody body) {
-    const absl::Status applied = monitor.Apply(driver.At(seconds, std::move(body)));
-    EXPECT_TRUE(applied.ok()) << applied;
-  }
-  void Start(double seconds, AttemptId task, std::uint64_t bytes = 100) {
-    AttemptChanged started = Started(task, bytes);
+  void Start(double seconds, std::uint32_t index) {
+    AttemptChanged started = Started(Task(0, index), 100);
     started.executor = 0;
     Say(seconds, started);
   }
-  Snapshot Tick(double seconds) { return monitor.Tick(At(seconds)); }
-
-  Source driver;
-  JobMonitor monitor{"job-1", {}};
+  void Read(double seconds, std::uint32_t index, double bytes) {
+    Say(seconds, test::Read(Task(0, index), static_cast<std::uint64_t>(bytes)));
+  }
 };
 
 TEST(JobOfStages, WithoutAnExecutorNoEndIsPredictedAndANoteGivesTheReason) {
-  Application job({Stage(0, 4)});
+  Application job(4, 0);
   for (const double seconds : {1.0, 9.0, 35.0}) {
     const Snapshot snapshot = job.Tick(seconds);
     EXPECT_FALSE(Left(snapshot.estimate)) << seconds;
-    EXPECT_THAT(snapshot.notes, ElementsAre("no end can be predicted: 4 tasks wait for executors, "
-                                            "and none has registered"));
+    EXPECT_THAT(
+        snapshot.notes,
+        ElementsAre("cannot predict the end: 4 tasks wait for executors, and none has registered"));
   }
   job.Say(40, ExecutorOpened{.executor = 0, .host = "h", .slots = 4});
-  for (std::uint32_t i = 0; i < 4; ++i) job.Start(40, Task(0, i));
+  for (std::uint32_t i = 0; i < 4; ++i) job.Start(40, i);
   EXPECT_THAT(job.Tick(41).notes, IsEmpty());
 }
 
 TEST(JobOfStages, WithoutItsExecutorsNoEndIsPredictedAndANoteGivesTheReason) {
-  Application job({Stage(0, 4)});
-  job.Say(0, ExecutorOpened{.executor = 0, .host = "h", .slots = 2});
-  for (std::uint32_t i = 0; i < 2; ++i) job.Start(1, Task(0, i));
+  Application job(4, 2);
+  for (std::uint32_t i = 0; i < 2; ++i) job.Start(1, i);
   for (std::uint32_t i = 0; i < 2; ++i) job.Say(11, Finished(Task(0, i)));
-  for (std::uint32_t i = 2; i < 4; ++i) job.Start(11, Task(0, i));
+  for (std::uint32_t i = 2; i < 4; ++i) job.Start(11, i);
   EXPECT_TRUE(Left(job.Tick(12).estimate));
   job.Say(15, ExecutorClosed{0});
   const Snapshot snapshot = job.Tick(16);
   EXPECT_FALSE(Left(snapshot.estimate));
-  EXPECT_THAT(snapshot.notes, ElementsAre("no end can be predicted: 2 tasks wait for executors, "
-                                          "and the only one is gone"));
+  EXPECT_THAT(
+      snapshot.notes,
+      ElementsAre(
+          "cannot predict the end: 2 tasks wait for executors, and the only executor has exited"));
 }
 
 TEST(JobOfStages, TheForecastGrowsWhileNoTaskRuns) {
-  Application job({Stage(0, 4)});
-  job.Say(0, ExecutorOpened{.executor = 0, .host = "h", .slots = 2});
-  job.Start(0, Task(0, 0));
+  Application job(4, 2);
+  job.Start(0, 0);
   job.Say(10, Finished(Task(0, 0)));
   const absl::Duration soon = *Upper(job.Tick(11).estimate);
   EXPECT_GT(*Upper(job.Tick(60).estimate), soon + absl::Minutes(5));
@@ -514,14 +480,13 @@ TEST(JobOfStages, TheForecastGrowsWhileNoTaskRuns) {
 
 // Four tasks read all of their input in 10 s and continue for 80 s.
 TEST(JobOfStages, TasksThatContinueAfterTheirLastByteOpenTheInterval) {
-  Application job({Stage(0, 4)});
-  job.Say(0, ExecutorOpened{.executor = 0, .host = "h", .slots = 4});
-  for (std::uint32_t i = 0; i < 4; ++i) job.Start(0, Task(0, i));
+  Application job(4, 4);
+  for (std::uint32_t i = 0; i < 4; ++i) job.Start(0, i);
   int looks = 0;
   int held = 0;
   for (double at = 1; at < 90; ++at) {
     for (std::uint32_t i = 0; i < 4; ++i) {
-      job.Say(at, test::Read(Task(0, i), static_cast<std::uint64_t>(10 * std::min(at, 10.0))));
+      job.Read(at, i, 10 * std::min(at, 10.0));
     }
     const Estimate estimate = job.Tick(at).estimate;
     if (at >= 14) {
@@ -537,15 +502,13 @@ TEST(JobOfStages, TasksThatContinueAfterTheirLastByteOpenTheInterval) {
 
 // The first wave shows the work after reading.
 TEST(JobOfStages, TheSecondWaveIsForecastByTheWorkAfterReadingOfTheFirst) {
-  Application job({Stage(0, 8)});
-  job.Say(0, ExecutorOpened{.executor = 0, .host = "h", .slots = 4});
+  Application job(8, 4);
   for (const double start : {0.0, 90.0}) {
     const std::uint32_t first = start > 0 ? 4 : 0;
-    for (std::uint32_t i = first; i < first + 4; ++i) job.Start(start, Task(0, i));
+    for (std::uint32_t i = first; i < first + 4; ++i) job.Start(start, i);
     for (double read = 1; read <= (start > 0 ? 40 : 89); ++read) {
       for (std::uint32_t i = first; i < first + 4; ++i) {
-        job.Say(start + read,
-                test::Read(Task(0, i), static_cast<std::uint64_t>(10 * std::min(read, 10.0))));
+        job.Read(start + read, i, 10 * std::min(read, 10.0));
       }
       job.Tick(start + read);
     }
@@ -561,13 +524,21 @@ TEST(JobOfStages, PublishesTheStartsAndEndsOfStages) {
   Query query;
   query.monitor.SetPastRuns({OnePastRun()});
   query.RunUntil(15);
-  query.Tick(15);
-  const Snapshot job = query.monitor.job();
+  const Snapshot job = query.Tick(15);
+  ASSERT_THAT(query.monitor.stage_forecasts(), SizeIs(2));
+  const StageForecast& scan = query.monitor.stage_forecasts()[0];
+  const StageForecast& join = query.monitor.stage_forecasts()[1];
+  EXPECT_EQ(scan.stage, 0u);
+  EXPECT_EQ(scan.starts_in, absl::ZeroDuration());
+  EXPECT_NEAR(absl::ToDoubleSeconds(scan.ends_in), 5, 2);
+  EXPECT_NEAR(absl::ToDoubleSeconds(join.ends_in), 10, 3);
+  EXPECT_GT(join.starts_in, absl::ZeroDuration());
+  EXPECT_TRUE(join.is_critical);
   ASSERT_THAT(job.stages, SizeIs(2));
   EXPECT_EQ(job.stages[0].starts_in, std::nullopt) << "it has begun";
   ASSERT_TRUE(job.stages[0].ends_in && job.stages[1].starts_in && job.stages[1].ends_in);
-  EXPECT_EQ(job.stages[1].starts_in->median, query.monitor.stage_forecasts()[1].starts_in);
-  EXPECT_EQ(job.stages[1].ends_in->median, query.monitor.stage_forecasts()[1].ends_in);
+  EXPECT_EQ(job.stages[1].starts_in->median, join.starts_in);
+  EXPECT_EQ(job.stages[1].ends_in->median, join.ends_in);
   EXPECT_TRUE(job.stages[1].is_critical);
   for (const auto& range :
        {job.stages[0].ends_in, job.stages[1].starts_in, job.stages[1].ends_in}) {
@@ -647,7 +618,7 @@ TEST(JobOfStages, NamesTheLastTaskOnceAllTasksOfItsStageHaveBegun) {
 
 TEST(JobOfStages, NamesAtMostTwentyTasksTheLastToEndFirst) {
   Query query{{Stage(0, 40)}};
-  // Their executors are not reported: an executor of two slots cannot run 40 tasks.
+  // Their executors are not reported. An executor of two slots cannot run 40 tasks.
   for (std::uint32_t i = 0; i < 40; ++i) query.Say(0.1 * i, Started(Task(0, i)));
   for (std::uint32_t i = 0; i < 5; ++i) query.Say(5, Finished(Task(0, i)));
   const Snapshot job = query.Tick(40);

@@ -1,4 +1,4 @@
-// Tests of the list of task attempts by host.
+// Tests the list of task attempts by host.
 #include "master/monitor/task_list.h"
 
 #include <gmock/gmock.h>
@@ -8,33 +8,27 @@
 #include <optional>
 #include <vector>
 
-#include "tests/facts/events.h"
-#include "tidemark/job_monitor.h"
+#include "tests/monitor/monitored_job.h"
 
 namespace tidemark {
 namespace {
 
 using test::At;
-using test::Source;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-class TaskListTest : public ::testing::Test {
+class TaskListTest : public ::testing::Test, protected test::MonitoredJob {
  protected:
-  void Say(double seconds, EventBody body) {
-    const absl::Status applied = monitor_.Apply(source_.At(seconds, std::move(body)));
-    ASSERT_TRUE(applied.ok()) << applied;
-  }
-  // Host "a" is executor 0, "b" 1.
+  // Reports a change. Host "a" is executor 0 and host "b" is executor 1.
   void Change(double seconds, AttemptId task, AttemptState state,
               std::optional<std::uint32_t> executor = {}) {
     Say(seconds,
         AttemptChanged{.attempt = task, .state = state, .at = At(seconds), .executor = executor});
   }
-  // Four tasks of one stage, two on each host: a0 from 0 to 10, b1 from 0 to 6 (it fails), a2 and
-  // b3 from 10 on.
+  // Runs four tasks of one stage, two on each host. a0 runs from 0 to 10, b1 from 0 to 6 (it
+  // fails), a2 and b3 from 10 on.
   void RunFourTasks() {
     Say(0, JobOpened{.name = "job", .stages = {{.stage = 7, .task_count = 4}}});
     Say(0, ExecutorOpened{.executor = 0, .host = "a", .slots = 1});
@@ -47,15 +41,12 @@ class TaskListTest : public ::testing::Test {
     Change(10, Task(3), AttemptState::kStarted, 1);
   }
   static AttemptId Task(std::uint32_t index) { return {.stage = 7, .index = index}; }
-
-  Source source_;
-  JobMonitor monitor_{"job-1", {}};
 };
 
 TEST_F(TaskListTest, CountsTasksAndBusyTimePerHost) {
   RunFourTasks();
-  monitor_.Tick(At(12));
-  const JobTasks list = monitor_.ListTasks({}, At(12));
+  monitor.Tick(At(12));
+  const JobTasks list = monitor.ListTasks({}, At(12));
   ASSERT_THAT(list.hosts, SizeIs(2));
   EXPECT_EQ(list.began_at, At(0));
   const HostTasks& a = list.hosts[0];
@@ -64,7 +55,8 @@ TEST_F(TaskListTest, CountsTasksAndBusyTimePerHost) {
   EXPECT_EQ(a.running, 1);
   EXPECT_EQ(a.failed, 0);
   EXPECT_EQ(list.hosts[1].failed, 1);
-  // 60 parts of 0.2 s: one task at a time on a; nothing on b from 6 s (part 30) to 10 s (part 50).
+  // There are 60 parts of 0.2 s. Host a runs one task at a time. Host b is idle from 6 s (part 30)
+  // to 10 s (part 50).
   ASSERT_THAT(a.busy, SizeIs(60));
   for (const double busy : a.busy) EXPECT_NEAR(busy, 1, 1e-6);
   EXPECT_NEAR(list.hosts[1].busy[29], 1, 1e-6);
@@ -74,8 +66,8 @@ TEST_F(TaskListTest, CountsTasksAndBusyTimePerHost) {
 
 TEST_F(TaskListTest, ListsAttemptsByHostAndStart) {
   RunFourTasks();
-  monitor_.Tick(At(12));
-  const std::vector<TaskProgress> tasks = monitor_.ListTasks({}, At(12)).tasks;
+  monitor.Tick(At(12));
+  const std::vector<TaskProgress> tasks = monitor.ListTasks({}, At(12)).tasks;
   ASSERT_THAT(tasks, SizeIs(4));
   EXPECT_EQ(tasks[0].attempt, Task(0));
   EXPECT_EQ(tasks[0].ended_at, At(10));
@@ -89,8 +81,8 @@ TEST_F(TaskListTest, ListsAttemptsByHostAndStart) {
 
 TEST_F(TaskListTest, TheRemainingTimeOfARunningTaskHasARange) {
   RunFourTasks();
-  monitor_.Tick(At(12));
-  const std::vector<TaskProgress> tasks = monitor_.ListTasks({}, At(12)).tasks;
+  monitor.Tick(At(12));
+  const std::vector<TaskProgress> tasks = monitor.ListTasks({}, At(12)).tasks;
   ASSERT_TRUE(tasks[1].remaining);
   const Range& left = *tasks[1].remaining;
   EXPECT_GT(left.median, absl::ZeroDuration());
@@ -98,39 +90,39 @@ TEST_F(TaskListTest, TheRemainingTimeOfARunningTaskHasARange) {
   EXPECT_LE(*left.lower, left.median);
   EXPECT_GE(*left.upper, left.median);
   EXPECT_FALSE(tasks[0].remaining) << "it has ended";
-  // An estimate of a second ago is a second less.
-  EXPECT_EQ(monitor_.ListTasks({}, At(13)).tasks[1].remaining->median,
+  // An estimate made a second ago is now a second less.
+  EXPECT_EQ(monitor.ListTasks({}, At(13)).tasks[1].remaining->median,
             std::max(left.median - absl::Seconds(1), absl::ZeroDuration()));
 }
 
 TEST_F(TaskListTest, ManyTasksAreListedPerHost) {
   RunFourTasks();
-  monitor_.Tick(At(12));
-  const JobTasks all = monitor_.ListTasks({.tasks_max = 3}, At(12));
+  monitor.Tick(At(12));
+  const JobTasks all = monitor.ListTasks({.tasks_max = 3}, At(12));
   EXPECT_THAT(all.tasks, IsEmpty()) << "three of four would look like all";
   EXPECT_EQ(all.tasks_left_out, 4);
   EXPECT_THAT(all.hosts, SizeIs(2));
-  const JobTasks one = monitor_.ListTasks({.host = "b", .tasks_max = 1}, At(12));
+  const JobTasks one = monitor.ListTasks({.host = "b", .tasks_max = 1}, At(12));
   ASSERT_THAT(one.tasks, SizeIs(1));
   EXPECT_EQ(one.tasks[0].attempt, Task(3)) << "the last to begin";
   EXPECT_EQ(one.tasks_left_out, 1);
-  EXPECT_THAT(monitor_.ListTasks({.host = "nowhere"}, At(12)).tasks, IsEmpty());
+  EXPECT_THAT(monitor.ListTasks({.host = "nowhere"}, At(12)).tasks, IsEmpty());
 }
 
 TEST_F(TaskListTest, IsEmptyWithoutTasks) {
-  EXPECT_THAT(monitor_.ListTasks({}, At(0)).tasks, IsEmpty());
-  EXPECT_THAT(monitor_.PastForecasts(10), IsEmpty());
+  EXPECT_THAT(monitor.ListTasks({}, At(0)).tasks, IsEmpty());
+  EXPECT_THAT(monitor.PastForecasts(10), IsEmpty());
   Say(0, test::Opened(1, 1));
-  monitor_.Tick(At(1));
-  EXPECT_FALSE(monitor_.ListTasks({}, At(1)).began_at);
+  monitor.Tick(At(1));
+  EXPECT_FALSE(monitor.ListTasks({}, At(1)).began_at);
   Say(1, ExecutorOpened{.executor = 0, .host = "a", .slots = 1});
-  // All at one instant, so that no host was busy for any time.
+  // All events are at one instant, so no host was busy for any time.
   Change(1, test::M(0), AttemptState::kStarted, 0);
-  const JobTasks list = monitor_.ListTasks({}, At(1));
+  const JobTasks list = monitor.ListTasks({}, At(1));
   EXPECT_THAT(list.hosts[0].busy, Each(0));
 }
 
-// 1,000 updates thinned to a tenth: the last one stays, and they are evenly spread.
+// 1,000 updates are thinned to a tenth. The last one stays, and the others are evenly spread.
 TEST(ThinnedForecasts, KeepTheLastPrediction) {
   std::vector<facts::EndPrediction> said;
   for (int i = 1; i <= 1000; ++i) {
@@ -140,7 +132,7 @@ TEST(ThinnedForecasts, KeepTheLastPrediction) {
   ASSERT_THAT(kept, SizeIs(100));
   EXPECT_EQ(kept.back().at, At(1000));
   EXPECT_EQ(kept[1].at - kept[0].at, absl::Seconds(10));
-  // 1,000 of 2,000 s; of 4,000 s at the upper bound, of 1,500 s at the lower.
+  // 1,000 of 2,000 s have passed, of 4,000 s at the upper bound and of 1,500 s at the lower.
   EXPECT_NEAR(kept.back().fraction_done, 0.5, 1e-9);
   EXPECT_NEAR(kept.back().fraction_done_lower, 0.25, 1e-9);
   EXPECT_NEAR(kept.back().fraction_done_upper, 2.0 / 3, 1e-9);

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <string>
@@ -7,8 +8,10 @@
 #include <variant>
 #include <vector>
 
+#include "master/forecast/durations/task_times.h"
 #include "master/forecast/progress_indicator.h"
 #include "tests/facts/events.h"
+#include "tests/monitor/monitored_job.h"
 #include "tests/monitor/virtual_job.h"
 #include "tidemark/job_monitor.h"
 
@@ -23,8 +26,8 @@ using test::Lower;
 using test::Upper;
 using test::VirtualJob;
 
-// Four reduce tasks with quadratic costs. One key group, the last of its task, dominates all
-// others.
+// Returns a job with four reduce tasks and quadratic costs. One key group, the last of its task,
+// dominates all others.
 VirtualJob SkewedJob() {
   VirtualJob job;
   job.seconds = [](std::uint64_t bytes) {
@@ -82,7 +85,7 @@ TEST(TidemarkIndicator, PredictsTheGiant) {
   EXPECT_GT(checked, 50);
 }
 
-// Half of the points of reduce tasks are lost, but not their totals.
+// Half of the points of reduce tasks are lost, but their totals are not.
 TEST(TidemarkIndicator, DoesNotExpectUnreportedGroupsAgain) {
   const VirtualJob job = SkewedJob();
   test::Story story = test::Tell(job);
@@ -109,8 +112,8 @@ TEST(TidemarkIndicator, DoesNotExpectUnreportedGroupsAgain) {
   EXPECT_GT(checked, 50);
 }
 
-// Groups of 5 to 15 ms, reported once per second, with five ticks per second. The running group of
-// the last report ended long ago.
+// Groups of 5 to 15 ms are reported once per second, with five ticks per second. The running group
+// of the last report ended long ago.
 TEST(TidemarkIndicator, AssumesThatGroupsOfTheLastReportHaveEnded) {
   VirtualJob job;
   job.seconds = [](std::uint64_t bytes) { return 1e-5 * static_cast<double>(bytes); };
@@ -134,29 +137,25 @@ TEST(TidemarkIndicator, AssumesThatGroupsOfTheLastReportHaveEnded) {
 // The first of two reduce tasks continues for 40 s after its last key group.
 TEST(TidemarkIndicator, IncludesTheWorkAfterTheLastKeyGroup) {
   using namespace test;
-  JobMonitor monitor("job-1", {});
-  Source source;
-  const auto say = [&](double seconds, EventBody body) {
-    EXPECT_TRUE(monitor.Apply(source.At(seconds, std::move(body))).ok());
-  };
-  say(0, Opened(1, 2));
-  say(0, Started(M(0)));
-  say(1, Emitted(M(0), {Partition(0, 10'000), Partition(1, 10'000)}));
-  say(1, Finished(M(0)));
-  say(1, Started(R(0)));
-  say(1, Shuffled(R(0)));
-  say(11, Reduced(R(0), test::At(11), {Point(1000, 1, 10)}));
-  say(51, Finished(R(0)));
-  say(51, Started(R(1)));
-  say(51, Shuffled(R(1)));
-  say(56, Reduced(R(1), test::At(56), {Point(1000, 1, 5)}));
-  EXPECT_NEAR(absl::ToDoubleSeconds(*Left(monitor.Tick(test::At(56)).estimate)), 45, 3);
+  MonitoredJob job;
+  job.Fold({{0, Opened(1, 2)},
+            {0, Started(M(0))},
+            {1, Emitted(M(0), {Partition(0, 10'000), Partition(1, 10'000)})},
+            {1, Finished(M(0))},
+            {1, Started(R(0))},
+            {1, Shuffled(R(0))},
+            {11, Reduced(R(0), test::At(11), {Point(1000, 1, 10)})},
+            {51, Finished(R(0))},
+            {51, Started(R(1))},
+            {51, Shuffled(R(1))},
+            {56, Reduced(R(1), test::At(56), {Point(1000, 1, 5)})}});
+  EXPECT_NEAR(absl::ToDoubleSeconds(*Left(job.Tick(56).estimate)), 45, 3);
   ReduceProfile all = Reduced(R(1), test::At(61), {Point(1000, 1, 5)});
   all.groups_done = 10;
   all.bytes_done = 10'000;
   all.reduce_time = absl::Seconds(10);
-  say(61, all);
-  EXPECT_NEAR(absl::ToDoubleSeconds(*Left(monitor.Tick(test::At(71)).estimate)), 30, 3);
+  job.Say(61, all);
+  EXPECT_NEAR(absl::ToDoubleSeconds(*Left(job.Tick(71).estimate)), 30, 3);
 }
 
 TEST(TidemarkIndicator, NamesTheStragglerAndItsHeaviestGroup) {
@@ -198,29 +197,49 @@ TEST(TidemarkIndicator, AJobOfEqualGroupsIsLinear) {
 TEST(TidemarkIndicator, ThousandsOfTasksMayWait) {
   constexpr std::uint32_t kMaps = 100'000;
   constexpr std::uint32_t kReduces = 20'000;
-  JobMonitorOptions options;
-  options.indicators = {"tidemark"};
-  JobMonitor monitor("job-1", options);
-  test::Source source;
-  const auto say = [&](double seconds, EventBody body) {
-    ASSERT_TRUE(monitor.Apply(source.At(seconds, std::move(body))).ok());
-  };
+  test::MonitoredJob job;
   JobOpened opened = test::Opened(kMaps, kReduces);
   test::MapStage(opened).slots = kMaps;
   test::ReduceStage(opened).slots = 1;
-  say(0, opened);
-  for (std::uint32_t m = 0; m < kMaps; ++m) say(1, test::Finished(test::M(m)));
+  job.Say(0, opened);
+  for (std::uint32_t m = 0; m < kMaps; ++m) job.Say(1, test::Finished(test::M(m)));
   std::vector<PartitionProfile> partitions;
   for (std::uint32_t r = 0; r < kReduces; ++r) partitions.push_back(test::Partition(r, 1'000));
-  say(1, test::Emitted(test::M(0), partitions));
-  for (std::uint32_t m = 1; m < kMaps; ++m) say(1, test::Emitted(test::M(m), {}));
-  say(2, test::Started(test::R(0)));
-  say(3, test::Shuffled(test::R(0)));
-  say(4, test::Reduced(test::R(0), At(4), {test::Point(100, 0.2, 5)}));
-  const Snapshot snapshot = monitor.Tick(At(4));
+  job.Say(1, test::Emitted(test::M(0), partitions));
+  for (std::uint32_t m = 1; m < kMaps; ++m) job.Say(1, test::Emitted(test::M(m), {}));
+  job.Say(2, test::Started(test::R(0)));
+  job.Say(3, test::Shuffled(test::R(0)));
+  job.Say(4, test::Reduced(test::R(0), At(4), {test::Point(100, 0.2, 5)}));
+  const Snapshot snapshot = job.Tick(4);
   ASSERT_TRUE(Left(snapshot.estimate).has_value());
-  // Half of a task remains, and one second of shuffle and two of reducing for each other task.
+  // Half of a task remains. Each other task takes one second of shuffle and two of reducing.
   EXPECT_NEAR(absl::ToDoubleSeconds(*Left(snapshot.estimate)), 3.0 * kReduces, 0.1 * kReduces);
+}
+
+// A workflow stretches the ends of the remaining tasks to the job's forecast. If the ends included
+// the waits on a shared host, the stretching would remove these waits again.
+TEST(TidemarkIndicator, TasksForAWorkflowEndAsIfEachHadAProcessor) {
+  VirtualJob job = SkewedJob();
+  job.groups[2].pop_back();
+  job.waited = 0.5;
+  JobMonitorOptions options;
+  options.indicators = {"tidemark"};
+  JobMonitor monitor("job-1", options);
+  const test::Story story = test::Tell(job);
+  const double at = story.reduce_starts + 15;
+  for (const Event& event : story.events) {
+    if (event.arrived_at > At(at)) break;
+    ASSERT_TRUE(monitor.Apply(event).ok());
+  }
+  const Snapshot snapshot = monitor.Tick(At(at));
+  ASSERT_TRUE(Left(snapshot.estimate));
+  const double remaining = absl::ToDoubleSeconds(*Left(snapshot.estimate));
+  EXPECT_NEAR(remaining, story.ends - at, 0.2 * (story.ends - at));
+  ASSERT_NE(monitor.stages_left(), nullptr);
+  durations::Draws ends = monitor.stages_left()->ends;
+  ASSERT_FALSE(ends.empty());
+  std::sort(ends.begin(), ends.end());
+  EXPECT_NEAR(ends[ends.size() / 2], remaining / 2, 0.15 * remaining);
 }
 
 }  // namespace

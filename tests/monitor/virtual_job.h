@@ -1,5 +1,5 @@
-// A MapReduce job in virtual time: the events of its processes, computed from the sizes of its key
-// groups and a cost function without noise, so that the true times are known.
+// A MapReduce job in virtual time. The events of its processes are computed from the sizes of its
+// key groups and a cost function without noise. The true times are therefore known.
 #pragma once
 
 #include <algorithm>
@@ -18,15 +18,18 @@
 namespace tidemark::test {
 
 struct VirtualJob {
-  std::vector<std::vector<ExplicitKey>> groups;  // of each reduce task, in the order they run
-  std::function<double(std::uint64_t)> seconds;  // of one reduce function call, by size in bytes
-  std::uint32_t map_tasks = 2;                   // at once; each emits its share of every group
+  std::vector<std::vector<ExplicitKey>> groups;  // by reduce task, in the order they run
+  std::function<double(std::uint64_t)> seconds;  // of a reduce call, by size in bytes
+  std::uint32_t map_tasks = 2;                   // run at once; each emits its share of every group
   double map_seconds = 10;
-  double shuffle_seconds = 2;  // of each reduce task
-  std::size_t slots = 1000;    // for reduce tasks
+  double shuffle_seconds = 2;  // duration of each reduce task's shuffle
+  std::size_t slots = 1000;    // slots for reduce tasks
   double flush_seconds = 1;
   bool keys_named = true;
   std::uint64_t explicit_bytes_min = 0;  // lighter key groups are implicit
+  // Fraction of the reduce time in which each reduce task waits for a processor of its host, which
+  // has two. If it is 0, no task reports its host.
+  double waited = 0;
 };
 
 // The events by time of arrival, and the true times.
@@ -88,12 +91,21 @@ inline double TellReduceTask(const VirtualJob& job, std::uint32_t index, double 
                              StoryTeller& teller) {
   const std::string source = "r-" + std::to_string(index);
   const double reduces = starts + job.shuffle_seconds;
-  teller.Say(starts, source, Started(R(index)));
+  AttemptChanged started = Started(R(index));
+  if (job.waited > 0) {
+    teller.Say(starts, source, ExecutorOpened{.executor = index, .host = "host"});
+    started.executor = index;
+  }
+  teller.Say(starts, source, started);
   teller.Say(reduces, source, Shuffled(R(index)));
   ReduceProfile profile{.attempt = R(index), .keys_named = job.keys_named};
   double now = reduces;
   double flush = reduces + job.flush_seconds;
   const auto tell = [&](double at) {
+    if (job.waited > 0) {
+      const absl::Duration watched = absl::Seconds(at - reduces);
+      profile.processor_use = {.watched = watched, .waited = job.waited * watched, .processors = 2};
+    }
     teller.Say(at, source, profile);
     profile.points.clear();
     profile.finished_keys.clear();
@@ -157,8 +169,8 @@ inline std::vector<Snapshot> Watch(const Story& story, double tick_seconds, JobM
   return snapshots;
 }
 
-// Returns a job with two reduce tasks and a time quadratic in size (1 s for 1000 bytes). The last
-// group of the second task takes 400 of its 475 s.
+// Returns a job with two reduce tasks. A key group's time is quadratic in its size (1 s for 1000
+// bytes). The last group of the second task takes 400 of its 475 s.
 inline VirtualJob QuadraticJob() {
   VirtualJob job;
   job.seconds = [](std::uint64_t bytes) {

@@ -75,7 +75,7 @@ TEST(CostModel, ContinuesAFourthPowerThatAFewKeyGroupsShow) {
   EXPECT_NEAR(model.PredictMedian(3840, 3840) / cost(3840), 1, 0.4);
 }
 
-// The cost is quadratic up to 4 kB, and linear above. The prediction beyond the data follows the
+// The cost is quadratic up to 4 kB and linear above. The prediction beyond the data follows the
 // largest sizes, not the many small ones.
 TEST(CostModel, FollowsTheLargestSizesWhereTheCurveBends) {
   const auto cost = [](double x) { return x < 4096 ? x * x : 4096 * x; };
@@ -112,7 +112,7 @@ TEST(CostModel, EveryCurveFitsSmallCosts) {
   }
 }
 
-// No curve of the family fits these bins, and a kernel mean smooths them.
+// Returns bins that no curve of the family fits. A kernel mean smooths them.
 std::vector<CostBin> WavyBins() {
   std::vector<CostBin> bins;
   for (int i = 0; i < 32; ++i) {
@@ -163,7 +163,7 @@ TEST(CostModel, LearnsTheNoise) {
   EXPECT_NEAR(noisy.RelativeVariance(1000), 0.25, 0.05);
 }
 
-// The cost of a join of two inputs, which reads y bytes and writes x pairs.
+// A join of two inputs reads y bytes and writes x pairs.
 TEST(CostModel, SeparatesBytesFromAnotherFeature) {
   std::vector<CostBin> bins;
   for (int i = 0; i < 16; ++i) {

@@ -19,7 +19,7 @@ LinearModel Fit(std::vector<std::string> features, const std::vector<std::vector
   return *std::move(model);
 }
 
-// y = 2 + 3 k, and an unrelated feature.
+// The data are y = 2 + 3 k, with an unrelated feature.
 TEST(LinearModel, ChoosesTheFeatureWithInfluence) {
   const LinearModel model =
       Fit({"k", "noise"}, {{1, 5}, {2, 3}, {3, 9}, {4, 1}, {5, 4}}, {5, 8, 11, 14, 17});
@@ -88,7 +88,7 @@ TEST(LinearModel, OneRunGivesItsLabelWithAWideInterval) {
   EXPECT_THAT(one.Predict({50}).never_varied, ElementsAre("k"));
 }
 
-// A line through two points always fits, which is not evidence.
+// A line through two points always fits, so the fit is not evidence.
 TEST(LinearModel, TwoRunsGiveNoLine) {
   EXPECT_THAT(Fit({"k"}, {{10}, {50}}, {1, 5}).choices(), IsEmpty());
 }

@@ -42,8 +42,8 @@ TEST(FitPowerLaw, FindsExponentsBetweenGridPoints) {
   EXPECT_NEAR(fit.c, 1.83, 1e-3);
 }
 
-// The unconstrained curve passes through (0, -1): t = x - 1 for x = 1, 2, 3, 4, with c fixed at 1.
-// With a = 0 the best b is sum x t / sum x^2 = (0 + 2 + 6 + 12) / 30 = 2/3.
+// The unconstrained curve passes through (0, -1). It is t = x - 1 for x = 1, 2, 3, 4, with c fixed
+// at 1. With a = 0, the best b is sum x t / sum x^2 = (0 + 2 + 6 + 12) / 30 = 2/3.
 TEST(FitPowerLaw, ANegativeConstantIsReplacedByZero) {
   const auto points = {PointOf(1, 0), PointOf(2, 1), PointOf(3, 2), PointOf(4, 3)};
   const PowerLawFit fit =
@@ -53,8 +53,9 @@ TEST(FitPowerLaw, ANegativeConstantIsReplacedByZero) {
   EXPECT_NEAR(fit.b, 2.0 / 3, 1e-12);
 }
 
-// A naive version: every exponent of a fine grid, with its best a, b >= 0. The best line is the
-// free line if it is allowed, the line through the origin, or the flat one.
+// Returns the least squared error of a naive search over a fine grid of exponents, each with its
+// best a, b >= 0. The best line is the free line if it is allowed, the line through the origin, or
+// the flat one.
 double LeastSquaredErrorOfAFineGrid(const std::vector<GroupPoint>& points) {
   double least = std::numeric_limits<double>::infinity();
   for (double c = 0.05; c <= 5.3; c += 0.005) {

@@ -1,4 +1,4 @@
-// Rules that agents in all languages share, with shared golden values.
+// Tests the rules that agents in all languages share, with shared golden values.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -81,7 +81,7 @@ TEST(KeySampler, AgreesWithTheSharedVectors) {
       const auto& expected = vector["partitions"][i];
       EXPECT_EQ(partitions[i].partition, expected["partition"]);
       EXPECT_EQ(partitions[i].explicit_keys, ParseKeys(expected["explicit"]));
-      // Entries of one key have no order.
+      // Entries of one key have no defined order.
       EXPECT_THAT(partitions[i].sampled_keys,
                   ::testing::UnorderedElementsAreArray(ParseKeys(expected["sampled"])));
     }

@@ -56,7 +56,7 @@ TEST(SizeHistogram, ReturnsBinsInOrder) {
 
 TEST(SizeHistogram, SumsCountsSizesAndTimesOfABin) {
   SizeHistogram histogram;
-  histogram.Add(1024, 2, absl::Seconds(4));  // mean 2 s: squares 2 * 4
+  histogram.Add(1024, 2, absl::Seconds(4));  // the mean is 2 s: squares 2 * 4
   histogram.Add(1030, 1, absl::Seconds(3));
   const auto bins = histogram.bins();
   ASSERT_EQ(bins.size(), 1u);

@@ -47,7 +47,7 @@ std::vector<Offer> MakeStream(const Case& c) {
   return stream;
 }
 
-// Expects each line of the heading comment of space_saving.h.
+// Expects each bound in the heading comment of space_saving.h.
 void ExpectBounds(const SpaceSaving<>& summary, const Truth& truth) {
   std::uint64_t total = 0;
   for (const auto& [key, size] : truth) total += size;
@@ -86,7 +86,7 @@ TEST_P(SpaceSavingBounds, HoldForEveryKey) {
   ExpectBounds(summary, truth);
 }
 
-// A naive version of the same rule: a map, sorted at each drop.
+// The naive version of the same rule is a map that is sorted at each drop.
 TEST_P(SpaceSavingBounds, CountsAgreeWithASortedMap) {
   const std::size_t capacity = GetParam().capacity;
   SpaceSaving<> summary = *SpaceSaving<>::Create(capacity);

@@ -33,8 +33,8 @@ TEST(SpaceSaving, CountsExactlyWhileEveryKeyFits) {
   EXPECT_EQ(summary.floor_bytes(), 0u);
 }
 
-// With capacity 2, four keys fit. At the fifth, A (7) and B (5) are the heaviest. C (3), the
-// heaviest dropped key, becomes the floor.
+// With capacity 2, four keys fit. When the fifth key arrives, A (7) and B (5) are the heaviest. C
+// (3), the heaviest dropped key, becomes the floor.
 TEST(SpaceSaving, ANewKeyInheritsTheHeaviestDroppedCountAsItsError) {
   SpaceSaving<> summary = Make(2);
   summary.Offer(A, 7);

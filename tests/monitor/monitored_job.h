@@ -1,0 +1,29 @@
+// A monitor of one job with one source of all events.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "tests/facts/events.h"
+#include "tests/monitor/estimates.h"
+#include "tidemark/job_monitor.h"
+
+namespace tidemark::test {
+
+struct MonitoredJob {
+  // Applies an event, which must be accepted.
+  void Say(double seconds, EventBody body) {
+    const absl::Status applied = monitor.Apply(source.At(seconds, std::move(body)));
+    EXPECT_TRUE(applied.ok()) << applied;
+  }
+  void Fold(TimedEvents events) {
+    for (auto& [seconds, body] : events) Say(seconds, std::move(body));
+  }
+  Snapshot Tick(double seconds) { return monitor.Tick(At(seconds)); }
+
+  Source source;
+  JobMonitor monitor{"job-1", {}};
+};
+
+}  // namespace tidemark::test
